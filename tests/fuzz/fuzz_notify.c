@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "xfr/notify.h"
-#include "xfr/request.h"
+#include "xfr/xfr_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,7 +38,7 @@ static void check_notify(const struct notify *n)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t reply[DNS_HEADER_BYTES + DNS_NAME_MAX + 4];
-	struct request_soa soa;
+	struct xfr_request_soa soa;
 	struct notify n;
 	int len;
 
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_notify(&n);
 	len = notify_match(data, size, 0x1234, zone);
 	must(len < 16);
-	(void)!request_read_soa(&soa, data, size, 0x1234, zone);
+	(void)!xfr_request_read_soa(&soa, data, size, 0x1234, zone);
 	len = xfr_reply(reply, sizeof(reply), data, size, 0, DNS_RCODE_REFUSED);
 	must(len < 0 || (reply[2] & 0x80 && notify_parse(&n, reply, (size_t)len) < 0));
 	return 0;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/wire.h"
-#include "xfr/tsig.h"
+#include "xfr/tsig_signature.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/wire.h"
-#include "xfr/in.h"
 #include "dns/rdata.h"
+#include "xfr/xfr_in.h"
 
 #define ID 0x1234
 

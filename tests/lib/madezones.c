@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/lib/must.h"
-#include "zonemgr/zones_internal.h"
+#include "zonemgr/zones_state.h"
 
 void madezones_set(struct zones *zones, struct zones_entry *const *entries, size_t n)
 {

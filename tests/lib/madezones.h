@@ -7,6 +7,7 @@
 #ifndef VOLLEY_TESTS_LIB_MADEZONES_H
 #define VOLLEY_TESTS_LIB_MADEZONES_H
 
+#include "zonemgr/zonemgr.h"
 #include "zonemgr/zones_steps.h"
 
 /* With these n entries, whose owner they become. */

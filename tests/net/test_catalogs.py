@@ -68,7 +68,7 @@ def test_broken_catalog_changes_nothing(lab, daemon, consumer):
     for serial, lines in ((2, ["version 0 IN TXT \"7\"\n"]),
                           (3, [member("m1", "a.test"), member("m2", "a.test")])):
         reload(daemon, consumer, serial, *lines)
-        wait_for("it is refused", lambda s=serial: f"serial {s} is broken" in daemon.log())
+        wait_for("it is refused", lambda s=serial: f"serial {s} is not a valid catalog" in daemon.log())
         assert is_served(lab, "a.test") and is_served(lab, "b.test")
     reload(daemon, consumer, 4, member("m1", "a.test"))
     wait_gone(lab, "b.test")
@@ -77,7 +77,7 @@ def test_broken_catalog_changes_nothing(lab, daemon, consumer):
 def test_what_the_configuration_names_stays_its_own(lab, daemon, consumer):
     reload(daemon, consumer, 2, member("m1", "a.test"), member("m4", "d.test"))
     wait_gone(lab, "b.test")
-    assert is_served(lab, "d.test") and "d.test.: a catalog names it, too" in daemon.log()
+    assert is_served(lab, "d.test") and "d.test.: it is in a catalog, too" in daemon.log()
     reload(daemon, consumer, 3, member("m1", "a.test"))
     assert is_served(lab, "d.test")
 
@@ -171,7 +171,7 @@ def test_member_leaves_the_configuration_and_stays(lab, daemon, consumer):
     config["zones"].pop()
     daemon.path.write_text(json.dumps(config))
     daemon.ctl("zone", "reload")
-    wait_for("a catalog has it", lambda: "zone d.test.: comes by its catalog" in daemon.log())
+    wait_for("a catalog has it", lambda: "zone d.test.: added by its catalog" in daemon.log())
     wait_served(lab, "d.test")
 
 

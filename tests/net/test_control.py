@@ -14,7 +14,7 @@ import pytest
 
 from netlab import BIN, ENV, ROOT, V4, V6, ZONES, open_to_all, program, run, texts, wait_for
 
-# Command, and keys that its JSON has (those of userspace/client/render.h); of lists, of each item.
+# Command, and keys that its JSON has (those of userspace/client/result_text.h); of lists, of each item.
 COMMANDS = {
     "status": {"version", "pid", "uptime_s", "abi", "state", "ready", "degraded", "interfaces", "workers",
                "listen", "tls_listen", "services", "zones", "recursion", "cache"},

@@ -73,8 +73,8 @@ def test_a_socket_that_sends_nothing(untold):
     lab, daemon = untold
     lose_one(lab)
     wait_for("the queue is given up", lambda: list(xsk_ports(daemon)) == [0], 8)
-    said = "queue 1: the kernel does not send what the AF_XDP socket is given"
-    assert said in daemon.degraded() and "say volleyctl port queues s0 1" in daemon.degraded()
+    said = "queue 1: the kernel does not send the replies of the AF_XDP socket"
+    assert said in daemon.degraded() and "run volleyctl port queues s0 1" in daemon.degraded()
     with Answered(daemon) as many:
         assert misses_answered(lab, 100, 40) == 40
     assert many.by["worker"] > 0 and many.by["kernel_socket"] > 0

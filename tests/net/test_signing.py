@@ -634,7 +634,7 @@ def test_keys_stay_in_their_folder(lab, daemon, tmp_path, content):
     before = keys(daemon)
     configure(daemon, tmp_path, content, **{"key-folder": str(tmp_path / "other"), "denial": "nsec3"})
     said = daemon.ctl("zone", "reload", check=False)
-    assert said.returncode != 0 and f"are in {tmp_path}/store/keys while volleyd runs" in said.stderr
+    assert said.returncode != 0 and f"stay in {tmp_path}/store/keys while volleyd runs" in said.stderr
     assert keys(daemon) == before and not (tmp_path / "other").exists()
     (tmp_path / "store/keys").rename(tmp_path / "other")
     restart(daemon)

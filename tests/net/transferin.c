@@ -23,8 +23,9 @@
 #include "config/config.h"
 #include "dns/name.h"
 #include "transfer/calls.h"
-#include "transfer/internal.h"
+#include "transfer/secondary.h"
 #include "transfer/transfer.h"
+#include "transfer/transfer_thread.h"
 #include "zone/edit.h"
 
 #define ZONES_CAP 16384
@@ -197,7 +198,7 @@ static void settle(const uint8_t *apex, char *rest)
 	transfer_settled(transfer, apex, 0);
 }
 
-struct told {
+struct request_audit {
 	struct call call;
 	const uint8_t *apex;
 	struct port_addr from;
@@ -207,7 +208,7 @@ struct told {
 
 static void run_told(struct transfer *t, struct call *call)
 {
-	struct told *told = (struct told *)call;
+	struct request_audit *told = (struct request_audit *)call;
 
 	secondary_notified(t, transfer_zones_find(&t->zones, told->apex), &told->from,
 			   told->has_serial ? &told->serial : NULL);
@@ -215,7 +216,7 @@ static void run_told(struct transfer *t, struct call *call)
 
 static void notified(const uint8_t *apex, char *rest)
 {
-	struct told told = { .call.run = run_told, .apex = apex, .has_serial = *rest };
+	struct request_audit told = { .call.run = run_told, .apex = apex, .has_serial = *rest };
 
 	told.serial = (uint32_t)strtoul(rest, NULL, 10);
 	if (port_addr_from_text(&told.from, "192.0.2.99", 53))

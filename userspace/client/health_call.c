@@ -181,7 +181,7 @@ static enum health_exit run(FILE *out, const char *socket, int wait_ms, bool is_
 	if (code) {
 		result = make_result(code == -ETIMEDOUT || code == ERR_CLOSED ?
 					     "volleyd does not reply on" :
-					     "no volleyd can be asked on",
+					     "no volleyd answers on",
 				     socket, err_text(code));
 	} else if (json_is_true(json_object_get(reply, "ok"))) {
 		result = json_incref(json_object_get(reply, "result"));

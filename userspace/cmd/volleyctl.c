@@ -19,7 +19,7 @@
 #include "client/call.h"
 #include "client/capture_call.h"
 #include "client/health_call.h"
-#include "client/render.h"
+#include "client/result_text.h"
 #include "client/top.h"
 #include "cmd/config_file.h"
 #include "cmd/zone_check.h"
@@ -230,7 +230,7 @@ static int print_result(const struct options *options, const char *command, cons
 	if (options->is_json)
 		ret = json_dumpf(result, stdout, JSON_INDENT(2)) || putchar('\n') < 0 ? -EIO : 0;
 	else
-		ret = render_result(stdout, command, result);
+		ret = result_text(stdout, command, result);
 	if (ret) {
 		fprintf(options->errors, "volleyctl: the result cannot be shown: %s\n",
 			err_text(ret));

@@ -189,8 +189,8 @@ void answers_read(struct daemon *d)
 	for (i = 0; i < VOLLEY_COUNT_RCODES; i++)
 		a->by_driver += a->sum.of.by_rcode[i];
 	a->sum.by_opcode[DNS_OPCODE_QUERY] = a->by_driver; /* it answers no other */
-	if (d->crew)
-		crew_answers_add(d->crew, &a->sum);
+	if (d->workers)
+		workers_answers_add(d->workers, &a->sum);
 	read_transfers(a, d);
 	read_places(a, d);
 }

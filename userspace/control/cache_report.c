@@ -208,7 +208,7 @@ void cache_report_census(json_t *o, struct daemon *d, const struct census *censu
 	json_put_int(o, "answers_bytes", census->all.bytes);
 	json_put_int(o, "entries_stale", census->n_stale);
 	json_put_int(o, "entries_expired", census->n_expired);
-	if (d->crew)
+	if (d->workers)
 		put_hits(o, d);
 	if (!census->all.entries)
 		return;

@@ -333,7 +333,7 @@ int capture_run(void *user, const json_t *args, json_t **result, char *err, size
 	const char *word = arg(args, 0), *id = arg(args, 1);
 	int code = 0;
 
-	if (!d->crew) {
+	if (!d->workers) {
 		snprintf(err, err_cap,
 			 "volleyd is starting: try again when volleyctl status says ready");
 		return -EAGAIN;

@@ -46,11 +46,11 @@ static int give(json_t **result, json_t *object)
 /* While the zones are loaded for the first time there is little to command. */
 static bool has_workers(const struct daemon *d, char *err, size_t err_cap)
 {
-	if (!d->crew)
+	if (!d->workers)
 		snprintf(err, err_cap,
 			 "volleyd is starting and loads its zones: try again when "
 			 "volleyctl status says ready");
-	return d->crew;
+	return d->workers;
 }
 
 static int run_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)

@@ -33,9 +33,9 @@ static void put_checks(json_t *o, const struct daemon *d)
 {
 	struct engine_counters c;
 
-	if (!d->crew)
+	if (!d->workers)
 		return;
-	crew_engine_counters(d->crew, &c);
+	workers_engine_counters(d->workers, &c);
 	json_put_int(o, "answers_compared", c.shared_compared);
 	json_put_int(o, "answers_undecided", c.shared_undecided);
 	json_put_int(o, "answers_wrong", c.shared_wrong);

@@ -12,11 +12,11 @@
 /* Before, neither the resolver's place nor the lists are as they will be. */
 static bool is_ready(const struct daemon *d, char *err, size_t err_cap)
 {
-	if (!d->crew)
+	if (!d->workers)
 		snprintf(err, err_cap,
 			 "volleyd is starting and loads its zones: try again when "
 			 "volleyctl status says ready");
-	return d->crew;
+	return d->workers;
 }
 
 int commands_resolver_lookup(void *user, const json_t *args, json_t **result, char *err,

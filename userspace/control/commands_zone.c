@@ -257,12 +257,12 @@ static void on_written(void *user, const struct zones_entry *entry, int code)
 
 static void flush(struct flushing *f, struct zones_entry *entry)
 {
-	struct upkeep *upkeep = f->daemon->upkeep;
+	struct maintenance *maintenance = f->daemon->maintenance;
 	char err[512] = "";
-	int code = upkeep_write(upkeep, entry, err, sizeof(err));
+	int code = maintenance_write(maintenance, entry, err, sizeof(err));
 
 	if (!code)
-		code = upkeep_await(upkeep, entry, on_written, f);
+		code = maintenance_await(maintenance, entry, on_written, f);
 	if (code)
 		note_failure(f, *err ? err : err_text(code), code);
 	else

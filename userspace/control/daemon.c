@@ -353,7 +353,7 @@ static void on_tick(struct daemon *d)
 
 	if (read(d->tick_fd, &n, sizeof(n)) < 0)
 		return;
-	if (d->crew) {
+	if (d->workers) {
 		daemon_check_ifaces(d);
 		daemon_look_at_load(d);
 		health_ask_tick(d);
@@ -367,21 +367,21 @@ static void on_tick(struct daemon *d)
 		snapshots_tick(d->snapshots, clock_ns());
 	if (d->resize)
 		resize_tick(d->resize);
-	if (d->upkeep)
-		upkeep_tick(d->upkeep);
+	if (d->maintenance)
+		maintenance_tick(d->maintenance);
 	if (d->catalogs)
 		catalogs_tick(d->catalogs);
 	if (d->zones)
 		daemon_check_names(d);
 	if (d->zones)
 		progress_tick(&d->progress, d->zones, clock_ns());
-	if (d->crew)
+	if (d->workers)
 		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
-	if (d->crew && d->zones)
+	if (d->workers && d->zones)
 		zone_places_tick(d->places, clock_ns() / CLOCK_NS_PER_S);
-	if (d->crew)
+	if (d->workers)
 		live_tick(d, clock_ns());
-	if (d->crew)
+	if (d->workers)
 		capture_tick(d, clock_ns());
 	ctl_poll(d->ctl, clock_ns());
 	audit_tick(clock_ns());
@@ -393,7 +393,7 @@ static void on_guard(struct daemon *d)
 {
 	uint64_t n;
 
-	if (read(d->guard_fd, &n, sizeof(n)) > 0 && d->crew)
+	if (read(d->guard_fd, &n, sizeof(n)) > 0 && d->workers)
 		daemon_guard_ifaces(d);
 }
 
@@ -402,7 +402,7 @@ static void on_links(struct daemon *d)
 	size_t i;
 
 	links_drain(&d->links);
-	if (!d->crew)
+	if (!d->workers)
 		return; /* all is looked at again when there are workers */
 	daemon_update_services(d);
 	daemon_guard_ifaces(d);
@@ -466,8 +466,8 @@ static void wait_for_event(struct daemon *d)
 		zones_flush(d->zones);
 	if (d->catalogs)
 		catalogs_poll(d->catalogs);
-	if (d->upkeep)
-		upkeep_poll(d->upkeep);
+	if (d->maintenance)
+		maintenance_poll(d->maintenance);
 	if (d->root_copy)
 		root_copy_poll(d->root_copy, now.ns);
 	if (d->has_policies)
@@ -485,7 +485,7 @@ static int start(struct daemon *d)
 		wait_for_event(d);
 	if (code || d->stopping)
 		return code;
-	return daemon_open_crew(d);
+	return daemon_open_workers(d);
 }
 
 static void live(struct daemon *d)
@@ -494,7 +494,7 @@ static void live(struct daemon *d)
 	d->wall_ahead_s = wall_ahead_s();
 	sd_notify(0, "READY=1");
 	daemon_audit_start(d);
-	log_notice("ready: %u workers, %zu zones, %zu interfaces", crew_n(d->crew),
+	log_notice("ready: %u workers, %zu zones, %zu interfaces", workers_n(d->workers),
 		   zones_n(d->zones), d->n_ifaces);
 	while (!d->stopping)
 		wait_for_event(d);

@@ -27,16 +27,15 @@
 #include "cache/grace.h"
 #include "cache/keeper.h"
 #include "control/answers.h"
-#include "control/descriptors.h"
 #include "control/blocks.h"
+#include "control/capture.h"
 #include "control/cookies.h"
 #include "control/ctl.h"
+#include "control/descriptors.h"
 #include "control/drain.h"
 #include "control/health.h"
-#include "control/capture.h"
 #include "control/hot.h"
 #include "control/live.h"
-#include "control/zone_places.h"
 #include "control/metrics.h"
 #include "control/policies.h"
 #include "control/progress.h"
@@ -46,17 +45,18 @@
 #include "control/rrl.h"
 #include "control/snapshots.h"
 #include "control/taps.h"
+#include "control/zone_places.h"
 #include "engine/names.h"
 #include "engine/shield.h"
-#include "iface/crew.h"
 #include "iface/iface.h"
 #include "iface/links.h"
+#include "iface/workers.h"
 #include "zonemgr/catalogs.h"
 #include "zonemgr/loader.h"
+#include "zonemgr/maintenance.h"
 #include "zonemgr/signing.h"
 #include "zonemgr/transfers.h"
-#include "zonemgr/upkeep.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 
 /* Each has a slot in the cache, as zones have. */
 enum daemon_slot { DAEMON_SLOT_RECURSION, DAEMON_SLOT_POLICIES, DAEMON_N_SLOTS };
@@ -78,7 +78,7 @@ struct daemon {
 	uint64_t started_ns;
 	bool keep;     /* leave programs attached at the end */
 	bool stopping; /* set by a signal or a command */
-	bool is_ready; /* it answers; before, while the zones are loaded for the first time, crew is NULL */
+	bool is_ready; /* it answers; before, while the zones are loaded for the first time, workers is NULL */
 	bool is_loaded;    /* the zones of the start are in place */
 	bool has_policies; /* and its lists and local data */
 
@@ -127,7 +127,7 @@ struct daemon {
 	struct zone_places *places;
 	struct store *store;     /* NULL: no server.storage, or it cannot be opened */
 	char storage_error[640]; /* it cannot be, or not be written to; "" */
-	struct upkeep *upkeep;
+	struct maintenance *maintenance;
 	struct catalogs *catalogs;
 	struct signing_policies policies_of_signing;
 	struct transfers *transfers;
@@ -135,7 +135,7 @@ struct daemon {
 	struct progress progress;
 	struct affinity affinity;
 	struct descriptors descriptors;
-	struct crew *crew;
+	struct workers *workers;
 	struct snapshots *snapshots; /* NULL until the workers are there */
 	struct iface ifaces[CONFIG_INTERFACES_MAX];
 	size_t n_ifaces;

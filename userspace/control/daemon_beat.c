@@ -118,7 +118,7 @@ void daemon_find_watchdog(struct daemon *d)
 /* The number of a worker that hangs, or -1. */
 static int find_hanging(const struct daemon *d)
 {
-	unsigned int n = d->crew ? crew_n(d->crew) : 0;
+	unsigned int n = d->workers ? workers_n(d->workers) : 0;
 
 	for (unsigned int i = 0; i < n && i < HEALTH_WORKERS_CAP; i++)
 		if (health_hangs(&d->beats, i))

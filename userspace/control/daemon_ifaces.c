@@ -101,14 +101,14 @@ void daemon_clean_others(struct daemon *d)
 	if_freenameindex(names);
 }
 
-/* While there are workers; a crew that is yet to come opens all at once. */
+/* While there are workers; a workers that is yet to come opens all at once. */
 static int attach_and_open(struct daemon *d, struct iface *iface)
 {
 	int code = iface_attach(iface, &d->maps, &d->sizes);
 
-	if (code || !d->crew)
+	if (code || !d->workers)
 		return code;
-	iface_open_ports(iface, d->crew);
+	iface_open_ports(iface, d->workers);
 	iface_take_place(iface);
 	return 0;
 }
@@ -137,7 +137,7 @@ static void reattach(struct daemon *d, struct iface *iface)
 {
 	const bool has_peer_lost = iface->has_peer_lost;
 
-	iface_close(iface, d->crew, false);
+	iface_close(iface, d->workers, false);
 	iface->has_peer_lost = has_peer_lost;
 	(void)attach_and_open(d, iface);
 }
@@ -150,7 +150,7 @@ static void check(struct daemon *d, struct iface *iface)
 	if (!iface->wanted)
 		return;
 	if (is_sound && !iface_is_cleared(iface)) {
-		iface_open_ports(iface, d->crew);
+		iface_open_ports(iface, d->workers);
 		iface_watch_driver(iface);
 		iface_watch_neighbours(iface);
 		if (iface->is_renewal_due)
@@ -163,7 +163,7 @@ static void check(struct daemon *d, struct iface *iface)
 		return;
 	if (iface->ifindex && !is_sound) {
 		log_warn("%s: the interface or its XDP program is gone", iface->config.name);
-		iface_close(iface, d->crew, false);
+		iface_close(iface, d->workers, false);
 	}
 	(void)attach_and_open(d, iface);
 }
@@ -290,7 +290,7 @@ int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 		code = program_detach(iface->program);
 	if (code)
 		snprintf(err, err_cap, "%s: %s", ifname, err_text(code));
-	iface_close(iface, d->crew, true);
+	iface_close(iface, d->workers, true);
 	if (is_by_hand && !code)
 		take_back(d, iface);
 	else
@@ -307,14 +307,14 @@ int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *er
 			 ifname);
 		return -ENOENT;
 	}
-	if (!d->crew) {
+	if (!d->workers) {
 		snprintf(err, err_cap,
 			 "volleyd is starting: try again when volleyctl status says ready");
 		return -EAGAIN;
 	}
 	iface->config.n_queues = n;
 	iface->retry_at_ns = 0;
-	iface_open_ports(iface, d->crew);
+	iface_open_ports(iface, d->workers);
 	return 0;
 }
 
@@ -322,7 +322,7 @@ int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *er
 
 int daemon_add_ifaces(struct daemon *d, const struct config *config, char *err, size_t err_cap)
 {
-	for (uint32_t i = 0; d->crew && i < config->n_interfaces; i++) {
+	for (uint32_t i = 0; d->workers && i < config->n_interfaces; i++) {
 		const struct config_interface *c = &config->interfaces[i];
 		struct iface *iface;
 		int code;
@@ -353,7 +353,7 @@ static void let_go(struct daemon *d, struct iface *iface)
 
 	if (code)
 		log_error("%s: %s", iface->config.name, err_text(code));
-	iface_close(iface, d->crew, true);
+	iface_close(iface, d->workers, true);
 }
 
 /* What a command has said of it is forgotten, but for a detach. */
@@ -362,7 +362,7 @@ static void begin_anew(struct daemon *d, struct iface *iface, const struct confi
 	const bool is_wanted = iface->wanted || iface->is_added;
 
 	log_notice("%s: attached anew, as the configuration says", c->name);
-	iface_close(iface, d->crew, false);
+	iface_close(iface, d->workers, false);
 	iface_init(iface, c);
 	iface->wanted = is_wanted;
 	if (is_wanted)
@@ -379,7 +379,7 @@ static void take_lists(struct iface *iface, const struct config_interface *c)
 
 void daemon_settle_ifaces(struct daemon *d, const struct config *before, const struct config *after)
 {
-	if (!d->crew)
+	if (!d->workers)
 		return;
 	for (size_t i = d->n_ifaces; i--;) {
 		struct iface *iface = &d->ifaces[i];

@@ -16,7 +16,7 @@
  */
 int daemon_open(struct daemon *d) __attribute__((warn_unused_result));
 /* When the zones are loaded: workers, their ports, service addresses. 0 or a negative code, logged. */
-int daemon_open_crew(struct daemon *d) __attribute__((warn_unused_result));
+int daemon_open_workers(struct daemon *d) __attribute__((warn_unused_result));
 /* Closes the parts that are open, in reverse order. First the driver stops answering, unless d->keep is set. */
 void daemon_close(struct daemon *d);
 

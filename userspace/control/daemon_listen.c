@@ -16,26 +16,27 @@ int daemon_listen(struct daemon *d, const struct config *config, char *err, size
 {
 	int code;
 
-	if (!d->crew)
+	if (!d->workers)
 		return 0; /* it begins with what the configuration says by then */
-	code = descriptors_grow(&d->descriptors, d->config, crew_n(d->crew),
-				crew_n_listen_with(d->crew, config->listen, config->n_listen),
+	code = descriptors_grow(&d->descriptors, d->config, workers_n(d->workers),
+				workers_n_listen_with(d->workers, config->listen, config->n_listen),
 				config->n_interfaces, err, err_cap);
-	return code ? code : crew_listen(d->crew, config->listen, config->n_listen, err, err_cap);
+	return code ? code :
+		      workers_listen(d->workers, config->listen, config->n_listen, err, err_cap);
 }
 
 void daemon_settle_listen(struct daemon *d)
 {
 	const struct config *config = catalogs_config(d->catalogs);
 
-	if (!d->crew)
+	if (!d->workers)
 		return;
 	daemon_update_services(d);
-	if (!crew_listens_elsewhere(d->crew, config->listen, config->n_listen))
+	if (!workers_listens_elsewhere(d->workers, config->listen, config->n_listen))
 		return;
 	/* After an error of these packets on their way may find no socket. */
 	(void)daemon_grace(d);
-	crew_stop_elsewhere(d->crew, config->listen, config->n_listen);
+	workers_stop_elsewhere(d->workers, config->listen, config->n_listen);
 	(void)daemon_grace(d);
-	crew_listen_only(d->crew, config->listen, config->n_listen);
+	workers_listen_only(d->workers, config->listen, config->n_listen);
 }

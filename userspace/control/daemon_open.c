@@ -144,13 +144,13 @@ static int open_transfers(struct daemon *d)
 
 	if (code)
 		return code;
-	d->upkeep = upkeep_new(d->store, d->chores);
+	d->maintenance = maintenance_new(d->store, d->chores);
 	d->catalogs = catalogs_new(d->config, d->store);
-	if (!d->upkeep || !d->catalogs)
+	if (!d->maintenance || !d->catalogs)
 		return -ENOMEM;
 	catalogs_on_reset(d->catalogs, on_reset, d);
 	env.store = d->store;
-	env.upkeep = d->upkeep;
+	env.maintenance = d->maintenance;
 	code = transfers_new(&d->transfers, &env);
 	if (!code)
 		code = watch(d, transfers_fd(d->transfers));
@@ -166,7 +166,7 @@ static void on_served(void *user, struct zones_entry *entry, const struct load *
 {
 	struct daemon *d = user;
 
-	upkeep_served(d->upkeep, entry, fresh);
+	maintenance_served(d->maintenance, entry, fresh);
 	transfers_served(d->transfers, entry);
 	catalogs_served(d->catalogs, entry);
 	policies_zone_served(d->policies, entry->name);
@@ -194,14 +194,14 @@ static void on_gone(void *user, struct zones_entry *entry)
 	catalogs_gone(d->catalogs, entry);
 	transfers_gone(d->transfers, entry);
 	policies_zone_served(d->policies, entry->name);
-	upkeep_gone(d->upkeep, entry);
+	maintenance_gone(d->maintenance, entry);
 }
 
 static void on_gone_together(void *user)
 {
 	struct daemon *d = user;
 
-	upkeep_gone_together(d->upkeep);
+	maintenance_gone_together(d->maintenance);
 }
 
 /* Begins to load; nobody else needs the processors yet. */
@@ -235,7 +235,7 @@ static int open_zones(struct daemon *d)
 	if (!err) {
 		clock_read(&now);
 		zones_set_time(d->zones, &now);
-		upkeep_set_zones(d->upkeep, d->zones);
+		maintenance_set_zones(d->maintenance, d->zones);
 		transfers_set_zones(d->transfers, d->zones);
 		catalogs_set_zones(d->catalogs, d->zones);
 		err = zones_configure(d->zones, d->config, on_loaded, d);
@@ -495,13 +495,13 @@ static int open_resize(struct daemon *d)
 static int leave_cores(struct daemon *d)
 {
 	struct affinity *affinity = &d->affinity;
-	unsigned int n = crew_n(d->crew), i;
+	unsigned int n = workers_n(d->workers), i;
 	int *cpus = calloc(n, sizeof(*cpus));
 
 	if (!cpus)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		cpus[i] = crew_cpu(d->crew, i);
+		cpus[i] = workers_cpu(d->workers, i);
 	affinity_settle(affinity, cpus, n);
 	free(cpus);
 	affinity_move_threads(affinity);
@@ -509,13 +509,13 @@ static int leave_cores(struct daemon *d)
 	return 0;
 }
 
-int daemon_open_crew(struct daemon *d)
+int daemon_open_workers(struct daemon *d)
 {
 	char err[512];
 	size_t i;
 	const struct config_recursion *recursion = recursion_config(d->recursion);
 	const struct config *config = catalogs_config(d->catalogs); /* it may be of a reload */
-	struct crew_env env = {
+	struct workers_env env = {
 		.config = d->config,
 		.listen = config->listen,
 		.n_listen = config->n_listen,
@@ -534,14 +534,14 @@ int daemon_open_crew(struct daemon *d)
 	int code;
 
 	affinity_for_workers(&d->affinity, &env.cpus);
-	code = crew_open(&d->crew, &env, err, sizeof(err));
+	code = workers_open(&d->workers, &env, err, sizeof(err));
 	if (code) {
 		log_error("%s", err);
 		return code;
 	}
 	daemon_let_old_go(d); /* they have some seconds left at least */
 	for (i = 0; i < d->n_ifaces; i++)
-		iface_open_ports(&d->ifaces[i], d->crew);
+		iface_open_ports(&d->ifaces[i], d->workers);
 	daemon_update_services(d);
 	daemon_take_places(d);
 	daemon_catch_up_ifaces(d);
@@ -588,7 +588,7 @@ static void close_fd(int fd)
 static void close_zones(struct daemon *d)
 {
 	zones_free(d->zones);
-	upkeep_free(d->upkeep);
+	maintenance_free(d->maintenance);
 	catalogs_free(d->catalogs);
 	signing_policies_fini(&d->policies_of_signing);
 	store_close(d->store);
@@ -612,8 +612,8 @@ void daemon_close(struct daemon *d)
 	stop_loading(d);
 	stop_recursion(d);
 	for (i = 0; i < d->n_ifaces; i++)
-		iface_close(&d->ifaces[i], d->crew, d->keep);
-	crew_close(d->crew);
+		iface_close(&d->ifaces[i], d->workers, d->keep);
+	workers_close(d->workers);
 	dpdk_iface_end(d->keep);
 	transfers_free(d->transfers);
 	taps_close(d);

@@ -86,12 +86,12 @@ static int withdraw_public(struct daemon *d)
 	return err;
 }
 
-/* Workers that are begun later get it from crew_env. */
+/* Workers that are begun later get it from workers_env. */
 static int make_room(void *user, uint32_t n_questions)
 {
 	const struct daemon *d = user;
 
-	return d->crew ? crew_make_room(d->crew, n_questions) : 0;
+	return d->workers ? workers_make_room(d->workers, n_questions) : 0;
 }
 
 int daemon_open_recursion(struct daemon *d)

@@ -14,7 +14,7 @@
 #include "cache/cache.h"
 #include "control/cache_match.h"
 #include "engine/names.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 
 struct denial_ask {
 	const struct cache_match *match; /* of a name */

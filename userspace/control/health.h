@@ -12,7 +12,7 @@
  * takes a host out, it takes all of them out at once. An operator may choose what counts: zones, interfaces and policies
  * all, any or none of them; zones and policies that are left out of it; warnings that count (strict).
  *
- * One function, health_zone(), decides whether a zone is current: a new state of zones (zonemgr/zones.h) does
+ * One function, health_zone(), decides whether a zone is current: a new state of zones (zonemgr/zonemgr.h) does
  * not compile until it has its words there.
  *
  * Pure, but for health_address(); control's thread.
@@ -28,7 +28,7 @@
 #include "config/config.h"
 #include "control/policies.h"
 #include "iface/iface.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 
 #define HEALTH_IGNORED_CAP 64
 #define HEALTH_LISTED_MAX  10   /* zones that are told by name; the others are counted */

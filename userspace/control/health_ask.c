@@ -55,13 +55,13 @@ static uint64_t n_rounds(const struct daemon *d, unsigned int worker)
 {
 	struct worker_stats stats;
 
-	crew_worker_stats(d->crew, worker, &stats);
+	workers_stats(d->workers, worker, &stats);
 	return stats.heartbeat;
 }
 
 static void judge_workers(struct health *h, const struct daemon *d)
 {
-	for (unsigned int i = 0; i < crew_n(d->crew) && i < HEALTH_WORKERS_CAP; i++)
+	for (unsigned int i = 0; i < workers_n(d->workers) && i < HEALTH_WORKERS_CAP; i++)
 		health_worker(h, &d->beats, i, n_rounds(d, i));
 }
 
@@ -124,7 +124,7 @@ static void judge(struct health *h, const struct daemon *d)
 	judge_daemon(h, d);
 	for (uint32_t i = 0; i < config->n_listen; i++)
 		health_address(h, &config->listen[i]);
-	if (!d->crew)
+	if (!d->workers)
 		return; /* what is not there yet is being made */
 	judge_workers(h, d);
 	judge_ifaces(h, d);
@@ -216,7 +216,7 @@ int health_ask_drain(void *user, const json_t *args, json_t **result, char *err,
 
 void health_ask_tick(struct daemon *d)
 {
-	for (unsigned int i = 0; i < crew_n(d->crew) && i < HEALTH_WORKERS_CAP; i++)
+	for (unsigned int i = 0; i < workers_n(d->workers) && i < HEALTH_WORKERS_CAP; i++)
 		health_look(&d->beats, i, n_rounds(d, i));
 	note_zones(d);
 }

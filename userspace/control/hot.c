@@ -197,7 +197,7 @@ static bool has_workers(struct hot *hot, const struct daemon *d)
 {
 	if (hot->workers_seen)
 		return true;
-	hot->n_workers = crew_n(d->crew);
+	hot->n_workers = workers_n(d->workers);
 	hot->workers_seen = calloc(hot->n_workers, sizeof(*hot->workers_seen));
 	return hot->workers_seen;
 }
@@ -208,7 +208,7 @@ void hot_gather(struct hot *hot, struct daemon *d, uint64_t now_s)
 		if (d->ifaces[i].program)
 			gather_program(hot, d, d->ifaces[i].program, &hot->programs[i]);
 	for (unsigned int i = 0; has_workers(hot, d) && i < hot->n_workers; i++)
-		gather_worker(hot, d, crew_sampler(d->crew, i), &hot->workers_seen[i]);
+		gather_worker(hot, d, workers_sampler(d->workers, i), &hot->workers_seen[i]);
 	if (hot->fades_s && now_s < hot->fades_s)
 		return;
 	for (int by = 0; hot->fades_s && by < N_BY; by++)
@@ -311,7 +311,7 @@ int hot_run_top(void *user, const json_t *args, json_t **result, char *err, size
 
 	if (code)
 		return code;
-	if (d->crew)
+	if (d->workers)
 		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
 	sketch = d->hot->sketches[asked.by];
 	n = sketch_top(sketch, top, asked.n);

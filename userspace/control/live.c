@@ -338,7 +338,7 @@ int live_run_top(void *user, const json_t *args, json_t **result, char *err, siz
 		snprintf(err, err_cap, "it takes -n and a number from 1 to %u", TOP_MAX);
 		return -EINVAL;
 	}
-	if (!d->crew) {
+	if (!d->workers) {
 		snprintf(err, err_cap,
 			 "volleyd is starting: try again when volleyctl status says ready");
 		return -EAGAIN;

@@ -49,7 +49,7 @@ static void put_daemon(const struct daemon *d, struct metrics_text *out)
 	      "1 when volleyctl health, without options, finds no reason against it",
 	      health_ask_is_well(d));
 	gauge(out, "drained", "1 when an operator has taken this host out", d->drain.is_on);
-	gauge(out, "workers", "threads that answer", d->crew ? crew_n(d->crew) : 0);
+	gauge(out, "workers", "threads that answer", d->workers ? workers_n(d->workers) : 0);
 	gauge(out, "control_cores", "processors of all other threads, not shared with workers",
 	      d->affinity.n_own);
 	gauge(out, "rrl_prefixes_over", "prefixes of clients that are over their rate limit",
@@ -189,7 +189,7 @@ static void put_engine(const struct daemon *d, struct metrics_text *out)
 {
 	struct engine_counters c;
 
-	crew_engine_counters(d->crew, &c);
+	workers_engine_counters(d->workers, &c);
 #define PUT(name, words) counter(out, "engine", #name, words, c.name);
 	ENGINE_COUNTERS(PUT)
 #undef PUT
@@ -242,7 +242,7 @@ static void put_rounds(const struct worker_stats *stats, unsigned int n, struct 
 
 static void put_workers(const struct daemon *d, struct metrics_text *out)
 {
-	unsigned int n = crew_n(d->crew);
+	unsigned int n = workers_n(d->workers);
 	struct worker_stats *stats = calloc(n, sizeof(*stats));
 
 	if (!stats) {
@@ -250,7 +250,7 @@ static void put_workers(const struct daemon *d, struct metrics_text *out)
 		return;
 	}
 	for (unsigned int i = 0; i < n; i++)
-		crew_worker_stats(d->crew, i, &stats[i]);
+		workers_stats(d->workers, i, &stats[i]);
 	put_rounds(stats, n, out);
 	put_kind(stats, n, out, "worker_queries", "messages that a worker took",
 		 offsetof(struct worker_kind_stats, queries));
@@ -316,7 +316,7 @@ static void put_port_numbers(const struct port_row *rows, size_t n, struct metri
 
 static void put_ports(const struct daemon *d, struct metrics_text *out)
 {
-	size_t n = (size_t)crew_n(d->crew) * PORT_N_KINDS;
+	size_t n = (size_t)workers_n(d->workers) * PORT_N_KINDS;
 	struct port_row *rows = calloc(n, sizeof(*rows));
 	unsigned int worker;
 
@@ -324,8 +324,8 @@ static void put_ports(const struct daemon *d, struct metrics_text *out)
 		out->is_failed = true;
 		return;
 	}
-	for (size_t i = 0; i < crew_n_ports(d->crew); i++) {
-		const struct port *port = crew_port_at(d->crew, i, &worker);
+	for (size_t i = 0; i < workers_n_ports(d->workers); i++) {
+		const struct port *port = workers_port_at(d->workers, i, &worker);
 
 		add_port(&rows[(size_t)worker * PORT_N_KINDS + port->kind], port);
 	}
@@ -357,7 +357,7 @@ static void put_recursion(const struct daemon *d, struct metrics_text *out)
 	metrics_text_histogram(out, &report.counters.took, NULL, NULL);
 	gauge(out, "resolver_outstanding", "questions that wait for upstreams",
 	      report.counters.outstanding);
-	crew_responder_counters(d->crew, &responder);
+	workers_responder_counters(d->workers, &responder);
 #define PUT(name, words) counter(out, "responder", #name, words, responder.name);
 	RESPONDER_COUNTERS(PUT)
 #undef PUT
@@ -485,7 +485,7 @@ void metrics_report(struct daemon *d, struct metrics_text *out)
 	put_ifaces(d, out);
 	put_driver(d, out);
 	answers_metrics(d, out);
-	if (d->crew) {
+	if (d->workers) {
 		put_engine(d, out);
 		put_workers(d, out);
 		put_ports(d, out);

@@ -13,7 +13,7 @@
 
 #include "control/metrics_text.h"
 #include "xdp/abi.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 
 /* That are told by themselves: as many as have counters of their own. */
 #define METRICS_ZONES_MAX (VOLLEY_COUNT_ZONES - VOLLEY_COUNT_FIRST_ZONE)

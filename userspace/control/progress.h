@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 
 /* One load, as it is now. */
 struct progress_load {

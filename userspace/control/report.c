@@ -23,9 +23,9 @@ static const char *port_text(const struct daemon *d, const struct iface *iface)
 	unsigned int worker;
 	size_t i, k;
 
-	for (k = 0; d->crew && k < VOLLEY_QUEUES; k++)
-		for (i = 0; iface->ports[k] && i < crew_n_ports(d->crew); i++)
-			if (crew_port_at(d->crew, i, &worker) == iface->ports[k])
+	for (k = 0; d->workers && k < VOLLEY_QUEUES; k++)
+		for (i = 0; iface->ports[k] && i < workers_n_ports(d->workers); i++)
+			if (workers_port_at(d->workers, i, &worker) == iface->ports[k])
 				return port_kind_text(iface->ports[k]->kind);
 	return port_kind_text(PORT_SOCKET);
 }
@@ -220,7 +220,7 @@ json_t *report_status(struct daemon *d)
 	for (i = 0; i < d->n_ifaces; i++)
 		json_array_append_new(ifaces, report_iface(d, &d->ifaces[i]));
 	json_object_set_new(o, "interfaces", ifaces);
-	json_put_int(o, "workers", d->crew ? crew_n(d->crew) : 0);
+	json_put_int(o, "workers", d->workers ? workers_n(d->workers) : 0);
 	json_put_text(o, "control_cores", affinity_text(&d->affinity.control, text, sizeof(text)));
 	json_put_bool(o, "control_cores_shared", !d->affinity.n_own);
 	json_object_set_new(o, "listen", report_listen(config->listen, config->n_listen));
@@ -287,7 +287,7 @@ static json_t *report_engine(const struct daemon *d)
 	struct engine_counters c;
 	json_t *o = json_object();
 
-	crew_engine_counters(d->crew, &c);
+	workers_engine_counters(d->workers, &c);
 #define PUT(name, words) json_put_int(o, #name, c.name);
 	ENGINE_COUNTERS(PUT)
 #undef PUT
@@ -313,8 +313,8 @@ static void sum_answered(const struct daemon *d, uint64_t by_kind[PORT_N_KINDS])
 	unsigned int i, k;
 
 	memset(by_kind, 0, PORT_N_KINDS * sizeof(*by_kind));
-	for (i = 0; i < crew_n(d->crew); i++) {
-		crew_worker_stats(d->crew, i, &stats);
+	for (i = 0; i < workers_n(d->workers); i++) {
+		workers_stats(d->workers, i, &stats);
 		for (k = 0; k < PORT_N_KINDS; k++)
 			by_kind[k] += stats.by_kind[k].answered + stats.by_kind[k].deferred;
 	}
@@ -384,7 +384,7 @@ static json_t *report_port(const struct daemon *d, const struct port *port, unsi
 	json_put_text(o, "kind", port_kind_text(port->kind));
 	put_queue(o, d, port);
 	json_put_int(o, "worker", worker);
-	json_object_set_new(o, "core", json_integer(crew_cpu(d->crew, worker)));
+	json_object_set_new(o, "core", json_integer(workers_cpu(d->workers, worker)));
 #define PUT(name, words)                                                \
 	if (stats.name || !strcmp(#name, "rx") || !strcmp(#name, "tx")) \
 		json_put_int(o, #name, stats.name);
@@ -400,8 +400,8 @@ json_t *report_ports(struct daemon *d)
 	unsigned int worker;
 	size_t i;
 
-	for (i = 0; i < crew_n_ports(d->crew); i++) {
-		port = crew_port_at(d->crew, i, &worker);
+	for (i = 0; i < workers_n_ports(d->workers); i++) {
+		port = workers_port_at(d->workers, i, &worker);
 		json_array_append_new(ports, report_port(d, port, worker));
 	}
 	json_object_set_new(o, "ports", ports);

@@ -91,7 +91,7 @@ static json_t *report_responder(const struct daemon *d)
 	struct responder_counters c;
 	json_t *o = json_object();
 
-	crew_responder_counters(d->crew, &c);
+	workers_responder_counters(d->workers, &c);
 #define PUT(name, words) json_put_int(o, #name, c.name);
 	RESPONDER_COUNTERS(PUT)
 #undef PUT

@@ -186,7 +186,7 @@ static void switch_iface(struct resize *r, struct iface *iface)
 		return;
 	log_warn("%s: the XDP program could not be replaced (%s): it is attached anew",
 		 iface->config.name, err_text(err));
-	iface_close(iface, r->d->crew, false);
+	iface_close(iface, r->d->workers, false);
 }
 
 static void switch_programs(struct resize *r)
@@ -258,7 +258,7 @@ static void move_workers(struct resize *r)
 	if (!err)
 		err = cache_keeper_start(&new->keeper, new->cache, daemon_grace, d);
 	if (!err) {
-		err = crew_set_cache(d->crew, new->cache, daemon_grace, d);
+		err = workers_set_cache(d->workers, new->cache, daemon_grace, d);
 		r->is_torn = err && err != -ENOMEM;
 	}
 	if (err && !r->is_torn) {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The TSIG record (RFC 8945 section 4.2) as octets: read, written, and the one that says "not this
- * key". The signatures themselves are xfr/tsig.h's.
+ * key". The signatures themselves are xfr/tsig_signature.h's.
  */
 #ifndef VOLLEY_DNS_TSIG_H
 #define VOLLEY_DNS_TSIG_H

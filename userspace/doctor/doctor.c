@@ -12,8 +12,8 @@
 #include "base/err.h"
 #include "base/json_put.h"
 #include "config/config.h"
-#include "doctor/find.h"
-#include "doctor/look.h"
+#include "doctor/finding.h"
+#include "doctor/gather.h"
 #include "iface/cores.h"
 #include "port/xsk.h"
 
@@ -63,7 +63,10 @@ static int take_words(struct doctor *d, int n, char *const *words)
 	return 0;
 }
 
-/* A file that nobody named and that is not there is none; one that cannot be read is a fault. */
+/*
+ * The default file may be missing. A file that cannot be read, or a named one that is missing, is a
+ * fault.
+ */
 static void read_config(struct doctor *d)
 {
 	if (config_load(&d->config, d->config_path, d->config_err, sizeof(d->config_err)) &&
@@ -71,7 +74,7 @@ static void read_config(struct doctor *d)
 		d->config_err[0] = 0;
 }
 
-/* The interfaces of the configuration, else of the daemon, where none is named. */
+/* If no interface is named: those of the configuration, otherwise those of the daemon. */
 static void choose_interfaces(struct doctor *d)
 {
 	const json_t *all = json_object_get(d->status, "interfaces");
@@ -92,7 +95,7 @@ static void choose_interfaces(struct doctor *d)
 	}
 }
 
-/* As configured, or as an interface that nobody configured gets its defaults. */
+/* The settings of the interface; without a configuration, the defaults. */
 static const struct config_interface *find_want(const struct doctor *d, const char *name)
 {
 	static const struct config_interface defaults = {
@@ -109,7 +112,7 @@ static const struct config_interface *find_want(const struct doctor *d, const ch
 
 /* --- Workers ------------------------------------------------------------------------------------- */
 
-/* Where workers are, as the daemon says. */
+/* The processors of the workers, as the daemon says. */
 static void take_ports(struct doctor *d)
 {
 	const json_t *all = json_object_get(d->ports, "ports");
@@ -124,7 +127,7 @@ static void take_ports(struct doctor *d)
 	}
 }
 
-/* Those that no queue was given, near the interfaces' cards first. How many. */
+/* The processors without a queue, those near the cards of the interfaces first. Their number. */
 static size_t list_left(const struct doctor *d, const cpu_set_t *left, int cpus[CPU_SETSIZE])
 {
 	int nodes[NICS_CAP];
@@ -139,7 +142,9 @@ static size_t list_left(const struct doctor *d, const cpu_set_t *left, int cpus[
 	return n;
 }
 
-/* Without a daemon: where they will be, as iface/crew.c chooses. Configured cores come first. */
+/*
+ * Without a daemon: the processors that iface/workers.c will choose. Configured cores come first.
+ */
 static void plan_workers(struct doctor *d)
 {
 	const struct config *config = d->config;
@@ -174,10 +179,12 @@ static void place_workers(struct doctor *d)
 		d->host.n_workers = d->daemon.n_workers;
 	else
 		plan_workers(d);
-	doctor_look_cpus(&d->host.cpus, &d->host.workers);
+	doctor_gather_cpus(&d->host.cpus, &d->host.workers);
 }
 
-/* The processor of a queue's worker: the daemon's word, else the configuration's, else as it will be. */
+/*
+ * The processor of a queue's worker: as the daemon says, or as configured, or as it will be chosen.
+ */
 static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, int queue)
 {
 	const struct config_interface *want = find_want(d, nic->name);
@@ -202,7 +209,7 @@ static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, in
 
 /* --- Interfaces ---------------------------------------------------------------------------------- */
 
-/* Whose the program is, where only the daemon can tell. */
+/* The owner of the program, if only the daemon knows it. */
 static void ask_whose(const struct doctor *d, struct doctor_nic *nic)
 {
 	const json_t *all = json_object_get(d->status, "interfaces");
@@ -216,13 +223,13 @@ static void ask_whose(const struct doctor *d, struct doctor_nic *nic)
 			nic->xdp_program = DOCTOR_VOLLEY;
 }
 
-static void look_at_interface(struct doctor *d, struct doctor_nic *nic, const char *name)
+static void gather_interface(struct doctor *d, struct doctor_nic *nic, const char *name)
 {
 	const struct config_interface *want = find_want(d, name);
 	uint64_t frame = FRAME_BYTES;
 
 	nic->serves = (int)want->n_queues;
-	doctor_look_nic(nic, name);
+	doctor_gather_nic(nic, name);
 	ask_whose(d, nic);
 	for (int q = 0; q < (int)DOCTOR_QUEUES; q++)
 		nic->queue_cpus[q] = cpu_of_queue(d, nic, q);
@@ -268,7 +275,7 @@ static void run_services(struct doctor *d, struct doctor_case *c)
 	for (uint32_t i = 0; d->config && i < d->config->n_listen; i++) {
 		struct doctor_service service;
 
-		doctor_look_service(&service, &d->config->listen[i], d->daemon.pid);
+		doctor_gather_service(&service, &d->config->listen[i], d->daemon.pid);
 		c->service = &service;
 		run(d, service.text, doctor_service_checks, c);
 	}
@@ -316,15 +323,15 @@ static json_t *make_result(struct doctor *d)
 	return o;
 }
 
-static void look(struct doctor *d)
+static void gather(struct doctor *d)
 {
 	read_config(d);
-	doctor_look_daemon(&d->daemon, d->socket, &d->status, &d->ports);
+	doctor_gather_daemon(&d->daemon, d->socket, &d->status, &d->ports);
 	choose_interfaces(d);
-	doctor_look_host(&d->host, d->daemon.pid);
+	doctor_gather_host(&d->host, d->daemon.pid);
 	place_workers(d);
 	for (size_t i = 0; i < d->n_names; i++)
-		look_at_interface(d, &d->nics[i], d->names[i]);
+		gather_interface(d, &d->nics[i], d->names[i]);
 }
 
 int doctor_run(const char *socket, int n, char *const *words, json_t **result)
@@ -340,7 +347,7 @@ int doctor_run(const char *socket, int n, char *const *words, json_t **result)
 	err = take_words(d, n, words);
 	d->checks = json_array();
 	if (!err && d->checks) {
-		look(d);
+		gather(d);
 		run_all(d);
 		*result = make_result(d);
 	}

@@ -4,7 +4,7 @@
  * volleyctl doctor: looks at this host and says what is in the way of answering in the driver, and
  * what to type.
  *
- *      look_*.c ──► facts (facts.h) ──► checks ──► findings ──► JSON ──► text
+ *      gather_*.c ──► facts (facts.h) ──► checks ──► findings ──► JSON ──► text
  *      kernel, /proc, /sys,                           pure        ok, warn,            print.c
  *      ethtool, netlink, the daemon                               fail, unknown
  *

@@ -60,7 +60,7 @@ static const struct doctor_driver drivers[] = {
 };
 
 /* clang-format off */
-/* Of one driver no two are of the same kernel. */
+/* No two rows of a driver are of the same kernel. */
 static const struct doctor_fault faults[] = {
 	{ "ice", { 0, 0, 0 }, { 6, 10, 4 }, DOCTOR_FAIL, true,
 	  "with AF_XDP zero-copy its queues time out and the kernel may crash when sockets come and go",

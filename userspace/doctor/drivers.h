@@ -1,15 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of drivers beyond what they say themselves: since when each has native XDP, up to which
- * MTU, with how many queues, and which kernels and versions go wrong. Every row names who says so.
+ * Facts about drivers that the kernel does not report: since when each has native XDP, up to which
+ * MTU, with how many queues, and which kernels and versions have faults. Every row names its
+ * source.
  */
 #ifndef VOLLEY_DOCTOR_DRIVERS_H
 #define VOLLEY_DOCTOR_DRIVERS_H
 
 #include <stdbool.h>
 
-#include "doctor/find.h"
+#include "doctor/finding.h"
 
 struct doctor_driver {
 	const char *name;       /* as ETHTOOL_GDRVINFO gives it */
@@ -23,7 +24,10 @@ struct doctor_driver {
 	bool halves_queues;     /* at most half of its channels while a program is there */
 };
 
-/* Known to go wrong: from kernel SINCE (zeros: always) until before kernel UNTIL (zeros: to this day). */
+/*
+ * A known fault: from kernel SINCE (zeros: always) until before kernel UNTIL (zeros: not mended
+ * yet).
+ */
 struct doctor_fault {
 	const char *driver;
 	unsigned int since[3];

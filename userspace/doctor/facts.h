@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What volleyctl doctor knows of a host: plain values, filled by look_*.c and read by checks.
+ * What volleyctl doctor knows of a host: plain values, filled by gather_*.c and read by checks.
  *
  * A number below 0 is a negative errno: why the fact is not known. -EOPNOTSUPP and -ENOENT mean that
  * there is no such thing here, -EPERM and -EACCES that root would see it, -EXDEV that it is not
@@ -19,7 +19,7 @@
 #include "bpf/refusal.h"
 #include "config/config.h"
 
-#define DOCTOR_QUEUES    64u /* more than the XDP program serves are not looked at one by one */
+#define DOCTOR_QUEUES    64u /* with facts of their own: those that the program serves */
 #define DOCTOR_NODES     64u /* of NUMA */
 #define DOCTOR_STEERED   8u  /* rules that are told */
 #define DOCTOR_UNLIMITED INT64_MAX
@@ -41,7 +41,7 @@ struct doctor_cpus {
 	cpu_set_t nodes[DOCTOR_NODES]; /* processors of each NUMA node */
 	char governor[32];             /* of the first slow one */
 	int idle_us;                   /* the longest time to wake from a permitted idle state */
-	int has_smt;    /* two of the workers' processors are one core: one of them, or < 0 */
+	int has_smt;    /* one of two workers' processors that share a core, or < 0 */
 	int n_possible; /* processors that the kernel is ready for; 0: not known */
 };
 
@@ -69,7 +69,7 @@ struct doctor_host {
 	int irqbalance; /* its pid, 0: it does not run */
 	int conntrack;  /* connections tracked now */
 	int page_bytes;
-	int forwarding4, forwarding6; /* of lo; < 0 without that protocol */
+	int forwarding4, forwarding6; /* of lo; < 0: the host does not have the protocol */
 	struct doctor_process process;
 	struct doctor_cpus cpus;
 	cpu_set_t workers; /* processors of the workers */
@@ -139,9 +139,9 @@ struct doctor_nic {
 	int tx_ring, tx_ring_max;
 	int hash_udp4, hash_udp6; /* RXH_* */
 	int rss_queues;           /* how many queues the indirection table uses */
-	int rss_outside;          /* whether it leads to queues that Volley does not serve */
+	int rss_outside;          /* whether it has queues that Volley does not serve */
 	int pause_tx;
-	int n_steered; /* rules for UDP to port 53 that lead away */
+	int n_steered; /* rules that send UDP to port 53 to other queues */
 	struct doctor_steer steered[DOCTOR_STEERED];
 	int rps;      /* queues whose packets go to other processors */
 	int threaded; /* its NAPI is threads */
@@ -163,7 +163,7 @@ struct doctor_service {
 	uint16_t port;
 	bool is_wildcard;
 	int is_here;   /* on an interface of this namespace */
-	int udp_taken; /* by another process than the daemon; 2: by somebody, seen without root */
+	int udp_taken; /* another process has it; 2: a process that only root may see */
 	int tcp_taken;
 	char holder[32]; /* its name, where known */
 };

@@ -6,8 +6,8 @@
 #include <linux/capability.h>
 #include <string.h>
 
-#include "doctor/find.h"
 #include "base/affinity.h"
+#include "doctor/finding.h"
 
 #define MIB        (1024.0 * 1024)
 #define BASE_BYTES (64ull << 20) /* program, workers and zones of some thousand names */
@@ -16,7 +16,7 @@
 
 /* --- Kernel -------------------------------------------------------------------------------------- */
 
-/* Found by trying; where that is not allowed, guessed by the version. */
+/* It is tried; where that is not allowed, the version decides. */
 static void kernel(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_host *h = c->host;
@@ -123,7 +123,7 @@ struct cap {
 	const char *name;
 };
 
-/* Those without which the driver cannot be used, in the order of base/privilege.h. */
+/* The capabilities that the driver needs, in the order of base/privilege.h. */
 static const struct cap needed[] = {
 	{ CAP_NET_ADMIN, "CAP_NET_ADMIN" },
 	{ CAP_NET_RAW, "CAP_NET_RAW" },
@@ -203,7 +203,7 @@ static void memlock(const struct doctor_case *c, struct doctor_finding *f)
 
 static uint64_t needed_bytes(const struct doctor_case *c)
 {
-	/* A daemon that runs has its cache already. */
+	/* A running daemon has allocated its cache already. */
 	if (c->daemon->pid)
 		return 0;
 	if (!c->config)

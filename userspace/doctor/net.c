@@ -3,7 +3,7 @@
 /* Checks of a service address: is it here, and is its port free or ours? Pure. */
 #include <stdio.h>
 
-#include "doctor/find.h"
+#include "doctor/finding.h"
 
 static void address(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -16,7 +16,10 @@ static void address(const struct doctor_case *c, struct doctor_finding *f)
 	} else if (s->is_here) {
 		doctor_ok(f, "on an interface of this host");
 	} else {
-		/* volleyd listens all the same, and the driver knows it as soon as it comes. */
+		/*
+		 * volleyd listens nevertheless, and the driver answers there once the host has the
+		 * address.
+		 */
 		doctor_fail(f, "on no interface: nothing comes to it until it is");
 		doctor_fix(f, "ip address add %s dev lo, or take it out of server.listen",
 			   s->address);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "doctor/drivers.h"
-#include "doctor/find.h"
+#include "doctor/finding.h"
 #include "iface/quirks.h"
 
 /* NETDEV_XDP_ACT_* of Linux 6.3's linux/netdev.h, which older headers lack. */
@@ -14,7 +14,9 @@
 #define XDP_ACT_XSK_ZEROCOPY 8
 #define XDP_ACT_RX_SG        32
 
-/* Of a page a driver keeps so much before and behind the frame: XDP_PACKET_HEADROOM, skb_shared_info. */
+/*
+ * The part of a page that a driver keeps free around a frame: XDP_PACKET_HEADROOM, skb_shared_info.
+ */
 #define XDP_HEADROOM    256
 #define XDP_SHARED_INFO 320
 #define ETH_HEADER      14
@@ -113,7 +115,7 @@ static void driver_faults(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "%s", fault->fix);
 }
 
-/* By what the kernel says, else by the table: 1, 0, or -ENODATA. */
+/* As the kernel says, otherwise as the table says: 1, 0, or -ENODATA. */
 static int has_native(const struct doctor_case *c)
 {
 	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
@@ -125,7 +127,7 @@ static int has_native(const struct doctor_case *c)
 	return !doctor_is_before(c->host->kernel, d->native[0], d->native[1], 0);
 }
 
-/* What program-load says of the host; then nothing can be attached to any interface. */
+/* The check program-load reports it for the host: nothing can be attached to any interface. */
 static bool does_not_load(const struct doctor_case *c)
 {
 	return c->host->load.is_tried && c->host->load.err;

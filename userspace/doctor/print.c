@@ -6,7 +6,7 @@
 
 #define TEXT_AT 26 /* the column where sentences begin */
 
-/* Nothing that a driver or another process named reaches the terminal as a command to it. */
+/* Names of drivers and processes must not reach the terminal as control sequences. */
 static void put_safe(FILE *out, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -1,13 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of an interface's queues: how many, who gets what, and on which processor. Pure. */
+/*
+ * Checks of an interface's queues: their number, the packets that each gets, and its processor.
+ * Pure.
+ */
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <string.h>
 
-#include "doctor/drivers.h"
-#include "doctor/find.h"
 #include "base/affinity.h"
+#include "doctor/drivers.h"
+#include "doctor/finding.h"
 #include "iface/quirks.h"
 #include "xdp/abi.h"
 
@@ -19,7 +22,9 @@ static bool wants_xdp(const struct doctor_case *c)
 	return c->nic->ifindex > 0 && c->want->xdp != CONFIG_XDP_OFF;
 }
 
-/* Of a driver that takes a queue more for each possible processor. A program that is there has its own already. */
+/*
+ * The driver adds a queue for each possible processor. An attached program has its queues already.
+ */
 static struct quirks_pairs pairs_of(const struct doctor_case *c)
 {
 	const struct doctor_nic *nic = c->nic;
@@ -34,7 +39,7 @@ static struct quirks_pairs pairs_of(const struct doctor_case *c)
 	};
 }
 
-/* As many queues as may be asked for, of those that there could be. */
+/* The number of queues that can be set, of those that the card could have. */
 static int most_queues(const struct doctor_case *c, const struct doctor_driver *d)
 {
 	const struct quirks_pairs pairs = pairs_of(c);
@@ -99,7 +104,7 @@ static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	if (!c->nic->n_tx_queues && c->nic->xdp_program > DOCTOR_NO_PROGRAM &&
 	    c->nic->xdp_generic <= 0) {
-		/* Which of the queues are the program's is not known. */
+		/* It is not known which queues belong to the program. */
 		(void)doctor_is_unknown(f, -EXDEV, "transmit queues");
 		return;
 	}

@@ -295,7 +295,7 @@ void engine_read_ahead(struct engine *e, const struct engine_message *msgs, unsi
  * ports answer in place) but must not overlap it otherwise. Returns its length, never more than the
  * client takes; 0: there is nothing to be sent; ENGINE_DEFERRED: engine_finish() makes the reply when
  * rq->pending is completed. That may be to be submitted beside a reply, too: what was in the cache is
- * fetched anew then. ENGINE_HANDOVER: the message is for the transfer thread (worker/handover.h). ENGINE_CLOSE, of a
+ * fetched anew then. ENGINE_HANDOVER: the message is for the transfer thread (worker/handover_queue.h). ENGINE_CLOSE, of a
  * stream: a block drops the message, and nothing more is said on its connection. Owner thread only, in a QSBR read section.
  */
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap);

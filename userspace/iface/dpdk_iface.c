@@ -292,7 +292,7 @@ static int lend(struct dpdk_device **out, const struct config_interface *config,
 	int code = program_lend(program), back;
 
 	if (code) {
-		snprintf(err, err_cap, "the XDP program cannot be taken off for DPDK: %s",
+		snprintf(err, err_cap, "the XDP program cannot be detached for DPDK: %s",
 			 err_text(code));
 		return code;
 	}
@@ -323,7 +323,8 @@ int dpdk_iface_open_lent(struct dpdk_device **out, const struct config_interface
 		return lend(out, config, program, maps, n_queues, err, err_cap);
 	code = program_use_sockets(program, maps, lent->xsks_fd);
 	if (code)
-		snprintf(err, err_cap, "the XDP program with DPDK's sockets: %s", err_text(code));
+		snprintf(err, err_cap, "the XDP program cannot use DPDK's sockets: %s",
+			 err_text(code));
 	*out = lent->device;
 	return code;
 }

@@ -23,7 +23,7 @@ static int open_ports(struct iface *iface)
 	return err;
 }
 
-static int give_to_workers(struct iface *iface, struct crew *crew)
+static int give_to_workers(struct iface *iface, struct workers *workers)
 {
 	const struct config_interface *c = &iface->config;
 	int err = 0;
@@ -31,19 +31,20 @@ static int give_to_workers(struct iface *iface, struct crew *crew)
 	for (uint32_t queue = 0; !err && queue < VOLLEY_QUEUES && iface->ports[queue]; queue++) {
 		const int cpu = queue < c->n_cores ? c->cores[queue] : WORKER_CPU_ANY;
 
-		err = crew_add(crew, crew_worker_for(crew, queue, cpu, cores_link_node(c->name)),
-			       iface->ports[queue]);
+		err = workers_add(workers,
+				  workers_for_queue(workers, queue, cpu, cores_link_node(c->name)),
+				  iface->ports[queue]);
 		iface->n_queues += !err;
 	}
 	return err;
 }
 
 /* Workers have the first n_queues. */
-static void close_ports(struct iface *iface, struct crew *crew)
+static void close_ports(struct iface *iface, struct workers *workers)
 {
 	for (uint32_t queue = 0; queue < VOLLEY_QUEUES; queue++) {
 		if (queue < iface->n_queues)
-			crew_remove(crew, iface->ports[queue]);
+			workers_remove(workers, iface->ports[queue]);
 		else
 			port_close(iface->ports[queue]);
 		iface->ports[queue] = NULL;
@@ -51,12 +52,12 @@ static void close_ports(struct iface *iface, struct crew *crew)
 	iface->n_queues = 0;
 }
 
-void iface_close_dpdk(struct iface *iface, struct crew *crew)
+void iface_close_dpdk(struct iface *iface, struct workers *workers)
 {
 	iface->is_dpdk_tried = false;
 	if (!iface->dpdk)
 		return;
-	close_ports(iface, crew);
+	close_ports(iface, workers);
 	dpdk_iface_close(iface->dpdk);
 	iface->dpdk = NULL;
 }
@@ -69,7 +70,7 @@ int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 		return code;
 	code = open_ports(iface);
 	if (code) {
-		snprintf(err, err_cap, "the tap interface for DPDK's device: %s", err_text(code));
+		snprintf(err, err_cap, "no tap interface for DPDK's device: %s", err_text(code));
 		iface_close_dpdk(iface, NULL);
 		return code;
 	}
@@ -104,7 +105,7 @@ static int open_lent(struct iface *iface, char *err, size_t err_cap)
 	return code;
 }
 
-void iface_open_dpdk(struct iface *iface, struct crew *crew)
+void iface_open_dpdk(struct iface *iface, struct workers *workers)
 {
 	char err[IFACE_REMARK_CAP - 64];
 	int code;
@@ -114,7 +115,7 @@ void iface_open_dpdk(struct iface *iface, struct crew *crew)
 	iface->is_dpdk_tried = true;
 	code = iface->dpdk ? 0 : open_lent(iface, err, sizeof(err));
 	if (!code) {
-		code = give_to_workers(iface, crew);
+		code = give_to_workers(iface, workers);
 		snprintf(err, sizeof(err), "DPDK's queues: %s", err_text(code));
 	}
 	if (code) {

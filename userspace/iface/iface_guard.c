@@ -62,13 +62,13 @@ void iface_guard_say_fatal(struct iface *iface)
 	struct quirks_pairs pairs;
 
 	read_pairs(iface, &pairs);
-	iface_say(
-		iface, IFACE_TOPIC_QUIRK, !is_generic,
-		"%u of %u queues on %u processors leave virtio_net none to answer by, and answers by native "
-		"XDP would crash the kernel: %s; say ethtool -L %s combined %u, then detach it, and attach it anew",
-		pairs.n, pairs.n_max, pairs.n_cpus,
-		is_generic ? "XDP is generic" : "the driver does not answer", iface->config.name,
-		quirks_pairs_wanted(&pairs));
+	iface_say(iface, IFACE_TOPIC_QUIRK, !is_generic,
+		  "%u of %u queues on %u processors leave virtio_net none to answer by, and "
+		  "answers by native XDP would crash the kernel: %s; say ethtool -L %s combined "
+		  "%u, then detach it, and attach it anew",
+		  pairs.n, pairs.n_max, pairs.n_cpus,
+		  is_generic ? "XDP is generic" : "the driver does not answer", iface->config.name,
+		  quirks_pairs_wanted(&pairs));
 }
 
 const char *iface_guard_zerocopy(const struct iface *iface)
@@ -84,7 +84,7 @@ bool iface_guard_is_barred(const struct iface *iface, uint32_t queue, uint64_t n
 	return leaving_is_barred(&iface->leaving.queues[queue].pause, now_ns);
 }
 
-static bool is_stuck(struct iface *iface, uint32_t queue, uint64_t now_ns)
+bool iface_guard_is_stuck(struct iface *iface, uint32_t queue, uint64_t now_ns)
 {
 	struct leaving_queue *q = &iface->leaving.queues[queue];
 	struct xsk_sent sent;
@@ -97,7 +97,7 @@ static bool is_stuck(struct iface *iface, uint32_t queue, uint64_t now_ns)
 	return leaving_is_stuck(q, &sent, now_ns);
 }
 
-static void say_stuck(struct iface *iface, uint64_t now_ns)
+void iface_guard_say_stuck(struct iface *iface, uint64_t now_ns)
 {
 	uint32_t n = 0, first = 0;
 	char queues[64];
@@ -114,27 +114,17 @@ static void say_stuck(struct iface *iface, uint64_t now_ns)
 	if (!n)
 		iface_unsay(iface, IFACE_TOPIC_LEAVING);
 	else if (first)
-		iface_say(
-			iface, IFACE_TOPIC_LEAVING, true,
-			"queue%s %s: the kernel does not send what the AF_XDP socket is given: kernel "
-			"sockets answer there, and it is tried again later; if that does not help, say "
-			"volleyctl port queues %s %u",
-			n > 1 ? "s" : "", queues, iface->config.name, first);
+		iface_say(iface, IFACE_TOPIC_LEAVING, true,
+			  "queue%s %s: the kernel does not send the replies of the AF_XDP "
+			  "socket: kernel sockets answer there, and it is tried again later; if "
+			  "that does not help, run volleyctl port queues %s %u",
+			  n > 1 ? "s" : "", queues, iface->config.name, first);
 	else
-		iface_say(
-			iface, IFACE_TOPIC_LEAVING, true,
-			"queue%s %s: the kernel does not send what the AF_XDP socket is given: kernel "
-			"sockets answer there, and it is tried again later; if that does not help, say "
-			"port: socket for %s",
-			n > 1 ? "s" : "", queues, iface->config.name);
-}
-
-void iface_guard_sockets(struct iface *iface, struct crew *crew, uint64_t now_ns)
-{
-	for (uint32_t queue = 0; queue < VOLLEY_QUEUES; queue++)
-		if (iface->ports[queue] && is_stuck(iface, queue, now_ns))
-			iface_close_port(iface, crew, queue);
-	say_stuck(iface, now_ns);
+		iface_say(iface, IFACE_TOPIC_LEAVING, true,
+			  "queue%s %s: the kernel does not send the replies of the AF_XDP "
+			  "socket: kernel sockets answer there, and it is tried again later; if "
+			  "that does not help, set port: socket for %s",
+			  n > 1 ? "s" : "", queues, iface->config.name);
 }
 
 /* --- Hits ---------------------------------------------------------------------------------------- */

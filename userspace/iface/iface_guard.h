@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "iface/iface.h"
+#include "iface/iface_state.h"
 
 /* Whether an answer by native XDP would crash the kernel, by the link as it was read last. */
 bool iface_guard_is_native_fatal(const struct iface *iface);
@@ -39,8 +39,10 @@ const char *iface_guard_zerocopy(const struct iface *iface);
 /* Whether the queue's socket was stuck and it is too early for another. */
 bool iface_guard_is_barred(const struct iface *iface, uint32_t queue, uint64_t now_ns);
 
-/* Takes stuck sockets off their queues. For iface_open_ports(), after the link was read. */
-void iface_guard_sockets(struct iface *iface, struct crew *crew, uint64_t now_ns);
+/* Whether the queue, which has a socket, is stuck: close the socket. After the link was read. */
+bool iface_guard_is_stuck(struct iface *iface, uint32_t queue, uint64_t now_ns);
+/* Says which queues were stuck lately. */
+void iface_guard_say_stuck(struct iface *iface, uint64_t now_ns);
 
 /* Looks whether hits leave, where the driver tells. Once a second. */
 void iface_guard_hits(struct iface *iface, uint64_t now_ns);

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "iface/iface.h"
+#include "iface/iface_state.h"
 
 /* Looks for the first time, before a program is attached. */
 void iface_peer_begin(struct iface *iface);

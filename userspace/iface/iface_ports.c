@@ -96,20 +96,21 @@ static int open_steps(struct iface *iface, uint32_t queue, struct port **port)
 	return can_redirect(iface) ? open_mode(iface, queue, XSK_COPY, port) : -ENOTSUP;
 }
 
-static int add_queue(struct iface *iface, struct crew *crew, uint32_t queue)
+static int add_queue(struct iface *iface, struct workers *workers, uint32_t queue)
 {
 	const struct config_interface *c = &iface->config;
 	const int cpu = queue < c->n_cores ? c->cores[queue] : WORKER_CPU_ANY;
-	const unsigned int worker = crew_worker_for(crew, queue, cpu, cores_link_node(c->name));
+	const unsigned int worker =
+		workers_for_queue(workers, queue, cpu, cores_link_node(c->name));
 	struct port *port;
 	int err;
 
-	cores_prefer_memory(crew_node(crew, worker));
+	cores_prefer_memory(workers_node(workers, worker));
 	err = open_steps(iface, queue, &port);
 	cores_prefer_memory(CORES_NODE_ANY);
 	if (err)
 		return err;
-	err = crew_add(crew, worker, port);
+	err = workers_add(workers, worker, port);
 	if (err) {
 		port_close(port);
 		return err;
@@ -120,7 +121,7 @@ static int add_queue(struct iface *iface, struct crew *crew, uint32_t queue)
 	return 0;
 }
 
-static void close_queues(struct iface *iface, struct crew *crew, uint32_t first, uint32_t end)
+static void close_queues(struct iface *iface, struct workers *workers, uint32_t first, uint32_t end)
 {
 	bool any = false;
 
@@ -136,20 +137,23 @@ static void close_queues(struct iface *iface, struct crew *crew, uint32_t first,
 	for (uint32_t queue = first; queue < end; queue++) {
 		if (!iface->ports[queue])
 			continue;
-		crew_remove(crew, iface->ports[queue]);
+		workers_remove(workers, iface->ports[queue]);
 		iface->ports[queue] = NULL;
 		iface->n_queues--;
 	}
 }
 
-void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first)
+void iface_close_ports(struct iface *iface, struct workers *workers, uint32_t first)
 {
-	close_queues(iface, crew, first, VOLLEY_QUEUES);
+	close_queues(iface, workers, first, VOLLEY_QUEUES);
 }
 
-void iface_close_port(struct iface *iface, struct crew *crew, uint32_t queue)
+static void close_stuck(struct iface *iface, struct workers *workers, uint64_t now_ns)
 {
-	close_queues(iface, crew, queue, queue + 1);
+	for (uint32_t queue = 0; queue < VOLLEY_QUEUES; queue++)
+		if (iface->ports[queue] && iface_guard_is_stuck(iface, queue, now_ns))
+			close_queues(iface, workers, queue, queue + 1);
+	iface_guard_say_stuck(iface, now_ns);
 }
 
 /* --- All of them --------------------------------------------------------------------------------- */
@@ -267,7 +271,7 @@ static void say_mode(struct iface *iface)
 	else if (quirk)
 		iface_say(
 			iface, IFACE_TOPIC_MODE, false,
-			"no zero-copy (%s): frames are copied; zero-copy: on takes it all the same",
+			"no zero-copy (%s): frames are copied; zero-copy: on uses it nevertheless",
 			quirk);
 	else
 		iface_say(iface, IFACE_TOPIC_MODE, false, "no zero-copy (%s): frames are copied",
@@ -275,13 +279,13 @@ static void say_mode(struct iface *iface)
 							       err_text(iface->zerocopy_err));
 }
 
-static void open_missing(struct iface *iface, struct crew *crew, uint32_t n)
+static void open_missing(struct iface *iface, struct workers *workers, uint32_t n)
 {
 	const uint32_t n_before = iface->n_queues;
 	int err = 0, one;
 
 	for (uint32_t queue = 0; queue < n; queue++) {
-		one = !is_missing(iface, queue) ? 0 : add_queue(iface, crew, queue);
+		one = !is_missing(iface, queue) ? 0 : add_queue(iface, workers, queue);
 		if (one)
 			err = one;
 	}
@@ -300,13 +304,13 @@ static void open_missing(struct iface *iface, struct crew *crew, uint32_t n)
 }
 
 /* How the receive queues fit the workers; which queue's interrupts are where is not known here. */
-static void say_cores(struct iface *iface, const struct crew *crew, uint32_t n)
+static void say_cores(struct iface *iface, const struct workers *workers, uint32_t n)
 {
 	const struct linkinfo *link = &iface->link;
 	const char *name = iface->config.name;
 
 	for (uint32_t queue = 0; queue < iface->config.n_cores && queue < n; queue++)
-		if (!crew_has_cpu(crew, iface->config.cores[queue])) {
+		if (!workers_has_cpu(workers, iface->config.cores[queue])) {
 			iface_say(iface, IFACE_TOPIC_CORES, false,
 				  "cores: no worker is on processor %u of queue %u: "
 				  "server.workers are too few",
@@ -314,29 +318,28 @@ static void say_cores(struct iface *iface, const struct crew *crew, uint32_t n)
 			return;
 		}
 	if (n && n < link->n_queues && n == link->n_tx_queues)
-		iface_say(
-			iface, IFACE_TOPIC_CORES, false,
-			"AF_XDP on %u of %u queues: the others receive and have no transmit queue, so "
-			"kernel sockets answer them",
-			n, link->n_queues);
+		iface_say(iface, IFACE_TOPIC_CORES, false,
+			  "AF_XDP on %u of %u queues: the others receive and have no transmit "
+			  "queue, so kernel sockets answer them",
+			  n, link->n_queues);
 	else if (n && n < link->n_queues)
 		iface_say(iface, IFACE_TOPIC_CORES, false,
 			  "AF_XDP on %u of %u queues: kernel sockets answer the others", n,
 			  link->n_queues);
-	else if (n > crew_n(crew))
+	else if (n > workers_n(workers))
 		iface_say(iface, IFACE_TOPIC_CORES, false,
 			  "%u queues share %u worker(s): volleyctl port queues %s %u and then "
 			  "ethtool -L %s for as many, or more server.workers",
-			  n, crew_n(crew), name, crew_n(crew), name);
-	else if (n && n < crew_n(crew) && link->n_queues < link->n_queues_max)
+			  n, workers_n(workers), name, workers_n(workers), name);
+	else if (n && n < workers_n(workers) && link->n_queues < link->n_queues_max)
 		iface_say(iface, IFACE_TOPIC_CORES, false,
 			  "%u queue(s) for %u workers, and there could be %u (ethtool -L %s)", n,
-			  crew_n(crew), link->n_queues_max, name);
+			  workers_n(workers), link->n_queues_max, name);
 	else
 		iface_unsay(iface, IFACE_TOPIC_CORES);
 }
 
-void iface_open_ports(struct iface *iface, struct crew *crew)
+void iface_open_ports(struct iface *iface, struct workers *workers)
 {
 	const struct linkinfo before = iface->link;
 	const uint64_t now_ns = clock_ns();
@@ -345,7 +348,7 @@ void iface_open_ports(struct iface *iface, struct crew *crew)
 	iface_watch_tags(iface);
 	if (iface->config.port == CONFIG_PORT_DPDK) {
 		iface_take_place(iface); /* which is about to be lent */
-		iface_open_dpdk(iface, crew);
+		iface_open_dpdk(iface, workers);
 		return;
 	}
 	if (!iface->program || iface->config.port == CONFIG_PORT_SOCKET)
@@ -361,14 +364,14 @@ void iface_open_ports(struct iface *iface, struct crew *crew)
 		iface->is_renewal_due = true;
 	if (!is_same_link(&before, &iface->link))
 		leaving_forgive(&iface->leaving);
-	iface_guard_sockets(iface, crew, now_ns);
+	close_stuck(iface, workers, now_ns);
 	n = n_wanted(iface);
 	/* A reply's room was measured by the MTU. */
-	iface_close_ports(iface, crew, iface->link.mtu == before.mtu ? n : 0);
+	iface_close_ports(iface, workers, iface->link.mtu == before.mtu ? n : 0);
 	if (count_missing(iface, n) && is_due(iface, !is_same_link(&before, &iface->link), now_ns))
-		open_missing(iface, crew, n);
+		open_missing(iface, workers, n);
 	else if (!count_missing(iface, n))
 		iface_unsay(iface, IFACE_TOPIC_QUEUES);
 	say_mode(iface);
-	say_cores(iface, crew, n);
+	say_cores(iface, workers, n);
 }

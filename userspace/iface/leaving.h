@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether what is given to send leaves: judged by numbers that are looked at about once a second, and
- * when to try again what did not. Pure: iface_leaving.c reads the numbers and acts.
+ * when to try again what did not. Pure: iface_guard.c reads the numbers and acts.
  *
  *      of an AF_XDP socket   stuck: frames wait in its TX ring, and the kernel takes none of them for a
  *                            second; or it took half a ring and completes none. Fewer prove nothing:

@@ -16,7 +16,7 @@ static uint64_t read_shed(const struct program *program, uint32_t queue)
 }
 
 /* What has been dropped since the last look. */
-static uint64_t look_at_queues(struct overload *o, const struct program *program, uint64_t now_ns)
+static uint64_t check_queues(struct overload *o, const struct program *program, uint64_t now_ns)
 {
 	uint64_t passed_ns = now_ns - o->looked_at_ns, more, n = 0;
 	struct overload_queue *q;
@@ -45,7 +45,7 @@ void overload_begin(struct overload *o, const struct program *program, uint64_t 
 		o->queues[queue].n_shed = read_shed(program, queue);
 }
 
-static void tell(struct overload *o, const char *ifname, uint64_t now_ns)
+static void log_overload(struct overload *o, const char *ifname, uint64_t now_ns)
 {
 	if (!o->began_ns) {
 		o->began_ns = now_ns;
@@ -70,13 +70,13 @@ void overload_look(struct overload *o, const char *ifname, const struct program 
 		overload_begin(o, program, now_ns);
 		return;
 	}
-	n = look_at_queues(o, program, now_ns);
+	n = check_queues(o, program, now_ns);
 	o->looked_at_ns = now_ns;
 	o->n_shed += n;
 	if (n)
 		o->last_ns = now_ns;
 	if (n || o->began_ns)
-		tell(o, ifname, now_ns);
+		log_overload(o, ifname, now_ns);
 }
 
 bool overload_text(const struct overload *o, const char *ifname, uint32_t queue,

@@ -108,12 +108,11 @@ static void watch_mtu(struct iface *iface, uint32_t mtu)
 			   iface->config.name, mtu);
 		iface->is_reattach_due = true;
 	} else {
-		iface_say(
-			iface, IFACE_TOPIC_MTU, true,
-			"MTU %u: while the XDP program is there its driver may drop frames of more "
-			"than %u octets, and it is not volleyd's to take off: ip link set dev %s "
-			"mtu 1500, or ip link set dev %s xdp off",
-			mtu, MTU_ONE_BUFFER, iface->config.name, iface->config.name);
+		iface_say(iface, IFACE_TOPIC_MTU, true,
+			  "MTU %u: while the XDP program is there its driver may drop frames of "
+			  "more than %u octets, and volleyd did not attach it, so it stays: ip "
+			  "link set dev %s mtu 1500, or ip link set dev %s xdp off",
+			  mtu, MTU_ONE_BUFFER, iface->config.name, iface->config.name);
 	}
 }
 
@@ -136,14 +135,6 @@ void iface_watch_driver(struct iface *iface)
 
 /* --- Tags ---------------------------------------------------------------------------------------- */
 
-bool iface_driver_answers(const struct iface *iface)
-{
-	const bool harms = is_native(iface) && (iface->is_untagged || iface->is_native_fatal ||
-						iface->peer == VETHPEER_BARE);
-
-	return iface->config.driver_answers && !iface->is_silenced && !harms;
-}
-
 void iface_watch_tags(struct iface *iface)
 {
 	char vlan[IF_NAMESIZE];
@@ -156,11 +147,12 @@ void iface_watch_tags(struct iface *iface)
 			     vlans_find(&iface->link, vlan);
 	program_set_answers(iface->program, iface_driver_answers(iface));
 	if (iface->is_untagged && !(is_generic && iface->config.port == CONFIG_PORT_SOCKET))
-		iface_say(
-			iface, IFACE_TOPIC_TAGS, true,
-			"the card takes VLAN tags out of frames, and replies to queries of %s would "
-			"leave untagged: kernel sockets answer %s; ethtool -K %s rxvlan off",
-			vlan, is_generic ? "what the program does not" : "all", iface->config.name);
+		iface_say(iface, IFACE_TOPIC_TAGS, true,
+			  "the card takes VLAN tags out of frames, and replies to queries of %s "
+			  "would leave untagged: kernel sockets answer %s; ethtool -K %s rxvlan "
+			  "off",
+			  vlan, is_generic ? "what the program does not" : "all",
+			  iface->config.name);
 	else
 		iface_unsay(iface, IFACE_TOPIC_TAGS);
 }

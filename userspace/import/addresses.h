@@ -15,7 +15,10 @@ struct import_addresses {
 
 void import_addresses(struct import *import, const struct import_addresses *options);
 
-/* ADDRESS or ADDRESS@PORT at server.listen or server.tls.listen, with PORT where it has none; said where it is no address. */
+/*
+ * Adds ADDRESS or ADDRESS@PORT to server.listen or server.tls.listen, with PORT if it has none. A
+ * note if it is no address.
+ */
 void import_listen(struct import *import, const struct import_node *node, const char *address,
 		   const char *port, bool is_tls);
 

@@ -32,9 +32,9 @@ struct import {
 };
 
 /*
- * "FILE:LINE: option: not carried over: why"; of an option that matters, and counted.
- * "FILE:LINE: option: note: what"; of one that is carried over, or nearly.
- * "FILE:LINE: option: without meaning here: why"; once for each name of an option.
+ * "FILE:LINE: option: not carried over: why": an option that matters is lost, and counted.
+ * "FILE:LINE: option: note: what": it is carried over, perhaps with a difference. "FILE:LINE:
+ * option: without meaning here: why": once for each name of an option.
  */
 void import_lost(struct import *import, const struct import_node *node, const char *form, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -92,7 +92,7 @@ struct import_rule {
 	import_call *call;
 };
 
-/* Carries over each option of SECTION; AT as import_set() takes it. What no rule knows is lost. */
+/* Carries over each option of SECTION; AT as in import_set(). An option without a rule is lost. */
 void import_carry(struct import *import, const struct import_node *section,
 		  const struct import_rule *rules, json_t *at);
 

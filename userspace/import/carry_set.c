@@ -63,25 +63,25 @@ static void put_number(const struct words_key *key, uint64_t n, char *buf, size_
 		snprintf(buf, cap, "%" PRIu64, n);
 }
 
-/* False, and said: it is no number. A bound takes the place of what is beyond it. */
+/* A number beyond a bound becomes the bound. False, with a note: it is no number. */
 static bool take_number(struct import *import, const struct import_node *node,
 			const struct words_key *key, const char *text, char *buf)
 {
 	uint64_t n, taken;
 
 	if (!read_number(key, text, &n)) {
-		import_lost(import, node, "\"%s\" is no number that can be read", text);
+		import_lost(import, node, "\"%s\" is not a number", text);
 		return false;
 	}
 	taken = n < key->min ? key->min : n > key->max ? key->max : n;
 	put_number(key, taken, buf, TEXT_CAP);
 	if (taken != n)
-		import_note(import, node, "%s is out of bounds for %s, which gets %s", text,
+		import_note(import, node, "%s is out of the bounds of %s: %s is written", text,
 			    key->path, buf);
 	return true;
 }
 
-/* 0 if volleyd would take the text, where that can be told of it alone. */
+/* 0 if volleyd would accept the text, as far as the text alone decides. */
 static int check(const struct words_key *key, const char *text)
 {
 	struct config_prefix prefix;
@@ -128,7 +128,7 @@ static int check(const struct words_key *key, const char *text)
 	}
 }
 
-/* The text as our key takes it, in BUF; NULL, and said: it cannot be. */
+/* The text as our key takes it, in BUF. NULL, with a note: that is not possible. */
 static const char *convert(struct import *import, const struct import_node *node,
 			   const struct words_key *key, const char *text, char *buf)
 {

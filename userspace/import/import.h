@@ -19,7 +19,7 @@ enum import_kind { IMPORT_UNKNOWN, IMPORT_NSD, IMPORT_KNOT, IMPORT_NAMED, IMPORT
 /* What "nsd", "knot", "named" and "unbound" stand for; IMPORT_UNKNOWN: another word. */
 enum import_kind import_kind_of_word(const char *word);
 
-/* Of which server the file is, by its name, else by the first words in it that only one server has. */
+/* The server of the file, by its name, otherwise by the first words that only one server has. */
 enum import_kind import_kind_of_file(const char *path);
 
 /*

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "import/addresses.h"
+#include "import/import_servers.h"
 #include "import/peers.h"
-#include "import/servers.h"
 
 struct import_node *import_knot_item(const struct import *import, const char *section,
 				     const char *id)
@@ -64,7 +64,8 @@ static const struct import_rule server_rules[] = {
 	{ "cert-file key-file", IMPORT_CALL, NULL, carry_certificate },
 	{ "tcp-max-clients max-tcp-clients", IMPORT_SET, "server.tcp.max-connections", NULL },
 	{ "tcp-idle-timeout", IMPORT_SET, "server.tcp.idle-timeout", NULL },
-	{ "udp-max-payload udp-max-payload-ipv4 udp-max-payload-ipv6 max-udp-payload max-ipv4-udp-payload max-ipv6-udp-payload",
+	{ "udp-max-payload udp-max-payload-ipv4 udp-max-payload-ipv6 max-udp-payload "
+	  "max-ipv4-udp-payload max-ipv6-udp-payload",
 	  IMPORT_SET, "server.max-udp-size", NULL },
 	{ "automatic-acl", IMPORT_READ, NULL, NULL },
 	{ "listen-quic", IMPORT_LOST, "there is no DNS over QUIC", NULL },
@@ -72,7 +73,10 @@ static const struct import_rule server_rules[] = {
 	{ "answer-rotation", IMPORT_UNLESS_NO, "records are not rotated", NULL },
 	{ "rundir user pidfile", IMPORT_IDLE,
 	  "control.socket, server.pid-file and systemd have this", NULL },
-	{ "udp-workers tcp-workers background-workers async-start tcp-io-timeout tcp-remote-io-timeout tcp-max-clients-per-ip tcp-reuseport tcp-fastopen quic-max-clients quic-outbuf-max-size quic-idle-close-timeout remote-pool-limit remote-pool-timeout remote-retry-delay socket-affinity dbus-event edns-client-subnet",
+	{ "udp-workers tcp-workers background-workers async-start tcp-io-timeout "
+	  "tcp-remote-io-timeout tcp-max-clients-per-ip tcp-reuseport tcp-fastopen "
+	  "quic-max-clients quic-outbuf-max-size quic-idle-close-timeout remote-pool-limit "
+	  "remote-pool-timeout remote-retry-delay socket-affinity dbus-event edns-client-subnet",
 	  IMPORT_IDLE, "volleyd has a worker for each processor, and times of its own", NULL },
 	{ 0 },
 };
@@ -131,9 +135,9 @@ static void carry_remote(struct import *import, struct import_node *item)
 		remote.tls_pin = import_node_text(item, "cert-key");
 		remote.tls_name = import_node_text(item, "cert-hostname");
 		if (!remote.tls_pin && !remote.tls_name) {
-			import_lost(
-				import, item,
-				"TLS without cert-key and cert-hostname trusts everyone: give tls-name");
+			import_lost(import, item,
+				    "TLS without cert-key and cert-hostname trusts everyone: give "
+				    "tls-name");
 			return;
 		}
 	}
@@ -183,15 +187,19 @@ static const struct import_rule policy_rules[] = {
 	{ "dnskey-ttl", IMPORT_SET, "signing[].dnskey-ttl", NULL },
 	{ "propagation-delay", IMPORT_SET, "signing[].propagation-delay", NULL },
 	{ "cds-cdnskey-publish", IMPORT_CALL, NULL, carry_cds },
-	{ "ksk-submission", IMPORT_LOST, "the parent is not asked: say 'volleyctl zone ds-seen'",
+	{ "ksk-submission", IMPORT_LOST,
+	  "volleyd does not ask the parent: run 'volleyctl zone "
+	  "ds-seen'",
 	  NULL },
 	{ "manual", IMPORT_UNLESS_NO,
-	  "keys are made and replaced by volleyd; lifetimes of 0 wait for 'volleyctl zone rollover'",
+	  "keys are made and replaced by volleyd; lifetimes of 0 wait for 'volleyctl zone "
+	  "rollover'",
 	  NULL },
-	{ "ksk-shared offline-ksk", IMPORT_UNLESS_NO, "each zone has keys of its own, here", NULL },
+	{ "ksk-shared offline-ksk", IMPORT_UNLESS_NO, "here each zone has keys of its own", NULL },
 	{ "keystore dnskey-management ds-push unsafe-operation cds-digest-type", IMPORT_LOST,
 	  "this is not there", NULL },
-	{ "ksk-size zsk-size nsec3-salt-lifetime zone-max-ttl rrsig-pre-refresh reproducible-signing delete-delay signing-threads",
+	{ "ksk-size zsk-size nsec3-salt-lifetime zone-max-ttl rrsig-pre-refresh "
+	  "reproducible-signing delete-delay signing-threads",
 	  IMPORT_IDLE, "volleyd decides this by itself", NULL },
 	{ 0 },
 };
@@ -210,7 +218,7 @@ static void carry_policy(struct import *import, struct import_node *item)
 		return;
 	}
 	json_array_append_new(import_list(import, import->out, "signing"), policy);
-	import_put(import, policy, "keys", "ksk-zsk"); /* as Knot has it where nothing is said */
+	import_put(import, policy, "keys", "ksk-zsk"); /* the default of Knot */
 	import_carry(import, item, policy_rules, policy);
 }
 
@@ -271,7 +279,7 @@ static void carry_module(struct import *import, struct import_node *section)
 	else if (!strcmp(section->name, "mod-stats"))
 		import_idle(import, section, "volleyctl stats and metrics count");
 	else
-		import_lost(import, section, "there is no such module");
+		import_lost(import, section, "volleyd has no such module");
 	for (struct import_node *item = section->child; rules && item; item = item->next)
 		import_carry(import, item, rules, NULL);
 }
@@ -310,7 +318,7 @@ static void carry_section(struct import *import, struct import_node *node)
 	else if (!strcmp(node->name, "database"))
 		import_idle(import, node, "see server.storage");
 	else if (strcmp(node->name, "submission") && strcmp(node->name, "keystore"))
-		import_lost(import, node, "there is nothing like this section");
+		import_lost(import, node, "volleyd has no such section");
 }
 
 void import_knot(struct import *import, const char *path)

@@ -154,7 +154,7 @@ static void take_acl(struct import *import, struct import_node *acl, json_t *zon
 		if (!strncmp(node->name, "update-", 7) || !strcmp(node->name, "protocol")) {
 			import_lost(
 				import, node,
-				"a rule without this would allow more: it is left out as a whole");
+				"the rule would allow more without this: all of it is left out");
 			return;
 		}
 	for (unsigned int i = 0; action && i < action->n_words; i++) {
@@ -172,7 +172,7 @@ static void take_acl(struct import *import, struct import_node *acl, json_t *zon
 	}
 }
 
-/* What is denied; "" is all addresses. */
+/* The denied addresses; "": all. */
 static void deny_addresses(struct import *import, const struct import_node *acl,
 			   const struct import_node *addresses, json_t *zone, const char *list,
 			   size_t from)
@@ -187,7 +187,7 @@ static void deny_addresses(struct import *import, const struct import_node *acl,
 	}
 }
 
-/* Takes out of LIST, from a rule of it on, whom ACL denies. */
+/* Removes the clients that ACL denies from LIST, behind its first rules. */
 static void deny(struct import *import, const struct import_node *acl, json_t *zone,
 		 const char *list, size_t from)
 {
@@ -222,7 +222,7 @@ static bool has_action(const struct import_node *acl, const char *word)
 	return !action || !action->n_words;
 }
 
-/* The first rule that fits decides: what denies is about the rules behind it. */
+/* The first rule that matches decides: a rule that denies limits the rules behind it. */
 static void take_acls(struct import *import, struct import_node *node, unsigned int at,
 		      json_t *zone)
 {
@@ -240,7 +240,7 @@ static void take_acls(struct import *import, struct import_node *node, unsigned 
 	}
 	if (at == node->n_words)
 		return;
-	import_lost(import, acl, "a rule cannot deny: write rules for those that may");
+	import_lost(import, acl, "a rule cannot deny: write rules for the clients that may");
 	for (size_t i = 0; i < N_ACTIONS; i++)
 		n[i] = json_array_size(json_object_get(zone, actions[i].list));
 	take_acls(import, node, at + 1, zone);
@@ -346,8 +346,11 @@ static const struct import_rule zone_rules[] = {
 	{ "dnssec-validation", IMPORT_UNLESS_NO, "see zones[].verify", NULL },
 	{ "zonemd-verify zonemd-generate", IMPORT_IDLE,
 	  "a ZONEMD record of a zone is kept and checked", NULL },
-	{ "reverse-generate include-from", IMPORT_LOST, "zones are not made of others", NULL },
-	{ "semantic-checks zonefile-load zonefile-skip journal-content journal-max-depth ixfr-benevolent ixfr-by-one ixfr-from-axfr adjust-threads serial-policy serial-modulo min-refresh-interval max-refresh-interval default-ttl",
+	{ "reverse-generate include-from", IMPORT_LOST, "a zone cannot be made of other zones",
+	  NULL },
+	{ "semantic-checks zonefile-load zonefile-skip journal-content journal-max-depth "
+	  "ixfr-benevolent ixfr-by-one ixfr-from-axfr adjust-threads serial-policy serial-modulo "
+	  "min-refresh-interval max-refresh-interval default-ttl",
 	  IMPORT_IDLE, "volleyd decides this by itself", NULL },
 	{ 0 },
 };
@@ -370,7 +373,8 @@ static void put_file(struct import *import, struct import_node *at, json_t *zone
 		else if (*c == 's')
 			n += (size_t)snprintf(path + n, 3, "%%s");
 		else {
-			import_lost(import, at, "only %%s is known here: give the file its name");
+			import_lost(import, at,
+				    "only %%s is known here: write the name of the file");
 			return;
 		}
 	}
@@ -396,7 +400,7 @@ static void carry_template(struct import *import, struct import_node *item, cons
 	import_carry(import, item, zone_rules, there);
 }
 
-/* The first is for all members, and each other one for the group of its name. */
+/* The first template is for all members, each other one for the group of its name. */
 static void carry_groups(struct import *import, struct import_node *node, json_t *zone)
 {
 	for (unsigned int i = 0; node && i < node->n_words; i++) {
@@ -452,7 +456,7 @@ static void allow_by_itself(struct import *import, const struct import_node *ite
 		each_remote(import, find(import, item, "notify"), zone, allow_transfer);
 }
 
-/* Knot's policy of which nothing is said. */
+/* The default policy of Knot. */
 static void default_policy(struct import *import, json_t *zone)
 {
 	json_t *policy;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "import/addresses.h"
+#include "import/import_servers.h"
 #include "import/peers.h"
-#include "import/servers.h"
 
 /* --- Lists of clients ------------------------------------------------------------------------------------ */
 
@@ -15,7 +15,7 @@ static void add_client(struct import *import, struct import_node *list, void *us
 		       const char *prefix, const char *key)
 {
 	if (key)
-		import_lost(import, list, "clients are known by their addresses, not by the key %s",
+		import_lost(import, list, "clients are distinguished by address, not by the key %s",
 			    key);
 	else
 		import_allow(import, list, user, prefix);
@@ -41,7 +41,7 @@ static void carry_private(struct import *import, struct import_node *node, json_
 	carry_clients(import, node, "recursion.private-address");
 }
 
-/* "any" is for everyone: nothing is to be said. */
+/* "any" is for everyone: no key is needed. */
 static bool is_any(const struct import_node *list)
 {
 	return list->child && !list->child->next && !strcmp(list->child->name, "any");
@@ -53,7 +53,7 @@ static void collect(struct import *import, struct import_node *list, void *prefi
 	bool is_all = !strcmp(prefix, "any");
 
 	if (key) {
-		import_lost(import, list, "clients are known by their addresses, not by the key %s",
+		import_lost(import, list, "clients are distinguished by address, not by the key %s",
 			    key);
 		return;
 	}
@@ -93,7 +93,10 @@ static bool put_common(struct import *import, const struct import_node *node, co
 	return has;
 }
 
-/* Who may ask at all: the clients of the one view that are in allow-query, too. No list would be for everyone. */
+/*
+ * The clients that may ask: those of the one view that are in allow-query, too. Without a list
+ * everyone may.
+ */
 static void carry_query(struct import *import, struct import_node *options, const json_t *clients)
 {
 	struct import_node *query = import_node_find(options, "allow-query"),
@@ -109,7 +112,10 @@ static void carry_query(struct import *import, struct import_node *options, cons
 	json_decref(allowed);
 }
 
-/* Who may recurse: allow-recursion, else allow-query-cache, else allow-query, else this host and its networks. */
+/*
+ * The clients that may recurse: allow-recursion, else allow-query-cache, else allow-query, else
+ * this host and its networks.
+ */
 static void carry_recursion(struct import *import, struct import_node *options,
 			    const json_t *clients)
 {
@@ -127,9 +133,9 @@ static void carry_recursion(struct import *import, struct import_node *options,
 	(void)put_common(import, list ? list : options, "recursion.allow", allowed, clients);
 	json_decref(allowed);
 	if (!list)
-		import_note(
-			import, options,
-			"named lets the networks of the host recurse: give recursion.allow their prefixes");
+		import_note(import, options,
+			    "by default named lets the networks of the host recurse: give "
+			    "recursion.allow their prefixes");
 }
 
 static void carry_access(struct import *import, struct import_node *options)
@@ -231,9 +237,9 @@ static void carry_forwarders(struct import *import, struct import_node *node, js
 		snprintf(text, sizeof(text), "%s%s%s", one->name, port ? "@" : "",
 			 port ? port : "");
 		if (import_named_of_server(node, one, "tls"))
-			import_lost(
-				import, one,
-				"give recursion.transport: tls, with @853# and the name of the certificate");
+			import_lost(import, one,
+				    "give recursion.transport: tls, with @853# and the name of the "
+				    "certificate");
 		else
 			import_set(import, one, NULL, "recursion.forward", text);
 	}
@@ -267,7 +273,9 @@ static void carry_limits(struct import *import, struct import_node *node, json_t
 		{ "slip", IMPORT_SET, "rrl.slip", NULL },
 		{ "log-only", IMPORT_SET, "rrl.dry-run", NULL },
 		{ "exempt-clients", IMPORT_CALL, NULL, carry_exempt },
-		{ "window all-per-second errors-per-second nodata-per-second nxdomains-per-second referrals-per-second ipv4-prefix-length ipv6-prefix-length max-table-size min-table-size qps-scale",
+		{ "window all-per-second errors-per-second nodata-per-second nxdomains-per-second "
+		  "referrals-per-second ipv4-prefix-length ipv6-prefix-length max-table-size "
+		  "min-table-size qps-scale",
 		  IMPORT_IDLE, "rrl counts all answers to an address alike", NULL },
 		{ 0 },
 	};
@@ -283,7 +291,9 @@ static void carry_policies(struct import *import, struct import_node *node, json
 
 		if (import_named_after(one, "policy") &&
 		    strcmp(import_named_after(one, "policy"), "given"))
-			import_lost(import, one, "what a rule says cannot be changed here");
+			import_lost(import, one,
+				    "a policy here cannot change the action of its "
+				    "rules");
 		list = import_item(import, import_object(import, import->out, "recursion"), "rpz");
 		import_put(import, list, "zone", word_of(one));
 	}
@@ -304,7 +314,8 @@ static void carry_validation(struct import *import, struct import_node *node, js
 	if (!strcmp(word_of(node), "auto"))
 		import_lost(
 			import, node,
-			"the key of the root is in no file of named: give recursion.auto-trust-anchor one, such as a copy of /usr/share/dns/root.key");
+			"named has the key of the root built in: give recursion.auto-trust-anchor "
+			"a file, such as a copy of /usr/share/dns/root.key");
 }
 
 static void carry_minimal(struct import *import, struct import_node *node, json_t *at)
@@ -332,7 +343,8 @@ static void carry_insecure(struct import *import, struct import_node *node, json
 }
 
 static const struct import_rule option_rules[] = {
-	{ "directory port tls-port recursion allow-query allow-recursion allow-query-cache forward max-stale-ttl also-notify allow-transfer allow-notify dnssec-policy match-clients zone",
+	{ "directory port tls-port recursion allow-query allow-recursion allow-query-cache forward "
+	  "max-stale-ttl also-notify allow-transfer allow-notify dnssec-policy match-clients zone",
 	  IMPORT_READ, NULL, NULL },
 	{ "listen-on listen-on-v6", IMPORT_CALL, NULL, carry_listen },
 	{ "version hostname server-id", IMPORT_CALL, NULL, carry_name },
@@ -368,10 +380,21 @@ static const struct import_rule option_rules[] = {
 	{ "query-source query-source-v6", IMPORT_LOST, "give recursion.outgoing-interface", NULL },
 	{ "transfer-source transfer-source-v6 notify-source notify-source-v6", IMPORT_LOST,
 	  "give remotes[].source", NULL },
-	{ "dnstap dnstap-output", IMPORT_LOST, "there is no dnstap", NULL },
-	{ "match-destinations match-recursive-only", IMPORT_LOST, "all clients get the same",
+	{ "dnstap dnstap-output", IMPORT_LOST, "give dnstap.socket, dnstap.tcp or dnstap.file",
 	  NULL },
-	{ "prefetch qname-minimization stale-answer-client-timeout stale-refresh-time stale-cache-enable notify pid-file session-keyfile dump-file statistics-file memstatistics-file recursing-file secroots-file managed-keys-directory bindkeys-file key-directory querylog clients-per-query max-clients-per-query tcp-listen-queue tcp-keepalive-timeout tcp-initial-timeout tcp-advertised-timeout serial-query-rate interface-interval auth-nxdomain zone-statistics check-names ixfr-from-differences lame-ttl resolver-query-timeout fetches-per-server fetches-per-zone reuseport send-cookie require-server-cookie cookie-algorithm minimal-any transfers-per-ns transfer-format files stacksize datasize coresize flush-zones-on-shutdown heartbeat-interval dnssec-accept-expired nta-lifetime nta-recheck servfail-ttl use-v4-udp-ports use-v6-udp-ports avoid-v4-udp-ports avoid-v6-udp-ports",
+	{ "match-destinations match-recursive-only", IMPORT_LOST,
+	  "all clients get the same answers", NULL },
+	{ "prefetch qname-minimization stale-answer-client-timeout stale-refresh-time "
+	  "stale-cache-enable notify pid-file session-keyfile dump-file statistics-file "
+	  "memstatistics-file recursing-file secroots-file managed-keys-directory bindkeys-file "
+	  "key-directory querylog clients-per-query max-clients-per-query tcp-listen-queue "
+	  "tcp-keepalive-timeout tcp-initial-timeout tcp-advertised-timeout serial-query-rate "
+	  "interface-interval auth-nxdomain zone-statistics check-names ixfr-from-differences "
+	  "lame-ttl resolver-query-timeout fetches-per-server fetches-per-zone reuseport "
+	  "send-cookie require-server-cookie cookie-algorithm minimal-any transfers-per-ns "
+	  "transfer-format files stacksize datasize coresize flush-zones-on-shutdown "
+	  "heartbeat-interval dnssec-accept-expired nta-lifetime nta-recheck servfail-ttl "
+	  "use-v4-udp-ports use-v6-udp-ports avoid-v4-udp-ports avoid-v6-udp-ports",
 	  IMPORT_IDLE, "volleyd decides this by itself, or systemd has it", NULL },
 	{ 0 },
 };
@@ -408,7 +431,8 @@ static const struct import_rule policy_rules[] = {
 	{ "parent-ds-ttl", IMPORT_SET, "signing[].parent-ds-ttl", NULL },
 	{ "parent-propagation-delay", IMPORT_SET, "signing[].parent-propagation-delay", NULL },
 	{ "zone-propagation-delay", IMPORT_SET, "signing[].propagation-delay", NULL },
-	{ "max-zone-ttl publish-safety retire-safety purge-keys signatures-validity-dnskey cdnskey cds-digest-types",
+	{ "max-zone-ttl publish-safety retire-safety purge-keys signatures-validity-dnskey cdnskey "
+	  "cds-digest-types",
 	  IMPORT_IDLE, "volleyd decides this by itself", NULL },
 	{ 0 },
 };
@@ -447,7 +471,7 @@ static bool is_statement(const struct import_node *node)
 	return false;
 }
 
-/* What the one view says takes the place of what the options say for all views. */
+/* A statement of the one view replaces that of the options for all views. */
 static void open_view(struct import *import, struct import_node *view, struct import_node *options)
 {
 	for (struct import_node *node = view->child; node; node = node->next)
@@ -483,7 +507,8 @@ static void carry_views(struct import *import, struct import_node *options)
 		if (n_views > 1 && !strcmp(node->name, "view"))
 			import_lost(
 				import, node,
-				"there are no views: make a configuration and a volleyd for each of the %u",
+				"volleyd has no views: make a configuration for each of the %u, "
+				"and run a volleyd with each",
 				n_views);
 }
 
@@ -498,14 +523,14 @@ static void carry_rest(struct import *import, struct import_node *node)
 		return;
 	if (!strcmp(node->name, "controls") || !strcmp(node->name, "logging") ||
 	    !strcmp(node->name, "statistics-channels"))
-		import_idle(
-			import, node,
-			"volleyctl commands volleyd, which logs to standard error, and metrics.listen tells counters");
+		import_idle(import, node,
+			    "volleyctl commands volleyd, which logs to standard error, and "
+			    "metrics.listen has the counters");
 	else if (strstr(node->name, "keys") || !strcmp(node->name, "trust-anchors"))
 		import_lost(import, node,
 			    "write the records to a file, and give recursion.trust-anchor");
 	else
-		import_lost(import, node, "there is nothing like it");
+		import_lost(import, node, "volleyd has no such option");
 }
 
 void import_named(struct import *import, const char *path)

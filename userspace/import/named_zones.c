@@ -106,20 +106,24 @@ static const struct import_rule zone_rules[] = {
 	{ "min-retry-time", IMPORT_SET, "zones[].retry-min", NULL },
 	{ "provide-ixfr request-ixfr", IMPORT_SET, "zones[].ixfr", NULL },
 	{ "notify notify-to-soa", IMPORT_IDLE,
-	  "who is in also-notify is notified: give zones[].notify the others", NULL },
+	  "only also-notify is carried over: give zones[].notify the name servers of the zone",
+	  NULL },
 	{ "allow-query allow-query-on", IMPORT_LOST,
-	  "clients are told by server.allow, for all zones", NULL },
+	  "server.allow says which clients may ask, for all zones", NULL },
 	{ "update-policy", IMPORT_LOST, "write rules with keys for zones[].allow-update", NULL },
 	{ "allow-update-forwarding", IMPORT_LOST, "updates are not forwarded", NULL },
 	{ "masterfile-format", IMPORT_LOST,
 	  "files of zones are text: convert it by named-compilezone", NULL },
 	{ "auto-dnssec", IMPORT_LOST, "give signing and zones[].signing", NULL },
-	{ "dlz database in-view", IMPORT_LOST, "there is nothing like it", NULL },
+	{ "dlz database in-view", IMPORT_LOST, "volleyd has no such option", NULL },
 	{ "key-directory", IMPORT_LOST, "give signing[].key-folder", NULL },
 	{ "forward forwarders", IMPORT_READ, NULL, NULL },
 	{ "transfer-source transfer-source-v6 notify-source notify-source-v6", IMPORT_LOST,
 	  "give remotes[].source", NULL },
-	{ "inline-signing serial-update-method ixfr-from-differences zone-statistics check-names check-mx check-integrity check-wildcard masterfile-style max-transfer-idle-in max-transfer-idle-out max-transfer-time-in max-transfer-time-out multi-master journal update-check-ksk dnssec-loadkeys-interval notify-delay",
+	{ "inline-signing serial-update-method ixfr-from-differences zone-statistics check-names "
+	  "check-mx check-integrity check-wildcard masterfile-style max-transfer-idle-in "
+	  "max-transfer-idle-out max-transfer-time-in max-transfer-time-out multi-master journal "
+	  "update-check-ksk dnssec-loadkeys-interval notify-delay",
 	  IMPORT_IDLE, "volleyd decides this by itself", NULL },
 	{ 0 },
 };
@@ -132,7 +136,7 @@ static bool is_one_of(const char *word, const char *words)
 	return at && (at == words || at[-1] == ' ') && (!at[len] || at[len] == ' ');
 }
 
-/* One that cannot be asked leaves nothing behind. */
+/* A server that cannot be used leaves no entry. */
 static void add_upstream(struct import *import, const struct import_node *node, const char *name,
 			 const char *list, const struct import_node *addresses,
 			 const struct import_node *at)
@@ -154,19 +158,19 @@ static void add_upstream(struct import *import, const struct import_node *node, 
 	json_decref(item);
 }
 
-/* A zone that others resolve, or whose servers are given: an entry of recursion.LIST for each address. */
+/* A forward or stub zone: an entry of recursion.LIST for each address. */
 static void add_upstreams(struct import *import, struct import_node *node, const char *name,
 			  const char *list, const struct import_node *addresses)
 {
 	if (!addresses || !addresses->child)
 		import_lost(import, node,
-			    "no server is given for %s: it is asked for as all other names are",
+			    "no server is given for %s: its names are resolved as all others are",
 			    name);
 	for (struct import_node *at = addresses ? addresses->child : NULL; at; at = at->next) {
 		if (import_named_of_server(addresses, at, "tls"))
-			import_lost(
-				import, at,
-				"give it transport: tls, with @853# and the name of the certificate");
+			import_lost(import, at,
+				    "give it transport: tls, with @853# and the name of the "
+				    "certificate");
 		else
 			add_upstream(import, node, name, list, addresses, at);
 	}
@@ -227,6 +231,6 @@ void import_named_zone(struct import *import, struct import_node *node,
 				      import_node_find(node, "primaries") :
 				      import_node_find(node, "masters"));
 	} else {
-		import_lost(import, node, "zones of type %s are not there", type);
+		import_lost(import, node, "volleyd has no zones of type %s", type);
 	}
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "import/addresses.h"
+#include "import/import_servers.h"
 #include "import/peers.h"
-#include "import/servers.h"
 
 #define PATTERNS_MAX 16 /* that include each other */
 #define ZONES_FOLDER "/etc/nsd"
@@ -38,13 +38,14 @@ static void carry_limit(struct import *import, struct import_node *node, json_t 
 {
 	(void)at;
 	import_set(import, node, NULL, "rrl.answers", import_node_word(node, 0));
-	import_note(
-		import, node,
-		"rrl.answers counts all answers to one address, whatever their names and types are");
+	import_note(import, node,
+		    "rrl.answers counts all answers to one address, whatever their names and types "
+		    "are");
 }
 
 static const struct import_rule server_rules[] = {
-	{ "ip-address interface port tls-port tls-service-key tls-service-pem hide-version hide-identity",
+	{ "ip-address interface port tls-port tls-service-key tls-service-pem hide-version "
+	  "hide-identity",
 	  IMPORT_READ, NULL, NULL },
 	{ "version", IMPORT_SET, "server.version", NULL },
 	{ "identity", IMPORT_SET, "server.identity", NULL },
@@ -63,18 +64,21 @@ static const struct import_rule server_rules[] = {
 	{ "cookie-secret-file", IMPORT_SET, "server.cookies.secret-files", NULL },
 	{ "answer-cookie", IMPORT_UNLESS_YES, "cookies cannot be switched off", NULL },
 	{ "zonesdir", IMPORT_READ, NULL, NULL },
-	{ "server-count cpu-affinity server-1-cpu-affinity server-2-cpu-affinity xfrd-cpu-affinity reuseport",
+	{ "server-count cpu-affinity server-1-cpu-affinity server-2-cpu-affinity xfrd-cpu-affinity "
+	  "reuseport",
 	  IMPORT_IDLE, "there is a worker for each processor: see server.workers", NULL },
-	{ "ip-transparent ip-freebind send-buffer-size receive-buffer-size do-ip4 do-ip6 debug-mode tcp-mss outgoing-tcp-mss",
+	{ "ip-transparent ip-freebind send-buffer-size receive-buffer-size do-ip4 do-ip6 "
+	  "debug-mode tcp-mss outgoing-tcp-mss",
 	  IMPORT_IDLE, "sockets are made for server.listen", NULL },
 	{ "logfile log-only-syslog log-time-ascii verbosity statistics", IMPORT_IDLE,
 	  "volleyd logs to standard error, and counts by itself", NULL },
-	{ "database zonelistfile xfrdfile xfrdir zonefiles-write zonefiles-check pidfile username chroot",
+	{ "database zonelistfile xfrdfile xfrdir zonefiles-write zonefiles-check pidfile username "
+	  "chroot",
 	  IMPORT_IDLE, "server.storage, server.pid-file and systemd have this", NULL },
 	{ "xfrd-reload-timeout xfrd-tcp-max xfrd-tcp-pipeline tcp-reject-overflow round-robin",
 	  IMPORT_IDLE, "there are server.transfers-in and server.tcp", NULL },
 	{ "confine-to-zone", IMPORT_IDLE,
-	  "an answer has what one zone says, unless the client may recurse", NULL },
+	  "an answer is made of one zone, unless the client may recurse", NULL },
 	{ "drop-updates", IMPORT_IDLE, "UPDATE is refused where no zone allows it", NULL },
 	{ "tls-service-ocsp", IMPORT_LOST, "there is no OCSP stapling", NULL },
 	{ "tls-cert-bundle", IMPORT_LOST, "give remotes[].tls-bundle", NULL },
@@ -134,8 +138,8 @@ static void carry_remote(struct import *import, struct import_node *node, json_t
 		remote.tls_name =
 			import_node_text(find_named(import, "tls-auth", tls), "auth-domain-name");
 		if (!remote.tls_name) {
-			import_lost(import, node,
-				    "there is no tls-auth %s with an auth-domain-name", tls);
+			import_lost(import, node, "no tls-auth section %s has an auth-domain-name",
+				    tls);
 			return;
 		}
 	}
@@ -164,9 +168,12 @@ static void carry_rule(struct import *import, struct import_node *node, json_t *
 		import_lost(import, node, "an address and a key, NOKEY or BLOCKED are expected");
 	else if (!strcmp(key, "BLOCKED"))
 		import_lost(import, node,
-			    "a rule cannot take %s out: write rules for those that may", prefix);
+			    "a rule cannot exclude %s: write rules for the clients that may",
+			    prefix);
 	else if (strpbrk(prefix, "-@"))
-		import_lost(import, node, "\"%s\": neither ranges nor ports: write ADDRESS/LENGTH",
+		import_lost(import, node,
+			    "\"%s\": ranges and ports cannot be used: write "
+			    "ADDRESS/LENGTH",
 			    prefix);
 	else
 		import_rule(import, node, zone, list, prefix, strcmp(key, "NOKEY") ? key : NULL);
@@ -194,7 +201,9 @@ static void put_file(struct import *import, struct import_node *node, json_t *zo
 			continue;
 		}
 		if (*++c != 's') {
-			import_lost(import, node, "only %%s is known here: give the zone its file");
+			import_lost(import, node,
+				    "only %%s is known here: write the file of the "
+				    "zone");
 			return;
 		}
 		n += (size_t)snprintf(path + n, 300, "%.*s",
@@ -229,11 +238,13 @@ static const struct import_rule zone_rules[] = {
 	{ "min-retry-time", IMPORT_SET, "zones[].retry-min", NULL },
 	{ "min-expire-time", IMPORT_CALL, NULL, carry_expire },
 	{ "ixfr-size", IMPORT_SET, "zones[].journal-size", NULL },
-	{ "store-ixfr ixfr-number create-ixfr allow-axfr-fallback multi-master-check multi-primary-check notify-retry",
+	{ "store-ixfr ixfr-number create-ixfr allow-axfr-fallback multi-master-check "
+	  "multi-primary-check notify-retry",
 	  IMPORT_IDLE, "changes are kept for all zones, and each primary is asked", NULL },
 	{ "zonestats", IMPORT_IDLE, "volleyctl stats and metrics count", NULL },
-	{ "allow-query", IMPORT_LOST, "clients are told by server.allow, for all zones", NULL },
-	{ "rrl-whitelist", IMPORT_LOST, "rate limits know no names: see rrl.exempt", NULL },
+	{ "allow-query", IMPORT_LOST, "server.allow says which clients may ask, for all zones",
+	  NULL },
+	{ "rrl-whitelist", IMPORT_LOST, "rate limits are not for names: see rrl.exempt", NULL },
 	{ "verify-zone verifier verifier-count verifier-feed-zone verifier-timeout", IMPORT_LOST,
 	  "give zones[].verify", NULL },
 	{ "catalog catalog-producer-zone", IMPORT_LOST,
@@ -255,7 +266,7 @@ static void carry_pattern(struct import *import, struct import_node *node, json_
 	import->depth--;
 }
 
-/* Who is blocked is so wherever that stands: in the zone, or in a pattern of it. */
+/* BLOCKED is valid wherever it stands: in the zone, or in one of its patterns. */
 static void take_blocked(struct import *import, const struct import_node *zone, json_t *made,
 			 unsigned int depth)
 {
@@ -278,7 +289,7 @@ static void take_blocked(struct import *import, const struct import_node *zone, 
 	}
 }
 
-/* Whether the zone or a pattern of it has primaries, whatever they are. */
+/* Whether the zone or one of its patterns has primaries, usable or not. */
 static bool has_primary(struct import *import, const struct import_node *zone, unsigned int depth)
 {
 	if (import_node_find(zone, "request-xfr"))

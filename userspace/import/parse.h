@@ -15,13 +15,17 @@
 
 #include "import/tree.h"
 
-/* nsd.conf(5), unbound.conf(5): "server:" begins a section, "port: 53" is an option in it. Line breaks mean little. */
+/*
+ * nsd.conf(5), unbound.conf(5): "server:" begins a section, "port: 53" is an option in it. Most
+ * line breaks are mere blanks.
+ */
 int import_parse_flat(struct import_tree *tree, const char *path)
 	__attribute__((warn_unused_result));
 
 /*
- * knot.conf(5): sections, items that begin with "- ", options, lists in brackets. It is no YAML: a section may stand twice,
- * and [127.0.0.1@53, ::1@53] and %s.zone need no quotes, which libyaml refuses; so this reads it by itself.
+ * knot.conf(5): sections, items that begin with "- ", options, lists in brackets. It is not YAML: a
+ * section may stand twice, and [127.0.0.1@53, ::1@53] and %s.zone need no quotes. libyaml refuses
+ * these, so this parser does not use it.
  */
 int import_parse_knot(struct import_tree *tree, const char *path)
 	__attribute__((warn_unused_result));

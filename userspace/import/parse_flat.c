@@ -78,7 +78,7 @@ static bool is_section(const char *name, size_t len)
 	return false;
 }
 
-/* "port:53" is written without a blank by some. */
+/* Some files have "port:53" without a blank. */
 static void split_option(struct cursor *c)
 {
 	size_t n = strcspn(c->word, ": \t\r\n");
@@ -153,7 +153,8 @@ static int take_option(struct flat *flat, struct cursor *c, const char *file)
 	if (!flat->section && !is_include)
 		return import_tree_fail(
 			flat->tree, file, c->line,
-			"%.*s stands in no section: \"server:\" or another one is expected before it",
+			"%.*s stands in no section: \"server:\" or another one is expected before "
+			"it",
 			(int)c->len - 1, c->word);
 	node = is_include ? &scratch :
 			    import_node_add(flat->tree, flat->section, c->word, c->len - 1, file,

@@ -416,9 +416,9 @@ bool import_zone_end(struct import *import, const struct import_node *node, json
 	size_t i;
 
 	if (has(zone, "primaries") && has(zone, "allow-update")) {
-		import_lost(
-			import, node,
-			"updates of a zone with primaries are not forwarded: send them to a primary");
+		import_lost(import, node,
+			    "updates of a zone with primaries are not forwarded: send them to a "
+			    "primary");
 		json_object_del(zone, "allow-update");
 	}
 	if (has(zone, "primaries") ||

@@ -8,11 +8,11 @@
 
 #define IMPORT_TEXT_CAP 512
 
-/* Carries a TSIG key over; one that we cannot use is lost, and so is what asks for it. */
+/* Carries a TSIG key over. A key that we cannot use is lost, with all that needs it. */
 void import_key(struct import *import, const struct import_node *node, const char *name,
 		const char *algorithm, const char *secret);
 
-/* The name of the key as it is in the configuration; NULL, and said: there is none of this name. The text is BUF. */
+/* The name of the key in the configuration, in BUF. NULL, with a note: there is no such key. */
 const char *import_key_name(struct import *import, const struct import_node *node, const char *name,
 			    char buf[IMPORT_TEXT_CAP]);
 
@@ -26,8 +26,9 @@ struct import_remote {
 };
 
 /*
- * The name of such a remote in the configuration, made where there is none yet; one with the same .name gets one address more.
- * NULL, and said: the address or the key cannot be used. As long as import->out.
+ * The name of such a remote in the configuration, which is made if there is none; one with the same
+ * .name gets one more address. Valid as long as import->out. NULL, with a note: the address or the
+ * key cannot be used.
  */
 const char *import_remote(struct import *import, const struct import_node *node,
 			  const struct import_remote *remote);
@@ -44,31 +45,38 @@ bool import_prefix_meets(const char *a, const char *b);
 /* The one of two such prefixes that has fewer addresses; NULL: they have none in common. */
 const char *import_prefix_common(const char *a, const char *b);
 
-/* "PREFIX key NAME" at the list KEY of AT; PREFIX "" or KEY_NAME NULL: without. Said where it cannot be. */
+/*
+ * Adds "PREFIX key NAME" to the list KEY of AT; without PREFIX if that is "", without a key if
+ * KEY_NAME is NULL. A note if that is not possible.
+ */
 void import_rule(struct import *import, const struct import_node *node, json_t *at, const char *key,
 		 const char *prefix, const char *key_name);
 
 /*
- * Takes out of the list KEY of AT, behind the first FROM items, each rule that would let an address of PREFIX in, and says so.
- * What is no prefix is any address. A key is known at any address.
+ * Removes each rule that would let an address of PREFIX in from the list KEY of AT, behind the
+ * first FROM items, with a note. If PREFIX is no prefix, it means all addresses. A key is valid at
+ * any address.
  */
 void import_deny(struct import *import, const struct import_node *node, json_t *at, const char *key,
 		 const char *prefix, size_t from);
 
-/* One prefix at KEY ("recursion.allow") of the configuration; any becomes 0.0.0.0/0 and ::/0. Said where it cannot be. */
+/*
+ * Adds a prefix to KEY ("recursion.allow") of the configuration; any becomes 0.0.0.0/0 and ::/0. A
+ * note if that is not possible.
+ */
 void import_allow(struct import *import, const struct import_node *node, const char *key,
 		  const char *prefix);
 
 /* The same at server.allow where no client may ask, with a note: without a prefix, volleyd refuses the list or lets all clients ask. */
 void import_allow_nobody(struct import *import, const struct import_node *node);
 
-/* The object of zone NAME; NULL, and said: the name is none, or there is such a zone. */
+/* A new object for zone NAME. NULL, with a note: it is no name, or there is such a zone. */
 json_t *import_zone(struct import *import, const struct import_node *node, const char *name);
 json_t *import_find_zone(const struct import *import, const char *name);
 
 /*
- * Takes the zone out again, and says so, where it cannot be served: it has neither a file nor a primary nor a catalog, or
- * IS_SECONDARY and none of its primaries can be used. False: it is gone.
+ * Removes the zone again, with a note, if it cannot be served: it has neither a file nor a primary
+ * nor a catalog, or IS_SECONDARY and none of its primaries can be used. False: it was removed.
  */
 bool import_zone_end(struct import *import, const struct import_node *node, json_t *zone,
 		     bool is_secondary);

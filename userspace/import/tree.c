@@ -18,7 +18,7 @@ void import_node_clear(struct import_node *node)
 	free(node->name);
 }
 
-/* Without recursion: a file of many braces is as deep as it likes. */
+/* Without recursion: braces may be nested without a limit. */
 static void free_children(struct import_node *top)
 {
 	struct import_node *node = top;

@@ -19,7 +19,7 @@ void import_unbound_stub(struct import *import, struct import_node *node);
 void import_unbound_auth(struct import *import, struct import_node *node);
 void import_unbound_rpz(struct import *import, struct import_node *node);
 
-/* Behind all sections: clients that may not recurse may not ask for zones either. */
+/* Call it behind all sections: clients that may not recurse may not ask for zones either. */
 void import_unbound_finish(struct import *import);
 
 #endif

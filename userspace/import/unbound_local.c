@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Local data of unbound, and what its local zones are here. */
+/* Local data of unbound, and its local zones. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <string.h>
@@ -139,7 +139,8 @@ void import_unbound_local_zone(struct import *import, struct import_node *node, 
 	else if (!strcmp(kind, "static"))
 		import_lost(
 			import, node,
-			"names below %s without local data would be asked upstream: serve it as a zone of zones, or deny it in a list of recursion.rpz",
+			"names below %s without local data would be asked upstream: serve it as a "
+			"zone of zones, or deny it in a list of recursion.rpz",
 			zone);
 	else
 		import_lost(

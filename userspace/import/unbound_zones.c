@@ -13,7 +13,10 @@ struct upstream {
 	bool is_root, is_stub;
 };
 
-/* "192.0.2.1@853#name": the name counts for TLS only, and TLS has another port. False, and said: it cannot be asked. */
+/*
+ * "192.0.2.1@853#name": the name is for TLS only, and TLS has another port. False, with a note: it
+ * cannot be used.
+ */
 static bool write_address(struct import *import, struct import_node *node,
 			  const struct upstream *to, char *out, size_t cap)
 {
@@ -58,7 +61,8 @@ static void carry_address(struct import *import, struct import_node *node,
 }
 
 static const struct import_rule upstream_rules[] = {
-	{ "name forward-addr stub-addr forward-first stub-first forward-tls-upstream forward-ssl-upstream forward-tcp-upstream stub-tcp-upstream",
+	{ "name forward-addr stub-addr forward-first stub-first forward-tls-upstream "
+	  "forward-ssl-upstream forward-tcp-upstream stub-tcp-upstream",
 	  IMPORT_READ, NULL, NULL },
 	{ "forward-host stub-host", IMPORT_LOST, "give the addresses of this server", NULL },
 	{ "stub-prime", IMPORT_IDLE, "the servers of a stub are asked as they are given", NULL },
@@ -141,8 +145,8 @@ static const struct import_rule zone_rules[] = {
 	{ "rpz-signal-nxdomain-ra", IMPORT_UNLESS_NO, "RA is set for all clients that may recurse",
 	  NULL },
 	{ "rpz-action-override rpz-cname-override", IMPORT_LOST,
-	  "what a rule says cannot be changed here", NULL },
-	{ "tags", IMPORT_LOST, "there are no tags: the list is for all clients", NULL },
+	  "a policy here cannot change the action of its rules", NULL },
+	{ "tags", IMPORT_LOST, "volleyd has no tags: the list is for all clients", NULL },
 	{ 0 },
 };
 
@@ -162,7 +166,7 @@ void import_unbound_auth(struct import *import, struct import_node *node)
 	(void)import_zone_end(import, node, zone, is_secondary(node));
 }
 
-/* A list that comes from elsewhere is a zone of zones; one of a file is the list itself. */
+/* A list from a primary is a zone of zones[]; a list from a file is the list itself. */
 void import_unbound_rpz(struct import *import, struct import_node *node)
 {
 	const char *name = import_node_text(node, "name");
@@ -188,7 +192,7 @@ void import_unbound_rpz(struct import *import, struct import_node *node)
 	import_carry(import, node, zone_rules, list);
 }
 
-/* Zones are for those that may recurse, as auth-zones of unbound are. */
+/* Zones are for clients that may recurse, as auth-zones of unbound are. */
 void import_unbound_finish(struct import *import)
 {
 	json_t *recursion = json_object_get(import->out, "recursion");
@@ -198,7 +202,7 @@ void import_unbound_finish(struct import *import)
 	if (!json_object_get(import->out, "zones"))
 		return;
 	if (!json_array_size(
-		    allow)) /* a section "server" has said so, since this host may ask by default */
+		    allow)) /* a section "server" writes it: this host may ask by default */
 		import_allow_nobody(import, import_node_find(&import->tree.top, "server"));
 	else if (json_object_set(server, "allow", allow))
 		import->has_no_memory = true;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What can be taken for nothing but itself: letters and digits, and few signs between them. */
+/* A text that YAML reads as itself: letters and digits, with a few signs between them. */
 static bool is_plain(const char *text)
 {
 	if (!isalnum((unsigned char)*text) && *text != '/')

@@ -8,6 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+struct port_addr port_addr_make(uint16_t family, const uint8_t *bytes, __be16 net_port)
+{
+	struct port_addr a = { .family = (uint8_t)family, .port = net_port };
+
+	memcpy(a.bytes, bytes, family == AF_INET ? 4 : 16);
+	return a;
+}
+
 int port_addr_from_text(struct port_addr *a, const char *text, uint16_t port)
 {
 	*a = (struct port_addr){ .port = htons(port) };

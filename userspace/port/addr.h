@@ -21,6 +21,9 @@ struct port_addr {
 	uint8_t bytes[16];
 };
 
+/* An address of @bytes, 4 or 16 by its family, and a port. */
+struct port_addr port_addr_make(uint16_t family, const uint8_t *bytes, __be16 net_port);
+
 /* An address in text (no port, no brackets) and a port in host order. 0 or -EINVAL. */
 __attribute__((warn_unused_result)) int port_addr_from_text(struct port_addr *a, const char *text,
 							    uint16_t port);

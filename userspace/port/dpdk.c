@@ -16,8 +16,8 @@
 #include <rte_prefetch.h>
 
 #include "port/credit.h"
-#include "port/dpdk_device.h"
 #include "port/dpdk_exception.h"
+#include "port/dpdk_port.h"
 #include "port/frame.h"
 
 #define PREFETCH_AHEAD 4

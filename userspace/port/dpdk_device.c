@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "port/dpdk_device.h"
+#include "port/dpdk_port.h"
 
 #define DESCS_DEFAULT   1024
 #define N_MBUFS_DEFAULT 8191 /* best is a power of two less one */
@@ -109,8 +110,7 @@ static void choose_queues(struct dpdk_device *d, const struct rte_eth_dev_info *
 static void hear_groups(const struct dpdk_device *d)
 {
 	if (rte_eth_allmulticast_enable(d->id) && rte_eth_promiscuous_enable(d->id))
-		log_notice("%s: hears no group addresses: neighbours over IPv6 may not find it",
-			   d->name);
+		log_notice("%s: receives no multicast: IPv6 neighbours may not find it", d->name);
 }
 
 static int set_up(struct dpdk_device *d, const struct dpdk_config *config)

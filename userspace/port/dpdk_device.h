@@ -1,42 +1,67 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a DPDK device and the ports of its queues are made of. For the dpdk port alone. */
+/*
+ * A DPDK device, from which each worker reads one queue (port/dpdk.h).
+ *
+ * Threads: control's, unless a comment says otherwise.
+ */
 #ifndef VOLLEY_PORT_DPDK_DEVICE_H
 #define VOLLEY_PORT_DPDK_DEVICE_H
 
-#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "port/dpdk.h"
-#include "port/port.h"
+#include "xdp/abi.h"
 
-struct rte_mbuf;
-struct rte_mempool;
+#define DPDK_DEVICE_CAP 512 /* of a device's words, with their NUL */
 
-struct dpdk_device {
-	uint16_t id; /* of ethdev */
-	uint16_t n_queues;
-	uint16_t mtu; /* control sets it while workers read it */
-	uint8_t mac[6];
-	bool busy_poll;
-	bool is_made; /* by us: it goes when we close it */
-	bool is_started;
-	const struct volley_state *services;
-	char tap[IF_NAMESIZE]; /* "": none */
-	char name[64];
-	char driver[32];
-	uint16_t rx_descs;
-	struct rte_mempool *pools[DPDK_QUEUES_MAX];
+struct dpdk_config {
+	const char *device; /* "net_af_xdp0,iface=eth0" or "0000:3b:00.0" */
+	uint16_t n_queues;  /* 0: as many as the device has, 64 at most */
+	uint16_t rx_descs;  /* 0: 1024; the device rounds and bounds them */
+	uint16_t tx_descs;
+	uint32_t n_mbufs; /* of each queue; 0: 8191. net_af_xdp alone keeps 2048 in its fill ring */
+	bool busy_poll;   /* never sleep */
+	const struct volley_state *services; /* outlives the device; NULL: all that comes is ours */
+	const char *
+		tap; /* the interface to which goes what is not ours, made if need be; NULL: none */
 };
 
-struct dpdk_port {
-	struct port port; /* its fd is the tap's, or -1 */
-	struct dpdk_device *device;
-	struct rte_mempool *pool;
-	uint16_t queue;
-	struct volley_queue *credit;
-	struct frame_tunnels tunnels;
-	unsigned int n_empty; /* rounds in a row that brought nothing */
-	uint64_t wake_at_ns;
+/* What the device says of itself, summed over its queues. */
+struct dpdk_counters {
+	uint64_t ipackets, opackets;
+	uint64_t imissed; /* lost before a queue, since nobody took them in time */
+	uint64_t ierrors, oerrors;
+	uint64_t rx_nombuf;
 };
+
+struct dpdk_device;
+
+/*
+ * Finds or makes the device, sets up its queues, starts it; on net_af_xdp that attaches the XDP
+ * program of its words. Control's thread. 0, or -errno with a sentence in err: -ENODEV, -ENOMEM,
+ * -EBUSY ...
+ */
+__attribute__((warn_unused_result)) int dpdk_device_open(struct dpdk_device **out,
+							 const struct dpdk_config *config,
+							 char *err, size_t err_cap);
+
+/*
+ * After all of its ports. On net_af_xdp that takes the XDP program off, whichever it is. NULL is
+ * allowed.
+ */
+void dpdk_device_close(struct dpdk_device *device);
+
+/* Replies keep to it from now on; it is not set in the device. 0: as it is. Control's thread. */
+void dpdk_device_set_mtu(struct dpdk_device *device, uint32_t mtu);
+
+uint16_t dpdk_device_queues(const struct dpdk_device *device);
+
+/* "net_af_xdp". As long as the device. */
+const char *dpdk_device_driver(const struct dpdk_device *device);
+
+/* Any thread. */
+void dpdk_device_counters(const struct dpdk_device *device, struct dpdk_counters *out);
 
 #endif

@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 
 #include "base/wire.h"
-#include "port/tcp.h"
 #include "port/tcp_tls.h"
 
 #define FLUSH_IOVS 16

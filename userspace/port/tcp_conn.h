@@ -22,6 +22,7 @@
 #include "port/addr.h"
 
 #define TCP_PREFIX_BYTES   2
+#define TCP_MESSAGE_MAX    65535
 #define TCP_IN_BYTES       (68u << 10) /* one message of any length, and whole pages */
 #define TCP_CHUNK_BYTES    (16u << 10)
 #define TCP_POOL_WARM      64 /* chunks: 1 MiB */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "port/tcp.h"
 #include "port/tcp_port.h"
 
 static int set(int fd, int level, int option, int value)

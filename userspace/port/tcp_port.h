@@ -7,7 +7,8 @@
 #ifndef VOLLEY_PORT_TCP_PORT_H
 #define VOLLEY_PORT_TCP_PORT_H
 
-#include "port/tcp.h"
+#include "port/port.h"
+#include "port/tcp_config.h"
 #include "port/tcp_conn.h"
 
 #define TCP_WAKE_TAG      UINT64_MAX

@@ -38,36 +38,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "port/frame.h"
 #include "port/port.h"
-
-#define XSK_N_FRAMES_DEFAULT 4096
-#define XSK_RING_DEFAULT     2048
-#define XSK_BACKLOG_CAP      256 /* replies that wait for room in the TX ring */
-#define XSK_LATE_SHARE       8
-
-struct volley_queue; /* xdp/abi.h */
-
-enum xsk_mode {
-	XSK_AUTO, /* zero-copy where the driver can, else copy */
-	XSK_ZEROCOPY,
-	XSK_COPY,
-};
-
-struct xsk_config {
-	const char *ifname;
-	uint32_t queue;
-	int xsks_map_fd; /* of the XDP program; stays the caller's, open until the port is closed */
-	uint32_t xdp_flags; /* XDP_FLAGS_*: how the program is attached */
-	enum xsk_mode mode;
-	uint32_t n_frames;    /* a power of two; 0: the default */
-	uint32_t frame_bytes; /* 2048 or 4096; 0: the smaller if the MTU fits */
-	uint32_t ring_cap; /* entries of RX, TX and completion ring, a power of two; 0: the default */
-	uint32_t busy_poll_us; /* 0: sleep until frames come; else SO_BUSY_POLL, and never sleep */
-	uint32_t busy_poll_budget;
-	struct volley_queue *credit; /* of the queue, in the maps of the XDP program; NULL: none */
-	struct frame_tunnels tunnels;
-};
+#include "port/xsk_config.h"
 
 /* How many frames are where. Sums to n_frames when nothing is on its way from queue to RX ring. */
 struct xsk_frames {

@@ -10,7 +10,8 @@
 #include <xdp/xsk.h>
 
 #include "port/awake.h"
-#include "port/xsk.h"
+#include "port/port.h"
+#include "port/xsk_config.h"
 
 struct xsk_port {
 	struct port port;

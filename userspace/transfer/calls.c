@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transfer/internal.h"
+#include "transfer/transfer_thread.h"
 
 void calls_run(struct transfer *t, struct post *post)
 {

@@ -1,15 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The loop: libevent, and control's calls out of the mailbox. It waits for nothing else: whoever has
- * much to do does a part of it and comes back.
- */
+#include "transfer/loop.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
+#include "tap/tap.h"
 #include "transfer/calls.h"
-#include "transfer/internal.h"
+#include "transfer/primary.h"
+#include "transfer/remotes.h"
+#include "transfer/secondary.h"
+#include "transfer/transfer_thread.h"
 
 static void on_mail(evutil_socket_t fd, short events, void *user)
 {
@@ -26,17 +28,7 @@ static void on_due(evutil_socket_t fd, short events, void *user)
 	(void)fd, (void)events, (void)user;
 }
 
-void loop_wake(struct transfer *t)
-{
-	t->read_clock(&t->now);
-}
-
-void loop_set(struct transfer *t, struct timer *timer, uint64_t after_ns)
-{
-	timer_set(timer, t->now.ns + after_ns);
-}
-
-int loop_open(struct transfer *t)
+static int open_base(struct transfer *t)
 {
 	int code;
 
@@ -54,6 +46,28 @@ int loop_open(struct transfer *t)
 	code = secondary_open(t);
 	if (!code)
 		code = primary_open(t);
+	return code;
+}
+
+int loop_open(struct transfer *t)
+{
+	static const struct config nothing;
+	char err[256];
+	int code;
+
+	t->to_loop.fd = -1;
+	t->to_control.fd = -1;
+	code = mailbox_open(&t->to_loop);
+	if (!code)
+		code = mailbox_open(&t->to_control);
+	if (!code)
+		code = remotes_new(&t->remotes, &nothing, err, sizeof(err));
+	if (!code && t->env.tap) {
+		t->tap = tap_producer_new(t->env.tap);
+		code = t->tap ? 0 : -ENOMEM;
+	}
+	if (!code)
+		code = open_base(t);
 	return code;
 }
 
@@ -107,8 +121,8 @@ void loop_close(struct transfer *t)
 	drop_zones(t);
 	primary_close(t);
 	secondary_close(t);
-	book_put(t->book);
-	t->book = NULL;
+	remotes_put(t->remotes);
+	t->remotes = NULL;
 	if (t->on_mail)
 		event_free(t->on_mail);
 	t->on_mail = NULL;
@@ -119,32 +133,4 @@ void loop_close(struct transfer *t)
 	if (t->base)
 		event_base_free(t->base);
 	t->base = NULL;
-}
-
-struct zone *served_get(struct transfer *t, const struct transfer_zone *zone)
-{
-	const struct zone_member *member;
-	const struct zone_set *set;
-	struct zone *served = NULL;
-
-	rcu_thread_online();
-	set = rcu_dereference(*(zone->config.is_root_copy ? &t->env.published->root_copy->set :
-							    &t->env.published->set));
-	member = set ? zone_set_get(set, zone->apex, zone->apex_len) : NULL;
-	served = member ? zone_set_zone(member) : NULL;
-	if (served)
-		zone_ref(served);
-	rcu_thread_offline();
-	return served;
-}
-
-bool served_serial(struct transfer *t, const struct transfer_zone *zone, uint32_t *serial)
-{
-	struct zone *served = served_get(t, zone);
-
-	if (!served)
-		return false;
-	*serial = zone_serial(served);
-	zone_unref(served);
-	return true;
 }

@@ -7,8 +7,10 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "transfer/ask.h"
-#include "transfer/primary.h"
+#include "transfer/exchange.h"
+#include "transfer/primary_state.h"
+#include "transfer/remotes.h"
+#include "transfer/udp_query.h"
 #include "xfr/notify.h"
 
 /* Seconds before the next round: RFC 1996 section 3.6 has 60 s and 5 rounds; most losses are short. */
@@ -17,9 +19,9 @@ static const uint16_t waits_s[] = { 5, 15, 60, 60, 60 };
 #define NOTIFY_ROUNDS (sizeof(waits_s) / sizeof(waits_s[0]))
 
 enum state {
-	TOLD,    /* nothing is outstanding */
+	DONE,    /* nothing is outstanding */
 	QUEUED,  /* for its turn */
-	RUNNING, /* ask or exchange */
+	RUNNING, /* query or exchange */
 	WAITING, /* for the next round */
 };
 
@@ -33,10 +35,10 @@ struct target {
 	unsigned int n_rounds;
 	struct timer wait; /* once it was needed */
 	/* RUNNING. */
-	struct book *book;
-	struct book_remote *remote;
+	struct remotes *remotes;
+	struct remote *remote;
 	uint32_t n_tried; /* addresses, in this round */
-	struct ask *ask;
+	struct udp_query *query;
 	struct exchange *exchange;
 	struct tsig tsig;
 	uint16_t id;
@@ -60,11 +62,11 @@ static void leave(struct target *g)
 {
 	switch (g->state) {
 	case RUNNING:
-		ask_abort(g->ask);
+		udp_query_abort(g->query);
 		exchange_abort(g->exchange);
 		tsig_fini(&g->tsig);
-		book_put(g->book);
-		g->ask = NULL;
+		remotes_put(g->remotes);
+		g->query = NULL;
 		g->exchange = NULL;
 		g->t->primary->notifier->n_running--;
 		break;
@@ -74,10 +76,10 @@ static void leave(struct target *g)
 	case WAITING:
 		timer_cancel(&g->wait);
 		break;
-	case TOLD:
+	case DONE:
 		break;
 	}
-	g->state = TOLD;
+	g->state = DONE;
 }
 
 static void tick_soon(struct notifier *n)
@@ -106,7 +108,7 @@ static bool can_wait(struct target *g)
 	return g->wait.all || !timer_init(&g->wait, &g->t->timers, on_wait, g);
 }
 
-/* Nobody has answered in this round. */
+/* No address has answered in this round. */
 static void end_round(struct target *g)
 {
 	leave(g);
@@ -128,7 +130,7 @@ static void on_answer(void *user, int code, const uint8_t *reply, size_t n)
 	struct peer *peer = &g->remote->peers[g->n_tried - 1];
 
 	(void)reply, (void)n;
-	g->ask = NULL;
+	g->query = NULL;
 	if (!code) {
 		peer_is_alive(peer);
 		leave(g);
@@ -144,8 +146,8 @@ static int on_message(void *user, const uint8_t *msg, size_t n)
 	struct target *g = user;
 	enum tsig_verdict verdict = tsig_verify(&g->tsig, msg, n, g->t->now.wall_s, NULL);
 	bool is_answer = verdict == TSIG_OK && notify_match(msg, n, g->id, g->zone->apex) >= 0;
-	/* The connection is kept with its peer, which may go with an older book in leave(). */
-	bool is_kept = is_answer && g->book == g->t->book;
+	/* The connection is kept with its peer, which may go with older remotes in leave(). */
+	bool is_kept = is_answer && g->remotes == g->t->remotes;
 
 	g->exchange = NULL;
 	if (is_answer)
@@ -191,22 +193,23 @@ static int send_by_tls(struct target *g, struct peer *peer, uint8_t *msg, size_t
 	bytes = tsig_sign(&g->tsig, msg, n, cap, g->t->now.wall_s);
 	if (bytes < 0)
 		return bytes;
-	return peer_exchange(&g->exchange, g->t, g->remote, peer, msg, (size_t)bytes, &handlers, g);
+	return exchange_begin(&g->exchange, g->t, g->remote, peer, msg, (size_t)bytes, &handlers,
+			      g);
 }
 
 static int send_to(struct target *g, struct peer *peer)
 {
-	uint8_t msg[ASK_MESSAGE_MAX + TSIG_MAX];
+	uint8_t msg[UDP_QUERY_MAX + TSIG_MAX];
 	int n;
 
 	g->id = random_u16(&g->t->random);
-	n = write_notify(g, msg, ASK_MESSAGE_MAX);
+	n = write_notify(g, msg, UDP_QUERY_MAX);
 	if (n < 0)
 		return n;
 	transfer_count(g->t, notify_sent);
 	if (g->remote->tls != CONFIG_TLS_OFF)
 		return send_by_tls(g, peer, msg, (size_t)n, sizeof(msg));
-	return ask_start(&g->ask, g->t, g->remote, peer, msg, (size_t)n, on_answer, g);
+	return udp_query_start(&g->query, g->t, g->remote, peer, msg, (size_t)n, on_answer, g);
 }
 
 /* The next address of the remote, or the end of the round. */
@@ -226,10 +229,10 @@ static void start(struct target *g)
 	struct transfer *t = g->t;
 
 	leave(g);
-	g->remote = book_remote(t->book, g->name);
+	g->remote = remotes_find(t->remotes, g->name);
 	if (!g->remote)
 		return;
-	g->book = book_get(t->book);
+	g->remotes = remotes_get(t->remotes);
 	g->state = RUNNING;
 	g->n_tried = 0;
 	t->primary->notifier->n_running++;
@@ -250,7 +253,7 @@ static void on_tick(void *user)
 	tick_soon(n);
 }
 
-void notifier_tell(struct transfer *t, struct transfer_zone *zone)
+void notifier_notify(struct transfer *t, struct transfer_zone *zone)
 {
 	struct primary_zone *p = zone->primary;
 
@@ -261,7 +264,7 @@ void notifier_tell(struct transfer *t, struct transfer_zone *zone)
 	}
 }
 
-/* Who is to hear of what is served now: all, where they are new, or had not heard of it yet. */
+/* Whether remotes get a NOTIFY now: the list is new, or not all have answered the last NOTIFY. */
 static bool is_due(struct transfer *t, const struct transfer_zone *zone)
 {
 	uint32_t serial;
@@ -269,7 +272,7 @@ static bool is_due(struct transfer *t, const struct transfer_zone *zone)
 	if (!zone->primary)
 		return served_serial(t, zone, &serial);
 	for (uint32_t i = 0; i < zone->primary->n; i++)
-		if (zone->primary->targets[i].state != TOLD)
+		if (zone->primary->targets[i].state != DONE)
 			return true;
 	return false;
 }
@@ -287,7 +290,7 @@ void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone)
 	zone->primary = NULL;
 }
 
-/* Without memory for them nobody is told: the secondaries ask by themselves, later. */
+/* Without memory no NOTIFY is sent: the secondaries ask by themselves, later. */
 void notifier_put_zone(struct transfer *t, struct transfer_zone *zone)
 {
 	bool due = is_due(t, zone);
@@ -307,7 +310,7 @@ void notifier_put_zone(struct transfer *t, struct transfer_zone *zone)
 		zone->primary->targets[i] =
 			(struct target){ .t = t, .zone = zone, .name = names[i] };
 	if (due)
-		notifier_tell(t, zone);
+		notifier_notify(t, zone);
 }
 
 int notifier_open(struct transfer *t)

@@ -9,7 +9,7 @@
  *                     └── a while ◄┘                     10,000 zones at start are 10 s of packets
  *
  * An address that did not answer is not asked for the other zones either, for a while (peer.h). Remotes with
- * TLS are told over TLS, the others by UDP (ask.h).
+ * TLS get it over TLS, the others by UDP (udp_query.h).
  *
  * Threads: the loop's.
  */
@@ -32,7 +32,7 @@ void notifier_close(struct transfer *t); /* all zones were dropped */
  */
 void notifier_put_zone(struct transfer *t, struct transfer_zone *zone);
 void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone);
-/* All its remotes are told, from the first round on. */
-void notifier_tell(struct transfer *t, struct transfer_zone *zone);
+/* All its remotes get a NOTIFY, from the first round on. */
+void notifier_notify(struct transfer *t, struct transfer_zone *zone);
 
 #endif

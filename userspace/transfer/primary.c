@@ -10,23 +10,25 @@
 #include "base/log.h"
 #include "dns/name.h"
 #include "engine/engine.h"
-#include "transfer/handout.h"
-#include "transfer/inquiry.h"
 #include "transfer/notify_out.h"
+#include "transfer/peer_dispatch.h"
+#include "transfer/primary_state.h"
 #include "transfer/questions.h"
+#include "transfer/rules.h"
 #include "transfer/server.h"
 #include "transfer/server_tls.h"
+#include "transfer/transfer_out.h"
 #include "transfer/updates.h"
 
 /* ---- From the workers --------------------------------------------------------------------------- */
 
 void primary_handle(struct transfer *t, struct handover_item *item)
 {
-	struct inquiry inquiry = {
+	struct peer_request request = {
 		.t = t,
 		.msg = item->bytes,
 		.n = item->n_bytes,
-		.who.addr = inquiry_peer(item->family, item->peer, item->peer_port),
+		.client.addr = peer_request_addr(item->family, item->peer, item->peer_port),
 		.cap = item->reply_cap < DNS_MESSAGE_MAX ? item->reply_cap : DNS_MESSAGE_MAX,
 		.item = item,
 	};
@@ -34,7 +36,7 @@ void primary_handle(struct transfer *t, struct handover_item *item)
 	if (item->fd >= 0)
 		server_take(t, item);
 	else
-		inquiry_handle(&inquiry);
+		peer_dispatch(&request);
 }
 
 static void on_handover(evutil_socket_t fd, short events, void *user)
@@ -115,7 +117,7 @@ void primary_configure(struct transfer *t, struct primary_settings *settings)
 	if (settings->tls && server_tls_start(settings->tls, t))
 		log_error("no DNS over TLS: %s", err_text(-ENOMEM));
 	rules_change(t);
-	handout_next(t);
+	transfer_out_next(t);
 }
 
 /* ---- Zones -------------------------------------------------------------------------------------- */
@@ -129,13 +131,13 @@ void primary_put_zone(struct transfer *t, struct transfer_zone *zone)
 void primary_drop_zone(struct transfer *t, struct transfer_zone *zone)
 {
 	notifier_drop_zone(t, zone);
-	handout_forget_zone(t, zone);
+	transfer_out_forget_zone(t, zone);
 	rules_change(t);
 }
 
-void primary_tell(struct transfer *t, struct transfer_zone *zone)
+void primary_notify(struct transfer *t, struct transfer_zone *zone)
 {
-	notifier_tell(t, zone);
+	notifier_notify(t, zone);
 }
 
 void primary_answer(struct transfer *t, void *request, unsigned int rcode)
@@ -164,14 +166,14 @@ int primary_open(struct transfer *t)
 	if (!p)
 		return -ENOMEM;
 	t->primary = p;
-	CDS_INIT_LIST_HEAD(&p->handouts);
-	CDS_INIT_LIST_HEAD(&p->handouts_waiting);
+	CDS_INIT_LIST_HEAD(&p->transfers);
+	CDS_INIT_LIST_HEAD(&p->transfers_waiting);
 	CDS_INIT_LIST_HEAD(&p->updates);
 	CDS_INIT_LIST_HEAD(&p->questions);
 	code = engine_new(&p->engine, t->env.engine_config, NULL, t->env.published);
 	code = code ? code : questions_open(t);
 	code = code ? code : rules_open(t);
-	code = code ? code : handout_open(t);
+	code = code ? code : transfer_out_open(t);
 	code = code ? code : server_open(t);
 	code = code ? code : notifier_open(t);
 	return code ? code : open_handover(t);

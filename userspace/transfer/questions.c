@@ -6,15 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transfer/conn.h"
+#include "transfer/primary_state.h"
+#include "transfer/remotes.h"
 #include "worker/relay.h"
-#include "transfer/server.h"
 
 struct question {
 	struct relay_item item;       /* first */
 	struct cds_list_head link;    /* of all */
 	struct cds_list_head on_conn; /* while there is a connection */
 	struct conn *conn;            /* NULL: it has ended */
-	struct book *book;            /* for the key */
+	struct remotes *remotes;      /* for the key */
 	struct tsig tsig;
 	bool is_padded;
 };
@@ -23,26 +25,26 @@ static void release(struct question *q)
 {
 	cds_list_del(&q->link);
 	tsig_fini(&q->tsig);
-	book_put(q->book);
-	q->book = NULL;
+	remotes_put(q->remotes);
+	q->remotes = NULL;
 }
 
-static struct question *keep(struct inquiry *i, uint16_t idle_100ms, size_t cap)
+static struct question *keep(struct peer_request *rq, uint16_t idle_100ms, size_t cap)
 {
 	struct question *q = calloc(1, sizeof(*q));
-	const struct port_addr *peer = &i->who.addr, *local = &i->conn->local;
+	const struct port_addr *peer = &rq->client.addr, *local = &rq->conn->local;
 
 	if (!q)
 		return NULL;
 	q->item = (struct relay_item){
 		.family = peer->family,
-		.encrypted = i->conn->is_tls,
+		.encrypted = rq->conn->is_tls,
 		.peer_port = peer->port,
 		.local_port = local->port,
 		.idle_100ms = idle_100ms,
 		.reply_cap = (uint32_t)cap,
-		.bytes = malloc(i->n),
-		.n_bytes = (uint32_t)i->n,
+		.bytes = malloc(rq->n),
+		.n_bytes = (uint32_t)rq->n,
 	};
 	if (!q->item.bytes) {
 		free(q);
@@ -50,30 +52,30 @@ static struct question *keep(struct inquiry *i, uint16_t idle_100ms, size_t cap)
 	}
 	memcpy(q->item.peer, peer->bytes, sizeof(q->item.peer));
 	memcpy(q->item.local, local->bytes, sizeof(q->item.local));
-	memcpy(q->item.bytes, i->msg, i->n);
-	q->conn = i->conn;
-	q->is_padded = inquiry_is_padded(i);
+	memcpy(q->item.bytes, rq->msg, rq->n);
+	q->conn = rq->conn;
+	q->is_padded = peer_request_is_padded(rq);
 	return q;
 }
 
-bool questions_ask(struct inquiry *i, uint16_t idle_100ms, size_t cap)
+bool questions_ask(struct peer_request *rq, uint16_t idle_100ms, size_t cap)
 {
-	struct relay *relay = i->t->env.relay;
-	struct question *q = relay && cap >= i->n ? keep(i, idle_100ms, cap) : NULL;
+	struct relay *relay = rq->t->env.relay;
+	struct question *q = relay && cap >= rq->n ? keep(rq, idle_100ms, cap) : NULL;
 
 	if (!q)
 		return false;
-	if (!relay_put(relay, &q->item, i->conn->number)) {
+	if (!relay_put(relay, &q->item, rq->conn->number)) {
 		free(q->item.bytes);
 		free(q);
 		return false;
 	}
-	q->book = book_get(i->t->book);
-	q->tsig = i->tsig;
-	i->tsig = (struct tsig){ 0 };
-	cds_list_add_tail(&q->link, &i->t->primary->questions);
-	cds_list_add_tail(&q->on_conn, &i->conn->questions);
-	conn_asked(i->conn);
+	q->remotes = remotes_get(rq->t->remotes);
+	q->tsig = rq->tsig;
+	rq->tsig = (struct tsig){ 0 };
+	cds_list_add_tail(&q->link, &rq->t->primary->questions);
+	cds_list_add_tail(&q->on_conn, &rq->conn->questions);
+	conn_asked(rq->conn);
 	return true;
 }
 
@@ -89,7 +91,7 @@ void questions_forget(struct conn *c)
 
 static void reply(struct transfer *t, struct question *q)
 {
-	struct inquiry i = {
+	struct peer_request rq = {
 		.t = t,
 		.conn = q->conn,
 		.cap = DNS_MESSAGE_MAX,
@@ -100,8 +102,8 @@ static void reply(struct transfer *t, struct question *q)
 
 	if (q->item.n_bytes)
 		memcpy(out, q->item.bytes, q->item.n_bytes);
-	inquiry_reply(&i, out, q->item.n_bytes);
-	q->tsig = i.tsig;
+	peer_request_reply(&rq, out, q->item.n_bytes);
+	q->tsig = rq.tsig;
 }
 
 static void finish(struct transfer *t, struct question *q)

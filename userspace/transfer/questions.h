@@ -4,7 +4,7 @@
  * Ordinary questions on our connections: a worker answers them (worker/relay.h), by its cache, its policies and
  * its way upstream, and counts them as its own. So a client gets the same answers over TLS as over TCP.
  *
- *	inquiry.c ─► questions_ask() ─► relay ─► a worker ─► relay ─► reply: padded, signed, sent
+ *	peer_dispatch.c ─► questions_ask() ─► relay ─► a worker ─► relay ─► reply: signed, sent
  *
  * The replies of a connection come in any order (RFC 7766 section 6.2.1.1). A connection that ends does not
  * wait for them: they are dropped.
@@ -14,7 +14,7 @@
 #ifndef VOLLEY_TRANSFER_QUESTIONS_H
 #define VOLLEY_TRANSFER_QUESTIONS_H
 
-#include "transfer/inquiry.h"
+#include "transfer/peer_request.h"
 
 #define QUESTIONS_OF_CONN_MAX 64 /* at TCP_DEFERRED_MAX a worker takes no more either */
 
@@ -27,7 +27,7 @@ void questions_close(struct transfer *t);
  * The question, which came by a connection, goes to a worker; idle_100ms as in struct engine_request, cap:
  * octets that the reply may have without its signature. False: it cannot, and the caller answers by itself.
  */
-bool questions_ask(struct inquiry *i, uint16_t idle_100ms, size_t cap)
+bool questions_ask(struct peer_request *rq, uint16_t idle_100ms, size_t cap)
 	__attribute__((warn_unused_result));
 
 /* The connection ends. */

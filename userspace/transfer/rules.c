@@ -1,5 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "transfer/rules.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,7 +10,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "engine/handover.h"
-#include "transfer/primary.h"
+#include "transfer/primary_state.h"
+#include "transfer/remotes.h"
 
 /* While zones come and go, making the sieve takes no more than one in so many parts of the time. */
 #define DELAY_SHARE 8
@@ -23,37 +26,39 @@ static bool holds(const struct config_prefix *prefix, const struct port_addr *ad
 	return !rest || !((prefix->addr[whole] ^ addr->bytes[whole]) & mask);
 }
 
-static bool fits(const struct transfer *t, const struct config_rule *rule, const struct who *who)
+static bool fits(const struct transfer *t, const struct config_rule *rule,
+		 const struct rules_client *client)
 {
-	if (rule->has_tls && !who->is_tls)
+	if (rule->has_tls && !client->is_tls)
 		return false;
-	if (rule->has_prefix && !holds(&rule->prefix, &who->addr))
+	if (rule->has_prefix && !holds(&rule->prefix, &client->addr))
 		return false;
-	return !rule->key || (who->key && who->key == book_key(t->book, rule->key));
+	return !rule->key || (client->key && client->key == remotes_key(t->remotes, rule->key));
 }
 
-bool rules_allow(const struct transfer *t, const struct config_rules *rules, const struct who *who)
+bool rules_allow(const struct transfer *t, const struct config_rules *rules,
+		 const struct rules_client *client)
 {
 	for (uint32_t i = 0; i < rules->n; i++)
-		if (fits(t, &rules->rules[i], who))
+		if (fits(t, &rules->rules[i], client))
 			return true;
 	return false;
 }
 
-static bool is_remote(const struct book_remote *remote, const struct who *who)
+static bool is_remote(const struct remote *remote, const struct rules_client *client)
 {
-	return (!remote->key || remote->key == who->key) && book_remote_has(remote, &who->addr);
+	return (!remote->key || remote->key == client->key) && remote_has(remote, &client->addr);
 }
 
 bool rules_are_primary(const struct transfer *t, const struct transfer_zone *zone,
-		       const struct who *who)
+		       const struct rules_client *client)
 {
 	char **names = zone->config.primaries;
 
 	for (size_t i = 0; names && names[i]; i++) {
-		const struct book_remote *remote = book_remote(t->book, names[i]);
+		const struct remote *remote = remotes_find(t->remotes, names[i]);
 
-		if (remote && is_remote(remote, who))
+		if (remote && is_remote(remote, client))
 			return true;
 	}
 	return false;
@@ -101,12 +106,13 @@ static void add_rules(struct list *list, const struct config_rules *rules, uint3
 {
 	for (uint32_t i = 0; i < rules->n; i++) {
 		const struct config_rule *rule = &rules->rules[i];
-		uint32_t who = rule->has_tls ? what << HANDOVER_TLS_SHIFT : what;
+		uint32_t allowed = rule->has_tls ? what << HANDOVER_TLS_SHIFT : what;
 
 		if (rule->has_prefix)
-			add(list, rule->prefix.family, rule->prefix.bits, rule->prefix.addr, who);
+			add(list, rule->prefix.family, rule->prefix.bits, rule->prefix.addr,
+			    allowed);
 		else if (!rule->key)
-			add_any(list, who);
+			add_any(list, allowed);
 	}
 }
 
@@ -116,7 +122,7 @@ static void add_primaries(struct list *list, const struct transfer *t,
 	char **names = zone->config.primaries;
 
 	for (size_t i = 0; names && names[i]; i++) {
-		const struct book_remote *remote = book_remote(t->book, names[i]);
+		const struct remote *remote = remotes_find(t->remotes, names[i]);
 
 		for (uint32_t k = 0; remote && k < remote->n_peers; k++) {
 			const struct port_addr *addr = &remote->peers[k].addr;
@@ -204,7 +210,7 @@ static void on_rules(evutil_socket_t fd, short events, void *user)
 	begun_ns = t->now.ns;
 	err = make(&rules, t);
 	if (err)
-		log_error("who may transfer and notify is not known to workers: %s", err_text(err));
+		log_error("workers keep the old rules of transfers and NOTIFY: %s", err_text(err));
 	else
 		publish(t, rules);
 	loop_wake(t); /* how long it has taken is what counts here */

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/wire.h"
+#include "transfer/transfer_events.h"
 
 #define JITTER_PARTS   10 /* up to a tenth early */
 #define N_TRANSFERS    10 /* before there is a configuration */
@@ -28,9 +29,9 @@ int secondary_open(struct transfer *t)
 	t->secondary = all;
 	if (!all)
 		return -ENOMEM;
-	code = lane_open(&all->checks, t->base, SECONDARY_CHECKS);
+	code = slots_open(&all->checks, t->base, SECONDARY_CHECKS);
 	if (!code)
-		code = lane_open(&all->transfers, t->base, N_TRANSFERS);
+		code = slots_open(&all->transfers, t->base, N_TRANSFERS);
 	return code;
 }
 
@@ -38,16 +39,16 @@ void secondary_close(struct transfer *t)
 {
 	if (!t->secondary)
 		return;
-	lane_close(&t->secondary->checks);
-	lane_close(&t->secondary->transfers);
+	slots_close(&t->secondary->checks);
+	slots_close(&t->secondary->transfers);
 	free(t->secondary);
 	t->secondary = NULL;
 }
 
 void secondary_configured(struct transfer *t)
 {
-	lane_set_limit(&t->secondary->transfers,
-		       t->book->n_transfers ? t->book->n_transfers : N_TRANSFERS);
+	slots_set_limit(&t->secondary->transfers,
+			t->remotes->n_transfers ? t->remotes->n_transfers : N_TRANSFERS);
 }
 
 uint32_t secondary_bound(uint32_t seconds, uint32_t min, uint32_t max)
@@ -168,7 +169,7 @@ static void set_retry(struct secondary_zone *s)
 static void begin_round(struct secondary_zone *s)
 {
 	timer_cancel(&s->next);
-	if (attempt_begin(s)) {
+	if (refresh_round_begin(s)) {
 		set_next(s, 1); /* there is no memory */
 		return;
 	}
@@ -176,8 +177,8 @@ static void begin_round(struct secondary_zone *s)
 	s->is_again = false;
 }
 
-/* For a NOTIFY: at once, unless those before told of what was not there. */
-static void begin_told_round(struct secondary_zone *s)
+/* For a NOTIFY: at once, unless the ones before it have led to nothing newer. */
+static void begin_notified_round(struct secondary_zone *s)
 {
 	uint64_t now_ns = s->t->now.ns;
 	uint64_t quiet_ms =
@@ -190,12 +191,12 @@ static void begin_told_round(struct secondary_zone *s)
 		set_next_ms(s, quiet_ms);
 }
 
-bool secondary_is_told_of_newer(const struct secondary_zone *s)
+bool secondary_is_notified_of_newer(const struct secondary_zone *s)
 {
 	uint32_t serial;
 
-	return s->is_told &&
-	       (!served_serial(s->t, s->zone, &serial) || xfr_serial_newer(s->told_serial, serial));
+	return s->is_notified && (!served_serial(s->t, s->zone, &serial) ||
+				  xfr_serial_newer(s->notified_serial, serial));
 }
 
 void secondary_notified(struct transfer *t, struct transfer_zone *zone,
@@ -208,24 +209,24 @@ void secondary_notified(struct transfer *t, struct transfer_zone *zone,
 		return;
 	if (serial && served_serial(t, zone, &ours) && !xfr_serial_newer(*serial, ours))
 		return;
-	s->teller = *from;
-	if (serial && (!s->is_told || xfr_serial_newer(*serial, s->told_serial))) {
-		s->is_told = true;
-		s->told_serial = *serial;
+	s->notified_by = *from;
+	if (serial && (!s->is_notified || xfr_serial_newer(*serial, s->notified_serial))) {
+		s->is_notified = true;
+		s->notified_serial = *serial;
 	}
 	if (s->state != SECONDARY_IDLE)
 		s->is_again = true;
 	else
-		begin_told_round(s);
+		begin_notified_round(s);
 }
 
 static void forget_round(struct secondary_zone *s)
 {
-	attempt_free(s->attempt);
-	s->attempt = NULL;
+	refresh_round_free(s->round);
+	s->round = NULL;
 	s->state = SECONDARY_IDLE;
 	s->is_prompted = false;
-	s->teller.family = 0;
+	s->notified_by.family = 0;
 }
 
 /* A NOTIFY that led to nothing: the next ones wait, the longer the more of them there were. */
@@ -251,8 +252,8 @@ static void end_current(struct secondary_zone *s)
 		set_retry(s); /* it has expired meanwhile, or was taken away */
 		return;
 	}
-	if (s->attempt->current_expire_left_s < times.expire_s)
-		times.expire_s = s->attempt->current_expire_left_s;
+	if (s->round->current_expire_left_s < times.expire_s)
+		times.expire_s = s->round->current_expire_left_s;
 	event.expires_wall_s = event.checked_wall_s + times.expire_s;
 	if (event.expires_wall_s < s->expires_wall_s) /* RFC 7314 section 4: never shorter */
 		event.expires_wall_s = s->expires_wall_s;
@@ -271,13 +272,13 @@ static void end_failed(struct secondary_zone *s)
 {
 	char name[NAME_TEXT_MAX];
 
-	for (uint32_t i = 0; s->attempt && i < s->attempt->n_primaries; i++) {
-		if (s->attempt->primaries[i].has_failed)
-			strncpy(s->last_failed, s->attempt->primaries[i].remote->name,
+	for (uint32_t i = 0; s->round && i < s->round->n_primaries; i++) {
+		if (s->round->primaries[i].has_failed)
+			strncpy(s->last_failed, s->round->primaries[i].remote->name,
 				sizeof(s->last_failed) - 1);
 	}
 	if (!*s->error)
-		strcpy(s->error, "there is no primary that could be asked");
+		strcpy(s->error, "no primary is left to ask");
 	if (!s->n_failed) {
 		(void)name_to_text(name, sizeof(name), s->zone->apex);
 		log_warn("zone %s: %s", name, s->error);
@@ -285,25 +286,28 @@ static void end_failed(struct secondary_zone *s)
 	set_retry(s);
 }
 
-void secondary_ended(struct secondary_zone *s, enum attempt_end end)
+void secondary_ended(struct secondary_zone *s, enum refresh_end end)
 {
-	if (end == ATTEMPT_SENT_ZONE || end == ATTEMPT_SENT_CHANGES) {
-		attempt_hang_up(s->attempt);
-		s->state = end == ATTEMPT_SENT_ZONE ? SECONDARY_SETTLING_ZONE :
+	if (end == REFRESH_SENT_ZONE || end == REFRESH_SENT_CHANGES) {
+		refresh_round_hang_up(s->round);
+		s->state = end == REFRESH_SENT_ZONE ? SECONDARY_SETTLING_ZONE :
 						      SECONDARY_SETTLING_CHANGES;
 		return;
 	}
-	if (end == ATTEMPT_CURRENT)
+	if (end == REFRESH_CURRENT)
 		end_current(s);
 	else
 		end_failed(s);
 	forget_round(s);
-	/* What a NOTIFY told was not there: it is asked for once more, and no more for its sake. */
+	/*
+	 * The version of a NOTIFY was not there: one more round, and no more because of this
+	 * NOTIFY.
+	 */
 	if (s->is_again) {
 		s->is_again = false;
-		begin_told_round(s);
+		begin_notified_round(s);
 	} else {
-		s->is_told = false;
+		s->is_notified = false;
 	}
 }
 
@@ -336,7 +340,7 @@ void secondary_settled(struct transfer_zone *zone, int code)
 		settle(s);
 	} else {
 		snprintf(s->error, sizeof(s->error), "%s: %s", s->remote, err_text(code));
-		s->attempt->primaries[s->attempt->at_primary].has_failed = true;
+		s->round->primaries[s->round->at_primary].has_failed = true;
 		end_failed(s);
 	}
 	forget_round(s);
@@ -346,13 +350,13 @@ void secondary_settled(struct transfer_zone *zone, int code)
 		if (s->wants_next == SECONDARY_WANTS_NEWER)
 			s->wants_next = SECONDARY_WANTS_WHOLE;
 		begin_round(s);
-	} else if (s->is_asked_next) { /* meanwhile, by a person: whatever was told has come */
+	} else if (s->is_asked_next) { /* by a person: the version of any NOTIFY has come */
 		begin_round(s);
-	} else if (s->is_again && (!s->is_told || secondary_is_told_of_newer(s))) {
-		begin_told_round(s);
+	} else if (s->is_again && (!s->is_notified || secondary_is_notified_of_newer(s))) {
+		begin_notified_round(s);
 	} else {
 		s->is_again = false;
-		s->is_told = false;
+		s->is_notified = false;
 	}
 }
 
@@ -367,8 +371,8 @@ void secondary_refresh(struct transfer_zone *zone, bool whole)
 		s->is_again = true;
 		return;
 	}
-	attempt_free(s->attempt);
-	s->attempt = NULL;
+	refresh_round_free(s->round);
+	s->round = NULL;
 	begin_round(s);
 }
 
@@ -431,7 +435,7 @@ void secondary_drop_zone(struct transfer_zone *zone)
 
 	if (!s)
 		return;
-	attempt_free(s->attempt);
+	refresh_round_free(s->round);
 	timer_fini(&s->next);
 	timer_fini(&s->expiry);
 	free(s);
@@ -449,8 +453,8 @@ void secondary_status(const struct transfer_zone *zone, struct transfer_status *
 	out->checked_wall_s = s->checked_wall_s;
 	out->refresh_wall_s = s->next_wall_s;
 	out->expires_wall_s = s->expires_wall_s;
-	if (s->attempt && s->attempt->exchange)
-		out->n_bytes = exchange_bytes(s->attempt->exchange);
+	if (s->round && s->round->exchange)
+		out->n_bytes = exchange_bytes(s->round->exchange);
 	memcpy(out->error, s->error, sizeof(out->error));
 	memcpy(out->remote, s->remote, sizeof(out->remote));
 }

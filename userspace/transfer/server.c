@@ -14,102 +14,23 @@
 
 #include "base/wire.h"
 #include "port/tls_bio.h"
-#include "transfer/handout.h"
-#include "transfer/inquiry.h"
-#include "transfer/primary.h"
+#include "transfer/conn.h"
+#include "transfer/peer_dispatch.h"
+#include "transfer/peer_request.h"
+#include "transfer/primary_state.h"
 #include "transfer/questions.h"
+#include "transfer/transfer_out.h"
 #include "transfer/updates.h"
 
-#define PREFIX_BYTES 2
-#define IN_HIGH      (PREFIX_BYTES + DNS_MESSAGE_MAX)
-#define WRITE_MAX    (256u << 10) /* by one call */
-
-struct server {
-	struct cds_list_head idle, busy;
-	uint32_t n, n_max;
-	uint32_t n_made; /* ever */
-};
+#define IN_HIGH   (CONN_PREFIX_BYTES + DNS_MESSAGE_MAX)
+#define WRITE_MAX (256u << 10) /* by one call */
+#define TURN_MAX  16           /* messages */
 
 /* ---- One connection ---------------------------------------------------------------------------- */
 
-/* A reply of ours is to come. */
-static bool is_awaited(const struct conn *c)
+static void conn_destroy(struct conn *c)
 {
-	return c->is_busy || c->n_asked;
-}
-
-static void set_timeouts(struct conn *c)
-{
-	const struct primary_settings *settings = c->t->primary->settings;
-	const struct timeval in = { .tv_sec = settings ? settings->idle_s : SERVER_IDLE_S };
-	const struct timeval out = { .tv_sec = SERVER_WRITE_S };
-
-	(void)bufferevent_set_timeouts(c->bev, is_awaited(c) ? NULL : &in, &out);
-}
-
-static void move(struct conn *c)
-{
-	struct server *s = c->t->primary->server;
-
-	cds_list_del(&c->link);
-	cds_list_add_tail(&c->link, is_awaited(c) ? &s->busy : &s->idle);
-}
-
-static void turn_soon(struct conn *c)
-{
-	event_active(c->on_turn, EV_TIMEOUT, 0);
-}
-
-void conn_hold(struct conn *c)
-{
-	c->is_busy = true;
-	move(c);
-	set_timeouts(c);
-}
-
-void conn_release(struct conn *c)
-{
-	c->is_busy = false;
-	move(c);
-	set_timeouts(c);
-	turn_soon(c);
-}
-
-void conn_asked(struct conn *c)
-{
-	if (!c->n_asked++)
-		set_timeouts(c);
-	move(c);
-}
-
-void conn_answered(struct conn *c)
-{
-	if (!--c->n_asked)
-		set_timeouts(c);
-	move(c);
-	turn_soon(c);
-}
-
-void conn_end(struct conn *c)
-{
-	c->is_ended = true;
-	turn_soon(c);
-}
-
-void conn_send(struct conn *c, const uint8_t *msg, size_t n)
-{
-	struct evbuffer *out = bufferevent_get_output(c->bev);
-	uint8_t prefix[PREFIX_BYTES];
-
-	wire_store_be16(prefix, (uint16_t)n);
-	if (evbuffer_expand(out, PREFIX_BYTES + n) || evbuffer_add(out, prefix, PREFIX_BYTES) ||
-	    evbuffer_add(out, msg, n))
-		conn_end(c);
-}
-
-void conn_destroy(struct conn *c)
-{
-	handout_abort(c);
+	transfer_out_abort(c);
 	updates_forget(c);
 	questions_forget(c);
 	c->t->primary->server->n--;
@@ -131,22 +52,22 @@ static void copy_out(struct evbuffer *buffer, size_t at, uint8_t *out, size_t n)
 static size_t take_message(struct conn *c, uint8_t *in)
 {
 	struct evbuffer *buffer = bufferevent_get_input(c->bev);
-	uint8_t prefix[PREFIX_BYTES];
+	uint8_t prefix[CONN_PREFIX_BYTES];
 	size_t n;
 
-	if (evbuffer_copyout(buffer, prefix, PREFIX_BYTES) < PREFIX_BYTES)
+	if (evbuffer_copyout(buffer, prefix, CONN_PREFIX_BYTES) < CONN_PREFIX_BYTES)
 		return 0;
 	n = wire_load_be16(prefix);
 	if (!n) {
 		c->is_ended = true;
 		return 0;
 	}
-	if (evbuffer_get_length(buffer) < PREFIX_BYTES + n)
+	if (evbuffer_get_length(buffer) < CONN_PREFIX_BYTES + n)
 		return 0;
-	copy_out(buffer, PREFIX_BYTES, in, n);
-	if (c->n_asked && inquiry_is_last(in, n))
+	copy_out(buffer, CONN_PREFIX_BYTES, in, n);
+	if (c->n_asked && peer_dispatch_is_last(in, n))
 		return 0;
-	evbuffer_drain(buffer, PREFIX_BYTES + n);
+	evbuffer_drain(buffer, CONN_PREFIX_BYTES + n);
 	return n;
 }
 
@@ -163,21 +84,22 @@ static bool can_take(const struct conn *c)
 
 static void handle(struct conn *c, uint8_t *msg, size_t n)
 {
-	struct inquiry inquiry = {
+	struct peer_request request = {
 		.t = c->t,
 		.msg = msg,
 		.n = n,
-		.who = { .addr = c->peer, .is_tls = c->is_tls },
+		.client = { .addr = c->peer, .is_tls = c->is_tls },
 		.cap = DNS_MESSAGE_MAX,
 		.conn = c,
 	};
 
-	inquiry_handle(&inquiry);
+	peer_dispatch(&request);
 }
 
 /*
- * What OpenSSL has read of the socket and not given out: the loop is not told of it. Without read-ahead there is an end: no
- * more is read than the rest of a record. An error comes again by the loop.
+ * What OpenSSL has read of the socket and not given out: the loop does not report it. Without
+ * read-ahead there is an end: no more is read than the rest of a record. An error comes again by
+ * the loop.
  */
 static int add_hidden(struct evbuffer *input, SSL *ssl)
 {
@@ -211,8 +133,8 @@ static void serve(struct conn *c)
 	size_t n;
 
 	for (unsigned int i = 0; can_take(c); i++) {
-		if (i == SERVER_TURN) {
-			turn_soon(c);
+		if (i == TURN_MAX) {
+			conn_turn_soon(c);
 			return;
 		}
 		n = take_message(c, in);
@@ -222,12 +144,12 @@ static void serve(struct conn *c)
 			c->is_ended |= c->is_eof && !n_waiting(c) && !c->n_asked;
 			return;
 		}
-		move(c);
+		conn_move(c);
 		handle(c, in, n);
 	}
 }
 
-/* The output is to be told of when it is empty: then the connection ends. */
+/* libevent reports when the output is empty: then the connection ends. */
 static void end_of_turn(struct conn *c)
 {
 	if (c->is_eof && !c->is_busy)
@@ -253,8 +175,8 @@ static void on_write(struct bufferevent *bev, void *user)
 
 	(void)bev;
 	loop_wake(c->t);
-	if (c->handout)
-		handout_go_on(c);
+	if (c->transfer)
+		transfer_out_go_on(c);
 	serve(c);
 	end_of_turn(c);
 }
@@ -276,7 +198,9 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 	loop_wake(c->t);
 	if (events & BEV_EVENT_CONNECTED)
 		return;
-	/* It has not taken yet all that it asked for. Who takes nothing is told of as a writer. */
+	/*
+	 * The client has not taken all replies yet. The write timeout ends one that takes nothing.
+	 */
 	if ((events & BEV_EVENT_TIMEOUT) && (events & BEV_EVENT_READING) &&
 	    (n_waiting(c) || c->n_asked)) {
 		(void)bufferevent_enable(bev, EV_READ);
@@ -298,13 +222,17 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 static bool make_room(struct transfer *t)
 {
 	struct server *s = t->primary->server;
+	struct conn *c;
 
 	if (s->n < s->n_max)
 		return true;
 	if (cds_list_empty(&s->idle))
-		return handout_end_lent(t);
-	conn_destroy(cds_list_first_entry(&s->idle, struct conn, link));
-	return true;
+		c = transfer_out_find_lent(t);
+	else
+		c = cds_list_first_entry(&s->idle, struct conn, link);
+	if (c)
+		conn_destroy(c);
+	return c;
 }
 
 static struct conn *conn_new(struct transfer *t, struct bufferevent *bev,
@@ -324,7 +252,7 @@ static struct conn *conn_new(struct transfer *t, struct bufferevent *bev,
 	}
 	CDS_INIT_LIST_HEAD(&c->link);
 	t->primary->server->n++;
-	move(c);
+	conn_move(c);
 	bufferevent_setcb(bev, on_read, on_write, on_event, c);
 	bufferevent_setwatermark(bev, EV_READ, 0, IN_HIGH);
 	bufferevent_setwatermark(bev, EV_WRITE, SERVER_OUT_LOW, 0);
@@ -363,11 +291,11 @@ static int prepend(struct bufferevent *bev, const struct handover_item *item)
 	return err;
 }
 
-static struct conn *take(struct transfer *t, struct handover_item *item)
+static struct conn *adopt(struct transfer *t, struct handover_item *item)
 {
 	struct bufferevent *bev = make_room(t) ? open_bev(t, item->fd, item->ssl) : NULL;
-	struct port_addr peer = inquiry_peer(item->family, item->peer, item->peer_port);
-	struct port_addr local = inquiry_peer(item->family, item->local, item->local_port);
+	struct port_addr peer = peer_request_addr(item->family, item->peer, item->peer_port);
+	struct port_addr local = peer_request_addr(item->family, item->local, item->local_port);
 	struct conn *c;
 
 	if (!bev) {
@@ -386,7 +314,7 @@ static struct conn *take(struct transfer *t, struct handover_item *item)
 /* What has come already is served. */
 static void begin(struct conn *c)
 {
-	set_timeouts(c);
+	conn_set_timeouts(c);
 	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
 	serve(c);
 	end_of_turn(c);
@@ -394,7 +322,7 @@ static void begin(struct conn *c)
 
 void server_take(struct transfer *t, struct handover_item *item)
 {
-	struct conn *c = take(t, item);
+	struct conn *c = adopt(t, item);
 
 	handover_reply(item, NULL, 0);
 	if (!c)
@@ -412,7 +340,7 @@ static struct port_addr local_of(int fd)
 	if (getsockname(fd, (struct sockaddr *)&ss, &len) ||
 	    port_addr_from_sockaddr(&bound, (struct sockaddr *)&ss))
 		return (struct port_addr){ 0 };
-	return inquiry_peer(bound.family, bound.bytes, bound.port);
+	return peer_request_addr(bound.family, bound.bytes, bound.port);
 }
 
 void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_addr *peer)

@@ -17,9 +17,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/regular.h"
+#include "config/port_addr.h"
 #include "port/tcp.h"
 #include "transfer/handshake.h"
-#include "transfer/inquiry.h"
 #include "transfer/server.h"
 #include "transfer/ticket_keys.h"
 
@@ -130,7 +130,7 @@ static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_
 	if (!ctx)
 		return -ENOMEM;
 	if (!config->tls_certificate || !config->tls_key) {
-		snprintf(err, cap, "server.tls: to listen needs a certificate and its key");
+		snprintf(err, cap, "server.tls: listen needs a certificate and its key");
 		return ERR_CONFIG;
 	}
 	if (check_file(config->tls_certificate, err, cap) || check_file(config->tls_key, err, cap))
@@ -244,7 +244,7 @@ static int open_listeners(struct server_tls *tls, const struct server_tls_kept *
 			  const struct config *config, char *err, size_t cap)
 {
 	for (uint32_t i = 0; i < tls->n; i++) {
-		const struct port_addr addr = book_addr(&config->tls_listen[i]);
+		const struct port_addr addr = config_port_addr(&config->tls_listen[i]);
 		int code = open_listener(&tls->listeners[i], &addr, kept);
 		char text[PORT_ADDR_TEXT_CAP];
 
@@ -284,7 +284,7 @@ static int keep(struct server_tls_kept **out, const struct server_tls *tls,
 	for (; kept->n < n; kept->n++) {
 		struct kept_socket *s = &kept->sockets[kept->n];
 
-		s->addr = book_addr(&config->tls_listen[kept->n]);
+		s->addr = config_port_addr(&config->tls_listen[kept->n]);
 		s->fd = fcntl(tls->listeners[kept->n].fd, F_DUPFD_CLOEXEC, 0);
 		if (s->fd < 0) {
 			int code = -errno;

@@ -13,7 +13,7 @@
 #ifndef VOLLEY_TRANSFER_SERVER_TLS_H
 #define VOLLEY_TRANSFER_SERVER_TLS_H
 
-#include "transfer/internal.h"
+#include "transfer/transfer_thread.h"
 
 struct server_tls;
 

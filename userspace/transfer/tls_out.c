@@ -6,8 +6,6 @@
 #include <openssl/ssl.h>
 #include <stdio.h>
 
-#include "transfer/book.h"
-
 int tls_out_new(SSL_CTX **out, const struct config_remote *remote, char *err, size_t err_cap)
 {
 	const struct tls_client_options options = {
@@ -21,14 +19,12 @@ int tls_out_new(SSL_CTX **out, const struct config_remote *remote, char *err, si
 	return tls_client_new(out, &options, err, err_cap);
 }
 
-int tls_out_handshake(struct tls_stream *stream, const struct book_remote *remote, char *why,
-		      size_t cap)
+int tls_out_handshake(struct tls_stream *stream, const uint8_t *pin, char *why, size_t cap)
 {
 	if (tls_stream_handshake(stream, why, cap) < 0)
 		return -errno;
-	if (remote->tls != CONFIG_TLS_STRICT || !remote->has_pin ||
-	    tls_stream_has_pin(stream, remote->pin))
+	if (!pin || tls_stream_has_pin(stream, pin))
 		return 1;
-	snprintf(why, cap, "TLS: its public key is not the one that is pinned");
+	snprintf(why, cap, "TLS: its public key is not the pinned one");
 	return -EACCES;
 }

@@ -16,17 +16,14 @@
 #include "base/tls_client.h"
 #include "config/config.h"
 
-struct book_remote;
-
 /* 0; -ENOMEM; ERR_CONFIG with a sentence in @err. SSL_CTX_free() frees it. */
 int tls_out_new(SSL_CTX **out, const struct config_remote *remote, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 /*
  * As tls_stream_handshake(): 1, and the other side has proved its identity; -EAGAIN; or another code with words in
- * @why.
+ * @why. @pin: the SHA-256 that its public key has to have; NULL: any.
  */
-int tls_out_handshake(struct tls_stream *stream, const struct book_remote *remote, char *why,
-		      size_t cap);
+int tls_out_handshake(struct tls_stream *stream, const uint8_t *pin, char *why, size_t cap);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Control's side: its calls, and the events that come back to it.
+ * Control's calls to the transfer thread.
  */
 #include "transfer/transfer.h"
 
@@ -14,63 +14,12 @@
 #include "dns/name.h"
 #include "tap/tap.h"
 #include "transfer/calls.h"
-#include "transfer/internal.h"
+#include "transfer/loop.h"
+#include "transfer/primary.h"
+#include "transfer/remotes.h"
+#include "transfer/secondary.h"
 #include "transfer/server_tls.h"
-
-/* An event on its way, with what it points to. */
-struct event_post {
-	struct post post; /* first */
-	struct transfer_event event;
-	uint8_t apex[DNS_NAME_MAX];
-	char remote[128];
-};
-
-int transfer_emit(struct transfer *t, const struct transfer_event *event)
-{
-	struct event_post *p = calloc(1, sizeof(*p));
-
-	if (!p) {
-		zone_builder_free(event->builder);
-		for (size_t i = 0; i < event->n_sets; i++)
-			changeset_fini(&event->sets[i]);
-		free(event->sets);
-		return -ENOMEM;
-	}
-	p->event = *event;
-	memcpy(p->apex, event->apex, event->apex_len);
-	if (event->remote)
-		strncpy(p->remote, event->remote, sizeof(p->remote) - 1);
-	p->event.apex = p->apex;
-	p->event.remote = p->remote;
-	mailbox_put(&t->to_control, &p->post);
-	return 0;
-}
-
-static void free_event(struct event_post *p)
-{
-	for (size_t i = 0; i < p->event.n_sets; i++)
-		changeset_fini(&p->event.sets[i]);
-	free(p->event.sets);
-	free(p);
-}
-
-int transfer_fd(const struct transfer *t)
-{
-	return t->to_control.fd;
-}
-
-void transfer_poll(struct transfer *t)
-{
-	struct post *post = mailbox_take(&t->to_control);
-
-	while (post) {
-		struct event_post *p = (struct event_post *)post;
-
-		post = post->next;
-		t->event(t->user, &p->event);
-		free_event(p);
-	}
-}
+#include "transfer/transfer_thread.h"
 
 /* Signals are the main thread's business: the new thread inherits a full mask. */
 static int start(struct transfer *t)
@@ -89,28 +38,6 @@ static int start(struct transfer *t)
 	return 0;
 }
 
-int transfer_open(struct transfer *t)
-{
-	static const struct config nothing;
-	char err[256];
-	int code;
-
-	t->to_loop.fd = -1;
-	t->to_control.fd = -1;
-	code = mailbox_open(&t->to_loop);
-	if (!code)
-		code = mailbox_open(&t->to_control);
-	if (!code)
-		code = book_new(&t->book, &nothing, err, sizeof(err));
-	if (!code && t->env.tap) {
-		t->tap = tap_producer_new(t->env.tap);
-		code = t->tap ? 0 : -ENOMEM;
-	}
-	if (!code)
-		code = loop_open(t);
-	return code;
-}
-
 int transfer_new(struct transfer **out, const struct transfer_env *env, transfer_event_fn *event,
 		 void *user)
 {
@@ -124,7 +51,7 @@ int transfer_new(struct transfer **out, const struct transfer_env *env, transfer
 	t->event = event;
 	t->user = user;
 	t->read_clock = clock_read;
-	code = transfer_open(t);
+	code = loop_open(t);
 	if (!code)
 		code = start(t);
 	if (code) {
@@ -134,19 +61,6 @@ int transfer_new(struct transfer **out, const struct transfer_env *env, transfer
 	}
 	*out = t;
 	return 0;
-}
-
-static void drop_events(struct transfer *t)
-{
-	struct post *post = t->to_control.fd < 0 ? NULL : mailbox_take(&t->to_control);
-
-	while (post) {
-		struct event_post *p = (struct event_post *)post;
-
-		post = post->next;
-		zone_builder_free(p->event.builder);
-		free_event(p);
-	}
 }
 
 void transfer_stop(struct transfer *t)
@@ -163,7 +77,7 @@ void transfer_stop(struct transfer *t)
 	/* Else connections would come to sockets that nobody accepts from, beside those of the next volleyd. */
 	server_tls_forget(t->tls_kept);
 	t->tls_kept = NULL;
-	drop_events(t);
+	transfer_drop_events(t);
 }
 
 void transfer_free(struct transfer *t)
@@ -177,31 +91,31 @@ void transfer_free(struct transfer *t)
 
 struct call_configure {
 	struct call call;
-	struct book *book;
+	struct remotes *remotes;
 	struct primary_settings *settings;
 };
 
 static void run_configure(struct transfer *t, struct call *call)
 {
 	struct call_configure *c = (struct call_configure *)call;
-	struct book *old = t->book;
+	struct remotes *old = t->remotes;
 
-	t->book = c->book;
+	t->remotes = c->remotes;
 	primary_configure(t, c->settings);
 	secondary_configured(t);
-	book_put(old);
+	remotes_put(old);
 }
 
 int transfer_configure(struct transfer *t, const struct config *config, char *err, size_t err_cap)
 {
 	struct call_configure c = { .call.run = run_configure };
-	int code = book_new(&c.book, config, err, err_cap);
+	int code = remotes_new(&c.remotes, config, err, err_cap);
 
 	if (code)
 		return code;
 	code = primary_prepare(&c.settings, t, config, err, err_cap);
 	if (code) {
-		book_put(c.book);
+		remotes_put(c.remotes);
 		return code;
 	}
 	call_post(t, &c.call, sizeof(c));
@@ -210,12 +124,12 @@ int transfer_configure(struct transfer *t, const struct config *config, char *er
 
 int transfer_check(const struct config *config, char *err, size_t err_cap)
 {
-	struct book *book;
-	int code = book_new(&book, config, err, err_cap);
+	struct remotes *remotes;
+	int code = remotes_new(&remotes, config, err, err_cap);
 
 	if (code)
 		return code;
-	book_put(book);
+	remotes_put(remotes);
 	return server_tls_check(config, err, err_cap);
 }
 
@@ -316,7 +230,7 @@ static void run_published(struct transfer *t, struct call *call)
 	struct transfer_zone *zone = transfer_zones_find(&t->zones, c->apex);
 
 	if (zone)
-		primary_tell(t, zone);
+		primary_notify(t, zone);
 }
 
 void transfer_published(struct transfer *t, const uint8_t *apex)
@@ -377,7 +291,7 @@ static void run_notify(struct transfer *t, struct call *call)
 
 	*c->result = zone ? 0 : ERR_NOT_FOUND;
 	if (zone)
-		primary_tell(t, zone);
+		primary_notify(t, zone);
 }
 
 int transfer_notify(struct transfer *t, const uint8_t *apex)
@@ -435,4 +349,12 @@ void transfer_counters_read(const struct transfer *t, struct transfer_counters *
 uint64_t transfer_certificate_end(const struct transfer *t)
 {
 	return server_tls_certificate_end(t->tls_kept);
+}
+
+void transfer_answers_add(const struct transfer *t, struct engine_answers *sum)
+{
+	const uint64_t *from = (const uint64_t *)&t->answers;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
+		((uint64_t *)sum)[i] += __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 }

@@ -5,7 +5,7 @@
  * IXFR, over UDP, TCP and TLS), takes NOTIFY and UPDATE, sends NOTIFY to secondaries, and gives them zones. Control says
  * with which servers it may talk, and decides what to do with a zone that came, and publishes it.
  *
- *      workers ─► handover (worker/handover.h) ─► ┌──────────────┐ ◄─ transfer_put_zone(), _refresh() ── control
+ *      workers ─► worker/handover_queue.h ──────► ┌──────────────┐ ◄─ transfer_put_zone(), _refresh() ── control
  *      primaries ◄─► secondary.c                  │ one thread,  │ ── events: a zone, changes, an ─────► control
  *      secondaries ◄─► primary.c, server.c        │ one libevent │    update, expired
  *                                                 └──────────────┘ ◄─ transfer_settled(), _answer() ──── control
@@ -18,72 +18,16 @@
 #ifndef VOLLEY_TRANSFER_TRANSFER_H
 #define VOLLEY_TRANSFER_TRANSFER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "transfer/transfer_events.h"
+#include "transfer/transfer_types.h"
 
-#include "config/config.h"
-#include "engine/engine.h"
-#include "store/store.h"
-#include "worker/handover.h"
-#include "zone/builder.h"
-#include "zone/changeset.h"
-
-struct relay;
-struct tap;
-struct tcp_intake;
 struct transfer;
-
-struct transfer_env {
-	struct engine_data *published;             /* RCU: zones that are served */
-	const struct engine_config *engine_config; /* for questions that no worker answers */
-	struct handover *handover;                 /* messages that workers leave to us */
-	struct relay *relay;       /* questions for workers: worker/relay.h; NULL: none */
-	struct tcp_intake *intake; /* where they get connections over TLS from; NULL: they do not */
-	struct store *store;       /* chains for IXFR out; NULL: none */
-	uint32_t n_conns_max;      /* that others make to us; 0: SERVER_CONNS_MAX */
-	struct tap *tap;           /* gets replies; NULL: none */
-};
-
-enum transfer_kind {
-	TRANSFER_ZONE,    /* a whole zone has come: builder, not finished */
-	TRANSFER_CHANGES, /* sets: one after the other, from the serial number that is served */
-	TRANSFER_CHECKED, /* a primary has nothing newer: the zone is good for its time again */
-	TRANSFER_EXPIRED, /* no primary could be asked for too long: serve it no more */
-	TRANSFER_UPDATE,  /* an UPDATE that may be made (RFC 2136), signature and rules checked */
-};
-
-struct transfer_event {
-	enum transfer_kind kind;
-	const uint8_t *apex; /* folded wire; valid during the call */
-	unsigned int apex_len;
-	const char *remote; /* the sender, "hidden 192.0.2.1@53"; likewise */
-	/* TRANSFER_ZONE: the callee's to free. */
-	struct zone_builder *builder;
-	uint32_t serial;
-	/* TRANSFER_CHANGES: n_sets, the callee may take their bytes (changeset_move). */
-	struct changeset *sets;
-	size_t n_sets;
-	/* TRANSFER_ZONE, _CHANGES, _CHECKED: seconds since 1970; when it was so, and until when it is good. */
-	uint64_t checked_wall_s, expires_wall_s;
-	/* TRANSFER_UPDATE: the message, valid until transfer_answer(), which has to follow. */
-	const uint8_t *message;
-	size_t message_bytes;
-	void *request;
-};
-
-/* In control's thread, from transfer_poll(). */
-typedef void transfer_event_fn(void *user, struct transfer_event *event);
 
 int transfer_new(struct transfer **out, const struct transfer_env *env, transfer_event_fn *event,
 		 void *user) __attribute__((warn_unused_result));
 /* Ends the thread; connections and listeners are closed. No event follows. A second call does nothing. */
 void transfer_stop(struct transfer *t);
 void transfer_free(struct transfer *t); /* after transfer_stop(); NULL is allowed */
-
-/* Readable when there are events. */
-int transfer_fd(const struct transfer *t);
-void transfer_poll(struct transfer *t);
 
 /*
  * Takes keys, remotes, limits and the TLS listener from @config. They are copied, and hold for all exchanges that
@@ -99,12 +43,6 @@ int transfer_configure(struct transfer *t, const struct config *config, char *er
  */
 int transfer_check(const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
-
-/* The state of a zone from before a restart. */
-struct transfer_past {
-	uint64_t checked_wall_s; /* 0: never */
-	uint64_t expires_wall_s;
-};
 
 /*
  * Adds a zone, or changes its settings to @zone (copied). The thread keeps the zone up to date if it has
@@ -123,7 +61,7 @@ void transfer_drop_zone(struct transfer *t, const uint8_t *apex);
 void transfer_settled(struct transfer *t, const uint8_t *apex, int code);
 /* The reply to an update: an rcode (dns/proto.h), once the change is served, or not. */
 void transfer_answer(struct transfer *t, void *request, unsigned int rcode);
-/* Another version is served: secondaries are told. After each publish of the zone, whatever made it. */
+/* Another version is served: secondaries get a NOTIFY. After each publish of the zone. */
 void transfer_published(struct transfer *t, const uint8_t *apex);
 
 /* Asks the primaries now; @whole: for the whole zone, even if there is nothing newer. ERR_NOT_FOUND. */
@@ -132,49 +70,12 @@ int transfer_refresh(struct transfer *t, const uint8_t *apex, bool whole)
 /* Tells secondaries anew. ERR_NOT_FOUND. */
 int transfer_notify(struct transfer *t, const uint8_t *apex) __attribute__((warn_unused_result));
 
-/* The state of a zone, for people. */
-struct transfer_status {
-	bool is_known;
-	bool is_secondary;
-	bool is_running;         /* a transfer of it */
-	uint64_t checked_wall_s; /* 0: never */
-	uint64_t refresh_wall_s; /* when primaries are asked next */
-	uint64_t expires_wall_s; /* 0: never */
-	uint64_t n_bytes;        /* of the transfer that runs */
-	char error[256];         /* why the last attempt failed; "" */
-	char remote[128];        /* the remote that gave it last */
-};
 int transfer_status(struct transfer *t, const uint8_t *apex, struct transfer_status *out)
 	__attribute__((warn_unused_result)); /* ERR_NOT_FOUND */
 /* Of n zones, apexes[i] to out[i]: the thread, which may be busy, is waited for once. */
 void transfer_statuses(struct transfer *t, const uint8_t *const *apexes,
 		       struct transfer_status *out, size_t n);
 
-/* E(name, words) */
-#define TRANSFER_COUNTERS(E)                                         \
-	E(soa_asked, "SOA queries sent to primaries")                \
-	E(axfr_in, "whole zones that came")                          \
-	E(ixfr_in, "transfers of changes that came")                 \
-	E(in_failed, "transfers from primaries that failed")         \
-	E(axfr_out, "whole zones given")                             \
-	E(ixfr_out, "transfers of changes given")                    \
-	E(out_refused, "transfers refused to who may not have them") \
-	E(out_failed, "transfers out that broke off")                \
-	E(notify_in, "NOTIFY messages of who may send them")         \
-	E(notify_refused, "NOTIFY messages of who may not")          \
-	E(notify_sent, "NOTIFY messages sent")                       \
-	E(notify_failed, "secondaries that did not answer NOTIFY")   \
-	E(update_in, "UPDATE messages that were looked at")          \
-	E(update_refused, "UPDATE messages refused")                 \
-	E(tsig_bad, "messages whose signature does not hold")        \
-	E(tls_failed, "TLS connections that did not come about")     \
-	E(connections, "connections taken")
-
-struct transfer_counters {
-#define TRANSFER_COUNTER_FIELD(name, words) uint64_t name;
-	TRANSFER_COUNTERS(TRANSFER_COUNTER_FIELD)
-#undef TRANSFER_COUNTER_FIELD
-};
 void transfer_counters_read(const struct transfer *t, struct transfer_counters *out);
 
 /*

@@ -5,20 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transfer/inquiry.h"
-#include "transfer/server.h"
-#include "transfer/told.h"
+#include "transfer/conn.h"
+#include "transfer/peer_request.h"
+#include "transfer/primary_state.h"
+#include "transfer/remotes.h"
+#include "transfer/request_audit.h"
+#include "transfer/transfer_events.h"
 #include "xfr/update.h"
 
 struct update_in {
 	struct cds_list_head link;
 	struct conn *conn;          /* or NULL: it is gone, or there was none */
 	struct handover_item *item; /* or NULL */
-	struct book *book;          /* for the key */
+	struct remotes *remotes;    /* for the key */
 	struct tsig tsig;
-	struct answered answered;
+	struct reply_report report;
 	struct query_edns edns;
-	struct port_addr peer; /* for the audit: who sent it, how, and for which zone */
+	struct port_addr peer; /* for the audit: its sender, transport and zone */
 	const char *transport;
 	uint8_t zone[DNS_NAME_MAX + 1];
 	size_t cap;
@@ -32,27 +35,27 @@ static const char *reason_of(unsigned int rcode)
 	case DNS_RCODE_NOTAUTH:
 		return "not a zone of ours";
 	case DNS_RCODE_NOTIMP:
-		return "the zone has primaries: it is theirs to change";
+		return "the zone has primaries: send the UPDATE to one of them";
 	case DNS_RCODE_REFUSED:
-		return "not in allow-update, or the zone would not be valid";
+		return "not in allow-update, or the changed zone would not be valid";
 	case DNS_RCODE_SERVFAIL:
-		return "the zone is not served, or the change could not be kept";
+		return "the zone is not served, or the change could not be stored";
 	default:
-		return "the message, or what it requires of the zone, does not hold";
+		return "the message is malformed, or a prerequisite is not met";
 	}
 }
 
-static void refuse(struct inquiry *i, const uint8_t *zone, enum dns_rcode rcode)
+static void refuse(struct peer_request *rq, const uint8_t *zone, enum dns_rcode rcode)
 {
-	const struct told who = told_of(i, zone);
+	const struct request_audit audit = request_audit_of(rq, zone);
 
-	transfer_count(i->t, update_refused);
-	told_refused(AUDIT_UPDATE_REFUSED, &who, rcode, reason_of(rcode));
-	inquiry_refuse(i, 0, rcode);
+	transfer_count(rq->t, update_refused);
+	request_audit_refused(AUDIT_UPDATE_REFUSED, &audit, rcode, reason_of(rcode));
+	peer_request_refuse(rq, 0, rcode);
 }
 
 /* A refusal beforehand, or NOERROR: control is to do it. A secondary's zone is its primary's to change. */
-static enum dns_rcode judge(struct inquiry *i, const struct transfer_zone *zone)
+static enum dns_rcode judge(struct peer_request *rq, const struct transfer_zone *zone)
 {
 	uint32_t serial;
 
@@ -60,38 +63,38 @@ static enum dns_rcode judge(struct inquiry *i, const struct transfer_zone *zone)
 		return DNS_RCODE_NOTAUTH;
 	if (zone->secondary)
 		return DNS_RCODE_NOTIMP;
-	if (!rules_allow(i->t, &zone->config.allow_update, &i->who))
+	if (!rules_allow(rq->t, &zone->config.allow_update, &rq->client))
 		return DNS_RCODE_REFUSED;
-	return served_serial(i->t, zone, &serial) ? DNS_RCODE_NOERROR : DNS_RCODE_SERVFAIL;
+	return served_serial(rq->t, zone, &serial) ? DNS_RCODE_NOERROR : DNS_RCODE_SERVFAIL;
 }
 
-static struct update_in *keep(struct inquiry *i, const struct transfer_zone *zone)
+static struct update_in *keep(struct peer_request *rq, const struct transfer_zone *zone)
 {
-	struct update_in *u = calloc(1, sizeof(*u) + i->n);
+	struct update_in *u = calloc(1, sizeof(*u) + rq->n);
 
 	if (!u)
 		return NULL;
-	u->conn = i->conn;
-	u->item = i->item;
-	u->book = book_get(i->t->book);
-	u->edns = i->q.edns;
-	u->peer = i->who.addr;
-	u->transport = told_of(i, NULL).transport;
+	u->conn = rq->conn;
+	u->item = rq->item;
+	u->remotes = remotes_get(rq->t->remotes);
+	u->edns = rq->q.edns;
+	u->peer = rq->client.addr;
+	u->transport = request_audit_of(rq, NULL).transport;
 	memcpy(u->zone, zone->apex, zone->apex_len);
-	u->cap = i->conn ? i->cap : inquiry_datagram_size(i);
-	u->tsig = i->tsig;
-	u->n = i->n;
-	memcpy(u->msg, i->msg, i->n);
-	i->tsig = (struct tsig){ 0 };
-	u->answered = i->answered;
-	i->answered = (struct answered){ 0 };
-	i->item = NULL;
+	u->cap = rq->conn ? rq->cap : peer_request_datagram_size(rq);
+	u->tsig = rq->tsig;
+	u->n = rq->n;
+	memcpy(u->msg, rq->msg, rq->n);
+	rq->tsig = (struct tsig){ 0 };
+	u->report = rq->report;
+	rq->report = (struct reply_report){ 0 };
+	rq->item = NULL;
 	if (u->conn) {
 		u->conn->update = u;
 		conn_hold(u->conn);
 	}
-	cds_list_add_tail(&u->link, &i->t->primary->updates);
-	i->t->primary->n_updates++;
+	cds_list_add_tail(&u->link, &rq->t->primary->updates);
+	rq->t->primary->n_updates++;
 	return u;
 }
 
@@ -100,57 +103,57 @@ static void forget(struct transfer *t, struct update_in *u)
 	cds_list_del(&u->link);
 	t->primary->n_updates--;
 	tsig_fini(&u->tsig);
-	answered_fini(&u->answered);
-	book_put(u->book);
+	reply_report_fini(&u->report);
+	remotes_put(u->remotes);
 	free(u);
 }
 
-static void ask_control(struct inquiry *i, const struct transfer_zone *zone)
+static void ask_control(struct peer_request *rq, const struct transfer_zone *zone)
 {
-	struct transfer *t = i->t;
-	struct update_in *u = t->primary->n_updates < UPDATES_MAX ? keep(i, zone) : NULL;
+	struct transfer *t = rq->t;
+	struct update_in *u = t->primary->n_updates < UPDATES_MAX ? keep(rq, zone) : NULL;
 	char remote[PORT_ADDR_TEXT_CAP];
 	const struct transfer_event event = {
 		.kind = TRANSFER_UPDATE,
 		.apex = zone->apex,
 		.apex_len = zone->apex_len,
-		.remote = port_addr_text(&i->who.addr, remote),
+		.remote = port_addr_text(&rq->client.addr, remote),
 		.message = u ? u->msg : NULL,
 		.message_bytes = u ? u->n : 0,
 		.request = u,
 	};
 
 	if (!u)
-		refuse(i, zone->apex, DNS_RCODE_SERVFAIL);
+		refuse(rq, zone->apex, DNS_RCODE_SERVFAIL);
 	else if (transfer_emit(t, &event))
 		updates_answer(t, u, DNS_RCODE_SERVFAIL);
 }
 
-void updates_take(struct inquiry *i)
+void updates_take(struct peer_request *rq)
 {
 	struct transfer_zone *zone;
 	struct update u;
-	enum dns_rcode rcode = update_open(&u, i->msg, i->n);
+	enum dns_rcode rcode = update_open(&u, rq->msg, rq->n);
 
-	transfer_count(i->t, update_in);
+	transfer_count(rq->t, update_in);
 	/* The zone comes first, then what the records say of it: RFC 2136 section 3.1.2. */
-	if (rcode == DNS_RCODE_NOTZONE && !transfer_zones_find(&i->t->zones, u.zone))
+	if (rcode == DNS_RCODE_NOTZONE && !transfer_zones_find(&rq->t->zones, u.zone))
 		rcode = DNS_RCODE_NOTAUTH;
 	if (rcode) {
-		refuse(i, i->q.has_question ? i->q.folded : NULL, rcode);
+		refuse(rq, rq->q.has_question ? rq->q.folded : NULL, rcode);
 		return;
 	}
-	zone = transfer_zones_find(&i->t->zones, u.zone);
-	rcode = judge(i, zone);
+	zone = transfer_zones_find(&rq->t->zones, u.zone);
+	rcode = judge(rq, zone);
 	if (rcode)
-		refuse(i, u.zone, rcode);
+		refuse(rq, u.zone, rcode);
 	else
-		ask_control(i, zone);
+		ask_control(rq, zone);
 }
 
-static void tell(const struct transfer *t, const struct update_in *u, unsigned int rcode)
+static void audit_update(const struct transfer *t, const struct update_in *u, unsigned int rcode)
 {
-	const struct told who = {
+	const struct request_audit audit = {
 		.now_ns = t->now.ns,
 		.peer = &u->peer,
 		.transport = u->transport,
@@ -159,9 +162,9 @@ static void tell(const struct transfer *t, const struct update_in *u, unsigned i
 	};
 
 	if (rcode)
-		told_refused(AUDIT_UPDATE_REFUSED, &who, rcode, reason_of(rcode));
+		request_audit_refused(AUDIT_UPDATE_REFUSED, &audit, rcode, reason_of(rcode));
 	else
-		told_update(&who);
+		request_audit_update(&audit);
 }
 
 void updates_answer(struct transfer *t, void *request, unsigned int rcode)
@@ -176,13 +179,13 @@ void updates_answer(struct transfer *t, void *request, unsigned int rcode)
 		.cap = u->cap,
 	};
 	uint8_t *out = t->primary->out;
-	int n = (int)inquiry_write_empty(t, &reply);
+	int n = (int)peer_request_write_empty(t, &reply);
 
-	tell(t, u, rcode);
+	audit_update(t, u, rcode);
 	if (n > 0)
 		n = tsig_sign(&u->tsig, out, (size_t)n, u->cap, t->now.wall_s);
 	if (n > 0 && (u->item || u->conn))
-		answered_reply(t, &u->answered, out, (size_t)n);
+		reply_report_end(t, &u->report, out, (size_t)n);
 	if (u->item)
 		handover_reply(u->item, out, n > 0 ? (size_t)n : 0);
 	if (u->conn) {

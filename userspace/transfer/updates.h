@@ -17,10 +17,10 @@
 #define UPDATES_MAX 256
 
 struct conn;
-struct inquiry;
+struct peer_request;
 struct transfer;
 
-void updates_take(struct inquiry *i);
+void updates_take(struct peer_request *rq);
 /* The connection goes; control completes its update all the same. */
 void updates_forget(struct conn *c);
 void updates_answer(struct transfer *t, void *request, unsigned int rcode);

@@ -13,8 +13,8 @@
 #include "dns/proto.h"
 #include "dns/query.h"
 #include "resolver/resolver.h"
-#include "worker/handover.h"
-#include "worker/telling.h"
+#include "worker/handover_queue.h"
+#include "worker/reply_event.h"
 
 #define MESSAGE_MAX   65535u
 #define SCRATCH_BYTES (256u << 10)
@@ -26,11 +26,11 @@ struct slot {
 	struct resolver *asked; /* only to tell it from another; may be gone */
 	bool is_second;         /* asked anew of another resolver */
 	bool is_taken;
-	bool is_padded; /* its reply is to be */
-	bool is_told;   /* its answer is to be told: telling is set */
+	bool is_padded;   /* its reply is to be */
+	bool is_reported; /* its answer goes to the tap: event is set */
 	struct limits_place place;
 	struct slot *next_free;
-	struct telling *telling; /* its own, which is not touched where nobody is told */
+	struct reply_event *event; /* its own; not touched without a reader of the tap */
 };
 
 struct responder {
@@ -43,8 +43,8 @@ struct responder {
 	unsigned int n_slots;
 	unsigned int n_used; /* ever: the memory of those behind was never touched */
 	struct slot *slots;
-	struct engine_search *searches; /* one for each slot, as tellings */
-	struct telling *tellings;
+	struct engine_search *searches; /* one for each slot, as events */
+	struct reply_event *events;
 	struct tap_producer *tap;
 	struct slot *free;
 	struct limits limits; /* of these slots: this thread's alone */
@@ -84,7 +84,7 @@ static struct slot *free_slot(struct responder *r)
 	if (!r->free && r->n_used < r->n_slots) {
 		r->free = &r->slots[r->n_used];
 		r->free->pending.servers.search = &r->searches[r->n_used];
-		r->free->telling = &r->tellings[r->n_used++];
+		r->free->event = &r->events[r->n_used++];
 	}
 	return r->free;
 }
@@ -103,7 +103,7 @@ static void take(struct responder *r, struct slot *s, struct resolver *resolver)
 	(void)limits_take(&r->limits, q->family, q->client, &s->place);
 	r->free = s->next_free;
 	s->is_taken = true;
-	s->is_told = false;
+	s->is_reported = false;
 	s->is_second = false;
 	s->asked = resolver;
 	count(&r->counters.taken, 1);
@@ -160,7 +160,7 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 		   struct port *port, struct resolver *resolver)
 {
 	struct slot *s = resolver && port_can_defer(port) ? free_slot_for(r, m) : NULL;
-	struct tap_event *told = tap_draws(r->tap) ? telling_begin(r->tap, m) : NULL;
+	struct tap_event *event = tap_draws(r->tap) ? reply_event_begin(r->tap, m) : NULL;
 	size_t len;
 
 	rq->msg = m->data;
@@ -189,14 +189,14 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 	if (len && engine_pads(r->engine, rq))
 		len = padding_add(m->data, len, m->cap, 0);
 	m->len = (uint32_t)len;
-	if (told && len)
-		telling_end(r->tap, told, m->data, len, rq->now_ns);
+	if (event && len)
+		reply_event_end(r->tap, event, m->data, len, rq->now_ns);
 	if (!s || !s->pending.submit)
 		return;
 	take(r, s, resolver);
-	if (told && m->deferred) {
-		telling_keep(s->telling, told, rq->now_ns);
-		s->is_told = true;
+	if (event && m->deferred) {
+		reply_event_keep(s->event, event, rq->now_ns);
+		s->is_reported = true;
 	}
 	add_to_batch(r, s, resolver);
 }
@@ -315,8 +315,8 @@ static void finish(struct responder *r, struct slot *s, struct resolver *resolve
 	}
 	if (len && s->is_padded)
 		len = padding_add(out, len, cap, 0);
-	if (s->is_told && len)
-		telling_late(r->tap, s->telling, out, len);
+	if (s->is_reported && len)
+		reply_event_late(r->tap, s->event, out, len);
 	r->replies[r->n_replies++] =
 		(struct port_reply){ .to = &s->to, .data = out, .len = (uint32_t)len };
 	r->scratch_at += (uint32_t)len;
@@ -396,10 +396,10 @@ void responder_port_gone(void *ctx, struct port *port)
 
 static void free_room(struct responder *r)
 {
-	free(r->tellings);
+	free(r->events);
 	free(r->searches);
 	free(r->slots);
-	r->tellings = NULL;
+	r->events = NULL;
 	r->searches = NULL;
 	r->slots = NULL;
 	r->n_slots = 0;
@@ -412,8 +412,8 @@ int responder_make_room(struct responder *r, unsigned int n)
 		return 0;
 	r->slots = calloc(n, sizeof(*r->slots));
 	r->searches = calloc(n, sizeof(*r->searches));
-	r->tellings = calloc(n, sizeof(*r->tellings));
-	if (!r->slots || !r->searches || !r->tellings) {
+	r->events = calloc(n, sizeof(*r->events));
+	if (!r->slots || !r->searches || !r->events) {
 		free_room(r);
 		return -ENOMEM;
 	}

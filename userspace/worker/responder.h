@@ -9,8 +9,8 @@
  *	                                   ▼ end of the burst: one resolver_submit()
  *	port ◄─ port_reply() ◄─ engine_finish() ◄─ responder_source(): completions, in bursts
  *
- * What the engine leaves to the transfer thread goes to the handover (worker/handover.h); its replies
- * are another source.
+ * What the engine leaves to the transfer thread goes to the handover (worker/handover_queue.h); its
+ * replies are another source.
  *
  * A slot is a question upstream with the way back to its client; all are made before the first question. Where none
  * is free, or there is no resolver, or the client has its share of the slots (base/limits.h), the engine says SERVFAIL at once. A port that goes takes the ways
@@ -40,7 +40,7 @@ struct responder_config {
 	struct resolver **resolver;
 	unsigned int n_pending; /* questions outstanding; 0: responder_make_room() may say more */
 	struct handover *handover; /* until responder_free(); NULL: nothing is handed over */
-	struct tap_producer *tap;  /* likewise; NULL: nobody is told of answers */
+	struct tap_producer *tap;  /* likewise; NULL: answers are not reported */
 };
 
 struct responder;

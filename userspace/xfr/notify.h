@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "xfr/message.h"
+#include "xfr/xfr_message.h"
 
 struct notify {
 	uint16_t id;

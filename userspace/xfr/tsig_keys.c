@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "xfr/tsig.h"
+#include "xfr/tsig_signature.h"
 
 struct tsig_keys {
 	size_t n;

@@ -6,8 +6,8 @@
 #include "xfr/update.h"
 
 #include "base/err.h"
-#include "xfr/update_internal.h"
 #include "dns/rdata.h"
+#include "xfr/update_sections.h"
 
 static bool is_data(const struct xfr_record *r)
 {

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "xfr/message.h"
+#include "xfr/xfr_message.h"
 #include "zone/edit.h"
 
 /* How the serial number grows where the update does not raise it itself. */

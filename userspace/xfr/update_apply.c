@@ -9,8 +9,9 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "xfr/update_internal.h"
 #include "dns/rdata.h"
+#include "xfr/update.h"
+#include "xfr/update_sections.h"
 
 #define SOA_MAX       (2 * DNS_NAME_MAX + 20)
 #define WKS_KEY_BYTES 5 /* address and protocol: section 3.4.2.2 */
@@ -242,7 +243,7 @@ static enum dns_rcode take_all(struct apply *a)
 	struct xfr_message m;
 	struct xfr_record r;
 
-	update_rewind(&m, a->u);
+	update_rewind(&m, a->u->msg, a->u->len);
 	while (rcode == DNS_RCODE_NOERROR && xfr_message_next(&m, &r))
 		if (r.section == UPDATE_UPDATE)
 			rcode = take(a, &r);

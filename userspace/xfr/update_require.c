@@ -7,8 +7,9 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "xfr/update_internal.h"
 #include "dns/rdata.h"
+#include "xfr/update.h"
+#include "xfr/update_sections.h"
 
 /* Where a record that has to be there is. */
 struct place {
@@ -104,7 +105,7 @@ enum dns_rcode update_prerequisites(const struct update *u, const struct zone *z
 
 	if (!places)
 		return DNS_RCODE_SERVFAIL;
-	update_rewind(&m, u);
+	update_rewind(&m, u->msg, u->len);
 	while (rcode == DNS_RCODE_NOERROR && m.left[UPDATE_PREREQUISITE] &&
 	       xfr_message_next(&m, &r)) {
 		if (r.class != DNS_CLASS_IN)

@@ -127,7 +127,7 @@ static void note_member(struct zones_entry *entry, const uint8_t *catalog,
 	known->group_bytes = m->group ? m->group_bytes : 0;
 	if (m->group)
 		memcpy(known->group, m->group, m->group_bytes);
-	zones_tell_store(entry);
+	zones_store_soon(entry);
 }
 
 /* What the template of its group says of it. False: there is none, or no memory. */
@@ -173,12 +173,12 @@ static void add_member(struct catalogs *c, const uint8_t *catalog, const struct 
 		return;
 	}
 	note_member(entry, catalog, m);
-	log_info("zone %s: comes by its catalog", entry->name);
+	log_info("zone %s: added by its catalog", entry->name);
 }
 
 static void remove_member(struct catalogs *c, struct zones_entry *entry)
 {
-	log_info("zone %s: its catalog names it no more", entry->name);
+	log_info("zone %s: removed by its catalog", entry->name);
 	zones_remove_member(c->zones, entry);
 }
 
@@ -190,7 +190,7 @@ static void regroup(struct catalogs *c, const uint8_t *catalog, struct zones_ent
 
 	note_member(entry, catalog, m);
 	if (!make_config(c, catalog, m, &config)) {
-		zones_tell_member(c->zones, entry);
+		zones_keep_member(c->zones, entry);
 		return;
 	}
 	zones_configure_member(c->zones, entry, &config);
@@ -221,7 +221,7 @@ static void contend(struct catalogs *c, const uint8_t *catalog, struct zones_ent
 	enum catalog_move move;
 
 	if (!entry->is_member) {
-		log_warn("zone %s: a catalog names it, too: what the configuration says holds",
+		log_warn("zone %s: it is in a catalog, too: the entry of the configuration is used",
 			 entry->name);
 		return;
 	}
@@ -325,7 +325,7 @@ static void recall(struct catalogs *c, struct consumed *at)
 		log_error("catalogs: %s", err_text(-ENOMEM));
 }
 
-static void look_at(struct catalogs *c, struct consumed *at)
+static void check_catalog(struct catalogs *c, struct consumed *at)
 {
 	struct zones_entry *entry = entry_of(c, at->apex);
 	struct comparison cmp = { c, at->apex };
@@ -339,7 +339,8 @@ static void look_at(struct catalogs *c, struct consumed *at)
 	catalog_init(&now);
 	err = catalog_read(&now, entry->zone, why, sizeof(why));
 	if (err) {
-		log_error("catalog %s: serial %u is broken: %s: what it said before holds",
+		log_error("catalog %s: serial %u is not a valid catalog: %s: its zones stay as "
+			  "they were",
 			  entry->name, zone_serial(entry->zone),
 			  err == ERR_FORMAT ? why : err_text(err));
 		return;
@@ -351,7 +352,7 @@ static void look_at(struct catalogs *c, struct consumed *at)
 }
 
 /* Members by the configuration that holds now, and those that could not come before. */
-static void look_at_members(struct catalogs *c, struct consumed *at)
+static void check_members(struct catalogs *c, struct consumed *at)
 {
 	for (size_t i = 0; i < at->known.n; i++) {
 		const struct catalog_member *m = &at->known.members[i];
@@ -474,9 +475,9 @@ void catalogs_poll(struct catalogs *c)
 			recall(c, at); /* of all, before one takes what is another's */
 	for (struct consumed *at = c->consumed; at; at = at->next) {
 		if (at->is_due)
-			look_at(c, at);
+			check_catalog(c, at);
 		if (at->is_reconfigured || at->is_missed)
-			look_at_members(c, at);
+			check_members(c, at);
 	}
 	if (!c->is_produce_due)
 		return;

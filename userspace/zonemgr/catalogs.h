@@ -15,8 +15,8 @@
 #define VOLLEY_ZONEMGR_CATALOGS_H
 
 #include "config/config.h"
-#include "zonemgr/zones.h"
 #include "store/store.h"
+#include "zonemgr/zonemgr.h"
 
 struct catalogs;
 

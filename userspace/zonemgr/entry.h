@@ -14,10 +14,10 @@
 
 #include "config/config.h"
 #include "store/store.h"
-#include "zonemgr/load.h"
-#include "zonemgr/own_file.h"
-#include "zonemgr/withdraw.h"
 #include "zone/zone.h"
+#include "zonemgr/load.h"
+#include "zonemgr/withdraw.h"
+#include "zonemgr/zonefile.h"
 
 struct signing;
 struct zones;
@@ -84,9 +84,9 @@ enum zones_file_work {
 	ZONES_FILE_WRITING_AND_DUE,
 };
 
-/* The file that is read and written: zones_own_file(). */
+/* The file that is read and written: zones_zonefile(). */
 struct zones_file {
-	struct own_file_mark mark;            /* of the one that was read or written last */
+	struct zonefile_mark mark;            /* of the one that was read or written last */
 	uint8_t next_digest[ZONE_DIGEST_LEN]; /* of what was last to be written to it */
 	uint64_t changed_ns;                  /* the first change that it has not; 0: it has all */
 	enum zones_file_work work;
@@ -94,12 +94,15 @@ struct zones_file {
 	bool is_other; /* somebody else has changed it, and stored.error says so */
 };
 
-/* Of `known` beside what the store has: asked once, from then on it is told. Being told makes all but UNREAD TOLD. */
+/*
+ * Whether the store has `known`: it is read once, then written. A write leads from all states but
+ * UNREAD to CURRENT.
+ */
 enum zones_store_state {
 	ZONES_STORE_UNREAD,
-	ZONES_STORE_TOLD,
-	ZONES_STORE_DUE,       /* it is to be told, */
-	ZONES_STORE_LIMIT_DUE, /* and to forget what the file has, too */
+	ZONES_STORE_CURRENT,
+	ZONES_STORE_DUE,       /* it is to be written, */
+	ZONES_STORE_LIMIT_DUE, /* and the journal is to drop the changes that the file has, too */
 };
 
 /* What the store has of the zone, or should have. */
@@ -168,8 +171,8 @@ static inline bool zones_is_leaving(const struct zones_entry *entry)
 	return entry->life >= ZONES_LEAVING;
 }
 
-/* What is known of it has changed: the store is told soon. */
-static inline void zones_tell_store(struct zones_entry *entry)
+/* What is known of it has changed: it is written to the store soon. */
+static inline void zones_store_soon(struct zones_entry *entry)
 {
 	if (entry->stored.state < ZONES_STORE_DUE)
 		entry->stored.state = ZONES_STORE_DUE;

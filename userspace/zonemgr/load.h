@@ -13,9 +13,9 @@
 
 #include "config/verify.h"
 #include "engine/changes.h"
-#include "zonemgr/own_file.h"
 #include "zone/changeset.h"
 #include "zone/zone.h"
+#include "zonemgr/zonefile.h"
 
 struct load;
 struct signing_work;
@@ -101,7 +101,7 @@ struct load {
 	struct changeset net;
 	uint32_t file_serial; /* of what the file holds, without the journal */
 	uint8_t file_digest[ZONE_DIGEST_LEN];
-	struct own_file_mark file_mark; /* of the file that was read */
+	struct zonefile_mark file_mark; /* of the file that was read */
 	uint64_t n_replayed;            /* change sets of the journal */
 	enum load_own own;
 	enum load_content content;

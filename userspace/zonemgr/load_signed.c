@@ -10,12 +10,12 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "xfr/message.h"
+#include "xfr/xfr_message.h"
+#include "zone/builder.h"
+#include "zone/difference.h"
 #include "zonemgr/load_own.h"
 #include "zonemgr/replay.h"
 #include "zonemgr/signing_work.h"
-#include "zone/builder.h"
-#include "zone/difference.h"
 
 /* --- What there was ------------------------------------------------------------------------------ */
 
@@ -67,7 +67,7 @@ static int signed_before(struct load *load, bool is_other_content, struct zone *
 	if (err || !*before || !load->store)
 		return err;
 	err = replay(load->store, before, load->file_digest, &load->n_replayed,
-		     "and is given up for a file of other content", &why);
+		     "and is dropped, since the file has other content", &why);
 	load->gives_up_journal = err && err != -ENOMEM && is_other_content;
 	if (!err || load->gives_up_journal)
 		return 0;
@@ -124,7 +124,7 @@ static int add_changes(struct load *load, struct zone **content,
 	if (load->base || !load->store)
 		return 0;
 	err = replay(load->store, content, digest, &n,
-		     "and is given up for a file with a newer serial number", &why);
+		     "and is dropped once the file has a newer serial number", &why);
 	if (err)
 		memcpy(load->err.sentence, why.sentence, sizeof(why.sentence));
 	return err;
@@ -199,8 +199,8 @@ int load_make_without_content(struct load *load, int err)
 		before = NULL;
 	load->err = why;
 	if (load->own == LOAD_OWN_HARMED)
-		log_error("zone %s: %s is not what was written to it, or cannot be read: there is "
-			  "nothing that could be served instead",
+		log_error("zone %s: %s is not what was written to it, or cannot be read: there "
+			  "is no other version to serve",
 			  load->name, load->signing->file);
 	if (!before || !zone_is_signed(before)) {
 		zone_unref(before);

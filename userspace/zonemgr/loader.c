@@ -11,20 +11,20 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/affinity.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "base/affinity.h"
-#include "zonemgr/load_own.h"
-#include "zonemgr/load_signed.h"
-#include "zonemgr/own_file.h"
 #include "base/privilege.h"
-#include "zonemgr/replay.h"
-#include "zonemgr/signing_work.h"
 #include "zone/builder.h"
 #include "zone/difference.h"
 #include "zone/edit.h"
 #include "zone/zonemd.h"
+#include "zonemgr/load_own.h"
+#include "zonemgr/load_signed.h"
+#include "zonemgr/replay.h"
+#include "zonemgr/signing_work.h"
+#include "zonemgr/zonefile.h"
 
 struct list {
 	struct load *first;
@@ -114,8 +114,8 @@ static void ask_command(struct load *load)
 static int add_journal(struct load *load)
 {
 	bool waits = load->absent == LOAD_ABSENT_WAITS;
-	const char *and_so = waits ? "and is given up" :
-				     "and is given up for a file with a newer serial number";
+	const char *and_so = waits ? "and is dropped" :
+				     "and is dropped once the file has a newer serial number";
 	struct zone_error why;
 	int err = replay(load->store, &load->zone, load->file_digest, &load->n_replayed, and_so,
 			 &why);
@@ -136,7 +136,7 @@ static int read_file(struct load *load)
 {
 	int err;
 
-	own_file_look(load->file, &load->file_mark);
+	zonefile_mark_read(load->file, &load->file_mark);
 	err = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
 	return load->absent == LOAD_ABSENT_FAILS ? err : load_make_own(load, err);
 }
@@ -157,7 +157,7 @@ static int make_signed(struct load *load)
 	int err;
 
 	if (*load->signing->why) {
-		own_file_look(load->file, &load->file_mark);
+		zonefile_mark_read(load->file, &load->file_mark);
 		return load_make_without_keys(load);
 	}
 	err = read_file(load);
@@ -216,7 +216,7 @@ static void write_own(struct load *load)
 			 err_text(load->code));
 		return;
 	}
-	load->code = own_file_write(load->zone, load->signing ? load->signing->file : load->file,
+	load->code = zonefile_write(load->zone, load->signing ? load->signing->file : load->file,
 				    &load->progress.cancel, load->err.sentence,
 				    sizeof(load->err.sentence));
 }

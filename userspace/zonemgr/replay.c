@@ -115,8 +115,8 @@ static int open_chain(struct store *store, const uint8_t *apex, uint32_t serial,
 	if (is_next_file(store, apex, digest))
 		return store_chain_open(store, apex, serial, chain);
 	if (known.serial != known.file_serial && name_to_text(name, sizeof(name), apex) >= 0)
-		log_warn("zone %s: the file was replaced: what the journal had beyond serial %u is "
-			 "given up",
+		log_warn("zone %s: the file was replaced: the changes of the journal behind "
+			 "serial %u are dropped",
 			 name, known.file_serial);
 	return ERR_NOT_FOUND;
 }

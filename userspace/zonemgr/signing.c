@@ -9,18 +9,18 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "base/siphash.h"
-#include "base/json_put.h"
-#include "zonemgr/zones.h"
 #include "dns/name.h"
 #include "sign/rollover.h"
 #include "zone/builder.h"
 #include "zone/edit.h"
+#include "zonemgr/zonemgr.h"
 
-#define RENEW_MAX  1000u /* signatures of one change */
-#define LOOK_MIN_S 60u   /* between two walks over a zone for signatures that end */
-#define LOOK_MAX_S 86400u
+#define RENEW_MAX   1000u /* signatures of one change */
+#define CHECK_MIN_S 60u   /* between two walks over a zone for signatures that end */
+#define CHECK_MAX_S 86400u
 
 struct signing {
 	struct sign_keys keys;
@@ -30,7 +30,7 @@ struct signing {
 	char *file;               /* the signed zone's */
 	char why[256];            /* its keys cannot be used; "": they can, or none are wanted */
 	uint64_t step_s;          /* when keys are looked at next; seconds since 1970 */
-	uint64_t look_s;          /* when signatures are */
+	uint64_t check_s;         /* when signatures are */
 	uint64_t seen_s;          /* the time of the last tick */
 	struct sign_span span;    /* of all of them, at the last look; end_s 0: none was yet */
 	size_t renew_at;          /* how far sign_renew() has come */
@@ -180,7 +180,7 @@ void signing_set_policy(struct signing *s, const struct config_signing *policy)
 {
 	set_options(&s->options, policy, s->keys.apex);
 	set_policy(&s->policy, policy);
-	s->look_s = s->step_s = 0;
+	s->check_s = s->step_s = 0;
 }
 
 struct signing *signing_new_without_keys(const uint8_t *apex, const char *storage, const char *why)
@@ -288,7 +288,7 @@ static void note_ttl(struct signing *s, const struct zones_entry *entry)
 }
 
 /* Keys that come and go. */
-static void look_at_keys(struct signing *s, struct zones_entry *entry, uint64_t now_s)
+static void check_keys(struct signing *s, struct zones_entry *entry, uint64_t now_s)
 {
 	size_t n_before = s->keys.n;
 	bool renew;
@@ -301,22 +301,22 @@ static void look_at_keys(struct signing *s, struct zones_entry *entry, uint64_t 
 			 entry->name, s->keys.keys[n_before].algorithm, entry->name);
 	if (err) {
 		log_error("zone %s: keys: %s", entry->name, err_text(err));
-		s->step_s = now_s + LOOK_MIN_S;
+		s->step_s = now_s + CHECK_MIN_S;
 	}
 	if (renew)
-		s->look_s = 0;
+		s->check_s = 0;
 }
 
 /* The whole zone is as its keys say. */
 static void note_renewed(struct signing *s, uint64_t now_s)
 {
-	uint64_t due = sign_due(&s->span, &s->options), last = now_s + LOOK_MAX_S;
+	uint64_t due = sign_due(&s->span, &s->options), last = now_s + CHECK_MAX_S;
 
 	s->policy.renewed_s = now_s;
 	s->step_s = 0;
-	s->look_s = due < last ? due : last;
-	if (s->look_s < now_s + LOOK_MIN_S)
-		s->look_s = now_s + LOOK_MIN_S;
+	s->check_s = due < last ? due : last;
+	if (s->check_s < now_s + CHECK_MIN_S)
+		s->check_s = now_s + CHECK_MIN_S;
 }
 
 /* Nobody can use a zone whose signatures are not valid: by all processors at once, not some in each second. */
@@ -324,17 +324,16 @@ static void sign_all_anew(struct zones *zones, struct zones_entry *entry, uint64
 {
 	struct signing *s = entry->signing;
 
-	log_warn(
-		"zone %s: has signatures that are not valid now: all of it is looked through and signed "
-		"anew where that is due",
-		entry->name);
+	log_warn("zone %s: it has signatures that are not valid now: all are checked, and "
+		 "signed again where needed",
+		 entry->name);
 	s->is_resigning = true;
 	s->resigned_serial = zone_serial(entry->zone);
-	s->look_s = now_s + LOOK_MIN_S;
+	s->check_s = now_s + CHECK_MIN_S;
 	zones_resign(zones, entry);
 }
 
-static void look_at_signatures(struct zones *zones, struct zones_entry *entry, uint64_t now_s)
+static void check_signatures(struct zones *zones, struct zones_entry *entry, uint64_t now_s)
 {
 	struct signing *s = entry->signing;
 	struct renewal r = { .signing = s, .base = entry->zone, .now_s = now_s };
@@ -358,7 +357,7 @@ static void look_at_signatures(struct zones *zones, struct zones_entry *entry, u
 		log_error("zone %s: signatures are not renewed: %s", entry->name, why.sentence);
 	if (code < 0) {
 		s->renew_at = 0;
-		s->look_s = now_s + LOOK_MIN_S;
+		s->check_s = now_s + CHECK_MIN_S;
 	} else if (r.n) {
 		log_info("zone %s: %zu signatures renewed", entry->name, r.n);
 	} else if (is_first && !s->renew_at) {
@@ -366,20 +365,23 @@ static void look_at_signatures(struct zones *zones, struct zones_entry *entry, u
 	}
 }
 
-/* Without keys nothing is made, and no keys either: the parent knows no new one. */
-static void look_only(struct signing *s, const struct zones_entry *entry, uint64_t now_s)
+/*
+ * Without a folder of keys no signature can be renewed, and no key is made, since the parent would
+ * not know it.
+ */
+static void note_span(struct signing *s, const struct zones_entry *entry, uint64_t now_s)
 {
-	if (now_s < s->look_s)
+	if (now_s < s->check_s)
 		return;
 	s->span = sign_span(entry->zone, now_s);
-	s->look_s = now_s + LOOK_MAX_S;
+	s->check_s = now_s + CHECK_MAX_S;
 }
 
-/* What was planned by a clock that was ahead is looked at now; so is what was asked for and is there now. */
+/* Plans by a clock that was ahead are checked now; so is the zone that has been signed anew. */
 static void note_time(struct signing *s, const struct zones_entry *entry, uint64_t now_s)
 {
 	if (now_s < s->seen_s) {
-		s->step_s = s->look_s = 0;
+		s->step_s = s->check_s = 0;
 		s->renew_at = 0;
 		if (s->policy.renewed_s > now_s)
 			s->policy.renewed_s = 0;
@@ -387,7 +389,7 @@ static void note_time(struct signing *s, const struct zones_entry *entry, uint64
 	s->seen_s = now_s;
 	if (s->is_resigning && zone_serial(entry->zone) != s->resigned_serial) {
 		s->is_resigning = false;
-		s->look_s = 0;
+		s->check_s = 0;
 	}
 }
 
@@ -401,13 +403,13 @@ void signing_tick(struct zones *zones, struct zones_entry *entry)
 		return;
 	note_time(s, entry, now_s);
 	if (!s->folder) {
-		look_only(s, entry, now_s);
+		note_span(s, entry, now_s);
 		return;
 	}
 	if (now_s >= s->step_s && !s->renew_at)
-		look_at_keys(s, entry, now_s);
-	if (now_s >= s->look_s || s->renew_at)
-		look_at_signatures(zones, entry, now_s);
+		check_keys(s, entry, now_s);
+	if (now_s >= s->check_s || s->renew_at)
+		check_signatures(zones, entry, now_s);
 }
 
 uint64_t signing_first_end(const struct signing *s)
@@ -460,7 +462,7 @@ static int carry_out(struct signing *s, const struct rollover_actions *actions, 
 		snprintf(err, err_cap, "it is too early: not all caches know the new key");
 	else if (code)
 		snprintf(err, err_cap, "%s: %s", s->folder, err_text(code));
-	s->look_s = s->step_s = 0;
+	s->check_s = s->step_s = 0;
 	return code;
 }
 

@@ -8,7 +8,8 @@
 
 #include "base/log.h"
 #include "zonemgr/signing.h"
-#include "zonemgr/zones_internal.h"
+#include "zonemgr/zonemgr.h"
+#include "zonemgr/zones_state.h"
 
 void signing_policies_fini(struct signing_policies *p)
 {
@@ -63,8 +64,8 @@ static int check_folder(const struct zones_entry *entry, const struct config *co
 	if (!policy || !entry->signing || signing_is_folder(entry->signing, policy, storage))
 		return 0;
 	snprintf(err, err_cap,
-		 "signing %s: key-folder: the keys of zone %s are in %s while volleyd runs: move "
-		 "them, then restart it",
+		 "signing %s: key-folder: the keys of zone %s stay in %s while volleyd runs: "
+		 "stop volleyd, move the keys, and start it",
 		 name, entry->name, signing_folder(entry->signing));
 	return -EINVAL;
 }
@@ -130,7 +131,7 @@ void signing_apply(const struct signing_policies *p, const char *storage, struct
 		if (!strcmp(p->policies[i].name, entry->config->signing))
 			policy = &p->policies[i];
 	if (policy && entry->signing && !signing_is_folder(entry->signing, policy, storage))
-		log_warn("zone %s: its keys are in %s while volleyd runs", entry->name,
+		log_warn("zone %s: its keys stay in %s until volleyd is restarted", entry->name,
 			 signing_folder(entry->signing));
 	if (policy && entry->signing && signing_folder(entry->signing)) {
 		signing_set_policy(entry->signing, policy);

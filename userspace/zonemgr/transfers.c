@@ -63,7 +63,7 @@ static void on_settled(void *user, int code)
 	struct zones_entry *entry = zones_get_apex(t->zones, p->apex, p->apex_len);
 
 	if (!code && entry)
-		upkeep_checked(entry, p->checked_wall_s, p->expires_wall_s);
+		maintenance_checked(entry, p->checked_wall_s, p->expires_wall_s);
 	if (code != -ECANCELED)
 		transfer_settled(t->thread, p->apex, code);
 	free(p);
@@ -103,7 +103,7 @@ static int change(struct transfers *t, struct zones_entry *entry, struct transfe
 		return 0;
 	free(p);
 	if (err == 1) { /* nothing has changed: as good as done */
-		upkeep_checked(entry, event->checked_wall_s, event->expires_wall_s);
+		maintenance_checked(entry, event->checked_wall_s, event->expires_wall_s);
 		transfer_settled(t->thread, event->apex, 0);
 		return 0;
 	}
@@ -121,11 +121,11 @@ static void on_primary(struct transfers *t, struct zones_entry *entry, struct tr
 	else if (event->kind == TRANSFER_CHANGES)
 		err = change(t, entry, event);
 	else if (event->kind == TRANSFER_CHECKED)
-		upkeep_checked(entry, event->checked_wall_s, event->expires_wall_s);
+		maintenance_checked(entry, event->checked_wall_s, event->expires_wall_s);
 	else
 		zones_expire(t->zones, entry);
 	if (event->kind == TRANSFER_EXPIRED)
-		log_error("zone %s: expired: no primary could be asked for too long", entry->name);
+		log_error("zone %s: expired: no primary has answered for too long", entry->name);
 	if (err)
 		transfer_settled(t->thread, event->apex, err);
 }

@@ -13,9 +13,9 @@
 #ifndef VOLLEY_ZONEMGR_TRANSFERS_H
 #define VOLLEY_ZONEMGR_TRANSFERS_H
 
-#include "zonemgr/upkeep.h"
-#include "zonemgr/zones.h"
 #include "transfer/transfer.h"
+#include "zonemgr/maintenance.h"
+#include "zonemgr/zonemgr.h"
 
 struct transfers;
 
@@ -25,7 +25,7 @@ struct transfers_env {
 	struct store *store;  /* NULL: none */
 	uint32_t n_conns_max; /* as in struct transfer_env, and the next */
 	struct tap *tap;
-	struct upkeep *upkeep;
+	struct maintenance *maintenance;
 };
 
 /* 0 or -errno. */

@@ -33,8 +33,8 @@ struct withdrawal {
 void withdrawal_expect(struct cache *cache)
 {
 	if (cache_sieve_new(cache, affected_grounds))
-		log_warn("zones: no memory to tell cached answers by their names: each change of a "
-			 "zone looks at all of them");
+		log_warn("zones: no memory for the index of cached answers by name: each "
+			 "change of a zone checks all answers");
 }
 
 struct withdrawal *withdrawal_new(struct cache *cache)
@@ -258,7 +258,7 @@ int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user
 	for (struct plan *plan = w->plans; plan; plan = plan->next)
 		cache_zone_end_change(w->cache, plan->zone.slot, plan->zone.to);
 	if (w->n_led_elsewhere)
-		log_info("zones: %llu cached answers withdrawn: their names lead elsewhere now",
+		log_info("zones: %llu cached answers withdrawn: their names are in other zones now",
 			 (unsigned long long)w->n_led_elsewhere);
 	forget_plans(w);
 	return 0;

@@ -14,9 +14,11 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/sieve.h"
-#include "zonemgr/signing.h"
-#include "zonemgr/zones_internal.h"
 #include "store/store.h"
+#include "zonemgr/signing.h"
+#include "zonemgr/zonemgr.h"
+#include "zonemgr/zones_state.h"
+#include "zonemgr/zones_steps.h"
 
 #define FLUSH_NS        (8 * CLOCK_NS_PER_MS)
 #define FLUSH_MEMBER_NS (50 * CLOCK_NS_PER_MS) /* a publish of all */
@@ -459,7 +461,7 @@ int zones_add_member(struct zones *zones, struct config_zone *config)
 			zones_entry_free(entry);
 		return err;
 	}
-	zones_say(entry, config);
+	zones_set_config(entry, config);
 	entry->is_member = true;
 	(void)zones_ask(entry);
 	return 0;

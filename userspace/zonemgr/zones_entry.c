@@ -9,12 +9,14 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "config/member.h"
+#include "dns/name.h"
+#include "xfr/xfr_message.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/replay.h"
-#include "xfr/message.h"
 #include "zonemgr/signing.h"
-#include "zonemgr/zones_internal.h"
-#include "dns/name.h"
+#include "zonemgr/zonemgr.h"
+#include "zonemgr/zones_state.h"
+#include "zonemgr/zones_steps.h"
 
 /* --- By name ------------------------------------------------------------------------------------- */
 
@@ -118,12 +120,12 @@ void zones_entry_free(struct zones_entry *entry)
 	free(entry);
 }
 
-const char *zones_own_file(const struct zones_entry *entry)
+const char *zones_zonefile(const struct zones_entry *entry)
 {
 	return entry->signing ? signing_file(entry->signing) : entry->file;
 }
 
-void zones_know_file(struct zones_entry *entry, const struct own_file_mark *mark)
+void zones_know_file(struct zones_entry *entry, const struct zonefile_mark *mark)
 {
 	entry->on_disk.mark = *mark;
 	if (entry->on_disk.is_other)
@@ -197,7 +199,7 @@ static bool is_same_signing(const struct config_zone *a, const struct config_zon
 }
 
 /* Takes over what the configuration says of the zone. */
-void zones_say(struct zones_entry *entry, struct config_zone *config)
+void zones_set_config(struct zones_entry *entry, struct config_zone *config)
 {
 	struct config_zone *own = entry->config;
 
@@ -298,11 +300,10 @@ static void check_serial(const struct zones_entry *entry, struct load *load)
 	if (xfr_serial_newer(read, served) || is_same_content(load->zone, zones_newest(entry)))
 		return;
 	load->code = ERR_ZONE;
-	snprintf(
-		load->err.sentence, sizeof(load->err.sentence),
-		"serial %u is not newer than %u, which is served with changes that the file does not "
-		"have: zone flush writes them to it",
-		read, served);
+	snprintf(load->err.sentence, sizeof(load->err.sentence),
+		 "serial %u is not newer than %u, which is served with changes that the file "
+		 "does not have: zone flush writes them to it",
+		 read, served);
 }
 
 static void on_ended(struct load *load)
@@ -405,7 +406,7 @@ static struct load *load_of_file(struct zones_entry *entry)
 	    store_get_zone(load->store, entry->apex, &entry->stored.known))
 		entry->stored.known = (struct store_zone){ 0 };
 	if (entry->stored.state == ZONES_STORE_UNREAD)
-		entry->stored.state = ZONES_STORE_TOLD;
+		entry->stored.state = ZONES_STORE_CURRENT;
 	entry->is_expired = zones_is_secondary(entry) && entry->stored.known.expires_wall_s &&
 			    entry->stored.known.expires_wall_s <= entry->owner->now.wall_s;
 	return load;
@@ -481,8 +482,8 @@ static void on_compacted(struct load *load)
 		zones_mark_changed(entry->owner, entry);
 		zones_flush_soon(entry->owner);
 	} else if (err != -ECANCELED) {
-		log_info("zone %s: the image made of its changes is not taken: %s", entry->name,
-			 err ? err_text(err) : "it is another zone by now");
+		log_info("zone %s: the image made of its changes is not used: %s", entry->name,
+			 err ? err_text(err) : "the zone has changed meanwhile");
 	}
 	forget_since(entry);
 	loader_discard(entry->owner->env.loader, load);

@@ -12,9 +12,11 @@
 #include "cache/zones.h"
 #include "engine/names.h"
 #include "engine/shield.h"
-#include "zonemgr/loader.h"
-#include "zonemgr/zones_internal.h"
 #include "zone/set.h"
+#include "zonemgr/loader.h"
+#include "zonemgr/zonemgr.h"
+#include "zonemgr/zones_state.h"
+#include "zonemgr/zones_steps.h"
 
 static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
 

@@ -4,19 +4,22 @@
 #ifndef VOLLEY_ZONEMGR_ZONES_STEPS_H
 #define VOLLEY_ZONEMGR_ZONES_STEPS_H
 
-#include "zonemgr/zones.h"
+#include "zonemgr/entry.h"
 
 /*
  * Sees to a load of what is there from now on. Returns the number of that load: it is over when
  * n_ended has come so far, which may be at once, when memory is short.
  */
 uint64_t zones_ask(struct zones_entry *entry);
-/* Cancels what is loaded; nobody hears of its end. */
+/* Cancels the load, without a call at its end. */
 void zones_forget_load(struct zones_entry *entry);
 
-/* Writes what was made into the journal, once; who cannot have that is told at the next flush. */
+/*
+ * Writes all pending changes to the journal, once; a change that cannot be written fails at the
+ * next flush.
+ */
 void zones_flush_journal(struct zones *zones);
-/* Nobody is told of what was made for an entry that goes: done() with ERR_NOT_FOUND at the next flush. */
+/* The zone is being removed: its pending changes end with done(ERR_NOT_FOUND) at the next flush. */
 void zones_forget_made(struct zones *zones, struct zones_entry *entry);
 
 /*
@@ -31,9 +34,9 @@ int zones_publish(struct zones *zones) __attribute__((warn_unused_result));
  * swapped where they stand. O(changed zones), but where one needs another generation: then all.
  */
 int zones_publish_changed(struct zones *zones) __attribute__((warn_unused_result));
-/* What the next publish is to serve for it is another version. */
+/* The next publish serves another version of it. */
 void zones_mark_changed(struct zones *zones, struct zones_entry *entry);
-/* Withdraws what the cache holds of zones that are not served (any more). 0 or -ENOMEM. */
+/* Withdraws cached answers of zones that are not served, or no longer. 0 or -ENOMEM. */
 int zones_drop_others(struct zones *zones) __attribute__((warn_unused_result));
 
 #endif

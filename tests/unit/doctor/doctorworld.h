@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/find.h"
+#include "doctor/finding.h"
 
 struct world {
 	struct doctor_host host;

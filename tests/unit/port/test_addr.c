@@ -38,6 +38,18 @@ static void test_text_there_and_back(void **state)
 	}
 }
 
+static void test_made_of_octets(void **state)
+{
+	static const uint8_t bytes[16] = { 192, 0, 2, 1, 5, 6 };
+	struct port_addr v4 = addr_of("192.0.2.1", 53), v6 = addr_of("c000:201:506::", 53);
+	struct port_addr a = port_addr_make(AF_INET, bytes, htons(53));
+
+	(void)state;
+	assert_memory_equal(&a, &v4, sizeof(a));
+	a = port_addr_make(AF_INET6, bytes, htons(53));
+	assert_memory_equal(&a, &v6, sizeof(a));
+}
+
 static void test_link_local_keeps_its_interface(void **state)
 {
 	struct port_addr a = addr_of("fe80::1", 53), b;
@@ -69,6 +81,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text_there_and_back),
+		cmocka_unit_test(test_made_of_octets),
 		cmocka_unit_test(test_link_local_keeps_its_interface),
 		cmocka_unit_test(test_refuses),
 	};

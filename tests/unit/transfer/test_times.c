@@ -12,8 +12,10 @@
 #include <urcu-qsbr.h>
 
 #include "base/wire.h"
-#include "transfer/internal.h"
+#include "transfer/loop.h"
 #include "transfer/secondary.h"
+#include "transfer/transfer.h"
+#include "transfer/transfer_thread.h"
 
 #define BEGUN_S   1700000000u
 #define MS        CLOCK_NS_PER_MS
@@ -164,7 +166,7 @@ static int begin_as(bool is_signed)
 	t = (struct transfer){ .env = { .published = &published, .engine_config = &engine_config },
 			       .event = on_event,
 			       .read_clock = read_clock };
-	assert_int_equal(transfer_open(&t), 0);
+	assert_int_equal(loop_open(&t), 0);
 	assert_int_equal(transfer_configure(&t, &config, err, sizeof(err)), 0);
 	zone = zone_of("z", ZONE);
 	run();
@@ -289,7 +291,7 @@ static void answer_at(uint32_t serial, int64_t from_now_s)
 	struct tsig tsig;
 	int n;
 
-	if (tsig_verify_request(&tsig, t.book->keys, query, n_query, now.wall_s, &n_body) !=
+	if (tsig_verify_request(&tsig, t.remotes->keys, query, n_query, now.wall_s, &n_body) !=
 	    TSIG_OK)
 		assert_true(!tsig.key && tsig.verdict == TSIG_NONE);
 	n = tsig_sign(&tsig, msg, n_reply, sizeof(msg),

@@ -16,9 +16,12 @@
 #include <urcu-qsbr.h>
 
 #include "base/wire.h"
+#include "config/port_addr.h"
 #include "transfer/calls.h"
-#include "transfer/internal.h"
-#include "xfr/out.h"
+#include "transfer/secondary.h"
+#include "transfer/transfer.h"
+#include "transfer/transfer_thread.h"
+#include "xfr/xfr_out.h"
 
 #define PATIENCE_S 60
 #define DAY_LONG   "$TTL 300\n@ IN SOA ns host 7 86400 86400 604800 60\n@ NS ns\nns A 192.0.2.1\n"
@@ -176,7 +179,7 @@ static void run_told(struct transfer *t, struct call *call)
 	secondary_notified(t, zone, &telling->from, &serial);
 }
 
-/* A NOTIFY with the serial number of the zone, as inquiry.c has checked it. */
+/* A NOTIFY with the serial number of the zone, as peer_request.c has checked it. */
 static void tell(struct scene *s, struct port_addr from)
 {
 	struct telling telling = { .call.run = run_told, .from = from };
@@ -326,7 +329,7 @@ static void notify_asks_who_did_not_answer(void **state)
 	make_shunned(s);
 	put(s, "z", &secondary_config);
 	wait_failed(s, "z");
-	tell(s, book_addr(&s->address));
+	tell(s, config_port_addr(&s->address));
 	close(take_request(s, DNS_TYPE_AXFR));
 	transfer_stop(s->t);
 	end(s);

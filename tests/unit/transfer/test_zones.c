@@ -11,8 +11,9 @@
 
 #include "base/clock.h"
 #include "dns/name.h"
-#include "transfer/internal.h"
 #include "transfer/secondary.h"
+#include "transfer/transfer.h"
+#include "transfer/transfer_thread.h"
 
 #define N_ZONES 3000
 

@@ -61,7 +61,7 @@ static void configured(void *unused, struct zones_entry *entry)
 	catalogs_configured(catalogs, entry);
 }
 
-/* As zonemgr/upkeep.c: what the store knows of it goes with it. */
+/* As zonemgr/maintenance.c: what the store knows of it goes with it. */
 static void gone(void *unused, struct zones_entry *entry)
 {
 	struct store_batch *batch;
@@ -179,7 +179,7 @@ static void open_world(struct config *config)
 	configure(config);
 }
 
-/* As zonemgr/upkeep.c: the store knows whose each zone is. */
+/* As zonemgr/maintenance.c: the store knows whose each zone is. */
 static void know_all(void)
 {
 	struct store_batch *batch;

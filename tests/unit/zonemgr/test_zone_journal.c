@@ -7,11 +7,11 @@
 #include <dirent.h>
 #include <poll.h>
 
+#include "tests/unit/zonemgr/changing.h"
 #include "zonemgr/load_signed.h"
 #include "zonemgr/loader.h"
-#include "zonemgr/own_file.h"
 #include "zonemgr/signing.h"
-#include "tests/unit/zonemgr/changing.h"
+#include "zonemgr/zonefile.h"
 
 /* --- The journal is full ------------------------------------------------------------------------- */
 
@@ -303,7 +303,7 @@ static void break_journal(void)
 	MUST(!signing_work_init(&w, entry.signing, BEGUN_S));
 	MUST(!sign_all(file, NULL, &w.keys, &w.options, w.now_s, 5, 1, NULL, &z, &why));
 	signing_work_fini(&w);
-	MUST(!own_file_write(z, signing_file(entry.signing), NULL, err, sizeof(err)));
+	MUST(!zonefile_write(z, signing_file(entry.signing), NULL, err, sizeof(err)));
 	zone_digest(z, known.file_digest);
 	zone_unref(z);
 	MUST(!store_begin(madezones_env(zones)->store, &batch));

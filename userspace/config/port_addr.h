@@ -1,0 +1,15 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An address of the configuration, as ports have it. Pure; any thread. */
+#ifndef VOLLEY_CONFIG_PORT_ADDR_H
+#define VOLLEY_CONFIG_PORT_ADDR_H
+
+#include "config/config.h"
+#include "port/addr.h"
+
+static inline struct port_addr config_port_addr(const struct config_addr *from)
+{
+	return port_addr_make(from->family, from->addr, from->net_port);
+}
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The process that has a port: /proc/net/udp and its like list the sockets of this network
+ * namespace by inode, and /proc/PID/fd has the process of an inode. A bind() as a test could lose a
+ * query.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "client/call.h"
+#include "doctor/gather.h"
+
+#define TCP_LISTENING     0x0a /* TCP_LISTEN of the kernel's net/tcp_states.h */
+#define TAKEN_BY_SOMEBODY 2
+#define WAIT_MS           2000
+
+/* --- Addresses ----------------------------------------------------------------------------------- */
+
+static int is_on_interface(const struct config_addr *addr)
+{
+	struct ifaddrs *all, *a;
+	int found = 0;
+
+	if (getifaddrs(&all))
+		return -errno;
+	for (a = all; a; a = a->ifa_next) {
+		const struct sockaddr_in6 *in6 = (const void *)a->ifa_addr;
+		const struct sockaddr_in *in = (const void *)a->ifa_addr;
+
+		if (!a->ifa_addr || a->ifa_addr->sa_family != addr->family)
+			continue;
+		if (addr->family == AF_INET)
+			found |= !memcmp(&in->sin_addr, addr->addr, 4);
+		else
+			found |= !memcmp(&in6->sin6_addr, addr->addr, 16);
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+/* All of 127.0.0.0/8 is here. */
+static bool is_loopback(const struct config_addr *addr)
+{
+	return addr->family == AF_INET && addr->addr[0] == IN_LOOPBACKNET;
+}
+
+/* --- Ports --------------------------------------------------------------------------------------- */
+
+/* An address as /proc/net/udp writes it: words of 32 bits in the host's order. */
+static void put_proc_address(const struct config_addr *addr, char buf[33])
+{
+	uint32_t words[4];
+	int n = addr->family == AF_INET ? 1 : 4;
+
+	memcpy(words, addr->addr, sizeof(words));
+	for (int i = 0; i < n; i++)
+		snprintf(buf + 8 * i, 9, "%08X", words[i]);
+}
+
+static bool is_zeros(const char *text)
+{
+	return !text[strspn(text, "0")];
+}
+
+struct port_search {
+	char address[33];
+	bool is_wildcard;
+	unsigned int port;
+	unsigned int state; /* 0: any */
+	unsigned long inodes[64];
+	size_t n;
+};
+
+/* A socket on that address or on all: both are in the way of a bind(). */
+static void take_socket(struct port_search *s, const char *line)
+{
+	unsigned long inode;
+	unsigned int port, state;
+	char address[33];
+
+	if (sscanf(line, " %*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x %*x:%*x %*x:%*x %*x %*u %*d %lu",
+		   address, &port, &state, &inode) != 4)
+		return;
+	if (port != s->port || (s->state && state != s->state))
+		return;
+	if (!s->is_wildcard && !is_zeros(address) && strcmp(address, s->address))
+		return;
+	if (s->n < sizeof(s->inodes) / sizeof(s->inodes[0]))
+		s->inodes[s->n++] = inode;
+}
+
+static int search(struct port_search *s, const char *path)
+{
+	FILE *in = fopen(path, "re");
+	char line[256];
+
+	if (!in)
+		return -errno;
+	while (fgets(line, sizeof(line), in))
+		take_socket(s, line);
+	fclose(in);
+	return 0;
+}
+
+/* Whether the process has one of the inodes: 1, 0, or -errno when we may not look. */
+static int has_inode(int pid, const struct port_search *s)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *fds;
+	int found = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	fds = opendir(path);
+	if (!fds)
+		return -errno;
+	while (!found && (entry = readdir(fds))) {
+		unsigned long inode;
+		char link[320], target[64];
+		ssize_t len;
+
+		snprintf(link, sizeof(link), "%s/%s", path, entry->d_name);
+		len = readlink(link, target, sizeof(target) - 1);
+		if (len < 0)
+			continue;
+		target[len] = 0;
+		if (sscanf(target, "socket:[%lu]", &inode) != 1)
+			continue;
+		for (size_t i = 0; i < s->n; i++)
+			found |= s->inodes[i] == inode;
+	}
+	closedir(fds);
+	return found;
+}
+
+/* The name of the process that has it; "": we may not see it. */
+static void name_holder(const struct port_search *s, char *buf, size_t cap)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	buf[0] = 0;
+	while (proc && !*buf && (entry = readdir(proc))) {
+		int pid = atoi(entry->d_name);
+
+		if (pid > 0 && has_inode(pid, s) == 1)
+			doctor_read_line(buf, cap, "/proc/%d/comm", pid);
+	}
+	if (proc)
+		closedir(proc);
+}
+
+static int is_taken(struct port_search *s, const char *path, int pid, char *holder, size_t cap)
+{
+	int ours, err = search(s, path);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (!s->n)
+		return 0;
+	ours = pid ? has_inode(pid, s) : 0;
+	if (ours == 1)
+		return 0;
+	name_holder(s, holder, cap);
+	return ours < 0 || (!*holder && geteuid()) ? TAKEN_BY_SOMEBODY : 1;
+}
+
+static int gather_port(const struct doctor_service *service, const struct config_addr *addr,
+		       bool is_tcp, int pid, char *holder, size_t cap)
+{
+	struct port_search s = { .is_wildcard = service->is_wildcard,
+				 .port = service->port,
+				 .state = is_tcp ? TCP_LISTENING : 0 };
+	char path[32];
+
+	put_proc_address(addr, s.address);
+	snprintf(path, sizeof(path), "/proc/net/%s%s", is_tcp ? "tcp" : "udp",
+		 addr->family == AF_INET ? "" : "6");
+	return is_taken(&s, path, pid, holder, cap);
+}
+
+void doctor_gather_service(struct doctor_service *service, const struct config_addr *addr, int pid)
+{
+	static const uint8_t zeros[16];
+
+	*service = (struct doctor_service){ .port = ntohs(addr->net_port) };
+	if (!inet_ntop(addr->family, addr->addr, service->address, sizeof(service->address)))
+		service->address[0] = 0;
+	snprintf(service->text, sizeof(service->text), "%s@%u", service->address, service->port);
+	service->is_wildcard = !memcmp(addr->addr, zeros, sizeof(zeros));
+	service->is_here = service->is_wildcard || is_loopback(addr) ? 1 : is_on_interface(addr);
+	service->udp_taken =
+		gather_port(service, addr, false, pid, service->holder, sizeof(service->holder));
+	service->tcp_taken =
+		gather_port(service, addr, true, pid, service->holder, sizeof(service->holder));
+}
+
+/* --- The daemon ---------------------------------------------------------------------------------- */
+
+static json_t *ask(const char *path, const char *command, int *err)
+{
+	json_t *args = json_array(), *reply = NULL, *result = NULL;
+	int fd = call_open(path);
+
+	*err = fd < 0 ? fd : call_run(fd, command, args, WAIT_MS, &reply);
+	if (!*err) {
+		result = json_incref(json_object_get(reply, "result"));
+		*err = result ? 0 : ERR_FORMAT;
+	}
+	if (fd >= 0)
+		close(fd);
+	json_decref(reply);
+	json_decref(args);
+	return result;
+}
+
+static int number(const json_t *object, const char *key)
+{
+	return (int)json_integer_value(json_object_get(object, key));
+}
+
+void doctor_gather_daemon(struct doctor_daemon *daemon, const char *path, json_t **status,
+			  json_t **ports)
+{
+	const json_t *degraded;
+	int err;
+
+	*daemon = (struct doctor_daemon){ .err = 0 };
+	*ports = NULL;
+	*status = ask(path, "status", &daemon->err);
+	if (!*status)
+		return;
+	*ports = ask(path, "port status", &err);
+	daemon->pid = number(*status, "pid");
+	daemon->n_workers = number(*status, "workers");
+	daemon->is_ready = json_is_true(json_object_get(*status, "ready"));
+	degraded = json_object_get(*status, "degraded");
+	daemon->n_degraded = (int)json_array_size(degraded);
+	for (size_t i = 0; i < json_array_size(degraded) && i < 4; i++)
+		snprintf(daemon->degraded[i], sizeof(daemon->degraded[i]), "%s",
+			 json_string_value(json_array_get(degraded, i)) ?: "");
+}

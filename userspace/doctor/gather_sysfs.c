@@ -1,0 +1,196 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /sys shows the network namespace that it was mounted in, which need not be ours: what is read there
+ * of an interface counts only when index and address are the same. /proc/net and /proc/sys/net are ours.
+ */
+#include <errno.h>
+#include <linux/sockios.h>
+#include <net/if_arp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "doctor/gather.h"
+
+static bool is_same_address(const char *name, const char *text)
+{
+	struct ifreq ifr = { 0 };
+	const uint8_t *mac = (const void *)ifr.ifr_hwaddr.sa_data;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err;
+	char ours[18];
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	err = fd < 0 ? -errno : ioctl(fd, SIOCGIFHWADDR, &ifr);
+	if (fd >= 0)
+		close(fd);
+	snprintf(ours, sizeof(ours), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
+	return !err && (ifr.ifr_hwaddr.sa_family != ARPHRD_ETHER || !strcmp(ours, text));
+}
+
+static bool is_ours(const struct doctor_nic *nic)
+{
+	char address[32];
+
+	return doctor_read_number("/sys/class/net/%s/ifindex", nic->name) == nic->ifindex &&
+	       !doctor_read_line(address, sizeof(address), "/sys/class/net/%s/address",
+				 nic->name) &&
+	       is_same_address(nic->name, address);
+}
+
+/* A mask of processors is 0 when it has no other digit. */
+static bool is_rps_on(const char *name, int queue)
+{
+	char mask[1024];
+
+	return !doctor_read_line(mask, sizeof(mask), "/sys/class/net/%s/queues/rx-%d/rps_cpus",
+				 name, queue) &&
+	       mask[strspn(mask, "0,")];
+}
+
+static void gather_class(struct doctor_nic *nic)
+{
+	nic->rps = 0;
+	for (int q = 0; q < nic->n_queues; q++)
+		nic->rps += is_rps_on(nic->name, q);
+	if (nic->threaded < 0)
+		nic->threaded = (int)doctor_read_number("/sys/class/net/%s/threaded", nic->name);
+	if (nic->defer_hard_irqs >= 0)
+		return;
+	nic->defer_hard_irqs =
+		(int)doctor_read_number("/sys/class/net/%s/napi_defer_hard_irqs", nic->name);
+	nic->gro_flush_ns = doctor_read_number("/sys/class/net/%s/gro_flush_timeout", nic->name);
+}
+
+/* --- Interrupts ---------------------------------------------------------------------------------- */
+
+int doctor_irq_queue(const char *name)
+{
+	const char *at = strstr(name, "comp");
+	const char *dash = strrchr(name, '-');
+
+	if (at && at[4] >= '0' && at[4] <= '9')
+		return atoi(at + 4);
+	at = strstr(name, "input.");
+	if (at)
+		return atoi(at + 6);
+	if (!dash || dash[1] < '0' || dash[1] > '9')
+		return -1;
+	if (dash - name >= 3 && !strncasecmp(dash - 3, "-tx", 3))
+		return -1;
+	return atoi(dash + 1);
+}
+
+/* Reads a line of /proc/interrupts; the interrupts of the device are files in msi_irqs. */
+static void take_line(struct doctor_nic *nic, char *line)
+{
+	char *colon = strchr(line, ':'), *name = strrchr(line, ' ');
+	int number = atoi(line), queue;
+	char path[128];
+
+	if (!colon || !name || number <= 0)
+		return;
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/msi_irqs/%d", nic->bus, number);
+	queue = doctor_irq_queue(name + 1);
+	if (queue < 0 || queue >= (int)DOCTOR_QUEUES || access(path, F_OK))
+		return;
+	nic->irqs[queue].number = number;
+	doctor_read_cpus(&nic->irqs[queue].cpus, "/proc/irq/%d/effective_affinity_list", number);
+	if (!CPU_COUNT(&nic->irqs[queue].cpus))
+		doctor_read_cpus(&nic->irqs[queue].cpus, "/proc/irq/%d/smp_affinity_list", number);
+	nic->n_irqs++;
+}
+
+static void gather_irqs(struct doctor_nic *nic)
+{
+	FILE *in = *nic->bus ? fopen("/proc/interrupts", "re") : NULL;
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t len;
+
+	while (in && (len = getline(&line, &cap, in)) > 0) {
+		while (len && (line[len - 1] == '\n' || line[len - 1] == ' '))
+			line[--len] = 0;
+		take_line(nic, line);
+	}
+	free(line);
+	if (in)
+		fclose(in);
+}
+
+/* --- Routes -------------------------------------------------------------------------------------- */
+
+/* Whether 0.0.0.0/0 is by this interface: "eth0 00000000 gateway flags ... metric mask" */
+static int has_default_route(const char *name)
+{
+	FILE *in = fopen("/proc/net/route", "re");
+	char line[256], dev[32];
+	unsigned int to, mask;
+	int found = 0;
+
+	if (!in)
+		return -errno;
+	while (fgets(line, sizeof(line), in))
+		if (sscanf(line, "%31s %x %*x %*x %*d %*d %*d %x", dev, &to, &mask) == 3 && !to &&
+		    !mask && !strcmp(dev, name))
+			found = 1;
+	fclose(in);
+	return found;
+}
+
+/* The kernel takes the higher one of both. */
+static int read_rp_filter(const char *name)
+{
+	int all = (int)doctor_read_number("/proc/sys/net/ipv4/conf/all/rp_filter");
+	int own = (int)doctor_read_number("/proc/sys/net/ipv4/conf/%s/rp_filter", name);
+
+	return all > own ? all : own;
+}
+
+void doctor_gather_sysfs(struct doctor_nic *nic)
+{
+	char node[16] = "";
+
+	nic->rp_filter = read_rp_filter(nic->name);
+	nic->is_default_route = has_default_route(nic->name);
+	if (is_ours(nic))
+		gather_class(nic);
+	else
+		nic->rps = -EXDEV;
+	nic->numa_node = -ENOENT;
+	if (*nic->bus &&
+	    !doctor_read_line(node, sizeof(node), "/sys/bus/pci/devices/%s/numa_node", nic->bus))
+		nic->numa_node = atoi(node) < 0 ? -ENOENT : atoi(node);
+	gather_irqs(nic);
+}
+
+void doctor_gather_nic(struct doctor_nic *nic, const char *name)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq ifr = { 0 };
+
+	snprintf(nic->name, sizeof(nic->name), "%s", name);
+	nic->ifindex = (int)if_nametoindex(name);
+	if (!nic->ifindex)
+		nic->ifindex = -ENODEV;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	if (nic->ifindex > 0 && !ioctl(fd, SIOCGIFFLAGS, &ifr)) {
+		nic->is_up = ifr.ifr_flags & IFF_UP;
+		nic->has_carrier = ifr.ifr_flags & IFF_RUNNING;
+	}
+	if (nic->ifindex > 0 && !ioctl(fd, SIOCGIFMTU, &ifr))
+		nic->mtu = ifr.ifr_mtu;
+	if (fd >= 0)
+		close(fd);
+	if (nic->ifindex < 0)
+		return;
+	doctor_gather_ethtool(nic);
+	doctor_gather_netlink(nic);
+	doctor_gather_program(nic);
+	doctor_gather_sysfs(nic);
+}

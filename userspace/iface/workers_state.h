@@ -1,0 +1,51 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What workers.c (workers, their ports) and workers_listen.c (addresses) share. Control's thread
+ * alone.
+ */
+#ifndef VOLLEY_IFACE_WORKERS_STATE_H
+#define VOLLEY_IFACE_WORKERS_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "port/addr.h"
+
+struct workers;
+struct port;
+
+struct member {
+	struct worker *worker;
+	struct engine *engine;
+	struct responder *responder;
+	struct tap_producer *tap;
+	struct port *tcp; /* with listeners at all addresses; one of the ports below */
+	int cpu;
+	int node; /* of that processor */
+};
+
+struct workers_port {
+	struct port *port;
+	unsigned int worker;
+};
+
+struct workers {
+	struct member *members;
+	unsigned int n;
+	bool has_room;              /* for questions upstream */
+	struct tap *tap;            /* of the producers */
+	struct refresh *refresh;    /* of the first member */
+	struct tcp_share *tcp;      /* of the TCP ports of all members */
+	struct workers_port *ports; /* for ports_cap; it grows */
+	size_t n_ports, ports_cap;
+	struct port_addr *listen; /* where all members listen; it grows */
+	uint32_t n_listen;
+};
+
+/* As workers_add(); after an error the port is closed. */
+int workers_add_or_close(struct workers *workers, unsigned int worker, struct port *port)
+	__attribute__((warn_unused_result));
+
+#endif

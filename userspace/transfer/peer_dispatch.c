@@ -1,0 +1,288 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "transfer/peer_dispatch.h"
+
+#include <urcu-qsbr.h>
+
+#include "base/err.h"
+#include "base/wire.h"
+#include "engine/blocks.h"
+#include "transfer/conn.h"
+#include "transfer/peer_request.h"
+#include "transfer/primary_state.h"
+#include "transfer/questions.h"
+#include "transfer/remotes.h"
+#include "transfer/request_audit.h"
+#include "transfer/secondary.h"
+#include "transfer/transfer_out.h"
+#include "transfer/updates.h"
+#include "xfr/notify.h"
+
+/* ---- What it may be ----------------------------------------------------------------------------- */
+
+static void refuse_notify(struct peer_request *rq, const uint8_t *zone, enum dns_rcode rcode)
+{
+	const struct request_audit audit = request_audit_of(rq, zone);
+
+	transfer_count(rq->t, notify_refused);
+	request_audit_refused(AUDIT_NOTIFY_REFUSED, &audit, rcode,
+			      rcode == DNS_RCODE_NOTAUTH ? "the zone has no primaries here" :
+							   "neither a primary nor in allow-notify");
+	peer_request_refuse(rq, DNS_FLAG_AA, rcode);
+}
+
+static void take_notify(struct peer_request *rq)
+{
+	struct transfer *t = rq->t;
+	struct transfer_zone *zone;
+	struct notify n;
+	int err = notify_parse(&n, rq->msg, rq->n);
+
+	if (err) {
+		peer_request_refuse(rq, 0, err == ERR_TYPE ? DNS_RCODE_NOTIMP : DNS_RCODE_FORMERR);
+		return;
+	}
+	zone = transfer_zones_find(&t->zones, n.zone);
+	if (!zone || !zone->secondary) {
+		refuse_notify(rq, n.zone, DNS_RCODE_NOTAUTH);
+		return;
+	}
+	if (!rules_are_primary(t, zone, &rq->client) &&
+	    !rules_allow(t, &zone->config.allow_notify, &rq->client)) {
+		refuse_notify(rq, n.zone, DNS_RCODE_REFUSED);
+		return;
+	}
+	transfer_count(t, notify_in);
+	peer_request_refuse(rq, DNS_FLAG_AA, DNS_RCODE_NOERROR);
+	secondary_notified(t, zone, &rq->client.addr, n.has_serial ? &n.serial : NULL);
+}
+
+/*
+ * The serial number that an IXFR begins with: that of the SOA in its authority section (RFC 1995).
+ */
+static bool read_serial(const struct peer_request *rq, uint32_t *serial)
+{
+	struct xfr_question question;
+	struct xfr_message m;
+	struct xfr_record r;
+
+	if (xfr_message_open(&m, rq->msg, rq->n) || xfr_message_question(&m, &question))
+		return false;
+	r.owner_bytes = 0;
+	while (xfr_message_next(&m, &r)) {
+		if (r.section != XFR_AUTHORITY || r.type != DNS_TYPE_SOA || r.rdata_bytes < 22)
+			continue;
+		*serial = xfr_soa_serial(r.rdata, r.rdata_bytes);
+		return true;
+	}
+	return false;
+}
+
+static void refuse_transfer(struct peer_request *rq, enum dns_rcode rcode)
+{
+	const struct request_audit audit = request_audit_of(rq, rq->q.folded);
+
+	transfer_count(rq->t, out_refused);
+	request_audit_refused(AUDIT_TRANSFER_REFUSED, &audit, rcode,
+			      rcode == DNS_RCODE_NOTAUTH ? "not a zone of ours" :
+							   "not in allow-transfer");
+	peer_request_refuse(rq, 0, rcode);
+}
+
+static void take_transfer(struct peer_request *rq)
+{
+	struct transfer *t = rq->t;
+	struct transfer_zone *zone = transfer_zones_find(&t->zones, rq->q.folded);
+	uint32_t serial = 0;
+
+	if (rq->q.qtype == DNS_TYPE_AXFR && !rq->conn) {
+		peer_request_refuse(rq, 0, DNS_RCODE_NOTIMP);
+		return;
+	}
+	if (!zone || !rules_allow(t, &zone->config.allow_transfer, &rq->client)) {
+		refuse_transfer(rq, zone ? DNS_RCODE_REFUSED : DNS_RCODE_NOTAUTH);
+		return;
+	}
+	if (rq->q.qtype == DNS_TYPE_IXFR && !read_serial(rq, &serial)) {
+		peer_request_refuse(rq, 0, DNS_RCODE_FORMERR);
+		return;
+	}
+	if (rq->conn)
+		transfer_out_begin(rq, zone, serial);
+	else
+		transfer_out_datagram(rq, zone, serial);
+}
+
+/* What fits the client, and leaves room for the signature. */
+static size_t question_cap(const struct peer_request *rq)
+{
+	size_t cap = rq->conn ? rq->cap : peer_request_datagram_size(rq),
+	       room = tsig_room(&rq->tsig);
+
+	return cap > room ? cap - room : 0;
+}
+
+/* Clients of allow-transfer may ask for the SOA, whatever server.allow says: secondaries do so. */
+static const struct transfer_zone *zone_of_secondary(const struct peer_request *rq)
+{
+	const struct transfer_zone *zone;
+
+	if (rq->q.qtype != DNS_TYPE_SOA || rq->q.qclass != DNS_CLASS_IN)
+		return NULL;
+	zone = transfer_zones_find(&rq->t->zones, rq->q.folded);
+	return zone && rules_allow(rq->t, &zone->config.allow_transfer, &rq->client) ? zone : NULL;
+}
+
+/* For a client that asks how long the connection may be idle: RFC 7828. */
+static uint16_t idle_100ms(const struct peer_request *rq)
+{
+	const struct primary_settings *settings = rq->t->primary->settings;
+	const uint32_t idle = 10 * (settings ? settings->idle_s : SERVER_IDLE_S);
+
+	return idle < UINT16_MAX ? (uint16_t)idle : UINT16_MAX;
+}
+
+static void take_question(struct peer_request *rq)
+{
+	const struct transfer_zone *zone = zone_of_secondary(rq);
+	struct primary *p = rq->t->primary;
+	struct engine_request question = {
+		.msg = rq->msg,
+		.len = rq->n,
+		.stream = rq->conn,
+		.idle_100ms = idle_100ms(rq),
+		.family = rq->client.addr.family,
+		.client = rq->client.addr.bytes,
+		.sees_zones = zone,
+		.now_ns = rq->t->now.ns,
+		.now_s = rq->t->now.coarse_s,
+		.wall_s = (uint32_t)rq->t->now.wall_s,
+	};
+	size_t n;
+
+	/* A worker decides by a client's address alone whether it may see a zone. */
+	if (!zone && rq->conn && questions_ask(rq, question.idle_100ms, question_cap(rq)))
+		return;
+	question.has_expire = zone && secondary_expire_left(rq->t, zone, &question.expire_s);
+	rcu_thread_online();
+	n = engine_answer(p->engine, &question, p->out, question_cap(rq));
+	rcu_thread_offline();
+	if (n == ENGINE_CLOSE) {
+		conn_end(rq->conn);
+		return;
+	}
+	peer_request_reply(rq, p->out, n);
+}
+
+static bool is_transfer(const struct query *q)
+{
+	return q->qclass == DNS_CLASS_IN &&
+	       (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR);
+}
+
+bool peer_dispatch_is_last(const uint8_t *msg, size_t n)
+{
+	struct query q;
+	enum query_verdict verdict = query_parse(&q, msg, n);
+
+	return verdict == QUERY_NOTIMP || (verdict == QUERY_OK && is_transfer(&q));
+}
+
+static void dispatch(struct peer_request *rq)
+{
+	if (rq->q.opcode == DNS_OPCODE_NOTIFY)
+		take_notify(rq);
+	else if (rq->q.opcode == DNS_OPCODE_UPDATE)
+		updates_take(rq);
+	else if (is_transfer(&rq->q))
+		take_transfer(rq);
+	else
+		take_question(rq);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------- */
+
+/*
+ * Whether a block drops or refuses it: then an engine says so. What a worker has handed over was
+ * let through there, but not what follows on a connection.
+ */
+static bool is_blocked(const struct peer_request *rq, enum query_verdict verdict)
+{
+	struct blocks_verdict v = { 0 };
+	const struct blocks *b;
+
+	if (!rq->conn)
+		return false;
+	rcu_thread_online();
+	b = rcu_dereference(rq->t->env.published->blocks);
+	if (b && b->kinds)
+		v = blocks_judge(b, rq->client.addr.family, rq->client.addr.bytes,
+				 verdict == QUERY_OK ? &rq->q : NULL, rq->t->now.coarse_s);
+	rcu_thread_offline();
+	return v.action == VOLLEY_BLOCK_DROP || v.action == VOLLEY_BLOCK_REFUSE;
+}
+
+/* ---- Signature ---------------------------------------------------------------------------------- */
+
+/* The record has done its work, and an engine would reply that it has no keys. */
+static void cut_tsig(struct peer_request *rq, size_t body_bytes)
+{
+	uint16_t n = wire_load_be16(rq->msg + DNS_ARCOUNT_AT);
+
+	wire_store_be16(rq->msg + DNS_ARCOUNT_AT, (uint16_t)(n - 1));
+	rq->n = body_bytes;
+	rq->client.key = rq->tsig.key;
+}
+
+static void check_tsig(struct peer_request *rq)
+{
+	size_t body_bytes;
+	enum tsig_verdict verdict = tsig_verify_request(&rq->tsig, rq->t->remotes->keys, rq->msg,
+							rq->n, rq->t->now.wall_s, &body_bytes);
+
+	if (verdict != TSIG_NONE && verdict != TSIG_OK) {
+		transfer_count(rq->t, tsig_bad);
+		request_audit_tsig(rq, verdict);
+		peer_request_refuse(rq, 0, tsig_rcode(verdict));
+		return;
+	}
+	if (verdict == TSIG_OK)
+		cut_tsig(rq, body_bytes);
+	dispatch(rq);
+}
+
+/* Before the TSIG is cut off: the report has the message as it came. */
+static void open_answer(struct peer_request *rq)
+{
+	const struct handover_item *item = rq->item;
+	const struct port_addr local =
+		rq->conn ? rq->conn->local :
+			   peer_request_addr(item->family, item->local, item->local_port);
+	const struct reply_report_ends ends = {
+		.peer = &rq->client.addr,
+		.local = &local,
+		.transport = !rq->conn        ? TAP_UDP :
+			     rq->conn->is_tls ? TAP_TLS :
+						TAP_TCP,
+	};
+
+	reply_report_begin(rq->t, &rq->report, &ends, &rq->q, rq->msg, rq->n);
+}
+
+void peer_dispatch(struct peer_request *rq)
+{
+	enum query_verdict verdict = query_parse(&rq->q, rq->msg, rq->n);
+
+	if (verdict == QUERY_IGNORE) {
+		peer_request_send(rq, NULL, 0);
+		return;
+	}
+	open_answer(rq);
+	/* The engine writes the reply to a message that is wrong. */
+	if ((verdict == QUERY_OK || verdict == QUERY_NOTIMP) && !is_blocked(rq, verdict))
+		check_tsig(rq);
+	else
+		take_question(rq);
+	tsig_fini(&rq->tsig);
+	reply_report_fini(&rq->report);
+}

@@ -1,0 +1,31 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A message to us: first its signature is checked; then opcode and type decide which part answers.
+ *
+ *      TSIG ─► opcode ─┬─► NOTIFY: rules, reply, secondary_notified()
+ *                      ├─► UPDATE: rules, updates.c
+ *                      ├─► AXFR, IXFR: rules, transfer_out.c (IXFR by UDP: here)
+ *                      └─► any other question: by a connection, a worker (questions.c); else, and where
+ *                          a secondary asks for the SOA of its zone, an engine without a cache
+ *
+ * Threads: the loop's.
+ */
+#ifndef VOLLEY_TRANSFER_PEER_DISPATCH_H
+#define VOLLEY_TRANSFER_PEER_DISPATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct peer_request;
+
+void peer_dispatch(struct peer_request *rq);
+
+/*
+ * Whether the message is to be answered behind all that came before it on its connection: a
+ * transfer, a NOTIFY, an UPDATE. Questions are answered in any order.
+ */
+bool peer_dispatch_is_last(const uint8_t *msg, size_t n);
+
+#endif

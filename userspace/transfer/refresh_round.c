@@ -1,0 +1,397 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A round of asking: the primaries in turn, of each all addresses, until one is current or gives
+ * what is newer. Handlers only note what is to be done next: refresh_round_step() does it, from the
+ * loop.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/wire.h"
+#include "transfer/secondary.h"
+
+static const struct refresh_known nothing_known = { .expire_left_s = UINT32_MAX };
+
+static void ask_next(struct refresh_round *r);
+
+static void on_step(evutil_socket_t fd, short what, void *user)
+{
+	struct refresh_round *r = user;
+
+	(void)fd, (void)what;
+	loop_wake(r->s->t);
+	r->do_step(r);
+}
+
+void refresh_round_step(struct refresh_round *r, void (*do_step)(struct refresh_round *r))
+{
+	const struct timeval at_once = { 0 };
+
+	r->do_step = do_step;
+	(void)evtimer_add(r->step, &at_once); /* it was added before, so there is memory */
+}
+
+void refresh_round_hang_up(struct refresh_round *r)
+{
+	udp_query_abort(r->query);
+	r->query = NULL;
+	exchange_abort(r->exchange);
+	r->exchange = NULL;
+	refresh_round_drop_content(r);
+	tsig_fini(&r->tsig);
+}
+
+void refresh_round_free(struct refresh_round *r)
+{
+	if (!r)
+		return;
+	refresh_round_hang_up(r);
+	slots_leave(&r->place);
+	r->s->t->secondary->n_small -= r->is_small;
+	if (r->step)
+		event_free(r->step);
+	timer_fini(&r->deadline);
+	remotes_put(r->remotes);
+	free(r);
+}
+
+/* "hidden 192.0.2.1@53" */
+static void name_peer(const struct refresh_round *r, char *out, size_t cap)
+{
+	char text[PORT_ADDR_TEXT_CAP];
+
+	snprintf(out, cap, "%s %s", r->remote->name, port_addr_text(&r->peer->addr, text));
+}
+
+static void note_error(struct refresh_round *r, const char *format, va_list args)
+{
+	char *at = r->s->error;
+	size_t n, cap = sizeof(r->s->error);
+
+	name_peer(r, at, cap);
+	n = strlen(at);
+	n += (size_t)snprintf(at + n, cap - n, ": ");
+	if (n < cap)
+		vsnprintf(at + n, cap - n, format, args);
+}
+
+void refresh_round_next(struct refresh_round *r, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	note_error(r, format, args);
+	va_end(args);
+	refresh_round_hang_up(r);
+	r->primaries[r->at_primary].has_failed = true;
+	r->known = nothing_known;
+	r->at_address++;
+	refresh_round_step(r, ask_next);
+}
+
+static void end_current(struct refresh_round *r)
+{
+	secondary_ended(r->s, REFRESH_CURRENT);
+}
+
+void refresh_round_is_current(struct refresh_round *r)
+{
+	r->was_current = true;
+	if (r->known.expire_left_s > r->current_expire_left_s)
+		r->current_expire_left_s = r->known.expire_left_s;
+	r->known = nothing_known;
+	name_peer(r, r->s->remote, sizeof(r->s->remote));
+	peer_is_alive(r->peer);
+	refresh_round_hang_up(r);
+	if (secondary_is_notified_of_newer(r->s)) { /* another one has it, perhaps */
+		r->at_primary++;
+		r->at_address = 0;
+		refresh_round_step(r, ask_next);
+		return;
+	}
+	refresh_round_step(r, end_current);
+}
+
+static void failed_to_answer(struct refresh_round *r, int code)
+{
+	peer_is_dead(r->peer, r->s->t->now.ns);
+	refresh_round_next(r, "%s", code == -ETIMEDOUT ? "no answer" : err_text(code));
+}
+
+static void has_place(void *user)
+{
+	refresh_round_step(user, ask_next);
+}
+
+static int enter(struct refresh_round *r, struct slots *slots, const char *name)
+{
+	slots_leave(&r->place);
+	return slots_enter(slots, &r->place, name);
+}
+
+static bool is_transferring(const struct refresh_round *r)
+{
+	return r->place.slots == &r->s->t->secondary->transfers;
+}
+
+static void take_newer(struct refresh_round *r)
+{
+	refresh_round_hang_up(r);
+	r->known.is_promised = true;
+	if (enter(r, &r->s->t->secondary->transfers, r->remote->name))
+		refresh_round_next(r, "%s", err_text(-ENOMEM));
+}
+
+static void take_soa(struct refresh_round *r, const struct xfr_request_soa *soa)
+{
+	char rcode[PROTO_TEXT_MAX];
+	uint32_t serial;
+
+	peer_is_alive(r->peer);
+	r->known.expire_left_s = soa->has_expire ? soa->expire_left_s : UINT32_MAX;
+	if (soa->rcode) {
+		proto_rcode_to_text(rcode, soa->rcode);
+		refresh_round_next(r, "the SOA query was answered %s", rcode);
+	} else if (!soa->has_soa || !soa->is_authority) {
+		refresh_round_next(r, "it is not authoritative for the zone");
+	} else if (!served_serial(r->s->t, r->s->zone, &serial) ||
+		   xfr_serial_newer(soa->serial, serial)) {
+		take_newer(r);
+	} else if (soa->serial == serial) {
+		refresh_round_is_current(r);
+	} else {
+		refresh_round_next(r, "its serial number %u is lower than ours, %u", soa->serial,
+				   serial);
+	}
+}
+
+/* A message as it is sent on a stream; returns its length or an error. */
+static int build_soa_query(struct refresh_round *r, uint8_t *out, size_t cap, bool is_tls)
+{
+	const struct xfr_request request = {
+		.zone = r->s->zone->apex,
+		.id = r->id,
+		.type = DNS_TYPE_SOA,
+		.udp_size = UDP_QUERY_MAX,
+		.wants_expire = true,
+		.pads = is_tls,
+		.pad_room = is_tls ? tsig_room(&r->tsig) : 0,
+	};
+
+	return xfr_request_build(out, cap, &request);
+}
+
+static int on_soa_message(void *user, const uint8_t *msg, size_t n)
+{
+	struct refresh_round *r = user;
+	enum tsig_verdict verdict = tsig_verify(&r->tsig, msg, n, r->s->t->now.wall_s, NULL);
+	struct xfr_request_soa soa;
+
+	r->exchange = NULL;
+	if (verdict != TSIG_OK) {
+		transfer_count(r->s->t, tsig_bad);
+		refresh_round_next(r, "%s", tsig_verdict_text(verdict, r->tsig.remote_error));
+		return ERR_TSIG;
+	}
+	if (xfr_request_read_soa(&soa, msg, n, r->id, r->s->zone->apex) || soa.is_truncated) {
+		refresh_round_next(r, "the reply to the SOA query is malformed");
+		return ERR_FORMAT;
+	}
+	take_soa(r, &soa);
+	return EXCHANGE_DONE;
+}
+
+static void on_soa_failed(void *user, int code, const char *why)
+{
+	struct refresh_round *r = user;
+
+	r->exchange = NULL;
+	(void)code;
+	peer_is_dead(r->peer, r->s->t->now.ns);
+	refresh_round_next(r, "%s", why);
+}
+
+static void ask_soa_by_stream(struct refresh_round *r)
+{
+	static const struct exchange_handlers handlers = { on_soa_message, on_soa_failed };
+	uint8_t msg[XFR_REQUEST_MAX + TSIG_MAX];
+	int n;
+
+	r->id = random_u16(&r->s->t->random);
+	tsig_init(&r->tsig, r->remote->key);
+	n = build_soa_query(r, msg, XFR_REQUEST_MAX, r->remote->tls_ctx);
+	if (n > 0)
+		n = tsig_sign(&r->tsig, msg, (size_t)n, sizeof(msg), r->s->t->now.wall_s);
+	if (n > 0)
+		n = exchange_begin(&r->exchange, r->s->t, r->remote, r->peer, msg, (size_t)n,
+				   &handlers, r);
+	if (n)
+		refresh_round_next(r, "%s", err_text(n));
+}
+
+static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
+{
+	struct refresh_round *r = user;
+	const char *bad_tsig = udp_query_bad_tsig(r->query);
+	struct xfr_request_soa soa;
+
+	r->query = NULL;
+	if (code == ERR_TSIG) {
+		refresh_round_next(r, "%s", bad_tsig);
+		return;
+	}
+	if (code) {
+		failed_to_answer(r, code);
+		return;
+	}
+	code = xfr_request_read_soa(&soa, msg, n, wire_load_be16(msg + DNS_ID_AT),
+				    r->s->zone->apex);
+	if (code)
+		refresh_round_next(r, "the reply to the SOA query is malformed");
+	else if (soa.is_truncated)
+		refresh_round_step(r, ask_soa_by_stream);
+	else
+		take_soa(r, &soa);
+}
+
+static void ask_soa(struct refresh_round *r)
+{
+	uint8_t msg[XFR_REQUEST_MAX];
+	int n;
+
+	transfer_count(r->s->t, soa_asked);
+	if (r->remote->tls_ctx) {
+		ask_soa_by_stream(r);
+		return;
+	}
+	n = build_soa_query(r, msg, sizeof(msg), false);
+	if (n > 0)
+		n = udp_query_start(&r->query, r->s->t, r->remote, r->peer, msg, (size_t)n,
+				    on_soa_reply, r);
+	if (n)
+		failed_to_answer(r, n);
+}
+
+/*
+ * A peer that has not answered lately is left out, unless a person asks, or it has sent a NOTIFY
+ * itself.
+ */
+static bool is_to_be_asked(const struct refresh_round *r, const struct peer *peer, uint64_t now_ns)
+{
+	return r->is_asked || !peer_is_shunned(peer, now_ns) ||
+	       port_addr_same_host(&r->s->notified_by, &peer->addr);
+}
+
+/* False: there is no other. */
+static bool find_next(struct refresh_round *r)
+{
+	uint64_t now_ns = r->s->t->now.ns;
+
+	for (; r->at_primary < r->n_primaries; r->at_primary++, r->at_address = 0) {
+		r->remote = r->primaries[r->at_primary].remote;
+		for (; r->at_address < r->remote->n_peers; r->at_address++) {
+			r->peer = &r->remote->peers[r->at_address];
+			if (is_to_be_asked(r, r->peer, now_ns))
+				return true;
+			r->primaries[r->at_primary].has_failed = true;
+			if (!*r->s->error)
+				snprintf(r->s->error, sizeof(r->s->error),
+					 "%s has not answered lately", r->remote->name);
+		}
+	}
+	return false;
+}
+
+static void ask_next(struct refresh_round *r)
+{
+	if (!find_next(r))
+		secondary_ended(r->s, r->was_current ? REFRESH_CURRENT : REFRESH_FAILED);
+	else if (is_transferring(r))
+		refresh_round_transfer(r);
+	else
+		ask_soa(r);
+}
+
+/* The sender of the NOTIFY is asked first, the remote that failed last time last. */
+static int place_of(const struct secondary_zone *s, const struct remote *remote)
+{
+	if (s->notified_by.family && remote_has(remote, &s->notified_by))
+		return 0;
+	return strcmp(remote->name, s->last_failed) ? 1 : 2;
+}
+
+static void line_up(struct refresh_round *r)
+{
+	char **names = r->s->zone->config.primaries;
+
+	for (int place = 0; place < 3; place++) {
+		for (size_t i = 0; names[i]; i++) {
+			struct remote *remote = remotes_find(r->remotes, names[i]);
+
+			if (remote && place_of(r->s, remote) == place)
+				r->primaries[r->n_primaries++].remote = remote;
+		}
+	}
+}
+
+static int make(struct refresh_round **out, struct secondary_zone *s)
+{
+	struct refresh_round *r;
+	size_t n = 0;
+
+	while (s->zone->config.primaries[n])
+		n++;
+	r = calloc(1, sizeof(*r) + n * sizeof(r->primaries[0]));
+	if (!r)
+		return -ENOMEM;
+	r->s = s;
+	r->known = nothing_known;
+	r->remotes = remotes_get(s->t->remotes);
+	r->place.go = has_place;
+	r->place.user = r;
+	r->step = evtimer_new(s->t->base, on_step, r);
+	if (!r->step) {
+		refresh_round_free(r);
+		return -ENOMEM;
+	}
+	line_up(r);
+	*out = r;
+	return 0;
+}
+
+int refresh_round_begin(struct secondary_zone *s)
+{
+	struct secondary *all = s->t->secondary;
+	struct refresh_round *r;
+	uint32_t serial;
+	bool is_served = served_serial(s->t, s->zone, &serial);
+	int code = make(&r, s);
+
+	if (code)
+		return code;
+	r->is_asked = s->is_asked_next;
+	r->wants = s->wants_next;
+	if (!is_served && r->wants == SECONDARY_WANTS_NEWER)
+		r->wants = SECONDARY_WANTS_WHOLE;
+	/* A NOTIFY with a newer serial number saves the SOA query. */
+	if (r->wants != SECONDARY_WANTS_NEWER ||
+	    (config_zone_asks_ixfr(&s->zone->config) && secondary_is_notified_of_newer(r->s)))
+		code = enter(r, &all->transfers,
+			     r->n_primaries ? r->primaries[0].remote->name : "");
+	else
+		code = enter(r, &all->checks, r->n_primaries ? r->primaries[0].remote->name : "");
+	if (code) {
+		refresh_round_free(r);
+		return code;
+	}
+	s->wants_next = SECONDARY_WANTS_NEWER;
+	s->is_asked_next = false;
+	s->error[0] = '\0';
+	s->round = r;
+	return 0;
+}

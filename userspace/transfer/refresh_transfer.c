@@ -1,0 +1,367 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a primary gives: records go into a builder, changes into a list, and when all of it has come
+ * and its signatures hold, to control. Until then nothing of it counts.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "transfer/secondary.h"
+#include "transfer/transfer_events.h"
+
+void refresh_round_drop_content(struct refresh_round *r)
+{
+	if (r->in)
+		xfr_in_fini(r->in);
+	free(r->in);
+	r->in = NULL;
+	zone_builder_free(r->builder);
+	r->builder = NULL;
+	for (size_t i = 0; i < r->n_sets; i++)
+		changeset_fini(&r->sets[i]);
+	free(r->sets);
+	r->sets = NULL;
+	r->n_sets = r->sets_cap = 0;
+	timer_cancel(&r->deadline);
+}
+
+static int on_begin(void *user, uint32_t serial)
+{
+	struct refresh_round *r = user;
+
+	(void)serial;
+	return zone_builder_new(&r->builder, r->s->zone->apex);
+}
+
+static void note_expire(struct refresh_round *r, const uint8_t *rdata, size_t n)
+{
+	const struct config_zone *c = &r->s->zone->config;
+
+	r->soa_expire_s =
+		secondary_bound(wire_load_be32(rdata + n - 8), c->expire_min_s, c->expire_max_s);
+}
+
+static int on_record(void *user, const uint8_t *owner, unsigned int owner_bytes, uint16_t type,
+		     uint32_t ttl, const uint8_t *rdata, uint16_t rdata_bytes)
+{
+	struct refresh_round *r = user;
+	const struct zone_builder_record record = {
+		.owner = owner,
+		.owner_bytes = owner_bytes,
+		.type = type,
+		.ttl = ttl,
+		.rdata = rdata,
+		.rdata_bytes = rdata_bytes,
+	};
+
+	if (type == DNS_TYPE_SOA)
+		note_expire(r, rdata, rdata_bytes);
+	return zone_builder_add(r->builder, &record, &r->builder_error);
+}
+
+/* The new SOA of a sequence. */
+static void note_expire_of(struct refresh_round *r, const struct changeset *set)
+{
+	struct changeset_record record;
+	size_t at = 0;
+
+	while (changeset_next(set, &at, &record)) {
+		if (record.op == CHANGESET_ADD && record.type == DNS_TYPE_SOA)
+			note_expire(r, record.rdata, record.rdata_bytes);
+	}
+}
+
+static int on_changes(void *user, struct changeset *set)
+{
+	struct refresh_round *r = user;
+
+	if (r->n_sets == r->sets_cap) {
+		size_t cap = r->sets_cap ? 2 * r->sets_cap : 4;
+		struct changeset *sets = realloc(r->sets, cap * sizeof(*sets));
+
+		if (!sets)
+			return -ENOMEM;
+		r->sets = sets;
+		r->sets_cap = cap;
+	}
+	note_expire_of(r, set);
+	changeset_init(&r->sets[r->n_sets]);
+	changeset_move(&r->sets[r->n_sets++], set);
+	return 0;
+}
+
+static void make_room_for_others(struct refresh_round *r)
+{
+	struct secondary *all = r->s->t->secondary;
+
+	if (r->in->n_bytes > SECONDARY_SMALL_BYTES || all->n_small == SECONDARY_SMALL_MAX)
+		return;
+	r->is_small = true;
+	all->n_small++;
+	slots_leave(&r->place);
+}
+
+/* All of it is there, and is control's from now on. */
+static void deliver(struct refresh_round *r)
+{
+	struct secondary_zone *s = r->s;
+	enum refresh_end end = r->in->is_whole ? REFRESH_SENT_ZONE : REFRESH_SENT_CHANGES;
+	uint32_t expire_s = r->soa_expire_s;
+	char text[PORT_ADDR_TEXT_CAP];
+	struct transfer_event event = {
+		.kind = r->in->is_whole ? TRANSFER_ZONE : TRANSFER_CHANGES,
+		.apex = s->zone->apex,
+		.apex_len = s->zone->apex_len,
+		.remote = s->remote,
+		.builder = r->builder,
+		.serial = r->in->new_serial,
+		.sets = r->sets,
+		.n_sets = r->n_sets,
+		.checked_wall_s = s->t->now.wall_s,
+	};
+
+	/* What gave it may be a secondary itself: RFC 7314 section 4. */
+	if (r->known.expire_left_s < expire_s)
+		expire_s = r->known.expire_left_s;
+	event.expires_wall_s = event.checked_wall_s + expire_s;
+	snprintf(s->remote, sizeof(s->remote), "%s %s", r->remote->name,
+		 port_addr_text(&r->peer->addr, text));
+	s->settles_checked_s = event.checked_wall_s;
+	s->settles_expires_s = event.expires_wall_s;
+	if (r->in->is_whole)
+		transfer_count(s->t, axfr_in);
+	else
+		transfer_count(s->t, ixfr_in);
+	r->builder = NULL;
+	r->sets = NULL;
+	r->n_sets = 0;
+	make_room_for_others(r);
+	secondary_ended(s, transfer_emit(s->t, &event) ? REFRESH_FAILED : end);
+}
+
+static bool may_fall_back(enum xfr_in_result result, const struct refresh_round *r)
+{
+	switch (result) {
+	case XFR_IN_RCODE:
+		return r->in->rcode == DNS_RCODE_NOTIMP || r->in->rcode == DNS_RCODE_FORMERR ||
+		       r->in->rcode == DNS_RCODE_SERVFAIL;
+	case XFR_IN_TSIG:
+	case XFR_IN_OLDER:
+	case XFR_IN_LIMIT_BYTES:
+	case XFR_IN_LIMIT_MESSAGES:
+	case XFR_IN_LIMIT_RECORDS:
+	case XFR_IN_SINK:
+	case XFR_IN_NOT_REPLY:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Who has never heard of OPT says FORMERR: RFC 6891 section 7. */
+static bool is_ignorant(const struct refresh_round *r, enum xfr_in_result result)
+{
+	return result == XFR_IN_RCODE && r->in->rcode == DNS_RCODE_FORMERR && !r->known.is_plain;
+}
+
+/* Not good: the whole zone from the same one, or something from another. */
+static void refuse(struct refresh_round *r, enum xfr_in_result result)
+{
+	char rcode[PROTO_TEXT_MAX];
+	struct xfr_in *in = r->in;
+
+	if (is_ignorant(r, result)) {
+		r->known.is_plain = true;
+		refresh_round_hang_up(r);
+		refresh_round_step(r, refresh_round_transfer);
+		return;
+	}
+	if (in->config.type == DNS_TYPE_IXFR && may_fall_back(result, r)) {
+		r->wants = SECONDARY_WANTS_WHOLE;
+		refresh_round_hang_up(r);
+		refresh_round_step(r, refresh_round_transfer);
+		return;
+	}
+	transfer_count(r->s->t, in_failed);
+	if (result == XFR_IN_RCODE) {
+		proto_rcode_to_text(rcode, in->rcode);
+		refresh_round_next(r, "the transfer was answered %s", rcode);
+	} else if (result == XFR_IN_TSIG) {
+		transfer_count(r->s->t, tsig_bad);
+		refresh_round_next(r, "%s", tsig_verdict_text(in->verdict, r->tsig.remote_error));
+	} else if (result == XFR_IN_SINK && in->error == ERR_ZONE) {
+		refresh_round_next(r, "%s", r->builder_error.sentence);
+	} else if (result == XFR_IN_SINK) {
+		refresh_round_next(r, "%s", err_text(in->error));
+	} else {
+		refresh_round_next(r, "%s", xfr_in_text(result));
+	}
+}
+
+static void transfer_anew(struct refresh_round *r)
+{
+	peer_close_idle(r->peer);
+	refresh_round_transfer(r);
+}
+
+/*
+ * A server that goes on with another process when its zones change (nsd) may leave us with the old
+ * one, as long as our connection lasts.
+ */
+static bool is_stale(const struct refresh_round *r, enum xfr_in_result result)
+{
+	return (result == XFR_IN_CURRENT || result == XFR_IN_OLDER) &&
+	       !r->known.has_new_connection && exchange_is_reused(r->exchange) &&
+	       (r->known.is_promised || secondary_is_notified_of_newer(r->s));
+}
+
+static int on_message(void *user, const uint8_t *msg, size_t n)
+{
+	struct refresh_round *r = user;
+	bool was_ixfr = r->in->config.type == DNS_TYPE_IXFR;
+	enum xfr_in_result result = xfr_in_message(r->in, msg, n, r->s->t->now.wall_s);
+	bool is_old;
+
+	if (result == XFR_IN_MORE)
+		return EXCHANGE_MORE;
+	is_old = is_stale(r, result);
+	r->exchange = NULL; /* it goes behind this call */
+	peer_is_alive(r->peer);
+	if (r->in->has_expire)
+		r->known.expire_left_s = r->in->expire_left_s;
+	if (is_old) {
+		r->known.has_new_connection = true;
+		refresh_round_hang_up(r);
+		refresh_round_step(r, transfer_anew);
+		return ERR_CLOSED;
+	}
+	if (result == XFR_IN_DONE) {
+		timer_cancel(&r->deadline);
+		refresh_round_step(r, deliver);
+		return EXCHANGE_DONE;
+	}
+	if (result == XFR_IN_CURRENT) {
+		refresh_round_is_current(r);
+		return was_ixfr ? EXCHANGE_DONE : ERR_CLOSED; /* the rest of an AXFR follows */
+	}
+	refuse(r, result);
+	return result == XFR_IN_RCODE ? EXCHANGE_DONE : ERR_FORMAT;
+}
+
+static void on_failed(void *user, int code, const char *why)
+{
+	struct refresh_round *r = user;
+
+	(void)code;
+	r->exchange = NULL;
+	transfer_count(r->s->t, in_failed);
+	if (!r->in->n_messages)
+		peer_is_dead(r->peer, r->s->t->now.ns);
+	if (r->in->n_messages)
+		refresh_round_next(r, "the transfer broke off: %s", why);
+	else
+		refresh_round_next(r, "%s", why);
+}
+
+static void on_deadline(void *user)
+{
+	struct refresh_round *r = user;
+
+	transfer_count(r->s->t, in_failed);
+	refresh_round_next(r, "the transfer took longer than %u s", r->s->zone->config.transfer_s);
+}
+
+static int set_deadline(struct refresh_round *r)
+{
+	struct transfer *t = r->s->t;
+	uint32_t transfer_s = r->s->zone->config.transfer_s;
+
+	if (!r->deadline.all && timer_init(&r->deadline, &t->timers, on_deadline, r))
+		return -ENOMEM;
+	if (transfer_s)
+		loop_set(t, &r->deadline, transfer_s * CLOCK_NS_PER_S);
+	return 0;
+}
+
+/* The request, unsigned, to @out; its length or an error. */
+static int build(struct refresh_round *r, const struct zone *served, uint16_t type, uint8_t *out)
+{
+	struct xfr_request request = {
+		.zone = r->s->zone->apex,
+		.id = r->id,
+		.type = type,
+		.udp_size = r->known.is_plain ? 0 : UDP_QUERY_MAX,
+		.wants_expire = true,
+		.pads = r->remote->tls_ctx,
+		.pad_room = r->remote->tls_ctx ? tsig_room(&r->tsig) : 0,
+	};
+	struct zone_rdata soa;
+
+	if (type == DNS_TYPE_IXFR) {
+		zone_rdata_next(zone_rrset_first(served, zone_soa(served)), &soa);
+		request.soa = soa.bytes;
+		request.soa_bytes = soa.len;
+		request.soa_ttl = zone_soa(served)->ttl;
+	}
+	return xfr_request_build(out, XFR_REQUEST_MAX, &request);
+}
+
+static int open_reader(struct refresh_round *r, const struct zone *served, uint16_t type)
+{
+	const struct xfr_in_config config = {
+		.zone = r->s->zone->apex,
+		.id = r->id,
+		.type = type,
+		.has_serial = served,
+		.takes_older = r->wants == SECONDARY_WANTS_ANY,
+		.serial = served ? zone_serial(served) : 0,
+		.tsig = r->remote->key ? &r->tsig : NULL,
+		.limits.n_bytes = r->s->zone->config.transfer_bytes,
+		.sink = { r, on_begin, on_record, on_changes },
+	};
+
+	r->in = malloc(sizeof(*r->in));
+	if (!r->in)
+		return -ENOMEM;
+	xfr_in_init(r->in, &config);
+	return set_deadline(r);
+}
+
+static int begin(struct refresh_round *r, const struct zone *served)
+{
+	static const struct exchange_handlers handlers = { on_message, on_failed };
+	bool is_whole = r->wants != SECONDARY_WANTS_NEWER || !served ||
+			!config_zone_asks_ixfr(&r->s->zone->config);
+	uint16_t type = is_whole ? DNS_TYPE_AXFR : DNS_TYPE_IXFR;
+	uint8_t msg[XFR_REQUEST_MAX + TSIG_MAX];
+	int n;
+
+	r->id = random_u16(&r->s->t->random);
+	tsig_init(&r->tsig, r->remote->key);
+	n = open_reader(r, served, type);
+	if (!n)
+		n = build(r, served, type, msg);
+	if (n > 0)
+		n = tsig_sign(&r->tsig, msg, (size_t)n, sizeof(msg), r->s->t->now.wall_s);
+	if (n > 0)
+		n = exchange_begin(&r->exchange, r->s->t, r->remote, r->peer, msg, (size_t)n,
+				   &handlers, r);
+	return n;
+}
+
+void refresh_round_transfer(struct refresh_round *r)
+{
+	struct zone *served = served_get(r->s->t, r->s->zone);
+	int code = begin(r, served);
+
+	zone_unref(served);
+	if (!code)
+		return;
+	transfer_count(r->s->t, in_failed);
+	peer_is_dead(r->peer, r->s->t->now.ns);
+	refresh_round_next(r, "%s", err_text(code));
+}

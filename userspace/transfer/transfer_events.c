@@ -1,0 +1,77 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "transfer/transfer_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transfer/transfer_thread.h"
+
+/* An event on its way, with what it points to. */
+struct event_post {
+	struct post post; /* first */
+	struct transfer_event event;
+	uint8_t apex[DNS_NAME_MAX];
+	char remote[128];
+};
+
+int transfer_emit(struct transfer *t, const struct transfer_event *event)
+{
+	struct event_post *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		zone_builder_free(event->builder);
+		for (size_t i = 0; i < event->n_sets; i++)
+			changeset_fini(&event->sets[i]);
+		free(event->sets);
+		return -ENOMEM;
+	}
+	p->event = *event;
+	memcpy(p->apex, event->apex, event->apex_len);
+	if (event->remote)
+		strncpy(p->remote, event->remote, sizeof(p->remote) - 1);
+	p->event.apex = p->apex;
+	p->event.remote = p->remote;
+	mailbox_put(&t->to_control, &p->post);
+	return 0;
+}
+
+static void free_event(struct event_post *p)
+{
+	for (size_t i = 0; i < p->event.n_sets; i++)
+		changeset_fini(&p->event.sets[i]);
+	free(p->event.sets);
+	free(p);
+}
+
+int transfer_fd(const struct transfer *t)
+{
+	return t->to_control.fd;
+}
+
+void transfer_poll(struct transfer *t)
+{
+	struct post *post = mailbox_take(&t->to_control);
+
+	while (post) {
+		struct event_post *p = (struct event_post *)post;
+
+		post = post->next;
+		t->event(t->user, &p->event);
+		free_event(p);
+	}
+}
+
+void transfer_drop_events(struct transfer *t)
+{
+	struct post *post = t->to_control.fd < 0 ? NULL : mailbox_take(&t->to_control);
+
+	while (post) {
+		struct event_post *p = (struct event_post *)post;
+
+		post = post->next;
+		zone_builder_free(p->event.builder);
+		free_event(p);
+	}
+}

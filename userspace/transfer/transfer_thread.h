@@ -1,0 +1,86 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The state of the transfer thread, and what its modules ask it for. Control's calls become posts
+ * to the loop; the loop's events become posts to control. All else belongs to the loop's thread,
+ * which owns every zone, every connection and every timer, so that nothing here has a lock.
+ *
+ *      transfer.c      control's calls ─► calls.c ─► mailbox ─► loop.c ─► secondary*, primary*
+ *      zone_table.c    the zones that the thread knows, by apex
+ *      remotes.c       keys and remotes of one configuration; refcounted: an exchange keeps its own
+ *      peer.c          an address of a remote: connections that are kept for the next question
+ *      exchange.c      one question by TCP or TLS, and the messages of its answer
+ *      udp_query.c     one question by UDP with its retries, signed and checked
+ *      reply_report.c  replies to requests of others: counted, and reported to the tap
+ *      timers.c        refresh, retry, expiry, NOTIFY again; by the clock that loop.c reads
+ *
+ * The thread is a liburcu QSBR thread that is offline except for moments: code that needs a zone
+ * for longer takes a reference (served_get()).
+ */
+#ifndef VOLLEY_TRANSFER_TRANSFER_THREAD_H
+#define VOLLEY_TRANSFER_TRANSFER_THREAD_H
+
+#include <event2/event.h>
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "resolver/random.h"
+#include "transfer/mailbox.h"
+#include "transfer/timers.h"
+#include "transfer/transfer_types.h"
+#include "transfer/zone_table.h"
+
+struct remotes;
+struct primary;   /* the other side: server, transfers out, NOTIFY out, UPDATE in */
+struct secondary; /* of all zones: its slots */
+struct tap_producer;
+struct transfer_event;
+
+struct transfer {
+	struct transfer_env env;
+	/* Control's. */
+	void (*event)(void *user, struct transfer_event *event); /* transfer_event_fn */
+	void *user;
+	pthread_t pthread;
+	bool is_running;
+	struct server_tls_kept *tls_kept; /* for the next configuration; NULL: nothing yet */
+	/* Both sides'. */
+	bool is_stopping; /* atomic */
+	struct mailbox to_loop, to_control;
+	struct transfer_counters counters; /* written by the loop, see transfer_count() */
+	struct engine_answers answers;     /* likewise: reply_report.h */
+	/* The loop's, from here on. */
+	struct event_base *base;
+	struct event *on_mail, *on_due;
+	struct clock_now now; /* loop_wake(): the time for all that the loop calls */
+	void (*read_clock)(struct clock_now *now); /* clock_read(), or a test's */
+	struct timers timers;
+	struct random random;
+	struct tap_producer *tap; /* NULL: no events */
+	struct remotes *remotes;  /* the newest; one reference */
+	struct transfer_zones zones;
+	struct secondary *secondary;
+	struct primary *primary;
+};
+
+/* In the loop's thread only. */
+#define transfer_count(t, name) \
+	__atomic_store_n(&(t)->counters.name, (t)->counters.name + 1, __ATOMIC_RELAXED)
+
+/*
+ * Reads the clock into t->now. No other code here reads a clock, except to measure its own
+ * duration. Each callback of libevent that needs the time calls this first.
+ */
+void loop_wake(struct transfer *t);
+/* The timer is due so long after t->now. */
+void loop_set(struct transfer *t, struct timer *timer, uint64_t after_ns);
+
+/*
+ * A reference to the version of this zone that is served; the caller gives it back by zone_unref().
+ * NULL: the zone is not served.
+ */
+struct zone *served_get(struct transfer *t, const struct transfer_zone *zone);
+/* Its serial number; false: it is not served. */
+bool served_serial(struct transfer *t, const struct transfer_zone *zone, uint32_t *serial);
+
+#endif

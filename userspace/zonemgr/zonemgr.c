@@ -1,0 +1,535 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who asks for what, and when it is complete; each zone is in zones_entry.c. */
+#include "zonemgr/zonemgr.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <urcu-qsbr.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "zone/set.h"
+#include "zonemgr/loader.h"
+#include "zonemgr/zones_state.h"
+#include "zonemgr/zones_steps.h"
+
+/* --- Who waits ----------------------------------------------------------------------------------- */
+
+static struct zones_waiter *waiter_new(zones_done_fn *done, void *user)
+{
+	struct zones_waiter *waiter = calloc(1, sizeof(*waiter));
+
+	if (waiter) {
+		waiter->done = done;
+		waiter->user = user;
+	}
+	return waiter;
+}
+
+static void push(struct zones_waiter **list, struct zones_waiter *waiter)
+{
+	waiter->next = *list;
+	*list = waiter;
+}
+
+/* Tells all of the list. What they do with it may put others on a list, but not on this one. */
+static void tell(struct zones_waiter *list, int err)
+{
+	struct zones_waiter *next;
+
+	for (; list; list = next) {
+		next = list->next;
+		list->done(list->user, err ? err : list->code);
+		free(list);
+	}
+}
+
+void zones_enter(struct zones *zones, struct zones_entry *entry)
+{
+	bool is_first = entry->is_member && entry->life == ZONES_COMING;
+
+	if (entry->life == ZONES_COMING)
+		entry->life = ZONES_LISTED;
+	entry->loading.is_due = true;
+	if (is_first && zones->env.configured) /* the others are told of together */
+		zones->env.configured(zones->env.user, entry);
+}
+
+/*
+ * Moves those to `over` whose zone has gone or, unless @only_gone, whose load has ended. True: there is something to
+ * publish.
+ */
+static bool end_singles(struct zones *zones, bool only_gone, struct zones_waiter **over)
+{
+	struct zones_waiter **at = &zones->singles, *waiter;
+	bool is_due = false;
+
+	while ((waiter = *at)) {
+		struct zones_entry *entry = waiter->entry;
+		bool is_gone = entry->life == ZONES_GONE;
+
+		if (!is_gone && (only_gone || entry->loading.n_ended < waiter->number)) {
+			at = &waiter->next;
+			continue;
+		}
+		waiter->code = is_gone ? ERR_NOT_FOUND : entry->loading.code;
+		if (entry->loading.fresh && !is_gone) {
+			zones_enter(zones, entry);
+			is_due = true;
+		}
+		*at = waiter->next;
+		push(over, waiter);
+	}
+	return is_due;
+}
+
+/* --- Configuration ------------------------------------------------------------------------------- */
+
+/* Frees what was made for a configuration that cannot be begun. */
+static void table_free(struct zones *table)
+{
+	size_t i;
+
+	for (i = 0; table->entries && i < table->n; i++)
+		if (!table->entries[i]->name) /* new: the others are those that serve */
+			zones_entry_free(table->entries[i]);
+	free(table->entries);
+	free(table->by_apex);
+}
+
+/* The entries of `list`, those that are there already, unchanged, and new ones. */
+static int table_new(struct zones *table, struct zones *zones, const struct zones_list *list)
+{
+	size_t cap = zones->n + list->n + 1, i;
+
+	*table = (struct zones){
+		.cap = cap,
+		.entries = calloc(cap, sizeof(struct zones_entry *)),
+		.by_apex = calloc(cap, sizeof(struct zones_entry *)),
+	};
+	if (!table->entries || !table->by_apex) {
+		table_free(table);
+		return -ENOMEM;
+	}
+	for (i = 0; i < list->n; i++) {
+		struct zones_entry *entry = zones_get(zones, list->zones[i].name);
+
+		if (!entry)
+			entry = zones_entry_new(zones, list->zones[i].name);
+		if (!entry) {
+			table_free(table);
+			return -ENOMEM;
+		}
+		table->entries[table->n++] = entry;
+	}
+	return 0;
+}
+
+/* Puts the table in place of that of `zones`, behind it those that will leave. */
+static void table_adopt(struct zones *zones, struct zones *table, struct zones_list *list)
+{
+	size_t i;
+
+	zones->n_configurations++;
+	for (i = 0; i < list->n; i++) {
+		zones_set_config(table->entries[i], &list->zones[i]);
+		table->entries[i]->configuration = zones->n_configurations;
+	}
+	for (i = 0; i < zones->n; i++) {
+		struct zones_entry *entry = zones->entries[i];
+
+		if (entry->configuration == zones->n_configurations)
+			continue;
+		table->entries[table->n++] = entry;
+		if (!entry->is_member &&
+		    entry->life == ZONES_LISTED) /* of a member its catalog says */
+			entry->life = ZONES_LEAVING;
+	}
+	memcpy(table->by_apex, table->entries, table->n * sizeof(struct zones_entry *));
+	qsort(table->by_apex, table->n, sizeof(struct zones_entry *), zones_compare);
+	free(zones->entries);
+	free(zones->by_apex);
+	zones->entries = table->entries;
+	zones->by_apex = table->by_apex;
+	zones->n = table->n;
+	zones->cap = table->cap;
+}
+
+static int begin_configuration(struct zones *zones, struct zones_list *list)
+{
+	struct zones table;
+	int err = table_new(&table, zones, list);
+	size_t i;
+
+	if (err)
+		return err;
+	table_adopt(zones, &table, list);
+	zones->is_configuring = true;
+	for (i = 0; i < list->n; i++) {
+		struct zones_entry *entry = zones->entries[i];
+		uint64_t number = zones_ask(entry);
+
+		if (entry->loading.n_ended >= number)
+			continue; /* it could not even begin */
+		entry->loading.awaited_number = number;
+		zones->n_awaited++;
+	}
+	loader_wake(zones->env.loader); /* there may be nothing to wait for */
+	return 0;
+}
+
+/* All is loaded that can be: from the next publish on, this is what is served. */
+static void end_configuration(struct zones *zones, struct zones_waiter **over)
+{
+	struct zones_waiter *waiter;
+	int first = 0;
+	size_t i;
+
+	for (i = 0; i < zones->n; i++) {
+		struct zones_entry *entry = zones->entries[i];
+
+		if (!entry->is_member) /* members come and go by themselves */
+			entry->life = zones_is_leaving(entry) ? ZONES_GONE : ZONES_LISTED;
+		entry->loading.is_due = zones_is_answered(entry);
+		if (!first && entry->life == ZONES_LISTED && !entry->is_member)
+			first = entry->loading.code;
+	}
+	while ((waiter = zones->running)) {
+		zones->running = waiter->next;
+		waiter->code = first;
+		push(over, waiter);
+	}
+	zones->is_configuring = false;
+	zones->is_configured_due = true;
+}
+
+static void remove_gone(struct zones *zones)
+{
+	struct zones_waiter *over = NULL;
+	size_t i, n = 0;
+
+	(void)end_singles(zones, true, &over); /* before their entries are freed */
+	for (i = 0; i < zones->n; i++) {
+		struct zones_entry *entry = zones->entries[i];
+
+		if (entry->life != ZONES_GONE) {
+			zones->entries[n++] = entry;
+			continue;
+		}
+		log_info("zone %s: no longer configured", entry->name);
+		if (zones->env.gone)
+			zones->env.gone(zones->env.user, entry);
+		zones_forget_load(entry);
+		zones_forget_made(zones, entry);
+		zones_entry_free(entry);
+	}
+	if (n < zones->n) {
+		if (zones->env.gone_together)
+			zones->env.gone_together(zones->env.user);
+		zones->n = n;
+		memcpy(zones->by_apex, zones->entries, n * sizeof(struct zones_entry *));
+		qsort(zones->by_apex, n, sizeof(struct zones_entry *), zones_compare);
+	}
+	tell(over, ERR_NOT_FOUND);
+}
+
+static void begin_next(struct zones *zones)
+{
+	struct zones_list list = zones->next;
+	int err;
+
+	zones->next = (struct zones_list){ NULL, 0, false };
+	zones->running = zones->later;
+	zones->later = NULL;
+	err = begin_configuration(zones, &list);
+	config_zones_free(list.zones, list.n);
+	if (err) {
+		struct zones_waiter *over = zones->running;
+
+		zones->running = NULL;
+		tell(over, err);
+	}
+}
+
+/*
+ * What hangs on the configuration of a zone may begin: its first version, if any, is served. Of members their
+ * catalog tells.
+ */
+static void call_configured(struct zones *zones)
+{
+	zones->is_configured_due = false;
+	for (size_t i = 0; i < zones->n && zones->env.configured; i++)
+		if (zones_is_answered(zones->entries[i]) && !zones->entries[i]->is_member)
+			zones->env.configured(zones->env.user, zones->entries[i]);
+}
+
+int zones_publish_all(struct zones *zones)
+{
+	int err = zones_publish(zones);
+
+	if (!err)
+		err = zones_drop_others(zones);
+	if (err)
+		return err;
+	remove_gone(zones);
+	if (zones->is_configured_due)
+		call_configured(zones);
+	return 0;
+}
+
+void zones_poll(struct zones *zones)
+{
+	bool is_configured = zones->is_configuring && !zones->n_awaited;
+	struct zones_waiter *over = NULL;
+	bool is_due;
+	int err = 0;
+
+	zones_flush_journal(zones);
+	if (is_configured)
+		end_configuration(zones, &over);
+	is_due = end_singles(zones, false, &over);
+	if (is_configured)
+		err = zones_publish_all(zones);
+	else if (is_due)
+		err = zones_publish(zones);
+	if (err) {
+		log_error("zones: %s", err_text(err));
+		zones_flush_again(zones);
+	}
+	tell(over, err);
+	if (!zones->is_configuring && zones->next.is_there)
+		begin_next(zones);
+}
+
+int zones_configure(struct zones *zones, struct config *config, zones_done_fn *done, void *user)
+{
+	struct zones_list list = { config->zones, config->n_zones, true };
+	struct zones_waiter *waiter = waiter_new(done, user);
+	int err;
+
+	if (!waiter)
+		return -ENOMEM;
+	config->zones = NULL;
+	config->n_zones = 0;
+	if (list.n)
+		withdrawal_expect(zones->env.cache);
+	if (zones->is_configuring) {
+		config_zones_free(zones->next.zones, zones->next.n);
+		zones->next = list;
+		push(&zones->later, waiter);
+		return 0;
+	}
+	err = begin_configuration(zones, &list);
+	config_zones_free(list.zones, list.n);
+	if (err)
+		free(waiter);
+	else
+		push(&zones->running, waiter);
+	return err;
+}
+
+/* Puts it into the n that are sorted. */
+static void insert(struct zones_entry **sorted, size_t n, struct zones_entry *entry)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (zones_compare(&sorted[mid], &entry) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	memmove(&sorted[lo + 1], &sorted[lo], (n - lo) * sizeof(*sorted));
+	sorted[lo] = entry;
+}
+
+int zones_table_add(struct zones *zones, struct zones_entry *entry)
+{
+	size_t cap = zones->cap > zones->n ? zones->cap : 2 * zones->n + 16;
+	struct zones_entry **grown;
+
+	if (cap != zones->cap) {
+		grown = realloc(zones->entries, cap * sizeof(struct zones_entry *));
+		if (!grown)
+			return -ENOMEM;
+		zones->entries = grown;
+		grown = realloc(zones->by_apex, cap * sizeof(struct zones_entry *));
+		if (!grown)
+			return -ENOMEM;
+		zones->by_apex = grown;
+		zones->cap = cap;
+	}
+	zones->entries[zones->n] = entry;
+	insert(zones->by_apex, zones->n++, entry);
+	return 0;
+}
+
+/* done() when the load with that number has ended, and is published. */
+static int wait_for(struct zones *zones, struct zones_entry *entry, uint64_t number,
+		    zones_done_fn *done, void *user)
+{
+	struct zones_waiter *waiter = waiter_new(done, user);
+
+	if (!waiter)
+		return -ENOMEM;
+	waiter->entry = entry;
+	waiter->number = number;
+	push(&zones->singles, waiter);
+	loader_wake(zones->env.loader); /* it may have failed to begin */
+	return 0;
+}
+
+/* That wait_for() has just put on the list; done() is not called. */
+static void forget_last(struct zones *zones)
+{
+	struct zones_waiter *waiter = zones->singles;
+
+	zones->singles = waiter->next;
+	free(waiter);
+}
+
+static void nobody_waits(void *user, int code)
+{
+	(void)user, (void)code; /* what is wrong the entry tells */
+}
+
+void zones_await(struct zones *zones, struct zones_entry *entry)
+{
+	if (wait_for(zones, entry, entry->loading.n_begun, nobody_waits, NULL))
+		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
+}
+
+void zones_keep_member(struct zones *zones, struct zones_entry *entry)
+{
+	if (zones_is_answered(entry) && zones->env.configured)
+		zones->env.configured(zones->env.user, entry);
+}
+
+void zones_configure_member(struct zones *zones, struct zones_entry *entry,
+			    struct config_zone *config)
+{
+	zones_set_config(entry, config);
+	entry->is_member = true;
+	if (entry->loading.is_changed && zones_reload(zones, entry->name, nobody_waits, NULL))
+		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
+	zones_keep_member(zones, entry);
+}
+
+int zones_install(struct zones *zones, struct zones_entry *entry, struct zone_builder *builder,
+		  zones_done_fn *done, void *user)
+{
+	int err;
+
+	if (entry->loading.load || zones_is_leaving(entry))
+		return -EBUSY;
+	/* Who waits comes first: behind the beginning the builder is no more the caller's. */
+	err = wait_for(zones, entry, entry->loading.n_begun + 1, done, user);
+	if (!err && !zones_begin_install(entry, builder)) {
+		forget_last(zones);
+		err = -ENOMEM;
+	}
+	return err;
+}
+
+int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, void *user)
+{
+	struct zones_entry *entry = zones_get(zones, name);
+
+	if (!entry || zones_is_leaving(entry))
+		return ERR_NOT_FOUND;
+	return wait_for(zones, entry, zones_ask(entry), done, user);
+}
+
+/* --- From start to end --------------------------------------------------------------------------- */
+
+int zones_new(struct zones **out, const struct zones_env *env)
+{
+	struct zones *zones = calloc(1, sizeof(*zones));
+
+	if (!zones)
+		return -ENOMEM;
+	zones->env = *env;
+	zones->made_end = &zones->made;
+	zones->flush_at_ns = UINT64_MAX;
+	*out = zones;
+	return 0;
+}
+
+void zones_cancel(struct zones *zones)
+{
+	struct zones_waiter **lists[] = { &zones->singles, &zones->running, &zones->later }, *list;
+	size_t i;
+
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		list = *lists[i];
+		*lists[i] = NULL;
+		tell(list, -ECANCELED);
+	}
+	zones_cancel_made(zones);
+	for (i = 0; i < zones->n; i++) {
+		struct zones_entry *entry = zones->entries[i];
+
+		entry->loading.n_wanted = entry->loading.n_begun;
+		if (entry->compaction.load)
+			entry->compaction.load->user = NULL;
+		entry->compaction.load = NULL;
+	}
+	config_zones_free(zones->next.zones, zones->next.n);
+	zones->next = (struct zones_list){ NULL, 0, false };
+}
+
+void zones_free(struct zones *zones)
+{
+	size_t i;
+
+	if (!zones)
+		return;
+	zone_set_free(rcu_xchg_pointer(&zones->env.published->set, NULL));
+	if (zones->env.published->root_copy)
+		zone_set_free(rcu_xchg_pointer(&zones->env.published->root_copy->set, NULL));
+	for (i = 0; i < zones->n; i++)
+		zones_entry_free(zones->entries[i]);
+	free(zones->entries);
+	free(zones->by_apex);
+	free(zones);
+}
+
+int zones_set_settings(struct zones *zones, uint64_t settings_digest)
+{
+	if (settings_digest == zones->env.settings_digest)
+		return 0;
+	zones_flush_journal(zones); /* before what was made is served with the rest */
+	zones->env.settings_digest = settings_digest;
+	return zones->env.published->set ? zones_publish(zones) : 0;
+}
+
+void zones_set_cache(struct zones *zones, struct cache *cache)
+{
+	zones->env.cache = cache;
+	if (zones->n)
+		withdrawal_expect(cache);
+}
+
+size_t zones_n(const struct zones *zones)
+{
+	return zones->n;
+}
+
+const struct zones_entry *zones_at(const struct zones *zones, size_t i)
+{
+	return zones->entries[i];
+}
+
+struct zones_entry *zones_entry_at(struct zones *zones, size_t i)
+{
+	return zones->entries[i];
+}
+
+const struct zones_entry *zones_find(const struct zones *zones, const char *name)
+{
+	return zones_get(zones, name);
+}
