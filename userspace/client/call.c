@@ -57,7 +57,8 @@ static uint64_t get_end_ns(int wait_ms)
 	return clock_ns() + (unsigned int)wait_ms * CLOCK_NS_PER_MS;
 }
 
-/* A daemon that turns us away may do so before it reads: then sending fails, but a reply is there. */
+/* A daemon that turns us away may do so before it reads: then sending fails, but a reply is
+ * there. */
 static int send_line(int fd, const char *line, size_t len, uint64_t end_ns)
 {
 	while (len) {

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One question to the daemon's control socket (config/ctl_protocol.h) and its reply; waits for it. */
+/* One question to the daemon's control socket (config/ctl_protocol.h) and its reply; waits for
+ * it. */
 #ifndef VOLLEY_CLIENT_CALL_H
 #define VOLLEY_CLIENT_CALL_H
 
@@ -16,9 +17,9 @@ int call_open(const char *path) __attribute__((warn_unused_result));
 
 /*
  * Sends COMMAND with ARGS, an array of strings, borrowed, and takes the reply: *REPLY is a new
- * reference to an object with "ok". Returns 0; -ETIMEDOUT after WAIT_MS; ERR_CLOSED when the daemon went
- * away without a reply; ERR_FORMAT for a reply that is none; or -errno. The same as call_send() and
- * call_receive().
+ * reference to an object with "ok". Returns 0; -ETIMEDOUT after WAIT_MS; ERR_CLOSED when the daemon
+ * went away without a reply; ERR_FORMAT for a reply that is none; or -errno. The same as
+ * call_send() and call_receive().
  */
 int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_t **reply)
 	__attribute__((warn_unused_result));
@@ -31,7 +32,8 @@ int call_wait_reply(int fd, int wait_ms) __attribute__((warn_unused_result));
 /* The second half. */
 int call_receive(int fd, int wait_ms, json_t **reply) __attribute__((warn_unused_result));
 
-/* Whether the code of a reply that refuses (NULL: none) says that the words of the command cannot be right, whatever the daemon has. */
+/* Whether the code of a reply that refuses (NULL: none) says that the words of the command cannot
+ * be right, whatever the daemon has. */
 bool call_is_usage(const char *code);
 
 /* Waits until the daemon closes the connection. 0, or -ETIMEDOUT after WAIT_MS. */

@@ -55,7 +55,7 @@ static void on_signal(int number)
 	ends = 1;
 }
 
-/* --- Words --------------------------------------------------------------------------------------- */
+/* --- Words ------------------------------------------------------------------------------------ */
 
 static int read_option(struct capture *c, const char *option, const char *value)
 {
@@ -87,7 +87,7 @@ static int read_words(struct capture *c, int n, char *const *words)
 	return c->path ? 0 : -EINVAL;
 }
 
-/* --- The daemon ---------------------------------------------------------------------------------- */
+/* --- The daemon ------------------------------------------------------------------------------- */
 
 /* The result of a request, a new reference; NULL: a sentence is written, and *status is set. */
 static json_t *ask(const struct capture *c, const json_t *args, int *status)
@@ -172,9 +172,10 @@ static void give_up(const struct capture *c)
 	json_decref(args);
 }
 
-/* --- The file ------------------------------------------------------------------------------------ */
+/* --- The file --------------------------------------------------------------------------------- */
 
-/* What clients ask is for its owner alone, also in a file that was there. A pipe or a device stays as it is. */
+/* What clients ask is for its owner alone, also in a file that was there. A pipe or a device stays
+ * as it is. */
 static FILE *open_path(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl health: asks the daemon what it thinks of this host (control/health.h), asks its service
- * addresses a question where one is given (client/probe.h), and prints what there is to say:
+ * volleyctl health: asks the daemon what it thinks of this host (control/health.h), asks its
+ * service addresses a question where one is given (client/probe.h), and prints what there is to
+ * say:
  *
  *      healthy | not healthy: SENTENCE      a line for each reason
  *      warning: SENTENCE                    a line for each warning
@@ -24,8 +25,9 @@ enum health_exit {
 };
 
 /*
- * The N words behind "health"; SOCKET is the daemon's. Waits at most WAIT_MS for the daemon, and as long
- * again for each service address. With IS_JSON, the daemon's object with the probe's reasons in it.
+ * The N words behind "health"; SOCKET is the daemon's. Waits at most WAIT_MS for the daemon, and as
+ * long again for each service address. With IS_JSON, the daemon's object with the probe's reasons
+ * in it.
  */
 enum health_exit health_call(FILE *out, const char *socket, int wait_ms, bool is_json, int n,
 			     char *const *words);

@@ -66,7 +66,7 @@ int probe_judge(const struct probe *probe, uint16_t id, const uint8_t *reply, si
 	return PROBE_NO_RECORDS;
 }
 
-/* --- On the wire --------------------------------------------------------------------------------- */
+/* --- On the wire ------------------------------------------------------------------------------ */
 
 static int open_socket(const struct port_addr *server)
 {

@@ -30,11 +30,13 @@ static const struct view views[] = {
 	  { "name state role stage percent loading_s serial records memory_bytes",
 	    "error transfer_error storage_error storage_warning",
 	    "serves read_bytes read_records names load_ms loaded_at file changed_names "
-	    "changed_bytes driver_denials is_file_behind is_transferring checked_at refresh_at expires_at" } },
+	    "changed_bytes driver_denials is_file_behind is_transferring checked_at refresh_at "
+	    "expires_at" } },
 	{ NULL,
 	  "interfaces",
 	  false,
-	  { "name state xdp origin port zero_copy queues driver_answers ifindex program_id program_tag",
+	  { "name state xdp origin port zero_copy queues driver_answers ifindex program_id "
+	    "program_tag",
 	    "note", "" } },
 	/* A port's name says its kind, interface and queue. */
 	{ NULL,
@@ -63,18 +65,20 @@ static const struct view views[] = {
 	  "cache",
 	  false,
 	  { "type do cd view rcode kind zone age_s expires_s expired_s state", "",
-	    "valid generation queue used refresh_s entry_bytes full_bytes short_bytes answer_records "
-	    "authority_records additional_records" } },
+	    "valid generation queue used refresh_s entry_bytes full_bytes short_bytes "
+	    "answer_records authority_records additional_records" } },
 	{ NULL,
 	  "upstreams",
 	  false,
-	  { "address tls_name thread state transport rtt_ns under_way sent answers failures timeouts heard_s edns cookie caps tcp",
+	  { "address tls_name thread state transport rtt_ns under_way sent answers failures "
+	    "timeouts heard_s edns cookie caps tcp",
 	    "",
 	    "rtt_variation_ns wait_ns window failures_in_a_row timeouts_in_a_row tcp_under_way" } },
 	{ NULL,
 	  "targets",
 	  false,
-	  { "zone way asked under_way answered known bogus failed timed_out mean_ns last_answer_s last_failure_s",
+	  { "zone way asked under_way answered known bogus failed timed_out mean_ns last_answer_s "
+	    "last_failure_s",
 	    "addresses root_hints root_copy", "first transport" } },
 	{ "block list", "lists", false, { "file action blocks other_lines met", "why", "" } },
 	{ "block list", "blocks", false, { "block action left_s met", "why", "" } },

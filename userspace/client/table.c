@@ -68,7 +68,8 @@ static void to_upper(char *text)
 		*text = (char)toupper((unsigned char)*text);
 }
 
-/* The key's words without their unit, but with it where another column is named so: rx, rx_bytes. */
+/* The key's words without their unit, but with it where another column is named so: rx,
+ * rx_bytes. */
 static void put_title(const struct table *table, struct column *column)
 {
 	char name[64];

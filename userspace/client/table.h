@@ -17,8 +17,8 @@ struct table_order {
 };
 
 /*
- * Writes ROWS, an array of objects with at least one, each line after INDENT spaces. A column in which
- * every row has null or nothing is left out. Returns 0 or -ENOMEM.
+ * Writes ROWS, an array of objects with at least one, each line after INDENT spaces. A column in
+ * which every row has null or nothing is left out. Returns 0 or -ENOMEM.
  */
 int table_put(FILE *out, int indent, const json_t *rows, const struct table_order *order)
 	__attribute__((warn_unused_result));

@@ -25,8 +25,9 @@
 #define WIDTH_DEFAULT 80
 #define ROWS_DEFAULT  20
 #define ROWS_MAX      1000
-#define N_LOOKS \
-	3 /* of --once: the first begins it, the second knows the load, the third has a second's answers */
+/* Requests of --once: the first begins, the second knows the load, the third has a second's
+ * answers. */
+#define N_LOOKS 3
 
 /* The second screen, without a cursor; and back. */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l\033[2J"
@@ -51,7 +52,7 @@ static void on_signal(int number)
 	ends |= number != SIGWINCH;
 }
 
-/* --- Words --------------------------------------------------------------------------------------- */
+/* --- Words ------------------------------------------------------------------------------------ */
 
 static int read_words(struct top *top, int n, char *const *words)
 {
@@ -77,7 +78,7 @@ static int read_words(struct top *top, int n, char *const *words)
 	return 0;
 }
 
-/* --- Asking -------------------------------------------------------------------------------------- */
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 /* The next answer, with rates. 0, or an exit status: a sentence is written. */
 static int look(struct top *top, json_t **out)
@@ -145,7 +146,7 @@ static int show_once(struct top *top)
 	return STATUS_DONE;
 }
 
-/* --- The terminal -------------------------------------------------------------------------------- */
+/* --- The terminal ----------------------------------------------------------------------------- */
 
 static void measure(struct top *top)
 {
@@ -184,7 +185,8 @@ static bool obey(struct top *top, const char *keys, ssize_t n)
 	return true;
 }
 
-/* Until something was typed, the window has another size, or the time has come. False: it is over. */
+/* Until something was typed, the window has another size, or the time has come. False: it is
+ * over. */
 static bool wait_for_keys(struct top *top, uint64_t until_ns, const sigset_t *mask)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -241,7 +243,8 @@ static void catch_signals(sigset_t *old)
 	sigprocmask(SIG_BLOCK, &ours, old);
 }
 
-/* watch(), and then what went wrong, on the first screen: on the second one nobody would read it. */
+/* watch(), and then what went wrong, on the first screen: on the second one nobody would read
+ * it. */
 static int watch_screen(struct top *top, const sigset_t *mask)
 {
 	const struct top_call *call = top->call;
@@ -294,8 +297,8 @@ int top_call(const struct top_call *call, int n, char *const *words)
 
 	if (read_words(&top, n, words)) {
 		fprintf(call->errors,
-			"volleyctl: top takes --once, -n and a number from 1 to %d, and --by clients, names, types, "
-			"rcodes, zones or limited\n",
+			"volleyctl: top takes --once, -n and a number from 1 to %d, and --by "
+			"clients, names, types, rcodes, zones or limited\n",
 			ROWS_MAX);
 		return STATUS_USAGE;
 	}

@@ -1,10 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl top: asks the daemon once a second (control/live.h) and shows what is asked in these seconds (client/top_view.h): on a
- * terminal until q is typed or a signal comes, else once, as text or JSON.
+ * volleyctl top: asks the daemon once a second (control/live.h) and shows what is asked in these
+ * seconds (client/top_view.h): on a terminal until q is typed or a signal comes, else once, as text
+ * or JSON.
  *
- * The terminal is as it was at each return. One thread, which has SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGWINCH for this time.
+ * The terminal is as it was at each return. One thread, which has SIGINT, SIGTERM, SIGHUP, SIGQUIT
+ * and SIGWINCH for this time.
  */
 #ifndef VOLLEY_CLIENT_TOP_H
 #define VOLLEY_CLIENT_TOP_H
@@ -20,8 +22,8 @@ struct top_call {
 };
 
 /*
- * The N words behind "top". Writes to standard output. An exit status of volleyctl; or -errno: no daemon was reached, and nothing
- * was written.
+ * The N words behind "top". Writes to standard output. An exit status of volleyctl; or -errno: no
+ * daemon was reached, and nothing was written.
  */
 int top_call(const struct top_call *call, int n, char *const *words);
 

@@ -37,7 +37,7 @@ void top_view_remember(struct top_view *view, double per_second)
 	view->n_history += view->n_history < TOP_HISTORY;
 }
 
-/* --- Rates --------------------------------------------------------------------------------------- */
+/* --- Rates ------------------------------------------------------------------------------------ */
 
 static double number(const json_t *object, const char *key)
 {
@@ -130,7 +130,7 @@ double top_view_rates(json_t *now, const json_t *before)
 	return total;
 }
 
-/* --- Lines --------------------------------------------------------------------------------------- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
 struct page {
 	FILE *out;
@@ -260,7 +260,7 @@ static void put_keys(struct page *page)
 	put(page, "%s space pause  q quit", line);
 }
 
-/* --- Tables -------------------------------------------------------------------------------------- */
+/* --- Tables ----------------------------------------------------------------------------------- */
 
 static unsigned int key_width(const struct page *page)
 {

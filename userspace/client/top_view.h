@@ -1,10 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `volleyctl top` shows: lines made of the daemon's answers (control/live.h), without a terminal.
+ * What `volleyctl top` shows: lines made of the daemon's answers (control/live.h), without a
+ * terminal.
  *
  *      answers/s, history, who answered      always
- *      table of the view that is chosen      clients, names: estimates; types, rcodes, zones: counted; limited: counted
+ *      table of the view that is chosen      clients, names: estimates
+ *                                            types, rcodes, zones, limited: counted
  *
  * Pure; any thread.
  */
@@ -50,12 +52,14 @@ bool top_view_find(enum top_kind *kind, const char *word);
 void top_view_remember(struct top_view *view, double per_second);
 
 /*
- * Puts rates into `now`, of the time since `before`, an earlier answer: "per_second" is an object like "answers", with "shed", and
- * each of "clients" and "names" has a "per_second". The sum of them: answers per second.
+ * Puts rates into `now`, of the time since `before`, an earlier answer: "per_second" is an object
+ * like "answers", with "shed", and each of "clients" and "names" has a "per_second". The sum of
+ * them: answers per second.
  */
 double top_view_rates(json_t *now, const json_t *before);
 
-/* Writes the view of an answer with rates: no line is wider than view->width, and there are no more than view->height. */
+/* Writes the view of an answer with rates: no line is wider than view->width, and there are no more
+ * than view->height. */
 void top_view_draw(FILE *out, const struct top_view *view, const json_t *now);
 
 #endif

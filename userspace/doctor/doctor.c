@@ -43,7 +43,7 @@ struct doctor {
 	int counts[DOCTOR_FAIL + 1];
 };
 
-/* --- What is asked for --------------------------------------------------------------------------- */
+/* --- What is asked for ------------------------------------------------------------------------ */
 
 static int take_words(struct doctor *d, int n, char *const *words)
 {
@@ -107,7 +107,7 @@ static const struct config_interface *find_want(const struct doctor *d, const ch
 	return &defaults;
 }
 
-/* --- Workers ------------------------------------------------------------------------------------- */
+/* --- Workers ---------------------------------------------------------------------------------- */
 
 /* Where workers are, as the daemon says. */
 static void take_ports(struct doctor *d)
@@ -177,7 +177,8 @@ static void place_workers(struct doctor *d)
 	doctor_gather_cpus(&d->host.cpus, &d->host.workers);
 }
 
-/* The processor of a queue's worker: the daemon's word, else the configuration's, else as it will be. */
+/* The processor of a queue's worker: the daemon's word, else the configuration's, else as it will
+ * be. */
 static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, int queue)
 {
 	const struct config_interface *want = find_want(d, nic->name);
@@ -200,7 +201,7 @@ static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, in
 					   (unsigned int)queue, cores_link_node(nic->name))];
 }
 
-/* --- Interfaces ---------------------------------------------------------------------------------- */
+/* --- Interfaces ------------------------------------------------------------------------------- */
 
 /* Whose the program is, where only the daemon can tell. */
 static void ask_whose(const struct doctor *d, struct doctor_nic *nic)
@@ -232,7 +233,7 @@ static void gather_interface(struct doctor *d, struct doctor_nic *nic, const cha
 		d->umem_bytes += (uint64_t)nic->serves * want->n_umem_frames * frame;
 }
 
-/* --- Checks -------------------------------------------------------------------------------------- */
+/* --- Checks ----------------------------------------------------------------------------------- */
 
 static void add(struct doctor *d, const char *where, const char *check,
 		const struct doctor_finding *f)
@@ -296,7 +297,7 @@ static void run_all(struct doctor *d)
 	}
 }
 
-/* --- The whole ----------------------------------------------------------------------------------- */
+/* --- The whole -------------------------------------------------------------------------------- */
 
 static json_t *make_result(struct doctor *d)
 {

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sources of the figures in the first table. Kernels with native XDP: Cilium documentation, BPF and XDP
- * Reference Guide, "Drivers supporting native XDP". Zero-copy: the commits that set
- * NETDEV_XDP_ACT_XSK_ZEROCOPY in Linux; those that had it before 6.3 by af_xdp in DPDK's and Intel's
- * documentation. MTU and queues: at the row.
+ * Sources of the figures in the first table. Kernels with native XDP: Cilium documentation, BPF and
+ * XDP Reference Guide, "Drivers supporting native XDP". Zero-copy: the commits that set
+ * NETDEV_XDP_ACT_XSK_ZEROCOPY in Linux; those that had it before 6.3 by af_xdp in DPDK's and
+ * Intel's documentation. MTU and queues: at the row.
  */
 #include "doctor/drivers.h"
 
@@ -14,8 +14,9 @@ static const struct doctor_driver drivers[] = {
 	/* veth_xdp_set(): a page less headroom and shared info; nic.c computes it for the peer. */
 	{ .name = "veth", .native = { 4, 19 } },
 	/*
-	 * virtnet_xdp_set(): a queue for each processor, else they are locked; "Can't set XDP while host is
-	 * implementing GRO_HW/CSUM" where the guest cannot switch that, else it is switched off.
+	 * virtnet_xdp_set(): a queue for each processor, else they are locked; "Can't set XDP while
+	 * host is implementing GRO_HW/CSUM" where the guest cannot switch that, else it is switched
+	 * off.
 	 */
 	{ .name = "virtio_net", .native = { 4, 10 }, .takes_tx_queues = true, .drops_lro = true },
 	{ .name = "tun", .native = { 4, 14 } },
@@ -29,7 +30,8 @@ static const struct doctor_driver drivers[] = {
 	  .zero = { 4, 20 },
 	  .max_mtu = 3046,
 	  .max_queues = 64 },
-	/* ixgbe_xdp_setup(): a transmit queue for each processor, from 64 processors on they share. */
+	/* ixgbe_xdp_setup(): a transmit queue for each processor, from 64 processors on they
+	 * share. */
 	{ .name = "ixgbe", .native = { 4, 12 }, .zero = { 4, 20 }, .refuses_lro = true },
 	{ .name = "ixgbevf", .native = { 4, 17 } },
 	{ .name = "igb", .native = { 5, 10 }, .zero = { 6, 14 } },
@@ -63,12 +65,14 @@ static const struct doctor_driver drivers[] = {
 /* Of one driver no two are of the same kernel. */
 static const struct doctor_fault faults[] = {
 	{ "ice", { 0, 0, 0 }, { 6, 10, 4 }, DOCTOR_FAIL, true,
-	  "with AF_XDP zero-copy its queues time out and the kernel may crash when sockets come and go",
+	  "with AF_XDP zero-copy its queues time out and the kernel may crash when sockets come "
+	  "and go",
 	  "take Linux 6.10.4 or later, or set zero-copy: off for the interface",
-	  "Knot DNS manual, Mode XDP; netdev, \"ice: fix AF_XDP ZC timeout and concurrency issues\", July 2024" },
+	  "Knot DNS manual, Mode XDP; netdev, \"ice: fix AF_XDP ZC timeout and concurrency "
+	  "issues\", July 2024" },
 	{ "ice", { 6, 14, 0 }, { 7, 1, 0 }, DOCTOR_WARN, true,
-	  "with AF_XDP zero-copy, frames that the program passes to the kernel may corrupt its memory, if "
-	  "the fix is not in this kernel",
+	  "with AF_XDP zero-copy, frames that the program passes to the kernel may corrupt its "
+	  "memory, if the fix is not in this kernel",
 	  "ask the distribution for the AF_XDP tailroom fixes of April 2026, or set zero-copy: off",
 	  "netdev, \"xsk: switch xdp_build_skb_from_zc() to napi_alloc_skb()\", May 2026; "
 	  "intel/ethernet-linux-ice issue 59" },
@@ -85,7 +89,8 @@ static const struct doctor_fault faults[] = {
 	  "take Linux 5.19 or later",
 	  "firedancer-io/firedancer, fd_config_auto.c, table of drivers" },
 	{ "bnxt_en", { 6, 18, 45 }, { 6, 18, 46 }, DOCTOR_FAIL, false,
-	  "with this kernel the driver cannot make its receive rings: the card is gone after a boot",
+	  "with this kernel the driver cannot make its receive rings: the card is gone after a "
+	  "boot",
 	  "take another kernel than 6.18.45",
 	  "TUM-DSE/doctor-cluster-config pull request 1795" },
 	{ NULL, { 0, 0, 0 }, { 0, 0, 0 }, DOCTOR_NOTHING, false, NULL, NULL, NULL },

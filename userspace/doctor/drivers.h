@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of drivers beyond what they say themselves: since when each has native XDP, up to which
- * MTU, with how many queues, and which kernels and versions go wrong. Every row names who says so.
+ * What is known of drivers beyond what they say themselves: since when each has native XDP, up to
+ * which MTU, with how many queues, and which kernels and versions go wrong. Every row names who
+ * says so.
  */
 #ifndef VOLLEY_DOCTOR_DRIVERS_H
 #define VOLLEY_DOCTOR_DRIVERS_H
@@ -23,7 +24,8 @@ struct doctor_driver {
 	bool halves_queues;     /* at most half of its channels while a program is there */
 };
 
-/* Known to go wrong: from kernel SINCE (zeros: always) until before kernel UNTIL (zeros: to this day). */
+/* Known to go wrong: from kernel SINCE (zeros: always) until before kernel UNTIL (zeros: to this
+ * day). */
 struct doctor_fault {
 	const char *driver;
 	unsigned int since[3];
@@ -38,7 +40,8 @@ struct doctor_fault {
 /* NULL: a driver that the table does not know. */
 const struct doctor_driver *doctor_driver_find(const char *name);
 
-/* A fault that the kernel has with that driver; NULL: none known. ZERO_COPY: whether that may be used. */
+/* A fault that the kernel has with that driver; NULL: none known. ZERO_COPY: whether that may be
+ * used. */
 const struct doctor_fault *doctor_fault_find(const char *driver, const unsigned int kernel[3],
 					     bool zero_copy);
 

@@ -3,9 +3,9 @@
 /*
  * What volleyctl doctor knows of a host: plain values, filled by gather_*.c and read by checks.
  *
- * A number below 0 is a negative errno: why the fact is not known. -EOPNOTSUPP and -ENOENT mean that
- * there is no such thing here, -EPERM and -EACCES that root would see it, -EXDEV that it is not
- * to be seen from this network namespace.
+ * A number below 0 is a negative errno: why the fact is not known. -EOPNOTSUPP and -ENOENT mean
+ * that there is no such thing here, -EPERM and -EACCES that root would see it, -EXDEV that it is
+ * not to be seen from this network namespace.
  */
 #ifndef VOLLEY_DOCTOR_FACTS_H
 #define VOLLEY_DOCTOR_FACTS_H

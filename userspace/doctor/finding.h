@@ -26,7 +26,8 @@ struct doctor_check {
 	void (*run)(const struct doctor_case *c, struct doctor_finding *f);
 };
 
-/* Each table ends with a NULL name. Of the host; of each interface, there or not; of each service. */
+/* Each table ends with a NULL name. Of the host; of each interface, there or not; of each
+ * service. */
 extern const struct doctor_check doctor_host_checks[];
 extern const struct doctor_check doctor_nic_checks[];
 extern const struct doctor_check doctor_queue_checks[];
@@ -42,8 +43,8 @@ void doctor_warn(struct doctor_finding *f, const char *format, ...)
 void doctor_fail(struct doctor_finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /*
- * The driver refuses a native program: a failure where the configuration wants that (xdp: native), else
- * a warning, since the program is generic then.
+ * The driver refuses a native program: a failure where the configuration wants that (xdp: native),
+ * else a warning, since the program is generic then.
  */
 void doctor_refuse(struct doctor_finding *f, const struct config_interface *want,
 		   const char *format, ...) __attribute__((format(printf, 3, 4)));

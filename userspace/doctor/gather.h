@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The facts of a host (facts.h), gathered: a fact that cannot be had is a negative errno. Nothing is
- * changed, and nothing waits except for the kernel. One thread.
+ * The facts of a host (facts.h), gathered: a fact that cannot be had is a negative errno. Nothing
+ * is changed, and nothing waits except for the kernel. One thread.
  */
 #ifndef VOLLEY_DOCTOR_GATHER_H
 #define VOLLEY_DOCTOR_GATHER_H
@@ -11,7 +11,7 @@
 
 #include "doctor/facts.h"
 
-/* --- Files of /proc and /sys --------------------------------------------------------------------- */
+/* --- Files of /proc and /sys ------------------------------------------------------------------ */
 
 /* The first line of a file without its end. 0 or -errno; BUF is "" then. FORMAT makes the path. */
 int doctor_read_line(char *buf, size_t cap, const char *format, ...)
@@ -22,14 +22,14 @@ int64_t doctor_read_number(const char *format, ...) __attribute__((format(printf
 void doctor_read_cpus(cpu_set_t *cpus, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* --- Host ---------------------------------------------------------------------------------------- */
+/* --- Host ------------------------------------------------------------------------------------- */
 
 /* Kernel, BPF, memory and the process: PID is the daemon's, 0 for none. */
 void doctor_gather_host(struct doctor_host *host, int pid);
 /* Processors, once `workers` is set. */
 void doctor_gather_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers);
 
-/* --- Interface ----------------------------------------------------------------------------------- */
+/* --- Interface -------------------------------------------------------------------------------- */
 
 /* All of it, by the functions below. */
 void doctor_gather_nic(struct doctor_nic *nic, const char *name);
@@ -43,18 +43,19 @@ void doctor_gather_program(struct doctor_nic *nic);
 void doctor_gather_sysfs(struct doctor_nic *nic);
 /*
  * The receive queue that an interrupt's name in /proc/interrupts tells, or -1: drivers name them
- * "eth0-TxRx-3", "ice-eth0-TxRx-3", "eth0-rx-3", "virtio1-input.3" and "mlx5_comp3@pci:0000:01:00.0".
+ * "eth0-TxRx-3", "ice-eth0-TxRx-3", "eth0-rx-3", "virtio1-input.3" and
+ * "mlx5_comp3@pci:0000:01:00.0".
  */
 int doctor_irq_queue(const char *name);
 
-/* --- Services and daemon ------------------------------------------------------------------------- */
+/* --- Services and daemon ---------------------------------------------------------------------- */
 
 /* Is the address here, and is the port somebody else's than PID's? */
 void doctor_gather_service(struct doctor_service *service, const struct config_addr *addr, int pid);
 
 /*
- * Asks the daemon behind the socket at PATH. *STATUS and *PORTS are new references to its replies, or
- * NULL.
+ * Asks the daemon behind the socket at PATH. *STATUS and *PORTS are new references to its replies,
+ * or NULL.
  */
 void doctor_gather_daemon(struct doctor_daemon *daemon, const char *path, json_t **status,
 			  json_t **ports);

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* By the ioctl rather than by netlink: all that is asked here it gives without root, in any kernel. */
+/* By the ioctl rather than by netlink: all that is asked here it gives without root, in any
+ * kernel. */
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -80,7 +81,7 @@ static void look_at_pause(const struct ask *a, struct doctor_nic *nic)
 	nic->pause_tx = err ? err : (int)pause.tx_pause;
 }
 
-/* --- Features ------------------------------------------------------------------------------------ */
+/* --- Features --------------------------------------------------------------------------------- */
 
 /* Their number, as the kernel has named them, up to FEATURES_CAP; or -errno. */
 static int count_features(const struct ask *a)
@@ -150,7 +151,7 @@ static void look_at_features(const struct ask *a, struct doctor_features *f)
 	free(names);
 }
 
-/* --- Receive side scaling ------------------------------------------------------------------------ */
+/* --- Receive side scaling --------------------------------------------------------------------- */
 
 static int read_hash(const struct ask *a, uint32_t flow_type)
 {
@@ -198,7 +199,7 @@ static void look_at_table(const struct ask *a, struct doctor_nic *nic)
 	free(table);
 }
 
-/* --- Flow rules ---------------------------------------------------------------------------------- */
+/* --- Flow rules ------------------------------------------------------------------------------- */
 
 /* Does the rule match UDP to port 53, whatever else it asks for? */
 static bool is_for_dns(const struct ethtool_rx_flow_spec *spec)

@@ -18,7 +18,7 @@
 #include "base/privilege.h"
 #include "doctor/gather.h"
 
-/* --- Files --------------------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static int read_line(char *buf, size_t cap, const char *path)
 {
@@ -115,7 +115,7 @@ static int64_t read_key(const char *path, const char *key, int base)
 	return value;
 }
 
-/* --- Kernel -------------------------------------------------------------------------------------- */
+/* --- Kernel ----------------------------------------------------------------------------------- */
 
 static void look_at_kernel(struct doctor_host *host)
 {
@@ -133,7 +133,8 @@ static int has_af_xdp(void)
 {
 	int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
 
-	/* Without CAP_NET_RAW the answer is EPERM where there is AF_XDP, and EAFNOSUPPORT where not. */
+	/* Without CAP_NET_RAW the answer is EPERM where there is AF_XDP, and EAFNOSUPPORT where
+	 * not. */
 	if (fd < 0)
 		return errno == EPERM ? 1 : -errno;
 	close(fd);
@@ -165,7 +166,7 @@ static void try_load(struct doctor_load *load)
 		load->missing[0] = 0;
 }
 
-/* --- Processes ----------------------------------------------------------------------------------- */
+/* --- Processes -------------------------------------------------------------------------------- */
 
 static int find_process(const char *name)
 {
@@ -277,7 +278,7 @@ void doctor_gather_host(struct doctor_host *host, int pid)
 	host->page_bytes = (int)sysconf(_SC_PAGESIZE);
 }
 
-/* --- Processors ---------------------------------------------------------------------------------- */
+/* --- Processors ------------------------------------------------------------------------------- */
 
 /* The longest exit latency of the idle states that are not disabled. */
 static int read_idle_us(int cpu)

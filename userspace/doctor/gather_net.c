@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who has a port: /proc/net/udp and its like list the sockets of this network namespace by inode, and
- * /proc/PID/fd says whose inode it is. Nothing is bound to find out: a query could be lost there.
+ * Who has a port: /proc/net/udp and its like list the sockets of this network namespace by inode,
+ * and /proc/PID/fd says whose inode it is. Nothing is bound to find out: a query could be lost
+ * there.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -23,7 +24,7 @@
 #define TAKEN_BY_SOMEBODY 2
 #define WAIT_MS           2000
 
-/* --- Addresses ----------------------------------------------------------------------------------- */
+/* --- Addresses -------------------------------------------------------------------------------- */
 
 static int is_on_interface(const struct config_addr *addr)
 {
@@ -53,7 +54,7 @@ static bool is_loopback(const struct config_addr *addr)
 	return addr->family == AF_INET && addr->addr[0] == IN_LOOPBACKNET;
 }
 
-/* --- Ports --------------------------------------------------------------------------------------- */
+/* --- Ports ------------------------------------------------------------------------------------ */
 
 /* An address as /proc/net/udp writes it: words of 32 bits in the host's order. */
 static void put_proc_address(const struct config_addr *addr, char buf[33])
@@ -204,7 +205,7 @@ void doctor_gather_service(struct doctor_service *service, const struct config_a
 		look_at_port(service, addr, true, pid, service->holder, sizeof(service->holder));
 }
 
-/* --- The daemon ---------------------------------------------------------------------------------- */
+/* --- The daemon ------------------------------------------------------------------------------- */
 
 static json_t *ask(const char *path, const char *command, int *err)
 {

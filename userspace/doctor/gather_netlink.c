@@ -28,7 +28,7 @@
 #define NETDEV_NAPI_DEFER         5 /* 6.13 */
 #define NETDEV_NAPI_FLUSH_TIMEOUT 6 /* 6.13 */
 
-/* --- rtnetlink ----------------------------------------------------------------------------------- */
+/* --- rtnetlink -------------------------------------------------------------------------------- */
 
 struct link {
 	char kind[16];
@@ -111,7 +111,7 @@ static void look_at_link(struct doctor_nic *nic)
 	};
 }
 
-/* --- The family "netdev" ------------------------------------------------------------------------- */
+/* --- The family "netdev" ---------------------------------------------------------------------- */
 
 static int take_features_attr(const struct nlattr *attr, void *user)
 {
@@ -194,7 +194,7 @@ void doctor_gather_netlink(struct doctor_nic *nic)
 	look_at_netdev(nic);
 }
 
-/* --- The XDP program ----------------------------------------------------------------------------- */
+/* --- The XDP program -------------------------------------------------------------------------- */
 
 void doctor_gather_program(struct doctor_nic *nic)
 {

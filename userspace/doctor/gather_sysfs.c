@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /sys shows the network namespace that it was mounted in, which need not be ours: what is read there
- * of an interface counts only when index and address are the same. /proc/net and /proc/sys/net are ours.
+ * /sys shows the network namespace that it was mounted in, which need not be ours: what is read
+ * there of an interface counts only when index and address are the same. /proc/net and
+ * /proc/sys/net are ours.
  */
 #include <errno.h>
 #include <linux/sockios.h>
@@ -67,7 +68,7 @@ static void look_at_class(struct doctor_nic *nic)
 	nic->gro_flush_ns = doctor_read_number("/sys/class/net/%s/gro_flush_timeout", nic->name);
 }
 
-/* --- Interrupts ---------------------------------------------------------------------------------- */
+/* --- Interrupts ------------------------------------------------------------------------------- */
 
 int doctor_irq_queue(const char *name)
 {
@@ -123,7 +124,7 @@ static void look_at_irqs(struct doctor_nic *nic)
 		fclose(in);
 }
 
-/* --- Routes -------------------------------------------------------------------------------------- */
+/* --- Routes ----------------------------------------------------------------------------------- */
 
 /* Whether 0.0.0.0/0 is by this interface: "eth0 00000000 gateway flags ... metric mask" */
 static int has_default_route(const char *name)

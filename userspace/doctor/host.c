@@ -14,7 +14,7 @@
 /* Waking takes longer than p99 of an answer should: tuned's latency-performance allows 3 us. */
 #define IDLE_US_MAX 100
 
-/* --- Kernel -------------------------------------------------------------------------------------- */
+/* --- Kernel ----------------------------------------------------------------------------------- */
 
 /* Found by trying; where that is not allowed, guessed by the version. */
 static void kernel(const struct doctor_case *c, struct doctor_finding *f)
@@ -116,7 +116,7 @@ static void bpffs(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "mount -t bpf bpf /sys/fs/bpf");
 }
 
-/* --- What the daemon may do ---------------------------------------------------------------------- */
+/* --- What the daemon may do ------------------------------------------------------------------- */
 
 struct cap {
 	unsigned int number;
@@ -133,7 +133,8 @@ static const struct cap needed[] = {
 
 static bool has_cap(const struct doctor_process *p, unsigned int number)
 {
-	/* CAP_SYS_ADMIN is what CAP_BPF and CAP_PERFMON were before 5.8, and still stands for them. */
+	/* CAP_SYS_ADMIN is what CAP_BPF and CAP_PERFMON were before 5.8, and still stands for
+	 * them. */
 	uint64_t also = number == CAP_BPF || number == CAP_PERFMON ? 1ull << CAP_SYS_ADMIN : 0;
 
 	return p->caps & (1ull << number | also);
@@ -199,7 +200,7 @@ static void memlock(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "LimitMEMLOCK=infinity in volleyd.service, or ulimit -l unlimited");
 }
 
-/* --- Memory -------------------------------------------------------------------------------------- */
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 static uint64_t needed_bytes(const struct doctor_case *c)
 {
@@ -274,7 +275,7 @@ static void huge_pages(const struct doctor_case *c, struct doctor_finding *f)
 						"sysctl -w vm.nr_hugepages=512");
 }
 
-/* --- Processors ---------------------------------------------------------------------------------- */
+/* --- Processors ------------------------------------------------------------------------------- */
 
 static void cores(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -378,7 +379,7 @@ static void irqbalance(const struct doctor_case *c, struct doctor_finding *f)
 		      "configuration");
 }
 
-/* --- Configuration, daemon, netfilter ------------------------------------------------------------ */
+/* --- Configuration, daemon, netfilter --------------------------------------------------------- */
 
 static void configuration(const struct doctor_case *c, struct doctor_finding *f)
 {

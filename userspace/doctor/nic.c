@@ -14,7 +14,8 @@
 #define XDP_ACT_XSK_ZEROCOPY 8
 #define XDP_ACT_RX_SG        32
 
-/* Of a page a driver keeps so much before and behind the frame: XDP_PACKET_HEADROOM, skb_shared_info. */
+/* Of a page a driver keeps so much before and behind the frame: XDP_PACKET_HEADROOM,
+ * skb_shared_info. */
 #define XDP_HEADROOM    256
 #define XDP_SHARED_INFO 320
 #define ETH_HEADER      14
@@ -250,7 +251,7 @@ static void program(const struct doctor_case *c, struct doctor_finding *f)
 	}
 }
 
-/* --- MTU ----------------------------------------------------------------------------------------- */
+/* --- MTU -------------------------------------------------------------------------------------- */
 
 static int max_mtu(const struct doctor_case *c)
 {
@@ -298,7 +299,7 @@ static void mtu(const struct doctor_case *c, struct doctor_finding *f)
 	}
 }
 
-/* --- Offloads ------------------------------------------------------------------------------------ */
+/* --- Offloads --------------------------------------------------------------------------------- */
 
 static void lro(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -346,8 +347,8 @@ static bool is_generic(const struct doctor_case *c)
 }
 
 /*
- * A tag that the card takes out is not in the answer (iface/vlans.h), except where the kernel puts it back: into
- * what a generic program sends. veth's frames have it where the sender put it.
+ * A tag that the card takes out is not in the answer (iface/vlans.h), except where the kernel puts
+ * it back: into what a generic program sends. veth's frames have it where the sender put it.
  */
 static void vlan_offload(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -481,11 +482,10 @@ static void return_path(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_ok(f, "by the routing table");
 		return;
 	}
-	doctor_fail(
-		f,
-		"return-path: fib, but the kernel does not tell the next hop while net.ipv%s.conf.lo."
-		"forwarding is 0: the driver answers no such query",
-		v4 ? "6" : "4");
+	doctor_fail(f,
+		    "return-path: fib, but the kernel does not tell the next hop while "
+		    "net.ipv%s.conf.lo.forwarding is 0: the driver answers no such query",
+		    v4 ? "6" : "4");
 	doctor_fix(f, "sysctl -w net.ipv4.conf.lo.forwarding=1 net.ipv6.conf.lo.forwarding=1");
 }
 

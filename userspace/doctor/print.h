@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What volleyctl doctor found, for people: a block for the host, each service and each interface. */
+/* What volleyctl doctor found, for people: a block for the host, each service and each
+ * interface. */
 #ifndef VOLLEY_DOCTOR_PRINT_H
 #define VOLLEY_DOCTOR_PRINT_H
 

@@ -19,7 +19,8 @@ static bool wants_xdp(const struct doctor_case *c)
 	return c->nic->ifindex > 0 && c->want->xdp != CONFIG_XDP_OFF;
 }
 
-/* Of a driver that takes a queue more for each possible processor. A program that is there has its own already. */
+/* Of a driver that takes a queue more for each possible processor. A program that is there has its
+ * own already. */
 static struct quirks_pairs pairs_of(const struct doctor_case *c)
 {
 	const struct doctor_nic *nic = c->nic;
@@ -54,10 +55,10 @@ static void queues(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_warn(f, "queues: %u, but the interface has %d", c->want->n_queues, n);
 		doctor_fix(f, "ethtool -L %s combined %u", c->nic->name, c->want->n_queues);
 	} else if (n > (int)VOLLEY_QUEUES) {
-		doctor_warn(
-			f,
-			"%d queues, and Volley serves %u: misses on the others go to kernel sockets",
-			n, (unsigned int)VOLLEY_QUEUES);
+		doctor_warn(f,
+			    "%d queues, and Volley serves %u: misses on the others go to kernel "
+			    "sockets",
+			    n, (unsigned int)VOLLEY_QUEUES);
 		doctor_fix(f, "ethtool -L %s combined %u", c->nic->name,
 			   (unsigned int)VOLLEY_QUEUES);
 	} else if (d && d->max_queues && n > d->max_queues) {
@@ -86,8 +87,8 @@ static void queues(const struct doctor_case *c, struct doctor_finding *f)
 }
 
 /*
- * virtnet_xdp_set(): with a queue more for each possible processor, answers leave by these; without, "XDP_TX
- * and XDP_REDIRECT will operate in a slower locked tx mode".
+ * virtnet_xdp_set(): with a queue more for each possible processor, answers leave by these;
+ * without, "XDP_TX and XDP_REDIRECT will operate in a slower locked tx mode".
  */
 static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -104,18 +105,18 @@ static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	}
 	if (quirks_native_is_fatal(d->name, &pairs)) {
-		doctor_refuse(
-			f, c->want,
-			"%u of %u queues are in use, and XDP wants one more for each of %u processors: "
-			"with %s the kernel would crash at the first answer by native XDP",
-			n, pairs.n_max, pairs.n_cpus, d->name);
+		doctor_refuse(f, c->want,
+			      "%u of %u queues are in use, and XDP wants one more for each of %u "
+			      "processors: with %s the kernel would crash at the first answer by "
+			      "native XDP",
+			      n, pairs.n_max, pairs.n_cpus, d->name);
 		doctor_fix(f, "ethtool -L %s combined %u", c->nic->name,
 			   quirks_pairs_wanted(&pairs));
 	} else if (n_all <= pairs.n_max) {
 		doctor_ok(
 			f,
-			"each processor has a queue for what XDP sends; AF_XDP is for queues 0 to %u, "
-			"kernel sockets answer the others",
+			"each processor has a queue for what XDP sends; AF_XDP is for queues 0 to "
+			"%u, kernel sockets answer the others",
 			n - 1);
 	} else if (pairs.n_max > pairs.n_cpus) {
 		doctor_warn(f,
@@ -167,8 +168,8 @@ static void rss_hash(const struct doctor_case *c, struct doctor_finding *f)
 	put_hash(hash, bad4 ? nic->hash_udp4 : nic->hash_udp6);
 	doctor_warn(
 		f,
-		"UDP over %s is spread by \"%s\", without the ports: a large resolver's queries all "
-		"come to one queue",
+		"UDP over %s is spread by \"%s\", without the ports: a large resolver's queries "
+		"all come to one queue",
 		bad4 && bad6 ? "IPv4 and IPv6" :
 		bad4         ? "IPv4" :
 			       "IPv6",
@@ -246,11 +247,10 @@ static void irqs(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_ok(f, "each queue interrupts the processor of its worker");
 		return;
 	}
-	doctor_warn(
-		f,
-		"the interrupts of %d queue(s) are not on their worker's processor alone; the first "
-		"is queue %d, interrupt %d, worker on %d",
-		n_bad, first, nic->irqs[first].number, nic->queue_cpus[first]);
+	doctor_warn(f,
+		    "the interrupts of %d queue(s) are not on their worker's processor alone; the "
+		    "first is queue %d, interrupt %d, worker on %d",
+		    n_bad, first, nic->irqs[first].number, nic->queue_cpus[first]);
 	doctor_fix(f, "echo %d >/proc/irq/%d/smp_affinity_list", nic->queue_cpus[first],
 		   nic->irqs[first].number);
 }

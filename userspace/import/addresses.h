@@ -10,12 +10,14 @@
 struct import_addresses {
 	const char *address; /* one or two names with a blank between them */
 	const char *port, *tls_port, *certificate, *key;
-	const char *const *fallback; /* where no address is given, NULL behind the last; NULL: all */
+	/* where no address is given, NULL behind the last; NULL: all */
+	const char *const *fallback;
 };
 
 void import_addresses(struct import *import, const struct import_addresses *options);
 
-/* ADDRESS or ADDRESS@PORT at server.listen or server.tls.listen, with PORT where it has none; said where it is no address. */
+/* ADDRESS or ADDRESS@PORT at server.listen or server.tls.listen, with PORT where it has none; said
+ * where it is no address. */
 void import_listen(struct import *import, const struct import_node *node, const char *address,
 		   const char *port, bool is_tls);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- What is said --------------------------------------------------------------------------------- */
+/* --- What is said ----------------------------------------------------------------------------- */
 
 static void say(struct import *import, const struct import_node *node, const char *kind,
 		const char *form, va_list args)
@@ -55,7 +55,7 @@ void import_idle(struct import *import, const struct import_node *node, const ch
 		node->name, why);
 }
 
-/* --- What is made --------------------------------------------------------------------------------- */
+/* --- What is made ----------------------------------------------------------------------------- */
 
 static json_t *make_at(struct import *import, json_t *object, const char *key, json_t *made)
 {
@@ -145,7 +145,7 @@ const char *import_path(const struct import *import, const char *path, char buf[
 	return buf;
 }
 
-/* --- Words of other servers ----------------------------------------------------------------------- */
+/* --- Words of other servers ------------------------------------------------------------------- */
 
 bool import_is_yes(const char *text)
 {
@@ -157,7 +157,8 @@ bool import_is_yes(const char *text)
 	return false;
 }
 
-/* M is a month for Knot and in ISO 8601, m a minute; behind the T of ISO 8601 M is a minute, too. */
+/* M is a month for Knot and in ISO 8601, m a minute; behind the T of ISO 8601 M is a minute,
+ * too. */
 static long long unit_seconds(char unit, bool is_time)
 {
 	switch (unit) {
@@ -214,7 +215,7 @@ long long import_seconds(const char *text)
 	return sum;
 }
 
-/* --- Tables ---------------------------------------------------------------------------------------- */
+/* --- Tables ----------------------------------------------------------------------------------- */
 
 static bool has_name(const char *names, const char *name)
 {

@@ -1,14 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What carries options over, whatever server they are of: the configuration that is being made, and what is said about
- * options that it has no place for.
+ * What carries options over, whatever server they are of: the configuration that is being made, and
+ * what is said about options that it has no place for.
  *
- *	a section's options ─► import_carry(): a table of rules ─► import_set(): checked against the table of keys ─► out
- *	                                                       └─► import_lost(), import_note(), import_idle() ─► notes
+ *	a section's options ─► import_carry(): a table of rules
+ *	    ├─► import_set(): checked against the table of keys ─► out
+ *	    └─► import_lost(), import_note(), import_idle() ─► notes
  *
- * A value is carried over only if volleyd would take it, so that the result is accepted; a number out of bounds becomes the
- * bound, and a note says so. For one thread. Where memory is short what has no room is missing, and has_no_memory is set.
+ * A value is carried over only if volleyd would take it, so that the result is accepted; a number
+ * out of bounds becomes the bound, and a note says so. For one thread. Where memory is short what
+ * has no room is missing, and has_no_memory is set.
  */
 #ifndef VOLLEY_IMPORT_CARRY_H
 #define VOLLEY_IMPORT_CARRY_H
@@ -52,9 +54,10 @@ void import_put(struct import *import, json_t *object, const char *key, const ch
 void import_append(struct import *import, json_t *object, const char *key, const char *text);
 
 /*
- * Sets KEY, as in volley.yaml(5) ("server.tcp.idle-timeout"), of the whole configuration; where AT is not NULL only the last
- * part of KEY counts, and AT is the object. TEXT is read as the other servers write it ("yes", "4m", "1d12h", "P1D", a
- * relative path), whatever the key takes. A list gets one more item.
+ * Sets KEY, as in volley.yaml(5) ("server.tcp.idle-timeout"), of the whole configuration; where AT
+ * is not NULL only the last part of KEY counts, and AT is the object. TEXT is read as the other
+ * servers write it ("yes", "4m", "1d12h", "P1D", a relative path), whatever the key takes. A list
+ * gets one more item.
  */
 void import_set(struct import *import, const struct import_node *node, json_t *at, const char *key,
 		const char *text);
@@ -71,7 +74,7 @@ bool import_is_yes(const char *text);
 /* Seconds of "90", "1h30m", "P1DT2H", "2w"; -1: it is none. */
 long long import_seconds(const char *text);
 
-/* --- Tables of options --------------------------------------------------------------------------- */
+/* --- Tables of options ------------------------------------------------------------------------ */
 
 enum import_do {
 	IMPORT_SET,        /* import_set() with .text, a key */

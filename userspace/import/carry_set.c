@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One value: as the other server writes it, read as what our key takes, and written as volley.yaml(5) has it. */
+/* One value: as the other server writes it, read as what our key takes, and written as
+ * volley.yaml(5) has it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

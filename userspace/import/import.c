@@ -24,13 +24,15 @@ static const struct server {
 	const char *signs; /* words that only its files have, with blanks between them */
 } servers[] = {
 	[IMPORT_NSD] = { "nsd", import_parse_flat, import_nsd,
-			 "request-xfr: provide-xfr: zonesdir: allow-notify: zonefile: ip-address: server-count:" },
+			 "request-xfr: provide-xfr: zonesdir: allow-notify: zonefile: ip-address: "
+			 "server-count:" },
 	[IMPORT_KNOT] = { "knot", import_parse_knot, import_knot,
 			  "domain: id: rundir: automatic-acl: target:" },
 	[IMPORT_NAMED] = { "named", import_parse_named, import_named,
 			   "options acl zone view controls logging" },
 	[IMPORT_UNBOUND] = { "unbound", import_parse_flat, import_unbound,
-			     "access-control: forward-zone: stub-zone: auth-zone: local-zone: local-data: interface: include-toplevel: auto-trust-anchor-file:" },
+			     "access-control: forward-zone: stub-zone: auth-zone: local-zone: "
+			     "local-data: interface: include-toplevel: auto-trust-anchor-file:" },
 };
 
 #define N_SERVERS (sizeof(servers) / sizeof(servers[0]))
@@ -101,7 +103,8 @@ static void put(FILE *out, const struct import *import, const char *path, enum i
 		      ".\n",
 	      out);
 	if (!json_object_get(import->out, "interfaces"))
-		fputs("# To answer in the driver, name the interfaces: interfaces: [{name: eth0}]\n",
+		fputs("# To answer in the driver, name the interfaces: interfaces: [{name: "
+		      "eth0}]\n",
 		      out);
 	import_yaml_put(out, sorted);
 	json_decref(sorted);
@@ -136,7 +139,7 @@ int import_run(FILE *out, FILE *notes, const char *path, enum import_kind kind)
 	return ret;
 }
 
-/* --- The command ------------------------------------------------------------------------------------------ */
+/* --- The command ------------------------------------------------------------------------------ */
 
 struct wish {
 	const char *file, *from, *output;
@@ -224,7 +227,8 @@ int import_command(FILE *out, FILE *errors, int n, char **words)
 	kind = wish.from ? import_kind_of_word(wish.from) : import_kind_of_file(wish.file);
 	if (kind == IMPORT_UNKNOWN) {
 		fprintf(errors,
-			"volleyctl: import: %s: of which server is it? Give --from nsd, knot, named or unbound\n",
+			"volleyctl: import: %s: of which server is it? Give --from nsd, knot, "
+			"named or unbound\n",
 			wish.file);
 		return EXIT_USAGE;
 	}

@@ -25,7 +25,7 @@ struct import_node *import_knot_item(const struct import *import, const char *se
 	return NULL;
 }
 
-/* --- server, xdp ------------------------------------------------------------------------------------ */
+/* --- server, xdp ------------------------------------------------------------------------------ */
 
 static void carry_listen(struct import *import, struct import_node *node, json_t *at)
 {
@@ -64,7 +64,8 @@ static const struct import_rule server_rules[] = {
 	{ "cert-file key-file", IMPORT_CALL, NULL, carry_certificate },
 	{ "tcp-max-clients max-tcp-clients", IMPORT_SET, "server.tcp.max-connections", NULL },
 	{ "tcp-idle-timeout", IMPORT_SET, "server.tcp.idle-timeout", NULL },
-	{ "udp-max-payload udp-max-payload-ipv4 udp-max-payload-ipv6 max-udp-payload max-ipv4-udp-payload max-ipv6-udp-payload",
+	{ "udp-max-payload udp-max-payload-ipv4 udp-max-payload-ipv6 max-udp-payload "
+	  "max-ipv4-udp-payload max-ipv6-udp-payload",
 	  IMPORT_SET, "server.max-udp-size", NULL },
 	{ "automatic-acl", IMPORT_READ, NULL, NULL },
 	{ "listen-quic", IMPORT_LOST, "there is no DNS over QUIC", NULL },
@@ -72,7 +73,10 @@ static const struct import_rule server_rules[] = {
 	{ "answer-rotation", IMPORT_UNLESS_NO, "records are not rotated", NULL },
 	{ "rundir user pidfile", IMPORT_IDLE,
 	  "control.socket, server.pid-file and systemd have this", NULL },
-	{ "udp-workers tcp-workers background-workers async-start tcp-io-timeout tcp-remote-io-timeout tcp-max-clients-per-ip tcp-reuseport tcp-fastopen quic-max-clients quic-outbuf-max-size quic-idle-close-timeout remote-pool-limit remote-pool-timeout remote-retry-delay socket-affinity dbus-event edns-client-subnet",
+	{ "udp-workers tcp-workers background-workers async-start tcp-io-timeout "
+	  "tcp-remote-io-timeout tcp-max-clients-per-ip tcp-reuseport tcp-fastopen "
+	  "quic-max-clients quic-outbuf-max-size quic-idle-close-timeout remote-pool-limit "
+	  "remote-pool-timeout remote-retry-delay socket-affinity dbus-event edns-client-subnet",
 	  IMPORT_IDLE, "volleyd has a worker for each processor, and times of its own", NULL },
 	{ 0 },
 };
@@ -98,7 +102,7 @@ static void carry_interfaces(struct import *import, struct import_node *section)
 			import_idle(import, node, "see interfaces and server.tcp");
 }
 
-/* --- keys, remotes ------------------------------------------------------------------------------------ */
+/* --- keys, remotes ---------------------------------------------------------------------------- */
 
 static void carry_key(struct import *import, struct import_node *item)
 {
@@ -131,9 +135,9 @@ static void carry_remote(struct import *import, struct import_node *item)
 		remote.tls_pin = import_node_text(item, "cert-key");
 		remote.tls_name = import_node_text(item, "cert-hostname");
 		if (!remote.tls_pin && !remote.tls_name) {
-			import_lost(
-				import, item,
-				"TLS without cert-key and cert-hostname trusts everyone: give tls-name");
+			import_lost(import, item,
+				    "TLS without cert-key and cert-hostname trusts everyone: give "
+				    "tls-name");
 			return;
 		}
 	}
@@ -145,7 +149,7 @@ static void carry_remote(struct import *import, struct import_node *item)
 	import_carry(import, item, remote_rules, NULL);
 }
 
-/* --- policies --------------------------------------------------------------------------------------------- */
+/* --- policies --------------------------------------------------------------------------------- */
 
 static void carry_single(struct import *import, struct import_node *node, json_t *at)
 {
@@ -186,12 +190,14 @@ static const struct import_rule policy_rules[] = {
 	{ "ksk-submission", IMPORT_LOST, "the parent is not asked: say 'volleyctl zone ds-seen'",
 	  NULL },
 	{ "manual", IMPORT_UNLESS_NO,
-	  "keys are made and replaced by volleyd; lifetimes of 0 wait for 'volleyctl zone rollover'",
+	  "keys are made and replaced by volleyd; lifetimes of 0 wait for 'volleyctl zone "
+	  "rollover'",
 	  NULL },
 	{ "ksk-shared offline-ksk", IMPORT_UNLESS_NO, "each zone has keys of its own, here", NULL },
 	{ "keystore dnskey-management ds-push unsafe-operation cds-digest-type", IMPORT_LOST,
 	  "this is not there", NULL },
-	{ "ksk-size zsk-size nsec3-salt-lifetime zone-max-ttl rrsig-pre-refresh reproducible-signing delete-delay signing-threads",
+	{ "ksk-size zsk-size nsec3-salt-lifetime zone-max-ttl rrsig-pre-refresh "
+	  "reproducible-signing delete-delay signing-threads",
 	  IMPORT_IDLE, "volleyd decides this by itself", NULL },
 	{ 0 },
 };
@@ -214,7 +220,7 @@ static void carry_policy(struct import *import, struct import_node *item)
 	import_carry(import, item, policy_rules, policy);
 }
 
-/* --- modules ------------------------------------------------------------------------------------------------ */
+/* --- modules ---------------------------------------------------------------------------------- */
 
 static void carry_exempt(struct import *import, struct import_node *node, json_t *at)
 {
@@ -276,7 +282,7 @@ static void carry_module(struct import *import, struct import_node *section)
 		import_carry(import, item, rules, NULL);
 }
 
-/* --- All of it ------------------------------------------------------------------------------------------------ */
+/* --- All of it -------------------------------------------------------------------------------- */
 
 static void each(struct import *import, const char *section,
 		 void (*carry)(struct import *, struct import_node *))

@@ -31,7 +31,7 @@ static const char *find_text(const struct import *import, const struct import_no
 	return import_node_word(find(import, zone, name), 0);
 }
 
-/* --- Lists of remotes ------------------------------------------------------------------------------------ */
+/* --- Lists of remotes ------------------------------------------------------------------------- */
 
 typedef void remote_call(struct import *import, struct import_node *node, json_t *zone,
 			 const char *id);
@@ -85,7 +85,7 @@ static void add_notify(struct import *import, struct import_node *node, json_t *
 	add_remote(import, node, zone, id, "notify");
 }
 
-/* --- ACL ---------------------------------------------------------------------------------------------------- */
+/* --- ACL -------------------------------------------------------------------------------------- */
 
 /* A rule for each address of the remote, with its key. */
 static void allow_remote(struct import *import, struct import_node *node, json_t *zone,
@@ -254,7 +254,7 @@ static void carry_acl(struct import *import, struct import_node *node, json_t *z
 	take_acls(import, node, 0, zone);
 }
 
-/* --- Options of a zone ---------------------------------------------------------------------------------------- */
+/* --- Options of a zone ------------------------------------------------------------------------ */
 
 static void carry_primaries(struct import *import, struct import_node *node, json_t *zone)
 {
@@ -347,7 +347,9 @@ static const struct import_rule zone_rules[] = {
 	{ "zonemd-verify zonemd-generate", IMPORT_IDLE,
 	  "a ZONEMD record of a zone is kept and checked", NULL },
 	{ "reverse-generate include-from", IMPORT_LOST, "zones are not made of others", NULL },
-	{ "semantic-checks zonefile-load zonefile-skip journal-content journal-max-depth ixfr-benevolent ixfr-by-one ixfr-from-axfr adjust-threads serial-policy serial-modulo min-refresh-interval max-refresh-interval default-ttl",
+	{ "semantic-checks zonefile-load zonefile-skip journal-content journal-max-depth "
+	  "ixfr-benevolent ixfr-by-one ixfr-from-axfr adjust-threads serial-policy serial-modulo "
+	  "min-refresh-interval max-refresh-interval default-ttl",
 	  IMPORT_IDLE, "volleyd decides this by itself", NULL },
 	{ 0 },
 };
@@ -378,7 +380,7 @@ static void put_file(struct import *import, struct import_node *at, json_t *zone
 	import_set(import, at, zone, "zones[].file", path);
 }
 
-/* --- Templates of members of catalogs ---------------------------------------------------------------------------- */
+/* --- Templates of members of catalogs --------------------------------------------------------- */
 
 static void carry_template(struct import *import, struct import_node *item, const char *name)
 {
@@ -419,7 +421,7 @@ static void carry_groups(struct import *import, struct import_node *node, json_t
 	}
 }
 
-/* --- Zones --------------------------------------------------------------------------------------------------------- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
 /* The template's options that the zone has not. */
 static void carry_rest(struct import *import, const struct import_node *item, json_t *zone)

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* named.conf(5): options, keys, policies, views. Zones are in named_zones.c, address match lists in named_lists.c. */
+/* named.conf(5): options, keys, policies, views. Zones are in named_zones.c, address match lists in
+ * named_lists.c. */
 #include "import/named.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "import/import_servers.h"
 #include "import/peers.h"
 
-/* --- Lists of clients ------------------------------------------------------------------------------------ */
+/* --- Lists of clients ------------------------------------------------------------------------- */
 
 static void add_client(struct import *import, struct import_node *list, void *user,
 		       const char *prefix, const char *key)
@@ -93,7 +94,8 @@ static bool put_common(struct import *import, const struct import_node *node, co
 	return has;
 }
 
-/* Who may ask at all: the clients of the one view that are in allow-query, too. No list would be for everyone. */
+/* Who may ask at all: the clients of the one view that are in allow-query, too. No list would be
+ * for everyone. */
 static void carry_query(struct import *import, struct import_node *options, const json_t *clients)
 {
 	struct import_node *query = import_node_find(options, "allow-query"),
@@ -109,7 +111,8 @@ static void carry_query(struct import *import, struct import_node *options, cons
 	json_decref(allowed);
 }
 
-/* Who may recurse: allow-recursion, else allow-query-cache, else allow-query, else this host and its networks. */
+/* Who may recurse: allow-recursion, else allow-query-cache, else allow-query, else this host and
+ * its networks. */
 static void carry_recursion(struct import *import, struct import_node *options,
 			    const json_t *clients)
 {
@@ -129,7 +132,8 @@ static void carry_recursion(struct import *import, struct import_node *options,
 	if (!list)
 		import_note(
 			import, options,
-			"named lets the networks of the host recurse: give recursion.allow their prefixes");
+			"named lets the networks of the host recurse: give recursion.allow their "
+			"prefixes");
 }
 
 static void carry_access(struct import *import, struct import_node *options)
@@ -141,7 +145,7 @@ static void carry_access(struct import *import, struct import_node *options)
 	json_decref(clients);
 }
 
-/* --- Where it listens ---------------------------------------------------------------------------------------- */
+/* --- Where it listens ------------------------------------------------------------------------- */
 
 struct listen {
 	const char *port;
@@ -193,7 +197,7 @@ static void carry_listen(struct import *import, struct import_node *node, json_t
 		   import_node_text(block, "key-file") ? import_node_text(block, "key-file") : "");
 }
 
-/* --- options ------------------------------------------------------------------------------------------------------ */
+/* --- options ---------------------------------------------------------------------------------- */
 
 static const char *word_of(const struct import_node *node)
 {
@@ -231,9 +235,9 @@ static void carry_forwarders(struct import *import, struct import_node *node, js
 		snprintf(text, sizeof(text), "%s%s%s", one->name, port ? "@" : "",
 			 port ? port : "");
 		if (import_named_of_server(node, one, "tls"))
-			import_lost(
-				import, one,
-				"give recursion.transport: tls, with @853# and the name of the certificate");
+			import_lost(import, one,
+				    "give recursion.transport: tls, with @853# and the name of the "
+				    "certificate");
 		else
 			import_set(import, one, NULL, "recursion.forward", text);
 	}
@@ -267,7 +271,9 @@ static void carry_limits(struct import *import, struct import_node *node, json_t
 		{ "slip", IMPORT_SET, "rrl.slip", NULL },
 		{ "log-only", IMPORT_SET, "rrl.dry-run", NULL },
 		{ "exempt-clients", IMPORT_CALL, NULL, carry_exempt },
-		{ "window all-per-second errors-per-second nodata-per-second nxdomains-per-second referrals-per-second ipv4-prefix-length ipv6-prefix-length max-table-size min-table-size qps-scale",
+		{ "window all-per-second errors-per-second nodata-per-second nxdomains-per-second "
+		  "referrals-per-second ipv4-prefix-length ipv6-prefix-length max-table-size "
+		  "min-table-size qps-scale",
 		  IMPORT_IDLE, "rrl counts all answers to an address alike", NULL },
 		{ 0 },
 	};
@@ -302,9 +308,10 @@ static void carry_validation(struct import *import, struct import_node *node, js
 {
 	(void)at;
 	if (!strcmp(word_of(node), "auto"))
-		import_lost(
-			import, node,
-			"the key of the root is in no file of named: give recursion.auto-trust-anchor one, such as a copy of /usr/share/dns/root.key");
+		import_lost(import, node,
+			    "the key of the root is in no file of named: give "
+			    "recursion.auto-trust-anchor one, such as a copy of "
+			    "/usr/share/dns/root.key");
 }
 
 static void carry_minimal(struct import *import, struct import_node *node, json_t *at)
@@ -332,7 +339,8 @@ static void carry_insecure(struct import *import, struct import_node *node, json
 }
 
 static const struct import_rule option_rules[] = {
-	{ "directory port tls-port recursion allow-query allow-recursion allow-query-cache forward max-stale-ttl also-notify allow-transfer allow-notify dnssec-policy match-clients zone",
+	{ "directory port tls-port recursion allow-query allow-recursion allow-query-cache forward "
+	  "max-stale-ttl also-notify allow-transfer allow-notify dnssec-policy match-clients zone",
 	  IMPORT_READ, NULL, NULL },
 	{ "listen-on listen-on-v6", IMPORT_CALL, NULL, carry_listen },
 	{ "version hostname server-id", IMPORT_CALL, NULL, carry_name },
@@ -371,12 +379,22 @@ static const struct import_rule option_rules[] = {
 	{ "dnstap dnstap-output", IMPORT_LOST, "there is no dnstap", NULL },
 	{ "match-destinations match-recursive-only", IMPORT_LOST, "all clients get the same",
 	  NULL },
-	{ "prefetch qname-minimization stale-answer-client-timeout stale-refresh-time stale-cache-enable notify pid-file session-keyfile dump-file statistics-file memstatistics-file recursing-file secroots-file managed-keys-directory bindkeys-file key-directory querylog clients-per-query max-clients-per-query tcp-listen-queue tcp-keepalive-timeout tcp-initial-timeout tcp-advertised-timeout serial-query-rate interface-interval auth-nxdomain zone-statistics check-names ixfr-from-differences lame-ttl resolver-query-timeout fetches-per-server fetches-per-zone reuseport send-cookie require-server-cookie cookie-algorithm minimal-any transfers-per-ns transfer-format files stacksize datasize coresize flush-zones-on-shutdown heartbeat-interval dnssec-accept-expired nta-lifetime nta-recheck servfail-ttl use-v4-udp-ports use-v6-udp-ports avoid-v4-udp-ports avoid-v6-udp-ports",
+	{ "prefetch qname-minimization stale-answer-client-timeout stale-refresh-time "
+	  "stale-cache-enable notify pid-file session-keyfile dump-file statistics-file "
+	  "memstatistics-file recursing-file secroots-file managed-keys-directory bindkeys-file "
+	  "key-directory querylog clients-per-query max-clients-per-query tcp-listen-queue "
+	  "tcp-keepalive-timeout tcp-initial-timeout tcp-advertised-timeout serial-query-rate "
+	  "interface-interval auth-nxdomain zone-statistics check-names ixfr-from-differences "
+	  "lame-ttl resolver-query-timeout fetches-per-server fetches-per-zone reuseport "
+	  "send-cookie require-server-cookie cookie-algorithm minimal-any transfers-per-ns "
+	  "transfer-format files stacksize datasize coresize flush-zones-on-shutdown "
+	  "heartbeat-interval dnssec-accept-expired nta-lifetime nta-recheck servfail-ttl "
+	  "use-v4-udp-ports use-v6-udp-ports avoid-v4-udp-ports avoid-v6-udp-ports",
 	  IMPORT_IDLE, "volleyd decides this by itself, or systemd has it", NULL },
 	{ 0 },
 };
 
-/* --- Keys, policies, views ------------------------------------------------------------------------------------------- */
+/* --- Keys, policies, views -------------------------------------------------------------------- */
 
 static void carry_algorithm(struct import *import, struct import_node *node, json_t *at)
 {
@@ -408,7 +426,8 @@ static const struct import_rule policy_rules[] = {
 	{ "parent-ds-ttl", IMPORT_SET, "signing[].parent-ds-ttl", NULL },
 	{ "parent-propagation-delay", IMPORT_SET, "signing[].parent-propagation-delay", NULL },
 	{ "zone-propagation-delay", IMPORT_SET, "signing[].propagation-delay", NULL },
-	{ "max-zone-ttl publish-safety retire-safety purge-keys signatures-validity-dnskey cdnskey cds-digest-types",
+	{ "max-zone-ttl publish-safety retire-safety purge-keys signatures-validity-dnskey cdnskey "
+	  "cds-digest-types",
 	  IMPORT_IDLE, "volleyd decides this by itself", NULL },
 	{ 0 },
 };
@@ -483,7 +502,8 @@ static void carry_views(struct import *import, struct import_node *options)
 		if (n_views > 1 && !strcmp(node->name, "view"))
 			import_lost(
 				import, node,
-				"there are no views: make a configuration and a volleyd for each of the %u",
+				"there are no views: make a configuration and a volleyd for each "
+				"of the %u",
 				n_views);
 }
 
@@ -498,9 +518,9 @@ static void carry_rest(struct import *import, struct import_node *node)
 		return;
 	if (!strcmp(node->name, "controls") || !strcmp(node->name, "logging") ||
 	    !strcmp(node->name, "statistics-channels"))
-		import_idle(
-			import, node,
-			"volleyctl commands volleyd, which logs to standard error, and metrics.listen tells counters");
+		import_idle(import, node,
+			    "volleyctl commands volleyd, which logs to standard error, and "
+			    "metrics.listen tells counters");
 	else if (strstr(node->name, "keys") || !strcmp(node->name, "trust-anchors"))
 		import_lost(import, node,
 			    "write the records to a file, and give recursion.trust-anchor");

@@ -54,7 +54,8 @@ static void give(struct walk *walk, struct import_node *at, const char *prefix, 
 	if (is_out)
 		import_lost(
 			walk->import, at,
-			"what stands behind ! cannot be taken out of %s: write prefixes of those that may",
+			"what stands behind ! cannot be taken out of %s: write prefixes of those "
+			"that may",
 			key ? key : prefix);
 	else
 		walk->found(walk->import, walk->list, walk->user, prefix, key);

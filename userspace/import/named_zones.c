@@ -119,7 +119,10 @@ static const struct import_rule zone_rules[] = {
 	{ "forward forwarders", IMPORT_READ, NULL, NULL },
 	{ "transfer-source transfer-source-v6 notify-source notify-source-v6", IMPORT_LOST,
 	  "give remotes[].source", NULL },
-	{ "inline-signing serial-update-method ixfr-from-differences zone-statistics check-names check-mx check-integrity check-wildcard masterfile-style max-transfer-idle-in max-transfer-idle-out max-transfer-time-in max-transfer-time-out multi-master journal update-check-ksk dnssec-loadkeys-interval notify-delay",
+	{ "inline-signing serial-update-method ixfr-from-differences zone-statistics check-names "
+	  "check-mx check-integrity check-wildcard masterfile-style max-transfer-idle-in "
+	  "max-transfer-idle-out max-transfer-time-in max-transfer-time-out multi-master journal "
+	  "update-check-ksk dnssec-loadkeys-interval notify-delay",
 	  IMPORT_IDLE, "volleyd decides this by itself", NULL },
 	{ 0 },
 };
@@ -154,7 +157,8 @@ static void add_upstream(struct import *import, const struct import_node *node, 
 	json_decref(item);
 }
 
-/* A zone that others resolve, or whose servers are given: an entry of recursion.LIST for each address. */
+/* A zone that others resolve, or whose servers are given: an entry of recursion.LIST for each
+ * address. */
 static void add_upstreams(struct import *import, struct import_node *node, const char *name,
 			  const char *list, const struct import_node *addresses)
 {
@@ -164,9 +168,9 @@ static void add_upstreams(struct import *import, struct import_node *node, const
 			    name);
 	for (struct import_node *at = addresses ? addresses->child : NULL; at; at = at->next) {
 		if (import_named_of_server(addresses, at, "tls"))
-			import_lost(
-				import, at,
-				"give it transport: tls, with @853# and the name of the certificate");
+			import_lost(import, at,
+				    "give it transport: tls, with @853# and the name of the "
+				    "certificate");
 		else
 			add_upstream(import, node, name, list, addresses, at);
 	}

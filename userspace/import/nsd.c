@@ -10,7 +10,7 @@
 #define PATTERNS_MAX 16 /* that include each other */
 #define ZONES_FOLDER "/etc/nsd"
 
-/* --- server ------------------------------------------------------------------------------------------ */
+/* --- server ----------------------------------------------------------------------------------- */
 
 static void carry_nsid(struct import *import, struct import_node *node, json_t *at)
 {
@@ -38,13 +38,14 @@ static void carry_limit(struct import *import, struct import_node *node, json_t 
 {
 	(void)at;
 	import_set(import, node, NULL, "rrl.answers", import_node_word(node, 0));
-	import_note(
-		import, node,
-		"rrl.answers counts all answers to one address, whatever their names and types are");
+	import_note(import, node,
+		    "rrl.answers counts all answers to one address, whatever their names and types "
+		    "are");
 }
 
 static const struct import_rule server_rules[] = {
-	{ "ip-address interface port tls-port tls-service-key tls-service-pem hide-version hide-identity",
+	{ "ip-address interface port tls-port tls-service-key tls-service-pem hide-version "
+	  "hide-identity",
 	  IMPORT_READ, NULL, NULL },
 	{ "version", IMPORT_SET, "server.version", NULL },
 	{ "identity", IMPORT_SET, "server.identity", NULL },
@@ -63,13 +64,16 @@ static const struct import_rule server_rules[] = {
 	{ "cookie-secret-file", IMPORT_SET, "server.cookies.secret-files", NULL },
 	{ "answer-cookie", IMPORT_UNLESS_YES, "cookies cannot be switched off", NULL },
 	{ "zonesdir", IMPORT_READ, NULL, NULL },
-	{ "server-count cpu-affinity server-1-cpu-affinity server-2-cpu-affinity xfrd-cpu-affinity reuseport",
+	{ "server-count cpu-affinity server-1-cpu-affinity server-2-cpu-affinity xfrd-cpu-affinity "
+	  "reuseport",
 	  IMPORT_IDLE, "there is a worker for each processor: see server.workers", NULL },
-	{ "ip-transparent ip-freebind send-buffer-size receive-buffer-size do-ip4 do-ip6 debug-mode tcp-mss outgoing-tcp-mss",
+	{ "ip-transparent ip-freebind send-buffer-size receive-buffer-size do-ip4 do-ip6 "
+	  "debug-mode tcp-mss outgoing-tcp-mss",
 	  IMPORT_IDLE, "sockets are made for server.listen", NULL },
 	{ "logfile log-only-syslog log-time-ascii verbosity statistics", IMPORT_IDLE,
 	  "volleyd logs to standard error, and counts by itself", NULL },
-	{ "database zonelistfile xfrdfile xfrdir zonefiles-write zonefiles-check pidfile username chroot",
+	{ "database zonelistfile xfrdfile xfrdir zonefiles-write zonefiles-check pidfile username "
+	  "chroot",
 	  IMPORT_IDLE, "server.storage, server.pid-file and systemd have this", NULL },
 	{ "xfrd-reload-timeout xfrd-tcp-max xfrd-tcp-pipeline tcp-reject-overflow round-robin",
 	  IMPORT_IDLE, "there are server.transfers-in and server.tcp", NULL },
@@ -81,7 +85,7 @@ static const struct import_rule server_rules[] = {
 	{ 0 },
 };
 
-/* --- keys, TLS ---------------------------------------------------------------------------------------- */
+/* --- keys, TLS -------------------------------------------------------------------------------- */
 
 static void carry_keys(struct import *import)
 {
@@ -104,7 +108,7 @@ static const struct import_node *find_named(const struct import *import, const c
 	return NULL;
 }
 
-/* --- zones -------------------------------------------------------------------------------------------- */
+/* --- zones ------------------------------------------------------------------------------------ */
 
 static const char *source_of(const struct import_node *zone)
 {
@@ -229,7 +233,8 @@ static const struct import_rule zone_rules[] = {
 	{ "min-retry-time", IMPORT_SET, "zones[].retry-min", NULL },
 	{ "min-expire-time", IMPORT_CALL, NULL, carry_expire },
 	{ "ixfr-size", IMPORT_SET, "zones[].journal-size", NULL },
-	{ "store-ixfr ixfr-number create-ixfr allow-axfr-fallback multi-master-check multi-primary-check notify-retry",
+	{ "store-ixfr ixfr-number create-ixfr allow-axfr-fallback multi-master-check "
+	  "multi-primary-check notify-retry",
 	  IMPORT_IDLE, "changes are kept for all zones, and each primary is asked", NULL },
 	{ "zonestats", IMPORT_IDLE, "volleyctl stats and metrics count", NULL },
 	{ "allow-query", IMPORT_LOST, "clients are told by server.allow, for all zones", NULL },
@@ -308,7 +313,7 @@ static void carry_zone(struct import *import, struct import_node *node)
 	(void)import_zone_end(import, node, zone, has_primary(import, node, 0));
 }
 
-/* --- All of it ----------------------------------------------------------------------------------------- */
+/* --- All of it -------------------------------------------------------------------------------- */
 
 static void carry_section(struct import *import, struct import_node *node)
 {

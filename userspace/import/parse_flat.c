@@ -18,7 +18,8 @@ struct flat {
 	struct import_node *section; /* NULL: none has begun */
 };
 
-/* Where the next word begins and ends; a word in quotes has them around it in the text, but not in the word. */
+/* Where the next word begins and ends; a word in quotes has them around it in the text, but not in
+ * the word. */
 struct cursor {
 	const char *at, *word;
 	size_t len;
@@ -153,7 +154,8 @@ static int take_option(struct flat *flat, struct cursor *c, const char *file)
 	if (!flat->section && !is_include)
 		return import_tree_fail(
 			flat->tree, file, c->line,
-			"%.*s stands in no section: \"server:\" or another one is expected before it",
+			"%.*s stands in no section: \"server:\" or another one is expected before "
+			"it",
 			(int)c->len - 1, c->word);
 	node = is_include ? &scratch :
 			    import_node_add(flat->tree, flat->section, c->word, c->len - 1, file,

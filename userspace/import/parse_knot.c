@@ -122,7 +122,8 @@ static int take_include(struct knot *knot, struct line *line)
 	return ret;
 }
 
-/* Where an option of this line goes: a section of its own, an item of a section, or the section itself. */
+/* Where an option of this line goes: a section of its own, an item of a section, or the section
+ * itself. */
 static struct import_node *open_place(struct knot *knot, const struct line *line,
 				      bool is_first_column, bool is_item)
 {

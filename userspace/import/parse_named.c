@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* named.conf(5): words, braces and semicolons. A statement is a node; what is in its braces are its children. */
+/* named.conf(5): words, braces and semicolons. A statement is a node; what is in its braces are its
+ * children. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -56,8 +57,8 @@ static int skip_space(struct reader *r)
 }
 
 /*
- * Words may follow a brace that is closed, as in "response-policy { ... } qname-wait-recurse no;", but never one of these: there the
- * next statement has begun.
+ * Words may follow a brace that is closed, as in "response-policy { ... } qname-wait-recurse no;",
+ * but never one of these: there the next statement has begun.
  */
 static bool is_section(const struct reader *r)
 {

@@ -16,7 +16,7 @@
 
 #define STORAGE "/var/lib/volley"
 
-/* --- Keys ------------------------------------------------------------------------------------------ */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 static void canonical(const char *name, char buf[IMPORT_TEXT_CAP])
 {
@@ -97,7 +97,7 @@ const char *import_key_name(struct import *import, const struct import_node *nod
 	return NULL;
 }
 
-/* --- Remotes ---------------------------------------------------------------------------------------- */
+/* --- Remotes ---------------------------------------------------------------------------------- */
 
 static void name_of(const char *address, unsigned int n, char *out, size_t cap)
 {
@@ -182,7 +182,7 @@ const char *import_remote(struct import *import, const struct import_node *node,
 	return json_string_value(json_object_get(item, "name"));
 }
 
-/* --- Prefixes --------------------------------------------------------------------------------------- */
+/* --- Prefixes --------------------------------------------------------------------------------- */
 
 struct prefix {
 	uint8_t octets[16];
@@ -373,7 +373,7 @@ void import_allow_nobody(struct import *import, const struct import_node *node)
 		    "nobody may ask: " NOBODY " in server.allow is the address of no client");
 }
 
-/* --- Zones ------------------------------------------------------------------------------------------- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
 json_t *import_find_zone(const struct import *import, const char *name)
 {
@@ -416,9 +416,9 @@ bool import_zone_end(struct import *import, const struct import_node *node, json
 	size_t i;
 
 	if (has(zone, "primaries") && has(zone, "allow-update")) {
-		import_lost(
-			import, node,
-			"updates of a zone with primaries are not forwarded: send them to a primary");
+		import_lost(import, node,
+			    "updates of a zone with primaries are not forwarded: send them to a "
+			    "primary");
 		json_object_del(zone, "allow-update");
 	}
 	if (has(zone, "primaries") ||

@@ -1,14 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The configuration of another name server as a tree of options, whatever its syntax: parse_flat.c, parse_knot.c and
- * parse_named.c make it, and the tables of each server read it.
+ * The configuration of another name server as a tree of options, whatever its syntax: parse_flat.c,
+ * parse_knot.c and parse_named.c make it, and the tables of each server read it.
  *
  *	top ─► "server" ─► "port" 53                  nsd.conf(5), unbound.conf(5)
  *	top ─► "zone" ─► "item" ─► "domain" a.test    knot.conf(5): an item for each "- "
  *	top ─► "zone" a.test IN ─► "file" a.zone      named.conf(5)
  *
- * Every node knows the file and line of its first word, for what is said about it. One thread at a time.
+ * Every node knows the file and line of its first word, for what is said about it. One thread at a
+ * time.
  */
 #ifndef VOLLEY_IMPORT_TREE_H
 #define VOLLEY_IMPORT_TREE_H
@@ -37,7 +38,8 @@ struct import_tree {
 /* Of a tree of zeros, or one that a parser has made. */
 void import_tree_free(struct import_tree *tree);
 
-/* A new option, the last child of PARENT; NAME has LEN octets. NULL, with tree->error: no memory. */
+/* A new option, the last child of PARENT; NAME has LEN octets. NULL, with tree->error: no
+ * memory. */
 struct import_node *import_node_add(struct import_tree *tree, struct import_node *parent,
 				    const char *name, size_t len, const char *file,
 				    unsigned int line);

@@ -9,9 +9,10 @@
 #include "import/import_servers.h"
 #include "import/peers.h"
 
-/* --- Who may ask ---------------------------------------------------------------------------------------- */
+/* --- Who may ask ------------------------------------------------------------------------------ */
 
-/* Of prefixes that hold a client the longest decides: one that may ask is left out where it has a part that is refused. */
+/* Of prefixes that hold a client the longest decides: one that may ask is left out where it has a
+ * part that is refused. */
 static void take_refused(struct import *import, struct import_node *node, const char *prefix)
 {
 	json_t *allow = json_object_get(json_object_get(import->out, "recursion"), "allow");
@@ -25,10 +26,10 @@ static void take_refused(struct import *import, struct import_node *node, const 
 		common = import_prefix_common(item, reduced);
 		if (!common || (common == item && strcmp(item, reduced) != 0))
 			continue;
-		import_lost(
-			import, node,
-			"recursion.allow cannot take %s out of %s, which is left out: give it prefixes of those that may, or give policy.block this one",
-			prefix, item);
+		import_lost(import, node,
+			    "recursion.allow cannot take %s out of %s, which is left out: give it "
+			    "prefixes of those that may, or give policy.block this one",
+			    prefix, item);
 		json_array_remove(allow, i - 1);
 	}
 }
@@ -67,7 +68,7 @@ static void carry_clients(struct import *import)
 					carry_access(import, node, !pass);
 }
 
-/* --- Caches, times ---------------------------------------------------------------------------------------- */
+/* --- Caches, times ---------------------------------------------------------------------------- */
 
 static void add_size(struct import *import, struct import_node *node, json_t *at)
 {
@@ -180,7 +181,8 @@ static void carry_tcp(struct import *import, struct import_node *node, json_t *a
 	}
 
 static const struct import_rule server_rules[] = {
-	{ "interface ip-address port tls-port tls-service-key tls-service-pem access-control hide-version hide-identity serve-expired-ttl directory",
+	{ "interface ip-address port tls-port tls-service-key tls-service-pem access-control "
+	  "hide-version hide-identity serve-expired-ttl directory",
 	  IMPORT_READ, NULL, NULL },
 	{ "version", IMPORT_SET, "server.version", NULL },
 	{ "identity", IMPORT_SET, "server.identity", NULL },
@@ -193,7 +195,9 @@ static const struct import_rule server_rules[] = {
 	{ "tls-session-ticket-keys", IMPORT_LOST,
 	  "give server.tls.ticket-keys, whose file has another form", NULL },
 	{ "rrset-cache-size msg-cache-size", IMPORT_CALL, NULL, add_size },
-	{ "key-cache-size neg-cache-size msg-cache-slabs rrset-cache-slabs infra-cache-slabs key-cache-slabs infra-cache-numhosts infra-host-ttl infra-cache-min-rtt infra-keep-probing",
+	{ "key-cache-size neg-cache-size msg-cache-slabs rrset-cache-slabs infra-cache-slabs "
+	  "key-cache-slabs infra-cache-numhosts infra-host-ttl infra-cache-min-rtt "
+	  "infra-keep-probing",
 	  IMPORT_IDLE, "cache.size is for all", NULL },
 	{ "infra-cache-max-rtt", IMPORT_SET, "recursion.upstream-timeout", NULL },
 	{ "cache-max-ttl", IMPORT_SET, "recursion.max-ttl", NULL },
@@ -252,26 +256,45 @@ static const struct import_rule server_rules[] = {
 	  "questions to one zone are not limited: see recursion.max-per-client", NULL },
 	{ "ratelimit-factor ratelimit-size ratelimit-slabs ratelimit-backoff", IMPORT_IDLE,
 	  "see rrl", NULL },
-	{ "define-tag access-control-tag access-control-tag-action access-control-tag-data access-control-view local-zone-tag local-zone-override interface-tag interface-view interface-action interface-tag-action interface-tag-data",
+	{ "define-tag access-control-tag access-control-tag-action access-control-tag-data "
+	  "access-control-view local-zone-tag local-zone-override interface-tag interface-view "
+	  "interface-action interface-tag-action interface-tag-data",
 	  IMPORT_LOST, "there are no tags and views: all clients get the same", NULL },
 	{ "do-not-query-address", IMPORT_LOST, "upstreams cannot be excluded", NULL },
 	{ "val-permissive-mode ignore-cd-flag disable-dnssec-lame-check", IMPORT_UNLESS_NO,
 	  "validation cannot be weakened: see recursion.domain-insecure", NULL },
 	{ "do-udp do-tcp", IMPORT_UNLESS_YES, "clients are answered over both", NULL },
-	{ "https-port http-endpoint http-max-streams http-query-buffer-size http-response-buffer-size http-nodelay http-notls-downstream",
+	{ "https-port http-endpoint http-max-streams http-query-buffer-size "
+	  "http-response-buffer-size http-nodelay http-notls-downstream",
 	  IMPORT_LOST, "there is no DNS over HTTPS", NULL },
-	{ "proxy-protocol-port tls-additional-port interface-automatic-ports dynlib-file python-script",
+	{ "proxy-protocol-port tls-additional-port interface-automatic-ports dynlib-file "
+	  "python-script",
 	  IMPORT_LOST, "this is not there", NULL },
-	{ "interface-automatic ip-transparent ip-freebind ip-dscp so-rcvbuf so-sndbuf so-reuseport tcp-mss outgoing-tcp-mss tcp-reuse-timeout max-reuse-tcp-queries tcp-auth-query-timeout stream-wait-size edns-tcp-keepalive edns-tcp-keepalive-timeout tcp-connection-limit udp-connect pad-responses pad-responses-block-size pad-queries pad-queries-block-size use-systemd udp-upstream-without-downstream delay-close tls-ciphers tls-ciphersuites tls-use-sni tls-system-cert tls-win-cert",
+	{ "interface-automatic ip-transparent ip-freebind ip-dscp so-rcvbuf so-sndbuf so-reuseport "
+	  "tcp-mss outgoing-tcp-mss tcp-reuse-timeout max-reuse-tcp-queries tcp-auth-query-timeout "
+	  "stream-wait-size edns-tcp-keepalive edns-tcp-keepalive-timeout tcp-connection-limit "
+	  "udp-connect pad-responses pad-responses-block-size pad-queries pad-queries-block-size "
+	  "use-systemd udp-upstream-without-downstream delay-close tls-ciphers tls-ciphersuites "
+	  "tls-use-sni tls-system-cert tls-win-cert",
 	  IMPORT_IDLE, "volleyd decides this by itself", NULL },
-	{ "num-threads outgoing-range outgoing-num-tcp outgoing-port-permit outgoing-port-avoid msg-buffer-size jostle-timeout discard-timeout wait-limit wait-limit-netblock unknown-server-time-limit fast-server-num fast-server-permil max-sent-count prefer-ip4 prefer-ip6 unwanted-reply-threshold shm-enable shm-key",
+	{ "num-threads outgoing-range outgoing-num-tcp outgoing-port-permit outgoing-port-avoid "
+	  "msg-buffer-size jostle-timeout discard-timeout wait-limit wait-limit-netblock "
+	  "unknown-server-time-limit fast-server-num fast-server-permil max-sent-count prefer-ip4 "
+	  "prefer-ip6 unwanted-reply-threshold shm-enable shm-key",
 	  IMPORT_IDLE, "there are server.workers, recursion.threads and recursion.max-per-client",
 	  NULL },
-	{ "verbosity logfile use-syslog log-identity log-time-ascii log-queries log-replies log-tag-queryreply log-local-actions log-servfail log-destaddr val-log-level statistics-interval statistics-cumulative statistics-inhibit-zero extended-statistics",
+	{ "verbosity logfile use-syslog log-identity log-time-ascii log-queries log-replies "
+	  "log-tag-queryreply log-local-actions log-servfail log-destaddr val-log-level "
+	  "statistics-interval statistics-cumulative statistics-inhibit-zero extended-statistics",
 	  IMPORT_IDLE, "volleyd logs to standard error, and counts by itself", NULL },
 	{ "username chroot pidfile do-daemonize", IMPORT_IDLE,
 	  "systemd and server.pid-file have this", NULL },
-	{ "prefetch-key trust-anchor-signaling hide-trustanchor hide-http-user-agent http-user-agent rrset-roundrobin harden-short-bufsize harden-large-queries harden-unknown-additional harden-unverified-glue val-clean-additional val-bogus-ttl val-sig-skew-min val-sig-skew-max val-max-restart val-nsec3-keysize-iterations val-override-date add-holddown del-holddown keep-missing permit-small-holddown zonemd-permissive-mode iter-scrub-promiscuous serve-original-ttl",
+	{ "prefetch-key trust-anchor-signaling hide-trustanchor hide-http-user-agent "
+	  "http-user-agent rrset-roundrobin harden-short-bufsize harden-large-queries "
+	  "harden-unknown-additional harden-unverified-glue val-clean-additional val-bogus-ttl "
+	  "val-sig-skew-min val-sig-skew-max val-max-restart val-nsec3-keysize-iterations "
+	  "val-override-date add-holddown del-holddown keep-missing permit-small-holddown "
+	  "zonemd-permissive-mode iter-scrub-promiscuous serve-original-ttl",
 	  IMPORT_IDLE, "libunbound and volleyd have this as it is by default", NULL },
 	{ 0 },
 };

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts of unbound.conf(5) for unbound.c: local data, and zones that are forwarded, stubs, served or policies. */
+/* Parts of unbound.conf(5) for unbound.c: local data, and zones that are forwarded, stubs, served
+ * or policies. */
 #ifndef VOLLEY_IMPORT_UNBOUND_H
 #define VOLLEY_IMPORT_UNBOUND_H
 

@@ -139,7 +139,8 @@ void import_unbound_local_zone(struct import *import, struct import_node *node, 
 	else if (!strcmp(kind, "static"))
 		import_lost(
 			import, node,
-			"names below %s without local data would be asked upstream: serve it as a zone of zones, or deny it in a list of recursion.rpz",
+			"names below %s without local data would be asked upstream: serve it as a "
+			"zone of zones, or deny it in a list of recursion.rpz",
 			zone);
 	else
 		import_lost(

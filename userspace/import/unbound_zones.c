@@ -6,14 +6,15 @@
 #include "import/peers.h"
 #include "import/unbound.h"
 
-/* --- Forwarders and stubs ---------------------------------------------------------------------------- */
+/* --- Forwarders and stubs --------------------------------------------------------------------- */
 
 struct upstream {
 	const char *zone, *transport, *first;
 	bool is_root, is_stub;
 };
 
-/* "192.0.2.1@853#name": the name counts for TLS only, and TLS has another port. False, and said: it cannot be asked. */
+/* "192.0.2.1@853#name": the name counts for TLS only, and TLS has another port. False, and said: it
+ * cannot be asked. */
 static bool write_address(struct import *import, struct import_node *node,
 			  const struct upstream *to, char *out, size_t cap)
 {
@@ -58,7 +59,8 @@ static void carry_address(struct import *import, struct import_node *node,
 }
 
 static const struct import_rule upstream_rules[] = {
-	{ "name forward-addr stub-addr forward-first stub-first forward-tls-upstream forward-ssl-upstream forward-tcp-upstream stub-tcp-upstream",
+	{ "name forward-addr stub-addr forward-first stub-first forward-tls-upstream "
+	  "forward-ssl-upstream forward-tcp-upstream stub-tcp-upstream",
 	  IMPORT_READ, NULL, NULL },
 	{ "forward-host stub-host", IMPORT_LOST, "give the addresses of this server", NULL },
 	{ "stub-prime", IMPORT_IDLE, "the servers of a stub are asked as they are given", NULL },
@@ -110,7 +112,7 @@ void import_unbound_stub(struct import *import, struct import_node *node)
 	carry_upstreams(import, node, true);
 }
 
-/* --- Zones that are served ------------------------------------------------------------------------------ */
+/* --- Zones that are served -------------------------------------------------------------------- */
 
 static void carry_primary(struct import *import, struct import_node *node, json_t *zone)
 {

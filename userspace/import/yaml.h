@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Writes the object ROOT, whose values are texts, lists and objects. What YAML would read otherwise stands in quotes. Errors of
- * OUT are for the caller to look up.
+ * Writes the object ROOT, whose values are texts, lists and objects. What YAML would read otherwise
+ * stands in quotes. Errors of OUT are for the caller to look up.
  */
 void import_yaml_put(FILE *out, const json_t *root);
 

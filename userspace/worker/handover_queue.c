@@ -1,8 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An item is the receiver's until handover_reply(), and then, if it was a single message, the worker's
- * again: it carries the reply back. A way back lives until its worker and the last item have let go of it.
+ * An item is the receiver's until handover_reply(), and then, if it was a single message, the
+ * worker's
+ * again: it carries the reply back. A way back lives until its worker and the last item have let go
+ * of it.
  */
 #include "worker/handover_queue.h"
 
@@ -54,7 +56,7 @@ static void parcel_free(struct parcel *p)
 	free(p);
 }
 
-/* ---- Both sides --------------------------------------------------------------------------------- */
+/* ---- Both sides ------------------------------------------------------------------------------ */
 
 int handover_new(struct handover **out)
 {
@@ -107,7 +109,7 @@ static void way_put(struct handover_way *way)
 	free(way);
 }
 
-/* ---- The receiver -------------------------------------------------------------------------------- */
+/* ---- The receiver ---------------------------------------------------------------------------- */
 
 int handover_fd(const struct handover *h)
 {
@@ -153,7 +155,7 @@ void handover_reply(struct handover_item *item, const uint8_t *reply, size_t n)
 	way_put(way);
 }
 
-/* ---- The worker ---------------------------------------------------------------------------------- */
+/* ---- The worker ------------------------------------------------------------------------------ */
 
 int handover_way_new(struct handover_way **out)
 {

@@ -4,14 +4,16 @@
  * What workers leave to the transfer thread: messages that need keys, a journal, or more than one
  * message for an answer.
  *
- *      UDP   NOTIFY, UPDATE, and what has a TSIG by a key that we know: a copy of the message; the reply
- *            comes back through the worker's inbox and leaves by the port that the message came by
- *      TCP   these, AXFR and IXFR: the connection as a whole, with all that was read of it. Its
- *            file descriptor is the receiver's from then on, ordinary questions that follow included
+ *      UDP   NOTIFY, UPDATE, and messages with a TSIG by a configured key: a copy of the message.
+ *            The reply comes back through the worker's inbox and leaves by the message's port.
+ *      TCP   these, AXFR and IXFR: the whole connection, with all octets that were read from it.
+ *            The receiver owns its file descriptor from then on, and also answers the ordinary
+ *            queries that follow.
  *
- * Who may send such messages at all is looked up first (engine/handover.h): a message of a stranger costs
- * the worker what REFUSED costs, and nobody else anything. Of the others at most HANDOVER_PENDING_MAX
- * wait, of HANDOVER_PENDING_BYTES; more are dropped as if they had been lost on their way, and counted.
+ * Who may send such messages at all is looked up first (engine/handover.h): a message of a stranger
+ * costs the worker what REFUSED costs, and nobody else anything. Of the others at most
+ * HANDOVER_PENDING_MAX wait, of HANDOVER_PENDING_BYTES; more are dropped as if they had been lost
+ * on their way, and counted.
  *
  *      worker: handover_put() ─► queue ─► handover_take() :receiver
  *      worker: handover_source() ◄─ way back ◄─ handover_reply()
@@ -39,11 +41,14 @@ struct handover_way; /* the way back to one worker */
 struct handover_item {
 	struct handover_item *next;
 	int fd; /* of a TCP connection, not blocking; -1: a single message that wants one reply */
-	SSL *ssl; /* of a connection over TLS, else NULL; it may have read more of fd. The receiver's, as fd */
+	/* of a connection over TLS, else NULL; it may have read more of fd. The receiver's, as
+	 * fd */
+	SSL *ssl;
 	uint8_t family;
 	uint8_t peer[16], local[16];
 	__be16 peer_port, local_port;
-	uint8_t *bytes; /* the message; of a connection all that was read and not answered, with lengths */
+	/* the message; of a connection all that was read and not answered, with lengths */
+	uint8_t *bytes;
 	size_t n_bytes;
 	size_t reply_cap; /* of a single message: octets that fit where it came from */
 };
@@ -69,9 +74,10 @@ void handover_way_free(struct handover_way *way); /* NULL is allowed */
 struct worker_source handover_source(struct handover_way *way);
 
 /*
- * Worker, in its handler: the message, or the connection that it came by, is handed over, and *msg says so
- * to the port. False where too much waits: it has no reply then. Where the port puts the message back it
- * is true, too. Other messages of the connection in this burst are to be given back as this one.
+ * Worker, in its handler: the message, or the connection that it came by, is handed over, and *msg
+ * says so to the port. False where too much waits: it has no reply then. Where the port puts the
+ * message back it is true, too. Other messages of the connection in this burst are to be given back
+ * as this one.
  */
 bool handover_put(struct handover *h, struct handover_way *way, struct port *port,
 		  struct port_msg *msg);

@@ -43,7 +43,7 @@ struct relay {
 	uint64_t n_bytes;
 };
 
-/* ---- The owner ---------------------------------------------------------------------------------- */
+/* ---- The owner ------------------------------------------------------------------------------- */
 
 int relay_new(struct relay **out)
 {
@@ -121,7 +121,7 @@ struct relay_item *relay_take(struct relay *relay)
 	return first;
 }
 
-/* ---- A worker's port ---------------------------------------------------------------------------- */
+/* ---- A worker's port ------------------------------------------------------------------------- */
 
 static struct relay_port *port_of(const struct port *port)
 {

@@ -17,7 +17,8 @@
 #define REPLY_EVENT_QUERY_MAX \
 	512 /* of a query that waits; a longer one is made anew from its reply */
 
-/* An event without its reply, and when its query came. Zeroed before; not touched without a reader of the tap. */
+/* An event without its reply, and when its query came. Zeroed before; not touched without a reader
+ * of the tap. */
 struct reply_event {
 	struct tap_event event;
 	uint64_t asked_ns;

@@ -76,7 +76,7 @@ static struct engine_times times_now(uint64_t now_ns)
 	};
 }
 
-/* ---- Slots and submitting --------------------------------------------------------------------- */
+/* ---- Slots and submitting -------------------------------------------------------------------- */
 
 /* The next slot to be taken, or NULL. */
 static struct slot *free_slot(struct responder *r)
@@ -134,7 +134,7 @@ static void add_to_batch(struct responder *r, struct slot *s, struct resolver *r
 		submit(r, resolver);
 }
 
-/* ---- Messages --------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 _Static_assert(PORT_N_KINDS <= ENGINE_WAYS, "each kind of port is a way");
 
@@ -258,9 +258,10 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 	submit(r, resolver);
 }
 
-/* ---- Completions ------------------------------------------------------------------------------ */
+/* ---- Completions ----------------------------------------------------------------------------- */
 
-/* The replies of a port go out, and what is done with is free, or asked again for the cache alone. */
+/* The replies of a port go out, and what is done with is free, or asked again for the cache
+ * alone. */
 static void flush(struct responder *r, struct port *port, struct resolver *resolver,
 		  uint64_t now_ns)
 {
@@ -392,7 +393,7 @@ void responder_port_gone(void *ctx, struct port *port)
 			r->slots[i].to.port = NULL;
 }
 
-/* ---- Begin and end ---------------------------------------------------------------------------- */
+/* ---- Begin and end --------------------------------------------------------------------------- */
 
 static void free_room(struct responder *r)
 {

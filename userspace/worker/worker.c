@@ -289,8 +289,8 @@ static uint64_t sleep_ns(struct worker *w, uint64_t now_ns)
 }
 
 /*
- * A port that is polled and brings nothing leaves the core to whoever waits for it: on a small machine that
- * is the kernel's thread which fills its rings.
+ * A port that is polled and brings nothing leaves the core to whoever waits for it: on a small
+ * machine that is the kernel's thread which fills its rings.
  */
 static int look(struct worker *w, struct epoll_event *events)
 {

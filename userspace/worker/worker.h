@@ -11,8 +11,8 @@
  * Sources are other fds whose owner is to be called on this thread: what comes back from other
  * threads, such as answers to deferred messages. They have their turn before the ports.
  *
- * A port without an fd (DPDK) is asked when port_wake_at() says so: at once while there is traffic, and a
- * worker that finds none there yields its core before it asks again.
+ * A port without an fd (DPDK) is asked when port_wake_at() says so: at once while there is traffic,
+ * and a worker that finds none there yields its core before it asks again.
  *
  * The fds are watched level-triggered: a port left with messages is reported again by itself, and
  * no wake-up can be lost. While it sleeps, the thread is offline for RCU, so a synchronize_rcu()
@@ -34,17 +34,19 @@
 #define WORKER_SOURCES_MAX 4
 
 /*
- * Answers a burst of one port: for each message writes the reply over the query at data and sets len,
- * or sets len to 0 for none. Called on the worker's thread, online for RCU: what it reads under RCU is valid until
- * it returns. now_ns is CLOCK_MONOTONIC at the start of the round. Must not block.
+ * Answers a burst of one port: for each message writes the reply over the query at data and sets
+ * len, or sets len to 0 for none. Called on the worker's thread, online for RCU: what it reads
+ * under RCU is valid until it returns. now_ns is CLOCK_MONOTONIC at the start of the round. Must
+ * not block.
  */
 typedef void worker_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 			   uint64_t now_ns);
 
 /*
  * While fd is readable, ready() is called once a round, on the worker's thread, online for RCU, and
- * makes it silent by and by. It is also called, whatever fd says, before a port is let go of, so that
- * replies that are there find their port, and a last time when all ports are gone. Must not block.
+ * makes it silent by and by. It is also called, whatever fd says, before a port is let go of, so
+ * that replies that are there find their port, and a last time when all ports are gone. Must not
+ * block.
  */
 struct worker_source {
 	int fd;
@@ -58,9 +60,9 @@ struct worker_config {
 	worker_handle *handle;
 	void *ctx; /* for handle and port_gone; the caller's, until worker_stop() has returned */
 	/*
-	 * The worker has let go of p and no message of it is out: all returns of it (port_defer()) are to
-	 * be forgotten now, before the port's owner hears that it may close it. The worker's thread. NULL:
-	 * nobody keeps any.
+	 * The worker has let go of p and no message of it is out: all returns of it (port_defer())
+	 * are to be forgotten now, before the port's owner hears that it may close it. The worker's
+	 * thread. NULL: nobody keeps any.
 	 */
 	void (*port_gone)(void *ctx, struct port *p);
 	const struct worker_source *sources; /* copied; their fds and contexts as long as ctx */
@@ -104,16 +106,16 @@ __attribute__((warn_unused_result)) int worker_port_add(struct worker *w, struct
 int worker_port_remove(struct worker *w, struct port *p);
 
 /*
- * The worker calls `call` between two rounds, when none of its ports has a message out: so what is said to
- * be the worker's thread's alone can be asked for by another thread. `call` must not block. Returns what it
- * returns, when it has returned. Any thread but a worker's.
+ * The worker calls `call` between two rounds, when none of its ports has a message out: so what is
+ * said to be the worker's thread's alone can be asked for by another thread. `call` must not block.
+ * Returns what it returns, when it has returned. Any thread but a worker's.
  */
 typedef int worker_call_fn(void *user);
 int worker_call(struct worker *w, worker_call_fn *call, void *user);
 
 /*
- * Remove all ports as above, call each source a last time, end the thread, join it, free the worker.
- * NULL is allowed.
+ * Remove all ports as above, call each source a last time, end the thread, join it, free the
+ * worker. NULL is allowed.
  */
 void worker_stop(struct worker *w);
 

@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Catalog zones (RFC 9432): a list of zones in the form of a zone. Here it is read from a version of
- * the zone, compared with the one before, and written; what a zone that comes or goes means is for
- * those above.
+ * Catalog zones (RFC 9432): a list of zones in the form of a zone. Here it is read from a version
+ * of the zone, compared with the one before, and written; what a zone that comes or goes means is
+ * for those above.
  *
  *	version.$CATZ               TXT "2"
  *	<unique>.zones.$CATZ        PTR member.example.        one zone
  *	group.<unique>.zones.$CATZ  TXT "template"
  *	coo.<unique>.zones.$CATZ    PTR other.catalog.         may move to there
  *
- * Pure; one thread for each struct catalog that is changed. Names are wire names; those in a catalog are
- * folded.
+ * Pure; one thread for each struct catalog that is changed. Names are wire names; those in a
+ * catalog are folded.
  */
 #ifndef VOLLEY_XFR_CATALOG_H
 #define VOLLEY_XFR_CATALOG_H
@@ -32,7 +32,8 @@ struct catalog_member {
 	uint8_t group_bytes;
 };
 
-/* Members by name, in the order of memcmp(). All zeros is an empty one. Owns what its members point to. */
+/* Members by name, in the order of memcmp(). All zeros is an empty one. Owns what its members point
+ * to. */
 struct catalog {
 	struct catalog_member *members;
 	size_t n, cap;
@@ -43,17 +44,18 @@ void catalog_init(struct catalog *c);
 void catalog_fini(struct catalog *c);
 
 /*
- * Reads the catalog @z into @c, which is freed before. 0; -ENOMEM; ERR_FORMAT for one that is broken
- * (section 5.1: no version, or more than one or another; a member node or coo with more than one PTR; a
- * zone that is there twice), with a clause in @why: then @c is empty, and what was read last goes on to
- * hold. Other properties, "ext" among them, are no concern of ours.
+ * Reads the catalog @z into @c, which is freed before. 0; -ENOMEM; ERR_FORMAT for one that is
+ * broken (section 5.1: no version, or more than one or another; a member node or coo with more than
+ * one PTR; a zone that is there twice), with a clause in @why: then @c is empty, and what was read
+ * last goes on to hold. Other properties, "ext" among them, are no concern of ours.
  */
 int catalog_read(struct catalog *c, const struct zone *z, char *why, size_t why_cap)
 	__attribute__((warn_unused_result));
 
 /*
- * Or it is put together, from what a store has, say: members in any order, all of which is copied (names
- * and label are folded), then catalog_sort(). -ENOMEM; ERR_FORMAT for a name that is there twice.
+ * Or it is put together, from what a store has, say: members in any order, all of which is copied
+ * (names and label are folded), then catalog_sort(). -ENOMEM; ERR_FORMAT for a name that is there
+ * twice.
  */
 int catalog_add(struct catalog *c, const struct catalog_member *member)
 	__attribute__((warn_unused_result));
@@ -84,13 +86,13 @@ enum catalog_move {
 };
 
 /*
- * A zone of one catalog has come in another one too, whose apex (folded) is @to: whose is it (section
- * 4.3.1)? @from: as the first catalog lists it.
+ * A zone of one catalog has come in another one too, whose apex (folded) is @to: whose is it
+ * (section 4.3.1)? @from: as the first catalog lists it.
  */
 enum catalog_move catalog_may_move(const struct catalog_member *from, const uint8_t *to,
 				   const struct catalog_member *now);
 
-/* --- Writing ------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 /* A record for a zone_builder or, to add or to remove it, a zone_edit. Not 0 ends it. */
 typedef int catalog_put(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl,
@@ -104,7 +106,8 @@ int catalog_put_member(const uint8_t *apex, const struct catalog_member *member,
 		       void *user) __attribute__((warn_unused_result));
 
 /*
- * A label for the zone @name (folded), with its length octet: the same for the same name and @turn. Another
+ * A label for the zone @name (folded), with its length octet: the same for the same name and @turn.
+ * Another
  * @turn resets the zone at those who consume the catalog.
  */
 void catalog_unique(const uint8_t *name, uint32_t turn,

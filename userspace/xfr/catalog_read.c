@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A catalog from its zone, in one walk: a member's node comes before its properties, for the order is
- * the canonical one.
+ * A catalog from its zone, in one walk: a member's node comes before its properties, for the order
+ * is the canonical one.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static bool is_label(const uint8_t *name, const char *label)
 	return *name == n && !memcmp(name + 1, label, n);
 }
 
-/* --- Nodes --------------------------------------------------------------------------------------- */
+/* --- Nodes ------------------------------------------------------------------------------------ */
 
 /* Section 4.2.1. */
 static int take_version(struct reading *r)
@@ -119,7 +119,8 @@ static int take_coo(struct reading *r)
 	return 0;
 }
 
-/* Section 4.3.2. The strings of a record are one; a longer value than a string can be is no value. */
+/* Section 4.3.2. The strings of a record are one; a longer value than a string can be is no
+ * value. */
 static int take_group(struct reading *r)
 {
 	const struct zone_rrset *set = zone_node_rrset(r->z, r->node, DNS_TYPE_TXT);
@@ -166,7 +167,7 @@ static int take_node(struct reading *r)
 	return is_label(r->owner, "group") ? take_group(r) : 0;
 }
 
-/* --- All ----------------------------------------------------------------------------------------- */
+/* --- All -------------------------------------------------------------------------------------- */
 
 /* Which one it is that is there twice. */
 static int broken_twice(struct reading *r)

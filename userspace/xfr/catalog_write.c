@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The records of a catalog that is ours. TTLs count for nothing there (RFC 9432 section 4.1 has 0). */
+/* The records of a catalog that is ours. TTLs count for nothing there (RFC 9432 section 4.1 has
+ * 0). */
 #include <string.h>
 
 #include "base/err.h"

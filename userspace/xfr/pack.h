@@ -2,14 +2,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records into the messages of a transfer, with names compressed against the few that were written
- * last: the owner before, which in canonical order shares all that can be shared, and the names in the
- * last records' data.
+ * last: the owner before, which in canonical order shares all that can be shared, and the names in
+ * the last records' data.
  *
  *      last owner   mail . host . example .        next   www . host . example .
  *      its offsets   900    905    12                      \3www → 905
  *
- * Other than dns/writer.h nothing is hashed, and letter case counts: a transfer keeps the case of names
- * (RFC 5936 section 3.4), and is of any length.
+ * Other than dns/writer.h nothing is hashed, and letter case counts: a transfer keeps the case of
+ * names (RFC 5936 section 3.4), and is of any length.
  *
  * One thread per packer; no allocation.
  */
@@ -43,15 +43,16 @@ struct pack {
 };
 
 /*
- * Begins a message: records go to msg from offset at on, up to limit. qname (wire) stands at offset 12;
+ * Begins a message: records go to msg from offset at on, up to limit. qname (wire) stands at offset
+ * 12;
  * NULL: there is no question.
  */
 void pack_begin(struct pack *p, uint8_t *msg, size_t at, size_t limit, const uint8_t *qname);
 
 /*
- * Writes a record of class IN. owner is a checked name, rdata uncompressed and checked; names in it are
- * compressed for the types of RFC 1035 only (RFC 3597 section 4). ERR_SPACE: it is not written, and the
- * message is at its end: a shorter one must not follow.
+ * Writes a record of class IN. owner is a checked name, rdata uncompressed and checked; names in it
+ * are compressed for the types of RFC 1035 only (RFC 3597 section 4). ERR_SPACE: it is not written,
+ * and the message is at its end: a shorter one must not follow.
  */
 int pack_record(struct pack *p, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		const uint8_t *rdata, size_t rdata_bytes) __attribute__((warn_unused_result));

@@ -7,8 +7,8 @@
  *      first reply     request's MAC │ message │ variables
  *      next ones       last MAC │ messages without one │ message │ time and fudge
  *
- * A message is covered without its TSIG record, which ARCOUNT does not count, and with its first ID. A
- * MAC is preceded by its length.
+ * A message is covered without its TSIG record, which ARCOUNT does not count, and with its first
+ * ID. A MAC is preceded by its length.
  */
 #include "xfr/tsig_signature.h"
 
@@ -84,7 +84,7 @@ enum dns_rcode tsig_rcode(enum tsig_verdict verdict)
 	}
 }
 
-/* ---- Finding the record ----------------------------------------------------------------------- */
+/* ---- Finding the record ---------------------------------------------------------------------- */
 
 /* A message taken apart: the record is at body_bytes. */
 struct found {
@@ -157,7 +157,7 @@ static int find(struct found *f, const uint8_t *msg, size_t len)
 	return 0;
 }
 
-/* ---- Digests ---------------------------------------------------------------------------------- */
+/* ---- Digests --------------------------------------------------------------------------------- */
 
 /* An error sticks: without the context, all of it does nothing and the end fails. */
 static void feed(EVP_MAC_CTX **hmac, const void *bytes, size_t n)
@@ -234,7 +234,7 @@ static int finish(EVP_MAC_CTX *hmac, uint8_t mac[TSIG_MAC_MAX])
 	return ok ? (int)n : -ENOMEM;
 }
 
-/* ---- Verifying -------------------------------------------------------------------------------- */
+/* ---- Verifying ------------------------------------------------------------------------------- */
 
 static bool is_key(const struct tsig_key *key, const struct tsig_record *r)
 {
@@ -244,7 +244,8 @@ static bool is_key(const struct tsig_key *key, const struct tsig_record *r)
 	       a->name_bytes == r->algorithm_bytes && !memcmp(a->name, r->algorithm, a->name_bytes);
 }
 
-/* Section 5.2.2.1. Shorter ones are malformed; what policy asks for beyond that is looked at last. */
+/* Section 5.2.2.1. Shorter ones are malformed; what policy asks for beyond that is looked at
+ * last. */
 static bool is_mac_size(const struct tsig_key *key, unsigned int n)
 {
 	unsigned int full = algorithm_of(key)->mac_bytes;
@@ -385,7 +386,7 @@ enum tsig_verdict tsig_verify(struct tsig *t, const uint8_t *msg, size_t len, ui
 	return t->verdict;
 }
 
-/* ---- Signing ---------------------------------------------------------------------------------- */
+/* ---- Signing --------------------------------------------------------------------------------- */
 
 void tsig_init(struct tsig *t, const struct tsig_key *key)
 {

@@ -3,20 +3,22 @@
 /*
  * Transaction signatures: RFC 8945, HMAC with SHA-256, SHA-384 and SHA-512.
  *
- * One struct tsig is one transaction, seen from one side; it carries what one MAC hands to the next:
+ * One struct tsig is one transaction, seen from one side; it carries what one MAC hands to the
+ * next:
  *
  *      client   tsig_init(key) ─► tsig_sign(request) ─► tsig_verify(reply) ... tsig_verify(reply n)
  *      server   tsig_verify_request(keys)            ─► tsig_sign(reply)   ... tsig_sign(reply n)
  *
  * The first reply's MAC covers the request's; those of a stream cover the MAC before them (section
- * 5.3.1). Of a stream each message may be signed or only some: what comes between is covered by the next
- * signature, at most 99 messages later, and the last message has to be signed: tsig_is_complete().
+ * 5.3.1). Of a stream each message may be signed or only some: what comes between is covered by the
+ * next signature, at most 99 messages later, and the last message has to be signed:
+ * tsig_is_complete().
  *
  * After a verification that failed tsig_sign() makes the record that says so, unsigned or signed as
  * section 5.3.2 wants it, so a server calls it in either case.
  *
- * Keys are immutable and for any thread; a transaction is one thread's at a time. now_s is wall time,
- * seconds since 1970.
+ * Keys are immutable and for any thread; a transaction is one thread's at a time. now_s is wall
+ * time, seconds since 1970.
  */
 #ifndef VOLLEY_XFR_TSIG_SIGNATURE_H
 #define VOLLEY_XFR_TSIG_SIGNATURE_H
@@ -72,9 +74,9 @@ struct tsig_key {
 struct tsig_keys;
 
 /*
- * Makes a table, sorted by name; all is copied. n 0 is allowed. Returns 0, -ENOMEM, -EINVAL (a secret
- * of a wrong length), -EEXIST (the same name twice, whatever the algorithm: a name is one key), or
- * -ENOTSUP (OpenSSL does not do this digest).
+ * Makes a table, sorted by name; all is copied. n 0 is allowed. Returns 0, -ENOMEM, -EINVAL (a
+ * secret of a wrong length), -EEXIST (the same name twice, whatever the algorithm: a name is one
+ * key), or -ENOTSUP (OpenSSL does not do this digest).
  */
 int tsig_keys_new(struct tsig_keys **out, const struct tsig_key_source *sources, size_t n)
 	__attribute__((warn_unused_result));
@@ -103,7 +105,8 @@ enum tsig_verdict {
 #undef TSIG_VERDICT
 };
 
-/* What the other side may say: RFC 8945 section 5.2. An algorithm that it has not is BADKEY, and nsd's BADSIG. */
+/* What the other side may say: RFC 8945 section 5.2. An algorithm that it has not is BADKEY, and
+ * nsd's BADSIG. */
 #define TSIG_REMOTE_ERRORS(X)                                                                   \
 	X(BADKEY, "the other side does not know our key, or has another algorithm for it")      \
 	X(BADSIG, "the other side has another secret or algorithm for our key")                 \
@@ -125,7 +128,8 @@ struct tsig {
 	uint16_t mac_bytes;      /* of the MAC that the next one covers */
 	uint8_t mac[TSIG_MAC_MAX];
 	struct tsig_record
-		request; /* server: the request's, for records of errors; its pointers are not kept */
+		/* server: the request's, for records of errors; its pointers are not kept */
+		request;
 };
 
 /* Client: key NULL signs nothing and takes what is not signed. Cannot fail. */
@@ -137,22 +141,22 @@ void tsig_fini(struct tsig *t);
  * Server: begins the transaction of a request of len octets, header included, that was found
  * well-formed by query_parse() or not. TSIG_NONE: no TSIG, t->key is NULL and tsig_sign() will do
  * nothing. TSIG_FORMERR: to be answered FORMERR. TSIG_BADKEY and the others of the same kind: to be
- * answered NOTAUTH with tsig_sign(). *body_bytes (NULL is allowed) is the message's length without its
- * TSIG; ARCOUNT still counts it. The message is not changed. A MAC cut to less than half the digest or
- * 10 octets is FORMERR (section 5.2.2.1).
+ * answered NOTAUTH with tsig_sign(). *body_bytes (NULL is allowed) is the message's length without
+ * its TSIG; ARCOUNT still counts it. The message is not changed. A MAC cut to less than half the
+ * digest or 10 octets is FORMERR (section 5.2.2.1).
  */
 enum tsig_verdict tsig_verify_request(struct tsig *t, const struct tsig_keys *keys,
 				      const uint8_t *msg, size_t len, uint64_t now_s,
 				      size_t *body_bytes) __attribute__((warn_unused_result));
 
 /*
- * Client: a reply, or the next message of a stream. TSIG_OK also where it is not signed, if it is not
- * the first and the rules of streams let it: before what came is used tsig_is_complete() has to be
- * asked. The first message of a reply has to be signed, else TSIG_NONE. Where our key is not taken the reply
- * has an unsigned TSIG: TSIG_REMOTE and t->remote_error; it may be forged, so the caller goes on waiting
- * where the transport lets it; the same holds for all other verdicts before the first reply that is
- * taken, but for BADTIME and BADTRUNC. A failed verification ends a stream. With key NULL: TSIG_OK, or
- * TSIG_FORMERR for a message with a TSIG.
+ * Client: a reply, or the next message of a stream. TSIG_OK also where it is not signed, if it is
+ * not the first and the rules of streams let it: before what came is used tsig_is_complete() has to
+ * be asked. The first message of a reply has to be signed, else TSIG_NONE. Where our key is not
+ * taken the reply has an unsigned TSIG: TSIG_REMOTE and t->remote_error; it may be forged, so the
+ * caller goes on waiting where the transport lets it; the same holds for all other verdicts before
+ * the first reply that is taken, but for BADTIME and BADTRUNC. A failed verification ends a stream.
+ * With key NULL: TSIG_OK, or TSIG_FORMERR for a message with a TSIG.
  */
 enum tsig_verdict tsig_verify(struct tsig *t, const uint8_t *msg, size_t len, uint64_t now_s,
 			      size_t *body_bytes) __attribute__((warn_unused_result));
@@ -164,10 +168,10 @@ static inline bool tsig_is_complete(const struct tsig *t)
 }
 
 /*
- * Client: signs the request; server: the next message of the reply, each one. The message of len octets
- * lies in a buffer of cap and is complete, counts and rcode included; the record is appended and counted
- * in ARCOUNT. Returns the new length (len where nothing is to be signed), ERR_SPACE, or -ENOMEM. The
- * message is unchanged where it fails. Room: tsig_room().
+ * Client: signs the request; server: the next message of the reply, each one. The message of len
+ * octets lies in a buffer of cap and is complete, counts and rcode included; the record is appended
+ * and counted in ARCOUNT. Returns the new length (len where nothing is to be signed), ERR_SPACE, or
+ * -ENOMEM. The message is unchanged where it fails. Room: tsig_room().
  */
 int tsig_sign(struct tsig *t, uint8_t *msg, size_t len, size_t cap, uint64_t now_s)
 	__attribute__((warn_unused_result));

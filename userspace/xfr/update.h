@@ -7,8 +7,8 @@
  *      update_open()   the message, checked as far as it can be without the zone (2, 3.1, 3.4.1)
  *      update_apply()  prerequisites (3.2), then the changes (3.4.2), then the serial number
  *
- * Of a zone that we sign (is_signed_here) RRSIG, NSEC, NSEC3, NSEC3PARAM, DNSKEY, CDS and CDNSKEY are the
- * signer's: REFUSED.
+ * Of a zone that we sign (is_signed_here) RRSIG, NSEC, NSEC3, NSEC3PARAM, DNSKEY, CDS and CDNSKEY
+ * are the signer's: REFUSED.
  *
  * Pure but for the edit; one thread.
  */
@@ -45,17 +45,17 @@ struct update {
 };
 
 /*
- * Reads the message: NOERROR, FORMERR, NOTIMP (no UPDATE), NOTZONE. Whoever is asked for another zone or
- * class answers NOTAUTH. len is without the TSIG or with it. Borrows msg.
+ * Reads the message: NOERROR, FORMERR, NOTIMP (no UPDATE), NOTZONE. Whoever is asked for another
+ * zone or class answers NOTAUTH. len is without the TSIG or with it. Borrows msg.
  */
 enum dns_rcode update_open(struct update *u, const uint8_t *msg, size_t len)
 	__attribute__((warn_unused_result));
 
 /*
- * Tests the prerequisites on zone_edit_view() and makes the changes. u->zone is the zone's apex. *changed,
- * whether anything did; the serial number is raised then. NOERROR; anything else: the edit is to be
- * cancelled, nothing may be kept. SERVFAIL: no memory. zone_edit_finish() may refuse what came of it
- * all the same: REFUSED then. O(records of the message).
+ * Tests the prerequisites on zone_edit_view() and makes the changes. u->zone is the zone's apex.
+ * *changed, whether anything did; the serial number is raised then. NOERROR; anything else: the
+ * edit is to be cancelled, nothing may be kept. SERVFAIL: no memory. zone_edit_finish() may refuse
+ * what came of it all the same: REFUSED then. O(records of the message).
  */
 enum dns_rcode update_apply(const struct update *u, struct zone_edit *edit,
 			    const struct update_options *options, bool *changed)

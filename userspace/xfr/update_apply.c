@@ -80,7 +80,7 @@ static bool is_beside_cname(uint16_t type)
 	return type == DNS_TYPE_RRSIG || type == DNS_TYPE_NSEC;
 }
 
-/* ---- Adding ----------------------------------------------------------------------------------- */
+/* ---- Adding ---------------------------------------------------------------------------------- */
 
 /* A CNAME and other data do not go together: what is there stays. */
 static bool clashes(const struct apply *a, const struct xfr_record *r, const struct zone_node *node)
@@ -99,7 +99,8 @@ static bool clashes(const struct apply *a, const struct xfr_record *r, const str
 	return false;
 }
 
-/* The record that this one takes the place of: there is one CNAME, SOA or DNAME only, one WKS of a key. */
+/* The record that this one takes the place of: there is one CNAME, SOA or DNAME only, one WKS of a
+ * key. */
 static bool find_replaced(const struct apply *a, const struct xfr_record *r,
 			  const struct zone_rrset *rrset, struct zone_rdata *rd)
 {
@@ -140,8 +141,8 @@ static int replace(struct apply *a, const struct xfr_record *r, const struct zon
 }
 
 /*
- * A SOA counts at the apex and with a newer serial number only. Two steps that are each newer may lead
- * behind where they began: what secondaries have counts, too.
+ * A SOA counts at the apex and with a newer serial number only. Two steps that are each newer may
+ * lead behind where they began: what secondaries have counts, too.
  */
 static bool is_soa_welcome(const struct apply *a, const struct xfr_record *r)
 {
@@ -168,7 +169,7 @@ static enum dns_rcode take_add(struct apply *a, const struct xfr_record *r)
 	return edited(a, add(a, r));
 }
 
-/* ---- Removing --------------------------------------------------------------------------------- */
+/* ---- Removing -------------------------------------------------------------------------------- */
 
 /* What the apex keeps, whatever is removed as a whole: section 3.4.2.3. */
 static bool is_kept(const struct apply *a, uint16_t type)
@@ -221,7 +222,7 @@ static enum dns_rcode take_remove(struct apply *a, const struct xfr_record *r)
 	return edited(a, zone_edit_remove(a->edit, r->owner, r->type, r->rdata, r->rdata_bytes));
 }
 
-/* ---- The message ------------------------------------------------------------------------------ */
+/* ---- The message ----------------------------------------------------------------------------- */
 
 static enum dns_rcode take(struct apply *a, const struct xfr_record *r)
 {
@@ -250,7 +251,7 @@ static enum dns_rcode take_all(struct apply *a)
 	return rcode;
 }
 
-/* ---- The serial number ------------------------------------------------------------------------ */
+/* ---- The serial number ----------------------------------------------------------------------- */
 
 /* 0 is left out: some take it for "none". */
 static uint32_t next_serial(uint32_t serial, const struct update_options *options)

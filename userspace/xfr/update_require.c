@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prerequisites. An RRset that has to be there with certain records (section 3.2.3) is there if each of
- * them is, and the zone has no more: each finds its place in the zone, and the places are counted.
+ * Prerequisites. An RRset that has to be there with certain records (section 3.2.3) is there if
+ * each of them is, and the zone has no more: each finds its place in the zone, and the places are
+ * counted.
  */
 #include <stdlib.h>
 

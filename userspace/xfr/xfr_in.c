@@ -52,7 +52,7 @@ static enum xfr_in_result sink_result(struct xfr_in *in, int code)
 	return code ? XFR_IN_SINK : XFR_IN_MORE;
 }
 
-/* ---- A whole zone ----------------------------------------------------------------------------- */
+/* ---- A whole zone ---------------------------------------------------------------------------- */
 
 static enum xfr_in_result give(struct xfr_in *in, const uint8_t *owner, unsigned int owner_bytes,
 			       uint16_t type, uint32_t ttl, const uint8_t *rdata,
@@ -94,7 +94,7 @@ static enum xfr_in_result take_whole(struct xfr_in *in, const struct xfr_record 
 	return XFR_IN_MORE;
 }
 
-/* ---- Changes ---------------------------------------------------------------------------------- */
+/* ---- Changes --------------------------------------------------------------------------------- */
 
 static enum xfr_in_result put(struct xfr_in *in, const struct xfr_record *r, enum changeset_op op)
 {
@@ -128,7 +128,8 @@ static enum xfr_in_result take_removed(struct xfr_in *in, const struct xfr_recor
 	return put(in, r, CHANGESET_ADD);
 }
 
-/* A sequence is complete: it is the last one where it has led to the serial number that was promised. */
+/* A sequence is complete: it is the last one where it has led to the serial number that was
+ * promised. */
 static enum xfr_in_result end_sequence(struct xfr_in *in, const struct xfr_record *r)
 {
 	const struct xfr_in_sink *sink = &in->config.sink;
@@ -152,7 +153,7 @@ static enum xfr_in_result take_added(struct xfr_in *in, const struct xfr_record 
 	return r->type == DNS_TYPE_SOA ? end_sequence(in, r) : put(in, r, CHANGESET_ADD);
 }
 
-/* ---- The beginning ---------------------------------------------------------------------------- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
 /* Is there anything to come at all? */
 static enum xfr_in_result compare_serials(const struct xfr_in *in)
@@ -196,7 +197,7 @@ static enum xfr_in_result take_second(struct xfr_in *in, const struct xfr_record
 	return result == XFR_IN_MORE ? take_whole(in, r) : result;
 }
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static enum xfr_in_result check_record(struct xfr_in *in, struct xfr_record *r, bool same_owner)
 {
@@ -239,7 +240,7 @@ static enum xfr_in_result take(struct xfr_in *in, const struct xfr_record *r)
 	return XFR_IN_BEHIND; /* check_record() has said so */
 }
 
-/* ---- Messages --------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 /* RFC 5936 section 2.2.1: the question is in the first message, and may be in the others. */
 static enum xfr_in_result check_question(struct xfr_in *in, struct xfr_message *m)

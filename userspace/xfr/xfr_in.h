@@ -1,19 +1,20 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The reader of a transfer: fed message after message, it hands out records (AXFR, RFC 5936) or change
- * sets (IXFR, RFC 1995), and says when the transfer is complete.
+ * The reader of a transfer: fed message after message, it hands out records (AXFR, RFC 5936) or
+ * change sets (IXFR, RFC 1995), and says when the transfer is complete.
  *
  *      messages ─► xfr_in_message() ─┬─► begin, record, record ...   the whole zone
  *                                    └─► changes, changes ...        one set per sequence
  *
- * What comes out counts only after XFR_IN_DONE: until then any message may turn out to be wrong. So the
- * sinks gather, and throw away what they have on any other end.
+ * What comes out counts only after XFR_IN_DONE: until then any message may turn out to be wrong. So
+ * the sinks gather, and throw away what they have on any other end.
  *
- * Signatures are checked in here, with the transaction that signed the request. Where the RFCs leave
- * it open: records outside the zone, of a class but IN, a SOA off the apex, and meta types are refused
- * (BIND and Knot ignore some of them; a primary that sends them is broken); AA is not asked for
- * (BIND and Knot do not); records behind the final SOA are refused; duplicates are the sink's.
+ * Signatures are checked in here, with the transaction that signed the request. Where the RFCs
+ * leave it open: records outside the zone, of a class but IN, a SOA off the apex, and meta types
+ * are refused (BIND and Knot ignore some of them; a primary that sends them is broken); AA is not
+ * asked for (BIND and Knot do not); records behind the final SOA are refused; duplicates are the
+ * sink's.
  *
  * One thread per reader. No allocation but for change sets.
  */
@@ -70,12 +71,15 @@ struct xfr_in_sink {
 	/* A whole zone follows, with this serial number: asked for, or instead of changes. */
 	int (*begin)(void *user, uint32_t serial);
 	/*
-	 * One record of it, the SOA first and once. Owner: checked wire name in its own case, in the zone;
-	 * data: uncompressed, passed by rdata_check(). A TTL with its top bit set is 0 (RFC 2181 section 8).
+	 * One record of it, the SOA first and once. Owner: checked wire name in its own case, in
+	 * the zone;
+	 * data: uncompressed, passed by rdata_check(). A TTL with its top bit set is 0 (RFC 2181
+	 * section 8).
 	 */
 	int (*record)(void *user, const uint8_t *owner, unsigned int owner_bytes, uint16_t type,
 		      uint32_t ttl, const uint8_t *rdata, uint16_t rdata_bytes);
-	/* One sequence: @set may be moved from (changeset_move()). They chain, from our serial number on. */
+	/* One sequence: @set may be moved from (changeset_move()). They chain, from our serial
+	 * number on. */
 	int (*changes)(void *user, struct changeset *set);
 };
 
@@ -124,10 +128,10 @@ void xfr_in_init(struct xfr_in *in, const struct xfr_in_config *config);
 void xfr_in_fini(struct xfr_in *in);
 
 /*
- * The next message, without the length in front of it, which is read to its end. Anything but XFR_IN_MORE
- * is the end: no further call. CURRENT: the serial number of the primary is ours (a single SOA, or an
- * AXFR's first SOA where has_serial and not takes_older: the connection is to be closed then). A serial
- * number lower than ours (RFC 1982) is OLDER.
+ * The next message, without the length in front of it, which is read to its end. Anything but
+ * XFR_IN_MORE is the end: no further call. CURRENT: the serial number of the primary is ours (a
+ * single SOA, or an AXFR's first SOA where has_serial and not takes_older: the connection is to be
+ * closed then). A serial number lower than ours (RFC 1982) is OLDER.
  */
 enum xfr_in_result xfr_in_message(struct xfr_in *in, const uint8_t *msg, size_t len, uint64_t now_s)
 	__attribute__((warn_unused_result));

@@ -54,7 +54,7 @@ int xfr_message_question(struct xfr_message *m, struct xfr_question *q)
 	return 0;
 }
 
-/* ---- Data with names -------------------------------------------------------------------------- */
+/* ---- Data with names ------------------------------------------------------------------------- */
 
 /* The data's own octets: [at, end) of the message, and where they go. */
 struct expansion {
@@ -108,7 +108,7 @@ static int expand(const uint8_t *msg, struct xfr_record *r, size_t at, struct rd
 	return 0;
 }
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 /* Most owners are a pointer to that of the record before. */
 static int read_owner(struct xfr_message *m, struct xfr_record *r)
@@ -192,7 +192,7 @@ bool xfr_expire_of(const struct xfr_record *r, uint32_t *seconds)
 	return has_expire;
 }
 
-/* ---- Replies ---------------------------------------------------------------------------------- */
+/* ---- Replies --------------------------------------------------------------------------------- */
 
 int xfr_reply(uint8_t *out, size_t cap, const uint8_t *request, size_t n, uint16_t flags,
 	      enum dns_rcode rcode)

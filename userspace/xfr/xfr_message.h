@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A DNS message, either way, record by record: names are followed, and data comes with its names whole.
- * query_parse() reads what clients ask of the fast path; this here is for messages whose records
- * count.
+ * A DNS message, either way, record by record: names are followed, and data comes with its names
+ * whole. query_parse() reads what clients ask of the fast path; this here is for messages whose
+ * records count.
  *
  *      xfr_message_open() ─► _question() ─► _next() ... ─► false: the end, or m.error
  *
- * A pointer leads to what stands before the name that it is part of (RFC 1035 section 4.1.4), so there
- * are no loops. Pure; any thread.
+ * A pointer leads to what stands before the name that it is part of (RFC 1035 section 4.1.4), so
+ * there are no loops. Pure; any thread.
  */
 #ifndef VOLLEY_XFR_XFR_MESSAGE_H
 #define VOLLEY_XFR_XFR_MESSAGE_H
@@ -73,20 +73,23 @@ int xfr_message_question(struct xfr_message *m, struct xfr_question *q)
 	__attribute__((warn_unused_result));
 
 /*
- * The next record of any section, once all questions are read. The data of types that RFC 1035 defines,
- * and of those that RFC 3597 section 4 says a receiver takes so, comes with its names whole; that of
- * all others is as it lies. The data is not checked further: rdata_check(). False at the end, or with
- * m->error; @r may be used for several calls, and must be the same one: it remembers the last owner.
+ * The next record of any section, once all questions are read. The data of types that RFC 1035
+ * defines, and of those that RFC 3597 section 4 says a receiver takes so, comes with its names
+ * whole; that of all others is as it lies. The data is not checked further: rdata_check(). False at
+ * the end, or with m->error; @r may be used for several calls, and must be the same one: it
+ * remembers the last owner.
  */
 bool xfr_message_next(struct xfr_message *m, struct xfr_record *r);
 
-/* What an OPT record says of EXPIRE: seconds (RFC 7314 section 3.1). False: nothing, or it is no OPT. */
+/* What an OPT record says of EXPIRE: seconds (RFC 7314 section 3.1). False: nothing, or it is no
+ * OPT. */
 bool xfr_expire_of(const struct xfr_record *r, uint32_t *seconds);
 
 /*
- * The reply to @request of n octets with no other content than header, rcode and, where it can be read,
- * question: for NOTIFY, UPDATE, errors. ID, opcode and RD are the request's; @flags are added (AA). No
- * OPT, no TSIG. Returns the length, ERR_SPACE, or ERR_FORMAT: no header to reply to.
+ * The reply to @request of n octets with no other content than header, rcode and, where it can be
+ * read,
+ * question: for NOTIFY, UPDATE, errors. ID, opcode and RD are the request's; @flags are added (AA).
+ * No OPT, no TSIG. Returns the length, ERR_SPACE, or ERR_FORMAT: no header to reply to.
  */
 int xfr_reply(uint8_t *out, size_t cap, const uint8_t *request, size_t n, uint16_t flags,
 	      enum dns_rcode rcode) __attribute__((warn_unused_result));

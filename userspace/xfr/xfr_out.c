@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records come one at a time from a cursor over the zone or over change sets; a record is written, and
- * only then the cursor steps on, so that one that does not fit begins the next message.
+ * Records come one at a time from a cursor over the zone or over change sets; a record is written,
+ * and only then the cursor steps on, so that one that does not fit begins the next message.
  */
 #include "xfr/xfr_out.h"
 
@@ -16,7 +16,7 @@
 
 enum stage { FIRST_SOA, BODY, LAST_SOA, DONE };
 
-/* ---- The beginning ---------------------------------------------------------------------------- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
 static void begin(struct xfr_out *out, const struct xfr_out_request *request,
 		  const struct zone *zone)
@@ -87,7 +87,7 @@ static int put_soa(struct xfr_out *out)
 		   out->soa_bytes);
 }
 
-/* ---- AXFR: the cursor over the zone ----------------------------------------------------------- */
+/* ---- AXFR: the cursor over the zone ---------------------------------------------------------- */
 
 static void take_rrset(struct xfr_out *out)
 {
@@ -95,7 +95,8 @@ static void take_rrset(struct xfr_out *out)
 	out->rdata_at = zone_rrset_first(out->zone, out->rrset);
 }
 
-/* The next RRset that has records, on this node or a later one; false at the end. The SOA is no body. */
+/* The next RRset that has records, on this node or a later one; false at the end. The SOA is no
+ * body. */
 static bool next_rrset(struct xfr_out *out)
 {
 	do {
@@ -144,7 +145,7 @@ static int put_zone_record(struct xfr_out *out)
 	return 0;
 }
 
-/* ---- IXFR: the cursor over change sets -------------------------------------------------------- */
+/* ---- IXFR: the cursor over change sets ------------------------------------------------------- */
 
 static int take_set(struct xfr_out *out)
 {
@@ -183,7 +184,7 @@ static int put_change(struct xfr_out *out)
 	return err;
 }
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static int put_body(struct xfr_out *out)
 {
@@ -235,7 +236,7 @@ static int put_records(struct xfr_out *out)
 	return err == ERR_SPACE && out->pack.n_records ? 0 : err;
 }
 
-/* ---- Messages --------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 static size_t tsig_bytes(const struct xfr_out *out)
 {

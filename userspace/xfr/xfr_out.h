@@ -8,8 +8,8 @@
  *      IXFR  │ SOA │ old SOA │ removed │ new SOA │ added │ next set ... │ SOA │         RFC 1995
  *      SOA   │ SOA │              the client is up to date, or has to ask over TCP
  *
- * RRSIGs are sent with the TTL of what they cover. The question is in the first message only, OPT too
- * (where the query had one, or padding is asked for: then in each).
+ * RRSIGs are sent with the TTL of what they cover. The question is in the first message only, OPT
+ * too (where the query had one, or padding is asked for: then in each).
  *
  * One thread per writer. The zone (or rather its version) must live until xfr_out_fini(): hold a
  * reference, not RCU. About 5 KiB.
@@ -35,16 +35,18 @@ struct xfr_out_request {
 	uint16_t id, qtype;
 	uint16_t flags; /* of the request: RD is echoed */
 	bool has_edns;
-	bool has_expire; /* EXPIRE was asked for: how long the zone is good for (RFC 7314), seconds */
+	/* EXPIRE was asked for: how long the zone is good for (RFC 7314), seconds */
+	bool has_expire;
 	uint32_t expire_s;
-	uint16_t pad_to; /* over TLS: messages are padded to a multiple of it (RFC 8467: 468); 0: no */
+	/* over TLS: messages are padded to a multiple of it (RFC 8467: 468); 0: no */
+	uint16_t pad_to;
 	/* A server's transaction, after tsig_verify_request(); NULL: not signed. Borrowed. */
 	struct tsig *tsig;
 };
 
 /*
- * The next change set of a chain to @set, which is empty: 1, 0 at the end, or an error, which ends the
- * transfer. As store_chain_next().
+ * The next change set of a chain to @set, which is empty: 1, 0 at the end, or an error, which ends
+ * the transfer. As store_chain_next().
  */
 typedef int xfr_out_next_set(void *user, struct changeset *set);
 
@@ -84,9 +86,9 @@ struct xfr_out {
 void xfr_out_axfr(struct xfr_out *out, const struct xfr_out_request *request,
 		  const struct zone *zone);
 /*
- * The changes that lead from the client's version to that of @zone. The sets have to chain; the last
- * must end with the zone's serial number, or the transfer ends with ERR_ZONE before its last SOA, so
- * that the client throws it away.
+ * The changes that lead from the client's version to that of @zone. The sets have to chain; the
+ * last must end with the zone's serial number, or the transfer ends with ERR_ZONE before its last
+ * SOA, so that the client throws it away.
  */
 void xfr_out_ixfr(struct xfr_out *out, const struct xfr_out_request *request,
 		  const struct zone *zone, xfr_out_next_set *next, void *user);
@@ -96,17 +98,17 @@ void xfr_out_soa(struct xfr_out *out, const struct xfr_out_request *request,
 void xfr_out_fini(struct xfr_out *out);
 
 /*
- * Writes the next message, without the length that TCP puts in front of it, to buf; of cap octets, of which
- * no more than DNS_MESSAGE_MAX are used. Returns its length; 0: the last
- * one has been made; ERR_SPACE: a record does not fit into a message of its own; ERR_ZONE, -ENOMEM, or
- * what next() said: the connection is to be closed.
+ * Writes the next message, without the length that TCP puts in front of it, to buf; of cap octets,
+ * of which no more than DNS_MESSAGE_MAX are used. Returns its length; 0: the last
+ * one has been made; ERR_SPACE: a record does not fit into a message of its own; ERR_ZONE, -ENOMEM,
+ * or what next() said: the connection is to be closed.
  */
 int xfr_out_next(struct xfr_out *out, uint8_t *buf, size_t cap, uint64_t now_s)
 	__attribute__((warn_unused_result));
 
 /*
- * After xfr_out_next(): was it the last? Over UDP an answer of more than one message does not fit, and
- * xfr_out_soa() follows: with the transaction as it was before (a copy of the struct will do).
+ * After xfr_out_next(): was it the last? Over UDP an answer of more than one message does not fit,
+ * and xfr_out_soa() follows: with the transaction as it was before (a copy of the struct will do).
  */
 bool xfr_out_is_done(const struct xfr_out *out);
 

@@ -23,7 +23,8 @@ struct xfr_request {
 	uint16_t udp_size; /* in OPT; 0: without OPT */
 	bool wants_expire; /* EDNS EXPIRE (RFC 7314): SOA, AXFR and IXFR answers may carry it */
 	bool pads; /* over TLS (RFC 9103, RFC 8467): to a multiple of XFR_REQUEST_PAD_BYTES, */
-	size_t pad_room; /* of which so many are kept for a TSIG: tsig_room(). OPT has to be asked for */
+	/* of which so many are kept for a TSIG: tsig_room(). OPT has to be asked for */
+	size_t pad_room;
 	/* IXFR: our SOA. */
 	const uint8_t *soa;
 	uint16_t soa_bytes;
@@ -45,8 +46,9 @@ struct xfr_request_soa {
 };
 
 /*
- * Reads the reply to a SOA query of this id for @zone (folded wire). 0; ERR_FORMAT: malformed; ERR_CLOSED:
- * no reply to it (another id or question): over UDP wait for another. The signature is the caller's.
+ * Reads the reply to a SOA query of this id for @zone (folded wire). 0; ERR_FORMAT: malformed;
+ * ERR_CLOSED: no reply to it (another id or question): over UDP wait for another. The signature is
+ * the caller's.
  */
 int xfr_request_read_soa(struct xfr_request_soa *out, const uint8_t *msg, size_t len, uint16_t id,
 			 const uint8_t *zone) __attribute__((warn_unused_result));

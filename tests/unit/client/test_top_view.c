@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What volleyctl top draws of the daemon's answers, letter by letter at 80 columns, and never wider or higher than the window. */
+/* What volleyctl top draws of the daemon's answers, letter by letter at 80 columns, and never wider
+ * or higher than the window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,8 @@ static const char *const before_text =
 static const char *const now_text =
 	"{'time_ms':3000,'shed':30,'one_in':4,'limited_prefixes':1,"
 	"'answers':{'total':5000,'by_rcode':{'NOERROR':4000,'NXDOMAIN':1000},"
-	"'by_qtype':{'A':1000,'TXT':4000},'by_way':[{'transport':'udp','way':'driver','answers':3900},"
+	"'by_qtype':{'A':1000,'TXT':4000},"
+	"'by_way':[{'transport':'udp','way':'driver','answers':3900},"
 	"{'transport':'tcp','way':'worker','answers':1100}],"
 	"'by_zone':[{'zone':'example.','answers':1000},{'zone':'none','answers':4000}]},"
 	"'clients':[{'prefix':'192.0.2.0/24','share_percent':75.0,'error_percent':1.5},"

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A host on which nothing is wrong, for tests of doctor's checks: a row changes one fact of it and says
- * what the check then finds.
+ * A host on which nothing is wrong, for tests of doctor's checks: a row changes one fact of it and
+ * says what the check then finds.
  *
  *	X(name, check, change of the world `w`, level, words of the sentence or the command)
  */
@@ -152,7 +152,8 @@ static const struct doctor_check *world_find_check(const struct doctor_check *ch
 	return checks->name ? checks : NULL;
 }
 
-/* The checks that no row of ROWS looks at fail the test; so does a row that finds something else. */
+/* The checks that no row of ROWS looks at fail the test; so does a row that finds something
+ * else. */
 static void world_test(const struct doctor_check *checks, const struct world_row *rows, size_t n)
 {
 	struct world *w = malloc(sizeof(*w));

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What doctor reads of files: numbers, lists, the names of interrupts; and that its own host is one. */
+/* What doctor reads of files: numbers, lists, the names of interrupts; and that its own host is
+ * one. */
 #include "doctor/gather.h"
 
 #include <errno.h>

@@ -27,9 +27,11 @@ static void test_print(void **state)
 
 	(void)state;
 	print("{\"checks\": ["
-	      "{\"where\": \"host\", \"check\": \"kernel\", \"state\": \"ok\", \"text\": \"Linux 6\"},"
+	      "{\"where\": \"host\", \"check\": \"kernel\", \"state\": \"ok\","
+	      " \"text\": \"Linux 6\"},"
 	      "{\"where\": \"eth0\", \"check\": \"mtu\", \"state\": \"fail\","
-	      " \"text\": \"one two three four five six\", \"do\": \"ip link set dev eth0 mtu 1500\"}],"
+	      " \"text\": \"one two three four five six\","
+	      " \"do\": \"ip link set dev eth0 mtu 1500\"}],"
 	      "\"ok\": 1, \"warnings\": 0, \"failures\": 1, \"unknown\": 0}",
 	      buf, sizeof(buf));
 	assert_string_equal(buf, "host\n"

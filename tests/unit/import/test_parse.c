@@ -127,7 +127,8 @@ static const struct row knot_rows[] = {
 	{ "server:\n    listen: [ 127.0.0.1@53, ::1@53 ]\n    identity: \"a b\" # c\n",
 	  "server:1 {listen:2 <127.0.0.1@53> <::1@53>;identity:3 <a b>;};" },
 	{ "server:\n  listen: ::@53\n", "server:1 {listen:2 <::@53>;};" },
-	{ "zone:\n  - domain: a.test\n    file: %s.zone\n  - domain: b.test\nzone:\n  - domain: c.test\n",
+	{ "zone:\n  - domain: a.test\n    file: %s.zone\n  - domain: b.test\n"
+	  "zone:\n  - domain: c.test\n",
 	  "zone:1 {item:2 {domain:2 <a.test>;file:3 <%s.zone>;};item:4 {domain:4 <b.test>;};};"
 	  "zone:5 {item:6 {domain:6 <c.test>;};};" },
 	{ "acl:\n  - id: x\n    address: [192.0.2.1,\n      192.0.2.2] # end\n    deny: on\n",
@@ -197,7 +198,7 @@ static void test_named(void **state)
 			    named_faults[i].words);
 }
 
-/* --- Files that include others ------------------------------------------------------------------- */
+/* --- Files that include others ---------------------------------------------------------------- */
 
 static const struct {
 	parser *parse;
@@ -209,7 +210,8 @@ static const struct {
 	  "server:\n port: 53\n", "server:1 {port:2 <53>;};server:2 {do-ip6:3 <no>;};" },
 	{ import_parse_knot, "server:\n  version: x\ninclude: part.conf\nzone:\n  - domain: b\n",
 	  "zone:\n  - domain: a\n",
-	  "server:1 {version:2 <x>;};zone:1 {item:2 {domain:2 <a>;};};zone:4 {item:5 {domain:5 <b>;};};" },
+	  "server:1 {version:2 <x>;};zone:1 {item:2 {domain:2 <a>;};};zone:4 {"
+	  "item:5 {domain:5 <b>;};};" },
 	{ import_parse_named, "view x {\n include \"part.conf\";\n b;\n};", "a;\n",
 	  "view:1 <x> {include:2 <part.conf>;a:1;b:3;};" },
 	{ import_parse_named, "include \"none*.conf\";\na;\n", "", "include:1 <none*.conf>;a:2;" },

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A responder between ports that note what is sent, an engine over a cache, and a resolver that the test
+ * A responder between ports that note what is sent, an engine over a cache, and a resolver that the
+ * test
  * plays: questions are noted, and come back through the inbox when the test says so, as it says.
  */
 #include <setjmp.h>
@@ -25,7 +26,7 @@
 #define ASKED_CAP 512u
 #define TEXT_CAP  (NAME_TEXT_MAX + 64)
 
-/* ---- The resolver ------------------------------------------------------------------------------- */
+/* ---- The resolver ---------------------------------------------------------------------------- */
 
 /* What stands in for a resolver: its pointer, and what was submitted to it. */
 struct resolver {
@@ -69,7 +70,7 @@ static void give(struct resolver_question *q, const uint8_t *wire, size_t n, int
 	inbox_put(q->inbox, &chain);
 }
 
-/* ---- Ports -------------------------------------------------------------------------------------- */
+/* ---- Ports ----------------------------------------------------------------------------------- */
 
 /* What was sent late. */
 struct sent {
@@ -243,7 +244,7 @@ static uint16_t sent_rcode(const struct sent *s)
 	return wire_load_be16(s->bytes + DNS_FLAGS_AT) & DNS_RCODE_MASK;
 }
 
-/* ---- Tests -------------------------------------------------------------------------------------- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void test_later(void **state)
 {
@@ -335,7 +336,8 @@ static void test_no_slot(void **state)
 	answer_from(&first, N_SLOTS);
 }
 
-/* One client asks for all, and another one still gets a slot; so does the first, when its questions are done. */
+/* One client asks for all, and another one still gets a slot; so does the first, when its questions
+ * are done. */
 static void test_share(void **state)
 {
 	unsigned int n_deferred = 0;
@@ -369,7 +371,8 @@ static void test_share(void **state)
 	answer_from(&first, n_deferred + LIMITS_SHARE_FEW);
 }
 
-/* An IPv4 address may come as an IPv6 one: it has the share of the IPv4 client, and every place comes back. */
+/* An IPv4 address may come as an IPv6 one: it has the share of the IPv4 client, and every place
+ * comes back. */
 static void test_share_of_mapped(void **state)
 {
 	const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -526,7 +529,8 @@ static void stop_behind_the_first_answer(const char *answer)
 	free(wire);
 }
 
-/* The last resolver goes while the answer comes that leads to another question: the client is told so at once. */
+/* The last resolver goes while the answer comes that leads to another question: the client is told
+ * so at once. */
 static void test_stopped_between_two_questions(void **state)
 {
 	const uint64_t digest[2] = { 9, 9 };

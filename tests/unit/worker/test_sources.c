@@ -16,8 +16,9 @@
 #define SEEN_CAP 16
 
 /*
- * All that happens on the worker's thread, in a row: 's' a source's turn, 'h' a burst with the handler,
- * 'g' a port is gone. What a source finds in its eventfd is how many deferred messages to answer.
+ * All that happens on the worker's thread, in a row: 's' a source's turn, 'h' a burst with the
+ * handler, 'g' a port is gone. What a source finds in its eventfd is how many deferred messages to
+ * answer.
  */
 struct scene {
 	int fds[WORKER_SOURCES_MAX];
@@ -241,7 +242,8 @@ static void test_sources_before_ports(void **state)
 	port_close(p);
 }
 
-/* An fd that is never silenced: one turn a round, ports are served and control is heard meanwhile. */
+/* An fd that is never silenced: one turn a round, ports are served and control is heard
+ * meanwhile. */
 static void test_a_source_that_stays_readable(void **state)
 {
 	struct turn turns[1] = { { .keep = true } };

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* AF_XDP ports, alone and on a worker: replies, frames and counters, whatever link and kernel do. */
+/* AF_XDP ports, alone and on a worker: replies, frames and counters, whatever link and kernel
+ * do. */
 #include "tests/unit/worker/xsk_lab.h"
 
 #include <linux/if_ether.h>
@@ -245,7 +246,8 @@ static void test_full_tx_ring_loses_nothing_silently(void **state)
 	port_close(p);
 }
 
-/* Without an entry in the map the kernel gets the packet: its socket, on the same worker, answers. */
+/* Without an entry in the map the kernel gets the packet: its socket, on the same worker,
+ * answers. */
 static void test_sockets_take_over_when_the_port_goes(void **state)
 {
 	struct socket_config listen = { .listen = addr_of("0.0.0.0", QUERY_PORT) };
@@ -335,7 +337,8 @@ static void test_a_queue_has_one_socket(void **state)
 	port_close(second);
 }
 
-/* The interface vanishes under a running worker: it goes on, does not spin, and lets go. Last test. */
+/* The interface vanishes under a running worker: it goes on, does not spin, and lets go. Last
+ * test. */
 static void test_interface_gone(void **state)
 {
 	struct xsk_config config = small(256, 64);

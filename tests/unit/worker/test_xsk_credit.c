@@ -34,7 +34,8 @@ static void send_and_wait(const struct port *p, int fd, unsigned int n)
 	fail_msg("%u queries: %u frames left the fill ring", n, before.fill - now.fill);
 }
 
-/* Takes at most n_cap frames, and answers the queries. How many it took: some may be the link's own. */
+/* Takes at most n_cap frames, and answers the queries. How many it took: some may be the link's
+ * own. */
 static uint64_t serve(struct port *p, unsigned int n_cap)
 {
 	uint64_t n_before = p->stats.rx;

@@ -80,8 +80,8 @@ static void test_late_replies_over_both_families(void **state)
 }
 
 /*
- * More are put off than frames are there: all the while queries are received and answered, since none
- * keeps a frame, and the replies then go out though they outnumber the frames kept for them.
+ * More are put off than frames are there: all the while queries are received and answered, since
+ * none keeps a frame, and the replies then go out though they outnumber the frames kept for them.
  */
 static void test_deferred_messages_hold_no_frames(void **state)
 {
@@ -125,7 +125,8 @@ static void test_deferred_messages_hold_no_frames(void **state)
 	port_close(p);
 }
 
-/* While a burst is out its frames are left alone, and those of late replies come back round for round. */
+/* While a burst is out its frames are left alone, and those of late replies come back round for
+ * round. */
 static void test_late_replies_within_bursts(void **state)
 {
 	enum { ROUNDS = 60, EACH = 40 };
@@ -172,8 +173,8 @@ static void test_late_replies_within_bursts(void **state)
 }
 
 /*
- * Without a link no frame comes back: as much is kept as there are frames, or room in ring and backlog;
- * the rest is counted, and no frame is lost.
+ * Without a link no frame comes back: as much is kept as there are frames, or room in ring and
+ * backlog; the rest is counted, and no frame is lost.
  */
 static void test_late_replies_without_a_link(void **state)
 {
@@ -256,7 +257,8 @@ static void test_late_replies_from_and_to_link_local(void **state)
 
 	(void)state;
 	need_lab();
-	/* Another link, whose route to fe80::/64 is the older one: no interface would lead there. */
+	/* Another link, whose route to fe80::/64 is the older one: no interface would lead
+	 * there. */
 	assert_int_equal(run("ip link add " OTHER_IF " type veth peer name " OTHER_IF "p && "
 			     "ip link set " OTHER_IF " up && ip link set " OTHER_IF "p up"),
 			 0);

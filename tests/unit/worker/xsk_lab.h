@@ -137,7 +137,8 @@ static inline struct xsk_config small(uint32_t n_frames, uint32_t ring_cap)
 	};
 }
 
-/* The kernel may let go of the queue of the test before only after more than xsk_open() waits for. */
+/* The kernel may let go of the queue of the test before only after more than xsk_open() waits
+ * for. */
 static inline struct port *open_port(const struct xsk_config *config)
 {
 	struct port *p = NULL;

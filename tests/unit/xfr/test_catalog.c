@@ -206,7 +206,7 @@ static void moves(void **state)
 	}
 }
 
-/* --- Written and read back ----------------------------------------------------------------------- */
+/* --- Written and read back -------------------------------------------------------------------- */
 
 struct writing {
 	struct zone_builder *builder;

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signatures: those of another implementation, ours, broken ones at each octet, streams with gaps. */
+/* Signatures: those of another implementation, ours, broken ones at each octet, streams with
+ * gaps. */
 #include <errno.h>
 
 #include "tests/unit/xfr/made.h"

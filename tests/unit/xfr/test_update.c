@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RFC 2136, rule by rule: what a message does to a zone, or what it is refused with. Each row is a list of
+ * RFC 2136, rule by rule: what a message does to a zone, or what it is refused with. Each row is a
+ * list of
  * lines: "need", "deny" and "same" are prerequisites, "add", "del" and "clear" changes.
  */
 #include <stdio.h>
@@ -21,7 +22,7 @@
 	"www 60 CNAME mail\na.ent 60 TXT \"x\"\nsub 60 NS ns.sub\nns.sub 60 A 192.0.2.9\n"  \
 	"dn 60 DNAME other.\nTeXt 60 TXT \"a\"\n"
 
-/* ---- Messages from lines ---------------------------------------------------------------------- */
+/* ---- Messages from lines --------------------------------------------------------------------- */
 
 struct line {
 	char verb[8], owner[64], type[16], rest[256];
@@ -86,7 +87,7 @@ static void make_update(struct made *m, const char *const *lines)
 		make_line(m, lines[i]);
 }
 
-/* ---- What comes of them ----------------------------------------------------------------------- */
+/* ---- What comes of them ---------------------------------------------------------------------- */
 
 static enum dns_rcode apply(const struct made *m, struct zone *from, struct zone **to,
 			    const struct update_options *options, bool *changed)
@@ -121,9 +122,9 @@ static void assert_content(const char *name, const struct zone *got, const char 
 	zone_digest(got, a);
 	zone_digest(wanted, b);
 	if (memcmp(a, b, sizeof(a)))
-		fail_msg(
-			"%s: the zone has %zu records, serial %u, or others than it should have (%zu)",
-			name, zone_n_records(got), zone_serial(got), zone_n_records(wanted));
+		fail_msg("%s: the zone has %zu records, serial %u, or others than it should have "
+			 "(%zu)",
+			 name, zone_n_records(got), zone_serial(got), zone_n_records(wanted));
 	zone_free(wanted);
 }
 

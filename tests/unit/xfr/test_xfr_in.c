@@ -369,8 +369,8 @@ static void test_of_others(void **state)
 }
 
 /*
- * Pointers into the header, forward, to themselves. In data they are followed for the types of RFC 3597 section 4; of an
- * unknown type it stays as it is.
+ * Pointers into the header, forward, to themselves. In data they are followed for the types of RFC
+ * 3597 section 4; of an unknown type it stays as it is.
  */
 static void test_pointers(void **state)
 {
@@ -401,7 +401,8 @@ static void test_pointers(void **state)
 			made_begin(&m, ID, 0x8400, "z", AXFR, DNS_CLASS_IN);
 			put_letter(&m, '7');
 			if (in_owner) {
-				/* Its first owner in this message, too: nothing is remembered yet. */
+				/* Its first owner in this message, too: nothing is remembered
+				 * yet. */
 				assert_int_equal(feed(&in, &m), XFR_IN_MORE);
 				made_begin(&m, ID, 0x8400, "z", AXFR, DNS_CLASS_IN);
 				made_count(&m, DNS_ANCOUNT_AT);

@@ -214,7 +214,8 @@ static void begin(struct transfer *t, uint16_t type, uint32_t serial, bool is_si
 	xfr_in_init(&t->in, &config);
 }
 
-/* All messages; the result of the last. They never pass cap, and are multiples of what is asked for. */
+/* All messages; the result of the last. They never pass cap, and are multiples of what is asked
+ * for. */
 static enum xfr_in_result carry(struct transfer *t, struct xfr_out *out, size_t cap)
 {
 	enum xfr_in_result result = XFR_IN_MORE;
