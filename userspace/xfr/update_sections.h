@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sections of an UPDATE, and how its parts read them. For update*.c alone. */
+/* The sections of an UPDATE, and functions to read them. Only update*.c includes this header. */
 #ifndef VOLLEY_XFR_UPDATE_SECTIONS_H
 #define VOLLEY_XFR_UPDATE_SECTIONS_H
 
