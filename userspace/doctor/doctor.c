@@ -17,13 +17,13 @@
 #include "iface/cores.h"
 #include "port/xsk.h"
 
-#define WORKERS_CAP     1024 /* server.workers has no more */
+#define WORKERS_CAP     1024 /* the bound of server.workers */
 #define NICS_CAP        64u
-#define SMALL_MTU       1500 /* frames up to it have 2048 bytes, above it 4096 */
+#define SMALL_MTU       1500 /* up to this MTU a frame has 2048 bytes, above it 4096 */
 #define FRAME_BYTES     2048u
 #define FRAME_BYTES_MTU 4096u
 
-/* Everything of one run; too large for a stack. */
+/* The state of one run. It is too large for a stack. */
 struct doctor {
 	const char *socket;
 	const char *config_path;
@@ -34,10 +34,11 @@ struct doctor {
 	struct config *config;
 	char config_err[512];
 	struct doctor_daemon daemon;
-	json_t *status, *ports; /* of the daemon */
+	json_t *status, *ports; /* the daemon's replies */
 	struct doctor_host host;
 	struct doctor_nic nics[NICS_CAP];
-	int worker_cpus[WORKERS_CAP], worker_nodes[WORKERS_CAP]; /* without a daemon: as planned */
+	/* without a daemon: as volleyd would choose */
+	int worker_cpus[WORKERS_CAP], worker_nodes[WORKERS_CAP];
 	uint64_t umem_bytes;
 	json_t *checks;
 	int counts[DOCTOR_FAIL + 1];
@@ -63,7 +64,8 @@ static int take_words(struct doctor *d, int n, char *const *words)
 	return 0;
 }
 
-/* A file that nobody named and that is not there is none; one that cannot be read is a fault. */
+/* A missing file is an error only if --config names it. A file that cannot be read is always
+ * one. */
 static void read_config(struct doctor *d)
 {
 	if (config_load(&d->config, d->config_path, d->config_err, sizeof(d->config_err)) &&
@@ -71,7 +73,7 @@ static void read_config(struct doctor *d)
 		d->config_err[0] = 0;
 }
 
-/* The interfaces of the configuration, else of the daemon, where none is named. */
+/* If no interface is named: takes those of the configuration, or else those of the daemon. */
 static void choose_interfaces(struct doctor *d)
 {
 	const json_t *all = json_object_get(d->status, "interfaces");
@@ -92,7 +94,7 @@ static void choose_interfaces(struct doctor *d)
 	}
 }
 
-/* As configured, or as an interface that nobody configured gets its defaults. */
+/* The configuration of an interface, or the defaults. */
 static const struct config_interface *find_want(const struct doctor *d, const char *name)
 {
 	static const struct config_interface defaults = {
@@ -109,7 +111,7 @@ static const struct config_interface *find_want(const struct doctor *d, const ch
 
 /* --- Workers ---------------------------------------------------------------------------------- */
 
-/* Where workers are, as the daemon says. */
+/* Notes the processors that the daemon reports for its workers. */
 static void take_ports(struct doctor *d)
 {
 	const json_t *all = json_object_get(d->ports, "ports");
@@ -124,7 +126,7 @@ static void take_ports(struct doctor *d)
 	}
 }
 
-/* Those that no queue was given, near the interfaces' cards first. How many. */
+/* Lists the processors in left, those near the interfaces' cards first. Returns how many. */
 static size_t list_left(const struct doctor *d, const cpu_set_t *left, int cpus[CPU_SETSIZE])
 {
 	int nodes[NICS_CAP];
@@ -139,7 +141,8 @@ static size_t list_left(const struct doctor *d, const cpu_set_t *left, int cpus[
 	return n;
 }
 
-/* Without a daemon: where they will be, as iface/crew.c chooses. Configured cores come first. */
+/* Without a daemon: chooses the workers' processors as iface/crew.c will. Configured cores come
+ * first. */
 static void plan_workers(struct doctor *d)
 {
 	const struct config *config = d->config;
@@ -177,8 +180,8 @@ static void place_workers(struct doctor *d)
 	doctor_gather_cpus(&d->host.cpus, &d->host.workers);
 }
 
-/* The processor of a queue's worker: the daemon's word, else the configuration's, else as it will
- * be. */
+/* The processor of a queue's worker: as the daemon reports it, else as configured, else as planned.
+ * -1: not known. */
 static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, int queue)
 {
 	const struct config_interface *want = find_want(d, nic->name);
@@ -203,7 +206,7 @@ static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, in
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
-/* Whose the program is, where only the daemon can tell. */
+/* If we may not read the program, the daemon says whether it is Volley's. */
 static void ask_whose(const struct doctor *d, struct doctor_nic *nic)
 {
 	const json_t *all = json_object_get(d->status, "interfaces");
@@ -337,7 +340,7 @@ int doctor_run(const char *socket, int n, char *const *words, json_t **result)
 	if (!d)
 		return -ENOMEM;
 	d->socket = socket;
-	d->config_path = VOLLEY_CONFIG; /* as volleyd without -c */
+	d->config_path = VOLLEY_CONFIG; /* the default of volleyd, too */
 	err = take_words(d, n, words);
 	d->checks = json_array();
 	if (!err && d->checks) {

@@ -3,20 +3,21 @@
 /*
  * Sources of the figures in the first table. Kernels with native XDP: Cilium documentation, BPF and
  * XDP Reference Guide, "Drivers supporting native XDP". Zero-copy: the commits that set
- * NETDEV_XDP_ACT_XSK_ZEROCOPY in Linux; those that had it before 6.3 by af_xdp in DPDK's and
- * Intel's documentation. MTU and queues: at the row.
+ * NETDEV_XDP_ACT_XSK_ZEROCOPY in Linux; for kernels before 6.3, the documentation of DPDK (af_xdp)
+ * and of Intel. MTU and queues: see the row.
  */
 #include "doctor/drivers.h"
 
 #include <string.h>
 
 static const struct doctor_driver drivers[] = {
-	/* veth_xdp_set(): a page less headroom and shared info; nic.c computes it for the peer. */
+	/* veth_xdp_set(): the MTU limit is a page less headroom and shared info; nic.c computes it
+	 * for the peer. */
 	{ .name = "veth", .native = { 4, 19 } },
 	/*
-	 * virtnet_xdp_set(): a queue for each processor, else they are locked; "Can't set XDP while
-	 * host is implementing GRO_HW/CSUM" where the guest cannot switch that, else it is switched
-	 * off.
+	 * virtnet_xdp_set(): one queue for each processor, or queues shared with locks. It fails
+	 * with "Can't set XDP while host is implementing GRO_HW/CSUM" if the guest cannot switch
+	 * that off; otherwise it switches it off.
 	 */
 	{ .name = "virtio_net", .native = { 4, 10 }, .takes_tx_queues = true, .drops_lro = true },
 	{ .name = "tun", .native = { 4, 14 } },
@@ -30,8 +31,8 @@ static const struct doctor_driver drivers[] = {
 	  .zero = { 4, 20 },
 	  .max_mtu = 3046,
 	  .max_queues = 64 },
-	/* ixgbe_xdp_setup(): a transmit queue for each processor, from 64 processors on they
-	 * share. */
+	/* ixgbe_xdp_setup(): a transmit queue for each processor; with 64 processors or more they
+	 * share queues. */
 	{ .name = "ixgbe", .native = { 4, 12 }, .zero = { 4, 20 }, .refuses_lro = true },
 	{ .name = "ixgbevf", .native = { 4, 17 } },
 	{ .name = "igb", .native = { 5, 10 }, .zero = { 6, 14 } },
@@ -62,7 +63,7 @@ static const struct doctor_driver drivers[] = {
 };
 
 /* clang-format off */
-/* Of one driver no two are of the same kernel. */
+/* A kernel has at most one of the faults of a driver. */
 static const struct doctor_fault faults[] = {
 	{ "ice", { 0, 0, 0 }, { 6, 10, 4 }, DOCTOR_FAIL, true,
 	  "with AF_XDP zero-copy its queues time out and the kernel may crash when sockets come "

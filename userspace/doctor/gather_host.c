@@ -93,7 +93,7 @@ void doctor_read_cpus(cpu_set_t *cpus, const char *format, ...)
 	}
 }
 
-/* The number behind "KEY:" in a file of such lines, in units of 1 KiB if it says kB. */
+/* The number after "KEY:" in a file of such lines; "kB" means KiB. */
 static int64_t read_key(const char *path, const char *key, int base)
 {
 	FILE *in = fopen(path, "re");
@@ -133,7 +133,7 @@ static int has_af_xdp(void)
 {
 	int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
 
-	/* Without CAP_NET_RAW the answer is EPERM where there is AF_XDP, and EAFNOSUPPORT where
+	/* Without CAP_NET_RAW, EPERM means that the kernel has AF_XDP, and EAFNOSUPPORT that it has
 	 * not. */
 	if (fd < 0)
 		return errno == EPERM ? 1 : -errno;
@@ -155,7 +155,8 @@ static int is_hugetlbfs(void)
 	return !statfs("/dev/hugepages", &fs) && fs.f_type == HUGETLBFS_MAGIC;
 }
 
-/* By trying: tells distributions' kernels that have what their version would not have. */
+/* Tries to load the program, because a distribution's kernel may have features of a later
+ * version. */
 static void try_load(struct doctor_load *load)
 {
 	load->is_tried = privilege_has_xdp();
@@ -207,7 +208,7 @@ static int64_t read_memlock(int pid)
 	return value;
 }
 
-/* What the group and those above it leave, of control groups v2. */
+/* The memory that the group and its ancestors still allow (control groups v2). */
 static int64_t read_cgroup(const char *group)
 {
 	int64_t left = DOCTOR_UNLIMITED;
@@ -227,7 +228,8 @@ static int64_t read_cgroup(const char *group)
 	}
 }
 
-/* The control group and the limits of the daemon; PID 0: those of volleyd.service, else ours. */
+/* The control group and the limits of the daemon. PID 0: those of volleyd.service, or else our
+ * own. */
 static void look_at_process(struct doctor_host *host, int pid)
 {
 	static const char service[] = "/system.slice/volleyd.service";
@@ -261,7 +263,7 @@ void doctor_gather_host(struct doctor_host *host, int pid)
 	look_at_kernel(host);
 	host->btf = !access("/sys/kernel/btf/vmlinux", F_OK);
 	host->jit = (int)doctor_read_number("/proc/sys/net/core/bpf_jit_enable");
-	/* In a namespace other than the first the kernel does not show it. */
+	/* The kernel shows it only in the initial network namespace. */
 	if (host->jit == -ENOENT)
 		host->jit = -EXDEV;
 	try_load(&host->load);
@@ -280,7 +282,7 @@ void doctor_gather_host(struct doctor_host *host, int pid)
 
 /* --- Processors ------------------------------------------------------------------------------- */
 
-/* The longest exit latency of the idle states that are not disabled. */
+/* The longest exit latency of the enabled idle states, in us. */
 static int read_idle_us(int cpu)
 {
 	int worst = -ENOENT;

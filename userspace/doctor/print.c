@@ -6,7 +6,8 @@
 
 #define TEXT_AT 26 /* the column where sentences begin */
 
-/* Nothing that a driver or another process named reaches the terminal as a command to it. */
+/* Names of drivers and processes must not control the terminal, so control characters become
+ * "?". */
 static void put_safe(FILE *out, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -72,7 +73,7 @@ void doctor_print(FILE *out, const json_t *result, int width)
 		}
 		put_row(out, width, row);
 	}
-	fprintf(out, "\n%lld ok, %lld warnings, %lld failures, %lld not looked at\n",
+	fprintf(out, "\n%lld ok, %lld warnings, %lld failures, %lld not checked\n",
 		(long long)json_integer_value(json_object_get(result, "ok")),
 		(long long)json_integer_value(json_object_get(result, "warnings")),
 		(long long)json_integer_value(json_object_get(result, "failures")),

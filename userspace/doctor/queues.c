@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of an interface's queues: how many, who gets what, and on which processor. Pure. */
+/* Checks of an interface's queues: their number, their share of the packets, their processors.
+ * Pure. */
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <string.h>
@@ -19,8 +20,8 @@ static bool wants_xdp(const struct doctor_case *c)
 	return c->nic->ifindex > 0 && c->want->xdp != CONFIG_XDP_OFF;
 }
 
-/* Of a driver that takes a queue more for each possible processor. A program that is there has its
- * own already. */
+/* The queues of a driver that needs one more queue for each possible processor. An attached program
+ * already has its own queues. */
 static struct quirks_pairs pairs_of(const struct doctor_case *c)
 {
 	const struct doctor_nic *nic = c->nic;
@@ -35,7 +36,7 @@ static struct quirks_pairs pairs_of(const struct doctor_case *c)
 	};
 }
 
-/* As many queues as may be asked for, of those that there could be. */
+/* The largest number of queues that may be configured. */
 static int most_queues(const struct doctor_case *c, const struct doctor_driver *d)
 {
 	const struct quirks_pairs pairs = pairs_of(c);
@@ -77,18 +78,18 @@ static void queues(const struct doctor_case *c, struct doctor_finding *f)
 			doctor_fix(f, "ethtool -L %s combined %d", c->nic->name,
 				   most < workers ? most : workers);
 		else
-			doctor_fix(
-				f,
-				"workers: %d below server:, for the interface has no more queues",
-				n);
+			doctor_fix(f,
+				   "workers: %d below server:, because the interface has no more "
+				   "queues",
+				   n);
 	} else {
 		doctor_ok(f, "%d queue(s), %d worker(s)", n, workers);
 	}
 }
 
 /*
- * virtnet_xdp_set(): with a queue more for each possible processor, answers leave by these;
- * without, "XDP_TX and XDP_REDIRECT will operate in a slower locked tx mode".
+ * virtnet_xdp_set(): if there is one more queue for each possible processor, answers leave by
+ * these. Otherwise "XDP_TX and XDP_REDIRECT will operate in a slower locked tx mode".
  */
 static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -100,7 +101,7 @@ static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	if (!c->nic->n_tx_queues && c->nic->xdp_program > DOCTOR_NO_PROGRAM &&
 	    c->nic->xdp_generic <= 0) {
-		/* Which of the queues are the program's is not known. */
+		/* It is not known how many of the queues belong to the program. */
 		(void)doctor_is_unknown(f, -EXDEV, "transmit queues");
 		return;
 	}
@@ -115,8 +116,8 @@ static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 	} else if (n_all <= pairs.n_max) {
 		doctor_ok(
 			f,
-			"each processor has a queue for what XDP sends; AF_XDP is for queues 0 to "
-			"%u, kernel sockets answer the others",
+			"each processor has a queue for replies of XDP; AF_XDP serves queues 0 to "
+			"%u, kernel sockets the others",
 			n - 1);
 	} else if (pairs.n_max > pairs.n_cpus) {
 		doctor_warn(f,
@@ -133,7 +134,7 @@ static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_fix(
 			f,
 			"give the guest %u queues (queues= of the hypervisor), and use %u of them: "
-			"ethtool -L %s combined %u; or leave it: all is answered, a little slower",
+			"ethtool -L %s combined %u; or leave it: replies are a little slower",
 			n_all, n, c->nic->name, n);
 	}
 }
@@ -208,11 +209,11 @@ static void rings(const struct doctor_case *c, struct doctor_finding *f)
 
 	if (!wants_xdp(c) || nic->rx_ring_max <= 0 || nic->rx_ring < 0)
 		return;
-	/* Knot DNS manual, xdp ring-size: at least as high as the card's. */
+	/* Knot DNS manual, xdp ring-size: at least as large as the card's ring. */
 	if (doctor_wants_xsk(c->want) && (int)c->want->ring_size < nic->rx_ring) {
 		doctor_warn(f,
-			    "the card's RX ring has %d places, ring-size only %u: a burst that the "
-			    "card takes does not fit AF_XDP",
+			    "the card's RX ring has %d places, but ring-size is %u: a burst that "
+			    "fits the card does not fit AF_XDP",
 			    nic->rx_ring, c->want->ring_size);
 		doctor_fix(f, "ring-size: %d for %s", nic->rx_ring, nic->name);
 	} else if (nic->rx_ring < small) {
@@ -226,7 +227,7 @@ static void rings(const struct doctor_case *c, struct doctor_finding *f)
 	}
 }
 
-/* Each queue's interrupt belongs on the processor of its worker, and on no other. */
+/* Each queue's interrupt should go only to the processor of its worker. */
 static void irqs(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
@@ -260,12 +261,12 @@ static void rps(const struct doctor_case *c, struct doctor_finding *f)
 	if (!wants_xdp(c) || doctor_is_unknown(f, c->nic->rps, "receive packet steering"))
 		return;
 	if (!c->nic->rps) {
-		doctor_ok(f, "off: what is passed up stays on its processor");
+		doctor_ok(f, "off: packets for the kernel stay on their processor");
 		return;
 	}
 	doctor_warn(f,
-		    "%d queue(s) have rps_cpus: what the driver passes to the kernel goes to other "
-		    "processors, also those of workers",
+		    "%d queue(s) have rps_cpus: packets that the driver passes to the kernel go to "
+		    "other processors, also to those of workers",
 		    c->nic->rps);
 	doctor_fix(f, "for q in /sys/class/net/%s/queues/rx-*; do echo 0 >$q/rps_cpus; done",
 		   c->nic->name);
@@ -327,8 +328,9 @@ static void rp_filter(const struct doctor_case *c, struct doctor_finding *f)
 	}
 	doctor_warn(
 		f,
-		"rp_filter is strict, and replies do not leave by %s: the kernel drops what comes "
-		"to its sockets here, TCP above all, as with anycast and asymmetric routes",
+		"rp_filter is strict, and replies do not leave by %s: the kernel drops packets to "
+		"its sockets that arrive here, above all TCP. Anycast and asymmetric routes do "
+		"this",
 		nic->name);
 	doctor_fix(f, "sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.%s.rp_filter=2",
 		   nic->name);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Doctor's checks of the host and of services, on hosts that this one is not. */
+/* Doctor's checks of the host and of services, on made-up hosts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,9 +49,9 @@ static uint16_t core_of_row[] = { 30 };
 	  w->host.load.is_tried = false, \
 	  DOCTOR_FAIL, "only root") \
 	X(kernel_odd, "kernel", w->host.kernel[0] = 0; w->host.load.is_tried = false, \
-	  DOCTOR_WARN, "no release") \
+	  DOCTOR_WARN, "cannot be read") \
 	X(kernel_odd_and_tried, "kernel", w->host.kernel[0] = 0, DOCTOR_OK, "") \
-	X(load_good, "program-load", , DOCTOR_OK, "takes the XDP program") \
+	X(load_good, "program-load", , DOCTOR_OK, "accepts the XDP program") \
 	X(load_untried, "program-load", w->host.load.is_tried = false, \
 	  DOCTOR_UNKNOWN, "only root") \
 	X(load_refused, "program-load", REFUSED(w), \

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Doctor's checks of interfaces and their queues, on cards that this host has not. */
+/* Doctor's checks of interfaces and their queues, on made-up cards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,10 +12,10 @@
 #define DRIVER(its_name) strcpy(w->nic.driver, its_name)
 #define KERNEL(a, b, its_c) \
 	(w->host.kernel[0] = a, w->host.kernel[1] = b, w->host.kernel[2] = its_c)
-/* What a kernel before 6.3 says of XDP. */
+/* A kernel before 6.3 does not report XDP features. */
 #define SILENT w->nic.xdp_features = -EOPNOTSUPP
 
-/* A driver that has no several buffers for a program. */
+/* A driver that gives a program only frames in one buffer. */
 #define ONE_BUFFER w->nic.xdp_features = 7
 
 #define VLAN strcpy(w->nic.vlan, "eth0.5")
@@ -55,7 +55,7 @@
 	X(known_xdp_off, "driver-known", KERNEL(6, 1, 0); w->want.xdp = CONFIG_XDP_OFF, \
 	  DOCTOR_NOTHING, "") \
 	X(native_told, "native-xdp", , DOCTOR_OK, "") \
-	X(native_none, "native-xdp", w->nic.xdp_features = 0, DOCTOR_WARN, "generic XDP") \
+	X(native_none, "native-xdp", w->nic.xdp_features = 0, DOCTOR_WARN, "XDP is generic") \
 	X(native_wanted, "native-xdp", w->nic.xdp_features = 0; w->want.xdp = CONFIG_XDP_NATIVE, \
 	  DOCTOR_FAIL, "xdp: auto") \
 	X(native_by_table, "native-xdp", SILENT; KERNEL(5, 19, 0), DOCTOR_OK, "") \
@@ -81,7 +81,7 @@
 	  w->want.zero_copy = CONFIG_ZERO_COPY_ON, \
 	  DOCTOR_FAIL, "zero-copy: auto") \
 	X(zero_virtio, "zero-copy", DRIVER("virtio_net"), \
-	  DOCTOR_OK, "not taken, for virtio_net loses") \
+	  DOCTOR_OK, "not used, because virtio_net loses") \
 	X(zero_virtio_wanted, "zero-copy", DRIVER("virtio_net"); \
 	  w->want.zero_copy = CONFIG_ZERO_COPY_ON, \
 	  DOCTOR_WARN, "zero-copy: auto") \
@@ -93,13 +93,13 @@
 	X(program_none, "xdp-program", , DOCTOR_OK, "will load") \
 	X(program_lost, "xdp-program", w->daemon.err = 0, DOCTOR_WARN, "volleyctl attach eth0") \
 	X(program_unloadable, "xdp-program", w->daemon.err = 0; w->host.load.err = -EACCES, \
-	  DOCTOR_WARN, "what the host's program-load says") \
+	  DOCTOR_WARN, "see program-load of the host") \
 	X(program_unloadable_yet, "xdp-program", w->host.load.err = -EACCES, \
 	  DOCTOR_WARN, "does not load") \
 	X(program_ours, "xdp-program", w->nic.xdp_program = DOCTOR_VOLLEY; w->nic.xdp_id = 77, \
 	  DOCTOR_OK, "id 77, native") \
 	X(program_earlier, "xdp-program", w->nic.xdp_program = DOCTOR_EARLIER, \
-	  DOCTOR_OK, "puts its own in its place") \
+	  DOCTOR_OK, "the next volleyd replaces it") \
 	X(program_old, "xdp-program", w->nic.xdp_program = DOCTOR_OTHER_ABI, \
 	  DOCTOR_FAIL, "another version") \
 	X(program_foreign, "xdp-program", w->nic.xdp_program = DOCTOR_FOREIGN; \
@@ -119,20 +119,20 @@
 	X(mtu_peer, "mtu", world_make_veth(w); w->nic.peer.mtu = 9000, DOCTOR_WARN, "other end") \
 	X(mtu_native, "mtu", ONE_BUFFER; w->nic.mtu = 9000; w->want.xdp = CONFIG_XDP_NATIVE, \
 	  DOCTOR_FAIL, "mtu 1500") \
-	X(mtu_auto, "mtu", ONE_BUFFER; w->nic.mtu = 9000, DOCTOR_WARN, "generic XDP instead") \
+	X(mtu_auto, "mtu", ONE_BUFFER; w->nic.mtu = 9000, DOCTOR_WARN, "XDP is generic instead") \
 	X(mtu_not_native, "mtu", w->nic.mtu = 9000; w->nic.xdp_features = 0, DOCTOR_NOTHING, "") \
 	X(mtu_generic, "mtu", w->nic.mtu = 9000; w->want.xdp = CONFIG_XDP_GENERIC, \
 	  DOCTOR_NOTHING, "") \
 	X(lro_off, "lro", , DOCTOR_OK, "off") \
 	X(lro_on, "lro", w->nic.features.lro = 1, DOCTOR_WARN, "LRO is on") \
 	X(lro_refused, "lro", DRIVER("mlx5_core"); w->nic.features.lro = 1, \
-	  DOCTOR_WARN, "mlx5_core takes no") \
+	  DOCTOR_WARN, "mlx5_core accepts no") \
 	X(lro_native, "lro", DRIVER("mlx5_core"); w->nic.features.lro = 1; \
 	  w->want.xdp = CONFIG_XDP_NATIVE, \
 	  DOCTOR_FAIL, "lro off") \
 	X(lro_hardware, "lro", w->nic.features.gro_hw = 1, DOCTOR_WARN, "hardware GRO") \
 	X(lro_virtio, "lro", DRIVER("virtio_net"); w->nic.features.gro_hw = 1, \
-	  DOCTOR_OK, "takes it off") \
+	  DOCTOR_OK, "switches it off") \
 	X(lro_virtio_fixed, "lro", DRIVER("virtio_net"); \
 	  w->nic.features.gro_hw = w->nic.features.gro_hw_fixed = 1, \
 	  DOCTOR_WARN, "guest_tso4=off") \
@@ -142,15 +142,15 @@
 	X(vlan_taken, "vlan-offload", w->nic.features.rx_vlan = 1; VLAN, \
 	  DOCTOR_WARN, "ethtool -K eth0 rxvlan off") \
 	X(vlan_taken_all, "vlan-offload", w->nic.features.rx_vlan = 1; VLAN, \
-	  DOCTOR_WARN, "eth0.5 stands on eth0: kernel sockets answer all") \
+	  DOCTOR_WARN, "eth0.5 is a VLAN of eth0: kernel sockets answer all") \
 	X(vlan_taken_none, "vlan-offload", w->nic.features.rx_vlan = 1, \
-	  DOCTOR_OK, "no VLAN stands on eth0") \
+	  DOCTOR_OK, "eth0 has no VLAN interface") \
 	X(vlan_fixed, "vlan-offload", w->nic.features.rx_vlan = w->nic.features.rx_vlan_fixed = 1; \
 	  VLAN, \
 	  DOCTOR_WARN, "xdp: generic and port: socket") \
 	X(vlan_generic, "vlan-offload", w->nic.features.rx_vlan = 1; \
 	  w->want.xdp = CONFIG_XDP_GENERIC; VLAN, \
-	  DOCTOR_WARN, "what the program does not") \
+	  DOCTOR_WARN, "all that the program does not") \
 	X(vlan_generic_only, "vlan-offload", w->nic.features.rx_vlan = 1; w->nic.xdp_features = 0; \
 	  VLAN; w->want.port = CONFIG_PORT_SOCKET, \
 	  DOCTOR_OK, "puts the tag") \
@@ -318,7 +318,7 @@ static void test_healthy(void **state)
 	world_test_healthy(doctor_queue_checks);
 }
 
-/* Nothing is said of an interface that is not there but that. */
+/* For a missing interface, only the check link finds something. */
 static void test_gone(void **state)
 {
 	struct world *w = malloc(sizeof(*w));
