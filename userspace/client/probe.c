@@ -93,7 +93,8 @@ static int open_socket(const struct port_addr *server)
 	return err;
 }
 
-/* What has come until END_NS, as probe_judge(); -ETIMEDOUT or another -errno in *err. */
+/* Waits until END_NS for a reply, and returns the result of probe_judge(). *err is -ETIMEDOUT or
+ * another -errno. */
 static int receive(const struct probe *probe, uint16_t id, int fd, uint64_t end_ns, int *err)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Results of commands as people read them.
+ * Prints the results of commands as text.
  *
- * The renderer knows the shapes below only to put columns in a good order: a key that it does not
- * know is shown too, behind the others, so the daemon may grow without it. An array of objects is
- * a table, an object a list of keys with values, all with units (config/units.h).
+ * The shapes below only decide the order of columns. A key that is not among them is shown behind
+ * the others, so the daemon may add keys. An array of objects becomes a table, and an object a list
+ * of keys and values, with units (config/units.h).
  *
  *	status       {version, pid, uptime_s, abi, state:"starting|serving|stopping", ready,
  *	              progress, degraded:[sentence...],
@@ -72,8 +72,8 @@
  *	              zones_not_denied:[{zone, why}...]}
  *	the others   any object; {} is written as "done"
  *
- * *_at is seconds since 1970 or a string. What is absent or null is "-" in a row, and no column if
- * it is so in every row.
+ * *_at is seconds since 1970 or a string. In a row, a missing or null value is "-". A column
+ * without any value is left out.
  */
 #ifndef VOLLEY_CLIENT_RESULT_TEXT_H
 #define VOLLEY_CLIENT_RESULT_TEXT_H
@@ -82,8 +82,8 @@
 #include <stdio.h>
 
 /*
- * Writes RESULT, an object, as the reply to COMMAND ("zone list"). Returns 0 or -ENOMEM, with some
- * of it written; errors of OUT are for the caller to look up. Any thread.
+ * Writes RESULT, the object in the reply to COMMAND ("zone list"). Returns 0 or -ENOMEM, after
+ * which a part may have been written. The caller checks OUT for errors. Any thread.
  */
 int result_text(FILE *out, const char *command, const json_t *result)
 	__attribute__((warn_unused_result));

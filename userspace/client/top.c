@@ -25,11 +25,11 @@
 #define WIDTH_DEFAULT 80
 #define ROWS_DEFAULT  20
 #define ROWS_MAX      1000
-/* Requests of --once: the first begins, the second knows the load, the third has a second's
- * answers. */
+/* --once sends three requests. The first begins the stream, the second knows the load, and the
+ * third has the answers of one second. */
 #define N_LOOKS 3
 
-/* The second screen, without a cursor; and back. */
+/* Switch to the alternate screen without a cursor, and back. */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l\033[2J"
 #define SCREEN_END   "\033[?25h\033[?1049l"
 #define SCREEN_HOME  "\033[H"
@@ -40,9 +40,9 @@ struct top {
 	const struct top_call *call;
 	struct top_view view;
 	bool is_once;
-	unsigned int n_rows; /* 0: as many as the terminal has room for */
+	unsigned int n_rows; /* 0: as many as fit the terminal */
 	int fd;
-	json_t *last; /* with rates */
+	json_t *last; /* the last reply, with rates */
 };
 
 static volatile sig_atomic_t ends;
@@ -80,7 +80,7 @@ static int read_words(struct top *top, int n, char *const *words)
 
 /* --- Asking ----------------------------------------------------------------------------------- */
 
-/* The next answer, with rates. 0, or an exit status: a sentence is written. */
+/* Fetches the next reply, and adds rates. 0, or an exit status after an error message. */
 static int look(struct top *top, json_t **out)
 {
 	const struct top_call *call = top->call;
@@ -169,7 +169,7 @@ static void draw(struct top *top)
 	fflush(stdout);
 }
 
-/* False: it is over. */
+/* False: q was typed. */
 static bool obey(struct top *top, const char *keys, ssize_t n)
 {
 	for (ssize_t i = 0; i < n; i++) {
@@ -185,8 +185,7 @@ static bool obey(struct top *top, const char *keys, ssize_t n)
 	return true;
 }
 
-/* Until something was typed, the window has another size, or the time has come. False: it is
- * over. */
+/* Waits until a key is typed, the window changes its size, or UNTIL_NS. False: the command ends. */
 static bool wait_for_keys(struct top *top, uint64_t until_ns, const sigset_t *mask)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -202,7 +201,7 @@ static bool wait_for_keys(struct top *top, uint64_t until_ns, const sigset_t *ma
 	return n > 0 && !ends && obey(top, keys, n);
 }
 
-/* What stands still is asked for, too, so that it goes on at once. */
+/* Requests go on during a pause, so that the view is current at once after it. */
 static int watch(struct top *top, const sigset_t *mask)
 {
 	uint64_t next_ns = clock_ns();
@@ -239,12 +238,12 @@ static void catch_signals(sigset_t *old)
 		sigaddset(&ours, numbers[i]);
 		sigaction(numbers[i], &action, NULL);
 	}
-	/* They come only while keys are waited for, so that none is missed. */
+	/* Signals are delivered only in ppoll(), so that none is missed. */
 	sigprocmask(SIG_BLOCK, &ours, old);
 }
 
-/* watch(), and then what went wrong, on the first screen: on the second one nobody would read
- * it. */
+/* Calls watch(), and afterwards prints its errors on the normal screen, because the alternate
+ * screen vanishes. */
 static int watch_screen(struct top *top, const sigset_t *mask)
 {
 	const struct top_call *call = top->call;
@@ -267,7 +266,8 @@ static int watch_screen(struct top *top, const sigset_t *mask)
 	return status;
 }
 
-/* A stopped program would leave the terminal as it is, so there is no key for that. */
+/* There is no key to stop the program, because the stopped program would not restore the
+ * terminal. */
 static int show_live(struct top *top)
 {
 	struct termios before, raw;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What volleyctl top draws of the daemon's answers, letter by letter at 80 columns, and never wider
- * or higher than the window. */
+/* The exact lines that volleyctl top draws at 80 columns, and that no view is larger than its
+ * window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +126,7 @@ static void test_each_view(void **state)
 	json_decref(now);
 }
 
-/* Whatever the window is, with a history that is full, of three octets each. */
+/* Each window size, with a full history, whose bars have three octets each. */
 static void test_window(void **state)
 {
 	struct top_view view = { .is_utf8 = true };
@@ -154,7 +154,7 @@ static void test_window(void **state)
 	json_decref(now);
 }
 
-/* Another daemon counts from 0 on: there are no rates below 0; and a first look has none. */
+/* A new daemon counts from 0, but no rate is below 0. The first reply has no rates. */
 static void test_no_rates_below_zero(void **state)
 {
 	json_t *before = read_json(before_text), *now = read_json(now_text);
