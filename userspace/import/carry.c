@@ -22,7 +22,7 @@ static void say(struct import *import, const struct import_node *node, const cha
 	snprintf(line, sizeof(line), "%s:%u: %s: %s: %s", node->file, node->line, node->name, kind,
 		 text);
 	if (json_object_get(import->said, line))
-		return; /* a template's or a pattern's option, for another zone */
+		return; /* an option of a template or a pattern, which another zone has used */
 	json_object_set_new(import->said, line, json_true());
 	fprintf(import->notes, "%s\n", line);
 }
@@ -92,7 +92,8 @@ json_t *import_item(struct import *import, json_t *object, const char *key)
 	return NULL;
 }
 
-/* NULL, and noted: there is no memory, or the text cannot stand in the configuration. */
+/* NULL if there is no memory, or if the text may not be in the configuration; the flag for that is
+ * set. */
 static json_t *make_text(struct import *import, const char *text)
 {
 	json_t *string = json_string(text);
@@ -157,7 +158,7 @@ bool import_is_yes(const char *text)
 	return false;
 }
 
-/* M is a month for Knot and in ISO 8601, m a minute; behind the T of ISO 8601 M is a minute,
+/* M is a month in Knot and in ISO 8601, and m is a minute. Behind the T of ISO 8601 M is a minute,
  * too. */
 static long long unit_seconds(char unit, bool is_time)
 {
@@ -221,7 +222,7 @@ static bool has_name(const char *names, const char *name)
 {
 	size_t len = strlen(name);
 
-	if (!len) /* a block without a name, in named.conf(5) */
+	if (!len) /* a block of named.conf(5) without a name */
 		return false;
 	for (const char *at = names; (at = strstr(at, name)); at += len)
 		if ((at == names || at[-1] == ' ') && (!at[len] || at[len] == ' '))

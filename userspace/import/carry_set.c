@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One value: as the other server writes it, read as what our key takes, and written as
- * volley.yaml(5) has it. */
+/* Converts one value: from the form of the other server, by the type of our key, to the form of
+ * volley.yaml(5). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -64,25 +64,26 @@ static void put_number(const struct words_key *key, uint64_t n, char *buf, size_
 		snprintf(buf, cap, "%" PRIu64, n);
 }
 
-/* False, and said: it is no number. A bound takes the place of what is beyond it. */
+/* False, with a line of notes, if the text is no number. A number out of bounds becomes the
+ * bound. */
 static bool take_number(struct import *import, const struct import_node *node,
 			const struct words_key *key, const char *text, char *buf)
 {
 	uint64_t n, taken;
 
 	if (!read_number(key, text, &n)) {
-		import_lost(import, node, "\"%s\" is no number that can be read", text);
+		import_lost(import, node, "\"%s\" is not a number", text);
 		return false;
 	}
 	taken = n < key->min ? key->min : n > key->max ? key->max : n;
 	put_number(key, taken, buf, TEXT_CAP);
 	if (taken != n)
-		import_note(import, node, "%s is out of bounds for %s, which gets %s", text,
+		import_note(import, node, "%s is out of bounds for %s, which is set to %s", text,
 			    key->path, buf);
 	return true;
 }
 
-/* 0 if volleyd would take the text, where that can be told of it alone. */
+/* 0 if volleyd accepts the text, as far as the text alone shows it. */
 static int check(const struct words_key *key, const char *text)
 {
 	struct config_prefix prefix;
@@ -129,7 +130,8 @@ static int check(const struct words_key *key, const char *text)
 	}
 }
 
-/* The text as our key takes it, in BUF; NULL, and said: it cannot be. */
+/* Converts the text for our key. The result may be in BUF. NULL, with a line of notes, if it cannot
+ * be converted. */
 static const char *convert(struct import *import, const struct import_node *node,
 			   const struct words_key *key, const char *text, char *buf)
 {
@@ -153,7 +155,7 @@ static const char *convert(struct import *import, const struct import_node *node
 	if (!check(key, text))
 		return text;
 	words_accepts(key, accepts, sizeof(accepts));
-	import_lost(import, node, "%s takes %s, not \"%s\"", key->path, accepts, text);
+	import_lost(import, node, "%s accepts %s, not \"%s\"", key->path, accepts, text);
 	return NULL;
 }
 
@@ -187,7 +189,7 @@ void import_set(struct import *import, const struct import_node *node, json_t *a
 	const char *value;
 
 	if (!words) {
-		import_lost(import, node, "there is no key %s", key);
+		import_lost(import, node, "Volley has no key %s", key);
 		return;
 	}
 	value = convert(import, node, words, text, buf);

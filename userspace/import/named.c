@@ -42,7 +42,7 @@ static void carry_private(struct import *import, struct import_node *node, json_
 	carry_clients(import, node, "recursion.private-address");
 }
 
-/* "any" is for everyone: nothing is to be said. */
+/* "any" means all clients, so no list is needed. */
 static bool is_any(const struct import_node *list)
 {
 	return list->child && !list->child->next && !strcmp(list->child->name, "any");
@@ -63,7 +63,7 @@ static void collect(struct import *import, struct import_node *list, void *prefi
 		json_array_append_new(prefixes, json_string("::/0"));
 }
 
-/* The prefixes of a list of clients; of NULL: those of everyone. A new reference. */
+/* The prefixes of a list of clients. For NULL, the prefixes of all clients. A new reference. */
 static json_t *clients_of(struct import *import, struct import_node *list)
 {
 	json_t *prefixes = list ? json_array() : json_pack("[s, s]", "0.0.0.0/0", "::/0");
@@ -74,7 +74,7 @@ static json_t *clients_of(struct import *import, struct import_node *list)
 	return prefixes;
 }
 
-/* Sets KEY to the clients that are in both lists. Whether there are any. */
+/* Sets KEY to the clients that are in both lists. False if there are none. */
 static bool put_common(struct import *import, const struct import_node *node, const char *key,
 		       const json_t *some, const json_t *others)
 {
@@ -94,8 +94,8 @@ static bool put_common(struct import *import, const struct import_node *node, co
 	return has;
 }
 
-/* Who may ask at all: the clients of the one view that are in allow-query, too. No list would be
- * for everyone. */
+/* Clients that may ask: those of the view that are also in allow-query. Without a list all clients
+ * may ask. */
 static void carry_query(struct import *import, struct import_node *options, const json_t *clients)
 {
 	struct import_node *query = import_node_find(options, "allow-query"),
@@ -111,8 +111,8 @@ static void carry_query(struct import *import, struct import_node *options, cons
 	json_decref(allowed);
 }
 
-/* Who may recurse: allow-recursion, else allow-query-cache, else allow-query, else this host and
- * its networks. */
+/* Clients that may recurse: allow-recursion, or else allow-query-cache, or else allow-query, or
+ * else this host and its networks. */
 static void carry_recursion(struct import *import, struct import_node *options,
 			    const json_t *clients)
 {
@@ -130,10 +130,9 @@ static void carry_recursion(struct import *import, struct import_node *options,
 	(void)put_common(import, list ? list : options, "recursion.allow", allowed, clients);
 	json_decref(allowed);
 	if (!list)
-		import_note(
-			import, options,
-			"named lets the networks of the host recurse: give recursion.allow their "
-			"prefixes");
+		import_note(import, options,
+			    "named lets the networks of the host recurse: add their prefixes to "
+			    "recursion.allow");
 }
 
 static void carry_access(struct import *import, struct import_node *options)
@@ -158,7 +157,7 @@ static void add_listen(struct import *import, struct import_node *list, void *us
 	const struct listen *listen = user;
 
 	if (key || strchr(prefix, '/'))
-		import_lost(import, list, "server.listen takes addresses, not %s",
+		import_lost(import, list, "server.listen accepts addresses, not %s",
 			    key ? key : prefix);
 	else
 		import_listen(import, list,
@@ -177,12 +176,13 @@ static void carry_listen(struct import *import, struct import_node *node, json_t
 
 	(void)at;
 	if (import_named_after(node, "http")) {
-		import_lost(import, node, "there is no DNS over HTTPS");
+		import_lost(import, node, "Volley has no DNS over HTTPS");
 		return;
 	}
 	if (tls && !block) {
 		import_lost(import, node,
-			    "tls %s has no files of a certificate and a key: give server.tls", tls);
+			    "tls %s names no files with a certificate and a key: give server.tls",
+			    tls);
 		return;
 	}
 	if (tls && !port)
@@ -215,7 +215,7 @@ static void carry_name(struct import *import, struct import_node *node, json_t *
 	}
 	if (!strcmp(word_of(node), "hostname")) {
 		import_note(import, node,
-			    "give server.identity and server.nsid the name of the host");
+			    "set server.identity and server.nsid to the name of the host");
 		return;
 	}
 	import_set(import, node, NULL, "server.identity", word_of(node));
@@ -274,7 +274,7 @@ static void carry_limits(struct import *import, struct import_node *node, json_t
 		{ "window all-per-second errors-per-second nodata-per-second nxdomains-per-second "
 		  "referrals-per-second ipv4-prefix-length ipv6-prefix-length max-table-size "
 		  "min-table-size qps-scale",
-		  IMPORT_IDLE, "rrl counts all answers to an address alike", NULL },
+		  IMPORT_IDLE, "rrl counts all answers to an address in the same way", NULL },
 		{ 0 },
 	};
 
@@ -289,7 +289,8 @@ static void carry_policies(struct import *import, struct import_node *node, json
 
 		if (import_named_after(one, "policy") &&
 		    strcmp(import_named_after(one, "policy"), "given"))
-			import_lost(import, one, "what a rule says cannot be changed here");
+			import_lost(import, one,
+				    "Volley cannot change the action of a list's rules");
 		list = import_item(import, import_object(import, import->out, "recursion"), "rpz");
 		import_put(import, list, "zone", word_of(one));
 	}
@@ -309,7 +310,7 @@ static void carry_validation(struct import *import, struct import_node *node, js
 	(void)at;
 	if (!strcmp(word_of(node), "auto"))
 		import_lost(import, node,
-			    "the key of the root is in no file of named: give "
+			    "named has no file with the key of the root: give "
 			    "recursion.auto-trust-anchor one, such as a copy of "
 			    "/usr/share/dns/root.key");
 }
@@ -372,13 +373,13 @@ static const struct import_rule option_rules[] = {
 	{ "catalog-zones", IMPORT_LOST, "give zones[].catalog: consume, a template and groups",
 	  NULL },
 	{ "blackhole", IMPORT_LOST, "write the prefixes to a file, and give policy.block", NULL },
-	{ "sortlist rrset-order", IMPORT_LOST, "records are not put in an order", NULL },
+	{ "sortlist rrset-order", IMPORT_LOST, "Volley does not sort records", NULL },
 	{ "query-source query-source-v6", IMPORT_LOST, "give recursion.outgoing-interface", NULL },
 	{ "transfer-source transfer-source-v6 notify-source notify-source-v6", IMPORT_LOST,
 	  "give remotes[].source", NULL },
-	{ "dnstap dnstap-output", IMPORT_LOST, "there is no dnstap", NULL },
-	{ "match-destinations match-recursive-only", IMPORT_LOST, "all clients get the same",
-	  NULL },
+	{ "dnstap dnstap-output", IMPORT_LOST, "see the keys of dnstap", NULL },
+	{ "match-destinations match-recursive-only", IMPORT_LOST,
+	  "all clients get the same answers", NULL },
 	{ "prefetch qname-minimization stale-answer-client-timeout stale-refresh-time "
 	  "stale-cache-enable notify pid-file session-keyfile dump-file statistics-file "
 	  "memstatistics-file recursing-file secroots-file managed-keys-directory bindkeys-file "
@@ -453,7 +454,7 @@ static void carry_zones(struct import *import, const struct import_node *place,
 			import_named_zone(import, node, options);
 }
 
-/* Statements that may stand in a view and outside of it. */
+/* Statements that are allowed both inside and outside of a view. */
 static bool is_statement(const struct import_node *node)
 {
 	static const char *const names[] = {
@@ -466,7 +467,7 @@ static bool is_statement(const struct import_node *node)
 	return false;
 }
 
-/* What the one view says takes the place of what the options say for all views. */
+/* The options of the only view replace the options for all views. */
 static void open_view(struct import *import, struct import_node *view, struct import_node *options)
 {
 	for (struct import_node *node = view->child; node; node = node->next)
@@ -477,7 +478,7 @@ static void open_view(struct import *import, struct import_node *view, struct im
 				       is_statement(view->child) ? &import->tree.top : options);
 }
 
-/* The options; made where the file has none. NULL: there is no memory. */
+/* The statement options, which is made if the file has none. NULL: no memory. */
 static struct import_node *find_options(struct import *import, const char *path)
 {
 	struct import_node *options = import_node_find(&import->tree.top, "options");
@@ -502,8 +503,8 @@ static void carry_views(struct import *import, struct import_node *options)
 		if (n_views > 1 && !strcmp(node->name, "view"))
 			import_lost(
 				import, node,
-				"there are no views: make a configuration and a volleyd for each "
-				"of the %u",
+				"Volley has no views: make a configuration and run a volleyd for "
+				"each of the %u",
 				n_views);
 }
 
@@ -519,13 +520,13 @@ static void carry_rest(struct import *import, struct import_node *node)
 	if (!strcmp(node->name, "controls") || !strcmp(node->name, "logging") ||
 	    !strcmp(node->name, "statistics-channels"))
 		import_idle(import, node,
-			    "volleyctl commands volleyd, which logs to standard error, and "
-			    "metrics.listen tells counters");
+			    "volleyctl commands volleyd, which logs to standard error; "
+			    "metrics.listen gives counters");
 	else if (strstr(node->name, "keys") || !strcmp(node->name, "trust-anchors"))
 		import_lost(import, node,
 			    "write the records to a file, and give recursion.trust-anchor");
 	else
-		import_lost(import, node, "there is nothing like it");
+		import_lost(import, node, "Volley has nothing like it");
 }
 
 void import_named(struct import *import, const char *path)

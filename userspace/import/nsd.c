@@ -7,7 +7,7 @@
 #include "import/import_servers.h"
 #include "import/peers.h"
 
-#define PATTERNS_MAX 16 /* that include each other */
+#define PATTERNS_MAX 16 /* number of patterns that include each other */
 #define ZONES_FOLDER "/etc/nsd"
 
 /* --- server ----------------------------------------------------------------------------------- */
@@ -66,21 +66,21 @@ static const struct import_rule server_rules[] = {
 	{ "zonesdir", IMPORT_READ, NULL, NULL },
 	{ "server-count cpu-affinity server-1-cpu-affinity server-2-cpu-affinity xfrd-cpu-affinity "
 	  "reuseport",
-	  IMPORT_IDLE, "there is a worker for each processor: see server.workers", NULL },
+	  IMPORT_IDLE, "volleyd has a worker for each processor: see server.workers", NULL },
 	{ "ip-transparent ip-freebind send-buffer-size receive-buffer-size do-ip4 do-ip6 "
 	  "debug-mode tcp-mss outgoing-tcp-mss",
-	  IMPORT_IDLE, "sockets are made for server.listen", NULL },
+	  IMPORT_IDLE, "volleyd makes its sockets for server.listen", NULL },
 	{ "logfile log-only-syslog log-time-ascii verbosity statistics", IMPORT_IDLE,
 	  "volleyd logs to standard error, and counts by itself", NULL },
 	{ "database zonelistfile xfrdfile xfrdir zonefiles-write zonefiles-check pidfile username "
 	  "chroot",
 	  IMPORT_IDLE, "server.storage, server.pid-file and systemd have this", NULL },
 	{ "xfrd-reload-timeout xfrd-tcp-max xfrd-tcp-pipeline tcp-reject-overflow round-robin",
-	  IMPORT_IDLE, "there are server.transfers-in and server.tcp", NULL },
+	  IMPORT_IDLE, "see server.transfers-in and server.tcp", NULL },
 	{ "confine-to-zone", IMPORT_IDLE,
-	  "an answer has what one zone says, unless the client may recurse", NULL },
-	{ "drop-updates", IMPORT_IDLE, "UPDATE is refused where no zone allows it", NULL },
-	{ "tls-service-ocsp", IMPORT_LOST, "there is no OCSP stapling", NULL },
+	  "an answer has records of one zone, unless the client may recurse", NULL },
+	{ "drop-updates", IMPORT_IDLE, "volleyd refuses UPDATE unless the zone allows it", NULL },
+	{ "tls-service-ocsp", IMPORT_LOST, "Volley has no OCSP stapling", NULL },
 	{ "tls-cert-bundle", IMPORT_LOST, "give remotes[].tls-bundle", NULL },
 	{ 0 },
 };
@@ -129,7 +129,7 @@ static void carry_remote(struct import *import, struct import_node *node, json_t
 	remote.key = import_node_word(node, at + 1);
 	tls = import_node_word(node, at + 2);
 	if (!remote.address || !remote.key) {
-		import_lost(import, node, "an address and a key, or NOKEY, are expected");
+		import_lost(import, node, "an address and a key or NOKEY are expected");
 		return;
 	}
 	if (!strcmp(remote.key, "NOKEY"))
@@ -139,7 +139,7 @@ static void carry_remote(struct import *import, struct import_node *node, json_t
 			import_node_text(find_named(import, "tls-auth", tls), "auth-domain-name");
 		if (!remote.tls_name) {
 			import_lost(import, node,
-				    "there is no tls-auth %s with an auth-domain-name", tls);
+				    "the file has no tls-auth %s with an auth-domain-name", tls);
 			return;
 		}
 	}
@@ -168,9 +168,13 @@ static void carry_rule(struct import *import, struct import_node *node, json_t *
 		import_lost(import, node, "an address and a key, NOKEY or BLOCKED are expected");
 	else if (!strcmp(key, "BLOCKED"))
 		import_lost(import, node,
-			    "a rule cannot take %s out: write rules for those that may", prefix);
+			    "a rule of Volley cannot exclude %s: write rules for the clients that "
+			    "may",
+			    prefix);
 	else if (strpbrk(prefix, "-@"))
-		import_lost(import, node, "\"%s\": neither ranges nor ports: write ADDRESS/LENGTH",
+		import_lost(import, node,
+			    "\"%s\": Volley has no ranges and no ports in rules: write "
+			    "ADDRESS/LENGTH",
 			    prefix);
 	else
 		import_rule(import, node, zone, list, prefix, strcmp(key, "NOKEY") ? key : NULL);
@@ -198,7 +202,7 @@ static void put_file(struct import *import, struct import_node *node, json_t *zo
 			continue;
 		}
 		if (*++c != 's') {
-			import_lost(import, node, "only %%s is known here: give the zone its file");
+			import_lost(import, node, "Volley knows only %%s: give the zone its file");
 			return;
 		}
 		n += (size_t)snprintf(path + n, 300, "%.*s",
@@ -235,10 +239,11 @@ static const struct import_rule zone_rules[] = {
 	{ "ixfr-size", IMPORT_SET, "zones[].journal-size", NULL },
 	{ "store-ixfr ixfr-number create-ixfr allow-axfr-fallback multi-master-check "
 	  "multi-primary-check notify-retry",
-	  IMPORT_IDLE, "changes are kept for all zones, and each primary is asked", NULL },
+	  IMPORT_IDLE, "volleyd keeps changes of all zones, and asks each primary", NULL },
 	{ "zonestats", IMPORT_IDLE, "volleyctl stats and metrics count", NULL },
-	{ "allow-query", IMPORT_LOST, "clients are told by server.allow, for all zones", NULL },
-	{ "rrl-whitelist", IMPORT_LOST, "rate limits know no names: see rrl.exempt", NULL },
+	{ "allow-query", IMPORT_LOST, "server.allow has the clients, for all zones", NULL },
+	{ "rrl-whitelist", IMPORT_LOST, "rate limits do not depend on names: see rrl.exempt",
+	  NULL },
 	{ "verify-zone verifier verifier-count verifier-feed-zone verifier-timeout", IMPORT_LOST,
 	  "give zones[].verify", NULL },
 	{ "catalog catalog-producer-zone", IMPORT_LOST,
@@ -252,7 +257,7 @@ static void carry_pattern(struct import *import, struct import_node *node, json_
 	const struct import_node *pattern = name ? find_named(import, "pattern", name) : NULL;
 
 	if (!pattern || import->depth >= PATTERNS_MAX) {
-		import_lost(import, node, "there is no pattern \"%s\"", name ? name : "");
+		import_lost(import, node, "the file has no pattern \"%s\"", name ? name : "");
 		return;
 	}
 	import->depth++;
@@ -260,7 +265,7 @@ static void carry_pattern(struct import *import, struct import_node *node, json_
 	import->depth--;
 }
 
-/* Who is blocked is so wherever that stands: in the zone, or in a pattern of it. */
+/* BLOCKED counts at any place: in the zone, or in one of its patterns. */
 static void take_blocked(struct import *import, const struct import_node *zone, json_t *made,
 			 unsigned int depth)
 {
@@ -283,7 +288,7 @@ static void take_blocked(struct import *import, const struct import_node *zone, 
 	}
 }
 
-/* Whether the zone or a pattern of it has primaries, whatever they are. */
+/* True if the zone or one of its patterns has request-xfr. */
 static bool has_primary(struct import *import, const struct import_node *zone, unsigned int depth)
 {
 	if (import_node_find(zone, "request-xfr"))

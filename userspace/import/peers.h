@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keys of TSIG, other name servers, prefixes and rules: what zones name. For one thread. */
+/* The parts of a configuration that zones name: TSIG keys, remotes, prefixes and rules. One
+ * thread. */
 #ifndef VOLLEY_IMPORT_PEERS_H
 #define VOLLEY_IMPORT_PEERS_H
 
@@ -8,17 +9,18 @@
 
 #define IMPORT_TEXT_CAP 512
 
-/* Carries a TSIG key over; one that we cannot use is lost, and so is what asks for it. */
+/* Carries a TSIG key over. If we cannot use it, the key and all options that need it are not
+ * carried over. */
 void import_key(struct import *import, const struct import_node *node, const char *name,
 		const char *algorithm, const char *secret);
 
-/* The name of the key as it is in the configuration; NULL, and said: there is none of this name.
- * The text is BUF. */
+/* The name of the key in the configuration, in BUF. NULL, with a line of notes, if there is no such
+ * key. */
 const char *import_key_name(struct import *import, const struct import_node *node, const char *name,
 			    char buf[IMPORT_TEXT_CAP]);
 
 struct import_remote {
-	const char *name;     /* NULL: made of the address */
+	const char *name;     /* NULL: made from the address */
 	const char *address;  /* ADDRESS or ADDRESS@PORT */
 	const char *key;      /* NULL: none */
 	const char *source;   /* ADDRESS; NULL: any */
@@ -27,58 +29,60 @@ struct import_remote {
 };
 
 /*
- * The name of such a remote in the configuration, made where there is none yet; one with the same
- * .name gets one address more. NULL, and said: the address or the key cannot be used. As long as
- * import->out.
+ * The name of a remote in the configuration. It is made if there is no equal one; a remote with the
+ * same .name gets one more address. NULL, with a line of notes, if the address or the key cannot be
+ * used. The result is valid as long as import->out.
  */
 const char *import_remote(struct import *import, const struct import_node *node,
 			  const struct import_remote *remote);
 
 /*
- * Reads ADDRESS, ADDRESS/LENGTH, 10/8 or ADDRESS&MASK and writes the prefix without bits behind its
- * length. "any" and "0.0.0.0/0" stay. False: it is no prefix.
+ * Reads ADDRESS, ADDRESS/LENGTH, 10/8 or ADDRESS&MASK, and writes the prefix with all bits after
+ * its length cleared. "any" and "0.0.0.0/0" stay. False if the text is no prefix.
  */
 bool import_prefix(const char *text, char buf[IMPORT_TEXT_CAP]);
 
-/* Whether two prefixes as import_prefix() writes them have an address in common. */
+/* True if two prefixes of import_prefix() have an address in common. */
 bool import_prefix_meets(const char *a, const char *b);
 
-/* The one of two such prefixes that has fewer addresses; NULL: they have none in common. */
+/* The smaller of two such prefixes that overlap; NULL if they do not. */
 const char *import_prefix_common(const char *a, const char *b);
 
-/* "PREFIX key NAME" at the list KEY of AT; PREFIX "" or KEY_NAME NULL: without. Said where it
- * cannot be. */
+/* Adds the rule "PREFIX key NAME" to the list KEY of AT. It has no prefix if PREFIX is "", and no
+ * key if KEY_NAME is NULL. A line of notes reports a rule that cannot be made. */
 void import_rule(struct import *import, const struct import_node *node, json_t *at, const char *key,
 		 const char *prefix, const char *key_name);
 
 /*
- * Takes out of the list KEY of AT, behind the first FROM items, each rule that would let an address
- * of PREFIX in, and says so. What is no prefix is any address. A key is known at any address.
+ * Removes from the list KEY of AT, after the first FROM items, each rule that would allow an
+ * address of PREFIX, and reports it. If PREFIX is no prefix, it means all addresses. A rule with a
+ * key only is for all addresses.
  */
 void import_deny(struct import *import, const struct import_node *node, json_t *at, const char *key,
 		 const char *prefix, size_t from);
 
-/* One prefix at KEY ("recursion.allow") of the configuration; any becomes 0.0.0.0/0 and ::/0. Said
- * where it cannot be. */
+/* Adds one prefix at KEY ("recursion.allow") of the configuration; "any" becomes 0.0.0.0/0 and
+ * ::/0. A line of notes reports a text that is no prefix. */
 void import_allow(struct import *import, const struct import_node *node, const char *key,
 		  const char *prefix);
 
-/* The same at server.allow where no client may ask, with a note: without a prefix, volleyd refuses
- * the list or lets all clients ask. */
+/* Sets server.allow if no client may ask, with a note. A list without a prefix is not possible:
+ * volleyd refuses it or lets all clients ask. */
 void import_allow_nobody(struct import *import, const struct import_node *node);
 
-/* The object of zone NAME; NULL, and said: the name is none, or there is such a zone. */
+/* Makes the object of zone NAME. NULL, with a line of notes, if the name is wrong or the zone
+ * exists. */
 json_t *import_zone(struct import *import, const struct import_node *node, const char *name);
 json_t *import_find_zone(const struct import *import, const char *name);
 
 /*
- * Takes the zone out again, and says so, where it cannot be served: it has neither a file nor a
- * primary nor a catalog, or IS_SECONDARY and none of its primaries can be used. False: it is gone.
+ * Ends a zone. Removes it, with a line of notes, if it cannot be served: it has no file, no primary
+ * and no catalog, or IS_SECONDARY and none of its primaries can be used. False if it was removed.
  */
 bool import_zone_end(struct import *import, const struct import_node *node, json_t *zone,
 		     bool is_secondary);
 
-/* Sets server.storage, where zones need it and nothing has set it. */
+/* Sets server.storage if zones need it and it is not set. */
 void import_finish_zones(struct import *import);
 
 #endif
