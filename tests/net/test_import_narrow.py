@@ -56,7 +56,7 @@ def test_named_who_may_ask(tmp_path, options, allow):
 
 def test_named_a_block_without_a_name(tmp_path):
     config, said = named(tmp_path, "recursion no; { 10.0.0.0/8; };")
-    assert "this option is not known here" in said and config["zones"]
+    assert "Volley does not know this option" in said and config["zones"]
 
 
 @pytest.mark.parametrize("rules, allow", [

@@ -55,7 +55,7 @@ static void on_signal(int number)
 	ends = 1;
 }
 
-/* --- Words ------------------------------------------------------------------------------------ */
+/* --- Arguments -------------------------------------------------------------------------------- */
 
 static int read_option(struct capture *c, const char *option, const char *value)
 {

@@ -59,7 +59,7 @@ static bool read_words(struct words *w, int n, char *const *words)
 	return true;
 }
 
-/* --- Asking ----------------------------------------------------------------------------------- */
+/* --- Questions -------------------------------------------------------------------------------- */
 
 /* Reads an address such as "192.0.2.1@53" from the daemon's reply. */
 static int read_service(struct port_addr *addr, const char *text)
@@ -124,7 +124,7 @@ static int ask_daemon(const char *socket, int wait_ms, const json_t *args, json_
 	return code;
 }
 
-/* --- Telling ---------------------------------------------------------------------------------- */
+/* --- Printing --------------------------------------------------------------------------------- */
 
 static void print_list(FILE *out, const char *before, const json_t *list)
 {

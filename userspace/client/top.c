@@ -52,7 +52,7 @@ static void on_signal(int number)
 	ends |= number != SIGWINCH;
 }
 
-/* --- Words ------------------------------------------------------------------------------------ */
+/* --- Arguments -------------------------------------------------------------------------------- */
 
 static int read_words(struct top *top, int n, char *const *words)
 {
@@ -78,7 +78,7 @@ static int read_words(struct top *top, int n, char *const *words)
 	return 0;
 }
 
-/* --- Asking ----------------------------------------------------------------------------------- */
+/* --- Requests --------------------------------------------------------------------------------- */
 
 /* Fetches the next reply, and adds rates. 0, or an exit status after an error message. */
 static int look(struct top *top, json_t **out)

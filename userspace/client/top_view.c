@@ -238,7 +238,7 @@ static void put_head(struct page *page, const json_t *now)
 	const json_int_t one_in = json_integer_value(json_object_get(now, "one_in"));
 	char drawn[64];
 
-	snprintf(drawn, sizeof(drawn), one_in > 1 ? "1 in %lld looked at" : "all looked at",
+	snprintf(drawn, sizeof(drawn), one_in > 1 ? "1 in %lld sampled" : "all sampled",
 		 (long long)one_in);
 	put(page, "%s answers/s    %s    limited prefixes %s    shed/s %s%s",
 	    count(number(rates, "total")), drawn, count(number(now, "limited_prefixes")),

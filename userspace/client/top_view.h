@@ -4,7 +4,7 @@
  * The lines that `volleyctl top` shows, made from the daemon's replies (control/live.h). This
  * module uses no terminal.
  *
- *      answers/s, history, who answered      always
+ *      answers/s, history, ways of answers   always
  *      table of the view that is chosen      clients, names: estimates
  *                                            types, rcodes, zones, limited: counted
  *

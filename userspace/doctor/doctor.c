@@ -44,7 +44,7 @@ struct doctor {
 	int counts[DOCTOR_FAIL + 1];
 };
 
-/* --- What is asked for ------------------------------------------------------------------------ */
+/* --- Arguments -------------------------------------------------------------------------------- */
 
 static int take_words(struct doctor *d, int n, char *const *words)
 {
@@ -300,7 +300,7 @@ static void run_all(struct doctor *d)
 	}
 }
 
-/* --- The whole -------------------------------------------------------------------------------- */
+/* --- The result ------------------------------------------------------------------------------- */
 
 static json_t *make_result(struct doctor *d)
 {

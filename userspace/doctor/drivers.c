@@ -68,7 +68,7 @@ static const struct doctor_fault faults[] = {
 	{ "ice", { 0, 0, 0 }, { 6, 10, 4 }, DOCTOR_FAIL, true,
 	  "with AF_XDP zero-copy its queues time out and the kernel may crash when sockets come "
 	  "and go",
-	  "take Linux 6.10.4 or later, or set zero-copy: off for the interface",
+	  "use Linux 6.10.4 or later, or set zero-copy: off for the interface",
 	  "Knot DNS manual, Mode XDP; netdev, \"ice: fix AF_XDP ZC timeout and concurrency "
 	  "issues\", July 2024" },
 	{ "ice", { 6, 14, 0 }, { 7, 1, 0 }, DOCTOR_WARN, true,
@@ -83,16 +83,16 @@ static const struct doctor_fault faults[] = {
 	  "Knot DNS manual, Mode XDP, \"Cards with known instability issues\"" },
 	{ "mlx5_core", { 6, 4, 0 }, { 6, 5, 0 }, DOCTOR_WARN, false,
 	  "native XDP failed in Firedancer's tests with this kernel",
-	  "take Linux 6.5 or later",
+	  "use Linux 6.5 or later",
 	  "firedancer-io/firedancer, fd_config_auto.c, table of drivers" },
 	{ "i40e", { 0, 0, 0 }, { 5, 19, 0 }, DOCTOR_WARN, false,
 	  "native XDP and zero-copy failed in Firedancer's tests with kernels before 5.19",
-	  "take Linux 5.19 or later",
+	  "use Linux 5.19 or later",
 	  "firedancer-io/firedancer, fd_config_auto.c, table of drivers" },
 	{ "bnxt_en", { 6, 18, 45 }, { 6, 18, 46 }, DOCTOR_FAIL, false,
 	  "with this kernel the driver cannot make its receive rings: the card is gone after a "
 	  "boot",
-	  "take another kernel than 6.18.45",
+	  "use another kernel than 6.18.45",
 	  "TUM-DSE/doctor-cluster-config pull request 1795" },
 	{ NULL, { 0, 0, 0 }, { 0, 0, 0 }, DOCTOR_NOTHING, false, NULL, NULL, NULL },
 };

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of the host: kernel, what the daemon may do, memory, processors, configuration. Pure. */
+/* Checks of the host: kernel, capabilities, memory, processors, configuration. Pure. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
@@ -119,7 +119,7 @@ static void bpffs(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "mount -t bpf bpf /sys/fs/bpf");
 }
 
-/* --- What the daemon may do ------------------------------------------------------------------- */
+/* --- Capabilities ----------------------------------------------------------------------------- */
 
 struct cap {
 	unsigned int number;

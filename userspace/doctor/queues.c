@@ -280,7 +280,7 @@ static void ntuple(const struct doctor_case *c, struct doctor_finding *f)
 	if (!wants_xdp(c) || doctor_is_unknown(f, nic->n_steered, "flow rules"))
 		return;
 	if (!nic->n_steered) {
-		doctor_ok(f, "no rule takes DNS elsewhere");
+		doctor_ok(f, "no rule moves DNS to one queue");
 		return;
 	}
 	if (first->queue < 0)
@@ -288,7 +288,7 @@ static void ntuple(const struct doctor_case *c, struct doctor_finding *f)
 	else
 		doctor_warn(
 			f,
-			"flow rule %d of the card takes UDP to port 53 to queue %d alone (%d such "
+			"flow rule %d of the card sends UDP to port 53 to queue %d only (%d such "
 			"rules)",
 			first->location, first->queue, nic->n_steered);
 	doctor_fix(f, "ethtool -N %s delete %d", nic->name, first->location);
@@ -313,7 +313,7 @@ static void numa(const struct doctor_case *c, struct doctor_finding *f)
 		    "the card is of NUMA node %d, and workers run on processors of another: each "
 		    "frame crosses the link between them",
 		    node);
-	doctor_fix(f, "cores: those of %s for %s", list, c->nic->name);
+	doctor_fix(f, "choose cores from %s for %s", list, c->nic->name);
 }
 
 static void rp_filter(const struct doctor_case *c, struct doctor_finding *f)
@@ -323,7 +323,9 @@ static void rp_filter(const struct doctor_case *c, struct doctor_finding *f)
 	if (nic->ifindex <= 0 || doctor_is_unknown(f, nic->rp_filter, "rp_filter"))
 		return;
 	if (nic->rp_filter != 1 || nic->is_default_route > 0) {
-		doctor_ok(f, nic->rp_filter == 1 ? "strict, and replies leave here" : "not strict");
+		doctor_ok(f, nic->rp_filter == 1 ? "strict, and replies leave by this "
+						   "interface" :
+						   "not strict");
 		return;
 	}
 	doctor_warn(

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- What is said ----------------------------------------------------------------------------- */
+/* --- Notes ------------------------------------------------------------------------------------ */
 
 static void say(struct import *import, const struct import_node *node, const char *kind,
 		const char *form, va_list args)
@@ -55,7 +55,7 @@ void import_idle(struct import *import, const struct import_node *node, const ch
 		node->name, why);
 }
 
-/* --- What is made ----------------------------------------------------------------------------- */
+/* --- The configuration ------------------------------------------------------------------------ */
 
 static json_t *make_at(struct import *import, json_t *object, const char *key, json_t *made)
 {
@@ -146,7 +146,7 @@ const char *import_path(const struct import *import, const char *path, char buf[
 	return buf;
 }
 
-/* --- Words of other servers ------------------------------------------------------------------- */
+/* --- Values of other servers ------------------------------------------------------------------ */
 
 bool import_is_yes(const char *text)
 {
@@ -272,6 +272,6 @@ void import_carry(struct import *import, const struct import_node *section,
 		if (rule->options)
 			carry_one(import, node, rule, at);
 		else if (strcmp(node->name, "include"))
-			import_lost(import, node, "this option is not known here");
+			import_lost(import, node, "Volley does not know this option");
 	}
 }

@@ -283,7 +283,7 @@ static void carry_module(struct import *import, struct import_node *section)
 		import_carry(import, item, rules, NULL);
 }
 
-/* --- All of it -------------------------------------------------------------------------------- */
+/* --- The whole file --------------------------------------------------------------------------- */
 
 static void each(struct import *import, const char *section,
 		 void (*carry)(struct import *, struct import_node *))

@@ -144,7 +144,7 @@ static void carry_access(struct import *import, struct import_node *options)
 	json_decref(clients);
 }
 
-/* --- Where it listens ------------------------------------------------------------------------- */
+/* --- Addresses to listen on ------------------------------------------------------------------- */
 
 struct listen {
 	const char *port;

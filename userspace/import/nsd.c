@@ -39,8 +39,7 @@ static void carry_limit(struct import *import, struct import_node *node, json_t 
 	(void)at;
 	import_set(import, node, NULL, "rrl.answers", import_node_word(node, 0));
 	import_note(import, node,
-		    "rrl.answers counts all answers to one address, whatever their names and types "
-		    "are");
+		    "rrl.answers counts all answers to one address, for all names and types");
 }
 
 static const struct import_rule server_rules[] = {
@@ -318,7 +317,7 @@ static void carry_zone(struct import *import, struct import_node *node)
 	(void)import_zone_end(import, node, zone, has_primary(import, node, 0));
 }
 
-/* --- All of it -------------------------------------------------------------------------------- */
+/* --- The whole file --------------------------------------------------------------------------- */
 
 static void carry_section(struct import *import, struct import_node *node)
 {

@@ -35,7 +35,7 @@ int import_parse_knot(struct import_tree *tree, const char *path)
 int import_parse_named(struct import_tree *tree, const char *path)
 	__attribute__((warn_unused_result));
 
-/* --- What the parsers share: parse_files.c ---------------------------------------------------- */
+/* --- Shared by the parsers: parse_files.c ----------------------------------------------------- */
 
 /* Parses TEXT, the content of FILE: LEN octets and a zero behind them. 0 or -EINVAL. */
 typedef int import_parse_text(void *user, const char *file, const char *text, size_t len);

@@ -9,7 +9,7 @@
 #include "import/import_servers.h"
 #include "import/peers.h"
 
-/* --- Who may ask ------------------------------------------------------------------------------ */
+/* --- Clients ---------------------------------------------------------------------------------- */
 
 /* The longest prefix that matches a client decides. So an allowed prefix is not carried over if a
  * part of it is refused. */

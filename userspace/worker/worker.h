@@ -78,8 +78,8 @@ struct worker_stats {
 		uint64_t queries;  /* messages that handle() got */
 		uint64_t answered; /* of these, answered at once */
 		uint64_t deferred; /* of these, deferred */
-		struct histogram
-			took; /* those answered, from the receive of their burst to its send */
+		/* time from the receive of a burst to its send, for each answered message */
+		struct histogram took;
 	} by_kind[PORT_N_KINDS];
 };
 

@@ -35,7 +35,7 @@ void catalog_fini(struct catalog *c)
 	catalog_init(c);
 }
 
-/* --- Put together ----------------------------------------------------------------------------- */
+/* --- Building --------------------------------------------------------------------------------- */
 
 /* Copies at most a name or a group. */
 static uint8_t *keep(struct catalog *c, const uint8_t *bytes, size_t n)
@@ -132,7 +132,7 @@ const struct catalog_member *catalog_find(const struct catalog *c, const uint8_t
 	return c->n ? bsearch(&key, c->members, c->n, sizeof(key), compare_members) : NULL;
 }
 
-/* --- Compare ---------------------------------------------------------------------------------- */
+/* --- Comparing -------------------------------------------------------------------------------- */
 
 static bool same_octets(const uint8_t *a, size_t n, const uint8_t *b, size_t m)
 {

@@ -168,7 +168,7 @@ static int take_node(struct reading *r)
 	return is_label(r->owner, "group") ? take_group(r) : 0;
 }
 
-/* --- All -------------------------------------------------------------------------------------- */
+/* --- The whole zone --------------------------------------------------------------------------- */
 
 /* Names the zone that is listed twice. */
 static int broken_twice(struct reading *r)

@@ -154,7 +154,7 @@ enum tsig_verdict tsig_verify_request(struct tsig *t, const struct tsig_keys *ke
  * data. If the first message of a reply is unsigned, the result is TSIG_NONE. If the other side
  * refuses our signature, its reply has an unsigned TSIG: TSIG_REMOTE, with the error in
  * t->remote_error. Such a reply may be forged, so the caller goes on waiting if the transport
- * allows it. The same holds for all other failures before the first accepted reply, but for BADTIME
+ * allows it. The same holds for all other failures before the first accepted reply, except BADTIME
  * and BADTRUNC. A failed verification ends a stream. With key NULL: TSIG_OK, or TSIG_FORMERR for a
  * message with a TSIG.
  */

@@ -10,7 +10,7 @@
  * In a zone that we sign (is_signed_here), an update may not change RRSIG, NSEC, NSEC3, NSEC3PARAM,
  * DNSKEY, CDS and CDNSKEY, which the signer makes: REFUSED.
  *
- * Pure but for the edit; one thread.
+ * Pure, except for the edit; one thread.
  */
 #ifndef VOLLEY_XFR_UPDATE_H
 #define VOLLEY_XFR_UPDATE_H

@@ -35,7 +35,7 @@
 	X(DONE, "the transfer is complete")                                                   \
 	X(CURRENT, "the primary has nothing newer")                                           \
 	X(FORMAT, "a message of the transfer is malformed")                                   \
-	X(NOT_REPLY, "a message is no reply to what was asked")                               \
+	X(NOT_REPLY, "a message is no reply to our request")                                  \
 	X(RCODE, "the primary refuses the transfer")                                          \
 	X(TRUNCATED, "a message of the transfer is truncated")                                \
 	X(TSIG, "the transfer's signature does not hold")                                     \
@@ -52,7 +52,7 @@
 	X(LIMIT_BYTES, "the transfer is larger than allowed")                                 \
 	X(LIMIT_RECORDS, "the transfer has more records than allowed")                        \
 	X(LIMIT_MESSAGES, "the transfer has more messages than allowed")                      \
-	X(SINK, "what came could not be kept")
+	X(SINK, "the content could not be stored")
 
 enum xfr_in_result {
 #define XFR_IN_RESULT(name, words) XFR_IN_##name,

@@ -35,10 +35,10 @@ static const char *const now_text =
 	"'limited':[{'prefix':'192.0.2.0/24','over_s':61,'over_per_second':1500,'slipped':1000,"
 	"'dropped':2000000}]}";
 
-#define HEAD                                                                       \
-	"2,000 answers/s    1 in 4 looked at    limited prefixes 1    shed/s 10\n" \
-	"60 s=#  most 2,000\n"                                                     \
-	"from  driver/udp 75.0 %  worker/tcp 25.0 %\n"                             \
+#define HEAD                                                                     \
+	"2,000 answers/s    1 in 4 sampled    limited prefixes 1    shed/s 10\n" \
+	"60 s=#  most 2,000\n"                                                   \
+	"from  driver/udp 75.0 %  worker/tcp 25.0 %\n"                           \
 	"\n"
 
 struct row {

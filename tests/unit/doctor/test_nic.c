@@ -285,11 +285,11 @@
 	X(rules_unsupported, "flow-rules", w->nic.n_steered = -EOPNOTSUPP, DOCTOR_NOTHING, "") \
 	X(numa_near, "numa", , DOCTOR_OK, "") \
 	X(numa_far, "numa", w->nic.numa_node = 1; CPU_SET(9, &w->host.cpus.nodes[1]), \
-	  DOCTOR_WARN, "cores: those of 9") \
+	  DOCTOR_WARN, "choose cores from 9") \
 	X(numa_none, "numa", w->nic.numa_node = -ENOENT, DOCTOR_NOTHING, "") \
 	X(rp_loose, "rp-filter", w->nic.rp_filter = 2; w->nic.is_default_route = 0, \
 	  DOCTOR_OK, "not strict") \
-	X(rp_strict_here, "rp-filter", w->nic.rp_filter = 1, DOCTOR_OK, "leave here") \
+	X(rp_strict_here, "rp-filter", w->nic.rp_filter = 1, DOCTOR_OK, "leave by this interface") \
 	X(rp_strict_away, "rp-filter", w->nic.rp_filter = 1; w->nic.is_default_route = 0, \
 	  DOCTOR_WARN, "rp_filter=2")
 /* clang-format on */

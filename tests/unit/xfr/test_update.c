@@ -87,7 +87,7 @@ static void make_update(struct made *m, const char *const *lines)
 		make_line(m, lines[i]);
 }
 
-/* ---- What comes of them ---------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 static enum dns_rcode apply(const struct made *m, struct zone *from, struct zone **to,
 			    const struct update_options *options, bool *changed)
