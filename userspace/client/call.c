@@ -57,8 +57,7 @@ static uint64_t get_end_ns(int wait_ms)
 	return clock_ns() + (unsigned int)wait_ms * CLOCK_NS_PER_MS;
 }
 
-/* A daemon that is busy may reply before it reads. Then sending fails, but there is a reply to
- * receive. */
+/* A busy daemon may reply before it reads. Then sending fails, but there is a reply. */
 static int send_line(int fd, const char *line, size_t len, uint64_t end_ns)
 {
 	while (len) {

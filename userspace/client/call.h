@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sends one command to the daemon's control socket (config/ctl_protocol.h), and waits for its
- * reply. */
+/* Sends a command to the daemon's control socket (config/ctl_protocol.h) and gets the reply. */
 #ifndef VOLLEY_CLIENT_CALL_H
 #define VOLLEY_CLIENT_CALL_H
 
@@ -27,8 +26,7 @@ int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_
 /* Sends the command, and does not wait for the reply. */
 int call_send(int fd, const char *command, const json_t *args, int wait_ms)
 	__attribute__((warn_unused_result));
-/* Waits until there is something to receive, or the daemon has closed. 0, or -ETIMEDOUT after
- * WAIT_MS. */
+/* Waits for octets of the reply, or for the end. 0, or -ETIMEDOUT after WAIT_MS. */
 int call_wait_reply(int fd, int wait_ms) __attribute__((warn_unused_result));
 /* Receives the reply. */
 int call_receive(int fd, int wait_ms, json_t **reply) __attribute__((warn_unused_result));

@@ -93,8 +93,7 @@ static int open_socket(const struct port_addr *server)
 	return err;
 }
 
-/* Waits until END_NS for a reply, and returns the result of probe_judge(). *err is -ETIMEDOUT or
- * another -errno. */
+/* Waits until END_NS for a reply. Returns probe_judge() of it; *err is 0, -ETIMEDOUT or -errno. */
 static int receive(const struct probe *probe, uint16_t id, int fd, uint64_t end_ns, int *err)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };

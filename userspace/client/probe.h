@@ -21,8 +21,7 @@ struct probe {
 	uint16_t type;
 };
 
-/* Reads "NAME" (the type is SOA) or "NAME/TYPE". 0, or one of our codes if name or type is
- * wrong. */
+/* Reads "NAME" (the type is SOA) or "NAME/TYPE". 0, or one of our codes if it is wrong. */
 int probe_read(struct probe *probe, const char *text) __attribute__((warn_unused_result));
 
 /*

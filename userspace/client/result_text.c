@@ -125,8 +125,7 @@ static bool is_block(const json_t *value)
 	return json_is_object(value) || is_array_of(value, JSON_OBJECT) || is_sentences(value);
 }
 
-/* The widths of labels and of values on the same line, and whether all of the values are
- * numbers. */
+/* Of the values on their label's line: widths, sum, and whether all are numbers. */
 struct list {
 	size_t label_width;
 	size_t value_width;

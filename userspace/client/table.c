@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table is made in three steps: find the columns, make the text of each cell, print the
- * lines. */
+/* Three steps: find the columns, make the text of each cell, print the lines. */
 #include "client/table.h"
 
 #include <ctype.h>

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes an array of objects as a table with a column for each key. Numbers are aligned to the
- * right. */
+/* Writes an array of objects as a table: a column for each key, numbers to the right. */
 #ifndef VOLLEY_CLIENT_TABLE_H
 #define VOLLEY_CLIENT_TABLE_H
 

@@ -242,8 +242,7 @@ static void catch_signals(sigset_t *old)
 	sigprocmask(SIG_BLOCK, &ours, old);
 }
 
-/* Calls watch(), and afterwards prints its errors on the normal screen, because the alternate
- * screen vanishes. */
+/* Calls watch(), then prints its errors: on the alternate screen they would vanish. */
 static int watch_screen(struct top *top, const sigset_t *mask)
 {
 	const struct top_call *call = top->call;
@@ -266,8 +265,7 @@ static int watch_screen(struct top *top, const sigset_t *mask)
 	return status;
 }
 
-/* There is no key to stop the program, because the stopped program would not restore the
- * terminal. */
+/* No key stops the program: a stopped program does not restore the terminal. */
 static int show_live(struct top *top)
 {
 	struct termios before, raw;

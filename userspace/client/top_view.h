@@ -58,8 +58,7 @@ void top_view_remember(struct top_view *view, double per_second);
  */
 double top_view_rates(json_t *now, const json_t *before);
 
-/* Writes the view of a reply with rates. No line is wider than view->width, and there are at most
- * view->height lines. */
+/* Writes the view of a reply with rates: at most view->height lines of view->width columns. */
 void top_view_draw(FILE *out, const struct top_view *view, const json_t *now);
 
 #endif

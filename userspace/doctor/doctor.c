@@ -64,8 +64,7 @@ static int take_words(struct doctor *d, int n, char *const *words)
 	return 0;
 }
 
-/* A missing file is an error only if --config names it. A file that cannot be read is always
- * one. */
+/* A missing file is an error only if --config names it. A wrong file is always an error. */
 static void read_config(struct doctor *d)
 {
 	if (config_load(&d->config, d->config_path, d->config_err, sizeof(d->config_err)) &&
@@ -141,8 +140,7 @@ static size_t list_left(const struct doctor *d, const cpu_set_t *left, int cpus[
 	return n;
 }
 
-/* Without a daemon: chooses the workers' processors as iface/crew.c will. Configured cores come
- * first. */
+/* Without a daemon: chooses processors as iface/crew.c will, configured cores first. */
 static void plan_workers(struct doctor *d)
 {
 	const struct config *config = d->config;
@@ -180,8 +178,7 @@ static void place_workers(struct doctor *d)
 	doctor_gather_cpus(&d->host.cpus, &d->host.workers);
 }
 
-/* The processor of a queue's worker: as the daemon reports it, else as configured, else as planned.
- * -1: not known. */
+/* The processor of a queue's worker, as reported, configured or planned. -1: not known. */
 static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, int queue)
 {
 	const struct config_interface *want = find_want(d, nic->name);

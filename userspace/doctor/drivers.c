@@ -11,8 +11,7 @@
 #include <string.h>
 
 static const struct doctor_driver drivers[] = {
-	/* veth_xdp_set(): the MTU limit is a page less headroom and shared info; nic.c computes it
-	 * for the peer. */
+	/* veth_xdp_set() limits the MTU to a page less headroom and shared info: see nic.c. */
 	{ .name = "veth", .native = { 4, 19 } },
 	/*
 	 * virtnet_xdp_set(): one queue for each processor, or queues shared with locks. It fails
@@ -31,8 +30,7 @@ static const struct doctor_driver drivers[] = {
 	  .zero = { 4, 20 },
 	  .max_mtu = 3046,
 	  .max_queues = 64 },
-	/* ixgbe_xdp_setup(): a transmit queue for each processor; with 64 processors or more they
-	 * share queues. */
+	/* ixgbe_xdp_setup(): a transmit queue for each processor, shared from 64 processors on. */
 	{ .name = "ixgbe", .native = { 4, 12 }, .zero = { 4, 20 }, .refuses_lro = true },
 	{ .name = "ixgbevf", .native = { 4, 17 } },
 	{ .name = "igb", .native = { 5, 10 }, .zero = { 6, 14 } },

@@ -23,8 +23,7 @@ struct doctor_driver {
 	bool halves_queues;     /* uses at most half of its channels while a program is attached */
 };
 
-/* A known fault of the kernels from SINCE (zeros: all earlier ones) to before UNTIL (zeros: not
- * fixed). */
+/* A fault of kernels from SINCE (zeros: the first) to before UNTIL (zeros: not fixed). */
 struct doctor_fault {
 	const char *driver;
 	unsigned int since[3];

@@ -97,8 +97,7 @@ struct doctor_steer {
 	int queue; /* -1: the card drops it */
 };
 
-/* Features of the kernel's list (ethtool -k): 1 is on, 0 is off, < 0 means that there is no such
- * feature. */
+/* Features of the kernel's list (ethtool -k): 1: on; 0: off; < 0: missing. */
 struct doctor_features {
 	int lro;
 	int gro;

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The result of a check: how bad it is, a sentence that says what is wrong and where, and a command
- * to type. */
+/* The result of a check: its level, a sentence on what is wrong and where, a command to type. */
 #ifndef VOLLEY_DOCTOR_FINDING_H
 #define VOLLEY_DOCTOR_FINDING_H
 

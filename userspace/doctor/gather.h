@@ -13,8 +13,7 @@
 
 /* --- Files of /proc and /sys ------------------------------------------------------------------ */
 
-/* Reads the first line of a file, without its newline. 0, or -errno with BUF "". FORMAT makes the
- * path. */
+/* Reads the first line of the file FORMAT, without newline. 0, or -errno with BUF "". */
 int doctor_read_line(char *buf, size_t cap, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The whole number in a file, or -errno. A negative number gives -ENODATA. */

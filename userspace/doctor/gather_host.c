@@ -133,8 +133,7 @@ static int has_af_xdp(void)
 {
 	int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
 
-	/* Without CAP_NET_RAW, EPERM means that the kernel has AF_XDP, and EAFNOSUPPORT that it has
-	 * not. */
+	/* Without CAP_NET_RAW, a kernel with AF_XDP returns EPERM, and one without EAFNOSUPPORT. */
 	if (fd < 0)
 		return errno == EPERM ? 1 : -errno;
 	close(fd);
@@ -155,8 +154,7 @@ static int is_hugetlbfs(void)
 	return !statfs("/dev/hugepages", &fs) && fs.f_type == HUGETLBFS_MAGIC;
 }
 
-/* Tries to load the program, because a distribution's kernel may have features of a later
- * version. */
+/* Tries it, because a distribution's kernel may have features of a later version. */
 static void try_load(struct doctor_load *load)
 {
 	load->is_tried = privilege_has_xdp();
@@ -228,8 +226,7 @@ static int64_t read_cgroup(const char *group)
 	}
 }
 
-/* The control group and the limits of the daemon. PID 0: those of volleyd.service, or else our
- * own. */
+/* The control group and limits of the daemon; PID 0: of volleyd.service, or else our own. */
 static void look_at_process(struct doctor_host *host, int pid)
 {
 	static const char service[] = "/system.slice/volleyd.service";

@@ -126,8 +126,7 @@ static void look_at_irqs(struct doctor_nic *nic)
 
 /* --- Routes ----------------------------------------------------------------------------------- */
 
-/* 1 if the route to 0.0.0.0/0 uses this interface. A line: "eth0 00000000 gateway flags ... metric
- * mask" */
+/* 1 if the route to 0.0.0.0/0 uses it. A line: "eth0 00000000 gateway flags ... metric mask" */
 static int has_default_route(const char *name)
 {
 	FILE *in = fopen("/proc/net/route", "re");

@@ -11,8 +11,7 @@
 
 #define MIB        (1024.0 * 1024)
 #define BASE_BYTES (64ull << 20) /* for program, workers and zones with some thousand names */
-/* A longer wake-up exceeds the p99 that an answer should have. latency-performance of tuned allows
- * 3 us. */
+/* A longer wake-up exceeds the p99 of answers. tuned's latency-performance allows 3 us. */
 #define IDLE_US_MAX 100
 
 /* --- Kernel ----------------------------------------------------------------------------------- */

@@ -16,8 +16,7 @@ static void address(const struct doctor_case *c, struct doctor_finding *f)
 	} else if (s->is_here) {
 		doctor_ok(f, "on an interface of this host");
 	} else {
-		/* volleyd listens nevertheless, and the driver answers as soon as the host has the
-		 * address. */
+		/* volleyd listens, and the driver answers as soon as the host has the address. */
 		doctor_fail(f, "no interface has this address: no query can reach it");
 		doctor_fix(f, "ip address add %s dev lo, or take it out of server.listen",
 			   s->address);

@@ -113,8 +113,7 @@ static void driver_faults(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "%s", fault->fix);
 }
 
-/* As the kernel reports it, or else by the table of drivers: 1, 0, or -ENODATA if it is not
- * known. */
+/* As the kernel reports it, or by the table of drivers: 1, 0, or -ENODATA: not known. */
 static int has_native(const struct doctor_case *c)
 {
 	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
@@ -467,8 +466,7 @@ static void pause_frames(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "ethtool -A %s rx off tx off", nic->name);
 }
 
-/* xdp/fib.h: the lookup names the loopback interface as input, and the helper demands that it
- * forwards. */
+/* xdp/fib.h: the lookup has the loopback interface as input, which must forward. */
 static void return_path(const struct doctor_case *c, struct doctor_finding *f)
 {
 	int v4 = c->host->forwarding4, v6 = c->host->forwarding6;

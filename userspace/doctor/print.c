@@ -6,8 +6,7 @@
 
 #define TEXT_AT 26 /* the column where sentences begin */
 
-/* Names of drivers and processes must not control the terminal, so control characters become
- * "?". */
+/* Names of drivers and processes must not control the terminal: control characters become "?". */
 static void put_safe(FILE *out, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

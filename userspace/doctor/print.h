@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Prints the findings of volleyctl doctor as text: a block for the host, for each service and for
- * each interface. */
+/* Prints doctor's findings: a block for the host, each service and each interface. */
 #ifndef VOLLEY_DOCTOR_PRINT_H
 #define VOLLEY_DOCTOR_PRINT_H
 

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of an interface's queues: their number, their share of the packets, their processors.
- * Pure. */
+/* Checks of an interface's queues: number, share of the packets, processors. Pure. */
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <string.h>

@@ -92,8 +92,7 @@ json_t *import_item(struct import *import, json_t *object, const char *key)
 	return NULL;
 }
 
-/* NULL if there is no memory, or if the text may not be in the configuration; the flag for that is
- * set. */
+/* NULL, with a flag set: no memory, or the text may not be in the configuration. */
 static json_t *make_text(struct import *import, const char *text)
 {
 	json_t *string = json_string(text);
@@ -158,8 +157,7 @@ bool import_is_yes(const char *text)
 	return false;
 }
 
-/* M is a month in Knot and in ISO 8601, and m is a minute. Behind the T of ISO 8601 M is a minute,
- * too. */
+/* M is a month in Knot and in ISO 8601, but a minute after the T of ISO 8601. m is a minute. */
 static long long unit_seconds(char unit, bool is_time)
 {
 	switch (unit) {

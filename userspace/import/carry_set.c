@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Converts one value: from the form of the other server, by the type of our key, to the form of
- * volley.yaml(5). */
+/* Converts a value of the other server to the form of volley.yaml(5), by the type of our key. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -64,8 +63,7 @@ static void put_number(const struct words_key *key, uint64_t n, char *buf, size_
 		snprintf(buf, cap, "%" PRIu64, n);
 }
 
-/* False, with a line of notes, if the text is no number. A number out of bounds becomes the
- * bound. */
+/* False, with a note, if the text is no number. A number out of bounds becomes the bound. */
 static bool take_number(struct import *import, const struct import_node *node,
 			const struct words_key *key, const char *text, char *buf)
 {
@@ -130,8 +128,7 @@ static int check(const struct words_key *key, const char *text)
 	}
 }
 
-/* Converts the text for our key. The result may be in BUF. NULL, with a line of notes, if it cannot
- * be converted. */
+/* Converts the text for our key. BUF may have the result. NULL, with a note: impossible. */
 static const char *convert(struct import *import, const struct import_node *node,
 			   const struct words_key *key, const char *text, char *buf)
 {

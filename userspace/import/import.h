@@ -21,8 +21,7 @@ enum import_kind { IMPORT_UNKNOWN, IMPORT_NSD, IMPORT_KNOT, IMPORT_NAMED, IMPORT
 /* The kind that "nsd", "knot", "named" or "unbound" means; IMPORT_UNKNOWN for another word. */
 enum import_kind import_kind_of_word(const char *word);
 
-/* The server of a file: by the file's name, or else by the first words that only one server
- * uses. */
+/* The server of a file, by its name, or else by the first words that only one server uses. */
 enum import_kind import_kind_of_file(const char *path);
 
 /*

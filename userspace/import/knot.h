@@ -10,8 +10,7 @@
 struct import_node *import_knot_item(const struct import *import, const char *section,
 				     const char *id);
 
-/* Carries over one zone with the options of its template. Call it after keys, remotes and
- * policies. */
+/* Carries over a zone with its template's options, after keys, remotes and policies. */
 void import_knot_zone(struct import *import, struct import_node *item);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Zones of knot.conf(5). A zone gets the options of its template. Templates stay only for members
- * of catalogs. */
+/* Zones of knot.conf(5), with the options of their templates; and templates for catalogs. */
 #include <string.h>
 
 #include "import/knot.h"

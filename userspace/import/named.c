@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* named.conf(5): options, keys, policies, views. Zones are in named_zones.c, address match lists in
- * named_lists.c. */
+/* named.conf(5): options, keys, policies, views. See also named_zones.c and named_lists.c. */
 #include "import/named.h"
 
 #include <string.h>
@@ -94,8 +93,7 @@ static bool put_common(struct import *import, const struct import_node *node, co
 	return has;
 }
 
-/* Clients that may ask: those of the view that are also in allow-query. Without a list all clients
- * may ask. */
+/* The clients of the view that are also in allow-query. Without a list all clients may ask. */
 static void carry_query(struct import *import, struct import_node *options, const json_t *clients)
 {
 	struct import_node *query = import_node_find(options, "allow-query"),

@@ -21,8 +21,7 @@ void import_named_list(struct import *import, struct import_node *list, import_n
 struct import_node *import_named_block(const struct import *import, const char *name,
 				       const char *id);
 
-/* The value that follows WORD in a statement, such as of "port" in "listen-on port 53 { }"; or
- * NULL. */
+/* The value after WORD in a statement: of "port" in "listen-on port 53 { }". NULL: none. */
 const char *import_named_after(const struct import_node *node, const char *word);
 
 /* The same for a server in a list: its own value, or else the value of the list. */

@@ -40,8 +40,7 @@ int import_parse_named(struct import_tree *tree, const char *path)
 /* Parses TEXT, the content of FILE: LEN octets and a zero behind them. 0 or -EINVAL. */
 typedef int import_parse_text(void *user, const char *file, const char *text, size_t len);
 
-/* Reads PATH and calls PARSE. FILE and LINE are the place that includes it; FILE is NULL for the
- * first file. */
+/* Reads PATH and calls PARSE. FILE and LINE include it; FILE is NULL for the first file. */
 int import_parse_file(struct import_tree *tree, const char *path, const char *file,
 		      unsigned int line, import_parse_text *parse, void *user)
 	__attribute__((warn_unused_result));

@@ -18,8 +18,7 @@ struct flat {
 	struct import_node *section; /* NULL: before the first section */
 };
 
-/* A position in the text, and the word that was read last. Quotes around a word are not part of
- * it. */
+/* A position in the text, and the last word. Quotes around a word are not part of it. */
 struct cursor {
 	const char *at, *word;
 	size_t len;

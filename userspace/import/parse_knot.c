@@ -122,8 +122,7 @@ static int take_include(struct knot *knot, struct line *line)
 	return ret;
 }
 
-/* The parent of this line's option: the top for a new section, an item of a section, or the section
- * itself. */
+/* The parent of this line's option: the top for a new section, an item, or a section. */
 static struct import_node *open_place(struct knot *knot, const struct line *line,
 				      bool is_first_column, bool is_item)
 {

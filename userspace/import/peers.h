@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of a configuration that zones name: TSIG keys, remotes, prefixes and rules. One
- * thread. */
+/* The parts that zones name: TSIG keys, remotes, prefixes and rules. One thread. */
 #ifndef VOLLEY_IMPORT_PEERS_H
 #define VOLLEY_IMPORT_PEERS_H
 
@@ -9,13 +8,12 @@
 
 #define IMPORT_TEXT_CAP 512
 
-/* Carries a TSIG key over. If we cannot use it, the key and all options that need it are not
- * carried over. */
+/* Carries a TSIG key over. If we cannot use it, options that need it are not carried over
+ * either. */
 void import_key(struct import *import, const struct import_node *node, const char *name,
 		const char *algorithm, const char *secret);
 
-/* The name of the key in the configuration, in BUF. NULL, with a line of notes, if there is no such
- * key. */
+/* The name of the key in the configuration, in BUF. NULL, with a line of notes: none. */
 const char *import_key_name(struct import *import, const struct import_node *node, const char *name,
 			    char buf[IMPORT_TEXT_CAP]);
 
@@ -70,8 +68,7 @@ void import_allow(struct import *import, const struct import_node *node, const c
  * volleyd refuses it or lets all clients ask. */
 void import_allow_nobody(struct import *import, const struct import_node *node);
 
-/* Makes the object of zone NAME. NULL, with a line of notes, if the name is wrong or the zone
- * exists. */
+/* Makes the object of zone NAME. NULL, with a note, if the name is wrong or the zone exists. */
 json_t *import_zone(struct import *import, const struct import_node *node, const char *name);
 json_t *import_find_zone(const struct import *import, const char *name);
 

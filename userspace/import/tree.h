@@ -37,8 +37,7 @@ struct import_tree {
 /* Frees a tree that a parser has made, or a tree of zeros. */
 void import_tree_free(struct import_tree *tree);
 
-/* Adds an option as the last child of PARENT; NAME has LEN octets. NULL, with tree->error, if there
- * is no memory. */
+/* Adds the last child of PARENT; NAME has LEN octets. NULL, with tree->error: no memory. */
 struct import_node *import_node_add(struct import_tree *tree, struct import_node *parent,
 				    const char *name, size_t len, const char *file,
 				    unsigned int line);
@@ -54,16 +53,14 @@ void import_node_remove(struct import_node *parent, const char *name);
 /* Moves the first child of FROM, which must exist, behind the last child of TO. */
 void import_node_move_first(struct import_node *from, struct import_node *to);
 
-/* Copies the name of a file; the copy is valid as long as the tree. NULL, with tree->error, if
- * there is no memory. */
+/* Copies the name of a file; the tree owns the copy. NULL, with tree->error: no memory. */
 const char *import_tree_file(struct import_tree *tree, const char *path);
 
 /* Keeps the first error. Returns -EINVAL. */
 int import_tree_fail(struct import_tree *tree, const char *file, unsigned int line,
 		     const char *form, ...) __attribute__((format(printf, 4, 5)));
 
-/* The last child of that name, because the last one counts; NULL if there is none or NODE is
- * NULL. */
+/* The last child of that name, which is the one that counts. NULL: none, or NODE is NULL. */
 struct import_node *import_node_find(const struct import_node *node, const char *name);
 /* The first word of that child; NULL if there is no such child or it has no word. */
 const char *import_node_text(const struct import_node *node, const char *name);

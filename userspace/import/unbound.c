@@ -11,8 +11,7 @@
 
 /* --- Clients ---------------------------------------------------------------------------------- */
 
-/* The longest prefix that matches a client decides. So an allowed prefix is not carried over if a
- * part of it is refused. */
+/* The longest prefix decides, so a prefix with a refused part is not carried over. */
 static void take_refused(struct import *import, struct import_node *node, const char *prefix)
 {
 	json_t *allow = json_object_get(json_object_get(import->out, "recursion"), "allow");

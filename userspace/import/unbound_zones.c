@@ -166,8 +166,7 @@ void import_unbound_auth(struct import *import, struct import_node *node)
 	(void)import_zone_end(import, node, zone, is_secondary(node));
 }
 
-/* A list that is transferred becomes an entry of zones; a list from a file is read from that
- * file. */
+/* A transferred list becomes an entry of zones; a list in a file is read from that file. */
 void import_unbound_rpz(struct import *import, struct import_node *node)
 {
 	const char *name = import_node_text(node, "name");

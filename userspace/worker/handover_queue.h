@@ -10,8 +10,8 @@
  *            The receiver owns its file descriptor from then on, and also answers the ordinary
  *            queries that follow.
  *
- * engine/handover.h first checks which clients may send such messages; to any other client the
- * worker replies REFUSED, at no greater cost, and the transfer thread gets nothing. At most
+ * engine/handover.h first checks which clients may send such messages. A message of another client
+ * costs the worker no more than a REFUSED, and never reaches the transfer thread. At most
  * HANDOVER_PENDING_MAX messages with HANDOVER_PENDING_BYTES octets wait. Further messages are
  * dropped, as if the network had lost them, and counted.
  *
@@ -56,8 +56,7 @@ int handover_new(struct handover **out) __attribute__((warn_unused_result));
 /* Call it when neither side uses the queue. Frees waiting items. NULL is allowed. */
 void handover_free(struct handover *h);
 
-/* Receiver: the descriptor is readable when items wait; handover_take() takes all of them, oldest
- * first. */
+/* Receiver: the fd is readable when items wait. handover_take() takes all, oldest first. */
 int handover_fd(const struct handover *h);
 struct handover_item *handover_take(struct handover *h);
 /*
@@ -66,8 +65,7 @@ struct handover_item *handover_take(struct handover *h);
  */
 void handover_reply(struct handover_item *item, const uint8_t *reply, size_t n);
 
-/* A worker's way back. Free it when the worker has ended; items that are still out then get no
- * reply. */
+/* A worker's way back. Free it when the worker has ended; open items get no reply. */
 int handover_way_new(struct handover_way **out) __attribute__((warn_unused_result));
 void handover_way_free(struct handover_way *way); /* NULL is allowed */
 

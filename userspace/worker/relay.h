@@ -29,8 +29,7 @@
 
 struct relay;
 
-/* The first member of memory from malloc(). relay_free() frees items that are left, with their
- * bytes. */
+/* Begins memory from malloc(). relay_free() frees items that are left, with their bytes. */
 struct relay_item {
 	struct inbox_link link; /* first */
 	/* Input: fields as in struct port_msg. */
@@ -54,8 +53,7 @@ int relay_new(struct relay **out) __attribute__((warn_unused_result));
 /* Call it when its ports are closed and its owner has ended. NULL is allowed. */
 void relay_free(struct relay *relay);
 
-/* Opens a worker's port, PORT_TCP or PORT_TLS. port_close() closes it, before the relay is freed.
- * 0, -ENOMEM or -errno. */
+/* Opens a worker's port, PORT_TCP or PORT_TLS; close it before relay_free(). 0 or -errno. */
 int relay_open_port(struct port **out, struct relay *relay, enum port_kind kind)
 	__attribute__((warn_unused_result));
 

@@ -18,12 +18,12 @@
 #define REPLY_EVENT_QUERY_MAX \
 	512 /* of a deferred query; a longer query is made anew from its reply */
 
-/* An event without its reply, and the time of its query. Zeroed at first; its memory is not touched
+/* An event without its reply, and the time of its query. The caller zeroes it; it is not touched
  * unless the tap has a reader. */
 struct reply_event {
 	struct tap_event event;
 	uint64_t asked_ns;
-	uint8_t query[REPLY_EVENT_QUERY_MAX]; /* the event points to it */
+	uint8_t query[REPLY_EVENT_QUERY_MAX]; /* the query of event */
 };
 
 /* Begins an event; m->data must have the whole query. NULL: no room, which is counted. */

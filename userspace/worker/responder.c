@@ -54,8 +54,7 @@ struct responder {
 	struct resolver_question *batch[PORT_BURST];
 	unsigned int n_batch;
 
-	/* Completed questions of one port. Their replies are in scratch, up to scratch_at, and go
-	 * out together. */
+	/* Completed questions of one port. Their replies, in scratch, go out together. */
 	struct slot *done[PORT_BURST];
 	struct port_reply replies[PORT_BURST];
 	unsigned int n_done, n_replies;
@@ -265,8 +264,7 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 
 /* ---- Completions ----------------------------------------------------------------------------- */
 
-/* Sends the replies of a port. Frees the slots, or submits a question again if only the cache still
- * needs it. */
+/* Sends a port's replies. Frees their slots, or asks again if only the cache needs it. */
 static void flush(struct responder *r, struct port *port, struct resolver *resolver,
 		  uint64_t now_ns)
 {
@@ -343,8 +341,7 @@ static void complete(struct responder *r, struct slot *s, struct resolver *resol
 	finish(r, s, resolver, times);
 }
 
-/* Completes the questions that belong to the port of the first one. Returns the others in their
- * order. */
+/* Completes the questions of the first one's port. Returns the others in their order. */
 static struct slot *complete_port(struct responder *r, struct slot *first,
 				  struct resolver *resolver, const struct engine_times *times)
 {

@@ -17,8 +17,8 @@
  * or if the client has its share of the slots (base/limits.h). When a port goes, its questions go
  * on only for the cache.
  *
- * Each worker has one. Only the worker's thread calls the functions, except where another thread is
- * named.
+ * Each worker has one. Control calls new and free. The worker's thread calls the other functions,
+ * except where another thread is named.
  */
 #ifndef VOLLEY_WORKER_RESPONDER_H
 #define VOLLEY_WORKER_RESPONDER_H
@@ -71,8 +71,7 @@ void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct p
 /* worker_config.port_gone; ctx is the responder. Sends no more replies to this port. */
 void responder_port_gone(void *ctx, struct port *port);
 
-/* One of worker_config.sources: handles completed questions. Any thread, before the worker
- * starts. */
+/* One of worker_config.sources: handles completed questions. Any thread, before its start. */
 struct worker_source responder_source(struct responder *r);
 
 /* The same for replies of the handover, if there is one. */

@@ -33,8 +33,7 @@ struct catalog_member {
 	uint8_t group_bytes;
 };
 
-/* Members by name, in the order of memcmp(). All zeros is an empty catalog. It owns the octets that
- * its members point to. */
+/* Members in the order of memcmp() of their names, and their octets. All zeros: empty. */
 struct catalog {
 	struct catalog_member *members;
 	size_t n, cap;
@@ -73,8 +72,7 @@ enum catalog_change {
 	CATALOG_GROUP, /* the group or coo has changed, the zone stays */
 };
 
-/* @before is NULL for a new member, @now for one that is gone. A return value other than 0 ends the
- * comparison. */
+/* @before is NULL for a new member, @now for one that is gone. Not 0 ends the comparison. */
 typedef int catalog_visit(void *user, enum catalog_change change,
 			  const struct catalog_member *before, const struct catalog_member *now);
 
@@ -106,8 +104,7 @@ typedef int catalog_put(void *user, const uint8_t *owner, uint16_t type, uint32_
 /* Writes SOA, NS and version. Returns what @put returned, or ERR_NAME_LONG. */
 int catalog_put_head(const uint8_t *apex, uint32_t serial, catalog_put *put, void *user)
 	__attribute__((warn_unused_result));
-/* Writes the records of a member: its PTR, and its group and coo if it has them. Returns as
- * above. */
+/* Writes the records of a member: its PTR, group and coo. Returns the same. */
 int catalog_put_member(const uint8_t *apex, const struct catalog_member *member, catalog_put *put,
 		       void *user) __attribute__((warn_unused_result));
 

@@ -120,8 +120,7 @@ static int take_coo(struct reading *r)
 	return 0;
 }
 
-/* Section 4.3.2. The strings of a record are joined. A value longer than UINT8_MAX octets is
- * ignored. */
+/* Section 4.3.2. Strings are joined; a value longer than UINT8_MAX octets is ignored. */
 static int take_group(struct reading *r)
 {
 	const struct zone_rrset *set = zone_node_rrset(r->z, r->node, DNS_TYPE_TXT);

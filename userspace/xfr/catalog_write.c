@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes the records of a catalog that we produce. Consumers ignore the TTLs (RFC 9432 section 4.1
- * has 0). */
+/* Writes the records of a catalog. Consumers ignore the TTLs (RFC 9432 section 4.1: 0). */
 #include <string.h>
 
 #include "base/err.h"

@@ -62,8 +62,7 @@ static const struct pack_name *find(const struct pack *p, const struct pack_name
 	return best;
 }
 
-/* Stores the offsets of n's labels: n_written of them were written at at, the others are shared
- * with from. */
+/* Stores the offsets of n's labels: n_written were written at at, from has the others. */
 static void note(struct pack_name *n, unsigned int n_written, size_t at,
 		 const struct pack_name *from)
 {

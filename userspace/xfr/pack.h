@@ -8,7 +8,7 @@
  *      last owner   mail . host . example .        next   www . host . example .
  *      its offsets   900    905    12                      \3www → 905
  *
- * Other than dns/writer.h, this writer hashes nothing, and letter case counts: a transfer keeps the
+ * Unlike dns/writer.h, this writer hashes nothing, and letter case counts: a transfer keeps the
  * case of names (RFC 5936 section 3.4). A transfer may have any length.
  *
  * One thread for each struct pack. No allocation.
@@ -27,7 +27,7 @@
 /* A name that was written. */
 struct pack_name {
 	unsigned int n_labels;
-	/* where each label begins in octets; the root label, too */
+	/* where labels, also the root, begin in octets */
 	uint8_t at[DNS_LABELS_MAX + 1];
 	/* of each label in the message; 0: a pointer cannot reach it */
 	uint16_t offset[DNS_LABELS_MAX + 1];

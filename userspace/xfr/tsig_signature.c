@@ -127,8 +127,7 @@ static bool skip_questions(const uint8_t *msg, size_t len, size_t *at)
 	return true;
 }
 
-/* Section 5.1: there may be one TSIG, at the end of the additional section. Octets behind it are an
- * error. */
+/* Section 5.1: one TSIG may be at the end of the additional section, with no octets behind it. */
 static int find(struct found *f, const uint8_t *msg, size_t len)
 {
 	size_t at = DNS_HEADER_BYTES, end;
@@ -260,8 +259,8 @@ static bool is_in_time(const struct tsig_record *r, uint64_t now_s)
 	return off <= r->fudge_s;
 }
 
-/* Section 5.2: the MAC, then the time, then policy. Frees hmac, the digest of all octets that the
- * MAC covers. */
+/* Section 5.2: checks the MAC, then the time, then policy. Frees hmac, the digest of the
+ * message. */
 static enum tsig_verdict check(struct tsig *t, EVP_MAC_CTX *hmac, const struct found *f,
 			       uint64_t now_s)
 {
@@ -424,8 +423,7 @@ size_t tsig_room(const struct tsig *t)
 	       (t->is_server && t->verdict == TSIG_BADTIME ? TIME_BYTES : 0);
 }
 
-/* Section 5.2.3: the reply has the client's time, so that the client accepts it, and our time in
- * Other Data. */
+/* Section 5.2.3: the client's time, so that it accepts the reply; Other Data has ours. */
 static void say_our_time(struct tsig_record *r, const struct tsig *t, uint8_t other[TIME_BYTES])
 {
 	wire_store_be16(other, (uint16_t)(r->time_s >> 32));

@@ -130,8 +130,7 @@ struct tsig {
 	struct tsig_record request;
 };
 
-/* Client: begins a transaction. If key is NULL, it signs nothing and accepts unsigned replies. It
- * cannot fail. */
+/* Client: begins a transaction. If key is NULL, it signs nothing and accepts unsigned replies. */
 void tsig_init(struct tsig *t, const struct tsig_key *key);
 /* Frees the running digest. A second call does nothing; a struct of zeros is allowed. */
 void tsig_fini(struct tsig *t);

@@ -127,8 +127,7 @@ static int add(struct apply *a, const struct xfr_record *r)
 	return zone_edit_add(a->edit, r->owner, r->type, ttl, r->rdata, r->rdata_bytes);
 }
 
-/* Removes the old record first, unless it is equal. Its octets are copied because they end with the
- * edit's next change. */
+/* Removes the old record first, unless it is equal. Its octets are copied: the edit frees them. */
 static int replace(struct apply *a, const struct xfr_record *r, const struct zone_rdata *old)
 {
 	uint8_t copy[UINT16_MAX];

@@ -14,8 +14,7 @@ struct zone;
 #define UPDATE_UPDATE       XFR_AUTHORITY
 #define UPDATE_ADDITIONAL   XFR_ADDITIONAL
 
-/* RFC 2136 section 3.2 on a zone: NOERROR, or the rcode of the first prerequisite that does not
- * hold. */
+/* RFC 2136 section 3.2 on a zone: NOERROR, or the rcode of the first one that fails. */
 enum dns_rcode update_prerequisites(const struct update *u, const struct zone *z)
 	__attribute__((warn_unused_result));
 

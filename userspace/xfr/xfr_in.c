@@ -185,8 +185,7 @@ static enum xfr_in_result take_first(struct xfr_in *in, const struct xfr_record 
 	return XFR_IN_MORE;
 }
 
-/* RFC 1995 section 4: a SOA of our version begins changes; any other record belongs to a whole
- * zone, as in AXFR. */
+/* RFC 1995 section 4: a SOA of our version begins changes, any other record a whole zone. */
 static enum xfr_in_result take_second(struct xfr_in *in, const struct xfr_record *r)
 {
 	enum xfr_in_result result;
@@ -324,8 +323,7 @@ static void take_rest(struct xfr_in *in, struct xfr_message *m)
 		in->has_expire |= xfr_expire_of(&in->record, &in->expire_left_s);
 }
 
-/* The message is right. Returns DONE if it is the last one and signatures cover all of the
- * transfer. */
+/* At the end of a right message: DONE if it is the last, and signatures cover all of them. */
 static enum xfr_in_result end_message(struct xfr_in *in)
 {
 	if (in->state != END)

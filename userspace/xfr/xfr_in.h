@@ -63,12 +63,10 @@ enum xfr_in_result {
 /* The text above. Static. */
 const char *xfr_in_text(enum xfr_in_result result);
 
-/* Functions that take the content. If one returns another code than 0, the transfer ends with
- * XFR_IN_SINK. */
+/* Takes the content. A result other than 0 ends the transfer with XFR_IN_SINK. */
 struct xfr_in_sink {
 	void *user;
-	/* A whole zone with this serial number follows, because it was asked for or comes instead
-	 * of changes. */
+	/* A whole zone with this serial number follows, as asked for or instead of changes. */
 	int (*begin)(void *user, uint32_t serial);
 	/*
 	 * One record of it. The SOA comes first, and only once. The owner is a checked wire name in
@@ -108,7 +106,7 @@ struct xfr_in {
 	int error;                               /* public: with XFR_IN_SINK */
 	uint64_t n_bytes, n_records, n_messages; /* public: so far */
 	uint32_t new_serial;                     /* public: of the first SOA, after it has come */
-	/* public: after DONE: a whole zone has come, no changes */
+	/* public, after DONE: a whole zone has come */
 	bool is_whole;
 	bool has_expire;        /* public: the first message has EXPIRE (RFC 7314), */
 	uint32_t expire_left_s; /* public: with this many seconds */

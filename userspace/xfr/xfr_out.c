@@ -96,8 +96,7 @@ static void take_rrset(struct xfr_out *out)
 	out->rdata_at = zone_rrset_first(out->zone, out->rrset);
 }
 
-/* Moves to the next RRset, on this node or a later one. False at the end. Skips the SOA, which is
- * not part of the body. */
+/* Moves to the next RRset, on this node or a later one. Skips the SOA. False at the end. */
 static bool next_rrset(struct xfr_out *out)
 {
 	do {

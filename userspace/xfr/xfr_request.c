@@ -8,8 +8,7 @@
 #include "base/wire.h"
 #include "dns/rdata.h"
 
-/* How many octets of padding make message and signature together a multiple of
- * XFR_REQUEST_PAD_BYTES. */
+/* The padding that makes message and signature a multiple of XFR_REQUEST_PAD_BYTES. */
 static size_t padding(const struct xfr_request *r, size_t at)
 {
 	size_t total = at + DNS_OPTION_FIXED_BYTES + r->pad_room;

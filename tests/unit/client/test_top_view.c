@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The exact lines that volleyctl top draws at 80 columns, and that no view is larger than its
- * window. */
+/* The exact lines of volleyctl top at 80 columns, and views that fit their windows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Doctor reads numbers, lists and the names of interrupts from files, and the facts of this
- * host. */
+/* Doctor reads numbers, lists and names of interrupts from files, and facts of this host. */
 #include "doctor/gather.h"
 
 #include <errno.h>

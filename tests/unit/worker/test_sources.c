@@ -242,8 +242,7 @@ static void test_sources_before_ports(void **state)
 	port_close(p);
 }
 
-/* A source whose fd stays readable gets one turn a round, and ports and commands are still
- * served. */
+/* A source whose fd stays readable gets one turn a round; ports and commands are still served. */
 static void test_a_source_that_stays_readable(void **state)
 {
 	struct turn turns[1] = { { .keep = true } };
@@ -269,8 +268,7 @@ static void test_a_source_that_stays_readable(void **state)
 	port_close(p);
 }
 
-/* Between two turns of sources the worker sleeps as before: it does not spin, and its heartbeat
- * goes on. */
+/* Between two turns of sources the worker sleeps: it does not spin, and its heartbeat goes on. */
 static void test_heartbeat(void **state)
 {
 	struct turn turns[1] = { 0 };
@@ -330,8 +328,7 @@ static void test_a_port_that_goes(void **state)
 	port_close(p[0]);
 }
 
-/* Each source has a turn before each port is released and after the last one, even if it is not
- * readable. */
+/* Each source, readable or not, has a turn before each port is released and after the last one. */
 static void test_sources_are_called_at_the_end(void **state)
 {
 	struct turn turns[1] = { { .always = true } };

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The loop with real ports over loopback: ports come and go under load, and RCU is never
- * blocked. */
+/* The loop with real ports over loopback: ports come and go under load; RCU is never blocked. */
 #include "tests/unit/port/echo.h"
 
 #include <errno.h>

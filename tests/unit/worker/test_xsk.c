@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* AF_XDP ports, alone and on a worker: replies, frames and counters in all states of link and
- * kernel. */
+/* AF_XDP ports, alone and on a worker: replies, frames and counters in all states of the link. */
 #include "tests/unit/worker/xsk_lab.h"
 
 #include <linux/if_ether.h>
@@ -121,8 +120,7 @@ static void test_malformed_frames_are_recycled(void **state)
 	port_close(p);
 }
 
-/* A small UMEM and tiny rings under a flood: frames that the kernel could not deliver never reached
- * us. */
+/* A small UMEM and tiny rings under a flood: frames that the kernel drops are not the port's. */
 static void test_flood_balances(void **state)
 {
 	struct xsk_config config = small(128, 16);
@@ -141,8 +139,7 @@ static void test_flood_balances(void **state)
 
 		for (int i = 0; i < 120; i++)
 			(void)!send(fd, "flood", 5, MSG_DONTWAIT);
-		/* Even if the worker is late, it has made room for some frames of the next
-		 * round. */
+		/* Even a late worker has made room for some frames of the next round. */
 		for (int i = 0; i < 100 && n_replies == n_before; i++)
 			n_replies += count_replies(fd);
 	}
@@ -248,8 +245,7 @@ static void test_full_tx_ring_loses_nothing_silently(void **state)
 	port_close(p);
 }
 
-/* Without an entry in the map the kernel gets the packet, and its socket, on the same worker,
- * answers. */
+/* Without an entry in the map the kernel's socket, on the same worker, answers the packet. */
 static void test_sockets_take_over_when_the_port_goes(void **state)
 {
 	struct socket_config listen = { .listen = addr_of("0.0.0.0", QUERY_PORT) };

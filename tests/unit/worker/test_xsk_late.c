@@ -126,8 +126,7 @@ static void test_deferred_messages_hold_no_frames(void **state)
 	port_close(p);
 }
 
-/* While a burst is out, its frames are not touched, and the frames of late replies come back round
- * after round. */
+/* While a burst is out, its frames are not touched. Frames of late replies come back each round. */
 static void test_late_replies_within_bursts(void **state)
 {
 	enum { ROUNDS = 60, EACH = 40 };
@@ -258,8 +257,7 @@ static void test_late_replies_from_and_to_link_local(void **state)
 
 	(void)state;
 	need_lab();
-	/* Another link with an older route to fe80::/64: a reply without an interface would go
-	 * there. */
+	/* Another link with an older route to fe80::/64 would get replies without interface. */
 	assert_int_equal(run("ip link add " OTHER_IF " type veth peer name " OTHER_IF "p && "
 			     "ip link set " OTHER_IF " up && ip link set " OTHER_IF "p up"),
 			 0);

@@ -79,7 +79,7 @@ static void reads(void **state)
 		  "example. u [ac]" },
 		{ "u.zones PTR example.\ngroup.u.zones TXT a c\n", "example. u [ac]" },
 		{ "u.zones PTR .\n", ". u" },
-		/* Ignored: other properties, other types, deeper names, properties without a
+		/* Ignored: other properties and types, deeper names, properties without a
 		 * member. */
 		{ "u.zones PTR example.\nu.zones TXT x\nx.ext TXT x\ngroup TXT g\nx.u.zones TXT x\n"
 		  "prop.ext.u.zones TXT x\nx.group.u.zones TXT x\ncoo.u.zones TXT x\n"

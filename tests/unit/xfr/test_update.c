@@ -418,8 +418,7 @@ static void test_serials(void **state)
 	}
 }
 
-/* In a zone that we sign, updates do not change the signer's records, and the apex keeps the
- * keys. */
+/* In a zone that we sign, updates cannot change the signer's records, and the keys stay. */
 static void test_signed_here(void **state)
 {
 	static const char *const refused[][LINES_MAX] = {

@@ -401,8 +401,7 @@ static void test_pointers(void **state)
 			made_begin(&m, ID, 0x8400, "z", AXFR, DNS_CLASS_IN);
 			put_letter(&m, '7');
 			if (in_owner) {
-				/* This is also the first owner of the message, so no earlier owner
-				 * is known. */
+				/* The first owner of the message: no earlier owner is known. */
 				assert_int_equal(feed(&in, &m), XFR_IN_MORE);
 				made_begin(&m, ID, 0x8400, "z", AXFR, DNS_CLASS_IN);
 				made_count(&m, DNS_ANCOUNT_AT);

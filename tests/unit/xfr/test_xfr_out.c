@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Zones and change sets are written and read again, in messages of many sizes, signed and
- * unsigned. */
+/* Zones and change sets are written and read, in messages of many sizes, signed and unsigned. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -405,8 +404,7 @@ static void test_ixfr(void **state)
 	free(t);
 }
 
-/* If a chain does not lead to the zone or has a hole, or if the store fails, there is no last
- * SOA. */
+/* There is no last SOA if a chain does not lead to the zone or has a hole, or the store fails. */
 static void test_ixfr_broken(void **state)
 {
 	struct transfer *t = malloc(sizeof(*t));
@@ -554,8 +552,7 @@ static void test_compressed_names(void **state)
 	free(t);
 }
 
-/* RFC 4034 section 3: an RRSIG has the TTL of the RRset that it covers, even if the file has
- * another one. */
+/* RFC 4034 section 3: an RRSIG has the TTL of the RRset that it covers, not that of the file. */
 static void test_signature_ttl(void **state)
 {
 	struct transfer *t = malloc(sizeof(*t));
