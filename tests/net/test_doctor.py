@@ -72,7 +72,7 @@ def test_for_people(doctor):
     """A block for each place, no line too wide but those to copy, no control characters."""
     said = doctor.run(as_json=False)
     lines = said.stdout.splitlines()
-    assert said.returncode == 0 and "s0" in lines and lines[-1].endswith("not looked at")
+    assert said.returncode == 0 and "s0" in lines and lines[-1].endswith("not checked")
     assert not [line for line in lines if len(line) > 80 and "->" not in line and "/" not in line]
     assert said.stdout.isprintable() or set(said.stdout) - set("\n") <= set(map(chr, range(32, 127)))
 

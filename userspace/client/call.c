@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Blocking in poll() only, so that a daemon that hangs is given up in time. */
+/* Only poll() blocks, so each wait for a daemon that hangs ends in time. */
 #include "client/call.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static uint64_t get_end_ns(int wait_ms)
 	return clock_ns() + (unsigned int)wait_ms * CLOCK_NS_PER_MS;
 }
 
-/* A daemon that turns us away may do so before it reads: then sending fails, but a reply is there. */
+/* A busy daemon may reply before it reads. Then sending fails, but there is a reply. */
 static int send_line(int fd, const char *line, size_t len, uint64_t end_ns)
 {
 	while (len) {
@@ -94,7 +94,7 @@ static int send_request(int fd, const char *command, const json_t *args, uint64_
 	return ret;
 }
 
-/* Reads to the first end of a line, which is the reply's. *LINE is for the caller to free. */
+/* Reads up to the newline that ends the reply. The caller frees *LINE. */
 static int receive_line(int fd, char **line, size_t *len, uint64_t end_ns)
 {
 	size_t cap = 0;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One question to the daemon's control socket (config/ctl_protocol.h) and its reply; waits for it. */
+/* Sends a command to the daemon's control socket (config/ctl_protocol.h) and gets the reply. */
 #ifndef VOLLEY_CLIENT_CALL_H
 #define VOLLEY_CLIENT_CALL_H
 
@@ -9,29 +9,30 @@
 #include <stddef.h>
 
 /*
- * Connects to the socket at PATH. Returns a descriptor to close(), or -errno: -ENOENT and
- * -ECONNREFUSED when no daemon is there, -EACCES when we may not.
+ * Connects to the socket at PATH. Returns a descriptor to close(), or -errno: -ENOENT or
+ * -ECONNREFUSED if no daemon runs, -EACCES if we may not use the socket.
  */
 int call_open(const char *path) __attribute__((warn_unused_result));
 
 /*
- * Sends COMMAND with ARGS, an array of strings, borrowed, and takes the reply: *REPLY is a new
- * reference to an object with "ok". Returns 0; -ETIMEDOUT after WAIT_MS; ERR_CLOSED when the daemon went
- * away without a reply; ERR_FORMAT for a reply that is none; or -errno. The same as call_send() and
- * call_receive().
+ * Sends COMMAND with ARGS, a borrowed array of strings, and receives the reply: *REPLY is a new
+ * reference to an object with "ok". Returns 0; -ETIMEDOUT after WAIT_MS; ERR_CLOSED if the daemon
+ * closed the connection without a reply; ERR_FORMAT if the reply is malformed; or another -errno.
+ * It is call_send() and call_receive() in one.
  */
 int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_t **reply)
 	__attribute__((warn_unused_result));
 
-/* The first half, which returns when the command is sent. */
+/* Sends the command, and does not wait for the reply. */
 int call_send(int fd, const char *command, const json_t *args, int wait_ms)
 	__attribute__((warn_unused_result));
-/* 0 when call_receive() has something to take, be it the end, or -ETIMEDOUT after WAIT_MS. */
+/* Waits for octets of the reply, or for the end. 0, or -ETIMEDOUT after WAIT_MS. */
 int call_wait_reply(int fd, int wait_ms) __attribute__((warn_unused_result));
-/* The second half. */
+/* Receives the reply. */
 int call_receive(int fd, int wait_ms, json_t **reply) __attribute__((warn_unused_result));
 
-/* Whether the code of a reply that refuses (NULL: none) says that the words of the command cannot be right, whatever the daemon has. */
+/* True if CODE (or NULL), from a reply that refuses, means that the words of the command are wrong,
+ * and not that the daemon is in a state that prevents it. */
 bool call_is_usage(const char *code);
 
 /* Waits until the daemon closes the connection. 0, or -ETIMEDOUT after WAIT_MS. */

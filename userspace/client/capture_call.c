@@ -21,8 +21,8 @@
 #define COUNT_DEFAULT   10000
 #define SECONDS_DEFAULT 60
 #define PAUSE_NS        50000000
-#define PCAP_MAGIC_NS   0xa1b23c4du /* times in nanoseconds; host order */
-#define LINKTYPE_RAW    101u        /* begins with the IP header */
+#define PCAP_MAGIC_NS   0xa1b23c4du /* times are nanoseconds; in host order */
+#define LINKTYPE_RAW    101u        /* packets begin with the IP header */
 #define SNAP_BYTES      65535u
 
 enum { STATUS_DONE, STATUS_REFUSED, STATUS_USAGE };
@@ -39,11 +39,11 @@ struct capture {
 	const struct capture_call *call;
 	const char *path;
 	uint64_t count, seconds;
-	json_t *begin; /* the words that the daemon gets */
+	json_t *begin; /* arguments for the daemon */
 	const char *id;
 	int fd;
 	FILE *out;
-	bool is_unwritable; /* the file: a sentence is written */
+	bool is_unwritable; /* the file cannot be written; an error message was printed */
 	uint64_t n_packets, n_lost, n_not_udp;
 };
 
@@ -55,7 +55,7 @@ static void on_signal(int number)
 	ends = 1;
 }
 
-/* --- Words --------------------------------------------------------------------------------------- */
+/* --- Arguments -------------------------------------------------------------------------------- */
 
 static int read_option(struct capture *c, const char *option, const char *value)
 {
@@ -87,9 +87,10 @@ static int read_words(struct capture *c, int n, char *const *words)
 	return c->path ? 0 : -EINVAL;
 }
 
-/* --- The daemon ---------------------------------------------------------------------------------- */
+/* --- The daemon ------------------------------------------------------------------------------- */
 
-/* The result of a request, a new reference; NULL: a sentence is written, and *status is set. */
+/* Sends a request and returns its result, a new reference; or NULL after it has printed an error
+ * message and set *status. */
 static json_t *ask(const struct capture *c, const json_t *args, int *status)
 {
 	const struct capture_call *call = c->call;
@@ -144,7 +145,7 @@ static int refuse_file(struct capture *c, int err)
 	return STATUS_REFUSED;
 }
 
-/* "next" or "end". */
+/* Fetches packets. WORD is "next" or "end". */
 static int take(struct capture *c, const char *word)
 {
 	json_t *args = json_pack("[s, s]", word, c->id), *result;
@@ -162,7 +163,7 @@ static int take(struct capture *c, const char *word)
 	return err ? refuse_file(c, err) : STATUS_DONE;
 }
 
-/* The daemon need not wait whether more is asked for. What it still has is thrown away. */
+/* Ends the capture in the daemon at once, and throws away the packets that it still has. */
 static void give_up(const struct capture *c)
 {
 	json_t *args = json_pack("[s, s]", "end", c->id);
@@ -172,9 +173,10 @@ static void give_up(const struct capture *c)
 	json_decref(args);
 }
 
-/* --- The file ------------------------------------------------------------------------------------ */
+/* --- The file --------------------------------------------------------------------------------- */
 
-/* What clients ask is for its owner alone, also in a file that was there. A pipe or a device stays as it is. */
+/* Opens the file for its owner alone, since queries are private, even if the file exists. The mode
+ * of a pipe or a device stays. */
 static FILE *open_path(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -224,12 +226,12 @@ static void tell(const struct capture *c)
 			(unsigned long long)c->n_not_udp);
 }
 
-/* No SA_RESTART: a pause ends at once, and so does open() of a pipe that nobody reads. */
+/* No SA_RESTART: a signal ends a pause at once, and also open() of a pipe without a reader. */
 static void catch_signals(void)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
 
-	signal(SIGPIPE, SIG_IGN); /* whoever reads a pipe may go: that is an error of write() */
+	signal(SIGPIPE, SIG_IGN); /* if the reader of a pipe ends, write() fails */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }

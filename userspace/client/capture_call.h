@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl capture: takes packets from the daemon (control/capture.h) 20 times a second and writes them as a pcap file of
- * LINKTYPE_RAW, until there are enough, the time is over, or SIGINT or SIGTERM comes.
+ * volleyctl capture: fetches packets from the daemon (control/capture.h) 20 times a second, and
+ * writes them as a pcap file of LINKTYPE_RAW. It ends after the wanted number of packets or the
+ * wanted time, or by SIGINT or SIGTERM.
  */
 #ifndef VOLLEY_CLIENT_CAPTURE_CALL_H
 #define VOLLEY_CLIENT_CAPTURE_CALL_H
@@ -11,13 +12,15 @@
 #include <stdio.h>
 
 struct capture_call {
-	const char *socket; /* the daemon's */
-	int wait_ms;        /* for each reply, at most */
-	bool is_json; /* the numbers at the end, on standard output where the packets go elsewhere */
-	FILE *errors; /* sentences about what failed */
+	const char *socket; /* of the daemon */
+	int wait_ms;        /* the longest wait for each reply */
+	/* print the final numbers as JSON on standard output, if the packets go elsewhere */
+	bool is_json;
+	FILE *errors; /* gets the error messages */
 };
 
-/* The N words behind "capture". An exit status of volleyctl; or -errno: no daemon was reached, and nothing was written. */
+/* Runs with the N arguments after "capture". Returns an exit status of volleyctl; or -errno if no
+ * daemon was reached and nothing was written. */
 int capture_call(const struct capture_call *call, int n, char *const *words);
 
 #endif

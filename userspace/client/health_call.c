@@ -20,7 +20,7 @@ struct question {
 };
 
 struct words {
-	json_t *args; /* for the daemon */
+	json_t *args; /* arguments for the daemon */
 	struct question questions[PROBES_CAP];
 	unsigned int n;
 };
@@ -59,9 +59,9 @@ static bool read_words(struct words *w, int n, char *const *words)
 	return true;
 }
 
-/* --- Asking -------------------------------------------------------------------------------------- */
+/* --- Questions -------------------------------------------------------------------------------- */
 
-/* "192.0.2.1@53", as the daemon tells it. */
+/* Reads an address such as "192.0.2.1@53" from the daemon's reply. */
 static int read_service(struct port_addr *addr, const char *text)
 {
 	char copy[PORT_ADDR_TEXT_CAP];
@@ -102,7 +102,7 @@ static void ask_all(const struct words *w, int wait_ms, json_t *result)
 		json_object_set_new(result, "healthy", json_false());
 }
 
-/* What there is to tell when the daemon does not tell it. */
+/* Makes the result if the daemon has given none. */
 static json_t *make_result(const char *what, const char *socket, const char *why)
 {
 	json_t *reason = json_sprintf("%s %s: %s", what, socket, why);
@@ -111,7 +111,7 @@ static json_t *make_result(const char *what, const char *socket, const char *why
 			 reason ? reason : json_string(what), "warnings");
 }
 
-/* The daemon's reply, a new reference, in *REPLY. 0 or a negative code. */
+/* Puts the daemon's reply, a new reference, into *REPLY. 0 or a negative code. */
 static int ask_daemon(const char *socket, int wait_ms, const json_t *args, json_t **reply)
 {
 	int fd = call_open(socket), code;
@@ -124,7 +124,7 @@ static int ask_daemon(const char *socket, int wait_ms, const json_t *args, json_
 	return code;
 }
 
-/* --- Telling ------------------------------------------------------------------------------------- */
+/* --- Printing --------------------------------------------------------------------------------- */
 
 static void print_list(FILE *out, const char *before, const json_t *list)
 {
@@ -148,16 +148,16 @@ static void print(FILE *out, bool is_json, const json_t *result)
 	print_list(out, "warning", json_object_get(result, "warnings"));
 }
 
-/* One that has no time for us, or does not know the question, is there all the same. */
+/* Handles a reply that refuses the command, for example from a busy daemon. */
 static enum health_exit take_refusal(const char *socket, const json_t *reply, json_t **result)
 {
 	const char *error = json_string_value(json_object_get(reply, "error"));
 
 	if (!error)
 		error = "it failed";
-	/* A word of ours that the daemon does not take is no matter of health. */
+	/* Wrong arguments say nothing about the daemon's health. */
 	if (!call_is_usage(json_string_value(json_object_get(reply, "code")))) {
-		*result = make_result("volleyd says no on", socket, error);
+		*result = make_result("volleyd refuses to report its health on", socket, error);
 		return HEALTH_EXIT_NOT;
 	}
 	fprintf(stderr, "volleyctl: health: %s\n", error);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl health: asks the daemon what it thinks of this host (control/health.h), asks its service
- * addresses a question where one is given (client/probe.h), and prints what there is to say:
+ * volleyctl health: asks the daemon for the health of this host (control/health.h). With --probe it
+ * also sends a query to each service address (client/probe.h). It prints:
  *
  *      healthy | not healthy: SENTENCE      a line for each reason
  *      warning: SENTENCE                    a line for each warning
@@ -15,17 +15,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Exit statuses of volleyctl. */
+/* Exit codes of volleyctl. */
 enum health_exit {
 	HEALTH_EXIT_HEALTHY,
 	HEALTH_EXIT_NOT,
 	HEALTH_EXIT_USAGE,
-	HEALTH_EXIT_NO_DAEMON, /* or one that did not reply in time */
+	HEALTH_EXIT_NO_DAEMON, /* or the daemon did not reply in time */
 };
 
 /*
- * The N words behind "health"; SOCKET is the daemon's. Waits at most WAIT_MS for the daemon, and as long
- * again for each service address. With IS_JSON, the daemon's object with the probe's reasons in it.
+ * Runs with the N arguments after "health". SOCKET is the daemon's. It waits at most WAIT_MS for
+ * the daemon, and as long again for each service address. With IS_JSON it prints the daemon's
+ * object, to which it adds the reasons of the probes.
  */
 enum health_exit health_call(FILE *out, const char *socket, int wait_ms, bool is_json, int n,
 			     char *const *words);

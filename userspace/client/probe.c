@@ -66,7 +66,7 @@ int probe_judge(const struct probe *probe, uint16_t id, const uint8_t *reply, si
 	return PROBE_NO_RECORDS;
 }
 
-/* --- On the wire --------------------------------------------------------------------------------- */
+/* --- On the wire ------------------------------------------------------------------------------ */
 
 static int open_socket(const struct port_addr *server)
 {
@@ -93,7 +93,7 @@ static int open_socket(const struct port_addr *server)
 	return err;
 }
 
-/* What has come until END_NS, as probe_judge(); -ETIMEDOUT or another -errno in *err. */
+/* Waits until END_NS for a reply. Returns probe_judge() of it; *err is 0, -ETIMEDOUT or -errno. */
 static int receive(const struct probe *probe, uint16_t id, int fd, uint64_t end_ns, int *err)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One question to a name server over UDP, and whether there is an answer: volleyctl health --probe. The
- * question is as a resolver's, without EDNS; a datagram that is lost is sent again.
+ * Sends one query to a name server over UDP and checks the answer, for volleyctl health --probe.
+ * The query is like a resolver's, without EDNS. If no answer comes, it is sent again.
  *
  * Any thread.
  */
@@ -21,13 +21,14 @@ struct probe {
 	uint16_t type;
 };
 
-/* Reads "NAME" (the type is SOA) or "NAME/TYPE". 0, or an own code when one of them is wrong. */
+/* Reads "NAME" (the type is SOA) or "NAME/TYPE". 0, or one of our codes if it is wrong. */
 int probe_read(struct probe *probe, const char *text) __attribute__((warn_unused_result));
 
 /*
- * Writes the query with that ID, RD clear, into MESSAGE of PROBE_QUERY_MAX octets; its length. Of a reply,
- * PROBE_NOT_OURS or what it says of the server: 0 for NOERROR with an answer (TC=1 is one, too), else
- * PROBE_NO_RECORDS or its rcode, 1 to 15. Pure.
+ * probe_write() writes the query with that ID and RD clear into MESSAGE, and returns its length.
+ * probe_judge() checks a reply: PROBE_NOT_OURS if it is no reply to this query; 0 for NOERROR with
+ * an answer, or with TC=1; PROBE_NO_RECORDS for NOERROR without an answer; else the rcode, 1 to 15.
+ * Pure.
  */
 #define PROBE_QUERY_MAX  (DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES)
 #define PROBE_NO_RECORDS (-1)
@@ -37,8 +38,8 @@ int probe_judge(const struct probe *probe, uint16_t id, const uint8_t *reply, si
 	__attribute__((warn_unused_result));
 
 /*
- * Asks SERVER; where that is a wildcard, the loopback address. Waits at most WAIT_MS. 0, or a negative
- * code with a sentence in err.
+ * Sends the query to SERVER, or to the loopback address if SERVER is a wildcard. Waits at most
+ * WAIT_MS. 0, or a negative code with a sentence in err.
  */
 int probe_ask(const struct probe *probe, const struct port_addr *server, int wait_ms, char *err,
 	      size_t err_cap) __attribute__((warn_unused_result));

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An object is written values first, then what has lines of its own, so that no value hides. */
+/* Of an object, plain values are written first, and values that need lines of their own after them,
+ * so that no value is overlooked. */
 #include "client/result_text.h"
 
 #include <errno.h>
@@ -14,11 +15,11 @@
 
 #define INDENT_STEP 2
 
-/* How the array KEY (NULL: any) in the result of COMMAND (NULL: of any) is shown. */
+/* How the array KEY in the result of COMMAND is shown. NULL matches any key or command. */
 struct view {
 	const char *command;
 	const char *key;
-	bool is_list; /* each item a list of keys and values, not a row */
+	bool is_list; /* show each item as a list of keys and values, not as a row */
 	struct table_order order;
 };
 
@@ -30,13 +31,15 @@ static const struct view views[] = {
 	  { "name state role stage percent loading_s serial records memory_bytes",
 	    "error transfer_error storage_error storage_warning",
 	    "serves read_bytes read_records names load_ms loaded_at file changed_names "
-	    "changed_bytes driver_denials is_file_behind is_transferring checked_at refresh_at expires_at" } },
+	    "changed_bytes driver_denials is_file_behind is_transferring checked_at refresh_at "
+	    "expires_at" } },
 	{ NULL,
 	  "interfaces",
 	  false,
-	  { "name state xdp origin port zero_copy queues driver_answers ifindex program_id program_tag",
+	  { "name state xdp origin port zero_copy queues driver_answers ifindex program_id "
+	    "program_tag",
 	    "note", "" } },
-	/* A port's name says its kind, interface and queue. */
+	/* A port's name includes its kind, interface and queue. */
 	{ NULL,
 	  "ports",
 	  false,
@@ -63,18 +66,20 @@ static const struct view views[] = {
 	  "cache",
 	  false,
 	  { "type do cd view rcode kind zone age_s expires_s expired_s state", "",
-	    "valid generation queue used refresh_s entry_bytes full_bytes short_bytes answer_records "
-	    "authority_records additional_records" } },
+	    "valid generation queue used refresh_s entry_bytes full_bytes short_bytes "
+	    "answer_records authority_records additional_records" } },
 	{ NULL,
 	  "upstreams",
 	  false,
-	  { "address tls_name thread state transport rtt_ns under_way sent answers failures timeouts heard_s edns cookie caps tcp",
+	  { "address tls_name thread state transport rtt_ns under_way sent answers failures "
+	    "timeouts heard_s edns cookie caps tcp",
 	    "",
 	    "rtt_variation_ns wait_ns window failures_in_a_row timeouts_in_a_row tcp_under_way" } },
 	{ NULL,
 	  "targets",
 	  false,
-	  { "zone way asked under_way answered known bogus failed timed_out mean_ns last_answer_s last_failure_s",
+	  { "zone way asked under_way answered known bogus failed timed_out mean_ns last_answer_s "
+	    "last_failure_s",
 	    "addresses root_hints root_copy", "first transport" } },
 	{ "block list", "lists", false, { "file action blocks other_lines met", "why", "" } },
 	{ "block list", "blocks", false, { "block action left_s met", "why", "" } },
@@ -107,20 +112,20 @@ static bool is_array_of(const json_t *value, json_type type)
 	return json_array_size(value) > 0;
 }
 
-/* A sentence has a space in it; a list of such is written one to a line. */
+/* True for a list of sentences, which are strings with a space. Each gets a line. */
 static bool is_sentences(const json_t *value)
 {
 	return is_array_of(value, JSON_STRING) &&
 	       strchr(json_string_value(json_array_get(value, 0)), ' ');
 }
 
-/* Does the value take lines of its own? */
+/* True if the value needs lines of its own. */
 static bool is_block(const json_t *value)
 {
 	return json_is_object(value) || is_array_of(value, JSON_OBJECT) || is_sentences(value);
 }
 
-/* Widths of the labels and of the values that stand on one line, and whether all are numbers. */
+/* Of the values on their label's line: widths, sum, and whether all are numbers. */
 struct list {
 	size_t label_width;
 	size_t value_width;
@@ -260,7 +265,7 @@ static int put_object(FILE *out, int indent, const char *command, const json_t *
 	return ret;
 }
 
-/* As a file that volleyd would read. */
+/* Writes a configuration in the form of a file that volleyd can read. */
 static void put_config(FILE *out, const json_t *result)
 {
 	json_t *warning;

@@ -1,69 +1,79 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Results of commands as people read them.
+ * Prints the results of commands as text.
  *
- * The renderer knows the shapes below only to put columns in a good order: a key that it does not
- * know is shown too, behind the others, so the daemon may grow without it. An array of objects is
- * a table, an object a list of keys with values, all with units (config/units.h).
+ * The shapes below only decide the order of columns. A key that is not among them is shown behind
+ * the others, so the daemon may add keys. An array of objects becomes a table, and an object a list
+ * of keys and values, with units (config/units.h).
  *
- *	status       {version, pid, uptime_s, abi, state:"starting|serving|stopping", ready, progress,
- *	              degraded:[sentence...],
+ *	status       {version, pid, uptime_s, abi, state:"starting|serving|stopping", ready,
+ *	              progress, degraded:[sentence...],
  *	              interfaces:[{name, ifindex, xdp:"native", origin:"loaded|adopted|replaced",
- *	                program_id, program_tag, port:"xsk", zero_copy, queues, driver_answers, state:"up|gone", note}...],
+ *	                program_id, program_tag, port:"xsk", zero_copy, queues, driver_answers,
+ *	                state:"up|gone", note}...],
  *	              workers, zones:{serving, stale, failed, loading},
  *	              recursion:{mode:"off|forward|iterate", zones_for_everyone,
- *	                by:"forwarder|libunbound", transport, upstreams:[text...], root_hints, stubs,
- *	                client_prefixes, validates, threads, outstanding, max_outstanding},
+ *	                by:"forwarder|libunbound", transport, upstreams:[text...], root_hints,
+ *	                stubs, client_prefixes, validates, threads, outstanding, max_outstanding},
  *	              cache:{size_bytes, used_bytes, entries}}
  *	stats        {answered:{driver, worker, kernel_socket, tcp, tls},
- *	              answers:{total, by_rcode:{NOERROR...}, by_qtype:{A...}, by_opcode:{QUERY...}, by_family:{ipv4, ipv6},
+ *	              answers:{total, by_rcode:{NOERROR...}, by_qtype:{A...}, by_opcode:{QUERY...},
+ *	                by_family:{ipv4, ipv6},
  *	                by_way:[{transport, way, answers}...], by_zone:[{zone, answers}...]},
  *	              driver:{received, hit, up, passed, dropped, reasons:{name:count...}},
  *	              engine:{queries, noerror, nxdomain, refused, ...},
- *	              resolver:{asked, answered, secure, bogus, failed, timed_out, outstanding, ...},
+ *	              resolver:{asked, answered, secure, bogus, failed, timed_out, outstanding,
+ *	                ...},
  *	              responder:{taken, released, replies, ...},
  *	              ports:[{name, kind, rx, tx, tx_retried, tx_dropped, truncated, ...}...]}
- *	zone list    {zones:[{name, state:"serving|stale|failed|loading|awaited|expired", serves, stage,
- *	and status    percent, read_bytes, read_records, loading_s, serial, records, names, memory_bytes,
- *	              load_ms, loaded_at, file, error}...]}
- *	policy list  {policies:[{name, state:"serving|stale|failed", rules, ignored, loaded_at, file, error}...], error}
- *	resolver     {name, type, answered_by, before_upstream:[{by:"zone|local-data|policy|special name", what, does,
- *	lookup         rule:[text...]}...], asks:{by, way:"forward|forward zone|stub|from the root down", zone,
+ *	zone list    {zones:[{name, state:"serving|stale|failed|loading|awaited|expired", serves,
+ *	and status    stage, percent, read_bytes, read_records, loading_s, serial, records, names,
+ *	              memory_bytes, load_ms, loaded_at, file, error}...]}
+ *	policy list  {policies:[{name, state:"serving|stale|failed", rules, ignored, loaded_at,
+ *	              file, error}...], error}
+ *	resolver     {name, type, answered_by,
+ *	lookup        before_upstream:[{by:"zone|local-data|policy|special name", what, does,
+ *	               rule:[text...]}...],
+ *	              asks:{by, way:"forward|forward zone|stub|from the root down", zone,
  *	              addresses, first, transport, root_hints}, upstreams or targets as below,
- *	              validation:{validates, why, trust_anchors:[text...], negative_anchor, negative_by, file, error},
+ *	              validation:{validates, why, trust_anchors:[text...], negative_anchor,
+ *	              negative_by, file, error},
  *	              failures:[{type, ago_s, first_ago_s, times, ede, ede_code, reason}...],
  *	              cache:[as entries of cache lookup...]}
- *	resolver     {by:"forwarder|libunbound", upstreams:[{address, tls_name, thread, state, transport, rtt_ns,
- *	infra          under_way, sent, answers, failures, timeouts, heard_s, edns, cookie, caps, tcp, ...}...],
- *	              targets:[{zone, way, addresses, asked, under_way, answered, known, bogus, failed,
- *	                timed_out, mean_ns, ...}...], not_told:[sentence...]}
+ *	resolver     {by:"forwarder|libunbound", upstreams:[{address, tls_name, thread, state,
+ *	infra          transport, rtt_ns, under_way, sent, answers, failures, timeouts, heard_s,
+ *	               edns, cookie, caps, tcp, ...}...],
+ *	              targets:[{zone, way, addresses, asked, under_way, answered, known, bogus,
+ *	                failed, timed_out, mean_ns, ...}...], not_told:[sentence...]}
  *	cache stats  {size_bytes, total_bytes, used_bytes, index_bytes, store_bytes, entries,
  *	              capacity_entries, segments, segments_free, published, replaced, evicted,
- *	              expired, grace_periods, rss_bytes, within_budget, answers_bytes, entries_stale,
- *	              entries_expired, driver_share_percent,
+ *	              expired, grace_periods, rss_bytes, within_budget, answers_bytes,
+ *	              entries_stale, entries_expired, driver_share_percent,
  *	              hits_by:[{by:"driver|worker", asked, hits, ratio_percent}...],
  *	              age:{median_s, oldest_s}, time_to_expiry:{entries, soonest_s, ...},
- *	              by_type:[{type, entries, size_bytes, share_percent}...], by_kind:[{kind, ...}...],
- *	              by_zone:[{zone, ...}...], by_variant:[{view:"public|recursive|private",
+ *	              by_type:[{type, entries, size_bytes, share_percent}...],
+ *	              by_kind:[{kind, ...}...], by_zone:[{zone, ...}...],
+ *	              by_variant:[{view:"public|recursive|private",
  *	              do, cd, ...}...]}
- *	cache lookup {found, entries:[{type, do, cd, view, rcode, kind, zone, valid, state, queue, used,
- *	              age_s, expires_s, refresh_s, entry_bytes, full_bytes, short_bytes,
+ *	cache lookup {found, entries:[{type, do, cd, view, rcode, kind, zone, valid, state, queue,
+ *	              used, age_s, expires_s, refresh_s, entry_bytes, full_bytes, short_bytes,
  *	              answer_records:[text...], authority_records, additional_records}...]}
  *	cache flush  {withdrawn}
  *	cache top    {figures, answers, samples, half_life_s,
  *	              top:[{name|type|zone, share_percent, error_percent, answers}...]}
  *	drain        {drained, why}
- *	config show  {file, warnings:[sentence...], config:{the tree of config/settings.h}, origins:{path:text...}}
- *	config diff  {file, changes:[{key, change, was, becomes, needs_start}...], warnings:[sentence...]}
- *	and apply
+ *	config show  {file, warnings:[sentence...], config:{the tree of config/settings.h},
+ *	              origins:{path:text...}}
+ *	config diff  {file, changes:[{key, change, was, becomes, needs_start}...],
+ *	and apply     warnings:[sentence...]}
  *	port status  {ports:[{interface, queue, kind, core, mode:"copy|zero-copy", rx, tx, ...}...]}
  *	names        {in_use, size_bytes, names_served, names_added, names_gone, ...,
  *	              zones_not_denied:[{zone, why}...]}
  *	the others   any object; {} is written as "done"
  *
- * *_at is seconds since 1970 or a string. What is absent or null is "-" in a row, and no column if it
- * is so in every row.
+ * *_at is seconds since 1970 or a string. In a row, a missing or null value is "-". A column
+ * without any value is left out.
  */
 #ifndef VOLLEY_CLIENT_RESULT_TEXT_H
 #define VOLLEY_CLIENT_RESULT_TEXT_H
@@ -72,8 +82,8 @@
 #include <stdio.h>
 
 /*
- * Writes RESULT, an object, as the reply to COMMAND ("zone list"). Returns 0 or -ENOMEM, with some
- * of it written; errors of OUT are for the caller to look up. Any thread.
+ * Writes RESULT, the object in the reply to COMMAND ("zone list"). Returns 0 or -ENOMEM, after
+ * which a part may have been written. The caller checks OUT for errors. Any thread.
  */
 int result_text(FILE *out, const char *command, const json_t *result)
 	__attribute__((warn_unused_result));

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Columns are found first, then every cell is written, then widths are known and lines printed. */
+/* Three steps: find the columns, make the text of each cell, print the lines. */
 #include "client/table.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ struct column {
 	size_t key_len;
 	char title[64];
 	size_t width;
-	bool is_number; /* every value there is one */
+	bool is_number; /* all values of the column are numbers */
 };
 
 struct table {
@@ -68,7 +68,7 @@ static void to_upper(char *text)
 		*text = (char)toupper((unsigned char)*text);
 }
 
-/* The key's words without their unit, but with it where another column is named so: rx, rx_bytes. */
+/* The title is the key without its unit, unless another column has that title: rx, rx_bytes. */
 static void put_title(const struct table *table, struct column *column)
 {
 	char name[64];
@@ -84,7 +84,7 @@ static void put_title(const struct table *table, struct column *column)
 	to_upper(column->title);
 }
 
-/* Adds the column unless it is there or nothing is in it. */
+/* Adds the column unless the table already has it, or all of its values are missing. */
 static void add_column(struct table *table, const char *key, size_t key_len)
 {
 	struct column column = { .key = key, .key_len = key_len, .is_number = true };
@@ -155,7 +155,7 @@ static void put_padding(FILE *out, size_t width, size_t used)
 		fputc(' ', out);
 }
 
-/* The last column is not padded: its lines would end in spaces. */
+/* The last column is not padded: lines must not end in spaces. */
 static void put_cell(FILE *out, const struct table *table, size_t at, const char *text)
 {
 	const struct column *column = &table->columns[at];

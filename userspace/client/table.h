@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An array of objects as an aligned table: a column for each key, numbers to the right. */
+/* Writes an array of objects as a table: a column for each key, numbers to the right. */
 #ifndef VOLLEY_CLIENT_TABLE_H
 #define VOLLEY_CLIENT_TABLE_H
 
 #include <jansson.h>
 #include <stdio.h>
 
-#define TABLE_COLUMNS_CAP 48 /* more keys than that are not shown */
+#define TABLE_COLUMNS_CAP 48 /* further keys are not shown */
 
-/* Words with a space between; a key in none of them comes between first and last. */
+/* Lists of keys with spaces between them. A key in no list comes between first and last. */
 struct table_order {
 	const char *first;
 	const char *last;
@@ -17,13 +17,13 @@ struct table_order {
 };
 
 /*
- * Writes ROWS, an array of objects with at least one, each line after INDENT spaces. A column in which
- * every row has null or nothing is left out. Returns 0 or -ENOMEM.
+ * Writes ROWS, an array of objects with at least one, each line after INDENT spaces. A column
+ * without any value is left out. Returns 0 or -ENOMEM.
  */
 int table_put(FILE *out, int indent, const json_t *rows, const struct table_order *order)
 	__attribute__((warn_unused_result));
 
-/* Is WORD one of LIST, words with a space between? */
+/* True if WORD is in LIST, which has spaces between its words. */
 int table_has_word(const char *list, const char *word);
 
 #endif

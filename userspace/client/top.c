@@ -25,10 +25,11 @@
 #define WIDTH_DEFAULT 80
 #define ROWS_DEFAULT  20
 #define ROWS_MAX      1000
-#define N_LOOKS \
-	3 /* of --once: the first begins it, the second knows the load, the third has a second's answers */
+/* --once sends three requests. The first begins the stream, the second knows the load, and the
+ * third has the answers of one second. */
+#define N_LOOKS 3
 
-/* The second screen, without a cursor; and back. */
+/* Switch to the alternate screen without a cursor, and back. */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l\033[2J"
 #define SCREEN_END   "\033[?25h\033[?1049l"
 #define SCREEN_HOME  "\033[H"
@@ -39,9 +40,9 @@ struct top {
 	const struct top_call *call;
 	struct top_view view;
 	bool is_once;
-	unsigned int n_rows; /* 0: as many as the terminal has room for */
+	unsigned int n_rows; /* 0: as many as fit the terminal */
 	int fd;
-	json_t *last; /* with rates */
+	json_t *last; /* the last reply, with rates */
 };
 
 static volatile sig_atomic_t ends;
@@ -51,7 +52,7 @@ static void on_signal(int number)
 	ends |= number != SIGWINCH;
 }
 
-/* --- Words --------------------------------------------------------------------------------------- */
+/* --- Arguments -------------------------------------------------------------------------------- */
 
 static int read_words(struct top *top, int n, char *const *words)
 {
@@ -77,9 +78,9 @@ static int read_words(struct top *top, int n, char *const *words)
 	return 0;
 }
 
-/* --- Asking -------------------------------------------------------------------------------------- */
+/* --- Requests --------------------------------------------------------------------------------- */
 
-/* The next answer, with rates. 0, or an exit status: a sentence is written. */
+/* Fetches the next reply, and adds rates. 0, or an exit status after an error message. */
 static int look(struct top *top, json_t **out)
 {
 	const struct top_call *call = top->call;
@@ -145,7 +146,7 @@ static int show_once(struct top *top)
 	return STATUS_DONE;
 }
 
-/* --- The terminal -------------------------------------------------------------------------------- */
+/* --- The terminal ----------------------------------------------------------------------------- */
 
 static void measure(struct top *top)
 {
@@ -168,7 +169,7 @@ static void draw(struct top *top)
 	fflush(stdout);
 }
 
-/* False: it is over. */
+/* False: q was typed. */
 static bool obey(struct top *top, const char *keys, ssize_t n)
 {
 	for (ssize_t i = 0; i < n; i++) {
@@ -184,7 +185,7 @@ static bool obey(struct top *top, const char *keys, ssize_t n)
 	return true;
 }
 
-/* Until something was typed, the window has another size, or the time has come. False: it is over. */
+/* Waits until a key is typed, the window changes its size, or UNTIL_NS. False: the command ends. */
 static bool wait_for_keys(struct top *top, uint64_t until_ns, const sigset_t *mask)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -200,7 +201,7 @@ static bool wait_for_keys(struct top *top, uint64_t until_ns, const sigset_t *ma
 	return n > 0 && !ends && obey(top, keys, n);
 }
 
-/* What stands still is asked for, too, so that it goes on at once. */
+/* Requests go on during a pause, so that the view is current at once after it. */
 static int watch(struct top *top, const sigset_t *mask)
 {
 	uint64_t next_ns = clock_ns();
@@ -237,11 +238,11 @@ static void catch_signals(sigset_t *old)
 		sigaddset(&ours, numbers[i]);
 		sigaction(numbers[i], &action, NULL);
 	}
-	/* They come only while keys are waited for, so that none is missed. */
+	/* Signals are delivered only in ppoll(), so that none is missed. */
 	sigprocmask(SIG_BLOCK, &ours, old);
 }
 
-/* watch(), and then what went wrong, on the first screen: on the second one nobody would read it. */
+/* Calls watch(), then prints its errors: on the alternate screen they would vanish. */
 static int watch_screen(struct top *top, const sigset_t *mask)
 {
 	const struct top_call *call = top->call;
@@ -264,7 +265,7 @@ static int watch_screen(struct top *top, const sigset_t *mask)
 	return status;
 }
 
-/* A stopped program would leave the terminal as it is, so there is no key for that. */
+/* No key stops the program: a stopped program does not restore the terminal. */
 static int show_live(struct top *top)
 {
 	struct termios before, raw;
@@ -294,8 +295,8 @@ int top_call(const struct top_call *call, int n, char *const *words)
 
 	if (read_words(&top, n, words)) {
 		fprintf(call->errors,
-			"volleyctl: top takes --once, -n and a number from 1 to %d, and --by clients, names, types, "
-			"rcodes, zones or limited\n",
+			"volleyctl: top takes --once, -n and a number from 1 to %d, and --by "
+			"clients, names, types, rcodes, zones or limited\n",
 			ROWS_MAX);
 		return STATUS_USAGE;
 	}

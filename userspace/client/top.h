@@ -1,10 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl top: asks the daemon once a second (control/live.h) and shows what is asked in these seconds (client/top_view.h): on a
- * terminal until q is typed or a signal comes, else once, as text or JSON.
+ * volleyctl top: asks the daemon once a second (control/live.h), and shows the queries of that
+ * second (client/top_view.h). On a terminal it does this until q is typed or a signal comes;
+ * otherwise it prints one view, as text or JSON.
  *
- * The terminal is as it was at each return. One thread, which has SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGWINCH for this time.
+ * Each return restores the terminal. One thread, which handles SIGINT, SIGTERM, SIGHUP, SIGQUIT and
+ * SIGWINCH while it runs.
  */
 #ifndef VOLLEY_CLIENT_TOP_H
 #define VOLLEY_CLIENT_TOP_H
@@ -13,15 +15,15 @@
 #include <stdio.h>
 
 struct top_call {
-	const char *socket; /* the daemon's */
-	int wait_ms;        /* for each reply, at most */
-	bool is_json;       /* once, as JSON */
-	FILE *errors;       /* sentences about what failed */
+	const char *socket; /* of the daemon */
+	int wait_ms;        /* the longest wait for each reply */
+	bool is_json;       /* print one view, as JSON */
+	FILE *errors;       /* gets the error messages */
 };
 
 /*
- * The N words behind "top". Writes to standard output. An exit status of volleyctl; or -errno: no daemon was reached, and nothing
- * was written.
+ * Runs with the N arguments after "top", and writes to standard output. Returns an exit status of
+ * volleyctl; or -errno if no daemon was reached and nothing was written.
  */
 int top_call(const struct top_call *call, int n, char *const *words);
 

@@ -9,7 +9,7 @@
 #include "config/units.h"
 
 #define LINE_CAP    1024
-#define NUMBERS     33u /* columns behind the key of a row */
+#define NUMBERS     33u /* width of the columns after a row's key */
 #define ROWS_CAP    1024u
 #define CLEARS_REST "\033[K\n"
 
@@ -37,14 +37,14 @@ void top_view_remember(struct top_view *view, double per_second)
 	view->n_history += view->n_history < TOP_HISTORY;
 }
 
-/* --- Rates --------------------------------------------------------------------------------------- */
+/* --- Rates ------------------------------------------------------------------------------------ */
 
 static double number(const json_t *object, const char *key)
 {
 	return json_number_value(json_object_get(object, key));
 }
 
-/* Counters begin anew with another daemon. */
+/* The counters of a new daemon begin at 0. */
 static double rate(double now, double before, double seconds)
 {
 	return seconds > 0 && now > before ? (now - before) / seconds : 0;
@@ -62,7 +62,7 @@ static json_t *object_rates(const json_t *now, const json_t *before, double seco
 	return o;
 }
 
-/* Do two rows say the same but for their number? */
+/* True if two rows differ only in their numbers. */
 static bool is_same_row(const json_t *a, const json_t *b)
 {
 	const char *key;
@@ -130,7 +130,7 @@ double top_view_rates(json_t *now, const json_t *before)
 	return total;
 }
 
-/* --- Lines --------------------------------------------------------------------------------------- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
 struct page {
 	FILE *out;
@@ -143,7 +143,7 @@ static bool has_room(const struct page *page)
 	return !page->view->height || page->n_lines < page->view->height;
 }
 
-/* Octets of the first `width` characters of UTF-8. */
+/* The length in octets of the first `width` characters of UTF-8. */
 static size_t cut(const char *text, unsigned int width)
 {
 	size_t at = 0;
@@ -156,7 +156,7 @@ static size_t cut(const char *text, unsigned int width)
 	return at;
 }
 
-/* The last line of a terminal has no end, else the terminal would scroll. */
+/* The last line of a terminal gets no newline, which would scroll the terminal. */
 __attribute__((format(printf, 2, 3))) static void put(struct page *page, const char *format, ...)
 {
 	const struct top_view *view = page->view;
@@ -180,7 +180,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct page *page, const c
 	page->n_lines++;
 }
 
-/* A number of at most 13 columns, with commas. The text lives until the fifth call after. */
+/* A number of at most 13 columns, with commas. The text is valid until the fifth later call. */
 static const char *count(double n)
 {
 	static __thread char texts[5][32];
@@ -238,7 +238,7 @@ static void put_head(struct page *page, const json_t *now)
 	const json_int_t one_in = json_integer_value(json_object_get(now, "one_in"));
 	char drawn[64];
 
-	snprintf(drawn, sizeof(drawn), one_in > 1 ? "1 in %lld looked at" : "all looked at",
+	snprintf(drawn, sizeof(drawn), one_in > 1 ? "1 in %lld sampled" : "all sampled",
 		 (long long)one_in);
 	put(page, "%s answers/s    %s    limited prefixes %s    shed/s %s%s",
 	    count(number(rates, "total")), drawn, count(number(now, "limited_prefixes")),
@@ -260,7 +260,7 @@ static void put_keys(struct page *page)
 	put(page, "%s space pause  q quit", line);
 }
 
-/* --- Tables -------------------------------------------------------------------------------------- */
+/* --- Tables ----------------------------------------------------------------------------------- */
 
 static unsigned int key_width(const struct page *page)
 {
@@ -304,7 +304,7 @@ struct row {
 	double per_second;
 };
 
-/* The most first; equal ones by name, so that they do not change places. */
+/* Sorts by number, the largest first, and equal numbers by name, so that rows keep their places. */
 static int compare(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -332,7 +332,7 @@ static size_t collect(struct row rows[ROWS_CAP], const json_t *from)
 	return n;
 }
 
-/* Those that had no answer lately are left out. */
+/* Rows without an answer since the last reply are left out. */
 static void put_counted(struct page *page, const json_t *rates, const char *key, const char *title)
 {
 	const double total = number(rates, "total");

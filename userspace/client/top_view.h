@@ -1,10 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `volleyctl top` shows: lines made of the daemon's answers (control/live.h), without a terminal.
+ * The lines that `volleyctl top` shows, made from the daemon's replies (control/live.h). This
+ * module uses no terminal.
  *
- *      answers/s, history, who answered      always
- *      table of the view that is chosen      clients, names: estimates; types, rcodes, zones: counted; limited: counted
+ *      answers/s, history, ways of answers   always
+ *      table of the view that is chosen      clients, names: estimates
+ *                                            types, rcodes, zones, limited: counted
  *
  * Pure; any thread.
  */
@@ -18,7 +20,7 @@
 #define TOP_HISTORY   60u /* seconds */
 #define TOP_WIDTH_MIN 20u
 
-/* The key that shows a view is its first letter. */
+/* The first letter of a view is the key that shows it. */
 #define TOP_VIEW_LIST(T)          \
 	T(TOP_CLIENTS, "clients") \
 	T(TOP_NAMES, "names")     \
@@ -36,26 +38,27 @@ enum top_kind {
 struct top_view {
 	enum top_kind kind;
 	unsigned int width;  /* columns: at least TOP_WIDTH_MIN */
-	unsigned int height; /* lines at most; 0: as many as there are rows */
-	bool is_live;        /* keys are told, and what was drawn there before is overwritten */
+	unsigned int height; /* the most lines; 0: one for each row */
+	bool is_live;        /* show the keys, and overwrite the earlier picture */
 	bool is_paused;
 	bool is_utf8;
-	double history[TOP_HISTORY]; /* answers per second, the last one at the end */
-	unsigned int n_history;      /* how many of these, from the end, there are */
+	double history[TOP_HISTORY]; /* answers per second; the latest value is the last */
+	unsigned int n_history;      /* number of values, which are at the end of history */
 };
 
-/* The view of that word, or of that key (a word of one letter). False: there is none. */
+/* Finds the view by its word or its key (one letter). False if there is none. */
 bool top_view_find(enum top_kind *kind, const char *word);
 
 void top_view_remember(struct top_view *view, double per_second);
 
 /*
- * Puts rates into `now`, of the time since `before`, an earlier answer: "per_second" is an object like "answers", with "shed", and
- * each of "clients" and "names" has a "per_second". The sum of them: answers per second.
+ * Adds rates to `now`, for the time since `before`, an earlier reply: "per_second" is an object
+ * like "answers", with "shed", and each of "clients" and "names" gets a "per_second". Returns the
+ * answers per second.
  */
 double top_view_rates(json_t *now, const json_t *before);
 
-/* Writes the view of an answer with rates: no line is wider than view->width, and there are no more than view->height. */
+/* Writes the view of a reply with rates: at most view->height lines of view->width columns. */
 void top_view_draw(FILE *out, const struct top_view *view, const json_t *now);
 
 #endif

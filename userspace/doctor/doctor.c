@@ -17,13 +17,13 @@
 #include "iface/cores.h"
 #include "port/xsk.h"
 
-#define WORKERS_CAP     1024 /* server.workers has no more */
+#define WORKERS_CAP     1024 /* the bound of server.workers */
 #define NICS_CAP        64u
-#define SMALL_MTU       1500 /* frames up to it have 2048 bytes, above it 4096 */
+#define SMALL_MTU       1500 /* up to this MTU a frame has 2048 bytes, above it 4096 */
 #define FRAME_BYTES     2048u
 #define FRAME_BYTES_MTU 4096u
 
-/* Everything of one run; too large for a stack. */
+/* The state of one run. It is too large for a stack. */
 struct doctor {
 	const char *socket;
 	const char *config_path;
@@ -34,16 +34,17 @@ struct doctor {
 	struct config *config;
 	char config_err[512];
 	struct doctor_daemon daemon;
-	json_t *status, *ports; /* of the daemon */
+	json_t *status, *ports; /* the daemon's replies */
 	struct doctor_host host;
 	struct doctor_nic nics[NICS_CAP];
-	int worker_cpus[WORKERS_CAP], worker_nodes[WORKERS_CAP]; /* without a daemon: as planned */
+	/* without a daemon: as volleyd would choose */
+	int worker_cpus[WORKERS_CAP], worker_nodes[WORKERS_CAP];
 	uint64_t umem_bytes;
 	json_t *checks;
 	int counts[DOCTOR_FAIL + 1];
 };
 
-/* --- What is asked for --------------------------------------------------------------------------- */
+/* --- Arguments -------------------------------------------------------------------------------- */
 
 static int take_words(struct doctor *d, int n, char *const *words)
 {
@@ -63,10 +64,7 @@ static int take_words(struct doctor *d, int n, char *const *words)
 	return 0;
 }
 
-/*
- * The default file may be missing. A file that cannot be read, or a named one that is missing, is a
- * fault.
- */
+/* A missing file is an error only if --config names it. A wrong file is always an error. */
 static void read_config(struct doctor *d)
 {
 	if (config_load(&d->config, d->config_path, d->config_err, sizeof(d->config_err)) &&
@@ -74,7 +72,7 @@ static void read_config(struct doctor *d)
 		d->config_err[0] = 0;
 }
 
-/* If no interface is named: those of the configuration, otherwise those of the daemon. */
+/* If no interface is named: takes those of the configuration, or else those of the daemon. */
 static void choose_interfaces(struct doctor *d)
 {
 	const json_t *all = json_object_get(d->status, "interfaces");
@@ -95,7 +93,7 @@ static void choose_interfaces(struct doctor *d)
 	}
 }
 
-/* The settings of the interface; without a configuration, the defaults. */
+/* The configuration of an interface, or the defaults. */
 static const struct config_interface *find_want(const struct doctor *d, const char *name)
 {
 	static const struct config_interface defaults = {
@@ -110,9 +108,9 @@ static const struct config_interface *find_want(const struct doctor *d, const ch
 	return &defaults;
 }
 
-/* --- Workers ------------------------------------------------------------------------------------- */
+/* --- Workers ---------------------------------------------------------------------------------- */
 
-/* The processors of the workers, as the daemon says. */
+/* Notes the processors that the daemon reports for its workers. */
 static void take_ports(struct doctor *d)
 {
 	const json_t *all = json_object_get(d->ports, "ports");
@@ -127,7 +125,7 @@ static void take_ports(struct doctor *d)
 	}
 }
 
-/* The processors without a queue, those near the cards of the interfaces first. Their number. */
+/* Lists the processors in left, those near the interfaces' cards first. Returns how many. */
 static size_t list_left(const struct doctor *d, const cpu_set_t *left, int cpus[CPU_SETSIZE])
 {
 	int nodes[NICS_CAP];
@@ -142,9 +140,7 @@ static size_t list_left(const struct doctor *d, const cpu_set_t *left, int cpus[
 	return n;
 }
 
-/*
- * Without a daemon: the processors that iface/workers.c will choose. Configured cores come first.
- */
+/* Without a daemon: chooses processors as iface/workers.c will, configured cores first. */
 static void plan_workers(struct doctor *d)
 {
 	const struct config *config = d->config;
@@ -182,9 +178,7 @@ static void place_workers(struct doctor *d)
 	doctor_gather_cpus(&d->host.cpus, &d->host.workers);
 }
 
-/*
- * The processor of a queue's worker: as the daemon says, or as configured, or as it will be chosen.
- */
+/* The processor of a queue's worker, as reported, configured or planned. -1: not known. */
 static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, int queue)
 {
 	const struct config_interface *want = find_want(d, nic->name);
@@ -207,9 +201,9 @@ static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, in
 					   (unsigned int)queue, cores_link_node(nic->name))];
 }
 
-/* --- Interfaces ---------------------------------------------------------------------------------- */
+/* --- Interfaces ------------------------------------------------------------------------------- */
 
-/* The owner of the program, if only the daemon knows it. */
+/* If we may not read the program, the daemon says whether it is Volley's. */
 static void ask_whose(const struct doctor *d, struct doctor_nic *nic)
 {
 	const json_t *all = json_object_get(d->status, "interfaces");
@@ -239,7 +233,7 @@ static void gather_interface(struct doctor *d, struct doctor_nic *nic, const cha
 		d->umem_bytes += (uint64_t)nic->serves * want->n_umem_frames * frame;
 }
 
-/* --- Checks -------------------------------------------------------------------------------------- */
+/* --- Checks ----------------------------------------------------------------------------------- */
 
 static void add(struct doctor *d, const char *where, const char *check,
 		const struct doctor_finding *f)
@@ -303,7 +297,7 @@ static void run_all(struct doctor *d)
 	}
 }
 
-/* --- The whole ----------------------------------------------------------------------------------- */
+/* --- The result ------------------------------------------------------------------------------- */
 
 static json_t *make_result(struct doctor *d)
 {
@@ -343,7 +337,7 @@ int doctor_run(const char *socket, int n, char *const *words, json_t **result)
 	if (!d)
 		return -ENOMEM;
 	d->socket = socket;
-	d->config_path = VOLLEY_CONFIG; /* as volleyd without -c */
+	d->config_path = VOLLEY_CONFIG; /* the default of volleyd, too */
 	err = take_words(d, n, words);
 	d->checks = json_array();
 	if (!err && d->checks) {

@@ -1,20 +1,21 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl doctor: looks at this host and says what is in the way of answering in the driver, and
- * what to type.
+ * volleyctl doctor: checks this host, reports what keeps the driver from answering, and says what
+ * to type.
  *
  *      gather_*.c ──► facts (facts.h) ──► checks ──► findings ──► JSON ──► text
  *      kernel, /proc, /sys,                           pure        ok, warn,            print.c
  *      ethtool, netlink, the daemon                               fail, unknown
  *
- * What is looked at and what is thought of it are apart: a check sees facts only, so a unit test can
- * show it any host. A fact that could not be had is a negative errno in the fact's own place, and the
- * check says so. The checks are rows of three tables: host.c, nic.c and queues.c,
- * net.c. What is known of drivers is drivers.c.
+ * Facts and checks are separate: a check sees only facts, so a unit test can show it any host. If a
+ * fact could not be read, its field is a negative errno, and the check reports this. The checks are
+ * the rows of three tables, in host.c, in nic.c with queues.c, and in net.c. drivers.c has what is
+ * known of drivers.
  *
- * Nothing is changed on the host: no packet is sent, no program is attached, no address is bound. Where it is
- * allowed the XDP program is loaded, to see whether the kernel takes it, and let go at once.
+ * Doctor changes nothing on the host: it sends no packet, attaches no program and binds no address.
+ * If it may, it loads the XDP program, to see whether the kernel accepts it, and unloads it at
+ * once.
  */
 #ifndef VOLLEY_DOCTOR_DOCTOR_H
 #define VOLLEY_DOCTOR_DOCTOR_H
@@ -22,13 +23,13 @@
 #include <jansson.h>
 
 /*
- * Takes the words behind "doctor", N of them ([--config FILE] [IF...]), and looks. SOCKET is the control
- * socket of a daemon that may or may not run. *RESULT is a new object:
+ * Runs the checks. WORDS are the N arguments after "doctor" ([--config FILE] [IF...]). SOCKET is
+ * the control socket of a daemon that may or may not run. *RESULT is a new object:
  *
  *      {config, daemon:"running|not running|no permission", ok, warnings, failures, unknown,
  *       checks:[{where:"host|IF|ADDRESS@PORT", check, state:"ok|warn|fail|unknown", text, do}...]}
  *
- * Returns 0, -EINVAL when the words are wrong (*RESULT is NULL), or -ENOMEM. One thread.
+ * Returns 0, -EINVAL if the arguments are wrong (*RESULT is NULL), or -ENOMEM. One thread.
  */
 int doctor_run(const char *socket, int n, char *const *words, json_t **result)
 	__attribute__((warn_unused_result));

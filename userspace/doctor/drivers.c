@@ -1,21 +1,22 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sources of the figures in the first table. Kernels with native XDP: Cilium documentation, BPF and XDP
- * Reference Guide, "Drivers supporting native XDP". Zero-copy: the commits that set
- * NETDEV_XDP_ACT_XSK_ZEROCOPY in Linux; those that had it before 6.3 by af_xdp in DPDK's and Intel's
- * documentation. MTU and queues: at the row.
+ * Sources of the figures in the first table. Kernels with native XDP: Cilium documentation, BPF and
+ * XDP Reference Guide, "Drivers supporting native XDP". Zero-copy: the commits that set
+ * NETDEV_XDP_ACT_XSK_ZEROCOPY in Linux; for kernels before 6.3, the documentation of DPDK (af_xdp)
+ * and of Intel. MTU and queues: see the row.
  */
 #include "doctor/drivers.h"
 
 #include <string.h>
 
 static const struct doctor_driver drivers[] = {
-	/* veth_xdp_set(): a page less headroom and shared info; nic.c computes it for the peer. */
+	/* veth_xdp_set() limits the MTU to a page less headroom and shared info: see nic.c. */
 	{ .name = "veth", .native = { 4, 19 } },
 	/*
-	 * virtnet_xdp_set(): a queue for each processor, else they are locked; "Can't set XDP while host is
-	 * implementing GRO_HW/CSUM" where the guest cannot switch that, else it is switched off.
+	 * virtnet_xdp_set(): one queue for each processor, or queues shared with locks. It fails
+	 * with "Can't set XDP while host is implementing GRO_HW/CSUM" if the guest cannot switch
+	 * that off; otherwise it switches it off.
 	 */
 	{ .name = "virtio_net", .native = { 4, 10 }, .takes_tx_queues = true, .drops_lro = true },
 	{ .name = "tun", .native = { 4, 14 } },
@@ -29,7 +30,7 @@ static const struct doctor_driver drivers[] = {
 	  .zero = { 4, 20 },
 	  .max_mtu = 3046,
 	  .max_queues = 64 },
-	/* ixgbe_xdp_setup(): a transmit queue for each processor, from 64 processors on they share. */
+	/* ixgbe_xdp_setup(): a transmit queue for each processor, shared from 64 processors on. */
 	{ .name = "ixgbe", .native = { 4, 12 }, .zero = { 4, 20 }, .refuses_lro = true },
 	{ .name = "ixgbevf", .native = { 4, 17 } },
 	{ .name = "igb", .native = { 5, 10 }, .zero = { 6, 14 } },
@@ -60,15 +61,17 @@ static const struct doctor_driver drivers[] = {
 };
 
 /* clang-format off */
-/* No two rows of a driver are of the same kernel. */
+/* A kernel has at most one of the faults of a driver. */
 static const struct doctor_fault faults[] = {
 	{ "ice", { 0, 0, 0 }, { 6, 10, 4 }, DOCTOR_FAIL, true,
-	  "with AF_XDP zero-copy its queues time out and the kernel may crash when sockets come and go",
-	  "take Linux 6.10.4 or later, or set zero-copy: off for the interface",
-	  "Knot DNS manual, Mode XDP; netdev, \"ice: fix AF_XDP ZC timeout and concurrency issues\", July 2024" },
+	  "with AF_XDP zero-copy its queues time out and the kernel may crash when sockets come "
+	  "and go",
+	  "use Linux 6.10.4 or later, or set zero-copy: off for the interface",
+	  "Knot DNS manual, Mode XDP; netdev, \"ice: fix AF_XDP ZC timeout and concurrency "
+	  "issues\", July 2024" },
 	{ "ice", { 6, 14, 0 }, { 7, 1, 0 }, DOCTOR_WARN, true,
-	  "with AF_XDP zero-copy, frames that the program passes to the kernel may corrupt its memory, if "
-	  "the fix is not in this kernel",
+	  "with AF_XDP zero-copy, frames that the program passes to the kernel may corrupt its "
+	  "memory, if the fix is not in this kernel",
 	  "ask the distribution for the AF_XDP tailroom fixes of April 2026, or set zero-copy: off",
 	  "netdev, \"xsk: switch xdp_build_skb_from_zc() to napi_alloc_skb()\", May 2026; "
 	  "intel/ethernet-linux-ice issue 59" },
@@ -78,15 +81,16 @@ static const struct doctor_fault faults[] = {
 	  "Knot DNS manual, Mode XDP, \"Cards with known instability issues\"" },
 	{ "mlx5_core", { 6, 4, 0 }, { 6, 5, 0 }, DOCTOR_WARN, false,
 	  "native XDP failed in Firedancer's tests with this kernel",
-	  "take Linux 6.5 or later",
+	  "use Linux 6.5 or later",
 	  "firedancer-io/firedancer, fd_config_auto.c, table of drivers" },
 	{ "i40e", { 0, 0, 0 }, { 5, 19, 0 }, DOCTOR_WARN, false,
 	  "native XDP and zero-copy failed in Firedancer's tests with kernels before 5.19",
-	  "take Linux 5.19 or later",
+	  "use Linux 5.19 or later",
 	  "firedancer-io/firedancer, fd_config_auto.c, table of drivers" },
 	{ "bnxt_en", { 6, 18, 45 }, { 6, 18, 46 }, DOCTOR_FAIL, false,
-	  "with this kernel the driver cannot make its receive rings: the card is gone after a boot",
-	  "take another kernel than 6.18.45",
+	  "with this kernel the driver cannot make its receive rings: the card is gone after a "
+	  "boot",
+	  "use another kernel than 6.18.45",
 	  "TUM-DSE/doctor-cluster-config pull request 1795" },
 	{ NULL, { 0, 0, 0 }, { 0, 0, 0 }, DOCTOR_NOTHING, false, NULL, NULL, NULL },
 };

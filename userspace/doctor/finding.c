@@ -44,7 +44,7 @@ void doctor_fail(struct doctor_finding *f, const char *format, ...)
 void doctor_refuse(struct doctor_finding *f, const struct config_interface *want,
 		   const char *format, ...)
 {
-	static const char instead[] = "; generic XDP instead, several times slower";
+	static const char instead[] = "; XDP is generic instead, several times slower";
 	size_t used;
 
 	SAY(f, want->xdp == CONFIG_XDP_NATIVE ? DOCTOR_FAIL : DOCTOR_WARN, format);
@@ -70,9 +70,9 @@ bool doctor_is_unknown(struct doctor_finding *f, int64_t fact, const char *what)
 		return true;
 	f->level = DOCTOR_UNKNOWN;
 	if (fact == -EPERM || fact == -EACCES)
-		snprintf(f->text, sizeof(f->text), "%s: only root may look", what);
+		snprintf(f->text, sizeof(f->text), "%s: only root can read this", what);
 	else if (fact == -EXDEV)
-		snprintf(f->text, sizeof(f->text), "%s: not to be seen from this network namespace",
+		snprintf(f->text, sizeof(f->text), "%s: not visible from this network namespace",
 			 what);
 	else
 		snprintf(f->text, sizeof(f->text), "%s: %s", what, err_text((int)fact));

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The facts of a host (facts.h), gathered: a fact that cannot be had is a negative errno. Nothing
- * is changed, and nothing waits except for the kernel. One thread.
+ * Functions that gather the facts of a host (facts.h). A fact that cannot be read becomes a
+ * negative errno. They change nothing, and wait for nothing except the kernel. One thread.
  */
 #ifndef VOLLEY_DOCTOR_GATHER_H
 #define VOLLEY_DOCTOR_GATHER_H
@@ -11,50 +11,51 @@
 
 #include "doctor/facts.h"
 
-/* --- Files of /proc and /sys --------------------------------------------------------------------- */
+/* --- Files of /proc and /sys ------------------------------------------------------------------ */
 
-/* The first line of a file without its end. 0 or -errno; BUF is "" then. FORMAT makes the path. */
+/* Reads the first line of the file FORMAT, without newline. 0, or -errno with BUF "". */
 int doctor_read_line(char *buf, size_t cap, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* A whole number in it, or -errno; a negative number is -ENODATA. */
+/* The whole number in a file, or -errno. A negative number gives -ENODATA. */
 int64_t doctor_read_number(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A list as in "0-3,8"; none on error. */
+/* Reads a list such as "0-3,8". The set is empty after an error. */
 void doctor_read_cpus(cpu_set_t *cpus, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* --- Host ---------------------------------------------------------------------------------------- */
+/* --- Host ------------------------------------------------------------------------------------- */
 
-/* Kernel, BPF, memory and the process: PID is the daemon's, 0 for none. */
+/* Kernel, BPF, memory and the process. PID is the daemon's, or 0. */
 void doctor_gather_host(struct doctor_host *host, int pid);
-/* Processors, once `workers` is set. */
+/* Processors. WORKERS are those on which workers run. */
 void doctor_gather_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers);
 
-/* --- Interface ----------------------------------------------------------------------------------- */
+/* --- Interface -------------------------------------------------------------------------------- */
 
-/* All of it, by the functions below. */
+/* Calls the functions below. */
 void doctor_gather_nic(struct doctor_nic *nic, const char *name);
 /* ethtool's ioctl: driver, channels, rings, features, RSS, flow rules, pause. */
 void doctor_gather_ethtool(struct doctor_nic *nic);
 /* rtnetlink: kind, device below, the peer; generic netlink: XDP features, NAPI. */
 void doctor_gather_netlink(struct doctor_nic *nic);
-/* The XDP program and its owner, as far as we may see. */
+/* The XDP program: whose it is, as far as we may read it. */
 void doctor_gather_program(struct doctor_nic *nic);
-/* /sys/class/net and /proc/sys/net of it, and the interrupts of its queues. */
+/* Its values in /sys/class/net and /proc/sys/net, and the interrupts of its queues. */
 void doctor_gather_sysfs(struct doctor_nic *nic);
 /*
- * The receive queue that an interrupt's name in /proc/interrupts tells, or -1: drivers name them
- * "eth0-TxRx-3", "ice-eth0-TxRx-3", "eth0-rx-3", "virtio1-input.3" and "mlx5_comp3@pci:0000:01:00.0".
+ * The receive queue that an interrupt's name in /proc/interrupts means, or -1. Drivers use names
+ * such as "eth0-TxRx-3", "ice-eth0-TxRx-3", "eth0-rx-3", "virtio1-input.3" and
+ * "mlx5_comp3@pci:0000:01:00.0".
  */
 int doctor_irq_queue(const char *name);
 
-/* --- Services and daemon ------------------------------------------------------------------------- */
+/* --- Services and daemon ---------------------------------------------------------------------- */
 
-/* Whether the host has the address, and whether another process than PID has the port. */
+/* Is the address on this host, and does another process than PID have its port? */
 void doctor_gather_service(struct doctor_service *service, const struct config_addr *addr, int pid);
 
 /*
- * Asks the daemon behind the socket at PATH. *STATUS and *PORTS are new references to its replies, or
- * NULL.
+ * Asks the daemon behind the socket at PATH. *STATUS and *PORTS are new references to its replies,
+ * or NULL.
  */
 void doctor_gather_daemon(struct doctor_daemon *daemon, const char *path, json_t **status,
 			  json_t **ports);

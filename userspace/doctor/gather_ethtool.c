@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ioctl, not netlink: it gives all of this without root, in any kernel. */
+/* Uses the ioctl and not netlink, because the ioctl works without root and in any kernel. */
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -53,7 +53,7 @@ static void gather_channels(const struct ask *a, struct doctor_nic *nic)
 	struct ethtool_channels ch = { .cmd = ETHTOOL_GCHANNELS };
 	int err = ask(a, &ch);
 
-	/* As iface/iface.c counts: 1 where the driver does not say. */
+	/* Like iface/iface.c: 1 if the driver does not report it. */
 	nic->n_queues = err ? 1 : (int)(ch.combined_count + ch.rx_count);
 	nic->max_queues = err ? err : (int)(ch.max_combined ? ch.max_combined : ch.max_rx);
 	if (!nic->n_queues)
@@ -80,9 +80,9 @@ static void gather_pause(const struct ask *a, struct doctor_nic *nic)
 	nic->pause_tx = err ? err : (int)pause.tx_pause;
 }
 
-/* --- Features ------------------------------------------------------------------------------------ */
+/* --- Features --------------------------------------------------------------------------------- */
 
-/* Their number, as the kernel has named them, up to FEATURES_CAP; or -errno. */
+/* The number of features that the kernel names, at most FEATURES_CAP; or -errno. */
 static int count_features(const struct ask *a)
 {
 	union {
@@ -96,7 +96,7 @@ static int count_features(const struct ask *a)
 	return info.head.data[0] > FEATURES_CAP ? (int)FEATURES_CAP : (int)info.head.data[0];
 }
 
-/* With room for the kernel's answer. */
+/* A struct with room for the kernel's answer. */
 union feature_names {
 	struct ethtool_gstrings head;
 	uint8_t room[sizeof(struct ethtool_gstrings) + (size_t)FEATURES_CAP * ETH_GSTRING_LEN];
@@ -108,7 +108,7 @@ union feature_bits {
 		     FEATURES_CAP / 32 * sizeof(struct ethtool_get_features_block)];
 };
 
-/* 1 on, 0 off, -ENOENT: the kernel knows none of that name. *IS_FIXED may be NULL. */
+/* 1: on; 0: off; -ENOENT: the kernel has no feature of that name. IS_FIXED may be NULL. */
 static int is_on(const union feature_names *names, const union feature_bits *bits, int n,
 		 const char *name, int *is_fixed)
 {
@@ -150,7 +150,7 @@ static void gather_features(const struct ask *a, struct doctor_features *f)
 	free(names);
 }
 
-/* --- Receive side scaling ------------------------------------------------------------------------ */
+/* --- Receive side scaling --------------------------------------------------------------------- */
 
 static int read_hash(const struct ask *a, uint32_t flow_type)
 {
@@ -198,9 +198,9 @@ static void gather_table(const struct ask *a, struct doctor_nic *nic)
 	free(table);
 }
 
-/* --- Flow rules ---------------------------------------------------------------------------------- */
+/* --- Flow rules ------------------------------------------------------------------------------- */
 
-/* Whether the rule matches some UDP to port 53. */
+/* True if the rule may match UDP to port 53. Other conditions of the rule are ignored. */
 static bool is_for_dns(const struct ethtool_rx_flow_spec *spec)
 {
 	const struct ethtool_tcpip4_spec *v4 = &spec->h_u.udp_ip4_spec,
@@ -218,7 +218,7 @@ static bool is_for_dns(const struct ethtool_rx_flow_spec *spec)
 	}
 }
 
-/* A rule that spreads by a context of RSS has no single queue. */
+/* Notes a rule, except if it spreads packets by an RSS context and so has no single queue. */
 static void take_rule(const struct ask *a, struct doctor_nic *nic, uint32_t location)
 {
 	struct ethtool_rxnfc rx = { .cmd = ETHTOOL_GRXCLSRULE };

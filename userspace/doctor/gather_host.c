@@ -18,7 +18,7 @@
 #include "base/privilege.h"
 #include "doctor/gather.h"
 
-/* --- Files --------------------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static int read_line(char *buf, size_t cap, const char *path)
 {
@@ -93,7 +93,7 @@ void doctor_read_cpus(cpu_set_t *cpus, const char *format, ...)
 	}
 }
 
-/* The number behind "KEY:" in a file of such lines, in units of 1 KiB if it says kB. */
+/* The number after "KEY:" in a file of such lines; "kB" means KiB. */
 static int64_t read_key(const char *path, const char *key, int base)
 {
 	FILE *in = fopen(path, "re");
@@ -115,7 +115,7 @@ static int64_t read_key(const char *path, const char *key, int base)
 	return value;
 }
 
-/* --- Kernel -------------------------------------------------------------------------------------- */
+/* --- Kernel ----------------------------------------------------------------------------------- */
 
 static void gather_kernel(struct doctor_host *host)
 {
@@ -133,7 +133,7 @@ static int has_af_xdp(void)
 {
 	int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
 
-	/* Without CAP_NET_RAW the answer is EPERM where there is AF_XDP, and EAFNOSUPPORT where not. */
+	/* Without CAP_NET_RAW, a kernel with AF_XDP returns EPERM, and one without EAFNOSUPPORT. */
 	if (fd < 0)
 		return errno == EPERM ? 1 : -errno;
 	close(fd);
@@ -154,7 +154,7 @@ static int is_hugetlbfs(void)
 	return !statfs("/dev/hugepages", &fs) && fs.f_type == HUGETLBFS_MAGIC;
 }
 
-/* It is tried: kernels of distributions have features that their version number does not show. */
+/* Tries it, because a distribution's kernel may have features of a later version. */
 static void try_load(struct doctor_load *load)
 {
 	load->is_tried = privilege_has_xdp();
@@ -165,7 +165,7 @@ static void try_load(struct doctor_load *load)
 		load->missing[0] = 0;
 }
 
-/* --- Processes ----------------------------------------------------------------------------------- */
+/* --- Processes -------------------------------------------------------------------------------- */
 
 static int find_process(const char *name)
 {
@@ -206,7 +206,7 @@ static int64_t read_memlock(int pid)
 	return value;
 }
 
-/* The limit of the group and of all groups above it, in control groups v2. */
+/* The memory that the group and its ancestors still allow (control groups v2). */
 static int64_t read_cgroup(const char *group)
 {
 	int64_t left = DOCTOR_UNLIMITED;
@@ -226,7 +226,7 @@ static int64_t read_cgroup(const char *group)
 	}
 }
 
-/* The control group and the limits of the daemon; PID 0: those of volleyd.service, else ours. */
+/* The control group and limits of the daemon; PID 0: of volleyd.service, or else our own. */
 static void gather_process(struct doctor_host *host, int pid)
 {
 	static const char service[] = "/system.slice/volleyd.service";
@@ -260,7 +260,7 @@ void doctor_gather_host(struct doctor_host *host, int pid)
 	gather_kernel(host);
 	host->btf = !access("/sys/kernel/btf/vmlinux", F_OK);
 	host->jit = (int)doctor_read_number("/proc/sys/net/core/bpf_jit_enable");
-	/* In a namespace other than the first the kernel does not show it. */
+	/* The kernel shows it only in the initial network namespace. */
 	if (host->jit == -ENOENT)
 		host->jit = -EXDEV;
 	try_load(&host->load);
@@ -277,9 +277,9 @@ void doctor_gather_host(struct doctor_host *host, int pid)
 	host->page_bytes = (int)sysconf(_SC_PAGESIZE);
 }
 
-/* --- Processors ---------------------------------------------------------------------------------- */
+/* --- Processors ------------------------------------------------------------------------------- */
 
-/* The longest exit latency of the idle states that are not disabled. */
+/* The longest exit latency of the enabled idle states, in us. */
 static int read_idle_us(int cpu)
 {
 	int worst = -ENOENT;

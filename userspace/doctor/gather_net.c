@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The process that has a port: /proc/net/udp and its like list the sockets of this network
- * namespace by inode, and /proc/PID/fd has the process of an inode. A bind() as a test could lose a
- * query.
+ * Finds the process that has a port. /proc/net/udp and its like list the sockets of this network
+ * namespace with their inodes, and /proc/PID/fd has the inodes of a process. Doctor does not try to
+ * bind the port, because it could then receive a query and lose it.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -24,7 +24,7 @@
 #define TAKEN_BY_SOMEBODY 2
 #define WAIT_MS           2000
 
-/* --- Addresses ----------------------------------------------------------------------------------- */
+/* --- Addresses -------------------------------------------------------------------------------- */
 
 static int is_on_interface(const struct config_addr *addr)
 {
@@ -48,13 +48,13 @@ static int is_on_interface(const struct config_addr *addr)
 	return found;
 }
 
-/* All of 127.0.0.0/8 is here. */
+/* Each host has all of 127.0.0.0/8. */
 static bool is_loopback(const struct config_addr *addr)
 {
 	return addr->family == AF_INET && addr->addr[0] == IN_LOOPBACKNET;
 }
 
-/* --- Ports --------------------------------------------------------------------------------------- */
+/* --- Ports ------------------------------------------------------------------------------------ */
 
 /* An address as /proc/net/udp writes it: words of 32 bits in the host's order. */
 static void put_proc_address(const struct config_addr *addr, char buf[33])
@@ -81,7 +81,7 @@ struct port_search {
 	size_t n;
 };
 
-/* A socket on that address or on all: both are in the way of a bind(). */
+/* Looks for a socket on that address or on all addresses; each makes a bind() fail. */
 static void take_socket(struct port_search *s, const char *line)
 {
 	unsigned long inode;
@@ -112,7 +112,7 @@ static int search(struct port_search *s, const char *path)
 	return 0;
 }
 
-/* Whether the process has one of the inodes: 1, 0, or -errno when we may not look. */
+/* 1 if the process has one of the inodes, else 0; -errno if we may not read its files. */
 static int has_inode(int pid, const struct port_search *s)
 {
 	char path[64];
@@ -143,7 +143,7 @@ static int has_inode(int pid, const struct port_search *s)
 	return found;
 }
 
-/* The name of the process that has it; "": we may not see it. */
+/* The name of the process that has the port, or "" if we may not read it. */
 static void name_holder(const struct port_search *s, char *buf, size_t cap)
 {
 	DIR *proc = opendir("/proc");
@@ -205,7 +205,7 @@ void doctor_gather_service(struct doctor_service *service, const struct config_a
 		gather_port(service, addr, true, pid, service->holder, sizeof(service->holder));
 }
 
-/* --- The daemon ---------------------------------------------------------------------------------- */
+/* --- The daemon ------------------------------------------------------------------------------- */
 
 static json_t *ask(const char *path, const char *command, int *err)
 {

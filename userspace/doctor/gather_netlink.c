@@ -17,7 +17,7 @@
 #include "iface/vethpeer.h"
 #include "iface/vlans.h"
 
-/* Of Linux 6.3's linux/netdev.h, and of 6.13's where said; the installed headers may be older. */
+/* From linux/netdev.h of Linux 6.3 (marked rows: 6.13); the installed headers may be older. */
 #define NETDEV_FAMILY             "netdev"
 #define NETDEV_DEV_GET            1
 #define NETDEV_DEV_IFINDEX        1
@@ -28,13 +28,13 @@
 #define NETDEV_NAPI_DEFER         5 /* 6.13 */
 #define NETDEV_NAPI_FLUSH_TIMEOUT 6 /* 6.13 */
 
-/* --- rtnetlink ----------------------------------------------------------------------------------- */
+/* --- rtnetlink -------------------------------------------------------------------------------- */
 
 struct link {
 	char kind[16];
 	uint32_t lower;
 	bool has_lower;
-	bool has_netnsid; /* lower is of another network namespace */
+	bool has_netnsid; /* lower is in another network namespace */
 	bool is_there;
 };
 
@@ -111,7 +111,7 @@ static void gather_link(struct doctor_nic *nic)
 	};
 }
 
-/* --- The family "netdev" ------------------------------------------------------------------------- */
+/* --- The family "netdev" ---------------------------------------------------------------------- */
 
 static int take_features_attr(const struct nlattr *attr, void *user)
 {
@@ -130,7 +130,7 @@ static int take_features(const struct nlmsghdr *m, void *user)
 	return mnl_attr_parse(m, GENL_HDRLEN, take_features_attr, nic);
 }
 
-/* The two of 6.13 come together. */
+/* Linux 6.13 and later send both attributes. */
 static int take_napi_attr(const struct nlattr *attr, void *user)
 {
 	struct doctor_nic *nic = user;
@@ -177,7 +177,7 @@ static void gather_netdev(struct doctor_nic *nic)
 	question = genl_begin(buf, family.id, NETDEV_NAPI_GET);
 	question->nlmsg_flags = NLM_F_DUMP;
 	mnl_attr_put_u32(question, NETDEV_NAPI_IFINDEX, (uint32_t)nic->ifindex);
-	/* A kernel before 6.8 has no such command: then /sys has the fact. */
+	/* A kernel before 6.8 lacks this command; then /sys has the values. */
 	if (genl_ask(NETLINK_GENERIC, question, take_napi, nic))
 		nic->threaded = -EXDEV;
 }
@@ -194,7 +194,7 @@ void doctor_gather_netlink(struct doctor_nic *nic)
 	gather_netdev(nic);
 }
 
-/* --- The XDP program ----------------------------------------------------------------------------- */
+/* --- The XDP program -------------------------------------------------------------------------- */
 
 void doctor_gather_program(struct doctor_nic *nic)
 {

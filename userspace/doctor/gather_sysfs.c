@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /sys shows the network namespace that it was mounted in, which need not be ours: what is read there
- * of an interface counts only when index and address are the same. /proc/net and /proc/sys/net are ours.
+ * /sys shows the network namespace in which it was mounted, which may not be ours. So its values
+ * for an interface count only if index and address are the same. /proc/net and /proc/sys/net are of
+ * our namespace.
  */
 #include <errno.h>
 #include <linux/sockios.h>
@@ -43,7 +44,7 @@ static bool is_ours(const struct doctor_nic *nic)
 	       is_same_address(nic->name, address);
 }
 
-/* A mask of processors is 0 when it has no other digit. */
+/* The mask of processors is empty if all of its digits are 0. */
 static bool is_rps_on(const char *name, int queue)
 {
 	char mask[1024];
@@ -67,7 +68,7 @@ static void gather_class(struct doctor_nic *nic)
 	nic->gro_flush_ns = doctor_read_number("/sys/class/net/%s/gro_flush_timeout", nic->name);
 }
 
-/* --- Interrupts ---------------------------------------------------------------------------------- */
+/* --- Interrupts ------------------------------------------------------------------------------- */
 
 int doctor_irq_queue(const char *name)
 {
@@ -86,7 +87,7 @@ int doctor_irq_queue(const char *name)
 	return atoi(dash + 1);
 }
 
-/* Reads a line of /proc/interrupts; the interrupts of the device are files in msi_irqs. */
+/* Takes a line of /proc/interrupts. The device's interrupts have a file in msi_irqs. */
 static void take_line(struct doctor_nic *nic, char *line)
 {
 	char *colon = strchr(line, ':'), *name = strrchr(line, ' ');
@@ -123,9 +124,9 @@ static void gather_irqs(struct doctor_nic *nic)
 		fclose(in);
 }
 
-/* --- Routes -------------------------------------------------------------------------------------- */
+/* --- Routes ----------------------------------------------------------------------------------- */
 
-/* Whether 0.0.0.0/0 is by this interface: "eth0 00000000 gateway flags ... metric mask" */
+/* 1 if the route to 0.0.0.0/0 uses it. A line: "eth0 00000000 gateway flags ... metric mask" */
 static int has_default_route(const char *name)
 {
 	FILE *in = fopen("/proc/net/route", "re");
@@ -143,7 +144,7 @@ static int has_default_route(const char *name)
 	return found;
 }
 
-/* The kernel takes the higher one of both. */
+/* The kernel uses the higher value. */
 static int read_rp_filter(const char *name)
 {
 	int all = (int)doctor_read_number("/proc/sys/net/ipv4/conf/all/rp_filter");

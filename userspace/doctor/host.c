@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of the host: kernel, what the daemon may do, memory, processors, configuration. Pure. */
+/* Checks of the host: kernel, capabilities, memory, processors, configuration. Pure. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
@@ -10,13 +10,13 @@
 #include "doctor/finding.h"
 
 #define MIB        (1024.0 * 1024)
-#define BASE_BYTES (64ull << 20) /* program, workers and zones of some thousand names */
-/* Waking takes longer than p99 of an answer should: tuned's latency-performance allows 3 us. */
+#define BASE_BYTES (64ull << 20) /* for program, workers and zones with some thousand names */
+/* A longer wake-up exceeds the p99 of answers. tuned's latency-performance allows 3 us. */
 #define IDLE_US_MAX 100
 
-/* --- Kernel -------------------------------------------------------------------------------------- */
+/* --- Kernel ----------------------------------------------------------------------------------- */
 
-/* It is tried; where that is not allowed, the version decides. */
+/* Decides by trying to load the program, or by the version if we may not load it. */
 static void kernel(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_host *h = c->host;
@@ -25,7 +25,9 @@ static void kernel(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_fail(f, "Linux %s has no %s", h->release, h->load.missing);
 		doctor_fix(f, "install a later kernel");
 	} else if (!h->kernel[0] && !h->load.is_tried) {
-		doctor_warn(f, "\"%s\" is no release that is understood: 5.18 or later is needed",
+		doctor_warn(f,
+			    "the kernel release \"%s\" cannot be read: Linux 5.18 or later is "
+			    "needed",
 			    h->release);
 		doctor_fix(f, "uname -r");
 	} else if (h->load.is_tried || !doctor_is_before(h->kernel, 5, 18, 0)) {
@@ -57,7 +59,7 @@ static void program_load(const struct doctor_case *c, struct doctor_finding *f)
 	if (doctor_is_unknown(f, load->is_tried ? 0 : -EPERM, "whether the XDP program loads"))
 		return;
 	if (!load->err) {
-		doctor_ok(f, "the kernel takes the XDP program");
+		doctor_ok(f, "the kernel accepts the XDP program");
 		return;
 	}
 	doctor_fail(f, "the XDP program does not load: %s: kernel sockets answer", load->why);
@@ -69,14 +71,14 @@ static void program_load(const struct doctor_case *c, struct doctor_finding *f)
 static void kernel_btf(const struct doctor_case *c, struct doctor_finding *f)
 {
 	if (c->host->btf > 0) {
-		doctor_ok(f, "the kernel describes its types");
+		doctor_ok(f, "the kernel has BTF");
 		return;
 	}
-	doctor_warn(f, "/sys/kernel/btf/vmlinux is not there: libxdp's dispatcher does not load");
+	doctor_warn(f, "/sys/kernel/btf/vmlinux does not exist: libxdp's dispatcher does not load");
 	doctor_fix(f, "use a kernel with CONFIG_DEBUG_INFO_BTF=y");
 }
 
-/* Nothing is wrong with one. */
+/* A real-time kernel is no fault. */
 static void realtime(const struct doctor_case *c, struct doctor_finding *f)
 {
 	if (c->host->realtime > 0)
@@ -88,7 +90,7 @@ static void bpf_jit(const struct doctor_case *c, struct doctor_finding *f)
 	if (doctor_is_unknown(f, c->host->jit, "net.core.bpf_jit_enable"))
 		return;
 	if (c->host->jit) {
-		doctor_ok(f, "programs run compiled");
+		doctor_ok(f, "the kernel compiles BPF programs");
 		return;
 	}
 	doctor_warn(f, "net.core.bpf_jit_enable is 0: the program is interpreted for each packet");
@@ -98,7 +100,7 @@ static void bpf_jit(const struct doctor_case *c, struct doctor_finding *f)
 static void af_xdp(const struct doctor_case *c, struct doctor_finding *f)
 {
 	if (c->host->af_xdp == -EAFNOSUPPORT) {
-		doctor_fail(f, "the kernel has no AF_XDP: misses are served by kernel sockets");
+		doctor_fail(f, "the kernel has no AF_XDP: kernel sockets answer misses");
 		doctor_fix(f, "use a kernel with CONFIG_XDP_SOCKETS=y");
 	} else if (!doctor_is_unknown(f, c->host->af_xdp, "AF_XDP")) {
 		doctor_ok(f, "the kernel has AF_XDP sockets");
@@ -111,19 +113,19 @@ static void bpffs(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_ok(f, "mounted on /sys/fs/bpf");
 		return;
 	}
-	doctor_warn(f, "/sys/fs/bpf is no BPF file system: libxdp cannot put Volley beside other "
-		       "programs, it is then alone on its interface");
+	doctor_warn(f, "/sys/fs/bpf is no BPF file system: libxdp cannot attach Volley beside "
+		       "another program");
 	doctor_fix(f, "mount -t bpf bpf /sys/fs/bpf");
 }
 
-/* --- What the daemon may do ---------------------------------------------------------------------- */
+/* --- Capabilities ----------------------------------------------------------------------------- */
 
 struct cap {
 	unsigned int number;
 	const char *name;
 };
 
-/* The capabilities that the driver needs, in the order of base/privilege.h. */
+/* Capabilities without which the driver cannot be used, in the order of base/privilege.h. */
 static const struct cap needed[] = {
 	{ CAP_NET_ADMIN, "CAP_NET_ADMIN" },
 	{ CAP_NET_RAW, "CAP_NET_RAW" },
@@ -133,7 +135,7 @@ static const struct cap needed[] = {
 
 static bool has_cap(const struct doctor_process *p, unsigned int number)
 {
-	/* CAP_SYS_ADMIN is what CAP_BPF and CAP_PERFMON were before 5.8, and still stands for them. */
+	/* Before 5.8 CAP_SYS_ADMIN was needed in place of these two, and it still includes them. */
 	uint64_t also = number == CAP_BPF || number == CAP_PERFMON ? 1ull << CAP_SYS_ADMIN : 0;
 
 	return p->caps & (1ull << number | also);
@@ -153,10 +155,12 @@ static void capabilities(const struct doctor_case *c, struct doctor_finding *f)
 		}
 	if (!*missing && !has_cap(p, CAP_SYS_ADMIN)) {
 		doctor_warn(f,
-			    "CAP_SYS_ADMIN is missing: a program that is there cannot be adopted, "
-			    "and the cache does not outlive the daemon");
+			    "CAP_SYS_ADMIN is missing: an attached program cannot be adopted, so "
+			    "the cache ends with the daemon");
 	} else if (!*missing) {
-		doctor_ok(f, p->pid ? "volleyd has what it needs" : "enough to load XDP programs");
+		doctor_ok(f, p->pid ? "volleyd has the capabilities that it "
+				      "needs" :
+				      "enough to load XDP programs");
 		return;
 	} else if (p->pid) {
 		doctor_fail(f, "volleyd (process %d) lacks %s", p->pid, missing);
@@ -165,8 +169,8 @@ static void capabilities(const struct doctor_case *c, struct doctor_finding *f)
 	} else {
 		f->level = DOCTOR_UNKNOWN;
 		strcpy(f->text,
-		       "no volleyd runs, and this is not root: what volleyd will be allowed "
-		       "cannot be told");
+		       "no volleyd runs, and you are not root: volleyd's capabilities cannot be "
+		       "checked");
 		return;
 	}
 	doctor_fix(f, "start volleyd as root or by volleyd.service; in a container add these "
@@ -199,11 +203,11 @@ static void memlock(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "LimitMEMLOCK=infinity in volleyd.service, or ulimit -l unlimited");
 }
 
-/* --- Memory -------------------------------------------------------------------------------------- */
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 static uint64_t needed_bytes(const struct doctor_case *c)
 {
-	/* A running daemon has allocated its cache already. */
+	/* A running daemon already has its cache. */
 	if (c->daemon->pid)
 		return 0;
 	if (!c->config)
@@ -268,13 +272,13 @@ static void huge_pages(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	}
 	doctor_warn(f, c->host->hugepage_bytes ?
-			       "hugetlbfs is not mounted: DPDK works without huge pages only" :
-			       "no huge page is free: DPDK works without them only");
+			       "hugetlbfs is not mounted: DPDK can only run without huge pages" :
+			       "no huge page is free: DPDK can only run without them");
 	doctor_fix(f, c->host->hugepage_bytes ? "mount -t hugetlbfs none /dev/hugepages" :
 						"sysctl -w vm.nr_hugepages=512");
 }
 
-/* --- Processors ---------------------------------------------------------------------------------- */
+/* --- Processors ------------------------------------------------------------------------------- */
 
 static void cores(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -289,7 +293,7 @@ static void cores(const struct doctor_case *c, struct doctor_finding *f)
 				CPU_SET(config->interfaces[i].cores[k], &bad);
 	affinity_text(&bad, list, sizeof(list));
 	if (*list) {
-		doctor_fail(f, "cores: processor %s is not there or not online", list);
+		doctor_fail(f, "cores: processor %s does not exist or is not online", list);
 		doctor_fix(f, "name others in interfaces[].cores; lscpu -e shows which are online");
 		return;
 	}
@@ -339,7 +343,7 @@ static void governor(const struct doctor_case *c, struct doctor_finding *f)
 	CPU_AND(&slow, &cpus->slow, &c->host->workers);
 	affinity_text(&slow, list, sizeof(list));
 	if (!*list) {
-		doctor_ok(f, "performance, where workers run");
+		doctor_ok(f, "the workers' processors have the governor performance");
 		return;
 	}
 	doctor_warn(f, "processor %s: the frequency governor is %s", list, cpus->governor);
@@ -378,7 +382,7 @@ static void irqbalance(const struct doctor_case *c, struct doctor_finding *f)
 		      "configuration");
 }
 
-/* --- Configuration, daemon, netfilter ------------------------------------------------------------ */
+/* --- Configuration, daemon, netfilter --------------------------------------------------------- */
 
 static void configuration(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -420,8 +424,8 @@ static void conntrack(const struct doctor_case *c, struct doctor_finding *f)
 	}
 	doctor_warn(
 		f,
-		"connections are tracked (%d now): each query that a kernel socket answers takes "
-		"an entry. What driver and AF_XDP answer never meets nftables",
+		"the kernel tracks connections (%d now): each query that a kernel socket answers "
+		"takes an entry. Queries that the driver or AF_XDP answers take none",
 		c->host->conntrack);
 	doctor_fix(f, "nft add rule ... udp dport 53 notrack, in hooks prerouting and output, "
 		      "priority raw");

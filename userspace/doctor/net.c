@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of a service address: is it here, and is its port free or ours? Pure. */
+/* Checks of a service address: is it on this host, and is its port free or ours? Pure. */
 #include <stdio.h>
 
 #include "doctor/finding.h"
@@ -12,15 +12,12 @@ static void address(const struct doctor_case *c, struct doctor_finding *f)
 	if (doctor_is_unknown(f, s->is_here, "addresses"))
 		return;
 	if (s->is_wildcard) {
-		doctor_ok(f, "all addresses, those to come, too");
+		doctor_ok(f, "all addresses, also later ones");
 	} else if (s->is_here) {
 		doctor_ok(f, "on an interface of this host");
 	} else {
-		/*
-		 * volleyd listens nevertheless, and the driver answers there once the host has the
-		 * address.
-		 */
-		doctor_fail(f, "on no interface: nothing comes to it until it is");
+		/* volleyd listens, and the driver answers as soon as the host has the address. */
+		doctor_fail(f, "no interface has this address: no query can reach it");
 		doctor_fix(f, "ip address add %s dev lo, or take it out of server.listen",
 			   s->address);
 	}
@@ -38,16 +35,15 @@ static void port(const struct doctor_case *c, struct doctor_finding *f)
 	} else if (taken == 2) {
 		f->level = DOCTOR_UNKNOWN;
 		snprintf(f->text, sizeof(f->text),
-			 "somebody listens there: only root can see whether that is volleyd");
+			 "a process listens there: only root can see whether it is volleyd");
 	} else {
 		doctor_fail(f, "another process%s%s has the %s port: volleyd does not start",
 			    *s->holder ? ", " : "", s->holder,
 			    s->udp_taken && s->tcp_taken ? "UDP and TCP" :
 			    s->udp_taken                 ? "UDP" :
 							   "TCP");
-		doctor_fix(f,
-			   "ss -lnptu 'sport = :53'; systemctl disable --now systemd-resolved, or "
-			   "DNSStubListener=no, if it is that");
+		doctor_fix(f, "ss -lnptu 'sport = :53'; if it is systemd-resolved: "
+			      "DNSStubListener=no, or systemctl disable --now systemd-resolved");
 	}
 }
 

@@ -14,15 +14,14 @@
 #define XDP_ACT_XSK_ZEROCOPY 8
 #define XDP_ACT_RX_SG        32
 
-/*
- * The part of a page that a driver keeps free around a frame: XDP_PACKET_HEADROOM, skb_shared_info.
- */
+/* A driver reserves these parts of a page before and behind the frame: XDP_PACKET_HEADROOM and
+ * skb_shared_info. */
 #define XDP_HEADROOM    256
 #define XDP_SHARED_INFO 320
 #define ETH_HEADER      14
 #define VLAN_TAGS       8
 
-#define SEE_HOST "what the host's program-load says" /* where no interface is at fault */
+#define SEE_HOST "see program-load of the host" /* the fault is not the interface's */
 
 static bool is_there(const struct doctor_case *c)
 {
@@ -50,7 +49,7 @@ static void link_state(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_fail(f, "the interface is down");
 		doctor_fix(f, "ip link set dev %s up", nic->name);
 	} else if (!nic->has_carrier) {
-		doctor_fail(f, "no carrier: cable, switch port or the other end");
+		doctor_fail(f, "no carrier: check the cable, the switch port and the other end");
 		doctor_fix(f, "ethtool %s", nic->name);
 	} else {
 		doctor_ok(f, "up, MTU %d", nic->mtu);
@@ -64,21 +63,20 @@ static void kind(const struct doctor_case *c, struct doctor_finding *f)
 	if (!wants_xdp(c))
 		return;
 	if (!strcmp(nic->kind, "vlan")) {
-		doctor_warn(f, "a VLAN has generic XDP only: Volley reads the tags itself on the "
-			       "device below");
+		doctor_warn(f, "a VLAN interface has generic XDP only. On the device below it, "
+			       "Volley reads the tags itself");
 		doctor_fix(f, "interfaces: [{name: %s}] instead, and ethtool -K %s rxvlan off",
 			   *nic->lower ? nic->lower : "DEVICE",
 			   *nic->lower ? nic->lower : "DEVICE");
 	} else if (!strcmp(nic->kind, "bond")) {
-		doctor_warn(
-			f,
-			"a bond has native XDP, but no AF_XDP zero-copy and one receive queue to "
-			"AF_XDP");
+		doctor_warn(f,
+			    "a bond has native XDP, but no AF_XDP zero-copy, and only one receive "
+			    "queue for AF_XDP");
 		doctor_fix(f, "name the devices below it, ls /sys/class/net/%s/lower_*", nic->name);
 	} else if (!strcmp(nic->kind, "bridge") || !strcmp(nic->kind, "dummy") ||
 		   !strcmp(nic->kind, "macvlan") || !strcmp(nic->kind, "ipvlan")) {
 		doctor_warn(f, "a %s has generic XDP only", nic->kind);
-		doctor_fix(f, "name the device that packets come in by");
+		doctor_fix(f, "name the device by which packets arrive");
 	}
 }
 
@@ -92,7 +90,7 @@ static void driver(const struct doctor_case *c, struct doctor_finding *f)
 		  *nic->firmware ? ", firmware " : "", nic->firmware);
 }
 
-/* What is known of this driver with this kernel. */
+/* Looks up known faults of this driver with this kernel. */
 static void driver_faults(const struct doctor_case *c, struct doctor_finding *f)
 {
 	bool zero_copy = doctor_wants_xsk(c->want) && c->want->zero_copy != CONFIG_ZERO_COPY_OFF;
@@ -103,7 +101,7 @@ static void driver_faults(const struct doctor_case *c, struct doctor_finding *f)
 	fault = doctor_fault_find(c->nic->driver, c->host->kernel, zero_copy);
 	if (!fault) {
 		if (doctor_driver_find(c->nic->driver))
-			doctor_ok(f, "nothing bad is known of %s with this kernel", c->nic->driver);
+			doctor_ok(f, "no fault of %s with this kernel is known", c->nic->driver);
 		return;
 	}
 	if (fault->level == DOCTOR_FAIL)
@@ -115,7 +113,7 @@ static void driver_faults(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "%s", fault->fix);
 }
 
-/* As the kernel says, otherwise as the table says: 1, 0, or -ENODATA. */
+/* As the kernel reports it, or by the table of drivers: 1, 0, or -ENODATA: not known. */
 static int has_native(const struct doctor_case *c)
 {
 	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
@@ -127,7 +125,7 @@ static int has_native(const struct doctor_case *c)
 	return !doctor_is_before(c->host->kernel, d->native[0], d->native[1], 0);
 }
 
-/* The check program-load reports it for the host: nothing can be attached to any interface. */
+/* True if the check program-load failed. Then no interface can have the program. */
 static bool does_not_load(const struct doctor_case *c)
 {
 	return c->host->load.is_tried && c->host->load.err;
@@ -142,9 +140,8 @@ static void native_xdp(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	native = has_native(c);
 	if (native == 1 && nic->xdp_program != DOCTOR_NO_PROGRAM && nic->xdp_generic > 0) {
-		doctor_warn(f,
-			    "the driver has native XDP, but the program there is generic: it runs "
-			    "behind the kernel's buffers, several times slower");
+		doctor_warn(f, "the driver has native XDP, but the attached program is generic, "
+			       "several times slower");
 		doctor_fix(f, "volleyctl status; dmesg says why the driver refused");
 	} else if (native == 1 && does_not_load(c)) {
 		doctor_warn(f, "the driver has native XDP, but the XDP program does not load");
@@ -153,8 +150,8 @@ static void native_xdp(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_ok(f, "the driver has native XDP");
 	} else if (native == -ENODATA) {
 		f->level = DOCTOR_UNKNOWN;
-		strcpy(f->text, "neither this kernel (before 6.3) nor the table of drivers says "
-				"whether there is native XDP");
+		strcpy(f->text, "this kernel (before 6.3) and the table of drivers do not say "
+				"whether the driver has native XDP");
 	} else {
 		doctor_refuse(f, c->want, "the driver of %s%s%s has no native XDP", nic->name,
 			      *nic->driver ? ", " : "", nic->driver);
@@ -182,16 +179,16 @@ static void zero_copy(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_warn(f, "zero-copy: on, but %s", quirk);
 		doctor_fix(f, "zero-copy: auto for %s", c->nic->name);
 	} else if (has && quirk) {
-		doctor_ok(f, "not taken, for %s: misses are copied once", quirk);
+		doctor_ok(f, "not used, because %s: misses are copied once", quirk);
 	} else if (has) {
-		doctor_ok(f, "AF_XDP without copies");
+		doctor_ok(f, "the driver has zero-copy: AF_XDP works without copies");
 	} else if (c->want->zero_copy == CONFIG_ZERO_COPY_ON) {
 		doctor_fail(
 			f, "zero-copy: on, but the driver %s has none: misses go to kernel sockets",
 			c->nic->driver);
 		doctor_fix(f, "zero-copy: auto for %s", c->nic->name);
 	} else {
-		doctor_ok(f, "none with this driver: misses are copied once");
+		doctor_ok(f, "the driver has no AF_XDP zero-copy: misses are copied once");
 	}
 }
 
@@ -210,10 +207,10 @@ static void redirect(const struct doctor_case *c, struct doctor_finding *f)
 static void no_program(const struct doctor_case *c, struct doctor_finding *f)
 {
 	if (does_not_load(c)) {
-		doctor_warn(f, "none is there, and volleyd's own does not load");
+		doctor_warn(f, "none is attached, and volleyd's program does not load");
 		doctor_fix(f, SEE_HOST);
 	} else if (c->daemon->err) {
-		doctor_ok(f, "none is there: volleyd will load its own");
+		doctor_ok(f, "none is attached: volleyd will load its own");
 	} else {
 		doctor_warn(f, "volleyd runs, but has no XDP program here");
 		doctor_fix(f, "volleyctl attach %s", c->nic->name);
@@ -233,26 +230,25 @@ static void program(const struct doctor_case *c, struct doctor_finding *f)
 			  nic->xdp_generic > 0 ? "generic" : "native");
 	} else if (nic->xdp_program == DOCTOR_EARLIER) {
 		doctor_ok(f,
-			  "the program of another version's volleyd is there (id %u): the next "
-			  "volleyd puts its own in its place",
+			  "the program of another version of volleyd is attached (id %u): the next "
+			  "volleyd replaces it",
 			  nic->xdp_id);
 	} else if (nic->xdp_program == DOCTOR_OTHER_ABI) {
 		doctor_fail(f,
-			    "the Volley program of another version is there (id %u): volleyd does "
+			    "a Volley program of another version is attached (id %u): volleyd does "
 			    "not start",
 			    nic->xdp_id);
 		doctor_fix(f, "ip link set dev %s xdp off", nic->name);
 	} else {
-		doctor_fail(
-			f,
-			"another XDP program is there (id %u%s%s) and shares with nobody: kernel "
-			"sockets answer",
-			nic->xdp_id, *nic->xdp_name ? ", " : "", nic->xdp_name);
+		doctor_fail(f,
+			    "another XDP program is attached (id %u%s%s), and none can be attached "
+			    "beside it: kernel sockets answer",
+			    nic->xdp_id, *nic->xdp_name ? ", " : "", nic->xdp_name);
 		doctor_fix(f, "ip link set dev %s xdp off, or load it by xdp-loader", nic->name);
 	}
 }
 
-/* --- MTU ----------------------------------------------------------------------------------------- */
+/* --- MTU -------------------------------------------------------------------------------------- */
 
 static int max_mtu(const struct doctor_case *c)
 {
@@ -263,7 +259,7 @@ static int max_mtu(const struct doctor_case *c)
 	return c->host->page_bytes - XDP_HEADROOM - XDP_SHARED_INFO - ETH_HEADER - VLAN_TAGS;
 }
 
-/* Frames that do not fit one buffer are no hindrance: bpf/frags.h. */
+/* True if the driver gives a program frames in several buffers: bpf/frags.h. */
 static bool takes_frags(const struct doctor_case *c)
 {
 	return c->nic->xdp_features >= 0 && c->nic->xdp_features & XDP_ACT_RX_SG;
@@ -280,19 +276,19 @@ static void mtu(const struct doctor_case *c, struct doctor_finding *f)
 	if (takes_frags(c) && c->nic->mtu > max) {
 		doctor_ok(
 			f,
-			"%d: the driver gives a program frames in several buffers, and the kernel "
-			"answers those",
+			"%d: large frames come in several buffers, and kernel sockets answer those",
 			c->nic->mtu);
 	} else if (is_veth(c) && c->nic->peer.mtu > peer_max && !takes_frags(c)) {
 		doctor_refuse(f, c->want,
-			      "the other end has MTU %d: veth takes an XDP program up to %d only",
+			      "the other end has MTU %d: veth accepts an XDP program only up to "
+			      "MTU %d",
 			      c->nic->peer.mtu, peer_max);
 		doctor_fix(f, "ip link set dev PEER mtu 1500, in the peer's network namespace");
 	} else if (c->nic->mtu > max) {
 		doctor_refuse(
 			f, c->want,
-			"MTU %d: a frame must fit one buffer, so the driver takes an XDP program "
-			"up to about %d",
+			"MTU %d: a frame must fit one buffer, so the driver accepts an XDP program "
+			"only up to about MTU %d",
 			c->nic->mtu, max);
 		doctor_fix(f, "ip link set dev %s mtu %d", c->nic->name, max > 1500 ? 1500 : max);
 	} else {
@@ -300,7 +296,7 @@ static void mtu(const struct doctor_case *c, struct doctor_finding *f)
 	}
 }
 
-/* --- Offloads ------------------------------------------------------------------------------------ */
+/* --- Offloads --------------------------------------------------------------------------------- */
 
 static void lro(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -315,13 +311,13 @@ static void lro(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	}
 	if (d && d->drops_lro && !features->gro_hw_fixed) {
-		doctor_ok(f, "on: %s takes it off when a program comes", d->name);
+		doctor_ok(f, "on: %s switches it off when a program is attached", d->name);
 		return;
 	}
 	if (d && d->drops_lro) {
 		doctor_refuse(
 			f, c->want,
-			"hardware GRO is on and cannot be switched off: %s takes no XDP program",
+			"hardware GRO is on and cannot be switched off: %s accepts no XDP program",
 			d->name);
 		doctor_fix(
 			f,
@@ -330,16 +326,15 @@ static void lro(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	}
 	if (d && d->refuses_lro)
-		doctor_refuse(f, c->want, "%s is on: %s takes no XDP program until it is off",
+		doctor_refuse(f, c->want, "%s is on: %s accepts no XDP program until it is off",
 			      hw ? "hardware GRO" : "LRO", d->name);
 	else
-		doctor_warn(f,
-			    "%s is on: packets that the card joins are no frames that XDP can take",
+		doctor_warn(f, "%s is on: XDP cannot read packets that the card has joined",
 			    hw ? "hardware GRO" : "LRO");
 	doctor_fix(f, "ethtool -K %s lro off rx-gro-hw off", c->nic->name);
 }
 
-/* Where the program is generic, or will be. */
+/* True if the program is or will be generic. */
 static bool is_generic(const struct doctor_case *c)
 {
 	if (c->nic->xdp_program == DOCTOR_VOLLEY)
@@ -348,8 +343,8 @@ static bool is_generic(const struct doctor_case *c)
 }
 
 /*
- * A tag that the card takes out is not in the answer (iface/vlans.h), except where the kernel puts it back: into
- * what a generic program sends. veth's frames have it where the sender put it.
+ * If the card removes a tag, the answer has none (iface/vlans.h). Only for a generic program does
+ * the kernel put the tag back into the answer. With veth the tag stays in the frame.
  */
 static void vlan_offload(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -363,36 +358,36 @@ static void vlan_offload(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	}
 	if (!*c->nic->vlan) {
-		doctor_ok(f, "on, and no VLAN stands on %s", name);
+		doctor_ok(f, "on, and %s has no VLAN interface", name);
 		return;
 	}
 	if (is_generic(c) && !doctor_wants_xsk(c->want)) {
-		doctor_ok(f, "on: the kernel puts the tag into what a generic program answers");
+		doctor_ok(f, "on: the kernel puts the tag into a generic program's answers");
 		return;
 	}
 	doctor_warn(f,
-		    "the card takes VLAN tags out of frames, and %s stands on %s: kernel sockets "
-		    "answer %s, since other replies would leave untagged",
-		    c->nic->vlan, name, is_generic(c) ? "what the program does not" : "all");
+		    "the card removes VLAN tags from frames, and %s is a VLAN of %s: kernel "
+		    "sockets answer %s, because other replies would have no tag",
+		    c->nic->vlan, name, is_generic(c) ? "all that the program does not" : "all");
 	if (features->rx_vlan_fixed > 0)
-		doctor_fix(f, "xdp: generic and port: socket for %s: the card cannot leave them in",
+		doctor_fix(f, "xdp: generic and port: socket for %s: the card cannot keep the tags",
 			   name);
 	else
 		doctor_fix(f, "ethtool -K %s rxvlan off", name);
 }
 
-/* GRO gives a veth end its NAPI; scripts/lab.sh says why. */
+/* GRO gives a veth end its NAPI; scripts/lab.sh explains why. */
 static void veth_gro(const struct doctor_case *c, struct doctor_finding *f)
 {
 	if (!wants_xdp(c) || !is_veth(c) || c->nic->features.gro < 0)
 		return;
 	if (!c->nic->features.gro) {
 		doctor_warn(f,
-			    "GRO is off: without it a veth end has no NAPI of its own, and frames "
-			    "that XDP sends to it are dropped when its program is gone");
+			    "GRO is off: without it a veth end has no NAPI of its own, and drops "
+			    "frames from XDP when it has no program");
 		doctor_fix(f, "ethtool -K %s gro on", c->nic->name);
 	} else {
-		doctor_ok(f, "on: the end has its NAPI");
+		doctor_ok(f, "on: this end has its own NAPI");
 	}
 }
 
@@ -404,19 +399,18 @@ static void veth_peer(const struct doctor_case *c, struct doctor_finding *f)
 	    doctor_is_unknown(f, peer->mtu, "the other end of the veth pair"))
 		return;
 	if (peer->has_xdp) {
-		doctor_ok(f, "the other end has an XDP program, so it takes what XDP_TX sends");
+		doctor_ok(f, "the other end has an XDP program, so it accepts frames from XDP_TX");
 		return;
 	}
 	if (c->want->xdp == CONFIG_XDP_GENERIC) {
-		doctor_ok(f, "the other end takes what a generic program sends");
+		doctor_ok(f, "the other end accepts frames from a generic program");
 		return;
 	}
-	doctor_warn(
-		f,
-		"the other end has no XDP program, and does not take what XDP_TX sends natively, "
-		"whether GRO is on there or not: %s",
-		c->want->xdp == CONFIG_XDP_NATIVE ? "workers answer in the driver's place" :
-						    "XDP is generic");
+	doctor_warn(f,
+		    "the other end has no XDP program, so it drops frames from a native program's "
+		    "XDP_TX, with GRO or without: %s",
+		    c->want->xdp == CONFIG_XDP_NATIVE ? "workers answer instead of the driver" :
+							"XDP is generic");
 	doctor_fix(f,
 		   "ip link set dev PEER xdpdrv obj xdp_pass.bpf.o sec xdp, in the peer's network "
 		   "namespace%s",
@@ -428,10 +422,10 @@ static void threaded_napi(const struct doctor_case *c, struct doctor_finding *f)
 	if (!wants_xdp(c) || !is_veth(c) || doctor_is_unknown(f, c->nic->threaded, "threaded NAPI"))
 		return;
 	if (c->nic->threaded) {
-		doctor_ok(f, "on: receiving is a thread of its own");
+		doctor_ok(f, "on: a thread of its own receives");
 		return;
 	}
-	doctor_warn(f, "off: the sender's processor does the work of this end");
+	doctor_warn(f, "off: the sender's processor does the receiving work, too");
 	doctor_fix(f, "echo 1 >/sys/class/net/%s/threaded", c->nic->name);
 }
 
@@ -447,9 +441,9 @@ static void busy_poll(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	}
 	/* The values are those of Linux, Documentation/networking/napi.rst, "IRQ mitigation". */
-	doctor_warn(
-		f,
-		"busy-poll is on, but interrupts are not deferred: they go on beside the polling");
+	doctor_warn(f,
+		    "busy-poll is on, but interrupts are not deferred: they go on while the worker "
+		    "polls");
 	doctor_fix(f,
 		   "echo 2 >/sys/class/net/%s/napi_defer_hard_irqs; "
 		   "echo 200000 >/sys/class/net/%s/gro_flush_timeout",
@@ -467,12 +461,12 @@ static void pause_frames(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	}
 	doctor_warn(f,
-		    "under a flood the card sends pause frames: the switch port stands still, and "
-		    "what would be shed here waits or is lost there");
+		    "under a flood the card sends pause frames: the switch port stops, and queries "
+		    "that Volley would shed wait or are lost there");
 	doctor_fix(f, "ethtool -A %s rx off tx off", nic->name);
 }
 
-/* xdp/fib.h: the lookup comes from the loopback interface, and the helper wants that to forward. */
+/* xdp/fib.h: the lookup has the loopback interface as input, which must forward. */
 static void return_path(const struct doctor_case *c, struct doctor_finding *f)
 {
 	int v4 = c->host->forwarding4, v6 = c->host->forwarding6;
@@ -480,14 +474,13 @@ static void return_path(const struct doctor_case *c, struct doctor_finding *f)
 	if (!wants_xdp(c) || c->want->return_path != CONFIG_RETURN_FIB)
 		return;
 	if (v4 && v6) {
-		doctor_ok(f, "by the routing table");
+		doctor_ok(f, "replies leave by the routing table");
 		return;
 	}
-	doctor_fail(
-		f,
-		"return-path: fib, but the kernel does not tell the next hop while net.ipv%s.conf.lo."
-		"forwarding is 0: the driver answers no such query",
-		v4 ? "6" : "4");
+	doctor_fail(f,
+		    "return-path: fib, but the kernel does not tell the next hop while "
+		    "net.ipv%s.conf.lo.forwarding is 0: the driver answers no query of that family",
+		    v4 ? "6" : "4");
 	doctor_fix(f, "sysctl -w net.ipv4.conf.lo.forwarding=1 net.ipv6.conf.lo.forwarding=1");
 }
 

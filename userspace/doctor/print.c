@@ -6,7 +6,7 @@
 
 #define TEXT_AT 26 /* the column where sentences begin */
 
-/* Names of drivers and processes must not reach the terminal as control sequences. */
+/* Names of drivers and processes must not control the terminal: control characters become "?". */
 static void put_safe(FILE *out, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -72,7 +72,7 @@ void doctor_print(FILE *out, const json_t *result, int width)
 		}
 		put_row(out, width, row);
 	}
-	fprintf(out, "\n%lld ok, %lld warnings, %lld failures, %lld not looked at\n",
+	fprintf(out, "\n%lld ok, %lld warnings, %lld failures, %lld not checked\n",
 		(long long)json_integer_value(json_object_get(result, "ok")),
 		(long long)json_integer_value(json_object_get(result, "warnings")),
 		(long long)json_integer_value(json_object_get(result, "failures")),

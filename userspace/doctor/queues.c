@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Checks of an interface's queues: their number, the packets that each gets, and its processor.
- * Pure.
- */
+/* Checks of an interface's queues: number, share of the packets, processors. Pure. */
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <string.h>
@@ -22,9 +19,8 @@ static bool wants_xdp(const struct doctor_case *c)
 	return c->nic->ifindex > 0 && c->want->xdp != CONFIG_XDP_OFF;
 }
 
-/*
- * The driver adds a queue for each possible processor. An attached program has its queues already.
- */
+/* The queues of a driver that needs one more queue for each possible processor. An attached program
+ * already has its own queues. */
 static struct quirks_pairs pairs_of(const struct doctor_case *c)
 {
 	const struct doctor_nic *nic = c->nic;
@@ -39,7 +35,7 @@ static struct quirks_pairs pairs_of(const struct doctor_case *c)
 	};
 }
 
-/* The number of queues that can be set, of those that the card could have. */
+/* The largest number of queues that may be configured. */
 static int most_queues(const struct doctor_case *c, const struct doctor_driver *d)
 {
 	const struct quirks_pairs pairs = pairs_of(c);
@@ -59,10 +55,10 @@ static void queues(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_warn(f, "queues: %u, but the interface has %d", c->want->n_queues, n);
 		doctor_fix(f, "ethtool -L %s combined %u", c->nic->name, c->want->n_queues);
 	} else if (n > (int)VOLLEY_QUEUES) {
-		doctor_warn(
-			f,
-			"%d queues, and Volley serves %u: misses on the others go to kernel sockets",
-			n, (unsigned int)VOLLEY_QUEUES);
+		doctor_warn(f,
+			    "%d queues, and Volley serves %u: misses on the others go to kernel "
+			    "sockets",
+			    n, (unsigned int)VOLLEY_QUEUES);
 		doctor_fix(f, "ethtool -L %s combined %u", c->nic->name,
 			   (unsigned int)VOLLEY_QUEUES);
 	} else if (d && d->max_queues && n > d->max_queues) {
@@ -81,18 +77,18 @@ static void queues(const struct doctor_case *c, struct doctor_finding *f)
 			doctor_fix(f, "ethtool -L %s combined %d", c->nic->name,
 				   most < workers ? most : workers);
 		else
-			doctor_fix(
-				f,
-				"workers: %d below server:, for the interface has no more queues",
-				n);
+			doctor_fix(f,
+				   "workers: %d below server:, because the interface has no more "
+				   "queues",
+				   n);
 	} else {
 		doctor_ok(f, "%d queue(s), %d worker(s)", n, workers);
 	}
 }
 
 /*
- * virtnet_xdp_set(): with a queue more for each possible processor, answers leave by these; without, "XDP_TX
- * and XDP_REDIRECT will operate in a slower locked tx mode".
+ * virtnet_xdp_set(): if there is one more queue for each possible processor, answers leave by
+ * these. Otherwise "XDP_TX and XDP_REDIRECT will operate in a slower locked tx mode".
  */
 static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -104,23 +100,23 @@ static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	if (!c->nic->n_tx_queues && c->nic->xdp_program > DOCTOR_NO_PROGRAM &&
 	    c->nic->xdp_generic <= 0) {
-		/* It is not known which queues belong to the program. */
+		/* It is not known how many of the queues belong to the program. */
 		(void)doctor_is_unknown(f, -EXDEV, "transmit queues");
 		return;
 	}
 	if (quirks_native_is_fatal(d->name, &pairs)) {
-		doctor_refuse(
-			f, c->want,
-			"%u of %u queues are in use, and XDP wants one more for each of %u processors: "
-			"with %s the kernel would crash at the first answer by native XDP",
-			n, pairs.n_max, pairs.n_cpus, d->name);
+		doctor_refuse(f, c->want,
+			      "%u of %u queues are in use, and XDP wants one more for each of %u "
+			      "processors: with %s the kernel would crash at the first answer by "
+			      "native XDP",
+			      n, pairs.n_max, pairs.n_cpus, d->name);
 		doctor_fix(f, "ethtool -L %s combined %u", c->nic->name,
 			   quirks_pairs_wanted(&pairs));
 	} else if (n_all <= pairs.n_max) {
 		doctor_ok(
 			f,
-			"each processor has a queue for what XDP sends; AF_XDP is for queues 0 to %u, "
-			"kernel sockets answer the others",
+			"each processor has a queue for replies of XDP; AF_XDP serves queues 0 to "
+			"%u, kernel sockets the others",
 			n - 1);
 	} else if (pairs.n_max > pairs.n_cpus) {
 		doctor_warn(f,
@@ -137,7 +133,7 @@ static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_fix(
 			f,
 			"give the guest %u queues (queues= of the hypervisor), and use %u of them: "
-			"ethtool -L %s combined %u; or leave it: all is answered, a little slower",
+			"ethtool -L %s combined %u; or leave it: replies are a little slower",
 			n_all, n, c->nic->name, n);
 	}
 }
@@ -172,8 +168,8 @@ static void rss_hash(const struct doctor_case *c, struct doctor_finding *f)
 	put_hash(hash, bad4 ? nic->hash_udp4 : nic->hash_udp6);
 	doctor_warn(
 		f,
-		"UDP over %s is spread by \"%s\", without the ports: a large resolver's queries all "
-		"come to one queue",
+		"UDP over %s is spread by \"%s\", without the ports: a large resolver's queries "
+		"all come to one queue",
 		bad4 && bad6 ? "IPv4 and IPv6" :
 		bad4         ? "IPv4" :
 			       "IPv6",
@@ -212,11 +208,11 @@ static void rings(const struct doctor_case *c, struct doctor_finding *f)
 
 	if (!wants_xdp(c) || nic->rx_ring_max <= 0 || nic->rx_ring < 0)
 		return;
-	/* Knot DNS manual, xdp ring-size: at least as high as the card's. */
+	/* Knot DNS manual, xdp ring-size: at least as large as the card's ring. */
 	if (doctor_wants_xsk(c->want) && (int)c->want->ring_size < nic->rx_ring) {
 		doctor_warn(f,
-			    "the card's RX ring has %d places, ring-size only %u: a burst that the "
-			    "card takes does not fit AF_XDP",
+			    "the card's RX ring has %d places, but ring-size is %u: a burst that "
+			    "fits the card does not fit AF_XDP",
 			    nic->rx_ring, c->want->ring_size);
 		doctor_fix(f, "ring-size: %d for %s", nic->rx_ring, nic->name);
 	} else if (nic->rx_ring < small) {
@@ -230,7 +226,7 @@ static void rings(const struct doctor_case *c, struct doctor_finding *f)
 	}
 }
 
-/* Each queue's interrupt belongs on the processor of its worker, and on no other. */
+/* Each queue's interrupt should go only to the processor of its worker. */
 static void irqs(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
@@ -251,11 +247,10 @@ static void irqs(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_ok(f, "each queue interrupts the processor of its worker");
 		return;
 	}
-	doctor_warn(
-		f,
-		"the interrupts of %d queue(s) are not on their worker's processor alone; the first "
-		"is queue %d, interrupt %d, worker on %d",
-		n_bad, first, nic->irqs[first].number, nic->queue_cpus[first]);
+	doctor_warn(f,
+		    "the interrupts of %d queue(s) are not on their worker's processor alone; the "
+		    "first is queue %d, interrupt %d, worker on %d",
+		    n_bad, first, nic->irqs[first].number, nic->queue_cpus[first]);
 	doctor_fix(f, "echo %d >/proc/irq/%d/smp_affinity_list", nic->queue_cpus[first],
 		   nic->irqs[first].number);
 }
@@ -265,12 +260,12 @@ static void rps(const struct doctor_case *c, struct doctor_finding *f)
 	if (!wants_xdp(c) || doctor_is_unknown(f, c->nic->rps, "receive packet steering"))
 		return;
 	if (!c->nic->rps) {
-		doctor_ok(f, "off: what is passed up stays on its processor");
+		doctor_ok(f, "off: packets for the kernel stay on their processor");
 		return;
 	}
 	doctor_warn(f,
-		    "%d queue(s) have rps_cpus: what the driver passes to the kernel goes to other "
-		    "processors, also those of workers",
+		    "%d queue(s) have rps_cpus: packets that the driver passes to the kernel go to "
+		    "other processors, also to those of workers",
 		    c->nic->rps);
 	doctor_fix(f, "for q in /sys/class/net/%s/queues/rx-*; do echo 0 >$q/rps_cpus; done",
 		   c->nic->name);
@@ -284,7 +279,7 @@ static void ntuple(const struct doctor_case *c, struct doctor_finding *f)
 	if (!wants_xdp(c) || doctor_is_unknown(f, nic->n_steered, "flow rules"))
 		return;
 	if (!nic->n_steered) {
-		doctor_ok(f, "no rule takes DNS elsewhere");
+		doctor_ok(f, "no rule moves DNS to one queue");
 		return;
 	}
 	if (first->queue < 0)
@@ -292,7 +287,7 @@ static void ntuple(const struct doctor_case *c, struct doctor_finding *f)
 	else
 		doctor_warn(
 			f,
-			"flow rule %d of the card takes UDP to port 53 to queue %d alone (%d such "
+			"flow rule %d of the card sends UDP to port 53 to queue %d only (%d such "
 			"rules)",
 			first->location, first->queue, nic->n_steered);
 	doctor_fix(f, "ethtool -N %s delete %d", nic->name, first->location);
@@ -317,7 +312,7 @@ static void numa(const struct doctor_case *c, struct doctor_finding *f)
 		    "the card is of NUMA node %d, and workers run on processors of another: each "
 		    "frame crosses the link between them",
 		    node);
-	doctor_fix(f, "cores: those of %s for %s", list, c->nic->name);
+	doctor_fix(f, "choose cores from %s for %s", list, c->nic->name);
 }
 
 static void rp_filter(const struct doctor_case *c, struct doctor_finding *f)
@@ -327,13 +322,16 @@ static void rp_filter(const struct doctor_case *c, struct doctor_finding *f)
 	if (nic->ifindex <= 0 || doctor_is_unknown(f, nic->rp_filter, "rp_filter"))
 		return;
 	if (nic->rp_filter != 1 || nic->is_default_route > 0) {
-		doctor_ok(f, nic->rp_filter == 1 ? "strict, and replies leave here" : "not strict");
+		doctor_ok(f, nic->rp_filter == 1 ? "strict, and replies leave by this "
+						   "interface" :
+						   "not strict");
 		return;
 	}
 	doctor_warn(
 		f,
-		"rp_filter is strict, and replies do not leave by %s: the kernel drops what comes "
-		"to its sockets here, TCP above all, as with anycast and asymmetric routes",
+		"rp_filter is strict, and replies do not leave by %s: the kernel drops packets to "
+		"its sockets that arrive here, above all TCP. Anycast and asymmetric routes do "
+		"this",
 		nic->name);
 	doctor_fix(f, "sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.%s.rp_filter=2",
 		   nic->name);

@@ -17,7 +17,7 @@ void import_listen(struct import *import, const struct import_node *node, const 
 
 	if (value_read_addr(address, 53, &addr)) {
 		import_lost(import, node,
-			    "\"%s\" is no address: server.listen has addresses of the host",
+			    "\"%s\" is no address: give server.listen an address of the host",
 			    address);
 		return;
 	}
@@ -60,7 +60,7 @@ static void listen_one(struct import *import, struct import_node *node, const ch
 	if (address)
 		import_listen(import, node, address, port, !strcmp(at ? at + 1 : port, tls_port));
 	if (node->n_words > 1)
-		import_note(import, node, "\"%s\" is left out: see server.workers", node->words[1]);
+		import_note(import, node, "\"%s\" is ignored: see server.workers", node->words[1]);
 }
 
 void import_addresses(struct import *import, const struct import_addresses *options)

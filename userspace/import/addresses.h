@@ -1,24 +1,23 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where nsd and unbound listen: server.listen, and server.tls for addresses of the TLS port. */
+/* The addresses on which nsd and unbound listen: server.listen, or server.tls for the TLS port. */
 #ifndef VOLLEY_IMPORT_ADDRESSES_H
 #define VOLLEY_IMPORT_ADDRESSES_H
 
 #include "import/carry.h"
 
-/* Names of options in the section server. */
+/* The names of these options in the section server. */
 struct import_addresses {
-	const char *address; /* one or two names with a blank between them */
+	const char *address; /* one or two names with a space between them */
 	const char *port, *tls_port, *certificate, *key;
-	const char *const *fallback; /* where no address is given, NULL behind the last; NULL: all */
+	/* addresses if the file has none, NULL behind the last; NULL: all */
+	const char *const *fallback;
 };
 
 void import_addresses(struct import *import, const struct import_addresses *options);
 
-/*
- * Adds ADDRESS or ADDRESS@PORT to server.listen or server.tls.listen, with PORT if it has none. A
- * note if it is no address.
- */
+/* Adds ADDRESS or ADDRESS@PORT to server.listen or server.tls.listen. PORT is used if ADDRESS has
+ * none. A line of notes reports a wrong address. */
 void import_listen(struct import *import, const struct import_node *node, const char *address,
 		   const char *port, bool is_tls);
 

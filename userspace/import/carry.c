@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- What is said --------------------------------------------------------------------------------- */
+/* --- Notes ------------------------------------------------------------------------------------ */
 
 static void say(struct import *import, const struct import_node *node, const char *kind,
 		const char *form, va_list args)
@@ -22,7 +22,7 @@ static void say(struct import *import, const struct import_node *node, const cha
 	snprintf(line, sizeof(line), "%s:%u: %s: %s: %s", node->file, node->line, node->name, kind,
 		 text);
 	if (json_object_get(import->said, line))
-		return; /* a template's or a pattern's option, for another zone */
+		return; /* an option of a template or a pattern, which another zone has used */
 	json_object_set_new(import->said, line, json_true());
 	fprintf(import->notes, "%s\n", line);
 }
@@ -55,7 +55,7 @@ void import_idle(struct import *import, const struct import_node *node, const ch
 		node->name, why);
 }
 
-/* --- What is made --------------------------------------------------------------------------------- */
+/* --- The configuration ------------------------------------------------------------------------ */
 
 static json_t *make_at(struct import *import, json_t *object, const char *key, json_t *made)
 {
@@ -92,7 +92,7 @@ json_t *import_item(struct import *import, json_t *object, const char *key)
 	return NULL;
 }
 
-/* NULL, and noted: there is no memory, or the text cannot stand in the configuration. */
+/* NULL, with a flag set: no memory, or the text may not be in the configuration. */
 static json_t *make_text(struct import *import, const char *text)
 {
 	json_t *string = json_string(text);
@@ -145,7 +145,7 @@ const char *import_path(const struct import *import, const char *path, char buf[
 	return buf;
 }
 
-/* --- Words of other servers ----------------------------------------------------------------------- */
+/* --- Values of other servers ------------------------------------------------------------------ */
 
 bool import_is_yes(const char *text)
 {
@@ -157,7 +157,7 @@ bool import_is_yes(const char *text)
 	return false;
 }
 
-/* M is a month for Knot and in ISO 8601, m a minute; behind the T of ISO 8601 M is a minute, too. */
+/* M is a month in Knot and in ISO 8601, but a minute after the T of ISO 8601. m is a minute. */
 static long long unit_seconds(char unit, bool is_time)
 {
 	switch (unit) {
@@ -214,13 +214,13 @@ long long import_seconds(const char *text)
 	return sum;
 }
 
-/* --- Tables ---------------------------------------------------------------------------------------- */
+/* --- Tables ----------------------------------------------------------------------------------- */
 
 static bool has_name(const char *names, const char *name)
 {
 	size_t len = strlen(name);
 
-	if (!len) /* a block without a name, in named.conf(5) */
+	if (!len) /* a block of named.conf(5) without a name */
 		return false;
 	for (const char *at = names; (at = strstr(at, name)); at += len)
 		if ((at == names || at[-1] == ' ') && (!at[len] || at[len] == ' '))
@@ -270,6 +270,6 @@ void import_carry(struct import *import, const struct import_node *section,
 		if (rule->options)
 			carry_one(import, node, rule, at);
 		else if (strcmp(node->name, "include"))
-			import_lost(import, node, "this option is not known here");
+			import_lost(import, node, "Volley does not know this option");
 	}
 }

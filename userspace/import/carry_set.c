@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One value: as the other server writes it, read as what our key takes, and written as volley.yaml(5) has it. */
+/* Converts a value of the other server to the form of volley.yaml(5), by the type of our key. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void put_number(const struct words_key *key, uint64_t n, char *buf, size_
 		snprintf(buf, cap, "%" PRIu64, n);
 }
 
-/* A number beyond a bound becomes the bound. False, with a note: it is no number. */
+/* False, with a note, if the text is no number. A number out of bounds becomes the bound. */
 static bool take_number(struct import *import, const struct import_node *node,
 			const struct words_key *key, const char *text, char *buf)
 {
@@ -76,12 +76,12 @@ static bool take_number(struct import *import, const struct import_node *node,
 	taken = n < key->min ? key->min : n > key->max ? key->max : n;
 	put_number(key, taken, buf, TEXT_CAP);
 	if (taken != n)
-		import_note(import, node, "%s is out of the bounds of %s: %s is written", text,
+		import_note(import, node, "%s is out of bounds for %s, which is set to %s", text,
 			    key->path, buf);
 	return true;
 }
 
-/* 0 if volleyd would accept the text, as far as the text alone decides. */
+/* 0 if volleyd accepts the text, as far as the text alone shows it. */
 static int check(const struct words_key *key, const char *text)
 {
 	struct config_prefix prefix;
@@ -128,7 +128,7 @@ static int check(const struct words_key *key, const char *text)
 	}
 }
 
-/* The text as our key takes it, in BUF. NULL, with a note: that is not possible. */
+/* Converts the text for our key. BUF may have the result. NULL, with a note: impossible. */
 static const char *convert(struct import *import, const struct import_node *node,
 			   const struct words_key *key, const char *text, char *buf)
 {
@@ -152,7 +152,7 @@ static const char *convert(struct import *import, const struct import_node *node
 	if (!check(key, text))
 		return text;
 	words_accepts(key, accepts, sizeof(accepts));
-	import_lost(import, node, "%s takes %s, not \"%s\"", key->path, accepts, text);
+	import_lost(import, node, "%s accepts %s, not \"%s\"", key->path, accepts, text);
 	return NULL;
 }
 
@@ -186,7 +186,7 @@ void import_set(struct import *import, const struct import_node *node, json_t *a
 	const char *value;
 
 	if (!words) {
-		import_lost(import, node, "there is no key %s", key);
+		import_lost(import, node, "Volley has no key %s", key);
 		return;
 	}
 	value = convert(import, node, words, text, buf);

@@ -21,7 +21,7 @@ static const struct server {
 	const char *word;
 	int (*parse)(struct import_tree *tree, const char *path);
 	void (*carry)(struct import *import, const char *path);
-	const char *signs; /* words that only its files have, with blanks between them */
+	const char *signs; /* words that only its files have, with spaces between them */
 } servers[] = {
 	[IMPORT_NSD] = { "nsd", import_parse_flat, import_nsd,
 			 "request-xfr: provide-xfr: zonesdir: allow-notify: zonefile: ip-address: "
@@ -45,7 +45,7 @@ enum import_kind import_kind_of_word(const char *word)
 	return IMPORT_UNKNOWN;
 }
 
-/* The first word of the line, behind "- ". */
+/* Decides by the first word of the line, after "- ". */
 static enum import_kind kind_of_line(char *line)
 {
 	char *word, *rest = line + strspn(line, " \t-");
@@ -99,7 +99,7 @@ static void put(FILE *out, const struct import *import, const char *path, enum i
 	for (const char *c = path; *c; c++)
 		fputc((unsigned char)*c < ' ' || *c == 127 ? '?' : *c, out);
 	fputs(json_object_get(import->out, "keys") ?
-		      ".\n# It has secrets: keep it unreadable to others.\n" :
+		      ".\n# It has secrets: do not let others read it.\n" :
 		      ".\n",
 	      out);
 	if (!json_object_get(import->out, "interfaces"))
@@ -139,7 +139,7 @@ int import_run(FILE *out, FILE *notes, const char *path, enum import_kind kind)
 	return ret;
 }
 
-/* --- The command ------------------------------------------------------------------------------------------ */
+/* --- The command ------------------------------------------------------------------------------ */
 
 struct wish {
 	const char *file, *from, *output;
@@ -164,7 +164,7 @@ static bool read_words(struct wish *wish, int n, char **words)
 	return wish->file != NULL;
 }
 
-/* TEXT in the place of PATH, for this user alone. */
+/* Replaces the file PATH by TEXT. Only this user may read it. */
 static int write_file(const char *path, const char *text, size_t n)
 {
 	char *tmp = NULL;
@@ -227,8 +227,8 @@ int import_command(FILE *out, FILE *errors, int n, char **words)
 	kind = wish.from ? import_kind_of_word(wish.from) : import_kind_of_file(wish.file);
 	if (kind == IMPORT_UNKNOWN) {
 		fprintf(errors,
-			"volleyctl: import: %s: the server is not known: give --from nsd, knot, "
-			"named or unbound\n",
+			"volleyctl: import: %s: it is not clear of which server it is: give --from "
+			"nsd, knot, named or unbound\n",
 			wish.file);
 		return EXIT_USAGE;
 	}

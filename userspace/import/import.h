@@ -3,11 +3,13 @@
 /*
  * volleyctl import: the configuration of nsd, knotd, named or unbound as a volley.yaml.
  *
- *	nsd.conf, unbound.conf ─► parse_flat.c ──┐            ┌─► nsd.c, unbound.c ─┐
- *	knot.conf ──────────────► parse_knot.c ──┼─► tree.h ─┼─► knot.c ───────────┼─► carry.h ─► yaml.h ─► volley.yaml
- *	named.conf ─────────────► parse_named.c ─┘            └─► named.c ──────────┘        └─► a line for each option left out
+ *	nsd.conf, unbound.conf ─► parse_flat.c ──┐           ┌─► nsd.c, unbound.c ─┐
+ *	knot.conf ──────────────► parse_knot.c ──┼─► tree.h ─┼─► knot.c ───────────┼─► carry.h ─┐
+ *	named.conf ─────────────► parse_named.c ─┘           └─► named.c ──────────┘            │
+ *	                   volley.yaml ◄─ yaml.h ◄──────────────────────────────────────────────┤
+ *	                   notes: a line for each option that is left out ◄─────────────────────┘
  *
- * Secrets are in the result as they are in the file. No daemon is asked, and nothing but the files is read.
+ * The result has the secrets of the file. Import asks no daemon, and reads only these files.
  */
 #ifndef VOLLEY_IMPORT_IMPORT_H
 #define VOLLEY_IMPORT_IMPORT_H
@@ -16,23 +18,24 @@
 
 enum import_kind { IMPORT_UNKNOWN, IMPORT_NSD, IMPORT_KNOT, IMPORT_NAMED, IMPORT_UNBOUND };
 
-/* What "nsd", "knot", "named" and "unbound" stand for; IMPORT_UNKNOWN: another word. */
+/* The kind that "nsd", "knot", "named" or "unbound" means; IMPORT_UNKNOWN for another word. */
 enum import_kind import_kind_of_word(const char *word);
 
-/* The server of the file, by its name, otherwise by the first words that only one server has. */
+/* The server of a file, by its name, or else by the first words that only one server uses. */
 enum import_kind import_kind_of_file(const char *path);
 
 /*
- * Reads PATH and writes a volley.yaml to OUT, and to NOTES a line "FILE:LINE: option: ..." for each option that is not carried
- * over as it is. 0: all that matters is there. Else how many options that matter were left out, or -EINVAL with the
- * sentence on NOTES where the file cannot be read, or -ENOMEM; then nothing is written to OUT. One thread.
+ * Reads PATH, writes a volley.yaml to OUT, and writes a line "FILE:LINE: option: ..." to NOTES for
+ * each option that is not carried over unchanged. Returns 0 if all options that matter are carried
+ * over, or the number of options that are not. Returns -EINVAL, with a line in NOTES, if the file
+ * cannot be read, or -ENOMEM; then OUT gets nothing. One thread.
  */
 int import_run(FILE *out, FILE *notes, const char *path, enum import_kind kind)
 	__attribute__((warn_unused_result));
 
 /*
- * The command with its arguments: FILE [--from KIND] [-o FILE], in any order. The file of -o is for this user alone (mode 0600),
- * and takes the place of one that is there. Returns an exit code of volleyctl.
+ * Runs the command with its arguments: FILE [--from KIND] [-o FILE], in any order. The file of -o
+ * gets mode 0600, and replaces an existing one. Returns an exit code of volleyctl.
  */
 int import_command(FILE *out, FILE *errors, int n, char **words);
 

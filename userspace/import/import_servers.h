@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For each server a table from its options to ours. Each function reads import->tree and fills in
- * import->out; a note tells of each option that is left out. PATH is the first file.
+ * Each server has a table that maps its options to ours. Each function reads import->tree, fills in
+ * import->out, and reports options that are not carried over. PATH is the first file.
  */
 #ifndef VOLLEY_IMPORT_IMPORT_SERVERS_H
 #define VOLLEY_IMPORT_IMPORT_SERVERS_H

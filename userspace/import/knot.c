@@ -25,7 +25,7 @@ struct import_node *import_knot_item(const struct import *import, const char *se
 	return NULL;
 }
 
-/* --- server, xdp ------------------------------------------------------------------------------------ */
+/* --- server, xdp ------------------------------------------------------------------------------ */
 
 static void carry_listen(struct import *import, struct import_node *node, json_t *at)
 {
@@ -41,14 +41,14 @@ static void carry_nsid(struct import *import, struct import_node *node, json_t *
 	if (import_node_word(node, 0) && *node->words[0])
 		import_set(import, node, NULL, "server.nsid", node->words[0]);
 	else
-		import_note(import, node, "knotd takes the name of the host: give server.nsid");
+		import_note(import, node, "knotd uses the name of the host: give server.nsid");
 }
 
 static void carry_certificate(struct import *import, struct import_node *node, json_t *at)
 {
 	(void)at;
 	if (!import_node_find(node->parent, "listen-tls"))
-		import_idle(import, node, "there is no listen-tls");
+		import_idle(import, node, "the file has no listen-tls");
 	else
 		import_set(import, node, NULL,
 			   strcmp(node->name, "key-file") ? "server.tls.certificate" :
@@ -68,9 +68,9 @@ static const struct import_rule server_rules[] = {
 	  "max-ipv4-udp-payload max-ipv6-udp-payload",
 	  IMPORT_SET, "server.max-udp-size", NULL },
 	{ "automatic-acl", IMPORT_READ, NULL, NULL },
-	{ "listen-quic", IMPORT_LOST, "there is no DNS over QUIC", NULL },
-	{ "proxy-allowlist", IMPORT_LOST, "the PROXY protocol is not known", NULL },
-	{ "answer-rotation", IMPORT_UNLESS_NO, "records are not rotated", NULL },
+	{ "listen-quic", IMPORT_LOST, "Volley has no DNS over QUIC", NULL },
+	{ "proxy-allowlist", IMPORT_LOST, "Volley has no PROXY protocol", NULL },
+	{ "answer-rotation", IMPORT_UNLESS_NO, "Volley does not rotate records", NULL },
 	{ "rundir user pidfile", IMPORT_IDLE,
 	  "control.socket, server.pid-file and systemd have this", NULL },
 	{ "udp-workers tcp-workers background-workers async-start tcp-io-timeout "
@@ -91,7 +91,7 @@ static void carry_interfaces(struct import *import, struct import_node *section)
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(node->words[i], "@"),
 			 node->words[i]);
 		if (strpbrk(name, ".:"))
-			import_lost(import, node, "%s: interfaces are known by their names",
+			import_lost(import, node, "%s: Volley knows interfaces by their names",
 				    node->words[i]);
 		else
 			import_set(import, node, import_item(import, import->out, "interfaces"),
@@ -102,7 +102,7 @@ static void carry_interfaces(struct import *import, struct import_node *section)
 			import_idle(import, node, "see interfaces and server.tcp");
 }
 
-/* --- keys, remotes ------------------------------------------------------------------------------------ */
+/* --- keys, remotes ---------------------------------------------------------------------------- */
 
 static void carry_key(struct import *import, struct import_node *item)
 {
@@ -128,7 +128,7 @@ static void carry_remote(struct import *import, struct import_node *item)
 					.key = import_node_text(item, "key") };
 
 	if (import_is_yes(import_node_text(item, "quic"))) {
-		import_lost(import, item, "there is no transfer over QUIC");
+		import_lost(import, item, "Volley has no transfer over QUIC");
 		return;
 	}
 	if (import_is_yes(import_node_text(item, "tls"))) {
@@ -136,8 +136,8 @@ static void carry_remote(struct import *import, struct import_node *item)
 		remote.tls_name = import_node_text(item, "cert-hostname");
 		if (!remote.tls_pin && !remote.tls_name) {
 			import_lost(import, item,
-				    "TLS without cert-key and cert-hostname trusts everyone: give "
-				    "tls-name");
+				    "TLS without cert-key and cert-hostname trusts any server: "
+				    "give tls-name");
 			return;
 		}
 	}
@@ -149,7 +149,7 @@ static void carry_remote(struct import *import, struct import_node *item)
 	import_carry(import, item, remote_rules, NULL);
 }
 
-/* --- policies --------------------------------------------------------------------------------------------- */
+/* --- policies --------------------------------------------------------------------------------- */
 
 static void carry_single(struct import *import, struct import_node *node, json_t *at)
 {
@@ -188,16 +188,15 @@ static const struct import_rule policy_rules[] = {
 	{ "propagation-delay", IMPORT_SET, "signing[].propagation-delay", NULL },
 	{ "cds-cdnskey-publish", IMPORT_CALL, NULL, carry_cds },
 	{ "ksk-submission", IMPORT_LOST,
-	  "volleyd does not ask the parent: run 'volleyctl zone "
-	  "ds-seen'",
-	  NULL },
+	  "volleyd does not ask the parent: type 'volleyctl zone ds-seen'", NULL },
 	{ "manual", IMPORT_UNLESS_NO,
-	  "keys are made and replaced by volleyd; lifetimes of 0 wait for 'volleyctl zone "
+	  "volleyd makes and replaces keys; with a lifetime of 0 it waits for 'volleyctl zone "
 	  "rollover'",
 	  NULL },
-	{ "ksk-shared offline-ksk", IMPORT_UNLESS_NO, "here each zone has keys of its own", NULL },
+	{ "ksk-shared offline-ksk", IMPORT_UNLESS_NO, "with Volley each zone has its own keys",
+	  NULL },
 	{ "keystore dnskey-management ds-push unsafe-operation cds-digest-type", IMPORT_LOST,
-	  "this is not there", NULL },
+	  "Volley has no such option", NULL },
 	{ "ksk-size zsk-size nsec3-salt-lifetime zone-max-ttl rrsig-pre-refresh "
 	  "reproducible-signing delete-delay signing-threads",
 	  IMPORT_IDLE, "volleyd decides this by itself", NULL },
@@ -212,7 +211,7 @@ static void carry_policy(struct import *import, struct import_node *item)
 
 	import_set(import, item, policy, "signing[].name", id ? id : "");
 	if (id && !is_first)
-		import_lost(import, item, "there is another policy %s", id);
+		import_lost(import, item, "the file has two policies %s", id);
 	if (!json_object_get(policy, "name") || !is_first) {
 		json_decref(policy);
 		return;
@@ -222,7 +221,7 @@ static void carry_policy(struct import *import, struct import_node *item)
 	import_carry(import, item, policy_rules, policy);
 }
 
-/* --- modules ------------------------------------------------------------------------------------------------ */
+/* --- modules ---------------------------------------------------------------------------------- */
 
 static void carry_exempt(struct import *import, struct import_node *node, json_t *at)
 {
@@ -236,7 +235,7 @@ static void carry_limit(struct import *import, struct import_node *node, json_t 
 	(void)at;
 	import_set(import, node, NULL, "rrl.answers",
 		   import_node_word(node, 0) ? node->words[0] : "");
-	import_note(import, node, "rrl.answers is for one address, and for all zones");
+	import_note(import, node, "rrl.answers counts the answers of all zones to one address");
 }
 
 static const struct import_rule rrl_rules[] = {
@@ -279,12 +278,12 @@ static void carry_module(struct import *import, struct import_node *section)
 	else if (!strcmp(section->name, "mod-stats"))
 		import_idle(import, section, "volleyctl stats and metrics count");
 	else
-		import_lost(import, section, "volleyd has no such module");
+		import_lost(import, section, "Volley has no such module");
 	for (struct import_node *item = section->child; rules && item; item = item->next)
 		import_carry(import, item, rules, NULL);
 }
 
-/* --- All of it ------------------------------------------------------------------------------------------------ */
+/* --- The whole file --------------------------------------------------------------------------- */
 
 static void each(struct import *import, const char *section,
 		 void (*carry)(struct import *, struct import_node *))
@@ -318,7 +317,7 @@ static void carry_section(struct import *import, struct import_node *node)
 	else if (!strcmp(node->name, "database"))
 		import_idle(import, node, "see server.storage");
 	else if (strcmp(node->name, "submission") && strcmp(node->name, "keystore"))
-		import_lost(import, node, "volleyd has no such section");
+		import_lost(import, node, "Volley has nothing like this section");
 }
 
 void import_knot(struct import *import, const char *path)
@@ -332,5 +331,5 @@ void import_knot(struct import *import, const char *path)
 		carry_section(import, node);
 	each(import, "zone", import_knot_zone);
 	if (!json_object_get(json_object_get(import->out, "server"), "listen"))
-		import_lost(import, &scratch, "knotd listens nowhere: give server.listen");
+		import_lost(import, &scratch, "knotd listens on no address: give server.listen");
 }

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Zones of knot.conf(5): each gets what its template says. Members of catalogs keep templates. */
+/* Zones of knot.conf(5), with the options of their templates; and templates for catalogs. */
 #include <string.h>
 
 #include "import/knot.h"
@@ -16,7 +16,7 @@ static const struct import_node *template_of(const struct import *import,
 	return import_knot_item(import, "template", id ? id : "default");
 }
 
-/* The zone's option, else its template's. */
+/* The option of the zone, or else of its template. */
 static struct import_node *find(const struct import *import, const struct import_node *zone,
 				const char *name)
 {
@@ -31,12 +31,12 @@ static const char *find_text(const struct import *import, const struct import_no
 	return import_node_word(find(import, zone, name), 0);
 }
 
-/* --- Lists of remotes ------------------------------------------------------------------------------------ */
+/* --- Lists of remotes ------------------------------------------------------------------------- */
 
 typedef void remote_call(struct import *import, struct import_node *node, json_t *zone,
 			 const char *id);
 
-/* A word is a remote, or a group of them. */
+/* Each word is a remote or a group of remotes. */
 static void each_remote(struct import *import, struct import_node *node, json_t *zone,
 			remote_call *call)
 {
@@ -52,7 +52,7 @@ static void each_remote(struct import *import, struct import_node *node, json_t 
 	}
 }
 
-/* As import_remote() has named it. */
+/* True if import_remote() has made a remote of this name. */
 static bool is_carried(const struct import *import, const char *id)
 {
 	json_t *item;
@@ -85,9 +85,9 @@ static void add_notify(struct import *import, struct import_node *node, json_t *
 	add_remote(import, node, zone, id, "notify");
 }
 
-/* --- ACL ---------------------------------------------------------------------------------------------------- */
+/* --- ACL -------------------------------------------------------------------------------------- */
 
-/* A rule for each address of the remote, with its key. */
+/* Adds a rule for each address of the remote, with its key. */
 static void allow_remote(struct import *import, struct import_node *node, json_t *zone,
 			 const char *id, const char *list)
 {
@@ -154,7 +154,8 @@ static void take_acl(struct import *import, struct import_node *acl, json_t *zon
 		if (!strncmp(node->name, "update-", 7) || !strcmp(node->name, "protocol")) {
 			import_lost(
 				import, node,
-				"the rule would allow more without this: all of it is left out");
+				"a rule without this would allow more, so the whole rule is not "
+				"carried over");
 			return;
 		}
 	for (unsigned int i = 0; action && i < action->n_words; i++) {
@@ -172,7 +173,7 @@ static void take_acl(struct import *import, struct import_node *acl, json_t *zon
 	}
 }
 
-/* The denied addresses; "": all. */
+/* Denies each address; "" means all addresses. */
 static void deny_addresses(struct import *import, const struct import_node *acl,
 			   const struct import_node *addresses, json_t *zone, const char *list,
 			   size_t from)
@@ -187,7 +188,7 @@ static void deny_addresses(struct import *import, const struct import_node *acl,
 	}
 }
 
-/* Removes the clients that ACL denies from LIST, behind its first rules. */
+/* Removes the clients that ACL denies from LIST, beginning with rule FROM. */
 static void deny(struct import *import, const struct import_node *acl, json_t *zone,
 		 const char *list, size_t from)
 {
@@ -211,7 +212,7 @@ static void deny(struct import *import, const struct import_node *acl, json_t *z
 	}
 }
 
-/* Without an action it denies all. */
+/* A rule without an action is for all actions. */
 static bool has_action(const struct import_node *acl, const char *word)
 {
 	const struct import_node *action = import_node_find(acl, "action");
@@ -222,7 +223,7 @@ static bool has_action(const struct import_node *acl, const char *word)
 	return !action || !action->n_words;
 }
 
-/* The first rule that matches decides: a rule that denies limits the rules behind it. */
+/* The first rule that matches decides, so a rule that denies restricts the rules after it. */
 static void take_acls(struct import *import, struct import_node *node, unsigned int at,
 		      json_t *zone)
 {
@@ -232,7 +233,7 @@ static void take_acls(struct import *import, struct import_node *node, unsigned 
 	for (; at < node->n_words; at++) {
 		acl = import_knot_item(import, "acl", node->words[at]);
 		if (!acl)
-			import_lost(import, node, "there is no acl %s", node->words[at]);
+			import_lost(import, node, "the file has no acl %s", node->words[at]);
 		else if (import_is_yes(import_node_text(acl, "deny")))
 			break;
 		else
@@ -240,7 +241,8 @@ static void take_acls(struct import *import, struct import_node *node, unsigned 
 	}
 	if (at == node->n_words)
 		return;
-	import_lost(import, acl, "a rule cannot deny: write rules for the clients that may");
+	import_lost(import, acl,
+		    "a rule of Volley cannot deny: write rules for the clients that may");
 	for (size_t i = 0; i < N_ACTIONS; i++)
 		n[i] = json_array_size(json_object_get(zone, actions[i].list));
 	take_acls(import, node, at + 1, zone);
@@ -254,7 +256,7 @@ static void carry_acl(struct import *import, struct import_node *node, json_t *z
 	take_acls(import, node, 0, zone);
 }
 
-/* --- Options of a zone ---------------------------------------------------------------------------------------- */
+/* --- Options of a zone ------------------------------------------------------------------------ */
 
 static void carry_primaries(struct import *import, struct import_node *node, json_t *zone)
 {
@@ -298,7 +300,7 @@ static void carry_policy(struct import *import, struct import_node *node, json_t
 	else if (policy)
 		import_lost(import, node, "the policy %s is not carried over", id);
 	else if (id && strcmp(id, "default"))
-		import_lost(import, node, "there is no policy %s", id);
+		import_lost(import, node, "the file has no policy %s", id);
 }
 
 static void carry_role(struct import *import, struct import_node *node, json_t *zone)
@@ -318,7 +320,7 @@ static void carry_modules(struct import *import, struct import_node *node, json_
 		if (strncmp(node->words[i], "mod-rrl", 7) &&
 		    strncmp(node->words[i], "mod-cookies", 11) &&
 		    strncmp(node->words[i], "mod-stats", 9))
-			import_lost(import, node, "there is no module %s", node->words[i]);
+			import_lost(import, node, "Volley has no module %s", node->words[i]);
 }
 
 static const struct import_rule zone_rules[] = {
@@ -342,12 +344,12 @@ static const struct import_rule zone_rules[] = {
 	{ "catalog-zone", IMPORT_SET, "zones[].member-of", NULL },
 	{ "catalog-group", IMPORT_SET, "zones[].group", NULL },
 	{ "module global-module", IMPORT_CALL, NULL, carry_modules },
-	{ "ddns-master", IMPORT_LOST, "updates are not forwarded", NULL },
+	{ "ddns-master", IMPORT_LOST, "Volley does not forward updates", NULL },
 	{ "dnssec-validation", IMPORT_UNLESS_NO, "see zones[].verify", NULL },
 	{ "zonemd-verify zonemd-generate", IMPORT_IDLE,
-	  "a ZONEMD record of a zone is kept and checked", NULL },
-	{ "reverse-generate include-from", IMPORT_LOST, "a zone cannot be made of other zones",
-	  NULL },
+	  "volleyd keeps and checks a zone's ZONEMD record", NULL },
+	{ "reverse-generate include-from", IMPORT_LOST,
+	  "Volley does not make zones from other zones", NULL },
 	{ "semantic-checks zonefile-load zonefile-skip journal-content journal-max-depth "
 	  "ixfr-benevolent ixfr-by-one ixfr-from-axfr adjust-threads serial-policy serial-modulo "
 	  "min-refresh-interval max-refresh-interval default-ttl",
@@ -355,7 +357,7 @@ static const struct import_rule zone_rules[] = {
 	{ 0 },
 };
 
-/* STORAGE and FILE, with %s for the name; in a template it stays. */
+/* Joins STORAGE and FILE. Replaces %s by the name, except in a template. */
 static void put_file(struct import *import, struct import_node *at, json_t *zone, const char *name,
 		     const char *storage, const char *file)
 {
@@ -373,8 +375,7 @@ static void put_file(struct import *import, struct import_node *at, json_t *zone
 		else if (*c == 's')
 			n += (size_t)snprintf(path + n, 3, "%%s");
 		else {
-			import_lost(import, at,
-				    "only %%s is known here: write the name of the file");
+			import_lost(import, at, "Volley knows only %%s: give the file its name");
 			return;
 		}
 	}
@@ -382,7 +383,7 @@ static void put_file(struct import *import, struct import_node *at, json_t *zone
 	import_set(import, at, zone, "zones[].file", path);
 }
 
-/* --- Templates of members of catalogs ---------------------------------------------------------------------------- */
+/* --- Templates of members of catalogs --------------------------------------------------------- */
 
 static void carry_template(struct import *import, struct import_node *item, const char *name)
 {
@@ -400,7 +401,7 @@ static void carry_template(struct import *import, struct import_node *item, cons
 	import_carry(import, item, zone_rules, there);
 }
 
-/* The first template is for all members, each other one for the group of its name. */
+/* The first template is for all members, and each other one is for the group of its name. */
 static void carry_groups(struct import *import, struct import_node *node, json_t *zone)
 {
 	for (unsigned int i = 0; node && i < node->n_words; i++) {
@@ -409,10 +410,10 @@ static void carry_groups(struct import *import, struct import_node *node, json_t
 		json_t *group;
 
 		if (!item) {
-			import_lost(import, node, "there is no template %s", node->words[i]);
+			import_lost(import, node, "the file has no template %s", node->words[i]);
 			continue;
 		}
-		/* "default" would be for all zones */
+		/* a template "default" would be for all zones */
 		snprintf(name, sizeof(name), "%s%.60s",
 			 strcmp(node->words[i], "default") ? "" : "knot-", node->words[i]);
 		carry_template(import, item, name);
@@ -423,9 +424,9 @@ static void carry_groups(struct import *import, struct import_node *node, json_t
 	}
 }
 
-/* --- Zones --------------------------------------------------------------------------------------------------------- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
-/* The template's options that the zone has not. */
+/* Carries over the template's options that the zone does not have. */
 static void carry_rest(struct import *import, const struct import_node *item, json_t *zone)
 {
 	const struct import_node *template = template_of(import, item);
@@ -437,14 +438,14 @@ static void carry_rest(struct import *import, const struct import_node *item, js
 
 		if (import_node_find(item, node->name))
 			continue;
-		node->next = NULL; /* it alone */
+		node->next = NULL; /* only this option */
 		part.child = node;
 		import_carry(import, &part, zone_rules, zone);
 		node->next = next;
 	}
 }
 
-/* What server.automatic-acl allows: remotes that are notified may transfer. */
+/* server.automatic-acl allows transfers to the remotes that are notified. */
 static void allow_by_itself(struct import *import, const struct import_node *item, json_t *zone)
 {
 	bool is_on = false;
@@ -456,7 +457,7 @@ static void allow_by_itself(struct import *import, const struct import_node *ite
 		each_remote(import, find(import, item, "notify"), zone, allow_transfer);
 }
 
-/* The default policy of Knot. */
+/* Knot's policy for zones that name none. */
 static void default_policy(struct import *import, json_t *zone)
 {
 	json_t *policy;
@@ -490,7 +491,8 @@ void import_knot_zone(struct import *import, struct import_node *item)
 		default_policy(import, zone);
 	if (json_object_get(zone, "primaries") && json_object_get(zone, "signing")) {
 		import_lost(import, item,
-			    "a zone with primaries cannot be signed here: sign it there");
+			    "Volley does not sign a zone that has primaries: sign it on the "
+			    "primary");
 		json_object_del(zone, "signing");
 	}
 	carry_groups(import, find(import, item, "catalog-template"), zone);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* named.conf(5): options, keys, policies, views. Zones are in named_zones.c, address match lists in named_lists.c. */
+/* named.conf(5): options, keys, policies, views. See also named_zones.c and named_lists.c. */
 #include "import/named.h"
 
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "import/import_servers.h"
 #include "import/peers.h"
 
-/* --- Lists of clients ------------------------------------------------------------------------------------ */
+/* --- Lists of clients ------------------------------------------------------------------------- */
 
 static void add_client(struct import *import, struct import_node *list, void *user,
 		       const char *prefix, const char *key)
 {
 	if (key)
-		import_lost(import, list, "clients are distinguished by address, not by the key %s",
+		import_lost(import, list, "clients are known by their addresses, not by the key %s",
 			    key);
 	else
 		import_allow(import, list, user, prefix);
@@ -41,7 +41,7 @@ static void carry_private(struct import *import, struct import_node *node, json_
 	carry_clients(import, node, "recursion.private-address");
 }
 
-/* "any" is for everyone: no key is needed. */
+/* "any" means all clients, so no list is needed. */
 static bool is_any(const struct import_node *list)
 {
 	return list->child && !list->child->next && !strcmp(list->child->name, "any");
@@ -53,7 +53,7 @@ static void collect(struct import *import, struct import_node *list, void *prefi
 	bool is_all = !strcmp(prefix, "any");
 
 	if (key) {
-		import_lost(import, list, "clients are distinguished by address, not by the key %s",
+		import_lost(import, list, "clients are known by their addresses, not by the key %s",
 			    key);
 		return;
 	}
@@ -62,7 +62,7 @@ static void collect(struct import *import, struct import_node *list, void *prefi
 		json_array_append_new(prefixes, json_string("::/0"));
 }
 
-/* The prefixes of a list of clients; of NULL: those of everyone. A new reference. */
+/* The prefixes of a list of clients. For NULL, the prefixes of all clients. A new reference. */
 static json_t *clients_of(struct import *import, struct import_node *list)
 {
 	json_t *prefixes = list ? json_array() : json_pack("[s, s]", "0.0.0.0/0", "::/0");
@@ -73,7 +73,7 @@ static json_t *clients_of(struct import *import, struct import_node *list)
 	return prefixes;
 }
 
-/* Sets KEY to the clients that are in both lists. Whether there are any. */
+/* Sets KEY to the clients that are in both lists. False if there are none. */
 static bool put_common(struct import *import, const struct import_node *node, const char *key,
 		       const json_t *some, const json_t *others)
 {
@@ -93,10 +93,7 @@ static bool put_common(struct import *import, const struct import_node *node, co
 	return has;
 }
 
-/*
- * The clients that may ask: those of the one view that are in allow-query, too. Without a list
- * everyone may.
- */
+/* The clients of the view that are also in allow-query. Without a list all clients may ask. */
 static void carry_query(struct import *import, struct import_node *options, const json_t *clients)
 {
 	struct import_node *query = import_node_find(options, "allow-query"),
@@ -112,10 +109,8 @@ static void carry_query(struct import *import, struct import_node *options, cons
 	json_decref(allowed);
 }
 
-/*
- * The clients that may recurse: allow-recursion, else allow-query-cache, else allow-query, else
- * this host and its networks.
- */
+/* Clients that may recurse: allow-recursion, or else allow-query-cache, or else allow-query, or
+ * else this host and its networks. */
 static void carry_recursion(struct import *import, struct import_node *options,
 			    const json_t *clients)
 {
@@ -134,8 +129,8 @@ static void carry_recursion(struct import *import, struct import_node *options,
 	json_decref(allowed);
 	if (!list)
 		import_note(import, options,
-			    "by default named lets the networks of the host recurse: give "
-			    "recursion.allow their prefixes");
+			    "named lets the networks of the host recurse: add their prefixes to "
+			    "recursion.allow");
 }
 
 static void carry_access(struct import *import, struct import_node *options)
@@ -147,7 +142,7 @@ static void carry_access(struct import *import, struct import_node *options)
 	json_decref(clients);
 }
 
-/* --- Where it listens ---------------------------------------------------------------------------------------- */
+/* --- Addresses to listen on ------------------------------------------------------------------- */
 
 struct listen {
 	const char *port;
@@ -160,7 +155,7 @@ static void add_listen(struct import *import, struct import_node *list, void *us
 	const struct listen *listen = user;
 
 	if (key || strchr(prefix, '/'))
-		import_lost(import, list, "server.listen takes addresses, not %s",
+		import_lost(import, list, "server.listen accepts addresses, not %s",
 			    key ? key : prefix);
 	else
 		import_listen(import, list,
@@ -179,12 +174,13 @@ static void carry_listen(struct import *import, struct import_node *node, json_t
 
 	(void)at;
 	if (import_named_after(node, "http")) {
-		import_lost(import, node, "there is no DNS over HTTPS");
+		import_lost(import, node, "Volley has no DNS over HTTPS");
 		return;
 	}
 	if (tls && !block) {
 		import_lost(import, node,
-			    "tls %s has no files of a certificate and a key: give server.tls", tls);
+			    "tls %s names no files with a certificate and a key: give server.tls",
+			    tls);
 		return;
 	}
 	if (tls && !port)
@@ -199,7 +195,7 @@ static void carry_listen(struct import *import, struct import_node *node, json_t
 		   import_node_text(block, "key-file") ? import_node_text(block, "key-file") : "");
 }
 
-/* --- options ------------------------------------------------------------------------------------------------------ */
+/* --- options ---------------------------------------------------------------------------------- */
 
 static const char *word_of(const struct import_node *node)
 {
@@ -217,7 +213,7 @@ static void carry_name(struct import *import, struct import_node *node, json_t *
 	}
 	if (!strcmp(word_of(node), "hostname")) {
 		import_note(import, node,
-			    "give server.identity and server.nsid the name of the host");
+			    "set server.identity and server.nsid to the name of the host");
 		return;
 	}
 	import_set(import, node, NULL, "server.identity", word_of(node));
@@ -276,7 +272,7 @@ static void carry_limits(struct import *import, struct import_node *node, json_t
 		{ "window all-per-second errors-per-second nodata-per-second nxdomains-per-second "
 		  "referrals-per-second ipv4-prefix-length ipv6-prefix-length max-table-size "
 		  "min-table-size qps-scale",
-		  IMPORT_IDLE, "rrl counts all answers to an address alike", NULL },
+		  IMPORT_IDLE, "rrl counts all answers to an address in the same way", NULL },
 		{ 0 },
 	};
 
@@ -292,8 +288,7 @@ static void carry_policies(struct import *import, struct import_node *node, json
 		if (import_named_after(one, "policy") &&
 		    strcmp(import_named_after(one, "policy"), "given"))
 			import_lost(import, one,
-				    "a policy here cannot change the action of its "
-				    "rules");
+				    "Volley cannot change the action of a list's rules");
 		list = import_item(import, import_object(import, import->out, "recursion"), "rpz");
 		import_put(import, list, "zone", word_of(one));
 	}
@@ -312,10 +307,10 @@ static void carry_validation(struct import *import, struct import_node *node, js
 {
 	(void)at;
 	if (!strcmp(word_of(node), "auto"))
-		import_lost(
-			import, node,
-			"named has the key of the root built in: give recursion.auto-trust-anchor "
-			"a file, such as a copy of /usr/share/dns/root.key");
+		import_lost(import, node,
+			    "named has no file with the key of the root: give "
+			    "recursion.auto-trust-anchor one, such as a copy of "
+			    "/usr/share/dns/root.key");
 }
 
 static void carry_minimal(struct import *import, struct import_node *node, json_t *at)
@@ -376,12 +371,11 @@ static const struct import_rule option_rules[] = {
 	{ "catalog-zones", IMPORT_LOST, "give zones[].catalog: consume, a template and groups",
 	  NULL },
 	{ "blackhole", IMPORT_LOST, "write the prefixes to a file, and give policy.block", NULL },
-	{ "sortlist rrset-order", IMPORT_LOST, "records are not put in an order", NULL },
+	{ "sortlist rrset-order", IMPORT_LOST, "Volley does not sort records", NULL },
 	{ "query-source query-source-v6", IMPORT_LOST, "give recursion.outgoing-interface", NULL },
 	{ "transfer-source transfer-source-v6 notify-source notify-source-v6", IMPORT_LOST,
 	  "give remotes[].source", NULL },
-	{ "dnstap dnstap-output", IMPORT_LOST, "give dnstap.socket, dnstap.tcp or dnstap.file",
-	  NULL },
+	{ "dnstap dnstap-output", IMPORT_LOST, "see the keys of dnstap", NULL },
 	{ "match-destinations match-recursive-only", IMPORT_LOST,
 	  "all clients get the same answers", NULL },
 	{ "prefetch qname-minimization stale-answer-client-timeout stale-refresh-time "
@@ -399,7 +393,7 @@ static const struct import_rule option_rules[] = {
 	{ 0 },
 };
 
-/* --- Keys, policies, views ------------------------------------------------------------------------------------------- */
+/* --- Keys, policies, views -------------------------------------------------------------------- */
 
 static void carry_algorithm(struct import *import, struct import_node *node, json_t *at)
 {
@@ -458,7 +452,7 @@ static void carry_zones(struct import *import, const struct import_node *place,
 			import_named_zone(import, node, options);
 }
 
-/* Statements that may stand in a view and outside of it. */
+/* Statements that are allowed both inside and outside of a view. */
 static bool is_statement(const struct import_node *node)
 {
 	static const char *const names[] = {
@@ -471,7 +465,7 @@ static bool is_statement(const struct import_node *node)
 	return false;
 }
 
-/* A statement of the one view replaces that of the options for all views. */
+/* The options of the only view replace the options for all views. */
 static void open_view(struct import *import, struct import_node *view, struct import_node *options)
 {
 	for (struct import_node *node = view->child; node; node = node->next)
@@ -482,7 +476,7 @@ static void open_view(struct import *import, struct import_node *view, struct im
 				       is_statement(view->child) ? &import->tree.top : options);
 }
 
-/* The options; made where the file has none. NULL: there is no memory. */
+/* The statement options, which is made if the file has none. NULL: no memory. */
 static struct import_node *find_options(struct import *import, const char *path)
 {
 	struct import_node *options = import_node_find(&import->tree.top, "options");
@@ -507,8 +501,8 @@ static void carry_views(struct import *import, struct import_node *options)
 		if (n_views > 1 && !strcmp(node->name, "view"))
 			import_lost(
 				import, node,
-				"volleyd has no views: make a configuration for each of the %u, "
-				"and run a volleyd with each",
+				"Volley has no views: make a configuration and run a volleyd for "
+				"each of the %u",
 				n_views);
 }
 
@@ -524,13 +518,13 @@ static void carry_rest(struct import *import, struct import_node *node)
 	if (!strcmp(node->name, "controls") || !strcmp(node->name, "logging") ||
 	    !strcmp(node->name, "statistics-channels"))
 		import_idle(import, node,
-			    "volleyctl commands volleyd, which logs to standard error, and "
-			    "metrics.listen has the counters");
+			    "volleyctl commands volleyd, which logs to standard error; "
+			    "metrics.listen gives counters");
 	else if (strstr(node->name, "keys") || !strcmp(node->name, "trust-anchors"))
 		import_lost(import, node,
 			    "write the records to a file, and give recursion.trust-anchor");
 	else
-		import_lost(import, node, "volleyd has no such option");
+		import_lost(import, node, "Volley has nothing like it");
 }
 
 void import_named(struct import *import, const char *path)

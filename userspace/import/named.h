@@ -7,28 +7,28 @@
 #include "import/carry.h"
 
 /*
- * Calls FOUND for each prefix or key of an address match list, acls resolved. A prefix is left out,
- * with a note, if it overlaps an earlier one with !: so no list becomes wider than it was. "any"
- * and "localhost" (the loopback addresses) are known; "localnets" is left out, with a note. PREFIX
- * is "" where KEY is given.
+ * Calls FOUND for each prefix or key of an address match list, after it has resolved the acls. A
+ * prefix that overlaps with an earlier one with ! is not carried over, and a line of notes reports
+ * it, so that no list becomes wider. The list may have "any", "localhost" (the loopback addresses)
+ * and "localnets" (which is reported and not carried over). PREFIX is "" if KEY is given.
  */
 typedef void import_named_found(struct import *import, struct import_node *list, void *user,
 				const char *prefix, const char *key);
 void import_named_list(struct import *import, struct import_node *list, import_named_found *found,
 		       void *user);
 
-/* The statement NAME ID { } of the file; NULL: there is none. */
+/* The statement NAME ID { } of the file, or NULL. */
 struct import_node *import_named_block(const struct import *import, const char *name,
 				       const char *id);
 
-/* The word behind NAME in a statement: "53" for "port" in "listen-on port 53 { }"; NULL: none. */
+/* The value after WORD in a statement: of "port" in "listen-on port 53 { }". NULL: none. */
 const char *import_named_after(const struct import_node *node, const char *word);
 
-/* The same for a server in a list: its own word, otherwise that of the list for all its servers. */
+/* The same for a server in a list: its own value, or else the value of the list. */
 const char *import_named_of_server(const struct import_node *list, const struct import_node *server,
 				   const char *word);
 
-/* A statement zone. OPTIONS are those of all zones, PLACE the view or the top of the tree. */
+/* Carries over a statement zone. OPTIONS are those for all zones. */
 void import_named_zone(struct import *import, struct import_node *node,
 		       const struct import_node *options);
 

@@ -7,7 +7,7 @@
 #include "import/peers.h"
 
 #define DEPTH_MAX 16
-#define OUT_MAX   64 /* elements with ! that are remembered */
+#define OUT_MAX   64 /* elements with ! that are kept */
 
 struct walk {
 	struct import *import;
@@ -16,7 +16,8 @@ struct walk {
 	void *user;
 	char out[OUT_MAX][64];
 	unsigned int n_out;
-	bool is_closed; /* a key or a list was excluded: the elements behind it are unknown */
+	/* a key or a list has !, so none of the later elements can be carried over */
+	bool is_closed;
 };
 
 struct import_node *import_named_block(const struct import *import, const char *name,
@@ -47,15 +48,15 @@ const char *import_named_of_server(const struct import_node *list, const struct 
 
 static void give(struct walk *walk, struct import_node *at, const char *prefix, const char *key)
 {
-	bool is_out = walk->is_closed || (key && walk->n_out); /* a key is valid at any address */
+	bool is_out = walk->is_closed || (key && walk->n_out); /* a key may come from any address */
 
 	for (unsigned int i = 0; i < walk->n_out && !is_out; i++)
 		is_out = import_prefix_meets(walk->out[i], prefix);
 	if (is_out)
 		import_lost(
 			walk->import, at,
-			"what stands behind ! cannot be taken out of %s: write the prefixes of the "
-			"clients that may",
+			"the addresses after ! cannot be excluded from %s: write the prefixes of "
+			"the clients that may",
 			key ? key : prefix);
 	else
 		walk->found(walk->import, walk->list, walk->user, prefix, key);

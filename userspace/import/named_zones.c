@@ -26,7 +26,8 @@ static void carry_rules(struct import *import, struct import_node *node, json_t 
 	import_named_list(import, node, add_rule, &rule);
 }
 
-/* "ADDRESS [port N] [key K] [tls T];" or the name of a list; KEY is "primaries" or "notify". */
+/* Adds each server of a list: "ADDRESS [port N] [key K] [tls T];" or the name of another list. KEY
+ * is "primaries" or "notify". */
 static void add_servers(struct import *import, struct import_node *list, json_t *zone,
 			const char *key, const char *port, unsigned int depth)
 {
@@ -89,7 +90,7 @@ static void carry_policy(struct import *import, struct import_node *node, json_t
 	} else if (import_named_block(import, "dnssec-policy", name)) {
 		import_put(import, zone, "signing", name);
 	} else {
-		import_lost(import, node, "there is no dnssec-policy %s", name);
+		import_lost(import, node, "the file has no dnssec-policy %s", name);
 	}
 }
 
@@ -106,16 +107,15 @@ static const struct import_rule zone_rules[] = {
 	{ "min-retry-time", IMPORT_SET, "zones[].retry-min", NULL },
 	{ "provide-ixfr request-ixfr", IMPORT_SET, "zones[].ixfr", NULL },
 	{ "notify notify-to-soa", IMPORT_IDLE,
-	  "only also-notify is carried over: give zones[].notify the name servers of the zone",
+	  "volleyd notifies the servers in also-notify: add the others to zones[].notify", NULL },
+	{ "allow-query allow-query-on", IMPORT_LOST, "server.allow has the clients, for all zones",
 	  NULL },
-	{ "allow-query allow-query-on", IMPORT_LOST,
-	  "server.allow says which clients may ask, for all zones", NULL },
 	{ "update-policy", IMPORT_LOST, "write rules with keys for zones[].allow-update", NULL },
-	{ "allow-update-forwarding", IMPORT_LOST, "updates are not forwarded", NULL },
+	{ "allow-update-forwarding", IMPORT_LOST, "Volley does not forward updates", NULL },
 	{ "masterfile-format", IMPORT_LOST,
-	  "files of zones are text: convert it by named-compilezone", NULL },
+	  "Volley reads zone files in text form only: convert it with named-compilezone", NULL },
 	{ "auto-dnssec", IMPORT_LOST, "give signing and zones[].signing", NULL },
-	{ "dlz database in-view", IMPORT_LOST, "volleyd has no such option", NULL },
+	{ "dlz database in-view", IMPORT_LOST, "Volley has nothing like it", NULL },
 	{ "key-directory", IMPORT_LOST, "give signing[].key-folder", NULL },
 	{ "forward forwarders", IMPORT_READ, NULL, NULL },
 	{ "transfer-source transfer-source-v6 notify-source notify-source-v6", IMPORT_LOST,
@@ -136,7 +136,7 @@ static bool is_one_of(const char *word, const char *words)
 	return at && (at == words || at[-1] == ' ') && (!at[len] || at[len] == ' ');
 }
 
-/* A server that cannot be used leaves no entry. */
+/* Adds an upstream, or nothing if its address cannot be used. */
 static void add_upstream(struct import *import, const struct import_node *node, const char *name,
 			 const char *list, const struct import_node *addresses,
 			 const struct import_node *at)
@@ -158,14 +158,13 @@ static void add_upstream(struct import *import, const struct import_node *node, 
 	json_decref(item);
 }
 
-/* A forward or stub zone: an entry of recursion.LIST for each address. */
+/* Carries over a zone that is forwarded or a stub: one entry of recursion.LIST for each address. */
 static void add_upstreams(struct import *import, struct import_node *node, const char *name,
 			  const char *list, const struct import_node *addresses)
 {
 	if (!addresses || !addresses->child)
 		import_lost(import, node,
-			    "no server is given for %s: its names are resolved as all others are",
-			    name);
+			    "%s has no servers: its names are resolved like all others", name);
 	for (struct import_node *at = addresses ? addresses->child : NULL; at; at = at->next) {
 		if (import_named_of_server(addresses, at, "tls"))
 			import_lost(import, at,
@@ -196,7 +195,7 @@ static void carry_served(struct import *import, struct import_node *node,
 		if (!all || import_node_find(node, inherited[i]))
 			continue;
 		next = all->next;
-		all->next = NULL; /* it alone */
+		all->next = NULL; /* only this option */
 		import_carry(import, &part, zone_rules, zone);
 		all->next = next;
 	}
@@ -231,6 +230,6 @@ void import_named_zone(struct import *import, struct import_node *node,
 				      import_node_find(node, "primaries") :
 				      import_node_find(node, "masters"));
 	} else {
-		import_lost(import, node, "volleyd has no zones of type %s", type);
+		import_lost(import, node, "Volley has no zones of type %s", type);
 	}
 }

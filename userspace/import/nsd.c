@@ -7,10 +7,10 @@
 #include "import/import_servers.h"
 #include "import/peers.h"
 
-#define PATTERNS_MAX 16 /* that include each other */
+#define PATTERNS_MAX 16 /* number of patterns that include each other */
 #define ZONES_FOLDER "/etc/nsd"
 
-/* --- server ------------------------------------------------------------------------------------------ */
+/* --- server ----------------------------------------------------------------------------------- */
 
 static void carry_nsid(struct import *import, struct import_node *node, json_t *at)
 {
@@ -39,8 +39,7 @@ static void carry_limit(struct import *import, struct import_node *node, json_t 
 	(void)at;
 	import_set(import, node, NULL, "rrl.answers", import_node_word(node, 0));
 	import_note(import, node,
-		    "rrl.answers counts all answers to one address, whatever their names and types "
-		    "are");
+		    "rrl.answers counts all answers to one address, for all names and types");
 }
 
 static const struct import_rule server_rules[] = {
@@ -66,26 +65,26 @@ static const struct import_rule server_rules[] = {
 	{ "zonesdir", IMPORT_READ, NULL, NULL },
 	{ "server-count cpu-affinity server-1-cpu-affinity server-2-cpu-affinity xfrd-cpu-affinity "
 	  "reuseport",
-	  IMPORT_IDLE, "there is a worker for each processor: see server.workers", NULL },
+	  IMPORT_IDLE, "volleyd has a worker for each processor: see server.workers", NULL },
 	{ "ip-transparent ip-freebind send-buffer-size receive-buffer-size do-ip4 do-ip6 "
 	  "debug-mode tcp-mss outgoing-tcp-mss",
-	  IMPORT_IDLE, "sockets are made for server.listen", NULL },
+	  IMPORT_IDLE, "volleyd makes its sockets for server.listen", NULL },
 	{ "logfile log-only-syslog log-time-ascii verbosity statistics", IMPORT_IDLE,
 	  "volleyd logs to standard error, and counts by itself", NULL },
 	{ "database zonelistfile xfrdfile xfrdir zonefiles-write zonefiles-check pidfile username "
 	  "chroot",
 	  IMPORT_IDLE, "server.storage, server.pid-file and systemd have this", NULL },
 	{ "xfrd-reload-timeout xfrd-tcp-max xfrd-tcp-pipeline tcp-reject-overflow round-robin",
-	  IMPORT_IDLE, "there are server.transfers-in and server.tcp", NULL },
+	  IMPORT_IDLE, "see server.transfers-in and server.tcp", NULL },
 	{ "confine-to-zone", IMPORT_IDLE,
-	  "an answer is made of one zone, unless the client may recurse", NULL },
-	{ "drop-updates", IMPORT_IDLE, "UPDATE is refused where no zone allows it", NULL },
-	{ "tls-service-ocsp", IMPORT_LOST, "there is no OCSP stapling", NULL },
+	  "an answer has records of one zone, unless the client may recurse", NULL },
+	{ "drop-updates", IMPORT_IDLE, "volleyd refuses UPDATE unless the zone allows it", NULL },
+	{ "tls-service-ocsp", IMPORT_LOST, "Volley has no OCSP stapling", NULL },
 	{ "tls-cert-bundle", IMPORT_LOST, "give remotes[].tls-bundle", NULL },
 	{ 0 },
 };
 
-/* --- keys, TLS ---------------------------------------------------------------------------------------- */
+/* --- keys, TLS -------------------------------------------------------------------------------- */
 
 static void carry_keys(struct import *import)
 {
@@ -108,7 +107,7 @@ static const struct import_node *find_named(const struct import *import, const c
 	return NULL;
 }
 
-/* --- zones -------------------------------------------------------------------------------------------- */
+/* --- zones ------------------------------------------------------------------------------------ */
 
 static const char *source_of(const struct import_node *zone)
 {
@@ -129,7 +128,7 @@ static void carry_remote(struct import *import, struct import_node *node, json_t
 	remote.key = import_node_word(node, at + 1);
 	tls = import_node_word(node, at + 2);
 	if (!remote.address || !remote.key) {
-		import_lost(import, node, "an address and a key, or NOKEY, are expected");
+		import_lost(import, node, "an address and a key or NOKEY are expected");
 		return;
 	}
 	if (!strcmp(remote.key, "NOKEY"))
@@ -138,8 +137,8 @@ static void carry_remote(struct import *import, struct import_node *node, json_t
 		remote.tls_name =
 			import_node_text(find_named(import, "tls-auth", tls), "auth-domain-name");
 		if (!remote.tls_name) {
-			import_lost(import, node, "no tls-auth section %s has an auth-domain-name",
-				    tls);
+			import_lost(import, node,
+				    "the file has no tls-auth %s with an auth-domain-name", tls);
 			return;
 		}
 	}
@@ -168,11 +167,12 @@ static void carry_rule(struct import *import, struct import_node *node, json_t *
 		import_lost(import, node, "an address and a key, NOKEY or BLOCKED are expected");
 	else if (!strcmp(key, "BLOCKED"))
 		import_lost(import, node,
-			    "a rule cannot exclude %s: write rules for the clients that may",
+			    "a rule of Volley cannot exclude %s: write rules for the clients that "
+			    "may",
 			    prefix);
 	else if (strpbrk(prefix, "-@"))
 		import_lost(import, node,
-			    "\"%s\": ranges and ports cannot be used: write "
+			    "\"%s\": Volley has no ranges and no ports in rules: write "
 			    "ADDRESS/LENGTH",
 			    prefix);
 	else
@@ -201,9 +201,7 @@ static void put_file(struct import *import, struct import_node *node, json_t *zo
 			continue;
 		}
 		if (*++c != 's') {
-			import_lost(import, node,
-				    "only %%s is known here: write the file of the "
-				    "zone");
+			import_lost(import, node, "Volley knows only %%s: give the zone its file");
 			return;
 		}
 		n += (size_t)snprintf(path + n, 300, "%.*s",
@@ -240,11 +238,11 @@ static const struct import_rule zone_rules[] = {
 	{ "ixfr-size", IMPORT_SET, "zones[].journal-size", NULL },
 	{ "store-ixfr ixfr-number create-ixfr allow-axfr-fallback multi-master-check "
 	  "multi-primary-check notify-retry",
-	  IMPORT_IDLE, "changes are kept for all zones, and each primary is asked", NULL },
+	  IMPORT_IDLE, "volleyd keeps changes of all zones, and asks each primary", NULL },
 	{ "zonestats", IMPORT_IDLE, "volleyctl stats and metrics count", NULL },
-	{ "allow-query", IMPORT_LOST, "server.allow says which clients may ask, for all zones",
+	{ "allow-query", IMPORT_LOST, "server.allow has the clients, for all zones", NULL },
+	{ "rrl-whitelist", IMPORT_LOST, "rate limits do not depend on names: see rrl.exempt",
 	  NULL },
-	{ "rrl-whitelist", IMPORT_LOST, "rate limits are not for names: see rrl.exempt", NULL },
 	{ "verify-zone verifier verifier-count verifier-feed-zone verifier-timeout", IMPORT_LOST,
 	  "give zones[].verify", NULL },
 	{ "catalog catalog-producer-zone", IMPORT_LOST,
@@ -258,7 +256,7 @@ static void carry_pattern(struct import *import, struct import_node *node, json_
 	const struct import_node *pattern = name ? find_named(import, "pattern", name) : NULL;
 
 	if (!pattern || import->depth >= PATTERNS_MAX) {
-		import_lost(import, node, "there is no pattern \"%s\"", name ? name : "");
+		import_lost(import, node, "the file has no pattern \"%s\"", name ? name : "");
 		return;
 	}
 	import->depth++;
@@ -266,7 +264,7 @@ static void carry_pattern(struct import *import, struct import_node *node, json_
 	import->depth--;
 }
 
-/* BLOCKED is valid wherever it stands: in the zone, or in one of its patterns. */
+/* BLOCKED counts at any place: in the zone, or in one of its patterns. */
 static void take_blocked(struct import *import, const struct import_node *zone, json_t *made,
 			 unsigned int depth)
 {
@@ -289,7 +287,7 @@ static void take_blocked(struct import *import, const struct import_node *zone, 
 	}
 }
 
-/* Whether the zone or one of its patterns has primaries, usable or not. */
+/* True if the zone or one of its patterns has request-xfr. */
 static bool has_primary(struct import *import, const struct import_node *zone, unsigned int depth)
 {
 	if (import_node_find(zone, "request-xfr"))
@@ -319,7 +317,7 @@ static void carry_zone(struct import *import, struct import_node *node)
 	(void)import_zone_end(import, node, zone, has_primary(import, node, 0));
 }
 
-/* --- All of it ----------------------------------------------------------------------------------------- */
+/* --- The whole file --------------------------------------------------------------------------- */
 
 static void carry_section(struct import *import, struct import_node *node)
 {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files of a configuration, and those that they include. */
+/* Reads the files of a configuration, and the files that they include. */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -59,7 +59,7 @@ int import_parse_file(struct import_tree *tree, const char *path, const char *fi
 					err_text(ret));
 	}
 	tree->depth++;
-	ret = strlen(text) != len ? import_tree_fail(tree, name, 1, "it has a zero octet") :
+	ret = strlen(text) != len ? import_tree_fail(tree, name, 1, "the file has a zero octet") :
 				    parse(user, name, text, len);
 	tree->depth--;
 	explicit_bzero(text, len);

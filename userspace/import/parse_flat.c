@@ -15,16 +15,16 @@ static const char *const sections[] = {
 
 struct flat {
 	struct import_tree *tree;
-	struct import_node *section; /* NULL: none has begun */
+	struct import_node *section; /* NULL: before the first section */
 };
 
-/* Where the next word begins and ends; a word in quotes has them around it in the text, but not in the word. */
+/* A position in the text, and the last word. Quotes around a word are not part of it. */
 struct cursor {
 	const char *at, *word;
 	size_t len;
 	unsigned int line;
 	bool is_quoted;
-	bool has_next; /* a word was found before the end of the line */
+	bool has_next; /* next_word() found a word on the line */
 };
 
 static void skip_blanks(struct cursor *c)
@@ -35,7 +35,7 @@ static void skip_blanks(struct cursor *c)
 		c->at += strcspn(c->at, "\n");
 }
 
-/* The next word of this line. -EINVAL: a quote has no end on it. */
+/* Reads the next word of this line. -EINVAL: a quote is not closed on the line. */
 static int next_word(struct cursor *c)
 {
 	char quote;
@@ -59,7 +59,7 @@ static int next_word(struct cursor *c)
 	return *c->at == quote ? (c->at++, 0) : -EINVAL;
 }
 
-/* "port:", but not "::1" or "fe80::". */
+/* True for "port:", but not for "::1" or "fe80::". */
 static bool is_option(const struct cursor *c)
 {
 	if (c->is_quoted || c->len < 2 || c->word[c->len - 1] != ':' || !isalpha(*c->word))
@@ -78,7 +78,7 @@ static bool is_section(const char *name, size_t len)
 	return false;
 }
 
-/* Some files have "port:53" without a blank. */
+/* Some files have "port:53" without a space. */
 static void split_option(struct cursor *c)
 {
 	size_t n = strcspn(c->word, ": \t\r\n");
@@ -106,7 +106,7 @@ static int include(struct flat *flat, const struct import_node *node, bool is_to
 	return ret;
 }
 
-/* The words behind the option, up to the end of the line or the next option. */
+/* Reads the words of the option, up to the end of the line or the next option. */
 static int take_words(struct flat *flat, struct cursor *c, struct import_node *node)
 {
 	for (;;) {
@@ -153,7 +153,7 @@ static int take_option(struct flat *flat, struct cursor *c, const char *file)
 	if (!flat->section && !is_include)
 		return import_tree_fail(
 			flat->tree, file, c->line,
-			"%.*s stands in no section: \"server:\" or another one is expected before "
+			"%.*s is in no section: \"server:\" or another section is expected before "
 			"it",
 			(int)c->len - 1, c->word);
 	node = is_include ? &scratch :
@@ -179,7 +179,7 @@ static int parse_text(void *user, const char *file, const char *text, size_t len
 	struct flat *flat = user;
 	int ret = 0;
 
-	(void)len; /* a zero ends it */
+	(void)len; /* the text ends with a zero */
 	while (!ret) {
 		ret = next_word(&c);
 		if (ret)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* knot.conf(5), line by line: what stands in the first column begins a section, "- " an item. */
+/* knot.conf(5), line by line. A word in the first column begins a section, and "- " an item. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void skip_blanks(struct line *line)
 		line->at += strcspn(line->at, "\n");
 }
 
-/* Between the items of a list, which may go over several lines. */
+/* Skips space between the items of a list, which may span several lines. */
 static void skip_space(struct line *line)
 {
 	for (skip_blanks(line); *line->at == '\n'; skip_blanks(line)) {
@@ -102,7 +102,7 @@ static int take_values(struct knot *knot, struct line *line, struct import_node 
 	if (*line->at && *line->at != '\n')
 		return import_tree_fail(
 			knot->tree, line->file, line->number,
-			"%s: there is more than one value; a list stands in brackets", node->name);
+			"%s: there is more than one value: write a list in brackets", node->name);
 	return 0;
 }
 
@@ -122,7 +122,7 @@ static int take_include(struct knot *knot, struct line *line)
 	return ret;
 }
 
-/* Where an option of this line goes: a section of its own, an item of a section, or the section itself. */
+/* The parent of this line's option: the top for a new section, an item, or a section. */
 static struct import_node *open_place(struct knot *knot, const struct line *line,
 				      bool is_first_column, bool is_item)
 {
@@ -132,7 +132,7 @@ static struct import_node *open_place(struct knot *knot, const struct line *line
 	}
 	if (!knot->section) {
 		import_tree_fail(knot->tree, line->file, line->number,
-				 "this option stands in no section");
+				 "this option is in no section");
 		return NULL;
 	}
 	if (is_item) {
@@ -187,7 +187,7 @@ static int parse_text(void *user, const char *file, const char *text, size_t len
 	struct line line = { .at = text, .file = file, .number = 1 };
 	struct knot *knot = user;
 
-	(void)len; /* a zero ends it */
+	(void)len; /* the text ends with a zero */
 	knot->section = knot->item = NULL;
 	for (;;) {
 		int ret = take_line(knot, &line);
@@ -196,7 +196,7 @@ static int parse_text(void *user, const char *file, const char *text, size_t len
 			return ret;
 		if (!*line.at)
 			return 0;
-		line.at++; /* the end of the line */
+		line.at++; /* skip the newline */
 		line.number++;
 	}
 }

@@ -1,17 +1,18 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* named.conf(5): words, braces and semicolons. A statement is a node; what is in its braces are its children. */
+/* named.conf(5): words, braces and semicolons. A statement is a node, and the statements in its
+ * braces are its children. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "import/parse.h"
 
-#define DEPTH_MAX 32 /* of braces */
+#define DEPTH_MAX 32 /* nested braces */
 
 struct within {
 	struct import_tree *tree;
-	struct import_node *place; /* of the statements of this file */
+	struct import_node *place; /* the parent of the statements of this file */
 };
 
 struct reader {
@@ -56,8 +57,8 @@ static int skip_space(struct reader *r)
 }
 
 /*
- * Words may follow a brace that is closed, as in "response-policy { ... } qname-wait-recurse no;", but never one of these: there the
- * next statement has begun.
+ * After a closed brace more words may follow, as in "response-policy { ... } qname-wait-recurse
+ * no;". But one of these words begins the next statement.
  */
 static bool is_section(const struct reader *r)
 {
@@ -74,14 +75,13 @@ static bool is_section(const struct reader *r)
 	return false;
 }
 
-/* Behind the brace of a section there is a semicolon. */
+/* A semicolon must follow the closed brace of a section. */
 static int check_end(const struct reader *r)
 {
 	if (!r->node || !r->node->is_block || !is_section(r))
 		return 0;
 	return import_tree_fail(r->tree, r->file, r->line,
-				"a semicolon is expected behind the brace of \"%s\"",
-				r->node->name);
+				"a semicolon is expected after the brace of \"%s\"", r->node->name);
 }
 
 static int add(struct reader *r, const char *word, size_t n)
@@ -119,7 +119,7 @@ static int take_word(struct reader *r)
 {
 	size_t n = 0;
 
-	if (*r->at == '!') { /* a word of its own, with or without a blank behind it */
+	if (*r->at == '!') { /* a word of its own, with or without a space after it */
 		r->at++;
 		return add(r, "!", 1);
 	}
@@ -156,7 +156,8 @@ static int close_brace(struct reader *r)
 		return import_tree_fail(r->tree, r->file, r->line,
 					"a semicolon is expected before the brace");
 	if (!r->depth)
-		return import_tree_fail(r->tree, r->file, r->line, "no brace is open");
+		return import_tree_fail(r->tree, r->file, r->line,
+					"a brace is closed, but none is open");
 	r->depth--;
 	r->at++;
 	r->node = r->place;
@@ -200,7 +201,7 @@ static int parse_text(void *user, const char *file, const char *text, size_t len
 	struct within *within = user;
 	struct reader r = { within->tree, text, file, 1, within->place, NULL, 0 };
 
-	(void)len; /* a zero ends it */
+	(void)len; /* the text ends with a zero */
 	for (;;) {
 		int ret = skip_space(&r);
 
@@ -217,7 +218,7 @@ static int parse_text(void *user, const char *file, const char *text, size_t len
 					"the brace of \"%s\" is not closed", r.place->name);
 	if (r.node)
 		return import_tree_fail(r.tree, file, r.node->line,
-					"a semicolon is expected behind \"%s\"", r.node->name);
+					"a semicolon is expected after \"%s\"", r.node->name);
 	return 0;
 }
 

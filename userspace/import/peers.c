@@ -12,11 +12,11 @@
 #include "config/value.h"
 #include "config/words.h"
 
-#define NOBODY "0.0.0.0" /* RFC 1122 section 3.2.1.3: never the source of a question */
+#define NOBODY "0.0.0.0" /* RFC 1122 section 3.2.1.3: never the source of a query */
 
 #define STORAGE "/var/lib/volley"
 
-/* --- Keys ------------------------------------------------------------------------------------------ */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 static void canonical(const char *name, char buf[IMPORT_TEXT_CAP])
 {
@@ -62,12 +62,11 @@ void import_key(struct import *import, const struct import_node *node, const cha
 	while (i < 3 && strcasecmp(short_name ? short_name : "sha256", known[i] + 5))
 		i++;
 	if (i == 3)
-		import_lost(import, node,
-			    "key %s: there is no %s here: take hmac-sha256 at both ends", name,
-			    algorithm);
+		import_lost(import, node, "key %s: Volley has no %s: use hmac-sha256 at both ends",
+			    name, algorithm);
 	else if (value_read_base64(secret, 16, sizeof(octets), octets, &n))
 		import_lost(import, node,
-			    "key %s: the secret has to be 16 octets at least, in base64", name);
+			    "key %s: the secret must have at least 16 octets, in base64", name);
 	else
 		is_lost = false;
 	if (is_lost) {
@@ -97,7 +96,7 @@ const char *import_key_name(struct import *import, const struct import_node *nod
 	return NULL;
 }
 
-/* --- Remotes ---------------------------------------------------------------------------------------- */
+/* --- Remotes ---------------------------------------------------------------------------------- */
 
 static void name_of(const char *address, unsigned int n, char *out, size_t cap)
 {
@@ -182,14 +181,14 @@ const char *import_remote(struct import *import, const struct import_node *node,
 	return json_string_value(json_object_get(item, "name"));
 }
 
-/* --- Prefixes --------------------------------------------------------------------------------------- */
+/* --- Prefixes --------------------------------------------------------------------------------- */
 
 struct prefix {
 	uint8_t octets[16];
 	int family, bits;
 };
 
-/* "10" and "192.168" are filled with zeros, as named does. */
+/* "10" and "192.168" are completed with zeros, like named does. */
 static bool read_address(const char *text, struct prefix *out)
 {
 	char full[64];
@@ -319,7 +318,7 @@ void import_rule(struct import *import, const struct import_node *node, json_t *
 	import_append(import, at, key, text);
 }
 
-/* Whether a rule, as import_rule() writes it, is for an address of the prefix. */
+/* True if a rule of import_rule() allows an address of the prefix. */
 static bool is_rule_for(const char *rule, const char *prefix)
 {
 	char address[IMPORT_TEXT_CAP];
@@ -343,8 +342,8 @@ void import_deny(struct import *import, const struct import_node *node, json_t *
 		rule = json_string_value(json_array_get(list, i - 1));
 		if (!is_rule_for(rule, reduced))
 			continue;
-		import_lost(import, node, "%s of %s is left out: it would let %s in", rule, key,
-			    *prefix ? prefix : "others");
+		import_lost(import, node, "%s of %s is not carried over, because it would allow %s",
+			    rule, key, *prefix ? prefix : "others");
 		json_array_remove(list, i - 1);
 	}
 	if (list && !json_array_size(list))
@@ -370,10 +369,10 @@ void import_allow_nobody(struct import *import, const struct import_node *node)
 {
 	import_set(import, node, NULL, "server.allow", NOBODY);
 	import_note(import, node,
-		    "nobody may ask: " NOBODY " in server.allow is the address of no client");
+		    "no client may ask: " NOBODY " in server.allow is the address of no client");
 }
 
-/* --- Zones ------------------------------------------------------------------------------------------- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
 json_t *import_find_zone(const struct import *import, const char *name)
 {
@@ -390,13 +389,13 @@ json_t *import_zone(struct import *import, const struct import_node *node, const
 	json_t *zone;
 
 	if (!name || value_read_domain(name, &domain)) {
-		import_lost(import, node, "\"%s\" is no name of a zone", name ? name : "");
+		import_lost(import, node, "\"%s\" is not the name of a zone", name ? name : "");
 		return NULL;
 	}
 	free(domain);
 	canonical(name, canon);
 	if (import_find_zone(import, canon)) {
-		import_lost(import, node, "there is another zone %s", canon);
+		import_lost(import, node, "the file has two zones %s", canon);
 		return NULL;
 	}
 	zone = import_item(import, import->out, "zones");
@@ -417,8 +416,8 @@ bool import_zone_end(struct import *import, const struct import_node *node, json
 
 	if (has(zone, "primaries") && has(zone, "allow-update")) {
 		import_lost(import, node,
-			    "updates of a zone with primaries are not forwarded: send them to a "
-			    "primary");
+			    "Volley does not forward updates of a zone with primaries: send them "
+			    "to a primary");
 		json_object_del(zone, "allow-update");
 	}
 	if (has(zone, "primaries") ||

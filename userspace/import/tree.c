@@ -18,7 +18,7 @@ void import_node_clear(struct import_node *node)
 	free(node->name);
 }
 
-/* Without recursion: braces may be nested without a limit. */
+/* It does not recurse, because a file may have any number of nested braces. */
 static void free_children(struct import_node *top)
 {
 	struct import_node *node = top;

@@ -9,12 +9,9 @@
 #include "import/import_servers.h"
 #include "import/peers.h"
 
-/* --- Who may ask ---------------------------------------------------------------------------------------- */
+/* --- Clients ---------------------------------------------------------------------------------- */
 
-/*
- * The longest prefix of a client decides: a prefix that may ask is left out if a part of it is
- * refused.
- */
+/* The longest prefix decides, so a prefix with a refused part is not carried over. */
 static void take_refused(struct import *import, struct import_node *node, const char *prefix)
 {
 	json_t *allow = json_object_get(json_object_get(import->out, "recursion"), "allow");
@@ -29,9 +26,9 @@ static void take_refused(struct import *import, struct import_node *node, const 
 		if (!common || (common == item && strcmp(item, reduced) != 0))
 			continue;
 		import_lost(import, node,
-			    "recursion.allow cannot exclude %s from %s, which is left out: write "
-			    "the prefixes of the clients that may, or block this one by "
-			    "policy.block",
+			    "recursion.allow cannot exclude %s from %s, which is not carried over: "
+			    "give it the prefixes of the clients that may, or add the refused "
+			    "prefix to policy.block",
 			    prefix, item);
 		json_array_remove(allow, i - 1);
 	}
@@ -51,7 +48,7 @@ static void carry_access(struct import *import, struct import_node *node, bool i
 		take_refused(import, node, prefix);
 	} else if (!is_allow && !is_allowed) {
 		import_lost(import, node,
-			    "%s: give server.allow the clients that may ask for zones alone",
+			    "%s: add the clients that may ask only for zones to server.allow",
 			    action);
 	}
 }
@@ -71,7 +68,7 @@ static void carry_clients(struct import *import)
 					carry_access(import, node, !pass);
 }
 
-/* --- Caches, times ---------------------------------------------------------------------------------------- */
+/* --- Caches, times ---------------------------------------------------------------------------- */
 
 static void add_size(struct import *import, struct import_node *node, json_t *at)
 {
@@ -138,7 +135,7 @@ static void carry_modules(struct import *import, struct import_node *node, json_
 		if (!strcmp(word, "dns64"))
 			import_set(import, node, NULL, "recursion.dns64", "true");
 		else if (i == 4 && *word)
-			import_lost(import, node, "there is no module %s", word);
+			import_lost(import, node, "Volley has no module %s", word);
 	}
 }
 
@@ -165,7 +162,7 @@ static void carry_anchor(struct import *import, struct import_node *node, json_t
 
 	(void)at;
 	if (json_object_get(recursion, strrchr(key, '.') + 1))
-		import_lost(import, node, "only one file of trust anchors is read: join them");
+		import_lost(import, node, "Volley has one file of trust anchors: join the files");
 	else
 		import_set(import, node, NULL, key,
 			   import_node_word(node, 0) ? node->words[0] : "");
@@ -196,12 +193,12 @@ static const struct import_rule server_rules[] = {
 	{ "incoming-num-tcp", IMPORT_SET, "server.tcp.max-connections", NULL },
 	{ "tcp-idle-timeout", IMPORT_CALL, NULL, carry_tcp_timeout },
 	{ "tls-session-ticket-keys", IMPORT_LOST,
-	  "give server.tls.ticket-keys, whose file has another form", NULL },
+	  "give server.tls.ticket-keys; its file has another form", NULL },
 	{ "rrset-cache-size msg-cache-size", IMPORT_CALL, NULL, add_size },
 	{ "key-cache-size neg-cache-size msg-cache-slabs rrset-cache-slabs infra-cache-slabs "
 	  "key-cache-slabs infra-cache-numhosts infra-host-ttl infra-cache-min-rtt "
 	  "infra-keep-probing",
-	  IMPORT_IDLE, "cache.size is for all", NULL },
+	  IMPORT_IDLE, "cache.size is the size of the only cache", NULL },
 	{ "infra-cache-max-rtt", IMPORT_SET, "recursion.upstream-timeout", NULL },
 	{ "cache-max-ttl", IMPORT_SET, "recursion.max-ttl", NULL },
 	{ "cache-min-ttl", IMPORT_SET, "recursion.min-ttl", NULL },
@@ -210,7 +207,7 @@ static const struct import_rule server_rules[] = {
 	{ "serve-expired-client-timeout", IMPORT_SET, "recursion.stale-client-timeout", NULL },
 	{ "serve-expired-reply-ttl", IMPORT_SET, "recursion.stale-reply-ttl", NULL },
 	{ "serve-expired-ttl-reset ede ede-serve-expired", IMPORT_IDLE,
-	  "extended errors are always given", NULL },
+	  "volleyd always sends extended errors", NULL },
 	{ "use-caps-for-id", IMPORT_SET, "recursion.caps-for-id", NULL },
 	SAME("caps-exempt"),
 	SAME("prefetch"),
@@ -234,8 +231,8 @@ static const struct import_rule server_rules[] = {
 	SAME("outbound-msg-retry"),
 	SAME("target-fetch-policy"),
 	{ "private-address", IMPORT_CALL, NULL, carry_private },
-	{ "dns64-ignore-aaaa", IMPORT_LOST, "only recursion.dns64-synthall exists, for all names",
-	  NULL },
+	{ "dns64-ignore-aaaa", IMPORT_LOST,
+	  "Volley only has recursion.dns64-synthall, for all names", NULL },
 	{ "do-not-query-localhost", IMPORT_CALL, NULL, import_unbound_localhost },
 	{ "root-hints", IMPORT_CALL, NULL, carry_hints },
 	{ "trust-anchor-file auto-trust-anchor-file", IMPORT_CALL, NULL, carry_anchor },
@@ -256,23 +253,23 @@ static const struct import_rule server_rules[] = {
 	{ "ip-ratelimit-factor ip-ratelimit-size ip-ratelimit-slabs ip-ratelimit-backoff",
 	  IMPORT_IDLE, "see rrl", NULL },
 	{ "ratelimit ratelimit-for-domain ratelimit-below-domain", IMPORT_LOST,
-	  "questions to one zone are not limited: see recursion.max-per-client", NULL },
+	  "Volley does not limit queries to one zone: see recursion.max-per-client", NULL },
 	{ "ratelimit-factor ratelimit-size ratelimit-slabs ratelimit-backoff", IMPORT_IDLE,
 	  "see rrl", NULL },
 	{ "define-tag access-control-tag access-control-tag-action access-control-tag-data "
 	  "access-control-view local-zone-tag local-zone-override interface-tag interface-view "
 	  "interface-action interface-tag-action interface-tag-data",
-	  IMPORT_LOST, "volleyd has no tags and views: all clients get the same answers", NULL },
+	  IMPORT_LOST, "Volley has no tags and views: all clients get the same answers", NULL },
 	{ "do-not-query-address", IMPORT_LOST, "upstreams cannot be excluded", NULL },
 	{ "val-permissive-mode ignore-cd-flag disable-dnssec-lame-check", IMPORT_UNLESS_NO,
 	  "validation cannot be weakened: see recursion.domain-insecure", NULL },
-	{ "do-udp do-tcp", IMPORT_UNLESS_YES, "clients are answered over both", NULL },
+	{ "do-udp do-tcp", IMPORT_UNLESS_YES, "volleyd answers over both", NULL },
 	{ "https-port http-endpoint http-max-streams http-query-buffer-size "
 	  "http-response-buffer-size http-nodelay http-notls-downstream",
-	  IMPORT_LOST, "there is no DNS over HTTPS", NULL },
+	  IMPORT_LOST, "Volley has no DNS over HTTPS", NULL },
 	{ "proxy-protocol-port tls-additional-port interface-automatic-ports dynlib-file "
 	  "python-script",
-	  IMPORT_LOST, "this is not there", NULL },
+	  IMPORT_LOST, "Volley has no such option", NULL },
 	{ "interface-automatic ip-transparent ip-freebind ip-dscp so-rcvbuf so-sndbuf so-reuseport "
 	  "tcp-mss outgoing-tcp-mss tcp-reuse-timeout max-reuse-tcp-queries tcp-auth-query-timeout "
 	  "stream-wait-size edns-tcp-keepalive edns-tcp-keepalive-timeout tcp-connection-limit "
@@ -284,8 +281,7 @@ static const struct import_rule server_rules[] = {
 	  "msg-buffer-size jostle-timeout discard-timeout wait-limit wait-limit-netblock "
 	  "unknown-server-time-limit fast-server-num fast-server-permil max-sent-count prefer-ip4 "
 	  "prefer-ip6 unwanted-reply-threshold shm-enable shm-key",
-	  IMPORT_IDLE, "there are server.workers, recursion.threads and recursion.max-per-client",
-	  NULL },
+	  IMPORT_IDLE, "see server.workers, recursion.threads and recursion.max-per-client", NULL },
 	{ "verbosity logfile use-syslog log-identity log-time-ascii log-queries log-replies "
 	  "log-tag-queryreply log-local-actions log-servfail log-destaddr val-log-level "
 	  "statistics-interval statistics-cumulative statistics-inhibit-zero extended-statistics",
@@ -298,7 +294,7 @@ static const struct import_rule server_rules[] = {
 	  "val-sig-skew-min val-sig-skew-max val-max-restart val-nsec3-keysize-iterations "
 	  "val-override-date add-holddown del-holddown keep-missing permit-small-holddown "
 	  "zonemd-permissive-mode iter-scrub-promiscuous serve-original-ttl",
-	  IMPORT_IDLE, "libunbound and volleyd have this as it is by default", NULL },
+	  IMPORT_IDLE, "libunbound and volleyd use the default", NULL },
 	{ 0 },
 };
 
@@ -317,7 +313,7 @@ static void carry_section(struct import *import, struct import_node *node)
 	else if (!strcmp(node->name, "remote-control"))
 		import_idle(import, node, "volleyctl commands volleyd, see control.socket");
 	else
-		import_lost(import, node, "volleyd has no such section");
+		import_lost(import, node, "Volley has nothing like this section");
 }
 
 void import_unbound(struct import *import, const char *path)

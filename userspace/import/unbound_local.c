@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Local data of unbound, and its local zones. */
+/* Carries over local data and local zones of unbound. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "import/unbound.h"
 
 #define RECORD_CAP  4096
-#define TTL_DEFAULT "3600" /* unbound's for local data */
+#define TTL_DEFAULT "3600" /* the default of unbound for local data */
 
-/* The record, if it can be read. */
+/* Adds the record, if it can be read. */
 static void add_record(struct import *import, struct import_node *node, char *text)
 {
 	char *const records[] = { text, NULL };
@@ -26,7 +26,8 @@ static void add_record(struct import *import, struct import_node *node, char *te
 	import_append(import, import_object(import, import->out, "recursion"), "local-data", text);
 }
 
-/* OWNER, its TTL unless the rest has one, REST. Names are absolute without their last dot, too. */
+/* Adds the record "OWNER TTL REST", with the default TTL if REST has none. Names without a dot at
+ * their end are absolute, too. */
 static void put_record(struct import *import, struct import_node *node, const char *owner,
 		       const char *rest)
 {
@@ -50,7 +51,7 @@ static const char *split(const char *text, char *owner, size_t cap)
 	return text + n + strspn(text + n, " \t");
 }
 
-/* The local zone that says redirect and has this very name: its data is for all names below it. */
+/* True if OWNER is a local zone of type redirect. Its data is for all names below it. */
 static bool is_redirected(const struct import_node *section, const char *owner)
 {
 	size_t n = strlen(owner);
@@ -99,7 +100,7 @@ static bool reverse(const char *address, char *out, size_t cap)
 	return n != 0;
 }
 
-/* "ADDRESS [TTL] NAME" */
+/* The option has "ADDRESS [TTL] NAME". */
 void import_unbound_local_ptr(struct import *import, struct import_node *node, json_t *at)
 {
 	char owner[128], address[64], rest[RECORD_CAP - 256];
@@ -130,7 +131,7 @@ void import_unbound_local_zone(struct import *import, struct import_node *node, 
 		return;
 	}
 	if (!strcmp(kind, "transparent") || !strcmp(kind, "redirect"))
-		return; /* as local data is here, and as import_unbound_local_data() makes it */
+		return; /* Volley's local data works like this, with import_unbound_local_data() */
 	if (!strcmp(kind, "nodefault"))
 		import_set(import, node, NULL, "recursion.special-names-off", zone);
 	else if (!strcmp(kind, "typetransparent"))

@@ -1,22 +1,20 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sections of unbound.conf(5) about zones: forward-zone, stub-zone, auth-zone, rpz. */
+/* The sections forward-zone, stub-zone, auth-zone and rpz of unbound.conf(5). */
 #include <string.h>
 
 #include "import/peers.h"
 #include "import/unbound.h"
 
-/* --- Forwarders and stubs ---------------------------------------------------------------------------- */
+/* --- Forwarders and stubs --------------------------------------------------------------------- */
 
 struct upstream {
 	const char *zone, *transport, *first;
 	bool is_root, is_stub;
 };
 
-/*
- * "192.0.2.1@853#name": the name is for TLS only, and TLS has another port. False, with a note: it
- * cannot be used.
- */
+/* Writes an address such as "192.0.2.1@853#name". The name counts only for TLS, which has another
+ * default port. False, with a line of notes, if the address cannot be used. */
 static bool write_address(struct import *import, struct import_node *node,
 			  const struct upstream *to, char *out, size_t cap)
 {
@@ -65,11 +63,12 @@ static const struct import_rule upstream_rules[] = {
 	  "forward-ssl-upstream forward-tcp-upstream stub-tcp-upstream",
 	  IMPORT_READ, NULL, NULL },
 	{ "forward-host stub-host", IMPORT_LOST, "give the addresses of this server", NULL },
-	{ "stub-prime", IMPORT_IDLE, "the servers of a stub are asked as they are given", NULL },
+	{ "stub-prime", IMPORT_IDLE,
+	  "volleyd asks the servers of a stub as the configuration gives them", NULL },
 	{ "forward-no-cache stub-no-cache", IMPORT_UNLESS_NO,
-	  "all answers are kept, at most recursion.max-ttl", NULL },
+	  "volleyd keeps all answers, for at most recursion.max-ttl", NULL },
 	{ "stub-tls-upstream stub-ssl-upstream", IMPORT_UNLESS_NO,
-	  "stubs are asked over UDP and TCP only", NULL },
+	  "volleyd asks stubs over UDP and TCP only", NULL },
 	{ 0 },
 };
 
@@ -114,7 +113,7 @@ void import_unbound_stub(struct import *import, struct import_node *node)
 	carry_upstreams(import, node, true);
 }
 
-/* --- Zones that are served ------------------------------------------------------------------------------ */
+/* --- Zones that are served -------------------------------------------------------------------- */
 
 static void carry_primary(struct import *import, struct import_node *node, json_t *zone)
 {
@@ -138,15 +137,16 @@ static const struct import_rule zone_rules[] = {
 	{ "zonefile", IMPORT_SET, "zones[].file", NULL },
 	{ "primary master", IMPORT_CALL, NULL, carry_primary },
 	{ "allow-notify", IMPORT_CALL, NULL, carry_allow_notify },
-	{ "url", IMPORT_LOST, "zones come by AXFR and IXFR: give zones[].primaries", NULL },
+	{ "url", IMPORT_LOST, "volleyd transfers zones by AXFR and IXFR: give zones[].primaries",
+	  NULL },
 	{ "for-downstream for-upstream fallback-enabled zonemd-check zonemd-reject-absence",
-	  IMPORT_IDLE, "a zone of zones is answered for all clients of server.allow", NULL },
+	  IMPORT_IDLE, "volleyd answers from a zone for all clients of server.allow", NULL },
 	{ "rpz-log rpz-log-name", IMPORT_IDLE, "volleyctl policy list counts", NULL },
 	{ "rpz-signal-nxdomain-ra", IMPORT_UNLESS_NO, "RA is set for all clients that may recurse",
 	  NULL },
 	{ "rpz-action-override rpz-cname-override", IMPORT_LOST,
-	  "a policy here cannot change the action of its rules", NULL },
-	{ "tags", IMPORT_LOST, "volleyd has no tags: the list is for all clients", NULL },
+	  "Volley cannot change the action of a list's rules", NULL },
+	{ "tags", IMPORT_LOST, "Volley has no tags: the list is for all clients", NULL },
 	{ 0 },
 };
 
@@ -166,7 +166,7 @@ void import_unbound_auth(struct import *import, struct import_node *node)
 	(void)import_zone_end(import, node, zone, is_secondary(node));
 }
 
-/* A list from a primary is a zone of zones[]; a list from a file is the list itself. */
+/* A transferred list becomes an entry of zones; a list in a file is read from that file. */
 void import_unbound_rpz(struct import *import, struct import_node *node)
 {
 	const char *name = import_node_text(node, "name");
@@ -192,7 +192,7 @@ void import_unbound_rpz(struct import *import, struct import_node *node)
 	import_carry(import, node, zone_rules, list);
 }
 
-/* Zones are for clients that may recurse, as auth-zones of unbound are. */
+/* Only clients that may recurse may ask for zones, like with auth-zones of unbound. */
 void import_unbound_finish(struct import *import)
 {
 	json_t *recursion = json_object_get(import->out, "recursion");
@@ -201,8 +201,7 @@ void import_unbound_finish(struct import *import)
 
 	if (!json_object_get(import->out, "zones"))
 		return;
-	if (!json_array_size(
-		    allow)) /* a section "server" writes it: this host may ask by default */
+	if (!json_array_size(allow)) /* the section "server" has reported these prefixes */
 		import_allow_nobody(import, import_node_find(&import->tree.top, "server"));
 	else if (json_object_set(server, "allow", allow))
 		import->has_no_memory = true;

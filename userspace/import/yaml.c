@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A text that YAML reads as itself: letters and digits, with a few signs between them. */
+/* True for a text that YAML reads as itself without quotes: letters and digits with a few other
+ * characters between them. */
 static bool is_plain(const char *text)
 {
 	if (!isalnum((unsigned char)*text) && *text != '/')
@@ -65,7 +66,7 @@ static void put_list(FILE *out, const json_t *list, int indent)
 	}
 }
 
-/* IS_OPEN: the first key stands on the line that has begun. */
+/* IS_OPEN: the first key is written on the line that has begun. */
 static void put_object(FILE *out, const json_t *object, int indent, bool is_open)
 {
 	const char *key;

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An item is the receiver's until handover_reply(), and then, if it was a single message, the worker's
- * again: it carries the reply back. A way back lives until its worker and the last item have let go of it.
+ * The receiver owns an item until handover_reply(). A single message then belongs to the worker
+ * again, and carries the reply back. A way back lives until its worker and its last item have
+ * released it.
  */
 #include "worker/handover_queue.h"
 
@@ -19,14 +20,14 @@
 
 struct handover {
 	struct inbox queue;
-	uint32_t n_pending; /* these two by all threads */
+	uint32_t n_pending; /* all threads change these two */
 	uint64_t n_bytes;
 };
 
 struct handover_way {
 	struct inbox replies;
-	uint32_t n_users; /* the worker, and items that are out */
-	/* The worker's. */
+	uint32_t n_users; /* the worker, and the items that are out */
+	/* Only the worker uses it. */
 	struct cds_list_head out;
 };
 
@@ -36,10 +37,10 @@ struct parcel {
 	struct handover *from;
 	uint8_t *reply;
 	size_t n_reply;
-	/* The worker's; of a single message. */
+	/* Of a single message; only the worker uses them. */
 	struct handover_way *way;
 	struct cds_list_head out_link;
-	struct port_return to; /* port NULL: it is gone */
+	struct port_return to; /* port NULL: the port is gone */
 };
 
 static struct parcel *parcel_of(struct inbox_link *link)
@@ -54,7 +55,7 @@ static void parcel_free(struct parcel *p)
 	free(p);
 }
 
-/* ---- Both sides --------------------------------------------------------------------------------- */
+/* ---- Both sides ------------------------------------------------------------------------------ */
 
 int handover_new(struct handover **out)
 {
@@ -107,7 +108,7 @@ static void way_put(struct handover_way *way)
 	free(way);
 }
 
-/* ---- The receiver -------------------------------------------------------------------------------- */
+/* ---- The receiver ---------------------------------------------------------------------------- */
 
 int handover_fd(const struct handover *h)
 {
@@ -127,7 +128,7 @@ struct handover_item *handover_take(struct handover *h)
 	return first;
 }
 
-/* A reply that finds no memory, or no room, is lost on its way. */
+/* If there is no memory, or the reply is too long, it is lost, as on the network. */
 static void set_reply(struct parcel *p, const uint8_t *reply, size_t n)
 {
 	p->reply = n && n <= p->to.cap ? malloc(n) : NULL;
@@ -153,7 +154,7 @@ void handover_reply(struct handover_item *item, const uint8_t *reply, size_t n)
 	way_put(way);
 }
 
-/* ---- The worker ---------------------------------------------------------------------------------- */
+/* ---- The worker ------------------------------------------------------------------------------ */
 
 int handover_way_new(struct handover_way **out)
 {

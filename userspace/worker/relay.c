@@ -17,10 +17,10 @@ struct relay_port {
 	struct port port; /* first */
 	struct relay *relay;
 	struct inbox inbox;
-	struct inbox_link *waiting; /* taken out of the inbox, and not received yet */
+	struct inbox_link *waiting; /* taken from the inbox, and not received yet */
 	uint32_t n_free;
 	uint16_t free[RELAY_PENDING_MAX];
-	struct relay_item *slots[RELAY_PENDING_MAX]; /* items with the worker */
+	struct relay_item *slots[RELAY_PENDING_MAX]; /* items that the worker has received */
 	uint8_t buffers[RELAY_BURST][MESSAGE_MAX];
 };
 
@@ -35,15 +35,15 @@ struct relay_ports {
 enum { OVER_TCP, OVER_TLS, N_RELAY_KINDS };
 
 struct relay {
-	pthread_mutex_t lock; /* of ports */
+	pthread_mutex_t lock; /* guards ports */
 	struct relay_ports ports[N_RELAY_KINDS];
 	struct inbox replies;
-	/* The owner's. */
+	/* Only the owner uses these. */
 	uint32_t n_pending;
 	uint64_t n_bytes;
 };
 
-/* ---- The owner ---------------------------------------------------------------------------------- */
+/* ---- The owner ------------------------------------------------------------------------------- */
 
 int relay_new(struct relay **out)
 {
@@ -106,7 +106,8 @@ bool relay_put(struct relay *relay, struct relay_item *item, unsigned int number
 		is_put = put_into(ports->at[number % ports->n], item);
 	pthread_mutex_unlock(&relay->lock);
 	relay->n_pending += is_put;
-	relay->n_bytes += is_put ? item->n_bytes_in : 0; /* the item itself may be back already */
+	/* another thread may have changed item->n_bytes already */
+	relay->n_bytes += is_put ? item->n_bytes_in : 0;
 	return is_put;
 }
 
@@ -121,7 +122,7 @@ struct relay_item *relay_take(struct relay *relay)
 	return first;
 }
 
-/* ---- A worker's port ---------------------------------------------------------------------------- */
+/* ---- A worker's port ------------------------------------------------------------------------- */
 
 static struct relay_port *port_of(const struct port *port)
 {
@@ -156,7 +157,7 @@ static void receive_one(struct relay_port *p, struct relay_item *item, uint8_t *
 	item->n_bytes = 0;
 }
 
-/* There are as many slots as items on their way. */
+/* A free slot always exists: there are as many slots as items may be out. */
 static unsigned int receive(struct port *port, uint64_t now_ns, struct port_msg *msgs,
 			    unsigned int n_cap)
 {
@@ -176,7 +177,7 @@ static unsigned int receive(struct port *port, uint64_t now_ns, struct port_msg 
 	return n;
 }
 
-/* The item in a slot goes back, with a copy of the reply. Whether it has one. */
+/* Gives the item in a slot back, with a copy of the reply. True if it has a reply. */
 static bool give_back(struct relay_port *p, uint32_t slot, const uint8_t *reply, uint32_t n_bytes,
 		      struct inbox_chain *chain)
 {
@@ -258,7 +259,7 @@ static int add_port(struct relay_ports *ports, struct relay_port *p)
 	return 0;
 }
 
-/* From now on the owner finds it. */
+/* Adds the port to the ports that relay_put() uses. */
 static int start(struct port *port)
 {
 	struct relay_port *p = port_of(port);

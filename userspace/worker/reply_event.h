@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A worker reports its answers: events (tap/event.h) made of messages and their ports.
+ * A worker reports its answers to the tap: it makes events (tap/event.h) from messages and their
+ * ports.
  *
  *      reply_event_begin() ─► the engine answers over the query ─► reply_event_end()
  *            └─ deferred: reply_event_keep() ─► upstream answers ─► reply_event_late()
  *
- * The worker's thread calls all of these.
+ * Only the worker's thread calls these functions.
  */
 #ifndef VOLLEY_WORKER_REPLY_EVENT_H
 #define VOLLEY_WORKER_REPLY_EVENT_H
@@ -15,23 +16,21 @@
 #include "tap/tap.h"
 
 #define REPLY_EVENT_QUERY_MAX \
-	512 /* of a query that waits; a longer one is made anew from its reply */
+	512 /* of a deferred query; a longer query is made anew from its reply */
 
-/*
- * An event without its reply, and when its query came. Zeroed before; not touched without a reader
- * of the tap.
- */
+/* An event without its reply, and the time of its query. The caller zeroes it; it is not touched
+ * unless the tap has a reader. */
 struct reply_event {
 	struct tap_event event;
 	uint64_t asked_ns;
-	uint8_t query[REPLY_EVENT_QUERY_MAX]; /* behind the event */
+	uint8_t query[REPLY_EVENT_QUERY_MAX]; /* the query of event */
 };
 
-/* The query is whole at m->data. NULL: there is no room, which is counted. */
+/* Begins an event; m->data must have the whole query. NULL: no room, which is counted. */
 struct tap_event *reply_event_begin(struct tap_producer *p, const struct port_msg *m);
 void reply_event_end(struct tap_producer *p, struct tap_event *e, const uint8_t *reply, size_t n,
 		     uint64_t asked_ns);
-/* Copies the event, and gives its room back. */
+/* Copies the event, and frees its place in the tap. */
 void reply_event_keep(struct reply_event *kept, const struct tap_event *e, uint64_t asked_ns);
 void reply_event_late(struct tap_producer *p, const struct reply_event *kept, const uint8_t *reply,
 		      size_t n);

@@ -19,41 +19,42 @@
 #define MESSAGE_MAX   65535u
 #define SCRATCH_BYTES (256u << 10)
 
-/* A question upstream. to.port is NULL where no reply is owed, or its port is gone. */
+/* A question upstream. to.port is NULL if no client waits for a reply, or if its port is gone. */
 struct slot {
-	struct engine_pending pending; /* first: what resolver_take() returns */
+	struct engine_pending pending; /* first: resolver_take() returns pointers to it */
 	struct port_return to;
-	struct resolver *asked; /* only to tell it from another; may be gone */
-	bool is_second;         /* asked anew of another resolver */
+	struct resolver *asked; /* only compared; it may be gone */
+	bool is_second;         /* it was asked again, of another resolver */
 	bool is_taken;
-	bool is_padded;   /* its reply is to be */
-	bool is_reported; /* its answer goes to the tap: event is set */
+	bool is_padded;   /* its reply must be padded */
+	bool is_reported; /* its answer goes to the tap, and event is set */
 	struct limits_place place;
 	struct slot *next_free;
-	struct reply_event *event; /* its own; not touched without a reader of the tap */
+	struct reply_event *event; /* of this slot; not touched unless the tap has a reader */
 };
 
 struct responder {
 	struct engine *engine;
 	struct resolver **resolver;
-	struct handover *handover; /* NULL: none, and no way */
+	struct handover *handover; /* NULL: none, then way is NULL, too */
 	struct handover_way *way;
 	struct responder_counters counters;
 	struct inbox inbox;
 	unsigned int n_slots;
-	unsigned int n_used; /* ever: the memory of those behind was never touched */
+	/* slots that were ever used; the memory behind them was never touched */
+	unsigned int n_used;
 	struct slot *slots;
-	struct engine_search *searches; /* one for each slot, as events */
+	struct engine_search *searches; /* one for each slot, like events */
 	struct reply_event *events;
 	struct tap_producer *tap;
 	struct slot *free;
-	struct limits limits; /* of these slots: this thread's alone */
+	struct limits limits; /* shares of the slots; only this thread uses them */
 
-	/* To be submitted together. */
+	/* Questions that are submitted together. */
 	struct resolver_question *batch[PORT_BURST];
 	unsigned int n_batch;
 
-	/* Completions of one port: their replies, in scratch up to scratch_at, go out together. */
+	/* Completed questions of one port. Their replies, in scratch, go out together. */
 	struct slot *done[PORT_BURST];
 	struct port_reply replies[PORT_BURST];
 	unsigned int n_done, n_replies;
@@ -61,7 +62,7 @@ struct responder {
 	uint8_t scratch[SCRATCH_BYTES];
 };
 
-/* One writer, so no locked instruction; readers see whole values. */
+/* There is one writer, so no locked instruction is needed. Readers see whole values. */
 static void count(uint64_t *counter, uint64_t n)
 {
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
@@ -76,9 +77,9 @@ static struct engine_times times_now(uint64_t now_ns)
 	};
 }
 
-/* ---- Slots and submitting --------------------------------------------------------------------- */
+/* ---- Slots and submitting -------------------------------------------------------------------- */
 
-/* The next slot to be taken, or NULL. */
+/* The next free slot, or NULL. */
 static struct slot *free_slot(struct responder *r)
 {
 	if (!r->free && r->n_used < r->n_slots) {
@@ -89,7 +90,7 @@ static struct slot *free_slot(struct responder *r)
 	return r->free;
 }
 
-/* The same for a client's question; NULL, too, where the client has its share of the slots. */
+/* The same for a client's question. NULL also if the client has its share of the slots. */
 static struct slot *free_slot_for(struct responder *r, const struct port_msg *m)
 {
 	return limits_has_room(&r->limits, m->family, m->peer) ? free_slot(r) : NULL;
@@ -99,7 +100,7 @@ static void take(struct responder *r, struct slot *s, struct resolver *resolver)
 {
 	const struct resolver_question *q = &s->pending.question;
 
-	/* A slot is free, and free_slot_for() has found room: it cannot fail. */
+	/* It cannot fail: free_slot_for() has found a slot and room in the share. */
 	(void)limits_take(&r->limits, q->family, q->client, &s->place);
 	r->free = s->next_free;
 	s->is_taken = true;
@@ -134,7 +135,7 @@ static void add_to_batch(struct responder *r, struct slot *s, struct resolver *r
 		submit(r, resolver);
 }
 
-/* ---- Messages --------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 _Static_assert(PORT_N_KINDS <= ENGINE_WAYS, "each kind of port is a way");
 
@@ -145,7 +146,8 @@ static void hand_over(struct responder *r, struct port_msg *m, struct port *port
 	count(is_put ? &r->counters.handed_over : &r->counters.handover_lost, !m->put_back);
 }
 
-/* Its connection was given away, or the one before it has to come again first. */
+/* True if the message is of the same connection as the one before, and that connection was given
+ * away or that message was put back. */
 static bool follows(struct port_msg *m, const struct port_msg *before)
 {
 	if (!(before->given || before->put_back) || !port_same_stream(before, m))
@@ -166,7 +168,7 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 	rq->msg = m->data;
 	rq->len = m->len;
 	rq->stream = m->stream;
-	rq->is_tls = m->encrypted && !port->is_relay; /* there the other thread pads */
+	rq->is_tls = m->encrypted && !port->is_relay; /* the relay's owner pads */
 	rq->idle_100ms = m->idle_100ms;
 	rq->family = m->family;
 	rq->client = m->peer;
@@ -201,7 +203,7 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 	add_to_batch(r, s, resolver);
 }
 
-/* The first ENGINE_AHEAD of n. */
+/* Prepares the first ENGINE_AHEAD of n messages. */
 static void read_ahead(struct responder *r, const struct port_msg *msgs, unsigned int n)
 {
 	struct engine_message ahead[ENGINE_AHEAD];
@@ -224,7 +226,8 @@ void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct p
 		.now_s = times.now_s,
 		.wall_s = times.wall_s,
 		.way = (uint8_t)port->kind,
-		.hands_over = r->handover && !port->is_relay, /* it has been there */
+		/* a relay's message comes from there */
+		.hands_over = r->handover && !port->is_relay,
 	};
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -244,7 +247,8 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 	struct engine_times times = times_now(clock_ns());
 
 	for (unsigned int i = 0; i < n; i++) {
-		struct slot *s = resolver ? free_slot(r) : NULL; /* before, there may be no room */
+		/* without a resolver there may be no slots */
+		struct slot *s = resolver ? free_slot(r) : NULL;
 
 		if (!s) {
 			count(&r->counters.not_refreshed, n - i);
@@ -258,9 +262,9 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 	submit(r, resolver);
 }
 
-/* ---- Completions ------------------------------------------------------------------------------ */
+/* ---- Completions ----------------------------------------------------------------------------- */
 
-/* The replies of a port go out, and what is done with is free, or asked again for the cache alone. */
+/* Sends a port's replies. Frees their slots, or asks again if only the cache needs it. */
 static void flush(struct responder *r, struct port *port, struct resolver *resolver,
 		  uint64_t now_ns)
 {
@@ -282,7 +286,7 @@ static void flush(struct responder *r, struct port *port, struct resolver *resol
 	r->scratch_at = 0;
 }
 
-/* The resolver went away under it, and there is another one. */
+/* True if the question failed because its resolver ended, and there is another one. */
 static bool is_to_be_moved(const struct slot *s, const struct resolver *resolver)
 {
 	const struct resolver_question *q = &s->pending.question;
@@ -298,8 +302,7 @@ static void finish(struct responder *r, struct slot *s, struct resolver *resolve
 	uint8_t *out = r->scratch + r->scratch_at;
 	size_t len = engine_finish(r->engine, &s->pending, times, out, cap);
 
-	if (len == ENGINE_DEFERRED &&
-	    resolver) { /* its client waits for another question's answer */
+	if (len == ENGINE_DEFERRED && resolver) { /* the client's answer needs another question */
 		resolver_release(&s->pending.question);
 		s->asked = resolver;
 		add_to_batch(r, s, resolver);
@@ -338,7 +341,7 @@ static void complete(struct responder *r, struct slot *s, struct resolver *resol
 	finish(r, s, resolver, times);
 }
 
-/* Those of one port, the first one's; the others in their order. */
+/* Completes the questions of the first one's port. Returns the others in their order. */
 static struct slot *complete_port(struct responder *r, struct slot *first,
 				  struct resolver *resolver, const struct engine_times *times)
 {
@@ -392,7 +395,7 @@ void responder_port_gone(void *ctx, struct port *port)
 			r->slots[i].to.port = NULL;
 }
 
-/* ---- Begin and end ---------------------------------------------------------------------------- */
+/* ---- Begin and end --------------------------------------------------------------------------- */
 
 static void free_room(struct responder *r)
 {

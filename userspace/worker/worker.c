@@ -30,7 +30,7 @@ enum command_kind {
 	COMMAND_STOP,
 };
 
-/* One letter at a time: callers queue at `callers`, the letter itself is guarded by `lock`. */
+/* It has one command at a time. Callers queue at `callers`, and `lock` guards the command. */
 struct mailbox {
 	pthread_mutex_t callers;
 	pthread_mutex_t lock;
@@ -61,7 +61,7 @@ struct worker {
 	pthread_t thread;
 	int epoll_fd;
 	bool stopping;
-	bool is_idle; /* the last round brought nothing */
+	bool is_idle; /* the last round had no message */
 	unsigned int n_ports;
 	unsigned int n_sources;
 	struct source sources[WORKER_SOURCES_MAX];
@@ -69,7 +69,7 @@ struct worker {
 	struct port_msg msgs[PORT_BURST];
 };
 
-/* How many are answered. */
+/* Counts a burst. Returns how many of its messages have a reply. */
 static unsigned int count_burst(struct worker_kind_stats *stats, const struct port_msg *msgs,
 				unsigned int n)
 {
@@ -85,7 +85,7 @@ static unsigned int count_burst(struct worker_kind_stats *stats, const struct po
 	return n_replies;
 }
 
-/* One burst through one port. Whether the port may have more. */
+/* Handles one burst of a port. True if the port may have more messages. */
 static bool run_burst(struct worker *w, struct port *p, uint64_t now_ns)
 {
 	struct worker_kind_stats *stats = &w->stats.by_kind[p->kind];
@@ -103,7 +103,7 @@ static bool run_burst(struct worker *w, struct port *p, uint64_t now_ns)
 	return n == PORT_BURST;
 }
 
-/* A burst of each in turn, so that a busy port does not starve the others. */
+/* Handles one burst of each ready port in turn, so that a busy port does not starve the others. */
 static void run_ready(struct worker *w, uint64_t now_ns)
 {
 	uint64_t n_before = w->stats.bursts;
@@ -136,7 +136,7 @@ static void run_sources(struct worker *w, uint64_t now_ns)
 			run_source(&w->sources[i], now_ns);
 }
 
-/* Whatever the fds say: there may be no round any more in which they are looked at. */
+/* Calls all sources, readable or not, because there may be no later round for them. */
 static void drain_sources(struct worker *w)
 {
 	for (unsigned int i = 0; i < w->n_sources; i++)
@@ -158,7 +158,7 @@ static int watch(struct worker *w, int fd, void *ptr)
 	return epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-/* A port without a descriptor tells by port_wake_at() alone when it wants its turn. */
+/* For a port without a descriptor only port_wake_at() says when to poll it. */
 static int watch_port(struct worker *w, struct port *p)
 {
 	return p->fd < 0 ? 0 : watch(w, p->fd, p);
@@ -244,7 +244,7 @@ static void read_mailbox(struct worker *w)
 	pthread_mutex_unlock(&box->lock);
 }
 
-/* The parts of `wanted` that are the caller's: what to do, and with what. */
+/* Sends the command in `wanted`, with its arguments, and waits for the result. */
 static int send_command(struct worker *w, const struct mailbox *wanted)
 {
 	struct mailbox *box = &w->mailbox;
@@ -256,7 +256,7 @@ static int send_command(struct worker *w, const struct mailbox *wanted)
 	box->port = wanted->port;
 	box->call = wanted->call;
 	box->call_user = wanted->call_user;
-	/* A full counter would mean that the worker was woken already. */
+	/* If the counter is full, the worker has been woken already. */
 	(void)eventfd_write(box->fd, 1);
 	while (box->command != COMMAND_NONE)
 		pthread_cond_wait(&box->done, &box->lock);
@@ -271,7 +271,7 @@ static int command(struct worker *w, enum command_kind kind, struct port *p)
 	return send_command(w, &(struct mailbox){ .command = kind, .port = p });
 }
 
-/* How long to sleep: until the first port wants its turn. */
+/* The time until the first port wants its turn. */
 static uint64_t sleep_ns(struct worker *w, uint64_t now_ns)
 {
 	uint64_t first = PORT_NEVER, longest = WORKER_IDLE_MS * CLOCK_NS_PER_MS;
@@ -289,8 +289,8 @@ static uint64_t sleep_ns(struct worker *w, uint64_t now_ns)
 }
 
 /*
- * A port that is polled and brings nothing leaves the core to whoever waits for it: on a small machine that
- * is the kernel's thread which fills its rings.
+ * After a round without messages the worker yields the core. On a small machine another thread may
+ * need it, such as the kernel's thread that fills the port's rings.
  */
 static int look(struct worker *w, struct epoll_event *events)
 {
@@ -312,7 +312,7 @@ static int wait_events(struct worker *w, struct epoll_event *events)
 	return n;
 }
 
-/* An error that stays on a socket is reported again and again; reading it takes it away. */
+/* epoll reports an error of a socket until it is read. */
 static void clear_error(struct port *p)
 {
 	socklen_t len = sizeof(int);
@@ -322,7 +322,7 @@ static void clear_error(struct port *p)
 	port_count(&p->stats.rx_errors, 1);
 }
 
-/* An event's pointer is a port, a source of ours, or NULL: the mailbox. */
+/* An event's pointer is a port, a source, or NULL for the mailbox. */
 static struct source *find_source(struct worker *w, const void *ptr)
 {
 	for (unsigned int i = 0; i < w->n_sources; i++)
@@ -338,7 +338,7 @@ static void take_port_event(struct worker *w, struct port *p, uint32_t events)
 		clear_error(p);
 }
 
-/* Mark who is ready. Whether a letter has come. */
+/* Marks ports and sources that are ready. True if the mailbox has a command. */
 static bool take_events(struct worker *w, const struct epoll_event *events, int n, uint64_t now_ns)
 {
 	bool letter = false;
@@ -382,7 +382,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are the main thread's business: the new thread inherits a full mask. */
+/* The main thread handles signals, so the new thread inherits a full mask. */
 static int create_thread(struct worker *w)
 {
 	pthread_attr_t attr;

@@ -1,23 +1,23 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A worker: one thread on one core that runs every message to completion. It sleeps in epoll over
- * its ports' fds, and when one has something, goes round:
+ * A worker: one thread on one core, which handles each message to its end. It sleeps in epoll over
+ * its ports' fds. When one is readable, it makes a round:
  *
  *      epoll_wait ─► for each ready port in turn: receive a burst ─► handle ─► send ─► again, until
  *          ▲         all are empty or WORKER_BURSTS_MAX bursts each                       │
  *          └──── quiescent state (RCU) · heartbeat · mailbox ◄────────────────────────────┘
  *
- * Sources are other fds whose owner is to be called on this thread: what comes back from other
- * threads, such as answers to deferred messages. They have their turn before the ports.
+ * Sources are other fds with a function for this thread to call, for results of other threads such
+ * as answers to deferred messages. They come before the ports.
  *
- * A port without an fd (DPDK) is asked when port_wake_at() says so: at once while there is traffic, and a
- * worker that finds none there yields its core before it asks again.
+ * A port without an fd (DPDK) is polled when port_wake_at() says so, which is at once while there
+ * is traffic. If it has no messages, the worker yields its core before it polls again.
  *
- * The fds are watched level-triggered: a port left with messages is reported again by itself, and
- * no wake-up can be lost. While it sleeps, the thread is offline for RCU, so a synchronize_rcu()
- * elsewhere never waits for traffic. There is no lock on the way of a message: ports come and go
- * through a mailbox that the worker empties between two rounds.
+ * The fds are level-triggered: epoll reports a port with remaining messages again, so no wake-up is
+ * lost. A sleeping worker is offline for RCU, so synchronize_rcu() in another thread does not wait
+ * for traffic. Messages meet no lock: ports come and go through a mailbox, which the worker reads
+ * between two rounds.
  */
 #ifndef VOLLEY_WORKER_WORKER_H
 #define VOLLEY_WORKER_WORKER_H
@@ -28,23 +28,25 @@
 #include "port/port.h"
 
 #define WORKER_PORTS_MAX   768 /* 256 addresses, and queues of several interfaces */
-#define WORKER_BURSTS_MAX  8   /* of one port in a row of rounds without looking at epoll */
-#define WORKER_IDLE_MS     250 /* sleep at most so long: the heartbeat beats at least so often */
+#define WORKER_BURSTS_MAX  8   /* of one port in one round, without a call of epoll */
+#define WORKER_IDLE_MS     250 /* the longest sleep, so also the longest time between heartbeats */
 #define WORKER_CPU_ANY     (-1)
 #define WORKER_SOURCES_MAX 4
 
 /*
- * Answers a burst of one port: for each message writes the reply over the query at data and sets len,
- * or sets len to 0 for none. Called on the worker's thread, online for RCU: what it reads under RCU is valid until
- * it returns. now_ns is CLOCK_MONOTONIC at the start of the round. Must not block.
+ * Answers a burst of one port. For each message it writes the reply over the query at data and sets
+ * len, or sets len to 0 for no reply. Called on the worker's thread, which is online for RCU: data
+ * read under RCU is valid until it returns. now_ns is CLOCK_MONOTONIC at the start of the round.
+ * Must not block.
  */
 typedef void worker_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 			   uint64_t now_ns);
 
 /*
- * While fd is readable, ready() is called once a round, on the worker's thread, online for RCU, and
- * makes it silent by and by. It is also called, whatever fd says, before a port is let go of, so that
- * replies that are there find their port, and a last time when all ports are gone. Must not block.
+ * While fd is readable, the worker calls ready() once a round, on its thread, online for RCU;
+ * ready() should read fd empty. The worker also calls ready(), even if fd is not readable, before
+ * it releases a port, so that waiting replies find their port, and a last time when all ports are
+ * gone. Must not block.
  */
 struct worker_source {
 	int fd;
@@ -53,67 +55,69 @@ struct worker_source {
 };
 
 struct worker_config {
-	unsigned int id; /* in the thread's name */
+	unsigned int id; /* for the thread's name */
 	int cpu;         /* the core to run on, or WORKER_CPU_ANY */
 	worker_handle *handle;
-	void *ctx; /* for handle and port_gone; the caller's, until worker_stop() has returned */
+	void *ctx; /* for handle and port_gone; borrowed until worker_stop() has returned */
 	/*
-	 * The worker has let go of p and no message of it is out: all returns of it (port_defer()) are to
-	 * be forgotten now, before the port's owner hears that it may close it. The worker's thread. NULL:
-	 * nobody keeps any.
+	 * The worker has released p and has no message of it. Now forget all returns to it
+	 * (port_defer()), before the port's owner may close it. On the worker's thread. NULL: no
+	 * returns are kept.
 	 */
 	void (*port_gone)(void *ctx, struct port *p);
-	const struct worker_source *sources; /* copied; their fds and contexts as long as ctx */
-	unsigned int n_sources;              /* at most WORKER_SOURCES_MAX */
+	/* copied; their fds and contexts must live as long as ctx */
+	const struct worker_source *sources;
+	unsigned int n_sources; /* at most WORKER_SOURCES_MAX */
 };
 
-/* Written by the worker only; read with worker_stats_read(). */
+/* Only the worker writes it. Read it with worker_stats_read(). */
 struct worker_stats {
-	uint64_t heartbeat; /* rounds; at least one in WORKER_IDLE_MS while the worker lives */
+	uint64_t heartbeat; /* rounds: at least one in WORKER_IDLE_MS */
 	uint64_t bursts;
 	struct worker_kind_stats {
-		uint64_t queries;  /* messages handed to handle */
-		uint64_t answered; /* of these, with a reply at once */
-		uint64_t deferred; /* of these, to be answered later */
-		struct histogram
-			took; /* those answered, from the receive of their burst to its send */
+		uint64_t queries;  /* messages that handle() got */
+		uint64_t answered; /* of these, answered at once */
+		uint64_t deferred; /* of these, deferred */
+		/* time from the receive of a burst to its send, for each answered message */
+		struct histogram took;
 	} by_kind[PORT_N_KINDS];
 };
 
 struct worker;
 
 /*
- * Start the thread. 0 or -errno: -EINVAL for a core that is not there or not ours, and for too many
- * sources; what epoll_ctl() says of a source's fd.
+ * Starts the thread. 0 or -errno: -EINVAL for a core that does not exist or is not allowed, and for
+ * too many sources; or the error of epoll_ctl() for a source's fd.
  */
 __attribute__((warn_unused_result)) int worker_start(struct worker **out,
 						     const struct worker_config *config);
 
 /*
- * Give the worker a port and start it (port_start()); the port stays the caller's to close, after
- * worker_port_remove() or worker_stop(). Returns when it is done, at most WORKER_IDLE_MS and one
- * round later. Any thread but a worker's. 0, -ENOSPC (WORKER_PORTS_MAX) or -errno; the worker
- * does not have the port then.
+ * Gives the worker a port and starts it (port_start()). The caller closes the port after
+ * worker_port_remove() or worker_stop(). Returns when it is done, which takes at most
+ * WORKER_IDLE_MS and one round. Any thread but a worker's. 0, -ENOSPC (WORKER_PORTS_MAX) or -errno;
+ * then the worker does not have the port.
  */
 __attribute__((warn_unused_result)) int worker_port_add(struct worker *w, struct port *p);
 
 /*
- * Take a port away: it stops attracting traffic, what had arrived is answered (as far as one round
- * goes), and nobody touches it any more when this returns. 0, or -ENOENT if the worker has it not.
+ * Removes a port: it gets no more traffic, the worker answers messages that have arrived (as many
+ * as fit one round), and no thread uses the port after the return. 0, or -ENOENT if the worker does
+ * not have it.
  */
 int worker_port_remove(struct worker *w, struct port *p);
 
 /*
- * The worker calls `call` between two rounds, when none of its ports has a message out: so what is said to
- * be the worker's thread's alone can be asked for by another thread. `call` must not block. Returns what it
- * returns, when it has returned. Any thread but a worker's.
+ * The worker calls `call` between two rounds, when it has no message of a port. So another thread
+ * can run a function that only the worker's thread may run. `call` must not block. Returns the
+ * result of `call`. Any thread but a worker's.
  */
 typedef int worker_call_fn(void *user);
 int worker_call(struct worker *w, worker_call_fn *call, void *user);
 
 /*
- * Remove all ports as above, call each source a last time, end the thread, join it, free the worker.
- * NULL is allowed.
+ * Removes all ports as above, calls each source a last time, ends and joins the thread, and frees
+ * the worker. NULL is allowed.
  */
 void worker_stop(struct worker *w);
 

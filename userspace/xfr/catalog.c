@@ -11,7 +11,7 @@
 
 #define BLOCK_BYTES (64u << 10)
 
-/* What members point to, copied one behind the other. */
+/* A block of the octets that members point to. */
 struct catalog_block {
 	struct catalog_block *next;
 	size_t n;
@@ -35,9 +35,9 @@ void catalog_fini(struct catalog *c)
 	catalog_init(c);
 }
 
-/* --- Put together -------------------------------------------------------------------------------- */
+/* --- Building --------------------------------------------------------------------------------- */
 
-/* At most a name or a group. */
+/* Copies at most a name or a group. */
 static uint8_t *keep(struct catalog *c, const uint8_t *bytes, size_t n)
 {
 	struct catalog_block *b = c->blocks;
@@ -100,7 +100,7 @@ int catalog_add(struct catalog *c, const struct catalog_member *m)
 	return 0;
 }
 
-/* Wire names end themselves, so that one is never the begin of another. */
+/* A wire name ends with the root label, so no name is a prefix of another one. */
 static int compare_names(const uint8_t *a, const uint8_t *b)
 {
 	size_t n = name_bytes(a), m = name_bytes(b);
@@ -132,7 +132,7 @@ const struct catalog_member *catalog_find(const struct catalog *c, const uint8_t
 	return c->n ? bsearch(&key, c->members, c->n, sizeof(key), compare_members) : NULL;
 }
 
-/* --- Compare ------------------------------------------------------------------------------------- */
+/* --- Comparing -------------------------------------------------------------------------------- */
 
 static bool same_octets(const uint8_t *a, size_t n, const uint8_t *b, size_t m)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A catalog from its zone, in one walk: a member's node comes before its properties, for the order is
- * the canonical one.
+ * Reads a catalog in one walk over its zone. The order is canonical, so a member's node comes
+ * before its properties.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -21,7 +21,8 @@ struct reading {
 	const struct zone_node *node;
 	unsigned n_apex_labels;
 	bool has_version, has_member;
-	struct catalog_member member; /* the one under way; points to what follows */
+	/* the member that is being read; points into the arrays below */
+	struct catalog_member member;
 	uint8_t owner[NAME_FOLDED_BYTES], name[NAME_FOLDED_BYTES], unique[64];
 	uint8_t coo[NAME_FOLDED_BYTES], group[UINT8_MAX];
 	char *why;
@@ -46,7 +47,7 @@ static int broken_at(struct reading *r, const char *what)
 	return broken(r, "%s %s", text, what);
 }
 
-/* The only record of a set; false where there are more. */
+/* Gives the first record of a set; false if the set has more than one. */
 static bool only_one(const struct reading *r, const struct zone_rrset *set, struct zone_rdata *rd)
 {
 	zone_rdata_next(zone_rrset_first(r->z, set), rd);
@@ -60,7 +61,7 @@ static bool is_label(const uint8_t *name, const char *label)
 	return *name == n && !memcmp(name + 1, label, n);
 }
 
-/* --- Nodes --------------------------------------------------------------------------------------- */
+/* --- Nodes ------------------------------------------------------------------------------------ */
 
 /* Section 4.2.1. */
 static int take_version(struct reading *r)
@@ -73,7 +74,7 @@ static int take_version(struct reading *r)
 	if (!only_one(r, set, &rd))
 		return broken_at(r, "has more than one record");
 	if (rd.len != 2 || memcmp(rd.bytes, "\0012", 2))
-		return broken_at(r, "is not \"2\", the only version that is known here");
+		return broken_at(r, "is not \"2\", the only version that Volley knows");
 	r->has_version = true;
 	return 0;
 }
@@ -86,7 +87,7 @@ static int end_member(struct reading *r)
 	return has_member ? catalog_add(r->catalog, &r->member) : 0;
 }
 
-/* Section 4.1. A node without a PTR may have properties, but they are nobody's. */
+/* Section 4.1. The properties of a node without a PTR are ignored. */
 static int take_member(struct reading *r)
 {
 	const struct zone_rrset *set = zone_node_rrset(r->z, r->node, DNS_TYPE_PTR);
@@ -119,7 +120,7 @@ static int take_coo(struct reading *r)
 	return 0;
 }
 
-/* Section 4.3.2. The strings of a record are one; a longer value than a string can be is no value. */
+/* Section 4.3.2. Strings are joined; a value longer than UINT8_MAX octets is ignored. */
 static int take_group(struct reading *r)
 {
 	const struct zone_rrset *set = zone_node_rrset(r->z, r->node, DNS_TYPE_TXT);
@@ -128,7 +129,7 @@ static int take_group(struct reading *r)
 
 	if (!set)
 		return 0;
-	zone_rdata_next(zone_rrset_first(r->z, set), &rd); /* of several the first */
+	zone_rdata_next(zone_rrset_first(r->z, set), &rd); /* of several records, the first */
 	for (size_t at = 0; at < rd.len; at += 1u + rd.bytes[at]) {
 		size_t length = rd.bytes[at];
 
@@ -166,9 +167,9 @@ static int take_node(struct reading *r)
 	return is_label(r->owner, "group") ? take_group(r) : 0;
 }
 
-/* --- All ----------------------------------------------------------------------------------------- */
+/* --- The whole zone --------------------------------------------------------------------------- */
 
-/* Which one it is that is there twice. */
+/* Names the zone that is listed twice. */
 static int broken_twice(struct reading *r)
 {
 	const struct catalog *c = r->catalog;
@@ -178,7 +179,7 @@ static int broken_twice(struct reading *r)
 			memcpy(r->owner, c->members[i].name, name_bytes(c->members[i].name));
 			break;
 		}
-	return broken_at(r, "is there twice");
+	return broken_at(r, "is listed twice");
 }
 
 static int read_all(struct reading *r)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The records of a catalog that is ours. TTLs count for nothing there (RFC 9432 section 4.1 has 0). */
+/* Writes the records of a catalog. Consumers ignore the TTLs (RFC 9432 section 4.1: 0). */
 #include <string.h>
 
 #include "base/err.h"
@@ -10,7 +10,7 @@
 #include "dns/proto.h"
 #include "xfr/catalog.h"
 
-/* Nobody asks a catalog; those who consume it go by its notifications and these times. */
+/* Consumers of a catalog refresh it by its NOTIFYs and these times. */
 #define REFRESH_S 3600u
 #define RETRY_S   600u
 #define EXPIRE_S  2147483646u
@@ -19,7 +19,7 @@ static const uint8_t invalid[] = "\7invalid";
 
 struct owner {
 	uint8_t bytes[DNS_NAME_MAX];
-	size_t at; /* names grow to the left */
+	size_t at; /* of the name's first octet: a name is written from right to left */
 };
 
 static void begin_owner(struct owner *o, const uint8_t *apex)
@@ -30,7 +30,7 @@ static void begin_owner(struct owner *o, const uint8_t *apex)
 	memcpy(o->bytes + o->at, apex, n);
 }
 
-/* @label with its length octet. */
+/* Puts @label, which includes its length octet, before the name. */
 static int put_label(struct owner *o, const uint8_t *label)
 {
 	size_t n = 1u + label[0];

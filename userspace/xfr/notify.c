@@ -37,7 +37,7 @@ int notify_build(uint8_t *buf, size_t cap, uint16_t id, const uint8_t *zone, con
 	return (int)w.at;
 }
 
-/* A SOA in the answer section, where there is one for the zone; the rest does not matter. */
+/* Looks for a SOA of the zone in the answer section, and ignores all other records. */
 static int read_serial(struct notify *n, struct xfr_message *m)
 {
 	struct xfr_record r;
@@ -82,7 +82,7 @@ int notify_match(const uint8_t *msg, size_t len, uint16_t id, const uint8_t *zon
 	if (xfr_message_open(&m, msg, len) || !(m.flags & DNS_FLAG_QR) || m.id != id ||
 	    m.opcode != DNS_OPCODE_NOTIFY)
 		return ERR_FORMAT;
-	/* Some leave the question out of an error. */
+	/* Some servers send errors without the question. */
 	if (!m.count[XFR_QUESTION])
 		return m.rcode;
 	if (m.count[XFR_QUESTION] != 1 || xfr_message_question(&m, &q) || q.type != DNS_TYPE_SOA ||

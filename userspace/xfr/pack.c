@@ -8,7 +8,7 @@
 #include "base/wire.h"
 #include "dns/rdata.h"
 
-/* A name is split once and compared with each that it may share something with. */
+/* Finds the labels of a name, once, before it is compared with several others. */
 static void split(struct pack_name *n, const uint8_t *name)
 {
 	unsigned int at = 0;
@@ -30,7 +30,7 @@ static bool label_equal(const uint8_t *a, const uint8_t *b)
 	return true;
 }
 
-/* How many labels, from the right, are the same and can be pointed to. */
+/* How many labels, from the right, are the same in both and have an offset in b. */
 static unsigned int common(const struct pack_name *a, const struct pack_name *b)
 {
 	unsigned int max = a->n_labels < b->n_labels ? a->n_labels : b->n_labels, best = 0;
@@ -62,7 +62,7 @@ static const struct pack_name *find(const struct pack *p, const struct pack_name
 	return best;
 }
 
-/* What was written out here is at hand as far as pointers reach; the rest is where it was. */
+/* Stores the offsets of n's labels: n_written were written at at, from has the others. */
 static void note(struct pack_name *n, unsigned int n_written, size_t at,
 		 const struct pack_name *from)
 {
@@ -72,7 +72,7 @@ static void note(struct pack_name *n, unsigned int n_written, size_t at,
 		n->offset[i] = from->offset[from->n_labels - (n->n_labels - i)];
 }
 
-/* n is split. ERR_SPACE: nothing was written. */
+/* n is the result of split(). ERR_SPACE: nothing was written. */
 static int put_name(struct pack *p, struct pack_name *n)
 {
 	unsigned int n_shared, n_written;
@@ -102,7 +102,7 @@ static int put_owner(struct pack *p, const uint8_t *name)
 	struct pack_name *n = &p->owners[!p->owner];
 	int err;
 
-	/* Most records have the owner of the one before. */
+	/* Most records have the same owner as the record before. */
 	if (last->n_labels && last->offset[0] && p->limit - p->at >= 2 &&
 	    name_bytes(name) == last->at[last->n_labels] + 1u &&
 	    !memcmp(name, last->octets, last->at[last->n_labels])) {

@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records into the messages of a transfer, with names compressed against the few that were written
- * last: the owner before, which in canonical order shares all that can be shared, and the names in the
- * last records' data.
+ * Writes records into the messages of a transfer. Names are compressed against the few that were
+ * written last: the owner before, with which an owner in canonical order shares the most labels,
+ * and the names in the data of the last records.
  *
  *      last owner   mail . host . example .        next   www . host . example .
  *      its offsets   900    905    12                      \3www → 905
  *
- * Other than dns/writer.h nothing is hashed, and letter case counts: a transfer keeps the case of names
- * (RFC 5936 section 3.4), and is of any length.
+ * Unlike dns/writer.h, this writer hashes nothing, and letter case counts: a transfer keeps the
+ * case of names (RFC 5936 section 3.4). A transfer may have any length.
  *
- * One thread per packer; no allocation.
+ * One thread for each struct pack. No allocation.
  */
 #ifndef VOLLEY_XFR_PACK_H
 #define VOLLEY_XFR_PACK_H
@@ -27,31 +27,33 @@
 /* A name that was written. */
 struct pack_name {
 	unsigned int n_labels;
-	uint8_t at[DNS_LABELS_MAX + 1];      /* where each label begins in octets; the root's too */
-	uint16_t offset[DNS_LABELS_MAX + 1]; /* where it is in the message; 0: out of reach */
+	/* where labels, also the root, begin in octets */
+	uint8_t at[DNS_LABELS_MAX + 1];
+	/* of each label in the message; 0: a pointer cannot reach it */
+	uint16_t offset[DNS_LABELS_MAX + 1];
 	uint8_t octets[NAME_FOLDED_BYTES];
 };
 
 struct pack {
 	uint8_t *msg;
-	size_t at, limit; /* offsets in the message: of the next octet, and that is not passed */
+	size_t at, limit;       /* offsets in the message: of the next octet, and of the end */
 	unsigned int n_records; /* in this message */
-	unsigned int owner;     /* which of owners is the last one */
-	unsigned int rdata;     /* which of rdatas is the next one */
+	unsigned int owner;     /* index of the last owner */
+	unsigned int rdata;     /* index of the next name in data */
 	struct pack_name owners[2];
 	struct pack_name rdatas[PACK_RDATA_NAMES];
 };
 
 /*
- * Begins a message: records go to msg from offset at on, up to limit. qname (wire) stands at offset 12;
- * NULL: there is no question.
+ * Begins a message. Records go to msg, from offset at up to limit. qname (wire) is at offset 12, or
+ * is NULL if the message has no question.
  */
 void pack_begin(struct pack *p, uint8_t *msg, size_t at, size_t limit, const uint8_t *qname);
 
 /*
- * Writes a record of class IN. owner is a checked name, rdata uncompressed and checked; names in it are
- * compressed for the types of RFC 1035 only (RFC 3597 section 4). ERR_SPACE: it is not written, and the
- * message is at its end: a shorter one must not follow.
+ * Writes a record of class IN. owner is a checked name; rdata is uncompressed and checked. Names in
+ * rdata are compressed only for the types of RFC 1035 (RFC 3597 section 4). ERR_SPACE: the record
+ * is not written, and no other record may be written to this message.
  */
 int pack_record(struct pack *p, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		const uint8_t *rdata, size_t rdata_bytes) __attribute__((warn_unused_result));

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of keys. OpenSSL keeps the secrets, in contexts that are copied for each MAC. */
+/* The table of keys. OpenSSL contexts keep the secrets; each MAC uses a copy of a context. */
 #include <errno.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>

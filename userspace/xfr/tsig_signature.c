@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a MAC covers (RFC 8945 section 4.3 and 5.3.1), in this order:
+ * A MAC covers these parts, in this order (RFC 8945 section 4.3 and 5.3.1):
  *
  *      request         message │ variables
  *      first reply     request's MAC │ message │ variables
- *      next ones       last MAC │ messages without one │ message │ time and fudge
+ *      next ones       last MAC │ unsigned messages │ message │ time and fudge
  *
- * A message is covered without its TSIG record, which ARCOUNT does not count, and with its first ID. A
- * MAC is preceded by its length.
+ * A message is covered without its TSIG record, with an ARCOUNT that does not count the record, and
+ * with its original ID. A MAC is covered with its length before it.
  */
 #include "xfr/tsig_signature.h"
 
@@ -31,7 +31,7 @@ struct algorithm {
 };
 
 static const struct algorithm algorithms[TSIG_N_ALGORITHMS] = {
-/* All names have the one length. */
+/* All names have the same length. */
 #define ROW(id, name, digest, bytes) { (const uint8_t *)"\13" name, 13, bytes },
 	TSIG_ALGORITHMS(ROW)
 #undef ROW
@@ -84,22 +84,22 @@ enum dns_rcode tsig_rcode(enum tsig_verdict verdict)
 	}
 }
 
-/* ---- Finding the record ----------------------------------------------------------------------- */
+/* ---- Finding the record ---------------------------------------------------------------------- */
 
-/* A message taken apart: the record is at body_bytes. */
+/* The parts of a message: the TSIG record is at body_bytes. */
 struct found {
 	bool has_tsig;
 	size_t body_bytes;
 	struct tsig_record tsig;
 };
 
-/* The offset behind the record at *at, and its type; false: malformed. */
+/* Moves *at to the end of the record, and gives its type. False: malformed. */
 static bool skip_record(const uint8_t *msg, size_t len, size_t *at, uint16_t *type)
 {
 	uint8_t name[NAME_FOLDED_BYTES];
 	size_t end;
 
-	/* Nearly all owners are a pointer alone; where it leads does not matter here. */
+	/* Nearly all owners are only a pointer. Its target does not matter here. */
 	if (len - *at >= 2 && msg[*at] >= DNS_POINTER_BITS)
 		end = *at + 2;
 	else if (name_follow(name, msg, len, *at, &end) < 0)
@@ -127,7 +127,7 @@ static bool skip_questions(const uint8_t *msg, size_t len, size_t *at)
 	return true;
 }
 
-/* Section 5.1: one, and the last of the additional section. Octets behind it are no one's. */
+/* Section 5.1: one TSIG may be at the end of the additional section, with no octets behind it. */
 static int find(struct found *f, const uint8_t *msg, size_t len)
 {
 	size_t at = DNS_HEADER_BYTES, end;
@@ -157,9 +157,9 @@ static int find(struct found *f, const uint8_t *msg, size_t len)
 	return 0;
 }
 
-/* ---- Digests ---------------------------------------------------------------------------------- */
+/* ---- Digests --------------------------------------------------------------------------------- */
 
-/* An error sticks: without the context, all of it does nothing and the end fails. */
+/* After an error *hmac is NULL: further calls do nothing, and finish() fails. */
 static void feed(EVP_MAC_CTX **hmac, const void *bytes, size_t n)
 {
 	if (*hmac && !EVP_MAC_update(*hmac, bytes, n)) {
@@ -176,7 +176,7 @@ static void feed_be16(EVP_MAC_CTX **hmac, uint16_t v)
 	feed(hmac, bytes, 2);
 }
 
-/* A digest that begins with the MAC before it, if there is one. */
+/* Begins a digest with the MAC before it, if there is one. */
 static EVP_MAC_CTX *begin(const struct tsig *t)
 {
 	EVP_MAC_CTX *hmac = EVP_MAC_CTX_dup(t->key->hmac);
@@ -210,7 +210,7 @@ static void feed_time(EVP_MAC_CTX **hmac, const struct tsig_record *r)
 	feed_be16(hmac, r->fudge_s);
 }
 
-/* Section 4.3.3: all of the record but what is the MAC's; class ANY, TTL 0. */
+/* Section 4.3.3: all fields of the record except the MAC, with class ANY and TTL 0. */
 static void feed_variables(EVP_MAC_CTX **hmac, const struct tsig_record *r)
 {
 	static const uint8_t class_and_ttl[] = { 0, DNS_CLASS_ANY, 0, 0, 0, 0 };
@@ -224,7 +224,7 @@ static void feed_variables(EVP_MAC_CTX **hmac, const struct tsig_record *r)
 	feed(hmac, r->other, r->other_bytes);
 }
 
-/* Takes the context. Returns the digest's length, or -ENOMEM. */
+/* Frees the context. Returns the digest's length, or -ENOMEM. */
 static int finish(EVP_MAC_CTX *hmac, uint8_t mac[TSIG_MAC_MAX])
 {
 	size_t n = 0;
@@ -234,7 +234,7 @@ static int finish(EVP_MAC_CTX *hmac, uint8_t mac[TSIG_MAC_MAX])
 	return ok ? (int)n : -ENOMEM;
 }
 
-/* ---- Verifying -------------------------------------------------------------------------------- */
+/* ---- Verifying ------------------------------------------------------------------------------- */
 
 static bool is_key(const struct tsig_key *key, const struct tsig_record *r)
 {
@@ -244,7 +244,7 @@ static bool is_key(const struct tsig_key *key, const struct tsig_record *r)
 	       a->name_bytes == r->algorithm_bytes && !memcmp(a->name, r->algorithm, a->name_bytes);
 }
 
-/* Section 5.2.2.1. Shorter ones are malformed; what policy asks for beyond that is looked at last. */
+/* Section 5.2.2.1. A shorter MAC is malformed. check() compares it with the policy, last of all. */
 static bool is_mac_size(const struct tsig_key *key, unsigned int n)
 {
 	unsigned int full = algorithm_of(key)->mac_bytes;
@@ -259,7 +259,8 @@ static bool is_in_time(const struct tsig_record *r, uint64_t now_s)
 	return off <= r->fudge_s;
 }
 
-/* Section 5.2: the MAC, then the time, then policy. Takes the digest of all before the record. */
+/* Section 5.2: checks the MAC, then the time, then policy. Frees hmac, the digest of the
+ * message. */
 static enum tsig_verdict check(struct tsig *t, EVP_MAC_CTX *hmac, const struct found *f,
 			       uint64_t now_s)
 {
@@ -318,7 +319,7 @@ enum tsig_verdict tsig_verify_request(struct tsig *t, const struct tsig_keys *ke
 	return t->verdict;
 }
 
-/* A message of a stream without a signature of its own: the next one covers it. */
+/* An unsigned message of a stream: the next signature covers it. */
 static enum tsig_verdict take_unsigned(struct tsig *t, const uint8_t *msg, size_t len)
 {
 	if (!t->n_replies)
@@ -385,7 +386,7 @@ enum tsig_verdict tsig_verify(struct tsig *t, const uint8_t *msg, size_t len, ui
 	return t->verdict;
 }
 
-/* ---- Signing ---------------------------------------------------------------------------------- */
+/* ---- Signing --------------------------------------------------------------------------------- */
 
 void tsig_init(struct tsig *t, const struct tsig_key *key)
 {
@@ -398,7 +399,7 @@ void tsig_fini(struct tsig *t)
 	t->hmac = NULL;
 }
 
-/* The record that says what was wrong with the request carries no MAC: section 5.3.2. */
+/* For these errors the reply's TSIG record has no MAC: section 5.3.2. */
 static bool is_unsigned_error(const struct tsig *t)
 {
 	return t->is_server && (t->verdict == TSIG_BADKEY || t->verdict == TSIG_BADSIG);
@@ -422,7 +423,7 @@ size_t tsig_room(const struct tsig *t)
 	       (t->is_server && t->verdict == TSIG_BADTIME ? TIME_BYTES : 0);
 }
 
-/* Section 5.2.3: the client's time, so that it takes the reply, and ours beside it. */
+/* Section 5.2.3: the client's time, so that it accepts the reply; Other Data has ours. */
 static void say_our_time(struct tsig_record *r, const struct tsig *t, uint8_t other[TIME_BYTES])
 {
 	wire_store_be16(other, (uint16_t)(r->time_s >> 32));

@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The message: what it must be like for any zone. What it says of the zone is in update_apply.c.
- */
+/* Checks of the message that need no zone. update_apply.c applies it to the zone. */
 #include "xfr/update.h"
 
 #include "base/err.h"

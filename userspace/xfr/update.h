@@ -1,16 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dynamic update: RFC 2136 on an edit of a zone. Who may, and the signature, the caller has looked
- * at.
+ * Dynamic update: RFC 2136 on an edit of a zone. The caller has checked the signature and the
+ * client's rights.
  *
- *      update_open()   the message, checked as far as it can be without the zone (2, 3.1, 3.4.1)
+ *      update_open()   reads the message; checks all that needs no zone (2, 3.1, 3.4.1)
  *      update_apply()  prerequisites (3.2), then the changes (3.4.2), then the serial number
  *
- * Of a zone that we sign (is_signed_here) RRSIG, NSEC, NSEC3, NSEC3PARAM, DNSKEY, CDS and CDNSKEY are the
- * signer's: REFUSED.
+ * In a zone that we sign (is_signed_here), an update may not change RRSIG, NSEC, NSEC3, NSEC3PARAM,
+ * DNSKEY, CDS and CDNSKEY, which the signer makes: REFUSED.
  *
- * Pure but for the edit; one thread.
+ * Pure, except for the edit; one thread.
  */
 #ifndef VOLLEY_XFR_UPDATE_H
 #define VOLLEY_XFR_UPDATE_H
@@ -22,11 +22,11 @@
 #include "xfr/xfr_message.h"
 #include "zone/edit.h"
 
-/* How the serial number grows where the update does not raise it itself. */
+/* How the serial number grows if the update does not raise it itself. */
 enum update_serial {
 	UPDATE_SERIAL_INCREMENT,
-	UPDATE_SERIAL_UNIXTIME, /* now_s, where that is newer; else by one */
-	UPDATE_SERIAL_KEEP,     /* left to the caller: the signer raises it */
+	UPDATE_SERIAL_UNIXTIME, /* to now_s if that is newer, else by one */
+	UPDATE_SERIAL_KEEP,     /* not at all: the caller's signer raises it */
 };
 
 struct update_options {
@@ -45,17 +45,17 @@ struct update {
 };
 
 /*
- * Reads the message: NOERROR, FORMERR, NOTIMP (no UPDATE), NOTZONE. Whoever is asked for another zone or
- * class answers NOTAUTH. len is without the TSIG or with it. Borrows msg.
+ * Reads the message: NOERROR, FORMERR, NOTIMP (no UPDATE), NOTZONE. The caller answers NOTAUTH if
+ * the zone or class is not one of ours. len may include the TSIG. Borrows msg.
  */
 enum dns_rcode update_open(struct update *u, const uint8_t *msg, size_t len)
 	__attribute__((warn_unused_result));
 
 /*
- * Tests the prerequisites on zone_edit_view() and makes the changes. u->zone is the zone's apex. *changed,
- * whether anything did; the serial number is raised then. NOERROR; anything else: the edit is to be
- * cancelled, nothing may be kept. SERVFAIL: no memory. zone_edit_finish() may refuse what came of it
- * all the same: REFUSED then. O(records of the message).
+ * Tests the prerequisites on zone_edit_view() and makes the changes. u->zone is the zone's apex.
+ * *changed: true if the zone has changed; then its serial number is raised. If the result is not
+ * NOERROR, the caller must cancel the edit. SERVFAIL: no memory. If zone_edit_finish() refuses the
+ * result, the caller answers REFUSED. O(records of the message).
  */
 enum dns_rcode update_apply(const struct update *u, struct zone_edit *edit,
 			    const struct update_options *options, bool *changed)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RFC 2136 section 3.4.2, record by record: what may not be is left out without a word, as the RFC
- * wants it.
+ * RFC 2136 section 3.4.2, record by record. The RFC demands that changes that are not allowed are
+ * silently ignored.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct apply {
 	uint32_t old_serial;
 };
 
-/* The code of an edit to an rcode; @e is told whether anything changed. */
+/* Maps the result of an edit to an rcode, and notes in a->changed that the zone has changed. */
 static enum dns_rcode edited(struct apply *a, int code)
 {
 	if (code == 0)
@@ -51,7 +51,7 @@ static const struct zone_node *node_of(const struct apply *a, const struct xfr_r
 	return zone_node_of(zone_edit_view(a->edit), r->owner);
 }
 
-/* The serial number as it is now: an edit keeps one SOA at any time that this is asked. */
+/* The present serial number. The edit has exactly one SOA whenever this is called. */
 static uint32_t serial_of(const struct apply *a)
 {
 	const struct zone *z = zone_edit_view(a->edit);
@@ -62,7 +62,7 @@ static uint32_t serial_of(const struct apply *a)
 	return xfr_soa_serial(rd.bytes, rd.len);
 }
 
-/* What our own signing makes. */
+/* Types that only our signer makes. */
 static bool is_signers(uint16_t type)
 {
 	return type == DNS_TYPE_RRSIG || type == DNS_TYPE_NSEC || type == DNS_TYPE_NSEC3 ||
@@ -74,15 +74,15 @@ static bool is_of_keys(uint16_t type)
 	return type == DNS_TYPE_DNSKEY || type == DNS_TYPE_CDS || type == DNS_TYPE_CDNSKEY;
 }
 
-/* What stands beside a CNAME: RFC 4034 section 3 and 4, RFC 4035 section 2.5. */
+/* Types that are allowed beside a CNAME: RFC 4034 section 3 and 4, RFC 4035 section 2.5. */
 static bool is_beside_cname(uint16_t type)
 {
 	return type == DNS_TYPE_RRSIG || type == DNS_TYPE_NSEC;
 }
 
-/* ---- Adding ----------------------------------------------------------------------------------- */
+/* ---- Adding ---------------------------------------------------------------------------------- */
 
-/* A CNAME and other data do not go together: what is there stays. */
+/* A name may not have a CNAME and other data. If both would meet, the present records stay. */
 static bool clashes(const struct apply *a, const struct xfr_record *r, const struct zone_node *node)
 {
 	const struct zone_rrset *rrsets;
@@ -99,7 +99,8 @@ static bool clashes(const struct apply *a, const struct xfr_record *r, const str
 	return false;
 }
 
-/* The record that this one takes the place of: there is one CNAME, SOA or DNAME only, one WKS of a key. */
+/* Finds the record that r replaces: a name has at most one CNAME, SOA or DNAME, and one WKS for
+ * each address and protocol. */
 static bool find_replaced(const struct apply *a, const struct xfr_record *r,
 			  const struct zone_rrset *rrset, struct zone_rdata *rd)
 {
@@ -126,7 +127,7 @@ static int add(struct apply *a, const struct xfr_record *r)
 	return zone_edit_add(a->edit, r->owner, r->type, ttl, r->rdata, r->rdata_bytes);
 }
 
-/* The old one goes first, but for where it is the same. Its bytes do not outlive the edit. */
+/* Removes the old record first, unless it is equal. Its octets are copied: the edit frees them. */
 static int replace(struct apply *a, const struct xfr_record *r, const struct zone_rdata *old)
 {
 	uint8_t copy[UINT16_MAX];
@@ -140,8 +141,9 @@ static int replace(struct apply *a, const struct xfr_record *r, const struct zon
 }
 
 /*
- * A SOA counts at the apex and with a newer serial number only. Two steps that are each newer may lead
- * behind where they began: what secondaries have counts, too.
+ * A SOA counts only at the apex, and only if its serial number is newer than the present one and
+ * than that before the update. Two steps that are each newer can lead to an older number, and
+ * secondaries have the number before the update.
  */
 static bool is_soa_welcome(const struct apply *a, const struct xfr_record *r)
 {
@@ -168,9 +170,9 @@ static enum dns_rcode take_add(struct apply *a, const struct xfr_record *r)
 	return edited(a, add(a, r));
 }
 
-/* ---- Removing --------------------------------------------------------------------------------- */
+/* ---- Removing -------------------------------------------------------------------------------- */
 
-/* What the apex keeps, whatever is removed as a whole: section 3.4.2.3. */
+/* RRsets that stay at the apex when an update removes whole RRsets: section 3.4.2.3. */
 static bool is_kept(const struct apply *a, uint16_t type)
 {
 	if (type == DNS_TYPE_SOA || type == DNS_TYPE_NS)
@@ -206,7 +208,7 @@ static enum dns_rcode take_remove_sets(struct apply *a, const struct xfr_record 
 	return is_apex(a, r) ? clear_apex(a) : edited(a, zone_edit_remove_name(a->edit, r->owner));
 }
 
-/* Section 3.4.2.4: the SOA stays, and the last NS of the apex. */
+/* Section 3.4.2.4: the SOA and the last NS of the apex stay. */
 static enum dns_rcode take_remove(struct apply *a, const struct xfr_record *r)
 {
 	const struct zone_rrset *ns;
@@ -221,7 +223,7 @@ static enum dns_rcode take_remove(struct apply *a, const struct xfr_record *r)
 	return edited(a, zone_edit_remove(a->edit, r->owner, r->type, r->rdata, r->rdata_bytes));
 }
 
-/* ---- The message ------------------------------------------------------------------------------ */
+/* ---- The message ----------------------------------------------------------------------------- */
 
 static enum dns_rcode take(struct apply *a, const struct xfr_record *r)
 {
@@ -250,9 +252,9 @@ static enum dns_rcode take_all(struct apply *a)
 	return rcode;
 }
 
-/* ---- The serial number ------------------------------------------------------------------------ */
+/* ---- The serial number ----------------------------------------------------------------------- */
 
-/* 0 is left out: some take it for "none". */
+/* 0 is skipped, because some software takes it for "none". */
 static uint32_t next_serial(uint32_t serial, const struct update_options *options)
 {
 	uint32_t now = (uint32_t)options->now_s;

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prerequisites. An RRset that has to be there with certain records (section 3.2.3) is there if each of
- * them is, and the zone has no more: each finds its place in the zone, and the places are counted.
+ * Prerequisites. An RRset must exist with exactly the given records (section 3.2.3): each given
+ * record must be in the zone, and the RRset must have no others. So the places of the given records
+ * in the zone are counted.
  */
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
 #include "xfr/update.h"
 #include "xfr/update_sections.h"
 
-/* Where a record that has to be there is. */
+/* Where the zone has a record that a prerequisite demands. */
 struct place {
 	const struct zone_rrset *rrset;
 	const uint8_t *rdata;
@@ -34,7 +35,7 @@ static bool is_in_use(const struct zone *z, const uint8_t *owner)
 	return n;
 }
 
-/* Section 3.2.1 and 3.2.2, 3.2.4, 3.2.5: what does not hold, by the forms of the record. */
+/* Section 3.2.1 and 3.2.2, 3.2.4, 3.2.5: checks one prerequisite without data. */
 static enum dns_rcode require(const struct zone *z, const struct xfr_record *r)
 {
 	bool wanted = r->class == DNS_CLASS_ANY;
@@ -74,7 +75,7 @@ static int compare(const void *a, const void *b)
 	return x->rdata < y->rdata ? -1 : x->rdata > y->rdata;
 }
 
-/* Is each RRset there with as many different records as the message has of it? */
+/* True if each RRset has as many records as there are different places in it. */
 static bool are_whole(struct place *places, size_t n)
 {
 	size_t i = 0;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sections of an UPDATE, and how its parts read them. For update*.c alone. */
+/* The sections of an UPDATE, and functions to read them. Only update*.c includes this header. */
 #ifndef VOLLEY_XFR_UPDATE_SECTIONS_H
 #define VOLLEY_XFR_UPDATE_SECTIONS_H
 
@@ -14,10 +14,7 @@ struct zone;
 #define UPDATE_UPDATE       XFR_AUTHORITY
 #define UPDATE_ADDITIONAL   XFR_ADDITIONAL
 
-/*
- * RFC 2136 section 3.2 on a zone: NOERROR, or the rcode of the first prerequisite that does not
- * hold.
- */
+/* RFC 2136 section 3.2 on a zone: NOERROR, or the rcode of the first one that fails. */
 enum dns_rcode update_prerequisites(const struct update *u, const struct zone *z)
 	__attribute__((warn_unused_result));
 

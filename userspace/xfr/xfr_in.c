@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A machine of six states that takes one record at a time:
+ * A state machine with six states. It takes one record at a time:
  *
  *      FIRST ── SOA ─► SECOND ─┬─ any other record ─► WHOLE ── the SOA again ──────────────► END
  *                              └─ SOA of our serial ─► REMOVED ◄── SOA ──► ADDED ── last ──► END
@@ -52,7 +52,7 @@ static enum xfr_in_result sink_result(struct xfr_in *in, int code)
 	return code ? XFR_IN_SINK : XFR_IN_MORE;
 }
 
-/* ---- A whole zone ----------------------------------------------------------------------------- */
+/* ---- A whole zone ---------------------------------------------------------------------------- */
 
 static enum xfr_in_result give(struct xfr_in *in, const uint8_t *owner, unsigned int owner_bytes,
 			       uint16_t type, uint32_t ttl, const uint8_t *rdata,
@@ -82,7 +82,7 @@ static enum xfr_in_result begin_whole(struct xfr_in *in)
 		    in->soa_bytes);
 }
 
-/* RFC 5936 section 2.2: the SOA ends it, and is the one that began it. */
+/* RFC 5936 section 2.2: a zone ends with the same SOA with which it began. */
 static enum xfr_in_result take_whole(struct xfr_in *in, const struct xfr_record *r)
 {
 	if (r->type != DNS_TYPE_SOA)
@@ -94,7 +94,7 @@ static enum xfr_in_result take_whole(struct xfr_in *in, const struct xfr_record 
 	return XFR_IN_MORE;
 }
 
-/* ---- Changes ---------------------------------------------------------------------------------- */
+/* ---- Changes --------------------------------------------------------------------------------- */
 
 static enum xfr_in_result put(struct xfr_in *in, const struct xfr_record *r, enum changeset_op op)
 {
@@ -128,7 +128,7 @@ static enum xfr_in_result take_removed(struct xfr_in *in, const struct xfr_recor
 	return put(in, r, CHANGESET_ADD);
 }
 
-/* A sequence is complete: it is the last one where it has led to the serial number that was promised. */
+/* A sequence is complete. It is the last one if it ends at the serial number of the first SOA. */
 static enum xfr_in_result end_sequence(struct xfr_in *in, const struct xfr_record *r)
 {
 	const struct xfr_in_sink *sink = &in->config.sink;
@@ -152,9 +152,9 @@ static enum xfr_in_result take_added(struct xfr_in *in, const struct xfr_record 
 	return r->type == DNS_TYPE_SOA ? end_sequence(in, r) : put(in, r, CHANGESET_ADD);
 }
 
-/* ---- The beginning ---------------------------------------------------------------------------- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
-/* Is there anything to come at all? */
+/* XFR_IN_MORE if the primary's version is to be transferred. */
 static enum xfr_in_result compare_serials(const struct xfr_in *in)
 {
 	const struct xfr_in_config *c = &in->config;
@@ -185,7 +185,7 @@ static enum xfr_in_result take_first(struct xfr_in *in, const struct xfr_record 
 	return XFR_IN_MORE;
 }
 
-/* RFC 1995 section 4: a SOA of our version begins changes; all else is a zone as AXFR has it. */
+/* RFC 1995 section 4: a SOA of our version begins changes, any other record a whole zone. */
 static enum xfr_in_result take_second(struct xfr_in *in, const struct xfr_record *r)
 {
 	enum xfr_in_result result;
@@ -196,7 +196,7 @@ static enum xfr_in_result take_second(struct xfr_in *in, const struct xfr_record
 	return result == XFR_IN_MORE ? take_whole(in, r) : result;
 }
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static enum xfr_in_result check_record(struct xfr_in *in, struct xfr_record *r, bool same_owner)
 {
@@ -236,12 +236,12 @@ static enum xfr_in_result take(struct xfr_in *in, const struct xfr_record *r)
 	case END:
 		break;
 	}
-	return XFR_IN_BEHIND; /* check_record() has said so */
+	return XFR_IN_BEHIND; /* not reached: check_record() refuses records behind the end */
 }
 
-/* ---- Messages --------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
-/* RFC 5936 section 2.2.1: the question is in the first message, and may be in the others. */
+/* RFC 5936 section 2.2.1: the first message must have the question; later messages may have it. */
 static enum xfr_in_result check_question(struct xfr_in *in, struct xfr_message *m)
 {
 	struct xfr_question q;
@@ -316,14 +316,14 @@ static enum xfr_in_result take_answers(struct xfr_in *in, struct xfr_message *m)
 	return result;
 }
 
-/* What is behind the answers of the first message. Nothing else in there counts. */
+/* Looks for EXPIRE behind the answers of the first message, and ignores all else there. */
 static void take_rest(struct xfr_in *in, struct xfr_message *m)
 {
 	while (!in->n_messages && xfr_message_next(m, &in->record))
 		in->has_expire |= xfr_expire_of(&in->record, &in->expire_left_s);
 }
 
-/* Nothing was wrong with the message: is it the last? */
+/* At the end of a right message: DONE if it is the last, and signatures cover all of them. */
 static enum xfr_in_result end_message(struct xfr_in *in)
 {
 	if (in->state != END)

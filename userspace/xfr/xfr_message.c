@@ -54,9 +54,9 @@ int xfr_message_question(struct xfr_message *m, struct xfr_question *q)
 	return 0;
 }
 
-/* ---- Data with names -------------------------------------------------------------------------- */
+/* ---- Data with names ------------------------------------------------------------------------- */
 
-/* The data's own octets: [at, end) of the message, and where they go. */
+/* The octets of the data that are not copied yet, [at, end) of the message, and where they go. */
 struct expansion {
 	size_t at, end;
 	uint8_t *out;
@@ -77,7 +77,7 @@ static int copy_string(struct expansion *x, const uint8_t *msg)
 	return x->at < x->end ? copy(x, msg, 1u + msg[x->at]) : ERR_FORMAT;
 }
 
-/* The name may point out of the data, but it has to end within. */
+/* The name may contain a pointer that leads out of the data, but the pointer itself is inside. */
 static int copy_name(struct expansion *x, const uint8_t *msg)
 {
 	uint8_t name[NAME_FOLDED_BYTES];
@@ -108,9 +108,9 @@ static int expand(const uint8_t *msg, struct xfr_record *r, size_t at, struct rd
 	return 0;
 }
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
-/* Most owners are a pointer to that of the record before. */
+/* Most owners are a pointer to the owner of the record before. */
 static int read_owner(struct xfr_message *m, struct xfr_record *r)
 {
 	size_t real = m->at;
@@ -151,7 +151,7 @@ static int read_record(struct xfr_message *m, struct xfr_record *r)
 	m->at = at + r->rdata_bytes;
 	r->rdata = m->bytes + at;
 	l = rdata_layout(r->type, RD_RECEIVE);
-	/* Without any data: the forms of an UPDATE that name an RRset. */
+	/* An UPDATE has records without data that name an RRset. */
 	return l.n_names && r->rdata_bytes ? expand(m->bytes, r, at, l) : 0;
 }
 
@@ -192,7 +192,7 @@ bool xfr_expire_of(const struct xfr_record *r, uint32_t *seconds)
 	return has_expire;
 }
 
-/* ---- Replies ---------------------------------------------------------------------------------- */
+/* ---- Replies --------------------------------------------------------------------------------- */
 
 int xfr_reply(uint8_t *out, size_t cap, const uint8_t *request, size_t n, uint16_t flags,
 	      enum dns_rcode rcode)

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A DNS message, either way, record by record: names are followed, and data comes with its names whole.
- * query_parse() reads what clients ask of the fast path; this here is for messages whose records
- * count.
+ * Reads a DNS message, query or reply, record by record. Names are followed, and names in data are
+ * written out. query_parse() reads clients' queries on the fast path; this module is for messages
+ * whose records count.
  *
  *      xfr_message_open() ─► _question() ─► _next() ... ─► false: the end, or m.error
  *
- * A pointer leads to what stands before the name that it is part of (RFC 1035 section 4.1.4), so there
+ * A pointer leads to a place before the name that it is part of (RFC 1035 section 4.1.4), so there
  * are no loops. Pure; any thread.
  */
 #ifndef VOLLEY_XFR_XFR_MESSAGE_H
@@ -20,7 +20,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 
-/* Two names and what stands around them, or a NAPTR: all data that is copied fits. */
+/* Room for all data that is written out: two names with the octets around them, or a NAPTR. */
 #define XFR_RDATA_MAX (2 * DNS_NAME_MAX + 3 * 256 + 24)
 
 /* Sections, as in an UPDATE: zone, prerequisite, update, additional (RFC 2136 section 2). */
@@ -42,8 +42,9 @@ struct xfr_message {
 	uint16_t count[XFR_N_SECTIONS];
 	uint16_t left[XFR_N_SECTIONS]; /* records that are still to be read */
 	uint8_t opcode, rcode;         /* rcode: the header's four bits */
-	int error;                     /* 0 or ERR_FORMAT: it sticks */
-	size_t owner_at; /* where the owner of the last record really stands, or XFR_NO_OWNER */
+	int error;                     /* 0 or ERR_FORMAT, which stays */
+	/* where the last owner is (if it was a pointer: its target), or XFR_NO_OWNER */
+	size_t owner_at;
 };
 
 struct xfr_question {
@@ -64,40 +65,43 @@ struct xfr_record {
 	uint8_t expanded[XFR_RDATA_MAX];
 };
 
-/* Reads the header. 0, or ERR_FORMAT for less than one, or more than DNS_MESSAGE_MAX octets. */
+/* Reads the header. 0, or ERR_FORMAT if the message is shorter than a header or longer than
+ * DNS_MESSAGE_MAX octets. */
 int xfr_message_open(struct xfr_message *m, const uint8_t *bytes, size_t len)
 	__attribute__((warn_unused_result));
 
-/* The next question. 0, or ERR_FORMAT where there is none or it is malformed. */
+/* The next question. 0, or ERR_FORMAT if there is none or it is malformed. */
 int xfr_message_question(struct xfr_message *m, struct xfr_question *q)
 	__attribute__((warn_unused_result));
 
 /*
- * The next record of any section, once all questions are read. The data of types that RFC 1035 defines,
- * and of those that RFC 3597 section 4 says a receiver takes so, comes with its names whole; that of
- * all others is as it lies. The data is not checked further: rdata_check(). False at the end, or with
- * m->error; @r may be used for several calls, and must be the same one: it remembers the last owner.
+ * The next record of any section; read all questions first. Names in the data are written out for
+ * the types of RFC 1035, and for the types for which RFC 3597 section 4 asks receivers to do so.
+ * The data of other types is not changed. rdata_check() has to check the data. False at the end, or
+ * with m->error. All calls for one message must use the same @r, because it keeps the last owner.
  */
 bool xfr_message_next(struct xfr_message *m, struct xfr_record *r);
 
-/* What an OPT record says of EXPIRE: seconds (RFC 7314 section 3.1). False: nothing, or it is no OPT. */
+/* The seconds of the EXPIRE option (RFC 7314 section 3.1) in an OPT record. False: there is none,
+ * or the record is no OPT. */
 bool xfr_expire_of(const struct xfr_record *r, uint32_t *seconds);
 
 /*
- * The reply to @request of n octets with no other content than header, rcode and, where it can be read,
- * question: for NOTIFY, UPDATE, errors. ID, opcode and RD are the request's; @flags are added (AA). No
- * OPT, no TSIG. Returns the length, ERR_SPACE, or ERR_FORMAT: no header to reply to.
+ * Makes a reply to @request (n octets) that has only a header, an rcode and, if it can be read, the
+ * question: for NOTIFY, UPDATE and errors. ID, opcode and RD are those of the request; @flags (AA)
+ * are added. It has no OPT and no TSIG. Returns the length, ERR_SPACE, or ERR_FORMAT if the request
+ * has no whole header.
  */
 int xfr_reply(uint8_t *out, size_t cap, const uint8_t *request, size_t n, uint16_t flags,
 	      enum dns_rcode rcode) __attribute__((warn_unused_result));
 
-/* RFC 1982: is a later than b? False for numbers that are 2^31 apart. */
+/* RFC 1982: true if a is later than b. False for numbers that are 2^31 apart. */
 static inline bool xfr_serial_newer(uint32_t a, uint32_t b)
 {
 	return a != b && (uint32_t)(a - b) < 0x80000000u;
 }
 
-/* The serial number in a SOA's data, which has been checked. */
+/* The serial number in the data of a SOA, which rdata_check() has passed. */
 uint32_t xfr_soa_serial(const uint8_t *rdata, size_t rdata_bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records come one at a time from a cursor over the zone or over change sets; a record is written, and
- * only then the cursor steps on, so that one that does not fit begins the next message.
+ * Records come one at a time from a cursor over the zone or over change sets. The cursor moves only
+ * after its record has been written, so a record that does not fit begins the next message.
  */
 #include "xfr/xfr_out.h"
 
@@ -16,7 +16,7 @@
 
 enum stage { FIRST_SOA, BODY, LAST_SOA, DONE };
 
-/* ---- The beginning ---------------------------------------------------------------------------- */
+/* ---- The beginning --------------------------------------------------------------------------- */
 
 static void begin(struct xfr_out *out, const struct xfr_out_request *request,
 		  const struct zone *zone)
@@ -30,7 +30,8 @@ static void begin(struct xfr_out *out, const struct xfr_out_request *request,
 	out->request.qname = out->qname;
 	out->zone = zone;
 	zone_rdata_next(zone_rrset_first(zone, soa), &rd);
-	memcpy(out->soa, rd.bytes, rd.len); /* its size was checked when the zone was made */
+	/* it fits: its size was checked when the zone was made */
+	memcpy(out->soa, rd.bytes, rd.len);
 	out->soa_bytes = rd.len;
 	out->soa_ttl = soa->ttl;
 	changeset_init(&out->set);
@@ -87,7 +88,7 @@ static int put_soa(struct xfr_out *out)
 		   out->soa_bytes);
 }
 
-/* ---- AXFR: the cursor over the zone ----------------------------------------------------------- */
+/* ---- AXFR: the cursor over the zone ---------------------------------------------------------- */
 
 static void take_rrset(struct xfr_out *out)
 {
@@ -95,7 +96,7 @@ static void take_rrset(struct xfr_out *out)
 	out->rdata_at = zone_rrset_first(out->zone, out->rrset);
 }
 
-/* The next RRset that has records, on this node or a later one; false at the end. The SOA is no body. */
+/* Moves to the next RRset, on this node or a later one. Skips the SOA. False at the end. */
 static bool next_rrset(struct xfr_out *out)
 {
 	do {
@@ -115,7 +116,7 @@ static bool next_rrset(struct xfr_out *out)
 	return true;
 }
 
-/* RFC 4034 section 3: a signature's TTL is that of what it covers. */
+/* RFC 4034 section 3: an RRSIG has the TTL of the RRset that it covers. */
 static uint32_t ttl_of(const struct xfr_out *out, const struct zone_rdata *rd)
 {
 	const struct zone_rrset *covered;
@@ -126,7 +127,7 @@ static uint32_t ttl_of(const struct xfr_out *out, const struct zone_rdata *rd)
 	return covered ? covered->ttl : out->rrset->ttl;
 }
 
-/* 1 at the end. */
+/* Returns 1 at the end. */
 static int put_zone_record(struct xfr_out *out)
 {
 	const uint8_t *behind;
@@ -144,7 +145,7 @@ static int put_zone_record(struct xfr_out *out)
 	return 0;
 }
 
-/* ---- IXFR: the cursor over change sets -------------------------------------------------------- */
+/* ---- IXFR: the cursor over change sets ------------------------------------------------------- */
 
 static int take_set(struct xfr_out *out)
 {
@@ -183,7 +184,7 @@ static int put_change(struct xfr_out *out)
 	return err;
 }
 
-/* ---- Records ---------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static int put_body(struct xfr_out *out)
 {
@@ -198,7 +199,7 @@ static int put_body(struct xfr_out *out)
 	return 1;
 }
 
-/* The next record, whatever it is; nothing moves where there is no room for it. */
+/* Writes the next record. If it does not fit, the cursor does not move. */
 static int put_next(struct xfr_out *out)
 {
 	int err;
@@ -225,7 +226,7 @@ static int put_next(struct xfr_out *out)
 	return 0;
 }
 
-/* As many as fit. */
+/* Writes as many records as fit. */
 static int put_records(struct xfr_out *out)
 {
 	int err = 0;
@@ -235,7 +236,7 @@ static int put_records(struct xfr_out *out)
 	return err == ERR_SPACE && out->pack.n_records ? 0 : err;
 }
 
-/* ---- Messages --------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 static size_t tsig_bytes(const struct xfr_out *out)
 {
@@ -261,7 +262,8 @@ static size_t opt_bytes(const struct xfr_out *out)
 	       (out->request.pad_to ? DNS_OPTION_FIXED_BYTES : 0u);
 }
 
-/* The first message has the question, whose name others point to. Returns the offset behind it. */
+/* The first message has the question; later names may point to its name. Returns the offset of the
+ * octet after the question. */
 static size_t put_question(struct xfr_out *out, uint8_t *buf)
 {
 	size_t n = name_bytes(out->qname);
@@ -274,7 +276,7 @@ static size_t put_question(struct xfr_out *out, uint8_t *buf)
 	return DNS_HEADER_BYTES + n + DNS_QUESTION_FIXED_BYTES;
 }
 
-/* So many octets that the message with its signature is a multiple, if there is room. */
+/* How many octets make the message with its signature a multiple of pad_to, or as many as fit. */
 static size_t padding(const struct xfr_out *out, size_t at, size_t cap)
 {
 	size_t room = tsig_bytes(out), total = at + room, n;
@@ -291,7 +293,7 @@ static size_t put_option(uint8_t *buf, size_t at, uint16_t code, size_t n)
 	return at + DNS_OPTION_FIXED_BYTES + n;
 }
 
-/* Room for it was kept. Returns the offset behind it. */
+/* The caller has reserved the room. Returns the offset of the octet after the record. */
 static size_t put_opt(const struct xfr_out *out, uint8_t *buf, size_t at, size_t cap)
 {
 	uint8_t *opt = buf + at;

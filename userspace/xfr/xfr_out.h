@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The writer of a transfer: each call makes the next message of it, as large as the buffer lets it,
- * signed. It can be left between two messages for as long as the receiver is slow.
+ * The writer of a transfer. Each call makes the next message, as large as the buffer allows, and
+ * signs it. If the receiver is slow, the writer may wait between two messages for any time.
  *
  *      AXFR  │ SOA │ all names in canonical order, RRsets as they are │ SOA │            RFC 5936
  *      IXFR  │ SOA │ old SOA │ removed │ new SOA │ added │ next set ... │ SOA │         RFC 1995
- *      SOA   │ SOA │              the client is up to date, or has to ask over TCP
+ *      SOA   │ SOA │              the client is current, or has to ask over TCP
  *
- * RRSIGs are sent with the TTL of what they cover. The question is in the first message only, OPT too
- * (where the query had one, or padding is asked for: then in each).
+ * An RRSIG is sent with the TTL of the RRset that it covers. Only the first message has the
+ * question. The first message has an OPT if the query had one; with padding, each message has one.
  *
- * One thread per writer. The zone (or rather its version) must live until xfr_out_fini(): hold a
+ * One thread for each writer. The version of the zone must live until xfr_out_fini(): hold a
  * reference, not RCU. About 5 KiB.
  */
 #ifndef VOLLEY_XFR_XFR_OUT_H
@@ -27,30 +27,32 @@
 #include "zone/walk.h"
 #include "zone/zone.h"
 
-#define XFR_OUT_UDP_SIZE 1232 /* what we say that we take */
+#define XFR_OUT_UDP_SIZE 1232 /* the UDP size in our OPT */
 
-/* What the request was. */
+/* The request that the transfer answers. */
 struct xfr_out_request {
 	const uint8_t *qname; /* wire, the client's case; copied */
 	uint16_t id, qtype;
 	uint16_t flags; /* of the request: RD is echoed */
 	bool has_edns;
-	bool has_expire; /* EXPIRE was asked for: how long the zone is good for (RFC 7314), seconds */
+	/* the client asked for EXPIRE: the seconds until the zone expires (RFC 7314) */
+	bool has_expire;
 	uint32_t expire_s;
-	uint16_t pad_to; /* over TLS: messages are padded to a multiple of it (RFC 8467: 468); 0: no */
-	/* A server's transaction, after tsig_verify_request(); NULL: not signed. Borrowed. */
+	/* over TLS: pad messages to a multiple of this (RFC 8467: 468); 0: no padding */
+	uint16_t pad_to;
+	/* A server's transaction, after tsig_verify_request(); NULL: unsigned. Borrowed. */
 	struct tsig *tsig;
 };
 
 /*
- * The next change set of a chain to @set, which is empty: 1, 0 at the end, or an error, which ends the
- * transfer. As store_chain_next().
+ * Puts the next change set of a chain into @set, which is empty. Returns 1, 0 at the end, or an
+ * error, which ends the transfer: like store_chain_next().
  */
 typedef int xfr_out_next_set(void *user, struct changeset *set);
 
 enum xfr_out_kind { XFR_OUT_AXFR, XFR_OUT_IXFR, XFR_OUT_SOA };
 
-/* Fields are private but for those said. */
+/* Fields are private unless marked public. */
 struct xfr_out {
 	struct pack pack;
 	enum xfr_out_kind kind;
@@ -63,16 +65,16 @@ struct xfr_out {
 	struct zone_walk walk;
 	const struct zone_node *node;
 	const struct zone_rrset *rrset;
-	unsigned int n_rrsets;   /* of the node, from rrset on */
+	unsigned int n_rrsets;   /* of the node, beginning with rrset */
 	unsigned int n_left;     /* records of rrset */
-	const uint8_t *rdata_at; /* the next of these */
+	const uint8_t *rdata_at; /* the next record of rrset */
 	unsigned int owner_bytes;
 	uint8_t owner[NAME_FOLDED_BYTES];
 	/* IXFR. */
 	xfr_out_next_set *next_set;
 	void *user;
 	struct changeset set;
-	size_t set_at; /* the next record of it */
+	size_t set_at; /* offset of its next record */
 	bool has_set;
 	/* The first and last record. */
 	uint8_t soa[2 * DNS_NAME_MAX + 20];
@@ -80,33 +82,34 @@ struct xfr_out {
 	uint32_t soa_ttl;
 };
 
-/* All of @zone. */
+/* Begins a transfer of all of @zone. */
 void xfr_out_axfr(struct xfr_out *out, const struct xfr_out_request *request,
 		  const struct zone *zone);
 /*
- * The changes that lead from the client's version to that of @zone. The sets have to chain; the last
- * must end with the zone's serial number, or the transfer ends with ERR_ZONE before its last SOA, so
- * that the client throws it away.
+ * Begins a transfer of the changes from the client's version to that of @zone. The sets must form a
+ * chain, and the last must end with the zone's serial number. Otherwise the transfer ends with
+ * ERR_ZONE before its last SOA, so that the client throws it away.
  */
 void xfr_out_ixfr(struct xfr_out *out, const struct xfr_out_request *request,
 		  const struct zone *zone, xfr_out_next_set *next, void *user);
-/* The SOA alone, in one message. */
+/* Begins an answer that is only the SOA, in one message. */
 void xfr_out_soa(struct xfr_out *out, const struct xfr_out_request *request,
 		 const struct zone *zone);
 void xfr_out_fini(struct xfr_out *out);
 
 /*
- * Writes the next message, without the length that TCP puts in front of it, to buf; of cap octets, of which
- * no more than DNS_MESSAGE_MAX are used. Returns its length; 0: the last
- * one has been made; ERR_SPACE: a record does not fit into a message of its own; ERR_ZONE, -ENOMEM, or
- * what next() said: the connection is to be closed.
+ * Writes the next message to buf, without the length that TCP puts before it. It uses at most cap
+ * and at most DNS_MESSAGE_MAX octets. Returns the length; 0 if the last message has been made;
+ * ERR_SPACE if a record does not fit into a message of its own; ERR_ZONE, -ENOMEM, or the error of
+ * next(). After an error, close the connection.
  */
 int xfr_out_next(struct xfr_out *out, uint8_t *buf, size_t cap, uint64_t now_s)
 	__attribute__((warn_unused_result));
 
 /*
- * After xfr_out_next(): was it the last? Over UDP an answer of more than one message does not fit, and
- * xfr_out_soa() follows: with the transaction as it was before (a copy of the struct will do).
+ * After xfr_out_next(): true if that message was the last. Over UDP an answer that needs more than
+ * one message does not fit. Then send xfr_out_soa(), with the transaction as it was before (a copy
+ * of the struct is enough).
  */
 bool xfr_out_is_done(const struct xfr_out *out);
 

@@ -8,7 +8,7 @@
 #include "base/wire.h"
 #include "dns/rdata.h"
 
-/* Octets of padding, so that message and signature together are a multiple. */
+/* The padding that makes message and signature a multiple of XFR_REQUEST_PAD_BYTES. */
 static size_t padding(const struct xfr_request *r, size_t at)
 {
 	size_t total = at + DNS_OPTION_FIXED_BYTES + r->pad_room;
@@ -118,7 +118,7 @@ int xfr_request_read_soa(struct xfr_request_soa *out, const uint8_t *msg, size_t
 		return ERR_CLOSED;
 	out->rcode = m.rcode;
 	out->is_authority = m.flags & DNS_FLAG_AA;
-	/* Who does not understand the question may leave it out. */
+	/* A server that does not understand the question may send an error without it. */
 	if (!m.count[XFR_QUESTION] && m.rcode)
 		return 0;
 	if (m.count[XFR_QUESTION] != 1)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The asking side, against daemons that answer, turn away, hang, lie and go; with a real one it is in
- * tests/unit/control/test_ctl_call.c.
+ * Calls of daemons that answer, refuse, hang, send wrong replies and close. Calls of a real daemon
+ * are in tests/unit/control/test_ctl_call.c.
  */
 #include "client/call.h"
 

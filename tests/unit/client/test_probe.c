@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A question as text and as octets, and which replies are an answer to it. */
+/* Queries as text and as octets, and which replies count as answers. */
 #include "client/probe.h"
 
 #include <setjmp.h>

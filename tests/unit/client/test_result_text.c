@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Results as people read them: units, labels, and each command's shape, letter by letter. */
+/* The exact text of results: units, labels, and the shape of each command's result. */
 #include "client/result_text.h"
 
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static const struct unit_row unit_rows[] = {
 	{ "cores", "[1, 2000]", "1, 2000" },
 	{ "cores", "[]", "none" },
 	{ "rings", "{\"rx_bytes\": 2048, \"tx\": 1}", "rx_bytes=2.0 KiB tx=1" },
-	/* A unit alone is a name, and a key may end like a unit without being one. */
+	/* A unit alone is a name, and the end of a key may look like a unit. */
 	{ "_s", "1000", "1,000" },
 	{ "pass", "1000", "1,000" },
 };

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What volleyctl top draws of the daemon's answers, letter by letter at 80 columns, and never wider or higher than the window. */
+/* The exact lines of volleyctl top at 80 columns, and views that fit their windows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,8 @@ static const char *const before_text =
 static const char *const now_text =
 	"{'time_ms':3000,'shed':30,'one_in':4,'limited_prefixes':1,"
 	"'answers':{'total':5000,'by_rcode':{'NOERROR':4000,'NXDOMAIN':1000},"
-	"'by_qtype':{'A':1000,'TXT':4000},'by_way':[{'transport':'udp','way':'driver','answers':3900},"
+	"'by_qtype':{'A':1000,'TXT':4000},"
+	"'by_way':[{'transport':'udp','way':'driver','answers':3900},"
 	"{'transport':'tcp','way':'worker','answers':1100}],"
 	"'by_zone':[{'zone':'example.','answers':1000},{'zone':'none','answers':4000}]},"
 	"'clients':[{'prefix':'192.0.2.0/24','share_percent':75.0,'error_percent':1.5},"
@@ -33,10 +34,10 @@ static const char *const now_text =
 	"'limited':[{'prefix':'192.0.2.0/24','over_s':61,'over_per_second':1500,'slipped':1000,"
 	"'dropped':2000000}]}";
 
-#define HEAD                                                                       \
-	"2,000 answers/s    1 in 4 looked at    limited prefixes 1    shed/s 10\n" \
-	"60 s=#  most 2,000\n"                                                     \
-	"from  driver/udp 75.0 %  worker/tcp 25.0 %\n"                             \
+#define HEAD                                                                     \
+	"2,000 answers/s    1 in 4 sampled    limited prefixes 1    shed/s 10\n" \
+	"60 s=#  most 2,000\n"                                                   \
+	"from  driver/udp 75.0 %  worker/tcp 25.0 %\n"                           \
 	"\n"
 
 struct row {
@@ -124,7 +125,7 @@ static void test_each_view(void **state)
 	json_decref(now);
 }
 
-/* Whatever the window is, with a history that is full, of three octets each. */
+/* Each window size, with a full history, whose bars have three octets each. */
 static void test_window(void **state)
 {
 	struct top_view view = { .is_utf8 = true };
@@ -152,7 +153,7 @@ static void test_window(void **state)
 	json_decref(now);
 }
 
-/* Another daemon counts from 0 on: there are no rates below 0; and a first look has none. */
+/* A new daemon counts from 0, but no rate is below 0. The first reply has no rates. */
 static void test_no_rates_below_zero(void **state)
 {
 	json_t *before = read_json(before_text), *now = read_json(now_text);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A host on which nothing is wrong, for tests of doctor's checks: a row changes one fact of it and says
- * what the check then finds.
+ * A host without faults, for tests of doctor's checks. A row changes one fact of it, and says what
+ * the check then finds.
  *
  *	X(name, check, change of the world `w`, level, words of the sentence or the command)
  */
@@ -106,7 +106,7 @@ static void world_make_nic(struct doctor_nic *nic)
 	}
 }
 
-/* The same on a veth pair. */
+/* The same for a veth pair. */
 static inline void world_make_veth(struct world *w)
 {
 	strcpy(w->nic.driver, "veth");
@@ -152,7 +152,7 @@ static const struct doctor_check *world_find_check(const struct doctor_check *ch
 	return checks->name ? checks : NULL;
 }
 
-/* The checks that no row of ROWS looks at fail the test; so does a row that finds something else. */
+/* Fails if a row has another finding, or if a check has no row. */
 static void world_test(const struct doctor_check *checks, const struct world_row *rows, size_t n)
 {
 	struct world *w = malloc(sizeof(*w));
@@ -172,7 +172,7 @@ static void world_test(const struct doctor_check *checks, const struct world_row
 			fail_msg("%s: %s, not %s: \"%s\" -> \"%s\"", rows[i].name,
 				 doctor_level_text(f.level), doctor_level_text(rows[i].level),
 				 f.text, f.fix);
-		/* What is wrong comes with what to do. */
+		/* A warning or failure must say what to do. */
 		if (f.level >= DOCTOR_WARN && !*f.fix)
 			fail_msg("%s: nothing to do against: %s", rows[i].name, f.text);
 	}
@@ -187,7 +187,7 @@ static void world_test(const struct doctor_check *checks, const struct world_row
 	free(w);
 }
 
-/* On a host without a fault no check finds one. */
+/* On a host without faults, no check finds one. */
 static inline void world_test_healthy(const struct doctor_check *checks)
 {
 	struct world *w = malloc(sizeof(*w));

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What doctor reads of files: numbers, lists, the names of interrupts; and that its own host is one. */
+/* Doctor reads numbers, lists and names of interrupts from files, and facts of this host. */
 #include "doctor/gather.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static void test_irq_names(void **state)
 			fail_msg("%s: %d", irq_rows[i].name, doctor_irq_queue(irq_rows[i].name));
 }
 
-/* As of /proc and /sys, where the end of the line is the kernel's. */
+/* Writes a file like those in /proc and /sys, without adding a newline. */
 static void write_file(const char *text)
 {
 	FILE *out = fopen(tmpfolder_file, "w");
@@ -76,7 +76,7 @@ static void test_numbers(void **state)
 struct list_row {
 	const char *text;
 	int n;
-	size_t one; /* that is in it */
+	size_t one; /* a processor in the list */
 };
 
 static const struct list_row list_rows[] = {
@@ -106,7 +106,7 @@ static void test_lists(void **state)
 	assert_int_equal(CPU_COUNT(&cpus), 0);
 }
 
-/* Whatever this host is, it has a kernel, memory and processors, and a loopback interface. */
+/* Each host has a kernel, memory, processors and a loopback interface. */
 static void test_this_host(void **state)
 {
 	static struct doctor_host host;

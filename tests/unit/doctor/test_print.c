@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What doctor prints, letter by letter. */
+/* The exact text that doctor prints. */
 #include "doctor/print.h"
 
 #include <setjmp.h>
@@ -27,9 +27,11 @@ static void test_print(void **state)
 
 	(void)state;
 	print("{\"checks\": ["
-	      "{\"where\": \"host\", \"check\": \"kernel\", \"state\": \"ok\", \"text\": \"Linux 6\"},"
+	      "{\"where\": \"host\", \"check\": \"kernel\", \"state\": \"ok\","
+	      " \"text\": \"Linux 6\"},"
 	      "{\"where\": \"eth0\", \"check\": \"mtu\", \"state\": \"fail\","
-	      " \"text\": \"one two three four five six\", \"do\": \"ip link set dev eth0 mtu 1500\"}],"
+	      " \"text\": \"one two three four five six\","
+	      " \"do\": \"ip link set dev eth0 mtu 1500\"}],"
 	      "\"ok\": 1, \"warnings\": 0, \"failures\": 1, \"unknown\": 0}",
 	      buf, sizeof(buf));
 	assert_string_equal(buf, "host\n"
@@ -40,10 +42,10 @@ static void test_print(void **state)
 				 "                          six\n"
 				 "                          -> ip link set dev eth0 mtu 1500\n"
 				 "\n"
-				 "1 ok, 0 warnings, 1 failures, 0 not looked at\n");
+				 "1 ok, 0 warnings, 1 failures, 0 not checked\n");
 }
 
-/* The name of a program or a process is somebody else's: it may not command the terminal. */
+/* The name of a program or a process must not control the terminal. */
 static void test_print_controls(void **state)
 {
 	char buf[1024];

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Three syntaxes: what each text is as a tree, and file and line of what is malformed. */
+/* Three syntaxes: the tree of each text, and the file and line of each error. */
 #include "import/parse.h"
 
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static void write_file(const char *path, const char *text)
 	assert_int_equal(fclose(out), 0);
 }
 
-/* "name:LINE word word {children}" */
+/* Writes "name:LINE word word {children}". */
 static void put_node(FILE *out, const struct import_node *node)
 {
 	fprintf(out, "%s:%u", node->name, node->line);
@@ -106,7 +106,7 @@ static const struct row flat_rows[] = {
 
 static const struct fault flat_faults[] = {
 	{ "server:\n port 53\n", 2, "\"port\" is no option" },
-	{ "port: 53\n", 1, "port stands in no section" },
+	{ "port: 53\n", 1, "port is in no section" },
 	{ "server:\n identity: \"open\n", 2, "quote" },
 	{ "server:\n\n include: /nowhere/at.all\n", 3, "/nowhere/at.all" },
 	{ "server:\n include:\n", 2, "include needs" },
@@ -127,7 +127,8 @@ static const struct row knot_rows[] = {
 	{ "server:\n    listen: [ 127.0.0.1@53, ::1@53 ]\n    identity: \"a b\" # c\n",
 	  "server:1 {listen:2 <127.0.0.1@53> <::1@53>;identity:3 <a b>;};" },
 	{ "server:\n  listen: ::@53\n", "server:1 {listen:2 <::@53>;};" },
-	{ "zone:\n  - domain: a.test\n    file: %s.zone\n  - domain: b.test\nzone:\n  - domain: c.test\n",
+	{ "zone:\n  - domain: a.test\n    file: %s.zone\n  - domain: b.test\n"
+	  "zone:\n  - domain: c.test\n",
 	  "zone:1 {item:2 {domain:2 <a.test>;file:3 <%s.zone>;};item:4 {domain:4 <b.test>;};};"
 	  "zone:5 {item:6 {domain:6 <c.test>;};};" },
 	{ "acl:\n  - id: x\n    address: [192.0.2.1,\n      192.0.2.2] # end\n    deny: on\n",
@@ -139,7 +140,7 @@ static const struct row knot_rows[] = {
 
 static const struct fault knot_faults[] = {
 	{ "server:\n  listen 53\n", 2, "a name and a colon" },
-	{ "  listen: 53\n", 1, "stands in no section" },
+	{ "  listen: 53\n", 1, "is in no section" },
 	{ "\nserver:\n  listen: [192.0.2.1,\n", 3, "the list is not closed" },
 	{ "server:\n  identity: \"open\n", 2, "quote" },
 	{ "server:\n  listen: a b\n", 2, "more than one value" },
@@ -174,16 +175,16 @@ static const struct row named_rows[] = {
 static const struct fault named_faults[] = {
 	{ "options {\n directory \"/x\"\n};\n", 3, "a semicolon is expected before the brace" },
 	{ "\nzone \"a\" {\n type primary;\n", 2, "the brace of \"zone\" is not closed" },
-	{ "a;\n}\n", 2, "no brace is open" },
+	{ "a;\n}\n", 2, "none is open" },
 	{ "\n/* open\n", 2, "the comment is not closed" },
 	{ "\na \"open\n\";\n", 2, "quote" },
-	{ "a;\nb", 2, "a semicolon is expected behind \"b\"" },
+	{ "a;\nb", 2, "a semicolon is expected after \"b\"" },
 	{ "zone \"a\" { type primary; }\nzone \"b\" { type primary; };\n", 2,
-	  "a semicolon is expected behind the brace of \"zone\"" },
+	  "a semicolon is expected after the brace of \"zone\"" },
 	{ "view v {\n zone \"a\" { file \"a\"; }\n zone \"b\" { file \"b\"; };\n};\n", 3,
-	  "a semicolon is expected behind the brace of \"zone\"" },
+	  "a semicolon is expected after the brace of \"zone\"" },
 	{ "options { port 53; }\n{ port 54; };\n", 2,
-	  "a semicolon is expected behind the brace of \"options\"" },
+	  "a semicolon is expected after the brace of \"options\"" },
 	{ "\ninclude \"/nowhere/at.all\";\n", 2, "/nowhere/at.all" },
 };
 
@@ -197,7 +198,7 @@ static void test_named(void **state)
 			    named_faults[i].words);
 }
 
-/* --- Files that include others ------------------------------------------------------------------- */
+/* --- Files that include others ---------------------------------------------------------------- */
 
 static const struct {
 	parser *parse;
@@ -209,7 +210,8 @@ static const struct {
 	  "server:\n port: 53\n", "server:1 {port:2 <53>;};server:2 {do-ip6:3 <no>;};" },
 	{ import_parse_knot, "server:\n  version: x\ninclude: part.conf\nzone:\n  - domain: b\n",
 	  "zone:\n  - domain: a\n",
-	  "server:1 {version:2 <x>;};zone:1 {item:2 {domain:2 <a>;};};zone:4 {item:5 {domain:5 <b>;};};" },
+	  "server:1 {version:2 <x>;};zone:1 {item:2 {domain:2 <a>;};};zone:4 {"
+	  "item:5 {domain:5 <b>;};};" },
 	{ import_parse_named, "view x {\n include \"part.conf\";\n b;\n};", "a;\n",
 	  "view:1 <x> {include:2 <part.conf>;a:1;b:3;};" },
 	{ import_parse_named, "include \"none*.conf\";\na;\n", "", "include:1 <none*.conf>;a:2;" },
@@ -228,7 +230,7 @@ static void test_includes(void **state)
 	unlink(part);
 }
 
-/* The error names the file that is included, and a file that includes itself ends. */
+/* An error names the included file, and a file that includes itself is an error. */
 static void test_faults_of_includes(void **state)
 {
 	char part[512], text[600];
@@ -249,7 +251,7 @@ static void test_faults_of_includes(void **state)
 	unlink(part);
 }
 
-/* A thousand open braces are refused, and what was read of them is freed. */
+/* A thousand open braces are refused, and the nodes that were made are freed. */
 static void test_depth(void **state)
 {
 	struct import_tree tree = { 0 };

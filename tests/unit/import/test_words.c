@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Words of other servers: times, prefixes, and texts as YAML. */
+/* Values of other servers: times, prefixes, and texts as YAML. */
 #include "import/peers.h"
 #include "import/yaml.h"
 

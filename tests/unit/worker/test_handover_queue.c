@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The handover between a worker and the transfer thread, which the test plays both. */
+/* The handover between a worker and the transfer thread. The test plays both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #include "worker/handover_queue.h"
 
-/* A port that notes what is sent late, and gives connections as the test says. */
+/* A port that notes late replies, and gives connections away as the test says. */
 static struct fake {
 	struct port port;
 	unsigned int n_sent;
@@ -130,7 +130,7 @@ static void test_a_message_and_its_reply(void **state)
 
 	(void)state;
 	put_one();
-	memset(query, 'x', 5); /* the buffer is the port's again */
+	memset(query, 'x', 5); /* the port reuses the buffer */
 	item = take_one();
 	memcpy(query, "query", 5);
 	assert_int_equal(item->fd, -1);
@@ -147,7 +147,7 @@ static void test_a_message_and_its_reply(void **state)
 	assert_memory_equal(fake.sent, "reply!", 6);
 }
 
-/* The port keeps account of what it is owed: it hears of no reply, too. */
+/* The port counts the replies that it waits for, so it must also hear that there is no reply. */
 static void test_no_reply(void **state)
 {
 	static const uint8_t large[65] = { 0 };
@@ -202,7 +202,7 @@ static void test_a_port_that_goes(void **state)
 	assert_int_equal(fake.n_sent, 0);
 }
 
-/* Whoever is last puts the light out; sanitizers look on. */
+/* Worker and receiver end in either order, and the last one frees all. Sanitizers check it. */
 static void test_a_worker_that_goes(void **state)
 {
 	struct handover_item *item;
@@ -215,7 +215,7 @@ static void test_a_worker_that_goes(void **state)
 	handover_reply(item->next, (const uint8_t *)"reply!", 6);
 	handover_reply(item, (const uint8_t *)"reply!", 6);
 	assert_int_equal(handover_way_new(&way), 0);
-	put_one(); /* nobody takes this one */
+	put_one(); /* the receiver does not take this one */
 	assert_int_equal(fake.n_sent, 0);
 }
 
@@ -249,7 +249,7 @@ static void test_connections(void **state)
 	fake.give_code = 0;
 	m = message(true);
 	assert_true(handover_put(h, way, &fake.port, &m));
-	handover_free(h); /* what nobody has taken is closed */
+	handover_free(h); /* closes connections that were not taken */
 	assert_int_equal(fcntl(fds[0], F_GETFD), -1);
 	close(fds[1]);
 	assert_int_equal(handover_new(&h), 0);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The relay with this test as its owner and as the worker. */
+/* The relay. The test is its owner and the worker. */
 #include "worker/relay.h"
 
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void put(const char *text)
 	assert_true(relay_put(relay, item_of(text), 5));
 }
 
-/* The items that are there: their replies one after the other, "-" where there is none. */
+/* The replies of the items that have come back, one after the other, and "-" for no reply. */
 static const char *taken(void)
 {
 	static char text[256];
@@ -156,7 +156,7 @@ static void more_than_a_burst_asks_for_another_turn(void **state)
 	assert_int_equal(port_receive(port, 0, msgs, PORT_BURST), 0);
 }
 
-/* Wherever they are: in the inbox, received, or deferred. */
+/* Items come back from the inbox, after receive, and while they are deferred. */
 static void a_port_that_is_closed_gives_all_back(void **state)
 {
 	struct port_msg msgs[PORT_BURST];
@@ -196,7 +196,7 @@ static void without_a_worker_nothing_is_taken(void **state)
 	free(item);
 }
 
-/* What came over TCP is a message of the port for TCP, and of no other. */
+/* Only the port for TCP gets the messages of TCP connections. */
 static void over_tcp(void **state)
 {
 	struct relay_item *item = item_of("tcp");
@@ -235,7 +235,7 @@ static void the_bound_of_items(void **state)
 	assert_true(relay_put(relay, item, 0));
 }
 
-/* As many large messages as are taken. */
+/* Puts large messages until one is refused. Returns how many. */
 static unsigned int fill(void)
 {
 	struct relay_item *item;
@@ -255,7 +255,7 @@ static unsigned int fill(void)
 	return n;
 }
 
-/* What came back does not count any more, whatever its reply is. */
+/* An item that has come back no longer counts, even with a long reply. */
 static void the_bound_of_octets(void **state)
 {
 	struct port_msg msgs[PORT_BURST];

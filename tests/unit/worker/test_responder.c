@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A responder between ports that note what is sent, an engine over a cache, and a resolver that the test
- * plays: questions are noted, and come back through the inbox when the test says so, as it says.
+ * A responder between ports that note what is sent, an engine with a cache, and a resolver that the
+ * test plays: it notes questions, and completes them through the inbox as the test says.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,9 +25,9 @@
 #define ASKED_CAP 512u
 #define TEXT_CAP  (NAME_TEXT_MAX + 64)
 
-/* ---- The resolver ------------------------------------------------------------------------------- */
+/* ---- The resolver ---------------------------------------------------------------------------- */
 
-/* What stands in for a resolver: its pointer, and what was submitted to it. */
+/* A fake resolver: its pointer, and the questions that were submitted to it. */
 struct resolver {
 	struct resolver_question *asked[ASKED_CAP];
 	unsigned int n, n_calls, n_released;
@@ -43,19 +43,19 @@ void resolver_submit(struct resolver *resolver, struct resolver_question *const 
 	resolver->n += n;
 	resolver->n_calls++;
 	for (unsigned int i = 0; i < n; i++) {
-		MUST(!questions[i]->answer); /* what came before was released */
+		MUST(!questions[i]->answer); /* the answer before was released */
 		questions[i]->answer = (struct resolver_answer *)resolver;
 	}
 }
 
 void resolver_release(struct resolver_question *q)
 {
-	if (q->answer) /* that of a question that was never submitted is NULL */
+	if (q->answer) /* a question that was never submitted has no answer */
 		((struct resolver *)q->answer)->n_released++;
 	q->answer = NULL;
 }
 
-/* Puts a question into its inbox: with this answer, which the test frees, or as failed. */
+/* Puts a question into its inbox, with an answer, which the test frees, or as failed. */
 static void give(struct resolver_question *q, const uint8_t *wire, size_t n, int ede_code)
 {
 	struct inbox_chain chain = { 0 };
@@ -69,9 +69,9 @@ static void give(struct resolver_question *q, const uint8_t *wire, size_t n, int
 	inbox_put(q->inbox, &chain);
 }
 
-/* ---- Ports -------------------------------------------------------------------------------------- */
+/* ---- Ports ----------------------------------------------------------------------------------- */
 
-/* What was sent late. */
+/* The replies that were sent late. */
 struct sent {
 	uint32_t slot;
 	size_t len;
@@ -136,7 +136,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* As it is begun without recursion. */
+/* A responder without slots, as at a start without recursion. */
 static int setup_without_room(void **state)
 {
 	(void)state;
@@ -219,7 +219,7 @@ static struct upstream answer_to(const char *name, char text[TEXT_CAP])
 	return (struct upstream){ .name = name, .qtype = T(A), .answer = text };
 }
 
-/* All that was asked of `from` since question number `at` comes back with an answer. */
+/* Completes all questions to `from` from number `at` on, with an answer. */
 static void answer_from(struct resolver *from, unsigned int at)
 {
 	for (; at < from->n; at++) {
@@ -243,7 +243,7 @@ static uint16_t sent_rcode(const struct sent *s)
 	return wire_load_be16(s->bytes + DNS_FLAGS_AT) & DNS_RCODE_MASK;
 }
 
-/* ---- Tests -------------------------------------------------------------------------------------- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void test_later(void **state)
 {
@@ -261,14 +261,14 @@ static void test_later(void **state)
 	assert_int_equal(wire_load_be16(a.sent[0].bytes + DNS_ANCOUNT_AT), 1);
 	assert_int_equal(counters().replies, 1);
 
-	put_query(0, "example.x", false); /* now it is in the cache */
+	put_query(0, "example.x", false); /* the answer is in the cache now */
 	handle(&a, 1);
 	assert_true(msgs[0].len);
 	assert_false(msgs[0].deferred);
 	assert_int_equal(first.n, 1);
 }
 
-/* One call for a burst, there and back, though another port's come in between. */
+/* A burst is one call in each direction, even with another port's questions in between. */
 static void test_bursts(void **state)
 {
 	(void)state;
@@ -304,7 +304,7 @@ static void test_bursts(void **state)
 	}
 }
 
-/* More than there are slots: the rest is told so at once. */
+/* More questions than slots: the others get SERVFAIL at once. */
 static void test_no_slot(void **state)
 {
 	unsigned int n_deferred = 0;
@@ -316,7 +316,7 @@ static void test_no_slot(void **state)
 
 			snprintf(name, sizeof(name), "n%u-%u.x", burst, i);
 			put_query(i, name, false);
-			msgs[i].peer[3] = (uint8_t)i; /* nobody has more than a share */
+			msgs[i].peer[3] = (uint8_t)i; /* no client exceeds its share */
 		}
 		handle(&a, 50);
 		for (unsigned int i = 0; i < 50; i++) {
@@ -335,7 +335,8 @@ static void test_no_slot(void **state)
 	answer_from(&first, N_SLOTS);
 }
 
-/* One client asks for all, and another one still gets a slot; so does the first, when its questions are done. */
+/* One client asks for all slots, and another one still gets a slot. The first client gets slots
+ * again when its questions are done. */
 static void test_share(void **state)
 {
 	unsigned int n_deferred = 0;
@@ -360,7 +361,7 @@ static void test_share(void **state)
 		assert_true(msgs[0].deferred);
 	}
 	answer_from(&first, 0);
-	put_query(0, "n0.x", false); /* from the cache: no place is needed */
+	put_query(0, "n0.x", false); /* an answer from the cache needs no place */
 	handle(&a, 1);
 	assert_int_equal(msgs[0].data[3] & DNS_RCODE_MASK, DNS_RCODE_NOERROR);
 	put_query(0, "after.x", false);
@@ -369,7 +370,8 @@ static void test_share(void **state)
 	answer_from(&first, n_deferred + LIMITS_SHARE_FEW);
 }
 
-/* An IPv4 address may come as an IPv6 one: it has the share of the IPv4 client, and every place comes back. */
+/* An IPv4 address in the form of an IPv6 address shares the limit of the IPv4 client, and each
+ * place is given back. */
 static void test_share_of_mapped(void **state)
 {
 	const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -407,13 +409,13 @@ static void test_no_resolver(void **state)
 	engine_counters_read(r.world.engine, &c);
 	assert_int_equal(c.not_asked, 1);
 	resolver = &first;
-	put_query(0, "example.x", false); /* a port that knows only replies at once */
+	put_query(0, "example.x", false); /* a port that cannot defer */
 	handle(&at_once, 1);
 	assert_false(msgs[0].deferred);
 	assert_int_equal(msgs[0].data[3] & DNS_RCODE_MASK, DNS_RCODE_SERVFAIL);
 }
 
-/* Recursion begins while the worker runs: the room that was made last counts. */
+/* Recursion begins while the worker runs: the slots that were made last count. */
 static void test_room_is_made(void **state)
 {
 	const struct volley_refresh refresh = { 0 };
@@ -441,7 +443,7 @@ static void test_room_is_made(void **state)
 	assert_int_equal(a.n_sent, 2);
 }
 
-/* The port goes, the answer stays. */
+/* The port goes, and the answer is cached nevertheless. */
 static void test_port_gone(void **state)
 {
 	(void)state;
@@ -459,7 +461,7 @@ static void test_port_gone(void **state)
 	assert_false(msgs[0].deferred);
 }
 
-/* What is outstanding when the resolver is exchanged is asked of the new one, once. */
+/* When the resolver is replaced, outstanding questions are asked of the new one, once. */
 static void test_exchanged(void **state)
 {
 	(void)state;
@@ -476,14 +478,14 @@ static void test_exchanged(void **state)
 	assert_int_equal(counters().resubmitted, 1);
 	assert_int_equal(first.n_released, 2);
 	resolver = &first;
-	give(second.asked[0], NULL, 0, DNS_EDE_NOT_READY); /* this one goes as well */
+	give(second.asked[0], NULL, 0, DNS_EDE_NOT_READY); /* the second resolver ends, too */
 	run();
 	assert_int_equal(a.n_sent, 2);
 	assert_int_equal(sent_rcode(&a.sent[1]), DNS_RCODE_SERVFAIL);
 	assert_int_equal(first.n, 2);
 }
 
-/* The last one goes: all that is out is told so. */
+/* The last resolver ends: all outstanding questions get SERVFAIL. */
 static void test_stopped(void **state)
 {
 	(void)state;
@@ -498,7 +500,7 @@ static void test_stopped(void **state)
 
 #define HEAD "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
 
-/* Each list has more to ask than the client's question. */
+/* Each list leads to a question beside the client's. */
 static const struct {
 	const char *what;
 	const char *rules;
@@ -526,7 +528,8 @@ static void stop_behind_the_first_answer(const char *answer)
 	free(wire);
 }
 
-/* The last resolver goes while the answer comes that leads to another question: the client is told so at once. */
+/* The last resolver ends while an answer comes that leads to another question: the client gets
+ * SERVFAIL at once. */
 static void test_stopped_between_two_questions(void **state)
 {
 	const uint64_t digest[2] = { 9, 9 };
@@ -557,7 +560,7 @@ static void test_stopped_between_two_questions(void **state)
 	}
 }
 
-/* Behind a stale answer the question goes on, and nobody gets a second reply. */
+/* After a stale answer the question goes on, but the client gets no second reply. */
 static void test_stale(void **state)
 {
 	(void)state;
@@ -585,7 +588,7 @@ static void test_stale(void **state)
 	assert_false(msgs[0].deferred);
 }
 
-/* What the driver wants anew; and nothing where it cannot be had. */
+/* Refreshes for the driver, and none without a resolver or a free slot. */
 static void test_refresh(void **state)
 {
 	const struct volley_entry *entry;
@@ -611,7 +614,7 @@ static void test_refresh(void **state)
 	assert_int_equal(counters().not_refreshed, 2);
 }
 
-/* Whole over TCP, however many wait: the room for replies is used again. */
+/* Over TCP many large replies are whole: the room for replies is used again. */
 static void test_large(void **state)
 {
 	char *text = malloc(4000 * 40);
@@ -627,7 +630,7 @@ static void test_large(void **state)
 		put_query(i, "big.x", true);
 	for (unsigned int i = 0; i < 20; i++)
 		msgs[i].cap = DNS_MESSAGE_MAX;
-	for (unsigned int i = 0; i < 20; i++) /* in place there is room for the query only */
+	for (unsigned int i = 0; i < 20; i++) /* the buffer has room only for the query */
 		MUST(msgs[i].len < sizeof(buffers[i]));
 	handle(&a, 20);
 	assert_int_equal(first.n, 20);
@@ -643,7 +646,7 @@ static void test_large(void **state)
 	free(text);
 }
 
-/* It may end with completions in its inbox. */
+/* A responder may end with completed questions in its inbox. */
 static void test_end(void **state)
 {
 	(void)state;

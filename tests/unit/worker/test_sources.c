@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Further fds in a worker's loop: what comes back from other threads, and late replies by it. */
+/* Other fds in a worker's loop, for results of other threads, and late replies. */
 #include "tests/unit/port/echo.h"
 
 #include <errno.h>
@@ -16,8 +16,9 @@
 #define SEEN_CAP 16
 
 /*
- * All that happens on the worker's thread, in a row: 's' a source's turn, 'h' a burst with the handler,
- * 'g' a port is gone. What a source finds in its eventfd is how many deferred messages to answer.
+ * The events on the worker's thread in their order: 's' a source's turn, 'h' a burst with the
+ * handler, 'g' a port is gone. A source reads from its eventfd how many deferred messages to
+ * answer.
  */
 struct scene {
 	int fds[WORKER_SOURCES_MAX];
@@ -36,8 +37,8 @@ struct turn {
 	struct scene *scene;
 	unsigned int i;
 	bool keep;   /* the fd stays readable */
-	bool always; /* answers all there is, whether or not the fd says so */
-	int hold_fd; /* where the worker waits until it is readable, or 0 */
+	bool always; /* answers all, whether fd is readable or not */
+	int hold_fd; /* the worker waits until it is readable; 0: none */
 };
 
 static void note(struct scene *s, char what)
@@ -93,7 +94,7 @@ static unsigned int n_turns(struct scene *s, unsigned int i)
 	return __atomic_load_n(&s->n_turns[i], __ATOMIC_RELAXED);
 }
 
-/* A worker with n_sources, whose contexts are in turns. */
+/* Starts a worker with n_sources, whose contexts are in turns. */
 static void start(struct scene *s, struct turn *turns, unsigned int n_sources)
 {
 	struct worker_source sources[WORKER_SOURCES_MAX];
@@ -114,7 +115,7 @@ static void start(struct scene *s, struct turn *turns, unsigned int n_sources)
 		sources[i] = (struct worker_source){ s->fds[i], ready, &turns[i] };
 	}
 	assert_int_equal(worker_start(&s->w, &config), 0);
-	/* They are copied. */
+	/* The worker has copied them. */
 	memset(sources, 0, sizeof(sources));
 }
 
@@ -174,7 +175,7 @@ static void assert_balance(const struct port *p)
 				       port_pending(p) + port_deferred(p));
 }
 
-/* The worker sleeps, an fd that is not a port's wakes it, and the reply leaves from its thread. */
+/* An fd that is not a port's wakes the worker, and the reply leaves from its thread. */
 static void test_a_source_wakes_the_worker_and_replies(void **state)
 {
 	static struct scene s;
@@ -196,7 +197,7 @@ static void test_a_source_wakes_the_worker_and_replies(void **state)
 	wake(&s, 1, 1);
 	expect(fd, "late");
 	nap_ms(20);
-	/* Its own turn, and once: the fd is silent again. */
+	/* It had its own turn, once: the fd is not readable any more. */
 	assert_int_equal(n_turns(&s, 0), 0);
 	assert_int_equal(n_turns(&s, 1), 1);
 	worker_stats_read(s.w, &stats);
@@ -212,7 +213,7 @@ static void test_a_source_wakes_the_worker_and_replies(void **state)
 	port_close(p);
 }
 
-/* Both have something in the same round: what came back from elsewhere goes first. */
+/* If both are ready in the same round, the source comes first. */
 static void test_sources_before_ports(void **state)
 {
 	struct turn turns[2] = { { .hold_fd = eventfd(0, 0) } };
@@ -228,7 +229,7 @@ static void test_sources_before_ports(void **state)
 	wake(&s, 0, 1);
 	while (!n_turns(&s, 0))
 		nap_ms(1);
-	/* The worker stands still in its first round: all this is for the second. */
+	/* The worker is held in its first round, so all this is for the second. */
 	assert_int_equal(send(fd, "Quick", 5, 0), 5);
 	wake(&s, 1, 1);
 	assert_int_equal(eventfd_write(turns[0].hold_fd, 1), 0);
@@ -241,7 +242,7 @@ static void test_sources_before_ports(void **state)
 	port_close(p);
 }
 
-/* An fd that is never silenced: one turn a round, ports are served and control is heard meanwhile. */
+/* A source whose fd stays readable gets one turn a round; ports and commands are still served. */
 static void test_a_source_that_stays_readable(void **state)
 {
 	struct turn turns[1] = { { .keep = true } };
@@ -267,7 +268,7 @@ static void test_a_source_that_stays_readable(void **state)
 	port_close(p);
 }
 
-/* Between two turns of sources the worker sleeps as it did: it neither spins nor stops to beat. */
+/* Between two turns of sources the worker sleeps: it does not spin, and its heartbeat goes on. */
 static void test_heartbeat(void **state)
 {
 	struct turn turns[1] = { 0 };
@@ -283,14 +284,14 @@ static void test_heartbeat(void **state)
 	do {
 		nap_ms(WORKER_IDLE_MS + 100);
 		worker_stats_read(s.w, &b);
-	} while (b.heartbeat == a.heartbeat && n_naps++ < 20); /* it may be held up */
+	} while (b.heartbeat == a.heartbeat && n_naps++ < 20); /* the machine may be slow */
 	assert_true(b.heartbeat > a.heartbeat);
 	assert_true(b.heartbeat < a.heartbeat + 20);
 	assert_int_equal(n_turns(&s, 0), 1);
 	stop(&s, 1);
 }
 
-/* Returns that are still kept when a port goes are told of, before it may be closed. */
+/* When a port goes, the owner of returns hears of it before the port may be closed. */
 static void test_a_port_that_goes(void **state)
 {
 	struct turn turns[1] = { 0 };
@@ -315,7 +316,7 @@ static void test_a_port_that_goes(void **state)
 	assert_int_equal(s.n_gone, 1);
 	assert_balance(p[1]);
 	port_close(p[1]);
-	s.later.n = 1; /* as the owner of returns does: those of the port are forgotten */
+	s.later.n = 1; /* forget the returns of the port, like their owner does */
 	wake(&s, 0, 2);
 	expect(fd[0], "one");
 	stop(&s, 1);
@@ -327,7 +328,7 @@ static void test_a_port_that_goes(void **state)
 	port_close(p[0]);
 }
 
-/* Silent or not, a source has its turn before each port is let go of, and when all are gone. */
+/* Each source, readable or not, has a turn before each port is released and after the last one. */
 static void test_sources_are_called_at_the_end(void **state)
 {
 	struct turn turns[1] = { { .always = true } };
@@ -380,14 +381,14 @@ static void test_tcp(void **state)
 	assert_int_equal(send(fd, "\0\4late", 6, 0), 6);
 	assert_true(reaches(&p->stats.deferred, 1));
 	nap_ms(600);
-	nap_ms(600); /* longer than it may be idle */
+	nap_ms(600); /* longer than the idle timeout */
 	wake(&s, 0, 1);
 	assert_int_equal(recv(fd, reply, sizeof(reply), MSG_WAITALL), 6);
 	assert_memory_equal(reply,
 			    "\0\4\xec"
 			    "ate",
 			    6);
-	/* Now it is idle. */
+	/* Now the connection is idle, and is closed. */
 	assert_int_equal(recv(fd, reply, sizeof(reply), 0), 0);
 	assert_int_equal(port_counter(&p->stats.conns_timed_out), 1);
 	stop(&s, 1);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The loop with real ports over loopback: ports come and go under load, RCU is never held up. */
+/* The loop with real ports over loopback: ports come and go under load; RCU is never blocked. */
 #include "tests/unit/port/echo.h"
 
 #include <errno.h>
@@ -98,7 +98,7 @@ static void test_counts_by_kind_and_beats(void **state)
 	do {
 		nanosleep(&nap, NULL);
 		worker_stats_read(w, &b);
-	} while (b.heartbeat == a.heartbeat && n_naps++ < 20); /* it may be held up */
+	} while (b.heartbeat == a.heartbeat && n_naps++ < 20); /* the machine may be slow */
 	assert_true(b.heartbeat > a.heartbeat);
 	assert_true(b.heartbeat < a.heartbeat + 20); /* and it does not spin */
 	worker_stop(w);
@@ -106,7 +106,7 @@ static void test_counts_by_kind_and_beats(void **state)
 	port_close(p);
 }
 
-/* What has arrived before a port is removed gets its answer. */
+/* Queries that arrived before a port is removed get their answers. */
 static void test_remove_answers_what_is_there(void **state)
 {
 	struct port_addr bound;
@@ -172,7 +172,7 @@ static void test_tcp_beside_udp(void **state)
 	assert_int_equal(recv(tcp_fd, in, sizeof(in), MSG_WAITALL), sizeof(in));
 	for (size_t i = 0; i < sizeof(in); i += 3)
 		assert_memory_equal(in + i, "\0\1\xf1", 3);
-	/* The worker wakes up for the port's clock: the idle connection ends. */
+	/* The worker wakes up at the port's time, and the idle connection ends. */
 	assert_int_equal(recv(tcp_fd, &byte, 1, 0), 0);
 	worker_stats_read(w, &stats);
 	assert_int_equal(stats.by_kind[PORT_TCP].answered, 300);
@@ -217,7 +217,7 @@ static void test_control_under_load(void **state)
 	(void)state;
 	assert_int_equal(worker_port_add(w, p), 0);
 	assert_int_equal(pthread_create(&thread, NULL, flood, &f), 0);
-	while (!port_counter(&p->stats.rx)) /* however late the other thread begins */
+	while (!port_counter(&p->stats.rx)) /* the other thread may begin late */
 		sched_yield();
 	for (int i = 0; i < 50; i++) {
 		struct port *q = open_on("127.0.0.1", &other);

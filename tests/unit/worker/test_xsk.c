@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* AF_XDP ports, alone and on a worker: replies, frames and counters, whatever link and kernel do. */
+/* AF_XDP ports, alone and on a worker: replies, frames and counters in all states of the link. */
 #include "tests/unit/worker/xsk_lab.h"
 
 #include <linux/if_ether.h>
@@ -45,7 +45,7 @@ static void test_answers_over_both_families(void **state)
 		assert_int_equal(send(fd, "query", 5, 0), 5);
 		assert_int_equal(recv(fd, reply, sizeof(reply), 0), 5);
 		assert_memory_equal(reply, "\xf1uery", 5);
-		/* The longest that fits frame and MTU. */
+		/* The longest reply that fits frame and MTU. */
 		assert_int_equal(send(fd, "Bx\xff\xff", 4, 0), 4);
 		assert_int_equal(recv(fd, reply, sizeof(reply), 0), rows[i].longest);
 		for (int at = 0; at < rows[i].longest; at++)
@@ -78,7 +78,7 @@ static void send_raw(const uint8_t *frame, size_t len, int times)
 	enter(lab.server_ns);
 }
 
-/* Until the worker has taken so many frames, ours or the link's own, that are no queries. */
+/* Waits until the worker has received n frames that are no queries, ours or the link's own. */
 static void wait_malformed(const struct port *p, uint64_t n)
 {
 	for (int i = 0; i < 5000; i++) {
@@ -90,7 +90,7 @@ static void wait_malformed(const struct port *p, uint64_t n)
 		 (unsigned long long)n);
 }
 
-/* More bad frames than there are frames in the UMEM: if one were lost each time, all would be. */
+/* More bad frames than there are frames in the UMEM: if each lost a frame, none would be left. */
 static void test_malformed_frames_are_recycled(void **state)
 {
 	uint8_t arp[60] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x06, 0, 1 };
@@ -104,7 +104,7 @@ static void test_malformed_frames_are_recycled(void **state)
 	need_lab();
 	p = open_port(&config);
 	w = start_with(p);
-	/* However late the worker is, there is room for the next ones, and for the query. */
+	/* Even if the worker is late, there is room for the next frames and for the query. */
 	for (unsigned int i = 1; i <= 20; i++) {
 		send_raw(arp, sizeof(arp), 20);
 		wait_malformed(p, i * 20);
@@ -120,7 +120,7 @@ static void test_malformed_frames_are_recycled(void **state)
 	port_close(p);
 }
 
-/* A small UMEM and tiny rings under a flood: what the kernel could not deliver never reached us. */
+/* A small UMEM and tiny rings under a flood: frames that the kernel drops are not the port's. */
 static void test_flood_balances(void **state)
 {
 	struct xsk_config config = small(128, 16);
@@ -139,7 +139,7 @@ static void test_flood_balances(void **state)
 
 		for (int i = 0; i < 120; i++)
 			(void)!send(fd, "flood", 5, MSG_DONTWAIT);
-		/* However late the worker is, it has made room for some of the next round. */
+		/* Even a late worker has made room for some frames of the next round. */
 		for (int i = 0; i < 100 && n_replies == n_before; i++)
 			n_replies += count_replies(fd);
 	}
@@ -155,7 +155,7 @@ static void test_flood_balances(void **state)
 	port_close(p);
 }
 
-/* Until n frames, ours or the link's own, wait in the RX ring. */
+/* Waits until n frames, ours or the link's own, are in the RX ring. */
 static void wait_received(const struct port *p, uint32_t n)
 {
 	struct xsk_frames f;
@@ -192,7 +192,7 @@ static void ask_and_answer_without_link(struct port *p, int fd, unsigned int fir
 	link_up();
 }
 
-/* A port that was busy wants to be looked at some more times. */
+/* A port that was busy wants to be polled some more times. */
 static void look_in_vain(struct port *p)
 {
 	struct port_msg msgs[PORT_BURST];
@@ -202,8 +202,8 @@ static void look_in_vain(struct port *p)
 }
 
 /*
- * The link is down, so the kernel takes nothing: the TX ring fills, then the backlog, the rest is
- * counted as dropped. When the link is up again, all that was kept goes out, in order.
+ * The link is down, so the kernel accepts nothing: the TX ring fills, then the backlog, and further
+ * replies are counted as dropped. When the link is up again, all kept replies go out, in order.
  */
 static void test_full_tx_ring_loses_nothing_silently(void **state)
 {
@@ -245,7 +245,7 @@ static void test_full_tx_ring_loses_nothing_silently(void **state)
 	port_close(p);
 }
 
-/* Without an entry in the map the kernel gets the packet: its socket, on the same worker, answers. */
+/* Without an entry in the map the kernel's socket, on the same worker, answers the packet. */
 static void test_sockets_take_over_when_the_port_goes(void **state)
 {
 	struct socket_config listen = { .listen = addr_of("0.0.0.0", QUERY_PORT) };
@@ -335,7 +335,8 @@ static void test_a_queue_has_one_socket(void **state)
 	port_close(second);
 }
 
-/* The interface vanishes under a running worker: it goes on, does not spin, and lets go. Last test. */
+/* The interface vanishes under a running worker: the worker goes on, does not spin, and releases
+ * the port. The last test. */
 static void test_interface_gone(void **state)
 {
 	struct xsk_config config = small(256, 64);

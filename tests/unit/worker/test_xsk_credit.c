@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an AF_XDP port tells the driver of how far it is behind; the driver's side is the test's. */
+/* An AF_XDP port tells the driver how far it is behind. The test plays the driver. */
 #include "tests/unit/worker/xsk_lab.h"
 
 #include "port/credit.h"
@@ -17,7 +17,7 @@ static struct port *open_with_credit(void)
 	return open_port(&config);
 }
 
-/* So many queries are in the ring, when this comes back. */
+/* Sends n queries, and returns when they are in the ring. */
 static void send_and_wait(const struct port *p, int fd, unsigned int n)
 {
 	struct xsk_frames before, now;
@@ -34,7 +34,8 @@ static void send_and_wait(const struct port *p, int fd, unsigned int n)
 	fail_msg("%u queries: %u frames left the fill ring", n, before.fill - now.fill);
 }
 
-/* Takes at most n_cap frames, and answers the queries. How many it took: some may be the link's own. */
+/* Receives at most n_cap frames, and answers the queries. Returns the number of frames; some may be
+ * the link's own. */
 static uint64_t serve(struct port *p, unsigned int n_cap)
 {
 	uint64_t n_before = p->stats.rx;
@@ -50,7 +51,7 @@ static void test_life(void **state)
 
 	(void)state;
 	need_lab();
-	/* as a daemon left it that was killed */
+	/* the state that a killed daemon has left */
 	queue = (struct volley_queue){ .taken = 7, .limit = 8, .turn_bits = 1, .handed = 1000 };
 	p = open_with_credit();
 	assert_int_equal(port_start(p), 0);
@@ -76,16 +77,16 @@ static void test_taken_is_told(void **state)
 	send_and_wait(p, fd, 5);
 	queue.handed = 5 + 40; /* 40 of them were lost */
 	assert_int_equal(serve(p, 2), 2);
-	assert_int_equal(queue.taken, 2); /* who knows what is still to come */
+	assert_int_equal(queue.taken, 2); /* more may still come */
 	assert_true(serve(p, PORT_BURST) >= 3);
-	assert_int_equal(queue.taken, 45); /* nothing is */
+	assert_int_equal(queue.taken, 45); /* nothing more comes */
 	assert_int_equal(p->stats.rx - p->stats.malformed, 5);
 	close(fd);
 	port_stop(p);
 	port_close(p);
 }
 
-/* All is lost, and no readable fd says so: the port looks by itself. */
+/* All frames are lost, and no fd becomes readable: the port polls by itself. */
 static void test_looks_when_idle(void **state)
 {
 	struct port *p;

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Replies that come later, over AF_XDP, and over sockets where it takes a link of one's own. */
+/* Late replies over AF_XDP, and over sockets where the test needs a link. */
 #include "tests/unit/worker/xsk_lab.h"
 
 #include "port/socket.h"
 
 #define OTHER_IF "volley-xo"
 
-/* One round by hand, putting off what comes: rounds go on until n messages have come. */
+/* Runs rounds by hand, and defers all messages, until n have come. */
 static void defer_n(struct port *p, struct later *later, unsigned int n)
 {
 	struct port_msg msgs[PORT_BURST];
@@ -24,7 +24,7 @@ static void defer_n(struct port *p, struct later *later, unsigned int n)
 	assert_int_equal(got, n);
 }
 
-/* The frame of the query has gone round long before: many others came after it. */
+/* The query's frame was reused long before its reply, by many later frames. */
 static void test_late_replies_over_both_families(void **state)
 {
 	static const struct {
@@ -80,8 +80,9 @@ static void test_late_replies_over_both_families(void **state)
 }
 
 /*
- * More are put off than frames are there: all the while queries are received and answered, since none
- * keeps a frame, and the replies then go out though they outnumber the frames kept for them.
+ * More messages are deferred than there are frames. Queries are still received and answered,
+ * because a deferred message keeps no frame. The late replies go out, although they outnumber the
+ * frames kept for them.
  */
 static void test_deferred_messages_hold_no_frames(void **state)
 {
@@ -125,7 +126,7 @@ static void test_deferred_messages_hold_no_frames(void **state)
 	port_close(p);
 }
 
-/* While a burst is out its frames are left alone, and those of late replies come back round for round. */
+/* While a burst is out, its frames are not touched. Frames of late replies come back each round. */
 static void test_late_replies_within_bursts(void **state)
 {
 	enum { ROUNDS = 60, EACH = 40 };
@@ -158,12 +159,12 @@ static void test_late_replies_within_bursts(void **state)
 	}
 	n = laters[n_bursts % 2].n;
 	assert_int_equal(port_reply(p, 1, laters[n_bursts % 2].replies, n), n);
-	/* What waited for room goes now. */
+	/* Replies that waited for room go out now. */
 	assert_frames(p);
 	n_replies += count_replies(fd);
 	assert_true(p->stats.late > ROUNDS);
 	assert_int_equal(port_deferred(p), 0);
-	/* The link has a life of its own: neighbours are looked for, groups are joined. */
+	/* The kernel also sends frames of its own: neighbour discovery, multicast groups. */
 	assert_int_equal(p->stats.rx - p->stats.malformed, p->stats.tx);
 	assert_int_equal(n_replies, p->stats.tx);
 	assert_balance(p);
@@ -172,8 +173,8 @@ static void test_late_replies_within_bursts(void **state)
 }
 
 /*
- * Without a link no frame comes back: as much is kept as there are frames, or room in ring and backlog;
- * the rest is counted, and no frame is lost.
+ * Without a link no frame comes back. Replies are kept as far as frames, ring and backlog allow,
+ * the others are counted, and no frame is lost.
  */
 static void test_late_replies_without_a_link(void **state)
 {
@@ -238,7 +239,7 @@ static int client_from(const char *from, const char *to_text)
 	return fd;
 }
 
-/* Where one of the addresses is link-local the way back needs the interface, now and later. */
+/* If one of the addresses is link-local, a reply needs the interface, at once and later. */
 static void test_late_replies_from_and_to_link_local(void **state)
 {
 	static const struct {
@@ -256,7 +257,7 @@ static void test_late_replies_from_and_to_link_local(void **state)
 
 	(void)state;
 	need_lab();
-	/* Another link, whose route to fe80::/64 is the older one: no interface would lead there. */
+	/* Another link with an older route to fe80::/64 would get replies without interface. */
 	assert_int_equal(run("ip link add " OTHER_IF " type veth peer name " OTHER_IF "p && "
 			     "ip link set " OTHER_IF " up && ip link set " OTHER_IF "p up"),
 			 0);

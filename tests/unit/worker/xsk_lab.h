@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * AF_XDP in copy mode over a veth pair, each end in a network namespace that only this process has
- * (nothing is left behind, whatever happens). The XDP program is the smallest there is: each frame
- * goes to the socket of its queue, or passes where there is none. Without privileges: SKIP.
+ * AF_XDP in copy mode over a veth pair. Each end is in a network namespace of this process, so
+ * nothing is left behind. The XDP program is minimal: each frame goes to the socket of its queue,
+ * or passes if there is none. Without privileges: SKIP.
  */
 #ifndef VOLLEY_TESTS_UNIT_WORKER_XSK_LAB_H
 #define VOLLEY_TESTS_UNIT_WORKER_XSK_LAB_H
@@ -137,7 +137,7 @@ static inline struct xsk_config small(uint32_t n_frames, uint32_t ring_cap)
 	};
 }
 
-/* The kernel may let go of the queue of the test before only after more than xsk_open() waits for. */
+/* The kernel may release the queue of the test before later than xsk_open() waits for. */
 static inline struct port *open_port(const struct xsk_config *config)
 {
 	struct port *p = NULL;
@@ -157,7 +157,7 @@ static inline int client_to(const char *text)
 
 	enter(lab.client_ns);
 	fd = client_open(SOCK_DGRAM, &to);
-	/* So that no reply is lost here. */
+	/* A large buffer, so that no reply is lost here. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 	enter(lab.server_ns);
 	return fd;
@@ -179,7 +179,7 @@ static inline void assert_balance(const struct port *p)
 				       port_pending(p) + port_deferred(p));
 }
 
-/* Every frame is somewhere, once what is still under way has arrived. */
+/* Checks that no frame is lost, after all frames under way have arrived. */
 static inline void assert_frames(struct port *p)
 {
 	struct port_msg msgs[PORT_BURST];
@@ -209,7 +209,7 @@ static inline unsigned int count_replies(int fd)
 	return n;
 }
 
-/* Until the kernel has seen to it, which it does at leisure, what is sent goes nowhere. */
+/* Waits until the interface runs. The kernel needs some time, and drops frames until then. */
 static inline void wait_running(int ns, const char *ifname)
 {
 	struct ifreq request = { 0 };

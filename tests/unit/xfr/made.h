@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests: messages and data from text, uncompressed. */
+/* Makes uncompressed messages and data from text, for tests. */
 #ifndef VOLLEY_TESTS_XFR_MADE_H
 #define VOLLEY_TESTS_XFR_MADE_H
 
@@ -56,7 +56,7 @@ static inline void made_count(struct made *m, unsigned count_at)
 	wire_store_be16(m->bytes + count_at, (uint16_t)(wire_load_be16(m->bytes + count_at) + 1));
 }
 
-/* count_at says which section: DNS_ANCOUNT_AT and so on. */
+/* count_at is the section: DNS_ANCOUNT_AT and so on. */
 static inline void made_record(struct made *m, unsigned count_at, const char *owner, uint16_t type,
 			       uint16_t class, uint32_t ttl, const void *rdata, size_t n)
 {

@@ -89,9 +89,9 @@ def main():
         emit(f"vector_reply1_{short}", second)
         last, _ = stream_signed([REPLIES[2], REPLIES[3]], key, mac2)
         emit(f"vector_reply3_{short}", last)
-    head = ("/* SPDX-FileCopyrightText: The Volley authors */\n/* SPDX-License-Identifier: GPL-2.0-or-later */\n/*\n * Made by mkvectors.py with dnspython: messages of one "
-            "AXFR, plain and signed at VECTOR_NOW by the\n * key \"key.test\"; reply 2 is not signed, reply 3 "
-            "covers it.\n */\n#ifndef VOLLEY_TESTS_XFR_VECTORS_H\n#define VOLLEY_TESTS_XFR_VECTORS_H\n\n#include <stdint.h>\n\n"
+    head = ("/* SPDX-FileCopyrightText: The Volley authors */\n/* SPDX-License-Identifier: GPL-2.0-or-later */\n/*\n * Made by mkvectors.py with dnspython: "
+            "the messages of one AXFR, plain, and signed at VECTOR_NOW\n"
+            " * with the key \"key.test\". Reply 2 is not signed; the signature of reply 3 covers it.\n */\n#ifndef VOLLEY_TESTS_XFR_VECTORS_H\n#define VOLLEY_TESTS_XFR_VECTORS_H\n\n#include <stdint.h>\n\n"
             f"#define VECTOR_NOW {NOW}\n\n/* clang-format off */\n")
     path = pathlib.Path(__file__).parent / "vectors.h"
     path.write_text(head + "\n".join(OUT) + "/* clang-format on */\n\n#endif\n")

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Catalogs read, compared, refused and written; the examples of RFC 9432 among them. */
+/* Catalogs are read, compared, refused and written, with the examples of RFC 9432. */
 #include "xfr/catalog.h"
 
 #include <stdlib.h>
@@ -79,7 +79,8 @@ static void reads(void **state)
 		  "example. u [ac]" },
 		{ "u.zones PTR example.\ngroup.u.zones TXT a c\n", "example. u [ac]" },
 		{ "u.zones PTR .\n", ". u" },
-		/* Not ours: other properties, other types, deeper names, nobody's properties. */
+		/* Ignored: other properties and types, deeper names, properties without a
+		 * member. */
 		{ "u.zones PTR example.\nu.zones TXT x\nx.ext TXT x\ngroup TXT g\nx.u.zones TXT x\n"
 		  "prop.ext.u.zones TXT x\nx.group.u.zones TXT x\ncoo.u.zones TXT x\n"
 		  "v.zones TXT x\ngroup.v.zones TXT x\ncoo.w.zones PTR x.\nzones PTR y.\n"
@@ -115,7 +116,7 @@ static void refuses_what_is_broken(void **state)
 		{ HEAD VERSION "u.zones PTR a.\ncoo.u.zones PTR b.\ncoo.u.zones PTR c.\n",
 		  "coo.u.zones.catz.example. has more than one PTR" },
 		{ HEAD VERSION "u.zones PTR a.\nv.zones PTR b.\nw.zones PTR A.\n",
-		  "a. is there twice" },
+		  "a. is listed twice" },
 	};
 	struct catalog c;
 
@@ -206,7 +207,7 @@ static void moves(void **state)
 	}
 }
 
-/* --- Written and read back ----------------------------------------------------------------------- */
+/* --- Written and read back -------------------------------------------------------------------- */
 
 struct writing {
 	struct zone_builder *builder;

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signatures: those of another implementation, ours, broken ones at each octet, streams with gaps. */
+/* Signatures of another implementation, our own ones, signatures broken at each octet, streams with
+ * unsigned messages. */
 #include <errno.h>
 
 #include "tests/unit/xfr/made.h"
@@ -47,7 +48,7 @@ static const struct vectors all[] = {
 
 #define N_ALL (sizeof(all) / sizeof(all[0]))
 
-/* Octet for octet what another one signs. */
+/* Our signed messages have the same octets as those of another implementation. */
 static void test_sign_as_others(void **state)
 {
 	uint8_t msg[512];
@@ -164,7 +165,7 @@ static void test_broken_streams(void **state)
 	tsig_keys_free(keys);
 }
 
-/* RFC 8945 section 5.3.1: at most 99 without one. */
+/* RFC 8945 section 5.3.1: at most 99 messages without a signature. */
 static void test_gap(void **state)
 {
 	const struct vectors *v = &all[0];
@@ -183,7 +184,8 @@ static void test_gap(void **state)
 	tsig_keys_free(keys);
 }
 
-/* One bit of each octet but those of the ID, which a forwarder may change; and each length. */
+/* Changes one bit of each octet, except for the ID, which a forwarder may change; then cuts the
+ * message at each length. */
 static void test_each_octet(void **state)
 {
 	const struct vectors *v = &all[0];
@@ -215,7 +217,7 @@ static void test_each_octet(void **state)
 	tsig_keys_free(keys);
 }
 
-/* The query, signed, with its MAC cut to n octets or filled up with zeros. */
+/* The signed query, with its MAC cut to n octets or filled up with zeros. */
 static size_t cut(uint8_t out[512], const struct vectors *v, unsigned full, unsigned n)
 {
 	size_t mac_at = v->query_bytes - 6 - full;
@@ -270,7 +272,7 @@ struct error_row {
 	const char *words; /* the client's */
 };
 
-/* The reply's record: whose time it has, and ours beside it where that is what was wrong. */
+/* Checks the reply's record: it has the client's time, and with BADTIME also ours. */
 static void check_error(const struct error_row *row, struct tsig *server, struct tsig *client,
 			uint64_t now_s)
 {
@@ -291,14 +293,14 @@ static void check_error(const struct error_row *row, struct tsig *server, struct
 	assert_int_equal(r.time_s, VECTOR_NOW);
 	if (r.other_bytes)
 		assert_int_equal(wire_load_be32(r.other + 2), now_s);
-	/* Its own time comes back, so it is no error of the client's clock. */
+	/* The client gets its own time back, so it does not report its clock. */
 	assert_int_equal(tsig_verify(client, msg, (size_t)len, VECTOR_NOW, NULL), TSIG_REMOTE);
 	assert_int_equal(client->remote_error, row->error);
 	assert_non_null(
 		strstr(tsig_verdict_text(client->verdict, client->remote_error), row->words));
 }
 
-/* An unsigned record is what a server without keys writes. */
+/* A server without keys writes the same unsigned record. */
 static void check_unsigned(const struct error_row *row, struct tsig *server, const uint8_t *query,
 			   size_t query_bytes)
 {
@@ -339,7 +341,7 @@ static void check_row(const struct error_row *row)
 	tsig_keys_free(theirs);
 }
 
-/* What the server says about a request that it does not take, and what the client makes of it. */
+/* The server's reply to a request that it refuses, and the client's verdict on the reply. */
 static void test_errors(void **state)
 {
 	static const struct error_row rows[] = {
@@ -357,7 +359,7 @@ static void test_errors(void **state)
 		check_row(&rows[i]);
 }
 
-/* A forged error, and a forged reply: the right one may still come. */
+/* After a forged error or a forged reply, the client still accepts the right reply. */
 static void test_forgeries(void **state)
 {
 	const struct vectors *v = &all[0];
@@ -381,7 +383,8 @@ static void test_forgeries(void **state)
 	tsig_keys_free(keys);
 }
 
-/* Not the last, not in the additional section, twice, octets behind it. */
+/* A TSIG that is not the last record, is not in the additional section, is there twice, or has
+ * octets behind it. */
 static void test_places(void **state)
 {
 	const struct vectors *v = &all[0];

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RFC 2136, rule by rule: what a message does to a zone, or what it is refused with. Each row is a list of
- * lines: "need", "deny" and "same" are prerequisites, "add", "del" and "clear" changes.
+ * RFC 2136, rule by rule: how a message changes a zone, or the rcode with which it is refused. Each
+ * row is a list of lines: "need", "deny" and "same" are prerequisites, "add", "del" and "clear" are
+ * changes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 	"www 60 CNAME mail\na.ent 60 TXT \"x\"\nsub 60 NS ns.sub\nns.sub 60 A 192.0.2.9\n"  \
 	"dn 60 DNAME other.\nTeXt 60 TXT \"a\"\n"
 
-/* ---- Messages from lines ---------------------------------------------------------------------- */
+/* ---- Messages from lines --------------------------------------------------------------------- */
 
 struct line {
 	char verb[8], owner[64], type[16], rest[256];
@@ -36,7 +37,7 @@ static uint16_t type_of(const char *text)
 	return (uint16_t)type;
 }
 
-/* Absolute: "@" and names without a dot at their end are the zone's. */
+/* Makes a name absolute: "@" is the zone, and a name without a dot at its end is in the zone. */
 static const char *absolute(char dst[80], const char *name)
 {
 	size_t n = strlen(name);
@@ -86,7 +87,7 @@ static void make_update(struct made *m, const char *const *lines)
 		make_line(m, lines[i]);
 }
 
-/* ---- What comes of them ----------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 static enum dns_rcode apply(const struct made *m, struct zone *from, struct zone **to,
 			    const struct update_options *options, bool *changed)
@@ -95,7 +96,8 @@ static enum dns_rcode apply(const struct made *m, struct zone *from, struct zone
 	struct zone_error err;
 	enum dns_rcode rcode;
 	struct update u;
-	uint8_t *copy = malloc(m->n); /* as long as it is, for the sanitizer */
+	/* an allocation of exactly this length, so that the sanitizer sees reads behind it */
+	uint8_t *copy = malloc(m->n);
 
 	assert_non_null(copy);
 	memcpy(copy, m->bytes, m->n);
@@ -121,9 +123,9 @@ static void assert_content(const char *name, const struct zone *got, const char 
 	zone_digest(got, a);
 	zone_digest(wanted, b);
 	if (memcmp(a, b, sizeof(a)))
-		fail_msg(
-			"%s: the zone has %zu records, serial %u, or others than it should have (%zu)",
-			name, zone_n_records(got), zone_serial(got), zone_n_records(wanted));
+		fail_msg("%s: the zone has %zu records, serial %u, or others than it should have "
+			 "(%zu)",
+			 name, zone_n_records(got), zone_serial(got), zone_n_records(wanted));
 	zone_free(wanted);
 }
 
@@ -133,8 +135,8 @@ struct row {
 	const char *lines[LINES_MAX];
 	enum dns_rcode rcode;
 	const char *removed[4];
-	const char
-		*added; /* NULL with nothing removed: nothing changes, not even the serial number */
+	/* NULL and nothing removed: nothing changes, not even the serial number */
+	const char *added;
 };
 
 #define SOA7 "@ 60 SOA ns host 7 60 120 180 240\n"
@@ -306,7 +308,7 @@ static const struct row rows[] = {
 	  0,
 	  { SOA7 },
 	  SOA8 "new 60 A 192.0.2.7\n" },
-	/* All or nothing. */
+	/* An empty update. */
 	{ "nothing at all", { 0 }, 0, { 0 }, 0 },
 	/* 2.4, 3.4.1: malformed. */
 	{ "prerequisite outside", { "need x. 0 ANY" }, DNS_RCODE_NOTZONE, { 0 }, 0 },
@@ -332,7 +334,7 @@ static const struct row rows[] = {
 	{ "del without data", { "del ns 0 A" }, DNS_RCODE_FORMERR, { 0 }, 0 },
 };
 
-/* What the row says that the zone is afterwards. */
+/* Writes the zone that the row expects. */
 static void expect(char dst[4096], const struct row *row)
 {
 	snprintf(dst, 4096, "%s", ZONE);
@@ -416,7 +418,7 @@ static void test_serials(void **state)
 	}
 }
 
-/* A zone that we sign: the signer's records are its own, the apex keeps the keys. */
+/* In a zone that we sign, updates cannot change the signer's records, and the keys stay. */
 static void test_signed_here(void **state)
 {
 	static const char *const refused[][LINES_MAX] = {
@@ -452,7 +454,7 @@ static void test_signed_here(void **state)
 	zone_free(z);
 }
 
-/* Headers and zone sections, each length. */
+/* Wrong headers and zone sections, and messages cut at each length. */
 static void test_messages(void **state)
 {
 	static const char *const lines[LINES_MAX] = { "same ns 0 A 192.0.2.1",

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the reader makes of streams that are right, that end too early, and that lie. */
+/* The reader's results for streams that are right, that end too early, and that are wrong. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static const uint8_t apex[] = "\1z";
 /* --- A stream as letters --- */
 
 /*
- * "7" is a SOA with this serial number, "A" an address, "a" another one; "|" ends the message. What
- * follows is what nobody should send: see put_letter().
+ * "7" is a SOA with this serial number, "A" an address, "a" another one; "|" ends the message.
+ * Other letters are records that a primary should not send: see put_letter().
  */
 static void put_letter(struct made *m, char c)
 {
@@ -123,7 +123,7 @@ static enum xfr_in_result feed(struct xfr_in *in, const struct made *m)
 	return result;
 }
 
-/* Until the reader has had enough. */
+/* Feeds messages until the reader ends. */
 static enum xfr_in_result feed_letters(struct xfr_in *in, uint16_t qtype, const char *letters)
 {
 	enum xfr_in_result result = XFR_IN_MORE;
@@ -145,7 +145,7 @@ static enum xfr_in_result feed_letters(struct xfr_in *in, uint16_t qtype, const 
 struct row {
 	const char *letters;
 	uint16_t type;
-	uint32_t serial; /* ours; 0: none */
+	uint32_t serial; /* of our version; 0: none */
 	enum xfr_in_result result;
 	unsigned n_records;
 	const char *sets;
@@ -229,7 +229,7 @@ static void test_rows(void **state)
 	}
 }
 
-/* Whoever wants another version, whatever it is, gets it. */
+/* With takes_older, a version with any serial number is accepted. */
 static void test_older_taken(void **state)
 {
 	struct sink s = { 0 };
@@ -331,7 +331,7 @@ static void test_headers(void **state)
 
 /* --- Compression, cut messages --- */
 
-/* The stream of dnspython: names in MX and SOA are pointers, owners too. */
+/* A stream of dnspython, with pointers in owners and in the data of MX and SOA. */
 static void test_of_others(void **state)
 {
 	static const struct {
@@ -369,8 +369,8 @@ static void test_of_others(void **state)
 }
 
 /*
- * Pointers into the header, forward, to themselves. In data they are followed for the types of RFC 3597 section 4; of an
- * unknown type it stays as it is.
+ * Pointers into the header, forward, to themselves. In data, pointers are followed for the types of
+ * RFC 3597 section 4. The data of an unknown type is not changed.
  */
 static void test_pointers(void **state)
 {
@@ -401,7 +401,7 @@ static void test_pointers(void **state)
 			made_begin(&m, ID, 0x8400, "z", AXFR, DNS_CLASS_IN);
 			put_letter(&m, '7');
 			if (in_owner) {
-				/* Its first owner in this message, too: nothing is remembered yet. */
+				/* The first owner of the message: no earlier owner is known. */
 				assert_int_equal(feed(&in, &m), XFR_IN_MORE);
 				made_begin(&m, ID, 0x8400, "z", AXFR, DNS_CLASS_IN);
 				made_count(&m, DNS_ANCOUNT_AT);
@@ -478,12 +478,12 @@ static void test_signatures(void **state)
 	assert_int_equal(FEED(vector_reply3), XFR_IN_TSIG);
 	assert_int_equal(in.verdict, TSIG_UNSIGNED);
 	end_signed(&in, &t);
-	/* None is. */
+	/* No message is signed. */
 	begin_signed(&in, &config, &t, keys);
 	assert_int_equal(FEED(vector_reply0), XFR_IN_TSIG);
 	assert_int_equal(in.verdict, TSIG_NONE);
 	end_signed(&in, &t);
-	/* They hold, but are of another time: the first, and one behind it. */
+	/* The signatures hold, but have a wrong time: of the first message, then of a later one. */
 	for (int i = 0; i < 2; i++) {
 		memset(&s, 0, sizeof(s));
 		begin_signed(&in, &config, &t, keys);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Zones and change sets that go out and come in again, in messages of many sizes, signed or not. */
+/* Zones and change sets are written and read, in messages of many sizes, signed and unsigned. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -214,7 +214,8 @@ static void begin(struct transfer *t, uint16_t type, uint32_t serial, bool is_si
 	xfr_in_init(&t->in, &config);
 }
 
-/* All messages; the result of the last. They never pass cap, and are multiples of what is asked for. */
+/* Carries all messages, and returns the result of the last. No message is larger than cap; padded
+ * messages are multiples of pad_to. */
 static enum xfr_in_result carry(struct transfer *t, struct xfr_out *out, size_t cap)
 {
 	enum xfr_in_result result = XFR_IN_MORE;
@@ -403,7 +404,7 @@ static void test_ixfr(void **state)
 	free(t);
 }
 
-/* Chains that do not lead to the zone, or have a hole, or whose store fails: no last SOA. */
+/* There is no last SOA if a chain does not lead to the zone or has a hole, or the store fails. */
 static void test_ixfr_broken(void **state)
 {
 	struct transfer *t = malloc(sizeof(*t));
@@ -469,7 +470,8 @@ static void test_soa(void **state)
 	free(t);
 }
 
-/* Over UDP: what does not fit is left, and the SOA sent, signed as if nothing had been before. */
+/* Over UDP, an answer that does not fit is dropped, and the SOA is sent with the signature of a
+ * first message. */
 static void test_datagram(void **state)
 {
 	struct transfer *t = malloc(sizeof(*t));
@@ -509,7 +511,7 @@ static unsigned n_times(const uint8_t *octets, size_t n, const char *what, size_
 	return found;
 }
 
-/* RFC 3597 section 4: names in data are compressed for the types of RFC 1035 alone. */
+/* RFC 3597 section 4: names in data are compressed only for the types of RFC 1035. */
 static void test_compressed_names(void **state)
 {
 	static const char whole[] = "\4mail\5other";
@@ -550,7 +552,7 @@ static void test_compressed_names(void **state)
 	free(t);
 }
 
-/* RFC 4034 section 3: a signature's TTL is that of what it covers, whatever the file says. */
+/* RFC 4034 section 3: an RRSIG has the TTL of the RRset that it covers, not that of the file. */
 static void test_signature_ttl(void **state)
 {
 	struct transfer *t = malloc(sizeof(*t));
@@ -571,7 +573,7 @@ static void test_signature_ttl(void **state)
 	free(t);
 }
 
-/* A record that no message of this size holds. */
+/* A record that does not fit into any message of this size. */
 static void test_no_room(void **state)
 {
 	struct transfer *t = malloc(sizeof(*t));

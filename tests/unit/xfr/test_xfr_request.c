@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a secondary asks, what it is told, NOTIFY, short replies. */
+/* Queries of a secondary, replies to SOA queries, NOTIFY, short replies. */
 #include <stdlib.h>
 
 #include "tests/unit/xfr/made.h"
@@ -51,7 +51,7 @@ static void test_build(void **state)
 	assert_memory_equal(buf + 19 + 12, soa.bytes, soa.n);
 }
 
-/* RFC 8467: whatever is in it, and whatever the signature adds. */
+/* RFC 8467: the padded length is a multiple for all contents and signatures. */
 static void test_padding(void **state)
 {
 	struct made_rdata soa = soa_of(7);
@@ -181,7 +181,7 @@ static void test_notify(void **state)
 				 k < DNS_HEADER_BYTES ? ERR_CLOSED : ERR_FORMAT);
 		free(copy);
 	}
-	/* The reply, and who it is for. */
+	/* A reply, and messages that are no reply to this NOTIFY. */
 	assert_int_equal(xfr_reply(reply, sizeof(reply), buf, (size_t)len, DNS_FLAG_AA,
 				   DNS_RCODE_REFUSED),
 			 19);
@@ -192,7 +192,7 @@ static void test_notify(void **state)
 	assert_int_equal(notify_match(reply, 18, 9, folded), ERR_FORMAT);
 	assert_int_equal(notify_match(buf, (size_t)len, 9, folded), ERR_FORMAT);
 	assert_int_equal(notify_parse(&n, reply, 19), ERR_CLOSED);
-	/* Without a SOA, or one for which there is no room. */
+	/* Without a SOA, and with a SOA that does not fit. */
 	assert_int_equal(notify_build(buf, sizeof(buf), 9, zone, NULL, 0, 0), 19);
 	assert_int_equal(notify_parse(&n, buf, 19), 0);
 	assert_false(n.has_serial);
@@ -215,7 +215,7 @@ static void test_notify_others(void **state)
 	assert_int_equal(notify_parse(&n, m.bytes, m.n), ERR_TYPE);
 	made_begin(&m, 9, 0x2400, NULL, 0, 0);
 	assert_int_equal(notify_parse(&n, m.bytes, m.n), ERR_FORMAT);
-	/* A SOA of another zone is no hint. */
+	/* A SOA of another zone is ignored. */
 	made_begin(&m, 9, 0x2400, "z", DNS_TYPE_SOA, DNS_CLASS_IN);
 	made_record(&m, DNS_ANCOUNT_AT, "y", DNS_TYPE_SOA, DNS_CLASS_IN, 60, soa.bytes, soa.n);
 	assert_int_equal(notify_parse(&n, m.bytes, m.n), 0);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Made by mkvectors.py with dnspython: messages of one AXFR, plain and signed at VECTOR_NOW by the
- * key "key.test"; reply 2 is not signed, reply 3 covers it.
+ * Made by mkvectors.py with dnspython: the messages of one AXFR, plain, and signed at VECTOR_NOW
+ * with the key "key.test". Reply 2 is not signed; the signature of reply 3 covers it.
  */
 #ifndef VOLLEY_TESTS_XFR_VECTORS_H
 #define VOLLEY_TESTS_XFR_VECTORS_H
