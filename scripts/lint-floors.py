@@ -22,6 +22,7 @@ BELOW = {
     "sign": {"xdp", "base", "dns", "zone"},
     "resolver": {"xdp", "base", "dns", "tap", "cache", "zone"},
     "engine": {"xdp", "base", "dns", "cache", "zone", "resolver"},
+    "census": {"xdp", "base", "dns", "cache", "engine"},    # what the cache holds, counted and matched
     "port": {"xdp", "base"},    # packets in and out; knows no DNS
     "worker": {"xdp", "base", "dns", "tap", "cache", "zone", "resolver", "engine", "port"},
 }
@@ -33,7 +34,7 @@ BELOW["import"] = {"xdp", "base", "dns", "zone", "config"}    # configurations o
 BELOW["doctor"] = BELOW["iface"] | {"iface", "client"}
 BELOW["transfer"] = BELOW["config"] | {"config", "store", "xfr", "sign"}
 BELOW["zonemgr"] = BELOW["transfer"] | {"transfer"}
-BELOW["control"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface"}
+BELOW["control"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface", "census"}
 BELOW["cmd"] = BELOW["control"] | BELOW["doctor"] | {"control", "doctor", "import"}
 SKELETONS = {"bpf", "iface"}
 

@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "cache/sweep.h"
-#include "control/cache_match.h"
+#include "census/cache_match.h"
 #include "control/cache_report.h"
-#include "control/denial_ask.h"
+#include "census/denial_query.h"
 #include "base/chore.h"
 #include "base/json_put.h"
 #include "control/report.h"
@@ -35,7 +35,7 @@ struct ask {
 	int code;
 
 	struct cache_match match;
-	struct denial_ask denial;
+	struct denial_query denial;
 	uint64_t n_withdrawn;
 	struct census *census;
 	size_t n_zones;
@@ -72,7 +72,7 @@ static enum walk_step take_copy(void *user, const struct volley_entry *e)
 	struct ask *ask = user;
 	struct cache_found *found;
 
-	if (denial_ask_is_denial(&ask->denial, e) &&
+	if (denial_query_is_denial(&ask->denial, e) &&
 	    cache_entry_verdict(ask->cache, e, clock_coarse_s()) == CACHE_HIT)
 		ask->denial.has_denial = true;
 	if (!cache_match_has(&ask->match, e) || ask->n_found++ >= FOUND_MAX)
@@ -127,6 +127,18 @@ static json_t *report_added(struct ask *ask)
 	return json_incref(ask->reply);
 }
 
+/* Whether the driver may deny names of the zone in which the filter denies the name. */
+static bool is_zone_denied(const struct ask *ask)
+{
+	const struct zones_entry *entry;
+	unsigned int bytes;
+	const uint8_t *apex = denial_query_apex(&ask->denial, &bytes);
+
+	entry = apex ? zones_get_apex(ask->daemon->zones, apex, bytes) : NULL;
+	return entry && entry->published.names_id && !entry->denials_fault &&
+	       entry->config->driver_denials != CONFIG_DENIALS_OFF;
+}
+
 static json_t *report_found(struct ask *ask)
 {
 	json_t *o = json_object();
@@ -134,7 +146,7 @@ static json_t *report_found(struct ask *ask)
 
 	json_put_bool(o, "found", ask->n_found != 0);
 	if (!ask->n_found) {
-		denial_ask_text(&ask->denial, ask->daemon->zones, text, sizeof(text));
+		denial_query_text(&ask->denial, is_zone_denied(ask), text, sizeof(text));
 		json_put_text(o, "driver", text);
 	}
 	if (ask->n_found > FOUND_MAX)
@@ -260,7 +272,7 @@ static int look_up(struct daemon *d, const struct cache_match *match, json_t *re
 	}
 	ask->match = *match;
 	ask->reply = reply;
-	denial_ask_begin(&ask->denial, ask->daemon->names, &ask->match);
+	denial_query_begin(&ask->denial, ask->daemon->names, &ask->match);
 	return start(ask, take_copy, reply ? report_added : report_found);
 }
 

@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "control/cache_match.h"
+#include "census/cache_match.h"
 #include "control/daemon.h"
 
 /* [-n N]: report_cache(), and the census with the N zones that take most. */

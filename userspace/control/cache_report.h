@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "control/cache_census.h"
+#include "census/cache_census.h"
 #include "control/daemon.h"
 
 /* Adds to the result of report_cache(): hit ratios, and the census with `n_zones` zones at most. */

@@ -13,7 +13,7 @@
 #include "cache/walk.h"
 #include "control/daemon.h"
 #include "base/json_put.h"
-#include "control/sketch.h"
+#include "census/sketch.h"
 #include "config/value.h"
 #include "dns/name.h"
 #include "dns/proto.h"

@@ -4,7 +4,7 @@
  * The names, types and zones that clients ask for most, of driver and workers together.
  *
  *      XDP program: hashes of some hits ──► entry in the cache ─┐   once a second
- *      worker: some questions that it answered ────────────────┴─► sketches (control/sketch.h)
+ *      worker: some questions that it answered ────────────────┴─► sketches (census/sketch.h)
  *
  * Both note a random part of their answers: one of 256 while there is much to do, all
  * while there is little. Each sample stands for as many answers as its source gave for each that it

@@ -20,7 +20,7 @@
 #include "config/words.h"
 #include "control/answers.h"
 #include "control/daemon.h"
-#include "control/frequent.h"
+#include "census/frequent.h"
 #include "control/rrl.h"
 #include "control/taps.h"
 #include "dns/name.h"

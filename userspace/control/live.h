@@ -4,7 +4,7 @@
  * The live view, `volleyctl top`: which clients ask in these seconds, and for which names. While somebody watches, driver and workers report one
  * answer in N (tap/tap.h), and names and prefixes of clients are counted:
  *
- *      top ─► live_run_top() ─► taps_observe() ─► driver, workers ─► tap thread: live_note() ─► control/frequent.h
+ *      top ─► live_run_top() ─► taps_observe() ─► driver, workers ─► tap thread: live_note() ─► census/frequent.h
  *                 ▲                                                                                 │
  *                 └──────────────── names, prefixes ◄───────────────────────────────────────────────┘
  *

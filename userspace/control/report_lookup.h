@@ -14,7 +14,7 @@
 
 #include <jansson.h>
 
-#include "control/cache_match.h"
+#include "census/cache_match.h"
 #include "control/daemon.h"
 
 /*

@@ -7,7 +7,7 @@
 
 #include "cache/zones.h"
 #include "control/daemon.h"
-#include "control/sketch.h"
+#include "census/sketch.h"
 
 struct zone_places {
 	struct chore chore; /* first; the daemon's while is_waiting */

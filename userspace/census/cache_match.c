@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "control/cache_match.h"
+#include "census/cache_match.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "control/answer_kind.h"
+#include "census/answer_kind.h"
 #include "dns/proto.h"
 
 /* --- Reading ------------------------------------------------------------------------------------- */

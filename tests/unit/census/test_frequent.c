@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "control/frequent.h"
+#include "census/frequent.h"
 
 #define N_KEYS  50000u
 #define N_DRAWN 400000u

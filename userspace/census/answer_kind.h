@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kind of a cached answer, read from its own bytes. */
-#ifndef VOLLEY_CONTROL_ANSWER_KIND_H
-#define VOLLEY_CONTROL_ANSWER_KIND_H
+#ifndef VOLLEY_CENSUS_ANSWER_KIND_H
+#define VOLLEY_CENSUS_ANSWER_KIND_H
 
 #include <stdbool.h>
 

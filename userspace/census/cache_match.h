@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which cached answers a lookup or a flush is about. */
-#ifndef VOLLEY_CONTROL_CACHE_MATCH_H
-#define VOLLEY_CONTROL_CACHE_MATCH_H
+#ifndef VOLLEY_CENSUS_CACHE_MATCH_H
+#define VOLLEY_CENSUS_CACHE_MATCH_H
 
 #include <jansson.h>
 #include <stdbool.h>

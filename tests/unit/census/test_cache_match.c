@@ -12,8 +12,8 @@
 #include <jansson.h>
 
 #include "cache/walk.h"
-#include "control/cache_census.h"
-#include "control/cache_match.h"
+#include "census/cache_census.h"
+#include "census/cache_match.h"
 #include "tests/unit/engine/world.h"
 
 static const char zone_text[] = "$TTL 300\n"

@@ -3,14 +3,14 @@
 /*
  * Counts the entries of the cache: by type, kind of answer, zone, variant and age. One thread at a time.
  */
-#ifndef VOLLEY_CONTROL_CACHE_CENSUS_H
-#define VOLLEY_CONTROL_CACHE_CENSUS_H
+#ifndef VOLLEY_CENSUS_CACHE_CENSUS_H
+#define VOLLEY_CENSUS_CACHE_CENSUS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cache/cache.h"
-#include "control/answer_kind.h"
+#include "census/answer_kind.h"
 
 #define CENSUS_TYPES    65536u
 #define CENSUS_VARIANTS 4u /* of DO and CD */

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "control/answer_kind.h"
+#include "census/answer_kind.h"
 
 #include <arpa/inet.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The most frequent keys of a fast stream: Misra-Gries with purges of half of the counters at once (Anderson and
- * others, IMC 2017). A key costs one look into a hash table, where control/sketch.h looks through all of its counters.
+ * others, IMC 2017). A key costs one look into a hash table, where census/sketch.h looks through all of its counters.
  *
  *      key ─► counter of its own ─► FREQUENT_COUNTERS are in use: the median is subtracted from all; counters below it are freed
  *
@@ -11,8 +11,8 @@
  *
  * Not for several threads at once.
  */
-#ifndef VOLLEY_CONTROL_FREQUENT_H
-#define VOLLEY_CONTROL_FREQUENT_H
+#ifndef VOLLEY_CENSUS_FREQUENT_H
+#define VOLLEY_CENSUS_FREQUENT_H
 
 #include <stddef.h>
 #include <stdint.h>

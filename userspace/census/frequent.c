@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "control/frequent.h"
+#include "census/frequent.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -9,8 +9,8 @@
  *
  * Counts fade, so that recent keys count most: each sketch_fade() halves them.
  */
-#ifndef VOLLEY_CONTROL_SKETCH_H
-#define VOLLEY_CONTROL_SKETCH_H
+#ifndef VOLLEY_CENSUS_SKETCH_H
+#define VOLLEY_CENSUS_SKETCH_H
 
 #include <stddef.h>
 #include <stdint.h>

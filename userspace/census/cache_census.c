@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "control/cache_census.h"
+#include "census/cache_census.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

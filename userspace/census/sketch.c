@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "control/sketch.h"
+#include "census/sketch.h"
 
 #include <math.h>
 #include <stdbool.h>
