@@ -34,8 +34,11 @@ BELOW["import"] = {"xdp", "base", "dns", "zone", "config"}    # configurations o
 BELOW["doctor"] = BELOW["iface"] | {"iface", "client"}
 BELOW["transfer"] = BELOW["config"] | {"config", "store", "xfr", "sign"}
 BELOW["zonemgr"] = BELOW["transfer"] | {"transfer"}
-BELOW["control"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface", "census"}
-BELOW["cmd"] = BELOW["control"] | BELOW["doctor"] | {"control", "doctor", "import"}
+BELOW["control"] = {"base", "config", "port"}    # sockets for commands and metrics; knows no daemon
+BELOW["policy"] = {"xdp", "base", "dns", "cache", "engine", "config", "bpf", "zonemgr", "control"}
+BELOW["recursion"] = {"base", "cache", "zone", "resolver", "engine", "port", "worker", "config", "bpf"}
+BELOW["daemon"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface", "census", "control", "policy", "recursion"}
+BELOW["cmd"] = BELOW["daemon"] | BELOW["doctor"] | {"daemon", "doctor", "import"}
 SKELETONS = {"bpf", "iface"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -215,7 +215,7 @@ static void test_cookies_are_counted(void **state)
 	}
 }
 
-/* The steps of control/cookies.h: which secrets are known, and what becomes of a cookie of each. */
+/* The steps of policy/cookies.h: which secrets are known, and what becomes of a cookie of each. */
 static const struct {
 	const char *first, *second;
 	const char *made; /* by whom new ones are */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl top: asks the daemon once a second (control/live.h) and shows what is asked in these seconds (client/top_view.h): on a
+ * volleyctl top: asks the daemon once a second (daemon/live.h) and shows what is asked in these seconds (client/top_view.h): on a
  * terminal until q is typed or a signal comes, else once, as text or JSON.
  *
  * The terminal is as it was at each return. One thread, which has SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGWINCH for this time.

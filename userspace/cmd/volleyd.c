@@ -12,8 +12,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "control/check.h"
-#include "control/daemon.h"
+#include "daemon/start_check.h"
+#include "daemon/daemon.h"
 #include "config/help.h"
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };

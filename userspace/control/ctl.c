@@ -16,7 +16,7 @@
 
 #include "base/audit.h"
 #include "base/err.h"
-#include "control/request.h"
+#include "control/ctl_request.h"
 
 #define BACKLOG  16
 #define RETRY_NS 1000000000ull /* accept() again this long after descriptors ran out */

@@ -1,0 +1,43 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One line of the control socket: checked, run, and made into the line that answers it. */
+#ifndef VOLLEY_CONTROL_CTL_REQUEST_H
+#define VOLLEY_CONTROL_CTL_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "control/ctl.h"
+
+#define REQUEST_WORDS_CAP  512
+#define REQUEST_RESULT_CAP 48
+
+/* A request and its result, for the audit. */
+struct request_told {
+	const struct ctl_command *command; /* NULL: none that we have */
+	char words[REQUEST_WORDS_CAP]; /* the command and its arguments, a space between; cut where they are longer */
+	char result[REQUEST_RESULT_CAP]; /* "ok", or the code of the refusal; "" where it comes later */
+};
+
+/* Notes the result of a command that ended later. */
+void request_tell(struct request_told *told, int code);
+
+/*
+ * Runs the request in LEN bytes of LINE and returns the reply, a new string with a newline at its
+ * end; free() it. NULL: out of memory, or, with *IS_LATER set, the command brings its reply later.
+ * Codes of our own: "request" (the line is not a request), "version", "command" (unknown), "usage"
+ * (number of arguments); else that of the error. *TOLD is filled.
+ */
+char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
+		  bool *is_later, struct request_told *told);
+
+/* The reply with the result of a command; takes the reference to RESULT. NULL: out of memory. */
+char *request_reply(int code, json_t *result, const char *err);
+
+/* The reply that refuses, likewise. */
+char *request_refuse(const char *code, const char *sentence);
+
+/* 0 if all have words (config/words.h), else -EINVAL. */
+int request_check_commands(const struct ctl_command *commands) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/commands.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "daemon/cache_queries.h"
+#include "daemon/capture.h"
+#include "daemon/commands_block.h"
+#include "daemon/commands_config.h"
+#include "daemon/commands_cookies.h"
+#include "daemon/commands_names.h"
+#include "daemon/commands_policy.h"
+#include "daemon/commands_port.h"
+#include "daemon/commands_resize.h"
+#include "daemon/commands_resolver.h"
+#include "daemon/commands_rrl.h"
+#include "daemon/commands_snapshot.h"
+#include "daemon/commands_zone.h"
+#include "daemon/daemon.h"
+#include "daemon/daemon_audit.h"
+#include "daemon/health_facts.h"
+#include "daemon/top_names.h"
+#include "daemon/live.h"
+#include "daemon/new_start.h"
+#include "daemon/report.h"
+
+/* The i-th argument, or NULL. */
+static const char *arg(const json_t *args, size_t i)
+{
+	return json_string_value(json_array_get(args, i));
+}
+
+static int give(json_t **result, json_t *object)
+{
+	*result = object;
+	return object ? 0 : -ENOMEM;
+}
+
+/* While the zones are loaded for the first time there is little to command. */
+static bool has_workers(const struct daemon *d, char *err, size_t err_cap)
+{
+	if (!d->crew)
+		snprintf(err, err_cap,
+			 "volleyd is starting and loads its zones: try again when "
+			 "volleyctl status says ready");
+	return d->crew;
+}
+
+static int run_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	(void)args, (void)err, (void)err_cap;
+	return give(result, report_status(user));
+}
+
+static int run_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	(void)args;
+	return has_workers(user, err, err_cap) ? give(result, report_stats(user)) : -EAGAIN;
+}
+
+static int run_port_status(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap)
+{
+	(void)args;
+	return has_workers(user, err, err_cap) ? give(result, report_ports(user)) : -EAGAIN;
+}
+
+/* --- zone ---------------------------------------------------------------------------------------- */
+
+static int no_such_zone(const char *name, char *err, size_t err_cap)
+{
+	snprintf(err, err_cap, "%s: no such zone is configured", name);
+	return ERR_NOT_FOUND;
+}
+
+static int run_zone_status(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap)
+{
+	struct daemon *d = user;
+	const char *name = arg(args, 0);
+
+	if (name && !zones_find(d->zones, name))
+		return no_such_zone(name, err, err_cap);
+	return give(result, report_zones(d, name));
+}
+
+/* A client that waits for a load. */
+struct call {
+	struct daemon *daemon;
+	uint64_t ticket;
+	char *name; /* of the zone; NULL: all */
+};
+
+static void call_free(struct call *call)
+{
+	free(call->name);
+	free(call);
+}
+
+static int call_new(struct call **out, struct daemon *d, const char *name, char *err,
+		    size_t err_cap)
+{
+	struct call *call = calloc(1, sizeof(*call));
+
+	if (!call)
+		return -ENOMEM;
+	call->daemon = d;
+	call->ticket = ctl_defer(d->ctl);
+	call->name = name ? strdup(name) : NULL;
+	if (call->ticket && (!name || call->name)) {
+		*out = call;
+		return 0;
+	}
+	if (!call->ticket)
+		snprintf(err, err_cap, "%d clients wait for zones already, try again later",
+			 CTL_WAITING_CAP);
+	call_free(call);
+	return *err ? -EBUSY : -ENOMEM;
+}
+
+/* All zones, and what of the configuration is not in place. */
+static json_t *report_reload(struct daemon *d)
+{
+	json_t *o = report_zones(d, NULL), *warnings = json_array();
+
+	new_start_append(d, warnings);
+	if (o && json_array_size(warnings))
+		json_object_set(o, "warnings", warnings);
+	json_decref(warnings);
+	return o;
+}
+
+static void on_reloaded(void *user, int code)
+{
+	struct call *call = user;
+	struct daemon *d = call->daemon;
+	json_t *result = NULL;
+	char err[1024] = "";
+
+	code = daemon_tell_reload(d, call->name, code, err, sizeof(err));
+	if (!code)
+		result = call->name ? report_zones(d, call->name) : report_reload(d);
+	if (!code && !result)
+		code = -ENOMEM;
+	ctl_answer(d->ctl, call->ticket, clock_ns(), code, result, err);
+	call_free(call);
+}
+
+static int run_zone_reload(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap)
+{
+	struct daemon *d = user;
+	const char *name = arg(args, 0);
+	struct call *call;
+	int code = call_new(&call, d, name, err, err_cap);
+
+	(void)result;
+	if (code)
+		return code;
+	if (name)
+		code = zones_reload(d->zones, name, on_reloaded, call);
+	else
+		code = daemon_reload(d, on_reloaded, call, err, err_cap);
+	if (!code)
+		return CTL_LATER;
+	call_free(call);
+	return code == ERR_NOT_FOUND ? no_such_zone(name, err, err_cap) : code;
+}
+
+/* --- the daemon ---------------------------------------------------------------------------------- */
+
+static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	int code = -EAGAIN;
+
+	if (has_workers(user, err, err_cap))
+		code = daemon_attach(user, arg(args, 0), err, err_cap);
+	return code ? code : give(result, report_status(user));
+}
+
+static int run_detach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	(void)result;
+	return has_workers(user, err, err_cap) ? daemon_detach(user, arg(args, 0), err, err_cap) :
+						 -EAGAIN;
+}
+
+static int run_stop(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct daemon *d = user;
+	const char *option = arg(args, 0);
+
+	(void)result;
+	if (option && strcmp(option, "--keep")) {
+		snprintf(err, err_cap, "%s: stop takes no argument but --keep", option);
+		return -EINVAL;
+	}
+	d->keep = d->keep || option;
+	d->stopping = true;
+	return 0;
+}
+
+const struct ctl_command commands[] = {
+	{ "status", run_status, CTL_READS },
+	{ "stats", run_stats, CTL_READS },
+	{ "zone list", run_zone_status, CTL_READS },
+	{ "zone status", run_zone_status, CTL_READS },
+	{ "zone reload", run_zone_reload, CTL_CHANGES },
+	{ "zone edit", commands_zone_edit, CTL_CHANGES },
+	{ "zone refresh", commands_zone_refresh, CTL_CHANGES },
+	{ "zone retransfer", commands_zone_retransfer, CTL_CHANGES },
+	{ "zone notify", commands_zone_notify, CTL_CHANGES },
+	{ "zone flush", commands_zone_flush, CTL_CHANGES },
+	{ "zone ds", commands_zone_ds, CTL_READS },
+	{ "zone keys", commands_zone_keys, CTL_READS },
+	{ "zone rollover", commands_zone_rollover, CTL_CHANGES },
+	{ "zone ds-seen", commands_zone_ds_seen, CTL_CHANGES },
+	{ "cache stats", cache_ask_stats, CTL_READS },
+	{ "cache lookup", cache_ask_lookup, CTL_READS },
+	{ "cache flush", cache_ask_flush, CTL_CHANGES },
+	{ "cache top", hot_run_top, CTL_READS },
+	{ "cache dump", commands_cache_dump, CTL_CHANGES },
+	{ "cache load", commands_cache_load, CTL_CHANGES },
+	{ "cache resize", commands_cache_resize, CTL_CHANGES },
+	{ "top", live_run_top, CTL_READS },
+	{ "capture", capture_run, CTL_READS },
+	{ "names", commands_names, CTL_READS },
+	{ "names rebuild", commands_names_rebuild, CTL_CHANGES },
+	{ "rrl status", commands_rrl_status, CTL_READS },
+	{ "rrl top", commands_rrl_top, CTL_READS },
+	{ "policy list", commands_policy_list, CTL_READS },
+	{ "resolver lookup", commands_resolver_lookup, CTL_READS },
+	{ "resolver infra", commands_resolver_infra, CTL_READS },
+	{ "block add", commands_block_add, CTL_CHANGES },
+	{ "block remove", commands_block_remove, CTL_CHANGES },
+	{ "block list", commands_block_list, CTL_READS },
+	{ "cookies", commands_cookies, CTL_READS },
+	{ "cookies rotate", commands_cookies_rotate, CTL_CHANGES },
+	{ "attach", run_attach, CTL_CHANGES },
+	{ "detach", run_detach, CTL_CHANGES },
+	{ "port status", run_port_status, CTL_READS },
+	{ "port queues", commands_port_queues, CTL_READS },
+	{ "health", health_ask, CTL_READS },
+	{ "drain", health_ask_drain, CTL_CHANGES },
+	{ "config show", commands_config_show, CTL_READS },
+	{ "config diff", commands_config_diff, CTL_READS },
+	{ "config apply", commands_config_apply, CTL_CHANGES },
+	{ "log level", daemon_audit_log_level, CTL_CHANGES },
+	{ "stop", run_stop, CTL_CHANGES },
+	{ NULL, NULL, CTL_READS },
+};

@@ -1,0 +1,139 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/commands_block.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/value.h"
+#include "config/words.h"
+#include "policy/block_words.h"
+#include "policy/block_book.h"
+#include "daemon/daemon.h"
+
+#define LIST_DEFAULT 1000
+#define LIST_MAX     BLOCK_TABLE_MAX
+
+static const char *arg(const json_t *args, size_t i)
+{
+	return json_string_value(json_array_get(args, i));
+}
+
+static int read_time(const char *text, uint32_t *seconds, char *err, size_t err_cap)
+{
+	static const struct words_key key = { .type = WORDS_SECONDS, .min = 1, .max = 31536000 };
+	uint64_t value;
+
+	if (value_read_number(&key, text, &value)) {
+		snprintf(err, err_cap, "--for takes 1s to 365d, such as 10m, not \"%s\"", text);
+		return -EINVAL;
+	}
+	*seconds = (uint32_t)value;
+	return 0;
+}
+
+static int read_option(const char *option, const char *value, struct block_order *order, char *err,
+		       size_t err_cap)
+{
+	int action;
+
+	if (!strcmp(option, "--for"))
+		return read_time(value, &order->for_s, err, err_cap);
+	if (!strcmp(option, "--why")) {
+		order->why = value;
+		return 0;
+	}
+	if (strcmp(option, "--action") != 0) {
+		snprintf(err, err_cap, "block add takes --for, --action and --why, not \"%s\"",
+			 option);
+		return -EINVAL;
+	}
+	action = block_words_read_action(value);
+	if (action < 0) {
+		snprintf(err, err_cap,
+			 "--action takes drop, refuse, truncate, up or allow, not \"%s\"", value);
+		return action;
+	}
+	order->action = (enum volley_block_action)action;
+	return 0;
+}
+
+/* Everywhere among the others stands what is blocked. */
+static int read_order(const json_t *args, struct block_order *order, char *err, size_t err_cap)
+{
+	size_t n = json_array_size(args);
+	int code;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *word = arg(args, i);
+
+		if (strncmp(word, "--", 2) != 0) {
+			if (order->what) {
+				snprintf(err, err_cap, "one prefix, name or type at a time");
+				return -EINVAL;
+			}
+			order->what = word;
+			continue;
+		}
+		if (i + 1 == n) {
+			snprintf(err, err_cap, "%s wants a value", word);
+			return -EINVAL;
+		}
+		code = read_option(word, arg(args, ++i), order, err, err_cap);
+		if (code)
+			return code;
+	}
+	if (order->what)
+		return 0;
+	snprintf(err, err_cap, "which prefix, name or type?");
+	return -EINVAL;
+}
+
+static int not_yet(char *err, size_t err_cap)
+{
+	snprintf(err, err_cap, "volleyd is starting: try again when volleyctl status says ready");
+	return -EAGAIN;
+}
+
+int commands_block_add(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct block_order order = { .action = VOLLEY_BLOCK_DROP };
+	struct daemon *d = user;
+	int code = read_order(args, &order, err, err_cap);
+
+	if (code)
+		return code;
+	if (!d->blocks)
+		return not_yet(err, err_cap);
+	return block_book_add(d->blocks, &order, result, err, err_cap);
+}
+
+int commands_block_remove(void *user, const json_t *args, json_t **result, char *err,
+			  size_t err_cap)
+{
+	struct daemon *d = user;
+
+	(void)result;
+	if (!d->blocks)
+		return not_yet(err, err_cap);
+	return block_book_remove(d->blocks, arg(args, 0), err, err_cap);
+}
+
+int commands_block_list(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	static const struct words_key key = { .type = WORDS_COUNT, .min = 0, .max = LIST_MAX };
+	struct daemon *d = user;
+	uint64_t n = LIST_DEFAULT;
+
+	if (arg(args, 0) && (strcmp(arg(args, 0), "-n") != 0 || !arg(args, 1) ||
+			     value_read_number(&key, arg(args, 1), &n))) {
+		snprintf(err, err_cap, "it takes -n and a number to %u", LIST_MAX);
+		return -EINVAL;
+	}
+	if (!d->blocks)
+		return not_yet(err, err_cap);
+	*result = block_book_report(d->blocks, (uint32_t)n);
+	return *result ? 0 : -ENOMEM;
+}

@@ -1,0 +1,17 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `config show`, `config diff`, `config apply`: control/ctl.h describes a command. USER is the daemon. */
+#ifndef VOLLEY_DAEMON_COMMANDS_CONFIG_H
+#define VOLLEY_DAEMON_COMMANDS_CONFIG_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+int commands_config_show(void *user, const json_t *args, json_t **result, char *err,
+			 size_t err_cap);
+int commands_config_diff(void *user, const json_t *args, json_t **result, char *err,
+			 size_t err_cap);
+int commands_config_apply(void *user, const json_t *args, json_t **result, char *err,
+			  size_t err_cap);
+
+#endif

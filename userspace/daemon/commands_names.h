@@ -1,0 +1,14 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `names`, `names rebuild`: control/ctl.h describes a command. USER is the daemon. */
+#ifndef VOLLEY_DAEMON_COMMANDS_NAMES_H
+#define VOLLEY_DAEMON_COMMANDS_NAMES_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+int commands_names(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+int commands_names_rebuild(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What clients may be sent, as the daemon has it. */
+#include "base/err.h"
+#include "base/log.h"
+#include "daemon/daemon_internal.h"
+
+int daemon_open_rrl(struct daemon *d)
+{
+	int err = rrl_open(&d->rrl, d->is_anonymous ? NULL : &d->maps.limiter);
+
+	if (err)
+		return err;
+	d->published.limiter = rrl_limiter(d->rrl);
+	return daemon_configure_rrl(d, d->config);
+}
+
+int daemon_configure_rrl(struct daemon *d, const struct config *config)
+{
+	const unsigned int n_cpus = (unsigned int)CPU_COUNT(&d->affinity.allowed);
+	int err = rrl_configure(d->rrl, config, config->n_workers ? config->n_workers : n_cpus);
+
+	if (err)
+		log_error("rrl: %s", err_text(err));
+	return err;
+}
