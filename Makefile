@@ -149,7 +149,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 # --- What there is ----------------------------------------------------------------------------------
 
 # From the ground up; cmd is the roof.
-FLOORS   := base dns tap cache zone store xfr sign resolver engine census port worker config bpf iface client import doctor transfer zonemgr control policy recursion daemon cmd
+FLOORS   := base dns tap cache zone store xfr sign resolver engine census port worker config bpf iface client import doctor transfer zonemgr control policy recursion report daemon cmd
 PROGRAMS := volleyd volleyctl
 
 # iface/dpdk_iface_none.c stands in for iface/dpdk_iface.c.

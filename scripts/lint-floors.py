@@ -37,7 +37,8 @@ BELOW["zonemgr"] = BELOW["transfer"] | {"transfer"}
 BELOW["control"] = {"base", "config", "port"}    # sockets for commands and metrics; knows no daemon
 BELOW["policy"] = {"xdp", "base", "dns", "cache", "engine", "config", "bpf", "zonemgr", "control"}
 BELOW["recursion"] = {"base", "cache", "zone", "resolver", "engine", "port", "worker", "config", "bpf"}
-BELOW["daemon"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface", "census", "control", "policy", "recursion"}
+BELOW["report"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface", "census", "control", "policy", "recursion"}
+BELOW["daemon"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface", "census", "control", "policy", "recursion", "report"}
 BELOW["cmd"] = BELOW["daemon"] | BELOW["doctor"] | {"daemon", "doctor", "import"}
 SKELETONS = {"bpf", "iface"}
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl health: asks the daemon what it thinks of this host (daemon/health.h), asks its service
+ * volleyctl health: asks the daemon what it thinks of this host (report/health.h), asks its service
  * addresses a question where one is given (client/probe.h), and prints what there is to say:
  *
  *      healthy | not healthy: SENTENCE      a line for each reason

@@ -27,7 +27,7 @@ static char *write_line(json_t *reply)
 	return line;
 }
 
-char *request_refuse(const char *code, const char *sentence)
+char *ctl_request_refuse(const char *code, const char *sentence)
 {
 	json_t *reply = json_pack("{s:b, s:s, s:s}", "ok", 0, "error", sentence, "code", code);
 
@@ -46,7 +46,7 @@ static const struct words_command *find_words(const char *name)
 	return NULL;
 }
 
-int request_check_commands(const struct ctl_command *commands)
+int ctl_request_check_commands(const struct ctl_command *commands)
 {
 	for (; commands->name; commands++)
 		if (!find_words(commands->name))
@@ -62,7 +62,7 @@ static const struct ctl_command *find_command(const struct ctl_command *commands
 	return NULL;
 }
 
-char *request_reply(int code, json_t *result, const char *err)
+char *ctl_request_reply(int code, json_t *result, const char *err)
 {
 	const char *name;
 
@@ -71,23 +71,23 @@ char *request_reply(int code, json_t *result, const char *err)
 					    result ? result : json_object()));
 	json_decref(result);
 	name = err_name(code);
-	return request_refuse(name ? name : "error", *err ? err : err_text(code));
+	return ctl_request_refuse(name ? name : "error", *err ? err : err_text(code));
 }
 
-static char *refuse(struct request_told *told, const char *code, const char *sentence)
+static char *refuse(struct ctl_request_told *told, const char *code, const char *sentence)
 {
 	snprintf(told->result, sizeof(told->result), "%s", code);
-	return request_refuse(code, sentence);
+	return ctl_request_refuse(code, sentence);
 }
 
-void request_tell(struct request_told *told, int code)
+void ctl_request_tell(struct ctl_request_told *told, int code)
 {
 	const char *name = code ? err_name(code) : "ok";
 
 	snprintf(told->result, sizeof(told->result), "%s", name ? name : "error");
 }
 
-static void tell_words(struct request_told *told, const char *name, const json_t *args)
+static void tell_words(struct ctl_request_told *told, const char *name, const json_t *args)
 {
 	size_t at = (size_t)snprintf(told->words, sizeof(told->words), "%s", name), i;
 	const json_t *arg;
@@ -101,7 +101,7 @@ static void tell_words(struct request_told *told, const char *name, const json_t
 }
 
 static char *run_command(const struct ctl_command *command, void *user, const json_t *args,
-			 bool *is_later, struct request_told *told)
+			 bool *is_later, struct ctl_request_told *told)
 {
 	const struct words_command *words = find_words(command->name);
 	size_t n_args = json_array_size(args);
@@ -114,12 +114,12 @@ static char *run_command(const struct ctl_command *command, void *user, const js
 			 words->args);
 		return refuse(told, "usage", err);
 	}
-	ret = command->run(user, args, &result, err, sizeof(err));
+	ret = command->run(command->of ? command->of(user) : user, args, &result, err, sizeof(err));
 	*is_later = ret == CTL_LATER;
 	if (*is_later)
 		return NULL;
-	request_tell(told, ret);
-	return request_reply(ret, result, err);
+	ctl_request_tell(told, ret);
+	return ctl_request_reply(ret, result, err);
 }
 
 static int are_strings(const json_t *args)
@@ -134,7 +134,7 @@ static int are_strings(const json_t *args)
 }
 
 static char *run_object(const struct ctl_command *commands, void *user, json_t *request,
-			bool *is_later, struct request_told *told)
+			bool *is_later, struct ctl_request_told *told)
 {
 	const json_t *version = json_object_get(request, "v");
 	const char *name = json_string_value(json_object_get(request, "command"));
@@ -161,14 +161,14 @@ static char *run_object(const struct ctl_command *commands, void *user, json_t *
 	return reply;
 }
 
-char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
-		  bool *is_later, struct request_told *told)
+char *ctl_request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
+		      bool *is_later, struct ctl_request_told *told)
 {
 	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
 	char *reply;
 
 	*is_later = false;
-	*told = (struct request_told){ .words = "?" };
+	*told = (struct ctl_request_told){ .words = "?" };
 	if (json_is_object(request))
 		reply = run_object(commands, user, request, is_later, told);
 	else

@@ -7,20 +7,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "control/ctl.h"
+#include "control/ctl_command.h"
 
-#define REQUEST_WORDS_CAP  512
-#define REQUEST_RESULT_CAP 48
+#define CTL_REQUEST_WORDS_CAP  512
+#define CTL_REQUEST_RESULT_CAP 48
 
 /* A request and its result, for the audit. */
-struct request_told {
+struct ctl_request_told {
 	const struct ctl_command *command; /* NULL: none that we have */
-	char words[REQUEST_WORDS_CAP]; /* the command and its arguments, a space between; cut where they are longer */
-	char result[REQUEST_RESULT_CAP]; /* "ok", or the code of the refusal; "" where it comes later */
+	char words[CTL_REQUEST_WORDS_CAP]; /* the command and its arguments, a space between; cut where they are longer */
+	char result[CTL_REQUEST_RESULT_CAP]; /* "ok", or the code of the refusal; "" where it comes later */
 };
 
 /* Notes the result of a command that ended later. */
-void request_tell(struct request_told *told, int code);
+void ctl_request_tell(struct ctl_request_told *told, int code);
 
 /*
  * Runs the request in LEN bytes of LINE and returns the reply, a new string with a newline at its
@@ -28,16 +28,17 @@ void request_tell(struct request_told *told, int code);
  * Codes of our own: "request" (the line is not a request), "version", "command" (unknown), "usage"
  * (number of arguments); else that of the error. *TOLD is filled.
  */
-char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
-		  bool *is_later, struct request_told *told);
+char *ctl_request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
+		      bool *is_later, struct ctl_request_told *told);
 
 /* The reply with the result of a command; takes the reference to RESULT. NULL: out of memory. */
-char *request_reply(int code, json_t *result, const char *err);
+char *ctl_request_reply(int code, json_t *result, const char *err);
 
 /* The reply that refuses, likewise. */
-char *request_refuse(const char *code, const char *sentence);
+char *ctl_request_refuse(const char *code, const char *sentence);
 
 /* 0 if all have words (config/words.h), else -EINVAL. */
-int request_check_commands(const struct ctl_command *commands) __attribute__((warn_unused_result));
+int ctl_request_check_commands(const struct ctl_command *commands)
+	__attribute__((warn_unused_result));
 
 #endif

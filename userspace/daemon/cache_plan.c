@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "config/words.h"
-#include "daemon/daemon.h"
+#include "report/report_view.h"
 
 #define MIB_SHIFT 20
 
@@ -60,7 +60,7 @@ static void refuse_memory(const struct config *config, char *err, size_t err_cap
 
 int cache_plan(struct cache_sizes *sizes, const struct config *config, char *err, size_t err_cap)
 {
-	const uint32_t n_zones = config->n_zones + DAEMON_N_SLOTS;
+	const uint32_t n_zones = config->n_zones + N_OTHER_SLOTS;
 	int code = cache_sizes_plan(sizes, config->cache_size_bytes, n_zones);
 
 	if (code) {

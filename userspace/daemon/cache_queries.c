@@ -11,11 +11,11 @@
 #include "base/err.h"
 #include "cache/sweep.h"
 #include "census/cache_match.h"
-#include "daemon/cache_report.h"
+#include "report/cache_report.h"
 #include "census/denial_query.h"
 #include "base/chore.h"
 #include "base/json_put.h"
-#include "daemon/report.h"
+#include "report/report.h"
 #include "config/value.h"
 
 #define FOUND_MAX 256u /* answers that a lookup shows */
@@ -99,9 +99,9 @@ static enum walk_step withdraw(void *user, const struct volley_entry *e)
 
 static json_t *report_stats_of(struct ask *ask)
 {
-	json_t *o = report_cache(ask->daemon);
+	json_t *o = report_cache(daemon_view(ask->daemon));
 
-	cache_report_census(o, ask->daemon, ask->census, ask->n_zones);
+	cache_report_census(o, daemon_view(ask->daemon), ask->census, ask->n_zones);
 	return o;
 }
 
@@ -112,10 +112,11 @@ static size_t n_shown(const struct ask *ask)
 
 static json_t *list_found(const struct ask *ask)
 {
+	const struct report_view *v = daemon_view(ask->daemon);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < n_shown(ask); i++)
-		json_array_append_new(list, cache_report_entry(ask->daemon, &ask->found[i]));
+		json_array_append_new(list, cache_report_entry(v, &ask->found[i]));
 	return list;
 }
 

@@ -15,6 +15,7 @@
 #include "daemon/commands_block.h"
 #include "daemon/commands_config.h"
 #include "daemon/commands_cookies.h"
+#include "daemon/commands_drain.h"
 #include "daemon/commands_names.h"
 #include "daemon/commands_policy.h"
 #include "daemon/commands_port.h"
@@ -25,11 +26,11 @@
 #include "daemon/commands_zone.h"
 #include "daemon/daemon.h"
 #include "daemon/daemon_audit.h"
-#include "daemon/health_facts.h"
-#include "daemon/top_names.h"
+#include "report/health_facts.h"
+#include "report/top_names.h"
 #include "daemon/live.h"
-#include "daemon/new_start.h"
-#include "daemon/report.h"
+#include "report/new_start.h"
+#include "report/report.h"
 
 /* The i-th argument, or NULL. */
 static const char *arg(const json_t *args, size_t i)
@@ -56,20 +57,22 @@ static bool has_workers(const struct daemon *d, char *err, size_t err_cap)
 static int run_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	(void)args, (void)err, (void)err_cap;
-	return give(result, report_status(user));
+	return give(result, report_status(daemon_view(user)));
 }
 
 static int run_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	(void)args;
-	return has_workers(user, err, err_cap) ? give(result, report_stats(user)) : -EAGAIN;
+	return has_workers(user, err, err_cap) ? give(result, report_stats(daemon_view(user))) :
+						 -EAGAIN;
 }
 
 static int run_port_status(void *user, const json_t *args, json_t **result, char *err,
 			   size_t err_cap)
 {
 	(void)args;
-	return has_workers(user, err, err_cap) ? give(result, report_ports(user)) : -EAGAIN;
+	return has_workers(user, err, err_cap) ? give(result, report_ports(daemon_view(user))) :
+						 -EAGAIN;
 }
 
 /* --- zone ---------------------------------------------------------------------------------------- */
@@ -88,7 +91,7 @@ static int run_zone_status(void *user, const json_t *args, json_t **result, char
 
 	if (name && !zones_find(d->zones, name))
 		return no_such_zone(name, err, err_cap);
-	return give(result, report_zones(d, name));
+	return give(result, report_zones(d->zones, d->transfers, name));
 }
 
 /* A client that waits for a load. */
@@ -128,9 +131,9 @@ static int call_new(struct call **out, struct daemon *d, const char *name, char 
 /* All zones, and what of the configuration is not in place. */
 static json_t *report_reload(struct daemon *d)
 {
-	json_t *o = report_zones(d, NULL), *warnings = json_array();
+	json_t *o = report_zones(d->zones, d->transfers, NULL), *warnings = json_array();
 
-	new_start_append(d, warnings);
+	new_start_append(d->config, catalogs_config(d->catalogs), warnings);
 	if (o && json_array_size(warnings))
 		json_object_set(o, "warnings", warnings);
 	json_decref(warnings);
@@ -146,7 +149,8 @@ static void on_reloaded(void *user, int code)
 
 	code = daemon_tell_reload(d, call->name, code, err, sizeof(err));
 	if (!code)
-		result = call->name ? report_zones(d, call->name) : report_reload(d);
+		result = call->name ? report_zones(d->zones, d->transfers, call->name) :
+				      report_reload(d);
 	if (!code && !result)
 		code = -ENOMEM;
 	ctl_answer(d->ctl, call->ticket, clock_ns(), code, result, err);
@@ -182,7 +186,7 @@ static int run_attach(void *user, const json_t *args, json_t **result, char *err
 
 	if (has_workers(user, err, err_cap))
 		code = daemon_attach(user, arg(args, 0), err, err_cap);
-	return code ? code : give(result, report_status(user));
+	return code ? code : give(result, report_status(daemon_view(user)));
 }
 
 static int run_detach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
@@ -207,52 +211,64 @@ static int run_stop(void *user, const json_t *args, json_t **result, char *err, 
 	return 0;
 }
 
+/* --- The part that a command works on ------------------------------------------------------------ */
+
+static void *view_of(void *user)
+{
+	return (void *)(uintptr_t)daemon_view(user);
+}
+
+static void *drain_of(void *user)
+{
+	return &((struct daemon *)user)->drain;
+}
+
 const struct ctl_command commands[] = {
-	{ "status", run_status, CTL_READS },
-	{ "stats", run_stats, CTL_READS },
-	{ "zone list", run_zone_status, CTL_READS },
-	{ "zone status", run_zone_status, CTL_READS },
-	{ "zone reload", run_zone_reload, CTL_CHANGES },
-	{ "zone edit", commands_zone_edit, CTL_CHANGES },
-	{ "zone refresh", commands_zone_refresh, CTL_CHANGES },
-	{ "zone retransfer", commands_zone_retransfer, CTL_CHANGES },
-	{ "zone notify", commands_zone_notify, CTL_CHANGES },
-	{ "zone flush", commands_zone_flush, CTL_CHANGES },
-	{ "zone ds", commands_zone_ds, CTL_READS },
-	{ "zone keys", commands_zone_keys, CTL_READS },
-	{ "zone rollover", commands_zone_rollover, CTL_CHANGES },
-	{ "zone ds-seen", commands_zone_ds_seen, CTL_CHANGES },
-	{ "cache stats", cache_ask_stats, CTL_READS },
-	{ "cache lookup", cache_ask_lookup, CTL_READS },
-	{ "cache flush", cache_ask_flush, CTL_CHANGES },
-	{ "cache top", hot_run_top, CTL_READS },
-	{ "cache dump", commands_cache_dump, CTL_CHANGES },
-	{ "cache load", commands_cache_load, CTL_CHANGES },
-	{ "cache resize", commands_cache_resize, CTL_CHANGES },
-	{ "top", live_run_top, CTL_READS },
-	{ "capture", capture_run, CTL_READS },
-	{ "names", commands_names, CTL_READS },
-	{ "names rebuild", commands_names_rebuild, CTL_CHANGES },
-	{ "rrl status", commands_rrl_status, CTL_READS },
-	{ "rrl top", commands_rrl_top, CTL_READS },
-	{ "policy list", commands_policy_list, CTL_READS },
-	{ "resolver lookup", commands_resolver_lookup, CTL_READS },
-	{ "resolver infra", commands_resolver_infra, CTL_READS },
-	{ "block add", commands_block_add, CTL_CHANGES },
-	{ "block remove", commands_block_remove, CTL_CHANGES },
-	{ "block list", commands_block_list, CTL_READS },
-	{ "cookies", commands_cookies, CTL_READS },
-	{ "cookies rotate", commands_cookies_rotate, CTL_CHANGES },
-	{ "attach", run_attach, CTL_CHANGES },
-	{ "detach", run_detach, CTL_CHANGES },
-	{ "port status", run_port_status, CTL_READS },
-	{ "port queues", commands_port_queues, CTL_READS },
-	{ "health", health_ask, CTL_READS },
-	{ "drain", health_ask_drain, CTL_CHANGES },
-	{ "config show", commands_config_show, CTL_READS },
-	{ "config diff", commands_config_diff, CTL_READS },
-	{ "config apply", commands_config_apply, CTL_CHANGES },
-	{ "log level", daemon_audit_log_level, CTL_CHANGES },
-	{ "stop", run_stop, CTL_CHANGES },
-	{ NULL, NULL, CTL_READS },
+	{ "status", run_status, CTL_READS, NULL },
+	{ "stats", run_stats, CTL_READS, NULL },
+	{ "zone list", run_zone_status, CTL_READS, NULL },
+	{ "zone status", run_zone_status, CTL_READS, NULL },
+	{ "zone reload", run_zone_reload, CTL_CHANGES, NULL },
+	{ "zone edit", commands_zone_edit, CTL_CHANGES, NULL },
+	{ "zone refresh", commands_zone_refresh, CTL_CHANGES, NULL },
+	{ "zone retransfer", commands_zone_retransfer, CTL_CHANGES, NULL },
+	{ "zone notify", commands_zone_notify, CTL_CHANGES, NULL },
+	{ "zone flush", commands_zone_flush, CTL_CHANGES, NULL },
+	{ "zone ds", commands_zone_ds, CTL_READS, NULL },
+	{ "zone keys", commands_zone_keys, CTL_READS, NULL },
+	{ "zone rollover", commands_zone_rollover, CTL_CHANGES, NULL },
+	{ "zone ds-seen", commands_zone_ds_seen, CTL_CHANGES, NULL },
+	{ "cache stats", cache_ask_stats, CTL_READS, NULL },
+	{ "cache lookup", cache_ask_lookup, CTL_READS, NULL },
+	{ "cache flush", cache_ask_flush, CTL_CHANGES, NULL },
+	{ "cache top", top_names_run_top, CTL_READS, view_of },
+	{ "cache dump", commands_cache_dump, CTL_CHANGES, NULL },
+	{ "cache load", commands_cache_load, CTL_CHANGES, NULL },
+	{ "cache resize", commands_cache_resize, CTL_CHANGES, NULL },
+	{ "top", live_run_top, CTL_READS, NULL },
+	{ "capture", capture_run, CTL_READS, NULL },
+	{ "names", commands_names, CTL_READS, NULL },
+	{ "names rebuild", commands_names_rebuild, CTL_CHANGES, NULL },
+	{ "rrl status", commands_rrl_status, CTL_READS, NULL },
+	{ "rrl top", commands_rrl_top, CTL_READS, NULL },
+	{ "policy list", commands_policy_list, CTL_READS, NULL },
+	{ "resolver lookup", commands_resolver_lookup, CTL_READS, NULL },
+	{ "resolver infra", commands_resolver_infra, CTL_READS, NULL },
+	{ "block add", commands_block_add, CTL_CHANGES, NULL },
+	{ "block remove", commands_block_remove, CTL_CHANGES, NULL },
+	{ "block list", commands_block_list, CTL_READS, NULL },
+	{ "cookies", commands_cookies, CTL_READS, NULL },
+	{ "cookies rotate", commands_cookies_rotate, CTL_CHANGES, NULL },
+	{ "attach", run_attach, CTL_CHANGES, NULL },
+	{ "detach", run_detach, CTL_CHANGES, NULL },
+	{ "port status", run_port_status, CTL_READS, NULL },
+	{ "port queues", commands_port_queues, CTL_READS, NULL },
+	{ "health", health_facts_run, CTL_READS, view_of },
+	{ "drain", commands_drain, CTL_CHANGES, drain_of },
+	{ "config show", commands_config_show, CTL_READS, NULL },
+	{ "config diff", commands_config_diff, CTL_READS, NULL },
+	{ "config apply", commands_config_apply, CTL_CHANGES, NULL },
+	{ "log level", daemon_audit_log_level, CTL_CHANGES, NULL },
+	{ "stop", run_stop, CTL_CHANGES, NULL },
+	{ NULL, NULL, CTL_READS, NULL },
 };

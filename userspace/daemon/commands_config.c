@@ -11,7 +11,7 @@
 #include "config/settings.h"
 #include "daemon/start_check.h"
 #include "daemon/daemon.h"
-#include "daemon/new_start.h"
+#include "report/new_start.h"
 
 #define EFFECTIVE_ITEMS_MAX 10000 /* of a list: some 25 values each */
 
@@ -61,7 +61,7 @@ int commands_config_show(void *user, const json_t *args, json_t **result, char *
 		json_decref(warnings);
 		return code;
 	}
-	new_start_append(d, warnings);
+	new_start_append(d->config, config, warnings);
 	o = json_pack("{s:o, s:o, s:o}", "file", put_file(d), "warnings", warnings, "config", tree);
 	if (!o)
 		return -ENOMEM;
@@ -116,7 +116,8 @@ static int examine(struct daemon *d, const char *from, json_t **result, char *er
 	int code = config_load_as(&config, from, d->config->path, err, err_cap);
 
 	if (!code) {
-		code = new_start_check(d, config, err, err_cap);
+		code = new_start_check(d->config, catalogs_config(d->catalogs), config, err,
+				       err_cap);
 		if (!code)
 			code = signing_check(d->zones, config, d->config->storage, err, err_cap);
 		if (!code)

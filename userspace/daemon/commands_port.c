@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "daemon/daemon.h"
-#include "daemon/report.h"
+#include "report/report.h"
 #include "config/value.h"
 #include "config/words.h"
 
@@ -31,6 +31,6 @@ int commands_port_queues(void *user, const json_t *args, json_t **result, char *
 	code = daemon_set_queues(user, ifname, (uint32_t)n, err, err_cap);
 	if (code)
 		return code;
-	*result = report_ports(user);
+	*result = report_ports(daemon_view(user));
 	return *result ? 0 : -ENOMEM;
 }

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "daemon/cache_queries.h"
-#include "daemon/report_lookup.h"
-#include "daemon/report_upstreams.h"
+#include "report/report_lookup.h"
+#include "report/report_upstreams.h"
 
 /* Before, neither the resolver's place nor the lists are as they will be. */
 static bool is_ready(const struct daemon *d, char *err, size_t err_cap)
@@ -36,7 +36,7 @@ int commands_resolver_lookup(void *user, const json_t *args, json_t **result, ch
 	o = json_object();
 	if (!o)
 		return -ENOMEM;
-	report_lookup(o, d, &match);
+	report_lookup(o, daemon_view(d), &match);
 	return cache_ask_add(d, &match, o, err, err_cap);
 }
 

@@ -21,7 +21,7 @@ int commands_rrl_status(void *user, const json_t *args, json_t **result, char *e
 	(void)args;
 	(void)err;
 	(void)err_cap;
-	*result = rrl_report(d->rrl, clock_coarse_s());
+	*result = rate_limits_report(d->rate_limits, clock_coarse_s());
 	return *result ? 0 : -ENOMEM;
 }
 
@@ -50,6 +50,6 @@ int commands_rrl_top(void *user, const json_t *args, json_t **result, char *err,
 		snprintf(err, err_cap, "it takes -n and a number from 1 to %u", TOP_MAX);
 		return -EINVAL;
 	}
-	*result = rrl_report_top(d->rrl, (unsigned int)n, clock_coarse_s());
+	*result = rate_limits_report_top(d->rate_limits, (unsigned int)n, clock_coarse_s());
 	return *result ? 0 : -ENOMEM;
 }

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "daemon/daemon.h"
 #include "zonemgr/edit_lines.h"
-#include "daemon/report.h"
+#include "report/report.h"
 
 static const char *arg(const json_t *args, size_t i)
 {
@@ -92,7 +92,7 @@ static void on_edited(void *user, int code)
 		snprintf(err, sizeof(err), "volleyd stops: the change is given up");
 	else if (code && entry && *entry->stored.error)
 		snprintf(err, sizeof(err), "%s: the change is not made", entry->stored.error);
-	else if (!code && !(result = report_zones(d, e->name)))
+	else if (!code && !(result = report_zones(d->zones, d->transfers, e->name)))
 		code = -ENOMEM;
 	ctl_answer(d->ctl, e->ticket, clock_ns(), code, result, err);
 	editing_free(e);

@@ -18,8 +18,8 @@
 #include "base/log.h"
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
-#include "daemon/health_facts.h"
-#include "daemon/new_start.h"
+#include "report/health_facts.h"
+#include "report/new_start.h"
 #include "base/privilege.h"
 
 #define WALL_DRIFT_S 2 /* in a second: more is a step */
@@ -212,7 +212,7 @@ static int put_parts(struct daemon *d, struct config *config, zones_done_fn *don
 static int check_config(struct daemon *d, const struct config *config,
 			struct engine_identity **identity, char *err, size_t err_cap)
 {
-	int code = new_start_check(d, config, err, err_cap);
+	int code = new_start_check(d->config, catalogs_config(d->catalogs), config, err, err_cap);
 
 	if (!code)
 		code = signing_check(d->zones, config, d->config->storage, err, err_cap);
@@ -245,7 +245,7 @@ static int put_config(struct daemon *d, struct config *config, zones_done_fn *do
 	catalogs_take_config(d->catalogs, config);
 	daemon_settle_listen(d);
 	taps_configure(d, config);
-	new_start_log(d);
+	new_start_log(d->config, config);
 	return 0;
 }
 
@@ -356,11 +356,11 @@ static void on_tick(struct daemon *d)
 	if (d->crew) {
 		daemon_check_ifaces(d);
 		daemon_look_at_load(d);
-		health_ask_tick(d);
+		health_facts_tick(&d->health, d->crew, d->zones, d->is_ready);
 		check_wall_clock(d);
 		cookies_tick(d->cookies, clock_wall_s());
 	}
-	rrl_tick(d->rrl, clock_coarse_s());
+	rate_limits_tick(d->rate_limits, clock_coarse_s());
 	if (d->blocks)
 		block_book_tick(d->blocks);
 	if (d->snapshots)
@@ -376,7 +376,7 @@ static void on_tick(struct daemon *d)
 	if (d->zones)
 		progress_tick(&d->progress, d->zones, clock_ns());
 	if (d->crew)
-		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
+		top_names_gather(d->top_names, daemon_view(d), clock_ns() / CLOCK_NS_PER_S);
 	if (d->crew && d->zones)
 		zone_places_tick(d->places, clock_ns() / CLOCK_NS_PER_S);
 	if (d->crew)

@@ -26,20 +26,20 @@
 #include "bpf/program.h"
 #include "cache/grace.h"
 #include "cache/keeper.h"
-#include "daemon/answers.h"
+#include "report/answers.h"
 #include "daemon/descriptors.h"
 #include "policy/block_book.h"
 #include "policy/cookies.h"
 #include "control/ctl.h"
-#include "daemon/drain.h"
-#include "daemon/health.h"
+#include "control/drain.h"
+#include "report/report_view.h"
 #include "daemon/capture.h"
-#include "daemon/top_names.h"
+#include "report/top_names.h"
 #include "daemon/live.h"
 #include "daemon/zone_places.h"
 #include "control/metrics.h"
 #include "policy/policies.h"
-#include "daemon/progress.h"
+#include "report/progress.h"
 #include "recursion/recursion_service.h"
 #include "daemon/resize.h"
 #include "recursion/root_copy.h"
@@ -58,20 +58,7 @@
 #include "zonemgr/upkeep.h"
 #include "zonemgr/zones.h"
 
-/* Each has a slot in the cache, as zones have. */
-enum daemon_slot { DAEMON_SLOT_RECURSION, DAEMON_SLOT_POLICIES, DAEMON_N_SLOTS };
-
-/* How the filter of names is, and when it began anew. */
-struct names_care {
-	uint64_t looked_ns;  /* when it was looked at whether a rebuild is due; 0: not yet */
-	uint64_t rebuilt_ns; /* when the last rebuild was tried; 0: not yet */
-	uint64_t took_ns;    /* it */
-	uint64_t n_rebuilds; /* that succeeded */
-	struct names_use use;
-	uint64_t n_live; /* names that are served */
-};
-
-/* Commands (daemon/commands.c) and reports (daemon/report.c) read these. */
+/* Commands (daemon/commands.c) and reports (report/report.c) read these. */
 struct daemon {
 	struct config *config;
 	struct engine_config engine_config;
@@ -98,7 +85,7 @@ struct daemon {
 	size_t n_alive_old;
 	struct resize *resize; /* NULL until the workers are there */
 
-	struct rrl *rrl;
+	struct rate_limits *rate_limits;
 	struct tap *tap;
 	struct live *live;
 	struct capture *capture;
@@ -117,12 +104,12 @@ struct daemon {
 	struct recursion *recursion;
 	int64_t wall_ahead_s; /* of the monotonic clock, when it was looked at last */
 	struct policies *policies;
-	struct block_book *blocks;            /* NULL until server.storage is open */
-	uint32_t other_slots[DAEMON_N_SLOTS]; /* in the cache, for answers of no zone; 0: none */
+	struct block_book *blocks;           /* NULL until server.storage is open */
+	uint32_t other_slots[N_OTHER_SLOTS]; /* in the cache, for answers of no zone; 0: none */
 	struct loader *loader;
 	struct chores *chores;
 	unsigned int n_walks; /* over the cache that wait or run, their clients gone or not */
-	struct hot *hot;
+	struct top_names *top_names;
 	struct answers *answers;
 	struct zone_places *places;
 	struct store *store;     /* NULL: no server.storage, or it cannot be opened */
@@ -143,8 +130,7 @@ struct daemon {
 	bool services_overflow;
 	bool ends_overflow; /* of addresses at which tunnels end */
 	struct drain drain;
-	struct health_beats beats;
-	bool have_zones_come; /* all of them, once */
+	struct health_watch health;
 
 	struct ctl *ctl;
 	struct metrics *metrics; /* NULL: there is no metrics.listen */
@@ -160,6 +146,7 @@ struct daemon {
 	pthread_t heartbeat;
 	bool has_heartbeat;
 	bool heartbeat_stops;
+	struct report_view view; /* daemon_view() fills it */
 };
 
 /*
@@ -170,6 +157,9 @@ int daemon_run(struct config *config, bool keep) __attribute__((warn_unused_resu
 
 /* Waits for all readers of zones and cache; a cache_grace_fn, user is the daemon. Any thread. */
 int daemon_grace(void *user);
+
+/* The daemon as it is now, for a report; until the next call. */
+const struct report_view *daemon_view(struct daemon *d);
 
 /* Attaches to an interface at run time; it need not be in the configuration. Sentence in err. */
 int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_cap);
@@ -193,7 +183,7 @@ int daemon_rebuild_names(struct daemon *d, bool is_asked) __attribute__((warn_un
 /*
  * Reads the configuration again, puts the keys that a reload can change in place, and begins to
  * load its zones. Another cache.size resizes the cache; log and status list changed keys that need a new start
- * (daemon/new_start.h). 0: done() follows, as for zones_configure(). Else a negative code, with a
+ * (report/new_start.h). 0: done() follows, as for zones_configure(). Else a negative code, with a
  * sentence in err.
  */
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);

@@ -7,18 +7,19 @@
 
 int daemon_open_rrl(struct daemon *d)
 {
-	int err = rrl_open(&d->rrl, d->is_anonymous ? NULL : &d->maps.limiter);
+	int err = rate_limits_open(&d->rate_limits, d->is_anonymous ? NULL : &d->maps.limiter);
 
 	if (err)
 		return err;
-	d->published.limiter = rrl_limiter(d->rrl);
+	d->published.limiter = rate_limits_limiter(d->rate_limits);
 	return daemon_configure_rrl(d, d->config);
 }
 
 int daemon_configure_rrl(struct daemon *d, const struct config *config)
 {
 	const unsigned int n_cpus = (unsigned int)CPU_COUNT(&d->affinity.allowed);
-	int err = rrl_configure(d->rrl, config, config->n_workers ? config->n_workers : n_cpus);
+	int err = rate_limits_configure(d->rate_limits, config,
+					config->n_workers ? config->n_workers : n_cpus);
 
 	if (err)
 		log_error("rrl: %s", err_text(err));

@@ -21,7 +21,7 @@
 #include "daemon/cache_plan.h"
 #include "daemon/commands.h"
 #include "daemon/daemon_internal.h"
-#include "daemon/metrics_report.h"
+#include "report/metrics_report.h"
 #include "iface/dpdk_iface.h"
 
 #define LOADERS_MIN 2u        /* so that a small zone need not wait for a large one */
@@ -214,7 +214,7 @@ static int open_zones(struct daemon *d)
 		.published = &d->published,
 		.settings_digest = daemon_settings_digest(d),
 		.others = d->other_slots,
-		.n_others = DAEMON_N_SLOTS,
+		.n_others = N_OTHER_SLOTS,
 		.grace = daemon_grace,
 		.grace_user = d,
 		.grace_userspace = grace_wait_userspace,
@@ -280,7 +280,7 @@ static int open_identity(struct daemon *d)
 
 static void write_metrics(void *user, struct metrics_text *out)
 {
-	metrics_report(user, out);
+	metrics_report(daemon_view(user), out);
 }
 
 static int open_metrics(struct daemon *d)
@@ -345,13 +345,13 @@ static int open_chores(struct daemon *d, const char **what)
 	int code;
 
 	*what = "background work";
-	d->hot = hot_new();
+	d->top_names = top_names_new();
 	d->answers = answers_new();
 	d->places = zone_places_new(d);
-	code = d->hot && d->answers && d->places ? chores_new(&d->chores) : -ENOMEM;
+	code = d->top_names && d->answers && d->places ? chores_new(&d->chores) : -ENOMEM;
 	if (code)
 		return code;
-	answers_read(d);
+	answers_read(daemon_view(d));
 	return watch_all(d, what);
 }
 
@@ -556,7 +556,7 @@ int daemon_open_crew(struct daemon *d)
 
 static void free_statistics(struct daemon *d)
 {
-	hot_free(d->hot);
+	top_names_free(d->top_names);
 	answers_free(d->answers);
 	zone_places_free(d->places);
 }
@@ -630,7 +630,7 @@ void daemon_close(struct daemon *d)
 	names_fini(&d->names_memory);
 	cache_free(d->cache);
 	grace_close(d->grace);
-	rrl_close(d->rrl);
+	rate_limits_close(d->rate_limits);
 	if (d->is_anonymous)
 		cache_memory_release(&d->memory);
 	object_maps_close(&d->maps);

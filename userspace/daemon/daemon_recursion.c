@@ -20,7 +20,7 @@ uint64_t daemon_settings_digest(const struct daemon *d)
 
 static int settle_zones(struct daemon *d)
 {
-	d->other_slots[DAEMON_SLOT_RECURSION] = recursion_slot(d->recursion);
+	d->other_slots[OTHER_SLOT_RECURSION] = recursion_slot(d->recursion);
 	return d->zones ? zones_set_settings(d->zones, daemon_settings_digest(d)) : 0;
 }
 
@@ -176,7 +176,7 @@ int daemon_open_policies(struct daemon *d)
 	int err = policies_new(&d->policies, &env);
 
 	if (!err)
-		d->other_slots[DAEMON_SLOT_POLICIES] = policies_slot(d->policies);
+		d->other_slots[OTHER_SLOT_POLICIES] = policies_slot(d->policies);
 	if (!err)
 		err = policies_reload(d->policies, on_policies, d);
 	if (err)

@@ -121,7 +121,7 @@ static int find_hanging(const struct daemon *d)
 	unsigned int n = d->crew ? crew_n(d->crew) : 0;
 
 	for (unsigned int i = 0; i < n && i < HEALTH_WORKERS_CAP; i++)
-		if (health_hangs(&d->beats, i))
+		if (health_hangs(&d->health.heartbeats, i))
 			return (int)i;
 	return -1;
 }

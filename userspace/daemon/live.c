@@ -18,7 +18,7 @@
 #include "base/json_put.h"
 #include "config/value.h"
 #include "config/words.h"
-#include "daemon/answers.h"
+#include "report/answers.h"
 #include "daemon/daemon.h"
 #include "census/frequent.h"
 #include "policy/rate_limits.h"
@@ -309,11 +309,11 @@ static uint64_t count_shed(const struct daemon *d)
 static json_t *report(struct daemon *d, uint64_t n, uint64_t now_ns)
 {
 	json_t *o = json_object(),
-	       *limited = rrl_report_top(d->rrl, (unsigned int)n, clock_coarse_s());
+	       *limited = rate_limits_report_top(d->rate_limits, (unsigned int)n, clock_coarse_s());
 	struct live *live = d->live;
 
 	json_put_int(o, "time_ms", now_ns / CLOCK_NS_PER_MS);
-	json_object_set_new(o, "answers", answers_report(d));
+	json_object_set_new(o, "answers", answers_report(daemon_view(d)));
 	pthread_mutex_lock(&live->lock);
 	json_put_int(o, "one_in", live->every);
 	json_put_int(o, "samples", (uint64_t)(frequent_samples(live->by[BY_CLIENT]) + 0.5));

@@ -10,7 +10,7 @@
  *
  * It ends by itself LIVE_REST_S after the last question. N follows the load, so that about LIVE_EVENTS_PER_S events are told in a
  * second, and all of them while there are fewer; it grows within some milliseconds (live_fd()). Response codes, types, zones and ways are not estimated: they are the exact
- * counters of daemon/answers.h.
+ * counters of report/answers.h.
  *
  * Control's thread calls these, but live_note().
  */

@@ -220,17 +220,3 @@ void taps_close(struct daemon *d)
 	live_free(d->live);
 	capture_free(d->capture);
 }
-
-json_t *taps_report(const struct daemon *d)
-{
-	json_t *o = json_object();
-	struct tap_counters c;
-
-	tap_counters_read(d->tap, &c);
-#define PUT(name, words) json_put_int(o, #name, c.name);
-	TAP_COUNTERS(PUT)
-#undef PUT
-	json_put_int(o, "one_in", tap_every(d->tap));
-	json_put_bool(o, "dnstap_connected", c.is_connected);
-	return o;
-}

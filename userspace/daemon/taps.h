@@ -30,7 +30,4 @@ void taps_tell_driver(const struct daemon *d);
 int taps_observe(struct daemon *d, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
 		 void *ctx) __attribute__((warn_unused_result));
 
-/* For `volleyctl stats`. */
-json_t *taps_report(const struct daemon *d);
-
 #endif

@@ -64,12 +64,12 @@ static void find_with(struct zone_places *p)
 
 		if (!has_place(p, entry))
 			continue;
-		hot_zone_answers(d->hot, entry->apex, entry->apex_len, &least, &most);
+		top_names_zone_answers(d->top_names, entry->apex, entry->apex_len, &least, &most);
 		p->with[p->n_with++] = (struct zone_load){ entry->published.slot, most };
 	}
 }
 
-/* For hot_each_zone(). */
+/* For top_names_each_zone(). */
 static void add_without(void *user, const uint8_t *apex, unsigned int apex_len, double least)
 {
 	struct zone_places *p = user;
@@ -83,7 +83,7 @@ static void add_without(void *user, const uint8_t *apex, unsigned int apex_len, 
 static void find_without(struct zone_places *p)
 {
 	p->n_without = 0;
-	hot_each_zone(p->d->hot, add_without, p);
+	top_names_each_zone(p->d->top_names, add_without, p);
 }
 
 /* --- The exchange -------------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static void find_without(struct zone_places *p)
 /* Places of zones that have gone are given, too. Nobody counts in a free place, and nobody knows it as a zone's any more. */
 static void give(struct zone_places *p)
 {
-	answers_read(p->d);
+	answers_read(daemon_view(p->d));
 	find_without(p);
 	qsort(p->without, p->n_without, sizeof(*p->without), by_answers_down);
 	for (size_t i = 0; i < p->n_without && i < ZONE_PLACES_SWAPS; i++)

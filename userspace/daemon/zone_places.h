@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which zones have a counter of their own (struct volley_answers.by_zone), where there are more zones than places: the busiest, by the
- * estimates of daemon/top_names.h.
+ * estimates of report/top_names.h.
  *
  *	every ZONE_PLACES_EVERY_S: zones without a place that are far busier than some with one?
  *	     │ yes: the quiet zones count as "other" from now on
@@ -39,7 +39,7 @@ struct zone_load {
 struct zone_places *zone_places_new(struct daemon *d);
 void zone_places_free(struct zone_places *places); /* NULL is allowed; after chores_free() */
 
-/* Once a second, behind hot_gather(), while the daemon has workers and zones. Control's thread. */
+/* Once a second, behind top_names_gather(), while the daemon has workers and zones. Control's thread. */
 void zone_places_tick(struct zone_places *places, uint64_t now_s);
 
 /*

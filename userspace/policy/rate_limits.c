@@ -32,7 +32,7 @@ struct seen {
 	bool is_over;
 };
 
-struct rrl {
+struct rate_limits {
 	struct limiter limiter;
 	struct limiter_config config;
 	bool is_own;    /* the memory */
@@ -47,9 +47,9 @@ static void *own_memory(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-int rrl_open(struct rrl **out, const struct limiter *maps)
+int rate_limits_open(struct rate_limits **out, const struct limiter *maps)
 {
-	struct rrl *rrl = calloc(1, sizeof(*rrl));
+	struct rate_limits *rrl = calloc(1, sizeof(*rrl));
 
 	if (!rrl)
 		return -ENOMEM;
@@ -61,14 +61,14 @@ int rrl_open(struct rrl **out, const struct limiter *maps)
 		rrl->limiter.loads = own_memory(LOADS_BYTES);
 	}
 	if (!rrl->limiter.rrl || !rrl->limiter.loads) {
-		rrl_close(rrl);
+		rate_limits_close(rrl);
 		return -ENOMEM;
 	}
 	*out = rrl;
 	return 0;
 }
 
-void rrl_close(struct rrl *rrl)
+void rate_limits_close(struct rate_limits *rrl)
 {
 	if (!rrl)
 		return;
@@ -79,12 +79,13 @@ void rrl_close(struct rrl *rrl)
 	free(rrl);
 }
 
-const struct limiter *rrl_limiter(const struct rrl *rrl)
+const struct limiter *rate_limits_limiter(const struct rate_limits *rrl)
 {
 	return &rrl->limiter;
 }
 
-int rrl_configure(struct rrl *rrl, const struct config *config, unsigned int n_workers)
+int rate_limits_configure(struct rate_limits *rrl, const struct config *config,
+			  unsigned int n_workers)
 {
 	const struct config_rrl *said = &config->rrl;
 	long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -136,7 +137,7 @@ static bool is_over(const struct volley_limited *at, uint32_t now_s)
 	return now_s < last_s || now_s - last_s < REST_S;
 }
 
-static const char *what_is_done(const struct rrl *rrl)
+static const char *what_is_done(const struct rate_limits *rrl)
 {
 	return rrl->config.dry_run ? "; nothing is withheld, since rrl.dry-run says so" : "";
 }
@@ -157,7 +158,7 @@ static bool may_say(struct lines *lines)
 	return false;
 }
 
-static void began(struct rrl *rrl, struct seen *seen, const struct volley_limited *at,
+static void began(struct rate_limits *rrl, struct seen *seen, const struct volley_limited *at,
 		  uint32_t now_s, struct lines *lines)
 {
 	char text[PREFIX_CAP];
@@ -182,7 +183,7 @@ static void stopped(struct seen *seen, const struct volley_limited *at, uint32_t
 			   (unsigned long long)(seen->withheld - seen->first_withheld));
 }
 
-void rrl_tick(struct rrl *rrl, uint32_t now_s)
+void rate_limits_tick(struct rate_limits *rrl, uint32_t now_s)
 {
 	struct lines lines = { .left = LINES_MAX };
 
@@ -211,7 +212,7 @@ void rrl_tick(struct rrl *rrl, uint32_t now_s)
 
 /* ---- Reports ------------------------------------------------------------------------------------ */
 
-unsigned int rrl_n_limited(const struct rrl *rrl, uint32_t now_s)
+unsigned int rate_limits_n_limited(const struct rate_limits *rrl, uint32_t now_s)
 {
 	unsigned int n = 0;
 
@@ -226,14 +227,14 @@ unsigned int rrl_n_limited(const struct rrl *rrl, uint32_t now_s)
 /* By what is withheld of them in a second, the most first. */
 static int compare(const void *a, const void *b, void *user)
 {
-	const struct rrl *rrl = user;
+	const struct rate_limits *rrl = user;
 	uint64_t x = rrl->seen[*(const unsigned int *)a].per_second;
 	uint64_t y = rrl->seen[*(const unsigned int *)b].per_second;
 
 	return x > y ? -1 : x < y;
 }
 
-static json_t *report_prefix(const struct rrl *rrl, unsigned int i, uint32_t now_s)
+static json_t *report_prefix(const struct rate_limits *rrl, unsigned int i, uint32_t now_s)
 {
 	const struct volley_limited *at = &rrl->limiter.rrl->limited[i];
 	const struct seen *seen = &rrl->seen[i];
@@ -251,7 +252,7 @@ static json_t *report_prefix(const struct rrl *rrl, unsigned int i, uint32_t now
 	return row;
 }
 
-json_t *rrl_report_top(const struct rrl *rrl, unsigned int n, uint32_t now_s)
+json_t *rate_limits_report_top(const struct rate_limits *rrl, unsigned int n, uint32_t now_s)
 {
 	unsigned int order[VOLLEY_RRL_LIMITED], n_order = 0;
 	json_t *rows = json_array();
@@ -272,7 +273,7 @@ json_t *rrl_report_top(const struct rrl *rrl, unsigned int n, uint32_t now_s)
 	return json_pack("{s:i, s:o}", "prefixes_over", (int)n_order, "top", rows);
 }
 
-json_t *rrl_report(const struct rrl *rrl, uint32_t now_s)
+json_t *rate_limits_report(const struct rate_limits *rrl, uint32_t now_s)
 {
 	json_t *o = json_object();
 
@@ -281,7 +282,7 @@ json_t *rrl_report(const struct rrl *rrl, uint32_t now_s)
 	json_put_int(o, "slip", rrl->config.slip);
 	json_put_bool(o, "dry_run", rrl->config.dry_run);
 	json_put_int(o, "table_bytes", LOADS_BYTES);
-	json_put_int(o, "prefixes_over", rrl_n_limited(rrl, now_s));
+	json_put_int(o, "prefixes_over", rate_limits_n_limited(rrl, now_s));
 	json_put_int(o, "unlisted", __atomic_load_n(&rrl->limiter.rrl->unlisted, __ATOMIC_RELAXED));
 	return o;
 }

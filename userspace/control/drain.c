@@ -1,0 +1,68 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "control/drain.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* It is one line of a log and of a terminal. */
+static void set_why(struct drain *drain, const char *why)
+{
+	snprintf(drain->why, sizeof(drain->why), "%s", why ? why : "");
+	for (char *c = drain->why; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = ' ';
+}
+
+/* A file that cannot be read still says that there was an order. */
+void drain_open(struct drain *drain, const char *socket)
+{
+	char why[DRAIN_WHY_CAP] = "";
+	ssize_t got;
+	int fd;
+
+	snprintf(drain->path, sizeof(drain->path), "%s" DRAIN_SUFFIX, socket);
+	fd = open(drain->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	drain->is_on = fd >= 0 || errno != ENOENT;
+	if (fd >= 0) {
+		got = read(fd, why, sizeof(why) - 1);
+		why[got > 0 ? got : 0] = 0;
+		close(fd);
+	}
+	why[strcspn(why, "\n")] = 0;
+	set_why(drain, why);
+}
+
+static int write_file(const struct drain *drain)
+{
+	int fd = open(drain->path,
+		      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = dprintf(fd, "%s\n", drain->why) < 0 ? -errno : 0;
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
+int drain_set(struct drain *drain, bool is_on, const char *why)
+{
+	drain->is_on = is_on;
+	set_why(drain, is_on ? why : NULL);
+	if (is_on)
+		return write_file(drain);
+	return unlink(drain->path) && errno != ENOENT ? -errno : 0;
+}
+
+const char *drain_text(const struct drain *drain, char *buf, size_t cap)
+{
+	snprintf(buf, cap, "%s%s%s", drain->is_on ? "drained" : "",
+		 drain->is_on && *drain->why ? ": " : "", drain->is_on ? drain->why : "");
+	return buf;
+}

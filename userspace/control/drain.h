@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether an operator has taken this host out of service (volleyctl drain), and why. Queries are answered
+ * as before; volleyctl health says that the host is not healthy, so that the program that announces its addresses
+ * withdraws them.
+ *
+ * A file beside the control socket keeps it, so that a daemon which is replaced while the host is out does
+ * not bring it back. /run is empty after a reboot, and so is this.
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_CONTROL_DRAIN_H
+#define VOLLEY_CONTROL_DRAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/un.h>
+
+#define DRAIN_SUFFIX  ".drained"
+#define DRAIN_WHY_CAP 256
+
+struct drain {
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(DRAIN_SUFFIX)];
+	bool is_on;
+	char why[DRAIN_WHY_CAP]; /* "": no reason was given */
+};
+
+/* Reads the state that an earlier daemon with the control socket SOCKET has left. */
+void drain_open(struct drain *drain, const char *socket);
+
+/*
+ * Takes the host out, for the reason WHY (NULL: none is given; a longer text is cut, control characters
+ * become spaces), or brings it back. 0, or -errno when the file could not be written or removed: then it
+ * holds for this daemon only.
+ */
+int drain_set(struct drain *drain, bool is_on, const char *why) __attribute__((warn_unused_result));
+
+/* "drained", "drained: new kernel"; "" where it is not. Returns buf. */
+const char *drain_text(const struct drain *drain, char *buf, size_t cap);
+
+#endif
