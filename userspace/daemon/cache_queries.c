@@ -23,14 +23,14 @@
 #define ZONES_DEFAULT 10u
 #define ZONES_MAX     1000u
 
-struct ask {
-	struct chore chore; /* first: chore and ask have one address */
-	struct daemon *daemon;
+struct cache_query {
+	struct chore chore; /* first: chore and query have one address */
+	struct cache_queries *queries;
 	struct cache *
-		cache; /* the daemon's when this began: it lives until all such chores have ended */
+		cache; /* that was in use when this began: it lives until all such chores have ended */
 	uint64_t ticket;
 	walk_visit *visit;
-	json_t *(*report)(struct ask *ask);
+	json_t *(*report)(struct cache_query *q);
 	bool is_flush;
 	int code;
 
@@ -48,178 +48,180 @@ struct ask {
 
 static void run(struct chore *chore)
 {
-	struct ask *ask = (struct ask *)chore;
+	struct cache_query *q = (struct cache_query *)chore;
 	const bool *cancel = &chore->is_cancelled;
 
-	if (ask->is_flush)
-		ask->code = cache_sweep(ask->cache, cancel, ask->visit, ask, daemon_grace,
-					ask->daemon, &ask->n_withdrawn);
+	if (q->is_flush)
+		q->code = cache_sweep(q->cache, cancel, q->visit, q, answer_cache_grace,
+				      q->queries->cache, &q->n_withdrawn);
 	else
-		cache_walk_offline(ask->cache, cancel, ask->visit, ask);
+		cache_walk_offline(q->cache, cancel, q->visit, q);
 }
 
 static enum walk_step take_census(void *user, const struct volley_entry *e)
 {
-	struct ask *ask = user;
+	struct cache_query *q = user;
 	uint32_t now_s = clock_coarse_s();
 
-	census_add(ask->census, e, cache_entry_verdict(ask->cache, e, now_s), now_s);
+	census_add(q->census, e, cache_entry_verdict(q->cache, e, now_s), now_s);
 	return WALK_ON;
 }
 
 static enum walk_step take_copy(void *user, const struct volley_entry *e)
 {
-	struct ask *ask = user;
+	struct cache_query *q = user;
 	struct cache_found *found;
 
-	if (denial_query_is_denial(&ask->denial, e) &&
-	    cache_entry_verdict(ask->cache, e, clock_coarse_s()) == CACHE_HIT)
-		ask->denial.has_denial = true;
-	if (!cache_match_has(&ask->match, e) || ask->n_found++ >= FOUND_MAX)
+	if (denial_query_is_denial(&q->denial, e) &&
+	    cache_entry_verdict(q->cache, e, clock_coarse_s()) == CACHE_HIT)
+		q->denial.has_denial = true;
+	if (!cache_match_has(&q->match, e) || q->n_found++ >= FOUND_MAX)
 		return WALK_ON;
-	found = &ask->found[ask->n_found - 1];
-	found->verdict = cache_entry_verdict(ask->cache, e, clock_coarse_s());
-	found->queue = cache_entry_queue(ask->cache, e);
+	found = &q->found[q->n_found - 1];
+	found->verdict = cache_entry_verdict(q->cache, e, clock_coarse_s());
+	found->queue = cache_entry_queue(q->cache, e);
 	found->entry = malloc(e->bytes);
 	if (found->entry)
 		memcpy(found->entry, e, e->bytes);
 	else
-		ask->n_found--;
+		q->n_found--;
 	return WALK_ON;
 }
 
 static enum walk_step withdraw(void *user, const struct volley_entry *e)
 {
-	const struct ask *ask = user;
+	const struct cache_query *q = user;
 
-	return cache_match_has(&ask->match, e) ? WALK_WITHDRAW : WALK_ON;
+	return cache_match_has(&q->match, e) ? WALK_WITHDRAW : WALK_ON;
 }
 
 /* --- The reply ----------------------------------------------------------------------------------- */
 
-static json_t *report_stats_of(struct ask *ask)
+static json_t *report_stats_of(struct cache_query *q)
 {
-	json_t *o = report_cache(daemon_view(ask->daemon));
+	json_t *o = report_cache(report_view_now(&q->queries->reports));
 
-	cache_report_census(o, daemon_view(ask->daemon), ask->census, ask->n_zones);
+	cache_report_census(o, report_view_now(&q->queries->reports), q->census, q->n_zones);
 	return o;
 }
 
-static size_t n_shown(const struct ask *ask)
+static size_t n_shown(const struct cache_query *q)
 {
-	return ask->n_found < FOUND_MAX ? ask->n_found : FOUND_MAX;
+	return q->n_found < FOUND_MAX ? q->n_found : FOUND_MAX;
 }
 
-static json_t *list_found(const struct ask *ask)
+static json_t *list_found(const struct cache_query *q)
 {
-	const struct report_view *v = daemon_view(ask->daemon);
+	const struct report_view *v = report_view_now(&q->queries->reports);
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < n_shown(ask); i++)
-		json_array_append_new(list, cache_report_entry(v, &ask->found[i]));
+	for (size_t i = 0; i < n_shown(q); i++)
+		json_array_append_new(list, cache_report_entry(v, &q->found[i]));
 	return list;
 }
 
-static json_t *report_added(struct ask *ask)
+static json_t *report_added(struct cache_query *q)
 {
-	json_object_set_new(ask->reply, "cache", list_found(ask));
-	if (ask->n_found > FOUND_MAX)
-		json_put_int(ask->reply, "cache_not_shown", ask->n_found - FOUND_MAX);
-	return json_incref(ask->reply);
+	json_object_set_new(q->reply, "cache", list_found(q));
+	if (q->n_found > FOUND_MAX)
+		json_put_int(q->reply, "cache_not_shown", q->n_found - FOUND_MAX);
+	return json_incref(q->reply);
 }
 
 /* Whether the driver may deny names of the zone in which the filter denies the name. */
-static bool is_zone_denied(const struct ask *ask)
+static bool is_zone_denied(const struct cache_query *q)
 {
 	const struct zones_entry *entry;
 	unsigned int bytes;
-	const uint8_t *apex = denial_query_apex(&ask->denial, &bytes);
+	const uint8_t *apex = denial_query_apex(&q->denial, &bytes);
 
-	entry = apex ? zones_get_apex(ask->daemon->zones, apex, bytes) : NULL;
+	entry = apex ? zones_get_apex(report_view_now(&q->queries->reports)->zones, apex, bytes) :
+		       NULL;
 	return entry && entry->published.names_id && !entry->denials_fault &&
 	       entry->config->driver_denials != CONFIG_DENIALS_OFF;
 }
 
-static json_t *report_found(struct ask *ask)
+static json_t *report_found(struct cache_query *q)
 {
 	json_t *o = json_object();
 	char text[2 * NAME_TEXT_MAX + 64];
 
-	json_put_bool(o, "found", ask->n_found != 0);
-	if (!ask->n_found) {
-		denial_query_text(&ask->denial, is_zone_denied(ask), text, sizeof(text));
+	json_put_bool(o, "found", q->n_found != 0);
+	if (!q->n_found) {
+		denial_query_text(&q->denial, is_zone_denied(q), text, sizeof(text));
 		json_put_text(o, "driver", text);
 	}
-	if (ask->n_found > FOUND_MAX)
-		json_put_int(o, "not_shown", ask->n_found - FOUND_MAX);
-	json_object_set_new(o, "entries", list_found(ask));
+	if (q->n_found > FOUND_MAX)
+		json_put_int(o, "not_shown", q->n_found - FOUND_MAX);
+	json_object_set_new(o, "entries", list_found(q));
 	return o;
 }
 
-static json_t *report_flush(struct ask *ask)
+static json_t *report_flush(struct cache_query *q)
 {
-	return json_pack("{s:I}", "withdrawn", (json_int_t)ask->n_withdrawn);
+	return json_pack("{s:I}", "withdrawn", (json_int_t)q->n_withdrawn);
 }
 
-static void ask_free(struct ask *ask)
+static void query_free(struct cache_query *q)
 {
-	for (size_t i = 0; i < n_shown(ask); i++)
-		free(ask->found[i].entry);
-	census_free(ask->census);
-	json_decref(ask->reply);
-	ask->daemon->n_walks--;
-	free(ask);
+	for (size_t i = 0; i < n_shown(q); i++)
+		free(q->found[i].entry);
+	census_free(q->census);
+	json_decref(q->reply);
+	q->queries->n_walks--;
+	free(q);
 }
 
 static void ended(struct chore *chore)
 {
-	struct ask *ask = (struct ask *)chore;
+	struct cache_query *q = (struct cache_query *)chore;
 	const char *err = "";
 	json_t *result = NULL;
 
 	if (chore_is_cancelled(chore)) {
-		ask->code = -ECANCELED;
+		q->code = -ECANCELED;
 		err = "volleyd stops: the walk over the cache is given up";
-	} else if (ask->code) {
+	} else if (q->code) {
 		err = "withdrawn, but the kernel does not say when all readers are done";
 	} else {
-		result = ask->report(ask);
-		ask->code = result ? 0 : -ENOMEM;
+		result = q->report(q);
+		q->code = result ? 0 : -ENOMEM;
 	}
-	ctl_answer(ask->daemon->ctl, ask->ticket, clock_ns(), ask->code, result, err);
-	ask_free(ask);
+	ctl_answer(q->queries->ctl, q->ticket, clock_ns(), q->code, result, err);
+	query_free(q);
 }
 
 /* --- The commands -------------------------------------------------------------------------------- */
 
-static int ask_new(struct ask **out, struct daemon *d, char *err, size_t err_cap)
+static int query_new(struct cache_query **out, struct cache_queries *queries, char *err,
+		     size_t err_cap)
 {
-	struct ask *ask = calloc(1, sizeof(*ask));
+	struct cache_query *q = calloc(1, sizeof(*q));
 
-	if (!ask)
+	if (!q)
 		return -ENOMEM;
-	ask->chore = (struct chore){ .run = run, .ended = ended };
-	ask->daemon = d;
-	ask->cache = d->cache;
+	q->chore = (struct chore){ .run = run, .ended = ended };
+	q->queries = queries;
+	q->cache = queries->cache->cache;
 	/* A client that hangs up leaves its walk behind, so clients alone are no bound. */
-	if (d->n_walks < CTL_WAITING_CAP)
-		ask->ticket = ctl_defer(d->ctl);
-	if (ask->ticket) {
-		d->n_walks++;
-		*out = ask;
+	if (queries->n_walks < CTL_WAITING_CAP)
+		q->ticket = ctl_defer(queries->ctl);
+	if (q->ticket) {
+		queries->n_walks++;
+		*out = q;
 		return 0;
 	}
 	snprintf(err, err_cap, "%d walks over the cache wait already, try again later",
 		 CTL_WAITING_CAP);
-	free(ask);
+	free(q);
 	return -EBUSY;
 }
 
-static int start(struct ask *ask, walk_visit *visit, json_t *(*report)(struct ask *))
+static int start(struct cache_query *q, walk_visit *visit, json_t *(*report)(struct cache_query *))
 {
-	ask->visit = visit;
-	ask->report = report;
-	chores_start(ask->daemon->chores, &ask->chore);
+	q->visit = visit;
+	q->report = report;
+	chores_start(q->queries->chores, &q->chore);
 	return CTL_LATER;
 }
 
@@ -240,44 +242,44 @@ static int read_n(const json_t *args, uint64_t *n, char *err, size_t err_cap)
 	return -EINVAL;
 }
 
-int cache_ask_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+int cache_queries_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct daemon *d = user;
-	struct ask *ask;
+	struct cache_queries *queries = user;
+	struct cache_query *q;
 	uint64_t n_zones;
 	int code = read_n(args, &n_zones, err, err_cap);
 
 	(void)result;
 	if (!code)
-		code = ask_new(&ask, d, err, err_cap);
+		code = query_new(&q, queries, err, err_cap);
 	if (code)
 		return code;
-	ask->n_zones = n_zones;
-	ask->census = census_new(cache_state(d->cache)->n_zones);
-	if (ask->census)
-		return start(ask, take_census, report_stats_of);
-	ask_free(ask);
+	q->n_zones = n_zones;
+	q->census = census_new(cache_state(queries->cache->cache)->n_zones);
+	if (q->census)
+		return start(q, take_census, report_stats_of);
+	query_free(q);
 	return -ENOMEM;
 }
 
 /* reply: a reference that is taken; or NULL. */
-static int look_up(struct daemon *d, const struct cache_match *match, json_t *reply, char *err,
-		   size_t err_cap)
+static int look_up(struct cache_queries *queries, const struct cache_match *match, json_t *reply,
+		   char *err, size_t err_cap)
 {
-	struct ask *ask;
-	int code = ask_new(&ask, d, err, err_cap);
+	struct cache_query *q;
+	int code = query_new(&q, queries, err, err_cap);
 
 	if (code) {
 		json_decref(reply);
 		return code;
 	}
-	ask->match = *match;
-	ask->reply = reply;
-	denial_query_begin(&ask->denial, ask->daemon->names, &ask->match);
-	return start(ask, take_copy, reply ? report_added : report_found);
+	q->match = *match;
+	q->reply = reply;
+	denial_query_begin(&q->denial, report_view_now(&queries->reports)->names, &q->match);
+	return start(q, take_copy, reply ? report_added : report_found);
 }
 
-int cache_ask_lookup(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+int cache_queries_lookup(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct cache_match match;
 	int code = cache_match_read_name(&match, arg(args, 0), arg(args, 1), err, err_cap);
@@ -286,16 +288,16 @@ int cache_ask_lookup(void *user, const json_t *args, json_t **result, char *err,
 	return code ? code : look_up(user, &match, NULL, err, err_cap);
 }
 
-int cache_ask_add(struct daemon *d, const struct cache_match *match, json_t *o, char *err,
-		  size_t err_cap)
+int cache_queries_add(struct cache_queries *queries, const struct cache_match *match, json_t *o,
+		      char *err, size_t err_cap)
 {
-	return look_up(d, match, o, err, err_cap);
+	return look_up(queries, match, o, err, err_cap);
 }
 
-static int find_zone(const struct daemon *d, const char *name, uint32_t *slot, char *err,
+static int find_zone(const struct zones *zones, const char *name, uint32_t *slot, char *err,
 		     size_t err_cap)
 {
-	const struct zones_entry *entry = zones_find(d->zones, name);
+	const struct zones_entry *entry = zones_find(zones, name);
 
 	if (!entry) {
 		snprintf(err, err_cap, "%s: no such zone is configured", name);
@@ -306,35 +308,38 @@ static int find_zone(const struct daemon *d, const char *name, uint32_t *slot, c
 }
 
 /* Else the resolver would give again what is flushed, and questions on their way would bring it. */
-static int forget_upstream(struct daemon *d, bool is_all, char *err, size_t err_cap)
+static int forget_upstream(struct recursion *recursion, bool is_all, char *err, size_t err_cap)
 {
-	int code = recursion_forget(d->recursion, err, err_cap);
+	int code = recursion_forget(recursion, err, err_cap);
 
 	if (code || !is_all)
 		return code;
-	code = recursion_flush(d->recursion);
+	code = recursion_flush(recursion);
 	if (code)
 		snprintf(err, err_cap, "%s", err_text(code));
 	return code;
 }
 
-int cache_ask_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+int cache_queries_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
+	struct cache_queries *queries = user;
 	struct cache_match match;
 	const char *zone;
-	struct ask *ask;
+	struct cache_query *q;
 	int code = cache_match_read(&match, args, &zone, err, err_cap);
 
 	(void)result;
 	if (!code && zone)
-		code = find_zone(user, zone, &match.zone_slot, err, err_cap);
+		code = find_zone(report_view_now(&queries->reports)->zones, zone, &match.zone_slot,
+				 err, err_cap);
 	if (!code && !zone)
-		code = forget_upstream(user, match.by == CACHE_MATCH_ALL, err, err_cap);
+		code = forget_upstream(queries->recursion, match.by == CACHE_MATCH_ALL, err,
+				       err_cap);
 	if (!code)
-		code = ask_new(&ask, user, err, err_cap);
+		code = query_new(&q, queries, err, err_cap);
 	if (code)
 		return code;
-	ask->match = match;
-	ask->is_flush = true;
-	return start(ask, withdraw, report_flush);
+	q->match = match;
+	q->is_flush = true;
+	return start(q, withdraw, report_flush);
 }

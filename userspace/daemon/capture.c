@@ -17,9 +17,9 @@
 #include "config/config.h"
 #include "config/value.h"
 #include "config/words.h"
-#include "daemon/daemon.h"
 #include "daemon/taps.h"
 #include "dns/name.h"
+#include "report/report_view.h"
 #include "dns/proto.h"
 #include "tap/packet.h"
 #include "tap/querylog.h"
@@ -45,6 +45,8 @@ struct filter {
 
 struct capture {
 	/* Control's. */
+	struct taps *taps;
+	struct report_source reports;
 	bool is_on;
 	char id[ID_BYTES];
 	uint64_t until_ns;
@@ -57,12 +59,15 @@ struct capture {
 	uint64_t n_packets, count, n_lost, n_not_udp;
 };
 
-struct capture *capture_new(void)
+struct capture *capture_new(struct taps *taps, const struct report_source *reports)
 {
 	struct capture *c = calloc(1, sizeof(*c));
 
-	if (c)
-		pthread_mutex_init(&c->lock, NULL);
+	if (!c)
+		return NULL;
+	c->taps = taps;
+	c->reports = *reports;
+	pthread_mutex_init(&c->lock, NULL);
 	return c;
 }
 
@@ -203,43 +208,41 @@ static int read_filter(struct filter *f, const json_t *args, char *err, size_t e
 /* --- The command --------------------------------------------------------------------------------- */
 
 /* What was drawn and found no room on its way to the tap's thread. */
-static uint64_t count_lost(const struct daemon *d)
+static uint64_t count_lost(const struct report_view *v)
 {
 	struct tap_counters counters;
 	struct volley_cpu sum;
 	uint64_t n;
 
-	tap_counters_read(d->tap, &counters);
+	tap_counters_read(v->tap, &counters);
 	n = counters.lost;
-	for (size_t i = 0; i < d->n_ifaces; i++)
-		if (d->ifaces[i].program && !program_counters(d->ifaces[i].program, &sum))
+	for (size_t i = 0; i < v->n_ifaces; i++)
+		if (v->ifaces[i].program && !program_counters(v->ifaces[i].program, &sum))
 			n += sum.taps_lost;
 	return n;
 }
 
 /* It does not fail, since no thread is to be started. What is on its way to the tap's thread comes first. */
-static void observe_nothing(struct daemon *d)
+static void observe_nothing(struct capture *c)
 {
-	int err = taps_observe(d, TAP_CAPTURE, 0, NULL, NULL);
+	int err = taps_observe(c->taps, TAP_CAPTURE, 0, NULL, NULL);
 
 	assert(!err);
 	(void)err;
 }
 
-static void end(struct daemon *d)
+static void end(struct capture *c)
 {
-	struct capture *c = d->capture;
-
-	observe_nothing(d);
+	observe_nothing(c);
 	free(c->room);
 	c->room = NULL;
 	c->is_on = false;
 }
 
-void capture_tick(struct daemon *d, uint64_t now_ns)
+void capture_tick(struct capture *c, uint64_t now_ns)
 {
-	if (d->capture->is_on && now_ns >= d->capture->until_ns)
-		end(d);
+	if (c->is_on && now_ns >= c->until_ns)
+		end(c);
 }
 
 static int make_id(char id[ID_BYTES])
@@ -252,10 +255,10 @@ static int make_id(char id[ID_BYTES])
 	return 0;
 }
 
-static int begin(struct daemon *d, const json_t *args, char *err, size_t err_cap)
+static int begin(struct capture *c, const struct report_view *v, const json_t *args, char *err,
+		 size_t err_cap)
 {
 	static const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = COUNT_MAX };
-	struct capture *c = d->capture;
 	int code;
 
 	if (c->is_on) {
@@ -270,11 +273,11 @@ static int begin(struct daemon *d, const json_t *args, char *err, size_t err_cap
 		return -EINVAL;
 	}
 	c->n_packets = c->n_lost = c->n_not_udp = c->n = 0;
-	c->lost_before = count_lost(d);
+	c->lost_before = count_lost(v);
 	c->room = malloc(CAPTURE_ROOM_BYTES);
 	code = c->room ? make_id(c->id) : -ENOMEM;
 	if (!code)
-		code = taps_observe(d, TAP_CAPTURE, 1, capture_note, c);
+		code = taps_observe(c->taps, TAP_CAPTURE, 1, capture_note, c);
 	c->is_on = !code;
 	if (!code)
 		return 0;
@@ -306,10 +309,9 @@ static char *to_base64(const uint8_t *p, size_t n)
 }
 
 /* Takes what has come. */
-static json_t *report(struct daemon *d)
+static json_t *report(struct capture *c, const struct report_view *v)
 {
-	struct capture *c = d->capture;
-	uint64_t lost = count_lost(d) - c->lost_before;
+	uint64_t lost = count_lost(v) - c->lost_before;
 	json_t *o = json_object();
 	char *text;
 
@@ -328,18 +330,18 @@ static json_t *report(struct daemon *d)
 
 int capture_run(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct daemon *d = user;
-	struct capture *c = d->capture;
+	struct capture *c = user;
+	const struct report_view *v = report_view_now(&c->reports);
 	const char *word = arg(args, 0), *id = arg(args, 1);
 	int code = 0;
 
-	if (!d->crew) {
+	if (!v->crew) {
 		snprintf(err, err_cap,
 			 "volleyd is starting: try again when volleyctl status says ready");
 		return -EAGAIN;
 	}
 	if (!strcmp(word, "begin"))
-		code = begin(d, args, err, err_cap);
+		code = begin(c, v, args, err, err_cap);
 	else if ((strcmp(word, "next") != 0 && strcmp(word, "end") != 0) || !id || !c->is_on ||
 		 strcmp(id, c->id) != 0)
 		code = -ENOENT;
@@ -351,9 +353,9 @@ int capture_run(void *user, const json_t *args, json_t **result, char *err, size
 		return *result ? 0 : -ENOMEM;
 	}
 	if (!strcmp(word, "end"))
-		observe_nothing(d);
-	*result = report(d);
+		observe_nothing(c);
+	*result = report(c, v);
 	if (!strcmp(word, "end"))
-		end(d);
+		end(c);
 	return *result ? 0 : -ENOMEM;
 }

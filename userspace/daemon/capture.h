@@ -23,21 +23,22 @@
 #define CAPTURE_ROOM_BYTES (4u << 20) /* volleyctl takes it 20 times a second */
 
 struct capture;
-struct daemon;
+struct report_source;
+struct taps;
 
-/* NULL: no memory. */
-struct capture *capture_new(void);
+/* NULL: no memory. The taps outlive it. */
+struct capture *capture_new(struct taps *taps, const struct report_source *reports);
 /* The tap calls capture_note() no more. NULL is allowed. */
 void capture_free(struct capture *capture);
 
 /* Once a second: ends a capture that volleyctl no longer asks for. */
-void capture_tick(struct daemon *d, uint64_t now_ns);
+void capture_tick(struct capture *capture, uint64_t now_ns);
 
 /* A tap_observe_fn; ctx is a struct capture. The tap's thread. */
 void capture_note(void *ctx, const struct tap_event *e);
 
 /*
- * The run() of a struct ctl_command, as client/capture.c asks it:
+ * The run() of a struct ctl_command, with a struct capture as the user, as client/capture.c asks it:
  *
  *      begin COUNT [name NAME] [type TYPE] [client PREFIX] [rcode RCODE]    {"id"}
  *      next ID                                                              {"packets", "bytes", "records", "lost", "not_udp"}

@@ -16,7 +16,6 @@
 #include "daemon/commands_config.h"
 #include "daemon/commands_cookies.h"
 #include "daemon/commands_drain.h"
-#include "daemon/commands_names.h"
 #include "daemon/commands_policy.h"
 #include "daemon/commands_port.h"
 #include "daemon/commands_resize.h"
@@ -24,12 +23,13 @@
 #include "daemon/commands_rrl.h"
 #include "daemon/commands_snapshot.h"
 #include "daemon/commands_zone.h"
-#include "daemon/daemon.h"
+#include "daemon/daemon_internal.h"
 #include "daemon/daemon_audit.h"
 #include "report/health_facts.h"
 #include "report/top_names.h"
 #include "daemon/live.h"
 #include "report/new_start.h"
+#include "report/names_report.h"
 #include "report/report.h"
 
 /* The i-th argument, or NULL. */
@@ -45,34 +45,36 @@ static int give(json_t **result, json_t *object)
 }
 
 /* While the zones are loaded for the first time there is little to command. */
-static bool has_workers(const struct daemon *d, char *err, size_t err_cap)
+static bool has_workers(const struct crew *crew, char *err, size_t err_cap)
 {
-	if (!d->crew)
+	if (!crew)
 		snprintf(err, err_cap,
 			 "volleyd is starting and loads its zones: try again when "
 			 "volleyctl status says ready");
-	return d->crew;
+	return crew;
 }
 
 static int run_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	(void)args, (void)err, (void)err_cap;
-	return give(result, report_status(daemon_view(user)));
+	return give(result, report_status(user));
 }
 
 static int run_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
+	const struct report_view *v = user;
+
 	(void)args;
-	return has_workers(user, err, err_cap) ? give(result, report_stats(daemon_view(user))) :
-						 -EAGAIN;
+	return has_workers(v->crew, err, err_cap) ? give(result, report_stats(v)) : -EAGAIN;
 }
 
 static int run_port_status(void *user, const json_t *args, json_t **result, char *err,
 			   size_t err_cap)
 {
+	const struct report_view *v = user;
+
 	(void)args;
-	return has_workers(user, err, err_cap) ? give(result, report_ports(daemon_view(user))) :
-						 -EAGAIN;
+	return has_workers(v->crew, err, err_cap) ? give(result, report_ports(v)) : -EAGAIN;
 }
 
 /* --- zone ---------------------------------------------------------------------------------------- */
@@ -86,12 +88,12 @@ static int no_such_zone(const char *name, char *err, size_t err_cap)
 static int run_zone_status(void *user, const json_t *args, json_t **result, char *err,
 			   size_t err_cap)
 {
-	struct daemon *d = user;
+	const struct report_view *v = user;
 	const char *name = arg(args, 0);
 
-	if (name && !zones_find(d->zones, name))
+	if (name && !zones_find(v->zones, name))
 		return no_such_zone(name, err, err_cap);
-	return give(result, report_zones(d->zones, d->transfers, name));
+	return give(result, report_zones(v->zones, v->transfers, name));
 }
 
 /* A client that waits for a load. */
@@ -131,9 +133,10 @@ static int call_new(struct call **out, struct daemon *d, const char *name, char 
 /* All zones, and what of the configuration is not in place. */
 static json_t *report_reload(struct daemon *d)
 {
-	json_t *o = report_zones(d->zones, d->transfers, NULL), *warnings = json_array();
+	json_t *o = report_zones(d->zones.zones, d->zones.transfers, NULL),
+	       *warnings = json_array();
 
-	new_start_append(d->config, catalogs_config(d->catalogs), warnings);
+	new_start_append(d->config, zone_service_config(&d->zones), warnings);
 	if (o && json_array_size(warnings))
 		json_object_set(o, "warnings", warnings);
 	json_decref(warnings);
@@ -149,7 +152,7 @@ static void on_reloaded(void *user, int code)
 
 	code = daemon_tell_reload(d, call->name, code, err, sizeof(err));
 	if (!code)
-		result = call->name ? report_zones(d->zones, d->transfers, call->name) :
+		result = call->name ? report_zones(d->zones.zones, d->zones.transfers, call->name) :
 				      report_reload(d);
 	if (!code && !result)
 		code = -ENOMEM;
@@ -169,7 +172,7 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 	if (code)
 		return code;
 	if (name)
-		code = zones_reload(d->zones, name, on_reloaded, call);
+		code = zones_reload(d->zones.zones, name, on_reloaded, call);
 	else
 		code = daemon_reload(d, on_reloaded, call, err, err_cap);
 	if (!code)
@@ -182,18 +185,77 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 
 static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
+	struct daemon *d = user;
 	int code = -EAGAIN;
 
-	if (has_workers(user, err, err_cap))
-		code = daemon_attach(user, arg(args, 0), err, err_cap);
-	return code ? code : give(result, report_status(daemon_view(user)));
+	if (has_workers(d->interfaces.crew, err, err_cap))
+		code = interfaces_attach(&d->interfaces, arg(args, 0), err, err_cap);
+	return code ? code : give(result, report_status(daemon_view(d)));
 }
 
 static int run_detach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
+	struct interfaces *all = user;
+
 	(void)result;
-	return has_workers(user, err, err_cap) ? daemon_detach(user, arg(args, 0), err, err_cap) :
-						 -EAGAIN;
+	return has_workers(all->crew, err, err_cap) ?
+		       interfaces_detach(all, arg(args, 0), err, err_cap) :
+		       -EAGAIN;
+}
+
+static int run_port_queues(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap)
+{
+	struct daemon *d = user;
+	int code = commands_port_set_queues(&d->interfaces, args, err, err_cap);
+
+	return code ? code : give(result, report_ports(daemon_view(d)));
+}
+
+static int run_names(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct daemon *d = user;
+
+	(void)args, (void)err, (void)err_cap;
+	if (d->names.names)
+		names_filter_look(&d->names, d->zones.zones);
+	return give(result, names_report(daemon_view(d)));
+}
+
+static int run_names_rebuild(void *user, const json_t *args, json_t **result, char *err,
+			     size_t err_cap)
+{
+	struct daemon *d = user;
+	int code;
+
+	if (!d->names.names) {
+		snprintf(err, err_cap,
+			 "there is no filter of names: cache.names is not set, or BPF maps cannot "
+			 "be used");
+		return -EOPNOTSUPP;
+	}
+	if (!d->is_ready) {
+		snprintf(err, err_cap,
+			 "volleyd is starting: try again when volleyctl status says ready");
+		return -EAGAIN;
+	}
+	code = names_filter_rebuild(&d->names, d->zones.zones, true);
+	return code ? code : run_names(user, args, result, err, err_cap);
+}
+
+static int run_config_apply(void *user, const json_t *args, json_t **result, char *err,
+			    size_t err_cap)
+{
+	struct daemon *d = user;
+	int code = commands_config_diff(&d->zones, args, result, err, err_cap);
+
+	if (!code)
+		code = daemon_apply(d, arg(args, 0), err, err_cap);
+	if (code) {
+		json_decref(*result);
+		*result = NULL;
+	}
+	return code;
 }
 
 static int run_stop(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
@@ -213,61 +275,80 @@ static int run_stop(void *user, const json_t *args, json_t **result, char *err, 
 
 /* --- The part that a command works on ------------------------------------------------------------ */
 
+/* run() takes no pointer to const. */
 static void *view_of(void *user)
 {
 	return (void *)(uintptr_t)daemon_view(user);
 }
 
-static void *drain_of(void *user)
-{
-	return &((struct daemon *)user)->drain;
-}
+#define PART(name, member)                               \
+	static void *name##_of(void *user)               \
+	{                                                \
+		return &((struct daemon *)user)->member; \
+	}
+#define POINTER(name, member)                           \
+	static void *name##_of(void *user)              \
+	{                                               \
+		return ((struct daemon *)user)->member; \
+	}
+PART(zones, zones)
+PART(queries, queries)
+PART(jobs, jobs)
+PART(interfaces, interfaces)
+PART(drain, drain)
+POINTER(live, observers.live)
+POINTER(capture, observers.capture)
+POINTER(limits, rate_limits)
+POINTER(blocks, blocks)
+POINTER(cookies, options.cookies)
+#undef PART
+#undef POINTER
 
 const struct ctl_command commands[] = {
-	{ "status", run_status, CTL_READS, NULL },
-	{ "stats", run_stats, CTL_READS, NULL },
-	{ "zone list", run_zone_status, CTL_READS, NULL },
-	{ "zone status", run_zone_status, CTL_READS, NULL },
+	{ "status", run_status, CTL_READS, view_of },
+	{ "stats", run_stats, CTL_READS, view_of },
+	{ "zone list", run_zone_status, CTL_READS, view_of },
+	{ "zone status", run_zone_status, CTL_READS, view_of },
 	{ "zone reload", run_zone_reload, CTL_CHANGES, NULL },
-	{ "zone edit", commands_zone_edit, CTL_CHANGES, NULL },
-	{ "zone refresh", commands_zone_refresh, CTL_CHANGES, NULL },
-	{ "zone retransfer", commands_zone_retransfer, CTL_CHANGES, NULL },
-	{ "zone notify", commands_zone_notify, CTL_CHANGES, NULL },
-	{ "zone flush", commands_zone_flush, CTL_CHANGES, NULL },
-	{ "zone ds", commands_zone_ds, CTL_READS, NULL },
-	{ "zone keys", commands_zone_keys, CTL_READS, NULL },
-	{ "zone rollover", commands_zone_rollover, CTL_CHANGES, NULL },
-	{ "zone ds-seen", commands_zone_ds_seen, CTL_CHANGES, NULL },
-	{ "cache stats", cache_ask_stats, CTL_READS, NULL },
-	{ "cache lookup", cache_ask_lookup, CTL_READS, NULL },
-	{ "cache flush", cache_ask_flush, CTL_CHANGES, NULL },
+	{ "zone edit", commands_zone_edit, CTL_CHANGES, zones_of },
+	{ "zone refresh", commands_zone_refresh, CTL_CHANGES, zones_of },
+	{ "zone retransfer", commands_zone_retransfer, CTL_CHANGES, zones_of },
+	{ "zone notify", commands_zone_notify, CTL_CHANGES, zones_of },
+	{ "zone flush", commands_zone_flush, CTL_CHANGES, zones_of },
+	{ "zone ds", commands_zone_ds, CTL_READS, zones_of },
+	{ "zone keys", commands_zone_keys, CTL_READS, zones_of },
+	{ "zone rollover", commands_zone_rollover, CTL_CHANGES, zones_of },
+	{ "zone ds-seen", commands_zone_ds_seen, CTL_CHANGES, zones_of },
+	{ "cache stats", cache_queries_stats, CTL_READS, queries_of },
+	{ "cache lookup", cache_queries_lookup, CTL_READS, queries_of },
+	{ "cache flush", cache_queries_flush, CTL_CHANGES, queries_of },
 	{ "cache top", top_names_run_top, CTL_READS, view_of },
-	{ "cache dump", commands_cache_dump, CTL_CHANGES, NULL },
-	{ "cache load", commands_cache_load, CTL_CHANGES, NULL },
-	{ "cache resize", commands_cache_resize, CTL_CHANGES, NULL },
-	{ "top", live_run_top, CTL_READS, NULL },
-	{ "capture", capture_run, CTL_READS, NULL },
-	{ "names", commands_names, CTL_READS, NULL },
-	{ "names rebuild", commands_names_rebuild, CTL_CHANGES, NULL },
-	{ "rrl status", commands_rrl_status, CTL_READS, NULL },
-	{ "rrl top", commands_rrl_top, CTL_READS, NULL },
-	{ "policy list", commands_policy_list, CTL_READS, NULL },
-	{ "resolver lookup", commands_resolver_lookup, CTL_READS, NULL },
-	{ "resolver infra", commands_resolver_infra, CTL_READS, NULL },
-	{ "block add", commands_block_add, CTL_CHANGES, NULL },
-	{ "block remove", commands_block_remove, CTL_CHANGES, NULL },
-	{ "block list", commands_block_list, CTL_READS, NULL },
-	{ "cookies", commands_cookies, CTL_READS, NULL },
-	{ "cookies rotate", commands_cookies_rotate, CTL_CHANGES, NULL },
+	{ "cache dump", commands_cache_dump, CTL_CHANGES, jobs_of },
+	{ "cache load", commands_cache_load, CTL_CHANGES, jobs_of },
+	{ "cache resize", commands_cache_resize, CTL_CHANGES, jobs_of },
+	{ "top", live_run_top, CTL_READS, live_of },
+	{ "capture", capture_run, CTL_READS, capture_of },
+	{ "names", run_names, CTL_READS, NULL },
+	{ "names rebuild", run_names_rebuild, CTL_CHANGES, NULL },
+	{ "rrl status", commands_rrl_status, CTL_READS, limits_of },
+	{ "rrl top", commands_rrl_top, CTL_READS, limits_of },
+	{ "policy list", commands_policy_list, CTL_READS, view_of },
+	{ "resolver lookup", commands_resolver_lookup, CTL_READS, queries_of },
+	{ "resolver infra", commands_resolver_infra, CTL_READS, view_of },
+	{ "block add", commands_block_add, CTL_CHANGES, blocks_of },
+	{ "block remove", commands_block_remove, CTL_CHANGES, blocks_of },
+	{ "block list", commands_block_list, CTL_READS, blocks_of },
+	{ "cookies", commands_cookies, CTL_READS, cookies_of },
+	{ "cookies rotate", commands_cookies_rotate, CTL_CHANGES, cookies_of },
 	{ "attach", run_attach, CTL_CHANGES, NULL },
-	{ "detach", run_detach, CTL_CHANGES, NULL },
-	{ "port status", run_port_status, CTL_READS, NULL },
-	{ "port queues", commands_port_queues, CTL_READS, NULL },
+	{ "detach", run_detach, CTL_CHANGES, interfaces_of },
+	{ "port status", run_port_status, CTL_READS, view_of },
+	{ "port queues", run_port_queues, CTL_READS, NULL },
 	{ "health", health_facts_run, CTL_READS, view_of },
 	{ "drain", commands_drain, CTL_CHANGES, drain_of },
-	{ "config show", commands_config_show, CTL_READS, NULL },
-	{ "config diff", commands_config_diff, CTL_READS, NULL },
-	{ "config apply", commands_config_apply, CTL_CHANGES, NULL },
+	{ "config show", commands_config_show, CTL_READS, zones_of },
+	{ "config diff", commands_config_diff, CTL_READS, zones_of },
+	{ "config apply", run_config_apply, CTL_CHANGES, NULL },
 	{ "log level", daemon_audit_log_level, CTL_CHANGES, NULL },
 	{ "stop", run_stop, CTL_CHANGES, NULL },
 	{ NULL, NULL, CTL_READS, NULL },

@@ -11,7 +11,6 @@
 #include "config/words.h"
 #include "policy/block_words.h"
 #include "policy/block_book.h"
-#include "daemon/daemon.h"
 
 #define LIST_DEFAULT 1000
 #define LIST_MAX     BLOCK_TABLE_MAX
@@ -100,31 +99,31 @@ static int not_yet(char *err, size_t err_cap)
 int commands_block_add(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct block_order order = { .action = VOLLEY_BLOCK_DROP };
-	struct daemon *d = user;
+	struct block_book *book = user;
 	int code = read_order(args, &order, err, err_cap);
 
 	if (code)
 		return code;
-	if (!d->blocks)
+	if (!book)
 		return not_yet(err, err_cap);
-	return block_book_add(d->blocks, &order, result, err, err_cap);
+	return block_book_add(book, &order, result, err, err_cap);
 }
 
 int commands_block_remove(void *user, const json_t *args, json_t **result, char *err,
 			  size_t err_cap)
 {
-	struct daemon *d = user;
+	struct block_book *book = user;
 
 	(void)result;
-	if (!d->blocks)
+	if (!book)
 		return not_yet(err, err_cap);
-	return block_book_remove(d->blocks, arg(args, 0), err, err_cap);
+	return block_book_remove(book, arg(args, 0), err, err_cap);
 }
 
 int commands_block_list(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	static const struct words_key key = { .type = WORDS_COUNT, .min = 0, .max = LIST_MAX };
-	struct daemon *d = user;
+	struct block_book *book = user;
 	uint64_t n = LIST_DEFAULT;
 
 	if (arg(args, 0) && (strcmp(arg(args, 0), "-n") != 0 || !arg(args, 1) ||
@@ -132,8 +131,8 @@ int commands_block_list(void *user, const json_t *args, json_t **result, char *e
 		snprintf(err, err_cap, "it takes -n and a number to %u", LIST_MAX);
 		return -EINVAL;
 	}
-	if (!d->blocks)
+	if (!book)
 		return not_yet(err, err_cap);
-	*result = block_book_report(d->blocks, (uint32_t)n);
+	*result = block_book_report(book, (uint32_t)n);
 	return *result ? 0 : -ENOMEM;
 }

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Commands of the control socket (control/ctl.h); user is the daemon. */
+/* Commands of the control socket (control/ctl_command.h); user is a struct block_book, or NULL until it is open. */
 int commands_block_add(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 int commands_block_remove(void *user, const json_t *args, json_t **result, char *err,
 			  size_t err_cap);

@@ -10,16 +10,16 @@
 
 #include "config/settings.h"
 #include "daemon/start_check.h"
-#include "daemon/daemon.h"
+#include "daemon/zone_service.h"
 #include "report/new_start.h"
 
 #define EFFECTIVE_ITEMS_MAX 10000 /* of a list: some 25 values each */
 
 /* The configuration's file, wherever the caller is. A new reference. */
-static json_t *put_file(const struct daemon *d)
+static json_t *put_file(const struct config *config)
 {
-	char *path = realpath(d->config->path, NULL);
-	json_t *file = json_string(path ? path : d->config->path);
+	char *path = realpath(config->path, NULL);
+	json_t *file = json_string(path ? path : config->path);
 
 	free(path);
 	return file;
@@ -45,8 +45,8 @@ static int add_defaults(json_t *o, json_t *tree, char *err, size_t err_cap)
 
 int commands_config_show(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct daemon *d = user;
-	const struct config *config = catalogs_config(d->catalogs);
+	const struct zone_service *s = user;
+	const struct config *config = zone_service_config(s);
 	const char *option = json_string_value(json_array_get(args, 0));
 	json_t *tree, *o, *warnings = json_array();
 	int code;
@@ -61,8 +61,9 @@ int commands_config_show(void *user, const json_t *args, json_t **result, char *
 		json_decref(warnings);
 		return code;
 	}
-	new_start_append(d->config, config, warnings);
-	o = json_pack("{s:o, s:o, s:o}", "file", put_file(d), "warnings", warnings, "config", tree);
+	new_start_append(s->config, config, warnings);
+	o = json_pack("{s:o, s:o, s:o}", "file", put_file(s->config), "warnings", warnings,
+		      "config", tree);
 	if (!o)
 		return -ENOMEM;
 	if (option)
@@ -90,7 +91,7 @@ static int compare(json_t *changes, const struct config *before, const json_t *n
 }
 
 /* What needs a start is held against what the start has read. */
-static int compare_both(const struct daemon *d, json_t *changes, const struct config *config)
+static int compare_both(const struct zone_service *s, json_t *changes, const struct config *config)
 {
 	uint8_t key[SIPHASH_KEY_BYTES];
 	json_t *new;
@@ -101,33 +102,33 @@ static int compare_both(const struct daemon *d, json_t *changes, const struct co
 	code = settings_read(&new, config->text, config->n_text, key);
 	if (code)
 		return code;
-	code = compare(changes, catalogs_config(d->catalogs), new, key, SETTINGS_BY_RELOAD);
+	code = compare(changes, zone_service_config(s), new, key, SETTINGS_BY_RELOAD);
 	if (!code)
-		code = compare(changes, d->config, new, key, SETTINGS_BY_START);
+		code = compare(changes, s->config, new, key, SETTINGS_BY_START);
 	json_decref(new);
 	return code;
 }
 
 /* Loads FROM, checks it, and says what it would change. */
-static int examine(struct daemon *d, const char *from, json_t **result, char *err, size_t err_cap)
+static int examine(struct zone_service *s, const char *from, json_t **result, char *err,
+		   size_t err_cap)
 {
 	json_t *changes = json_array(), *warnings = json_array();
 	struct config *config;
-	int code = config_load_as(&config, from, d->config->path, err, err_cap);
+	int code = config_load_as(&config, from, s->config->path, err, err_cap);
 
 	if (!code) {
-		code = new_start_check(d->config, catalogs_config(d->catalogs), config, err,
-				       err_cap);
+		code = new_start_check(s->config, zone_service_config(s), config, err, err_cap);
 		if (!code)
-			code = signing_check(d->zones, config, d->config->storage, err, err_cap);
+			code = signing_check(s->zones, config, s->config->storage, err, err_cap);
 		if (!code)
 			code = check_beside(config, warnings, err, err_cap);
 		if (!code)
-			code = compare_both(d, changes, config);
+			code = compare_both(s, changes, config);
 		config_free(config);
 	}
-	*result = json_pack("{s:o, s:o, s:o}", "file", put_file(d), "changes", changes, "warnings",
-			    warnings);
+	*result = json_pack("{s:o, s:o, s:o}", "file", put_file(s->config), "changes", changes,
+			    "warnings", warnings);
 	if (!code && !*result)
 		return -ENOMEM;
 	if (code) {
@@ -140,19 +141,4 @@ static int examine(struct daemon *d, const char *from, json_t **result, char *er
 int commands_config_diff(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	return examine(user, json_string_value(json_array_get(args, 0)), result, err, err_cap);
-}
-
-int commands_config_apply(void *user, const json_t *args, json_t **result, char *err,
-			  size_t err_cap)
-{
-	const char *from = json_string_value(json_array_get(args, 0));
-	int code = examine(user, from, result, err, err_cap);
-
-	if (!code)
-		code = daemon_apply(user, from, err, err_cap);
-	if (code) {
-		json_decref(*result);
-		*result = NULL;
-	}
-	return code;
 }

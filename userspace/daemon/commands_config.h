@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `config show`, `config diff`, `config apply`: control/ctl.h describes a command. USER is the daemon. */
+/* `config show` and `config diff`: control/ctl_command.h describes a command. USER is a struct zone_service. */
 #ifndef VOLLEY_DAEMON_COMMANDS_CONFIG_H
 #define VOLLEY_DAEMON_COMMANDS_CONFIG_H
 
@@ -11,7 +11,5 @@ int commands_config_show(void *user, const json_t *args, json_t **result, char *
 			 size_t err_cap);
 int commands_config_diff(void *user, const json_t *args, json_t **result, char *err,
 			 size_t err_cap);
-int commands_config_apply(void *user, const json_t *args, json_t **result, char *err,
-			  size_t err_cap);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `cookies`, `cookies rotate`: control/ctl.h describes a command. USER is the daemon. */
+/* `cookies`, `cookies rotate`: control/ctl_command.h describes a command. USER is a struct cookies. */
 #ifndef VOLLEY_DAEMON_COMMANDS_COOKIES_H
 #define VOLLEY_DAEMON_COMMANDS_COOKIES_H
 

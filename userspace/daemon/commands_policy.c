@@ -5,19 +5,19 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "daemon/daemon.h"
+#include "report/report_view.h"
 
 int commands_policy_list(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct daemon *d = user;
+	const struct report_view *v = user;
 
 	(void)args;
-	if (!d->has_policies) {
+	if (!v->has_policies) {
 		snprintf(err, err_cap,
 			 "volleyd is starting and reads its lists: try again when volleyctl status "
 			 "says ready");
 		return -EAGAIN;
 	}
-	*result = policies_report(d->policies);
+	*result = policies_report(v->policies);
 	return *result ? 0 : -ENOMEM;
 }

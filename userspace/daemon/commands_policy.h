@@ -1,6 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Commands about recursion.rpz and recursion.local-data. Of type ctl_command_fn (control/ctl.h); user is the daemon. */
+/*
+ * Commands about recursion.rpz and recursion.local-data. control/ctl_command.h describes a
+ * command. USER is a const struct report_view.
+ */
 #ifndef VOLLEY_DAEMON_COMMANDS_POLICY_H
 #define VOLLEY_DAEMON_COMMANDS_POLICY_H
 

@@ -9,28 +9,21 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "daemon/daemon.h"
-#include "report/report.h"
 #include "config/value.h"
 #include "config/words.h"
 
-int commands_port_queues(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+int commands_port_set_queues(struct interfaces *all, const json_t *args, char *err, size_t err_cap)
 {
 	const char *ifname = json_string_value(json_array_get(args, 0));
 	const char *text = json_string_value(json_array_get(args, 1));
 	const struct words_key *key = words_find_key("interfaces[].queues");
 	char accepts[128];
 	uint64_t n;
-	int code;
 
 	if (value_read_number(key, text, &n)) {
 		words_accepts(key, accepts, sizeof(accepts));
 		snprintf(err, err_cap, "%s: give %s", text, accepts);
 		return -EINVAL;
 	}
-	code = daemon_set_queues(user, ifname, (uint32_t)n, err, err_cap);
-	if (code)
-		return code;
-	*result = report_ports(daemon_view(user));
-	return *result ? 0 : -ENOMEM;
+	return interfaces_set_queues(all, ifname, (uint32_t)n, err, err_cap);
 }

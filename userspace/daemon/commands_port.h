@@ -1,12 +1,18 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command of volleyctl for an interface's queues, a ctl_command_fn; user is the daemon. */
+/* `port queues`: gives up the sockets of queues that ethtool -L is about to take away. */
 #ifndef VOLLEY_DAEMON_COMMANDS_PORT_H
 #define VOLLEY_DAEMON_COMMANDS_PORT_H
 
-#include "control/ctl.h"
+#include <jansson.h>
+#include <stddef.h>
 
-int commands_port_queues(void *user, const json_t *args, json_t **result, char *err,
-			 size_t err_cap);
+#include "daemon/interfaces.h"
+
+/*
+ * ARGS: an interface and a number of queues. 0, or a negative code with a sentence in err. Control's
+ * thread.
+ */
+int commands_port_set_queues(struct interfaces *all, const json_t *args, char *err, size_t err_cap);
 
 #endif

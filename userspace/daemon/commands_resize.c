@@ -9,8 +9,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "daemon/daemon.h"
-#include "daemon/resize.h"
+#include "daemon/cache_jobs.h"
 #include "config/value.h"
 #include "config/words.h"
 
@@ -56,16 +55,16 @@ static int read_size(const char *text, uint64_t *bytes, char *err, size_t err_ca
 	return -EINVAL;
 }
 
-static int begin(struct daemon *d, uint64_t bytes, char *err, size_t err_cap)
+static int begin(struct cache_jobs *jobs, uint64_t bytes, char *err, size_t err_cap)
 {
 	struct call *call = calloc(1, sizeof(*call));
 	int code;
 
 	if (!call)
 		return -ENOMEM;
-	*call = (struct call){ .ctl = d->ctl, .ticket = ctl_defer(d->ctl) };
+	*call = (struct call){ .ctl = jobs->ctl, .ticket = ctl_defer(jobs->ctl) };
 	if (call->ticket) {
-		code = resize_start(d->resize, bytes, on_done, call, err, err_cap);
+		code = resize_start(jobs->resize, bytes, on_done, call, err, err_cap);
 	} else {
 		snprintf(err, err_cap, "%d clients wait already, try again later", CTL_WAITING_CAP);
 		code = -EBUSY;
@@ -79,15 +78,15 @@ static int begin(struct daemon *d, uint64_t bytes, char *err, size_t err_cap)
 int commands_cache_resize(void *user, const json_t *args, json_t **result, char *err,
 			  size_t err_cap)
 {
-	struct daemon *d = user;
+	struct cache_jobs *jobs = user;
 	uint64_t bytes;
 	int code = read_size(json_string_value(json_array_get(args, 0)), &bytes, err, err_cap);
 
 	(void)result;
 	if (code)
 		return code;
-	if (d->resize)
-		return begin(d, bytes, err, err_cap);
+	if (jobs->resize)
+		return begin(jobs, bytes, err, err_cap);
 	snprintf(err, err_cap, "volleyd is starting: try again when volleyctl status says ready");
 	return -EAGAIN;
 }

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `cache resize`: control/ctl.h describes a command. USER is the daemon. */
+/* `cache resize`: control/ctl_command.h describes a command. USER is a struct cache_jobs. */
 #ifndef VOLLEY_DAEMON_COMMANDS_RESIZE_H
 #define VOLLEY_DAEMON_COMMANDS_RESIZE_H
 

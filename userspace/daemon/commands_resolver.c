@@ -10,19 +10,20 @@
 #include "report/report_upstreams.h"
 
 /* Before, neither the resolver's place nor the lists are as they will be. */
-static bool is_ready(const struct daemon *d, char *err, size_t err_cap)
+static bool is_ready(const struct report_view *v, char *err, size_t err_cap)
 {
-	if (!d->crew)
+	if (!v->crew)
 		snprintf(err, err_cap,
 			 "volleyd is starting and loads its zones: try again when "
 			 "volleyctl status says ready");
-	return d->crew;
+	return v->crew;
 }
 
 int commands_resolver_lookup(void *user, const json_t *args, json_t **result, char *err,
 			     size_t err_cap)
 {
-	struct daemon *d = user;
+	struct cache_queries *queries = user;
+	const struct report_view *v = report_view_now(&queries->reports);
 	struct cache_match match;
 	json_t *o;
 	int code = cache_match_read_name(&match, json_string_value(json_array_get(args, 0)),
@@ -31,25 +32,25 @@ int commands_resolver_lookup(void *user, const json_t *args, json_t **result, ch
 	(void)result;
 	if (code)
 		return code;
-	if (!is_ready(d, err, err_cap))
+	if (!is_ready(v, err, err_cap))
 		return -EAGAIN;
 	o = json_object();
 	if (!o)
 		return -ENOMEM;
-	report_lookup(o, daemon_view(d), &match);
-	return cache_ask_add(d, &match, o, err, err_cap);
+	report_lookup(o, v, &match);
+	return cache_queries_add(queries, &match, o, err, err_cap);
 }
 
 int commands_resolver_infra(void *user, const json_t *args, json_t **result, char *err,
 			    size_t err_cap)
 {
-	const struct daemon *d = user;
+	const struct report_view *v = user;
 	struct recursion_report report;
 
 	(void)args;
-	if (!is_ready(d, err, err_cap))
+	if (!is_ready(v, err, err_cap))
 		return -EAGAIN;
-	recursion_report(d->recursion, &report);
+	recursion_report(v->recursion, &report);
 	*result = report_upstreams_all(report.resolver_config, report.resolver);
 	return *result ? 0 : -ENOMEM;
 }

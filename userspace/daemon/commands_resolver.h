@@ -1,6 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `resolver lookup`, `resolver infra`: control/ctl.h describes a command. USER is the daemon. */
+/*
+ * `resolver lookup`, `resolver infra`: control/ctl_command.h describes a command. USER is a struct
+ * cache_queries for the first one, a const struct report_view for the second one.
+ */
 #ifndef VOLLEY_DAEMON_COMMANDS_RESOLVER_H
 #define VOLLEY_DAEMON_COMMANDS_RESOLVER_H
 

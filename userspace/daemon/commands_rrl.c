@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "daemon/daemon.h"
 #include "policy/rate_limits.h"
 
 #define TOP_DEFAULT 10
@@ -16,12 +15,12 @@
 
 int commands_rrl_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct daemon *d = user;
+	struct rate_limits *limits = user;
 
 	(void)args;
 	(void)err;
 	(void)err_cap;
-	*result = rate_limits_report(d->rate_limits, clock_coarse_s());
+	*result = rate_limits_report(limits, clock_coarse_s());
 	return *result ? 0 : -ENOMEM;
 }
 
@@ -43,13 +42,13 @@ static int read_n(const json_t *args, unsigned long *n)
 
 int commands_rrl_top(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct daemon *d = user;
+	struct rate_limits *limits = user;
 	unsigned long n;
 
 	if (read_n(args, &n)) {
 		snprintf(err, err_cap, "it takes -n and a number from 1 to %u", TOP_MAX);
 		return -EINVAL;
 	}
-	*result = rate_limits_report_top(d->rate_limits, (unsigned int)n, clock_coarse_s());
+	*result = rate_limits_report_top(limits, (unsigned int)n, clock_coarse_s());
 	return *result ? 0 : -ENOMEM;
 }

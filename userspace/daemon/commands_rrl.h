@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `rrl status` and `rrl top`: control/ctl.h describes a command. USER is the daemon. */
+/* `rrl status` and `rrl top`: control/ctl_command.h describes a command. USER is a struct rate_limits. */
 #ifndef VOLLEY_DAEMON_COMMANDS_RRL_H
 #define VOLLEY_DAEMON_COMMANDS_RRL_H
 

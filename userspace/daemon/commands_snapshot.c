@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "daemon/daemon.h"
-#include "daemon/snapshots.h"
+#include "daemon/cache_jobs.h"
 
 /* A client that waits. */
 struct call {
@@ -46,13 +45,13 @@ static void on_done(void *user, const struct snapshots_result *r)
 	free(call);
 }
 
-static int begin(struct daemon *d, enum snapshots_kind kind, const json_t *args, char *err,
+static int begin(struct cache_jobs *jobs, enum snapshots_kind kind, const json_t *args, char *err,
 		 size_t err_cap)
 {
 	struct call *call;
 	int code;
 
-	if (!d->snapshots) {
+	if (!jobs->snapshots) {
 		snprintf(err, err_cap,
 			 "volleyd is starting: try again when volleyctl status says "
 			 "ready");
@@ -61,9 +60,9 @@ static int begin(struct daemon *d, enum snapshots_kind kind, const json_t *args,
 	call = calloc(1, sizeof(*call));
 	if (!call)
 		return -ENOMEM;
-	*call = (struct call){ .ctl = d->ctl, .ticket = ctl_defer(d->ctl) };
+	*call = (struct call){ .ctl = jobs->ctl, .ticket = ctl_defer(jobs->ctl) };
 	code = call->ticket ?
-		       snapshots_start(d->snapshots, kind,
+		       snapshots_start(jobs->snapshots, kind,
 				       json_string_value(json_array_get(args, 0)), on_done, call) :
 		       -EBUSY;
 	if (!code)

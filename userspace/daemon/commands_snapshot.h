@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `cache dump` and `cache load`: control/ctl.h describes a command. USER is the daemon. */
+/* `cache dump` and `cache load`: control/ctl_command.h describes a command. USER is a struct cache_jobs. */
 #ifndef VOLLEY_DAEMON_COMMANDS_SNAPSHOT_H
 #define VOLLEY_DAEMON_COMMANDS_SNAPSHOT_H
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "daemon/daemon.h"
+#include "daemon/zone_service.h"
 #include "zonemgr/edit_lines.h"
 #include "report/report.h"
 
@@ -19,9 +19,9 @@ static const char *arg(const json_t *args, size_t i)
 	return json_string_value(json_array_get(args, i));
 }
 
-static struct zones_entry *find(struct daemon *d, const char *name, char *err, size_t err_cap)
+static struct zones_entry *find(struct zone_service *s, const char *name, char *err, size_t err_cap)
 {
-	struct zones_entry *entry = zones_get(d->zones, name);
+	struct zones_entry *entry = zones_get(s->zones, name);
 
 	if (!entry)
 		snprintf(err, err_cap, "%s: no such zone", name);
@@ -32,7 +32,7 @@ static struct zones_entry *find(struct daemon *d, const char *name, char *err, s
 
 /* A client that waits until its change is served. */
 struct editing {
-	struct daemon *daemon;
+	struct zone_service *service;
 	uint64_t ticket;
 	char *name;
 	char **lines;
@@ -83,8 +83,8 @@ static int read_lines(struct editing *e, const json_t *args)
 static void on_edited(void *user, int code)
 {
 	struct editing *e = user;
-	struct daemon *d = e->daemon;
-	const struct zones_entry *entry = zones_find(d->zones, e->name);
+	struct zone_service *s = e->service;
+	const struct zones_entry *entry = zones_find(s->zones, e->name);
 	json_t *result = NULL;
 	char err[1024] = "";
 
@@ -92,30 +92,30 @@ static void on_edited(void *user, int code)
 		snprintf(err, sizeof(err), "volleyd stops: the change is given up");
 	else if (code && entry && *entry->stored.error)
 		snprintf(err, sizeof(err), "%s: the change is not made", entry->stored.error);
-	else if (!code && !(result = report_zones(d->zones, d->transfers, e->name)))
+	else if (!code && !(result = report_zones(s->zones, s->transfers, e->name)))
 		code = -ENOMEM;
-	ctl_answer(d->ctl, e->ticket, clock_ns(), code, result, err);
+	ctl_answer(s->ctl, e->ticket, clock_ns(), code, result, err);
 	editing_free(e);
 }
 
 static int run_edit(void *user, struct zone_edit *edit, struct zone_error *why)
 {
 	const struct editing *e = user;
-	const struct zones_entry *entry = zones_find(e->daemon->zones, e->name);
+	const struct zones_entry *entry = zones_find(e->service->zones, e->name);
 
 	return edit_lines(edit, (const char *const *)e->lines, e->n_lines, entry && entry->signing,
 			  why);
 }
 
 /* Who may change it: not where others say what it holds, and not where nothing would be kept. */
-static int check_editable(const struct daemon *d, const struct zones_entry *entry, char *err,
+static int check_editable(const struct zone_service *s, const struct zones_entry *entry, char *err,
 			  size_t err_cap)
 {
 	if (zones_is_secondary(entry))
 		snprintf(err, err_cap, "%s: its primaries say what it holds", entry->name);
-	else if (*d->storage_error)
-		snprintf(err, err_cap, "%s: %s", entry->name, d->storage_error);
-	else if (!d->store)
+	else if (*s->storage_error)
+		snprintf(err, err_cap, "%s: %s", entry->name, s->storage_error);
+	else if (!s->store)
 		snprintf(err, err_cap,
 			 "%s: without server.storage a change would be lost at the next start",
 			 entry->name);
@@ -124,19 +124,19 @@ static int check_editable(const struct daemon *d, const struct zones_entry *entr
 	return -EPERM;
 }
 
-static int begin_editing(struct daemon *d, struct zones_entry *entry, struct editing *e, char *err,
-			 size_t err_cap)
+static int begin_editing(struct zone_service *s, struct zones_entry *entry, struct editing *e,
+			 char *err, size_t err_cap)
 {
 	struct zone_error why;
 	int code;
 
-	e->daemon = d;
-	e->ticket = ctl_defer(d->ctl);
+	e->service = s;
+	e->ticket = ctl_defer(s->ctl);
 	if (!e->ticket) {
 		snprintf(err, err_cap, "%d clients wait already, try again later", CTL_WAITING_CAP);
 		return -EBUSY;
 	}
-	code = zones_change(d->zones, entry, run_edit, e, on_edited, e, &why);
+	code = zones_change(s->zones, entry, run_edit, e, on_edited, e, &why);
 	if (code == 1)
 		snprintf(err, err_cap, "nothing would change");
 	else if (code)
@@ -148,15 +148,15 @@ static int begin_editing(struct daemon *d, struct zones_entry *entry, struct edi
 
 int commands_zone_edit(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct daemon *d = user;
-	struct zones_entry *entry = find(d, arg(args, 0), err, err_cap);
+	struct zone_service *s = user;
+	struct zones_entry *entry = find(s, arg(args, 0), err, err_cap);
 	struct editing *e;
 	int code;
 
 	(void)result;
 	if (!entry)
 		return ERR_NOT_FOUND;
-	code = check_editable(d, entry, err, err_cap);
+	code = check_editable(s, entry, err, err_cap);
 	if (code)
 		return code;
 	e = calloc(1, sizeof(*e));
@@ -165,7 +165,7 @@ int commands_zone_edit(void *user, const json_t *args, json_t **result, char *er
 	e->name = strdup(entry->name);
 	code = e->name ? read_lines(e, args) : -ENOMEM;
 	if (!code)
-		code = begin_editing(d, entry, e, err, err_cap);
+		code = begin_editing(s, entry, e, err, err_cap);
 	if (code != CTL_LATER)
 		editing_free(e);
 	return code;
@@ -173,9 +173,9 @@ int commands_zone_edit(void *user, const json_t *args, json_t **result, char *er
 
 /* --- Words to other name servers ----------------------------------------------------------------- */
 
-static int refresh(struct daemon *d, const char *name, bool whole, char *err, size_t err_cap)
+static int refresh(struct zone_service *s, const char *name, bool whole, char *err, size_t err_cap)
 {
-	struct zones_entry *entry = find(d, name, err, err_cap);
+	struct zones_entry *entry = find(s, name, err, err_cap);
 
 	if (!entry)
 		return ERR_NOT_FOUND;
@@ -183,7 +183,7 @@ static int refresh(struct daemon *d, const char *name, bool whole, char *err, si
 		snprintf(err, err_cap, "%s: it has no primaries", entry->name);
 		return -EINVAL;
 	}
-	return transfer_refresh(transfers_thread(d->transfers), entry->apex, whole);
+	return transfer_refresh(transfers_thread(s->transfers), entry->apex, whole);
 }
 
 int commands_zone_refresh(void *user, const json_t *args, json_t **result, char *err,
@@ -202,8 +202,8 @@ int commands_zone_retransfer(void *user, const json_t *args, json_t **result, ch
 
 int commands_zone_notify(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct daemon *d = user;
-	struct zones_entry *entry = find(d, arg(args, 0), err, err_cap);
+	struct zone_service *s = user;
+	struct zones_entry *entry = find(s, arg(args, 0), err, err_cap);
 
 	(void)result;
 	if (!entry)
@@ -213,14 +213,14 @@ int commands_zone_notify(void *user, const json_t *args, json_t **result, char *
 			 entry->name);
 		return ERR_NOT_FOUND;
 	}
-	return transfer_notify(transfers_thread(d->transfers), entry->apex);
+	return transfer_notify(transfers_thread(s->transfers), entry->apex);
 }
 
 /* --- zone flush ---------------------------------------------------------------------------------- */
 
 /* A client that waits until files are written; the first that could not be is what it learns. */
 struct flushing {
-	struct daemon *daemon;
+	struct zone_service *service;
 	uint64_t ticket;
 	size_t n_left;
 	int code;
@@ -238,7 +238,7 @@ static void note_failure(struct flushing *f, const char *sentence, int code)
 static void on_written(void *user, const struct zones_entry *entry, int code)
 {
 	struct flushing *f = user;
-	struct daemon *d = f->daemon;
+	struct zone_service *s = f->service;
 	char sentence[768];
 
 	if (code == -ECANCELED)
@@ -251,13 +251,13 @@ static void on_written(void *user, const struct zones_entry *entry, int code)
 	note_failure(f, sentence, code);
 	if (--f->n_left)
 		return;
-	ctl_answer(d->ctl, f->ticket, clock_ns(), f->code, NULL, f->err);
+	ctl_answer(s->ctl, f->ticket, clock_ns(), f->code, NULL, f->err);
 	free(f);
 }
 
 static void flush(struct flushing *f, struct zones_entry *entry)
 {
-	struct upkeep *upkeep = f->daemon->upkeep;
+	struct upkeep *upkeep = f->service->upkeep;
 	char err[512] = "";
 	int code = upkeep_write(upkeep, entry, err, sizeof(err));
 
@@ -271,7 +271,7 @@ static void flush(struct flushing *f, struct zones_entry *entry)
 
 static void flush_changed(struct flushing *f)
 {
-	struct zones *zones = f->daemon->zones;
+	struct zones *zones = f->service->zones;
 
 	for (size_t i = 0; i < zones_n(zones); i++) {
 		struct zones_entry *entry = zones_entry_at(zones, i);
@@ -283,9 +283,9 @@ static void flush_changed(struct flushing *f)
 
 int commands_zone_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct daemon *d = user;
+	struct zone_service *s = user;
 	const char *name = arg(args, 0);
-	struct zones_entry *entry = name ? find(d, name, err, err_cap) : NULL;
+	struct zones_entry *entry = name ? find(s, name, err, err_cap) : NULL;
 	struct flushing *f;
 	int code;
 
@@ -295,7 +295,7 @@ int commands_zone_flush(void *user, const json_t *args, json_t **result, char *e
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	*f = (struct flushing){ .daemon = d, .ticket = ctl_defer(d->ctl) };
+	*f = (struct flushing){ .service = s, .ticket = ctl_defer(s->ctl) };
 	if (!f->ticket)
 		note_failure(f, "too many clients wait already, try again later", -EBUSY);
 	else if (name)
@@ -312,18 +312,19 @@ int commands_zone_flush(void *user, const json_t *args, json_t **result, char *e
 
 /* --- Signing ------------------------------------------------------------------------------------- */
 
-static struct signing *signing_of(struct daemon *d, const char *name, char *err, size_t err_cap)
+static struct signing *signing_of(struct zone_service *s, const char *name, char *err,
+				  size_t err_cap)
 {
-	struct zones_entry *entry = find(d, name, err, err_cap);
+	struct zones_entry *entry = find(s, name, err, err_cap);
 
 	if (entry && !entry->signing)
 		snprintf(err, err_cap, "%s: it is not signed here", entry->name);
 	return entry ? entry->signing : NULL;
 }
 
-static uint64_t now_s(const struct daemon *d)
+static uint64_t now_s(const struct zone_service *s)
 {
-	return zones_time(d->zones)->wall_s;
+	return zones_time(s->zones)->wall_s;
 }
 
 int commands_zone_ds(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)

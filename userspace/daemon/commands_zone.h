@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Commands about zones that change: ctl_command.run, the user is the daemon. */
+/* Commands about zones that change: ctl_command.run, the user is a struct zone_service. */
 #ifndef VOLLEY_DAEMON_COMMANDS_ZONE_H
 #define VOLLEY_DAEMON_COMMANDS_ZONE_H
 

@@ -16,304 +16,23 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/privilege.h"
 #include "daemon/daemon_audit.h"
 #include "daemon/daemon_internal.h"
+#include "daemon/service_addresses.h"
 #include "report/health_facts.h"
-#include "report/new_start.h"
-#include "base/privilege.h"
-
-#define WALL_DRIFT_S 2 /* in a second: more is a step */
-
-int daemon_grace(void *user)
-{
-	const struct daemon *d = user;
-
-	return d->grace ? grace_wait(d->grace) : grace_wait_userspace(NULL);
-}
-
-static void put_zone_error(const struct zones_entry *entry, char *err, size_t err_cap)
-{
-	snprintf(err, err_cap, "zone %s: %s%s", entry->name, entry->error,
-		 entry->zone ? "; the earlier version keeps serving" : "");
-}
-
-/*
- * Of the zones, lists and local data that did not load, the first. Members of catalogs are not the
- * configuration's: their status and the log tell.
- */
-static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
-{
-	char text[POLICIES_TEXT_CAP];
-	size_t i;
-
-	for (i = 0; i < zones_n(d->zones); i++) {
-		const struct zones_entry *entry = zones_at(d->zones, i);
-
-		if (entry->is_member || !*entry->error)
-			continue;
-		put_zone_error(entry, err, err_cap);
-		return ERR_ZONE;
-	}
-	for (i = 0; i < policies_n(d->policies); i++) {
-		const struct policies_entry *entry = policies_at(d->policies, i);
-
-		if (!policies_entry_tell(entry, text))
-			continue;
-		snprintf(err, err_cap, "%s", text);
-		return ERR_ZONE;
-	}
-	if (*block_book_error(d->blocks)) {
-		snprintf(err, err_cap, "policy.block: %s", block_book_error(d->blocks));
-		return ERR_CONFIG;
-	}
-	return 0;
-}
-
-int daemon_tell_reload(const struct daemon *d, const char *name, int code, char *err,
-		       size_t err_cap)
-{
-	const struct zones_entry *entry = name ? zones_find(d->zones, name) : NULL;
-	int first = name || code == -ECANCELED ? 0 : tell_first_error(d, err, err_cap);
-
-	if (first)
-		return first;
-	if (code == -ECANCELED)
-		snprintf(err, err_cap, "volleyd stops: what was being loaded is given up");
-	else if (name && code == ERR_NOT_FOUND)
-		snprintf(err, err_cap, "%s: taken out of the configuration meanwhile", name);
-	else if (code && entry && *entry->error)
-		put_zone_error(entry, err, err_cap);
-	else if (code)
-		snprintf(err, err_cap, "%s", err_text(code));
-	return code;
-}
-
-/* What `cache resize` has done stays while the configuration says what it said before. */
-static void want_size(struct daemon *d, uint64_t bytes)
-{
-	if (bytes == d->config->cache_size_bytes)
-		return;
-	d->config->cache_size_bytes = bytes;
-	if (d->resize)
-		resize_want(d->resize, bytes);
-}
-
-/* Zones, policies and lists of blocks are read side by side; all are in place when the reload is over. */
-struct reload {
-	zones_done_fn *done;
-	void *user;
-	int code;
-	unsigned int n_left;
-};
-
-static void part_ended(void *user, int code)
-{
-	struct reload *reload = user;
-
-	if (!reload->code)
-		reload->code = code;
-	if (--reload->n_left)
-		return;
-	reload->done(reload->user, reload->code);
-	free(reload);
-}
-
-static int start_reload(struct daemon *d, struct config *config, zones_done_fn *done, void *user)
-{
-	struct reload *reload = malloc(sizeof(*reload));
-	int code;
-
-	if (!reload)
-		return -ENOMEM;
-	*reload = (struct reload){ .done = done, .user = user, .n_left = 3 };
-	code = zones_configure(d->zones, config, part_ended, reload);
-	if (code) {
-		free(reload);
-		return code;
-	}
-	code = policies_reload(d->policies, part_ended, reload);
-	if (code)
-		part_ended(reload, code);
-	code = block_book_reload(d->blocks, config, part_ended, reload);
-	if (code)
-		part_ended(reload, code);
-	return 0;
-}
-
-static void tell_not_taken_back(int code, const char *what)
-{
-	if (code)
-		log_error("what held before the reload: %s: %s", what, err_text(code));
-}
-
-/* Of a configuration that is not put in place nothing is to stay, whatever part of it cannot be taken back. */
-static void take_back(struct daemon *d)
-{
-	const struct config *before = catalogs_config(d->catalogs);
-	char err[512];
-
-	snprintf(err, sizeof(err), "keys");
-	tell_not_taken_back(transfers_configure(d->transfers, before, err, sizeof(err)), err);
-	tell_not_taken_back(signing_policies_set(&d->policies_of_signing, before), "signing");
-	tell_not_taken_back(daemon_configure_rrl(d, before), "rrl");
-	snprintf(err, sizeof(err), "cookies");
-	tell_not_taken_back(cookies_configure(d->cookies, before, clock_wall_s(), err, sizeof(err)),
-			    err);
-	daemon_settle_ifaces(d, before, before);
-	daemon_settle_listen(d);
-}
-
-/* With recursion in place, which policies are read by. */
-static int put_behind_recursion(struct daemon *d, struct config *config, zones_done_fn *done,
-				void *user, char *err, size_t err_cap)
-{
-	int code = daemon_configure_rrl(d, config);
-
-	if (code)
-		snprintf(err, err_cap, "rrl: %s", err_text(code));
-	else
-		code = cookies_configure(d->cookies, config, clock_wall_s(), err, err_cap);
-	if (code)
-		return code;
-	code = start_reload(d, config, done, user);
-	if (code)
-		snprintf(err, err_cap, "%s", err_text(code));
-	return code;
-}
-
-/* What may be refused: the rest is taken back then. */
-static int put_parts(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
-		     char *err, size_t err_cap)
-{
-	int code = transfers_configure(d->transfers, config, err, err_cap);
-
-	if (!code) {
-		code = signing_policies_set(&d->policies_of_signing, config);
-		if (code)
-			snprintf(err, err_cap, "signing: %s", err_text(code));
-	}
-	if (!code)
-		code = daemon_listen(d, config, err, err_cap);
-	if (!code)
-		code = daemon_add_ifaces(d, config, err, err_cap);
-	if (!code)
-		code = daemon_configure_recursion(d, config, err, err_cap);
-	if (!code) {
-		code = put_behind_recursion(d, config, done, user, err, err_cap);
-		if (code)
-			daemon_take_back_recursion(d, config);
-	}
-	if (code)
-		take_back(d);
-	return code;
-}
-
-/* Before anything is changed. *identity is the caller's. */
-static int check_config(struct daemon *d, const struct config *config,
-			struct engine_identity **identity, char *err, size_t err_cap)
-{
-	int code = new_start_check(d->config, catalogs_config(d->catalogs), config, err, err_cap);
-
-	if (!code)
-		code = signing_check(d->zones, config, d->config->storage, err, err_cap);
-	*identity = code ? NULL : daemon_make_identity(config);
-	if (code || *identity)
-		return code;
-	snprintf(err, err_cap, "%s", err_text(-ENOMEM));
-	return -ENOMEM;
-}
-
-/* Puts CONFIG in place, or frees it and leaves all as it is. */
-static int put_config(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
-		      char *err, size_t err_cap)
-{
-	struct engine_identity *identity;
-	int code = check_config(d, config, &identity, err, err_cap);
-
-	if (!code)
-		code = put_parts(d, config, done, user, err, err_cap);
-	if (code) {
-		free(identity);
-		config_free(config);
-		return code;
-	}
-	config_recursion_fini(&config->recursion); /* that of before */
-	daemon_put_identity(d, identity);
-	want_size(d, config->cache_size_bytes);
-	daemon_configure_log(d, config);
-	daemon_settle_ifaces(d, catalogs_config(d->catalogs), config);
-	catalogs_take_config(d->catalogs, config);
-	daemon_settle_listen(d);
-	taps_configure(d, config);
-	new_start_log(d->config, config);
-	return 0;
-}
-
-int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap)
-{
-	struct config *config;
-	int code = config_load(&config, d->config->path, err, err_cap);
-
-	return code ? code : put_config(d, config, done, user, err, err_cap);
-}
+#include "report/top_names.h"
 
 /* --- Events -------------------------------------------------------------------------------------- */
-
-/* Before it is ready, systemd is not told of reloads. */
-static void tell_systemd(const struct daemon *d, const char *state)
-{
-	if (d->is_ready)
-		sd_notify(0, state);
-}
-
-static void on_reloaded(void *user, int code)
-{
-	struct daemon *d = user;
-	char err[1024];
-
-	code = daemon_tell_reload(d, NULL, code, err, sizeof(err));
-	if (code)
-		log_error("reload: %s", err);
-	daemon_audit_reload(code);
-	tell_systemd(d, "READY=1");
-}
-
-static void on_hangup(struct daemon *d)
-{
-	char err[1024];
-	int code;
-
-	tell_systemd(d, "RELOADING=1");
-	code = daemon_reload(d, on_reloaded, d, err, sizeof(err));
-	if (!code)
-		return;
-	log_error("reload: %s", err);
-	daemon_audit_reload(code);
-	tell_systemd(d, "READY=1");
-}
-
-int daemon_apply(struct daemon *d, const char *from, char *err, size_t err_cap)
-{
-	struct config *config;
-	int code = config_load_as(&config, from, d->config->path, err, err_cap);
-
-	if (code)
-		return code;
-	tell_systemd(d, "RELOADING=1");
-	code = put_config(d, config, on_reloaded, d, err, err_cap);
-	if (code)
-		tell_systemd(d, "READY=1");
-	return code;
-}
 
 static void on_signal(struct daemon *d)
 {
 	struct signalfd_siginfo info;
 
-	while (read(d->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+	while (read(d->events.signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		daemon_audit_signal(&info);
 		if (info.ssi_signo == SIGHUP)
-			on_hangup(d);
+			daemon_reload_by_signal(d);
 		else
 			d->stopping = true;
 	}
@@ -321,100 +40,74 @@ static void on_signal(struct daemon *d)
 
 static void on_load(struct daemon *d)
 {
-	loader_poll(d->loader);
-	zones_poll(d->zones);
+	loader_poll(d->zones.loader);
+	zones_poll(d->zones.zones);
 }
 
-static int64_t wall_ahead_s(void)
+/* While there are workers. */
+static void tick_serving(struct daemon *d, uint64_t now_ns)
 {
-	return (int64_t)clock_wall_s() - (int64_t)(clock_ns() / CLOCK_NS_PER_S);
-}
-
-/*
- * libunbound counts by the wall clock when what it remembers expires. So when that was set, another one
- * takes its place, which remembers nothing. Ours is the monotonic clock.
- */
-static void check_wall_clock(struct daemon *d)
-{
-	int64_t ahead_s = wall_ahead_s(), step_s = ahead_s - d->wall_ahead_s;
-	char err[512];
-
-	d->wall_ahead_s = ahead_s;
-	if (step_s >= -WALL_DRIFT_S && step_s <= WALL_DRIFT_S)
-		return;
-	log_notice("the wall clock was set by %+lld s", (long long)step_s);
-	if (recursion_forget(d->recursion, err, sizeof(err)))
-		log_error("what the resolver remembers may be too old or too young now: %s", err);
+	interfaces_check(&d->interfaces);
+	interfaces_look_at_load(&d->interfaces);
+	health_facts_tick(&d->health, d->interfaces.crew, d->zones.zones, d->is_ready);
+	resolution_check_clock(&d->resolution);
+	cookies_tick(d->options.cookies, clock_wall_s());
+	top_names_gather(d->statistics.top_names, daemon_view(d), now_ns / CLOCK_NS_PER_S);
+	if (d->zones.zones)
+		zone_places_tick(d->statistics.places, now_ns / CLOCK_NS_PER_S);
+	live_tick(d->observers.live, now_ns);
+	capture_tick(d->observers.capture, now_ns);
 }
 
 static void on_tick(struct daemon *d)
 {
+	struct crew *crew = d->interfaces.crew;
 	uint64_t n;
 
-	if (read(d->tick_fd, &n, sizeof(n)) < 0)
+	if (read(d->events.tick_fd, &n, sizeof(n)) < 0)
 		return;
-	if (d->crew) {
-		daemon_check_ifaces(d);
-		daemon_look_at_load(d);
-		health_facts_tick(&d->health, d->crew, d->zones, d->is_ready);
-		check_wall_clock(d);
-		cookies_tick(d->cookies, clock_wall_s());
-	}
 	rate_limits_tick(d->rate_limits, clock_coarse_s());
 	if (d->blocks)
 		block_book_tick(d->blocks);
-	if (d->snapshots)
-		snapshots_tick(d->snapshots, clock_ns());
-	if (d->resize)
-		resize_tick(d->resize);
-	if (d->upkeep)
-		upkeep_tick(d->upkeep);
-	if (d->catalogs)
-		catalogs_tick(d->catalogs);
-	if (d->zones)
-		daemon_check_names(d);
-	if (d->zones)
-		progress_tick(&d->progress, d->zones, clock_ns());
-	if (d->crew)
-		top_names_gather(d->top_names, daemon_view(d), clock_ns() / CLOCK_NS_PER_S);
-	if (d->crew && d->zones)
-		zone_places_tick(d->places, clock_ns() / CLOCK_NS_PER_S);
-	if (d->crew)
-		live_tick(d, clock_ns());
-	if (d->crew)
-		capture_tick(d, clock_ns());
+	if (d->jobs.snapshots)
+		snapshots_tick(d->jobs.snapshots, clock_ns());
+	if (d->jobs.resize)
+		resize_tick(d->jobs.resize);
+	zone_service_tick(&d->zones);
+	if (d->zones.zones && d->is_ready)
+		names_filter_tick(&d->names, d->zones.zones);
+	if (crew)
+		tick_serving(d, clock_ns());
 	ctl_poll(d->ctl, clock_ns());
 	audit_tick(clock_ns());
 	log_flush();
-	daemon_watch_workers(d);
+	heartbeat_watch(&d->heartbeat, &d->health, crew ? crew_n(crew) : 0);
 }
 
 static void on_guard(struct daemon *d)
 {
 	uint64_t n;
 
-	if (read(d->guard_fd, &n, sizeof(n)) > 0 && d->crew)
-		daemon_guard_ifaces(d);
+	if (read(d->events.guard_fd, &n, sizeof(n)) > 0 && d->interfaces.crew)
+		interfaces_guard(&d->interfaces);
 }
 
 static void on_links(struct daemon *d)
 {
-	size_t i;
-
-	links_drain(&d->links);
-	if (!d->crew)
+	links_drain(&d->events.links);
+	if (!d->interfaces.crew)
 		return; /* all is looked at again when there are workers */
-	daemon_update_services(d);
-	daemon_guard_ifaces(d);
-	daemon_check_ifaces(d);
-	for (i = 0; i < d->n_ifaces; i++)
-		iface_update_link(&d->ifaces[i]);
+	service_addresses_update(&d->interfaces, zone_service_config(&d->zones));
+	interfaces_guard(&d->interfaces);
+	interfaces_check(&d->interfaces);
+	interfaces_update_links(&d->interfaces);
 }
 
 /* Until changes of zones are to be put in place; -1: there are none. */
 static int timeout_ms(const struct daemon *d)
 {
-	uint64_t at = d->zones ? zones_flush_at(d->zones) : UINT64_MAX, now = clock_ns();
+	uint64_t at = d->zones.zones ? zones_flush_at(d->zones.zones) : UINT64_MAX,
+		 now = clock_ns();
 
 	if (at == UINT64_MAX)
 		return -1;
@@ -425,26 +118,26 @@ static void on_event(struct daemon *d, const struct epoll_event *at)
 {
 	struct epoll_event event = *at;
 
-	if (event.data.fd == d->signal_fd)
+	if (event.data.fd == d->events.signal_fd)
 		on_signal(d);
-	else if (event.data.fd == d->tick_fd)
+	else if (event.data.fd == d->events.tick_fd)
 		on_tick(d);
-	else if (event.data.fd == d->guard_fd)
+	else if (event.data.fd == d->events.guard_fd)
 		on_guard(d);
-	else if (event.data.fd == d->links.fd)
+	else if (event.data.fd == d->events.links.fd)
 		on_links(d);
-	else if (event.data.fd == loader_fd(d->loader))
+	else if (event.data.fd == loader_fd(d->zones.loader))
 		on_load(d);
-	else if (d->transfers && event.data.fd == transfers_fd(d->transfers))
-		transfers_poll(d->transfers);
+	else if (d->zones.transfers && event.data.fd == transfers_fd(d->zones.transfers))
+		transfers_poll(d->zones.transfers);
 	else if (event.data.fd == chores_fd(d->chores))
 		chores_poll(d->chores);
-	else if (d->snapshots && event.data.fd == snapshots_fd(d->snapshots))
-		snapshots_poll(d->snapshots);
-	else if (d->resize && event.data.fd == resize_fd(d->resize))
-		resize_poll(d->resize);
-	else if (event.data.fd == live_fd(d->live))
-		live_poll(d, clock_ns());
+	else if (d->jobs.snapshots && event.data.fd == snapshots_fd(d->jobs.snapshots))
+		snapshots_poll(d->jobs.snapshots);
+	else if (d->jobs.resize && event.data.fd == resize_fd(d->jobs.resize))
+		resize_poll(d->jobs.resize);
+	else if (event.data.fd == live_fd(d->observers.live))
+		live_poll(d->observers.live, clock_ns());
 	else if (d->metrics && event.data.fd == metrics_fd(d->metrics))
 		metrics_poll(d->metrics);
 	else
@@ -454,24 +147,24 @@ static void on_event(struct daemon *d, const struct epoll_event *at)
 static void wait_for_event(struct daemon *d)
 {
 	struct epoll_event event;
-	int n = epoll_wait(d->epoll_fd, &event, 1, timeout_ms(d));
+	int n = epoll_wait(d->events.epoll_fd, &event, 1, timeout_ms(d));
 	struct clock_now now;
 
 	clock_read(&now);
-	if (d->zones)
-		zones_set_time(d->zones, &now);
+	if (d->zones.zones)
+		zones_set_time(d->zones.zones, &now);
 	if (n == 1)
 		on_event(d, &event);
-	if (d->zones && now.ns >= zones_flush_at(d->zones))
-		zones_flush(d->zones);
-	if (d->catalogs)
-		catalogs_poll(d->catalogs);
-	if (d->upkeep)
-		upkeep_poll(d->upkeep);
-	if (d->root_copy)
-		root_copy_poll(d->root_copy, now.ns);
-	if (d->has_policies)
-		policies_poll(d->policies);
+	if (d->zones.zones && now.ns >= zones_flush_at(d->zones.zones))
+		zones_flush(d->zones.zones);
+	if (d->zones.catalogs)
+		catalogs_poll(d->zones.catalogs);
+	if (d->zones.upkeep)
+		upkeep_poll(d->zones.upkeep);
+	if (d->resolution.root_copy)
+		root_copy_poll(d->resolution.root_copy, now.ns);
+	if (d->resolution.has_policies)
+		policies_poll(d->resolution.policies);
 }
 
 /* --- From start to life -------------------------------------------------------------------------- */
@@ -481,21 +174,21 @@ static int start(struct daemon *d)
 	int code = daemon_open(d);
 
 	while (!code && !d->stopping &&
-	       !(d->is_loaded && d->has_policies && policies_is_idle(d->policies)))
+	       !(d->zones.is_loaded && d->resolution.has_policies &&
+		 policies_is_idle(d->resolution.policies)))
 		wait_for_event(d);
 	if (code || d->stopping)
 		return code;
-	return daemon_open_crew(d);
+	return daemon_open_workers(d);
 }
 
 static void live(struct daemon *d)
 {
 	d->is_ready = true;
-	d->wall_ahead_s = wall_ahead_s();
 	sd_notify(0, "READY=1");
-	daemon_audit_start(d);
-	log_notice("ready: %u workers, %zu zones, %zu interfaces", crew_n(d->crew),
-		   zones_n(d->zones), d->n_ifaces);
+	daemon_audit_start(d->config);
+	log_notice("ready: %u workers, %zu zones, %zu interfaces", crew_n(d->interfaces.crew),
+		   zones_n(d->zones.zones), d->interfaces.n);
 	while (!d->stopping)
 		wait_for_event(d);
 }
@@ -512,6 +205,32 @@ static void block_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/* Each part gets the parts that it works with; most of these are not open yet. */
+static void join_parts(struct daemon *d)
+{
+	heartbeat_init(&d->heartbeat, d->config->cache_orphan_serve_s);
+	interfaces_init(&d->interfaces, d->config, &d->cache, &d->heartbeat);
+	d->zones.config = d->config;
+	d->options = (struct reply_options){
+		.published = &d->published,
+		.cache = &d->cache,
+		.heartbeat = &d->heartbeat,
+	};
+	d->observers.taps = (struct taps){
+		.published = &d->published,
+		.cache = &d->cache,
+		.heartbeat = &d->heartbeat,
+	};
+	d->resolution = (struct resolution){
+		.published = &d->published,
+		.engine_config = &d->engine_config,
+		.cache = &d->cache,
+		.zones = &d->zones,
+		.interfaces = &d->interfaces,
+		.heartbeat = &d->heartbeat,
+	};
+}
+
 int daemon_run(struct config *config, bool keep)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
@@ -524,11 +243,10 @@ int daemon_run(struct config *config, bool keep)
 	}
 	d->config = config;
 	d->keep = keep;
-	d->lock_fd = d->epoll_fd = d->signal_fd = d->tick_fd = d->guard_fd = -1;
-	d->links = (struct links){ .fd = -1 };
-	pthread_mutex_init(&d->alive_lock, NULL);
+	d->lock_fd = -1;
+	events_init(&d->events);
+	join_parts(d);
 	block_signals();
-	daemon_find_watchdog(d);
 	if (privilege_drop())
 		log_warn("capabilities that are not needed could not be given up");
 	rcu_register_thread();
@@ -539,9 +257,9 @@ int daemon_run(struct config *config, bool keep)
 	has_started = d->is_ready;
 	daemon_close(d);
 	if (has_started)
-		daemon_audit_stop(d);
+		daemon_audit_stop(d->started_ns, d->keep);
 	rcu_unregister_thread();
-	pthread_mutex_destroy(&d->alive_lock);
+	heartbeat_fini(&d->heartbeat);
 	free(d);
 	return err;
 }

@@ -14,27 +14,27 @@
 
 #define N_OF(fields) (sizeof(fields) / sizeof((fields)[0]))
 
-void daemon_audit_start(const struct daemon *d)
+void daemon_audit_start(const struct config *config)
 {
 	const struct log_field fields[] = {
 		{ "version", VOLLEY_VERSION },
-		{ "configuration", d->config->path },
+		{ "configuration", config->path },
 	};
 
 	audit(AUDIT_START, clock_ns(), fields, N_OF(fields));
 }
 
-void daemon_audit_stop(const struct daemon *d)
+void daemon_audit_stop(uint64_t started_ns, bool keep)
 {
 	char uptime[24];
 	const struct log_field fields[] = {
 		{ "uptime_s", uptime },
-		{ "programs", d->keep ? "kept" : "detached" },
+		{ "programs", keep ? "kept" : "detached" },
 	};
 	uint64_t now_ns = clock_ns();
 
 	snprintf(uptime, sizeof(uptime), "%" PRIu64,
-		 (uint64_t)((now_ns - d->started_ns) / CLOCK_NS_PER_S));
+		 (uint64_t)((now_ns - started_ns) / CLOCK_NS_PER_S));
 	audit_tick(now_ns + AUDIT_PERIOD_NS); /* what is left out is told now or never */
 	audit(AUDIT_STOP, now_ns, fields, N_OF(fields));
 }
@@ -62,12 +62,12 @@ void daemon_audit_reload(int code)
 	audit(AUDIT_RELOAD, clock_ns(), &field, 1);
 }
 
-void daemon_configure_log(struct daemon *d, const struct config *config)
+void daemon_configure_log(struct config *running, const struct config *config)
 {
 	log_set_format(config->log_format);
-	if (config->log_level != d->config->log_level)
+	if (config->log_level != running->log_level)
 		log_set_level(config->log_level);
-	d->config->log_level = config->log_level;
+	running->log_level = config->log_level;
 }
 
 int daemon_audit_log_level(void *user, const json_t *args, json_t **result, char *err,

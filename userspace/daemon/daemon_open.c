@@ -2,60 +2,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the daemon is made of, opened and closed: see the order in daemon/daemon.h. */
 #include <errno.h>
-#include <signal.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
-#include <sys/timerfd.h>
 #include <systemd/sd-daemon.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "base/privilege.h"
 #include "bpf/ktime.h"
 #include "bpf/lock.h"
-#include "cache/memory.h"
 #include "daemon/cache_plan.h"
 #include "daemon/commands.h"
 #include "daemon/daemon_internal.h"
-#include "report/metrics_report.h"
+#include "daemon/service_addresses.h"
 #include "iface/dpdk_iface.h"
+#include "report/answers.h"
+#include "report/metrics_report.h"
+#include "report/top_names.h"
 
-#define LOADERS_MIN 2u        /* so that a small zone need not wait for a large one */
-#define GUARD_NS    200000000 /* hits that do not leave meanwhile are lost */
+/* A stop may take that long, and the snapshot of a cache so much longer on a slow disk. */
+#define STOP_S           60u
+#define STOP_BYTES_PER_S (16u << 20)
 
-/* --- Open --------------------------------------------------------------------------------------- */
-
-static int watch(struct daemon *d, int fd)
+static const struct report_view *view_of(void *user)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
-
-	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+	return daemon_view(user);
 }
 
-/* The maps of a program that is attached, new ones, or (without BPF) anonymous memory. */
-static int open_memory(struct daemon *d)
+static struct report_source reports_of(struct daemon *d)
 {
-	int err = 0;
-
-	if (!d->maps.is_open)
-		err = object_maps_make(&d->maps, &d->sizes);
-	if (!err) {
-		d->memory = d->maps.memory;
-		return 0;
-	}
-	log_warn("BPF maps: %s: the answer cache is this process's own, and nothing is answered in "
-		 "the driver%s",
-		 err_text(err),
-		 (err == -EPERM || err == -EACCES) && !privilege_has_xdp() ?
-			 ": start with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN" :
-			 "");
-	d->is_anonymous = true;
-	return cache_memory_anonymous(&d->memory, &d->sizes);
+	return (struct report_source){ view_of, d };
 }
+
+/* --- The cache ----------------------------------------------------------------------------------- */
 
 /* Before anything is written that the program compares with its clock. */
 static void follow_driver_clock(void)
@@ -71,212 +52,80 @@ static void follow_driver_clock(void)
 		   ahead_ns < 0 ? "behind" : "ahead of");
 }
 
+/* The rate limits come before any engine, since an engine's pointer to its limits never changes. */
+static int open_rate_limits(struct daemon *d)
+{
+	int err = rate_limits_open(&d->rate_limits,
+				   d->cache.is_anonymous ? NULL : &d->cache.maps.limiter);
+
+	if (err)
+		return err;
+	d->published.limiter = rate_limits_limiter(d->rate_limits);
+	return daemon_configure_rate_limits(d, d->config);
+}
+
+static int open_memory(struct daemon *d)
+{
+	struct answer_cache *cache = &d->cache;
+	int err = answer_cache_open_memory(cache);
+
+	if (!err)
+		err = open_rate_limits(d);
+	if (!err)
+		err = answer_cache_open(cache);
+	if (!err)
+		err = names_filter_open(&d->names, cache, d->config, &d->published);
+	if (!err)
+		err = cache_keeper_start(&cache->keeper, cache->cache, answer_cache_grace, cache);
+	if (err)
+		log_error("answer cache: %s", err_text(err));
+	else if (cache->is_adopted)
+		log_info("answer cache: adopted with its answers");
+	return err;
+}
+
+static int open_observers(struct daemon *d)
+{
+	const struct report_source reports = reports_of(d);
+	struct observers *o = &d->observers;
+	int err = taps_open(&o->taps, d->config);
+
+	if (err)
+		return err;
+	o->live = live_new(&o->taps, &reports);
+	o->capture = capture_new(&o->taps, &reports);
+	if (o->live && o->capture)
+		return 0;
+	log_error("start: top, capture: %s", err_text(-ENOMEM));
+	return -ENOMEM;
+}
+
 static int open_cache(struct daemon *d)
 {
 	char why[CACHE_PLAN_TEXT_CAP];
-	int err = cache_plan(&d->sizes, d->config, why, sizeof(why));
+	int err = cache_plan(&d->cache.sizes, d->config, why, sizeof(why));
 
 	if (err) {
 		log_error("%s", why);
 		return err;
 	}
 	follow_driver_clock();
-	err = daemon_attach_all(d);
+	err = interfaces_attach_all(&d->interfaces);
+	if (!err)
+		err = open_memory(d);
 	if (err)
 		return err;
-	err = open_memory(d);
-	if (!err)
-		err = daemon_open_rrl(d);
-	if (!err)
-		err = cache_new(&d->cache, &d->memory, &d->is_adopted);
-	if (!err && !d->is_anonymous)
-		err = grace_open(&d->grace);
-	if (!err)
-		err = daemon_open_names(d);
-	if (!err)
-		err = cache_keeper_start(&d->keeper, d->cache, daemon_grace, d);
-	if (err) {
-		log_error("answer cache: %s", err_text(err));
-		return err;
-	}
-	if (d->is_adopted)
-		log_info("answer cache: adopted with its answers");
-	daemon_clean_others(d);
-	d->memory.state->max_udp_bytes = d->config->max_udp_size_bytes;
-	daemon_tell_options(d);
-	err = taps_open(d);
+	interfaces_clean_others(&d->interfaces);
+	d->cache.memory.state->max_udp_bytes = d->config->max_udp_size_bytes;
+	reply_options_tell_driver(&d->options);
+	err = open_observers(d);
 	if (err)
 		return err;
-	daemon_serve_by(d, d->memory.state, NULL);
-	return daemon_start_heartbeat(d);
+	heartbeat_serve_by(&d->heartbeat, d->cache.memory.state, NULL);
+	return heartbeat_start(&d->heartbeat);
 }
 
-static void on_loaded(void *user, int code)
-{
-	struct daemon *d = user;
-
-	(void)code; /* a zone that does not load has said so, and is SERVFAIL */
-	d->is_loaded = true;
-}
-
-static void on_reset(void *user, const struct zones_entry *entry)
-{
-	struct daemon *d = user;
-
-	if (!transfer_refresh(transfers_thread(d->transfers), entry->apex, true))
-		return;
-	log_warn("zone %s: its catalog resets it, but %s", entry->name,
-		 zones_is_secondary(entry) ? "its transfers have not begun" :
-					     "it has no primaries");
-}
-
-/* What other name servers bring and take. */
-static int open_transfers(struct daemon *d)
-{
-	struct transfers_env env = {
-		.published = &d->published,
-		.engine_config = &d->engine_config,
-		.n_conns_max = d->descriptors.n_transfer,
-		.tap = d->tap,
-	};
-	char err[512];
-	int code = daemon_open_store(d);
-
-	if (code)
-		return code;
-	d->upkeep = upkeep_new(d->store, d->chores);
-	d->catalogs = catalogs_new(d->config, d->store);
-	if (!d->upkeep || !d->catalogs)
-		return -ENOMEM;
-	catalogs_on_reset(d->catalogs, on_reset, d);
-	env.store = d->store;
-	env.upkeep = d->upkeep;
-	code = transfers_new(&d->transfers, &env);
-	if (!code)
-		code = watch(d, transfers_fd(d->transfers));
-	snprintf(err, sizeof(err), "transfers: %s", err_text(code ? code : -ENOMEM));
-	if (!code)
-		code = transfers_configure(d->transfers, d->config, err, sizeof(err));
-	if (code)
-		log_error("%s", err);
-	return code;
-}
-
-static void on_served(void *user, struct zones_entry *entry, const struct load *fresh)
-{
-	struct daemon *d = user;
-
-	upkeep_served(d->upkeep, entry, fresh);
-	transfers_served(d->transfers, entry);
-	catalogs_served(d->catalogs, entry);
-	policies_zone_served(d->policies, entry->name);
-}
-
-static void on_sign(void *user, struct zones_entry *entry)
-{
-	struct daemon *d = user;
-
-	signing_apply(&d->policies_of_signing, d->config->storage, entry);
-}
-
-static void on_configured(void *user, struct zones_entry *entry)
-{
-	struct daemon *d = user;
-
-	transfers_configured(d->transfers, entry);
-	catalogs_configured(d->catalogs, entry);
-}
-
-static void on_gone(void *user, struct zones_entry *entry)
-{
-	struct daemon *d = user;
-
-	catalogs_gone(d->catalogs, entry);
-	transfers_gone(d->transfers, entry);
-	policies_zone_served(d->policies, entry->name);
-	upkeep_gone(d->upkeep, entry);
-}
-
-static void on_gone_together(void *user)
-{
-	struct daemon *d = user;
-
-	upkeep_gone_together(d->upkeep);
-}
-
-/* Begins to load; nobody else needs the processors yet. */
-static int open_zones(struct daemon *d)
-{
-	struct zones_env env = {
-		.cache = d->cache,
-		.is_adopted = d->is_adopted,
-		.names = d->names,
-		.published = &d->published,
-		.settings_digest = daemon_settings_digest(d),
-		.others = d->other_slots,
-		.n_others = N_OTHER_SLOTS,
-		.grace = daemon_grace,
-		.grace_user = d,
-		.grace_userspace = grace_wait_userspace,
-		.loader = d->loader,
-		.store = d->store,
-		.sign = on_sign,
-		.served = on_served,
-		.configured = on_configured,
-		.gone = on_gone,
-		.gone_together = on_gone_together,
-		.user = d,
-	};
-	int err = signing_policies_set(&d->policies_of_signing, d->config);
-	struct clock_now now;
-
-	if (!err)
-		err = zones_new(&d->zones, &env);
-	if (!err) {
-		clock_read(&now);
-		zones_set_time(d->zones, &now);
-		upkeep_set_zones(d->upkeep, d->zones);
-		transfers_set_zones(d->transfers, d->zones);
-		catalogs_set_zones(d->catalogs, d->zones);
-		err = zones_configure(d->zones, d->config, on_loaded, d);
-	}
-	if (err)
-		log_error("zones: %s", err_text(err));
-	return err;
-}
-
-static int open_loader(struct daemon *d)
-{
-	unsigned int n = (unsigned int)CPU_COUNT(&d->affinity.allowed);
-	int err = loader_new(&d->loader, n > LOADERS_MIN ? n : LOADERS_MIN);
-
-	if (!err)
-		err = watch(d, loader_fd(d->loader));
-	if (err)
-		log_error("start: threads that read zones: %s", err_text(err));
-	return err;
-}
-
-static void make_engine_config(struct daemon *d)
-{
-	d->engine_config = (struct engine_config){
-		.max_udp_bytes = d->config->max_udp_size_bytes,
-		.minimal_responses = d->config->minimal_responses,
-		.any = (enum engine_any)d->config->any,
-	};
-}
-
-static int open_identity(struct daemon *d)
-{
-	struct engine_identity *identity = daemon_make_identity(d->config);
-
-	if (!identity) {
-		log_error("start: %s", err_text(-ENOMEM));
-		return -ENOMEM;
-	}
-	daemon_put_identity(d, identity);
-	return 0;
-}
+/* --- Control's thread ---------------------------------------------------------------------------- */
 
 static void write_metrics(void *user, struct metrics_text *out)
 {
@@ -295,83 +144,58 @@ static int open_metrics(struct daemon *d)
 	memcpy(addr.bytes, at->addr, sizeof(addr.bytes));
 	code = metrics_open(&d->metrics, &addr, write_metrics, d, err, sizeof(err));
 	if (!code)
-		return watch(d, metrics_fd(d->metrics));
+		return events_watch(&d->events, metrics_fd(d->metrics));
 	log_error("%s", err);
 	return code;
 }
 
-/* What wakes the control thread; *what is the one that could not be opened. */
-static int open_sources(struct daemon *d, const char **what)
+static int watch_parts(struct daemon *d)
 {
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	*what = "epoll";
-	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (d->epoll_fd < 0)
-		return -errno;
-	*what = "signals";
-	d->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (d->signal_fd < 0)
-		return -errno;
-	*what = "timer";
-	d->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (d->tick_fd < 0)
-		return -errno;
-	d->guard_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (d->guard_fd < 0)
-		return -errno;
-	*what = "links of the kernel";
-	return links_open(&d->links);
-}
-
-static int watch_all(struct daemon *d, const char **what)
-{
-	const int fds[] = { chores_fd(d->chores), d->signal_fd,     d->tick_fd,    d->guard_fd,
-			    d->links.fd,          live_fd(d->live), ctl_fd(d->ctl) };
+	const int fds[] = { chores_fd(d->chores), live_fd(d->observers.live), ctl_fd(d->ctl) };
 	int code = 0;
 
-	*what = "epoll";
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]) && !code; i++)
-		code = watch(d, fds[i]);
+		code = events_watch(&d->events, fds[i]);
 	return code;
 }
 
-static int open_chores(struct daemon *d, const char **what)
+static int open_chores(struct daemon *d)
 {
-	int code;
+	const struct report_source reports = reports_of(d);
+	struct statistics *s = &d->statistics;
+	int code = chores_new(&d->chores);
 
-	*what = "background work";
-	d->top_names = top_names_new();
-	d->answers = answers_new();
-	d->places = zone_places_new(d);
-	code = d->top_names && d->answers && d->places ? chores_new(&d->chores) : -ENOMEM;
 	if (code)
 		return code;
+	d->queries = (struct cache_queries){
+		.cache = &d->cache,
+		.chores = d->chores,
+		.ctl = d->ctl,
+		.reports = reports,
+	};
+	s->answers = answers_new();
+	s->top_names = top_names_new();
+	s->places = zone_places_new(&reports, &d->cache, d->chores);
+	if (!s->answers || !s->top_names || !s->places)
+		return -ENOMEM;
 	answers_read(daemon_view(d));
-	return watch_all(d, what);
+	return watch_parts(d);
 }
 
 static int open_events(struct daemon *d)
 {
-	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
-	const struct itimerspec fifth = { { 0, GUARD_NS }, { 0, GUARD_NS } };
 	const char *what;
 	char err[512] = "";
-	int code = open_sources(d, &what);
+	int code = events_open(&d->events, &what);
 
-	if (!code) {
-		timerfd_settime(d->tick_fd, 0, &second, NULL);
-		timerfd_settime(d->guard_fd, 0, &fifth, NULL);
+	if (!code)
 		code = ctl_open(&d->ctl, d->config->control_socket, d->config->control_mode,
 				commands, d, err, sizeof(err));
-	}
 	if (!code) {
+		d->zones.ctl = d->jobs.ctl = d->ctl;
 		drain_open(&d->drain, d->config->control_socket);
-		code = open_chores(d, &what);
+		what = "background work";
+		code = open_chores(d);
 	}
 	if (!code)
 		return open_metrics(d);
@@ -380,6 +204,92 @@ static int open_events(struct daemon *d)
 	else
 		log_error("start: %s: %s", what, err_text(code));
 	return code;
+}
+
+/* --- Zones, recursion, policies, blocks ---------------------------------------------------------- */
+
+static int open_resolution(struct daemon *d)
+{
+	int code = resolution_open(&d->resolution, d->config, d->chores, d->observers.taps.tap);
+
+	d->queries.recursion = d->resolution.recursion;
+	if (!code)
+		code = zone_service_open_loader(&d->zones,
+						(unsigned int)CPU_COUNT(&d->affinity.allowed));
+	if (!code)
+		code = events_watch(&d->events, loader_fd(d->zones.loader));
+	if (!code)
+		code = resolution_open_policies(&d->resolution, d->chores);
+	d->zones.policies = d->resolution.policies;
+	return code;
+}
+
+static int open_transfers(struct daemon *d)
+{
+	const struct transfers_env env = {
+		.published = &d->published,
+		.engine_config = &d->engine_config,
+		.n_conns_max = d->descriptors.n_transfer,
+		.tap = d->observers.taps.tap,
+	};
+	int code = zone_service_open_transfers(&d->zones, env, d->chores);
+
+	return code ? code : events_watch(&d->events, transfers_fd(d->zones.transfers));
+}
+
+static void put_block_kinds(void *user, uint32_t kinds)
+{
+	heartbeat_put_block_kinds(user, kinds);
+}
+
+static int open_blocks(struct daemon *d)
+{
+	const struct block_env env = {
+		.published = &d->published,
+		.chores = d->chores,
+		.blocks_fd = answer_cache_fd(&d->cache, d->cache.maps.blocks_fd),
+		.blocked_fd = answer_cache_fd(&d->cache, d->cache.maps.blocked_fd),
+		.grace = answer_cache_grace,
+		.grace_user = &d->cache,
+		.tell = put_block_kinds,
+		.tell_user = &d->heartbeat,
+		.storage = d->config->storage,
+	};
+	int err = block_book_open(&d->blocks, &env, d->config);
+
+	if (err)
+		log_error("blocks: %s", err_text(err));
+	return err;
+}
+
+/* Begins to load; no other thread needs the processors yet. */
+static int open_zones(struct daemon *d)
+{
+	const struct zones_env env = {
+		.cache = d->cache.cache,
+		.is_adopted = d->cache.is_adopted,
+		.names = d->names.names,
+		.published = &d->published,
+		.settings_digest = resolution_settings_digest(&d->resolution),
+		.others = d->resolution.other_slots,
+		.n_others = N_OTHER_SLOTS,
+		.grace = answer_cache_grace,
+		.grace_user = &d->cache,
+		.grace_userspace = grace_wait_userspace,
+	};
+
+	return zone_service_open_zones(&d->zones, env);
+}
+
+/* --- Open ---------------------------------------------------------------------------------------- */
+
+static void make_engine_config(struct daemon *d)
+{
+	d->engine_config = (struct engine_config){
+		.max_udp_bytes = d->config->max_udp_size_bytes,
+		.minimal_responses = d->config->minimal_responses,
+		.any = (enum engine_any)d->config->any,
+	};
 }
 
 static int choose_cpus(struct daemon *d)
@@ -411,8 +321,10 @@ static int raise_descriptors(struct daemon *d)
 
 int daemon_open(struct daemon *d)
 {
+	static int (*const steps[])(struct daemon *) = { open_cache,      open_events,
+							 open_resolution, open_transfers,
+							 open_blocks,     open_zones };
 	char err[512];
-	size_t i;
 	int code;
 
 	d->started_ns = clock_ns();
@@ -421,73 +333,73 @@ int daemon_open(struct daemon *d)
 		log_error("%s", err);
 		return d->lock_fd;
 	}
-	for (i = 0; i < d->config->n_interfaces; i++)
-		iface_init(&d->ifaces[d->n_ifaces++], &d->config->interfaces[i]);
 	code = choose_cpus(d);
 	if (!code)
 		code = raise_descriptors(d);
 	if (!code) {
 		dpdk_iface_begin(d->config);
 		make_engine_config(d);
-		code = open_identity(d);
+		code = reply_options_open(&d->options, d->config);
 	}
-	if (!code)
-		code = daemon_open_cookies(d);
-	if (!code)
-		code = open_cache(d);
-	if (!code)
-		code = open_events(d);
-	if (!code)
-		code = daemon_open_recursion(d);
-	if (!code)
-		code = open_loader(d);
-	if (!code)
-		code = daemon_open_policies(d);
-	if (!code)
-		code = open_transfers(d);
-	if (!code)
-		code = daemon_open_blocks(d);
-	if (!code)
-		code = open_zones(d);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !code; i++)
+		code = steps[i](d);
 	return code;
 }
+
+/* --- When the zones are loaded ------------------------------------------------------------------- */
 
 /* When zones are in place: answers are taken back only for what is served. */
 static int open_snapshots(struct daemon *d)
 {
 	const char *path = d->config->cache_snapshot;
-	int err = snapshots_new(&d->snapshots, d->cache, &d->published);
+	int err = snapshots_new(&d->jobs.snapshots, d->cache.cache, &d->published);
 
 	if (!err)
-		err = watch(d, snapshots_fd(d->snapshots));
+		err = events_watch(&d->events, snapshots_fd(d->jobs.snapshots));
 	if (!err && path)
-		err = snapshots_configure(d->snapshots, path, d->config->cache_snapshot_interval_s,
-					  !d->is_adopted, clock_ns());
+		err = snapshots_configure(d->jobs.snapshots, path,
+					  d->config->cache_snapshot_interval_s,
+					  !d->cache.is_adopted, clock_ns());
 	if (err)
 		log_error("snapshots of the cache: %s", err_text(err));
 	return err;
 }
 
-/* What somebody else loaded keeps its cache. */
-static bool are_programs_ours(const struct daemon *d)
+/* For struct resize_env. */
+static void on_moved(void *user, struct volley_state *old)
 {
-	size_t i;
+	struct daemon *d = user;
+	struct cache *cache = d->cache.cache;
 
-	for (i = 0; i < d->n_ifaces; i++)
-		if (d->ifaces[i].program && !program_is_by_daemon(d->ifaces[i].program))
-			return false;
-	return true;
+	zones_set_cache(d->zones.zones, cache);
+	recursion_set_cache(d->resolution.recursion, cache);
+	policies_set_cache(d->resolution.policies, cache);
+	snapshots_set_cache(d->jobs.snapshots, cache);
+	taps_tell_driver(&d->observers.taps);
+	reply_options_tell_driver(&d->options); /* they may have changed since they were copied */
+	heartbeat_serve_by(&d->heartbeat, d->cache.memory.state, old);
+	service_addresses_update(&d->interfaces, zone_service_config(&d->zones));
 }
 
 /* A cache that was adopted may be of another size. */
 static int open_resize(struct daemon *d)
 {
-	int err = resize_new(&d->resize, d);
+	const struct resize_env env = {
+		.cache = &d->cache,
+		.interfaces = &d->interfaces,
+		.heartbeat = &d->heartbeat,
+		.names = &d->names,
+		.snapshots = d->jobs.snapshots,
+		.chores = d->chores,
+		.moved = on_moved,
+		.user = d,
+	};
+	int err = resize_new(&d->jobs.resize, &env);
 
 	if (!err)
-		err = watch(d, resize_fd(d->resize));
-	if (!err && are_programs_ours(d))
-		resize_want(d->resize, d->config->cache_size_bytes);
+		err = events_watch(&d->events, resize_fd(d->jobs.resize));
+	if (!err && interfaces_have_own_programs(&d->interfaces))
+		resize_want(d->jobs.resize, d->config->cache_size_bytes);
 	return err;
 }
 
@@ -495,151 +407,143 @@ static int open_resize(struct daemon *d)
 static int leave_cores(struct daemon *d)
 {
 	struct affinity *affinity = &d->affinity;
-	unsigned int n = crew_n(d->crew), i;
+	const struct crew *crew = d->interfaces.crew;
+	unsigned int n = crew_n(crew), i;
 	int *cpus = calloc(n, sizeof(*cpus));
 
 	if (!cpus)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		cpus[i] = crew_cpu(d->crew, i);
+		cpus[i] = crew_cpu(crew, i);
 	affinity_settle(affinity, cpus, n);
 	free(cpus);
 	affinity_move_threads(affinity);
-	loader_limit(d->loader, affinity->n_own > LOADERS_MIN ? affinity->n_own : LOADERS_MIN);
+	loader_limit(d->zones.loader, affinity->n_own > ZONE_SERVICE_LOADERS_MIN ?
+					      affinity->n_own :
+					      ZONE_SERVICE_LOADERS_MIN);
 	return 0;
 }
 
-int daemon_open_crew(struct daemon *d)
+static int open_crew(struct daemon *d, const struct config *wanted)
 {
-	char err[512];
-	size_t i;
-	const struct config_recursion *recursion = recursion_config(d->recursion);
-	const struct config *config = catalogs_config(d->catalogs); /* it may be of a reload */
+	const struct config_recursion *recursion = recursion_config(d->resolution.recursion);
 	struct crew_env env = {
 		.config = d->config,
-		.listen = config->listen,
-		.n_listen = config->n_listen,
+		.listen = wanted->listen,
+		.n_listen = wanted->n_listen,
 		.engine = &d->engine_config,
-		.cache = d->cache,
+		.cache = d->cache.cache,
 		.data = &d->published,
-		.resolver = recursion_resolver(d->recursion),
+		.resolver = recursion_resolver(d->resolution.recursion),
 		.n_pending = recursion->n_allow ? recursion->max_outstanding : 0,
 		.n_tcp_conns = d->descriptors.n_tcp,
-		.refresh_fd = d->is_anonymous ? -1 : d->maps.refresh_fd,
-		.handover = transfers_handover(d->transfers),
-		.relay = transfers_relay(d->transfers),
-		.intake = transfers_intake(d->transfers),
-		.tap = d->tap,
+		.refresh_fd = answer_cache_fd(&d->cache, d->cache.maps.refresh_fd),
+		.handover = transfers_handover(d->zones.transfers),
+		.relay = transfers_relay(d->zones.transfers),
+		.intake = transfers_intake(d->zones.transfers),
+		.tap = d->observers.taps.tap,
 	};
+	char err[512];
 	int code;
 
 	affinity_for_workers(&d->affinity, &env.cpus);
-	code = crew_open(&d->crew, &env, err, sizeof(err));
-	if (code) {
+	code = crew_open(&d->interfaces.crew, &env, err, sizeof(err));
+	if (code)
 		log_error("%s", err);
-		return code;
-	}
-	daemon_let_old_go(d); /* they have some seconds left at least */
-	for (i = 0; i < d->n_ifaces; i++)
-		iface_open_ports(&d->ifaces[i], d->crew);
-	daemon_update_services(d);
-	daemon_take_places(d);
-	daemon_catch_up_ifaces(d);
-	code = leave_cores(d);
+	return code;
+}
+
+int daemon_open_workers(struct daemon *d)
+{
+	const struct config *wanted = zone_service_config(&d->zones); /* it may be of a reload */
+	int code = open_crew(d, wanted);
+
 	if (code)
 		return code;
-	code = open_snapshots(d);
+	heartbeat_let_old_go(&d->heartbeat); /* they have some seconds left at least */
+	interfaces_open_ports(&d->interfaces);
+	service_addresses_update(&d->interfaces, wanted);
+	interfaces_take_places(&d->interfaces);
+	interfaces_catch_up(&d->interfaces, d->config, wanted);
+	code = leave_cores(d);
+	if (!code)
+		code = open_snapshots(d);
 	return code ? code : open_resize(d);
 }
 
 /* --- Close --------------------------------------------------------------------------------------- */
 
-static void free_statistics(struct daemon *d)
+/*
+ * systemd kills a service that does not end within TimeoutStopSec: sd_notify(3). It is asked for more time
+ * once, so that a disk that hangs does not keep the host from stopping. The watchdog is off by then, since
+ * STOPPING=1 was said.
+ */
+static void ask_for_time(const struct daemon *d)
 {
-	top_names_free(d->top_names);
-	answers_free(d->answers);
-	zone_places_free(d->places);
-}
+	struct cache_stats stats;
+	uint64_t usec;
 
-static void stop_loading(struct daemon *d)
-{
-	if (!d->loader)
+	if (!d->jobs.snapshots || !d->config->cache_snapshot)
 		return;
-	loader_stop(d->loader);
-	if (d->zones)
-		zones_cancel(d->zones);
-	loader_poll(d->loader);
+	cache_stats_estimate(d->cache.cache, &stats);
+	usec = (STOP_S + stats.used_bytes / STOP_BYTES_PER_S) * 1000000;
+	sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%" PRIu64, usec);
 }
 
-/* Nobody asks the authority of the copy any more. */
-static void stop_recursion(struct daemon *d)
+static void free_statistics(struct statistics *s)
 {
-	recursion_stop(d->recursion);
-	root_copy_free(d->root_copy);
-	d->root_copy = NULL;
+	top_names_free(s->top_names);
+	answers_free(s->answers);
+	zone_places_free(s->places);
 }
 
-static void close_fd(int fd)
+static void close_observers(struct observers *o)
 {
-	if (fd >= 0)
-		close(fd);
+	taps_close(&o->taps);
+	live_free(o->live);
+	capture_free(o->capture);
 }
 
-static void close_zones(struct daemon *d)
+/* No question and no command comes any more. */
+static void stop_serving(struct daemon *d)
 {
-	zones_free(d->zones);
-	upkeep_free(d->upkeep);
-	catalogs_free(d->catalogs);
-	signing_policies_fini(&d->policies_of_signing);
-	store_close(d->store);
+	metrics_close(d->metrics);
+	resize_stop(d->jobs.resize); /* else it would speak for the daemon once more */
+	ask_for_time(d);
+	heartbeat_stop(&d->heartbeat, d->keep);
+	ctl_stop(d->ctl);
+	transfers_stop(d->zones.transfers);
+	policies_cancel(d->resolution.policies);
+	chores_free(d->chores);
+	resize_free(d->jobs.resize);
+	free_statistics(&d->statistics);
+	zone_service_stop_loading(&d->zones);
+	resolution_stop(&d->resolution);
+	interfaces_close(&d->interfaces, d->keep);
+	crew_close(d->interfaces.crew);
+	dpdk_iface_end(d->keep);
+	transfers_free(d->zones.transfers);
+	close_observers(&d->observers);
 }
 
 void daemon_close(struct daemon *d)
 {
-	size_t i;
-
 	d->is_ready = false;
 	sd_notify(0, "STOPPING=1");
-	metrics_close(d->metrics);
-	resize_stop(d->resize); /* else it would speak for the daemon once more */
-	daemon_silence(d);
-	ctl_stop(d->ctl);
-	transfers_stop(d->transfers);
-	policies_cancel(d->policies);
-	chores_free(d->chores);
-	resize_free(d->resize);
-	free_statistics(d);
-	stop_loading(d);
-	stop_recursion(d);
-	for (i = 0; i < d->n_ifaces; i++)
-		iface_close(&d->ifaces[i], d->crew, d->keep);
-	crew_close(d->crew);
-	dpdk_iface_end(d->keep);
-	transfers_free(d->transfers);
-	taps_close(d);
-	snapshots_finish(d->snapshots);
-	snapshots_free(d->snapshots);
-	cache_keeper_stop(d->keeper);
-	close_zones(d);
+	stop_serving(d);
+	snapshots_finish(d->jobs.snapshots);
+	snapshots_free(d->jobs.snapshots);
+	cache_keeper_stop(d->cache.keeper);
+	zone_service_close(&d->zones);
 	block_book_close(d->blocks);
-	policies_free(d->policies);
-	recursion_free(d->recursion);
-	cookies_free(d->cookies);
-	free(d->published.identity);
-	loader_free(d->loader);
-	names_fini(&d->names_memory);
-	cache_free(d->cache);
-	grace_close(d->grace);
+	resolution_close(&d->resolution);
+	reply_options_close(&d->options);
+	zone_service_free_loader(&d->zones);
+	names_fini(&d->names.memory);
 	rate_limits_close(d->rate_limits);
-	if (d->is_anonymous)
-		cache_memory_release(&d->memory);
-	object_maps_close(&d->maps);
+	answer_cache_close(&d->cache);
 	ctl_unlink(d->ctl);
-	close_fd(d->epoll_fd);
-	close_fd(d->signal_fd);
-	links_close(&d->links);
-	close_fd(d->tick_fd);
-	close_fd(d->guard_fd);
+	events_close(&d->events);
 	if (d->lock_fd >= 0)
 		lock_close(d->lock_fd, d->config->pid_file);
 	ctl_close(d->ctl);

@@ -19,11 +19,10 @@
 #include "config/value.h"
 #include "config/words.h"
 #include "report/answers.h"
-#include "daemon/daemon.h"
 #include "census/frequent.h"
-#include "policy/rate_limits.h"
 #include "daemon/taps.h"
 #include "dns/name.h"
+#include "report/report_view.h"
 
 #define TOP_DEFAULT 20u
 #define TOP_MAX     1000u
@@ -38,6 +37,8 @@ enum by { BY_CLIENT, BY_NAME, N_BY };
 
 struct live {
 	/* Control's. */
+	struct taps *taps;
+	struct report_source reports;
 	bool is_on;
 	bool is_settled; /* N has been set by the load */
 	uint64_t until_ns;
@@ -50,12 +51,14 @@ struct live {
 	struct frequent *by[N_BY]; /* NULL: nobody watches */
 };
 
-struct live *live_new(void)
+struct live *live_new(struct taps *taps, const struct report_source *reports)
 {
 	struct live *live = calloc(1, sizeof(*live));
 
 	if (!live)
 		return NULL;
+	live->taps = taps;
+	live->reports = *reports;
 	live->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (live->fd < 0) {
 		free(live);
@@ -145,14 +148,13 @@ uint32_t live_every(double answers_per_s)
 	return every < 1 ? 1 : every > EVERY_MAX ? EVERY_MAX : (uint32_t)every;
 }
 
-static int observe(struct daemon *d, uint32_t every)
+static int observe(struct live *live, uint32_t every)
 {
-	return taps_observe(d, TAP_TOP, every, live_note, d->live);
+	return taps_observe(live->taps, TAP_TOP, every, live_note, live);
 }
 
-static int begin(struct daemon *d, uint64_t now_ns)
+static int begin(struct live *live, uint64_t now_ns)
 {
-	struct live *live = d->live;
 	int err = 0;
 
 	for (int by = 0; by < N_BY; by++) {
@@ -164,27 +166,26 @@ static int begin(struct daemon *d, uint64_t now_ns)
 	live->tick_ns = now_ns;
 	live->is_settled = false;
 	if (!err)
-		err = observe(d, EVERY_FIRST);
+		err = observe(live, EVERY_FIRST);
 	if (err)
 		free_counts(live);
 	live->is_on = !err;
 	return err;
 }
 
-static void end(struct daemon *d)
+static void end(struct live *live)
 {
-	(void)observe(d, 0); /* does not fail: no thread is to be started */
-	free_counts(d->live);
-	d->live->is_on = false;
+	(void)observe(live, 0); /* does not fail: no thread is to be started */
+	free_counts(live);
+	live->is_on = false;
 }
 
 /* Events of the other N are counted when this is called: the first N was a guess, and its few samples would weigh too much. */
-static void set_every(struct daemon *d, uint32_t every)
+static void set_every(struct live *live, uint32_t every)
 {
-	struct live *live = d->live;
 	const bool differs = every < live->every || every > live->every + live->every / 4;
 
-	if (differs && observe(d, every))
+	if (differs && observe(live, every))
 		return;
 	pthread_mutex_lock(&live->lock);
 	if (differs && !live->is_settled)
@@ -196,15 +197,14 @@ static void set_every(struct daemon *d, uint32_t every)
 	live->is_settled = true;
 }
 
-void live_tick(struct daemon *d, uint64_t now_ns)
+void live_tick(struct live *live, uint64_t now_ns)
 {
-	struct live *live = d->live;
 	double seconds, factor, per_s;
 
 	if (!live->is_on)
 		return;
 	if (now_ns >= live->until_ns) {
-		end(d);
+		end(live);
 		return;
 	}
 	seconds = (double)(now_ns - live->tick_ns) / CLOCK_NS_PER_S;
@@ -222,15 +222,15 @@ void live_tick(struct daemon *d, uint64_t now_ns)
 	live->n_events = 0;
 	pthread_mutex_unlock(&live->lock);
 	live->tick_ns = now_ns;
-	set_every(d, live_every(per_s));
+	set_every(live, live_every(per_s));
 }
 
-void live_poll(struct daemon *d, uint64_t now_ns)
+void live_poll(struct live *live, uint64_t now_ns)
 {
 	eventfd_t n;
 
-	if (!eventfd_read(d->live->fd, &n))
-		live_tick(d, now_ns);
+	if (!eventfd_read(live->fd, &n))
+		live_tick(live, now_ns);
 }
 
 /* --- The command --------------------------------------------------------------------------------- */
@@ -292,28 +292,27 @@ static json_t *report_top(const struct live *live, enum by by, uint64_t n)
 }
 
 /* What the driver dropped since a worker was behind. */
-static uint64_t count_shed(const struct daemon *d)
+static uint64_t count_shed(const struct report_view *v)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < d->n_ifaces; i++) {
+	for (size_t i = 0; i < v->n_ifaces; i++) {
 		struct volley_cpu sum;
 
-		if (!d->ifaces[i].program || program_counters(d->ifaces[i].program, &sum))
+		if (!v->ifaces[i].program || program_counters(v->ifaces[i].program, &sum))
 			continue;
 		n += sum.reasons[VOLLEY_DROP_OVERLOAD] + sum.reasons[VOLLEY_DROP_SHARE];
 	}
 	return n;
 }
 
-static json_t *report(struct daemon *d, uint64_t n, uint64_t now_ns)
+static json_t *report(struct live *live, const struct report_view *v, uint64_t n, uint64_t now_ns)
 {
 	json_t *o = json_object(),
-	       *limited = rate_limits_report_top(d->rate_limits, (unsigned int)n, clock_coarse_s());
-	struct live *live = d->live;
+	       *limited = rate_limits_report_top(v->rate_limits, (unsigned int)n, clock_coarse_s());
 
 	json_put_int(o, "time_ms", now_ns / CLOCK_NS_PER_MS);
-	json_object_set_new(o, "answers", answers_report(daemon_view(d)));
+	json_object_set_new(o, "answers", answers_report(v));
 	pthread_mutex_lock(&live->lock);
 	json_put_int(o, "one_in", live->every);
 	json_put_int(o, "samples", (uint64_t)(frequent_samples(live->by[BY_CLIENT]) + 0.5));
@@ -324,13 +323,14 @@ static json_t *report(struct daemon *d, uint64_t n, uint64_t now_ns)
 	json_object_set(o, "limited", json_object_get(limited, "top"));
 	json_object_set(o, "limited_prefixes", json_object_get(limited, "prefixes_over"));
 	json_decref(limited);
-	json_put_int(o, "shed", count_shed(d));
+	json_put_int(o, "shed", count_shed(v));
 	return o;
 }
 
 int live_run_top(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct daemon *d = user;
+	struct live *live = user;
+	const struct report_view *v = report_view_now(&live->reports);
 	uint64_t now_ns = clock_ns(), n;
 	int code;
 
@@ -338,16 +338,16 @@ int live_run_top(void *user, const json_t *args, json_t **result, char *err, siz
 		snprintf(err, err_cap, "it takes -n and a number from 1 to %u", TOP_MAX);
 		return -EINVAL;
 	}
-	if (!d->crew) {
+	if (!v->crew) {
 		snprintf(err, err_cap,
 			 "volleyd is starting: try again when volleyctl status says ready");
 		return -EAGAIN;
 	}
-	code = d->live->is_on ? 0 : begin(d, now_ns);
+	code = live->is_on ? 0 : begin(live, now_ns);
 	if (code)
 		return code;
-	d->live->until_ns = now_ns + LIVE_REST_S * CLOCK_NS_PER_S;
-	live_tick(d, now_ns);
-	*result = report(d, n, now_ns);
+	live->until_ns = now_ns + LIVE_REST_S * CLOCK_NS_PER_S;
+	live_tick(live, now_ns);
+	*result = report(live, v, n, now_ns);
 	return *result ? 0 : -ENOMEM;
 }

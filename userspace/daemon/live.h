@@ -30,20 +30,21 @@
 #define LIVE_PREFIX4     24u /* bits of an address that make a client, as xdp/shed.h has them */
 #define LIVE_PREFIX6     48u
 
-struct daemon;
 struct live;
+struct report_source;
+struct taps;
 
-/* NULL: no memory. */
-struct live *live_new(void);
+/* NULL: no memory. The taps outlive it. */
+struct live *live_new(struct taps *taps, const struct report_source *reports);
 /* The tap calls live_note() no more. NULL is allowed. */
 void live_free(struct live *live);
 
 /* Readable when much more is told than there should be, since the load has grown: live_poll() sets N anew. */
 int live_fd(const struct live *live);
-void live_poll(struct daemon *d, uint64_t now_ns);
+void live_poll(struct live *live, uint64_t now_ns);
 
 /* Once a second: fades the counts, sets N anew, and ends a view that nobody watches. */
-void live_tick(struct daemon *d, uint64_t now_ns);
+void live_tick(struct live *live, uint64_t now_ns);
 
 /* A tap_observe_fn; ctx is a struct live. The tap's thread. */
 void live_note(void *ctx, const struct tap_event *e);
@@ -51,7 +52,7 @@ void live_note(void *ctx, const struct tap_event *e);
 /* The N by which about LIVE_EVENTS_PER_S of so many answers a second are told; at least 1. Pure. */
 uint32_t live_every(double answers_per_s);
 
-/* `top`: [-n N]; the run() of a struct ctl_command. It begins to watch, or goes on. */
+/* `top`: [-n N]; the run() of a struct ctl_command; the user is a struct live. It begins to watch, or goes on. */
 int live_run_top(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 
 #endif

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "cache/memory.h"
 #include "base/chore.h"
-#include "daemon/daemon_internal.h"
 #include "config/words.h"
 
 /* Of what is wanted so much more must be there: kernel and libraries take something, too. */
@@ -20,24 +19,15 @@
 
 enum stage { STAGE_NONE, STAGE_COPYING, STAGE_LATE, STAGE_FREEING };
 
-/* A cache with all that is its own. */
-struct whole {
-	struct object_maps maps;
-	struct cache_memory memory;
-	struct cache_sizes sizes;
-	struct cache *cache;
-	struct cache_keeper *keeper;
-};
-
 struct resize {
-	struct daemon *d;
+	struct resize_env env;
 	struct chores *chores;
 	struct chore copying; /* run by these chores */
-	struct chore freeing; /* by those of the daemon, behind every walk that has begun */
+	struct chore freeing; /* by env.chores, behind every walk that has begun */
 	enum stage stage;
 	bool is_stopping;
-	bool is_torn;       /* somebody may still read what would be freed */
-	struct whole other; /* first the new one, then the old one */
+	bool is_torn;              /* somebody may still read what would be freed */
+	struct answer_cache other; /* first the new one, then the old one */
 	uint32_t since_s;
 	uint64_t begun_ns;
 	struct resize_result result;
@@ -61,12 +51,13 @@ static struct resize *of_freeing(struct chore *chore)
 
 static int make_memory(struct resize *r)
 {
-	const struct daemon *d = r->d;
+	const struct answer_cache *now = r->env.cache;
 	int err;
 
-	if (d->is_anonymous)
-		return cache_memory_anonymous_beside(&r->other.memory, &r->other.sizes, &d->memory);
-	err = object_maps_make_beside(&r->other.maps, &r->other.sizes, &d->maps);
+	if (now->is_anonymous)
+		return cache_memory_anonymous_beside(&r->other.memory, &r->other.sizes,
+						     &now->memory);
+	err = object_maps_make_beside(&r->other.maps, &r->other.sizes, &now->maps);
 	r->other.memory = r->other.maps.memory;
 	return err;
 }
@@ -74,11 +65,11 @@ static int make_memory(struct resize *r)
 static void copy(struct resize *r)
 {
 	const bool *cancel = &r->copying.is_cancelled;
-	struct whole *new = &r->other;
+	struct answer_cache *new = &r->other;
 	int err = make_memory(r);
 
 	if (!err)
-		err = cache_new_beside(&new->cache, &new->memory, r->d->cache);
+		err = cache_new_beside(&new->cache, &new->memory, r->env.cache->cache);
 	r->since_s = clock_coarse_s();
 	if (!err)
 		err = cache_copy(new->cache, r->since_s, cancel, &r->result.copied);
@@ -87,8 +78,8 @@ static void copy(struct resize *r)
 
 static void copy_late(struct resize *r)
 {
-	if (cache_copy_late(r->d->cache, r->since_s, clock_coarse_s(), &r->copying.is_cancelled,
-			    &r->result.copied))
+	if (cache_copy_late(r->env.cache->cache, r->since_s, clock_coarse_s(),
+			    &r->copying.is_cancelled, &r->result.copied))
 		log_debug("answer cache: what came while it was copied is made again");
 }
 
@@ -105,15 +96,15 @@ static void run_copying(struct chore *chore)
 /* Of a large cache this takes the kernel long. */
 static void free_other(struct resize *r)
 {
-	struct whole *old = &r->other;
+	struct answer_cache *old = &r->other;
 
 	if (r->is_torn)
 		return;
 	cache_free(old->cache);
-	if (r->d->is_anonymous)
+	if (r->env.cache->is_anonymous)
 		cache_memory_release_beside(&old->memory);
 	object_maps_close(&old->maps);
-	*old = (struct whole){ 0 };
+	*old = (struct answer_cache){ 0 };
 }
 
 static void run_freeing(struct chore *chore)
@@ -144,8 +135,8 @@ static void ended_freeing(struct chore *chore)
 	free_other(r); /* unless run_freeing() has */
 	r->stage = STAGE_NONE;
 	r->result.took_ns = clock_ns() - r->begun_ns;
-	if (r->d->snapshots)
-		snapshots_release(r->d->snapshots);
+	if (r->env.snapshots)
+		snapshots_release(r->env.snapshots);
 	tell(r);
 	if (r->done)
 		r->done(r->user, &r->result);
@@ -155,18 +146,18 @@ static void start_freeing(struct resize *r)
 {
 	r->stage = STAGE_FREEING;
 	r->freeing = (struct chore){ .run = run_freeing, .ended = ended_freeing };
-	chores_start(r->d->chores, &r->freeing);
+	chores_start(r->env.chores, &r->freeing);
 }
 
 static void give_up(struct resize *r, int code)
 {
 	r->result.code = code;
-	for (size_t i = 0; i < r->d->n_ifaces; i++)
-		if (r->d->ifaces[i].program)
-			program_unprepare(r->d->ifaces[i].program);
+	for (size_t i = 0; i < r->env.interfaces->n; i++)
+		if (r->env.interfaces->at[i].program)
+			program_unprepare(r->env.interfaces->at[i].program);
 	cache_keeper_stop(r->other.keeper);
 	r->other.keeper = NULL;
-	daemon_tell_names(r->d, r->d->memory.state, NULL);
+	names_filter_tell(r->env.names, r->env.cache->memory.state, NULL);
 	if (r->other.cache)
 		cache_copy_give_up(r->other.cache);
 	start_freeing(r);
@@ -181,24 +172,24 @@ static void switch_iface(struct resize *r, struct iface *iface)
 
 	if (!iface->program)
 		return;
-	err = program_switch(iface->program, &r->d->maps);
+	err = program_switch(iface->program, &r->env.cache->maps);
 	if (!err)
 		return;
 	log_warn("%s: the XDP program could not be replaced (%s): it is attached anew",
 		 iface->config.name, err_text(err));
-	iface_close(iface, r->d->crew, false);
+	iface_close(iface, r->env.interfaces->crew, false);
 }
 
 static void switch_programs(struct resize *r)
 {
-	struct daemon *d = r->d;
+	struct answer_cache *now = r->env.cache;
 
-	for (size_t i = 0; i < d->n_ifaces; i++)
-		switch_iface(r, &d->ifaces[i]);
-	r->is_torn |= daemon_grace(d) != 0;
-	daemon_serve_by(d, d->memory.state, NULL);
-	daemon_tell_names(d, d->memory.state, NULL);
-	cache_copy_end(d->cache);
+	for (size_t i = 0; i < r->env.interfaces->n; i++)
+		switch_iface(r, &r->env.interfaces->at[i]);
+	r->is_torn |= answer_cache_grace(now) != 0;
+	heartbeat_serve_by(r->env.heartbeat, now->memory.state, NULL);
+	names_filter_tell(r->env.names, now->memory.state, NULL);
+	cache_copy_end(now->cache);
 	cache_keeper_stop(r->other.keeper);
 	r->other.keeper = NULL;
 	start_freeing(r);
@@ -210,33 +201,30 @@ static int prepare_programs(struct resize *r)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < r->d->n_ifaces; i++)
-		if (r->d->ifaces[i].program)
-			err = program_prepare(r->d->ifaces[i].program, &r->other.maps);
+	for (size_t i = 0; !err && i < r->env.interfaces->n; i++)
+		if (r->env.interfaces->at[i].program)
+			err = program_prepare(r->env.interfaces->at[i].program, &r->other.maps);
 	return err;
 }
 
-/* The daemon's cache is the new one, r->other the old one. */
+/* env.cache is the new one, r->other the old one. */
 static void exchange(struct resize *r)
 {
-	struct daemon *d = r->d;
-	struct whole old = { d->maps, d->memory, d->sizes, d->cache, d->keeper };
+	struct answer_cache *now = r->env.cache, *new = &r->other;
+	struct answer_cache old = { .maps = now->maps,
+				    .memory = now->memory,
+				    .sizes = now->sizes,
+				    .cache = now->cache,
+				    .keeper = now->keeper };
 
-	d->maps = r->other.maps;
-	d->memory = r->other.memory;
-	d->sizes = r->other.sizes;
-	d->cache = r->other.cache;
-	d->keeper = r->other.keeper;
+	now->maps = new->maps;
+	now->memory = new->memory;
+	now->sizes = new->sizes;
+	now->cache = new->cache;
+	now->keeper = new->keeper;
 	r->other = old;
-	object_maps_keep_shared(&d->maps, &r->other.maps);
-	zones_set_cache(d->zones, d->cache);
-	recursion_set_cache(d->recursion, d->cache);
-	policies_set_cache(d->policies, d->cache);
-	snapshots_set_cache(d->snapshots, d->cache);
-	taps_tell_driver(d);
-	daemon_tell_options(d); /* they may have changed since they were copied */
-	daemon_serve_by(d, d->memory.state, old.memory.state);
-	daemon_update_services(d);
+	object_maps_keep_shared(&now->maps, &r->other.maps);
+	r->env.moved(r->env.user, old.memory.state);
 }
 
 static void start_copying(struct resize *r, enum stage stage)
@@ -249,16 +237,15 @@ static void start_copying(struct resize *r, enum stage stage)
 /* Everything that may fail is done before anybody uses the new cache. */
 static void move_workers(struct resize *r)
 {
-	struct daemon *d = r->d;
-	struct whole *new = &r->other;
+	struct answer_cache *now = r->env.cache, *new = &r->other;
 	int err = prepare_programs(r);
 
-	daemon_tell_names(d, d->memory.state,
+	names_filter_tell(r->env.names, now->memory.state,
 			  new->memory.state); /* workers put denials into the new one */
 	if (!err)
-		err = cache_keeper_start(&new->keeper, new->cache, daemon_grace, d);
+		err = cache_keeper_start(&new->keeper, new->cache, answer_cache_grace, now);
 	if (!err) {
-		err = crew_set_cache(d->crew, new->cache, daemon_grace, d);
+		err = crew_set_cache(r->env.interfaces->crew, new->cache, answer_cache_grace, now);
 		r->is_torn = err && err != -ENOMEM;
 	}
 	if (err && !r->is_torn) {
@@ -318,7 +305,7 @@ static int refuse(int code, uint64_t bytes, char *err, size_t err_cap)
 static int plan(const struct resize *r, uint64_t bytes, struct cache_sizes *sizes, char *err,
 		size_t err_cap)
 {
-	int code = cache_sizes_plan_beside(sizes, bytes, r->d->memory.sizes.n_zones);
+	int code = cache_sizes_plan_beside(sizes, bytes, r->env.cache->memory.sizes.n_zones);
 	uint64_t available = available_bytes();
 
 	if (!code && sizes->total_bytes + sizes->total_bytes / MEMORY_SPARE > available)
@@ -330,7 +317,7 @@ static int find_hindrance(struct resize *r, char *err, size_t err_cap)
 {
 	if (r->stage != STAGE_NONE)
 		snprintf(err, err_cap, "the cache is being resized already, try again later");
-	else if (snapshots_hold(r->d->snapshots))
+	else if (snapshots_hold(r->env.snapshots))
 		snprintf(err, err_cap,
 			 "a snapshot of the cache is being written or loaded, try again later");
 	else
@@ -346,7 +333,7 @@ static bool is_same(const struct cache_sizes *a, const struct cache_sizes *b)
 int resize_start(struct resize *r, uint64_t bytes, resize_done_fn *done, void *user, char *err,
 		 size_t err_cap)
 {
-	const struct cache_sizes *now = &r->d->memory.sizes;
+	const struct cache_sizes *now = &r->env.cache->memory.sizes;
 	struct cache_sizes sizes;
 	int code = plan(r, bytes, &sizes, err, err_cap);
 
@@ -355,7 +342,7 @@ int resize_start(struct resize *r, uint64_t bytes, resize_done_fn *done, void *u
 	if (code)
 		return code;
 	r->result = (struct resize_result){ .from_bytes = now->bytes, .to_bytes = bytes };
-	r->other = (struct whole){ .sizes = sizes };
+	r->other = (struct answer_cache){ .sizes = sizes };
 	r->problem[0] = '\0';
 	r->done = done;
 	r->user = user;
@@ -384,7 +371,7 @@ void resize_tick(struct resize *r)
 	if (!r->wanted_bytes || r->stage != STAGE_NONE)
 		return;
 	code = plan(r, r->wanted_bytes, &sizes, err, sizeof(err));
-	if (!code && !is_same(&sizes, &r->d->memory.sizes))
+	if (!code && !is_same(&sizes, &r->env.cache->memory.sizes))
 		code = resize_start(r, r->wanted_bytes, NULL, NULL, err, sizeof(err));
 	if (code == -EBUSY)
 		return;
@@ -397,14 +384,14 @@ void resize_tick(struct resize *r)
 
 /* --- From start to end --------------------------------------------------------------------------- */
 
-int resize_new(struct resize **out, struct daemon *d)
+int resize_new(struct resize **out, const struct resize_env *env)
 {
 	struct resize *r = calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)
 		return -ENOMEM;
-	r->d = d;
+	r->env = *env;
 	r->copying = (struct chore){ .run = run_copying, .ended = ended_copying };
 	err = chores_new(&r->chores);
 	if (err)

@@ -21,10 +21,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/chore.h"
 #include "cache/copy.h"
+#include "daemon/answer_cache.h"
+#include "daemon/heartbeat.h"
+#include "daemon/interfaces.h"
+#include "daemon/names_filter.h"
+#include "daemon/snapshots.h"
 
-struct daemon;
 struct resize;
+
+/* The parts that it works with; they outlive it. */
+struct resize_env {
+	struct answer_cache *cache; /* whose content is exchanged */
+	struct interfaces *interfaces;
+	struct heartbeat *heartbeat;
+	struct names_filter *names;
+	struct snapshots *snapshots;
+	struct chores *chores; /* every walk over the cache is one of these */
+	/*
+	 * "Moving" is over: all parts of the daemon are to use env->cache. Programs still read `old`, the state of
+	 * the cache before, so both are told what changes from now on.
+	 */
+	void (*moved)(void *user, struct volley_state *old);
+	void *user;
+};
 
 /* The result of a resize. */
 struct resize_result {
@@ -37,11 +58,12 @@ struct resize_result {
 typedef void resize_done_fn(void *user, const struct resize_result *result);
 
 /* Once there are workers. 0 or -errno. */
-int resize_new(struct resize **out, struct daemon *d) __attribute__((warn_unused_result));
+int resize_new(struct resize **out, const struct resize_env *env)
+	__attribute__((warn_unused_result));
 
 /*
- * Gives up a resize before "moving", carries a later one to its end, and calls its done(). The old cache is given back when the
- * daemon's chores are freed; resize_free() comes behind that. NULL is allowed.
+ * Gives up a resize before "moving", carries a later one to its end, and calls its done(). The old cache is given back when
+ * env->chores are freed; resize_free() comes behind that. NULL is allowed.
  */
 void resize_stop(struct resize *resize);
 void resize_free(struct resize *resize);

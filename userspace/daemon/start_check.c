@@ -14,7 +14,11 @@
 #include "base/log.h"
 #include "base/regular.h"
 #include "daemon/cache_plan.h"
-#include "daemon/daemon_internal.h"
+#include "daemon/descriptors.h"
+#include "daemon/zone_service.h"
+#include "policy/block_book.h"
+#include "policy/policies.h"
+#include "recursion/recursion_service.h"
 #include "store/store.h"
 #include "transfer/transfer.h"
 #include "zonemgr/loader.h"
@@ -166,7 +170,7 @@ static int check_storage(struct check *c)
 	if (!c->config->storage)
 		return 0;
 	code = store_check(c->config->storage, c->err, sizeof(c->err));
-	if (!code || !daemon_serves_without_store(code))
+	if (!code || !zone_service_does_without_store(code))
 		return code;
 	warn(c, "%s", c->err);
 	return 0;

@@ -9,10 +9,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/err.h"
-#include "base/json_put.h"
 #include "base/log.h"
-#include "daemon/daemon.h"
-#include "daemon/live.h"
 #include "engine/policy_said.h"
 
 static void copy_text(char *to, size_t cap, const char *text)
@@ -121,27 +118,27 @@ static int make_log(const struct config_query_log *from, struct engine_data *pub
 }
 
 /* Rings for the driver are made when they are wanted for the first time, and stay. */
-static void open_rings(struct daemon *d)
+static void open_rings(struct taps *t)
 {
 	int err;
 
-	if (d->tap_rings || d->is_anonymous || !tap_every(d->tap))
+	if (t->rings || t->cache->is_anonymous || !tap_every(t->tap))
 		return;
-	err = tap_rings_open(&d->tap_rings, d->maps.taps_fd);
+	err = tap_rings_open(&t->rings, t->cache->maps.taps_fd);
 	if (err)
 		log_warn("dnstap, query-log, top: %s: answers of the driver are not told",
 			 err_text(err));
 	else
-		tap_set_source(d->tap, tap_rings_drain, d->tap_rings);
+		tap_set_source(t->tap, tap_rings_drain, t->rings);
 }
 
-void taps_configure(struct daemon *d, const struct config *config)
+void taps_configure(struct taps *t, const struct config *config)
 {
 	struct dnstap_config *dnstap = NULL;
 	struct querylog_config log;
 	const char *what = "query-log";
 	bool has_log = config->query_log.tap.is_on;
-	int err = has_log ? make_log(&config->query_log, &d->published, &log) : 0;
+	int err = has_log ? make_log(&config->query_log, t->published, &log) : 0;
 
 	has_log = has_log && !err;
 	if (config->dnstap.tap.is_on) {
@@ -151,72 +148,66 @@ void taps_configure(struct daemon *d, const struct config *config)
 		else
 			err = -ENOMEM;
 	}
-	*d->tap_error = '\0';
+	*t->error = '\0';
 	if (!err)
-		err = tap_configure(d->tap, dnstap, has_log ? &log : NULL, &what);
+		err = tap_configure(t->tap, dnstap, has_log ? &log : NULL, &what);
 	else if (has_log)
 		querylog_config_fini(&log);
 	free(dnstap);
 	if (err) {
-		snprintf(d->tap_error, sizeof(d->tap_error), "%s: %s: it is off", what,
-			 err_text(err));
-		log_error("%s", d->tap_error);
+		snprintf(t->error, sizeof(t->error), "%s: %s: it is off", what, err_text(err));
+		log_error("%s", t->error);
 	}
-	open_rings(d);
-	taps_tell_driver(d);
+	open_rings(t);
+	taps_tell_driver(t);
 }
 
-static void tell(const struct daemon *d, struct volley_state *state)
+static void tell(const struct taps *t, struct volley_state *state)
 {
-	uint32_t every = d->tap_rings ? tap_every(d->tap) : 0;
+	uint32_t every = t->rings ? tap_every(t->tap) : 0;
 
 	if (state)
 		__atomic_store_n(&state->tap_every, every, __ATOMIC_RELEASE);
 }
 
-void taps_tell_driver(const struct daemon *d)
+void taps_tell_driver(const struct taps *t)
 {
-	tell(d, d->memory.state);
-	tell(d, d->alive[1]);
+	tell(t, t->cache->memory.state);
+	tell(t, t->heartbeat->states[1]);
 }
 
-int taps_observe(struct daemon *d, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
+int taps_observe(struct taps *t, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
 		 void *ctx)
 {
-	int err = tap_observe(d->tap, who, every, fn, ctx);
+	int err = tap_observe(t->tap, who, every, fn, ctx);
 
 	if (!err)
-		open_rings(d);
-	taps_tell_driver(d);
+		open_rings(t);
+	taps_tell_driver(t);
 	return err;
 }
 
-int taps_open(struct daemon *d)
+int taps_open(struct taps *t, const struct config *config)
 {
-	int err = tap_new(&d->tap);
+	int err = tap_new(&t->tap);
 
-	if (!err) {
-		d->live = live_new();
-		d->capture = capture_new();
-		err = d->live && d->capture ? 0 : -ENOMEM;
-	}
 	if (err) {
 		log_error("start: dnstap, query-log: %s", err_text(err));
 		return err;
 	}
-	taps_configure(d, d->config);
+	taps_configure(t, config);
 	return 0;
 }
 
-void taps_close(struct daemon *d)
+void taps_close(struct taps *t)
 {
-	if (!d->tap)
+	struct volley_state *state = t->cache->memory.state;
+
+	if (!t->tap)
 		return;
-	if (d->memory.state)
-		__atomic_store_n(&d->memory.state->tap_every, 0, __ATOMIC_RELEASE);
-	tap_set_source(d->tap, NULL, NULL);
-	tap_rings_close(d->tap_rings);
-	tap_free(d->tap);
-	live_free(d->live);
-	capture_free(d->capture);
+	if (state)
+		__atomic_store_n(&state->tap_every, 0, __ATOMIC_RELEASE);
+	tap_set_source(t->tap, NULL, NULL);
+	tap_rings_close(t->rings);
+	tap_free(t->tap);
 }

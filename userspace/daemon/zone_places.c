@@ -6,12 +6,15 @@
 #include <stdlib.h>
 
 #include "cache/zones.h"
-#include "daemon/daemon.h"
+#include "report/answers.h"
+#include "report/top_names.h"
 #include "census/sketch.h"
 
 struct zone_places {
-	struct chore chore; /* first; the daemon's while is_waiting */
-	struct daemon *d;
+	struct chore chore; /* first; the chores' while is_waiting */
+	struct report_source reports;
+	struct answer_cache *cache;
+	struct chores *chores;
 	uint64_t due_s; /* 0: not known yet */
 	bool is_waiting;
 	struct zone_load with[VOLLEY_COUNT_ZONES], without[SKETCH_COUNTERS];
@@ -50,21 +53,22 @@ size_t zone_places_plan(struct zone_load *with, size_t n_with, struct zone_load 
 
 static bool has_place(const struct zone_places *p, const struct zones_entry *entry)
 {
-	return cache_zone_counter(p->d->cache, entry->published.slot) >= VOLLEY_COUNT_FIRST_ZONE;
+	return cache_zone_counter(p->cache->cache, entry->published.slot) >=
+	       VOLLEY_COUNT_FIRST_ZONE;
 }
 
 static void find_with(struct zone_places *p)
 {
-	const struct daemon *d = p->d;
+	const struct report_view *v = report_view_now(&p->reports);
 	double least, most;
 
 	p->n_with = 0;
-	for (size_t i = 0; i < zones_n(d->zones) && p->n_with < VOLLEY_COUNT_ZONES; i++) {
-		const struct zones_entry *entry = zones_at(d->zones, i);
+	for (size_t i = 0; i < zones_n(v->zones) && p->n_with < VOLLEY_COUNT_ZONES; i++) {
+		const struct zones_entry *entry = zones_at(v->zones, i);
 
 		if (!has_place(p, entry))
 			continue;
-		top_names_zone_answers(d->top_names, entry->apex, entry->apex_len, &least, &most);
+		top_names_zone_answers(v->top_names, entry->apex, entry->apex_len, &least, &most);
 		p->with[p->n_with++] = (struct zone_load){ entry->published.slot, most };
 	}
 }
@@ -73,7 +77,8 @@ static void find_with(struct zone_places *p)
 static void add_without(void *user, const uint8_t *apex, unsigned int apex_len, double least)
 {
 	struct zone_places *p = user;
-	const struct zones_entry *entry = zones_get_apex(p->d->zones, apex, apex_len);
+	const struct zones_entry *entry =
+		zones_get_apex(report_view_now(&p->reports)->zones, apex, apex_len);
 
 	if (entry && entry->published.slot && !has_place(p, entry) && least > 0 &&
 	    p->n_without < SKETCH_COUNTERS)
@@ -83,7 +88,7 @@ static void add_without(void *user, const uint8_t *apex, unsigned int apex_len, 
 static void find_without(struct zone_places *p)
 {
 	p->n_without = 0;
-	top_names_each_zone(p->d->top_names, add_without, p);
+	top_names_each_zone(report_view_now(&p->reports)->top_names, add_without, p);
 }
 
 /* --- The exchange -------------------------------------------------------------------------------- */
@@ -91,11 +96,11 @@ static void find_without(struct zone_places *p)
 /* Places of zones that have gone are given, too. Nobody counts in a free place, and nobody knows it as a zone's any more. */
 static void give(struct zone_places *p)
 {
-	answers_read(daemon_view(p->d));
+	answers_read(report_view_now(&p->reports));
 	find_without(p);
 	qsort(p->without, p->n_without, sizeof(*p->without), by_answers_down);
 	for (size_t i = 0; i < p->n_without && i < ZONE_PLACES_SWAPS; i++)
-		if (!cache_zone_counter_give(p->d->cache, p->without[i].slot))
+		if (!cache_zone_counter_give(p->cache->cache, p->without[i].slot))
 			return;
 }
 
@@ -105,7 +110,7 @@ static void run_grace(struct chore *chore)
 
 	/* an error: the places stay free until a later round, long after all who counted in them */
 	if (!chore_is_cancelled(chore))
-		(void)daemon_grace(p->d);
+		(void)answer_cache_grace(p->cache);
 }
 
 static void ended_grace(struct chore *chore)
@@ -120,10 +125,10 @@ static void ended_grace(struct chore *chore)
 static void exchange(struct zone_places *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		cache_zone_counter_release(p->d->cache, p->with[i].slot);
+		cache_zone_counter_release(p->cache->cache, p->with[i].slot);
 	p->is_waiting = true;
 	p->chore = (struct chore){ .run = run_grace, .ended = ended_grace };
-	chores_start(p->d->chores, &p->chore);
+	chores_start(p->chores, &p->chore);
 }
 
 void zone_places_tick(struct zone_places *p, uint64_t now_s)
@@ -144,12 +149,16 @@ void zone_places_tick(struct zone_places *p, uint64_t now_s)
 		give(p);
 }
 
-struct zone_places *zone_places_new(struct daemon *d)
+struct zone_places *zone_places_new(const struct report_source *reports, struct answer_cache *cache,
+				    struct chores *chores)
 {
 	struct zone_places *p = calloc(1, sizeof(*p));
 
-	if (p)
-		p->d = d;
+	if (!p)
+		return NULL;
+	p->reports = *reports;
+	p->cache = cache;
+	p->chores = chores;
 	return p;
 }
 

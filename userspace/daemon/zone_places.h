@@ -20,13 +20,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/chore.h"
+#include "daemon/answer_cache.h"
+#include "report/report_view.h"
+
 #define ZONE_PLACES_EVERY_S 30u
 #define ZONE_PLACES_SWAPS   64u /* at a time: each looks through the table of zones */
 #define ZONE_PLACES_FACTOR \
 	2.0 /* by which a zone without a place has to be busier, so that places do not go to and fro */
 #define ZONE_PLACES_LEAST 16.0 /* and answers by which, so that single questions move nothing */
 
-struct daemon;
 struct zone_places;
 
 /* A zone's slot in the cache, and answers of late: for a zone with a place at most so many, for one without at least. */
@@ -35,8 +38,9 @@ struct zone_load {
 	double answers;
 };
 
-/* NULL: no memory. The daemon outlives it. */
-struct zone_places *zone_places_new(struct daemon *d);
+/* NULL: no memory. All of these outlive it; the wait for a grace period is a chore. */
+struct zone_places *zone_places_new(const struct report_source *reports, struct answer_cache *cache,
+				    struct chores *chores);
 void zone_places_free(struct zone_places *places); /* NULL is allowed; after chores_free() */
 
 /* Once a second, behind top_names_gather(), while the daemon has workers and zones. Control's thread. */

@@ -24,26 +24,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/chore.h"
-#include "cache/keeper.h"
 #include "config/config.h"
 #include "control/metrics_text.h"
 #include "engine/block_table.h"
-#include "engine/engine.h"
+#include "policy/block_env.h"
 
 struct block_book;
-
-struct block_env {
-	struct engine_data *published;
-	struct chores *chores;
-	int blocks_fd, blocked_fd; /* -1: no program reads them */
-	cache_grace_fn *grace;
-	void *grace_user;
-	/* Tells the programs which kinds there are (volley_state.blocks). */
-	void (*tell)(void *user, uint32_t kinds);
-	void *tell_user;
-	const char *storage; /* the folder; NULL: nothing is kept */
-};
 
 /*
  * Loads the stored blocks, and reads the lists of `config` before it returns: nothing is answered yet. A file that cannot be read is

@@ -4,10 +4,13 @@
 #ifndef VOLLEY_POLICY_BLOCK_BOOK_INTERNAL_H
 #define VOLLEY_POLICY_BLOCK_BOOK_INTERNAL_H
 
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "policy/block_env.h"
 #include "policy/block_journal.h"
 #include "policy/block_lists.h"
 #include "policy/block_records.h"
-#include "policy/block_book.h"
 
 struct block_book {
 	struct block_env env;

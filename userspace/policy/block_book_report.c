@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "bpf/block_map.h"
+#include "policy/block_book.h"
 #include "policy/block_book_internal.h"
 #include "policy/block_words.h"
 

@@ -3,9 +3,10 @@
 /*
  * What reports may see of the daemon.
  *
- *	struct daemon ─► daemon_view() ─► struct report_view ─► report/: JSON for commands, text for metrics
+ *	daemon/daemon_view.c ─► struct report_view ─► report/: JSON for commands, text for metrics
  *
- * The daemon fills a view each time before it asks for a report, so a report never keeps one. Pointers are to
+ * The daemon fills a view each time before it asks for a report, so a report never keeps one. A part that lives
+ * longer than a report, and makes some, has a struct report_source. Pointers are to
  * const wherever the part can be read so; cache, transfers, blocks and tap take a lock or ask their thread.
  * NULL: the part is not there yet, or the configuration does not ask for it.
  */
@@ -110,5 +111,16 @@ struct report_view {
 	struct answers *answers;     /* brought up to date by each report of them */
 	struct top_names *top_names; /* likewise */
 };
+
+/* Gives the view as it is now, valid until the next call. */
+struct report_source {
+	const struct report_view *(*view)(void *user);
+	void *user;
+};
+
+static inline const struct report_view *report_view_now(const struct report_source *source)
+{
+	return source->view(source->user);
+}
 
 #endif

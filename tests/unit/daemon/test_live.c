@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "daemon/live.h"
+#include "report/report_view.h"
 
 static void test_every(void **state)
 {
@@ -43,7 +44,8 @@ static void test_growing_load(void **state)
 {
 	const struct tap_event event = { .family = AF_INET };
 	const struct tap_event ours = { .family = AF_INET, .way = TAP_FORWARDER };
-	struct live *live = live_new();
+	const struct report_source reports = { NULL, NULL };
+	struct live *live = live_new(NULL, &reports);
 
 	(void)state;
 	assert_non_null(live);

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The filter of names that exist, as the daemon has it. */
+#include "daemon/names_filter.h"
+
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "config/words.h"
-#include "daemon/daemon_internal.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 
@@ -29,62 +29,66 @@ static void say_size(const char *key, const char *what, uint32_t has_lines, uint
 }
 
 /* A filter that goes on keeps its lines; what the map has behind them is for intervals. */
-static uint32_t filter_lines(const struct daemon *d)
+static uint32_t filter_lines(const struct answer_cache *cache, const struct config *config)
 {
-	const struct volley_names_state *state = &d->memory.state->names;
-	uint32_t n = d->config->cache_names_lines;
+	const struct volley_names_state *state = &cache->memory.state->names;
+	uint32_t n = config->cache_names_lines;
 
-	if (state->id && state->n_lines && state->n_lines <= d->maps.names_lines)
+	if (state->id && state->n_lines && state->n_lines <= cache->maps.names_lines)
 		return state->n_lines;
-	return n && n < d->maps.names_lines ? n : d->maps.names_lines;
+	return n && n < cache->maps.names_lines ? n : cache->maps.names_lines;
 }
 
 /* With them the filter is begun, unless an earlier one goes on. */
-static int begin_intervals(struct daemon *d, struct names *names, bool is_adopted)
+static int begin_intervals(struct names *names, struct answer_cache *cache,
+			   const struct config *config, bool is_adopted)
 {
-	uint32_t n = d->config->cache_intervals_lines ? d->maps.names_lines - names->n_lines : 0;
+	uint32_t n = config->cache_intervals_lines ? cache->maps.names_lines - names->n_lines : 0;
 
-	say_size("cache.intervals", "memory", n, d->config->cache_intervals_lines);
+	say_size("cache.intervals", "memory", n, config->cache_intervals_lines);
 	names_init_intervals(names, n);
-	return is_adopted ? names_begin_intervals(names, daemon_grace, d) :
-			    names_begin(names, daemon_grace, d);
+	return is_adopted ? names_begin_intervals(names, answer_cache_grace, cache) :
+			    names_begin(names, answer_cache_grace, cache);
 }
 
 /* The driver reads what an earlier daemon began, until nothing is denied any more. */
-static int end_adopted(struct daemon *d, struct names *names)
+static int end_adopted(struct names *names, struct answer_cache *cache)
 {
 	if (!names_id(names))
 		return 0;
 	names_end(names);
-	return daemon_grace(d);
+	return answer_cache_grace(cache);
 }
 
-int daemon_open_names(struct daemon *d)
+int names_filter_open(struct names_filter *f, struct answer_cache *cache,
+		      const struct config *config, struct engine_data *published)
 {
-	struct names *names = &d->names_memory;
+	struct names *names = &f->memory;
 	int err = 0;
 
-	if (d->is_anonymous)
+	if (cache->is_anonymous)
 		return 0; /* no driver would read it */
-	names_init(names, d->maps.names, filter_lines(d), &d->memory.state->names);
-	if (!d->config->cache_names_lines)
-		return end_adopted(d, names);
-	say_size("cache.names", "a filter", names->n_lines, d->config->cache_names_lines);
-	err = begin_intervals(d, names, names_adopt(names));
+	names_init(names, cache->maps.names, filter_lines(cache, config),
+		   &cache->memory.state->names);
+	if (!config->cache_names_lines)
+		return end_adopted(names, cache);
+	say_size("cache.names", "a filter", names->n_lines, config->cache_names_lines);
+	err = begin_intervals(names, cache, config, names_adopt(names));
 	if (err) {
 		log_error("cache.names: %s", err_text(err));
 		return err;
 	}
-	d->names = names;
-	shield_init(&d->shield, names->lines, d->maps.names_lines);
-	d->published.shield = &d->shield;
+	f->names = names;
+	shield_init(&f->shield, names->lines, cache->maps.names_lines);
+	published->shield = &f->shield;
 	return 0;
 }
 
-void daemon_tell_names(struct daemon *d, struct volley_state *first, struct volley_state *second)
+void names_filter_tell(struct names_filter *f, struct volley_state *first,
+		       struct volley_state *second)
 {
-	if (d->names)
-		names_set_states(d->names, &first->names, second ? &second->names : NULL);
+	if (f->names)
+		names_set_states(f->names, &first->names, second ? &second->names : NULL);
 }
 
 /* --- Wrong denials ------------------------------------------------------------------------------- */
@@ -113,11 +117,11 @@ static void put_fault(const struct shield_found *found, char *text, size_t cap)
 		name, type);
 }
 
-static void stop_denials(struct daemon *d, const struct shield_found *found)
+static void stop_denials(struct zones *zones, const struct shield_found *found)
 {
 	const uint8_t *apex = found->name + found->apex;
 	char zone[NAME_TEXT_MAX], text[NAME_TEXT_MAX + 256];
-	int err = zones_stop_denials(d->zones, apex, found->bytes - found->apex,
+	int err = zones_stop_denials(zones, apex, found->bytes - found->apex,
 				     shield_fault_text(found->fault));
 
 	if (err == ERR_NOT_FOUND) /* it was done before, or the zone has gone */
@@ -131,24 +135,24 @@ static void stop_denials(struct daemon *d, const struct shield_found *found)
 
 /* --- Rebuilds ------------------------------------------------------------------------------------ */
 
-void daemon_look_at_names(struct daemon *d)
+void names_filter_look(struct names_filter *f, const struct zones *zones)
 {
-	struct names_care *care = &d->names_care;
+	struct names_care *care = &f->care;
 
-	names_read_use(d->names, &care->use);
-	care->n_live = zones_n_names(d->zones);
+	names_read_use(f->names, &care->use);
+	care->n_live = zones_n_names(zones);
 }
 
-int daemon_rebuild_names(struct daemon *d, bool is_asked)
+int names_filter_rebuild(struct names_filter *f, struct zones *zones, bool is_asked)
 {
-	struct names_care *care = &d->names_care;
-	uint64_t n_gone = d->names->n_gone;
+	struct names_care *care = &f->care;
+	uint64_t n_gone = f->names->n_gone;
 	int err;
 
 	care->rebuilt_ns = clock_ns();
-	err = zones_rebuild_names(d->zones, is_asked);
+	err = zones_rebuild_names(zones, is_asked);
 	care->took_ns = clock_ns() - care->rebuilt_ns;
-	daemon_look_at_names(d);
+	names_filter_look(f, zones);
 	if (err) {
 		log_error(
 			"cache.names: the filter of names cannot be rebuilt, the driver denies no names until it is: %s",
@@ -159,36 +163,36 @@ int daemon_rebuild_names(struct daemon *d, bool is_asked)
 	log_notice(
 		"cache.names: the filter of names was rebuilt in %llu ms: %llu names, %llu that have gone are out of it",
 		(unsigned long long)(care->took_ns / CLOCK_NS_PER_MS),
-		(unsigned long long)d->names->n_added, (unsigned long long)n_gone);
+		(unsigned long long)f->names->n_added, (unsigned long long)n_gone);
 	return 0;
 }
 
 /* Without an id a rebuild has failed. */
-static void look_after_filter(struct daemon *d)
+static void look_after_filter(struct names_filter *f, struct zones *zones)
 {
-	struct names_care *care = &d->names_care;
+	struct names_care *care = &f->care;
 	uint64_t now_ns = clock_ns();
 	bool is_first = !care->looked_ns; /* behind a start, which has just added all names */
 
 	if (care->looked_ns && now_ns < care->looked_ns + LOOK_NS)
 		return;
 	care->looked_ns = now_ns;
-	daemon_look_at_names(d);
+	names_filter_look(f, zones);
 	if (is_first || (care->rebuilt_ns && now_ns < care->rebuilt_ns + REBUILD_NS))
 		return;
-	if (!names_id(d->names) || names_is_worn(d->names, &care->use, care->n_live))
-		(void)!daemon_rebuild_names(d, false);
+	if (!names_id(f->names) || names_is_worn(f->names, &care->use, care->n_live))
+		(void)!names_filter_rebuild(f, zones, false);
 }
 
-void daemon_check_names(struct daemon *d)
+void names_filter_tick(struct names_filter *f, struct zones *zones)
 {
 	struct shield_found found;
 
-	if (!d->names || !d->is_ready)
+	if (!f->names)
 		return;
 	/* As many as were there: others may be found meanwhile. */
 	for (unsigned int i = 0; i < SHIELD_PLACES; i++)
-		if (shield_take(&d->shield, &found))
-			stop_denials(d, &found);
-	look_after_filter(d);
+		if (shield_take(&f->shield, &found))
+			stop_denials(zones, &found);
+	look_after_filter(f, zones);
 }

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The daemon's interfaces: attached at the start, by a command, or when they come back. */
+#include "daemon/interfaces.h"
+
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -10,15 +11,20 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/privilege.h"
-#include "bpf/services.h"
-#include "daemon/daemon_internal.h"
-#include "iface/dpdk_iface.h"
 #include "iface/iface_guard.h"
 #include "iface/iface_peer.h"
 
-static int attach(struct daemon *d, struct iface *iface)
+void interfaces_init(struct interfaces *all, const struct config *config,
+		     struct answer_cache *cache, struct heartbeat *heartbeat)
 {
-	int err = iface_attach(iface, &d->maps, &d->sizes);
+	*all = (struct interfaces){ .cache = cache, .heartbeat = heartbeat };
+	for (size_t i = 0; i < config->n_interfaces; i++)
+		iface_init(&all->at[all->n++], &config->interfaces[i]);
+}
+
+static int attach(struct interfaces *all, struct iface *iface)
+{
+	int err = iface_attach(iface, &all->cache->maps, &all->cache->sizes);
 
 	if (err != -EPROTO && err != ERR_RUNNING)
 		return 0;
@@ -31,67 +37,91 @@ static int attach(struct daemon *d, struct iface *iface)
  * Programs that ours are to replace answer on until there are workers; for the heartbeat. Not those that have fallen
  * silent, since what they have may be of another time.
  */
-static void keep_old_alive(struct daemon *d)
+static void keep_old_alive(struct interfaces *all)
 {
-	uint32_t *until_s;
+	for (size_t i = 0; i < all->n; i++) {
+		uint32_t *until_s = all->at[i].program ? program_old_deadline(all->at[i].program) :
+							 NULL;
 
-	pthread_mutex_lock(&d->alive_lock);
-	for (size_t i = 0; i < d->n_ifaces; i++) {
-		until_s = d->ifaces[i].program ? program_old_deadline(d->ifaces[i].program) : NULL;
 		if (until_s && __atomic_load_n(until_s, __ATOMIC_ACQUIRE) > clock_coarse_s())
-			d->alive_old[d->n_alive_old++] = until_s;
+			heartbeat_keep_old(all->heartbeat, until_s);
 	}
-	pthread_mutex_unlock(&d->alive_lock);
 }
 
 /*
  * A volleyd that died while it gave its interfaces another cache leaves two: the newer one first. What
  * was withdrawn was withdrawn from both (cache/sweep.h), and both have one table of generations.
  */
-int daemon_attach_all(struct daemon *d)
+int interfaces_attach_all(struct interfaces *all)
 {
 	uint32_t there[CONFIG_INTERFACES_MAX] = { 0 };
 	bool is_done[CONFIG_INTERFACES_MAX] = { false };
 	size_t i, k, best;
 	int err = 0;
 
-	for (i = 0; i < d->n_ifaces; i++)
-		if (d->ifaces[i].config.xdp != CONFIG_XDP_OFF)
-			there[i] = program_find(d->ifaces[i].config.name);
-	for (k = 0; !err && k < d->n_ifaces; k++) {
-		best = d->n_ifaces;
-		for (i = 0; i < d->n_ifaces; i++)
-			if (!is_done[i] && (best == d->n_ifaces || there[i] > there[best]))
+	for (i = 0; i < all->n; i++)
+		if (all->at[i].config.xdp != CONFIG_XDP_OFF)
+			there[i] = program_find(all->at[i].config.name);
+	for (k = 0; !err && k < all->n; k++) {
+		best = all->n;
+		for (i = 0; i < all->n; i++)
+			if (!is_done[i] && (best == all->n || there[i] > there[best]))
 				best = i;
 		is_done[best] = true;
-		err = attach(d, &d->ifaces[best]);
+		err = attach(all, &all->at[best]);
 	}
-	keep_old_alive(d);
+	keep_old_alive(all);
 	return err;
 }
 
-void daemon_take_places(struct daemon *d)
+void interfaces_open_ports(struct interfaces *all)
 {
-	for (size_t i = 0; i < d->n_ifaces; i++)
-		iface_take_place(&d->ifaces[i]);
+	for (size_t i = 0; i < all->n; i++)
+		iface_open_ports(&all->at[i], all->crew);
 }
 
-static struct iface *find_iface(struct daemon *d, const char *ifname)
+void interfaces_close(struct interfaces *all, bool keep)
+{
+	for (size_t i = 0; i < all->n; i++)
+		iface_close(&all->at[i], all->crew, keep);
+}
+
+void interfaces_update_links(struct interfaces *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		iface_update_link(&all->at[i]);
+}
+
+bool interfaces_have_own_programs(const struct interfaces *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->at[i].program && !program_is_by_daemon(all->at[i].program))
+			return false;
+	return true;
+}
+
+void interfaces_take_places(struct interfaces *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		iface_take_place(&all->at[i]);
+}
+
+static struct iface *find_iface(struct interfaces *all, const char *ifname)
 {
 	size_t i;
 
-	for (i = 0; i < d->n_ifaces; i++)
-		if (!strcmp(d->ifaces[i].config.name, ifname))
-			return &d->ifaces[i];
+	for (i = 0; i < all->n; i++)
+		if (!strcmp(all->at[i].config.name, ifname))
+			return &all->at[i];
 	return NULL;
 }
 
-void daemon_clean_others(struct daemon *d)
+void interfaces_clean_others(struct interfaces *all)
 {
 	struct if_nameindex *names = if_nameindex(), *name;
 
 	for (name = names; name && name->if_name; name++) {
-		const struct iface *iface = find_iface(d, name->if_name);
+		const struct iface *iface = find_iface(all, name->if_name);
 
 		if ((!iface || !iface->program) && program_clean_up(name->if_name))
 			log_notice("%s: an earlier volleyd left its XDP program: it answers no "
@@ -102,30 +132,30 @@ void daemon_clean_others(struct daemon *d)
 }
 
 /* While there are workers; a crew that is yet to come opens all at once. */
-static int attach_and_open(struct daemon *d, struct iface *iface)
+static int attach_and_open(struct interfaces *all, struct iface *iface)
 {
-	int code = iface_attach(iface, &d->maps, &d->sizes);
+	int code = iface_attach(iface, &all->cache->maps, &all->cache->sizes);
 
-	if (code || !d->crew)
+	if (code || !all->crew)
 		return code;
-	iface_open_ports(iface, d->crew);
+	iface_open_ports(iface, all->crew);
 	iface_take_place(iface);
 	return 0;
 }
 
 /* The same for one that a reload brings or changes. */
-static int begin(struct daemon *d, struct iface *iface)
+static int begin(struct interfaces *all, struct iface *iface)
 {
-	if (!d->is_anonymous)
-		return attach_and_open(d, iface);
+	if (!all->cache->is_anonymous)
+		return attach_and_open(all, iface);
 	iface->wanted = false;
 	iface_say(iface, IFACE_TOPIC_PROGRAM, true, "no BPF maps; kernel sockets answer");
 	return 0;
 }
 
-static void renew(struct daemon *d, struct iface *iface)
+static void renew(struct interfaces *all, struct iface *iface)
 {
-	int err = program_renew(iface->program, &d->maps);
+	int err = program_renew(iface->program, &all->cache->maps);
 
 	iface->is_renewal_due = false;
 	if (err)
@@ -133,91 +163,91 @@ static void renew(struct daemon *d, struct iface *iface)
 			 iface->config.name, err_text(err));
 }
 
-static void reattach(struct daemon *d, struct iface *iface)
+static void reattach(struct interfaces *all, struct iface *iface)
 {
 	const bool has_peer_lost = iface->has_peer_lost;
 
-	iface_close(iface, d->crew, false);
+	iface_close(iface, all->crew, false);
 	iface->has_peer_lost = has_peer_lost;
-	(void)attach_and_open(d, iface);
+	(void)attach_and_open(all, iface);
 }
 
 /* Has the interface come, gone, lost its program, or lost the one that was in the way? */
-static void check(struct daemon *d, struct iface *iface)
+static void check(struct interfaces *all, struct iface *iface)
 {
 	bool is_sound = iface->ifindex && iface_is_sound(iface);
 
 	if (!iface->wanted)
 		return;
 	if (is_sound && !iface_is_cleared(iface)) {
-		iface_open_ports(iface, d->crew);
+		iface_open_ports(iface, all->crew);
 		iface_watch_driver(iface);
 		iface_watch_neighbours(iface);
 		if (iface->is_renewal_due)
-			renew(d, iface);
+			renew(all, iface);
 		if (iface->is_reattach_due)
-			reattach(d, iface);
+			reattach(all, iface);
 		return;
 	}
 	if (!iface->ifindex && !if_nametoindex(iface->config.name))
 		return;
 	if (iface->ifindex && !is_sound) {
 		log_warn("%s: the interface or its XDP program is gone", iface->config.name);
-		iface_close(iface, d->crew, false);
+		iface_close(iface, all->crew, false);
 	}
-	(void)attach_and_open(d, iface);
+	(void)attach_and_open(all, iface);
 }
 
-void daemon_check_ifaces(struct daemon *d)
+void interfaces_check(struct interfaces *all)
 {
-	for (size_t i = 0; i < d->n_ifaces; i++)
-		check(d, &d->ifaces[i]);
+	for (size_t i = 0; i < all->n; i++)
+		check(all, &all->at[i]);
 }
 
-void daemon_guard_ifaces(struct daemon *d)
+void interfaces_guard(struct interfaces *all)
 {
 	struct iface *iface;
 
-	for (iface = d->ifaces; iface < d->ifaces + d->n_ifaces; iface++) {
+	for (iface = all->at; iface < all->at + all->n; iface++) {
 		if (!iface->wanted)
 			continue;
 		iface_peer_watch(iface, clock_ns());
 		if (iface->is_reattach_due)
-			reattach(d, iface);
+			reattach(all, iface);
 	}
 }
 
-void daemon_look_at_load(struct daemon *d)
+void interfaces_look_at_load(struct interfaces *all)
 {
 	struct iface *iface;
 
-	for (iface = d->ifaces; iface < d->ifaces + d->n_ifaces; iface++) {
+	for (iface = all->at; iface < all->at + all->n; iface++) {
 		overload_look(&iface->overload, iface->config.name, iface->program, clock_ns());
 		iface_guard_hits(iface, clock_ns());
 	}
 }
 
 /* NULL: there are too many. */
-static struct iface *add_iface(struct daemon *d, const struct config_interface *config)
+static struct iface *add_iface(struct interfaces *all, const struct config_interface *config)
 {
 	struct iface *iface;
 
-	if (d->n_ifaces == CONFIG_INTERFACES_MAX)
+	if (all->n == CONFIG_INTERFACES_MAX)
 		return NULL;
-	iface = &d->ifaces[d->n_ifaces++];
+	iface = &all->at[all->n++];
 	iface_init(iface, config);
 	return iface;
 }
 
 /* As an interface that the configuration does not know gets its defaults. */
-static struct iface *add_by_hand(struct daemon *d, const char *ifname)
+static struct iface *add_by_hand(struct interfaces *all, const char *ifname)
 {
 	struct config_interface config = { .driver_answers = true };
 	struct iface *iface = NULL;
 
 	if (strlen(ifname) < sizeof(config.name)) {
 		snprintf(config.name, sizeof(config.name), "%s", ifname);
-		iface = add_iface(d, &config);
+		iface = add_iface(all, &config);
 	}
 	if (iface)
 		iface->is_added = true;
@@ -225,42 +255,42 @@ static struct iface *add_by_hand(struct daemon *d, const char *ifname)
 }
 
 /* Behind iface_close(). */
-static void drop_iface(struct daemon *d, struct iface *iface)
+static void drop_iface(struct interfaces *all, struct iface *iface)
 {
-	const struct iface *end = d->ifaces + d->n_ifaces;
+	const struct iface *end = all->at + all->n;
 
 	memmove(iface, iface + 1, (size_t)(end - (iface + 1)) * sizeof(*iface));
-	d->n_ifaces--;
+	all->n--;
 }
 
 /* What a command has brought goes with a command; what the configuration says of it holds again. */
-static void take_back(struct daemon *d, struct iface *iface)
+static void take_back(struct interfaces *all, struct iface *iface)
 {
 	if (iface->is_added) {
-		drop_iface(d, iface);
+		drop_iface(all, iface);
 		return;
 	}
 	iface->config.xdp = CONFIG_XDP_OFF;
 	iface->is_switched_on = false;
 }
 
-int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_cap)
+int interfaces_attach(struct interfaces *all, const char *ifname, char *err, size_t err_cap)
 {
-	struct iface *iface = find_iface(d, ifname);
+	struct iface *iface = find_iface(all, ifname);
 	int code;
 
 	if (!if_nametoindex(ifname)) {
 		snprintf(err, err_cap, "%s: no such interface", ifname);
 		return -ENODEV;
 	}
-	if (d->is_anonymous) {
+	if (all->cache->is_anonymous) {
 		snprintf(err, err_cap, "BPF maps could not be made when volleyd started%s",
 			 privilege_has_xdp() ? ": its log says why" :
 					       ": it needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN");
 		return -EPERM;
 	}
 	if (!iface)
-		iface = add_by_hand(d, ifname);
+		iface = add_by_hand(all, ifname);
 	if (!iface)
 		return ERR_LIMIT;
 	iface->wanted = true;
@@ -270,15 +300,15 @@ int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 		iface->config.xdp = CONFIG_XDP_AUTO;
 		iface->is_switched_on = true;
 	}
-	code = attach_and_open(d, iface);
+	code = attach_and_open(all, iface);
 	if (code)
 		snprintf(err, err_cap, "%s: %s", ifname, iface->note);
 	return code;
 }
 
-int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_cap)
+int interfaces_detach(struct interfaces *all, const char *ifname, char *err, size_t err_cap)
 {
-	struct iface *iface = find_iface(d, ifname);
+	struct iface *iface = find_iface(all, ifname);
 	bool is_by_hand = iface && (iface->is_added || iface->is_switched_on);
 	int code = 0;
 
@@ -290,46 +320,47 @@ int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 		code = program_detach(iface->program);
 	if (code)
 		snprintf(err, err_cap, "%s: %s", ifname, err_text(code));
-	iface_close(iface, d->crew, true);
+	iface_close(iface, all->crew, true);
 	if (is_by_hand && !code)
-		take_back(d, iface);
+		take_back(all, iface);
 	else
 		iface->wanted = false;
 	return code;
 }
 
-int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *err, size_t err_cap)
+int interfaces_set_queues(struct interfaces *all, const char *ifname, uint32_t n, char *err,
+			  size_t err_cap)
 {
-	struct iface *iface = find_iface(d, ifname);
+	struct iface *iface = find_iface(all, ifname);
 
 	if (!iface) {
 		snprintf(err, err_cap, "%s: volleyd does not serve it: volleyctl attach %s", ifname,
 			 ifname);
 		return -ENOENT;
 	}
-	if (!d->crew) {
+	if (!all->crew) {
 		snprintf(err, err_cap,
 			 "volleyd is starting: try again when volleyctl status says ready");
 		return -EAGAIN;
 	}
 	iface->config.n_queues = n;
 	iface->retry_at_ns = 0;
-	iface_open_ports(iface, d->crew);
+	iface_open_ports(iface, all->crew);
 	return 0;
 }
 
 /* --- Reloads ------------------------------------------------------------------------------------- */
 
-int daemon_add_ifaces(struct daemon *d, const struct config *config, char *err, size_t err_cap)
+int interfaces_add(struct interfaces *all, const struct config *config, char *err, size_t err_cap)
 {
-	for (uint32_t i = 0; d->crew && i < config->n_interfaces; i++) {
+	for (uint32_t i = 0; all->crew && i < config->n_interfaces; i++) {
 		const struct config_interface *c = &config->interfaces[i];
 		struct iface *iface;
 		int code;
 
-		if (find_iface(d, c->name))
+		if (find_iface(all, c->name))
 			continue;
-		iface = add_iface(d, c);
+		iface = add_iface(all, c);
 		if (!iface) {
 			snprintf(
 				err, err_cap,
@@ -337,7 +368,7 @@ int daemon_add_ifaces(struct daemon *d, const struct config *config, char *err, 
 				CONFIG_INTERFACES_MAX);
 			return ERR_LIMIT;
 		}
-		code = begin(d, iface);
+		code = begin(all, iface);
 		if (code == -EPROTO || code == ERR_RUNNING) {
 			snprintf(err, err_cap, "%s: %s", c->name, iface->note);
 			return code;
@@ -347,26 +378,27 @@ int daemon_add_ifaces(struct daemon *d, const struct config *config, char *err, 
 }
 
 /* The program goes first, so that all that still comes is the kernel's. */
-static void let_go(struct daemon *d, struct iface *iface)
+static void let_go(struct interfaces *all, struct iface *iface)
 {
 	int code = iface->program ? program_detach(iface->program) : 0;
 
 	if (code)
 		log_error("%s: %s", iface->config.name, err_text(code));
-	iface_close(iface, d->crew, true);
+	iface_close(iface, all->crew, true);
 }
 
 /* What a command has said of it is forgotten, but for a detach. */
-static void begin_anew(struct daemon *d, struct iface *iface, const struct config_interface *c)
+static void begin_anew(struct interfaces *all, struct iface *iface,
+		       const struct config_interface *c)
 {
 	const bool is_wanted = iface->wanted || iface->is_added;
 
 	log_notice("%s: attached anew, as the configuration says", c->name);
-	iface_close(iface, d->crew, false);
+	iface_close(iface, all->crew, false);
 	iface_init(iface, c);
 	iface->wanted = is_wanted;
 	if (is_wanted)
-		(void)begin(d, iface);
+		(void)begin(all, iface);
 }
 
 /* The lists are of the configuration that is going. */
@@ -377,12 +409,13 @@ static void take_lists(struct iface *iface, const struct config_interface *c)
 	iface->config.device = c->device;
 }
 
-void daemon_settle_ifaces(struct daemon *d, const struct config *before, const struct config *after)
+void interfaces_settle(struct interfaces *all, const struct config *before,
+		       const struct config *after)
 {
-	if (!d->crew)
+	if (!all->crew)
 		return;
-	for (size_t i = d->n_ifaces; i--;) {
-		struct iface *iface = &d->ifaces[i];
+	for (size_t i = all->n; i--;) {
+		struct iface *iface = &all->at[i];
 		const struct config_interface *was =
 			config_find_interface(before, iface->config.name);
 		const struct config_interface *is =
@@ -391,57 +424,24 @@ void daemon_settle_ifaces(struct daemon *d, const struct config *before, const s
 		if (!is && iface->is_added)
 			continue;
 		if (!is) {
-			let_go(d, iface);
-			drop_iface(d, iface);
+			let_go(all, iface);
+			drop_iface(all, iface);
 		} else if (iface->is_added || (was && !config_interface_is_same(was, is))) {
-			begin_anew(d, iface, is);
+			begin_anew(all, iface, is);
 		} else {
 			take_lists(iface, is);
 		}
 	}
 }
 
-void daemon_catch_up_ifaces(struct daemon *d)
+void interfaces_catch_up(struct interfaces *all, const struct config *running,
+			 const struct config *wanted)
 {
-	const struct config *config = catalogs_config(d->catalogs);
 	char err[512];
 
-	if (config == d->config)
+	if (wanted == running)
 		return;
-	if (daemon_add_ifaces(d, config, err, sizeof(err)))
+	if (interfaces_add(all, wanted, err, sizeof(err)))
 		log_error("%s", err);
-	daemon_settle_ifaces(d, d->config, config);
-}
-
-/* --- Services ------------------------------------------------------------------------------------ */
-
-static int update_services_of(struct daemon *d, struct volley_state *state)
-{
-	const struct config *config = catalogs_config(d->catalogs);
-	bool has_tunnels = false;
-	int err;
-
-	for (uint32_t i = 0; i < config->n_interfaces; i++)
-		has_tunnels |= config->interfaces[i].tunnels != 0;
-	err = services_update_ends(state, config->listen, config->n_listen, has_tunnels);
-	d->ends_overflow = err == -ENOSPC;
-	if (err)
-		log_warn("ends of tunnels: %s", err_text(err));
-	return services_update(state, config->listen, config->n_listen, &d->n_services);
-}
-
-void daemon_update_services(struct daemon *d)
-{
-	const struct config *config = catalogs_config(d->catalogs);
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < 2 && d->alive[i]; i++)
-		err = update_services_of(d, d->alive[i]);
-	if (!err)
-		err = dpdk_iface_update_services(config->listen, config->n_listen);
-	d->services_overflow = err == -ENOSPC;
-	if (err)
-		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),
-			 d->n_services);
+	interfaces_settle(all, running, wanted);
 }
