@@ -409,6 +409,15 @@ uint64_t ctl_defer(const struct ctl *ctl)
 	return ctl->n_requests;
 }
 
+int ctl_defer_or_tell(const struct ctl *ctl, uint64_t *ticket, char *err, size_t err_cap)
+{
+	*ticket = ctl_defer(ctl);
+	if (*ticket)
+		return 0;
+	snprintf(err, err_cap, "too many clients wait for replies: try again later");
+	return -EBUSY;
+}
+
 void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, json_t *result,
 		const char *err)
 {

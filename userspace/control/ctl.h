@@ -65,6 +65,9 @@ void ctl_poll(struct ctl *ctl, uint64_t now_ns);
  * many wait already.
  */
 uint64_t ctl_defer(const struct ctl *ctl);
+/* The same; where too many wait, it is -EBUSY with a sentence in err, else 0. */
+int ctl_defer_or_tell(const struct ctl *ctl, uint64_t *ticket, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
 
 /*
  * Sends the reply to the request with that ticket, as run() would have given it: CODE 0 and RESULT,

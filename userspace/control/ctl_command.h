@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "config/ctl_protocol.h"
 
@@ -30,5 +31,17 @@ struct ctl_command {
 	enum ctl_kind kind;
 	void *(*of)(void *user);
 };
+
+/* --- For run() --- */
+
+/* The i-th argument; NULL: there are fewer. */
+const char *ctl_arg(const json_t *args, size_t i);
+
+/* Reads `-n N`, N from 1 to max; without arguments *n stays. 0, or -EINVAL with a sentence in err. */
+int ctl_read_n(const json_t *args, uint64_t max, uint64_t *n, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
+/* The daemon is starting, and this command has to wait for it: -EAGAIN with a sentence in err. */
+int ctl_not_ready(char *err, size_t err_cap);
 
 #endif

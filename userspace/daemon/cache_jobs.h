@@ -4,6 +4,9 @@
 #ifndef VOLLEY_DAEMON_CACHE_JOBS_H
 #define VOLLEY_DAEMON_CACHE_JOBS_H
 
+#include <jansson.h>
+#include <stddef.h>
+
 #include "control/ctl.h"
 #include "daemon/resize.h"
 #include "daemon/snapshots.h"
@@ -13,5 +16,10 @@ struct cache_jobs {
 	struct snapshots *snapshots;
 	struct ctl *ctl; /* where clients wait for the end of a job */
 };
+
+/* `cache resize`, `cache dump`, `cache load`: the run() of struct ctl_commands; the user is a struct cache_jobs. */
+int cache_jobs_resize(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+int cache_jobs_dump(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+int cache_jobs_load(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 
 #endif

@@ -16,7 +16,6 @@
 #include "base/chore.h"
 #include "base/json_put.h"
 #include "report/report.h"
-#include "config/value.h"
 
 #define FOUND_MAX 256u /* answers that a lookup shows */
 
@@ -225,29 +224,12 @@ static int start(struct cache_query *q, walk_visit *visit, json_t *(*report)(str
 	return CTL_LATER;
 }
 
-static const char *arg(const json_t *args, size_t i)
-{
-	return json_string_value(json_array_get(args, i));
-}
-
-static int read_n(const json_t *args, uint64_t *n, char *err, size_t err_cap)
-{
-	static const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = ZONES_MAX };
-	const char *option = arg(args, 0), *text = arg(args, 1);
-
-	*n = ZONES_DEFAULT;
-	if (!option || (!strcmp(option, "-n") && text && !value_read_number(&key, text, n)))
-		return 0;
-	snprintf(err, err_cap, "it takes -n and a number from 1 to %u", ZONES_MAX);
-	return -EINVAL;
-}
-
 int cache_queries_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct cache_queries *queries = user;
 	struct cache_query *q;
-	uint64_t n_zones;
-	int code = read_n(args, &n_zones, err, err_cap);
+	uint64_t n_zones = ZONES_DEFAULT;
+	int code = ctl_read_n(args, ZONES_MAX, &n_zones, err, err_cap);
 
 	(void)result;
 	if (!code)
@@ -282,7 +264,7 @@ static int look_up(struct cache_queries *queries, const struct cache_match *matc
 int cache_queries_lookup(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct cache_match match;
-	int code = cache_match_read_name(&match, arg(args, 0), arg(args, 1), err, err_cap);
+	int code = cache_match_read_name(&match, ctl_arg(args, 0), ctl_arg(args, 1), err, err_cap);
 
 	(void)result;
 	return code ? code : look_up(user, &match, NULL, err, err_cap);

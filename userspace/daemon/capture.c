@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "config/value.h"
 #include "config/words.h"
+#include "control/ctl_command.h"
 #include "daemon/taps.h"
 #include "dns/name.h"
 #include "report/report_view.h"
@@ -183,16 +184,11 @@ static int read_condition(struct filter *f, const char *what, const char *text)
 	return code < 0 ? code : 0;
 }
 
-static const char *arg(const json_t *args, size_t i)
-{
-	return json_string_value(json_array_get(args, i));
-}
-
 static int read_filter(struct filter *f, const json_t *args, char *err, size_t err_cap)
 {
 	memset(f, 0, sizeof(*f));
 	for (size_t i = 2; i < json_array_size(args); i += 2) {
-		const char *what = arg(args, i), *text = arg(args, i + 1);
+		const char *what = ctl_arg(args, i), *text = ctl_arg(args, i + 1);
 
 		if (what && text && !read_condition(f, what, text))
 			continue;
@@ -268,7 +264,7 @@ static int begin(struct capture *c, const struct report_view *v, const json_t *a
 	code = read_filter(&c->filter, args, err, err_cap);
 	if (code)
 		return code;
-	if (!arg(args, 1) || value_read_number(&key, arg(args, 1), &c->count)) {
+	if (!ctl_arg(args, 1) || value_read_number(&key, ctl_arg(args, 1), &c->count)) {
 		snprintf(err, err_cap, "-n takes a number from 1 to %u", COUNT_MAX);
 		return -EINVAL;
 	}
@@ -332,14 +328,11 @@ int capture_run(void *user, const json_t *args, json_t **result, char *err, size
 {
 	struct capture *c = user;
 	const struct report_view *v = report_view_now(&c->reports);
-	const char *word = arg(args, 0), *id = arg(args, 1);
+	const char *word = ctl_arg(args, 0), *id = ctl_arg(args, 1);
 	int code = 0;
 
-	if (!v->crew) {
-		snprintf(err, err_cap,
-			 "volleyd is starting: try again when volleyctl status says ready");
-		return -EAGAIN;
-	}
+	if (!v->crew)
+		return ctl_not_ready(err, err_cap);
 	if (!strcmp(word, "begin"))
 		code = begin(c, v, args, err, err_cap);
 	else if ((strcmp(word, "next") != 0 && strcmp(word, "end") != 0) || !id || !c->is_on ||

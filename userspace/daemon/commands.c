@@ -10,18 +10,13 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "config/value.h"
+#include "config/words.h"
 #include "daemon/cache_queries.h"
 #include "daemon/capture.h"
-#include "daemon/commands_block.h"
 #include "daemon/commands_config.h"
-#include "daemon/commands_cookies.h"
-#include "daemon/commands_drain.h"
 #include "daemon/commands_policy.h"
-#include "daemon/commands_port.h"
-#include "daemon/commands_resize.h"
 #include "daemon/commands_resolver.h"
-#include "daemon/commands_rrl.h"
-#include "daemon/commands_snapshot.h"
 #include "daemon/commands_zone.h"
 #include "daemon/daemon_internal.h"
 #include "daemon/daemon_audit.h"
@@ -32,26 +27,10 @@
 #include "report/names_report.h"
 #include "report/report.h"
 
-/* The i-th argument, or NULL. */
-static const char *arg(const json_t *args, size_t i)
-{
-	return json_string_value(json_array_get(args, i));
-}
-
 static int give(json_t **result, json_t *object)
 {
 	*result = object;
 	return object ? 0 : -ENOMEM;
-}
-
-/* While the zones are loaded for the first time there is little to command. */
-static bool has_workers(const struct crew *crew, char *err, size_t err_cap)
-{
-	if (!crew)
-		snprintf(err, err_cap,
-			 "volleyd is starting and loads its zones: try again when "
-			 "volleyctl status says ready");
-	return crew;
 }
 
 static int run_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
@@ -65,7 +44,7 @@ static int run_stats(void *user, const json_t *args, json_t **result, char *err,
 	const struct report_view *v = user;
 
 	(void)args;
-	return has_workers(v->crew, err, err_cap) ? give(result, report_stats(v)) : -EAGAIN;
+	return v->crew ? give(result, report_stats(v)) : ctl_not_ready(err, err_cap);
 }
 
 static int run_port_status(void *user, const json_t *args, json_t **result, char *err,
@@ -74,7 +53,7 @@ static int run_port_status(void *user, const json_t *args, json_t **result, char
 	const struct report_view *v = user;
 
 	(void)args;
-	return has_workers(v->crew, err, err_cap) ? give(result, report_ports(v)) : -EAGAIN;
+	return v->crew ? give(result, report_ports(v)) : ctl_not_ready(err, err_cap);
 }
 
 /* --- zone ---------------------------------------------------------------------------------------- */
@@ -89,7 +68,7 @@ static int run_zone_status(void *user, const json_t *args, json_t **result, char
 			   size_t err_cap)
 {
 	const struct report_view *v = user;
-	const char *name = arg(args, 0);
+	const char *name = ctl_arg(args, 0);
 
 	if (name && !zones_find(v->zones, name))
 		return no_such_zone(name, err, err_cap);
@@ -113,21 +92,19 @@ static int call_new(struct call **out, struct daemon *d, const char *name, char 
 		    size_t err_cap)
 {
 	struct call *call = calloc(1, sizeof(*call));
+	int code;
 
 	if (!call)
 		return -ENOMEM;
 	call->daemon = d;
-	call->ticket = ctl_defer(d->ctl);
 	call->name = name ? strdup(name) : NULL;
-	if (call->ticket && (!name || call->name)) {
+	code = name && !call->name ? -ENOMEM :
+				     ctl_defer_or_tell(d->ctl, &call->ticket, err, err_cap);
+	if (code)
+		call_free(call);
+	else
 		*out = call;
-		return 0;
-	}
-	if (!call->ticket)
-		snprintf(err, err_cap, "%d clients wait for zones already, try again later",
-			 CTL_WAITING_CAP);
-	call_free(call);
-	return *err ? -EBUSY : -ENOMEM;
+	return code;
 }
 
 /* All zones, and what of the configuration is not in place. */
@@ -164,7 +141,7 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 			   size_t err_cap)
 {
 	struct daemon *d = user;
-	const char *name = arg(args, 0);
+	const char *name = ctl_arg(args, 0);
 	struct call *call;
 	int code = call_new(&call, d, name, err, err_cap);
 
@@ -186,10 +163,10 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct daemon *d = user;
-	int code = -EAGAIN;
+	int code = d->interfaces.crew ?
+			   interfaces_attach(&d->interfaces, ctl_arg(args, 0), err, err_cap) :
+			   ctl_not_ready(err, err_cap);
 
-	if (has_workers(d->interfaces.crew, err, err_cap))
-		code = interfaces_attach(&d->interfaces, arg(args, 0), err, err_cap);
 	return code ? code : give(result, report_status(daemon_view(d)));
 }
 
@@ -198,17 +175,30 @@ static int run_detach(void *user, const json_t *args, json_t **result, char *err
 	struct interfaces *all = user;
 
 	(void)result;
-	return has_workers(all->crew, err, err_cap) ?
-		       interfaces_detach(all, arg(args, 0), err, err_cap) :
-		       -EAGAIN;
+	return all->crew ? interfaces_detach(all, ctl_arg(args, 0), err, err_cap) :
+			   ctl_not_ready(err, err_cap);
 }
 
+/*
+ * The kernel takes no queue away that an AF_XDP socket has. So before ethtool -L makes them fewer, volleyd gives
+ * up those sockets, and packets that arrive there meanwhile go to the kernel's.
+ */
 static int run_port_queues(void *user, const json_t *args, json_t **result, char *err,
 			   size_t err_cap)
 {
+	const struct words_key *key = words_find_key("interfaces[].queues");
+	const char *text = ctl_arg(args, 1);
 	struct daemon *d = user;
-	int code = commands_port_set_queues(&d->interfaces, args, err, err_cap);
+	char accepts[128];
+	uint64_t n;
+	int code;
 
+	if (value_read_number(key, text, &n)) {
+		words_accepts(key, accepts, sizeof(accepts));
+		snprintf(err, err_cap, "%s: give %s", text, accepts);
+		return -EINVAL;
+	}
+	code = interfaces_set_queues(&d->interfaces, ctl_arg(args, 0), (uint32_t)n, err, err_cap);
 	return code ? code : give(result, report_ports(daemon_view(d)));
 }
 
@@ -234,11 +224,8 @@ static int run_names_rebuild(void *user, const json_t *args, json_t **result, ch
 			 "be used");
 		return -EOPNOTSUPP;
 	}
-	if (!d->is_ready) {
-		snprintf(err, err_cap,
-			 "volleyd is starting: try again when volleyctl status says ready");
-		return -EAGAIN;
-	}
+	if (!d->is_ready)
+		return ctl_not_ready(err, err_cap);
 	code = names_filter_rebuild(&d->names, d->zones.zones, true);
 	return code ? code : run_names(user, args, result, err, err_cap);
 }
@@ -250,7 +237,7 @@ static int run_config_apply(void *user, const json_t *args, json_t **result, cha
 	int code = commands_config_diff(&d->zones, args, result, err, err_cap);
 
 	if (!code)
-		code = daemon_apply(d, arg(args, 0), err, err_cap);
+		code = daemon_apply(d, ctl_arg(args, 0), err, err_cap);
 	if (code) {
 		json_decref(*result);
 		*result = NULL;
@@ -261,7 +248,7 @@ static int run_config_apply(void *user, const json_t *args, json_t **result, cha
 static int run_stop(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct daemon *d = user;
-	const char *option = arg(args, 0);
+	const char *option = ctl_arg(args, 0);
 
 	(void)result;
 	if (option && strcmp(option, "--keep")) {
@@ -323,9 +310,9 @@ const struct ctl_command commands[] = {
 	{ "cache lookup", cache_queries_lookup, CTL_READS, queries_of },
 	{ "cache flush", cache_queries_flush, CTL_CHANGES, queries_of },
 	{ "cache top", top_names_run_top, CTL_READS, view_of },
-	{ "cache dump", commands_cache_dump, CTL_CHANGES, jobs_of },
-	{ "cache load", commands_cache_load, CTL_CHANGES, jobs_of },
-	{ "cache resize", commands_cache_resize, CTL_CHANGES, jobs_of },
+	{ "cache dump", cache_jobs_dump, CTL_CHANGES, jobs_of },
+	{ "cache load", cache_jobs_load, CTL_CHANGES, jobs_of },
+	{ "cache resize", cache_jobs_resize, CTL_CHANGES, jobs_of },
 	{ "top", live_run_top, CTL_READS, live_of },
 	{ "capture", capture_run, CTL_READS, capture_of },
 	{ "names", run_names, CTL_READS, NULL },
@@ -345,7 +332,7 @@ const struct ctl_command commands[] = {
 	{ "port status", run_port_status, CTL_READS, view_of },
 	{ "port queues", run_port_queues, CTL_READS, NULL },
 	{ "health", health_facts_run, CTL_READS, view_of },
-	{ "drain", commands_drain, CTL_CHANGES, drain_of },
+	{ "drain", drain_run, CTL_CHANGES, drain_of },
 	{ "config show", commands_config_show, CTL_READS, zones_of },
 	{ "config diff", commands_config_diff, CTL_READS, zones_of },
 	{ "config apply", run_config_apply, CTL_CHANGES, NULL },

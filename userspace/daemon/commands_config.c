@@ -47,7 +47,7 @@ int commands_config_show(void *user, const json_t *args, json_t **result, char *
 {
 	const struct zone_service *s = user;
 	const struct config *config = zone_service_config(s);
-	const char *option = json_string_value(json_array_get(args, 0));
+	const char *option = ctl_arg(args, 0);
 	json_t *tree, *o, *warnings = json_array();
 	int code;
 
@@ -140,5 +140,5 @@ static int examine(struct zone_service *s, const char *from, json_t **result, ch
 
 int commands_config_diff(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	return examine(user, json_string_value(json_array_get(args, 0)), result, err, err_cap);
+	return examine(user, ctl_arg(args, 0), result, err, err_cap);
 }

@@ -9,16 +9,6 @@
 #include "report/report_lookup.h"
 #include "report/report_upstreams.h"
 
-/* Before, neither the resolver's place nor the lists are as they will be. */
-static bool is_ready(const struct report_view *v, char *err, size_t err_cap)
-{
-	if (!v->crew)
-		snprintf(err, err_cap,
-			 "volleyd is starting and loads its zones: try again when "
-			 "volleyctl status says ready");
-	return v->crew;
-}
-
 int commands_resolver_lookup(void *user, const json_t *args, json_t **result, char *err,
 			     size_t err_cap)
 {
@@ -26,14 +16,13 @@ int commands_resolver_lookup(void *user, const json_t *args, json_t **result, ch
 	const struct report_view *v = report_view_now(&queries->reports);
 	struct cache_match match;
 	json_t *o;
-	int code = cache_match_read_name(&match, json_string_value(json_array_get(args, 0)),
-					 json_string_value(json_array_get(args, 1)), err, err_cap);
+	int code = cache_match_read_name(&match, ctl_arg(args, 0), ctl_arg(args, 1), err, err_cap);
 
 	(void)result;
 	if (code)
 		return code;
-	if (!is_ready(v, err, err_cap))
-		return -EAGAIN;
+	if (!v->crew) /* neither the resolver's place nor the lists are as they will be */
+		return ctl_not_ready(err, err_cap);
 	o = json_object();
 	if (!o)
 		return -ENOMEM;
@@ -48,8 +37,8 @@ int commands_resolver_infra(void *user, const json_t *args, json_t **result, cha
 	struct recursion_report report;
 
 	(void)args;
-	if (!is_ready(v, err, err_cap))
-		return -EAGAIN;
+	if (!v->crew)
+		return ctl_not_ready(err, err_cap);
 	recursion_report(v->recursion, &report);
 	*result = report_upstreams_all(report.resolver_config, report.resolver);
 	return *result ? 0 : -ENOMEM;

@@ -14,11 +14,6 @@
 #include "zonemgr/edit_lines.h"
 #include "report/report.h"
 
-static const char *arg(const json_t *args, size_t i)
-{
-	return json_string_value(json_array_get(args, i));
-}
-
 static struct zones_entry *find(struct zone_service *s, const char *name, char *err, size_t err_cap)
 {
 	struct zones_entry *entry = zones_get(s->zones, name);
@@ -60,21 +55,21 @@ static char *join(const json_t *args)
 	char *line, *at;
 
 	for (size_t i = 1; i < n; i++)
-		bytes += strlen(arg(args, i)) + 1;
+		bytes += strlen(ctl_arg(args, i)) + 1;
 	line = at = malloc(bytes);
 	for (size_t i = 1; line && i < n; i++)
-		at += sprintf(at, "%s%s", i > 1 ? " " : "", arg(args, i));
+		at += sprintf(at, "%s%s", i > 1 ? " " : "", ctl_arg(args, i));
 	return line;
 }
 
 /* A line for each argument where these are lines; else they are the words of one. */
 static int read_lines(struct editing *e, const json_t *args)
 {
-	size_t n = is_line(arg(args, 1)) ? json_array_size(args) - 1 : 1;
+	size_t n = is_line(ctl_arg(args, 1)) ? json_array_size(args) - 1 : 1;
 
 	e->lines = calloc(n, sizeof(*e->lines));
 	for (size_t i = 0; e->lines && i < n; i++) {
-		e->lines[i] = is_line(arg(args, 1)) ? strdup(arg(args, i + 1)) : join(args);
+		e->lines[i] = is_line(ctl_arg(args, 1)) ? strdup(ctl_arg(args, i + 1)) : join(args);
 		e->n_lines += e->lines[i] != NULL;
 	}
 	return e->n_lines == n ? 0 : -ENOMEM;
@@ -131,11 +126,9 @@ static int begin_editing(struct zone_service *s, struct zones_entry *entry, stru
 	int code;
 
 	e->service = s;
-	e->ticket = ctl_defer(s->ctl);
-	if (!e->ticket) {
-		snprintf(err, err_cap, "%d clients wait already, try again later", CTL_WAITING_CAP);
-		return -EBUSY;
-	}
+	code = ctl_defer_or_tell(s->ctl, &e->ticket, err, err_cap);
+	if (code)
+		return code;
 	code = zones_change(s->zones, entry, run_edit, e, on_edited, e, &why);
 	if (code == 1)
 		snprintf(err, err_cap, "nothing would change");
@@ -149,7 +142,7 @@ static int begin_editing(struct zone_service *s, struct zones_entry *entry, stru
 int commands_zone_edit(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct zone_service *s = user;
-	struct zones_entry *entry = find(s, arg(args, 0), err, err_cap);
+	struct zones_entry *entry = find(s, ctl_arg(args, 0), err, err_cap);
 	struct editing *e;
 	int code;
 
@@ -190,20 +183,20 @@ int commands_zone_refresh(void *user, const json_t *args, json_t **result, char 
 			  size_t err_cap)
 {
 	(void)result;
-	return refresh(user, arg(args, 0), false, err, err_cap);
+	return refresh(user, ctl_arg(args, 0), false, err, err_cap);
 }
 
 int commands_zone_retransfer(void *user, const json_t *args, json_t **result, char *err,
 			     size_t err_cap)
 {
 	(void)result;
-	return refresh(user, arg(args, 0), true, err, err_cap);
+	return refresh(user, ctl_arg(args, 0), true, err, err_cap);
 }
 
 int commands_zone_notify(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct zone_service *s = user;
-	struct zones_entry *entry = find(s, arg(args, 0), err, err_cap);
+	struct zones_entry *entry = find(s, ctl_arg(args, 0), err, err_cap);
 
 	(void)result;
 	if (!entry)
@@ -284,7 +277,7 @@ static void flush_changed(struct flushing *f)
 int commands_zone_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct zone_service *s = user;
-	const char *name = arg(args, 0);
+	const char *name = ctl_arg(args, 0);
 	struct zones_entry *entry = name ? find(s, name, err, err_cap) : NULL;
 	struct flushing *f;
 	int code;
@@ -295,9 +288,10 @@ int commands_zone_flush(void *user, const json_t *args, json_t **result, char *e
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	*f = (struct flushing){ .service = s, .ticket = ctl_defer(s->ctl) };
-	if (!f->ticket)
-		note_failure(f, "too many clients wait already, try again later", -EBUSY);
+	*f = (struct flushing){ .service = s };
+	code = ctl_defer_or_tell(s->ctl, &f->ticket, f->err, sizeof(f->err));
+	if (code)
+		f->code = code;
 	else if (name)
 		flush(f, entry);
 	else
@@ -329,7 +323,7 @@ static uint64_t now_s(const struct zone_service *s)
 
 int commands_zone_ds(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct signing *s = signing_of(user, arg(args, 0), err, err_cap);
+	struct signing *s = signing_of(user, ctl_arg(args, 0), err, err_cap);
 
 	if (!s)
 		return ERR_NOT_FOUND;
@@ -339,7 +333,7 @@ int commands_zone_ds(void *user, const json_t *args, json_t **result, char *err,
 
 int commands_zone_keys(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	struct signing *s = signing_of(user, arg(args, 0), err, err_cap);
+	struct signing *s = signing_of(user, ctl_arg(args, 0), err, err_cap);
 
 	if (!s)
 		return ERR_NOT_FOUND;
@@ -350,8 +344,9 @@ int commands_zone_keys(void *user, const json_t *args, json_t **result, char *er
 int commands_zone_rollover(void *user, const json_t *args, json_t **result, char *err,
 			   size_t err_cap)
 {
-	struct signing *s = signing_of(user, arg(args, 0), err, err_cap);
-	int code = s ? signing_rollover(s, arg(args, 1), now_s(user), err, err_cap) : ERR_NOT_FOUND;
+	struct signing *s = signing_of(user, ctl_arg(args, 0), err, err_cap);
+	int code = s ? signing_rollover(s, ctl_arg(args, 1), now_s(user), err, err_cap) :
+		       ERR_NOT_FOUND;
 
 	if (code)
 		return code;
@@ -362,7 +357,7 @@ int commands_zone_rollover(void *user, const json_t *args, json_t **result, char
 int commands_zone_ds_seen(void *user, const json_t *args, json_t **result, char *err,
 			  size_t err_cap)
 {
-	struct signing *s = signing_of(user, arg(args, 0), err, err_cap);
+	struct signing *s = signing_of(user, ctl_arg(args, 0), err, err_cap);
 	int code = s ? signing_ds_seen(s, now_s(user), err, err_cap) : ERR_NOT_FOUND;
 
 	if (code)

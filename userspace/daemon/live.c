@@ -16,8 +16,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json_put.h"
-#include "config/value.h"
-#include "config/words.h"
+#include "control/ctl_command.h"
 #include "report/answers.h"
 #include "census/frequent.h"
 #include "daemon/taps.h"
@@ -235,20 +234,6 @@ void live_poll(struct live *live, uint64_t now_ns)
 
 /* --- The command --------------------------------------------------------------------------------- */
 
-static int read_n(const json_t *args, uint64_t *n)
-{
-	static const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = TOP_MAX };
-	const char *option = json_string_value(json_array_get(args, 0));
-	const char *text = json_string_value(json_array_get(args, 1));
-
-	*n = TOP_DEFAULT;
-	if (!option)
-		return 0;
-	if (strcmp(option, "-n") != 0 || !text || json_array_size(args) != 2)
-		return -EINVAL;
-	return value_read_number(&key, text, n);
-}
-
 static json_t *prefix_text(const struct frequent_counter *c)
 {
 	const bool is_ipv4 = c->key[0] == AF_INET;
@@ -331,18 +316,13 @@ int live_run_top(void *user, const json_t *args, json_t **result, char *err, siz
 {
 	struct live *live = user;
 	const struct report_view *v = report_view_now(&live->reports);
-	uint64_t now_ns = clock_ns(), n;
-	int code;
+	uint64_t now_ns = clock_ns(), n = TOP_DEFAULT;
+	int code = ctl_read_n(args, TOP_MAX, &n, err, err_cap);
 
-	if (read_n(args, &n)) {
-		snprintf(err, err_cap, "it takes -n and a number from 1 to %u", TOP_MAX);
-		return -EINVAL;
-	}
-	if (!v->crew) {
-		snprintf(err, err_cap,
-			 "volleyd is starting: try again when volleyctl status says ready");
-		return -EAGAIN;
-	}
+	if (code)
+		return code;
+	if (!v->crew)
+		return ctl_not_ready(err, err_cap);
 	code = live->is_on ? 0 : begin(live, now_ns);
 	if (code)
 		return code;
