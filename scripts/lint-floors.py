@@ -37,9 +37,11 @@ BELOW["zonemgr"] = BELOW["transfer"] | {"transfer"}
 BELOW["control"] = {"base", "config", "port"}    # sockets for commands and metrics; knows no daemon
 BELOW["policy"] = {"xdp", "base", "dns", "cache", "engine", "config", "bpf", "zonemgr", "control"}
 BELOW["recursion"] = {"base", "cache", "zone", "resolver", "engine", "port", "worker", "config", "bpf"}
-BELOW["report"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface", "census", "control", "policy", "recursion"}
-BELOW["daemon"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface", "census", "control", "policy", "recursion", "report"}
-BELOW["cmd"] = BELOW["daemon"] | BELOW["doctor"] | {"daemon", "doctor", "import"}
+BELOW["report"] = {"xdp", "base", "dns", "tap", "cache", "zone", "resolver", "engine", "census", "port", "config",
+                   "iface", "zonemgr", "control", "policy", "recursion"}    # reads, through a const view
+BELOW["daemon"] = {"xdp", "base", "dns", "tap", "cache", "zone", "store", "engine", "census", "config", "bpf", "iface",
+                   "transfer", "zonemgr", "control", "policy", "recursion", "report"}
+BELOW["cmd"] = {"base", "zone", "config", "client", "import", "doctor", "daemon"}
 SKELETONS = {"bpf", "iface"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

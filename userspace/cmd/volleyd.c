@@ -26,9 +26,11 @@ enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 enum { OPT_CHECK = 256, OPT_STRICT, OPT_ZONES, OPT_KEEP, OPT_VERSION, OPT_HELP };
 
+enum task { TASK_SERVE, TASK_CHECK };
+
 struct options {
 	const char *config;
-	bool is_check;
+	enum task task;
 	bool is_strict;
 	bool with_zones;
 	bool keep;
@@ -58,7 +60,7 @@ static int read_options(struct options *options, int argc, char **argv)
 			options->config = optarg;
 			break;
 		case OPT_CHECK:
-			options->is_check = true;
+			options->task = TASK_CHECK;
 			break;
 		case OPT_STRICT:
 			options->is_strict = true;
@@ -82,7 +84,7 @@ static int read_options(struct options *options, int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if ((options->is_strict || options->with_zones) && !options->is_check) {
+	if ((options->is_strict || options->with_zones) && options->task != TASK_CHECK) {
 		fprintf(stderr, "volleyd: %s is for --check\n",
 			options->is_strict ? "--strict" : "--zones");
 		return EXIT_USAGE;
@@ -142,7 +144,7 @@ int main(int argc, char **argv)
 	log_set_format(config->log_format);
 	if (!options.is_verbose)
 		log_set_level(config->log_level);
-	if (options.is_check)
+	if (options.task == TASK_CHECK)
 		return check(config, &options);
 	code = daemon_run(config, options.keep);
 	log_close();

@@ -21,9 +21,10 @@ enum ctl_kind {
 /*
  * A command: its name is one of words_commands, from where the number of arguments is checked
  * before. ARGS is an array of strings, borrowed. On success run() returns 0 and sets *RESULT to a
- * new reference to an object, or leaves it NULL for an empty one. On failure it returns a negative code and writes a
- * sentence to ERR, or leaves it "" for that of the code. CTL_LATER: neither; see ctl_defer().
- * of() finds in the user of all commands the part that this one works on; NULL: it gets the user itself.
+ * new reference to an object, or leaves it NULL for an empty one. On failure it returns a
+ * negative code and writes a sentence to ERR, or leaves it "" for that of the code. CTL_LATER:
+ * neither; see ctl_defer(). of() finds in the user of all commands the part that this one works
+ * on; NULL: it gets the user itself.
  */
 struct ctl_command {
 	const char *name;
@@ -37,7 +38,10 @@ struct ctl_command {
 /* The i-th argument; NULL: there are fewer. */
 const char *ctl_arg(const json_t *args, size_t i);
 
-/* Reads `-n N`, N from 1 to max; without arguments *n stays. 0, or -EINVAL with a sentence in err. */
+/*
+ * Reads `-n N`, N from 1 to max; without arguments *n stays. 0, or -EINVAL with a sentence in
+ * err.
+ */
 int ctl_read_n(const json_t *args, uint64_t max, uint64_t *n, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 

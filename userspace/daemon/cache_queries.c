@@ -25,8 +25,7 @@
 struct cache_query {
 	struct chore chore; /* first: chore and query have one address */
 	struct cache_queries *queries;
-	struct cache *
-		cache; /* that was in use when this began: it lives until all such chores have ended */
+	struct cache *cache; /* in use when this began: it lives until all such chores have ended */
 	uint64_t ticket;
 	walk_visit *visit;
 	json_t *(*report)(struct cache_query *q);
@@ -43,7 +42,10 @@ struct cache_query {
 	json_t *reply;  /* what they are added to; or NULL */
 };
 
-/* --- In the background --------------------------------------------------------------------------- */
+/*
+ * --- In the background
+ * ---------------------------------------------------------------------------
+ */
 
 static void run(struct chore *chore)
 {
@@ -94,7 +96,10 @@ static enum walk_step withdraw(void *user, const struct volley_entry *e)
 	return cache_match_has(&q->match, e) ? WALK_WITHDRAW : WALK_ON;
 }
 
-/* --- The reply ----------------------------------------------------------------------------------- */
+/*
+ * --- The reply
+ * -----------------------------------------------------------------------------------
+ */
 
 static json_t *report_stats_of(struct cache_query *q)
 {
@@ -190,7 +195,10 @@ static void ended(struct chore *chore)
 	query_free(q);
 }
 
-/* --- The commands -------------------------------------------------------------------------------- */
+/*
+ * --- The commands
+ * --------------------------------------------------------------------------------
+ */
 
 static int query_new(struct cache_query **out, struct cache_queries *queries, char *err,
 		     size_t err_cap)

@@ -23,7 +23,10 @@
 #include "report/health_facts.h"
 #include "report/top_names.h"
 
-/* --- Events -------------------------------------------------------------------------------------- */
+/*
+ * --- Events
+ * --------------------------------------------------------------------------------------
+ */
 
 static void on_signal(struct daemon *d)
 {
@@ -167,7 +170,10 @@ static void wait_for_event(struct daemon *d)
 		policies_poll(d->resolution.policies);
 }
 
-/* --- From start to life -------------------------------------------------------------------------- */
+/*
+ * --- From start to life
+ * --------------------------------------------------------------------------
+ */
 
 static int start(struct daemon *d)
 {

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The daemon's parts, for the few files that put them together: daemon.c (the thread's loop), daemon_open.c
- * (start and stop), daemon_reload.c, daemon_view.c (for reports) and commands.c. Control's thread calls all of
- * these.
+ * The daemon's parts, for the few files that put them together: daemon.c (the thread's loop),
+ * daemon_open.c (start and stop), daemon_reload.c, daemon_view.c (for reports) and commands.c.
+ * Control's thread calls all of these.
  */
 #ifndef VOLLEY_DAEMON_DAEMON_INTERNAL_H
 #define VOLLEY_DAEMON_DAEMON_INTERNAL_H
@@ -52,14 +52,17 @@ struct statistics {
 	struct zone_places *places;
 };
 
-/* Each part has its state and its functions in a header of its own, and is given the parts that it works with. */
+/*
+ * Each part has its state and its functions in a header of its own, and is given the parts that
+ * it works with.
+ */
 struct daemon {
 	struct config *config; /* that the start has read; zone_service_config() is in force */
 	struct engine_config engine_config;
 	uint64_t started_ns;
 	bool keep;     /* leave programs attached at the end */
 	bool stopping; /* set by a signal or a command */
-	bool is_ready; /* it answers; before, while the zones are loaded for the first time, there are no workers */
+	bool is_ready; /* it answers; before, while zones are loaded, there are no workers */
 	int lock_fd;
 	struct affinity affinity;
 	struct descriptors descriptors;
@@ -95,14 +98,15 @@ const struct report_view *daemon_view(struct daemon *d);
 
 /*
  * Reads the configuration again, puts the keys that a reload can change in place, and begins to
- * load its zones. Another cache.size resizes the cache; log and status list changed keys that need a new start
- * (report/new_start.h). 0: done() follows, as for zones_configure(). Else a negative code, with a
- * sentence in err.
+ * load its zones. Another cache.size resizes the cache; log and status list changed keys that
+ * need a new start (report/new_start.h). 0: done() follows, as for zones_configure(). Else a
+ * negative code, with a sentence in err.
  */
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);
 /*
- * The same with the text of the file at `from` in place of the configuration's; the caller replaces the file of the configuration after this has returned
- * 0. The result of loading the zones is logged.
+ * The same with the text of the file at `from` in place of the configuration's; the caller
+ * replaces the file of the configuration after this has returned 0. The result of loading the
+ * zones is logged.
  */
 int daemon_apply(struct daemon *d, const char *from, char *err, size_t err_cap);
 
@@ -118,15 +122,23 @@ int daemon_tell_reload(const struct daemon *d, const char *name, int code, char 
  * has been logged. daemon_close() follows in any case.
  */
 int daemon_open(struct daemon *d) __attribute__((warn_unused_result));
-/* When the zones are loaded: workers, their ports, service addresses. 0 or a negative code, logged. */
+/*
+ * When the zones are loaded: workers, their ports, service addresses. 0 or a negative code,
+ * logged.
+ */
 int daemon_open_workers(struct daemon *d) __attribute__((warn_unused_result));
-/* Closes the parts that are open, in reverse order. First the driver stops answering, unless d->keep is set. */
+/*
+ * Closes the parts that are open, in reverse order. First the driver stops answering, unless
+ * d->keep is set.
+ */
 void daemon_close(struct daemon *d);
 
 /* A reload by a signal: failures are logged, and systemd is told of begin and end. */
 void daemon_reload_by_signal(struct daemon *d);
 
-/* Puts the rate limits of a configuration in force, for driver and workers. 0, or -errno, logged. */
+/*
+ * Puts the rate limits of a configuration in force, for driver and workers. 0, or -errno, logged.
+ */
 int daemon_configure_rate_limits(struct daemon *d, const struct config *config)
 	__attribute__((warn_unused_result));
 

@@ -36,7 +36,10 @@ static struct report_source reports_of(struct daemon *d)
 	return (struct report_source){ view_of, d };
 }
 
-/* --- The cache ----------------------------------------------------------------------------------- */
+/*
+ * --- The cache
+ * -----------------------------------------------------------------------------------
+ */
 
 /* Before anything is written that the program compares with its clock. */
 static void follow_driver_clock(void)
@@ -125,7 +128,10 @@ static int open_cache(struct daemon *d)
 	return heartbeat_start(&d->heartbeat);
 }
 
-/* --- Control's thread ---------------------------------------------------------------------------- */
+/*
+ * --- Control's thread
+ * ----------------------------------------------------------------------------
+ */
 
 static void write_metrics(void *user, struct metrics_text *out)
 {
@@ -206,7 +212,10 @@ static int open_events(struct daemon *d)
 	return code;
 }
 
-/* --- Zones, recursion, policies, blocks ---------------------------------------------------------- */
+/*
+ * --- Zones, recursion, policies, blocks
+ * ----------------------------------------------------------
+ */
 
 static int open_resolution(struct daemon *d)
 {
@@ -281,7 +290,10 @@ static int open_zones(struct daemon *d)
 	return zone_service_open_zones(&d->zones, env);
 }
 
-/* --- Open ---------------------------------------------------------------------------------------- */
+/*
+ * --- Open
+ * ----------------------------------------------------------------------------------------
+ */
 
 static void make_engine_config(struct daemon *d)
 {
@@ -346,7 +358,10 @@ int daemon_open(struct daemon *d)
 	return code;
 }
 
-/* --- When the zones are loaded ------------------------------------------------------------------- */
+/*
+ * --- When the zones are loaded
+ * -------------------------------------------------------------------
+ */
 
 /* When zones are in place: answers are taken back only for what is served. */
 static int open_snapshots(struct daemon *d)
@@ -471,12 +486,15 @@ int daemon_open_workers(struct daemon *d)
 	return code ? code : open_resize(d);
 }
 
-/* --- Close --------------------------------------------------------------------------------------- */
+/*
+ * --- Close
+ * ---------------------------------------------------------------------------------------
+ */
 
 /*
- * systemd kills a service that does not end within TimeoutStopSec: sd_notify(3). It is asked for more time
- * once, so that a disk that hangs does not keep the host from stopping. The watchdog is off by then, since
- * STOPPING=1 was said.
+ * systemd kills a service that does not end within TimeoutStopSec: sd_notify(3). It is asked for
+ * more time once, so that a disk that hangs does not keep the host from stopping. The watchdog is
+ * off by then, since STOPPING=1 was said.
  */
 static void ask_for_time(const struct daemon *d)
 {

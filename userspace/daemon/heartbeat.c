@@ -12,8 +12,8 @@
 #define ORPHAN_S_MIN 3u /* a heartbeat that is late by two must not silence the driver */
 
 /*
- * One event may keep control's thread that long: keys that are made for hundreds of zones, a disk that stands still.
- * Workers and driver answer meanwhile, so this is no reason for an end.
+ * One event may keep control's thread that long: keys that are made for hundreds of zones, a disk
+ * that stands still. Workers and driver answer meanwhile, so this is no reason for an end.
  */
 #define CONTROL_LONG_NS (300 * CLOCK_NS_PER_S)
 
@@ -128,7 +128,10 @@ int heartbeat_start(struct heartbeat *h)
 	return -err;
 }
 
-/* --- The watchdog -------------------------------------------------------------------------------- */
+/*
+ * --- The watchdog
+ * --------------------------------------------------------------------------------
+ */
 
 /* The number of a worker that hangs, or -1. */
 static int find_hanging(const struct health_watch *watch, unsigned int n)
@@ -155,7 +158,10 @@ void heartbeat_watch(struct heartbeat *h, const struct health_watch *watch, unsi
 	__atomic_store_n(&h->well_ns, hanging < 0 ? clock_ns() : 0, __ATOMIC_RELEASE);
 }
 
-/* --- The end ------------------------------------------------------------------------------------- */
+/*
+ * --- The end
+ * -------------------------------------------------------------------------------------
+ */
 
 static void stop_thread(struct heartbeat *h)
 {

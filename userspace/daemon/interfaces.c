@@ -34,8 +34,8 @@ static int attach(struct interfaces *all, struct iface *iface)
 }
 
 /*
- * Programs that ours are to replace answer on until there are workers; for the heartbeat. Not those that have fallen
- * silent, since what they have may be of another time.
+ * Programs that ours are to replace answer on until there are workers; for the heartbeat. Not
+ * those that have fallen silent, since what they have may be of another time.
  */
 static void keep_old_alive(struct interfaces *all)
 {
@@ -49,8 +49,9 @@ static void keep_old_alive(struct interfaces *all)
 }
 
 /*
- * A volleyd that died while it gave its interfaces another cache leaves two: the newer one first. What
- * was withdrawn was withdrawn from both (cache/sweep.h), and both have one table of generations.
+ * A volleyd that died while it gave its interfaces another cache leaves two: the newer one first.
+ * What was withdrawn was withdrawn from both (cache/sweep.h), and both have one table of
+ * generations.
  */
 int interfaces_attach_all(struct interfaces *all)
 {
@@ -349,7 +350,10 @@ int interfaces_set_queues(struct interfaces *all, const char *ifname, uint32_t n
 	return 0;
 }
 
-/* --- Reloads ------------------------------------------------------------------------------------- */
+/*
+ * --- Reloads
+ * -------------------------------------------------------------------------------------
+ */
 
 int interfaces_add(struct interfaces *all, const struct config *config, char *err, size_t err_cap)
 {

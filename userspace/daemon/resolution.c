@@ -67,9 +67,10 @@ static enum walk_step is_public(void *user, const struct volley_entry *e)
 }
 
 /*
- * Where not everyone may ask, no answer is public (engine/engine.c). Those of a daemon that let everyone ask would be
- * given by the driver, to everyone, until their zones are loaded. An earlier program that waits to be replaced has its own
- * cache and its own list of who may ask: it falls silent.
+ * Where not everyone may ask, no answer is public (engine/engine.c). Those of a daemon that let
+ * everyone ask would be given by the driver, to everyone, until their zones are loaded. An
+ * earlier program that waits to be replaced has its own cache and its own list of who may ask: it
+ * falls silent.
  */
 static int withdraw_public(struct resolution *r)
 {
@@ -196,11 +197,15 @@ int resolution_open_policies(struct resolution *r, struct chores *chores)
 	return err;
 }
 
-/* --- The clock ----------------------------------------------------------------------------------- */
+/*
+ * --- The clock
+ * -----------------------------------------------------------------------------------
+ */
 
 /*
- * libunbound counts by the wall clock when what it remembers expires. So when that clock was set, another
- * resolver takes its place, which remembers nothing. Volley's own clock is the monotonic one.
+ * libunbound counts by the wall clock when what it remembers expires. So when that clock was set,
+ * another resolver takes its place, which remembers nothing. Volley's own clock is the monotonic
+ * one.
  */
 void resolution_check_clock(struct resolution *r)
 {
@@ -216,7 +221,10 @@ void resolution_check_clock(struct resolution *r)
 			  err);
 }
 
-/* --- The end ------------------------------------------------------------------------------------- */
+/*
+ * --- The end
+ * -------------------------------------------------------------------------------------
+ */
 
 void resolution_stop(struct resolution *r)
 {

@@ -3,7 +3,8 @@
 /*
  * Recursion and policies: opened at the start, and configured anew by a reload.
  *
- *	answers that are no zone's ─► recursion/: clients and the resolver; policy/policies.h: lists and local data
+ *	recursion/           the clients that may ask, and the resolver
+ *	policy/policies.h    lists and local data
  *
  * Control's thread calls all of these.
  */
@@ -45,8 +46,8 @@ struct resolution {
 };
 
 /*
- * Opens the lists of clients and the resolver for the first time: before any zone is loaded. config->recursion is
- * then zeros. 0 or a negative code, logged.
+ * Opens the lists of clients and the resolver for the first time: before any zone is loaded.
+ * config->recursion is then zeros. 0 or a negative code, logged.
  */
 int resolution_open(struct resolution *r, struct config *config, struct chores *chores,
 		    struct tap *tap) __attribute__((warn_unused_result));
@@ -55,25 +56,28 @@ int resolution_open_policies(struct resolution *r, struct chores *chores)
 	__attribute__((warn_unused_result));
 
 /*
- * Puts the lists of clients and the settings for upstreams in place: at the start and by a reload. As
- * recursion_configure(): afterwards config->recursion is what was in place before. 0; or a negative code with a
- * sentence in err, and all is as before.
+ * Puts the lists of clients and the settings for upstreams in place: at the start and by a
+ * reload. As recursion_configure(): afterwards config->recursion is what was in place before. 0;
+ * or a negative code with a sentence in err, and all is as before.
  */
 int resolution_configure(struct resolution *r, struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 /*
- * Undoes resolution_configure() with this configuration, where a later part of a reload was refused;
- * config->recursion is its own again. An error is logged, and then the refused one stays in force.
+ * Undoes resolution_configure() with this configuration, where a later part of a reload was
+ * refused; config->recursion is its own again. An error is logged, and then the refused one stays
+ * in force.
  */
 void resolution_take_back(struct resolution *r, struct config *config);
 
 /*
- * A digest of all that answers of our zones depend on, besides the zones: the engine's settings, the view of these
- * answers, and whether parents are asked for the DS records of the zones.
+ * A digest of all that answers of our zones depend on, besides the zones: the engine's settings,
+ * the view of these answers, and whether parents are asked for the DS records of the zones.
  */
 uint64_t resolution_settings_digest(const struct resolution *r);
 
-/* Once a second: if the wall clock was set, the resolver forgets what it remembers by that clock. */
+/*
+ * Once a second: if the wall clock was set, the resolver forgets what it remembers by that clock.
+ */
 void resolution_check_clock(struct resolution *r);
 
 /* Nothing is asked upstream any more. While the workers still run. */

@@ -24,9 +24,15 @@ int zone_service_open_loader(struct zone_service *s, unsigned int n)
 	return err;
 }
 
-/* --- The store ----------------------------------------------------------------------------------- */
+/*
+ * --- The store
+ * -----------------------------------------------------------------------------------
+ */
 
-/* The disk needs repair; zones of files need no store. All other faults need a person, and end the start. */
+/*
+ * The disk needs repair; zones of files need no store. All other faults need a person, and end
+ * the start.
+ */
 bool zone_service_does_without_store(int code)
 {
 	return code == -EROFS || code == -EACCES || code == -EPERM || code == -ENOSPC ||
@@ -55,7 +61,10 @@ static int open_store(struct zone_service *s)
 	return 0;
 }
 
-/* --- Other name servers -------------------------------------------------------------------------- */
+/*
+ * --- Other name servers
+ * --------------------------------------------------------------------------
+ */
 
 static void on_reset(void *user, const struct zones_entry *entry)
 {
@@ -92,7 +101,10 @@ int zone_service_open_transfers(struct zone_service *s, struct transfers_env env
 	return code;
 }
 
-/* --- Zones --------------------------------------------------------------------------------------- */
+/*
+ * --- Zones
+ * ---------------------------------------------------------------------------------------
+ */
 
 static void on_loaded(void *user, int code)
 {
@@ -182,7 +194,10 @@ void zone_service_tick(struct zone_service *s)
 		progress_tick(&s->progress, s->zones, clock_ns());
 }
 
-/* --- The end ------------------------------------------------------------------------------------- */
+/*
+ * --- The end
+ * -------------------------------------------------------------------------------------
+ */
 
 void zone_service_stop_loading(struct zone_service *s)
 {

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The zones that are served, with all that loads, stores, signs and transfers them (zonemgr), put together:
+ * The zones that are served, with all that loads, stores, signs and transfers them (zonemgr), put
+ * together:
  *
  *	loader ─► store ─► upkeep, catalogs ─► transfers ─► zones
  *
@@ -28,10 +29,9 @@
 #define ZONE_SERVICE_LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
 
 struct zone_service {
-	struct config *config; /* that the start has read */
-	struct policies *
-		policies; /* are told of versions that are served; they are opened before the zones */
-	struct ctl *ctl; /* where clients wait for changes of zones */
+	struct config *config;     /* that the start has read */
+	struct policies *policies; /* are told of versions that are served; opened before zones */
+	struct ctl *ctl;           /* where clients wait for changes of zones */
 	struct loader *loader;
 	struct store *store;     /* NULL: no server.storage, or it cannot be opened */
 	char storage_error[640]; /* it cannot be opened, or not be written to; "" */
@@ -52,20 +52,26 @@ int zone_service_open_loader(struct zone_service *s, unsigned int n)
 	__attribute__((warn_unused_result));
 
 /*
- * Opens server.storage and what other name servers bring and take. Where the disk is at fault, the store is
- * left out: s->storage_error says so. env: without store and upkeep. 0 or a negative code, logged: a damaged
- * store, or one in use, needs a person.
+ * Opens server.storage and what other name servers bring and take. Where the disk is at fault,
+ * the store is left out: s->storage_error says so. env: without store and upkeep. 0 or a negative
+ * code, logged: a damaged store, or one in use, needs a person.
  */
 int zone_service_open_transfers(struct zone_service *s, struct transfers_env env,
 				struct chores *chores) __attribute__((warn_unused_result));
 
-/* Begins to load the zones of the configuration. env: without loader, store and functions. As above. */
+/*
+ * Begins to load the zones of the configuration. env: without loader, store and functions. As
+ * above.
+ */
 int zone_service_open_zones(struct zone_service *s, struct zones_env env)
 	__attribute__((warn_unused_result));
 
 /* Ends the loads that run, so that nothing of theirs is put in place. */
 void zone_service_stop_loading(struct zone_service *s);
-/* The workers have ended, and the transfer thread. The loader stays until zone_service_free_loader(). */
+/*
+ * The workers have ended, and the transfer thread. The loader stays until
+ * zone_service_free_loader().
+ */
 void zone_service_close(struct zone_service *s);
 void zone_service_free_loader(struct zone_service *s);
 

@@ -63,6 +63,9 @@ struct waiter {
 	struct waiter *next;
 };
 
+/* What happens to `next`; CANCELLED is the last state. */
+enum work { WORK_IDLE, WORK_BUSY, WORK_CANCELLED };
+
 struct policies {
 	struct policies_env env;
 	uint32_t slot;
@@ -70,11 +73,10 @@ struct policies {
 	struct parts next; /* being loaded */
 	size_t n_loading;
 	struct hits *hits; /* of all lists that ever were */
-	bool is_busy;
+	enum work work;
 	bool is_begun; /* something was put in place: before, the slot stands for what an earlier daemon had */
 	bool is_swept;    /* no walk over all answers of upstream is missing */
 	bool is_zone_due; /* another version of a list that is a zone */
-	bool is_cancelled;
 	int code;
 	char error[128];              /* policies_error() */
 	struct waiter *waiters;       /* of what is under way */
@@ -138,12 +140,13 @@ static void begin(struct policies *p);
 
 static void finish(struct policies *p)
 {
-	bool again = p->later_waiters && !p->is_cancelled;
+	bool again = p->later_waiters && p->work != WORK_CANCELLED;
 
 	tell(&p->waiters, p->code);
 	if (!again)
 		tell(&p->later_waiters, -ECANCELED);
-	p->is_busy = again;
+	if (p->work != WORK_CANCELLED)
+		p->work = again ? WORK_BUSY : WORK_IDLE;
 	if (again)
 		begin(p);
 }
@@ -448,7 +451,7 @@ static void on_loaded(struct load *load)
 	struct policies *p = part->owner;
 
 	part->load = NULL;
-	if (p->is_cancelled) {
+	if (p->work == WORK_CANCELLED) {
 		p->code = -ECANCELED;
 	} else if (load->code) {
 		load_put_error(load, part->entry.error, sizeof(part->entry.error));
@@ -460,7 +463,7 @@ static void on_loaded(struct load *load)
 	loader_discard(p->env.loader, load);
 	if (--p->n_loading)
 		return;
-	if (p->is_cancelled)
+	if (p->work == WORK_CANCELLED)
 		finish(p);
 	else
 		publish(p);
@@ -631,16 +634,16 @@ void policies_zone_served(struct policies *p, const char *name)
 
 void policies_poll(struct policies *p)
 {
-	if (!p->is_zone_due || p->is_busy || p->is_cancelled)
+	if (!p->is_zone_due || p->work != WORK_IDLE)
 		return;
 	p->is_zone_due = false;
-	p->is_busy = true;
+	p->work = WORK_BUSY;
 	begin_zones(p);
 }
 
 bool policies_is_idle(const struct policies *p)
 {
-	return !p->is_zone_due && !p->is_busy;
+	return !p->is_zone_due && p->work != WORK_BUSY;
 }
 
 int policies_reload(struct policies *p, policies_done_fn *done, void *user)
@@ -651,9 +654,9 @@ int policies_reload(struct policies *p, policies_done_fn *done, void *user)
 		return -ENOMEM;
 	*waiter = (struct waiter){ done, user, p->later_waiters };
 	p->later_waiters = waiter;
-	if (p->is_busy)
+	if (p->work != WORK_IDLE)
 		return 0;
-	p->is_busy = true;
+	p->work = WORK_BUSY;
 	begin(p);
 	return 0;
 }
@@ -666,7 +669,7 @@ void policies_set_cache(struct policies *p, struct cache *cache)
 void policies_cancel(struct policies *p)
 {
 	if (p)
-		p->is_cancelled = true;
+		p->work = WORK_CANCELLED;
 }
 
 /* ---- Questions ---------------------------------------------------------------------------------- */

@@ -96,7 +96,10 @@ struct policies_entry {
 int policies_new(struct policies **out, const struct policies_env *env)
 	__attribute__((warn_unused_result));
 
-/* From now on no load is put in place. Call it before chores_free() and loader_stop(). NULL is allowed. */
+/*
+ * From now on no load is put in place, and no policies_reload() follows. Call it before chores_free()
+ * and loader_stop(). NULL is allowed.
+ */
 void policies_cancel(struct policies *policies);
 
 /* After loader_stop() and loader_poll(), chores_free(), and the end of the workers. NULL is allowed. */

@@ -3,7 +3,8 @@
 /*
  * The daemon's side of volleyctl health: the facts for report/health.h.
  *
- * {healthy, reasons:[sentence...], warnings:[sentence...], drained, state, services:["ADDRESS@PORT"...]}
+ * {healthy, reasons:[sentence...], warnings:[sentence...], drained, state,
+ * services:["ADDRESS@PORT"...]}
  *
  * Control's thread.
  */

@@ -17,7 +17,10 @@ json_t *report_status(const struct report_view *v);
 /* Of addresses: ["ADDRESS@PORT"...]. */
 json_t *report_listen(const struct config_addr *listen, uint32_t n);
 json_t *report_stats(const struct report_view *v);
-/* The zone `only`, NULL: all. transfers: its thread is asked how these zones are with their primaries. */
+/*
+ * The zone `only`, NULL: all. transfers: its thread is asked how these zones are with their
+ * primaries.
+ */
 json_t *report_zones(struct zones *zones, struct transfers *transfers, const char *only);
 json_t *report_cache(const struct report_view *v);
 json_t *report_ports(const struct report_view *v);

@@ -5,10 +5,10 @@
  *
  *	daemon/daemon_view.c ─► struct report_view ─► report/: JSON for commands, text for metrics
  *
- * The daemon fills a view each time before it asks for a report, so a report never keeps one. A part that lives
- * longer than a report, and makes some, has a struct report_source. Pointers are to
- * const wherever the part can be read so; cache, transfers, blocks and tap take a lock or ask their thread.
- * NULL: the part is not there yet, or the configuration does not ask for it.
+ * The daemon fills a view each time before it asks for a report, so a report never keeps one. A
+ * part that lives longer than a report, and makes some, has a struct report_source. Pointers are
+ * to const wherever the part can be read so; cache, transfers, blocks and tap take a lock or ask
+ * their thread. NULL: the part is not there yet, or the configuration does not ask for it.
  */
 #ifndef VOLLEY_REPORT_REPORT_VIEW_H
 #define VOLLEY_REPORT_REPORT_VIEW_H
