@@ -3,7 +3,7 @@
 /*
  * volleyctl health: whether queries may be sent to this host.
  *
- *      daemon ──► health_ask.c: facts ──► health.c: reasons, warnings ──► client/health_call.c: a line
+ *      daemon ──► health_facts.c: facts ──► health.c: reasons, warnings ──► client/health_call.c: a line
  *                 and a look at each      this chapter, pure             for each, a probe, an exit status
  *                 worker once a second
  *
