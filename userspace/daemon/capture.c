@@ -331,7 +331,7 @@ int capture_run(void *user, const json_t *args, json_t **result, char *err, size
 	const char *word = ctl_arg(args, 0), *id = ctl_arg(args, 1);
 	int code = 0;
 
-	if (!v->crew)
+	if (!v->workers)
 		return ctl_not_ready(err, err_cap);
 	if (!strcmp(word, "begin"))
 		code = begin(c, v, args, err, err_cap);

@@ -44,7 +44,7 @@ static int run_stats(void *user, const json_t *args, json_t **result, char *err,
 	const struct report_view *v = user;
 
 	(void)args;
-	return v->crew ? give(result, report_stats(v)) : ctl_not_ready(err, err_cap);
+	return v->workers ? give(result, report_stats(v)) : ctl_not_ready(err, err_cap);
 }
 
 static int run_port_status(void *user, const json_t *args, json_t **result, char *err,
@@ -53,7 +53,7 @@ static int run_port_status(void *user, const json_t *args, json_t **result, char
 	const struct report_view *v = user;
 
 	(void)args;
-	return v->crew ? give(result, report_ports(v)) : ctl_not_ready(err, err_cap);
+	return v->workers ? give(result, report_ports(v)) : ctl_not_ready(err, err_cap);
 }
 
 /*
@@ -169,7 +169,7 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct daemon *d = user;
-	int code = d->interfaces.crew ?
+	int code = d->interfaces.workers ?
 			   interfaces_attach(&d->interfaces, ctl_arg(args, 0), err, err_cap) :
 			   ctl_not_ready(err, err_cap);
 
@@ -181,8 +181,8 @@ static int run_detach(void *user, const json_t *args, json_t **result, char *err
 	struct interfaces *all = user;
 
 	(void)result;
-	return all->crew ? interfaces_detach(all, ctl_arg(args, 0), err, err_cap) :
-			   ctl_not_ready(err, err_cap);
+	return all->workers ? interfaces_detach(all, ctl_arg(args, 0), err, err_cap) :
+			      ctl_not_ready(err, err_cap);
 }
 
 /*

@@ -21,7 +21,7 @@ int commands_resolver_lookup(void *user, const json_t *args, json_t **result, ch
 	(void)result;
 	if (code)
 		return code;
-	if (!v->crew) /* neither the resolver's place nor the lists are as they will be */
+	if (!v->workers) /* neither the resolver's place nor the lists are as they will be */
 		return ctl_not_ready(err, err_cap);
 	o = json_object();
 	if (!o)
@@ -37,7 +37,7 @@ int commands_resolver_infra(void *user, const json_t *args, json_t **result, cha
 	struct recursion_report report;
 
 	(void)args;
-	if (!v->crew)
+	if (!v->workers)
 		return ctl_not_ready(err, err_cap);
 	recursion_report(v->recursion, &report);
 	*result = report_upstreams_all(report.resolver_config, report.resolver);

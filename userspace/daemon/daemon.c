@@ -52,7 +52,7 @@ static void tick_serving(struct daemon *d, uint64_t now_ns)
 {
 	interfaces_check(&d->interfaces);
 	interfaces_look_at_load(&d->interfaces);
-	health_facts_tick(&d->health, d->interfaces.crew, d->zones.zones, d->is_ready);
+	health_facts_tick(&d->health, d->interfaces.workers, d->zones.zones, d->is_ready);
 	resolution_check_clock(&d->resolution);
 	cookies_tick(d->options.cookies, clock_wall_s());
 	top_names_gather(d->statistics.top_names, daemon_view(d), now_ns / CLOCK_NS_PER_S);
@@ -64,7 +64,7 @@ static void tick_serving(struct daemon *d, uint64_t now_ns)
 
 static void on_tick(struct daemon *d)
 {
-	struct crew *crew = d->interfaces.crew;
+	struct crew *workers = d->interfaces.workers;
 	uint64_t n;
 
 	if (read(d->events.tick_fd, &n, sizeof(n)) < 0)
@@ -79,26 +79,26 @@ static void on_tick(struct daemon *d)
 	zone_service_tick(&d->zones);
 	if (d->zones.zones && d->is_ready)
 		names_filter_tick(&d->names, d->zones.zones);
-	if (crew)
+	if (workers)
 		tick_serving(d, clock_ns());
 	ctl_poll(d->ctl, clock_ns());
 	audit_tick(clock_ns());
 	log_flush();
-	heartbeat_watch(&d->heartbeat, &d->health, crew ? crew_n(crew) : 0);
+	heartbeat_watch(&d->heartbeat, &d->health, workers ? crew_n(workers) : 0);
 }
 
 static void on_guard(struct daemon *d)
 {
 	uint64_t n;
 
-	if (read(d->events.guard_fd, &n, sizeof(n)) > 0 && d->interfaces.crew)
+	if (read(d->events.guard_fd, &n, sizeof(n)) > 0 && d->interfaces.workers)
 		interfaces_guard(&d->interfaces);
 }
 
 static void on_links(struct daemon *d)
 {
 	links_drain(&d->events.links);
-	if (!d->interfaces.crew)
+	if (!d->interfaces.workers)
 		return; /* all is looked at again when there are workers */
 	service_addresses_update(&d->interfaces, zone_service_config(&d->zones));
 	interfaces_guard(&d->interfaces);
@@ -193,7 +193,7 @@ static void live(struct daemon *d)
 	d->is_ready = true;
 	sd_notify(0, "READY=1");
 	daemon_audit_start(d->config);
-	log_notice("ready: %u workers, %zu zones, %zu interfaces", crew_n(d->interfaces.crew),
+	log_notice("ready: %u workers, %zu zones, %zu interfaces", crew_n(d->interfaces.workers),
 		   zones_n(d->zones.zones), d->interfaces.n);
 	while (!d->stopping)
 		wait_for_event(d);

@@ -422,14 +422,14 @@ static int open_resize(struct daemon *d)
 static int leave_cores(struct daemon *d)
 {
 	struct affinity *affinity = &d->affinity;
-	const struct crew *crew = d->interfaces.crew;
-	unsigned int n = crew_n(crew), i;
+	const struct crew *workers = d->interfaces.workers;
+	unsigned int n = crew_n(workers), i;
 	int *cpus = calloc(n, sizeof(*cpus));
 
 	if (!cpus)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		cpus[i] = crew_cpu(crew, i);
+		cpus[i] = crew_cpu(workers, i);
 	affinity_settle(affinity, cpus, n);
 	free(cpus);
 	affinity_move_threads(affinity);
@@ -462,7 +462,7 @@ static int open_crew(struct daemon *d, const struct config *wanted)
 	int code;
 
 	affinity_for_workers(&d->affinity, &env.cpus);
-	code = crew_open(&d->interfaces.crew, &env, err, sizeof(err));
+	code = crew_open(&d->interfaces.workers, &env, err, sizeof(err));
 	if (code)
 		log_error("%s", err);
 	return code;
@@ -538,7 +538,7 @@ static void stop_serving(struct daemon *d)
 	zone_service_stop_loading(&d->zones);
 	resolution_stop(&d->resolution);
 	interfaces_close(&d->interfaces, d->keep);
-	crew_close(d->interfaces.crew);
+	crew_close(d->interfaces.workers);
 	dpdk_iface_end(d->keep);
 	transfers_free(d->zones.transfers);
 	close_observers(&d->observers);

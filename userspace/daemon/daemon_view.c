@@ -45,7 +45,7 @@ const struct report_view *daemon_view(struct daemon *d)
 		.ifaces = d->interfaces.at,
 		.n_ifaces = d->interfaces.n,
 		.services = d->interfaces.services,
-		.crew = d->interfaces.crew,
+		.workers = d->interfaces.workers,
 		.cache = d->cache.cache,
 		.other_slots = d->resolution.other_slots,
 		.resize = resize_of(d),

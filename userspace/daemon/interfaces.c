@@ -78,13 +78,13 @@ int interfaces_attach_all(struct interfaces *all)
 void interfaces_open_ports(struct interfaces *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		iface_open_ports(&all->at[i], all->crew);
+		iface_open_ports(&all->at[i], all->workers);
 }
 
 void interfaces_close(struct interfaces *all, bool keep)
 {
 	for (size_t i = 0; i < all->n; i++)
-		iface_close(&all->at[i], all->crew, keep);
+		iface_close(&all->at[i], all->workers, keep);
 }
 
 void interfaces_update_links(struct interfaces *all)
@@ -132,14 +132,14 @@ void interfaces_clean_others(struct interfaces *all)
 	if_freenameindex(names);
 }
 
-/* While there are workers; a crew that is yet to come opens all at once. */
+/* Workers that start later open the ports of all interfaces at once. */
 static int attach_and_open(struct interfaces *all, struct iface *iface)
 {
 	int code = iface_attach(iface, &all->cache->maps, &all->cache->sizes);
 
-	if (code || !all->crew)
+	if (code || !all->workers)
 		return code;
-	iface_open_ports(iface, all->crew);
+	iface_open_ports(iface, all->workers);
 	iface_take_place(iface);
 	return 0;
 }
@@ -168,7 +168,7 @@ static void reattach(struct interfaces *all, struct iface *iface)
 {
 	const bool has_peer_lost = iface->has_peer_lost;
 
-	iface_close(iface, all->crew, false);
+	iface_close(iface, all->workers, false);
 	iface->has_peer_lost = has_peer_lost;
 	(void)attach_and_open(all, iface);
 }
@@ -181,7 +181,7 @@ static void check(struct interfaces *all, struct iface *iface)
 	if (!iface->wanted)
 		return;
 	if (is_sound && !iface_is_cleared(iface)) {
-		iface_open_ports(iface, all->crew);
+		iface_open_ports(iface, all->workers);
 		iface_watch_driver(iface);
 		iface_watch_neighbours(iface);
 		if (iface->is_renewal_due)
@@ -194,7 +194,7 @@ static void check(struct interfaces *all, struct iface *iface)
 		return;
 	if (iface->ifindex && !is_sound) {
 		log_warn("%s: the interface or its XDP program is gone", iface->config.name);
-		iface_close(iface, all->crew, false);
+		iface_close(iface, all->workers, false);
 	}
 	(void)attach_and_open(all, iface);
 }
@@ -321,7 +321,7 @@ int interfaces_detach(struct interfaces *all, const char *ifname, char *err, siz
 		code = program_detach(iface->program);
 	if (code)
 		snprintf(err, err_cap, "%s: %s", ifname, err_text(code));
-	iface_close(iface, all->crew, true);
+	iface_close(iface, all->workers, true);
 	if (is_by_hand && !code)
 		take_back(all, iface);
 	else
@@ -339,14 +339,14 @@ int interfaces_set_queues(struct interfaces *all, const char *ifname, uint32_t n
 			 ifname);
 		return -ENOENT;
 	}
-	if (!all->crew) {
+	if (!all->workers) {
 		snprintf(err, err_cap,
 			 "volleyd is starting: try again when volleyctl status says ready");
 		return -EAGAIN;
 	}
 	iface->config.n_queues = n;
 	iface->retry_at_ns = 0;
-	iface_open_ports(iface, all->crew);
+	iface_open_ports(iface, all->workers);
 	return 0;
 }
 
@@ -357,7 +357,7 @@ int interfaces_set_queues(struct interfaces *all, const char *ifname, uint32_t n
 
 int interfaces_add(struct interfaces *all, const struct config *config, char *err, size_t err_cap)
 {
-	for (uint32_t i = 0; all->crew && i < config->n_interfaces; i++) {
+	for (uint32_t i = 0; all->workers && i < config->n_interfaces; i++) {
 		const struct config_interface *c = &config->interfaces[i];
 		struct iface *iface;
 		int code;
@@ -388,7 +388,7 @@ static void let_go(struct interfaces *all, struct iface *iface)
 
 	if (code)
 		log_error("%s: %s", iface->config.name, err_text(code));
-	iface_close(iface, all->crew, true);
+	iface_close(iface, all->workers, true);
 }
 
 /* What a command has said of it is forgotten, but for a detach. */
@@ -398,7 +398,7 @@ static void begin_anew(struct interfaces *all, struct iface *iface,
 	const bool is_wanted = iface->wanted || iface->is_added;
 
 	log_notice("%s: attached anew, as the configuration says", c->name);
-	iface_close(iface, all->crew, false);
+	iface_close(iface, all->workers, false);
 	iface_init(iface, c);
 	iface->wanted = is_wanted;
 	if (is_wanted)
@@ -416,7 +416,7 @@ static void take_lists(struct iface *iface, const struct config_interface *c)
 void interfaces_settle(struct interfaces *all, const struct config *before,
 		       const struct config *after)
 {
-	if (!all->crew)
+	if (!all->workers)
 		return;
 	for (size_t i = all->n; i--;) {
 		struct iface *iface = &all->at[i];

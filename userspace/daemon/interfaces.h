@@ -20,7 +20,7 @@
 struct interfaces {
 	struct iface at[CONFIG_INTERFACES_MAX];
 	size_t n;
-	struct crew *crew;          /* the workers; NULL until the zones of the start are loaded */
+	struct crew *workers;       /* NULL until the zones of the start are loaded */
 	struct answer_cache *cache; /* whose maps the programs get */
 	struct heartbeat *heartbeat;
 	struct report_services services; /* service_addresses.h */

@@ -321,7 +321,7 @@ int live_run_top(void *user, const json_t *args, json_t **result, char *err, siz
 
 	if (code)
 		return code;
-	if (!v->crew)
+	if (!v->workers)
 		return ctl_not_ready(err, err_cap);
 	code = live->is_on ? 0 : begin(live, now_ns);
 	if (code)

@@ -177,7 +177,7 @@ static void switch_iface(struct resize *r, struct iface *iface)
 		return;
 	log_warn("%s: the XDP program could not be replaced (%s): it is attached anew",
 		 iface->config.name, err_text(err));
-	iface_close(iface, r->env.interfaces->crew, false);
+	iface_close(iface, r->env.interfaces->workers, false);
 }
 
 static void switch_programs(struct resize *r)
@@ -245,7 +245,8 @@ static void move_workers(struct resize *r)
 	if (!err)
 		err = cache_keeper_start(&new->keeper, new->cache, answer_cache_grace, now);
 	if (!err) {
-		err = crew_set_cache(r->env.interfaces->crew, new->cache, answer_cache_grace, now);
+		err = crew_set_cache(r->env.interfaces->workers, new->cache, answer_cache_grace,
+				     now);
 		r->is_torn = err && err != -ENOMEM;
 	}
 	if (err && !r->is_torn) {

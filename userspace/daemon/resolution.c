@@ -96,7 +96,7 @@ static int make_room(void *user, uint32_t n_questions)
 {
 	const struct resolution *r = user;
 
-	return r->interfaces->crew ? crew_make_room(r->interfaces->crew, n_questions) : 0;
+	return r->interfaces->workers ? crew_make_room(r->interfaces->workers, n_questions) : 0;
 }
 
 static int64_t wall_ahead_s(void)

@@ -15,26 +15,27 @@ int service_addresses_add(struct interfaces *all, const struct descriptors *desc
 {
 	int code;
 
-	if (!all->crew)
+	if (!all->workers)
 		return 0; /* the workers begin with the configuration that is in force by then */
-	code = descriptors_grow(descriptors, running, crew_n(all->crew),
-				crew_n_listen_with(all->crew, config->listen, config->n_listen),
+	code = descriptors_grow(descriptors, running, crew_n(all->workers),
+				crew_n_listen_with(all->workers, config->listen, config->n_listen),
 				config->n_interfaces, err, err_cap);
-	return code ? code : crew_listen(all->crew, config->listen, config->n_listen, err, err_cap);
+	return code ? code :
+		      crew_listen(all->workers, config->listen, config->n_listen, err, err_cap);
 }
 
 void service_addresses_settle(struct interfaces *all, const struct config *config)
 {
-	if (!all->crew)
+	if (!all->workers)
 		return;
 	service_addresses_update(all, config);
-	if (!crew_listens_elsewhere(all->crew, config->listen, config->n_listen))
+	if (!crew_listens_elsewhere(all->workers, config->listen, config->n_listen))
 		return;
 	/* After an error of these packets on their way may find no socket. */
 	(void)answer_cache_grace(all->cache);
-	crew_stop_elsewhere(all->crew, config->listen, config->n_listen);
+	crew_stop_elsewhere(all->workers, config->listen, config->n_listen);
 	(void)answer_cache_grace(all->cache);
-	crew_listen_only(all->crew, config->listen, config->n_listen);
+	crew_listen_only(all->workers, config->listen, config->n_listen);
 }
 
 static int update_state(struct interfaces *all, const struct config *config,

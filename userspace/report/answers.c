@@ -189,8 +189,8 @@ void answers_read(const struct report_view *v)
 	for (i = 0; i < VOLLEY_COUNT_RCODES; i++)
 		a->by_driver += a->sum.of.by_rcode[i];
 	a->sum.by_opcode[DNS_OPCODE_QUERY] = a->by_driver; /* it answers no other */
-	if (v->crew)
-		crew_answers_add(v->crew, &a->sum);
+	if (v->workers)
+		crew_answers_add(v->workers, &a->sum);
 	read_transfers(a, v);
 	read_places(a, v);
 }

@@ -210,7 +210,7 @@ void cache_report_census(json_t *o, const struct report_view *v, const struct ce
 	json_put_int(o, "answers_bytes", census->all.bytes);
 	json_put_int(o, "entries_stale", census->n_stale);
 	json_put_int(o, "entries_expired", census->n_expired);
-	if (v->crew)
+	if (v->workers)
 		put_hits(o, v);
 	if (!census->all.entries)
 		return;

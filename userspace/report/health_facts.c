@@ -47,18 +47,18 @@ static bool have_zones_come(const struct health_watch *watch, const struct zones
 	       (is_ready && health_have_zones_come(zone_at, zones, zones_n(zones)));
 }
 
-static uint64_t n_rounds(const struct crew *crew, unsigned int worker)
+static uint64_t n_rounds(const struct crew *workers, unsigned int worker)
 {
 	struct worker_stats stats;
 
-	crew_worker_stats(crew, worker, &stats);
+	crew_worker_stats(workers, worker, &stats);
 	return stats.heartbeat;
 }
 
 static void judge_workers(struct health *h, const struct report_view *v)
 {
-	for (unsigned int i = 0; i < crew_n(v->crew) && i < HEALTH_WORKERS_CAP; i++)
-		health_worker(h, &v->health->heartbeats, i, n_rounds(v->crew, i));
+	for (unsigned int i = 0; i < crew_n(v->workers) && i < HEALTH_WORKERS_CAP; i++)
+		health_worker(h, &v->health->heartbeats, i, n_rounds(v->workers, i));
 }
 
 static void judge_ifaces(struct health *h, const struct report_view *v)
@@ -120,7 +120,7 @@ static void judge(struct health *h, const struct report_view *v)
 	judge_daemon(h, v);
 	for (uint32_t i = 0; i < config->n_listen; i++)
 		health_address(h, &config->listen[i]);
-	if (!v->crew)
+	if (!v->workers)
 		return; /* what is not there yet is being made */
 	judge_workers(h, v);
 	judge_ifaces(h, v);
@@ -176,10 +176,10 @@ bool health_facts_is_well(const struct report_view *v)
 	return well;
 }
 
-void health_facts_tick(struct health_watch *watch, const struct crew *crew,
+void health_facts_tick(struct health_watch *watch, const struct crew *workers,
 		       const struct zones *zones, bool is_ready)
 {
-	for (unsigned int i = 0; i < crew_n(crew) && i < HEALTH_WORKERS_CAP; i++)
-		health_look(&watch->heartbeats, i, n_rounds(crew, i));
+	for (unsigned int i = 0; i < crew_n(workers) && i < HEALTH_WORKERS_CAP; i++)
+		health_look(&watch->heartbeats, i, n_rounds(workers, i));
 	watch->have_zones_come = have_zones_come(watch, zones, is_ready);
 }

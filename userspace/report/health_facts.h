@@ -19,7 +19,7 @@
 int health_facts_run(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 
 /* Once a second, while there are workers: looks at each of them. */
-void health_facts_tick(struct health_watch *watch, const struct crew *crew,
+void health_facts_tick(struct health_watch *watch, const struct crew *workers,
 		       const struct zones *zones, bool is_ready);
 
 /* Whether `health` without options would find no reason. */

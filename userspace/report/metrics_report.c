@@ -50,7 +50,7 @@ static void put_daemon(const struct report_view *v, struct metrics_text *out)
 	      "1 when volleyctl health, without options, finds no reason against it",
 	      health_facts_is_well(v));
 	gauge(out, "drained", "1 when an operator has taken this host out", v->drain->is_on);
-	gauge(out, "workers", "threads that answer", v->crew ? crew_n(v->crew) : 0);
+	gauge(out, "workers", "threads that answer", v->workers ? crew_n(v->workers) : 0);
 	gauge(out, "control_cores", "processors of all other threads, not shared with workers",
 	      v->affinity->n_own);
 	gauge(out, "rrl_prefixes_over", "prefixes of clients that are over their rate limit",
@@ -190,7 +190,7 @@ static void put_engine(const struct report_view *v, struct metrics_text *out)
 {
 	struct engine_counters c;
 
-	crew_engine_counters(v->crew, &c);
+	crew_engine_counters(v->workers, &c);
 #define PUT(name, words) counter(out, "engine", #name, words, c.name);
 	ENGINE_COUNTERS(PUT)
 #undef PUT
@@ -243,7 +243,7 @@ static void put_rounds(const struct worker_stats *stats, unsigned int n, struct 
 
 static void put_workers(const struct report_view *v, struct metrics_text *out)
 {
-	unsigned int n = crew_n(v->crew);
+	unsigned int n = crew_n(v->workers);
 	struct worker_stats *stats = calloc(n, sizeof(*stats));
 
 	if (!stats) {
@@ -251,7 +251,7 @@ static void put_workers(const struct report_view *v, struct metrics_text *out)
 		return;
 	}
 	for (unsigned int i = 0; i < n; i++)
-		crew_worker_stats(v->crew, i, &stats[i]);
+		crew_worker_stats(v->workers, i, &stats[i]);
 	put_rounds(stats, n, out);
 	put_kind(stats, n, out, "worker_queries", "messages that a worker took",
 		 offsetof(struct worker_kind_stats, queries));
@@ -317,7 +317,7 @@ static void put_port_numbers(const struct port_row *rows, size_t n, struct metri
 
 static void put_ports(const struct report_view *v, struct metrics_text *out)
 {
-	size_t n = (size_t)crew_n(v->crew) * PORT_N_KINDS;
+	size_t n = (size_t)crew_n(v->workers) * PORT_N_KINDS;
 	struct port_row *rows = calloc(n, sizeof(*rows));
 	unsigned int worker;
 
@@ -325,8 +325,8 @@ static void put_ports(const struct report_view *v, struct metrics_text *out)
 		out->is_failed = true;
 		return;
 	}
-	for (size_t i = 0; i < crew_n_ports(v->crew); i++) {
-		const struct port *port = crew_port_at(v->crew, i, &worker);
+	for (size_t i = 0; i < crew_n_ports(v->workers); i++) {
+		const struct port *port = crew_port_at(v->workers, i, &worker);
 
 		add_port(&rows[(size_t)worker * PORT_N_KINDS + port->kind], port);
 	}
@@ -358,7 +358,7 @@ static void put_recursion(const struct report_view *v, struct metrics_text *out)
 	metrics_text_histogram(out, &report.counters.took, NULL, NULL);
 	gauge(out, "resolver_outstanding", "questions that wait for upstreams",
 	      report.counters.outstanding);
-	crew_responder_counters(v->crew, &responder);
+	crew_responder_counters(v->workers, &responder);
 #define PUT(name, words) counter(out, "responder", #name, words, responder.name);
 	RESPONDER_COUNTERS(PUT)
 #undef PUT
@@ -486,7 +486,7 @@ void metrics_report(const struct report_view *v, struct metrics_text *out)
 	put_ifaces(v, out);
 	put_driver(v, out);
 	answers_metrics(v, out);
-	if (v->crew) {
+	if (v->workers) {
 		put_engine(v, out);
 		put_workers(v, out);
 		put_ports(v, out);

@@ -29,9 +29,9 @@ static void put_checks(json_t *o, const struct report_view *v)
 {
 	struct engine_counters c;
 
-	if (!v->crew)
+	if (!v->workers)
 		return;
-	crew_engine_counters(v->crew, &c);
+	crew_engine_counters(v->workers, &c);
 	json_put_int(o, "answers_compared", c.shared_compared);
 	json_put_int(o, "answers_undecided", c.shared_undecided);
 	json_put_int(o, "answers_wrong", c.shared_wrong);

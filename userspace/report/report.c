@@ -32,9 +32,9 @@ static const char *port_text(const struct report_view *v, const struct iface *if
 	unsigned int worker;
 	size_t i, k;
 
-	for (k = 0; v->crew && k < VOLLEY_QUEUES; k++)
-		for (i = 0; iface->ports[k] && i < crew_n_ports(v->crew); i++)
-			if (crew_port_at(v->crew, i, &worker) == iface->ports[k])
+	for (k = 0; v->workers && k < VOLLEY_QUEUES; k++)
+		for (i = 0; iface->ports[k] && i < crew_n_ports(v->workers); i++)
+			if (crew_port_at(v->workers, i, &worker) == iface->ports[k])
 				return port_kind_text(iface->ports[k]->kind);
 	return port_kind_text(PORT_SOCKET);
 }
@@ -229,7 +229,7 @@ json_t *report_status(const struct report_view *v)
 	for (i = 0; i < v->n_ifaces; i++)
 		json_array_append_new(ifaces, report_iface(v, &v->ifaces[i]));
 	json_object_set_new(o, "interfaces", ifaces);
-	json_put_int(o, "workers", v->crew ? crew_n(v->crew) : 0);
+	json_put_int(o, "workers", v->workers ? crew_n(v->workers) : 0);
 	json_put_text(o, "control_cores", affinity_text(&v->affinity->control, text, sizeof(text)));
 	json_put_bool(o, "control_cores_shared", !v->affinity->n_own);
 	json_object_set_new(o, "listen", report_listen(config->listen, config->n_listen));
@@ -296,7 +296,7 @@ static json_t *report_engine(const struct report_view *v)
 	struct engine_counters c;
 	json_t *o = json_object();
 
-	crew_engine_counters(v->crew, &c);
+	crew_engine_counters(v->workers, &c);
 #define PUT(name, words) json_put_int(o, #name, c.name);
 	ENGINE_COUNTERS(PUT)
 #undef PUT
@@ -322,8 +322,8 @@ static void sum_answered(const struct report_view *v, uint64_t by_kind[PORT_N_KI
 	unsigned int i, k;
 
 	memset(by_kind, 0, PORT_N_KINDS * sizeof(*by_kind));
-	for (i = 0; i < crew_n(v->crew); i++) {
-		crew_worker_stats(v->crew, i, &stats);
+	for (i = 0; i < crew_n(v->workers); i++) {
+		crew_worker_stats(v->workers, i, &stats);
 		for (k = 0; k < PORT_N_KINDS; k++)
 			by_kind[k] += stats.by_kind[k].answered + stats.by_kind[k].deferred;
 	}
@@ -408,7 +408,7 @@ static json_t *report_port(const struct report_view *v, const struct port *port,
 	json_put_text(o, "kind", port_kind_text(port->kind));
 	put_queue(o, v, port);
 	json_put_int(o, "worker", worker);
-	json_object_set_new(o, "core", json_integer(crew_cpu(v->crew, worker)));
+	json_object_set_new(o, "core", json_integer(crew_cpu(v->workers, worker)));
 #define PUT(name, words)                                                \
 	if (stats.name || !strcmp(#name, "rx") || !strcmp(#name, "tx")) \
 		json_put_int(o, #name, stats.name);
@@ -424,8 +424,8 @@ json_t *report_ports(const struct report_view *v)
 	unsigned int worker;
 	size_t i;
 
-	for (i = 0; i < crew_n_ports(v->crew); i++) {
-		port = crew_port_at(v->crew, i, &worker);
+	for (i = 0; i < crew_n_ports(v->workers); i++) {
+		port = crew_port_at(v->workers, i, &worker);
 		json_array_append_new(ports, report_port(v, port, worker));
 	}
 	json_object_set_new(o, "ports", ports);

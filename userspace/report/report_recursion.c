@@ -91,7 +91,7 @@ static json_t *report_responder(const struct report_view *v)
 	struct responder_counters c;
 	json_t *o = json_object();
 
-	crew_responder_counters(v->crew, &c);
+	crew_responder_counters(v->workers, &c);
 #define PUT(name, words) json_put_int(o, #name, c.name);
 	RESPONDER_COUNTERS(PUT)
 #undef PUT

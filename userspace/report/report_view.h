@@ -89,7 +89,7 @@ struct report_view {
 	const struct iface *ifaces;
 	size_t n_ifaces;
 	struct report_services services;
-	const struct crew *crew;
+	const struct crew *workers;
 
 	struct cache *cache;
 	const uint32_t *other_slots; /* by enum other_slot; 0: it has none */

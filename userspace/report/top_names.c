@@ -197,7 +197,7 @@ static bool has_workers(struct top_names *top, const struct report_view *v)
 {
 	if (top->workers_seen)
 		return true;
-	top->n_workers = crew_n(v->crew);
+	top->n_workers = crew_n(v->workers);
 	top->workers_seen = calloc(top->n_workers, sizeof(*top->workers_seen));
 	return top->workers_seen;
 }
@@ -208,7 +208,7 @@ void top_names_gather(struct top_names *top, const struct report_view *v, uint64
 		if (v->ifaces[i].program)
 			gather_program(top, v, v->ifaces[i].program, &top->programs[i]);
 	for (unsigned int i = 0; has_workers(top, v) && i < top->n_workers; i++)
-		gather_worker(top, v, crew_sampler(v->crew, i), &top->workers_seen[i]);
+		gather_worker(top, v, crew_sampler(v->workers, i), &top->workers_seen[i]);
 	if (top->fades_s && now_s < top->fades_s)
 		return;
 	for (int by = 0; top->fades_s && by < N_BY; by++)
@@ -312,7 +312,7 @@ int top_names_run_top(void *user, const json_t *args, json_t **result, char *err
 
 	if (code)
 		return code;
-	if (v->crew)
+	if (v->workers)
 		top_names_gather(v->top_names, v, clock_ns() / CLOCK_NS_PER_S);
 	sketch = v->top_names->sketches[asked.by];
 	n = sketch_top(sketch, top, asked.n);
