@@ -117,7 +117,7 @@ static int check(struct config *config, const struct options *options)
 	if (code)
 		return EXIT_FAILED;
 	if (n_warnings)
-		printf("%s: volleyd would start, with what the warnings say\n", options->config);
+		printf("%s: volleyd would start, but see the warnings\n", options->config);
 	else
 		printf("%s: the configuration is right\n", options->config);
 	return n_warnings && options->is_strict ? EXIT_FAILED : EXIT_OK;

@@ -478,7 +478,9 @@ static int remove_stale(const struct sockaddr_un *addr, char *err, size_t err_ca
 	if (lstat(addr->sun_path, &st))
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISSOCK(st.st_mode)) {
-		snprintf(err, err_cap, "%s is there and is not a socket", addr->sun_path);
+		snprintf(err, err_cap,
+			 "%s exists and is not a socket: remove it, or change control.socket",
+			 addr->sun_path);
 		return -EEXIST;
 	}
 	pid = find_listener(addr);

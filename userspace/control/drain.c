@@ -81,7 +81,7 @@ static void log_change(const struct drain *drain, bool was_on)
 		log_notice("%s: volleyctl health says so until volleyctl drain off",
 			   drain_text(drain, text, sizeof(text)));
 	else if (was_on)
-		log_notice("drained no more");
+		log_notice("drain off: volleyctl health no longer says that this host is drained");
 }
 
 int drain_run(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
@@ -93,7 +93,7 @@ int drain_run(void *user, const json_t *args, json_t **result, char *err, size_t
 	int code = 0;
 
 	if (word && ((!is_on && strcmp(word, "off") != 0) || (!is_on && why))) {
-		snprintf(err, err_cap, "drain takes on, with a reason if there is one, or off");
+		snprintf(err, err_cap, "drain takes on, with a reason if you like, or off");
 		return -EINVAL;
 	}
 	if (word) {
@@ -101,8 +101,9 @@ int drain_run(void *user, const json_t *args, json_t **result, char *err, size_t
 		log_change(drain, was_on);
 	}
 	if (code) {
-		snprintf(err, err_cap, "it holds until volleyd ends, but %s: %s", drain->path,
-			 err_text(code));
+		snprintf(err, err_cap,
+			 "this holds only until volleyd ends, since %s cannot be changed: %s",
+			 drain->path, err_text(code));
 		return code;
 	}
 	*result = json_pack("{s:b, s:s}", "drained", drain->is_on, "why", drain->why);

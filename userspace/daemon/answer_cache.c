@@ -19,8 +19,8 @@ int answer_cache_open_memory(struct answer_cache *c)
 		c->memory = c->maps.memory;
 		return 0;
 	}
-	log_warn("BPF maps: %s: the answer cache is this process's own, and nothing is answered in "
-		 "the driver%s",
+	log_warn("BPF maps: %s: the answer cache is in memory of this process, and the "
+		 "driver answers nothing%s",
 		 err_text(err),
 		 (err == -EPERM || err == -EACCES) && !privilege_has_xdp() ?
 			 ": start with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN" :

@@ -54,8 +54,8 @@ static void refuse_memory(const struct config *config, char *err, size_t err_cap
 
 	words_put_size(config->cache_size_bytes, size, sizeof(size));
 	words_put_size(memory_bytes() >> MIB_SHIFT << MIB_SHIFT, memory, sizeof(memory));
-	snprintf(err, err_cap, "cache.size: %s is more than the memory of this host, %s", size,
-		 memory);
+	snprintf(err, err_cap, "cache.size: %s is more than the memory of this host, %s: give less",
+		 size, memory);
 }
 
 int cache_plan(struct cache_sizes *sizes, const struct config *config, char *err, size_t err_cap)

@@ -258,14 +258,15 @@ static int begin(struct capture *c, const struct report_view *v, const json_t *a
 	int code;
 
 	if (c->is_on) {
-		snprintf(err, err_cap, "another capture is running");
+		snprintf(err, err_cap,
+			 "another capture is running, and only one can: try again later");
 		return -EBUSY;
 	}
 	code = read_filter(&c->filter, args, err, err_cap);
 	if (code)
 		return code;
 	if (!ctl_arg(args, 1) || value_read_number(&key, ctl_arg(args, 1), &c->count)) {
-		snprintf(err, err_cap, "-n takes a number from 1 to %u", COUNT_MAX);
+		snprintf(err, err_cap, "capture takes -n and a number from 1 to %u", COUNT_MAX);
 		return -EINVAL;
 	}
 	c->n_packets = c->n_lost = c->n_not_udp = c->n = 0;

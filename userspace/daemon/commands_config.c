@@ -33,7 +33,7 @@ static int add_defaults(json_t *o, json_t *tree, char *err, size_t err_cap)
 	int code;
 
 	if (settings_n_items(tree) > EFFECTIVE_ITEMS_MAX) {
-		snprintf(err, err_cap, "a list of more than %d items is too much for --effective",
+		snprintf(err, err_cap, "--effective shows lists of at most %d items: leave it out",
 			 EFFECTIVE_ITEMS_MAX);
 		return -E2BIG;
 	}

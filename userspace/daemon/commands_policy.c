@@ -73,14 +73,15 @@ static int read_order(const json_t *args, struct block_order *order, char *err, 
 
 		if (strncmp(word, "--", 2) != 0) {
 			if (order->what) {
-				snprintf(err, err_cap, "one prefix, name or type at a time");
+				snprintf(err, err_cap,
+					 "block add takes one prefix, name or type at a time");
 				return -EINVAL;
 			}
 			order->what = word;
 			continue;
 		}
 		if (i + 1 == n) {
-			snprintf(err, err_cap, "%s wants a value", word);
+			snprintf(err, err_cap, "%s needs a value", word);
 			return -EINVAL;
 		}
 		code = read_option(word, ctl_arg(args, ++i), order, err, err_cap);
@@ -89,7 +90,7 @@ static int read_order(const json_t *args, struct block_order *order, char *err, 
 	}
 	if (order->what)
 		return 0;
-	snprintf(err, err_cap, "which prefix, name or type?");
+	snprintf(err, err_cap, "block add needs a prefix, a name or a type");
 	return -EINVAL;
 }
 
@@ -125,7 +126,7 @@ int commands_block_list(void *user, const json_t *args, json_t **result, char *e
 
 	if (ctl_arg(args, 0) && (strcmp(ctl_arg(args, 0), "-n") != 0 || !ctl_arg(args, 1) ||
 				 value_read_number(&key, ctl_arg(args, 1), &n))) {
-		snprintf(err, err_cap, "it takes -n and a number to %u", LIST_MAX);
+		snprintf(err, err_cap, "block list takes -n and a number up to %u", LIST_MAX);
 		return -EINVAL;
 	}
 	if (!book)

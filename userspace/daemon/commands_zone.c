@@ -107,7 +107,8 @@ static int check_editable(const struct zone_service *s, const struct zones_entry
 			  size_t err_cap)
 {
 	if (zones_is_secondary(entry))
-		snprintf(err, err_cap, "%s: its primaries say what it holds", entry->name);
+		snprintf(err, err_cap, "%s: this zone is a secondary: change it at its primaries",
+			 entry->name);
 	else if (*s->storage_error)
 		snprintf(err, err_cap, "%s: %s", entry->name, s->storage_error);
 	else if (!s->store)
@@ -131,7 +132,7 @@ static int begin_editing(struct zone_service *s, struct zones_entry *entry, stru
 		return code;
 	code = zones_change(s->zones, entry, run_edit, e, on_edited, e, &why);
 	if (code == 1)
-		snprintf(err, err_cap, "nothing would change");
+		snprintf(err, err_cap, "this edit would change nothing");
 	else if (code)
 		snprintf(err, err_cap, "%s", why.sentence);
 	if (code)
@@ -173,7 +174,7 @@ static int refresh(struct zone_service *s, const char *name, bool whole, char *e
 	if (!entry)
 		return ERR_NOT_FOUND;
 	if (!zones_is_secondary(entry)) {
-		snprintf(err, err_cap, "%s: it has no primaries", entry->name);
+		snprintf(err, err_cap, "%s: this zone has no primaries", entry->name);
 		return -EINVAL;
 	}
 	return transfer_refresh(transfers_thread(s->transfers), entry->apex, whole);
@@ -202,8 +203,7 @@ int commands_zone_notify(void *user, const json_t *args, json_t **result, char *
 	if (!entry)
 		return ERR_NOT_FOUND;
 	if (!entry->config->notify || !*entry->config->notify) {
-		snprintf(err, err_cap, "%s: nobody is to be told: it has no zones[].notify",
-			 entry->name);
+		snprintf(err, err_cap, "%s: zones[].notify names no server to notify", entry->name);
 		return ERR_NOT_FOUND;
 	}
 	return transfer_notify(transfers_thread(s->transfers), entry->apex);
@@ -237,7 +237,8 @@ static void on_written(void *user, const struct zones_entry *entry, int code)
 	if (code == -ECANCELED)
 		snprintf(sentence, sizeof(sentence), "volleyd stops: files were not written");
 	else if (!entry)
-		snprintf(sentence, sizeof(sentence), "a zone was taken out meanwhile");
+		snprintf(sentence, sizeof(sentence),
+			 "a zone was removed before its file was written");
 	else
 		snprintf(sentence, sizeof(sentence), "zone %s: %s", entry->name,
 			 *entry->stored.error ? entry->stored.error : err_text(code));
@@ -312,7 +313,7 @@ static struct signing *signing_of(struct zone_service *s, const char *name, char
 	struct zones_entry *entry = find(s, name, err, err_cap);
 
 	if (entry && !entry->signing)
-		snprintf(err, err_cap, "%s: it is not signed here", entry->name);
+		snprintf(err, err_cap, "%s: this zone is not signed here", entry->name);
 	return entry ? entry->signing : NULL;
 }
 

@@ -79,7 +79,7 @@ int daemon_audit_log_level(void *user, const json_t *args, json_t **result, char
 	(void)user;
 	if (level < 0) {
 		snprintf(err, err_cap,
-			 "\"%s\" is no level: say error, warning, notice, info or debug", word);
+			 "\"%s\" is no level: give error, warning, notice, info or debug", word);
 		return -EINVAL;
 	}
 	if (word)

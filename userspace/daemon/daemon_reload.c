@@ -72,9 +72,11 @@ int daemon_tell_reload(const struct daemon *d, const char *name, int code, char 
 	if (first)
 		return first;
 	if (code == -ECANCELED)
-		snprintf(err, err_cap, "volleyd stops: what was being loaded is given up");
+		snprintf(err, err_cap, "volleyd stops: the load is given up");
 	else if (name && code == ERR_NOT_FOUND)
-		snprintf(err, err_cap, "%s: taken out of the configuration meanwhile", name);
+		snprintf(err, err_cap,
+			 "%s: the zone was removed from the configuration before it was loaded",
+			 name);
 	else if (code && entry && *entry->error)
 		put_zone_error(entry, err, err_cap);
 	else if (code)
@@ -137,7 +139,8 @@ static int start_reload(struct daemon *d, struct config *config, zones_done_fn *
 static void tell_not_taken_back(int code, const char *what)
 {
 	if (code)
-		log_error("what held before the reload: %s: %s", what, err_text(code));
+		log_error("the reload was refused, and earlier settings cannot be restored: %s: %s",
+			  what, err_text(code));
 }
 
 /* Of a configuration that is not put in place nothing is to stay, whatever part of it cannot be taken back. */

@@ -29,7 +29,8 @@ static int attach(struct interfaces *all, struct iface *iface)
 	if (err != -EPROTO && err != ERR_RUNNING)
 		return 0;
 	/* it would go on answering beside us, from old data; why has been said */
-	log_error("%s: not started beside what is there", iface->config.name);
+	log_error("%s: volleyd cannot run beside the XDP program that is there",
+		  iface->config.name);
 	return err;
 }
 
@@ -125,9 +126,9 @@ void interfaces_clean_others(struct interfaces *all)
 		const struct iface *iface = find_iface(all, name->if_name);
 
 		if ((!iface || !iface->program) && program_clean_up(name->if_name))
-			log_notice("%s: an earlier volleyd left its XDP program: it answers no "
-				   "more",
-				   name->if_name);
+			log_notice(
+				"%s: an earlier volleyd left its XDP program: it no longer answers",
+				name->if_name);
 	}
 	if_freenameindex(names);
 }
@@ -160,7 +161,8 @@ static void renew(struct interfaces *all, struct iface *iface)
 
 	iface->is_renewal_due = false;
 	if (err)
-		log_warn("%s: attaching the XDP program anew: %s; some frames do not come to it",
+		log_warn("%s: the XDP program cannot be attached again: %s: some frames do not "
+			 "reach it",
 			 iface->config.name, err_text(err));
 }
 
@@ -314,7 +316,7 @@ int interfaces_detach(struct interfaces *all, const char *ifname, char *err, siz
 	int code = 0;
 
 	if (!iface || (!iface->program && !is_by_hand)) {
-		snprintf(err, err_cap, "%s: nothing of ours is attached", ifname);
+		snprintf(err, err_cap, "%s: volleyd has no XDP program there", ifname);
 		return -ENOENT;
 	}
 	if (iface->program)
@@ -366,10 +368,11 @@ int interfaces_add(struct interfaces *all, const struct config *config, char *er
 			continue;
 		iface = add_iface(all, c);
 		if (!iface) {
-			snprintf(
-				err, err_cap,
-				"interfaces: at most %u, with those that go and those of volleyctl attach",
-				CONFIG_INTERFACES_MAX);
+			snprintf(err, err_cap,
+				 "interfaces: at most %u, counting those that this reload removes "
+				 "and "
+				 "those of volleyctl attach",
+				 CONFIG_INTERFACES_MAX);
 			return ERR_LIMIT;
 		}
 		code = begin(all, iface);

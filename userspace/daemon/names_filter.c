@@ -22,10 +22,9 @@ static void say_size(const char *key, const char *what, uint32_t has_lines, uint
 		return;
 	words_put_size((uint64_t)has_lines * VOLLEY_NAMES_LINE_BYTES, has, sizeof(has));
 	words_put_size((uint64_t)said_lines * VOLLEY_NAMES_LINE_BYTES, said, sizeof(said));
-	log_notice(
-		"%s: the XDP program that was adopted has %s of %s, which stays; %s holds from a "
-		"start on that adopts none",
-		key, what, has, said);
+	log_notice("%s: the XDP program that was adopted keeps %s of %s; %s holds after a "
+		   "start that adopts no program",
+		   key, what, has, said);
 }
 
 /* A filter that goes on keeps its lines; what the map has behind them is for intervals. */
@@ -166,10 +165,10 @@ int names_filter_rebuild(struct names_filter *f, struct zones *zones, bool is_as
 		return err;
 	}
 	care->n_rebuilds++;
-	log_notice(
-		"cache.names: the filter of names was rebuilt in %llu ms: %llu names, %llu that have gone are out of it",
-		(unsigned long long)(care->took_ns / CLOCK_NS_PER_MS),
-		(unsigned long long)f->names->n_added, (unsigned long long)n_gone);
+	log_notice("cache.names: the filter of names was rebuilt in %llu ms: %llu names; "
+		   "%llu that no longer exist were removed",
+		   (unsigned long long)(care->took_ns / CLOCK_NS_PER_MS),
+		   (unsigned long long)f->names->n_added, (unsigned long long)n_gone);
 	return 0;
 }
 

@@ -120,7 +120,8 @@ void reply_options_put_identity(struct reply_options *o, struct engine_identity 
 	reply_options_tell_driver(o);
 	if (old && answer_cache_grace(o->cache)) {
 		(void)grace_wait_userspace(NULL);
-		log_error("server.nsid: the kernel does not say when the driver has the new one");
+		log_error("server.nsid: it is not known when the driver uses the new one: no grace "
+			  "period");
 	}
 	free(old);
 }

@@ -293,12 +293,10 @@ static int refuse(int code, uint64_t bytes, char *err, size_t err_cap)
 
 	words_put_size(bytes, size, sizeof(size));
 	if (code == -ENOMEM)
-		snprintf(
-			err, err_cap,
-			"%s beside the cache that is in use: there is not so much memory available",
-			size);
+		snprintf(err, err_cap,
+			 "there is not enough memory for %s beside the cache that is in use", size);
 	else
-		snprintf(err, err_cap, "%s is too %s for the zones that there are", size,
+		snprintf(err, err_cap, "%s is too %s for the number of zones", size,
 			 code == -E2BIG ? "large" : "small");
 	return code;
 }

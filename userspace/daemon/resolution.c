@@ -57,7 +57,7 @@ void resolution_take_back(struct resolution *r, struct config *config)
 		snprintf(err, sizeof(err), "%s", err_text(code));
 	}
 	if (code)
-		log_error("recursion as it was before the reload: %s", err);
+		log_error("the reload was refused, and recursion cannot be restored: %s", err);
 }
 
 static enum walk_step is_public(void *user, const struct volley_entry *e)
@@ -84,7 +84,8 @@ static int withdraw_public(struct resolution *r)
 		return 0;
 	err = cache_sweep(r->cache->cache, NULL, is_public, NULL, answer_cache_grace, r->cache, &n);
 	if (n)
-		log_info("answer cache: %llu answers were for everyone: withdrawn",
+		log_info("answer cache: %llu answers withdrawn, since not every client may have "
+			 "them now",
 			 (unsigned long long)n);
 	if (err)
 		log_error("answer cache: the kernel does not say when all readers are done");

@@ -49,7 +49,7 @@ static int update_state(struct interfaces *all, const struct config *config,
 	err = services_update_ends(state, config->listen, config->n_listen, has_tunnels);
 	all->services.ends_overflow = err == -ENOSPC;
 	if (err)
-		log_warn("ends of tunnels: %s", err_text(err));
+		log_warn("addresses at which tunnels end: %s", err_text(err));
 	return services_update(state, config->listen, config->n_listen, &all->services.n);
 }
 

@@ -50,8 +50,8 @@ static int say(int err, const char *path, char *why, size_t why_cap)
 {
 	if (err == -EEXIST)
 		snprintf(why, why_cap,
-			 "%s is there and is no snapshot: it is not overwritten, name another file "
-			 "or move it away",
+			 "%s exists and is no snapshot, so it is not overwritten: give another "
+			 "file, or move it away",
 			 path);
 	else if (err == -EBUSY)
 		snprintf(why, why_cap, "%s is being written by another volleyd", path);

@@ -185,7 +185,7 @@ static void on_loaded(void *user, const struct snapshots_result *r)
 		return;
 	snapshots->is_ripe = true;
 	if (r->code == -ENOENT) {
-		log_info("cache.snapshot: %s is not there yet", r->path);
+		log_info("cache.snapshot: %s does not exist yet", r->path);
 		return;
 	}
 	note_error(snapshots, r);

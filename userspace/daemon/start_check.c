@@ -208,7 +208,8 @@ static int check_secrets(struct check *c)
 	for (char *const *file = c->config->secret_files; file && *file; file++)
 		if (is_open_to_all(*file))
 			warn(c,
-			     "%s: there are secrets in it, and everyone can read or write it: chmod o-rw it, and make new secrets",
+			     "%s has secrets, and everyone can read or write it: chmod o-rw it, and "
+			     "make new secrets",
 			     *file);
 	/* config_load() has logged it. */
 	if (key && is_open_to_all(key) && !c->warnings)

@@ -126,7 +126,7 @@ static void open_rings(struct taps *t)
 		return;
 	err = tap_rings_open(&t->rings, t->cache->maps.taps_fd);
 	if (err)
-		log_warn("dnstap, query-log, top: %s: answers of the driver are not told",
+		log_warn("dnstap, query-log, top: %s: answers of the driver are not reported",
 			 err_text(err));
 	else
 		tap_set_source(t->tap, tap_rings_drain, t->rings);

@@ -53,11 +53,10 @@ static int open_store(struct zone_service *s)
 	log_error("%s", err);
 	if (code && !zone_service_does_without_store(code))
 		return code;
-	snprintf(
-		s->storage_error, sizeof(s->storage_error),
-		"%s: zones are served, but nothing that changes is kept, and no changes are taken, "
-		"until it can be written to and volleyd is restarted",
-		err);
+	snprintf(s->storage_error, sizeof(s->storage_error),
+		 "%s: zones are served, but no change is stored or accepted until it can "
+		 "be written to and volleyd is restarted",
+		 err);
 	return 0;
 }
 

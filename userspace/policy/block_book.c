@@ -318,7 +318,7 @@ int block_book_add(struct block_book *b, const struct block_order *order, json_t
 		return -ENOMEM;
 	code = take_order(b, order, record);
 	if (code == -E2BIG)
-		snprintf(err, err_cap, "there are %u blocks, and no more have room",
+		snprintf(err, err_cap, "there are %u blocks, and no room for more: remove some",
 			 b->now->table.n);
 	if (code) {
 		drop_record(b, record);
@@ -351,8 +351,8 @@ int block_book_remove(struct block_book *b, const char *what, char *err, size_t 
 	there = b->now ? block_table_get(&b->now->table, &key) : NULL;
 	if (there)
 		snprintf(err, err_cap,
-			 "%s: it is in %s: take it out there and reload, or add it with --action "
-			 "allow",
+			 "%s: the list %s blocks it: remove it there and reload, or add it with "
+			 "--action allow",
 			 text, b->lists[volley_block_list(there->rule) - 1].file);
 	else
 		snprintf(err, err_cap, "%s: it is not blocked", text);
@@ -446,7 +446,7 @@ static int take_lists(struct block_book *b, struct block_lists *l)
 	l->n = 0;
 	l->memory = NULL;
 	for (uint32_t i = 0; i < b->n_lists; i++)
-		log_info("blocks: %s: %llu, and %llu lines that are none", b->lists[i].file,
+		log_info("blocks: %s: %llu blocks; %llu lines are not understood", b->lists[i].file,
 			 (unsigned long long)b->lists[i].n,
 			 (unsigned long long)b->lists[i].n_wrong);
 	return 0;
@@ -489,7 +489,7 @@ static void end_reload(struct chore *chore)
 	if (!r->code)
 		b->lacks_list = false;
 	if (*r->lists.error)
-		snprintf(b->error, sizeof(b->error), "%s: the lists of blocks are as they were",
+		snprintf(b->error, sizeof(b->error), "%s: the lists of blocks stay as they are",
 			 r->lists.error);
 	else
 		snprintf(b->error, sizeof(b->error), "%s",

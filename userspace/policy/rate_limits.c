@@ -206,8 +206,10 @@ void rate_limits_tick(struct rate_limits *rrl, uint32_t now_s)
 			stopped(seen, at, now_s, &lines);
 	}
 	if (lines.n_unsaid)
-		log_notice("rrl: the same of %u more prefixes: see volleyctl rrl top",
-			   lines.n_unsaid);
+		log_notice(
+			"rrl: %u more prefixes went over their limit or came back within it: see "
+			"volleyctl rrl top",
+			lines.n_unsaid);
 }
 
 /* ---- Reports ------------------------------------------------------------------------------------ */

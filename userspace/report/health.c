@@ -111,7 +111,7 @@ static enum health_level judge_state(const struct zones_entry *entry, char text[
 			 entry->name, entry->error);
 		return HEALTH_WARNS;
 	case ZONES_AWAITED:
-		snprintf(text, HEALTH_TEXT_CAP, "zone %s: no primary has given it yet",
+		snprintf(text, HEALTH_TEXT_CAP, "zone %s: not yet transferred from a primary",
 			 entry->name);
 		return HEALTH_FAILS;
 	case ZONES_EXPIRED:
@@ -222,7 +222,7 @@ void health_zones(struct health *h, health_zone_at *at, const void *user, size_t
 	for (size_t i = 0; i < n; i++)
 		count(h, &t, at(user, i));
 	if (h->options->zones == HEALTH_ANY && t.n && !t.n_well)
-		health_say(h, HEALTH_FAILS, "no zone is served, of %zu", t.n);
+		health_say(h, HEALTH_FAILS, "none of %zu zones is served", t.n);
 	for (size_t i = 0; i < n; i++)
 		tell(h, &t, at(user, i));
 	for (enum health_level level = HEALTH_NOTED; level <= HEALTH_FAILS; level++)
@@ -259,7 +259,7 @@ void health_policies(struct health *h, health_policy_at *at, const void *user, s
 		tell_policy(h, entry);
 	}
 	if (h->options->policies == HEALTH_ANY && n_counted && !n_in_force)
-		health_say(h, HEALTH_FAILS, "no policy is in force, of %zu", n_counted);
+		health_say(h, HEALTH_FAILS, "none of %zu policies is in force", n_counted);
 }
 
 /* --- Interfaces ---------------------------------------------------------------------------------- */
@@ -351,7 +351,7 @@ void health_ifaces(struct health *h, const struct health_iface *ifaces, size_t n
 	for (size_t i = 0; i < n; i++)
 		n_well += iface_level(&ifaces[i]) != HEALTH_FAILS;
 	if (h->options->interfaces == HEALTH_ANY && n && !n_well)
-		health_say(h, HEALTH_FAILS, "no interface is as it must be, of %zu", n);
+		health_say(h, HEALTH_FAILS, "none of %zu interfaces is as configured", n);
 	for (size_t i = 0; i < n; i++)
 		tell_iface(h, &ifaces[i], must_all ? HEALTH_FAILS : HEALTH_NOTED);
 }
@@ -407,6 +407,6 @@ void health_address(struct health *h, const struct config_addr *listen)
 		health_say(h, HEALTH_FAILS, "service address %s: this host does not have it", text);
 	else
 		health_say(h, HEALTH_WARNS,
-			   "service address %s: it is not known whether it is here: %s", text,
+			   "service address %s: cannot find out whether this host has it: %s", text,
 			   err_text(err));
 }

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 
-#define SENTENCE "%s: changed, and needs a new start"
+#define SENTENCE "%s: changed: restart volleyd to use the new value"
 
 void new_start_log(const struct config *running, const struct config *wanted)
 {
@@ -35,7 +35,8 @@ static int check_storage(const struct config *running, const struct config *conf
 		if (!leaf)
 			continue;
 		snprintf(err, err_cap,
-			 "zone %s: %s needs server.storage, and that a new start: restart volleyd",
+			 "zone %s: %s needs server.storage, which no reload can open: restart "
+			 "volleyd",
 			 config->zones[i].name, leaf);
 		return -EOPNOTSUPP;
 	}
@@ -52,10 +53,10 @@ static int check_dpdk(const struct config *one, const struct config *other, char
 
 		if (a->port != CONFIG_PORT_DPDK || (b && config_interface_is_same(a, b)))
 			continue;
-		snprintf(
-			err, err_cap,
-			"interfaces: %s: a change with port: dpdk needs a new start: restart volleyd",
-			a->name);
+		snprintf(err, err_cap,
+			 "interfaces: %s: no reload can change an interface with port: dpdk: "
+			 "restart volleyd",
+			 a->name);
 		return -EOPNOTSUPP;
 	}
 	return 0;

@@ -166,10 +166,10 @@ static json_t *report_degraded(const struct report_view *v)
 				      json_string("more service addresses than the driver "
 						  "can know: kernel sockets answer the rest"));
 	if (v->services.ends_overflow)
-		json_array_append_new(list,
-				      json_string("more addresses than the driver can know as ends "
-						  "of tunnels: what comes to the rest in tunnels "
-						  "is left to the kernel"));
+		json_array_append_new(
+			list, json_string("more addresses than the driver can know as ends of "
+					  "tunnels: the kernel "
+					  "gets tunnelled packets to the rest"));
 	return list;
 }
 

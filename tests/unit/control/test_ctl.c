@@ -527,7 +527,7 @@ static void test_not_a_socket(void **state)
 	close(fd);
 	assert_int_equal(ctl_open(&ctl, path, 0660, commands, NULL, err, sizeof(err)), -EEXIST);
 	assert_null(ctl);
-	assert_non_null(strstr(err, "is there and is not a socket"));
+	assert_non_null(strstr(err, "exists and is not a socket"));
 	assert_int_equal(unlink(path), 0);
 }
 

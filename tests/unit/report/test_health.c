@@ -174,7 +174,7 @@ static const struct zones_row zones_rows[] = {
 	  { .zones = HEALTH_ANY },
 	  3,
 	  1,
-	  "no zone is served, of 1 | " SAYS_D },
+	  "none of 1 zones is served | " SAYS_D },
 	{ "nobody needs one", { .zones = HEALTH_NONE, .is_strict = true }, 3, 1, " | " SAYS_D },
 	{ "nor are there any", { .zones = HEALTH_ANY }, 0, 0, " | " },
 };
@@ -202,14 +202,13 @@ static void test_zones_from_elsewhere(void **state)
 	(void)state;
 	begin(&h, &options);
 	health_zones(&h, zone_at, others, 3);
-	assert_said(&h, "zone b.test.: expired; zone c.test.: no primary has given it yet | "
+	assert_said(&h, "zone b.test.: expired; zone c.test.: not yet transferred from a primary | "
 			"zone a.test.: no space");
 	begin(&h, &options);
 	h.have_zones_come = true;
 	health_zones(&h, zone_at, others, 3);
-	assert_said(&h,
-		    "zone b.test.: expired | zone a.test.: no space; zone c.test.: no primary has "
-		    "given it yet");
+	assert_said(&h, "zone b.test.: expired | zone a.test.: no space; zone c.test.: not yet "
+			"transferred from a primary");
 	assert_false(health_have_zones_come(zone_at, others, 4));
 	assert_false(health_have_zones_come(zone_at, others + 2, 1));
 	assert_true(health_have_zones_come(zone_at, others, 2));
@@ -272,7 +271,7 @@ static const struct zones_row policies_rows[] = {
 	  { .policies = HEALTH_ANY },
 	  2,
 	  1,
-	  "no policy is in force, of 1 | " POLICY_C },
+	  "none of 1 policies is in force | " POLICY_C },
 	{ "nobody needs one", { .policies = HEALTH_NONE }, 2, 1, " | " POLICY_C },
 };
 
@@ -398,7 +397,7 @@ static void test_one_of_two_interfaces(void **state)
 	assert_said(&h, " | eth1: no such interface");
 	begin(&h, &any);
 	health_ifaces(&h, both, 1);
-	assert_said(&h, "no interface is as it must be, of 1 | eth1: no such interface");
+	assert_said(&h, "none of 1 interfaces is as configured | eth1: no such interface");
 	begin(&h, &none);
 	health_ifaces(&h, both, 1);
 	assert_said(&h, " | eth1: no such interface");
