@@ -40,11 +40,10 @@ static const struct policies_entry *policy_at(const void *user, size_t i)
 	return policies_at(user, i);
 }
 
-static bool have_zones_come(const struct health_watch *watch, const struct zones *zones,
-			    bool is_ready)
+static void note_zones(struct health_watch *watch, const struct zones *zones, bool is_ready)
 {
-	return watch->have_zones_come ||
-	       (is_ready && health_have_zones_come(zone_at, zones, zones_n(zones)));
+	if (is_ready && !watch->have_zones_come)
+		watch->have_zones_come = health_have_zones_come(zone_at, zones, zones_n(zones));
 }
 
 static uint64_t n_rounds(const struct crew *workers, unsigned int worker)
@@ -139,8 +138,8 @@ static void judge(struct health *h, const struct report_view *v)
 static json_t *report(const struct report_view *v, const struct health_options *options, bool *well)
 {
 	const struct config *config = v->configured;
-	struct health h = { options, json_array(), json_array(),
-			    have_zones_come(v->health, v->zones, v->is_ready), clock_wall_s() };
+	struct health h = { options, json_array(), json_array(), v->health->have_zones_come,
+			    clock_wall_s() };
 	json_t *o = json_object();
 
 	if (h.reasons && h.warnings)
@@ -157,13 +156,15 @@ static json_t *report(const struct report_view *v, const struct health_options *
 
 int health_facts_run(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
+	const struct report_view *v = user;
 	struct health_options options;
 	int code = health_read_options(&options, args, err, err_cap);
 	bool well;
 
 	if (code)
 		return code;
-	*result = report(user, &options, &well);
+	note_zones(v->health, v->zones, v->is_ready);
+	*result = report(v, &options, &well);
 	return *result ? 0 : -ENOMEM;
 }
 
@@ -181,5 +182,5 @@ void health_facts_tick(struct health_watch *watch, const struct crew *workers,
 {
 	for (unsigned int i = 0; i < crew_n(workers) && i < HEALTH_WORKERS_CAP; i++)
 		health_look(&watch->heartbeats, i, n_rounds(workers, i));
-	watch->have_zones_come = have_zones_come(watch, zones, is_ready);
+	note_zones(watch, zones, is_ready);
 }

@@ -107,7 +107,7 @@ struct report_view {
 	const struct rate_limits *rate_limits;
 	struct tap *tap;
 
-	const struct health_watch *health;
+	struct health_watch *health; /* notes that all zones have come */
 	struct answers *answers;     /* brought up to date by each report of them */
 	struct top_names *top_names; /* likewise */
 };
