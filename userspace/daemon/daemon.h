@@ -12,6 +12,8 @@
  * Beside that thread: the workers, the keeper of the cache, the loader of zones, a thread for walks
  * over the cache (base/chore.h), and the heartbeat by which the driver knows that a daemon is
  * there (cache.orphan-serve). base/affinity.h says on which processors they run.
+ *
+ * daemon_internal.h lists the parts. Each has its state and functions in a header of its own.
  */
 #ifndef VOLLEY_DAEMON_DAEMON_H
 #define VOLLEY_DAEMON_DAEMON_H

@@ -198,7 +198,7 @@ static void tell(const struct root_copy *copy)
 		log_warn("recursion.root-copy: there is no copy: the root servers are asked");
 }
 
-static void ask(struct root_copy *copy, bool has_copy, uint64_t now_ns)
+static void choose_root(struct root_copy *copy, bool has_copy, uint64_t now_ns)
 {
 	char err[512] = "";
 
@@ -223,7 +223,7 @@ void root_copy_poll(struct root_copy *copy, uint64_t now_ns)
 		return;
 	family = choose_family(recursion_config(copy->recursion));
 	if (copy->is_open && copy->family != family) {
-		ask(copy, false, now_ns);
+		choose_root(copy, false, now_ns);
 		if (copy->is_asked)
 			return;
 		close_all(copy);
@@ -235,7 +235,7 @@ void root_copy_poll(struct root_copy *copy, uint64_t now_ns)
 			return;
 		}
 	}
-	ask(copy, has_copy, now_ns);
+	choose_root(copy, has_copy, now_ns);
 }
 
 void root_copy_report(const struct root_copy *copy, struct root_copy_report *out)
