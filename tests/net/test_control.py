@@ -136,7 +136,7 @@ def test_numbers_agree_with_what_was_asked(lab, daemon):
     (["cache", "top", "-n"], 2, "-n"),
     (["attach", "nothere0"], 1, "no such interface"),
     (["attach", "a-name-that-is-too-long"], 1, "no such interface"),
-    (["detach", "lo"], 1, "lo: nothing of ours"),
+    (["detach", "lo"], 1, "lo: volleyd has no XDP program there"),
 ])
 def test_refusals(lab, daemon, words, status, sentence):
     daemon.start(interfaces=None)
