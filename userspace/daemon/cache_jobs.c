@@ -42,9 +42,7 @@ static int wait_for(struct call *call, int code)
 	return code;
 }
 
-/*
- * --- Resizes -----------------------------------------------------------------------------------
- */
+/* --- Resizes ---------------------------------------------------------------------------------- */
 
 static json_t *report_resize(const struct resize_result *r)
 {
@@ -99,9 +97,7 @@ int cache_jobs_resize(void *user, const json_t *args, json_t **result, char *err
 	return wait_for(call, resize_start(jobs->resize, bytes, on_resized, call, err, err_cap));
 }
 
-/*
- * --- Snapshots ---------------------------------------------------------------------------------
- */
+/* --- Snapshots -------------------------------------------------------------------------------- */
 
 static json_t *report_snapshot(const struct snapshots_result *r)
 {

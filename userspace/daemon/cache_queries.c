@@ -42,10 +42,7 @@ struct cache_query {
 	json_t *reply;  /* what they are added to; or NULL */
 };
 
-/*
- * --- In the background
- * ---------------------------------------------------------------------------
- */
+/* --- In the background ------------------------------------------------------------------------ */
 
 static void run(struct chore *chore)
 {
@@ -96,10 +93,7 @@ static enum walk_step withdraw(void *user, const struct volley_entry *e)
 	return cache_match_has(&q->match, e) ? WALK_WITHDRAW : WALK_ON;
 }
 
-/*
- * --- The reply
- * -----------------------------------------------------------------------------------
- */
+/* --- The reply -------------------------------------------------------------------------------- */
 
 static json_t *report_stats_of(struct cache_query *q)
 {
@@ -195,10 +189,7 @@ static void ended(struct chore *chore)
 	query_free(q);
 }
 
-/*
- * --- The commands
- * --------------------------------------------------------------------------------
- */
+/* --- The commands ----------------------------------------------------------------------------- */
 
 static int query_new(struct cache_query **out, struct cache_queries *queries, char *err,
 		     size_t err_cap)

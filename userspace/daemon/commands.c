@@ -56,10 +56,7 @@ static int run_port_status(void *user, const json_t *args, json_t **result, char
 	return v->workers ? give(result, report_ports(v)) : ctl_not_ready(err, err_cap);
 }
 
-/*
- * --- zone
- * ----------------------------------------------------------------------------------------
- */
+/* --- zone ------------------------------------------------------------------------------------- */
 
 static int no_such_zone(const char *name, char *err, size_t err_cap)
 {
@@ -161,10 +158,7 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 	return code == ERR_NOT_FOUND ? no_such_zone(name, err, err_cap) : code;
 }
 
-/*
- * --- the daemon
- * ----------------------------------------------------------------------------------
- */
+/* --- the daemon ------------------------------------------------------------------------------- */
 
 static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
@@ -267,10 +261,7 @@ static int run_stop(void *user, const json_t *args, json_t **result, char *err, 
 	return 0;
 }
 
-/*
- * --- The part that a command works on
- * ------------------------------------------------------------
- */
+/* --- The part that a command works on --------------------------------------------------------- */
 
 /* run() takes no pointer to const. */
 static void *view_of(void *user)

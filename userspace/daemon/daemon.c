@@ -23,10 +23,7 @@
 #include "report/health_facts.h"
 #include "report/top_names.h"
 
-/*
- * --- Events
- * --------------------------------------------------------------------------------------
- */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 static void on_signal(struct daemon *d)
 {
@@ -170,10 +167,7 @@ static void wait_for_event(struct daemon *d)
 		policies_poll(d->resolution.policies);
 }
 
-/*
- * --- From start to life
- * --------------------------------------------------------------------------
- */
+/* --- From start to life ----------------------------------------------------------------------- */
 
 static int start(struct daemon *d)
 {

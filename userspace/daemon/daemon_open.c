@@ -36,10 +36,7 @@ static struct report_source reports_of(struct daemon *d)
 	return (struct report_source){ view_of, d };
 }
 
-/*
- * --- The cache
- * -----------------------------------------------------------------------------------
- */
+/* --- The cache -------------------------------------------------------------------------------- */
 
 /* Before anything is written that the program compares with its clock. */
 static void follow_driver_clock(void)
@@ -128,10 +125,7 @@ static int open_cache(struct daemon *d)
 	return heartbeat_start(&d->heartbeat);
 }
 
-/*
- * --- Control's thread
- * ----------------------------------------------------------------------------
- */
+/* --- Control's thread ------------------------------------------------------------------------- */
 
 static void write_metrics(void *user, struct metrics_text *out)
 {
@@ -212,10 +206,7 @@ static int open_events(struct daemon *d)
 	return code;
 }
 
-/*
- * --- Zones, recursion, policies, blocks
- * ----------------------------------------------------------
- */
+/* --- Zones, recursion, policies, blocks ------------------------------------------------------- */
 
 static int open_resolution(struct daemon *d)
 {
@@ -290,10 +281,7 @@ static int open_zones(struct daemon *d)
 	return zone_service_open_zones(&d->zones, env);
 }
 
-/*
- * --- Open
- * ----------------------------------------------------------------------------------------
- */
+/* --- Open ------------------------------------------------------------------------------------- */
 
 static void make_engine_config(struct daemon *d)
 {
@@ -358,10 +346,7 @@ int daemon_open(struct daemon *d)
 	return code;
 }
 
-/*
- * --- When the zones are loaded
- * -------------------------------------------------------------------
- */
+/* --- When the zones are loaded ---------------------------------------------------------------- */
 
 /* When zones are in place: answers are taken back only for what is served. */
 static int open_snapshots(struct daemon *d)
@@ -486,10 +471,7 @@ int daemon_open_workers(struct daemon *d)
 	return code ? code : open_resize(d);
 }
 
-/*
- * --- Close
- * ---------------------------------------------------------------------------------------
- */
+/* --- Close ------------------------------------------------------------------------------------ */
 
 /*
  * systemd kills a service that does not end within TimeoutStopSec: sd_notify(3). It is asked for

@@ -128,10 +128,7 @@ int heartbeat_start(struct heartbeat *h)
 	return -err;
 }
 
-/*
- * --- The watchdog
- * --------------------------------------------------------------------------------
- */
+/* --- The watchdog ----------------------------------------------------------------------------- */
 
 /* The number of a worker that hangs, or -1. */
 static int find_hanging(const struct health_watch *watch, unsigned int n)
@@ -158,10 +155,7 @@ void heartbeat_watch(struct heartbeat *h, const struct health_watch *watch, unsi
 	__atomic_store_n(&h->well_ns, hanging < 0 ? clock_ns() : 0, __ATOMIC_RELEASE);
 }
 
-/*
- * --- The end
- * -------------------------------------------------------------------------------------
- */
+/* --- The end ---------------------------------------------------------------------------------- */
 
 static void stop_thread(struct heartbeat *h)
 {

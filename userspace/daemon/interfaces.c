@@ -352,10 +352,7 @@ int interfaces_set_queues(struct interfaces *all, const char *ifname, uint32_t n
 	return 0;
 }
 
-/*
- * --- Reloads
- * -------------------------------------------------------------------------------------
- */
+/* --- Reloads ---------------------------------------------------------------------------------- */
 
 int interfaces_add(struct interfaces *all, const struct config *config, char *err, size_t err_cap)
 {

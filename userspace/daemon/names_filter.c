@@ -90,10 +90,7 @@ void names_filter_tell(struct names_filter *f, struct volley_state *first,
 		names_set_states(f->names, &first->names, second ? &second->names : NULL);
 }
 
-/*
- * --- Wrong denials
- * -------------------------------------------------------------------------------
- */
+/* --- Wrong denials ---------------------------------------------------------------------------- */
 
 /* What is wrong, as a sentence. */
 static void put_fault(const struct shield_found *found, char *text, size_t cap)
@@ -135,10 +132,7 @@ static void stop_denials(struct zones *zones, const struct shield_found *found)
 		  zone, text, err ? ": " : "", err ? err_text(err) : "");
 }
 
-/*
- * --- Rebuilds
- * ------------------------------------------------------------------------------------
- */
+/* --- Rebuilds --------------------------------------------------------------------------------- */
 
 void names_filter_look(struct names_filter *f, const struct zones *zones)
 {

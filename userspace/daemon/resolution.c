@@ -198,10 +198,7 @@ int resolution_open_policies(struct resolution *r, struct chores *chores)
 	return err;
 }
 
-/*
- * --- The clock
- * -----------------------------------------------------------------------------------
- */
+/* --- The clock -------------------------------------------------------------------------------- */
 
 /*
  * libunbound counts by the wall clock when what it remembers expires. So when that clock was set,
@@ -222,10 +219,7 @@ void resolution_check_clock(struct resolution *r)
 			  err);
 }
 
-/*
- * --- The end
- * -------------------------------------------------------------------------------------
- */
+/* --- The end ---------------------------------------------------------------------------------- */
 
 void resolution_stop(struct resolution *r)
 {

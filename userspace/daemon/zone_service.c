@@ -24,10 +24,7 @@ int zone_service_open_loader(struct zone_service *s, unsigned int n)
 	return err;
 }
 
-/*
- * --- The store
- * -----------------------------------------------------------------------------------
- */
+/* --- The store -------------------------------------------------------------------------------- */
 
 /*
  * The disk needs repair; zones of files need no store. All other faults need a person, and end
@@ -60,10 +57,7 @@ static int open_store(struct zone_service *s)
 	return 0;
 }
 
-/*
- * --- Other name servers
- * --------------------------------------------------------------------------
- */
+/* --- Other name servers ----------------------------------------------------------------------- */
 
 static void on_reset(void *user, const struct zones_entry *entry)
 {
@@ -100,10 +94,7 @@ int zone_service_open_transfers(struct zone_service *s, struct transfers_env env
 	return code;
 }
 
-/*
- * --- Zones
- * ---------------------------------------------------------------------------------------
- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
 static void on_loaded(void *user, int code)
 {
@@ -193,10 +184,7 @@ void zone_service_tick(struct zone_service *s)
 		progress_tick(&s->progress, s->zones, clock_ns());
 }
 
-/*
- * --- The end
- * -------------------------------------------------------------------------------------
- */
+/* --- The end ---------------------------------------------------------------------------------- */
 
 void zone_service_stop_loading(struct zone_service *s)
 {

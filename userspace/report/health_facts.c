@@ -10,10 +10,7 @@
 #include "report/report.h"
 #include "base/json_put.h"
 
-/*
- * --- What is looked at
- * ---------------------------------------------------------------------------
- */
+/* --- What is looked at ------------------------------------------------------------------------ */
 
 static void judge_daemon(struct health *h, const struct report_view *v)
 {
@@ -129,10 +126,7 @@ static void judge(struct health *h, const struct report_view *v)
 	judge_rest(h, v);
 }
 
-/*
- * --- Commands
- * ------------------------------------------------------------------------------------
- */
+/* --- Commands --------------------------------------------------------------------------------- */
 
 /* *WELL: no reason was found, and memory was there to tell one. */
 static json_t *report(const struct report_view *v, const struct health_options *options, bool *well)
