@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the daemon is made of, opened and closed: see the order in daemon/daemon.h. */
+/* Opens and closes the parts of the daemon, in the order of daemon/daemon.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static struct report_source reports_of(struct daemon *d)
 
 /* --- The cache -------------------------------------------------------------------------------- */
 
-/* Before anything is written that the program compares with its clock. */
+/* Called before any time is written that the XDP program compares with its clock. */
 static void follow_driver_clock(void)
 {
 	int64_t ahead_ns;
@@ -304,7 +304,7 @@ static int choose_cpus(struct daemon *d)
 	return code;
 }
 
-/* Before anything is opened that needs many. */
+/* Called before any part is opened that needs many descriptors. */
 static int raise_descriptors(struct daemon *d)
 {
 	const unsigned int n_cpus = (unsigned int)CPU_COUNT(&d->affinity.allowed);
@@ -348,7 +348,7 @@ int daemon_open(struct daemon *d)
 
 /* --- When the zones are loaded ---------------------------------------------------------------- */
 
-/* When zones are in place: answers are taken back only for what is served. */
+/* When zones are in place: a snapshot is loaded only for zones that are served. */
 static int open_snapshots(struct daemon *d)
 {
 	const char *path = d->config->cache_snapshot;
@@ -403,7 +403,7 @@ static int open_resize(struct daemon *d)
 	return err;
 }
 
-/* To the workers. */
+/* From now on control's threads run only on processors that have no worker. */
 static int leave_cores(struct daemon *d)
 {
 	struct affinity *affinity = &d->affinity;

@@ -32,8 +32,8 @@ static void put_zone_error(const struct zones_entry *entry, char *err, size_t er
 }
 
 /*
- * Of the zones, lists and local data that did not load, the first. Members of catalogs are not the
- * configuration's: their status and the log tell.
+ * The first zone, list or local data that did not load. Members of catalogs are left out, since the
+ * configuration does not name them: the log and their status tell of them.
  */
 static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
 {
@@ -84,7 +84,7 @@ int daemon_tell_reload(const struct daemon *d, const char *name, int code, char 
 	return code;
 }
 
-/* What `cache resize` has done stays while the configuration says what it said before. */
+/* The size that `cache resize` has set stays until cache.size changes. */
 static void want_size(struct daemon *d, uint64_t bytes)
 {
 	if (bytes == d->config->cache_size_bytes)
@@ -143,7 +143,7 @@ static void tell_not_taken_back(int code, const char *what)
 			  what, err_text(code));
 }
 
-/* Of a configuration that is not put in place nothing is to stay, whatever part of it cannot be taken back. */
+/* Restores the settings before a refused reload; a part that fails does not stop the rest. */
 static void take_back(struct daemon *d)
 {
 	const struct config *before = zone_service_config(&d->zones);
@@ -161,7 +161,7 @@ static void take_back(struct daemon *d)
 	service_addresses_settle(&d->interfaces, before);
 }
 
-/* With recursion in place, which policies are read by. */
+/* Policies are read by the settings of recursion, which are in place. */
 static int put_behind_recursion(struct daemon *d, struct config *config, zones_done_fn *done,
 				void *user, char *err, size_t err_cap)
 {
@@ -179,7 +179,7 @@ static int put_behind_recursion(struct daemon *d, struct config *config, zones_d
 	return code;
 }
 
-/* What may be refused: the rest is taken back then. */
+/* All parts that may refuse a configuration; if one does, the earlier ones are restored. */
 static int put_parts(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
 		     char *err, size_t err_cap)
 {

@@ -35,8 +35,8 @@ static int attach(struct interfaces *all, struct iface *iface)
 }
 
 /*
- * Programs that ours are to replace answer on until there are workers; for the heartbeat. Not
- * those that have fallen silent, since what they have may be of another time.
+ * The heartbeat keeps earlier programs answering until there are workers and ours replace them. A
+ * program that has fallen silent stays silent, since its answers may be too old.
  */
 static void keep_old_alive(struct interfaces *all)
 {
@@ -50,9 +50,8 @@ static void keep_old_alive(struct interfaces *all)
 }
 
 /*
- * A volleyd that died while it gave its interfaces another cache leaves two: the newer one first.
- * What was withdrawn was withdrawn from both (cache/sweep.h), and both have one table of
- * generations.
+ * A volleyd that died during a resize leaves programs with two caches: the newer cache is adopted.
+ * Withdrawals went to both (cache/sweep.h), and both have one table of generations.
  */
 int interfaces_attach_all(struct interfaces *all)
 {
@@ -145,7 +144,7 @@ static int attach_and_open(struct interfaces *all, struct iface *iface)
 	return 0;
 }
 
-/* The same for one that a reload brings or changes. */
+/* For an interface that a reload adds or changes. */
 static int begin(struct interfaces *all, struct iface *iface)
 {
 	if (!all->cache->is_anonymous)
@@ -175,7 +174,7 @@ static void reattach(struct interfaces *all, struct iface *iface)
 	(void)attach_and_open(all, iface);
 }
 
-/* Has the interface come, gone, lost its program, or lost the one that was in the way? */
+/* Notices that an interface came or went, or that a program was taken off it. */
 static void check(struct interfaces *all, struct iface *iface)
 {
 	bool is_sound = iface->ifindex && iface_is_sound(iface);
@@ -242,7 +241,7 @@ static struct iface *add_iface(struct interfaces *all, const struct config_inter
 	return iface;
 }
 
-/* As an interface that the configuration does not know gets its defaults. */
+/* An interface that the configuration does not name gets the defaults. */
 static struct iface *add_by_hand(struct interfaces *all, const char *ifname)
 {
 	struct config_interface config = { .driver_answers = true };
@@ -266,7 +265,10 @@ static void drop_iface(struct interfaces *all, struct iface *iface)
 	all->n--;
 }
 
-/* What a command has brought goes with a command; what the configuration says of it holds again. */
+/*
+ * An interface that `attach` added is removed; one of the configuration is off again, as its keys
+ * say.
+ */
 static void take_back(struct interfaces *all, struct iface *iface)
 {
 	if (iface->is_added) {
@@ -381,7 +383,7 @@ int interfaces_add(struct interfaces *all, const struct config *config, char *er
 	return 0;
 }
 
-/* The program goes first, so that all that still comes is the kernel's. */
+/* The program is detached first, so that the kernel gets all further packets. */
 static void let_go(struct interfaces *all, struct iface *iface)
 {
 	int code = iface->program ? program_detach(iface->program) : 0;
@@ -391,7 +393,7 @@ static void let_go(struct interfaces *all, struct iface *iface)
 	iface_close(iface, all->workers, true);
 }
 
-/* What a command has said of it is forgotten, but for a detach. */
+/* Changes by commands are forgotten, but a detached interface stays detached. */
 static void begin_anew(struct interfaces *all, struct iface *iface,
 		       const struct config_interface *c)
 {
@@ -405,7 +407,7 @@ static void begin_anew(struct interfaces *all, struct iface *iface,
 		(void)begin(all, iface);
 }
 
-/* The lists are of the configuration that is going. */
+/* The lists belong to the configuration before, which will be freed. */
 static void take_lists(struct iface *iface, const struct config_interface *c)
 {
 	iface->config.tunnel_sources = c->tunnel_sources;

@@ -67,10 +67,10 @@ static enum walk_step is_public(void *user, const struct volley_entry *e)
 }
 
 /*
- * Where not everyone may ask, no answer is public (engine/engine.c). Those of a daemon that let
- * everyone ask would be given by the driver, to everyone, until their zones are loaded. An
- * earlier program that waits to be replaced has its own cache and its own list of who may ask: it
- * falls silent.
+ * If not every client may ask, no answer is public (engine/engine.c). An earlier daemon may have
+ * let every client ask: the driver would give its public answers to all of them until the zones are
+ * loaded. An earlier program that waits to be replaced has its own cache and its own list of
+ * clients, so it is silenced.
  */
 static int withdraw_public(struct resolution *r)
 {
@@ -169,7 +169,7 @@ static void on_policies(void *user, int code)
 	r->has_policies = true;
 }
 
-/* Before zones, so that theirs are not the only slots that are kept; read at the same time. */
+/* Before zones, which keep only slots that they know. Lists and zones are read at the same time. */
 int resolution_open_policies(struct resolution *r, struct chores *chores)
 {
 	struct policies_env env = {
