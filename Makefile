@@ -149,7 +149,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 # --- What there is ----------------------------------------------------------------------------------
 
 # From the ground up; cmd is the roof.
-FLOORS   := base dns tap cache zone store xfr sign resolver engine port worker config bpf iface client import doctor transfer zonemgr control cmd
+FLOORS   := base dns tap cache zone store xfr sign resolver engine census port worker config bpf iface client import doctor transfer zonemgr control policy recursion report daemon cmd
 PROGRAMS := volleyd volleyctl
 
 # iface/dpdk_iface_none.c stands in for iface/dpdk_iface.c.
@@ -424,7 +424,7 @@ $(B)/obj/%.o: %.c Makefile
 $(call objs,$(wildcard userspace/port/dpdk*.c tests/unit/port/test_dpdk*.c)): CFLAGS_ALL += $(DPDK_CFLAGS)
 
 # Where what is installed is looked for. Another PREFIX makes this object anew, and no other.
-PREFIX_OBJ := $(call objs,userspace/control/recursion_settings.c)
+PREFIX_OBJ := $(call objs,userspace/recursion/recursion_settings.c)
 $(PREFIX_OBJ): CPPFLAGS_ALL += -DVOLLEY_SHARE='"$(PREFIX)/share/volley"'
 $(PREFIX_OBJ): $(B)/gen/prefix
 

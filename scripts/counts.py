@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """counts.py [--bound]: how the code is built, in numbers.
 
-With --bound it prints the structs of zonemgr and transfer with more than four booleans, and fails if there is one: such a struct
+With --bound it prints the structs of the folders in BOUND with more than four booleans, and fails if there is one: such a struct
 is a state machine that has no names and is drawn nowhere. Else printed are the structs with most booleans, the fields of `struct daemon`, circles of includes within a folder, file names that
 stand in more than one folder, the longest lines, and the files that name each key of the configuration. Only files that git
 knows, or would add, are read. Each number has a line of its own, so that `diff` compares two trees.
@@ -16,7 +16,7 @@ import sys
 
 SHOWN = 10
 BOOLEANS_MAX = 4
-BOUND = ("userspace/transfer", "userspace/zonemgr")
+BOUND = tuple(f"userspace/{floor}" for floor in ("transfer", "zonemgr", "census", "control", "policy", "recursion", "report", "daemon", "cmd"))
 STRUCT = re.compile(r"^(?:static )?struct (\w+)(?:\[\w*\])? \{\n(.*?)^\}", re.M | re.S)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

@@ -22,6 +22,7 @@ BELOW = {
     "sign": {"xdp", "base", "dns", "zone"},
     "resolver": {"xdp", "base", "dns", "tap", "cache", "zone"},
     "engine": {"xdp", "base", "dns", "cache", "zone", "resolver"},
+    "census": {"xdp", "base", "dns", "cache", "engine"},    # what the cache holds, counted and matched
     "port": {"xdp", "base"},    # packets in and out; knows no DNS
     "worker": {"xdp", "base", "dns", "tap", "cache", "zone", "resolver", "engine", "port"},
 }
@@ -33,8 +34,14 @@ BELOW["import"] = {"xdp", "base", "dns", "zone", "config"}    # configurations o
 BELOW["doctor"] = BELOW["iface"] | {"iface", "client"}
 BELOW["transfer"] = BELOW["config"] | {"config", "store", "xfr", "sign"}
 BELOW["zonemgr"] = BELOW["transfer"] | {"transfer"}
-BELOW["control"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface"}
-BELOW["cmd"] = BELOW["control"] | BELOW["doctor"] | {"control", "doctor", "import"}
+BELOW["control"] = {"base", "config", "port"}    # sockets for commands and metrics; knows no daemon
+BELOW["policy"] = {"xdp", "base", "dns", "cache", "engine", "config", "bpf", "zonemgr", "control"}
+BELOW["recursion"] = {"base", "cache", "zone", "resolver", "engine", "port", "worker", "config", "bpf"}
+BELOW["report"] = {"xdp", "base", "dns", "tap", "cache", "zone", "resolver", "engine", "census", "port", "config",
+                   "iface", "zonemgr", "control", "policy", "recursion"}    # reads, through a const view
+BELOW["daemon"] = {"xdp", "base", "dns", "tap", "cache", "zone", "store", "engine", "census", "config", "bpf", "iface",
+                   "transfer", "zonemgr", "control", "policy", "recursion", "report"}
+BELOW["cmd"] = {"base", "zone", "config", "client", "import", "doctor", "daemon"}
 SKELETONS = {"bpf", "iface"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

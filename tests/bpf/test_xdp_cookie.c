@@ -215,7 +215,7 @@ static void test_cookies_are_counted(void **state)
 	}
 }
 
-/* The steps of control/cookies.h: which secrets are known, and what becomes of a cookie of each. */
+/* The steps of policy/cookies.h: which secrets are known, and what becomes of a cookie of each. */
 static const struct {
 	const char *first, *second;
 	const char *made; /* by whom new ones are */
@@ -254,7 +254,7 @@ static bool asks_with(struct xdp_world *w, char hex[2 * COOKIE_BYTES + 1])
 	return w->counted.cookies_good > n_good;
 }
 
-/* By the table that is not read, which then is, as daemon_tell_options() does. */
+/* By the table that is not read, which then is, as reply_options_tell_driver() does. */
 static void test_rotation(void **state)
 {
 	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);

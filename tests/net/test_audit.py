@@ -218,7 +218,7 @@ def test_level(lab, daemon):
     daemon.ctl("cache", "flush", "--all")
     assert [event["command"] for event in events(daemon, "command")] == ["log level notice", "cache flush --all"]
     said = daemon.ctl("log", "level", "loud", check=False)
-    assert said.returncode and "say error, warning, notice, info or debug" in said.stderr
+    assert said.returncode and "give error, warning, notice, info or debug" in said.stderr
     daemon.ctl("zone", "reload")  # the configuration says what it said
     assert daemon.json("log", "level")["level"] == "notice"
     daemon.configure(log={"level": "error", "format": "json"})

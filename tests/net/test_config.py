@@ -63,7 +63,7 @@ def test_what_is_shown_is_what_was_read(lab, daemon):
     assert daemon.ctl("config", "show").stdout == text
     daemon.ctl("zone", "reload")
     told = daemon.ctl("config", "show").stdout
-    assert "# server.workers: changed, and needs a new start\n" in told and "\n  workers: 3\n" in told
+    assert "# server.workers: changed: restart volleyd to use the new value\n" in told and "\n  workers: 3\n" in told
     daemon.path.write_text(text, encoding="utf-8")
     daemon.ctl("zone", "reload")
     assert daemon.ctl("config", "show").stdout == text and not daemon.degraded()
@@ -329,7 +329,7 @@ def test_check_tells_of_secrets_that_everyone_can_read(lab, daemon):
         return re.findall(r"warning: (.*)", said)
 
     def of(path):
-        return f"{path}: there are secrets in it, and everyone can read or write it: chmod o-rw it, and make new secrets"
+        return f"{path} has secrets, and everyone can read or write it: chmod o-rw it, and make new secrets"
 
     daemon.configure(include="conf.d/*", **sections)
     for strict in (False, True):

@@ -117,7 +117,7 @@ def test_numbers_agree_with_what_was_asked(lab, daemon):
     (["zone", "status", "other.test"], 1, "other.test: no such zone"),
     (["zone", "check", "a..b", "/dev/null"], 1, "a..b"),
     (["zone", "check", "a.test", "/no/such/file"], 1, "/no/such/file"),
-    (["zone", "notify", "example.com"], 1, "example.com.: nobody is to be told: it has no zones[].notify"),
+    (["zone", "notify", "example.com"], 1, "example.com.: zones[].notify names no server to notify"),
     (["cache", "lookup", "www.example.com", "NOTYPE"], 2, "NOTYPE"),
     (["cache", "lookup", "a..b", "A"], 2, "a..b"),
     (["resolver"], 2, "resolver is the first word of these commands:\n  resolver lookup "),
@@ -136,7 +136,7 @@ def test_numbers_agree_with_what_was_asked(lab, daemon):
     (["cache", "top", "-n"], 2, "-n"),
     (["attach", "nothere0"], 1, "no such interface"),
     (["attach", "a-name-that-is-too-long"], 1, "no such interface"),
-    (["detach", "lo"], 1, "lo: nothing of ours"),
+    (["detach", "lo"], 1, "lo: volleyd has no XDP program there"),
 ])
 def test_refusals(lab, daemon, words, status, sentence):
     daemon.start(interfaces=None)

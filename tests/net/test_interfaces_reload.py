@@ -159,5 +159,5 @@ def test_one_that_another_volleyd_has(lab, daemon, pair, tmp_path):
 def test_dpdk_needs_a_new_start(lab, daemon, pair):
     daemon.start()
     daemon.configure(interfaces=[iface(), iface("s1", port="dpdk")])
-    assert "interfaces: s1: a change with port: dpdk needs a new start: restart volleyd" in refused(daemon)
+    assert "interfaces: s1: no reload can change an interface with port: dpdk: restart volleyd" in refused(daemon)
     assert interfaces(daemon) == {"s0": "up"}

@@ -54,7 +54,7 @@ def test_begun_and_adopted(lab, daemon, zones):
     assert n == begun["n_lines"] + (4 << 20) / LINE_BYTES and used > 5  # intervals lie behind them
     daemon.stop("--keep")
     daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
-    assert "cache.names: the XDP program that was adopted has a filter of 128K" in daemon.log()
+    assert "cache.names: the XDP program that was adopted keeps a filter of 128K" in daemon.log()
     assert state(lab) == begun and lines(lab) == (n, used)
     daemon.kill()
     daemon.start(cache={"size": "8M", "names": "128K"}, zones=zones)

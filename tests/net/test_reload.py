@@ -10,8 +10,8 @@ import pytest
 
 from netlab import CLIENT4, ROOT, V4, iface, remote, run, texts, wait_for, zone
 
-WORKERS = "server.workers: changed, and needs a new start"
-CORES = "interfaces[].cores: changed, and needs a new start"
+WORKERS = "server.workers: changed: restart volleyd to use the new value"
+CORES = "interfaces[].cores: changed: restart volleyd to use the new value"
 
 
 def test_keys_that_need_a_new_start(lab, daemon):
@@ -42,7 +42,7 @@ def test_a_zone_to_be_kept_needs_storage_that_is_open(lab, daemon):
                             {"name": "kept.test", "primaries": ["hub"]}])
     refusal = daemon.ctl("zone", "reload", check=False)
     assert refusal.returncode == 1
-    assert "zone kept.test.: primaries needs server.storage, and that a new start" in refusal.stderr
+    assert "zone kept.test.: primaries needs server.storage, which no reload can open" in refusal.stderr
     assert len(daemon.json("zone", "list")["zones"]) == 2 and texts(lab.ask())
     daemon.stop()
     daemon.start()

@@ -475,10 +475,10 @@ def test_refusals(lab, daemon, path, pace, tmp_path):
         available = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
     if available < 50 << 20:
         much = f"{available // 1024 + 1024}M"
-        assert "not so much memory" in refused(daemon, "cache", "resize", much)
+        assert "there is not enough memory for" in refused(daemon, "cache", "resize", much)
         daemon.configure(cache={"size": much}, zones=zones(path))
         daemon.ctl("zone", "reload")
-        assert "cache.size: " in daemon.degraded() and "not so much memory" in daemon.degraded()
+        assert "cache.size: " in daemon.degraded() and "there is not enough memory for" in daemon.degraded()
         assert stats(daemon)["size_bytes"] == 32 * MIB
     resizing = begin_copying(daemon, pace, 16)
     assert "being resized already" in refused(daemon, "cache", "resize", "24M")

@@ -75,7 +75,7 @@ def test_by_command(lab, daemon, path, zones):
 def test_by_configuration(lab, daemon, path, zones):
     """Without an interval it is written at the stop, and not by one that was killed."""
     daemon.start(zones=zones, cache={"snapshot": str(path)})
-    wait_for("it looks", lambda: f"{path} is not there yet" in daemon.log())
+    wait_for("it looks", lambda: f"{path} does not exist yet" in daemon.log())
     warm(lab)
     assert daemon.stop() == 0
     assert path.stat().st_size > HEADER_BYTES
@@ -209,13 +209,13 @@ def test_other_files_are_left_alone(daemon, path, zones, tmp_path):
     other = tmp_path / "other"
     other.write_text("somebody's", encoding="ascii")
     daemon.start(zones=zones, cache={"snapshot": str(other), "snapshot-interval": "1s"})
-    assert "is no snapshot: it is not overwritten" in refused(daemon, "cache", "dump", other)
+    assert "is no snapshot, so it is not overwritten" in refused(daemon, "cache", "dump", other)
     assert "is no snapshot" in refused(daemon, "cache", "load", other)
     link = tmp_path / "link"
     link.symlink_to(other)
     refused(daemon, "cache", "dump", link)
     path.with_name(path.name + ".tmp").write_text("somebody's", encoding="ascii")
-    assert ".tmp is there and is no snapshot" in refused(daemon, "cache", "dump", path)
+    assert ".tmp exists and is no snapshot" in refused(daemon, "cache", "dump", path)
     assert "No such file" in refused(daemon, "cache", "dump", tmp_path / "nowhere" / "file")
     assert "is no file" in refused(daemon, "cache", "load", tmp_path)
     wait_for("the interval", lambda: "cache.snapshot" in daemon.degraded())

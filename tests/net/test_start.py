@@ -31,7 +31,7 @@ def test_capabilities_that_are_missing(lab, daemon, caps):
     assert f"s0: XDP program: {word}: {CAPS}; kernel sockets answer" in daemon.log()
     assert CAPS in daemon.degraded()
     if "no BPF maps" in daemon.degraded():
-        assert f"nothing is answered in the driver: start with {CAPS.removeprefix('needs ')}" in \
+        assert f"the driver answers nothing: start with {CAPS.removeprefix('needs ')}" in \
             daemon.log()
 
 
@@ -104,7 +104,7 @@ def test_a_second_daemon_on_an_interface(lab, daemon):
     second.configure(server={"listen": ["127.0.0.1@5301"]}, interfaces=[iface()])
     status, said = second.run_failing()
     assert status == 1 and said.count("another volleyd (pid ") == 1
-    assert "error: s0: not started beside what is there" in said
+    assert "error: s0: volleyd cannot run beside the XDP program that is there" in said
 
 
 def test_a_trust_anchor_that_is_not_there(lab, daemon):

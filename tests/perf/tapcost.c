@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "bpf/tap_rings.h"
 #include "cache/cache.h"
-#include "control/live.h"
+#include "daemon/live.h"
 #include "tests/lib/bpfmaps.h"
 #include "tests/lib/draw.h"
 #include "tests/perf/front.h"

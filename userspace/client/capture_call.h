@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl capture: fetches packets from the daemon (control/capture.h) 20 times a second, and
- * writes them as a pcap file of LINKTYPE_RAW. It ends after the wanted number of packets or the
- * wanted time, or by SIGINT or SIGTERM.
+ * volleyctl capture: takes packets from the daemon (daemon/capture.h) 20 times a second and writes them as a pcap file of
+ * LINKTYPE_RAW, until there are enough, the time is over, or SIGINT or SIGTERM comes.
  */
 #ifndef VOLLEY_CLIENT_CAPTURE_CALL_H
 #define VOLLEY_CLIENT_CAPTURE_CALL_H

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl health: asks the daemon for the health of this host (control/health.h). With --probe it
- * also sends a query to each service address (client/probe.h). It prints:
+ * volleyctl health: asks the daemon what it thinks of this host (report/health.h), asks its service
+ * addresses a question where one is given (client/probe.h), and prints what there is to say:
  *
  *      healthy | not healthy: SENTENCE      a line for each reason
  *      warning: SENTENCE                    a line for each warning

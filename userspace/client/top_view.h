@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lines that `volleyctl top` shows, made from the daemon's replies (control/live.h). This
- * module uses no terminal.
+ * What `volleyctl top` shows: lines made of the daemon's answers (daemon/live.h), without a terminal.
  *
  *      answers/s, history, ways of answers   always
  *      table of the view that is chosen      clients, names: estimates

@@ -363,8 +363,8 @@ static int await_load(const struct options *options, int fd, const char *command
 	return ret;
 }
 
-static int ask(const struct options *options, int fd, const char *command, const json_t *args,
-	       json_t **reply)
+static int send_and_receive(const struct options *options, int fd, const char *command,
+			    const json_t *args, json_t **reply)
 {
 	int wait_ms = (options->wait_s ? options->wait_s : WAIT_S_DEFAULT) * 1000;
 	int ret = call_send(fd, command, args, wait_ms);
@@ -384,7 +384,7 @@ static int get_reply(const struct options *options, const char *command, const j
 	*fd = call_open(options->socket);
 	if (*fd < 0)
 		return say_no_daemon(options, *fd);
-	ret = ask(options, *fd, command, args, reply);
+	ret = send_and_receive(options, *fd, command, args, reply);
 	if (!ret)
 		return EXIT_DONE;
 	fprintf(options->errors, "volleyctl: no reply from volleyd on %s: %s\n", options->socket,

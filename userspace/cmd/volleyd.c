@@ -12,8 +12,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "control/check.h"
-#include "control/daemon.h"
+#include "daemon/start_check.h"
+#include "daemon/daemon.h"
 #include "config/help.h"
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
@@ -26,9 +26,11 @@ enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 enum { OPT_CHECK = 256, OPT_STRICT, OPT_ZONES, OPT_KEEP, OPT_VERSION, OPT_HELP };
 
+enum task { TASK_SERVE, TASK_CHECK };
+
 struct options {
 	const char *config;
-	bool is_check;
+	enum task task;
 	bool is_strict;
 	bool with_zones;
 	bool keep;
@@ -58,7 +60,7 @@ static int read_options(struct options *options, int argc, char **argv)
 			options->config = optarg;
 			break;
 		case OPT_CHECK:
-			options->is_check = true;
+			options->task = TASK_CHECK;
 			break;
 		case OPT_STRICT:
 			options->is_strict = true;
@@ -82,7 +84,7 @@ static int read_options(struct options *options, int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if ((options->is_strict || options->with_zones) && !options->is_check) {
+	if ((options->is_strict || options->with_zones) && options->task != TASK_CHECK) {
 		fprintf(stderr, "volleyd: %s is for --check\n",
 			options->is_strict ? "--strict" : "--zones");
 		return EXIT_USAGE;
@@ -115,7 +117,7 @@ static int check(struct config *config, const struct options *options)
 	if (code)
 		return EXIT_FAILED;
 	if (n_warnings)
-		printf("%s: volleyd would start, with what the warnings say\n", options->config);
+		printf("%s: volleyd would start, but see the warnings\n", options->config);
 	else
 		printf("%s: the configuration is right\n", options->config);
 	return n_warnings && options->is_strict ? EXIT_FAILED : EXIT_OK;
@@ -142,7 +144,7 @@ int main(int argc, char **argv)
 	log_set_format(config->log_format);
 	if (!options.is_verbose)
 		log_set_level(config->log_level);
-	if (options.is_check)
+	if (options.task == TASK_CHECK)
 		return check(config, &options);
 	code = daemon_run(config, options.keep);
 	log_close();

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The records of recursion.local-data as a zone of the root. The configuration is refused where they do not load
- * (config_recursion.c), and control serves what the same function makes of them (control/policies.c).
+ * (config_recursion.c), and control serves what the same function makes of them (policy/policies.c).
  */
 #ifndef VOLLEY_CONFIG_LOCAL_DATA_H
 #define VOLLEY_CONFIG_LOCAL_DATA_H

@@ -16,20 +16,20 @@
 
 #include "base/audit.h"
 #include "base/err.h"
-#include "control/request.h"
+#include "control/ctl_request.h"
 
 #define BACKLOG  16
 #define RETRY_NS 1000000000ull /* accept() again this long after descriptors ran out */
 #define N_EVENTS (CTL_CLIENTS_CAP + 1)
 
 struct client {
-	int fd;                   /* -1: the place is free */
-	bool at_end;              /* the client sends no more: close when the reply is out */
-	uint64_t ticket;          /* of the request whose reply comes later; 0: none */
-	uint64_t since_ns;        /* its request or reply has taken time since then */
-	bool is_owner;            /* root, or the daemon's user */
-	struct ucred peer;        /* who connected */
-	struct request_told told; /* the request that waits for its reply */
+	int fd;                       /* -1: the place is free */
+	bool at_end;                  /* the client sends no more: close when the reply is out */
+	uint64_t ticket;              /* of the request whose reply comes later; 0: none */
+	uint64_t since_ns;            /* its request or reply has taken time since then */
+	bool is_owner;                /* root, or the daemon's user */
+	struct ucred peer;            /* who connected */
+	struct ctl_request_told told; /* the request that waits for its reply */
 	const struct ctl_command
 		*watched; /* the last that only read: told once while it comes again and again */
 	char *in;         /* CTL_LINE_BYTES */
@@ -70,7 +70,7 @@ static uint32_t place_of(const struct ctl *ctl, const struct client *client)
 }
 
 /* One line for each command, with what came of it. */
-static void audit_request(const struct client *client, const struct request_told *told,
+static void audit_request(const struct client *client, const struct ctl_request_told *told,
 			  uint64_t now_ns)
 {
 	char uid[16], pid[16];
@@ -150,7 +150,7 @@ static void run_line(struct ctl *ctl, struct client *client, const char *line, s
 	char *reply;
 
 	ctl->running = client;
-	reply = request_run(ctl->commands, ctl->user, line, len, &is_later, &client->told);
+	reply = ctl_request_run(ctl->commands, ctl->user, line, len, &is_later, &client->told);
 	ctl->running = NULL;
 	if (is_later) {
 		client->ticket = ticket;
@@ -213,7 +213,7 @@ static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
 	if (!run_lines(ctl, client, now_ns))
 		return false;
 	if (is_over_long(client)) {
-		set_reply(client, request_refuse("request", "the line is too long"));
+		set_reply(client, ctl_request_refuse("request", "the line is too long"));
 		client->n_in = 0;
 		client->at_end = true;
 		if (!send_reply(client, now_ns))
@@ -230,7 +230,7 @@ static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
 /* A reply to one who is not let in; whether it arrives does not matter. */
 static void turn_away(int fd, const char *code, const char *sentence)
 {
-	char *reply = request_refuse(code, sentence);
+	char *reply = ctl_request_refuse(code, sentence);
 
 	if (reply && send(fd, reply, strlen(reply), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		errno = 0;
@@ -249,7 +249,7 @@ static bool find_peer(int fd, struct ucred *peer)
 static void turn_stranger_away(int fd, const struct ucred *peer, uint64_t now_ns)
 {
 	const struct client client = { .peer = *peer };
-	const struct request_told told = { .words = "?", .result = "EACCES" };
+	const struct ctl_request_told told = { .words = "?", .result = "EACCES" };
 
 	audit_request(&client, &told, now_ns);
 	turn_away(fd, "EACCES", "only root and the daemon's user may command it");
@@ -409,10 +409,19 @@ uint64_t ctl_defer(const struct ctl *ctl)
 	return ctl->n_requests;
 }
 
+int ctl_defer_or_tell(const struct ctl *ctl, uint64_t *ticket, char *err, size_t err_cap)
+{
+	*ticket = ctl_defer(ctl);
+	if (*ticket)
+		return 0;
+	snprintf(err, err_cap, "too many clients wait for replies: try again later");
+	return -EBUSY;
+}
+
 void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, json_t *result,
 		const char *err)
 {
-	char *reply = request_reply(code, result, err);
+	char *reply = ctl_request_reply(code, result, err);
 
 	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
 		struct client *client = &ctl->clients[i];
@@ -421,7 +430,7 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
 			continue;
 		client->ticket = 0;
 		client->since_ns = now_ns;
-		request_tell(&client->told, code);
+		ctl_request_tell(&client->told, code);
 		audit_request(client, &client->told, now_ns);
 		set_reply(client, reply);
 		if (!(ctl->is_stopping ? send_reply(client, now_ns) : serve(ctl, client, now_ns)))
@@ -469,7 +478,9 @@ static int remove_stale(const struct sockaddr_un *addr, char *err, size_t err_ca
 	if (lstat(addr->sun_path, &st))
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISSOCK(st.st_mode)) {
-		snprintf(err, err_cap, "%s is there and is not a socket", addr->sun_path);
+		snprintf(err, err_cap,
+			 "%s exists and is not a socket: remove it, or change control.socket",
+			 addr->sun_path);
 		return -EEXIST;
 	}
 	pid = find_listener(addr);
@@ -512,7 +523,7 @@ int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_c
 	     void *user, char *err, size_t err_cap)
 {
 	struct ctl *ctl = calloc(1, sizeof(*ctl));
-	int ret = ctl ? request_check_commands(commands) : -ENOMEM;
+	int ret = ctl ? ctl_request_check_commands(commands) : -ENOMEM;
 
 	*out = NULL;
 	err[0] = '\0';

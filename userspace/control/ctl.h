@@ -29,34 +29,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "config/ctl_protocol.h"
+#include "control/ctl_command.h"
 
 #define CTL_CLIENTS_CAP 32
 #define CTL_OTHERS_CAP  24             /* places that clients other than root may take */
 #define CTL_IDLE_NS     30000000000ull /* for one request, or one reply */
 #define CTL_TURN_NS     1000000000ull
-#define CTL_LATER       1
 #define CTL_WAITING_CAP \
 	24 /* clients whose reply comes later; the other places are for quick ones */
 #define CTL_WAITING_OTHERS_CAP 16 /* of these, other than root */
-
-/* For the audit, which leaves out the former where there are many. */
-enum ctl_kind {
-	CTL_READS,
-	CTL_CHANGES,
-};
-
-/*
- * A command: its name is one of words_commands, from where the number of arguments is checked
- * before. ARGS is an array of strings, borrowed. On success run() returns 0 and sets *RESULT to a
- * new reference to an object, or leaves it NULL for an empty one. On failure it returns a negative code and writes a
- * sentence to ERR, or leaves it "" for that of the code. CTL_LATER: neither; see ctl_defer().
- */
-struct ctl_command {
-	const char *name;
-	int (*run)(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
-	enum ctl_kind kind;
-};
 
 struct ctl;
 
@@ -84,6 +65,9 @@ void ctl_poll(struct ctl *ctl, uint64_t now_ns);
  * many wait already.
  */
 uint64_t ctl_defer(const struct ctl *ctl);
+/* The same; where too many wait, it is -EBUSY with a sentence in err, else 0. */
+int ctl_defer_or_tell(const struct ctl *ctl, uint64_t *ticket, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
 
 /*
  * Sends the reply to the request with that ticket, as run() would have given it: CODE 0 and RESULT,

@@ -9,6 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/log.h"
+#include "control/ctl_command.h"
+
 /* It is one line of a log and of a terminal. */
 static void set_why(struct drain *drain, const char *why)
 {
@@ -65,4 +69,43 @@ const char *drain_text(const struct drain *drain, char *buf, size_t cap)
 	snprintf(buf, cap, "%s%s%s", drain->is_on ? "drained" : "",
 		 drain->is_on && *drain->why ? ": " : "", drain->is_on ? drain->why : "");
 	return buf;
+}
+
+/* --- The command --------------------------------------------------------------------------------- */
+
+static void log_change(const struct drain *drain, bool was_on)
+{
+	char text[DRAIN_WHY_CAP + 16];
+
+	if (drain->is_on)
+		log_notice("%s: volleyctl health says so until volleyctl drain off",
+			   drain_text(drain, text, sizeof(text)));
+	else if (was_on)
+		log_notice("drain off: volleyctl health no longer says that this host is drained");
+}
+
+int drain_run(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	const char *word = ctl_arg(args, 0);
+	const char *why = ctl_arg(args, 1);
+	struct drain *drain = user;
+	bool was_on = drain->is_on, is_on = word && !strcmp(word, "on");
+	int code = 0;
+
+	if (word && ((!is_on && strcmp(word, "off") != 0) || (!is_on && why))) {
+		snprintf(err, err_cap, "drain takes on, with a reason if you like, or off");
+		return -EINVAL;
+	}
+	if (word) {
+		code = drain_set(drain, is_on, why);
+		log_change(drain, was_on);
+	}
+	if (code) {
+		snprintf(err, err_cap,
+			 "this holds only until volleyd ends, since %s cannot be changed: %s",
+			 drain->path, err_text(code));
+		return code;
+	}
+	*result = json_pack("{s:b, s:s}", "drained", drain->is_on, "why", drain->why);
+	return *result ? 0 : -ENOMEM;
 }

@@ -13,6 +13,7 @@
 #ifndef VOLLEY_CONTROL_DRAIN_H
 #define VOLLEY_CONTROL_DRAIN_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/un.h>
@@ -38,5 +39,8 @@ int drain_set(struct drain *drain, bool is_on, const char *why) __attribute__((w
 
 /* "drained", "drained: new kernel"; "" where it is not. Returns buf. */
 const char *drain_text(const struct drain *drain, char *buf, size_t cap);
+
+/* `drain [on [WHY] | off]`: the run() of a struct ctl_command; the user is a struct drain. */
+int drain_run(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 
 #endif

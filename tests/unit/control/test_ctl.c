@@ -108,10 +108,14 @@ static int run_reload(void *user, const json_t *args, json_t **result, char *err
 }
 
 static const struct ctl_command commands[] = {
-	{ "status", run_status, CTL_CHANGES },      { "zone status", run_zone_status, CTL_CHANGES },
-	{ "attach", run_attach, CTL_CHANGES },      { "detach", run_detach, CTL_CHANGES },
-	{ "stats", run_stats, CTL_CHANGES },        { "cache flush", run_flush, CTL_CHANGES },
-	{ "zone reload", run_reload, CTL_CHANGES }, { NULL, NULL, CTL_READS },
+	{ "status", run_status, CTL_CHANGES, NULL },
+	{ "zone status", run_zone_status, CTL_CHANGES, NULL },
+	{ "attach", run_attach, CTL_CHANGES, NULL },
+	{ "detach", run_detach, CTL_CHANGES, NULL },
+	{ "stats", run_stats, CTL_CHANGES, NULL },
+	{ "cache flush", run_flush, CTL_CHANGES, NULL },
+	{ "zone reload", run_reload, CTL_CHANGES, NULL },
+	{ NULL, NULL, CTL_READS, NULL },
 };
 
 static struct ctl *open_ctl(mode_t mode)
@@ -523,14 +527,14 @@ static void test_not_a_socket(void **state)
 	close(fd);
 	assert_int_equal(ctl_open(&ctl, path, 0660, commands, NULL, err, sizeof(err)), -EEXIST);
 	assert_null(ctl);
-	assert_non_null(strstr(err, "is there and is not a socket"));
+	assert_non_null(strstr(err, "exists and is not a socket"));
 	assert_int_equal(unlink(path), 0);
 }
 
 static void test_open_failures(void **state)
 {
-	static const struct ctl_command unknown[] = { { "dance", run_status, CTL_CHANGES },
-						      { NULL, NULL, CTL_READS } };
+	static const struct ctl_command unknown[] = { { "dance", run_status, CTL_CHANGES, NULL },
+						      { NULL, NULL, CTL_READS, NULL } };
 	char err[256], long_path[200];
 	struct ctl *ctl;
 

@@ -46,9 +46,9 @@ static int run_stats(void *user, const json_t *args, json_t **result, char *err,
 }
 
 static const struct ctl_command commands[] = {
-	{ "status", run_status, CTL_CHANGES },
-	{ "stats", run_stats, CTL_CHANGES },
-	{ NULL, NULL, CTL_READS },
+	{ "status", run_status, CTL_CHANGES, NULL },
+	{ "stats", run_stats, CTL_CHANGES, NULL },
+	{ NULL, NULL, CTL_READS, NULL },
 };
 
 /* Killed by the caller. */

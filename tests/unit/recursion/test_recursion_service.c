@@ -1,0 +1,510 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What configurations put in place, one after the other. Nothing is asked upstream. */
+#include "recursion/recursion_service.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+#include <urcu-qsbr.h>
+
+#include "base/err.h"
+#include "cache/memory.h"
+#include "cache/zones.h"
+#include "recursion/recursion_settings.h"
+#include "engine/clients.h"
+#include "tests/lib/must.h"
+#include "tests/unit/config/configtext.h"
+
+#define FORWARD "allow: [192.0.2.0/24]\n  forward: [192.0.2.1]\n"
+#define STUB    FORWARD "  stubs: [{zone: lan, address: 192.0.2.2}]\n" /* by libunbound */
+#define OFF     "allow: []\n"
+
+/* --- What is the same, and what is not ----------------------------------------------------------- */
+
+struct change_row {
+	const char *name;
+	const char *text; /* below recursion */
+	bool has_other_resolver;
+	bool has_other_answers; /* than FORWARD */
+};
+
+static const struct change_row change_rows[] = {
+	{ "the same", FORWARD, false, false },
+	{ "other clients", "allow: [\"::/0\"]\n  forward: [192.0.2.1]\n", false, false },
+	{ "another forwarder", "allow: [192.0.2.0/24]\n  forward: [192.0.2.2]\n", true, true },
+	{ "no forwarder", "allow: [192.0.2.0/24]\n", true, true },
+	{ "a stub", STUB, true, true },
+	{ "an anchor", FORWARD "  trust-anchor: nowhere\n", true, true },
+	{ "an anchor that is followed", FORWARD "  auto-trust-anchor: nowhere\n", true, true },
+	{ "a name that is not validated", FORWARD "  domain-insecure: [lan]\n", true, true },
+	{ "no special names", FORWARD "  special-names: false\n", false, true },
+	{ "a special name less", FORWARD "  special-names-off: [test]\n", false, true },
+	{ "hints", FORWARD "  root-hints: nowhere\n", true, false },
+	{ "transport", FORWARD "  transport: tcp\n", true, false },
+	{ "threads", FORWARD "  threads: 2\n", true, false },
+	{ "max-outstanding", FORWARD "  max-outstanding: 99\n", true, false },
+	{ "max-per-client", FORWARD "  max-per-client: 99\n", true, false },
+	{ "upstream-timeout", FORWARD "  upstream-timeout: 1s\n", true, false },
+	{ "qname-minimisation", FORWARD "  qname-minimisation: false\n", true, false },
+	{ "aggressive-nsec", FORWARD "  aggressive-nsec: false\n", true, false },
+	{ "caps-for-id", FORWARD "  caps-for-id: false\n", true, false },
+	{ "caps-for-id as it is without", FORWARD "  caps-for-id: true\n", false, false },
+	{ "query-localhost", FORWARD "  query-localhost: true\n", true, false },
+	{ "max-ttl", FORWARD "  max-ttl: 5\n", false, true },
+	{ "min-ttl", FORWARD "  min-ttl: 5\n", false, true },
+	{ "max-negative-ttl", FORWARD "  max-negative-ttl: 5\n", true, true },
+	{ "query-timeout", FORWARD "  query-timeout: 1s\n", false, false },
+	{ "serve-stale", FORWARD "  serve-stale: 1s\n", false, false },
+	{ "stale-client-timeout", FORWARD "  stale-client-timeout: 1s\n", false, false },
+	{ "prefetch", FORWARD "  prefetch: false\n", false, false },
+	{ "stale-reply-ttl", FORWARD "  stale-reply-ttl: 1s\n", false, false },
+	{ "forward-first", FORWARD "  forward-first: true\n", true, true },
+	{ "a forward zone", FORWARD "  forward-zones: [{zone: lan, address: 192.0.2.2}]\n", true,
+	  true },
+	{ "private-address", FORWARD "  private-address: [10.0.0.0/8]\n", true, true },
+	{ "dns64", FORWARD "  dns64: true\n", true, true },
+	{ "outgoing-interface", FORWARD "  outgoing-interface: [192.0.2.53]\n", true, true },
+	{ "caps-exempt", FORWARD "  caps-exempt: [lan]\n", true, false },
+	{ "outbound-msg-retry", FORWARD "  outbound-msg-retry: 2\n", true, false },
+	{ "what the forwarder does without",
+	  FORWARD "  harden-glue: false\n  max-query-restarts: 5\n", false, false },
+};
+
+/* Than STUB, which is libunbound's. */
+static const struct change_row libunbound_rows[] = {
+	{ "the same", STUB, false, false },
+	{ "do-ip6", STUB "  do-ip6: false\n", true, true },
+	{ "another kind of zone", FORWARD "  forward-zones: [{zone: lan, address: 192.0.2.2}]\n",
+	  true, true },
+	{ "first", FORWARD "  stubs: [{zone: lan, address: 192.0.2.2, first: true}]\n", true,
+	  true },
+	{ "a transport of its own",
+	  FORWARD "  stubs: [{zone: lan, address: 192.0.2.2, transport: tcp}]\n", true, true },
+	{ "the transport that it has",
+	  FORWARD "  stubs: [{zone: lan, address: 192.0.2.2, transport: udp}]\n", false, false },
+	{ "root-key-sentinel", STUB "  root-key-sentinel: false\n", true, true },
+	{ "harden-glue", STUB "  harden-glue: false\n", true, true },
+	{ "harden-below-nxdomain", STUB "  harden-below-nxdomain: false\n", false, false },
+	{ "qname-minimisation-strict", STUB "  qname-minimisation-strict: true\n", true, true },
+	{ "max-query-restarts", STUB "  max-query-restarts: 5\n", true, true },
+	{ "target-fetch-policy", STUB "  target-fetch-policy: \"0 0\"\n", true, true },
+	{ "private-domain", STUB "  private-address: [10.0.0.0/8]\n  private-domain: [lan]\n", true,
+	  true },
+	{ "max-ttl", STUB "  max-ttl: 5\n", true, true },
+	{ "min-ttl", STUB "  min-ttl: 5\n", true, true },
+	{ "stale-reply-ttl", STUB "  stale-reply-ttl: 1s\n", false, false },
+};
+
+static struct config *configure(const char *recursion)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), LISTEN "recursion:\n  %s", recursion);
+	return load_good(text);
+}
+
+static void check_changes(const char *before, const struct change_row *rows, size_t n)
+{
+	struct config *base = configure(before);
+	struct recursion_settings from, to;
+
+	assert_int_equal(recursion_settings_make(&from, &base->recursion, 1), 0);
+	for (size_t i = 0; i < n; i++) {
+		const struct change_row *row = &rows[i];
+		struct config *config = configure(row->text);
+
+		assert_int_equal(recursion_settings_make(&to, &config->recursion, 1), 0);
+		if (!strcmp(from.text, to.text) == row->has_other_resolver ||
+		    !memcmp(from.digest, to.digest, sizeof(to.digest)) == row->has_other_answers)
+			fail_msg("%s", row->name);
+		recursion_settings_fini(&to);
+		config_free(config);
+	}
+	assert_int_equal(recursion_settings_make(&to, &base->recursion, 2), 0);
+	assert_memory_not_equal(from.digest, to.digest, sizeof(to.digest));
+	recursion_settings_fini(&to);
+	recursion_settings_fini(&from);
+	config_free(base);
+}
+
+static void test_what_is_the_same(void **state)
+{
+	(void)state;
+	check_changes(FORWARD, change_rows, sizeof(change_rows) / sizeof(change_rows[0]));
+	check_changes(STUB, libunbound_rows, sizeof(libunbound_rows) / sizeof(libunbound_rows[0]));
+}
+
+static const struct {
+	const char *name;
+	const char *text;
+	bool caps_for_id;
+} case_rows[] = {
+	{ "forwarding", FORWARD, true },
+	{ "forwarding, off", FORWARD "  caps-for-id: false\n", false },
+	{ "forwarding, validated", FORWARD "  trust-anchor: nowhere\n", false },
+	{ "a stub", STUB, false },
+	{ "from the root", "allow: [192.0.2.0/24]\n", false },
+	{ "from the root, on", "allow: [192.0.2.0/24]\n  caps-for-id: true\n", true },
+};
+
+/* Letter case is random by default where our own forwarder asks. */
+static void test_letter_case_by_default(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(case_rows) / sizeof(case_rows[0]); i++) {
+		struct config *config = configure(case_rows[i].text);
+		struct recursion_settings s;
+
+		assert_int_equal(recursion_settings_make(&s, &config->recursion, 1), 0);
+		if (s.resolver.caps_for_id != case_rows[i].caps_for_id)
+			fail_msg("%s", case_rows[i].name);
+		recursion_settings_fini(&s);
+		config_free(config);
+	}
+}
+
+/* A file that is written anew under its name is read anew. */
+static void test_a_file_that_changes(void **state)
+{
+	char path[256], text[512];
+	struct recursion_settings s[3];
+	struct config *config;
+	FILE *out;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/anchor", tmpfolder);
+	snprintf(text, sizeof(text), FORWARD "  trust-anchor: %s\n", path);
+	config = configure(text);
+	for (int i = 0; i < 3; i++) {
+		if (i < 2) {
+			out = fopen(path, "w");
+			MUST(out && fprintf(out, "%*s", i + 1, "") >= 0 && !fclose(out));
+		}
+		assert_int_equal(recursion_settings_make(&s[i], &config->recursion, 1), 0);
+	}
+	assert_string_not_equal(s[0].text, s[1].text);
+	assert_string_equal(s[1].text, s[2].text);
+	assert_memory_not_equal(s[0].digest, s[1].digest, sizeof(s[0].digest));
+	for (int i = 0; i < 3; i++)
+		recursion_settings_fini(&s[i]);
+	unlink(path);
+	config_free(config);
+}
+
+/* --- Put in place -------------------------------------------------------------------------------- */
+
+struct place {
+	struct cache_memory memory;
+	struct cache *cache;
+	struct chores *chores;
+	struct engine_data published;
+	struct recursion *recursion;
+	unsigned int n_rooms; /* how often it was asked for */
+	uint32_t n_questions; /* for so many, last */
+	int room_error;
+	unsigned int n_graces;
+	bool had_resolver, had_rules; /* in the first of these */
+};
+
+static int no_readers(void *user)
+{
+	struct place *p = user;
+
+	if (p && !p->n_graces++) {
+		p->had_resolver = *recursion_resolver(p->recursion);
+		p->had_rules = p->published.recursion;
+	}
+	return 0;
+}
+
+static int make_room(void *user, uint32_t n_questions)
+{
+	struct place *p = user;
+
+	p->n_rooms++;
+	p->n_questions = n_questions;
+	if (p->n_rooms == 1) /* before a worker can see a resolver */
+		assert_null(*recursion_resolver(p->recursion));
+	return p->room_error;
+}
+
+static void place_open(struct place *p)
+{
+	struct recursion_env env = { .published = &p->published,
+				     .clients_fd = -1,
+				     .engine_digest = 1,
+				     .grace = no_readers,
+				     .grace_user = p,
+				     .make_room = make_room,
+				     .room_user = p };
+	struct cache_sizes sizes;
+	bool adopted;
+
+	*p = (struct place){ 0 };
+	MUST(!cache_sizes_plan(&sizes, CACHE_BYTES_MIN, 1));
+	MUST(!cache_memory_anonymous(&p->memory, &sizes));
+	MUST(!cache_new(&p->cache, &p->memory, &adopted) && !chores_new(&p->chores));
+	env.cache = p->cache;
+	env.chores = p->chores;
+	MUST(!recursion_new(&p->recursion, &env));
+}
+
+static void place_close(struct place *p)
+{
+	chores_free(p->chores);
+	recursion_stop(p->recursion);
+	recursion_free(p->recursion);
+	assert_null(p->published.clients);
+	assert_null(p->published.recursion);
+	cache_free(p->cache);
+	cache_memory_release(&p->memory);
+}
+
+static int put(struct place *p, const char *recursion, char *err, size_t err_cap)
+{
+	struct config *config = configure(recursion);
+	int code = recursion_configure(p->recursion, config, err, err_cap);
+
+	config_free(config);
+	return code;
+}
+
+static void put_good(struct place *p, const char *recursion)
+{
+	char err[512] = "";
+
+	if (put(p, recursion, err, sizeof(err)))
+		fail_msg("%s", err);
+}
+
+static struct resolver *resolver_of(const struct place *p)
+{
+	return *recursion_resolver(p->recursion);
+}
+
+static uint32_t views_of(const struct place *p, const char *address)
+{
+	uint8_t bytes[16];
+
+	MUST(inet_pton(AF_INET, address, bytes) == 1);
+	return p->published.clients ? clients_views(p->published.clients, AF_INET, bytes) : 0;
+}
+
+static void test_on_and_off(void **state)
+{
+	struct place p;
+	uint32_t slot;
+
+	(void)state;
+	place_open(&p);
+	put_good(&p, OFF);
+	assert_null(resolver_of(&p));
+	assert_null(p.published.recursion);
+	assert_null(p.published.clients);
+	assert_int_equal(recursion_slot(p.recursion), 0);
+	put_good(&p, FORWARD "  max-ttl: 77\n");
+	assert_non_null(resolver_of(&p));
+	assert_int_equal(p.published.recursion->max_ttl_s, 77);
+	slot = recursion_slot(p.recursion);
+	assert_true(slot && slot == p.published.recursion->zone_slot);
+	assert_int_equal(p.memory.zones[slot].gen, p.published.recursion->zone_gen);
+	assert_int_equal(views_of(&p, "192.0.2.1"),
+			 1 << VOLLEY_VIEW_PUBLIC | 1 << VOLLEY_VIEW_RECURSIVE);
+	assert_int_equal(recursion_config(p.recursion)->max_ttl_s, 77);
+	put_good(&p, OFF);
+	assert_null(resolver_of(&p));
+	assert_null(p.published.recursion);
+	assert_int_equal(p.memory.zones[slot].gen, 0);
+	place_close(&p);
+}
+
+/* Workers have room for questions before they can see a resolver, and that before the rules. Without room nothing is asked. */
+static void test_room(void **state)
+{
+	char err[512] = "";
+	struct place p;
+
+	(void)state;
+	place_open(&p);
+	put_good(&p, OFF);
+	assert_int_equal(p.n_rooms, 0);
+	p.room_error = -ENOMEM;
+	assert_int_equal(put(&p, FORWARD "  max-outstanding: 99\n", err, sizeof(err)), -ENOMEM);
+	assert_string_equal(err, err_text(-ENOMEM));
+	assert_int_equal(p.n_questions, 99);
+	assert_null(resolver_of(&p));
+	assert_null(p.published.recursion);
+	p.room_error = 0;
+	p.n_graces = 0;
+	put_good(&p, FORWARD "  max-outstanding: 77\n");
+	assert_int_equal(p.n_questions, 77);
+	assert_non_null(resolver_of(&p));
+	assert_true(p.had_resolver && !p.had_rules);
+	place_close(&p);
+}
+
+/* The generation and the resolver stay as long as they would be the same. */
+static void test_what_a_reload_keeps(void **state)
+{
+	struct resolver *resolver;
+	uint32_t slot, gen;
+	struct place p;
+
+	(void)state;
+	place_open(&p);
+	put_good(&p, FORWARD);
+	resolver = resolver_of(&p);
+	slot = recursion_slot(p.recursion);
+	gen = p.published.recursion->zone_gen;
+	put_good(&p, FORWARD "  query-timeout: 1s\n");
+	assert_ptr_equal(resolver_of(&p), resolver);
+	assert_int_equal(p.published.recursion->zone_gen, gen);
+	assert_int_equal(p.published.recursion->timeout_ms, 1000);
+	put_good(&p, FORWARD "  threads: 2\n");
+	assert_ptr_not_equal(resolver_of(&p), resolver);
+	resolver = resolver_of(&p);
+	assert_int_equal(p.published.recursion->zone_gen, gen);
+	put_good(&p, FORWARD "  threads: 2\n  max-ttl: 5\n");
+	assert_ptr_equal(resolver_of(&p), resolver);
+	assert_int_not_equal(p.published.recursion->zone_gen, gen);
+	assert_int_equal(p.memory.zones[slot].gen, p.published.recursion->zone_gen);
+	assert_int_equal(recursion_slot(p.recursion), slot);
+	place_close(&p);
+}
+
+static void test_an_error_changes_nothing(void **state)
+{
+	const struct clients *clients;
+	struct resolver *resolver;
+	char err[512] = "";
+	uint32_t gen;
+	struct place p;
+
+	(void)state;
+	place_open(&p);
+	assert_true(put(&p, FORWARD "  trust-anchor: /nowhere\n", err, sizeof(err)) < 0);
+	assert_null(resolver_of(&p));
+	put_good(&p, FORWARD);
+	resolver = resolver_of(&p);
+	clients = p.published.clients;
+	gen = p.published.recursion->zone_gen;
+	assert_true(put(&p, FORWARD "  trust-anchor: /nowhere\n", err, sizeof(err)) < 0);
+	assert_non_null(strstr(err, "recursion: trust-anchor: /nowhere: "));
+	assert_ptr_equal(resolver_of(&p), resolver);
+	assert_ptr_equal(p.published.clients, clients);
+	assert_int_equal(p.published.recursion->zone_gen, gen);
+	assert_int_equal(p.memory.zones[recursion_slot(p.recursion)].gen, gen);
+	place_close(&p);
+}
+
+/* A daemon that comes later keeps the answers where the settings are the same. */
+static void test_adopted(void **state)
+{
+	struct recursion_env env = { .clients_fd = -1, .engine_digest = 1, .grace = no_readers };
+	struct engine_data published = { 0 };
+	struct recursion *later;
+	char err[512];
+	struct place p;
+
+	(void)state;
+	place_open(&p);
+	put_good(&p, FORWARD);
+	env.cache = p.cache;
+	env.chores = p.chores;
+	env.published = &published;
+	for (int other = 0; other < 2; other++) {
+		struct config *config = configure(other ? FORWARD "  max-ttl: 5\n" : FORWARD);
+
+		assert_int_equal(recursion_new(&later, &env), 0);
+		assert_int_equal(recursion_configure(later, config, err, sizeof(err)), 0);
+		assert_int_equal(published.recursion->zone_slot, recursion_slot(p.recursion));
+		assert_int_equal(published.recursion->zone_gen == p.published.recursion->zone_gen,
+				 !other);
+		recursion_stop(later);
+		recursion_free(later);
+		config_free(config);
+	}
+	place_close(&p);
+}
+
+static void test_flush(void **state)
+{
+	struct place p;
+	uint32_t gen;
+
+	(void)state;
+	place_open(&p);
+	assert_int_equal(recursion_flush(p.recursion), 0);
+	put_good(&p, FORWARD);
+	gen = p.published.recursion->zone_gen;
+	assert_int_equal(recursion_flush(p.recursion), 0);
+	assert_int_not_equal(p.published.recursion->zone_gen, gen);
+	gen = p.published.recursion->zone_gen;
+	assert_int_equal(p.memory.zones[recursion_slot(p.recursion)].gen, gen);
+	put_good(&p, FORWARD);
+	assert_int_equal(p.published.recursion->zone_gen, gen);
+	place_close(&p);
+}
+
+/* Only libunbound remembers. The one before is stopped and freed in the background. */
+static void test_forget(void **state)
+{
+	struct recursion_report report;
+	struct resolver *resolver;
+	struct pollfd fd = { .events = POLLIN };
+	char err[512];
+	struct place p;
+
+	(void)state;
+	place_open(&p);
+	assert_int_equal(recursion_forget(p.recursion, err, sizeof(err)), 0);
+	put_good(&p, FORWARD);
+	resolver = resolver_of(&p);
+	recursion_report(p.recursion, &report);
+	assert_true(report.is_on && report.has_own_forwarder);
+	assert_int_equal(recursion_forget(p.recursion, err, sizeof(err)), 0);
+	assert_ptr_equal(resolver_of(&p), resolver);
+	put_good(&p, STUB);
+	recursion_report(p.recursion, &report);
+	assert_true(report.is_on && !report.has_own_forwarder);
+	resolver = resolver_of(&p);
+	assert_int_equal(recursion_forget(p.recursion, err, sizeof(err)), 0);
+	assert_ptr_not_equal(resolver_of(&p), resolver);
+	fd.fd = chores_fd(p.chores);
+	assert_int_equal(poll(&fd, 1, 20000), 1);
+	chores_poll(p.chores);
+	place_close(&p);
+}
+
+static int begin(void **state)
+{
+	rcu_register_thread();
+	rcu_thread_offline();
+	return tmpfolder_make(state);
+}
+
+static int end(void **state)
+{
+	rcu_unregister_thread();
+	return tmpfolder_remove(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_the_same),
+		cmocka_unit_test(test_letter_case_by_default),
+		cmocka_unit_test(test_a_file_that_changes),
+		cmocka_unit_test(test_on_and_off),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_what_a_reload_keeps),
+		cmocka_unit_test(test_an_error_changes_nothing),
+		cmocka_unit_test(test_adopted),
+		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_forget),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,51 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A command of the control socket: its name, and the function that runs it. */
+#ifndef VOLLEY_CONTROL_CTL_COMMAND_H
+#define VOLLEY_CONTROL_CTL_COMMAND_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/ctl_protocol.h"
+
+#define CTL_LATER 1 /* of run(): ctl_answer() brings the reply */
+
+/* For the audit, which leaves out the former where there are many. */
+enum ctl_kind {
+	CTL_READS,
+	CTL_CHANGES,
+};
+
+/*
+ * A command: its name is one of words_commands, from where the number of arguments is checked
+ * before. ARGS is an array of strings, borrowed. On success run() returns 0 and sets *RESULT to a
+ * new reference to an object, or leaves it NULL for an empty one. On failure it returns a
+ * negative code and writes a sentence to ERR, or leaves it "" for that of the code. CTL_LATER:
+ * neither; see ctl_defer(). of() finds in the user of all commands the part that this one works
+ * on; NULL: it gets the user itself.
+ */
+struct ctl_command {
+	const char *name;
+	int (*run)(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+	enum ctl_kind kind;
+	void *(*of)(void *user);
+};
+
+/* --- For run() --- */
+
+/* The i-th argument; NULL: there are fewer. */
+const char *ctl_arg(const json_t *args, size_t i);
+
+/*
+ * Reads `-n N`, N from 1 to max; without arguments *n stays. 0, or -EINVAL with a sentence in
+ * err.
+ */
+int ctl_read_n(const json_t *args, uint64_t max, uint64_t *n, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
+/* The daemon is starting, and this command has to wait for it: -EAGAIN with a sentence in err. */
+int ctl_not_ready(char *err, size_t err_cap);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* JSON in, JSON out; every failure becomes a reply with a sentence. */
+#include "control/ctl_request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "config/words.h"
+
+/* Takes the reference; a reply that cannot be built or written is NULL. */
+static char *write_line(json_t *reply)
+{
+	char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
+	size_t len = text ? strlen(text) : 0;
+	char *line = text ? realloc(text, len + 2) : NULL;
+
+	json_decref(reply);
+	if (!line) {
+		free(text);
+		return NULL;
+	}
+	memcpy(line + len, "\n", 2);
+	return line;
+}
+
+char *ctl_request_refuse(const char *code, const char *sentence)
+{
+	json_t *reply = json_pack("{s:b, s:s, s:s}", "ok", 0, "error", sentence, "code", code);
+
+	/* Only a sentence that is not UTF-8 cannot be packed: a file's name can be so. */
+	if (!reply)
+		reply = json_pack("{s:b, s:s, s:s}", "ok", 0, "error",
+				  "it failed, with words that are not UTF-8", "code", code);
+	return write_line(reply);
+}
+
+static const struct words_command *find_words(const char *name)
+{
+	for (const struct words_command *words = words_commands; words->name; words++)
+		if (!strcmp(words->name, name))
+			return words;
+	return NULL;
+}
+
+int ctl_request_check_commands(const struct ctl_command *commands)
+{
+	for (; commands->name; commands++)
+		if (!find_words(commands->name))
+			return -EINVAL;
+	return 0;
+}
+
+static const struct ctl_command *find_command(const struct ctl_command *commands, const char *name)
+{
+	for (; commands->name; commands++)
+		if (!strcmp(commands->name, name))
+			return commands;
+	return NULL;
+}
+
+char *ctl_request_reply(int code, json_t *result, const char *err)
+{
+	const char *name;
+
+	if (!code)
+		return write_line(json_pack("{s:b, s:o}", "ok", 1, "result",
+					    result ? result : json_object()));
+	json_decref(result);
+	name = err_name(code);
+	return ctl_request_refuse(name ? name : "error", *err ? err : err_text(code));
+}
+
+static char *refuse(struct ctl_request_told *told, const char *code, const char *sentence)
+{
+	snprintf(told->result, sizeof(told->result), "%s", code);
+	return ctl_request_refuse(code, sentence);
+}
+
+void ctl_request_tell(struct ctl_request_told *told, int code)
+{
+	const char *name = code ? err_name(code) : "ok";
+
+	snprintf(told->result, sizeof(told->result), "%s", name ? name : "error");
+}
+
+static void tell_words(struct ctl_request_told *told, const char *name, const json_t *args)
+{
+	size_t at = (size_t)snprintf(told->words, sizeof(told->words), "%s", name), i;
+	const json_t *arg;
+
+	json_array_foreach(args, i, arg) {
+		if (at >= sizeof(told->words))
+			return;
+		at += (size_t)snprintf(told->words + at, sizeof(told->words) - at, " %s",
+				       json_string_value(arg));
+	}
+}
+
+static char *run_command(const struct ctl_command *command, void *user, const json_t *args,
+			 bool *is_later, struct ctl_request_told *told)
+{
+	const struct words_command *words = find_words(command->name);
+	size_t n_args = json_array_size(args);
+	json_t *result = NULL;
+	char err[1024] = "";
+	int ret;
+
+	if (n_args < words->min_args || n_args > words->max_args) {
+		snprintf(err, sizeof(err), "usage: %s%s%s", words->name, *words->args ? " " : "",
+			 words->args);
+		return refuse(told, "usage", err);
+	}
+	ret = command->run(command->of ? command->of(user) : user, args, &result, err, sizeof(err));
+	*is_later = ret == CTL_LATER;
+	if (*is_later)
+		return NULL;
+	ctl_request_tell(told, ret);
+	return ctl_request_reply(ret, result, err);
+}
+
+static int are_strings(const json_t *args)
+{
+	size_t i;
+	json_t *arg;
+
+	json_array_foreach(args, i, arg)
+		if (!json_is_string(arg))
+			return 0;
+	return json_is_array(args);
+}
+
+static char *run_object(const struct ctl_command *commands, void *user, json_t *request,
+			bool *is_later, struct ctl_request_told *told)
+{
+	const json_t *version = json_object_get(request, "v");
+	const char *name = json_string_value(json_object_get(request, "command"));
+	const json_t *args = json_object_get(request, "args");
+	const struct ctl_command *command;
+	json_t *no_args;
+	char *reply;
+
+	if (!json_is_integer(version) || json_integer_value(version) != CTL_VERSION)
+		return refuse(told, "version",
+			      "this daemon speaks version 1 (\"v\":1): use the "
+			      "volleyctl that came with it");
+	if (!name || (args && !are_strings(args)))
+		return refuse(told, "request",
+			      "a request has a \"command\", a string, and may "
+			      "have \"args\", an array of strings");
+	tell_words(told, name, args);
+	command = told->command = find_command(commands, name);
+	if (!command)
+		return refuse(told, "command", "this daemon does not know that command");
+	no_args = json_array();
+	reply = no_args ? run_command(command, user, args ? args : no_args, is_later, told) : NULL;
+	json_decref(no_args);
+	return reply;
+}
+
+char *ctl_request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
+		      bool *is_later, struct ctl_request_told *told)
+{
+	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
+	char *reply;
+
+	*is_later = false;
+	*told = (struct ctl_request_told){ .words = "?" };
+	if (json_is_object(request))
+		reply = run_object(commands, user, request, is_later, told);
+	else
+		reply = refuse(told, "request", "a request is one JSON object on one line");
+	json_decref(request);
+	return reply;
+}

@@ -1,0 +1,368 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/commands_zone.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "daemon/zone_service.h"
+#include "zonemgr/edit_lines.h"
+#include "report/report.h"
+
+static struct zones_entry *find(struct zone_service *s, const char *name, char *err, size_t err_cap)
+{
+	struct zones_entry *entry = zones_get(s->zones, name);
+
+	if (!entry)
+		snprintf(err, err_cap, "%s: no such zone", name);
+	return entry;
+}
+
+/* --- zone edit ----------------------------------------------------------------------------------- */
+
+/* A client that waits until its change is served. */
+struct editing {
+	struct zone_service *service;
+	uint64_t ticket;
+	char *name;
+	char **lines;
+	size_t n_lines;
+};
+
+static void editing_free(struct editing *e)
+{
+	for (size_t i = 0; i < e->n_lines; i++)
+		free(e->lines[i]);
+	free(e->lines);
+	free(e->name);
+	free(e);
+}
+
+static bool is_line(const char *text)
+{
+	return strchr(text, ' ') || strchr(text, '\t');
+}
+
+/* All arguments behind the name as one line. */
+static char *join(const json_t *args)
+{
+	size_t n = json_array_size(args), bytes = 1;
+	char *line, *at;
+
+	for (size_t i = 1; i < n; i++)
+		bytes += strlen(ctl_arg(args, i)) + 1;
+	line = at = malloc(bytes);
+	for (size_t i = 1; line && i < n; i++)
+		at += sprintf(at, "%s%s", i > 1 ? " " : "", ctl_arg(args, i));
+	return line;
+}
+
+/* A line for each argument where these are lines; else they are the words of one. */
+static int read_lines(struct editing *e, const json_t *args)
+{
+	size_t n = is_line(ctl_arg(args, 1)) ? json_array_size(args) - 1 : 1;
+
+	e->lines = calloc(n, sizeof(*e->lines));
+	for (size_t i = 0; e->lines && i < n; i++) {
+		e->lines[i] = is_line(ctl_arg(args, 1)) ? strdup(ctl_arg(args, i + 1)) : join(args);
+		e->n_lines += e->lines[i] != NULL;
+	}
+	return e->n_lines == n ? 0 : -ENOMEM;
+}
+
+static void on_edited(void *user, int code)
+{
+	struct editing *e = user;
+	struct zone_service *s = e->service;
+	const struct zones_entry *entry = zones_find(s->zones, e->name);
+	json_t *result = NULL;
+	char err[1024] = "";
+
+	if (code == -ECANCELED)
+		snprintf(err, sizeof(err), "volleyd stops: the change is given up");
+	else if (code && entry && *entry->stored.error)
+		snprintf(err, sizeof(err), "%s: the change is not made", entry->stored.error);
+	else if (!code && !(result = report_zones(s->zones, s->transfers, e->name)))
+		code = -ENOMEM;
+	ctl_answer(s->ctl, e->ticket, clock_ns(), code, result, err);
+	editing_free(e);
+}
+
+static int run_edit(void *user, struct zone_edit *edit, struct zone_error *why)
+{
+	const struct editing *e = user;
+	const struct zones_entry *entry = zones_find(e->service->zones, e->name);
+
+	return edit_lines(edit, (const char *const *)e->lines, e->n_lines, entry && entry->signing,
+			  why);
+}
+
+/* Who may change it: not where others say what it holds, and not where nothing would be kept. */
+static int check_editable(const struct zone_service *s, const struct zones_entry *entry, char *err,
+			  size_t err_cap)
+{
+	if (zones_is_secondary(entry))
+		snprintf(err, err_cap, "%s: this zone is a secondary: change it at its primaries",
+			 entry->name);
+	else if (*s->storage_error)
+		snprintf(err, err_cap, "%s: %s", entry->name, s->storage_error);
+	else if (!s->store)
+		snprintf(err, err_cap,
+			 "%s: without server.storage a change would be lost at the next start",
+			 entry->name);
+	else
+		return 0;
+	return -EPERM;
+}
+
+static int begin_editing(struct zone_service *s, struct zones_entry *entry, struct editing *e,
+			 char *err, size_t err_cap)
+{
+	struct zone_error why;
+	int code;
+
+	e->service = s;
+	code = ctl_defer_or_tell(s->ctl, &e->ticket, err, err_cap);
+	if (code)
+		return code;
+	code = zones_change(s->zones, entry, run_edit, e, on_edited, e, &why);
+	if (code == 1)
+		snprintf(err, err_cap, "this edit would change nothing");
+	else if (code)
+		snprintf(err, err_cap, "%s", why.sentence);
+	if (code)
+		return code == 1 ? -EINVAL : code;
+	return CTL_LATER;
+}
+
+int commands_zone_edit(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct zone_service *s = user;
+	struct zones_entry *entry = find(s, ctl_arg(args, 0), err, err_cap);
+	struct editing *e;
+	int code;
+
+	(void)result;
+	if (!entry)
+		return ERR_NOT_FOUND;
+	code = check_editable(s, entry, err, err_cap);
+	if (code)
+		return code;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	e->name = strdup(entry->name);
+	code = e->name ? read_lines(e, args) : -ENOMEM;
+	if (!code)
+		code = begin_editing(s, entry, e, err, err_cap);
+	if (code != CTL_LATER)
+		editing_free(e);
+	return code;
+}
+
+/* --- Words to other name servers ----------------------------------------------------------------- */
+
+static int refresh(struct zone_service *s, const char *name, bool whole, char *err, size_t err_cap)
+{
+	struct zones_entry *entry = find(s, name, err, err_cap);
+
+	if (!entry)
+		return ERR_NOT_FOUND;
+	if (!zones_is_secondary(entry)) {
+		snprintf(err, err_cap, "%s: this zone has no primaries", entry->name);
+		return -EINVAL;
+	}
+	return transfer_refresh(transfers_thread(s->transfers), entry->apex, whole);
+}
+
+int commands_zone_refresh(void *user, const json_t *args, json_t **result, char *err,
+			  size_t err_cap)
+{
+	(void)result;
+	return refresh(user, ctl_arg(args, 0), false, err, err_cap);
+}
+
+int commands_zone_retransfer(void *user, const json_t *args, json_t **result, char *err,
+			     size_t err_cap)
+{
+	(void)result;
+	return refresh(user, ctl_arg(args, 0), true, err, err_cap);
+}
+
+int commands_zone_notify(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct zone_service *s = user;
+	struct zones_entry *entry = find(s, ctl_arg(args, 0), err, err_cap);
+
+	(void)result;
+	if (!entry)
+		return ERR_NOT_FOUND;
+	if (!entry->config->notify || !*entry->config->notify) {
+		snprintf(err, err_cap, "%s: zones[].notify names no server to notify", entry->name);
+		return ERR_NOT_FOUND;
+	}
+	return transfer_notify(transfers_thread(s->transfers), entry->apex);
+}
+
+/* --- zone flush ---------------------------------------------------------------------------------- */
+
+/* A client that waits until files are written; the first that could not be is what it learns. */
+struct flushing {
+	struct zone_service *service;
+	uint64_t ticket;
+	size_t n_left;
+	int code;
+	char err[768];
+};
+
+static void note_failure(struct flushing *f, const char *sentence, int code)
+{
+	if (code && !f->code) {
+		f->code = code;
+		snprintf(f->err, sizeof(f->err), "%s", sentence);
+	}
+}
+
+static void on_written(void *user, const struct zones_entry *entry, int code)
+{
+	struct flushing *f = user;
+	struct zone_service *s = f->service;
+	char sentence[768];
+
+	if (code == -ECANCELED)
+		snprintf(sentence, sizeof(sentence), "volleyd stops: files were not written");
+	else if (!entry)
+		snprintf(sentence, sizeof(sentence),
+			 "a zone was removed before its file was written");
+	else
+		snprintf(sentence, sizeof(sentence), "zone %s: %s", entry->name,
+			 *entry->stored.error ? entry->stored.error : err_text(code));
+	note_failure(f, sentence, code);
+	if (--f->n_left)
+		return;
+	ctl_answer(s->ctl, f->ticket, clock_ns(), f->code, NULL, f->err);
+	free(f);
+}
+
+static void flush(struct flushing *f, struct zones_entry *entry)
+{
+	struct maintenance *maintenance = f->service->maintenance;
+	char err[512] = "";
+	int code = maintenance_write(maintenance, entry, err, sizeof(err));
+
+	if (!code)
+		code = maintenance_await(maintenance, entry, on_written, f);
+	if (code)
+		note_failure(f, *err ? err : err_text(code), code);
+	else
+		f->n_left++;
+}
+
+static void flush_changed(struct flushing *f)
+{
+	struct zones *zones = f->service->zones;
+
+	for (size_t i = 0; i < zones_n(zones); i++) {
+		struct zones_entry *entry = zones_entry_at(zones, i);
+
+		if (entry->zone && entry->on_disk.changed_ns)
+			flush(f, entry);
+	}
+}
+
+int commands_zone_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct zone_service *s = user;
+	const char *name = ctl_arg(args, 0);
+	struct zones_entry *entry = name ? find(s, name, err, err_cap) : NULL;
+	struct flushing *f;
+	int code;
+
+	(void)result;
+	if (name && !entry)
+		return ERR_NOT_FOUND;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	*f = (struct flushing){ .service = s };
+	code = ctl_defer_or_tell(s->ctl, &f->ticket, f->err, sizeof(f->err));
+	if (code)
+		f->code = code;
+	else if (name)
+		flush(f, entry);
+	else
+		flush_changed(f);
+	if (f->n_left)
+		return CTL_LATER;
+	snprintf(err, err_cap, "%s", f->err);
+	code = f->code;
+	free(f);
+	return code;
+}
+
+/* --- Signing ------------------------------------------------------------------------------------- */
+
+static struct signing *signing_of(struct zone_service *s, const char *name, char *err,
+				  size_t err_cap)
+{
+	struct zones_entry *entry = find(s, name, err, err_cap);
+
+	if (entry && !entry->signing)
+		snprintf(err, err_cap, "%s: this zone is not signed here", entry->name);
+	return entry ? entry->signing : NULL;
+}
+
+static uint64_t now_s(const struct zone_service *s)
+{
+	return zones_time(s->zones)->wall_s;
+}
+
+int commands_zone_ds(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct signing *s = signing_of(user, ctl_arg(args, 0), err, err_cap);
+
+	if (!s)
+		return ERR_NOT_FOUND;
+	*result = signing_report_ds(s, now_s(user));
+	return *result ? 0 : -ENOMEM;
+}
+
+int commands_zone_keys(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct signing *s = signing_of(user, ctl_arg(args, 0), err, err_cap);
+
+	if (!s)
+		return ERR_NOT_FOUND;
+	*result = signing_report_keys(s);
+	return *result ? 0 : -ENOMEM;
+}
+
+int commands_zone_rollover(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap)
+{
+	struct signing *s = signing_of(user, ctl_arg(args, 0), err, err_cap);
+	int code = s ? signing_rollover(s, ctl_arg(args, 1), now_s(user), err, err_cap) :
+		       ERR_NOT_FOUND;
+
+	if (code)
+		return code;
+	*result = signing_report_keys(s);
+	return *result ? 0 : -ENOMEM;
+}
+
+int commands_zone_ds_seen(void *user, const json_t *args, json_t **result, char *err,
+			  size_t err_cap)
+{
+	struct signing *s = signing_of(user, ctl_arg(args, 0), err, err_cap);
+	int code = s ? signing_ds_seen(s, now_s(user), err, err_cap) : ERR_NOT_FOUND;
+
+	if (code)
+		return code;
+	*result = signing_report_keys(s);
+	return *result ? 0 : -ENOMEM;
+}

@@ -1,0 +1,37 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The audit's events (base/audit.h) about the daemon itself: start and end, signals, reloads by a signal; and the settings of
+ * the log. Control's thread.
+ */
+#ifndef VOLLEY_DAEMON_DAEMON_AUDIT_H
+#define VOLLEY_DAEMON_DAEMON_AUDIT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+
+#include "config/config.h"
+
+/* It answers from now on; it has ended, and with `keep` its programs answer without it for a while. */
+void daemon_audit_start(const struct config *config);
+void daemon_audit_stop(uint64_t started_ns, bool keep);
+
+/* A signal came that ends it or makes it reload: which one, and whose process sent it. */
+void daemon_audit_signal(const struct signalfd_siginfo *info);
+/* The result of such a reload: 0, or a negative code. */
+void daemon_audit_reload(int code);
+
+/*
+ * The log as a new configuration says; its level where that is another one than `running` has, which
+ * then has the new one.
+ */
+void daemon_configure_log(struct config *running, const struct config *config);
+
+/* `log level`: control/ctl_command.h describes a command. USER is not used. */
+int daemon_audit_log_level(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The daemon's parts, for the few files that put them together: daemon.c (the thread's loop),
+ * daemon_open.c (start and stop), daemon_reload.c, daemon_view.c (for reports) and commands.c.
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_DAEMON_DAEMON_INTERNAL_H
+#define VOLLEY_DAEMON_DAEMON_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/affinity.h"
+#include "base/chore.h"
+#include "config/config.h"
+#include "control/ctl.h"
+#include "control/drain.h"
+#include "control/metrics.h"
+#include "daemon/answer_cache.h"
+#include "daemon/cache_jobs.h"
+#include "daemon/cache_queries.h"
+#include "daemon/capture.h"
+#include "daemon/descriptors.h"
+#include "daemon/events.h"
+#include "daemon/heartbeat.h"
+#include "daemon/interfaces.h"
+#include "daemon/live.h"
+#include "daemon/names_filter.h"
+#include "daemon/reply_options.h"
+#include "daemon/resolution.h"
+#include "daemon/taps.h"
+#include "daemon/zone_places.h"
+#include "daemon/zone_service.h"
+#include "engine/engine.h"
+#include "policy/block_book.h"
+#include "policy/rate_limits.h"
+#include "report/report_view.h"
+
+/* Receivers of the events about answers. */
+struct observers {
+	struct taps taps; /* dnstap and the query log */
+	struct live *live;
+	struct capture *capture;
+};
+
+/* Counts and estimates of answers, for reports. */
+struct statistics {
+	struct answers *answers;
+	struct top_names *top_names;
+	struct zone_places *places;
+};
+
+/*
+ * Each part has its state and its functions in a header of its own, and is given the parts that
+ * it works with.
+ */
+struct daemon {
+	struct config *config; /* that the start has read; zone_service_config() is in force */
+	struct engine_config engine_config;
+	uint64_t started_ns;
+	bool keep;     /* leave programs attached at the end */
+	bool stopping; /* set by a signal or a command */
+	bool is_ready; /* it answers; before, while zones are loaded, there are no workers */
+	int lock_fd;
+	struct affinity affinity;
+	struct descriptors descriptors;
+	struct events events;
+
+	struct answer_cache cache;
+	struct heartbeat heartbeat;
+	struct interfaces interfaces;
+	struct names_filter names;
+	struct engine_data published; /* what workers and the transfer thread read */
+
+	struct rate_limits *rate_limits;
+	struct block_book *blocks; /* NULL until server.storage is open */
+	struct reply_options options;
+	struct resolution resolution;
+	struct zone_service zones;
+
+	struct chores *chores;
+	struct cache_jobs jobs;
+	struct cache_queries queries;
+	struct observers observers;
+	struct statistics statistics;
+
+	struct health_watch health;
+	struct drain drain;
+	struct ctl *ctl;
+	struct metrics *metrics; /* NULL: there is no metrics.listen */
+	struct report_view view; /* daemon_view() fills it */
+};
+
+/* The daemon as it is now, for a report; until the next call. */
+const struct report_view *daemon_view(struct daemon *d);
+
+/*
+ * Reads the configuration again, puts the keys that a reload can change in place, and begins to
+ * load its zones. Another cache.size resizes the cache; log and status list changed keys that
+ * need a new start (report/new_start.h). 0: done() follows, as for zones_configure(). Else a
+ * negative code, with a sentence in err.
+ */
+int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);
+/*
+ * The same with the text of the file at `from` in place of the configuration's; the caller
+ * replaces the file of the configuration after this has returned 0. The result of loading the
+ * zones is logged.
+ */
+int daemon_apply(struct daemon *d, const char *from, char *err, size_t err_cap);
+
+/*
+ * The result of a reload of the zone `name` (NULL: of all) that ended with `code`: the code, and
+ * a sentence in err unless it is 0.
+ */
+int daemon_tell_reload(const struct daemon *d, const char *name, int code, char *err,
+		       size_t err_cap);
+
+/*
+ * Opens all but the workers and begins to load the zones. 0, or -errno or an own code: the fault
+ * has been logged. daemon_close() follows in any case.
+ */
+int daemon_open(struct daemon *d) __attribute__((warn_unused_result));
+/*
+ * When the zones are loaded: workers, their ports, service addresses. 0 or a negative code,
+ * logged.
+ */
+int daemon_open_workers(struct daemon *d) __attribute__((warn_unused_result));
+/*
+ * Closes the parts that are open, in reverse order. First the driver stops answering, unless
+ * d->keep is set.
+ */
+void daemon_close(struct daemon *d);
+
+/* A reload by a signal: failures are logged, and systemd is told of begin and end. */
+void daemon_reload_by_signal(struct daemon *d);
+
+/*
+ * Puts the rate limits of a configuration in force, for driver and workers. 0, or -errno, logged.
+ */
+int daemon_configure_rate_limits(struct daemon *d, const struct config *config)
+	__attribute__((warn_unused_result));
+
+#endif

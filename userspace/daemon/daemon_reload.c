@@ -1,0 +1,304 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Another configuration is put in place while the daemon answers, as a whole or not at all. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <systemd/sd-daemon.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "daemon/daemon_audit.h"
+#include "daemon/daemon_internal.h"
+#include "daemon/service_addresses.h"
+#include "report/new_start.h"
+
+int daemon_configure_rate_limits(struct daemon *d, const struct config *config)
+{
+	const unsigned int n_cpus = (unsigned int)CPU_COUNT(&d->affinity.allowed);
+	int err = rate_limits_configure(d->rate_limits, config,
+					config->n_workers ? config->n_workers : n_cpus);
+
+	if (err)
+		log_error("rrl: %s", err_text(err));
+	return err;
+}
+
+static void put_zone_error(const struct zones_entry *entry, char *err, size_t err_cap)
+{
+	snprintf(err, err_cap, "zone %s: %s%s", entry->name, entry->error,
+		 entry->zone ? "; the earlier version keeps serving" : "");
+}
+
+/*
+ * The first zone, list or local data that did not load. Members of catalogs are left out, since the
+ * configuration does not name them: the log and their status tell of them.
+ */
+static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
+{
+	char text[POLICIES_TEXT_CAP];
+	size_t i;
+
+	for (i = 0; i < zones_n(d->zones.zones); i++) {
+		const struct zones_entry *entry = zones_at(d->zones.zones, i);
+
+		if (entry->is_member || !*entry->error)
+			continue;
+		put_zone_error(entry, err, err_cap);
+		return ERR_ZONE;
+	}
+	for (i = 0; i < policies_n(d->resolution.policies); i++) {
+		const struct policies_entry *entry = policies_at(d->resolution.policies, i);
+
+		if (!policies_entry_tell(entry, text))
+			continue;
+		snprintf(err, err_cap, "%s", text);
+		return ERR_ZONE;
+	}
+	if (*block_book_error(d->blocks)) {
+		snprintf(err, err_cap, "policy.block: %s", block_book_error(d->blocks));
+		return ERR_CONFIG;
+	}
+	return 0;
+}
+
+int daemon_tell_reload(const struct daemon *d, const char *name, int code, char *err,
+		       size_t err_cap)
+{
+	const struct zones_entry *entry = name ? zones_find(d->zones.zones, name) : NULL;
+	int first = name || code == -ECANCELED ? 0 : tell_first_error(d, err, err_cap);
+
+	if (first)
+		return first;
+	if (code == -ECANCELED)
+		snprintf(err, err_cap, "volleyd stops: the load is given up");
+	else if (name && code == ERR_NOT_FOUND)
+		snprintf(err, err_cap,
+			 "%s: the zone was removed from the configuration before it was loaded",
+			 name);
+	else if (code && entry && *entry->error)
+		put_zone_error(entry, err, err_cap);
+	else if (code)
+		snprintf(err, err_cap, "%s", err_text(code));
+	return code;
+}
+
+/* The size that `cache resize` has set stays until cache.size changes. */
+static void want_size(struct daemon *d, uint64_t bytes)
+{
+	if (bytes == d->config->cache_size_bytes)
+		return;
+	d->config->cache_size_bytes = bytes;
+	if (d->jobs.resize)
+		resize_want(d->jobs.resize, bytes);
+}
+
+/* Zones, policies and lists of blocks are read side by side; all are in place when the reload is over. */
+struct reload {
+	zones_done_fn *done;
+	void *user;
+	int code;
+	unsigned int n_left;
+};
+
+static void part_ended(void *user, int code)
+{
+	struct reload *reload = user;
+
+	if (!reload->code)
+		reload->code = code;
+	if (--reload->n_left)
+		return;
+	reload->done(reload->user, reload->code);
+	free(reload);
+}
+
+static int start_reload(struct daemon *d, struct config *config, zones_done_fn *done, void *user)
+{
+	struct reload *reload = malloc(sizeof(*reload));
+	int code;
+
+	if (!reload)
+		return -ENOMEM;
+	*reload = (struct reload){ .done = done, .user = user, .n_left = 3 };
+	code = zones_configure(d->zones.zones, config, part_ended, reload);
+	if (code) {
+		free(reload);
+		return code;
+	}
+	code = policies_reload(d->resolution.policies, part_ended, reload);
+	if (code)
+		part_ended(reload, code);
+	code = block_book_reload(d->blocks, config, part_ended, reload);
+	if (code)
+		part_ended(reload, code);
+	return 0;
+}
+
+static void tell_not_taken_back(int code, const char *what)
+{
+	if (code)
+		log_error("the reload was refused, and earlier settings cannot be restored: %s: %s",
+			  what, err_text(code));
+}
+
+/* Restores the settings before a refused reload; a part that fails does not stop the rest. */
+static void take_back(struct daemon *d)
+{
+	const struct config *before = zone_service_config(&d->zones);
+	char err[512];
+
+	snprintf(err, sizeof(err), "keys");
+	tell_not_taken_back(transfers_configure(d->zones.transfers, before, err, sizeof(err)), err);
+	tell_not_taken_back(signing_policies_set(&d->zones.signing, before), "signing");
+	tell_not_taken_back(daemon_configure_rate_limits(d, before), "rrl");
+	snprintf(err, sizeof(err), "cookies");
+	tell_not_taken_back(cookies_configure(d->options.cookies, before, clock_wall_s(), err,
+					      sizeof(err)),
+			    err);
+	interfaces_settle(&d->interfaces, before, before);
+	service_addresses_settle(&d->interfaces, before);
+}
+
+/* Policies are read by the settings of recursion, which are in place. */
+static int put_behind_recursion(struct daemon *d, struct config *config, zones_done_fn *done,
+				void *user, char *err, size_t err_cap)
+{
+	int code = daemon_configure_rate_limits(d, config);
+
+	if (code)
+		snprintf(err, err_cap, "rrl: %s", err_text(code));
+	else
+		code = cookies_configure(d->options.cookies, config, clock_wall_s(), err, err_cap);
+	if (code)
+		return code;
+	code = start_reload(d, config, done, user);
+	if (code)
+		snprintf(err, err_cap, "%s", err_text(code));
+	return code;
+}
+
+/* All parts that may refuse a configuration; if one does, the earlier ones are restored. */
+static int put_parts(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
+		     char *err, size_t err_cap)
+{
+	int code = transfers_configure(d->zones.transfers, config, err, err_cap);
+
+	if (!code) {
+		code = signing_policies_set(&d->zones.signing, config);
+		if (code)
+			snprintf(err, err_cap, "signing: %s", err_text(code));
+	}
+	if (!code)
+		code = service_addresses_add(&d->interfaces, &d->descriptors, d->config, config,
+					     err, err_cap);
+	if (!code)
+		code = interfaces_add(&d->interfaces, config, err, err_cap);
+	if (!code)
+		code = resolution_configure(&d->resolution, config, err, err_cap);
+	if (!code) {
+		code = put_behind_recursion(d, config, done, user, err, err_cap);
+		if (code)
+			resolution_take_back(&d->resolution, config);
+	}
+	if (code)
+		take_back(d);
+	return code;
+}
+
+/* Before anything is changed. *identity is the caller's. */
+static int check_config(struct daemon *d, const struct config *config,
+			struct engine_identity **identity, char *err, size_t err_cap)
+{
+	int code = new_start_check(d->config, zone_service_config(&d->zones), config, err, err_cap);
+
+	if (!code)
+		code = signing_check(d->zones.zones, config, d->config->storage, err, err_cap);
+	*identity = code ? NULL : reply_options_make_identity(config);
+	if (code || *identity)
+		return code;
+	snprintf(err, err_cap, "%s", err_text(-ENOMEM));
+	return -ENOMEM;
+}
+
+/* Puts CONFIG in place, or frees it and leaves all as it is. */
+static int put_config(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
+		      char *err, size_t err_cap)
+{
+	struct engine_identity *identity;
+	int code = check_config(d, config, &identity, err, err_cap);
+
+	if (!code)
+		code = put_parts(d, config, done, user, err, err_cap);
+	if (code) {
+		free(identity);
+		config_free(config);
+		return code;
+	}
+	config_recursion_fini(&config->recursion); /* that of before */
+	reply_options_put_identity(&d->options, identity);
+	want_size(d, config->cache_size_bytes);
+	daemon_configure_log(d->config, config);
+	interfaces_settle(&d->interfaces, zone_service_config(&d->zones), config);
+	catalogs_take_config(d->zones.catalogs, config);
+	service_addresses_settle(&d->interfaces, config);
+	taps_configure(&d->observers.taps, config);
+	new_start_log(d->config, config);
+	return 0;
+}
+
+int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap)
+{
+	struct config *config;
+	int code = config_load(&config, d->config->path, err, err_cap);
+
+	return code ? code : put_config(d, config, done, user, err, err_cap);
+}
+
+/* Before it is ready, systemd is not told of reloads. */
+static void tell_systemd(const struct daemon *d, const char *state)
+{
+	if (d->is_ready)
+		sd_notify(0, state);
+}
+
+static void on_reloaded(void *user, int code)
+{
+	struct daemon *d = user;
+	char err[1024];
+
+	code = daemon_tell_reload(d, NULL, code, err, sizeof(err));
+	if (code)
+		log_error("reload: %s", err);
+	daemon_audit_reload(code);
+	tell_systemd(d, "READY=1");
+}
+
+void daemon_reload_by_signal(struct daemon *d)
+{
+	char err[1024];
+	int code;
+
+	tell_systemd(d, "RELOADING=1");
+	code = daemon_reload(d, on_reloaded, d, err, sizeof(err));
+	if (!code)
+		return;
+	log_error("reload: %s", err);
+	daemon_audit_reload(code);
+	tell_systemd(d, "READY=1");
+}
+
+int daemon_apply(struct daemon *d, const char *from, char *err, size_t err_cap)
+{
+	struct config *config;
+	int code = config_load_as(&config, from, d->config->path, err, err_cap);
+
+	if (code)
+		return code;
+	tell_systemd(d, "RELOADING=1");
+	code = put_config(d, config, on_reloaded, d, err, err_cap);
+	if (code)
+		tell_systemd(d, "READY=1");
+	return code;
+}

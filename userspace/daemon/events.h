@@ -1,0 +1,32 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What wakes control's thread: signals, timers, links of the kernel, and the descriptors of the
+ * parts.
+ */
+#ifndef VOLLEY_DAEMON_EVENTS_H
+#define VOLLEY_DAEMON_EVENTS_H
+
+#include "iface/links.h"
+
+struct events {
+	int epoll_fd;
+	int signal_fd; /* SIGTERM, SIGINT, SIGHUP, which are blocked */
+	int tick_fd;   /* once a second */
+	int guard_fd;  /* interfaces_guard() is due */
+	struct links links;
+};
+
+/* Nothing is open; events_close() is allowed. */
+void events_init(struct events *e);
+/*
+ * 0 or -errno; *what is then the name of the one that could not be opened. events_close() follows
+ * in any case.
+ */
+int events_open(struct events *e, const char **what) __attribute__((warn_unused_result));
+void events_close(struct events *e);
+
+/* From now on control's thread wakes when FD is readable. 0 or -errno. */
+int events_watch(struct events *e, int fd) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/resolution.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "cache/sweep.h"
+
+#define WALL_DRIFT_S 2 /* in a second: more is a step */
+
+uint64_t resolution_settings_digest(const struct resolution *r)
+{
+	uint64_t others = r->published->recursion ? 2 : 0;
+
+	others += recursion_restricts_zones(r->recursion);
+	return engine_config_digest(r->engine_config) + others;
+}
+
+static int settle_zones(struct resolution *r)
+{
+	r->other_slots[OTHER_SLOT_RECURSION] = recursion_slot(r->recursion);
+	return r->zones->zones ?
+		       zones_set_settings(r->zones->zones, resolution_settings_digest(r)) :
+		       0;
+}
+
+int resolution_configure(struct resolution *r, struct config *config, char *err, size_t err_cap)
+{
+	int code = recursion_configure(r->recursion, config, err, err_cap);
+
+	if (code)
+		return code;
+	code = settle_zones(r);
+	if (!code)
+		return 0;
+	snprintf(err, err_cap, "%s", err_text(code));
+	resolution_take_back(r, config);
+	return code;
+}
+
+void resolution_take_back(struct resolution *r, struct config *config)
+{
+	/* What the list of clients is made of, too, as it was before. */
+	struct config before = *zone_service_config(r->zones);
+	char err[512];
+	int code;
+
+	before.recursion = config->recursion;
+	code = recursion_configure(r->recursion, &before, err, sizeof(err));
+	config->recursion = before.recursion; /* to be freed with the rest */
+	if (!code) {
+		code = settle_zones(r);
+		snprintf(err, sizeof(err), "%s", err_text(code));
+	}
+	if (code)
+		log_error("the reload was refused, and recursion cannot be restored: %s", err);
+}
+
+static enum walk_step is_public(void *user, const struct volley_entry *e)
+{
+	(void)user;
+	return e->key.view == VOLLEY_VIEW_PUBLIC ? WALK_WITHDRAW : WALK_ON;
+}
+
+/*
+ * If not every client may ask, no answer is public (engine/engine.c). An earlier daemon may have
+ * let every client ask: the driver would give its public answers to all of them until the zones are
+ * loaded. An earlier program that waits to be replaced has its own cache and its own list of
+ * clients, so it is silenced.
+ */
+static int withdraw_public(struct resolution *r)
+{
+	uint64_t n;
+	int err;
+
+	if (!recursion_restricts_zones(r->recursion))
+		return 0;
+	heartbeat_silence_old(r->heartbeat);
+	if (!r->cache->is_adopted)
+		return 0;
+	err = cache_sweep(r->cache->cache, NULL, is_public, NULL, answer_cache_grace, r->cache, &n);
+	if (n)
+		log_info("answer cache: %llu answers withdrawn, since not every client may have "
+			 "them now",
+			 (unsigned long long)n);
+	if (err)
+		log_error("answer cache: the kernel does not say when all readers are done");
+	return err;
+}
+
+/* Workers that are begun later get it from workers_env. */
+static int make_room(void *user, uint32_t n_questions)
+{
+	const struct resolution *r = user;
+
+	return r->interfaces->workers ? workers_make_room(r->interfaces->workers, n_questions) : 0;
+}
+
+static int64_t wall_ahead_s(void)
+{
+	return (int64_t)clock_wall_s() - (int64_t)(clock_ns() / CLOCK_NS_PER_S);
+}
+
+int resolution_open(struct resolution *r, struct config *config, struct chores *chores,
+		    struct tap *tap)
+{
+	struct recursion_env env = {
+		.cache = r->cache->cache,
+		.published = r->published,
+		.chores = chores,
+		.clients_fd = answer_cache_fd(r->cache, r->cache->maps.clients_fd),
+		.engine_digest = engine_config_digest(r->engine_config),
+		.grace = answer_cache_grace,
+		.grace_user = r->cache,
+		.make_room = make_room,
+		.room_user = r,
+		.tap = tap,
+	};
+	char err[512];
+	int code = recursion_new(&r->recursion, &env);
+
+	r->wall_ahead_s = wall_ahead_s();
+	r->published->root_copy = &r->root_data;
+	if (!code)
+		code = root_copy_new(&r->root_copy, &r->root_data, r->recursion);
+	if (code)
+		snprintf(err, sizeof(err), "recursion: %s", err_text(code));
+	else
+		code = resolution_configure(r, config, err, sizeof(err));
+	if (code) {
+		log_error("%s", err);
+		return code;
+	}
+	return withdraw_public(r);
+}
+
+static const struct config_recursion *policies_config(void *user)
+{
+	const struct resolution *r = user;
+
+	return recursion_config(r->recursion);
+}
+
+static int policies_set_apart(void *user, const struct clients_prefix *prefixes, size_t n)
+{
+	const struct resolution *r = user;
+
+	return recursion_set_apart(r->recursion, prefixes, n);
+}
+
+static struct zone *policies_served(void *user, const char *name)
+{
+	const struct resolution *r = user;
+	const struct zones_entry *entry = r->zones->zones ? zones_find(r->zones->zones, name) :
+							    NULL;
+
+	return entry && entry->zone ? zone_ref(entry->zone) : NULL;
+}
+
+static void on_policies(void *user, int code)
+{
+	struct resolution *r = user;
+
+	(void)code; /* what does not load has said so */
+	r->has_policies = true;
+}
+
+/* Before zones, which keep only slots that they know. Lists and zones are read at the same time. */
+int resolution_open_policies(struct resolution *r, struct chores *chores)
+{
+	struct policies_env env = {
+		.config = policies_config,
+		.config_user = r,
+		.set_apart = policies_set_apart,
+		.apart_user = r,
+		.served = policies_served,
+		.served_user = r,
+		.cache = r->cache->cache,
+		.published = r->published,
+		.settings_digest = engine_config_digest(r->engine_config),
+		.loader = r->zones->loader,
+		.chores = chores,
+		.grace = answer_cache_grace,
+		.grace_user = r->cache,
+	};
+	int err = policies_new(&r->policies, &env);
+
+	if (!err)
+		r->other_slots[OTHER_SLOT_POLICIES] = policies_slot(r->policies);
+	if (!err)
+		err = policies_reload(r->policies, on_policies, r);
+	if (err)
+		log_error("policies: %s", err_text(err));
+	return err;
+}
+
+/* --- The clock -------------------------------------------------------------------------------- */
+
+/*
+ * libunbound counts by the wall clock when what it remembers expires. So when that clock was set,
+ * another resolver takes its place, which remembers nothing. Volley's own clock is the monotonic
+ * one.
+ */
+void resolution_check_clock(struct resolution *r)
+{
+	int64_t ahead_s = wall_ahead_s(), step_s = ahead_s - r->wall_ahead_s;
+	char err[512];
+
+	r->wall_ahead_s = ahead_s;
+	if (step_s >= -WALL_DRIFT_S && step_s <= WALL_DRIFT_S)
+		return;
+	log_notice("the wall clock was set by %+lld s", (long long)step_s);
+	if (recursion_forget(r->recursion, err, sizeof(err)))
+		log_error("the resolver may keep answers for too long or too short a time now: %s",
+			  err);
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+void resolution_stop(struct resolution *r)
+{
+	recursion_stop(r->recursion);
+	root_copy_free(r->root_copy);
+	r->root_copy = NULL;
+}
+
+void resolution_close(struct resolution *r)
+{
+	policies_free(r->policies);
+	recursion_free(r->recursion);
+}

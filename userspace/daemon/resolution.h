@@ -1,0 +1,88 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Recursion and policies: opened at the start, and configured anew by a reload.
+ *
+ *	recursion/           the clients that may ask, and the resolver
+ *	policy/policies.h    lists and local data
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_DAEMON_RESOLUTION_H
+#define VOLLEY_DAEMON_RESOLUTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/chore.h"
+#include "config/config.h"
+#include "daemon/answer_cache.h"
+#include "daemon/heartbeat.h"
+#include "daemon/interfaces.h"
+#include "daemon/zone_service.h"
+#include "engine/engine.h"
+#include "policy/policies.h"
+#include "recursion/recursion_service.h"
+#include "recursion/root_copy.h"
+#include "report/report_view.h"
+
+struct resolution {
+	struct recursion *recursion;
+	struct root_copy *root_copy;
+	struct engine_data root_data; /* published->root_copy */
+	struct policies *policies;
+	uint32_t other_slots[N_OTHER_SLOTS]; /* in the cache; 0: none */
+	bool has_policies;                   /* lists and local data of the start are in place */
+	int64_t wall_ahead_s; /* of the wall clock before the monotonic one, at the last check */
+
+	/* The parts that it works with; they outlive it. */
+	struct engine_data *published;
+	const struct engine_config *engine_config;
+	struct answer_cache *cache;
+	struct zone_service *zones;
+	struct interfaces *interfaces;
+	struct heartbeat *heartbeat;
+};
+
+/*
+ * Opens the lists of clients and the resolver for the first time: before any zone is loaded.
+ * config->recursion is then zeros. 0 or a negative code, logged.
+ */
+int resolution_open(struct resolution *r, struct config *config, struct chores *chores,
+		    struct tap *tap) __attribute__((warn_unused_result));
+/* Behind it: lists and local data begin to be loaded. Likewise. */
+int resolution_open_policies(struct resolution *r, struct chores *chores)
+	__attribute__((warn_unused_result));
+
+/*
+ * Puts the lists of clients and the settings for upstreams in place: at the start and by a
+ * reload. As recursion_configure(): afterwards config->recursion is what was in place before. 0;
+ * or a negative code with a sentence in err, and all is as before.
+ */
+int resolution_configure(struct resolution *r, struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+/*
+ * Undoes resolution_configure() with this configuration, where a later part of a reload was
+ * refused; config->recursion is its own again. An error is logged, and then the refused one stays
+ * in force.
+ */
+void resolution_take_back(struct resolution *r, struct config *config);
+
+/*
+ * A digest of all that answers of our zones depend on, besides the zones: the engine's settings,
+ * the view of these answers, and whether parents are asked for the DS records of the zones.
+ */
+uint64_t resolution_settings_digest(const struct resolution *r);
+
+/*
+ * Once a second: if the wall clock was set, the resolver forgets what it remembers by that clock.
+ */
+void resolution_check_clock(struct resolution *r);
+
+/* Nothing is asked upstream any more. While the workers still run. */
+void resolution_stop(struct resolution *r);
+/* After resolution_stop(), and the end of the workers and chores. */
+void resolution_close(struct resolution *r);
+
+#endif

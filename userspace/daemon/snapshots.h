@@ -1,0 +1,81 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * When snapshots of the cache are written and read: by command, and by the configuration.
+ *
+ *      cache.snapshot   after the start, unless the maps were adopted ─► loaded in the background
+ *                       each cache.snapshot-interval, and at a clean stop ─► written
+ *
+ * No snapshot is written by interval before the load is over: until then the file has more answers than the
+ * cache. One job runs at a time, in a thread of its own (base/chore.h); control's
+ * thread calls all functions here.
+ */
+#ifndef VOLLEY_DAEMON_SNAPSHOTS_H
+#define VOLLEY_DAEMON_SNAPSHOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/snapshot.h"
+#include "engine/engine.h"
+
+enum snapshots_kind { SNAPSHOTS_DUMP, SNAPSHOTS_LOAD };
+
+/* The result of a job. */
+struct snapshots_result {
+	enum snapshots_kind kind;
+	const char *path;
+	int code;
+	const char *why; /* a sentence; "" where the code says all */
+	struct snapshot_written written;
+	struct snapshot_read read;
+	uint64_t took_ns;
+};
+
+typedef void snapshots_done_fn(void *user, const struct snapshots_result *result);
+
+struct snapshots;
+
+/* 0 or -errno. The cache and the zones that are served outlive it. */
+int snapshots_new(struct snapshots **out, struct cache *cache, const struct engine_data *zones)
+	__attribute__((warn_unused_result));
+
+/* Gives up a job that runs: its done() gets -ECANCELED. NULL is allowed. */
+void snapshots_free(struct snapshots *snapshots);
+
+/* From now on it is this cache, with the same slots (cache/copy.h); no job is running. */
+void snapshots_set_cache(struct snapshots *snapshots, struct cache *cache);
+
+/*
+ * Keeps jobs from being started (they get -EBUSY) while the cache is replaced; snapshots of the configuration are
+ * made later. -EBUSY: a job is running, and nothing has changed.
+ */
+int snapshots_hold(struct snapshots *snapshots) __attribute__((warn_unused_result));
+void snapshots_release(struct snapshots *snapshots);
+
+/* Readable when snapshots_poll() has work to do, which calls done(). */
+int snapshots_fd(const struct snapshots *snapshots);
+void snapshots_poll(struct snapshots *snapshots);
+
+/* Begins a job; done() follows unless this fails: -EBUSY while another one runs, -ENOMEM. */
+int snapshots_start(struct snapshots *snapshots, enum snapshots_kind kind, const char *path,
+		    snapshots_done_fn *done, void *user) __attribute__((warn_unused_result));
+
+/*
+ * From now on as the configuration says, with `path` copied. interval_s 0: at the end only.
+ * `load`: the file is loaded first. 0 or -errno.
+ */
+int snapshots_configure(struct snapshots *snapshots, const char *path, uint32_t interval_s,
+			bool load, uint64_t now_ns) __attribute__((warn_unused_result));
+
+/* To be called once a second. */
+void snapshots_tick(struct snapshots *snapshots, uint64_t now_ns);
+
+/* At a clean stop, when no thread publishes any more: gives up a job that runs, and writes a snapshot, if configured. */
+void snapshots_finish(struct snapshots *snapshots);
+
+/* The fault of the last snapshot of the configuration; "" if it was well. */
+const char *snapshots_error(const struct snapshots *snapshots);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The zones that are served, with all that loads, stores, signs and transfers them (zonemgr), put
+ * together:
+ *
+ *	loader ─► store ─► maintenance, catalogs ─► transfers ─► zones
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_DAEMON_ZONE_SERVICE_H
+#define VOLLEY_DAEMON_ZONE_SERVICE_H
+
+#include <stdbool.h>
+
+#include "base/chore.h"
+#include "config/config.h"
+#include "control/ctl.h"
+#include "policy/policies.h"
+#include "report/progress.h"
+#include "store/store.h"
+#include "zonemgr/catalogs.h"
+#include "zonemgr/loader.h"
+#include "zonemgr/signing.h"
+#include "zonemgr/transfers.h"
+#include "zonemgr/maintenance.h"
+#include "zonemgr/zonemgr.h"
+
+#define ZONE_SERVICE_LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
+
+struct zone_service {
+	struct config *config;     /* that the start has read */
+	struct policies *policies; /* are told of versions that are served; opened before zones */
+	struct ctl *ctl;           /* where clients wait for changes of zones */
+	struct loader *loader;
+	struct store *store;     /* NULL: no server.storage, or it cannot be opened */
+	char storage_error[640]; /* it cannot be opened, or not be written to; "" */
+	struct maintenance *maintenance;
+	struct catalogs *catalogs;
+	struct signing_policies signing;
+	struct transfers *transfers;
+	struct zones *zones;
+	struct progress progress;
+	bool is_loaded; /* the zones of the start are in place */
+};
+
+/* The configuration that is in force. */
+const struct config *zone_service_config(const struct zone_service *s);
+
+/* With n threads, or a few more. 0 or -errno, logged. */
+int zone_service_open_loader(struct zone_service *s, unsigned int n)
+	__attribute__((warn_unused_result));
+
+/*
+ * Opens server.storage and what other name servers bring and take. Where the disk is at fault,
+ * the store is left out: s->storage_error says so. env: without store and maintenance. 0 or a negative
+ * code, logged: a damaged store, or one in use, needs a person.
+ */
+int zone_service_open_transfers(struct zone_service *s, struct transfers_env env,
+				struct chores *chores) __attribute__((warn_unused_result));
+
+/*
+ * Begins to load the zones of the configuration. env: without loader, store and functions. As
+ * above.
+ */
+int zone_service_open_zones(struct zone_service *s, struct zones_env env)
+	__attribute__((warn_unused_result));
+
+/* Ends the loads that run, so that nothing of theirs is put in place. */
+void zone_service_stop_loading(struct zone_service *s);
+/*
+ * The workers have ended, and the transfer thread. The loader stays until
+ * zone_service_free_loader().
+ */
+void zone_service_close(struct zone_service *s);
+void zone_service_free_loader(struct zone_service *s);
+
+/* Once a second. */
+void zone_service_tick(struct zone_service *s);
+
+/* Whether volleyd serves without a store that gives this code. Pure. */
+bool zone_service_does_without_store(int code);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of the daemon that blocks (policy/block_book.h) work with. */
+#ifndef VOLLEY_POLICY_BLOCK_ENV_H
+#define VOLLEY_POLICY_BLOCK_ENV_H
+
+#include <stdint.h>
+
+#include "base/chore.h"
+#include "cache/keeper.h"
+#include "engine/engine.h"
+
+struct block_env {
+	struct engine_data *published;
+	struct chores *chores;
+	int blocks_fd, blocked_fd; /* -1: no program reads them */
+	cache_grace_fn *grace;
+	void *grace_user;
+	/* Tells the programs which kinds there are (volley_state.blocks). */
+	void (*tell)(void *user, uint32_t kinds);
+	void *tell_user;
+	const char *storage; /* the folder; NULL: nothing is kept */
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A table of blocks with its memory: a BPF map where programs are to read it, else of this process alone. Any thread. */
+#ifndef VOLLEY_POLICY_BLOCK_MEMORY_H
+#define VOLLEY_POLICY_BLOCK_MEMORY_H
+
+#include <stdbool.h>
+
+#include "engine/block_table.h"
+#include "engine/blocks.h"
+
+struct block_memory {
+	struct block_table table;
+	struct blocks view; /* for engines; its counters are the caller's */
+	void *memory;
+	uint32_t n_chunks;
+	int fd; /* -1: no map */
+};
+
+/* An empty one for `cap` blocks. 0 or -errno. */
+int block_memory_new(struct block_memory **out, uint32_t cap, bool is_map,
+		     const struct volley_block_head *secrets, struct blocks_met *met)
+	__attribute__((warn_unused_result));
+/* Only when no thread reads it any more. NULL is allowed. */
+void block_memory_free(struct block_memory *m);
+
+/* Puts all that `from` has into `to`, which is larger. -ENOSPC. */
+int block_memory_copy(struct block_memory *to, const struct block_memory *from)
+	__attribute__((warn_unused_result));
+
+#endif

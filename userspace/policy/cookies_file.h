@@ -1,0 +1,37 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The secrets of DNS cookies that volleyd has made itself, in server.storage: so a restart keeps them.
+ *
+ *	volley-cookies 1
+ *	SECRET SECONDS      the one that makes cookies, and since when (seconds since 1970)
+ *	SECRET SECONDS      one that is accepted, and since when it makes none
+ *	...
+ *
+ * The file has mode 0600. A file that everyone can read is not used: its secrets may be known to others.
+ */
+#ifndef VOLLEY_POLICY_COOKIES_FILE_H
+#define VOLLEY_POLICY_COOKIES_FILE_H
+
+#include <stdint.h>
+
+#include "dns/cookie.h"
+
+/* All known secrets; the first makes cookies. */
+struct cookies_known {
+	uint32_t n;
+	struct {
+		uint8_t secret[SIPHASH_KEY_BYTES];
+		uint64_t since_s; /* seconds since 1970: makes cookies, or has not made any more */
+	} secrets[COOKIE_SECRETS_MAX];
+};
+
+/* 0, or ERR_FORMAT, -EPERM (everyone can read or write it), -ENOENT ...; *OUT has none then. */
+int cookies_file_read(const char *path, struct cookies_known *out)
+	__attribute__((warn_unused_result));
+
+/* Replaces the file as a whole (base/replace.h). 0 or -errno. */
+int cookies_file_write(const char *path, const struct cookies_known *known)
+	__attribute__((warn_unused_result));
+
+#endif

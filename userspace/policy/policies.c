@@ -1,0 +1,695 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/policies.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <urcu-qsbr.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "cache/sweep.h"
+#include "cache/zones.h"
+#include "config/local_data.h"
+#include "engine/policy.h"
+#include "engine/servers.h"
+#include "zonemgr/loader.h"
+
+/* Of what rules do: a cache of a daemon that had another one was judged by other rules. */
+#define RULES_VERSION 1u
+
+/* Its slot's name in the cache: no zone's, for a label has no more than 63 octets. */
+static const uint8_t slot_name[] = "\377policy";
+
+struct part {
+	struct policies_entry entry;
+	struct policies *owner;
+	struct load *load; /* under way, or NULL */
+};
+
+/* The hits of a list, by its name: they outlive its versions, for workers count in them. */
+struct hits {
+	uint64_t n;
+	struct hits *next;
+	char name[];
+};
+
+/* A set of parts, in place or in the making. */
+struct parts {
+	struct part *items;
+	size_t n;
+	struct policy *policy; /* NULL: none of them has anything */
+};
+
+/* The walk over the cache, with what has to stay until it has ended. */
+struct sweep {
+	struct chore chore; /* first */
+	struct policies *owner;
+	struct cache *cache; /* that was in use when it began: it lives until all chores have ended */
+	const struct policy *policy;
+	bool is_whole; /* all answers from upstream are withdrawn, and then the policy's slot stands for digest */
+	uint64_t digest[2];
+	uint64_t n_withdrawn;
+	int code;
+};
+
+/* Somebody who has asked. */
+struct waiter {
+	policies_done_fn *done;
+	void *user;
+	struct waiter *next;
+};
+
+/* What happens to `next`; CANCELLED is the last state. */
+enum work { WORK_IDLE, WORK_BUSY, WORK_CANCELLED };
+
+struct policies {
+	struct policies_env env;
+	uint32_t slot;
+	struct parts now;
+	struct parts next; /* being loaded */
+	size_t n_loading;
+	struct hits *hits; /* of all lists that ever were */
+	enum work work;
+	bool is_begun; /* something was put in place: before, the slot stands for what an earlier daemon had */
+	bool is_swept;    /* no walk over all answers of upstream is missing */
+	bool is_zone_due; /* another version of a list that is a zone */
+	int code;
+	char error[128];              /* policies_error() */
+	struct waiter *waiters;       /* of what is under way */
+	struct waiter *later_waiters; /* of what follows it */
+};
+
+int policies_new(struct policies **out, const struct policies_env *env)
+{
+	struct policies *p = calloc(1, sizeof(*p));
+
+	*out = p;
+	if (!p)
+		return -ENOMEM;
+	p->env = *env;
+	/* The slot alone: what stands for no content is never put in place. */
+	cache_zone_prepare(env->cache, slot_name, sizeof(slot_name) - 1, (uint64_t[2]){ 0, 0 },
+			   &p->slot, &(uint32_t){ 0 });
+	return 0;
+}
+
+static void parts_free(struct parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		struct part *part = &parts->items[i];
+
+		free(part->entry.name);
+		free(part->entry.file);
+		zone_unref(part->entry.zone);
+	}
+	free(parts->items);
+	policy_free(parts->policy);
+	*parts = (struct parts){ 0 };
+}
+
+void policies_free(struct policies *p)
+{
+	if (!p)
+		return;
+	parts_free(&p->next);
+	parts_free(&p->now);
+	for (struct hits *hits = p->hits, *next; hits; hits = next) {
+		next = hits->next;
+		free(hits);
+	}
+	free(p);
+}
+
+static void tell(struct waiter **waiters, int code)
+{
+	struct waiter *waiter = *waiters, *next;
+
+	*waiters = NULL;
+	for (; waiter; waiter = next) {
+		next = waiter->next;
+		waiter->done(waiter->user, code);
+		free(waiter);
+	}
+}
+
+static void begin(struct policies *p);
+
+static void finish(struct policies *p)
+{
+	bool again = p->later_waiters && p->work != WORK_CANCELLED;
+
+	tell(&p->waiters, p->code);
+	if (!again)
+		tell(&p->later_waiters, -ECANCELED);
+	if (p->work != WORK_CANCELLED)
+		p->work = again ? WORK_BUSY : WORK_IDLE;
+	if (again)
+		begin(p);
+}
+
+/* ---- The walk ----------------------------------------------------------------------------------- */
+
+/* What came from upstream and has a rule now. Answers of rules die by their generation. */
+static enum walk_step judge(void *user, const struct volley_entry *e)
+{
+	struct sweep *sweep = user;
+
+	if (e->key.view != VOLLEY_VIEW_RECURSIVE || e->zone_slot == sweep->owner->slot ||
+	    e->key.flags & SERVERS_KEY)
+		return WALK_ON;
+	return sweep->is_whole || policy_changes_entry(sweep->policy, e) ? WALK_WITHDRAW : WALK_ON;
+}
+
+static void sweep_run(struct chore *chore)
+{
+	struct sweep *sweep = (struct sweep *)chore;
+	const struct policies_env *env = &sweep->owner->env;
+
+	sweep->code = cache_sweep(sweep->cache, &chore->is_cancelled, judge, sweep, env->grace,
+				  env->grace_user, &sweep->n_withdrawn);
+}
+
+static void sweep_ended(struct chore *chore)
+{
+	struct sweep *sweep = (struct sweep *)chore;
+	struct policies *p = sweep->owner;
+
+	log_info("policy: %llu answers from upstream withdrawn",
+		 (unsigned long long)sweep->n_withdrawn);
+	if (!p->code)
+		p->code = chore_is_cancelled(chore) ? -ECANCELED : sweep->code;
+	if (sweep->is_whole && !sweep->code && !chore_is_cancelled(chore)) {
+		p->is_swept = true;
+		if (sweep->cache == p->env.cache && p->slot)
+			cache_zone_end_change(p->env.cache, p->slot, sweep->digest);
+	}
+	free(sweep);
+	finish(p);
+}
+
+static void start_sweep(struct policies *p, bool is_whole, const uint64_t digest[2])
+{
+	struct sweep *sweep = p->now.policy ? calloc(1, sizeof(*sweep)) : NULL;
+
+	if (!sweep) {
+		if (p->now.policy)
+			p->code = -ENOMEM;
+		finish(p);
+		return;
+	}
+	sweep->chore = (struct chore){ .run = sweep_run, .ended = sweep_ended };
+	sweep->owner = p;
+	sweep->cache = p->env.cache;
+	sweep->policy = p->now.policy;
+	sweep->is_whole = is_whole;
+	memcpy(sweep->digest, digest, sizeof(sweep->digest));
+	chores_start(p->env.chores, &sweep->chore);
+}
+
+/* ---- Publishing --------------------------------------------------------------------------------- */
+
+/* Of all contents, in their order, and the settings by which they are rendered. */
+/* Without parts the slot stands for no content: there are no answers to adopt, or to keep in a snapshot. */
+static void digest_of(const struct policies *p, const struct parts *parts, uint64_t digest[2])
+{
+	digest[0] = parts->n ? p->env.settings_digest : 0;
+	digest[1] = parts->n ? parts->n ^ (uint64_t)RULES_VERSION << 32 : 0;
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct policies_entry *e = &parts->items[i].entry;
+		uint64_t one[2] = { 0 };
+
+		if (e->zone)
+			zone_digest(e->zone, (uint8_t *)one);
+		one[0] ^= e->ede_code;
+		digest[0] = digest[0] * 0x9e3779b97f4a7c15ull + one[0];
+		digest[1] = digest[1] * 0x9e3779b97f4a7c15ull + one[1];
+	}
+}
+
+/* NULL: there is no memory for them, and they are not counted. */
+static uint64_t *hits_of(struct policies *p, const char *name)
+{
+	struct hits *hits = p->hits;
+	size_t n_bytes = strlen(name) + 1;
+
+	while (hits && strcmp(hits->name, name) != 0)
+		hits = hits->next;
+	if (hits)
+		return &hits->n;
+	hits = calloc(1, sizeof(*hits) + n_bytes);
+	if (!hits)
+		return NULL;
+	memcpy(hits->name, name, n_bytes);
+	hits->next = p->hits;
+	p->hits = hits;
+	return &hits->n;
+}
+
+static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
+{
+	struct policy_list *lists = calloc(parts->n + 1, sizeof(*lists));
+	const struct zone *local = NULL;
+	size_t n = 0;
+	int err;
+
+	if (!lists)
+		return -ENOMEM;
+	for (size_t i = 0; i < parts->n; i++) {
+		struct policies_entry *e = &parts->items[i].entry;
+
+		if (!e->is_list) {
+			local = e->zone;
+			continue;
+		}
+		e->hits = hits_of(p, e->name);
+		if (e->zone)
+			lists[n++] = (struct policy_list){ e->zone, e->hits, e->ede_code };
+	}
+	err = local || n ? policy_new(&parts->policy, local, lists, n, p->slot, gen) : 0;
+	free(lists);
+	return err;
+}
+
+/* The clients that the next policy has rules for go to workers from now on, before there are these rules. */
+static int set_apart(const struct policies *p, const struct parts *parts)
+{
+	size_t n = parts->policy ? policy_clients(parts->policy, NULL, 0) : 0;
+	struct clients_prefix *prefixes;
+	int err;
+
+	if (!p->env.set_apart)
+		return 0;
+	prefixes = calloc(n + 1, sizeof(*prefixes));
+	if (!prefixes)
+		return -ENOMEM;
+	if (n)
+		policy_clients(parts->policy, prefixes, n);
+	err = p->env.set_apart(p->env.apart_user, prefixes, n);
+	free(prefixes);
+	return err;
+}
+
+static struct part *find_part(const struct parts *parts, const char *name)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		if (!strcmp(parts->items[i].entry.name, name))
+			return &parts->items[i];
+	}
+	return NULL;
+}
+
+/* Of all that was read; what is in force stays so. */
+static void give_up(struct policies *p, int code)
+{
+	for (size_t i = 0; i < p->next.n; i++)
+		load_free(p->next.items[i].load);
+	parts_free(&p->next);
+	snprintf(p->error, sizeof(p->error), "lists and local data could not be put in place: %s",
+		 err_text(code));
+	log_error("policies: %s", p->error);
+	p->code = code;
+	finish(p);
+}
+
+/* The i-th list that is in force, or NULL. */
+static const struct zone *list_at(const struct parts *parts, size_t i)
+{
+	for (size_t k = 0; k < parts->n; k++) {
+		const struct policies_entry *e = &parts->items[k].entry;
+
+		if (e->is_list && e->zone && !i--)
+			return e->zone;
+	}
+	return NULL;
+}
+
+/* How many lists there are up to the last one with rules for name servers. */
+static size_t n_to_servers(const struct parts *parts)
+{
+	const struct zone *list;
+	size_t n = 0;
+
+	for (size_t i = 0; (list = list_at(parts, i)); i++)
+		if (policy_list_names_servers(list))
+			n = i + 1;
+	return n;
+}
+
+/*
+ * Whether a rule for name servers may hold for an answer in the cache, though none did when it came: no answer says which servers its
+ * name has. A list behind the last one with such rules changes nothing of these; one before it may have let the name pass.
+ */
+static bool may_hit_by_servers(const struct policies *p, bool is_present)
+{
+	size_t n = n_to_servers(&p->next);
+
+	if (n && !p->is_begun)
+		return !is_present;
+	for (size_t i = 0; i < n; i++) {
+		const struct zone *was = list_at(&p->now, i);
+		uint64_t one[2], other[2];
+
+		if (!was)
+			return true;
+		zone_digest(was, (uint8_t *)one);
+		zone_digest(list_at(&p->next, i), (uint8_t *)other);
+		if (memcmp(one, other, sizeof(one)) != 0)
+			return true;
+	}
+	return n && !p->is_swept;
+}
+
+/* Until the walk over all answers has ended, the slot stands for no content: a daemon that begins meanwhile walks, too. */
+static void commit(struct policies *p, uint32_t gen, const uint64_t digest[2], bool is_whole)
+{
+	static const uint64_t nothing[2];
+
+	p->is_swept = !is_whole;
+	cache_zone_commit(p->env.cache, p->slot, gen, digest);
+	if (is_whole && p->slot)
+		cache_zone_end_change(p->env.cache, p->slot, nothing);
+}
+
+static void publish(struct policies *p)
+{
+	struct parts old = p->now;
+	bool is_present, is_whole;
+	uint64_t digest[2];
+	uint32_t gen;
+	int err;
+
+	digest_of(p, &p->next, digest);
+	is_present = cache_zone_prepare(p->env.cache, slot_name, sizeof(slot_name) - 1, digest,
+					&p->slot, &gen);
+	is_whole = may_hit_by_servers(p, is_present);
+	err = make_policy(p, &p->next, gen);
+	if (!err)
+		err = set_apart(p, &p->next);
+	if (err) {
+		give_up(p, err);
+		return;
+	}
+	*p->error = '\0';
+	p->is_begun = true;
+	p->now = p->next;
+	p->next = (struct parts){ 0 };
+	(void)rcu_xchg_pointer(&p->env.published->policy, p->now.policy);
+	(void)p->env.grace(p->env.grace_user); /* who asked the old one has published */
+	commit(p, gen, digest, is_whole);
+	parts_free(&old);
+	start_sweep(p, is_whole, digest);
+}
+
+/* ---- Loading ------------------------------------------------------------------------------------ */
+
+/* What is in force by this name stays. */
+static void take_present(struct policies_entry *e, const struct policies_entry *present)
+{
+	e->zone = zone_ref(present->zone);
+	e->n_rules = present->n_rules;
+	e->n_ignored = present->n_ignored;
+	e->loaded_wall_s = present->loaded_wall_s;
+}
+
+/* Its entry says why. */
+static void fail(struct policies *p, struct part *part, int code)
+{
+	const struct part *present = find_part(&p->now, part->entry.name);
+	char text[POLICIES_TEXT_CAP];
+
+	if (present && present->entry.zone)
+		take_present(&part->entry, &present->entry);
+	if (policies_entry_tell(&part->entry, text))
+		log_error("%s", text);
+	if (!p->code)
+		p->code = code;
+}
+
+static void take_zone(struct part *part, struct zone *zone, uint64_t wall_s)
+{
+	struct policies_entry *e = &part->entry;
+	struct policy_counts counts = policy_count(zone, e->is_list);
+
+	e->zone = zone;
+	e->n_rules = counts.n_rules;
+	e->n_ignored = counts.n_ignored;
+	e->loaded_wall_s = wall_s;
+	log_info("policy %s: %u rules", e->name, e->n_rules);
+	if (e->n_ignored)
+		log_warn("policy %s: %u rules have triggers or actions that are not supported: "
+			 "they are ignored",
+			 e->name, e->n_ignored);
+}
+
+static void on_loaded(struct load *load)
+{
+	struct part *part = load->user;
+	struct policies *p = part->owner;
+
+	part->load = NULL;
+	if (p->work == WORK_CANCELLED) {
+		p->code = -ECANCELED;
+	} else if (load->code) {
+		load_put_error(load, part->entry.error, sizeof(part->entry.error));
+		fail(p, part, load->code);
+	} else {
+		take_zone(part, load->zone, load->ended_wall_s);
+		load->zone = NULL;
+	}
+	loader_discard(p->env.loader, load);
+	if (--p->n_loading)
+		return;
+	if (p->work == WORK_CANCELLED)
+		finish(p);
+	else
+		publish(p);
+}
+
+/* At once: it is a few records of the configuration. */
+static int add_local(struct policies *p, struct part *part, char *const *records)
+{
+	struct local_data_error why;
+	struct zone *zone;
+	int code;
+
+	*part = (struct part){ .owner = p };
+	part->entry.name = strdup(POLICIES_LOCAL);
+	if (!part->entry.name)
+		return -ENOMEM;
+	code = local_data_load(&zone, records, &why);
+	if (!code) {
+		take_zone(part, zone, clock_wall_s());
+		return 0;
+	}
+	if (why.at >= 0)
+		snprintf(part->entry.error, sizeof(part->entry.error), "record %d: %s", why.at + 1,
+			 why.sentence);
+	else
+		snprintf(part->entry.error, sizeof(part->entry.error), "%s", why.sentence);
+	fail(p, part, code);
+	return 0;
+}
+
+/* Of a list that is a zone. While that is not served, the command that reads lists is well. */
+static void take_served(struct policies *p, struct part *part)
+{
+	const struct part *present = find_part(&p->now, part->entry.name);
+	const struct policies_entry *was = present ? &present->entry : NULL;
+	struct policies_entry *e = &part->entry;
+	struct zone *zone = p->env.served ? p->env.served(p->env.served_user, e->name) : NULL;
+
+	if (zone && was && was->zone == zone) {
+		take_present(e, was);
+		zone_unref(zone);
+		return;
+	}
+	if (zone) {
+		take_zone(part, zone, clock_wall_s());
+		return;
+	}
+	snprintf(e->error, sizeof(e->error), "the zone is not served");
+	if (was && was->zone)
+		take_present(e, was);
+	if (!was || !*was->error)
+		log_warn("policy %s: the zone is not served: %s", e->name,
+			 e->zone ? "the version before stays in force" : "nothing is in force");
+}
+
+static int add_list(struct policies *p, struct part *part, const struct config_rpz *list)
+{
+	*part = (struct part){ .owner = p };
+	part->entry.is_list = true;
+	part->entry.ede_code = list->ede_code;
+	part->entry.name = strdup(list->name);
+	if (!part->entry.name)
+		return -ENOMEM;
+	if (!list->file) {
+		take_served(p, part);
+		return 0;
+	}
+	part->entry.file = strdup(list->file);
+	if (!part->entry.file)
+		return -ENOMEM;
+	part->load = load_new(list->name, list->file, NULL, on_loaded, part);
+	p->n_loading++;
+	return part->load ? 0 : -ENOMEM;
+}
+
+static int add_parts(struct policies *p, const struct config_recursion *config)
+{
+	bool has_local = config->local_data && config->local_data[0];
+	struct parts *next = &p->next;
+	int err = 0;
+
+	next->items = calloc(config->n_rpz + 1, sizeof(*next->items));
+	if (!next->items)
+		return -ENOMEM;
+	if (has_local)
+		err = add_local(p, &next->items[next->n++], config->local_data);
+	for (uint32_t i = 0; !err && i < config->n_rpz; i++)
+		err = add_list(p, &next->items[next->n++], &config->rpz[i]);
+	return err;
+}
+
+static void begin(struct policies *p)
+{
+	int err;
+
+	p->waiters = p->later_waiters;
+	p->later_waiters = NULL;
+	p->code = 0;
+	p->n_loading = 0;
+	err = add_parts(p, p->env.config(p->env.config_user));
+	if (err) {
+		give_up(p, err);
+	} else if (!p->next.n && !p->now.n && p->is_begun) {
+		parts_free(&p->next);
+		*p->error = '\0';
+		finish(p);
+	} else if (!p->n_loading) {
+		publish(p);
+	} else {
+		for (size_t i = 0; i < p->next.n; i++)
+			if (p->next.items[i].load)
+				loader_start(p->env.loader, p->next.items[i].load);
+	}
+}
+
+/* ---- Lists that are zones ------------------------------------------------------------------------- */
+
+static bool is_zone_list(const struct policies_entry *e)
+{
+	return e->is_list && !e->file;
+}
+
+/* The same as what is in place: what it is made of is shared. */
+static int copy_part(struct policies *p, struct part *to, const struct part *from)
+{
+	*to = (struct part){ .owner = p };
+	to->entry.is_list = from->entry.is_list;
+	to->entry.ede_code = from->entry.ede_code;
+	to->entry.name = strdup(from->entry.name);
+	to->entry.file = from->entry.file ? strdup(from->entry.file) : NULL;
+	if (!to->entry.name || (from->entry.file && !to->entry.file))
+		return -ENOMEM;
+	if (is_zone_list(&to->entry)) {
+		take_served(p, to);
+		return 0;
+	}
+	memcpy(to->entry.error, from->entry.error, sizeof(to->entry.error));
+	if (from->entry.zone)
+		take_present(&to->entry, &from->entry);
+	return 0;
+}
+
+static void begin_zones(struct policies *p)
+{
+	struct parts *next = &p->next;
+	int err = 0;
+
+	p->code = 0;
+	p->n_loading = 0;
+	next->items = calloc(p->now.n + 1, sizeof(*next->items));
+	if (!next->items)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < p->now.n; i++)
+		err = copy_part(p, &next->items[next->n++], &p->now.items[i]);
+	if (err)
+		give_up(p, err);
+	else
+		publish(p);
+}
+
+void policies_zone_served(struct policies *p, const char *name)
+{
+	const struct part *now = find_part(&p->now, name), *next = find_part(&p->next, name);
+
+	p->is_zone_due |= (now && is_zone_list(&now->entry)) ||
+			  (next && is_zone_list(&next->entry));
+}
+
+void policies_poll(struct policies *p)
+{
+	if (!p->is_zone_due || p->work != WORK_IDLE)
+		return;
+	p->is_zone_due = false;
+	p->work = WORK_BUSY;
+	begin_zones(p);
+}
+
+bool policies_is_idle(const struct policies *p)
+{
+	return !p->is_zone_due && p->work != WORK_BUSY;
+}
+
+int policies_reload(struct policies *p, policies_done_fn *done, void *user)
+{
+	struct waiter *waiter = malloc(sizeof(*waiter));
+
+	if (!waiter)
+		return -ENOMEM;
+	*waiter = (struct waiter){ done, user, p->later_waiters };
+	p->later_waiters = waiter;
+	if (p->work != WORK_IDLE)
+		return 0;
+	p->work = WORK_BUSY;
+	begin(p);
+	return 0;
+}
+
+void policies_set_cache(struct policies *p, struct cache *cache)
+{
+	p->env.cache = cache;
+}
+
+void policies_cancel(struct policies *p)
+{
+	if (p)
+		p->work = WORK_CANCELLED;
+}
+
+/* ---- Questions ---------------------------------------------------------------------------------- */
+
+uint32_t policies_slot(const struct policies *p)
+{
+	return p->slot;
+}
+
+size_t policies_n(const struct policies *p)
+{
+	return p->now.n;
+}
+
+const struct policies_entry *policies_at(const struct policies *p, size_t i)
+{
+	return &p->now.items[i].entry;
+}
+
+const char *policies_error(const struct policies *p)
+{
+	return p->error;
+}

@@ -1,0 +1,544 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recursion/recursion_service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <urcu-qsbr.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "cache/grace.h"
+#include "cache/zones.h"
+#include "bpf/clients_map.h"
+#include "recursion/recursion_settings.h"
+#include "port/addr.h"
+#include "resolver/anchors.h"
+#include "resolver/forward.h"
+
+#define RELEASE_US 5000 /* between two looks at whether all answers of a resolver came home */
+
+/* No zone has this apex: what is folded has no capital letters. */
+static const uint8_t apex[] = "\011RECURSION";
+
+/* All that one configuration makes. */
+struct setup {
+	struct clients_list list;
+	struct clients_list mapped; /* the same for the driver: without clients that are apart */
+	struct clients *clients;    /* NULL: the list is empty */
+	struct engine_recursion *rules; /* NULL: no recursion */
+	struct resolver *resolver;      /* likewise */
+	struct recursion_settings settings;
+};
+
+/* A resolver that is asked no more, and ends in the background. */
+struct retired {
+	struct chore chore; /* first */
+	struct recursion *owner;
+	struct resolver *resolver;
+	bool is_stopped;
+	struct retired *next; /* of those that could not be waited for */
+};
+
+struct recursion {
+	struct recursion_env env;
+	struct config_recursion config;
+	struct setup now;
+	struct resolver *published; /* RCU: now.resolver, until the stop */
+	struct retired *left;
+	struct clients_prefix *apart; /* recursion_set_apart() */
+	size_t n_apart;
+	bool is_apart_known;
+	bool is_map_right;                  /* it holds now.mapped, and nothing else */
+	char root_copy[PORT_ADDR_TEXT_CAP]; /* "": there is none */
+	char problem[128];
+};
+
+/* --- A resolver that goes ------------------------------------------------------------------------ */
+
+static void stop(struct retired *retired)
+{
+	if (!retired->is_stopped)
+		resolver_stop(retired->resolver);
+	retired->is_stopped = true;
+}
+
+/* The workers have what came back: within a round they give it back. */
+static void run(struct chore *chore)
+{
+	struct retired *retired = (struct retired *)chore;
+
+	stop(retired);
+	while (!resolver_is_released(retired->resolver)) {
+		if (chore_is_cancelled(chore))
+			return;
+		usleep(RELEASE_US);
+	}
+	resolver_free(retired->resolver);
+	retired->resolver = NULL;
+}
+
+static void ended(struct chore *chore)
+{
+	struct retired *retired = (struct retired *)chore;
+
+	if (!retired->resolver) {
+		free(retired);
+		return;
+	}
+	stop(retired);
+	retired->next = retired->owner->left;
+	retired->owner->left = retired;
+}
+
+/* Nobody submits to it any more. */
+static void retire(struct recursion *r, struct retired *retired, struct resolver *resolver)
+{
+	*retired = (struct retired){
+		.chore = { .run = run, .ended = ended },
+		.owner = r,
+		.resolver = resolver,
+	};
+	chores_start(r->env.chores, &retired->chore);
+}
+
+/* --- What a configuration makes ------------------------------------------------------------------ */
+
+/* Of a setup that is not in place. A resolver that is, too, stays. */
+static void setup_fini(struct recursion *r, struct setup *s)
+{
+	if (s->resolver && s->resolver != r->now.resolver) {
+		resolver_stop(s->resolver); /* nobody has asked it anything */
+		resolver_free(s->resolver);
+	}
+	free(s->rules);
+	clients_free(s->clients);
+	clients_list_fini(&s->list);
+	clients_list_fini(&s->mapped);
+	recursion_settings_fini(&s->settings);
+}
+
+/* A resolver has a socket for each question upstream; workers and TCP have theirs beside. */
+static void raise_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		log_warn("RLIMIT_NOFILE could not be raised: %s", err_text(-errno));
+}
+
+static int start_resolver(struct resolver **out, const struct recursion_settings *settings,
+			  char *err, size_t err_cap)
+{
+	char why[448] = "";
+	int code;
+
+	raise_files();
+	code = resolver_start(out, &settings->resolver, why, sizeof(why));
+	if (code)
+		snprintf(err, err_cap, "recursion: %s", *why ? why : err_text(code));
+	return code;
+}
+
+/*
+ * The resolver that is there has read the followed anchor, and does not read it again. The next start would: so an anchor that is gone from
+ * the file is told now.
+ */
+static int check_followed_anchor(const struct recursion_settings *settings, char *err,
+				 size_t err_cap)
+{
+	const char *path = settings->resolver.auto_trust_anchor_file;
+	char why[256] = "";
+	int code = path ? anchors_check(path, why, sizeof(why)) : 0;
+
+	if (code)
+		snprintf(err, err_cap, "recursion: auto-trust-anchor: %s: %s", path,
+			 *why ? why : err_text(code));
+	return code;
+}
+
+int recursion_check(const struct config *config, char *err, size_t err_cap)
+{
+	struct recursion_settings settings;
+	struct resolver *resolver;
+	int code;
+
+	if (!config->recursion.n_allow)
+		return 0;
+	code = recursion_settings_make(&settings, &config->recursion, 0);
+	if (code) {
+		snprintf(err, err_cap, "recursion: %s", err_text(code));
+		return code;
+	}
+	code = start_resolver(&resolver, &settings, err, err_cap);
+	if (!code) {
+		resolver_stop(resolver);
+		resolver_free(resolver);
+	}
+	recursion_settings_fini(&settings);
+	return code;
+}
+
+/* The one that is there where it would do the same, else a new one. */
+static int choose_resolver(struct recursion *r, struct setup *s, char *err, size_t err_cap)
+{
+	if (!r->now.resolver || strcmp(s->settings.text, r->now.settings.text) != 0)
+		return start_resolver(&s->resolver, &s->settings, err, err_cap);
+	s->resolver = r->now.resolver;
+	return check_followed_anchor(&s->settings, err, err_cap);
+}
+
+/* Under the present generation where answers may be kept; else one that is to be committed. */
+static int make_rules(struct recursion *r, struct setup *s)
+{
+	s->rules = malloc(sizeof(*s->rules));
+	if (!s->rules)
+		return -ENOMEM;
+	*s->rules = s->settings.rules;
+	cache_zone_prepare(r->env.cache, apex, sizeof(apex), s->settings.digest,
+			   &s->rules->zone_slot, &s->rules->zone_gen);
+	if (!s->rules->zone_slot)
+		log_warn("recursion: no zone's slot in the cache is free: its answers are not "
+			 "cached");
+	return 0;
+}
+
+static int setup_make(struct setup *s, struct recursion *r, const struct config *config, char *err,
+		      size_t err_cap)
+{
+	const struct config_recursion *recursion = &config->recursion;
+	int code;
+
+	*s = (struct setup){ 0 };
+	snprintf(err, err_cap, "%s", err_text(-ENOMEM));
+	code = clients_list_make(&s->list, config);
+	if (!code)
+		code = clients_list_without(&s->mapped, &s->list, r->apart, r->n_apart,
+					    !r->is_apart_known && recursion->n_rpz);
+	if (!code && s->list.n)
+		code = clients_new(&s->clients, s->list.prefixes, s->list.n);
+	if (!code && recursion->n_allow)
+		code = recursion_settings_make(&s->settings, recursion, r->env.engine_digest);
+	s->settings.resolver.tap = r->env.tap;
+	if (!code && recursion->root_copy && *r->root_copy)
+		s->settings.resolver.root_copy = r->root_copy;
+	if (!code && recursion->n_allow)
+		code = choose_resolver(r, s, err, err_cap);
+	if (!code && recursion->n_allow && r->env.make_room)
+		code = r->env.make_room(r->env.room_user, recursion->max_outstanding);
+	if (!code && recursion->n_allow)
+		code = make_rules(r, s);
+	if (code)
+		setup_fini(r, s);
+	return code;
+}
+
+/* --- Putting it in place ------------------------------------------------------------------------- */
+
+/*
+ * When it returns, no worker has what was published before. Where it is not known whether the driver
+ * has still some old answer in hand, that is an error.
+ */
+static int wait_for_readers(struct recursion *r)
+{
+	int err = r->env.grace(r->env.grace_user);
+
+	if (err)
+		(void)grace_wait_userspace(NULL);
+	return err;
+}
+
+static void note_map(struct recursion *r, int err)
+{
+	r->is_map_right = !err;
+	*r->problem = '\0';
+	if (!err)
+		return;
+	snprintf(r->problem, sizeof(r->problem),
+		 "the driver does not know all clients (%s): workers answer these", err_text(err));
+	log_warn("%s", r->problem);
+}
+
+/* Beside those who read, for answers that others are made of than before. */
+static void begin_generation(struct recursion *r, const struct setup *s)
+{
+	if (s->rules)
+		cache_zone_commit(r->env.cache, s->rules->zone_slot, s->rules->zone_gen,
+				  s->settings.digest);
+	else if (r->now.rules)
+		cache_zone_drop(r->env.cache, r->now.rules->zone_slot);
+}
+
+/*
+ * A worker looks for the resolver first and at the rules later: where there was no resolver, each worker has it before one has rules. Else
+ * a question that comes in between would be SERVFAIL.
+ */
+static void begin_resolver(struct recursion *r, const struct setup *s)
+{
+	if (!s->resolver || r->published)
+		return;
+	rcu_xchg_pointer(&r->published, s->resolver);
+	(void)wait_for_readers(r); /* workers have it in any case */
+}
+
+static void put_in_place(struct recursion *r, struct setup *s, struct retired *retired)
+{
+	bool is_map_right = r->is_map_right && clients_list_equal(&r->now.mapped, &s->mapped);
+	struct setup old = r->now;
+	int err = 0;
+
+	if (!is_map_right)
+		err = clients_map_restrict(r->env.clients_fd, &s->mapped);
+	begin_resolver(r, s);
+	rcu_xchg_pointer(&r->env.published->clients, s->clients);
+	rcu_xchg_pointer(&r->env.published->recursion, s->rules);
+	rcu_xchg_pointer(&r->published, s->resolver);
+	begin_generation(r, s);
+	if (wait_for_readers(r))
+		log_error("recursion: the kernel does not say when all readers are done");
+	if (!is_map_right)
+		note_map(r, err ? err : clients_map_extend(r->env.clients_fd, &s->mapped));
+	r->now = *s;
+	if (old.resolver && old.resolver != s->resolver) {
+		retire(r, retired, old.resolver);
+		retired = NULL;
+	}
+	free(retired);
+	old.resolver = s->resolver;
+	setup_fini(r, &old);
+}
+
+/* The map alone; the engines' table has all clients. */
+static void put_in_map(struct recursion *r, const struct clients_list *mapped)
+{
+	int err = clients_map_restrict(r->env.clients_fd, mapped);
+
+	if (wait_for_readers(r))
+		log_error("recursion: the kernel does not say when all readers are done");
+	note_map(r, err ? err : clients_map_extend(r->env.clients_fd, mapped));
+}
+
+int recursion_set_apart(struct recursion *r, const struct clients_prefix *prefixes, size_t n)
+{
+	struct clients_prefix *apart = malloc((n ? n : 1) * sizeof(*apart));
+	struct clients_list mapped;
+
+	if (!apart || clients_list_without(&mapped, &r->now.list, prefixes, n, false)) {
+		free(apart);
+		return -ENOMEM;
+	}
+	memcpy(apart, prefixes, n * sizeof(*apart));
+	free(r->apart);
+	r->apart = apart;
+	r->n_apart = n;
+	r->is_apart_known = true;
+	if (!r->is_map_right || !clients_list_equal(&r->now.mapped, &mapped))
+		put_in_map(r, &mapped);
+	clients_list_fini(&r->now.mapped);
+	r->now.mapped = mapped;
+	if (n > CLIENTS_APART_MAX)
+		log_warn(
+			"recursion.rpz: rules for %zu prefixes of clients: with more than %u, workers answer all clients that recurse",
+			n, CLIENTS_APART_MAX);
+	return 0;
+}
+
+static void tell(const struct recursion *r)
+{
+	if (r->now.resolver)
+		log_info("recursion: %s, %u threads, for %u prefixes%s",
+			 r->config.forward ? "forwards" : "iterates", r->config.n_threads,
+			 r->config.n_allow,
+			 r->config.trust_anchor || r->config.auto_trust_anchor ?
+				 "" :
+				 "; nothing is validated: there is no trust anchor");
+}
+
+int recursion_configure(struct recursion *r, struct config *config, char *err, size_t err_cap)
+{
+	struct retired *retired = malloc(sizeof(*retired));
+	struct config_recursion before;
+	struct setup setup;
+	int code;
+
+	if (!retired) {
+		snprintf(err, err_cap, "%s", err_text(-ENOMEM));
+		return -ENOMEM;
+	}
+	code = setup_make(&setup, r, config, err, err_cap);
+	if (code) {
+		free(retired);
+		return code;
+	}
+	put_in_place(r, &setup, retired);
+	before = r->config;
+	r->config = config->recursion;
+	config->recursion = before;
+	tell(r);
+	return 0;
+}
+
+int recursion_flush(struct recursion *r)
+{
+	struct engine_recursion *rules, *old = r->now.rules;
+	int err;
+
+	if (!old || !old->zone_slot)
+		return 0;
+	rules = malloc(sizeof(*rules));
+	if (!rules)
+		return -ENOMEM;
+	*rules = *old;
+	rules->zone_gen = cache_zone_flush(r->env.cache, old->zone_slot);
+	rcu_xchg_pointer(&r->env.published->recursion, rules);
+	r->now.rules = rules;
+	err = wait_for_readers(r);
+	free(old);
+	return err;
+}
+
+/* By the settings that are in place. */
+static int replace_resolver(struct recursion *r, char *err, size_t err_cap)
+{
+	struct retired *retired = malloc(sizeof(*retired));
+	struct resolver *resolver, *old = r->now.resolver;
+	int code;
+
+	if (!retired) {
+		snprintf(err, err_cap, "%s", err_text(-ENOMEM));
+		return -ENOMEM;
+	}
+	code = start_resolver(&resolver, &r->now.settings, err, err_cap);
+	if (code) {
+		free(retired);
+		return code;
+	}
+	rcu_xchg_pointer(&r->published, resolver);
+	(void)grace_wait_userspace(NULL);
+	r->now.resolver = resolver;
+	retire(r, retired, old);
+	return 0;
+}
+
+int recursion_forget(struct recursion *r, char *err, size_t err_cap)
+{
+	if (!r->now.resolver || forward_suits(&r->now.settings.resolver))
+		return 0;
+	return replace_resolver(r, err, err_cap);
+}
+
+int recursion_set_root_copy(struct recursion *r, const char *address, char *err, size_t err_cap)
+{
+	struct resolver_config *config = &r->now.settings.resolver;
+	char before[sizeof(r->root_copy)];
+	int code = 0;
+
+	if (!strcmp(r->root_copy, address ? address : ""))
+		return 0;
+	memcpy(before, r->root_copy, sizeof(before));
+	snprintf(r->root_copy, sizeof(r->root_copy), "%s", address ? address : "");
+	if (!r->now.resolver || !r->config.root_copy)
+		return 0;
+	config->root_copy = address ? r->root_copy : NULL;
+	code = replace_resolver(r, err, err_cap);
+	if (!code)
+		return 0;
+	memcpy(r->root_copy, before, sizeof(before));
+	config->root_copy = *before ? r->root_copy : NULL;
+	return code;
+}
+
+/* --- Questions ----------------------------------------------------------------------------------- */
+
+const struct config_recursion *recursion_config(const struct recursion *r)
+{
+	return &r->config;
+}
+
+struct resolver **recursion_resolver(struct recursion *r)
+{
+	return &r->published;
+}
+
+uint32_t recursion_slot(const struct recursion *r)
+{
+	return r->now.rules ? r->now.rules->zone_slot : 0;
+}
+
+void recursion_set_cache(struct recursion *r, struct cache *cache)
+{
+	r->env.cache = cache;
+}
+
+bool recursion_restricts_zones(const struct recursion *r)
+{
+	return r->now.clients && clients_restrict_zones(r->now.clients);
+}
+
+void recursion_report(const struct recursion *r, struct recursion_report *out)
+{
+	*out = (struct recursion_report){
+		.is_on = r->now.resolver,
+		.has_own_forwarder = r->now.resolver && forward_suits(&r->now.settings.resolver),
+		.resolver = r->now.resolver,
+		.resolver_config = r->now.resolver ? &r->now.settings.resolver : NULL,
+		.root_hints = r->now.settings.resolver.root_hints,
+		.problem = *r->problem ? r->problem : NULL,
+	};
+	if (r->now.resolver)
+		resolver_counters_read(r->now.resolver, &out->counters);
+}
+
+/* --- From start to end --------------------------------------------------------------------------- */
+
+int recursion_new(struct recursion **out, const struct recursion_env *env)
+{
+	struct recursion *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	r->env = *env;
+	*out = r;
+	return 0;
+}
+
+void recursion_stop(struct recursion *r)
+{
+	struct resolver *resolver;
+
+	if (!r)
+		return;
+	resolver = rcu_xchg_pointer(&r->published, NULL);
+	if (!resolver)
+		return;
+	(void)grace_wait_userspace(NULL);
+	resolver_stop(resolver);
+}
+
+void recursion_free(struct recursion *r)
+{
+	struct retired *retired, *next;
+
+	if (!r)
+		return;
+	for (retired = r->left; retired; retired = next) {
+		next = retired->next;
+		resolver_free(retired->resolver);
+		free(retired);
+	}
+	resolver_free(r->now.resolver);
+	r->now.resolver = NULL;
+	rcu_xchg_pointer(&r->env.published->clients, NULL);
+	rcu_xchg_pointer(&r->env.published->recursion, NULL);
+	setup_fini(r, &r->now);
+	config_recursion_fini(&r->config);
+	free(r->apart);
+	free(r);
+}

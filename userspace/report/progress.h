@@ -1,0 +1,43 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The progress of loads of zones, for systemd, the log and volleyctl. */
+#ifndef VOLLEY_REPORT_PROGRESS_H
+#define VOLLEY_REPORT_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zonemgr/zonemgr.h"
+
+/* One load, as it is now. */
+struct progress_load {
+	enum load_stage stage;
+	bool has_percent; /* the stage is reading, and the size of the text is known */
+	unsigned int percent;
+	uint64_t n_bytes; /* of text read */
+	uint64_t n_records;
+	uint64_t s; /* since it began */
+};
+
+void progress_read(struct progress_load *p, const struct load *load, uint64_t now_ns);
+
+/*
+ * Writes how many zones are being loaded and how far the first of them that is not waiting is:
+ * "2 zones to load, example.com.: reading, 43 %, 120000 records, 12 s". False: none is.
+ */
+bool progress_put(const struct zones *zones, uint64_t now_ns, char *buf, size_t cap);
+
+struct progress {
+	uint64_t since_ns; /* 0: nothing is loaded */
+	uint64_t logged_ns;
+	bool is_told; /* to systemd */
+};
+
+/*
+ * To be called once a second: tells systemd's status, and more seldom the log, of loads that take
+ * more than some seconds, and asks systemd for the time.
+ */
+void progress_tick(struct progress *p, const struct zones *zones, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,604 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/report.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json_put.h"
+#include "config/words.h"
+#include "report/answers.h"
+#include "report/new_start.h"
+#include "report/progress.h"
+#include "report/report_recursion.h"
+#include "iface/dpdk_iface.h"
+#include "port/addr.h"
+#include "port/xsk.h"
+#include "zonemgr/signing.h"
+
+const char *report_state_text(enum report_state state)
+{
+	static const char *const texts[] = { "starting", "serving", "stopping" };
+
+	return texts[state];
+}
+
+/* --- status -------------------------------------------------------------------------------------- */
+
+static const char *port_text(const struct report_view *v, const struct iface *iface)
+{
+	unsigned int worker;
+	size_t i, k;
+
+	for (k = 0; v->workers && k < VOLLEY_QUEUES; k++)
+		for (i = 0; iface->ports[k] && i < workers_n_ports(v->workers); i++)
+			if (workers_port_at(v->workers, i, &worker) == iface->ports[k])
+				return port_kind_text(iface->ports[k]->kind);
+	return port_kind_text(PORT_SOCKET);
+}
+
+static void put_dpdk(json_t *o, const struct dpdk_device *device)
+{
+	struct dpdk_iface_counters c;
+
+	dpdk_iface_counters(device, &c);
+	json_put_text(o, "dpdk_driver", dpdk_iface_driver(device));
+	json_put_int(o, "dpdk_received", c.ipackets);
+	json_put_int(o, "dpdk_sent", c.opackets);
+	json_put_int(o, "dpdk_missed", c.imissed);
+	json_put_int(o, "dpdk_errors", c.ierrors + c.oerrors + c.rx_nombuf);
+}
+
+static json_t *report_iface(const struct report_view *v, const struct iface *iface)
+{
+	json_t *o = json_object();
+	char tag[PROGRAM_TAG_CAP];
+
+	json_put_text(o, "name", iface->config.name);
+	json_put_text(o, "state", iface_state_text(iface->state));
+	json_put_int(o, "ifindex", iface->ifindex);
+	json_put_text(o, "xdp",
+		      iface->program ? program_mode_text(program_mode(iface->program)) : "off");
+	if (iface->program) {
+		json_put_text(o, "origin", program_origin_text(program_origin(iface->program)));
+		json_put_int(o, "program_id", program_id(iface->program));
+		json_put_text(o, "program_tag", program_tag_text(iface->program, tag));
+		json_put_bool(o, "driver_answers", iface_driver_answers(iface));
+	}
+	json_put_text(o, "port", port_text(v, iface));
+	json_put_int(o, "queues", iface->n_queues);
+	if (iface->dpdk)
+		put_dpdk(o, iface->dpdk);
+	else if (iface->n_queues)
+		json_put_bool(o, "zero_copy", iface->is_zerocopy);
+	if (*iface->note)
+		json_put_text(o, "note", iface->note);
+	return o;
+}
+
+static bool is_loading(const struct zones_entry *entry)
+{
+	return entry->loading.load || entry->loading.fresh || entry->state == ZONES_NEW;
+}
+
+static void put_faults(json_t *list, const struct iface *iface)
+{
+	for (int i = 0; i < IFACE_N_TOPICS; i++)
+		if (iface->remarks[i].is_fault)
+			json_array_append_new(list, json_sprintf("%s: %s", iface->config.name,
+								 iface->remarks[i].text));
+}
+
+static void append_overload(json_t *list, const struct iface *iface)
+{
+	char text[OVERLOAD_TEXT_CAP];
+	uint32_t queue;
+
+	for (queue = 0; queue < VOLLEY_QUEUES; queue++)
+		if (overload_text(&iface->overload, iface->config.name, queue, text))
+			json_array_append_new(list, json_string(text));
+}
+
+static void put_zone(json_t *list, const struct zones_entry *entry)
+{
+	char fault[128] = "", denials[128] = "";
+	const char *const texts[] = { entry->error, entry->stored.error, entry->stored.warning,
+				      fault, denials };
+
+	if (entry->denials_fault)
+		snprintf(denials, sizeof(denials), "%s: the driver denies no names of it",
+			 entry->denials_fault);
+	(void)!signing_judge(entry, clock_wall_s(), fault, sizeof(fault));
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (*texts[i])
+			json_array_append_new(list,
+					      json_sprintf("zone %s: %s", entry->name, texts[i]));
+}
+
+static void append_policies(json_t *list, const struct policies *policies)
+{
+	char text[POLICIES_TEXT_CAP];
+
+	for (size_t i = 0; i < policies_n(policies); i++)
+		if (policies_entry_tell(policies_at(policies, i), text))
+			json_array_append_new(list, json_string(text));
+	if (*policies_error(policies))
+		json_array_append_new(list, json_string(policies_error(policies)));
+}
+
+static json_t *report_degraded(const struct report_view *v)
+{
+	json_t *list = json_array();
+	struct recursion_report recursion;
+	size_t i;
+
+	new_start_append(v->config, v->configured, list);
+	for (i = 0; i < v->n_ifaces; i++) {
+		put_faults(list, &v->ifaces[i]);
+		append_overload(list, &v->ifaces[i]);
+	}
+	for (i = 0; i < zones_n(v->zones); i++)
+		put_zone(list, zones_at(v->zones, i));
+	if (v->policies)
+		append_policies(list, v->policies);
+	if (*v->storage_error)
+		json_array_append_new(list, json_string(v->storage_error));
+	if (*v->tap_error)
+		json_array_append_new(list, json_string(v->tap_error));
+	if (v->blocks && *block_book_error(v->blocks))
+		json_array_append_new(list, json_sprintf("policy.block: %s",
+							 block_book_error(v->blocks)));
+	if (*v->resize_problem)
+		json_array_append_new(list, json_string(v->resize_problem));
+	if (*v->snapshots_error)
+		json_array_append_new(list, json_string(v->snapshots_error));
+	recursion_report(v->recursion, &recursion);
+	if (recursion.problem)
+		json_array_append_new(list, json_string(recursion.problem));
+	if (*v->descriptors_problem)
+		json_array_append_new(list, json_string(v->descriptors_problem));
+	if (v->is_anonymous)
+		json_array_append_new(list, json_string("no BPF maps: the driver cannot answer"));
+	if (v->services.has_overflow)
+		json_array_append_new(list,
+				      json_string("more service addresses than the driver "
+						  "can know: kernel sockets answer the rest"));
+	if (v->services.ends_overflow)
+		json_array_append_new(
+			list, json_string("more addresses than the driver can know as ends of "
+					  "tunnels: the kernel "
+					  "gets tunnelled packets to the rest"));
+	return list;
+}
+
+/* A zone that is loaded anew counts twice: as what it serves meanwhile, and as loading. */
+static json_t *count_zones(const struct report_view *v)
+{
+	json_t *o = json_object();
+	uint64_t n[ZONES_N_STATES] = { 0 }, n_loading = 0;
+	size_t i;
+
+	for (i = 0; i < zones_n(v->zones); i++) {
+		n[zones_at(v->zones, i)->state]++;
+		n_loading += is_loading(zones_at(v->zones, i));
+	}
+	json_put_int(o, "serving", n[ZONES_SERVING]);
+	json_put_int(o, "stale", n[ZONES_STALE]);
+	json_put_int(o, "awaited", n[ZONES_AWAITED]);
+	json_put_int(o, "expired", n[ZONES_EXPIRED]);
+	json_put_int(o, "failed", n[ZONES_FAILED]);
+	json_put_int(o, "loading", n_loading);
+	return o;
+}
+
+json_t *report_listen(const struct config_addr *listen, uint32_t n)
+{
+	char text[PORT_ADDR_TEXT_CAP];
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct port_addr addr = { .family = (uint8_t)listen[i].family,
+					  .port = listen[i].net_port };
+
+		memcpy(addr.bytes, listen[i].addr, sizeof(addr.bytes));
+		json_array_append_new(list, json_string(port_addr_text(&addr, text)));
+	}
+	return list;
+}
+
+json_t *report_status(const struct report_view *v)
+{
+	json_t *o = json_object(), *ifaces = json_array(), *cache = json_object();
+	struct cache_stats stats;
+	const struct config *config = v->configured;
+	char text[512];
+	size_t i;
+
+	json_put_text(o, "version", VOLLEY_VERSION);
+	json_put_int(o, "pid", (uint64_t)getpid());
+	json_put_int(o, "uptime_s", (clock_ns() - v->started_ns) / CLOCK_NS_PER_S);
+	json_put_int(o, "abi", VOLLEY_ABI);
+	json_put_text(o, "state", report_state_text(v->state));
+	json_put_bool(o, "ready", v->is_ready);
+	json_put_bool(o, "drained", v->drain->is_on);
+	if (progress_put(v->zones, clock_ns(), text, sizeof(text)))
+		json_put_text(o, "progress", text);
+	json_object_set_new(o, "degraded", report_degraded(v));
+	for (i = 0; i < v->n_ifaces; i++)
+		json_array_append_new(ifaces, report_iface(v, &v->ifaces[i]));
+	json_object_set_new(o, "interfaces", ifaces);
+	json_put_int(o, "workers", v->workers ? workers_n(v->workers) : 0);
+	json_put_text(o, "control_cores", affinity_text(&v->affinity->control, text, sizeof(text)));
+	json_put_bool(o, "control_cores_shared", !v->affinity->n_own);
+	json_object_set_new(o, "listen", report_listen(config->listen, config->n_listen));
+	json_object_set_new(o, "tls_listen",
+			    report_listen(config->tls_listen, config->n_tls_listen));
+	json_put_int(o, "services", v->services.n);
+	json_object_set_new(o, "zones", count_zones(v));
+	json_object_set_new(o, "recursion", report_recursion(v));
+	json_object_set_new(o, "rrl", rate_limits_report(v->rate_limits, clock_coarse_s()));
+	cache_stats_estimate(v->cache, &stats);
+	json_put_int(cache, "size_bytes", stats.sizes.bytes);
+	json_put_int(cache, "used_bytes", stats.used_bytes);
+	json_put_int(cache, "entries", stats.n_entries);
+	json_put_bool(cache, "adopted", v->is_adopted);
+	json_object_set_new(o, "cache", cache);
+	return o;
+}
+
+/* --- stats --------------------------------------------------------------------------------------- */
+
+static void sum_programs(const struct report_view *v, struct volley_cpu *sum)
+{
+	struct volley_cpu one;
+	size_t i;
+
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < v->n_ifaces; i++)
+		if (v->ifaces[i].program && !program_counters(v->ifaces[i].program, &one))
+			program_add_counters(sum, &one);
+}
+
+static json_t *report_driver(const struct report_view *v, uint64_t *hits)
+{
+	json_t *o = json_object(), *reasons = json_object();
+	uint64_t classes[4] = { 0 };
+	struct volley_cpu sum;
+	char key[64];
+	int k;
+
+	sum_programs(v, &sum);
+	for (k = 0; k < VOLLEY_N_REASONS; k++) {
+		enum volley_reason reason = (enum volley_reason)k;
+
+		classes[program_reason_class(reason)] += sum.reasons[k];
+		if (sum.reasons[k])
+			json_put_int(reasons, words_reason_key(reason, key), sum.reasons[k]);
+	}
+	*hits = classes[VOLLEY_CLASS_HIT];
+	json_put_int(o, "received", sum.received);
+	json_put_int(o, "hit", classes[VOLLEY_CLASS_HIT]);
+	json_put_int(o, "up", classes[VOLLEY_CLASS_UP]);
+	json_put_int(o, "passed", classes[VOLLEY_CLASS_PASSED]);
+	json_put_int(o, "dropped", classes[VOLLEY_CLASS_DROPPED]);
+	json_put_int(o, "to_worker", sum.to_worker);
+#define PUT(name, words) json_put_int(o, #name, sum.name);
+	VOLLEY_NOTES(PUT)
+#undef PUT
+	json_object_set_new(o, "reasons", reasons);
+	return o;
+}
+
+static json_t *report_engine(const struct report_view *v)
+{
+	struct engine_counters c;
+	json_t *o = json_object();
+
+	workers_engine_counters(v->workers, &c);
+#define PUT(name, words) json_put_int(o, #name, c.name);
+	ENGINE_COUNTERS(PUT)
+#undef PUT
+	return o;
+}
+
+static json_t *report_transfers(const struct report_view *v)
+{
+	struct transfer_counters c;
+	json_t *o = json_object();
+
+	transfer_counters_read(transfers_thread(v->transfers), &c);
+#define PUT(name, words) json_put_int(o, #name, c.name);
+	TRANSFER_COUNTERS(PUT)
+#undef PUT
+	return o;
+}
+
+/* A deferred one is answered, too, by and by. */
+static void sum_answered(const struct report_view *v, uint64_t by_kind[PORT_N_KINDS])
+{
+	struct worker_stats stats;
+	unsigned int i, k;
+
+	memset(by_kind, 0, PORT_N_KINDS * sizeof(*by_kind));
+	for (i = 0; i < workers_n(v->workers); i++) {
+		workers_stats(v->workers, i, &stats);
+		for (k = 0; k < PORT_N_KINDS; k++)
+			by_kind[k] += stats.by_kind[k].answered + stats.by_kind[k].deferred;
+	}
+}
+
+static json_t *report_tap(struct tap *tap)
+{
+	json_t *o = json_object();
+	struct tap_counters c;
+
+	tap_counters_read(tap, &c);
+#define PUT(name, words) json_put_int(o, #name, c.name);
+	TAP_COUNTERS(PUT)
+#undef PUT
+	json_put_int(o, "one_in", tap_every(tap));
+	json_put_bool(o, "dnstap_connected", c.is_connected);
+	return o;
+}
+
+json_t *report_stats(const struct report_view *v)
+{
+	json_t *o = json_object(), *answered = json_object();
+	uint64_t by_kind[PORT_N_KINDS];
+	uint64_t hits;
+	json_t *driver = report_driver(v, &hits);
+
+	sum_answered(v, by_kind);
+	json_put_int(answered, "driver", hits);
+	json_put_int(answered, "worker", by_kind[PORT_XSK] + by_kind[PORT_DPDK]);
+	json_put_int(answered, "kernel_socket", by_kind[PORT_SOCKET]);
+	json_put_int(answered, "tcp", by_kind[PORT_TCP]);
+	json_put_int(answered, "tls", by_kind[PORT_TLS]);
+	json_object_set_new(o, "answered", answered);
+	json_object_set_new(o, "answers", answers_report(v));
+	json_object_set_new(o, "driver", driver);
+	json_object_set_new(o, "engine", report_engine(v));
+	json_object_set_new(o, "transfers", report_transfers(v));
+	json_object_set_new(o, "tap", report_tap(v->tap));
+	report_recursion_counters(o, v);
+	json_object_update_new(o, report_ports(v));
+	return o;
+}
+
+/* --- ports --------------------------------------------------------------------------------------- */
+
+/* What the driver dropped before it came to the port. */
+static void put_shed(json_t *o, const struct volley_queue *queue)
+{
+	uint64_t n = __atomic_load_n(&queue->shed, __ATOMIC_RELAXED);
+
+	if (n)
+		json_put_int(o, "shed", n);
+}
+
+/* Which interface and queue an AF_XDP port serves. */
+static void put_queue(json_t *o, const struct report_view *v, const struct port *port)
+{
+	size_t i, queue;
+
+	for (i = 0; i < v->n_ifaces; i++)
+		for (queue = 0; queue < VOLLEY_QUEUES; queue++) {
+			if (v->ifaces[i].ports[queue] != port)
+				continue;
+			json_put_text(o, "interface", v->ifaces[i].config.name);
+			json_put_int(o, "queue", queue);
+			if (v->ifaces[i].program)
+				put_shed(o, program_queue(v->ifaces[i].program, (uint32_t)queue));
+			if (port->kind == PORT_XSK)
+				json_put_text(o, "mode",
+					      xsk_is_zerocopy(port) ? "zero-copy" : "copy");
+		}
+}
+
+static json_t *report_port(const struct report_view *v, const struct port *port,
+			   unsigned int worker)
+{
+	json_t *o = json_object();
+	struct port_stats stats;
+
+	port_stats_read(port, &stats);
+	json_put_text(o, "name", port->name);
+	json_put_text(o, "kind", port_kind_text(port->kind));
+	put_queue(o, v, port);
+	json_put_int(o, "worker", worker);
+	json_object_set_new(o, "core", json_integer(workers_cpu(v->workers, worker)));
+#define PUT(name, words)                                                \
+	if (stats.name || !strcmp(#name, "rx") || !strcmp(#name, "tx")) \
+		json_put_int(o, #name, stats.name);
+	PORT_COUNTER_LIST(PUT)
+#undef PUT
+	return o;
+}
+
+json_t *report_ports(const struct report_view *v)
+{
+	json_t *o = json_object(), *ports = json_array();
+	const struct port *port;
+	unsigned int worker;
+	size_t i;
+
+	for (i = 0; i < workers_n_ports(v->workers); i++) {
+		port = workers_port_at(v->workers, i, &worker);
+		json_array_append_new(ports, report_port(v, port, worker));
+	}
+	json_object_set_new(o, "ports", ports);
+	return o;
+}
+
+/* --- zones --------------------------------------------------------------------------------------- */
+
+/* Of the file that is being read; what else is told of the zone is of the version that serves. */
+static void put_load(json_t *o, const struct load *load)
+{
+	struct progress_load p = { .stage = LOAD_ENDED };
+
+	if (load)
+		progress_read(&p, load, clock_ns());
+	json_put_text(o, "stage", load_stage_text(p.stage));
+	if (!load || p.stage == LOAD_WAITING)
+		return;
+	if (p.has_percent)
+		json_put_int(o, "percent", p.percent);
+	json_put_int(o, "read_bytes", p.n_bytes);
+	json_put_int(o, "read_records", p.n_records);
+	json_put_int(o, "loading_s", p.s);
+}
+
+static void put_withdrawn(json_t *o, const struct withdrawn *w)
+{
+	if (!w->is_known)
+		return;
+	if (w->all) {
+		json_put_text(o, "all_answers_withdrawn", w->all);
+		return;
+	}
+	json_put_int(o, "names_changed", w->n_names);
+	json_put_int(o, "answers_withdrawn", w->n_answers);
+}
+
+/* Where it comes from, what has changed since, and what is outstanding with other name servers. */
+static void put_life(json_t *o, const struct zones_entry *entry, const struct transfer_status *t)
+{
+	json_put_text(o, "role", zones_is_secondary(entry) ? "secondary" : "primary");
+	if (entry->zone && zone_overlay_names(entry->zone)) {
+		json_put_int(o, "changed_names", zone_overlay_names(entry->zone));
+		json_put_int(o, "changed_bytes", zone_overlay_bytes(entry->zone));
+	}
+	json_put_bool(o, "is_file_behind", entry->on_disk.changed_ns != 0);
+	if (*entry->stored.error)
+		json_put_text(o, "storage_error", entry->stored.error);
+	if (*entry->stored.warning)
+		json_put_text(o, "storage_warning", entry->stored.warning);
+	if (!t->is_secondary)
+		return;
+	json_put_bool(o, "is_transferring", t->is_running);
+	json_put_int(o, "checked_at", t->checked_wall_s);
+	json_put_int(o, "refresh_at", t->refresh_wall_s);
+	json_put_int(o, "expires_at", t->expires_wall_s);
+	if (*t->remote)
+		json_put_text(o, "from", t->remote);
+	if (*t->error)
+		json_put_text(o, "transfer_error", t->error);
+}
+
+static json_t *denials_text(const struct zones_entry *entry)
+{
+	if (entry->denials_fault)
+		return json_sprintf("off: %s", entry->denials_fault);
+	if (entry->config->driver_denials == CONFIG_DENIALS_OFF)
+		return json_string("off");
+	return json_string(entry->published.names_id ? "on" : "no filter");
+}
+
+static json_t *report_zone(const struct zones_entry *entry, const struct transfer_status *t)
+{
+	json_t *o = json_object();
+
+	json_put_text(o, "name", entry->name);
+	json_put_text(o, "state", is_loading(entry) ? "loading" : zones_state_text(entry->state));
+	json_put_bool(o, "serves", entry->zone != NULL);
+	if (is_loading(entry))
+		put_load(o, entry->loading.load);
+	if (entry->zone) {
+		json_put_int(o, "serial", zone_serial(entry->zone));
+		json_put_int(o, "records", zone_n_records(entry->zone));
+		json_put_int(o, "names", zone_n_names(entry->zone));
+		json_put_int(o, "memory_bytes", zone_memory_bytes(entry->zone));
+		json_put_int(o, "load_ms", entry->load_ns / CLOCK_NS_PER_MS);
+		json_put_int(o, "loaded_at", entry->loaded_wall_s);
+	}
+	json_put_bool(o, "cacheable", entry->published.slot != 0);
+	json_object_set_new(o, "driver_denials", denials_text(entry));
+	put_withdrawn(o, &entry->published.withdrawn);
+	json_put_text(o, "file", entry->file);
+	put_life(o, entry, t);
+	if (*entry->error)
+		json_put_text(o, "error", entry->error);
+	if (*entry->warning)
+		json_put_text(o, "warning", entry->warning);
+	return o;
+}
+
+json_t *report_zones(struct zones *zones, struct transfers *transfers, const char *only)
+{
+	const struct zones_entry *one = only ? zones_find(zones, only) : NULL;
+	size_t n_zones = zones_n(zones), n = 0;
+	const uint8_t **apexes = calloc(n_zones + 1, sizeof(*apexes));
+	const struct zones_entry **entries = calloc(n_zones + 1, sizeof(*entries));
+	struct transfer_status *statuses = calloc(one ? 1 : n_zones + 1, sizeof(*statuses));
+	json_t *o = json_object(), *list = json_array();
+
+	for (size_t i = 0; i < n_zones && apexes && entries && statuses; i++) {
+		entries[n] = zones_at(zones, i);
+		apexes[n] = entries[n]->apex;
+		n += !only || entries[n] == one;
+	}
+	if (n)
+		transfer_statuses(transfers_thread(transfers), apexes, statuses, n);
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, report_zone(entries[i], &statuses[i]));
+	free(statuses);
+	free(entries);
+	free(apexes);
+	json_object_set_new(o, "zones", list);
+	return o;
+}
+
+/* --- cache --------------------------------------------------------------------------------------- */
+
+/* Resident memory of this process; the cache's maps, being mapped, are in it as far as touched. */
+static uint64_t resident_bytes(void)
+{
+	unsigned long size, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%lu %lu", &size, &resident) != 2)
+		resident = 0;
+	fclose(f);
+	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void put_resize(json_t *o, const struct report_view *v)
+{
+	if (!v->resize.stage)
+		return;
+	json_put_int(o, "resizing_to_bytes", v->resize.to_bytes);
+	json_put_text(o, "resizing_stage", v->resize.stage);
+	json_put_int(o, "resizing_percent", v->resize.percent);
+}
+
+json_t *report_cache(const struct report_view *v)
+{
+	json_t *o = json_object();
+	struct cache_stats s;
+
+	cache_stats_read(v->cache, &s);
+	json_put_int(o, "size_bytes", s.sizes.bytes);
+	json_put_int(o, "total_bytes", s.sizes.total_bytes);
+	json_put_int(o, "index_bytes", (uint64_t)s.sizes.n_buckets * VOLLEY_BUCKET_SLOTS * 8);
+	json_put_int(o, "store_bytes", (uint64_t)s.sizes.n_segments * VOLLEY_SEGMENT_BYTES);
+	json_put_int(o, "used_bytes", s.used_bytes);
+	json_put_bool(o, "within_budget", s.sizes.total_bytes <= s.sizes.bytes);
+	json_put_int(o, "entries", s.n_entries);
+	json_put_int(o, "capacity_entries", (uint64_t)s.sizes.n_buckets * VOLLEY_BUCKET_SLOTS);
+	json_put_int(o, "segments", s.sizes.n_segments);
+	json_put_int(o, "segments_free", s.n_free);
+	json_put_int(o, "segments_probation", s.n_probation);
+	json_put_int(o, "segments_main", s.n_main);
+	json_put_bool(o, "adopted", v->is_adopted);
+#define PUT(name, words) json_put_int(o, #name, s.counters.name);
+	CACHE_COUNTERS(PUT)
+#undef PUT
+	json_put_int(o, "rss_bytes", resident_bytes());
+	put_resize(o, v);
+	return o;
+}

@@ -1,0 +1,17 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of report/report.h about recursion. Control's thread. */
+#ifndef VOLLEY_REPORT_REPORT_RECURSION_H
+#define VOLLEY_REPORT_REPORT_RECURSION_H
+
+#include <jansson.h>
+
+#include "report/report_view.h"
+
+/* For `status`: how upstreams are asked. A new reference. */
+json_t *report_recursion(const struct report_view *v);
+
+/* For `stats`, into o: "resolver" and "responder", where there is a resolver. While there are workers. */
+void report_recursion_counters(json_t *o, const struct report_view *v);
+
+#endif

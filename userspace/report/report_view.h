@@ -1,0 +1,126 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What reports may see of the daemon.
+ *
+ *	daemon/daemon_view.c ─► struct report_view ─► report/: JSON for commands, text for metrics
+ *
+ * The daemon fills a view each time before it asks for a report, so a report never keeps one. A
+ * part that lives longer than a report, and makes some, has a struct report_source. Pointers are
+ * to const wherever the part can be read so; cache, transfers, blocks and tap take a lock or ask
+ * their thread. NULL: the part is not there yet, or the configuration does not ask for it.
+ */
+#ifndef VOLLEY_REPORT_REPORT_VIEW_H
+#define VOLLEY_REPORT_REPORT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/affinity.h"
+#include "cache/cache.h"
+#include "config/config.h"
+#include "control/drain.h"
+#include "engine/engine.h"
+#include "engine/names.h"
+#include "iface/workers.h"
+#include "iface/iface.h"
+#include "policy/block_book.h"
+#include "policy/policies.h"
+#include "policy/rate_limits.h"
+#include "recursion/recursion_service.h"
+#include "recursion/root_copy.h"
+#include "report/health.h"
+#include "tap/tap.h"
+#include "zonemgr/transfers.h"
+#include "zonemgr/zonemgr.h"
+
+struct answers;
+struct top_names;
+
+/* Answers that are no zone's have slots in the cache, as zones have. */
+enum other_slot { OTHER_SLOT_RECURSION, OTHER_SLOT_POLICIES, N_OTHER_SLOTS };
+
+enum report_state { REPORT_STARTING, REPORT_SERVING, REPORT_STOPPING };
+
+/* The state of the filter of names, and when it was rebuilt. */
+struct names_care {
+	uint64_t looked_ns;  /* when it was last checked whether a rebuild is due; 0: not yet */
+	uint64_t rebuilt_ns; /* when the last rebuild was tried; 0: not yet */
+	uint64_t took_ns;    /* the duration of that rebuild */
+	uint64_t n_rebuilds; /* that succeeded */
+	struct names_use use;
+	uint64_t n_live; /* names that are served */
+};
+
+/* Addresses that the driver was given. */
+struct report_services {
+	uint32_t n;
+	bool has_overflow;
+	bool ends_overflow; /* of addresses at which tunnels end */
+};
+
+/* A resize of the cache. */
+struct report_resize {
+	const char *stage; /* NULL: none is under way */
+	unsigned int percent;
+	uint64_t to_bytes;
+};
+
+struct report_view {
+	const struct config *config;     /* that the start has read */
+	const struct config *configured; /* that is in force */
+	uint64_t started_ns;
+	enum report_state state;
+	bool is_ready; /* zones are loaded, and workers answer */
+	bool is_anonymous;
+	bool is_adopted;
+	bool has_policies; /* lists and local data were read once */
+
+	/* Faults of parts, as sentences; "": none */
+	const char *storage_error;
+	const char *tap_error;
+	const char *resize_problem;
+	const char *snapshots_error;
+	const char *descriptors_problem;
+
+	const struct drain *drain;
+	const struct affinity *affinity;
+	const struct iface *ifaces;
+	size_t n_ifaces;
+	struct report_services services;
+	const struct workers *workers;
+
+	struct cache *cache;
+	const uint32_t *other_slots; /* by enum other_slot; 0: it has none */
+	struct report_resize resize;
+	const struct names *names; /* the filter */
+	const struct names_care *names_care;
+
+	const struct engine_data *published;
+	struct zones *zones;
+	struct transfers *transfers;
+	const struct recursion *recursion;
+	const struct root_copy *root_copy;
+	const struct policies *policies;
+	struct block_book *blocks;
+	const struct rate_limits *rate_limits;
+	struct tap *tap;
+
+	struct health_watch *health; /* notes that all zones have come */
+	struct answers *answers;     /* brought up to date by each report of them */
+	struct top_names *top_names; /* likewise */
+};
+
+/* Gives the view as it is now, valid until the next call. */
+struct report_source {
+	const struct report_view *(*view)(void *user);
+	void *user;
+};
+
+static inline const struct report_view *report_view_now(const struct report_source *source)
+{
+	return source->view(source->user);
+}
+
+#endif
