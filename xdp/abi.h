@@ -18,15 +18,17 @@
  *   volley_cookies per CPU: cookies of clients that were good of late
  *   volley_rrl     one struct volley_rrl: the limits of answers, and which prefixes are over them
  *   volley_loads   what each prefix of clients has been answered of late
- *   volley_blocks  the table of blocks (xdp/block.h), as a map in a map: as large as it has to be, or none
- *   volley_names   a filter of the names that exist in our zones (xdp/names.h), and behind it intervals (xdp/intervals.h)
+ *   volley_blocks  the table of blocks (xdp/block.h), a map in a map: as large as needed, or none
+ *   volley_names   a filter of the names that exist in our zones (xdp/names.h), and behind it
+ *                  intervals (xdp/intervals.h)
  *   volley_taps    rings for hits that are told to dnstap and the query log, as maps in a map
  *   volley_blocked per CPU: packets that each list of blocks has met
  *
- * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues, volley_shares,
- * volley_near and volley_cookies; the others are one for all interfaces.
+ * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues,
+ * volley_shares, volley_near and volley_cookies; the others are one for all interfaces.
  *
- *      word = tag:location ──► segment[location / units] + location % units * 16 = struct volley_entry
+ *      word = tag:location
+ *      struct volley_entry at segment[location / units] + location % units * 16
  *
  * A location counts units of 16 bytes over the whole store. 0 is no location (there lies the first
  * segment's header), so a zeroed map is an empty cache.
@@ -39,9 +41,9 @@
  * reads is at most 8 bytes, aligned, and read once.
  *
  * Any change of a structure here is a new VOLLEY_ABI, and so a new name of the first map: a daemon
- * knows by that name alone whether it can adopt what it finds on an interface. Two fields have their place and
- * meaning in every ABI, for the daemon that replaces a program of another one (docs/decisions/0032):
- * serve_until_s in the first map, by_daemon in volley_link.
+ * knows by that name alone whether it can adopt what it finds on an interface. Two fields have
+ * their place and meaning in every ABI, for the daemon that replaces a program of another one
+ * (docs/decisions/0032): serve_until_s in the first map, by_daemon in volley_link.
  */
 #ifndef VOLLEY_XDP_ABI_H
 #define VOLLEY_XDP_ABI_H
@@ -89,7 +91,8 @@
 
 /*
  * Views: who may read an entry. The hash of a key does not depend on its view, so all views of a
- * question lie in the same two buckets, and only an entry that is not public costs a look at who asks.
+ * question lie in the same two buckets, and only an entry that is not public costs a look at who
+ * asks.
  */
 #define VOLLEY_VIEW_PUBLIC    0 /* everyone: nobody looks at the client */
 #define VOLLEY_VIEW_RECURSIVE 1 /* answers from upstream */
@@ -100,7 +103,8 @@
 #define VOLLEY_CLIENT_EXEMPT (1u << 31) /* beside the views of a client: no rate limit */
 #define VOLLEY_CLIENTS_MAX   65536      /* prefixes */
 
-/* Key of volley_clients; the value is a __u32, bit n for view n. IPv4 as ::ffff:0:0/96 (RFC 4291). */
+/* Key of volley_clients; the value is a __u32, bit n for view n. IPv4 as ::ffff:0:0/96 (RFC
+ * 4291). */
 struct volley_client {
 	__u32 prefix_bits; /* 0 to 128 */
 	__u8 address[16];
@@ -139,10 +143,10 @@ struct volley_key {
  *
  *   64 bytes of header │ name, padded to 8 │ body, padded to 2 │ offsets of TTLs │ padding to 16
  *
- * An answer from upstream ages: in the reply each of n_ttls TTLs is what stands in the body less the
- * seconds since born_s (RFC 1034 section 3.2.1, RFC 2181 section 8: the whole answer expires with its
- * first record, so none falls below 0). Their offsets in the body, a __u16 each in host order,
- * ascending, lie at volley_ttls_offset() (key.h). The sums take these TTLs as 0.
+ * An answer from upstream ages: in the reply each of n_ttls TTLs is what stands in the body less
+ * the seconds since born_s (RFC 1034 section 3.2.1, RFC 2181 section 8: the whole answer expires
+ * with its first record, so none falls below 0). Their offsets in the body, a __u16 each in host
+ * order, ascending, lie at volley_ttls_offset() (key.h). The sums take these TTLs as 0.
  */
 struct volley_entry {
 	__u64 hash;       /* of the key; compared before the key is */
@@ -154,7 +158,9 @@ struct volley_entry {
 	__be16 flags;     /* second 16 bits of the DNS header, QR set, without RD and CD */
 	__u8 freq;        /* hits since it was written, at most VOLLEY_FREQ_MAX */
 	__u8 partial : 1; /* something optional was left out that has room over TCP */
-	__u8 ede     : 7; /* an extended error's code and 1 (RFC 8914), for queries with EDNS; 0: none. Never in the public view */
+	/* an extended error's code and 1 (RFC 8914), for queries with EDNS; 0: none. Never in the
+	 * public view */
+	__u8 ede : 7;
 	__be16 ancount;
 	__be16 nscount;
 	__be16 arcount_full; /* without OPT */
@@ -165,7 +171,8 @@ struct volley_entry {
 	__u16 short_sum;   /* swapped where the body begins at an odd offset */
 	__u16 body_offset; /* from the start of the entry */
 	__u16 n_ttls;
-	__u16 refresh_s; /* asked for with no more seconds left than these: to be fetched anew; 0: never */
+	/* asked for with no more seconds left than these: to be fetched anew; 0: never */
+	__u16 refresh_s;
 	__u8 refreshing; /* the driver has said so; it says it once */
 	__u8 memory;     /* of the resolver, 0 or 1: where it was fetched (resolver.h) */
 	struct volley_key key;
@@ -193,20 +200,23 @@ struct volley_segment {
 	__u32 reserved[9];
 };
 
-/* A zone's place in volley_zones. Slot 0 is nobody's: its generation stays 0 and matches nothing. */
+/* A zone's place in volley_zones. Slot 0 is nobody's: its generation stays 0 and matches
+ * nothing. */
 struct volley_zone {
 	__u32 gen;        /* 0: none of its answers is valid */
 	__u32 last_gen;   /* given out; a slot's generations never repeat */
 	__u64 name_id[2]; /* hash of the apex; 0, 0: the slot is free */
 	__u64 digest[2];  /* content and settings that the generation stands for */
-	__u32 counter; /* its place in volley_answers.by_zone; in slot 0: how many places were given out */
+	/* its place in volley_answers.by_zone; in slot 0: how many places were given out */
+	__u32 counter;
 	__u32 n_given_back; /* in slot 0: places whose zone is gone */
 	__u64 reserved[2];
 };
 
 /*
- * Answers by what they answered: xdp/count.h. Each CPU has one for each interface, each engine has its own: no line is shared.
- * Places in by_zone are given out by the table of zones (volley_zone.counter).
+ * Answers by what they answered: xdp/count.h. Each CPU has one for each interface, each engine has
+ * its own: no line is shared. Places in by_zone are given out by the table of zones
+ * (volley_zone.counter).
  */
 #define VOLLEY_COUNT_RCODES     32u  /* with the high bits that OPT has */
 #define VOLLEY_COUNT_TYPES      128u /* places, a power of two */
@@ -235,8 +245,9 @@ struct volley_service {
 };
 
 /*
- * An open hash table, at most VOLLEY_SERVICE_PROBES slots from the one that volley_service_slot() names. The keys of
- * the hash are any with which all find such a slot: see userspace/bpf/services.c.
+ * An open hash table, at most VOLLEY_SERVICE_PROBES slots from the one that volley_service_slot()
+ * names. The keys of the hash are any with which all find such a slot: see
+ * userspace/bpf/services.c.
  */
 struct volley_services {
 	__u64 keys[3]; /* one for each word of a struct volley_service */
@@ -250,12 +261,14 @@ struct volley_services {
 struct volley_options {
 	__u32 n_secrets;  /* at most VOLLEY_COOKIE_SECRETS; 0: no cookies */
 	__u32 nsid_bytes; /* of the option with its head, at most 132; 0: none */
-	__u64 secrets[VOLLEY_COOKIE_SECRETS][2]; /* as they lie in memory; the first makes cookies */
+	/* as they lie in memory; the first makes cookies */
+	__u64 secrets[VOLLEY_COOKIE_SECRETS][2];
 	__u64 nsid_sum; /* of the option, one's complement, as at an even offset */
 	__u8 nsid[VOLLEY_NSID_BYTES];
 };
 
-/* A cookie that was good, of a client and with a secret: what its hash was made of, and the hash. */
+/* A cookie that was good, of a client and with a secret: what its hash was made of, and the
+ * hash. */
 struct volley_good_cookie {
 	__u64 head[2]; /* of the cookie, as on the wire: the client's part, version and seconds */
 	__u64 address[2];
@@ -276,7 +289,8 @@ struct volley_cookies {
 #define VOLLEY_BLOCKS_NAMES    0x02u
 #define VOLLEY_BLOCKS_TYPES    0x04u
 
-/* volley_blocks has one table at most: an array of these. The first two are filters, the third has the head. */
+/* volley_blocks has one table at most: an array of these. The first two are filters, the third has
+ * the head. */
 #define VOLLEY_BLOCK_CHUNK_BYTES (2u << 20)
 #define VOLLEY_BLOCK_HEAD        2u
 #define VOLLEY_BLOCK_LISTS       256u
@@ -290,7 +304,8 @@ struct volley_blocked {
 #define VOLLEY_NAMES_LINE_BYTES    64u
 #define VOLLEY_DEFAULT_NAMES_LINES 1024u /* in the object file: 64 KiB */
 
-/* Of the queries that the driver could deny, on each CPU, each of this number goes to a worker. A power of two. */
+/* Of the queries that the driver could deny, on each CPU, each of this number goes to a worker. A
+ * power of two. */
 #define VOLLEY_CHECK_EVERY 1024u
 
 struct volley_names_line {
@@ -298,26 +313,33 @@ struct volley_names_line {
 };
 
 struct volley_names_state {
-	__u32 id; /* of what is in it, random, below 2^22; 0: it says nothing, and nothing is denied */
-	__u32 n_lines; /* of the filter: the first of volley_names; those behind them are for xdp/intervals.h */
-	__u32 labels; /* that the shortest apex has, without the root's; nothing shorter is looked up */
-	__u32 intervals_id; /* random, below 2^31; 0: the driver uses no intervals. Each region has an id of its own */
-	__u64 keys[VOLLEY_NAME_BYTES]; /* secret, random: for an octet, by its distance from the name's end */
+	/* of what is in it, random, below 2^22; 0: it says nothing, and nothing is denied */
+	__u32 id;
+	/* of the filter: the first of volley_names; those behind them are for xdp/intervals.h */
+	__u32 n_lines;
+	/* that the shortest apex has, without the root's; nothing shorter is looked up */
+	__u32 labels;
+	/* random, below 2^31; 0: the driver uses no intervals. Each region has an id of its own */
+	__u32 intervals_id;
+	/* secret, random: for an octet, by its distance from the name's end */
+	__u64 keys[VOLLEY_NAME_BYTES];
 };
 
 /*
- * Shared answers: entries that answer many names. No query has such a key, since its `kind` is not 0; the id of the filter
- * stands in it, so the entry of another filter is not found.
+ * Shared answers: entries that answer many names. No query has such a key, since its `kind` is not
+ * 0; the id of the filter stands in it, so the entry of another filter is not found.
  *
  *      kind       name               type           answers
  *      DENIAL     the apex           0              names that do not exist in the zone
  *      WILDCARD   of the wildcard    of the query   names that it stands for
- *      INTERVAL   8 octets, and      0              names that do not exist, with proofs: those that have this closest
- *                 the closest                       encloser and lie in the interval that begins with these octets
- *                 encloser           of the query   names that a wildcard stands for, likewise
+ *      INTERVAL   8 octets, and      0              names that do not exist, with proofs: those
+ *                 the closest                       that have this closest encloser and lie in the
+ *                 encloser                          interval that begins with these octets
+ *                                    of the query   names that a wildcard stands for, likewise
  *
- * The short body is what is sent, as in an answer to a question for the key's name. For another question the pointers in it
- * grow by the difference of the names' lengths. The full body has a struct volley_shared behind that.
+ * The short body is what is sent, as in an answer to a question for the key's name. For another
+ * question the pointers in it grow by the difference of the names' lengths. The full body has a
+ * struct volley_shared behind that.
  */
 #define VOLLEY_KEY_QUESTION          0u
 #define VOLLEY_KEY_DENIAL            1u
@@ -346,13 +368,18 @@ struct volley_shared {
 	__u16 n_pointers;                       /* at most VOLLEY_SHARED_POINTERS */
 	__u16 pointers[VOLLEY_SHARED_POINTERS]; /* where they lie in the body */
 	__u8 name_min,
-		name_max; /* octets of names for which it is the answer: there is as much room for these */
-	__u32 intervals_at; /* of the denial of a signed zone, with DO: the region of its intervals (xdp/intervals.h). */
-	__u32 intervals_id; /* 0: this is the answer. Else it has no body, and the answer is that of the interval. */
+		/* octets of names for which it is the answer: there is as much room for these */
+		name_max;
+	/* of the denial of a signed zone, with DO: the region of its intervals
+	 * (xdp/intervals.h). */
+	__u32 intervals_at;
+	/* 0: this is the answer. Else it has no body, and the answer is that of the interval. */
+	__u32 intervals_id;
 	__u32 reserved;
 	/*
-	 * Of the names in the body that lie below the base, which is the apex or the closest encloser: the hash of what is one
-	 * label longer than the base. A question below that would be pointed to by them, and so goes up. 0: none.
+	 * Of the names in the body that lie below the base, which is the apex or the closest
+	 * encloser: the hash of what is one label longer than the base. A question below that would
+	 * be pointed to by them, and so goes up. 0: none.
 	 */
 	__u64 suffixes[VOLLEY_SHARED_SUFFIXES];
 };
@@ -399,10 +426,12 @@ struct volley_link {
 	__u8 tunnels;         /* that are taken off: VOLLEY_TUNNEL_* */
 	__u8 return_fib; /* answers go where the routing table says, or the kernel gives them */
 	__be16 gue_port; /* UDP port of GUE */
-	/* By so much less than VOLLEY_UDP_MAX the MTU leaves for DNS: IPv4, IPv6. 0: it has room for that. */
+	/* By so much less than VOLLEY_UDP_MAX the MTU leaves for DNS: IPv4, IPv6. 0: it has room
+	 * for that. */
 	__u16 udp_less[2];
 	__u32 n_tunnel_sources; /* 0: everyone's tunnels are taken off */
-	/* With return_fib: by volley_hop() of its MAC address, whether a next hop has been used. Userspace clears it. */
+	/* With return_fib: by volley_hop() of its MAC address, whether a next hop has been used.
+	 * Userspace clears it. */
 	__u8 hops[VOLLEY_HOPS];
 	struct volley_prefix tunnel_sources[VOLLEY_TUNNEL_SOURCES];
 };
@@ -411,9 +440,9 @@ struct volley_link {
 #define VOLLEY_TUNNEL_GUE  0x02 /* variants 0, without flags, and 1 (draft-ietf-intarea-gue) */
 
 /*
- * Overload (xdp/shed.h). The driver counts what it hands to the worker of a queue, the worker what it
- * has taken: the difference is on its way. The worker puts `taken` right when it finds its ring empty,
- * since the kernel may lose what was handed up. Each side writes a cache line of its own.
+ * Overload (xdp/shed.h). The driver counts what it hands to the worker of a queue, the worker what
+ * it has taken: the difference is on its way. The worker puts `taken` right when it finds its ring
+ * empty, since the kernel may lose what was handed up. Each side writes a cache line of its own.
  */
 struct volley_queue {
 	__u64 taken;
@@ -442,11 +471,13 @@ struct volley_shares {
 };
 
 /*
- * Response rate limiting (xdp/rrl.h). A load of VOLLEY_RRL_FULL is what an address may have of answers in a second; it
- * loses a thousandth with each millisecond.
+ * Response rate limiting (xdp/rrl.h). A load of VOLLEY_RRL_FULL is what an address may have of
+ * answers in a second; it loses a thousandth with each millisecond.
  *
- *      volley_near    slot:  period (16 bits) | hot (1) | load of this period (47)      by prefix, without its address
- *      volley_loads   slot:  id of the prefix (16 bits) | millisecond (16) | load (32)  8 to a line
+ *      volley_near    slot:  period (16 bits) | hot (1) | load of this period (47)
+ *                     by prefix, without its address
+ *      volley_loads   slot:  id of the prefix (16 bits) | millisecond (16) | load (32)
+ *                     8 to a line
  */
 #define VOLLEY_RRL_FULL    (1u << 31)
 #define VOLLEY_RRL_WAYS    8u
@@ -462,11 +493,13 @@ struct volley_rrl_line {
 	__u64 slots[VOLLEY_RRL_WAYS];
 };
 
-/* A prefix that is over its limit. It is listed until somebody else wants the place and it has had rest. */
+/* A prefix that is over its limit. It is listed until somebody else wants the place and it has had
+ * rest. */
 struct volley_limited {
 	__u64 key;        /* a hash of the prefix; 0: free */
 	__u64 address[2]; /* as on the wire; IPv4 as ::ffff:0:0/96 */
-	__u32 bits; /* of the prefix, IPv4 with the 96 before it; written last, with release: 0: not yet */
+	/* of the prefix, IPv4 with the 96 before it; written last, with release: 0: not yet */
+	__u32 bits;
 	__u32 first_s; /* coarse monotonic second */
 	__u32 last_s;
 	__u32 reserved;
@@ -485,8 +518,9 @@ struct volley_rrl {
 	__u64 keys[4];   /* secret, random */
 	__u32 ahead_ms;  /* of the clock: tests let time pass by it */
 	__u32 reserved2;
-	__u64 unlisted;     /* packets over the limit for whose prefix `limited` had no place */
-	__u32 decay[3][32]; /* what is left of a load of 2^32 after so many times 1, 32 and 1024 ms */
+	__u64 unlisted; /* packets over the limit for whose prefix `limited` had no place */
+	/* what is left of a load of 2^32 after so many times 1, 32 and 1024 ms */
+	__u32 decay[3][32];
 	struct volley_limited limited[VOLLEY_RRL_LIMITED];
 };
 
@@ -511,7 +545,8 @@ struct volley_try {
 #define VOLLEY_SAMPLE_GAP    511u /* the longest, a mask */
 #define VOLLEY_SAMPLE_FINEST 9u   /* every hit */
 
-/* Hits that are told to dnstap and the query log (xdp/tap.h): what lies in a ring of volley_taps. */
+/* Hits that are told to dnstap and the query log (xdp/tap.h): what lies in a ring of
+ * volley_taps. */
 #define VOLLEY_TAP_RINGS 16u /* a power of two; that of a processor is its number modulo this */
 
 struct volley_tap {
@@ -592,7 +627,8 @@ enum volley_class {
 enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 #undef VOLLEY_REASON_ENUM
 
-/* What else is counted of answers, beside their reason: C(counter, words). Where the engine counts it, too, by this name. */
+/* What else is counted of answers, beside their reason: C(counter, words). Where the engine counts
+ * it, too, by this name. */
 #define VOLLEY_NOTES(C)                                                          \
 	C(cookies_new, "hits for a COOKIE with a client part only")              \
 	C(cookies_good, "hits for a COOKIE of ours")                             \
@@ -639,11 +675,12 @@ struct volley_cpu {
 	__u32 dns_bytes;
 	__u32 frame_bytes;
 	__u32 name_bytes;
-	__u32 reply_limit;  /* octets of DNS that this client takes */
-	__u32 location;     /* of the entry that was found */
-	__u32 moved;        /* octets that the query lies behind the answer's place for it */
-	__u32 tunnel_bytes; /* of headers before the IP header at l3_offset, to be taken off; or 0 */
-	__u32 grown;        /* octets of room that were made before the frame */
+	__u32 reply_limit; /* octets of DNS that this client takes */
+	__u32 location;    /* of the entry that was found */
+	__u32 moved;       /* octets that the query lies behind the answer's place for it */
+	/* of headers before the IP header at l3_offset, to be taken off; or 0 */
+	__u32 tunnel_bytes;
+	__u32 grown; /* octets of room that were made before the frame */
 	__u8 ipv6;
 	__u8 edns;
 	__u16 opt_bytes; /* of the answer's OPT with its options, or 0 */
@@ -660,8 +697,10 @@ struct volley_cpu {
 	__u64 hash;
 	__u32 block_kinds; /* the state's, when the packet came */
 	__u32 shared; /* the answer is one for many names: VOLLEY_KEY_DENIAL, VOLLEY_KEY_WILDCARD */
-	__u32 n_deniable; /* queries that could be denied, modulo 2^32: each VOLLEY_CHECK_EVERY'th is checked */
-	__u32 shared_lead; /* shared answers less others, of the last ones: from 0 to VOLLEY_LEAD_MAX */
+	/* queries that could be denied, modulo 2^32: each VOLLEY_CHECK_EVERY'th is checked */
+	__u32 n_deniable;
+	/* shared answers less others, of the last ones: from 0 to VOLLEY_LEAD_MAX */
+	__u32 shared_lead;
 	__u32 region_at;    /* the head of the zone's region in volley_names, */
 	__u32 region_id;    /* and the region's id; 0: the zone has none */
 	__u32 tap_left;     /* hits until the next one is told */
@@ -671,7 +710,8 @@ struct volley_cpu {
 	__u64 rrl_cost;  /* load of the answer that is being made, */
 	__u64 rrl_carry; /* and with what volley_near had not passed on before */
 	__u8 options;    /* of the answer: VOLLEY_OPTION_* */
-	__u8 cookie_good; /* the query has a cookie of ours: its address is its own (options_make()) */
+	/* the query has a cookie of ours: its address is its own (options_make()) */
+	__u8 cookie_good;
 	__u8 options_at;    /* as the state's when the query was read */
 	__u8 cookie_bytes;  /* of the query's, 8 or 16 to 40 */
 	__be32 cookie_head; /* the answer's option, its value behind it */

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Answers from upstream grow old: each TTL in the reply is what stands in the entry less the seconds
- * since it was published.
+ * Answers from upstream grow old: each TTL in the reply is what stands in the entry less the
+ * seconds since it was published.
  *
  *   before the frame is touched   age_sum()    do all fit? what do they add to the checksum?
  *   when the body lies there      age_write()  each TTL, aged
@@ -42,7 +42,8 @@ static __always_inline __be32 age_ttl(const void *at, __u32 age_s)
 	return bpf_htonl(age_less(bpf_ntohl(*(const __be32 *)at), age_s));
 }
 
-/* The list of offsets, VOLLEY_TTLS_MAX of which may be read; NULL where a damaged entry says it lies. */
+/* The list of offsets, VOLLEY_TTLS_MAX of which may be read; NULL where a damaged entry says it
+ * lies. */
 static __always_inline const __u16 *age_list(const struct volley_entry *e)
 {
 	__u64 at = bounded(volley_ttls_offset(e), TTLS_MASK);
@@ -63,7 +64,8 @@ static __always_inline int age_sum(struct volley_cpu *cpu, const struct volley_e
 	__u32 i;
 
 	if (!body_bytes)
-		return -1; /* TC=1: of a long answer, perhaps, whose list lies beyond what is read */
+		/* TC=1: of a long answer, perhaps, whose list lies beyond what is read */
+		return -1;
 	if (n > VOLLEY_TTLS_MAX)
 		return VOLLEY_UP_MANY_TTLS;
 	if (!offsets || body_offset > BODY_OFFSET_MAX)
@@ -81,7 +83,8 @@ static __always_inline int age_sum(struct volley_cpu *cpu, const struct volley_e
 	return -1;
 }
 
-/* Ages what age_sum() has seen, in the body that lies at `at` in the frame by now. -1 or a reason. */
+/* Ages what age_sum() has seen, in the body that lies at `at` in the frame by now. -1 or a
+ * reason. */
 static __always_inline int age_write(struct xdp_md *ctx, const struct volley_cpu *cpu,
 				     const struct volley_entry *e, __u32 at)
 {

@@ -1,32 +1,34 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Blocks: prefixes of clients, suffixes of names and types that are dropped, refused, truncated or left to a worker, and
- * until when. One table in memory, which userspace writes and the driver and the engine read.
+ * Blocks: prefixes of clients, suffixes of names and types that are dropped, refused, truncated or
+ * left to a worker, and until when. One table in memory, which userspace writes and the driver and
+ * the engine read.
  *
  *   chunk 0    filter of IPv4 prefixes                     ┐ lines of 64 octets
  *   chunk 1    filter of IPv6 prefixes, names and types    ┘
- *   chunk 2    struct volley_block_head │ buckets of 8 words, one cache line each │ blocks of 32 octets
+ *   chunk 2    struct volley_block_head │ buckets of 8 words, a cache line each │ blocks, 32 octets
  *   chunk 3..  buckets and blocks go on
  *
  *      word = tag:more:location ──► block        more: go on in the next of its buckets
  *
- * A client has up to 129 prefixes. The filter says which of them may be in the table: it has a line for each group of
- * eight lengths and the address's octets before these, and eight bits for the lengths, in three octets of the line
- * (a blocked Bloom filter: Putze, Sanders and Singler, JEA 14, 2009). So a client costs one line for each group, 5 or 17
- * at most, and these loads do not wait for each other. For a length that is left two bits more of the same line say
- * whether the prefix itself may be there; then it is looked for, the longest first.
+ * A client has up to 129 prefixes. The filter says which of them may be in the table: it has a line
+ * for each group of eight lengths and the address's octets before these, and eight bits for the
+ * lengths, in three octets of the line (a blocked Bloom filter: Putze, Sanders and Singler, JEA 14,
+ * 2009). So a client costs one line for each group, 5 or 17 at most, and these loads do not wait
+ * for each other. For a length that is left two bits more of the same line say whether the prefix
+ * itself may be there; then it is looked for, the longest first.
  *
  *   address    a0 │ a1 │ a2 │ ...              group 2: lengths 16 to 23, found by a0 and a1
  *              └────────┴─► line ─► 3 octets, and-ed: bit 0 for /16, 1 for /17, ... 7 for /23
  *                             └───► 2 bits, by the address's first 16 to 23 bits
  *
- * A suffix of a name is known by a hash of 64 bits: the sum of its octets times secret numbers, one for each distance
- * from the end. For two different suffixes the chance to be taken for each other is at most 2^-57. So one pass
- * gives the hashes of all suffixes.
+ * A suffix of a name is known by a hash of 64 bits: the sum of its octets times secret numbers, one
+ * for each distance from the end. For two different suffixes the chance to be taken for each other
+ * is at most 2^-57. So one pass gives the hashes of all suffixes.
  *
- * Order of memory: as in abi.h. A block is filled, then its word is published by one store. `rule` is replaced by one
- * store as well; a block's place is used again only after a grace period.
+ * Order of memory: as in abi.h. A block is filled, then its word is published by one store. `rule`
+ * is replaced by one store as well; a block's place is used again only after a grace period.
  */
 #ifndef VOLLEY_XDP_BLOCK_H
 #define VOLLEY_XDP_BLOCK_H
@@ -76,8 +78,8 @@ struct volley_block_key {
 };
 
 /*
- * rule = expires_s | kind_bits << 32 | action << 48 | list << 56. List 0 is none: the block was set by a command, and
- * counts for itself.
+ * rule = expires_s | kind_bits << 32 | action << 48 | list << 56. List 0 is none: the block was set
+ * by a command, and counts for itself.
  */
 struct volley_block {
 	__u64 high;
@@ -97,8 +99,8 @@ struct volley_block_head {
 };
 
 /*
- * The program has the table as a map of chunks; userspace as memory. `chunk` gives NULL for what is not there, and the
- * others look at nothing behind it.
+ * The program has the table as a map of chunks; userspace as memory. `chunk` gives NULL for what is
+ * not there, and the others look at nothing behind it.
  */
 /* What may change meanwhile is read once. In userspace the sanitizers are told so. */
 #ifdef __bpf__
@@ -202,7 +204,8 @@ VOLLEY_BLOCK_INLINE __u32 volley_block_filtered(const struct volley_block_head *
 		       block_load(&line[VOLLEY_BLOCK_OCTET3(hash)]));
 }
 
-/* The hash of a prefix with `more` bits, 0 to 7, behind the octets of its group, whose hash this is; they are `next`. */
+/* The hash of a prefix with `more` bits, 0 to 7, behind the octets of its group, whose hash this
+ * is; they are `next`. */
 VOLLEY_BLOCK_INLINE __u64 volley_block_fine(__u64 hash, __u64 next, __u32 more)
 {
 	__u64 position = 1ull << more | next >> (8 - more);
@@ -304,8 +307,8 @@ VOLLEY_BLOCK_INLINE struct volley_block *volley_block_find(void *table,
 }
 
 /*
- * Of each group of lengths, which of its eight may be in the table for this address: one octet in `masks`, and the
- * group's hash. 0: none is.
+ * Of each group of lengths, which of its eight may be in the table for this address: one octet in
+ * `masks`, and the group's hash. 0: none is.
  * `is_ipv6` is known when this is compiled.
  */
 VOLLEY_BLOCK_INLINE __u32 volley_block_masks(const struct volley_block_head *head,

@@ -5,10 +5,12 @@
  *
  *      packet ─► its prefix: drop, up ──────────────────────────► at once, whatever the message is
  *                            refuse, truncate ─┐
- *      question ─► its name, its type ─────────┴─► REFUSED or TC=1, in place; malformed: up, the engine says so
+ *      question ─► its name, its type ─────────┴─► REFUSED or TC=1, in place
+ *                  malformed ────────────────────► up: the engine answers
  *
- * A query pays one branch where nothing is blocked. These functions are global: the verifier walks each once, by itself.
- * When no daemon has been heard for cache.orphan-serve nothing is blocked, as nothing is answered.
+ * A query pays one branch where nothing is blocked. These functions are global: the verifier walks
+ * each once, by itself. When no daemon has been heard for cache.orphan-serve nothing is blocked, as
+ * nothing is answered.
  */
 #ifndef VOLLEY_XDP_BLOCKED_H
 #define VOLLEY_XDP_BLOCKED_H
@@ -82,8 +84,9 @@ static __always_inline void block_count(struct volley_block *block, __u64 rule)
 }
 
 /*
- * What the block of cpu->block_key says, or VOLLEY_BLOCK_NONE: there is none, or it has expired. A packet is counted
- * where it ends: here if it is dropped, behind its answer if it has one (block_is_done), in the worker if it goes up.
+ * What the block of cpu->block_key says, or VOLLEY_BLOCK_NONE: there is none, or it has expired. A
+ * packet is counted where it ends: here if it is dropped, behind its answer if it has one
+ * (block_is_done), in the worker if it goes up.
  */
 __noinline int block_probe(struct volley_cpu *cpu)
 {
@@ -216,7 +219,8 @@ static __always_inline int block_longest(struct volley_cpu *cpu)
 	return VOLLEY_BLOCK_NONE;
 }
 
-/* For a packet that is ours: whether lengths of prefixes are left. What is not blocked by then is not. */
+/* For a packet that is ours: whether lengths of prefixes are left. What is not blocked by then is
+ * not. */
 __noinline int block_client(struct xdp_md *ctx, struct volley_cpu *cpu,
 			    const struct volley_state *state)
 {
@@ -233,8 +237,9 @@ __noinline int block_client(struct xdp_md *ctx, struct volley_cpu *cpu,
 }
 
 /*
- * For a packet that is ours: -1, and what its answer is to be is in cpu->block, or a reason to drop it or to hand it up.
- * Inline, since on some kernels the stacks of all that call each other have 512 octets.
+ * For a packet that is ours: -1, and what its answer is to be is in cpu->block, or a reason to drop
+ * it or to hand it up. Inline, since on some kernels the stacks of all that call each other have
+ * 512 octets.
  */
 static __always_inline int block_judge(struct xdp_md *ctx, struct volley_cpu *cpu,
 				       const struct volley_state *state)
@@ -279,7 +284,8 @@ static long block_suffix(__u32 number, struct block_walk *walk)
 	return walk->action != VOLLEY_BLOCK_NONE;
 }
 
-/* What the longest suffix of the name that is blocked says. Each loop is walked once by the verifier. */
+/* What the longest suffix of the name that is blocked says. Each loop is walked once by the
+ * verifier. */
 static __always_inline int block_name(struct volley_cpu *cpu)
 {
 	struct block_walk walk = { .cpu = cpu };
@@ -312,8 +318,8 @@ static __always_inline int block_is_silent(int action)
 }
 
 /*
- * For a query that is understood, behind block_client(): -1, and what its answer is to be is in cpu->block, or a
- * reason to drop it or to hand it up.
+ * For a query that is understood, behind block_client(): -1, and what its answer is to be is in
+ * cpu->block, or a reason to drop it or to hand it up.
  */
 __noinline int block_question(struct volley_cpu *cpu)
 {
@@ -396,7 +402,8 @@ __noinline int block_send(struct xdp_md *ctx, struct volley_cpu *cpu,
 	return reason >= 0 ? reason : (int)cpu->reason;
 }
 
-/* The same, and then the answer, in place, where that is what the block says. -1: nothing is blocked. */
+/* The same, and then the answer, in place, where that is what the block says. -1: nothing is
+ * blocked. */
 static __always_inline int block_turn(struct xdp_md *ctx, struct volley_cpu *cpu,
 				      const struct volley_state *state)
 {

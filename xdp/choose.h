@@ -14,8 +14,8 @@
 #define BODY_MASK       511 /* holds it, and a body behind that is still within VOLLEY_READ_MAX */
 
 /*
- * The whole, else the short body, else none and TC=1: whichever the client takes. What was chosen goes
- * through memory, else it were three states for the verifier; and what depends on EDNS counts
+ * The whole, else the short body, else none and TC=1: whichever the client takes. What was chosen
+ * goes through memory, else it were three states for the verifier; and what depends on EDNS counts
  * cpu->edns times, else it were two of each.
  */
 static __always_inline void reply_choose(struct volley_cpu *cpu, const struct volley_entry *e)

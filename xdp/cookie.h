@@ -3,11 +3,12 @@
 /*
  * DNS server cookies (RFC 7873, RFC 9018), the same in the driver and in userspace.
  *
- *	 0               8     9       12        16                24
- *	 | client cookie | ver | 0 0 0 | seconds | SipHash-2-4     |
+ * 	 0               8     9       12        16                24
+ * 	 | client cookie | ver | 0 0 0 | seconds | SipHash-2-4     |
  *
- * The value is held as three words as they lie on the wire. The hash is over the first two words and
- * the client's address: 4 or 16 octets, so its input is always whole words but for an IPv4 address.
+ * The value is held as three words as they lie on the wire. The hash is over the first two words
+ * and the client's address: 4 or 16 octets, so its input is always whole words but for an IPv4
+ * address.
  */
 #ifndef VOLLEY_XDP_COOKIE_H
 #define VOLLEY_XDP_COOKIE_H
@@ -125,7 +126,8 @@ VOLLEY_COOKIE_INLINE int volley_cookie_is_fresh(const __u64 value[3], __u32 now_
 }
 
 /*
- * Judges a cookie of 24 octets. What the first of the n secrets has not made is at best to be renewed.
+ * Judges a cookie of 24 octets. What the first of the n secrets has not made is at best to be
+ * renewed.
  */
 VOLLEY_COOKIE_INLINE enum volley_cookie
 volley_cookie_judge(const __u64 value[3], const __u64 (*secrets)[2], __u32 n,

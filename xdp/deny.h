@@ -1,10 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names that do not exist, and names that a wildcard stands for: which shared answer (xdp/shared.h) answers them?
+ * Names that do not exist, and names that a wildcard stands for: which shared answer (xdp/shared.h)
+ * answers them?
  *
  *      query that is not in the cache
- *        │  the suffixes of its name, from the shortest apex's length on: does the filter know them?   xdp/names.h
+ *        │  its name's suffixes, from the shortest apex's length on: does the filter know them?
+ *        │  (xdp/names.h)
  *        │     known                        go on with one label more
  *        │     known, an apex               the zone is this one, or a deeper one
  *        │     known, a cut or a DNAME      what is below may exist: up
@@ -12,12 +14,14 @@
  *        ▼     unknown, an apex above it    it does not exist
  *      is there a wildcard's parent between the apex and what is unknown?
  *        │     none                         the zone's denial
- *        │     right above it               the wildcard's answer; it is there only if that parent exists
- *        ▼     further above                what the filter knows below it may be known by mistake: up
+ *        │     right above it               the wildcard's answer; it is there only if that parent
+ *        │                                  exists
+ *        ▼     further above                what the filter knows below it may be known by mistake:
+ *                                           up
  *      an entry of the cache                none, or a dead one: up, and a worker publishes one
  *
- * What is uncertain goes up. A shared answer is an entry like others: it dies with its zone's generation, has a view, and is
- * withdrawn when one of its records changes.
+ * What is uncertain goes up. A shared answer is an entry like others: it dies with its zone's
+ * generation, has a view, and is withdrawn when one of its records changes.
  */
 #ifndef VOLLEY_XDP_DENY_H
 #define VOLLEY_XDP_DENY_H
@@ -102,8 +106,9 @@ static long deny_suffix(__u32 number, struct deny_walk *walk)
 }
 
 /*
- * For a query that has no entry: DENY_NAME or DENY_WILDCARD, and cpu->apex_at is the apex of the zone that has nothing at its
- * name, cpu->encloser_at what the filter knows of it; or a reason to go up.
+ * For a query that has no entry: DENY_NAME or DENY_WILDCARD, and cpu->apex_at is the apex of the
+ * zone that has nothing at its name, cpu->encloser_at what the filter knows of it; or a reason to
+ * go up.
  */
 __noinline int deny_look(struct volley_cpu *cpu, const struct volley_state *state)
 {
@@ -142,7 +147,8 @@ static __always_inline int deny_again(const struct volley_cpu *cpu,
 	return !line || deny_is(line, cpu->unknown, VOLLEY_NAME_EXISTS) ? VOLLEY_UP_MAYBE : -1;
 }
 
-/* What stands before the base in a key's name: the first words, and what of the words that lie there stays. */
+/* What stands before the base in a key's name: the first words, and what of the words that lie
+ * there stays. */
 struct deny_prefix {
 	__u64 octets[2], rest[2];
 	__u32 bytes;
@@ -191,9 +197,9 @@ static __always_inline void shared_key_word(struct volley_cpu *cpu, __u32 kind, 
 }
 
 /*
- * Makes the key and the hash of the shared answer of this kind: cpu->shared_key, shared_bytes and shared_hash. -1, or a reason:
- * there is no such name. The prefix takes the place of what stands before the base; where that is the query's first label, it
- * may reach into the key's own word.
+ * Makes the key and the hash of the shared answer of this kind: cpu->shared_key, shared_bytes and
+ * shared_hash. -1, or a reason: there is no such name. The prefix takes the place of what stands
+ * before the base; where that is the query's first label, it may reach into the key's own word.
  */
 __noinline int shared_make_key(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind)
 {

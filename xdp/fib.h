@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Does the answer leave by the interface that the query came in by, and who is its next hop? Asked of
- * the kernel's routing table, for links with return-path: fib.
+ * Does the answer leave by the interface that the query came in by, and who is its next hop? Asked
+ * of the kernel's routing table, for links with return-path: fib.
  *
- * The lookup is that for a packet of the host's own, which the kernel's answer would be: it comes from
- * the loopback interface. So the rules of policy routing see what they would see there, and it is that
- * interface alone for which the helper wants forwarding to be on (net.ipv4.conf.lo.forwarding), where
- * it forwards nothing. With any other answer than a next hop on this interface the kernel's socket
- * answers and routes.
+ * The lookup is that for a packet of the host's own, which the kernel's answer would be: it comes
+ * from the loopback interface. So the rules of policy routing see what they would see there, and it
+ * is that interface alone for which the helper wants forwarding to be on
+ * (net.ipv4.conf.lo.forwarding), where it forwards nothing. With any other answer than a next hop
+ * on this interface the kernel's socket answers and routes.
  */
 #ifndef VOLLEY_XDP_FIB_H
 #define VOLLEY_XDP_FIB_H
@@ -52,9 +52,9 @@ static __always_inline int is_known(const __u8 mac[ETH_ALEN])
 }
 
 /*
- * The helper takes a neighbour for valid until the kernel says otherwise, and the kernel only asks neighbours that its
- * own packets go to. So userspace is told (iface/neighbours.c). Stored only when it is not said yet: the
- * line is every processor's.
+ * The helper takes a neighbour for valid until the kernel says otherwise, and the kernel only asks
+ * neighbours that its own packets go to. So userspace is told (iface/neighbours.c). Stored only
+ * when it is not said yet: the line is every processor's.
  */
 static __always_inline void fib_note(struct volley_link *link, const __u8 mac[ETH_ALEN])
 {
@@ -66,8 +66,9 @@ static __always_inline void fib_note(struct volley_link *link, const __u8 mac[ET
 
 /*
  * -1, and the query's source MAC is that of the next hop, so that who swaps the two, here or in the
- * worker, sends the answer there. Or VOLLEY_PASS_RETURN, and the frame is as it came: also with VLAN tags,
- * since up to Linux 6.18 the helper does not tell to which tag an interface of the table belongs.
+ * worker, sends the answer there. Or VOLLEY_PASS_RETURN, and the frame is as it came: also with
+ * VLAN tags, since up to Linux 6.18 the helper does not tell to which tag an interface of the table
+ * belongs.
  */
 static __always_inline int fib_check(struct xdp_md *ctx, const struct volley_cpu *cpu,
 				     struct volley_link *link)

@@ -3,7 +3,8 @@
 /*
  * Which interval of its zone's chain a name lies in (xdp/intervals.h), in the driver.
  *
- *      the shortest suffix that the filter does not know ─► its point ─► root, ..., leaf ─► the largest point below
+ *      the shortest suffix that the filter does not know ─► its point
+ *        ─► root, ..., leaf ─► the largest point below
  */
 #ifndef VOLLEY_XDP_INTERVAL_H
 #define VOLLEY_XDP_INTERVAL_H
@@ -53,8 +54,8 @@ static __always_inline int interval_point(struct volley_cpu *cpu,
 }
 
 /*
- * What interval_look() has found is still so: -1, or a reason to go up. A region that was replaced gets no more points: its leaf
- * would say the same for ever, but its id has gone.
+ * What interval_look() has found is still so: -1, or a reason to go up. A region that was replaced
+ * gets no more points: its leaf would say the same for ever, but its id has gone.
  */
 static __always_inline int interval_again(const struct volley_cpu *cpu, __u32 at, __u32 id)
 {
@@ -87,8 +88,8 @@ static __always_inline __u32 interval_leaf(const struct volley_intervals_head *h
 }
 
 /*
- * In the region whose head lies at this line, by its id: cpu->interval is the point that the interval begins with. -1, or a
- * reason to go up.
+ * In the region whose head lies at this line, by its id: cpu->interval is the point that the
+ * interval begins with. -1, or a reason to go up.
  */
 __noinline int interval_look(struct volley_cpu *cpu, __u32 at, __u32 id)
 {

@@ -50,9 +50,9 @@ static inline __attribute__((always_inline)) __u64 volley_hash_mix(__u64 sum)
 }
 
 /*
- * The two buckets in which an entry may lie. They are different lines of one page, VOLLEY_PAGE_BUCKETS
- * of them: who looks into both waits for one page of the TLB, which in a large cache costs more than
- * the line. n_buckets is a multiple of VOLLEY_PAGE_BUCKETS, not of more.
+ * The two buckets in which an entry may lie. They are different lines of one page,
+ * VOLLEY_PAGE_BUCKETS of them: who looks into both waits for one page of the TLB, which in a large
+ * cache costs more than the line. n_buckets is a multiple of VOLLEY_PAGE_BUCKETS, not of more.
  */
 static inline __attribute__((always_inline)) __u32 volley_bucket(__u64 hash, __u32 n_buckets)
 {
@@ -71,15 +71,16 @@ static inline __attribute__((always_inline)) __u32 volley_tag(__u64 hash)
 	return (__u32)(hash >> 32);
 }
 
-/* The slot of a bucket that is looked at first: publishing takes it if it is free, so most are there. */
+/* The slot of a bucket that is looked at first: publishing takes it if it is free, so most are
+ * there. */
 static inline __attribute__((always_inline)) __u32 volley_slot(__u64 hash)
 {
 	return volley_tag(hash) % VOLLEY_BUCKET_SLOTS;
 }
 
 /*
- * The slot of a table from which a service address is looked for, VOLLEY_SERVICE_PROBES slots on. `words` are
- * those of its struct volley_service. The program and who fills the table must agree.
+ * The slot of a table from which a service address is looked for, VOLLEY_SERVICE_PROBES slots on.
+ * `words` are those of its struct volley_service. The program and who fills the table must agree.
  */
 static inline __attribute__((always_inline)) __u32
 volley_service_slot(const struct volley_services *t, const __u64 words[3])
@@ -114,7 +115,8 @@ static inline __attribute__((always_inline)) __u32 volley_ttls_offset(const stru
 
 _Static_assert(VOLLEY_SERVICE_SLOTS == 2048, "volley_service_slot gives 11 bits");
 
-/* A type of data, in host order: not OPT, TSIG or what else asks for more. The others are never cached, and never asked upstream. */
+/* A type of data, in host order: not OPT, TSIG or what else asks for more. The others are never
+ * cached, and never asked upstream. */
 static inline __attribute__((always_inline)) int volley_is_data_type(__u16 qtype)
 {
 	return qtype && qtype != 41 && (qtype < 128 || qtype >= 255);

@@ -1,14 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rate limiting in the driver: who is near a limit, and what becomes of an answer that is over it. rrl.h has the
- * arithmetic, which userspace shares.
+ * Rate limiting in the driver: who is near a limit, and what becomes of an answer that is over it.
+ * rrl.h has the arithmetic, which userspace shares.
  *
  *   limit_check()   every hit: this CPU's own table alone      far below: goes on
  *   limit_judge()   who is near: the table of all              room: goes on
  *   limit_slip()    over: TC=1, or BADCOOKIE for who showed a cookie; or DROP_LIMITED
  *
- * The functions that are not inlined are global: the verifier walks each once, with a stack of its own.
+ * The functions that are not inlined are global: the verifier walks each once, with a stack of its
+ * own.
  */
 #ifndef VOLLEY_XDP_LIMIT_H
 #define VOLLEY_XDP_LIMIT_H
@@ -75,7 +76,8 @@ static __always_inline void limit_client(struct rrl_client *client, const struct
 	client->is_ipv6 = cpu->ipv6;
 }
 
-/* rrl_charge(), once for each family: the compiler knows which, and no branch on it is left for the verifier. */
+/* rrl_charge(), once for each family: the compiler knows which, and no branch on it is left for the
+ * verifier. */
 static __always_inline int limit_charge(struct volley_cpu *cpu, const struct volley_rrl *r,
 					struct rrl_client *client, __u32 now_ms)
 {
@@ -114,7 +116,8 @@ __noinline int limit_over(struct xdp_md *ctx, struct volley_cpu *cpu, struct vol
 	return cpu->options & VOLLEY_OPTION_COOKIE ? VOLLEY_HIT_BADCOOKIE : VOLLEY_HIT_SLIPPED;
 }
 
-/* -1, or why the answer is not given: VOLLEY_HIT_SLIPPED, VOLLEY_HIT_BADCOOKIE, VOLLEY_DROP_LIMITED. */
+/* -1, or why the answer is not given: VOLLEY_HIT_SLIPPED, VOLLEY_HIT_BADCOOKIE,
+ * VOLLEY_DROP_LIMITED. */
 __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r)
 {
 	struct rrl_client client;
@@ -143,8 +146,8 @@ __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct vo
 }
 
 /*
- * The answer that limit_judge() has charged is not given: it had no room in the frame. A worker answers, and charges it
- * itself. What the first stage keeps of it alone is not worth it.
+ * The answer that limit_judge() has charged is not given: it had no room in the frame. A worker
+ * answers, and charges it itself. What the first stage keeps of it alone is not worth it.
  */
 __noinline int limit_give_back(struct volley_cpu *cpu, const struct volley_rrl *r)
 {
@@ -163,8 +166,8 @@ __noinline int limit_give_back(struct volley_cpu *cpu, const struct volley_rrl *
 }
 
 /*
- * For a packet of cpu->client that goes up while the worker is behind: is one of its prefixes at its limit? Nothing is
- * charged: the worker does that, if it comes to answer.
+ * For a packet of cpu->client that goes up while the worker is behind: is one of its prefixes at
+ * its limit? Nothing is charged: the worker does that, if it comes to answer.
  */
 __noinline int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r)
 {
@@ -184,8 +187,8 @@ __noinline int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r)
 }
 
 /*
- * The answer that was chosen becomes one that says no more than that: without a body; `reason` says which. What the
- * options add to its sum has to be made anew.
+ * The answer that was chosen becomes one that says no more than that: without a body; `reason` says
+ * which. What the options add to its sum has to be made anew.
  */
 static __always_inline void limit_slip(struct volley_cpu *cpu, int reason)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds a key's entry: two buckets at most, eight tags each, the full key compared. Then: is it valid,
- * and may this client read it?
+ * Finds a key's entry: two buckets at most, eight tags each, the full key compared. Then: is it
+ * valid, and may this client read it?
  *
  * Words are read once; what is read decides, whatever writers do meanwhile (abi.h).
  */

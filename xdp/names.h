@@ -1,27 +1,30 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The filter of all names that exist in our zones: what it does not know does not exist. The driver reads it, volleyd
- * writes it (userspace/engine/names.h).
+ * The filter of all names that exist in our zones: what it does not know does not exist. The driver
+ * reads it, volleyd writes it (userspace/engine/names.h).
  *
- *      name ─► hash of each suffix ─► a line of 64 octets, 7 of its 512 bits        (a blocked Bloom filter)
+ *      name ─► hash of each suffix ─► a line of 64 octets, 7 of its 512 bits
+ *      (a blocked Bloom filter)
  *
- * In it are: every owner of records and every empty non-terminal of every zone, and what stands above an apex; and besides,
- * marked, each name behind which the walk has more to do: the apex of a zone, also of one that cannot be served; a zone
- * cut or a DNAME; the parent of a wildcard. A name or a mark that is not there has never been added. One that is there may
- * be of another: then the query goes up.
+ * In it are: every owner of records and every empty non-terminal of every zone, and what stands
+ * above an apex; and besides, marked, each name behind which the walk has more to do: the apex of a
+ * zone, also of one that cannot be served; a zone cut or a DNAME; the parent of a wildcard. A name
+ * or a mark that is not there has never been added. One that is there may be of another: then the
+ * query goes up.
  *
  *      com                     known
  *      example.com             known, marked: an apex
  *      b.example.com           known
  *      a.b.example.com         unknown: nothing at or below it exists
  *
- * A suffix is known by a hash of 64 bits: the sum of its octets, folded, times secret numbers, one for each distance from
- * the name's end. So one pass gives the hashes of all suffixes. Two suffixes with one hash would be one name here: a
- * query more goes up.
+ * A suffix is known by a hash of 64 bits: the sum of its octets, folded, times secret numbers, one
+ * for each distance from the name's end. So one pass gives the hashes of all suffixes. Two suffixes
+ * with one hash would be one name here: a query more goes up.
  *
- * Order of memory: a name is added before the zone that has it is served; bits are only ever set while volley_names_state.id
- * stays what it is. Who clears them sets it to 0 first, and waits for a grace period.
+ * Order of memory: a name is added before the zone that has it is served; bits are only ever set
+ * while volley_names_state.id stays what it is. Who clears them sets it to 0 first, and waits for a
+ * grace period.
  */
 #ifndef VOLLEY_XDP_NAMES_H
 #define VOLLEY_XDP_NAMES_H
@@ -44,7 +47,8 @@ enum volley_name_mark {
 	VOLLEY_NAME_WILD, /* there is a wildcard below it */
 };
 
-/* What an octet adds to the sum of each suffix that it is in; it is so far from the name's end, the root's octet 0. */
+/* What an octet adds to the sum of each suffix that it is in; it is so far from the name's end, the
+ * root's octet 0. */
 VOLLEY_NAMES_INLINE __u64 volley_names_part(const __u64 *keys, __u8 octet, __u32 from_end)
 {
 	return octet * keys[bounded(from_end, VOLLEY_NAME_BYTES - 1)];

@@ -10,8 +10,8 @@
  *       │  head room      │      frame          │    tail room    │
  *
  * For one source file, which includes this first and then volley.bpf.c or some of its headers;
- * linux/bpf.h, bpf_helpers.h and bpf_endian.h are then empty. One thread. What lies outside the frame is poisoned
- * for AddressSanitizer, to the octet behind the frame and to 8 octets before it.
+ * linux/bpf.h, bpf_helpers.h and bpf_endian.h are then empty. One thread. What lies outside the
+ * frame is poisoned for AddressSanitizer, to the octet behind the frame and to 8 octets before it.
  */
 #ifndef VOLLEY_XDP_NATIVE_H
 #define VOLLEY_XDP_NATIVE_H
@@ -128,9 +128,9 @@ static inline __u64 bpf_cpu_to_be64(__u64 host)
 #define bpf_be64_to_cpu bpf_cpu_to_be64
 
 /*
- * A declared map and the memory that is behind it. An array is values one after the other; a trie is
- * pairs of a key (length of the prefix in bits, __u32 in host order, then octets) and a value. A map in a map is a value
- * there, whose address is that of a map.
+ * A declared map and the memory that is behind it. An array is values one after the other; a trie
+ * is pairs of a key (length of the prefix in bits, __u32 in host order, then octets) and a value. A
+ * map in a map is a value there, whose address is that of a map.
  */
 struct native_map {
 	const void *map; /* the address of what stands in SEC(".maps") */

@@ -1,14 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The hash of a name as NSEC3 has it (RFC 5155 section 5), with no further iterations (RFC 9276 section 3.1): SHA-1 (FIPS 180-4) of
- * the name and the salt. For xdp/intervals.h, which takes the first 64 bits.
+ * The hash of a name as NSEC3 has it (RFC 5155 section 5), with no further iterations (RFC 9276
+ * section 3.1): SHA-1 (FIPS 180-4) of the name and the salt. For xdp/intervals.h, which takes the
+ * first 64 bits.
  *
- *      cpu->sha1_message   | suffix of the folded name | salt, 0 to 8 octets | 80 | 00 ... | bits, 8 octets |
- *                          └── 1 to 5 blocks of 64 octets ──────────────────────────────────────────────────┘
+ *      cpu->sha1_message, 1 to 5 blocks of 64 octets:
  *
- * The octets behind the name are written without a branch, and each block is one call of a global function without one:
- * the verifier walks the rounds once. They are unrolled, and a block's words are where its message was.
+ *      | suffix of the folded name | salt, 0 to 8 octets | 80 | 00 ... | bits, 8 octets |
+ *
+ * The octets behind the name are written without a branch, and each block is one call of a global
+ * function without one: the verifier walks the rounds once. They are unrolled, and a block's words
+ * are where its message was.
  */
 #ifndef VOLLEY_XDP_NSEC3_H
 #define VOLLEY_XDP_NSEC3_H
@@ -34,7 +37,8 @@ static __always_inline __u32 sha1_rotate(__u32 v, __u32 bits)
 	return v << bits | v >> (32 - bits);
 }
 
-/* Word `t` of the schedule, of which the last 16 are kept: in memory, for they would not have room on the stack. */
+/* Word `t` of the schedule, of which the last 16 are kept: in memory, for they would not have room
+ * on the stack. */
 static __always_inline __u32 sha1_word(volatile __u32 *words, __u32 t)
 {
 	__u32 w = words[t & 15];
@@ -119,8 +123,8 @@ static __always_inline void nsec3_begin(struct volley_cpu *cpu)
 }
 
 /*
- * Lays out the message of n octets of name: all 256 that may be a name's are copied, and what does not belong there is written over,
- * the rest of a block at most. Returns the number of blocks.
+ * Lays out the message of n octets of name: all 256 that may be a name's are copied, and what does
+ * not belong there is written over, the rest of a block at most. Returns the number of blocks.
  */
 static __always_inline __u32 nsec3_fill(struct volley_cpu *cpu, __u32 from, __u32 n)
 {
@@ -147,8 +151,9 @@ static __always_inline __u32 nsec3_fill(struct volley_cpu *cpu, __u32 from, __u3
 }
 
 /*
- * 0, and cpu->interval_point is the first 64 bits of the hash of the suffix of the folded name that begins `from` octets into it, with
- * cpu->nsec3_salt. 1: there is no such suffix, or the salt is too long.
+ * 0, and cpu->interval_point is the first 64 bits of the hash of the suffix of the folded name that
+ * begins `from` octets into it, with cpu->nsec3_salt. 1: there is no such suffix, or the salt is
+ * too long.
  */
 __noinline int nsec3_point(struct volley_cpu *cpu, __u32 from)
 {

@@ -1,14 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The EDNS options that the driver answers, COOKIE (RFC 7873, RFC 9018) and NSID (RFC 5001), and the one that it adds by
- * itself: an extended error (RFC 8914).
+ * The EDNS options that the driver answers, COOKIE (RFC 7873, RFC 9018) and NSID (RFC 5001), and
+ * the one that it adds by itself: an extended error (RFC 8914).
  *
- *   query    OPT │ options: where COOKIE lies, whether NSID is there      question.h: options_note()
- *   answer   body │ OPT │ COOKIE, 28 octets │ NSID │ EDE, 6 octets         options_make(), options_write()
+ *   query    OPT │ options: where COOKIE lies, whether NSID is there
+ *                question.h: options_note()
+ *   answer   body │ OPT │ COOKIE, 28 octets │ NSID │ EDE, 6 octets
+ *                options_make(), options_write()
  *
- * A query without these takes one branch for each step. options_make() is a global function: the verifier looks at it
- * once, by itself, and it has a stack of its own. What is unusual goes up.
+ * A query without these takes one branch for each step. options_make() is a global function: the
+ * verifier looks at it once, by itself, and it has a stack of its own. What is unusual goes up.
  */
 #ifndef VOLLEY_XDP_OPTIONS_H
 #define VOLLEY_XDP_OPTIONS_H
@@ -95,8 +97,9 @@ static __always_inline int cookie_client(struct volley_cookie_client *client, st
 }
 
 /*
- * Where cpu->cookie of this client is, if it was good of late, or is to be noted. NULL: nowhere, since where runs of a CPU
- * preempt each other (VOLLEY_ROOMS) one would read what another has half written.
+ * Where cpu->cookie of this client is, if it was good of late, or is to be noted. NULL: nowhere,
+ * since where runs of a CPU preempt each other (VOLLEY_ROOMS) one would read what another has half
+ * written.
  */
 static __always_inline struct volley_good_cookie *
 cookie_slot(const struct volley_cpu *cpu, const struct volley_cookie_client *client)
@@ -131,8 +134,8 @@ static __always_inline int cookie_is(const struct volley_good_cookie *slot, cons
 }
 
 /*
- * volley_cookie_judge(), which is asked once for each cookie of a client: resolvers send the same for half an hour. Kept is
- * what the first secret has made, and needs no renewal yet.
+ * volley_cookie_judge(), which is asked once for each cookie of a client: resolvers send the same
+ * for half an hour. Kept is what the first secret has made, and needs no renewal yet.
  */
 static __always_inline enum volley_cookie cookie_judge(struct volley_cpu *cpu,
 						       const struct volley_options *o,
@@ -188,8 +191,9 @@ static __always_inline int cookie_answer(struct xdp_md *ctx, struct volley_cpu *
 }
 
 /*
- * Behind reply_choose(), while the query is whole: makes the options and adds them to the body's sum, with
- * the length that OPT gives for them: both begin at an odd offset in OPT. -1 or a reason to go up.
+ * Behind reply_choose(), while the query is whole: makes the options and adds them to the body's
+ * sum, with the length that OPT gives for them: both begin at an odd offset in OPT. -1 or a reason
+ * to go up.
  */
 __noinline int options_make(struct xdp_md *ctx, struct volley_cpu *cpu,
 			    const struct volley_options *o)
@@ -232,8 +236,8 @@ static __always_inline void cookie_count(struct volley_cpu *cpu)
 }
 
 /*
- * NSID at `at` in the frame. One of usual length goes by words, the last of which ends with it: to call
- * bpf_xdp_store_bytes() costs more.
+ * NSID at `at` in the frame. One of usual length goes by words, the last of which ends with it: to
+ * call bpf_xdp_store_bytes() costs more.
  */
 static __always_inline int nsid_write(struct xdp_md *ctx, __u32 at, const struct volley_options *o)
 {

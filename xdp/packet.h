@@ -57,9 +57,10 @@ static __always_inline void packet_frame(struct packet *p, const struct xdp_md *
 }
 
 /*
- * Whether the frame goes on behind the one buffer that we see: the driver gives such to a program that is loaded for
- * them (bpf/frags.h). They can neither be edited as others nor redirected to a socket. Behind packet_parse(). No driver
- * has several buffers where the first is not longer than FIRST_BUFFER_MIN, so most frames are not asked for.
+ * Whether the frame goes on behind the one buffer that we see: the driver gives such to a program
+ * that is loaded for them (bpf/frags.h). They can neither be edited as others nor redirected to a
+ * socket. Behind packet_parse(). No driver has several buffers where the first is not longer than
+ * FIRST_BUFFER_MIN, so most frames are not asked for.
  */
 static __always_inline int packet_has_more(struct xdp_md *ctx, const struct volley_cpu *cpu)
 {
@@ -164,8 +165,8 @@ static __always_inline int packet_ipv6(struct packet *p)
 }
 
 /*
- * Whether there is such a struct volley_service, whose other fields are 0. By words: one branch for each
- * slot, and each branch is a path more for the verifier.
+ * Whether there is such a struct volley_service, whose other fields are 0. By words: one branch for
+ * each slot, and each branch is a path more for the verifier.
  */
 static __always_inline int is_service(const struct volley_state *state, const __u64 to[2],
 				      __be16 port, __u8 family)
@@ -214,8 +215,8 @@ static __always_inline int packet_udp(struct volley_cpu *cpu, const struct volle
 }
 
 /*
- * The IP header at cpu->l3_offset: where its payload begins goes to dns_offset, the octets of that to
- * dns_bytes, and the destination to the room for the key. A reason to pass, or -1.
+ * The IP header at cpu->l3_offset: where its payload begins goes to dns_offset, the octets of that
+ * to dns_bytes, and the destination to the room for the key. A reason to pass, or -1.
  */
 static __always_inline int packet_ip(struct volley_cpu *cpu, struct xdp_md *ctx, __be16 ethertype)
 {
@@ -244,8 +245,8 @@ static __always_inline int packet_ip(struct volley_cpu *cpu, struct xdp_md *ctx,
 }
 
 /*
- * Fills the frame's part of `cpu` (l3_offset, dns_offset, dns_bytes, frame_bytes, tunnel_bytes, ipv6)
- * for a packet that is ours. A reason to pass, or -1.
+ * Fills the frame's part of `cpu` (l3_offset, dns_offset, dns_bytes, frame_bytes, tunnel_bytes,
+ * ipv6) for a packet that is ours. A reason to pass, or -1.
  */
 static __always_inline int packet_parse(struct volley_cpu *cpu, const struct volley_state *state,
 					const struct volley_link *link, struct xdp_md *ctx)

@@ -4,7 +4,8 @@
  * Is this DNS message a query that the driver fully understands, and what is its key?
  *
  * One question of class IN, opcode QUERY, no other record than one OPT of version 0 with nothing
- * behind it. Everything is read where it lies, in the frame: a helper call to copy it would cost more.
+ * behind it. Everything is read where it lies, in the frame: a helper call to copy it would cost
+ * more.
  *
  * Each step begins with pointers and lengths loaded anew (forget_bounds() in packet.h), so the
  * verifier goes through it once, not once for each way that led there.

@@ -34,10 +34,10 @@
 #define QUESTION_WORDS_MAX ((DNS_NAME_MAX + 4) / 8)
 
 /*
- * Makes the frame `grow` octets longer (or shorter). What it holds then lies cpu->moved octets behind
- * where it belongs, but what stands before a tunnel only cpu->grown. Small answers grow at the head: the
- * kernel clears what it adds at the tail, and that costs more than moving the question. -1, or a reason
- * to go up.
+ * Makes the frame `grow` octets longer (or shorter). What it holds then lies cpu->moved octets
+ * behind where it belongs, but what stands before a tunnel only cpu->grown. Small answers grow at
+ * the head: the kernel clears what it adds at the tail, and that costs more than moving the
+ * question. -1, or a reason to go up.
  */
 static __always_inline int reply_resize(struct xdp_md *ctx, struct volley_cpu *cpu, int grow)
 {
@@ -63,8 +63,8 @@ struct part {
 };
 
 /*
- * `bytes` octets at `offset`. Parts are written in the order in which they lie, each read before: so
- * what is overwritten has been moved. -1 or a reason.
+ * `bytes` octets at `offset`. Parts are written in the order in which they lie, each read before:
+ * so what is overwritten has been moved. -1 or a reason.
  */
 static __always_inline int part_at(struct part *p, struct xdp_md *ctx, __u32 offset, __u32 moved,
 				   __u32 bytes)

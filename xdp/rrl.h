@@ -1,32 +1,37 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Response rate limiting: what a prefix of clients may be sent, the same in the driver and in userspace.
+ * Response rate limiting: what a prefix of clients may be sent, the same in the driver and in
+ * userspace.
  *
  *      answer ─► near: load of this CPU in this period, by IPv4 /24 or IPv6 /40
  *                  │ little                        ─► given; no other CPU's memory is touched
  *                  │ much: what has not been passed on goes along
  *                  ▼
- *                loads: /32 /24 /20 /18, or /128 /64 /56 /48 /32, one line each, for all CPUs and workers
+ *                loads: /32 /24 /20 /18, or /128 /64 /56 /48 /32, one line each, for all CPUs and
+ *                workers
  *                  │ all of them have room          ─► given, and added to each
  *                  ▼ one has none
- *                over the limit: nothing is added. TC=1 or BADCOOKIE for one in `slip`, the others are dropped
+ *                over the limit: nothing is added. TC=1 or BADCOOKIE for one in `slip`, the others
+ *                are dropped
  *
- * The table of loads is that of Knot's limiter in its idea (count what is heavy, evict the lightest, exponential decay by
- * the millisecond), with other words: id, time and load of a prefix are one word of 8 octets, changed by one
- * compare-and-swap. So there is no lock, a load is never half decayed, and the load of a line of 8 takes 64 octets.
- * Each prefix has one line. A prefix that is not in its line takes the place of the lightest one, and inherits a load of
- * that, so it is never taken for lighter than it is by much.
+ * The table of loads is that of Knot's limiter in its idea (count what is heavy, evict the
+ * lightest, exponential decay by the millisecond), with other words: id, time and load of a prefix
+ * are one word of 8 octets, changed by one compare-and-swap. So there is no lock, a load is never
+ * half decayed, and the load of a line of 8 takes 64 octets. Each prefix has one line. A prefix
+ * that is not in its line takes the place of the lightest one, and inherits a load of that, so it
+ * is never taken for lighter than it is by much.
  *
  * A wide prefix may have VOLLEY_RRL weights times what an address may have.
  *
- * The first stage is there so that a client far below its limit costs no cache line that others write. It holds back at
- * most near_cost for each CPU and period, half of an address's limit over all CPUs and workers (limiter_configure()), and
- * what it holds back is charged as soon as there is more. So who is over a limit is counted exactly; only an IPv6 /32
- * whose load is spread evenly over its /40s may have up to three times its limit.
+ * The first stage is there so that a client far below its limit costs no cache line that others
+ * write. It holds back at most near_cost for each CPU and period, half of an address's limit over
+ * all CPUs and workers (limiter_configure()), and what it holds back is charged as soon as there is
+ * more. So who is over a limit is counted exactly; only an IPv6 /32 whose load is spread evenly
+ * over its /40s may have up to three times its limit.
  *
- * An answer costs the larger of its two shares: one of the answers that an address may have in a second, or its octets of
- * the octets. The decision record is docs/decisions/0038-rate-limiting.md.
+ * An answer costs the larger of its two shares: one of the answers that an address may have in a
+ * second, or its octets of the octets. The decision record is docs/decisions/0038-rate-limiting.md.
  */
 #ifndef VOLLEY_XDP_RRL_H
 #define VOLLEY_XDP_RRL_H
@@ -34,7 +39,8 @@
 #include "xdp/abi.h"
 #include "xdp/verifier.h"
 
-/* For the verifier every access of an array has a place that is known; userspace is faster so, too. */
+/* For the verifier every access of an array has a place that is known; userspace is faster so,
+ * too. */
 #ifdef __clang__
 #define RRL_UNROLL _Pragma("unroll")
 #else
@@ -59,7 +65,8 @@
 
 enum rrl_verdict { RRL_GIVEN, RRL_SLIPS, RRL_DROPPED };
 
-/* A client as the table knows it: two words as they lie in memory, IPv4 as ::ffff:0:0/96 (RFC 4291). */
+/* A client as the table knows it: two words as they lie in memory, IPv4 as ::ffff:0:0/96 (RFC
+ * 4291). */
 struct rrl_client {
 	__u64 address[2];
 	__u32 is_ipv6;
@@ -87,7 +94,7 @@ RRL_INLINE struct volley_rrl_line *rrl_line(const struct volley_try *t)
 #endif
 }
 
-/* ---- Prefixes ----------------------------------------------------------------------------------- */
+/* ---- Prefixes -------------------------------------------------------------------------------- */
 
 /* Octets from the start of a word in memory that a prefix keeps. */
 RRL_INLINE __u64 rrl_keep(__u64 word, __u32 octets)
@@ -104,7 +111,8 @@ RRL_INLINE __u64 rrl_ipv4_prefix(const struct rrl_client *c, int i)
 					       0x00c0ffff);
 }
 
-/* Bits of prefix i, those of IPv4 with the 96 before it. No table: the program has no data of its own. */
+/* Bits of prefix i, those of IPv4 with the 96 before it. No table: the program has no data of its
+ * own. */
 RRL_INLINE __u32 rrl_bits(const struct rrl_client *c, int i)
 {
 	switch (i) {
@@ -136,8 +144,8 @@ RRL_INLINE void rrl_prefix(const struct rrl_client *c, int i, __u64 words[2])
 }
 
 /*
- * Keyed, so that nobody can choose addresses that meet. The upper half says line and id. Each step is a bijection of
- * what it adds.
+ * Keyed, so that nobody can choose addresses that meet. The upper half says line and id. Each step
+ * is a bijection of what it adds.
  */
 RRL_INLINE __u64 rrl_hash(const struct volley_rrl *r, const __u64 words[2], __u32 bits)
 {
@@ -148,7 +156,8 @@ RRL_INLINE __u64 rrl_hash(const struct volley_rrl *r, const __u64 words[2], __u3
 	return h ^ h >> 29;
 }
 
-/* What prefix i is charged of a load: Knot's weights. A third is taken by a multiplication, 2^-32 too little. */
+/* What prefix i is charged of a load: Knot's weights. A third is taken by a multiplication, 2^-32
+ * too little. */
 RRL_INLINE __u64 rrl_weigh(__u64 load, __u32 is_ipv6, int i)
 {
 	const __u64 third = load * 0x55555555 >> 32;
@@ -167,7 +176,7 @@ RRL_INLINE __u64 rrl_weigh(__u64 load, __u32 is_ipv6, int i)
 	}
 }
 
-/* ---- The first stage ---------------------------------------------------------------------------- */
+/* ---- The first stage ------------------------------------------------------------------------- */
 
 /* Load of an answer with so many octets of DNS. */
 RRL_INLINE __u64 rrl_cost(const struct volley_rrl *r, __u32 octets)
@@ -191,8 +200,8 @@ RRL_INLINE __u64 rrl_near_prefix_ipv6(__u64 first_word)
 }
 
 /*
- * Adds an answer to this CPU's load of the prefix. Returns what is to be charged in the table of loads: 0 for who is far
- * below any limit, else this answer's load and what was held back before.
+ * Adds an answer to this CPU's load of the prefix. Returns what is to be charged in the table of
+ * loads: 0 for who is far below any limit, else this answer's load and what was held back before.
  */
 RRL_INLINE __u64 rrl_near(struct volley_near *near, const struct volley_rrl *r, __u64 prefix,
 			  __u32 now_ms, __u64 cost)
@@ -219,7 +228,7 @@ RRL_INLINE __u64 rrl_near(struct volley_near *near, const struct volley_rrl *r, 
 	return hot ? cost : 0;
 }
 
-/* ---- Loads -------------------------------------------------------------------------------------- */
+/* ---- Loads ----------------------------------------------------------------------------------- */
 
 /* What is left of a load `ms` milliseconds later. */
 RRL_INLINE __u32 rrl_decayed(const struct volley_rrl *r, __u32 load, __u32 ms)
@@ -243,7 +252,8 @@ RRL_INLINE __u32 rrl_age(__u64 word, __u32 now_ms)
 	return ms > 0xffff - RRL_NEWER_MAX ? 0 : ms;
 }
 
-/* Roughly what is left of a slot's load: to choose the lightest of a line. Half of a load goes in 693 ms. */
+/* Roughly what is left of a slot's load: to choose the lightest of a line. Half of a load goes in
+ * 693 ms. */
 RRL_INLINE __u32 rrl_weight(__u64 word, __u32 now_ms)
 {
 	__u32 halves = rrl_age(word, now_ms) * 3 / 2048;
@@ -351,14 +361,15 @@ RRL_GLOBAL int rrl_give_back(struct volley_try *t, const struct volley_rrl *r, _
 }
 #endif
 
-/* ---- The verdict -------------------------------------------------------------------------------- */
+/* ---- The verdict ----------------------------------------------------------------------------- */
 
 RRL_INLINE int rrl_has(const struct rrl_client *c, int i)
 {
 	return i < RRL_PREFIXES_V4 || c->is_ipv6;
 }
 
-/* Looks at all prefixes of the client. All lines are asked for before the first is needed: the waits overlap. */
+/* Looks at all prefixes of the client. All lines are asked for before the first is needed: the
+ * waits overlap. */
 RRL_INLINE void rrl_look_all(struct volley_try tries[RRL_PREFIXES], struct volley_rrl_line *table,
 			     const struct volley_rrl *r, const struct rrl_client *c, __u32 now_ms)
 {
@@ -415,8 +426,8 @@ RRL_INLINE int rrl_is_full(struct volley_try tries[RRL_PREFIXES], const struct v
 }
 
 /*
- * Charges an answer of this cost to all prefixes of the client, and with it what the first stage held back (carry is
- * both). -1, or the prefix that is over its limit, and then nothing is charged.
+ * Charges an answer of this cost to all prefixes of the client, and with it what the first stage
+ * held back (carry is both). -1, or the prefix that is over its limit, and then nothing is charged.
  */
 RRL_INLINE int rrl_charge(struct volley_try tries[RRL_PREFIXES], struct volley_rrl_line *table,
 			  const struct volley_rrl *r, const struct rrl_client *c, __u32 now_ms,
@@ -435,7 +446,8 @@ RRL_INLINE int rrl_charge(struct volley_try tries[RRL_PREFIXES], struct volley_r
 	return -1;
 }
 
-/* Whether an answer over the limit is one of those that the client is told of. `id` is the query's. */
+/* Whether an answer over the limit is one of those that the client is told of. `id` is the
+ * query's. */
 RRL_INLINE enum rrl_verdict rrl_slip(const struct volley_rrl *r, const struct rrl_client *c,
 				     __u16 id, __u32 now_ms)
 {
@@ -446,7 +458,7 @@ RRL_INLINE enum rrl_verdict rrl_slip(const struct volley_rrl *r, const struct rr
 	return (__u32)(rrl_hash(r, words, 1) >> 32) % r->slip ? RRL_DROPPED : RRL_SLIPS;
 }
 
-/* ---- The list ----------------------------------------------------------------------------------- */
+/* ---- The list -------------------------------------------------------------------------------- */
 
 #define RRL_LIST_PROBES 4
 #define RRL_LIST_REST_S 60 /* after which a prefix gives way to another one */
@@ -458,7 +470,8 @@ struct rrl_listed {
 	__u32 bits;
 };
 
-/* Prefix i of the client. By a loop, since an index that is not a constant would need tables in memory. */
+/* Prefix i of the client. By a loop, since an index that is not a constant would need tables in
+ * memory. */
 RRL_INLINE void rrl_listed_of(struct rrl_listed *p, const struct volley_rrl *r,
 			      const struct rrl_client *c, int which)
 {

@@ -1,12 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Answers that many names share: an entry's body is the same octets for each of them, but for its pointers into the question.
+ * Answers that many names share: an entry's body is the same octets for each of them, but for its
+ * pointers into the question.
  *
- *      entry's key      │ *  │ example.com │            body: ... pointer to example.com ...
- *      question         │ long-label │ example.com │    body: ... pointer + what the name is longer ...
+ *      entry's key      │ *  │ example.com │            body: pointer to example.com
+ *      question         │ long-label │ example.com │    body: pointer + the difference in length
  *
- * A pointer to the question's very begin stays as it is. userspace/engine/shared.h makes these entries.
+ * A pointer to the question's very begin stays as it is. userspace/engine/shared.h makes these
+ * entries.
  */
 #ifndef VOLLEY_XDP_SHARED_H
 #define VOLLEY_XDP_SHARED_H
@@ -21,8 +23,9 @@
 #define POINTER_BYTES   2
 
 /*
- * What lies behind the body of a shared answer, or NULL: that is none. Loops over its pointers load n_pointers anew: else clang
- * 19 takes from a comparison before them that VOLLEY_SHARED_POINTERS need not be compared with, and the verifier does not.
+ * What lies behind the body of a shared answer, or NULL: that is none. Loops over its pointers load
+ * n_pointers anew: else clang 19 takes from a comparison before them that VOLLEY_SHARED_POINTERS
+ * need not be compared with, and the verifier does not.
  */
 static __always_inline const struct volley_shared *shared_of(const struct volley_entry *e)
 {

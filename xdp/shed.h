@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * More goes up than the worker of a queue answers: what is dropped, before it costs a copy and a place
- * in the ring, and whose.
+ * More goes up than the worker of a queue answers: what is dropped, before it costs a copy and a
+ * place in the ring, and whose.
  *
  *   on its way = handed - taken
  *
@@ -11,15 +11,16 @@
  *     │ all goes up, │ a prefix that has sent less than the room     │ nothing goes up:
  *     │ unseen       │ that is left allows goes up; else DROP_SHARE  │ DROP_OVERLOAD
  *
- * This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6:2, 1998),
- * for prefixes in place of a switch's ports. It grows with the square of the room: when one prefix
- * floods, half of the limit is left for the others, when a hundred do, a twentieth. So nobody's rate is
- * known or set anywhere, and who is answered less than he asks is one of those who ask most.
+ * This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6:2,
+ * 1998), for prefixes in place of a switch's ports. It grows with the square of the room: when one
+ * prefix floods, half of the limit is left for the others, when a hundred do, a twentieth. So
+ * nobody's rate is known or set anywhere, and who is answered less than he asks is one of those who
+ * ask most.
  *
- * What a prefix has sent counts by turns: a turn is over when the worker has taken VOLLEY_TURN times the
- * limit, and then all counts are halved. So they follow what is answered, however fast that is. A slot
- * is found by a multiplier that is secret and changes by time: nobody can choose to share one, and
- * who shares one by chance does so for some seconds.
+ * What a prefix has sent counts by turns: a turn is over when the worker has taken VOLLEY_TURN
+ * times the limit, and then all counts are halved. So they follow what is answered, however fast
+ * that is. A slot is found by a multiplier that is secret and changes by time: nobody can choose to
+ * share one, and who shares one by chance does so for some seconds.
  *
  * The decision record is docs/decisions/0016-overload.md.
  */
@@ -70,8 +71,8 @@ static __always_inline __u32 shed_slot(__u64 prefix, __u64 secret, __u64 period)
 }
 
 /*
- * One that floods alone has sent 2 * VOLLEY_TURN * limit at the end of a turn: this with half of the
- * limit as room. turn_bits is log2(VOLLEY_TURN * limit).
+ * One that floods alone has sent 2 * VOLLEY_TURN * limit at the end of a turn: this with half of
+ * the limit as room. turn_bits is log2(VOLLEY_TURN * limit).
  */
 static __always_inline __u64 shed_allowed(const struct volley_queue *queue, __u64 room)
 {

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One pass over the folded name in hand, and the hash of each of its suffixes is a subtraction away: cpu->suffix_before has
- * the sum of the octets before it, each times a secret number for its distance from the end.
+ * One pass over the folded name in hand, and the hash of each of its suffixes is a subtraction
+ * away: cpu->suffix_before has the sum of the octets before it, each times a secret number for its
+ * distance from the end.
  */
 #ifndef VOLLEY_XDP_SUFFIXES_H
 #define VOLLEY_XDP_SUFFIXES_H
@@ -34,7 +35,8 @@ static long suffix_note(__u32 number, struct suffix_walk *walk)
 	cpu->suffix_from[at] = (__u8)from;
 	cpu->n_suffixes = (__u32)at + 1;
 	cpu->label_bytes =
-		name[from]; /* loaded anew each time, so all ends of the loop are one for the verifier */
+		/* loaded anew each time, so all ends of the loop are one for the verifier */
+		name[from];
 	for (i = 0; i <= LABEL_BYTES_MAX && i <= load_once(&cpu->label_bytes); i++)
 		sum += volley_names_part(walk->keys, name[bounded(from + i, DNS_NAME_MAX)],
 					 to_end - i);

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Hits that are told: one in state->tap_every on average, with random gaps. The answer as it leaves, from its IP header on,
- * goes to a ring of this processor; userspace looks there several times in a hundredth of a second, so nobody is woken.
+ * Hits that are told: one in state->tap_every on average, with random gaps. The answer as it
+ * leaves, from its IP header on, goes to a ring of this processor; userspace looks there several
+ * times in a hundredth of a second, so nobody is woken.
  */
 #ifndef VOLLEY_XDP_TAP_H
 #define VOLLEY_XDP_TAP_H

@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Queries that an L4 balancer sends on within a tunnel: one layer of it is taken off, and the answer
- * goes straight to the client, as if the query had come without.
+ * Queries that an L4 balancer sends on within a tunnel: one layer of it is taken off, and the
+ * answer goes straight to the client, as if the query had come without.
  *
  *   query   │ Ethernet, VLAN │ IP │ IP │ UDP │ DNS              IPIP (RFC 2003, 2473, 4213)
  *           │ Ethernet, VLAN │ IP │ UDP │ IP │ UDP │ DNS        GUE, variant 1
  *           │ Ethernet, VLAN │ IP │ UDP │ GUE │ IP │ UDP │ DNS  GUE, variant 0 without flags
  *   answer  │ Ethernet, VLAN │ IP │ UDP │ DNS
  *
- * A tunnel is ours if it ends at an address of this host, and what is in it asks a service address. A
- * router passes on the tunnels of others, often with the very same anycast address in them. Where the link has a list
- * of sources, it also comes from one of these.
+ * A tunnel is ours if it ends at an address of this host, and what is in it asks a service address.
+ * A router passes on the tunnels of others, often with the very same anycast address in them. Where
+ * the link has a list of sources, it also comes from one of these.
  *
  * Nothing is written before the answer has room: what goes up or passes is as it came, so that the
  * kernel's tunnel devices go on working. userspace/port/frame.c does the same for what goes up.
@@ -35,8 +35,8 @@ struct inner {
 };
 
 /*
- * Steps over UDP and GUE. The outer checksum is not looked at, as none is; over IPv6, too, it may be 0
- * (RFC 6935 section 5). False: not understood.
+ * Steps over UDP and GUE. The outer checksum is not looked at, as none is; over IPv6, too, it may
+ * be 0 (RFC 6935 section 5). False: not understood.
  */
 static __always_inline int skip_gue(struct inner *in)
 {
@@ -87,8 +87,8 @@ static __always_inline int is_whole(const struct inner *in)
 }
 
 /*
- * What packet_ip() leaves where there is UDP, and the protocol: of a header that it took otherwise. False:
- * cut short.
+ * What packet_ip() leaves where there is UDP, and the protocol: of a header that it took otherwise.
+ * False: cut short.
  */
 static __always_inline int tunnel_outer(struct xdp_md *ctx, struct volley_cpu *cpu)
 {
@@ -119,7 +119,8 @@ static __always_inline int tunnel_outer(struct xdp_md *ctx, struct volley_cpu *c
 	return 1;
 }
 
-/* The outer source as in a struct volley_prefix. A whole IPv4 or IPv6 header is there, or it is nobody's. */
+/* The outer source as in a struct volley_prefix. A whole IPv4 or IPv6 header is there, or it is
+ * nobody's. */
 static __always_inline void tunnel_source(struct xdp_md *ctx, const struct volley_cpu *cpu,
 					  __u64 source[2])
 {
@@ -164,8 +165,8 @@ static __always_inline int tunnel_is_believed(struct xdp_md *ctx, const struct v
 }
 
 /*
- * If a tunnel of ours begins there, l3_offset is where the header within is, and that header's EtherType
- * is returned; else a reason to pass, negative, or 0: it is no tunnel of ours.
+ * If a tunnel of ours begins there, l3_offset is where the header within is, and that header's
+ * EtherType is returned; else a reason to pass, negative, or 0: it is no tunnel of ours.
  */
 static __always_inline int tunnel_enter(struct xdp_md *ctx, struct volley_cpu *cpu,
 					const struct volley_state *state,
@@ -195,8 +196,8 @@ static __always_inline int tunnel_enter(struct xdp_md *ctx, struct volley_cpu *c
 }
 
 /*
- * A packet that packet_parse() passes for `reason`: is it ours within a tunnel? Then `cpu` is filled as
- * there, with tunnel_bytes, and it is -1; else a reason to pass.
+ * A packet that packet_parse() passes for `reason`: is it ours within a tunnel? Then `cpu` is
+ * filled as there, with tunnel_bytes, and it is -1; else a reason to pass.
  */
 static __always_inline int tunnel_parse(struct xdp_md *ctx, struct volley_cpu *cpu,
 					const struct volley_state *state,
@@ -220,8 +221,8 @@ static __always_inline int tunnel_parse(struct xdp_md *ctx, struct volley_cpu *c
 }
 
 /*
- * By how much the frame must grow, if it were `grow` with the tunnel. It is not made shorter yet: see
- * tunnel_cut().
+ * By how much the frame must grow, if it were `grow` with the tunnel. It is not made shorter yet:
+ * see tunnel_cut().
  */
 static __always_inline int tunnel_growth(const struct volley_cpu *cpu, int grow)
 {
@@ -250,8 +251,8 @@ static __always_inline int tunnel_leave(struct xdp_md *ctx, struct volley_cpu *c
 }
 
 /*
- * Cuts off what is behind the answer, which is the last thing to do: the query's parts lie there until
- * they are moved.
+ * Cuts off what is behind the answer, which is the last thing to do: the query's parts lie there
+ * until they are moved.
  */
 static __always_inline int tunnel_cut(struct xdp_md *ctx, __u32 frame_bytes)
 {

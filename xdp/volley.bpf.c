@@ -34,7 +34,8 @@
 #include "xdp/lookup.h"
 #include "xdp/count.h"
 
-/* A filter: xdp/names.h. This map and the next one stand before the headers whose functions look at them. */
+/* A filter: xdp/names.h. This map and the next one stand before the headers whose functions look at
+ * them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -195,8 +196,8 @@ static __always_inline struct volley_entry *find_in(struct volley_cpu *cpu, __u6
 
 /*
  * The first entry with this hash, or NULL. There is one for each view at most, but for a moment in
- * which two threads publish it. Its key, whether it is valid and for whom are looked at behind this,
- * and not in each slot.
+ * which two threads publish it. Its key, whether it is valid and for whom are looked at behind
+ * this, and not in each slot.
  */
 static __always_inline struct volley_entry *find(struct volley_cpu *cpu,
 						 const struct volley_state *state, __u64 hash)
@@ -206,7 +207,8 @@ static __always_inline struct volley_entry *find(struct volley_cpu *cpu,
 	return e ? e : find_in(cpu, hash, volley_bucket2(hash, state->n_buckets));
 }
 
-/* The shared answer of this kind is the entry at cpu->location: -1, or a reason to go up. Verified by itself, once. */
+/* The shared answer of this kind is the entry at cpu->location: -1, or a reason to go up. Verified
+ * by itself, once. */
 __noinline int find_shared(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind)
 {
 	const struct volley_entry *e;
@@ -222,13 +224,15 @@ __noinline int find_shared(struct volley_cpu *cpu, const struct volley_state *st
 }
 
 /*
- * The entry that was found may be of a newer version than what the walk has read. Names and points are added before a version is
- * served, and its answers are published behind that: so where the filter and the leaf say the same as before, they are
- * those of this entry as well. -1, or a reason to go up.
+ * The entry that was found may be of a newer version than what the walk has read. Names and points
+ * are added before a version is served, and its answers are published behind that: so where the
+ * filter and the leaf say the same as before, they are those of this entry as well. -1, or a reason
+ * to go up.
  */
 static __always_inline int find_again(struct volley_cpu *cpu, const struct volley_state *state)
 {
-	/* It is 0 and stays so: a full barrier, in BPF as well. What follows is read behind the entry. */
+	/* It is 0 and stays so: a full barrier, in BPF as well. What follows is read behind the
+	 * entry. */
 	if (__sync_val_compare_and_swap(&cpu->fence, 0, 0))
 		return VOLLEY_UP_MISS;
 	return deny_again(cpu, state);
@@ -241,8 +245,9 @@ static __always_inline struct volley_region_note *region_note(struct volley_cpu 
 }
 
 /*
- * cpu->region_at and region_id are those of the zone, if they are noted and the region has not been replaced since: 1, else 0. The
- * zone's denial, which they come from, may be dead by now. The interval's entry is of the same zone, and is looked at then.
+ * cpu->region_at and region_id are those of the zone, if they are noted and the region has not been
+ * replaced since: 1, else 0. The zone's denial, which they come from, may be dead by now. The
+ * interval's entry is of the same zone, and is looked at then.
  */
 static __always_inline int is_region_noted(struct volley_cpu *cpu)
 {
@@ -256,7 +261,8 @@ static __always_inline int is_region_noted(struct volley_cpu *cpu)
 	return 1;
 }
 
-/* Takes the zone's region from its denial, which is the entry at cpu->location, and notes it: -1, or a reason to go up. */
+/* Takes the zone's region from its denial, which is the entry at cpu->location, and notes it: -1,
+ * or a reason to go up. */
 static __always_inline int find_region(struct volley_cpu *cpu)
 {
 	const struct volley_entry *e = entry_at(&volley_store, cpu->location);
@@ -280,7 +286,8 @@ static __always_inline int find_region(struct volley_cpu *cpu)
 	return -1;
 }
 
-/* The entry of the name's interval in the zone's region is at cpu->location: -1, or a reason to go up. */
+/* The entry of the name's interval in the zone's region is at cpu->location: -1, or a reason to go
+ * up. */
 __noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *state,
 			     __u32 expanded)
 {
@@ -296,7 +303,8 @@ __noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *
 	return reason < 0 ? interval_again(cpu, cpu->region_at, cpu->region_id) : reason;
 }
 
-/* What find_for_name() does for queries with DO, of a zone that has a denial. Expanded: a wildcard may stand for the name. */
+/* What find_for_name() does for queries with DO, of a zone that has a denial. Expanded: a wildcard
+ * may stand for the name. */
 static __always_inline int find_with_proofs(struct volley_cpu *cpu,
 					    const struct volley_state *state, __u32 expanded)
 {
@@ -338,8 +346,8 @@ __noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *
 }
 
 /*
- * The shared answer to a query, or NULL and in cpu->reason a reason to go up. A few go up all the same: the worker's answer
- * shows whether the driver's would be right (userspace/engine/shield.h).
+ * The shared answer to a query, or NULL and in cpu->reason a reason to go up. A few go up all the
+ * same: the worker's answer shows whether the driver's would be right (userspace/engine/shield.h).
  */
 static __always_inline struct volley_entry *look_for_shared(struct volley_cpu *cpu,
 							    const struct volley_state *state)
@@ -375,8 +383,8 @@ static __always_inline struct volley_entry *find_own(struct volley_cpu *cpu,
 }
 
 /*
- * Most of the last answers were shared ones. Read anew each time, since the stack has no room to keep it; a look that finds
- * nothing does not change it.
+ * Most of the last answers were shared ones. Read anew each time, since the stack has no room to
+ * keep it; a look that finds nothing does not change it.
  */
 static __always_inline int is_flood(const struct volley_cpu *cpu)
 {
@@ -387,9 +395,10 @@ static __always_inline int is_flood(const struct volley_cpu *cpu)
 _Static_assert(VOLLEY_N_REASONS <= REASON_MASK, "a reason that is kept in memory");
 
 /*
- * The answer to a query, or NULL and in cpu->reason a reason to go up. An entry of the name's own is looked for first, unless most
- * answers are shared ones, as under an attack with random names: then nobody waits for the two buckets, which have no entry for
- * such a name. Either order gives the same answer: a name that our zones do not have has no other one.
+ * The answer to a query, or NULL and in cpu->reason a reason to go up. An entry of the name's own
+ * is looked for first, unless most answers are shared ones, as under an attack with random names:
+ * then nobody waits for the two buckets, which have no entry for such a name. Either order gives
+ * the same answer: a name that our zones do not have has no other one.
  */
 static __always_inline struct volley_entry *find_answer(struct volley_cpu *cpu,
 							const struct volley_state *state)
@@ -405,7 +414,8 @@ static __always_inline struct volley_entry *find_answer(struct volley_cpu *cpu,
 	return e;
 }
 
-/* Says once that the answer expires soon and is still asked for. When nobody listens nothing is lost. */
+/* Says once that the answer expires soon and is still asked for. When nobody listens nothing is
+ * lost. */
 static __always_inline void ask_anew(struct volley_cpu *cpu, struct volley_entry *e)
 {
 	if (e->refreshing || e->expires_s - cpu->now_s > e->refresh_s)
@@ -537,8 +547,8 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 }
 
 /*
- * -1 to hand it up, or a reason to drop it. Without a socket nobody works there, whatever a daemon that
- * was killed has left in `queue`.
+ * -1 to hand it up, or a reason to drop it. Without a socket nobody works there, whatever a daemon
+ * that was killed has left in `queue`.
  */
 static __always_inline int shed(struct xdp_md *ctx, struct volley_cpu *cpu,
 				const struct volley_state *state, struct volley_queue *queue)
@@ -656,9 +666,10 @@ DROPPED:
 }
 
 /*
- * A room that no other run of this CPU is in, or NULL. Atomic, since a run may be preempted here, too.
- * *key is 0 before and after, has a slot of the stack to itself, so that its value is known, and there is
- * no loop: so each room is for the verifier what room 0 is, and it walks what follows once, not twice.
+ * A room that no other run of this CPU is in, or NULL. Atomic, since a run may be preempted here,
+ * too. *key is 0 before and after, has a slot of the stack to itself, so that its value is known,
+ * and there is no loop: so each room is for the verifier what room 0 is, and it walks what follows
+ * once, not twice.
  */
 static __always_inline struct volley_cpu *take_room(__u32 *key)
 {
@@ -682,7 +693,8 @@ static __always_inline void leave_room(struct volley_cpu *cpu)
 	*(volatile __u32 *)&cpu->in_use = 0;
 }
 
-/* magic is read before realtime, and written behind it: a run that answers knows which kernel this is. */
+/* magic is read before realtime, and written behind it: a run that answers knows which kernel this
+ * is. */
 SEC("xdp")
 int volley(struct xdp_md *ctx)
 {

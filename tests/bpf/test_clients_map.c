@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The driver's map of clients beside the engine's table, made of the same prefixes: the same views for
- * every address, and while one list follows another never a view that a client has not in both.
+ * The driver's map of clients beside the engine's table, made of the same prefixes: the same views
+ * for every address, and while one list follows another never a view that a client has not in both.
  */
 #include <arpa/inet.h>
 #include <errno.h>

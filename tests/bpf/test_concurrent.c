@@ -8,8 +8,8 @@
  *
  * Bodies follow from the name and a version, so an answer tells by itself if it is whole and whose
  * it is; lengths and checksums are verified by code that knows nothing of Volley. The keeper's
- * grace period is the real one. Before a segment is free, its entries are overwritten: had a program
- * still run on one of them, its answer would show it.
+ * grace period is the real one. Before a segment is free, its entries are overwritten: had a
+ * program still run on one of them, its answer would show it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static uint64_t draw(uint64_t *seed)
 	return (r >> 8) % (r & 1 ? N_NAMES : N_NAMES / 16);
 }
 
-/* ---- Writers and the keeper ---------------------------------------------------------------------- */
+/* ---- Writers and the keeper ------------------------------------------------------------------ */
 
 static void write_one(struct cache_writer *writer, uint64_t *seed)
 {
@@ -113,7 +113,7 @@ static int wait_and_overwrite(void *grace)
 	return err;
 }
 
-/* ---- Askers --------------------------------------------------------------------------------------- */
+/* ---- Askers ---------------------------------------------------------------------------------- */
 
 /* The answer's body is the whole, or the short form, of some version of this number's. */
 static void check_body(const struct pkt_answer *a, uint64_t number, struct asked *sums)
@@ -215,7 +215,7 @@ static void *ask_all(void *arg)
 	return NULL;
 }
 
-/* ---- The test -------------------------------------------------------------------------------------- */
+/* ---- The test -------------------------------------------------------------------------------- */
 
 static int open_world(void **state)
 {
@@ -334,7 +334,7 @@ static void test_every_answer_is_whole(void **state)
 	check_counters();
 }
 
-/* ---- Programs alone -------------------------------------------------------------------------------- */
+/* ---- Programs alone -------------------------------------------------------------------------- */
 
 #define N_HOT    4
 #define ALIVE_NS 15000u

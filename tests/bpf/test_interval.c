@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xdp/interval.h, built natively, against the search of userspace (engine/intervals.h): regions of few and many points, and
- * at, before and behind each of these; points that came later; damaged heads.
+ * xdp/interval.h, built natively, against the search of userspace (engine/intervals.h): regions of
+ * few and many points, and at, before and behind each of these; points that came later; damaged
+ * heads.
  */
 #include "xdp/native.h"
 
@@ -140,7 +141,8 @@ static void driver_finds_the_point_below(void **state)
 		if (points[i] - points[i - 1] < 2)
 			continue;
 		assert_int_equal(look(points[i] - 1, AT, ID), -1);
-		/* Before the first point of a leaf nothing of the leaf lies below: its separator begins it. */
+		/* Before the first point of a leaf nothing of the leaf lies below: its separator
+		 * begins it. */
 		assert_true(cpu.interval == points[i - 1]);
 	}
 }
@@ -183,7 +185,8 @@ static void salt_is_of_the_region(void **state)
 	assert_true(look(1ull << 56, AT, ID) >= 0);
 }
 
-/* A point that comes, a mark, or another region behind the look-up: what was found does not hold any more. */
+/* A point that comes, a mark, or another region behind the look-up: what was found does not hold
+ * any more. */
 static void found_again(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xdp/nsec3.h, built natively, against zone/nsec3.h: names of all lengths, each suffix of them, salts of all lengths, and an octet
- * of rubbish wherever the message is not.
+ * xdp/nsec3.h, built natively, against zone/nsec3.h: names of all lengths, each suffix of them,
+ * salts of all lengths, and an octet of rubbish wherever the message is not.
  */
 #include "xdp/native.h"
 

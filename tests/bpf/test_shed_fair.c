@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who is answered in an overload: xdp/shed.h, built natively, before a worker that answers one message
- * a tick while prefixes ask at rates of their own.
+ * Who is answered in an overload: xdp/shed.h, built natively, before a worker that answers one
+ * message a tick while prefixes ask at rates of their own.
  *
  *   prefixes ─► shed.h ─► on their way (only their number) ─► worker, 1 a tick
  *

@@ -8,8 +8,8 @@
  *          ├─► engine with the cache ─► reply ────────────┼─► all the same, or up and unchanged
  *          └─► engine without a cache ─► reply ───────────┘
  *
- * Where there are rate limits, driver and engines have a table of loads each, and the driver's is charged for what it
- * hands up, as a worker would charge it.
+ * Where there are rate limits, driver and engines have a table of loads each, and the driver's is
+ * charged for what it hands up, as a worker would charge it.
  *
  * Over generated queries with a fixed seed (tests/lib/querygen.h), under several settings. QUERIES
  * in the environment is the number of queries in all, SEED the seed.
@@ -139,7 +139,8 @@ static void serve_zones(struct truth *t)
 	assert_int_equal(zone_set_new(&t->zones.set, t->members, N_ZONES), 0);
 }
 
-/* The same limits and secret keys for each. Loads do not decay: how many are over a limit depends on no clock. */
+/* The same limits and secret keys for each. Loads do not decay: how many are over a limit depends
+ * on no clock. */
 static void limits_open(struct side *l, const struct limiter *maps,
 			const struct limiter_config *config)
 {
@@ -350,7 +351,8 @@ static void charge_for_worker(struct truth *t, const uint8_t *dns, size_t bytes,
 			 LIMITER_GIVEN);
 }
 
-/* The driver: the engine's reply in a right frame, or the frame unchanged, or nothing where the engine sends nothing. */
+/* The driver: the engine's reply in a right frame, or the frame unchanged, or nothing where the
+ * engine sends nothing. */
 static void check_driver(struct truth *t, const struct passage *r, const uint8_t *dns, size_t n,
 			 const uint8_t *reply, size_t reply_bytes)
 {

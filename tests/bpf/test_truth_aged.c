@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two answerers, one truth, for answers from upstream: what the driver sends is byte for byte what the
- * engine sends, of any age, to clients that may recurse; to others it sends nothing.
+ * Two answerers, one truth, for answers from upstream: what the driver sends is byte for byte what
+ * the engine sends, of any age, to clients that may recurse; to others it sends nothing.
  *
- *   drawn answers ─► cache_publish() ─► made older ─┬─► engine ─────► reply ─┐
- *   drawn queries ──────────────────────────────────┴─► XDP program ─► frame ┴─► the same, or up and unchanged
+ *   drawn answers ─► cache_publish() ─► made older ─┬─► engine ─────► reply ─┐ the same,
+ *   drawn queries ──────────────────────────────────┴─► XDP program ─► frame ┴ or up and unchanged
  *
  * QUERIES in the environment is the number of queries, SEED the seed.
  */

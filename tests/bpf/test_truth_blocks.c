@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two answerers, one truth about blocks: over generated queries (tests/lib/querygen.h), and blocks that come, change and
- * go all the time, driver and engine say the same of each, octet by octet, and what the driver leaves to the engine
- * is what it cannot answer.
+ * Two answerers, one truth about blocks: over generated queries (tests/lib/querygen.h), and blocks
+ * that come, change and go all the time, driver and engine say the same of each, octet by octet,
+ * and what the driver leaves to the engine is what it cannot answer.
  *
  * QUERIES in the environment is the number of queries, SEED the seed.
  */
@@ -116,14 +116,15 @@ static void truth_close(void)
 	bpfmaps_close(&t.maps);
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static uint32_t draw_action(void)
 {
 	return 1 + querygen_draw(&t.g, VOLLEY_BLOCK_N_ACTIONS - 1);
 }
 
-/* Until then, of which half is over: the driver's second is the engine's (see wait_within_second()). */
+/* Until then, of which half is over: the driver's second is the engine's (see
+ * wait_within_second()). */
 static uint32_t draw_expiry(void)
 {
 	return querygen_draw(&t.g, 2) ? VOLLEY_NEVER :
@@ -203,7 +204,7 @@ static void forget_blocks(void)
 		assert_true(block_table_remove(&t.lab.table, &keys[i]));
 }
 
-/* ---- Both --------------------------------------------------------------------------------------- */
+/* ---- Both ------------------------------------------------------------------------------------ */
 
 static uint32_t wall_s(void)
 {
@@ -254,7 +255,8 @@ static enum volley_block_action engine_verdict(const struct engine_counters *a,
 	return b->block_truncated != a->block_truncated ? VOLLEY_BLOCK_TRUNCATE : VOLLEY_BLOCK_NONE;
 }
 
-/* What the driver leaves to an engine although it is blocked: what it does not understand, and no misses. */
+/* What the driver leaves to an engine although it is blocked: what it does not understand, and no
+ * misses. */
 static bool may_go_up(int reason)
 {
 	return reason >= VOLLEY_UP_NO_ROOM && reason <= VOLLEY_UP_OPTIONS;

@@ -4,16 +4,18 @@
  * Two answerers, one truth: names that do not exist (xdp/deny.h).
  *
  *   zones at random ─► filter of names ─► served
- *   query ─┬─► frame ─► XDP program ─┬─ an answer: octet for octet that of an engine without a cache
+ *   query ─┬─► frame ─► XDP program ─┬─ an answer: the octets of an engine without a cache
  *          │                         └─ up, and unchanged
  *          └─► engine with the cache ─► publishes answers and denials
  *
- * The zones lie in each other, and have deep empty non-terminals, wildcards, cuts, DNAMEs, aliases, odd labels and names in
- * their SOA that a question may point to. Behind half of the queries of a set of zones each zone is edited: names are added
- * before they are served, and denials of the driver are compared with the new version.
+ * The zones lie in each other, and have deep empty non-terminals, wildcards, cuts, DNAMEs, aliases,
+ * odd labels and names in their SOA that a question may point to. Behind half of the queries of a
+ * set of zones each zone is edited: names are added before they are served, and denials of the
+ * driver are compared with the new version.
  *
- * The engine's own comparison (engine/given.h) sees some of the queries that the driver has answered, too. It finds no fault, and
- * decides nothing while answers of before may be in the cache.
+ * The engine's own comparison (engine/given.h) sees some of the queries that the driver has
+ * answered, too. It finds no fault, and decides nothing while answers of before may be in the
+ * cache.
  *
  * QUERIES in the environment is the number of queries in all, ZONES that of zones, SEED the seed.
  */
@@ -109,7 +111,7 @@ static unsigned long from_environment(const char *variable, unsigned long otherw
 	return text ? strtoul(text, NULL, 0) : otherwise;
 }
 
-/* ---- Zones -------------------------------------------------------------------------------------- */
+/* ---- Zones ----------------------------------------------------------------------------------- */
 
 /* A name below the origin, relative; at most five labels. */
 static void draw_relative(char *text)
@@ -250,7 +252,7 @@ static struct zone *draw_signed(struct truth *t)
 	return sign(t);
 }
 
-/* ---- Serving ------------------------------------------------------------------------------------ */
+/* ---- Serving --------------------------------------------------------------------------------- */
 
 static int no_grace(void *user)
 {
@@ -477,7 +479,7 @@ static void edit_all(struct truth *t, uint64_t nth)
 		edit_signed(t, nth);
 }
 
-/* ---- Queries ------------------------------------------------------------------------------------ */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 /* A name in or near a zone, some letters upper case. */
 static void draw_name(const struct truth *t, uint8_t *name)
@@ -696,7 +698,8 @@ static void test_denials(void **state)
 	print_message("           shared with proofs: %lu with NSEC, %lu with NSEC3\n",
 		      t.n_proved[ZONE_CHAIN_NSEC], t.n_proved[ZONE_CHAIN_NSEC3]);
 	print_message(
-		"           the engine compared %lu shared answers, and could not decide about %lu\n",
+		"           the engine compared %lu shared answers, and could not decide about "
+		"%lu\n",
 		t.n_compared, t.n_undecided);
 	for (int r = 0; r < VOLLEY_N_REASONS; r++)
 		if (counts[r])

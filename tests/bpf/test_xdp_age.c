@@ -180,7 +180,8 @@ static void try_offset(void **state, const uint8_t *name, uint16_t n, uint16_t o
 		      VOLLEY_HIT_FULL);
 }
 
-/* At each offset, in bodies that are copied by words and by the kernel, behind questions of both parities. */
+/* At each offset, in bodies that are copied by words and by the kernel, behind questions of both
+ * parities. */
 static void test_offsets(void **state)
 {
 	static const char *const names[] = { "ab.example", "abc.example" };
@@ -247,7 +248,8 @@ static void test_forms(void **state)
 	}
 }
 
-/* An answer that is whole over TCP alone: the driver says so, but does not reach the list of its TTLs. */
+/* An answer that is whole over TCP alone: the driver says so, but does not reach the list of its
+ * TTLs. */
 static void test_long(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -298,7 +300,8 @@ static void test_number(void **state)
 	}
 }
 
-/* What a damaged entry may say: that its last TTL goes beyond the body, or its list beyond the entry. */
+/* What a damaged entry may say: that its last TTL goes beyond the body, or its list beyond the
+ * entry. */
 static void test_damaged(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -332,7 +335,8 @@ static void test_damaged(void **state)
 	xdp_expect_answer(w, "whole again", frame, n, VOLLEY_HIT_FULL, &result, &answer);
 }
 
-/* Any offsets in any order: up, or an answer that differs from that without TTLs in the body alone. */
+/* Any offsets in any order: up, or an answer that differs from that without TTLs in the body
+ * alone. */
 static void test_any_offsets(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks in the driver: each action, for prefixes of both families, names and types, with VLAN tags and in tunnels, for
- * hits, misses and messages that are malformed; until they expire, and as long as somebody has been heard of. That
- * driver and engine say the same is in test_truth_blocks.c.
+ * Blocks in the driver: each action, for prefixes of both families, names and types, with VLAN tags
+ * and in tunnels, for hits, misses and messages that are malformed; until they expire, and as long
+ * as somebody has been heard of. That driver and engine say the same is in test_truth_blocks.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,7 +114,7 @@ static void expect_reply(struct xdp_world *w, size_t n, size_t plain_n, int reas
 	}
 }
 
-/* ---- Each action -------------------------------------------------------------------------------- */
+/* ---- Each action ----------------------------------------------------------------------------- */
 
 static void check_way(struct xdp_world *w, unsigned int way, const char *name)
 {
@@ -185,7 +185,7 @@ static void test_without_edns(void **state)
 	blocklab_close(&lab);
 }
 
-/* ---- Which one decides -------------------------------------------------------------------------- */
+/* ---- Which one decides ----------------------------------------------------------------------- */
 
 static void expect_hit(struct xdp_world *w, size_t n, size_t plain_n)
 {
@@ -237,7 +237,7 @@ static void test_expiry(void **state)
 	blocklab_close(&lab);
 }
 
-/* ---- What is malformed -------------------------------------------------------------------------- */
+/* ---- What is malformed ----------------------------------------------------------------------- */
 
 static void test_malformed(void **state)
 {
@@ -278,7 +278,7 @@ static void test_many_labels(void **state)
 	blocklab_close(&lab);
 }
 
-/* ---- Counters ----------------------------------------------------------------------------------- */
+/* ---- Counters -------------------------------------------------------------------------------- */
 
 /* What is dropped or answered here is counted here, and what goes up is not. */
 static void test_counts(void **state)

@@ -234,8 +234,8 @@ static void test_behind_collision(void **state)
 }
 
 /*
- * Publishing leaves one entry of a key. Should there be two for a moment, the first one counts: a dead
- * one hides a valid one, which costs a query that goes up and never a wrong answer.
+ * Publishing leaves one entry of a key. Should there be two for a moment, the first one counts: a
+ * dead one hides a valid one, which costs a query that goes up and never a wrong answer.
  */
 static void test_before_valid(void **state)
 {

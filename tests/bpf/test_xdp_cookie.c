@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * COOKIE and NSID by the driver: the vectors of RFC 9018 appendix A, and what it leaves to the engine.
- * That it always answers as the engine does is in test_truth.c.
+ * COOKIE and NSID by the driver: the vectors of RFC 9018 appendix A, and what it leaves to the
+ * engine. That it always answers as the engine does is in test_truth.c.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -479,7 +479,8 @@ static void set_nsid(struct volley_options *o, uint32_t bytes)
 		o->nsid_sum += (uint64_t)o->nsid[i] << (i & 1 ? 8 : 0);
 }
 
-/* By words and by the helper, alone and behind a cookie, with an extended error behind it and without. */
+/* By words and by the helper, alone and behind a cookie, with an extended error behind it and
+ * without. */
 static void test_every_length_of_nsid(void **state)
 {
 	static const uint8_t ede[6] = { 0, 15, 0, 2, 0, 22 };

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames in several buffers, as a driver gives them to a program that is loaded for them (BPF_F_XDP_HAS_FRAGS): the
- * program sees the first buffer. A test run makes it of the first 3,520 octets.
+ * Frames in several buffers, as a driver gives them to a program that is loaded for them
+ * (BPF_F_XDP_HAS_FRAGS): the program sees the first buffer. A test run makes it of the first 3,520
+ * octets.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +56,8 @@ static void test_one_buffer(void **state)
 	}
 }
 
-/* A query that would be answered, whose frame goes on for more than one buffer: none is, whatever its answer's length. */
+/* A query that would be answered, whose frame goes on for more than one buffer: none is, whatever
+ * its answer's length. */
 static void test_padding_in_more_buffers(void **state)
 {
 	static const uint16_t bodies[] = { 0, 40, 300, BODY_LARGE };

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rate limits in the driver: how many answers a client gets, what is told behind that, who is exempt; and that driver and
- * userspace come to the same verdict on each of many queries, by a clock that the test moves.
+ * Rate limits in the driver: how many answers a client gets, what is told behind that, who is
+ * exempt; and that driver and userspace come to the same verdict on each of many queries, by a
+ * clock that the test moves.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,7 +78,8 @@ static const struct client ipv6 = { .ipv6 = true, .address = { 0x20, 1, 0x0d, 0x
 static const struct client ipv6_beside = { .ipv6 = true,
 					   .address = { 0x20, 1, 0x0d, 0xb8, 1, [15] = 1 } };
 
-/* Time stands still: a load loses nothing between two runs, whatever the real clock does meanwhile. */
+/* Time stands still: a load loses nothing between two runs, whatever the real clock does
+ * meanwhile. */
 static void stop_decay(struct xdp_world *w)
 {
 	memset(w->maps.limiter.rrl->decay, 0xff, sizeof(w->maps.limiter.rrl->decay));
@@ -91,7 +93,8 @@ static void test_exact(void **state)
 
 	stop_decay(w);
 	for (size_t i = 0; i < 2; i++) {
-		/* The 65th has no room, for a load without decay is a unit too small where the clock ticks. */
+		/* The 65th has no room, for a load without decay is a unit too small where the
+		 * clock ticks. */
 		for (unsigned int n = 0; n < ANSWERS; n++) {
 			run(w, clients[i][0], (uint16_t)n);
 			assert_int_equal(result.reason, VOLLEY_HIT_FULL);
@@ -224,7 +227,8 @@ static void test_exempt(void **state)
 	assert_int_equal(result.reason, VOLLEY_HIT_SLIPPED);
 }
 
-/* What goes up for want of room is the worker's to charge. A damaged entry has none, whatever the frame. */
+/* What goes up for want of room is the worker's to charge. A damaged entry has none, whatever the
+ * frame. */
 static void test_no_room_costs_nothing(void **state)
 {
 	const struct client *const clients[] = { &ipv4, &ipv6 };
@@ -251,7 +255,7 @@ static void test_no_room_costs_nothing(void **state)
 	}
 }
 
-/* ---- Two answerers, one truth ------------------------------------------------------------------- */
+/* ---- Two answerers, one truth ---------------------------------------------------------------- */
 
 /* What the driver's clock said in the run that was the last on this CPU. */
 static uint32_t driver_ms(struct xdp_world *w, int cpu)
@@ -295,8 +299,9 @@ static int reason_of(enum limiter_verdict verdict)
 }
 
 /*
- * Each answerer has a table of its own and sees the same queries at the same millisecond: the one that the driver read,
- * and what the test has added to it. The first stage is as in use. QUERIES in the environment is the number of queries.
+ * Each answerer has a table of its own and sees the same queries at the same millisecond: the one
+ * that the driver read, and what the test has added to it. The first stage is as in use. QUERIES in
+ * the environment is the number of queries.
  */
 static void test_two_answerers(void **state)
 {

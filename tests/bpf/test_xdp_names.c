@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In which order the program looks for an answer, and what it notes of a zone's region. What the answers are like is compared with the
- * engine's by test_truth_denials.
+ * In which order the program looks for an answer, and what it notes of a zone's region. What the
+ * answers are like is compared with the engine's by test_truth_denials.
  *
  *      wilds.test   a wildcard, without signatures     ┐ tests/lib/sharedzones.h
  *      nsec1.test   names and NSEC, asked with DO      ┘
@@ -134,7 +134,8 @@ static int ask(enum sharedzone zone, uint32_t number)
 	return ask_for(name, zone == SHAREDZONE_WILD ? 0 : PKT_DO);
 }
 
-/* So many names that nobody has asked before, but for one of VOLLEY_CHECK_EVERY each is counted with this reason. */
+/* So many names that nobody has asked before, but for one of VOLLEY_CHECK_EVERY each is counted
+ * with this reason. */
 static void flood(enum sharedzone zone, uint32_t n, int reason)
 {
 	static uint32_t next = 2 * ASKED;
@@ -187,7 +188,8 @@ static void take(void **state)
 	assert_int_equal(bpfmaps_counters(&world.x.maps, &world.x.counted), 0);
 }
 
-/* ASKED has an entry of its own, and the wildcard's answer is the same: what is counted tells which of them was looked for first. */
+/* ASKED has an entry of its own, and the wildcard's answer is the same: what is counted tells which
+ * of them was looked for first. */
 static void test_order(void **state)
 {
 	uint8_t other[PKT_NAME_MAX];
@@ -228,7 +230,8 @@ static struct volley_shared *denial(void)
 	return (struct volley_shared *)(uintptr_t)cache_entry_body(entry);
 }
 
-/* A region that is replaced: what is noted of it serves nobody, and the zone's denial is looked up again. */
+/* A region that is replaced: what is noted of it serves nobody, and the zone's denial is looked up
+ * again. */
 static void test_region(void **state)
 {
 	const uint32_t free_line = N_LINES - 1;

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which answers the program says are to be fetched anew: those that are asked for and expire soon, once. */
+/* Which answers the program says are to be fetched anew: those that are asked for and expire soon,
+ * once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Service addresses, as userspace/bpf/services.c writes them and the program finds them: 256 of any shape, with and
- * without addresses at which tunnels end.
+ * Service addresses, as userspace/bpf/services.c writes them and the program finds them: 256 of any
+ * shape, with and without addresses at which tunnels end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,7 +94,8 @@ static void expect_end(struct xdp_world *w, const char *what, uint32_t i)
 		fail_msg("%s: end %u: %s", what, i, xdp_reason_name(result.reason));
 }
 
-/* Without tunnels, and with: each service is also an end, and the host's own addresses are some more. */
+/* Without tunnels, and with: each service is also an end, and the host's own addresses are some
+ * more. */
 static void check_all(struct xdp_world *w, const char *what)
 {
 	struct volley_state *s = w->maps.memory.state;

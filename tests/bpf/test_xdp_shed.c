@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is shed when the worker of a queue is behind, and what is not (xdp/shed.h): each branch of the
- * decision, by what the test writes into volley_queues and volley_shares.
+ * What is shed when the worker of a queue is behind, and what is not (xdp/shed.h): each branch of
+ * the decision, by what the test writes into volley_queues and volley_shares.
  *
- * Which slot a prefix has depends on the time, so every slot of every CPU gets the same; and what a test
- * finds out about slots it may try twice, since the time does not change that often.
+ * Which slot a prefix has depends on the time, so every slot of every CPU gets the same; and what a
+ * test finds out about slots it may try twice, since the time does not change that often.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static int sock = -1;
 
 static struct xdp_result result;
 
-/* --- The maps ------------------------------------------------------------------------------------ */
+/* --- The maps --------------------------------------------------------------------------------- */
 
 static struct volley_shares *new_shares(int *n_cpus)
 {
@@ -94,7 +94,7 @@ static uint32_t allowed(uint32_t room)
 	return 1 + room * room * 512 / (VOLLEY_TURN * LIMIT);
 }
 
-/* --- Packets ------------------------------------------------------------------------------------- */
+/* --- Packets ---------------------------------------------------------------------------------- */
 
 static struct xdp_world *take(void **state)
 {
@@ -137,7 +137,7 @@ static void expect_miss(struct xdp_world *w, const char *from, int reason)
 
 #define CLIENT "198.51.100.7"
 
-/* --- Tests --------------------------------------------------------------------------------------- */
+/* --- Tests ------------------------------------------------------------------------------------ */
 
 static void test_room(void **state)
 {
@@ -172,7 +172,8 @@ static void test_share(void **state)
 	}
 }
 
-/* Who has used up its rate limit is dropped as soon as the worker is behind, and who has not goes up. */
+/* Who has used up its rate limit is dropped as soon as the worker is behind, and who has not goes
+ * up. */
 static void test_over_the_rate_limit(void **state)
 {
 	const struct limiter_config limits = { .answers = 1, .slip = 1, .n_readers = 1 };

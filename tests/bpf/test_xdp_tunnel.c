@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queries in tunnels: what leaves is octet by octet what leaves for the same query without a tunnel, and
- * what the worker would send (userspace/port/frame.c takes the same frames apart). What is not
- * understood, or not ours, passes or goes up untouched.
+ * Queries in tunnels: what leaves is octet by octet what leaves for the same query without a
+ * tunnel, and what the worker would send (userspace/port/frame.c takes the same frames apart). What
+ * is not understood, or not ours, passes or goes up untouched.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,8 @@ static size_t build(bool ipv6, unsigned int n_tags)
 	return pkt_build(plain, &p, dns, pkt_ask(dns, &ask));
 }
 
-/* What the worker sends for the frame of n octets, with this DNS message. Its length, 0: it takes none. */
+/* What the worker sends for the frame of n octets, with this DNS message. Its length, 0: it takes
+ * none. */
 static size_t reply_of_worker(uint8_t *to, size_t n, const uint8_t *dns, size_t dns_bytes)
 {
 	uint32_t len = (uint32_t)n, at;
@@ -92,7 +93,8 @@ static void expect_same(struct xdp_world *w, const char *what, size_t n, const s
 	check_worker(what, n, a);
 }
 
-/* Bodies from none to large: cut at the tail, grown at the head, grown at the tail; padded frames, too. */
+/* Bodies from none to large: cut at the tail, grown at the head, grown at the tail; padded frames,
+ * too. */
 static void test_answers(void **state)
 {
 	struct pkt_answer a;
@@ -112,7 +114,8 @@ static void test_answers(void **state)
 	}
 }
 
-/* The source that is looked at is the client's, not the balancer's; it goes up, whole, where it may not. */
+/* The source that is looked at is the client's, not the balancer's; it goes up, whole, where it may
+ * not. */
 static void test_miss_goes_up_whole(void **state)
 {
 	struct xdp_world *w = take(state, 40);
@@ -150,8 +153,8 @@ static void test_every_truncation(void **state)
 }
 
 /*
- * Whatever one octet before the inner DNS message becomes: it passes as it came, or goes up so, or is
- * answered; and then the worker takes it, too, and sends the same.
+ * Whatever one octet before the inner DNS message becomes: it passes as it came, or goes up so, or
+ * is answered; and then the worker takes it, too, and sends the same.
  */
 static void test_every_octet_changed(void **state)
 {
@@ -311,7 +314,8 @@ static struct volley_prefix prefix_of(const uint8_t *octets, size_t at, size_t b
 	return p;
 }
 
-/* A tunnel of either family in turn; its outer source, where bit `wrong` is changed unless that is 128. */
+/* A tunnel of either family in turn; its outer source, where bit `wrong` is changed unless that is
+ * 128. */
 static void expect_source(struct xdp_world *w, unsigned int i, size_t wrong, bool is_believed)
 {
 	size_t n = build(i % 2, 0), at = PKT_ETH_BYTES + (tunnels[i].ipv6 ? 8 : 12);
@@ -329,7 +333,8 @@ static void expect_source(struct xdp_world *w, unsigned int i, size_t wrong, boo
 		xdp_expect_unchanged(w, tunnels[i].name, frame, n, VOLLEY_PASS_TUNNEL_SOURCE);
 }
 
-/* Each length of a prefix, at each place of the list: the last bit in it is looked at, and none behind it. */
+/* Each length of a prefix, at each place of the list: the last bit in it is looked at, and none
+ * behind it. */
 static void test_sources(void **state)
 {
 	static const uint8_t balancer4[4] = { 10, 0, 0, 9 }, balancer6[16] = { 1, [15] = 9 };

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For whom an entry is: its view, and the views that the longest prefix around the client may read. */
+/* For whom an entry is: its view, and the views that the longest prefix around the client may
+ * read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

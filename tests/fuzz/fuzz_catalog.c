@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is the records of a catalog, with what is usual in one told in an octet. What is read of it is
- * in order and found by its name; written as a catalog and read again it is the same; and from nothing to
- * it, and back, lead as many steps as it has members.
+ * The input is the records of a catalog, with what is usual in one told in an octet. What is read
+ * of it is in order and found by its name; written as a catalog and read again it is the same; and
+ * from nothing to it, and back, lead as many steps as it has members.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static unsigned take_octet(struct input *in)
 	return at ? *at : 0;
 }
 
-/* --- A zone of it -------------------------------------------------------------------------------- */
+/* --- A zone of it ----------------------------------------------------------------------------- */
 
 static int put(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl, const uint8_t *rdata,
 	       uint16_t rdata_bytes)
@@ -71,7 +71,8 @@ static void append(struct owner *o, const void *bytes, size_t n)
 	o->n += (unsigned)n;
 }
 
-/* "version", "<label>.zones", "group.<label>.zones", "coo.<label>.zones", "<label>", "<label>.<label>.zones" */
+/* "version", "<label>.zones", "group.<label>.zones", "coo.<label>.zones", "<label>",
+ * "<label>.<label>.zones" */
 static void make_owner(struct owner *o, unsigned form, struct input *in)
 {
 	static const char *const first[] = { "\7version", NULL, "\5group", "\3coo" };
@@ -156,7 +157,7 @@ static struct zone *zone_from(const struct catalog *c)
 	return z;
 }
 
-/* --- What is read -------------------------------------------------------------------------------- */
+/* --- What is read ----------------------------------------------------------------------------- */
 
 static int count(void *user, enum catalog_change change, const struct catalog_member *before,
 		 const struct catalog_member *now)

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Arbitrary bytes as a message of upstream. The first octet says what was asked for: bit 0: DO; the
- * rest is the message, and its question the one that was asked. What comes out of it, put behind that
- * question and converted once more, is the same: so it can be read, nothing in it is off the chain, and
- * its TTLs are within their limits.
+ * rest is the message, and its question the one that was asked. What comes out of it, put behind
+ * that question and converted once more, is the same: so it can be read, nothing in it is off the
+ * chain, and its TTLs are within their limits.
  */
 #include <stdbool.h>
 #include <stdint.h>

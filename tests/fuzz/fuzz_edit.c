@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a program of edits: what they lead to must be what a zone built anew is. Programs are
- * short, since what a long one does some short one does as well.
+ * The input is a program of edits: what they lead to must be what a zone built anew is. Programs
+ * are short, since what a long one does some short one does as well.
  */
 #include <stdint.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an upstream sends to a forwarder: compared with a query for "example." A, read to its end, and
- * made an answer. What is behind the end must not matter, and what is an answer must still be one
- * when it was made ours.
+ * What an upstream sends to a forwarder: compared with a query for "example." A, read to its end,
+ * and made an answer. What is behind the end must not matter, and what is an answer must still be
+ * one when it was made ours.
  */
 #include <stdint.h>
 #include <stdlib.h>

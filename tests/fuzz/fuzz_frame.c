@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which tunnels and the port of GUE, then a frame. What is taken off and apart lies within the frame; the
- * reply to it is a frame that is taken apart as well, back to front.
+ * Which tunnels and the port of GUE, then a frame. What is taken off and apart lies within the
+ * frame; the reply to it is a frame that is taken apart as well, back to front.
  */
 #include <stdint.h>
 #include <stdlib.h>

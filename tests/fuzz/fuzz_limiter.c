@@ -1,11 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is limits and a sequence of answers; a model that counts each prefix in floating point, without a table, says
- * which of them are over a limit. Where the model is not sure, since a load is within rounding of the limit, the
- * limiter's word is taken. And no load in the table is ever above its limit.
+ * The input is limits and a sequence of answers; a model that counts each prefix in floating point,
+ * without a table, says which of them are over a limit. Where the model is not sure, since a load
+ * is within rounding of the limit, the limiter's word is taken. And no load in the table is ever
+ * above its limit.
  *
- *	8 octets: answers (3), octets (3), slip, flags │ then 4 octets an answer: client, octets / 8, milliseconds (2)
+ *      8 octets: answers (3), octets (3), slip, flags
+ *      then 4 octets for each answer: client, octets / 8, milliseconds (2)
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two names in wire form, one behind the other, and the whole input as a name's text. What is accepted
- * must come back the same through text, and the comparisons must agree with each other.
+ * Two names in wire form, one behind the other, and the whole input as a name's text. What is
+ * accepted must come back the same through text, and the comparisons must agree with each other.
  */
 #include <stdint.h>
 #include <stdlib.h>

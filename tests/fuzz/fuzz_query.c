@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A client's message: parsed, and where it can be answered, answered with its own question and OPT.
- * The reply's question must parse to the same, and what lies behind the last record must not matter.
+ * The reply's question must parse to the same, and what lies behind the last record must not
+ * matter.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a type, by its position in a list, and the text of its data. What is read passes the check, and both forms
- * in which it is printed are read back as the same octets.
+ * The input is a type, by its position in a list, and the text of its data. What is read passes the
+ * check, and both forms in which it is printed are read back as the same octets.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a type and record data in wire form. What the check takes is printed and read back as the same octets;
- * what it refuses is printed in the generic form, or not at all, without a read past its end.
+ * The input is a type and record data in wire form. What the check takes is printed and read back
+ * as the same octets; what it refuses is printed in the generic form, or not at all, without a read
+ * past its end.
  */
 #include <stdint.h>
 #include <stdlib.h>

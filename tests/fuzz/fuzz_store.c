@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a list of damages to what lies in a store: octets of a value or a key that are others, values
- * that are cut or are something else, sums that are put right again. LMDB's pages stay whole (test_broken.c
- * has those). Whatever is there then is read, written to and forgotten: with an error or none, and what is
- * handed out is in its form.
+ * The input is a list of damages to what lies in a store: octets of a value or a key that are
+ * others, values that are cut or are something else, sums that are put right again. LMDB's pages
+ * stay whole (test_broken.c has those). Whatever is there then is read, written to and forgotten:
+ * with an error or none, and what is handed out is in its form.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 static struct store *store;
 static const uint8_t *const apexes[] = { (const uint8_t *)"\1a", (const uint8_t *)"\1b\1a" };
 
-/* --- What is damaged ----------------------------------------------------------------------------- */
+/* --- What is damaged -------------------------------------------------------------------------- */
 
 static void clean_up(void)
 {
@@ -37,7 +37,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	MUST(!tmpfolder_make(NULL));
 	MUST(!storing_try(&store, STORE_MAX_BYTES_MIN, why));
 	MUST(!mdb_env_set_flags(store->env, MDB_NOSYNC, 1));
-	storing_clear(); /* it is used by descriptor and mapping: nothing is left, however this ends */
+	/* it is used by descriptor and mapping: nothing is left, however this ends */
+	storing_clear();
 	MUST(!tmpfolder_remove(NULL));
 	MUST(!atexit(clean_up));
 	return 0;
@@ -83,7 +84,7 @@ static void clear(void)
 	MUST(!mdb_txn_commit(txn));
 }
 
-/* --- Damages ------------------------------------------------------------------------------------- */
+/* --- Damages ---------------------------------------------------------------------------------- */
 
 enum { OTHER_OCTET, CUT, REPLACED, OTHER_KEY, N_DAMAGES };
 
@@ -196,7 +197,7 @@ static void damage(const uint8_t *data, size_t size)
 	MUST(!mdb_txn_commit(txn));
 }
 
-/* --- What is made of it -------------------------------------------------------------------------- */
+/* --- What is made of it ----------------------------------------------------------------------- */
 
 static void must_be_known(int err)
 {

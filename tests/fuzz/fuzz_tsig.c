@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a message, taken for a request and for each message of a reply: no verdict is good, since
- * its maker does not know the key. And what is signed here holds, whatever the message: as a request, as
- * its reply, and in a stream.
+ * The input is a message, taken for a request and for each message of a reply: no verdict is good,
+ * since its maker does not know the key. And what is signed here holds, whatever the message: as a
+ * request, as its reply, and in a stream.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is one octet of choices and an UPDATE for a small zone. Where it is taken, the zone that comes
- * of it has its SOA and an NS at the apex, the serial number grew exactly where something changed, and
- * the change set between the two leads from the one to the other.
+ * The input is one octet of choices and an UPDATE for a small zone. Where it is taken, the zone
+ * that comes of it has its SOA and an NS at the apex, the serial number grew exactly where
+ * something changed, and the change set between the two leads from the one to the other.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,16 +3,18 @@
 /*
  * The whole XDP program, built natively (xdp/native.h), over any frame.
  *
- *   6 octets of control │ frame │ 13 octets of control of an answer that many names share (fuzz_xdp_shared.h), if it is one
+ *   6 octets of control │ frame │ 13 octets of control of a shared answer, if there is one
+ *                                 (fuzz_xdp_shared.h)
  *
  * Control says how much room there is around the frame, what is repaired in it (lengths, the
- * destination), and whether the cache holds an answer for its question, of what length, of which view,
- * with which TTLs, how old, and what is wrong with it, and how far a worker is behind. Then: nothing is
- * dropped but what no worker would come to; what is passed or handed up is unchanged; what is sent is a right answer (tests/lib/packet.h) with the entry's body,
- * aged; the counters balance; and nothing depends on what an earlier packet left in the program's room.
+ * destination), and whether the cache holds an answer for its question, of what length, of which
+ * view, with which TTLs, how old, and what is wrong with it, and how far a worker is behind. Then:
+ * nothing is dropped but what no worker would come to; what is passed or handed up is unchanged;
+ * what is sent is a right answer (tests/lib/packet.h) with the entry's body, aged; the counters
+ * balance; and nothing depends on what an earlier packet left in the program's room.
  *
- * Tunnels are taken off. What is right for a frame in one is what is right for the frame that the worker
- * makes of it (port/frame.h), so the two are compared all the time.
+ * Tunnels are taken off. What is right for a frame in one is what is right for the frame that the
+ * worker makes of it (port/frame.h), so the two are compared all the time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +37,8 @@ static void *lookup(const void *map, const void *key); /* fuzz_xdp_shared.h */
 #include "engine/names.h"
 #include "zone/nsec3.h"
 
-#include "engine/block_table.h" /* behind the program, which has its own way to a table (xdp/block.h) */
+/* behind the program, which has its own way to a table (xdp/block.h) */
+#include "engine/block_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -436,7 +439,8 @@ static void denial_body(const struct input *in, uint8_t *body, unsigned int long
 			store_be16(body + in->denial.pointers[i], 0xc00c + longer);
 }
 
-/* In place of the entry that is asked for: the denial of the root, which every other name is below. */
+/* In place of the entry that is asked for: the denial of the root, which every other name is
+ * below. */
 static void publish_denial(const struct input *in, const struct entry *e)
 {
 	static uint8_t body[UINT8_MAX * 6 + sizeof(in->denial)];

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For fuzz_xdp.c, which has the maps: a small filter of names, a region of intervals and an answer that many names share, of kind
- * WILDCARD or INTERVAL (xdp/shared.h). Each may be damaged. And what of them may be answered, said once more and more plainly than
- * the program does.
+ * For fuzz_xdp.c, which has the maps: a small filter of names, a region of intervals and an answer
+ * that many names share, of kind WILDCARD or INTERVAL (xdp/shared.h). Each may be damaged. And what
+ * of them may be answered, said once more and more plainly than the program does.
  *
  *      root ─ an apex ─ up to three labels of the query's name are known ─ the next one is not
  *                       the last of these is a wildcard's parent, or not
@@ -52,8 +52,8 @@ struct shared_control {
 };
 
 /*
- * The last octet: what a writer adds while the program runs, and before which of its reads of the store. The answer is read last
- * but once.
+ * The last octet: what a writer adds while the program runs, and before which of its reads of the
+ * store. The answer is read last but once.
  */
 enum late { NEVER, LATE_NAME, LATE_POINT, LATE_MARK, LATE_MASK = 3 };
 #define LATE_SHIFT  2
@@ -75,7 +75,7 @@ struct shared_input {
 
 static struct volley_names_line names_lines[ALL_LINES];
 
-/* --- Names ---------------------------------------------------------------------------------------- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 static void know(__u64 hash, enum volley_name_mark mark)
 {
@@ -134,7 +134,7 @@ static void know_some(struct shared_input *in, const struct query *q)
 		know_marked(suffix_of(in->encloser), VOLLEY_NAME_WILD);
 }
 
-/* --- The region ----------------------------------------------------------------------------------- */
+/* --- The region ------------------------------------------------------------------------------- */
 
 /* The point of the name that is unknown. */
 static uint64_t point_of(const struct volley_intervals_head *head, const uint8_t *name)
@@ -241,7 +241,7 @@ static bool find_start(const struct shared_input *in, uint64_t *start)
 	return true;
 }
 
-/* --- The answer ----------------------------------------------------------------------------------- */
+/* --- The answer ------------------------------------------------------------------------------- */
 
 static void shared_read(struct shared_input *in, const uint8_t *control, uint8_t kind)
 {
@@ -355,7 +355,7 @@ static void shared_publish_all(struct shared_input *in, const struct query *q, s
 	shared_put(&e, &location);
 }
 
-/* --- While the program runs ------------------------------------------------------------------------- */
+/* --- While the program runs ------------------------------------------------------------------- */
 
 static const struct shared_input *running; /* NULL: nothing is added */
 static unsigned int n_reads;               /* of the store */
@@ -400,7 +400,7 @@ static bool is_late(const struct shared_input *in)
 	       (in->kind != WILDCARD || (in->control.late & LATE_MASK) == LATE_NAME);
 }
 
-/* --- What may be answered ------------------------------------------------------------------------- */
+/* --- What may be answered --------------------------------------------------------------------- */
 
 static void check_intervals(const struct shared_input *in, const struct query *q)
 {

@@ -27,7 +27,8 @@ struct blocklab {
 void blocklab_open(struct blocklab *lab, const struct bpfmaps *maps, uint32_t cap);
 void blocklab_close(struct blocklab *lab);
 
-/* Adds a block "192.0.2.0/24", "name:example.", or "type:255", and tells the program. It holds until expires_s. */
+/* Adds a block "192.0.2.0/24", "name:example.", or "type:255", and tells the program. It holds
+ * until expires_s. */
 void blocklab_set(struct blocklab *lab, const char *what, uint32_t action, uint32_t expires_s,
 		  uint32_t list);
 void blocklab_remove(struct blocklab *lab, const char *what);

@@ -28,8 +28,9 @@ struct bpfmaps {
 };
 
 /*
- * Loads with maps of these sizes (n_segments, n_buckets, n_zones and, unless it is 0, n_names_lines count), or as the object file
- * says when NULL. 0, -EPERM without the privilege, or another negative errno; then nothing stays.
+ * Loads with maps of these sizes (n_segments, n_buckets, n_zones and, unless it is 0, n_names_lines
+ * count), or as the object file says when NULL. 0, -EPERM without the privilege, or another
+ * negative errno; then nothing stays.
  */
 int bpfmaps_open(struct bpfmaps *maps, const struct cache_sizes *sizes);
 /* The same, with BPF_F_* for the program. */

@@ -8,7 +8,8 @@
 
 static uint64_t seed;
 
-/* A number from 0 to below - 1. The generator of Knuth's MMIX; its high bits are the better ones. */
+/* A number from 0 to below - 1. The generator of Knuth's MMIX; its high bits are the better
+ * ones. */
 static inline unsigned draw(unsigned below)
 {
 	seed = seed * 6364136223846793005u + 1442695040888963407u;

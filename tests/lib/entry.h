@@ -18,7 +18,8 @@
 #define ENTRY_ZONE_SLOT 7u
 #define ENTRY_ZONE_GEN  3u
 
-/* What is asked, and what is answered. 0 means: type A (but of a kind: 0), class IN, ENTRY_ZONE_*, never expires. */
+/* What is asked, and what is answered. 0 means: type A (but of a kind: 0), class IN, ENTRY_ZONE_*,
+ * never expires. */
 struct entry {
 	const uint8_t *name; /* wire form, in any case; of a kind: as it stands in the key */
 	uint16_t qtype, qclass;

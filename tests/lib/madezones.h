@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The zones of zonemgr, with entries that a test has made, and that stay its own. Who links this links zonemgr. Control's
- * thread is the test's.
+ * The zones of zonemgr, with entries that a test has made, and that stay its own. Who links this
+ * links zonemgr. Control's thread is the test's.
  */
 #ifndef VOLLEY_TESTS_LIB_MADEZONES_H
 #define VOLLEY_TESTS_LIB_MADEZONES_H

@@ -334,7 +334,8 @@ static const char *check_opt(struct check *c, const uint8_t *asked_opt)
 		return "no OPT for a query with one";
 	while (!is_last_opt(a, n))
 		if (PKT_OPT_BYTES + ++n > a->body_bytes)
-			return "no OPT at the end with rcode 0 or BADCOOKIE and version 0, or not of its length";
+			return "no OPT at the end with rcode 0 or BADCOOKIE and version 0, or not "
+			       "of its length";
 	a->body_bytes -= PKT_OPT_BYTES + n;
 	a->opt = a->body + a->body_bytes;
 	a->opt_options = n;

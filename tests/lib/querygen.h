@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Queries without end, from a seed: most are what resolvers send, some are odd, some are broken.
- * They ask for names of zones/, the signed ones too, and of a zone that is generated, with chains of
- * CNAME, wildcards, delegations and RRsets of every size.
+ * They ask for names of zones/, the signed ones too, and of a zone that is generated, with chains
+ * of CNAME, wildcards, delegations and RRsets of every size.
  *
  * Names, types and sizes come from small sets, so that a question comes again; the bits of a header
  * and of an OPT, the case of letters, options, and damage are drawn for each query.
@@ -22,7 +22,8 @@
 
 struct querygen {
 	uint64_t state; /* any but 0 */
-	/* Makes a cookie of 24 octets, all drawn, one that somebody may have made; NULL: they stay. */
+	/* Makes a cookie of 24 octets, all drawn, one that somebody may have made; NULL: they
+	 * stay. */
 	void (*sign_cookie)(struct querygen *g, uint8_t value[24]);
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random record data of any type, by its row in dns/rdtypes.h: well formed, of ordinary and of odd content, as rdata_check()
- * takes it. Set the seed of tests/lib/draw.h first.
+ * Random record data of any type, by its row in dns/rdtypes.h: well formed, of ordinary and of odd
+ * content, as rdata_check() takes it. Set the seed of tests/lib/draw.h first.
  */
 #ifndef VOLLEY_TESTS_LIB_RDGEN_H
 #define VOLLEY_TESTS_LIB_RDGEN_H

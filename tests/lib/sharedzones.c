@@ -47,7 +47,7 @@ struct making {
 	struct engine_data data;
 };
 
-/* --- Records ------------------------------------------------------------------------------------- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 static void put(struct zone_builder *b, const uint8_t *owner, uint16_t type, const uint8_t *rdata,
 		size_t n)
@@ -111,7 +111,7 @@ static void make_name(uint8_t *to, const uint8_t *label, const uint8_t *apex)
 	memcpy(to + n, apex, SHAREDZONE_APEX_BYTES);
 }
 
-/* --- Chains -------------------------------------------------------------------------------------- */
+/* --- Chains ----------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -241,7 +241,7 @@ static void make_wild(struct making *m)
 	m->zones[SHAREDZONE_WILD] = finish(b);
 }
 
-/* --- Serving ------------------------------------------------------------------------------------- */
+/* --- Serving ---------------------------------------------------------------------------------- */
 
 static void prepare(struct making *m, enum sharedzone which)
 {
@@ -304,7 +304,7 @@ static int ask_each(struct making *m, uint64_t label)
 	return 0;
 }
 
-/* --- Intervals ----------------------------------------------------------------------------------- */
+/* --- Intervals -------------------------------------------------------------------------------- */
 
 static void interval_key(const struct making *m, struct cache_key *key, enum sharedzone which,
 			 uint64_t start)
@@ -367,7 +367,7 @@ static int publish_intervals(struct making *m, enum sharedzone which, uint64_t l
 	return err;
 }
 
-/* --- All of it ----------------------------------------------------------------------------------- */
+/* --- All of it -------------------------------------------------------------------------------- */
 
 uint64_t sharedzones_cache_bytes(uint32_t n)
 {

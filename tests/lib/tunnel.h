@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames put into the tunnels of L4 balancers. Written from the RFCs and draft-ietf-intarea-gue, without a
- * line of xdp/ or userspace/, as packet.h is.
+ * Frames put into the tunnels of L4 balancers. Written from the RFCs and draft-ietf-intarea-gue,
+ * without a line of xdp/ or userspace/, as packet.h is.
  *
  * Pure; any thread.
  */
@@ -32,8 +32,8 @@ extern const struct tunnel tunnels[TUNNELS];
 extern const uint8_t tunnel_end4[4], tunnel_end6[16];
 
 /*
- * The packet of a frame with any VLAN tags within the tunnel; `out` has room for TUNNEL_BYTES_MAX more.
- * What pads the frame stays. Returns the length.
+ * The packet of a frame with any VLAN tags within the tunnel; `out` has room for TUNNEL_BYTES_MAX
+ * more. What pads the frame stays. Returns the length.
  */
 size_t tunnel_wrap(uint8_t *out, const struct tunnel *t, const uint8_t *frame, size_t n);
 

@@ -6,8 +6,8 @@
  *   frame ─► BPF_PROG_TEST_RUN ─► action, frame   and the one counter that moved
  *
  * A group opens one world and each test takes it with xdp_world_take(), which skips the test where
- * the privilege is missing, and finds it as new: empty cache, no clients, both lab addresses served, driver
- * answers on. Whatever fails here fails the test.
+ * the privilege is missing, and finds it as new: empty cache, no clients, both lab addresses
+ * served, driver answers on. Whatever fails here fails the test.
  */
 #ifndef VOLLEY_TESTS_LIB_XDPWORLD_H
 #define VOLLEY_TESTS_LIB_XDPWORLD_H
@@ -41,18 +41,20 @@ int xdp_world_open_frags(void **state); /* the program takes frames in several b
 int xdp_world_close(void **state);
 
 /*
- * The same for a test that opens maps and engines of its own: its thread may call engines, and *state is NULL where this process
- * may not load programs.
+ * The same for a test that opens maps and engines of its own: its thread may call engines, and
+ * *state is NULL where this process may not load programs.
  */
 int xdp_engines_open(void **state);
 int xdp_engines_close(void **state);
 
-/* The program answers for the addresses to which pkt_ipv4 and pkt_ipv6 go. The cache is set up already. */
+/* The program answers for the addresses to which pkt_ipv4 and pkt_ipv6 go. The cache is set up
+ * already. */
 void xdp_serve(struct volley_state *state);
 
 struct xdp_world *xdp_world_take(void **state);
 
-/* The same with one answer in the cache, of 40 octets, 20 of them short, for this name in wire form. */
+/* The same with one answer in the cache, of 40 octets, 20 of them short, for this name in wire
+ * form. */
 struct xdp_world *xdp_world_take_with(void **state, const uint8_t *name);
 
 /* Puts an answer into the cache, into a free slot of its first bucket. Its entry. */
@@ -76,12 +78,13 @@ void xdp_expect_answer(struct xdp_world *w, const char *what, const uint8_t *fra
 uint64_t xdp_coarse_ns(void);
 
 /*
- * Its second, once two hundredths of that are over: the program may be a jiffy behind, since a processor may see the
- * kernel's jiffies before the clock that they move.
+ * Its second, once two hundredths of that are over: the program may be a jiffy behind, since a
+ * processor may see the kernel's jiffies before the clock that they move.
  */
 uint32_t xdp_coarse_s(void);
 
-/* The same of another clock, which is `ahead_ns` ahead of this one, modulo 2^64: its second, modulo 2^32. */
+/* The same of another clock, which is `ahead_ns` ahead of this one, modulo 2^64: its second, modulo
+ * 2^32. */
 uint32_t xdp_ahead_s(uint64_t ahead_ns);
 
 const char *xdp_reason_name(int reason);

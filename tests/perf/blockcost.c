@@ -3,8 +3,8 @@
 /*
  * blockcost [--blocks N] [--repeat N] [--rounds N] [--changes N]
  *
- * What blocks cost a hit of a client that is not blocked: ns per packet by BPF_PROG_TEST_RUN, names and clients drawn at
- * random (front.bpf.c). In turns, in each round:
+ * What blocks cost a hit of a client that is not blocked: ns per packet by BPF_PROG_TEST_RUN, names
+ * and clients drawn at random (front.bpf.c). In turns, in each round:
  *
  *   reflect          the reflector, which looks at nothing
  *   none             nothing is blocked
@@ -12,8 +12,9 @@
  *   many             N prefixes of mixed lengths, IPv4 /8 to /32 and IPv6 /16 to /128
  *   many, changing   the same, while another processor adds and removes --changes prefixes a second
  *
- * All blocks say `allow`, so that each query is a hit. Of each length they cover a 64th of all addresses at most. Printed:
- * medians of the differences within a round, and how long all took to be added.
+ * All blocks say `allow`, so that each query is a hit. Of each length they cover a 64th of all
+ * addresses at most. Printed: medians of the differences within a round, and how long all took to
+ * be added.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -77,7 +78,7 @@ static void must(bool holds, const char *what)
 	exit(1);
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static void draw_octets(uint8_t octets[16], bool ipv6)
 {
@@ -160,7 +161,7 @@ static void *change(void *arg)
 	return NULL;
 }
 
-/* ---- Measuring ---------------------------------------------------------------------------------- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 static void open_front(struct bench *b)
 {

@@ -1,14 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * changestream [MILLIONS [PUBLISHES [NAMES [SECONDS]]]]: what a stream of changes of one zone costs those
- * who answer. So many million cached answers (1) about a zone of a quarter as many names; two threads
- * ask for names at random as fast as they can, and a keeper is there, first alone; then so many times a
- * second (50) so many names (20) get another address, each time by an edit, a comparison, a swap, a
- * withdrawal and its grace periods, that for XDP programs among them.
+ * changestream [MILLIONS [PUBLISHES [NAMES [SECONDS]]]]: what a stream of changes of one zone costs
+ * those who answer. So many million cached answers (1) about a zone of a quarter as many names; two
+ * threads ask for names at random as fast as they can, and a keeper is there, first alone; then so
+ * many times a second (50) so many names (20) get another address, each time by an edit, a
+ * comparison, a swap, a withdrawal and its grace periods, that for XDP programs among them.
  *
- * Prints questions per second without and with the stream, processor time of each step, and wall time
- * from the swap to the withdrawal and to the last grace period's end. No packets: the engine alone. Root.
+ * Prints questions per second without and with the stream, processor time of each step, and wall
+ * time from the swap to the withdrawal and to the last grace period's end. No packets: the engine
+ * alone. Root.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ static uint64_t draw(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/* --- Before -------------------------------------------------------------------------------------- */
+/* --- Before ----------------------------------------------------------------------------------- */
 
 static struct zone *make_zone(void)
 {
@@ -88,7 +89,7 @@ static void set_up(void)
 	printf("%llu answers, %u names\n", (unsigned long long)stats.n_entries, n_names);
 }
 
-/* --- Who asks ------------------------------------------------------------------------------------ */
+/* --- Who asks --------------------------------------------------------------------------------- */
 
 struct asker {
 	pthread_t thread;
@@ -126,7 +127,7 @@ static uint64_t n_asked(void)
 	return n;
 }
 
-/* --- Who changes --------------------------------------------------------------------------------- */
+/* --- Who changes ------------------------------------------------------------------------------ */
 
 static struct {
 	double edit, plan, run; /* processor time, ms */
@@ -211,7 +212,7 @@ static void change(uint32_t serial, unsigned n, struct grace *grace, uint64_t *s
 	zone_free(old);
 }
 
-/* --- Both ---------------------------------------------------------------------------------------- */
+/* --- Both ------------------------------------------------------------------------------------- */
 
 static double rate_of(uint64_t n_before, double begun)
 {
@@ -274,7 +275,8 @@ static void measure(unsigned n_publishes, unsigned n, unsigned seconds, struct g
 	after = alone(seconds);
 	printf("questions a second: %.0f before, %.0f with the stream, %.0f behind it: %.1f %%\n",
 	       before, during, after, 200 * during / (before + after));
-	printf("a publish: %u names, %.1f answers; edit %.3f ms, comparison %.3f ms, withdrawal %.3f ms\n",
+	printf("a publish: %u names, %.1f answers; edit %.3f ms, comparison %.3f ms, withdrawal "
+	       "%.3f ms\n",
 	       n, (double)spent.n_answers / n_rounds, spent.edit / n_rounds, spent.plan / n_rounds,
 	       spent.run / n_rounds);
 	print_wall("swap to withdrawn", wall[0], n_rounds);

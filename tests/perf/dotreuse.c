@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dotreuse ADDRESS PORT CONNECTIONS SECONDS NAME: connections over TLS that come and go. So many at a time connect, resume the
- * session of the one before in their place, ask for NAME A once, read the reply and close. Printed are the connections
- * that were answered each second, how many of all resumed a session, and how many failed.
+ * dotreuse ADDRESS PORT CONNECTIONS SECONDS NAME: connections over TLS that come and go. So many at
+ * a time connect, resume the session of the one before in their place, ask for NAME A once, read
+ * the reply and close. Printed are the connections that were answered each second, how many of all
+ * resumed a session, and how many failed.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * editcost [RECORDS]: what a change of a large zone costs, and what its overlay costs lookups. A zone of
- * so many records (5,000,000) is made; then lookups of names drawn from it, and edits of one record, are
- * timed with 0, 1,000 and 100,000 names in the overlay. One line of JSON for each.
+ * editcost [RECORDS]: what a change of a large zone costs, and what its overlay costs lookups. A
+ * zone of so many records (5,000,000) is made; then lookups of names drawn from it, and edits of
+ * one record, are timed with 0, 1,000 and 100,000 names in the overlay. One line of JSON for each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +162,8 @@ int main(int argc, char **argv)
 		for (unsigned k = 0; n_overlay[i] && k < N_EDITS; k++)
 			z = edit(z, 1, n_records);
 		printf("{\"records\": %zu, \"overlay_names\": %zu, \"overlay_bytes\": %zu, "
-		       "\"lookup_ns\": %.0f, \"lookup_few_ns\": %.0f, \"edit_ns\": %.0f, \"bytes_per_edit\": %.0f}\n",
+		       "\"lookup_ns\": %.0f, \"lookup_few_ns\": %.0f, \"edit_ns\": %.0f, "
+		       "\"bytes_per_edit\": %.0f}\n",
 		       zone_n_records(z), names, bytes, lookup, few,
 		       n_overlay[i] ? (now_ns() - start) / N_EDITS : 0.0,
 		       (double)(zone_overlay_bytes(z) - bytes) / N_EDITS);

@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * enginecost [MILLISECONDS]: what one answer costs in the engine, in nanoseconds, and against a hit.
+ * enginecost [MILLISECONDS]: what one answer costs in the engine, in nanoseconds, and against a
+ * hit.
  *
- * Each kind is asked with and without the cache, over the same few names, so what is measured is the
- * work and not the memory. The zone has 10,000 names and a chain of NSEC; its signatures are of no
- * use, but as long as those of ECDSA P-256.
+ * Each kind is asked with and without the cache, over the same few names, so what is measured is
+ * the work and not the memory. The zone has 10,000 names and a chain of NSEC; its signatures are of
+ * no use, but as long as those of ECDSA P-256.
  */
 #include <stdarg.h>
 #include <stdio.h>

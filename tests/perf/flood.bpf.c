@@ -3,9 +3,11 @@
 /*
  * The kernel's side of floodgen.
  *
- *   flood     run by BPF_PROG_TEST_RUN on live frames: makes the frame the flood's query with another source, or,
- *             once in honest_every, the next honest client's, and redirects it out of the interface
- *   receive   attached to the same interface: counts the replies by the class of the client, and drops them
+ *   flood     run by BPF_PROG_TEST_RUN on live frames: makes the frame the flood's query with
+ *             another source, or, once in honest_every, the next honest client's, and redirects it
+ *             out of the interface
+ *   receive   attached to the same interface: counts the replies by the class of the client, and
+ *             drops them
  *
  * Ids and source ports are random. The source port says the class: it is port % 4.
  */
@@ -28,7 +30,8 @@
 #define BADCOOKIE_LOW 7 /* 23 without what is in OPT; no server here says YXRRSET */
 #define PORT_FIRST    1024
 #define PORT_MASK     0x7ffc
-#define ODD           0x9e3779b1u /* times this is a bijection of the numbers below any power of two */
+/* A product with it is a bijection of the numbers below any power of two. */
+#define ODD 0x9e3779b1u
 
 struct headers {
 	struct ethhdr eth;

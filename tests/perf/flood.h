@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What floodgen and flood.bpf.c share: one frame of the flood, whose source is forged anew each time, and frames of honest
- * clients, which come as they are, each in a class. Numbers in host order unless a type says otherwise.
+ * What floodgen and flood.bpf.c share: one frame of the flood, whose source is forged anew each
+ * time, and frames of honest clients, which come as they are, each in a class. Numbers in host
+ * order unless a type says otherwise.
  */
 #ifndef VOLLEY_TESTS_PERF_FLOOD_H
 #define VOLLEY_TESTS_PERF_FLOOD_H
@@ -15,8 +16,8 @@
 enum flood_class { FLOOD_FORGED, FLOOD_PLAIN, FLOOD_COOKIE, FLOOD_CLASSES };
 
 /*
- * An IPv4 frame with id 0, source port 0 and whole checksums; the flood's has source 0.0.0.0 too. The file that floodgen
- * reads is an array of these, the flood's first.
+ * An IPv4 frame with id 0, source port 0 and whole checksums; the flood's has source 0.0.0.0 too.
+ * The file that floodgen reads is an array of these, the flood's first.
  */
 struct flood_frame {
 	__u32 bytes;

@@ -3,9 +3,10 @@
 /*
  * floodgen [options] IF FRAMES SECONDS RATE
  *
- * A flood from forged sources beside honest clients, made in the kernel as xdpgen makes its queries: flood.bpf.c. FRAMES is
- * a file of struct flood_frame (flood.h): the flood's query, then those of the honest clients. RATE is in queries per
- * second, of both together. Prints one JSON object: for each class of clients what was sent and what came back.
+ * A flood from forged sources beside honest clients, made in the kernel as xdpgen makes its
+ * queries: flood.bpf.c. FRAMES is a file of struct flood_frame (flood.h): the flood's query, then
+ * those of the honest clients. RATE is in queries per second, of both together. Prints one JSON
+ * object: for each class of clients what was sent and what came back.
  *
  *   --cpu N            where it runs
  *   --honest-every N   one query in N is an honest one; 1 (the default): all are
@@ -71,7 +72,7 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* --- The run ------------------------------------------------------------------------------------- */
+/* --- The run ---------------------------------------------------------------------------------- */
 
 static int read_frames(struct flood_frame frames[FLOOD_FRAMES_CAP], uint32_t *n, const char *path)
 {
@@ -218,7 +219,7 @@ static int run(const struct options *o, const struct flood_bpf *flood)
 	return err ? err : print_result(flood, seconds);
 }
 
-/* --- Options ------------------------------------------------------------------------------------- */
+/* --- Options ---------------------------------------------------------------------------------- */
 
 static int parse_options(struct options *o, int argc, char **argv)
 {

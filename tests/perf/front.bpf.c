@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stands before the program that is measured. A test run with repeat hands a program its own output,
- * so an answerer would see its answer from the second run on. This program makes the frame a
- * query again, with a name drawn at random, sets its length back, and calls the target by tail
+ * Stands before the program that is measured. A test run with repeat hands a program its own
+ * output, so an answerer would see its answer from the second run on. This program makes the frame
+ * a query again, with a name drawn at random, sets its length back, and calls the target by tail
  * call. It does the same before every target, the empty program and the reflector too: between
  * targets the difference is theirs alone.
  *
@@ -15,10 +15,10 @@
  * name comes from the number by arithmetic, so that drawing it touches no memory that grows
  * with the number of names.
  *
- * All of it is put back, since an answer that grows at the head lies over the query. The name is drawn
- * behind that, which takes a while, and its label is stored as the one word that it is read as: a
- * load that spans two stores of a moment ago waits for both, which no packet that came from a NIC
- * makes a program do.
+ * All of it is put back, since an answer that grows at the head lies over the query. The name is
+ * drawn behind that, which takes a while, and its label is stored as the one word that it is read
+ * as: a load that spans two stores of a moment ago waits for both, which no packet that came from a
+ * NIC makes a program do.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -100,7 +100,8 @@ static __always_inline int put_query(struct xdp_md *ctx, const struct gen_query 
 	return 0;
 }
 
-/* Loaded anew: what the compiler would keep over two functions is half a pointer to the verifier. */
+/* Loaded anew: what the compiler would keep over two functions is half a pointer to the
+ * verifier. */
 static __always_inline void *at_offset(const struct xdp_md *ctx, __u32 offset, __u32 bytes)
 {
 	void *at = (void *)(long)*(const volatile __u32 *)&ctx->data + offset;
@@ -133,7 +134,8 @@ static __always_inline int put_label(struct xdp_md *ctx, __u32 number, __u64 *su
 	return 0;
 }
 
-/* Puts the letters in place of the first label's; the sum loses the old ones and gets the new ones. */
+/* Puts the letters in place of the first label's; the sum loses the old ones and gets the new
+ * ones. */
 static __always_inline int put_random(struct xdp_md *ctx, __u32 number, __u64 *sum)
 {
 	__u64 letters = gen_letters(config.random_first + number), old;

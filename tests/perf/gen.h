@@ -31,7 +31,8 @@ struct gen_config {
 	__u32 once;         /* not 0: nothing is sent after the last query of the list */
 	__u32 fresh;        /* not 0: names one after the other, put into the first frame */
 	__u32 fresh_first;  /* the number of the first of them */
-	__u32 listed_every; /* with fresh: so often a query of the list, which begins behind; 0: never */
+	/* with fresh: so often a query of the list, which begins behind; 0: never */
+	__u32 listed_every;
 	__u32 random_n; /* of random_of queries so many have a random first label, of GEN_LETTERS */
 	__u32 random_of;    /* 0: none has */
 	__u32 random_first; /* what the first query's label is made from */

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What xdpgen tells of a run: the counters of gen.bpf.c, over all processors, and quantiles of its
- * histogram of latencies, which has a bucket for each number of ticks. A latency is from the moment at
- * which the query's burst is let go to its reply in XDP on the client's interface.
+ * histogram of latencies, which has a bucket for each number of ticks. A latency is from the moment
+ * at which the query's burst is let go to its reply in XDP on the client's interface.
  */
 #ifndef VOLLEY_TESTS_PERF_GEN_RESULT_H
 #define VOLLEY_TESTS_PERF_GEN_RESULT_H
@@ -37,8 +37,8 @@ static inline int result_sum_counters(int map_fd, struct gen_counters *sum)
 }
 
 /*
- * Replies a second are of those that came while queries were sent: what lies in a queue at the end is
- * answered, but not in this time. 0 or -errno, as all here.
+ * Replies a second are of those that came while queries were sent: what lies in a queue at the end
+ * is answered, but not in this time. 0 or -errno, as all here.
  */
 static inline int result_put_counters(json_t *to, int map_fd, double seconds, __u64 n_in_time)
 {

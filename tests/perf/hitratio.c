@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hitratio [NAMES [PERCENT]]: hit ratios of the answer cache and of an exact LRU with the same budget,
- * for names by Zipf's law (10,000,000), for 1 and 10 % of them or PERCENT, as a table; and what is left
- * of them when for each query there are ten of a flood, for names that never come again. One thread, no
+ * hitratio [NAMES [PERCENT]]: hit ratios of the answer cache and of an exact LRU with the same
+ * budget, for names by Zipf's law (10,000,000), for 1 and 10 % of them or PERCENT, as a table; and
+ * what is left of them when for each query there are ten of a flood, for names that never come
+ * again. One thread, no
  * clock: the figures are the same on every machine. docs/benchmarks.md says how to read them.
  */
 #include <stdio.h>
@@ -61,7 +62,8 @@ int main(int argc, char **argv)
 	uint32_t n_names = argc > 1 ? (uint32_t)atoi(argv[1]) : 10000000;
 	uint64_t all_bytes = replay_all_bytes(n_names);
 
-	printf("|     | cache  |   MB | ours   |  LRU   | ratio | warm: denials  | positive       | "
+	printf("|     | cache  |   MB | ours   |  LRU   | ratio | warm: denials  | positive       "
+	       "| "
 	       "cold   | denials        | positive       |\n");
 	puts("| --: | -----: | ---: | -----: | -----: | ----: | -------------: | -------------: | "
 	     "-----: | -------------: | -------------: |");

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A cache of its own with room for four answers about each name of one large zone, z.test, and an engine over both. */
+/* A cache of its own with room for four answers about each name of one large zone, z.test, and an
+ * engine over both. */
 #ifndef VOLLEY_TESTS_PERF_MANYANSWERS_H
 #define VOLLEY_TESTS_PERF_MANYANSWERS_H
 

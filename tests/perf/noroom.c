@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * noroom: which share of new answers a small cache has no segment for, because those that were emptied
- * wait for a grace period. By simulation: so many answers of 144 octets, all new, are published during
- * each grace period, and none is asked again. No clock: the figures are the same on every machine.
+ * noroom: which share of new answers a small cache has no segment for, because those that were
+ * emptied wait for a grace period. By simulation: so many answers of 144 octets, all new, are
+ * published during each grace period, and none is asked again. No clock: the figures are the same
+ * on every machine.
  */
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pace of a generator in BPF: bursts at equal distances. A pause that was longer than PACE_DEBT_NS is not made up
- * for; the bursts that it took are counted as late.
+ * The pace of a generator in BPF: bursts at equal distances. A pause that was longer than
+ * PACE_DEBT_NS is not made up for; the bursts that it took are counted as late.
  */
 #ifndef VOLLEY_TESTS_PERF_PACE_H
 #define VOLLEY_TESTS_PERF_PACE_H

@@ -3,9 +3,12 @@
 /*
  * tapcost [--repeat N] [--rounds N]
  *
- * What it costs a hit that answers are told (xdp/tap.h): ns per packet by BPF_PROG_TEST_RUN, names and clients drawn at
- * random (front.bpf.c). In turns, in each round: the reflector, taps off, as rarely as volleyctl top draws at this rate, one hit in 256, in 16, and each hit, while another
- * thread reads the rings; and each hit while they are full, as a daemon that was killed leaves them. Printed: medians of the differences within a round with their quartiles, and hits per second beside those with taps off.
+ * What it costs a hit that answers are told (xdp/tap.h): ns per packet by BPF_PROG_TEST_RUN, names
+ * and clients drawn at random (front.bpf.c). In turns, in each round: the reflector, taps off, as
+ * rarely as volleyctl top draws at this rate, one hit in 256, in 16, and each hit, while another
+ * thread reads the rings; and each hit while they are full, as a daemon that was killed leaves
+ * them. Printed: medians of the differences within a round with their quartiles, and hits per
+ * second beside those with taps off.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -79,7 +82,7 @@ static void *drain(void *arg)
 	return NULL;
 }
 
-/* ---- Measuring ---------------------------------------------------------------------------------- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 static void open_front(struct bench *b)
 {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * udpecho ADDRESS PORT: every datagram goes back with QR set, in bursts (recvmmsg, sendmmsg). What a
- * server behind a kernel socket could reach if its answers cost nothing: the peer of the socket port.
+ * udpecho ADDRESS PORT: every datagram goes back with QR set, in bursts (recvmmsg, sendmmsg). What
+ * a server behind a kernel socket could reach if its answers cost nothing: the peer of the socket
+ * port.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

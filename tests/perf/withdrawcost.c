@@ -4,10 +4,11 @@
  * withdrawcost [MILLIONS]: what a change of a zone costs, in processor time, with so many million
  * cached answers (4) about a zone of a quarter as many names.
  *
- * First of a reload that changes ten names: the comparison of the two zones, a walk that only passes by,
- * the walk for a zone that has come to ten thousand others, and a walk that judges all. Then the same by
- * the sieve, which the keeper fills while control asks it each 8 ms, as behind a start: of 1 to 1000 names,
- * median and longest of many changes; each beside a walk in the same state, and as many answers must be affected.
+ * First of a reload that changes ten names: the comparison of the two zones, a walk that only
+ * passes by, the walk for a zone that has come to ten thousand others, and a walk that judges all.
+ * Then the same by the sieve, which the keeper fills while control asks it each 8 ms, as behind a
+ * start: of 1 to 1000 names, median and longest of many changes; each beside a walk in the same
+ * state, and as many answers must be affected.
  */
 #include <stdio.h>
 #include <time.h>
@@ -130,7 +131,7 @@ static void report(const char *what, double since, uint64_t n, const char *of)
 	putchar('\n');
 }
 
-/* --- By the sieve -------------------------------------------------------------------------------- */
+/* --- By the sieve ----------------------------------------------------------------------------- */
 
 static long resident_kib(void)
 {
@@ -200,8 +201,8 @@ static int compare_ms(const void *a, const void *b)
 #define N_ROUNDS 5u
 
 /*
- * Every round changes other names, whose answers are in the cache; the walk beside it counts what the
- * sift is about to withdraw.
+ * Every round changes other names, whose answers are in the cache; the walk beside it counts what
+ * the sift is about to withdraw.
  */
 static void sift_names(unsigned n_names, unsigned n_changed)
 {
@@ -231,7 +232,8 @@ static void sift_names(unsigned n_names, unsigned n_changed)
 		zone_free(new);
 	}
 	qsort(ms, n_rounds, sizeof(*ms), compare_ms);
-	printf("%4u names  %7.3f ms, at most %7.3f; %llu answers judged, %llu withdrawn each; walk %.1f ms\n",
+	printf("%4u names  %7.3f ms, at most %7.3f; %llu answers judged, %llu withdrawn each; walk "
+	       "%.1f ms\n",
 	       n_changed, ms[n_rounds / 2], ms[n_rounds - 1],
 	       (unsigned long long)(n_judged / n_rounds),
 	       (unsigned long long)(n_withdrawn / n_rounds), walk_ms);
@@ -263,7 +265,8 @@ static void bring_in(void)
 		if (!is_ready)
 			usleep(8000);
 	} while (!is_ready);
-	printf("%-12s %7.1f ms by the keeper, %ld MiB; control has asked %u times, %.0f us at most\n",
+	printf("%-12s %7.1f ms by the keeper, %ld MiB; control has asked %u times, %.0f us at "
+	       "most\n",
 	       "sieve", (read_clock(CLOCK_MONOTONIC) - begun) * 1e3,
 	       (resident_kib() - before) / 1024, n, most_us);
 	cache_keeper_stop(keeper);

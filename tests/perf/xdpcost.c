@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * xdpcost [--entries N,...] [--kinds N] [--tails N] [--mib N] [--repeat N] [--rounds N] [--cpu N] [--json FILE]
+ * xdpcost [--entries N,...] [--kinds N] [--tails N] [--mib N] [--repeat N] [--rounds N] [--cpu N]
+ * [--json FILE]
  *
  * What the XDP program costs: ns per packet by BPF_PROG_TEST_RUN, of the object that is installed
  * over a cache that is filled through cache/. front.bpf.c stands before each program: it draws a
@@ -9,25 +10,32 @@
  * well, so that the differences between the columns are the programs' own.
  *
  *   for each cache (entries x kind of answer): fill
- *     for each query (IPv4, IPv6, with OPT, without; of the first kind also with COOKIE and NSID, and limited):
+ *     for each query (IPv4, IPv6, with OPT, without; of the first kind also with COOKIE and NSID,
+ *     and limited):
  *       empty, reflect, miss, hit, deny, wild, nsec, nsec3: in turns, `rounds` times, some ms each
  *
- * `deny` are names that do not exist and that the driver denies (xdp/deny.h), `wild` names that a wildcard stands for, `nsec` and `nsec3`
- * names that do not exist in a signed zone, asked with DO (tests/lib/sharedzones.h). A signed zone has as many names as the cache has
- * entries, a million at most, and the cache has the denial of each interval, behind the entries. The names that are asked are drawn
- * from as many, so each time another interval is met. The filter has the names of the cache and of these zones, and NSEC3's owners.
- * `wild` is measured without options and limits, `nsec` and `nsec3` with OPT alone, all for the first kind of answer.
+ * `deny` are names that do not exist and that the driver denies (xdp/deny.h), `wild` names that a
+ * wildcard stands for, `nsec` and `nsec3` names that do not exist in a signed zone, asked with DO
+ * (tests/lib/sharedzones.h). A signed zone has as many names as the cache has entries, a million at
+ * most, and the cache has the denial of each interval, behind the entries. The names that are asked
+ * are drawn from as many, so each time another interval is met. The filter has the names of the
+ * cache and of these zones, and NSEC3's owners. `wild` is measured without options and limits,
+ * `nsec` and `nsec3` with OPT alone, all for the first kind of answer.
  *
- * A query with options is measured beside one that has OPT alone, in the same rounds: "options" is what a
- * hit above the reflector costs more with them. The cookie is one of ours, and comes back as it is.
+ * A query with options is measured beside one that has OPT alone, in the same rounds: "options" is
+ * what a hit above the reflector costs more with them. The cookie is one of ours, and comes back as
+ * it is.
  *
- * A query is measured in the same way with rate limits on: `far` and `near` are one client far below its limit and near it,
- * `near, any` are clients drawn from all addresses, each near its limit. In the other rows nothing is limited.
+ * A query is measured in the same way with rate limits on: `far` and `near` are one client far
+ * below its limit and near it, `near, any` are clients drawn from all addresses, each near its
+ * limit. In the other rows nothing is limited.
  *
- * Printed are medians, for `deny` and behind it above the reflector, and for all of these and a hit also the difference of the least times:
- * what the programs cost while nothing else was at work. What disturbs a round only adds to it.
+ * Printed are medians, for `deny` and behind it above the reflector, and for all of these and a hit
+ * also the difference of the least times: what the programs cost while nothing else was at work.
+ * What disturbs a round only adds to it.
  *
- * The cache is as large as its entries need, or has --mib MiB: what an index costs that is mostly empty.
+ * The cache is as large as its entries need, or has --mib MiB: what an index costs that is mostly
+ * empty.
  *
  * Before it is measured each case is run once and checked: the reason that the program counted,
  * the action, the first octets of the frame that came out.
@@ -65,7 +73,7 @@
 #define NAMES_IN_LINE 32u        /* 2 octets for each */
 #define OTHERS        0x8000000u /* names from this number on are in no cache and no zone */
 #define ASKED         0x4000000u /* the number of a name in no zone, and of no query */
-#define HITS_MIN      0.99 /* a bucket may overflow: so many of the draws must be what they should */
+#define HITS_MIN      0.99       /* of the draws that must be right: a bucket may overflow */
 
 /* Of these kinds only the first is filled with more entries than this: 1,200 octets each. */
 #define LARGE_ENTRIES_MAX 1000000u
@@ -89,7 +97,8 @@ enum target { EMPTY, REFLECT, MISS, HIT, DENY, WILD, NSEC, NSEC3, N_TARGETS };
 static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss", "hit",
 						     "deny",  "wild",    "nsec", "nsec3" };
 
-/* What is asked: names that are in the cache, names that are not, and names below the apexes of sharedzones.h. */
+/* What is asked: names that are in the cache, names that are not, and names below the apexes of
+ * sharedzones.h. */
 enum asked { ASK_STOCK, ASK_OTHERS, ASK_WILD, ASK_NSEC, ASK_NSEC3, N_ASKED };
 
 /* The programs that are measured, and the memory behind the one. */
@@ -97,7 +106,8 @@ struct bench {
 	struct bpfmaps maps;
 	struct cache *cache;
 	struct reflect_bpf *reflect;
-	struct names names; /* all that is in the cache; its id is 0 but while denials are measured */
+	/* all that is in the cache; its id is 0 but while denials are measured */
+	struct names names;
 	uint32_t n_signed; /* names of each signed zone */
 	uint32_t names_id;
 	const struct options *options;
@@ -134,7 +144,7 @@ static const uint8_t from4[16] = { 192, 0, 2, 1 };
 static const uint8_t to6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 0x53 };
 static const uint8_t from6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 1 };
 
-/* --- The cache ----------------------------------------------------------------------------------- */
+/* --- The cache -------------------------------------------------------------------------------- */
 
 /* As volleyd does for a server with a cookie secret and server.nsid. */
 static void configure_options(struct volley_state *state)
@@ -218,8 +228,8 @@ static void open_names(struct bench *b)
 }
 
 /*
- * The filter may have a mark at an apex by mistake, at one in some 1,000, by its random keys: then a worker gets all queries
- * of that zone, and there is nothing to measure.
+ * The filter may have a mark at an apex by mistake, at one in some 1,000, by its random keys: then
+ * a worker gets all queries of that zone, and there is nothing to measure.
  */
 static bool has_wrong_mark(const struct bench *b)
 {
@@ -279,7 +289,7 @@ static void close_cache(struct bench *b)
 	b->cache = NULL;
 }
 
-/* --- The fronts ---------------------------------------------------------------------------------- */
+/* --- The fronts ------------------------------------------------------------------------------- */
 
 static int set_targets(struct front_bpf *front, const struct bench *b)
 {
@@ -422,12 +432,12 @@ static const struct bpf_program *front_program(const struct row *row, enum targe
 	}
 }
 
-/* --- Measuring ----------------------------------------------------------------------------------- */
+/* --- Measuring -------------------------------------------------------------------------------- */
 
 /*
- * The limits of this row. Test runs send more than any client may have, so one is far below its limit since the first stage
- * holds all of it back, and near its limit since that holds nothing back; an answer then is so small a part of the limit
- * that all are given.
+ * The limits of this row. Test runs send more than any client may have, so one is far below its
+ * limit since the first stage holds all of it back, and near its limit since that holds nothing
+ * back; an answer then is so small a part of the limit that all are given.
  */
 static int set_limits(const struct row *row)
 {
@@ -594,7 +604,7 @@ static double options_least_ns(const struct row *row, const struct row *plain, u
 	       (least_ns(plain, HIT, rounds) - least_ns(plain, REFLECT, rounds));
 }
 
-/* --- Output -------------------------------------------------------------------------------------- */
+/* --- Output ----------------------------------------------------------------------------------- */
 
 static void report_options(json_t *record, const struct row *row, const struct row *plain,
 			   unsigned int rounds)
@@ -743,7 +753,8 @@ int main(int argc, char **argv)
 
 	if (parse_options(&options, argc, argv)) {
 		fprintf(stderr,
-			"usage: xdpcost [--entries N,...] [--kinds N] [--tails N] [--mib N] [--repeat N] "
+			"usage: xdpcost [--entries N,...] [--kinds N] [--tails N] [--mib N] "
+			"[--repeat N] "
 			"[--rounds N] [--cpu N] [--json FILE]\n");
 		return 2;
 	}

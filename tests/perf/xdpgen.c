@@ -20,11 +20,12 @@
  *                                        puts into a cache, drawn at random, type A
  *   --fresh FIRST                        names that nobody has asked for, numbered from FIRST on,
  *                                        in the zone bench.test; every Nth query is of the list
- *   --random N/M                         of M queries of the list N get another first label, of eight
- *                                        letters from a to p, which no other query has. The list's
- *                                        first labels must have eight octets, too
- *   --first NUMBER                       of the first such label (0). A later run that begins behind
- *                                        the queries of the runs before it repeats no name of theirs
+ *   --random N/M                         of M queries of the list N get another first label, of
+ *                                        eight letters from a to p, which no other query has. The
+ *                                        list's first labels must have eight octets, too
+ *   --first NUMBER                       of the first such label (0). A later run that begins
+ *                                        behind the queries of the runs before it repeats no name
+ *                                        of theirs
  *   --latency                            how long replies took: p50 and p99, above 67 ms wrong
  *   --burst N                            so many queries are let go at once (1, from 40,000 a
  *                                        second on 32)
@@ -32,8 +33,8 @@
  *   --count                              sends nothing: counts and drops replies until a signal,
  *                                        says "ready" on stderr when it does
  *
- * Runs only in a named network namespace (`ip netns`), such as scripts/lab.sh makes: load must never
- * go out of an interface of the host.
+ * Runs only in a named network namespace (`ip netns`), such as scripts/lab.sh makes: load must
+ * never go out of an interface of the host.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -84,7 +85,7 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* --- The queries --------------------------------------------------------------------------------- */
+/* --- The queries ------------------------------------------------------------------------------ */
 
 /* One's complement sum of what the UDP checksum covers, octets as in memory. */
 static uint32_t udp_sum(const uint8_t *frame, bool ipv6)
@@ -96,7 +97,8 @@ static uint32_t udp_sum(const uint8_t *frame, bool ipv6)
 	return (uint16_t)~check;
 }
 
-/* 1 when it was stored, 0 when the line is no query that fits. `base`: all but what the line says. */
+/* 1 when it was stored, 0 when the line is no query that fits. `base`: all but what the line
+ * says. */
 static int store(struct gen_query *to, const struct query *base, const char *line)
 {
 	uint8_t wire[DNS_NAME_MAX];
@@ -164,7 +166,7 @@ static int make_queries(const struct options *o, struct gen_query *to, __u32 *n)
 	return err || o->draw ? err : read_queries(o, to + o->fresh, n);
 }
 
-/* --- The run ------------------------------------------------------------------------------------- */
+/* --- The run ---------------------------------------------------------------------------------- */
 
 static int open_generator(struct gen_bpf **out, const struct options *o, __u32 n)
 {
@@ -313,7 +315,7 @@ static int run(const struct options *o, const struct gen_bpf *gen)
 	return err ? err : print_result(o, gen, seconds, in_time.replies);
 }
 
-/* --- The program ------------------------------------------------------------------------------------- */
+/* --- The program ------------------------------------------------------------------------------ */
 
 static void prepare_process(int cpu)
 {

@@ -3,11 +3,11 @@
 /*
  * xskecho IF: AF_XDP in copy mode with nothing behind it. IPv4 queries go back from where they lie,
  * with addresses and ports swapped and QR set: what a server on these sockets could reach if its
- * answers cost nothing. Bursts of 64; need-wakeup, so that a call into the kernel is made only where it
- * asks for one; poll() when nothing is there.
+ * answers cost nothing. Bursts of 64; need-wakeup, so that a call into the kernel is made only
+ * where it asks for one; poll() when nothing is there.
  *
- *	free frames ─► fill ring ─► kernel ─► RX ring ─► TX ring ─► kernel ─► completion ring ─┐
- *	     ▲─────────────────────────────────────────────────────────────────────────────────┘
+ * 	free frames ─► fill ring ─► kernel ─► RX ring ─► TX ring ─► kernel ─► completion ring ─┐
+ * 	     ▲─────────────────────────────────────────────────────────────────────────────────┘
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

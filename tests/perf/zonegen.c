@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * zonegen ORIGIN RECORDS SEED [plain|nsec|nsec3] [sorted|mixed]: writes a zone of about so many records,
- * the same for the same arguments, as a registry and a hoster have it: hosts with A and AAAA,
- * delegations with two NS, glue and DS, mail, text.
+ * zonegen ORIGIN RECORDS SEED [plain|nsec|nsec3] [sorted|mixed]: writes a zone of about so many
+ * records, the same for the same arguments, as a registry and a hoster have it: hosts with A and
+ * AAAA, delegations with two NS, glue and DS, mail, text.
  *
  * Chains are real; signatures have the size of ECDSA P-256 but are random octets: they are to be
  * loaded and sent, not to be validated. Names come in canonical order or mixed; nsec is sorted.
