@@ -11,7 +11,7 @@
 
 /* Types up to this one have the place of their number. */
 #define COUNT_TYPE_DIRECT 112u
-/* 251 (IXFR) to 257 (CAA) have the places behind them; all others have the place
+/* Types 251 (IXFR) to 257 (CAA) have the places behind these, and all others share
  * VOLLEY_COUNT_OTHER_TYPE. */
 #define COUNT_TYPE_HIGH   251u
 #define COUNT_TYPE_HIGH_N 7u

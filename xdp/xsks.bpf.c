@@ -22,7 +22,7 @@ int xsks(struct xdp_md *ctx)
 {
 	long action = XDP_PASS;
 
-	/* Else the object would not have the map. */
+	/* Without this use the object would not have the map. */
 	if (!ctx->ingress_ifindex)
 		action = bpf_redirect_map(&xsks_map, ctx->rx_queue_index, XDP_PASS);
 	return (int)action;

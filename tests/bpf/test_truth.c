@@ -49,8 +49,8 @@
 #define CACHE_BYTES      (96ull << 20)
 #define NOW_WALL_S       1700000000ull
 #define QUERIES_A_SECOND 2000 /* with limits */
-#define WITH_OPTIONS_SHARE \
-	100 /* and of its answers have COOKIE or NSID, where these are answered */
+/* and of its answers have COOKIE or NSID, where these are answered */
+#define WITH_OPTIONS_SHARE 100
 
 static const struct {
 	const char *origin, *path; /* NULL: generated */

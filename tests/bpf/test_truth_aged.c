@@ -35,8 +35,8 @@
 #define CACHE_BYTES (16ull << 20)
 #define BODY_MAX    3000u
 #define RECORDS_MAX 40u
-#define AGE_MAX_S \
-	50u /* an answer is made older by so much at most: the clock shows as much since boot */
+/* An answer is made older by at most this: the clock shows as much since boot. */
+#define AGE_MAX_S 50u
 #define TTL_MIN_S 300u /* none expires while this runs */
 #define RA        0x0080
 

@@ -328,8 +328,8 @@ static void test_damaged(void **state)
 	entry->body_offset = UINT16_MAX;
 	xdp_expect_unchanged(w, "a body beyond the entry", frame, n, VOLLEY_UP_NO_ROOM);
 	entry->body_offset = (uint16_t)(offsetof(struct volley_entry, name) + 24);
-	entry->full_bytes =
-		UINT16_MAX; /* so the short one is taken, and the list lies far behind it */
+	/* The driver takes the short body, and the list lies far behind it. */
+	entry->full_bytes = UINT16_MAX;
 	xdp_expect_unchanged(w, "a list beyond the entry", frame, n, VOLLEY_UP_NO_ROOM);
 	entry->full_bytes = e.full_bytes;
 	xdp_expect_answer(w, "whole again", frame, n, VOLLEY_HIT_FULL, &result, &answer);

@@ -231,8 +231,8 @@ static void test_expiry(void **state)
 	blocklab_set(&lab, "name:example.", VOLLEY_BLOCK_DROP, xdp_coarse_s(), 0);
 	expect_hit(w, n, plain_n);
 	block_clients(VOLLEY_BLOCK_DROP, NEVER);
-	w->maps.memory.state->serve_until_s =
-		xdp_coarse_s(); /* nobody has been heard of for long */
+	/* No daemon for longer than cache.orphan-serve. */
+	w->maps.memory.state->serve_until_s = xdp_coarse_s();
 	xdp_expect_unchanged(w, "orphaned", frame, n, VOLLEY_UP_ORPHANED);
 	blocklab_close(&lab);
 }

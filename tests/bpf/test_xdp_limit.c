@@ -324,8 +324,8 @@ static void test_two_answerers(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
 	assert_true(near && other.rrl && other.loads);
 	assert_int_equal(limiter_configure(w->maps.limiter.rrl, &config), 0);
-	w->maps.limiter.rrl->ahead_ms =
-		1000000000; /* the first stage of an earlier test is long past */
+	/* The first stage of an earlier test is long past. */
+	w->maps.limiter.rrl->ahead_ms = 1000000000;
 	memcpy(other.rrl, w->maps.limiter.rrl, sizeof(*other.rrl));
 	for (unsigned long i = 0; i < n; i++) {
 		struct client c = draw_client(&seed);

@@ -317,8 +317,8 @@ static const char *check_dns_header(struct check *c)
 static bool is_last_opt(const struct pkt_answer *a, size_t n)
 {
 	const uint8_t *opt = a->body + a->body_bytes - PKT_OPT_BYTES - n;
-	const bool is_badcookie = (a->flags & 15) ==
-				  (23 & 15); /* else it is YXRRSET, of no answer */
+	/* BADCOOKIE's low bits: no answer here is YXRRSET. */
+	const bool is_badcookie = (a->flags & 15) == (23 & 15);
 
 	return PKT_OPT_BYTES + n <= a->body_bytes && !memcmp(opt, "\0\0\x29", 3) && !opt[6] &&
 	       opt[5] == is_badcookie && get16(opt + 9) == n;

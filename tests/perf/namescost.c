@@ -31,8 +31,8 @@
 #define N_EDITS       2000u
 #define NAMES_IN_LINE 32u   /* 2 octets for each */
 #define FAR           7919u /* a prime */
-#define POINTS_BYTES \
-	64u /* of lines for intervals, for each name: more than any zone takes, edits as well */
+/* Lines for intervals, for each name: more than any zone takes, with its edits. */
+#define POINTS_BYTES 64u
 
 static const uint8_t address[] = { 192, 0, 2, 1 };
 

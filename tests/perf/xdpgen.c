@@ -60,8 +60,8 @@
 #include "tests/perf/xdpgen_options.h"
 #include "gen.skel.h" /* after gen.h, whose struct it holds */
 
-#define BATCH \
-	256 /* frames of a test run at once, and pages in its pool: as in the ring of a card */
+/* Frames of a test run at once, and pages in its pool: as in the ring of a card. */
+#define BATCH 256
 #define BURST_RATE  40000 /* from here on queries are let go 32 at a time */
 #define BURST       32
 #define SETTLE_US   100000 /* for the last replies */
