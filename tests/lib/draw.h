@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers that look random, from a seed that the test sets: what failed can be had again. */
+/* Pseudo-random numbers from a seed that the test sets, so a failure can be repeated. */
 #ifndef VOLLEY_TESTS_LIB_DRAW_H
 #define VOLLEY_TESTS_LIB_DRAW_H
 
