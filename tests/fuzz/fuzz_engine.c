@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Arbitrary bytes as a query to the engine, with two small zones, one of them signed, and a cache.
- * Whatever comes, the reply is none or a DNS message with the query's id, within the client's
- * limit; over the query's own buffer and over another it is the same.
+ * For any input there is no reply, or a DNS message with the query's id within the client's limit.
+ * In the query's own buffer and in another one the reply is the same.
  *
- * The first octet says how it is asked: bit 0: TCP, bit 1: a port with little room, bit 2: IPv6.
+ * The first octet is the way of the query: bit 0: TCP, bit 1: a port with little room, bit 2: IPv6.
  */
 #include "tests/unit/engine/world.h"
 
