@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * changestream [MILLIONS [PUBLISHES [NAMES [SECONDS]]]]: what a stream of changes of one zone costs
- * those who answer. So many million cached answers (1) about a zone of a quarter as many names; two
- * threads ask for names at random as fast as they can, and a keeper is there, first alone; then so
- * many times a second (50) so many names (20) get another address, each time by an edit, a
- * comparison, a swap, a withdrawal and its grace periods, that for XDP programs among them.
+ * changestream [MILLIONS [PUBLISHES [NAMES [SECONDS]]]]: the cost of a stream of changes of one
+ * zone for the threads that answer. The cache has MILLIONS million answers (1) about a zone of a
+ * quarter as many names. Two threads ask for random names as fast as they can, beside a keeper:
+ * first without changes, then while PUBLISHES times a second (50) NAMES names (20) get another
+ * address. Each change is an edit, a comparison, a swap, a withdrawal and its grace periods, also
+ * that for XDP programs.
  *
  * Prints questions per second without and with the stream, processor time of each step, and wall
  * time from the swap to the withdrawal and to the last grace period's end. No packets: the engine
@@ -84,7 +85,7 @@ static void set_up(void)
 		ask_nth(w.engine, i, &r);
 	withdrawal_expect(w.cache);
 	while (cache_sieve_tend(w.cache, 32))
-		; /* as the keeper does, in its own time */
+		; /* with pauses, as the keeper does */
 	cache_stats_read(w.cache, &stats);
 	printf("%llu answers, %u names\n", (unsigned long long)stats.n_entries, n_names);
 }
@@ -131,14 +132,14 @@ static uint64_t n_asked(void)
 
 static struct {
 	double edit, plan, run; /* processor time, ms */
-	double withdrawn, done; /* wall time, ms, of the round that is under way */
+	double withdrawn, done; /* wall time, ms, of the current round */
 	uint64_t n_answers;
 } spent;
 
 static double wall[2][ROUNDS_MAX]; /* to the withdrawal, to the end */
 static double begun_ms;
 
-/* The withdrawal is over when somebody is waited for. */
+/* The withdrawal is over when it waits for readers. */
 static int wait_for_all(void *grace)
 {
 	spent.withdrawn = clock_ms(CLOCK_MONOTONIC) - begun_ms;

@@ -9,7 +9,7 @@
  *   receive   attached to the same interface: counts the replies by the class of the client, and
  *             drops them
  *
- * Ids and source ports are random. The source port says the class: it is port % 4.
+ * Ids and source ports are random. The class is the source port modulo 4.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -27,7 +27,7 @@
 #define DNS_QR        0x80 /* of the third octet */
 #define DNS_TC        0x02
 #define RCODE_MASK    0x0f
-#define BADCOOKIE_LOW 7 /* 23 without what is in OPT; no server here says YXRRSET */
+#define BADCOOKIE_LOW 7 /* low bits of 23; no server here answers YXRRSET */
 #define PORT_FIRST    1024
 #define PORT_MASK     0x7ffc
 /* A product with it is a bijection of the numbers below any power of two. */
@@ -102,7 +102,7 @@ static __always_inline int put_frame(struct xdp_md *ctx, const struct flood_fram
 	return 0;
 }
 
-/* Source, port, id, and with them the checksums. */
+/* Sets source, port and id, and corrects the checksums. */
 static __always_inline int vary(struct xdp_md *ctx, __u32 class)
 {
 	struct headers *h = (void *)(long)*(const volatile __u32 *)&ctx->data;
@@ -147,7 +147,7 @@ int flood(struct xdp_md *ctx)
 	return (int)bpf_redirect(config.ifindex, 0);
 }
 
-/* What a reply says, beside its octets. */
+/* Counts a reply by its kind. */
 static __always_inline void count_kind(struct flood_sums *sums, const struct headers *h)
 {
 	__u32 rcode = h->flags[1] & RCODE_MASK;

@@ -3,10 +3,10 @@
 /*
  * floodgen [options] IF FRAMES SECONDS RATE
  *
- * A flood from forged sources beside honest clients, made in the kernel as xdpgen makes its
- * queries: flood.bpf.c. FRAMES is a file of struct flood_frame (flood.h): the flood's query, then
- * those of the honest clients. RATE is in queries per second, of both together. Prints one JSON
- * object: for each class of clients what was sent and what came back.
+ * Sends a flood from forged sources beside honest clients, made in the kernel (flood.bpf.c) as
+ * xdpgen makes its queries. FRAMES is a file of struct flood_frame (flood.h): the flood's query,
+ * then those of the honest clients. RATE is in queries per second, of both together. Prints one
+ * JSON object: the queries and replies of each class of clients.
  *
  *   --cpu N            where it runs
  *   --honest-every N   one query in N is an honest one; 1 (the default): all are
@@ -122,7 +122,7 @@ static int fill(const struct flood_bpf *flood, const struct flood_frame *frames,
 	return err;
 }
 
-/* The alarm interrupts a test run that would go on; it repeats, should one come just before. */
+/* The alarm interrupts a test run. It repeats, in case one comes just before a run begins. */
 static void set_alarm(double seconds)
 {
 	long long us = (long long)(seconds * 1e6) + 1;
