@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A daemon's clocks in the hands of a test: what waits for minutes is tested in a moment."""
+"""A test controls a daemon's clocks, so that waits of minutes are tested in a moment."""
 import struct
 
 from netlab import ROOT, run, wait_for

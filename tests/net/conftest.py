@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fixtures of the network tests. All need root, namespaces and XDP; without root they are skipped."""
+"""Fixtures of the network tests. All tests need root, namespaces and XDP; without root they are
+skipped."""
 import os
 
 import pytest

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small DNS for a volleyd that asks upstream, on addresses of the loopback of its namespace.
+"""A small DNS for a volleyd that asks upstream, on loopback addresses of its namespace.
 
     .  signed          10.53.0.1   nsd
     lab.  signed       10.53.0.2   nsd
     raw.  not signed   10.53.0.2   nsd
     leaves             10.53.0.3   nsd: zones of every kind that there is (ZONES)
-    SCRIPTED leaves    10.53.1.N   servers that a test scripts; where none does, nobody listens
+    SCRIPTED leaves    10.53.1.N   servers that a test scripts; without a script none listens
 
-Zones are made and signed once in a run of the tests (Zones), since that takes longer than all servers
-need to start (Tree). World is a lab with the tree, and volleyd in it.
+Zones are made and signed once in a run of the tests (Zones): that takes longer than the start of
+all servers (Tree). World is a lab with the tree and a volleyd.
 """
 import contextlib
 import itertools

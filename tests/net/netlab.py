@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the network tests stand on: a lab of two namespaces, a daemon in it, and queries to it.
+"""The base of the network tests: a lab of two namespaces, a daemon in it, and queries to it.
 
-A socket belongs to the namespace in which it was made, so the tests make theirs by entering one for
-a moment, and then use them from here.
+A socket belongs to the namespace in which it was made. So a test enters a namespace for a moment to
+make a socket, and then uses it from outside.
 """
 import base64
 import collections

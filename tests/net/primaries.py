@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Primaries in a namespace of their own: knotd, nsd and named, each with a zone that can be changed, and
-a scripted one that does what it should not. And the secondary that asks them: tests/net/transferin.c.
+"""Primaries in their own namespace: knotd, nsd and named, each with a zone that a test can change,
+and a scripted one that breaks the rules. The secondary that asks them is tests/net/transferin.c.
 """
 import base64
 import contextlib

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shared answers in the cache of a running volleyd (xdp/shared.h): found in the map that holds them, and damaged there."""
+"""Finds shared answers in the cache of a running volleyd (xdp/shared.h), and damages them in their
+map."""
 import ctypes
 import mmap
 import os

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Answers from upstream age: alike in the driver, in the worker and over TCP, to the second."""
+"""Answers from upstream age in the same way in the driver, in the worker and over TCP, to the
+second."""
 import threading
 import time
 import zlib

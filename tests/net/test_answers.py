@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The main job: who answers what, over every way in."""
+"""The main job: driver, worker, kernel sockets and TCP answer the queries that they should, over
+every way in."""
 import socket
 import struct
 

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Anycast: two Volley hosts behind a router, with BIRD and scripts/anycast-health as docs/fleet.md has them.
+Anycast: two Volley hosts behind a router, with BIRD and scripts/anycast-health as docs/fleet.md
+describes.
 
-    client ── router ══ a, b        the router shares queries between those that announce (ECMP)
+    client ── router ══ a, b        the router shares queries between announcing hosts (ECMP)
 
-A client asks all the time. What it loses, and when, is what is tested.
+A client asks all the time. The tests check how many queries it loses, and when.
 """
 import collections
 import contextlib

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The program is attached whatever refuses it on the way: libxdp's dispatcher, the driver, the verifier, an
-older kernel. What is tried next, and what is said. tests/net/preload/otherkernel.c refuses.
+The program is attached even if libxdp's dispatcher, the driver, the verifier or an older kernel
+refuses it: the tests check the next attempt and the message. tests/net/preload/otherkernel.c
+refuses.
 """
 import errno
 import os

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the log tells of those who ask for zones, change them, and command volleyd: as text and as JSON, and how much of it."""
+"""The audit log of clients that ask for zones, change them or command volleyd: as text and as JSON,
+and its bounds."""
 import json
 import os
 import re

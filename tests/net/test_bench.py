@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the benchmarks' generator counts is what came, and a run of `peers` is not mixed with another."""
+"""The benchmarks' generator counts exactly the replies that came, and a run of `peers` is not mixed
+with another."""
 import bisect
 import collections
 import json

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Catalog zones (RFC 9432): zones that come and go by a list, from knotd and named and for them."""
+"""Catalog zones (RFC 9432): a catalog adds and removes zones, from knotd and named and for them."""
 import json
 import signal
 import subprocess

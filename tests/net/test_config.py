@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The configuration at run time: shown, compared with a file, replaced by it; and never a secret of it."""
+"""The configuration at run time: it is shown, compared with a file, replaced by it; secrets are
+never shown."""
 import json
 import os
 import pathlib

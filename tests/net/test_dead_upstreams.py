@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dead upstreams: what is known goes on being answered, memory is bounded, their return is noticed."""
+"""Dead upstreams: cached answers go on, memory is bounded, and their return is noticed."""
 import os
 import re
 import signal

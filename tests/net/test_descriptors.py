@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""File descriptors: raised at the start, shared out where there are few, and what happens when they run out. TLS
-handshakes, which take threads of their own."""
+"""File descriptors: the limit is raised at the start, few are shared out, and exhaustion is
+handled. TLS handshakes, which have their own threads."""
 import contextlib
 import os
 import pathlib

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""dnstap: what a collector hears of answers by each way, of upstreams and updates, and what becomes of messages when nobody hears
-them."""
+"""dnstap: a collector's messages for answers by each way, for upstreams and updates; and the fate
+of messages without a collector."""
 import contextlib
 import os
 import pathlib

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl doctor: a healthy lab has nothing that fails; each thing that is then broken is told, with what to type."""
+"""volleyctl doctor: in a healthy lab no check fails; then each fault is reported, with a command to
+type."""
 import json
 import os
 import socket

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""DNS over TLS: more handshakes of one client at once than may be under way for it (transfer/handshake.h)."""
+"""DNS over TLS: one client begins more handshakes than it may have at a time
+(transfer/handshake.h)."""
 import contextlib
 import os
 import resource

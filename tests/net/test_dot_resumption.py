@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""DNS over TLS that is resumed (RFC 8446 section 2.2), and certificates and ticket keys that a reload reads anew."""
+"""Resumption of DNS over TLS (RFC 8446 section 2.2); a reload reads certificates and ticket keys
+again."""
 import secrets
 import shutil
 import ssl

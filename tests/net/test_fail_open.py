@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fail open: a daemon that dies, stops or stands still loses no hit, and misses fall into no hole."""
+"""Fail open: if a daemon dies, stops or hangs, no hit is lost, and misses go to the
+kernel's stack."""
 import random
 import re
 import signal

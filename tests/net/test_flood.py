@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""More misses than the worker of a queue answers: the driver drops them, fairly; hits go on.
+"""With more misses than the worker of a queue answers, the driver drops some, fairly; hits go on.
 
-How fast a worker is depends on the machine. So it is stopped (SIGSTOP) while the flood comes: that is
-more than it answers everywhere.
+The speed of a worker depends on the machine. So the test stops it (SIGSTOP) during the flood: then
+any flood is more than it answers.
 """
 import collections
 import contextlib

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plain forwarding by our own code (userspace/resolver/forward.h), to upstreams that are scripted."""
+"""Plain forwarding by our own code (userspace/resolver/forward.h) to scripted upstreams."""
 import random
 import socket
 import time

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What forged replies can do to our own forwarder (userspace/resolver/forward.h): nothing."""
+"""Forged replies have no effect on our own forwarder (userspace/resolver/forward.h)."""
 import os
 import socket
 

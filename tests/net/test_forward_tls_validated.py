@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Validation together with forwarding over TLS: libunbound validates, userspace/resolver/tls_relay.h carries its queries.
+"""Validation with forwarding over TLS: libunbound validates, and userspace/resolver/tls_relay.h
+carries its queries.
 
-Two resolvers that do not validate stand behind TLS in front of the tree of zones (dnstree.py), so what they bring is as it is. Debian's
-unbound with forward-tls-upstream beside volleyd has to give the same verdicts.
+Two resolvers behind TLS ask the tree of zones (dnstree.py). They do not validate, so they return
+all answers unchanged. Debian's unbound with forward-tls-upstream must give the same verdicts as
+volleyd.
 """
 import contextlib
 import re

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl health and drain: what keeps queries away from a host, and what only is told."""
+"""volleyctl health and drain: faults that keep queries away from a host, and faults that are only
+reported."""
 import contextlib
 import ctypes
 import os

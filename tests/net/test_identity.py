@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the server says of itself, NSID and the names of class CH, and how a reload changes it: by driver, worker and TCP."""
+"""The server's identity, NSID and the names of class CH, and its change by a reload: by driver,
+worker and TCP."""
 import contextlib
 import itertools
 import json

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl import: nobody may more than before, where a list has an exception or nothing of it can be carried over.
+"""volleyctl import: no client gets more rights than before, even if a list has an exception or
+cannot be carried over.
 
-No daemon and no peer: the configurations are read, and volleyd checks what is made of them.
+Without a daemon or a peer: the configurations are read, and volleyd checks the results.
 """
 import pytest
 

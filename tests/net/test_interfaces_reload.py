@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""interfaces by a reload: they come, go, and are attached anew where something else is said of them; the others do not notice."""
+"""A reload of interfaces: it adds and removes them, and attaches those with changed settings anew;
+the others are not disturbed."""
 import dns.message
 import pytest
 

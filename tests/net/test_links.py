@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Interfaces that come, go and change, and those that stand on others: bridge, port, macvlan, tap."""
+"""Interfaces that come, go and change, and those on top of others: bridge, port, macvlan, tap."""
 import contextlib
 import fcntl
 import os

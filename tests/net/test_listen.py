@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""server.listen by a reload: addresses come and go, the others lose no query, and what cannot be opened changes nothing."""
+"""A reload of server.listen: addresses come and go, the others lose no query, and an address that
+cannot be opened changes nothing."""
 import itertools
 import json
 import socket

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones load in the background: what is told meanwhile, who waits, and what ends a load.
+"""Zones load in the background: the reports meanwhile, the commands that wait, and the end of a
+load.
 
-A load is held by its zones[].verify, a command that waits until the test lets it go. So these tests
-see one event after the other and measure no time.
+A load stops in its zones[].verify, a command that waits until the test lets it go on. So these
+tests see one event after the other and measure no time.
 """
 import contextlib
 import json

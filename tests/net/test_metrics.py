@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""metrics.listen: what is told is well formed and true, and who asks cannot be in the way."""
+"""metrics.listen: the metrics are well formed and true, and a client that reads them cannot disturb
+the daemon."""
 import contextlib
 import datetime
 import http.client

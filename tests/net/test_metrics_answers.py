@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Answers counted by what they answered: each breakdown says, label by label, what the client has received.
+"""Counters of answers by rcode, type, zone and so on: each breakdown equals, label by label, the
+answers that the client has received.
 
-ANSWERS=N in the environment: so many queries in all, 5,000 by default.
+ANSWERS=N in the environment sets the number of queries in all, 5,000 by default.
 """
 import collections
 import contextlib

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The names that metrics.listen tells, with their labels: metrics_names.txt has all of them, and they stay.
+"""The names and labels of metrics.listen: metrics_names.txt has all of them, and they stay.
 
-A line is `type name label...`, where a label with few texts is `label=text|text`. A name that is missing there, or here, fails.
-METRICS_NAMES=write in the environment writes the file anew.
+A line is `type name label...`; a label with few values is `label=text|text`. A name that is missing
+in the file or in the metrics is a failure. METRICS_NAMES=write in the environment writes the file
+anew.
 """
 import os
 import pathlib

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The filter of names that exist: who begins one, who goes on with it, and what stays in it."""
+"""The filter of names that exist: when a daemon begins a new one or goes on with the old one, and
+which names stay in it."""
 import itertools
 import json
 import os

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The driver gives proofs of signed zones to names that it has not heard of: the same octets as a worker, through edits."""
+"""The driver sends proofs of signed zones for new names: the same octets as a worker, also after
+edits."""
 import itertools
 import struct
 

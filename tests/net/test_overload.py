@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""More than can be done: counted, bounded in memory, and right again afterwards."""
+"""Overload is counted, uses bounded memory, and leaves no trace afterwards."""
 import re
 import socket
 import struct

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A veth pair as every container has it: without an XDP program at its other end, which native answers need."""
+"""A veth pair like that of a container: its other end has no XDP program, which native answers
+need."""
 import re
 import subprocess
 import time

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Local data and block lists, end to end: behind the cache and our zones, before upstream."""
+"""Local data and block lists, end to end: after the cache and our zones, before upstream."""
 import dns.edns
 import dns.flags
 import dns.message

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What lists say of answers: names that aliases lead to, addresses, clients. named and unbound say the same."""
+"""Rules of lists for answers: names that aliases lead to, addresses, clients. named and unbound
+give the same answers."""
 import dns.flags
 import dns.message
 import dns.rcode

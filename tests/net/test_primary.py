@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Volley as a primary: who gets its zones, who is told of them, what strangers can do."""
+"""Volley as a primary: it sends its zones and NOTIFY only to configured peers, and strangers can do
+nothing."""
 import contextlib
 import select
 import socket

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The query log: formats, filters, shortened clients, a file that is taken away, and a disk that is full."""
+"""The query log: formats, filters, shortened client addresses, a file that is moved away, and a
+full disk."""
 import datetime
 import json
 import os

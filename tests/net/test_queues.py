@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The receive queues of an interface: their sockets, workers and cores, and what changes while they run."""
+"""The receive queues of an interface: their sockets, workers and cores, and changes while they
+run."""
 import ctypes
 import mmap
 import os

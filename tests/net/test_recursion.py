@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyd that asks upstream, end to end: an nsd to forward to, and what control makes of it.
+"""A volleyd that asks upstream, end to end: it forwards to an nsd; and control's part in it.
 
-What is asked and answered in all its kinds is in test_tree.py and its neighbours, over a whole tree.
+test_tree.py and its neighbours test all kinds of questions and answers, over a whole tree.
 """
 import re
 import signal

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What answers from upstream live through: kill -9, a clock that is set, a cache full of large ones."""
+"""Answers from upstream survive kill -9, a clock that is set, and a cache full of large answers."""
 import itertools
 import json
 import re

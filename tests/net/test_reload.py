@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a reload cannot put in place is told: in its reply, in the log, and in status."""
+"""Settings that a reload cannot apply are reported: in its reply, in the log, and in status."""
 import signal
 
 import dns.edns

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Another size for a cache in use: no query without its answer, no old answer, whatever happens meanwhile."""
+"""A new size for a cache in use: each query gets its answer, and none an old one, with any event
+meanwhile."""
 import contextlib
 import mmap
 import pathlib

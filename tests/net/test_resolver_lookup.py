@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl resolver lookup and infra: what a name is answered by, whom upstream is asked for it, and why it failed.
+"""volleyctl resolver lookup and infra: the source of a name's answer, the upstream servers for it,
+and the cause of a failure.
 
 One daemon iterates and validates (world), one forwards by itself (forwarder); each test asks one of them.
 """

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""return-path: fib: answers leave where the routing table says, or the kernel gives them.
+"""return-path: fib: answers leave by the interface and next hop of the routing table, or the kernel
+answers.
 
     c0 02:..:01 ── s0   192.0.2.0/24, 2001:db8::/64
     c1 02:..:02 ── s1   198.51.100.0/24, 2001:db8:1::/64

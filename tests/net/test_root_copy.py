@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A local copy of the root (RFC 8806): transferred, checked and stored as any zone, asked by the resolver alone; without it the
-root servers are asked. The root here is signed, its server counts what it is asked, and a named gives transfers of it."""
+"""A local copy of the root (RFC 8806): it is transferred, checked and stored as any zone, and only
+the resolver asks it; without it the resolver asks the root servers. The root here is signed, its
+server counts its queries, and a named transfers it."""
 import re
 import signal
 import socket

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Volley as a secondary of knotd, nsd and named, and of primaries that do what they should not."""
+"""Volley as a secondary of knotd, nsd and named, and of primaries that break the rules."""
 import base64
 import hashlib
 import math

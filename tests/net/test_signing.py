@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones that the daemon keeps signed: by the validators' own tools, through changes, restarts and time."""
+"""Zones that the daemon keeps signed, through changes, restarts and time: the validators' own tools
+check them."""
 import json
 import signal
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Signatures and a clock that was wrong: made anew at once when it is right, and said as long as they are not valid."""
+"""Signatures after a wrong clock: they are made anew at once when the clock is right, and reported
+while they are not valid."""
 import subprocess
 import time
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cache in a file: by command and by configuration, over restarts, deaths, other zones and broken files."""
+"""The cache in a file, by command and by configuration: over restarts, crashes, changed zones and
+damaged files."""
 import json
 import os
 import signal

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names that have no place in the public DNS, and zones of one's own below zones of others.
+"""Names that do not belong in the public DNS, and the operator's own zones below zones of others.
 
-The upstream is a script that answers any name with an address, so what leaks is seen. With stubs or a trust anchor libunbound
-asks it, else the forwarder.
+The upstream is a script that answers any name with an address, so a leaked query is seen. With
+stubs or a trust anchor libunbound asks it, else the forwarder.
 """
 import dns.flags
 import dns.message

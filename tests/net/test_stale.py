@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""recursion.serve-stale (RFC 8767): what has expired is given while its servers are dead, and not else."""
+"""recursion.serve-stale (RFC 8767): an expired answer is sent only while its servers are dead."""
 import time
 
 import dns.message

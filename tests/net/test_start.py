@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a start cannot have it names, with what to do about it; and it does not end without a word."""
+"""A start that lacks something names it and the remedy, and never ends without a message."""
 from pathlib import Path
 
 import pytest

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A start with a storage folder that cannot be written to, or with keys that cannot be used: what is known is served."""
+"""A start with a storage folder that cannot be written to, or with unusable keys: the stored zones
+are served."""
 import dns.rcode
 import pytest
 

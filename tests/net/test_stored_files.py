@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that volleyd has written and that are cut or changed while it is down: noticed, never served."""
+"""volleyd's own files, cut or changed while it is down: it notices this and never serves them."""
 import dns.message
 import dns.rcode
 import pytest

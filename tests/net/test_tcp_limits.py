@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who is served over TCP when one client has more connections than there are places."""
+"""The clients that are served over TCP when one client opens more connections than there are
+places."""
 import contextlib
 import socket
 import ssl

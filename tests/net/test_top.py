@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl top: who is first in a flood, a Zipf mix, what scripts get, and the terminal, which is left as it was."""
+"""volleyctl top: the first entries in a flood and in a Zipf mix, the output for scripts, and the
+terminal, which is restored."""
 import collections
 import contextlib
 import fcntl

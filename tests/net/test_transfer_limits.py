@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What bounds the talk with other name servers: slow readers, idle connections, NOTIFY and checks in bursts."""
+"""Bounds of the traffic with other name servers: slow readers, idle connections, bursts of NOTIFY
+and checks."""
 import contextlib
 import resource
 import socket

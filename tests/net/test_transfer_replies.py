@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Replies to other name servers: what goes along with them, and who gets which."""
+"""Replies to other name servers: their extra records and options, and which server gets which
+reply."""
 import ssl
 import struct
 import time

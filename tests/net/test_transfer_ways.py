@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ways between name servers: IPv6, addresses to ask from, several addresses, TLS that is resumed."""
+"""The ways between name servers: IPv6, source addresses, several addresses, TLS resumption."""
 import contextlib
 import socket
 import ssl

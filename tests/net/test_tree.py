@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recursion in a tree of zones (dnstree.py): what validates and what does not, chains, denials, dead servers.
+"""Recursion in a tree of zones (dnstree.py): valid and invalid signatures, chains, denials, dead
+servers.
 
-The same tables hold for unbound, which shows that the tree is what it says; for volleyd with the program
-on its interface; and for volleyd with the kernel's sockets alone.
+The same tables hold for unbound, which shows that the tree is right; for volleyd with the program
+on its interface; and for volleyd with only the kernel's sockets.
 """
 import itertools
 import re

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queries that a balancer sends on within a tunnel, and answers that go straight to the client.
+"""Queries that a balancer forwards in a tunnel, and answers that go directly to the client.
 
-The balancer is the client's end of the lab, with frames made here. What the kernel's own tunnel devices
-would take is taken by a raw socket and given back by a tun device, as such a device does it: not every
-kernel has them.
+The balancer is the client's end of the lab, with frames made here. Not every kernel has tunnel
+devices: so a raw socket receives the packets that such a device would, and a tun device returns
+them in the same way.
 """
 import fcntl
 import os

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The systemd units: how much they leave open, and that volleyd does all of its work within."""
+"""The systemd units: the rights that they leave, and all of volleyd's work within them."""
 import re
 import sys
 

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Upgrades under load: to another build of the XDP program, and to another ABI. No hit is lost, and no answer of the
-first kind; misses only while no volleyd is there, and none where the host was drained."""
+"""Upgrades under load: to another build of the XDP program, and to another ABI. No hit is lost, and
+with another build no answer at all. With another ABI misses are lost only while no volleyd runs,
+and none if the host was drained."""
 import json
 import re
 import subprocess

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Upstream servers that lie, speak nonsense, truncate or are late, or answer for the zones of others."""
+"""Upstream servers that send false, malformed, truncated or late replies, or answer for the zones
+of others."""
 import random
 import threading
 import time

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Three ways in: volleyd loads the program, `ip link` did, `xdp-loader` did; and what stays after."""
+"""Three ways to load the program: by volleyd, by `ip link`, by `xdp-loader`; and what remains
+afterwards."""
 import os
 import re
 import time

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who may ask what: recursion.allow and server.allow, for hot names and others, by driver and worker."""
+"""The rights of clients: recursion.allow and server.allow, for cached names and others, by driver
+and worker."""
 import itertools
 import signal
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a reload takes out of the cache: what it changed, at once and everywhere; the rest stays in the driver."""
+"""A reload withdraws the answers that it changes, at once and everywhere; the others stay in the
+driver."""
 import dns.flags
 import dns.rcode
 import pytest

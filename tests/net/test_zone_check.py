@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl zone check: what the caller may not read, nobody reads for him."""
+"""volleyctl zone check: it reads no file that the caller may not read."""
 import json
 import os
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones that change while they are served: no gap, and no old answer once the command is back."""
+"""Zones that change while they are served: no gap, and no old answer after the command returns."""
 import os
 import re
 import signal

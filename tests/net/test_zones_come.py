@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones that come and go: what others answered without them changes at once, the rest stays in the driver."""
+"""Zones that come and go: answers of other zones that depend on them change at once, the rest stays
+in the driver."""
 import dns.rcode
 import pytest
 
