@@ -14,7 +14,7 @@ from primaries import Scene, missing
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item, call):
-    """Leaves each phase's report with the test, for those who clean up."""
+    """Stores each phase's report in the test, for fixtures that clean up."""
     report = (yield).get_result()
     setattr(item, f"report_{report.when}", report)
     if report.failed:

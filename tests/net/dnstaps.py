@@ -126,7 +126,7 @@ class Collector:
                                       stderr=subprocess.DEVNULL)
 
     def stop(self):
-        """What it has written is whole."""
+        """Ends it; its file is complete."""
         self.process.send_signal(signal.SIGINT)
         self.process.wait(10)
         return messages(pathlib.Path(self.path))

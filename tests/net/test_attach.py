@@ -59,7 +59,7 @@ def test_without_epoll_pwait2(lab, daemon, start, xdp):
 
 @pytest.mark.parametrize("refusal", ["EINVAL", "EPERM", "EACCES", "E2BIG", "ENOENT", "EBUSY", "EEXIST"])
 def test_dispatcher_is_refused(lab, daemon, start, refusal):
-    """By whatever: the program is attached natively without it."""
+    """For any reason: the program is attached natively without it."""
     start(interfaces=[iface(xdp="auto")], DISPATCHER_SAYS=getattr(errno, refusal))
     seen = daemon.interface()
     assert (seen["state"], seen["origin"], seen["xdp"]) == ("up", "loaded", "native")
@@ -73,7 +73,8 @@ def test_dispatcher_is_refused(lab, daemon, start, refusal):
 
 @pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
 def test_life_without_dispatcher(lab, daemon, start, dispatcher):
-    """Detached, attached, resized, killed, adopted, taken off by somebody: for both ways of attaching."""
+    """Detached, attached, resized, killed, adopted, removed by another program: for both ways of
+    attaching."""
     def again(**words):
         return start(interfaces=[iface(xdp="auto")], DISPATCHER_SAYS=dispatcher, **words)
     again()
@@ -214,7 +215,7 @@ def test_helper_that_the_kernel_lacks(lab, daemon, start, helper, words):
 
 
 def test_foreign_program_without_dispatcher(lab, daemon, start):
-    """What occupies the interface stays."""
+    """The program that occupies the interface stays."""
     lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o",
              "sec", "xdp")
     found = program(lab)

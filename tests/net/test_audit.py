@@ -168,7 +168,7 @@ def test_start_signals_and_end(daemon, form):
 
 
 def test_each_line_is_an_object(lab, daemon):
-    """What is no event, too."""
+    """Also lines that are not events."""
     daemon.start(log={"format": "json"})
     lab.ask()
     daemon.ctl("zone", "reload")

@@ -227,7 +227,7 @@ def test_clean_is_the_highest_rate_without_loss():
 
 
 class Disturbed:
-    """A server whose answers a second are given in turn, the last one for ever."""
+    """A server with these rates of answers, one after the other; the last one stays."""
 
     name, echo = "any", True
     generator = types.SimpleNamespace(can=())

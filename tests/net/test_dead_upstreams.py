@@ -41,8 +41,8 @@ def resident_kib(daemon):
 
 class Flood:
     """
-    Questions nobody asked before, as fast as this process sends; replies are thrown away. COUNT of them,
-    and then more until is_enough(): a busy machine does not take all that come.
+    New questions, as fast as this process sends; replies are discarded. It sends COUNT, and then
+    more until is_enough(): a busy machine does not receive all.
     """
 
     def __init__(self, world, zone, count, is_enough=lambda: True):
@@ -209,7 +209,7 @@ def test_opt_out_denies_no_names(world):
 
 @pytest.mark.alone  # floods
 def test_it_stops_with_questions_outstanding(world):
-    """What nobody answers holds up no stop; the clients are told."""
+    """Unanswered questions do not delay a stop; the clients are told."""
     flood = Flood(world, "silent.lab.", 5000)
     flood.end()
     with world.lab.socket("c") as sock:

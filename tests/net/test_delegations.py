@@ -37,7 +37,8 @@ def referral(query, zone, server):
 
 
 def authority(query, zone, server, addresses=()):
-    """What the zone says of itself, of its server's name, and of ADDRESSES: (name, TTL, address)."""
+    """The zone's records of itself, of its server's name, and of ADDRESSES: (name, TTL,
+    address)."""
     reply = dns.message.make_response(query)
     reply.flags |= dns.flags.AA
     question = query.question[0]

@@ -79,7 +79,7 @@ def test_for_people(doctor):
 
 
 def test_gro(doctor, lab):
-    """What it says to type, typed, is what helps."""
+    """The command that it suggests repairs the fault."""
     ethtool(lab, "-K", "s0", "gro", "off")
     row = doctor.row("s0", "veth-gro")
     assert (row["state"], row["do"]) == ("warn", "ethtool -K s0 gro on")

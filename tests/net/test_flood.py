@@ -59,12 +59,13 @@ class Wire:
         return driver_counters(self.program_id, self.map_id)
 
     def queries(self):
-        """Queries that came: what the kernels of both ends say to each other is passed."""
+        """Queries that came, without the packets that the kernels of both ends exchange, which
+        pass."""
         counters = self.counters()
         return counters["hit"] + counters["up"] + counters["dropped"]
 
     def send(self, frames):
-        """All of them, and none is lost on the link: what came of them, as a Counter."""
+        """Sends all of them, without loss on the link; returns their reasons as a Counter."""
         before = collections.Counter(self.counters())
         for start in range(0, len(frames), CHUNK):
             seen = self.queries()

@@ -68,7 +68,8 @@ def test_many_addresses_and_workers(lab, daemon):
 
 
 def test_more_zones_than_are_told(lab, daemon, tmp_path):
-    """Of 1,100 zones 1,022 are told by themselves, those with counters of their own; what the others answer is told as "other"."""
+    """1,022 of 1,100 zones have their own counters and metrics; the answers of the others are
+    counted as "other"."""
     path = tmp_path / "z.zone"
     path.write_text("@ 60 SOA ns. host. 1 60 60 60 60\n@ 60 NS ns.\nwww 60 A 192.0.2.1\n")
     names = [f"z{n}.test" for n in range(1100)]

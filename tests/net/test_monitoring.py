@@ -276,7 +276,7 @@ class Prometheus:
         return path
 
     def ask(self, path, **parameters):
-        """What the HTTP API gives: (status, data)."""
+        """The reply of the HTTP API: (status, data)."""
         connection = http.client.HTTPConnection(*self.AT, timeout=10)
         try:
             with contextlib.suppress(ConnectionRefusedError):

@@ -62,7 +62,8 @@ def cookie_of(lab):
 
 @pytest.mark.parametrize("before, after", [(CLIENT, NOBODY), (NOBODY, CLIENT), (CLIENT, None)])
 def test_what_was_in_force_is_put_back(lab, daemon, tmp_path, before, after):
-    """The new secret of cookies cannot be made: then who may recurse, rate limits and the old secret are as before."""
+    """If the new secret of cookies cannot be made, the clients that may recurse, rate limits and
+    the old secret stay as before."""
     library, broken = tmp_path / "norandom.so", tmp_path / "broken"
     run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/norandom.c", "-ldl")
 

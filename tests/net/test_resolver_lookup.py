@@ -51,7 +51,7 @@ def make_world(tmp_path_factory, tree_zones):
 
 @pytest.fixture(name="forwarder", scope="module")
 def make_forwarder(tmp_path_factory, tree_zones):
-    """Of its upstreams one answers but for names below bad., which it fails, and nobody listens at the other."""
+    """One of its upstreams answers, but fails names below bad.; the other has no server."""
     def reply(made, tcp):
         return (fails if "bad." in str(made.question[0].name).lower() else says("192.0.3.72"))(made, tcp)
 

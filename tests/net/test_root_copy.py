@@ -281,7 +281,7 @@ def test_the_stored_copy(tree, primary, daemon):
 
 
 def test_clients_do_not_get_the_zone(tree, primary, daemon):
-    """Who may recurse gets an answer of a resolver; others, and transfers, are refused."""
+    """A client that may recurse gets a resolver's answer; others, and transfers, are refused."""
     assert primary
     start(daemon, tree)
     wait_for_copy(daemon)

@@ -201,7 +201,7 @@ def test_second_program_with_maps_of_its_own_is_replaced(lab, daemon):
 
 
 def test_a_cache_of_another_size_is_resized(lab, daemon):
-    """Of volleyd's own program only: what somebody else loaded keeps its maps."""
+    """Only for volleyd's own program: a program that was loaded otherwise keeps its maps."""
     daemon.start()
     lab.ask()
     daemon.stop("--keep")
