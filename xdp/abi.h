@@ -414,7 +414,7 @@ struct volley_link {
 	__u32 driver_answers; /* 0: hand up only */
 	__u8 mac[6];          /* frames to another address pass; all zero: unknown, not checked */
 	__u8 by_daemon;       /* volleyd attached it, so a later volleyd may detach it */
-	__u8 finer;           /* samples: see struct volley_cpu; 0 to VOLLEY_SAMPLE_FINEST */
+	__u8 finer;           /* of samples (VOLLEY_SAMPLES), 0 to VOLLEY_SAMPLE_FINEST */
 	__u8 tunnels;         /* which tunnels are decapsulated: VOLLEY_TUNNEL_* */
 	__u8 return_fib; /* answers go to the next hop by the routing table, or the query passes */
 	__be16 gue_port; /* UDP port of GUE */
