@@ -2,16 +2,16 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# beside.sh LOG BUILD COMMAND...: runs the command, and beside it, where processors have nothing else to do, the
-# shell command BUILD, whose output goes to LOG. Ends when both have ended, with the status of the command. How
-# BUILD ended is left to the caller, who runs it again: then what is wrong is printed in its own place.
-# Where the command fails, BUILD is ended.
+# beside.sh LOG BUILD COMMAND...: runs the command and, on idle processors, the shell command BUILD,
+# whose output goes to LOG. Ends when both have ended, with the status of the command. The status of
+# BUILD is lost: the caller runs BUILD again later, which then prints its errors. If the command
+# fails, BUILD is killed.
 set -u
 
 log=$1 build=$2
 shift 2
 
-# A group of its own, so that all of it can be ended.
+# Its own process group, so that all of it can be killed.
 setsid nice -n 19 sh -c "$build" >"$log" 2>&1 </dev/null &
 group=$!
 end_build() {

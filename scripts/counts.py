@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""counts.py [--bound]: how the code is built, in numbers.
+"""counts.py [--bound]: prints numbers about the structure of the code.
 
-With --bound it prints the structs of the folders in BOUND with more than four booleans, and fails if there is one: such a struct
-is a state machine that has no names and is drawn nowhere. Else printed are the structs with most booleans, the fields of `struct daemon`, circles of includes within a folder, file names that
-stand in more than one folder, the longest lines, and the files that name each key of the configuration. Only files that git
-knows, or would add, are read. Each number has a line of its own, so that `diff` compares two trees.
+With --bound it prints the structs of the folders in BOUND with more than four booleans, and fails
+if there is one: such a struct is a state machine without names or a drawing. Without --bound it
+prints the structs with most booleans, the fields of `struct daemon`, circles of includes within a
+folder, file names in more than one folder, the longest lines, and the files that name each key of
+the configuration. It reads only files that git tracks or would add. Each number has its own line,
+so `diff` can compare two trees.
 """
 import collections
 import pathlib

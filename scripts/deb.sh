@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# deb.sh VERSION FOLDER: makes the Debian packages of what is committed, in FOLDER, and beside them the bill of materials (sbom.py). Nobody has to be root. What the
-# build needs is said by scripts/debian/control; `make deps-build deps-deb` installs it.
+# deb.sh VERSION FOLDER: makes the Debian packages of the commit that is checked out, in FOLDER,
+# with the bill of materials (sbom.py). It does not need root. scripts/debian/control lists the
+# packages for the build; `make deps-build deps-deb` installs them.
 set -eu
 cd "$(dirname "$0")/.."
 

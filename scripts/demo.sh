@@ -2,12 +2,12 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# demo.sh: what Volley does, in half a minute. Makes a lab of two network namespaces, starts volleyd at
-# the server's end with the zones of zones/, asks real queries over UDP and TCP, IPv4 and IPv6, each
-# twice, shows the answers and who gave them, and cleans up. Fails if an answer is missing, or if the
-# driver did not answer where it must, over IPv4 and IPv6. Needs root and a build.
+# demo.sh: shows Volley in half a minute. It makes a lab of two network namespaces, starts volleyd
+# at the server's end with the zones of zones/, sends real queries over UDP and TCP, IPv4 and IPv6,
+# each twice, shows the answers and their sources, and cleans up. It fails if an answer is missing,
+# or if the driver did not answer a query that it must, over IPv4 and IPv6. Needs root and a build.
 #
-# Who answered is what the daemon's own counters say: read before and after each query.
+# The daemon's counters, read before and after each query, tell the source of an answer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,7 +35,7 @@ die() {
 	exit 1
 }
 
-# The daemon has five seconds to end by itself; $daemon is its own process, see start_daemon.
+# The daemon gets five seconds to end by itself; $daemon is its process, see start_daemon.
 stop_daemon() {
 	local tries
 
@@ -60,7 +60,7 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-# On loopback too, where no XDP program is: what is asked there, a kernel socket answers.
+# Also on loopback, which has no XDP program: there a kernel socket answers.
 write_config() {
 	cat <<END
 server:
@@ -82,7 +82,7 @@ control:
 END
 }
 
-# Until the daemon says that it serves, ten seconds at most. lab.sh becomes volleyd, so $! is volleyd.
+# Waits until the daemon serves, at most ten seconds. lab.sh becomes volleyd, so $! is volleyd.
 start_daemon() {
 	local tries
 
@@ -106,7 +106,8 @@ answered = json.load(sys.stdin)["answered"]
 print(*(answered[who] for who in ("driver", "worker", "kernel_socket", "tcp")))'
 }
 
-# who BEFORE: whose counter has moved since; a worker may count after its answer has arrived
+# who BEFORE: the source whose counter has changed since; a worker may count after its answer has
+# arrived
 who() {
 	local names=(driver worker 'kernel socket' tcp) before after tries i
 
@@ -124,13 +125,14 @@ who() {
 	echo nobody
 }
 
-# How the clients print: status and records. Not shown with each query.
+# Options of the clients: print status and records. They are not shown with each query.
 declare -A print_options=(
 	[kdig]='+timeout=2 +retry=0 +noall +header +answer +authority'
 	[dig]='+timeout=2 +tries=1 +noall +comments +answer +authority'
 )
 
-# ask END CLIENT ARGUMENTS...: one query from that end; the answer in $answer, its giver in $giver
+# ask END CLIENT ARGUMENTS...: sends one query from that end; $answer is the answer, $giver its
+# source
 ask() {
 	local end=$1 client=$2 before
 	shift 2
@@ -142,7 +144,7 @@ ask() {
 	giver=$(who "$before")
 }
 
-# twice END WHAT CLIENT ARGUMENTS...: asks, asks again, shows the answer; both givers become a row
+# twice END WHAT CLIENT ARGUMENTS...: asks twice and shows the answer; both sources become a row
 twice() {
 	local end=$1 what=$2 first
 	shift 2

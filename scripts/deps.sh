@@ -2,14 +2,14 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# deps.sh [GROUP...]: installs the Debian 12 packages of these groups; does nothing, quickly, when all are there.
-# Needs root to install. Groups:
+# deps.sh [GROUP...]: installs the Debian 12 packages of these groups; if all are installed, it
+# quickly does nothing. Needs root to install. Groups:
 #   run    the libraries of programs that were built elsewhere without DPDK (DPDK=0)
-#   build  what compiling and installing needs
-#   deb    what "make deb" needs beside that
-#   test   what tests, demo, lint and benchmarks need beside these
-# Without a group: build, deb and test. No packaged daemon is started or enabled by this: the name servers are here to be compared
-# with and are started by the tests, in their own namespaces.
+#   build  packages to compile and install
+#   deb    further packages for "make deb"
+#   test   further packages for tests, demo, lint and benchmarks
+# Without a group: build, deb and test. The script neither starts nor enables a packaged daemon: the
+# tests start the name servers that they compare with, in their own namespaces.
 # deps.sh --list [GROUP...] prints the packages.
 set -eu
 
@@ -61,7 +61,7 @@ missing() {
 	comm -23 "$tmp/wanted" "$tmp/present"
 }
 
-# Maintainer scripts ask policy-rc.d before they start a daemon; 101 says no.
+# Maintainer scripts call policy-rc.d before they start a daemon; status 101 forbids it.
 guard=/usr/sbin/policy-rc.d
 guard_mark='# put here by volley/scripts/deps.sh, for as long as it runs'
 
@@ -74,7 +74,7 @@ guard_put() {
 	chmod 755 "$guard"
 }
 
-# Also undoes what a run that was killed left behind.
+# Also removes the remains of a run that was killed.
 guard_remove() {
 	if grep -qsF "$guard_mark" "$guard"; then
 		rm -f "$guard"
@@ -102,8 +102,8 @@ install_missing() {
 	apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends "$@"
 }
 
-# Packages with a name server, a router or Prometheus, and its unit. One that this script brings does not start with the machine; one that was there
-# before stays as it was.
+# Packages with a name server, a router or Prometheus, and its unit. A daemon that this script
+# installs does not start at boot; one that was installed before is unchanged.
 units='knot:knot nsd:nsd bind9:named unbound:unbound bird2:bird prometheus:prometheus'
 
 disable_units() {

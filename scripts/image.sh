@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # image.sh VERSION DEBS FOLDER: makes an OCI image of the package volley in DEBS: FOLDER/volley-VERSION.oci.tar.
-# Needs root, debootstrap, buildah and a Debian mirror; nothing is taken from a registry of images. The base is the smallest
-# Debian 12 that debootstrap makes. Environment: MIRROR, a Debian mirror.
+# Needs root, debootstrap, buildah and a Debian mirror, but no registry of images. The base is the
+# smallest Debian 12 that debootstrap makes. Environment: MIRROR, a Debian mirror.
 set -eu
 
 version=$1
@@ -19,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 root=$work/root
 
-# The security updates are in a suite of their own.
+# The security updates have their own suite.
 base() {
 	debootstrap --variant=minbase bookworm "$root" "$mirror" >"$work/debootstrap.log" 2>&1 ||
 		{ tail -n 20 "$work/debootstrap.log" >&2; exit 1; }
@@ -34,7 +34,8 @@ in_root() {
 		env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
 }
 
-# A container's root has no right to write to other users' files, so all that volleyd writes to is root's there.
+# A container's root may not write to files of other users, so all files and folders that volleyd
+# writes belong to root.
 package() {
 	cp "$debs/volley_${version}_"*.deb "$root/root/"
 	rm -f "$root"/etc/resolv.conf
@@ -54,7 +55,7 @@ store() {
 	buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run" "$@"
 }
 
-# What a container needs, where nobody reads the README.
+# Settings for a container, whose user may not have read the README.
 capabilities='NET_ADMIN NET_RAW BPF PERFMON SYS_ADMIN NET_BIND_SERVICE IPC_LOCK DAC_READ_SEARCH'
 
 image() {

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# lab.sh: two network namespaces joined by a veth pair, for demo, tests and load.
+# lab.sh: two network namespaces with a veth pair between them, for demo, tests and load.
 #
 #   NAME-c (client)                             NAME-s (server)
 #   c0  192.0.2.1    2001:db8::1    ── veth ──  s0  192.0.2.53   2001:db8::53
@@ -12,16 +12,16 @@
 #   lab.sh down NAME               removes it; all right if it is not there
 #   lab.sh exec NAME c|s CMD...    runs CMD at one end, in place of this shell
 #
-# Why it is set up as it is:
+# The reasons for this setup:
 # - GRO gives a veth end its NAPI; without it, frames that XDP redirects there are dropped.
 # - An end without an XDP program is not woken for frames that the other sends by XDP_TX, so the
 #   client runs XDP_PASS (build/bin/xdp_pass.bpf.o).
-# - Checksums are written by the sender, VLAN tags are in the frame: it is on the wire what a NIC
-#   would have sent. No segmentation offload, since an XDP program takes no frame above a page.
-# - Fixed addresses and permanent neighbours: no ARP or ND in between; no IPv6 address is tentative.
-# - Threaded NAPI: each end's receive work is a kernel thread of its own (napi/c0-*, napi/s0-*).
+# - The sender writes checksums, and VLAN tags are in the frame, as in a frame from a NIC. No
+#   segmentation offload, since an XDP program gets no frame above a page.
+# - Fixed addresses and permanent neighbours: no ARP or ND packets, and no tentative IPv6 address.
+# - Threaded NAPI: each end receives in its own kernel thread (napi/c0-*, napi/s0-*).
 # - exec enters only the network namespace. `ip netns exec` would mount /sys anew, and hide a bpffs
-#   under /sys/fs/bpf; /sys/class/net is the caller's therefore, but /proc/net is the namespace's.
+#   under /sys/fs/bpf. So /sys/class/net is the caller's, but /proc/net the namespace's.
 set -eu
 
 bin=${VOLLEY_BIN:-$(dirname "$0")/../build/bin}
@@ -51,8 +51,8 @@ make_pair() {
 		numrxqueues "$2" numtxqueues "$2"
 }
 
-# set_up_end NETNS DEVICE HOST PEER_HOST PEER_MAC. One entry into the namespace, with its /sys, in a mount
-# namespace that ends with the shell.
+# set_up_end NETNS DEVICE HOST PEER_HOST PEER_MAC: enters the namespace once, with its /sys, in a
+# mount namespace that ends with the shell.
 set_up_end() {
 	ip netns exec "$1" sh -eu -s "$2" "$3" "$4" "$5" <<'END'
 cd /proc/sys/net/ipv6/conf
@@ -85,7 +85,7 @@ has_link() {
 	case $(ip -n "$1" link show "$2") in *LOWER_UP*) ;; *) return 1 ;; esac
 }
 
-# Both ends, at most two seconds.
+# Waits for both ends, at most two seconds.
 wait_for_link() {
 	tries=100
 	until has_link "$1-c" c0 && has_link "$1-s" s0; do

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""lint-floors.py FILE...: a part includes only what stands below it.
+"""lint-floors.py FILE...: checks that each floor includes only floors below it.
 
 A quoted include is either root-relative with the floor first ("dns/name.h", "xdp/abi.h"), or a
 generated skeleton ("volley.skel.h", for bpf and iface). Tests may include everything.
@@ -48,7 +48,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
 def floor_of(path: PurePath) -> str | None:
-    """None for what is no floor: tests and the like."""
+    """None for a path that is not in a floor, such as a test."""
     parts = path.parts
     if parts[0] == "xdp":
         return "xdp"
@@ -58,7 +58,7 @@ def floor_of(path: PurePath) -> str | None:
 
 
 def fault(floor: str, target: str) -> str | None:
-    """What is wrong with this include on this floor, if anything."""
+    """The fault of this include on this floor, or None."""
     if target == "dnstap.pb-c.h" or target == "dnstap.pb-c.c":
         return None if floor == "tap" else "messages of dnstap are for tap"
     if target.endswith(".skel.h"):

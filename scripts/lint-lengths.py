@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""lint-lengths.py FILE...: files under 800 lines, function bodies of at most 50.
+"""lint-lengths.py FILE...: checks that files have under 800 lines, and function bodies at most 50.
 
 A longer function says why, in a comment directly above it that begins with /* long: reason.
 Relies on the format that `make lint` enforces: a function's braces stand in the first column.

@@ -2,10 +2,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# lint.sh [--fix] [FILE...]: format, floors, lengths, white space, shell and Python, of all files or
-# those named. Runs every check, prints what each found, and fails if one did. --fix only reformats
-# the C files.
-# lint.sh --changed STAMP: of the files that are younger than STAMP, which it makes anew when all is well.
+# lint.sh [--fix] [FILE...]: checks format, floors, lengths, white space, shell and Python, of all
+# files or of FILEs. Runs every check, prints its findings, and fails if one failed. --fix only
+# reformats the C files.
+# lint.sh --changed STAMP: checks the files that are newer than STAMP, and renews STAMP if all
+# checks pass.
 #
 # shellcheck disable=SC2046,SC2086 # lists of file names
 # shellcheck disable=SC2317 # called through check
@@ -19,7 +20,7 @@ if [ "${1:-}" = --fix ]; then
 fi
 roots=${*:-.}
 
-# The files that are younger than $1; all, when that is not there, or the rules are younger.
+# The files that are newer than $1; all files, if $1 does not exist or the rules are newer.
 changed_files() {
 	if [ ! -e "$1" ] || [ -n "$(find .clang-format scripts/lint* -newer "$1")" ]; then
 		echo .
@@ -68,7 +69,7 @@ no_trailing_space() {
 	! grep -nE '[[:blank:]]+$' "$@"
 }
 
-# Each says whose it is and under which licence: xdp/ under two.
+# Each file has its copyright and licence; xdp/ has two licences.
 licences() {
 	bad=0
 	for file in "$@"; do

@@ -2,14 +2,14 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run-pytest.sh ARGUMENT...: runs pytest, NET_JOBS tests at a time (default: two per core, up to 16, since
-# tests wait most of the time). First all tests but those marked `alone`, side by side; when all of these
-# have ended, the marked ones, one after the other. With NET_JOBS=1, or without pytest-xdist, one process
-# runs them all in the order of the files. tests/conftest.py has the other half. NET_PART=together or
-# NET_PART=alone: only the tests without the mark, or only those with it.
+# run-pytest.sh ARGUMENT...: runs pytest, NET_JOBS tests at a time (default: two per core, up to 16,
+# since tests wait most of the time). First it runs the tests without the mark `alone` side by side,
+# then the marked ones one after the other. With NET_JOBS=1, or without pytest-xdist, one process
+# runs all tests in the order of the files. tests/conftest.py has the other half. NET_PART=together
+# runs only the tests without the mark, NET_PART=alone only the others.
 #
-# The folders of a run are its own, and stay when a test failed: pytest's usual place is one that other
-# runs close to other users again. Its path is short, since a control socket's has 107 octets at most.
+# Each run has its own folders, which stay if a test failed: other runs close pytest's usual folder
+# to other users. The path is short, since a control socket's path has at most 107 octets.
 set -u
 
 python=${PYTHON:-/usr/bin/python3}

@@ -2,18 +2,20 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run-tests.sh SUITE PROGRAM...: runs cmocka programs, TEST_JOBS at a time (default: one per core, and one
-# more, since some of them wait most of their time), each for at most TEST_TIMEOUT seconds (900: beside other
-# work a long one takes ten times its time). Prints a line for each, the whole output of each that fails, and a
-# closing line. With CI=true a skipped test is a failure.
+# run-tests.sh SUITE PROGRAM...: runs cmocka programs, TEST_JOBS at a time (default: one per core
+# and one more, since some wait most of the time), each for at most TEST_TIMEOUT seconds (900: on a
+# busy machine a long one takes ten times as long). Prints a line for each program, the whole output
+# of each that fails, and a closing line. With CI=true a skipped test is a failure.
 #
-# A program that passed gets a stamp, PROGRAM.passed: a checksum of the program and of all files that tests
-# read. While the checksum stays the same, the program is not run again, unless AGAIN is set.
+# A program that passes gets a stamp, PROGRAM.passed: a checksum of the program and of all files
+# that tests read. While the checksum is the same, the program is not run again, unless AGAIN is
+# set.
 #
-# run-tests.sh --one FOLDER PROGRAM CHECKSUM: runs one of them, for the pool; FOLDER holds the results.
+# run-tests.sh --one FOLDER PROGRAM CHECKSUM: runs one program, for the pool; FOLDER gets the
+# results.
 set -u
 
-# Must hold the same when a stamp is made and when it is looked at: data, labs, BPF objects, settings.
+# The files and settings that a stamp depends on: data, labs, BPF objects.
 sum_of_surroundings() {
 	{
 		find tests/data zones scripts/lab.sh "${VOLLEY_BIN:-build/bin}" -type f ! -name '*.new.*' \
@@ -57,7 +59,7 @@ run_one() {
 		printf '%d.%02d\t%s\t%s\n' $((ms / 1000)) $((ms % 1000 / 10)) "$program" \
 			"$([ "$passed" -eq 1 ] && echo passed || echo failed)" >>"$VOLLEY_DURATIONS"
 	[ "$n_skip" -gt 0 ] && what="$what, $n_skip skipped"
-	# One program's words stay together.
+	# Keeps one program's output together.
 	exec 9>"$1/lock"
 	flock 9
 	[ "$passed" -eq 1 ] || cat "$log"
@@ -75,14 +77,15 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
 
-# The milliseconds that a program took in another build, where it has passed in one.
+# The milliseconds that a program took in another build, if it has passed in one.
 ms_elsewhere() {
 	for stamp in "${1%%/tests/*}"/../*/tests/"${1#*/tests/}".passed; do
 		[ ! -e "$stamp" ] || cut -d ' ' -f 3 "$stamp"
 	done | sort -n | tail -n 1
 }
 
-# The programs whose stamp does not hold, those that took longest first: a long one begun last would be waited for.
+# The programs without a valid stamp, the longest first: a long one that begins last would delay the
+# end.
 around=$(sum_of_surroundings)
 for program in "$@"; do
 	had='' n_ok=0 ms=''

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""sbom.py CONTROL TREE SOURCE: the bill of materials (SPDX 2.3, JSON) of a Debian package that is being built, on standard output.
+"""sbom.py CONTROL TREE SOURCE: prints the bill of materials (SPDX 2.3, JSON) of a Debian package
+during its build.
 
 CONTROL is the package's finished control file, TREE the folder with its files, SOURCE the project's sources. The document has:
   - the package, with its version, its files and their checksums;
@@ -57,7 +58,8 @@ def installed():
 
 
 def names_of(depends, here):
-    """Of alternatives the first that is installed here, else the first. What another package provides is that one."""
+    """The first alternative that is installed here, else the first one. A virtual package stands
+    for the package that provides it."""
     provided = {name: one["Package"] for one in here.values() for name in re.findall(r"([\w.+-]+)(?: \([^)]*\))?(?:,|$)", one["Provides"])}
     for one in filter(None, (part.strip() for part in depends.split(","))):
         names = [re.match(r"[\w.+-]+", word.strip()).group() for word in one.split("|")]
@@ -66,7 +68,7 @@ def names_of(depends, here):
 
 
 def closure(depends, here):
-    """What each package depends on, by its name; "" is the package itself."""
+    """The dependencies of each package, by its name; "" is the package itself."""
     edges, todo = {}, [("", depends)]
     while todo:
         name, text = todo.pop()
@@ -77,7 +79,7 @@ def closure(depends, here):
 
 
 def debian_licences(name):
-    """The short names in Debian's copyright file; none where that is not in the machine-readable form."""
+    """The short names in Debian's copyright file; none if that is not in machine-readable form."""
     path = pathlib.Path(f"/usr/share/doc/{name}/copyright")
     text = path.read_text("utf-8", "replace") if path.exists() else ""
     if "copyright-format/1.0" not in text:

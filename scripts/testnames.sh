@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# testnames.sh [TREE]: prints the name of each test of a tree that is built (make all tools test-unit
-# test-bpf), sorted: of unit and BPF tests by running their programs, of Python tests by collecting them,
-# of fuzz replays by the kept inputs. Two trees have the same tests if this prints the same of both.
+# testnames.sh [TREE]: prints the name of each test of a built tree (make all tools test-unit
+# test-bpf), sorted. It runs the unit and BPF tests, collects the Python tests, and lists the fuzz
+# inputs. Two trees have the same tests if it prints the same for both.
 set -eu
 
 cd "${1:-$(dirname "$0")/..}"

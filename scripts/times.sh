@@ -4,7 +4,7 @@
 #
 # times.sh --stage FILE NAME COMMAND...   runs the command and adds a line to FILE: its seconds and NAME
 # times.sh --show FOLDER                  prints FOLDER/stages, and the ten slowest of FOLDER/tests
-# times.sh --slow FOLDER                  prints what tests/slow.txt holds: the Python tests that took 3 s or more
+# times.sh --slow FOLDER                  prints tests/slow.txt: Python tests that took 3 s or more
 set -u
 
 case $1 in

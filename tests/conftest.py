@@ -1,25 +1,28 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-For all Python tests. With CI=true a skipped test is a failure, since CI has every privilege.
+Settings of all Python tests. With CI=true a skipped test is a failure, since CI has every
+privilege.
 
-Which tests run side by side (scripts/run-pytest.sh starts pytest twice):
+Options select the tests that run side by side (scripts/run-pytest.sh starts pytest twice):
 
     --alone=no     all tests but those with the mark `alone`, shared out among pytest-xdist's workers
     --alone=only   the tests with the mark, one after the other, while no worker runs
     (neither)      all tests, in one process unless -n is given
 
-With --shuffle=SEED the order of the tests is another one, the same for the same seed: no test may need what one
-before it did. Tests that share a fixture of their module stay together.
+--shuffle=SEED changes the order of the tests, in the same way for the same seed: no test may depend
+on an earlier one. Tests that share a fixture of their module stay together.
 
-A test is marked `alone` when it measures, loads or stops the machine: another test beside it would fail,
-or make it fail. Tests that share a fixture of their module go to the same worker, which makes it once.
+A test is marked `alone` if it measures, loads or stops the machine: another test beside it would
+fail, or make it fail. Tests that share a fixture of their module run in the same worker, which
+makes the fixture once.
 
-Side by side, those that take longest begin first: one begun last would keep one worker long after the others. SLOW
-lists the tests of some seconds; scripts/times.sh --slow prints it after a run. Only the order comes of it.
+Side by side, the longest tests begin first: a long test that began last would keep one worker busy
+after the others have ended. SLOW lists the tests that take some seconds; scripts/times.sh --slow
+prints the list after a run. It changes only the order.
 
-VOLLEY_DURATIONS names a file to which a line is added for each test: its seconds, its name, how it ended, with
-tabs between.
+VOLLEY_DURATIONS names a file that gets a line for each test: its seconds, its name and its result,
+with tabs between them.
 """
 import collections
 import os

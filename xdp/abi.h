@@ -1,47 +1,49 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The one header that the XDP program and userspace share: what lies in the maps.
+ * The one header that the XDP program and userspace share: the layout of the maps.
  *
  *   volley_abi_9   one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
  *   volley_clients which views a client may read: longest prefix first (an LPM trie)
- *   volley_refresh a ring buffer: answers in use that expire soon
- *   volley_link    what is set for this interface alone
- *   volley_cpu     per CPU: counters, and the rooms in which a query is taken apart
+ *   volley_refresh a ring buffer: answers that are asked for and expire soon
+ *   volley_link    the settings of this interface alone
+ *   volley_cpu     per CPU: counters, and rooms, the working memory of a run (VOLLEY_ROOMS)
  *   xsks_map       the AF_XDP socket of each receive queue
  *   volley_queues  how far the worker of each receive queue is behind
- *   volley_shares  per CPU: what each prefix of clients has sent up of late
- *   volley_near    per CPU: what each prefix of clients has been answered of late, roughly
- *   volley_cookies per CPU: cookies of clients that were good of late
- *   volley_rrl     one struct volley_rrl: the limits of answers, and which prefixes are over them
- *   volley_loads   what each prefix of clients has been answered of late
- *   volley_blocks  the table of blocks (xdp/block.h), as a map in a map: as large as it has to be, or none
- *   volley_names   a filter of the names that exist in our zones (xdp/names.h), and behind it intervals (xdp/intervals.h)
- *   volley_taps    rings for hits that are told to dnstap and the query log, as maps in a map
- *   volley_blocked per CPU: packets that each list of blocks has met
+ *   volley_shares  per CPU: how many packets of each prefix of clients went up lately
+ *   volley_near    per CPU: the load of recent answers to each prefix of clients, roughly
+ *   volley_cookies per CPU: cookies of clients that were found good lately
+ *   volley_rrl     one struct volley_rrl: the rate limits, and the prefixes that are over them
+ *   volley_loads   the load of recent answers to each prefix of clients
+ *   volley_blocks  the table of blocks (xdp/block.h), a map in a map: as large as needed, or none
+ *   volley_names   a filter of the names that exist in our zones (xdp/names.h), and behind it
+ *                  intervals (xdp/intervals.h)
+ *   volley_taps    rings of hits for dnstap and the query log, as maps in a map
+ *   volley_blocked per CPU: how many packets each list of blocks has matched
  *
- * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues, volley_shares,
- * volley_near and volley_cookies; the others are one for all interfaces.
+ * Each interface has its own program and its own volley_link, volley_cpu, xsks_map, volley_queues,
+ * volley_shares, volley_near and volley_cookies. All interfaces share the other maps.
  *
- *      word = tag:location ──► segment[location / units] + location % units * 16 = struct volley_entry
+ *      word = tag:location
+ *      struct volley_entry at segment[location / units] + location % units * 16
  *
- * A location counts units of 16 bytes over the whole store. 0 is no location (there lies the first
- * segment's header), so a zeroed map is an empty cache.
+ * A location counts units of 16 bytes over the whole store. 0 is no location, because the first
+ * segment's header lies there; so a zeroed map is an empty cache.
  *
  * Order of memory: a writer fills an entry, then publishes its word with one 8-byte release store
  * or compare-and-swap. Readers load the word once and reach the entry through the address that they
- * compute from it; that address dependency orders the loads on every processor Linux runs BPF on,
- * so the driver needs no barrier. An entry is not changed after publication, but for `freq`, and
- * its bytes are used again only after a grace period. A field that one side changes while the other
- * reads is at most 8 bytes, aligned, and read once.
+ * compute from it. This address dependency orders the loads on every processor on which Linux runs
+ * BPF, so the driver needs no barrier. After publication only `freq` and `refreshing` of an entry
+ * change, and its bytes are used again only after a grace period. A field that one side changes
+ * while the other side reads it has at most 8 bytes, is aligned, and is read once.
  *
- * Any change of a structure here is a new VOLLEY_ABI, and so a new name of the first map: a daemon
- * knows by that name alone whether it can adopt what it finds on an interface. Two fields have their place and
- * meaning in every ABI, for the daemon that replaces a program of another one (docs/decisions/0032):
- * serve_until_s in the first map, by_daemon in volley_link.
+ * A change of any structure here needs a new VOLLEY_ABI, and so a new name of the first map: by
+ * that name alone a daemon knows whether it can adopt the maps that it finds on an interface. Two
+ * fields have the same place and meaning in every ABI, for a daemon that replaces the program of
+ * another ABI (docs/decisions/0032): serve_until_s in the first map, by_daemon in volley_link.
  */
 #ifndef VOLLEY_XDP_ABI_H
 #define VOLLEY_XDP_ABI_H
@@ -61,8 +63,8 @@
 #define VOLLEY_SEGMENT_UNITS (VOLLEY_SEGMENT_BYTES / VOLLEY_UNIT_BYTES)
 
 /*
- * The driver reads at most so far into an entry, and an entry starts at least so far before its
- * segment's end: one comparison bounds all of its reads.
+ * The driver reads at most VOLLEY_READ_MAX bytes of an entry, and an entry starts at least as far
+ * before its segment's end. So one comparison bounds all of its reads.
  */
 #define VOLLEY_READ_MAX  2176u
 #define VOLLEY_START_MAX (VOLLEY_SEGMENT_BYTES - VOLLEY_READ_MAX)
@@ -71,13 +73,13 @@
 #define VOLLEY_NAME_WORDS     (VOLLEY_NAME_BYTES / 8)
 #define VOLLEY_QUERY_MAX      512  /* DNS octets; a longer query goes up */
 #define VOLLEY_UDP_MAX        1432 /* upper bound of max_udp_bytes */
-#define VOLLEY_SERVICES       256  /* that the driver answers for */
-#define VOLLEY_TUNNEL_ENDS    512  /* addresses at which tunnels end, beside these */
-#define VOLLEY_SERVICE_SLOTS  2048 /* of a table for both, a power of two */
+#define VOLLEY_SERVICES       256  /* service addresses */
+#define VOLLEY_TUNNEL_ENDS    512  /* further addresses at which tunnels may end */
+#define VOLLEY_SERVICE_SLOTS  2048 /* of the table of both; a power of two */
 #define VOLLEY_SERVICE_PROBES 8
 #define VOLLEY_QUEUES         64 /* receive queues of an interface */
 
-/* Sizes in the object file, for who loads it with `ip link` or `xdp-loader`: 64 MiB in all. */
+/* Sizes in the object file, for a load by `ip link` or `xdp-loader`: 64 MiB in all. */
 #define VOLLEY_DEFAULT_BYTES    (64u << 20)
 #define VOLLEY_DEFAULT_SEGMENTS 232u
 #define VOLLEY_DEFAULT_BUCKETS  81600u
@@ -88,39 +90,40 @@
 #define VOLLEY_KEY_CD 0x02
 
 /*
- * Views: who may read an entry. The hash of a key does not depend on its view, so all views of a
- * question lie in the same two buckets, and only an entry that is not public costs a look at who asks.
+ * Views: which clients may read an entry. The hash of a key does not depend on its view, so all
+ * views of a question lie in the same two buckets. The driver looks at the client's address only if
+ * an entry is not public.
  */
-#define VOLLEY_VIEW_PUBLIC    0 /* everyone: nobody looks at the client */
+#define VOLLEY_VIEW_PUBLIC    0 /* every client; its address is not looked at */
 #define VOLLEY_VIEW_RECURSIVE 1 /* answers from upstream */
-#define VOLLEY_VIEW_PRIVATE   2 /* of our zones, where not everyone may ask */
-#define VOLLEY_VIEW_ITERATIVE \
-	3 /* of our zones, leading out of them: for clients that may not recurse */
-#define VOLLEY_N_VIEWS       4
-#define VOLLEY_CLIENT_EXEMPT (1u << 31) /* beside the views of a client: no rate limit */
-#define VOLLEY_CLIENTS_MAX   65536      /* prefixes */
+#define VOLLEY_VIEW_PRIVATE   2 /* of our zones, where server.allow is set */
+#define VOLLEY_VIEW_ITERATIVE 3 /* leads out of our zones: for clients that may not recurse */
+#define VOLLEY_N_VIEWS        4
+#define VOLLEY_CLIENT_EXEMPT  (1u << 31) /* beside the views of a client: no rate limit */
+#define VOLLEY_CLIENTS_MAX    65536      /* prefixes */
 
-/* Key of volley_clients; the value is a __u32, bit n for view n. IPv4 as ::ffff:0:0/96 (RFC 4291). */
+/* Key of volley_clients; the value is a __u32, bit n for view n. IPv4 as ::ffff:0:0/96 (RFC
+ * 4291). */
 struct volley_client {
 	__u32 prefix_bits; /* 0 to 128 */
 	__u8 address[16];
 };
 
-/* The longest list of TTLs that the driver ages; an answer with more goes up. */
+/* The driver ages at most this many TTLs; a query whose answer has more goes up. */
 #define VOLLEY_TTLS_MAX 32
 
 #define VOLLEY_REFRESH_BYTES 65536 /* of volley_refresh */
 
-/* What the program puts into volley_refresh: an entry that is asked for and about to expire. */
+/* A record of volley_refresh: an entry that is asked for and is about to expire. */
 struct volley_refresh {
 	__u64 hash;
 	__u32 location; /* as in an index word */
-	__u32 born_s;   /* of the entry: else the place has been used again */
+	__u32 born_s;   /* of the entry; if it differs, another entry has this location now */
 };
 
 /*
- * What an answer depends on, beside the name: 8 bytes that are hashed and compared as one word.
- * The name (wire form, A to Z folded, padded with zeros to a multiple of 8) follows in an entry.
+ * The key of an answer, without the name: 8 bytes that are hashed and compared as one word. The
+ * name (wire form, A to Z folded, padded with zeros to a multiple of 8) follows in an entry.
  */
 struct volley_key {
 	__be16 qtype;
@@ -132,29 +135,31 @@ struct volley_key {
 };
 
 /*
- * A rendered answer. `body` is what follows the question, without OPT. Its first `short_bytes` are
- * the answer without the optional additional records, all `full_bytes` the whole. Compression
- * pointers in it count from the start of a message with this question, so it fits every query for
- * this key, whatever the case of its letters.
+ * A rendered answer. The body is the part of the message behind the question, without OPT. Its
+ * first `short_bytes` are the answer without the optional additional records; all `full_bytes` are
+ * the whole answer. Compression pointers count from the start of a message with this question, so
+ * the body fits every query for this key, in upper or lower case.
  *
  *   64 bytes of header │ name, padded to 8 │ body, padded to 2 │ offsets of TTLs │ padding to 16
  *
- * An answer from upstream ages: in the reply each of n_ttls TTLs is what stands in the body less the
- * seconds since born_s (RFC 1034 section 3.2.1, RFC 2181 section 8: the whole answer expires with its
- * first record, so none falls below 0). Their offsets in the body, a __u16 each in host order,
- * ascending, lie at volley_ttls_offset() (key.h). The sums take these TTLs as 0.
+ * An answer from upstream ages: each of the n_ttls TTLs in the reply is the TTL in the body less
+ * the seconds since born_s (RFC 1034 section 3.2.1). The whole answer expires with its first record
+ * (RFC 2181 section 8), so no TTL falls below 0. The offsets of the TTLs in the body, a __u16 each
+ * in host order, ascending, lie at volley_ttls_offset() (key.h). The sums take these TTLs as 0.
  */
 struct volley_entry {
-	__u64 hash;       /* of the key; compared before the key is */
+	__u64 hash;       /* of the key; compared first */
 	__u32 bytes;      /* of all this, a multiple of VOLLEY_UNIT_BYTES */
-	__u32 expires_s;  /* coarse monotonic second from which it is dead; ~0: never */
+	__u32 expires_s;  /* coarse monotonic second at which it expires; ~0: never */
 	__u32 zone_slot;  /* in volley_zones */
-	__u32 zone_gen;   /* valid while equal to that zone's */
+	__u32 zone_gen;   /* the entry is valid while it is the zone's */
 	__u32 born_s;     /* coarse monotonic second of publication */
 	__be16 flags;     /* second 16 bits of the DNS header, QR set, without RD and CD */
 	__u8 freq;        /* hits since it was written, at most VOLLEY_FREQ_MAX */
-	__u8 partial : 1; /* something optional was left out that has room over TCP */
-	__u8 ede     : 7; /* an extended error's code and 1 (RFC 8914), for queries with EDNS; 0: none. Never in the public view */
+	__u8 partial : 1; /* optional records were left out that fit over TCP */
+	/* an extended error's code and 1 (RFC 8914), for queries with EDNS; 0: none. Never in the
+	 * public view */
+	__u8 ede : 7;
 	__be16 ancount;
 	__be16 nscount;
 	__be16 arcount_full; /* without OPT */
@@ -165,8 +170,9 @@ struct volley_entry {
 	__u16 short_sum;   /* swapped where the body begins at an odd offset */
 	__u16 body_offset; /* from the start of the entry */
 	__u16 n_ttls;
-	__u16 refresh_s; /* asked for with no more seconds left than these: to be fetched anew; 0: never */
-	__u8 refreshing; /* the driver has said so; it says it once */
+	/* a hit with at most this many seconds left causes a refresh; 0: never */
+	__u16 refresh_s;
+	__u8 refreshing; /* the driver has reported it, once */
 	__u8 memory;     /* of the resolver, 0 or 1: where it was fetched (resolver.h) */
 	struct volley_key key;
 	__u8 name[];
@@ -182,7 +188,7 @@ enum volley_segment_state {
 	VOLLEY_SEGMENT_RETIRED, /* withdrawn; free after a grace period */
 };
 
-/* At the start of each segment. Userspace alone reads it, a new daemon above all. */
+/* At the start of each segment. Only userspace reads it, above all a new daemon. */
 struct volley_segment {
 	__u32 state;      /* enum volley_segment_state */
 	__u32 queue;      /* 0 probation, with denials (docs/decisions/0011); 1 main */
@@ -193,27 +199,30 @@ struct volley_segment {
 	__u32 reserved[9];
 };
 
-/* A zone's place in volley_zones. Slot 0 is nobody's: its generation stays 0 and matches nothing. */
+/* A zone's slot in volley_zones. Slot 0 is no zone's: its generation stays 0, which no entry
+ * matches. */
 struct volley_zone {
 	__u32 gen;        /* 0: none of its answers is valid */
-	__u32 last_gen;   /* given out; a slot's generations never repeat */
+	__u32 last_gen;   /* the last one that was given out; a slot never repeats one */
 	__u64 name_id[2]; /* hash of the apex; 0, 0: the slot is free */
-	__u64 digest[2];  /* content and settings that the generation stands for */
-	__u32 counter; /* its place in volley_answers.by_zone; in slot 0: how many places were given out */
+	__u64 digest[2];  /* of the content and settings of this generation */
+	/* its place in volley_answers.by_zone; in slot 0: how many places were given out */
+	__u32 counter;
 	__u32 n_given_back; /* in slot 0: places whose zone is gone */
 	__u64 reserved[2];
 };
 
 /*
- * Answers by what they answered: xdp/count.h. Each CPU has one for each interface, each engine has its own: no line is shared.
- * Places in by_zone are given out by the table of zones (volley_zone.counter).
+ * Counters of answers by response code, type and zone (xdp/count.h). Each CPU has one for each
+ * interface and each engine has one, so no cache line is shared. volley_zone.counter gives a zone's
+ * place in by_zone.
  */
-#define VOLLEY_COUNT_RCODES     32u  /* with the high bits that OPT has */
+#define VOLLEY_COUNT_RCODES     32u  /* with the high bits from OPT */
 #define VOLLEY_COUNT_TYPES      128u /* places, a power of two */
 #define VOLLEY_COUNT_OTHER_TYPE 119u
 #define VOLLEY_COUNT_ZONES      1024u /* places, a power of two */
 #define VOLLEY_COUNT_NO_ZONE    0u    /* the answer is of no zone */
-#define VOLLEY_COUNT_OTHER_ZONE 1u    /* of a zone that came when there was no place left */
+#define VOLLEY_COUNT_OTHER_ZONE 1u    /* of a zone for which no place was left */
 #define VOLLEY_COUNT_FIRST_ZONE 2u
 
 struct volley_answers {
@@ -222,21 +231,21 @@ struct volley_answers {
 	__u64 by_zone[VOLLEY_COUNT_ZONES];
 };
 
-/* In the table of services, with port 0: no service, but an address at which tunnels may end. */
+/* In the table of services, with port 0: an address at which tunnels may end, not a service. */
 #define VOLLEY_TUNNEL_END 0x10
 
 /* A service address. `address` holds 4 words as on the wire; IPv4 uses the first. */
 struct volley_service {
 	__be32 address[4];
 	__be16 port;
-	__u8 family; /* 4 or 6, VOLLEY_TUNNEL_END; 0: empty. Written last, with release. */
+	__u8 family; /* 4 or 6, VOLLEY_TUNNEL_END added or not; 0: empty. Stored last (release) */
 	__u8 reserved;
 	__u32 reserved2;
 };
 
 /*
- * An open hash table, at most VOLLEY_SERVICE_PROBES slots from the one that volley_service_slot() names. The keys of
- * the hash are any with which all find such a slot: see userspace/bpf/services.c.
+ * A hash table with open addressing: an address lies within VOLLEY_SERVICE_PROBES slots from
+ * volley_service_slot() on. userspace/bpf/services.c draws hash keys until all addresses do.
  */
 struct volley_services {
 	__u64 keys[3]; /* one for each word of a struct volley_service */
@@ -246,18 +255,19 @@ struct volley_services {
 
 #define VOLLEY_NSID_BYTES 256u /* that may be read */
 
-/* What EDNS options of ours say: COOKIE and NSID. What is not set here goes up. */
+/* Values for the EDNS options COOKIE and NSID. A query for one that is not set goes up. */
 struct volley_options {
 	__u32 n_secrets;  /* at most VOLLEY_COOKIE_SECRETS; 0: no cookies */
-	__u32 nsid_bytes; /* of the option with its head, at most 132; 0: none */
-	__u64 secrets[VOLLEY_COOKIE_SECRETS][2]; /* as they lie in memory; the first makes cookies */
+	__u32 nsid_bytes; /* of the option with its header, at most 132; 0: none */
+	/* as they lie in memory; new cookies are made with the first */
+	__u64 secrets[VOLLEY_COOKIE_SECRETS][2];
 	__u64 nsid_sum; /* of the option, one's complement, as at an even offset */
 	__u8 nsid[VOLLEY_NSID_BYTES];
 };
 
-/* A cookie that was good, of a client and with a secret: what its hash was made of, and the hash. */
+/* A cookie that was good: the input of its hash (cookie, client, secret), and the hash. */
 struct volley_good_cookie {
-	__u64 head[2]; /* of the cookie, as on the wire: the client's part, version and seconds */
+	__u64 head[2]; /* as on the wire: client cookie, version and seconds */
 	__u64 address[2];
 	__u64 secret; /* a digest of it, and of the family */
 	__u64 hash;   /* 0: the slot is free */
@@ -271,12 +281,12 @@ struct volley_cookies {
 
 #define VOLLEY_SUFFIXES 128u /* of a name: 127 labels, and the root */
 
-/* Which kinds there are in volley_blocks, for whom it is not looked at where there are none. */
+/* The kinds of blocks in volley_blocks. The driver looks for no other kind. */
 #define VOLLEY_BLOCKS_PREFIXES 0x01u
 #define VOLLEY_BLOCKS_NAMES    0x02u
 #define VOLLEY_BLOCKS_TYPES    0x04u
 
-/* volley_blocks has one table at most: an array of these. The first two are filters, the third has the head. */
+/* volley_blocks has at most one table, an array of chunks: two filters, then the head. */
 #define VOLLEY_BLOCK_CHUNK_BYTES (2u << 20)
 #define VOLLEY_BLOCK_HEAD        2u
 #define VOLLEY_BLOCK_LISTS       256u
@@ -290,7 +300,7 @@ struct volley_blocked {
 #define VOLLEY_NAMES_LINE_BYTES    64u
 #define VOLLEY_DEFAULT_NAMES_LINES 1024u /* in the object file: 64 KiB */
 
-/* Of the queries that the driver could deny, on each CPU, each of this number goes to a worker. A power of two. */
+/* Of queries with a shared answer one in so many goes up to be checked. A power of two. */
 #define VOLLEY_CHECK_EVERY 1024u
 
 struct volley_names_line {
@@ -298,26 +308,33 @@ struct volley_names_line {
 };
 
 struct volley_names_state {
-	__u32 id; /* of what is in it, random, below 2^22; 0: it says nothing, and nothing is denied */
-	__u32 n_lines; /* of the filter: the first of volley_names; those behind them are for xdp/intervals.h */
-	__u32 labels; /* that the shortest apex has, without the root's; nothing shorter is looked up */
-	__u32 intervals_id; /* random, below 2^31; 0: the driver uses no intervals. Each region has an id of its own */
-	__u64 keys[VOLLEY_NAME_BYTES]; /* secret, random: for an octet, by its distance from the name's end */
+	/* of the filter's content, random, below 2^22; 0: not in use, and nothing is denied */
+	__u32 id;
+	/* of the filter, the first of volley_names; the others are for xdp/intervals.h */
+	__u32 n_lines;
+	/* of the shortest apex, without the root's; shorter suffixes are not looked up */
+	__u32 labels;
+	/* random, below 2^31; 0: the driver uses no intervals. Each region has its own id */
+	__u32 intervals_id;
+	/* secret, random: one for each distance of an octet from the name's end */
+	__u64 keys[VOLLEY_NAME_BYTES];
 };
 
 /*
- * Shared answers: entries that answer many names. No query has such a key, since its `kind` is not 0; the id of the filter
- * stands in it, so the entry of another filter is not found.
+ * Shared answers: entries that answer many names. The `kind` of such a key is not 0, so no query
+ * has it. It contains the filter's id, so an entry that was made with another filter is not found.
  *
  *      kind       name               type           answers
  *      DENIAL     the apex           0              names that do not exist in the zone
  *      WILDCARD   of the wildcard    of the query   names that it stands for
- *      INTERVAL   8 octets, and      0              names that do not exist, with proofs: those that have this closest
- *                 the closest                       encloser and lie in the interval that begins with these octets
- *                 encloser           of the query   names that a wildcard stands for, likewise
+ *      INTERVAL   8 octets, and      0              names that do not exist, with proofs: those
+ *                 the closest                       that have this closest encloser and lie in the
+ *                 encloser                          interval that begins with these octets
+ *                                    of the query   names that a wildcard stands for, likewise
  *
- * The short body is what is sent, as in an answer to a question for the key's name. For another question the pointers in it
- * grow by the difference of the names' lengths. The full body has a struct volley_shared behind that.
+ * The driver sends the short body, which answers a question for the key's name. For another
+ * question it adds the difference of the names' lengths to the pointers. In the full body a struct
+ * volley_shared follows the short body.
  */
 #define VOLLEY_KEY_QUESTION          0u
 #define VOLLEY_KEY_DENIAL            1u
@@ -331,10 +348,9 @@ struct volley_names_state {
 #define VOLLEY_SHARED_SUFFIXES       6u
 #define VOLLEY_REGIONS_NOTED         16u
 #define VOLLEY_LEAD_MAX              16u
-#define VOLLEY_LEAD_FIRST \
-	8u /* from this lead on names are walked before an entry of their own is looked for */
+#define VOLLEY_LEAD_FIRST            8u /* from this lead on a shared answer is looked for first */
 
-/* Where the intervals of a zone are, as its denial said when it was looked up last. */
+/* The region of a zone's intervals, as its denial named it when it was last looked up. */
 struct volley_region_note {
 	__u64 apex; /* hash of the zone's apex */
 	__u32 at;   /* the region's head in volley_names */
@@ -345,46 +361,49 @@ struct volley_region_note {
 struct volley_shared {
 	__u16 n_pointers;                       /* at most VOLLEY_SHARED_POINTERS */
 	__u16 pointers[VOLLEY_SHARED_POINTERS]; /* where they lie in the body */
-	__u8 name_min,
-		name_max; /* octets of names for which it is the answer: there is as much room for these */
-	__u32 intervals_at; /* of the denial of a signed zone, with DO: the region of its intervals (xdp/intervals.h). */
-	__u32 intervals_id; /* 0: this is the answer. Else it has no body, and the answer is that of the interval. */
+	/* octets of names for which it is the answer: there is as much room for these */
+	__u8 name_min, name_max;
+	/* in the denial of a signed zone, with DO: the region of its intervals (xdp/intervals.h) */
+	__u32 intervals_at;
+	/* 0: this is the answer. Else it has no body, and the interval's entry is the answer */
+	__u32 intervals_id;
 	__u32 reserved;
 	/*
-	 * Of the names in the body that lie below the base, which is the apex or the closest encloser: the hash of what is one
-	 * label longer than the base. A question below that would be pointed to by them, and so goes up. 0: none.
+	 * For names in the body below the base (the apex or the closest encloser): the hash of the
+	 * suffix that is one label longer than the base. These names would be compressed with a
+	 * question below that suffix, so such a question goes up. 0: none.
 	 */
 	__u64 suffixes[VOLLEY_SHARED_SUFFIXES];
 };
 
 struct volley_state {
-	__u32 magic; /* VOLLEY_MAGIC, written last: until then every packet passes */
+	__u32 magic; /* VOLLEY_MAGIC, stored last: before that every packet passes */
 	__u32 abi;
 	__u32 n_buckets; /* a multiple of VOLLEY_PAGE_BUCKETS (key.h) */
 	__u32 n_segments;
 	__u32 n_zones;
-	__u32 serve_until_s; /* heartbeat and orphan time: from then on nothing is answered */
+	__u32 serve_until_s; /* last heartbeat and orphan time: from then on nothing is answered */
 	__u32 realtime; /* a PREEMPT_RT kernel: each run takes a room of its own (VOLLEY_ROOMS) */
 	__u32 max_udp_bytes;  /* our maximum, 512 to VOLLEY_UDP_MAX */
 	__u64 option_up_mask; /* EDNS options (code < 64) that change the answer; others are free */
 	__u64 next_seq;       /* of segments */
 	__u32 block_kinds;    /* VOLLEY_BLOCKS_*; written behind the table */
-	__u32 tap_every;      /* one hit in so many is told: xdp/tap.h; 0: none */
+	__u32 tap_every;      /* one hit in so many is reported (xdp/tap.h); 0: none */
 	__u32 services_at;    /* which of the tables is read, 0 or 1 */
-	__u32 options_at;     /* the same of the options */
+	__u32 options_at;     /* which of the options, likewise */
 	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
 	struct volley_services services[2];
 	__u64 wall_ns; /* CLOCK_REALTIME less the coarse monotonic clock, modulo 2^64 */
 	struct volley_options options[2];
 	__u32 cache_kib; /* the budget that these maps were made for */
-	__u32 n_resizes; /* before it, of the cache that it comes from: the newer one has more */
+	__u32 n_resizes; /* that led to this cache: of two caches the newer one has more */
 	struct volley_names_state names;
 };
 
 #define VOLLEY_HOPS           256u
 #define VOLLEY_TUNNEL_SOURCES 16u
 
-/* Addresses with the same first bits, as on the wire; IPv4 as ::ffff:0:0/96 (RFC 4291). */
+/* A prefix, as on the wire; IPv4 as ::ffff:0:0/96 (RFC 4291). */
 struct volley_prefix {
 	__u64 address[2];
 	__u64 mask[2];
@@ -393,16 +412,16 @@ struct volley_prefix {
 /* One for each interface. */
 struct volley_link {
 	__u32 driver_answers; /* 0: hand up only */
-	__u8 mac[6];          /* frames to another host pass; all zero: not known, not checked */
+	__u8 mac[6];          /* frames to another address pass; all zero: unknown, not checked */
 	__u8 by_daemon;       /* volleyd attached it, so a later volleyd may detach it */
-	__u8 finer;           /* samples: see struct volley_cpu; 0 to VOLLEY_SAMPLE_FINEST */
-	__u8 tunnels;         /* that are taken off: VOLLEY_TUNNEL_* */
-	__u8 return_fib; /* answers go where the routing table says, or the kernel gives them */
+	__u8 finer;           /* of samples (VOLLEY_SAMPLES), 0 to VOLLEY_SAMPLE_FINEST */
+	__u8 tunnels;         /* which tunnels are decapsulated: VOLLEY_TUNNEL_* */
+	__u8 return_fib; /* answers go to the next hop by the routing table, or the query passes */
 	__be16 gue_port; /* UDP port of GUE */
-	/* By so much less than VOLLEY_UDP_MAX the MTU leaves for DNS: IPv4, IPv6. 0: it has room for that. */
+	/* How far the MTU's room for DNS is below VOLLEY_UDP_MAX: IPv4, IPv6; 0: not below. */
 	__u16 udp_less[2];
-	__u32 n_tunnel_sources; /* 0: everyone's tunnels are taken off */
-	/* With return_fib: by volley_hop() of its MAC address, whether a next hop has been used. Userspace clears it. */
+	__u32 n_tunnel_sources; /* 0: tunnels from every source are decapsulated */
+	/* With return_fib: whether a next hop was used, by volley_hop(). Userspace clears it. */
 	__u8 hops[VOLLEY_HOPS];
 	struct volley_prefix tunnel_sources[VOLLEY_TUNNEL_SOURCES];
 };
@@ -411,26 +430,27 @@ struct volley_link {
 #define VOLLEY_TUNNEL_GUE  0x02 /* variants 0, without flags, and 1 (draft-ietf-intarea-gue) */
 
 /*
- * Overload (xdp/shed.h). The driver counts what it hands to the worker of a queue, the worker what it
- * has taken: the difference is on its way. The worker puts `taken` right when it finds its ring empty,
- * since the kernel may lose what was handed up. Each side writes a cache line of its own.
+ * Overload (xdp/shed.h). The driver counts the packets that it hands to a queue's worker, and the
+ * worker counts those that it takes: the difference is on its way. The kernel may lose packets
+ * between them, so the worker corrects `taken` when it finds its ring empty. Each side writes its
+ * own cache line.
  */
 struct volley_queue {
 	__u64 taken;
-	__u32 limit;     /* of what is on its way; 0: nothing is ever shed */
-	__u32 turn_bits; /* log2(VOLLEY_TURN * limit): the queue's turn is taken >> turn_bits */
+	__u32 limit;     /* of packets on their way; 0: nothing is ever shed */
+	__u32 turn_bits; /* log2(VOLLEY_TURN * limit): the turn is taken >> turn_bits */
 	__u64 reserved[6];
 	__u64 handed;
 	__u64 shed; /* DROP_OVERLOAD and DROP_SHARE */
 	__u64 reserved2[6];
 };
 
-#define VOLLEY_TURN        8u    /* times `limit` that are taken in a turn */
+#define VOLLEY_TURN        8u    /* a turn is over after this many times `limit` packets */
 #define VOLLEY_SHARE_SLOTS 4096u /* a power of two; 32 KiB on each CPU */
 
 /*
- * What a prefix of clients, IPv4 /24 or IPv6 /48, hashed to a slot, has sent up in this turn of its
- * queue, and half of what it had at the end of the one before.
+ * Packets of a prefix of clients (IPv4 /24 or IPv6 /48, hashed to a slot) that went up in this turn
+ * of the queue, and half of the count at the end of the turn before.
  */
 struct volley_share {
 	__u32 turn;
@@ -442,11 +462,13 @@ struct volley_shares {
 };
 
 /*
- * Response rate limiting (xdp/rrl.h). A load of VOLLEY_RRL_FULL is what an address may have of answers in a second; it
- * loses a thousandth with each millisecond.
+ * Response rate limiting (xdp/rrl.h). VOLLEY_RRL_FULL is the load of the answers that an address
+ * may get in a second. A load loses a thousandth in each millisecond.
  *
- *      volley_near    slot:  period (16 bits) | hot (1) | load of this period (47)      by prefix, without its address
- *      volley_loads   slot:  id of the prefix (16 bits) | millisecond (16) | load (32)  8 to a line
+ *      volley_near    slot:  period (16 bits) | hot (1) | load of this period (47)
+ *                     by prefix, without its address
+ *      volley_loads   slot:  id of the prefix (16 bits) | millisecond (16) | load (32)
+ *                     8 to a line
  */
 #define VOLLEY_RRL_FULL    (1u << 31)
 #define VOLLEY_RRL_WAYS    8u
@@ -462,11 +484,13 @@ struct volley_rrl_line {
 	__u64 slots[VOLLEY_RRL_WAYS];
 };
 
-/* A prefix that is over its limit. It is listed until somebody else wants the place and it has had rest. */
+/* A prefix that is over its limit. It gives its place to another one after RRL_LIST_REST_S without
+ * such a packet. */
 struct volley_limited {
 	__u64 key;        /* a hash of the prefix; 0: free */
 	__u64 address[2]; /* as on the wire; IPv4 as ::ffff:0:0/96 */
-	__u32 bits; /* of the prefix, IPv4 with the 96 before it; written last, with release: 0: not yet */
+	/* of the prefix, IPv4 with the 96 before it; written last, with release: 0: not yet */
+	__u32 bits;
 	__u32 first_s; /* coarse monotonic second */
 	__u32 last_s;
 	__u32 reserved;
@@ -481,49 +505,50 @@ struct volley_rrl {
 	__u8 dry_run;    /* everything is counted, nothing withheld */
 	__u8 has_exempt; /* volley_clients has prefixes with VOLLEY_CLIENT_EXEMPT */
 	__u16 reserved;
-	__u64 near_cost; /* load of a period up to which a CPU does not look at volley_loads */
+	__u64 near_cost; /* up to this load in a period a CPU does not look at volley_loads */
 	__u64 keys[4];   /* secret, random */
-	__u32 ahead_ms;  /* of the clock: tests let time pass by it */
+	__u32 ahead_ms;  /* added to the clock: tests move time by it */
 	__u32 reserved2;
-	__u64 unlisted;     /* packets over the limit for whose prefix `limited` had no place */
-	__u32 decay[3][32]; /* what is left of a load of 2^32 after so many times 1, 32 and 1024 ms */
+	__u64 unlisted; /* packets over a limit whose prefix found no place in `limited` */
+	/* the rest of a load of 2^32 after [i] times 1, 32 and 1024 ms */
+	__u32 decay[3][32];
 	struct volley_limited limited[VOLLEY_RRL_LIMITED];
 };
 
-/* A look at one prefix of the client in hand (rrl.h). */
+/* The state of one prefix of the client during a check (rrl.h). */
 #define VOLLEY_RRL_PREFIXES 5
 struct volley_try {
-	void *table; /* of loads, in userspace; the driver knows it by its map */
-	__u64 word;  /* of its place, as it was read */
+	void *table; /* of loads, in userspace; the driver uses its map */
+	__u64 word;  /* its slot's value when it was read */
 	__u32 line;
 	__u32 id;
 	__u32 place;
 	__u32 load; /* as of now */
-	__u32 tick; /* millisecond that is written back */
+	__u32 tick; /* the millisecond to write back */
 	__u32 reserved;
 };
 
 /*
- * Which answers are asked for most: of the hits of a CPU every 256th on average is noted, the gaps
- * are random. `finer` halves them so many times.
+ * A sample of the hits, to find the most frequent names: each CPU notes one hit in 256 on average,
+ * with random gaps. `finer` halves the gaps that many times.
  */
-#define VOLLEY_SAMPLES       256u /* that are kept, a power of two */
-#define VOLLEY_SAMPLE_GAP    511u /* the longest, a mask */
+#define VOLLEY_SAMPLES       256u /* kept on each CPU; a power of two */
+#define VOLLEY_SAMPLE_GAP    511u /* the longest gap; a mask */
 #define VOLLEY_SAMPLE_FINEST 9u   /* every hit */
 
-/* Hits that are told to dnstap and the query log (xdp/tap.h): what lies in a ring of volley_taps. */
-#define VOLLEY_TAP_RINGS 16u /* a power of two; that of a processor is its number modulo this */
+/* A record of volley_taps: a hit for dnstap and the query log (xdp/tap.h). */
+#define VOLLEY_TAP_RINGS 16u /* a power of two; a CPU uses the ring of its number modulo this */
 
 struct volley_tap {
 	__u64 ns;    /* of the kernel's monotonic clock */
-	__u32 bytes; /* 0: it could not be copied */
+	__u32 bytes; /* 0: the copy failed */
 	__u32 reserved;
 	__u8 octets[]; /* the answer, from its IP header on */
 };
 
 /*
- * Why a packet went where it went: V(counter, class, words for people). Each packet that is
- * received gets exactly one, so received = hit + up + passed + dropped.
+ * Why a packet was answered, handed up, passed or dropped: V(counter, class, text). Each received
+ * packet is counted under exactly one reason, so received = hit + up + passed + dropped.
  */
 #define VOLLEY_REASONS(V)                                                           \
 	V(HIT_FULL, HIT, "answered, whole")                                         \
@@ -592,7 +617,7 @@ enum volley_class {
 enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 #undef VOLLEY_REASON_ENUM
 
-/* What else is counted of answers, beside their reason: C(counter, words). Where the engine counts it, too, by this name. */
+/* Further counters of answers: C(counter, text). The engine's have the same names. */
 #define VOLLEY_NOTES(C)                                                          \
 	C(cookies_new, "hits for a COOKIE with a client part only")              \
 	C(cookies_good, "hits for a COOKIE of ours")                             \
@@ -604,8 +629,8 @@ enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 
 /*
  * Rooms of a CPU. On most kernels the runs of a CPU come one after the other, and all use room 0. A
- * PREEMPT_RT kernel may preempt a run, and another run begins on the same CPU: there each run takes
- * one of the other rooms, and the packet passes if none is free (docs/decisions/0027).
+ * PREEMPT_RT kernel may preempt a run and begin another one on the same CPU: there each run takes
+ * another room, and the packet passes if none is free (docs/decisions/0027).
  */
 #define VOLLEY_ROOMS 5u
 
@@ -614,97 +639,101 @@ enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 #define VOLLEY_OPTION_EDE    0x04
 
 /*
- * Per CPU, room and interface. The counters are for everyone to read; the rest is the program's own
- * space for one query: where its parts lie, its key beside the folded name.
+ * Per CPU, room and interface. Userspace reads the counters; the rest is the program's working
+ * memory for one query.
  */
 struct volley_cpu {
 	__u64 received;
-	__u64 to_worker; /* of those that went up: redirected to an AF_XDP socket */
+	__u64 to_worker; /* part of those that went up: redirected to an AF_XDP socket */
 	__u64 reasons[VOLLEY_N_REASONS];
 #define VOLLEY_NOTE_FIELD(name, words) __u64 name;
 	VOLLEY_NOTES(VOLLEY_NOTE_FIELD)
 #undef VOLLEY_NOTE_FIELD
 	struct volley_answers answers; /* the hits */
 
-	__u64 jiffies; /* when now_s was read: it is read again when these have moved */
+	__u64 jiffies; /* at the last read of the clock; it is read again when they differ */
 	__u32 now_s;   /* coarse monotonic second */
 	__u32 now_ms;  /* and millisecond, modulo 2^32 */
 	__u32 wall_s;  /* likewise CLOCK_REALTIME's second */
 
-	__u32 n_samples; /* ever noted */
-	__u64 sample_at; /* when `received` has come so far, the next hit is noted */
+	__u32 n_samples; /* all that were ever noted */
+	__u64 sample_at; /* the next hit is noted once `received` is this large */
 
 	__u32 l3_offset; /* in the frame */
 	__u32 dns_offset;
 	__u32 dns_bytes;
 	__u32 frame_bytes;
 	__u32 name_bytes;
-	__u32 reply_limit;  /* octets of DNS that this client takes */
-	__u32 location;     /* of the entry that was found */
-	__u32 moved;        /* octets that the query lies behind the answer's place for it */
-	__u32 tunnel_bytes; /* of headers before the IP header at l3_offset, to be taken off; or 0 */
-	__u32 grown;        /* octets of room that were made before the frame */
+	__u32 reply_limit; /* DNS octets that this client accepts */
+	__u32 location;    /* of the entry that was found */
+	__u32 moved;       /* how far the question lies behind its place in the answer */
+	/* of the tunnel's headers before the IP header at l3_offset; 0: no tunnel */
+	__u32 tunnel_bytes;
+	__u32 grown; /* octets that were added before the frame */
 	__u8 ipv6;
 	__u8 edns;
 	__u16 opt_bytes; /* of the answer's OPT with its options, or 0 */
-	__u32 reason;    /* of the answer that is being made, as all up to body_sum */
+	__u32 reason;    /* of the answer that is made, as are all fields up to body_sum */
 	__u16 body_bytes;
 	__be16 flags;
 	__be16 ancount;
 	__be16 nscount;
 	__be16 arcount;  /* with OPT */
-	__u16 cookie_at; /* of the query's COOKIE: where its value lies in the message */
+	__u16 cookie_at; /* offset of the query's COOKIE value in the message */
 	__u32 in_use;    /* a run has taken this room; 0 in room 0 */
 	__u64 body_sum;
 	__u64 question_sum; /* of name, type and class */
 	__u64 hash;
-	__u32 block_kinds; /* the state's, when the packet came */
-	__u32 shared; /* the answer is one for many names: VOLLEY_KEY_DENIAL, VOLLEY_KEY_WILDCARD */
-	__u32 n_deniable; /* queries that could be denied, modulo 2^32: each VOLLEY_CHECK_EVERY'th is checked */
-	__u32 shared_lead; /* shared answers less others, of the last ones: from 0 to VOLLEY_LEAD_MAX */
-	__u32 region_at;    /* the head of the zone's region in volley_names, */
-	__u32 region_id;    /* and the region's id; 0: the zone has none */
-	__u32 tap_left;     /* hits until the next one is told */
+	__u32 block_kinds; /* volley_state.block_kinds when the packet came */
+	__u32 shared;      /* VOLLEY_KEY_DENIAL or VOLLEY_KEY_WILDCARD: a shared answer; else 0 */
+	/* queries with a shared answer, modulo 2^32: one in VOLLEY_CHECK_EVERY is checked */
+	__u32 n_deniable;
+	/* of recent answers: the shared ones less the others, 0 to VOLLEY_LEAD_MAX */
+	__u32 shared_lead;
+	__u32 region_at;    /* line of the region's head in volley_names */
+	__u32 region_id;    /* of the zone's region; 0: it has none */
+	__u32 tap_left;     /* hits until the next one is reported */
 	__u32 opt_rcode;    /* high bits of the answer's rcode, in OPT */
 	__u32 zone_counter; /* of the answer's zone, as in struct volley_zone */
 	__u32 rest2;
-	__u64 rrl_cost;  /* load of the answer that is being made, */
-	__u64 rrl_carry; /* and with what volley_near had not passed on before */
+	__u64 rrl_cost;  /* load of the answer that is made */
+	__u64 rrl_carry; /* and with the load that volley_near held back */
 	__u8 options;    /* of the answer: VOLLEY_OPTION_* */
-	__u8 cookie_good; /* the query has a cookie of ours: its address is its own (options_make()) */
-	__u8 options_at;    /* as the state's when the query was read */
-	__u8 cookie_bytes;  /* of the query's, 8 or 16 to 40 */
-	__be32 cookie_head; /* the answer's option, its value behind it */
+	/* the query has a good server cookie, so its source is not forged (options_make()) */
+	__u8 cookie_good;
+	__u8 options_at;    /* volley_state.options_at when the query was read */
+	__u8 cookie_bytes;  /* of the query's COOKIE, 8 or 16 to 40 */
+	__be32 cookie_head; /* the answer's COOKIE; its value follows */
 	__u64 cookie[3];
 	__u64 folded[1 + VOLLEY_NAME_WORDS]; /* key, name */
 
 	struct volley_client client;
-	__s32 rrl_over; /* of prefixes: which is over its limit, or -1 */
+	__s32 rrl_over; /* which prefix is over its limit, or -1 */
 	struct volley_try tries[VOLLEY_RRL_PREFIXES];
 	struct volley_refresh refresh;
 	__u64 suffix_before[VOLLEY_SUFFIXES]; /* of the octets before each suffix: xdp/suffixes.h */
-	__u8 suffix_from[VOLLEY_SUFFIXES];    /* and their number */
+	__u8 suffix_from[VOLLEY_SUFFIXES];    /* where each suffix begins in the name */
 	__u32 n_suffixes;
 	__u8 label_bytes;
 	__u8 label_rest[3];
-	__u32 apex_at;     /* where the deepest apex begins in the name, */
-	__u32 encloser_at; /* and the longest suffix that the filter knows */
+	__u32 apex_at;     /* where the deepest apex begins in the name */
+	__u32 encloser_at; /* and the longest suffix in the filter */
 	__u64 apex_hash;
-	__u64 below_apex; /* hash of what is one label longer than the apex, */
-	__u64 below;      /* and than the base of the shared answer */
-	__u64 unknown;    /* hash of the shortest suffix that the filter does not know */
-	__u64 interval;   /* the point that its interval begins with, in this line */
+	__u64 below_apex; /* hash of the suffix one label longer than the apex */
+	__u64 below;      /* and one label longer than the shared answer's base */
+	__u64 unknown;    /* hash of the shortest suffix that is not in the filter */
+	__u64 interval;   /* the first point of its interval, in this leaf */
 	__u32 interval_leaf;
-	__u32 fence;        /* 0: compared and swapped for the sake of order */
+	__u32 fence;        /* always 0; a compare-and-swap on it is a barrier */
 	__u32 unknown_at;   /* where that suffix begins */
 	__u32 shared_bytes; /* of the name in the shared answer's key */
 	__u64 shared_hash;
 	__u64 shared_key[1 + VOLLEY_NAME_WORDS];
-	__u64 block_key[3]; /* what is looked for among the blocks: a struct volley_block_key */
+	__u64 block_key[3]; /* the key to look for among the blocks: a struct volley_block_key */
 	__u64 block_client[2];
 	__u8 ede;           /* code of the answer's extended error, with VOLLEY_OPTION_EDE */
 	__u8 block_is_done; /* the answer is written */
-	__u8 block;         /* what is done with this client: VOLLEY_BLOCK_* */
+	__u8 block;         /* the action for this client: VOLLEY_BLOCK_* */
 	__u8 block_rest[5];
 	__u64 block_hashes[32];
 	__u8 block_masks[32]; /* of groups of lengths: see volley_block_masks() */
@@ -712,10 +741,10 @@ struct volley_cpu {
 	__u64 nsec3_salt;     /* octets, zeros behind them */
 	__u32 nsec3_salt_bytes;
 	__u32 sha1[5];          /* the hash, as numbers */
-	__u64 sha1_message[44]; /* 5 blocks, and what is written behind them */
+	__u64 sha1_message[44]; /* 5 blocks, and room for stores beyond them */
 	struct volley_region_note
-		regions[VOLLEY_REGIONS_NOTED]; /* by the apex's hash, modulo their number */
-	__u64 samples[VOLLEY_SAMPLES];         /* hashes of keys; the last at n_samples - 1 */
+		regions[VOLLEY_REGIONS_NOTED]; /* by the apex's hash, modulo VOLLEY_REGIONS_NOTED */
+	__u64 samples[VOLLEY_SAMPLES];         /* hashes of keys; the newest at n_samples - 1 */
 };
 
 #ifdef __cplusplus

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Answers from upstream grow old: each TTL in the reply is what stands in the entry less the seconds
- * since it was published.
+ * Answers from upstream age: each TTL in the reply is the TTL in the entry less the seconds since
+ * the entry was published.
  *
- *   before the frame is touched   age_sum()    do all fit? what do they add to the checksum?
- *   when the body lies there      age_write()  each TTL, aged
+ *   before the frame is touched   age_sum()    checks all TTLs, adds them to the checksum
+ *   after the body is copied      age_write()  writes each aged TTL
  *
- * The sums in the entry take its TTLs as 0, so what is added is the TTL that leaves.
+ * The sums in the entry take its TTLs as 0, so age_sum() adds the aged TTLs.
  */
 #ifndef VOLLEY_XDP_AGE_H
 #define VOLLEY_XDP_AGE_H
@@ -36,13 +36,13 @@ static __always_inline __u32 age_of(const struct volley_entry *e, const struct v
 	return age_less(cpu->now_s, e->born_s);
 }
 
-/* In wire order before and after. Not below 0, though the answer expires with its first record. */
+/* Network byte order in and out. The result is never below 0. */
 static __always_inline __be32 age_ttl(const void *at, __u32 age_s)
 {
 	return bpf_htonl(age_less(bpf_ntohl(*(const __be32 *)at), age_s));
 }
 
-/* The list of offsets, VOLLEY_TTLS_MAX of which may be read; NULL where a damaged entry says it lies. */
+/* The list of offsets, of which VOLLEY_TTLS_MAX may be read. NULL: the entry is damaged. */
 static __always_inline const __u16 *age_list(const struct volley_entry *e)
 {
 	__u64 at = bounded(volley_ttls_offset(e), TTLS_MASK);
@@ -63,7 +63,8 @@ static __always_inline int age_sum(struct volley_cpu *cpu, const struct volley_e
 	__u32 i;
 
 	if (!body_bytes)
-		return -1; /* TC=1: of a long answer, perhaps, whose list lies beyond what is read */
+		/* TC=1: the answer may be long, and its list beyond VOLLEY_READ_MAX */
+		return -1;
 	if (n > VOLLEY_TTLS_MAX)
 		return VOLLEY_UP_MANY_TTLS;
 	if (!offsets || body_offset > BODY_OFFSET_MAX)
@@ -81,7 +82,7 @@ static __always_inline int age_sum(struct volley_cpu *cpu, const struct volley_e
 	return -1;
 }
 
-/* Ages what age_sum() has seen, in the body that lies at `at` in the frame by now. -1 or a reason. */
+/* Writes the TTLs that age_sum() has checked into the body at `at` in the frame. -1 or a reason. */
 static __always_inline int age_write(struct xdp_md *ctx, const struct volley_cpu *cpu,
 				     const struct volley_entry *e, __u32 at)
 {

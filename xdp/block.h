@@ -1,32 +1,34 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Blocks: prefixes of clients, suffixes of names and types that are dropped, refused, truncated or left to a worker, and
- * until when. One table in memory, which userspace writes and the driver and the engine read.
+ * Blocks: prefixes of clients, suffixes of names, and types. A query that a block matches is
+ * dropped, refused, truncated or left to a worker until the block expires. Userspace writes one
+ * table, which the driver and the engine read.
  *
  *   chunk 0    filter of IPv4 prefixes                     ┐ lines of 64 octets
  *   chunk 1    filter of IPv6 prefixes, names and types    ┘
- *   chunk 2    struct volley_block_head │ buckets of 8 words, one cache line each │ blocks of 32 octets
+ *   chunk 2    struct volley_block_head │ buckets of 8 words, a cache line each │ blocks, 32 octets
  *   chunk 3..  buckets and blocks go on
  *
  *      word = tag:more:location ──► block        more: go on in the next of its buckets
  *
- * A client has up to 129 prefixes. The filter says which of them may be in the table: it has a line for each group of
- * eight lengths and the address's octets before these, and eight bits for the lengths, in three octets of the line
- * (a blocked Bloom filter: Putze, Sanders and Singler, JEA 14, 2009). So a client costs one line for each group, 5 or 17
- * at most, and these loads do not wait for each other. For a length that is left two bits more of the same line say
- * whether the prefix itself may be there; then it is looked for, the longest first.
+ * A client has up to 129 prefixes. The filter (a blocked Bloom filter: Putze, Sanders and Singler,
+ * JEA 14, 2009) says which of them may be in the table. The prefix lengths form groups of eight.
+ * The group and the address's octets before it select a line, and in three octets of this line one
+ * bit stands for each length. So a client costs one line for each group, 5 or 17 at most, and these
+ * loads do not wait for each other. If the bit of a length is set, two more bits of the same line
+ * tell whether the prefix itself may be in the table. Only then it is looked up, the longest first.
  *
  *   address    a0 │ a1 │ a2 │ ...              group 2: lengths 16 to 23, found by a0 and a1
  *              └────────┴─► line ─► 3 octets, and-ed: bit 0 for /16, 1 for /17, ... 7 for /23
  *                             └───► 2 bits, by the address's first 16 to 23 bits
  *
- * A suffix of a name is known by a hash of 64 bits: the sum of its octets times secret numbers, one for each distance
- * from the end. For two different suffixes the chance to be taken for each other is at most 2^-57. So one pass
- * gives the hashes of all suffixes.
+ * A suffix of a name is identified by a hash of 64 bits: the sum of its octets times secret
+ * numbers, one for each distance from the end. So one pass gives the hashes of all suffixes. Two
+ * different suffixes have the same hash with a chance of at most 2^-57.
  *
- * Order of memory: as in abi.h. A block is filled, then its word is published by one store. `rule` is replaced by one
- * store as well; a block's place is used again only after a grace period.
+ * Order of memory: as in abi.h. A block is filled, then one store publishes its word. `rule` is
+ * replaced by one store as well. A block's place is used again only after a grace period.
  */
 #ifndef VOLLEY_XDP_BLOCK_H
 #define VOLLEY_XDP_BLOCK_H
@@ -67,7 +69,7 @@ enum volley_block_kind {
 	VOLLEY_BLOCK_TYPE,        /* high: the type */
 };
 
-/* What is blocked. */
+/* The client prefix, name or type that is blocked. */
 struct volley_block_key {
 	__u64 high;
 	__u64 low;
@@ -76,20 +78,20 @@ struct volley_block_key {
 };
 
 /*
- * rule = expires_s | kind_bits << 32 | action << 48 | list << 56. List 0 is none: the block was set by a command, and
- * counts for itself.
+ * rule = expires_s | kind_bits << 32 | action << 48 | list << 56. List 0 is none: the block was set
+ * by a command, and has its own counter.
  */
 struct volley_block {
 	__u64 high;
 	__u64 low;
 	__u64 rule;
-	__u64 met; /* packets, where it is in no list */
+	__u64 met; /* packets that it matched, if it is in no list */
 };
 
 struct volley_block_head {
 	__u32 n_buckets;    /* a multiple of VOLLEY_PAGE_BUCKETS */
-	__u32 filter_shift; /* of both: a line's number is the upper bits of a hash */
-	__u32 groups[2];    /* that are in use, IPv4 and IPv6: bit n for the lengths from 8 n on */
+	__u32 filter_shift; /* of both filters: a line's number is the upper bits of a hash */
+	__u32 groups[2];    /* in use, IPv4 and IPv6: bit n for the lengths from 8 n on */
 	__u64 hash_keys[3];
 	__u64 octet_keys[16];
 	__u64 group_keys[2][VOLLEY_BLOCK_GROUPS6];
@@ -97,14 +99,14 @@ struct volley_block_head {
 };
 
 /*
- * The program has the table as a map of chunks; userspace as memory. `chunk` gives NULL for what is not there, and the
- * others look at nothing behind it.
+ * The table is a map of chunks for the program, and memory for userspace. block_chunk() gives NULL
+ * for a chunk that does not exist, and then no other function reads it.
  */
-/* What may change meanwhile is read once. In userspace the sanitizers are told so. */
+/* Reads once a value that may change meanwhile. The sanitizers see an atomic load. */
 #ifdef __bpf__
 #define BLOCK_UNROLL        _Pragma("unroll")
 #define block_load(where)   load_once(where)
-#define block_follow(where) block_load(where) /* what is loaded from there on depends on it */
+#define block_follow(where) block_load(where) /* later loads depend on it */
 #else
 #define BLOCK_UNROLL
 #define block_load(where)   __atomic_load_n(where, __ATOMIC_RELAXED)
@@ -171,7 +173,7 @@ VOLLEY_BLOCK_INLINE __u64 volley_block_octet(__u64 high, __u64 low, __u32 i)
 	return (i < 8 ? high >> ((56 - 8 * i) & 63) : low >> ((120 - 8 * i) & 63)) & 0xff;
 }
 
-/* Where a hash has its line of a filter, and its three octets there. */
+/* The line of a hash in a filter, and its three octets in that line. */
 VOLLEY_BLOCK_INLINE __u32 volley_block_line(const struct volley_block_head *head, __u64 hash)
 {
 	return (__u32)bounded(hash >> (head->filter_shift & 63), VOLLEY_BLOCK_LINES_MAX - 1);
@@ -181,16 +183,16 @@ VOLLEY_BLOCK_INLINE __u32 volley_block_line(const struct volley_block_head *head
 #define VOLLEY_BLOCK_OCTET2(hash) ((hash) >> 14 & 63)
 #define VOLLEY_BLOCK_OCTET3(hash) ((hash) >> 20 & 63)
 
-/* Two of the line's bits, of a hash of its own: the octet, and the bit in it. */
+/* Two further bits of the line, from volley_block_fine(): the octet, and the bit in it. */
 #define VOLLEY_BLOCK_FINE1(hash)     ((hash) >> 40 & 63)
 #define VOLLEY_BLOCK_FINE1_BIT(hash) (1u << ((hash) >> 46 & 7))
 #define VOLLEY_BLOCK_FINE2(hash)     ((hash) >> 50 & 63)
 #define VOLLEY_BLOCK_FINE2_BIT(hash) (1u << ((hash) >> 56 & 7))
 
-/* Of what is no prefix, one of the eight bits. */
+/* For names and types: one of the eight bits. */
 #define VOLLEY_BLOCK_BIT(hash) (1u << ((hash) >> 26 & 7))
 
-/* Which of the eight bits are set. */
+/* The eight bits: each is set if all three octets have it. */
 VOLLEY_BLOCK_INLINE __u32 volley_block_filtered(const struct volley_block_head *head,
 						const void *filter, __u64 hash)
 {
@@ -202,7 +204,8 @@ VOLLEY_BLOCK_INLINE __u32 volley_block_filtered(const struct volley_block_head *
 		       block_load(&line[VOLLEY_BLOCK_OCTET3(hash)]));
 }
 
-/* The hash of a prefix with `more` bits, 0 to 7, behind the octets of its group, whose hash this is; they are `next`. */
+/* The hash of a prefix: of its group's octets (`hash`), and of `more` further bits, 0 to 7, the
+ * first of the octet `next`. */
 VOLLEY_BLOCK_INLINE __u64 volley_block_fine(__u64 hash, __u64 next, __u32 more)
 {
 	__u64 position = 1ull << more | next >> (8 - more);
@@ -210,7 +213,7 @@ VOLLEY_BLOCK_INLINE __u64 volley_block_fine(__u64 hash, __u64 next, __u32 more)
 	return (hash ^ position) * 0x9e3779b97f4a7c15ull;
 }
 
-/* Whether the two bits are set, so that it may be there. */
+/* Whether both bits are set, so the prefix may be in the table. */
 VOLLEY_BLOCK_INLINE int volley_block_is_fine(const struct volley_block_head *head,
 					     const void *filter, __u64 hash, __u64 fine)
 {
@@ -233,7 +236,7 @@ VOLLEY_BLOCK_INLINE struct volley_block *volley_block_at(void *table, __u32 loca
 					       VOLLEY_BLOCK_BYTES);
 }
 
-/* The page of buckets in which those of a hash lie, or NULL. */
+/* The page that has all buckets of a hash, or NULL. */
 VOLLEY_BLOCK_INLINE void *volley_block_page(void *table, __u32 bucket)
 {
 	__u32 line = bucket / VOLLEY_PAGE_BUCKETS * VOLLEY_PAGE_BUCKETS +
@@ -247,7 +250,7 @@ VOLLEY_BLOCK_INLINE void *volley_block_page(void *table, __u32 bucket)
 				       (VOLLEY_PAGE_BUCKETS * VOLLEY_BLOCK_LINE);
 }
 
-/* The bucket of the page that is looked into at the nth try. */
+/* The bucket of the page to search at the nth try. */
 VOLLEY_BLOCK_INLINE __u32 volley_block_try(__u32 bucket, __u64 hash, __u32 n)
 {
 	__u32 step = (__u32)(hash >> 40) | 1;
@@ -255,7 +258,7 @@ VOLLEY_BLOCK_INLINE __u32 volley_block_try(__u32 bucket, __u64 hash, __u32 n)
 	return (__u32)bounded(bucket + n * step, VOLLEY_PAGE_BUCKETS - 1);
 }
 
-/* The block of this key among a bucket's words, dead or alive, or NULL. */
+/* The block of this key among a bucket's words, expired or not, or NULL. */
 VOLLEY_BLOCK_INLINE struct volley_block *volley_block_in(void *table, const __u64 *words, __u32 tag,
 							 const struct volley_block_key *key)
 {
@@ -277,7 +280,7 @@ VOLLEY_BLOCK_INLINE struct volley_block *volley_block_in(void *table, const __u6
 	return (void *)0;
 }
 
-/* The same in all buckets where it may be. */
+/* The same, in all buckets in which it may lie. */
 VOLLEY_BLOCK_INLINE struct volley_block *volley_block_find(void *table,
 							   const struct volley_block_head *head,
 							   const struct volley_block_key *key)
@@ -304,9 +307,8 @@ VOLLEY_BLOCK_INLINE struct volley_block *volley_block_find(void *table,
 }
 
 /*
- * Of each group of lengths, which of its eight may be in the table for this address: one octet in `masks`, and the
- * group's hash. 0: none is.
- * `is_ipv6` is known when this is compiled.
+ * For each group: an octet in `masks` with the lengths that may be in the table for this address,
+ * and the group's hash. Returns 0 if there are none. `is_ipv6` is a compile-time constant.
  */
 VOLLEY_BLOCK_INLINE __u32 volley_block_masks(const struct volley_block_head *head,
 					     const void *filter, int is_ipv6, __u64 high, __u64 low,
@@ -332,7 +334,7 @@ VOLLEY_BLOCK_INLINE __u32 volley_block_masks(const struct volley_block_head *hea
 	return any;
 }
 
-/* Whether it holds. */
+/* Whether the block has not expired. */
 VOLLEY_BLOCK_INLINE int volley_block_is_alive(__u64 rule, __u32 now_s)
 {
 	return now_s < volley_block_expires_s(rule) || volley_block_expires_s(rule) == VOLLEY_NEVER;

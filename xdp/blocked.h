@@ -1,14 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the driver does with a query that is blocked (xdp/block.h): nothing is looked up for it.
+ * How the driver handles a query that is blocked (xdp/block.h). It looks up no answer for it.
  *
  *      packet ─► its prefix: drop, up ──────────────────────────► at once, whatever the message is
  *                            refuse, truncate ─┐
- *      question ─► its name, its type ─────────┴─► REFUSED or TC=1, in place; malformed: up, the engine says so
+ *      question ─► its name, its type ─────────┴─► REFUSED or TC=1, in place
+ *                  malformed ────────────────────► up: the engine answers
  *
- * A query pays one branch where nothing is blocked. These functions are global: the verifier walks each once, by itself.
- * When no daemon has been heard for cache.orphan-serve nothing is blocked, as nothing is answered.
+ * Without blocks a query costs one branch. Most of these functions are global: the verifier walks
+ * each once, by itself. If the daemon's heartbeat is older than cache.orphan-serve, the driver
+ * blocks nothing, as it answers nothing.
  */
 #ifndef VOLLEY_XDP_BLOCKED_H
 #define VOLLEY_XDP_BLOCKED_H
@@ -28,7 +30,7 @@
 #define EDE_PROHIBITED      18 /* a client */
 #define BLOCK_GROUP_LENGTHS 8
 
-/* As large as it has to be: volleyd makes the one that is in use. */
+/* A placeholder: volleyd makes the table in use, in the size that it needs. */
 struct volley_block_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
@@ -77,13 +79,14 @@ static __always_inline void block_count(struct volley_block *block, __u64 rule)
 		return;
 	}
 	blocked = bpf_map_lookup_elem(&volley_blocked, &zero);
-	if (blocked) /* a run may be preempted: VOLLEY_ROOMS */
+	if (blocked) /* atomic, since a run may be preempted: VOLLEY_ROOMS */
 		__sync_fetch_and_add(&blocked->met[bounded(list, VOLLEY_BLOCK_LISTS - 1)], 1);
 }
 
 /*
- * What the block of cpu->block_key says, or VOLLEY_BLOCK_NONE: there is none, or it has expired. A packet is counted
- * where it ends: here if it is dropped, behind its answer if it has one (block_is_done), in the worker if it goes up.
+ * The action of the block of cpu->block_key; VOLLEY_BLOCK_NONE: there is no block, or it has
+ * expired. Each packet is counted once: here if it is dropped, after its answer is written if it
+ * has one (block_is_done), in the worker if it goes up.
  */
 __noinline int block_probe(struct volley_cpu *cpu)
 {
@@ -113,7 +116,7 @@ __noinline int block_probe(struct volley_cpu *cpu)
 	return action;
 }
 
-/* The client's address. 0, or -1. */
+/* Puts the client's address into cpu->block_client. 0, or -1. */
 static __always_inline int block_address(struct xdp_md *ctx, struct volley_cpu *cpu)
 {
 	const void *end = (void *)(long)ctx->data_end;
@@ -121,7 +124,7 @@ static __always_inline int block_address(struct xdp_md *ctx, struct volley_cpu *
 	const __be32 *from;
 
 	if (l3 + sizeof(struct ipv6hdr) > end)
-		return -1; /* cannot be: with UDP and DNS, IPv4 has these, too */
+		return -1; /* never: with UDP and DNS, an IPv4 packet is as long */
 	if (!cpu->ipv6) {
 		cpu->block_client[0] = (__u64)bpf_ntohl(((const struct iphdr *)l3)->saddr) << 32;
 		cpu->block_client[1] = 0;
@@ -133,7 +136,7 @@ static __always_inline int block_address(struct xdp_md *ctx, struct volley_cpu *
 	return 0;
 }
 
-/* cpu->block_masks for the address. 0: no length is left. */
+/* Fills cpu->block_masks for the address. 0: no block can match. */
 __noinline int block_masks(struct volley_cpu *cpu)
 {
 	const struct volley_block_head *head;
@@ -157,7 +160,7 @@ __noinline int block_masks(struct volley_cpu *cpu)
 				       cpu->block_hashes);
 }
 
-/* What is looked for: the client's first `bits` bits. */
+/* Makes the key of the client's first `bits` bits. */
 static __always_inline void block_key_of(struct volley_cpu *cpu, __u32 bits)
 {
 	bits &= 0xff;
@@ -167,7 +170,7 @@ static __always_inline void block_key_of(struct volley_cpu *cpu, __u32 bits)
 	forget_bounds();
 }
 
-/* What the longest block of a group says, of those lengths that the filter has left. */
+/* The action of the longest block of a group, among the lengths in cpu->block_masks. */
 __noinline int block_group(struct volley_cpu *cpu, __u32 group)
 {
 	const struct volley_block_head *head;
@@ -201,7 +204,7 @@ __noinline int block_group(struct volley_cpu *cpu, __u32 group)
 	return VOLLEY_BLOCK_NONE;
 }
 
-/* The longest prefix of those that the filter has left. */
+/* The action of the longest block that has the client, of all groups. */
 static __always_inline int block_longest(struct volley_cpu *cpu)
 {
 	int group, action;
@@ -216,7 +219,7 @@ static __always_inline int block_longest(struct volley_cpu *cpu)
 	return VOLLEY_BLOCK_NONE;
 }
 
-/* For a packet that is ours: whether lengths of prefixes are left. What is not blocked by then is not. */
+/* For a packet that is ours: whether a block may match the client. 0: none does. */
 __noinline int block_client(struct xdp_md *ctx, struct volley_cpu *cpu,
 			    const struct volley_state *state)
 {
@@ -233,8 +236,9 @@ __noinline int block_client(struct xdp_md *ctx, struct volley_cpu *cpu,
 }
 
 /*
- * For a packet that is ours: -1, and what its answer is to be is in cpu->block, or a reason to drop it or to hand it up.
- * Inline, since on some kernels the stacks of all that call each other have 512 octets.
+ * For a packet that is ours: -1, and cpu->block is the kind of its answer; or a reason to drop it
+ * or to hand it up. Inline, since on some kernels the stacks of a chain of calls have 512 octets in
+ * all.
  */
 static __always_inline int block_judge(struct xdp_md *ctx, struct volley_cpu *cpu,
 				       const struct volley_state *state)
@@ -262,7 +266,7 @@ struct block_walk {
 	int action;
 };
 
-/* What the block of a suffix says. 1: something. */
+/* Takes the action of a suffix's block. 1: there is one. */
 static long block_suffix(__u32 number, struct block_walk *walk)
 {
 	struct volley_cpu *cpu = walk->cpu;
@@ -279,7 +283,7 @@ static long block_suffix(__u32 number, struct block_walk *walk)
 	return walk->action != VOLLEY_BLOCK_NONE;
 }
 
-/* What the longest suffix of the name that is blocked says. Each loop is walked once by the verifier. */
+/* The action of the longest blocked suffix of the name. The verifier walks each loop once. */
 static __always_inline int block_name(struct volley_cpu *cpu)
 {
 	struct block_walk walk = { .cpu = cpu };
@@ -312,8 +316,8 @@ static __always_inline int block_is_silent(int action)
 }
 
 /*
- * For a query that is understood, behind block_client(): -1, and what its answer is to be is in cpu->block, or a
- * reason to drop it or to hand it up.
+ * For a query that is understood, after block_client(): -1, and cpu->block is the kind of its
+ * answer; or a reason to drop it or to hand it up.
  */
 __noinline int block_question(struct volley_cpu *cpu)
 {
@@ -396,7 +400,7 @@ __noinline int block_send(struct xdp_md *ctx, struct volley_cpu *cpu,
 	return reason >= 0 ? reason : (int)cpu->reason;
 }
 
-/* The same, and then the answer, in place, where that is what the block says. -1: nothing is blocked. */
+/* The same; if the block's action is an answer, writes it in place. -1: not blocked. */
 static __always_inline int block_turn(struct xdp_md *ctx, struct volley_cpu *cpu,
 				      const struct volley_state *state)
 {

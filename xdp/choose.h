@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What this query gets of the entry: which part of the body, and what the header says. Nothing is
- * written yet, and each fault of an entry is found here or in age.h, while the query is whole.
+ * Chooses the part of the entry's body and the header for this query. Nothing is written yet: each
+ * fault of an entry is found here or in age.h, while the query is still whole.
  */
 #ifndef VOLLEY_XDP_CHOOSE_H
 #define VOLLEY_XDP_CHOOSE_H
@@ -14,9 +14,9 @@
 #define BODY_MASK       511 /* holds it, and a body behind that is still within VOLLEY_READ_MAX */
 
 /*
- * The whole, else the short body, else none and TC=1: whichever the client takes. What was chosen goes
- * through memory, else it were three states for the verifier; and what depends on EDNS counts
- * cpu->edns times, else it were two of each.
+ * The first that has room in the client's reply: the whole body, the short body, or no body and
+ * TC=1. The choice goes through memory: else the verifier would follow three states, and a branch
+ * on EDNS would double them (so arcount adds cpu->edns).
  */
 static __always_inline void reply_choose(struct volley_cpu *cpu, const struct volley_entry *e)
 {
@@ -49,7 +49,7 @@ static __always_inline void reply_choose(struct volley_cpu *cpu, const struct vo
 	forget_bounds();
 }
 
-/* AD only for who understands it: AD or DO is set in the query (RFC 6840 section 5.8). */
+/* AD only if the query has AD or DO set (RFC 6840 section 5.8). */
 static __always_inline __be16 reply_flags(const struct volley_cpu *cpu, __be16 asked)
 {
 	const struct volley_key *key = (const void *)&cpu->folded[0];

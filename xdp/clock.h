@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What time it is, for a program. */
+/* The program's clock. */
 #ifndef VOLLEY_XDP_CLOCK_H
 #define VOLLEY_XDP_CLOCK_H
 
 #include "xdp/abi.h"
 
 /*
- * The coarse clock moves when jiffies do, and these are one load where the clock is a call: so it
- * is asked once a tick.
+ * Reads the coarse clock once a tick: it moves when jiffies do, and to read jiffies costs one load,
+ * the clock a call.
  */
 static __always_inline void read_clock(struct volley_cpu *cpu, const struct volley_state *state)
 {

@@ -3,11 +3,11 @@
 /*
  * DNS server cookies (RFC 7873, RFC 9018), the same in the driver and in userspace.
  *
- *	 0               8     9       12        16                24
- *	 | client cookie | ver | 0 0 0 | seconds | SipHash-2-4     |
+ * 	 0               8     9       12        16                24
+ * 	 | client cookie | ver | 0 0 0 | seconds | SipHash-2-4     |
  *
- * The value is held as three words as they lie on the wire. The hash is over the first two words and
- * the client's address: 4 or 16 octets, so its input is always whole words but for an IPv4 address.
+ * A value is three words as they lie on the wire. The hash covers the first two words and the
+ * client's address of 4 or 16 octets, so only an IPv4 address ends in half a word.
  */
 #ifndef VOLLEY_XDP_COOKIE_H
 #define VOLLEY_XDP_COOKIE_H
@@ -16,7 +16,7 @@
 
 #define VOLLEY_COOKIE_INLINE static inline __attribute__((always_inline))
 
-#define VOLLEY_COOKIE_SECRETS 4u /* that are known at a time; the first makes cookies */
+#define VOLLEY_COOKIE_SECRETS 4u /* in use at a time; new cookies are made with the first */
 #define VOLLEY_COOKIE_VERSION 1u
 
 #define VOLLEY_COOKIE_MIX 0x9e3779b97f4a7c15ull /* odd, its bits are spread */
@@ -27,12 +27,12 @@
 #define VOLLEY_COOKIE_RENEW_S      1800
 
 enum volley_cookie {
-	VOLLEY_COOKIE_BAD,   /* not ours, or too old: as if there were only a client cookie */
+	VOLLEY_COOKIE_BAD,   /* not ours, or too old: handled like a client cookie alone */
 	VOLLEY_COOKIE_GOOD,  /* the same server cookie goes back */
 	VOLLEY_COOKIE_RENEW, /* good, but it is time for a new one */
 };
 
-/* Both words as they lie in memory; IPv4: the lower half of the first, and the rest 0. */
+/* An address as it lies in memory; IPv4: the lower half of the first word, the rest 0. */
 struct volley_cookie_client {
 	__u64 address[2];
 	__u32 is_ipv6;
@@ -101,7 +101,7 @@ VOLLEY_COOKIE_INLINE void volley_cookie_make(__u64 value[3], const __u64 secret[
 	value[2] = volley_cookie_hash(secret, value, client);
 }
 
-/* Where volley_cookies may have a cookie of this client: 9 bits. */
+/* The slot of this client's cookie in volley_cookies: 9 bits. */
 VOLLEY_COOKIE_INLINE __u32 volley_cookie_slot(const __u64 value[3],
 					      const struct volley_cookie_client *client)
 {
@@ -116,7 +116,7 @@ VOLLEY_COOKIE_INLINE __s32 volley_cookie_age_s(const __u64 value[3], __u32 now_s
 	return (__s32)(now_s - __builtin_bswap32((__u32)(value[1] >> 32)));
 }
 
-/* Neither of a time to come nor to be renewed. */
+/* Neither from the future nor due for renewal. */
 VOLLEY_COOKIE_INLINE int volley_cookie_is_fresh(const __u64 value[3], __u32 now_s)
 {
 	__s32 age_s = volley_cookie_age_s(value, now_s);
@@ -125,7 +125,8 @@ VOLLEY_COOKIE_INLINE int volley_cookie_is_fresh(const __u64 value[3], __u32 now_
 }
 
 /*
- * Judges a cookie of 24 octets. What the first of the n secrets has not made is at best to be renewed.
+ * Checks a cookie of 24 octets. If another of the n secrets than the first has made it, it is at
+ * best VOLLEY_COOKIE_RENEW.
  */
 VOLLEY_COOKIE_INLINE enum volley_cookie
 volley_cookie_judge(const __u64 value[3], const __u64 (*secrets)[2], __u32 n,

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where an answer is counted in a struct volley_answers, by driver and engines alike. Each answer is counted once in each of
- * its arrays, so the sum of each is the number of answers.
+ * Where an answer is counted in a struct volley_answers, by driver and engines alike. Each answer
+ * is counted once in each of its arrays, so the sum of each is the number of answers.
  */
 #ifndef VOLLEY_XDP_COUNT_H
 #define VOLLEY_XDP_COUNT_H
@@ -11,7 +11,8 @@
 
 /* Types up to this one have the place of their number. */
 #define COUNT_TYPE_DIRECT 112u
-/* 251 (IXFR) to 257 (CAA) have the places behind them; all others have the place VOLLEY_COUNT_OTHER_TYPE. */
+/* Types 251 (IXFR) to 257 (CAA) have the places behind these, and all others share
+ * VOLLEY_COUNT_OTHER_TYPE. */
 #define COUNT_TYPE_HIGH   251u
 #define COUNT_TYPE_HIGH_N 7u
 

@@ -1,23 +1,27 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names that do not exist, and names that a wildcard stands for: which shared answer (xdp/shared.h) answers them?
+ * Finds the shared answer (xdp/shared.h) for a name that does not exist, or for which a wildcard
+ * stands.
  *
  *      query that is not in the cache
- *        │  the suffixes of its name, from the shortest apex's length on: does the filter know them?   xdp/names.h
- *        │     known                        go on with one label more
+ *        │  its name's suffixes, from the shortest apex's length on: does the filter know them?
+ *        │  (xdp/names.h)
+ *        │     known                        go on with the suffix one label longer
  *        │     known, an apex               the zone is this one, or a deeper one
- *        │     known, a cut or a DNAME      what is below may exist: up
- *        │     all known                    it may exist: up
- *        ▼     unknown, an apex above it    it does not exist
- *      is there a wildcard's parent between the apex and what is unknown?
+ *        │     known, a cut or a DNAME      a name below it may exist: up
+ *        │     all known the name may exist: up
+ *        ▼     unknown, an apex above it    the name does not exist
+ *      is there a wildcard's parent between the apex and the unknown suffix?
  *        │     none                         the zone's denial
- *        │     right above it               the wildcard's answer; it is there only if that parent exists
- *        ▼     further above                what the filter knows below it may be known by mistake: up
+ *        │     right above it               the wildcard's answer; it is there only if that parent
+ *        │                                  exists
+ *        ▼     further above                what the filter knows below it may be known by mistake:
+ *                                           up
  *      an entry of the cache                none, or a dead one: up, and a worker publishes one
  *
- * What is uncertain goes up. A shared answer is an entry like others: it dies with its zone's generation, has a view, and is
- * withdrawn when one of its records changes.
+ * A query whose answer is uncertain goes up. A shared answer is an entry like others: it ends with
+ * its zone's generation, has a view, and is withdrawn when one of its records changes.
  */
 #ifndef VOLLEY_XDP_DENY_H
 #define VOLLEY_XDP_DENY_H
@@ -29,9 +33,9 @@
 #include "xdp/question.h"
 #include "xdp/suffixes.h"
 
-/* What deny_look() says beside a reason, which is 0 or more. */
+/* Results of deny_look() other than reasons, which are 0 or more. */
 #define DENY_NAME     -1 /* the name does not exist */
-#define DENY_WILDCARD -2 /* it does not, but perhaps a wildcard stands for it */
+#define DENY_WILDCARD -2 /* it does not exist, but a wildcard may stand for it */
 
 int deny_look(struct volley_cpu *cpu, const struct volley_state *state);
 int shared_make_key(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind);
@@ -41,12 +45,12 @@ struct deny_walk {
 	struct volley_cpu *cpu;
 	__u64 sum; /* of the name */
 	__u32 n_lines;
-	__u32 first; /* number of the suffix that is looked at first; the whole name has number 0 */
+	__u32 first; /* number of the first suffix to look up; the whole name is number 0 */
 	__u32 has_apex;
 	__u32 is_stopped; /* behind a cut or a DNAME of the zone */
 	__u32 is_unknown;
-	__u32 wild; /* number of the last wildcard's parent of the zone, and 1; 0: none */
-	__u32 last; /* number of the suffix that was looked at last, and 1 */
+	__u32 wild; /* 1 + number of the zone's last parent of a wildcard; 0: none */
+	__u32 last; /* 1 + number of the suffix that was looked up last */
 };
 
 static __always_inline int deny_is(const struct volley_names_line *line, __u64 hash,
@@ -55,7 +59,7 @@ static __always_inline int deny_is(const struct volley_names_line *line, __u64 h
 	return volley_names_has(line, volley_names_bits(hash, mark));
 }
 
-/* Of a name that the filter knows, and has marked. */
+/* Handles the marks of a suffix that the filter knows. */
 static __always_inline void deny_marked(struct deny_walk *walk,
 					const struct volley_names_line *line, __u64 hash, __u64 at)
 {
@@ -75,7 +79,7 @@ static __always_inline void deny_marked(struct deny_walk *walk,
 		walk->wild = (__u32)at + 1;
 }
 
-/* Looks at the next suffix. 1: the walk has ended. */
+/* Looks up the next suffix. 1: the walk has ended. */
 static long deny_suffix(__u32 number, struct deny_walk *walk)
 {
 	struct volley_cpu *cpu = walk->cpu;
@@ -84,7 +88,7 @@ static long deny_suffix(__u32 number, struct deny_walk *walk)
 	__u32 n = volley_names_line(hash, walk->n_lines);
 	const struct volley_names_line *line = bpf_map_lookup_elem(&volley_names, &n);
 
-	if (!line) /* cannot be: n_lines are there */
+	if (!line) /* never: the map has n_lines */
 		return 1;
 	if (walk->has_apex && !cpu->below_apex)
 		cpu->below_apex = hash;
@@ -102,8 +106,9 @@ static long deny_suffix(__u32 number, struct deny_walk *walk)
 }
 
 /*
- * For a query that has no entry: DENY_NAME or DENY_WILDCARD, and cpu->apex_at is the apex of the zone that has nothing at its
- * name, cpu->encloser_at what the filter knows of it; or a reason to go up.
+ * For a query that has no entry: DENY_NAME or DENY_WILDCARD if a zone of ours does not have its
+ * name. Then cpu->apex_at is the zone's apex and cpu->encloser_at the longest suffix in the filter.
+ * Else a reason to go up.
  */
 __noinline int deny_look(struct volley_cpu *cpu, const struct volley_state *state)
 {
@@ -132,7 +137,7 @@ __noinline int deny_look(struct volley_cpu *cpu, const struct volley_state *stat
 	return walk.wild == walk.last + 1 ? DENY_WILDCARD : VOLLEY_UP_MAYBE;
 }
 
-/* The suffix that deny_look() did not know is unknown still: -1, or a reason to go up. */
+/* -1 if the suffix that was unknown to deny_look() is still unknown, or a reason to go up. */
 static __always_inline int deny_again(const struct volley_cpu *cpu,
 				      const struct volley_state *state)
 {
@@ -142,7 +147,8 @@ static __always_inline int deny_again(const struct volley_cpu *cpu,
 	return !line || deny_is(line, cpu->unknown, VOLLEY_NAME_EXISTS) ? VOLLEY_UP_MAYBE : -1;
 }
 
-/* What stands before the base in a key's name: the first words, and what of the words that lie there stays. */
+/* The part of a key's name before the base: its first words, and the mask of the bits of the old
+ * words that stay. */
 struct deny_prefix {
 	__u64 octets[2], rest[2];
 	__u32 bytes;
@@ -152,7 +158,7 @@ struct deny_prefix {
 #define DENY_STAR_BYTES  2u
 #define DENY_POINT_BYTES 9u /* a label of 8 octets */
 
-/* Beside a kind: the name does not exist, and a wildcard stands for it. */
+/* Added to a kind: the name does not exist, and a wildcard stands for it. */
 #define DENY_EXPANDED 0x10u
 
 static __always_inline void deny_prefix_of(struct deny_prefix *prefix, const struct volley_cpu *cpu,
@@ -191,9 +197,9 @@ static __always_inline void shared_key_word(struct volley_cpu *cpu, __u32 kind, 
 }
 
 /*
- * Makes the key and the hash of the shared answer of this kind: cpu->shared_key, shared_bytes and shared_hash. -1, or a reason:
- * there is no such name. The prefix takes the place of what stands before the base; where that is the query's first label, it
- * may reach into the key's own word.
+ * Makes the key and the hash of the shared answer of this kind: cpu->shared_key, shared_bytes and
+ * shared_hash. -1, or a reason: there is no such name. The prefix replaces the labels before the
+ * base. If the base follows the query's first label, the prefix may reach into the key's own word.
  */
 __noinline int shared_make_key(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind)
 {

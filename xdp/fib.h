@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Does the answer leave by the interface that the query came in by, and who is its next hop? Asked of
- * the kernel's routing table, for links with return-path: fib.
+ * For links with return-path: fib. Looks up in the kernel's routing table whether the answer leaves
+ * by the interface that the query came in by, and its next hop.
  *
- * The lookup is that for a packet of the host's own, which the kernel's answer would be: it comes from
- * the loopback interface. So the rules of policy routing see what they would see there, and it is that
- * interface alone for which the helper wants forwarding to be on (net.ipv4.conf.lo.forwarding), where
- * it forwards nothing. With any other answer than a next hop on this interface the kernel's socket
+ * The lookup is for a packet of the host's own, from the loopback interface, as the kernel's answer
+ * would be. So policy routing rules match as for such a packet. The helper wants forwarding to be
+ * on, but only for the loopback interface (net.ipv4.conf.lo.forwarding), where it forwards nothing.
+ * If the result is not a next hop on this interface, the packet passes and the kernel's socket
  * answers and routes.
  */
 #ifndef VOLLEY_XDP_FIB_H
@@ -28,7 +28,7 @@ static __always_inline int fib_addresses(struct bpf_fib_lookup *fib, struct xdp_
 	const void *l3 = (void *)(long)ctx->data + bounded(cpu->l3_offset, OFFSET_MASK);
 
 	if (l3 + sizeof(struct ipv6hdr) > end)
-		return VOLLEY_PASS_RUNT; /* cannot be: with UDP and DNS, IPv4 has these, too */
+		return VOLLEY_PASS_RUNT; /* never: with UDP and DNS, an IPv4 packet is as long */
 	if (cpu->ipv6) {
 		const struct ipv6hdr *ip = l3;
 
@@ -45,16 +45,16 @@ static __always_inline int fib_addresses(struct bpf_fib_lookup *fib, struct xdp_
 	return -1;
 }
 
-/* Kernels before 6.3 also name neighbours whose address is not known yet: it is zero then. */
+/* Kernels before 6.3 also return neighbours whose address is not known yet: it is zero. */
 static __always_inline int is_known(const __u8 mac[ETH_ALEN])
 {
 	return mac[0] | mac[1] | mac[2] | mac[3] | mac[4] | mac[5];
 }
 
 /*
- * The helper takes a neighbour for valid until the kernel says otherwise, and the kernel only asks neighbours that its
- * own packets go to. So userspace is told (iface/neighbours.c). Stored only when it is not said yet: the
- * line is every processor's.
+ * Notes the next hop for userspace (iface/neighbours.c), since the helper takes a neighbour for
+ * valid until the kernel finds otherwise, and the kernel probes only neighbours to which it sends
+ * packets itself. It stores only a change: all processors share the line.
  */
 static __always_inline void fib_note(struct volley_link *link, const __u8 mac[ETH_ALEN])
 {
@@ -65,9 +65,9 @@ static __always_inline void fib_note(struct volley_link *link, const __u8 mac[ET
 }
 
 /*
- * -1, and the query's source MAC is that of the next hop, so that who swaps the two, here or in the
- * worker, sends the answer there. Or VOLLEY_PASS_RETURN, and the frame is as it came: also with VLAN tags,
- * since up to Linux 6.18 the helper does not tell to which tag an interface of the table belongs.
+ * -1: the query's source MAC is now that of the next hop, so swapping the two, here or in the
+ * worker, sends the answer there. VOLLEY_PASS_RETURN: the frame is unchanged. Frames with VLAN tags
+ * always pass: up to Linux 6.18 the helper does not tell the tag of an interface in the table.
  */
 static __always_inline int fib_check(struct xdp_md *ctx, const struct volley_cpu *cpu,
 				     struct volley_link *link)
@@ -87,7 +87,7 @@ static __always_inline int fib_check(struct xdp_md *ctx, const struct volley_cpu
 	fib_note(link, fib.dmac);
 	eth = (void *)(long)ctx->data;
 	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
-		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
+		return VOLLEY_PASS_RUNT; /* never: the verifier has lost this bound */
 	__builtin_memcpy(eth->h_source, fib.dmac, ETH_ALEN);
 	forget_bounds();
 	return -1;

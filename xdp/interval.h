@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which interval of its zone's chain a name lies in (xdp/intervals.h), in the driver.
+ * Finds the interval of its zone's chain in which a name lies (xdp/intervals.h), in the driver.
  *
- *      the shortest suffix that the filter does not know ─► its point ─► root, ..., leaf ─► the largest point below
+ *      the shortest suffix that the filter does not know ─► its point
+ *        ─► root, ..., leaf ─► the largest point below
  */
 #ifndef VOLLEY_XDP_INTERVAL_H
 #define VOLLEY_XDP_INTERVAL_H
@@ -20,7 +21,7 @@ static __always_inline const void *interval_line(__u32 number)
 	return bpf_map_lookup_elem(&volley_names, &number);
 }
 
-/* Of the first label of the suffix that is unknown. */
+/* The point of the first label of the unknown suffix. */
 static __always_inline __u64 interval_label_point(const struct volley_cpu *cpu)
 {
 	const __u8 *label = (const __u8 *)&cpu->folded[1] + bounded(cpu->unknown_at, DNS_NAME_MAX);
@@ -32,7 +33,7 @@ static __always_inline __u64 interval_label_point(const struct volley_cpu *cpu)
 	return bpf_be64_to_cpu(octets);
 }
 
-/* The point of that suffix in the chain of this region: 0, or 1: it has none. */
+/* *point is the unknown suffix's point in this region's chain: 0. Or 1: it has none. */
 static __always_inline int interval_point(struct volley_cpu *cpu,
 					  const struct volley_intervals_head *head, __u64 *point)
 {
@@ -53,8 +54,8 @@ static __always_inline int interval_point(struct volley_cpu *cpu,
 }
 
 /*
- * What interval_look() has found is still so: -1, or a reason to go up. A region that was replaced gets no more points: its leaf
- * would say the same for ever, but its id has gone.
+ * -1 if interval_look() would find the same again, or a reason to go up. The id is checked, too: a
+ * region that was replaced gets no more points, so its leaf would never change.
  */
 static __always_inline int interval_again(const struct volley_cpu *cpu, __u32 at, __u32 id)
 {
@@ -68,7 +69,7 @@ static __always_inline int interval_again(const struct volley_cpu *cpu, __u32 at
 	return -1;
 }
 
-/* The number of the leaf for a point, or that of no line. */
+/* The number of a point's leaf, or a number that no line has. */
 static __always_inline __u32 interval_leaf(const struct volley_intervals_head *head, __u64 point)
 {
 	__u32 node = 0, level;
@@ -87,8 +88,8 @@ static __always_inline __u32 interval_leaf(const struct volley_intervals_head *h
 }
 
 /*
- * In the region whose head lies at this line, by its id: cpu->interval is the point that the interval begins with. -1, or a
- * reason to go up.
+ * Looks in the region with this id whose head is line `at`. -1, and cpu->interval is the first
+ * point of the interval; or a reason to go up.
  */
 __noinline int interval_look(struct volley_cpu *cpu, __u32 at, __u32 id)
 {

@@ -1,34 +1,39 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which interval of a zone's chain of NSEC or NSEC3 a name lies in, so that one proof serves all names of it. The driver and
- * workers read this, volleyd writes it (userspace/engine/intervals.h).
+ * Finds the interval of a zone's NSEC or NSEC3 chain in which a name lies: one proof serves all
+ * names in it. The driver and the workers read the intervals, volleyd writes them
+ * (userspace/engine/intervals.h).
  *
- * A signed zone has a set of points, which are words of 64 bits. A name that does not exist has a closest encloser C, and S is
- * the name one label longer than C. If two such names have the same C, and no point lies between their S, then the same
- * records deny both. So a denial is known by C and by the largest point below that of S: the start of the interval.
+ * A signed zone has a set of points, which are words of 64 bits. A name that does not exist has a
+ * closest encloser C, and S is the name one label longer than C. If two such names have the same C,
+ * and no point lies between the points of their S, the same records deny both. So C and the largest
+ * point below the point of S, the start of the interval, identify a denial.
  *
- *      NSEC    the first 8 octets of the name's first label, folded, zeros behind. Each name of the zone gives one, whatever
- *              its parent is. The order of points is that of labels (RFC 4034 section 6.1), and a point too many only
- *              splits an interval.
+ *      NSEC    the first 8 octets of the name's first label, folded, zeros behind. Each name of the
+ *              zone gives one, whatever its parent is. The order of points is that of labels (RFC
+ *              4034 section 6.1), and a point too many only splits an interval.
  *      NSEC3   the first 64 bits of the name's hash. Each owner of an NSEC3 gives one.
  *
- * A name whose point equals a point of the set is uncertain: the two may differ behind these 64 bits. Neither 0 nor ~0 is a
- * point: a name that has one of these is uncertain, too.
+ * A name whose point is in the set is uncertain: it may differ from the zone's name after these 64
+ * bits. 0 and ~0 are not points, so a name with one of these is uncertain, too.
  *
- * The set is a region: some lines of volley_names, which lie behind the filter.
+ * The set is stored in a region: lines of volley_names behind the filter.
  *
  *      head        struct volley_intervals_head
  *      level 0     one line, the root: 8 separators for 9 children
  *      level 1     up to 9 lines: child c of node i of a level is node i * 9 + c of the next one
  *      ...
- *      the last    leaves: 8 words, each a point or 0 (free). A leaf has the points from its separator to the next one's.
+ *      the last    leaves: 8 words, each a point or 0 (free). A leaf has the points from its
+ *                  separator to the next one's.
  *
- * Order of memory: a point is added before a version of the zone that needs it is served. Inner lines do not change. The words of a
- * leaf are filled from the first to the last, each by one store, and read from the last to the first: a reader that finds a
- * point finds all that were added to the leaf before it. A point stays. Where a leaf has no room, its last word becomes
- * VOLLEY_INTERVALS_MARK, and all names in it are uncertain. The id of a region that is replaced becomes 0, and its lines are not
- * used again until volley_names_state.intervals_id has been 0 for a grace period.
+ * Order of memory: a point is added before a version of the zone that needs it is served. Inner
+ * lines do not change. The words of a leaf are filled from the first to the last, each by one
+ * store, and read from the last to the first: a reader that finds a point finds all that were added
+ * to the leaf before it. A point is never removed. If a leaf is full, its last word becomes
+ * VOLLEY_INTERVALS_MARK, and all names in it are uncertain. When a region is replaced, its id
+ * becomes 0, and its lines are used again only after volley_names_state.intervals_id has been 0 for
+ * a grace period.
  */
 #ifndef VOLLEY_XDP_INTERVALS_H
 #define VOLLEY_XDP_INTERVALS_H
@@ -44,8 +49,8 @@
 #define VOLLEY_INTERVALS_CHILDREN (VOLLEY_INTERVALS_WORDS + 1)
 #define VOLLEY_INTERVALS_LEVELS   8u
 #define VOLLEY_INTERVALS_MARK     (~0ull)
-#define VOLLEY_INTERVALS_SALT \
-	8u /* octets of the longest salt: zones with a longer one have no region */
+/* Octets of the longest salt: zones with a longer one have no region. */
+#define VOLLEY_INTERVALS_SALT 8u
 
 enum volley_intervals_kind {
 	VOLLEY_INTERVALS_NONE,
@@ -54,17 +59,18 @@ enum volley_intervals_kind {
 };
 
 struct volley_intervals_head {
-	__u32 id; /* of this region, below 2^31; 0: it says nothing */
+	__u32 id; /* of this region, below 2^31; 0: not in use */
 	__u32 n_levels;
 	__u32 kind;
 	__u32 salt_bytes;
-	__u32 level_at
-		[VOLLEY_INTERVALS_LEVELS]; /* the number of each level's first line in volley_names */
+	/* each level's first line in volley_names */
+	__u32 level_at[VOLLEY_INTERVALS_LEVELS];
 	__u8 salt[VOLLEY_INTERVALS_SALT];
 	__u64 reserved;
 };
 
-/* A word of a line, once, and in order with the words read before it. BPF has volatile for that. A test puts its own here. */
+/* Reads a word of a line once, in order with the words read before it: in BPF by volatile. A test
+ * defines its own. */
 #ifndef VOLLEY_INTERVALS_LOAD
 #if defined(__bpf__)
 #define VOLLEY_INTERVALS_LOAD(word) load_once(word)
@@ -75,13 +81,13 @@ struct volley_intervals_head {
 
 _Static_assert(sizeof(struct volley_intervals_head) == VOLLEY_NAMES_LINE_BYTES, "a cache line");
 
-/* Others are uncertain, and are not looked for. */
+/* Names with other values are uncertain, and are not looked up. */
 VOLLEY_INTERVALS_INLINE int volley_intervals_is_point(__u64 point)
 {
 	return point && point != VOLLEY_INTERVALS_MARK;
 }
 
-/* Of a folded label: `octets` are its first n, 8 at most. */
+/* The point of a folded label: `octets` are its first n, 8 at most. */
 VOLLEY_INTERVALS_INLINE __u64 volley_intervals_label_point(const __u8 *octets, __u32 n)
 {
 	__u64 point = 0;
@@ -92,16 +98,18 @@ VOLLEY_INTERVALS_INLINE __u64 volley_intervals_label_point(const __u8 *octets, _
 	return point;
 }
 
-/* a < b: 1, else 0. BPF compares only to branch, and these branches would be missed half of the time: so by the borrow of a - b. */
+/* 1 if a < b, else 0, by the borrow of a - b: BPF compares only in branches, and the processor
+ * would mispredict half of these. */
 VOLLEY_INTERVALS_INLINE __u64 volley_intervals_less(__u64 a, __u64 b)
 {
 	__u64 borrow = ((~a & b) | ((~a | b) & (a - b))) >> 63;
 
-	one_copy(borrow); /* else clang makes a branch of what is done with it */
+	one_copy(borrow); /* else clang branches on it */
 	return borrow;
 }
 
-/* Which child of an inner line has the leaf for `point`: from 0 to 8. Separators that are not used are ~0. */
+/* The child of an inner line that leads to the leaf of `point`, 0 to 8. Unused separators are
+ * ~0. */
 VOLLEY_INTERVALS_INLINE __u32 volley_intervals_child(const struct volley_names_line *line,
 						     __u64 point)
 {
@@ -117,9 +125,10 @@ VOLLEY_INTERVALS_INLINE __u32 volley_intervals_child(const struct volley_names_l
 }
 
 /*
- * 0: *start is the largest point of the leaf below `point`, or 0 where there is none. 1: uncertain. The distances from the words
- * up to `point`, modulo 2^64, are greater than `point` for words above it, and `point` for free ones: so the least is that of
- * the largest word below, and 0 is an equal one. The last word is read first (see above).
+ * 0: *start is the largest point of the leaf below `point`, or 0 if there is none. 1: uncertain.
+ * The distance from a word up to `point`, modulo 2^64, is greater than `point` for a word above it,
+ * `point` for a free one, and 0 for an equal one. So the largest word below has the least distance.
+ * The last word is read first (see above).
  */
 VOLLEY_INTERVALS_INLINE int volley_intervals_before(const struct volley_names_line *line,
 						    __u64 point, __u64 *start)

@@ -4,10 +4,10 @@
  * The key of an answer: folding and hashing, the same in the driver and in userspace.
  *
  * The hash is NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, CRYPTO 1999): the sum over the
- * words of (low half + key) * (high half + key). For two different keys of equal length the chance
- * of a collision is 2^-32 over the secret hash keys, so nobody can choose names that meet in one
- * bucket; it costs one multiplication for 8 octets, and these do not wait for each other. Names of
- * different length differ in the first word (volley_key.name_bytes), and are padded with zeros.
+ * words of (low half + key) * (high half + key). Two different keys of equal length collide with a
+ * chance of 2^-32 over the secret hash keys, so an attacker cannot choose names that share a
+ * bucket. NH costs one multiplication for 8 octets, and these do not wait for each other. Names are
+ * padded with zeros; names of different length differ in the first word (volley_key.name_bytes).
  */
 #ifndef VOLLEY_XDP_KEY_H
 #define VOLLEY_XDP_KEY_H
@@ -50,9 +50,9 @@ static inline __attribute__((always_inline)) __u64 volley_hash_mix(__u64 sum)
 }
 
 /*
- * The two buckets in which an entry may lie. They are different lines of one page, VOLLEY_PAGE_BUCKETS
- * of them: who looks into both waits for one page of the TLB, which in a large cache costs more than
- * the line. n_buckets is a multiple of VOLLEY_PAGE_BUCKETS, not of more.
+ * The two buckets in which an entry may lie. They are different lines of one page of
+ * VOLLEY_PAGE_BUCKETS buckets, so a look into both misses the TLB once, and in a large cache a TLB
+ * miss costs more than a line. n_buckets is a multiple of VOLLEY_PAGE_BUCKETS, not of more.
  */
 static inline __attribute__((always_inline)) __u32 volley_bucket(__u64 hash, __u32 n_buckets)
 {
@@ -71,15 +71,16 @@ static inline __attribute__((always_inline)) __u32 volley_tag(__u64 hash)
 	return (__u32)(hash >> 32);
 }
 
-/* The slot of a bucket that is looked at first: publishing takes it if it is free, so most are there. */
+/* The first slot of a bucket to look at: a publish takes it if it is free, so most entries have
+ * it. */
 static inline __attribute__((always_inline)) __u32 volley_slot(__u64 hash)
 {
 	return volley_tag(hash) % VOLLEY_BUCKET_SLOTS;
 }
 
 /*
- * The slot of a table from which a service address is looked for, VOLLEY_SERVICE_PROBES slots on. `words` are
- * those of its struct volley_service. The program and who fills the table must agree.
+ * The first of the VOLLEY_SERVICE_PROBES slots in which a service address may lie. `words` are
+ * those of its struct volley_service. Program and userspace must agree.
  */
 static inline __attribute__((always_inline)) __u32
 volley_service_slot(const struct volley_services *t, const __u64 words[3])
@@ -90,7 +91,7 @@ volley_service_slot(const struct volley_services *t, const __u64 words[3])
 	return (__u32)(sum * 0x9e3779b97f4a7c15ull >> 53);
 }
 
-/* The same for a whole one. */
+/* The same for a struct volley_service. */
 static inline __attribute__((always_inline)) __u32
 volley_service_place(const struct volley_services *t, const struct volley_service *s)
 {
@@ -106,7 +107,7 @@ static inline __attribute__((always_inline)) __u8 volley_hop(const __u8 mac[6])
 	return (__u8)(mac[0] ^ mac[1] ^ mac[2] ^ mac[3] ^ mac[4] ^ mac[5]);
 }
 
-/* Where the offsets of an entry's TTLs lie in it. */
+/* The offset in an entry of its list of TTL offsets. */
 static inline __attribute__((always_inline)) __u32 volley_ttls_offset(const struct volley_entry *e)
 {
 	return e->body_offset + ((e->full_bytes + 1u) & ~1u);
@@ -114,7 +115,8 @@ static inline __attribute__((always_inline)) __u32 volley_ttls_offset(const stru
 
 _Static_assert(VOLLEY_SERVICE_SLOTS == 2048, "volley_service_slot gives 11 bits");
 
-/* A type of data, in host order: not OPT, TSIG or what else asks for more. The others are never cached, and never asked upstream. */
+/* A type of data, in host order: not OPT, TSIG or another meta type. The others are never cached,
+ * and never asked upstream. */
 static inline __attribute__((always_inline)) int volley_is_data_type(__u16 qtype)
 {
 	return qtype && qtype != 41 && (qtype < 128 || qtype >= 255);

@@ -1,14 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rate limiting in the driver: who is near a limit, and what becomes of an answer that is over it. rrl.h has the
- * arithmetic, which userspace shares.
+ * Rate limiting in the driver: finds the clients that are near a limit, and replaces or drops an
+ * answer that is over it. rrl.h has the arithmetic, which userspace shares.
  *
- *   limit_check()   every hit: this CPU's own table alone      far below: goes on
- *   limit_judge()   who is near: the table of all              room: goes on
- *   limit_slip()    over: TC=1, or BADCOOKIE for who showed a cookie; or DROP_LIMITED
+ *   limit_check()   every hit: only this CPU's own table       far below: goes on
+ *   limit_judge()   a client near its limit: the shared table  room: goes on
+ *   limit_slip()    over: TC=1, or BADCOOKIE if the query has a cookie; or DROP_LIMITED
  *
- * The functions that are not inlined are global: the verifier walks each once, with a stack of its own.
+ * The functions that are not inlined are global: the verifier walks each once, with a stack of its
+ * own.
  */
 #ifndef VOLLEY_XDP_LIMIT_H
 #define VOLLEY_XDP_LIMIT_H
@@ -31,7 +32,7 @@ int limit_over(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r)
 int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r);
 int limit_give_back(struct volley_cpu *cpu, const struct volley_rrl *r);
 
-/* What the first stage knows the source by. -1 or a reason. */
+/* The source's prefix in the first stage. -1 or a reason. */
 static __always_inline int limit_prefix(struct xdp_md *ctx, const struct volley_cpu *cpu,
 					__u64 *prefix)
 {
@@ -39,7 +40,7 @@ static __always_inline int limit_prefix(struct xdp_md *ctx, const struct volley_
 	const void *l3 = (void *)(long)ctx->data + bounded(cpu->l3_offset, OFFSET_MASK);
 
 	if (l3 + sizeof(struct ipv6hdr) > end)
-		return VOLLEY_PASS_RUNT; /* cannot be: with UDP and DNS, IPv4 has these, too */
+		return VOLLEY_PASS_RUNT; /* never: with UDP and DNS, an IPv4 packet is as long */
 	if (cpu->ipv6)
 		*prefix =
 			rrl_near_prefix_ipv6(*(const __u64 *)&((const struct ipv6hdr *)l3)->saddr);
@@ -48,7 +49,7 @@ static __always_inline int limit_prefix(struct xdp_md *ctx, const struct volley_
 	return -1;
 }
 
-/* Behind the choice of the answer: as limit_judge(). */
+/* After the answer is chosen: as limit_judge(). */
 static __always_inline int limit_check(struct xdp_md *ctx, struct volley_cpu *cpu,
 				       struct volley_rrl *r, struct volley_near *near)
 {
@@ -75,7 +76,7 @@ static __always_inline void limit_client(struct rrl_client *client, const struct
 	client->is_ipv6 = cpu->ipv6;
 }
 
-/* rrl_charge(), once for each family: the compiler knows which, and no branch on it is left for the verifier. */
+/* rrl_charge(), compiled once for each family, so the verifier meets no branch on it. */
 static __always_inline int limit_charge(struct volley_cpu *cpu, const struct volley_rrl *r,
 					struct rrl_client *client, __u32 now_ms)
 {
@@ -88,7 +89,8 @@ static __always_inline int limit_charge(struct volley_cpu *cpu, const struct vol
 	return rrl_charge(cpu->tries, NULL, r, client, now_ms, cpu->rrl_cost, cpu->rrl_carry);
 }
 
-/* Over its limit, as prefix cpu->rrl_over: counted, and what is told: as limit_judge(). */
+/* Prefix cpu->rrl_over is over its limit: counts the packet and decides on its answer, as
+ * limit_judge(). */
 __noinline int limit_over(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r)
 {
 	const void *end = (void *)(long)ctx->data_end;
@@ -114,7 +116,7 @@ __noinline int limit_over(struct xdp_md *ctx, struct volley_cpu *cpu, struct vol
 	return cpu->options & VOLLEY_OPTION_COOKIE ? VOLLEY_HIT_BADCOOKIE : VOLLEY_HIT_SLIPPED;
 }
 
-/* -1, or why the answer is not given: VOLLEY_HIT_SLIPPED, VOLLEY_HIT_BADCOOKIE, VOLLEY_DROP_LIMITED. */
+/* -1: send the answer. Else VOLLEY_HIT_SLIPPED, VOLLEY_HIT_BADCOOKIE or VOLLEY_DROP_LIMITED. */
 __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r)
 {
 	struct rrl_client client;
@@ -123,7 +125,7 @@ __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct vo
 	if (!cpu || !r || client_of(ctx, cpu) >= 0)
 		return -1;
 	if (r->has_exempt) {
-		/* Linux 6.1 takes no key from the memory of a global function's argument. */
+		/* Linux 6.1 does not accept a key in the memory of a global function's argument. */
 		const struct volley_client key = cpu->client;
 
 		views = bpf_map_lookup_elem(&volley_clients, &key);
@@ -143,8 +145,8 @@ __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct vo
 }
 
 /*
- * The answer that limit_judge() has charged is not given: it had no room in the frame. A worker answers, and charges it
- * itself. What the first stage keeps of it alone is not worth it.
+ * Takes back the charge of limit_judge() for an answer that had no room in the frame: a worker
+ * answers, and charges the client itself. The load in the first stage stays: it is small.
  */
 __noinline int limit_give_back(struct volley_cpu *cpu, const struct volley_rrl *r)
 {
@@ -163,8 +165,8 @@ __noinline int limit_give_back(struct volley_cpu *cpu, const struct volley_rrl *
 }
 
 /*
- * For a packet of cpu->client that goes up while the worker is behind: is one of its prefixes at its limit? Nothing is
- * charged: the worker does that, if it comes to answer.
+ * Whether a prefix of cpu->client is at its limit, for a packet that goes up while the worker is
+ * behind. Nothing is charged: the worker charges the client if it answers.
  */
 __noinline int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r)
 {
@@ -184,8 +186,8 @@ __noinline int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r)
 }
 
 /*
- * The answer that was chosen becomes one that says no more than that: without a body; `reason` says which. What the
- * options add to its sum has to be made anew.
+ * Replaces the chosen answer by one without a body: TC=1 or BADCOOKIE, by `reason`. The caller
+ * makes the options' part of its sum anew.
  */
 static __always_inline void limit_slip(struct volley_cpu *cpu, int reason)
 {

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds a key's entry: two buckets at most, eight tags each, the full key compared. Then: is it valid,
- * and may this client read it?
+ * Finds a key's entry: at most two buckets with eight tags each, then the full key is compared.
+ * Checks whether the entry is valid, and whether the client may read it.
  *
- * Words are read once; what is read decides, whatever writers do meanwhile (abi.h).
+ * Each word is read once, and that value decides even if a writer changes it meanwhile (abi.h).
  */
 #ifndef VOLLEY_XDP_LOOKUP_H
 #define VOLLEY_XDP_LOOKUP_H
@@ -19,7 +19,7 @@ struct bucket {
 	__u64 words[VOLLEY_BUCKET_SLOTS];
 };
 
-/* The entry that a location names, or NULL when no entry can lie there. */
+/* The entry at a location, or NULL if no entry can lie there. */
 static __always_inline struct volley_entry *entry_at(void *store, __u32 location)
 {
 	__u32 segment = location / VOLLEY_SEGMENT_UNITS;
@@ -32,7 +32,7 @@ static __always_inline struct volley_entry *entry_at(void *store, __u32 location
 	return base + offset;
 }
 
-/* The key word, whatever the view, and the name of so many octets, word by word. */
+/* Compares the key word without its view, and the name, word by word. */
 static __always_inline int is_key_of(const struct volley_entry *e, const __u64 *words,
 				     __u32 name_bytes)
 {
@@ -51,7 +51,7 @@ static __always_inline int is_key_of(const struct volley_entry *e, const __u64 *
 	return 1;
 }
 
-/* VOLLEY_HIT_FULL for a valid entry, and its zone's counter is noted; else why it is none. */
+/* VOLLEY_HIT_FULL: the entry is valid, and cpu->zone_counter is set. Else why it is not valid. */
 static __always_inline int entry_check(struct volley_cpu *cpu, const struct volley_entry *e,
 				       void *zones)
 {
@@ -75,7 +75,7 @@ static __always_inline int client_of(struct xdp_md *ctx, struct volley_cpu *cpu)
 	const void *l3 = (void *)(long)ctx->data + bounded(cpu->l3_offset, OFFSET_MASK);
 
 	if (l3 + sizeof(struct ipv6hdr) > end)
-		return VOLLEY_PASS_RUNT; /* cannot be: with UDP and DNS, IPv4 has these, too */
+		return VOLLEY_PASS_RUNT; /* never: with UDP and DNS, an IPv4 packet is as long */
 	client->prefix_bits = 128;
 	if (cpu->ipv6) {
 		*to = ((const struct ipv6hdr *)l3)->saddr;

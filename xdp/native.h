@@ -2,16 +2,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The kernel's side for a native build of the XDP program: a frame in memory with room before and
- * behind it, the helpers that the program calls, maps in memory. The same code then runs under
- * sanitizers and a fuzzer (tests/fuzz/fuzz_xdp.c), which see what the verifier does not: loads that
- * are in bounds but not aligned, arithmetic that overflows, bytes read that nobody wrote.
+ * behind it, the helpers that the program calls, and maps in memory. So the same code runs under
+ * sanitizers and a fuzzer (tests/fuzz/fuzz_xdp.c). They find faults that the verifier does not:
+ * loads that are in bounds but not aligned, overflows, reads of bytes that were never written.
  *
  *   room_start          data                data_end           room_end
  *       │  head room      │      frame          │    tail room    │
  *
- * For one source file, which includes this first and then volley.bpf.c or some of its headers;
- * linux/bpf.h, bpf_helpers.h and bpf_endian.h are then empty. One thread. What lies outside the frame is poisoned
- * for AddressSanitizer, to the octet behind the frame and to 8 octets before it.
+ * A source file includes this first, then volley.bpf.c or some of its headers; linux/bpf.h,
+ * bpf_helpers.h and bpf_endian.h are then empty. For one thread. The memory outside the frame is
+ * poisoned for AddressSanitizer: exactly behind the frame, to within 8 octets before it.
  */
 #ifndef VOLLEY_XDP_NATIVE_H
 #define VOLLEY_XDP_NATIVE_H
@@ -62,7 +62,7 @@ enum native_map_types {
 	BPF_F_INNER_MAP = 4096,
 };
 
-/* Addresses are whole here, not 32 bits wide. */
+/* Here addresses have all their bits, not 32. */
 struct xdp_md {
 	uintptr_t data;
 	uintptr_t data_end;
@@ -72,7 +72,7 @@ struct xdp_md {
 	uint8_t *room_end;
 };
 
-/* As in linux/bpf.h, as far as it is used. */
+/* The fields of linux/bpf.h that are used. */
 struct bpf_fib_lookup {
 	__u8 family;
 	__u8 l4_protocol;
@@ -99,8 +99,8 @@ struct bpf_fib_lookup {
 #undef __noinline
 #define __noinline __attribute__((noinline, no_sanitize("alignment")))
 /*
- * A frame that has grown by an odd number at its head begins at an odd address. x86 and arm64, for
- * which the program is made, load from there.
+ * A frame that grew at its head by an odd number begins at an odd address. The program is made for
+ * x86 and arm64, which allow loads from there.
  */
 #undef __always_inline
 #define __always_inline    inline __attribute__((always_inline, no_sanitize("alignment")))
@@ -128,12 +128,12 @@ static inline __u64 bpf_cpu_to_be64(__u64 host)
 #define bpf_be64_to_cpu bpf_cpu_to_be64
 
 /*
- * A declared map and the memory that is behind it. An array is values one after the other; a trie is
- * pairs of a key (length of the prefix in bits, __u32 in host order, then octets) and a value. A map in a map is a value
- * there, whose address is that of a map.
+ * A declared map and its memory. An array is its values in order. A trie is pairs of a key (length
+ * of the prefix in bits, __u32 in host order, then octets) and a value. An inner map is a value of
+ * the outer one, and its address is the inner map's.
  */
 struct native_map {
-	const void *map; /* the address of what stands in SEC(".maps") */
+	const void *map; /* address of the variable in SEC(".maps") */
 	void *memory;
 	size_t value_bytes;
 	__u32 n_values;
@@ -143,10 +143,10 @@ struct native_map {
 #define NATIVE_MAPS_MAX   24
 #define NATIVE_RECORD_MAX 64
 static struct native_map native_maps[NATIVE_MAPS_MAX];
-static uint8_t native_record[NATIVE_RECORD_MAX]; /* the last that was put into a ring */
+static uint8_t native_record[NATIVE_RECORD_MAX]; /* the last one put into a ring */
 static unsigned int native_n_records;
 static long native_fib_result;
-static struct bpf_fib_lookup native_fib; /* what the routing table says */
+static struct bpf_fib_lookup native_fib; /* the result of the routing table */
 static __u64 native_now_ns;
 static __u64 native_jiffies;
 static int native_has_socket; /* of every queue */
@@ -160,7 +160,8 @@ static inline void native_poison(const struct xdp_md *ctx)
 	ASAN_UNPOISON_MEMORY_REGION(data, (size_t)(end - data));
 }
 
-/* Lays `n` octets into `room`, behind `head` octets and before `tail`. Unpoison it when done. */
+/* Puts n octets into `room`, with `head` octets before and `tail` behind. Unpoison the room
+ * afterwards. */
 static inline void native_frame(struct xdp_md *ctx, uint8_t *room, size_t head, size_t tail,
 				const uint8_t *frame, size_t n)
 {
@@ -185,7 +186,7 @@ static inline int native_begins_with(const uint8_t *octets, const uint8_t *prefi
 	       (!last || !((octets[bits / 8] ^ prefix[bits / 8]) & last));
 }
 
-/* Not inlined, else the compiler sees keys of arrays read as if they were prefixes. */
+/* Not inlined: else the compiler warns that an array's key is read as a prefix. */
 static __attribute__((noinline, unused)) void *native_longest(const struct native_map *m,
 							      const void *key)
 {
@@ -289,7 +290,7 @@ static inline __u64 bpf_jiffies64(void)
 	return native_jiffies;
 }
 
-/* Any numbers do: which hits are noted changes no answer. */
+/* Any number will do: the choice of the hits to note changes no answer. */
 static inline __u32 bpf_get_prandom_u32(void)
 {
 	static __u32 number;
@@ -306,7 +307,7 @@ static inline __u32 bpf_get_prandom_u32(void)
 		(void)(flags);                                           \
 	})
 
-#define NATIVE_ETH_BYTES 14 /* a frame is never made shorter */
+#define NATIVE_ETH_BYTES 14 /* a frame does not become shorter than this */
 
 static inline long bpf_xdp_adjust_tail(struct xdp_md *ctx, int delta)
 {

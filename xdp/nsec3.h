@@ -1,14 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The hash of a name as NSEC3 has it (RFC 5155 section 5), with no further iterations (RFC 9276 section 3.1): SHA-1 (FIPS 180-4) of
- * the name and the salt. For xdp/intervals.h, which takes the first 64 bits.
+ * The NSEC3 hash of a name (RFC 5155 section 5), without further iterations (RFC 9276 section 3.1):
+ * SHA-1 (FIPS 180-4) of the name and the salt. xdp/intervals.h takes its first 64 bits.
  *
- *      cpu->sha1_message   | suffix of the folded name | salt, 0 to 8 octets | 80 | 00 ... | bits, 8 octets |
- *                          └── 1 to 5 blocks of 64 octets ──────────────────────────────────────────────────┘
+ *      cpu->sha1_message, 1 to 5 blocks of 64 octets:
  *
- * The octets behind the name are written without a branch, and each block is one call of a global function without one:
- * the verifier walks the rounds once. They are unrolled, and a block's words are where its message was.
+ *      | suffix of the folded name | salt, 0 to 8 octets | 80 | 00 ... | bits, 8 octets |
+ *
+ * The code that writes the octets behind the name has no branch. Each block is one call of a global
+ * function without branches, so the verifier walks the rounds once. The rounds are unrolled, and
+ * the words of the schedule overwrite the block's message.
  */
 #ifndef VOLLEY_XDP_NSEC3_H
 #define VOLLEY_XDP_NSEC3_H
@@ -19,7 +21,7 @@
 #include "xdp/verifier.h"
 
 #define SHA1_BLOCK_BYTES 64
-#define SHA1_TAIL_BYTES  9 /* of each message: 80, and its length */
+#define SHA1_TAIL_BYTES  9 /* of each message: 0x80, and its length */
 #define SHA1_BLOCKS_MAX  5 /* 255 octets of name, 8 of salt, and the tail */
 
 int nsec3_block(struct volley_cpu *cpu, __u32 number);
@@ -34,7 +36,7 @@ static __always_inline __u32 sha1_rotate(__u32 v, __u32 bits)
 	return v << bits | v >> (32 - bits);
 }
 
-/* Word `t` of the schedule, of which the last 16 are kept: in memory, for they would not have room on the stack. */
+/* Word t of the schedule. The last 16 are kept, in memory: the stack has no room for them. */
 static __always_inline __u32 sha1_word(volatile __u32 *words, __u32 t)
 {
 	__u32 w = words[t & 15];
@@ -86,7 +88,7 @@ static __always_inline void sha1_rounds(struct sha1 *s, volatile __u32 *words)
 		sha1_round(s, s->b ^ s->c ^ s->d, 0xca62c1d6 + sha1_word(words, t));
 }
 
-/* Adds a block of the message to the hash. 0. */
+/* Adds a block of the message to the hash. Returns 0. */
 __noinline int nsec3_block(struct volley_cpu *cpu, __u32 number)
 {
 	struct sha1 s;
@@ -119,8 +121,8 @@ static __always_inline void nsec3_begin(struct volley_cpu *cpu)
 }
 
 /*
- * Lays out the message of n octets of name: all 256 that may be a name's are copied, and what does not belong there is written over,
- * the rest of a block at most. Returns the number of blocks.
+ * Lays out the message of a name of n octets: copies all 256 octets that a name may have, then
+ * overwrites those behind the name, to the end of a block at most. Returns the number of blocks.
  */
 static __always_inline __u32 nsec3_fill(struct volley_cpu *cpu, __u32 from, __u32 n)
 {
@@ -147,8 +149,8 @@ static __always_inline __u32 nsec3_fill(struct volley_cpu *cpu, __u32 from, __u3
 }
 
 /*
- * 0, and cpu->interval_point is the first 64 bits of the hash of the suffix of the folded name that begins `from` octets into it, with
- * cpu->nsec3_salt. 1: there is no such suffix, or the salt is too long.
+ * Hashes the suffix of the folded name that begins at octet `from`, with cpu->nsec3_salt. 0: the
+ * first 64 bits are in cpu->interval_point. 1: there is no such suffix, or the salt is too long.
  */
 __noinline int nsec3_point(struct volley_cpu *cpu, __u32 from)
 {

@@ -1,14 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The EDNS options that the driver answers, COOKIE (RFC 7873, RFC 9018) and NSID (RFC 5001), and the one that it adds by
- * itself: an extended error (RFC 8914).
+ * The EDNS options that the driver answers: COOKIE (RFC 7873, RFC 9018) and NSID (RFC 5001). It
+ * also adds extended errors (RFC 8914).
  *
- *   query    OPT │ options: where COOKIE lies, whether NSID is there      question.h: options_note()
- *   answer   body │ OPT │ COOKIE, 28 octets │ NSID │ EDE, 6 octets         options_make(), options_write()
+ *   query    OPT │ options: where COOKIE lies, whether NSID is there
+ *                question.h: options_note()
+ *   answer   body │ OPT │ COOKIE, 28 octets │ NSID │ EDE, 6 octets
+ *                options_make(), options_write()
  *
- * A query without these takes one branch for each step. options_make() is a global function: the verifier looks at it
- * once, by itself, and it has a stack of its own. What is unusual goes up.
+ * A query without these costs one branch for each step. options_make() is a global function: the
+ * verifier walks it once, by itself, with its own stack. A query with an unusual option goes up.
  */
 #ifndef VOLLEY_XDP_OPTIONS_H
 #define VOLLEY_XDP_OPTIONS_H
@@ -24,7 +26,7 @@
 #define OPTION_EDE         15
 #define EDE_BYTES          6
 #define OPTION_HEAD_BYTES  4
-#define OPTION_MASK        1023 /* VOLLEY_QUERY_MAX is 512, so one bit more than that less one */
+#define OPTION_MASK        1023 /* VOLLEY_QUERY_MAX is 512, so the next mask */
 #define COOKIE_CLIENT_ONLY 8
 #define COOKIE_WHOLE       24
 #define COOKIE_LEAST       16
@@ -40,7 +42,8 @@ struct {
 
 int options_make(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_options *o);
 
-/* An option of the mask whose value lies at `at` in the message. -1, or a reason to go up. */
+/* Notes an option of option_up_mask, with its value at `at` in the message. -1, or a reason to go
+ * up. */
 static __always_inline int options_note(struct volley_cpu *cpu, const struct volley_state *state,
 					__u32 code, __u32 at, __u32 bytes)
 {
@@ -64,7 +67,7 @@ static __always_inline int options_note(struct volley_cpu *cpu, const struct vol
 	return VOLLEY_UP_OPTION;
 }
 
-/* The answer says why it is what it is. Before the body is chosen; the query has EDNS. */
+/* Adds an extended error to the answer. To call before the body is chosen; the query has EDNS. */
 static __always_inline void options_add_ede(struct volley_cpu *cpu, __u8 code)
 {
 	cpu->options |= VOLLEY_OPTION_EDE;
@@ -72,7 +75,7 @@ static __always_inline void options_add_ede(struct volley_cpu *cpu, __u8 code)
 	cpu->opt_bytes += EDE_BYTES;
 }
 
-/* The source address, as it is hashed. -1 or a reason. */
+/* The source address in the form for the hash. -1 or a reason. */
 static __always_inline int cookie_client(struct volley_cookie_client *client, struct xdp_md *ctx,
 					 const struct volley_cpu *cpu)
 {
@@ -81,7 +84,7 @@ static __always_inline int cookie_client(struct volley_cookie_client *client, st
 	const __u32 *from;
 
 	if (l3 + sizeof(struct ipv6hdr) > end)
-		return VOLLEY_UP_OPTIONS; /* cannot be: with UDP and DNS, IPv4 has these, too */
+		return VOLLEY_UP_OPTIONS; /* never: with UDP and DNS, an IPv4 packet is as long */
 	client->is_ipv6 = cpu->ipv6;
 	if (!cpu->ipv6) {
 		client->address[0] = ((const struct iphdr *)l3)->saddr;
@@ -95,8 +98,8 @@ static __always_inline int cookie_client(struct volley_cookie_client *client, st
 }
 
 /*
- * Where cpu->cookie of this client is, if it was good of late, or is to be noted. NULL: nowhere, since where runs of a CPU
- * preempt each other (VOLLEY_ROOMS) one would read what another has half written.
+ * The slot for this client's cookie. NULL if runs of a CPU may preempt each other (VOLLEY_ROOMS):
+ * one could read a slot that another has half written.
  */
 static __always_inline struct volley_good_cookie *
 cookie_slot(const struct volley_cpu *cpu, const struct volley_cookie_client *client)
@@ -119,7 +122,7 @@ static __always_inline __u64 cookie_secret_digest(const __u64 secret[2],
 	return (secret[0] ^ secret[1] * VOLLEY_COOKIE_MIX) + client->is_ipv6;
 }
 
-/* Whether this is the cookie of the slot. Its age is not looked at. */
+/* Whether the slot has this cookie. Its age is not checked. */
 static __always_inline int cookie_is(const struct volley_good_cookie *slot, const __u64 cookie[3],
 				     const struct volley_cookie_client *client, __u64 digest)
 {
@@ -131,8 +134,8 @@ static __always_inline int cookie_is(const struct volley_good_cookie *slot, cons
 }
 
 /*
- * volley_cookie_judge(), which is asked once for each cookie of a client: resolvers send the same for half an hour. Kept is
- * what the first secret has made, and needs no renewal yet.
+ * As volley_cookie_judge(), but hashes each cookie of a client once: resolvers send the same one
+ * for half an hour. Only a cookie of the first secret that is not due for renewal is kept.
  */
 static __always_inline enum volley_cookie cookie_judge(struct volley_cpu *cpu,
 						       const struct volley_options *o,
@@ -157,7 +160,7 @@ static __always_inline enum volley_cookie cookie_judge(struct volley_cpu *cpu,
 	return verdict;
 }
 
-/* The answer's COOKIE to cpu->cookie_head and behind. -1 or a reason. */
+/* Makes the answer's COOKIE in cpu->cookie_head and cpu->cookie. -1 or a reason. */
 static __always_inline int cookie_answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 					 const struct volley_options *o)
 {
@@ -188,8 +191,8 @@ static __always_inline int cookie_answer(struct xdp_md *ctx, struct volley_cpu *
 }
 
 /*
- * Behind reply_choose(), while the query is whole: makes the options and adds them to the body's sum, with
- * the length that OPT gives for them: both begin at an odd offset in OPT. -1 or a reason to go up.
+ * After reply_choose(), while the query is whole: makes the options and adds them and OPT's length
+ * field to the body's sum. Both begin at an odd offset in OPT. -1 or a reason to go up.
  */
 __noinline int options_make(struct xdp_md *ctx, struct volley_cpu *cpu,
 			    const struct volley_options *o)
@@ -213,14 +216,15 @@ __noinline int options_make(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (cpu->options & VOLLEY_OPTION_NSID)
 		sum += o->nsid_sum;
 	cpu->body_sum += sum_at(sum, cpu->name_bytes + cpu->body_bytes + 1u);
-	if (cpu->options & VOLLEY_OPTION_EDE) /* it ends OPT */
+	if (cpu->options & VOLLEY_OPTION_EDE) /* the last option */
 		cpu->body_sum +=
 			sum_at((__u64)bpf_htons(OPTION_EDE) + bpf_htons(2) + bpf_htons(cpu->ede),
 			       cpu->name_bytes + cpu->body_bytes + (__u32)cpu->opt_bytes);
 	return -1;
 }
 
-/* Of a query that is answered here: one that goes up is counted by the engine. */
+/* Counts the cookie of a query that is answered here; the engine counts those of queries that go
+ * up. */
 static __always_inline void cookie_count(struct volley_cpu *cpu)
 {
 	if (cpu->cookie_good)
@@ -232,8 +236,8 @@ static __always_inline void cookie_count(struct volley_cpu *cpu)
 }
 
 /*
- * NSID at `at` in the frame. One of usual length goes by words, the last of which ends with it: to call
- * bpf_xdp_store_bytes() costs more.
+ * Writes NSID at `at` in the frame. A short one is copied by words, the last of which ends with it:
+ * a call of bpf_xdp_store_bytes() costs more.
  */
 static __always_inline int nsid_write(struct xdp_md *ctx, __u32 at, const struct volley_options *o)
 {
@@ -259,7 +263,7 @@ static __always_inline int nsid_write(struct xdp_md *ctx, __u32 at, const struct
 	return -1;
 }
 
-/* Ends at `at` in the frame, as OPT does. */
+/* Writes the extended error before `at` in the frame, where OPT ends. */
 static __always_inline int ede_write(struct xdp_md *ctx, const struct volley_cpu *cpu, __u32 at)
 {
 	const void *end = (void *)(long)ctx->data_end;
@@ -273,7 +277,8 @@ static __always_inline int ede_write(struct xdp_md *ctx, const struct volley_cpu
 	return -1;
 }
 
-/* Puts the options behind the answer's OPT, and their length into it. -1 or a reason to drop. */
+/* Writes the options behind the answer's OPT header, and their length into it. -1 or a reason to
+ * drop. */
 static __always_inline int options_write(struct xdp_md *ctx, struct volley_cpu *cpu,
 					 const struct volley_options *o)
 {

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Is this frame UDP to one of our service addresses, whole and plain? Ethernet, at most two VLAN
- * tags, IPv4 without options or fragments, or IPv6 with UDP directly behind its header.
+ * Accepts frames that are whole, plain UDP to one of our service addresses: Ethernet, at most two
+ * VLAN tags, IPv4 without options or fragments, or IPv6 with UDP directly behind its header.
  *
- * Compiles natively too (native.h), where the same code runs under sanitizers and a fuzzer.
+ * It also compiles natively (native.h), to run under sanitizers and a fuzzer.
  */
 #ifndef VOLLEY_XDP_PACKET_H
 #define VOLLEY_XDP_PACKET_H
@@ -24,7 +24,7 @@
 #define L2_BYTES_MAX     (14 + VLAN_TAGS_MAX * 4)
 #define L3_OFFSET_MAX    (L2_BYTES_MAX + 40 + 8 + 4) /* in a tunnel: IPv6, UDP, GUE */
 #define DNS_OFFSET_MAX   (L3_OFFSET_MAX + 40 + 8)
-#define OFFSET_MASK      127  /* holds both */
+#define OFFSET_MASK      127  /* holds the offsets of both headers */
 #define FRAME_MASK       2047 /* holds the end of every query and answer: see reply.h */
 #define FIRST_BUFFER_MIN 1472
 #define IPV4_MF_OFFSET   0x3fff /* More Fragments and the fragment offset */
@@ -36,15 +36,15 @@ struct vlan_tag {
 	__be16 proto;
 };
 
-/* What the parts of the parser hand on. Pointers lie in the frame. */
+/* The parser's state. The pointers point into the frame. */
 struct packet {
 	void *data;
 	void *end;
 	__u64 frame_bytes;
 	__u32 l3_offset;
 	__be16 ethertype;
-	__u32 payload; /* where that of IP begins */
-	__u32 room;    /* and its octets */
+	__u32 payload; /* offset of the IP payload */
+	__u32 room;    /* octets of the IP payload */
 	__u64 to[2];   /* destination, as in struct volley_service */
 };
 
@@ -53,13 +53,15 @@ static __always_inline void packet_frame(struct packet *p, const struct xdp_md *
 	p->data = (void *)(long)ctx->data;
 	p->end = (void *)(long)ctx->data_end;
 	p->frame_bytes = (__u64)p->end - (__u64)p->data;
-	one_copy(p->frame_bytes); /* else clang subtracts in 32 bits, refused */
+	one_copy(p->frame_bytes); /* else clang subtracts in 32 bits, and the verifier refuses */
 }
 
 /*
- * Whether the frame goes on behind the one buffer that we see: the driver gives such to a program that is loaded for
- * them (bpf/frags.h). They can neither be edited as others nor redirected to a socket. Behind packet_parse(). No driver
- * has several buffers where the first is not longer than FIRST_BUFFER_MIN, so most frames are not asked for.
+ * Whether the frame has more buffers than the one that the program sees. A card's driver gives such
+ * frames only to a program that is loaded for them (bpf/frags.h). They cannot be edited like
+ * others, or redirected to a socket. To call after packet_parse(). If a frame has several buffers,
+ * its first is longer than FIRST_BUFFER_MIN with all drivers, so most frames need no call of the
+ * helper.
  */
 static __always_inline int packet_has_more(struct xdp_md *ctx, const struct volley_cpu *cpu)
 {
@@ -86,7 +88,7 @@ static __always_inline int is_vlan(__be16 proto)
 	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
 }
 
-/* Ethernet and VLAN tags. A reason, or -1 to go on. */
+/* Parses Ethernet and VLAN tags. A reason, or -1 to go on. */
 static __always_inline int packet_l2(struct packet *p, const struct volley_link *link)
 {
 	struct ethhdr *eth = p->data;
@@ -164,8 +166,8 @@ static __always_inline int packet_ipv6(struct packet *p)
 }
 
 /*
- * Whether there is such a struct volley_service, whose other fields are 0. By words: one branch for each
- * slot, and each branch is a path more for the verifier.
+ * Whether the table has this struct volley_service, whose other fields are 0. The comparison by
+ * words has one branch for each slot: each branch is a further path for the verifier.
  */
 static __always_inline int is_service(const struct volley_state *state, const __u64 to[2],
 				      __be16 port, __u8 family)
@@ -185,7 +187,7 @@ static __always_inline int is_service(const struct volley_state *state, const __
 	return 0;
 }
 
-/* Behind an IP header that packet_ip() has taken: cpu->dns_offset is where UDP begins. */
+/* Parses UDP, after packet_ip(): cpu->dns_offset is the offset of the UDP header. */
 static __always_inline int packet_udp(struct volley_cpu *cpu, const struct volley_state *state,
 				      struct xdp_md *ctx)
 {
@@ -214,8 +216,8 @@ static __always_inline int packet_udp(struct volley_cpu *cpu, const struct volle
 }
 
 /*
- * The IP header at cpu->l3_offset: where its payload begins goes to dns_offset, the octets of that to
- * dns_bytes, and the destination to the room for the key. A reason to pass, or -1.
+ * Parses the IP header at cpu->l3_offset. dns_offset becomes the offset of its payload, dns_bytes
+ * the payload's octets; the destination goes into `folded`. A reason to pass, or -1.
  */
 static __always_inline int packet_ip(struct volley_cpu *cpu, struct xdp_md *ctx, __be16 ethertype)
 {
@@ -244,8 +246,8 @@ static __always_inline int packet_ip(struct volley_cpu *cpu, struct xdp_md *ctx,
 }
 
 /*
- * Fills the frame's part of `cpu` (l3_offset, dns_offset, dns_bytes, frame_bytes, tunnel_bytes, ipv6)
- * for a packet that is ours. A reason to pass, or -1.
+ * Fills the frame's part of `cpu` (l3_offset, dns_offset, dns_bytes, frame_bytes, tunnel_bytes,
+ * ipv6) for a packet that is ours. A reason to pass, or -1.
  */
 static __always_inline int packet_parse(struct volley_cpu *cpu, const struct volley_state *state,
 					const struct volley_link *link, struct xdp_md *ctx)

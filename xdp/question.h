@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Is this DNS message a query that the driver fully understands, and what is its key?
+ * Accepts DNS messages that the driver fully understands, and makes the query's key.
  *
- * One question of class IN, opcode QUERY, no other record than one OPT of version 0 with nothing
- * behind it. Everything is read where it lies, in the frame: a helper call to copy it would cost more.
+ * It accepts opcode QUERY with one question of class IN, and no other record than one OPT of
+ * version 0 at the end. It reads everything in the frame: a helper call to copy it would cost more.
  *
- * Each step begins with pointers and lengths loaded anew (forget_bounds() in packet.h), so the
- * verifier goes through it once, not once for each way that led there.
+ * Each step loads pointers and lengths anew (forget_bounds() in verifier.h), so the verifier walks
+ * it once, not once for each path that leads there.
  */
 #ifndef VOLLEY_XDP_QUESTION_H
 #define VOLLEY_XDP_QUESTION_H
@@ -57,13 +57,14 @@ struct dns_opt {
 
 _Static_assert(sizeof(struct dns_opt) == EDNS_OPT_BYTES, "as on the wire");
 
-/* What the driver looks at, in the frame. */
+/* The parts of the message, in the frame. */
 struct message {
 	void *dns;
 	void *end; /* of the frame */
 };
 
-/* Where the message lies, from memory: behind this, what was known of earlier pointers is gone. */
+/* Loads the place of the message from memory: the verifier then knows nothing of earlier
+ * pointers. */
 static __always_inline int message_at(struct message *m, struct xdp_md *ctx,
 				      const struct volley_cpu *cpu)
 {
@@ -92,7 +93,8 @@ static __always_inline int question_header(const struct dns_header *h)
 	return -1;
 }
 
-/* Header, and cpu->name_bytes: with the root label; 0 if malformed, compressed or cut short. */
+/* Checks the header and sets cpu->name_bytes, with the root label; 0: the name is malformed,
+ * compressed or cut short. */
 static __always_inline int question_name(struct xdp_md *ctx, struct volley_cpu *cpu)
 {
 	struct message m;
@@ -125,7 +127,7 @@ static __always_inline int question_name(struct xdp_md *ctx, struct volley_cpu *
 	return -1;
 }
 
-/* Type and class: the key word, but for what OPT adds to its flags. */
+/* Reads type and class into the key word; OPT adds to its flags later. */
 static __always_inline int question_key(struct xdp_md *ctx, struct volley_cpu *cpu)
 {
 	__u32 bytes = cpu->name_bytes;
@@ -153,7 +155,7 @@ static __always_inline int question_key(struct xdp_md *ctx, struct volley_cpu *c
 	return -1;
 }
 
-/* The options between `option` and `left` octets on, where the message ends. */
+/* Reads the options in the last `left` octets of the message. */
 static __always_inline int question_options(const __u8 *option, __u32 left, const void *end,
 					    struct volley_cpu *cpu,
 					    const struct volley_state *state)
@@ -182,7 +184,7 @@ static __always_inline int question_options(const __u8 *option, __u32 left, cons
 	return left ? VOLLEY_UP_OPTIONS : -1;
 }
 
-/* The OPT record that reaches exactly to the end of the message. */
+/* Reads an OPT record that ends exactly at the end of the message. */
 static __always_inline int question_opt(const struct message *m, struct volley_cpu *cpu,
 					const struct volley_state *state, __u32 offset)
 {
@@ -212,7 +214,7 @@ static __always_inline int question_opt(const struct message *m, struct volley_c
 	return question_options((const void *)(opt + 1), bpf_ntohs(opt->rdlen), m->end, cpu, state);
 }
 
-/* What the MTU leaves for DNS: the client may take more, the link does not. */
+/* Limits the reply to the MTU: the client may accept more, but the link does not. */
 static __always_inline void question_limit(struct volley_cpu *cpu, const struct volley_link *link)
 {
 	__u32 less = cpu->ipv6 ? link->udp_less[1] : link->udp_less[0];
@@ -222,7 +224,7 @@ static __always_inline void question_limit(struct volley_cpu *cpu, const struct 
 		cpu->reply_limit = limit;
 }
 
-/* What follows the question: nothing, or OPT. */
+/* Parses the rest behind the question: nothing, or OPT. */
 static __always_inline int question_tail(struct xdp_md *ctx, struct volley_cpu *cpu,
 					 const struct volley_state *state,
 					 const struct volley_link *link)
@@ -266,8 +268,8 @@ static __always_inline void hash_word(struct volley_cpu *cpu, const struct volle
 
 /*
  * Folds the name into cpu->folded[1..], hashes it with the key word cpu->folded[0], and sums the
- * question for the checksum. The last 1 to 8 octets are taken as the upper end of a word that ends
- * with them: what stands before the name is DNS header, so that word never leaves the message.
+ * question for the checksum. The last 1 to 8 octets are read as the upper end of a word that ends
+ * with them. The DNS header stands before the name, so that word lies in the message.
  */
 static __always_inline int question_hash(struct xdp_md *ctx, struct volley_cpu *cpu,
 					 const struct volley_state *state)
@@ -293,7 +295,7 @@ static __always_inline int question_hash(struct xdp_md *ctx, struct volley_cpu *
 		if ((const void *)(word + 1) > m.end)
 			return VOLLEY_PASS_RUNT;
 		hash_word(cpu, state, &sums, i, *word);
-		one_copy(i); /* else clang keeps two pointers more, on the stack */
+		one_copy(i); /* else clang keeps two more pointers on the stack */
 	}
 	sums.nh += volley_hash_word(cpu->folded[0], state->hash_keys[0]);
 	cpu->hash = volley_hash_mix(sums.nh);

@@ -7,10 +7,10 @@
  *   answer  │ Ethernet, VLAN │ IP │ UDP │ DNS header │ question │ body │ OPT
  *             swapped          swapped    from entry   kept       copied
  *
- * A tunnel's header (tunnel.h) goes: what is behind it moves to its place.
+ * A tunnel's header (tunnel.h) is removed: the rest moves to its place.
  *
- * Room for a small body is made at the head, and all up to the question moves there; room for a
- * large one at the tail. Where the driver refuses the one, the other is tried.
+ * For a small body the frame grows at its head, and all up to the question moves there. For a large
+ * one it grows at its tail. If the network driver refuses the one, the program tries the other.
  */
 #ifndef VOLLEY_XDP_REPLY_H
 #define VOLLEY_XDP_REPLY_H
@@ -30,14 +30,14 @@
 #define UDP_DNS_BYTES  (8 + DNS_HEADER)
 #define HEAD_FIRST_MAX 192
 
-/* Of the longest question, whole ones. */
+/* Whole words of the longest question. */
 #define QUESTION_WORDS_MAX ((DNS_NAME_MAX + 4) / 8)
 
 /*
- * Makes the frame `grow` octets longer (or shorter). What it holds then lies cpu->moved octets behind
- * where it belongs, but what stands before a tunnel only cpu->grown. Small answers grow at the head: the
- * kernel clears what it adds at the tail, and that costs more than moving the question. -1, or a reason
- * to go up.
+ * Makes the frame `grow` octets longer (or shorter). Its content then lies cpu->moved octets behind
+ * its place in the answer, but headers before a tunnel only cpu->grown. Small answers grow at the
+ * head: the kernel clears room that it adds at the tail, which costs more than to move the
+ * question. -1, or a reason to go up.
  */
 static __always_inline int reply_resize(struct xdp_md *ctx, struct volley_cpu *cpu, int grow)
 {
@@ -55,7 +55,7 @@ static __always_inline int reply_resize(struct xdp_md *ctx, struct volley_cpu *c
 	return small && !bpf_xdp_adjust_tail(ctx, grow) ? -1 : VOLLEY_UP_NO_ROOM;
 }
 
-/* A part of the frame: where it belongs, and where the query's lies. */
+/* A part of the frame: its place in the answer, and the query's part. */
 struct part {
 	void *to;
 	const void *from;
@@ -63,8 +63,8 @@ struct part {
 };
 
 /*
- * `bytes` octets at `offset`. Parts are written in the order in which they lie, each read before: so
- * what is overwritten has been moved. -1 or a reason.
+ * The part of `bytes` octets at `offset`. Parts are written in the order of the frame, and each is
+ * read before it is overwritten. -1 or a reason.
  */
 static __always_inline int part_at(struct part *p, struct xdp_md *ctx, __u32 offset, __u32 moved,
 				   __u32 bytes)
@@ -74,14 +74,14 @@ static __always_inline int part_at(struct part *p, struct xdp_md *ctx, __u32 off
 	p->end = (void *)(long)ctx->data_end;
 	p->to = data + bounded(offset, HEAD_MASK);
 	p->from = data + bounded(offset + moved, FRAME_MASK);
-	one_copy(p->to); /* else clang adds twice, for the comparison and for the use */
+	one_copy(p->to); /* else clang adds twice: to compare and to use */
 	one_copy(p->from);
 	if (p->to + bytes > p->end || p->from + bytes > p->end)
 		return VOLLEY_DROP_EDIT;
 	return -1;
 }
 
-/* Ethernet addresses, swapped; VLAN tags and EtherType as they are. */
+/* Swaps the Ethernet addresses; VLAN tags and EtherType stay. */
 static __always_inline int reply_ethernet(struct xdp_md *ctx, const struct volley_cpu *cpu)
 {
 	__u32 first, second, third, i, l3 = cpu->l3_offset;
@@ -107,7 +107,7 @@ static __always_inline int reply_ethernet(struct xdp_md *ctx, const struct volle
 	return -1;
 }
 
-/* Both give the sum of the pseudo header but length and protocol. */
+/* Both return the sum of the pseudo header without length and protocol. */
 static __always_inline __u64 reply_ipv4(__be32 *to, const struct iphdr *from, __u32 udp_bytes)
 {
 	__be32 source = from->daddr;
@@ -162,8 +162,8 @@ static __always_inline int reply_ip(struct xdp_md *ctx, const struct volley_cpu 
 }
 
 /*
- * Moves name, type and class, by words. The last word ends with them: it may begin in the header,
- * which is written behind this.
+ * Moves name, type and class, by words. The last word ends with them, and may begin in the header,
+ * which is written later.
  */
 static __always_inline int reply_question(const struct part *header, __u32 bytes)
 {
@@ -203,7 +203,7 @@ static __always_inline __u64 reply_opt_word(const struct volley_cpu *cpu,
 	return ((__u64)DNS_TYPE_OPT << 16 | size << 24 | rcode << 40 | flags << 56) * cpu->edns;
 }
 
-/* Headers of UDP and DNS, and the question. `sum`: of the addresses. */
+/* Writes the headers of UDP and DNS, and the question. `sum` is that of the addresses. */
 static __always_inline int reply_headers(struct xdp_md *ctx, const struct volley_cpu *cpu,
 					 __u32 udp_bytes, __u64 opt, __u64 sum)
 {
@@ -286,7 +286,7 @@ static __always_inline int reply_copy_words(struct xdp_md *ctx, __u32 offset, co
 	return -1;
 }
 
-/* By the helper; `bytes` is at least 1, and Linux 6.1 wants to see that. */
+/* Copies by the helper. `bytes` is at least 1, and Linux 6.1 needs a proof of that. */
 static __always_inline int reply_store(struct xdp_md *ctx, __u32 offset, void *body, __u32 bytes)
 {
 	__u64 rest = bounded(bytes - 1, FRAME_MASK);
@@ -305,7 +305,8 @@ static __always_inline int reply_body(struct xdp_md *ctx, __u32 offset, void *bo
 	return reply_store(ctx, offset, body, bytes);
 }
 
-/* Turns the frame into the answer that was chosen. A reason, VOLLEY_HIT_* when it is done. */
+/* Turns the frame into the chosen answer. Returns VOLLEY_HIT_* when it is done, else another
+ * reason. */
 static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu,
 				      const struct volley_state *state,
 				      const struct volley_entry *e)

@@ -1,32 +1,37 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Response rate limiting: what a prefix of clients may be sent, the same in the driver and in userspace.
+ * Response rate limiting: limits the answers to each prefix of clients, the same in the driver and
+ * in userspace.
  *
  *      answer ─► near: load of this CPU in this period, by IPv4 /24 or IPv6 /40
- *                  │ little                        ─► given; no other CPU's memory is touched
- *                  │ much: what has not been passed on goes along
+ *                  │ little                        ─► sent; no other CPU's memory is touched
+ *                  │ much: the load that was held back is charged, too
  *                  ▼
- *                loads: /32 /24 /20 /18, or /128 /64 /56 /48 /32, one line each, for all CPUs and workers
- *                  │ all of them have room          ─► given, and added to each
+ *                loads: /32 /24 /20 /18, or /128 /64 /56 /48 /32, one line each, for all CPUs and
+ *                workers
+ *                  │ all have room                  ─► sent, and added to each
  *                  ▼ one has none
- *                over the limit: nothing is added. TC=1 or BADCOOKIE for one in `slip`, the others are dropped
+ *                over the limit: nothing is added. TC=1 or BADCOOKIE for one in `slip`, the others
+ *                are dropped
  *
- * The table of loads is that of Knot's limiter in its idea (count what is heavy, evict the lightest, exponential decay by
- * the millisecond), with other words: id, time and load of a prefix are one word of 8 octets, changed by one
- * compare-and-swap. So there is no lock, a load is never half decayed, and the load of a line of 8 takes 64 octets.
- * Each prefix has one line. A prefix that is not in its line takes the place of the lightest one, and inherits a load of
- * that, so it is never taken for lighter than it is by much.
+ * The table of loads follows the idea of Knot's limiter: count heavy prefixes, evict the lightest,
+ * decay exponentially by the millisecond. Id, time and load of a prefix are one word of 8 octets,
+ * which one compare-and-swap changes. So there is no lock, no load is half decayed, and a line of 8
+ * prefixes has 64 octets. Each prefix has one line. A prefix that is not in its line takes the
+ * place of the lightest one and inherits a load from it, so its load is never much too low.
  *
- * A wide prefix may have VOLLEY_RRL weights times what an address may have.
+ * The limit of a wider prefix is the limit of an address times its weight (rrl_weigh()).
  *
- * The first stage is there so that a client far below its limit costs no cache line that others write. It holds back at
- * most near_cost for each CPU and period, half of an address's limit over all CPUs and workers (limiter_configure()), and
- * what it holds back is charged as soon as there is more. So who is over a limit is counted exactly; only an IPv6 /32
- * whose load is spread evenly over its /40s may have up to three times its limit.
+ * Because of the first stage a client far below its limit costs no cache line that other CPUs
+ * write. It holds back at most near_cost for each CPU and period: over all CPUs and workers half of
+ * an address's limit (limiter_configure()). When the load exceeds near_cost, the held load is
+ * charged, too. So prefixes over a limit are counted exactly; only an IPv6 /32 whose load is spread
+ * evenly over its /40s may get up to three times its limit.
  *
- * An answer costs the larger of its two shares: one of the answers that an address may have in a second, or its octets of
- * the octets. The decision record is docs/decisions/0038-rate-limiting.md.
+ * An answer costs the larger of two shares: one of the answers that an address may get in a second,
+ * or its octets of the octets that an address may get. The decision record is
+ * docs/decisions/0038-rate-limiting.md.
  */
 #ifndef VOLLEY_XDP_RRL_H
 #define VOLLEY_XDP_RRL_H
@@ -34,7 +39,7 @@
 #include "xdp/abi.h"
 #include "xdp/verifier.h"
 
-/* For the verifier every access of an array has a place that is known; userspace is faster so, too. */
+/* Unrolled, so that the verifier knows each index of an array. Userspace is faster, too. */
 #ifdef __clang__
 #define RRL_UNROLL _Pragma("unroll")
 #else
@@ -49,9 +54,9 @@
 #define RRL_PERIOD_BITS  7           /* a period of the first stage: 128 ms */
 #define RRL_PERIOD_SHIFT 48
 #define RRL_HOT          (1ull << 47)
-#define RRL_HOT_PERIODS  4u /* without a packet, then a prefix is not hot any more */
+#define RRL_HOT_PERIODS  4u /* without a packet, after which a prefix is no longer hot */
 #define RRL_LOAD_MASK    (RRL_HOT - 1)
-#define RRL_NEWER_MAX    1024u  /* ms that another clock may be ahead of ours */
+#define RRL_NEWER_MAX    1024u  /* ms by which another clock may be ahead */
 #define RRL_DEAD         0x8000 /* ms after which nothing is left of a load */
 #define RRL_INHERIT_MAX  (VOLLEY_RRL_FULL / 4)
 #define RRL_TRIES        3
@@ -59,13 +64,13 @@
 
 enum rrl_verdict { RRL_GIVEN, RRL_SLIPS, RRL_DROPPED };
 
-/* A client as the table knows it: two words as they lie in memory, IPv4 as ::ffff:0:0/96 (RFC 4291). */
+/* A client in the table: two words as they lie in memory, IPv4 as ::ffff:0:0/96 (RFC 4291). */
 struct rrl_client {
 	__u64 address[2];
 	__u32 is_ipv6;
 };
 
-/* The functions that the verifier walks once each, and not once for each way that leads to them. */
+/* Functions that the verifier walks once each, and not once for each path that leads to them. */
 #if defined(__bpf__) || defined(VOLLEY_XDP_NATIVE_H)
 #define RRL_GLOBAL __noinline
 int rrl_look(struct volley_try *t, const struct volley_rrl *r, __u32 now_ms);
@@ -75,7 +80,7 @@ int rrl_give_back(struct volley_try *t, const struct volley_rrl *r, __u64 load, 
 #define RRL_GLOBAL static inline
 #endif
 
-/* The line of this prefix; NULL: never, but the verifier does not know that. */
+/* The line of this prefix. Never NULL, but the verifier does not know that. */
 RRL_INLINE struct volley_rrl_line *rrl_line(const struct volley_try *t)
 {
 #if defined(__bpf__) || defined(VOLLEY_XDP_NATIVE_H)
@@ -87,9 +92,9 @@ RRL_INLINE struct volley_rrl_line *rrl_line(const struct volley_try *t)
 #endif
 }
 
-/* ---- Prefixes ----------------------------------------------------------------------------------- */
+/* ---- Prefixes -------------------------------------------------------------------------------- */
 
-/* Octets from the start of a word in memory that a prefix keeps. */
+/* Keeps the first `octets` of a word in memory. */
 RRL_INLINE __u64 rrl_keep(__u64 word, __u32 octets)
 {
 	return word & (~0ull >> (64 - 8 * octets));
@@ -104,7 +109,8 @@ RRL_INLINE __u64 rrl_ipv4_prefix(const struct rrl_client *c, int i)
 					       0x00c0ffff);
 }
 
-/* Bits of prefix i, those of IPv4 with the 96 before it. No table: the program has no data of its own. */
+/* Length of prefix i in bits; for IPv4 with the 96 before it. Not a table: the program has no data
+ * section. */
 RRL_INLINE __u32 rrl_bits(const struct rrl_client *c, int i)
 {
 	switch (i) {
@@ -136,8 +142,8 @@ RRL_INLINE void rrl_prefix(const struct rrl_client *c, int i, __u64 words[2])
 }
 
 /*
- * Keyed, so that nobody can choose addresses that meet. The upper half says line and id. Each step is a bijection of
- * what it adds.
+ * Keyed, so that an attacker cannot choose addresses that collide. The upper half gives line and
+ * id. Each step is a bijection of the word that it adds.
  */
 RRL_INLINE __u64 rrl_hash(const struct volley_rrl *r, const __u64 words[2], __u32 bits)
 {
@@ -148,7 +154,8 @@ RRL_INLINE __u64 rrl_hash(const struct volley_rrl *r, const __u64 words[2], __u3
 	return h ^ h >> 29;
 }
 
-/* What prefix i is charged of a load: Knot's weights. A third is taken by a multiplication, 2^-32 too little. */
+/* The part of a load that prefix i is charged: Knot's weights. A third is a multiplication, 2^-32
+ * too small. */
 RRL_INLINE __u64 rrl_weigh(__u64 load, __u32 is_ipv6, int i)
 {
 	const __u64 third = load * 0x55555555 >> 32;
@@ -167,9 +174,9 @@ RRL_INLINE __u64 rrl_weigh(__u64 load, __u32 is_ipv6, int i)
 	}
 }
 
-/* ---- The first stage ---------------------------------------------------------------------------- */
+/* ---- The first stage ------------------------------------------------------------------------- */
 
-/* Load of an answer with so many octets of DNS. */
+/* The load of an answer with this many octets of DNS. */
 RRL_INLINE __u64 rrl_cost(const struct volley_rrl *r, __u32 octets)
 {
 	__u64 cost = (__u64)r->octet_cost * octets;
@@ -191,8 +198,9 @@ RRL_INLINE __u64 rrl_near_prefix_ipv6(__u64 first_word)
 }
 
 /*
- * Adds an answer to this CPU's load of the prefix. Returns what is to be charged in the table of loads: 0 for who is far
- * below any limit, else this answer's load and what was held back before.
+ * Adds an answer to this CPU's load of the prefix. Returns the load to charge in the table of
+ * loads: 0 if the client is far below any limit, else this answer's load and the load held back
+ * before.
  */
 RRL_INLINE __u64 rrl_near(struct volley_near *near, const struct volley_rrl *r, __u64 prefix,
 			  __u32 now_ms, __u64 cost)
@@ -219,9 +227,9 @@ RRL_INLINE __u64 rrl_near(struct volley_near *near, const struct volley_rrl *r, 
 	return hot ? cost : 0;
 }
 
-/* ---- Loads -------------------------------------------------------------------------------------- */
+/* ---- Loads ----------------------------------------------------------------------------------- */
 
-/* What is left of a load `ms` milliseconds later. */
+/* The rest of a load `ms` milliseconds later. */
 RRL_INLINE __u32 rrl_decayed(const struct volley_rrl *r, __u32 load, __u32 ms)
 {
 	__u64 left = load;
@@ -235,7 +243,7 @@ RRL_INLINE __u32 rrl_decayed(const struct volley_rrl *r, __u32 load, __u32 ms)
 	return (__u32)(left * r->decay[2][ms / 1024 % 32] >> 32);
 }
 
-/* Milliseconds from a slot's time to ours; 0 where another clock was ahead. */
+/* Milliseconds from a slot's time to now; 0 if another clock was ahead. */
 RRL_INLINE __u32 rrl_age(__u64 word, __u32 now_ms)
 {
 	__u32 ms = (now_ms - (__u32)(word >> 32)) & 0xffff;
@@ -243,7 +251,7 @@ RRL_INLINE __u32 rrl_age(__u64 word, __u32 now_ms)
 	return ms > 0xffff - RRL_NEWER_MAX ? 0 : ms;
 }
 
-/* Roughly what is left of a slot's load: to choose the lightest of a line. Half of a load goes in 693 ms. */
+/* Roughly the rest of a slot's load, to find the lightest of a line. A load halves in 693 ms. */
 RRL_INLINE __u32 rrl_weight(__u64 word, __u32 now_ms)
 {
 	__u32 halves = rrl_age(word, now_ms) * 3 / 2048;
@@ -270,7 +278,7 @@ RRL_INLINE __u32 rrl_place(const struct volley_rrl_line *line, __u32 id, __u32 n
 	return place;
 }
 
-/* What t->word holds, as it is now. */
+/* Reads the load and time in t->word, decayed to now. */
 RRL_INLINE void rrl_read(struct volley_try *t, const struct volley_rrl *r, __u32 now_ms)
 {
 	__u32 age = rrl_age(t->word, now_ms);
@@ -284,7 +292,7 @@ RRL_INLINE void rrl_read(struct volley_try *t, const struct volley_rrl *r, __u32
 		t->load = RRL_INHERIT_MAX;
 }
 
-/* Finds the prefix in its line. 0. */
+/* Finds the prefix in its line. Returns 0. */
 RRL_GLOBAL int rrl_look(struct volley_try *t, const struct volley_rrl *r, __u32 now_ms)
 {
 	const struct volley_rrl_line *line;
@@ -300,7 +308,7 @@ RRL_GLOBAL int rrl_look(struct volley_try *t, const struct volley_rrl *r, __u32 
 	return 0;
 }
 
-/* Adds to the prefix, unless others change its word all the time: then a little is forgotten. 0. */
+/* Adds to the prefix. If others keep changing its word, the load is lost. Returns 0. */
 RRL_GLOBAL int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u32 now_ms)
 {
 	struct volley_rrl_line *line;
@@ -328,7 +336,7 @@ RRL_GLOBAL int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 l
 }
 
 #if defined(__bpf__) || defined(VOLLEY_XDP_NATIVE_H)
-/* Takes what rrl_add() has added from the prefix again, if it is still in its line. 0. */
+/* Undoes rrl_add(), if the prefix is still in its line. Returns 0. */
 RRL_GLOBAL int rrl_give_back(struct volley_try *t, const struct volley_rrl *r, __u64 load,
 			     __u32 now_ms)
 {
@@ -351,14 +359,15 @@ RRL_GLOBAL int rrl_give_back(struct volley_try *t, const struct volley_rrl *r, _
 }
 #endif
 
-/* ---- The verdict -------------------------------------------------------------------------------- */
+/* ---- The verdict ----------------------------------------------------------------------------- */
 
 RRL_INLINE int rrl_has(const struct rrl_client *c, int i)
 {
 	return i < RRL_PREFIXES_V4 || c->is_ipv6;
 }
 
-/* Looks at all prefixes of the client. All lines are asked for before the first is needed: the waits overlap. */
+/* Looks up all prefixes of the client. All lines are prefetched before the first is used, so the
+ * waits overlap. */
 RRL_INLINE void rrl_look_all(struct volley_try tries[RRL_PREFIXES], struct volley_rrl_line *table,
 			     const struct volley_rrl *r, const struct rrl_client *c, __u32 now_ms)
 {
@@ -386,7 +395,7 @@ RRL_INLINE void rrl_look_all(struct volley_try tries[RRL_PREFIXES], struct volle
 			rrl_look(&tries[i], r, now_ms);
 }
 
-/* The first prefix, from the address on, that has no room for an answer of this cost; -1: none. */
+/* The first prefix, from the address on, without room for an answer of this cost; -1: none. */
 RRL_INLINE int rrl_find_over(const struct volley_try tries[RRL_PREFIXES],
 			     const struct rrl_client *c, __u64 cost)
 {
@@ -400,7 +409,7 @@ RRL_INLINE int rrl_find_over(const struct volley_try tries[RRL_PREFIXES],
 	return over;
 }
 
-/* Whether a prefix of the client has used up its limit but for a 64th. */
+/* Whether a prefix of the client has at most a 64th of its limit left. */
 RRL_INLINE int rrl_is_full(struct volley_try tries[RRL_PREFIXES], const struct volley_rrl *r,
 			   const struct rrl_client *c, __u32 now_ms)
 {
@@ -415,8 +424,8 @@ RRL_INLINE int rrl_is_full(struct volley_try tries[RRL_PREFIXES], const struct v
 }
 
 /*
- * Charges an answer of this cost to all prefixes of the client, and with it what the first stage held back (carry is
- * both). -1, or the prefix that is over its limit, and then nothing is charged.
+ * Charges an answer of this cost to all prefixes of the client, with the load that the first stage
+ * held back (carry is both). -1, or the prefix that is over its limit: then nothing is charged.
  */
 RRL_INLINE int rrl_charge(struct volley_try tries[RRL_PREFIXES], struct volley_rrl_line *table,
 			  const struct volley_rrl *r, const struct rrl_client *c, __u32 now_ms,
@@ -435,7 +444,8 @@ RRL_INLINE int rrl_charge(struct volley_try tries[RRL_PREFIXES], struct volley_r
 	return -1;
 }
 
-/* Whether an answer over the limit is one of those that the client is told of. `id` is the query's. */
+/* Whether an answer over the limit becomes TC=1 or BADCOOKIE, or is dropped. `id` is the
+ * query's. */
 RRL_INLINE enum rrl_verdict rrl_slip(const struct volley_rrl *r, const struct rrl_client *c,
 				     __u16 id, __u32 now_ms)
 {
@@ -446,19 +456,20 @@ RRL_INLINE enum rrl_verdict rrl_slip(const struct volley_rrl *r, const struct rr
 	return (__u32)(rrl_hash(r, words, 1) >> 32) % r->slip ? RRL_DROPPED : RRL_SLIPS;
 }
 
-/* ---- The list ----------------------------------------------------------------------------------- */
+/* ---- The list -------------------------------------------------------------------------------- */
 
 #define RRL_LIST_PROBES 4
-#define RRL_LIST_REST_S 60 /* after which a prefix gives way to another one */
+#define RRL_LIST_REST_S 60 /* without a packet, after which a prefix gives its place away */
 
-/* A prefix by itself: two words as in struct rrl_client, and its length. */
+/* A prefix for the list: two words as in struct rrl_client, and its length. */
 struct rrl_listed {
 	__u64 key;
 	__u64 address[2];
 	__u32 bits;
 };
 
-/* Prefix i of the client. By a loop, since an index that is not a constant would need tables in memory. */
+/* Prefix `which` of the client. A loop, since an index that is not a constant would need tables in
+ * memory. */
 RRL_INLINE void rrl_listed_of(struct rrl_listed *p, const struct volley_rrl *r,
 			      const struct rrl_client *c, int which)
 {
@@ -476,7 +487,7 @@ RRL_INLINE void rrl_listed_of(struct rrl_listed *p, const struct volley_rrl *r,
 		p->address[1] = p->address[1] << 32 | RRL_V6_MAPPED;
 }
 
-/* Whether this place is the prefix's, perhaps from now on. */
+/* Whether this place belongs to the prefix; takes it if it is free or rested. */
 RRL_INLINE int rrl_list_take(struct volley_limited *at, const struct rrl_listed *p, __u32 now_s)
 {
 	__u64 theirs = *(const volatile __u64 *)&at->key;
@@ -493,12 +504,12 @@ RRL_INLINE int rrl_list_take(struct volley_limited *at, const struct rrl_listed 
 	at->first_s = now_s;
 	at->slipped = 0;
 	at->dropped = 0;
-	forget_bounds(); /* the compiler keeps these stores before the next one */
+	forget_bounds(); /* keeps these stores before the next one */
 	*(volatile __u32 *)&at->bits = p->bits;
 	return 1;
 }
 
-/* Counts a packet of prefix i of the client, which is over its limit. */
+/* Counts a packet of prefix `which` of the client, which is over its limit. */
 RRL_INLINE void rrl_list(struct volley_rrl *r, const struct rrl_client *c, int which,
 			 enum rrl_verdict verdict, __u32 now_s)
 {

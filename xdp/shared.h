@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Answers that many names share: an entry's body is the same octets for each of them, but for its pointers into the question.
+ * Answers that many names share: the body has the same octets for each name, except its pointers
+ * into the question.
  *
- *      entry's key      │ *  │ example.com │            body: ... pointer to example.com ...
- *      question         │ long-label │ example.com │    body: ... pointer + what the name is longer ...
+ *      entry's key      │ *  │ example.com │            body: pointer to example.com
+ *      question         │ long-label │ example.com │    body: pointer + the difference in length
  *
- * A pointer to the question's very begin stays as it is. userspace/engine/shared.h makes these entries.
+ * A pointer to the beginning of the question stays. userspace/engine/shared.h makes these entries.
  */
 #ifndef VOLLEY_XDP_SHARED_H
 #define VOLLEY_XDP_SHARED_H
@@ -17,12 +18,13 @@
 #include "xdp/question.h"
 #include "xdp/sum.h"
 
-#define SHARED_BODY_MAX 2047 /* a mask: from an entry's begin to what lies behind the body */
+#define SHARED_BODY_MAX 2047 /* a mask: offset of the end of the body in an entry */
 #define POINTER_BYTES   2
 
 /*
- * What lies behind the body of a shared answer, or NULL: that is none. Loops over its pointers load n_pointers anew: else clang
- * 19 takes from a comparison before them that VOLLEY_SHARED_POINTERS need not be compared with, and the verifier does not.
+ * The struct behind the body of a shared answer. NULL: the entry is none. Loops over its pointers
+ * load n_pointers anew: else clang 19 concludes from an earlier comparison that it need not compare
+ * with VOLLEY_SHARED_POINTERS, and the verifier cannot conclude that.
  */
 static __always_inline const struct volley_shared *shared_of(const struct volley_entry *e)
 {
@@ -34,13 +36,13 @@ static __always_inline const struct volley_shared *shared_of(const struct volley
 	return (const void *)e + bounded(at, SHARED_BODY_MAX);
 }
 
-/* By how much the question is longer than the key's name; below 0: shorter. */
+/* How much longer the question is than the key's name; below 0: shorter. */
 static __always_inline __u32 shared_longer(const struct volley_cpu *cpu)
 {
 	return cpu->name_bytes - cpu->shared_bytes;
 }
 
-/* The same, to be added to a sum in which 65535 counts as 0. */
+/* The same, to add to a one's complement sum, in which 65535 is 0. */
 static __always_inline __u32 shared_longer_sum(const struct volley_cpu *cpu)
 {
 	__u32 longer = shared_longer(cpu);
@@ -65,7 +67,7 @@ static __always_inline int shared_fits(const struct volley_cpu *cpu, const struc
 	return -1;
 }
 
-/* As reply_choose(), of a shared answer: -1, or a reason to go up. */
+/* As reply_choose(), for a shared answer: -1, or a reason to go up. */
 static __always_inline int shared_choose(struct volley_cpu *cpu, const struct volley_entry *e)
 {
 	const struct volley_shared *s = shared_of(e);
@@ -94,7 +96,7 @@ static __always_inline int shared_choose(struct volley_cpu *cpu, const struct vo
 	return -1;
 }
 
-/* Moves the pointers of the body, which lies at `at` in the frame. -1 or a reason. */
+/* Adjusts the pointers of the body at `at` in the frame. -1 or a reason. */
 static __always_inline int shared_write(struct xdp_md *ctx, const struct volley_cpu *cpu,
 					const struct volley_entry *e, __u32 at)
 {
@@ -104,7 +106,7 @@ static __always_inline int shared_write(struct xdp_md *ctx, const struct volley_
 	__u32 i;
 
 	if (!cpu->body_bytes)
-		return -1; /* TC=1 or BADCOOKIE, in its place */
+		return -1; /* TC=1 or BADCOOKIE: no body */
 	if (!s)
 		return VOLLEY_DROP_EDIT;
 	for (i = 0; i < VOLLEY_SHARED_POINTERS && i < load_once(&s->n_pointers); i++) {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * More goes up than the worker of a queue answers: what is dropped, before it costs a copy and a place
- * in the ring, and whose.
+ * When more packets go up than the worker of a queue answers, this drops some before they cost a
+ * copy and a place in the ring. It chooses them by the client's prefix.
  *
  *   on its way = handed - taken
  *
@@ -11,15 +11,16 @@
  *     │ all goes up, │ a prefix that has sent less than the room     │ nothing goes up:
  *     │ unseen       │ that is left allows goes up; else DROP_SHARE  │ DROP_OVERLOAD
  *
- * This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6:2, 1998),
- * for prefixes in place of a switch's ports. It grows with the square of the room: when one prefix
- * floods, half of the limit is left for the others, when a hundred do, a twentieth. So nobody's rate is
- * known or set anywhere, and who is answered less than he asks is one of those who ask most.
+ * This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6:2,
+ * 1998), for prefixes in place of a switch's ports. The threshold grows with the square of the
+ * room: if one prefix floods, half of the limit is left for the others; if a hundred do, a
+ * twentieth. So no rate is known or set anywhere, and only the prefixes that send most are answered
+ * less than they ask.
  *
- * What a prefix has sent counts by turns: a turn is over when the worker has taken VOLLEY_TURN times the
- * limit, and then all counts are halved. So they follow what is answered, however fast that is. A slot
- * is found by a multiplier that is secret and changes by time: nobody can choose to share one, and
- * who shares one by chance does so for some seconds.
+ * The packets of a prefix are counted in turns. A turn is over when the worker has taken
+ * VOLLEY_TURN times the limit, and then all counts are halved. So the counts follow the worker, at
+ * any speed. A secret multiplier that changes with time selects the slot: an attacker cannot choose
+ * a client's slot, and two prefixes that share one by chance do so for some seconds.
  *
  * The decision record is docs/decisions/0016-overload.md.
  */
@@ -34,14 +35,14 @@
 #define SHED_QUEUE_SHIFT 48
 #define SHED_IPV6        (1ull << 63)
 
-/* Less than 0 where the worker has counted what was lost, and that came late. */
+/* Below 0 if the worker counted packets as lost that came late. */
 static __always_inline __s64 shed_on_its_way(const struct volley_queue *queue)
 {
 	return (__s64)(*(const volatile __u64 *)&queue->handed -
 		       *(const volatile __u64 *)&queue->taken);
 }
 
-/* Whether anybody's share matters. All that a packet pays for which there is room. */
+/* Whether shares matter. While there is room, a packet costs no more than this check. */
 static __always_inline int shed_is_behind(const struct volley_queue *queue)
 {
 	__u32 limit = *(const volatile __u32 *)&queue->limit;
@@ -49,7 +50,8 @@ static __always_inline int shed_is_behind(const struct volley_queue *queue)
 	return limit && shed_on_its_way(queue) >= (__s64)(limit / 4);
 }
 
-/* IPv4 /24 or IPv6 /48 of cpu->client, no two alike, and the queue: it has turns of its own. */
+/* A distinct number of cpu->client's IPv4 /24 or IPv6 /48 and the queue, which has its own
+ * turns. */
 static __always_inline __u64 shed_prefix(const struct volley_cpu *cpu, __u32 queue)
 {
 	const struct in6_addr *from = (const void *)cpu->client.address;
@@ -70,8 +72,9 @@ static __always_inline __u32 shed_slot(__u64 prefix, __u64 secret, __u64 period)
 }
 
 /*
- * One that floods alone has sent 2 * VOLLEY_TURN * limit at the end of a turn: this with half of the
- * limit as room. turn_bits is log2(VOLLEY_TURN * limit).
+ * The count up to which a prefix goes up. A prefix that floods alone has sent 2 * VOLLEY_TURN *
+ * limit at the end of a turn: the result for half of the limit as room. turn_bits is
+ * log2(VOLLEY_TURN * limit).
  */
 static __always_inline __u64 shed_allowed(const struct volley_queue *queue, __u64 room)
 {
@@ -86,8 +89,8 @@ static __always_inline __u32 shed_sent(const struct volley_share *share, __u32 t
 }
 
 /*
- * For a packet of cpu->client where shed_is_behind(): -1, and it is counted as sent, or a reason to
- * drop it. The queue of this number is worked on by this CPU alone.
+ * For a packet of cpu->client if shed_is_behind(): -1, and it is counted as sent; or a reason to
+ * drop it. Only this CPU serves the queue of this number.
  */
 static __always_inline int shed_judge(const struct volley_cpu *cpu,
 				      const struct volley_state *state,

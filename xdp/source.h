@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who gets no answer over UDP: sources that nobody can have, and ports at which a reply is an attack. The same for the
- * program and for userspace, so that no way in answers what another does not (docs/decisions/0008). TCP is not asked:
- * there a source has shown that it is one.
+ * Sources that get no answer over UDP: addresses that no host can have, and ports at which a reply
+ * is an attack. Program and userspace use the same list, so all ways in answer the same sources
+ * (docs/decisions/0008). TCP needs no list: its handshake has verified the source.
  */
 #ifndef VOLLEY_XDP_SOURCE_H
 #define VOLLEY_XDP_SOURCE_H
@@ -11,21 +11,22 @@
 #include <linux/types.h>
 
 /*
- * Whether what listens at this port, in network order, would answer a reply: 0, which nobody has, echo (7), daytime
- * (13), quote of the day (17), chargen (19) and time (37). named ignores queries from the same ports but 17.
+ * Whether a service at this port (network order) would answer a reply: echo (7), daytime (13),
+ * quote of the day (17), chargen (19), time (37); and 0, which no socket has. named ignores queries
+ * from the same ports, except 17.
  */
 static inline __attribute__((always_inline)) int volley_is_reflector(__be16 port)
 {
 	const __u64 ports = 1ull << 0 | 1ull << 7 | 1ull << 13 | 1ull << 17 | 1ull << 19 |
 			    1ull << 37;
-	const __u32 number = (__u32)port >> 8; /* of those that are below 256 */
+	const __u32 number = (__u32)port >> 8; /* host order, if it is below 256 */
 
 	return !(port & 0xff) && number < 64 && (ports >> number & 1);
 }
 
 /*
- * 0.0.0.0/8, 127.0.0.0/8, and multicast, reserved and broadcast (224.0.0.0/3); and the very address that is asked,
- * which is our own.
+ * 0.0.0.0/8, 127.0.0.0/8, and multicast, reserved and broadcast (224.0.0.0/3); and the destination
+ * address, which is our own.
  */
 static inline __attribute__((always_inline)) int volley_is_odd_source4(__be32 source, __be32 asked)
 {
@@ -34,7 +35,8 @@ static inline __attribute__((always_inline)) int volley_is_odd_source4(__be32 so
 	return first == 0 || first == 127 || first >= 224 || source == asked;
 }
 
-/* ::, ::1, addresses that hold an IPv4 one (::/96 and ::ffff:0:0/96) and multicast; and the address that is asked. */
+/* ::, ::1, addresses with an IPv4 address in them (::/96 and ::ffff:0:0/96) and multicast; and the
+ * destination address. */
 static inline __attribute__((always_inline)) int volley_is_odd_source6(const __be32 source[4],
 								       const __be32 asked[4])
 {

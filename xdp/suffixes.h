@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One pass over the folded name in hand, and the hash of each of its suffixes is a subtraction away: cpu->suffix_before has
- * the sum of the octets before it, each times a secret number for its distance from the end.
+ * Prepares the hashes of all suffixes of the folded name, in one pass. cpu->suffix_before has the
+ * sum of the octets before each suffix, each times a secret number for its distance from the end;
+ * then each hash takes one subtraction.
  */
 #ifndef VOLLEY_XDP_SUFFIXES_H
 #define VOLLEY_XDP_SUFFIXES_H
@@ -16,10 +17,10 @@ struct suffix_walk {
 	struct volley_cpu *cpu;
 	const __u64 *keys;
 	__u64 sum;  /* of the octets before the next label */
-	__u32 next; /* their number */
+	__u32 next; /* the number of these octets */
 };
 
-/* Notes where a suffix begins, and goes on behind its first label. 1: that was the root. */
+/* Notes where a suffix begins, and steps over its first label. 1: the root is reached. */
 static long suffix_note(__u32 number, struct suffix_walk *walk)
 {
 	struct volley_cpu *cpu = walk->cpu;
@@ -33,8 +34,8 @@ static long suffix_note(__u32 number, struct suffix_walk *walk)
 	cpu->suffix_before[at] = sum;
 	cpu->suffix_from[at] = (__u8)from;
 	cpu->n_suffixes = (__u32)at + 1;
-	cpu->label_bytes =
-		name[from]; /* loaded anew each time, so all ends of the loop are one for the verifier */
+	/* Each read loads it anew, so all ends of the loop are one state for the verifier. */
+	cpu->label_bytes = name[from];
 	for (i = 0; i <= LABEL_BYTES_MAX && i <= load_once(&cpu->label_bytes); i++)
 		sum += volley_names_part(walk->keys, name[bounded(from + i, DNS_NAME_MAX)],
 					 to_end - i);
@@ -43,7 +44,7 @@ static long suffix_note(__u32 number, struct suffix_walk *walk)
 	return !load_once(&cpu->label_bytes);
 }
 
-/* Fills cpu->suffix_*; returns the sum of the whole name. The verifier walks the loop once. */
+/* Fills cpu->suffix_*, and returns the sum of the whole name. The verifier walks the loop once. */
 static __always_inline __u64 suffixes_note(struct volley_cpu *cpu, const __u64 *keys)
 {
 	struct suffix_walk walk = { .cpu = cpu, .keys = keys };
@@ -52,7 +53,7 @@ static __always_inline __u64 suffixes_note(struct volley_cpu *cpu, const __u64 *
 	return walk.sum;
 }
 
-/* The hash of the suffix that is noted at `at`, of a name with this sum. */
+/* The hash of suffix number `at` of a name with this sum. */
 static __always_inline __u64 suffix_hash(const struct volley_cpu *cpu, __u64 sum, __u64 at)
 {
 	return volley_names_hash(sum - cpu->suffix_before[at]);

@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-/* To 16 bits. */
+/* Folds a sum to 16 bits. */
 static inline __attribute__((always_inline)) __u32 sum_fold(__u64 sum)
 {
 	sum = (sum & 0xffffffff) + (sum >> 32);

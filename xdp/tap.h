@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Hits that are told: one in state->tap_every on average, with random gaps. The answer as it leaves, from its IP header on,
- * goes to a ring of this processor; userspace looks there several times in a hundredth of a second, so nobody is woken.
+ * Hits for dnstap and the query log: one in state->tap_every on average, with random gaps. The
+ * final answer, from its IP header on, goes to this processor's ring. Userspace reads the rings
+ * several times in a hundredth of a second, so the program wakes no reader.
  */
 #ifndef VOLLEY_XDP_TAP_H
 #define VOLLEY_XDP_TAP_H
@@ -13,7 +14,7 @@
 #define TAP_SMALL_BYTES 256u /* powers of two: what a record has room for */
 #define TAP_LARGE_BYTES 2048u
 
-/* As large as it has to be: volleyd makes those that are in use. */
+/* A placeholder: volleyd makes the rings in use, in the size that it needs. */
 struct volley_tap_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -28,7 +29,7 @@ struct {
 
 int tap_note(struct xdp_md *ctx, struct volley_cpu *cpu, __u32 every);
 
-/* `cap` is a constant. */
+/* `cap` is a compile-time constant. */
 static __always_inline void tap_record(struct xdp_md *ctx, struct volley_cpu *cpu, void *ring,
 				       __u32 bytes, __u32 cap)
 {
@@ -46,7 +47,7 @@ static __always_inline void tap_record(struct xdp_md *ctx, struct volley_cpu *cp
 	bpf_ringbuf_submit(tap, BPF_RB_NO_WAKEUP);
 }
 
-/* This hit is told, and the next gap drawn: from 0 to 2 * (every - 1) hits. */
+/* Records this hit and draws the next gap: 0 to 2 * (every - 1) hits. */
 __noinline int tap_note(struct xdp_md *ctx, struct volley_cpu *cpu, __u32 every)
 {
 	__u32 slot = bpf_get_smp_processor_id() % VOLLEY_TAP_RINGS;
@@ -66,7 +67,7 @@ __noinline int tap_note(struct xdp_md *ctx, struct volley_cpu *cpu, __u32 every)
 	return 0;
 }
 
-/* With taps off: one load and one branch. `tap_left` may be of a coarser setting. */
+/* With taps off it costs one load and one branch. `tap_left` may stem from a coarser setting. */
 static __always_inline void tap_hit(struct xdp_md *ctx, struct volley_cpu *cpu,
 				    const struct volley_state *state)
 {

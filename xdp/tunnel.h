@@ -1,20 +1,21 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Queries that an L4 balancer sends on within a tunnel: one layer of it is taken off, and the answer
- * goes straight to the client, as if the query had come without.
+ * Queries that an L4 balancer forwards in a tunnel: one layer is removed, and the answer goes
+ * directly to the client, as if the query had come without a tunnel.
  *
  *   query   │ Ethernet, VLAN │ IP │ IP │ UDP │ DNS              IPIP (RFC 2003, 2473, 4213)
  *           │ Ethernet, VLAN │ IP │ UDP │ IP │ UDP │ DNS        GUE, variant 1
  *           │ Ethernet, VLAN │ IP │ UDP │ GUE │ IP │ UDP │ DNS  GUE, variant 0 without flags
  *   answer  │ Ethernet, VLAN │ IP │ UDP │ DNS
  *
- * A tunnel is ours if it ends at an address of this host, and what is in it asks a service address. A
- * router passes on the tunnels of others, often with the very same anycast address in them. Where the link has a list
- * of sources, it also comes from one of these.
+ * A tunnel is ours if it ends at an address of this host and the inner packet is for a service
+ * address: a router forwards tunnels for other hosts, often with the same anycast address in them.
+ * If the link has a list of sources, the tunnel must also come from one of these.
  *
- * Nothing is written before the answer has room: what goes up or passes is as it came, so that the
- * kernel's tunnel devices go on working. userspace/port/frame.c does the same for what goes up.
+ * Nothing is written before the answer has room: a packet that goes up or passes is unchanged, so
+ * the kernel's tunnel devices go on working. userspace/port/frame.c removes the tunnel of a packet
+ * that goes up.
  */
 #ifndef VOLLEY_XDP_TUNNEL_H
 #define VOLLEY_XDP_TUNNEL_H
@@ -23,10 +24,10 @@
 #include "xdp/packet.h"
 
 #define GUE_VARIANTS  0xc0
-#define GUE_VARIANT_1 0x40 /* these two bits are those of IPv4 and IPv6 */
-#define GUE_IP_BIT    0x20 /* the next one tells them apart */
+#define GUE_VARIANT_1 0x40 /* the first two bits of IPv4 and IPv6 headers */
+#define GUE_IP_BIT    0x20 /* the next bit tells IPv4 from IPv6 */
 
-/* What is in the tunnel. */
+/* The content of the tunnel. */
 struct inner {
 	const void *data; /* in the frame */
 	const void *end;
@@ -35,8 +36,8 @@ struct inner {
 };
 
 /*
- * Steps over UDP and GUE. The outer checksum is not looked at, as none is; over IPv6, too, it may be 0
- * (RFC 6935 section 5). False: not understood.
+ * Steps over UDP and GUE. The program checks no checksums, so not the outer one either; it may be 0
+ * over IPv6, too (RFC 6935 section 5). False: not understood.
  */
 static __always_inline int skip_gue(struct inner *in)
 {
@@ -75,7 +76,7 @@ static __always_inline int is_tunnel(const struct inner *in, const struct volley
 	       udp->dest == link->gue_port;
 }
 
-/* Whether the outer packet holds the whole inner one, as far as its length says. */
+/* Whether the outer packet has room for the inner one, by the inner length. */
 static __always_inline int is_whole(const struct inner *in)
 {
 	const __be16 *ip = in->data;
@@ -87,8 +88,8 @@ static __always_inline int is_whole(const struct inner *in)
 }
 
 /*
- * What packet_ip() leaves where there is UDP, and the protocol: of a header that it took otherwise. False:
- * cut short.
+ * Sets the same fields as packet_ip(), and the protocol, for a header whose payload is not UDP.
+ * False: cut short.
  */
 static __always_inline int tunnel_outer(struct xdp_md *ctx, struct volley_cpu *cpu)
 {
@@ -119,7 +120,7 @@ static __always_inline int tunnel_outer(struct xdp_md *ctx, struct volley_cpu *c
 	return 1;
 }
 
-/* The outer source as in a struct volley_prefix. A whole IPv4 or IPv6 header is there, or it is nobody's. */
+/* The outer source as in a struct volley_prefix. All 0 if the header is cut short. */
 static __always_inline void tunnel_source(struct xdp_md *ctx, const struct volley_cpu *cpu,
 					  __u64 source[2])
 {
@@ -140,7 +141,7 @@ static __always_inline void tunnel_source(struct xdp_md *ctx, const struct volle
 	}
 }
 
-/* Whether a tunnel of this source is believed. */
+/* Whether tunnels from this source are accepted. */
 static __always_inline int tunnel_is_believed(struct xdp_md *ctx, const struct volley_cpu *cpu,
 					      const struct volley_link *link)
 {
@@ -164,8 +165,8 @@ static __always_inline int tunnel_is_believed(struct xdp_md *ctx, const struct v
 }
 
 /*
- * If a tunnel of ours begins there, l3_offset is where the header within is, and that header's EtherType
- * is returned; else a reason to pass, negative, or 0: it is no tunnel of ours.
+ * If a tunnel of ours begins there: moves l3_offset to the inner header and returns the inner
+ * EtherType. Else a negative reason to pass, or 0: not a tunnel of ours.
  */
 static __always_inline int tunnel_enter(struct xdp_md *ctx, struct volley_cpu *cpu,
 					const struct volley_state *state,
@@ -195,8 +196,8 @@ static __always_inline int tunnel_enter(struct xdp_md *ctx, struct volley_cpu *c
 }
 
 /*
- * A packet that packet_parse() passes for `reason`: is it ours within a tunnel? Then `cpu` is filled as
- * there, with tunnel_bytes, and it is -1; else a reason to pass.
+ * For a packet that packet_parse() passes for `reason`. -1: it is ours in a tunnel, and `cpu` is
+ * filled as by packet_parse(), with tunnel_bytes. Else a reason to pass.
  */
 static __always_inline int tunnel_parse(struct xdp_md *ctx, struct volley_cpu *cpu,
 					const struct volley_state *state,
@@ -220,7 +221,7 @@ static __always_inline int tunnel_parse(struct xdp_md *ctx, struct volley_cpu *c
 }
 
 /*
- * By how much the frame must grow, if it were `grow` with the tunnel. It is not made shorter yet: see
+ * How much the frame must grow: `grow` less the tunnel's octets. It is not made shorter here: see
  * tunnel_cut().
  */
 static __always_inline int tunnel_growth(const struct volley_cpu *cpu, int grow)
@@ -230,8 +231,8 @@ static __always_inline int tunnel_growth(const struct volley_cpu *cpu, int grow)
 }
 
 /*
- * The answer's places are those without the tunnel, and the EtherType is that of the header within.
- * From here on the query is lost. A reason, or -1.
+ * Moves the offsets to those without the tunnel, and writes the EtherType of the inner header. The
+ * query is lost from here on. A reason, or -1.
  */
 static __always_inline int tunnel_leave(struct xdp_md *ctx, struct volley_cpu *cpu)
 {
@@ -250,8 +251,8 @@ static __always_inline int tunnel_leave(struct xdp_md *ctx, struct volley_cpu *c
 }
 
 /*
- * Cuts off what is behind the answer, which is the last thing to do: the query's parts lie there until
- * they are moved.
+ * Cuts the frame behind the answer. It is the last step: the query's parts lie there until they are
+ * moved.
  */
 static __always_inline int tunnel_cut(struct xdp_md *ctx, __u32 frame_bytes)
 {

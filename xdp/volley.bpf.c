@@ -1,25 +1,25 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Volley's XDP program: answers from the answer cache, hands up what it cannot answer, passes what
- * is not ours. design in docs/architecture.md.
+ * Volley's XDP program. It answers queries from the answer cache, hands up queries that it cannot
+ * answer, and passes packets that are not ours. docs/architecture.md describes the design.
  *
- *   packet.h    is it ours?                               no: XDP_PASS, untouched
- *   tunnel.h    or ours in a tunnel?                      no: the same
+ *   packet.h    is the packet ours?                       no: XDP_PASS, untouched
+ *   tunnel.h    or is it ours in a tunnel?                no: the same
  *   fib.h       does the answer leave by this interface?  no: the same
- *   question.h  is it understood?                         no: up, untouched
- *   blocked.h   may it be asked, by this client?          no: dropped, REFUSED or TC=1
- *   lookup.h    is the answer known, for this client?     no: up, untouched
- *   deny.h      or one that many names share?             no: up, untouched
- *   interval.h  that proves it for this name as well
- *   choose.h    which part of it has room
+ *   question.h  is the query understood?                  no: up, untouched
+ *   blocked.h   is the client, name or type blocked?      yes: dropped, REFUSED or TC=1
+ *   lookup.h    has the cache an answer for this client?  no: up, untouched
+ *   deny.h      or has it a shared answer?                no: up, untouched
+ *   interval.h  whose proofs cover this name, too
+ *   choose.h    the part of the answer that has room
  *   age.h       its TTLs, where it is from upstream       too many: up, untouched
- *   options.h   COOKIE and NSID, for who asks             unusual: up, untouched
- *   limit.h     has the client had enough?                yes: TC=1, BADCOOKIE or XDP_DROP
+ *   options.h   COOKIE and NSID, if asked for             unusual: up, untouched
+ *   limit.h     is the client over its rate limit?        yes: TC=1, BADCOOKIE or XDP_DROP
  *   reply.h     the answer, in place                      XDP_TX
  *
- * Up is the AF_XDP socket of the receive queue; where there is none, the kernel's stack. When the
- * socket's worker is too far behind, shed.h drops instead.
+ * A packet that goes up reaches the AF_XDP socket of the receive queue or, without a socket, the
+ * kernel's stack. If the socket's worker is too far behind, shed.h drops the packet instead.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
@@ -34,7 +34,8 @@
 #include "xdp/lookup.h"
 #include "xdp/count.h"
 
-/* A filter: xdp/names.h. This map and the next one stand before the headers whose functions look at them. */
+/* The filter of names (xdp/names.h). This map and the next one stand before the headers that use
+ * them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -157,13 +158,13 @@ struct {
 	__type(value, struct volley_near);
 } volley_near SEC(".maps");
 
-#include "xdp/limit.h" /* its functions are global, and so look at the maps by name */
+#include "xdp/limit.h" /* behind the maps: its global functions use them by name */
 
 int find_shared(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind);
 int find_interval(struct volley_cpu *cpu, const struct volley_state *state, __u32 expanded);
 int find_for_name(struct volley_cpu *cpu, const struct volley_state *state);
 
-/* The entry that a word of the index names, if it has this hash, dead or alive. */
+/* The entry at a word of the index, if it has this hash, valid or not. */
 static __always_inline struct volley_entry *entry_of(struct volley_cpu *cpu, __u64 word, __u64 hash)
 {
 	struct volley_entry *e;
@@ -175,7 +176,7 @@ static __always_inline struct volley_entry *entry_of(struct volley_cpu *cpu, __u
 	return e && e->hash == hash ? e : NULL;
 }
 
-/* Looks through one bucket, first where most entries are. */
+/* Searches one bucket, first the slot that most entries have. */
 static __always_inline struct volley_entry *find_in(struct volley_cpu *cpu, __u64 hash,
 						    __u32 number)
 {
@@ -194,9 +195,9 @@ static __always_inline struct volley_entry *find_in(struct volley_cpu *cpu, __u6
 }
 
 /*
- * The first entry with this hash, or NULL. There is one for each view at most, but for a moment in
- * which two threads publish it. Its key, whether it is valid and for whom are looked at behind this,
- * and not in each slot.
+ * The first entry with this hash, or NULL. There is at most one for each view, except for a moment
+ * when two threads publish it. The caller checks its key, validity and view, once and not in each
+ * slot.
  */
 static __always_inline struct volley_entry *find(struct volley_cpu *cpu,
 						 const struct volley_state *state, __u64 hash)
@@ -206,7 +207,8 @@ static __always_inline struct volley_entry *find(struct volley_cpu *cpu,
 	return e ? e : find_in(cpu, hash, volley_bucket2(hash, state->n_buckets));
 }
 
-/* The shared answer of this kind is the entry at cpu->location: -1, or a reason to go up. Verified by itself, once. */
+/* Finds the shared answer of this kind, at cpu->location: -1, or a reason to go up. Global, so the
+ * verifier walks it once. */
 __noinline int find_shared(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind)
 {
 	const struct volley_entry *e;
@@ -222,27 +224,30 @@ __noinline int find_shared(struct volley_cpu *cpu, const struct volley_state *st
 }
 
 /*
- * The entry that was found may be of a newer version than what the walk has read. Names and points are added before a version is
- * served, and its answers are published behind that: so where the filter and the leaf say the same as before, they are
- * those of this entry as well. -1, or a reason to go up.
+ * The entry that was found may be of a newer version of the zone than the names that the walk has
+ * read. Names and points are added before a version is served, and its answers are published later.
+ * So if the filter and the leaf still give the same result, it holds for this entry, too. -1, or a
+ * reason to go up.
  */
 static __always_inline int find_again(struct volley_cpu *cpu, const struct volley_state *state)
 {
-	/* It is 0 and stays so: a full barrier, in BPF as well. What follows is read behind the entry. */
+	/* fence is always 0. This is a full barrier in BPF, too: the reads below come after the
+	 * entry's. */
 	if (__sync_val_compare_and_swap(&cpu->fence, 0, 0))
 		return VOLLEY_UP_MISS;
 	return deny_again(cpu, state);
 }
 
-/* The place where the region of this zone is noted. */
+/* The note for the region of this zone. */
 static __always_inline struct volley_region_note *region_note(struct volley_cpu *cpu)
 {
 	return &cpu->regions[bounded(cpu->apex_hash, VOLLEY_REGIONS_NOTED - 1)];
 }
 
 /*
- * cpu->region_at and region_id are those of the zone, if they are noted and the region has not been replaced since: 1, else 0. The
- * zone's denial, which they come from, may be dead by now. The interval's entry is of the same zone, and is looked at then.
+ * 1, and cpu->region_at and region_id are the zone's, if they are noted and the region has not been
+ * replaced since. Else 0. The zone's denial, from which they were noted, may have expired. The
+ * entry of the interval belongs to the same zone, and its validity is checked.
  */
 static __always_inline int is_region_noted(struct volley_cpu *cpu)
 {
@@ -256,7 +261,8 @@ static __always_inline int is_region_noted(struct volley_cpu *cpu)
 	return 1;
 }
 
-/* Takes the zone's region from its denial, which is the entry at cpu->location, and notes it: -1, or a reason to go up. */
+/* Reads the zone's region from its denial, the entry at cpu->location, and notes it: -1, or a
+ * reason to go up. */
 static __always_inline int find_region(struct volley_cpu *cpu)
 {
 	const struct volley_entry *e = entry_at(&volley_store, cpu->location);
@@ -280,7 +286,8 @@ static __always_inline int find_region(struct volley_cpu *cpu)
 	return -1;
 }
 
-/* The entry of the name's interval in the zone's region is at cpu->location: -1, or a reason to go up. */
+/* Finds the entry of the name's interval in the zone's region, at cpu->location: -1, or a reason to
+ * go up. */
 __noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *state,
 			     __u32 expanded)
 {
@@ -296,7 +303,8 @@ __noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *
 	return reason < 0 ? interval_again(cpu, cpu->region_at, cpu->region_id) : reason;
 }
 
-/* What find_for_name() does for queries with DO, of a zone that has a denial. Expanded: a wildcard may stand for the name. */
+/* The part of find_for_name() for queries with DO, after the zone's denial is found. `expanded`: a
+ * wildcard may stand for the name. */
 static __always_inline int find_with_proofs(struct volley_cpu *cpu,
 					    const struct volley_state *state, __u32 expanded)
 {
@@ -309,7 +317,7 @@ static __always_inline int find_with_proofs(struct volley_cpu *cpu,
 	return find_interval(cpu, state, expanded);
 }
 
-/* The shared answer to a query is the entry at cpu->location: -1, or a reason to go up. */
+/* Finds the shared answer to a query, at cpu->location: -1, or a reason to go up. */
 __noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *state)
 {
 	const struct volley_key *key;
@@ -338,8 +346,9 @@ __noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *
 }
 
 /*
- * The shared answer to a query, or NULL and in cpu->reason a reason to go up. A few go up all the same: the worker's answer
- * shows whether the driver's would be right (userspace/engine/shield.h).
+ * The shared answer to a query, or NULL and a reason to go up in cpu->reason. One query in
+ * VOLLEY_CHECK_EVERY goes up all the same: the worker's answer shows whether the driver's would be
+ * right (userspace/engine/shield.h).
  */
 static __always_inline struct volley_entry *look_for_shared(struct volley_cpu *cpu,
 							    const struct volley_state *state)
@@ -375,8 +384,8 @@ static __always_inline struct volley_entry *find_own(struct volley_cpu *cpu,
 }
 
 /*
- * Most of the last answers were shared ones. Read anew each time, since the stack has no room to keep it; a look that finds
- * nothing does not change it.
+ * Whether most of the last answers were shared ones. It is read anew each time, since the stack has
+ * no room for it; a search that finds nothing does not change it.
  */
 static __always_inline int is_flood(const struct volley_cpu *cpu)
 {
@@ -387,9 +396,10 @@ static __always_inline int is_flood(const struct volley_cpu *cpu)
 _Static_assert(VOLLEY_N_REASONS <= REASON_MASK, "a reason that is kept in memory");
 
 /*
- * The answer to a query, or NULL and in cpu->reason a reason to go up. An entry of the name's own is looked for first, unless most
- * answers are shared ones, as under an attack with random names: then nobody waits for the two buckets, which have no entry for
- * such a name. Either order gives the same answer: a name that our zones do not have has no other one.
+ * The answer to a query, or NULL and a reason to go up in cpu->reason. The name's own entry is
+ * looked up first, unless most answers are shared ones, as under an attack with random names: then
+ * the program need not wait for the two buckets, which have no entry for such a name. Either order
+ * gives the same answer, since a name that our zones do not have has no other answer.
  */
 static __always_inline struct volley_entry *find_answer(struct volley_cpu *cpu,
 							const struct volley_state *state)
@@ -405,7 +415,8 @@ static __always_inline struct volley_entry *find_answer(struct volley_cpu *cpu,
 	return e;
 }
 
-/* Says once that the answer expires soon and is still asked for. When nobody listens nothing is lost. */
+/* Reports once that the answer expires soon and is still asked for. Without a reader nothing is
+ * lost. */
 static __always_inline void ask_anew(struct volley_cpu *cpu, struct volley_entry *e)
 {
 	if (e->refreshing || e->expires_s - cpu->now_s > e->refresh_s)
@@ -417,13 +428,13 @@ static __always_inline void ask_anew(struct volley_cpu *cpu, struct volley_entry
 	bpf_ringbuf_output(&volley_refresh, &cpu->refresh, sizeof(cpu->refresh), 0);
 }
 
-/* For everyone, and the same until it expires: an answer of our own zones. */
+/* An answer of our own zones, for all clients, with TTLs that do not age. */
 static __always_inline int is_plain(const struct volley_entry *e)
 {
 	return !(e->key.view | e->n_ttls | e->refresh_s);
 }
 
-/* What it takes to answer from any other: -1, or a reason to go up. */
+/* The checks before any other entry is sent: -1, or a reason to go up. */
 static __always_inline int admit(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_entry *e)
 {
 	int reason = -1;
@@ -437,7 +448,8 @@ static __always_inline int admit(struct xdp_md *ctx, struct volley_cpu *cpu, str
 	return reason;
 }
 
-/* The answer that was chosen, or what is said to who has had enough: -1. Else a reason. */
+/* Applies the rate limit. -1: send the chosen answer, or the one that has replaced it. Else a
+ * reason. */
 static __always_inline int limit(struct xdp_md *ctx, struct volley_cpu *cpu,
 				 const struct volley_state *state)
 {
@@ -460,7 +472,7 @@ static __always_inline int limit(struct xdp_md *ctx, struct volley_cpu *cpu,
 	return cpu->options ? options_make(ctx, cpu, &state->options[cpu->options_at & 1]) : -1;
 }
 
-/* What is sent of an entry to this client, while nothing is written yet: -1. Else a reason. */
+/* Makes all choices for the answer to this client; nothing is written yet. -1, or a reason. */
 static __always_inline int choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 				  const struct volley_state *state, struct volley_entry *e)
 {
@@ -482,7 +494,7 @@ static __always_inline int choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 	return reason < 0 ? limit(ctx, cpu, state) : reason;
 }
 
-/* Whether the answer may go back to this client. -1 or a reason. */
+/* Whether this client may get an answer by this interface. -1 or a reason. */
 static __always_inline int allow(struct xdp_md *ctx, struct volley_cpu *cpu,
 				 const struct volley_state *state, struct volley_link *link)
 {
@@ -502,8 +514,8 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	struct volley_entry *e;
 	int reason;
 
-	cpu->block_kinds =
-		state->block_kinds; /* through memory: else all below were walked for each value */
+	/* through memory: else the verifier walks the rest once for each value */
+	cpu->block_kinds = state->block_kinds;
 	reason = packet_parse(cpu, state, link, ctx);
 	if (reason >= 0 && unlikely(link->tunnels))
 		reason = tunnel_parse(ctx, cpu, state, link, reason);
@@ -537,8 +549,8 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 }
 
 /*
- * -1 to hand it up, or a reason to drop it. Without a socket nobody works there, whatever a daemon that
- * was killed has left in `queue`.
+ * -1 to hand the packet up, or a reason to drop it. Without a socket the queue has no worker, even
+ * if a daemon that was killed has left counts in `queue`.
  */
 static __always_inline int shed(struct xdp_md *ctx, struct volley_cpu *cpu,
 				const struct volley_state *state, struct volley_queue *queue)
@@ -593,7 +605,7 @@ static __always_inline int hand_up(struct xdp_md *ctx, struct volley_cpu *cpu,
 	return drop < 0 ? redirect(ctx, cpu, queue) : XDP_DROP;
 }
 
-/* The ring keeps the last hits that were drawn, and userspace reads it when it likes. */
+/* Notes a hit in the ring of the latest samples, which userspace reads at any time. */
 static __always_inline void note_sample(struct volley_cpu *cpu)
 {
 	const __u32 zero = 0;
@@ -606,14 +618,14 @@ static __always_inline void note_sample(struct volley_cpu *cpu)
 			 (bpf_get_prandom_u32() & (VOLLEY_SAMPLE_GAP >> (link->finer & 15)));
 }
 
-/* Three instructions for the hits that are not drawn. */
+/* It costs three instructions for a hit that is not noted. */
 static __always_inline void draw_sample(struct volley_cpu *cpu)
 {
 	if (cpu->received >= cpu->sample_at)
 		note_sample(cpu);
 }
 
-/* A hit, by what it answered. Everything here is this CPU's alone. */
+/* Counts a hit by type, response code and zone. All this memory belongs to this CPU alone. */
 static __always_inline void count_answer(struct volley_cpu *cpu)
 {
 	const struct volley_key *key = (const void *)&cpu->folded[0];
@@ -626,7 +638,7 @@ static __always_inline void count_answer(struct volley_cpu *cpu)
 	cpu->answers.by_zone[bounded(cpu->zone_counter, VOLLEY_COUNT_ZONES - 1)]++;
 }
 
-/* Counts the packet under its reason, or under that for which it is dropped. */
+/* Counts the packet under its reason, or under the reason for which it is dropped. */
 static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu,
 			       const struct volley_state *state, __u32 reason)
 {
@@ -656,9 +668,10 @@ DROPPED:
 }
 
 /*
- * A room that no other run of this CPU is in, or NULL. Atomic, since a run may be preempted here, too.
- * *key is 0 before and after, has a slot of the stack to itself, so that its value is known, and there is
- * no loop: so each room is for the verifier what room 0 is, and it walks what follows once, not twice.
+ * A room that no other run of this CPU uses, or NULL. Atomic, since a run may be preempted here,
+ * too. The verifier must see no difference between the rooms, else it walks the rest of the program
+ * twice. So *key is 0 before and after, and has a stack slot of its own, which keeps its value
+ * known; and the loop is unrolled.
  */
 static __always_inline struct volley_cpu *take_room(__u32 *key)
 {
@@ -676,13 +689,14 @@ static __always_inline struct volley_cpu *take_room(__u32 *key)
 	return cpu;
 }
 
-/* Also room 0, which nobody takes: that is cheaper than to ask. */
+/* It also clears room 0, which no run takes: a check would cost more. */
 static __always_inline void leave_room(struct volley_cpu *cpu)
 {
 	*(volatile __u32 *)&cpu->in_use = 0;
 }
 
-/* magic is read before realtime, and written behind it: a run that answers knows which kernel this is. */
+/* Userspace writes magic after realtime, and the program reads it first: so a run that answers
+ * knows which kernel this is. */
 SEC("xdp")
 int volley(struct xdp_md *ctx)
 {
@@ -703,7 +717,7 @@ int volley(struct xdp_md *ctx)
 	cpu->received++;
 	if (is_set_up)
 		reason = answer(ctx, cpu, (struct volley_state *)state, link);
-	if (reason < 0 || reason >= VOLLEY_N_REASONS) { /* never: answer() gives a reason */
+	if (reason < 0 || reason >= VOLLEY_N_REASONS) { /* never: answer() returns a reason */
 		leave_room(cpu);
 		return XDP_PASS;
 	}

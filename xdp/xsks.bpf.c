@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Passes everything, and has a map of AF_XDP sockets. DPDK's net_af_xdp attaches it and enters its sockets in the
- * map (`xdp_prog=`); volleyd then puts its own program, with that map, in its place (bpf/program_lend.c).
+ * Passes everything, and has a map of AF_XDP sockets. DPDK's net_af_xdp attaches it and enters its
+ * sockets in the map (`xdp_prog=`); volleyd then puts its own program, with that map, in its place
+ * (bpf/program_lend.c).
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -21,7 +22,7 @@ int xsks(struct xdp_md *ctx)
 {
 	long action = XDP_PASS;
 
-	/* Else the object would not have the map. */
+	/* Without this use the object would not have the map. */
 	if (!ctx->ingress_ifindex)
 		action = bpf_redirect_map(&xsks_map, ctx->rx_queue_index, XDP_PASS);
 	return (int)action;

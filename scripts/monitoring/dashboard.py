@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes the dashboard for Grafana: one row of ROWS is a row of panels, one Panel is a panel.
+"""Writes the dashboard for Grafana: each row of ROWS is a row of panels, each Panel one panel.
 
     scripts/monitoring/dashboard.py >scripts/monitoring/grafana-dashboard.json
 
-The dashboard has three variables: the data source, the job of Prometheus and the instances. With one instance chosen it shows a host,
-with several or all of them a fleet. In the queries below, HOSTS is the selector of these variables and EVERY the interval of rates.
+The dashboard has three variables: the data source, the job of Prometheus and the instances. With
+one instance it shows a host, with several or all a fleet. In the queries below, HOSTS is the
+selector of these variables and EVERY the interval of rates.
 """
 import dataclasses
 import json
@@ -49,7 +50,7 @@ def counters(title, prefix, *names, **keys):
 
 
 def share(part, whole):
-    """A part of a rate; nothing where the rate is 0."""
+    """A part of a rate; no value if the rate is 0."""
     return f"{part} / ({whole} > 0)"
 
 

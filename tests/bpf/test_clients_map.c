@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The driver's map of clients beside the engine's table, made of the same prefixes: the same views for
- * every address, and while one list follows another never a view that a client has not in both.
+ * Compares the driver's map of clients with the engine's table, made of the same prefixes: every
+ * address has the same views. While one list replaces another, no client has a view that it does
+ * not have in both lists.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -35,7 +36,7 @@ static int make_map(uint32_t cap)
 	return fd;
 }
 
-/* As the driver looks: IPv4 mapped, all bits. */
+/* Looks up an address as the driver does: IPv4 mapped, all bits. */
 static uint32_t ask_map(int fd, uint8_t family, const uint8_t *address)
 {
 	struct volley_client key = { .prefix_bits = 128 };
@@ -55,7 +56,7 @@ static uint32_t draw(uint32_t n)
 	return (uint32_t)rand() % n;
 }
 
-/* Few different octets, so that prefixes nest and addresses hit them. */
+/* Few different octets, so that prefixes nest and addresses lie in them. */
 static void draw_address(uint8_t address[16], uint8_t family)
 {
 	memset(address, 0, 16);
@@ -160,7 +161,7 @@ static void test_the_same_views(void **state)
 	close(fd);
 }
 
-/* Each list has room, but not two of them. */
+/* Each list alone fits, but two of them do not. */
 static void test_no_room_for_both(void **state)
 {
 	int fd = make_map(2 * LISTS_CAP + 1);

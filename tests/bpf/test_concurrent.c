@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The cache in the kernel's own maps, under everything at once:
+ * The cache in the kernel's maps, with all its users at once:
  *
  *   writers ──► publish, look up, withdraw      keeper ──► evicts, waits, overwrites what it freed
  *   askers  ──► the XDP program by test run ──► each XDP_TX answer taken apart
  *
- * Bodies follow from the name and a version, so an answer tells by itself if it is whole and whose
- * it is; lengths and checksums are verified by code that knows nothing of Volley. The keeper's
- * grace period is the real one. Before a segment is free, its entries are overwritten: had a program
- * still run on one of them, its answer would show it.
+ * A body follows from the name and a version, so each answer shows whether it is whole and which
+ * name it is for. Code that is independent of Volley checks lengths and checksums. The keeper's
+ * grace period is the real one. Before a segment becomes free, its entries are overwritten: if a
+ * program still used one of them, its answer would show it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static uint64_t draw(uint64_t *seed)
 	return (r >> 8) % (r & 1 ? N_NAMES : N_NAMES / 16);
 }
 
-/* ---- Writers and the keeper ---------------------------------------------------------------------- */
+/* ---- Writers and the keeper ------------------------------------------------------------------ */
 
 static void write_one(struct cache_writer *writer, uint64_t *seed)
 {
@@ -95,7 +95,8 @@ static void *write_all(void *arg)
 	return NULL;
 }
 
-/* What was given up last is overwritten first: it is the likeliest to be in use still. */
+/* The segment that was given up last is overwritten first: it is the most likely to be still in
+ * use. */
 static int wait_and_overwrite(void *grace)
 {
 	struct cache *cache = world.cache;
@@ -113,9 +114,9 @@ static int wait_and_overwrite(void *grace)
 	return err;
 }
 
-/* ---- Askers --------------------------------------------------------------------------------------- */
+/* ---- Askers ---------------------------------------------------------------------------------- */
 
-/* The answer's body is the whole, or the short form, of some version of this number's. */
+/* The answer's body is the whole or the short body of some version of this number. */
 static void check_body(const struct pkt_answer *a, uint64_t number, struct asked *sums)
 {
 	static __thread uint8_t want[BODY_MAX + 8];
@@ -137,7 +138,7 @@ static void check_body(const struct pkt_answer *a, uint64_t number, struct asked
 		sums->shorter++;
 }
 
-/* The frame that asks for `number`: IPv4 or IPv6, letters of any case, with EDNS or without. */
+/* A frame with a query for `number`: IPv4 or IPv6, letters of any case, with EDNS or without. */
 static size_t build(uint8_t *frame, uint64_t number, uint64_t r)
 {
 	uint8_t name[64], dns[512];
@@ -200,7 +201,7 @@ static void add_all(const struct asked *sums)
 	add(&asked.misses, sums->misses);
 }
 
-/* The kernel's readers: not registered with liburcu, for the program alone looks into the cache. */
+/* The kernel's readers. They are not registered with liburcu: only the program reads the cache. */
 static void *ask_all(void *arg)
 {
 	uint64_t seed = (uint64_t)(uintptr_t)arg << 32;
@@ -215,7 +216,7 @@ static void *ask_all(void *arg)
 	return NULL;
 }
 
-/* ---- The test -------------------------------------------------------------------------------------- */
+/* ---- The test -------------------------------------------------------------------------------- */
 
 static int open_world(void **state)
 {
@@ -259,7 +260,8 @@ static uint64_t evictions(void)
 	return stats.counters.evicted;
 }
 
-/* Until enough has happened; meanwhile a zone's answers are withdrawn and valid again. */
+/* Waits until enough has happened; meanwhile it withdraws a zone's answers and makes them valid
+ * again. */
 static void watch(void)
 {
 	const struct timespec tick = { .tv_nsec = 100000000 };
@@ -291,7 +293,7 @@ static void print_counts(void)
 		      (unsigned long)asked.misses);
 }
 
-/* received = hit + up + passed + dropped, and nothing but hits and the three ways of a miss. */
+/* received = hit + up + passed + dropped, and only hits and the three reasons of a miss occur. */
 static void check_counters(void)
 {
 	struct volley_cpu sum;
@@ -334,7 +336,7 @@ static void test_every_answer_is_whole(void **state)
 	check_counters();
 }
 
-/* ---- Programs alone -------------------------------------------------------------------------------- */
+/* ---- Programs alone -------------------------------------------------------------------------- */
 
 #define N_HOT    4
 #define ALIVE_NS 15000u
@@ -342,7 +344,7 @@ static void test_every_answer_is_whole(void **state)
 #define LONG_ALIVE_NS 1000000u /* so that some are answered on a busy machine, too */
 #define HOT_FIRST     (1ull << 32)
 #define REAP_NS       2000000000ull
-#define REAP_MAX_NS   (30 * REAP_NS) /* on a machine that has no time for it */
+#define REAP_MAX_NS   (30 * REAP_NS) /* on a busy machine */
 #define REAPED_MIN    10
 
 static void *ask_hot(void *arg)
@@ -382,13 +384,13 @@ static void reap(struct grace *grace, uint64_t number, uint64_t version)
 	octets = (uint8_t *)found;
 	until = clock_ns() + (version % 32 ? ALIVE_NS : LONG_ALIVE_NS);
 	while (clock_ns() < until)
-		; /* programs find it meanwhile */
+		; /* meanwhile programs find it */
 	MUST(!cache_withdraw(world.cache, &key));
 	MUST(!grace_wait(grace));
 	memset(octets + sizeof(*found), POISON, found->bytes - sizeof(*found));
 }
 
-/* Enough was withdrawn, and enough of it found by programs before. */
+/* Enough entries were withdrawn, and programs had found enough of them before. */
 static bool is_enough(uint64_t n_reaped)
 {
 	uint64_t queries = __atomic_load_n(&asked.queries, __ATOMIC_RELAXED);
@@ -397,8 +399,8 @@ static bool is_enough(uint64_t n_reaped)
 }
 
 /*
- * No reader in userspace, so that nothing but the kernel's part of the grace period stands between
- * a program on an entry and its end. Without that part four of five runs fail (2 cores).
+ * Without a reader in userspace, only the kernel's part of the grace period protects an entry that
+ * a program uses. Without that part four of five runs fail (2 cores).
  */
 static void test_programs_are_waited_for(void **state)
 {
@@ -425,7 +427,7 @@ static void test_programs_are_waited_for(void **state)
 	assert_true(is_enough(version));
 }
 
-/* What the kernel says of the four maps, beside what was planned for them. */
+/* Compares the kernel's sizes of the four maps with the planned ones. */
 static uint64_t memlock_of(int fd)
 {
 	char path[64], line[128];

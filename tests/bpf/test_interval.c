@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xdp/interval.h, built natively, against the search of userspace (engine/intervals.h): regions of few and many points, and
- * at, before and behind each of these; points that came later; damaged heads.
+ * Compares xdp/interval.h, built natively, with the search of userspace (engine/intervals.h): in
+ * regions of few and many points, at, before and after each point; with points that are added
+ * later; with damaged heads.
  */
 #include "xdp/native.h"
 
@@ -22,7 +23,7 @@ struct {
 #include "xdp/interval.h"
 
 #include "engine/intervals.h"
-#include "tests/lib/draw.h" /* its seed is behind parameters of that name */
+#include "tests/lib/draw.h" /* last: its seed has the name of parameters above */
 
 #define LINES      512u
 #define AT         3u
@@ -39,7 +40,7 @@ static struct volley_intervals_head *head(void)
 	return (void *)&lines[AT];
 }
 
-/* Points that share their first octets, so that many are next to each other. */
+/* Points with the same first octets, so that many lie next to each other. */
 static void draw_points(unsigned int n)
 {
 	uint64_t point = (uint64_t)draw(200) << 56 | draw(1000);
@@ -57,7 +58,7 @@ static uint32_t lay_leaves(unsigned int n, uint32_t at)
 	return (n + PER_LEAF - 1) / PER_LEAF;
 }
 
-/* A region as xdp/intervals.h draws it. */
+/* Writes a region as in the drawing of xdp/intervals.h. */
 static void lay(unsigned int n)
 {
 	uint32_t counts[VOLLEY_INTERVALS_LEVELS] = { (n + PER_LEAF - 1) / PER_LEAF }, at = AT + 1;
@@ -82,7 +83,7 @@ static void lay(unsigned int n)
 								 VOLLEY_INTERVALS_MARK;
 }
 
-/* The name is one label of 8 octets: these are its point. What the driver says. */
+/* The driver's result for a name of one label of 8 octets, which are its point. */
 static int look(uint64_t point, uint32_t at, uint32_t id)
 {
 	uint8_t *name = (uint8_t *)&cpu.folded[1];
@@ -140,7 +141,8 @@ static void driver_finds_the_point_below(void **state)
 		if (points[i] - points[i - 1] < 2)
 			continue;
 		assert_int_equal(look(points[i] - 1, AT, ID), -1);
-		/* Before the first point of a leaf nothing of the leaf lies below: its separator begins it. */
+		/* A leaf's separator is its first point: a name just below it lies in the leaf
+		 * before. */
 		assert_true(cpu.interval == points[i - 1]);
 	}
 }
@@ -164,7 +166,7 @@ static void only_the_region_with_this_id(void **state)
 	assert_true(look(points[5] + 1, AT, ID) >= 0);
 }
 
-/* Another salt gives another point, and a longer one than the driver takes gives none. */
+/* Another salt gives another point; a salt that is too long for the driver gives none. */
 static void salt_is_of_the_region(void **state)
 {
 	uint64_t plain;
@@ -183,7 +185,7 @@ static void salt_is_of_the_region(void **state)
 	assert_true(look(1ull << 56, AT, ID) >= 0);
 }
 
-/* A point that comes, a mark, or another region behind the look-up: what was found does not hold any more. */
+/* A new point, a mark, or another region after the look-up: its result is no longer valid. */
 static void found_again(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xdp/nsec3.h, built natively, against zone/nsec3.h: names of all lengths, each suffix of them, salts of all lengths, and an octet
- * of rubbish wherever the message is not.
+ * Compares xdp/nsec3.h, built natively, with zone/nsec3.h: names of all lengths, each of their
+ * suffixes, salts of all lengths. The memory outside the message has other octets.
  */
 #include "xdp/native.h"
 
@@ -14,7 +14,7 @@
 #include "xdp/nsec3.h"
 #include "zone/nsec3.h"
 
-#include "tests/lib/draw.h" /* its seed is behind parameters of that name */
+#include "tests/lib/draw.h" /* last: its seed has the name of parameters above */
 
 static struct volley_cpu cpu;
 
@@ -24,12 +24,12 @@ static void random_name(uint8_t *name, unsigned int n, unsigned int label_max)
 	unsigned int at = 0;
 
 	while (n - at > 1) {
-		unsigned int left = n - at - 2; /* but for its length and the root */
+		unsigned int left = n - at - 2; /* without its length and the root */
 		unsigned int label = 1 + draw(label_max);
 
 		if (label > left)
 			label = left;
-		else if (label + 1 == left) /* else one octet were left, which is no label */
+		else if (label + 1 == left) /* else one octet would be left, which is no label */
 			label = label > 1 ? label - 1 : label + 1;
 		name[at++] = (uint8_t)label;
 		while (label--)
@@ -76,7 +76,7 @@ static void check_name(unsigned int n, unsigned int salt_bytes)
 			break;
 		from += name[from] + 1u;
 	}
-	assert_int_equal(cpu.samples[0], 0xa5a5a5a5a5a5a5a5); /* what lies behind the message */
+	assert_int_equal(cpu.samples[0], 0xa5a5a5a5a5a5a5a5); /* the memory behind the message */
 	assert_int_equal(cpu.name_bytes, n);
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who is answered in an overload: xdp/shed.h, built natively, before a worker that answers one message
- * a tick while prefixes ask at rates of their own.
+ * The shares of prefixes in an overload: xdp/shed.h, built natively, before a worker that answers
+ * one message a tick. Each prefix asks at its own rate.
  *
- *   prefixes ─► shed.h ─► on their way (only their number) ─► worker, 1 a tick
+ *   prefixes ─► shed.h ─► on their way (a number only) ─► worker, 1 a tick
  *
- * No clock and no chance: the same numbers each time. Rates are in thousandths of what the worker
- * answers. The first half of the ticks is for the queue to find its level and is not counted.
+ * Without a clock or random numbers, so each run gives the same numbers. Rates are in thousandths
+ * of the worker's rate. In the first half of the ticks the queue finds its level; these do not
+ * count.
  */
 #include "xdp/native.h"
 
@@ -25,9 +26,9 @@
 #define PREFIXES_MAX   2048u
 #define TICKS          200000u
 #define JIFFY_TICKS    16u
-#define BEHAVE         10u /* prefixes that behave, in each test */
+#define BEHAVE         10u /* prefixes that do not flood, in each test */
 #define BEHAVE_RATE    5u
-#define NEXT_PRIME_MUL 2654435761u /* who asks first in a tick is another one each time */
+#define NEXT_PRIME_MUL 2654435761u /* another prefix asks first in each tick */
 
 static struct volley_state state = { .hash_keys = { 0x9d3f1a2b4c5d6e7full } };
 static struct volley_queue queue;
@@ -41,7 +42,7 @@ static struct prefix {
 static unsigned int n_prefixes;
 static uint64_t n_idle, n_over;
 
-/* Every other one is of IPv6. */
+/* Every second client has IPv6. */
 static void be_client(unsigned int i)
 {
 	uint8_t octets[] = { 10, (uint8_t)(i >> 8), (uint8_t)i };
@@ -104,7 +105,7 @@ static void add(unsigned int n, uint32_t rate)
 	}
 }
 
-/* An empty queue, and those who behave as prefixes 0 to BEHAVE - 1. */
+/* An empty queue. Prefixes 0 to BEHAVE - 1 do not flood. */
 static int setup(void **unused)
 {
 	(void)unused;
@@ -115,7 +116,7 @@ static int setup(void **unused)
 	return 0;
 }
 
-/* Thousandths of what prefixes asked that went up. */
+/* The share of these prefixes' queries that went up, in thousandths. */
 static unsigned int answered(unsigned int first, unsigned int n)
 {
 	uint64_t n_asked = 0, n_up = 0;
@@ -135,7 +136,7 @@ static void test_room_for_all(void **unused)
 	assert_int_equal(answered(0, n_prefixes), WHOLE);
 }
 
-/* One that floods alone does not leave the worker idle, and those who behave do not feel it. */
+/* If one prefix floods, the worker is not idle, and the others lose nothing. */
 static void test_one_floods(void **unused)
 {
 	static const uint32_t rates[] = { 2 * WHOLE, 10 * WHOLE, 100 * WHOLE };
@@ -150,7 +151,7 @@ static void test_one_floods(void **unused)
 	}
 }
 
-/* What those who behave lose they lose by sharing a slot with one that floods, for a while. */
+/* The others lose queries only while they share a slot with a prefix that floods. */
 static void test_many_flood(void **unused)
 {
 	static const unsigned int floods[] = { 2, 10, 100 };
@@ -164,7 +165,7 @@ static void test_many_flood(void **unused)
 	}
 }
 
-/* Among those who ask more than there is for each, all get as much. */
+/* Prefixes that ask for more than their share all get the same. */
 static void test_equal_shares(void **unused)
 {
 	const unsigned int n = 20;
@@ -180,7 +181,7 @@ static void test_equal_shares(void **unused)
 	assert_in_range(answered(BEHAVE + n - 1, 1) * 10, each * 8 / 10, each * 12 / 10);
 }
 
-/* A thousand flood: everybody's share is a fifth of what those who behave ask, and they get it. */
+/* A thousand prefixes flood: a share is a fifth of what the others ask for, and they get it. */
 static void test_a_thousand_flood(void **unused)
 {
 	(void)unused;
@@ -190,7 +191,7 @@ static void test_a_thousand_flood(void **unused)
 	assert_in_range(answered(0, BEHAVE), 150, 300);
 }
 
-/* When the flood is over, all is as before once the worker has come through what was left. */
+/* After the flood nothing is lost, once the worker has answered the rest of the queue. */
 static void test_after_the_flood(void **unused)
 {
 	(void)unused;
@@ -201,7 +202,7 @@ static void test_after_the_flood(void **unused)
 	assert_int_equal(answered(0, n_prefixes), WHOLE);
 }
 
-/* Who has been silent may send a burst: of an empty queue at least half the limit. */
+/* A prefix that was silent may send a burst: into an empty queue, at least half the limit. */
 static void test_burst(void **unused)
 {
 	unsigned int n = 0;

@@ -1,18 +1,18 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two answerers, one truth: what the driver sends is byte for byte what the engine sends.
+ * The driver and the engine send the same answers, byte for byte.
  *
  *   query ─┬─► engine with the cache, without limits ─► published
- *          ├─► frame ─► XDP program, the same cache ──────┐ at a time that is read from it
- *          ├─► engine with the cache ─► reply ────────────┼─► all the same, or up and unchanged
+ *          ├─► frame ─► XDP program, the same cache ──────┐ its clock is read from it
+ *          ├─► engine with the cache ─► reply ────────────┼─► all equal, or up and unchanged
  *          └─► engine without a cache ─► reply ───────────┘
  *
- * Where there are rate limits, driver and engines have a table of loads each, and the driver's is charged for what it
- * hands up, as a worker would charge it.
+ * With rate limits, the driver and the engines have separate tables of loads. The test charges the
+ * driver's table for queries that it hands up, as a worker would.
  *
- * Over generated queries with a fixed seed (tests/lib/querygen.h), under several settings. QUERIES
- * in the environment is the number of queries in all, SEED the seed.
+ * The queries are generated with a fixed seed (tests/lib/querygen.h), for several settings. In the
+ * environment QUERIES is the number of all queries, SEED the seed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,13 +44,13 @@
 
 #define N_QUERIES        1200000u
 #define N_SETTINGS       5u
-#define HITS_SHARE       4    /* at least one in so many is answered by the driver */
-#define KINDS_SHARE      2000 /* and of each kind of answer one in so many */
+#define HITS_SHARE       4    /* the driver answers at least one in so many */
+#define KINDS_SHARE      2000 /* and one in so many with each kind of answer */
 #define CACHE_BYTES      (96ull << 20)
 #define NOW_WALL_S       1700000000ull
 #define QUERIES_A_SECOND 2000 /* with limits */
-#define WITH_OPTIONS_SHARE \
-	100 /* and of its answers have COOKIE or NSID, where these are answered */
+/* one in so many of its answers has COOKIE or NSID, if these are answered */
+#define WITH_OPTIONS_SHARE 100
 
 static const struct {
 	const char *origin, *path; /* NULL: generated */
@@ -65,7 +65,7 @@ static const struct {
 };
 #define N_ZONES (sizeof(zone_files) / sizeof(zone_files[0]))
 
-/* What limits one of the answerers. */
+/* The rate limits of one answerer. */
 struct side {
 	struct limiter limiter;
 	struct volley_near *near;
@@ -82,12 +82,12 @@ struct truth {
 	const struct limiter_config *limits; /* NULL: none */
 	struct side of_driver, of_engine, of_bare;
 	struct querygen g;
-	struct pkt from;         /* who asks */
-	uint32_t now_ms, wall_s; /* of the driver, in its last run */
-	struct volley_cpu *cpus; /* room for what each CPU has */
-	int cpu;                 /* on which all runs are */
+	struct pkt from;         /* the client */
+	uint32_t now_ms, wall_s; /* the driver's clocks in its last run */
+	struct volley_cpu *cpus; /* copies of all CPUs' memory */
+	int cpu;                 /* for all runs */
 	uint64_t n_queries, n_sent, n_sent_options, n_dropped;
-	uint64_t kinds[N_ANSWER_KINDS]; /* of those that the driver sent */
+	uint64_t kinds[N_ANSWER_KINDS]; /* of the driver's answers */
 };
 
 static struct zone *zones[N_ZONES];
@@ -139,7 +139,8 @@ static void serve_zones(struct truth *t)
 	assert_int_equal(zone_set_new(&t->zones.set, t->members, N_ZONES), 0);
 }
 
-/* The same limits and secret keys for each. Loads do not decay: how many are over a limit depends on no clock. */
+/* The same limits and secret keys for each. Loads do not decay, so the number of answers over a
+ * limit does not depend on a clock. */
 static void limits_open(struct side *l, const struct limiter *maps,
 			const struct limiter_config *config)
 {
@@ -217,13 +218,13 @@ static void truth_close(struct truth *t)
 	bpfmaps_close(&t->maps);
 }
 
-/* As the driver reads it. */
+/* The driver's wall clock. */
 static uint32_t wall_s(const struct truth *t)
 {
 	return xdp_ahead_s(cache_state(t->cache)->wall_ns);
 }
 
-/* A cookie of 24 octets: ours of any age, made with either secret or a wrong one, or damaged. */
+/* A cookie of 24 octets, of any age: made with either secret or with a wrong one, or damaged. */
 static void sign_cookie(struct querygen *g, uint8_t value[COOKIE_BYTES])
 {
 	static const uint8_t wrong[SIPHASH_KEY_BYTES] = "wrong";
@@ -238,7 +239,7 @@ static void sign_cookie(struct querygen *g, uint8_t value[COOKIE_BYTES])
 		value[querygen_draw(g, COOKIE_BYTES)] ^= (uint8_t)(1u << querygen_draw(g, 8));
 }
 
-/* At the time that the driver has read. */
+/* Asks the engine at the time that the driver has read. */
 static size_t ask_engine(const struct truth *t, struct engine *e, const uint8_t *dns, size_t n,
 			 const struct pkt *p, uint8_t *reply)
 {
@@ -274,7 +275,7 @@ static void expect_same(const struct truth *t, const char *what, const uint8_t *
 	fail_msg("query %lu: %s and the engine differ", t->n_queries, what);
 }
 
-/* The frame of a query: any that the driver takes, and now and then one octet of it wrong. */
+/* The frame of a query, of any form that the driver accepts; now and then one octet is wrong. */
 static size_t draw_frame(struct truth *t, struct pkt *p, uint8_t *frame, const uint8_t *dns,
 			 size_t n)
 {
@@ -285,13 +286,13 @@ static size_t draw_frame(struct truth *t, struct pkt *p, uint8_t *frame, const u
 	p->pad_to = querygen_draw(g, 4) ? 60 : querygen_draw(g, 600);
 	p->from_port = (uint16_t)(1 + querygen_draw(g, 65535));
 	bytes = pkt_build(frame, p, dns, n);
-	/* With limits it would be another client that is charged. */
+	/* Not with limits: a wrong address would charge another client. */
 	if (!t->limits && !querygen_draw(g, 100))
 		frame[querygen_draw(g, (uint32_t)pkt_dns_at(p))] ^= 1u << querygen_draw(g, 8);
 	return bytes;
 }
 
-/* Where a frame has the address of who asks. */
+/* The place of the client's address in a frame. */
 static const uint8_t *source_in(const uint8_t *frame, const struct pkt *p)
 {
 	return frame + pkt_dns_at(p) - 8 - (p->ipv6 ? 32 : 8);
@@ -305,7 +306,7 @@ struct passage {
 	uint32_t action;
 };
 
-/* What the driver read of its clocks, if it came so far: this CPU's, on which the test stays. */
+/* The clocks that the driver has read, if it came so far. The test stays on this CPU. */
 static void read_driver_clock(struct truth *t)
 {
 	const uint32_t room = 0;
@@ -330,7 +331,7 @@ static void run_driver(struct truth *t, struct passage *r, const uint8_t *dns, s
 	read_driver_clock(t);
 }
 
-/* What is handed up is charged by the worker that answers it. */
+/* Charges a query that went up, as the worker that answers it does. */
 static void charge_for_worker(struct truth *t, const uint8_t *dns, size_t bytes,
 			      const struct engine_counters *before)
 {
@@ -350,7 +351,8 @@ static void charge_for_worker(struct truth *t, const uint8_t *dns, size_t bytes,
 			 LIMITER_GIVEN);
 }
 
-/* The driver: the engine's reply in a right frame, or the frame unchanged, or nothing where the engine sends nothing. */
+/* Checks the driver's result: the engine's reply in a right frame, or the frame unchanged; nothing
+ * is sent if the engine sends nothing. */
 static void check_driver(struct truth *t, const struct passage *r, const uint8_t *dns, size_t n,
 			 const uint8_t *reply, size_t reply_bytes)
 {
@@ -384,12 +386,12 @@ static void check_driver(struct truth *t, const struct passage *r, const uint8_t
 	if (memcmp(source, p->from, p->ipv6 ? 16 : 4)) {
 		memcpy(other.from, source, p->ipv6 ? 16 : 4);
 		reply_bytes = ask_engine(t, t->engine, dns, n, &other, again);
-		reply = again; /* the address was what was wrong, and the cookie is for that one */
+		reply = again; /* the address was damaged, and the cookie is for the damaged one */
 	}
 	expect_same(t, "the driver", dns, n, reply, reply_bytes, answer.dns, answer.dns_bytes);
 }
 
-/* With limits there are 1,000 clients, of which some ask much more than others. */
+/* With limits there are 1,000 clients; some ask much more than others. */
 static void draw_client(struct truth *t)
 {
 	uint32_t number;
@@ -430,7 +432,7 @@ static void ask_all(struct truth *t)
 	t->n_queries++;
 }
 
-/* Who answered; and the counters balance. */
+/* Prints the counts of each answerer, and checks that the counters balance. */
 static void report(const struct truth *t)
 {
 #define WORDS_OF(name, class, words) { #name, words },
@@ -454,7 +456,7 @@ static void report(const struct truth *t)
 	assert_int_equal(counted.reasons[VOLLEY_DROP_EDIT], 0);
 }
 
-/* Of each kind of answer the driver has sent enough to say that it does so as the engine does. */
+/* The driver has sent enough answers of each kind for the comparison to be significant. */
 static void expect_all_kinds(const struct truth *t)
 {
 	for (enum answer_kind kind = 0; kind < N_ANSWER_KINDS; kind++) {
@@ -464,7 +466,7 @@ static void expect_all_kinds(const struct truth *t)
 	}
 }
 
-/* Enough of each is over a limit, told in each way; and both tables have the same loads. */
+/* Enough answers are over a limit, with each outcome; and both tables have the same loads. */
 static void expect_limited(const struct truth *t)
 {
 	static const int reasons[] = { VOLLEY_HIT_SLIPPED, VOLLEY_HIT_BADCOOKIE,
@@ -484,7 +486,7 @@ static unsigned long from_environment(const char *variable, unsigned long otherw
 	return text ? strtoul(text, NULL, 0) : otherwise;
 }
 
-/* `nth` of the settings: each has queries of its own. */
+/* Number `nth` of the settings: each has its own queries. */
 static void stay_on_a_cpu(struct truth *t)
 {
 	cpu_set_t cpus;
@@ -545,7 +547,7 @@ static void test_largest(void **state)
 
 	config.max_udp_bytes = VOLLEY_UDP_MAX;
 	config.any = ENGINE_ANY_FULL;
-	/* By words; the longest is by the helper. */
+	/* This one is copied by words; the longest one by the helper. */
 	run(state, &config, "ns1.example", NULL, NULL, 2);
 }
 
@@ -569,7 +571,7 @@ static void test_minimal(void **state)
 	run(state, &config, "ns1", NULL, NULL, 4);
 }
 
-/* Some clients are over the limits of answers, others over that of octets. */
+/* Some clients are over the limit of answers, others over the limit of octets. */
 static void test_limited(void **state)
 {
 	const struct limiter_config limits = {

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two answerers, one truth, for answers from upstream: what the driver sends is byte for byte what the
- * engine sends, of any age, to clients that may recurse; to others it sends nothing.
+ * For answers from upstream of any age, the driver and the engine send the same, byte for byte, to
+ * clients that may recurse. To other clients the driver sends nothing.
  *
- *   drawn answers ─► cache_publish() ─► made older ─┬─► engine ─────► reply ─┐
- *   drawn queries ──────────────────────────────────┴─► XDP program ─► frame ┴─► the same, or up and unchanged
+ *   drawn answers ─► cache_publish() ─► made older ─┬─► engine ─────► reply ─┐ the same,
+ *   drawn queries ──────────────────────────────────┴─► XDP program ─► frame ┴ or up and unchanged
  *
- * QUERIES in the environment is the number of queries, SEED the seed.
+ * In the environment QUERIES is the number of queries, SEED the seed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,9 +35,9 @@
 #define CACHE_BYTES (16ull << 20)
 #define BODY_MAX    3000u
 #define RECORDS_MAX 40u
-#define AGE_MAX_S \
-	50u /* an answer is made older by so much at most: the clock shows as much since boot */
-#define TTL_MIN_S 300u /* none expires while this runs */
+/* An answer is made older by at most this: the clock shows as much since boot. */
+#define AGE_MAX_S 50u
+#define TTL_MIN_S 300u /* none expires during the test */
 #define RA        0x0080
 
 static const struct clients_prefix prefixes[] = {
@@ -57,7 +57,7 @@ struct truth {
 	uint64_t n_queries, n_sent, n_refused;
 };
 
-/* The same prefixes for both. */
+/* The same prefixes for driver and engine. */
 static void allow(struct truth *t)
 {
 	int fd = bpfmaps_map_fd(&t->maps, "volley_clients");
@@ -111,7 +111,7 @@ static void truth_close(struct truth *t)
 	bpfmaps_close(&t->maps);
 }
 
-/* "n17.aged.example", or with one letter more. */
+/* "n17.aged.example", or a name one letter longer. */
 static void name_of(uint8_t *name, uint32_t nth)
 {
 	char text[64];
@@ -127,7 +127,7 @@ struct drawn {
 	uint16_t bytes, n_ttls;
 };
 
-/* Of any length: so TTLs stand at odd and even offsets. */
+/* A record of any length, so TTLs have odd and even offsets. */
 static void draw_record(struct querygen *g, struct drawn *d, uint32_t most)
 {
 	uint16_t rdata_bytes = (uint16_t)querygen_draw(g, most);
@@ -141,7 +141,7 @@ static void draw_record(struct querygen *g, struct drawn *d, uint32_t most)
 		d->body[d->bytes++] = (uint8_t)querygen_draw(g, 256);
 }
 
-/* Makes what was just published older than it is. */
+/* Makes the entry that was just published older. */
 static void make_older(struct truth *t, const struct cache_key *key, uint32_t seconds)
 {
 	const struct volley_entry *entry;
@@ -150,7 +150,7 @@ static void make_older(struct truth *t, const struct cache_key *key, uint32_t se
 	((struct volley_entry *)(uintptr_t)entry)->born_s -= seconds;
 }
 
-/* An answer for one question, now and then of more records than the driver ages. */
+/* An answer to one question; now and then it has more records than the driver ages. */
 static void publish(struct truth *t, uint32_t nth, uint8_t key_flags)
 {
 	static struct drawn d;
@@ -187,7 +187,7 @@ static void publish(struct truth *t, uint32_t nth, uint8_t key_flags)
 	make_older(t, &key, querygen_draw(g, AGE_MAX_S));
 }
 
-/* Who asks: one of four may not recurse. */
+/* The client: one of four may not recurse. */
 static struct pkt draw_client(struct querygen *g, bool *may)
 {
 	struct pkt p = querygen_draw(g, 2) ? pkt_ipv6 : pkt_ipv4;
@@ -222,7 +222,7 @@ static size_t draw_query(struct querygen *g, uint8_t *dns)
 	return pkt_ask(dns, &ask);
 }
 
-/* Both, within one second of the clock. */
+/* Asks both, within one second of the clock. */
 static size_t ask_both(struct truth *t, const struct pkt *p, const uint8_t *dns, size_t n,
 		       uint8_t *reply, struct bpf_test_run_opts *opts)
 {
@@ -283,7 +283,7 @@ static unsigned long from_environment(const char *variable, unsigned long otherw
 	return text ? strtoul(text, NULL, 0) : otherwise;
 }
 
-/* Enough of each way, and what does not fit the driver's list goes up. */
+/* Each outcome has occurred often enough; an answer with too many TTLs for the driver goes up. */
 static void report(const struct truth *t)
 {
 	struct volley_cpu counted;

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two answerers, one truth about blocks: over generated queries (tests/lib/querygen.h), and blocks that come, change and
- * go all the time, driver and engine say the same of each, octet by octet, and what the driver leaves to the engine
- * is what it cannot answer.
+ * The driver and the engine apply blocks in the same way, octet by octet: queries are generated
+ * (tests/lib/querygen.h), while blocks are added, changed and removed all the time. The driver
+ * leaves to the engine only what it cannot answer.
  *
- * QUERIES in the environment is the number of queries, SEED the seed.
+ * In the environment QUERIES is the number of queries, SEED the seed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@
 #define CACHE_BYTES (48ull << 20)
 #define CAP         2048u
 #define CHANGE_EACH 16  /* queries */
-#define SHARE       200 /* of each verdict one in so many queries has it, in the driver */
+#define SHARE       200 /* the driver gives each verdict to at least one query in so many */
 #define NOW_WALL_S  1700000000ull
 
 struct truth {
@@ -116,14 +116,15 @@ static void truth_close(void)
 	bpfmaps_close(&t.maps);
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static uint32_t draw_action(void)
 {
 	return 1 + querygen_draw(&t.g, VOLLEY_BLOCK_N_ACTIONS - 1);
 }
 
-/* Until then, of which half is over: the driver's second is the engine's (see wait_within_second()). */
+/* The end of a block; half of them have expired. Driver and engine run in the same second (see
+ * wait_within_second()). */
 static uint32_t draw_expiry(void)
 {
 	return querygen_draw(&t.g, 2) ? VOLLEY_NEVER :
@@ -139,7 +140,7 @@ static void set(const struct volley_block_key *key)
 	assert_int_equal(block_table_set(&t.lab.table, key, rule), 0);
 }
 
-/* One around a client of the lab, of any length; few of these let others be asked for. */
+/* A prefix of any length that has a client of the lab. Few of these: they hide other blocks. */
 static struct volley_block_key draw_prefix(void)
 {
 	bool is_ipv6 = querygen_draw(&t.g, 2);
@@ -148,7 +149,7 @@ static struct volley_block_key draw_prefix(void)
 	return block_key_prefix(is_ipv6, p->from, querygen_draw(&t.g, is_ipv6 ? 129 : 33));
 }
 
-/* A suffix of a name that may be asked for. */
+/* A suffix of a name that a query may ask for. */
 static struct volley_block_key draw_name(const uint8_t *folded, unsigned int bytes)
 {
 	unsigned int at = 0, skip = querygen_draw(&t.g, 4);
@@ -182,7 +183,7 @@ static void change_blocks(const struct query *q)
 	t.maps.memory.state->block_kinds = t.lab.view.kinds;
 }
 
-/* From time to time all names go, else in the end all that may be asked for are blocked. */
+/* From time to time all blocks of names are removed: else in the end all names are blocked. */
 static int take_key(void *user, const struct volley_block_key *key,
 		    const struct volley_block *block)
 {
@@ -203,7 +204,7 @@ static void forget_blocks(void)
 		assert_true(block_table_remove(&t.lab.table, &keys[i]));
 }
 
-/* ---- Both --------------------------------------------------------------------------------------- */
+/* ---- Both ------------------------------------------------------------------------------------ */
 
 static uint32_t wall_s(void)
 {
@@ -243,7 +244,7 @@ static int run_driver(const uint8_t *frame, size_t n, uint8_t *out, size_t *out_
 	return reason;
 }
 
-/* What the engine has done, by its counters. */
+/* The engine's action, by its counters. */
 static enum volley_block_action engine_verdict(const struct engine_counters *a,
 					       const struct engine_counters *b)
 {
@@ -254,7 +255,8 @@ static enum volley_block_action engine_verdict(const struct engine_counters *a,
 	return b->block_truncated != a->block_truncated ? VOLLEY_BLOCK_TRUNCATE : VOLLEY_BLOCK_NONE;
 }
 
-/* What the driver leaves to an engine although it is blocked: what it does not understand, and no misses. */
+/* Blocked queries that the driver may leave to the engine: those that it does not understand, but
+ * no misses. */
 static bool may_go_up(int reason)
 {
 	return reason >= VOLLEY_UP_NO_ROOM && reason <= VOLLEY_UP_OPTIONS;
@@ -293,8 +295,7 @@ static void ask_both(void)
 	frame_bytes = pkt_build(frame, p, dns, n);
 	reason = run_driver(frame, frame_bytes, out, &out_bytes);
 	t.reasons[reason]++;
-	if (n >= DNS_HEADER_BYTES &&
-	    !(dns[2] & 0x80)) /* engines ignore responses before all else */
+	if (n >= DNS_HEADER_BYTES && !(dns[2] & 0x80)) /* engines ignore responses first of all */
 		check(reason, engine_verdict(&before, &after));
 	if (reason > VOLLEY_HIT_BLOCK_TRUNCATED || wall != wall_s())
 		return;
@@ -315,7 +316,7 @@ static unsigned long from_environment(const char *variable, unsigned long otherw
 
 static void test_truth(void **state)
 {
-	/* Of an odd length: what is behind it begins at another octet. */
+	/* Its length is odd, so the next option begins at an odd offset. */
 	static struct engine_identity identity = { .nsid = "ns1", .nsid_bytes = 3 };
 	static const int wanted[] = {
 		VOLLEY_HIT_FULL,   VOLLEY_HIT_REFUSED,  VOLLEY_HIT_BLOCK_TRUNCATED,

@@ -1,21 +1,22 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two answerers, one truth: names that do not exist (xdp/deny.h).
+ * The driver and the engine give the same answers for names that do not exist (xdp/deny.h).
  *
  *   zones at random ─► filter of names ─► served
- *   query ─┬─► frame ─► XDP program ─┬─ an answer: octet for octet that of an engine without a cache
+ *   query ─┬─► frame ─► XDP program ─┬─ an answer: the octets of an engine without a cache
  *          │                         └─ up, and unchanged
  *          └─► engine with the cache ─► publishes answers and denials
  *
- * The zones lie in each other, and have deep empty non-terminals, wildcards, cuts, DNAMEs, aliases, odd labels and names in
- * their SOA that a question may point to. Behind half of the queries of a set of zones each zone is edited: names are added
- * before they are served, and denials of the driver are compared with the new version.
+ * The zones are nested, and have deep empty non-terminals, wildcards, cuts, DNAMEs, aliases, odd
+ * labels, and SOA names that compression may take from the question. After half of the queries of a
+ * set of zones each zone is edited: names are added to the filter before they are served, and the
+ * driver's denials are compared with the new version.
  *
- * The engine's own comparison (engine/given.h) sees some of the queries that the driver has answered, too. It finds no fault, and
- * decides nothing while answers of before may be in the cache.
+ * The engine's own comparison (engine/given.h) also sees some of the queries that the driver has
+ * answered. It finds no fault, and decides nothing while older answers may be in the cache.
  *
- * QUERIES in the environment is the number of queries in all, ZONES that of zones, SEED the seed.
+ * In the environment QUERIES is the number of all queries, ZONES that of zones, SEED the seed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,12 +51,12 @@
 
 #define N_QUERIES   200000u
 #define N_ZONES     80u
-#define SET_ZONES   11u /* at a time: ORIGINS, two that are signed, and SIGNED */
+#define SET_ZONES   11u /* at a time: ORIGINS, two signed ones, and SIGNED */
 #define ORIGINS     8u
 #define NAMES_MAX   24u
 #define CACHE_BYTES (64ull << 20)
 #define TEXT_MAX    65536
-#define NAMES_LINES 2048u           /* of the filter, half of them; of intervals, the others */
+#define NAMES_LINES 2048u           /* half of them for the filter, the others for intervals */
 #define SIGNED      (SET_ZONES - 1) /* the zone z, at random, with NSEC or NSEC3 */
 #define SIGNED_MAX  (4u << 20)
 #define TRIES       400
@@ -63,7 +64,7 @@
 
 #define LONGEST "this-label-is-as-long-as-a-label-may-be-which-is-63-octets-long"
 
-/* Apexes: some lie in others, with and without names of the outer one between. */
+/* Apexes: some are nested, with and without names of the outer zone in between. */
 static const char *const origins[ORIGINS] = {
 	"example.com", "b.example.com", "a.b.example.com", "c.d.example.com",
 	"example.org", "x.example.org", "com.example.org", "a.b.c.d.e.f.g.h.test",
@@ -93,10 +94,10 @@ struct truth {
 	uint8_t apexes[SET_ZONES][DNS_NAME_MAX];
 	struct engine_data data, bare_data;
 	struct engine *engine, *bare;
-	char signed_text[TEXT_MAX]; /* of z, without what signing adds */
+	char signed_text[TEXT_MAX]; /* of z, before it is signed */
 	struct signing signing;
 	uint64_t n_versions;
-	bool is_edited; /* answers of before may still be in the cache: only denials are compared */
+	bool is_edited; /* older answers may still be in the cache: only denials are compared */
 	uint64_t n, n_sent, n_denied, n_nxdomain;
 	uint64_t n_proved[3];             /* shared answers with proofs, by enum zone_chain of z */
 	uint64_t n_compared, n_undecided; /* by the engine */
@@ -109,7 +110,7 @@ static unsigned long from_environment(const char *variable, unsigned long otherw
 	return text ? strtoul(text, NULL, 0) : otherwise;
 }
 
-/* ---- Zones -------------------------------------------------------------------------------------- */
+/* ---- Zones ----------------------------------------------------------------------------------- */
 
 /* A name below the origin, relative; at most five labels. */
 static void draw_relative(char *text)
@@ -123,7 +124,7 @@ static void draw_relative(char *text)
 	}
 }
 
-/* One record, in a line of its own. */
+/* A line with one record. */
 static void draw_line(char *to)
 {
 	static const char *const rows[] = {
@@ -179,7 +180,7 @@ static void drop_line(char *text, unsigned int line)
 		memmove(at, end + 1, strlen(end + 1) + 1);
 }
 
-/* Lines that contradict others are left out until the zone loads. */
+/* Removes lines that contradict others until the zone loads. */
 static struct zone *load_consistent(const char *origin, char *text)
 {
 	struct zone_error error;
@@ -196,7 +197,7 @@ static struct zone *load_consistent(const char *origin, char *text)
 	return zone;
 }
 
-/* In `text` is what was drawn. */
+/* Draws a zone; its text is in `text`. */
 static struct zone *draw_zone(const char *origin, char *text)
 {
 	static const char *const servers[] = {
@@ -250,7 +251,7 @@ static struct zone *draw_signed(struct truth *t)
 	return sign(t);
 }
 
-/* ---- Serving ------------------------------------------------------------------------------------ */
+/* ---- Serving --------------------------------------------------------------------------------- */
 
 static int no_grace(void *user)
 {
@@ -334,7 +335,8 @@ static struct zone *make_zone(struct truth *t, size_t i)
 	return zone;
 }
 
-/* Another generation of its answers, and its names; before it is served. */
+/* Gives the zone's answers a new generation and adds its names to the filter, before it is
+ * served. */
 static void prepare(struct truth *t, struct zone_member *m, const struct zone *old, uint64_t nth,
 		    uint64_t version)
 {
@@ -351,7 +353,7 @@ static void prepare(struct truth *t, struct zone_member *m, const struct zone *o
 	m->intervals.id = intervals.id;
 }
 
-/* Each zone is there, or not, or there and not to be served. All names first. */
+/* Each zone exists or not, or exists but cannot be served. All names are added first. */
 static void serve_set(struct truth *t, uint64_t nth)
 {
 	struct zone_set *set;
@@ -391,7 +393,7 @@ static void end_set(struct truth *t)
 		zone_free(t->zones[i]);
 }
 
-/* Another version of a zone: some records more. What contradicts others is left out. */
+/* A new version of a zone, with more records. Records that contradict others are left out. */
 static void edit_zone(struct truth *t, size_t i)
 {
 	struct zone *old = t->zones[i], *new;
@@ -434,7 +436,7 @@ static void edit_zone(struct truth *t, size_t i)
 	zone_free(old);
 }
 
-/* The signed zone with some lines more. All that was cached of it is dead. */
+/* A new version of the signed zone, with more lines. All its cached answers are invalid. */
 static void edit_signed(struct truth *t, uint64_t nth)
 {
 	size_t i = zone_set_n(t->data.set) - 1, at = strlen(t->signed_text);
@@ -477,7 +479,7 @@ static void edit_all(struct truth *t, uint64_t nth)
 		edit_signed(t, nth);
 }
 
-/* ---- Queries ------------------------------------------------------------------------------------ */
+/* ---- Queries --------------------------------------------------------------------------------- */
 
 /* A name in or near a zone, some letters upper case. */
 static void draw_name(const struct truth *t, uint8_t *name)
@@ -539,7 +541,7 @@ static size_t draw_query(const struct truth *t, uint8_t *dns)
 	return pkt_ask(dns, &ask);
 }
 
-/* Time goes on with the queries, so that the comparisons of a second are never used up. */
+/* Each query moves the clock, so that the comparisons allowed in a second are never used up. */
 static size_t ask_engine(const struct truth *t, struct engine *e, const uint8_t *dns, size_t n,
 			 const struct pkt *p, uint8_t *reply)
 {
@@ -562,7 +564,7 @@ static void print_octets(const char *what, const uint8_t *octets, size_t n)
 	print_message("\n");
 }
 
-/* The driver has denied it: so would the walk in userspace. */
+/* The driver has denied the name: the walk in userspace must, too. */
 static void check_walk(const struct truth *t, const uint8_t *dns)
 {
 	const uint8_t *name = dns + DNS_HEADER_BYTES;
@@ -599,7 +601,7 @@ static void check_sent(struct truth *t, const uint8_t *frame, size_t n, const ui
 	fail_msg("query %lu: driver and engine differ", t->n);
 }
 
-/* Answers that many names share, as the driver has counted them. */
+/* The driver's count of shared answers. */
 static uint64_t n_shared(const struct truth *t)
 {
 	struct volley_cpu counted;
@@ -608,7 +610,7 @@ static uint64_t n_shared(const struct truth *t)
 	return counted.reasons[VOLLEY_HIT_DENIED] + counted.reasons[VOLLEY_HIT_WILDCARD];
 }
 
-/* A query with DO for a name in the signed zone z? */
+/* Whether the query has DO and its name is in the signed zone z. */
 static bool wants_proof(const uint8_t *dns)
 {
 	const uint8_t *name = dns + DNS_HEADER_BYTES;
@@ -626,7 +628,7 @@ static void ask(struct truth *t)
 		    .data_size_out = sizeof(out), .repeat = 1);
 	size_t n = draw_query(t, dns), bytes;
 	bool counts = wants_proof(dns);
-	/* Drawn each time: so the driver's answers do not change what is drawn behind it. */
+	/* Drawn each time, so the driver's answers do not change later draws. */
 	bool is_asked_twice = !draw(16);
 	uint64_t before = counts ? n_shared(t) : 0;
 
@@ -650,7 +652,7 @@ static void ask(struct truth *t)
 	rcu_quiescent_state();
 }
 
-/* What the driver counted, in all caches. */
+/* The driver's counts, over all caches. */
 static void add_counts(const struct truth *t, uint64_t counts[VOLLEY_N_REASONS])
 {
 	struct volley_cpu counted;
@@ -671,7 +673,7 @@ static void ask_set(struct truth *t, unsigned long nth, unsigned long n)
 	end_set(t);
 }
 
-/* A cache serves few sets: nobody makes room in it. */
+/* Each cache serves few sets of zones: no keeper makes room in it. */
 static void test_denials(void **state)
 {
 	static struct truth t;
@@ -696,7 +698,8 @@ static void test_denials(void **state)
 	print_message("           shared with proofs: %lu with NSEC, %lu with NSEC3\n",
 		      t.n_proved[ZONE_CHAIN_NSEC], t.n_proved[ZONE_CHAIN_NSEC3]);
 	print_message(
-		"           the engine compared %lu shared answers, and could not decide about %lu\n",
+		"           the engine compared %lu shared answers, and could not decide about "
+		"%lu\n",
 		t.n_compared, t.n_undecided);
 	for (int r = 0; r < VOLLEY_N_REASONS; r++)
 		if (counts[r])
@@ -707,7 +710,7 @@ static void test_denials(void **state)
 	assert_true(t.n_proved[ZONE_CHAIN_NSEC3] > t.n / 1000);
 	assert_true(t.n_compared > t.n / 1000);
 	assert_true(t.n_undecided > t.n / 1000);
-	/* Each CPU counts by itself, and denials that are dead count as well. */
+	/* Each CPU counts by itself, and denials that are no longer valid count, too. */
 	n_given = counts[VOLLEY_HIT_DENIED] + counts[VOLLEY_HIT_WILDCARD];
 	assert_in_range(counts[VOLLEY_UP_CHECKED] * VOLLEY_CHECK_EVERY, n_given / 2, n_given * 2);
 	assert_int_equal(counts[VOLLEY_DROP_EDIT], 0);

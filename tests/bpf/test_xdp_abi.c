@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The object file as others see it: `ip link`, `xdp-loader`, net_af_xdp and a daemon that adopts
- * what it finds all go by names, types and sizes of maps.
+ * The interface of the object file: `ip link`, `xdp-loader`, net_af_xdp and a daemon that adopts
+ * maps rely on the names, types and sizes of its maps.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static const struct map_row map_rows[] = {
 };
 #define N_MAPS (sizeof(map_rows) / sizeof(map_rows[0]))
 
-/* Installed or in build/bin: the same file. */
+/* The installed file and that in build/bin are the same. */
 static struct bpf_object *open_object(void)
 {
 	const char *bin = getenv("VOLLEY_BIN");
@@ -102,7 +102,8 @@ static void test_maps(void **state)
 	bpf_object__close(object);
 }
 
-/* Loaders take the first program of section "xdp"; no internal maps, which old ones do not know. */
+/* Loaders take the first program of section "xdp". The object has no internal maps, which old
+ * loaders do not know. */
 static void test_program(void **state)
 {
 	struct bpf_object *object = open_object();
@@ -119,7 +120,8 @@ static void test_program(void **state)
 	bpf_object__close(object);
 }
 
-/* From the program alone all maps are found, by the names that the kernel keeps (15 characters). */
+/* All maps are found from the program alone, by the 15 characters of a name that the kernel
+ * keeps. */
 static void test_found_by_program(void **state)
 {
 	struct bpf_object *object = open_object();

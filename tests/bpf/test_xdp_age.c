@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers from upstream: in the reply each TTL is less by the seconds since the entry was born, the
- * checksum is right, and no list of offsets, however wrong, lets the program write beside the body.
+ * Answers from upstream: each TTL in the reply is reduced by the entry's age, and the checksum is
+ * right. No damaged list of offsets makes the program write outside the body.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static size_t build(const struct pkt *p, const struct pkt_ask *ask)
 	return n;
 }
 
-/* What the reply's body must be: that of the entry, TTLs aged, of `n` octets. */
+/* The reply's body must be the first n octets of the entry's, with aged TTLs. */
 static void expect_aged(const char *what, const struct entry *e, size_t n, uint32_t age_s)
 {
 	uint8_t wanted[BODY_MAX];
@@ -51,7 +51,7 @@ static void expect_aged(const char *what, const struct entry *e, size_t n, uint3
 	}
 }
 
-/* The query that stands in `frame`, when the entry has this age. */
+/* Sends the query in `frame` when the entry has this age. */
 static void expect_at_age(struct xdp_world *w, const char *what, const struct entry *e,
 			  struct volley_entry *entry, size_t bytes, uint32_t age_s, int reason)
 {
@@ -60,7 +60,7 @@ static void expect_at_age(struct xdp_world *w, const char *what, const struct en
 						0;
 	uint32_t now_s;
 
-	do { /* once more where a second has begun meanwhile */
+	do { /* again if a second began meanwhile */
 		now_s = xdp_coarse_s();
 		entry->born_s = now_s - age_s;
 		xdp_expect_answer(w, what, frame, bytes, reason, &result, &answer);
@@ -68,7 +68,7 @@ static void expect_at_age(struct xdp_world *w, const char *what, const struct en
 	expect_aged(what, e, n, age_s);
 }
 
-/* A body of 0xff, in which the TTLs are TTL_S. */
+/* A body of 0xff octets with TTLs of TTL_S. */
 static struct entry make_entry(const uint8_t *name, uint16_t n, size_t n_ttls)
 {
 	memset(body, 0xff, n);
@@ -107,7 +107,7 @@ static struct entry make_records(const uint8_t *name)
 			       .n_ttls = 3 };
 }
 
-/* Every second of the life of an answer, and some more. */
+/* Every second of an answer's life, and some seconds after it. */
 static void test_whole_life(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -127,10 +127,10 @@ static void test_whole_life(void **state)
 		snprintf(what, sizeof(what), "age %u", age_s);
 		expect_at_age(w, what, &e, entry, bytes, age_s, VOLLEY_HIT_FULL);
 	}
-	assert_int_equal(wire_load_be32(answer.body + 6), 0); /* and not less */
+	assert_int_equal(wire_load_be32(answer.body + 6), 0); /* and not below 0 */
 }
 
-/* By the program's clock; and for an entry that says that it is not born yet. */
+/* By the program's clock; and with an entry whose born_s is in the future. */
 static void test_clock(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -180,7 +180,8 @@ static void try_offset(void **state, const uint8_t *name, uint16_t n, uint16_t o
 		      VOLLEY_HIT_FULL);
 }
 
-/* At each offset, in bodies that are copied by words and by the kernel, behind questions of both parities. */
+/* Each offset, in bodies that are copied by words and by the kernel, after questions of odd and
+ * even length. */
 static void test_offsets(void **state)
 {
 	static const char *const names[] = { "ab.example", "abc.example" };
@@ -195,7 +196,7 @@ static void test_offsets(void **state)
 	}
 }
 
-/* Whatever the letters of the question are. */
+/* With letters of any case in the question. */
 static void test_case(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -215,7 +216,7 @@ static void test_case(void **state)
 	}
 }
 
-/* The whole body, the short one, and none: only TTLs that leave are aged. */
+/* The whole body, the short one, and none: only the TTLs that are sent are aged. */
 static void test_forms(void **state)
 {
 	static const struct {
@@ -247,7 +248,8 @@ static void test_forms(void **state)
 	}
 }
 
-/* An answer that is whole over TCP alone: the driver says so, but does not reach the list of its TTLs. */
+/* An answer that is whole only over TCP: the driver sends TC=1 without reading the list of its
+ * TTLs. */
 static void test_long(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -298,7 +300,7 @@ static void test_number(void **state)
 	}
 }
 
-/* What a damaged entry may say: that its last TTL goes beyond the body, or its list beyond the entry. */
+/* Damaged entries: the last TTL ends outside the body, or the list lies outside the entry. */
 static void test_damaged(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -325,14 +327,15 @@ static void test_damaged(void **state)
 	entry->body_offset = UINT16_MAX;
 	xdp_expect_unchanged(w, "a body beyond the entry", frame, n, VOLLEY_UP_NO_ROOM);
 	entry->body_offset = (uint16_t)(offsetof(struct volley_entry, name) + 24);
-	entry->full_bytes =
-		UINT16_MAX; /* so the short one is taken, and the list lies far behind it */
+	/* The driver takes the short body, and the list lies far behind it. */
+	entry->full_bytes = UINT16_MAX;
 	xdp_expect_unchanged(w, "a list beyond the entry", frame, n, VOLLEY_UP_NO_ROOM);
 	entry->full_bytes = e.full_bytes;
 	xdp_expect_answer(w, "whole again", frame, n, VOLLEY_HIT_FULL, &result, &answer);
 }
 
-/* Any offsets in any order: up, or an answer that differs from that without TTLs in the body alone. */
+/* Any offsets in any order: the query goes up, or only the body differs from that of the answer
+ * without TTLs. */
 static void test_any_offsets(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -382,7 +385,7 @@ static void test_any_offsets(void **state)
 	assert_true(n_sent > 10000 && n_sent < 20000);
 }
 
-/* RFC 6840 section 5.8: AD is for who has set AD or DO in the query. */
+/* RFC 6840 section 5.8: AD only if the query has AD or DO set. */
 static void test_ad(void **state)
 {
 	static const struct {

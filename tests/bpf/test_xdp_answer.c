@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the XDP program answers: frames of every kind that it takes, every name, header bits. */
+/* The answers of the XDP program: frames of every kind that it accepts, names of every kind, header
+ * bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static const struct frame_row frame_rows[] = {
 	{ .name = "no UDP checksum", .no_udp_checksum = true },
 };
 
-/* One row with IPv4 or IPv6, with and without OPT. */
+/* Sends one row over IPv4 or IPv6, with and without OPT. */
 static void ask_in_frame(struct xdp_world *w, const struct frame_row *row, bool ipv6,
 			 const uint8_t *name)
 {
@@ -95,7 +96,7 @@ static void test_frames(void **state)
 	xdp_world_put(w, &e);
 	for (size_t i = 0; i < sizeof(frame_rows) / sizeof(frame_rows[0]); i++) {
 		ask_in_frame(w, &frame_rows[i], false, name);
-		if (!frame_rows[i].no_udp_checksum) /* that passes: test_xdp_pass.c */
+		if (!frame_rows[i].no_udp_checksum) /* such a frame passes: test_xdp_pass.c */
 			ask_in_frame(w, &frame_rows[i], true, name);
 	}
 	assert_int_equal(answer.ancount, 2);
@@ -167,7 +168,7 @@ static void test_entry_flags(void **state)
 	}
 }
 
-/* The case of the query comes back, whatever it is; the key has none. */
+/* The answer has the letters' case of the query; the key ignores it. */
 static void test_case(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -189,7 +190,7 @@ static void test_case(void **state)
 	expect_pattern("case", 33);
 }
 
-/* All 256 octets in a label: A to Z are a to z, and no other two are one. */
+/* All 256 octets in a label: A to Z equal a to z, and all others differ. */
 static void test_any_octet(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -226,7 +227,7 @@ static void make_name(uint8_t *name, size_t n, size_t most)
 
 		if (label > most)
 			label = most;
-		if (n - at - 1 - label == 2) /* never one octet left over for a length alone */
+		if (n - at - 1 - label == 2) /* one octet would be left, for a length alone */
 			label -= label > 1;
 		name[at] = (uint8_t)label;
 		for (size_t i = 1; i <= label; i++)
@@ -267,7 +268,8 @@ static void test_name_lengths(void **state)
 	}
 }
 
-/* All IDs: for each kind of frame exactly one gives a sum that must not be sent as 0 (RFC 768). */
+/* All IDs: for each kind of frame exactly one gives the sum 0, which must be sent as 0xffff (RFC
+ * 768). */
 static void test_checksums(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);

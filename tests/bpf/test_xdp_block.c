@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks in the driver: each action, for prefixes of both families, names and types, with VLAN tags and in tunnels, for
- * hits, misses and messages that are malformed; until they expire, and as long as somebody has been heard of. That
- * driver and engine say the same is in test_truth_blocks.c.
+ * Blocks in the driver: each action, for prefixes of both families, names and types, with VLAN tags
+ * and in tunnels, for hits, misses and malformed messages. A block ends when it expires, or without
+ * a daemon for longer than cache.orphan-serve. test_truth_blocks.c compares driver and engine.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static struct xdp_result result;
 static struct pkt_answer answer;
 static struct blocklab lab;
 
-/* A world whose program knows NAME, takes tunnels off, and blocks nothing yet. */
+/* A world with NAME in the cache, tunnels allowed, and no blocks yet. */
 static struct xdp_world *take(void **state)
 {
 	const struct entry e = { .name = (const uint8_t *)NAME, .full_bytes = 40 };
@@ -54,7 +54,7 @@ static struct pkt_ask ask_for(const char *name)
 	};
 }
 
-/* The query in one of the ways, into `frame`; without its tunnel, into `plain`. */
+/* Builds the query in one of the ways in `frame`, and without a tunnel in `plain`. */
 static size_t build(unsigned int way, const struct pkt_ask *ask, size_t *plain_n)
 {
 	struct pkt p = way % 2 ? pkt_ipv6 : pkt_ipv4;
@@ -91,7 +91,7 @@ static void expect_dropped(struct xdp_world *w, size_t n)
 		fail_msg("%s", xdp_reason_name(result.reason));
 }
 
-/* The frame is answered, as it would be without its tunnel, with these flags and no records. */
+/* The answer is that to the frame without its tunnel: with these flags, without records. */
 static void expect_reply(struct xdp_world *w, size_t n, size_t plain_n, int reason, uint16_t flags,
 			 int ede)
 {
@@ -114,7 +114,7 @@ static void expect_reply(struct xdp_world *w, size_t n, size_t plain_n, int reas
 	}
 }
 
-/* ---- Each action -------------------------------------------------------------------------------- */
+/* ---- Each action ----------------------------------------------------------------------------- */
 
 static void check_way(struct xdp_world *w, unsigned int way, const char *name)
 {
@@ -169,7 +169,7 @@ static void test_names_and_types(void **state)
 	blocklab_close(&lab);
 }
 
-/* Without EDNS there is no option, and so no reason. */
+/* Without EDNS the answer has no option, so no extended error. */
 static void test_without_edns(void **state)
 {
 	struct xdp_world *w = take(state);
@@ -185,7 +185,7 @@ static void test_without_edns(void **state)
 	blocklab_close(&lab);
 }
 
-/* ---- Which one decides -------------------------------------------------------------------------- */
+/* ---- Which one decides ----------------------------------------------------------------------- */
 
 static void expect_hit(struct xdp_world *w, size_t n, size_t plain_n)
 {
@@ -217,7 +217,7 @@ static void test_longest_decides(void **state)
 	blocklab_close(&lab);
 }
 
-/* The driver looks at its clock itself. */
+/* The driver reads its own clock. */
 static void test_expiry(void **state)
 {
 	struct xdp_world *w = take(state);
@@ -231,13 +231,13 @@ static void test_expiry(void **state)
 	blocklab_set(&lab, "name:example.", VOLLEY_BLOCK_DROP, xdp_coarse_s(), 0);
 	expect_hit(w, n, plain_n);
 	block_clients(VOLLEY_BLOCK_DROP, NEVER);
-	w->maps.memory.state->serve_until_s =
-		xdp_coarse_s(); /* nobody has been heard of for long */
+	/* No daemon for longer than cache.orphan-serve. */
+	w->maps.memory.state->serve_until_s = xdp_coarse_s();
 	xdp_expect_unchanged(w, "orphaned", frame, n, VOLLEY_UP_ORPHANED);
 	blocklab_close(&lab);
 }
 
-/* ---- What is malformed -------------------------------------------------------------------------- */
+/* ---- What is malformed ----------------------------------------------------------------------- */
 
 static void test_malformed(void **state)
 {
@@ -278,9 +278,9 @@ static void test_many_labels(void **state)
 	blocklab_close(&lab);
 }
 
-/* ---- Counters ----------------------------------------------------------------------------------- */
+/* ---- Counters -------------------------------------------------------------------------------- */
 
-/* What is dropped or answered here is counted here, and what goes up is not. */
+/* The driver counts the packets that it drops or answers, and not those that go up. */
 static void test_counts(void **state)
 {
 	struct xdp_world *w = take(state);

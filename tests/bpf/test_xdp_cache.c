@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which entries the XDP program takes: valid ones of exactly this key, wherever they may lie. */
+/* The XDP program uses only valid entries with exactly the query's key, in every place that an
+ * entry may have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -151,7 +152,7 @@ static void test_mac(void **state)
 	expect_hit(w, "MAC not known");
 }
 
-/* What differs in one thing only is another key. */
+/* A key that differs in one field is another key. */
 static void test_key(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -185,7 +186,7 @@ static void test_key(void **state)
 	xdp_expect_unchanged(w, "the type", frame, n, VOLLEY_UP_MISS);
 }
 
-/* The whole key is compared: entries under the right word that differ in any octet of it. */
+/* The whole key is compared: entries with the right word, and a key that differs in one octet. */
 static void test_collision(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -208,7 +209,7 @@ static void test_collision(void **state)
 	expect_hit(w, "the key again");
 }
 
-/* A wrong key under the same word comes first; the right one stands behind it. */
+/* An entry with the same word and a wrong key comes first, the right entry after it. */
 static void test_behind_collision(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -234,8 +235,8 @@ static void test_behind_collision(void **state)
 }
 
 /*
- * Publishing leaves one entry of a key. Should there be two for a moment, the first one counts: a dead
- * one hides a valid one, which costs a query that goes up and never a wrong answer.
+ * After a publish a key has one entry. If it has two for a moment, the first one decides: an
+ * invalid one hides a valid one. Then a query goes up, and no answer is wrong.
  */
 static void test_before_valid(void **state)
 {
@@ -276,7 +277,7 @@ static void test_slots(void **state)
 	expect_up(w, "another tag", VOLLEY_UP_MISS);
 }
 
-/* The last place where an entry may lie, in the last segment, and the first where none is read. */
+/* The last place in the last segment at which an entry is read, and the first at which none is. */
 static void test_segment_end(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * COOKIE and NSID by the driver: the vectors of RFC 9018 appendix A, and what it leaves to the engine.
- * That it always answers as the engine does is in test_truth.c.
+ * COOKIE and NSID in the driver: the vectors of RFC 9018 appendix A, and the queries that it leaves
+ * to the engine. test_truth.c compares its answers with the engine's.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static struct pkt_answer answer;
 struct row {
 	const char *name, *secret, *previous, *from;
 	uint32_t now_s;
-	const char *asked, *wanted; /* values of the option; wanted NULL: it goes up */
+	const char *asked, *wanted; /* values of the option; wanted NULL: the query goes up */
 };
 
 static const struct row rows[] = {
@@ -79,13 +79,14 @@ static size_t from_hex(void *to, const char *hex)
 	return n;
 }
 
-/* What the driver's wall clock says. */
+/* The driver's wall clock. */
 static uint32_t wall_s(struct xdp_world *w)
 {
 	return (uint32_t)((w->maps.memory.state->wall_ns + xdp_coarse_ns()) / NS);
 }
 
-/* For most of a second the driver's wall clock says now_s. It reads `wall_ns` once a jiffy. */
+/* Sets the driver's wall clock to now_s for most of a second. The driver reads `wall_ns` once a
+ * jiffy. */
 static void set_wall(struct xdp_world *w, uint32_t now_s)
 {
 	const struct timespec jiffies = { .tv_nsec = 25000000 };
@@ -119,7 +120,7 @@ static size_t build(const char *from, const uint8_t *options, size_t n)
 	return pkt_build(frame, &p, dns, pkt_ask(dns, &ask));
 }
 
-/* Test runs go where we are. */
+/* A test run uses the CPU of the caller. */
 static void stay(void)
 {
 	cpu_set_t cpus;
@@ -162,7 +163,7 @@ static void expect_cookie(struct xdp_world *w, const struct row *row)
 		xdp_expect_unchanged(w, row->name, frame, n, VOLLEY_UP_OPTION);
 		return;
 	}
-	do { /* once more where this process had to wait until the second was over */
+	do { /* again if this process did not run until the second was over */
 		know(w, row);
 		xdp_expect_answer(w, row->name, frame, n, VOLLEY_HIT_FULL, &result, &answer);
 	} while (wall_s(w) != row->now_s);
@@ -182,7 +183,7 @@ static void test_as_the_rfc(void **state)
 
 static const struct {
 	const char *name, *asked; /* NULL: no COOKIE */
-	struct volley_cpu counts; /* by how much more */
+	struct volley_cpu counts; /* the increments */
 } counted[] = {
 	{ "a client part", "2464c4abcf10c957", { .cookies_new = 1 } },
 	{ "a good one", LEARNT, { .cookies_good = 1 } },
@@ -192,7 +193,7 @@ static const struct {
 	{ "a server part of 8 octets", "2464c4abcf10c9570101010101010101", { .cookies_bad = 1 } },
 };
 
-/* Also whether the last query of the CPU that we are on had a good one. */
+/* Also checks cookie_good of this CPU's last query. */
 static void test_cookies_are_counted(void **state)
 {
 	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
@@ -215,17 +216,17 @@ static void test_cookies_are_counted(void **state)
 	}
 }
 
-/* The steps of policy/cookies.h: which secrets are known, and what becomes of a cookie of each. */
+/* The steps of policy/cookies.h: the known secrets, and the result for a cookie of each. */
 static const struct {
 	const char *first, *second;
-	const char *made; /* by whom new ones are */
+	const char *made; /* the secret of new ones */
 	bool takes_a, takes_b;
 } steps[] = {
 	{ SECRET, NULL, SECRET, true, false },
 	{ SECRET, SECRET_NEW, SECRET, true, true },
 	{ SECRET_NEW, SECRET, SECRET_NEW, true, true },
 	{ SECRET_NEW, NULL, SECRET_NEW, false, true },
-	{ SECRET, SECRET_NEW, SECRET, true, true }, /* and back at once */
+	{ SECRET, SECRET_NEW, SECRET, true, true }, /* and back in one step */
 };
 
 /* A cookie of the client of rows[0]. */
@@ -240,7 +241,7 @@ static void make_cookie(char hex[2 * COOKIE_BYTES + 1], const char *secret, uint
 		snprintf(hex + 2 * i, 3, "%02x", value[i]);
 }
 
-/* Whether it was taken, and in `hex` what came back. */
+/* Whether the cookie was accepted; `hex` gets the cookie of the answer. */
 static bool asks_with(struct xdp_world *w, char hex[2 * COOKIE_BYTES + 1])
 {
 	const uint64_t n_good = w->counted.cookies_good;
@@ -254,7 +255,7 @@ static bool asks_with(struct xdp_world *w, char hex[2 * COOKIE_BYTES + 1])
 	return w->counted.cookies_good > n_good;
 }
 
-/* By the table that is not read, which then is, as reply_options_tell_driver() does. */
+/* Fills the table that is not read, then switches to it, as reply_options_tell_driver() does. */
 static void test_rotation(void **state)
 {
 	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
@@ -266,7 +267,7 @@ static void test_rotation(void **state)
 		const struct row row = rows[0];
 		bool took_a, took_b;
 
-		memset(&maps->options[!(i & 1)], 0xee, sizeof(*o)); /* nobody reads it */
+		memset(&maps->options[!(i & 1)], 0xee, sizeof(*o)); /* not read now */
 		*o = (struct volley_options){ .n_secrets = steps[i].second ? 2 : 1 };
 		from_hex(o->secrets[0], steps[i].first);
 		if (steps[i].second)
@@ -283,14 +284,13 @@ static void test_rotation(void **state)
 		assert_int_equal(took_b, steps[i].takes_b);
 		make_cookie(wanted, steps[i].made, row.now_s);
 		if (strcmp(steps[i].made, SECRET) != 0)
-			assert_string_equal(a,
-					    wanted); /* what the first has not made is made anew */
+			assert_string_equal(a, wanted); /* a cookie of another secret is replaced */
 		else
 			assert_string_equal(b, wanted);
 	}
 }
 
-/* How often the cookie of 24 octets in `hex` is in volley_cookies of the CPU that we are on. */
+/* How often volley_cookies of this CPU has the cookie of 24 octets in `hex`. */
 static int times_noted(const struct xdp_world *w, const char *hex)
 {
 	const int n_cpus = libbpf_num_possible_cpus();
@@ -324,7 +324,7 @@ static void forget_noted(const struct xdp_world *w)
 	free(none);
 }
 
-/* Behind LEARNT, which was good and is noted: what differs in one thing. */
+/* Asked after LEARNT, which was good and is noted. Each differs from it in one thing. */
 static const struct {
 	const char *name, *secret, *from, *asked;
 	uint32_t age_s;
@@ -389,7 +389,8 @@ static uint32_t slot_of(const uint8_t cookie[COOKIE_BYTES], uint32_t n)
 	return volley_cookie_slot(value, &client);
 }
 
-/* Who shares a slot with LEARNT, by another address or by another client part, is another. */
+/* A cookie that shares a slot with LEARNT, with another address or client part, is not taken for
+ * it. */
 static void test_slots_are_shared(void **state)
 {
 	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
@@ -428,7 +429,7 @@ static void test_slots_are_shared(void **state)
 	assert_int_equal(times_noted(w, hex), 1);
 }
 
-/* Runs that preempt each other (VOLLEY_ROOMS) note none. */
+/* Runs that may preempt each other (VOLLEY_ROOMS) note no cookies. */
 static void test_none_is_noted_in_other_rooms(void **state)
 {
 	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
@@ -465,7 +466,7 @@ static void test_without_secrets_it_goes_up(void **state)
 			     VOLLEY_UP_OPTION);
 }
 
-/* An NSID option of so many octets. */
+/* An NSID option of this many octets. */
 static void set_nsid(struct volley_options *o, uint32_t bytes)
 {
 	o->nsid_sum = 0;
@@ -479,7 +480,8 @@ static void set_nsid(struct volley_options *o, uint32_t bytes)
 		o->nsid_sum += (uint64_t)o->nsid[i] << (i & 1 ? 8 : 0);
 }
 
-/* By words and by the helper, alone and behind a cookie, with an extended error behind it and without. */
+/* Copied by words and by the helper; alone and after a cookie; with and without an extended error
+ * after it. */
 static void test_every_length_of_nsid(void **state)
 {
 	static const uint8_t ede[6] = { 0, 15, 0, 2, 0, 22 };
@@ -489,7 +491,7 @@ static void test_every_length_of_nsid(void **state)
 	struct volley_entry *e = xdp_world_put(w, &put);
 	uint8_t options[64], *nsid;
 
-	e->refresh_s = 1; /* no answer of our zones, which never have an error */
+	e->refresh_s = 1; /* not of our zones, whose answers never have an error */
 	w->maps.memory.state->option_up_mask |= 1u << 3;
 	know(w, &rows[0]);
 	for (uint32_t n = 1; n <= 4 * 128; n++) {
@@ -508,7 +510,7 @@ static void test_every_length_of_nsid(void **state)
 	}
 }
 
-/* Of a limit that the whole answer just reaches, the cookie leaves the short one. */
+/* If the whole answer just fits the limit, a cookie leaves room only for the short one. */
 static void test_the_cookie_counts_for_the_limit(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames in several buffers, as a driver gives them to a program that is loaded for them (BPF_F_XDP_HAS_FRAGS): the
- * program sees the first buffer. A test run makes it of the first 3,520 octets.
+ * Frames in several buffers, which a card's driver gives only to a program that is loaded for them
+ * (BPF_F_XDP_HAS_FRAGS). The program sees the first buffer; in a test run it has the first 3,520
+ * octets.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static size_t query(const struct pkt *p, const char *name)
 	return pkt_build(frame, p, dns, pkt_ask(dns, &ask));
 }
 
-/* In one buffer all is as ever. */
+/* A frame in one buffer is handled as without the flag. */
 static void test_one_buffer(void **state)
 {
 	static const uint16_t bodies[] = { 0, 40, 300, BODY_LARGE };
@@ -55,7 +56,8 @@ static void test_one_buffer(void **state)
 	}
 }
 
-/* A query that would be answered, whose frame goes on for more than one buffer: none is, whatever its answer's length. */
+/* A query that would be answered, with padding in further buffers: no such query is answered, with
+ * any length of the answer. */
 static void test_padding_in_more_buffers(void **state)
 {
 	static const uint16_t bodies[] = { 0, 40, 300, BODY_LARGE };
@@ -86,7 +88,8 @@ static void test_long_packets(void **state)
 	}
 }
 
-/* The kernel drops what is redirected to a socket in several buffers, so it passes. */
+/* The kernel drops a frame in several buffers that is redirected to a socket, so the program passes
+ * it. */
 static void test_no_redirect(void **state)
 {
 	struct xdp_world *w = take(state, 40);

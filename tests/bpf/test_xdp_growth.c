@@ -6,8 +6,8 @@
  *   client: packet or UDP socket ── c0 ── s0: program ── XDP_TX ──► c0
  *                                          └── XDP_PASS ──► UDP socket of the server
  *
- * A frame from a socket comes to the program in a buffer of its own size: 256 octets before it, of
- * which the kernel keeps 40, and 0 to 63 behind it. The kernel's live frames have a page.
+ * A frame from a socket has a buffer of its own size: 256 octets before it, of which the kernel
+ * keeps 40, and 0 to 63 behind it. The kernel's live frames have a page.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static int group_close(void **state)
 	return xdp_world_close(state);
 }
 
-/* The one entry of the cache, with a body of so many octets. */
+/* A cache with one entry, with a body of this many octets. */
 static struct xdp_world *take(void **state, const uint8_t *owner, size_t body)
 {
 	struct entry e = { .name = owner };
@@ -123,7 +123,7 @@ static void check_answer(size_t n, size_t got, size_t body)
 	}
 }
 
-/* What came up is the query, octet by octet. */
+/* The packet that went up is the query, octet by octet. */
 static void check_up(int server_fd, size_t query, size_t body)
 {
 	struct pollfd p = { .fd = server_fd, .events = POLLIN };
@@ -136,7 +136,8 @@ static void check_up(int server_fd, size_t query, size_t body)
 		fail_msg("body of %zu octets: handed up, but changed", body);
 }
 
-/* Whether all that was received is accounted for; not while the program runs on another CPU. */
+/* Whether all received packets are counted under a reason; false while the program runs on another
+ * CPU. */
 static bool is_balanced(const struct volley_cpu *now)
 {
 	uint64_t sum = 0;
@@ -146,7 +147,7 @@ static bool is_balanced(const struct volley_cpu *now)
 	return now->received == sum;
 }
 
-/* Which reason to answer or to go up counts one more; the stacks' own packets (MLD) all pass. */
+/* The reason to answer or to go up that counts one more. The stacks' own packets (MLD) all pass. */
 static int find_counted(const struct xdp_world *w, const struct volley_cpu *now)
 {
 	int reason = -1;
@@ -163,7 +164,7 @@ static int find_counted(const struct xdp_world *w, const struct volley_cpu *now)
 	return reason;
 }
 
-/* Waits until the program has counted the one query that was sent, and all else is in balance. */
+/* Waits until the program has counted the one query that was sent, and the counters balance. */
 static int wait_counted(struct xdp_world *w)
 {
 	struct volley_cpu now;
@@ -183,7 +184,7 @@ static int wait_counted(struct xdp_world *w)
 	return -1;
 }
 
-/* One query, put on the wire as it is; HIT_FULL or UP_NO_ROOM, each checked. */
+/* Puts one query on the wire, and checks the result: HIT_FULL or UP_NO_ROOM. */
 static int ask(struct xdp_world *w, const struct pkt *p, const uint8_t *owner, size_t body)
 {
 	struct pkt_ask query = { .name = owner, .edns = true, .udp_size = 1232 };
@@ -205,8 +206,8 @@ static int ask(struct xdp_world *w, const struct pkt *p, const uint8_t *owner, s
 }
 
 /*
- * How far a frame of p->pad_to octets can grow, found from bodies that make it so much longer.
- * Wherever there is room for less there must be room.
+ * How much a frame of p->pad_to octets can grow, by bodies of each size. If a size has room, every
+ * smaller one must have it, too.
  */
 static size_t largest_growth(void **state, const struct pkt *p, const uint8_t *owner, size_t step)
 {
@@ -226,9 +227,9 @@ static size_t largest_growth(void **state, const struct pkt *p, const uint8_t *o
 }
 
 /*
- * The head path: the room is that before the frame, whatever the frame's length. If it were that
- * behind it, a longer frame of the same buffer would have less. (Now and then a buffer is the last
- * of its page and has more behind it.)
+ * The frame grows at its head: the room does not depend on its length. At its tail a longer frame
+ * in the same buffer would have less room. (Now and then a buffer is the last of its page and has
+ * more room at its tail.)
  */
 static void test_every_tail_room(void **state)
 {
@@ -247,7 +248,7 @@ static void test_every_tail_room(void **state)
 	assert_true(n_head > n_more);
 }
 
-/* To the octet, with headers and names of every kind. */
+/* The exact room, with headers and names of every kind. */
 static void test_head(void **state)
 {
 	uint8_t longest[PKT_NAME_MAX];
@@ -270,10 +271,7 @@ static void test_head(void **state)
 	}
 }
 
-/*
- * Metadata takes all the room before the frame: small answers, which else grow at the head, grow at
- * the tail.
- */
+/* Metadata takes all the room before the frame: then small answers grow at the tail, too. */
 static void test_head_full(void **state)
 {
 	struct pkt_ask query = { .name = name, .edns = true, .udp_size = 1232 };
@@ -343,7 +341,7 @@ static void test_socket(void **state)
 	assert_true(n_hits > 0 && n_up > 0);
 }
 
-/* The kernel's live frames leave a page: every answer finds room. */
+/* The kernel's live frames have a page: every answer has room. */
 static void test_live_frames(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);

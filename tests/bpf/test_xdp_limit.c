@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rate limits in the driver: how many answers a client gets, what is told behind that, who is exempt; and that driver and
- * userspace come to the same verdict on each of many queries, by a clock that the test moves.
+ * Rate limits in the driver: the number of answers that a client gets, the replies over the limit,
+ * the exempt clients. Driver and userspace must give the same verdict on each of many queries, by a
+ * clock that the test moves.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static uint8_t frame[PKT_FRAME_MAX], dns[PKT_FRAME_MAX];
 static struct xdp_result result;
 static struct pkt_answer answer;
 
-/* A world with one answer in the cache, these limits, and a first stage that holds nothing back. */
+/* A world with one answer in the cache, these limits, and a first stage that holds no load back. */
 static struct xdp_world *take(void **state, const struct limiter_config *config)
 {
 	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
@@ -77,7 +78,7 @@ static const struct client ipv6 = { .ipv6 = true, .address = { 0x20, 1, 0x0d, 0x
 static const struct client ipv6_beside = { .ipv6 = true,
 					   .address = { 0x20, 1, 0x0d, 0xb8, 1, [15] = 1 } };
 
-/* Time stands still: a load loses nothing between two runs, whatever the real clock does meanwhile. */
+/* Stops decay: a load loses nothing between two runs, however long they take. */
 static void stop_decay(struct xdp_world *w)
 {
 	memset(w->maps.limiter.rrl->decay, 0xff, sizeof(w->maps.limiter.rrl->decay));
@@ -91,7 +92,8 @@ static void test_exact(void **state)
 
 	stop_decay(w);
 	for (size_t i = 0; i < 2; i++) {
-		/* The 65th has no room, for a load without decay is a unit too small where the clock ticks. */
+		/* The 65th has no room: without decay a load is a unit too small when the clock
+		 * ticks. */
 		for (unsigned int n = 0; n < ANSWERS; n++) {
 			run(w, clients[i][0], (uint16_t)n);
 			assert_int_equal(result.reason, VOLLEY_HIT_FULL);
@@ -147,7 +149,7 @@ static void test_dry_run(void **state)
 	}
 }
 
-/* With a cookie: BADCOOKIE and a new one; and whoever shows that one gets all answers. */
+/* With a cookie: BADCOOKIE and a new cookie; a client with that one gets all answers. */
 static void test_cookies(void **state)
 {
 	struct xdp_world *w = take(state, &usual);
@@ -175,7 +177,7 @@ static void test_cookies(void **state)
 	assert_int_equal(result.reason, VOLLEY_HIT_SLIPPED);
 }
 
-/* What is said to who is over the limit has no extended error, whatever the answer would have. */
+/* A reply over the limit has no extended error, even if the answer would have one. */
 static void test_slipped_without_error(void **state)
 {
 	static const uint8_t cookie[12] = { 0, 10, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -224,7 +226,8 @@ static void test_exempt(void **state)
 	assert_int_equal(result.reason, VOLLEY_HIT_SLIPPED);
 }
 
-/* What goes up for want of room is the worker's to charge. A damaged entry has none, whatever the frame. */
+/* A query that goes up for lack of room is not charged: the worker charges it. A damaged entry has
+ * no room in any frame. */
 static void test_no_room_costs_nothing(void **state)
 {
 	const struct client *const clients[] = { &ipv4, &ipv6 };
@@ -251,9 +254,9 @@ static void test_no_room_costs_nothing(void **state)
 	}
 }
 
-/* ---- Two answerers, one truth ------------------------------------------------------------------- */
+/* ---- Two answerers, one truth ---------------------------------------------------------------- */
 
-/* What the driver's clock said in the run that was the last on this CPU. */
+/* The driver's clock in the last run on this CPU. */
 static uint32_t driver_ms(struct xdp_world *w, int cpu)
 {
 	static struct volley_cpu *each;
@@ -273,7 +276,7 @@ static uint32_t draw(uint64_t *seed, uint32_t n)
 	return (uint32_t)((*seed >> 32) * n >> 32);
 }
 
-/* One of 10,000 prefixes: few ask much, many little. */
+/* One of 10,000 prefixes: few ask often, many rarely. */
 static struct client draw_client(uint64_t *seed)
 {
 	uint32_t spread = 1u << draw(seed, 14);
@@ -295,8 +298,9 @@ static int reason_of(enum limiter_verdict verdict)
 }
 
 /*
- * Each answerer has a table of its own and sees the same queries at the same millisecond: the one that the driver read,
- * and what the test has added to it. The first stage is as in use. QUERIES in the environment is the number of queries.
+ * Each answerer has its own table and gets the same queries at the same millisecond: the driver's
+ * clock and the time that the test adds. The first stage is as in production. In the environment
+ * QUERIES is the number of queries.
  */
 static void test_two_answerers(void **state)
 {
@@ -319,12 +323,12 @@ static void test_two_answerers(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
 	assert_true(near && other.rrl && other.loads);
 	assert_int_equal(limiter_configure(w->maps.limiter.rrl, &config), 0);
-	w->maps.limiter.rrl->ahead_ms =
-		1000000000; /* the first stage of an earlier test is long past */
+	/* The first stage's periods of an earlier test are long over. */
+	w->maps.limiter.rrl->ahead_ms = 1000000000;
 	memcpy(other.rrl, w->maps.limiter.rrl, sizeof(*other.rrl));
 	for (unsigned long i = 0; i < n; i++) {
 		struct client c = draw_client(&seed);
-		uint16_t id = (uint16_t)(1 + draw(&seed, 65535)); /* 0 would be another one */
+		uint16_t id = (uint16_t)(1 + draw(&seed, 65535)); /* pkt_ask() replaces 0 */
 		struct limiter_answer a = { .family = c.ipv6 ? AF_INET6 : AF_INET,
 					    .client = c.address,
 					    .octets = octets,

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In which order the program looks for an answer, and what it notes of a zone's region. What the answers are like is compared with the
- * engine's by test_truth_denials.
+ * The order in which the program looks for an answer, and its notes of a zone's region.
+ * test_truth_denials compares the answers with the engine's.
  *
  *      wilds.test   a wildcard, without signatures     ┐ tests/lib/sharedzones.h
  *      nsec1.test   names and NSEC, asked with DO      ┘
@@ -24,7 +24,7 @@
 #include "tests/lib/xdpworld.h"
 
 #define N_NAMES     64u
-#define ASKED       1000u /* the first of those that are not in a zone */
+#define ASKED       1000u /* the first of the names that are in no zone */
 #define N_LINES     512u
 #define N_INTERVALS 256u
 #define CACHE_BYTES (8u << 20)
@@ -55,7 +55,7 @@ static __u64 label(__u32 number)
 	return word;
 }
 
-/* One processor runs all: it has one lead. */
+/* All runs use one processor, since each has its own lead. */
 static void stay_here(void)
 {
 	cpu_set_t here;
@@ -104,7 +104,7 @@ static int close_world(void **state)
 	return 0;
 }
 
-/* What the program counts for this query of type A. */
+/* The program's reason for this query of type A. */
 static int ask_for(const uint8_t *name, uint16_t edns_flags)
 {
 	static uint8_t frame[PKT_FRAME_MAX], dns[PKT_FRAME_MAX];
@@ -134,7 +134,7 @@ static int ask(enum sharedzone zone, uint32_t number)
 	return ask_for(name, zone == SHAREDZONE_WILD ? 0 : PKT_DO);
 }
 
-/* So many names that nobody has asked before, but for one of VOLLEY_CHECK_EVERY each is counted with this reason. */
+/* Asks for n new names: each counts under this reason, except one in VOLLEY_CHECK_EVERY. */
 static void flood(enum sharedzone zone, uint32_t n, int reason)
 {
 	static uint32_t next = 2 * ASKED;
@@ -156,7 +156,7 @@ static void make_key(struct cache_key *key, const uint8_t *name)
 	cache_key_from(key, world.cache, &first, name);
 }
 
-/* The answer of ASKED for a name that no zone has. */
+/* Publishes ASKED's answer as the own entry of a name that no zone has. */
 static void publish(const uint8_t *name)
 {
 	const struct volley_entry *entry;
@@ -187,7 +187,8 @@ static void take(void **state)
 	assert_int_equal(bpfmaps_counters(&world.x.maps, &world.x.counted), 0);
 }
 
-/* ASKED has an entry of its own, and the wildcard's answer is the same: what is counted tells which of them was looked for first. */
+/* ASKED has its own entry, and the wildcard's answer is the same: the counter tells which of them
+ * was looked up first. */
 static void test_order(void **state)
 {
 	uint8_t other[PKT_NAME_MAX];
@@ -210,7 +211,7 @@ static struct volley_intervals_head *head_at(uint32_t at)
 	return (struct volley_intervals_head *)&world.x.maps.names[at];
 }
 
-/* The zone's denial, which says where its region is. */
+/* The zone's denial, which names its region. */
 static struct volley_shared *denial(void)
 {
 	const uint8_t *apex = sharedzone_apexes[SHAREDZONE_NSEC];
@@ -228,7 +229,7 @@ static struct volley_shared *denial(void)
 	return (struct volley_shared *)(uintptr_t)cache_entry_body(entry);
 }
 
-/* A region that is replaced: what is noted of it serves nobody, and the zone's denial is looked up again. */
+/* After a region is replaced, its note is not used, and the zone's denial is looked up again. */
 static void test_region(void **state)
 {
 	const uint32_t free_line = N_LINES - 1;
@@ -246,11 +247,11 @@ static void test_region(void **state)
 	of_zone->intervals_at = free_line;
 	of_zone->intervals_id += 1000;
 	flood(SHAREDZONE_NSEC, 20, VOLLEY_HIT_DENIED);
-	of_zone->intervals_id = 0; /* the note serves, and this is not read */
+	of_zone->intervals_id = 0; /* the note is used, and this is not read */
 	flood(SHAREDZONE_NSEC, 20, VOLLEY_HIT_DENIED);
 }
 
-/* With another version nothing of it is an answer any more, whatever is noted. */
+/* With a new generation no entry of the zone is used, with or without a note. */
 static void test_generation(void **state)
 {
 	const uint64_t digest[2] = { 3, 3 };

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is not ours, or not plain, passes untouched: each frame is compared before and after. Most
- * frames are those of tests/lib/passrows.h. (Sweeps: test_xdp_sweep.c.)
+ * Frames that are not ours or not plain pass unchanged: each frame is compared before and after.
+ * Most are those of tests/lib/passrows.h. (Sweeps: test_xdp_sweep.c.)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,8 @@ static void test_short_dns(void **state)
 	}
 }
 
-/* VLAN tags: two are taken, a third passes; a tag in front of something else too. */
+/* VLAN tags: two are accepted, with a third the frame passes; so does another protocol behind a
+ * tag. */
 static void test_tags(void **state)
 {
 	static const uint16_t tpids[] = { PKT_TPID_Q, PKT_TPID_AD };
@@ -89,7 +90,7 @@ static void test_tags(void **state)
 	}
 }
 
-/* Extension headers that are whole, with the query behind them. */
+/* Whole extension headers, with the query behind them. */
 static void test_extension_headers(void **state)
 {
 	static const uint8_t kinds[] = { 0, 43, 44, 60, 135 };
@@ -108,9 +109,9 @@ static void test_extension_headers(void **state)
 }
 
 /*
- * Packets longer than a page. Drivers give such frames only to programs for several buffers, and
- * the kernel makes one buffer of them for the generic mode; a test run lets us see them all the
- * same: their first buffer ends before the IP packet does.
+ * Packets longer than a page. Cards' drivers give such frames only to programs for several buffers,
+ * and the generic mode copies them to one buffer. A test run gives them to us all the same: the
+ * first buffer ends before the IP packet does.
  */
 static void test_jumbo(void **state)
 {

@@ -7,9 +7,9 @@
  *             ▲ preempted by
  *           asker                   SCHED_FIFO, wakes every 50 us
  *
- * Each asker has a question of its own, and knows the octets of the answer. With rooms (realtime is set) no
- * answer may differ, and the counters must be exact. Without rooms the same holds on an ordinary
- * kernel; on a real-time one it is only counted and printed how many answers are wrong.
+ * Each asker has its own question, and knows the octets of the answer. With rooms (realtime is set)
+ * no answer may differ, and the counters must be exact. Without rooms the same holds on an ordinary
+ * kernel; on a real-time kernel the test only counts and prints wrong answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -98,7 +98,8 @@ static void *ask_on(void *arg)
 	return NULL;
 }
 
-/* All on the first CPU that we may use. Without the right to SCHED_FIFO it is like the others. */
+/* Starts all on the first CPU that we may use. Without the right to SCHED_FIFO this one runs like
+ * the others. */
 static void start(struct asker *a)
 {
 	struct sched_param urgent = { .sched_priority = 50 };
@@ -154,7 +155,8 @@ static void run(struct xdp_world *w, bool has_rooms)
 	n_counted = after.received - before.received;
 	n_hits = after.reasons[VOLLEY_HIT_FULL] - before.reasons[VOLLEY_HIT_FULL];
 	print_message(
-		"%s: %llu queries, %llu answered wrong, %llu found no room; counted %llu, answered %llu\n",
+		"%s: %llu queries, %llu answered wrong, %llu found no room; counted %llu, answered "
+		"%llu\n",
 		has_rooms ? "with rooms" : "without", (unsigned long long)sum->n_asked,
 		(unsigned long long)sum->n_wrong, (unsigned long long)sum->n_passed,
 		(unsigned long long)n_counted, (unsigned long long)n_hits);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which answers the program says are to be fetched anew: those that are asked for and expire soon, once. */
+/* The program reports answers to refresh: those that are asked for and expire soon, each once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static uint8_t frame[PKT_FRAME_MAX], dns[PKT_FRAME_MAX], name[PKT_NAME_MAX];
 static struct xdp_result result;
 static struct pkt_answer answer;
 
-/* What came through the ring since the last look. */
+/* The records that the ring gave since the last look. */
 static struct volley_refresh last;
 static unsigned int n_records;
 
@@ -68,7 +68,7 @@ static void expect_hit(struct xdp_world *w, const char *what)
 	xdp_expect_answer(w, what, frame, build(), VOLLEY_HIT_FULL, &result, &answer);
 }
 
-/* From `refresh_s` before its end on, and not before. */
+/* From refresh_s seconds before its end on, and not before. */
 static void test_when(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -95,7 +95,7 @@ static void test_when(void **state)
 	assert_int_equal(look(w), 0);
 }
 
-/* Once for each entry, and what is said names it. */
+/* Once for each entry; the record names the entry. */
 static void test_once(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -113,7 +113,7 @@ static void test_once(void **state)
 	assert_int_equal(entry->refreshing, 1);
 }
 
-/* The second of two entries with one tag is named, not the first. */
+/* The record names the second of two entries with one tag, not the first. */
 static void test_location(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -136,7 +136,7 @@ static void test_location(void **state)
 	assert_int_equal(last.location, units);
 }
 
-/* Nothing is said of an answer that is not to be fetched anew, nor for a query that gets none. */
+/* There is no record for an answer without refresh_s, or for a query that is not answered. */
 static void test_not(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -157,7 +157,7 @@ static void test_not(void **state)
 	assert_int_equal(entry->refreshing, 0);
 }
 
-/* A ring that nobody reads fills up; answers leave as before. */
+/* Without a reader the ring fills up; answers are sent as before. */
 static void test_full_ring(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which hits the XDP program notes: every one where it is told so, else one of 256, at random. */
+/* The hits that the XDP program notes: each one, if so configured, else one of 256 at random. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void make(struct xdp_world *w, struct asked *a, const char *text, bool is
 		a->hash = xdp_world_put(w, &e)->hash;
 }
 
-/* Not by xdp_world_run(), which looks at every counter each time. */
+/* Not by xdp_world_run(), which checks every counter each time. */
 static void run(const struct xdp_world *w, const struct asked *a)
 {
 	static uint8_t out[PKT_FRAME_MAX];
@@ -46,7 +46,7 @@ static void run(const struct xdp_world *w, const struct asked *a)
 	assert_int_equal(bpf_prog_test_run_opts(w->maps.prog_fd, &opts), 0);
 }
 
-/* What the CPU that we are on has noted. */
+/* The samples of this CPU. */
 static void look(const struct xdp_world *w, struct volley_cpu *cpu)
 {
 	int n_cpus = libbpf_num_possible_cpus();
@@ -60,7 +60,7 @@ static void look(const struct xdp_world *w, struct volley_cpu *cpu)
 	free(cpus);
 }
 
-/* Test runs go where we are, so the ring is one CPU's. */
+/* A test run uses the CPU of the caller, so all samples are in one CPU's ring. */
 static void stay(void)
 {
 	cpu_set_t cpus;
@@ -70,7 +70,7 @@ static void stay(void)
 	MUST(!sched_setaffinity(0, sizeof(cpus), &cpus));
 }
 
-/* Until what was drawn before is over. */
+/* Runs until the gap that was drawn before is over. */
 static void use_up_gap(const struct xdp_world *w, const struct asked *a, struct volley_cpu *cpu)
 {
 	for (uint32_t i = 0; i <= VOLLEY_SAMPLE_GAP; i++)
@@ -102,7 +102,8 @@ static void test_every_hit(void **state)
 				 i == 1 ? other.hash : hit.hash);
 }
 
-/* Three of four are one name, in a fixed order; within 5 standard deviations. */
+/* Three of four queries are for one name, in a fixed order; the samples agree within 5 standard
+ * deviations. */
 static void test_drawn(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);

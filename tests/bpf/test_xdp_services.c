@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Service addresses, as userspace/bpf/services.c writes them and the program finds them: 256 of any shape, with and
- * without addresses at which tunnels end.
+ * The program finds the service addresses that userspace/bpf/services.c writes: 256 of any shape,
+ * with and without addresses at which tunnels end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +83,7 @@ static void expect_end(struct xdp_world *w, const char *what, uint32_t i)
 	static uint8_t inner[PKT_FRAME_MAX], frame[PKT_FRAME_MAX];
 	struct pkt p = packet_to(&listen_on[i]);
 	size_t n = query_to(inner, &listen_on[0]), at = pkt_ip_at(&p);
-	/* A plain header, whose payload is replaced and whose protocol is that of a tunnel. */
+	/* A plain header with the payload and the protocol of a tunnel. */
 	size_t bytes = pkt_build(frame, &p, inner + at, n - at - 8);
 
 	assert_true(bytes > 0);
@@ -94,7 +94,8 @@ static void expect_end(struct xdp_world *w, const char *what, uint32_t i)
 		fail_msg("%s: end %u: %s", what, i, xdp_reason_name(result.reason));
 }
 
-/* Without tunnels, and with: each service is also an end, and the host's own addresses are some more. */
+/* Without tunnels, and with: then each service address is also a tunnel's end, as are some more
+ * addresses of the host. */
 static void check_all(struct xdp_world *w, const char *what)
 {
 	struct volley_state *s = w->maps.memory.state;
@@ -133,7 +134,8 @@ static void test_random(void **state)
 	}
 }
 
-/* The shapes in which people give out addresses. Some had the same place, all 256 of them. */
+/* The patterns in which operators number hosts. With some of these all 256 addresses once had the
+ * same slot. */
 static void test_in_rows(void **state)
 {
 	struct xdp_world *w = take(state);
@@ -155,7 +157,7 @@ static void test_in_rows(void **state)
 	check_all(w, "the same sum");
 }
 
-/* Addresses that stay are answered after each change, and those that have gone are not. */
+/* After each change the program answers on the addresses that stay, and not on the removed ones. */
 static void test_changes(void **state)
 {
 	struct xdp_world *w = take(state);

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is shed when the worker of a queue is behind, and what is not (xdp/shed.h): each branch of the
- * decision, by what the test writes into volley_queues and volley_shares.
+ * The packets that are shed when the worker of a queue is behind (xdp/shed.h): each branch of the
+ * decision, by values that the test writes into volley_queues and volley_shares.
  *
- * Which slot a prefix has depends on the time, so every slot of every CPU gets the same; and what a test
- * finds out about slots it may try twice, since the time does not change that often.
+ * The slot of a prefix depends on the time, so the test sets every slot of every CPU to the same
+ * value. A test about slots may try twice, since they change rarely.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static int sock = -1;
 
 static struct xdp_result result;
 
-/* --- The maps ------------------------------------------------------------------------------------ */
+/* --- The maps --------------------------------------------------------------------------------- */
 
 static struct volley_shares *new_shares(int *n_cpus)
 {
@@ -45,7 +45,7 @@ static struct volley_shares *new_shares(int *n_cpus)
 	return all;
 }
 
-/* What everybody has sent up. */
+/* Sets the count of every prefix. */
 static void set_shares(const struct xdp_world *w, uint32_t turn, uint32_t sent)
 {
 	const __u32 zero = 0;
@@ -61,7 +61,7 @@ static void set_shares(const struct xdp_world *w, uint32_t turn, uint32_t sent)
 	free(all);
 }
 
-/* How many slots have exactly this. */
+/* How many slots have exactly these values. */
 static unsigned int count_shares(const struct xdp_world *w, uint32_t turn, uint32_t sent)
 {
 	const __u32 zero = 0;
@@ -88,13 +88,13 @@ static void set_behind(struct xdp_world *w, int64_t behind)
 	};
 }
 
-/* What may be sent with so much room. */
+/* The count that is allowed with this much room. */
 static uint32_t allowed(uint32_t room)
 {
 	return 1 + room * room * 512 / (VOLLEY_TURN * LIMIT);
 }
 
-/* --- Packets ------------------------------------------------------------------------------------- */
+/* --- Packets ---------------------------------------------------------------------------------- */
 
 static struct xdp_world *take(void **state)
 {
@@ -107,7 +107,7 @@ static struct xdp_world *take(void **state)
 	return w;
 }
 
-/* Asks as a client of this address, for the answer that is in the cache or for another type. */
+/* Asks from this address, for the answer in the cache or for another type. */
 static int ask_as(struct xdp_world *w, const char *from, uint16_t qtype)
 {
 	static uint8_t frame[PKT_FRAME_MAX], dns[PKT_FRAME_MAX];
@@ -119,7 +119,7 @@ static int ask_as(struct xdp_world *w, const char *from, uint16_t qtype)
 	return result.reason;
 }
 
-/* A miss, with what has to come of it; and that each count says so. */
+/* A miss must have this result, in each counter. */
 static void expect_miss(struct xdp_world *w, const char *from, int reason)
 {
 	struct volley_queue before = *w->maps.queues;
@@ -137,7 +137,7 @@ static void expect_miss(struct xdp_world *w, const char *from, int reason)
 
 #define CLIENT "198.51.100.7"
 
-/* --- Tests --------------------------------------------------------------------------------------- */
+/* --- Tests ------------------------------------------------------------------------------------ */
 
 static void test_room(void **state)
 {
@@ -149,7 +149,7 @@ static void test_room(void **state)
 		set_behind(w, few[i]);
 		expect_miss(w, CLIENT, VOLLEY_UP_MISS);
 	}
-	/* nobody was looked at */
+	/* no share was looked at */
 	assert_int_equal(count_shares(w, TURN, 1u << 30) % VOLLEY_SHARE_SLOTS, 0);
 }
 
@@ -172,7 +172,8 @@ static void test_share(void **state)
 	}
 }
 
-/* Who has used up its rate limit is dropped as soon as the worker is behind, and who has not goes up. */
+/* When the worker is behind, a client that has used up its rate limit is dropped at once, and
+ * another one goes up. */
 static void test_over_the_rate_limit(void **state)
 {
 	const struct limiter_config limits = { .answers = 1, .slip = 1, .n_readers = 1 };
@@ -183,7 +184,7 @@ static void test_over_the_rate_limit(void **state)
 	memset(w->maps.limiter.loads, 0, VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line));
 	assert_int_equal(limiter_configure(rrl, &limits), 0);
 	rrl->near_cost = 0;
-	memset(rrl->decay, 0xff, sizeof(rrl->decay)); /* time stands still */
+	memset(rrl->decay, 0xff, sizeof(rrl->decay)); /* no decay */
 	assert_int_equal(ask_as(w, CLIENT, 1), VOLLEY_HIT_FULL);
 	set_behind(w, LIMIT / 4);
 	expect_miss(w, CLIENT, VOLLEY_DROP_SHARE);
@@ -209,7 +210,7 @@ static void test_overload(void **state)
 	expect_miss(w, CLIENT, VOLLEY_DROP_OVERLOAD); /* it was the last */
 }
 
-/* With each turn of the queue half of what was sent is forgotten. */
+/* With each turn of the queue the counts are halved. */
 static void test_turns(void **state)
 {
 	static const struct {
@@ -236,7 +237,7 @@ static void test_turns(void **state)
 	assert_int_equal(count_shares(w, TURN, 11), 1); /* half of 20, and this one */
 }
 
-/* Two clients with nobody else: how many slots they share. */
+/* Whether these two clients share a slot. */
 static bool is_one_slot(struct xdp_world *w, const char *a, const char *b)
 {
 	for (int tries = 0; tries < 2; tries++) {
@@ -269,7 +270,7 @@ static void test_prefixes(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		bool is_one = is_one_slot(w, rows[i].a, rows[i].b);
 
-		/* two that meet by chance do not with another secret */
+		/* clients that share a slot by chance do not with another secret */
 		if (is_one && !rows[i].is_one) {
 			w->maps.memory.state->hash_keys[0] *= 0x9e3779b97f4a7c15ull;
 			is_one = is_one_slot(w, rows[i].a, rows[i].b);
@@ -295,7 +296,7 @@ static void test_salt(void **state)
 	assert_in_range(n, 12, 16);
 }
 
-/* Nothing is shed where nobody says how far he is, and nothing but what goes up. */
+/* Nothing is shed without a worker's limit, and only packets that go up are shed. */
 static void test_not_shed(void **state)
 {
 	struct xdp_world *w = take(state);

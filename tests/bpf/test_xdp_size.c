@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which part of an answer leaves: the whole, the short body, or TC=1, at every size. */
+/* The part of an answer that is sent, at every size: the whole, the short body, or TC=1. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct sized {
 	uint8_t name[PKT_NAME_MAX];
 	size_t question_end;
 	uint8_t body[BODY_MAX];
-	size_t link_max; /* what its MTU leaves for DNS */
+	size_t link_max; /* room for DNS in its MTU */
 };
 
 static void size_init(struct sized *s, void **state, const char *name)
@@ -57,7 +57,7 @@ static void size_set(struct sized *s, size_t full, size_t shorter)
 	s->entry->short_sum = sum_of(s, shorter);
 }
 
-/* udp_size 0: no EDNS. What RFC 1035, RFC 6891, our maximum and the link allow. */
+/* The size that RFC 1035, RFC 6891, our maximum and the link allow. udp_size 0: no EDNS. */
 static size_t limit_of(const struct sized *s, size_t udp_size)
 {
 	size_t max = s->w->maps.memory.state->max_udp_bytes;
@@ -67,7 +67,7 @@ static size_t limit_of(const struct sized *s, size_t udp_size)
 	return limit < s->link_max ? limit : s->link_max;
 }
 
-/* One query; the choice and the counts must be those that its sizes allow. */
+/* Sends one query; the choice and the counts must match its sizes. */
 static void size_ask(struct sized *s, const struct pkt *p, uint16_t udp_size)
 {
 	struct pkt_ask ask = { .name = s->name, .edns = udp_size, .udp_size = udp_size };
@@ -99,7 +99,7 @@ static void size_ask(struct sized *s, const struct pkt *p, uint16_t udp_size)
 static const uint16_t udp_sizes[] = { 0, 1, 511, 512, 513, 700, 1231, 1232, 1233, 4096, 65535 };
 #define N_UDP_SIZES (sizeof(udp_sizes) / sizeof(udp_sizes[0]))
 
-/* Every length of the whole body; the short one half, and a few. */
+/* Every length of the whole body; the short one has half of it, and a few more octets. */
 static void test_every_length(void **state)
 {
 	static struct sized s;
@@ -138,7 +138,7 @@ static void test_edges(void **state)
 	}
 }
 
-/* Our maximum: none below 512 is ever used, none above VOLLEY_UDP_MAX either. */
+/* Our maximum: never below 512, and never above VOLLEY_UDP_MAX. */
 static void test_our_maximum(void **state)
 {
 	static const uint32_t maxima[] = { 512, 513, 1000, 1232, VOLLEY_UDP_MAX };
@@ -155,7 +155,7 @@ static void test_our_maximum(void **state)
 	}
 }
 
-/* What the link's MTU leaves, for each family: less than our maximum, and than 512, too. */
+/* The room in the link's MTU, for each family: below our maximum, and below 512, too. */
 static void test_link_maximum(void **state)
 {
 	static const uint16_t maxima[] = { 300, 452, 511, 512, 513, 1231, 1232, 1233, 1400 };
@@ -180,7 +180,7 @@ static void test_link_maximum(void **state)
 	}
 }
 
-/* Frames that are as long as the answer, longer, and with the answer's length but one. */
+/* Frames of the answer's length, longer ones, and one octet shorter ones. */
 static void test_padding(void **state)
 {
 	static struct sized s;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Up, where there is an AF_XDP socket: it gets what is not answered, and nothing else. */
+/* With an AF_XDP socket: it gets the packets that go up, and no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void test_socket(void **state)
 	expect(w, build(2, 54), VOLLEY_PASS_SERVICE, XDP_PASS);
 	w->maps.link->driver_answers = 0;
 	expect(w, build(1, 53), VOLLEY_UP_SWITCHED_OFF, XDP_REDIRECT);
-	close(fd); /* a worker that dies takes its socket out of the map */
+	close(fd); /* when a worker ends, its socket leaves the map */
 	for (int i = 0; i < 10000 && result.action != XDP_PASS; i++) {
 		usleep(1000);
 		xdp_world_run(w, frame, build(1, 53), &result);

@@ -35,7 +35,7 @@ static void put16(size_t at, size_t value)
 	frame[at + 1] = (uint8_t)value;
 }
 
-/* The value `i` of what is swept: answered if it is `ours`, else passed with `reason`. */
+/* Sends value `i` of the sweep: answered if `ours`, else passed with `reason`. */
 static void expect(struct xdp_world *w, const char *what, size_t i, size_t n, bool ours, int reason)
 {
 	char name[64];
@@ -47,7 +47,8 @@ static void expect(struct xdp_world *w, const char *what, size_t i, size_t n, bo
 		xdp_expect_unchanged(w, name, frame, n, reason);
 }
 
-/* Nobody has port 0, and at the others an answer is answered: see BIND's list, and RFC 865. */
+/* No socket has port 0; services at the other ports answer an answer: see BIND's list, and RFC
+ * 865. */
 static bool is_reflector(uint32_t port)
 {
 	return !port || port == 7 || port == 13 || port == 17 || port == 19 || port == 37;
@@ -75,7 +76,7 @@ static void test_every_ethertype(void **state)
 
 	for (size_t type = 0; type < 65536; type++) {
 		if (type == PKT_TPID_Q || type == PKT_TPID_AD || type == 0x86dd)
-			continue; /* what is behind is no longer a query: test_xdp_pass.c */
+			continue; /* the payload is no query then: test_xdp_pass.c */
 		n = build(&pkt_ipv4);
 		put16(12, type);
 		expect(w, "ethertype", type, n, type == 0x0800, VOLLEY_PASS_ETHERTYPE);
@@ -111,7 +112,8 @@ static void test_every_source(void **state)
 	}
 }
 
-/* All 65,536 values of IPv4's flags and fragment offset: DF and the evil bit are no fragments. */
+/* All 65,536 values of IPv4's flags and fragment offset: with DF or the evil bit alone it is no
+ * fragment. */
 static void test_every_fragment_word(void **state)
 {
 	struct xdp_world *w = take(state);
@@ -145,7 +147,8 @@ static void test_every_length(void **state)
 	}
 }
 
-/* Every length of a cut frame, with its headers as they were: never answered, never changed. */
+/* Every length of a frame that is cut short, with unchanged headers: never answered, never
+ * changed. */
 static void test_every_truncation(void **state)
 {
 	struct xdp_world *w = take(state);

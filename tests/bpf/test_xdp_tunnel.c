@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queries in tunnels: what leaves is octet by octet what leaves for the same query without a tunnel, and
- * what the worker would send (userspace/port/frame.c takes the same frames apart). What is not
- * understood, or not ours, passes or goes up untouched.
+ * Queries in tunnels: the answer equals, octet by octet, the answer to the same query without a
+ * tunnel, and the worker's (userspace/port/frame.c parses the same frames). Frames that are not
+ * understood or not ours pass or go up unchanged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static struct xdp_world *take(void **state, uint16_t body)
 	return w;
 }
 
-/* The query, IPv4 or IPv6, with tags and EDNS, without a tunnel: into `plain`. */
+/* Builds the query in `plain`: IPv4 or IPv6, with tags and EDNS, without a tunnel. */
 static size_t build(bool ipv6, unsigned int n_tags)
 {
 	struct pkt_ask ask = { .name = (const uint8_t *)NAME, .edns = true, .udp_size = 1232 };
@@ -56,7 +56,8 @@ static size_t build(bool ipv6, unsigned int n_tags)
 	return pkt_build(plain, &p, dns, pkt_ask(dns, &ask));
 }
 
-/* What the worker sends for the frame of n octets, with this DNS message. Its length, 0: it takes none. */
+/* The worker's reply to the frame of n octets, with this DNS message. Its length; 0: the worker
+ * does not accept the frame. */
 static size_t reply_of_worker(uint8_t *to, size_t n, const uint8_t *dns, size_t dns_bytes)
 {
 	uint32_t len = (uint32_t)n, at;
@@ -81,7 +82,7 @@ static void check_worker(const char *what, size_t n, const struct pkt_answer *a)
 		fail_msg("%s: the worker would send another frame", what);
 }
 
-/* `frame`, n octets, must be answered like the one without a tunnel. */
+/* `frame` of n octets must be answered like the one without a tunnel. */
 static void expect_same(struct xdp_world *w, const char *what, size_t n, const struct pkt_answer *a)
 {
 	xdp_world_run(w, frame, n, &result);
@@ -92,7 +93,8 @@ static void expect_same(struct xdp_world *w, const char *what, size_t n, const s
 	check_worker(what, n, a);
 }
 
-/* Bodies from none to large: cut at the tail, grown at the head, grown at the tail; padded frames, too. */
+/* Bodies from none to large: cut at the tail, grown at the head, grown at the tail; padded frames,
+ * too. */
 static void test_answers(void **state)
 {
 	struct pkt_answer a;
@@ -112,7 +114,8 @@ static void test_answers(void **state)
 	}
 }
 
-/* The source that is looked at is the client's, not the balancer's; it goes up, whole, where it may not. */
+/* The client's address counts, not the balancer's; if it may not read the entry, the whole frame
+ * goes up. */
 static void test_miss_goes_up_whole(void **state)
 {
 	struct xdp_world *w = take(state, 40);
@@ -129,7 +132,7 @@ static void test_miss_goes_up_whole(void **state)
 	}
 }
 
-/* Cut anywhere, the frame passes as it is, and the worker takes none. */
+/* A frame cut at any place passes unchanged, and the worker does not accept it. */
 static void test_every_truncation(void **state)
 {
 	struct xdp_world *w = take(state, 40);
@@ -150,8 +153,8 @@ static void test_every_truncation(void **state)
 }
 
 /*
- * Whatever one octet before the inner DNS message becomes: it passes as it came, or goes up so, or is
- * answered; and then the worker takes it, too, and sends the same.
+ * With any value of one octet before the inner DNS message, the frame passes or goes up unchanged,
+ * or is answered. If it is answered, the worker accepts it, too, and sends the same.
  */
 static void test_every_octet_changed(void **state)
 {
@@ -255,7 +258,7 @@ static void test_passes(void **state)
 	}
 }
 
-/* A whole tunnel within a whole tunnel: one layer is taken, and that one leads to no query. */
+/* A tunnel in a tunnel: one layer is removed, and no query is in it. */
 static void test_nested(void **state)
 {
 	struct xdp_world *w = take(state, 40);
@@ -311,14 +314,15 @@ static struct volley_prefix prefix_of(const uint8_t *octets, size_t at, size_t b
 	return p;
 }
 
-/* A tunnel of either family in turn; its outer source, where bit `wrong` is changed unless that is 128. */
+/* Tunnels of both families in turn. Bit `wrong` of the outer source is changed, unless it is
+ * 128. */
 static void expect_source(struct xdp_world *w, unsigned int i, size_t wrong, bool is_believed)
 {
 	size_t n = build(i % 2, 0), at = PKT_ETH_BYTES + (tunnels[i].ipv6 ? 8 : 12);
 	struct pkt_answer a;
 
 	if (tunnels[i].ipv6 && wrong == 7)
-		return; /* ::9, which is nobody's */
+		return; /* ::9, which no host has */
 	xdp_expect_answer(w, "plain", plain, n, VOLLEY_HIT_FULL, &expected, &a);
 	n = tunnel_wrap(frame, &tunnels[i], plain, n);
 	if (wrong < 128)
@@ -329,7 +333,8 @@ static void expect_source(struct xdp_world *w, unsigned int i, size_t wrong, boo
 		xdp_expect_unchanged(w, tunnels[i].name, frame, n, VOLLEY_PASS_TUNNEL_SOURCE);
 }
 
-/* Each length of a prefix, at each place of the list: the last bit in it is looked at, and none behind it. */
+/* Each length of a prefix, at each place of the list: its last bit is compared, and no bit behind
+ * it. */
 static void test_sources(void **state)
 {
 	static const uint8_t balancer4[4] = { 10, 0, 0, 9 }, balancer6[16] = { 1, [15] = 9 };
@@ -353,7 +358,7 @@ static void test_sources(void **state)
 			if (bits)
 				expect_source(w, i, bits - 1, false);
 			link->n_tunnel_sources = place ? place :
-							 1; /* it is behind the end but for 0 */
+							 1; /* behind the end, except with 0 */
 			expect_source(w, i, 128, !place);
 		}
 	}

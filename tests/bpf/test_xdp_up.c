@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages that the XDP program does not understand go up, unchanged, each with its reason; what
- * changes no answer is answered all the same. The cache holds an answer for the question, so a
- * message that were taken wrongly would be answered. (UP_MISS to UP_ORPHANED: test_xdp_cache.c;
+ * Messages that the XDP program does not understand go up unchanged, each with its reason; features
+ * that change no answer do not prevent an answer. The cache has an answer for the question, so a
+ * message that is wrongly accepted would be answered. (UP_MISS to UP_ORPHANED: test_xdp_cache.c;
  * UP_NO_ROOM: test_xdp_growth.c.)
  */
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static struct xdp_world *take(void **state)
 	return xdp_world_take_with(state, name);
 }
 
-/* The message in both families; reason is a hit or an up. */
+/* Sends the message over both families; reason is a hit or an up. */
 static void expect(struct xdp_world *w, const char *what, const void *message, size_t n, int reason)
 {
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
@@ -147,14 +147,14 @@ static void expect_cut(struct xdp_world *w, const char *what, size_t n, size_t b
 	    memcmp(result.frame, frame, bytes))
 		fail_msg("%zu octets, %s: action %d", n, what, result.action);
 	if (n >= PKT_DNS_HEADER && n < PKT_DNS_HEADER + 13 && result.reason == VOLLEY_UP_NAME)
-		return; /* where the frame ends too */
+		return; /* where the frame ends, too */
 	if (result.reason != reason)
 		fail_msg("%zu octets, %s: %s", n, what, xdp_reason_name(result.reason));
 }
 
 /*
- * Every prefix of a query: never taken for one, also when the frame holds the rest of it behind
- * what IP and UDP say is the end.
+ * No prefix of a query is accepted as a query, even if the frame has the rest behind the end by IP
+ * and UDP.
  */
 static void test_every_message_length(void **state)
 {
@@ -218,7 +218,7 @@ static void test_every_type_and_class(void **state)
 	}
 }
 
-/* All option codes: those of the mask go up, and only they. */
+/* All option codes: only those of the mask go up. */
 static void test_every_option(void **state)
 {
 	struct xdp_world *w = take(state);
@@ -237,7 +237,7 @@ static void test_every_option(void **state)
 	}
 }
 
-/* Padding options that make the query 480 to 530 octets long: up to 512 are taken. */
+/* Padding options that make the query 480 to 530 octets long: up to 512 are accepted. */
 static void test_long_queries(void **state)
 {
 	struct xdp_world *w = take(state);

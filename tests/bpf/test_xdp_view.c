@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For whom an entry is: its view, and the views that the longest prefix around the client may read. */
+/* The clients that may read an entry: its view must be one of those of the longest prefix with the
+ * client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static uint8_t frame[PKT_FRAME_MAX], dns[PKT_FRAME_MAX], name[PKT_NAME_MAX];
 static struct xdp_result result;
 static struct pkt_answer answer;
 
-/* The client's address as the map has it; IPv4 as v4-mapped IPv6. */
+/* The client's address as in the map; IPv4 as v4-mapped IPv6. */
 static void client_address(uint8_t address[16], const char *text)
 {
 	memset(address, 0, 10);
@@ -29,7 +30,7 @@ static void client_address(uint8_t address[16], const char *text)
 		assert_int_equal(inet_pton(AF_INET6, text, address), 1);
 }
 
-/* `bits` of IPv4 count from the first of its 32. */
+/* For IPv4, `bits` counts from the first of its 32. */
 static void allow(const struct xdp_world *w, const char *prefix, uint32_t bits, uint32_t views)
 {
 	struct volley_client client = { .prefix_bits = bits + (strchr(prefix, ':') ? 0 : 96) };
@@ -39,7 +40,7 @@ static void allow(const struct xdp_world *w, const char *prefix, uint32_t bits, 
 	assert_int_equal(bpf_map_update_elem(fd, &client, &views, BPF_ANY), 0);
 }
 
-/* A query for www.example from this client, with so many VLAN tags. */
+/* A query for www.example from this client, with n_tags VLAN tags. */
 static size_t ask_from(const char *client, unsigned int n_tags)
 {
 	struct pkt p = strchr(client, ':') ? pkt_ipv6 : pkt_ipv4;
@@ -72,7 +73,7 @@ static struct volley_entry *put(struct xdp_world *w, uint8_t view)
 	return xdp_world_put(w, &e);
 }
 
-/* An entry that is public is for clients of no view, too. */
+/* Clients without any view may read a public entry, too. */
 static void test_public(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -94,7 +95,7 @@ static void test_nobody(void **state)
 	expect(w, "2001:db8::1", false);
 }
 
-/* Each view has its bit; a view that is none has none. */
+/* Each view has its bit; a view that does not exist has none. */
 static void test_bits(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -127,7 +128,7 @@ static void test_lengths(void **state)
 	put(w, VOLLEY_VIEW_RECURSIVE);
 	for (uint32_t i = 0; i < 2; i++) {
 		uint32_t size = i ? 128 : 32,
-			 first = i ? 16 : 8; /* shorter ones would change the kind of address */
+			 first = i ? 16 : 8; /* a shorter one would change the kind of address */
 
 		for (uint32_t bits = first; bits <= size; bits++) {
 			uint8_t address[16];
@@ -174,7 +175,7 @@ static void test_longest(void **state)
 	expect(w, "2001:db8:0:2::1", true);
 }
 
-/* An IPv4 prefix holds no IPv6 client whose address has the same last octets. */
+/* An IPv4 prefix does not match an IPv6 client with the same last octets. */
 static void test_families(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -186,7 +187,7 @@ static void test_families(void **state)
 	expect(w, "64:ff9b::192.0.2.1", false);
 }
 
-/* All views of a question have one hash. The driver looks at the entry that it finds first. */
+/* All views of a question have one hash. The driver uses the first entry that it finds. */
 static void test_side_by_side(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -201,7 +202,7 @@ static void test_side_by_side(void **state)
 	expect(w, "198.51.100.1", true);
 }
 
-/* What is dead is not looked at with the client in mind, and a hit that is refused is none. */
+/* The client of an invalid entry is not checked, and an entry that is refused counts no hit. */
 static void test_before(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -216,7 +217,7 @@ static void test_before(void **state)
 	xdp_expect_unchanged(w, "stale", frame, n, VOLLEY_UP_STALE);
 }
 
-/* To queries that have EDNS to carry it. */
+/* Only to queries with EDNS. */
 static void test_extended_error(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * verify [--max N] OBJECT...: loads each program of a BPF object and prints what it costs: the
- * instructions that the verifier walked and its states at most, the size of the bytecode (after the
- * kernel's rewriting) and of the native code. Fails if a program does not load, then with the end of
- * the verifier's log, or if more than N instructions (100,000) were walked. Maps are made as
- * the object declares them and go away again.
+ * verify [--max N] OBJECT...: loads each program of a BPF object and prints its cost: the
+ * instructions that the verifier walked, its peak of states, the size of the bytecode (after the
+ * kernel's rewriting) and of the native code. Fails if a program does not load, and then prints the
+ * end of the verifier's log; also if more than N instructions (100,000) were walked. The object's
+ * maps exist only meanwhile.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include <linux/bpf.h>
 
 #define LOG_BYTES      (16u << 20)
-#define LOG_STEPS      1 /* BPF_LOG_LEVEL1 of the kernel: each instruction of the path that failed */
+#define LOG_STEPS      1 /* BPF_LOG_LEVEL1: each instruction of the path that failed */
 #define LOG_STATS      4 /* BPF_LOG_STATS: totals only */
 #define LOG_TAIL_BYTES 3000u
 
@@ -40,7 +40,8 @@ static int report(const char *path, struct bpf_program *prog)
 		perror("verify: bpf_obj_get_info_by_fd");
 		return -1;
 	}
-	printf("%-24s %-9s %6lu verified (max %lu), %4lu states, %5u instructions, %6u bytes native\n",
+	printf("%-24s %-9s %6lu verified (max %lu), %4lu states, %5u instructions, %6u bytes "
+	       "native\n",
 	       base ? base + 1 : path, bpf_program__name(prog), verified, max_verified,
 	       number_after("peak_states "), info.xlated_prog_len / 8, info.jited_prog_len);
 	if (!verified) {
@@ -54,7 +55,7 @@ static int report(const char *path, struct bpf_program *prog)
 	return 0;
 }
 
-/* Loads only the program of that name, which the object has. log_level: LOG_*. */
+/* Loads only the object's program of that name. log_level: LOG_*. */
 static int load(const char *path, const char *name, __u32 log_level)
 {
 	struct bpf_object *obj = bpf_object__open_file(path, NULL);

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is the records of a catalog, with what is usual in one told in an octet. What is read of it is
- * in order and found by its name; written as a catalog and read again it is the same; and from nothing to
- * it, and back, lead as many steps as it has members.
+ * The input is the records of a catalog, with one octet for each usual form. The members that are
+ * read are sorted and found by their names; written as a catalog and read again they are the same.
+ * The steps from an empty catalog to it, and back, are as many as its members.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static unsigned take_octet(struct input *in)
 	return at ? *at : 0;
 }
 
-/* --- A zone of it -------------------------------------------------------------------------------- */
+/* --- A zone of it ----------------------------------------------------------------------------- */
 
 static int put(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl, const uint8_t *rdata,
 	       uint16_t rdata_bytes)
@@ -55,7 +55,7 @@ static int put(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl, co
 	};
 	struct zone_error err;
 
-	(void)!zone_builder_add(user, &r, &err); /* without it, then */
+	(void)!zone_builder_add(user, &r, &err); /* if it fails, without the record */
 	return 0;
 }
 
@@ -71,7 +71,8 @@ static void append(struct owner *o, const void *bytes, size_t n)
 	o->n += (unsigned)n;
 }
 
-/* "version", "<label>.zones", "group.<label>.zones", "coo.<label>.zones", "<label>", "<label>.<label>.zones" */
+/* "version", "<label>.zones", "group.<label>.zones", "coo.<label>.zones", "<label>",
+ * "<label>.<label>.zones" */
 static void make_owner(struct owner *o, unsigned form, struct input *in)
 {
 	static const char *const first[] = { "\7version", NULL, "\5group", "\3coo" };
@@ -94,7 +95,8 @@ static void make_owner(struct owner *o, unsigned form, struct input *in)
 
 static const uint16_t types[] = { DNS_TYPE_PTR, DNS_TYPE_TXT, DNS_TYPE_A, DNS_TYPE_CNAME };
 
-/* An octet: form of the owner, type; then what the owner takes, and rdata behind its length. */
+/* One octet for the owner's form and the type; then the octets for the owner, and rdata after its
+ * length. */
 static void add_record(struct zone_builder *b, struct input *in)
 {
 	unsigned what = take_octet(in), n;
@@ -148,7 +150,7 @@ static struct zone *zone_from(const struct catalog *c)
 	MUST(!catalog_put_head(apex, 7, put, b));
 	for (size_t i = 0; i < c->n; i++)
 		if (catalog_put_member(apex, &c->members[i], put, b)) {
-			zone_builder_free(b); /* a name is too long with ours behind it */
+			zone_builder_free(b); /* a name with the origin is too long */
 			return NULL;
 		}
 	z = finish(b);
@@ -156,7 +158,7 @@ static struct zone *zone_from(const struct catalog *c)
 	return z;
 }
 
-/* --- What is read -------------------------------------------------------------------------------- */
+/* --- What is read ----------------------------------------------------------------------------- */
 
 static int count(void *user, enum catalog_change change, const struct catalog_member *before,
 		 const struct catalog_member *now)

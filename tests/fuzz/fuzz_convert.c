@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Arbitrary bytes as a message of upstream. The first octet says what was asked for: bit 0: DO; the
- * rest is the message, and its question the one that was asked. What comes out of it, put behind that
- * question and converted once more, is the same: so it can be read, nothing in it is off the chain, and
- * its TTLs are within their limits.
+ * Arbitrary bytes as a message from upstream. In the first octet, bit 0 is the query's DO; the rest
+ * is the message, and its question is the query's. The result, put behind that question and
+ * converted again, is the same. So it can be parsed, has only records of the alias chain, and its
+ * TTLs are within their limits.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@ static void check(const struct cache_answer *a)
 	}
 }
 
-/* Header and question of msg, the body of a. */
+/* Joins header and question of msg and the body of a. */
 static size_t put_together(uint8_t *out, const uint8_t *msg, const struct cache_answer *a)
 {
 	size_t at = DNS_HEADER_BYTES;

@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a program of edits: what they lead to must be what a zone built anew is. Programs are
- * short, since what a long one does some short one does as well.
+ * The input is a program of edits: their result must equal a zone that is built anew. Programs are
+ * short, since a short program finds each fault that a long one finds.
  */
 #include <stdint.h>
 #include <string.h>
 #include <sys/random.h>
 
-/* The model takes most of the time, and which way it went is nothing to a fuzzer. */
+/* The model takes most of the time, and its branches do not interest the fuzzer. */
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
 #endif
@@ -22,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* In place of libc's: a program takes the same way each time, hash tables included. */
+/* Replaces libc's: each run of an input takes the same path, also in hash tables. */
 ssize_t getrandom(void *buf, size_t n, unsigned int flags)
 {
 	(void)flags;

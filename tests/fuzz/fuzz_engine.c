@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Arbitrary bytes as a query to the engine, with two small zones, one of them signed, and a cache. Whatever comes, the reply
- * is none or a DNS message with the query's id, within the client's limit; over the query's own
- * buffer and over another it is the same.
+ * Arbitrary bytes as a query to the engine, with two small zones, one of them signed, and a cache.
+ * For any input there is no reply, or a DNS message with the query's id within the client's limit.
+ * In the query's own buffer and in another one the reply is the same.
  *
- * The first octet says how it is asked: bit 0: TCP, bit 1: a port with little room, bit 2: IPv6.
+ * The first octet is the way of the query: bit 0: TCP, bit 1: a port with little room, bit 2: IPv6.
  */
 #include "tests/unit/engine/world.h"
 
@@ -25,12 +25,25 @@ static const char zone[] =
 
 #define SIG(type) " RRSIG " type " 13 2 60 20380101000000 20260101000000 1 y. AAAA\n"
 
+/* clang-format off */
 static const char signed_zone[] =
 	"$TTL 60\n"
-	"@ SOA ns root 1 2 3 4 5\n@" SIG("SOA") "@ NS ns\n@" SIG(
-		"NS") "@ DNSKEY 257 3 13 AAAA\n"
-		      "@ NSEC a.y. NS SOA RRSIG NSEC DNSKEY\n@" SIG("NSEC") "a A 192.0.2.2\na" SIG("A") "a HTTPS 1 .\na NSEC b.y. A HTTPS RRSIG NSEC\na" SIG("NSEC") "b CNAME x.w\nb" SIG("CNAME") "b NSEC n.y. CNAME RRSIG NSEC\nb" SIG(
-			      "NSEC") "n DNAME w\nn" SIG("DNAME") "n NSEC s.y. DNAME RRSIG NSEC\nn" SIG("NSEC") "s NS ns.s\nns.s AAAA 2001:db8::1\ns NSEC *.w.y. NS RRSIG NSEC\ns" SIG("NSEC") "*.w A 192.0.2.3\n*.w" SIG("A") "*.w NSEC y. A RRSIG NSEC\n*.w" SIG("NSEC");
+	"@ SOA ns root 1 2 3 4 5\n@" SIG("SOA")
+	"@ NS ns\n@" SIG("NS")
+	"@ DNSKEY 257 3 13 AAAA\n"
+	"@ NSEC a.y. NS SOA RRSIG NSEC DNSKEY\n@" SIG("NSEC")
+	"a A 192.0.2.2\na" SIG("A")
+	"a HTTPS 1 .\n"
+	"a NSEC b.y. A HTTPS RRSIG NSEC\na" SIG("NSEC")
+	"b CNAME x.w\nb" SIG("CNAME")
+	"b NSEC n.y. CNAME RRSIG NSEC\nb" SIG("NSEC")
+	"n DNAME w\nn" SIG("DNAME")
+	"n NSEC s.y. DNAME RRSIG NSEC\nn" SIG("NSEC")
+	"s NS ns.s\nns.s AAAA 2001:db8::1\n"
+	"s NSEC *.w.y. NS RRSIG NSEC\ns" SIG("NSEC")
+	"*.w A 192.0.2.3\n*.w" SIG("A")
+	"*.w NSEC y. A RRSIG NSEC\n*.w" SIG("NSEC");
+/* clang-format on */
 
 static struct world world;
 

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an upstream sends to a forwarder: compared with a query for "example." A, read to its end, and
- * made an answer. What is behind the end must not matter, and what is an answer must still be one
- * when it was made ours.
+ * A message from an upstream to the forwarder: it is compared with a query for "example." A, read
+ * to its end, and made into an answer. Octets behind its end must not matter, and an answer must
+ * still be one after it was made ours.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which tunnels and the port of GUE, then a frame. What is taken off and apart lies within the frame; the
- * reply to it is a frame that is taken apart as well, back to front.
+ * The input is the allowed tunnels and the port of GUE, then a frame. All parts that the parser
+ * finds lie within the frame. The reply is a frame that parses, too, with source and destination
+ * swapped.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static void must(int holds)
 		abort();
 }
 
-/* `bytes` holds the query that f tells of; a reply of the same length is put over it. */
+/* `bytes` has the query of f; a reply of the same length overwrites it. */
 static void check_reply(const struct frame *f, uint8_t *bytes, uint32_t len)
 {
 	size_t n = f->family == AF_INET ? 4 : 16;
@@ -34,7 +35,7 @@ static void check_reply(const struct frame *f, uint8_t *bytes, uint32_t len)
 	sent = frame_reply(f, bytes, f->data_len);
 	must(sent <= len && sent == (uint32_t)f->data_off + f->data_len);
 	if (!f->local_port)
-		return; /* from port 0: nobody would take it */
+		return; /* a reply from port 0, which no client accepts */
 	must(!frame_parse(&back, bytes, sent));
 	must(back.data_off == f->data_off && back.data_len == f->data_len);
 	must(back.peer_port == f->local_port && back.local_port == f->peer_port);
@@ -53,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tunnels.kinds = data[0];
 	memcpy(&tunnels.gue_port, data + 1, sizeof(tunnels.gue_port));
 	len = (uint32_t)(size - CONTROL_BYTES);
-	bytes = malloc(len ? len : 1); /* to the byte, for the sanitizer */
+	bytes = malloc(len ? len : 1); /* exactly, for the sanitizer */
 	must(bytes != NULL);
 	memcpy(bytes, data + CONTROL_BYTES, len);
 	n = frame_decap(&tunnels, bytes, &len);

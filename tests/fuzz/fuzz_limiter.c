@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is limits and a sequence of answers; a model that counts each prefix in floating point, without a table, says
- * which of them are over a limit. Where the model is not sure, since a load is within rounding of the limit, the
- * limiter's word is taken. And no load in the table is ever above its limit.
+ * The input is limits and a sequence of answers. A model that counts each prefix in floating point,
+ * without a table, tells which answers are over a limit. If a load is so near the limit that
+ * rounding decides, the model follows the limiter. No load in the table ever exceeds its limit.
  *
- *	8 octets: answers (3), octets (3), slip, flags │ then 4 octets an answer: client, octets / 8, milliseconds (2)
+ *      8 octets: answers (3), octets (3), slip, flags
+ *      then 4 octets for each answer: client, octets / 8, milliseconds (2)
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,12 +25,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define N_CLIENTS  32
 #define START_MS   123456
 #define SWEEP_MS   20000
-#define SURE       1e-4 /* of a limit: nearer than that the model does not judge */
+#define SURE       1e-4 /* of a limit: the model does not judge nearer loads */
 
 static const int bits_v4[] = { 32, 24, 20, 18 }, bits_v6[] = { 128, 64, 56, 48, 32 };
 static const double weights_v4[] = { 1, 32, 256, 768 }, weights_v6[] = { 1, 2, 3, 4, 64 };
 
-/* Loads of a prefix, in limits. */
+/* The load of a prefix, in units of its limit. */
 struct model {
 	uint8_t address[16];
 	int is_ipv6, bits;
@@ -71,7 +72,7 @@ static struct model *find(const uint8_t address[16], int is_ipv6, int bits, uint
 	return m;
 }
 
-/* Clients meet in prefixes of every length. */
+/* Clients share prefixes of every length. */
 static uint8_t client_of(uint8_t number, uint8_t address[16])
 {
 	static const uint8_t ipv6[16] = { 0x20, 1, 0x0d, 0xb8 };
@@ -89,7 +90,7 @@ static uint8_t client_of(uint8_t number, uint8_t address[16])
 	return is_ipv6 ? AF_INET6 : AF_INET;
 }
 
-/* How full the fullest prefix would be; above 1 it is over. */
+/* The load of the fullest prefix with this answer; above 1 it is over its limit. */
 static double judge(const uint8_t address[16], int is_ipv6, double cost, uint32_t now_ms,
 		    struct model *out[RRL_PREFIXES])
 {
@@ -139,7 +140,7 @@ static int set_up(const uint8_t *data)
 	return config.answers || config.octets;
 }
 
-/* As control does, in time. */
+/* Sweeps the table in time, as control does. */
 static void sweep(const struct limiter *limiter, uint32_t now_ms)
 {
 	if (now_ms - swept_ms < SWEEP_MS)

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two names in wire form, one behind the other, and the whole input as a name's text. What is accepted
- * must come back the same through text, and the comparisons must agree with each other.
+ * The input is two names in wire form, one after the other; the whole input is also a name's text.
+ * An accepted name must be the same after a round trip through text, and the comparisons must agree
+ * with each other.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static void must(int holds)
 		abort();
 }
 
-/* To text and back gives the same octets. */
+/* A round trip through text gives the same octets. */
 static void round_trip(const uint8_t *name, size_t n_bytes)
 {
 	char text[NAME_TEXT_MAX];

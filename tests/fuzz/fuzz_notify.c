@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a message, taken for a NOTIFY, the reply to one, the reply to a SOA query, and for
- * something to reply to. A NOTIFY that is understood is built anew and says the same.
+ * The input is a message, read as a NOTIFY, as a reply to one, as a reply to a SOA query, and as a
+ * message to reply to. A NOTIFY that is understood, built anew, has the same content.
  */
 #include <stdint.h>
 #include <stdlib.h>

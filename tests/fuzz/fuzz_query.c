@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A client's message: parsed, and where it can be answered, answered with its own question and OPT.
- * The reply's question must parse to the same, and what lies behind the last record must not matter.
+ * The input is a client's message. If it parses, the reply has its question and OPT. The reply's
+ * question must parse to the same, and octets behind the last record must not matter.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,10 +40,10 @@ static void check_edns(const struct query_edns *e)
 	     (e->cookie_server_bytes >= 8 && e->cookie_server_bytes <= QUERY_COOKIE_SERVER_MAX));
 }
 
-/* More than this shows nothing new and only costs the fuzzer time. */
+/* A larger reply shows nothing new and only costs the fuzzer time. */
 #define REPLY_MAX 1400
 
-/* An answer in the size that the client takes, as a message. */
+/* Builds an answer message of the size that the client accepts. */
 static void answer(const struct query *q)
 {
 	static struct writer w;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a type, by its position in a list, and the text of its data. What is read passes the check, and both forms
- * in which it is printed are read back as the same octets.
+ * The input is a type, by its position in a list, and the text of its data. Data that is read
+ * passes the check, and both printed forms are read back as the same octets.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Behind these the rows of dns/rdtypes.h. */
+/* The rows of dns/rdtypes.h follow these. */
 static const uint16_t types[] = {
 	DNS_TYPE_A,  DNS_TYPE_AAAA,  DNS_TYPE_NS,   DNS_TYPE_MX,    DNS_TYPE_SRV,    DNS_TYPE_TXT,
 	DNS_TYPE_DS, DNS_TYPE_RRSIG, DNS_TYPE_NSEC, DNS_TYPE_NSEC3, DNS_TYPE_DNSKEY,

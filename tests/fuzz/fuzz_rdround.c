@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a type and record data in wire form. What the check takes is printed and read back as the same octets;
- * what it refuses is printed in the generic form, or not at all, without a read past its end.
+ * The input is a type and record data in wire form. Data that passes the check is printed and read
+ * back as the same octets. Data that fails it is printed in the generic form or not at all, without
+ * a read past its end.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	type = wire_load_be16(data);
 	n = (unsigned)size - 2;
-	rdata = malloc(n + 1); /* of its own, so that the sanitizer sees its end */
+	rdata = malloc(n + 1); /* a copy, so that the sanitizer knows its end */
 	MUST(rdata);
 	memcpy(rdata + 1, data + 2, n);
 	rdround_init();

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a list of damages to what lies in a store: octets of a value or a key that are others, values
- * that are cut or are something else, sums that are put right again. LMDB's pages stay whole (test_broken.c
- * has those). Whatever is there then is read, written to and forgotten: with an error or none, and what is
- * handed out is in its form.
+ * The input is a list of damages to the content of a store: changed octets of a value or a key,
+ * values that are cut or replaced, checksums that are made right again. LMDB's pages stay whole
+ * (test_broken.c damages those). Then the content is read, written and removed, with or without an
+ * error, and all data that is returned is well formed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 static struct store *store;
 static const uint8_t *const apexes[] = { (const uint8_t *)"\1a", (const uint8_t *)"\1b\1a" };
 
-/* --- What is damaged ----------------------------------------------------------------------------- */
+/* --- What is damaged -------------------------------------------------------------------------- */
 
 static void clean_up(void)
 {
@@ -37,7 +37,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	MUST(!tmpfolder_make(NULL));
 	MUST(!storing_try(&store, STORE_MAX_BYTES_MIN, why));
 	MUST(!mdb_env_set_flags(store->env, MDB_NOSYNC, 1));
-	storing_clear(); /* it is used by descriptor and mapping: nothing is left, however this ends */
+	/* used only by descriptor and mapping, so no file is left after any end */
+	storing_clear();
 	MUST(!tmpfolder_remove(NULL));
 	MUST(!atexit(clean_up));
 	return 0;
@@ -83,14 +84,14 @@ static void clear(void)
 	MUST(!mdb_txn_commit(txn));
 }
 
-/* --- Damages ------------------------------------------------------------------------------------- */
+/* --- Damages ---------------------------------------------------------------------------------- */
 
 enum { OTHER_OCTET, CUT, REPLACED, OTHER_KEY, N_DAMAGES };
 
-/* Five octets and, for REPLACED, what is to be there. */
+/* Five octets and, for REPLACED, the new value. */
 struct damage {
 	uint8_t db, entry, kind, octet;
-	bool has_sum; /* is put right again */
+	bool has_sum; /* is made right again */
 	uint16_t at;
 	const uint8_t *bytes;
 	size_t n_bytes;
@@ -196,7 +197,7 @@ static void damage(const uint8_t *data, size_t size)
 	MUST(!mdb_txn_commit(txn));
 }
 
-/* --- What is made of it -------------------------------------------------------------------------- */
+/* --- What is made of it ----------------------------------------------------------------------- */
 
 static void must_be_known(int err)
 {
@@ -259,7 +260,7 @@ static void read_all(const uint8_t *apex)
 	must_be_known(store_each_zone(store, check_zone, NULL));
 }
 
-/* Each in a batch of its own, which an error ends. */
+/* Each in its own batch, which an error ends. */
 static int write_one(struct store_batch *batch, const uint8_t *apex, unsigned what)
 {
 	struct store_zone zone = { .serial = 5, .file_serial = 3 };

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a message, taken for a request and for each message of a reply: no verdict is good, since
- * its maker does not know the key. And what is signed here holds, whatever the message: as a request, as
- * its reply, and in a stream.
+ * The input is a message, read as a request and as each message of a reply: it is never accepted,
+ * since the fuzzer does not know the key. A signature that is made here is accepted for any
+ * message: as a request, as its reply, and in a stream.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static size_t sign(struct tsig *t, uint8_t *buf, const uint8_t *data, size_t siz
 	return (size_t)n;
 }
 
-/* A message with a TSIG of its own gets a second one, which no one takes. */
+/* A message that has a TSIG gets a second one, which no verifier accepts. */
 static void sign_and_verify(const uint8_t *data, size_t size)
 {
 	static uint8_t buf[DNS_MESSAGE_MAX];

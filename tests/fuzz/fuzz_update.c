@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is one octet of choices and an UPDATE for a small zone. Where it is taken, the zone that comes
- * of it has its SOA and an NS at the apex, the serial number grew exactly where something changed, and
- * the change set between the two leads from the one to the other.
+ * The input is one octet of choices and an UPDATE for a small zone. If it is accepted, the new zone
+ * has its SOA and an NS at the apex, the serial number grew exactly if the content changed, and the
+ * change set leads from the old version to the new one.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void check_zone(const struct zone *to, bool changed, const struct update_
 		must(xfr_serial_newer(zone_serial(to), zone_serial(zone)));
 }
 
-/* The old version with the changes is the new one. */
+/* The old version with the changes equals the new one. */
 static void check_changes(struct zone *to, const struct changeset *changes)
 {
 	uint8_t a[ZONE_DIGEST_LEN], b[ZONE_DIGEST_LEN];

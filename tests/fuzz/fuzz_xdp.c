@@ -3,16 +3,17 @@
 /*
  * The whole XDP program, built natively (xdp/native.h), over any frame.
  *
- *   6 octets of control │ frame │ 13 octets of control of an answer that many names share (fuzz_xdp_shared.h), if it is one
+ *   6 octets of control │ frame │ 13 octets of control of a shared answer, if there is one
+ *                                 (fuzz_xdp_shared.h)
  *
- * Control says how much room there is around the frame, what is repaired in it (lengths, the
- * destination), and whether the cache holds an answer for its question, of what length, of which view,
- * with which TTLs, how old, and what is wrong with it, and how far a worker is behind. Then: nothing is
- * dropped but what no worker would come to; what is passed or handed up is unchanged; what is sent is a right answer (tests/lib/packet.h) with the entry's body,
- * aged; the counters balance; and nothing depends on what an earlier packet left in the program's room.
+ * Control chooses the room around the frame, its repairs (lengths, the destination), the cache's
+ * answer to its question (length, view, TTLs, age, damage), and how far a worker is behind. Then:
+ * only packets that no worker would reach are dropped; packets that pass or go up are unchanged;
+ * each answer is right (tests/lib/packet.h) and has the entry's aged body; the counters balance;
+ * and nothing depends on the content that an earlier packet left in the program's room.
  *
- * Tunnels are taken off. What is right for a frame in one is what is right for the frame that the worker
- * makes of it (port/frame.h), so the two are compared all the time.
+ * Tunnels are removed. The expectation for a frame in a tunnel is that for the frame that the
+ * worker makes of it (port/frame.h), so the two parsers are compared all the time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ static void *lookup(const void *map, const void *key); /* fuzz_xdp_shared.h */
 #include "engine/names.h"
 #include "zone/nsec3.h"
 
-#include "engine/block_table.h" /* behind the program, which has its own way to a table (xdp/block.h) */
+/* after the program, which accesses the table in its own way (xdp/block.h) */
+#include "engine/block_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -60,7 +62,7 @@ enum {
 	HAS_SOCKET = 0x80,
 };
 
-/* Of the sixth octet of control; the low bits are the age. */
+/* Bits of the sixth octet of control; the low bits are the age. */
 enum {
 	AGE_MASK = 0x1f,
 	CUT_TTL = 0x20, /* the last TTL does not end with the body */
@@ -73,7 +75,7 @@ enum {
 #define N_TTLS_MAX  63u
 #define REFRESH_S   10u
 #define N_CLIENTS   3u
-#define KIND_SHIFT  5 /* with NO_ENTRY, CUT_TTL and REFRESH say which shared answer there is */
+#define KIND_SHIFT  5 /* with NO_ENTRY, CUT_TTL and REFRESH choose the shared answer */
 #define KIND_MASK   3
 #define VIEW_BIT(v) (1u << (v))
 #define CLIENTS_MAP 6 /* in native_maps */
@@ -93,7 +95,7 @@ static struct volley_near near;
 static struct volley_rrl rrl;
 static struct volley_rrl_line loads[VOLLEY_RRL_LINES];
 static struct volley_blocked blocked;
-static uint8_t block_map; /* whose address is that of the map in volley_blocks */
+static uint8_t block_map; /* its address stands for the inner map of volley_blocks */
 static uint8_t block_chunks[(VOLLEY_BLOCK_HEAD + 1) * VOLLEY_BLOCK_CHUNK_BYTES]
 	__attribute__((aligned(64)));
 static __u32 sockets[VOLLEY_QUEUES];
@@ -130,7 +132,7 @@ static void must(int holds, const char *what)
 
 #include "tests/fuzz/fuzz_xdp_shared.h"
 
-/* The address of `p`, with this port: a service, or the end of tunnels. */
+/* Adds the address of `p` with this port, as a service or as an end of tunnels. */
 static void serve(const struct pkt *p, __be16 port, uint8_t mark)
 {
 	struct volley_service s = { .port = port, .family = mark | (p->ipv6 ? 6 : 4) };
@@ -144,16 +146,17 @@ static void serve(const struct pkt *p, __be16 port, uint8_t mark)
 	t->slots[slot % VOLLEY_SERVICE_SLOTS] = s;
 }
 
-/* Its keys; no names. */
+/* Sets the filter's keys; it has no names. */
 static void begin_filter(void)
 {
 	state.names.id = NAMES_ID;
 	state.names.n_lines = FILTER_LINES;
-	for (size_t i = 0; i < VOLLEY_NAME_BYTES; i++) /* the same each time; any do */
+	for (size_t i = 0; i < VOLLEY_NAME_BYTES; i++) /* any keys, the same in each run */
 		state.names.keys[i] = volley_hash_mix(i + 1);
 }
 
-/* Blocks of each kind, which are looked for with each query, and change nothing: they allow. */
+/* Adds blocks of each kind. Each query looks for them, but they allow it, so they change no
+ * result. */
 static void block_nothing(void)
 {
 	static struct volley_block_head secrets;
@@ -161,7 +164,7 @@ static void block_nothing(void)
 	static struct block_table table;
 	struct volley_block_key keys[4];
 
-	for (size_t i = 0; i < sizeof(secrets) / 8; i++) /* the same each time; any do */
+	for (size_t i = 0; i < sizeof(secrets) / 8; i++) /* any keys, the same in each run */
 		((uint64_t *)(void *)&secrets)[i] = volley_hash_mix(i + 1);
 	must(!block_table_init(&table, block_chunks, BLOCK_TABLE_MIN, &secrets), "no memory");
 	keys[0] = block_key_prefix(false, nobody, 32);
@@ -206,7 +209,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	block_nothing();
 	begin_filter();
 	native_now_ns = NOW_S * 1000000000ull;
-	native_jiffies = NOW_S; /* any but what fills a room */
+	native_jiffies = NOW_S; /* any value except the room's filler */
 	entry_set_up(&memory);
 	state.option_up_mask = 1u << 10 | 1u << 3 | 1u << 9;
 	state.options[0] = (struct volley_options){ .n_secrets = 2,
@@ -225,20 +228,20 @@ struct input {
 	uint8_t switches;
 	size_t head, tail; /* room */
 	uint16_t full_bytes, short_bytes;
-	struct volley_shared denial; /* with NO_ENTRY, */
-	struct shared_input shared;  /* or this, of a kind other than ROOT_DENIAL */
+	struct volley_shared denial; /* with NO_ENTRY */
+	struct shared_input shared;  /* or this, if the kind is not ROOT_DENIAL */
 	uint8_t view;
 	uint16_t n_ttls;
 	uint16_t ttls[N_TTLS_MAX];
 	uint8_t more;   /* AGE_MASK, CUT_TTL, ... */
-	uint8_t behind; /* of LIMIT; how many are on their way */
+	uint8_t behind; /* packets on their way, of LIMIT */
 	bool fib, is_routed;
 	size_t n;
 	uint8_t frame[FRAME_MAX];
 	size_t tunnel_bytes; /* 0: none */
 	size_t plain_n;
-	uint8_t plain[FRAME_MAX]; /* as the worker sees it */
-	/* what the repair has found, 0 if nothing */
+	uint8_t plain[FRAME_MAX]; /* the frame for the worker */
+	/* offsets that the repair has found; 0: none */
 	size_t ip_at, dns_at;
 };
 
@@ -274,7 +277,7 @@ static void unwrap(struct input *in)
 	memmove(in->plain, in->plain + in->tunnel_bytes, len);
 }
 
-/* A tunnel ends at our address, and what is in it asks our service. */
+/* Makes the tunnel end at our address and the inner packet ask our service. */
 static void repair_tunnel(struct input *in, size_t at, int outer6, int ipv6)
 {
 	const struct pkt *outer = outer6 ? &pkt_ipv6 : &pkt_ipv4, *p = ipv6 ? &pkt_ipv6 : &pkt_ipv4;
@@ -316,7 +319,7 @@ static uint32_t age_of_input(const struct input *in)
 	return (in->more & AGE_MASK) * AGE_UNIT_S;
 }
 
-/* TTLs all over the body. */
+/* Spreads TTLs over the body. */
 static void read_ttls(struct input *in, unsigned int wanted)
 {
 	uint16_t at = (uint16_t)(wanted & 1);
@@ -330,7 +333,7 @@ static void read_ttls(struct input *in, unsigned int wanted)
 		in->ttls[in->n_ttls - 1] = (uint16_t)(in->full_bytes - 1);
 }
 
-/* What the switches say, of what begins at `at`. */
+/* Makes the repairs that control asks for, from offset `at` on. */
 static void repair(struct input *in, size_t at)
 {
 	if (in->tunnel_bytes)
@@ -343,7 +346,7 @@ static void repair(struct input *in, size_t at)
 		repair_ip(in, at, 1);
 }
 
-/* The control of a shared answer, if there is any: its octets. */
+/* Reads the control of a shared answer, if there is one; returns its octets. */
 static size_t read_shared(struct input *in, const uint8_t *data, size_t size)
 {
 	uint8_t kind = in->more >> KIND_SHIFT & KIND_MASK;
@@ -389,13 +392,13 @@ static int input_read(struct input *in, const uint8_t *data, size_t size)
 	is_tunnel = in->tunnel_bytes;
 	repair(in, at);
 	unwrap(in);
-	if (!is_tunnel && in->tunnel_bytes) /* by its new lengths */
+	if (!is_tunnel && in->tunnel_bytes) /* with its new lengths */
 		repair(in, at);
 	unwrap(in);
 	return 1;
 }
 
-/* The cache: what this frame asks for, if its question can be read, under `q`. */
+/* Publishes an answer for the frame's question, if that can be read; the query is in `q`. */
 static void publish(const struct input *in, const struct query *q)
 {
 	const struct entry e = {
@@ -426,7 +429,7 @@ static void publish(const struct input *in, const struct query *q)
 		entry_write(&memory, &e, LOCATION, &next);
 }
 
-/* The body of a denial: the pattern, and in it pointers, as far as they have room. */
+/* The body of a denial: the pattern with pointers in it, if they have room. */
 static void denial_body(const struct input *in, uint8_t *body, unsigned int longer)
 {
 	for (size_t i = 0; i < in->full_bytes; i++)
@@ -436,7 +439,7 @@ static void denial_body(const struct input *in, uint8_t *body, unsigned int long
 			store_be16(body + in->denial.pointers[i], 0xc00c + longer);
 }
 
-/* In place of the entry that is asked for: the denial of the root, which every other name is below. */
+/* Publishes the denial of the root, which denies every name, in place of the question's entry. */
 static void publish_denial(const struct input *in, const struct entry *e)
 {
 	static uint8_t body[UINT8_MAX * 6 + sizeof(in->denial)];
@@ -452,7 +455,7 @@ static void publish_denial(const struct input *in, const struct entry *e)
 	shared_put(&denial, &location);
 }
 
-/* An answer that many names share. */
+/* Publishes a shared answer. */
 static void publish_shared(struct input *in, const struct query *q)
 {
 	const struct entry e = {
@@ -489,7 +492,7 @@ static enum query_verdict prepare(struct input *in, struct query *q)
 	};
 	native_fib = (struct bpf_fib_lookup){ .ifindex = IFINDEX };
 	native_fib_result = !in->is_routed;
-	if (in->n >= PKT_ETH_BYTES) /* so it stays as it is */
+	if (in->n >= PKT_ETH_BYTES) /* then nothing changes it */
 		memcpy(native_fib.dmac, in->frame + 6, sizeof(native_fib.dmac));
 	if (in->switches & OTHER_MAC)
 		memcpy(the_link.mac, pkt_ipv4.to_mac, sizeof(the_link.mac));
@@ -531,7 +534,7 @@ static enum volley_class class_of(int reason)
 	return classes[reason];
 }
 
-/* The pattern, and in it each whole TTL less the age. */
+/* The pattern, with each whole TTL reduced by the age. */
 static void expected_body(const struct input *in, uint8_t *body, size_t n)
 {
 	uint32_t age_s = age_of_input(in);
@@ -549,7 +552,7 @@ static void expected_body(const struct input *in, uint8_t *body, size_t n)
 	}
 }
 
-/* The views of who sent the frame, as client_pairs has them. */
+/* The views of the frame's source, from client_pairs. */
 static unsigned int views_of(const struct input *in)
 {
 	static const uint8_t v4[] = { 192, 0, 2 }, v6[] = { 0x20, 0x01, 0x0d, 0xb8 };
@@ -567,7 +570,7 @@ static unsigned int views_of(const struct input *in)
 							   VIEW_BIT(VOLLEY_VIEW_PRIVATE);
 }
 
-/* An answer that is asked for and expires soon is said once, in two runs. */
+/* An answer that is asked for and expires soon is reported once in two runs. */
 static void check_refresh(const struct input *in)
 {
 	struct volley_refresh record;
@@ -643,7 +646,7 @@ static void check_same(const struct input *in, const struct xdp_md *ctx)
 	must(!in->n || !memcmp((const void *)ctx->data, in->frame, in->n), "the frame changed");
 }
 
-/* What goes to the worker it can take apart, to the same message. */
+/* The worker can parse each frame that goes up, and finds the same message. */
 static void check_worker(const struct input *in)
 {
 	struct frame f;
@@ -654,9 +657,9 @@ static void check_worker(const struct input *in)
 	     "another message");
 }
 
-static struct volley_names_line before[ALL_LINES]; /* as each run begins and ends */
+static struct volley_names_line before[ALL_LINES]; /* at the beginning and end of each run */
 
-/* One run, in a room that is full of `filler`. The reason. */
+/* One run, in a room filled with `filler`. Returns the reason. */
 static int run(const struct input *in, uint8_t filler, struct xdp_md *ctx, uint8_t *room)
 {
 	static const int actions[] = { XDP_TX, XDP_PASS, XDP_PASS, XDP_DROP };
@@ -665,7 +668,7 @@ static int run(const struct input *in, uint8_t filler, struct xdp_md *ctx, uint8
 	memset(&cpu, filler, sizeof(cpu));
 	cpu.received = cpu.to_worker = 0;
 	cpu.fence = 0;
-	cpu.n_deniable = 0; /* it goes on from run to run: each VOLLEY_CHECK_EVERY'th goes up */
+	cpu.n_deniable = 0; /* it lasts from run to run: one in VOLLEY_CHECK_EVERY goes up */
 	memset(cpu.reasons, 0, sizeof(cpu.reasons));
 	memset(&shares, 0, sizeof(shares));
 	queues[0] = (struct volley_queue){ .limit = LIMIT, .handed = in->behind };

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For fuzz_xdp.c, which has the maps: a small filter of names, a region of intervals and an answer that many names share, of kind
- * WILDCARD or INTERVAL (xdp/shared.h). Each may be damaged. And what of them may be answered, said once more and more plainly than
- * the program does.
+ * For fuzz_xdp.c, which has the maps: a small filter of names, a region of intervals and a shared
+ * answer of kind WILDCARD or INTERVAL (xdp/shared.h). Each may be damaged. A second, simpler
+ * implementation tells which of them may answer.
  *
  *      root ─ an apex ─ up to three labels of the query's name are known ─ the next one is not
  *                       the last of these is a wildcard's parent, or not
@@ -22,10 +22,10 @@
 #define SHARED_BODY          (UINT8_MAX * 6)
 #define SHARED_NAME_MAX      (9 + 256)
 
-/* What is published where the query has no entry. */
+/* The answer that is published if the query has no entry of its own. */
 enum shared_kind { ROOT_DENIAL, WILDCARD, INTERVAL, INTERVAL_EXPANDED };
 
-/* Of the octets of control, in their order. */
+/* The octets of control, in their order. */
 enum {
 	FAR_WILD = 0x04,
 	STOPPED = 0x08,
@@ -52,15 +52,15 @@ struct shared_control {
 };
 
 /*
- * The last octet: what a writer adds while the program runs, and before which of its reads of the store. The answer is read last
- * but once.
+ * The last octet: the change that a writer makes while the program runs, and the read of the store
+ * before which it makes it. The answer is the last read but one.
  */
 enum late { NEVER, LATE_NAME, LATE_POINT, LATE_MARK, LATE_MASK = 3 };
 #define LATE_SHIFT  2
-#define LATE_REGION 0x10 /* and the region is replaced, if that is before the answer's read */
-#define ANSWER_READ 2u   /* of an interval */
+#define LATE_REGION 0x10 /* also replaces the region, if that is before the answer's read */
+#define ANSWER_READ 2u   /* the read of an interval's answer */
 
-/* Of one input. */
+/* The state of one input. */
 struct shared_input {
 	enum shared_kind kind;
 	struct shared_control control;
@@ -68,14 +68,14 @@ struct shared_input {
 	const uint8_t *encloser,
 		*unknown; /* in the question's folded name; unknown NULL: the name exists */
 	unsigned int encloser_bytes, key_bytes;
-	uint32_t region_at; /* as the zone's denial has it */
+	uint32_t region_at; /* the line that the zone's denial names */
 	uint64_t start;     /* of the key */
 	uint8_t body[SHARED_BODY + sizeof(struct volley_shared)];
 };
 
 static struct volley_names_line names_lines[ALL_LINES];
 
-/* --- Names ---------------------------------------------------------------------------------------- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 static void know(__u64 hash, enum volley_name_mark mark)
 {
@@ -93,7 +93,7 @@ static void know_marked(__u64 hash, enum volley_name_mark mark)
 	know(hash, mark);
 }
 
-/* The root, which is an apex, and no other name. */
+/* Adds the root, which is an apex, and no other name. */
 static void know_root(void)
 {
 	memset(names_lines, 0, sizeof(names_lines));
@@ -111,7 +111,8 @@ static unsigned int n_known(const struct shared_input *in)
 	return in->control.names & 3;
 }
 
-/* The root, and so many labels of the name, with the marks that control says. */
+/* Adds the root and the suffixes of `name` up to control's number of labels, with control's
+ * marks. */
 static void know_some(struct shared_input *in, const struct query *q)
 {
 	unsigned int n = name_n_labels(q->folded), known = n_known(in);
@@ -134,9 +135,9 @@ static void know_some(struct shared_input *in, const struct query *q)
 		know_marked(suffix_of(in->encloser), VOLLEY_NAME_WILD);
 }
 
-/* --- The region ----------------------------------------------------------------------------------- */
+/* --- The region ------------------------------------------------------------------------------- */
 
-/* The point of the name that is unknown. */
+/* The point of the unknown name. */
 static uint64_t point_of(const struct volley_intervals_head *head, const uint8_t *name)
 {
 	struct nsec3_params params = { .salt_bytes = (uint8_t)head->salt_bytes };
@@ -196,7 +197,7 @@ static void lay_region(const struct shared_input *in)
 			.words[i % VOLLEY_INTERVALS_WORDS] = word_of(c, point, i);
 }
 
-/* The leaf for the point, or NULL: it is no line. */
+/* The leaf of the point, or NULL: there is no such line. */
 static const struct volley_names_line *leaf_of(const struct volley_intervals_head *head,
 					       uint64_t point)
 {
@@ -215,7 +216,7 @@ static const struct volley_names_line *leaf_of(const struct volley_intervals_hea
 	return line < ALL_LINES ? &names_lines[line] : NULL;
 }
 
-/* The start of the interval that the unknown name lies in. False: no answer may be given. */
+/* The start of the unknown name's interval. False: no answer may be sent. */
 static bool find_start(const struct shared_input *in, uint64_t *start)
 {
 	const struct volley_intervals_head *head;
@@ -241,7 +242,7 @@ static bool find_start(const struct shared_input *in, uint64_t *start)
 	return true;
 }
 
-/* --- The answer ----------------------------------------------------------------------------------- */
+/* --- The answer ------------------------------------------------------------------------------- */
 
 static void shared_read(struct shared_input *in, const uint8_t *control, uint8_t kind)
 {
@@ -258,7 +259,7 @@ static void shared_read(struct shared_input *in, const uint8_t *control, uint8_t
 	in->region_at = c->at == UINT8_MAX ? UINT32_MAX : FILTER_LINES + c->at;
 }
 
-/* The name of its key: what stands before the base, and the base. */
+/* The name in its key: the prefix before the base, and the base. */
 static void shared_name(struct shared_input *in, uint8_t name[static SHARED_NAME_MAX])
 {
 	uint8_t *at = name;
@@ -277,7 +278,7 @@ static void shared_name(struct shared_input *in, uint8_t name[static SHARED_NAME
 	in->key_bytes = (unsigned int)(at - name) + in->encloser_bytes;
 }
 
-/* The pattern, and in it pointers, as far as they have room. */
+/* The pattern with pointers in it, if they have room. */
 static void shared_body(const struct shared_input *in, uint8_t *body, unsigned int n,
 			unsigned int longer)
 {
@@ -303,7 +304,7 @@ static void shared_put(const struct entry *e, uint32_t *location)
 	*location = next;
 }
 
-/* The denial of the root, which says where the intervals are. */
+/* Publishes the denial of the root, which names the region of intervals. */
 static void publish_anchor(const struct shared_input *in, struct entry e, uint32_t *location)
 {
 	const struct volley_shared shared = { .intervals_at = in->region_at,
@@ -321,7 +322,7 @@ static void publish_anchor(const struct shared_input *in, struct entry e, uint32
 	shared_put(&e, location);
 }
 
-/* `e` is as for a question for the root; its body has n octets. */
+/* `e` is the entry for a question for the root; its body has n octets. */
 static void shared_publish_all(struct shared_input *in, const struct query *q, struct entry e,
 			       uint16_t n, uint32_t location)
 {
@@ -355,7 +356,7 @@ static void shared_publish_all(struct shared_input *in, const struct query *q, s
 	shared_put(&e, &location);
 }
 
-/* --- While the program runs ------------------------------------------------------------------------- */
+/* --- While the program runs ------------------------------------------------------------------- */
 
 static const struct shared_input *running; /* NULL: nothing is added */
 static unsigned int n_reads;               /* of the store */
@@ -381,7 +382,7 @@ static void add_late(const struct shared_input *in)
 			what == LATE_MARK ? VOLLEY_INTERVALS_MARK : point_of(head, in->unknown);
 }
 
-/* bpf_map_lookup_elem() of the program. */
+/* The program's bpf_map_lookup_elem(). */
 static void *lookup(const void *map, const void *key)
 {
 	if (map == &volley_store && running && n_reads++ == late_at(running))
@@ -389,7 +390,7 @@ static void *lookup(const void *map, const void *key)
 	return native_lookup(map, key);
 }
 
-/* Whether the answer was read behind the change. */
+/* Whether the answer was read after the change. */
 static bool is_late(const struct shared_input *in)
 {
 	unsigned int answer_at = in->kind == WILDCARD ? 0 : ANSWER_READ;
@@ -400,7 +401,7 @@ static bool is_late(const struct shared_input *in)
 	       (in->kind != WILDCARD || (in->control.late & LATE_MASK) == LATE_NAME);
 }
 
-/* --- What may be answered ------------------------------------------------------------------------- */
+/* --- What may be answered --------------------------------------------------------------------- */
 
 static void check_intervals(const struct shared_input *in, const struct query *q)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a request (one octet of choices) and the stream that answers it, each message behind two
- * octets of length as over TCP. What the reader hands out must be what a zone or a journal takes:
+ * The input is a request (one octet of choices) and the stream that answers it, each message after
+ * two octets of length as over TCP. A zone or a journal must accept all that the reader returns:
  * owners in the zone, data of its type, change sets that chain.
  */
 #include <stdint.h>
@@ -51,7 +51,7 @@ static int on_record(void *user, const uint8_t *owner, unsigned int owner_bytes,
 	return 0;
 }
 
-/* A journal takes it as it is. */
+/* A journal accepts it unchanged. */
 static int on_changes(void *user, struct changeset *set)
 {
 	struct sink *s = user;

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input is a master file of example.com. What loads must hold together: every owner is found as
- * itself, every record is well formed, nodes stand in canonical order. What does not load must say
- * why.
+ * The input is a master file of example.com. A zone that loads must be consistent: a look-up of
+ * every owner finds it, every record is well formed, nodes are in canonical order. A failed load
+ * must give its reason.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void check_node(const struct zone *z, const struct zone_node *node, uint8
 	memcpy(before, owner, n);
 	name_fold(owner, owner, n);
 	zone_find(z, owner, n, DNS_TYPE_DS, &r);
-	/* The owner of an NSEC3 may be no name of the zone: RFC 5155 section 7.2.8. */
+	/* A query for the owner of an NSEC3 may find no name: RFC 5155 section 7.2.8. */
 	MUST(r.node == node || r.status == ZONE_DELEGATION ||
 	     zone_node_rrset(z, node, DNS_TYPE_NSEC3));
 	MUST((r.status == ZONE_DELEGATION) == zone_node_is_occluded(z, node));

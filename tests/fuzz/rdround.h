@@ -29,7 +29,7 @@ static inline void rdround_reads(uint16_t type, const char *text, const uint8_t 
 	MUST(rdround_text.len == n && !memcmp(rdround_text.rdata, rdata, n));
 }
 
-/* @rdata is well formed: what is printed of it, in either form, is it again. */
+/* @rdata is well formed: both printed forms must be read back as the same octets. */
 static inline void rdround(uint16_t type, const uint8_t *rdata, unsigned n)
 {
 	static char text[RDPRINT_TEXT_MAX + 1];

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The main of a fuzz target when there is no fuzzer: runs it over each file named, and each file
- * in each folder named, and first over the empty input. Each input lies in a block of exactly its
- * length, so that a sanitizer sees the first byte read beyond it.
+ * The main function of a fuzz target without a fuzzer: runs the target on the empty input, then on
+ * each file, and each file of each folder, in the arguments. Each input lies in a block of exactly
+ * its length, so a sanitizer sees the first read beyond it.
  */
 #include <dirent.h>
 #include <limits.h>

@@ -15,7 +15,7 @@ static const uint8_t *skip_name(const uint8_t *at, const uint8_t *end)
 	return at + (at < end && *at ? 2 : 1);
 }
 
-/* Is there a record of this type behind the question? */
+/* Whether the answer has a record of this type. */
 static bool has_type(const struct pkt_answer *a, uint16_t type)
 {
 	const uint8_t *at = a->body, *end = a->body + a->body_bytes;
@@ -28,7 +28,7 @@ static bool has_type(const struct pkt_answer *a, uint16_t type)
 	return false;
 }
 
-/* The kind without signatures; N_ANSWER_KINDS: none. The one with them is the next. */
+/* The kind without signatures; N_ANSWER_KINDS: none. The next kind is the same with signatures. */
 static enum answer_kind kind_of(const struct pkt_answer *a)
 {
 	uint16_t rcode = a->flags & 15;

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For cmocka: a table of blocks in the maps of a program that is loaded, and as an engine has it.
+ * For cmocka: a table of blocks, in the maps of a loaded program and for an engine.
  *
- * Whatever fails here fails the test.
+ * A failure here fails the test.
  */
 #ifndef VOLLEY_TESTS_LIB_BLOCKLAB_H
 #define VOLLEY_TESTS_LIB_BLOCKLAB_H
@@ -23,18 +23,19 @@ struct blocklab {
 	int fd;
 };
 
-/* An empty one for `cap` blocks, in place. */
+/* Puts an empty table for `cap` blocks into the maps. */
 void blocklab_open(struct blocklab *lab, const struct bpfmaps *maps, uint32_t cap);
 void blocklab_close(struct blocklab *lab);
 
-/* Adds a block "192.0.2.0/24", "name:example.", or "type:255", and tells the program. It holds until expires_s. */
+/* Adds a block "192.0.2.0/24", "name:example.", or "type:255", and tells the program. It holds
+ * until expires_s. */
 void blocklab_set(struct blocklab *lab, const char *what, uint32_t action, uint32_t expires_s,
 		  uint32_t list);
 void blocklab_remove(struct blocklab *lab, const char *what);
 
-/* Packets that it has met, in no list. */
+/* Packets that this block has matched; it is in no list. */
 uint64_t blocklab_met(const struct blocklab *lab, const char *what);
-/* Packets that this list has met in the driver. */
+/* Packets that this list has matched in the driver. */
 uint64_t blocklab_list_met(const struct blocklab *lab, uint32_t list);
 
 #endif

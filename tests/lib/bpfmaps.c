@@ -65,7 +65,7 @@ static int map_all(struct bpfmaps *maps)
 	return err;
 }
 
-/* Skeletons of libbpf 1.1 return the error in errno too. */
+/* Skeletons of libbpf 1.1 also return the error in errno. */
 static int load(struct volley_bpf *skel, const struct cache_sizes *sizes)
 {
 	int err = 0;

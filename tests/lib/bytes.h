@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Octets that are put together, piece by piece, of literals with zeros in them. */
+/* Builds octets piece by piece, from literals that may have zeros in them. */
 #ifndef VOLLEY_TESTS_LIB_BYTES_H
 #define VOLLEY_TESTS_LIB_BYTES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers that look random, from a seed that the test sets: what failed can be had again. */
+/* Pseudo-random numbers from a seed that the test sets, so a failure can be repeated. */
 #ifndef VOLLEY_TESTS_LIB_DRAW_H
 #define VOLLEY_TESTS_LIB_DRAW_H
 
@@ -8,7 +8,8 @@
 
 static uint64_t seed;
 
-/* A number from 0 to below - 1. The generator of Knuth's MMIX; its high bits are the better ones. */
+/* A number from 0 to below - 1. The generator of Knuth's MMIX; its high bits are the better
+ * ones. */
 static inline unsigned draw(unsigned below)
 {
 	seed = seed * 6364136223846793005u + 1442695040888963407u;

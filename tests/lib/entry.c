@@ -29,7 +29,8 @@ void entry_set_up(const struct cache_memory *memory)
 	__atomic_store_n(&state->magic, VOLLEY_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* The key word and the folded name; the number of words. All views of a question have one hash. */
+/* Makes the key word and the folded name, and returns the number of words. All views of a question
+ * have one hash. */
 static size_t make_key(uint64_t words[1 + VOLLEY_NAME_WORDS], const struct entry *e, uint8_t view)
 {
 	size_t n = pkt_name_bytes(e->name);
@@ -70,8 +71,8 @@ uint8_t entry_pattern(size_t i)
 }
 
 /*
- * As abi.h has it: of the octets as they lie in a message in which they begin at `offset`, the TTLs
- * as 0.
+ * The sum as defined in abi.h: of the octets in a message in which they begin at `offset`, with
+ * TTLs of 0.
  */
 static uint16_t sum_of(const struct entry *e, const uint8_t *body, size_t n, size_t offset)
 {

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Entries of the answer cache, written by hand into memory that follows xdp/abi.h: whole ones, and
- * such that cache_publish() would never write. Beside the hash (xdp/key.h) no code of the cache.
+ * Writes entries of the answer cache by hand, in the layout of xdp/abi.h: right ones, and ones that
+ * cache_publish() would never write. It shares only the hash (xdp/key.h) with the cache's code.
  *
- * Entries are laid end to end from the first segment on; the maker of the memory keeps the count.
+ * Entries lie end to end from the first segment on; the owner of the memory keeps the count.
  */
 #ifndef VOLLEY_TESTS_LIB_ENTRY_H
 #define VOLLEY_TESTS_LIB_ENTRY_H
@@ -18,9 +18,10 @@
 #define ENTRY_ZONE_SLOT 7u
 #define ENTRY_ZONE_GEN  3u
 
-/* What is asked, and what is answered. 0 means: type A (but of a kind: 0), class IN, ENTRY_ZONE_*, never expires. */
+/* A question and its answer. 0 means: type A (type 0 with a kind), class IN, ENTRY_ZONE_*, never
+ * expires. */
 struct entry {
-	const uint8_t *name; /* wire form, in any case; of a kind: as it stands in the key */
+	const uint8_t *name; /* wire form, in any case; with a kind: as in the key */
 	uint16_t qtype, qclass;
 	uint8_t key_flags, view, kind;
 	uint16_t flags; /* host order, as the counts; QR is set */
@@ -33,23 +34,23 @@ struct entry {
 	uint16_t n_ttls, refresh_s;
 };
 
-/* State for one million tests: magic, sizes, hash keys that are always the same, one zone. */
+/* Sets the state up: magic, sizes, hash keys that are always the same, one zone. */
 void entry_set_up(const struct cache_memory *memory);
 
 uint64_t entry_hash(const struct cache_memory *memory, const struct entry *e);
 
 /*
- * Writes an entry at `location` (0: where the store begins) and sets `*next` to where the next
- * goes. Returns the word that names it.
+ * Writes an entry at `location` (0: the beginning of the store) and sets `*next` to the next
+ * location. Returns its index word.
  */
 uint64_t entry_write(const struct cache_memory *memory, const struct entry *e, uint32_t location,
 		     uint32_t *next);
 
-/* The slot of the index: `second` of the two buckets of this hash. */
+/* A slot of the index, in the first or, with `second`, in the second bucket of this hash. */
 uint64_t *entry_slot(const struct cache_memory *memory, uint64_t hash, bool second,
 		     unsigned int slot);
 
-/* The octet at `i` of the body that is put where none is given. */
+/* Octet `i` of the body of an entry whose `body` is NULL. */
 uint8_t entry_pattern(size_t i);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What must hold also where cmocka cannot say so: in threads, children, tools. Ends the program. */
+/* An assertion for threads, children and tools, where cmocka's do not work. Ends the program. */
 #ifndef VOLLEY_TESTS_LIB_MUST_H
 #define VOLLEY_TESTS_LIB_MUST_H
 

@@ -82,7 +82,7 @@ int netlab_packet_socket(const char *device)
 	return -1;
 }
 
-/* Of an untagged frame. */
+/* Whether an untagged frame has UDP to this port. */
 static bool is_udp_to(const uint8_t *frame, size_t n, uint16_t port)
 {
 	size_t ip = 14, udp;

@@ -59,7 +59,8 @@ uint16_t pkt_checksum(const void *data, size_t n, uint32_t start)
 	return (uint16_t)~sum;
 }
 
-/* Of UDP header and payload with the pseudo header of RFC 768 or RFC 8200 section 8.1. */
+/* The checksum of UDP header and payload with the pseudo header of RFC 768 or RFC 8200 section
+ * 8.1. */
 static uint16_t udp_checksum(const uint8_t *udp, size_t n, const uint8_t *addresses,
 			     size_t address_bytes)
 {
@@ -89,7 +90,7 @@ static uint8_t *put_ethernet(uint8_t *at, const struct pkt *p)
 	return put16(at, p->ipv6 ? 0x86dd : 0x0800);
 }
 
-/* With marks in the fields that an answer must not copy. */
+/* Puts marks into the fields that an answer must not copy. */
 static uint8_t *put_ipv4(uint8_t *at, const struct pkt *p, size_t udp_bytes)
 {
 	uint8_t *start = at;
@@ -109,7 +110,7 @@ static uint8_t *put_ipv4(uint8_t *at, const struct pkt *p, size_t udp_bytes)
 
 static uint8_t *put_ipv6(uint8_t *at, const struct pkt *p, size_t udp_bytes)
 {
-	at = put16(at, 0x6b8a); /* traffic class and flow label that an answer has not */
+	at = put16(at, 0x6b8a); /* traffic class and flow label: an answer has others */
 	at = put16(at, 0xbcde);
 	at = put16(at, udp_bytes);
 	*at++ = PROTO_UDP;
@@ -207,7 +208,7 @@ size_t pkt_ask(uint8_t *dns, const struct pkt_ask *ask)
 	return (size_t)(at - dns);
 }
 
-/* How far in a frame both sides are read. */
+/* The positions up to which query and answer are read. */
 struct check {
 	const uint8_t *query, *answer; /* the frames */
 	size_t query_bytes, answer_bytes;
@@ -317,8 +318,8 @@ static const char *check_dns_header(struct check *c)
 static bool is_last_opt(const struct pkt_answer *a, size_t n)
 {
 	const uint8_t *opt = a->body + a->body_bytes - PKT_OPT_BYTES - n;
-	const bool is_badcookie = (a->flags & 15) ==
-				  (23 & 15); /* else it is YXRRSET, of no answer */
+	/* BADCOOKIE's low bits: no answer here is YXRRSET. */
+	const bool is_badcookie = (a->flags & 15) == (23 & 15);
 
 	return PKT_OPT_BYTES + n <= a->body_bytes && !memcmp(opt, "\0\0\x29", 3) && !opt[6] &&
 	       opt[5] == is_badcookie && get16(opt + 9) == n;
@@ -334,7 +335,8 @@ static const char *check_opt(struct check *c, const uint8_t *asked_opt)
 		return "no OPT for a query with one";
 	while (!is_last_opt(a, n))
 		if (PKT_OPT_BYTES + ++n > a->body_bytes)
-			return "no OPT at the end with rcode 0 or BADCOOKIE and version 0, or not of its length";
+			return "no OPT at the end with rcode 0 or BADCOOKIE and version 0, or not "
+			       "of its length";
 	a->body_bytes -= PKT_OPT_BYTES + n;
 	a->opt = a->body + a->body_bytes;
 	a->opt_options = n;

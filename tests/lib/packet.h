@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames with DNS in them: built, and the answer to one checked octet by octet. Written from the
- * RFCs and without a line of xdp/ or userspace/, so that a fault there is not shared here.
+ * Builds frames with DNS, and checks the answer to a frame octet by octet. It is written from the
+ * RFCs without a line of xdp/ or userspace/, so it does not share their faults.
  *
  * All numbers are in host order. Pure; any thread.
  */
@@ -43,7 +43,7 @@ struct pkt {
 	uint8_t from[16], to[16]; /* IPv4 in the first 4 */
 	uint16_t from_port, to_port;
 	bool no_udp_checksum;
-	size_t pad_to; /* zeros are put behind, up to a frame of so many octets */
+	size_t pad_to; /* zeros make the frame this long */
 };
 
 /* From the client of the lab to its server (scripts/lab.sh), port 40000 to 53. */
@@ -57,7 +57,7 @@ size_t pkt_build(uint8_t *frame, const struct pkt *p, const void *dns, size_t n)
 size_t pkt_ip_at(const struct pkt *p);
 size_t pkt_dns_at(const struct pkt *p);
 
-/* A query. What is 0 stays as a client would have it: id 0x1234, class IN, type A. */
+/* A query. 0 stands for the usual value: id 0x1234, class IN, type A. */
 struct pkt_ask {
 	const uint8_t *name; /* wire form */
 	uint16_t id, flags, qtype, qclass;
@@ -68,17 +68,18 @@ struct pkt_ask {
 	size_t n_options; /* octets */
 };
 
-/* Returns the length of the message. `dns` has room for 12 + 259 + 11 + n_options octets. */
+/* Builds a query. `dns` has room for 12 + 259 + 11 + n_options octets. Returns the message's
+ * length. */
 size_t pkt_ask(uint8_t *dns, const struct pkt_ask *ask);
 
 /* Wire form of a name like "www.example" (no escapes); its length with the root label. */
 size_t pkt_name(uint8_t *wire, const char *text);
 size_t pkt_name_bytes(const uint8_t *wire);
 
-/* RFC 1071, over octets one after the other, as a number in host order; 0 for a whole and sum. */
+/* The checksum of RFC 1071, in host order; 0 for octets that include their right checksum. */
 uint16_t pkt_checksum(const void *data, size_t n, uint32_t start);
 
-/* What an answer holds; pointers lie in the frame. */
+/* The parts of an answer; pointers point into the frame. */
 struct pkt_answer {
 	const uint8_t *dns;
 	size_t dns_bytes;
@@ -91,11 +92,11 @@ struct pkt_answer {
 };
 
 /*
- * Is `answer` what may leave for `query` (a whole frame that carries a query of one question)?
- * Addresses and ports swapped, tags as they came, header fields as Volley writes them, lengths that
- * end with the frame, checksums, and a DNS header and question that fit the query's, with an OPT at
- * the end if the query has one, no longer than the client takes (our maximum: max_udp). NULL: all
- * right; else what is wrong.
+ * Checks that `answer` is a right answer to `query`, a whole frame with a query of one question:
+ * addresses and ports are swapped, tags unchanged, header fields as Volley writes them, lengths end
+ * with the frame, and checksums are right. DNS header and question fit the query's, OPT is last if
+ * the query has one, and the message is no longer than the client accepts (our maximum: max_udp).
+ * NULL, or a text that says what is wrong.
  */
 const char *pkt_check_answer(const uint8_t *query, size_t query_bytes, const uint8_t *answer,
 			     size_t answer_bytes, size_t max_udp, struct pkt_answer *out);

@@ -15,7 +15,7 @@
 #define N_CUT   12u
 #define N_MX    12u
 
-/* A number below n is put in the place of %u. */
+/* %u stands for a number below n. */
 static const struct {
 	const char *format;
 	uint32_t n;
@@ -74,7 +74,7 @@ static const struct {
 	{ "n%u.elsewhere", 50, 2 },
 };
 
-/* Below each of the signed zones. Of %u and the wildcard beside it one NSEC denies both. */
+/* Names below each of the signed zones. One NSEC denies both %u and the wildcard beside it. */
 static const char *const signed_names[] = {
 	"",
 	"www.",
@@ -179,7 +179,7 @@ static void draw_signed(struct querygen *g, uint8_t *wire)
 	put_name(wire, signed_names[i], querygen_draw(g, 30), origin);
 }
 
-/* Of long and of many labels: they exist as far as x.x.(...).deep.gen.test (see the zone). */
+/* Names with long or many labels: they exist up to x.x.(...).deep.gen.test (see the zone). */
 static void draw_deep(struct querygen *g, uint8_t *wire)
 {
 	uint8_t apex[PKT_NAME_MAX];
@@ -234,7 +234,7 @@ static uint16_t draw_flags(struct querygen *g)
 				usual[querygen_draw(g, COUNT(usual))];
 }
 
-/* An option of a known code with a value that fits it, or any. */
+/* An option with a known code and a fitting value, or with any. */
 static size_t draw_option(struct querygen *g, uint8_t *to)
 {
 	static const struct {
@@ -273,7 +273,7 @@ static void draw_edns(struct querygen *g, struct pkt_ask *ask, uint8_t *options)
 		ask->n_options += draw_option(g, options + ask->n_options);
 }
 
-/* One of the ways in which messages are wrong. Returns the new length. */
+/* Damages the message in one of several ways. Returns the new length. */
 static size_t damage(struct querygen *g, uint8_t *dns, size_t n)
 {
 	static const uint8_t counts[] = { 5, 7, 9, 11 };

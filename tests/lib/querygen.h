@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queries without end, from a seed: most are what resolvers send, some are odd, some are broken.
- * They ask for names of zones/, the signed ones too, and of a zone that is generated, with chains of
- * CNAME, wildcards, delegations and RRsets of every size.
+ * An endless stream of queries from a seed: most are like those of resolvers, some are odd, some
+ * are malformed. They ask for names of zones/, with the signed ones, and of a generated zone with
+ * CNAME chains, wildcards, delegations and RRsets of every size.
  *
- * Names, types and sizes come from small sets, so that a question comes again; the bits of a header
- * and of an OPT, the case of letters, options, and damage are drawn for each query.
+ * Names, types and sizes come from small sets, so that questions repeat; the bits of header and
+ * OPT, the case of letters, options and damage are drawn for each query.
  */
 #ifndef VOLLEY_TESTS_LIB_QUERYGEN_H
 #define VOLLEY_TESTS_LIB_QUERYGEN_H
@@ -22,7 +22,7 @@
 
 struct querygen {
 	uint64_t state; /* any but 0 */
-	/* Makes a cookie of 24 octets, all drawn, one that somebody may have made; NULL: they stay. */
+	/* May replace the random octets of a cookie by a signed one; NULL: they stay. */
 	void (*sign_cookie)(struct querygen *g, uint8_t value[24]);
 };
 

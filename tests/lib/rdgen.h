@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random record data of any type, by its row in dns/rdtypes.h: well formed, of ordinary and of odd content, as rdata_check()
- * takes it. Set the seed of tests/lib/draw.h first.
+ * Random record data of any type, by its row in dns/rdtypes.h: well formed, with ordinary and odd
+ * content, accepted by rdata_check(). Set the seed of tests/lib/draw.h first.
  */
 #ifndef VOLLEY_TESTS_LIB_RDGEN_H
 #define VOLLEY_TESTS_LIB_RDGEN_H
@@ -279,7 +279,7 @@ static inline void rdgen_field(struct rdgen *g, enum rdata_field field)
 	}
 }
 
-/* Rdata of @row to @out, with room for RDGEN_MAX; its length. */
+/* Writes rdata of @row to @out, which has room for RDGEN_MAX octets; returns its length. */
 static inline unsigned rdgen(const struct rdata_type *row, uint8_t *out)
 {
 	for (;;) {
@@ -290,7 +290,7 @@ static inline unsigned rdgen(const struct rdata_type *row, uint8_t *out)
 			rdgen_field(&g, *field);
 		n = (unsigned)(g.out - out);
 		MUST(n <= RDGEN_MAX);
-		/* What follows the fields alone misses what the row says of sizes. */
+		/* The fields alone do not obey the sizes of the row. */
 		if (n > row->max)
 			n = row->max;
 		while (n < row->min)

@@ -30,7 +30,7 @@ const uint8_t sharedzone_apexes[N_SHAREDZONES][SHAREDZONE_APEX_BYTES] = { "\5wil
 									  "\5nsec1\4test",
 									  "\5nsec3\4test" };
 
-/* An owner of NSEC or NSEC3: its first label, and the point that its interval begins with. */
+/* An owner of NSEC or NSEC3: its first label, and the first point of its interval. */
 struct owner {
 	uint64_t point;
 	uint8_t label[1 + NSEC3_LABEL_CHARS];
@@ -47,7 +47,7 @@ struct making {
 	struct engine_data data;
 };
 
-/* --- Records ------------------------------------------------------------------------------------- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 static void put(struct zone_builder *b, const uint8_t *owner, uint16_t type, const uint8_t *rdata,
 		size_t n)
@@ -82,7 +82,7 @@ static void put_signature(struct zone_builder *b, const uint8_t *apex, const uin
 	put(b, owner, DNS_TYPE_RRSIG, rdata, sizeof(rdata));
 }
 
-/* SOA, NS, and of a signed zone their signatures. */
+/* Adds SOA and NS, and in a signed zone their signatures. */
 static void put_apex(struct zone_builder *b, const uint8_t *apex, bool is_signed)
 {
 	static const uint8_t ns[] = "\2ns\5bench\4test", nsec3param[] = { 1, 0, 0, 0, 0 };
@@ -102,7 +102,7 @@ static void put_apex(struct zone_builder *b, const uint8_t *apex, bool is_signed
 		put(b, apex, DNS_TYPE_NSEC3PARAM, nsec3param, sizeof(nsec3param));
 }
 
-/* The apex itself with an empty label. */
+/* Makes label.apex; an empty label gives the apex itself. */
 static void make_name(uint8_t *to, const uint8_t *label, const uint8_t *apex)
 {
 	unsigned int n = label[0] ? 1u + label[0] : 0;
@@ -111,7 +111,7 @@ static void make_name(uint8_t *to, const uint8_t *label, const uint8_t *apex)
 	memcpy(to + n, apex, SHAREDZONE_APEX_BYTES);
 }
 
-/* --- Chains -------------------------------------------------------------------------------------- */
+/* --- Chains ----------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -119,7 +119,7 @@ static int compare(const void *a, const void *b)
 		      sizeof(((const struct owner *)a)->label));
 }
 
-/* Of the hash whose digits, base32hex in lower case, are this label. */
+/* Decodes a label, the hash in base32hex of lower case. */
 static void hash_octets(uint8_t hash[HASH_BYTES], const uint8_t *label)
 {
 	uint64_t bits = 0;
@@ -155,7 +155,7 @@ static void make_owner(struct owner *owner, enum sharedzone which, const uint8_t
 	owner->point = word_of(octets);
 }
 
-/* A name has an address; the apex more. */
+/* Each name has an address; the apex has more records. */
 static void put_link(struct zone_builder *b, enum sharedzone which, const uint8_t *owner,
 		     const struct owner *next, bool is_apex)
 {
@@ -177,7 +177,8 @@ static void put_link(struct zone_builder *b, enum sharedzone which, const uint8_
 	put_signature(b, apex, owner, nsec3 ? DNS_TYPE_NSEC3 : DNS_TYPE_NSEC);
 }
 
-/* Of NSEC the apex is the first owner, with an empty label; of NSEC3 it is one among the others. */
+/* With NSEC the apex is the first owner, with an empty label; with NSEC3 it is one among the
+ * others. */
 static void put_chain(struct making *m, struct zone_builder *b, enum sharedzone which)
 {
 	const uint8_t *apex = sharedzone_apexes[which];
@@ -241,7 +242,7 @@ static void make_wild(struct making *m)
 	m->zones[SHAREDZONE_WILD] = finish(b);
 }
 
-/* --- Serving ------------------------------------------------------------------------------------- */
+/* --- Serving ---------------------------------------------------------------------------------- */
 
 static void prepare(struct making *m, enum sharedzone which)
 {
@@ -264,7 +265,7 @@ static void prepare(struct making *m, enum sharedzone which)
 	MUST((which == SHAREDZONE_WILD) == !intervals.id);
 }
 
-/* A query of type A with OPT, DO unless it is for the wildcard. */
+/* A query of type A with OPT, and with DO unless it is for the wildcard. */
 static void make_query(uint8_t message[MESSAGE_BYTES], enum sharedzone which, uint64_t label)
 {
 	uint8_t *at = message + DNS_HEADER_BYTES;
@@ -304,7 +305,7 @@ static int ask_each(struct making *m, uint64_t label)
 	return 0;
 }
 
-/* --- Intervals ----------------------------------------------------------------------------------- */
+/* --- Intervals -------------------------------------------------------------------------------- */
 
 static void interval_key(const struct making *m, struct cache_key *key, enum sharedzone which,
 			 uint64_t start)
@@ -322,7 +323,7 @@ static void interval_key(const struct making *m, struct cache_key *key, enum sha
 	cache_key_from(key, m->cache, &first, name);
 }
 
-/* The answer that the engine has published for the interval of this label. */
+/* Finds the answer that the engine has published for the interval of this label. */
 static int find_answer(const struct making *m, enum sharedzone which, uint64_t label,
 		       struct cache_answer *answer)
 {
@@ -344,7 +345,7 @@ static int find_answer(const struct making *m, enum sharedzone which, uint64_t l
 	return 0;
 }
 
-/* The same for all others. */
+/* Publishes the same answer for all other intervals. */
 static int publish_intervals(struct making *m, enum sharedzone which, uint64_t label)
 {
 	static uint8_t body[VOLLEY_UDP_MAX + sizeof(struct volley_shared)];
@@ -367,7 +368,7 @@ static int publish_intervals(struct making *m, enum sharedzone which, uint64_t l
 	return err;
 }
 
-/* --- All of it ----------------------------------------------------------------------------------- */
+/* --- All of it -------------------------------------------------------------------------------- */
 
 uint64_t sharedzones_cache_bytes(uint32_t n)
 {

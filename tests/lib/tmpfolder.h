@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For cmocka: a group of tests with a folder of its own, and the path of one file in it. Whether that
- * file is there is the tests' affair; whatever else they make there they remove.
+ * For cmocka: a folder for a group of tests, and the path of one file in it. The tests make that
+ * file; they remove any other file that they make there.
  */
 #ifndef VOLLEY_TESTS_LIB_TMPFOLDER_H
 #define VOLLEY_TESTS_LIB_TMPFOLDER_H
 
-/* As long as the group runs. The folder is of mode 0700. */
+/* Valid while the group runs. The folder has mode 0700. */
 extern char tmpfolder[];
 extern char tmpfolder_file[];
 

@@ -18,7 +18,7 @@ const struct tunnel tunnels[TUNNELS] = {
 };
 
 static const uint8_t balancer4[4] = { 10, 0, 0, 9 };
-static const uint8_t balancer6[16] = { 1, [15] = 9 }; /* 100::9, as Katran has it */
+static const uint8_t balancer6[16] = { 1, [15] = 9 }; /* 100::9, as in Katran */
 const uint8_t tunnel_end4[4] = { 198, 51, 100, 7 };
 const uint8_t tunnel_end6[16] = { 0x20, 1, 0x0d, 0xb8, [5] = 7, [15] = 7 };
 

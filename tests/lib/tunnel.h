@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames put into the tunnels of L4 balancers. Written from the RFCs and draft-ietf-intarea-gue, without a
- * line of xdp/ or userspace/, as packet.h is.
+ * Puts frames into the tunnels of L4 balancers. Like packet.h it is written from the RFCs and
+ * draft-ietf-intarea-gue without a line of xdp/ or userspace/.
  *
  * Pure; any thread.
  */
@@ -24,20 +24,20 @@ struct tunnel {
 	bool ipv6; /* outside */
 };
 
-/* Each kind in each outer family. */
+/* Each kind with each outer family. */
 #define TUNNELS 6
 extern const struct tunnel tunnels[TUNNELS];
 
-/* Where they end. */
+/* The addresses at which the tunnels end. */
 extern const uint8_t tunnel_end4[4], tunnel_end6[16];
 
 /*
- * The packet of a frame with any VLAN tags within the tunnel; `out` has room for TUNNEL_BYTES_MAX more.
- * What pads the frame stays. Returns the length.
+ * Puts the packet of a frame, with any VLAN tags, into the tunnel; `out` has room for
+ * TUNNEL_BYTES_MAX more octets. Padding stays. Returns the length.
  */
 size_t tunnel_wrap(uint8_t *out, const struct tunnel *t, const uint8_t *frame, size_t n);
 
-/* How many octets that puts before the packet's own IP header. */
+/* The octets that this adds before the packet's own IP header. */
 size_t tunnel_bytes(const struct tunnel *t);
 
 #endif

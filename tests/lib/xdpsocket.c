@@ -36,7 +36,7 @@ static void set_ring(int fd, int ring)
 	assert_int_equal(setsockopt(fd, SOL_XDP, ring, &cap, sizeof(cap)), 0);
 }
 
-/* The kernel keeps the memory as long as the socket is there. */
+/* The kernel keeps the memory until the socket is closed. */
 static void register_umem(int fd)
 {
 	void *umem =

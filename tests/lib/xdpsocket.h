@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An AF_XDP socket that receives nothing: on queue 0 of the loopback device, for test runs of the XDP
- * program, which come from there.
+ * An AF_XDP socket that receives nothing, on queue 0 of the loopback device, from which test runs
+ * of the XDP program come.
  */
 #ifndef VOLLEY_TESTS_LIB_XDPSOCKET_H
 #define VOLLEY_TESTS_LIB_XDPSOCKET_H
@@ -10,8 +10,9 @@
 #include "tests/lib/bpfmaps.h"
 
 /*
- * In a network namespace of its own, which this process enters; in the program's xsks_map. Whatever
- * fails, fails the test. The socket; some time after it is closed the kernel takes it out of the map.
+ * Opens it in a new network namespace, which this process enters, and puts it into the program's
+ * xsks_map. A failure fails the test. Returns the socket. Some time after it is closed the kernel
+ * removes it from the map.
  */
 int xdp_socket_open(const struct bpfmaps *maps);
 

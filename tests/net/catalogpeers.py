@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""knotd and named on the client's side with the catalog of a volleyd, or with one for it, and the text of
-catalogs."""
+"""knotd and named on the client's side of the lab, as consumers or producers of a catalog for
+volleyd; and the text of catalogs."""
 import signal
 
 from netlab import V4, write_zone

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A daemon's clocks in the hands of a test: what waits for minutes is tested in a moment."""
+"""A test controls a daemon's clocks, so that waits of minutes are tested in a moment."""
 import struct
 
 from netlab import ROOT, run, wait_for
@@ -27,12 +27,12 @@ class Clock:
             f.write(struct.pack("=q", number))
 
     def set(self, seconds):
-        """Somebody has set the wall clock: it is off by so much. What counts durations does not notice."""
+        """The wall clock was set: it is off by this much. Clocks for durations are not affected."""
         self.offset = seconds
         self._write(0, seconds)
 
     def leap(self, seconds):
-        """So much time has passed, by every clock; what was waited for so long is due. Returns None."""
+        """This much time passes, by every clock; waits of that length are over. Returns None."""
         self.leapt += seconds
         self._write(2, self.leapt)
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fixtures of the network tests. All need root, namespaces and XDP; without root they are skipped."""
+"""Fixtures of the network tests. All tests need root, namespaces and XDP; without root they are
+skipped."""
 import os
 
 import pytest
@@ -13,7 +14,7 @@ from primaries import Scene, missing
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item, call):
-    """Leaves each phase's report with the test, for those who clean up."""
+    """Stores each phase's report in the test, for fixtures that clean up."""
     report = (yield).get_result()
     setattr(item, f"report_{report.when}", report)
     if report.failed:

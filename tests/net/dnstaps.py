@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Collectors of dnstap for tests: fstrm_capture, and what reads its files. The decoder is made of the protobuf and Frame Streams
-specifications alone."""
+"""Collectors of dnstap for tests: fstrm_capture, and a decoder of its files. The decoder is written
+only from the specifications of protobuf and Frame Streams."""
 import dataclasses
 import ipaddress
 import pathlib
@@ -126,7 +126,7 @@ class Collector:
                                       stderr=subprocess.DEVNULL)
 
     def stop(self):
-        """What it has written is whole."""
+        """Ends it; its file is complete."""
         self.process.send_signal(signal.SIGINT)
         self.process.wait(10)
         return messages(pathlib.Path(self.path))

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small DNS for a volleyd that asks upstream, on addresses of the loopback of its namespace.
+"""A small DNS for a volleyd that asks upstream, on loopback addresses of its namespace.
 
     .  signed          10.53.0.1   nsd
     lab.  signed       10.53.0.2   nsd
     raw.  not signed   10.53.0.2   nsd
     leaves             10.53.0.3   nsd: zones of every kind that there is (ZONES)
-    SCRIPTED leaves    10.53.1.N   servers that a test scripts; where none does, nobody listens
+    SCRIPTED leaves    10.53.1.N   servers that a test scripts; without a script none listens
 
-Zones are made and signed once in a run of the tests (Zones), since that takes longer than all servers
-need to start (Tree). World is a lab with the tree, and volleyd in it.
+Zones are made and signed once in a run of the tests (Zones): that takes longer than the start of
+all servers (Tree). World is a lab with the tree and a volleyd.
 """
 import contextlib
 import itertools
@@ -277,7 +277,7 @@ class World:
         return self.daemon.start(recursion=self.recursion(**(keys or {})), **sections)
 
     def unbound(self):
-        """In place of volleyd: what the tree is like for a resolver that is known."""
+        """unbound in place of volleyd: shows the tree as a known resolver sees it."""
         zones = self.tree.zones
         (self.folder / "unbound.conf").write_text(f"""server:
   interface: {V4}
@@ -302,7 +302,7 @@ remote-control:
         wait_for("unbound", lambda: self.lab.is_answered(".", "SOA"), 10)
 
     def delv(self, name, kind):
-        """What a validating client that asks us says of an answer: its words, one for each part."""
+        """The verdict of a validating client that asks us: a word for each part of the answer."""
         key = re.search(r"DNSKEY\s+(\d+ \d+ \d+) (\S+)", self.tree.zones.anchor.read_text(encoding="ascii"))
         path = self.folder / "delv.conf"
         path.write_text(f'trust-anchors {{ . static-key {key[1]} "{key[2]}"; }};\n', encoding="ascii")
@@ -394,7 +394,7 @@ def receive(stream):
 
 
 def anyone():
-    """A context of TLS that trusts whoever it is."""
+    """A TLS context that trusts any server."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -432,7 +432,7 @@ def ttls(reply):
 
 
 def by(daemon, call):
-    """(Who answered, what CALL returns)."""
+    """(The source of the answer, the result of CALL)."""
     with Answered(daemon) as one:
         result = call()
     return one.by, result

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the network tests stand on: a lab of two namespaces, a daemon in it, and queries to it.
+"""The base of the network tests: a lab of two namespaces, a daemon in it, and queries to it.
 
-A socket belongs to the namespace in which it was made, so the tests make theirs by entering one for
-a moment, and then use them from here.
+A socket belongs to the namespace in which it was made. So a test enters a namespace for a moment to
+make a socket, and then uses it from outside.
 """
 import base64
 import collections
@@ -46,7 +46,7 @@ _numbers = itertools.count()
 
 
 def run(*command, check=True, timeout=30, **kwargs):
-    """A command's result, with its output as text; what it said is in the error."""
+    """A command's result, with its output as text; an error contains the output."""
     result = subprocess.run([str(word) for word in command], env=ENV, text=True, timeout=timeout,
                             capture_output=True, check=False, **kwargs)
     assert not check or result.returncode == 0, \
@@ -319,7 +319,7 @@ class Daemon:
         return self.wait_ready()
 
     def run_failing(self, *options):
-        """Starts it, waits for its end, and returns (status, what it said)."""
+        """Starts it, waits for its end, and returns (status, output)."""
         seen = len(self.log())
         self.spawn(*options)
         status = self.process.wait(30)
@@ -413,7 +413,7 @@ class Daemon:
         return status
 
     def clean_up(self):
-        """Whatever state it is in; True if it ended as it should."""
+        """Ends it in any state; True if it ended as it should."""
         if not self.process:
             return True
         self.process.send_signal(signal.SIGCONT)
@@ -427,7 +427,8 @@ class Daemon:
 
 
 class Answered:
-    """Who answered what is asked in a `with`: a Counter-like dict of differences, in .by."""
+    """Counts the sources of the answers to queries in a `with`: a Counter-like dict of differences,
+    in .by."""
 
     def __init__(self, daemon):
         self.daemon, self.by = daemon, {}
@@ -458,7 +459,7 @@ def in_driver(lab, daemon, questions):
 
 
 def everywhere(lab, name, kind="A"):
-    """The answer over each way, each asked twice: what is put into the cache is asked for, too."""
+    """The answer over each way. Each is asked twice, so that cached answers are asked for, too."""
     query = dns.message.make_query(name, kind)
     return [ask(query, where) for where in (V4, V6) for ask in (lab.udp, lab.tcp, lab.udp, lab.tcp)]
 

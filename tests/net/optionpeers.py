@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyd and unbound beside each other, over one tree of zones (dnstree), each with the same options.
+"""Compares volleyd and unbound with the same options over one tree of zones (dnstree).
 
-A row of a table has the keys of volleyd, the lines of unbound.conf for the same, and what both have to answer.
+A row of a table has the keys of volleyd, the same settings as lines of unbound.conf, and the
+answers that both must give.
 """
 import socket
 import time

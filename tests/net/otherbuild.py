@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A volleyd of another build, as an upgrade finds it: copies of ours with another XDP program, or another ABI.
+"""A volleyd of another build, for upgrades: copies of ours with another XDP program, or with
+another ABI.
 
-The object of the XDP program lies in volleyd as it is on disk, so it is changed there.
+The file of volleyd contains the object of the XDP program unchanged, so the copy is changed there.
 """
 import os
 import re

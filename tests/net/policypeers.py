@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""named and unbound with the same block lists, beside volleyd: on its address, other ports, behind the same upstream."""
+"""named and unbound with the same block lists as volleyd, on its address and other ports, with the
+same upstream."""
 import contextlib
 import shutil
 

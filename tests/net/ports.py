@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ports that a query may come in by, for tests that have to hold on each of them."""
+"""The ports by which a query may come in, for tests that must hold on each of them."""
 import pytest
 
 from netlab import BIN, iface, run

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Primaries in a namespace of their own: knotd, nsd and named, each with a zone that can be changed, and
-a scripted one that does what it should not. And the secondary that asks them: tests/net/transferin.c.
+"""Primaries in their own namespace: knotd, nsd and named, each with a zone that a test can change,
+and a scripted one that breaks the rules. The secondary that asks them is tests/net/transferin.c.
 """
 import base64
 import contextlib
@@ -62,7 +62,7 @@ class Primary:
         wait_for(f"{self.kind} answers", self.serial, 30)
 
     def serial(self):
-        """What it answers with; 0: it does not."""
+        """The serial number that it answers with; 0: it does not answer."""
         assert self.process.poll() is None, (self.folder / "log").read_text(encoding="utf-8")
         with self.netns.socket(socket.SOCK_DGRAM, family_of(self.address)) as sock:
             sock.settimeout(0.2)
@@ -326,7 +326,7 @@ def wire(message):
 
 
 class Mood:
-    """What it does at the moment; it can be changed while it runs."""
+    """Its present behaviour; a test can change it while the server runs."""
 
     def __init__(self, scene, address, serial=1, **times):
         self.serial, self.times, self.tcp, self.udp = serial, times, None, None

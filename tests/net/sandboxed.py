@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""sandboxed.py UNIT COMMAND [ARG...]: the command with the system calls and address families that a unit file allows.
+"""sandboxed.py UNIT COMMAND [ARG...]: runs the command with only the system calls and address
+families that a unit file allows.
 
-By libseccomp, which systemd itself stands on. What the unit refuses ends the process by SIGSYS, where systemd says
-EPERM: so a test sees also what would be borne in silence.
+It uses libseccomp, as systemd does. A call that the unit refuses ends the process by SIGSYS, while
+systemd returns EPERM: so a test also finds calls whose failure the process would ignore.
 """
 import ctypes
 import os

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Upstreams that are scripted, and the forwarder (userspace/resolver/forward.h) in front of them: a module of tests
-takes the fixtures make_netns, make_upstream and make_resolve as its own."""
+"""Scripted upstreams, and the forwarder (userspace/resolver/forward.h) in front of them. A module
+of tests imports the fixtures make_netns, make_upstream and make_resolve."""
 import contextlib
 import functools
 import os

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shared answers in the cache of a running volleyd (xdp/shared.h): found in the map that holds them, and damaged there."""
+"""Finds shared answers in the cache of a running volleyd (xdp/shared.h), and damages them in their
+map."""
 import ctypes
 import mmap
 import os
@@ -40,8 +41,8 @@ def filter_id(maps):
 
 def bodies(store, number, kind, zone):
     """
-    (begin, end) of the answer in each entry of this kind, of the filter with this number, whose name ends with the wire form
-    of `zone`; dead entries, too.
+    (begin, end) of the answer in each entry of this kind, with this filter's id, whose name ends
+    with the wire form of `zone`; also in invalid entries.
     """
     tail = struct.pack(">H", number & 0xffff), bytes([KINDS[kind] | number >> 16 << 2])
     pattern = b".." + re.escape(tail[0]) + b"..(.)" + re.escape(tail[1])

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which thread runs where: workers have their processors, all others the rest where there is any."""
+"""The processors of threads: workers have their own, all other threads use the rest, if there is
+one."""
 import contextlib
 import os
 

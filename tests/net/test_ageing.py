@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Answers from upstream age: alike in the driver, in the worker and over TCP, to the second."""
+"""Answers from upstream age in the same way in the driver, in the worker and over TCP, to the
+second."""
 import threading
 import time
 import zlib
@@ -65,7 +66,7 @@ def coarse():
 
 
 def within_a_second(asks):
-    """(The coarse second, what each of ASKS returned in it)."""
+    """(The coarse second, the result of each of ASKS in it)."""
     for _ in range(20):
         second = coarse()
         replies = [one() for one in asks]
@@ -75,7 +76,8 @@ def within_a_second(asks):
 
 
 def ways(world, name, kind="A"):
-    """By the driver over IPv4 and IPv6; by the worker, whom EXPIRE needs; over TCP."""
+    """By the driver over IPv4 and IPv6; by the worker, which a query with EXPIRE reaches; over
+    TCP."""
     return [lambda: ask(world.lab, query(name, kind, do=True)),
             lambda: ask(world.lab, query(name, kind, do=True), V6),
             lambda: ask(world.lab, query(name, kind, do=True, options=[EXPIRE])),
@@ -83,7 +85,7 @@ def ways(world, name, kind="A"):
 
 
 class Aged:
-    """A question whose answer is looked at once a second."""
+    """A question whose answer is checked once a second."""
 
     def __init__(self, world, label, kind="A"):
         self.world, self.name, self.kind = world, f"{label}.aging.lab.", kind
@@ -176,7 +178,7 @@ def test_denials_live_as_long_as_the_soa_says(world):
 
 
 def test_letters_and_sizes_have_one_age(world):
-    """Who writes the name otherwise, or takes less, reads the same entry."""
+    """A query with other letters' case, or with a smaller size, gets the same entry."""
     ask(world.lab, query("Single-a.aging.lab.", edns=False))
     asks = [lambda w=w: ask(world.lab, query(w, edns=False)) for w in
             ("single-a.aging.lab.", "SINGLE-A.AGING.lab.", "sInGlE-a.AgInG.LaB.")]

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The main job: who answers what, over every way in."""
+"""The main job: driver, worker, kernel sockets and TCP answer the queries that they should, over
+every way in."""
 import socket
 import struct
 
@@ -356,7 +357,7 @@ def test_more_addresses_than_the_driver_can_know(lab, daemon):
 
 
 def test_fewer_queues_than_there_are(make_lab, make_daemon):
-    """What arrives on another queue goes to the kernel's sockets."""
+    """Packets on other queues go to the kernel's sockets."""
     wide = make_lab(queues=2)
     daemon = make_daemon("wide", wide)
     daemon.start(interfaces=[iface(queues=1)])

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Anycast: two Volley hosts behind a router, with BIRD and scripts/anycast-health as docs/fleet.md has them.
+Anycast: two Volley hosts behind a router, with BIRD and scripts/anycast-health as docs/fleet.md
+describes.
 
-    client ── router ══ a, b        the router shares queries between those that announce (ECMP)
+    client ── router ══ a, b        the router shares queries between announcing hosts (ECMP)
 
-A client asks all the time. What it loses, and when, is what is tested.
+A client asks all the time. The tests check how many queries it loses, and when.
 """
 import collections
 import contextlib
@@ -207,7 +208,7 @@ class Fleet:
             BIN / "xdp_pass.bpf.o", "sec", "xdp")
 
     def add_primary(self, address):
-        """One more host behind the router, which nobody announces."""
+        """One more host behind the router, whose address is not announced."""
         router = self.namespaces()[1]
         (self.folder / "p").mkdir()
         self.primary = Daemon(types.SimpleNamespace(name=f"{self.name}p"), self.folder / "p")
@@ -317,7 +318,7 @@ class Asker:
                 if at >= since and n not in self.answered and not (only4 and n % 2)]
 
     def sites(self, since=0.0, until=1e18):
-        """Who answered what was asked in that time."""
+        """The hosts that answered queries in that time."""
         return {self.answered[n][1] for n, at in enumerate(self.sent) if since <= at < until and n in self.answered}
 
     def ask_more(self, n):
@@ -358,7 +359,8 @@ def quick_fleet(tmp_path):
 
 
 def test_drained_and_upgraded_without_a_lost_query(fleet):
-    """Both answer. Each in turn is drained, stopped, started and brought back: nobody notices."""
+    """Both answer. Each in turn is drained, stopped, started and brought back, and no query is
+    lost."""
     with Asker(fleet) as asker:
         asker.ask_more(100)
         for host, other in (fleet.hosts, fleet.hosts[::-1]):
@@ -512,7 +514,7 @@ def configure(daemon, what, addresses=None):
 
 
 def serials(fleet, name, *addresses):
-    """What each answers, asked by its own address; None: nothing good."""
+    """The serial number that each host answers with at its own address; None: no good answer."""
     found = []
     with inside_netns(fleet.namespaces()[0]), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.settimeout(0.5)

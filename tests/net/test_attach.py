@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The program is attached whatever refuses it on the way: libxdp's dispatcher, the driver, the verifier, an
-older kernel. What is tried next, and what is said. tests/net/preload/otherkernel.c refuses.
+The program is attached even if libxdp's dispatcher, the driver, the verifier or an older kernel
+refuses it: the tests check the next attempt and the message. tests/net/preload/otherkernel.c
+refuses.
 """
 import errno
 import os
@@ -52,7 +53,7 @@ def test_without_epoll_pwait2(lab, daemon, start, xdp):
 
 @pytest.mark.parametrize("refusal", ["EINVAL", "EPERM", "EACCES", "E2BIG", "ENOENT", "EBUSY", "EEXIST"])
 def test_dispatcher_is_refused(lab, daemon, start, refusal):
-    """By whatever: the program is attached natively without it."""
+    """For any reason: the program is attached natively without it."""
     start(interfaces=[iface(xdp="auto")], DISPATCHER_SAYS=getattr(errno, refusal))
     seen = daemon.interface()
     assert (seen["state"], seen["origin"], seen["xdp"]) == ("up", "loaded", "native")
@@ -66,7 +67,8 @@ def test_dispatcher_is_refused(lab, daemon, start, refusal):
 
 @pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
 def test_life_without_dispatcher(lab, daemon, start, dispatcher):
-    """Detached, attached, resized, killed, adopted, taken off by somebody: for both ways of attaching."""
+    """Detached, attached, resized, killed, adopted, removed by another program: for both ways of
+    attaching."""
     def again(**words):
         return start(interfaces=[iface(xdp="auto")], DISPATCHER_SAYS=dispatcher, **words)
     again()
@@ -207,7 +209,7 @@ def test_helper_that_the_kernel_lacks(lab, daemon, start, helper, words):
 
 
 def test_foreign_program_without_dispatcher(lab, daemon, start):
-    """What occupies the interface stays."""
+    """The program that occupies the interface stays."""
     lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o",
              "sec", "xdp")
     found = program(lab)

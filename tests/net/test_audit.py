@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the log tells of those who ask for zones, change them, and command volleyd: as text and as JSON, and how much of it."""
+"""The audit log of clients that ask for zones, change them or command volleyd: as text and as JSON,
+and its bounds."""
 import json
 import os
 import re
@@ -167,7 +168,7 @@ def test_start_signals_and_end(daemon, form):
 
 
 def test_each_line_is_an_object(lab, daemon):
-    """What is no event, too."""
+    """Also lines that are not events."""
     daemon.start(log={"format": "json"})
     lab.ask()
     daemon.ctl("zone", "reload")

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is wrong is said in a sentence: a status that is not 0, or a degraded mode that is named."""
+"""Each fault gives a message in a sentence and a status that is not 0, or a degraded mode with a
+name."""
 import contextlib
 import socket
 import time

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the benchmarks' generator counts is what came, and a run of `peers` is not mixed with another."""
+"""The benchmarks' generator counts exactly the replies that came, and a run of `peers` is not mixed
+with another."""
 import bisect
 import collections
 import json
@@ -226,7 +227,7 @@ def test_clean_is_the_highest_rate_without_loss():
 
 
 class Disturbed:
-    """A server whose answers a second are given in turn, the last one for ever."""
+    """A server with these rates of answers, one after the other; the last one stays."""
 
     name, echo = "any", True
     generator = types.SimpleNamespace(can=())

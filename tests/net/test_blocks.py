@@ -229,7 +229,8 @@ def test_a_list_that_is_missing(lab, daemon, tmp_path):
 
 
 def test_many_by_commands(lab, daemon, tmp_path):
-    """The table grows in use; what was blocked stays blocked, and what a command hides of a list comes back."""
+    """The table grows in use; blocks stay in force, and a list's block that a command hid comes
+    back."""
     path = tmp_path / "list"
     path.write_text("example.net\n")
     daemon.start(policy={"block": [{"file": str(path), "action": "refuse"}]})

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl capture: what driver and workers answer, as a pcap file with right checksums; filters, bounds, losses."""
+"""volleyctl capture: answers of driver and workers as a pcap file with right checksums; filters,
+bounds, losses."""
 import json
 import os
 import re

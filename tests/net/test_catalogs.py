@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Catalog zones (RFC 9432): zones that come and go by a list, from knotd and named and for them."""
+"""Catalog zones (RFC 9432): a catalog adds and removes zones, from knotd and named and for them."""
 import json
 import signal
 import subprocess
@@ -198,7 +198,8 @@ def test_member_whose_file_does_not_load(lab, daemon, consumer, tmp_path):
 
 
 def test_member_that_goes_while_it_is_read(lab, daemon, consumer, tmp_path):
-    """Its load waits for a file; somebody waits for the load, and a configuration comes meanwhile."""
+    """Its load waits for a file, a command waits for the load, and a configuration comes
+    meanwhile."""
     go = tmp_path / "go"
     config = json.loads(daemon.path.read_text())
     config["templates"].append({

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The configuration at run time: shown, compared with a file, replaced by it; and never a secret of it."""
+"""The configuration at run time: it is shown, compared with a file, replaced by it; secrets are
+never shown."""
 import json
 import os
 import pathlib
@@ -56,7 +57,8 @@ def test_show(lab, daemon):
 
 
 def test_what_is_shown_is_what_was_read(lab, daemon):
-    """Not the file of now. What needs a new start is told; and the output is a configuration."""
+    """Not the present file. Settings that need a restart are named; and the output is a
+    configuration."""
     daemon.start()
     text = daemon.ctl("config", "show").stdout
     daemon.configure(server={"workers": 3})
@@ -276,7 +278,8 @@ def test_apply_behind_a_symbolic_link(lab, daemon, tmp_path):
 
 
 def test_include(lab, daemon, tmp_path):
-    """Checked, started, reloaded, shown and compared as one; what is wrong is told with the file that has it."""
+    """Checked, started, reloaded, shown and compared as one configuration; a fault is reported with
+    its file."""
     parts = daemon.folder / "conf.d"
     parts.mkdir()
     daemon.configure(include="conf.d/*.yaml")

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl: every command for people and as JSON, exit codes, the socket, and what systemd hears."""
+"""volleyctl: every command for people and as JSON, exit codes, the socket, and messages to
+systemd."""
 import json
 import os
 import random

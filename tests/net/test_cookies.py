@@ -222,7 +222,7 @@ def test_a_fleet_rolls_its_secret(lab, make_lab, make_daemon, tmp_path):
 
 
 def test_rotation_of_own_secrets(lab, daemon):
-    """By command, under load: nobody with a cookie of ours is taken for a stranger."""
+    """By command, under load: each cookie of ours is accepted all the time."""
     storage = daemon.folder / "storage"
     daemon.start(server={"storage": str(storage)})
     wait_for("kept", (storage / "cookies").exists)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dead upstreams: what is known goes on being answered, memory is bounded, their return is noticed."""
+"""Dead upstreams: cached answers go on, memory is bounded, and their return is noticed."""
 import os
 import re
 import signal
@@ -41,8 +41,8 @@ def resident_kib(daemon):
 
 class Flood:
     """
-    Questions nobody asked before, as fast as this process sends; replies are thrown away. COUNT of them,
-    and then more until is_enough(): a busy machine does not take all that come.
+    New questions, as fast as this process sends; replies are discarded. It sends COUNT, and then
+    more until is_enough(): a busy machine does not receive all.
     """
 
     def __init__(self, world, zone, count, is_enough=lambda: True):
@@ -209,7 +209,7 @@ def test_opt_out_denies_no_names(world):
 
 @pytest.mark.alone  # floods
 def test_it_stops_with_questions_outstanding(world):
-    """What nobody answers holds up no stop; the clients are told."""
+    """Unanswered questions do not delay a stop; the clients are told."""
     flood = Flood(world, "silent.lab.", 5000)
     flood.end()
     with world.lab.socket("c") as sock:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the resolver knows of zones outlives the answers: the root and the top level domain are asked again only when
-their delegations have ended, as by unbound in its place."""
+"""The resolver keeps delegations longer than answers: it asks the root and the top level domain
+again only after their delegations have expired, as unbound does in its place."""
 import time
 
 import dns.flags
@@ -37,7 +37,8 @@ def referral(query, zone, server):
 
 
 def authority(query, zone, server, addresses=()):
-    """What the zone says of itself, of its server's name, and of ADDRESSES: (name, TTL, address)."""
+    """The zone's records of itself, of its server's name, and of ADDRESSES: (name, TTL,
+    address)."""
     reply = dns.message.make_response(query)
     reply.flags |= dns.flags.AA
     question = query.question[0]

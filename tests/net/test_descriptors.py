@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""File descriptors: raised at the start, shared out where there are few, and what happens when they run out. TLS
-handshakes, which take threads of their own."""
+"""File descriptors: the limit is raised at the start, few are shared out, and exhaustion is
+handled. TLS handshakes, which have their own threads."""
 import contextlib
 import os
 import pathlib
@@ -112,7 +112,8 @@ def test_too_few_descriptors_are_refused(daemon):
 
 
 def test_out_of_descriptors_the_tls_listener_does_not_spin(lab, daemon, tmp_path):
-    """The limit falls while it runs: who connects waits, the thread sleeps, and the driver's program stays."""
+    """The limit falls while it runs: new connections wait, the thread sleeps, and the driver's
+    program stays."""
     daemon.start(server={"listen": [V4], "tls": certificate(tmp_path)["server"]})
     last = max(int(fd) for fd in os.listdir(f"/proc/{daemon.process.pid}/fd"))
     run("prlimit", f"--pid={daemon.process.pid}", f"--nofile={last + 1}:20000")
@@ -137,7 +138,7 @@ def client_hello(context):
 
 
 def test_handshakes_have_threads_of_their_own(lab, daemon, tmp_path):
-    """500 ClientHellos of clients that then go: what they cost is not the time of transfers."""
+    """500 ClientHellos of clients that then leave: they cost transfers no time."""
     serve(daemon, ["any"], tls=certificate(tmp_path))
     context = ssl.create_default_context(cafile=tmp_path / "tls.crt")
     hello = client_hello(context)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""dnstap: what a collector hears of answers by each way, of upstreams and updates, and what becomes of messages when nobody hears
-them."""
+"""dnstap: a collector's messages for answers by each way, for upstreams and updates; and the fate
+of messages without a collector."""
 import contextlib
 import os
 import pathlib
@@ -314,7 +314,8 @@ def test_sampled(lab, daemon, collector):
 
 
 def test_a_collector_that_comes_and_goes(lab, daemon, collector):
-    """What is asked while there is none is answered, and counted as lost; the next collector hears what follows."""
+    """Without a collector queries are answered, and their messages counted as lost; the next
+    collector gets the later ones."""
     daemon.start(dnstap={**collector.keys})
     lab.ask("www.example.com")
     assert told(daemon, 2) == 2
@@ -389,7 +390,8 @@ def test_a_pipe_that_nobody_reads(lab, daemon, folder):
 
 
 def test_a_disk_that_has_room_again(lab, daemon, make_disk):
-    """What was written before stays, in whole frames, and the same stream goes on behind it: a file has one stream only."""
+    """The frames that were written before stay, whole, and the same stream goes on behind them: a
+    file has only one stream."""
     small_disk = make_disk("64k")
     path, ballast = small_disk / "dnstap.fstrm", small_disk / "ballast"
     daemon.start(dnstap={"file": str(path)})

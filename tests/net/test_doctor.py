@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl doctor: a healthy lab has nothing that fails; each thing that is then broken is told, with what to type."""
+"""volleyctl doctor: in a healthy lab no check fails; then each fault is reported, with a command to
+type."""
 import json
 import os
 import socket
@@ -78,7 +79,7 @@ def test_for_people(doctor):
 
 
 def test_gro(doctor, lab):
-    """What it says to type, typed, is what helps."""
+    """The command that it suggests repairs the fault."""
     ethtool(lab, "-K", "s0", "gro", "off")
     row = doctor.row("s0", "veth-gro")
     assert (row["state"], row["do"]) == ("warn", "ethtool -K s0 gro on")

@@ -256,7 +256,7 @@ def test_answers_longer_than_a_record_behind_a_transfer(lab, daemon, upstream, t
 
 
 def test_a_signed_question(lab, daemon, upstream, tls):
-    """The reply is signed, whoever has made it."""
+    """The reply is signed, from every source."""
     assert upstream
     key = tsig_key()
     start(daemon, tls, keys=[key])
@@ -297,7 +297,7 @@ def test_padding_where_the_client_has_some(lab, daemon, upstream, tls):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_how_long_a_connection_may_be_idle(lab, daemon, upstream, tls, way):
-    """RFC 7828: who asks is told server.tcp.idle-timeout."""
+    """RFC 7828: a client that asks gets server.tcp.idle-timeout."""
     assert upstream
     start(daemon, tls)
     for name in ("www.far.", "www.far.", "www.example.com."):

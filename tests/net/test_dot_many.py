@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""DNS over TLS: more handshakes of one client at once than may be under way for it (transfer/handshake.h)."""
+"""DNS over TLS: one client begins more handshakes than it may have at a time
+(transfer/handshake.h)."""
 import contextlib
 import os
 import resource
@@ -34,7 +35,7 @@ def more_files():
 
 @pytest.fixture(name="server")
 def start(lab, daemon, tmp_path):
-    """A daemon whose workers take all connections, and clients of another prefix."""
+    """A daemon whose workers accept all connections, and clients of another prefix."""
     lab.ip("c", "address", "add", f"{FAR}/24", "dev", "c0")
     lab.ip("s", "route", "add", "198.51.100.0/24", "via", CLIENT4)
     limits = {"max-connections": 4096, "max-connections-per-client": 4096}

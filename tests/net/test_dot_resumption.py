@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""DNS over TLS that is resumed (RFC 8446 section 2.2), and certificates and ticket keys that a reload reads anew."""
+"""Resumption of DNS over TLS (RFC 8446 section 2.2); a reload reads certificates and ticket keys
+again."""
 import secrets
 import shutil
 import ssl
@@ -42,7 +43,7 @@ def new_key():
 
 
 def s_client(lab, folder, resumes):
-    """What openssl says of a connection, which leaves its session in the folder."""
+    """openssl's report of a connection, which stores its session in the folder."""
     said, session = folder / "session.new", folder / "session"
     said.unlink(missing_ok=True)
     words = ["openssl", "s_client", "-connect", f"{V4}:853", "-alpn", "dot", "-sess_out", said,
@@ -131,7 +132,8 @@ def test_two_hosts_without(make_lab, make_daemon, tls, tmp_path):
 
 
 def test_a_key_is_changed(lab, daemon, tls, tmp_path):
-    """The first makes tickets, the others are read; who comes with an old one gets a new one."""
+    """The first key makes tickets, the others only open them; a client with an old ticket gets a
+    new one."""
     path, old, new = tmp_path / "keys", new_key(), new_key()
     start(daemon, tls, ticket_keys=write_keys(path, old))
     begin(lab, tmp_path)

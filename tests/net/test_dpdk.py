@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The DPDK port: net_af_xdp with our program before it, and a NIC that DPDK owns beside a tap.
+"""The DPDK port: net_af_xdp with our program before it, and a NIC that DPDK owns, with a tap beside
+it.
 
-The second is net_af_xdp, too, with a program that hands everything to its sockets (nic.bpf.c), so the
-kernel sees of the interface no more than of a card that is bound to vfio-pci.
+The NIC is net_af_xdp, too, with a program that hands everything to its sockets (nic.bpf.c), so the
+kernel sees no packets, as with a card that is bound to vfio-pci.
 """
 import collections
 import contextlib

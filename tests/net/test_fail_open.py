@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fail open: a daemon that dies, stops or stands still loses no hit, and misses fall into no hole."""
+"""Fail open: if a daemon dies, stops or hangs, no hit is lost, and misses go to the
+kernel's stack."""
 import random
 import re
 import signal
@@ -142,7 +143,7 @@ def test_signals_end_it_well(lab, daemon, number):
 
 @pytest.mark.alone
 def test_killed_again_and_again(lab, daemon, tmp_path):
-    """At any moment of publishing and of a reload; what is answered afterwards is right."""
+    """At any moment of a publish and of a reload; all later answers are right."""
     path = write_zone(tmp_path / "z.zone", 1, "192.0.2.1", "* IN A 192.0.2.1\n")
     data = tmp_path / "names"
     data.write_text("".join(f"n{i}.z.test A\n" for i in range(200000)), encoding="ascii")
@@ -185,7 +186,7 @@ def test_orphan_serve_bounds_how_long(lab, daemon):
 
 
 def test_a_daemon_that_stands_still(lab, daemon):
-    """Hits go on; what the worker has been handed is answered when it goes on."""
+    """Hits go on; the worker answers the queries in its queue when it continues."""
     daemon.start()
     lab.ask()
     daemon.signal(signal.SIGSTOP)
@@ -230,7 +231,7 @@ def test_a_zone_that_is_gone_after_the_restart(lab, daemon, tmp_path):
 
 
 def test_settings_that_change_answers(lab, daemon):
-    """Other settings, other octets: what was cached under the old ones is not given."""
+    """Other settings, other octets: answers cached under the old settings are not sent."""
     daemon.start()
     assert lab.ask("example.com", "MX").additional
     daemon.kill()

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A client with names that nobody answers leaves places upstream to the others, with both resolvers."""
+"""A client that asks for names without an answer leaves upstream places to other clients, with both
+resolvers."""
 import os
 import shutil
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""More misses than the worker of a queue answers: the driver drops them, fairly; hits go on.
+"""With more misses than the worker of a queue answers, the driver drops some, fairly; hits go on.
 
-How fast a worker is depends on the machine. So it is stopped (SIGSTOP) while the flood comes: that is
-more than it answers everywhere.
+The speed of a worker depends on the machine. So the test stops it (SIGSTOP) during the flood: then
+any flood is more than it answers.
 """
 import collections
 import contextlib
@@ -59,12 +59,13 @@ class Wire:
         return driver_counters(self.program_id, self.map_id)
 
     def queries(self):
-        """Queries that came: what the kernels of both ends say to each other is passed."""
+        """Queries that came, without the packets that the kernels of both ends exchange, which
+        pass."""
         counters = self.counters()
         return counters["hit"] + counters["up"] + counters["dropped"]
 
     def send(self, frames):
-        """All of them, and none is lost on the link: what came of them, as a Counter."""
+        """Sends all of them, without loss on the link; returns their reasons as a Counter."""
         before = collections.Counter(self.counters())
         for start in range(0, len(frames), CHUNK):
             seen = self.queries()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plain forwarding by our own code (userspace/resolver/forward.h), to upstreams that are scripted."""
+"""Plain forwarding by our own code (userspace/resolver/forward.h) to scripted upstreams."""
 import random
 import socket
 import time
@@ -323,7 +323,7 @@ def test_a_server_that_closes_after_each_answer(resolve, upstream):
 
 
 def test_a_connection_on_which_nothing_comes(resolve, upstream):
-    """Another upstream is asked meanwhile; what speaks no DNS is left."""
+    """Another upstream is asked meanwhile; a server that does not speak DNS is abandoned."""
     upstream(silent)
     upstream(address=B)
     upstream(lambda *_: b"\1", address=C)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What forged replies can do to our own forwarder (userspace/resolver/forward.h): nothing."""
+"""Forged replies have no effect on our own forwarder (userspace/resolver/forward.h)."""
 import os
 import socket
 
@@ -103,7 +103,7 @@ def test_what_is_forged_is_not_taken(resolve, upstream, change, n_unmatched):
 
 
 def test_a_reply_comes_once(resolve, upstream):
-    """The second, other one is nobody's."""
+    """The second, different reply belongs to no question."""
     upstream(lambda query, *_: [address_answer(query, TRUE).to_wire(),
                                 address_answer(query, FORGED).to_wire()], once=True)
     it = resolve()
@@ -255,7 +255,7 @@ def with_cookie(query, cookie, address=TRUE, rcode=0):
 
 
 def keeping_cookies(query, seen, server):
-    """BADCOOKIE for who has none of ours, as in RFC 7873 section 5.2.3."""
+    """BADCOOKIE to a client without a cookie of ours, as in RFC 7873 section 5.2.3."""
     cookie = cookie_of(query)
     good = cookie[:8] + cookie[:8][::-1]
     return with_cookie(query, good, rcode=0 if seen.tcp or cookie == good else 23)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Forwarding over TLS (userspace/base/tls_client.h), to upstreams that are scripted."""
+"""Forwarding over TLS (userspace/base/tls_client.h) to scripted upstreams."""
 import contextlib
 import os
 import socket

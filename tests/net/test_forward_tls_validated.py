@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Validation together with forwarding over TLS: libunbound validates, userspace/resolver/tls_relay.h carries its queries.
+"""Validation with forwarding over TLS: libunbound validates, and userspace/resolver/tls_relay.h
+carries its queries.
 
-Two resolvers that do not validate stand behind TLS in front of the tree of zones (dnstree.py), so what they bring is as it is. Debian's
-unbound with forward-tls-upstream beside volleyd has to give the same verdicts.
+Two resolvers behind TLS ask the tree of zones (dnstree.py). They do not validate, so they return
+all answers unchanged. Debian's unbound with forward-tls-upstream must give the same verdicts as
+volleyd.
 """
 import contextlib
 import re
@@ -130,7 +132,7 @@ def test_each_kind_of_answer(world, name, kind, rcode, secure, expected):
 @pytest.mark.parametrize("name", BOGUS)
 @pytest.mark.parametrize("flags", [("rd", "rd cd", "rd"), ("rd cd", "rd")])
 def test_bogus(world, name, flags):
-    """Whoever asks first: CD=1 gets the data, and the others never do."""
+    """In either order: a query with CD=1 gets the data, and the others never do."""
     if len(flags) == 2:
         name = name.replace("www", "one")
     for one in flags:
@@ -244,7 +246,7 @@ def test_a_silent_upstream_is_not_the_other_s_fault(place, certificates):
 
 
 def test_an_upstream_that_closes_after_each_answer(place, certificates):
-    """What was on the connection is asked again, on another one."""
+    """Its open questions are asked again on another connection."""
     answers = TlsUpstream(Netns(place.folder, place.tree.name), THREE, true_answer, certificates.good, closes=True)
     place.start(keys=keys_of(certificates, (THREE,), domain_insecure=["far."]))
     for n in range(20):

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl health and drain: what keeps queries away from a host, and what only is told."""
+"""volleyctl health and drain: faults that keep queries away from a host, and faults that are only
+reported."""
 import contextlib
 import ctypes
 import os
@@ -89,7 +90,7 @@ def test_no_daemon_and_one_that_hangs(daemon):
 
 
 def test_a_daemon_without_time(daemon):
-    """It is there: what announces it need not withdraw at once."""
+    """The daemon is alive: its announcement need not be withdrawn at once."""
     refusal = b'{"ok":false,"error":"too many clients are connected, try again later","code":"busy"}\n'
 
     def refuse(listener):
@@ -282,7 +283,7 @@ def test_attached_and_detached_by_hand(lab, daemon):
 
 
 def test_detached_where_nothing_could_be_attached(lab, daemon):
-    """What `attach` could not do is wanted on, until `detach` takes that back."""
+    """An `attach` that failed stays wanted, until `detach` takes it back."""
     lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
     daemon.start(interfaces=None)
     assert daemon.ctl("attach", "s0", check=False).returncode == 1
@@ -354,7 +355,7 @@ def test_probe(lab, daemon):
 
 
 def test_probe_meets_silence(lab, daemon):
-    """The worker hangs, and nobody has noticed yet."""
+    """The worker hangs, and no check has noticed yet."""
     daemon.start(server={"workers": 1})
     with thread_stopped(daemon.process.pid, "volley-w0"):
         said = ask_inside(lab, daemon, "--probe", "example.com", wait_s=2)

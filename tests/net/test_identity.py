@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the server says of itself, NSID and the names of class CH, and how a reload changes it: by driver, worker and TCP."""
+"""The server's identity, NSID and the names of class CH, and its change by a reload: by driver,
+worker and TCP."""
 import contextlib
 import itertools
 import json
@@ -41,7 +42,8 @@ def chaos(lab, name, tcp=False, where=V4):
 
 
 def check(lab, daemon, want):
-    """Each of WANT's values is said, by every way; what is not there is not said. The first query is a hit of the driver."""
+    """Every way returns each of WANT's values, and no other ones. The first query is a hit of the
+    driver."""
     with Answered(daemon) as asked:
         for where in (V4, V6):
             for options in ((), (COOKIE,)):

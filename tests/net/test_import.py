@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """volleyctl import: configurations that the other servers' own checkers accept, imported and served.
 
-Each configuration has %-words for its folder, the service address and the like. The peer answers in the lab first, then
-volleyd with what was made of the peer's configuration, the same questions.
+Each configuration has %-words for its folder, the service address and so on. First the peer answers
+in the lab, then volleyd with the imported configuration answers the same questions.
 """
 import os
 import re

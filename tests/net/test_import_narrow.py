@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl import: nobody may more than before, where a list has an exception or nothing of it can be carried over.
+"""volleyctl import: no client gets more rights than before, even if a list has an exception or
+cannot be carried over.
 
-No daemon and no peer: the configurations are read, and volleyd checks what is made of them.
+Without a daemon or a peer: the configurations are read, and volleyd checks the results.
 """
 import pytest
 
@@ -13,7 +14,7 @@ NOBODY = ["0.0.0.0"]
 
 
 def made_of(tmp_path, kind, text):
-    """(the configuration that is made, and that volleyd takes; what was said)."""
+    """(the imported configuration, which volleyd accepts; the messages)."""
     write_zone(tmp_path / "a.zone")
     path = tmp_path / f"{kind}.conf"
     path.write_text(text.replace("%FOLDER", str(tmp_path)).replace("%SECRET", SECRET), encoding="utf-8")
@@ -212,7 +213,8 @@ def test_unbound_refused_addresses(tmp_path, rules, allow):
     (["0.0.0.0/0 allow", "::/0 allow", "127.0.0.1 refuse", "::1 deny"], NOBODY),
 ])
 def test_unbound_zones_where_nobody_may_ask(tmp_path, rules, allow):
-    """Who may recurse may ask for zones; an empty list would be refused, and none would let everyone ask."""
+    """Clients that may recurse may ask for zones; an empty list would be refused, and no list would
+    let everyone ask."""
     text = "server:\n    interface: 127.0.0.1\n" + "".join(f"    access-control: {rule}\n" for rule in rules) + \
         "auth-zone:\n    name: a.lab\n    zonefile: %FOLDER/a.zone\n"
     config, said = made_of(tmp_path, "unbound", text)

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""interfaces by a reload: they come, go, and are attached anew where something else is said of them; the others do not notice."""
+"""A reload of interfaces: it adds and removes them, and attaches those with changed settings anew;
+the others are not disturbed."""
 import dns.message
 import pytest
 
@@ -33,7 +34,7 @@ def interfaces(daemon):
 
 
 def by(lab, daemon, where, n=1):
-    """Who answers N questions for a name that the cache has."""
+    """The sources of the answers to N questions for a cached name."""
     assert texts(lab.ask()) == WWW  # since then, if it had not
     with Answered(daemon) as some:
         for _ in range(n):
@@ -68,7 +69,7 @@ def test_one_comes_and_goes(lab, daemon, pair):
 
 
 def test_one_that_is_to_come(lab, daemon):
-    """It is attached when it is there; one that nobody waits for any more is not."""
+    """It is attached when it appears; one that is no longer configured is not."""
     daemon.start()
     listen(daemon, V4, V6, HERE, interfaces=[iface(), iface("s1")])
     daemon.ctl("zone", "reload")

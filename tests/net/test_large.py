@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Answers that are too large: for UDP, for one message of 64 KiB; and RRsets that fit no message."""
+"""Answers that are too large for UDP or for one message of 64 KiB, and RRsets that fit no
+message."""
 import re
 
 import dns.edns

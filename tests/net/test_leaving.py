@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is given to send and does not leave: it is seen, said, and somebody else answers."""
+"""Replies that the kernel does not send: the loss is noticed and reported, and another way
+answers."""
 import pathlib
 
 import pytest

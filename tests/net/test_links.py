@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Interfaces that come, go and change, and those that stand on others: bridge, port, macvlan, tap."""
+"""Interfaces that come, go and change, and those on top of others: bridge, port, macvlan, tap."""
 import contextlib
 import fcntl
 import os
@@ -111,7 +111,8 @@ def n_replies(lab, n=5):
 
 @pytest.mark.parametrize("load", ["volleyd", "ip-link"])
 def test_moved_to_another_namespace(lab, daemon, load):
-    """It is not ours any more: nobody there expects our answers, and no volleyd can take them back. Until it returns."""
+    """It is no longer ours until it returns: no host there expects our answers, and no volleyd
+    could stop them."""
     if load == "ip-link":
         lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o", "sec", "xdp")
     daemon.start()
@@ -203,7 +204,7 @@ def test_an_mtu_above_one_buffer(lab, daemon):
 
 
 def test_an_mtu_above_one_buffer_with_a_program_by_hand(lab, daemon):
-    """It is not volleyd's to take off: what to type is said instead."""
+    """volleyd must not remove it, and prints the command to type instead."""
     lab.ip("s", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o", "sec", "xdp")
     daemon.start()
     driver_and_worker(lab, daemon)
@@ -214,7 +215,8 @@ def test_an_mtu_above_one_buffer_with_a_program_by_hand(lab, daemon):
 
 
 def test_jumbo_frames_natively(lab, daemon):
-    """What fits one buffer is answered as ever. A query in several is the kernel's, as is all that is larger."""
+    """Queries that fit one buffer are answered as usual. The kernel gets a query in several
+    buffers, and all larger packets."""
     lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "off")
     for end in ("c", "s"):
         lab.ip(end, "link", "set", f"{end}0", "mtu", 9000)
@@ -250,7 +252,8 @@ def test_jumbo_frames_natively(lab, daemon):
 
 
 def test_frames_are_seen(lab, daemon):
-    """What is no query is seen as well: the driver shows all of it to the program, which is left where it is."""
+    """Packets that are not queries are seen, too: the card's driver shows all to the program, which
+    stays."""
     daemon.start()
     before = program(lab)
     for _ in range(4):

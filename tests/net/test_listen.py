@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""server.listen by a reload: addresses come and go, the others lose no query, and what cannot be opened changes nothing."""
+"""A reload of server.listen: addresses come and go, the others lose no query, and an address that
+cannot be opened changes nothing."""
 import itertools
 import json
 import socket
@@ -39,7 +40,7 @@ def reload(daemon):
 
 
 def refused(daemon):
-    """What a reload says that fails."""
+    """The message of a reload that fails."""
     reply = daemon.ctl("zone", "reload", check=False)
     assert reply.returncode == 1
     return reply.stderr
@@ -161,7 +162,7 @@ def test_wildcards_and_addresses(lab, daemon, vips):
 
 @pytest.mark.parametrize("where, wildcards", [(V4, ["0.0.0.0", V6]), (V6, ["::", V4])])
 def test_a_wildcard_takes_the_place_of_an_address(lab, daemon, where, wildcards):
-    """And gives it back: who asks this address by kernel sockets loses nothing."""
+    """And gives it back: clients of this address by kernel sockets lose nothing."""
     daemon.start(interfaces=None)
     with Load(lab, where) as load:
         for _ in range(5):

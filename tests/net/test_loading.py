@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones load in the background: what is told meanwhile, who waits, and what ends a load.
+"""Zones load in the background: the reports meanwhile, the commands that wait, and the end of a
+load.
 
-A load is held by its zones[].verify, a command that waits until the test lets it go. So these tests
-see one event after the other and measure no time.
+A load stops in its zones[].verify, a command that waits until the test lets it go on. So these
+tests see one event after the other and measure no time.
 """
 import contextlib
 import json
@@ -83,7 +84,7 @@ def asking(daemon, *words, **kwargs):
 
 
 def ends(process, status=0):
-    """What it says at its end, on standard error."""
+    """Its last message on standard error."""
     said = process.communicate(timeout=30)[1]
     assert process.returncode == status, said
     return said
@@ -107,7 +108,7 @@ def served(lab, daemon, gate, tmp_path):
 
 
 def test_the_start_is_told(lab, daemon, gate, tmp_path):
-    """The control socket answers, systemd hears how far it is, and nobody else is answered."""
+    """The control socket answers, systemd gets the progress, and no query is answered."""
     path = write_zone(tmp_path / "z.zone", 7)
     heard_at = str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
@@ -143,7 +144,7 @@ def test_the_start_is_told(lab, daemon, gate, tmp_path):
 
 
 def test_the_driver_answers_during_the_start(lab, daemon, gate, served):
-    """From the cache that is adopted; what is not in it waits for the zones."""
+    """From the adopted cache; other queries wait for the zones."""
     lab.ask(NAME)
     daemon.kill()
     daemon.spawn()
@@ -254,7 +255,7 @@ def test_who_shuts_its_side_still_gets_the_reply(daemon, gate, served):
 
 
 def test_a_reload_sees_what_was_there_when_it_was_asked_for(lab, daemon, gate, served):
-    """The file may have been read before: then it is read again. Those who wait share that load."""
+    """If the file has been read before, it is read again. All that wait share that load."""
     write_zone(served, 2, "192.0.2.20")
     with asking(daemon, "zone", "reload", "z.test") as first:
         gate.wait(2)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""scripts/loadtest: its account of a run is complete, and it loads nothing but its own lab."""
+"""scripts/loadtest: its account of a run is complete, and it sends load only to its own lab."""
 import csv
 import json
 import os

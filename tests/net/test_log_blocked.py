@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A log that nobody reads, or that has no room: control goes on, and what can be kept is kept."""
+"""A log without a reader or without room: control goes on, and as many messages as possible are
+kept."""
 import fcntl
 import os
 import signal

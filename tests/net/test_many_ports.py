@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""As many workers, queues and addresses as a large edge host has, all at once."""
+"""All the workers, queues and addresses of a large edge host at once."""
 import collections
 
 import dns.message

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""metrics.listen: what is told is well formed and true, and who asks cannot be in the way."""
+"""metrics.listen: the metrics are well formed and true, and a client that reads them cannot disturb
+the daemon."""
 import contextlib
 import datetime
 import http.client
@@ -198,7 +199,7 @@ def test_names_that_need_escapes_and_zones_that_fail(lab, daemon, tmp_path):
 
 
 def test_when_a_zone_expires(lab, there, daemon, tmp_path):
-    """What zone status tells; of zones without primaries nothing."""
+    """The value in zone status; zones without primaries have none."""
     Mood(there, CLIENT4)
     daemon.start(metrics={"listen": AT}, server={"storage": str(tmp_path / "store")},
                  remotes=[remote("main", CLIENT4)],

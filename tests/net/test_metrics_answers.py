@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Answers counted by what they answered: each breakdown says, label by label, what the client has received.
+"""Counters of answers by rcode, type, zone and so on: each breakdown equals, label by label, the
+answers that the client has received.
 
-ANSWERS=N in the environment: so many queries in all, 5,000 by default.
+ANSWERS=N in the environment sets the number of queries in all, 5,000 by default.
 """
 import collections
 import contextlib
@@ -205,7 +206,7 @@ def test_stats_tells_the_same(lab, daemon):
 
 
 def test_a_blocked_name(lab, daemon):
-    """What the driver refuses for a block has a place in each breakdown, too."""
+    """Queries that the driver refuses for a block are counted in each breakdown, too."""
     daemon.start(metrics={"listen": AT})
     lab.ask()
     lab.ask()
@@ -218,7 +219,8 @@ def test_a_blocked_name(lab, daemon):
 
 
 def test_nothing_falls_when_a_program_goes(lab, daemon):
-    """Over a detach and a new attach the counters of answers go on; what an earlier daemon counted is not told."""
+    """After a detach and a new attach the counters of answers go on; those of an earlier daemon are
+    not included."""
     daemon.start(metrics={"listen": AT})
     for _ in range(3):
         lab.ask()

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The names that metrics.listen tells, with their labels: metrics_names.txt has all of them, and they stay.
+"""The names and labels of metrics.listen: metrics_names.txt has all of them, and they stay.
 
-A line is `type name label...`, where a label with few texts is `label=text|text`. A name that is missing there, or here, fails.
-METRICS_NAMES=write in the environment writes the file anew.
+A line is `type name label...`; a label with few values is `label=text|text`. A name that is missing
+in the file or in the metrics is a failure. METRICS_NAMES=write in the environment writes the file
+anew.
 """
 import os
 import pathlib
@@ -67,7 +68,8 @@ def test_many_addresses_and_workers(lab, daemon):
 
 
 def test_more_zones_than_are_told(lab, daemon, tmp_path):
-    """Of 1,100 zones 1,022 are told by themselves, those with counters of their own; what the others answer is told as "other"."""
+    """1,022 of 1,100 zones have their own counters and metrics; the answers of the others are
+    counted as "other"."""
     path = tmp_path / "z.zone"
     path.write_text("@ 60 SOA ns. host. 1 60 60 60 60\n@ 60 NS ns.\nwww 60 A 192.0.2.1\n")
     names = [f"z{n}.test" for n in range(1100)]

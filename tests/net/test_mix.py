@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A mix of queries as resolvers send: at least 95 % are answered by the driver once it is warm.
+"""A mix of queries like that of resolvers: the driver answers at least 95 % once it is warm.
 
-tests/perf/querymix.py says what the mix is, tests/perf/hitshare.py how it is asked. Warm is who was
-asked the same list before (its new names aside), or long enough that a list never heard before holds
-little that is new. Of the tenth of NXDOMAIN a quarter are names that nobody has asked before. Those
-can be no hits, and so 97.5 % is the most that any cache could reach.
+tests/perf/querymix.py defines the mix, tests/perf/hitshare.py asks it. A daemon is warm after the
+same list (without its new names), or after so many queries that a new list has few new names. A
+tenth of the queries get NXDOMAIN, a quarter of these for new names. Those cannot be hits, so no
+cache could exceed 97.5 %.
 """
 import collections
 import sys

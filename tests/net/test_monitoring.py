@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""scripts/monitoring: the dashboard and the alert rules, by themselves, beside what volleyd tells, and in a Prometheus.
+"""scripts/monitoring: the dashboard and the alert rules alone, against volleyd's metrics, and in a
+Prometheus.
 
 Each alert has a row in ALERTS: series with which it must fire, and series with which it must not.
 """
@@ -275,7 +276,7 @@ class Prometheus:
         return path
 
     def ask(self, path, **parameters):
-        """What the HTTP API gives: (status, data)."""
+        """The reply of the HTTP API: (status, data)."""
         connection = http.client.HTTPConnection(*self.AT, timeout=10)
         try:
             with contextlib.suppress(ConnectionRefusedError):

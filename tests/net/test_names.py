@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The filter of names that exist: who begins one, who goes on with it, and what stays in it."""
+"""The filter of names that exist: when a daemon begins a new one or goes on with the old one, and
+which names stay in it."""
 import itertools
 import json
 import os
@@ -45,7 +46,8 @@ def lines(lab):
 
 
 def test_begun_and_adopted(lab, daemon, zones):
-    """A daemon that adopts the program goes on with its filter, after a stop and after its death; whatever size is said."""
+    """A daemon that adopts the program goes on with its filter, after a stop and after a kill, with
+    any configured size."""
     daemon.start(cache={"size": "8M", "names": "128K"}, zones=zones)
     begun = state(lab)
     assert begun["id"] and begun["n_lines"] == (128 << 10) / LINE_BYTES
@@ -76,8 +78,8 @@ def test_none(lab, daemon, zones):
 
 def test_denied_by_the_driver(lab, daemon, zones, tmp_path):
     """
-    What no zone has is denied by the driver, once a worker has published the zone's denial; not below a zone with
-    driver-denials: off; and a name that comes is answered.
+    The driver denies names that no zone has, after a worker has published the zone's denial; not
+    below a zone with driver-denials: off. A name that is added is answered.
     """
     zones[1]["driver-denials"] = "off"
     daemon.start(server={"storage": str(tmp_path / "state")}, cache={"size": "8M", "names": "64K"}, zones=zones)
@@ -311,7 +313,7 @@ def test_rebuild_without_a_filter(lab, daemon):
 
 
 def test_lookup_tells(lab, daemon, zones, tmp_path):
-    """What the driver says to a name that has no entry, and that it does."""
+    """The driver's reply for a name without an entry, and that it is the driver's."""
     zones[0] = zone("z.test", write_zone(tmp_path / "z.zone", 1, more="a.b IN A 192.0.2.1\n*.w IN A 192.0.2.1\n"
                                                                       "cut IN NS ns.other.test.\n"))
     zones[1]["driver-denials"] = "off"
@@ -368,8 +370,8 @@ CHANGES = ("{name} 300 A 192.0.2.7", "*.{name} 300 A 192.0.2.7", "below.{name} 3
 
 def test_denied_under_change(lab, daemon, zones, tmp_path):
     """
-    Names, wildcards, names below empty ones, cuts and DNAMEs come and go, while others ask: what has come is never
-    denied from the end of its edit to the beginning of the next one.
+    Names, wildcards, names below empty ones, cuts and DNAMEs come and go, while clients ask: a name
+    that was added is never denied from the end of its edit to the beginning of the next one.
     """
     daemon.start(server={"storage": str(tmp_path / "state")}, cache={"size": "8M", "names": "64K"}, zones=zones)
     assert lab.ask("no.z.test").rcode() == dns.rcode.NXDOMAIN

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the driver says to names that it has not heard of: as knotd, nsd and named say with the same zone, and unbound validates it."""
+"""The driver's answers for new names equal those of knotd, nsd and named with the same zone, and
+unbound validates them."""
 import itertools
 import shutil
 import sys

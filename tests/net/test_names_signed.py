@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The driver gives proofs of signed zones to names that it has not heard of: the same octets as a worker, through edits."""
+"""The driver sends proofs of signed zones for new names: the same octets as a worker, also after
+edits."""
 import itertools
 import struct
 
@@ -82,14 +83,14 @@ def by_driver(lab, daemon, number, rcode, below="", n=40):
 
 
 def proofs(octets):
-    """What an answer denies, but for the SOA, whose serial number may be an older one."""
+    """The proofs of an answer, without the SOA, whose serial number may be older."""
     message = dns.message.from_wire(octets)
     return message.rcode(), texts(message), sorted(
         rrset.to_text() for rrset in message.authority if rrset.rdtype in PROOFS or rrset.covers in PROOFS)
 
 
 def same(lab, number, n=16, names=()):
-    """What the driver or a worker says over UDP is proven by the zone as it is now."""
+    """The present zone proves the answer of the driver or a worker over UDP."""
     for name in (*names, *(f"x{i}" for i in itertools.islice(number, n)), *(f"x{i}.wild" for i in itertools.islice(number, 4))):
         wire = query(name)
         assert proofs(lab.udp_wire(wire)) == proofs(by_tcp(lab, wire)), name

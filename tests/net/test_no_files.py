@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A FIFO or a device where a file is expected: said at once, never waited for, and SIGTERM ends the daemon."""
+"""A FIFO or a device in place of a file: volleyd reports it at once and does not wait for it, and
+SIGTERM ends the daemon."""
 import base64
 import os
 import signal

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""More than can be done: counted, bounded in memory, and right again afterwards."""
+"""Overload is counted, uses bounded memory, and leaves no trace afterwards."""
 import re
 import socket
 import struct
@@ -101,7 +101,7 @@ def test_a_burst_of_frames(lab, daemon):
 
 
 def test_tcp_clients_that_are_gone_before_accept(lab, daemon):
-    """Reset at once: nobody is stalled (a listening socket never blocks)."""
+    """They reset at once: no other client waits (a listening socket never blocks)."""
     daemon.start(server={"listen": [V4], "workers": 1})
     for _ in range(200):
         sock = lab.connect("c", V4)
@@ -130,7 +130,7 @@ def test_idle_tcp_clients_make_room(lab, daemon):
 
 
 def test_tcp_pipelining_of_many(lab, daemon):
-    """More than fit into the server's buffers at once: all are answered, in whatever order."""
+    """More than fit into the server's buffers at once: all are answered, in any order."""
     daemon.start(server={"listen": [V4], "workers": 1})
     queries = [dns.message.make_query(f"n{i}.wild.example.com", "A", id=i) for i in range(3000)]
     wire = b"".join(struct.pack("!H", len(q.to_wire())) + q.to_wire() for q in queries)

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A veth pair as every container has it: without an XDP program at its other end, which native answers need."""
+"""A veth pair like that of a container: its other end has no XDP program, which native answers
+need."""
 import re
 import subprocess
 import time
@@ -16,7 +17,7 @@ LOST = "the other end of the veth pair has lost its XDP program"
 
 
 def make_plain(lab):
-    """What the lab has set up beyond a new pair goes."""
+    """Removes the lab's settings that a new pair does not have."""
     lose_program(lab)
     for end in "cs":
         lab.exec(end, "ethtool", "-K", end + "0", "gro", "off", "tx", "on")
@@ -78,7 +79,8 @@ def test_native_that_would_lose_its_answers(lab, daemon, tmp_path):
 
 @pytest.mark.parametrize("gro", ["on", "off"])
 def test_a_program_of_somebody_else_that_runs_natively(lab, daemon, gro):
-    """What ip-link loaded is not taken off: it answers nothing as long as nothing would leave."""
+    """A program that ip-link loaded stays: it answers nothing while its answers would not be
+    sent."""
     lose_program(lab)
     lab.exec("c", "ethtool", "-K", "c0", "gro", gro)
     lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o", "sec", "xdp")
@@ -93,7 +95,8 @@ def test_a_program_of_somebody_else_that_runs_natively(lab, daemon, gro):
 
 
 def test_the_other_end_cannot_be_seen(lab, daemon, tmp_path):
-    """So nobody knows whether it has a program: generic mode is right in any case, native is the operator's word."""
+    """So volleyd cannot know whether it has a program: generic mode always works, native mode is
+    the operator's choice."""
     library = tmp_path / "hidden.so"
     run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/hidden.c", "-lmnl")
     daemon.configure(interfaces=auto()).spawn(env={"LD_PRELOAD": str(library)}).wait_ready()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Local data and block lists, end to end: behind the cache and our zones, before upstream."""
+"""Local data and block lists, end to end: after the cache and our zones, before upstream."""
 import dns.edns
 import dns.flags
 import dns.message
@@ -67,7 +67,7 @@ def test_a_list(lab, daemon, tmp_path):
 
 @pytest.mark.usefixtures("upstream")
 def test_aliases(lab, daemon, tmp_path):
-    """A CNAME to another name: what that leads to is asked for, upstream, in our zones and in local data."""
+    """A CNAME to another name: its target is looked up upstream, in our zones and in local data."""
     rules = write(tmp_path, "alias.far CNAME www.far.", "*.wild.far 30 CNAME *.far.", "ours.far CNAME ns1.example.com.",
                   "gate.far CNAME router.lan.", "www.far CNAME .", "itself.far CNAME itself.far.")
     start(daemon, recursion=recursion(**{"rpz": rules, "local-data": LOCAL}))
@@ -228,7 +228,8 @@ def test_rules_outlive_a_restart(lab, daemon, tmp_path):
 @pytest.mark.usefixtures("upstream")
 @pytest.mark.parametrize("end", ["kill", "keep"])
 def test_rules_that_a_restart_has_no_more(lab, daemon, tmp_path, end):
-    """The last list and the local data go: what they said is not in the cache that the next daemon adopts."""
+    """The last list and the local data are removed: their answers are not in the cache that the
+    next daemon adopts."""
     rules = write(tmp_path, "bad.far CNAME .")
     start(daemon, recursion=recursion(**{"local-data": LOCAL, "rpz": rules}))
     for name in ("bad.far", "held.far", "fine.far"):

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What lists say of answers: names that aliases lead to, addresses, clients. named and unbound say the same."""
+"""Rules of lists for answers: names that aliases lead to, addresses, clients. named and unbound
+give the same answers."""
 import dns.flags
 import dns.message
 import dns.rcode
@@ -170,7 +171,8 @@ def of_client(length=32):
                                             ("CNAME rpz-tcp-only.", "TC"), ("A 192.0.2.80", ("NOERROR", "192.0.2.80")),
                                             ("CNAME www.far.", ("NOERROR", "192.0.2.10"))])
 def test_clients(lab, daemon, tmp_path, upstream, action, wanted):
-    """What others are told is in the cache, and the driver does not give it to the client; nor is what it is told given to others."""
+    """The driver does not send the client cached answers for others, or send others the client's
+    answers."""
     lists = [write(tmp_path, "list.rpz", f"{of_client()} {action}", "bad.far CNAME .")]
     start(daemon, recursion=recursion(rpz=lists))
     for _ in range(2):
@@ -221,7 +223,7 @@ def test_clients_come_and_go(lab, daemon, tmp_path, upstream):
 
 
 def test_more_clients_than_the_driver_is_told(lab, daemon, tmp_path, upstream):
-    """Then workers answer all who recurse."""
+    """Then workers answer all clients that recurse."""
     assert upstream
     rules = [f"32.{n % 250}.{n // 250}.0.172.rpz-client-ip CNAME ." for n in range(3000)]
     start(daemon, recursion=recursion(rpz=[write(tmp_path, "list.rpz", of_client() + " CNAME .", *rules)]))
@@ -235,7 +237,7 @@ def test_more_clients_than_the_driver_is_told(lab, daemon, tmp_path, upstream):
 
 @pytest.mark.parametrize("kind, code", [("blocked", 15), ("censored", 16), ("filtered", 17), ("prohibited", 18)])
 def test_kinds(lab, daemon, tmp_path, upstream, kind, code):
-    """The extended error of each list is its own, whatever the trigger."""
+    """Each list has its own extended error, for every trigger."""
     assert upstream
     first = write(tmp_path, "first.rpz", "bad.far CNAME .", "24.0.100.51.198.rpz-ip CNAME .", "moved.far CNAME www.far.")
     second = write(tmp_path, "second.rpz", "*.poison.far CNAME *.")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What lists say of name servers: rpz-nsdname and rpz-nsip. named says the same."""
+"""Rules of lists for name servers: rpz-nsdname and rpz-nsip. named gives the same answers."""
 import shutil
 
 import dns.flags

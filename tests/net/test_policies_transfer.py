@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lists that are zones served here: from a primary, with TSIG and NOTIFY; edited; over restarts; while they are not served."""
+"""Lists that are zones of ours: from a primary, with TSIG and NOTIFY; edited; over restarts; while
+the zone is not served."""
 import contextlib
 import signal
 

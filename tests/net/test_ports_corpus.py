@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames on the wire, on each port: what is not ours reaches the kernel untouched, and the kernel does
-with it what it always does; what is ours is answered, in the tags that it came in."""
+"""Frames on the wire, on each port: frames that are not ours reach the kernel unchanged, and the
+kernel handles them as always. Our queries are answered, with the same VLAN tags."""
 import socket
 import struct
 

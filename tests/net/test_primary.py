@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Volley as a primary: who gets its zones, who is told of them, what strangers can do."""
+"""Volley as a primary: it sends its zones and NOTIFY only to configured peers, and strangers can do
+nothing."""
 import contextlib
 import select
 import socket
@@ -322,7 +323,7 @@ def test_those_over_the_limit_wait_in_line(lab, daemon):
 
 
 def test_a_message_in_pieces_behind_a_transfer(lab, daemon):
-    """What the worker has read of it goes along with the connection."""
+    """The part that the worker has read moves with the connection."""
     serve(daemon, ["192.0.2.0/24"])
     www, axfr = (m.to_wire() for m in (query("A", "www.example.com"), query()))
     stream = b"".join(len(w).to_bytes(2, "big") + w for w in (axfr, www))
@@ -583,7 +584,7 @@ def sent(lab):
 
 
 def test_flood_of_notify(lab, daemon, tmp_path):
-    """As fast as trafgen sends them: nobody but workers sees them, questions are answered."""
+    """As fast as trafgen sends them: only workers see them, and questions are answered."""
     serve(daemon, ["198.51.100.0/24", *BY_KEY], others=[comes("198.51.100.0/24")])
     frame = query_frame(notify(name="example.net"))
     conf = tmp_path / "notify.cfg"
@@ -601,7 +602,7 @@ def test_flood_of_notify(lab, daemon, tmp_path):
 # ---- UPDATE ----------------------------------------------------------------------------------------
 
 def nsupdate(lab, *lines, key=KEY, tcp=False):
-    """What nsupdate says; its exit status is 2 where the server refuses."""
+    """nsupdate's output; its exit status is 2 if the server refuses."""
     sign = ["-y", f"{key['algorithm']}:{key['name']}:{key['secret']}"] if key else []
     script = "\n".join([f"server {V4}", "zone example.com", *lines, "send", ""])
     done = lab.exec("c", "nsupdate", *(["-v"] if tcp else []), *sign, input=script, check=False)

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The query log: formats, filters, shortened clients, a file that is taken away, and a disk that is full."""
+"""The query log: formats, filters, shortened client addresses, a file that is moved away, and a
+full disk."""
 import datetime
 import json
 import os
@@ -39,7 +40,8 @@ def start(daemon, path, sections=None, **keys):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_json(lab, daemon, tmp_path, way):
-    """A line has the client, who answered, the question, the answer's code, flags and size, and the time."""
+    """A line has the client, the source of the answer, the question, the answer's code, flags and
+    size, and the time."""
     path = tmp_path / "queries"
     start(daemon, path, {"interfaces": WAYS[way]}, **{"client-prefix": "32/128"})
     lab.ask()
@@ -103,7 +105,7 @@ def test_shortened(lab, daemon, tmp_path):
 
 
 def test_a_name_that_is_not_text(lab, daemon, tmp_path):
-    """Whatever octets a name has, the line is JSON, and one line."""
+    """With any octets in a name, the output is JSON, in one line."""
     path = tmp_path / "queries"
     start(daemon, path)
     name = dns.name.Name([b'a"\\\n\x00\xff', b"example", b"com", b""])
@@ -167,7 +169,7 @@ def test_a_reload_turns_it_on_and_off(lab, daemon, tmp_path):
 
 
 def test_full_disk(lab, daemon):
-    """Nothing waits for it; what is lost is counted."""
+    """Nothing waits for the disk; lost lines are counted."""
     start(daemon, "/dev/full")
     for _ in range(5):
         assert lab.ask().rcode() == dns.rcode.NOERROR

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The receive queues of an interface: their sockets, workers and cores, and what changes while they run."""
+"""The receive queues of an interface: their sockets, workers and cores, and changes while they
+run."""
 import ctypes
 import mmap
 import os
@@ -49,7 +50,7 @@ def workers_cores(daemon):
 
 
 class Taken:
-    """Somebody else's AF_XDP socket on a queue of s0, over a `with`."""
+    """Another program's AF_XDP socket on a queue of s0, during a `with`."""
 
     def __init__(self, lab, queue):
         self.area = mmap.mmap(-1, 64 * 4096)
@@ -157,7 +158,7 @@ def fewer(lab):
 
 
 def test_a_queue_that_goes_loses_nothing(wide, there):
-    """The kernel lets nobody take a queue away that has a socket: so that is given up before."""
+    """The kernel does not remove a queue that has a socket: so the socket is closed before."""
     there.start()
     with Load(wide, tries=3) as load:
         wait_for("both queues", lambda: all(port["rx"] > 50 for port in xsk_ports(there).values()))
@@ -174,7 +175,7 @@ def test_a_queue_that_goes_loses_nothing(wide, there):
 
 
 def test_a_socket_that_goes_while_its_queue_has_traffic(wide, there):
-    """What has arrived is answered, what comes later goes to the kernel's sockets; and back."""
+    """Packets that have arrived are answered, later ones go to the kernel's sockets; and back."""
     there.start()
     with Load(wide) as load:
         for n in [1, "auto"] * 5:
@@ -219,7 +220,7 @@ def test_a_queue_that_somebody_has(wide, there):
 
 
 def steer(lab):
-    """What a processor sends leaves by the queue of its number, and arrives on it."""
+    """A processor's packets leave by the queue of its number, and arrive on it."""
     lab.ip("c", "link", "show", "c0")
     for queue in (0, 1):
         lab.exec("c", "ip", "netns", "exec", f"{lab.name}-c", "sh", "-c",

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyd that asks upstream, end to end: an nsd to forward to, and what control makes of it.
+"""A volleyd that asks upstream, end to end: it forwards to an nsd; and control's part in it.
 
-What is asked and answered in all its kinds is in test_tree.py and its neighbours, over a whole tree.
+test_tree.py and its neighbours test all kinds of questions and answers, over a whole tree.
 """
 import re
 import signal
@@ -21,7 +21,7 @@ HEAD = "$TTL 300\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns\nns A {}\n
 
 
 def write(folder, name, address):
-    """A root zone with records below far., that tells whose it is."""
+    """A root zone with records below far., which tell its server."""
     path = folder / name
     path.write_text(HEAD.format(address) + f"*.far A {address}\nwww.far TXT \"{address}\"\n"
                     f"www.far A {address}\nwww.example.com A {address}\n", encoding="ascii")
@@ -252,7 +252,7 @@ def wait_outstanding(daemon, n):
 
 
 def test_questions_that_wait_when_the_resolver_is_replaced(lab, daemon, upstream):
-    """Nobody is behind the first address: the second resolver is asked again."""
+    """The first address has no server: the second resolver asks again."""
     nobody = "127.0.1.99"
     silent = upstream.script("silent.", lambda query, tcp: None, nobody)
     start(daemon, recursion=recursion(forward=[nobody]))
@@ -301,7 +301,7 @@ def test_an_anchor_that_is_followed(tmp_path, tree_zones):
 @pytest.mark.parametrize("more", [{}, {"stubs": [{"zone": "stub.", "address": FIRST}]}],
                          ids=["forwarder", "libunbound"])
 def test_reloads_while_it_is_asked(lab, daemon, more):
-    """Whatever resolver a question meets: it is answered, by one of both upstreams."""
+    """Each question is answered, by any resolver and by either upstream."""
     both = [recursion(forward=[one], threads=2, **more) for one in (FIRST, SECOND)]
     start(daemon, recursion=both[0], interfaces=[])
     for n in range(12):

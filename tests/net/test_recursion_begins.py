@@ -34,7 +34,8 @@ def turn(daemon, zones, **keys):
 
 
 def test_it_begins_by_a_reload(lab, daemon, zones):
-    """By worker, driver and TCP, for who may; what our zones lead to, too, though the driver had the alias alone."""
+    """By worker, driver and TCP, for clients that may recurse; also for targets of our zones'
+    aliases, of which the driver had only the alias."""
     daemon.start(zones=zones)
     for where in (V4, V6):
         assert ask(lab, "www.far", where=where).rcode() == dns.rcode.REFUSED
@@ -117,7 +118,8 @@ def test_questions_that_wait_when_it_ends(lab, daemon, zones, upstream):
 
 
 def test_the_driver_is_heard(lab, daemon, zones, upstream):
-    """What it says is about to expire is fetched anew, as in a daemon that was started with recursion."""
+    """Answers that it reports as about to expire are fetched again, as in a daemon that was started
+    with recursion."""
     def reply(query, _tcp):
         answer = address_answer(query)
         for rrset in answer.answer:

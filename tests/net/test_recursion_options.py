@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keys below recursion that unbound has as well: each row asks volleyd and unbound the same, with the same option."""
+"""Keys below recursion that unbound has, too: each row asks volleyd and unbound the same, with the
+same option."""
 import re
 
 import dns.rdatatype

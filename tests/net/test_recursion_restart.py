@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What answers from upstream live through: kill -9, a clock that is set, a cache full of large ones."""
+"""Answers from upstream survive kill -9, a clock that is set, and a cache full of large answers."""
 import itertools
 import json
 import re
@@ -101,7 +101,7 @@ def test_another_volleyd_adopts_them_with_their_age(world):
 
 
 def test_while_it_is_dead_clients_are_still_told_apart(world):
-    """The driver looks at who asks though nobody stands behind it."""
+    """The driver checks the client also without a daemon."""
     world.start()
     one = Watched(world, "n.aging.lab.")
     one.check_driver()
@@ -166,8 +166,8 @@ def make_wall(world, tmp_path):
 
 
 def test_ages_do_not_follow_the_wall_clock(world, wall):
-    """An hour on and back, a day back: what is cached ages by a second a second, and new answers
-    live no longer than their servers said."""
+    """An hour on and back, a day back: cached answers age by a second a second, and new answers
+    live no longer than their TTLs."""
     names = [Watched(world, "first.aging.lab.")]
     for step in (HOUR, -HOUR, -24 * HOUR, 0):
         wall(step)

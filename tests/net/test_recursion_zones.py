@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones of ours that lead out of themselves: the rest is upstream's for who may recurse, and for who may not it is left out.
+"""Names of our zones that lead out of them: a client that may recurse gets the rest from upstream,
+another client does not.
 
 One client may recurse (IPv4), the other may not (IPv6); the driver has the answers of both.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a reload cannot put in place is told: in its reply, in the log, and in status."""
+"""Settings that a reload cannot apply are reported: in its reply, in the log, and in status."""
 import signal
 
 import dns.edns
@@ -62,7 +62,8 @@ def cookie_of(lab):
 
 @pytest.mark.parametrize("before, after", [(CLIENT, NOBODY), (NOBODY, CLIENT), (CLIENT, None)])
 def test_what_was_in_force_is_put_back(lab, daemon, tmp_path, before, after):
-    """The new secret of cookies cannot be made: then who may recurse, rate limits and the old secret are as before."""
+    """If the new secret of cookies cannot be made, the clients that may recurse, rate limits and
+    the old secret stay as before."""
     library, broken = tmp_path / "norandom.so", tmp_path / "broken"
     run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/norandom.c", "-ldl")
 

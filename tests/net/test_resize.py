@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Another size for a cache in use: no query without its answer, no old answer, whatever happens meanwhile."""
+"""A new size for a cache in use: each query gets its answer, and none an old one, with any event
+meanwhile."""
 import contextlib
 import mmap
 import pathlib
@@ -293,7 +294,8 @@ def test_interface_lost_while_copied(lab, daemon, path, pace, how):
 
 
 def test_by_configuration(lab, daemon, path):
-    """SIGHUP with another cache.size; what the command did stays while the file says what it said."""
+    """SIGHUP with another cache.size; the command's size stays while cache.size in the file is
+    unchanged."""
     daemon.start(cache={"size": "32M"}, zones=zones(path))
     warm(lab)
     daemon.configure(cache={"size": "16M"}, zones=zones(path))
@@ -312,7 +314,7 @@ def test_by_configuration(lab, daemon, path):
 
 @pytest.mark.parametrize("change", ["some", "all", "flush"])
 def test_change_while_copied(lab, daemon, path, pace, change):
-    """What a reload or a flush withdraws while the copy is half done does not come back with it."""
+    """Answers that a reload or a flush withdraws during the copy do not come back with it."""
     pace.start(daemon, cache={"size": "32M"}, zones=zones(path))
     warm(lab)
     resizing = begin_copying(daemon, pace, 16)
@@ -492,7 +494,8 @@ def test_refusals(lab, daemon, path, pace, tmp_path):
 
 
 def test_without_bpf(lab, daemon, path):
-    """The workers alone: what they had made before is there, and no more memory than is said."""
+    """The workers alone: their earlier answers are kept, and the memory does not exceed the
+    configured size."""
     daemon.configure(cache={"size": "256M"}, zones=zones(path), server={"listen": [f"{V4}@5300"]})
     daemon.spawn(before=["setpriv", "--bounding-set=-all", "--inh-caps=-all"])
     daemon.wait_ready()

@@ -197,7 +197,7 @@ def test_memories_know_nothing_of_each_other(resolve, tree):
 
 
 def test_the_same_question_to_each_memory_is_two(resolve):
-    """The one that has to begin at the root holds up nobody who asks the other."""
+    """The one that has to begin at the root does not delay questions to the other."""
     it = resolve()
     for memory in "other", "other", "", "":
         it.say(f"joined.late.lab. A {memory}")
@@ -254,7 +254,8 @@ def test_nsec3_records_deny_no_name_that_is_not_validated(resolve):
 
 
 def test_special_names_are_asked_upstream(resolve, tree):
-    """What libunbound says of them by itself would hide stub zones, and no chain of trust leads to them."""
+    """libunbound's own answers for them would hide stub zones, and no chain of trust leads to
+    them."""
     names = ("10.in-addr.arpa.", "home.arpa.", "corp.test.", "localhost.", "a.onion.", "1.0.0.127.in-addr.arpa.")
     it = resolve(*(word for name in names for word in ("-s", f"{name}={SCRIPTED['case.lab.']}")))
     for name in names:

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl resolver lookup and infra: what a name is answered by, whom upstream is asked for it, and why it failed.
+"""volleyctl resolver lookup and infra: the source of a name's answer, the upstream servers for it,
+and the cause of a failure.
 
 One daemon iterates and validates (world), one forwards by itself (forwarder); each test asks one of them.
 """
@@ -50,7 +51,7 @@ def make_world(tmp_path_factory, tree_zones):
 
 @pytest.fixture(name="forwarder", scope="module")
 def make_forwarder(tmp_path_factory, tree_zones):
-    """Of its upstreams one answers but for names below bad., which it fails, and nobody listens at the other."""
+    """One of its upstreams answers, but fails names below bad.; the other has no server."""
     def reply(made, tcp):
         return (fails if "bad." in str(made.question[0].name).lower() else says("192.0.3.72"))(made, tcp)
 

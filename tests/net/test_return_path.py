@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""return-path: fib: answers leave where the routing table says, or the kernel gives them.
+"""return-path: fib: answers leave by the interface and next hop of the routing table, or the kernel
+answers.
 
     c0 02:..:01 ── s0   192.0.2.0/24, 2001:db8::/64
     c1 02:..:02 ── s1   198.51.100.0/24, 2001:db8:1::/64
@@ -25,7 +26,7 @@ def query_of(number=7):
 
 
 def frame_from(client, where=V4, mac=CLIENT_MAC, number=7):
-    """A query that says to be of this client, from whoever sends it on."""
+    """A query with this client's address, from a host that forwards it."""
     packet = bytearray(udp_packet(query_of(number).to_wire(), where))
     if ":" in where:
         packet[8:24] = socket.inet_pton(socket.AF_INET6, client)
@@ -132,7 +133,8 @@ def test_swap_is_the_default(routed, daemon):
 @pytest.mark.parametrize("where", [V4, V6])
 @pytest.mark.parametrize("tunnels", [[], ["ipip"]], ids=["plain", "ipip"])
 def test_the_next_hop_gets_it(routed, daemon, tunnels, where):
-    """Who sent it on, a router or a balancer, is not asked: the client itself, or the gateway."""
+    """The next hop is the client itself or its gateway, not the router or balancer that forwarded
+    the query."""
     start(daemon, tunnels=tunnels)
     gateway, prefix, beyond = ("2001:db8::1", "2001:db8:9::/48", "2001:db8:9::9") \
         if where == V6 else (CLIENT4, "203.0.113.0/24", "203.0.113.9")
@@ -207,7 +209,8 @@ def test_without_forwarding_kernel_sockets_answer(routed, daemon):
 @pytest.mark.parametrize("where, client, other", [(V4, CLIENT4, "192.0.2.99"),
                                                   (V6, CLIENT6, "2001:db8::99")])
 def test_a_next_hop_whose_mac_has_changed(routed, daemon, where, client, other):
-    """What the driver uses the kernel makes sure of, as of what it uses itself; and of nothing else."""
+    """The kernel probes the next hops that the driver uses, like those that it uses itself, and no
+    others."""
     family = "ipv6" if where == V6 else "ipv4"
     routed.exec("s", "sysctl", "-qw", f"net.{family}.neigh.s0.delay_first_probe_time=1",
                 f"net.{family}.neigh.s0.retrans_time_ms=100")

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A local copy of the root (RFC 8806): transferred, checked and stored as any zone, asked by the resolver alone; without it the
-root servers are asked. The root here is signed, its server counts what it is asked, and a named gives transfers of it."""
+"""A local copy of the root (RFC 8806): it is transferred, checked and stored as any zone, and only
+the resolver asks it; without it the resolver asks the root servers. The root here is signed, its
+server counts its queries, and a named transfers it."""
 import re
 import signal
 import socket
@@ -280,7 +281,7 @@ def test_the_stored_copy(tree, primary, daemon):
 
 
 def test_clients_do_not_get_the_zone(tree, primary, daemon):
-    """Who may recurse gets an answer of a resolver; others, and transfers, are refused."""
+    """A client that may recurse gets a resolver's answer; others, and transfers, are refused."""
     assert primary
     start(daemon, tree)
     wait_for_copy(daemon)

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Rate limits by every way in: what a client over its limit is told, how it gets its answer nevertheless, and what the operator
-sees. The limit is one answer a second here, so that a few queries are over it on a machine of any speed.
+Rate limits by every way in: the replies to a client over its limit, its ways to an answer all the
+same, and the operator's view. The limit is one answer a second here, so that a few queries exceed
+it on a machine of any speed.
 """
 import time
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Volley as a secondary of knotd, nsd and named, and of primaries that do what they should not."""
+"""Volley as a secondary of knotd, nsd and named, and of primaries that break the rules."""
 import base64
 import hashlib
 import math
@@ -278,7 +278,7 @@ def test_a_notify_that_lies(scene):
 
 
 def test_a_notify_during_a_transfer(scene):
-    """What was published while it ran is fetched after it."""
+    """A version that was published during the transfer is fetched after it."""
     primary = Mood(scene, A)
     secondary = scene.secondary({"main": A})
     secondary.expect("zone", ZONE, "1")
@@ -364,7 +364,8 @@ def test_a_connection_that_was_closed_meanwhile(scene):
 
 
 def test_an_old_process_behind_an_old_connection(scene):
-    """nsd's way: who asks anew sees the new version, a connection that was kept the one before."""
+    """As nsd does: a new connection sees the new version, a connection that was kept the old
+    one."""
     primary = Mood(scene, A)
     secondary = scene.secondary({"main": A})
     secondary.expect("zone", ZONE, "1")
@@ -441,7 +442,7 @@ def begin(daemon, *addresses, signed=True, **zone):
 
 
 def serial(lab):
-    """What Volley answers with; None: SERVFAIL."""
+    """The serial number that Volley answers with; None: SERVFAIL."""
     answer = lab.ask(ZONE, "SOA")
     if answer.rcode() == dns.rcode.SERVFAIL:
         return None
@@ -450,7 +451,8 @@ def serial(lab):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_served_and_kept_up_to_date(lab, there, daemon, kind):
-    """What the primary tells of is answered, old answers in the driver's cache included."""
+    """After NOTIFY the new version is served, also in place of old answers in the driver's
+    cache."""
     primary = there.start(kind, CLIENT4, algorithm="sha256", notify=V4)
     begin(daemon, CLIENT4)
     wait_for("the zone is there", lambda: serial(lab) == 1)

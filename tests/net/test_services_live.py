@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Service addresses come and go with the host's: VIPs on lo, on the interface, on another one."""
+"""Service addresses follow the host's addresses: VIPs on lo, on the interface, on another one."""
 import dns.message
 import pytest
 

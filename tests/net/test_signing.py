@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones that the daemon keeps signed: by the validators' own tools, through changes, restarts and time."""
+"""Zones that the daemon keeps signed, through changes, restarts and time: the validators' own tools
+check them."""
 import json
 import signal
 
@@ -363,7 +364,7 @@ def spoil(content, how):
 
 @pytest.mark.parametrize("how", ["broken", "gone"])
 def test_start_without_the_operators_file(lab, daemon, tmp_path, content, how):
-    """What was signed before is served, and kept signed, until there is a file again."""
+    """The zone that was signed before is served and kept signed until the file exists again."""
     configure(daemon, tmp_path, content).spawn().wait_ready()
     daemon.ctl("zone", "edit", "z.test", "add e 60 A 192.0.2.1")
     before, good = verify(lab, tmp_path), content.read_text()
@@ -427,7 +428,7 @@ def test_first_start_without_the_operators_file(lab, daemon, tmp_path, content):
 
 
 def spawn_to_die(daemon, tmp_path):
-    """It ends as soon as the signed zone's file is in place, and nobody has noted that."""
+    """It ends as soon as the signed zone's file is in place, before that is recorded."""
     library, go = tmp_path / "die.so", tmp_path / "go"
     run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/dieonrename.c")
     go.touch()
@@ -485,7 +486,7 @@ def test_killed_when_the_zone_is_signed_anew(lab, daemon, tmp_path, content, wha
 
 
 def test_what_a_command_refuses_is_in_no_file(lab, daemon, tmp_path, content):
-    """What is changed of the version that stays is there at the next start."""
+    """Changes of the version that stays are present at the next start."""
     refuse = tmp_path / "refuse"
     configure(daemon, tmp_path, content)
     say(daemon, lambda zone: zone.update(verify=["/usr/bin/test", "!", "-e", str(refuse)]))

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Signatures and a clock that was wrong: made anew at once when it is right, and said as long as they are not valid."""
+"""Signatures after a wrong clock: they are made anew at once when the clock is right, and reported
+while they are not valid."""
 import subprocess
 import time
 
@@ -58,7 +59,7 @@ def test_clock_that_is_ahead_for_a_while(lab, daemon, tmp_path, clock):
 
 @pytest.mark.parametrize("begin_d, end_d, said", [(5, 15, "begin at"), (-15, -5, "ended at")])
 def test_zone_that_another_has_signed(daemon, tmp_path, begin_d, end_d, said):
-    """A warning: what is served is what was given."""
+    """A warning; the zone is served unchanged."""
     plain = write_zone(tmp_path / "z.zone", 7)
     base = run("ldns-keygen", "-a", "ECDSAP256SHA256", "z.test", cwd=tmp_path).stdout.strip()
     begin, end = (time.strftime("%Y%m%d%H%M%S", time.gmtime(time.time() + d * DAY)) for d in (begin_d, end_d))

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cache in a file: by command and by configuration, over restarts, deaths, other zones and broken files."""
+"""The cache in a file, by command and by configuration: over restarts, crashes, changed zones and
+damaged files."""
 import json
 import os
 import signal
@@ -39,7 +40,7 @@ def wait_loaded(daemon):
 
 
 def refused(daemon, *words):
-    """What is said of a command that fails, once the interval's own dump is not in its way."""
+    """The message of a command that fails, after the interval's own dump is over."""
     said = daemon.ctl(*words, check=False)
     while "another snapshot is being written" in said.stderr:
         said = daemon.ctl(*words, check=False)
@@ -205,7 +206,7 @@ def test_broken_one_is_said_once(lab, daemon, path, zones):
 
 
 def test_other_files_are_left_alone(daemon, path, zones, tmp_path):
-    """Whoever commands the daemon cannot overwrite what is no snapshot."""
+    """A command cannot overwrite a file that is not a snapshot."""
     other = tmp_path / "other"
     other.write_text("somebody's", encoding="ascii")
     daemon.start(zones=zones, cache={"snapshot": str(other), "snapshot-interval": "1s"})
@@ -238,7 +239,7 @@ def test_file_of_others(daemon, path, zones):
 
 
 def test_killed_while_writing(lab, daemon, path, zones):
-    """What was there stays, whole; what is left behind does not hinder the next."""
+    """The old snapshot stays, whole; the remains of the new one do not hinder the next."""
     daemon.start(zones=zones, cache={"snapshot": str(path)})
     warm(lab)
     daemon.json("cache", "dump", path)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names that have no place in the public DNS, and zones of one's own below zones of others.
+"""Names that do not belong in the public DNS, and the operator's own zones below zones of others.
 
-The upstream is a script that answers any name with an address, so what leaks is seen. With stubs or a trust anchor libunbound
-asks it, else the forwarder.
+The upstream is a script that answers any name with an address, so a leaked query is seen. With
+stubs or a trust anchor libunbound asks it, else the forwarder.
 """
 import dns.flags
 import dns.message
@@ -186,7 +186,8 @@ def test_a_stub_for_a_special_name_is_not_validated(world):
 
 @pytest.mark.parametrize("name", ["inside.lab.", "inside.nsec3.lab.", "a.b.nothere.nsec3.lab."])
 def test_a_negative_trust_anchor(world, name):
-    """A zone that its signed parent denies. What is known of the parent, and of names between, does not hide it."""
+    """A zone that its signed parent denies. Cached answers of the parent, and of names between, do
+    not hide it."""
     world.start(keys={"stubs": stubs_of(name)})
     assert ask_world(world.lab, query(f"x.{name}")).rcode() == dns.rcode.SERVFAIL
     world.daemon.configure(recursion=world.recursion(stubs=stubs_of(name), **{"domain-insecure": [name]}))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""recursion.serve-stale (RFC 8767): what has expired is given while its servers are dead, and not else."""
+"""recursion.serve-stale (RFC 8767): an expired answer is sent only while its servers are dead."""
 import time
 
 import dns.message
@@ -95,7 +95,7 @@ def test_who_may_not_ask_gets_no_stale_answer(world, upstream):
 
 @pytest.mark.parametrize("upstream", ["aging.lab."], indirect=True)
 def test_the_return_of_the_upstream_is_noticed(world, upstream):
-    """What had failed is asked again after a while, and fresh from then on."""
+    """Failed names are asked again after a while, and are fresh from then on."""
     name = "www.aging.lab."
     assert records(ask(world.lab, query(name))) == TRUE
     upstream.silent = True

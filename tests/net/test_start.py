@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a start cannot have it names, with what to do about it; and it does not end without a word."""
+"""A start that lacks something names it and the remedy, and never ends without a message."""
 from pathlib import Path
 
 import pytest
@@ -43,7 +43,8 @@ def rights(task):
 
 
 def test_capabilities_that_are_kept(lab, daemon):
-    """No thread has more than the parts of volleyd use, and none can get more; what it starts with is all of them."""
+    """No thread has more capabilities than volleyd uses, and none can get more. The main thread has
+    all of those."""
     all_of_them = sum(1 << bit for bit in KEPT.values())
     assert rights(Path("/proc/self"))["CapEff"] & ~all_of_them, "else this would show nothing"
     daemon.start()
@@ -59,14 +60,15 @@ def test_capabilities_that_are_kept(lab, daemon):
 
 @pytest.mark.parametrize("mode", [None, "0600", "0666"])
 def test_who_may_command(lab, daemon, mode):
-    """Whoever may write to the control socket may: so nobody else may, unless control.mode says so."""
+    """Every process that may write to the control socket may: so no other user may, unless
+    control.mode allows it."""
     control = {"socket": str(daemon.socket), **({"mode": mode} if mode else {})}
     daemon.start(interfaces=None, control=control)
     assert daemon.socket.stat().st_mode & 0o7777 == int(mode or "0660", 8)
 
 
 def test_files_that_are_too_few(lab, daemon):
-    """Whatever is refused to it, it says so."""
+    """With too few file descriptors a start fails with an error."""
     daemon.configure(interfaces=None, cache={"size": "8M"})
     for n in range(5, 14):
         before = len(daemon.log())

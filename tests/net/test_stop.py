@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What systemd is told at a stop: that it may take as long as a snapshot of the cache needs."""
+"""At a stop volleyd tells systemd that it may take as long as a snapshot of the cache needs."""
 import signal
 import socket
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A disk that is full or cannot be written to: a clear error, and the service goes on."""
+"""With a disk that is full or read-only there is a clear error, and the service goes on."""
 import os
 
 import pytest

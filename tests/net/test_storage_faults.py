@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A start with a storage folder that cannot be written to, or with keys that cannot be used: what is known is served."""
+"""A start with a storage folder that cannot be written to, or with unusable keys: the stored zones
+are served."""
 import dns.rcode
 import pytest
 
@@ -59,7 +60,7 @@ def test_new_folder(lab, daemon, tmp_path, disk, harm):
 
 
 def test_read_only_folder_with_a_journal(lab, daemon, tmp_path, disk):
-    """What was acknowledged is served, and no more of it comes."""
+    """Acknowledged changes are served, and new ones are refused."""
     write_zone(tmp_path / "z.zone", 7)
     use(daemon, tmp_path, disk).spawn().wait_ready()
     daemon.ctl("zone", "edit", "z.test", "add", "a", "60", "A", "192.0.2.1")
@@ -120,7 +121,7 @@ def use_signed(daemon, tmp_path, disk):
 
 
 def test_secondary_on_a_full_disk(lab, there, daemon, disk):
-    """What a primary gives is served, kept or not."""
+    """A transferred version is served, even if it cannot be stored."""
     there.start("knotd", CLIENT4)
     fill(disk)
     daemon.configure(server={"storage": str(disk / "store")}, remotes=[{"name": "p0", "address": [CLIENT4]}],

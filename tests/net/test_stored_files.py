@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that volleyd has written and that are cut or changed while it is down: noticed, never served."""
+"""volleyd's own files, cut or changed while it is down: it notices this and never serves them."""
 import dns.message
 import dns.rcode
 import pytest
@@ -67,7 +67,7 @@ def test_signed_file_that_is_harmed(lab, daemon, tmp_path, content, harm):
 
 
 def test_harmed_signed_file_and_changes(lab, daemon, tmp_path, content):
-    """What the journal has behind it is given up, and that is said."""
+    """The journal's later changes are discarded, and that is reported."""
     configure(daemon, tmp_path, content).spawn().wait_ready()
     daemon.ctl("zone", "edit", "z.test", "add e 60 A 192.0.2.1")
     last = serial(daemon)

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who is served over TCP when one client has more connections than there are places."""
+"""The clients that are served over TCP when one client opens more connections than there are
+places."""
 import contextlib
 import socket
 import ssl
@@ -82,7 +83,8 @@ def test_all_places_are_there_for_each_address(lab, daemon):
 
 
 def test_connections_are_never_more_than_allowed(lab, daemon):
-    """The limit holds over both workers: soon there are no more than that, whoever came to which."""
+    """The limit holds for both workers together: soon there are no more connections, however they
+    are distributed."""
     daemon.start(server={"listen": [V4], "tcp": {"max-connections": 20,
                                                  "max-connections-per-client": 20}})
     with contextlib.ExitStack() as stack:
@@ -106,7 +108,8 @@ def timeout_of(answer):
 
 
 def test_keepalive_is_told_over_tcp_alone(lab, daemon, tmp_path):
-    """Who asks is told the idle timeout, by worker and cache and over TLS; by UDP, and who does not ask, nothing."""
+    """A client that asks gets the idle timeout, by worker and cache and over TLS; over UDP, or
+    without asking, it does not."""
     tls = certificate(tmp_path)
     daemon.start(server={"listen": [V4], "tcp": {"idle-timeout": "7s"}, "tls": tls["server"]})
     for _ in range(2):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyd in a time namespace: its clock is another than that of the XDP program."""
+"""volleyd in a time namespace: its clock differs from that of the XDP program."""
 import pathlib
 import subprocess
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl top: who is first in a flood, a Zipf mix, what scripts get, and the terminal, which is left as it was."""
+"""volleyctl top: the first entries in a flood and in a Zipf mix, the output for scripts, and the
+terminal, which is restored."""
 import collections
 import contextlib
 import fcntl
@@ -73,7 +74,7 @@ class Load(threading.Thread):
 
 
 def top(daemon, n=20):
-    """What the daemon says, without a second look."""
+    """The daemon's output, from a single call."""
     with socket.socket(socket.AF_UNIX) as control:
         control.settimeout(10)
         control.connect(str(daemon.socket))
@@ -179,7 +180,7 @@ def test_no_daemon(tmp_path):
 
 
 def test_it_ends_by_itself(lab, daemon):
-    """Nobody looks any more: driver and workers draw nothing."""
+    """Without a reader driver and workers draw no samples."""
     daemon.start()
     top(daemon)
     assert daemon.stats()["tap"]["one_in"] > 0
@@ -228,7 +229,7 @@ class Terminal:
             self.seen += os.read(self.ours, 65536).decode()
 
     def screens(self):
-        """What was drawn, each as a list of lines without control characters."""
+        """The screens, each as a list of lines without control characters."""
         self.read()
         return [[re.sub(r"\033\[[?0-9;]*[A-Za-z]", "", line) for line in screen.split("\r\n")]
                 for screen in self.seen.split("\033[H")[1:]]

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What bounds the talk with other name servers: slow readers, idle connections, NOTIFY and checks in bursts."""
+"""Bounds of the traffic with other name servers: slow readers, idle connections, bursts of NOTIFY
+and checks."""
 import contextlib
 import resource
 import socket
@@ -33,7 +34,7 @@ def more_files():
 
 
 def small_window(lab, port=53):
-    """A connection whose kernel takes little, so that what is not read stays with the sender."""
+    """A connection whose kernel buffers little, so that unread data stays with the sender."""
     sock = lab.socket("c", kind=socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     sock.connect((V4, port))
@@ -41,7 +42,7 @@ def small_window(lab, port=53):
 
 
 def is_closed(sock):
-    """By the other side; what it has sent is read."""
+    """Whether the other side has closed; its data is read."""
     sock.setblocking(False)
     try:
         while sock.recv(65536):
@@ -73,7 +74,8 @@ class Reader:
 # ---- Connections -----------------------------------------------------------------------------------
 
 def test_who_reads_slowly_gets_all_of_it(lab, daemon, clock):
-    """What waits for a reader is no silence of his, though all of the transfer was made long ago."""
+    """A transfer that waits for its slow reader is not idle, even if all of it was made long
+    ago."""
     more = "".join(f"n{i} TXT \"{'x' * 250}\"\n" for i in range(600))
     serve(daemon, ["any"], more=more, server={"tcp": {"idle-timeout": "1s"}})
     with small_window(lab) as sock:

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Replies to other name servers: what goes along with them, and who gets which."""
+"""Replies to other name servers: their extra records and options, and which server gets which
+reply."""
 import ssl
 import struct
 import time
@@ -45,7 +46,8 @@ OPT_ROWS = [
 
 @pytest.mark.parametrize("tcp", [False, True], ids=["udp", "tcp"])
 def test_replies_have_opt_as_their_query(lab, daemon, tcp):
-    """RFC 6891 section 7: who sends OPT gets one, refused or not; who does not gets none."""
+    """RFC 6891 section 7: a query with OPT gets one, refused or not; a query without OPT gets
+    none."""
     serve(daemon, BY_KEY, allow_update=BY_KEY, others=[comes(*BY_KEY)])
     for row in OPT_ROWS:
         make, rcode, words = row.values
@@ -108,7 +110,7 @@ def test_who_may_transfer_may_ask_for_the_soa(lab, daemon, rules, ring, tcp):
 
 
 def test_strangers_are_refused_by_the_worker(lab, daemon):
-    """Nobody else hears of them."""
+    """No other thread sees their messages."""
     serve(daemon, BY_KEY, **ELSEWHERE)
     for kind in ("SOA", "A"):
         for tcp in (False, True):
@@ -132,7 +134,7 @@ EXPIRE = 9
 
 
 def expire(lab, asked, tcp=False):
-    """What the reply says of it; None: nothing."""
+    """The reply's EXPIRE value; None: it has none."""
     asked.use_edns(0, options=[dns.edns.GenericOption(EXPIRE, b"")])
     if asked.keyring:
         asked.use_tsig(RING, algorithm=KEY["algorithm"])
@@ -210,7 +212,7 @@ def test_what_a_primary_says_of_expiry_holds(scene, how):
 
 
 def test_a_check_makes_no_expiry_sooner(scene):
-    """RFC 7314 section 4: what was good for longer stays so."""
+    """RFC 7314 section 4: a zone that was valid for longer stays so."""
     primary = Mood(scene, "127.0.7.1")
     primary.udp = lambda query: with_expire(wire(reply(query, soa(1))), 1)
     secondary = scene.secondary({"main": "127.0.7.1"})

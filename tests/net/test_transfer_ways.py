@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ways between name servers: IPv6, addresses to ask from, several addresses, TLS that is resumed."""
+"""The ways between name servers: IPv6, source addresses, several addresses, TLS resumption."""
 import contextlib
 import socket
 import ssl
@@ -146,7 +146,8 @@ def test_what_is_wrong_with_our_key_by_udp(scene):
 # ---- TLS -------------------------------------------------------------------------------------------
 
 class TlsListener:
-    """Someone on the client's side who is told over TLS, and closes the connection behind each message."""
+    """A server on the client's side that gets NOTIFY over TLS, and closes the connection after each
+    message."""
 
     def __init__(self, lab, tls, address=CLIENT4):
         self.resumed, self.messages = [], []

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recursion in a tree of zones (dnstree.py): what validates and what does not, chains, denials, dead servers.
+"""Recursion in a tree of zones (dnstree.py): valid and invalid signatures, chains, denials, dead
+servers.
 
-The same tables hold for unbound, which shows that the tree is what it says; for volleyd with the program
-on its interface; and for volleyd with the kernel's sockets alone.
+The same tables hold for unbound, which shows that the tree is right; for volleyd with the program
+on its interface; and for volleyd with only the kernel's sockets.
 """
 import itertools
 import re
@@ -146,8 +147,8 @@ BOGUS = ["www.expired.lab.", "www.broken.lab.", "www.wrongds.lab.", "www.unsigne
 @pytest.mark.parametrize("name", BOGUS)
 @pytest.mark.parametrize("first", ["checking", "not checking"])
 def test_bogus(world, name, first):
-    """Whoever asks first: CD=1 gets the data, and the others never do. Why is said each time, also
-    by what is cached."""
+    """In either order: a query with CD=1 gets the data, and the others never do. Each reply has the
+    cause, also from the cache."""
     if first == "checking":
         name = name.replace("www", "one")  # ends at the same name
     steps = ["rd", "rd cd", "rd", "rd cd"][first != "checking":]
@@ -204,7 +205,7 @@ def test_no_server_answers(world, zone):
 
 @pytest.mark.parametrize("zone", ["halfclosed.lab.", "halfsilent.lab."])
 def test_one_of_two_servers_is_dead(world, zone):
-    """It costs time, and that once: what is asked behind that has its answer at the first asking."""
+    """It costs time only once: later questions are answered at the first attempt."""
     names = (f"n{n}.wild.{zone}" for n in itertools.count())
     wait_for("an answer", lambda: answers(world.lab, query(f"www.{zone}"), 2) == WWW, 30)
     for _ in range(3):
@@ -260,7 +261,7 @@ def check_from_cache(world, call):
     ("www.good.lab.", "A"), ("nothere.nsec3.lab.", "A"), ("one.good.lab.", "A"), ("www.plain.lab.", "A"),
     ("www.wood.good.lab.", "A"), ("www.nsec3.lab.", "TXT")])
 def test_the_second_asking_is_answered_from_the_cache(world, name, kind):
-    """Whatever the client says of itself; by the driver if there is one."""
+    """For every client's flags and options; by the driver if there is one."""
     if world.kind == "unbound":
         return  # of volleyd alone
     for words, _, _ in CLIENTS:

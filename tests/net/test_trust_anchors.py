@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of trust anchors that have none: a start is refused, and a reload changes nothing."""
+"""Trust anchor files without an anchor: a start is refused, and a reload changes nothing."""
 import re
 
 import dns.flags

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queries that a balancer sends on within a tunnel, and answers that go straight to the client.
+"""Queries that a balancer forwards in a tunnel, and answers that go directly to the client.
 
-The balancer is the client's end of the lab, with frames made here. What the kernel's own tunnel devices
-would take is taken by a raw socket and given back by a tun device, as such a device does it: not every
-kernel has them.
+The balancer is the client's end of the lab, with frames made here. Not every kernel has tunnel
+devices: so a raw socket receives the packets that such a device would, and a tun device returns
+them in the same way.
 """
 import fcntl
 import os
@@ -157,7 +157,8 @@ def tcp_syn(port=40001):
 
 
 def test_tcp_goes_to_the_kernels_device(lab, daemon):
-    """What is no query passes as it came, and the kernel's SYN/ACK goes straight to the client."""
+    """Packets that are not queries pass unchanged, and the kernel's SYN/ACK goes directly to the
+    client."""
     start(daemon)
     with KernelDevice(lab) as device, lab.frames() as sock:
         syn = tcp_syn()
@@ -228,7 +229,8 @@ def test_ends_follow_the_host(lab, daemon):
 
 
 def test_only_balancers_are_believed(lab, daemon):
-    """Of the prefixes of tunnel-sources, in either family; what others send the kernel gets whole."""
+    """Those in the prefixes of tunnel-sources, of either family; packets of others reach the kernel
+    unchanged."""
     start(daemon, **{"tunnel-sources": ["10.0.0.0/24", "100::/64"]})
     query = dns.message.make_query("www.example.com", "A")
     packet = udp_packet(query.to_wire(), V4)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A host whose port 53 is flooded with queries that no cache knows goes on with all else, on each port:
-a TCP session, ICMP, ARP and ND."""
+"""While port 53 is flooded with queries that no cache can answer, the host's other traffic goes on,
+on each port: a TCP session, ICMP, ARP and ND."""
 import contextlib
 import json
 import signal

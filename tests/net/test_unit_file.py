@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The systemd units: how much they leave open, and that volleyd does all of its work within."""
+"""The systemd units: the rights that they leave, and all of volleyd's work within them."""
 import re
 import sys
 
@@ -13,7 +13,8 @@ UNIT = ROOT / "scripts/volleyd.service"
 
 @pytest.mark.parametrize("path, most", [("volleyd.service", 2.8), ("anycast/volley-anycast.service", 2.5)])
 def test_exposure(tmp_path, path, most):
-    """systemd's own score. What is left of volleyd's: root, CAP_SYS_ADMIN (to adopt), the network, bpf()."""
+    """systemd's own score. volleyd's remaining rights: root, CAP_SYS_ADMIN (to adopt), the network,
+    bpf()."""
     unit = tmp_path / path.rpartition("/")[2]
     unit.write_text((ROOT / "scripts" / path).read_text("ascii").replace("@PREFIX@", "/usr/local"), "ascii")
     said = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit).stdout
@@ -55,7 +56,8 @@ def test_a_reload_of_the_unit_fails_where_a_file_is_broken(lab, daemon, tmp_path
 
 
 def test_volleyd_works_within_its_system_calls(lab, daemon, tmp_path):
-    """What the unit does not allow would end it here: a start, the driver, changes, files, recursion, a stop."""
+    """A system call that the unit does not allow would end it here: a start, the driver, changes,
+    files, recursion, a stop."""
     path, other = (write_zone(tmp_path / name) for name in ("z.zone", "s.zone"))
     verify = {"verify": ["/bin/sh", "-c", "cat >/dev/null"]}
     daemon.configure(

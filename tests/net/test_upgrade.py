@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Upgrades under load: to another build of the XDP program, and to another ABI. No hit is lost, and no answer of the
-first kind; misses only while no volleyd is there, and none where the host was drained."""
+"""Upgrades under load: to another build of the XDP program, and to another ABI. No hit is lost, and
+with another build no answer at all. With another ABI misses are lost only while no volleyd runs,
+and none if the host was drained."""
 import json
 import re
 import subprocess
@@ -49,7 +50,8 @@ def misses(lab, folder, seconds=6, first=0):
 
 
 def lost_on_the_way(lab):
-    """What the link and the client's socket have dropped, where others take the processors: 0 on an idle machine."""
+    """Packets that the link and the client's socket have dropped while other work had the
+    processors: 0 on an idle machine."""
     links = [json.loads(lab.ip(end, "-j", "-s", "link", "show", "dev", end + "0").stdout)[0] for end in "cs"]
     at_the_socket = lab.exec("c", "nstat", "-asz", "UdpRcvbufErrors").stdout.split("UdpRcvbufErrors")[1].split()[0]
     return sum(link["stats64"]["tx"]["dropped"] for link in links) + int(at_the_socket)
@@ -73,7 +75,7 @@ def tag_of(number):
 
 
 def upgrade(daemon, how):
-    """The old one goes, ours comes; how long nobody was there, in seconds."""
+    """The old daemon goes, ours comes; returns the seconds without a daemon."""
     begun = time.monotonic()
     if how == "kill":
         daemon.kill()
@@ -119,7 +121,8 @@ def tag_of_ours(lab):
 
 @pytest.mark.parametrize("make", [otherbuild.with_another_tag, otherbuild.with_another_abi], ids=["tag", "abi"])
 def test_upgrade_of_a_drained_host(lab, daemon, tmp_path, make):
-    """Queries of new names are sent elsewhere by whoever sees health; those that still come are hits. None is lost."""
+    """A balancer that checks health sends queries of new names elsewhere; those that still come are
+    hits. None is lost."""
     daemon.binary = make(tmp_path)
     daemon.start()
     warm(lab)
@@ -240,7 +243,8 @@ def check_silent(lab):
 
 
 def test_who_may_ask_no_more_gets_no_hit_of_the_old_program(lab, daemon, tmp_path):
-    """server.allow comes with the upgrade: what everyone got is given to nobody while zones are loaded."""
+    """server.allow comes with the upgrade: public answers are sent to no client while zones are
+    loaded."""
     gate = tmp_path / "go"
     zones = leave_old_program(lab, daemon, tmp_path, 60)
     old = program(lab)["id"]
@@ -256,7 +260,7 @@ def test_who_may_ask_no_more_gets_no_hit_of_the_old_program(lab, daemon, tmp_pat
 
 
 def test_an_old_program_that_has_fallen_silent_stays_so(lab, daemon, tmp_path):
-    """Nobody spoke for it for too long: what it has may be of another time."""
+    """It had no daemon for too long, so its answers may be outdated."""
     gate = tmp_path / "go"
     zones = leave_old_program(lab, daemon, tmp_path, 3)
     old = program(lab)["id"]

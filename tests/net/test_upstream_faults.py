@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Upstream servers that lie, speak nonsense, truncate or are late, or answer for the zones of others."""
+"""Upstream servers that send false, malformed, truncated or late replies, or answer for the zones
+of others."""
 import random
 import threading
 import time
@@ -134,7 +135,8 @@ N_NONSENSE = 130
 
 @pytest.mark.parametrize("then", ["nothing", "the answer"])
 def test_nonsense(world, then):
-    """Whatever it sends: SERVFAIL or its answer, a sound message, in time. And others are served."""
+    """For anything that it sends: SERVFAIL or its answer, a well-formed message, in time. Other
+    clients are served."""
     def reply(made, tcp):
         label = str(made.question[0].name).split(".", maxsplit=1)[0].lower()
         if not label[1:].isdigit():
@@ -314,7 +316,8 @@ def test_an_alias_into_our_own_zone(world):
 
 
 def test_a_zone_that_becomes_ours(world, tmp_path):
-    """What was cached from upstream for its names is gone when it is loaded, and back when it leaves."""
+    """Cached upstream answers for its names are withdrawn when it is loaded, and are back after it
+    is removed."""
     for _ in range(3):
         assert records(ask(world.lab, query("www.plain.lab."))) == TRUE
     path = write_zone(tmp_path / "plain", address="192.0.2.99")

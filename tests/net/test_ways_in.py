@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Three ways in: volleyd loads the program, `ip link` did, `xdp-loader` did; and what stays after."""
+"""Three ways to load the program: by volleyd, by `ip link`, by `xdp-loader`; and what remains
+afterwards."""
 import os
 import re
 import time
@@ -200,7 +201,7 @@ def test_second_program_with_maps_of_its_own_is_replaced(lab, daemon):
 
 
 def test_a_cache_of_another_size_is_resized(lab, daemon):
-    """Of volleyd's own program only: what somebody else loaded keeps its maps."""
+    """Only for volleyd's own program: a program that was loaded otherwise keeps its maps."""
     daemon.start()
     lab.ask()
     daemon.stop("--keep")

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who may ask what: recursion.allow and server.allow, for hot names and others, by driver and worker."""
+"""The rights of clients: recursion.allow and server.allow, for cached names and others, by driver
+and worker."""
 import itertools
 import signal
 
@@ -96,7 +97,7 @@ def test_the_driver_looks_at_the_client_of_each(world):
 @pytest.mark.parametrize("where", [V4, V6])
 @pytest.mark.parametrize("tcp", WAYS.values(), ids=WAYS)
 def test_without_recursion_desired(world, where, tcp):
-    """RFC 1034 section 4.3.1: what is known is said, nobody is asked."""
+    """RFC 1034 section 4.3.1: cached data is returned, no upstream is asked."""
     cold = f"n{next(_numbers)}.wild.good.lab."
     reply = ask(world.lab, query(cold, "A", ""), where, INSIDE[where], tcp)
     assert reply.rcode() == 5 and codes(reply) == [NOT_AUTHORITATIVE] and not reply.answer
@@ -173,7 +174,8 @@ def hits_of(number):
 
 @pytest.mark.parametrize("end", ["kill", "keep"])
 def test_a_restart_with_server_allow(lab, daemon, tmp_path, end):
-    """Answers that were for everyone are for nobody from the start on, however long the zones take to load."""
+    """From the start on public answers are sent to no client, however long the zones take to
+    load."""
     slow, gate = gated_zone(tmp_path)
     gate.touch()
     daemon.start(zones=[slow])
@@ -192,7 +194,7 @@ def test_a_restart_with_server_allow(lab, daemon, tmp_path, end):
 
 
 def test_a_reload_with_server_allow(lab, daemon, tmp_path):
-    """The same while the zones are loaded again: who may not ask is refused at once."""
+    """The same while the zones are loaded again: a client that may not ask is refused at once."""
     slow, gate = gated_zone(tmp_path)
     gate.touch()
     daemon.start(zones=[slow])

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a reload takes out of the cache: what it changed, at once and everywhere; the rest stays in the driver."""
+"""A reload withdraws the answers that it changes, at once and everywhere; the others stay in the
+driver."""
 import dns.flags
 import dns.rcode
 import pytest
@@ -113,7 +114,7 @@ def test_too_many_changes(lab, daemon, served):
 
 @pytest.mark.parametrize("changed", [False, True])
 def test_adopted_after_a_change(lab, daemon, served, changed):
-    """What a reload left, the next daemon takes over, if the file is still the one."""
+    """The next daemon adopts the answers that a reload left, if the file is still the same."""
     warm(lab)
     reload(daemon, served, 2, MORE.replace("192.0.2.103", "192.0.2.9"))
     lab.ask("n3.z.test")

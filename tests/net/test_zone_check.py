@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl zone check: what the caller may not read, nobody reads for him."""
+"""volleyctl zone check: it reads no file that the caller may not read."""
 import json
 import os
 import pathlib
@@ -18,7 +18,7 @@ SECRET = "the-word-that-only-root-may-read"
 
 @pytest.fixture
 def running(daemon, tmp_path):
-    """One whose control socket is open to all, and a private file."""
+    """A daemon whose control socket is open to all, and a private file."""
     daemon.start(control={"mode": "0666"}, zones=[zone("z.test", write_zone(tmp_path / "z.zone"))])
     open_to_all(tmp_path)
     private = tmp_path / "private"
@@ -53,7 +53,7 @@ def test_by_volleyctl(running, tmp_path):
 
 
 def test_by_the_control_socket(running, tmp_path):
-    """What else speaks the protocol gets nothing either."""
+    """Other programs that speak the protocol get nothing, either."""
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(10)
         sock.connect(str(running.socket))

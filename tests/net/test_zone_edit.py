@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones that are changed record by record while they are served, and what a restart makes of them."""
+"""Zones that are changed record by record while they are served, and their state after a
+restart."""
 import os
 import signal
 import subprocess

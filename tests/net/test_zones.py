@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones that change while they are served: no gap, and no old answer once the command is back."""
+"""Zones that change while they are served: no gap, and no old answer after the command returns."""
 import os
 import re
 import signal
@@ -288,7 +288,8 @@ def test_a_broken_configuration_at_sighup(lab, daemon, served):
 
 
 def test_a_child_zone_takes_its_names_from_the_parent(lab, daemon, served, tmp_path):
-    """What the parent had answered for names below is withdrawn when the child comes, and goes."""
+    """The parent's answers for names below are withdrawn when the child comes, and again when it
+    goes."""
     write_zone(served, 2, more="www.child IN A 192.0.2.30\n")
     daemon.ctl("zone", "reload", "z.test")
     for _ in range(2):
@@ -319,7 +320,8 @@ def test_a_zone_that_moves_to_another_file(lab, daemon, served, tmp_path):
 
 
 def test_cache_flush_is_exact(lab, daemon, served):
-    """What is withdrawn goes to a worker, the rest stays in the driver, and the count is right."""
+    """Queries for withdrawn answers go to a worker, the others stay in the driver, and the count is
+    right."""
     asked = {(NAME, "A"), ("www.example.com", "A"), ("www.example.com", "AAAA"),
              ("nothing.example.com", "A")}
     example = {one for one in asked if one[0].endswith("example.com")}

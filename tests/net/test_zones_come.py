@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Zones that come and go: what others answered without them changes at once, the rest stays in the driver."""
+"""Zones that come and go: answers of other zones that depend on them change at once, the rest stays
+in the driver."""
 import dns.rcode
 import pytest
 
@@ -62,7 +63,7 @@ def test_ds_is_the_parents_when_it_comes(lab, daemon, paths):
 
 
 def test_a_zone_below_comes_and_goes(lab, daemon, paths):
-    """What the zone above said of its names, and of aliases to them, was of its own records."""
+    """The zone above had answered its names, and aliases to them, from its own records."""
     daemon.start(zones=paths("a.test"))
     others = [(n,) for n in NAMES] + [("nothing.a.test",), ("alias.a.test",)]
     for question in (("www.deep.a.test",), ("to.a.test",), *others):

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Upstreams for the resolver, in a network namespace of their own, on the addresses of its loopback.
+"""Upstreams for the resolver, in their own network namespace, on its loopback addresses.
 
-nsd serves a signed root, a signed top level domain "lab." and leaf zones, each floor from an address of
-its own, so that a resolver has to follow referrals. What a name server should not do is done by
-scripted ones, in threads of this process.
+nsd serves a signed root, a signed top level domain "lab." and leaf zones, each level from its own
+address, so a resolver has to follow referrals. Scripted servers, in threads of this process, break
+the rules.
 """
 import contextlib
 import itertools

@@ -3,17 +3,18 @@
 /*
  * blockcost [--blocks N] [--repeat N] [--rounds N] [--changes N]
  *
- * What blocks cost a hit of a client that is not blocked: ns per packet by BPF_PROG_TEST_RUN, names and clients drawn at
- * random (front.bpf.c). In turns, in each round:
+ * The cost of blocks for a hit of a client that is not blocked: ns per packet by BPF_PROG_TEST_RUN,
+ * for random names and clients (front.bpf.c). Each round measures in turn:
  *
- *   reflect          the reflector, which looks at nothing
+ *   reflect          the reflector, which looks up nothing
  *   none             nothing is blocked
  *   few              100 prefixes
  *   many             N prefixes of mixed lengths, IPv4 /8 to /32 and IPv6 /16 to /128
  *   many, changing   the same, while another processor adds and removes --changes prefixes a second
  *
- * All blocks say `allow`, so that each query is a hit. Of each length they cover a 64th of all addresses at most. Printed:
- * medians of the differences within a round, and how long all took to be added.
+ * All blocks have the action `allow`, so each query is a hit. The blocks of each length cover at
+ * most a 64th of all addresses. It prints medians of the differences within a round, and the time
+ * to add all blocks.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -77,7 +78,7 @@ static void must(bool holds, const char *what)
 	exit(1);
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static void draw_octets(uint8_t octets[16], bool ipv6)
 {
@@ -86,7 +87,7 @@ static void draw_octets(uint8_t octets[16], bool ipv6)
 	octets[0] = ipv6 ? 0x20 | (octets[0] & 0x1f) : (uint8_t)(1 + octets[0] % 64);
 }
 
-/* Bits, so that shorter ones are as many as cover a 64th. */
+/* Draws a length. Short prefixes are so few that they cover at most a 64th of all addresses. */
 static unsigned int draw_bits(bool ipv6, uint32_t n)
 {
 	const unsigned int first = ipv6 ? 16 : 8, last = ipv6 ? 128 : 32;
@@ -134,7 +135,7 @@ static void choose(struct bench *b, const struct table *t)
 	b->maps.memory.state->block_kinds = VOLLEY_BLOCKS_PREFIXES;
 }
 
-/* Half of them add, half remove; a place is used again a second later. */
+/* Half of the changes add, half remove; a place is used again a second later. */
 static void *change(void *arg)
 {
 	struct bench *b = arg;
@@ -160,7 +161,7 @@ static void *change(void *arg)
 	return NULL;
 }
 
-/* ---- Measuring ---------------------------------------------------------------------------------- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 static void open_front(struct bench *b)
 {

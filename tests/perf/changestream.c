@@ -1,14 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * changestream [MILLIONS [PUBLISHES [NAMES [SECONDS]]]]: what a stream of changes of one zone costs those
- * who answer. So many million cached answers (1) about a zone of a quarter as many names; two threads
- * ask for names at random as fast as they can, and a keeper is there, first alone; then so many times a
- * second (50) so many names (20) get another address, each time by an edit, a comparison, a swap, a
- * withdrawal and its grace periods, that for XDP programs among them.
+ * changestream [MILLIONS [PUBLISHES [NAMES [SECONDS]]]]: the cost of a stream of changes of one
+ * zone for the threads that answer. The cache has MILLIONS million answers (1) about a zone of a
+ * quarter as many names. Two threads ask for random names as fast as they can, beside a keeper:
+ * first without changes, then while PUBLISHES times a second (50) NAMES names (20) get another
+ * address. Each change is an edit, a comparison, a swap, a withdrawal and its grace periods, also
+ * that for XDP programs.
  *
- * Prints questions per second without and with the stream, processor time of each step, and wall time
- * from the swap to the withdrawal and to the last grace period's end. No packets: the engine alone. Root.
+ * Prints questions per second without and with the stream, processor time of each step, and wall
+ * time from the swap to the withdrawal and to the last grace period's end. No packets: the engine
+ * alone. Root.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -43,7 +45,7 @@ static uint64_t draw(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/* --- Before -------------------------------------------------------------------------------------- */
+/* --- Before ----------------------------------------------------------------------------------- */
 
 static struct zone *make_zone(void)
 {
@@ -83,12 +85,12 @@ static void set_up(void)
 		ask_nth(w.engine, i, &r);
 	withdrawal_expect(w.cache);
 	while (cache_sieve_tend(w.cache, 32))
-		; /* as the keeper does, in its own time */
+		; /* with pauses, as the keeper does */
 	cache_stats_read(w.cache, &stats);
 	printf("%llu answers, %u names\n", (unsigned long long)stats.n_entries, n_names);
 }
 
-/* --- Who asks ------------------------------------------------------------------------------------ */
+/* --- Who asks --------------------------------------------------------------------------------- */
 
 struct asker {
 	pthread_t thread;
@@ -126,18 +128,18 @@ static uint64_t n_asked(void)
 	return n;
 }
 
-/* --- Who changes --------------------------------------------------------------------------------- */
+/* --- Who changes ------------------------------------------------------------------------------ */
 
 static struct {
 	double edit, plan, run; /* processor time, ms */
-	double withdrawn, done; /* wall time, ms, of the round that is under way */
+	double withdrawn, done; /* wall time, ms, of the current round */
 	uint64_t n_answers;
 } spent;
 
 static double wall[2][ROUNDS_MAX]; /* to the withdrawal, to the end */
 static double begun_ms;
 
-/* The withdrawal is over when somebody is waited for. */
+/* The withdrawal is over when it waits for readers. */
 static int wait_for_all(void *grace)
 {
 	spent.withdrawn = clock_ms(CLOCK_MONOTONIC) - begun_ms;
@@ -211,7 +213,7 @@ static void change(uint32_t serial, unsigned n, struct grace *grace, uint64_t *s
 	zone_free(old);
 }
 
-/* --- Both ---------------------------------------------------------------------------------------- */
+/* --- Both ------------------------------------------------------------------------------------- */
 
 static double rate_of(uint64_t n_before, double begun)
 {
@@ -274,7 +276,8 @@ static void measure(unsigned n_publishes, unsigned n, unsigned seconds, struct g
 	after = alone(seconds);
 	printf("questions a second: %.0f before, %.0f with the stream, %.0f behind it: %.1f %%\n",
 	       before, during, after, 200 * during / (before + after));
-	printf("a publish: %u names, %.1f answers; edit %.3f ms, comparison %.3f ms, withdrawal %.3f ms\n",
+	printf("a publish: %u names, %.1f answers; edit %.3f ms, comparison %.3f ms, withdrawal "
+	       "%.3f ms\n",
 	       n, (double)spent.n_answers / n_rounds, spent.edit / n_rounds, spent.plan / n_rounds,
 	       spent.run / n_rounds);
 	print_wall("swap to withdrawn", wall[0], n_rounds);

@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dotreuse ADDRESS PORT CONNECTIONS SECONDS NAME: connections over TLS that come and go. So many at a time connect, resume the
- * session of the one before in their place, ask for NAME A once, read the reply and close. Printed are the connections
- * that were answered each second, how many of all resumed a session, and how many failed.
+ * dotreuse ADDRESS PORT CONNECTIONS SECONDS NAME: short connections over TLS, CONNECTIONS at a
+ * time. Each connects, resumes the session of its predecessor, asks for NAME A once, reads the
+ * reply and closes. It prints how many connections were answered in a second, how many of all
+ * resumed a session, and how many failed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +29,7 @@
 struct place {
 	int fd;
 	SSL *ssl;
-	SSL_SESSION *session; /* of the last connection here */
+	SSL_SESSION *session; /* of the predecessor */
 	bool has_asked;
 	int n_read;
 	uint8_t reply[REPLY_CAP];
@@ -117,7 +118,7 @@ static void go_on(struct place *p)
 
 	ERR_clear_error();
 	if (!p->has_asked) {
-		n = SSL_write(p->ssl, query, query_bytes); /* the handshake first */
+		n = SSL_write(p->ssl, query, query_bytes); /* with the handshake */
 		if (n != query_bytes) {
 			if (!is_waiting(p->ssl, n))
 				again(p, false);

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * editcost [RECORDS]: what a change of a large zone costs, and what its overlay costs lookups. A zone of
- * so many records (5,000,000) is made; then lookups of names drawn from it, and edits of one record, are
- * timed with 0, 1,000 and 100,000 names in the overlay. One line of JSON for each.
+ * editcost [RECORDS]: the cost of a change of a large zone, and of its overlay for lookups. It
+ * makes a zone of RECORDS records (5,000,000), and times lookups of random names in it, and edits
+ * of one record, with 0, 1,000 and 100,000 names in the overlay. It prints a line of JSON for each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static struct zone *make_zone(uint32_t n_records)
 	return z;
 }
 
-/* A new serial number and @n_hosts addresses: added, or of a new host; gives @z back. */
+/* Sets a new serial number and adds @n_hosts addresses, of old or new hosts; releases @z. */
 static struct zone *edit(struct zone *z, uint32_t n_hosts, uint32_t n_records)
 {
 	uint8_t owner[64], soa[64], rdata[4];
@@ -115,7 +115,7 @@ static struct zone *edit(struct zone *z, uint32_t n_hosts, uint32_t n_records)
 	return out;
 }
 
-/* Of names that are there already: of few, all that is read is near the processor. */
+/* For names that exist. They are few, so all memory that is read is in the processor's caches. */
 static double lookups_ns(const struct zone *z, uint32_t n_records)
 {
 	double start = now_ns();
@@ -131,7 +131,7 @@ static double lookups_ns(const struct zone *z, uint32_t n_records)
 	return (now_ns() - start) / N_LOOKUPS;
 }
 
-/* What drawing and writing a name costs, which is no part of a lookup. */
+/* The cost to draw and write a name, which is not part of a lookup. */
 static double names_ns(uint32_t n_records)
 {
 	double start = now_ns();
@@ -162,7 +162,8 @@ int main(int argc, char **argv)
 		for (unsigned k = 0; n_overlay[i] && k < N_EDITS; k++)
 			z = edit(z, 1, n_records);
 		printf("{\"records\": %zu, \"overlay_names\": %zu, \"overlay_bytes\": %zu, "
-		       "\"lookup_ns\": %.0f, \"lookup_few_ns\": %.0f, \"edit_ns\": %.0f, \"bytes_per_edit\": %.0f}\n",
+		       "\"lookup_ns\": %.0f, \"lookup_few_ns\": %.0f, \"edit_ns\": %.0f, "
+		       "\"bytes_per_edit\": %.0f}\n",
 		       zone_n_records(z), names, bytes, lookup, few,
 		       n_overlay[i] ? (now_ns() - start) / N_EDITS : 0.0,
 		       (double)(zone_overlay_bytes(z) - bytes) / N_EDITS);

@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * enginecost [MILLISECONDS]: what one answer costs in the engine, in nanoseconds, and against a hit.
+ * enginecost [MILLISECONDS]: the cost of an answer in the engine, in nanoseconds and relative to a
+ * hit.
  *
- * Each kind is asked with and without the cache, over the same few names, so what is measured is the
- * work and not the memory. The zone has 10,000 names and a chain of NSEC; its signatures are of no
- * use, but as long as those of ECDSA P-256.
+ * Each kind is asked with and without the cache, over the same few names, so the result is the cost
+ * of the work and not of the memory. The zone has 10,000 names and an NSEC chain; its signatures
+ * are not valid, but as long as those of ECDSA P-256.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 #define N_NAMES   10000
 #define N_QUERIES 64
-#define PRELOADED 200 /* answers, before the clock is started */
+#define PRELOADED 200 /* answers before the clock starts */
 
 #define SIGNATURE                                                                          \
 	" 13 3 300 20380101000000 20260101000000 1 z.test. "                               \
@@ -24,7 +25,7 @@
 
 static const struct {
 	const char *what;
-	const char *format; /* of the name, with a number */
+	const char *format; /* of the name; it takes a number */
 	uint16_t type;
 	bool dnssec_ok;
 } kinds[] = {
@@ -138,7 +139,7 @@ static void answer_all(struct engine *e, const struct queries *q)
 	rcu_quiescent_state();
 }
 
-/* The fastest of many short runs: the others were disturbed. */
+/* The fastest of many short runs: other work disturbed the slower ones. */
 static double measure(struct engine *e, const struct queries *q, unsigned int ms)
 {
 	uint64_t best = UINT64_MAX, end;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fill IF N: attaches the XDP program to IF, an interface of a lab, with a cache that is made for N
- * answers, puts them into it (stock.h) and leaves. The program goes on answering by itself, for no
- * daemon is needed for what the cache holds. Prints one JSON object: what the cache takes.
+ * fill IF N: attaches the XDP program to IF, an interface of a lab, with a cache for N answers,
+ * fills it (stock.h) and exits. The program goes on answering from the cache without a daemon.
+ * Prints one JSON object: the cache's sizes.
  */
 #include <jansson.h>
 #include <linux/if_ether.h>

@@ -3,11 +3,13 @@
 /*
  * The kernel's side of floodgen.
  *
- *   flood     run by BPF_PROG_TEST_RUN on live frames: makes the frame the flood's query with another source, or,
- *             once in honest_every, the next honest client's, and redirects it out of the interface
- *   receive   attached to the same interface: counts the replies by the class of the client, and drops them
+ *   flood     run by BPF_PROG_TEST_RUN on live frames: makes the frame the flood's query with
+ *             another source, or, once in honest_every, the next honest client's, and redirects it
+ *             out of the interface
+ *   receive   attached to the same interface: counts the replies by the class of the client, and
+ *             drops them
  *
- * Ids and source ports are random. The source port says the class: it is port % 4.
+ * Ids and source ports are random. The class is the source port modulo 4.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -25,10 +27,11 @@
 #define DNS_QR        0x80 /* of the third octet */
 #define DNS_TC        0x02
 #define RCODE_MASK    0x0f
-#define BADCOOKIE_LOW 7 /* 23 without what is in OPT; no server here says YXRRSET */
+#define BADCOOKIE_LOW 7 /* low bits of 23; no server here answers YXRRSET */
 #define PORT_FIRST    1024
 #define PORT_MASK     0x7ffc
-#define ODD           0x9e3779b1u /* times this is a bijection of the numbers below any power of two */
+/* A product with it is a bijection of the numbers below any power of two. */
+#define ODD 0x9e3779b1u
 
 struct headers {
 	struct ethhdr eth;
@@ -99,7 +102,7 @@ static __always_inline int put_frame(struct xdp_md *ctx, const struct flood_fram
 	return 0;
 }
 
-/* Source, port, id, and with them the checksums. */
+/* Sets source, port and id, and corrects the checksums. */
 static __always_inline int vary(struct xdp_md *ctx, __u32 class)
 {
 	struct headers *h = (void *)(long)*(const volatile __u32 *)&ctx->data;
@@ -144,7 +147,7 @@ int flood(struct xdp_md *ctx)
 	return (int)bpf_redirect(config.ifindex, 0);
 }
 
-/* What a reply says, beside its octets. */
+/* Counts a reply by its kind. */
 static __always_inline void count_kind(struct flood_sums *sums, const struct headers *h)
 {
 	__u32 rcode = h->flags[1] & RCODE_MASK;

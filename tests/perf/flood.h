@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What floodgen and flood.bpf.c share: one frame of the flood, whose source is forged anew each time, and frames of honest
- * clients, which come as they are, each in a class. Numbers in host order unless a type says otherwise.
+ * Shared by floodgen and flood.bpf.c: one frame of the flood, which gets a new forged source each
+ * time, and frames of honest clients, which are sent unchanged, each in a class. Numbers are in
+ * host order unless a type says otherwise.
  */
 #ifndef VOLLEY_TESTS_PERF_FLOOD_H
 #define VOLLEY_TESTS_PERF_FLOOD_H
@@ -15,8 +16,8 @@
 enum flood_class { FLOOD_FORGED, FLOOD_PLAIN, FLOOD_COOKIE, FLOOD_CLASSES };
 
 /*
- * An IPv4 frame with id 0, source port 0 and whole checksums; the flood's has source 0.0.0.0 too. The file that floodgen
- * reads is an array of these, the flood's first.
+ * An IPv4 frame with id 0, source port 0 and whole checksums; the flood's has source 0.0.0.0 too.
+ * The file that floodgen reads is an array of these, the flood's first.
  */
 struct flood_frame {
 	__u32 bytes;
@@ -26,13 +27,13 @@ struct flood_frame {
 
 /* Set before the program is loaded. */
 struct flood_config {
-	__u32 n_frames; /* with the flood's */
+	__u32 n_frames; /* with the one of the flood */
 	__u32 ifindex;
 	__u32 burst;
 	__u32 honest_every; /* one query in so many is an honest one; 1: all are */
-	__u32 net;          /* that the forged sources are in, */
+	__u32 net;          /* prefix of the forged sources */
 	__u32 mask;
-	__u32 in_turn; /* not 0: each source once before any comes again; else by chance */
+	__u32 in_turn; /* not 0: each source once before one repeats; else random */
 	__u64 ns_per_burst;
 };
 
@@ -48,7 +49,7 @@ struct flood_sums {
 	__u64 badcookie;
 };
 
-/* Of one CPU. */
+/* The counters of one CPU. */
 struct flood_counters {
 	struct flood_sums classes[FLOOD_CLASSES];
 	__u64 late;

@@ -3,9 +3,10 @@
 /*
  * floodgen [options] IF FRAMES SECONDS RATE
  *
- * A flood from forged sources beside honest clients, made in the kernel as xdpgen makes its queries: flood.bpf.c. FRAMES is
- * a file of struct flood_frame (flood.h): the flood's query, then those of the honest clients. RATE is in queries per
- * second, of both together. Prints one JSON object: for each class of clients what was sent and what came back.
+ * Sends a flood from forged sources beside honest clients, made in the kernel (flood.bpf.c) as
+ * xdpgen makes its queries. FRAMES is a file of struct flood_frame (flood.h): the flood's query,
+ * then those of the honest clients. RATE is in queries per second, of both together. Prints one
+ * JSON object: the queries and replies of each class of clients.
  *
  *   --cpu N            where it runs
  *   --honest-every N   one query in N is an honest one; 1 (the default): all are
@@ -71,7 +72,7 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* --- The run ------------------------------------------------------------------------------------- */
+/* --- The run ---------------------------------------------------------------------------------- */
 
 static int read_frames(struct flood_frame frames[FLOOD_FRAMES_CAP], uint32_t *n, const char *path)
 {
@@ -121,7 +122,7 @@ static int fill(const struct flood_bpf *flood, const struct flood_frame *frames,
 	return err;
 }
 
-/* The alarm interrupts a test run that would go on; it repeats, should one come just before. */
+/* The alarm interrupts a test run. It repeats, in case one comes just before a run begins. */
 static void set_alarm(double seconds)
 {
 	long long us = (long long)(seconds * 1e6) + 1;
@@ -218,7 +219,7 @@ static int run(const struct options *o, const struct flood_bpf *flood)
 	return err ? err : print_result(flood, seconds);
 }
 
-/* --- Options ------------------------------------------------------------------------------------- */
+/* --- Options ---------------------------------------------------------------------------------- */
 
 static int parse_options(struct options *o, int argc, char **argv)
 {

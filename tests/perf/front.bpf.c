@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stands before the program that is measured. A test run with repeat hands a program its own output,
- * so an answerer would see its answer from the second run on. This program makes the frame a
- * query again, with a name drawn at random, sets its length back, and calls the target by tail
- * call. It does the same before every target, the empty program and the reflector too: between
- * targets the difference is theirs alone.
+ * Runs before the program that is measured. A test run with repeat gives a program its own output,
+ * so an answerer would see its answer from the second run on. This program makes the frame a query
+ * again, with a random name, restores its length, and calls the target by tail call. It does the
+ * same before every target, also before the empty program and the reflector, so the differences are
+ * those of the targets alone.
  *
  *   test run ──► front_empty   ──► targets[0]   XDP_PASS
  *            ──► front_reflect ──► targets[1]   reflect.bpf.c
@@ -15,17 +15,16 @@
  * name comes from the number by arithmetic, so that drawing it touches no memory that grows
  * with the number of names.
  *
- * All of it is put back, since an answer that grows at the head lies over the query. The name is drawn
- * behind that, which takes a while, and its label is stored as the one word that it is read as: a
- * load that spans two stores of a moment ago waits for both, which no packet that came from a NIC
- * makes a program do.
+ * It restores the whole frame, since an answer that grows at the head overwrites the query. Then it
+ * draws the name, which takes a while, and stores the label as one word, as the target reads it: a
+ * load that spans two recent stores waits for both, which does not happen with a packet from a NIC.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
 #include "tests/perf/front.h"
 
-#define PUT_WORDS_MAX 34 /* a name of 255 octets, and more than all headers */
+#define PUT_WORDS_MAX 34 /* a name of 255 octets, and more than all headers need */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -37,10 +36,12 @@ struct {
 const volatile struct front_config config = { .frame_bytes = 60, .n = 1 };
 __u8 frame[FRONT_FRAME_MAX] __attribute__((aligned(8))) = { 1 }; /* in .data */
 
-/* Where the frame began when the test run did (0: it begins), and where it begins now. */
+/* Where the frame began at the start of the test run (0: this is the start), and where it begins
+ * now. */
 volatile __u64 home, where;
 
-/* Puts frame[from..to) back, of no octet or at least 8: whole words, the last one ends with it. */
+/* Restores frame[from..to), of 0 or at least 8 octets: by whole words, the last of which ends with
+ * it. */
 static __always_inline void put_back(struct xdp_md *ctx, __u32 from, __u32 to)
 {
 	__u8 *data = (void *)(long)ctx->data;
@@ -64,7 +65,7 @@ static __always_inline void put_back(struct xdp_md *ctx, __u32 from, __u32 to)
 	*(__u64 *)(data + to - 8) = *(const __u64 *)&frame[to - 8];
 }
 
-/* Type and class. */
+/* Restores type and class. */
 static __always_inline void put_back4(struct xdp_md *ctx, __u32 at)
 {
 	__u8 *data = (void *)(long)ctx->data;
@@ -94,10 +95,10 @@ static __always_inline void make_query(struct xdp_md *ctx)
 	__u32 bytes, number;
 	__u8 *to;
 
-	where = (__u64)(long)ctx->data; /* through memory: a number, no pointer any more */
+	where = (__u64)(long)ctx->data; /* through memory: then it is a number, not a pointer */
 	if (!home)
 		home = where;
-	/* Also where there is nothing to change, so that it costs each target the same. */
+	/* Also without a change, so it costs the same for each target. */
 	bpf_xdp_adjust_head(ctx, (int)(home - where));
 	bytes = (__u32)((long)ctx->data_end - (long)ctx->data);
 	bpf_xdp_adjust_tail(ctx, (int)(config.frame_bytes - bytes));

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What xdpcost and front.bpf.c share: one frame, and where in it a number is written.
+ * Shared by xdpcost and front.bpf.c: one frame, and the place in it of a number.
  *
  *   Ethernet │ IP │ UDP │ DNS header │ 7, letters (the number drawn) rest of the question │ OPT
  *   ◄────────── put back ───────────► ◄──── one word, put ─────► ◄──────── put back ───────────►
@@ -23,7 +23,7 @@ struct front_config {
 	__u32 tail_offset; /* behind the question; frame_bytes, or at least 8 octets before it */
 	__u32 first;       /* numbers first to first + n - 1 are drawn, of 28 bits */
 	__u32 n;
-	__u32 source_offset; /* of the client's address, if that is drawn, too; 0: it stays */
+	__u32 source_offset; /* of the client's address, if it is drawn, too; 0: it stays */
 	__u32 ipv6;
 };
 

@@ -8,10 +8,9 @@
  *   sink   attached to the same interface: counts the replies and drops them, so that they cost
  *          the client no stack
  *
- * The id is the time at which the query's burst was let go, in ticks, so the reply alone tells how
- * long it took. The source port comes from a counter that is multiplied by an odd number: it looks
- * random. Its lowest bit says whether the query is of the list (1) or its name was made here (0).
- * Random labels are those of gen_letters.h.
+ * The id is the time at which the query's burst was sent, in ticks, so the reply alone gives its
+ * latency. The source port is a counter times an odd number, so it looks random. Its lowest bit is
+ * 1 if the query is of the list, 0 if its name was made here. gen_letters.h makes random labels.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -63,7 +62,7 @@ const volatile struct gen_config config = { .n_queries = 1, .burst = 1 };
 __u64 seq;
 /* Not static: of its members clang 14 would make variables, whose BTF the kernel refuses. */
 struct pace pace;
-static __u16 stamp; /* when this burst was let go */
+static __u16 stamp; /* when this burst was sent */
 
 static __always_inline struct gen_counters *my_counters(void)
 {
@@ -77,7 +76,7 @@ static __always_inline __u16 ticks(__u64 ns)
 	return (__u16)(ns >> GEN_TICK_SHIFT);
 }
 
-/* May one more query go now? */
+/* Whether one more query may be sent now. */
 static __always_inline int is_due(struct gen_counters *c)
 {
 	if (!pace_is_due(&pace, config.ns_per_burst, config.burst, &c->late))
@@ -100,7 +99,8 @@ static __always_inline int put_query(struct xdp_md *ctx, const struct gen_query 
 	return 0;
 }
 
-/* Loaded anew: what the compiler would keep over two functions is half a pointer to the verifier. */
+/* Loaded anew: a value that the compiler keeps across two functions is half a pointer to the
+ * verifier. */
 static __always_inline void *at_offset(const struct xdp_md *ctx, __u32 offset, __u32 bytes)
 {
 	void *at = (void *)(long)*(const volatile __u32 *)&ctx->data + offset;
@@ -108,7 +108,7 @@ static __always_inline void *at_offset(const struct xdp_md *ctx, __u32 offset, _
 	return at + bytes > (void *)(long)*(const volatile __u32 *)&ctx->data_end ? NULL : at;
 }
 
-/* Which name is the next: by arithmetic, so that no list grows with the names. */
+/* The number of the next name, by arithmetic, so that no list grows with the names. */
 static __always_inline __u32 name_number(__u32 number)
 {
 	if (config.fresh)
@@ -133,7 +133,7 @@ static __always_inline int put_label(struct xdp_md *ctx, __u32 number, __u64 *su
 	return 0;
 }
 
-/* Puts the letters in place of the first label's; the sum loses the old ones and gets the new ones. */
+/* Replaces the letters of the first label, and corrects the sum. */
 static __always_inline int put_random(struct xdp_md *ctx, __u32 number, __u64 *sum)
 {
 	__u64 letters = gen_letters(config.random_first + number), old;
@@ -151,7 +151,7 @@ static __always_inline int put_random(struct xdp_md *ctx, __u32 number, __u64 *s
 	return 0;
 }
 
-/* Source port, id and with them the checksum. */
+/* Sets source port and id, and corrects the checksum. */
 static __always_inline int vary(struct xdp_md *ctx, __u64 sum, __u32 number, int is_listed)
 {
 	__u32 mixed = number * 0x9e3779b1u >> 16;
@@ -180,7 +180,7 @@ static __always_inline int is_of_list(__u32 number)
 	return !config.fresh || (config.listed_every && number % config.listed_every == 0);
 }
 
-/* Random names and those as they are each go through all of the list. */
+/* Queries with and without a random name each go through the whole list. */
 static __always_inline __u32 random_index(__u32 number, int is_listed)
 {
 	__u32 cycle = number / config.random_of, place = number % config.random_of;
@@ -191,7 +191,7 @@ static __always_inline __u32 random_index(__u32 number, int is_listed)
 	return (cycle * config.random_n + place) % config.n_queries;
 }
 
-/* Of the frames; with fresh the one for made names comes before those of the list. */
+/* Index of the frame; with `fresh` the frame for made names comes before those of the list. */
 static __always_inline __u32 frame_index(__u32 number, int is_listed)
 {
 	if (config.random_of)
@@ -201,7 +201,7 @@ static __always_inline __u32 frame_index(__u32 number, int is_listed)
 	return is_listed ? 1 + number / config.listed_every % config.n_queries : 0;
 }
 
-/* The first label, where the list's is not wanted. */
+/* Puts the first label, if it is not the list's. */
 static __always_inline int put_name(struct xdp_md *ctx, __u32 number, int is_listed, __u64 *sum)
 {
 	if (config.random_of)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What xdpgen and gen.bpf.c share. Numbers in host order unless a type says otherwise. */
+/* Shared by xdpgen and gen.bpf.c. Numbers are in host order unless a type says otherwise. */
 #ifndef VOLLEY_TESTS_PERF_GEN_H
 #define VOLLEY_TESTS_PERF_GEN_H
 
@@ -12,7 +12,7 @@
 #define GEN_TICKS       65536
 #define GEN_LETTERS     8 /* of a random label */
 
-/* A frame with id 0 and source port 0, and the sum of what its UDP checksum covers. */
+/* A frame with id 0 and source port 0, and the sum that its UDP checksum covers. */
 struct gen_query {
 	__u32 bytes;
 	__u32 sum;
@@ -24,29 +24,31 @@ struct gen_config {
 	__u32 n_queries;
 	__u32 ifindex;
 	__u32 udp_offset;
-	__u32 burst;        /* queries let go at once, 1 at least */
+	__u32 burst;        /* queries sent at once, at least 1 */
 	__u64 ns_per_burst; /* 0: as fast as possible */
 	__u32 draw;         /* not 0: the first label is a number below this (front_label()) */
 	__u32 name_offset;  /* of that label, in the frame; even */
 	__u32 once;         /* not 0: nothing is sent after the last query of the list */
 	__u32 fresh;        /* not 0: names one after the other, put into the first frame */
 	__u32 fresh_first;  /* the number of the first of them */
-	__u32 listed_every; /* with fresh: so often a query of the list, which begins behind; 0: never */
-	__u32 random_n; /* of random_of queries so many have a random first label, of GEN_LETTERS */
+	/* with fresh: one in so many queries is of the list, which follows the first frame; 0:
+	 * none */
+	__u32 listed_every;
+	__u32 random_n;     /* so many of random_of queries have a random first label */
 	__u32 random_of;    /* 0: none has */
-	__u32 random_first; /* what the first query's label is made from */
-	__u32 latency;      /* not 0: how long each reply took is counted */
+	__u32 random_first; /* the number of the first query's label */
+	__u32 latency;      /* not 0: the latency of each reply is counted */
 	__u32 echo;         /* not 0: a reply need not have QR */
 };
 
-/* Of one CPU. */
+/* The counters of one CPU. */
 struct gen_counters {
 	__u64 sent;
-	__u64 late; /* bursts that were given up since the generator could not keep the pace */
+	__u64 late; /* bursts that were skipped since the generator could not keep the pace */
 	__u64 replies;
 	__u64 reply_bytes; /* of frames */
 	__u64 truncated;
-	__u64 listed_sent; /* names as in the list: all, but with fresh and random */
+	__u64 listed_sent; /* with names of the list: all, unless fresh or random is set */
 	__u64 listed_replies;
 	__u64 rcodes[16];
 };

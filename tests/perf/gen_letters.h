@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Labels that no query had before, made from the query's number. The number is mixed so that each has a
- * word of its own, and four bits of the word make a letter: no label comes twice in 2^32 queries.
+ * Labels that no earlier query had, made from the query's number. A bijection maps the number to a
+ * word, and four bits of the word make a letter: so no label repeats in 2^32 queries.
  */
 #ifndef VOLLEY_TESTS_PERF_GEN_LETTERS_H
 #define VOLLEY_TESTS_PERF_GEN_LETTERS_H
 
 #include <linux/types.h>
 
-/* Another word for each number: each step can be undone. The constants are of hash-prospector (Wellons). */
+/* A bijection: each step can be undone. The constants are from hash-prospector (Wellons). */
 static inline __attribute__((always_inline)) __u32 gen_mix(__u32 number)
 {
 	number = (number ^ number >> 16) * 0x21f0aaadu;

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What xdpgen tells of a run: the counters of gen.bpf.c, over all processors, and quantiles of its
- * histogram of latencies, which has a bucket for each number of ticks. A latency is from the moment at
- * which the query's burst is let go to its reply in XDP on the client's interface.
+ * The results of a run of xdpgen: the counters of gen.bpf.c, over all processors, and quantiles of
+ * its histogram of latencies, which has a bucket for each number of ticks. A latency is the time
+ * from the sending of the query's burst to its reply in XDP on the client's interface.
  */
 #ifndef VOLLEY_TESTS_PERF_GEN_RESULT_H
 #define VOLLEY_TESTS_PERF_GEN_RESULT_H
@@ -37,8 +37,8 @@ static inline int result_sum_counters(int map_fd, struct gen_counters *sum)
 }
 
 /*
- * Replies a second are of those that came while queries were sent: what lies in a queue at the end is
- * answered, but not in this time. 0 or -errno, as all here.
+ * Replies per second count only replies that came while queries were sent: queries in a queue at
+ * the end are answered later. 0 or -errno, as all functions here.
  */
 static inline int result_put_counters(json_t *to, int map_fd, double seconds, __u64 n_in_time)
 {
@@ -69,7 +69,7 @@ static inline int result_put_counters(json_t *to, int map_fd, double seconds, __
 	return err;
 }
 
-/* The middle of the bucket below which `share` of all lie; 0 when there are none. */
+/* The middle of the bucket that has the quantile `share`; 0 without replies. */
 static inline double result_quantile_us(const __u64 *of_ticks, __u64 total, double share)
 {
 	__u64 seen = 0;
@@ -82,7 +82,7 @@ static inline double result_quantile_us(const __u64 *of_ticks, __u64 total, doub
 	return 0;
 }
 
-/* Of all processors; the sum of all buckets. */
+/* Reads the histogram of all processors; *total is the sum of all buckets. */
 static inline int result_read_latency(int map_fd, __u64 *of_ticks, __u64 *total)
 {
 	int n_cpus = libbpf_num_possible_cpus(), err = 0;

@@ -1,10 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hitratio [NAMES [PERCENT]]: hit ratios of the answer cache and of an exact LRU with the same budget,
- * for names by Zipf's law (10,000,000), for 1 and 10 % of them or PERCENT, as a table; and what is left
- * of them when for each query there are ten of a flood, for names that never come again. One thread, no
- * clock: the figures are the same on every machine. docs/benchmarks.md says how to read them.
+ * hitratio [NAMES [PERCENT]]: prints a table of the hit ratios of the answer cache and of an exact
+ * LRU with the same budget, for names by Zipf's law (10,000,000). The budget is 1 and 10 % of the
+ * names, or PERCENT. It also prints the ratios with a flood: ten queries for each one, for names
+ * that never repeat. One thread and no clock: the figures are the same on every machine.
+ * docs/benchmarks.md explains them.
  */
 #include <stdio.h>
 
@@ -12,7 +13,7 @@
 
 #define FLOODS 10u
 
-/* In so many queries as the budget has entries. */
+/* In units of queries, as many as the budget has entries. */
 #define BEFORE  16u /* until the cache is warm */
 #define COUNTED 4u
 
@@ -27,7 +28,7 @@ static struct replay_ratios run(const struct replay_plan *like, bool warm, enum 
 	return replay(&plan);
 }
 
-/* "0.8070 -0.12": the ratio, and in points what the flood took of it. */
+/* "0.8070 -0.12": the ratio with the flood, and its change in points. */
 static void print_flood(struct replay_ratios calm, struct replay_ratios flooded)
 {
 	printf(" %.4f %+6.2f |", flooded.ours, 100 * (flooded.ours - calm.ours));
@@ -61,7 +62,8 @@ int main(int argc, char **argv)
 	uint32_t n_names = argc > 1 ? (uint32_t)atoi(argv[1]) : 10000000;
 	uint64_t all_bytes = replay_all_bytes(n_names);
 
-	printf("|     | cache  |   MB | ours   |  LRU   | ratio | warm: denials  | positive       | "
+	printf("|     | cache  |   MB | ours   |  LRU   | ratio | warm: denials  | positive       "
+	       "| "
 	       "cold   | denials        | positive       |\n");
 	puts("| --: | -----: | ---: | -----: | -----: | ----: | -------------: | -------------: | "
 	     "-----: | -------------: | -------------: |");

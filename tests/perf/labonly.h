@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Load must never go out of an interface of the host: a generator runs only in a named namespace (ip-netns(8)). */
+/* Load must never leave by an interface of the host: a generator runs only in a named namespace
+ * (ip-netns(8)). */
 #ifndef VOLLEY_TESTS_PERF_LABONLY_H
 #define VOLLEY_TESTS_PERF_LABONLY_H
 
@@ -11,7 +12,7 @@
 
 #define LABONLY_NETNS_DIR "/run/netns"
 
-/* Whether this process is in a namespace that somebody has made and named. False where that cannot be told. */
+/* Whether this process is in a named network namespace. False if that cannot be found out. */
 static inline bool labonly_is_lab(void)
 {
 	DIR *names = opendir(LABONLY_NETNS_DIR);

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A cache of its own with room for four answers about each name of one large zone, z.test, and an engine over both. */
+/* A cache with room for four answers about each name of one large zone, z.test, and an engine over
+ * both. */
 #ifndef VOLLEY_TESTS_PERF_MANYANSWERS_H
 #define VOLLEY_TESTS_PERF_MANYANSWERS_H
 
@@ -9,7 +10,7 @@
 
 #define MANYANSWERS_BYTES 640ull /* of budget for each: with room to spare */
 
-/* Takes the zone over. */
+/* Owns the zone from then on. */
 static inline void manyanswers_set_up(struct world *w, struct cache_memory *memory,
 				      struct zone *zone, unsigned n_names)
 {

@@ -14,7 +14,7 @@ static inline int median_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts the values. 0 of none. */
+/* Sorts the values. 0 if n is 0. */
 static inline double median(double *values, size_t n)
 {
 	if (!n)

@@ -1,13 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * namescost ORIGIN FILE [EDITS]: what the filter of names and the intervals (engine/names.h) cost control.
+ * namescost ORIGIN FILE [EDITS]: the cost of the filter of names and of the intervals
+ * (engine/names.h) for control.
  *
- *	load FILE ──► names_add_zone() of all of it            beside each other: seconds of the processor, and their ratio
- *	edit a name in ──► names_add_zone() of the difference  beside each other: microseconds, medians of 2,000
+ *      load FILE ──► names_add_zone() of all of it
+ *              beside each other: seconds of the processor, and their ratio
+ *      edit a name in ──► names_add_zone() of the difference
+ *              beside each other: microseconds, medians of 2,000
  *
- * Each edit adds a name with an address and a new serial number. In a zone with NSEC the new name takes its place in the chain, so that the
- * chain stays closed; in one with NSEC3 no edit is made. The filter has 2 octets for each name. Prints one line of JSON.
+ * Each edit adds a name with an address, and a new serial number. In a zone with NSEC the new name
+ * is put into the chain, so the chain stays closed; a zone with NSEC3 gets no edits. The filter has
+ * 2 octets for each name. Prints one line of JSON.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +31,8 @@
 #define N_EDITS       2000u
 #define NAMES_IN_LINE 32u   /* 2 octets for each */
 #define FAR           7919u /* a prime */
-#define POINTS_BYTES \
-	64u /* of lines for intervals, for each name: more than any zone takes, edits as well */
+/* Lines for intervals, for each name: more than any zone takes, with its edits. */
+#define POINTS_BYTES 64u
 
 static const uint8_t address[] = { 192, 0, 2, 1 };
 
@@ -48,7 +52,7 @@ static double now_us(void)
 	return (double)clock_ns() / 1e3;
 }
 
-/* Of the processor, so that other work beside it counts for less. */
+/* Processor time, so that other work on the machine counts less. */
 static double cpu_s(void)
 {
 	struct timespec ts;
@@ -63,7 +67,7 @@ static int no_grace(void *user)
 	return 0;
 }
 
-/* --- All of a zone ------------------------------------------------------------------------------- */
+/* --- All of a zone ---------------------------------------------------------------------------- */
 
 static void open_names(struct bench *b)
 {
@@ -74,9 +78,8 @@ static void open_names(struct bench *b)
 	b->lines = aligned_alloc(VOLLEY_NAMES_LINE_BYTES,
 				 ((size_t)b->n_lines + more) * sizeof(*b->lines));
 	MUST(b->lines);
-	memset(b->lines, 0,
-	       ((size_t)b->n_lines + more) *
-		       sizeof(*b->lines)); /* no page is new when it is measured */
+	/* Touches all pages before the measurement. */
+	memset(b->lines, 0, ((size_t)b->n_lines + more) * sizeof(*b->lines));
 	names_init(&b->names, b->lines, b->n_lines, &b->state);
 	names_init_intervals(&b->names, more);
 	MUST(!names_begin(&b->names, no_grace, NULL));
@@ -108,7 +111,7 @@ static void add_all(struct bench *b)
 	b->add_s = cpu_s() - start;
 }
 
-/* --- Edits --------------------------------------------------------------------------------------- */
+/* --- Edits ------------------------------------------------------------------------------------ */
 
 /* The next version's SOA: its serial number is one more. */
 static void put_serial(struct zone_edit *e, const struct zone *z)
@@ -127,7 +130,8 @@ static void put_serial(struct zone_edit *e, const struct zone *z)
 	MUST(!zone_edit_add(e, owner, DNS_TYPE_SOA, soa->ttl, rdata, rd.len));
 }
 
-/* The name that comes right behind `owner` on its level: an octet 0 more in its first label. False: that is too long. */
+/* The next name after `owner` on its level: an octet 0 is added to its first label. False: it is
+ * too long. */
 static bool next_name(uint8_t *to, const uint8_t *owner)
 {
 	unsigned int n = (unsigned int)name_bytes(owner), label = owner[0];
@@ -141,7 +145,8 @@ static bool next_name(uint8_t *to, const uint8_t *owner)
 	return true;
 }
 
-/* Node i of the image, if an edit can add a name behind it: *owner is its own, *next what its NSEC names. */
+/* Whether an edit can add a name after node i of the image: *owner is its name, *next the next name
+ * of its NSEC. */
 static bool find_owner(const struct zone *z, size_t i, uint8_t *owner, uint8_t *next)
 {
 	const struct zone_node *node = zone_node_at(z, i);
@@ -169,7 +174,7 @@ static void put_nsec(struct zone_edit *e, const uint8_t *owner, const uint8_t *n
 	MUST(!zone_edit_add(e, owner, DNS_TYPE_NSEC, 300, rdata, (uint16_t)(n + sizeof(types))));
 }
 
-/* Adds a name behind node i of the image, for which that was not done before. False: it cannot have one. */
+/* Adds a name after node i of the image, at most once for each node. False: not possible there. */
 static bool edit(struct bench *b, const struct zone *image, size_t i, struct zone **out)
 {
 	uint8_t owner[DNS_NAME_MAX], next[DNS_NAME_MAX], new[DNS_NAME_MAX];
@@ -189,7 +194,7 @@ static bool edit(struct bench *b, const struct zone *image, size_t i, struct zon
 	return !zone_edit_finish(e, out, NULL, &err);
 }
 
-/* Nodes that lie far from each other, one after the other. */
+/* Edits at nodes that lie far from each other, one after the other. */
 static void edit_all(struct bench *b, uint32_t n)
 {
 	const struct zone *image = zone_ref(b->zone);
@@ -214,7 +219,7 @@ static void edit_all(struct bench *b, uint32_t n)
 	zone_unref((struct zone *)image);
 }
 
-/* --- Output -------------------------------------------------------------------------------------- */
+/* --- Output ----------------------------------------------------------------------------------- */
 
 static double mean(const double *values, size_t n)
 {
@@ -225,14 +230,15 @@ static double mean(const double *values, size_t n)
 	return n ? sum / (double)n : 0;
 }
 
-/* Sorts what edits took. */
+/* Sorts the times of the edits. */
 static void report(struct bench *b, size_t n_names, uint32_t used)
 {
 	const double lines = (double)used * sizeof(*b->lines);
 	double more = mean(b->more_us, b->n_edits), half = median(b->more_us, b->n_edits);
 
 	printf("{\"names\": %zu, \"load_s\": %.3f, \"add_s\": %.3f, \"add_to_load\": %.4f, "
-	       "\"filter_bytes_per_name\": %.2f, \"region_bytes_per_name\": %.2f, \"refused\": %llu, "
+	       "\"filter_bytes_per_name\": %.2f, \"region_bytes_per_name\": %.2f, \"refused\": "
+	       "%llu, "
 	       "\"edits\": %u, \"edit_us\": %.2f, \"more_us\": %.2f, \"more_mean_us\": %.2f, "
 	       "\"more_99_us\": %.1f, \"more_most_us\": %.1f}\n",
 	       n_names, b->load_s, b->add_s, b->add_s / b->load_s,

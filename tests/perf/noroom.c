@@ -1,15 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * noroom: which share of new answers a small cache has no segment for, because those that were emptied
- * wait for a grace period. By simulation: so many answers of 144 octets, all new, are published during
- * each grace period, and none is asked again. No clock: the figures are the same on every machine.
+ * noroom: the share of new answers for which a small cache has no segment, since emptied segments
+ * wait for a grace period. It is a simulation: during each grace period it publishes a number of
+ * new answers of 144 octets, and none is asked for again. Without a clock, the figures are the same
+ * on every machine.
  */
 #include <stdio.h>
 
 #include "tests/unit/cache/world.h"
 
-#define COUNTED 100000u /* once the cache is full */
+#define COUNTED 100000u /* answers, once the cache is full */
 
 struct load {
 	struct world w;
@@ -32,7 +33,7 @@ static void publish(struct load *l)
 	l->n_skipped += err == -ENOSPC;
 }
 
-/* What the workers do while the keeper waits. */
+/* Publishes, as workers do, while the keeper waits. */
 static int publish_meanwhile(void *user)
 {
 	struct load *l = user;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pace of a generator in BPF: bursts at equal distances. A pause that was longer than PACE_DEBT_NS is not made up
- * for; the bursts that it took are counted as late.
+ * The pace of a generator in BPF: bursts at equal intervals. After a pause longer than PACE_DEBT_NS
+ * the missed bursts are not sent; they are counted as late.
  */
 #ifndef VOLLEY_TESTS_PERF_PACE_H
 #define VOLLEY_TESTS_PERF_PACE_H
@@ -17,7 +17,7 @@
 /* The generator runs on one CPU. */
 struct pace {
 	__u64 next_ns;
-	__u64 let_go_ns; /* when this burst was let go */
+	__u64 let_go_ns; /* when this burst was sent */
 	__u32 left;      /* of this burst */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Query frames for the benchmarks: Ethernet, IPv4 or IPv6, UDP, one question, OPT or none. Complete
- * checksums, over DNS id and source port as they are given.
+ * Query frames for the benchmarks: Ethernet, IPv4 or IPv6, UDP, one question, with or without OPT.
+ * Checksums are complete, over the given DNS id and source port.
  */
 #ifndef VOLLEY_TESTS_PERF_QUERY_H
 #define VOLLEY_TESTS_PERF_QUERY_H
@@ -17,7 +17,7 @@
 #include "dns/name.h"
 #include "xdp/sum.h"
 
-#define QUERY_UDP_SIZE 1232 /* that OPT offers unless said otherwise */
+#define QUERY_UDP_SIZE 1232 /* OPT's default */
 
 struct query {
 	uint8_t to_mac[ETH_ALEN];
@@ -30,7 +30,7 @@ struct query {
 	const uint8_t *name; /* wire form */
 	uint16_t qtype;
 	bool edns;
-	const uint8_t *options; /* in OPT; NULL: none */
+	const uint8_t *options; /* in OPT; NULL: no options */
 	size_t n_options;       /* octets of these */
 	bool dnssec_ok;
 	uint16_t udp_size; /* that OPT offers; 0: QUERY_UDP_SIZE */
@@ -54,7 +54,7 @@ static inline uint8_t *query_put16(uint8_t *at, uint32_t value)
 	return at + 2;
 }
 
-/* Of big-endian 16-bit words; an odd octet counts as the high one. */
+/* Sums big-endian 16-bit words; an odd last octet is the high one. */
 static inline uint32_t query_sum(const uint8_t *at, size_t n)
 {
 	uint32_t sum = 0;
@@ -88,7 +88,7 @@ static inline void query_put_ipv6(uint8_t *ip, const struct query *q, size_t udp
 	memcpy(ip + 24, q->to, 16);
 }
 
-/* The end of the message. */
+/* Returns the end of the message. */
 static inline uint8_t *query_put_dns(uint8_t *dns, const struct query *q, size_t name_bytes_)
 {
 	uint8_t *at = dns;
@@ -127,7 +127,7 @@ static inline void query_put_udp(uint8_t *udp, const struct query *q, size_t byt
 	query_put16(udp + 6, check ? check : 0xffff);
 }
 
-/* Octets of the frame, or 0 when they are more than cap. */
+/* Returns the octets of the frame, or 0 if they exceed cap. */
 static inline size_t query_frame(uint8_t *frame, size_t cap, const struct query *q)
 {
 	size_t dns_offset = query_dns_offset(q->ipv6), udp_offset = query_udp_offset(q->ipv6);

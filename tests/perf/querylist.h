@@ -5,8 +5,8 @@
  *
  *	NAME TYPE [EDNS | no-EDNS | SIZE] [DO]
  *
- * Without the rest a query has OPT, or what the program's options say, and offers QUERY_UDP_SIZE
- * octets. DO means OPT too.
+ * By default a query has OPT, unless the program's options say otherwise, and offers QUERY_UDP_SIZE
+ * octets. DO implies OPT.
  */
 #ifndef VOLLEY_TESTS_PERF_QUERYLIST_H
 #define VOLLEY_TESTS_PERF_QUERYLIST_H
@@ -36,7 +36,7 @@ static inline int querylist_word(struct query *q, const char *word)
 	return end != word && !*end && size && size <= UINT16_MAX ? 0 : -EINVAL;
 }
 
-/* Fills q's name, which goes to wire, type and OPT; the rest stays. -EINVAL: no such line. */
+/* Sets q's name (in `wire`), type and OPT; other fields stay. -EINVAL: not such a line. */
 static inline int querylist_parse(struct query *q, uint8_t wire[DNS_NAME_MAX], const char *line)
 {
 	char copy[1200], *save, *name, *type, *word;

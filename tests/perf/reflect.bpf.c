@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The least that an answerer in the driver does, and so the peer of every benchmark: UDP to port 53
- * goes back with addresses and ports swapped and QR set, at its own length, nothing looked up.
- * Swapping changes no checksum; QR changes the one of UDP by a constant.
+ * The minimum work of an answerer in the driver, and so the peer of every benchmark: it returns UDP
+ * to port 53 with addresses and ports swapped and QR set, at its own length, and looks up nothing.
+ * The swap changes no checksum; QR changes that of UDP by a constant.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -27,7 +27,7 @@ static __always_inline void swap_mac(struct ethhdr *eth)
 	__builtin_memcpy(eth->h_source, mac, ETH_ALEN);
 }
 
-/* One's complement: taking 0x8000 away from the sum adds it to its complement, carry round. */
+/* One's complement: the sum loses 0x8000, so its complement gains it, with an end-around carry. */
 static __always_inline void set_qr(struct udphdr *udp, __be16 *flags)
 {
 	__u32 sum = (__u16)~udp->check;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the benchmarks put into a cache, through cache/ alone: names that differ in their first
- * label, which is a number (front.h), so that a generator draws them without a list.
+ * Fills a cache for the benchmarks, only through cache/: names that differ in their first label,
+ * which is a number (front.h), so that a generator can draw them without a list.
  */
 #ifndef VOLLEY_TESTS_PERF_STOCK_H
 #define VOLLEY_TESTS_PERF_STOCK_H
@@ -20,7 +20,7 @@
 
 #define STOCK_BODY_CAP 2048
 
-/* What the cache holds: one name with 7 letters that differ, one answer. */
+/* The content of the cache: names that differ in 7 letters, all with one answer. */
 struct stock_kind {
 	const char *name;
 	bool long_name;
@@ -33,7 +33,7 @@ static const struct stock_kind stock_kinds[] = {
 	{ "short name, 1,200-octet answer", false, 1200 },
 };
 
-/* <7 letters>.bench.test, or with labels between them that make it 255 octets. Its length. */
+/* <7 letters>.bench.test, or with further labels that make it 255 octets. Returns its length. */
 static inline uint32_t stock_name(uint8_t *name, const struct stock_kind *kind, uint32_t number)
 {
 	static const uint8_t end[] = "\5bench\4test"; /* with the root */
@@ -53,7 +53,7 @@ static inline uint32_t stock_name(uint8_t *name, const struct stock_kind *kind, 
 	return at + (uint32_t)sizeof(end);
 }
 
-/* One A record, or one TXT record so long that the whole message is message_bytes. */
+/* One A record, or one TXT record of a length that gives a message of message_bytes. */
 static inline uint16_t stock_body(uint8_t *body, const struct stock_kind *kind,
 				  uint32_t name_bytes_)
 {
@@ -70,7 +70,8 @@ static inline uint16_t stock_body(uint8_t *body, const struct stock_kind *kind,
 /* Of the zone. */
 static const uint64_t stock_digest[2] = { 1, 1 };
 
-/* Entries 0 to n_entries - 1, type A, below one zone. 0 or what the cache said. QSBR thread. */
+/* Publishes entries 0 to n_entries - 1, type A, in one zone. 0 or the cache's error. QSBR
+ * thread. */
 static inline int stock_fill(struct cache *cache, const struct stock_kind *kind, uint32_t n_entries)
 {
 	static const uint8_t apex[] = "\5bench\4test";
@@ -100,7 +101,7 @@ static inline int stock_fill(struct cache *cache, const struct stock_kind *kind,
 	return err;
 }
 
-/* With a quarter to spare, in bytes and in slots of the index. */
+/* The budget, with a quarter to spare in bytes and in slots of the index. */
 static inline uint64_t stock_budget(const struct stock_kind *kind, uint32_t n_entries)
 {
 	uint64_t entry = 64 + (kind->long_name ? 256u : 24u) + 16;
@@ -110,7 +111,7 @@ static inline uint64_t stock_budget(const struct stock_kind *kind, uint32_t n_en
 	return CACHE_BYTES_MIN + (4u << 20) + entry * n_entries * 5 / 4;
 }
 
-/* Answers on the lab's server addresses, for ever. */
+/* Makes the program answer on the lab's server addresses, for ever. */
 static inline void stock_configure(struct volley_state *state)
 {
 	static const uint8_t ipv4[4] = { 192, 0, 2, 53 };

@@ -3,9 +3,11 @@
 /*
  * tapcost [--repeat N] [--rounds N]
  *
- * What it costs a hit that answers are told (xdp/tap.h): ns per packet by BPF_PROG_TEST_RUN, names and clients drawn at
- * random (front.bpf.c). In turns, in each round: the reflector, taps off, as rarely as volleyctl top draws at this rate, one hit in 256, in 16, and each hit, while another
- * thread reads the rings; and each hit while they are full, as a daemon that was killed leaves them. Printed: medians of the differences within a round with their quartiles, and hits per second beside those with taps off.
+ * The cost of taps (xdp/tap.h) for a hit: ns per packet by BPF_PROG_TEST_RUN, for random names and
+ * clients (front.bpf.c). Each round measures in turn: the reflector; taps off; with another thread
+ * that reads the rings, as few hits as volleyctl top draws at this rate, one hit in 256, one in 16,
+ * and each hit; each hit with full rings, as a killed daemon leaves them. It prints medians of the
+ * differences within a round with their quartiles, and hits per second relative to taps off.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -54,7 +56,7 @@ struct bench {
 	uint8_t frame[FRAME_CAP];
 	size_t frame_bytes;
 	uint32_t ns[N_TARGETS][ROUNDS_CAP];
-	bool is_left; /* nobody reads; atomic */
+	bool is_left; /* no reader; atomic */
 };
 
 static void must(bool holds, const char *what)
@@ -65,7 +67,7 @@ static void must(bool holds, const char *what)
 	exit(1);
 }
 
-/* As the thread of tap/tap.c does. */
+/* Reads the rings like the thread of tap/tap.c. */
 static void *drain(void *arg)
 {
 	struct bench *b = arg;
@@ -79,7 +81,7 @@ static void *drain(void *arg)
 	return NULL;
 }
 
-/* ---- Measuring ---------------------------------------------------------------------------------- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 static void open_front(struct bench *b)
 {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * udpecho ADDRESS PORT: every datagram goes back with QR set, in bursts (recvmmsg, sendmmsg). What a
- * server behind a kernel socket could reach if its answers cost nothing: the peer of the socket port.
+ * udpecho ADDRESS PORT: returns every datagram with QR set, in bursts (recvmmsg, sendmmsg). It
+ * shows the limit of a server on a kernel socket whose answers cost nothing: the peer of the socket
+ * port.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ static int open_socket(const char *text, int port)
 	return bind(fd, (struct sockaddr *)&address, sizeof(address)) ? -1 : fd;
 }
 
-/* Where each message lies, with all of its room. */
+/* Sets each message's buffer, with its whole room. */
 static void prepare(void)
 {
 	for (int i = 0; i < BURST; i++) {

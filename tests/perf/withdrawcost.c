@@ -1,13 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * withdrawcost [MILLIONS]: what a change of a zone costs, in processor time, with so many million
+ * withdrawcost [MILLIONS]: the cost of a change of a zone, in processor time, with MILLIONS million
  * cached answers (4) about a zone of a quarter as many names.
  *
- * First of a reload that changes ten names: the comparison of the two zones, a walk that only passes by,
- * the walk for a zone that has come to ten thousand others, and a walk that judges all. Then the same by
- * the sieve, which the keeper fills while control asks it each 8 ms, as behind a start: of 1 to 1000 names,
- * median and longest of many changes; each beside a walk in the same state, and as many answers must be affected.
+ * First the cost of a reload that changes ten names: the comparison of the two zones, a walk that
+ * judges nothing, the walk for a zone that is added to ten thousand others, and a walk that judges
+ * all. Then the same by the sieve, which the keeper fills while control calls it each 8 ms, as
+ * after a start: for changes of 1 to 1000 names, median and longest of many. A walk in the same
+ * state must find as many affected answers.
  */
 #include <stdio.h>
 #include <time.h>
@@ -19,7 +20,7 @@
 #include "engine/routes.h"
 #include "tests/perf/manyanswers.h"
 
-/* Names whose address another zone has changed; each zone other ones. */
+/* Names whose address the new version changes; each version changes others. */
 struct edit {
 	unsigned n, first;
 };
@@ -87,7 +88,7 @@ static enum walk_step pass_by(void *user, const struct volley_entry *e)
 
 #define N_ZONES 10000u
 
-/* The world's zone, and others beside it; to be freed by the caller. */
+/* The world's zone and other ones; the caller frees the set. */
 static struct zone_set *many_zones(const struct zone_member *first)
 {
 	static struct zone_member members[N_ZONES];
@@ -130,7 +131,7 @@ static void report(const char *what, double since, uint64_t n, const char *of)
 	putchar('\n');
 }
 
-/* --- By the sieve -------------------------------------------------------------------------------- */
+/* --- By the sieve ----------------------------------------------------------------------------- */
 
 static long resident_kib(void)
 {
@@ -165,7 +166,7 @@ static void withdrawn(void *user, const struct volley_entry *e)
 	s->n_withdrawn++;
 }
 
-/* As control does it, from the list of names on. */
+/* The steps of control, from the list of names on. */
 static double sift_once(const struct changes *changes, struct sift *s)
 {
 	struct ground_list list = { .n = 0 };
@@ -200,8 +201,8 @@ static int compare_ms(const void *a, const void *b)
 #define N_ROUNDS 5u
 
 /*
- * Every round changes other names, whose answers are in the cache; the walk beside it counts what the
- * sift is about to withdraw.
+ * Every round changes other names, whose answers are in the cache. A walk counts the answers that
+ * the sift will withdraw.
  */
 static void sift_names(unsigned n_names, unsigned n_changed)
 {
@@ -231,7 +232,8 @@ static void sift_names(unsigned n_names, unsigned n_changed)
 		zone_free(new);
 	}
 	qsort(ms, n_rounds, sizeof(*ms), compare_ms);
-	printf("%4u names  %7.3f ms, at most %7.3f; %llu answers judged, %llu withdrawn each; walk %.1f ms\n",
+	printf("%4u names  %7.3f ms, at most %7.3f; %llu answers judged, %llu withdrawn each; walk "
+	       "%.1f ms\n",
 	       n_changed, ms[n_rounds / 2], ms[n_rounds - 1],
 	       (unsigned long long)(n_judged / n_rounds),
 	       (unsigned long long)(n_withdrawn / n_rounds), walk_ms);
@@ -243,7 +245,7 @@ static int no_readers(void *unused)
 	return 0;
 }
 
-/* The time between beginning and end is the clock's, here. */
+/* Times in wall time how long the keeper takes to fill the sieve. */
 static void bring_in(void)
 {
 	double begun = read_clock(CLOCK_MONOTONIC), asked, us, most_us = 0;
@@ -263,7 +265,8 @@ static void bring_in(void)
 		if (!is_ready)
 			usleep(8000);
 	} while (!is_ready);
-	printf("%-12s %7.1f ms by the keeper, %ld MiB; control has asked %u times, %.0f us at most\n",
+	printf("%-12s %7.1f ms by the keeper, %ld MiB; control has asked %u times, %.0f us at "
+	       "most\n",
 	       "sieve", (read_clock(CLOCK_MONOTONIC) - begun) * 1e3,
 	       (resident_kib() - before) / 1024, n, most_us);
 	cache_keeper_stop(keeper);

@@ -1,36 +1,43 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * xdpcost [--entries N,...] [--kinds N] [--tails N] [--mib N] [--repeat N] [--rounds N] [--cpu N] [--json FILE]
+ * xdpcost [--entries N,...] [--kinds N] [--tails N] [--mib N] [--repeat N] [--rounds N] [--cpu N]
+ * [--json FILE]
  *
- * What the XDP program costs: ns per packet by BPF_PROG_TEST_RUN, of the object that is installed
- * over a cache that is filled through cache/. front.bpf.c stands before each program: it draws a
- * name at random and makes the frame a query again, before the reflector and the empty program as
- * well, so that the differences between the columns are the programs' own.
+ * The cost of the XDP program: ns per packet by BPF_PROG_TEST_RUN, for the installed object over a
+ * cache that is filled through cache/. front.bpf.c runs before each program, also before the
+ * reflector and the empty program: it draws a random name and makes the frame a query again. So the
+ * differences between columns are those of the programs.
  *
  *   for each cache (entries x kind of answer): fill
- *     for each query (IPv4, IPv6, with OPT, without; of the first kind also with COOKIE and NSID, and limited):
+ *     for each query (IPv4, IPv6, with OPT, without; of the first kind also with COOKIE and NSID,
+ *     and limited):
  *       empty, reflect, miss, hit, deny, wild, nsec, nsec3: in turns, `rounds` times, some ms each
  *
- * `deny` are names that do not exist and that the driver denies (xdp/deny.h), `wild` names that a wildcard stands for, `nsec` and `nsec3`
- * names that do not exist in a signed zone, asked with DO (tests/lib/sharedzones.h). A signed zone has as many names as the cache has
- * entries, a million at most, and the cache has the denial of each interval, behind the entries. The names that are asked are drawn
- * from as many, so each time another interval is met. The filter has the names of the cache and of these zones, and NSEC3's owners.
- * `wild` is measured without options and limits, `nsec` and `nsec3` with OPT alone, all for the first kind of answer.
+ * `deny` asks for names that do not exist, which the driver denies (xdp/deny.h), `wild` for names
+ * for which a wildcard stands, `nsec` and `nsec3` for names that do not exist in a signed zone,
+ * with DO (tests/lib/sharedzones.h). A signed zone has as many names as the cache has entries, at
+ * most a million, and the cache has the denial of each interval after the entries. Queries draw
+ * from as many names, so each meets another interval. The filter has the names of the cache and of
+ * these zones, and NSEC3's owners. `wild` is measured without options and limits, `nsec` and
+ * `nsec3` with OPT alone, all for the first kind of answer.
  *
- * A query with options is measured beside one that has OPT alone, in the same rounds: "options" is what a
- * hit above the reflector costs more with them. The cookie is one of ours, and comes back as it is.
+ * A query with options is measured in the same rounds as one with OPT alone: "options" is the extra
+ * cost of a hit above the reflector. The cookie is one of ours, and comes back unchanged.
  *
- * A query is measured in the same way with rate limits on: `far` and `near` are one client far below its limit and near it,
- * `near, any` are clients drawn from all addresses, each near its limit. In the other rows nothing is limited.
+ * A query with rate limits is measured in the same way: `far` is one client far below its limit,
+ * `near` one client near it, `near, any` random clients of all addresses, each near its limit. The
+ * other rows have no limits.
  *
- * Printed are medians, for `deny` and behind it above the reflector, and for all of these and a hit also the difference of the least times:
- * what the programs cost while nothing else was at work. What disturbs a round only adds to it.
+ * It prints medians; from `deny` on they are above the reflector. For these and for a hit it also
+ * prints the difference of the least times: the cost while no other work ran, since a disturbance
+ * only adds time.
  *
- * The cache is as large as its entries need, or has --mib MiB: what an index costs that is mostly empty.
+ * The cache is as large as its entries need, or has --mib MiB, to find the cost of a mostly empty
+ * index.
  *
- * Before it is measured each case is run once and checked: the reason that the program counted,
- * the action, the first octets of the frame that came out.
+ * Before the measurement each case runs once and is checked: the counted reason, the action, the
+ * first octets of the resulting frame.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -65,12 +72,12 @@
 #define NAMES_IN_LINE 32u        /* 2 octets for each */
 #define OTHERS        0x8000000u /* names from this number on are in no cache and no zone */
 #define ASKED         0x4000000u /* the number of a name in no zone, and of no query */
-#define HITS_MIN      0.99 /* a bucket may overflow: so many of the draws must be what they should */
+#define HITS_MIN      0.99       /* of the draws that must be right: a bucket may overflow */
 
-/* Of these kinds only the first is filled with more entries than this: 1,200 octets each. */
+/* Only the first kind gets more entries than this: the others may have 1,200 octets each. */
 #define LARGE_ENTRIES_MAX 1000000u
 
-/* What a query has behind its question. */
+/* The part of a query behind its question. */
 enum tail {
 	TAIL_NONE,
 	TAIL_OPT,
@@ -89,22 +96,24 @@ enum target { EMPTY, REFLECT, MISS, HIT, DENY, WILD, NSEC, NSEC3, N_TARGETS };
 static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss", "hit",
 						     "deny",  "wild",    "nsec", "nsec3" };
 
-/* What is asked: names that are in the cache, names that are not, and names below the apexes of sharedzones.h. */
+/* The names to ask for: names in the cache, names that are not, and names below the apexes of
+ * sharedzones.h. */
 enum asked { ASK_STOCK, ASK_OTHERS, ASK_WILD, ASK_NSEC, ASK_NSEC3, N_ASKED };
 
-/* The programs that are measured, and the memory behind the one. */
+/* The measured programs, and the memory of Volley's program. */
 struct bench {
 	struct bpfmaps maps;
 	struct cache *cache;
 	struct reflect_bpf *reflect;
-	struct names names; /* all that is in the cache; its id is 0 but while denials are measured */
+	/* all names in the cache; its id is 0 except while denials are measured */
+	struct names names;
 	uint32_t n_signed; /* names of each signed zone */
 	uint32_t names_id;
 	const struct options *options;
 	json_t *rows;
 };
 
-/* One kind of query, before each target. */
+/* One kind of query, for each target. */
 struct row {
 	const struct stock_kind *kind;
 	uint32_t n_entries, n_signed;
@@ -134,7 +143,7 @@ static const uint8_t from4[16] = { 192, 0, 2, 1 };
 static const uint8_t to6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 0x53 };
 static const uint8_t from6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 1 };
 
-/* --- The cache ----------------------------------------------------------------------------------- */
+/* --- The cache -------------------------------------------------------------------------------- */
 
 /* As volleyd does for a server with a cookie secret and server.nsid. */
 static void configure_options(struct volley_state *state)
@@ -167,7 +176,8 @@ static void add_name(struct names *names, const uint8_t *name, uint32_t bytes)
 							       << (VOLLEY_NAMES_BIT(bits, i) & 63);
 }
 
-/* The zone of the stock, which has these names, and its denial: an SOA whose owner is a pointer. */
+/* The zone of the stock, which has these names, and its denial: an SOA whose owner is a compression
+ * pointer. */
 static int open_denials(struct bench *b, const struct stock_kind *kind, uint32_t n_entries)
 {
 	static const uint8_t apex[] = "\5bench\4test", soa[] = "\xc0\x0c\0\6\0\1\0\0\x0e\x10\0\x1c"
@@ -207,7 +217,7 @@ static int open_denials(struct bench *b, const struct stock_kind *kind, uint32_t
 	return err;
 }
 
-/* The filter is behind the sizes of the map, and what is for intervals behind the filter. */
+/* Sets up the filter by the map's size, with the lines for intervals behind it. */
 static void open_names(struct bench *b)
 {
 	uint32_t n_intervals = b->n_signed ? sharedzones_lines(b->n_signed) : 0;
@@ -218,8 +228,8 @@ static void open_names(struct bench *b)
 }
 
 /*
- * The filter may have a mark at an apex by mistake, at one in some 1,000, by its random keys: then a worker gets all queries
- * of that zone, and there is nothing to measure.
+ * Whether the filter has a false mark at an apex, which its random keys cause at one in some 1,000:
+ * then a worker gets all queries of that zone, and there is nothing to measure.
  */
 static bool has_wrong_mark(const struct bench *b)
 {
@@ -235,7 +245,7 @@ static bool has_wrong_mark(const struct bench *b)
 	return is_wrong;
 }
 
-/* -EAGAIN: not with this filter. */
+/* -EAGAIN: try again with another filter. */
 static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n_entries)
 {
 	const uint32_t n_most = n_entries < LARGE_ENTRIES_MAX ? n_entries : LARGE_ENTRIES_MAX;
@@ -279,7 +289,7 @@ static void close_cache(struct bench *b)
 	b->cache = NULL;
 }
 
-/* --- The fronts ---------------------------------------------------------------------------------- */
+/* --- The fronts ------------------------------------------------------------------------------- */
 
 static int set_targets(struct front_bpf *front, const struct bench *b)
 {
@@ -350,7 +360,7 @@ static bool has_target(const struct row *row, enum target target)
 	return row->n_signed && (row->tail == TAIL_OPT || (target == WILD && !row->tail));
 }
 
-/* The frame, and the program that draws names for it. */
+/* Makes the frame, and opens the program that draws names for it. */
 static int open_asked(struct row *row, const struct bench *b, enum asked asked)
 {
 	static const uint32_t firsts[N_ASKED] = { 0, OTHERS, OTHERS, OTHERS, OTHERS };
@@ -422,12 +432,12 @@ static const struct bpf_program *front_program(const struct row *row, enum targe
 	}
 }
 
-/* --- Measuring ----------------------------------------------------------------------------------- */
+/* --- Measuring -------------------------------------------------------------------------------- */
 
 /*
- * The limits of this row. Test runs send more than any client may have, so one is far below its limit since the first stage
- * holds all of it back, and near its limit since that holds nothing back; an answer then is so small a part of the limit
- * that all are given.
+ * Sets the limits of this row. Test runs send more than any client may get. So `far` means that the
+ * first stage holds all load back, and `near` that it holds none back; then an answer is such a
+ * small part of the limit that all are sent.
  */
 static int set_limits(const struct row *row)
 {
@@ -455,14 +465,14 @@ static int run(const struct row *row, enum target target, uint32_t repeat, uint8
 	if (err)
 		return err;
 	row->names->id = target >= DENY ? row->names_id : 0;
-	front_of(row, target)->bss->home = 0; /* each run has memory of its own */
+	front_of(row, target)->bss->home = 0; /* each run has its own memory */
 	err = bpf_prog_test_run_opts(bpf_program__fd(front_program(row, target)), &opts);
 	*action = opts.retval;
 	*ns = opts.duration;
 	return err;
 }
 
-/* What the program should have counted for this row's hits. */
+/* The reason that the program must count for this row. */
 static enum volley_reason expected(const struct row *row, enum target target)
 {
 	if (target == MISS)
@@ -483,7 +493,7 @@ static int complain(const struct row *row, enum target target, const char *what)
 	return -EPROTO;
 }
 
-/* A test run that must do what is then measured; it also warms everything. */
+/* A test run that checks the result before the measurement; it also warms the caches. */
 static int check(const struct bench *b, const struct row *row, enum target target)
 {
 	static const uint32_t actions[] = { XDP_PASS, XDP_TX };
@@ -557,7 +567,7 @@ static int measure(const struct bench *b, struct row *row, struct row *plain)
 	return err;
 }
 
-/* Median of `target`, less that of `base` in the same round when there is one. */
+/* Median of `target`, less `base` in the same round if there is one. */
 static double median_ns(const struct row *row, int target, int base, unsigned int rounds)
 {
 	double values[ROUNDS_CAP];
@@ -576,7 +586,7 @@ static double least_ns(const struct row *row, enum target target, unsigned int r
 	return least;
 }
 
-/* What a hit above the reflector costs more than one of `plain`: the median of all rounds. */
+/* The extra cost of a hit above the reflector, relative to `plain`: the median of all rounds. */
 static double options_ns(const struct row *row, const struct row *plain, unsigned int rounds)
 {
 	double values[ROUNDS_CAP];
@@ -587,14 +597,14 @@ static double options_ns(const struct row *row, const struct row *plain, unsigne
 	return median(values, rounds);
 }
 
-/* The same of the least times. */
+/* The same for the least times. */
 static double options_least_ns(const struct row *row, const struct row *plain, unsigned int rounds)
 {
 	return least_ns(row, HIT, rounds) - least_ns(row, REFLECT, rounds) -
 	       (least_ns(plain, HIT, rounds) - least_ns(plain, REFLECT, rounds));
 }
 
-/* --- Output -------------------------------------------------------------------------------------- */
+/* --- Output ----------------------------------------------------------------------------------- */
 
 static void report_options(json_t *record, const struct row *row, const struct row *plain,
 			   unsigned int rounds)
@@ -743,7 +753,8 @@ int main(int argc, char **argv)
 
 	if (parse_options(&options, argc, argv)) {
 		fprintf(stderr,
-			"usage: xdpcost [--entries N,...] [--kinds N] [--tails N] [--mib N] [--repeat N] "
+			"usage: xdpcost [--entries N,...] [--kinds N] [--tails N] [--mib N] "
+			"[--repeat N] "
 			"[--rounds N] [--cpu N] [--json FILE]\n");
 		return 2;
 	}

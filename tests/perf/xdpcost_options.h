@@ -18,7 +18,7 @@ struct options {
 	unsigned int n_entries;
 	unsigned int n_kinds; /* the first of stock_kinds */
 	unsigned int n_tails; /* the first of enum tail */
-	uint64_t cache_bytes; /* 0: what they need */
+	uint64_t cache_bytes; /* 0: as much as they need */
 	uint32_t repeat;
 	unsigned int rounds;
 	int cpu;

@@ -7,10 +7,10 @@
  * xdpgen [options] --random N/M [--first NUMBER] IF QUERIES SECONDS RATE
  * xdpgen --count IF
  *
- * A query generator inside the kernel: a frame for each line of QUERIES (querylist.h), sent by test
- * runs on live frames, so that one CPU offers millions a second. Replies are counted and dropped in
- * XDP on the same interface; the program that was there comes back at the end. RATE is in queries
- * per second, 0 as fast as possible. Prints one JSON object.
+ * A query generator inside the kernel: it sends a frame for each line of QUERIES (querylist.h) by
+ * test runs on live frames, so one CPU sends millions a second. It counts and drops replies in XDP
+ * on the same interface; at the end the former program is attached again. RATE is in queries per
+ * second, 0: as fast as possible. Prints one JSON object.
  *
  *   --from-mac, --to-mac, --from, --to   addresses (default: those of scripts/lab.sh, IPv4)
  *   --no-edns                            queries without OPT, unless their line says otherwise
@@ -20,11 +20,12 @@
  *                                        puts into a cache, drawn at random, type A
  *   --fresh FIRST                        names that nobody has asked for, numbered from FIRST on,
  *                                        in the zone bench.test; every Nth query is of the list
- *   --random N/M                         of M queries of the list N get another first label, of eight
- *                                        letters from a to p, which no other query has. The list's
- *                                        first labels must have eight octets, too
- *   --first NUMBER                       of the first such label (0). A later run that begins behind
- *                                        the queries of the runs before it repeats no name of theirs
+ *   --random N/M                         of M queries of the list N get another first label, of
+ *                                        eight letters from a to p, which no other query has. The
+ *                                        list's first labels must have eight octets, too
+ *   --first NUMBER                       of the first such label (0). A later run that begins
+ *                                        behind the queries of the runs before it repeats no name
+ *                                        of theirs
  *   --latency                            how long replies took: p50 and p99, above 67 ms wrong
  *   --burst N                            so many queries are let go at once (1, from 40,000 a
  *                                        second on 32)
@@ -32,8 +33,8 @@
  *   --count                              sends nothing: counts and drops replies until a signal,
  *                                        says "ready" on stderr when it does
  *
- * Runs only in a named network namespace (`ip netns`), such as scripts/lab.sh makes: load must never
- * go out of an interface of the host.
+ * Runs only in a named network namespace (`ip netns`), for example of scripts/lab.sh: load must
+ * never leave by an interface of the host.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -59,14 +60,14 @@
 #include "tests/perf/xdpgen_options.h"
 #include "gen.skel.h" /* after gen.h, whose struct it holds */
 
-#define BATCH \
-	256 /* frames of a test run at once, and pages in its pool: as in the ring of a card */
-#define BURST_RATE  40000 /* from here on queries are let go 32 at a time */
+/* Frames of a test run at once, and pages in its pool: as in the ring of a card. */
+#define BATCH       256
+#define BURST_RATE  40000 /* from this rate on bursts have 32 queries */
 #define BURST       32
 #define SETTLE_US   100000 /* for the last replies */
 #define COUNT_US    100000
 #define REPEAT      (1 << 30)
-#define ONCE_MORE_S 0.5 /* to begin a test run anew takes some hundred ms: not often */
+#define ONCE_MORE_S 0.5 /* a new test run takes some hundred ms to begin, so rarely */
 
 static volatile sig_atomic_t stopped;
 
@@ -84,9 +85,9 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* --- The queries --------------------------------------------------------------------------------- */
+/* --- The queries ------------------------------------------------------------------------------ */
 
-/* One's complement sum of what the UDP checksum covers, octets as in memory. */
+/* One's complement sum of all that the UDP checksum covers, octets as in memory. */
 static uint32_t udp_sum(const uint8_t *frame, bool ipv6)
 {
 	const uint8_t *udp = frame + query_udp_offset(ipv6);
@@ -96,7 +97,7 @@ static uint32_t udp_sum(const uint8_t *frame, bool ipv6)
 	return (uint16_t)~check;
 }
 
-/* 1 when it was stored, 0 when the line is no query that fits. `base`: all but what the line says. */
+/* 1: stored; 0: the line is not a query that fits. `base` has all that the line does not say. */
 static int store(struct gen_query *to, const struct query *base, const char *line)
 {
 	uint8_t wire[DNS_NAME_MAX];
@@ -109,7 +110,7 @@ static int store(struct gen_query *to, const struct query *base, const char *lin
 	return to->bytes > 0;
 }
 
-/* The frame into which labels are put; the label's octets are 0 in its sum. */
+/* Makes the frame into which labels are put; in its sum the label's octets are 0. */
 static int make_template(const struct options *o, struct gen_query *to)
 {
 	size_t label_at = query_dns_offset(o->query.ipv6) + 12;
@@ -121,7 +122,7 @@ static int make_template(const struct options *o, struct gen_query *to)
 	return 0;
 }
 
-/* Whether a random label fits in place of the frame's; says so where it does not. */
+/* Whether a random label can replace the frame's; prints a message if not. */
 static bool is_replaceable(const struct options *o, const struct gen_query *q, const char *line)
 {
 	if (q->frame[query_dns_offset(o->query.ipv6) + 12] == GEN_LETTERS)
@@ -151,7 +152,7 @@ static int read_queries(const struct options *o, struct gen_query *to, __u32 *n)
 	return err ? err : *n ? 0 : -ENODATA;
 }
 
-/* n: of the list. With --fresh the frame for other names comes before them. */
+/* *n: queries of the list. With --fresh the frame for other names comes before them. */
 static int make_queries(const struct options *o, struct gen_query *to, __u32 *n)
 {
 	int err = 0;
@@ -164,7 +165,7 @@ static int make_queries(const struct options *o, struct gen_query *to, __u32 *n)
 	return err || o->draw ? err : read_queries(o, to + o->fresh, n);
 }
 
-/* --- The run ------------------------------------------------------------------------------------- */
+/* --- The run ---------------------------------------------------------------------------------- */
 
 static int open_generator(struct gen_bpf **out, const struct options *o, __u32 n)
 {
@@ -217,14 +218,14 @@ static int fill(const struct gen_bpf *gen, const struct gen_query *queries, __u3
 
 static struct timeval to_timeval(double seconds)
 {
-	long long us = (long long)(seconds * 1e6) + 1; /* 0 would be no alarm */
+	long long us = (long long)(seconds * 1e6) + 1; /* 0 would set no alarm */
 
 	return (struct timeval){ .tv_sec = us / 1000000, .tv_usec = us % 1000000 };
 }
 
 /*
- * The alarm interrupts a test run that would go on; it repeats, should one come just before. With
- * --once it comes when the list should be through, and then now and then to see whether it is.
+ * The alarm interrupts a test run. It repeats, in case one comes just before a run begins. With
+ * --once it comes when the list should be finished, and then repeatedly until it is.
  */
 static void set_alarm(const struct options *o, __u32 n)
 {
@@ -237,14 +238,14 @@ static void set_alarm(const struct options *o, __u32 n)
 	setitimer(ITIMER_REAL, &t, NULL);
 }
 
-/* Until a signal; the last replies have come by then. */
+/* Counts until a signal; the last replies have come by then. */
 static int count(double *seconds)
 {
 	double start = now_s();
 
 	fprintf(stderr, "ready\n");
 	while (!stopped)
-		usleep(COUNT_US); /* a signal ends it early; one just before costs this long */
+		usleep(COUNT_US); /* a signal ends it early, unless it comes just before */
 	*seconds = now_s() - start;
 	return 0;
 }
@@ -313,7 +314,7 @@ static int run(const struct options *o, const struct gen_bpf *gen)
 	return err ? err : print_result(o, gen, seconds, in_time.replies);
 }
 
-/* --- The program ------------------------------------------------------------------------------------- */
+/* --- The program ------------------------------------------------------------------------------ */
 
 static void prepare_process(int cpu)
 {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options of xdpgen: its head says what they mean. */
+/* The options of xdpgen; xdpgen.c explains them. */
 #ifndef VOLLEY_TESTS_PERF_XDPGEN_OPTIONS_H
 #define VOLLEY_TESTS_PERF_XDPGEN_OPTIONS_H
 
@@ -19,7 +19,7 @@ struct options {
 	const char *queries;
 	double seconds;
 	double rate;
-	struct query query; /* all but the name */
+	struct query query; /* all except the name */
 	int cpu;
 	uint32_t draw;
 	uint32_t fresh_first;
@@ -63,7 +63,7 @@ static inline int options_draw(uint32_t *draw, const char *text)
 	return *draw && *draw <= FRONT_NUMBERS ? 0 : -EINVAL;
 }
 
-/* "9/10": nine of ten, one at least. */
+/* "9/10": nine of ten; at least one. */
 static inline int options_share(struct options *o, const char *text)
 {
 	char end;
@@ -110,7 +110,7 @@ static const struct option options_known[] = {
 	{ 0 },
 };
 
-/* Those with a number; false for another letter. */
+/* Sets an option that takes a number; false for another letter. */
 static inline bool options_set_number(struct options *o, int c, const char *text)
 {
 	uint32_t number = text ? (uint32_t)strtoul(text, NULL, 10) : 0;

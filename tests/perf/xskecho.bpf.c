@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The driver's side of xskecho: IPv4 UDP to port 53 goes into the socket of its queue, unseen; the
- * rest stays the kernel's.
+ * The driver's side of xskecho: it redirects IPv4 UDP to port 53 to the socket of its queue and
+ * passes the rest to the kernel.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

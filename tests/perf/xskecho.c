@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * xskecho IF: AF_XDP in copy mode with nothing behind it. IPv4 queries go back from where they lie,
- * with addresses and ports swapped and QR set: what a server on these sockets could reach if its
- * answers cost nothing. Bursts of 64; need-wakeup, so that a call into the kernel is made only where it
- * asks for one; poll() when nothing is there.
+ * xskecho IF: AF_XDP in copy mode without a server behind it. It returns IPv4 queries in place,
+ * with addresses and ports swapped and QR set: the limit of a server on these sockets whose answers
+ * cost nothing. Bursts of 64; need-wakeup, so it calls the kernel only when the kernel asks for it;
+ * poll() when no frame is there.
  *
- *	free frames ─► fill ring ─► kernel ─► RX ring ─► TX ring ─► kernel ─► completion ring ─┐
- *	     ▲─────────────────────────────────────────────────────────────────────────────────┘
+ * 	free frames ─► fill ring ─► kernel ─► RX ring ─► TX ring ─► kernel ─► completion ring ─┐
+ * 	     ▲─────────────────────────────────────────────────────────────────────────────────┘
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -30,7 +30,7 @@
 #define FRAME_BYTES 2048u
 #define RING_CAP    2048u
 #define FILL_CAP    4096u
-#define KICK_FRAMES 32 /* that the kernel sends in one call in copy mode */
+#define KICK_FRAMES 32 /* sent by the kernel in one call in copy mode */
 #define POLL_MS     100
 
 struct echo {
@@ -99,7 +99,7 @@ static int attach(struct echo *e)
 			      XDP_FLAGS_DRV_MODE, NULL);
 }
 
-/* Half a ring at least, so that the producer's line is not fought over. */
+/* At least half a ring, so that both sides rarely write the producer's cache line. */
 static void refill(struct echo *e)
 {
 	uint32_t pos, n = xsk_prod_nb_free(&e->fill, FILL_CAP);
@@ -124,7 +124,7 @@ static void reclaim(struct echo *e)
 		xsk_ring_cons__release(&e->comp, n);
 }
 
-/* No checksum changes but the one of UDP, which IPv4 may leave out. */
+/* Only the UDP checksum would change, and IPv4 may leave it out. */
 static void make_reply(uint8_t *frame)
 {
 	uint8_t kept[6];
@@ -142,7 +142,8 @@ static void make_reply(uint8_t *frame)
 	frame[44] |= 0x80;
 }
 
-/* Until the kernel has taken all; in copy mode a call that leaves some says EAGAIN. */
+/* Calls until the kernel has taken all frames; in copy mode a call that leaves some returns
+ * EAGAIN. */
 static void kick(struct echo *e)
 {
 	int calls = BURST / KICK_FRAMES + 1;
@@ -154,7 +155,7 @@ static void kick(struct echo *e)
 		;
 }
 
-/* How many came; those for which the TX ring has no room are lost. */
+/* Returns how many frames came; those without room in the TX ring are lost. */
 static uint32_t answer_burst(struct echo *e)
 {
 	uint32_t rx_at, tx_at = 0, n = xsk_ring_cons__peek(&e->rx, BURST, &rx_at);

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * zonegen ORIGIN RECORDS SEED [plain|nsec|nsec3] [sorted|mixed]: writes a zone of about so many records,
- * the same for the same arguments, as a registry and a hoster have it: hosts with A and AAAA,
- * delegations with two NS, glue and DS, mail, text.
+ * zonegen ORIGIN RECORDS SEED [plain|nsec|nsec3] [sorted|mixed]: writes a zone of about RECORDS
+ * records, the same for the same arguments, like those of registries and hosters: hosts with A and
+ * AAAA, delegations with two NS, glue and DS, mail, text.
  *
- * Chains are real; signatures have the size of ECDSA P-256 but are random octets: they are to be
- * loaded and sent, not to be validated. Names come in canonical order or mixed; nsec is sorted.
+ * Chains are real. Signatures are random octets of the size of ECDSA P-256: they can be loaded and
+ * sent, but not validated. Names are in canonical order or mixed; nsec is sorted.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -46,7 +46,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 33;
 }
 
-/* A label of 6 to 13 characters, another for each @i below 2^30. */
+/* A label of 6 to 13 characters, a different one for each @i below 2^30. */
 static void make_label(struct item *item, uint64_t i)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
@@ -255,7 +255,7 @@ static void write_nsec3(void)
 	}
 }
 
-/* Names for so many records, by how many a name has on average: counted, for each kind. */
+/* The number of names for this many records, by the average counts of each kind. */
 static size_t names_for(uint64_t records)
 {
 	double per_name = nsec ? 5.775 : nsec3 ? 5.116 : 2.546;

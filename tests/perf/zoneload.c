@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * zoneload ORIGIN FILE: loads a zone as the daemon does and prints one line of JSON: seconds, records,
- * names, octets of the image, resident growth and its peak.
+ * zoneload ORIGIN FILE: loads a zone as the daemon does and prints one line of JSON: seconds,
+ * records, names, octets of the image, growth of resident memory and its peak.
  */
 #include <malloc.h>
 #include <stdio.h>
