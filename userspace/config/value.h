@@ -20,9 +20,9 @@ struct config_addr;
 struct config_prefix;
 
 /*
- * Reads what is a number in the end: COUNT, AUTO_COUNT (auto: 0), POWER, BUDGET, SIZE (bytes),
- * SECONDS, MS, BOOL (0 or 1), CHOICE (place among the choices), MODE (permission bits), and one item
- * of CORES or CHOICES.
+ * Reads what is a number in the end: COUNT, PORT, AUTO_COUNT (auto: 0), POWER, BUDGET, SIZE (octets),
+ * SECONDS, MS, BOOL (0 or 1), CHOICE (.min for the first choice, and so on), MODE (permission bits),
+ * and one item of CORES or CHOICES.
  */
 int value_read_number(const struct words_key *key, const char *text, uint64_t *out)
 	__attribute__((warn_unused_result));
