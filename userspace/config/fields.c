@@ -60,12 +60,14 @@ static void free_structs(const struct words_level *level, const struct words_chi
 	char **items = fields_at(key, object);
 	struct words_level below;
 
+	if (key->type == WORDS_MAPS && !*items)
+		return;
 	words_level_below(&below, level, child);
 	if (key->type == WORDS_MAP) {
 		fields_free(&below, items);
 		return;
 	}
-	for (uint32_t i = 0; *items && i < get_n(key, object); i++)
+	for (uint32_t i = 0; i < get_n(key, object); i++)
 		fields_free(&below, *items + (size_t)i * key->n_bytes);
 	free(*items);
 	*items = NULL;

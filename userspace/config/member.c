@@ -3,6 +3,7 @@
 #include "config/member.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +20,31 @@
 
 /* --- Copies -------------------------------------------------------------------------------------- */
 
+static struct words_level zone_level; /* constant once it is made: zones are copied by the million */
+
+static void make_zone_level(void)
+{
+	words_level_of(&zone_level, "zones");
+}
+
+static const struct words_level *get_zone_level(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&once, make_zone_level);
+	return &zone_level;
+}
+
 int config_zone_copy(struct config_zone *to, const struct config_zone *from)
 {
+	const struct words_level *level = get_zone_level();
 	struct config_zone source = *from;
-	struct words_level level;
 	bool is_whole = true;
 
 	*to = source;
-	words_level_of(&level, "zones");
 	/* Each copy is made, so that each member of *to is its own when one has failed. */
-	for (unsigned int i = 0; i < level.n; i++)
-		is_whole &= fields_copy_one(&level, &level.children[i], to, &source);
+	for (unsigned int i = 0; i < level->n; i++)
+		is_whole &= fields_copy_one(level, &level->children[i], to, &source);
 	to->template_name = source.template_name ? strdup(source.template_name) : NULL;
 	is_whole &= !source.template_name || to->template_name;
 	if (!is_whole)
@@ -39,10 +54,7 @@ int config_zone_copy(struct config_zone *to, const struct config_zone *from)
 
 void config_zone_fini(struct config_zone *zone)
 {
-	struct words_level level;
-
-	words_level_of(&level, "zones");
-	fields_free(&level, zone);
+	fields_free(get_zone_level(), zone);
 	free(zone->template_name);
 	*zone = (struct config_zone){ 0 };
 }
