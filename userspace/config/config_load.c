@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "config/fields.h"
+#include "config/include.h"
 #include "config/member.h"
 #include "config/reader.h"
 
@@ -49,6 +50,8 @@ int config_load_as(struct config **out, const char *from, const char *path, char
 	if (reader.config)
 		reader.config->path = reader_copy(&reader, path);
 	document_read(document);
+	include_run(document);
+	document_check(document);
 	if (!document->failed)
 		reader_fill(&reader);
 	check(&reader);

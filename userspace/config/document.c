@@ -12,7 +12,6 @@
 
 #include "base/err.h"
 #include "base/regular.h"
-#include "config/include.h"
 
 /* A million zones are about 80 MB; a longer file is not a configuration. */
 #define FILE_BYTES_MAX (256u << 20)
@@ -217,7 +216,7 @@ static void check_node(struct document *document, struct yamltree *node,
 	if (node->key->is_secret)
 		note_secret(document, node->file);
 	if (node->key->type == WORDS_PATTERNS)
-		return; /* include_run() has checked it, or it is behind a fault */
+		return; /* include_run() checks it, and takes it out */
 	if (node->shape != get_shape(node->key->type))
 		refuse_shape(document, node);
 	else if (node->key->type == WORDS_MAP || node->key->type == WORDS_MAPS)
@@ -237,8 +236,7 @@ static void check_map(struct document *document, struct yamltree *map,
 		check_node(document, node, level);
 }
 
-/* Of a text that is not YAML, what stands before the fault is checked: its fault is mostly the cause. */
-static void check_shape(struct document *document)
+void document_check(struct document *document)
 {
 	struct words_level level;
 
@@ -320,10 +318,10 @@ void document_read(struct document *document)
 	}
 	err = yamltree_read(&document->top, document->text, document->len, 0, &error);
 	if (!err)
-		include_run(document);
-	check_shape(document);
-	if (err)
-		document_fail_yaml(document, 0, err, &error);
+		return;
+	/* A wrong shape before the fault is mostly its cause. */
+	document_check(document);
+	document_fail_yaml(document, 0, err, &error);
 }
 
 void document_fini(struct document *document)

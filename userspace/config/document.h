@@ -4,8 +4,8 @@
  * A configuration as it is written: the text of its file, all files that it includes as one tree
  * whose nodes have their keys of the table, and the sentences that name a place in it.
  *
- *	file ─► yamltree ─► include: other files ─► shape: each node is a key of the table, and a map,
- *	                                            a list or a value as the table wants it
+ *	file ─► tree ─► include.h: other files ─► shape: each node is a key of the table, and a map,
+ *	                                          a list or a value as the table wants it
  *
  * The first failure is kept, with its code in .failed. Every later one is ignored, so that the
  * steps of a load can follow each other without a check between them. One thread; the storage is the
@@ -27,7 +27,7 @@ struct document {
 	size_t err_cap;
 	int failed; /* 0, or the code of the first failure */
 
-	char *text; /* set by document_read(), ends in a zero octet behind len. With include: of all files */
+	char *text; /* ends in a zero octet behind len. After include_run() of all files */
 	size_t len;
 	struct yamltree *top; /* NULL: there is no key */
 	char **files;         /* by the numbers in the tree, .path first */
@@ -37,10 +37,13 @@ struct document {
 };
 
 /*
- * Reads .path and what it includes. Fails with the -errno of open() or read(), -EFBIG past 256 MiB;
- * with ERR_CONFIG for bad YAML, a key that is not in the table or is there twice, a wrong shape.
+ * Reads .path. Fails with the -errno of open() or read(), -EFBIG past 256 MiB; with ERR_CONFIG for bad
+ * YAML or a key that is there twice. Behind it comes include_run().
  */
 void document_read(struct document *document);
+
+/* Gives each node its key. Fails for a key that is not in the table, and for a wrong shape. */
+void document_check(struct document *document);
 
 /* Frees all but .path, .base and .err. What may hold a secret is wiped. */
 void document_fini(struct document *document);
