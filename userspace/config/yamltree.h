@@ -27,8 +27,8 @@ struct yamltree {
 	struct yamltree *parent;       /* NULL: the top */
 	struct yamltree *first, *last; /* children, in the order of the file */
 	struct yamltree *next;
-	const struct words_key *
-		key; /* of the table; document_check() puts it here. An item has that of its list */
+	/* Of the table; an item has that of its list. NULL until document_check(). */
+	const struct words_key *key;
 	const char *name; /* "example" of `example: 1`; NULL: the top, or an item of a list */
 	char *text;       /* YAMLTREE_SCALAR: its value; else NULL */
 	enum yamltree_shape shape;
