@@ -357,6 +357,7 @@ struct config {
 	uint32_t tcp_client_cap;                       /* of one client's prefix; 0: half of them */
 	uint32_t tcp_idle_s;
 	uint32_t tcp_queries_max; /* of one connection, 0: no limit */
+	uint32_t tcp_backlog;     /* connections that wait to be accepted; 0: the kernel's most */
 
 	struct config_interface *interfaces; /* none twice */
 	uint32_t n_interfaces;

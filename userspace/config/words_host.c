@@ -80,6 +80,11 @@ static const struct words_key rows[] = {
 	{ ROW("server.tcp.max-queries", WORDS_COUNT, struct config, tcp_queries_max),
 	  .needs_start = true, .min = 0, .max = 1000000, .fallback = "0",
 	  .text = "Queries that one connection may ask before it is closed. 0: no limit." },
+	{ ROW("server.tcp.backlog", WORDS_COUNT, struct config, tcp_backlog), .needs_start = true,
+	  .min = 0, .max = 65535, .fallback = "0",
+	  .text = "Connections to one address that the kernel keeps for each worker until it "
+		  "accepts them. What comes on top waits for the client to try again. The "
+		  "kernel keeps at most net.core.somaxconn. 0: as many as that." },
 	{ ROW_OF("server.cookies", WORDS_MAP), .text = "DNS cookies (RFC 7873, RFC 9018)." },
 	{ ROW_OF("server.cookies.secret", WORDS_SECRET), .is_secret = true,
 	  .text = "The secret that server cookies are made with. Give the same to all servers behind "

@@ -316,6 +316,7 @@ static void test_defaults(void **state)
 	assert_int_equal(config->tcp_client_cap, 0);
 	assert_int_equal(config->tcp_idle_s, 10);
 	assert_int_equal(config->tcp_queries_max, 0);
+	assert_int_equal(config->tcp_backlog, 0);
 	assert_int_equal(config->cache_size_bytes, 256u << 20);
 	assert_int_equal(config->cache_orphan_serve_s, 300);
 	assert_null(config->cache_snapshot);
@@ -365,6 +366,7 @@ static const char everything[] =
 	"    max-connections-per-client: 5\n"
 	"    idle-timeout: 2m\n"
 	"    max-queries: 8\n"
+	"    backlog: 300\n"
 	"  cookies:\n"
 	"    secret: 000102030405060708090A0b0c0d0e0f\n"
 	"    rotate: 2h # secret-files: beside secret it is refused, see test_config_cookies.c\n"
@@ -467,6 +469,7 @@ static void check_everything_server(const struct config *config)
 	assert_int_equal(config->tcp_client_cap, 5);
 	assert_int_equal(config->tcp_idle_s, 120);
 	assert_int_equal(config->tcp_queries_max, 8);
+	assert_int_equal(config->tcp_backlog, 300);
 	assert_int_equal(config->n_tls_listen, 2);
 	assert_memory_equal(config->tls_listen[0].addr, v4, 16);
 	assert_int_equal(ntohs(config->tls_listen[0].net_port), 853);

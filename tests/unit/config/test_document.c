@@ -53,7 +53,7 @@ static const struct refusal refusals[] = {
 	  "storage, storage-size, transfers-in, transfers-out" },
 	{ "unknown in a map below", "server:\n  listen: [192.0.2.1]\n  tcp:\n    idle: 3\n",
 	  "4: server.tcp.idle: unknown key, accepted here: max-connections, "
-	  "max-connections-per-client, idle-timeout, max-queries" },
+	  "max-connections-per-client, idle-timeout, max-queries, backlog" },
 	{ "unknown in a list", LISTEN "zones:\n  - name: a\n    file: b\n  - nam: c\n",
 	  "6: zones[1].nam: unknown key, accepted here: name, template, file, verify, "
 	  "verify-timeout, primaries, notify, allow-transfer, " },
