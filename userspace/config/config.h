@@ -4,11 +4,11 @@
  * The configuration: a YAML file read once into plain values, all of them checked.
  *
  *	files ─► document: a tree, each node with its line and its row of the table
- *	       ─► reader: each row's text or default, parsed and held against its bounds ─► its field here
+ *	       ─► reader: each row's text or default, parsed, held against its bounds ─► its field
  *	       ─► config_*.c: what depends on more than one key
  *
- * A row of words_*.c says what a key means, its type, its bounds, its default and its field here. So
- * a new key is a row and a field; what is derived from rows is in config/words.h.
+ * A row of words_*.c says what a key means, its type, its bounds, its default and its field here.
+ * So a new key is a row and a field; what is derived from rows is in config/words.h.
  */
 #ifndef VOLLEY_CONFIG_CONFIG_H
 #define VOLLEY_CONFIG_CONFIG_H

@@ -89,7 +89,8 @@ static void check_catalog(struct reader *reader, const struct config_zone *zone,
 		document_fail(&reader->document, node, "groups",
 			      "is missing: catalog: consume needs templates for members");
 	if (!is_read && zone->n_groups)
-		document_fail(&reader->document, node, "groups", "is for catalog: consume");
+		document_fail(&reader->document, node, "groups",
+			      "is for catalog: consume: say so, or leave groups out");
 	if (zone->member_group && !zone->member_of)
 		document_fail(&reader->document, node, "group",
 			      "is for members: say member-of, too");
@@ -97,10 +98,10 @@ static void check_catalog(struct reader *reader, const struct config_zone *zone,
 		const char *name = zone->groups[i].template_name;
 
 		if (config_find_template(reader->config, name)->catalog != CONFIG_CATALOG_NONE)
-			document_fail(
-				&reader->document, node, "groups",
-				"the template %s would make catalogs of members: leave catalog out of it",
-				name);
+			document_fail(&reader->document, node, "groups",
+				      "the template %s would make catalogs of members: "
+				      "leave catalog out of it",
+				      name);
 	}
 }
 
@@ -115,7 +116,7 @@ void reader_check_zone(struct reader *reader, const struct config_zone *zone,
 	check_catalog(reader, zone, node);
 	if (zone->allow_notify.n && !zone->primaries && !zone->template_name)
 		document_fail(&reader->document, node, "allow-notify",
-			      "is for a zone with primaries, and it has none");
+			      "is for a zone with primaries, and it has none: leave it out");
 }
 
 /* --- Among all ----------------------------------------------------------------------------------- */
@@ -156,10 +157,13 @@ static void check_members(struct reader *reader, const struct config_zone *const
 		catalog = bsearch(zone->member_of, sorted, config->n_zones, sizeof(*sorted),
 				  compare_name);
 		if (!catalog || (*catalog)->catalog != CONFIG_CATALOG_PRODUCE)
-			document_fail(&reader->document, node, "member-of",
-				      "%.200s is no zone with catalog: produce", zone->member_of);
+			document_fail(
+				&reader->document, node, "member-of",
+				"%.200s is no zone with catalog: produce: give the name of one",
+				zone->member_of);
 		else if (*catalog == zone)
-			document_fail(&reader->document, node, "member-of", "is the zone itself");
+			document_fail(&reader->document, node, "member-of",
+				      "is the zone itself: give the name of its catalog");
 	}
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The life of a configuration: from a file to checked values, and freed. See config.h for the way. */
+/*
+ * The life of a configuration: from a file to checked values, and freed. See config.h for the way.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "config/reader.h"
 #include "config/value.h"
 
-/* --- Keys ---------------------------------------------------------------------------------------- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 /* What is written in the FILE is never shown: it may be most of a secret. */
 static void read_secret(struct reader *reader, const struct yamltree *node, const char *file,
@@ -72,7 +72,7 @@ void reader_check_keys(struct reader *reader)
 	}
 }
 
-/* --- Remotes ------------------------------------------------------------------------------------- */
+/* --- Remotes ---------------------------------------------------------------------------------- */
 
 static bool is_wildcard(const struct config_addr *addr)
 {
@@ -141,7 +141,8 @@ void reader_check_remotes(struct reader *reader)
 	for (; node && !reader->document.failed; remote++, node = node->next) {
 		check_addresses(reader, remote, node);
 		if (remote->key && !config_find_key(reader->config, remote->key))
-			document_fail(&reader->document, node, "key", "%s is none of keys",
+			document_fail(&reader->document, node, "key",
+				      "%s is none of keys: add it there, or correct the name",
 				      remote->key);
 		check_tls(reader, remote, node);
 		cut_tls_name(reader, remote, node);

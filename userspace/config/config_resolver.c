@@ -28,7 +28,7 @@ static const struct yamltree *find_first(const struct reader *reader, const char
 #define FAIL(reader, leaf, ...) \
 	document_fail(&(reader)->document, NULL, "recursion." leaf, __VA_ARGS__)
 
-/* --- Upstreams ----------------------------------------------------------------------------------- */
+/* --- Upstreams -------------------------------------------------------------------------------- */
 
 /* The text was read before: only memory may be short. */
 static void read_upstream(struct reader *reader, const char *text, struct config_addr *out)
@@ -66,8 +66,9 @@ static void check_family(struct reader *reader, const struct yamltree *node,
 
 	if (!(is_ip4 ? recursion->do_ip4 : recursion->do_ip6))
 		document_fail(&reader->document, node, "",
-			      "%s is an IPv%c address, and do-ip%c is false", node->text,
-			      is_ip4 ? '4' : '6', is_ip4 ? '4' : '6');
+			      "%s is an IPv%c address, and do-ip%c is false: set that to true, or "
+			      "give another address",
+			      node->text, is_ip4 ? '4' : '6', is_ip4 ? '4' : '6');
 }
 
 /* With TLS a resolver has a name, by which its certificate is known, and no other has. */
@@ -97,15 +98,17 @@ static void check_forward(struct reader *reader)
 	for (; item && !reader->document.failed; item = item->next)
 		check_resolver(reader, item, is_tls);
 	if (is_tls && !recursion->forward)
-		FAIL(reader, "transport", "tls is for forwarders, and recursion.forward has none");
+		FAIL(reader, "transport",
+		     "tls is for forwarders, and recursion.forward has none: give one there");
 	else if (is_tls && !recursion->tls_bundle)
 		FAIL(reader, "transport",
 		     "tls needs recursion.tls-bundle: the certificates that are trusted");
 	if (recursion->forward_first && !recursion->forward)
-		FAIL(reader, "forward-first", "is for recursion.forward, which has no address");
+		FAIL(reader, "forward-first",
+		     "is for recursion.forward, which has no address: give one there");
 }
 
-/* --- Zones with upstreams of their own ------------------------------------------------------------ */
+/* --- Zones with upstreams of their own -------------------------------------------------------- */
 
 /* What two items of one zone say besides their addresses has to be the same. */
 static void check_same_zone(struct reader *reader, const struct yamltree *node,
@@ -169,7 +172,9 @@ static void check_stubs(struct reader *reader, const char *leaf, struct config_s
 	}
 }
 
-/* A zone cannot be both: the one would hide the other. The root is forwarded by recursion.forward. */
+/*
+ * A zone cannot be both: the one would hide the other. The root is forwarded by recursion.forward.
+ */
 static void check_forward_zones(struct reader *reader)
 {
 	const struct config_recursion *recursion = &reader->config->recursion;
@@ -194,7 +199,7 @@ static void check_forward_zones(struct reader *reader)
 	}
 }
 
-/* --- Addresses and answers that are not taken ----------------------------------------------------- */
+/* --- Addresses and answers that are not taken ------------------------------------------------- */
 
 static void check_outgoing(struct reader *reader)
 {
@@ -224,18 +229,20 @@ static void check_dns64(struct reader *reader)
 
 	if (recursion->dns64_prefix && !is_dns64_prefix(recursion->dns64_prefix))
 		FAIL(reader, "dns64-prefix",
-		     "\"%s\" is not accepted, give an IPv6 prefix of 32, 40, 48, 56, 64 or 96 bits, "
-		     "such as \"64:ff9b::/96\"",
+		     "\"%s\" is not accepted, give an IPv6 prefix of 32, 40, 48, 56, 64 or 96 "
+		     "bits, such as \"64:ff9b::/96\"",
 		     recursion->dns64_prefix);
 	if (is_on && !recursion->dns64_prefix)
 		recursion->dns64_prefix = reader_copy(reader, DNS64_PREFIX);
 	else if (!is_on && recursion->dns64_prefix)
-		FAIL(reader, "dns64-prefix", "is for recursion.dns64, which is off");
+		FAIL(reader, "dns64-prefix",
+		     "is for recursion.dns64, which is off: say dns64: true, too");
 	else if (!is_on && recursion->dns64_synthall)
-		FAIL(reader, "dns64-synthall", "is for recursion.dns64, which is off");
+		FAIL(reader, "dns64-synthall",
+		     "is for recursion.dns64, which is off: say dns64: true, too");
 }
 
-/* --- How questions are asked ---------------------------------------------------------------------- */
+/* --- How questions are asked ------------------------------------------------------------------ */
 
 static void check_questions(struct reader *reader)
 {
@@ -245,13 +252,13 @@ static void check_questions(struct reader *reader)
 	recursion->has_caps_for_id = find(reader, "caps-for-id");
 	if (recursion->caps_exempt && recursion->has_caps_for_id && !recursion->caps_for_id)
 		FAIL(reader, "caps-exempt",
-		     "names exceptions to recursion.caps-for-id, which is off");
+		     "names exceptions to recursion.caps-for-id, which is off: leave one out");
 	if (recursion->qname_minimisation_strict && !recursion->qname_minimisation)
 		FAIL(reader, "qname-minimisation-strict",
-		     "is for recursion.qname-minimisation, which is off");
+		     "is for recursion.qname-minimisation, which is off: leave one out");
 	if (recursion->private_domain && !recursion->private_address)
 		FAIL(reader, "private-domain",
-		     "names exceptions to recursion.private-address, which is not given");
+		     "names exceptions to recursion.private-address, which is not given: give it");
 	if (policy && policy[strspn(policy, "-0123456789 ")])
 		document_refuse(&reader->document, find(reader, "target-fetch-policy"), policy);
 }
@@ -261,7 +268,8 @@ void reader_check_resolver(struct reader *reader)
 	struct config_recursion *recursion = &reader->config->recursion;
 
 	if (!recursion->do_ip4 && !recursion->do_ip6)
-		FAIL(reader, "do-ip4", "is false, and do-ip6 too: no server could be asked");
+		FAIL(reader, "do-ip4",
+		     "is false, and do-ip6 too: no server could be asked, so set one to true");
 	check_forward(reader);
 	check_stubs(reader, "stubs", recursion->stubs, false);
 	check_stubs(reader, "forward-zones", recursion->forward_zones, true);

@@ -11,7 +11,7 @@
 #include "config/reader.h"
 #include "engine/names.h"
 
-/* --- Server -------------------------------------------------------------------------------------- */
+/* --- Server ----------------------------------------------------------------------------------- */
 
 /* It is used all the same: the program that renews keys may have to be changed first. */
 static void warn_of_readers(const char *file)
@@ -56,7 +56,7 @@ void reader_check_server(struct reader *reader)
 	}
 }
 
-/* --- Interfaces ---------------------------------------------------------------------------------- */
+/* --- Interfaces ------------------------------------------------------------------------------- */
 
 /* A query to a service is one, so GUE needs a port of its own. */
 static void check_tunnels(struct reader *reader, const struct config_interface *interface,
@@ -66,8 +66,9 @@ static void check_tunnels(struct reader *reader, const struct config_interface *
 
 	/* The outer address is known to the XDP program, which a device of DPDK's own has not. */
 	if (interface->tunnels && interface->device)
-		document_fail(&reader->document, node, "tunnels",
-			      "are not taken off with a device that is given: leave device out");
+		document_fail(
+			&reader->document, node, "tunnels",
+			"are not taken off where a device is given: leave tunnels or device out");
 	for (uint32_t i = 0; i < config->n_listen; i++)
 		if (interface->tunnels & VOLLEY_TUNNEL_GUE &&
 		    config->listen[i].net_port == interface->net_gue_port)
@@ -78,7 +79,7 @@ static void check_tunnels(struct reader *reader, const struct config_interface *
 				ntohs(interface->net_gue_port));
 	if (interface->n_tunnel_sources && !interface->tunnels)
 		document_fail(&reader->document, node, "tunnel-sources",
-			      "is for tunnels: say tunnels, too");
+			      "is for tunnels, and there are none: say tunnels, too");
 }
 
 static void check_interface(struct reader *reader, const struct config_interface *interface,
@@ -111,7 +112,7 @@ void reader_check_interfaces(struct reader *reader)
 		check_interface(reader, &reader->config->interfaces[i], node);
 }
 
-/* --- Cache --------------------------------------------------------------------------------------- */
+/* --- Cache ------------------------------------------------------------------------------------ */
 
 /* Whole lines of the filter; a smaller one would be full at once. */
 static uint32_t read_lines(struct reader *reader, const char *path, const char *what)
@@ -142,5 +143,5 @@ void reader_check_cache(struct reader *reader)
 		config->cache_intervals_lines = 0;
 	if (!config->cache_snapshot && reader_find(reader, "cache.snapshot-interval"))
 		document_fail(&reader->document, NULL, "cache.snapshot-interval",
-			      "says when, but cache.snapshot does not say where: give that, too");
+			      "has no file to write to: give cache.snapshot, too");
 }

@@ -13,8 +13,10 @@ static void check_denial(struct reader *reader, const struct config_signing *sig
 
 	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
 		if (yamltree_child(node, leaves[i]) && signing->denial != CONFIG_DENIAL_NSEC3)
-			document_fail(&reader->document, node, leaves[i],
-				      "is for denial: nsec3, and denial is nsec");
+			document_fail(
+				&reader->document, node, leaves[i],
+				"is for denial: nsec3, and denial is nsec: say denial: nsec3, or "
+				"leave it out");
 }
 
 static void check_signatures(struct reader *reader, const struct config_signing *signing,
@@ -31,7 +33,10 @@ static void check_signatures(struct reader *reader, const struct config_signing 
 			      signing->refresh_s, signing->jitter_s, signing->signature_s);
 }
 
-/* A key lives longer than it takes to put the next one in its place (RFC 7583 sections 3.2 and 3.3). */
+/*
+ * A key lives longer than it takes to put the next one in its place (RFC 7583 sections 3.2 and
+ * 3.3).
+ */
 static void check_lifetime(struct reader *reader, const struct yamltree *node, const char *leaf,
 			   uint32_t lifetime_s, uint64_t rollover_s)
 {
@@ -65,8 +70,9 @@ void reader_check_signing(struct reader *reader)
 
 	for (; node && !reader->document.failed; signing++, node = node->next) {
 		if (!strcmp(signing->name, "none"))
-			document_fail(&reader->document, node, "name",
-				      "none is what zones say that are not signed");
+			document_fail(
+				&reader->document, node, "name",
+				"none is the word for a zone without a policy: give another name");
 		check_denial(reader, signing, node);
 		check_signatures(reader, signing, node);
 		check_lifetimes(reader, signing, node);

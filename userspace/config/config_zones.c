@@ -14,7 +14,7 @@
 #include "config/member.h"
 #include "config/reader.h"
 
-/* --- What is named elsewhere --------------------------------------------------------------------- */
+/* --- What is named elsewhere ------------------------------------------------------------------ */
 
 static void check_names(struct reader *reader, const struct yamltree *node, const char *leaf)
 {
@@ -22,7 +22,8 @@ static void check_names(struct reader *reader, const struct yamltree *node, cons
 
 	for (const struct yamltree *item = list ? list->first : NULL; item; item = item->next)
 		if (!config_find_remote(reader->config, item->text))
-			document_fail(&reader->document, item, "", "%.63s is none of remotes",
+			document_fail(&reader->document, item, "",
+				      "%.63s is none of remotes: add it there, or correct the name",
 				      item->text);
 }
 
@@ -36,7 +37,9 @@ static void check_rules(struct reader *reader, const struct config_rules *rules,
 		const struct config_rule *rule = &rules->rules[i];
 
 		if (rule->key && !config_find_key(reader->config, rule->key))
-			document_fail(&reader->document, item, "", "%s is none of keys", rule->key);
+			document_fail(&reader->document, item, "",
+				      "%s is none of keys: add it there, or correct the name",
+				      rule->key);
 		else if (!rule->key && !rule->has_prefix && !strcmp(leaf, "allow-update"))
 			document_fail(&reader->document, item, "",
 				      "\"%s\" would let everyone change the zone: give a key or a "
@@ -57,7 +60,8 @@ static void check_policy(struct reader *reader, struct config_zone *zone,
 		free(zone->signing);
 		zone->signing = NULL;
 	} else if (!config_find_signing(reader->config, written->text)) {
-		document_fail(&reader->document, written, "", "%.63s is none of signing",
+		document_fail(&reader->document, written, "",
+			      "%.63s is none of signing: add it there, or correct the name",
 			      written->text);
 	}
 }
@@ -84,7 +88,8 @@ static void check_groups(struct reader *reader, const struct config_zone *zone,
 					"one without a group for all others");
 		if (!config_find_template(reader->config, group->template_name))
 			document_fail(&reader->document, item, "template",
-				      "%s is none of templates", group->template_name);
+				      "%s is none of templates: add it there, or correct the name",
+				      group->template_name);
 	}
 }
 
@@ -101,7 +106,7 @@ static void check_written(struct reader *reader, struct config_zone *zone,
 	check_groups(reader, zone, node);
 }
 
-/* --- Templates ----------------------------------------------------------------------------------- */
+/* --- Templates -------------------------------------------------------------------------------- */
 
 /* The pattern is written with %s, so that zones have files of their own, and no other %. */
 static void check_pattern(struct reader *reader, const struct yamltree *file)
@@ -113,7 +118,8 @@ static void check_pattern(struct reader *reader, const struct yamltree *file)
 		if (at[1] != 's' && at[1] != '%') {
 			document_fail(
 				&reader->document, file, "",
-				"has a %% that is neither %%s, the name of the zone, nor %%%%");
+				"has a %% that is neither %%s, the name of the zone, nor %%%%: "
+				"write %%%% for a plain %%");
 			break;
 		}
 }
@@ -152,9 +158,11 @@ static void check_templates(struct reader *reader)
 	}
 }
 
-/* --- Zones --------------------------------------------------------------------------------------- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
-/* Gives ZONE what its template says and NODE does not. The file is a pattern: see complete_file(). */
+/*
+ * Gives ZONE what its template says and NODE does not. The file is a pattern: see complete_file().
+ */
 static void inherit(struct reader *reader, const struct words_level *level,
 		    struct config_zone *zone, const struct yamltree *node,
 		    struct config_zone *template)
@@ -181,7 +189,9 @@ static struct config_zone *find_template(struct reader *reader, const struct yam
 		if (!strcmp(config->templates[i].name, name))
 			return &config->templates[i];
 	if (written)
-		document_fail(&reader->document, written, "", "%.63s is none of templates", name);
+		document_fail(&reader->document, written, "",
+			      "%.63s is none of templates: add it there, or correct the name",
+			      name);
 	return NULL;
 }
 

@@ -17,7 +17,7 @@
 #define FILE_BYTES_MAX (256u << 20)
 #define ACCEPTS_CAP    200
 
-/* --- Refusals ------------------------------------------------------------------------------------ */
+/* --- Refusals --------------------------------------------------------------------------------- */
 
 static void vfail(struct document *document, uint32_t file, size_t line, const char *path,
 		  const char *format, va_list args)
@@ -114,7 +114,7 @@ void document_refuse_twice(struct document *document, const struct yamltree *at,
 			      first->line);
 }
 
-/* --- Shape --------------------------------------------------------------------------------------- */
+/* --- Shape ------------------------------------------------------------------------------------ */
 
 static enum yamltree_shape get_shape(enum words_type type)
 {
@@ -246,7 +246,7 @@ void document_check(struct document *document)
 	check_map(document, document->top, &level);
 }
 
-/* --- Files --------------------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static int read_all(int fd, char **text, size_t *len)
 {

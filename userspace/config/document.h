@@ -8,8 +8,8 @@
  *	                                          a list or a value as the table wants it
  *
  * The first failure is kept, with its code in .failed. Every later one is ignored, so that the
- * steps of a load can follow each other without a check between them. One thread; the storage is the
- * caller's.
+ * steps of a load can follow each other without a check between them. One thread; the storage is
+ * the caller's.
  */
 #ifndef VOLLEY_CONFIG_DOCUMENT_H
 #define VOLLEY_CONFIG_DOCUMENT_H
@@ -37,8 +37,8 @@ struct document {
 };
 
 /*
- * Reads .path. Fails with the -errno of open() or read(), -EFBIG past 256 MiB; with ERR_CONFIG for bad
- * YAML or a key that is there twice. Behind it comes include_run().
+ * Reads .path. Fails with the -errno of open() or read(), -EFBIG past 256 MiB; with ERR_CONFIG for
+ * bad YAML or a key that is there twice. Behind it comes include_run().
  */
 void document_read(struct document *document);
 
@@ -70,7 +70,9 @@ void document_fail_memory(struct document *document);
 void document_fail_yaml(struct document *document, uint32_t file, int code,
 			const struct yamltree_error *error);
 
-/* Fails with what the key of NODE accepts; TEXT is what was given instead. A secret is not shown. */
+/*
+ * Fails with what the key of NODE accepts; TEXT is what was given instead. A secret is not shown.
+ */
 void document_refuse(struct document *document, const struct yamltree *node, const char *text);
 
 /* Fails because there is no KEY, BELOW the node AT. */

@@ -123,7 +123,7 @@ void fields_free(const struct words_level *level, void *object)
 	}
 }
 
-/* --- Copies -------------------------------------------------------------------------------------- */
+/* --- Copies ----------------------------------------------------------------------------------- */
 
 static bool copy_text(char **to, const char *from)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fields of struct config, and of the items of its lists, as the rows of the table describe them
- * (words_key.field): freed, copied, counted. No function here knows a key.
+ * The fields of struct config, and of the items of its lists, as the rows of the table describe
+ * them (words_key.field): freed, copied, counted. No function here knows a key.
  */
 #ifndef VOLLEY_CONFIG_FIELDS_H
 #define VOLLEY_CONFIG_FIELDS_H

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "config/document.h"
 
-/* --- Joining ------------------------------------------------------------------------------------- */
+/* --- Joining ---------------------------------------------------------------------------------- */
 
 /* Moves all that MORE has into INTO, both of one shape, and frees it. */
 static void join(struct document *document, struct yamltree *into, struct yamltree *more)
@@ -37,7 +37,7 @@ static void join(struct document *document, struct yamltree *into, struct yamltr
 	yamltree_free(more);
 }
 
-/* --- Files --------------------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static void join_file(struct document *document, struct yamltree *all, struct yamltree *tree,
 		      const char *path, unsigned int depth);
@@ -132,7 +132,9 @@ static void include_all(struct document *document, struct yamltree *all,
 	}
 }
 
-/* Puts the keys of TREE, which is the file PATH, and of all that it includes, into ALL. Frees TREE. */
+/*
+ * Puts the keys of TREE, which is the file PATH, and of all that it includes, into ALL. Frees TREE.
+ */
 static void join_file(struct document *document, struct yamltree *all, struct yamltree *tree,
 		      const char *path, unsigned int depth)
 {
@@ -152,7 +154,7 @@ static void join_file(struct document *document, struct yamltree *all, struct ya
 	yamltree_free(include);
 }
 
-/* --- Writing ------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 /* Octets from *AT on as one character; they are UTF-8, as libyaml has seen to. */
 static uint32_t read_character(const unsigned char **at)
@@ -223,7 +225,7 @@ static void write_text(struct document *document)
 	document->len = len;
 }
 
-/* --- All of it ----------------------------------------------------------------------------------- */
+/* --- All of it -------------------------------------------------------------------------------- */
 
 void include_run(struct document *document)
 {

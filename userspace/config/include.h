@@ -20,9 +20,9 @@ struct document;
 #define INCLUDE_FILES_MAX 10000 /* in all */
 
 /*
- * Behind document_read(), which has read the first file: joins the trees of all files. Patterns start at
- * the folder of the file that has them, of the first one at that of .base, and their files come in
- * the order of their names.
+ * Behind document_read(), which has read the first file: joins the trees of all files. Patterns
+ * start at the folder of the file that has them, of the first one at that of .base, and their files
+ * come in the order of their names.
  */
 void include_run(struct document *document);
 

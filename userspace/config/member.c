@@ -20,7 +20,8 @@
 
 /* --- Copies -------------------------------------------------------------------------------------- */
 
-static struct words_level zone_level; /* constant once it is made: zones are copied by the million */
+/* Constant once it is made: zones are copied by the million. */
+static struct words_level zone_level;
 
 static void make_zone_level(void)
 {

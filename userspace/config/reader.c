@@ -16,7 +16,7 @@
 #include "config/fields.h"
 #include "config/value.h"
 
-/* --- What checks call ---------------------------------------------------------------------------- */
+/* --- What checks call ------------------------------------------------------------------------- */
 
 /* FNV-1a: nobody gains from two that collide. */
 static uint64_t digest(uint64_t before, const void *bytes, size_t n)
@@ -128,7 +128,7 @@ bool reader_private(struct reader *reader, const struct yamltree *node, const ch
 	return !err;
 }
 
-/* --- The table ----------------------------------------------------------------------------------- */
+/* --- The table -------------------------------------------------------------------------------- */
 
 static void fill_map(struct reader *reader, const struct words_level *level,
 		     const struct yamltree *map, void *object);

@@ -14,7 +14,7 @@
 
 #define WORD_CAP 1024 /* a domain name as text */
 
-/* --- Numbers ------------------------------------------------------------------------------------- */
+/* --- Numbers ---------------------------------------------------------------------------------- */
 
 /* The bounds of a key are those of its field. */
 static void put_number(const struct words_key *key, void *at, uint64_t value)
@@ -107,7 +107,7 @@ static void fill_cores(struct reader *reader, const struct words_key *key,
 	}
 }
 
-/* --- Texts --------------------------------------------------------------------------------------- */
+/* --- Texts ------------------------------------------------------------------------------------ */
 
 static int copy(const char *text, char **out)
 {
@@ -209,7 +209,7 @@ static void fill_texts(struct reader *reader, const struct words_key *key,
 	}
 }
 
-/* --- Octets -------------------------------------------------------------------------------------- */
+/* --- Octets ----------------------------------------------------------------------------------- */
 
 static void fill_octets(struct reader *reader, const struct words_key *key,
 			const struct yamltree *node, void *object)
@@ -236,7 +236,7 @@ static void fill_octets(struct reader *reader, const struct words_key *key,
 		reader_note(reader, key, octets, n);
 }
 
-/* --- Addresses ----------------------------------------------------------------------------------- */
+/* --- Addresses -------------------------------------------------------------------------------- */
 
 void reader_refuse_same(struct reader *reader, const struct yamltree *list,
 			const struct config_addr *addrs, uint32_t n)
@@ -305,7 +305,7 @@ static void fill_prefixes(struct reader *reader, const struct words_key *key,
 	reader_note(reader, key, prefixes, prefixes ? list->n * sizeof(*prefixes) : 0);
 }
 
-/* --- Rules --------------------------------------------------------------------------------------- */
+/* --- Rules ------------------------------------------------------------------------------------ */
 
 /* The next word of *AT, spaces between; false: there is none, or it is too long to be one. */
 static bool read_word(const char **at, char word[WORD_CAP])
@@ -364,7 +364,7 @@ static void fill_rules(struct reader *reader, const struct words_key *key,
 	}
 }
 
-/* --- All of them --------------------------------------------------------------------------------- */
+/* --- All of them ------------------------------------------------------------------------------ */
 
 static void fill_text(struct reader *reader, const struct words_key *key,
 		      const struct yamltree *node, void *object)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the rows of words_*.c are written with: a key, its type, and the field of struct config, or of
- * an item of one of its lists, that has the value.
+ * What the rows of words_*.c are written with: a key, its type, and the field of struct config, or
+ * of an item of one of its lists, that has the value.
  *
  *	{ ROW("rrl.slip", WORDS_COUNT, struct config_rrl, slip),
  *	  .min = 0, .max = 100, .fallback = "2", .text = "..." },

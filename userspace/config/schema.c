@@ -12,7 +12,9 @@
 
 #define ADDRESS "[0-9A-Fa-f:.]+"
 
-/* The form of a text, or of an item of a list of texts; NULL: any text of at least one character. */
+/*
+ * The form of a text, or of an item of a list of texts; NULL: any text of at least one character.
+ */
 static const char *find_pattern(enum words_type type)
 {
 	static const char *const patterns[] = {
@@ -122,7 +124,7 @@ static json_t *make_scalar(const struct words_key *key)
 	case WORDS_SECONDS:
 	case WORDS_MS:
 		return make_number(key);
-	case WORDS_MODE: /* YAML 1.2 reads 0660 as a decimal number: only texts can be held against bounds */
+	case WORDS_MODE: /* YAML 1.2 reads 0660 as a decimal number: only texts have a pattern */
 		return json_pack("{s:[s,s], s:s}", "type", "string", "integer", "pattern",
 				 find_pattern(key->type));
 	default:

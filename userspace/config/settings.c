@@ -15,7 +15,7 @@
 
 #define PATH_CAP YAMLTREE_PATH_CAP
 
-/* "zones[0]" and "file" are "zones[0].file"; what is too long is no path of a text that was read. */
+/* "zones[0]" and "file" are "zones[0].file"; no path of a text that was read is too long. */
 static void join(char out[PATH_CAP], const char *path, const char *leaf)
 {
 	if (snprintf(out, PATH_CAP, "%s%s%s", path, *path ? "." : "", leaf) >= PATH_CAP)

@@ -4,7 +4,7 @@
  * The words that people read, in one place: configuration keys, commands, options, exit codes,
  * counters.
  *
- *	words_*.c ─► document.c, reader.c: shape, bounds and default of each key, and what a refusal says
+ *	words_*.c ─► document.c, reader.c: shape, bounds and default of each key, and its refusals
  *	          ├─► settings.c: config show, config diff
  *	          ├─► help.c: --help of both programs and the lists in the three man pages
  *	words.c ──┴─► volleyctl: which commands there are and how many arguments they take
@@ -23,19 +23,19 @@
 #include "xdp/abi.h"
 
 /*
- * What is written behind a key, and so how config/value.c reads it. The order makes groups: maps, lists,
- * numbers, texts.
+ * What is written behind a key, and so how config/value.c reads it. The order makes groups: maps,
+ * lists, numbers, texts.
  */
 enum words_type {
-	WORDS_MAP, /* keys below it */
-	WORDS_MAPS, /* a list, each item with keys below it; .max: how many items at most, 0: any number */
+	WORDS_MAP,       /* keys below it */
+	WORDS_MAPS,      /* a list, each item with keys below it; .max items at most, 0: any */
 	WORDS_ADDRESSES, /* a list of ADDRESS or ADDRESS@PORT; .min is the port where none is said */
-	WORDS_PEERS, /* the same, and the usual port depends on more: it is 0 where none is said */
-	WORDS_RULES, /* a list of [PREFIX] [key NAME] [tls] */
-	WORDS_CORES, /* a list of whole numbers */
-	WORDS_CHOICES, /* a list of words of .choices, none twice: a bit for each */
-	WORDS_PREFIXES, /* a list of ADDRESS/LENGTH, or ADDRESS for one alone; .max as of WORDS_MAPS */
-	WORDS_REMOTES,    /* a list of names of remotes */
+	WORDS_PEERS,     /* the same; the port depends on more, and is 0 where none is said */
+	WORDS_RULES,     /* a list of [PREFIX] [key NAME] [tls] */
+	WORDS_CORES,     /* a list of whole numbers */
+	WORDS_CHOICES,   /* a list of words of .choices, none twice: a bit for each */
+	WORDS_PREFIXES,  /* a list of ADDRESS/LENGTH or ADDRESS; .max items, 0: 4,096 */
+	WORDS_REMOTES,   /* a list of names of remotes */
 	WORDS_UPSTREAMS,  /* a list of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME */
 	WORDS_HOSTS,      /* a list of ADDRESS */
 	WORDS_RECORDS,    /* a list of records as text */
@@ -53,11 +53,11 @@ enum words_type {
 	WORDS_SECONDS,    /* a time: a number with s, m, h or d behind it */
 	WORDS_MS,         /* the same with ms, too, and read as milliseconds */
 	WORDS_BOOL,       /* true or false */
-	WORDS_CHOICE, /* one of .choices, read as its place among them, which begins with .min */
-	WORDS_MODE,   /* file permissions, octal */
-	WORDS_BITS, /* two lengths of prefixes, IPv4/IPv6, read as 256 times the first and the second */
-	WORDS_TEXT, /* .min to .max octets */
-	WORDS_NAME, /* .min to .max letters, digits, dots, hyphens and underscores */
+	WORDS_CHOICE,     /* one of .choices: .min is the first, and so on */
+	WORDS_MODE,       /* file permissions, octal */
+	WORDS_BITS,       /* IPv4/IPv6 lengths of prefixes: 256 times the first, and the second */
+	WORDS_TEXT,       /* .min to .max octets */
+	WORDS_NAME,       /* .min to .max letters, digits, dots, hyphens and underscores */
 	WORDS_PATH,
 	WORDS_SOCKET, /* a path short enough for a Unix socket */
 	WORDS_DOMAIN,
@@ -70,10 +70,11 @@ enum words_type {
 	WORDS_OCTETS, /* as text, or 0x and hexadecimal digits */
 };
 
-#define WORDS_LISTS_END WORDS_PATHS /* the last type that is a list: from WORDS_MAPS on */
-#define WORDS_TEXTS \
-	WORDS_PREFIXES /* lists from here up to WORDS_LISTS_END may be an array of texts */
-#define WORDS_NUMBERS_IN WORDS_COUNT /* numbers: from here to WORDS_BITS */
+/* Lists are from WORDS_MAPS to the first of these; from the second on a list may be one of texts. */
+#define WORDS_LISTS_END WORDS_PATHS
+#define WORDS_TEXTS     WORDS_PREFIXES
+/* Numbers are from here to WORDS_BITS. */
+#define WORDS_NUMBERS_IN WORDS_COUNT
 
 /* The C type of the field that has the value: rows.h finds it out. */
 enum words_field {
@@ -89,15 +90,19 @@ enum words_field {
 	WORDS_FIELD_PREFIXES,  /* struct config_prefix * */
 	WORDS_FIELD_CORES,     /* uint16_t * */
 	WORDS_FIELD_OCTETS,    /* uint8_t * */
-	WORDS_FIELD_STRUCTS, /* of WORDS_MAPS, one for each item; of WORDS_MAP no array but the struct itself */
+	/* Of WORDS_MAPS an array, a struct for each item. Of WORDS_MAP no array, but the struct. */
+	WORDS_FIELD_STRUCTS,
 };
 
-/* Packets that one busy poll takes at most when busy-poll says only "true": the kernel's NAPI weight. */
+/*
+ * Packets that one busy poll takes at most when busy-poll says only "true": the kernel's NAPI
+ * weight.
+ */
 #define WORDS_BUDGET_TRUE 64
 
 /*
- * One row a key: everything that is derived from it is the parser, its bounds and refusals, the man page,
- * config show and diff, and the JSON schema. ROW() of config/rows.h fills in path, type and the field.
+ * A row for each key. The parser, bounds, refusals, the man page, config show, config diff and the
+ * JSON schema are derived from it. ROW() of config/rows.h fills in path, type and the field.
  */
 struct words_key {
 	const char *path; /* "interfaces[].name": dots between levels, [] for each item of a list */
@@ -110,11 +115,11 @@ struct words_key {
 	bool is_unique;       /* no two items of the list have the same */
 	bool needs_start;     /* a reload does not put it in place: config_next_for_start() */
 	bool is_secret;       /* its value is never printed */
-	const char *if_empty; /* why a list of no item is refused, and what to do; NULL: it is not */
+	const char *if_empty; /* why a list of no item is refused, and what to do; NULL: it is fine */
 	const char *text;     /* a paragraph for volley.yaml(5) */
 
-	enum words_field
-		field;    /* where the value goes, in struct config or in the item of its list */
+	/* Where the value goes, in struct config or in the item of its list. */
+	enum words_field field;
 	uint16_t at;      /* offset of the field */
 	uint16_t n_at;    /* offset of how many an array has (uint32_t); 0: no field says it */
 	uint16_t n_bytes; /* of the field; of an array, of one element */
@@ -194,7 +199,10 @@ const struct words_command *words_find_command(int argc, char *const argv[], int
  */
 void words_accepts(const struct words_key *key, char *buf, size_t cap);
 
-/* A reason of the XDP program as JSON calls it, "hit-full" (it is key that is returned), and its text. */
+/*
+ * A reason of the XDP program as JSON calls it, "hit-full" (it is key that is returned), and its
+ * text.
+ */
 #define WORDS_REASON_BYTES 64
 const char *words_reason_key(enum volley_reason reason, char key[WORDS_REASON_BYTES]);
 const char *words_reason_text(enum volley_reason reason);

@@ -204,8 +204,7 @@ static const struct words_key rows[] = {
 	{ ROW_ARRAY("interfaces[].tunnel-sources", WORDS_PREFIXES, struct config_interface,
 		    tunnel_sources, n_tunnel_sources),
 	  .max = CONFIG_TUNNEL_SOURCES_MAX,
-	  .if_empty =
-		  "has no prefix, so no tunnel could be taken off: leave it out to take off everyone's",
+	  .if_empty = "has no prefix, so no tunnel could be taken off: leave it out for everyone's",
 	  .text = "The balancers: only tunnels whose outer source is in one of these prefixes, at most 16, "
 		  "are taken off; others go to the kernel as they came. See TUNNELS. Default: "
 		  "everyone's are." },

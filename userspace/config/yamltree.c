@@ -25,7 +25,7 @@ struct walk {
 	struct yamltree_error *err;
 };
 
-/* --- Nodes --------------------------------------------------------------------------------------- */
+/* --- Nodes ------------------------------------------------------------------------------------ */
 
 /* Node, name and value are one block: a large configuration has millions of them. */
 static struct yamltree *new_node(enum yamltree_shape shape, const char *name, const char *text)
@@ -163,7 +163,7 @@ const char *yamltree_path(const struct yamltree *node, char path[YAMLTREE_PATH_C
 	return path;
 }
 
-/* --- Faults -------------------------------------------------------------------------------------- */
+/* --- Faults ----------------------------------------------------------------------------------- */
 
 /* About the key AT, or about none. */
 __attribute__((format(printf, 4, 5))) static int fail(struct walk *walk, const struct yamltree *at,
@@ -212,7 +212,7 @@ static int fail_syntax(struct walk *walk)
 		    find_remedy(problem));
 }
 
-/* --- Events -------------------------------------------------------------------------------------- */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 static int next_event(struct walk *walk, yaml_event_t *event)
 {

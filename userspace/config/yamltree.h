@@ -45,10 +45,10 @@ struct yamltree_error {
 };
 
 /*
- * Reads LEN octets. *OUT is a tree for yamltree_free(), after a fault what stands before it, or NULL:
- * there is no node. FILE is a number of the caller's, which each node gets. Returns -EINVAL with *ERR
- * filled for bad syntax, a second document, a key given twice in one map, an alias, a key that is
- * not a word, or more than 16 levels; -ENOMEM.
+ * Reads LEN octets. *OUT is a tree for yamltree_free(), after a fault what stands before it, or
+ * NULL: there is no node. FILE is a number of the caller's, which each node gets. Returns -EINVAL
+ * with *ERR filled for bad syntax, a second document, a key given twice in one map, an alias, a key
+ * that is not a word, or more than 16 levels; -ENOMEM.
  */
 int yamltree_read(struct yamltree **out, const char *text, size_t len, uint32_t file,
 		  struct yamltree_error *err) __attribute__((warn_unused_result));
@@ -62,7 +62,9 @@ struct yamltree *yamltree_new_map(void);
 /* Makes CHILD, which belongs to no tree, the last child of PARENT. */
 void yamltree_add(struct yamltree *parent, struct yamltree *child);
 
-/* Takes the child of that name out of its map; it is then a tree of its own. NULL: there is none. */
+/*
+ * Takes the child of that name out of its map; it is then a tree of its own. NULL: there is none.
+ */
 struct yamltree *yamltree_take(struct yamltree *map, const char *name);
 
 /* The child of that name. NULL: there is none, or MAP is no map or NULL. */

@@ -166,8 +166,8 @@ static const struct refusal refusals[] = {
 	{ "tunnels with a device",
 	  LISTEN
 	  "interfaces:\n  - name: a\n    port: dpdk\n    device: net_null0\n    tunnels: [ipip]\n",
-	  "7: interfaces[0].tunnels: are not taken off with a device that is given: leave device "
-	  "out" },
+	  "7: interfaces[0].tunnels: are not taken off where a device is given: leave tunnels or "
+	  "device out" },
 	{ "unknown tunnel", LISTEN "interfaces:\n  - name: a\n    tunnels: [ipip, gre]\n",
 	  "5: interfaces[0].tunnels[1]: \"gre\" is not accepted, give a list, none twice, of ipip or "
 	  "gue" },
@@ -198,7 +198,7 @@ static const struct refusal refusals[] = {
 	{ "orphan-serve", LISTEN "cache:\n  orphan-serve: 8d\n",
 	  "4: cache.orphan-serve: \"8d\" is not accepted, give a time from 0 to 7d" },
 	{ "snapshot-interval without snapshot", LISTEN "cache:\n  snapshot-interval: 1h\n",
-	  "4: cache.snapshot-interval: says when, but cache.snapshot does not say where" },
+	  "4: cache.snapshot-interval: has no file to write to: give cache.snapshot, too" },
 	{ "snapshot empty", LISTEN "cache:\n  snapshot: \"\"\n", "4: cache.snapshot: " },
 	{ "snapshot-interval", LISTEN "cache:\n  snapshot: f\n  snapshot-interval: 8d\n",
 	  "5: cache.snapshot-interval: \"8d\" is not accepted, give a time from 0 to 7d" },

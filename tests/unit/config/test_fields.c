@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rows of the table and the fields that they name: they fit, and are copied and freed by them. */
+/*
+ * The rows of the table and the fields that they name: they fit, and are copied and freed by them.
+ */
 #include "config/fields.h"
 
 #include "config/value.h"

@@ -1,6 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the JSON schema says of keys of each kind. A validator holds it against volleyd: tests/net/test_schema.py. */
+/*
+ * What the JSON schema says of keys of each kind. A validator holds it against volleyd:
+ * tests/net/test_schema.py.
+ */
 #include "config/schema.h"
 
 #include <setjmp.h>
