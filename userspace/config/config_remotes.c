@@ -24,6 +24,8 @@ static void read_secret(struct reader *reader, const struct yamltree *node, cons
 		return;
 	err = value_read_base64(text, row->min, row->max, key->secret, &n);
 	key->n_secret = err ? 0 : (uint32_t)n;
+	if (err)
+		explicit_bzero(key->secret, row->max); /* it may be half written */
 	if (err == -ERANGE)
 		document_fail(&reader->document, node, "",
 			      "has %zu octets, give %zu to %zu: the output of openssl rand -base64 "

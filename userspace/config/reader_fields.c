@@ -225,6 +225,8 @@ static void fill_octets(struct reader *reader, const struct words_key *key,
 		      value_read_octets(node->text, key->min, key->max, octets, &n);
 	*(uint8_t **)fields_at(key, object) = octets;
 	fields_set_n(key, object, err ? 0 : (uint32_t)n);
+	if (err)
+		explicit_bzero(octets, key->max); /* it may be half written, of a secret */
 	if (err == -ERANGE && key->is_secret)
 		document_fail(&reader->document, node, "",
 			      "has %zu octets, give %zu to %zu: the output of openssl rand -base64 "
