@@ -93,7 +93,7 @@ BPF_WARN := $(filter-out -Wmissing-prototypes,$(WARN)) -Wno-unused-parameter
 
 # Asked once, and not before a recipe expands it.
 once = $(eval $(1) := $(shell $(2)))$($(1))
-PKGS = libxdp libbpf ldns libunbound libevent_core libevent_openssl lmdb liburcu-qsbr libcyaml yaml-0.1 jansson libsystemd libcap-ng libssl libcrypto \
+PKGS = libxdp libbpf ldns libunbound libevent_core libevent_openssl lmdb liburcu-qsbr yaml-0.1 jansson libsystemd libcap-ng libssl libcrypto \
        libmicrohttpd libmnl libfstrm libprotobuf-c
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(PKG_CONFIG) --cflags $(PKGS))
 PKG_LIBS   = $(call once,PKG_LIBS,$(PKG_CONFIG) --libs $(PKGS))
@@ -198,7 +198,9 @@ MANS := $(if $(filter volleyctl,$(PROGRAMS_HERE)),$(patsubst docs/man/%.in,$(O)/
 
 # What the shell completes, made from the same words as the man pages.
 COMPLETIONS := $(if $(filter volleyctl,$(PROGRAMS_HERE)),$(patsubst scripts/completion/%.in,$(O)/completion/%,$(wildcard scripts/completion/*.in)))
-ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%) $(MANS) $(COMPLETIONS)
+# For editors of volley.yaml.
+SCHEMA := $(if $(filter volleyd,$(PROGRAMS_HERE)),$(O)/volley.schema.json)
+ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%) $(MANS) $(COMPLETIONS) $(SCHEMA)
 
 # --- Main targets -----------------------------------------------------------------------------------
 
@@ -355,7 +357,7 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	install -m 755 $(O)/bin/volleyd $(O)/bin/volleyctl $(DESTDIR)$(PREFIX)/sbin/
 	install -m 644 $(BPF_MAIN) $(BPF_OTHERS) $(DESTDIR)$(PREFIX)/lib/volley/
 	sed 's,@PREFIX@,$(PREFIX),g;s,@SYSCONFDIR@,$(SYSCONFDIR),g' scripts/volleyd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/volleyd.service
-	install -m 644 zones/root.hints $(DESTDIR)$(PREFIX)/share/volley/
+	install -m 644 zones/root.hints $(SCHEMA) $(DESTDIR)$(PREFIX)/share/volley/
 	install -m 755 scripts/anycast-health $(DESTDIR)$(PREFIX)/lib/volley/
 	install -d $(DESTDIR)$(PREFIX)/share/volley/anycast
 	install -m 644 scripts/anycast/*.conf $(DESTDIR)$(PREFIX)/share/volley/anycast/
@@ -495,6 +497,11 @@ $(O)/completion/%: scripts/completion/%.in $(B)/bin/volleyctl
 	$(say) WORDS $@
 	@mkdir -p $(@D)
 	$(Q)$(B)/bin/volleyctl --man $< >$@
+
+$(O)/volley.schema.json: $(B)/bin/volleyd
+	$(say) SCHEMA $@
+	@mkdir -p $(@D)
+	$(Q)$< --schema >$@
 
 # --- Tests ------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ set -eu
 # group | what | packages
 packages() {
 	sed -nE "s/^($(echo "$groups" | tr ' ' '|')) *\|[^|]*\|//p" <<'END'
-run   | libraries          | libbpf1 libcap-ng0 libcyaml1 libevent-core-2.1-7 libevent-openssl-2.1-7 libjansson4 libldns3 liblmdb0
+run   | libraries          | libbpf1 libcap-ng0 libevent-core-2.1-7 libevent-openssl-2.1-7 libjansson4 libldns3 liblmdb0
 run   | libraries          | libfstrm0 libmicrohttpd12 libmnl0 libprotobuf-c1 libssl3 libsystemd0 libunbound8 liburcu8 libxdp1 libyaml-0-2
 build | C                  | gcc make ccache pkg-config libc6-dev linux-libc-dev
 build | the XDP program    | clang-14 llvm-14 bpftool libbpf-dev libxdp-dev libelf-dev zlib1g-dev
@@ -24,7 +24,7 @@ build | zones, TSIG, TLS   | libldns-dev libssl-dev
 build | journal            | liblmdb-dev
 build | resolution         | libunbound-dev libevent-dev
 build | RCU                | liburcu-dev
-build | configuration      | libcyaml-dev libyaml-dev libjansson-dev
+build | configuration      | libyaml-dev libjansson-dev
 build | the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev libmnl-dev
 build | dnstap             | libfstrm-dev libprotobuf-c-dev protobuf-c-compiler
 build | DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempool-ring23
@@ -32,7 +32,7 @@ deb   | packages           | build-essential debhelper dpkg-dev fakeroot apparmo
 test  | DPDK, for tests    | librte-net-ring23 librte-net-null23
 test  | other kernels      | clang-16 clang-19 cpio busybox-static xz-utils
 test  | tests in C         | libcmocka-dev libclang-rt-14-dev
-test  | tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-cryptography python3-yaml
+test  | tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-cryptography python3-jsonschema python3-yaml
 test  | the units, tests   | systemd libseccomp2
 test  | labs               | iproute2 ethtool procps util-linux
 test  | shells, completion  | bash zsh

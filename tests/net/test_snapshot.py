@@ -293,7 +293,7 @@ def test_asked_while_written_and_loaded(lab, daemon, path, zones):
 def test_configuration(daemon, path, zones):
     daemon.configure(zones=zones, cache={"snapshot-interval": "1m"})
     status, said = daemon.run_failing()
-    assert status == 2 and "cache.snapshot-interval" in said and "does not say where" in said
+    assert status == 2 and "cache.snapshot-interval" in said and "give cache.snapshot, too" in said
     daemon.configure(zones=zones, cache={"snapshot": "", "snapshot-interval": "1m"})
     assert daemon.run_failing()[0] == 2
     assert not path.exists()

@@ -137,3 +137,16 @@ def test_keepalive_is_less_as_places_fill(lab, daemon):
         dns.query.send_tcp(sock, keepalive())
         assert timeout_of(dns.query.receive_tcp(sock)[0]) == 0
         assert sock.recv(10) == b""
+
+
+def backlogs(lab):
+    """What each listener at V4 has, as ss tells it in the place of octets that wait to be sent."""
+    return {int(line.split()[2]) for line in lab.exec("s", "ss", "-Hltn", "src", V4).stdout.splitlines()}
+
+
+def test_backlog_is_that_of_the_configuration(lab, daemon):
+    daemon.start(server={"listen": [V4], "tcp": {"backlog": 77}})
+    assert backlogs(lab) == {77}
+    daemon.stop()
+    daemon.start(server={"listen": [V4]})
+    assert backlogs(lab) == {int(lab.exec("s", "sysctl", "-n", "net.core.somaxconn").stdout)}

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <jansson.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "daemon/start_check.h"
 #include "daemon/daemon.h"
 #include "config/help.h"
+#include "config/schema.h"
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 /*
@@ -24,7 +26,7 @@ enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
  */
 #define MAPPED_BYTES (128 * 1024)
 
-enum { OPT_CHECK = 256, OPT_STRICT, OPT_ZONES, OPT_KEEP, OPT_VERSION, OPT_HELP };
+enum { OPT_CHECK = 256, OPT_STRICT, OPT_ZONES, OPT_KEEP, OPT_SCHEMA, OPT_VERSION, OPT_HELP };
 
 enum task { TASK_SERVE, TASK_CHECK };
 
@@ -38,16 +40,21 @@ struct options {
 };
 
 static const struct option long_options[] = {
-	{ "config", required_argument, NULL, 'c' },
-	{ "check", no_argument, NULL, OPT_CHECK },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "zones", no_argument, NULL, OPT_ZONES },
-	{ "keep", no_argument, NULL, OPT_KEEP },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ NULL, 0, NULL, 0 },
+	{ "config", required_argument, NULL, 'c' },  { "check", no_argument, NULL, OPT_CHECK },
+	{ "strict", no_argument, NULL, OPT_STRICT }, { "zones", no_argument, NULL, OPT_ZONES },
+	{ "keep", no_argument, NULL, OPT_KEEP },     { "schema", no_argument, NULL, OPT_SCHEMA },
+	{ "verbose", no_argument, NULL, 'v' },       { "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },     { NULL, 0, NULL, 0 },
 };
+
+static int put_schema(void)
+{
+	json_t *schema = schema_make();
+	int err = schema ? json_dumpf(schema, stdout, JSON_INDENT(1)) : -1;
+
+	json_decref(schema);
+	return err || puts("") < 0 || fflush(stdout) ? EXIT_FAILED : EXIT_OK;
+}
 
 /* -1 to go on, else the exit status. */
 static int read_options(struct options *options, int argc, char **argv)
@@ -71,6 +78,8 @@ static int read_options(struct options *options, int argc, char **argv)
 		case OPT_KEEP:
 			options->keep = true;
 			break;
+		case OPT_SCHEMA:
+			return put_schema();
 		case 'v':
 			options->is_verbose = true;
 			break;

@@ -3,11 +3,12 @@
 /*
  * The configuration: a YAML file read once into plain values, all of them checked.
  *
- *	text ──► yamlwalk: shape, unknown and repeated keys ──► libcyaml (config_raw): text of each value
- *	                    ▲                                                   │
- *	                    └── line of the key at fault ◄── value: checked ◄───┘──► struct config
+ *	files ─► document: a tree, each node with its line and its row of the table
+ *	       ─► reader: each row's text or default, parsed, held against its bounds ─► its field
+ *	       ─► config_*.c: what depends on more than one key
  *
- * What each key means, its bounds and its default are in the tables of config/words.h and nowhere else.
+ * A row of words_*.c says what a key means, its type, its bounds, its default and its field here.
+ * So a new key is a row and a field; what is derived from rows is in config/words.h.
  */
 #ifndef VOLLEY_CONFIG_CONFIG_H
 #define VOLLEY_CONFIG_CONFIG_H
@@ -356,6 +357,7 @@ struct config {
 	uint32_t tcp_client_cap;                       /* of one client's prefix; 0: half of them */
 	uint32_t tcp_idle_s;
 	uint32_t tcp_queries_max; /* of one connection, 0: no limit */
+	uint32_t tcp_backlog;     /* connections that wait to be accepted; 0: the kernel's most */
 
 	struct config_interface *interfaces; /* none twice */
 	uint32_t n_interfaces;

@@ -4,29 +4,15 @@
  * Whether what is said of zones goes together, in one zone and among all. What comes from a template is
  * told where the zone stands that it does not fit to.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/take.h"
-#include "config/yamlwalk.h"
-
-__attribute__((format(printf, 4, 5))) static void fail(struct take *take, const char *prefix,
-						       const char *leaf, const char *format, ...)
-{
-	char path[YAMLWALK_PATH_CAP], text[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	source_fail(&take->source, 0, take_join_path(take, path, prefix, leaf), "%s", text);
-}
+#include "config/reader.h"
 
 /* --- One zone ------------------------------------------------------------------------------------ */
 
-static void check_bounds(struct take *take, const struct config_zone *zone, const char *prefix)
+static void check_bounds(struct reader *reader, const struct config_zone *zone,
+			 const struct yamltree *node)
 {
 	const struct {
 		const char *min, *max;
@@ -39,24 +25,28 @@ static void check_bounds(struct take *take, const struct config_zone *zone, cons
 
 	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++)
 		if (bounds[i].min_s > bounds[i].max_s)
-			fail(take, prefix, bounds[i].min,
-			     "%s is %u s and %s %u s: no time is between them", bounds[i].min,
-			     bounds[i].min_s, bounds[i].max, bounds[i].max_s);
+			document_fail(&reader->document, node, bounds[i].min,
+				      "%s is %u s and %s %u s: no time is between them",
+				      bounds[i].min, bounds[i].min_s, bounds[i].max,
+				      bounds[i].max_s);
 }
 
-void take_check_template(struct take *take, const struct config_zone *template, const char *prefix)
+void reader_check_template(struct reader *reader, const struct config_zone *template,
+			   const struct yamltree *node)
 {
-	check_bounds(take, template, prefix);
+	check_bounds(reader, template, node);
 	if (template->primaries && template->allow_update.n)
-		fail(take, prefix, "allow-update",
-		     "is not for a zone with primaries: updates go to a primary");
+		document_fail(&reader->document, node, "allow-update",
+			      "is not for a zone with primaries: updates go to a primary");
 }
 
 /* The served serial number would be another than the primaries', by which they are asked. */
-static void check_signing(struct take *take, const struct config_zone *zone, const char *prefix)
+static void check_signing(struct reader *reader, const struct config_zone *zone,
+			  const struct yamltree *node)
 {
 	if (zone->signing && zone->primaries)
-		fail(take, prefix, "signing", "is not for a zone with primaries: sign it there");
+		document_fail(&reader->document, node, "signing",
+			      "is not for a zone with primaries: sign it there");
 }
 
 const char *config_zone_storage_key(const struct config_zone *zone)
@@ -69,56 +59,64 @@ const char *config_zone_storage_key(const struct config_zone *zone)
 						      NULL;
 }
 
-static void check_storage(struct take *take, const struct config_zone *zone, const char *prefix)
+static void check_storage(struct reader *reader, const struct config_zone *zone,
+			  const struct yamltree *node)
 {
 	const char *leaf = config_zone_storage_key(zone);
 
-	if (leaf && !take->config->storage)
-		fail(take, prefix, leaf,
-		     "needs server.storage, the folder for what is kept of zones");
+	if (leaf && !reader->config->storage)
+		document_fail(&reader->document, node, leaf,
+			      "needs server.storage, the folder for what is kept of zones");
 }
 
 /* RFC 9432: a catalog is for name servers, which trust its transfer. */
-static void check_catalog(struct take *take, const struct config_zone *zone, const char *prefix)
+static void check_catalog(struct reader *reader, const struct config_zone *zone,
+			  const struct yamltree *node)
 {
 	bool is_made = zone->catalog == CONFIG_CATALOG_PRODUCE;
 	bool is_read = zone->catalog == CONFIG_CATALOG_CONSUME;
 
 	if (is_made && zone->primaries)
-		fail(take, prefix, "primaries", "is not for catalog: produce, which is made here");
+		document_fail(&reader->document, node, "primaries",
+			      "is not for catalog: produce, which is made here");
 	if (is_made && zone->allow_update.n)
-		fail(take, prefix, "allow-update",
-		     "is not for catalog: produce: members say member-of");
+		document_fail(&reader->document, node, "allow-update",
+			      "is not for catalog: produce: members say member-of");
 	if ((is_made || is_read) && zone->signing)
-		fail(take, prefix, "signing",
-		     "is not for a catalog: its transfer is what is trusted");
+		document_fail(&reader->document, node, "signing",
+			      "is not for a catalog: its transfer is what is trusted");
 	if (is_read && !zone->n_groups)
-		fail(take, prefix, "groups",
-		     "is missing: catalog: consume needs templates for members");
+		document_fail(&reader->document, node, "groups",
+			      "is missing: catalog: consume needs templates for members");
 	if (!is_read && zone->n_groups)
-		fail(take, prefix, "groups", "is for catalog: consume");
+		document_fail(&reader->document, node, "groups",
+			      "is for catalog: consume: say so, or leave groups out");
 	if (zone->member_group && !zone->member_of)
-		fail(take, prefix, "group", "is for members: say member-of, too");
-	for (uint32_t i = 0; i < zone->n_groups && !take->source.failed; i++) {
+		document_fail(&reader->document, node, "group",
+			      "is for members: say member-of, too");
+	for (uint32_t i = 0; i < zone->n_groups && !reader->document.failed; i++) {
 		const char *name = zone->groups[i].template_name;
 
-		if (config_find_template(take->config, name)->catalog != CONFIG_CATALOG_NONE)
-			fail(take, prefix, "groups",
-			     "the template %s would make catalogs of members: leave catalog out of it",
-			     name);
+		if (config_find_template(reader->config, name)->catalog != CONFIG_CATALOG_NONE)
+			document_fail(&reader->document, node, "groups",
+				      "the template %s would make catalogs of members: "
+				      "leave catalog out of it",
+				      name);
 	}
 }
 
-void take_check_zone(struct take *take, const struct config_zone *zone, const char *prefix)
+void reader_check_zone(struct reader *reader, const struct config_zone *zone,
+		       const struct yamltree *node)
 {
-	if (take->source.failed)
+	if (reader->document.failed)
 		return;
-	take_check_template(take, zone, prefix);
-	check_signing(take, zone, prefix);
-	check_storage(take, zone, prefix);
-	check_catalog(take, zone, prefix);
+	reader_check_template(reader, zone, node);
+	check_signing(reader, zone, node);
+	check_storage(reader, zone, node);
+	check_catalog(reader, zone, node);
 	if (zone->allow_notify.n && !zone->primaries && !zone->template_name)
-		fail(take, prefix, "allow-notify", "is for a zone with primaries, and it has none");
+		document_fail(&reader->document, node, "allow-notify",
+			      "is for a zone with primaries, and it has none: leave it out");
 }
 
 /* --- Among all ----------------------------------------------------------------------------------- */
@@ -140,29 +138,17 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (*left > *right) - (*left < *right);
 }
 
-static void check_names(struct take *take, const struct config_zone *const *sorted)
-{
-	const struct config *config = take->config;
-
-	for (uint32_t i = 1; i < config->n_zones && !take->source.failed; i++)
-		if (!strcmp(sorted[i - 1]->name, sorted[i]->name))
-			take_refuse_twice(take, "zones", "name",
-					  (uint32_t)(sorted[i] - config->zones),
-					  (uint32_t)(sorted[i - 1] - config->zones),
-					  sorted[i]->name);
-}
-
 static int compare_name(const void *name, const void *zone)
 {
 	return strcmp(name, (*(const struct config_zone *const *)zone)->name);
 }
 
-static void check_members(struct take *take, const struct config_zone *const *sorted)
+static void check_members(struct reader *reader, const struct config_zone *const *sorted)
 {
-	const struct config *config = take->config;
-	char prefix[YAMLWALK_PATH_CAP];
+	const struct yamltree *node = reader_find(reader, "zones")->first;
+	const struct config *config = reader->config;
 
-	for (uint32_t i = 0; i < config->n_zones && !take->source.failed; i++) {
+	for (uint32_t i = 0; node && !reader->document.failed; i++, node = node->next) {
 		const struct config_zone *zone = &config->zones[i];
 		const struct config_zone *const *catalog;
 
@@ -170,12 +156,14 @@ static void check_members(struct take *take, const struct config_zone *const *so
 			continue;
 		catalog = bsearch(zone->member_of, sorted, config->n_zones, sizeof(*sorted),
 				  compare_name);
-		snprintf(prefix, sizeof(prefix), "zones[%u].", i);
 		if (!catalog || (*catalog)->catalog != CONFIG_CATALOG_PRODUCE)
-			fail(take, prefix, "member-of", "%.200s is no zone with catalog: produce",
-			     zone->member_of);
+			document_fail(
+				&reader->document, node, "member-of",
+				"%.200s is no zone with catalog: produce: give the name of one",
+				zone->member_of);
 		else if (*catalog == zone)
-			fail(take, prefix, "member-of", "is the zone itself");
+			document_fail(&reader->document, node, "member-of",
+				      "is the zone itself: give the name of its catalog");
 	}
 }
 
@@ -185,35 +173,52 @@ static bool is_written(const struct config_zone *zone)
 	       (zone->zonefile_sync_s && !zone->signing);
 }
 
-/* Zones that are only read may share a file; one that is written has it for itself. */
-static void check_files(struct take *take, const struct config_zone **zones)
+static const struct yamltree *find_zone(const struct reader *reader, const struct config_zone *zone)
 {
-	const struct config *config = take->config;
+	const struct yamltree *node = reader_find(reader, "zones")->first;
+
+	for (ptrdiff_t at = zone - reader->config->zones; at; at--)
+		node = node->next;
+	return node;
+}
+
+/* The file may be from a template: then the zone stands for it. */
+static void refuse_file(struct reader *reader, const struct config_zone *zone,
+			const struct config_zone *first)
+{
+	const struct yamltree *before = find_zone(reader, first);
+	const struct yamltree *file = yamltree_child(before, "file");
+
+	document_refuse_twice(&reader->document, find_zone(reader, zone), "file", zone->file,
+			      file ? file : before);
+}
+
+/* Zones that are only read may share a file; one that is written has it for itself. */
+static void check_files(struct reader *reader, const struct config_zone **zones)
+{
+	const struct config *config = reader->config;
 	uint32_t first = 0;
 
 	qsort(zones, config->n_zones, sizeof(*zones), compare_files);
-	for (uint32_t i = 1; i < config->n_zones && !take->source.failed; i++) {
+	for (uint32_t i = 1; i < config->n_zones && !reader->document.failed; i++) {
 		if (strcmp(zones[i]->file, zones[first]->file) != 0)
 			first = i;
 		else if (is_written(zones[i]) || is_written(zones[first]))
-			take_refuse_twice(take, "zones", "file",
-					  (uint32_t)(zones[i] - config->zones),
-					  (uint32_t)(zones[first] - config->zones), zones[i]->file);
+			refuse_file(reader, zones[i], zones[first]);
 	}
 }
 
-void take_check_zones(struct take *take)
+void reader_check_all_zones(struct reader *reader)
 {
-	const struct config *config = take->config;
-	const struct config_zone **zones = take_memory(take, config->n_zones, sizeof(*zones));
+	const struct config *config = reader->config;
+	const struct config_zone **zones = reader_memory(reader, config->n_zones, sizeof(*zones));
 
 	if (!zones)
 		return;
 	for (uint32_t i = 0; i < config->n_zones; i++)
 		zones[i] = &config->zones[i];
 	qsort(zones, config->n_zones, sizeof(*zones), compare_names);
-	check_names(take, zones);
-	check_members(take, zones);
-	check_files(take, zones);
+	check_members(reader, zones);
+	check_files(reader, zones);
 	free(zones);
 }

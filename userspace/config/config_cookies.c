@@ -5,21 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/take.h"
+#include "config/reader.h"
 #include "config/value.h"
-#include "config/yamlwalk.h"
 
-#define SECRET_KEY "server.cookies.secret"
-#define FILES_KEY  "server.cookies.secret-files"
-
-/* What is written is never shown: it may be most of a secret. */
-static void take_secret_here(struct take *take, const char *text)
+static void read_secret_here(struct reader *reader, const struct yamltree *node)
 {
-	struct config *config = take->config;
+	struct config *config = reader->config;
 
-	if (value_read_hex(text, config->cookie_secrets[0].secret,
+	if (value_read_hex(node->text, config->cookie_secrets[0].secret,
 			   sizeof(config->cookie_secrets[0].secret)))
-		source_refuse_value(&take->source, SECRET_KEY, "(hidden)");
+		document_refuse(&reader->document, node, node->text);
 	else
 		config->n_cookie_secrets = 1;
 }
@@ -39,51 +34,48 @@ static void add_secret(struct config *config, struct config_cookie_secret *secre
 	config->cookie_secrets[config->n_cookie_secrets++] = *secret;
 }
 
-static void take_secret_file(struct take *take, uint32_t at, const char *name)
+static void read_secret_file(struct reader *reader, const struct yamltree *node)
 {
-	char leaf[32], path[YAMLWALK_PATH_CAP], text[256], *digits = text;
 	struct config_cookie_secret secret = { .file = NULL };
+	char text[256], *digits = text;
 
-	snprintf(leaf, sizeof(leaf), "secret-files[%u]", at);
-	take_join_path(take, path, "server.cookies.", leaf);
-	secret.file = take_path(take, "server.cookies.", leaf, name);
-	if (secret.file && take_private(take, path, secret.file, text, sizeof(text))) {
+	if (!*node->text) {
+		document_refuse(&reader->document, node, node->text);
+		return;
+	}
+	secret.file = reader_path(reader, node->text);
+	if (secret.file && reader_private(reader, node, secret.file, text, sizeof(text))) {
 		if (!strncmp(text, "0x", 2))
 			digits += 2;
 		if (value_read_hex(digits, secret.secret, sizeof(secret.secret)))
-			source_fail(&take->source, 0, path,
-				    "%s does not hold 32 hexadecimal digits: the output of openssl "
-				    "rand -hex 16, for example",
-				    secret.file);
+			document_fail(
+				&reader->document, node, "",
+				"%s does not hold 32 hexadecimal digits: the output of openssl "
+				"rand -hex 16, for example",
+				secret.file);
 	}
-	if (take->source.failed)
+	if (reader->document.failed)
 		free(secret.file);
 	else
-		add_secret(take->config, &secret);
+		add_secret(reader->config, &secret);
 	explicit_bzero(text, sizeof(text));
 	explicit_bzero(&secret, sizeof(secret));
 }
 
-void take_cookies(struct take *take)
+void reader_check_cookies(struct reader *reader)
 {
-	const struct config_raw_cookies *raw = &take->raw->server.cookies;
-	const struct config_raw_list *files = &raw->secret_files;
+	const struct yamltree *here = reader_find(reader, "server.cookies.secret");
+	const struct yamltree *files = reader_find(reader, "server.cookies.secret-files");
+	const struct yamltree *file = files ? files->first : NULL;
 
-	take->config->cookie_rotate_s =
-		(uint32_t)take_number(take, "server.cookies.", "rotate", raw->rotate);
-	if (take->source.failed)
-		return;
-	if (raw->secret && files->n)
-		source_fail(&take->source, 0, SECRET_KEY,
-			    "is given beside secret-files: keep one of them");
-	else if (source_has_empty(&take->source, FILES_KEY))
-		source_fail(&take->source, 0, FILES_KEY,
-			    "has no file: leave it out, and volleyd makes its own secrets");
-	else if (files->n > VOLLEY_COOKIE_SECRETS)
-		source_fail(&take->source, 0, FILES_KEY, "%u files, give at most %u", files->n,
-			    VOLLEY_COOKIE_SECRETS);
-	else if (raw->secret)
-		take_secret_here(take, raw->secret);
-	for (uint32_t i = 0; i < files->n && !take->source.failed; i++)
-		take_secret_file(take, i, files->items[i]);
+	if (here && files)
+		document_fail(&reader->document, here, "",
+			      "is given beside secret-files: keep one of them");
+	else if (files && files->n > VOLLEY_COOKIE_SECRETS)
+		document_fail(&reader->document, files, "", "has %u files, give at most %u",
+			      files->n, VOLLEY_COOKIE_SECRETS);
+	else if (here)
+		read_secret_here(reader, here);
+	for (; file && !reader->document.failed; file = file->next)
+		read_secret_file(reader, file);
 }

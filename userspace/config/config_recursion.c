@@ -1,73 +1,29 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who may ask, and what is answered: server.allow and the keys below recursion, but for those of config_resolver.c. */
+/* What is answered: which keys below recursion go together, but for those of config_resolver.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/local_data.h"
-#include "config/take.h"
+#include "config/reader.h"
 #include "config/value.h"
-#include "config/yamlwalk.h"
 #include "dns/name.h"
-#include "dns/proto.h"
 #include "dns/special_names.h"
-
-struct config_prefix *take_prefixes(struct take *take, const char *key,
-				    const struct config_raw_list *list, uint32_t most, uint32_t *n)
-{
-	struct config_prefix *prefixes = take_memory(take, list->n, sizeof(*prefixes));
-	char path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
-
-	if (list->n > most)
-		source_fail(&take->source, 0, key, "has %u prefixes, and %u is the most: join some",
-			    list->n, most);
-	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
-		snprintf(path, sizeof(path), "%s[%u]", key, i);
-		if (value_read_prefix(list->items[i], &prefixes[i]))
-			source_refuse_value(&take->source, path, list->items[i]);
-		for (uint32_t j = 0; j < i && !take->source.failed; j++) {
-			if (memcmp(&prefixes[i], &prefixes[j], sizeof(prefixes[i])))
-				continue;
-			snprintf(first, sizeof(first), "%s[%u]", key, j);
-			source_refuse_twice(&take->source, path, list->items[i], first);
-		}
-	}
-	*n = prefixes ? list->n : 0;
-	return prefixes;
-}
-
-static uint32_t take_u32(struct take *take, const char *leaf, const char *text)
-{
-	return (uint32_t)take_number(take, "recursion.", leaf, text);
-}
-
-static bool take_bool(struct take *take, const char *leaf, const char *text)
-{
-	return take_number(take, "recursion.", leaf, text) != 0;
-}
 
 /* --- Answers ------------------------------------------------------------------------------------- */
 
-static void take_times(struct take *take, const struct config_raw_recursion *raw)
+static void check_times(struct reader *reader)
 {
-	struct config_recursion *recursion = &take->config->recursion;
+	const struct config_recursion *recursion = &reader->config->recursion;
+	bool is_min = reader_find(reader, "recursion.min-ttl");
 
-	recursion->query_timeout_ms = take_u32(take, "query-timeout", raw->query_timeout);
-	recursion->max_ttl_s = take_u32(take, "max-ttl", raw->max_ttl);
-	recursion->min_ttl_s = take_u32(take, "min-ttl", raw->min_ttl);
-	recursion->max_negative_ttl_s = take_u32(take, "max-negative-ttl", raw->max_negative_ttl);
-	recursion->serve_stale_s = take_u32(take, "serve-stale", raw->serve_stale);
-	recursion->stale_client_timeout_ms =
-		take_u32(take, "stale-client-timeout", raw->stale_client_timeout);
-	recursion->stale_reply_ttl_s = take_u32(take, "stale-reply-ttl", raw->stale_reply_ttl);
-	recursion->prefetch = take_bool(take, "prefetch", raw->prefetch);
 	if (recursion->min_ttl_s > recursion->max_ttl_s)
-		source_fail(&take->source, 0,
-			    raw->min_ttl ? "recursion.min-ttl" : "recursion.max-ttl",
-			    "min-ttl is %u s and max-ttl %u s: no time is between them",
-			    recursion->min_ttl_s, recursion->max_ttl_s);
+		document_fail(&reader->document, NULL,
+			      is_min ? "recursion.min-ttl" : "recursion.max-ttl",
+			      "min-ttl is %u s and max-ttl %u s: no time is between them",
+			      recursion->min_ttl_s, recursion->max_ttl_s);
 }
 
 /* Whether a special name is this one, or below it. */
@@ -84,73 +40,82 @@ static bool has_special_name(const char *text)
 	return false;
 }
 
-static void take_special_names(struct take *take, const struct config_raw_recursion *raw)
+static void check_special_names(struct reader *reader)
 {
-	struct config_recursion *recursion = &take->config->recursion;
-	char path[YAMLWALK_PATH_CAP];
+	const struct yamltree *list = reader_find(reader, "recursion.special-names-off");
+	char *const *name = reader->config->recursion.special_names_off;
 
-	recursion->special_names = take_bool(take, "special-names", raw->special_names);
-	recursion->special_names_off =
-		take_domains(take, "recursion.special-names-off", &raw->special_names_off);
-	for (uint32_t i = 0; i < raw->special_names_off.n && !take->source.failed; i++) {
-		if (has_special_name(recursion->special_names_off[i]))
-			continue;
-		snprintf(path, sizeof(path), "recursion.special-names-off[%u]", i);
-		source_fail(&take->source, 0, path,
-			    "\"%s\" is no special name and has none below it: see "
-			    "recursion.special-names in volley.yaml(5)",
-			    raw->special_names_off.items[i]);
-	}
+	for (const struct yamltree *item = list ? list->first : NULL; item; item = item->next)
+		if (!has_special_name(*name++))
+			document_fail(&reader->document, item, "",
+				      "\"%s\" is no special name and has none below it: see "
+				      "recursion.special-names in volley.yaml(5)",
+				      item->text);
 }
 
 /* A bad record would leave all of them out, so nothing of the configuration is taken. */
-static void check_local_data(struct take *take)
+static void check_local_data(struct reader *reader)
 {
-	char path[YAMLWALK_PATH_CAP] = "recursion.local-data";
+	char path[48] = "recursion.local-data";
 	struct local_data_error why;
 	struct zone *zone;
 	int code;
 
-	if (take->source.failed || !take->config->recursion.local_data)
+	if (reader->document.failed || !reader->config->recursion.local_data)
 		return;
-	code = local_data_load(&zone, take->config->recursion.local_data, &why);
+	code = local_data_load(&zone, reader->config->recursion.local_data, &why);
 	zone_free(zone);
 	if (code == -ENOMEM)
-		source_fail_memory(&take->source);
+		document_fail_memory(&reader->document);
 	if (code && why.at >= 0)
 		snprintf(path, sizeof(path), "recursion.local-data[%d]", why.at);
 	if (code)
-		source_fail(&take->source, 0, path, "%s", why.sentence);
+		document_fail(&reader->document, NULL, path, "%s", why.sentence);
 }
 
-static void take_rpz(struct take *take, const struct config_raw_recursion *raw)
+/* A policy zone has a name and a file, or it is a zone that is served here. */
+static void complete_rpz(struct reader *reader, struct config_rpz *rpz, const struct yamltree *node)
 {
-	struct config_recursion *recursion = &take->config->recursion;
-	char prefix[YAMLWALK_PATH_CAP], path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
+	const struct yamltree *zone = yamltree_child(node, "zone");
+	int err = 0;
 
-	recursion->rpz = take_memory(take, raw->n_rpz, sizeof(*recursion->rpz));
-	recursion->n_rpz = recursion->rpz ? raw->n_rpz : 0;
-	for (uint32_t i = 0; i < recursion->n_rpz && !take->source.failed; i++) {
-		struct config_rpz *rpz = &recursion->rpz[i];
+	if (zone && (rpz->name || rpz->file))
+		document_fail(&reader->document, zone, "",
+			      "a zone that is served here has no name and no file beside it");
+	else if (zone)
+		err = value_read_domain(zone->text, &rpz->name);
+	else if (!rpz->name)
+		document_refuse_missing(&reader->document, node, "name",
+					words_find_key("recursion.rpz[].name"));
+	else if (!rpz->file)
+		document_refuse_missing(&reader->document, node, "file",
+					words_find_key("recursion.rpz[].file"));
+	if (err == -ENOMEM)
+		document_fail_memory(&reader->document);
+	else if (err)
+		document_refuse(&reader->document, zone, zone->text);
+}
 
-		snprintf(prefix, sizeof(prefix), "recursion.rpz[%u].", i);
-		take_join_path(take, path, prefix, raw->rpz[i].zone ? "zone" : "name");
-		rpz->name = take_domain(take, path,
-					raw->rpz[i].zone ? raw->rpz[i].zone : raw->rpz[i].name);
-		if (!raw->rpz[i].zone)
-			rpz->file = take_path(take, prefix, "file", raw->rpz[i].file);
-		else if (raw->rpz[i].name || raw->rpz[i].file)
-			source_fail(&take->source, 0, path,
-				    "a zone that is served here has no name and no file beside it");
-		rpz->ede_code = (uint16_t)(DNS_EDE_BLOCKED +
-					   take_number(take, prefix, "ede", raw->rpz[i].ede));
-		for (uint32_t j = 0; j < i && !take->source.failed; j++) {
-			if (strcmp(rpz->name, recursion->rpz[j].name) != 0)
-				continue;
-			snprintf(first, sizeof(first), "recursion.rpz[%u].%s", j,
-				 raw->rpz[j].zone ? "zone" : "name");
-			source_refuse_twice(&take->source, path, rpz->name, first);
-		}
+static const struct yamltree *find_rpz_name(const struct yamltree *node)
+{
+	const struct yamltree *zone = yamltree_child(node, "zone");
+
+	return zone ? zone : yamltree_child(node, "name");
+}
+
+static void check_rpz(struct reader *reader)
+{
+	const struct yamltree *list = reader_find(reader, "recursion.rpz");
+	const struct yamltree *node = list ? list->first : NULL, *first;
+	struct config_rpz *all = reader->config->recursion.rpz;
+
+	for (uint32_t i = 0; node && !reader->document.failed; i++, node = node->next) {
+		complete_rpz(reader, &all[i], node);
+		first = list->first;
+		for (uint32_t j = 0; j < i && !reader->document.failed; j++, first = first->next)
+			if (!strcmp(all[i].name, all[j].name))
+				document_refuse_twice(&reader->document, find_rpz_name(node), "",
+						      all[i].name, find_rpz_name(first));
 	}
 }
 
@@ -165,23 +130,24 @@ static struct config_zone *find_zone(struct config *config, const char *name)
 }
 
 /* Another way to the root would hide the copy. */
-static void check_ways_to_root(struct take *take)
+static void check_ways_to_root(struct reader *reader)
 {
-	const struct config_recursion *recursion = &take->config->recursion;
+	const struct config_recursion *recursion = &reader->config->recursion;
 
 	if (recursion->forward)
-		source_fail(&take->source, 0, "recursion.root-copy",
-			    "is not for a resolver that forwards: leave recursion.forward out");
+		document_fail(&reader->document, NULL, "recursion.root-copy",
+			      "is not for a resolver that forwards: leave recursion.forward out");
 	for (uint32_t i = 0; i < recursion->n_stubs; i++)
 		if (!strcmp(recursion->stubs[i].zone, "."))
-			source_fail(&take->source, 0, "recursion.root-copy",
-				    "the root is also recursion.stubs[%u]: it is asked in one way "
-				    "or the other",
-				    i);
+			document_fail(
+				&reader->document, NULL, "recursion.root-copy",
+				"the root is also recursion.stubs[%u]: it is asked in one way "
+				"or the other",
+				i);
 }
 
 /* The copy is the resolver's alone, and as its primaries have it. */
-static void check_root_zone(struct take *take, const struct config_zone *zone)
+static void check_root_zone(struct reader *reader, const struct config_zone *zone)
 {
 	const struct {
 		const char *key;
@@ -194,56 +160,42 @@ static void check_root_zone(struct take *take, const struct config_zone *zone)
 		{ "catalog", zone->catalog != CONFIG_CATALOG_NONE },
 		{ "member-of", zone->member_of },
 	};
-	char path[YAMLWALK_PATH_CAP];
+	char path[64];
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!keys[i].is_said || take->source.failed)
+		if (!keys[i].is_said || reader->document.failed)
 			continue;
-		snprintf(path, sizeof(path), "zones[%u].%s", (uint32_t)(zone - take->config->zones),
-			 keys[i].key);
-		source_fail(&take->source, 0, path,
-			    "is not for the zone of recursion.root-copy, which the resolver alone "
-			    "asks");
+		snprintf(path, sizeof(path), "zones[%u].%s",
+			 (uint32_t)(zone - reader->config->zones), keys[i].key);
+		document_fail(
+			&reader->document, NULL, path,
+			"is not for the zone of recursion.root-copy, which the resolver alone "
+			"asks");
 	}
 }
 
-static void take_root_copy(struct take *take, const struct config_raw_recursion *raw)
+static void check_root_copy(struct reader *reader)
 {
-	struct config_recursion *recursion = &take->config->recursion;
 	struct config_zone *zone;
 
-	recursion->root_copy = take_bool(take, "root-copy", raw->root_copy);
-	if (!recursion->root_copy || take->source.failed)
+	if (!reader->config->recursion.root_copy || reader->document.failed)
 		return;
-	zone = find_zone(take->config, ".");
+	zone = find_zone(reader->config, ".");
 	if (!zone) {
-		source_fail(&take->source, 0, "recursion.root-copy",
-			    "needs the zone \".\" in zones, with the primaries that give it");
+		document_fail(&reader->document, NULL, "recursion.root-copy",
+			      "needs the zone \".\" in zones, with the primaries that give it");
 		return;
 	}
-	check_ways_to_root(take);
-	check_root_zone(take, zone);
+	check_ways_to_root(reader);
+	check_root_zone(reader, zone);
 	zone->is_root_copy = true;
 }
 
-void take_recursion(struct take *take)
+void reader_check_recursion(struct reader *reader)
 {
-	const struct config_raw_recursion *raw = &take->raw->recursion;
-	const struct config_raw_list *allow = &take->raw->server.allow;
-	struct config *config = take->config;
-
-	if (!allow->n && source_has(&take->source, "server.allow"))
-		source_fail(&take->source, 0, "server.allow",
-			    "has no prefix, so nobody could ask: leave it out to allow everyone");
-	config->allow =
-		take_prefixes(take, "server.allow", allow, CONFIG_PREFIXES_MAX, &config->n_allow);
-	config->recursion.allow = take_prefixes(take, "recursion.allow", &raw->allow,
-						CONFIG_PREFIXES_MAX, &config->recursion.n_allow);
-	take_resolver(take);
-	take_times(take, raw);
-	config->recursion.local_data = take_texts(take, &raw->local_data);
-	check_local_data(take);
-	take_special_names(take, raw);
-	take_rpz(take, raw);
-	take_root_copy(take, raw);
+	check_times(reader);
+	check_local_data(reader);
+	check_special_names(reader);
+	check_rpz(reader);
+	check_root_copy(reader);
 }

@@ -1,14 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who is told of answers: the keys below dnstap and query-log. */
-#include <stdio.h>
-#include <string.h>
+/* Who is told of answers: which keys below dnstap and query-log go together. */
+#include <stddef.h>
 
-#include "config/take.h"
-#include "config/value.h"
+#include "config/reader.h"
 #include "dns/proto.h"
 
 #define ALL_MESSAGES 0xffu
+
+/* Both lengths of client-prefix are one value: config/words.h, WORDS_BITS. */
+_Static_assert(offsetof(struct config_tap, bits6) == offsetof(struct config_tap, bits4) + 1,
+	       "bits6 stands right behind bits4");
 
 /* In the order of the choices. */
 static const uint8_t rcodes[] = { DNS_RCODE_NOERROR,  DNS_RCODE_FORMERR, DNS_RCODE_SERVFAIL,
@@ -17,105 +19,54 @@ static const uint8_t rcodes[] = { DNS_RCODE_NOERROR,  DNS_RCODE_FORMERR, DNS_RCO
 				  DNS_RCODE_NOTAUTH,  DNS_RCODE_NOTZONE, DNS_RCODE_BADVERS,
 				  DNS_RCODE_BADCOOKIE };
 
-static void take_bits(struct take *take, const char *prefix, const char *text,
-		      struct config_tap *tap)
+/* Whether a map has a key with a value: that turns it on. */
+static bool has_values(const struct yamltree *map)
 {
-	uint64_t bits = take_number(take, prefix, "client-prefix", text);
+	const struct yamltree *node = map ? map->first : NULL;
 
-	tap->bits4 = (uint8_t)(bits >> 8);
-	tap->bits6 = (uint8_t)bits;
+	while (node && node->shape == YAMLTREE_LIST && !node->n)
+		node = node->next;
+	return node;
 }
 
-/* A bit for each choice, none twice; 0: the key is absent. */
-static uint64_t take_choices(struct take *take, const char *prefix, const char *key,
-			     const struct config_raw_list *list)
+static void check_dnstap(struct reader *reader)
 {
-	char path[YAMLWALK_PATH_CAP], leaf[32];
-	uint64_t bits = 0, bit;
+	const struct yamltree *map = reader_find(reader, "dnstap");
+	struct config *config = reader->config;
+	struct config_dnstap *d = &config->dnstap;
 
-	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
-		snprintf(leaf, sizeof(leaf), "%s[%u]", key, i);
-		bit = 1ull << take_number(take, prefix, leaf, list->items[i]);
-		if (bits & bit)
-			source_refuse_value(&take->source, take_join_path(take, path, prefix, leaf),
-					    list->items[i]);
-		bits |= bit;
-	}
-	return bits;
-}
-
-static void take_collector(struct take *take, const struct config_raw_dnstap *raw)
-{
-	struct config_dnstap *d = &take->config->dnstap;
-
-	if ((raw->socket != NULL) + (raw->tcp != NULL) + (raw->file != NULL) != 1) {
-		source_fail(&take->source, 0, "dnstap",
-			    "give exactly one of socket, tcp and file below it");
+	d->tap.is_on = has_values(map);
+	if (!d->tap.is_on)
 		return;
-	}
-	if (raw->socket)
-		d->socket = take_path(take, "dnstap.", "socket", raw->socket);
-	if (raw->file)
-		d->file = take_path(take, "dnstap.", "file", raw->file);
-	if (raw->tcp && (!strchr(raw->tcp, '@') || value_read_addr(raw->tcp, 0, &d->tcp)))
-		source_refuse_value(&take->source, "dnstap.tcp", raw->tcp);
-	if (d->socket && strlen(d->socket) > 107)
-		source_refuse_value(&take->source, "dnstap.socket", d->socket);
-}
-
-static void take_dnstap(struct take *take)
-{
-	const struct config_raw_dnstap *raw = &take->raw->dnstap;
-	struct config_dnstap *d = &take->config->dnstap;
-
-	d->tap.is_on = raw->socket || raw->tcp || raw->file || raw->identity || raw->version ||
-		       raw->sample || raw->client_prefix || raw->messages.n;
-	if (!d->tap.is_on || take->source.failed)
-		return;
-	take_collector(take, raw);
-	d->identity = take_string(take, "dnstap.identity",
-				  raw->identity ? raw->identity : take->config->identity);
-	d->version = take_string(take, "dnstap.version",
-				 raw->version ? raw->version : take->config->version);
-	d->tap.sample = (uint32_t)take_number(take, "dnstap.", "sample", raw->sample);
-	take_bits(take, "dnstap.", raw->client_prefix, &d->tap);
-	d->messages = (uint32_t)take_choices(take, "dnstap.", "messages", &raw->messages);
+	if ((d->socket != NULL) + (d->tcp.family != 0) + (d->file != NULL) != 1)
+		document_fail(&reader->document, map, "",
+			      "give exactly one of socket, tcp and file below it");
+	if (!d->identity && config->identity)
+		d->identity = reader_copy(reader, config->identity);
+	if (!d->version && config->version)
+		d->version = reader_copy(reader, config->version);
 	if (!d->messages)
 		d->messages = ALL_MESSAGES;
 }
 
-static void take_query_log(struct take *take)
+static void check_query_log(struct reader *reader)
 {
-	const struct config_raw_query_log *raw = &take->raw->query_log;
-	struct config_query_log *log = &take->config->query_log;
-	uint64_t choices;
-	bool to_journal;
+	const struct yamltree *map = reader_find(reader, "query-log");
+	struct config_query_log *log = &reader->config->query_log;
+	uint64_t choices = log->rcodes;
+	bool to_journal = reader_number(reader, "query-log.journal");
 
-	log->tap.is_on = raw->file || raw->journal || raw->format || raw->sample ||
-			 raw->client_prefix || raw->zones.n || raw->rcodes.n || raw->clients.n;
-	if (!log->tap.is_on || take->source.failed)
-		return;
-	to_journal = take_number(take, "query-log.", "journal", raw->journal) != 0;
-	if (to_journal == (raw->file != NULL)) {
-		source_fail(&take->source, 0, "query-log", "give file, or journal: true, below it");
-		return;
-	}
-	if (raw->file)
-		log->file = take_path(take, "query-log.", "file", raw->file);
-	log->is_json = !take_number(take, "query-log.", "format", raw->format);
-	log->tap.sample = (uint32_t)take_number(take, "query-log.", "sample", raw->sample);
-	take_bits(take, "query-log.", raw->client_prefix, &log->tap);
-	log->zones = take_domains(take, "query-log.zones", &raw->zones);
-	choices = take_choices(take, "query-log.", "rcodes", &raw->rcodes);
+	log->tap.is_on = has_values(map);
+	if (log->tap.is_on && to_journal == (log->file != NULL))
+		document_fail(&reader->document, map, "", "give file, or journal: true, below it");
+	log->rcodes = 0;
 	for (size_t i = 0; i < sizeof(rcodes); i++)
 		if (choices >> i & 1)
 			log->rcodes |= 1ull << rcodes[i];
-	log->clients = take_prefixes(take, "query-log.clients", &raw->clients, CONFIG_PREFIXES_MAX,
-				     &log->n_clients);
 }
 
-void take_taps(struct take *take)
+void reader_check_taps(struct reader *reader)
 {
-	take_dnstap(take);
-	take_query_log(take);
+	check_dnstap(reader);
+	check_query_log(reader);
 }

@@ -3,6 +3,7 @@
 #include "config/member.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <openssl/evp.h>
 
 #include "base/err.h"
+#include "config/fields.h"
 #include "dns/name.h"
 
 #define PART_MAX \
@@ -18,119 +20,43 @@
 
 /* --- Copies -------------------------------------------------------------------------------------- */
 
-static bool copy_text(char **to, const char *from)
+/* Constant once it is made: zones are copied by the million. */
+static struct words_level zone_level;
+
+static void make_zone_level(void)
 {
-	*to = from ? strdup(from) : NULL;
-	return !from || *to;
+	words_level_of(&zone_level, "zones");
 }
 
-static bool copy_texts(char ***to, char *const *from)
+static const struct words_level *get_zone_level(void)
 {
-	size_t n = 0;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	*to = NULL;
-	if (!from)
-		return true;
-	while (from[n])
-		n++;
-	*to = calloc(n + 1, sizeof(char *));
-	for (size_t i = 0; *to && i < n; i++)
-		if (!copy_text(&(*to)[i], from[i]))
-			return false;
-	return *to;
-}
-
-static bool copy_rules(struct config_rules *to, const struct config_rules *from)
-{
-	*to = (struct config_rules){ 0 };
-	if (!from->n)
-		return true;
-	to->rules = calloc(from->n, sizeof(*to->rules));
-	for (; to->rules && to->n < from->n; to->n++) {
-		to->rules[to->n] = from->rules[to->n];
-		if (!copy_text(&to->rules[to->n].key, from->rules[to->n].key))
-			return false;
-	}
-	return to->rules;
-}
-
-static bool copy_groups(struct config_zone *to, const struct config_zone *from)
-{
-	to->groups = NULL;
-	to->n_groups = 0;
-	if (!from->n_groups)
-		return true;
-	to->groups = calloc(from->n_groups, sizeof(*to->groups));
-	for (; to->groups && to->n_groups < from->n_groups; to->n_groups++) {
-		uint32_t at = to->n_groups;
-
-		if (!copy_text(&to->groups[at].group, from->groups[at].group))
-			return false;
-		if (!copy_text(&to->groups[at].template_name, from->groups[at].template_name)) {
-			free(to->groups[at].group);
-			return false;
-		}
-	}
-	return to->groups;
+	(void)pthread_once(&once, make_zone_level);
+	return &zone_level;
 }
 
 int config_zone_copy(struct config_zone *to, const struct config_zone *from)
 {
+	const struct words_level *level = get_zone_level();
+	struct config_zone source = *from;
 	bool is_whole = true;
 
-	*to = *from;
+	*to = source;
 	/* Each copy is made, so that each member of *to is its own when one has failed. */
-	is_whole &= copy_text(&to->name, from->name);
-	is_whole &= copy_text(&to->file, from->file);
-	is_whole &= !verify_copy(&to->verify, &from->verify);
-	is_whole &= copy_text(&to->template_name, from->template_name);
-	is_whole &= copy_texts(&to->primaries, from->primaries);
-	is_whole &= copy_texts(&to->notify, from->notify);
-	is_whole &= copy_rules(&to->allow_transfer, &from->allow_transfer);
-	is_whole &= copy_rules(&to->allow_notify, &from->allow_notify);
-	is_whole &= copy_rules(&to->allow_update, &from->allow_update);
-	is_whole &= copy_text(&to->signing, from->signing);
-	is_whole &= copy_text(&to->member_of, from->member_of);
-	is_whole &= copy_text(&to->member_group, from->member_group);
-	is_whole &= copy_groups(to, from);
+	for (unsigned int i = 0; i < level->n; i++)
+		is_whole &= fields_copy_one(level, &level->children[i], to, &source);
+	to->template_name = source.template_name ? strdup(source.template_name) : NULL;
+	is_whole &= !source.template_name || to->template_name;
 	if (!is_whole)
 		config_zone_fini(to);
 	return is_whole ? 0 : -ENOMEM;
 }
 
-static void free_texts(char **texts)
-{
-	for (char **at = texts; at && *at; at++)
-		free(*at);
-	free(texts);
-}
-
-static void free_rules(struct config_rules *rules)
-{
-	for (uint32_t i = 0; i < rules->n; i++)
-		free(rules->rules[i].key);
-	free(rules->rules);
-}
-
 void config_zone_fini(struct config_zone *zone)
 {
-	free(zone->name);
-	free(zone->file);
-	verify_fini(&zone->verify);
+	fields_free(get_zone_level(), zone);
 	free(zone->template_name);
-	free_texts(zone->primaries);
-	free_texts(zone->notify);
-	free_rules(&zone->allow_transfer);
-	free_rules(&zone->allow_notify);
-	free_rules(&zone->allow_update);
-	free(zone->signing);
-	free(zone->member_of);
-	free(zone->member_group);
-	for (uint32_t i = 0; i < zone->n_groups; i++) {
-		free(zone->groups[i].group);
-		free(zone->groups[i].template_name);
-	}
-	free(zone->groups);
 	*zone = (struct config_zone){ 0 };
 }
 

@@ -3,137 +3,104 @@
 /* From YAML to a tree, its defaults, and back to YAML. */
 #include "config/settings.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/settings_level.h"
-#include "config/source.h"
+#include "config/words_level.h"
+#include "config/yamltree.h"
 
-#define DEPTH_CAP 10 /* more than yamlwalk() goes down */
+#define PATH_CAP YAMLTREE_PATH_CAP
 
-/* --- Levels -------------------------------------------------------------------------------------- */
-
-void settings_join(char out[YAMLWALK_PATH_CAP], const char *path, const char *leaf)
+/* "zones[0]" and "file" are "zones[0].file"; no path of a text that was read is too long. */
+static void join(char out[PATH_CAP], const char *path, const char *leaf)
 {
-	size_t len = strlen(path), n = strlen(leaf);
-
-	if (len + n + 2 > YAMLWALK_PATH_CAP)
-		len = n = 0; /* no path of a text that was walked */
-	memcpy(out, path, len);
-	if (len)
-		out[len++] = '.';
-	memcpy(out + len, leaf, n);
-	out[len + n] = '\0';
-}
-
-/* A template's keys are rows of zones: what words_find_key() finds under the joined path is a child. */
-void settings_level_init(struct settings_level *level, const char *generic)
-{
-	char path[YAMLWALK_PATH_CAP];
-	const struct words_key *key;
-
-	level->n = 0;
-	snprintf(level->generic, sizeof(level->generic), "%s", generic);
-	for (unsigned int i = 0; (key = words_key_at(i)); i++) {
-		const char *dot = strrchr(key->path, '.'), *leaf = dot ? dot + 1 : key->path;
-
-		settings_join(path, generic, leaf);
-		if (words_find_key(path) == key && level->n < SETTINGS_LEVEL_CAP)
-			level->children[level->n++] = (struct settings_child){ key, leaf };
-	}
+	if (snprintf(out, PATH_CAP, "%s%s%s", path, *path ? "." : "", leaf) >= PATH_CAP)
+		*out = '\0';
 }
 
 /* --- Reading ------------------------------------------------------------------------------------- */
 
-struct reading {
-	const uint8_t *hash_key;
-	json_t *open[DEPTH_CAP]; /* containers from the top down, borrowed but for the first */
-	size_t len[DEPTH_CAP];   /* of their paths, each the begin of the next */
-	char path[YAMLWALK_PATH_CAP];
-	unsigned int depth;
-};
+static json_t *make_map(const struct yamltree *map, const struct words_level *level,
+			const uint8_t *hash_key);
 
-static json_t *make_value(const struct reading *r, const struct yamlwalk_node *node)
+static json_t *make_text(const struct yamltree *node, const struct words_key *key,
+			 const uint8_t *hash_key)
 {
-	const struct words_key *key;
-
-	if (node->shape == YAMLWALK_MAP)
-		return json_object();
-	if (node->shape == YAMLWALK_LIST)
-		return json_array();
-	key = source_find_key(node->path);
-	if (!key || !key->is_secret)
-		return json_string(node->scalar);
-	if (!r->hash_key)
+	if (!key->is_secret)
+		return json_string(node->text);
+	if (!hash_key)
 		return json_string(SETTINGS_SECRET);
 	return json_sprintf(SETTINGS_SECRET "%016" PRIx64,
-			    siphash24(r->hash_key, node->scalar, strlen(node->scalar)));
+			    siphash24(hash_key, node->text, strlen(node->text)));
 }
 
-/* Goes up to the container that NODE is in. */
-static void close_others(struct reading *r, const char *path)
+static json_t *make_list(const struct yamltree *list, const struct words_key *key,
+			 const struct words_level *below, const uint8_t *hash_key)
 {
-	while (r->depth > 1) {
-		size_t len = r->len[r->depth - 1];
+	json_t *array = json_array();
 
-		if (!strncmp(path, r->path, len) && (path[len] == '.' || path[len] == '['))
-			return;
-		r->path[r->len[--r->depth - 1]] = '\0';
+	for (const struct yamltree *item = list->first; item && array; item = item->next) {
+		json_t *value = item->shape == YAMLTREE_MAP ? make_map(item, below, hash_key) :
+							      make_text(item, key, hash_key);
+
+		if (json_array_append_new(array, value)) {
+			json_decref(array);
+			return NULL;
+		}
 	}
+	return array;
 }
 
-static int put_value(struct reading *r, const char *path, json_t *value)
+static json_t *make_value(const struct yamltree *node, const struct words_level *level,
+			  const struct words_child *child, const uint8_t *hash_key)
 {
-	json_t *parent = r->open[r->depth - 1];
-	const char *leaf = path + r->len[r->depth - 1];
+	struct words_level below;
 
-	if (json_is_array(parent))
-		return json_array_append_new(parent, value);
-	return json_object_set_new(parent, leaf + (*leaf == '.'), value);
+	if (node->shape == YAMLTREE_SCALAR)
+		return make_text(node, child->key, hash_key);
+	if (child->key->type == WORDS_MAP || child->key->type == WORDS_MAPS)
+		words_level_below(&below, level, child);
+	return node->shape == YAMLTREE_MAP ? make_map(node, &below, hash_key) :
+					     make_list(node, child->key, &below, hash_key);
 }
 
-static int read_node(void *user, const struct yamlwalk_node *node)
+static json_t *make_map(const struct yamltree *map, const struct words_level *level,
+			const uint8_t *hash_key)
 {
-	struct reading *r = user;
-	json_t *value = make_value(r, node);
+	json_t *object = json_object();
 
-	if (!value)
-		return -ENOMEM;
-	if (*node->path) {
-		close_others(r, node->path);
-		if (put_value(r, node->path, value))
-			return -ENOMEM;
-	} else {
-		json_decref(r->open[0]);
-		r->depth = 0;
+	for (const struct yamltree *node = map->first; node && object; node = node->next) {
+		const struct words_child *child = words_level_find(level, node->name);
+
+		assert(child);
+		if (json_object_set_new(object, node->name,
+					make_value(node, level, child, hash_key))) {
+			json_decref(object);
+			return NULL;
+		}
 	}
-	if (node->shape == YAMLWALK_SCALAR && *node->path)
-		return 0;
-	if (node->shape == YAMLWALK_SCALAR || r->depth == DEPTH_CAP) {
-		r->open[0] = *node->path ? r->open[0] : value;
-		return -EINVAL;
-	}
-	snprintf(r->path, sizeof(r->path), "%s", node->path);
-	r->len[r->depth] = strlen(node->path);
-	r->open[r->depth++] = value;
-	return 0;
+	return object;
 }
 
 int settings_read(json_t **out, const char *text, size_t len, const uint8_t key[SIPHASH_KEY_BYTES])
 {
-	struct reading r = { .hash_key = key, .open = { json_object() }, .depth = 1 };
-	struct yamlwalk_error error;
-	int err = r.open[0] ? yamlwalk(text, len, read_node, &r, &error) : -ENOMEM;
+	struct yamltree_error error;
+	struct words_level level;
+	struct yamltree *top;
+	int err = yamltree_read(&top, text, len, 0, &error);
 
-	*out = r.open[0];
-	if (!err)
-		return 0;
-	json_decref(*out);
 	*out = NULL;
-	return err;
+	words_level_top(&level);
+	if (!err && top && top->shape != YAMLTREE_MAP)
+		err = -EINVAL;
+	if (!err)
+		*out = top ? make_map(top, &level, key) : json_object();
+	yamltree_free(top);
+	return err || *out ? err : -ENOMEM;
 }
 
 size_t settings_n_items(const json_t *tree)
@@ -165,7 +132,7 @@ static void note_origin(struct filling *f, const char *path, const json_t *templ
 }
 
 /* What a key that is not there has; NULL: nothing. A new reference. */
-static json_t *make_absent(struct filling *f, const struct settings_child *child, const char *path,
+static json_t *make_absent(struct filling *f, const struct words_child *child, const char *path,
 			   const json_t *template)
 {
 	const char *fallback = child->key->fallback;
@@ -182,54 +149,49 @@ static json_t *make_absent(struct filling *f, const struct settings_child *child
 	return strcmp(fallback, "[]") != 0 ? json_string(fallback) : json_array();
 }
 
-static void fill_level(struct filling *f, json_t *object, const struct settings_level *level,
+static void fill_level(struct filling *f, json_t *object, const struct words_level *level,
 		       const char *path, const json_t *template);
 
-static void fill_below(struct filling *f, json_t *value, enum words_type type, const char *generic,
-		       const char *path)
+static void fill_below(struct filling *f, json_t *value, const struct words_level *above,
+		       const struct words_child *child, const char *path)
 {
-	struct settings_level *level = malloc(sizeof(*level));
-	char below[YAMLWALK_PATH_CAP + 32];
+	struct words_level level;
+	char at[PATH_CAP];
 	json_t *item;
 	size_t i;
 
-	f->failed |= !level;
-	if (!level)
+	words_level_below(&level, above, child);
+	if (child->key->type == WORDS_MAP) {
+		fill_level(f, value, &level, path, NULL);
 		return;
-	snprintf(below, sizeof(below), "%s%s", generic, type == WORDS_MAPS ? "[]" : "");
-	settings_level_init(level, below);
-	if (type == WORDS_MAP)
-		fill_level(f, value, level, path, NULL);
-	else
-		json_array_foreach(value, i, item) {
-			const char *name = json_string_value(json_object_get(item, "template"));
-			const json_t *template = name ? json_object_get(f->templates, name) : NULL;
+	}
+	json_array_foreach(value, i, item) {
+		const char *name = json_string_value(json_object_get(item, "template"));
+		const json_t *template = name ? json_object_get(f->templates, name) : NULL;
 
-			snprintf(below, sizeof(below), "%s[%zu]", path, i);
-			fill_level(f, item, level, below, template);
-		}
-	free(level);
+		snprintf(at, sizeof(at), "%.*s[%zu]", PATH_CAP - 32, path, i);
+		fill_level(f, item, &level, at, template);
+	}
 }
 
 /* Builds the object anew, so that its keys are in the order of the table. */
-static void fill_level(struct filling *f, json_t *object, const struct settings_level *level,
+static void fill_level(struct filling *f, json_t *object, const struct words_level *level,
 		       const char *path, const json_t *template)
 {
 	json_t *filled = json_object();
 
 	for (unsigned int i = 0; i < level->n && filled; i++) {
-		const struct settings_child *child = &level->children[i];
-		char at[YAMLWALK_PATH_CAP], generic[YAMLWALK_PATH_CAP];
+		const struct words_child *child = &level->children[i];
 		json_t *value = json_incref(json_object_get(object, child->leaf));
+		char at[PATH_CAP];
 
-		settings_join(at, path, child->leaf);
-		settings_join(generic, level->generic, child->leaf);
+		join(at, path, child->leaf);
 		if (!value)
 			value = make_absent(f, child, at, template);
 		if (!value)
 			continue;
 		if (child->key->type == WORDS_MAP || child->key->type == WORDS_MAPS)
-			fill_below(f, value, child->key->type, generic, at);
+			fill_below(f, value, level, child, at);
 		if (json_is_object(value) && !json_object_size(value))
 			json_decref(value);
 		else
@@ -256,10 +218,12 @@ static json_t *index_templates(const json_t *tree)
 int settings_fill(json_t *tree, json_t **origins)
 {
 	struct filling f = { .origins = json_object(), .templates = index_templates(tree) };
+	struct words_level top;
 
 	f.failed = !f.origins || !f.templates;
+	words_level_top(&top);
 	if (!f.failed)
-		fill_below(&f, tree, WORDS_MAP, "", "");
+		fill_level(&f, tree, &top, "", NULL);
 	json_decref(f.templates);
 	*origins = f.origins;
 	if (!f.failed)
@@ -300,13 +264,13 @@ static void put_object(FILE *out, const json_t *object, int indent, bool is_item
 static void put_items(FILE *out, const json_t *array, int indent, const char *path,
 		      const json_t *origins)
 {
-	char at[YAMLWALK_PATH_CAP + 32];
+	char at[PATH_CAP];
 	json_t *item;
 	size_t i;
 
 	json_array_foreach((json_t *)array, i, item) {
 		fprintf(out, "%*s- ", indent, "");
-		snprintf(at, sizeof(at), "%s[%zu]", path, i);
+		snprintf(at, sizeof(at), "%.*s[%zu]", PATH_CAP - 32, path, i);
 		if (json_is_object(item) && json_object_size(item)) {
 			put_object(out, item, indent + 2, true, at, origins);
 			continue;
@@ -319,7 +283,7 @@ static void put_items(FILE *out, const json_t *array, int indent, const char *pa
 static void put_object(FILE *out, const json_t *object, int indent, bool is_item, const char *path,
 		       const json_t *origins)
 {
-	char at[YAMLWALK_PATH_CAP];
+	char at[PATH_CAP];
 	const char *key;
 	json_t *value;
 
@@ -327,7 +291,7 @@ static void put_object(FILE *out, const json_t *object, int indent, bool is_item
 		bool has_more = json_object_size(value) || json_array_size(value);
 		const char *origin;
 
-		settings_join(at, path, key);
+		join(at, path, key);
 		origin = json_string_value(json_object_get(origins, at));
 		fprintf(out, "%*s%s:", is_item ? 0 : indent, "", key);
 		is_item = false;

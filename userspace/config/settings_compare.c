@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "config/settings.h"
-#include "config/settings_level.h"
 #include "config/value.h"
+#include "config/words_level.h"
 
 #define PATH_CAP 512 /* with names of items in it */
 
@@ -137,7 +137,7 @@ static void compare_lists(struct comparison *c, const struct words_key *key, con
 /* --- Items --------------------------------------------------------------------------------------- */
 
 /* Names ITEM by the first key of its level. */
-static void put_name(char *out, size_t cap, const struct settings_level *level, const json_t *item,
+static void put_name(char *out, size_t cap, const struct words_level *level, const json_t *item,
 		     const json_t *known)
 {
 	const char *text = json_string_value(json_object_get(item, level->children[0].leaf));
@@ -154,7 +154,7 @@ static void put_name(char *out, size_t cap, const struct settings_level *level, 
 }
 
 /* {name: item}, in the order of the list. */
-static json_t *index_items(const struct settings_level *level, const json_t *array)
+static json_t *index_items(const struct words_level *level, const json_t *array)
 {
 	json_t *items = json_object(), *item;
 	char name[300];
@@ -167,8 +167,8 @@ static json_t *index_items(const struct settings_level *level, const json_t *arr
 	return items;
 }
 
-static void compare_level(struct comparison *c, const struct settings_level *level,
-			  const char *path, const json_t *before, const json_t *after);
+static void compare_level(struct comparison *c, const struct words_level *level, const char *path,
+			  const json_t *before, const json_t *after);
 
 /* Whether those that both have stand in the same order. */
 static bool has_same_order(json_t *old, json_t *new)
@@ -197,7 +197,7 @@ static void put_item(char at[PATH_CAP], const char *path, const char *name)
 }
 
 static void compare_items(struct comparison *c, const struct words_key *list,
-			  const struct settings_level *level, const char *path, json_t *old,
+			  const struct words_level *level, const char *path, json_t *old,
 			  json_t *new)
 {
 	const struct words_key *key = level->children[0].key;
@@ -221,49 +221,41 @@ static void compare_items(struct comparison *c, const struct words_key *list,
 		add(c, list, path, "order", NULL, NULL);
 }
 
-static void compare_below(struct comparison *c, const struct settings_child *child,
-			  const char *generic, const char *path, const json_t *before,
+static void compare_below(struct comparison *c, const struct words_level *above,
+			  const struct words_child *child, const char *path, const json_t *before,
 			  const json_t *after)
 {
-	struct settings_level *level = malloc(sizeof(*level));
-	char below[YAMLWALK_PATH_CAP + 2];
-	bool is_list = child->key->type == WORDS_MAPS;
+	struct words_level level;
 	json_t *old, *new;
 
-	c->failed |= !level;
-	if (!level)
+	words_level_below(&level, above, child);
+	if (child->key->type == WORDS_MAP) {
+		compare_level(c, &level, path, before, after);
 		return;
-	snprintf(below, sizeof(below), "%s%s", generic, is_list ? "[]" : "");
-	settings_level_init(level, below);
-	if (is_list && level->n) {
-		old = index_items(level, before);
-		new = index_items(level, after);
-		c->failed |= !old || !new;
-		if (old && new)
-			compare_items(c, child->key, level, path, old, new);
-		json_decref(old);
-		json_decref(new);
-	} else if (!is_list) {
-		compare_level(c, level, path, before, after);
 	}
-	free(level);
+	old = index_items(&level, before);
+	new = index_items(&level, after);
+	c->failed |= !old || !new;
+	if (old && new)
+		compare_items(c, child->key, &level, path, old, new);
+	json_decref(old);
+	json_decref(new);
 }
 
-static void compare_level(struct comparison *c, const struct settings_level *level,
-			  const char *path, const json_t *before, const json_t *after)
+static void compare_level(struct comparison *c, const struct words_level *level, const char *path,
+			  const json_t *before, const json_t *after)
 {
 	for (unsigned int i = 0; i < level->n; i++) {
-		const struct settings_child *child = &level->children[i];
+		const struct words_child *child = &level->children[i];
 		const json_t *a = json_object_get(before, child->leaf);
 		const json_t *b = json_object_get(after, child->leaf);
-		char generic[YAMLWALK_PATH_CAP], at[PATH_CAP];
+		char at[PATH_CAP];
 
 		if (!a && !b)
 			continue;
-		settings_join(generic, level->generic, child->leaf);
 		snprintf(at, sizeof(at), "%s%s%s", path, *path ? "." : "", child->leaf);
 		if (child->key->type == WORDS_MAP || child->key->type == WORDS_MAPS)
-			compare_below(c, child, generic, at, a, b);
+			compare_below(c, level, child, at, a, b);
 		else if (json_is_array(a) || json_is_array(b))
 			compare_lists(c, child->key, at, a, b);
 		else
@@ -275,12 +267,9 @@ int settings_compare(json_t *changes, const json_t *before, const json_t *after,
 		     enum settings_which which)
 {
 	struct comparison c = { .changes = changes, .by_start = which == SETTINGS_BY_START };
-	struct settings_level *top = malloc(sizeof(*top));
+	struct words_level top;
 
-	if (!top)
-		return -ENOMEM;
-	settings_level_init(top, "");
-	compare_level(&c, top, "", before, after);
-	free(top);
+	words_level_top(&top);
+	compare_level(&c, &top, "", before, after);
 	return c.failed ? -ENOMEM : 0;
 }

@@ -80,10 +80,8 @@ static int read_bool(const char *text, uint64_t *out)
 	return 0;
 }
 
-static int read_choice(const char *choices, const char *text, uint64_t *out)
+static int read_choice(const char *choices, uint64_t place, const char *text, uint64_t *out)
 {
-	uint64_t place = 0;
-
 	for (;; place++) {
 		size_t len = strcspn(choices, "|");
 
@@ -132,6 +130,7 @@ static int read_plain(const struct words_key *key, const char *text, uint64_t *o
 {
 	switch (key->type) {
 	case WORDS_COUNT:
+	case WORDS_PORT:
 	case WORDS_AUTO_COUNT:
 	case WORDS_POWER:
 	case WORDS_BUDGET:
@@ -160,7 +159,7 @@ int value_read_number(const struct words_key *key, const char *text, uint64_t *o
 	if (key->type == WORDS_BITS)
 		return read_bits(text, out);
 	if (key->type == WORDS_CHOICE || key->type == WORDS_CHOICES)
-		return read_choice(key->choices, text, out);
+		return read_choice(key->choices, key->min, text, out);
 	if (key->type == WORDS_AUTO_COUNT && !strcmp(text, "auto")) {
 		*out = 0;
 		return 0;

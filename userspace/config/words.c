@@ -325,6 +325,9 @@ const struct words_option words_volleyd_options[] = {
 	  "there is one. Journals, keys and commands of zones[].verify are left alone." },
 	{ "--keep", NULL,
 	  "At the end leave the XDP programs and the answer cache in place for the next volleyd." },
+	{ "--schema", NULL,
+	  "Print a JSON schema of the configuration and exit. With it an editor completes keys and "
+	  "marks mistakes; see EDITORS in volley.yaml(5)." },
 	{ "-v, --verbose", NULL, "Log everything, what the BPF libraries say included." },
 	{ "--version", NULL, "Print the version and exit." },
 	{ "--help", NULL, "Print a summary and exit." },

@@ -34,17 +34,13 @@ unsigned int words_key_number(const struct words_key *key)
 	return before;
 }
 
-/* Each key of a million zones comes by here: most others are told apart by one character. */
 static const struct words_key *find_exact(const char *path)
 {
-	for (size_t i = 0; i < N_TABLES; i++)
-		for (unsigned int k = 0; k < tables[i]->n; k++) {
-			const struct words_key *key = &tables[i]->keys[k];
+	const struct words_key *key = NULL;
 
-			if (key->path[0] == path[0] && !strcmp(key->path, path))
-				return key;
-		}
-	return NULL;
+	for (unsigned int i = 0; (key = words_key_at(i)) && strcmp(key->path, path) != 0; i++)
+		;
+	return key;
 }
 
 const struct words_key *words_find_key(const char *path)
@@ -84,6 +80,7 @@ static const char *number_format(enum words_type type)
 {
 	switch (type) {
 	case WORDS_COUNT:
+	case WORDS_PORT:
 		return "a whole number from %s to %s";
 	case WORDS_AUTO_COUNT:
 		return "auto or a whole number from %s to %s";

@@ -105,6 +105,7 @@ static int open_tcp(struct port **out, const struct workers *workers, const stru
 		.intake = intake,
 		.idle_ms = env->config->tcp_idle_s * MS_PER_S,
 		.queries_max = env->config->tcp_queries_max,
+		.backlog = env->config->tcp_backlog,
 		.pool_bytes = tcp_pool_bytes(workers, env->n_tcp_conns),
 	};
 

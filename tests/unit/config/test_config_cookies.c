@@ -25,7 +25,7 @@ static const struct refusal refusals[] = {
 	{ "no file", COOKIES("secret-files: []"),
 	  "3: server.cookies.secret-files: has no file: leave it out" },
 	{ "five files", COOKIES("secret-files: [a, b, c, d, e]"),
-	  "3: server.cookies.secret-files: 5 files, give at most 4" },
+	  "3: server.cookies.secret-files: has 5 files, give at most 4" },
 	{ "one file, not in a list", COOKIES("secret-files: a"),
 	  "3: server.cookies.secret-files: has the wrong shape, give a list of paths of files" },
 	{ "a file that is not there", COOKIES("secret-files: [/nowhere/f]"),

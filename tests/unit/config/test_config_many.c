@@ -28,7 +28,7 @@ static void test_too_many_interfaces(void **state)
 	config_free(config);
 	snprintf(text + used, sizeof(text) - used, "  - name: more\n");
 	assert_int_equal(load(&config, text, err, sizeof(err)), ERR_CONFIG);
-	assert_non_null(strstr(err, ":3: interfaces: 65, give at most 64"));
+	assert_non_null(strstr(err, ":3: interfaces: has 65 items, give at most 64"));
 }
 
 static void test_many_zones(void **state)

@@ -272,7 +272,7 @@ static const struct refusal refusals[] = {
 	{ "policy without a name", LISTEN "signing: [{cds: true}]\n",
 	  "3: signing[0].name: is missing, give a name of 1 to 63" },
 	{ "policy by the name none", LISTEN "signing: [{name: none}]\n",
-	  "3: signing[0].name: none is what zones say that are not signed" },
+	  "3: signing[0].name: none is the word for a zone without a policy: give another name" },
 	{ "policy twice", LISTEN "signing:\n  - name: a\n  - name: a\n",
 	  "5: signing[1].name: \"a\" is given twice, first in line 4" },
 	{ "unknown policy", ZONE("signing: s"), "5: zones[0].signing: s is none of signing" },

@@ -1,0 +1,113 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The life of a configuration: from a file to checked values, and freed. See config.h for the way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/fields.h"
+#include "config/include.h"
+#include "config/member.h"
+#include "config/reader.h"
+
+/* What one check has completed the next ones may use. */
+static void check(struct reader *reader)
+{
+	static void (*const checks[])(struct reader *) = {
+		reader_check_server,    reader_check_cookies, reader_check_interfaces,
+		reader_check_cache,     reader_check_keys,    reader_check_remotes,
+		reader_check_signing,   reader_check_zones,   reader_check_resolver,
+		reader_check_recursion, reader_check_taps,
+	};
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !reader->document.failed; i++)
+		checks[i](reader);
+}
+
+/* The configuration keeps the text, and the names of files with secrets. */
+static void take_text(struct reader *reader)
+{
+	struct document *document = &reader->document;
+
+	reader->config->secret_files = document->secret_files;
+	reader->config->text = document->text;
+	reader->config->n_text = document->len;
+	document->secret_files = NULL;
+	document->text = NULL;
+}
+
+int config_load_as(struct config **out, const char *from, const char *path, char *err,
+		   size_t err_cap)
+{
+	struct reader reader = {
+		.document = { .path = from, .base = path, .err = err, .err_cap = err_cap }
+	};
+	struct document *document = &reader.document;
+
+	*out = NULL;
+	err[0] = '\0';
+	reader.config = reader_memory(&reader, 1, sizeof(*reader.config));
+	if (reader.config)
+		reader.config->path = reader_copy(&reader, path);
+	document_read(document);
+	include_run(document);
+	document_check(document);
+	if (!document->failed)
+		reader_fill(&reader);
+	check(&reader);
+	if (!document->failed)
+		take_text(&reader);
+	document_fini(document);
+	if (document->failed)
+		config_free(reader.config);
+	else
+		*out = reader.config;
+	return document->failed;
+}
+
+int config_load(struct config **out, const char *path, char *err, size_t err_cap)
+{
+	return config_load_as(out, path, path, err, err_cap);
+}
+
+void config_zones_free(struct config_zone *zones, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		config_zone_fini(&zones[i]);
+	free(zones);
+}
+
+void config_recursion_fini(struct config_recursion *recursion)
+{
+	struct words_level level;
+
+	words_level_of(&level, "recursion");
+	fields_free(&level, recursion);
+	*recursion = (struct config_recursion){ 0 };
+}
+
+/* Fields that no row has, and then those that the rows have. */
+void config_free(struct config *config)
+{
+	struct words_level level;
+
+	if (!config)
+		return;
+	config_zones_free(config->zones, config->n_zones);
+	config_zones_free(config->templates, config->n_templates);
+	config->n_zones = config->n_templates = 0;
+	config->zones = config->templates = NULL;
+	for (uint32_t i = 0; i < config->n_cookie_secrets; i++)
+		free(config->cookie_secrets[i].file);
+	explicit_bzero(config->cookie_secrets, sizeof(config->cookie_secrets));
+	words_level_top(&level);
+	fields_free(&level, config);
+	free(config->path);
+	if (config->text)
+		explicit_bzero(config->text, config->n_text);
+	free(config->text);
+	fields_free_texts(config->secret_files);
+	free(config);
+}

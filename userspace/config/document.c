@@ -1,0 +1,340 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A configuration's text: read, held against the table of keys, and quoted in refusals. */
+#include "config/document.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/regular.h"
+
+/* A million zones are about 80 MB; a longer file is not a configuration. */
+#define FILE_BYTES_MAX (256u << 20)
+#define ACCEPTS_CAP    200
+
+/* --- Refusals --------------------------------------------------------------------------------- */
+
+static void vfail(struct document *document, uint32_t file, size_t line, const char *path,
+		  const char *format, va_list args)
+{
+	int used;
+
+	if (document->failed)
+		return;
+	document->failed = ERR_CONFIG;
+	used = snprintf(document->err, document->err_cap, "%s:%zu: %s%s",
+			file < document->n_files ? document->files[file] : document->path, line,
+			path, *path ? ": " : "");
+	if (used >= 0 && (size_t)used < document->err_cap)
+		vsnprintf(document->err + used, document->err_cap - (size_t)used, format, args);
+}
+
+void document_fail(struct document *document, const struct yamltree *at, const char *below,
+		   const char *format, ...)
+{
+	char path[2 * YAMLTREE_PATH_CAP];
+	const struct yamltree *node;
+	int is_there;
+	size_t used;
+	va_list args;
+
+	at = at ? at : document->top;
+	node = yamltree_find(at, below, &is_there);
+	yamltree_path(at, path);
+	used = strlen(path);
+	snprintf(path + used, sizeof(path) - used, "%s%s",
+		 used && *below && *below != '[' ? "." : "", below);
+	va_start(args, format);
+	vfail(document, node ? node->file : 0, node ? node->line : 1, path, format, args);
+	va_end(args);
+}
+
+void document_fail_memory(struct document *document)
+{
+	if (document->failed)
+		return;
+	document->failed = -ENOMEM;
+	snprintf(document->err, document->err_cap, "%s: out of memory", document->path);
+}
+
+__attribute__((format(printf, 5, 6))) static void fail_at(struct document *document, uint32_t file,
+							  size_t line, const char *path,
+							  const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfail(document, file, line, path, format, args);
+	va_end(args);
+}
+
+void document_fail_yaml(struct document *document, uint32_t file, int code,
+			const struct yamltree_error *error)
+{
+	if (code == -ENOMEM)
+		document_fail_memory(document);
+	else
+		fail_at(document, file, error->line, error->path, "%s", error->text);
+}
+
+void document_refuse(struct document *document, const struct yamltree *node, const char *text)
+{
+	char accepts[ACCEPTS_CAP], shown[64];
+
+	words_accepts(node->key, accepts, sizeof(accepts));
+	snprintf(shown, sizeof(shown), "%s", node->key->is_secret ? "(hidden)" : text);
+	for (char *c = shown; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
+	document_fail(document, node, "", "\"%s\" is not accepted, give %s", shown, accepts);
+}
+
+void document_refuse_missing(struct document *document, const struct yamltree *at,
+			     const char *below, const struct words_key *key)
+{
+	char accepts[ACCEPTS_CAP];
+
+	words_accepts(key, accepts, sizeof(accepts));
+	document_fail(document, at, below, "is missing, give %s", accepts);
+}
+
+void document_refuse_twice(struct document *document, const struct yamltree *at, const char *below,
+			   const char *text, const struct yamltree *first)
+{
+	if (document->n_files > 1)
+		document_fail(document, at, below, "\"%s\" is given twice, first in %s:%u", text,
+			      document->files[first->file], first->line);
+	else
+		document_fail(document, at, below, "\"%s\" is given twice, first in line %u", text,
+			      first->line);
+}
+
+/* --- Shape ------------------------------------------------------------------------------------ */
+
+static enum yamltree_shape get_shape(enum words_type type)
+{
+	return type == WORDS_MAP                             ? YAMLTREE_MAP :
+	       type >= WORDS_MAPS && type <= WORDS_LISTS_END ? YAMLTREE_LIST :
+							       YAMLTREE_SCALAR;
+}
+
+/* Lists the keys that may stand where NODE does, as many as a sentence has room for. */
+static void refuse_unknown(struct document *document, const struct yamltree *node,
+			   const struct words_level *level)
+{
+	static const char more[] = "; volley.yaml(5) has all";
+	char known[400];
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < level->n; i++) {
+		const char *leaf = level->children[i].leaf;
+
+		if (used + strlen(leaf) + sizeof(", ") + sizeof(more) > sizeof(known)) {
+			snprintf(known + used, sizeof(known) - used, "%s", more);
+			break;
+		}
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+					 used ? ", " : "", leaf);
+	}
+	document_fail(document, node, "", "unknown key, accepted here: %s", known);
+}
+
+static void refuse_shape(struct document *document, const struct yamltree *node)
+{
+	char accepts[ACCEPTS_CAP] = "keys such as \"server:\" at its top";
+
+	if (node->key)
+		words_accepts(node->key, accepts, sizeof(accepts));
+	document_fail(document, node, "", "%s, give %s",
+		      node->text && !*node->text ? "is empty" : "has the wrong shape", accepts);
+}
+
+/* Keys with secrets stand behind each other, mostly. */
+static void note_secret(struct document *document, uint32_t file)
+{
+	uint32_t n = document->n_secret_files;
+	char **grown;
+
+	for (uint32_t i = n; i > 0; i--)
+		if (!strcmp(document->secret_files[i - 1], document->files[file]))
+			return;
+	grown = realloc(document->secret_files, (n + 2) * sizeof(*grown));
+	if (grown)
+		document->secret_files = grown;
+	if (!grown || !(grown[n] = strdup(document->files[file]))) {
+		document_fail_memory(document);
+		return;
+	}
+	grown[n + 1] = NULL;
+	document->n_secret_files = n + 1;
+}
+
+static void check_map(struct document *document, struct yamltree *map,
+		      const struct words_level *level);
+
+/* The level of a list of maps is made once for all its items. */
+static void check_below(struct document *document, struct yamltree *node,
+			const struct words_level *above, const struct words_child *child)
+{
+	struct words_level level;
+
+	words_level_below(&level, above, child);
+	if (child->key->type == WORDS_MAP)
+		check_map(document, node, &level);
+	else
+		for (struct yamltree *item = node->first; item && !document->failed;
+		     item = item->next) {
+			item->key = node->key;
+			check_map(document, item, &level);
+		}
+}
+
+static void check_values(struct document *document, struct yamltree *list)
+{
+	for (struct yamltree *item = list->first; item && !document->failed; item = item->next) {
+		item->key = list->key;
+		if (item->shape != YAMLTREE_SCALAR)
+			refuse_shape(document, item);
+	}
+}
+
+static void check_node(struct document *document, struct yamltree *node,
+		       const struct words_level *level)
+{
+	const struct words_child *child = words_level_find(level, node->name);
+
+	if (!child) {
+		refuse_unknown(document, node, level);
+		return;
+	}
+	node->key = child->key;
+	if (node->key->is_secret)
+		note_secret(document, node->file);
+	if (node->key->type == WORDS_PATTERNS)
+		return; /* include_run() checks it, and takes it out */
+	if (node->shape != get_shape(node->key->type))
+		refuse_shape(document, node);
+	else if (node->key->type == WORDS_MAP || node->key->type == WORDS_MAPS)
+		check_below(document, node, level, child);
+	else if (node->shape == YAMLTREE_LIST)
+		check_values(document, node);
+}
+
+static void check_map(struct document *document, struct yamltree *map,
+		      const struct words_level *level)
+{
+	if (map->shape != YAMLTREE_MAP) {
+		refuse_shape(document, map);
+		return;
+	}
+	for (struct yamltree *node = map->first; node && !document->failed; node = node->next)
+		check_node(document, node, level);
+}
+
+void document_check(struct document *document)
+{
+	struct words_level level;
+
+	if (document->failed || !document->top)
+		return;
+	words_level_top(&level);
+	check_map(document, document->top, &level);
+}
+
+/* --- Files ------------------------------------------------------------------------------------ */
+
+static int read_all(int fd, char **text, size_t *len)
+{
+	ssize_t got = 1;
+
+	for (size_t cap = 0; got > 0;) {
+		if (*len == cap) {
+			char *grown = realloc(*text, (cap = cap ? 2 * cap : 65536) + 1);
+
+			if (!grown)
+				return -ENOMEM;
+			*text = grown;
+		}
+		got = read(fd, *text + *len, cap - *len);
+		if (got < 0)
+			return -errno;
+		*len += (size_t)got;
+		if (*len > FILE_BYTES_MAX)
+			return -EFBIG;
+	}
+	(*text)[*len] = '\0';
+	return 0;
+}
+
+int document_read_file(const char *path, char **text, size_t *len)
+{
+	int fd = regular_open(path, NULL), err;
+
+	*text = NULL;
+	*len = 0;
+	if (fd < 0)
+		return fd;
+	err = read_all(fd, text, len);
+	close(fd);
+	if (err) {
+		free(*text);
+		*text = NULL;
+	}
+	return err;
+}
+
+int document_add_file(struct document *document, const char *path)
+{
+	char **files = realloc(document->files, (document->n_files + 1) * sizeof(*files));
+
+	if (files)
+		document->files = files;
+	if (!files || !(files[document->n_files] = strdup(path))) {
+		document_fail_memory(document);
+		return -ENOMEM;
+	}
+	document->n_files++;
+	return 0;
+}
+
+void document_read(struct document *document)
+{
+	struct yamltree_error error;
+	int err;
+
+	if (document->failed || document_add_file(document, document->path))
+		return;
+	err = document_read_file(document->path, &document->text, &document->len);
+	if (err) {
+		document->failed = err;
+		snprintf(document->err, document->err_cap, "%s: cannot be read: %s", document->path,
+			 err_text(err));
+		return;
+	}
+	err = yamltree_read(&document->top, document->text, document->len, 0, &error);
+	if (!err)
+		return;
+	/* A wrong shape before the fault is mostly its cause. */
+	document_check(document);
+	document_fail_yaml(document, 0, err, &error);
+}
+
+void document_fini(struct document *document)
+{
+	if (document->text)
+		explicit_bzero(document->text, document->len);
+	free(document->text);
+	document->text = NULL;
+	yamltree_free(document->top);
+	for (uint32_t i = 0; i < document->n_files; i++)
+		free(document->files[i]);
+	free(document->files);
+	for (uint32_t i = 0; document->secret_files && i < document->n_secret_files; i++)
+		free(document->secret_files[i]);
+	free(document->secret_files);
+}

@@ -1,0 +1,228 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config/fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+
+void *fields_at(const struct words_key *key, void *object)
+{
+	return (char *)object + key->at;
+}
+
+size_t fields_n_bytes(const struct words_key *key)
+{
+	return key->field == WORDS_FIELD_OCTETS ? 1 : key->type == WORDS_BITS ? 2 : key->n_bytes;
+}
+
+static uint32_t *count_at(const struct words_key *key, void *object)
+{
+	return key->n_at ? (uint32_t *)(void *)((char *)object + key->n_at) : NULL;
+}
+
+void fields_set_n(const struct words_key *key, void *object, uint32_t n)
+{
+	uint32_t *count = count_at(key, object);
+
+	if (count)
+		*count = n;
+}
+
+/* Elements of an array; one whose number is in no field has as many as its key says. */
+static uint32_t get_n(const struct words_key *key, void *object)
+{
+	const uint32_t *count = count_at(key, object);
+
+	return count ? *count : (uint32_t)key->max;
+}
+
+void fields_free_texts(char **texts)
+{
+	for (char **at = texts; at && *at; at++)
+		free(*at);
+	free(texts);
+}
+
+static void free_rules(struct config_rules *rules)
+{
+	for (uint32_t i = 0; i < rules->n; i++)
+		free(rules->rules[i].key);
+	free(rules->rules);
+	*rules = (struct config_rules){ 0 };
+}
+
+static void free_structs(const struct words_level *level, const struct words_child *child,
+			 void *object)
+{
+	const struct words_key *key = child->key;
+	char **items = fields_at(key, object);
+	struct words_level below;
+
+	if (key->type == WORDS_MAPS && !*items)
+		return;
+	words_level_below(&below, level, child);
+	if (key->type == WORDS_MAP) {
+		fields_free(&below, items);
+		return;
+	}
+	for (uint32_t i = 0; i < get_n(key, object); i++)
+		fields_free(&below, *items + (size_t)i * key->n_bytes);
+	free(*items);
+	*items = NULL;
+	fields_set_n(key, object, 0);
+}
+
+void fields_free_one(const struct words_level *level, const struct words_child *child, void *object)
+{
+	const struct words_key *key = child->key;
+	void **pointer = fields_at(key, object);
+
+	switch (key->field) {
+	case WORDS_FIELD_TEXTS:
+		fields_free_texts((char **)*pointer);
+		*pointer = NULL;
+		break;
+	case WORDS_FIELD_RULES:
+		free_rules((struct config_rules *)(void *)pointer);
+		break;
+	case WORDS_FIELD_STRUCTS:
+		free_structs(level, child, object);
+		break;
+	case WORDS_FIELD_OCTETS:
+		if (*pointer)
+			explicit_bzero(*pointer, get_n(key, object));
+		/* fall through */
+	case WORDS_FIELD_TEXT:
+	case WORDS_FIELD_ADDRESSES:
+	case WORDS_FIELD_PREFIXES:
+	case WORDS_FIELD_CORES:
+		free(*pointer);
+		*pointer = NULL;
+		fields_set_n(key, object, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+void fields_free(const struct words_level *level, void *object)
+{
+	struct words_level below;
+
+	for (unsigned int i = 0; i < level->n; i++) {
+		const struct words_child *child = &level->children[i];
+
+		if (child->key->type == WORDS_MAP && child->key->field == WORDS_NO_FIELD) {
+			words_level_below(&below, level, child);
+			fields_free(&below, object);
+		} else {
+			fields_free_one(level, child, object);
+		}
+	}
+}
+
+/* --- Copies ----------------------------------------------------------------------------------- */
+
+static bool copy_text(char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return !from || *to;
+}
+
+static bool copy_texts(char ***to, char *const *from)
+{
+	size_t n = 0;
+
+	*to = NULL;
+	if (!from)
+		return true;
+	while (from[n])
+		n++;
+	*to = calloc(n + 1, sizeof(char *));
+	for (size_t i = 0; *to && i < n; i++)
+		if (!copy_text(&(*to)[i], from[i]))
+			return false;
+	return *to;
+}
+
+static bool copy_rules(struct config_rules *to, const struct config_rules *from)
+{
+	*to = (struct config_rules){ 0 };
+	if (!from->n)
+		return true;
+	to->rules = calloc(from->n, sizeof(*to->rules));
+	for (; to->rules && to->n < from->n; to->n++) {
+		to->rules[to->n] = from->rules[to->n];
+		if (!copy_text(&to->rules[to->n].key, from->rules[to->n].key)) {
+			to->n++;
+			return false;
+		}
+	}
+	return to->rules;
+}
+
+/* Of flat elements, and for structs the memory that their fields are then copied into. */
+static bool copy_array(const struct words_key *key, void **to, const void *from, uint32_t n)
+{
+	*to = n ? calloc(n, fields_n_bytes(key)) : NULL;
+	if (*to && key->field != WORDS_FIELD_STRUCTS)
+		memcpy(*to, from, n * fields_n_bytes(key));
+	return *to || !n;
+}
+
+static bool copy_items(const struct words_level *level, const struct words_child *child, char *to,
+		       char *from, uint32_t n)
+{
+	struct words_level below;
+	bool is_whole = true;
+
+	words_level_below(&below, level, child);
+	for (uint32_t i = 0; i < n && is_whole; i++)
+		for (unsigned int k = 0; k < below.n && is_whole; k++)
+			is_whole = fields_copy_one(&below, &below.children[k],
+						   to + (size_t)i * child->key->n_bytes,
+						   from + (size_t)i * child->key->n_bytes);
+	return is_whole;
+}
+
+static bool copy_all(const struct words_level *level, const struct words_child *child, void *to,
+		     void *from)
+{
+	const struct words_key *key = child->key;
+	void *const *source = fields_at(key, from);
+	void **target = fields_at(key, to);
+	uint32_t n = *source ? get_n(key, from) : 0;
+
+	fields_set_n(key, to, 0);
+	if (!copy_array(key, target, *source, n))
+		return false;
+	fields_set_n(key, to, n);
+	return key->field != WORDS_FIELD_STRUCTS || copy_items(level, child, *target, *source, n);
+}
+
+bool fields_copy_one(const struct words_level *level, const struct words_child *child, void *to,
+		     void *from)
+{
+	const struct words_key *key = child->key;
+	void *source = fields_at(key, from), *target = fields_at(key, to);
+
+	switch (key->field) {
+	case WORDS_NO_FIELD:
+		return true;
+	case WORDS_FIELD_TEXT:
+		return copy_text(target, *(char **)source);
+	case WORDS_FIELD_TEXTS:
+		return copy_texts(target, *(char ***)source);
+	case WORDS_FIELD_RULES:
+		return copy_rules(target, source);
+	case WORDS_FIELD_NUMBER:
+	case WORDS_FIELD_ADDRESS:
+	case WORDS_FIELD_NAME:
+		memcpy(target, source, fields_n_bytes(key));
+		return true;
+	default:
+		return copy_all(level, child, to, from);
+	}
+}

@@ -1,0 +1,382 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One recursive descent over libyaml's events; each event that opens a value makes a node. */
+#include "config/yamltree.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#define DEPTH_CAP 16   /* the deepest key has three levels and two lists */
+#define KEY_MAX   63   /* octets of a key */
+#define KEYS_CAP  256u /* of one map; the largest has 60 */
+
+struct walk {
+	yaml_parser_t parser;
+	const char *text;
+	size_t len;
+	uint32_t file;
+	int depth;
+	struct yamltree *top;
+	struct yamltree_error *err;
+};
+
+/* --- Nodes ------------------------------------------------------------------------------------ */
+
+/* Node, name and value are one block: a large configuration has millions of them. */
+static struct yamltree *new_node(enum yamltree_shape shape, const char *name, const char *text)
+{
+	size_t n_name = name ? strlen(name) + 1 : 0, n_text = text ? strlen(text) + 1 : 0;
+	struct yamltree *node = malloc(sizeof(*node) + n_name + n_text);
+	char *behind = (char *)(node + 1);
+
+	if (!node)
+		return NULL;
+	*node = (struct yamltree){ .shape = shape };
+	if (name)
+		node->name = memcpy(behind, name, n_name);
+	if (text)
+		node->text = memcpy(behind + n_name, text, n_text);
+	return node;
+}
+
+struct yamltree *yamltree_new_map(void)
+{
+	struct yamltree *map = new_node(YAMLTREE_MAP, NULL, NULL);
+
+	if (map)
+		map->line = 1;
+	return map;
+}
+
+void yamltree_add(struct yamltree *parent, struct yamltree *child)
+{
+	child->parent = parent;
+	child->next = NULL;
+	if (parent->last)
+		parent->last->next = child;
+	else
+		parent->first = child;
+	parent->last = child;
+	parent->n++;
+}
+
+struct yamltree *yamltree_child(const struct yamltree *map, const char *name)
+{
+	struct yamltree *child = map ? map->first : NULL;
+
+	while (child && (!child->name || strcmp(child->name, name) != 0))
+		child = child->next;
+	return child;
+}
+
+struct yamltree *yamltree_take(struct yamltree *map, const char *name)
+{
+	struct yamltree *found = yamltree_child(map, name), *child = map->first, *next;
+
+	if (!found)
+		return NULL;
+	map->first = map->last = NULL;
+	map->n = 0;
+	for (; child; child = next) {
+		next = child->next;
+		if (child != found)
+			yamltree_add(map, child);
+	}
+	found->parent = NULL;
+	found->next = NULL;
+	return found;
+}
+
+void yamltree_free(struct yamltree *tree)
+{
+	struct yamltree *next;
+
+	if (!tree)
+		return;
+	for (struct yamltree *child = tree->first; child; child = next) {
+		next = child->next;
+		yamltree_free(child);
+	}
+	if (tree->text)
+		explicit_bzero(tree->text, strlen(tree->text));
+	free(tree);
+}
+
+/* The child that *PATH begins with; *PATH goes on behind it. */
+static const struct yamltree *find_step(const struct yamltree *from, const char **path)
+{
+	const struct yamltree *child = from->first;
+	size_t len = strcspn(*path, ".[");
+	unsigned long at;
+	char *end;
+
+	if (**path == '[') {
+		for (at = strtoul(*path + 1, &end, 10); child && at; at--)
+			child = child->next;
+		*path = end + (*end == ']');
+	} else {
+		while (child && (!child->name || strlen(child->name) != len ||
+				 strncmp(child->name, *path, len) != 0))
+			child = child->next;
+		*path += len;
+	}
+	*path += **path == '.';
+	return child;
+}
+
+const struct yamltree *yamltree_find(const struct yamltree *from, const char *path, int *is_there)
+{
+	const struct yamltree *child = from;
+
+	while (child && *path) {
+		from = child;
+		child = find_step(from, &path);
+	}
+	*is_there = child != NULL;
+	return child ? child : from;
+}
+
+const char *yamltree_path(const struct yamltree *node, char path[YAMLTREE_PATH_CAP])
+{
+	const struct yamltree *child;
+	unsigned int at = 0;
+	size_t used;
+
+	path[0] = '\0';
+	if (!node || !node->parent)
+		return path;
+	yamltree_path(node->parent, path);
+	used = strlen(path);
+	if (node->name) {
+		snprintf(path + used, YAMLTREE_PATH_CAP - used, "%s%s", used ? "." : "",
+			 node->name);
+		return path;
+	}
+	for (child = node->parent->first; child && child != node; child = child->next)
+		at++;
+	snprintf(path + used, YAMLTREE_PATH_CAP - used, "[%u]", at);
+	return path;
+}
+
+/* --- Faults ----------------------------------------------------------------------------------- */
+
+/* About the key AT, or about none. */
+__attribute__((format(printf, 4, 5))) static int fail(struct walk *walk, const struct yamltree *at,
+						      size_t line, const char *format, ...)
+{
+	struct yamltree_error *err = walk->err;
+	va_list args;
+
+	err->line = line;
+	yamltree_path(at, err->path);
+	va_start(args, format);
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	va_end(args);
+	for (char *c = err->text; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	return -EINVAL;
+}
+
+/* What to do about what libyaml says. */
+static const char *find_remedy(const char *problem)
+{
+	if (strstr(problem, "cannot start any token"))
+		return ": indent with spaces, no tabs; quote what begins with @ or %";
+	if (strstr(problem, "did not find expected key"))
+		return ": look at the indentation of this line and the one before";
+	return "";
+}
+
+/* libyaml gives a place for bad syntax, but for bad bytes only an offset. */
+static int fail_syntax(struct walk *walk)
+{
+	const yaml_parser_t *parser = &walk->parser;
+	const char *problem = parser->problem ? parser->problem : "cannot be read";
+	size_t line = parser->problem_mark.line + 1;
+
+	if (parser->error == YAML_MEMORY_ERROR)
+		return -ENOMEM;
+	if (parser->error == YAML_READER_ERROR) {
+		line = 1;
+		for (size_t i = 0; i < parser->problem_offset && i < walk->len; i++)
+			line += walk->text[i] == '\n';
+	}
+	return fail(walk, NULL, line, "this is not YAML: %s%s%s%s", problem,
+		    parser->context ? ", " : "", parser->context ? parser->context : "",
+		    find_remedy(problem));
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+static int next_event(struct walk *walk, yaml_event_t *event)
+{
+	return yaml_parser_parse(&walk->parser, event) ? 0 : fail_syntax(walk);
+}
+
+static size_t event_line(const yaml_event_t *event)
+{
+	return event->start_mark.line + 1;
+}
+
+/* Where a new node comes to stand. */
+struct place {
+	struct yamltree *parent; /* NULL: it is the top */
+	const char *name;
+	size_t line;
+};
+
+static int read_value(struct walk *walk, const yaml_event_t *event, struct place place);
+
+/* Nothing that would make the path of a key look like that of another. */
+static int is_word(const yaml_event_t *key)
+{
+	const char *text = (const char *)key->data.scalar.value;
+
+	return *text && !text[strcspn(text, ".[] \t\r\n")] &&
+	       strlen(text) == key->data.scalar.length;
+}
+
+/* KEY is the event of a key; its value comes next. */
+static int read_pair(struct walk *walk, const yaml_event_t *key, struct yamltree *map)
+{
+	const char *name = (const char *)key->data.scalar.value;
+	const struct yamltree *before;
+	size_t line = event_line(key);
+	yaml_event_t value;
+	int err;
+
+	if (key->type != YAML_SCALAR_EVENT || !is_word(key))
+		return fail(walk, map, line, "a key here is not a plain word");
+	if (strlen(name) > KEY_MAX)
+		return fail(walk, map, line, "a key below it is too long to be one: %.40s...",
+			    name);
+	if (map->n == KEYS_CAP)
+		return fail(walk, map, line, "has more than %u keys: no map has so many", KEYS_CAP);
+	before = yamltree_child(map, name);
+	if (before)
+		return fail(walk, before, line, "is given twice: keep one of them");
+	err = next_event(walk, &value);
+	if (err)
+		return err;
+	err = read_value(walk, &value, (struct place){ map, name, line });
+	yaml_event_delete(&value);
+	return err;
+}
+
+/* The children of a map or a list, up to its end. */
+static int read_below(struct walk *walk, struct yamltree *node)
+{
+	int err = 0, is_end = 0;
+
+	while (!err && !is_end) {
+		yaml_event_t event;
+
+		err = next_event(walk, &event);
+		if (err)
+			break;
+		is_end = event.type == YAML_MAPPING_END_EVENT ||
+			 event.type == YAML_SEQUENCE_END_EVENT;
+		if (!is_end && node->shape == YAMLTREE_MAP)
+			err = read_pair(walk, &event, node);
+		else if (!is_end)
+			err = read_value(walk, &event,
+					 (struct place){ node, NULL, event_line(&event) });
+		yaml_event_delete(&event);
+	}
+	return err;
+}
+
+static int read_node(struct walk *walk, enum yamltree_shape shape, struct place place,
+		     const char *text)
+{
+	struct yamltree *node = new_node(shape, place.name, text);
+	int err = 0;
+
+	if (!node)
+		return -ENOMEM;
+	node->line = (uint32_t)place.line;
+	node->file = walk->file;
+	if (place.parent)
+		yamltree_add(place.parent, node);
+	else
+		walk->top = node;
+	if (walk->depth == DEPTH_CAP)
+		return fail(walk, node, place.line, "is nested too deep");
+	walk->depth++;
+	if (shape != YAMLTREE_SCALAR)
+		err = read_below(walk, node);
+	walk->depth--;
+	return err;
+}
+
+/* EVENT opens the value; its children are read from the parser. */
+static int read_value(struct walk *walk, const yaml_event_t *event, struct place place)
+{
+	const struct yamltree alias = { .parent = place.parent, .name = place.name };
+	const char *text = (const char *)event->data.scalar.value;
+	int err;
+
+	switch (event->type) {
+	case YAML_SCALAR_EVENT:
+		err = read_node(walk, YAMLTREE_SCALAR, place, text);
+		if (!err && strlen(text) != event->data.scalar.length)
+			err = fail(walk, place.parent ? place.parent->last : NULL, place.line,
+				   "has a zero byte in its value");
+		return err;
+	case YAML_MAPPING_START_EVENT:
+		return read_node(walk, YAMLTREE_MAP, place, NULL);
+	case YAML_SEQUENCE_START_EVENT:
+		return read_node(walk, YAMLTREE_LIST, place, NULL);
+	default:
+		return fail(walk, &alias, place.line, "is an alias (*): write the value out");
+	}
+}
+
+/* The stream's own events open and close around the one document. */
+static int read_stream(struct walk *walk)
+{
+	int n_documents = 0;
+
+	for (;;) {
+		yaml_event_t event;
+		yaml_event_type_t type;
+		int err = next_event(walk, &event);
+
+		if (err)
+			return err;
+		type = event.type;
+		if (type == YAML_DOCUMENT_START_EVENT && n_documents++)
+			err = fail(walk, NULL, event_line(&event),
+				   "a second document (---) is not allowed");
+		else if (type == YAML_SCALAR_EVENT || type == YAML_MAPPING_START_EVENT ||
+			 type == YAML_SEQUENCE_START_EVENT || type == YAML_ALIAS_EVENT)
+			err = read_value(walk, &event,
+					 (struct place){ .line = event_line(&event) });
+		yaml_event_delete(&event);
+		if (err || type == YAML_STREAM_END_EVENT)
+			return err;
+	}
+}
+
+int yamltree_read(struct yamltree **out, const char *text, size_t len, uint32_t file,
+		  struct yamltree_error *err)
+{
+	struct walk walk = { .text = text, .len = len, .file = file, .err = err };
+	int ret;
+
+	*out = NULL;
+	*err = (struct yamltree_error){ 0 };
+	if (!yaml_parser_initialize(&walk.parser))
+		return -ENOMEM;
+	yaml_parser_set_input_string(&walk.parser, (const unsigned char *)text, len);
+	ret = read_stream(&walk);
+	yaml_parser_delete(&walk.parser);
+	*out = walk.top;
+	return ret;
+}
