@@ -18,7 +18,8 @@
 #include "base/log.h"
 #include "bpf/found.h"
 #include "bpf/lock.h"
-#include "bpf/program_internal.h"
+#include "bpf/map_memory.h"
+#include "bpf/program_state.h"
 #include "volley.skel.h"
 
 #define IPV4_UDP_BYTES (20 + 8)
@@ -181,8 +182,8 @@ int program_take_maps(struct program *p, struct object_maps *maps, const struct 
 	if (p->cpu_fd < 0 || p->xsks_fd < 0 || p->link_fd < 0 || p->queues_fd < 0 ||
 	    p->shares_fd < 0 || p->near_fd < 0 || p->cookies_fd < 0)
 		return -errno;
-	p->link = object_map(p->link_fd, sizeof(*p->link));
-	p->queues = object_map(p->queues_fd, VOLLEY_QUEUES * sizeof(*p->queues));
+	p->link = map_memory_open(p->link_fd, sizeof(*p->link));
+	p->queues = map_memory_open(p->queues_fd, VOLLEY_QUEUES * sizeof(*p->queues));
 	return p->link && p->queues ? 0 : -ENOMEM;
 }
 
@@ -191,8 +192,8 @@ void program_drop_maps(struct program *p)
 	int *fds[] = { &p->cpu_fd,    &p->xsks_fd, &p->link_fd,   &p->queues_fd,
 		       &p->shares_fd, &p->near_fd, &p->cookies_fd };
 
-	object_unmap(p->link, sizeof(*p->link));
-	object_unmap(p->queues, VOLLEY_QUEUES * sizeof(*p->queues));
+	map_memory_close(p->link, sizeof(*p->link));
+	map_memory_close(p->queues, VOLLEY_QUEUES * sizeof(*p->queues));
 	p->link = NULL;
 	p->queues = NULL;
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {

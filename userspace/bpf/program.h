@@ -28,28 +28,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/cache.h"
 #include "bpf/object.h"
+#include "bpf/program_want.h"
 #include "config/config.h"
 
-enum program_origin {
-	PROGRAM_LOADED,   /* by us */
-	PROGRAM_ADOPTED,  /* found on the interface */
-	PROGRAM_REPLACED, /* ours, in the place of a Volley of another build or with other maps */
-};
-
-enum program_mode { PROGRAM_NATIVE, PROGRAM_GENERIC };
-
 struct program;
-
-struct program_want {
-	const char *ifname;
-	bool native_only; /* xdp: native */
-	bool generic_only;
-	bool takes_frags; /* the driver has several buffers for a program, if the kernel knows them: bpf/frags.h */
-	bool driver_answers;
-	struct cache_sizes sizes; /* for maps that are yet to be made */
-};
 
 /*
  * Finds or attaches the program and opens its maps. *maps is filled by the first program and shared

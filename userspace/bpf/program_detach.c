@@ -18,7 +18,8 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "bpf/program_internal.h"
+#include "bpf/program.h"
+#include "bpf/program_state.h"
 
 #define LOW_MTU 1500 /* every driver takes a program with it, and IPv6 stays on */
 

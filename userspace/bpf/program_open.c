@@ -15,7 +15,8 @@
 #include "base/log.h"
 #include "bpf/found.h"
 #include "bpf/lock.h"
-#include "bpf/program_internal.h"
+#include "bpf/program.h"
+#include "bpf/program_state.h"
 #include "volley.skel.h"
 
 #define LOCK_FOLDER "/run/volley"

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "bpf/program_internal.h"
+#include "bpf/program.h"
+#include "bpf/program_state.h"
 #include "volley.skel.h"
 
 /* The maps of the interface alone, and those of the cache where there are none yet. */

@@ -4,12 +4,14 @@
  * What these share: program.c (a program that is open), program_open.c (how it is found), program_attach.c (how it is
  * loaded where none is), program_switch.c, program_lend.c and program_succeed.c (how another takes its place).
  */
-#ifndef VOLLEY_BPF_PROGRAM_INTERNAL_H
-#define VOLLEY_BPF_PROGRAM_INTERNAL_H
+#ifndef VOLLEY_BPF_PROGRAM_STATE_H
+#define VOLLEY_BPF_PROGRAM_STATE_H
 
+#include <net/if.h>
 #include <xdp/libxdp.h>
 
-#include "bpf/program.h"
+#include "bpf/object.h"
+#include "bpf/program_want.h"
 #include "bpf/refusal.h"
 
 struct program {
