@@ -12,13 +12,13 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "sign/mend.h"
+#include "sign/resign.h"
 #include "zone/builder.h"
 #include "zone/denial.h"
 
 struct chain {
-	struct mend *m;
-	const struct mend_link *links;
+	struct resign *r;
+	const struct resign_link *links;
 	size_t n;
 	bool nsec3;
 	uint8_t last_outside[NAME_FOLDED_BYTES]; /* written last; empty: none */
@@ -34,20 +34,20 @@ static uint16_t type_of(const struct chain *c)
 /* The rdata of the proof at a name of the base's chain; empty where there is none. */
 static struct zone_rdata base_proof(const struct chain *c, const uint8_t *owner)
 {
-	const struct zone_node *node = zone_node_of(c->m->base, owner);
-	const struct zone_rrset *rrset = node ? zone_node_rrset(c->m->base, node, type_of(c)) :
+	const struct zone_node *node = zone_node_of(c->r->base, owner);
+	const struct zone_rrset *rrset = node ? zone_node_rrset(c->r->base, node, type_of(c)) :
 						NULL;
 	struct zone_rdata rd = { 0 };
 
 	if (rrset)
-		zone_rdata_next(zone_rrset_first(c->m->base, rrset), &rd);
+		zone_rdata_next(zone_rrset_first(c->r->base, rrset), &rd);
 	return rd;
 }
 
 /* Broken where the base's chain is: then all has to be signed again. */
 static int base_next(const struct chain *c, const uint8_t *owner, uint8_t out[NAME_FOLDED_BYTES])
 {
-	const struct zone_node *node = zone_node_of(c->m->base, owner);
+	const struct zone_node *node = zone_node_of(c->r->base, owner);
 	struct zone_rdata rd = base_proof(c, owner);
 	struct nsec3_label hash;
 
@@ -57,9 +57,9 @@ static int base_next(const struct chain *c, const uint8_t *owner, uint8_t out[NA
 		name_fold(out, rd.bytes, name_bytes(rd.bytes));
 		return 0;
 	}
-	if (!nsec3_next(c->m->base, node, &hash))
+	if (!nsec3_next(c->r->base, node, &hash))
 		return ERR_LIMIT;
-	sign_nsec3_owner(&hash, c->m->signer.keys->apex, out);
+	sign_nsec3_owner(&hash, c->r->signer.keys->apex, out);
 	return 0;
 }
 
@@ -84,18 +84,18 @@ static const struct zone_node *hash_before(const struct chain *c, const uint8_t 
 
 	memcpy(hash.label, owner, sizeof(hash.label));
 	step_back(&hash);
-	node = nsec3_match(c->m->base, &hash);
-	return node ? node : nsec3_cover(c->m->base, &hash);
+	node = nsec3_match(c->r->base, &hash);
+	return node ? node : nsec3_cover(c->r->base, &hash);
 }
 
 static int base_before(const struct chain *c, const uint8_t *owner, uint8_t out[NAME_FOLDED_BYTES])
 {
 	const struct zone_node *node = c->nsec3 ? hash_before(c, owner) :
-						  zone_nsec_before(c->m->base, owner);
+						  zone_nsec_before(c->r->base, owner);
 
 	if (!node)
 		return ERR_LIMIT;
-	name_fold(out, out, zone_node_owner(c->m->base, node, out));
+	name_fold(out, out, zone_node_owner(c->r->base, node, out));
 	return 0;
 }
 
@@ -137,7 +137,7 @@ static int next_of(const struct chain *c, const uint8_t *owner, bool was,
 	if (!rc)
 		rc = base_next(c, was ? owner : out, out);
 	for (size_t i = 0; !rc && i < c->n; i++) {
-		const struct mend_link *link = &c->links[(at + i) % c->n];
+		const struct resign_link *link = &c->links[(at + i) % c->n];
 
 		if (!is_within(owner, link->owner, out))
 			break;
@@ -159,34 +159,34 @@ static int write_proof(struct chain *c, const uint8_t *owner, const uint8_t *nex
 {
 	uint8_t rdata[SIGN_NSEC3_FIXED_MAX + SIGN_NSEC_MAX];
 	struct nsec3_label hash;
-	struct mend *m = c->m;
+	struct resign *r = c->r;
 	size_t n;
 	int rc;
 
 	if (c->nsec3) {
 		memcpy(hash.label, next, sizeof(hash.label));
-		n = sign_put_nsec3(rdata, m->signer.options, &hash, bitmap, n_bitmap);
+		n = sign_put_nsec3(rdata, r->signer.options, &hash, bitmap, n_bitmap);
 	} else {
 		n = name_bytes(next);
 		memcpy(rdata, next, n);
 		memcpy(rdata + n, bitmap, n_bitmap);
 		n += n_bitmap;
 	}
-	sign_list_clear(&m->want);
-	rc = sign_list_add(&m->want, rdata, n);
+	sign_list_clear(&r->want);
+	rc = sign_list_add(&r->want, rdata, n);
 	if (!rc)
-		rc = mend_set_rrset(m, owner, type_of(c), zone_negative_ttl(m->base), &m->want);
-	return rc ? rc : mend_names_add(&m->sign, owner);
+		rc = resign_set_rrset(r, owner, type_of(c), zone_negative_ttl(r->base), &r->want);
+	return rc ? rc : resign_names_add(&r->sign, owner);
 }
 
-static int write_link(struct chain *c, const struct mend_link *link)
+static int write_link(struct chain *c, const struct resign_link *link)
 {
 	uint8_t next[NAME_FOLDED_BYTES];
 	int rc;
 
 	if (!link->is) {
-		rc = mend_remove_rrset(c->m, link->owner, type_of(c));
-		return rc ? rc : mend_names_add(&c->m->sign, link->owner);
+		rc = resign_remove_rrset(c->r, link->owner, type_of(c));
+		return rc ? rc : resign_names_add(&c->r->sign, link->owner);
 	}
 	rc = next_of(c, link->owner, link->was, next);
 	return rc ? rc : write_proof(c, link->owner, next, link->bitmap, link->n_bitmap);
@@ -203,7 +203,7 @@ static int write_outside(struct chain *c, const uint8_t *owner)
 	if (name_equal(c->last_outside, owner))
 		return 0;
 	memcpy(c->last_outside, owner, name_bytes(owner));
-	fixed = c->nsec3 ? 5u + c->m->params.salt_bytes + 1 + NSEC3_HASH_BYTES :
+	fixed = c->nsec3 ? 5u + c->r->params.salt_bytes + 1 + NSEC3_HASH_BYTES :
 			   name_bytes(rd.bytes);
 	rc = next_of(c, owner, true, next);
 	return rc ? rc : write_proof(c, owner, next, rd.bytes + fixed, rd.len - fixed);
@@ -217,7 +217,7 @@ static int write_before(struct chain *c, size_t i)
 
 	for (size_t back = 1; !rc && back < c->n; back++) {
 		size_t at = (i + c->n - back) % c->n;
-		const struct mend_link *link = &c->links[at];
+		const struct resign_link *link = &c->links[at];
 
 		if (!name_equal(before, link->owner) &&
 		    !is_within(before, link->owner, c->links[i].owner))
@@ -230,9 +230,9 @@ static int write_before(struct chain *c, size_t i)
 	return rc ? rc : write_outside(c, before);
 }
 
-int mend_chain(struct mend *m, const struct mend_link *links, size_t n)
+int resign_chain(struct resign *r, const struct resign_link *links, size_t n)
 {
-	struct chain c = { .m = m, .links = links, .n = n, .nsec3 = m->signer.options->nsec3 };
+	struct chain c = { .r = r, .links = links, .n = n, .nsec3 = r->signer.options->nsec3 };
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < n; i++) {

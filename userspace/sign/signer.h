@@ -3,8 +3,8 @@
 /*
  * What the signer's files share: a signature's rdata, a name's types, and which RRsets are signed.
  */
-#ifndef VOLLEY_SIGN_INTERNAL_H
-#define VOLLEY_SIGN_INTERNAL_H
+#ifndef VOLLEY_SIGN_SIGNER_H
+#define VOLLEY_SIGN_SIGNER_H
 
 #include "dns/name.h"
 #include "sign/sign.h"
@@ -14,15 +14,8 @@
 #define SIGN_RRSIG_MAX (18 + 255 + SIGN_SIGNATURE_MAX)
 #define SIGN_NSEC_MAX  (255 + 34 * 256) /* octets: a name and all windows */
 
-/* From a private key; takes @pkey where it returns 0. */
-int sign_key_set(struct sign_key *key, enum sign_role role, enum sign_algorithm algorithm,
-		 EVP_PKEY *pkey) __attribute__((warn_unused_result));
-
 /* sign_is_own_type(), or a digest of the whole zone, which would not be that of another version. */
 bool sign_is_left_out(uint16_t type, bool is_apex);
-/* Those that the keys say: DNSKEY, CDS, CDNSKEY. */
-bool sign_is_key_type(uint16_t type);
-
 struct signer;
 
 /* Rdata, each with its length as in a zone. All zeros is an empty one. */

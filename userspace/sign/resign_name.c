@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "sign/mend.h"
+#include "sign/resign.h"
 
-int mend_names_add(struct mend_names *names, const uint8_t *name)
+int resign_names_add(struct resign_names *names, const uint8_t *name)
 {
 	size_t n = name_bytes(name), need = names->n_bytes + n;
 	uint8_t *bytes;
@@ -25,17 +25,17 @@ int mend_names_add(struct mend_names *names, const uint8_t *name)
 	return 0;
 }
 
-int mend_remove_rrset(struct mend *m, const uint8_t *owner, uint16_t type)
+int resign_remove_rrset(struct resign *r, const uint8_t *owner, uint16_t type)
 {
-	int rc = zone_edit_remove_rrset(m->edit, owner, type);
+	int rc = zone_edit_remove_rrset(r->edit, owner, type);
 
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
-int mend_set_rrset(struct mend *m, const uint8_t *owner, uint16_t type, uint32_t ttl,
-		   const struct sign_list *list)
+int resign_set_rrset(struct resign *r, const uint8_t *owner, uint16_t type, uint32_t ttl,
+		     const struct sign_list *list)
 {
-	struct sign_old now = sign_old_of(zone_edit_view(m->edit), owner);
+	struct sign_old now = sign_old_of(zone_edit_view(r->edit), owner);
 	struct sign_rrset rrset = { owner, type, list->n, ttl, list->bytes };
 	const uint8_t *at = list->bytes;
 	struct zone_rdata rd;
@@ -43,15 +43,15 @@ int mend_set_rrset(struct mend *m, const uint8_t *owner, uint16_t type, uint32_t
 
 	if (list->n && sign_is_as_before(&now, &rrset))
 		return 0;
-	rc = mend_remove_rrset(m, owner, type);
+	rc = resign_remove_rrset(r, owner, type);
 	for (unsigned int i = 0; rc >= 0 && i < list->n; i++) {
 		at = zone_rdata_next(at, &rd);
-		rc = zone_edit_add(m->edit, owner, type, ttl, rd.bytes, rd.len);
+		rc = zone_edit_add(r->edit, owner, type, ttl, rd.bytes, rd.len);
 	}
 	return rc < 0 ? rc : 0;
 }
 
-void mend_types(const struct zone *z, const struct zone_node *node, struct sign_types *out)
+void resign_types(const struct zone *z, const struct zone_node *node, struct sign_types *out)
 {
 	unsigned int n = 0;
 	const struct zone_rrset *rrsets = node ? zone_node_rrsets(z, node, &n) : NULL;
@@ -65,11 +65,11 @@ void mend_types(const struct zone *z, const struct zone_node *node, struct sign_
 
 /* --- Signatures ---------------------------------------------------------------------------------- */
 
-/* All that the name shall have, to m->want. */
-static int want(struct mend *m, const struct zone *z, const struct zone_node *node,
+/* All that the name shall have, to r->want. */
+static int want(struct resign *r, const struct zone *z, const struct zone_node *node,
 		const uint8_t *owner)
 {
-	struct sign_old old = sign_old_of(m->base, owner);
+	struct sign_old old = sign_old_of(r->base, owner);
 	unsigned int n;
 	const struct zone_rrset *rrsets = zone_node_rrsets(z, node, &n);
 	int rc = 0;
@@ -81,13 +81,13 @@ static int want(struct mend *m, const struct zone *z, const struct zone_node *no
 					    zone_rrset_first(z, &rrsets[i]) };
 
 		if (sign_is_signed(rrset.type, node->flags & NODE_CUT))
-			rc = signer_sign_rrset(&m->signer, &rrset, &old, &m->want, &m->n_new);
+			rc = signer_sign_rrset(&r->signer, &rrset, &old, &r->want, &r->n_new);
 	}
 	return rc;
 }
 
-/* Those that it has and shall not, to m->gone. */
-static int find_gone(struct mend *m, const struct zone *z, const struct zone_node *node)
+/* Those that it has and shall not, to r->gone. */
+static int find_gone(struct resign *r, const struct zone *z, const struct zone_node *node)
 {
 	const struct zone_rrset *rrset = zone_node_rrset(z, node, DNS_TYPE_RRSIG);
 	const uint8_t *at = rrset ? zone_rrset_first(z, rrset) : NULL;
@@ -97,44 +97,44 @@ static int find_gone(struct mend *m, const struct zone *z, const struct zone_nod
 		struct zone_rdata rd;
 
 		at = zone_rdata_next(at, &rd);
-		if (!sign_list_has(&m->want, &rd))
-			rc = sign_list_add(&m->gone, rd.bytes, rd.len);
+		if (!sign_list_has(&r->want, &rd))
+			rc = sign_list_add(&r->gone, rd.bytes, rd.len);
 	}
 	return rc;
 }
 
-static int apply(struct mend *m, const uint8_t *owner)
+static int apply(struct resign *r, const uint8_t *owner)
 {
-	const uint8_t *at = m->want.bytes;
+	const uint8_t *at = r->want.bytes;
 	struct zone_rdata rd;
 	int rc = 0;
 
 	/* First those that come: the last of a name must not go before. */
-	for (unsigned int i = 0; rc >= 0 && i < m->want.n; i++) {
+	for (unsigned int i = 0; rc >= 0 && i < r->want.n; i++) {
 		at = zone_rdata_next(at, &rd);
-		rc = zone_edit_add(m->edit, owner, DNS_TYPE_RRSIG, 0, rd.bytes, rd.len);
+		rc = zone_edit_add(r->edit, owner, DNS_TYPE_RRSIG, 0, rd.bytes, rd.len);
 	}
-	at = m->gone.bytes;
-	for (unsigned int i = 0; rc >= 0 && i < m->gone.n; i++) {
+	at = r->gone.bytes;
+	for (unsigned int i = 0; rc >= 0 && i < r->gone.n; i++) {
 		at = zone_rdata_next(at, &rd);
-		rc = zone_edit_remove(m->edit, owner, DNS_TYPE_RRSIG, rd.bytes, rd.len);
+		rc = zone_edit_remove(r->edit, owner, DNS_TYPE_RRSIG, rd.bytes, rd.len);
 	}
-	m->n_gone += m->gone.n;
+	r->n_gone += r->gone.n;
 	return rc < 0 ? rc : 0;
 }
 
-int mend_sign_name(struct mend *m, const uint8_t *owner)
+int resign_sign_name(struct resign *r, const uint8_t *owner)
 {
-	const struct zone *z = zone_edit_view(m->edit);
+	const struct zone *z = zone_edit_view(r->edit);
 	const struct zone_node *node = zone_node_of(z, owner);
 	int rc;
 
 	if (!node)
 		return 0;
-	sign_list_clear(&m->want);
-	sign_list_clear(&m->gone);
-	rc = want(m, z, node, owner);
+	sign_list_clear(&r->want);
+	sign_list_clear(&r->gone);
+	rc = want(r, z, node, owner);
 	if (!rc)
-		rc = find_gone(m, z, node);
-	return rc ? rc : apply(m, owner);
+		rc = find_gone(r, z, node);
+	return rc ? rc : apply(r, owner);
 }
