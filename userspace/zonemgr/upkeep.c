@@ -145,7 +145,7 @@ static int put_unsigned(struct store_batch *batch, struct zones_entry *entry,
 	if (!err && fresh->net.n_bytes)
 		err = store_append(batch, entry->apex, &fresh->net);
 	if (!err && fresh->net.n_bytes)
-		err = store_conceal(batch, entry->apex, fresh->file_serial);
+		err = store_journal_hide(batch, entry->apex, fresh->file_serial);
 	return err;
 }
 

@@ -7,24 +7,24 @@
  * The file's form is that of LMDB 0.9, data version 1, on 64-bit machines; see "struct MDB_page" and
  * "struct MDB_meta" in mdb.c of that version. Of others nothing is said here, LMDB refuses them itself.
  */
-#ifndef VOLLEY_STORE_VERIFY_H
-#define VOLLEY_STORE_VERIFY_H
+#ifndef VOLLEY_STORE_DATA_FILE_H
+#define VOLLEY_STORE_DATA_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum verify_result {
-	VERIFY_WHOLE,
-	VERIFY_NONE, /* there is no file */
-	VERIFY_DAMAGED,
+enum data_file_state {
+	DATA_FILE_WHOLE,
+	DATA_FILE_NONE, /* there is no file */
+	DATA_FILE_DAMAGED,
 };
 
 /*
  * Every page that can be reached: once, of the right kind, inside the file, its entries inside it; what
  * is free is not in use. Contents have sums of their own (journal_sum). Reads the file once, with a
- * bit for each page in memory. An enum verify_result, with a clause in @why for damage; or -errno.
+ * bit for each page in memory. An enum data_file_state, with a clause in @why for damage; or -errno.
  */
-int verify_file(int folder_fd, const char *name, char *why, size_t why_cap)
+int data_file_check(int folder_fd, const char *name, char *why, size_t why_cap)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/wire.h"
 #include "dns/name.h"
-#include "store/internal.h"
+#include "store/database.h"
 
 #define ZONE_VERSION   1u
 #define ZONE_BYTES_MAX (1 + 4 + 4 + 8 + 8 + 16 + 8 + 3 * 256)
@@ -166,7 +166,7 @@ static bool is_name(const MDB_val *key)
 	return name_check(key->mv_data, key->mv_size) == (int)key->mv_size;
 }
 
-/* One bit does it, which verify.c does not look at: the others are as good as before. */
+/* One bit does it, which data_file.c does not look at: the others are as good as before. */
 static void warn_damaged(const struct store *st, const MDB_val *key)
 {
 	char name[NAME_TEXT_MAX];

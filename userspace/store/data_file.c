@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/verify.h"
+#include "store/data_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -369,7 +369,7 @@ static bool check_all(struct verify *v)
 	return is_good;
 }
 
-int verify_file(int folder_fd, const char *name, char *why, size_t why_cap)
+int data_file_check(int folder_fd, const char *name, char *why, size_t why_cap)
 {
 	struct verify v = { .why = why, .why_cap = why_cap };
 	struct stat st;
@@ -378,14 +378,14 @@ int verify_file(int folder_fd, const char *name, char *why, size_t why_cap)
 	why[0] = '\0';
 	v.fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (v.fd < 0)
-		return errno == ENOENT ? VERIFY_NONE : -errno;
+		return errno == ENOENT ? DATA_FILE_NONE : -errno;
 	if (fstat(v.fd, &st)) {
 		result = -errno;
 	} else if (!S_ISREG(st.st_mode)) {
 		result = -EINVAL;
 	} else {
 		v.n_file_bytes = (uint64_t)st.st_size;
-		result = check_all(&v) ? VERIFY_WHOLE : v.err ? v.err : VERIFY_DAMAGED;
+		result = check_all(&v) ? DATA_FILE_WHOLE : v.err ? v.err : DATA_FILE_DAMAGED;
 	}
 	close(v.fd);
 	return result;
