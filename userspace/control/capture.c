@@ -21,7 +21,7 @@
 #include "control/taps.h"
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "tap/packet.h"
+#include "tap/event_packet.h"
 #include "tap/querylog.h"
 
 #define ID_BYTES   17

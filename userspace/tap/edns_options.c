@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tap/walk.h"
+#include "tap/edns_options.h"
 
 #include "base/wire.h"
 #include "dns/proto.h"
@@ -20,7 +20,7 @@ static void skip_name(struct wire_reader *r)
 	} while (len && !r->error);
 }
 
-bool tap_walk_options(struct tap_options *o, const uint8_t *msg, size_t n)
+bool tap_options_find(struct tap_options *o, const uint8_t *msg, size_t n)
 {
 	struct wire_reader r;
 	unsigned int n_questions, n_records;
@@ -54,7 +54,7 @@ bool tap_walk_options(struct tap_options *o, const uint8_t *msg, size_t n)
 	return false;
 }
 
-bool tap_walk_next(struct tap_options *o, uint16_t *code, size_t *at, size_t *bytes)
+bool tap_options_next(struct tap_options *o, uint16_t *code, size_t *at, size_t *bytes)
 {
 	if (o->end - o->at < DNS_OPTION_FIXED_BYTES)
 		return false;

@@ -4,8 +4,8 @@
  * The packets of an event over UDP, with IP and UDP headers made anew: what the driver and the ports keep are addresses, ports
  * and messages. Pure; any thread.
  */
-#ifndef VOLLEY_TAP_PACKET_H
-#define VOLLEY_TAP_PACKET_H
+#ifndef VOLLEY_TAP_EVENT_PACKET_H
+#define VOLLEY_TAP_EVENT_PACKET_H
 
 #include <stdbool.h>
 #include <stddef.h>

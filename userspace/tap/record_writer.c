@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tap/out.h"
+#include "tap/record_writer.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 #define CLOSE_NS (CLOCK_NS_PER_S / 2)
 
-struct tap_out {
+struct tap_writer {
 	struct tap_sink sink;
 	struct tap_ring ring;
 	pthread_t thread;
@@ -25,14 +25,14 @@ struct tap_out {
 	uint64_t refused; /* by the sink */
 };
 
-bool tap_out_stops(const struct tap_out *out)
+bool tap_writer_stops(const struct tap_writer *out)
 {
 	uint64_t at = __atomic_load_n(&out->stop_at_ns, __ATOMIC_ACQUIRE);
 
 	return at && clock_ns() >= at;
 }
 
-static bool is_closing(const struct tap_out *out)
+static bool is_closing(const struct tap_writer *out)
 {
 	return __atomic_load_n(&out->stop_at_ns, __ATOMIC_ACQUIRE);
 }
@@ -43,13 +43,13 @@ static void count(uint64_t *counter, uint64_t n)
 }
 
 /* A batch. Whether there was one. */
-static bool write_some(struct tap_out *out)
+static bool write_some(struct tap_writer *out)
 {
-	struct iovec records[TAP_OUT_BATCH];
+	struct iovec records[TAP_WRITER_BATCH];
 	uint64_t at = tap_ring_begin(&out->ring);
 	int n = 0, taken;
 
-	while (n < TAP_OUT_BATCH) {
+	while (n < TAP_WRITER_BATCH) {
 		records[n].iov_base = tap_ring_next(&out->ring, &at, &records[n].iov_len);
 		if (!records[n].iov_base)
 			break;
@@ -57,14 +57,14 @@ static bool write_some(struct tap_out *out)
 	}
 	if (!n)
 		return false;
-	taken = tap_out_stops(out) ? 0 : out->sink.write(out->sink.ctx, records, n);
+	taken = tap_writer_stops(out) ? 0 : out->sink.write(out->sink.ctx, records, n);
 	count(&out->written, (uint64_t)taken);
 	count(&out->refused, (uint64_t)(n - taken));
 	tap_ring_release(&out->ring, at);
 	return true;
 }
 
-static void wait_kick(struct tap_out *out)
+static void wait_kick(struct tap_writer *out)
 {
 	struct timespec until;
 
@@ -80,7 +80,7 @@ static void wait_kick(struct tap_out *out)
 
 static void *run(void *arg)
 {
-	struct tap_out *out = arg;
+	struct tap_writer *out = arg;
 	bool is_last;
 
 	do {
@@ -96,7 +96,7 @@ static void *run(void *arg)
 }
 
 /* Signals are the main thread's business: the new thread inherits a full mask. */
-static int start(struct tap_out *out, const char *name)
+static int start(struct tap_writer *out, const char *name)
 {
 	sigset_t all, old;
 	int err;
@@ -110,14 +110,15 @@ static int start(struct tap_out *out, const char *name)
 	return -err;
 }
 
-int tap_out_open(struct tap_out **to, const struct tap_sink *sink, size_t cap, const char *name)
+int tap_writer_open(struct tap_writer **to, const struct tap_sink *sink, size_t cap,
+		    const char *name)
 {
-	struct tap_out *out = aligned_alloc(64, (sizeof(*out) + 63) / 64 * 64);
+	struct tap_writer *out = aligned_alloc(64, (sizeof(*out) + 63) / 64 * 64);
 	pthread_condattr_t attr;
 	int err = -ENOMEM;
 
 	if (out) {
-		*out = (struct tap_out){ .sink = *sink };
+		*out = (struct tap_writer){ .sink = *sink };
 		pthread_mutex_init(&out->lock, NULL);
 		pthread_condattr_init(&attr);
 		pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -139,7 +140,7 @@ int tap_out_open(struct tap_out **to, const struct tap_sink *sink, size_t cap, c
 	return err;
 }
 
-void tap_out_kick(struct tap_out *out)
+void tap_writer_kick(struct tap_writer *out)
 {
 	pthread_mutex_lock(&out->lock);
 	out->is_kicked = true;
@@ -147,38 +148,38 @@ void tap_out_kick(struct tap_out *out)
 	pthread_mutex_unlock(&out->lock);
 }
 
-void tap_out_close(struct tap_out *out, uint64_t *written, uint64_t *lost)
+void tap_writer_close(struct tap_writer *out, uint64_t *written, uint64_t *lost)
 {
 	if (!out)
 		return;
 	__atomic_store_n(&out->stop_at_ns, clock_ns() + CLOSE_NS, __ATOMIC_RELEASE);
-	tap_out_kick(out);
+	tap_writer_kick(out);
 	pthread_join(out->thread, NULL);
 	out->sink.close(out->sink.ctx);
-	*written += tap_out_written(out);
-	*lost += tap_out_lost(out);
+	*written += tap_writer_written(out);
+	*lost += tap_writer_lost(out);
 	tap_ring_close(&out->ring);
 	pthread_cond_destroy(&out->wake);
 	pthread_mutex_destroy(&out->lock);
 	free(out);
 }
 
-void *tap_out_reserve(struct tap_out *out, size_t most)
+void *tap_writer_reserve(struct tap_writer *out, size_t most)
 {
 	return tap_ring_reserve(&out->ring, most);
 }
 
-void tap_out_commit(struct tap_out *out, size_t bytes)
+void tap_writer_commit(struct tap_writer *out, size_t bytes)
 {
 	tap_ring_commit(&out->ring, bytes);
 }
 
-uint64_t tap_out_written(const struct tap_out *out)
+uint64_t tap_writer_written(const struct tap_writer *out)
 {
 	return __atomic_load_n(&out->written, __ATOMIC_RELAXED);
 }
 
-uint64_t tap_out_lost(const struct tap_out *out)
+uint64_t tap_writer_lost(const struct tap_writer *out)
 {
 	return tap_ring_lost(&out->ring) + __atomic_load_n(&out->refused, __ATOMIC_RELAXED);
 }
