@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/wire.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"

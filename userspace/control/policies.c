@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/sweep.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "config/local_data.h"
 #include "engine/policy.h"
 #include "engine/servers.h"

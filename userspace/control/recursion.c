@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/grace.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "bpf/clients_map.h"
 #include "control/recursion_settings.h"
 #include "port/addr.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "control/daemon.h"
 #include "control/sketch.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/wire.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "engine/emit.h"
 #include "engine/internal.h"
 #include "engine/limiter.h"

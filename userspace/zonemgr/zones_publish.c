@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/siphash.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "engine/names.h"
 #include "engine/shield.h"
 #include "zonemgr/loader.h"

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "cache/memory.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "control/recursion_settings.h"
 #include "engine/clients.h"
 #include "tests/lib/must.h"

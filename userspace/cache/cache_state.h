@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the sources of cache/ share among themselves. */
-#ifndef VOLLEY_CACHE_INTERNAL_H
-#define VOLLEY_CACHE_INTERNAL_H
+/* A cache as its own sources see it: its state, and the steps on segments, index words and entries. */
+#ifndef VOLLEY_CACHE_CACHE_STATE_H
+#define VOLLEY_CACHE_CACHE_STATE_H
 
 #include <pthread.h>
 #include <string.h>
@@ -58,7 +58,7 @@ struct cache_writer {
 	struct cache_counters counters; /* of this thread alone; others read them */
 };
 
-struct cache_sieve;
+struct cache_filter;
 
 struct cache {
 	struct cache_memory memory;
@@ -67,7 +67,7 @@ struct cache {
 	uint32_t n_appenders;
 	struct appender keeper; /* may take the last free segments */
 	struct cache_writer *keeper_writer;
-	uint8_t *changed_zones; /* by slot, while somebody watches (zones.h); else NULL */
+	uint8_t *changed_zones; /* by slot, while somebody watches (generations.h); else NULL */
 
 	pthread_mutex_t next; /* in line for the turn, and */
 	pthread_mutex_t turn; /* the turn: entries are moved, and segments freed, by who has it */
@@ -79,12 +79,12 @@ struct cache {
 	struct fifo emptied; /* no word leads into these: free after a grace period */
 	struct fifo queues[N_QUEUES];
 	struct cache_writer *writers;
-	struct cache_sieve *sieve;  /* or NULL; its pointer is changed in a turn, too */
-	bool sieve_hurried;         /* the keeper brings in all that there is, at once */
-	struct cache *from;         /* whose place this one takes, and */
-	struct cache *into;         /* which takes this one's: copy.h; NULL: none */
-	uint32_t n_writers;         /* ever made */
-	struct cache_counters past; /* of writers that are gone */
+	struct cache_filter *filter; /* or NULL; its pointer is changed in a turn, too */
+	bool filter_hurried;         /* the keeper brings in all that there is, at once */
+	struct cache *from;          /* whose place this one takes, and */
+	struct cache *into;          /* which takes this one's: copy.h; NULL: none */
+	uint32_t n_writers;          /* ever made */
+	struct cache_counters past;  /* of writers that are gone */
 };
 
 /* Adds to a counter of this thread's own writer. */
@@ -94,15 +94,15 @@ struct cache {
 
 /*
  * The turn: the keeper takes one for each segment that it empties, and one to free what it has emptied;
- * a sift (sieve.h) takes one. Who waits comes before who has just had it. The lock may be taken in it.
+ * an invalidation (dependency_filter.h) takes one. Who waits comes before who has just had it. The lock may be taken in it.
  */
 void cache_turn_take(struct cache *cache);
 void cache_turn_release(struct cache *cache);
 
 /* A writer has taken a segment; under the lock. No reader holds it any more; in a turn. NULL is allowed. */
-void sieve_opened(struct cache_sieve *sieve, uint32_t segment);
-void sieve_freed(struct cache_sieve *sieve, uint32_t segment);
-void sieve_free(struct cache_sieve *sieve);
+void filter_opened(struct cache_filter *filter, uint32_t segment);
+void filter_freed(struct cache_filter *filter, uint32_t segment);
+void filter_free(struct cache_filter *filter);
 
 /* Free segments that only the keeper may take, so that it can always copy. */
 #define KEEPER_SEGMENTS 2u

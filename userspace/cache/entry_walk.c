@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cache/walk.h"
+#include "cache/entry_walk.h"
 
 #include <sched.h>
 #include <urcu-qsbr.h>
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 #define WORDS_AHEAD 16u /* whose entries are fetched into the CPU's cache meanwhile */
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 int cache_writer_new(struct cache_writer **out, struct cache *cache)
 {

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cache/zones.h"
+#include "cache/generations.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/siphash.h"
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 static void apex_id(const uint8_t *apex, uint32_t n, uint64_t id[2])
 {

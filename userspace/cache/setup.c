@@ -9,7 +9,7 @@
 
 #include "base/kernel.h"
 #include "cache/copy.h"
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 static int make_fifo(struct fifo *fifo, uint32_t cap)
 {
@@ -179,7 +179,7 @@ void cache_free(struct cache *cache)
 
 	if (!cache)
 		return;
-	sieve_free(cache->sieve);
+	filter_free(cache->filter);
 	cache_writer_free(cache->keeper_writer);
 	free(cache->free.items);
 	free(cache->emptied.items);

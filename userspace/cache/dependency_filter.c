@@ -1,21 +1,21 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds the turn (internal.h) may look at the sieve and change it. The keeper moves entries and
+ * Who holds the turn (cache_state.h) may look at the filter and change it. The keeper moves entries and
  * frees segments in its turn only, so whoever has the turn sees each entry in one place, in a segment
  * that stays what it is. Writers append meanwhile; what they publish is of now.
  *
  *      segment   opened: pending ──► sealed, all brought in: complete ──► freed: neither
  *                  ▲ by a writer, under the cache's lock       all else: in a turn
  */
-#include "cache/sieve.h"
+#include "cache/dependency_filter.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 #define GROUP_ROWS   32768u /* 15 bits of a hash choose one */
 #define STRIPE_ROWS  512u   /* 9 bits */
@@ -24,7 +24,7 @@
 
 /*
  * A turn must end: after so many looks at a group, of some 40 ns each (tests/perf/withdrawcost), the
- * other grounds have one of their own. So many stripes, of 2 or 3 us each, are as many answers as a
+ * other dependencies have one of their own. So many stripes, of 2 or 3 us each, are as many answers as a
  * walk is good for, which keeps nobody waiting.
  */
 #define LOOKS_MAX 250000u
@@ -36,7 +36,7 @@
 
 #define TURN_SEGMENTS 4u /* are brought in, some 2 ms, before the keeper may go on */
 
-/* Of the sealed segments a sift brings in so many without being asked to wait. */
+/* Of the sealed segments an invalidation brings in so many without being asked to wait. */
 #define READY_SEGMENTS 8u
 
 struct part {
@@ -46,19 +46,19 @@ struct part {
 	uint16_t first[STRIPES]; /* the first entry that begins there, in units; 0: none */
 };
 
-struct cache_sieve {
-	sieve_grounds_fn *grounds;
+struct cache_filter {
+	dependencies_fn *dependencies;
 	uint32_t n_segments, n_groups;
 	uint64_t *groups;   /* GROUP_ROWS for each */
 	uint64_t *stripes;  /* STRIPE_ROWS for each segment */
 	struct part *parts; /* for each segment */
 	uint64_t *pending;  /* a bit for each segment, and so below */
 	uint64_t *complete;
-	uint64_t *found; /* stripes of each segment; 0 outside of cache_sift() */
+	uint64_t *found; /* stripes of each segment; 0 outside of cache_invalidate() */
 	size_t map_bytes;
 	uint32_t next_group; /* to be tended */
-	bool is_thinned;     /* since a sift: somebody may still read what was left out */
-	struct grounds scratch;
+	bool is_thinned;     /* since an invalidation: somebody may still read what was left out */
+	struct dependencies scratch;
 };
 
 /* --- Rows ---------------------------------------------------------------------------------------- */
@@ -68,26 +68,26 @@ struct rows {
 	uint32_t group[4], stripe[4];
 };
 
-static struct rows rows_of(uint64_t ground)
+static struct rows rows_of(uint64_t dependency)
 {
-	uint64_t other = ground * 0x9e3779b97f4a7c15u;
+	uint64_t other = dependency * 0x9e3779b97f4a7c15u;
 	struct rows rows;
 
 	for (unsigned i = 0; i < 4; i++) {
-		rows.group[i] = (uint32_t)(ground >> 15 * i) % GROUP_ROWS;
+		rows.group[i] = (uint32_t)(dependency >> 15 * i) % GROUP_ROWS;
 		rows.stripe[i] = (uint32_t)(other >> (28 + 9 * i)) % STRIPE_ROWS;
 	}
 	return rows;
 }
 
-static uint64_t *group_of(const struct cache_sieve *sieve, uint32_t segment)
+static uint64_t *group_of(const struct cache_filter *filter, uint32_t segment)
 {
-	return sieve->groups + (size_t)(segment / 64) * GROUP_ROWS;
+	return filter->groups + (size_t)(segment / 64) * GROUP_ROWS;
 }
 
-static uint64_t *stripes_of(const struct cache_sieve *sieve, uint32_t segment)
+static uint64_t *stripes_of(const struct cache_filter *filter, uint32_t segment)
 {
-	return sieve->stripes + (size_t)segment * STRIPE_ROWS;
+	return filter->stripes + (size_t)segment * STRIPE_ROWS;
 }
 
 static uint64_t common(const uint64_t *table, const uint32_t row[4])
@@ -102,22 +102,23 @@ static uint64_t bit(uint32_t n)
 
 /* --- Bringing in --------------------------------------------------------------------------------- */
 
-static void clear(const struct cache_sieve *sieve, uint32_t number)
+static void clear(const struct cache_filter *filter, uint32_t number)
 {
-	struct part *part = &sieve->parts[number];
-	uint64_t *group = group_of(sieve, number), others = ~bit(number);
+	struct part *part = &filter->parts[number];
+	uint64_t *group = group_of(filter, number), others = ~bit(number);
 
 	for (uint32_t row = 0; row < GROUP_ROWS; row++)
 		group[row] &= others;
-	memset(stripes_of(sieve, number), 0, STRIPE_ROWS * sizeof(uint64_t));
+	memset(stripes_of(filter, number), 0, STRIPE_ROWS * sizeof(uint64_t));
 	memset(part->first, 0, sizeof(part->first));
 	part->upto = sizeof(struct volley_segment);
 }
 
-static void add(const struct cache_sieve *sieve, uint32_t number, uint32_t stripe, uint64_t ground)
+static void add(const struct cache_filter *filter, uint32_t number, uint32_t stripe,
+		uint64_t dependency)
 {
-	uint64_t *group = group_of(sieve, number), *stripes = stripes_of(sieve, number);
-	struct rows rows = rows_of(ground);
+	uint64_t *group = group_of(filter, number), *stripes = stripes_of(filter, number);
+	struct rows rows = rows_of(dependency);
 
 	for (unsigned i = 0; i < 4; i++) {
 		group[rows.group[i]] |= bit(number);
@@ -127,40 +128,40 @@ static void add(const struct cache_sieve *sieve, uint32_t number, uint32_t strip
 
 static void add_entry(const struct cache *cache, uint32_t number, uint32_t at)
 {
-	struct cache_sieve *sieve = cache->sieve;
-	struct part *part = &sieve->parts[number];
+	struct cache_filter *filter = cache->filter;
+	struct part *part = &filter->parts[number];
 	const struct volley_entry *e =
 		(const void *)((const uint8_t *)segment_at(cache, number) + at);
 	uint32_t stripe = at / STRIPE_BYTES;
 
 	if (part->is_thin && !entry_word_slot(cache, e)) {
-		sieve->is_thinned = true;
+		filter->is_thinned = true;
 		return;
 	}
 	if (!part->first[stripe]) {
 		part->first[stripe] = (uint16_t)(at / VOLLEY_UNIT_BYTES);
-		grounds_clear(
-			&sieve->scratch); /* what is in another stripe is not yet in this one */
+		dependencies_clear(
+			&filter->scratch); /* what is in another stripe is not yet in this one */
 	}
-	sieve->scratch.n = 0;
-	sieve->grounds(cache_sieve_seed(cache), e, &sieve->scratch);
-	for (unsigned i = 0; i < sieve->scratch.n; i++)
-		add(sieve, number, stripe, sieve->scratch.items[i]);
+	filter->scratch.n = 0;
+	filter->dependencies(cache_filter_seed(cache), e, &filter->scratch);
+	for (unsigned i = 0; i < filter->scratch.n; i++)
+		add(filter, number, stripe, filter->scratch.items[i]);
 }
 
 /* What has come to a pending segment. True: that was all that ever will. */
 static bool fill(const struct cache *cache, uint32_t number)
 {
 	const struct volley_segment *segment = segment_at(cache, number);
-	struct part *part = &cache->sieve->parts[number];
+	struct part *part = &cache->filter->parts[number];
 	uint32_t state = __atomic_load_n(&segment->state, __ATOMIC_ACQUIRE), used;
 
 	if (state == VOLLEY_SEGMENT_FREE)
 		return false; /* a writer has taken it, and is about to open it */
 	used = __atomic_load_n(&segment->used_bytes, __ATOMIC_ACQUIRE);
 	if (!part->upto)
-		clear(cache->sieve, number);
-	grounds_clear(&cache->sieve->scratch);
+		clear(cache->filter, number);
+	dependencies_clear(&cache->filter->scratch);
 	while (part->upto < used) {
 		const struct volley_entry *e =
 			(const void *)((const uint8_t *)segment + part->upto);
@@ -171,15 +172,15 @@ static bool fill(const struct cache *cache, uint32_t number)
 	return state != VOLLEY_SEGMENT_OPEN;
 }
 
-static void set_complete(const struct cache_sieve *sieve, uint32_t number, bool is_complete)
+static void set_complete(const struct cache_filter *filter, uint32_t number, bool is_complete)
 {
-	uint64_t *pending = &sieve->pending[number / 64];
+	uint64_t *pending = &filter->pending[number / 64];
 
 	if (is_complete) {
-		sieve->complete[number / 64] |= bit(number);
+		filter->complete[number / 64] |= bit(number);
 		__atomic_and_fetch(pending, ~bit(number), __ATOMIC_RELAXED);
 	} else {
-		sieve->complete[number / 64] &= ~bit(number);
+		filter->complete[number / 64] &= ~bit(number);
 		__atomic_or_fetch(pending, bit(number), __ATOMIC_RELAXED);
 	}
 }
@@ -187,7 +188,7 @@ static void set_complete(const struct cache_sieve *sieve, uint32_t number, bool 
 /* The pending segments of a group, until *n_max have been completed. */
 static void fill_group(const struct cache *cache, uint32_t group, uint32_t *n_max)
 {
-	uint64_t left = __atomic_load_n(&cache->sieve->pending[group], __ATOMIC_ACQUIRE);
+	uint64_t left = __atomic_load_n(&cache->filter->pending[group], __ATOMIC_ACQUIRE);
 
 	for (uint64_t ahead = left; ahead; ahead &= ahead - 1)
 		__builtin_prefetch(
@@ -197,33 +198,33 @@ static void fill_group(const struct cache *cache, uint32_t group, uint32_t *n_ma
 
 		if (!fill(cache, number))
 			continue;
-		set_complete(cache->sieve, number, true);
+		set_complete(cache->filter, number, true);
 		--*n_max;
 	}
 }
 
 static bool fill_some(const struct cache *cache, uint32_t n_max)
 {
-	struct cache_sieve *sieve = cache->sieve;
+	struct cache_filter *filter = cache->filter;
 
-	for (uint32_t i = 0; i < sieve->n_groups; i++) {
-		fill_group(cache, sieve->next_group, &n_max);
+	for (uint32_t i = 0; i < filter->n_groups; i++) {
+		fill_group(cache, filter->next_group, &n_max);
 		if (!n_max)
 			return true;
-		sieve->next_group = (sieve->next_group + 1) % sieve->n_groups;
+		filter->next_group = (filter->next_group + 1) % filter->n_groups;
 	}
 	return false;
 }
 
-bool cache_sieve_tend(struct cache *cache, uint32_t n_max)
+bool cache_filter_tend(struct cache *cache, uint32_t n_max)
 {
 	bool has_more;
 
 	cache_turn_take(cache);
-	has_more = cache->sieve && fill_some(cache, n_max);
+	has_more = cache->filter && fill_some(cache, n_max);
 	if (!has_more) {
 		pthread_mutex_lock(&cache->lock);
-		cache->sieve_hurried = false;
+		cache->filter_hurried = false;
 		pthread_mutex_unlock(&cache->lock);
 	}
 	cache_turn_release(cache);
@@ -234,7 +235,7 @@ bool cache_sieve_tend(struct cache *cache, uint32_t n_max)
 
 static uint32_t count_sealed(const struct cache *cache, uint32_t group)
 {
-	uint64_t left = __atomic_load_n(&cache->sieve->pending[group], __ATOMIC_ACQUIRE);
+	uint64_t left = __atomic_load_n(&cache->filter->pending[group], __ATOMIC_ACQUIRE);
 	uint32_t n = 0;
 
 	for (; left; left &= left - 1) {
@@ -251,20 +252,20 @@ static bool is_ready(const struct cache *cache)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < cache->sieve->n_groups && n <= READY_SEGMENTS; i++)
+	for (uint32_t i = 0; i < cache->filter->n_groups && n <= READY_SEGMENTS; i++)
 		n += count_sealed(cache, i);
 	return n <= READY_SEGMENTS;
 }
 
-bool cache_sieve_is_ready(struct cache *cache)
+bool cache_filter_is_ready(struct cache *cache)
 {
 	bool is = true;
 
 	pthread_mutex_lock(&cache->lock);
-	if (cache->sieve)
+	if (cache->filter)
 		is = is_ready(cache);
 	if (!is) {
-		cache->sieve_hurried = cache->wanted = true;
+		cache->filter_hurried = cache->wanted = true;
 		pthread_cond_signal(&cache->room_wanted);
 	}
 	pthread_mutex_unlock(&cache->lock);
@@ -273,62 +274,62 @@ bool cache_sieve_is_ready(struct cache *cache)
 
 /* --- Segments come and go ------------------------------------------------------------------------ */
 
-void sieve_opened(struct cache_sieve *sieve, uint32_t segment)
+void filter_opened(struct cache_filter *filter, uint32_t segment)
 {
-	if (sieve)
-		__atomic_or_fetch(&sieve->pending[segment / 64], bit(segment), __ATOMIC_RELEASE);
+	if (filter)
+		__atomic_or_fetch(&filter->pending[segment / 64], bit(segment), __ATOMIC_RELEASE);
 }
 
-void sieve_freed(struct cache_sieve *sieve, uint32_t segment)
+void filter_freed(struct cache_filter *filter, uint32_t segment)
 {
-	if (!sieve)
+	if (!filter)
 		return;
-	sieve->complete[segment / 64] &= ~bit(segment);
-	__atomic_and_fetch(&sieve->pending[segment / 64], ~bit(segment), __ATOMIC_RELAXED);
-	sieve->parts[segment] = (struct part){ .patience = PATIENCE_MIN };
+	filter->complete[segment / 64] &= ~bit(segment);
+	__atomic_and_fetch(&filter->pending[segment / 64], ~bit(segment), __ATOMIC_RELAXED);
+	filter->parts[segment] = (struct part){ .patience = PATIENCE_MIN };
 }
 
 /* --- Sifting ------------------------------------------------------------------------------------- */
 
-static void find(const struct cache_sieve *sieve, uint64_t ground)
+static void find(const struct cache_filter *filter, uint64_t dependency)
 {
-	struct rows rows = rows_of(ground);
+	struct rows rows = rows_of(dependency);
 
-	for (uint32_t i = 0; i < sieve->n_groups; i++) {
-		uint64_t used = sieve->complete[i] |
-				__atomic_load_n(&sieve->pending[i], __ATOMIC_RELAXED);
-		uint64_t segments = common(sieve->groups + (size_t)i * GROUP_ROWS, rows.group) &
+	for (uint32_t i = 0; i < filter->n_groups; i++) {
+		uint64_t used = filter->complete[i] |
+				__atomic_load_n(&filter->pending[i], __ATOMIC_RELAXED);
+		uint64_t segments = common(filter->groups + (size_t)i * GROUP_ROWS, rows.group) &
 				    used;
 
 		for (; segments; segments &= segments - 1) {
 			uint32_t number = i * 64 + (uint32_t)__builtin_ctzll(segments);
 
-			sieve->found[number] |= common(stripes_of(sieve, number), rows.stripe);
+			filter->found[number] |= common(stripes_of(filter, number), rows.stripe);
 		}
 	}
 }
 
-static uint32_t n_found(const struct cache_sieve *sieve)
+static uint32_t n_found(const struct cache_filter *filter)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < sieve->n_segments; i++)
-		n += (uint32_t)__builtin_popcountll(sieve->found[i]);
+	for (uint32_t i = 0; i < filter->n_segments; i++)
+		n += (uint32_t)__builtin_popcountll(filter->found[i]);
 	return n;
 }
 
-struct sifting {
+struct invalidating {
 	struct cache *cache;
-	const struct cache_sift *sift;
+	const struct cache_invalidation *invalidation;
 	uint64_t n_withdrawn;
 	bool is_seen; /* one that is affected, in the index or not; or may have been */
 };
 
-static void visit(struct sifting *s, const struct volley_entry *e)
+static void visit(struct invalidating *s, const struct volley_entry *e)
 {
 	uint64_t word = entry_word(s->cache, e), *slot;
 
-	if (!s->sift->is_affected(s->sift->user, e))
+	if (!s->invalidation->is_affected(s->invalidation->user, e))
 		return;
 	s->is_seen = true;
 	slot = entry_word_slot(s->cache, e);
@@ -336,12 +337,12 @@ static void visit(struct sifting *s, const struct volley_entry *e)
 	    !__atomic_compare_exchange_n(slot, &word, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return; /* it was dead, or a writer has replaced it just now */
 	s->n_withdrawn++;
-	s->sift->withdrawn(s->sift->user, e);
+	s->invalidation->withdrawn(s->invalidation->user, e);
 }
 
-static void visit_stripe(struct sifting *s, uint32_t number, uint32_t stripe)
+static void visit_stripe(struct invalidating *s, uint32_t number, uint32_t stripe)
 {
-	const struct part *part = &s->cache->sieve->parts[number];
+	const struct part *part = &s->cache->filter->parts[number];
 	const uint8_t *segment = (const uint8_t *)segment_at(s->cache, number);
 	uint32_t at = (uint32_t)part->first[stripe] * VOLLEY_UNIT_BYTES;
 	uint32_t end = (stripe + 1) * STRIPE_BYTES;
@@ -355,56 +356,56 @@ static void visit_stripe(struct sifting *s, uint32_t number, uint32_t stripe)
 }
 
 /* Names that change often leave dead entries behind, which would be visited for ever. */
-static void note_idle(const struct cache_sieve *sieve, uint32_t number)
+static void note_idle(const struct cache_filter *filter, uint32_t number)
 {
-	struct part *part = &sieve->parts[number];
+	struct part *part = &filter->parts[number];
 
-	if (++part->n_idle < part->patience || !(sieve->complete[number / 64] & bit(number)))
+	if (++part->n_idle < part->patience || !(filter->complete[number / 64] & bit(number)))
 		return;
 	part->n_idle = 0;
 	if (part->patience < PATIENCE_MAX)
 		part->patience = (uint16_t)(part->patience * 2);
 	part->is_thin = true;
 	part->upto = 0;
-	set_complete(sieve, number, false);
+	set_complete(filter, number, false);
 }
 
-static void visit_segment(struct sifting *s, uint32_t number)
+static void visit_segment(struct invalidating *s, uint32_t number)
 {
-	uint64_t stripes = s->cache->sieve->found[number], n_before = s->n_withdrawn;
+	uint64_t stripes = s->cache->filter->found[number], n_before = s->n_withdrawn;
 
 	for (; stripes; stripes &= stripes - 1)
 		visit_stripe(s, number, (uint32_t)__builtin_ctzll(stripes));
 	if (s->n_withdrawn == n_before)
-		note_idle(s->cache->sieve, number);
+		note_idle(s->cache->filter, number);
 }
 
-static int visit_found(struct sifting *s)
+static int visit_found(struct invalidating *s)
 {
-	struct cache_sieve *sieve = s->cache->sieve;
-	bool is_few = n_found(sieve) <= VISIT_MAX;
+	struct cache_filter *filter = s->cache->filter;
+	bool is_few = n_found(filter) <= VISIT_MAX;
 
-	for (uint32_t i = 0; i < sieve->n_segments; i++) {
-		if (sieve->found[i] && is_few)
+	for (uint32_t i = 0; i < filter->n_segments; i++) {
+		if (filter->found[i] && is_few)
 			visit_segment(s, i);
-		sieve->found[i] = 0;
+		filter->found[i] = 0;
 	}
 	return is_few ? 0 : -EOPNOTSUPP;
 }
 
-/* In one turn, for the grounds from *at on; moves it behind those that are done with. */
-static int sift_turn(struct sifting *s, size_t *at)
+/* In one turn, for the dependencies from *at on; moves it behind those that are done with. */
+static int invalidate_in_turn(struct invalidating *s, size_t *at)
 {
-	struct cache_sieve *sieve = s->cache->sieve;
-	size_t n_max = LOOKS_MAX / sieve->n_groups + 1, n = s->sift->n_grounds - *at;
+	struct cache_filter *filter = s->cache->filter;
+	size_t n_max = LOOKS_MAX / filter->n_groups + 1, n = s->invalidation->n_dependencies - *at;
 
 	if (n > n_max)
 		n = n_max;
 	fill_some(s->cache, UINT32_MAX);
 	for (; n; n--)
-		find(sieve, s->sift->grounds[(*at)++]);
-	s->is_seen |= sieve->is_thinned;
-	sieve->is_thinned = false;
+		find(filter, s->invalidation->dependencies[(*at)++]);
+	s->is_seen |= filter->is_thinned;
+	filter->is_thinned = false;
 	return visit_found(s);
 }
 
@@ -419,20 +420,21 @@ static bool is_alone(struct cache *cache)
 }
 
 /*
- * What has one of the grounds of a turn is withdrawn in it, wherever it lies, and nobody publishes it
+ * What has one of the dependencies of a turn is withdrawn in it, wherever it lies, and nobody publishes it
  * again: so a later turn need not know what the keeper moves in between.
  */
-int cache_sift(struct cache *cache, const struct cache_sift *sift, bool *must_wait)
+int cache_invalidate(struct cache *cache, const struct cache_invalidation *invalidation,
+		     bool *must_wait)
 {
-	struct sifting s = { .cache = cache, .sift = sift };
+	struct invalidating s = { .cache = cache, .invalidation = invalidation };
 	int err = is_alone(cache) ? 0 : -EOPNOTSUPP;
 	size_t at = 0;
 
-	while (!err && cache_sieve_tend(cache, TURN_SEGMENTS))
+	while (!err && cache_filter_tend(cache, TURN_SEGMENTS))
 		sched_yield();
-	while (!err && at < sift->n_grounds) {
+	while (!err && at < invalidation->n_dependencies) {
 		cache_turn_take(cache);
-		err = cache->sieve ? sift_turn(&s, &at) : -EOPNOTSUPP;
+		err = cache->filter ? invalidate_in_turn(&s, &at) : -EOPNOTSUPP;
 		cache_turn_release(cache);
 	}
 	*must_wait = s.is_seen;
@@ -441,88 +443,89 @@ int cache_sift(struct cache *cache, const struct cache_sift *sift, bool *must_wa
 
 /* --- From beginning to end ----------------------------------------------------------------------- */
 
-static int make_rows(struct cache_sieve *sieve)
+static int make_rows(struct cache_filter *filter)
 {
-	size_t group_bytes = (size_t)sieve->n_groups * GROUP_ROWS * 8;
+	size_t group_bytes = (size_t)filter->n_groups * GROUP_ROWS * 8;
 	uint8_t *map;
 
-	sieve->map_bytes = group_bytes + (size_t)sieve->n_segments * STRIPE_ROWS * 8;
-	map = mmap(NULL, sieve->map_bytes, PROT_READ | PROT_WRITE,
+	filter->map_bytes = group_bytes + (size_t)filter->n_segments * STRIPE_ROWS * 8;
+	map = mmap(NULL, filter->map_bytes, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED)
 		return -ENOMEM;
-	sieve->groups = (uint64_t *)map;
-	sieve->stripes = (uint64_t *)(map + group_bytes);
+	filter->groups = (uint64_t *)map;
+	filter->stripes = (uint64_t *)(map + group_bytes);
 	return 0;
 }
 
-static struct cache_sieve *make(uint32_t n_segments, sieve_grounds_fn *grounds)
+static struct cache_filter *make(uint32_t n_segments, dependencies_fn *dependencies)
 {
-	struct cache_sieve *sieve = calloc(1, sizeof(*sieve));
+	struct cache_filter *filter = calloc(1, sizeof(*filter));
 
-	if (!sieve)
+	if (!filter)
 		return NULL;
-	sieve->grounds = grounds;
-	sieve->n_segments = n_segments;
-	sieve->n_groups = (n_segments + 63) / 64;
-	sieve->parts = calloc(n_segments, sizeof(*sieve->parts));
-	sieve->found = calloc(n_segments, sizeof(*sieve->found));
-	sieve->pending = calloc(sieve->n_groups, sizeof(*sieve->pending));
-	sieve->complete = calloc(sieve->n_groups, sizeof(*sieve->complete));
-	if (sieve->parts && sieve->found && sieve->pending && sieve->complete && !make_rows(sieve))
-		return sieve;
-	sieve_free(sieve);
+	filter->dependencies = dependencies;
+	filter->n_segments = n_segments;
+	filter->n_groups = (n_segments + 63) / 64;
+	filter->parts = calloc(n_segments, sizeof(*filter->parts));
+	filter->found = calloc(n_segments, sizeof(*filter->found));
+	filter->pending = calloc(filter->n_groups, sizeof(*filter->pending));
+	filter->complete = calloc(filter->n_groups, sizeof(*filter->complete));
+	if (filter->parts && filter->found && filter->pending && filter->complete &&
+	    !make_rows(filter))
+		return filter;
+	filter_free(filter);
 	return NULL;
 }
 
-void sieve_free(struct cache_sieve *sieve)
+void filter_free(struct cache_filter *filter)
 {
-	if (!sieve)
+	if (!filter)
 		return;
-	if (sieve->groups)
-		munmap(sieve->groups, sieve->map_bytes);
-	free(sieve->parts);
-	free(sieve->found);
-	free(sieve->pending);
-	free(sieve->complete);
-	free(sieve);
+	if (filter->groups)
+		munmap(filter->groups, filter->map_bytes);
+	free(filter->parts);
+	free(filter->found);
+	free(filter->pending);
+	free(filter->complete);
+	free(filter);
 }
 
 /* All that is not free has entries, or may soon have some. Under the lock. */
-static void find_used(const struct cache *cache, struct cache_sieve *sieve)
+static void find_used(const struct cache *cache, struct cache_filter *filter)
 {
 	const struct fifo *free_ones = &cache->free;
 
-	for (uint32_t i = 0; i < sieve->n_segments; i++)
-		sieve_opened(sieve, i);
-	for (uint32_t i = 0; i < sieve->n_segments; i++)
-		sieve->parts[i].patience = PATIENCE_MIN;
+	for (uint32_t i = 0; i < filter->n_segments; i++)
+		filter_opened(filter, i);
+	for (uint32_t i = 0; i < filter->n_segments; i++)
+		filter->parts[i].patience = PATIENCE_MIN;
 	for (uint32_t i = 0; i < free_ones->n; i++)
-		sieve_freed(sieve, free_ones->items[(free_ones->first + i) % free_ones->cap]);
+		filter_freed(filter, free_ones->items[(free_ones->first + i) % free_ones->cap]);
 }
 
-int cache_sieve_new(struct cache *cache, sieve_grounds_fn *grounds)
+int cache_filter_new(struct cache *cache, dependencies_fn *dependencies)
 {
-	struct cache_sieve *sieve = NULL;
+	struct cache_filter *filter = NULL;
 	int err = 0;
 
 	cache_turn_take(cache);
 	pthread_mutex_lock(&cache->lock);
-	if (!cache->sieve) {
-		sieve = make(cache->memory.sizes.n_segments, grounds);
-		err = sieve ? 0 : -ENOMEM;
+	if (!cache->filter) {
+		filter = make(cache->memory.sizes.n_segments, dependencies);
+		err = filter ? 0 : -ENOMEM;
 	}
-	if (sieve) {
-		find_used(cache, sieve);
-		cache->sieve = sieve;
-		cache->sieve_hurried = true;
+	if (filter) {
+		find_used(cache, filter);
+		cache->filter = filter;
+		cache->filter_hurried = true;
 	}
 	pthread_mutex_unlock(&cache->lock);
 	cache_turn_release(cache);
 	return err;
 }
 
-uint64_t cache_sieve_seed(const struct cache *cache)
+uint64_t cache_filter_seed(const struct cache *cache)
 {
 	return cache->memory.state->hash_keys[0];
 }

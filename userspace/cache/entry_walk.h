@@ -4,8 +4,8 @@
  * A walk over all that is in the cache, for what people ask (cache lookup, cache flush). Its cost is
  * that of the whole index, so nothing on the way of a query calls it.
  */
-#ifndef VOLLEY_CACHE_WALK_H
-#define VOLLEY_CACHE_WALK_H
+#ifndef VOLLEY_CACHE_ENTRY_WALK_H
+#define VOLLEY_CACHE_ENTRY_WALK_H
 
 #include "cache/cache.h"
 

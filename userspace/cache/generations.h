@@ -10,8 +10,8 @@
  *
  * One thread at a time calls these (control); readers need no lock.
  */
-#ifndef VOLLEY_CACHE_ZONES_H
-#define VOLLEY_CACHE_ZONES_H
+#ifndef VOLLEY_CACHE_GENERATIONS_H
+#define VOLLEY_CACHE_GENERATIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,7 +52,7 @@ void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const u
  * one, the rest stays valid. Between begin and end the generation stands for no content, so of a
  * daemon that dies in between none of the zone's answers is adopted.
  *
- *      begin ─► the new zone serves ─► grace ─► withdraw (walk.h) ─► grace ─► end
+ *      begin ─► the new zone serves ─► grace ─► withdraw (entry_walk.h) ─► grace ─► end
  *
  * The first grace period is for those who have rendered from the old zone and not published yet.
  *

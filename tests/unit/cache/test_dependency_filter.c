@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sift withdraws what a walk would, no more and no less: over random caches that are filled, asked,
+ * An invalidation withdraws what a walk would, no more and no less: over random caches that are filled, asked,
  * emptied, adopted; then with writers and the keeper at it meanwhile. The second is meant to run under
  * ThreadSanitizer too, with a grace period that it understands (test_threads.c).
  */
@@ -13,11 +13,11 @@
 
 #include <sched.h>
 
-#include "cache/sieve.h"
-#include "cache/walk.h"
+#include "cache/dependency_filter.h"
+#include "cache/entry_walk.h"
 #include "world.h"
 
-/* Every number is of a class; the entries of one class have a ground in common, and a name. */
+/* Every number is of a class; the entries of one class have a dependency in common, and a name. */
 #define N_CLASSES 1009u
 
 static uint64_t number_of(const struct volley_entry *e)
@@ -43,10 +43,11 @@ static uint64_t ground_of_class(uint64_t seed, uint64_t class)
 	return mix(seed + 2 * class + 1) | 1;
 }
 
-static void grounds_of(uint64_t seed, const struct volley_entry *e, struct grounds *grounds)
+static void dependencies_of(uint64_t seed, const struct volley_entry *e,
+			    struct dependencies *dependencies)
 {
-	MUST(grounds_add(grounds, ground_of_number(seed, number_of(e))));
-	MUST(grounds_add(grounds, ground_of_class(seed, class_of(e))));
+	MUST(dependencies_add(dependencies, ground_of_number(seed, number_of(e))));
+	MUST(dependencies_add(dependencies, ground_of_class(seed, class_of(e))));
 }
 
 /* --- Beside a walk ------------------------------------------------------------------------------- */
@@ -58,7 +59,7 @@ static struct world world;
 /* Numbers and classes to be withdrawn. */
 struct job {
 	uint64_t numbers[N_TARGETS], classes[N_TARGETS];
-	uint64_t grounds[2 * N_TARGETS];
+	uint64_t dependencies[2 * N_TARGETS];
 	unsigned n_numbers, n_classes;
 	uint64_t n_met, n_withdrawn, n_left, n_others; /* met: affected, in the index or not */
 };
@@ -101,20 +102,22 @@ static enum walk_step count(void *user, const struct volley_entry *e)
 	return WALK_ON;
 }
 
-static int sift(struct job *job, bool *must_wait)
+static int invalidation(struct job *job, bool *must_wait)
 {
-	uint64_t seed = cache_sieve_seed(world.cache);
-	struct cache_sift sift = { .grounds = job->grounds,
-				   .is_affected = is_affected,
-				   .withdrawn = withdrawn,
-				   .user = job };
+	uint64_t seed = cache_filter_seed(world.cache);
+	struct cache_invalidation invalidation = { .dependencies = job->dependencies,
+						   .is_affected = is_affected,
+						   .withdrawn = withdrawn,
+						   .user = job };
 
 	for (unsigned i = 0; i < job->n_numbers; i++)
-		job->grounds[sift.n_grounds++] = ground_of_number(seed, job->numbers[i]);
+		job->dependencies[invalidation.n_dependencies++] =
+			ground_of_number(seed, job->numbers[i]);
 	for (unsigned i = 0; i < job->n_classes; i++)
-		job->grounds[sift.n_grounds++] = ground_of_class(seed, job->classes[i]);
+		job->dependencies[invalidation.n_dependencies++] =
+			ground_of_class(seed, job->classes[i]);
 	job->n_met = 0;
-	return cache_sift(world.cache, &sift, must_wait);
+	return cache_invalidate(world.cache, &invalidation, must_wait);
 }
 
 #define N_NAMES 60000u /* some five times of what the cache holds */
@@ -151,14 +154,14 @@ static void draw_job(struct job *job, uint64_t *seed)
 		job->classes[i] = next_random(seed) % N_CLASSES;
 }
 
-static uint64_t sift_beside_walk(uint64_t *seed)
+static uint64_t invalidate_beside_walk(uint64_t *seed)
 {
 	struct job job, left;
 	bool must_wait;
 
 	draw_job(&job, seed);
 	cache_walk(world.cache, count, &job);
-	assert_int_equal(sift(&job, &must_wait), 0);
+	assert_int_equal(invalidation(&job, &must_wait), 0);
 	assert_true(must_wait || !job.n_withdrawn);
 	left = job;
 	left.n_left = left.n_others = 0;
@@ -174,7 +177,7 @@ static void start_again(void)
 	world_stop(&world);
 	world_start(&world);
 	assert_true(world.adopted);
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
 }
 
 static void as_a_walk(void **state)
@@ -185,19 +188,19 @@ static void as_a_walk(void **state)
 	(void)state;
 	world_open(&world, 5 << 20);
 	fill_some(&seed);
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
 	for (unsigned step = 0; step < N_STEPS; step++) {
 		uint64_t r = next_random(&seed);
 
 		fill_some(&seed);
 		if (r % 4 == 0)
-			cache_sieve_tend(world.cache, (uint32_t)(r >> 32) % 8);
+			cache_filter_tend(world.cache, (uint32_t)(r >> 32) % 8);
 		if (r % 64 == 1) {
 			cache_stats_read(world.cache, &stats);
 			n_moved += stats.counters.kept;
 			start_again();
 		}
-		n_withdrawn += sift_beside_walk(&seed);
+		n_withdrawn += invalidate_beside_walk(&seed);
 	}
 	print_message("%llu withdrawn, %llu had been moved\n", (unsigned long long)n_withdrawn,
 		      (unsigned long long)n_moved);
@@ -220,17 +223,17 @@ static void who_has_to_wait(void **state)
 
 	(void)state;
 	world_open(&world, 5 << 20);
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
 	put(&world, 7);
-	assert_int_equal(sift(&other, &must_wait), 0);
+	assert_int_equal(invalidation(&other, &must_wait), 0);
 	assert_false(must_wait);
 	assert_int_equal(other.n_met, 0);
 	put(&world, 7); /* somebody may still read the first */
 	assert_int_equal(cache_withdraw(world.cache, &(struct cache_key){ 0 }), -ENOENT);
-	assert_int_equal(sift(&job, &must_wait), 0);
+	assert_int_equal(invalidation(&job, &must_wait), 0);
 	assert_true(must_wait);
 	assert_int_equal(job.n_withdrawn, 1);
-	assert_int_equal(sift(&job, &must_wait), 0);
+	assert_int_equal(invalidation(&job, &must_wait), 0);
 	assert_true(must_wait); /* nor do we know since when it is not in the index */
 	assert_int_equal(job.n_withdrawn, 1);
 	world_close(&world);
@@ -239,34 +242,34 @@ static void who_has_to_wait(void **state)
 /* A name that changes often leaves dead entries behind: they are not looked at for ever. */
 static void the_dead_are_left_out(void **state)
 {
-	int sifts = 0, n_unseen = 0;
+	int invalidations = 0, n_unseen = 0;
 	struct job job = job_of(7);
 	uint64_t number = N_NAMES;
 	bool must_wait;
 
 	(void)state;
 	world_open(&world, 16 << 20);
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
 	put(&world, 7);
 	while (put_by(&world, world.writer, number, 1) != -ENOSPC)
 		number++;
-	assert_int_equal(sift(&job, &must_wait), 0);
+	assert_int_equal(invalidation(&job, &must_wait), 0);
 	assert_int_equal(job.n_withdrawn, 1);
-	for (; sifts < 100; sifts++) {
-		assert_int_equal(sift(&job, &must_wait), 0);
+	for (; invalidations < 100; invalidations++) {
+		assert_int_equal(invalidation(&job, &must_wait), 0);
 		if (!must_wait)
 			break;
 		n_unseen += !job.n_met;
 	}
 	assert_int_equal(n_unseen, 1); /* left out just now: somebody may still read it */
-	print_message("left out by sift %d\n", sifts);
-	assert_in_range(sifts, 2, 99);
+	print_message("left out by invalidation %d\n", invalidations);
+	assert_in_range(invalidations, 2, 99);
 	assert_int_equal(job.n_met, 0);
 	assert_int_equal(job.n_withdrawn, 1);
 	for (uint64_t i = N_NAMES; i < number; i += 97) { /* and nothing else */
 		struct job one = job_of(i);
 
-		assert_int_equal(sift(&one, &must_wait), 0);
+		assert_int_equal(invalidation(&one, &must_wait), 0);
 		assert_int_equal(one.n_withdrawn, 1);
 	}
 	world_close(&world);
@@ -280,17 +283,17 @@ static void what_takes_a_walk(void **state)
 	(void)state;
 	world_open(&world, 5 << 20);
 	put(&world, 7);
-	assert_int_equal(sift(&job, &must_wait), -EOPNOTSUPP); /* no sieve */
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
+	assert_int_equal(invalidation(&job, &must_wait), -EOPNOTSUPP); /* no filter */
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
 	world.cache->into = world.cache;
-	assert_int_equal(sift(&job, &must_wait), -EOPNOTSUPP);
+	assert_int_equal(invalidation(&job, &must_wait), -EOPNOTSUPP);
 	world.cache->into = NULL;
 	world.cache->from = world.cache;
-	assert_int_equal(sift(&job, &must_wait), -EOPNOTSUPP);
+	assert_int_equal(invalidation(&job, &must_wait), -EOPNOTSUPP);
 	world.cache->from = NULL;
 	assert_int_equal(job.n_withdrawn, 0);
-	assert_int_equal(sift(&job, &must_wait), 0);
+	assert_int_equal(invalidation(&job, &must_wait), 0);
 	assert_int_equal(job.n_withdrawn, 1);
 	world_close(&world);
 }
@@ -304,14 +307,14 @@ static void a_word_that_comes_later(void **state)
 
 	(void)state;
 	world_open(&world, 5 << 20);
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
 	put(&world, 7);
 	slot = entry_word_slot(world.cache, find(&world, 7));
 	word = *slot;
 	*slot = 0;
-	assert_false(cache_sieve_tend(world.cache, 1));
+	assert_false(cache_filter_tend(world.cache, 1));
 	*slot = word;
-	assert_int_equal(sift(&job, &must_wait), 0);
+	assert_int_equal(invalidation(&job, &must_wait), 0);
 	assert_int_equal(job.n_withdrawn, 1);
 	assert_null(find(&world, 7));
 	world_close(&world);
@@ -334,7 +337,7 @@ static unsigned keep(uint64_t now_ns, uint64_t *next_ns)
 {
 	unsigned n = 1;
 
-	while (!cache_keep_sieve(world.cache, now_ns, next_ns))
+	while (!cache_keep_filter(world.cache, now_ns, next_ns))
 		n++;
 	return n;
 }
@@ -348,21 +351,21 @@ static void at_leisure_and_in_a_hurry(void **state)
 
 	(void)state;
 	world_open(&world, 32 << 20);
-	assert_true(cache_sieve_is_ready(world.cache)); /* there is none */
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
-	assert_true(cache_sieve_is_ready(world.cache));
+	assert_true(cache_filter_is_ready(world.cache)); /* there is none */
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
+	assert_true(cache_filter_is_ready(world.cache));
 	assert_int_equal(keep(1, &next_ns), 1); /* nothing to hurry for */
 	fill_up();
 	assert_int_equal(keep(2, &next_ns), 1);
 	assert_int_equal(keep(3, &next_ns), 1); /* not again so soon */
-	assert_false(cache_sieve_is_ready(world.cache));
+	assert_false(cache_filter_is_ready(world.cache));
 	assert_true(keep(4, &next_ns) > 10);
-	assert_true(cache_sieve_is_ready(world.cache));
+	assert_true(cache_filter_is_ready(world.cache));
 	assert_int_equal(keep(5, &next_ns), 1);
 	start_again();
 	assert_true(keep(6, &next_ns) > 20);
-	assert_true(cache_sieve_is_ready(world.cache));
-	assert_int_equal(sift(&job, &must_wait), 0);
+	assert_true(cache_filter_is_ready(world.cache));
+	assert_int_equal(invalidation(&job, &must_wait), 0);
 	assert_int_equal(job.n_withdrawn, 1);
 	world_close(&world);
 }
@@ -373,36 +376,36 @@ static void the_keeper_is_woken(void **state)
 
 	(void)state;
 	world_open(&world, 32 << 20);
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
-	assert_false(cache_sieve_tend(world.cache, 1));
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
+	assert_false(cache_filter_tend(world.cache, 1));
 	fill_up();
 	assert_int_equal(cache_keeper_start(&keeper, world.cache, wait_for_nobody, NULL), 0);
-	while (!cache_sieve_is_ready(world.cache))
+	while (!cache_filter_is_ready(world.cache))
 		sched_yield();
 	cache_keeper_stop(keeper);
 	world_close(&world);
 }
 
 /* They are looked for in more than one turn. */
-static void many_grounds(void **state)
+static void many_dependencies(void **state)
 {
 	static uint64_t many[1000001];
 	struct job job = { .n_numbers = 2, .numbers = { 7, 8 } };
-	struct cache_sift sift = { .grounds = many,
-				   .n_grounds = sizeof(many) / sizeof(many[0]),
-				   .is_affected = is_affected,
-				   .withdrawn = withdrawn,
-				   .user = &job };
+	struct cache_invalidation invalidation = { .dependencies = many,
+						   .n_dependencies = sizeof(many) / sizeof(many[0]),
+						   .is_affected = is_affected,
+						   .withdrawn = withdrawn,
+						   .user = &job };
 	bool must_wait;
 
 	(void)state;
 	world_open(&world, 5 << 20);
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
 	for (uint64_t i = 0; i < 1000; i++)
 		put(&world, i);
-	many[0] = ground_of_number(cache_sieve_seed(world.cache), 7);
-	many[sift.n_grounds - 1] = ground_of_number(cache_sieve_seed(world.cache), 8);
-	assert_int_equal(cache_sift(world.cache, &sift, &must_wait), 0);
+	many[0] = ground_of_number(cache_filter_seed(world.cache), 7);
+	many[invalidation.n_dependencies - 1] = ground_of_number(cache_filter_seed(world.cache), 8);
+	assert_int_equal(cache_invalidate(world.cache, &invalidation, &must_wait), 0);
 	assert_int_equal(job.n_withdrawn, 2);
 	assert_true(must_wait);
 	world_close(&world);
@@ -415,28 +418,29 @@ static bool is_any(void *user, const struct volley_entry *e)
 	return false;
 }
 
-/* All entries have one ground in common, and are more than a turn may last for. */
+/* All entries have one dependency in common, and are more than a turn may last for. */
 static void too_many_places(void **state)
 {
 	uint64_t common = ground_of_class(0, 0), n_shown = 0;
-	struct cache_sift sift = {
-		.grounds = &common, .n_grounds = 1, .is_affected = is_any, .user = &n_shown
-	};
-	static uint64_t grounds[N_CLASSES];
+	struct cache_invalidation invalidation = { .dependencies = &common,
+						   .n_dependencies = 1,
+						   .is_affected = is_any,
+						   .user = &n_shown };
+	static uint64_t dependencies[N_CLASSES];
 	bool must_wait;
 
 	(void)state;
 	world_open(&world, 128 << 20);
-	assert_int_equal(cache_sieve_new(world.cache, grounds_of), 0);
+	assert_int_equal(cache_filter_new(world.cache, dependencies_of), 0);
 	fill_up();
 	for (unsigned i = 0; i < N_CLASSES; i++)
-		grounds[i] = ground_of_class(cache_sieve_seed(world.cache), i);
-	sift.grounds = grounds;
-	sift.n_grounds = N_CLASSES;
-	assert_int_equal(cache_sift(world.cache, &sift, &must_wait), -EOPNOTSUPP);
+		dependencies[i] = ground_of_class(cache_filter_seed(world.cache), i);
+	invalidation.dependencies = dependencies;
+	invalidation.n_dependencies = N_CLASSES;
+	assert_int_equal(cache_invalidate(world.cache, &invalidation, &must_wait), -EOPNOTSUPP);
 	assert_int_equal(n_shown, 0);
-	sift.n_grounds = 1;
-	assert_int_equal(cache_sift(world.cache, &sift, &must_wait), 0);
+	invalidation.n_dependencies = 1;
+	assert_int_equal(cache_invalidate(world.cache, &invalidation, &must_wait), 0);
 	assert_true(n_shown > 0);
 	world_close(&world);
 }
@@ -444,7 +448,7 @@ static void too_many_places(void **state)
 /* --- While others are at it ---------------------------------------------------------------------- */
 
 #define N_WRITERS 3u
-#define N_SEATS   (N_WRITERS + 1) /* the last is the sifter's */
+#define N_SEATS   (N_WRITERS + 1) /* the last is the invalidator's */
 #define N_SIFTS   100u
 #define BURST     32u
 #define N_ASKED   20000u
@@ -544,19 +548,20 @@ static enum walk_step must_not_be_old(void *user, const struct volley_entry *e)
 static uint64_t change_family(uint64_t family)
 {
 	struct change change = { .family = family };
-	uint64_t grounds[N_CLASSES / N_FAMILIES + 1];
-	struct cache_sift sift = { .grounds = grounds,
-				   .is_affected = is_old_one,
-				   .withdrawn = count_old,
-				   .user = &change };
+	uint64_t dependencies[N_CLASSES / N_FAMILIES + 1];
+	struct cache_invalidation invalidation = { .dependencies = dependencies,
+						   .is_affected = is_old_one,
+						   .withdrawn = count_old,
+						   .user = &change };
 	bool must_wait;
 
 	for (uint64_t class = family; class < N_CLASSES; class += N_FAMILIES) {
 		change.version = __atomic_add_fetch(&versions[class], 1, __ATOMIC_SEQ_CST);
-		grounds[sift.n_grounds++] = ground_of_class(cache_sieve_seed(world.cache), class);
+		dependencies[invalidation.n_dependencies++] =
+			ground_of_class(cache_filter_seed(world.cache), class);
 	}
 	wait_for_all(NULL); /* who had the earlier one has published */
-	MUST(!cache_sift(world.cache, &sift, &must_wait));
+	MUST(!cache_invalidate(world.cache, &invalidation, &must_wait));
 	quiescent(&seats[N_WRITERS]);
 	cache_walk(world.cache, must_not_be_old, &change);
 	set_seat(&seats[N_WRITERS], UINT64_MAX);
@@ -573,7 +578,7 @@ static void beside_writers_and_keeper(void **state)
 
 	(void)state;
 	world_open(&world, 5 << 20);
-	MUST(!cache_sieve_new(world.cache, grounds_of));
+	MUST(!cache_filter_new(world.cache, dependencies_of));
 	set_seat(&seats[N_WRITERS], UINT64_MAX);
 	for (unsigned i = 0; i < N_WRITERS; i++) {
 		quiescent(&seats[i]);
@@ -588,7 +593,7 @@ static void beside_writers_and_keeper(void **state)
 	for (unsigned i = 0; i < N_WRITERS; i++)
 		pthread_join(threads[i], NULL);
 	cache_keeper_stop(keeper);
-	print_message("%u sifts withdrew %llu, %llu were moved meanwhile\n", n,
+	print_message("%u invalidations withdrew %llu, %llu were moved meanwhile\n", n,
 		      (unsigned long long)n_withdrawn, (unsigned long long)stats.counters.kept);
 	world_close(&world);
 }
@@ -603,7 +608,7 @@ int main(void)
 		cmocka_unit_test(a_word_that_comes_later),
 		cmocka_unit_test(at_leisure_and_in_a_hurry),
 		cmocka_unit_test(the_keeper_is_woken),
-		cmocka_unit_test(many_grounds),
+		cmocka_unit_test(many_dependencies),
 		cmocka_unit_test(too_many_places),
 		cmocka_unit_test(beside_writers_and_keeper),
 	};

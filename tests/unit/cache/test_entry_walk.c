@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cache/walk.h"
+#include "cache/entry_walk.h"
 #include "world.h"
 
 #define N_NAMES 1000u
