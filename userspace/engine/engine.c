@@ -7,7 +7,7 @@
 #include <string.h>
 #include <urcu-qsbr.h>
 
-#include "dns/tsig.h"
+#include "dns/tsig_record.h"
 #include "engine/blocks.h"
 #include "engine/chaos.h"
 #include "engine/clients.h"

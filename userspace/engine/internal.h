@@ -10,7 +10,7 @@
 #include "dns/edns.h"
 #include "dns/name.h"
 #include "dns/query.h"
-#include "dns/tsig.h"
+#include "dns/tsig_record.h"
 #include "engine/convert.h"
 #include "engine/shared.h"
 #include "engine/engine.h"

@@ -4,8 +4,8 @@
  * The TSIG record (RFC 8945 section 4.2) as octets: read, written, and the one that says "not this
  * key". The signatures themselves are xfr/tsig.h's.
  */
-#ifndef VOLLEY_DNS_TSIG_H
-#define VOLLEY_DNS_TSIG_H
+#ifndef VOLLEY_DNS_TSIG_RECORD_H
+#define VOLLEY_DNS_TSIG_RECORD_H
 
 #include <stddef.h>
 #include <stdint.h>

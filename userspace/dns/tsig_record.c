@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "dns/tsig.h"
+#include "dns/tsig_record.h"
 
 #include <string.h>
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "dns/follow.h"
+#include "dns/compressed_name.h"
 #include "dns/name.h"
 
 static uint64_t read_time(struct wire_reader *r)

@@ -7,8 +7,8 @@
  * of labels that the pointer belongs to. So there are no loops, and no name reaches into what comes
  * later; query_parse() has the same rule.
  */
-#ifndef VOLLEY_DNS_FOLLOW_H
-#define VOLLEY_DNS_FOLLOW_H
+#ifndef VOLLEY_DNS_COMPRESSED_NAME_H
+#define VOLLEY_DNS_COMPRESSED_NAME_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "dns/tsig.h"
+#include "dns/tsig_record.h"
 
 #define QUESTION   "\1\2\0\0\0\1\0\0\0\0\0\1\1k\0\0\1\0\1"
 #define AT         (sizeof(QUESTION) - 1)
