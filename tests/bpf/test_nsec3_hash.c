@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xdp/nsec3.h, built natively, against zone/nsec3.h: names of all lengths, each suffix of them, salts of all lengths, and an octet
+ * xdp/nsec3.h, built natively, against zone/nsec3_hash.h: names of all lengths, each suffix of them, salts of all lengths, and an octet
  * of rubbish wherever the message is not.
  */
 #include "xdp/native.h"
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "xdp/nsec3.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_hash.h"
 
 #include "tests/lib/draw.h" /* its seed is behind parameters of that name */
 

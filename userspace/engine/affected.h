@@ -14,7 +14,7 @@
  *   - the zone's NS RRset, where it was left out for want of room, is the same.
  *
  * Proofs need no rule of their own: they are RRsets of the answer, and in a closed chain a record
- * that is unchanged proves the same as before (zone/chain.h).
+ * that is unchanged proves the same as before (zone/chain_compare.h).
  *
  * One thing is let pass. A negative answer may keep an older SOA record, if nothing of it changed but
  * the serial number: RFC 2308 section 5 uses its TTL and MINIMUM only. Its signature has to hold as

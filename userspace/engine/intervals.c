@@ -10,9 +10,9 @@
 #include "base/siphash.h"
 #include "dns/name.h"
 #include "zone/diff.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_hash.h"
 #include "zone/sums.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 #include "zone/zone.h"
 
 #define WORDS       VOLLEY_INTERVALS_WORDS

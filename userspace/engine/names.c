@@ -11,7 +11,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/diff.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 #include "zone/zone.h"
 
 #define N_STATES  2

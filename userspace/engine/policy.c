@@ -13,7 +13,7 @@
 #include "dns/name.h"
 #include "engine/convert.h"
 #include "engine/policy_internal.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 #define BY_CLIENT  "rpz-client-ip"
 #define BY_ADDRESS "rpz-ip"

@@ -12,7 +12,7 @@
 #include "sign/resign.h"
 #include "zone/builder.h"
 #include "zone/version.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 static bool is_apex(const struct resign *r, const uint8_t *name)
 {

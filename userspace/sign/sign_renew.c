@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "sign/resign.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 #define RRSIG_EXPIRATION_AT 8
 #define RRSIG_INCEPTION_AT  12
@@ -59,7 +59,7 @@ static bool is_name_good(const struct signer *s, const struct zone *z, const str
 static void begin(struct zone_walk *walk, const struct zone *z, size_t at)
 {
 	zone_walk_init(walk, z);
-	if (!walk->over)
+	if (!walk->overlay)
 		walk->base = (uint32_t)at;
 	else
 		while (at-- && zone_walk_next(walk))

@@ -8,7 +8,7 @@
 
 #include "dns/name.h"
 #include "sign/sign.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_index.h"
 
 #define SIGN_TYPES_MAX 256 /* of one name */
 #define SIGN_RRSIG_MAX (18 + 255 + SIGN_SIGNATURE_MAX)

@@ -5,7 +5,7 @@
 
 #include "sign/signer.h"
 #include "zone/builder.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 struct strip {
 	const struct zone *from;

@@ -21,7 +21,7 @@
 #include "zone/denial.h"
 #include "zone/difference.h"
 #include "zone/edit.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_index.h"
 
 #define SIGNING_ITERATIONS 0
 #include "tests/unit/engine/signing.h"

@@ -20,7 +20,7 @@
 #include "tests/unit/zone/zone_text.h"
 #include "xdp/key.h"
 #include "zone/edit.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 #define N_LINES 1024u
 

@@ -1,19 +1,24 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The NSEC3 chain of a zone: hashes of names, and the records by hash (RFC 5155).
- *
- * NSEC3 owners are children of the apex named by their hash in base32hex, whose order is that of the
- * hashes; so the index is their node numbers in canonical order, four octets each, and a lookup is a
- * search by interpolation, for hashes are spread evenly.
+ * NSEC3 (RFC 5155): hashes of names, the parameters of a chain, and what a record of it says. The records
+ * by hash are in zone/nsec3_index.h.
  */
-#ifndef VOLLEY_ZONE_NSEC3_H
-#define VOLLEY_ZONE_NSEC3_H
+#ifndef VOLLEY_ZONE_NSEC3_HASH_H
+#define VOLLEY_ZONE_NSEC3_HASH_H
 
 #include "zone/image.h"
 
 #define NSEC3_HASH_BYTES  20
 #define NSEC3_LABEL_CHARS 32
+
+/*
+ * Iterations of NSEC3 above the first number: a warning at load, since validators take the zone as
+ * unsigned (RFC 9276 section 3.2); it is served, as named 9.18 does. Above the second, which RFC
+ * 5155 section 10.3 allows to no zone: refused, for each negative answer would cost milliseconds.
+ */
+#define ZONE_NSEC3_ITERATIONS_WARN 150
+#define ZONE_NSEC3_ITERATIONS_MAX  2500
 
 /* What stands in the owner of an NSEC3: a label, length octet first, in lower case. */
 struct nsec3_label {
@@ -43,18 +48,5 @@ bool nsec3_in_chain(const struct zone *z, const struct zone_node *node);
 
 /* The next owner's label, from the only NSEC3 of a node in the chain; false: it has another form. */
 bool nsec3_next(const struct zone *z, const struct zone_node *node, struct nsec3_label *out);
-
-/* The node of the chain with this hash, or NULL. Pure, O(1). */
-const struct zone_node *nsec3_match(const struct zone *z, const struct nsec3_label *hash);
-
-/* The node of the chain whose span covers the hash, or NULL: it matches one. Pure. */
-const struct zone_node *nsec3_cover(const struct zone *z, const struct nsec3_label *hash);
-
-/*
- * Finds the chain in the finished arrays: marks the nodes that are NSEC3 only, and makes the index.
- * Sets z->chain. Control plane only. Returns 0, -ENOMEM, or ERR_LIMIT: more iterations than
- * ZONE_NSEC3_ITERATIONS_MAX.
- */
-int zone_find_chain(struct zone *z) __attribute__((warn_unused_result));
 
 #endif

@@ -9,9 +9,10 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
+#include "zone/builder.h"
 #include "zone/building.h"
 #include "zone/image.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 struct check {
 	const struct zone_builder *b; /* NULL: records of an edit, which stand nowhere */

@@ -7,7 +7,7 @@
  */
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "zone/over.h"
+#include "zone/overlay.h"
 
 struct descent {
 	uint8_t label[DNS_LABELS_MAX + 1]; /* offsets in the name of its labels, first to last */
@@ -69,10 +69,10 @@ const struct zone_node *zone_child(const struct zone *z, const struct zone_node 
 	uint64_t hash = hash_label(z->seed, id, label + 1, *label);
 
 	if (z->trie) {
-		const struct over_node *o = over_find(z, hash, id, label);
+		const struct overlay_node *o = overlay_find(z, hash, id, label);
 
 		if (o)
-			return o->kind == OVER_GONE ? NULL : &o->node;
+			return o->kind == OVERLAY_GONE ? NULL : &o->node;
 		if (id >= z->n_nodes)
 			return NULL;
 	}

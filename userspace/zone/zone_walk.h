@@ -8,8 +8,8 @@
  *	while ((node = zone_walk_next(&walk)))
  *		...
  */
-#ifndef VOLLEY_ZONE_WALK_H
-#define VOLLEY_ZONE_WALK_H
+#ifndef VOLLEY_ZONE_ZONE_WALK_H
+#define VOLLEY_ZONE_ZONE_WALK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,8 +18,8 @@
 
 struct zone_walk {
 	const struct zone *z;
-	const struct zone_node *over; /* the next one of the overlay, or NULL */
-	uint32_t base;                /* index of the next one of the image */
+	const struct zone_node *overlay; /* the next one of the overlay, or NULL */
+	uint32_t base;                   /* index of the next one of the image */
 };
 
 /* Begins at the apex. The version must live as long as the walk. Pure; any thread. */

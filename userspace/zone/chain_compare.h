@@ -7,8 +7,8 @@
  *      a ─────────────────────► d        The record of a, unchanged, says that nothing is between a
  *      │  b? c?  not there      │        and d. In a closed chain that is so, in both snapshots.
  */
-#ifndef VOLLEY_ZONE_CHAIN_H
-#define VOLLEY_ZONE_CHAIN_H
+#ifndef VOLLEY_ZONE_CHAIN_COMPARE_H
+#define VOLLEY_ZONE_CHAIN_COMPARE_H
 
 #include <stdbool.h>
 

@@ -9,7 +9,7 @@
 
 #include "dns/proto.h"
 #include "zone/edit.h"
-#include "zone/over.h"
+#include "zone/overlay.h"
 
 const uint8_t *zone_apex(const struct zone *z, unsigned *len)
 {
@@ -37,12 +37,12 @@ size_t zone_memory_bytes(const struct zone *z)
 	return sizeof(*z) + (z->n_nodes + (size_t)1) * sizeof(*z->nodes) +
 	       z->n_rrsets * sizeof(*z->rrsets) + z->n_buckets * sizeof(*z->buckets) +
 	       z->n_nsec3 * sizeof(*z->nsec3) + z->n_label_bytes + z->n_rdata_bytes +
-	       z->n_rrsig_bytes + z->over_bytes;
+	       z->n_rrsig_bytes + z->overlay_bytes;
 }
 
 size_t zone_overlay_bytes(const struct zone *z)
 {
-	return z->over_bytes;
+	return z->overlay_bytes;
 }
 
 bool zone_is_signed(const struct zone *z)
@@ -79,9 +79,9 @@ uint32_t zone_negative_ttl(const struct zone *z)
 const struct zone_rrset *zone_node_rrsets(const struct zone *z, const struct zone_node *node,
 					  unsigned *n)
 {
-	if (node->flags & NODE_OVER) {
-		*n = over_of(node)->n_rrsets;
-		return over_of(node)->rrsets;
+	if (node->flags & NODE_OVERLAY) {
+		*n = overlay_of(node)->n_rrsets;
+		return overlay_of(node)->rrsets;
 	}
 	*n = node[1].rrsets - node[0].rrsets;
 	return z->rrsets + node->rrsets;
@@ -104,9 +104,9 @@ unsigned zone_node_owner(const struct zone *z, const struct zone_node *node,
 {
 	unsigned n = 0;
 
-	if (node->flags & NODE_OVER) {
-		n = over_of(node)->owner_bytes;
-		memcpy(out, over_owner(over_of(node)), n);
+	if (node->flags & NODE_OVERLAY) {
+		n = overlay_of(node)->owner_bytes;
+		memcpy(out, overlay_owner(overlay_of(node)), n);
 		return n;
 	}
 	for (; node != z->nodes; node = &z->nodes[node->parent]) {

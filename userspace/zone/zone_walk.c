@@ -4,35 +4,35 @@
  * A merge by number: each node of the overlay knows behind which one of the image it stands, or that
  * it stands in place of it.
  */
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 #include "dns/name.h"
 #include "zone/image.h"
-#include "zone/over.h"
+#include "zone/overlay.h"
 
 #define FETCH_AHEAD 4 /* names; 2 to 8 do as well, 16 are worse */
 
-static const struct zone_node *behind(const struct zone *z, const struct over_key *key)
+static const struct zone_node *behind(const struct zone *z, const struct overlay_key *key)
 {
-	const struct over_node *o = over_behind(z, key);
+	const struct overlay_node *o = overlay_behind(z, key);
 
 	return o ? &o->node : NULL;
 }
 
 void zone_walk_init(struct zone_walk *walk, const struct zone *z)
 {
-	const struct over_tree *first = z->tree;
+	const struct overlay_tree *first = z->tree;
 
 	while (first && first->left)
 		first = first->left;
-	*walk = (struct zone_walk){ .z = z, .over = first ? &first->node->node : NULL };
+	*walk = (struct zone_walk){ .z = z, .overlay = first ? &first->node->node : NULL };
 }
 
 void zone_walk_behind(struct zone_walk *walk, const struct zone *z, const struct zone_node *node)
 {
-	struct over_key key = over_key_of(z, node);
+	struct overlay_key key = overlay_key_of(z, node);
 
-	*walk = (struct zone_walk){ .z = z, .over = behind(z, &key), .base = key.at + 1 };
+	*walk = (struct zone_walk){ .z = z, .overlay = behind(z, &key), .base = key.at + 1 };
 }
 
 /* Labels and data stand in the order in which they came, most of them out of the cache. */
@@ -52,15 +52,15 @@ const struct zone_node *zone_walk_next(struct zone_walk *walk)
 {
 	const struct zone *z = walk->z;
 
-	while (walk->over) {
-		const struct over_node *o = over_of(walk->over);
-		struct over_key key = over_key_of(z, &o->node);
+	while (walk->overlay) {
+		const struct overlay_node *o = overlay_of(walk->overlay);
+		struct overlay_key key = overlay_key_of(z, &o->node);
 
-		if (walk->base < o->at || (walk->base == o->at && o->kind == OVER_NEW))
+		if (walk->base < o->at || (walk->base == o->at && o->kind == OVERLAY_NEW))
 			break;
-		walk->over = behind(z, &key);
+		walk->overlay = behind(z, &key);
 		walk->base = o->at + 1;
-		if (o->kind != OVER_GONE)
+		if (o->kind != OVERLAY_GONE)
 			return &o->node;
 	}
 	if (walk->base >= z->n_nodes)

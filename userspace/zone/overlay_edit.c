@@ -9,44 +9,44 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "zone/over.h"
+#include "zone/overlay.h"
 
 /* --- Blocks --- */
 
-void *over_alloc(struct over_edit *e, size_t bytes)
+void *overlay_alloc(struct overlay_edit *e, size_t bytes)
 {
-	struct over_item *item = calloc(1, bytes);
+	struct overlay_item *item = calloc(1, bytes);
 
 	if (!item)
 		return NULL;
 	item->born = e->z->number;
 	item->bytes = bytes;
-	e->z->over_bytes += bytes;
+	e->z->overlay_bytes += bytes;
 	return item;
 }
 
-void over_release(struct over_edit *e, void *block)
+void overlay_release(struct overlay_edit *e, void *block)
 {
-	struct over_item *item = block;
+	struct overlay_item *item = block;
 
-	e->z->over_bytes -= item->bytes;
+	e->z->overlay_bytes -= item->bytes;
 	free(item);
 }
 
-static bool is_own(const struct over_edit *e, const struct over_item *item)
+static bool is_own(const struct overlay_edit *e, const struct overlay_item *item)
 {
 	return item->born == e->z->number;
 }
 
 /* Room to drop one more. */
-static int reserve(struct over_edit *e)
+static int reserve(struct overlay_edit *e)
 {
 	size_t cap = e->garbage_cap ? e->garbage_cap * 2 : 64;
-	struct over_item **garbage;
+	struct overlay_item **garbage;
 
 	if (e->n_garbage < e->garbage_cap)
 		return 0;
-	garbage = reallocarray(e->garbage, cap, sizeof(struct over_item *));
+	garbage = reallocarray(e->garbage, cap, sizeof(struct overlay_item *));
 	if (!garbage)
 		return -ENOMEM;
 	e->garbage = garbage;
@@ -55,26 +55,26 @@ static int reserve(struct over_edit *e)
 }
 
 /* Out of the draft; reserve() was called. */
-static void drop(struct over_edit *e, struct over_item *item)
+static void drop(struct overlay_edit *e, struct overlay_item *item)
 {
 	if (is_own(e, item)) {
-		over_release(e, item);
+		overlay_release(e, item);
 		return;
 	}
-	e->z->over_bytes -= item->bytes;
+	e->z->overlay_bytes -= item->bytes;
 	e->garbage[e->n_garbage++] = item;
 }
 
 /* The draft's own copy of a block, which the caller links; NULL without memory. */
-static void *own(struct over_edit *e, struct over_item *item)
+static void *own(struct overlay_edit *e, struct overlay_item *item)
 {
-	struct over_item *copy;
+	struct overlay_item *copy;
 
 	if (is_own(e, item))
 		return item;
 	if (reserve(e))
 		return NULL;
-	copy = over_alloc(e, item->bytes);
+	copy = overlay_alloc(e, item->bytes);
 	if (!copy)
 		return NULL;
 	memcpy(copy + 1, item + 1, item->bytes - sizeof(*item));
@@ -82,9 +82,9 @@ static void *own(struct over_edit *e, struct over_item *item)
 	return copy;
 }
 
-static int own_tree(struct over_edit *e, struct over_tree **link)
+static int own_tree(struct overlay_edit *e, struct overlay_tree **link)
 {
-	struct over_tree *t = own(e, &(*link)->item);
+	struct overlay_tree *t = own(e, &(*link)->item);
 
 	if (!t)
 		return -ENOMEM;
@@ -94,31 +94,31 @@ static int own_tree(struct over_edit *e, struct over_tree **link)
 
 /* --- The trie --- */
 
-static uintptr_t *slot_of(struct over_trie *trie, uint64_t hash, unsigned shift)
+static uintptr_t *slot_of(struct overlay_trie *trie, uint64_t hash, unsigned shift)
 {
-	return &trie->slot[hash >> shift & (OVER_FAN - 1)];
+	return &trie->slot[hash >> shift & (OVERLAY_FAN - 1)];
 }
 
 /* In place of a leaf a trie that has it, in which more find room. */
-static int split_leaf(struct over_edit *e, uintptr_t *slot, unsigned shift)
+static int split_leaf(struct overlay_edit *e, uintptr_t *slot, unsigned shift)
 {
-	struct over_trie *trie;
+	struct overlay_trie *trie;
 
 	if (shift >= 64)
 		return ERR_LIMIT; /* two names with all bits of a keyed hash alike */
-	trie = over_alloc(e, sizeof(*trie));
+	trie = overlay_alloc(e, sizeof(*trie));
 	if (!trie)
 		return -ENOMEM;
-	*slot_of(trie, over_leaf(*slot)->hash, shift) = *slot;
+	*slot_of(trie, overlay_leaf(*slot)->hash, shift) = *slot;
 	*slot = (uintptr_t)trie;
 	return 0;
 }
 
-static int own_trie(struct over_edit *e, uintptr_t *link)
+static int own_trie(struct overlay_edit *e, uintptr_t *link)
 {
-	struct over_trie *trie;
+	struct overlay_trie *trie;
 
-	trie = *link ? own(e, (struct over_item *)*link) : over_alloc(e, sizeof(*trie));
+	trie = *link ? own(e, (struct overlay_item *)*link) : overlay_alloc(e, sizeof(*trie));
 	if (!trie)
 		return -ENOMEM;
 	*link = (uintptr_t)trie;
@@ -126,18 +126,18 @@ static int own_trie(struct over_edit *e, uintptr_t *link)
 }
 
 /* The slot for a node with this hash and number, all above it the draft's own; NULL: *@rc. */
-static uintptr_t *trie_slot(struct over_edit *e, uint64_t hash, uint32_t id, int *rc)
+static uintptr_t *trie_slot(struct overlay_edit *e, uint64_t hash, uint32_t id, int *rc)
 {
 	uintptr_t root = (uintptr_t)e->z->trie, *slot;
 
 	*rc = own_trie(e, &root);
-	e->z->trie = (struct over_trie *)root;
+	e->z->trie = (struct overlay_trie *)root;
 	if (*rc)
 		return NULL;
 	slot = slot_of(e->z->trie, hash, 0);
-	for (unsigned shift = OVER_FAN_BITS; *slot; shift += OVER_FAN_BITS) {
+	for (unsigned shift = OVERLAY_FAN_BITS; *slot; shift += OVERLAY_FAN_BITS) {
 		if (*slot & 1) {
-			if (over_leaf(*slot)->id == id)
+			if (overlay_leaf(*slot)->id == id)
 				return slot;
 			*rc = split_leaf(e, slot, shift);
 		} else {
@@ -145,21 +145,21 @@ static uintptr_t *trie_slot(struct over_edit *e, uint64_t hash, uint32_t id, int
 		}
 		if (*rc)
 			return NULL;
-		slot = slot_of((struct over_trie *)*slot, hash, shift);
+		slot = slot_of((struct overlay_trie *)*slot, hash, shift);
 	}
 	return slot;
 }
 
 /* --- The tree --- */
 
-static void update(struct over_tree *t)
+static void update(struct overlay_tree *t)
 {
 	t->n_names = 1;
-	t->n_new = t->node->kind == OVER_NEW;
-	t->n_gone = t->node->kind == OVER_GONE;
+	t->n_new = t->node->kind == OVERLAY_NEW;
+	t->n_gone = t->node->kind == OVERLAY_GONE;
 	t->has = t->node->has;
 	for (unsigned i = 0; i < 2; i++) {
-		const struct over_tree *child = i ? t->right : t->left;
+		const struct overlay_tree *child = i ? t->right : t->left;
 
 		if (!child)
 			continue;
@@ -171,9 +171,10 @@ static void update(struct over_tree *t)
 }
 
 /* The way to a place becomes the draft's own. Returns 0 or -ENOMEM; *@there: what stands there. */
-static int own_way(struct over_edit *e, const struct over_key *key, struct over_tree **there)
+static int own_way(struct overlay_edit *e, const struct overlay_key *key,
+		   struct overlay_tree **there)
 {
-	struct over_tree **link = &e->z->tree;
+	struct overlay_tree **link = &e->z->tree;
 
 	*there = NULL;
 	while (*link) {
@@ -181,7 +182,7 @@ static int own_way(struct over_edit *e, const struct over_key *key, struct over_
 
 		if (own_tree(e, link))
 			return -ENOMEM;
-		order = over_cmp(key, (*link)->node);
+		order = overlay_cmp(key, (*link)->node);
 		if (!order) {
 			*there = *link;
 			return 0;
@@ -192,13 +193,13 @@ static int own_way(struct over_edit *e, const struct over_key *key, struct over_
 }
 
 /* From here on all that is touched is the draft's own. */
-static void split(struct over_tree *t, const struct over_key *key, struct over_tree **left,
-		  struct over_tree **right)
+static void split(struct overlay_tree *t, const struct overlay_key *key, struct overlay_tree **left,
+		  struct overlay_tree **right)
 {
 	if (!t) {
 		*left = NULL;
 		*right = NULL;
-	} else if (over_cmp(key, t->node) < 0) {
+	} else if (overlay_cmp(key, t->node) < 0) {
 		split(t->left, key, left, &t->left);
 		*right = t;
 		update(t);
@@ -209,13 +210,13 @@ static void split(struct over_tree *t, const struct over_key *key, struct over_t
 	}
 }
 
-static struct over_tree *insert(struct over_tree *at, const struct over_key *key,
-				struct over_tree *t)
+static struct overlay_tree *insert(struct overlay_tree *at, const struct overlay_key *key,
+				   struct overlay_tree *t)
 {
 	if (!at || t->rank > at->rank) {
 		split(at, key, &t->left, &t->right);
 		at = t;
-	} else if (over_cmp(key, at->node) < 0) {
+	} else if (overlay_cmp(key, at->node) < 0) {
 		at->left = insert(at->left, key, t);
 	} else {
 		at->right = insert(at->right, key, t);
@@ -224,7 +225,7 @@ static struct over_tree *insert(struct over_tree *at, const struct over_key *key
 	return at;
 }
 
-static struct over_tree *join(struct over_tree *left, struct over_tree *right)
+static struct overlay_tree *join(struct overlay_tree *left, struct overlay_tree *right)
 {
 	if (!left || !right)
 		return left ? left : right;
@@ -238,9 +239,9 @@ static struct over_tree *join(struct over_tree *left, struct over_tree *right)
 	return right;
 }
 
-static struct over_tree *take_out(struct over_tree *at, const struct over_key *key)
+static struct overlay_tree *take_out(struct overlay_tree *at, const struct overlay_key *key)
 {
-	int order = over_cmp(key, at->node);
+	int order = overlay_cmp(key, at->node);
 
 	if (!order)
 		return join(at->left, at->right);
@@ -253,9 +254,9 @@ static struct over_tree *take_out(struct over_tree *at, const struct over_key *k
 }
 
 /* The node at a place has another content. */
-static void refresh(struct over_tree *at, const struct over_key *key)
+static void refresh(struct overlay_tree *at, const struct overlay_key *key)
 {
-	int order = over_cmp(key, at->node);
+	int order = overlay_cmp(key, at->node);
 
 	if (order)
 		refresh(order < 0 ? at->left : at->right, key);
@@ -263,12 +264,12 @@ static void refresh(struct over_tree *at, const struct over_key *key)
 }
 
 /* What join() will touch below the one that goes. */
-static int own_seam(struct over_edit *e, struct over_tree *t)
+static int own_seam(struct overlay_edit *e, struct overlay_tree *t)
 {
-	for (struct over_tree **link = &t->left; *link; link = &(*link)->right)
+	for (struct overlay_tree **link = &t->left; *link; link = &(*link)->right)
 		if (own_tree(e, link))
 			return -ENOMEM;
-	for (struct over_tree **link = &t->right; *link; link = &(*link)->left)
+	for (struct overlay_tree **link = &t->right; *link; link = &(*link)->left)
 		if (own_tree(e, link))
 			return -ENOMEM;
 	return 0;
@@ -276,15 +277,15 @@ static int own_seam(struct over_edit *e, struct over_tree *t)
 
 /* --- Both --- */
 
-int over_put(struct over_edit *e, struct over_node *o)
+int overlay_put(struct overlay_edit *e, struct overlay_node *o)
 {
-	struct over_key key = over_key_of(e->z, &o->node);
-	struct over_tree *there, *t = NULL;
+	struct overlay_key key = overlay_key_of(e->z, &o->node);
+	struct overlay_tree *there, *t = NULL;
 	uintptr_t *slot = NULL;
 	int rc = own_way(e, &key, &there);
 
 	if (!rc && !there) {
-		t = over_alloc(e, sizeof(*t));
+		t = overlay_alloc(e, sizeof(*t));
 		rc = t ? 0 : -ENOMEM;
 	}
 	if (!rc)
@@ -293,12 +294,12 @@ int over_put(struct over_edit *e, struct over_node *o)
 		rc = reserve(e); /* last: the way of the trie drops blocks, too */
 	if (rc) {
 		if (t)
-			over_release(e, t);
+			overlay_release(e, t);
 		return rc;
 	}
 	*slot = (uintptr_t)o | 1;
 	if (there) {
-		struct over_item *old = &there->node->item;
+		struct overlay_item *old = &there->node->item;
 
 		there->node = o;
 		refresh(e->z->tree, &key);
@@ -312,10 +313,10 @@ int over_put(struct over_edit *e, struct over_node *o)
 }
 
 /* The trie keeps its form: the slots of names that came and went are few, and used again. */
-int over_remove(struct over_edit *e, const struct over_node *o)
+int overlay_remove(struct overlay_edit *e, const struct overlay_node *o)
 {
-	struct over_key key = over_key_of(e->z, &o->node);
-	struct over_tree *there;
+	struct overlay_key key = overlay_key_of(e->z, &o->node);
+	struct overlay_tree *there;
 	uintptr_t *slot = NULL;
 	int rc = own_way(e, &key, &there);
 
@@ -330,13 +331,13 @@ int over_remove(struct over_edit *e, const struct over_node *o)
 	e->z->tree = take_out(e->z->tree, &key);
 	*slot = 0;
 	drop(e, &there->node->item);
-	over_release(e, there);
+	overlay_release(e, there);
 	return 0;
 }
 
 /* --- Freeing --- */
 
-static void free_tree(struct over_tree *t, uint64_t number)
+static void free_tree(struct overlay_tree *t, uint64_t number)
 {
 	if (!t || t->item.born <= number)
 		return;
@@ -347,16 +348,16 @@ static void free_tree(struct over_tree *t, uint64_t number)
 
 static void free_slot(uintptr_t slot, uint64_t number)
 {
-	struct over_item *item = (struct over_item *)(slot & ~(uintptr_t)1);
+	struct overlay_item *item = (struct overlay_item *)(slot & ~(uintptr_t)1);
 
 	if (!item || item->born <= number)
 		return;
-	for (unsigned i = 0; i < OVER_FAN && !(slot & 1); i++)
-		free_slot(((struct over_trie *)slot)->slot[i], number);
+	for (unsigned i = 0; i < OVERLAY_FAN && !(slot & 1); i++)
+		free_slot(((struct overlay_trie *)slot)->slot[i], number);
 	free(item);
 }
 
-void over_free_younger(struct zone *z, uint64_t number)
+void overlay_free_younger(struct zone *z, uint64_t number)
 {
 	free_tree(z->tree, number);
 	free_slot((uintptr_t)z->trie, number);
