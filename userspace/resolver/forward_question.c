@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dns/edns.h"
-#include "resolver/count.h"
+#include "resolver/resolver_counters.h"
 
 struct forward_question *forward_question_take(struct forward *f)
 {
@@ -296,7 +296,7 @@ static void write_query(struct forward *f, struct forward_query *query, uint64_t
 		return;
 	}
 	if (query->sent_ns)
-		count(&f->counters->resent);
+		resolver_count(&f->counters->resent);
 	room = forward_udp_room(&f->udp, channel);
 	n_bytes = forward_message_write(room, &text);
 	forward_udp_add(&f->udp, channel, n_bytes);

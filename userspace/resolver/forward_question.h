@@ -14,11 +14,13 @@
 #define VOLLEY_RESOLVER_FORWARD_QUESTION_H
 
 #include "dns/nameset.h"
-#include "resolver/forward.h"
 #include "resolver/forward_board.h"
+#include "resolver/forward_done.h"
 #include "resolver/forward_tap.h"
 #include "resolver/forward_tcp.h"
 #include "resolver/forward_udp.h"
+#include "resolver/groups.h"
+#include "resolver/resolver_counters.h"
 
 #define FORWARD_QUERIES_EACH 3 /* upstreams that a question may be with at a time */
 

@@ -1,15 +1,18 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside of a TLS relay: what is in it, and the configuration that it makes for libunbound. */
-#ifndef VOLLEY_RESOLVER_TLS_RELAY_INTERNAL_H
-#define VOLLEY_RESOLVER_TLS_RELAY_INTERNAL_H
+#ifndef VOLLEY_RESOLVER_TLS_RELAY_STATE_H
+#define VOLLEY_RESOLVER_TLS_RELAY_STATE_H
 
 #include <netinet/in.h>
 
 #include "dns/nameset.h"
+#include "resolver/deadlines.h"
+#include "resolver/forward_board.h"
 #include "resolver/forward_tap.h"
 #include "resolver/forward_tcp.h"
-#include "resolver/tls_relay.h"
+#include "resolver/resolver_config.h"
+#include "resolver/resolver_counters.h"
 #include "resolver/tls_relay_client.h"
 
 #define RELAY_REASONS 256 /* failures that are remembered; a power of two */
