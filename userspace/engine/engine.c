@@ -19,6 +19,7 @@
 #include "engine/look.h"
 #include "engine/recursion.h"
 #include "engine/reply.h"
+#include "engine/servers.h"
 #include "engine/shared.h"
 #include "engine/shield.h"
 
@@ -682,7 +683,7 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 	begin(e, look);
 	if (p->asked.has_client)
 		restore(&look->query, p);
-	rcode = recursion_finish(e, &rq, &look->query, p, &a);
+	rcode = follow_completion(e, &rq, &look->query, p, &a);
 	if (e->outcome == ENGINE_DEFERS)
 		return ENGINE_DEFERRED;
 	if (p->asked.has_client) {
@@ -714,4 +715,22 @@ size_t engine_fail(struct engine *e, struct engine_pending *p, const struct engi
 	rcode = recursion_not_asked(e, &a);
 	engine_count(&e->counters.finished);
 	return reply_write(e, &rq, &look->query, &a, rcode, out, cap);
+}
+
+void engine_abandon(struct engine_pending *p)
+{
+	servers_abandon(p);
+}
+
+bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
+		    const struct engine_times *times, struct engine_pending *p)
+{
+	engine_take_cache(e);
+	return recursion_refresh(e, refresh, times, p);
+}
+
+void engine_read_ahead(struct engine *e, const struct engine_message *msgs, unsigned int n)
+{
+	engine_take_cache(e);
+	look_ahead(e, msgs, n);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "engine/obey.h"
 #include "engine/policy.h"
 #include "engine/recursion.h"
 #include "engine/special.h"
@@ -292,7 +293,11 @@ uint16_t follow_answer(struct engine *e, const struct engine_request *rq, const 
 	return follow(&w, a);
 }
 
-uint16_t follow_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
+/*
+ * When upstream has answered p, which follow_answer() filled: `a` is the answer to that question, and becomes the one to
+ * q. Where the aliases lead to another name by now it is SERVFAIL, and the client asks again.
+ */
+static uint16_t finish(struct engine *e, const struct engine_request *rq, const struct query *q,
 		       const struct engine_pending *p, struct cache_answer *a)
 {
 	const struct engine_client client = engine_client_of(e, rq);
@@ -317,9 +322,13 @@ uint16_t follow_finish(struct engine *e, const struct engine_request *rq, const 
 	return follow(&w, a);
 }
 
-uint16_t follow_alias(struct engine *e, const struct engine_request *rq, const struct query *q,
-		      struct engine_pending *p, const struct policy_alias *alias,
-		      struct cache_answer *a)
+/*
+ * A rule has made an alias of the answer to p: the answer to q begins with it. Where upstream has to be asked for what
+ * comes behind it, p is filled anew and e->outcome is ENGINE_DEFERS.
+ */
+static uint16_t finish_alias(struct engine *e, const struct engine_request *rq,
+			     const struct query *q, struct engine_pending *p,
+			     const struct policy_alias *alias, struct cache_answer *a)
 {
 	const struct engine_client client = engine_client_of(e, rq);
 	struct walk w = {
@@ -327,4 +336,26 @@ uint16_t follow_alias(struct engine *e, const struct engine_request *rq, const s
 	};
 
 	return follow(&w, a);
+}
+
+uint16_t follow_completion(struct engine *e, const struct engine_request *rq, const struct query *q,
+			   struct engine_pending *p, struct cache_answer *a)
+{
+	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
+	struct policy_alias alias = { .n_bytes = 0 };
+	uint16_t rcode;
+
+	recursion_resume(e, p, &times);
+	if (!p->asked.has_client)
+		return recursion_finish(e, rq, p, &alias, a);
+	obey_set_apart(e, rq);
+	if (p->asked.is_followed) {
+		(void)recursion_finish(e, rq, p, &alias, a);
+		return e->outcome == ENGINE_REPLIES ? finish(e, rq, q, p, a) : DNS_RCODE_NOERROR;
+	}
+	if (obey_before(e, rq, q, false, &alias, a, &rcode))
+		return rcode;
+	if (!alias.n_bytes)
+		rcode = recursion_finish(e, rq, p, &alias, a);
+	return alias.n_bytes ? finish_alias(e, rq, q, p, &alias, a) : rcode;
 }

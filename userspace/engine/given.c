@@ -12,6 +12,7 @@
 #include "engine/internal.h"
 #include "engine/intervals.h"
 #include "engine/names.h"
+#include "engine/shared.h"
 #include "engine/shield.h"
 #include "xdp/key.h"
 #include "zone/set.h"

@@ -12,12 +12,16 @@
 #include "dns/query.h"
 #include "dns/tsig_record.h"
 #include "engine/convert.h"
-#include "engine/shared.h"
-#include "engine/engine.h"
+#include "engine/engine_counters.h"
+#include "engine/engine_data.h"
+#include "engine/engine_request.h"
 #include "engine/failures.h"
 #include "engine/render.h"
 #include "engine/sample.h"
+#include "engine/shared_draft.h"
 #include "xdp/key.h"
+
+#define RECURSION_SERVFAIL_S 5u /* so long a failure of upstream is cached: RFC 2308 section 7 */
 
 /* What was found so far of an answer that is followed: engine/follow.h. */
 struct engine_follow {

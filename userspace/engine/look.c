@@ -27,10 +27,9 @@ void look_read(const struct engine *e, struct engine_look *look, const uint8_t *
 		       VOLLEY_VIEW_PUBLIC);
 }
 
-void engine_read_ahead(struct engine *e, const struct engine_message *msgs, unsigned int n)
+void look_ahead(struct engine *e, const struct engine_message *msgs, unsigned int n)
 {
 	assert(n <= ENGINE_AHEAD);
-	engine_take_cache(e);
 	for (unsigned int i = 0; i < n; i++)
 		look_read(e, &e->looks[i], msgs[i].bytes, msgs[i].len);
 	for (unsigned int i = 0; i < n; i++)

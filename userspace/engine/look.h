@@ -14,4 +14,7 @@
 /* Fills *look; e->cache is set. msg is borrowed, as by query_parse(). */
 void look_read(const struct engine *e, struct engine_look *look, const uint8_t *msg, size_t len);
 
+/* As engine_read_ahead(). */
+void look_ahead(struct engine *e, const struct engine_message *msgs, unsigned int n);
+
 #endif

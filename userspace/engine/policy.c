@@ -13,6 +13,7 @@
 #include "dns/name.h"
 #include "engine/convert.h"
 #include "engine/policy_internal.h"
+#include "engine/policy_prefixes.h"
 #include "zone/zone_walk.h"
 
 #define BY_CLIENT  "rpz-client-ip"

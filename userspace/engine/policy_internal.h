@@ -4,8 +4,13 @@
 #ifndef VOLLEY_ENGINE_POLICY_INTERNAL_H
 #define VOLLEY_ENGINE_POLICY_INTERNAL_H
 
-#include "engine/policy.h"
-#include "engine/policy_prefixes.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zone/zone.h"
+
+struct policy_prefixes;
 
 #define POLICY_NSIP    "rpz-nsip"
 #define POLICY_NSDNAME "rpz-nsdname"

@@ -6,6 +6,7 @@
 #include "dns/edns.h"
 #include "dns/name.h"
 #include "engine/message.h"
+#include "engine/policy.h"
 #include "engine/policy_internal.h"
 
 /* A rule, and the name that it speaks of. */

@@ -7,6 +7,7 @@
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "engine/message.h"
+#include "engine/policy.h"
 #include "engine/policy_internal.h"
 
 struct reply {

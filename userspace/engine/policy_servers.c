@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "engine/policy_internal.h"
+#include "engine/policy_prefixes.h"
 
 #define ADDRESS_BYTES 16
 

@@ -7,8 +7,6 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "engine/follow.h"
-#include "engine/internal.h"
 #include "engine/obey.h"
 #include "engine/policy.h"
 #include "engine/reply.h"
@@ -132,13 +130,12 @@ void recursion_ask_again(struct engine *e, struct engine_pending *p,
 	fill_without_client(e, p, times->now_ns);
 }
 
-bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
-		    const struct engine_times *times, struct engine_pending *p)
+bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
+		       const struct engine_times *times, struct engine_pending *p)
 {
 	const struct engine_recursion *rules = rcu_dereference(e->data->recursion);
 	const struct volley_entry *entry;
 
-	engine_take_cache(e);
 	p->submit = false;
 	entry = rules && e->cache ? cache_refresh_entry(e->cache, refresh) : NULL;
 	if (!entry) /* only what came from upstream is to be fetched anew */
@@ -462,12 +459,16 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 
 /* ---- A completion ----------------------------------------------------------------------------- */
 
-static void begin_finish(struct engine *e, const struct engine_pending *p)
+void recursion_resume(struct engine *e, struct engine_pending *p, const struct engine_times *times)
 {
 	const struct resolver_question *q = &p->question;
-	uint8_t flags = (uint8_t)((p->asked.edns.dnssec_ok ? VOLLEY_KEY_DO : 0) |
-				  (q->checking_disabled ? VOLLEY_KEY_CD : 0));
+	uint8_t flags;
 
+	p->submit = false;
+	if (p->servers.is_asking)
+		servers_take(e, p, times);
+	flags = (uint8_t)((p->asked.edns.dnssec_ok ? VOLLEY_KEY_DO : 0) |
+			  (q->checking_disabled ? VOLLEY_KEY_CD : 0));
 	if (e->cache)
 		cache_key_init(e->key, e->cache, q->name, (uint32_t)name_bytes(q->name), q->qtype,
 			       q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
@@ -628,8 +629,9 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 	return DNS_RCODE_SERVFAIL;
 }
 
-static uint16_t finish(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
-		       struct policy_alias *alias, struct cache_answer *a)
+uint16_t recursion_finish(struct engine *e, const struct engine_request *rq,
+			  struct engine_pending *p, struct policy_alias *alias,
+			  struct cache_answer *a)
 {
 	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
 	const struct resolver_question *q = &p->question;
@@ -645,30 +647,4 @@ static uint16_t finish(struct engine *e, const struct engine_request *rq, struct
 	if (obey_failure(e, rq, p, alias, a, &rcode) || alias->n_bytes)
 		return rcode;
 	return finish_with_failure(e, p, &times, is_usable ? DNS_EDE_INVALID_DATA : ede_code, a);
-}
-
-uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
-			  struct engine_pending *p, struct cache_answer *a)
-{
-	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
-	struct policy_alias alias = { .n_bytes = 0 };
-	uint16_t rcode;
-
-	p->submit = false;
-	if (p->servers.is_asking)
-		servers_take(e, p, &times);
-	begin_finish(e, p);
-	if (!p->asked.has_client)
-		return finish(e, rq, p, &alias, a);
-	obey_set_apart(e, rq);
-	if (p->asked.is_followed) {
-		(void)finish(e, rq, p, &alias, a);
-		return e->outcome == ENGINE_REPLIES ? follow_finish(e, rq, q, p, a) :
-						      DNS_RCODE_NOERROR;
-	}
-	if (obey_before(e, rq, q, false, &alias, a, &rcode))
-		return rcode;
-	if (!alias.n_bytes)
-		rcode = finish(e, rq, p, &alias, a);
-	return alias.n_bytes ? follow_alias(e, rq, q, p, &alias, a) : rcode;
 }

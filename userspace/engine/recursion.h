@@ -46,10 +46,9 @@
 #include "engine/internal.h"
 #include "engine/policy.h"
 
-#define RECURSION_SERVFAIL_S 5u
-#define RECURSION_BOGUS_S    60u
-#define RECURSION_LAST_S     1u /* TTL of what a memory gives in the last second of its own */
-#define RECURSION_CUT_MAX    8  /* names above that are looked at */
+#define RECURSION_BOGUS_S 60u
+#define RECURSION_LAST_S  1u /* TTL of what a memory gives in the last second of its own */
+#define RECURSION_CUT_MAX 8  /* names above that are looked at */
 
 /*
  * What is asked for again in the last tenth of its life is fetched anew, once (volley_entry.refreshing): a name in steady use is
@@ -100,16 +99,25 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 void recursion_ask_on(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
 		      const uint8_t *folded, const struct policy_alias *alias);
 
+/* As engine_refresh(). */
+bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
+		       const struct engine_times *times, struct engine_pending *p)
+	__attribute__((warn_unused_result));
+
 /* Notes the query that waits for p: q is read from rq. */
 void recursion_note_client(struct engine_pending *p, const struct engine_request *rq,
 			   const struct query *q);
 
+/* p has completed: a question for name servers is taken into account, and e->key is that of p's question. */
+void recursion_resume(struct engine *e, struct engine_pending *p, const struct engine_times *times);
+
 /*
- * The answer to a completed question; what there is to be kept is cached. rq and q are of the client
- * that waited, if there is one: else only the times are.
+ * Behind that, the answer to p's question; what there is to be kept is cached. rq is of the client that waited,
+ * if there is one: else only the times are. With alias->n_bytes *a is nothing, and the question goes on there.
  */
-uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
-			  struct engine_pending *p, struct cache_answer *a);
+uint16_t recursion_finish(struct engine *e, const struct engine_request *rq,
+			  struct engine_pending *p, struct policy_alias *alias,
+			  struct cache_answer *a);
 
 /* Makes it a question of nobody, with a deadline of its own. */
 void recursion_ask_again(struct engine *e, struct engine_pending *p,

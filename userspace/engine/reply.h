@@ -4,7 +4,10 @@
 #ifndef VOLLEY_ENGINE_REPLY_H
 #define VOLLEY_ENGINE_REPLY_H
 
-#include "engine/engine.h"
+#include "engine/engine_request.h"
+
+struct cache_answer;
+struct engine;
 
 /*
  * An IPv4 client is the same one behind an IPv6 socket: its address, of 4 octets then, or 16 (RFC 4291

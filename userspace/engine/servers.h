@@ -46,6 +46,9 @@ enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_
 /* Nothing is known: before p is another question. Must not be asking. */
 void servers_reset(struct engine_pending *p);
 
+/* As engine_abandon(). */
+void servers_abandon(struct engine_pending *p);
+
 /* A completion of a question that servers_find() has asked: it is taken into account and cached, and p is the held question again. */
 void servers_take(struct engine *e, struct engine_pending *p, const struct engine_times *times);
 

@@ -7,7 +7,7 @@
 #ifndef VOLLEY_ENGINE_STRANGER_H
 #define VOLLEY_ENGINE_STRANGER_H
 
-#include "engine/engine.h"
+#include "engine/engine_request.h"
 
 /* The request rq, read as q, is refused with this response code. */
 void stranger_tell(const struct engine_request *rq, const struct query *q, unsigned int rcode);
