@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Which interval of a zone's chain of NSEC or NSEC3 a name lies in, so that one proof serves all names of it. The driver and
- * workers read this, volleyd writes it (userspace/engine/intervals.h).
+ * workers read this, volleyd writes it (userspace/engine/interval_regions.h).
  *
  * A signed zone has a set of points, which are words of 64 bits. A name that does not exist has a closest encloser C, and S is
  * the name one label longer than C. If two such names have the same C, and no point lies between their S, then the same

@@ -6,7 +6,7 @@
  *      entry's key      │ *  │ example.com │            body: ... pointer to example.com ...
  *      question         │ long-label │ example.com │    body: ... pointer + what the name is longer ...
  *
- * A pointer to the question's very begin stays as it is. userspace/engine/shared.h makes these entries.
+ * A pointer to the question's very begin stays as it is. userspace/engine/shared_answer.h makes these entries.
  */
 #ifndef VOLLEY_XDP_SHARED_H
 #define VOLLEY_XDP_SHARED_H

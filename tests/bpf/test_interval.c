@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * xdp/interval.h, built natively, against the search of userspace (engine/intervals.h): regions of few and many points, and
+ * xdp/interval.h, built natively, against the search of userspace (engine/interval_regions.h): regions of few and many points, and
  * at, before and behind each of these; points that came later; damaged heads.
  */
 #include "xdp/native.h"
@@ -21,7 +21,7 @@ struct {
 
 #include "xdp/interval.h"
 
-#include "engine/intervals.h"
+#include "engine/interval_regions.h"
 #include "tests/lib/draw.h" /* its seed is behind parameters of that name */
 
 #define LINES      512u

@@ -38,7 +38,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "engine/shield.h"
 #include "tests/lib/draw.h"
 #include "tests/lib/xdpworld.h"

@@ -32,7 +32,7 @@ static void *lookup(const void *map, const void *key); /* fuzz_xdp_shared.h */
 
 #undef bpf_map_lookup_elem
 
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "zone/nsec3_index.h"
 
 #include "engine/block_table.h" /* behind the program, which has its own way to a table (xdp/block.h) */

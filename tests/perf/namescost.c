@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * namescost ORIGIN FILE [EDITS]: what the filter of names and the intervals (engine/names.h) cost control.
+ * namescost ORIGIN FILE [EDITS]: what the filter of names and the intervals (engine/name_filter.h) cost control.
  *
  *	load FILE ──► names_add_zone() of all of it            beside each other: seconds of the processor, and their ratio
  *	edit a name in ──► names_add_zone() of the difference  beside each other: microseconds, medians of 2,000
@@ -18,7 +18,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "tests/lib/must.h"
 #include "tests/perf/median.h"
 #include "zone/edit.h"

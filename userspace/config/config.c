@@ -15,7 +15,7 @@
 #include "config/take.h"
 #include "config/value.h"
 #include "config/yamlwalk.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 
 static void load_raw(struct take *take)
 {

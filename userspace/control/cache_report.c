@@ -285,7 +285,7 @@ static void put_records(json_t *o, const struct volley_entry *e, uint32_t now_s)
 	ldns_pkt_free(packet);
 }
 
-/* recursion.serve-stale, as engine/recursion.c does it: RFC 8767 section 4. */
+/* recursion.serve-stale, as engine/recursive_query.c does it: RFC 8767 section 4. */
 static bool may_be_stale(const struct daemon *d, const struct volley_entry *e, uint32_t now_s)
 {
 	uint32_t stale_s = d->recursion ? recursion_config(d->recursion)->serve_stale_s : 0;

@@ -46,7 +46,7 @@
 #include "control/rrl.h"
 #include "control/snapshots.h"
 #include "control/taps.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "engine/shield.h"
 #include "iface/crew.h"
 #include "iface/iface.h"

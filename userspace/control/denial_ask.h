@@ -13,7 +13,7 @@
 
 #include "cache/cache.h"
 #include "control/cache_match.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "zonemgr/zones.h"
 
 struct denial_ask {

@@ -13,7 +13,7 @@
  *
  * A name of no zone of ours is asked upstream, for clients that may recurse (engine/clients.h), and so is what an answer of our zones
  * leads to (engine/follow.h): then the caller has a question to submit, and the reply comes out of engine_finish() later. The way of
- * such a miss is engine/recursion.h.
+ * such a miss is engine/recursive_query.h.
  *
  * Emit is one function for hits and fresh answers, and the XDP program does the same with the same
  * entry: two answerers, one truth. What an answer is, beside its question, is a struct cache_answer.

@@ -21,12 +21,12 @@ struct engine_data {
 	struct clients *clients; /* NULL: nobody recurses, everyone may ask for our zones */
 	struct policy *policy;   /* NULL: none */
 	struct engine_recursion *recursion; /* NULL: nothing is asked upstream */
-	struct handover_rules *handover;    /* engine/handover.h; NULL: nothing is handed over */
+	struct handover_rules *handover; /* engine/handover_rules.h; NULL: nothing is handed over */
 	const struct limiter
 		*limiter; /* engine/limiter.h; set before there are engines; NULL: no limits */
 	struct cookie_secrets *cookies;   /* NULL: COOKIE options are as any unknown option */
 	struct engine_identity *identity; /* NULL: the server says nothing of itself */
-	struct blocks *blocks;            /* engine/blocks.h; NULL: nothing is blocked */
+	struct blocks *blocks;            /* engine/block_lookup.h; NULL: nothing is blocked */
 	struct shield *shield; /* engine/shield.h; set before there are engines; NULL: no filter */
 	/*
 	 * What the resolver's own authority answers, and no client: its set has the zone of recursion.root-copy, or there is none.

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "engine/obey.h"
+#include "engine/policy_apply.h"
 #include "engine/policy.h"
-#include "engine/recursion.h"
+#include "engine/recursive_query.h"
 #include "engine/special.h"
 
 /* One walk from name to name. */
@@ -119,7 +119,7 @@ static enum found take_alias(struct walk *w, struct cache_answer *a)
 	return FOUND_HEAD;
 }
 
-/* What recursion.h says. */
+/* What recursive_query.h says. */
 static enum found look_upstream(struct walk *w, struct cache_answer *a)
 {
 	struct engine_follow *f = &w->e->follow;
@@ -348,12 +348,12 @@ uint16_t follow_completion(struct engine *e, const struct engine_request *rq, co
 	recursion_resume(e, p, &times);
 	if (!p->asked.has_client)
 		return recursion_finish(e, rq, p, &alias, a);
-	obey_set_apart(e, rq);
+	policy_apply_set_apart(e, rq);
 	if (p->asked.is_followed) {
 		(void)recursion_finish(e, rq, p, &alias, a);
 		return e->outcome == ENGINE_REPLIES ? finish(e, rq, q, p, a) : DNS_RCODE_NOERROR;
 	}
-	if (obey_before(e, rq, q, false, &alias, a, &rcode))
+	if (policy_apply_before(e, rq, q, false, &alias, a, &rcode))
 		return rcode;
 	if (!alias.n_bytes)
 		rcode = recursion_finish(e, rq, p, &alias, a);

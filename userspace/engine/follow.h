@@ -5,7 +5,7 @@
  *
  *	name ─┬─► a zone of ours: data, a denial ─────────────────────► the end
  *	  ▲   │                   an alias that leads out of our zones ─► head ─┐
- *	  │   └─► not ours, or below a cut: recursion.h ──────────────► the end │
+ *	  │   └─► not ours, or below a cut: recursive_query.h ──────────────► the end │
  *	  │                   local data, a rule of a list: an alias ─► head ─┤
  *	  └────────────────────────── where the head ends ◄───────────────────┘
  *
@@ -24,7 +24,7 @@
 #ifndef VOLLEY_ENGINE_FOLLOW_H
 #define VOLLEY_ENGINE_FOLLOW_H
 
-#include "engine/internal.h"
+#include "engine/engine_state.h"
 
 #define FOLLOW_MAX 8
 

@@ -12,7 +12,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "engine/convert.h"
-#include "engine/policy_internal.h"
+#include "engine/policy_rules.h"
 #include "engine/policy_prefixes.h"
 #include "zone/zone_walk.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/wire.h"
 #include "dns/name.h"
-#include "engine/policy_internal.h"
+#include "engine/policy_rules.h"
 #include "zone/zone_walk.h"
 
 #define ADDRESS_BITS 128u

@@ -24,7 +24,7 @@
 #ifndef VOLLEY_ENGINE_SERVERS_H
 #define VOLLEY_ENGINE_SERVERS_H
 
-#include "engine/internal.h"
+#include "engine/engine_state.h"
 #include "engine/policy.h"
 
 #define SERVERS_ASKED_MAX 16u /* questions upstream for one answer */

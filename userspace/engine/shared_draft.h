@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A shared answer in the making (engine/shared.h). */
+/* A shared answer in the making (engine/shared_answer.h). */
 #ifndef VOLLEY_ENGINE_SHARED_DRAFT_H
 #define VOLLEY_ENGINE_SHARED_DRAFT_H
 

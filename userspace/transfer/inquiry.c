@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/padding.h"
-#include "engine/blocks.h"
+#include "engine/block_lookup.h"
 #include "transfer/handout.h"
 #include "transfer/questions.h"
 #include "transfer/server.h"

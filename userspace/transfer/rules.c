@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "engine/handover.h"
+#include "engine/handover_rules.h"
 #include "transfer/primary.h"
 
 /* While zones come and go, making the sieve takes no more than one in so many parts of the time. */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "engine/handover.h"
+#include "engine/handover_rules.h"
 #include "transfer/server.h"
 
 #define N_WHO  6 /* fields that tell who asked for what */

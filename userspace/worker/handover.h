@@ -9,7 +9,7 @@
  *      TCP   these, AXFR and IXFR: the connection as a whole, with all that was read of it. Its
  *            file descriptor is the receiver's from then on, ordinary questions that follow included
  *
- * Who may send such messages at all is looked up first (engine/handover.h): a message of a stranger costs
+ * Who may send such messages at all is looked up first (engine/handover_rules.h): a message of a stranger costs
  * the worker what REFUSED costs, and nobody else anything. Of the others at most HANDOVER_PENDING_MAX
  * wait, of HANDOVER_PENDING_BYTES; more are dropped as if they had been lost on their way, and counted.
  *

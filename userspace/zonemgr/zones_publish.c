@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/siphash.h"
 #include "cache/generations.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "engine/shield.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/zones_internal.h"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "engine/intervals.h"
+#include "engine/interval_regions.h"
 #include "tests/lib/must.h"
 #include "tests/unit/zone/zone_text.h"
 #include "zone/changeset.h"

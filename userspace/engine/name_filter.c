@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/names.h"
+#include "engine/name_filter.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -6,15 +6,16 @@
  *
  *	each query: parse, hash, ask for its bucket ─► each key: ask for its entry ─► each answer
  */
-#ifndef VOLLEY_ENGINE_LOOK_H
-#define VOLLEY_ENGINE_LOOK_H
+#ifndef VOLLEY_ENGINE_PREPARE_H
+#define VOLLEY_ENGINE_PREPARE_H
 
-#include "engine/internal.h"
+#include "engine/engine_state.h"
 
-/* Fills *look; e->cache is set. msg is borrowed, as by query_parse(). */
-void look_read(const struct engine *e, struct engine_look *look, const uint8_t *msg, size_t len);
+/* Fills *prepared; e->cache is set. msg is borrowed, as by query_parse(). */
+void prepare_read(const struct engine *e, struct engine_prepared *prepared, const uint8_t *msg,
+		  size_t len);
 
 /* As engine_read_ahead(). */
-void look_ahead(struct engine *e, const struct engine_message *msgs, unsigned int n);
+void prepare_ahead(struct engine *e, const struct engine_message *msgs, unsigned int n);
 
 #endif

@@ -19,7 +19,7 @@
 static const unsigned long long *between(const unsigned long long *word);
 #define VOLLEY_INTERVALS_LOAD(word) __atomic_load_n(between(word), __ATOMIC_ACQUIRE)
 
-#include "engine/intervals.h"
+#include "engine/interval_regions.h"
 #include "tests/lib/must.h"
 #include "tests/unit/zone/zone_text.h"
 #include "zone/nsec3_index.h"

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/obey.h"
+#include "engine/policy_apply.h"
 
 #include <sys/socket.h>
 
-#include "engine/reply.h"
+#include "engine/reply_writer.h"
 #include "engine/servers.h"
 #include "engine/special.h"
 
@@ -23,7 +23,7 @@ static struct policy_question question_of(const struct resolver_question *q)
 	return (struct policy_question){ q->name, (unsigned int)name_bytes(q->name), q->qtype };
 }
 
-void obey_set_apart(struct engine *e, const struct engine_request *rq)
+void policy_apply_set_apart(struct engine *e, const struct engine_request *rq)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	struct policy_client client = client_of(rq);
@@ -31,23 +31,23 @@ void obey_set_apart(struct engine *e, const struct engine_request *rq)
 	e->is_apart = policy && policy_names_client(policy, &client);
 }
 
-bool obey_is_of_policy(const struct engine *e, const struct volley_entry *entry)
+bool policy_apply_is_of_policy(const struct engine *e, const struct volley_entry *entry)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 
 	return policy && entry->zone_slot == policy_slot(policy);
 }
 
-bool obey_has_said(const struct engine *e, const struct cache_answer *a)
+bool policy_apply_has_said(const struct engine *e, const struct cache_answer *a)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 
 	return policy && a->zone_slot == policy_slot(policy);
 }
 
-bool obey_is_for_client(const struct engine *e, const struct volley_entry *entry)
+bool policy_apply_is_for_client(const struct engine *e, const struct volley_entry *entry)
 {
-	return !e->is_apart || !obey_is_of_policy(e, entry);
+	return !e->is_apart || !policy_apply_is_of_policy(e, entry);
 }
 
 /* What a rule says, as what the reply is; false: the question or the answer passes, but for the alias. until_s: 0: not to be cached. */
@@ -110,8 +110,9 @@ static bool find_before(struct engine *e, const struct engine_request *rq, const
 	return true;
 }
 
-bool obey_before(struct engine *e, const struct engine_request *rq, const struct query *q,
-		 bool no_lists, struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode)
+bool policy_apply_before(struct engine *e, const struct engine_request *rq, const struct query *q,
+			 bool no_lists, struct policy_alias *alias, struct cache_answer *a,
+			 uint16_t *rcode)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct policy_question question = { q->folded, q->qname_bytes, q->qtype };
@@ -123,7 +124,7 @@ bool obey_before(struct engine *e, const struct engine_request *rq, const struct
 	if (policy && no_lists)
 		verdict = policy_answer_local(policy, &e->render, &question, alias, a);
 	else if (policy && find_before(e, rq, q, policy, &question, &hit))
-		verdict = policy_obey(policy, &e->render, &question, &hit, NULL, alias, a);
+		verdict = policy_act(policy, &e->render, &question, &hit, NULL, alias, a);
 	if (verdict != POLICY_ALIAS || q->rd)
 		return act(e, rq, &hit, verdict, VOLLEY_NEVER, a, rcode);
 	alias->n_bytes = 0; /* the alias alone is for who does not want more: it is not cached */
@@ -142,9 +143,9 @@ static enum policy_verdict end_with(const struct engine_pending *p, enum policy_
 	return verdict == POLICY_ALIAS ? POLICY_LOCAL : POLICY_FILTERED;
 }
 
-bool obey_answer(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
-		 uint32_t ttl_s, struct policy_alias *alias, struct cache_answer *a,
-		 uint16_t *rcode)
+bool policy_apply_answer(struct engine *e, const struct engine_request *rq,
+			 struct engine_pending *p, uint32_t ttl_s, struct policy_alias *alias,
+			 struct cache_answer *a, uint16_t *rcode)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct policy_question question = question_of(&p->question);
@@ -168,7 +169,7 @@ bool obey_answer(struct engine *e, const struct engine_request *rq, struct engin
 	}
 	if (!policy_changes(&hit))
 		return false;
-	verdict = policy_obey(policy, &e->render, &question, &hit, a, alias, &said);
+	verdict = policy_act(policy, &e->render, &question, &hit, a, alias, &said);
 	verdict = end_with(p, verdict, alias, &until_s);
 	if (!act(e, rq, &hit, verdict, until_s, &said, rcode))
 		return false;
@@ -176,8 +177,9 @@ bool obey_answer(struct engine *e, const struct engine_request *rq, struct engin
 	return true;
 }
 
-bool obey_failure(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
-		  struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode)
+bool policy_apply_failure(struct engine *e, const struct engine_request *rq,
+			  const struct engine_pending *p, struct policy_alias *alias,
+			  struct cache_answer *a, uint16_t *rcode)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct policy_question question = question_of(&p->question);
@@ -190,13 +192,13 @@ bool obey_failure(struct engine *e, const struct engine_request *rq, const struc
 	if (!policy || !p->asked.has_client || p->asked.no_lists ||
 	    !policy_find(policy, &client, &question, &hit))
 		return false;
-	verdict = policy_obey(policy, &e->render, &question, &hit, NULL, alias, a);
+	verdict = policy_act(policy, &e->render, &question, &hit, NULL, alias, a);
 	verdict = end_with(p, verdict, alias, &until_s);
 	return act(e, rq, &hit, verdict, until_s, a, rcode);
 }
 
-bool obey_allows_special(const struct engine *e, const uint8_t *folded, uint16_t qtype,
-			 const struct cache_answer *a)
+bool policy_apply_allows_special(const struct engine *e, const uint8_t *folded, uint16_t qtype,
+				 const struct cache_answer *a)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct policy_question question = { folded, (unsigned int)name_bytes(folded), qtype };
@@ -206,8 +208,8 @@ bool obey_allows_special(const struct engine *e, const uint8_t *folded, uint16_t
 	       !policy_changes(&hit);
 }
 
-/* The servers are those that obey_answer() has found; for a client that is apart, it has perhaps not looked for all of them. */
-bool obey_allows(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
+/* The servers are those that policy_apply_answer() has found; for a client that is apart, it has perhaps not looked for all of them. */
+bool policy_apply_allows(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct policy_question question = question_of(&p->question);

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "engine/affected.h"
-#include "engine/names.h"
-#include "engine/shared.h"
+#include "engine/name_filter.h"
+#include "engine/shared_answer.h"
 #include "tests/unit/engine/world.h"
 
 #define SOA "$TTL 300\n@ 60 SOA ns1.A Host.b %u 2 3 4 60\n"

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "dns/name.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "tests/lib/must.h"
 #include "tests/unit/zone/zone_text.h"
 #include "xdp/key.h"

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the sources of a policy share: engine/policy.h is the chapter. */
-#ifndef VOLLEY_ENGINE_POLICY_INTERNAL_H
-#define VOLLEY_ENGINE_POLICY_INTERNAL_H
+#ifndef VOLLEY_ENGINE_POLICY_RULES_H
+#define VOLLEY_ENGINE_POLICY_RULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

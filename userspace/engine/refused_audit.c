@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/stranger.h"
+#include "engine/refused_audit.h"
 
 #include "base/audit.h"
-#include "engine/handover.h"
+#include "engine/handover_rules.h"
 
 #define N_OF(fields) (sizeof(fields) / sizeof((fields)[0]))
 
@@ -29,7 +29,7 @@ static const char *name_text(char text[NAME_TEXT_MAX], const uint8_t *name)
 	return name && name_to_text(text, NAME_TEXT_MAX, name) > 0 ? text : NULL;
 }
 
-void stranger_tell(const struct engine_request *rq, const struct query *q, unsigned int rcode)
+void refused_audit(const struct engine_request *rq, const struct query *q, unsigned int rcode)
 {
 	char client[AUDIT_ADDRESS_CAP], zone[NAME_TEXT_MAX], key[NAME_TEXT_MAX];
 	char type[PROTO_TEXT_MAX], word[PROTO_TEXT_MAX];

@@ -40,10 +40,10 @@
  *
  * EDNS client subnet (RFC 7871) is neither sent nor looked at: one answer is for all clients.
  */
-#ifndef VOLLEY_ENGINE_RECURSION_H
-#define VOLLEY_ENGINE_RECURSION_H
+#ifndef VOLLEY_ENGINE_RECURSIVE_QUERY_H
+#define VOLLEY_ENGINE_RECURSIVE_QUERY_H
 
-#include "engine/internal.h"
+#include "engine/engine_state.h"
 #include "engine/policy.h"
 
 #define RECURSION_BOGUS_S 60u

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/reply.h"
+#include "engine/reply_writer.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/wire.h"
 #include "cache/generations.h"
 #include "engine/emit.h"
-#include "engine/internal.h"
+#include "engine/engine_state.h"
 #include "engine/limiter.h"
 #include "xdp/count.h"
 

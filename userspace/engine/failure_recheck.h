@@ -5,8 +5,8 @@
  * RFC 8767 section 5, the failure recheck timer. A table of fixed size; what meets another question in
  * its place pushes that out, which costs one more attempt upstream. One thread.
  */
-#ifndef VOLLEY_ENGINE_FAILURES_H
-#define VOLLEY_ENGINE_FAILURES_H
+#ifndef VOLLEY_ENGINE_FAILURE_RECHECK_H
+#define VOLLEY_ENGINE_FAILURE_RECHECK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the sources of engine/ share of an engine among themselves. */
-#ifndef VOLLEY_ENGINE_INTERNAL_H
-#define VOLLEY_ENGINE_INTERNAL_H
+#ifndef VOLLEY_ENGINE_ENGINE_STATE_H
+#define VOLLEY_ENGINE_ENGINE_STATE_H
 
 #include <urcu-qsbr.h>
 
@@ -15,7 +15,7 @@
 #include "engine/engine_counters.h"
 #include "engine/engine_data.h"
 #include "engine/engine_request.h"
-#include "engine/failures.h"
+#include "engine/failure_recheck.h"
 #include "engine/render.h"
 #include "engine/sample.h"
 #include "engine/shared_draft.h"
@@ -48,8 +48,8 @@ struct engine_cache {
 	struct cache_writer *writer;
 };
 
-/* A query that was read (engine/look.h). */
-struct engine_look {
+/* A query that was read (engine/prepare.h). */
+struct engine_prepared {
 	enum query_verdict verdict;
 	bool has_key; /* its answer may be in the cache, or come there; of the public view */
 	struct query query;
@@ -66,16 +66,17 @@ struct engine {
 	struct engine_counters counters;
 	struct engine_answers answers;
 	uint32_t zone_slot; /* of the zone that the present reply is of, 0: none */
-	struct engine_look looks[ENGINE_AHEAD]; /* the first is also that of a query not read ahead */
-	struct cache_key *key;                  /* of the query in hand, */
-	bool has_key;                           /* where it has one */
+	struct engine_prepared
+		prepared[ENGINE_AHEAD]; /* the first is also that of a query not read ahead */
+	struct cache_key *key;          /* of the query in hand, */
+	bool has_key;                   /* where it has one */
 	/* What the present reply carries beside the answer. */
 	enum engine_outcome outcome;
 	bool is_blocked; /* the reply is what a block says, and no larger than the query: it is not limited */
 	const struct volley_entry *expired; /* of the question: may be given stale; NULL: none */
-	bool is_apart;                      /* a rule of a policy names the client: engine/obey.h */
-	bool is_passed;                     /* and says to pass */
-	uint8_t memory;                     /* of the resolver: where the question is to be asked */
+	bool is_apart;  /* a rule of a policy names the client: engine/policy_apply.h */
+	bool is_passed; /* and says to pass */
+	uint8_t memory; /* of the resolver: where the question is to be asked */
 	int ede_code;
 	size_t tsig_bytes;
 	uint8_t cookie[COOKIE_BYTES];

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The last step of every answer: what goes along for this client (OPT, cookie, TSIG), its limit, counters. */
-#ifndef VOLLEY_ENGINE_REPLY_H
-#define VOLLEY_ENGINE_REPLY_H
+#ifndef VOLLEY_ENGINE_REPLY_WRITER_H
+#define VOLLEY_ENGINE_REPLY_WRITER_H
 
 #include "engine/engine_request.h"
 

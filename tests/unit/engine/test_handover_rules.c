@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who gets through the sieve to the transfer thread, and what strangers are told by the engine itself. */
+/* Which messages the transfer thread gets, and how the engine refuses the others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "engine/handover.h"
+#include "engine/handover_rules.h"
 #include "tests/unit/engine/world.h"
 
 #define T(t)   DNS_TYPE_##t

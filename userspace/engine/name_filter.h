@@ -10,22 +10,22 @@
  * What is added stays until the next names_begin(). So a name that leaves its zone stays known, and its queries go up.
  * A name that is served and not known would be denied by the driver: each caller adds first and serves then.
  *
- * Behind the filter lie the intervals of signed zones (engine/intervals.h), if there are lines for them; a zone's are added with its
+ * Behind the filter lie the intervals of signed zones (engine/interval_regions.h), if there are lines for them; a zone's are added with its
  * names.
  *
  * While the cache is resized there are two states, one for the programs of each cache; each change is written to both.
  *
  * Control's thread calls all of these, beside the driver and workers.
  */
-#ifndef VOLLEY_ENGINE_NAMES_H
-#define VOLLEY_ENGINE_NAMES_H
+#ifndef VOLLEY_ENGINE_NAME_FILTER_H
+#define VOLLEY_ENGINE_NAME_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cache/keeper.h"
-#include "engine/intervals.h"
+#include "engine/interval_regions.h"
 #include "xdp/abi.h"
 #include "xdp/names.h"
 

@@ -14,8 +14,8 @@
  *
  * Control's thread calls all of these, but for intervals_find(), beside the driver and workers.
  */
-#ifndef VOLLEY_ENGINE_INTERVALS_H
-#define VOLLEY_ENGINE_INTERVALS_H
+#ifndef VOLLEY_ENGINE_INTERVAL_REGIONS_H
+#define VOLLEY_ENGINE_INTERVAL_REGIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

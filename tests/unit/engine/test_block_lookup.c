@@ -18,7 +18,7 @@
 
 #include "dns/name.h"
 #include "engine/block_table.h"
-#include "engine/blocks.h"
+#include "engine/block_lookup.h"
 #include "tests/lib/draw.h"
 #include "tests/lib/must.h"
 

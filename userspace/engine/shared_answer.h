@@ -13,8 +13,8 @@
  *      short body: the answer, as to a question for the key's name
  *      full body:  and a struct volley_shared
  */
-#ifndef VOLLEY_ENGINE_SHARED_H
-#define VOLLEY_ENGINE_SHARED_H
+#ifndef VOLLEY_ENGINE_SHARED_ANSWER_H
+#define VOLLEY_ENGINE_SHARED_ANSWER_H
 
 #include <stdbool.h>
 #include <stdint.h>

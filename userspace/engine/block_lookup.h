@@ -7,8 +7,8 @@
  *
  * The first of these three that does not say `allow` decides. What has expired is as if it were not there.
  */
-#ifndef VOLLEY_ENGINE_BLOCKS_H
-#define VOLLEY_ENGINE_BLOCKS_H
+#ifndef VOLLEY_ENGINE_BLOCK_LOOKUP_H
+#define VOLLEY_ENGINE_BLOCK_LOOKUP_H
 
 #include <stdbool.h>
 #include <stdint.h>

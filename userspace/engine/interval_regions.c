@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/intervals.h"
+#include "engine/interval_regions.h"
 
 #include <errno.h>
 #include <stdbool.h>

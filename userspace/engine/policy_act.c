@@ -7,7 +7,7 @@
 #include "dns/name.h"
 #include "engine/message.h"
 #include "engine/policy.h"
-#include "engine/policy_internal.h"
+#include "engine/policy_rules.h"
 
 /* A rule, and the name that it speaks of. */
 struct rule {
@@ -175,9 +175,9 @@ static enum policy_verdict rewrite(const struct policy *p, struct render *r, uin
 	return POLICY_FILTERED;
 }
 
-static enum policy_verdict obey(const struct policy *p, struct render *r, uint16_t qtype,
-				const struct rule *rule, struct policy_alias *alias,
-				struct cache_answer *a)
+static enum policy_verdict act(const struct policy *p, struct render *r, uint16_t qtype,
+			       const struct rule *rule, struct policy_alias *alias,
+			       struct cache_answer *a)
 {
 	const struct zone_rrset *rrset = NULL;
 	uint16_t rcode = DNS_RCODE_NOERROR;
@@ -203,10 +203,10 @@ static enum policy_verdict obey(const struct policy *p, struct render *r, uint16
 	return answer(p, r, rule, rcode, rrset, a) ? POLICY_FILTERED : POLICY_NONE;
 }
 
-enum policy_verdict policy_obey(const struct policy *p, struct render *r,
-				const struct policy_question *q, const struct policy_hit *hit,
-				const struct cache_answer *from, struct policy_alias *alias,
-				struct cache_answer *a)
+enum policy_verdict policy_act(const struct policy *p, struct render *r,
+			       const struct policy_question *q, const struct policy_hit *hit,
+			       const struct cache_answer *from, struct policy_alias *alias,
+			       struct cache_answer *a)
 {
 	const struct rule rule = { hit->zone, hit->node, hit->name, hit->n_bytes };
 	enum policy_verdict verdict;
@@ -218,7 +218,7 @@ enum policy_verdict policy_obey(const struct policy *p, struct render *r,
 		return POLICY_NONE;
 	alias->ede_code = hit->ede_code;
 	alias->is_of_list = true;
-	verdict = obey(p, r, q->qtype, &rule, alias, a);
+	verdict = act(p, r, q->qtype, &rule, alias, a);
 	if (hit->hits && verdict != POLICY_NONE)
 		__atomic_fetch_add(hit->hits, 1, __ATOMIC_RELAXED);
 	return verdict;

@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/recursion.h"
+#include "engine/recursive_query.h"
 
 #include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "engine/obey.h"
+#include "engine/policy_apply.h"
 #include "engine/policy.h"
-#include "engine/reply.h"
+#include "engine/reply_writer.h"
 #include "engine/servers.h"
 #include "engine/special.h"
 #include "xdp/key.h"
@@ -204,7 +204,7 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	const struct volley_entry *entry;
 	enum cache_verdict verdict;
 
-	obey_set_apart(e, rq);
+	policy_apply_set_apart(e, rq);
 	if (e->is_apart) /* its rule comes first: answer_apart() */
 		return CACHE_MISS;
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
@@ -339,7 +339,7 @@ static bool answer_special(struct engine *e, const struct engine_request *rq, co
 		return false;
 	/* A rule perhaps lets this client pass, or only TCP. */
 	if (e->cache && rules->zone_slot && !exists &&
-	    obey_allows_special(e, q->folded, q->qtype, a)) {
+	    policy_apply_allows_special(e, q->folded, q->qtype, a)) {
 		a->zone_slot = rules->zone_slot;
 		a->zone_gen = rules->zone_gen;
 		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
@@ -418,7 +418,7 @@ static bool answer_apart(struct engine *e, const struct engine_request *rq, stru
 		return false;
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
 	if (cache_lookup(e->cache, e->key, rq->now_s, true, &entry) != CACHE_HIT ||
-	    !obey_is_for_client(e, entry))
+	    !policy_apply_is_for_client(e, entry))
 		return false;
 	answer_as_cached(e, entry, rq->now_s, a);
 	return true;
@@ -430,7 +430,7 @@ static bool find_target(struct engine *e, const struct engine_request *rq, const
 			struct cache_answer *a)
 {
 	return e->cache && recursion_lookup(e, rq, q, rules, a) == CACHE_HIT &&
-	       !(want->no_lists && obey_has_said(e, a));
+	       !(want->no_lists && policy_apply_has_said(e, a));
 }
 
 uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const struct query *q,
@@ -444,7 +444,7 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
 	if (want->is_target && find_target(e, rq, q, rules, want, a))
 		return a->flags & DNS_RCODE_MASK;
-	if (obey_before(e, rq, q, want->no_lists, &want->alias, a, &rcode))
+	if (policy_apply_before(e, rq, q, want->no_lists, &want->alias, a, &rcode))
 		return rcode;
 	if (want->alias.n_bytes)
 		return DNS_RCODE_NOERROR;
@@ -483,7 +483,7 @@ static bool is_spoken_for(struct engine *e, struct engine_pending *p, const stru
 	return (engine_is_ours(e, q->name, n, q->qtype) &&
 		!engine_is_of_parent(e, q->name, n, q->qtype) &&
 		!engine_is_delegated(e, q->name, n, q->qtype)) ||
-	       !obey_allows(e, p, a);
+	       !policy_apply_allows(e, p, a);
 }
 
 static void keep(struct engine *e, struct engine_pending *p, struct cache_answer *a, uint32_t ttl_s,
@@ -572,7 +572,7 @@ static uint16_t finish_with_answer(struct engine *e, const struct engine_request
 	if (p->question.security == RESOLVER_SECURE)
 		a->flags |= DNS_FLAG_AD;
 	failures_forget(&e->failures, e->key->hash);
-	if (obey_answer(e, rq, p, ttl_s, alias, a, &rcode))
+	if (policy_apply_answer(e, rq, p, ttl_s, alias, a, &rcode))
 		return rcode;
 	if (alias->n_bytes)
 		return DNS_RCODE_NOERROR;
@@ -604,7 +604,7 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 
 	if (e->cache)
 		verdict = cache_lookup(e->cache, e->key, times->now_s, false, &entry);
-	if (verdict != CACHE_MISS && !obey_is_for_client(e, entry))
+	if (verdict != CACHE_MISS && !policy_apply_is_for_client(e, entry))
 		verdict = CACHE_MISS;
 	if (verdict == CACHE_HIT) { /* another worker has it by now */
 		answer_as_cached(e, entry, times->now_s, a);
@@ -644,7 +644,7 @@ uint16_t recursion_finish(struct engine *e, const struct engine_request *rq,
 		return finish_with_answer(e, rq, p, alias, a, ttl_s);
 	if (is_usable)
 		engine_count(&e->counters.unusable);
-	if (obey_failure(e, rq, p, alias, a, &rcode) || alias->n_bytes)
+	if (policy_apply_failure(e, rq, p, alias, a, &rcode) || alias->n_bytes)
 		return rcode;
 	return finish_with_failure(e, p, &times, is_usable ? DNS_EDE_INVALID_DATA : ede_code, a);
 }

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whose messages are looked at by who talks to other name servers: transfers, NOTIFY and UPDATE (RFC 5936,
- * 1995, 1996, 2136), and whatever has a TSIG by a key that we know (RFC 8945). This is a sieve, made of the
- * rules of all zones together: what it holds back is a stranger's and is refused at once; what it
- * lets through is judged by the rules of its own zone, and its signature checked, elsewhere.
+ * Which messages the transfer thread gets: transfers, NOTIFY and UPDATE (RFC 5936, 1995, 1996, 2136), and
+ * each message with a TSIG by a key that we know (RFC 8945). The rules of all zones are taken together: a
+ * message that none of them allows is refused at once. The transfer thread judges the others by the rules
+ * of their own zones, and checks their signatures.
  *
  *	address ─► may it do this at all, for some zone, signed or not? ─┬─► ENGINE_HANDOVER
  *	TSIG ────► is the key's name one of ours? ───────────────────────┘
@@ -14,8 +14,8 @@
  *
  * Immutable after handover_rules_new(); any thread reads.
  */
-#ifndef VOLLEY_ENGINE_HANDOVER_H
-#define VOLLEY_ENGINE_HANDOVER_H
+#ifndef VOLLEY_ENGINE_HANDOVER_RULES_H
+#define VOLLEY_ENGINE_HANDOVER_RULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

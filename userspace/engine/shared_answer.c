@@ -1,16 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/shared.h"
+#include "engine/shared_answer.h"
 
 #include <string.h>
 
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "dns/rdata.h"
-#include "engine/internal.h"
-#include "engine/intervals.h"
+#include "engine/engine_state.h"
+#include "engine/interval_regions.h"
 #include "engine/message.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "engine/shield.h"
 #include "zone/set.h"
 #include "zone/zone.h"

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/handover.h"
+#include "engine/handover_rules.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "engine/blocks.h"
+#include "engine/block_lookup.h"
 
 #include <string.h>
 #include <sys/socket.h>
