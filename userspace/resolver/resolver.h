@@ -67,7 +67,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "resolver/question.h"
+#include "resolver/resolver_question.h"
 #include "resolver/resolver_config.h"
 #include "resolver/resolver_counters.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A question that is asked upstream, from resolver_submit() to its completion. */
-#ifndef VOLLEY_RESOLVER_QUESTION_H
-#define VOLLEY_RESOLVER_QUESTION_H
+#ifndef VOLLEY_RESOLVER_RESOLVER_QUESTION_H
+#define VOLLEY_RESOLVER_RESOLVER_QUESTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
