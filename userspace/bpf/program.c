@@ -212,7 +212,7 @@ static void leave(struct program *p)
 	else if (p->link->by_daemon)
 		err = program_detach(p);
 	if (err)
-		log_warn("%s: detaching the XDP program: %s", p->ifname, err_text(err));
+		log_warn("%s: cannot detach the XDP program: %s", p->ifname, err_text(err));
 }
 
 void program_close(struct program *p, bool keep)

@@ -134,7 +134,7 @@ void program_update(struct program *p, const struct object_maps *maps, const str
 		return;
 	}
 	refusal_explain(err, reason, sizeof(reason));
-	log_warn("%s: the XDP program of an earlier volleyd stays, another build than this one's "
+	log_warn("%s: cannot replace the XDP program of an earlier volleyd, which is another build "
 		 "(tag %s): %s",
 		 p->ifname, was, reason);
 }

@@ -504,10 +504,9 @@ static int init_clients(struct tls_relay *r, const struct resolver_config *confi
 
 	if (!code || code == -ENOMEM)
 		return code;
-	snprintf(
-		err, cap,
-		"a port of the loopback, by which libunbound's queries get to upstreams over TLS: %s",
-		err_text(code));
+	snprintf(err, cap,
+		 "cannot open a loopback port for libunbound's queries to upstreams over TLS: %s",
+		 err_text(code));
 	return ERR_CONFIG;
 }
 

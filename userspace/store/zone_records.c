@@ -172,11 +172,11 @@ static void warn_damaged(const struct store *st, const MDB_val *key)
 	char name[NAME_TEXT_MAX];
 
 	if (is_name(key) && name_to_text(name, sizeof(name), key->mv_data) >= 0)
-		log_warn("%s: what is known of the zone %s is damaged: left out until it is "
+		log_warn("%s: the record of the zone %s is damaged: it is not used until it is "
 			 "written anew",
 			 st->folder, name);
 	else
-		log_warn("%s: the name of a zone is damaged: left out", st->folder);
+		log_warn("%s: the name of a zone is damaged: its record is not used", st->folder);
 }
 
 /* Each catalog looks at all zones: what is damaged is told by the first. */
