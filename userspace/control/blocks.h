@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/chore.h"
+#include "base/background.h"
 #include "cache/keeper.h"
 #include "config/config.h"
 #include "control/metrics_text.h"
@@ -35,7 +35,7 @@ struct block_book;
 
 struct block_env {
 	struct engine_data *published;
-	struct chores *chores;
+	struct background *background;
 	int blocks_fd, blocked_fd; /* -1: no program reads them */
 	cache_grace_fn *grace;
 	void *grace_user;
@@ -51,7 +51,7 @@ struct block_env {
  */
 int block_book_open(struct block_book **out, const struct block_env *env,
 		    const struct config *config) __attribute__((warn_unused_result));
-/* The workers have ended, and the chores. NULL is allowed. */
+/* The workers have ended, and the background jobs. NULL is allowed. */
 void block_book_close(struct block_book *b);
 
 struct block_order {

@@ -13,7 +13,7 @@
 #include "control/cache_match.h"
 #include "control/cache_report.h"
 #include "control/denial_ask.h"
-#include "base/chore.h"
+#include "base/background.h"
 #include "base/json_put.h"
 #include "control/report.h"
 #include "config/value.h"
@@ -24,10 +24,10 @@
 #define ZONES_MAX     1000u
 
 struct ask {
-	struct chore chore; /* first: chore and ask have one address */
+	struct background_job job; /* first: job and ask have one address */
 	struct daemon *daemon;
 	struct cache *
-		cache; /* the daemon's when this began: it lives until all such chores have ended */
+		cache; /* the daemon's when this began: it lives until all such background jobs have ended */
 	uint64_t ticket;
 	walk_visit *visit;
 	json_t *(*report)(struct ask *ask);
@@ -46,10 +46,10 @@ struct ask {
 
 /* --- In the background --------------------------------------------------------------------------- */
 
-static void run(struct chore *chore)
+static void run(struct background_job *job)
 {
-	struct ask *ask = (struct ask *)chore;
-	const bool *cancel = &chore->is_cancelled;
+	struct ask *ask = (struct ask *)job;
+	const bool *cancel = &job->is_cancelled;
 
 	if (ask->is_flush)
 		ask->code = cache_sweep(ask->cache, cancel, ask->visit, ask, daemon_grace,
@@ -158,13 +158,13 @@ static void ask_free(struct ask *ask)
 	free(ask);
 }
 
-static void ended(struct chore *chore)
+static void ended(struct background_job *job)
 {
-	struct ask *ask = (struct ask *)chore;
+	struct ask *ask = (struct ask *)job;
 	const char *err = "";
 	json_t *result = NULL;
 
-	if (chore_is_cancelled(chore)) {
+	if (background_is_cancelled(job)) {
 		ask->code = -ECANCELED;
 		err = "volleyd stops: the walk over the cache is given up";
 	} else if (ask->code) {
@@ -185,7 +185,7 @@ static int ask_new(struct ask **out, struct daemon *d, char *err, size_t err_cap
 
 	if (!ask)
 		return -ENOMEM;
-	ask->chore = (struct chore){ .run = run, .ended = ended };
+	ask->job = (struct background_job){ .run = run, .ended = ended };
 	ask->daemon = d;
 	ask->cache = d->cache;
 	/* A client that hangs up leaves its walk behind, so clients alone are no bound. */
@@ -206,7 +206,7 @@ static int start(struct ask *ask, walk_visit *visit, json_t *(*report)(struct as
 {
 	ask->visit = visit;
 	ask->report = report;
-	chores_start(ask->daemon->chores, &ask->chore);
+	background_start(ask->daemon->background, &ask->job);
 	return CTL_LATER;
 }
 

@@ -437,8 +437,8 @@ static void on_event(struct daemon *d, const struct epoll_event *at)
 		on_load(d);
 	else if (d->transfers && event.data.fd == transfers_fd(d->transfers))
 		transfers_poll(d->transfers);
-	else if (event.data.fd == chores_fd(d->chores))
-		chores_poll(d->chores);
+	else if (event.data.fd == background_fd(d->background))
+		background_poll(d->background);
 	else if (d->snapshots && event.data.fd == snapshots_fd(d->snapshots))
 		snapshots_poll(d->snapshots);
 	else if (d->resize && event.data.fd == resize_fd(d->resize))

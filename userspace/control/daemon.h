@@ -10,7 +10,7 @@
  *   stop    the same backwards
  *
  * Beside that thread: the workers, the keeper of the cache, the loader of zones, a thread for walks
- * over the cache (base/chore.h), and the heartbeat by which the driver knows that a daemon is
+ * over the cache (base/background.h), and the heartbeat by which the driver knows that a daemon is
  * there (cache.orphan-serve). base/affinity.h says on which processors they run.
  */
 #ifndef VOLLEY_CONTROL_DAEMON_H
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "base/affinity.h"
-#include "base/chore.h"
+#include "base/background.h"
 #include "bpf/program.h"
 #include "cache/grace.h"
 #include "cache/keeper.h"
@@ -120,7 +120,7 @@ struct daemon {
 	struct block_book *blocks;            /* NULL until server.storage is open */
 	uint32_t other_slots[DAEMON_N_SLOTS]; /* in the cache, for answers of no zone; 0: none */
 	struct loader *loader;
-	struct chores *chores;
+	struct background *background;
 	unsigned int n_walks; /* over the cache that wait or run, their clients gone or not */
 	struct hot *hot;
 	struct answers *answers;

@@ -20,7 +20,7 @@ int daemon_open_blocks(struct daemon *d)
 {
 	const struct block_env env = {
 		.published = &d->published,
-		.chores = d->chores,
+		.background = d->background,
 		.blocks_fd = d->is_anonymous ? -1 : d->maps.blocks_fd,
 		.blocked_fd = d->is_anonymous ? -1 : d->maps.blocked_fd,
 		.grace = daemon_grace,

@@ -144,7 +144,7 @@ static int open_transfers(struct daemon *d)
 
 	if (code)
 		return code;
-	d->upkeep = upkeep_new(d->store, d->chores);
+	d->upkeep = upkeep_new(d->store, d->background);
 	d->catalogs = catalogs_new(d->config, d->store);
 	if (!d->upkeep || !d->catalogs)
 		return -ENOMEM;
@@ -330,8 +330,13 @@ static int open_sources(struct daemon *d, const char **what)
 
 static int watch_all(struct daemon *d, const char **what)
 {
-	const int fds[] = { chores_fd(d->chores), d->signal_fd,     d->tick_fd,    d->guard_fd,
-			    d->links.fd,          live_fd(d->live), ctl_fd(d->ctl) };
+	const int fds[] = { background_fd(d->background),
+			    d->signal_fd,
+			    d->tick_fd,
+			    d->guard_fd,
+			    d->links.fd,
+			    live_fd(d->live),
+			    ctl_fd(d->ctl) };
 	int code = 0;
 
 	*what = "epoll";
@@ -340,7 +345,7 @@ static int watch_all(struct daemon *d, const char **what)
 	return code;
 }
 
-static int open_chores(struct daemon *d, const char **what)
+static int open_background(struct daemon *d, const char **what)
 {
 	int code;
 
@@ -348,7 +353,7 @@ static int open_chores(struct daemon *d, const char **what)
 	d->hot = hot_new();
 	d->answers = answers_new();
 	d->places = zone_places_new(d);
-	code = d->hot && d->answers && d->places ? chores_new(&d->chores) : -ENOMEM;
+	code = d->hot && d->answers && d->places ? background_new(&d->background) : -ENOMEM;
 	if (code)
 		return code;
 	answers_read(d);
@@ -371,7 +376,7 @@ static int open_events(struct daemon *d)
 	}
 	if (!code) {
 		drain_open(&d->drain, d->config->control_socket);
-		code = open_chores(d, &what);
+		code = open_background(d, &what);
 	}
 	if (!code)
 		return open_metrics(d);
@@ -606,7 +611,7 @@ void daemon_close(struct daemon *d)
 	ctl_stop(d->ctl);
 	transfers_stop(d->transfers);
 	policies_cancel(d->policies);
-	chores_free(d->chores);
+	background_free(d->background);
 	resize_free(d->resize);
 	free_statistics(d);
 	stop_loading(d);

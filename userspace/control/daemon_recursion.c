@@ -99,7 +99,7 @@ int daemon_open_recursion(struct daemon *d)
 	struct recursion_env env = {
 		.cache = d->cache,
 		.published = &d->published,
-		.chores = d->chores,
+		.background = d->background,
 		.clients_fd = d->is_anonymous ? -1 : d->maps.clients_fd,
 		.engine_digest = engine_config_digest(&d->engine_config),
 		.grace = daemon_grace,
@@ -169,7 +169,7 @@ int daemon_open_policies(struct daemon *d)
 		.published = &d->published,
 		.settings_digest = engine_config_digest(&d->engine_config),
 		.loader = d->loader,
-		.chores = d->chores,
+		.background = d->background,
 		.grace = daemon_grace,
 		.grace_user = d,
 	};

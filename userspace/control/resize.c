@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/memory.h"
-#include "base/chore.h"
+#include "base/background.h"
 #include "control/daemon_internal.h"
 #include "config/words.h"
 
@@ -31,9 +31,9 @@ struct whole {
 
 struct resize {
 	struct daemon *d;
-	struct chores *chores;
-	struct chore copying; /* run by these chores */
-	struct chore freeing; /* by those of the daemon, behind every walk that has begun */
+	struct background *background;
+	struct background_job copying; /* run by these background jobs */
+	struct background_job freeing; /* by those of the daemon, behind every walk that has begun */
 	enum stage stage;
 	bool is_stopping;
 	bool is_torn;       /* somebody may still read what would be freed */
@@ -47,14 +47,14 @@ struct resize {
 	char problem[300];     /* why what it says is not so; "": it is, or will be */
 };
 
-static struct resize *of_copying(struct chore *chore)
+static struct resize *of_copying(struct background_job *job)
 {
-	return (struct resize *)((char *)chore - offsetof(struct resize, copying));
+	return (struct resize *)((char *)job - offsetof(struct resize, copying));
 }
 
-static struct resize *of_freeing(struct chore *chore)
+static struct resize *of_freeing(struct background_job *job)
 {
-	return (struct resize *)((char *)chore - offsetof(struct resize, freeing));
+	return (struct resize *)((char *)job - offsetof(struct resize, freeing));
 }
 
 /* --- In the background --------------------------------------------------------------------------- */
@@ -92,9 +92,9 @@ static void copy_late(struct resize *r)
 		log_debug("answer cache: what came while it was copied is made again");
 }
 
-static void run_copying(struct chore *chore)
+static void run_copying(struct background_job *job)
 {
-	struct resize *r = of_copying(chore);
+	struct resize *r = of_copying(job);
 
 	if (r->stage == STAGE_COPYING)
 		copy(r);
@@ -116,9 +116,9 @@ static void free_other(struct resize *r)
 	*old = (struct whole){ 0 };
 }
 
-static void run_freeing(struct chore *chore)
+static void run_freeing(struct background_job *job)
 {
-	free_other(of_freeing(chore));
+	free_other(of_freeing(job));
 }
 
 /* --- The end ------------------------------------------------------------------------------------- */
@@ -137,9 +137,9 @@ static void tell(const struct resize *r)
 			   size, result->copied.n_copied, result->copied.n_left_out);
 }
 
-static void ended_freeing(struct chore *chore)
+static void ended_freeing(struct background_job *job)
 {
-	struct resize *r = of_freeing(chore);
+	struct resize *r = of_freeing(job);
 
 	free_other(r); /* unless run_freeing() has */
 	r->stage = STAGE_NONE;
@@ -154,8 +154,8 @@ static void ended_freeing(struct chore *chore)
 static void start_freeing(struct resize *r)
 {
 	r->stage = STAGE_FREEING;
-	r->freeing = (struct chore){ .run = run_freeing, .ended = ended_freeing };
-	chores_start(r->d->chores, &r->freeing);
+	r->freeing = (struct background_job){ .run = run_freeing, .ended = ended_freeing };
+	background_start(r->d->background, &r->freeing);
 }
 
 static void give_up(struct resize *r, int code)
@@ -243,7 +243,7 @@ static void start_copying(struct resize *r, enum stage stage)
 {
 	r->stage = stage;
 	r->copying.is_cancelled = false;
-	chores_start(r->chores, &r->copying);
+	background_start(r->background, &r->copying);
 }
 
 /* Everything that may fail is done before anybody uses the new cache. */
@@ -270,9 +270,9 @@ static void move_workers(struct resize *r)
 	start_copying(r, STAGE_LATE);
 }
 
-static void ended_copying(struct chore *chore)
+static void ended_copying(struct background_job *job)
 {
-	struct resize *r = of_copying(chore);
+	struct resize *r = of_copying(job);
 
 	if (r->stage == STAGE_LATE)
 		switch_programs(r);
@@ -405,8 +405,8 @@ int resize_new(struct resize **out, struct daemon *d)
 	if (!r)
 		return -ENOMEM;
 	r->d = d;
-	r->copying = (struct chore){ .run = run_copying, .ended = ended_copying };
-	err = chores_new(&r->chores);
+	r->copying = (struct background_job){ .run = run_copying, .ended = ended_copying };
+	err = background_new(&r->background);
 	if (err)
 		free(r);
 	else
@@ -419,8 +419,8 @@ void resize_stop(struct resize *r)
 	if (!r)
 		return;
 	r->is_stopping = true;
-	chores_free(r->chores);
-	r->chores = NULL;
+	background_free(r->background);
+	r->background = NULL;
 }
 
 void resize_free(struct resize *r)
@@ -430,12 +430,12 @@ void resize_free(struct resize *r)
 
 int resize_fd(const struct resize *r)
 {
-	return chores_fd(r->chores);
+	return background_fd(r->background);
 }
 
 void resize_poll(struct resize *r)
 {
-	chores_poll(r->chores);
+	background_poll(r->background);
 }
 
 const char *resize_problem(const struct resize *r)

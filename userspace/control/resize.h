@@ -41,7 +41,7 @@ int resize_new(struct resize **out, struct daemon *d) __attribute__((warn_unused
 
 /*
  * Gives up a resize before "moving", carries a later one to its end, and calls its done(). The old cache is given back when the
- * daemon's chores are freed; resize_free() comes behind that. NULL is allowed.
+ * daemon's background jobs are freed; resize_free() comes behind that. NULL is allowed.
  */
 void resize_stop(struct resize *resize);
 void resize_free(struct resize *resize);

@@ -10,7 +10,7 @@
 #include "control/sketch.h"
 
 struct zone_places {
-	struct chore chore; /* first; the daemon's while is_waiting */
+	struct background_job job; /* first; the daemon's while is_waiting */
 	struct daemon *d;
 	uint64_t due_s; /* 0: not known yet */
 	bool is_waiting;
@@ -99,21 +99,21 @@ static void give(struct zone_places *p)
 			return;
 }
 
-static void run_grace(struct chore *chore)
+static void run_grace(struct background_job *job)
 {
-	const struct zone_places *p = (const struct zone_places *)chore;
+	const struct zone_places *p = (const struct zone_places *)job;
 
 	/* an error: the places stay free until a later round, long after all who counted in them */
-	if (!chore_is_cancelled(chore))
+	if (!background_is_cancelled(job))
 		(void)daemon_grace(p->d);
 }
 
-static void ended_grace(struct chore *chore)
+static void ended_grace(struct background_job *job)
 {
-	struct zone_places *p = (struct zone_places *)chore;
+	struct zone_places *p = (struct zone_places *)job;
 
 	p->is_waiting = false;
-	if (!chore_is_cancelled(chore))
+	if (!background_is_cancelled(job))
 		give(p);
 }
 
@@ -122,8 +122,8 @@ static void exchange(struct zone_places *p, size_t n)
 	for (size_t i = 0; i < n; i++)
 		cache_zone_counter_release(p->d->cache, p->with[i].slot);
 	p->is_waiting = true;
-	p->chore = (struct chore){ .run = run_grace, .ended = ended_grace };
-	chores_start(p->d->chores, &p->chore);
+	p->job = (struct background_job){ .run = run_grace, .ended = ended_grace };
+	background_start(p->d->background, &p->job);
 }
 
 void zone_places_tick(struct zone_places *p, uint64_t now_s)

@@ -37,7 +37,7 @@ struct zone_load {
 
 /* NULL: no memory. The daemon outlives it. */
 struct zone_places *zone_places_new(struct daemon *d);
-void zone_places_free(struct zone_places *places); /* NULL is allowed; after chores_free() */
+void zone_places_free(struct zone_places *places); /* NULL is allowed; after background_free() */
 
 /* Once a second, behind hot_gather(), while the daemon has workers and zones. Control's thread. */
 void zone_places_tick(struct zone_places *places, uint64_t now_s);

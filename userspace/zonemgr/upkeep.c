@@ -21,12 +21,12 @@
 #define ROOM_BYTES     (2u << 20)            /* of changes that go at a time: some 40 ms */
 #define ROOM_PAUSE_NS  (10 * CLOCK_NS_PER_S) /* when there were none: to look is a walk over all */
 
-struct upkeep *upkeep_new(struct store *store, struct chores *chores)
+struct upkeep *upkeep_new(struct store *store, struct background *background)
 {
 	struct upkeep *u = calloc(1, sizeof(*u));
 
 	if (u)
-		*u = (struct upkeep){ .store = store, .chores = chores };
+		*u = (struct upkeep){ .store = store, .background = background };
 	return u;
 }
 

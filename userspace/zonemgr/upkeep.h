@@ -14,15 +14,15 @@
 #ifndef VOLLEY_ZONEMGR_UPKEEP_H
 #define VOLLEY_ZONEMGR_UPKEEP_H
 
-#include "base/chore.h"
+#include "base/background.h"
 #include "zonemgr/zones.h"
 #include "store/store.h"
 
 struct upkeep;
 
-/* NULL: no memory. @store may be NULL: then nothing is kept. Both outlive it, and so does @chores. */
-struct upkeep *upkeep_new(struct store *store, struct chores *chores);
-/* After chores_free(). NULL is allowed. */
+/* NULL: no memory. @store may be NULL: then nothing is kept. Both outlive it, and so does @background. */
+struct upkeep *upkeep_new(struct store *store, struct background *background);
+/* After background_free(). NULL is allowed. */
 void upkeep_free(struct upkeep *upkeep);
 /* From now on the zones are these. */
 void upkeep_set_zones(struct upkeep *upkeep, struct zones *zones);

@@ -14,8 +14,8 @@
 #include "zonemgr/upkeep_internal.h"
 
 struct writing {
-	struct chore chore;   /* first */
-	struct writing *next; /* upkeep.writings */
+	struct background_job job; /* first */
+	struct writing *next;      /* upkeep.writings */
 	struct upkeep *upkeep;
 	struct zones_entry *entry; /* NULL: it has gone */
 	struct zone *zone;         /* a reference */
@@ -88,16 +88,16 @@ static void writing_free(struct writing *w)
 }
 
 /* Whoever comes later, this or upkeep_gone(), takes the file away. */
-static void run_writing(struct chore *chore)
+static void run_writing(struct background_job *job)
 {
-	struct writing *w = (struct writing *)chore;
+	struct writing *w = (struct writing *)job;
 
 	w->is_other = w->is_guarded && own_file_is_other(w->path, &w->mark);
 	if (w->is_other) {
 		w->code = -ESTALE;
 		return;
 	}
-	w->code = own_file_write(w->zone, w->path, &chore->is_cancelled, w->err, sizeof(w->err));
+	w->code = own_file_write(w->zone, w->path, &job->is_cancelled, w->err, sizeof(w->err));
 	if (__atomic_load_n(&w->is_unwanted, __ATOMIC_SEQ_CST))
 		(void)unlink(w->path);
 	own_file_look(w->path, &w->mark);
@@ -177,9 +177,9 @@ static void note_end(const struct writing *w, struct zones_entry *entry)
 		upkeep_note_error(entry, w->path, w->code);
 }
 
-static void writing_ended(struct chore *chore)
+static void writing_ended(struct background_job *job)
 {
-	struct writing *w = (struct writing *)chore;
+	struct writing *w = (struct writing *)job;
 	struct zones_entry *entry = entry_of(w);
 
 	if (entry) {
@@ -203,7 +203,7 @@ static int begin_writing(struct upkeep *u, struct zones_entry *entry, bool is_as
 		free(w);
 		return -ENOMEM;
 	}
-	w->chore = (struct chore){ .run = run_writing, .ended = writing_ended };
+	w->job = (struct background_job){ .run = run_writing, .ended = writing_ended };
 	w->upkeep = u;
 	w->code = -ECANCELED; /* until it runs */
 	w->entry = entry;
@@ -216,7 +216,7 @@ static int begin_writing(struct upkeep *u, struct zones_entry *entry, bool is_as
 	u->n_writings++;
 	entry->on_disk.work = ZONES_FILE_WRITING;
 	entry->on_disk.changed_ns = 0;
-	chores_start(u->chores, &w->chore);
+	background_start(u->background, &w->job);
 	return 0;
 }
 
@@ -287,7 +287,7 @@ static void forget_writings(struct upkeep *u, const struct zones_entry *entry, b
 		if (!is_unwanted)
 			continue;
 		__atomic_store_n(&w->is_unwanted, true, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&w->chore.is_cancelled, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&w->job.is_cancelled, true, __ATOMIC_RELAXED);
 	}
 }
 

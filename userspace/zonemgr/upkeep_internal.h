@@ -12,7 +12,7 @@ struct awaiting;
 
 struct upkeep {
 	struct store *store;
-	struct chores *chores;
+	struct background *background;
 	struct zones *zones;
 	struct writing *writings;    /* that are on their way, */
 	size_t n_writings;           /* so many */

@@ -11,10 +11,10 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "base/chore.h"
+#include "base/background.h"
 
 struct job {
-	struct chore chore;
+	struct background_job job;
 	pthread_t by;
 	unsigned int ran, ended; /* order; 0: not yet */
 	bool waits;              /* until it is cancelled */
@@ -23,20 +23,20 @@ struct job {
 static unsigned int n_ran, n_ended;
 static bool has_begun;
 
-static void run(struct chore *chore)
+static void run(struct background_job *background)
 {
-	struct job *job = (struct job *)chore;
+	struct job *job = (struct job *)background;
 
 	job->by = pthread_self();
 	job->ran = ++n_ran;
 	__atomic_store_n(&has_begun, true, __ATOMIC_RELEASE);
-	while (job->waits && !chore_is_cancelled(chore))
+	while (job->waits && !background_is_cancelled(background))
 		sched_yield();
 }
 
-static void ended(struct chore *chore)
+static void ended(struct background_job *job)
 {
-	((struct job *)chore)->ended = ++n_ended;
+	((struct job *)job)->ended = ++n_ended;
 }
 
 static void begin(struct job *jobs, size_t n)
@@ -44,53 +44,53 @@ static void begin(struct job *jobs, size_t n)
 	n_ran = n_ended = 0;
 	has_begun = false;
 	for (size_t i = 0; i < n; i++)
-		jobs[i] = (struct job){ .chore = { .run = run, .ended = ended } };
+		jobs[i] = (struct job){ .job = { .run = run, .ended = ended } };
 }
 
 static void test_in_order(void **state)
 {
 	struct job jobs[3];
-	struct chores *chores;
+	struct background *background;
 
 	(void)state;
 	begin(jobs, 3);
-	assert_int_equal(chores_new(&chores), 0);
-	chores_poll(chores); /* nothing has ended */
+	assert_int_equal(background_new(&background), 0);
+	background_poll(background); /* nothing has ended */
 	for (int i = 0; i < 3; i++)
-		chores_start(chores, &jobs[i].chore);
+		background_start(background, &jobs[i].job);
 	while (n_ended < 3) {
-		struct pollfd fd = { .fd = chores_fd(chores), .events = POLLIN };
+		struct pollfd fd = { .fd = background_fd(background), .events = POLLIN };
 
 		assert_int_equal(poll(&fd, 1, 10000), 1);
-		chores_poll(chores);
+		background_poll(background);
 	}
 	for (unsigned int i = 0; i < 3; i++) {
 		assert_int_equal(jobs[i].ran, i + 1);
 		assert_int_equal(jobs[i].ended, i + 1);
 		assert_false(pthread_equal(jobs[i].by, pthread_self()));
-		assert_false(chore_is_cancelled(&jobs[i].chore));
+		assert_false(background_is_cancelled(&jobs[i].job));
 	}
-	chores_free(chores);
+	background_free(background);
 }
 
 static void test_stop_cancels(void **state)
 {
-	struct chores *chores;
+	struct background *background;
 	struct job jobs[2];
 
 	(void)state;
 	begin(jobs, 2);
 	jobs[0].waits = true;
-	assert_int_equal(chores_new(&chores), 0);
-	chores_start(chores, &jobs[0].chore);
-	chores_start(chores, &jobs[1].chore);
+	assert_int_equal(background_new(&background), 0);
+	background_start(background, &jobs[0].job);
+	background_start(background, &jobs[1].job);
 	while (!__atomic_load_n(&has_begun, __ATOMIC_ACQUIRE))
 		sched_yield();
-	chores_free(chores);
+	background_free(background);
 	assert_int_equal(jobs[0].ran, 1);
 	assert_int_equal(jobs[1].ran, 0);
 	assert_int_equal(jobs[1].ended, 2);
-	assert_true(chore_is_cancelled(&jobs[1].chore));
+	assert_true(background_is_cancelled(&jobs[1].job));
 }
 
 int main(void)
