@@ -110,14 +110,6 @@ int program_fd(const struct program *p)
 	return p->xdp ? xdp_program__fd(p->xdp) : p->prog_fd;
 }
 
-uint32_t program_id_of(int fd)
-{
-	struct bpf_prog_info info = { 0 };
-	uint32_t len = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
-}
-
 void program_identify(struct program *p, int fd)
 {
 	struct bpf_prog_info info = { 0 };

@@ -54,12 +54,11 @@ uint32_t program_find(const char *ifname);
 bool program_is_there(const char *ifname);
 
 /*
- * Whether an earlier volleyd's program still runs in its place, with a cache that is not ours. When misses are
- * answered, by kernel sockets at least, program_take_place() exchanges the two: a packet meets one of them. Until then
- * who lives keeps the old one answering: program_old_deadline() is the coarse monotonic second until which it may, or
- * NULL; valid until the place is taken or the program closed. 0 or -errno: then neither is on the interface.
+ * An earlier volleyd's program may still run in the place of ours, with a cache of its own. When misses are answered,
+ * by kernel sockets at least, program_take_place() exchanges the two: a packet meets one of them. Until then the old
+ * one goes on answering while this daemon lives: program_old_deadline() is the coarse monotonic second until which it
+ * may, or NULL; valid until the place is taken or the program closed. 0 or -errno: then neither is on the interface.
  */
-bool program_is_waiting(const struct program *program);
 uint32_t *program_old_deadline(const struct program *program);
 int program_take_place(struct program *program) __attribute__((warn_unused_result));
 

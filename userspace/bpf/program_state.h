@@ -55,9 +55,6 @@ struct program {
 /* Of the program that is attached; it stays the program's. */
 int program_fd(const struct program *p);
 
-/* The kernel's number of a program; 0: not known. */
-uint32_t program_id_of(int fd);
-
 /* Its mode, as libxdp wants it. */
 enum xdp_attach_mode program_libxdp_mode(const struct program *p);
 

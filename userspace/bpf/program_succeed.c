@@ -68,11 +68,6 @@ out:
 	return err;
 }
 
-bool program_is_waiting(const struct program *p)
-{
-	return p->is_waiting;
-}
-
 uint32_t *program_old_deadline(const struct program *p)
 {
 	return p->old_until_s;

@@ -31,7 +31,8 @@ void policy_apply_set_apart(struct engine *e, const struct engine_request *rq)
 	e->is_apart = policy && policy_names_client(policy, &client);
 }
 
-bool policy_apply_is_of_policy(const struct engine *e, const struct volley_entry *entry)
+/* Whether a policy has said it. */
+static bool is_of_policy(const struct engine *e, const struct volley_entry *entry)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 
@@ -47,7 +48,7 @@ bool policy_apply_has_said(const struct engine *e, const struct cache_answer *a)
 
 bool policy_apply_is_for_client(const struct engine *e, const struct volley_entry *entry)
 {
-	return !e->is_apart || !policy_apply_is_of_policy(e, entry);
+	return !e->is_apart || !is_of_policy(e, entry);
 }
 
 /* What a rule says, as what the reply is; false: the question or the answer passes, but for the alias. until_s: 0: not to be cached. */

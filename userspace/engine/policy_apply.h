@@ -25,9 +25,6 @@
 /* Sets e->is_apart for the client. */
 void policy_apply_set_apart(struct engine *e, const struct engine_request *rq);
 
-/* Whether a policy has said it. */
-bool policy_apply_is_of_policy(const struct engine *e, const struct volley_entry *entry);
-
 /* Whether the entry may be given to the client: one that is apart does not get what policies have said to all. */
 bool policy_apply_is_for_client(const struct engine *e, const struct volley_entry *entry);
 

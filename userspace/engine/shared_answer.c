@@ -236,7 +236,11 @@ bool shared_put_key(struct shared *out, const struct query *q, const struct voll
 	return true;
 }
 
-bool shared_make_key(struct shared *out, const struct engine *e, const struct cache_answer *a,
+/*
+ * The key of the answer `a` that e has just rendered for q, and that may be cached under e->key: out->first and name. names_id is that of the
+ * filter that has all names of the zone. False: the answer is for its own name only. Caller's QSBR read section; no allocation.
+ */
+static bool make_key(struct shared *out, const struct engine *e, const struct cache_answer *a,
 		     const struct query *q, uint32_t names_id)
 {
 	const struct render *r = &e->render;
@@ -283,7 +287,11 @@ static void end_body(struct shared *out, uint16_t n, const struct volley_shared 
 	out->answer.full_bytes = (uint16_t)(n + sizeof(*shared));
 }
 
-bool shared_make_body(struct shared *out, const struct render *r, const struct cache_answer *a,
+/*
+ * Behind that, out->answer and its body. False: it is for its own name only, since it is too large, what has room in it depends on the name's
+ * length, or another name that stands in it leads into the question. As above.
+ */
+static bool make_body(struct shared *out, const struct render *r, const struct cache_answer *a,
 		      const struct query *q, const struct volley_names_state *names)
 {
 	struct volley_shared shared = { 0 };
@@ -350,12 +358,11 @@ void shared_publish(struct engine *e, const struct query *q, const struct cache_
 	const struct volley_entry *entry;
 	struct cache_key key;
 
-	if (!id || !e->render.first || e->render.first->names_id != id ||
-	    !shared_make_key(s, e, a, q, id))
+	if (!id || !e->render.first || e->render.first->names_id != id || !make_key(s, e, a, q, id))
 		return;
 	cache_key_from(&key, e->cache, &s->first, s->name);
 	if (cache_lookup(e->cache, &key, now_s, false, &entry) != CACHE_HIT &&
-	    shared_make_body(s, &e->render, a, q, names) &&
+	    make_body(s, &e->render, a, q, names) &&
 	    !cache_publish(e->writer, &key, &s->answer, now_s))
 		engine_count(s->is_expanded ? &e->counters.wildcards : &e->counters.denials);
 	if (s->kind == VOLLEY_KEY_INTERVAL)

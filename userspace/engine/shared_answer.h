@@ -40,20 +40,6 @@ bool shared_put_key(struct shared *out, const struct query *q, const struct voll
 		    uint64_t start, uint32_t names_id) __attribute__((warn_unused_result));
 
 /*
- * The key of the answer `a` that e has just rendered for q, and that may be cached under e->key: out->first and name. names_id is that of the
- * filter that has all names of the zone. False: the answer is for its own name only. Caller's QSBR read section; no allocation.
- */
-bool shared_make_key(struct shared *out, const struct engine *e, const struct cache_answer *a,
-		     const struct query *q, uint32_t names_id);
-
-/*
- * Behind that, out->answer and its body. False: it is for its own name only, since it is too large, what has room in it depends on the name's
- * length, or another name that stands in it leads into the question. As above.
- */
-bool shared_make_body(struct shared *out, const struct render *r, const struct cache_answer *a,
-		      const struct query *q, const struct volley_names_state *names);
-
-/*
  * Publishes the shared answer, if there is one, unless a valid one is there: `a` is what e has just rendered for q and published under
  * e->key. Counted as `denials` or `wildcards`. As above.
  */

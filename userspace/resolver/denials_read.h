@@ -56,9 +56,6 @@ struct denials_reading {
 bool denials_read(struct denials_reading *out, const uint8_t *msg, size_t n, uint64_t wall_s,
 		  uint32_t max_s);
 
-/* The hash that a label of base32hex stands for, in either letter case (RFC 4648 section 7); false: it is none. */
-bool denials_hash_of_label(uint8_t out[NSEC3_HASH_BYTES], const uint8_t *label);
-
 /* The parts of NSEC3 data that denials_read() has accepted. */
 struct denials_nsec3 {
 	uint8_t flags;

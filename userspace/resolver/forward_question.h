@@ -99,9 +99,6 @@ struct forward_question *forward_question_take(struct forward *f);
 /* Clears it. group, name, qtype, qclass and checking_disabled are the caller's to set. */
 void forward_question_init(struct forward_question *q);
 
-/* Its end, without a word; a probe's too. */
-void forward_question_free(struct forward *f, struct forward_question *q);
-
 /* Its end with an answer: the message of n octets. */
 void forward_question_answer(struct forward *f, struct forward_question *q, const uint8_t *msg,
 			     size_t n);
