@@ -3,12 +3,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """counts.py [--bound]: prints numbers about the structure of the code.
 
-With --bound it prints the structs of the folders in BOUND with more than four booleans, and fails
-if there is one: such a struct is a state machine without names or a drawing. Without --bound it
-prints the structs with most booleans, the fields of `struct daemon`, circles of includes within a
-folder, file names in more than one folder, the longest lines, and the files that name each key of
-the configuration. It reads only files that git tracks or would add. Each number has its own line,
-so `diff` can compare two trees.
+With --bound it fails, and says so, for each of these:
+
+- a struct of the folders in BOUND with more than four booleans: a state machine without names or a drawing;
+- a circle of includes within a folder;
+- a file name in two folders, unless NAMES_TWICE gives the reason;
+- a name in NAMES_TWICE that is in one folder alone.
+
+Without --bound it prints the structs with most booleans, the fields of `struct daemon`, circles of
+includes within a folder, file names in more than one folder, the longest lines, and the files that
+name each key of the configuration. It reads only files that git tracks or would add. Each number has
+its own line, so `diff` can compare two trees.
 """
 import collections
 import pathlib
@@ -18,7 +23,15 @@ import sys
 
 SHOWN = 10
 BOOLEANS_MAX = 4
-BOUND = tuple(f"userspace/{floor}" for floor in ("transfer", "zonemgr", "census", "control", "policy", "recursion", "report", "daemon", "cmd"))
+BOUND = tuple(f"userspace/{floor}" for floor in ("transfer", "zonemgr", "census", "control", "policy", "recursion",
+                                                 "report", "daemon", "cmd"))
+# File names that stand in more than one folder, and why.
+SAME_THING = "the same thing in the driver and in userspace"
+NAMES_TWICE = {
+    "clock.h": SAME_THING,
+    "cookie.h": SAME_THING,
+    "tap.h": SAME_THING,
+}
 STRUCT = re.compile(r"^(?:static )?struct (\w+)(?:\[\w*\])? \{\n(.*?)^\}", re.M | re.S)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
@@ -76,11 +89,33 @@ def longest(paths, bound):
     return len([1 for n, _ in found if n > bound]), sorted(found, reverse=True)[:SHOWN]
 
 
+def names_twice(sources):
+    """(name, folders) of each file name that stands in more than one folder"""
+    places = collections.defaultdict(set)
+    for path in sources:
+        places[path.name].add(path.parent.name)
+    return sorted((name, sorted(where)) for name, where in places.items() if len(where) > 1)
+
+
+def faults_of(sources):
+    """A sentence for each thing that --bound forbids"""
+    for name, path, _, n_bool in structs([path for path in sources if str(path.parent) in BOUND]):
+        if n_bool > BOOLEANS_MAX:
+            yield f"{path}: struct {name} has {n_bool} booleans, more than {BOOLEANS_MAX}: give the states names (enum)"
+    for ring in circles([path for path in sources if path.parts[0] == "userspace"]):
+        yield f"{' '.join(ring)}: these include each other: what they share goes to a header below them"
+    twice = dict(names_twice(sources))
+    for name in sorted(set(twice) - set(NAMES_TWICE)):
+        yield f"{name} is in {' and '.join(twice[name])}: give one of these a name of its own"
+    for name in sorted(set(NAMES_TWICE) - set(twice)):
+        yield f"scripts/counts.py: {name} is in one folder alone: take it out of NAMES_TWICE"
+
+
 def check_bound():
-    sources = [path for path in files() if str(path.parent) in BOUND and path.suffix in (".c", ".h")]
-    wrong = [row for row in structs(sources) if row[3] > BOOLEANS_MAX]
-    for name, path, _, n_bool in wrong:
-        print(f"{path}: struct {name} has {n_bool} booleans, more than {BOOLEANS_MAX}: give the states names (enum)")
+    sources = [path for path in files() if path.parts[0] in ("userspace", "xdp") and path.suffix in (".c", ".h")]
+    wrong = list(faults_of(sources))
+    for fault in wrong:
+        print(fault)
     return 1 if wrong or not sources else 0
 
 
@@ -99,10 +134,7 @@ def main():
     print("circles of includes within a folder:", len(rings))
     for ring in rings:
         print("  " + " ".join(ring))
-    places = collections.defaultdict(set)
-    for path in c:
-        places[path.name].add(path.parent.name)
-    twice = sorted((name, sorted(where)) for name, where in places.items() if len(where) > 1)
+    twice = names_twice(c)
     print("file names in more than one folder:", len(twice))
     for name, where in twice:
         print(f"  {name}: {' '.join(where)}")

@@ -1,54 +1,56 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""lint-floors.py FILE...: checks that each floor includes only floors below it.
+"""lint-floors.py FILE...: a part includes only what stands below it, and of that no more than BELOW says. A floor in BELOW
+that no file of the part includes is wrong, too, whatever the FILEs are.
 
 A quoted include is either root-relative with the floor first ("dns/name.h", "xdp/abi.h"), or a
 generated skeleton ("volley.skel.h", for bpf and iface). Tests may include everything.
 """
 import re
 import sys
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
+# From the ground up. Each floor with those below it that it includes: none that no file of it includes.
 BELOW = {
-    "xdp": set(),
-    "base": {"xdp"},
-    "dns": {"xdp", "base"},
-    "tap": {"xdp", "base", "dns"},    # what is told of answers; producers stand above it
-    "cache": {"xdp", "base", "dns"},
-    "zone": {"xdp", "base", "dns"},
-    "store": {"xdp", "base", "dns", "zone"},
-    "xfr": {"xdp", "base", "dns", "zone"},    # wire formats; knows no sockets
-    "sign": {"xdp", "base", "dns", "zone"},
-    "resolver": {"xdp", "base", "dns", "tap", "cache", "zone"},
-    "engine": {"xdp", "base", "dns", "cache", "zone", "resolver"},
-    "census": {"xdp", "base", "dns", "cache", "engine"},    # what the cache holds, counted and matched
-    "port": {"xdp", "base"},    # packets in and out; knows no DNS
-    "worker": {"xdp", "base", "dns", "tap", "cache", "zone", "resolver", "engine", "port"},
+    "xdp": "",
+    "base": "",
+    "dns": "xdp base",
+    "tap": "base dns",    # reports of answers; their producers stand above it
+    "cache": "xdp base dns",
+    "zone": "base dns",
+    "store": "base dns zone",
+    "xfr": "base dns zone",    # wire formats; knows no sockets
+    "sign": "base dns zone",
+    "resolver": "base dns tap zone",
+    "engine": "xdp base dns cache zone resolver",
+    "census": "xdp base dns cache engine",    # what the cache holds, counted and matched
+    "port": "xdp base",    # packets in and out; knows no DNS
+    "worker": "base dns tap resolver engine port",
+    "config": "xdp base dns zone resolver engine port worker",
+    "bpf": "xdp base dns tap cache engine config",
+    "iface": "xdp base tap cache engine port worker config bpf",
+    "client": "base dns port config",    # asks the daemon; knows nothing of it
+    "import": "base config",    # configurations of other name servers
+    "doctor": "xdp base port config bpf iface client",
+    "transfer": "xdp base dns tap zone store xfr resolver engine port worker config",
+    "zonemgr": "base dns cache zone store xfr sign engine port worker config transfer",
+    "control": "base config port",    # sockets for commands and metrics; knows no daemon
+    "policy": "xdp base dns cache engine config bpf zonemgr control",
+    "recursion": "base cache zone resolver engine port worker config bpf",
+    "report": "xdp base dns tap cache zone resolver engine census port config iface zonemgr control policy recursion",
+    "daemon": "xdp base dns tap cache store engine census config bpf iface transfer zonemgr control policy recursion"
+              " report",
+    "cmd": "base zone config client import doctor daemon",
 }
-BELOW["config"] = BELOW["worker"] | {"worker"}
-BELOW["bpf"] = BELOW["config"] | {"config"}
-BELOW["iface"] = BELOW["bpf"] | {"bpf"}
-BELOW["client"] = {"xdp", "base", "dns", "port", "config"}    # asks the daemon; knows nothing of it
-BELOW["import"] = {"xdp", "base", "dns", "zone", "config"}    # configurations of other name servers
-BELOW["doctor"] = BELOW["iface"] | {"iface", "client"}
-BELOW["transfer"] = BELOW["config"] | {"config", "store", "xfr", "sign"}
-BELOW["zonemgr"] = BELOW["transfer"] | {"transfer"}
-BELOW["control"] = {"base", "config", "port"}    # sockets for commands and metrics; knows no daemon
-BELOW["policy"] = {"xdp", "base", "dns", "cache", "engine", "config", "bpf", "zonemgr", "control"}
-BELOW["recursion"] = {"base", "cache", "zone", "resolver", "engine", "port", "worker", "config", "bpf"}
-BELOW["report"] = {"xdp", "base", "dns", "tap", "cache", "zone", "resolver", "engine", "census", "port", "config",
-                   "iface", "zonemgr", "control", "policy", "recursion"}    # reads, through a const view
-BELOW["daemon"] = {"xdp", "base", "dns", "tap", "cache", "zone", "store", "engine", "census", "config", "bpf", "iface",
-                   "transfer", "zonemgr", "control", "policy", "recursion", "report"}
-BELOW["cmd"] = {"base", "zone", "config", "client", "import", "doctor", "daemon"}
+BELOW = {floor: below.split() for floor, below in BELOW.items()}
 SKELETONS = {"bpf", "iface"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
 def floor_of(path: PurePath) -> str | None:
-    """None for a path that is not in a floor, such as a test."""
+    """None for what is no floor: tests and the like."""
     parts = path.parts
     if parts[0] == "xdp":
         return "xdp"
@@ -58,7 +60,7 @@ def floor_of(path: PurePath) -> str | None:
 
 
 def fault(floor: str, target: str) -> str | None:
-    """The fault of this include on this floor, or None."""
+    """What is wrong with this include on this floor, if anything."""
     if target == "dnstap.pb-c.h" or target == "dnstap.pb-c.c":
         return None if floor == "tap" else "messages of dnstap are for tap"
     if target.endswith(".skel.h"):
@@ -73,8 +75,25 @@ def fault(floor: str, target: str) -> str | None:
     return None
 
 
+def unused() -> list[str]:
+    """Floors that BELOW allows and no file includes, and floors that do not stand below."""
+    used: dict[str, set[str]] = {floor: set() for floor in BELOW}
+    for path in Path().glob("userspace/*/*.[ch]"):
+        with open(path, encoding="utf-8") as lines:
+            targets = [match[1] for match in map(INCLUDE.match, lines) if match]
+        used.setdefault(path.parts[1], set()).update(target.split("/")[0] for target in targets)
+    order = list(BELOW)
+    faults = [f"{floor} does not include {below}: take it out of BELOW"
+              for floor in BELOW for below in BELOW[floor] if below not in used[floor]]
+    return faults + [f"{floor} stands on {below}, which is not below it" for floor in BELOW
+                     for below in BELOW[floor] if below not in order[:order.index(floor)]]
+
+
 def main(argv: list[str]) -> int:
     faults = 0
+    for fault_of_table in unused():
+        print(f"scripts/lint-floors.py: {fault_of_table}")
+        faults += 1
     for name in argv:
         path = PurePath(name)
         floor = floor_of(path)

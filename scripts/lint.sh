@@ -94,7 +94,7 @@ fi
 [ -z "$c_files" ] || check format clang-format-14 --dry-run -Werror $c_files
 check floors scripts/lint-floors.py $c_files
 check lengths scripts/lint-lengths.py $c_files
-check booleans scripts/counts.py --bound
+check structure scripts/counts.py --bound
 check 'trailing space' no_trailing_space $text_files
 check licences licences $c_files $py_files $sh_files
 [ -z "$sh_files" ] || check shell shellcheck -x $sh_files

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares xdp/interval.h, built natively, with the search of userspace (engine/intervals.h): in
+ * Compares xdp/interval.h, built natively, with the search of userspace (engine/interval_regions.h): in
  * regions of few and many points, at, before and after each point; with points that are added
  * later; with damaged heads.
  */
@@ -22,7 +22,7 @@ struct {
 
 #include "xdp/interval.h"
 
-#include "engine/intervals.h"
+#include "engine/interval_regions.h"
 #include "tests/lib/draw.h" /* last: its seed has the name of parameters above */
 
 #define LINES      512u

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares xdp/nsec3.h, built natively, with zone/nsec3.h: names of all lengths, each of their
+ * Compares xdp/nsec3.h, built natively, with zone/nsec3_hash.h: names of all lengths, each of their
  * suffixes, salts of all lengths. The memory outside the message has other octets.
  */
 #include "xdp/native.h"
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "xdp/nsec3.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_hash.h"
 
 #include "tests/lib/draw.h" /* last: its seed has the name of parameters above */
 

@@ -31,7 +31,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"

@@ -24,7 +24,7 @@
 
 #include "base/clock.h"
 #include "base/wire.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "engine/clients.h"
 #include "engine/engine.h"
 #include "tests/lib/querygen.h"

@@ -35,11 +35,11 @@
 
 #include "base/clock.h"
 #include "base/wire.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "engine/shield.h"
 #include "tests/lib/draw.h"
 #include "tests/lib/xdpworld.h"

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "tests/lib/sharedzones.h"
 #include "tests/lib/xdpworld.h"
 

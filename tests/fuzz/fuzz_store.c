@@ -277,7 +277,7 @@ static int write_one(struct store_batch *batch, const uint8_t *apex, unsigned wh
 	case 1:
 		return store_room(batch, apex, &room);
 	case 2:
-		return store_conceal(batch, apex, 3);
+		return store_journal_hide(batch, apex, 3);
 	case 3:
 		return store_put_zone(batch, apex, &zone);
 	case 4:

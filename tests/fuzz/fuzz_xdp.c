@@ -33,8 +33,8 @@ static void *lookup(const void *map, const void *key); /* fuzz_xdp_shared.h */
 
 #undef bpf_map_lookup_elem
 
-#include "engine/names.h"
-#include "zone/nsec3.h"
+#include "engine/name_filter.h"
+#include "zone/nsec3_index.h"
 
 /* after the program, which accesses the table in its own way (xdp/block.h) */
 #include "engine/block_table.h"

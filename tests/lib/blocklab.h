@@ -9,7 +9,7 @@
 #define VOLLEY_TESTS_LIB_BLOCKLAB_H
 
 #include "engine/block_table.h"
-#include "engine/blocks.h"
+#include "engine/block_lookup.h"
 #include "tests/lib/bpfmaps.h"
 
 struct blocklab {

@@ -10,14 +10,14 @@
 
 #include "base/clock.h"
 #include "base/wire.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"
 #include "engine/shield.h"
 #include "tests/lib/must.h"
 #include "zone/builder.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_index.h"
 #include "zone/set.h"
 #include "zone/zone.h"
 

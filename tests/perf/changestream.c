@@ -18,7 +18,7 @@
 
 #include "cache/grace.h"
 #include "cache/keeper.h"
-#include "cache/sieve.h"
+#include "cache/dependency_filter.h"
 #include "zonemgr/withdraw.h"
 #include "tests/perf/manyanswers.h"
 #include "zone/edit.h"
@@ -84,7 +84,7 @@ static void set_up(void)
 	for (unsigned i = 0; i < 4 * n_names; i++)
 		ask_nth(w.engine, i, &r);
 	withdrawal_expect(w.cache);
-	while (cache_sieve_tend(w.cache, 32))
+	while (cache_filter_tend(w.cache, 32))
 		; /* with pauses, as the keeper does */
 	cache_stats_read(w.cache, &stats);
 	printf("%llu answers, %u names\n", (unsigned long long)stats.n_entries, n_names);

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "cache/cache.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "tests/lib/bpfmaps.h"
 #include "tests/perf/front.h"
 #include "tests/perf/query.h"

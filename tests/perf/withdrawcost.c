@@ -14,8 +14,8 @@
 #include <time.h>
 
 #include "cache/keeper.h"
-#include "cache/sieve.h"
-#include "cache/walk.h"
+#include "cache/dependency_filter.h"
+#include "cache/entry_walk.h"
 #include "engine/affected.h"
 #include "engine/routes.h"
 #include "tests/perf/manyanswers.h"
@@ -143,14 +143,14 @@ static long resident_kib(void)
 	return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-struct sift {
+struct invalidation {
 	const struct changes *changes;
 	uint64_t n_judged, n_affected, n_withdrawn;
 };
 
 static bool is_affected(void *user, const struct volley_entry *e)
 {
-	struct sift *s = user;
+	struct invalidation *s = user;
 	bool is = affected_by(s->changes, e);
 
 	s->n_judged++;
@@ -160,32 +160,34 @@ static bool is_affected(void *user, const struct volley_entry *e)
 
 static void withdrawn(void *user, const struct volley_entry *e)
 {
-	struct sift *s = user;
+	struct invalidation *s = user;
 
 	(void)e;
 	s->n_withdrawn++;
 }
 
 /* The steps of control, from the list of names on. */
-static double sift_once(const struct changes *changes, struct sift *s)
+static double invalidate_once(const struct changes *changes, struct invalidation *s)
 {
-	struct ground_list list = { .n = 0 };
-	struct cache_sift sift = { .is_affected = is_affected, .withdrawn = withdrawn, .user = s };
+	struct dependency_list list = { .n = 0 };
+	struct cache_invalidation invalidation = { .is_affected = is_affected,
+						   .withdrawn = withdrawn,
+						   .user = s };
 	double begun = now();
 	bool must_wait;
 
-	*s = (struct sift){ .changes = changes };
-	MUST(!affected_list(cache_sieve_seed(w.cache), changes, &list));
-	sift.grounds = list.items;
-	sift.n_grounds = list.n;
-	MUST(!cache_sift(w.cache, &sift, &must_wait));
+	*s = (struct invalidation){ .changes = changes };
+	MUST(!affected_list(cache_filter_seed(w.cache), changes, &list));
+	invalidation.dependencies = list.items;
+	invalidation.n_dependencies = list.n;
+	MUST(!cache_invalidate(w.cache, &invalidation, &must_wait));
 	free(list.items);
 	return (now() - begun) * 1e3;
 }
 
 static enum walk_step count_affected(void *user, const struct volley_entry *e)
 {
-	struct sift *s = user;
+	struct invalidation *s = user;
 
 	s->n_affected += affected_by(s->changes, e);
 	return WALK_ON;
@@ -202,13 +204,13 @@ static int compare_ms(const void *a, const void *b)
 
 /*
  * Every round changes other names, whose answers are in the cache. A walk counts the answers that
- * the sift will withdraw.
+ * the invalidation will withdraw.
  */
-static void sift_names(unsigned n_names, unsigned n_changed)
+static void invalidate_names(unsigned n_names, unsigned n_changed)
 {
 	unsigned n_rounds = n_changed > 100 ? 3 : N_ROUNDS;
 	double ms[N_ROUNDS], walk_ms = 0, begun;
-	struct sift by_walk = { 0 }, s = { 0 };
+	struct invalidation by_walk = { 0 }, s = { 0 };
 	uint64_t n_withdrawn = 0, n_judged = 0;
 
 	for (unsigned i = 0; i < n_rounds; i++) {
@@ -224,7 +226,7 @@ static void sift_names(unsigned n_names, unsigned n_changed)
 			cache_walk(w.cache, count_affected, &by_walk);
 			walk_ms = (now() - begun) * 1e3;
 		}
-		ms[i] = sift_once(changes, &s);
+		ms[i] = invalidate_once(changes, &s);
 		MUST(i || s.n_withdrawn == by_walk.n_affected);
 		n_withdrawn += s.n_withdrawn;
 		n_judged += s.n_judged;
@@ -254,11 +256,11 @@ static void bring_in(void)
 	unsigned n = 0;
 	bool is_ready;
 
-	MUST(!cache_sieve_new(w.cache, affected_grounds));
+	MUST(!cache_filter_new(w.cache, affected_dependencies));
 	MUST(!cache_keeper_start(&keeper, w.cache, no_readers, NULL));
 	do {
 		asked = read_clock(CLOCK_MONOTONIC);
-		is_ready = cache_sieve_is_ready(w.cache);
+		is_ready = cache_filter_is_ready(w.cache);
 		us = (read_clock(CLOCK_MONOTONIC) - asked) * 1e6;
 		most_us = us > most_us ? us : most_us;
 		n++;
@@ -272,17 +274,17 @@ static void bring_in(void)
 	cache_keeper_stop(keeper);
 }
 
-static void sift_all(unsigned n_names, const struct changes *changes)
+static void invalidate_all(unsigned n_names, const struct changes *changes)
 {
-	struct sift s;
+	struct invalidation s;
 	double ms;
 
 	bring_in();
-	ms = sift_once(changes, &s);
+	ms = invalidate_once(changes, &s);
 	printf("%-12s %7.3f ms, %llu answers withdrawn\n", "ten names", ms,
 	       (unsigned long long)s.n_withdrawn);
 	for (unsigned n_changed = 1; n_changed <= 1000; n_changed *= 10)
-		sift_names(n_names, n_changed);
+		invalidate_names(n_names, n_changed);
 }
 
 int main(int argc, char **argv)
@@ -292,7 +294,7 @@ int main(int argc, char **argv)
 	struct changes *changes;
 	uint64_t sum = 0, n;
 	struct zone_set *set;
-	struct sift s;
+	struct invalidation s;
 	struct zone *new;
 	double begun;
 
@@ -311,11 +313,11 @@ int main(int argc, char **argv)
 	n = cache_walk(w.cache, visit_routes, set);
 	report("routes", begun, n, "answers withdrawn");
 	zone_set_free(set);
-	s = (struct sift){ .changes = changes };
+	s = (struct invalidation){ .changes = changes };
 	begun = now();
 	cache_walk(w.cache, count_affected, &s);
 	report("walk", begun, s.n_affected, "answers affected");
-	sift_all(n_names, changes);
+	invalidate_all(n_names, changes);
 	changes_free(changes);
 	zone_free(new);
 	world_free(&w);

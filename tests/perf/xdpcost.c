@@ -56,7 +56,7 @@
 #include "dns/cookie.h"
 #include "dns/proto.h"
 #include "engine/limiter.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "tests/lib/bpfmaps.h"
 #include "tests/lib/sharedzones.h"
 #include "tests/perf/front.h"

@@ -6,12 +6,12 @@
  *
  *      volleyd may use     0 1 2 3 4 5
  *      workers             . . 2 3 4 5
- *      control             0 1 . . . .      main thread, loader, keeper, chores, snapshots,
+ *      control             0 1 . . . .      main thread, loader, keeper, background jobs, snapshots,
  *                                           heartbeat, resolver, metrics, TLS handshakes
  *
  * So what control does (reads zones, walks over the cache, writes text) takes no time from a worker,
  * and nothing out of the caches of its core. Where no processor is left, all share, and what is
- * long work and can wait (loader, chores, metrics, handshakes) has less priority than workers.
+ * long work and can wait (loader, background jobs, metrics, handshakes) has less priority than workers.
  *
  * A thread that somebody has pinned is left alone, a worker above all. Those that are made later have
  * the processors of the thread that makes them: control's.

@@ -34,7 +34,7 @@
 	X(ERR_SNAPSHOT, "the snapshot of the cache is not valid")                \
 	X(ERR_STORE, "the journal's store is not valid")                         \
 	X(ERR_TSIG, "the transaction signature does not hold")                   \
-	X(ERR_REMOTE, "the other name server said no")                           \
+	X(ERR_REMOTE, "the other name server refused")                           \
 	X(ERR_NOT_REGULAR, "it is not a regular file")
 
 enum err_index {

@@ -2,21 +2,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bpf/found.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
 #include <net/if.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
-#include "bpf/object.h"
+#include "bpf/map_memory.h"
 #include "cache/cache.h"
 #include "xdp/abi.h"
 #include "xdp/key.h"
+#include "volley.skel.h"
 
 #define MAPS_CAP 32
 #define TRIES    5
@@ -51,11 +54,59 @@ static void maps_close(struct found_maps *maps)
 	}
 }
 
+/* --- What our own object declares of its maps ----------------------------------------------------- */
+
+#define DECLARED_MAX 32
+
+static struct declared_map {
+	char name[16];
+	uint32_t type, key_bytes, value_bytes, n, flags;
+} declared[DECLARED_MAX];
+static size_t n_declared;
+
+static void read_declared(void)
+{
+	struct volley_bpf *skel = volley_bpf__open();
+	const struct bpf_map *map;
+
+	if (!skel)
+		return;
+	bpf_object__for_each_map(map, skel->obj) {
+		struct declared_map *one = &declared[n_declared];
+
+		assert(n_declared < DECLARED_MAX);
+		*one = (struct declared_map){
+			.type = bpf_map__type(map),
+			.key_bytes = bpf_map__key_size(map),
+			.value_bytes = bpf_map__value_size(map),
+			.n = bpf_map__max_entries(map),
+			.flags = bpf_map__map_flags(map),
+		};
+		snprintf(one->name, sizeof(one->name), "%s", bpf_map__name(map));
+		n_declared++;
+	}
+	volley_bpf__destroy(skel);
+}
+
+/* NULL: the object has no map of that name, or there is no memory. */
+static const struct declared_map *find_declared(const char *name)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_declared);
+	for (size_t i = 0; i < n_declared; i++)
+		if (!strcmp(declared[i].name, name))
+			return &declared[i];
+	return NULL;
+}
+
+/* --- Maps that are found --------------------------------------------------------------------------- */
+
 /*
  * Of these the entries follow the sizes of the cache and of the filter of names; the sockets' map may be one of DPDK's
  * (program_lend.c).
  */
-static bool are_entries_right(const struct bpf_map_info *info, const struct object_declared *want)
+static bool are_entries_right(const struct bpf_map_info *info, const struct declared_map *want)
 {
 	const uint32_t n = info->max_entries;
 
@@ -73,7 +124,7 @@ static bool are_entries_right(const struct bpf_map_info *info, const struct obje
 /* Notes the first one that is not as our own object declares it. */
 static void check_map(struct found *found, const struct bpf_map_info *info)
 {
-	const struct object_declared *want = object_declares(info->name);
+	const struct declared_map *want = find_declared(info->name);
 
 	if (want && info->type == want->type && info->key_size == want->key_bytes &&
 	    info->value_size == want->value_bytes && info->map_flags == want->flags &&
@@ -296,7 +347,7 @@ void found_close(struct found *found)
 
 /* --- What every ABI has in its place ------------------------------------------------------------- */
 
-/* The first bytes of an array that can be mapped and has as many; for object_unmap(). */
+/* The first bytes of an array that can be mapped and has as many; for map_memory_close(). */
 static void *map_head(int fd, size_t bytes)
 {
 	struct bpf_map_info info = { 0 };
@@ -305,7 +356,7 @@ static void *map_head(int fd, size_t bytes)
 	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len) || info.type != BPF_MAP_TYPE_ARRAY ||
 	    !(info.map_flags & BPF_F_MMAPABLE) || info.value_size < bytes)
 		return NULL;
-	return object_map(fd, bytes);
+	return map_memory_open(fd, bytes);
 }
 
 bool found_is_by_daemon(const struct found *found)
@@ -314,7 +365,7 @@ bool found_is_by_daemon(const struct found *found)
 	uint8_t *link = map_head(found->maps.link, bytes);
 	bool is = link && link[bytes - 1];
 
-	object_unmap(link, bytes);
+	map_memory_close(link, bytes);
 	return is;
 }
 
@@ -331,7 +382,7 @@ uint32_t *found_serve_until(const struct found *found)
 void found_unmap(uint32_t *serve_until_s)
 {
 	if (serve_until_s)
-		object_unmap((uint8_t *)serve_until_s - UNTIL_AT, UNTIL_AT + sizeof(uint32_t));
+		map_memory_close((uint8_t *)serve_until_s - UNTIL_AT, UNTIL_AT + sizeof(uint32_t));
 }
 
 /* --- Sizes --------------------------------------------------------------------------------------- */

@@ -3,17 +3,10 @@
 #include "bpf/needs.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <linux/bpf.h>
 #include <stdio.h>
 
-#include "bpf/object.h"
-#include "bpf/refusal.h"
-#include "cache/cache.h"
 #include "volley.skel.h"
-
-#define SMALL_BYTES (8ull << 20)
-#define SMALL_ZONES 16
 
 /* Helpers of XDP programs by the Linux that brought them; the others are older, and everywhere. */
 #define SINCES(X)                      \
@@ -98,23 +91,4 @@ bool needs_find_missing(char *text, size_t cap)
 		return false;
 	describe(helper, text, cap);
 	return true;
-}
-
-int needs_try_load(char *why, size_t cap)
-{
-	const struct object_maps none = { 0 };
-	struct volley_bpf *skel = NULL;
-	struct cache_sizes sizes;
-	int err = cache_sizes_plan(&sizes, SMALL_BYTES, SMALL_ZONES);
-
-	refusal_listen();
-	refusal_forget();
-	if (!err) {
-		skel = object_open(&none, &sizes);
-		err = skel ? volley_bpf__load(skel) : errno ? -errno : -EINVAL;
-	}
-	if (err)
-		refusal_explain(err, why, cap);
-	volley_bpf__destroy(skel);
-	return err;
 }

@@ -18,10 +18,4 @@
  */
 bool needs_find_missing(char *text, size_t cap);
 
-/*
- * Loads the program with a small cache, attaches it nowhere, and lets it go. 0, or -errno and in WHY a sentence of
- * refusal.h. Needs what volleyd needs to load it. Takes some 100 ms.
- */
-int needs_try_load(char *why, size_t cap) __attribute__((warn_unused_result));
-
 #endif

@@ -2,41 +2,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bpf/object.h"
 
-#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "bpf/map_memory.h"
 #include "bpf/refusal.h"
 #include "volley.skel.h"
 
-#define PAGE_BYTES  4096u
 #define LOADS_BYTES (VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line))
+#define SMALL_BYTES (8ull << 20) /* of a cache for object_try_load() */
+#define SMALL_ZONES 16
 
 /* --- Maps ---------------------------------------------------------------------------------------- */
-
-static size_t round_page(size_t bytes)
-{
-	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-}
-
-void *object_map(int fd, size_t bytes)
-{
-	void *at = mmap(NULL, round_page(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	return at == MAP_FAILED ? NULL : at;
-}
-
-void object_unmap(void *at, size_t bytes)
-{
-	if (at)
-		munmap(at, round_page(bytes));
-}
 
 static void close_fd(int fd)
 {
@@ -70,21 +50,21 @@ void object_maps_close(struct object_maps *maps)
 
 	if (!maps->is_open)
 		return;
-	object_unmap(memory->state, sizeof(*memory->state));
-	object_unmap(memory->index, index_bytes(&memory->sizes));
-	object_unmap(memory->store, store_bytes(&memory->sizes));
-	object_unmap(memory->zones, zones_bytes(&memory->sizes));
+	map_memory_close(memory->state, sizeof(*memory->state));
+	map_memory_close(memory->index, index_bytes(&memory->sizes));
+	map_memory_close(memory->store, store_bytes(&memory->sizes));
+	map_memory_close(memory->zones, zones_bytes(&memory->sizes));
 	close(maps->state_fd);
 	close(maps->index_fd);
 	close(maps->store_fd);
 	close(maps->zones_fd);
 	close(maps->clients_fd);
 	close(maps->refresh_fd);
-	object_unmap(maps->limiter.rrl, sizeof(*maps->limiter.rrl));
-	object_unmap(maps->limiter.loads, LOADS_BYTES);
+	map_memory_close(maps->limiter.rrl, sizeof(*maps->limiter.rrl));
+	map_memory_close(maps->limiter.loads, LOADS_BYTES);
 	close(maps->rrl_fd);
 	close(maps->loads_fd);
-	object_unmap(maps->names, names_bytes(maps));
+	map_memory_close(maps->names, names_bytes(maps));
 	close(maps->blocks_fd);
 	close(maps->blocked_fd);
 	close(maps->taps_fd);
@@ -112,14 +92,14 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	maps->names_fd = dup(found->names);
 	maps->names_lines = found_entries(maps->names_fd);
 	memory->sizes = *sizes;
-	memory->state = object_map(maps->state_fd, sizeof(*memory->state));
-	memory->index = object_map(maps->index_fd, index_bytes(sizes));
-	memory->store = object_map(maps->store_fd, store_bytes(sizes));
-	memory->zones = object_map(maps->zones_fd, zones_bytes(sizes));
-	maps->limiter.rrl = object_map(maps->rrl_fd, sizeof(*maps->limiter.rrl));
-	maps->limiter.loads = object_map(maps->loads_fd, LOADS_BYTES);
+	memory->state = map_memory_open(maps->state_fd, sizeof(*memory->state));
+	memory->index = map_memory_open(maps->index_fd, index_bytes(sizes));
+	memory->store = map_memory_open(maps->store_fd, store_bytes(sizes));
+	memory->zones = map_memory_open(maps->zones_fd, zones_bytes(sizes));
+	maps->limiter.rrl = map_memory_open(maps->rrl_fd, sizeof(*maps->limiter.rrl));
+	maps->limiter.loads = map_memory_open(maps->loads_fd, LOADS_BYTES);
 	if (maps->names_lines)
-		maps->names = object_map(maps->names_fd, names_bytes(maps));
+		maps->names = map_memory_open(maps->names_fd, names_bytes(maps));
 	if (memory->state && memory->index && memory->store && memory->zones && maps->limiter.rrl &&
 	    maps->limiter.loads && maps->names && maps->clients_fd >= 0 && maps->refresh_fd >= 0 &&
 	    maps->blocks_fd >= 0 && maps->blocked_fd >= 0 && maps->taps_fd >= 0)
@@ -195,48 +175,6 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 	exchange(&maps->names_fd, &before->names_fd);
 	maps->names = before->names; /* likewise, control has it */
 	before->names = names;
-}
-
-/* --- What is declared ---------------------------------------------------------------------------- */
-
-#define DECLARED_MAX 32
-
-static struct object_declared declared[DECLARED_MAX];
-static size_t n_declared;
-
-static void read_declared(void)
-{
-	struct volley_bpf *skel = volley_bpf__open();
-	const struct bpf_map *map;
-
-	if (!skel)
-		return;
-	bpf_object__for_each_map(map, skel->obj) {
-		struct object_declared *one = &declared[n_declared];
-
-		assert(n_declared < DECLARED_MAX);
-		*one = (struct object_declared){
-			.type = bpf_map__type(map),
-			.key_bytes = bpf_map__key_size(map),
-			.value_bytes = bpf_map__value_size(map),
-			.n = bpf_map__max_entries(map),
-			.flags = bpf_map__map_flags(map),
-		};
-		snprintf(one->name, sizeof(one->name), "%s", bpf_map__name(map));
-		n_declared++;
-	}
-	volley_bpf__destroy(skel);
-}
-
-const struct object_declared *object_declares(const char *name)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, read_declared);
-	for (size_t i = 0; i < n_declared; i++)
-		if (!strcmp(declared[i].name, name))
-			return &declared[i];
-	return NULL;
 }
 
 /* --- Loading ------------------------------------------------------------------------------------- */
@@ -372,5 +310,24 @@ int object_tag(uint8_t tag[OBJECT_TAG_BYTES])
 
 	is_read = !err;
 	memcpy(tag, ours, OBJECT_TAG_BYTES);
+	return err;
+}
+
+int object_try_load(char *why, size_t cap)
+{
+	const struct object_maps none = { 0 };
+	struct volley_bpf *skel = NULL;
+	struct cache_sizes sizes;
+	int err = cache_sizes_plan(&sizes, SMALL_BYTES, SMALL_ZONES);
+
+	refusal_listen();
+	refusal_forget();
+	if (!err) {
+		skel = object_open(&none, &sizes);
+		err = skel ? volley_bpf__load(skel) : errno ? -errno : -EINVAL;
+	}
+	if (err)
+		refusal_explain(err, why, cap);
+	volley_bpf__destroy(skel);
 	return err;
 }

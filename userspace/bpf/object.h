@@ -50,15 +50,6 @@ struct object_maps {
  */
 struct volley_bpf *object_open(const struct object_maps *maps, const struct cache_sizes *sizes);
 
-/*
- * What the object declares of its map of that name; NULL: it has none, or there is no memory. Static, any thread.
- */
-struct object_declared {
-	char name[16];
-	uint32_t type, key_bytes, value_bytes, n, flags;
-};
-const struct object_declared *object_declares(const char *name);
-
 /* The descriptors of a loaded object's maps, which stay the object's. */
 struct found_maps object_fds(const struct volley_bpf *skel);
 
@@ -72,6 +63,12 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
  */
 #define OBJECT_TAG_BYTES 8
 int object_tag(uint8_t tag[OBJECT_TAG_BYTES]) __attribute__((warn_unused_result));
+
+/*
+ * Loads the program with a small cache, attaches it nowhere, and lets it go. 0, or -errno and in WHY a sentence of
+ * refusal.h. Needs what volleyd needs to load it. Takes some 100 ms.
+ */
+int object_try_load(char *why, size_t cap) __attribute__((warn_unused_result));
 
 /*
  * An object with its maps made, and no program loaded: those of the cache are `maps`, the interface's own are new.
@@ -98,9 +95,5 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 
 /* Unmaps and closes them; after all programs. */
 void object_maps_close(struct object_maps *maps);
-
-/* One array map in our memory, for reading and writing; NULL: not to be had. */
-void *object_map(int fd, size_t bytes);
-void object_unmap(void *at, size_t bytes);
 
 #endif

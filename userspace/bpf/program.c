@@ -18,7 +18,8 @@
 #include "base/log.h"
 #include "bpf/found.h"
 #include "bpf/lock.h"
-#include "bpf/program_internal.h"
+#include "bpf/map_memory.h"
+#include "bpf/program_state.h"
 #include "volley.skel.h"
 
 #define IPV4_UDP_BYTES (20 + 8)
@@ -109,14 +110,6 @@ int program_fd(const struct program *p)
 	return p->xdp ? xdp_program__fd(p->xdp) : p->prog_fd;
 }
 
-uint32_t program_id_of(int fd)
-{
-	struct bpf_prog_info info = { 0 };
-	uint32_t len = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
-}
-
 void program_identify(struct program *p, int fd)
 {
 	struct bpf_prog_info info = { 0 };
@@ -181,8 +174,8 @@ int program_take_maps(struct program *p, struct object_maps *maps, const struct 
 	if (p->cpu_fd < 0 || p->xsks_fd < 0 || p->link_fd < 0 || p->queues_fd < 0 ||
 	    p->shares_fd < 0 || p->near_fd < 0 || p->cookies_fd < 0)
 		return -errno;
-	p->link = object_map(p->link_fd, sizeof(*p->link));
-	p->queues = object_map(p->queues_fd, VOLLEY_QUEUES * sizeof(*p->queues));
+	p->link = map_memory_open(p->link_fd, sizeof(*p->link));
+	p->queues = map_memory_open(p->queues_fd, VOLLEY_QUEUES * sizeof(*p->queues));
 	return p->link && p->queues ? 0 : -ENOMEM;
 }
 
@@ -191,8 +184,8 @@ void program_drop_maps(struct program *p)
 	int *fds[] = { &p->cpu_fd,    &p->xsks_fd, &p->link_fd,   &p->queues_fd,
 		       &p->shares_fd, &p->near_fd, &p->cookies_fd };
 
-	object_unmap(p->link, sizeof(*p->link));
-	object_unmap(p->queues, VOLLEY_QUEUES * sizeof(*p->queues));
+	map_memory_close(p->link, sizeof(*p->link));
+	map_memory_close(p->queues, VOLLEY_QUEUES * sizeof(*p->queues));
 	p->link = NULL;
 	p->queues = NULL;
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
@@ -211,7 +204,7 @@ static void leave(struct program *p)
 	else if (p->link->by_daemon)
 		err = program_detach(p);
 	if (err)
-		log_warn("%s: detaching the XDP program: %s", p->ifname, err_text(err));
+		log_warn("%s: cannot detach the XDP program: %s", p->ifname, err_text(err));
 }
 
 void program_close(struct program *p, bool keep)

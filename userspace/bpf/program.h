@@ -28,28 +28,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/cache.h"
 #include "bpf/object.h"
+#include "bpf/program_want.h"
 #include "config/config.h"
 
-enum program_origin {
-	PROGRAM_LOADED,   /* by us */
-	PROGRAM_ADOPTED,  /* found on the interface */
-	PROGRAM_REPLACED, /* ours, in the place of a Volley of another build or with other maps */
-};
-
-enum program_mode { PROGRAM_NATIVE, PROGRAM_GENERIC };
-
 struct program;
-
-struct program_want {
-	const char *ifname;
-	bool native_only; /* xdp: native */
-	bool generic_only;
-	bool takes_frags; /* the driver has several buffers for a program, if the kernel knows them: bpf/frags.h */
-	bool driver_answers;
-	struct cache_sizes sizes; /* for maps that are yet to be made */
-};
 
 /*
  * Finds or attaches the program and opens its maps. *maps is filled by the first program and shared
@@ -71,12 +54,11 @@ uint32_t program_find(const char *ifname);
 bool program_is_there(const char *ifname);
 
 /*
- * Whether an earlier volleyd's program still runs in its place, with a cache that is not ours. When misses are
- * answered, by kernel sockets at least, program_take_place() exchanges the two: a packet meets one of them. Until then
- * who lives keeps the old one answering: program_old_deadline() is the coarse monotonic second until which it may, or
- * NULL; valid until the place is taken or the program closed. 0 or -errno: then neither is on the interface.
+ * An earlier volleyd's program may still run in the place of ours, with a cache of its own. When misses are answered,
+ * by kernel sockets at least, program_take_place() exchanges the two: a packet meets one of them. Until then the old
+ * one goes on answering while this daemon lives: program_old_deadline() is the coarse monotonic second until which it
+ * may, or NULL; valid until the place is taken or the program closed. 0 or -errno: then neither is on the interface.
  */
-bool program_is_waiting(const struct program *program);
 uint32_t *program_old_deadline(const struct program *program);
 int program_take_place(struct program *program) __attribute__((warn_unused_result));
 

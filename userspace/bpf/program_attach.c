@@ -27,7 +27,8 @@
 
 #include "base/log.h"
 #include "bpf/frags.h"
-#include "bpf/program_internal.h"
+#include "bpf/program.h"
+#include "bpf/program_state.h"
 #include "bpf/refusal.h"
 #include "volley.skel.h"
 

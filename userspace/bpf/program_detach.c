@@ -18,7 +18,8 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "bpf/program_internal.h"
+#include "bpf/program.h"
+#include "bpf/program_state.h"
 
 #define LOW_MTU 1500 /* every driver takes a program with it, and IPv6 stays on */
 
@@ -44,7 +45,7 @@ static void restore_one(int fd, const char *ifname, int before)
 	if (!err)
 		err = ask_mtu(fd, SIOCSIFMTU, ifname, &before);
 	if (err && err != -ENODEV)
-		log_warn("%s: setting its MTU again: %s; ip link set dev %s mtu %d", ifname,
+		log_warn("%s: cannot set its MTU back: %s: type ip link set dev %s mtu %d", ifname,
 			 err_text(err), ifname, before);
 }
 
@@ -103,8 +104,8 @@ int program_detach(struct program *p)
 	if (!ask_mtu(fd, SIOCGIFMTU, p->ifname, &mtu) && mtu > LOW_MTU) {
 		err = detach_below(p, fd, mtu);
 		if (!err)
-			log_notice("%s: its driver lets the XDP program go with a smaller MTU "
-				   "only: it was %d for a moment, and is %d again",
+			log_notice("%s: its driver detaches an XDP program with a small MTU only: "
+				   "the MTU was %d for a moment, and is %d again",
 				   p->ifname, LOW_MTU, mtu);
 	}
 	close(fd);

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/program_internal.h"
+#include "bpf/program.h"
+#include "bpf/program_state.h"
 #include "volley.skel.h"
 
 #define MAPS_CAP 32

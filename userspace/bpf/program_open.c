@@ -15,7 +15,8 @@
 #include "base/log.h"
 #include "bpf/found.h"
 #include "bpf/lock.h"
-#include "bpf/program_internal.h"
+#include "bpf/program.h"
+#include "bpf/program_state.h"
 #include "volley.skel.h"
 
 #define LOCK_FOLDER "/run/volley"
@@ -72,8 +73,7 @@ static int succeed(struct program *p, struct object_maps *maps, const struct pro
 	if (!err)
 		return 0;
 	refusal_explain(err, p->refusal, sizeof(p->refusal));
-	log_warn("%s: putting ours in the place of the XDP program there: %s", p->ifname,
-		 p->refusal);
+	log_warn("%s: cannot replace the XDP program that is attached: %s", p->ifname, p->refusal);
 	err = program_detach(p);
 	close(p->prog_fd);
 	p->prog_fd = -1;
@@ -131,8 +131,8 @@ static int adopt_or_replace(struct program *p, struct object_maps *maps,
 		return succeed(p, maps, want, found);
 	}
 	if (!maps->is_open && !found_is_by_daemon(found) && !is_same_size(&sizes, &want->sizes))
-		log_warn("%s: the program there was loaded with a cache of %llu MiB, which holds "
-			 "until it is loaded anew; cache.size is not used",
+		log_warn("%s: cache.size is not used: the program that is attached was loaded with "
+			 "a cache of %llu MiB, and keeps it until it is loaded anew",
 			 p->ifname,
 			 (unsigned long long)((sizes.bytes + MIB_BYTES / 2) / MIB_BYTES));
 	return adopt(p, maps, found, &sizes);
@@ -158,7 +158,7 @@ static int refuse(const struct program *p, const struct found *found, char *err,
 	}
 	snprintf(
 		err, err_cap,
-		"%s: another XDP program (%s, id %u) is there and is alone there by its own choice: "
+		"%s: another XDP program (%s, id %u) is attached and does not share the interface: "
 		"detach it, or load it with xdp-loader so that programs can share the interface",
 		p->ifname, found->name, found->id);
 	return -EBUSY;
@@ -302,7 +302,8 @@ static bool clean_up(struct program *p, const struct found *found)
 	err = program_detach(p);
 	if (!err)
 		return true;
-	log_warn("%s: detaching an earlier volleyd's XDP program: %s", p->ifname, err_text(err));
+	log_warn("%s: cannot detach the XDP program of an earlier volleyd: %s", p->ifname,
+		 err_text(err));
 	return silence(found);
 }
 

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "bpf/program_internal.h"
+#include "bpf/program.h"
+#include "bpf/program_state.h"
 #include "volley.skel.h"
 
 /* The maps of the interface alone, and those of the cache where there are none yet. */
@@ -65,11 +66,6 @@ out:
 	if (!had_maps)
 		object_maps_close(maps);
 	return err;
-}
-
-bool program_is_waiting(const struct program *p)
-{
-	return p->is_waiting;
 }
 
 uint32_t *program_old_deadline(const struct program *p)
@@ -133,7 +129,7 @@ void program_update(struct program *p, const struct object_maps *maps, const str
 		return;
 	}
 	refusal_explain(err, reason, sizeof(reason));
-	log_warn("%s: the XDP program of an earlier volleyd stays, another build than this one's "
+	log_warn("%s: cannot replace the XDP program of an earlier volleyd, which is another build "
 		 "(tag %s): %s",
 		 p->ifname, was, reason);
 }

@@ -15,7 +15,8 @@
 #include <xdp/libxdp.h>
 
 #include "bpf/frags.h"
-#include "bpf/program_internal.h"
+#include "bpf/program.h"
+#include "bpf/program_state.h"
 #include "volley.skel.h"
 
 bool program_is_alone(const struct program *p)

@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 #define WORDS_AHEAD 16u /* whose entries are fetched into the CPU's cache meanwhile */
 

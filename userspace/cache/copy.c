@@ -13,8 +13,8 @@
 #include <sched.h>
 #include <urcu-qsbr.h>
 
-#include "cache/internal.h"
-#include "cache/walk.h"
+#include "cache/cache_state.h"
+#include "cache/entry_walk.h"
 #include "dns/proto.h"
 
 #define ALL        65536u

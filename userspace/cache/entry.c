@@ -10,7 +10,7 @@
 #include <arpa/inet.h>
 
 #include "base/wire.h"
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 #include "xdp/sum.h"
 
 #define TTL_BYTES 4u

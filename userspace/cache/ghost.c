@@ -4,7 +4,7 @@
  * Who was here lately and not asked again. A hint, shared by all threads without a lock: a lost
  * update costs an answer its short cut to the main queue, no more.
  */
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 static uint16_t *set_of(struct ghost *ghost, uint64_t hash)
 {

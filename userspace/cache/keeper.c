@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "cache/internal.h"
-#include "cache/sieve.h"
+#include "cache/cache_state.h"
+#include "cache/dependency_filter.h"
 
 /*
  * Of the segments in use, one of so many belongs to the probation queue at least before main gives
@@ -198,7 +198,7 @@ static void free_emptied(struct cache *cache)
 	cache_turn_take(cache);
 	pthread_mutex_lock(&cache->lock);
 	while (fifo_pop(&cache->emptied, &number)) {
-		sieve_freed(cache->sieve, number);
+		filter_freed(cache->filter, number);
 		__atomic_store_n(&segment_at(cache, number)->state, VOLLEY_SEGMENT_FREE,
 				 __ATOMIC_RELEASE);
 		fifo_push(&cache->free, number);
@@ -233,7 +233,7 @@ uint32_t cache_keep(struct cache *cache, uint32_t now_s, cache_grace_fn *grace, 
 #define ROUND_MS 200
 
 /*
- * Of the sieve, in that time: some 6 % of a core while there is more than that to do, and some 40 MiB of
+ * Of the filter, in that time: some 6 % of a core while there is more than that to do, and some 40 MiB of
  * answers a second. Who is behind in a flood makes haste when a zone changes.
  */
 #define TEND_SEGMENTS  32u
@@ -244,7 +244,7 @@ static bool is_hurried(struct cache *cache)
 	bool is;
 
 	pthread_mutex_lock(&cache->lock);
-	is = cache->sieve_hurried;
+	is = cache->filter_hurried;
 	pthread_mutex_unlock(&cache->lock);
 	return is;
 }
@@ -254,12 +254,12 @@ static bool tend(struct cache *cache, uint32_t n_max)
 {
 	uint32_t n;
 
-	for (n = 0; n < n_max && cache_sieve_tend(cache, 1); n++)
+	for (n = 0; n < n_max && cache_filter_tend(cache, 1); n++)
 		;
 	return n == n_max;
 }
 
-int cache_keep_sieve(struct cache *cache, uint64_t now_ns, uint64_t *next_ns)
+int cache_keep_filter(struct cache *cache, uint64_t now_ns, uint64_t *next_ns)
 {
 	if (is_hurried(cache))
 		return tend(cache, HASTE_SEGMENTS) ? 0 : ROUND_MS;
@@ -309,7 +309,7 @@ static void *keeper_main(void *arg)
 		while (cache_keep(keeper->cache, clock_coarse_s(), keeper->grace, keeper->user) &&
 		       !is_stopping(keeper))
 			;
-		pause_ms = cache_keep_sieve(keeper->cache, clock_ns(), &next_ns);
+		pause_ms = cache_keep_filter(keeper->cache, clock_ns(), &next_ns);
 		if (pause_ms && !is_stopping(keeper))
 			cache_keeper_wait(keeper->cache, pause_ms);
 	}

@@ -23,11 +23,11 @@ typedef int cache_grace_fn(void *user);
 uint32_t cache_keep(struct cache *cache, uint32_t now_s, cache_grace_fn *grace, void *user);
 
 /*
- * Its other work: brings into the sieve (sieve.h) what has been published, at leisure, or where somebody
+ * Its other work: brings into the filter (dependency_filter.h) what has been published, at leisure, or where somebody
  * waits for that, as after a start, as fast as it can. Returns in how many ms there is more to do, now
  * being now_ns; *next_ns, 0 at first, is when that is at leisure. Keeper thread only.
  */
-int cache_keep_sieve(struct cache *cache, uint64_t now_ns, uint64_t *next_ns);
+int cache_keep_filter(struct cache *cache, uint64_t now_ns, uint64_t *next_ns);
 
 /* Waits on the cache's need for room (or timeout_ms), so that a keeper thread can sleep. */
 void cache_keeper_wait(struct cache *cache, int timeout_ms);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Keys, and the reader's side of the cache: the same steps as xdp/lookup.h. */
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 uint64_t key_hash(const struct cache *cache, const uint64_t *words, uint32_t n_words)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 #include "dns/proto.h"
 
 #define RACES_MAX 4 /* lost against other writers, then the answer is not cached */

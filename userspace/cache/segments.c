@@ -3,7 +3,7 @@
 /* Segments: who appends to which, and in which order they were filled. */
 #include <assert.h>
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 #define RESERVE_SHARE 32u /* one of so many segments is kept free */
 #define RESERVE_MAX   64u
@@ -54,7 +54,7 @@ static struct volley_segment *take_free(struct cache *cache, bool for_keeper)
 	}
 	if (segment) {
 		segment->seq = cache->memory.state->next_seq++;
-		sieve_opened(cache->sieve, number);
+		filter_opened(cache->filter, number);
 	}
 	want_room(cache);
 	pthread_mutex_unlock(&cache->lock);

@@ -3,7 +3,7 @@
 /* How a budget of bytes becomes segments, buckets, zone slots and ghosts. */
 #include <errno.h>
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 #define PAGE_BYTES 4096ull
 

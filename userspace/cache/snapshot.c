@@ -9,7 +9,7 @@
 
 #include "base/siphash.h"
 #include "cache/snapshot_format.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 
 int snapshot_begin(struct snapshot **out, struct cache *cache)
 {

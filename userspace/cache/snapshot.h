@@ -10,7 +10,7 @@
  * blocks' checksums go on from one another, so the last stands for the whole file; it is no
  * signature: who may write the file may put any answer in it.
  *
- * A zone is told by the hash of its apex and the digest of its generation (zones.h), which stands
+ * A zone is told by the hash of its apex and the digest of its generation (generations.h), which stands
  * for content, settings and the rules of rendering. Answers are taken back only for a zone that has
  * the same digest again, and if they hold beside the other zones. The zones come last, since one that
  * changes while the file is written is left out.
@@ -73,7 +73,7 @@ struct snapshot_source {
 struct snapshot;
 
 /*
- * In the thread that calls cache/zones.h; one at a time (-EBUSY). -ENOMEM. `end` is called in the same
+ * In the thread that calls cache/generations.h; one at a time (-EBUSY). -ENOMEM. `end` is called in the same
  * thread, when the other has done; NULL is allowed.
  */
 int snapshot_begin(struct snapshot **out, struct cache *cache) __attribute__((warn_unused_result));

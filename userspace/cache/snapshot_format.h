@@ -4,8 +4,7 @@
 #ifndef VOLLEY_CACHE_SNAPSHOT_FORMAT_H
 #define VOLLEY_CACHE_SNAPSHOT_FORMAT_H
 
-#include "cache/internal.h"
-#include "cache/snapshot.h"
+#include "cache/cache_state.h"
 
 #define SNAPSHOT_MAGIC   0x0a314e5359454c56ull /* "VLEYSN1\n"; of another byte order: no snapshot */
 #define SNAPSHOT_VERSION 1u

@@ -14,6 +14,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/err.h"
+#include "cache/snapshot.h"
 #include "cache/snapshot_format.h"
 #include "dns/name.h"
 
@@ -199,7 +200,7 @@ static const struct match *match_of(const struct in *in, const struct volley_ent
 
 /*
  * In the read section of the publishing: a change of the zone begins with the digest, and then waits
- * for all who have not seen that (cache/zones.h).
+ * for all who have not seen that (cache/generations.h).
  */
 static bool is_still_same(const struct in *in, const struct match *match)
 {

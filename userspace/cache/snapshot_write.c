@@ -7,9 +7,10 @@
 #include <unistd.h>
 #include <urcu-qsbr.h>
 
+#include "cache/snapshot.h"
 #include "cache/snapshot_format.h"
-#include "cache/walk.h"
-#include "cache/zones.h"
+#include "cache/entry_walk.h"
+#include "cache/generations.h"
 
 struct out {
 	const struct snapshot *snapshot;

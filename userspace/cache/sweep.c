@@ -7,7 +7,7 @@
  */
 #include "cache/sweep.h"
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 static struct cache *get(struct cache *cache, struct cache *const *field)
 {

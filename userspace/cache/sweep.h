@@ -8,7 +8,7 @@
 #define VOLLEY_CACHE_SWEEP_H
 
 #include "cache/keeper.h"
-#include "cache/walk.h"
+#include "cache/entry_walk.h"
 
 /*
  * Shows every entry of the cache to `visit`, as cache_walk_offline() does, and those of the cache that

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "dns/name.h"
-#include "engine/shared.h"
+#include "engine/shared_answer.h"
 #include "xdp/key.h"
 
 void denial_query_begin(struct denial_query *q, const struct names *names,

@@ -13,7 +13,7 @@
 #include "census/cache_match.h"
 #include "report/cache_report.h"
 #include "census/denial_query.h"
-#include "base/chore.h"
+#include "base/background.h"
 #include "base/json_put.h"
 #include "report/report.h"
 
@@ -23,9 +23,10 @@
 #define ZONES_MAX     1000u
 
 struct cache_query {
-	struct chore chore; /* first: chore and query have one address */
+	struct background_job job; /* first: job and query have one address */
 	struct cache_queries *queries;
-	struct cache *cache; /* in use when this began: it lives until all such chores have ended */
+	struct cache
+		*cache; /* in use when this began: it lives until all such background have ended */
 	uint64_t ticket;
 	walk_visit *visit;
 	json_t *(*report)(struct cache_query *q);
@@ -44,10 +45,10 @@ struct cache_query {
 
 /* --- In the background ------------------------------------------------------------------------ */
 
-static void run(struct chore *chore)
+static void run(struct background_job *job)
 {
-	struct cache_query *q = (struct cache_query *)chore;
-	const bool *cancel = &chore->is_cancelled;
+	struct cache_query *q = (struct cache_query *)job;
+	const bool *cancel = &job->is_cancelled;
 
 	if (q->is_flush)
 		q->code = cache_sweep(q->cache, cancel, q->visit, q, answer_cache_grace,
@@ -170,13 +171,13 @@ static void query_free(struct cache_query *q)
 	free(q);
 }
 
-static void ended(struct chore *chore)
+static void ended(struct background_job *job)
 {
-	struct cache_query *q = (struct cache_query *)chore;
+	struct cache_query *q = (struct cache_query *)job;
 	const char *err = "";
 	json_t *result = NULL;
 
-	if (chore_is_cancelled(chore)) {
+	if (background_is_cancelled(job)) {
 		q->code = -ECANCELED;
 		err = "volleyd stops: the walk over the cache is given up";
 	} else if (q->code) {
@@ -198,7 +199,7 @@ static int query_new(struct cache_query **out, struct cache_queries *queries, ch
 
 	if (!q)
 		return -ENOMEM;
-	q->chore = (struct chore){ .run = run, .ended = ended };
+	q->job = (struct background_job){ .run = run, .ended = ended };
 	q->queries = queries;
 	q->cache = queries->cache->cache;
 	/* A client that hangs up leaves its walk behind, so clients alone are no bound. */
@@ -219,7 +220,7 @@ static int start(struct cache_query *q, walk_visit *visit, json_t *(*report)(str
 {
 	q->visit = visit;
 	q->report = report;
-	chores_start(q->queries->chores, &q->chore);
+	background_start(q->queries->background, &q->job);
 	return CTL_LATER;
 }
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The commands that are a walk over the whole cache: cache stats, lookup and flush. The walk is a
- * chore (base/chore.h), in parts, and the reply comes when it is over; so neither control's thread nor
+ * job (base/job.h), in parts, and the reply comes when it is over; so neither control's thread nor
  * an answer waits for it. Each is the run() of a struct ctl_command; the user is a
  * struct cache_queries.
  */
@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "census/cache_match.h"
-#include "base/chore.h"
+#include "base/background.h"
 #include "control/ctl.h"
 #include "daemon/answer_cache.h"
 #include "recursion/recursion_service.h"
@@ -25,7 +25,7 @@ struct cache_queries {
 	/* The parts that it works with; they outlive it. */
 	struct answer_cache *cache;
 	struct recursion *recursion; /* forgets what is flushed */
-	struct chores *chores;
+	struct background *background;
 	struct ctl *ctl;
 	struct report_source reports;
 };

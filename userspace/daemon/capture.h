@@ -4,7 +4,7 @@
  * `volleyctl capture`: queries and answers over UDP as packets, including those of the driver, which no other program of the host
  * can see. The tap tells each answer (tap/tap.h) while it runs:
  *
- *      driver, workers ─► tap thread: capture_note(): filter, packets (tap/packet.h) ─► room ─► capture_run(next) ─► volleyctl
+ *      driver, workers ─► tap thread: capture_note(): filter, packets (tap/event_packet.h) ─► room ─► capture_run(next) ─► volleyctl
  *
  * One capture runs at a time. It ends when volleyctl says so, or has not asked for CAPTURE_REST_S. If there is no room, packets are lost, and counted.
  *

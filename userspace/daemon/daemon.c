@@ -130,8 +130,8 @@ static void on_event(struct daemon *d, const struct epoll_event *at)
 		on_load(d);
 	else if (d->zones.transfers && event.data.fd == transfers_fd(d->zones.transfers))
 		transfers_poll(d->zones.transfers);
-	else if (event.data.fd == chores_fd(d->chores))
-		chores_poll(d->chores);
+	else if (event.data.fd == background_fd(d->background))
+		background_poll(d->background);
 	else if (d->jobs.snapshots && event.data.fd == snapshots_fd(d->jobs.snapshots))
 		snapshots_poll(d->jobs.snapshots);
 	else if (d->jobs.resize && event.data.fd == resize_fd(d->jobs.resize))

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/affinity.h"
-#include "base/chore.h"
+#include "base/background.h"
 #include "config/config.h"
 #include "control/ctl.h"
 #include "control/drain.h"
@@ -80,7 +80,7 @@ struct daemon {
 	struct resolution resolution;
 	struct zone_service zones;
 
-	struct chores *chores;
+	struct background *background;
 	struct cache_jobs jobs;
 	struct cache_queries queries;
 	struct observers observers;

@@ -151,7 +151,8 @@ static int open_metrics(struct daemon *d)
 
 static int watch_parts(struct daemon *d)
 {
-	const int fds[] = { chores_fd(d->chores), live_fd(d->observers.live), ctl_fd(d->ctl) };
+	const int fds[] = { background_fd(d->background), live_fd(d->observers.live),
+			    ctl_fd(d->ctl) };
 	int code = 0;
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]) && !code; i++)
@@ -159,23 +160,23 @@ static int watch_parts(struct daemon *d)
 	return code;
 }
 
-static int open_chores(struct daemon *d)
+static int open_background(struct daemon *d)
 {
 	const struct report_source reports = reports_of(d);
 	struct statistics *s = &d->statistics;
-	int code = chores_new(&d->chores);
+	int code = background_new(&d->background);
 
 	if (code)
 		return code;
 	d->queries = (struct cache_queries){
 		.cache = &d->cache,
-		.chores = d->chores,
+		.background = d->background,
 		.ctl = d->ctl,
 		.reports = reports,
 	};
 	s->answers = answers_new();
 	s->top_names = top_names_new();
-	s->places = zone_places_new(&reports, &d->cache, d->chores);
+	s->places = zone_places_new(&reports, &d->cache, d->background);
 	if (!s->answers || !s->top_names || !s->places)
 		return -ENOMEM;
 	answers_read(daemon_view(d));
@@ -195,7 +196,7 @@ static int open_events(struct daemon *d)
 		d->zones.ctl = d->jobs.ctl = d->ctl;
 		drain_open(&d->drain, d->config->control_socket);
 		what = "background work";
-		code = open_chores(d);
+		code = open_background(d);
 	}
 	if (!code)
 		return open_metrics(d);
@@ -210,7 +211,7 @@ static int open_events(struct daemon *d)
 
 static int open_resolution(struct daemon *d)
 {
-	int code = resolution_open(&d->resolution, d->config, d->chores, d->observers.taps.tap);
+	int code = resolution_open(&d->resolution, d->config, d->background, d->observers.taps.tap);
 
 	d->queries.recursion = d->resolution.recursion;
 	if (!code)
@@ -219,7 +220,7 @@ static int open_resolution(struct daemon *d)
 	if (!code)
 		code = events_watch(&d->events, loader_fd(d->zones.loader));
 	if (!code)
-		code = resolution_open_policies(&d->resolution, d->chores);
+		code = resolution_open_policies(&d->resolution, d->background);
 	d->zones.policies = d->resolution.policies;
 	return code;
 }
@@ -232,7 +233,7 @@ static int open_transfers(struct daemon *d)
 		.n_conns_max = d->descriptors.n_transfer,
 		.tap = d->observers.taps.tap,
 	};
-	int code = zone_service_open_transfers(&d->zones, env, d->chores);
+	int code = zone_service_open_transfers(&d->zones, env, d->background);
 
 	return code ? code : events_watch(&d->events, transfers_fd(d->zones.transfers));
 }
@@ -246,7 +247,7 @@ static int open_blocks(struct daemon *d)
 {
 	const struct block_env env = {
 		.published = &d->published,
-		.chores = d->chores,
+		.background = d->background,
 		.blocks_fd = answer_cache_fd(&d->cache, d->cache.maps.blocks_fd),
 		.blocked_fd = answer_cache_fd(&d->cache, d->cache.maps.blocked_fd),
 		.grace = answer_cache_grace,
@@ -390,7 +391,7 @@ static int open_resize(struct daemon *d)
 		.heartbeat = &d->heartbeat,
 		.names = &d->names,
 		.snapshots = d->jobs.snapshots,
-		.chores = d->chores,
+		.background = d->background,
 		.moved = on_moved,
 		.user = d,
 	};
@@ -514,7 +515,7 @@ static void stop_serving(struct daemon *d)
 	ctl_stop(d->ctl);
 	transfers_stop(d->zones.transfers);
 	policies_cancel(d->resolution.policies);
-	chores_free(d->chores);
+	background_free(d->background);
 	resize_free(d->jobs.resize);
 	free_statistics(&d->statistics);
 	zone_service_stop_loading(&d->zones);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The filter of names that exist (engine/names.h), as the daemon has it: begun or adopted at the
+ * The filter of names that exist (engine/name_filter.h), as the daemon has it: begun or adopted at the
  * start, rebuilt when much in it has gone, and stopped for a zone of which a worker has found a
  * wrong denial.
  *
@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "daemon/answer_cache.h"
 #include "engine/engine.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "engine/shield.h"
 #include "report/report_view.h"
 #include "zonemgr/zonemgr.h"

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/memory.h"
-#include "base/chore.h"
+#include "base/background.h"
 #include "config/words.h"
 
 /* Of what is wanted so much more must be there: kernel and libraries take something, too. */
@@ -21,9 +21,9 @@ enum stage { STAGE_NONE, STAGE_COPYING, STAGE_LATE, STAGE_FREEING };
 
 struct resize {
 	struct resize_env env;
-	struct chores *chores;
-	struct chore copying; /* run by these chores */
-	struct chore freeing; /* by env.chores, behind every walk that has begun */
+	struct background *background;
+	struct background_job copying; /* run by these background */
+	struct background_job freeing; /* by env.background, behind every walk that has begun */
 	enum stage stage;
 	bool is_stopping;
 	bool is_torn;              /* somebody may still read what would be freed */
@@ -37,14 +37,14 @@ struct resize {
 	char problem[300];     /* why what it says is not so; "": it is, or will be */
 };
 
-static struct resize *of_copying(struct chore *chore)
+static struct resize *of_copying(struct background_job *job)
 {
-	return (struct resize *)((char *)chore - offsetof(struct resize, copying));
+	return (struct resize *)((char *)job - offsetof(struct resize, copying));
 }
 
-static struct resize *of_freeing(struct chore *chore)
+static struct resize *of_freeing(struct background_job *job)
 {
-	return (struct resize *)((char *)chore - offsetof(struct resize, freeing));
+	return (struct resize *)((char *)job - offsetof(struct resize, freeing));
 }
 
 /* --- In the background --------------------------------------------------------------------------- */
@@ -83,9 +83,9 @@ static void copy_late(struct resize *r)
 		log_debug("answer cache: what came while it was copied is made again");
 }
 
-static void run_copying(struct chore *chore)
+static void run_copying(struct background_job *job)
 {
-	struct resize *r = of_copying(chore);
+	struct resize *r = of_copying(job);
 
 	if (r->stage == STAGE_COPYING)
 		copy(r);
@@ -107,9 +107,9 @@ static void free_other(struct resize *r)
 	*old = (struct answer_cache){ 0 };
 }
 
-static void run_freeing(struct chore *chore)
+static void run_freeing(struct background_job *job)
 {
-	free_other(of_freeing(chore));
+	free_other(of_freeing(job));
 }
 
 /* --- The end ------------------------------------------------------------------------------------- */
@@ -128,9 +128,9 @@ static void tell(const struct resize *r)
 			   size, result->copied.n_copied, result->copied.n_left_out);
 }
 
-static void ended_freeing(struct chore *chore)
+static void ended_freeing(struct background_job *job)
 {
-	struct resize *r = of_freeing(chore);
+	struct resize *r = of_freeing(job);
 
 	free_other(r); /* unless run_freeing() has */
 	r->stage = STAGE_NONE;
@@ -145,8 +145,8 @@ static void ended_freeing(struct chore *chore)
 static void start_freeing(struct resize *r)
 {
 	r->stage = STAGE_FREEING;
-	r->freeing = (struct chore){ .run = run_freeing, .ended = ended_freeing };
-	chores_start(r->env.chores, &r->freeing);
+	r->freeing = (struct background_job){ .run = run_freeing, .ended = ended_freeing };
+	background_start(r->env.background, &r->freeing);
 }
 
 static void give_up(struct resize *r, int code)
@@ -231,7 +231,7 @@ static void start_copying(struct resize *r, enum stage stage)
 {
 	r->stage = stage;
 	r->copying.is_cancelled = false;
-	chores_start(r->chores, &r->copying);
+	background_start(r->background, &r->copying);
 }
 
 /* Everything that may fail is done before anybody uses the new cache. */
@@ -258,9 +258,9 @@ static void move_workers(struct resize *r)
 	start_copying(r, STAGE_LATE);
 }
 
-static void ended_copying(struct chore *chore)
+static void ended_copying(struct background_job *job)
 {
-	struct resize *r = of_copying(chore);
+	struct resize *r = of_copying(job);
 
 	if (r->stage == STAGE_LATE)
 		switch_programs(r);
@@ -391,8 +391,8 @@ int resize_new(struct resize **out, const struct resize_env *env)
 	if (!r)
 		return -ENOMEM;
 	r->env = *env;
-	r->copying = (struct chore){ .run = run_copying, .ended = ended_copying };
-	err = chores_new(&r->chores);
+	r->copying = (struct background_job){ .run = run_copying, .ended = ended_copying };
+	err = background_new(&r->background);
 	if (err)
 		free(r);
 	else
@@ -405,8 +405,8 @@ void resize_stop(struct resize *r)
 	if (!r)
 		return;
 	r->is_stopping = true;
-	chores_free(r->chores);
-	r->chores = NULL;
+	background_free(r->background);
+	r->background = NULL;
 }
 
 void resize_free(struct resize *r)
@@ -416,12 +416,12 @@ void resize_free(struct resize *r)
 
 int resize_fd(const struct resize *r)
 {
-	return chores_fd(r->chores);
+	return background_fd(r->background);
 }
 
 void resize_poll(struct resize *r)
 {
-	chores_poll(r->chores);
+	background_poll(r->background);
 }
 
 const char *resize_problem(const struct resize *r)

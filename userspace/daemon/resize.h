@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/chore.h"
+#include "base/background.h"
 #include "cache/copy.h"
 #include "daemon/answer_cache.h"
 #include "daemon/heartbeat.h"
@@ -38,7 +38,7 @@ struct resize_env {
 	struct heartbeat *heartbeat;
 	struct names_filter *names;
 	struct snapshots *snapshots;
-	struct chores *chores; /* every walk over the cache is one of these */
+	struct background *background; /* every walk over the cache is one of these */
 	/*
 	 * "Moving" is over: all parts of the daemon are to use env->cache. Programs still read `old`, the state of
 	 * the cache before, so both are told what changes from now on.
@@ -63,7 +63,7 @@ int resize_new(struct resize **out, const struct resize_env *env)
 
 /*
  * Gives up a resize before "moving", carries a later one to its end, and calls its done(). The old cache is given back when
- * env->chores are freed; resize_free() comes behind that. NULL is allowed.
+ * env->background are freed; resize_free() comes behind that. NULL is allowed.
  */
 void resize_stop(struct resize *resize);
 void resize_free(struct resize *resize);

@@ -105,13 +105,13 @@ static int64_t wall_ahead_s(void)
 	return (int64_t)clock_wall_s() - (int64_t)(clock_ns() / CLOCK_NS_PER_S);
 }
 
-int resolution_open(struct resolution *r, struct config *config, struct chores *chores,
+int resolution_open(struct resolution *r, struct config *config, struct background *background,
 		    struct tap *tap)
 {
 	struct recursion_env env = {
 		.cache = r->cache->cache,
 		.published = r->published,
-		.chores = chores,
+		.background = background,
 		.clients_fd = answer_cache_fd(r->cache, r->cache->maps.clients_fd),
 		.engine_digest = engine_config_digest(r->engine_config),
 		.grace = answer_cache_grace,
@@ -170,7 +170,7 @@ static void on_policies(void *user, int code)
 }
 
 /* Before zones, which keep only slots that they know. Lists and zones are read at the same time. */
-int resolution_open_policies(struct resolution *r, struct chores *chores)
+int resolution_open_policies(struct resolution *r, struct background *background)
 {
 	struct policies_env env = {
 		.config = policies_config,
@@ -183,7 +183,7 @@ int resolution_open_policies(struct resolution *r, struct chores *chores)
 		.published = r->published,
 		.settings_digest = engine_config_digest(r->engine_config),
 		.loader = r->zones->loader,
-		.chores = chores,
+		.background = background,
 		.grace = answer_cache_grace,
 		.grace_user = r->cache,
 	};

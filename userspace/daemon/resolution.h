@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/chore.h"
+#include "base/background.h"
 #include "config/config.h"
 #include "daemon/answer_cache.h"
 #include "daemon/heartbeat.h"
@@ -49,10 +49,10 @@ struct resolution {
  * Opens the lists of clients and the resolver for the first time: before any zone is loaded.
  * config->recursion is then zeros. 0 or a negative code, logged.
  */
-int resolution_open(struct resolution *r, struct config *config, struct chores *chores,
+int resolution_open(struct resolution *r, struct config *config, struct background *background,
 		    struct tap *tap) __attribute__((warn_unused_result));
 /* Behind it: lists and local data begin to be loaded. Likewise. */
-int resolution_open_policies(struct resolution *r, struct chores *chores)
+int resolution_open_policies(struct resolution *r, struct background *background)
 	__attribute__((warn_unused_result));
 
 /*
@@ -82,7 +82,7 @@ void resolution_check_clock(struct resolution *r);
 
 /* Nothing is asked upstream any more. While the workers still run. */
 void resolution_stop(struct resolution *r);
-/* After resolution_stop(), and the end of the workers and chores. */
+/* After resolution_stop(), and the end of the workers and background. */
 void resolution_close(struct resolution *r);
 
 #endif

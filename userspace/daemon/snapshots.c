@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "base/chore.h"
+#include "base/background.h"
 #include "base/privilege.h"
 #include "daemon/snapshot_file.h"
 #include "engine/routes.h"
@@ -19,7 +19,7 @@
 #define WHY_CAP 640
 
 struct job {
-	struct chore chore; /* first: chore and job have one address */
+	struct background_job background; /* first: job and job have one address */
 	struct snapshots *owner;
 	char *path;
 	struct snapshot *snapshot;
@@ -33,9 +33,9 @@ struct job {
 struct snapshots {
 	struct cache *cache;
 	const struct engine_data *zones;
-	struct chores *chores; /* NULL after the end */
-	struct job *job;       /* that runs, or NULL */
-	bool is_held;          /* none is to run */
+	struct background *background; /* NULL after the end */
+	struct job *job;               /* that runs, or NULL */
+	bool is_held;                  /* none is to run */
 
 	char *path; /* of the configuration; NULL: none */
 	uint64_t interval_ns;
@@ -70,7 +70,7 @@ static void work(struct job *job)
 	struct snapshot_source source = { .writer = job->writer,
 					  .holds = holds,
 					  .holds_user = (void *)job->owner->zones,
-					  .cancel = &job->chore.is_cancelled };
+					  .cancel = &job->background.is_cancelled };
 	struct snapshots_result *r = &job->result;
 	uint64_t begun_ns = clock_ns();
 
@@ -83,16 +83,16 @@ static void work(struct job *job)
 	r->took_ns = clock_ns() - begun_ns;
 }
 
-static void run(struct chore *chore)
+static void run(struct background_job *background)
 {
 	if (privilege_drop_thread())
 		log_debug("snapshots: capabilities that are not needed could not be given up");
-	work((struct job *)chore);
+	work((struct job *)background);
 }
 
-static void ended(struct chore *chore)
+static void ended(struct background_job *background)
 {
-	struct job *job = (struct job *)chore;
+	struct job *job = (struct job *)background;
 
 	job->owner->job = NULL;
 	job->done(job->user, &job->result);
@@ -107,10 +107,10 @@ static int job_new(struct job **out, struct snapshots *snapshots, enum snapshots
 
 	if (!job)
 		return err;
-	job->chore = (struct chore){ .run = run, .ended = ended };
+	job->background = (struct background_job){ .run = run, .ended = ended };
 	job->owner = snapshots;
 	job->path = strdup(path);
-	/* a chore that is given up before it runs leaves this code */
+	/* a job that is given up before it runs leaves this code */
 	job->result = (struct snapshots_result){
 		.kind = kind, .path = job->path, .code = -ECANCELED, .why = job->why
 	};
@@ -139,7 +139,7 @@ int snapshots_start(struct snapshots *snapshots, enum snapshots_kind kind, const
 	job->done = done;
 	job->user = user;
 	snapshots->job = job;
-	chores_start(snapshots->chores, &job->chore);
+	background_start(snapshots->background, &job->background);
 	return 0;
 }
 
@@ -240,8 +240,8 @@ void snapshots_finish(struct snapshots *snapshots)
 
 	if (!snapshots)
 		return;
-	chores_free(snapshots->chores); /* calls done() of what runs */
-	snapshots->chores = NULL;
+	background_free(snapshots->background); /* calls done() of what runs */
+	snapshots->background = NULL;
 	if (!snapshots->path || !snapshots->is_ripe)
 		return;
 	err = job_new(&job, snapshots, SNAPSHOTS_DUMP, snapshots->path);
@@ -270,7 +270,7 @@ int snapshots_new(struct snapshots **out, struct cache *cache, const struct engi
 		return -ENOMEM;
 	snapshots->cache = cache;
 	snapshots->zones = zones;
-	err = chores_new(&snapshots->chores);
+	err = background_new(&snapshots->background);
 	if (err)
 		free(snapshots);
 	else
@@ -282,17 +282,17 @@ void snapshots_free(struct snapshots *snapshots)
 {
 	if (!snapshots)
 		return;
-	chores_free(snapshots->chores);
+	background_free(snapshots->background);
 	free(snapshots->path);
 	free(snapshots);
 }
 
 int snapshots_fd(const struct snapshots *snapshots)
 {
-	return chores_fd(snapshots->chores);
+	return background_fd(snapshots->background);
 }
 
 void snapshots_poll(struct snapshots *snapshots)
 {
-	chores_poll(snapshots->chores);
+	background_poll(snapshots->background);
 }

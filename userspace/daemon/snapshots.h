@@ -7,7 +7,7 @@
  *                       each cache.snapshot-interval, and at a clean stop ─► written
  *
  * No snapshot is written by interval before the load is over: until then the file has more answers than the
- * cache. One job runs at a time, in a thread of its own (base/chore.h); control's
+ * cache. One job runs at a time, in a thread of its own (base/background.h); control's
  * thread calls all functions here.
  */
 #ifndef VOLLEY_DAEMON_SNAPSHOTS_H

@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "report/answers.h"
 #include "report/top_names.h"
 #include "census/sketch.h"
 
 struct zone_places {
-	struct chore chore; /* first; the chores' while is_waiting */
+	struct background_job job; /* first; the background' while is_waiting */
 	struct report_source reports;
 	struct answer_cache *cache;
-	struct chores *chores;
+	struct background *background;
 	uint64_t due_s; /* 0: not known yet */
 	bool is_waiting;
 	struct zone_load with[VOLLEY_COUNT_ZONES], without[SKETCH_COUNTERS];
@@ -104,21 +104,21 @@ static void give(struct zone_places *p)
 			return;
 }
 
-static void run_grace(struct chore *chore)
+static void run_grace(struct background_job *job)
 {
-	const struct zone_places *p = (const struct zone_places *)chore;
+	const struct zone_places *p = (const struct zone_places *)job;
 
 	/* an error: the places stay free until a later round, long after all who counted in them */
-	if (!chore_is_cancelled(chore))
+	if (!background_is_cancelled(job))
 		(void)answer_cache_grace(p->cache);
 }
 
-static void ended_grace(struct chore *chore)
+static void ended_grace(struct background_job *job)
 {
-	struct zone_places *p = (struct zone_places *)chore;
+	struct zone_places *p = (struct zone_places *)job;
 
 	p->is_waiting = false;
-	if (!chore_is_cancelled(chore))
+	if (!background_is_cancelled(job))
 		give(p);
 }
 
@@ -127,8 +127,8 @@ static void exchange(struct zone_places *p, size_t n)
 	for (size_t i = 0; i < n; i++)
 		cache_zone_counter_release(p->cache->cache, p->with[i].slot);
 	p->is_waiting = true;
-	p->chore = (struct chore){ .run = run_grace, .ended = ended_grace };
-	chores_start(p->chores, &p->chore);
+	p->job = (struct background_job){ .run = run_grace, .ended = ended_grace };
+	background_start(p->background, &p->job);
 }
 
 void zone_places_tick(struct zone_places *p, uint64_t now_s)
@@ -150,7 +150,7 @@ void zone_places_tick(struct zone_places *p, uint64_t now_s)
 }
 
 struct zone_places *zone_places_new(const struct report_source *reports, struct answer_cache *cache,
-				    struct chores *chores)
+				    struct background *background)
 {
 	struct zone_places *p = calloc(1, sizeof(*p));
 
@@ -158,7 +158,7 @@ struct zone_places *zone_places_new(const struct report_source *reports, struct 
 		return NULL;
 	p->reports = *reports;
 	p->cache = cache;
-	p->chores = chores;
+	p->background = background;
 	return p;
 }
 

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/chore.h"
+#include "base/background.h"
 #include "daemon/answer_cache.h"
 #include "report/report_view.h"
 
@@ -38,10 +38,10 @@ struct zone_load {
 	double answers;
 };
 
-/* NULL: no memory. All of these outlive it; the wait for a grace period is a chore. */
+/* NULL: no memory. All of these outlive it; the wait for a grace period is a job. */
 struct zone_places *zone_places_new(const struct report_source *reports, struct answer_cache *cache,
-				    struct chores *chores);
-void zone_places_free(struct zone_places *places); /* NULL is allowed; after chores_free() */
+				    struct background *background);
+void zone_places_free(struct zone_places *places); /* NULL is allowed; after background_free() */
 
 /* Once a second, behind top_names_gather(), while the daemon has workers and zones. Control's thread. */
 void zone_places_tick(struct zone_places *places, uint64_t now_s);

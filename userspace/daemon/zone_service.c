@@ -71,14 +71,14 @@ static void on_reset(void *user, const struct zones_entry *entry)
 }
 
 int zone_service_open_transfers(struct zone_service *s, struct transfers_env env,
-				struct chores *chores)
+				struct background *background)
 {
 	char err[512];
 	int code = open_store(s);
 
 	if (code)
 		return code;
-	s->maintenance = maintenance_new(s->store, chores);
+	s->maintenance = maintenance_new(s->store, background);
 	s->catalogs = catalogs_new(s->config, s->store);
 	if (!s->maintenance || !s->catalogs)
 		return -ENOMEM;

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "base/chore.h"
+#include "base/background.h"
 #include "config/config.h"
 #include "control/ctl.h"
 #include "policy/policies.h"
@@ -57,7 +57,7 @@ int zone_service_open_loader(struct zone_service *s, unsigned int n)
  * code, logged: a damaged store, or one in use, needs a person.
  */
 int zone_service_open_transfers(struct zone_service *s, struct transfers_env env,
-				struct chores *chores) __attribute__((warn_unused_result));
+				struct background *background) __attribute__((warn_unused_result));
 
 /*
  * Begins to load the zones of the configuration. env: without loader, store and functions. As

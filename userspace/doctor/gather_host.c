@@ -16,6 +16,7 @@
 
 #include "base/kernel.h"
 #include "base/privilege.h"
+#include "bpf/object.h"
 #include "doctor/gather.h"
 
 /* --- Files ------------------------------------------------------------------------------------ */
@@ -160,7 +161,7 @@ static void try_load(struct doctor_load *load)
 	load->is_tried = privilege_has_xdp();
 	if (!load->is_tried)
 		return;
-	load->err = needs_try_load(load->why, sizeof(load->why));
+	load->err = object_try_load(load->why, sizeof(load->why));
 	if (!load->err || !needs_find_missing(load->missing, sizeof(load->missing)))
 		load->missing[0] = 0;
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/render.h"
+#include "engine/render_state.h"
 
 /* Are there RRsets of this type in an additional section? */
 bool additional_has_type(uint16_t type);

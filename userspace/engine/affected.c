@@ -233,22 +233,22 @@ bool affected_by(const struct changes *changes, const struct volley_entry *entry
 	return changes_have_soa(changes) && !soa_may_stay(&s);
 }
 
-/* --- Grounds ------------------------------------------------------------------------------------- */
+/* --- Dependencies -------------------------------------------------------------------------------- */
 
-enum ground {
-	GROUND_ANY = 1,
-	GROUND_SERVERS,
-	GROUND_SIGNED_SOA,
-	GROUND_NAME,
-	GROUND_BELOW,
-	GROUND_OLD_SOA,
-	GROUND_TYPE, /* and more: plus the type */
+enum dependency {
+	DEPENDENCY_ANY = 1,
+	DEPENDENCY_SERVERS,
+	DEPENDENCY_SIGNED_SOA,
+	DEPENDENCY_NAME,
+	DEPENDENCY_BELOW,
+	DEPENDENCY_OLD_SOA,
+	DEPENDENCY_TYPE, /* and more: plus the type */
 };
 
 /* Of a hash all bits of which count: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). Never 0. */
-static uint64_t ground_of(uint64_t hash, uint32_t ground)
+static uint64_t dependency_of(uint64_t hash, uint32_t dependency)
 {
-	uint64_t x = hash + ground * 0x9e3779b97f4a7c15u;
+	uint64_t x = hash + dependency * 0x9e3779b97f4a7c15u;
 
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -256,9 +256,9 @@ static uint64_t ground_of(uint64_t hash, uint32_t ground)
 	return x ? x : 1;
 }
 
-static uint64_t ground_of_type(uint64_t name, uint16_t type)
+static uint64_t dependency_of_type(uint64_t name, uint16_t type)
 {
-	return ground_of(name, GROUND_TYPE + type);
+	return dependency_of(name, DEPENDENCY_TYPE + type);
 }
 
 /* FNV-1a, over a label with its length octet, from the hash of the name above it. */
@@ -271,10 +271,10 @@ static uint64_t hash_below(uint64_t above, const uint8_t *label)
 	return hash;
 }
 
-/* An entry whose grounds are collected. */
+/* An entry whose dependencies are collected. */
 struct collector {
 	struct subject s; /* without changes */
-	struct grounds *to;
+	struct dependencies *to;
 	uint64_t seed;
 	bool is_full;
 	struct noted {
@@ -283,12 +283,12 @@ struct collector {
 	} noted[SEEN_MAX];
 };
 
-static void collect(struct collector *c, uint64_t ground)
+static void collect(struct collector *c, uint64_t dependency)
 {
-	c->is_full |= !grounds_add(c->to, ground);
+	c->is_full |= !dependencies_add(c->to, dependency);
 }
 
-/* The hash of a folded name. It is below each name above it, up to the root: these grounds are collected. */
+/* The hash of a folded name. It is below each name above it, up to the root: these dependencies are collected. */
 static uint64_t collect_above(struct collector *c, const uint8_t *folded)
 {
 	uint8_t label[DNS_LABELS_MAX + 1];
@@ -298,7 +298,7 @@ static uint64_t collect_above(struct collector *c, const uint8_t *folded)
 	for (unsigned at = 0; folded[at]; at += 1u + folded[at])
 		label[n++] = (uint8_t)at;
 	while (n--) {
-		collect(c, ground_of(hash, GROUND_BELOW));
+		collect(c, dependency_of(hash, DEPENDENCY_BELOW));
 		hash = hash_below(hash, folded + label[n]);
 	}
 	return hash;
@@ -330,10 +330,10 @@ static bool collect_looked_up(struct collector *c, uint32_t *at)
 
 	if (!collect_name(c, at, &hash))
 		return false;
-	collect(c, ground_of(hash, GROUND_NAME));
+	collect(c, dependency_of(hash, DEPENDENCY_NAME));
 	if (c->s.qtype == DNS_TYPE_SOA || c->s.qtype == DNS_TYPE_ANY ||
 	    c->s.qtype == DNS_TYPE_RRSIG)
-		collect(c, ground_of_type(hash, DNS_TYPE_SOA));
+		collect(c, dependency_of_type(hash, DNS_TYPE_SOA));
 	return true;
 }
 
@@ -350,14 +350,14 @@ static void collect_rrset(struct collector *c, uint64_t owner, uint16_t type, bo
 	bool is_soa = type == DNS_TYPE_SOA;
 
 	if (!is_soa && !(in_authority && is_of_authority(type))) {
-		collect(c, ground_of(owner, GROUND_NAME));
+		collect(c, dependency_of(owner, DEPENDENCY_NAME));
 		return;
 	}
-	collect(c, ground_of(owner, GROUND_BELOW));
+	collect(c, dependency_of(owner, DEPENDENCY_BELOW));
 	if (is_soa && in_authority)
-		collect(c, ground_of(owner, GROUND_OLD_SOA));
+		collect(c, dependency_of(owner, DEPENDENCY_OLD_SOA));
 	else
-		collect(c, ground_of_type(owner, type));
+		collect(c, dependency_of_type(owner, type));
 }
 
 /* has_other_target() */
@@ -390,22 +390,23 @@ static bool collect_all(struct collector *c, const struct volley_entry *entry)
 	if (!collect_looked_up(c, &at))
 		return false;
 	if (entry->partial)
-		collect(c, ground_of(c->seed, GROUND_SERVERS));
+		collect(c, dependency_of(c->seed, DEPENDENCY_SERVERS));
 	at = c->s.message.body_at;
 	for (uint32_t i = 0; i < n; i++)
 		if (!collect_record(c, &at, i >= n_answer && i < n_answer + n_authority))
 			return false;
 	if (!soa_may_stay(&c->s))
-		collect(c, ground_of(c->seed, GROUND_SIGNED_SOA));
+		collect(c, dependency_of(c->seed, DEPENDENCY_SIGNED_SOA));
 	return at == c->s.message.end;
 }
 
-void affected_grounds(uint64_t seed, const struct volley_entry *entry, struct grounds *grounds)
+void affected_dependencies(uint64_t seed, const struct volley_entry *entry,
+			   struct dependencies *dependencies)
 {
-	uint64_t any = ground_of(seed, GROUND_ANY);
+	uint64_t any = dependency_of(seed, DEPENDENCY_ANY);
 	struct collector c = {
 		.s = { .message = message_of_entry(entry), .qtype = ntohs(entry->key.qtype) },
-		.to = grounds,
+		.to = dependencies,
 		.seed = seed,
 	};
 
@@ -413,13 +414,13 @@ void affected_grounds(uint64_t seed, const struct volley_entry *entry, struct gr
 		return;
 	if (collect_all(&c, entry) && !c.is_full)
 		return;
-	grounds_clear(grounds);
-	grounds_add(grounds, any); /* alone enough */
+	dependencies_clear(dependencies);
+	dependencies_add(dependencies, any); /* alone enough */
 }
 
 /* --- What changes touch -------------------------------------------------------------------------- */
 
-static int list_ground(struct ground_list *list, uint64_t ground)
+static int list_dependency(struct dependency_list *list, uint64_t dependency)
 {
 	size_t cap = list->cap ? 2 * list->cap : 64;
 	uint64_t *items;
@@ -431,7 +432,7 @@ static int list_ground(struct ground_list *list, uint64_t ground)
 		list->items = items;
 		list->cap = cap;
 	}
-	list->items[list->n++] = ground;
+	list->items[list->n++] = dependency;
 	return 0;
 }
 
@@ -445,46 +446,46 @@ static uint64_t hash_of(uint64_t seed, const uint8_t *name)
 }
 
 /* SOA alone is the rule at an apex, whose name is looked up, as a target, for many an answer. */
-static int list_rrsets(struct ground_list *list, const struct changes *changes, uint64_t hash,
+static int list_rrsets(struct dependency_list *list, const struct changes *changes, uint64_t hash,
 		       const struct changed_entry *e)
 {
 	bool is_soa_alone = e->n_types == 1 && e->types[0] == DNS_TYPE_SOA;
-	int err = is_soa_alone ? 0 : list_ground(list, ground_of(hash, GROUND_NAME));
+	int err = is_soa_alone ? 0 : list_dependency(list, dependency_of(hash, DEPENDENCY_NAME));
 
 	for (unsigned i = 0; !err && i < e->n_types; i++) {
 		bool is_soa = e->types[i] == DNS_TYPE_SOA;
 
 		if (is_soa || is_of_authority(e->types[i]))
-			err = list_ground(list, ground_of_type(hash, e->types[i]));
+			err = list_dependency(list, dependency_of_type(hash, e->types[i]));
 		if (!err && is_soa && !changes_keep_soa(changes))
-			err = list_ground(list, ground_of(hash, GROUND_OLD_SOA));
+			err = list_dependency(list, dependency_of(hash, DEPENDENCY_OLD_SOA));
 	}
 	return err;
 }
 
-static int list_name(struct ground_list *list, const struct changes *changes, uint64_t seed,
+static int list_name(struct dependency_list *list, const struct changes *changes, uint64_t seed,
 		     const struct changed_entry *e)
 {
 	uint64_t hash = hash_of(seed, e->name);
 	int err = e->has_rrsets ? list_rrsets(list, changes, hash, e) : 0;
 
 	if (!err && e->is_below)
-		err = list_ground(list, ground_of(hash, GROUND_NAME));
+		err = list_dependency(list, dependency_of(hash, DEPENDENCY_NAME));
 	if (!err && (e->is_below || e->is_wild))
-		err = list_ground(list, ground_of(hash, GROUND_BELOW));
+		err = list_dependency(list, dependency_of(hash, DEPENDENCY_BELOW));
 	return err;
 }
 
-int affected_list(uint64_t seed, const struct changes *changes, struct ground_list *list)
+int affected_list(uint64_t seed, const struct changes *changes, struct dependency_list *list)
 {
-	int err = list_ground(list, ground_of(seed, GROUND_ANY));
+	int err = list_dependency(list, dependency_of(seed, DEPENDENCY_ANY));
 	struct changed_entry entry;
 	size_t at = 0;
 
 	if (!err && changes_have_servers(changes))
-		err = list_ground(list, ground_of(seed, GROUND_SERVERS));
+		err = list_dependency(list, dependency_of(seed, DEPENDENCY_SERVERS));
 	if (!err && changes_have_soa(changes))
-		err = list_ground(list, ground_of(seed, GROUND_SIGNED_SOA));
+		err = list_dependency(list, dependency_of(seed, DEPENDENCY_SIGNED_SOA));
 	while (!err && changes_next(changes, &at, &entry))
 		err = list_name(list, changes, seed, &entry);
 	return err;

@@ -14,7 +14,7 @@
  *   - the zone's NS RRset, where it was left out for want of room, is the same.
  *
  * Proofs need no rule of their own: they are RRsets of the answer, and in a closed chain a record
- * that is unchanged proves the same as before (zone/chain.h).
+ * that is unchanged proves the same as before (zone/chain_compare.h).
  *
  * One thing is let pass. A negative answer may keep an older SOA record, if nothing of it changed but
  * the serial number: RFC 2308 section 5 uses its TTL and MINIMUM only. Its signature has to hold as
@@ -27,7 +27,7 @@
 
 #include <stdbool.h>
 
-#include "cache/sieve.h"
+#include "cache/dependency_filter.h"
 #include "engine/changes.h"
 #include "xdp/abi.h"
 
@@ -40,10 +40,10 @@
 bool affected_by(const struct changes *changes, const struct volley_entry *entry);
 
 /*
- * The same question the other way round: which answers could be affected? Each rule above is a ground
- * (cache/sieve.h), a hash, that an entry has, and that a change touches:
+ * The same question the other way round: which answers could be affected? Each rule above is a dependency
+ * (cache/dependency_filter.h), a hash, that an entry has, and that a change touches:
  *
- *      ground        an entry has it for                             a change touches it
+ *      dependency    an entry has it for                             a change touches it
  *      name x        x looked up; owner x, but for the next three    x has other RRsets, not SOA alone;
  *                                                                    x, below
  *      below x       what is above any name; the next two            x, below; x, wild
@@ -54,20 +54,21 @@ bool affected_by(const struct changes *changes, const struct volley_entry *entry
  *      signed SOA    one whose signature may not stay                SOA RRset of the zone
  *      any           what cannot be read, or has too many            always
  *
- * An entry that affected_by() calls affected has a ground that the changes touch: of an apex, whose SOA
+ * An entry that affected_by() calls affected has a dependency that the changes touch: of an apex, whose SOA
  * changes always and stands in every negative answer, that is the reason for the types. An answer from
- * upstream has none. A sieve_grounds_fn; pure.
+ * upstream has none. A dependencies_fn; pure.
  */
-void affected_grounds(uint64_t seed, const struct volley_entry *entry, struct grounds *grounds);
+void affected_dependencies(uint64_t seed, const struct volley_entry *entry,
+			   struct dependencies *dependencies);
 
-/* The grounds that changes touch. `items` is the caller's to free, also where it is an error. */
-struct ground_list {
+/* The dependencies that changes touch. `items` is the caller's to free, also where it is an error. */
+struct dependency_list {
 	uint64_t *items;
 	size_t n, cap;
 };
 
 /* Adds them to the list. 0 or -ENOMEM. Any thread; O(names that changed). */
-int affected_list(uint64_t seed, const struct changes *changes, struct ground_list *list)
+int affected_list(uint64_t seed, const struct changes *changes, struct dependency_list *list)
 	__attribute__((warn_unused_result));
 
 #endif

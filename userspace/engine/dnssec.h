@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "engine/render.h"
+#include "engine/render_state.h"
 
 /*
  * Adds an RRset of node to the writer's present section and, for a query with DO, its signatures

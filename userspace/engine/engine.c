@@ -7,19 +7,20 @@
 #include <string.h>
 #include <urcu-qsbr.h>
 
-#include "dns/tsig.h"
-#include "engine/blocks.h"
+#include "dns/tsig_record.h"
+#include "engine/block_lookup.h"
 #include "engine/chaos.h"
 #include "engine/clients.h"
 #include "engine/follow.h"
 #include "engine/given.h"
-#include "engine/handover.h"
-#include "engine/stranger.h"
-#include "engine/internal.h"
-#include "engine/look.h"
-#include "engine/recursion.h"
-#include "engine/reply.h"
-#include "engine/shared.h"
+#include "engine/handover_rules.h"
+#include "engine/refused_audit.h"
+#include "engine/engine_state.h"
+#include "engine/prepare.h"
+#include "engine/recursive_query.h"
+#include "engine/reply_writer.h"
+#include "engine/servers.h"
+#include "engine/shared_answer.h"
 #include "engine/shield.h"
 
 uint64_t engine_config_digest(const struct engine_config *config)
@@ -409,11 +410,11 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 	return answer_from_zones(e, rq, q, &client, a);
 }
 
-static uint16_t answer_stranger(struct engine *e, const struct engine_request *rq,
-				const struct query *q, struct cache_answer *a)
+static uint16_t answer_refused(struct engine *e, const struct engine_request *rq,
+			       const struct query *q, struct cache_answer *a)
 {
 	engine_count(&e->counters.prohibited);
-	stranger_tell(rq, q, DNS_RCODE_REFUSED);
+	refused_audit(rq, q, DNS_RCODE_REFUSED);
 	return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
 }
 
@@ -428,7 +429,7 @@ static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 
 	if (rules && handover_knows_key(rules, rq->msg, q))
 		return hand_over(e, a);
-	stranger_tell(rq, q, DNS_RCODE_NOTAUTH);
+	refused_audit(rq, q, DNS_RCODE_NOTAUTH);
 	bytes = tsig_write_error(e->tsig, rq->msg, q, DNS_RCODE_BADKEY);
 	if (bytes < 0)
 		return engine_empty(a, DNS_RCODE_FORMERR);
@@ -449,12 +450,12 @@ static uint16_t answer_transfer(struct engine *e, const struct engine_request *r
 	if (q->qtype == DNS_TYPE_AXFR && !rq->stream)
 		return engine_failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
 	if (!set || !zone_set_get(set, q->folded, q->qname_bytes)) {
-		stranger_tell(rq, q, DNS_RCODE_NOTAUTH);
+		refused_audit(rq, q, DNS_RCODE_NOTAUTH);
 		return engine_failure(e, a, DNS_RCODE_NOTAUTH, DNS_EDE_NOT_AUTHORITATIVE);
 	}
 	if (rules && handover_allows(rules, rq->family, rq->client, rq->is_tls, HANDOVER_TRANSFER))
 		return hand_over(e, a);
-	return answer_stranger(e, rq, q, a);
+	return answer_refused(e, rq, q, a);
 }
 
 /* NOTIFY and UPDATE are also for zones that are not served yet; the others are nobody's. */
@@ -475,7 +476,7 @@ static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
 		return answer_tsig(e, rq, q, a);
 	return handover_allows(rules, rq->family, rq->client, rq->is_tls, what) ?
 		       hand_over(e, a) :
-		       answer_stranger(e, rq, q, a);
+		       answer_refused(e, rq, q, a);
 }
 
 static uint16_t answer_question(struct engine *e, const struct engine_request *rq,
@@ -520,15 +521,16 @@ static uint16_t decide(struct engine *e, const struct engine_request *rq, const 
 
 /* Whether a block decides; then *rcode and *a are the reply, or there is none. */
 static bool is_blocked(struct engine *e, const struct engine_request *rq,
-		       const struct engine_look *look, struct cache_answer *a, uint16_t *rcode)
+		       const struct engine_prepared *prepared, struct cache_answer *a,
+		       uint16_t *rcode)
 {
 	const struct blocks *b = rcu_dereference(e->data->blocks);
 	struct blocks_verdict v;
 
 	if (!b || !b->kinds)
 		return false;
-	v = blocks_judge(b, rq->family, rq->client, look->verdict == QUERY_OK ? &look->query : NULL,
-			 rq->now_s);
+	v = blocks_judge(b, rq->family, rq->client,
+			 prepared->verdict == QUERY_OK ? &prepared->query : NULL, rq->now_s);
 	if (blocks_lets_through(&v) || (v.action == VOLLEY_BLOCK_TRUNCATE && rq->stream))
 		return false;
 	blocks_count(b, v.block);
@@ -553,11 +555,11 @@ static bool is_blocked(struct engine *e, const struct engine_request *rq,
 
 /* ---- What is called ----------------------------------------------------------------------------- */
 
-static void begin(struct engine *e, struct engine_look *look)
+static void begin(struct engine *e, struct engine_prepared *prepared)
 {
-	e->key = &look->key;
+	e->key = &prepared->key;
 	e->identity = rcu_dereference(e->data->identity);
-	e->has_key = look->has_key && e->cache;
+	e->has_key = prepared->has_key && e->cache;
 	e->ede_code = EDNS_NO_EDE;
 	e->tsig_bytes = 0;
 	e->zone_slot = 0;
@@ -595,25 +597,25 @@ static unsigned int look_number(const struct engine_request *rq)
 
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap)
 {
-	struct engine_look *look = &e->looks[look_number(rq)];
-	const struct query *q = &look->query;
+	struct engine_prepared *prepared = &e->prepared[look_number(rq)];
+	const struct query *q = &prepared->query;
 	struct cache_answer a;
 	uint16_t rcode = DNS_RCODE_NOERROR;
 
 	engine_take_cache(e);
 	if (!rq->ahead)
-		look_read(e, look, rq->msg, rq->len);
+		prepare_read(e, prepared, rq->msg, rq->len);
 	if (rq->pending)
 		rq->pending->submit = false;
 	engine_count(&e->counters.queries);
-	if (look->verdict == QUERY_IGNORE) {
+	if (prepared->verdict == QUERY_IGNORE) {
 		engine_count(&e->counters.ignored);
 		return 0;
 	}
-	begin(e, look);
-	if (!is_blocked(e, rq, look, &a, &rcode)) {
-		rcode = decide(e, rq, q, look->verdict, &a);
-		if (look->verdict == QUERY_OK)
+	begin(e, prepared);
+	if (!is_blocked(e, rq, prepared, &a, &rcode)) {
+		rcode = decide(e, rq, q, prepared->verdict, &a);
+		if (prepared->verdict == QUERY_OK)
 			sampler_see(&e->sampler, q);
 	}
 	if (e->outcome == ENGINE_REPLIES)
@@ -623,9 +625,10 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 
 bool engine_pads(const struct engine *e, const struct engine_request *rq)
 {
-	const struct engine_look *look = &e->looks[look_number(rq)];
+	const struct engine_prepared *prepared = &e->prepared[look_number(rq)];
 
-	return rq->is_tls && look->verdict != QUERY_IGNORE && look->query.edns.padding_asked;
+	return rq->is_tls && prepared->verdict != QUERY_IGNORE &&
+	       prepared->query.edns.padding_asked;
 }
 
 /* The query that has waited. Its letter case is as it was. */
@@ -673,22 +676,22 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 		     uint8_t *out, size_t cap)
 {
 	const struct engine_request rq = request_of(p, times);
-	struct engine_look *look = &e->looks[0];
+	struct engine_prepared *prepared = &e->prepared[0];
 	struct cache_answer a;
 	size_t bytes = 0;
 	uint16_t rcode;
 
 	engine_take_cache(e);
-	begin(e, look);
+	begin(e, prepared);
 	if (p->asked.has_client)
-		restore(&look->query, p);
-	rcode = recursion_finish(e, &rq, &look->query, p, &a);
+		restore(&prepared->query, p);
+	rcode = follow_completion(e, &rq, &prepared->query, p, &a);
 	if (e->outcome == ENGINE_DEFERS)
 		return ENGINE_DEFERRED;
 	if (p->asked.has_client) {
 		engine_count(&e->counters.finished);
 		if (e->outcome == ENGINE_REPLIES)
-			bytes = reply_write(e, &rq, &look->query, &a, rcode, out, cap);
+			bytes = reply_write(e, &rq, &prepared->query, &a, rcode, out, cap);
 		else
 			engine_count(&e->counters.dropped);
 	}
@@ -701,7 +704,7 @@ size_t engine_fail(struct engine *e, struct engine_pending *p, const struct engi
 		   uint8_t *out, size_t cap)
 {
 	const struct engine_request rq = request_of(p, times);
-	struct engine_look *look = &e->looks[0];
+	struct engine_prepared *prepared = &e->prepared[0];
 	struct cache_answer a;
 	uint16_t rcode;
 
@@ -709,9 +712,27 @@ size_t engine_fail(struct engine *e, struct engine_pending *p, const struct engi
 	if (!p->asked.has_client)
 		return 0;
 	engine_take_cache(e);
-	begin(e, look);
-	restore(&look->query, p);
+	begin(e, prepared);
+	restore(&prepared->query, p);
 	rcode = recursion_not_asked(e, &a);
 	engine_count(&e->counters.finished);
-	return reply_write(e, &rq, &look->query, &a, rcode, out, cap);
+	return reply_write(e, &rq, &prepared->query, &a, rcode, out, cap);
+}
+
+void engine_abandon(struct engine_pending *p)
+{
+	servers_abandon(p);
+}
+
+bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
+		    const struct engine_times *times, struct engine_pending *p)
+{
+	engine_take_cache(e);
+	return recursion_refresh(e, refresh, times, p);
+}
+
+void engine_read_ahead(struct engine *e, const struct engine_message *msgs, unsigned int n)
+{
+	engine_take_cache(e);
+	prepare_ahead(e, msgs, n);
 }

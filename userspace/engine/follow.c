@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "engine/policy_apply.h"
 #include "engine/policy.h"
-#include "engine/recursion.h"
+#include "engine/recursive_query.h"
 #include "engine/special.h"
 
 /* One walk from name to name. */
@@ -118,7 +119,7 @@ static enum found take_alias(struct walk *w, struct cache_answer *a)
 	return FOUND_HEAD;
 }
 
-/* What recursion.h says. */
+/* What recursive_query.h says. */
 static enum found look_upstream(struct walk *w, struct cache_answer *a)
 {
 	struct engine_follow *f = &w->e->follow;
@@ -292,7 +293,11 @@ uint16_t follow_answer(struct engine *e, const struct engine_request *rq, const 
 	return follow(&w, a);
 }
 
-uint16_t follow_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
+/*
+ * When upstream has answered p, which follow_answer() filled: `a` is the answer to that question, and becomes the one to
+ * q. Where the aliases lead to another name by now it is SERVFAIL, and the client asks again.
+ */
+static uint16_t finish(struct engine *e, const struct engine_request *rq, const struct query *q,
 		       const struct engine_pending *p, struct cache_answer *a)
 {
 	const struct engine_client client = engine_client_of(e, rq);
@@ -317,9 +322,13 @@ uint16_t follow_finish(struct engine *e, const struct engine_request *rq, const 
 	return follow(&w, a);
 }
 
-uint16_t follow_alias(struct engine *e, const struct engine_request *rq, const struct query *q,
-		      struct engine_pending *p, const struct policy_alias *alias,
-		      struct cache_answer *a)
+/*
+ * A rule has made an alias of the answer to p: the answer to q begins with it. Where upstream has to be asked for what
+ * comes behind it, p is filled anew and e->outcome is ENGINE_DEFERS.
+ */
+static uint16_t finish_alias(struct engine *e, const struct engine_request *rq,
+			     const struct query *q, struct engine_pending *p,
+			     const struct policy_alias *alias, struct cache_answer *a)
 {
 	const struct engine_client client = engine_client_of(e, rq);
 	struct walk w = {
@@ -327,4 +336,26 @@ uint16_t follow_alias(struct engine *e, const struct engine_request *rq, const s
 	};
 
 	return follow(&w, a);
+}
+
+uint16_t follow_completion(struct engine *e, const struct engine_request *rq, const struct query *q,
+			   struct engine_pending *p, struct cache_answer *a)
+{
+	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
+	struct policy_alias alias = { .n_bytes = 0 };
+	uint16_t rcode;
+
+	recursion_resume(e, p, &times);
+	if (!p->asked.has_client)
+		return recursion_finish(e, rq, p, &alias, a);
+	policy_apply_set_apart(e, rq);
+	if (p->asked.is_followed) {
+		(void)recursion_finish(e, rq, p, &alias, a);
+		return e->outcome == ENGINE_REPLIES ? finish(e, rq, q, p, a) : DNS_RCODE_NOERROR;
+	}
+	if (policy_apply_before(e, rq, q, false, &alias, a, &rcode))
+		return rcode;
+	if (!alias.n_bytes)
+		rcode = recursion_finish(e, rq, p, &alias, a);
+	return alias.n_bytes ? finish_alias(e, rq, q, p, &alias, a) : rcode;
 }

@@ -5,7 +5,7 @@
  *
  *	name ─┬─► a zone of ours: data, a denial ─────────────────────► the end
  *	  ▲   │                   an alias that leads out of our zones ─► head ─┐
- *	  │   └─► not ours, or below a cut: recursion.h ──────────────► the end │
+ *	  │   └─► not ours, or below a cut: recursive_query.h ──────────────► the end │
  *	  │                   local data, a rule of a list: an alias ─► head ─┤
  *	  └────────────────────────── where the head ends ◄───────────────────┘
  *
@@ -24,8 +24,7 @@
 #ifndef VOLLEY_ENGINE_FOLLOW_H
 #define VOLLEY_ENGINE_FOLLOW_H
 
-#include "engine/internal.h"
-#include "engine/policy.h"
+#include "engine/engine_state.h"
 
 #define FOLLOW_MAX 8
 
@@ -44,18 +43,10 @@ uint16_t follow_answer(struct engine *e, const struct engine_request *rq, const 
 		       const struct engine_client *client, struct cache_answer *a);
 
 /*
- * The same when upstream has answered p, which follow_answer() filled: `a` is the answer to that question, and becomes the one to
- * q. Where the aliases lead to another name by now it is SERVFAIL, and the client asks again. As engine_finish().
+ * The answer to q when p has completed, whether or not an alias led to p's question. rq and q are of the client that
+ * waited, if there is one: else only the times are, and the answer is for the cache alone. As engine_finish().
  */
-uint16_t follow_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
-		       const struct engine_pending *p, struct cache_answer *a);
-
-/*
- * The same where a rule has made an alias of the answer to p: the answer to q begins with it. Where upstream has to be asked for what comes
- * behind it, p is filled anew and e->outcome is ENGINE_DEFERS.
- */
-uint16_t follow_alias(struct engine *e, const struct engine_request *rq, const struct query *q,
-		      struct engine_pending *p, const struct policy_alias *alias,
-		      struct cache_answer *a);
+uint16_t follow_completion(struct engine *e, const struct engine_request *rq, const struct query *q,
+			   struct engine_pending *p, struct cache_answer *a);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the driver would give to a query by a shared answer (engine/shared.h), compared with what a worker has rendered.
+ * What the driver would give to a query by a shared answer (engine/shared_answer.h), compared with what a worker has rendered.
  *
  *	query ─► walk over the filter ─► key ─► entry ─► pointers moved ─┐
- *	         (engine/names.h)      (xdp/deny.h)     (xdp/shared.h)   ├─► alike_compare()
+ *	         (engine/name_filter.h)      (xdp/deny.h)     (xdp/shared.h)   ├─► alike_compare()
  *	query ─► zone ─► rendered ───────────────────────────────────────┘
  *
  * The way to the entry is the driver's, step by step, and not that by which a worker chooses a key to publish under. So a lost

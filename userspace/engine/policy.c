@@ -12,8 +12,9 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "engine/convert.h"
-#include "engine/policy_internal.h"
-#include "zone/walk.h"
+#include "engine/policy_rules.h"
+#include "engine/policy_prefixes.h"
+#include "zone/zone_walk.h"
 
 #define BY_CLIENT  "rpz-client-ip"
 #define BY_ADDRESS "rpz-ip"

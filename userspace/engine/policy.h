@@ -179,10 +179,10 @@ struct policy_alias {
  * was found (NULL: none); its aliases come first; it may be *a itself, but not lie in r. alias->n_bytes is 0 but for
  * POLICY_ALIAS and POLICY_REWRITE. No allocation.
  */
-enum policy_verdict policy_obey(const struct policy *p, struct render *r,
-				const struct policy_question *q, const struct policy_hit *hit,
-				const struct cache_answer *from, struct policy_alias *alias,
-				struct cache_answer *a);
+enum policy_verdict policy_act(const struct policy *p, struct render *r,
+			       const struct policy_question *q, const struct policy_hit *hit,
+			       const struct cache_answer *from, struct policy_alias *alias,
+			       struct cache_answer *a);
 
 /* The same of local data alone: POLICY_NONE, POLICY_LOCAL or POLICY_ALIAS. */
 enum policy_verdict policy_answer_local(const struct policy *p, struct render *r,

@@ -9,8 +9,8 @@
 
 #include "base/wire.h"
 #include "dns/name.h"
-#include "engine/policy_internal.h"
-#include "zone/walk.h"
+#include "engine/policy_rules.h"
+#include "zone/zone_walk.h"
 
 #define ADDRESS_BITS 128u
 #define MAPPED_BITS  96u /* of ::ffff:0:0/96 */

@@ -7,7 +7,8 @@
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "engine/message.h"
-#include "engine/policy_internal.h"
+#include "engine/policy.h"
+#include "engine/policy_rules.h"
 
 struct reply {
 	const uint8_t *msg;

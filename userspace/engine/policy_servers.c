@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "engine/policy_internal.h"
+#include "engine/policy_rules.h"
+#include "engine/policy_prefixes.h"
 
 #define ADDRESS_BYTES 16
 

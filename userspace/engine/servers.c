@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "engine/recursion.h"
 
 /* Where the search stands. */
 enum stage {
@@ -259,7 +258,7 @@ static void put_back(struct engine_pending *p)
 	p->servers.is_asking = false;
 }
 
-void engine_abandon(struct engine_pending *p)
+void servers_abandon(struct engine_pending *p)
 {
 	if (p->servers.is_asking)
 		put_back(p);

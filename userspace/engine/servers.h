@@ -24,7 +24,7 @@
 #ifndef VOLLEY_ENGINE_SERVERS_H
 #define VOLLEY_ENGINE_SERVERS_H
 
-#include "engine/internal.h"
+#include "engine/engine_state.h"
 #include "engine/policy.h"
 
 #define SERVERS_ASKED_MAX 16u /* questions upstream for one answer */
@@ -45,6 +45,9 @@ enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_
 
 /* Nothing is known: before p is another question. Must not be asking. */
 void servers_reset(struct engine_pending *p);
+
+/* As engine_abandon(). */
+void servers_abandon(struct engine_pending *p);
 
 /* A completion of a question that servers_find() has asked: it is taken into account and cached, and p is the held question again. */
 void servers_take(struct engine *e, struct engine_pending *p, const struct engine_times *times);

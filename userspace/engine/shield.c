@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "engine/names.h"
+#include "engine/name_filter.h"
 
 enum { PLACE_FREE, PLACE_TAKEN, PLACE_WRITTEN };
 

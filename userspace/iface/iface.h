@@ -43,7 +43,7 @@ void iface_open_ports(struct iface *iface, struct workers *workers);
 /* The same by DPDK (iface_dpdk.c), of what dpdk_iface.h calls owned and lent. Tried once. */
 void iface_open_dpdk(struct iface *iface, struct workers *workers);
 /*
- * Where an earlier volleyd's program still runs, ours takes its place (program_is_waiting()): once its sockets are
+ * Where an earlier volleyd's program still runs, ours takes its place: once its sockets are
  * open and kernel sockets answer what it does not know.
  */
 void iface_take_place(struct iface *iface);

@@ -460,7 +460,7 @@ static void end_lists(struct block_lists *l)
 }
 
 struct reload {
-	struct chore chore;
+	struct background_job job;
 	struct block_book *book;
 	struct block_lists lists;
 	block_done_fn *done;
@@ -468,19 +468,19 @@ struct reload {
 	int code;
 };
 
-static void run_reload(struct chore *chore)
+static void run_reload(struct background_job *job)
 {
-	struct reload *r = (struct reload *)chore;
+	struct reload *r = (struct reload *)job;
 
-	r->code = chore_is_cancelled(chore) ? -ECANCELED : block_lists_read(&r->lists);
+	r->code = background_is_cancelled(job) ? -ECANCELED : block_lists_read(&r->lists);
 }
 
-static void end_reload(struct chore *chore)
+static void end_reload(struct background_job *job)
 {
-	struct reload *r = (struct reload *)chore;
+	struct reload *r = (struct reload *)job;
 	struct block_book *b = r->book;
 
-	if (chore_is_cancelled(chore))
+	if (background_is_cancelled(job))
 		r->code = -ECANCELED;
 	if (!r->code && *r->lists.error)
 		r->code = ERR_CONFIG;
@@ -522,9 +522,9 @@ int block_book_reload(struct block_book *b, const struct config *config, block_d
 	r->book = b;
 	r->done = done;
 	r->user = user;
-	r->chore = (struct chore){ .run = run_reload, .ended = end_reload };
-	r->lists.is_cancelled = &r->chore.is_cancelled;
-	chores_start(b->env.chores, &r->chore);
+	r->job = (struct background_job){ .run = run_reload, .ended = end_reload };
+	r->lists.is_cancelled = &r->job.is_cancelled;
+	background_start(b->env.background, &r->job);
 	return 0;
 }
 

@@ -37,7 +37,7 @@ struct block_book;
  */
 int block_book_open(struct block_book **out, const struct block_env *env,
 		    const struct config *config) __attribute__((warn_unused_result));
-/* The workers have ended, and the chores. NULL is allowed. */
+/* The workers have ended, and the background jobs. NULL is allowed. */
 void block_book_close(struct block_book *b);
 
 struct block_order {

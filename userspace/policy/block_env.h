@@ -6,13 +6,13 @@
 
 #include <stdint.h>
 
-#include "base/chore.h"
+#include "base/background.h"
 #include "cache/keeper.h"
 #include "engine/engine.h"
 
 struct block_env {
 	struct engine_data *published;
-	struct chores *chores;
+	struct background *background;
 	int blocks_fd, blocked_fd; /* -1: no program reads them */
 	cache_grace_fn *grace;
 	void *grace_user;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "engine/block_table.h"
-#include "engine/blocks.h"
+#include "engine/block_lookup.h"
 
 struct block_memory {
 	struct block_table table;

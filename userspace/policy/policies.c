@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/sweep.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "config/local_data.h"
 #include "engine/policy.h"
 #include "engine/servers.h"
@@ -46,9 +46,10 @@ struct parts {
 
 /* The walk over the cache, with what has to stay until it has ended. */
 struct sweep {
-	struct chore chore; /* first */
+	struct background_job job; /* first */
 	struct policies *owner;
-	struct cache *cache; /* that was in use when it began: it lives until all chores have ended */
+	struct cache *
+		cache; /* that was in use when it began: it lives until all background jobs have ended */
 	const struct policy *policy;
 	bool is_whole; /* all answers from upstream are withdrawn, and then the policy's slot stands for digest */
 	uint64_t digest[2];
@@ -164,25 +165,25 @@ static enum walk_step judge(void *user, const struct volley_entry *e)
 	return sweep->is_whole || policy_changes_entry(sweep->policy, e) ? WALK_WITHDRAW : WALK_ON;
 }
 
-static void sweep_run(struct chore *chore)
+static void sweep_run(struct background_job *job)
 {
-	struct sweep *sweep = (struct sweep *)chore;
+	struct sweep *sweep = (struct sweep *)job;
 	const struct policies_env *env = &sweep->owner->env;
 
-	sweep->code = cache_sweep(sweep->cache, &chore->is_cancelled, judge, sweep, env->grace,
+	sweep->code = cache_sweep(sweep->cache, &job->is_cancelled, judge, sweep, env->grace,
 				  env->grace_user, &sweep->n_withdrawn);
 }
 
-static void sweep_ended(struct chore *chore)
+static void sweep_ended(struct background_job *job)
 {
-	struct sweep *sweep = (struct sweep *)chore;
+	struct sweep *sweep = (struct sweep *)job;
 	struct policies *p = sweep->owner;
 
 	log_info("policy: %llu answers from upstream withdrawn",
 		 (unsigned long long)sweep->n_withdrawn);
 	if (!p->code)
-		p->code = chore_is_cancelled(chore) ? -ECANCELED : sweep->code;
-	if (sweep->is_whole && !sweep->code && !chore_is_cancelled(chore)) {
+		p->code = background_is_cancelled(job) ? -ECANCELED : sweep->code;
+	if (sweep->is_whole && !sweep->code && !background_is_cancelled(job)) {
 		p->is_swept = true;
 		if (sweep->cache == p->env.cache && p->slot)
 			cache_zone_end_change(p->env.cache, p->slot, sweep->digest);
@@ -201,13 +202,13 @@ static void start_sweep(struct policies *p, bool is_whole, const uint64_t digest
 		finish(p);
 		return;
 	}
-	sweep->chore = (struct chore){ .run = sweep_run, .ended = sweep_ended };
+	sweep->job = (struct background_job){ .run = sweep_run, .ended = sweep_ended };
 	sweep->owner = p;
 	sweep->cache = p->env.cache;
 	sweep->policy = p->now.policy;
 	sweep->is_whole = is_whole;
 	memcpy(sweep->digest, digest, sizeof(sweep->digest));
-	chores_start(p->env.chores, &sweep->chore);
+	background_start(p->env.background, &sweep->job);
 }
 
 /* ---- Publishing --------------------------------------------------------------------------------- */

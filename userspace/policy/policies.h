@@ -36,7 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/chore.h"
+#include "base/background.h"
 #include "cache/cache.h"
 #include "cache/keeper.h"
 #include "config/config.h"
@@ -62,7 +62,7 @@ struct policies_env {
 	struct zone *(*served)(void *user, const char *name);
 	void *served_user;
 	struct loader *loader;
-	struct chores *chores;
+	struct background *background;
 	cache_grace_fn *grace;
 	void *grace_user;
 };
@@ -97,12 +97,12 @@ int policies_new(struct policies **out, const struct policies_env *env)
 	__attribute__((warn_unused_result));
 
 /*
- * From now on no load is put in place, and no policies_reload() follows. Call it before chores_free()
+ * From now on no load is put in place, and no policies_reload() follows. Call it before background_free()
  * and loader_stop(). NULL is allowed.
  */
 void policies_cancel(struct policies *policies);
 
-/* After loader_stop() and loader_poll(), chores_free(), and the end of the workers. NULL is allowed. */
+/* After loader_stop() and loader_poll(), background_free(), and the end of the workers. NULL is allowed. */
 void policies_free(struct policies *policies);
 
 /*

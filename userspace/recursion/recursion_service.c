@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/grace.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "bpf/clients_map.h"
 #include "recursion/recursion_settings.h"
 #include "port/addr.h"
@@ -37,7 +37,7 @@ struct setup {
 
 /* A resolver that is asked no more, and ends in the background. */
 struct retired {
-	struct chore chore; /* first */
+	struct background_job job; /* first */
 	struct recursion *owner;
 	struct resolver *resolver;
 	bool is_stopped;
@@ -68,13 +68,13 @@ static void stop(struct retired *retired)
 }
 
 /* The workers have what came back: within a round they give it back. */
-static void run(struct chore *chore)
+static void run(struct background_job *job)
 {
-	struct retired *retired = (struct retired *)chore;
+	struct retired *retired = (struct retired *)job;
 
 	stop(retired);
 	while (!resolver_is_released(retired->resolver)) {
-		if (chore_is_cancelled(chore))
+		if (background_is_cancelled(job))
 			return;
 		usleep(RELEASE_US);
 	}
@@ -82,9 +82,9 @@ static void run(struct chore *chore)
 	retired->resolver = NULL;
 }
 
-static void ended(struct chore *chore)
+static void ended(struct background_job *job)
 {
-	struct retired *retired = (struct retired *)chore;
+	struct retired *retired = (struct retired *)job;
 
 	if (!retired->resolver) {
 		free(retired);
@@ -99,11 +99,11 @@ static void ended(struct chore *chore)
 static void retire(struct recursion *r, struct retired *retired, struct resolver *resolver)
 {
 	*retired = (struct retired){
-		.chore = { .run = run, .ended = ended },
+		.job = { .run = run, .ended = ended },
 		.owner = r,
 		.resolver = resolver,
 	};
-	chores_start(r->env.chores, &retired->chore);
+	background_start(r->env.background, &retired->job);
 }
 
 /* --- What a configuration makes ------------------------------------------------------------------ */

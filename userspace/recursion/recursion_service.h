@@ -26,7 +26,7 @@
 
 #include "cache/cache.h"
 #include "cache/keeper.h"
-#include "base/chore.h"
+#include "base/background.h"
 #include "config/config.h"
 #include "engine/clients.h"
 #include "engine/engine.h"
@@ -38,7 +38,7 @@ struct recursion;
 struct recursion_env {
 	struct cache *cache;
 	struct engine_data *published;
-	struct chores *chores;
+	struct background *background;
 	int clients_fd;         /* volley_clients; -1: no driver */
 	uint64_t engine_digest; /* engine_config_digest() */
 	cache_grace_fn *grace;  /* waits for all readers of published data */
@@ -95,7 +95,7 @@ uint32_t recursion_slot(const struct recursion *r);
 int recursion_flush(struct recursion *r) __attribute__((warn_unused_result));
 
 /*
- * Empties the resolver's own memory, if it has one: another resolver takes its place. When a chore that
+ * Empties the resolver's own memory, if it has one: another resolver takes its place. When a job that
  * is started after this runs, all answers of the one before are in the cache. 0; or a negative code with
  * a sentence in err, and it is as before.
  */
@@ -132,7 +132,7 @@ void recursion_report(const struct recursion *r, struct recursion_report *out);
 /* Nothing is asked any more, and all that was comes back. While the workers still run. */
 void recursion_stop(struct recursion *r);
 
-/* After recursion_stop(), chores_free() and the end of the workers. NULL is allowed. */
+/* After recursion_stop(), background_free() and the end of the workers. NULL is allowed. */
 void recursion_free(struct recursion *r);
 
 #endif

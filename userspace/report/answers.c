@@ -9,7 +9,7 @@
 
 #include "base/json_put.h"
 #include "base/siphash.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "report/report_view.h"
 #include "dns/proto.h"
 #include "xdp/count.h"

@@ -287,7 +287,7 @@ static void put_records(json_t *o, const struct volley_entry *e, uint32_t now_s)
 	ldns_pkt_free(packet);
 }
 
-/* recursion.serve-stale, as engine/recursion.c does it: RFC 8767 section 4. */
+/* recursion.serve-stale, as engine/recursive_query.c does it: RFC 8767 section 4. */
 static bool may_be_stale(const struct report_view *v, const struct volley_entry *e, uint32_t now_s)
 {
 	uint32_t stale_s = v->recursion ? recursion_config(v->recursion)->serve_stale_s : 0;

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "config/words.h"
 #include "report/answers.h"
 #include "report/health_facts.h"

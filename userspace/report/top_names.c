@@ -10,7 +10,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
-#include "cache/walk.h"
+#include "cache/entry_walk.h"
 #include "report/report_view.h"
 #include "base/json_put.h"
 #include "census/sketch.h"

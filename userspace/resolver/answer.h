@@ -8,7 +8,7 @@
 #ifndef VOLLEY_RESOLVER_ANSWER_H
 #define VOLLEY_RESOLVER_ANSWER_H
 
-#include "resolver/resolver.h"
+#include "resolver/resolver_question.h"
 
 /* What a question is completed with. */
 struct outcome {

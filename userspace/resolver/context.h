@@ -7,7 +7,7 @@
 #include <event2/event.h>
 #include <unbound.h>
 
-#include "resolver/resolver.h"
+#include "resolver/resolver_config.h"
 
 /* TCP connections to upstreams at a time: all of them, where there is nothing else. */
 static inline uint32_t context_tcp_max(const struct resolver_config *config)

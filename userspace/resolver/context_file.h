@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "resolver/resolver.h"
+#include "resolver/resolver_config.h"
 
 /*
  * Writes the file. Returns its descriptor, which is the caller's; -ENOENT: the configuration needs none; or -errno.

@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolver/resolver.h"
+#include "resolver/resolver_config.h"
 
 /* A store's bound: a quarter of rrset_cache_bytes, which is libunbound's, and beside it; within these. */
 #define DENIALS_BYTES_SHARE 4

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/wire.h"
-#include "dns/follow.h"
+#include "dns/compressed_name.h"
 #include "dns/rdata.h"
 
 #define ALGORITHM_SHA1   1  /* RFC 5155 section 11: there is no other */
@@ -130,7 +130,8 @@ static bool take_soa(const struct source *s, const struct record *record)
 
 /* --- NSEC3 --- */
 
-bool denials_hash_of_label(uint8_t out[NSEC3_HASH_BYTES], const uint8_t *label)
+/* The hash that a label of base32hex stands for, in either letter case (RFC 4648 section 7); false: it is none. */
+static bool hash_of_label(uint8_t out[NSEC3_HASH_BYTES], const uint8_t *label)
 {
 	uint64_t bits = 0;
 
@@ -206,7 +207,7 @@ static bool take_nsec3(const struct source *s, const struct record *record)
 	struct denials_draft *draft = &out->nsec3[out->n_nsec3];
 	uint8_t hash[NSEC3_HASH_BYTES];
 
-	if (!is_usable_nsec3(record) || !denials_hash_of_label(hash, record->owner) ||
+	if (!is_usable_nsec3(record) || !hash_of_label(hash, record->owner) ||
 	    !name_equal(name_parent(record->owner), out->apex) ||
 	    !has_same_params(out, record->data) || find_nsec3(out, hash) ||
 	    out->n_nsec3 == DENIALS_NSEC3_MAX)
@@ -229,7 +230,7 @@ static struct denials_draft *covered_by(struct denials_reading *out, const struc
 
 	if (covered == DNS_TYPE_SOA && name_equal(record->owner, out->apex))
 		return &out->soa;
-	if (covered == DNS_TYPE_NSEC3 && denials_hash_of_label(hash, record->owner) &&
+	if (covered == DNS_TYPE_NSEC3 && hash_of_label(hash, record->owner) &&
 	    name_equal(name_parent(record->owner), out->apex))
 		return find_nsec3(out, hash);
 	return NULL;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "dns/name.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_hash.h"
 
 #define DENIALS_NSEC3_MAX      8    /* NSEC3 records of one message: a proof has three */
 #define DENIALS_SIGNATURES_MAX 4    /* of one record */
@@ -55,9 +55,6 @@ struct denials_reading {
  */
 bool denials_read(struct denials_reading *out, const uint8_t *msg, size_t n, uint64_t wall_s,
 		  uint32_t max_s);
-
-/* The hash that a label of base32hex stands for, in either letter case (RFC 4648 section 7); false: it is none. */
-bool denials_hash_of_label(uint8_t out[NSEC3_HASH_BYTES], const uint8_t *label);
 
 /* The parts of NSEC3 data that denials_read() has accepted. */
 struct denials_nsec3 {

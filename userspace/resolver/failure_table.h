@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolver/resolver.h"
+#include "resolver/resolver_question.h"
 
 #define FAILURE_SETS       64 /* a power of two */
 #define FAILURE_WAYS       4

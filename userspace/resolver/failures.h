@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolver/resolver.h"
+#include "resolver/resolver_question.h"
 
 #define FAILURES_EVERY_NS 10000000000ULL
 #define FAILURES_CAUSES   32 /* EDE codes (RFC 8914); those above are one cause */

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/tls_client.h"
-#include "resolver/count.h"
+#include "resolver/resolver_counters.h"
 #include "resolver/forward_reply.h"
 
 #define ROUND_MAX        256 /* questions that are asked before replies are read again */
@@ -106,7 +106,7 @@ static void probe(struct forward *f, const struct forward_question *q, uint64_t 
 		p->question.qtype = q->qtype;
 		p->question.qclass = q->qclass;
 		p->question.checking_disabled = q->checking_disabled;
-		count(&f->counters->probes);
+		resolver_count(&f->counters->probes);
 		forward_query_send(f, &p->question, i, now_ns);
 	}
 }
@@ -145,7 +145,7 @@ static bool has_place(struct forward *f, const struct forward_question *q, uint1
 	oldest = cds_list_entry(most->sent.next, struct forward_query, on_share);
 	if (!(set & upstream_bit(oldest->upstream)))
 		return false;
-	count(&f->counters->overtaken);
+	resolver_count(&f->counters->overtaken);
 	forward_query_land(f, oldest);
 	return true;
 }
@@ -201,7 +201,7 @@ static struct forward_question *begin(struct forward *f, struct resolver_group *
 	q->qtype = group->qtype;
 	q->qclass = group->qclass;
 	q->checking_disabled = group->checking_disabled;
-	count(&f->counters->upstream);
+	resolver_count(&f->counters->upstream);
 	return q;
 }
 
@@ -273,7 +273,7 @@ bool forward_round(struct forward *f, struct groups *groups, uint64_t now_ns)
 	}
 	is_broken = forward_udp_end_round(&f->udp, now_ns);
 	is_broken |= forward_tcp_end_round(&f->tcp, now_ns);
-	forward_board_write(f);
+	forward_board_put(&f->board, &f->upstreams, &f->tcp);
 	return is_broken || n == ROUND_MAX;
 }
 
@@ -411,7 +411,7 @@ int forward_new(struct forward **out, const struct resolver_config *config, stru
 		forward_free(f);
 		return code;
 	}
-	forward_board_write(f);
+	forward_board_put(&f->board, &f->upstreams, &f->tcp);
 	*out = f;
 	return 0;
 }
@@ -432,4 +432,26 @@ void forward_free(struct forward *f)
 	forward_queries_fini(&f->queries);
 	free(f->all);
 	free(f);
+}
+
+/* --- What others see of it ------------------------------------------------------------------------ */
+
+void forward_get_ways(const struct forward *f, struct forward_ways *out)
+{
+	*out = (struct forward_ways){
+		.n_upstreams = f->upstreams.n,
+		.tcp_only = f->tcp_only,
+		.has_tls = f->tls,
+		.caps_for_id = f->caps_for_id,
+	};
+}
+
+const struct upstream *forward_get_upstream(const struct forward *f, unsigned int i)
+{
+	return &f->upstreams.all[i];
+}
+
+void forward_get_seen(const struct forward *f, unsigned int i, struct forward_seen *out)
+{
+	forward_board_get(&f->board, i, out);
 }

@@ -28,25 +28,14 @@
 
 #include <event2/event.h>
 
+#include "resolver/forward_board.h"
+#include "resolver/forward_done.h"
 #include "resolver/groups.h"
+#include "resolver/resolver_config.h"
+#include "resolver/resolver_counters.h"
 
 /* Files that are open at most, for each thread. */
 #define FORWARD_FDS (256 + 16)
-
-/*
- * How a group ends: one of these, once, and the group is the callee's again. Called by libevent, and
- * within forward_round().
- */
-struct forward_done {
-	void *ctx;
-	/* The answer; msg is the forwarder's. */
-	void (*answered)(void *ctx, struct resolver_group *group, const uint8_t *msg, size_t n);
-	/*
-	 * No upstream gave one. ede_code: the upstream's own, or DNS_EDE_NO_REACHABLE_AUTHORITY, or
-	 * DNS_EDE_NETWORK_ERROR. Or nobody waits for it any more.
-	 */
-	void (*failed)(void *ctx, struct resolver_group *group, int ede_code);
-};
 
 struct forward;
 struct tap_producer;
@@ -71,5 +60,12 @@ bool forward_round(struct forward *f, struct groups *groups, uint64_t now_ns);
 
 /* Whether something is under way, so that the next round is due within DEADLINES_TICK_NS. */
 bool forward_is_busy(const struct forward *f);
+
+/* Any thread. */
+void forward_get_ways(const struct forward *f, struct forward_ways *out);
+
+/* Upstream i < n_upstreams: address and TLS name, which never change, and what is known of it. Any thread. */
+const struct upstream *forward_get_upstream(const struct forward *f, unsigned int i);
+void forward_get_seen(const struct forward *f, unsigned int i, struct forward_seen *out);
 
 #endif

@@ -58,22 +58,12 @@ void forward_board_put(struct forward_board *board, const struct upstreams *us,
 /* Reads row i of it. Any thread. */
 void forward_board_get(const struct forward_board *board, unsigned int i, struct forward_seen *out);
 
-struct forward;
-
-/* Writes the board. The forwarder's thread. */
-void forward_board_write(struct forward *f);
-
-/* How the forwarder asks, for as long as it lives. Any thread. */
+/* How the forwarder asks, for as long as it lives. */
 struct forward_ways {
 	unsigned int n_upstreams;
 	bool tcp_only;
 	bool has_tls;
 	bool caps_for_id;
 };
-void forward_board_ways(const struct forward *f, struct forward_ways *out);
-
-/* Upstream i < n_upstreams: address and TLS name, which never change, and what is known of it. Any thread. */
-const struct upstream *forward_board_upstream(const struct forward *f, unsigned int i);
-void forward_board_read(const struct forward *f, unsigned int i, struct forward_seen *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dns/edns.h"
-#include "resolver/count.h"
+#include "resolver/resolver_counters.h"
 
 struct forward_question *forward_question_take(struct forward *f)
 {
@@ -133,7 +133,8 @@ void forward_query_drop(struct forward *f, struct forward_query *query)
 		forward_udp_put(&f->udp, channel, query->id);
 }
 
-void forward_question_free(struct forward *f, struct forward_question *q)
+/* Its end, without a word; a probe's too. */
+static void end(struct forward *f, struct forward_question *q)
 {
 	disarm(q);
 	leave_line(f, q);
@@ -152,7 +153,7 @@ void forward_question_answer(struct forward *f, struct forward_question *q, cons
 {
 	struct resolver_group *group = q->group;
 
-	forward_question_free(f, q);
+	end(f, q);
 	if (group)
 		f->done.answered(f->done.ctx, group, msg, n);
 }
@@ -164,7 +165,7 @@ void forward_question_fail(struct forward *f, struct forward_question *q)
 						    DNS_EDE_NETWORK_ERROR;
 	struct resolver_group *group = q->group;
 
-	forward_question_free(f, q);
+	end(f, q);
 	if (group)
 		f->done.failed(f->done.ctx, group, ede_code);
 }
@@ -177,7 +178,7 @@ bool forward_question_is_wanted(const struct forward_question *q)
 void forward_question_ask_again(struct forward *f, struct forward_question *q)
 {
 	if (!q->group) {
-		forward_question_free(f, q);
+		end(f, q);
 		return;
 	}
 	disarm(q);
@@ -296,7 +297,7 @@ static void write_query(struct forward *f, struct forward_query *query, uint64_t
 		return;
 	}
 	if (query->sent_ns)
-		count(&f->counters->resent);
+		resolver_count(&f->counters->resent);
 	room = forward_udp_room(&f->udp, channel);
 	n_bytes = forward_message_write(room, &text);
 	forward_udp_add(&f->udp, channel, n_bytes);

@@ -14,11 +14,13 @@
 #define VOLLEY_RESOLVER_FORWARD_QUESTION_H
 
 #include "dns/nameset.h"
-#include "resolver/forward.h"
 #include "resolver/forward_board.h"
+#include "resolver/forward_done.h"
 #include "resolver/forward_tap.h"
 #include "resolver/forward_tcp.h"
 #include "resolver/forward_udp.h"
+#include "resolver/groups.h"
+#include "resolver/resolver_counters.h"
 
 #define FORWARD_QUERIES_EACH 3 /* upstreams that a question may be with at a time */
 
@@ -96,9 +98,6 @@ struct forward_question *forward_question_take(struct forward *f);
 
 /* Clears it. group, name, qtype, qclass and checking_disabled are the caller's to set. */
 void forward_question_init(struct forward_question *q);
-
-/* Its end, without a word; a probe's too. */
-void forward_question_free(struct forward *f, struct forward_question *q);
 
 /* Its end with an answer: the message of n octets. */
 void forward_question_answer(struct forward *f, struct forward_question *q, const uint8_t *msg,

@@ -4,7 +4,7 @@
 
 #include "base/wire.h"
 #include "dns/edns.h"
-#include "resolver/count.h"
+#include "resolver/resolver_counters.h"
 
 static bool is_answer(const struct forward_reply *reply)
 {
@@ -65,7 +65,7 @@ static void on_badcookie(struct forward *f, struct forward_query *query)
 	struct forward_question *q = query->question;
 	uint16_t bit = upstream_bit(query->upstream);
 
-	count(&f->counters->badcookie);
+	resolver_count(&f->counters->badcookie);
 	if (q->bad & bit)
 		q->tcp = true;
 	q->bad |= bit;
@@ -97,7 +97,7 @@ static bool asks_in_other_form(struct forward *f, struct forward_query *query,
 	struct forward_question *q = query->question;
 
 	if (query->has_edns && !reply->has_opt && refuses_form(reply)) {
-		count(&f->counters->plain);
+		resolver_count(&f->counters->plain);
 		q->plain |= upstream_bit(query->upstream);
 		ask_otherwise(f, query);
 		return true;
@@ -143,7 +143,7 @@ static bool has_cookie(struct forward *f, struct forward_query *query,
 		verdict = upstream_cookie_judge(&u->cookie, reply->cookie, reply->cookie_bytes,
 						query->channel->is_tcp, now_ns);
 	if (verdict == UPSTREAM_COOKIE_MISSING) {
-		count(&f->counters->no_cookie);
+		resolver_count(&f->counters->no_cookie);
 		ask_over_tcp(f, query);
 	}
 	return verdict == UPSTREAM_COOKIE_GOOD;
@@ -159,7 +159,7 @@ static bool on_other_case(struct forward *f, struct forward_query *query, uint64
 		f->upstreams.all[query->upstream].caseless_until_ns = now_ns + UPSTREAM_CASELESS_NS;
 		return true;
 	}
-	count(&f->counters->miscased);
+	resolver_count(&f->counters->miscased);
 	ask_over_tcp(f, query);
 	return false;
 }
@@ -180,12 +180,12 @@ static bool take_reply(struct forward *f, struct forward_query *query, uint8_t *
 		return false;
 	if (is_truncated && !is_tcp) {
 		hear(f, query, msg, n, now_ns);
-		count(&f->counters->truncated);
+		resolver_count(&f->counters->truncated);
 		ask_over_tcp(f, query);
 		return true;
 	}
 	if (is_truncated || forward_message_read(&reply, msg, n)) {
-		count(&f->counters->malformed);
+		resolver_count(&f->counters->malformed);
 		return true;
 	}
 	if (!has_cookie(f, query, &reply, now_ns))
@@ -205,14 +205,14 @@ static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
 		query = forward_queries_find(&f->queries, channel, wire_load_be16(msg + DNS_ID_AT));
 	if (query && take_reply(f, query, msg, n, now_ns))
 		return true;
-	count(&f->counters->unmatched);
+	resolver_count(&f->counters->unmatched);
 	return false;
 }
 
 /* Somebody guesses the ID of a query on this socket. The handshake of TCP shows that a sender is real. */
 static void move_to_tcp(struct forward *f, struct forward_query *query)
 {
-	count(&f->counters->forged);
+	resolver_count(&f->counters->forged);
 	query->question->tcp = true;
 	query->question->prefer = query->upstream;
 	query->sent_ns = 0;

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/wire.h"
-#include "resolver/count.h"
+#include "resolver/resolver_counters.h"
 
 #define LENGTH_BYTES 2 /* before a message: RFC 1035 section 4.2.2 */
 #define IN_BYTES     (LENGTH_BYTES + DNS_MESSAGE_MAX)
@@ -51,7 +51,7 @@ static void close_connection(struct forward_connection *c, uint64_t now_ns)
 	close(c->fd);
 	c->fd = -1;
 	if (c->is_connected && !c->is_open) { /* in the middle of a handshake */
-		count(c->tcp->n_tls_failed);
+		resolver_count(c->tcp->n_tls_failed);
 		c->shut_until_ns = now_ns + FORWARD_TLS_AGAIN_NS;
 	}
 	lower_limit(c);
@@ -305,7 +305,7 @@ void forward_tcp_add(struct forward_tcp *tcp, struct forward_channel *channel, c
 	wire_store_be16(c->out + c->n_out, (uint16_t)n_bytes);
 	memcpy(c->out + c->n_out + LENGTH_BYTES, query, n_bytes);
 	c->n_out += LENGTH_BYTES + n_bytes;
-	count(tcp->n_sent);
+	resolver_count(tcp->n_sent);
 }
 
 bool forward_tcp_end_round(struct forward_tcp *tcp, uint64_t now_ns)

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/wire.h"
-#include "resolver/count.h"
+#include "resolver/resolver_counters.h"
 
 #define PORT_TRIES      32
 #define RECEIVE_BYTES   (FORWARD_UDP_BYTES + 1) /* one more, to see that a reply is longer */
@@ -218,7 +218,7 @@ static struct forward_socket *open_socket(struct forward_udp *udp, uint8_t upstr
 			s->n_past = 0;
 			s->opened_ns = now_ns;
 			s->is_current = true;
-			count(udp->n_opened);
+			resolver_count(udp->n_opened);
 			return s;
 		}
 		close(s->fd);
@@ -285,7 +285,7 @@ static void flush(struct forward_udp *udp, struct forward_burst *burst)
 		}
 		n_sent += (unsigned int)n;
 	}
-	count_n(udp->n_sent, n_sent);
+	resolver_count_n(udp->n_sent, n_sent);
 	burst->n = 0;
 }
 

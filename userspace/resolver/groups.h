@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "resolver/resolver.h"
+#include "resolver/resolver_question.h"
 #include "resolver/shares.h"
 
 /* Groups that are asked, with those that lost their waiters, are at most so many times upstream_max. */

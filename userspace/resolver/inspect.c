@@ -25,11 +25,11 @@ bool inspect_upstream(const struct resolver *r, unsigned int thread, unsigned in
 		return of_relay(t->relay, i, out);
 	if (!t || !t->forward)
 		return false;
-	forward_board_ways(t->forward, &out->ways);
+	forward_get_ways(t->forward, &out->ways);
 	if (i >= out->ways.n_upstreams)
 		return false;
-	out->upstream = forward_board_upstream(t->forward, i);
-	forward_board_read(t->forward, i, &out->seen);
+	out->upstream = forward_get_upstream(t->forward, i);
+	forward_get_seen(t->forward, i, &out->seen);
 	return true;
 }
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "resolver/count.h"
+#include "resolver/resolver_counters.h"
 
 int targets_init(struct targets *t, const struct resolver_config *config)
 {
@@ -40,7 +40,7 @@ void targets_on_asked(struct targets *t, struct resolver_group *group, uint64_t 
 {
 	group->target = (uint32_t)targets_find(t, group->name, group->qtype);
 	group->asked_ns = now_ns;
-	count(&t->rows[group->target].asked);
+	resolver_count(&t->rows[group->target].asked);
 }
 
 void targets_on_end(struct targets *t, const struct resolver_group *group, enum target_end end,
@@ -49,21 +49,21 @@ void targets_on_end(struct targets *t, const struct resolver_group *group, enum 
 	struct target_counters *row = &t->rows[group->target];
 
 	if (end != TARGET_ANSWERED) {
-		count(end == TARGET_BOGUS ? &row->bogus : &row->failed);
+		resolver_count(end == TARGET_BOGUS ? &row->bogus : &row->failed);
 		__atomic_store_n(&row->last_failed_ns, now_ns, __ATOMIC_RELAXED);
 	} else if (is_known) {
-		count(&row->known);
+		resolver_count(&row->known);
 	} else {
-		count(&row->answered);
-		count_n(&row->took_ns, now_ns - group->asked_ns);
+		resolver_count(&row->answered);
+		resolver_count_n(&row->took_ns, now_ns - group->asked_ns);
 		__atomic_store_n(&row->last_answered_ns, now_ns, __ATOMIC_RELAXED);
 	}
-	count(&row->done);
+	resolver_count(&row->done);
 }
 
 void targets_on_timeout(struct targets *t, const struct resolver_group *group)
 {
-	count(&t->rows[group->target].timed_out);
+	resolver_count(&t->rows[group->target].timed_out);
 }
 
 static uint64_t later(uint64_t a_ns, uint64_t b_ns)

@@ -19,6 +19,7 @@
 
 #include "dns/nameset.h"
 #include "resolver/groups.h"
+#include "resolver/resolver_config.h"
 
 /* E(name). A question that several clients ask at once is one; timed_out counts each client. */
 #define TARGET_COUNTERS(E)                                                                 \

@@ -12,7 +12,7 @@
 #include "dns/edns.h"
 #include "dns/special_names.h"
 #include "resolver/context.h"
-#include "resolver/count.h"
+#include "resolver/resolver_counters.h"
 #include "tap/tap.h"
 
 #define ASK_MAX 8 /* questions to libunbound in one round: some 100 us of work each */
@@ -97,13 +97,13 @@ static void complete_with_answer(struct resolver_thread *t, struct resolver_ques
 		bogus.ede_code = DNS_EDE_DNSSEC_BOGUS;
 		bogus.msg = NULL;
 		bogus.msg_bytes = 0;
-		count(&t->counters.bogus);
+		resolver_count(&t->counters.bogus);
 		complete(t, q, &bogus);
 		return;
 	}
-	count(&t->counters.answered);
+	resolver_count(&t->counters.answered);
 	if (o->security == RESOLVER_SECURE)
-		count(&t->counters.secure);
+		resolver_count(&t->counters.secure);
 	complete(t, q, o);
 }
 
@@ -116,7 +116,7 @@ static void finish_with_error(struct resolver_thread *t, struct resolver_group *
 			      const struct outcome *o, uint64_t *counter)
 {
 	while (!cds_list_empty(&group->waiters)) {
-		count(counter);
+		resolver_count(counter);
 		complete(t, first_waiter(group), o);
 	}
 }
@@ -200,7 +200,7 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 	if (t->denials && !rcode && msg && security == UB_SECURE)
 		denials_learn(t->denials, msg, (size_t)n_bytes, clock_ns(), clock_wall_s());
 	if (cds_list_empty(&group->waiters))
-		count(&t->counters.late);
+		resolver_count(&t->counters.late);
 	else if (is_answer)
 		finish_with_answer(t, group, msg, (size_t)n_bytes, security_of(security), why);
 	else if (was_limited)
@@ -216,7 +216,7 @@ static void on_forwarded(void *user, struct resolver_group *group, const uint8_t
 	struct resolver_thread *t = user;
 
 	if (cds_list_empty(&group->waiters))
-		count(&t->counters.late);
+		resolver_count(&t->counters.late);
 	else
 		finish_with_answer(t, group, msg, n, RESOLVER_INSECURE, NULL);
 	groups_put(&t->groups, group);
@@ -242,7 +242,7 @@ static bool ask_libunbound(struct resolver_thread *t)
 		char name[NAME_TEXT_MAX];
 
 		(void)name_to_text(name, sizeof(name), group->name); /* it has room for any */
-		count(&t->counters.upstream);
+		resolver_count(&t->counters.upstream);
 		targets_on_asked(&t->targets, group, clock_ns());
 		t->asking = group;
 		if (ub_resolve_event(t->ctx[group->memory], name, group->qtype, group->qclass,
@@ -277,9 +277,9 @@ static bool deny(struct resolver_thread *t, struct resolver_question *q, uint64_
 		return false;
 	o.rcode = wire_load_be16(msg + DNS_FLAGS_AT) & DNS_RCODE_MASK;
 	t->n_answers++;
-	count(&t->counters.answered);
-	count(&t->counters.secure);
-	count(&t->counters.denied);
+	resolver_count(&t->counters.answered);
+	resolver_count(&t->counters.secure);
+	resolver_count(&t->counters.denied);
 	limits_give(t->limits, &q->place);
 	question_set_outcome(q, &o);
 	q->is_known = true;
@@ -291,7 +291,7 @@ static bool deny(struct resolver_thread *t, struct resolver_question *q, uint64_
 static void ask_later(struct resolver_thread *t, struct resolver_question *q)
 {
 	if (groups_join(&t->groups, q))
-		count(&t->counters.coalesced);
+		resolver_count(&t->counters.coalesced);
 	deadlines_add(&t->deadlines, &q->deadline, q->deadline_ns);
 	t->n_waiting++;
 }
@@ -304,7 +304,7 @@ static void take_questions(struct resolver_thread *t)
 	while (q) {
 		struct resolver_question *next = resolver_next(q);
 
-		count(&t->counters.asked);
+		resolver_count(&t->counters.asked);
 		if (!t->denials || !deny(t, q, now_ns))
 			ask_later(t, q);
 		q = next;
@@ -335,8 +335,8 @@ static void expire(struct resolver_thread *t, uint64_t now_ns)
 			caa_container_of(entry, struct resolver_question, deadline);
 		bool was_asked = q->group->asked;
 
-		count(&t->counters.timed_out);
-		count_n(&t->counters.unasked, !was_asked);
+		resolver_count(&t->counters.timed_out);
+		resolver_count_n(&t->counters.unasked, !was_asked);
 		if (was_asked && !t->forward)
 			targets_on_timeout(&t->targets, q->group);
 		complete(t, q, was_asked ? &outcome_timed_out : &outcome_unasked);

@@ -20,6 +20,8 @@
 #include "resolver/targets.h"
 #include "resolver/tls_relay.h"
 
+struct resolver;
+
 struct resolver_thread {
 	unsigned int id;
 	pthread_t pthread;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/tls_relay_internal.h"
+#include "resolver/tls_relay.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,7 +15,8 @@
 #include "dns/edns.h"
 #include "dns/padding.h"
 #include "resolver/context.h"
-#include "resolver/count.h"
+#include "resolver/resolver_counters.h"
+#include "resolver/tls_relay_state.h"
 
 #define REFUSED_AGAIN_NS 250000000ULL
 #define SILENT_AGAIN_NS  CLOCK_NS_PER_S
@@ -312,14 +313,14 @@ static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
 	struct forward_reply reply;
 
 	if (!q || !is_reply(q, msg, n)) {
-		count(&r->counters->unmatched);
+		resolver_count(&r->counters->unmatched);
 		return false;
 	}
 	upstream_on_reply(&r->upstreams, u, now_ns > query->sent_ns ? now_ns - query->sent_ns : 1,
 			  now_ns);
 	r->refused_since_ns[channel->upstream] = 0;
 	if (forward_message_read(&reply, msg, n)) {
-		count(&r->counters->malformed);
+		resolver_count(&r->counters->malformed);
 		upstream_on_outcome(u, false, now_ns);
 		fail(r, q);
 		return true;
@@ -503,10 +504,9 @@ static int init_clients(struct tls_relay *r, const struct resolver_config *confi
 
 	if (!code || code == -ENOMEM)
 		return code;
-	snprintf(
-		err, cap,
-		"a port of the loopback, by which libunbound's queries get to upstreams over TLS: %s",
-		err_text(code));
+	snprintf(err, cap,
+		 "cannot open a loopback port for libunbound's queries to upstreams over TLS: %s",
+		 err_text(code));
 	return ERR_CONFIG;
 }
 

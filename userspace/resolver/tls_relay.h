@@ -30,7 +30,8 @@
 #include <event2/event.h>
 
 #include "resolver/forward_board.h"
-#include "resolver/resolver.h"
+#include "resolver/resolver_config.h"
+#include "resolver/resolver_counters.h"
 
 #define TLS_RELAY_PATIENCE_NS 750000000ULL
 #define TLS_RELAY_TEXT_CAP    320 /* octets of a reason, with the NUL */

@@ -50,7 +50,11 @@ static bool is_between(int fd, const struct sockaddr *own, const struct sockaddr
 	       is_same((struct sockaddr *)&address, other);
 }
 
-bool relay_is_own(const struct sockaddr *peer, const struct sockaddr *local)
+/*
+ * Whether a descriptor of this process has the address `peer` as its own and `local` as its peer's. Any thread; where another thread
+ * closes descriptors meanwhile it is still right for those that stay open.
+ */
+static bool is_this_process(const struct sockaddr *peer, const struct sockaddr *local)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	const struct dirent *entry;
@@ -159,7 +163,7 @@ static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
 	struct sockaddr_storage local = { 0 };
 	socklen_t n = sizeof(local);
 	bool is_own = !getsockname(fd, (struct sockaddr *)&local, &n) &&
-		      relay_is_own(peer, (const struct sockaddr *)&local);
+		      is_this_process(peer, (const struct sockaddr *)&local);
 
 	(void)listener, (void)n_peer;
 	port->clients->n_strangers += !is_own;

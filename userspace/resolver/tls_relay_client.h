@@ -83,10 +83,4 @@ void relay_clients_fini(struct relay_clients *c);
 /* Sends a message of at most 65535 octets. */
 void relay_client_reply(struct relay_client *client, const uint8_t *msg, size_t n);
 
-/*
- * Whether a descriptor of this process has the address `peer` as its own and `local` as its peer's. Any thread; where another thread
- * closes descriptors meanwhile it is still right for those that stay open.
- */
-bool relay_is_own(const struct sockaddr *peer, const struct sockaddr *local);
-
 #endif

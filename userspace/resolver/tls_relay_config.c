@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/tls_relay_internal.h"
+#include "resolver/tls_relay.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "resolver/context.h"
 #include "resolver/forward.h"
+#include "resolver/tls_relay_state.h"
 
 /* libunbound's clock for a query begins before the relay's, so it is given that much more. */
 #define LIBUNBOUND_MORE_MS 2000

@@ -9,7 +9,7 @@
 #ifndef VOLLEY_SIGN_BATCH_H
 #define VOLLEY_SIGN_BATCH_H
 
-#include "sign/internal.h"
+#include "sign/signer.h"
 
 struct sign_batch;
 

@@ -17,7 +17,7 @@
 #include "base/regular.h"
 #include "base/replace.h"
 #include "dns/name.h"
-#include "sign/internal.h"
+#include "sign/keys.h"
 
 #define PATH_CAP 4096
 

@@ -14,7 +14,6 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/name.h"
-#include "sign/internal.h"
 
 #define RSA_BITS 2048
 

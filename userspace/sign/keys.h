@@ -69,6 +69,16 @@ bool sign_key_is_in_cds(const struct sign_key *key,
 			uint64_t now_s); /* as long as the parent lacks it */
 bool sign_key_signs(const struct sign_key *key, uint16_t type, uint64_t now_s);
 
+/* Is this RRset made of the keys? */
+static inline bool sign_is_key_type(uint16_t type)
+{
+	return type == DNS_TYPE_DNSKEY || type == DNS_TYPE_CDS || type == DNS_TYPE_CDNSKEY;
+}
+
+/* From a private key; takes @pkey where it returns 0. */
+int sign_key_set(struct sign_key *key, enum sign_role role, enum sign_algorithm algorithm,
+		 EVP_PKEY *pkey) __attribute__((warn_unused_result));
+
 /* Makes a new key of the set, with no time but that of its making. ERR_LIMIT, -ENOMEM, -EIO (OpenSSL). */
 int sign_keys_make(struct sign_keys *keys, enum sign_role role, enum sign_algorithm algorithm,
 		   uint64_t now_s, struct sign_key **out) __attribute__((warn_unused_result));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/wire.h"
-#include "sign/internal.h"
+#include "sign/signer.h"
 
 #define SHA1_ALGORITHM 1
 

@@ -4,7 +4,7 @@
 #ifndef VOLLEY_SIGN_ROLLOVER_STEPS_H
 #define VOLLEY_SIGN_ROLLOVER_STEPS_H
 
-#include "sign/rollover.h"
+#include "sign/rollover_policy.h"
 
 struct step {
 	struct sign_keys *keys;

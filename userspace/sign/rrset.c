@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/wire.h"
-#include "sign/internal.h"
+#include "sign/signer.h"
 #include "zone/builder.h"
 
 #define SOA_SERIAL_BACK 20u /* octets from its end: RFC 1035 section 3.3.13 */

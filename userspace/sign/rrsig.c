@@ -9,7 +9,7 @@
 #include "base/siphash.h"
 #include "base/wire.h"
 #include "dns/name.h"
-#include "sign/internal.h"
+#include "sign/signer.h"
 #include "dns/rdata.h"
 
 #define RRSIG_FIXED   18u
@@ -17,11 +17,6 @@
 #define EXPIRATION_AT 8
 #define INCEPTION_AT  12
 #define KEY_TAG_AT    16
-
-bool sign_is_key_type(uint16_t type)
-{
-	return type == DNS_TYPE_DNSKEY || type == DNS_TYPE_CDS || type == DNS_TYPE_CDNSKEY;
-}
 
 bool sign_is_own_type(uint16_t type)
 {

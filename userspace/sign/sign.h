@@ -58,7 +58,7 @@ int sign_strip(const struct zone *from, uint32_t serial, const bool *cancel, str
 bool sign_is_own_type(uint16_t type);
 
 /*
- * Completes an edit of the signed version @base: signs what changed, with the SOA record, and mends the
+ * Completes an edit of the signed version @base: signs what changed, with the SOA record, and completes the
  * chain. O(change). To be called last, before zone_edit_finish(). What the edit did to the signer's own
  * RRsets is undone. Returns 0, -ENOMEM, -EIO, ERR_ZONE, or ERR_LIMIT where all has to be signed again:
  * options ask for another chain than @base has, or the TTL of its proofs, which is the SOA's, changed.

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "sign/batch.h"
 #include "zone/builder.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 /* A name of the NSEC3 chain. */
 struct hashed {

@@ -2,89 +2,91 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What an edit touched, signed: first the signer's own RRsets are what they shall be, then the names are found
- * that came into the chain or left it, the chain is mended around them, and last come the signatures.
+ * that came into the chain or left it, the chain is closed around them, and last come the signatures.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "sign/mend.h"
+#include "sign/resign.h"
 #include "zone/builder.h"
 #include "zone/version.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
-static bool is_apex(const struct mend *m, const uint8_t *name)
+static bool is_apex(const struct resign *r, const uint8_t *name)
 {
-	return name_equal(name, m->signer.keys->apex);
+	return name_equal(name, r->signer.keys->apex);
 }
 
 /* --- The signer's own RRsets --------------------------------------------------------------------- */
 
-static int set_keys(struct mend *m, uint16_t type)
+static int set_keys(struct resign *r, uint16_t type)
 {
 	int rc;
 
-	sign_list_clear(&m->want);
-	rc = sign_list_keys(&m->want, &m->signer, type);
+	sign_list_clear(&r->want);
+	rc = sign_list_keys(&r->want, &r->signer, type);
 	return rc ? rc :
-		    mend_set_rrset(m, m->signer.keys->apex, type, m->signer.options->dnskey_ttl_s,
-				   &m->want);
+		    resign_set_rrset(r, r->signer.keys->apex, type, r->signer.options->dnskey_ttl_s,
+				     &r->want);
 }
 
-static int set_param(struct mend *m)
+static int set_param(struct resign *r)
 {
 	uint8_t rdata[5 + 255];
 	int rc = 0;
 
-	sign_list_clear(&m->want);
-	if (m->signer.options->nsec3)
-		rc = sign_list_add(&m->want, rdata, sign_put_nsec3param(rdata, m->signer.options));
-	return rc ? rc : mend_set_rrset(m, m->signer.keys->apex, DNS_TYPE_NSEC3PARAM, 0, &m->want);
+	sign_list_clear(&r->want);
+	if (r->signer.options->nsec3)
+		rc = sign_list_add(&r->want, rdata, sign_put_nsec3param(rdata, r->signer.options));
+	return rc ? rc :
+		    resign_set_rrset(r, r->signer.keys->apex, DNS_TYPE_NSEC3PARAM, 0, &r->want);
 }
 
-static int set_apex(struct mend *m)
+static int set_apex(struct resign *r)
 {
-	int rc = set_keys(m, DNS_TYPE_DNSKEY);
+	int rc = set_keys(r, DNS_TYPE_DNSKEY);
 
 	if (!rc)
-		rc = set_keys(m, DNS_TYPE_CDS);
+		rc = set_keys(r, DNS_TYPE_CDS);
 	if (!rc)
-		rc = set_keys(m, DNS_TYPE_CDNSKEY);
+		rc = set_keys(r, DNS_TYPE_CDNSKEY);
 	if (!rc)
-		rc = set_param(m);
-	return rc ? rc : mend_remove_rrset(m, m->signer.keys->apex, DNS_TYPE_ZONEMD);
+		rc = set_param(r);
+	return rc ? rc : resign_remove_rrset(r, r->signer.keys->apex, DNS_TYPE_ZONEMD);
 }
 
-/* The NSEC3 as the base has it: the chain is mended from there. */
-static int set_nsec3(struct mend *m, const uint8_t *name)
+/* The NSEC3 as the base has it: the chain is completed from there. */
+static int set_nsec3(struct resign *r, const uint8_t *name)
 {
-	const struct zone_node *node = zone_node_of(m->base, name);
-	const struct zone_rrset *rrset = node ? zone_node_rrset(m->base, node, DNS_TYPE_NSEC3) :
+	const struct zone_node *node = zone_node_of(r->base, name);
+	const struct zone_rrset *rrset = node ? zone_node_rrset(r->base, node, DNS_TYPE_NSEC3) :
 						NULL;
-	const uint8_t *at = rrset ? zone_rrset_first(m->base, rrset) : NULL;
+	const uint8_t *at = rrset ? zone_rrset_first(r->base, rrset) : NULL;
 	struct zone_rdata rd;
 	int rc = 0;
 
-	sign_list_clear(&m->want);
+	sign_list_clear(&r->want);
 	for (unsigned int i = 0; !rc && rrset && i < rrset->n; i++) {
 		at = zone_rdata_next(at, &rd);
-		rc = sign_list_add(&m->want, rd.bytes, rd.len);
+		rc = sign_list_add(&r->want, rd.bytes, rd.len);
 	}
-	return rc ? rc : mend_set_rrset(m, name, DNS_TYPE_NSEC3, rrset ? rrset->ttl : 0, &m->want);
+	return rc ? rc :
+		    resign_set_rrset(r, name, DNS_TYPE_NSEC3, rrset ? rrset->ttl : 0, &r->want);
 }
 
-static int set_own(struct mend *m, const uint8_t *name)
+static int set_own(struct resign *r, const uint8_t *name)
 {
 	static const uint16_t apex_only[] = { DNS_TYPE_DNSKEY, DNS_TYPE_CDS, DNS_TYPE_CDNSKEY,
 					      DNS_TYPE_NSEC3PARAM };
 	int rc = 0;
 
-	if (is_apex(m, name))
-		return set_apex(m);
+	if (is_apex(r, name))
+		return set_apex(r);
 	for (unsigned int i = 0; !rc && i < sizeof(apex_only) / sizeof(apex_only[0]); i++)
-		rc = mend_remove_rrset(m, name, apex_only[i]);
-	return rc ? rc : set_nsec3(m, name);
+		rc = resign_remove_rrset(r, name, apex_only[i]);
+	return rc ? rc : set_nsec3(r, name);
 }
 
 /* --- The names ----------------------------------------------------------------------------------- */
@@ -98,10 +100,10 @@ static bool is_cut(const struct zone *z, const uint8_t *name)
 
 static int add_name(void *user, const uint8_t *owner, unsigned n)
 {
-	struct mend *m = user;
+	struct resign *r = user;
 
 	(void)n;
-	return mend_names_add(&m->names, owner);
+	return resign_names_add(&r->names, owner);
 }
 
 static bool exists(const struct zone *z, const uint8_t *name)
@@ -112,86 +114,86 @@ static bool exists(const struct zone *z, const uint8_t *name)
 }
 
 /* Empty non-terminals that came or went with the name. */
-static int add_above(struct mend *m, const uint8_t *name)
+static int add_above(struct resign *r, const uint8_t *name)
 {
-	const struct zone *z = zone_edit_view(m->edit);
+	const struct zone *z = zone_edit_view(r->edit);
 	int rc = 0;
 
-	while (!rc && !is_apex(m, name)) {
+	while (!rc && !is_apex(r, name)) {
 		name = name_parent(name);
-		if (exists(m->base, name) == exists(z, name))
+		if (exists(r->base, name) == exists(z, name))
 			break;
-		rc = mend_names_add(&m->names, name);
+		rc = resign_names_add(&r->names, name);
 	}
 	return rc;
 }
 
 /* Is the name to be in the chain? */
-static bool is_member(const struct mend *m, const uint8_t *name)
+static bool is_member(const struct resign *r, const uint8_t *name)
 {
-	const struct zone *z = zone_edit_view(m->edit);
+	const struct zone *z = zone_edit_view(r->edit);
 	const struct zone_node *node = zone_node_of(z, name);
 	struct sign_types types;
 
 	if (!node || zone_node_is_occluded(z, node))
 		return false;
-	mend_types(z, node, &types);
-	if (!m->signer.options->nsec3)
+	resign_types(z, node, &types);
+	if (!r->signer.options->nsec3)
 		return types.n;
 	if (node->flags & NODE_NSEC3)
 		return false;
-	return !m->signer.options->opt_out || is_apex(m, name) ||
+	return !r->signer.options->opt_out || is_apex(r, name) ||
 	       !sign_types_have(&types, DNS_TYPE_NS) || sign_types_have(&types, DNS_TYPE_DS);
 }
 
 /* What is nothing any more takes its signatures along, so that it does not seem to be something. */
-static int clean(struct mend *m, const uint8_t *name)
+static int clean(struct resign *r, const uint8_t *name)
 {
-	const struct zone *z = zone_edit_view(m->edit);
+	const struct zone *z = zone_edit_view(r->edit);
 	struct sign_types types;
 	int rc;
 
-	mend_types(z, zone_node_of(z, name), &types);
-	if (types.n && is_member(m, name))
+	resign_types(z, zone_node_of(z, name), &types);
+	if (types.n && is_member(r, name))
 		return 0;
-	rc = mend_remove_rrset(m, name, DNS_TYPE_NSEC);
-	return rc ? rc : mend_sign_name(m, name);
+	rc = resign_remove_rrset(r, name, DNS_TYPE_NSEC);
+	return rc ? rc : resign_sign_name(r, name);
 }
 
-typedef int per_name(struct mend *m, const uint8_t *name);
+typedef int per_name(struct resign *r, const uint8_t *name);
 
 /* Calls for each of the first names; others may be added meanwhile. */
-static int for_names(struct mend *m, per_name *call)
+static int for_names(struct resign *r, per_name *call)
 {
 	uint8_t name[NAME_FOLDED_BYTES] = { 0 };
-	size_t end = m->names.n_bytes;
+	size_t end = r->names.n_bytes;
 	int rc = 0;
 
 	for (size_t at = 0; !rc && at < end;) {
-		size_t n = name_bytes(m->names.bytes + at);
+		size_t n = name_bytes(r->names.bytes + at);
 
-		memcpy(name, m->names.bytes + at, n);
-		rc = call(m, name);
+		memcpy(name, r->names.bytes + at, n);
+		rc = call(r, name);
 		at += n;
 	}
 	return rc;
 }
 
 /* What is below a cut that came or went leaves the chain, or comes into it. */
-static int add_below_if_cut(struct mend *m, const uint8_t *name)
+static int add_below_if_cut(struct resign *r, const uint8_t *name)
 {
-	if (is_cut(m->base, name) == is_cut(zone_edit_view(m->edit), name))
+	if (is_cut(r->base, name) == is_cut(zone_edit_view(r->edit), name))
 		return 0;
-	return zone_walk_below(zone_edit_view(m->edit), name, add_name, m);
+	return zone_walk_below(zone_edit_view(r->edit), name, add_name, r);
 }
 
 /* --- Links --------------------------------------------------------------------------------------- */
 
-/* Owners of hashes and bitmaps stand in the mender's space until the chain is mended. */
+/* Owners of hashes and bitmaps stay in memory until the chain is complete. */
 struct linking {
-	struct mend_link *links;
+	struct resign_link *links;
 	size_t n;
-	struct mend_names owners; /* of NSEC3 */
+	struct resign_names owners; /* of NSEC3 */
 	uint8_t *bitmaps;
 	size_t n_bitmaps, cap;
 };
@@ -215,38 +217,38 @@ static int put_bitmap(struct linking *l, const struct sign_types *types)
 	return 0;
 }
 
-static int put_hash_owner(struct mend *m, struct linking *l, const uint8_t *name)
+static int put_hash_owner(struct resign *r, struct linking *l, const uint8_t *name)
 {
 	uint8_t owner[NAME_FOLDED_BYTES];
 	struct nsec3_label hash;
 
-	nsec3_hash(&m->params, name, &hash);
-	l->links[l->n].was = nsec3_match(m->base, &hash);
-	sign_nsec3_owner(&hash, m->signer.keys->apex, owner);
-	return mend_names_add(&l->owners, owner);
+	nsec3_hash(&r->params, name, &hash);
+	l->links[l->n].was = nsec3_match(r->base, &hash);
+	sign_nsec3_owner(&hash, r->signer.keys->apex, owner);
+	return resign_names_add(&l->owners, owner);
 }
 
-static bool had_nsec(const struct mend *m, const uint8_t *name)
+static bool had_nsec(const struct resign *r, const uint8_t *name)
 {
-	const struct zone_node *node = zone_node_of(m->base, name);
+	const struct zone_node *node = zone_node_of(r->base, name);
 
-	return node && zone_node_rrset(m->base, node, DNS_TYPE_NSEC);
+	return node && zone_node_rrset(r->base, node, DNS_TYPE_NSEC);
 }
 
-static int put_link(struct mend *m, struct linking *l, const uint8_t *name)
+static int put_link(struct resign *r, struct linking *l, const uint8_t *name)
 {
-	const struct zone *z = zone_edit_view(m->edit);
-	struct mend_link *link = &l->links[l->n];
+	const struct zone *z = zone_edit_view(r->edit);
+	struct resign_link *link = &l->links[l->n];
 	struct sign_types data, types;
 	int rc;
 
-	*link = (struct mend_link){ .owner = name, .is = is_member(m, name) };
-	if (m->signer.options->nsec3)
-		rc = put_hash_owner(m, l, name);
+	*link = (struct resign_link){ .owner = name, .is = is_member(r, name) };
+	if (r->signer.options->nsec3)
+		rc = put_hash_owner(r, l, name);
 	else
-		rc = 0, link->was = had_nsec(m, name);
-	mend_types(z, zone_node_of(z, name), &data);
-	sign_types_of_proof(&types, &data, is_apex(m, name), m->signer.options->nsec3);
+		rc = 0, link->was = had_nsec(r, name);
+	resign_types(z, zone_node_of(z, name), &data);
+	sign_types_of_proof(&types, &data, is_apex(r, name), r->signer.options->nsec3);
 	if (!rc)
 		rc = put_bitmap(l, &types);
 	l->n++;
@@ -255,19 +257,19 @@ static int put_link(struct mend *m, struct linking *l, const uint8_t *name)
 
 static int cmp_links(const void *a, const void *b)
 {
-	return name_canonical_cmp(((const struct mend_link *)a)->owner,
-				  ((const struct mend_link *)b)->owner);
+	return name_canonical_cmp(((const struct resign_link *)a)->owner,
+				  ((const struct resign_link *)b)->owner);
 }
 
 /* Now that nothing moves any more. */
-static void set_pointers(const struct mend *m, struct linking *l)
+static void set_pointers(const struct resign *r, struct linking *l)
 {
 	const uint8_t *owner = l->owners.bytes, *bitmap = l->bitmaps;
 
 	for (size_t i = 0; i < l->n; i++) {
 		l->links[i].bitmap = bitmap;
 		bitmap += l->links[i].n_bitmap;
-		if (m->signer.options->nsec3) {
+		if (r->signer.options->nsec3) {
 			l->links[i].owner = owner;
 			owner += name_bytes(owner);
 		}
@@ -275,21 +277,21 @@ static void set_pointers(const struct mend *m, struct linking *l)
 	qsort(l->links, l->n, sizeof(*l->links), cmp_links);
 }
 
-static int link_names(struct mend *m)
+static int link_names(struct resign *r)
 {
 	struct name_list list = { 0 };
 	struct linking l = { 0 };
-	int rc = name_list_make(&list, m->names.bytes, m->names.n_bytes);
+	int rc = name_list_make(&list, r->names.bytes, r->names.n_bytes);
 
 	if (!rc) {
 		l.links = calloc(list.n + 1, sizeof(*l.links));
 		rc = l.links ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; !rc && i < list.n; i++)
-		rc = put_link(m, &l, list.names[i]);
+		rc = put_link(r, &l, list.names[i]);
 	if (!rc) {
-		set_pointers(m, &l);
-		rc = mend_chain(m, l.links, l.n);
+		set_pointers(r, &l);
+		rc = resign_chain(r, l.links, l.n);
 	}
 	name_list_free(&list);
 	free(l.links);
@@ -300,108 +302,108 @@ static int link_names(struct mend *m)
 
 /* --- All ----------------------------------------------------------------------------------------- */
 
-static int add_to_sign(struct mend *m, const uint8_t *name)
+static int add_to_sign(struct resign *r, const uint8_t *name)
 {
-	return mend_names_add(&m->sign, name);
+	return resign_names_add(&r->sign, name);
 }
 
-static int sign_names(struct mend *m)
+static int sign_names(struct resign *r)
 {
 	struct name_list list = { 0 };
-	int rc = for_names(m, add_to_sign);
+	int rc = for_names(r, add_to_sign);
 
 	if (!rc)
-		rc = name_list_make(&list, m->sign.bytes, m->sign.n_bytes);
+		rc = name_list_make(&list, r->sign.bytes, r->sign.n_bytes);
 	for (size_t i = 0; !rc && i < list.n; i++)
-		rc = mend_sign_name(m, list.names[i]);
+		rc = resign_sign_name(r, list.names[i]);
 	name_list_free(&list);
 	return rc;
 }
 
 /* The TTL of all proofs is that of the SOA: where it changes, so do all. */
-static int check_soa(struct mend *m)
+static int check_soa(struct resign *r)
 {
-	const struct zone *z = zone_edit_view(m->edit);
+	const struct zone *z = zone_edit_view(r->edit);
 
 	if (!zone_soa(z))
-		return zone_error_set(m->err, "", 0, "the zone has no SOA record at its apex");
-	return zone_negative_ttl(z) == zone_negative_ttl(m->base) ? 0 : ERR_LIMIT;
+		return zone_error_set(r->err, "", 0, "the zone has no SOA record at its apex");
+	return zone_negative_ttl(z) == zone_negative_ttl(r->base) ? 0 : ERR_LIMIT;
 }
 
-int mend_all(struct mend *m)
+int resign_all(struct resign *r)
 {
-	int rc = check_soa(m);
+	int rc = check_soa(r);
 
 	if (!rc)
-		rc = mend_names_add(&m->names, m->signer.keys->apex);
+		rc = resign_names_add(&r->names, r->signer.keys->apex);
 	if (!rc)
-		rc = for_names(m, set_own);
+		rc = for_names(r, set_own);
 	if (!rc)
-		rc = for_names(m, add_below_if_cut);
+		rc = for_names(r, add_below_if_cut);
 	if (!rc)
-		rc = for_names(m, clean);
-	if (!rc && m->signer.options->nsec3)
-		rc = for_names(m, add_above);
+		rc = for_names(r, clean);
+	if (!rc && r->signer.options->nsec3)
+		rc = for_names(r, add_above);
 	if (!rc)
-		rc = link_names(m);
-	return rc ? rc : sign_names(m);
+		rc = link_names(r);
+	return rc ? rc : sign_names(r);
 }
 
 /* By the NSEC3 of the apex; all others have the same flag. */
-static bool has_opt_out(const struct mend *m)
+static bool has_opt_out(const struct resign *r)
 {
 	const struct zone_node *node;
 	struct nsec3_label hash;
 	struct zone_rdata rd;
 
-	nsec3_hash(&m->params, m->signer.keys->apex, &hash);
-	node = nsec3_match(m->base, &hash);
+	nsec3_hash(&r->params, r->signer.keys->apex, &hash);
+	node = nsec3_match(r->base, &hash);
 	if (!node)
 		return false;
-	zone_rdata_next(zone_rrset_first(m->base, zone_node_rrset(m->base, node, DNS_TYPE_NSEC3)),
+	zone_rdata_next(zone_rrset_first(r->base, zone_node_rrset(r->base, node, DNS_TYPE_NSEC3)),
 			&rd);
 	return rd.bytes[1] & SIGN_NSEC3_OPT_OUT;
 }
 
-int mend_init(struct mend *m, struct zone_edit *edit, const struct zone *base,
-	      const struct sign_keys *keys, const struct sign_options *options, uint64_t now_s,
-	      struct zone_error *err)
+int resign_init(struct resign *r, struct zone_edit *edit, const struct zone *base,
+		const struct sign_keys *keys, const struct sign_options *options, uint64_t now_s,
+		struct zone_error *err)
 {
 	enum zone_chain chain = options->nsec3 ? ZONE_CHAIN_NSEC3 : ZONE_CHAIN_NSEC;
 
-	*m = (struct mend){ .edit = edit, .base = base, .err = err };
-	signer_init(&m->signer, keys, options, now_s);
-	sign_nsec3_params(options, &m->params);
+	*r = (struct resign){ .edit = edit, .base = base, .err = err };
+	signer_init(&r->signer, keys, options, now_s);
+	sign_nsec3_params(options, &r->params);
 	if (zone_chain(base) != chain)
 		return ERR_LIMIT;
-	if (options->nsec3 && (!nsec3_params_equal(&m->params, &base->nsec3_params) ||
-			       options->opt_out != has_opt_out(m)))
+	if (options->nsec3 && (!nsec3_params_equal(&r->params, &base->nsec3_params) ||
+			       options->opt_out != has_opt_out(r)))
 		return ERR_LIMIT;
-	return signer_check(&m->signer, err);
+	return signer_check(&r->signer, err);
 }
 
-void mend_fini(struct mend *m)
+void resign_fini(struct resign *r)
 {
-	signer_fini(&m->signer);
-	sign_list_free(&m->want);
-	sign_list_free(&m->gone);
-	free(m->names.bytes);
-	free(m->sign.bytes);
+	signer_fini(&r->signer);
+	sign_list_free(&r->want);
+	sign_list_free(&r->gone);
+	free(r->names.bytes);
+	free(r->sign.bytes);
 }
 
 int sign_edit(struct zone_edit *edit, const struct zone *base, const struct sign_keys *keys,
 	      const struct sign_options *options, uint64_t now_s, struct zone_error *err)
 {
-	struct mend m;
+	struct resign r;
 	int rc;
 
 	*err = (struct zone_error){ 0 };
-	rc = mend_init(&m, edit, base, keys, options, now_s, err);
+	rc = resign_init(&r, edit, base, keys, options, now_s, err);
 	if (!rc)
-		rc = zone_edit_touched(edit, &m.names.bytes, &m.names.n_bytes);
-	m.names.cap = m.names.n_bytes;
+		rc = zone_edit_touched(edit, &r.names.bytes, &r.names.n_bytes);
+	r.names.cap = r.names.n_bytes;
 	if (!rc)
-		rc = mend_all(&m);
-	mend_fini(&m);
+		rc = resign_all(&r);
+	resign_fini(&r);
 	return rc;
 }

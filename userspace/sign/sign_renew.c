@@ -5,8 +5,8 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "sign/mend.h"
-#include "zone/walk.h"
+#include "sign/resign.h"
+#include "zone/zone_walk.h"
 
 #define RRSIG_EXPIRATION_AT 8
 #define RRSIG_INCEPTION_AT  12
@@ -59,32 +59,32 @@ static bool is_name_good(const struct signer *s, const struct zone *z, const str
 static void begin(struct zone_walk *walk, const struct zone *z, size_t at)
 {
 	zone_walk_init(walk, z);
-	if (!walk->over)
+	if (!walk->overlay)
 		walk->base = (uint32_t)at;
 	else
 		while (at-- && zone_walk_next(walk))
 			;
 }
 
-static int renew_names(struct mend *m, size_t *at, size_t n_max)
+static int renew_names(struct resign *r, size_t *at, size_t n_max)
 {
 	uint8_t owner[NAME_FOLDED_BYTES];
 	const struct zone_node *node;
 	struct zone_walk walk;
 	int rc = 0;
 
-	begin(&walk, m->base, *at);
-	while (!rc && m->n_new < n_max) {
+	begin(&walk, r->base, *at);
+	while (!rc && r->n_new < n_max) {
 		node = zone_walk_next(&walk);
 		if (!node) {
 			*at = 0;
 			break;
 		}
 		++*at;
-		if (node == zone_apex_node(m->base) || is_name_good(&m->signer, m->base, node))
+		if (node == zone_apex_node(r->base) || is_name_good(&r->signer, r->base, node))
 			continue;
-		name_fold(owner, owner, zone_node_owner(m->base, node, owner));
-		rc = mend_sign_name(m, owner);
+		name_fold(owner, owner, zone_node_owner(r->base, node, owner));
+		rc = resign_sign_name(r, owner);
 	}
 	return rc;
 }
@@ -99,56 +99,57 @@ static bool is_list_there(const struct zone *z, uint16_t type, uint32_t ttl,
 }
 
 /* The apex: its keys as they shall be, and all that is signed there? */
-static int look_at_apex(struct mend *m, bool *is_good)
+static int look_at_apex(struct resign *r, bool *is_good)
 {
 	static const uint16_t types[] = { DNS_TYPE_DNSKEY, DNS_TYPE_CDS, DNS_TYPE_CDNSKEY };
 	int rc = 0;
 
-	*is_good = is_name_good(&m->signer, m->base, zone_apex_node(m->base));
+	*is_good = is_name_good(&r->signer, r->base, zone_apex_node(r->base));
 	for (unsigned int i = 0; !rc && i < sizeof(types) / sizeof(types[0]); i++) {
-		sign_list_clear(&m->want);
-		rc = sign_list_keys(&m->want, &m->signer, types[i]);
+		sign_list_clear(&r->want);
+		rc = sign_list_keys(&r->want, &r->signer, types[i]);
 		*is_good &=
-			is_list_there(m->base, types[i], m->signer.options->dnskey_ttl_s, &m->want);
+			is_list_there(r->base, types[i], r->signer.options->dnskey_ttl_s, &r->want);
 	}
 	return rc;
 }
 
 /* RFC 1982: any next number is greater. */
-static int raise_serial(struct mend *m)
+static int raise_serial(struct resign *r)
 {
-	const struct zone_rrset *soa = zone_soa(m->base);
-	int rc = sign_list_soa(&m->want, m->base, zone_serial(m->base) + 1);
+	const struct zone_rrset *soa = zone_soa(r->base);
+	int rc = sign_list_soa(&r->want, r->base, zone_serial(r->base) + 1);
 
-	return rc ? rc : mend_set_rrset(m, m->signer.keys->apex, DNS_TYPE_SOA, soa->ttl, &m->want);
+	return rc ? rc :
+		    resign_set_rrset(r, r->signer.keys->apex, DNS_TYPE_SOA, soa->ttl, &r->want);
 }
 
-static int renew(struct mend *m, size_t *at, size_t n_max)
+static int renew(struct resign *r, size_t *at, size_t n_max)
 {
 	bool apex_is_good = true;
-	int rc = *at ? 0 : look_at_apex(m, &apex_is_good);
+	int rc = *at ? 0 : look_at_apex(r, &apex_is_good);
 
 	if (!rc)
-		rc = renew_names(m, at, n_max);
-	if (rc || (apex_is_good && !m->n_new && !m->n_gone))
+		rc = renew_names(r, at, n_max);
+	if (rc || (apex_is_good && !r->n_new && !r->n_gone))
 		return rc;
-	rc = raise_serial(m);
-	return rc ? rc : mend_all(m); /* of the apex */
+	rc = raise_serial(r);
+	return rc ? rc : resign_all(r); /* of the apex */
 }
 
 int sign_renew(struct zone_edit *edit, const struct zone *base, const struct sign_keys *keys,
 	       const struct sign_options *options, uint64_t now_s, size_t *at, size_t n_max,
 	       size_t *n, struct zone_error *err)
 {
-	struct mend m;
+	struct resign r;
 	int rc;
 
 	*err = (struct zone_error){ 0 };
-	rc = mend_init(&m, edit, base, keys, options, now_s, err);
+	rc = resign_init(&r, edit, base, keys, options, now_s, err);
 	if (!rc)
-		rc = renew(&m, at, n_max);
-	*n = m.n_new > m.n_gone ? m.n_new : m.n_gone;
-	mend_fini(&m);
+		rc = renew(&r, at, n_max);
+	*n = r.n_new > r.n_gone ? r.n_new : r.n_gone;
+	resign_fini(&r);
 	return rc;
 }
 

@@ -3,9 +3,9 @@
 /* A zone that is signed no more: what was its content, as a zone of its own. */
 #include <errno.h>
 
-#include "sign/internal.h"
+#include "sign/signer.h"
 #include "zone/builder.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 struct strip {
 	const struct zone *from;

@@ -98,7 +98,7 @@ int store_write_zone_file(const struct zone *z, const char *path, const bool *ca
 		err = fd < 0 ? fd : replace(fd, z, cancel, &t);
 	}
 	if (err == -EBUSY)
-		snprintf(why, why_cap, "%s: is being written by another", path);
+		snprintf(why, why_cap, "%s: another process writes this file", path);
 	else if (err)
 		snprintf(why, why_cap, "%s: %s", path, err_text(err));
 	return err;

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a change set lies in the journal, for those who write it (journal.c) and who read it (chain.c). */
+/* How a change set lies in the journal, for those who write it (journal.c) and who read it (journal_read.c). */
 #ifndef VOLLEY_STORE_JOURNAL_H
 #define VOLLEY_STORE_JOURNAL_H
 
-#include "store/internal.h"
+#include "store/database.h"
 
 #define JOURNAL_TAIL_BYTES (STORE_NUMBER_BYTES + 4u) /* of a key: number, part */
 #define JOURNAL_HEAD_BYTES 32u

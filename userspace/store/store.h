@@ -111,7 +111,7 @@ int store_limit(struct store_batch *batch, const uint8_t *apex, uint64_t max_byt
  * From now on no chain is found by this serial number until another change begins with it: who has it may have
  * another zone. store_replay_open() has the change all the same.
  */
-int store_conceal(struct store_batch *batch, const uint8_t *apex, uint32_t serial)
+int store_journal_hide(struct store_batch *batch, const uint8_t *apex, uint32_t serial)
 	__attribute__((warn_unused_result));
 /*
  * Where file_serial or file_digest is another one than before, the file is taken to have all changes

@@ -13,14 +13,14 @@
 #include "dns/proto.h"
 #include "dnstap.pb-c.h"
 #include "tap/dnstap_sink.h"
-#include "tap/out.h"
+#include "tap/record_writer.h"
 
 #define QUEUE_BYTES (8u << 20)
 #define EXTRA_BYTES 1024u /* of a message beside its octets, identity and version */
 
 struct dnstap {
 	struct dnstap_config config;
-	struct tap_out *out;
+	struct tap_writer *out;
 	struct dnstap_sink *sink;
 };
 
@@ -174,24 +174,24 @@ void dnstap_put(struct dnstap *d, struct tap_event *e)
 		return;
 	shorten(e, &d->config.prefix);
 	for (unsigned int kind = 0; kind < DNSTAP_N_KINDS; kind++) {
-		uint8_t *room = kinds >> kind & 1 ? tap_out_reserve(d->out, most) : NULL;
+		uint8_t *room = kinds >> kind & 1 ? tap_writer_reserve(d->out, most) : NULL;
 		size_t bytes =
 			room ? dnstap_encode(&d->config, e, (enum dnstap_kind)kind, room, most) : 0;
 
 		if (bytes)
-			tap_out_commit(d->out, bytes);
+			tap_writer_commit(d->out, bytes);
 	}
 }
 
 void dnstap_kick(struct dnstap *d)
 {
-	tap_out_kick(d->out);
+	tap_writer_kick(d->out);
 }
 
 void dnstap_counters(const struct dnstap *d, uint64_t *written, uint64_t *lost)
 {
-	*written = tap_out_written(d->out);
-	*lost = tap_out_lost(d->out);
+	*written = tap_writer_written(d->out);
+	*lost = tap_writer_lost(d->out);
 }
 
 bool dnstap_is_connected(const struct dnstap *d)
@@ -210,7 +210,7 @@ int dnstap_open(struct dnstap **out, const struct dnstap_config *config)
 	d->config = *config;
 	err = dnstap_sink_new(&d->sink, &sink, &d->config, &d->out);
 	if (!err)
-		err = tap_out_open(&d->out, &sink, QUEUE_BYTES, "volley-dnstap");
+		err = tap_writer_open(&d->out, &sink, QUEUE_BYTES, "volley-dnstap");
 	if (err)
 		free(d);
 	else
@@ -222,6 +222,6 @@ void dnstap_close(struct dnstap *d, uint64_t *written, uint64_t *lost)
 {
 	if (!d)
 		return;
-	tap_out_close(d->out, written, lost);
+	tap_writer_close(d->out, written, lost);
 	free(d);
 }

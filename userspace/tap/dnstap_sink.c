@@ -25,7 +25,7 @@
 
 struct dnstap_sink {
 	const struct dnstap_config *config;
-	struct tap_out *const *out;
+	struct tap_writer *const *out;
 	struct fstrm_writer *writer; /* NULL: not open */
 	int fd;
 	uint64_t hello_until_ns; /* while hands are shaken, else 0 */
@@ -49,7 +49,8 @@ static bool wait_for(struct dnstap_sink *s, short events)
 {
 	struct pollfd fd = { .fd = s->fd, .events = events };
 
-	while (!tap_out_stops(*s->out) && (!s->hello_until_ns || clock_ns() < s->hello_until_ns)) {
+	while (!tap_writer_stops(*s->out) &&
+	       (!s->hello_until_ns || clock_ns() < s->hello_until_ns)) {
 		int n = poll(&fd, 1, POLL_MS);
 
 		if (n > 0)
@@ -271,7 +272,7 @@ static void tick(void *ctx)
 	struct dnstap_sink *s = ctx;
 	uint64_t now_ns = clock_ns();
 
-	if (s->writer || now_ns < s->retry_ns || tap_out_stops(*s->out))
+	if (s->writer || now_ns < s->retry_ns || tap_writer_stops(*s->out))
 		return;
 	s->retry_ns = now_ns + RETRY_NS;
 	s->hello_until_ns = now_ns + HELLO_NS;
@@ -327,7 +328,7 @@ static void close_sink(void *ctx)
 }
 
 int dnstap_sink_new(struct dnstap_sink **to, struct tap_sink *sink,
-		    const struct dnstap_config *config, struct tap_out *const *out)
+		    const struct dnstap_config *config, struct tap_writer *const *out)
 {
 	struct dnstap_sink *s = calloc(1, sizeof(*s));
 

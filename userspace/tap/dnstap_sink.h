@@ -7,17 +7,17 @@
 #ifndef VOLLEY_TAP_DNSTAP_SINK_H
 #define VOLLEY_TAP_DNSTAP_SINK_H
 
-#include "tap/dnstap.h"
-#include "tap/out.h"
+#include "tap/dnstap_config.h"
+#include "tap/record_writer.h"
 
 struct dnstap_sink;
 
 /*
- * Makes *sink for tap_out_open(), whose close() frees it. `config` and `out`, where the output's pointer is going to be, are
+ * Makes *sink for tap_writer_open(), whose close() frees it. `config` and `out`, where the output's pointer is going to be, are
  * the caller's for as long. 0 or -ENOMEM.
  */
 int dnstap_sink_new(struct dnstap_sink **to, struct tap_sink *sink,
-		    const struct dnstap_config *config, struct tap_out *const *out)
+		    const struct dnstap_config *config, struct tap_writer *const *out)
 	__attribute__((warn_unused_result));
 
 /* Whether there is a collector now, or the file. Any thread. */

@@ -5,7 +5,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "tap/walk.h"
+#include "tap/edns_options.h"
 
 #define EDNS_SIZE 1232
 
@@ -15,12 +15,12 @@ static void read_opt(struct tap_view *view, const uint8_t *msg, size_t n)
 	uint16_t code;
 	size_t at, bytes;
 
-	if (!tap_walk_options(&o, msg, n))
+	if (!tap_options_find(&o, msg, n))
 		return;
 	view->has_edns = true;
 	view->dnssec_ok = o.ttl & DNS_EDNS_DO;
 	view->rcode |= (uint16_t)(o.ttl >> 24 << 4);
-	while (view->ede < 0 && tap_walk_next(&o, &code, &at, &bytes))
+	while (view->ede < 0 && tap_options_next(&o, &code, &at, &bytes))
 		if (code == DNS_OPTION_EDE && bytes >= 2)
 			view->ede = wire_load_be16(msg + at);
 }

@@ -8,14 +8,14 @@
 #include <sys/socket.h>
 
 #include "dns/proto.h"
-#include "tap/out.h"
+#include "tap/record_writer.h"
 #include "tap/querylog_sink.h"
 
 #define QUEUE_BYTES (8u << 20)
 
 struct querylog {
 	struct querylog_config config;
-	struct tap_out *out;
+	struct tap_writer *out;
 	size_t lead_bytes; /* of what the sink wants before a line */
 };
 
@@ -77,7 +77,7 @@ void querylog_put(struct querylog *log, const struct tap_event *e)
 	if (e->way == TAP_FORWARDER || !tap_view_read(&view, tap_event_reply(e), e->n_reply) ||
 	    !querylog_wants(&log->config, e, &view))
 		return;
-	line = tap_out_reserve(log->out, log->lead_bytes + QUERYLOG_LINE_MAX + 1);
+	line = tap_writer_reserve(log->out, log->lead_bytes + QUERYLOG_LINE_MAX + 1);
 	if (!line)
 		return;
 	memcpy(line, QUERYLOG_LEAD, log->lead_bytes);
@@ -85,18 +85,18 @@ void querylog_put(struct querylog *log, const struct tap_event *e)
 	n += querylog_line(&log->config, e, &view, line + n);
 	if (log->config.path)
 		line[n++] = '\n';
-	tap_out_commit(log->out, n);
+	tap_writer_commit(log->out, n);
 }
 
 void querylog_kick(struct querylog *log)
 {
-	tap_out_kick(log->out);
+	tap_writer_kick(log->out);
 }
 
 void querylog_counters(const struct querylog *log, uint64_t *written, uint64_t *lost)
 {
-	*written = tap_out_written(log->out);
-	*lost = tap_out_lost(log->out);
+	*written = tap_writer_written(log->out);
+	*lost = tap_writer_lost(log->out);
 }
 
 int querylog_open(struct querylog **out, struct querylog_config *config)
@@ -114,7 +114,7 @@ int querylog_open(struct querylog **out, struct querylog_config *config)
 	log->lead_bytes = log->config.path ? 0 : strlen(QUERYLOG_LEAD);
 	err = querylog_sink_new(&sink, log->config.path, &log->out);
 	if (!err)
-		err = tap_out_open(&log->out, &sink, QUEUE_BYTES, "volley-qlog");
+		err = tap_writer_open(&log->out, &sink, QUEUE_BYTES, "volley-qlog");
 	if (!err) {
 		*out = log;
 		return 0;
@@ -128,7 +128,7 @@ void querylog_close(struct querylog *log, uint64_t *written, uint64_t *lost)
 {
 	if (!log)
 		return;
-	tap_out_close(log->out, written, lost);
+	tap_writer_close(log->out, written, lost);
 	querylog_config_fini(&log->config);
 	free(log);
 }

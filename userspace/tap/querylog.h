@@ -3,7 +3,7 @@
 /*
  * The query log: a line for each answer, as text or JSON, to a file or systemd's journal.
  *
- *      event ─► filters ─► line ─► tap/out.h ─► file, journal
+ *      event ─► filters ─► line ─► tap/record_writer.h ─► file, journal
  *
  * The file is opened for appending. A line is written whole or not at all.
  */

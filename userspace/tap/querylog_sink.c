@@ -14,7 +14,7 @@
 #define POLL_MS 100
 
 struct file {
-	struct tap_out *const *out;
+	struct tap_writer *const *out;
 	int fd;
 	bool is_cut; /* it ends with a part of a line: the disk was full */
 };
@@ -26,7 +26,7 @@ static bool wait_room(const struct file *f)
 {
 	struct pollfd fd = { .fd = f->fd, .events = POLLOUT };
 
-	while (!tap_out_stops(*f->out))
+	while (!tap_writer_stops(*f->out))
 		if (poll(&fd, 1, POLL_MS) > 0)
 			return true;
 	return false;
@@ -113,7 +113,7 @@ static void close_journal(void *ctx)
 	(void)ctx;
 }
 
-int querylog_sink_new(struct tap_sink *sink, const char *path, struct tap_out *const *out)
+int querylog_sink_new(struct tap_sink *sink, const char *path, struct tap_writer *const *out)
 {
 	struct file *f;
 	int err;

@@ -7,7 +7,7 @@
 
 #include "base/wire.h"
 #include "dns/proto.h"
-#include "tap/walk.h"
+#include "tap/edns_options.h"
 
 #define ECS_FIXED_BYTES 4 /* family, source and scope prefix length: RFC 7871 section 6 */
 #define ECS_IPV4        1
@@ -52,9 +52,9 @@ void tap_shorten_subnet(uint8_t *msg, size_t n, const struct tap_prefix *prefix)
 	size_t bytes;
 	size_t at;
 
-	if (!tap_walk_options(&o, msg, n))
+	if (!tap_options_find(&o, msg, n))
 		return;
-	while (tap_walk_next(&o, &code, &at, &bytes))
+	while (tap_options_next(&o, &code, &at, &bytes))
 		if (code == DNS_OPTION_ECS)
 			shorten_option(msg + at, bytes, prefix);
 }

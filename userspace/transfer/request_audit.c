@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "engine/handover.h"
+#include "engine/handover_rules.h"
 
 #define N_WHO  6 /* fields of the client and its request */
 #define N_MORE 4

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "engine/handover.h"
+#include "engine/handover_rules.h"
 #include "transfer/primary_state.h"
 #include "transfer/remotes.h"
 

@@ -13,7 +13,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "xfr/catalog.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 struct reading {
 	struct catalog *catalog;

@@ -29,7 +29,7 @@
 
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "dns/tsig.h"
+#include "dns/tsig_record.h"
 
 #define TSIG_MAC_MAX      64  /* octets, SHA-512 */
 #define TSIG_FUDGE_S      300 /* RFC 8945 section 10 */

@@ -24,7 +24,7 @@
 #include "xfr/pack.h"
 #include "xfr/tsig_signature.h"
 #include "zone/changeset.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 #include "zone/zone.h"
 
 #define XFR_OUT_UDP_SIZE 1232 /* the UDP size in our OPT */

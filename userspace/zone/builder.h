@@ -13,26 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "zone/builder_record.h"
 #include "zone/zone.h"
 
 struct zone_builder;
-
-/* Where a record stands; the file name is a string that the builder keeps (zone_builder_file). */
-struct zone_origin {
-	uint32_t line;
-	uint16_t file;
-};
-
-struct zone_builder_record {
-	const uint8_t *owner; /* wire, any case */
-	unsigned owner_bytes;
-	uint16_t type;
-	uint16_t rdata_bytes;
-	uint32_t ttl;
-	const uint8_t *rdata; /* uncompressed wire */
-	bool is_checked;      /* it has passed rdata_check() */
-	struct zone_origin at;
-};
 
 /* @apex is a checked wire name, any case. Returns 0 or -ENOMEM. */
 int zone_builder_new(struct zone_builder **out, const uint8_t *apex)

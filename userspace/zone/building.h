@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The inside of a builder, shared by the adding (builder.c), the gathering of RRsets (gather.c), the
- * checks (check.c) and the layout (freeze.c).
+ * checks (zone_rules.c) and the layout (freeze.c).
  *
  * Nodes are numbered in the order of their making, so a parent always has a lower number than its
  * children; parts in the order of their adding, so the later of two in a file has the higher
@@ -25,7 +25,8 @@
 #include <stdint.h>
 
 #include "dns/proto.h"
-#include "zone/builder.h"
+#include "zone/builder_record.h"
+#include "zone/zone.h"
 
 struct build_node {
 	uint32_t label; /* in labels, as in struct zone_node */

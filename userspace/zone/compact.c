@@ -10,7 +10,7 @@
 #include "zone/builder.h"
 #include "zone/building.h"
 #include "zone/edit.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 static int add_rrset(struct zone_builder *b, const struct zone *z, const struct zone_rrset *rrset,
 		     struct zone_builder_record *r, struct zone_error *err)

@@ -8,8 +8,8 @@
 
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "zone/nsec3.h"
-#include "zone/over.h"
+#include "zone/nsec3_index.h"
+#include "zone/overlay.h"
 #include "zone/sums.h"
 
 /* Nodes without an NSEC in a row: empty non-terminals, so never more than there are labels. */
@@ -70,7 +70,7 @@ static const struct zone_node *image_nsec(const struct zone *z, uint32_t index)
 		bool has = !(node->flags & NODE_OCCLUDED) &&
 			   zone_node_rrset(z, node, DNS_TYPE_NSEC);
 
-		if (has && !over_find_index(z, index)) {
+		if (has && !overlay_find_index(z, index)) {
 			if (!z->tree || !zone_cut_above(z, node))
 				return node;
 		} else if (has && sums_chains_are_closed(z)) {
@@ -85,39 +85,39 @@ static const struct zone_node *image_nsec(const struct zone *z, uint32_t index)
 }
 
 /* The same among the names of the overlay. */
-static const struct over_node *over_nsec(const struct zone *z, const struct over_key *from)
+static const struct overlay_node *overlay_nsec(const struct zone *z, const struct overlay_key *from)
 {
-	const struct over_node *o = over_before(z, from, OVER_NSEC);
+	const struct overlay_node *o = overlay_before(z, from, OVERLAY_NSEC);
 
 	for (unsigned i = 0; o && i < HOLE_MAX; i++) {
 		const struct zone_node *cut = zone_cut_above(z, &o->node);
-		struct over_key key;
+		struct overlay_key key;
 
 		if (!cut)
 			return o;
-		key = over_key_of(z, cut);
-		o = over_before(z, &key, OVER_NSEC);
+		key = overlay_key_of(z, cut);
+		o = overlay_before(z, &key, OVERLAY_NSEC);
 	}
 	return NULL;
 }
 
 /* The last name with an NSEC at or before a place: RFC 4035 section 3.1.3.2. */
-static const struct zone_node *nsec_from(const struct zone *z, const struct over_key *from)
+static const struct zone_node *nsec_from(const struct zone *z, const struct overlay_key *from)
 {
 	const struct zone_node *node = image_nsec(z, from->at - (from->before && !from->is_new));
-	const struct over_node *o = over_nsec(z, from);
-	struct over_key key;
+	const struct overlay_node *o = overlay_nsec(z, from);
+	struct overlay_key key;
 
 	if (!node || !o)
 		return o ? &o->node : node;
-	key = over_key_of(z, node);
-	return over_cmp(&key, o) > 0 ? node : &o->node;
+	key = overlay_key_of(z, node);
+	return overlay_cmp(&key, o) > 0 ? node : &o->node;
 }
 
 const struct zone_node *zone_nsec_before(const struct zone *z, const uint8_t *name)
 {
 	const struct zone_node *node = zone_node_of(z, name);
-	struct over_key key = node ? over_key_of(z, node) : over_key_absent(z, name);
+	struct overlay_key key = node ? overlay_key_of(z, node) : overlay_key_absent(z, name);
 
 	key.before = true;
 	return node == z->apex_node ? NULL : nsec_from(z, &key);
@@ -125,7 +125,7 @@ const struct zone_node *zone_nsec_before(const struct zone *z, const uint8_t *na
 
 static void nsec_match(struct proving *p, const struct zone_node *node)
 {
-	struct over_key key = over_key_of(p->z, node);
+	struct overlay_key key = overlay_key_of(p->z, node);
 
 	add(p, nsec_from(p->z, &key), DNS_TYPE_NSEC);
 }
@@ -133,7 +133,7 @@ static void nsec_match(struct proving *p, const struct zone_node *node)
 /* Covers a name that is not there: RFC 4035 section 3.1.3.2. */
 static void nsec_cover(struct proving *p, const uint8_t *name)
 {
-	struct over_key key = over_key_absent(p->z, name);
+	struct overlay_key key = overlay_key_absent(p->z, name);
 
 	add(p, nsec_from(p->z, &key), DNS_TYPE_NSEC);
 }

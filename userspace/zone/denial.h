@@ -24,14 +24,6 @@
 
 #include "zone/zone.h"
 
-/*
- * Iterations of NSEC3 above the first number: a warning at load, since validators take the zone as
- * unsigned (RFC 9276 section 3.2); it is served, as named 9.18 does. Above the second, which RFC
- * 5155 section 10.3 allows to no zone: refused, for each negative answer would cost milliseconds.
- */
-#define ZONE_NSEC3_ITERATIONS_WARN 150
-#define ZONE_NSEC3_ITERATIONS_MAX  2500
-
 #define ZONE_PROOFS_MAX 4
 
 struct zone_proof {

@@ -15,7 +15,7 @@
 #include "zone/image.h"
 #include "dns/rdata.h"
 #include "zone/version.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 struct side {
 	const struct zone *z;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "zone/rdprint.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 #define LINES_BYTES    (64u << 10)
 #define LINE_BYTES_MAX (RDPRINT_NAME_MAX + 64u + RDPRINT_TEXT_MAX)

@@ -16,7 +16,7 @@
 #include "dns/rdata.h"
 #include "zone/builder.h"
 #include "zone/editing.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_hash.h"
 
 /* The parent of the apex: of nothing else. */
 #define NO_PARENT UINT32_MAX
@@ -80,7 +80,7 @@ static size_t measure(const struct zone *z, const struct sketch *s, unsigned *n)
 	return bytes;
 }
 
-static uint8_t *put_rrset(struct over_node *o, unsigned i, const struct zone_rrset *head,
+static uint8_t *put_rrset(struct overlay_node *o, unsigned i, const struct zone_rrset *head,
 			  const uint8_t *records, size_t n_bytes, uint8_t *to)
 {
 	o->rrsets[i] = *head;
@@ -88,11 +88,11 @@ static uint8_t *put_rrset(struct over_node *o, unsigned i, const struct zone_rrs
 	memcpy(to, records, n_bytes);
 	o->node.flags |= zone_type_flag(head->type, o->id == 0);
 	if (head->type == DNS_TYPE_NSEC)
-		o->has |= OVER_NSEC;
+		o->has |= OVERLAY_NSEC;
 	return to + n_bytes;
 }
 
-static void fill(const struct zone *z, const struct sketch *s, struct over_node *o)
+static void fill(const struct zone *z, const struct sketch *s, struct overlay_node *o)
 {
 	uint8_t *to = (uint8_t *)(o->rrsets + o->n_rrsets) + s->owner_bytes;
 	const struct patch *patch = s->patch && s->patch->n ? s->patch : NULL;
@@ -113,8 +113,8 @@ static void fill(const struct zone *z, const struct sketch *s, struct over_node 
 	}
 }
 
-/* Of an NSEC3 chain only, and no name of the zone: see nsec3.c. */
-static bool is_hidden(const struct zone *z, const struct over_node *o)
+/* Of an NSEC3 chain only, and no name of the zone: see nsec3_hash.c. */
+static bool is_hidden(const struct zone *z, const struct overlay_node *o)
 {
 	bool nsec3 = false;
 
@@ -123,7 +123,7 @@ static bool is_hidden(const struct zone *z, const struct over_node *o)
 			return false;
 		nsec3 |= o->rrsets[i].type == DNS_TYPE_NSEC3;
 	}
-	return nsec3 && o->node.depth == 1 && !over_has_below(z, &o->node);
+	return nsec3 && o->node.depth == 1 && !overlay_has_below(z, &o->node);
 }
 
 static int note(struct zone_edit *e, const uint8_t *owner, unsigned n)
@@ -131,21 +131,22 @@ static int note(struct zone_edit *e, const uint8_t *owner, unsigned n)
 	uint8_t folded[NAME_FOLDED_BYTES];
 
 	name_fold(folded, owner, n);
-	return version_note(e->over.z, folded, n);
+	return version_note(e->overlay.z, folded, n);
 }
 
 /* Puts the node into the draft. What was there is gone: no pointer to it may be used any more. */
 static int put(struct zone_edit *e, const struct sketch *s)
 {
-	struct zone *z = e->over.z;
+	struct zone *z = e->overlay.z;
 	unsigned n;
 	size_t bytes = measure(z, s, &n);
-	struct over_node *o;
+	struct overlay_node *o;
 	int rc = note(e, s->owner, s->owner_bytes);
 
 	if (rc)
 		return rc;
-	o = over_alloc(&e->over, sizeof(*o) + n * sizeof(o->rrsets[0]) + s->owner_bytes + bytes);
+	o = overlay_alloc(&e->overlay,
+			  sizeof(*o) + n * sizeof(o->rrsets[0]) + s->owner_bytes + bytes);
 	if (!o)
 		return -ENOMEM;
 	o->hash = s->hash;
@@ -156,15 +157,15 @@ static int put(struct zone_edit *e, const struct sketch *s)
 	o->n_rrsets = (uint16_t)n;
 	o->node.parent = s->parent;
 	o->node.depth = s->depth;
-	o->node.flags = NODE_OVER | (s->flags & (NODE_WILD | NODE_UPPERCASE));
+	o->node.flags = NODE_OVERLAY | (s->flags & (NODE_WILD | NODE_UPPERCASE));
 	fill(z, s, o);
 	if (z->chain == ZONE_CHAIN_NSEC3 && nsec3_in_chain(z, &o->node))
-		o->has |= OVER_NSEC3;
+		o->has |= OVERLAY_NSEC3;
 	if (is_hidden(z, o))
 		o->node.flags |= NODE_NSEC3;
-	rc = over_put(&e->over, o);
+	rc = overlay_put(&e->overlay, o);
 	if (rc)
-		over_release(&e->over, o);
+		overlay_release(&e->overlay, o);
 	else if (!o->id)
 		z->apex_node = &o->node;
 	return rc;
@@ -180,30 +181,30 @@ static uint64_t hash_of(const struct zone *z, uint32_t parent, const uint8_t *la
 	return hash_label(z->seed, parent, folded + 1, *folded);
 }
 
-static void sketch_over(struct sketch *s, const struct over_node *o)
+static void sketch_over(struct sketch *s, const struct overlay_node *o)
 {
 	s->hash = o->hash;
 	s->id = o->id;
 	s->at = o->at;
-	s->kind = o->kind == OVER_NEW ? OVER_NEW : OVER_REPLACED;
+	s->kind = o->kind == OVERLAY_NEW ? OVERLAY_NEW : OVERLAY_REPLACED;
 	s->parent = o->node.parent;
 	s->depth = o->node.depth;
 	s->flags = o->node.flags;
 	s->owner_bytes = o->owner_bytes;
-	memcpy(s->owner, over_owner(o), o->owner_bytes);
+	memcpy(s->owner, overlay_owner(o), o->owner_bytes);
 }
 
 /* The node as it is, to be put again. */
 static void sketch_node(const struct zone *z, const struct zone_node *node, struct sketch *s)
 {
 	*s = (struct sketch){ .rrsets_of = node };
-	if (node->flags & NODE_OVER) {
-		sketch_over(s, over_of(node));
+	if (node->flags & NODE_OVERLAY) {
+		sketch_over(s, overlay_of(node));
 		return;
 	}
 	s->id = node_id(z, node);
 	s->at = s->id;
-	s->kind = OVER_REPLACED;
+	s->kind = OVERLAY_REPLACED;
 	s->parent = s->id ? node->parent : NO_PARENT;
 	s->depth = node->depth;
 	s->flags = node->flags;
@@ -216,17 +217,17 @@ static void sketch_child(struct zone *z, const struct zone_node *parent, const u
 			 struct sketch *s)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];
-	const struct over_node *gone;
+	const struct overlay_node *gone;
 	unsigned n = 1u + *label;
 
-	*s = (struct sketch){ .kind = OVER_NEW, .parent = node_id(z, parent) };
+	*s = (struct sketch){ .kind = OVERLAY_NEW, .parent = node_id(z, parent) };
 	s->depth = (uint8_t)(parent->depth + 1);
 	memcpy(s->owner, label, n);
 	s->owner_bytes = (uint8_t)(n + zone_node_owner(z, parent, s->owner + n));
 	name_fold(folded, s->owner, s->owner_bytes);
 	s->flags = memcmp(folded, s->owner, n) ? NODE_UPPERCASE : 0;
 	s->hash = hash_label(z->seed, s->parent, folded + 1, *folded);
-	gone = over_find(z, s->hash, s->parent, folded);
+	gone = overlay_find(z, s->hash, s->parent, folded);
 	if (gone) {
 		sketch_over(s, gone);
 		return;
@@ -241,7 +242,7 @@ static int touch(struct zone_edit *e, const struct zone_node *node, uint8_t flag
 {
 	struct sketch s;
 
-	sketch_node(e->over.z, node, &s);
+	sketch_node(e->overlay.z, node, &s);
 	s.flags |= flags;
 	return put(e, &s);
 }
@@ -252,9 +253,9 @@ static int make_child(struct zone_edit *e, const struct zone_node *parent, const
 	struct sketch s;
 	int rc;
 
-	if (e->over.z->next_id >= NO_PARENT - 1)
+	if (e->overlay.z->next_id >= NO_PARENT - 1)
 		return ERR_LIMIT;
-	sketch_child(e->over.z, parent, label, &s);
+	sketch_child(e->overlay.z, parent, label, &s);
 	rc = put(e, &s);
 	if (!rc && ((is_wild && !(parent->flags & NODE_WILD)) || parent->flags & NODE_NSEC3))
 		rc = touch(e, parent, is_wild ? NODE_WILD : 0);
@@ -264,7 +265,7 @@ static int make_child(struct zone_edit *e, const struct zone_node *parent, const
 /* The node of @owner, made where there is none, with all above it. */
 static int get_node(struct zone_edit *e, const uint8_t *owner, const struct zone_node **out)
 {
-	const struct zone *z = e->over.z;
+	const struct zone *z = e->overlay.z;
 	unsigned below = name_n_labels(owner) - z->apex_labels;
 
 	*out = z->apex_node;
@@ -290,7 +291,7 @@ static bool is_empty(const struct zone *z, const struct zone_node *node)
 	unsigned n;
 
 	zone_node_rrsets(z, node, &n);
-	return !n && node != z->apex_node && !over_has_below(z, node);
+	return !n && node != z->apex_node && !overlay_has_below(z, node);
 }
 
 static int take_out(struct zone_edit *e, const struct zone_node *node, const uint8_t *owner)
@@ -298,20 +299,20 @@ static int take_out(struct zone_edit *e, const struct zone_node *node, const uin
 	struct sketch s;
 	int rc;
 
-	if (node_id(e->over.z, node) < e->over.z->n_nodes) {
-		sketch_node(e->over.z, node, &s);
+	if (node_id(e->overlay.z, node) < e->overlay.z->n_nodes) {
+		sketch_node(e->overlay.z, node, &s);
 		s.rrsets_of = NULL;
-		s.kind = OVER_GONE;
+		s.kind = OVERLAY_GONE;
 		return put(e, &s);
 	}
 	rc = note(e, owner, (unsigned)name_bytes(owner));
-	return rc ? rc : over_remove(&e->over, over_of(node));
+	return rc ? rc : overlay_remove(&e->overlay, overlay_of(node));
 }
 
 /* Takes the name out if nothing is there any more, and then those above it of which that is true. */
 static int tidy(struct zone_edit *e, const uint8_t *name)
 {
-	const struct zone *z = e->over.z;
+	const struct zone *z = e->overlay.z;
 	const struct zone_node *node = zone_node_of(z, name);
 	bool went = false;
 	int rc = 0;
@@ -373,7 +374,7 @@ static uint8_t *put_record(uint8_t *to, const struct zone_rdata *rd)
 static int merge(struct zone_edit *e, const struct zone_rrset *rrset, const struct zone_rdata *rds,
 		 unsigned n, bool add, struct patch *patch, unsigned *n_found)
 {
-	const struct zone *z = e->over.z;
+	const struct zone *z = e->overlay.z;
 	const uint8_t *at = rrset ? zone_rrset_first(z, rrset) : NULL;
 	unsigned n_old = rrset ? rrset->n : 0, k = 0;
 	uint8_t *to;
@@ -423,7 +424,7 @@ static int put_patch(struct zone_edit *e, const struct zone_node *node, const st
 {
 	struct sketch s;
 
-	sketch_node(e->over.z, node, &s);
+	sketch_node(e->overlay.z, node, &s);
 	s.patch = patch;
 	return put(e, &s);
 }
@@ -446,7 +447,7 @@ static int add(struct zone_edit *e, const uint8_t *owner, struct patch *patch,
 
 	if (rc)
 		return rc;
-	rrset = zone_node_rrset(e->over.z, node, patch->type);
+	rrset = zone_node_rrset(e->overlay.z, node, patch->type);
 	n_records = merge(e, rrset, rds, n, true, patch, &n_found);
 	if (n_records < 0)
 		return n_records;
@@ -474,7 +475,7 @@ int edit_add_all(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint3
 	for (unsigned i = 0; i < n; i++) {
 		record.rdata = rds[i].bytes;
 		record.rdata_bytes = rds[i].len;
-		if (zone_record_refusal(e->over.z->apex, &record))
+		if (zone_record_refusal(e->overlay.z->apex, &record))
 			return ERR_ZONE;
 		if (i && !compare(type, &rds[i - 1], &rds[i]))
 			return 1;
@@ -502,8 +503,8 @@ static int replace(struct zone_edit *e, const struct zone_node *node, const uint
 int edit_remove_all(struct zone_edit *e, const uint8_t *owner, uint16_t type,
 		    const struct zone_rdata *rds, unsigned n)
 {
-	const struct zone_node *node = zone_node_of(e->over.z, owner);
-	const struct zone_rrset *rrset = node ? zone_node_rrset(e->over.z, node, type) : NULL;
+	const struct zone_node *node = zone_node_of(e->overlay.z, owner);
+	const struct zone_rrset *rrset = node ? zone_node_rrset(e->overlay.z, node, type) : NULL;
 	struct patch patch = { .type = type };
 	unsigned n_found;
 	int n_records;
@@ -535,19 +536,19 @@ int zone_edit_remove(struct zone_edit *e, const uint8_t *owner, uint16_t type, c
 
 int zone_edit_remove_rrset(struct zone_edit *e, const uint8_t *owner, uint16_t type)
 {
-	const struct zone_node *node = zone_node_of(e->over.z, owner);
+	const struct zone_node *node = zone_node_of(e->overlay.z, owner);
 	const struct patch patch = { .type = type };
 
 	if (e->failed)
 		return e->failed;
-	if (!node || !zone_node_rrset(e->over.z, node, type))
+	if (!node || !zone_node_rrset(e->overlay.z, node, type))
 		return ERR_NOT_FOUND;
 	return replace(e, node, owner, &patch);
 }
 
 int zone_edit_remove_name(struct zone_edit *e, const uint8_t *owner)
 {
-	const struct zone_node *node = zone_node_of(e->over.z, owner);
+	const struct zone_node *node = zone_node_of(e->overlay.z, owner);
 	struct sketch s;
 	unsigned n = 0;
 	int rc;
@@ -555,10 +556,10 @@ int zone_edit_remove_name(struct zone_edit *e, const uint8_t *owner)
 	if (e->failed)
 		return e->failed;
 	if (node)
-		zone_node_rrsets(e->over.z, node, &n);
+		zone_node_rrsets(e->overlay.z, node, &n);
 	if (!n)
 		return ERR_NOT_FOUND;
-	sketch_node(e->over.z, node, &s);
+	sketch_node(e->overlay.z, node, &s);
 	s.rrsets_of = NULL;
 	rc = put(e, &s);
 	return ended(e, rc ? rc : tidy(e, owner));
@@ -573,8 +574,8 @@ int zone_edit_begin(struct zone_edit **out, struct zone *base)
 	*out = NULL;
 	if (!e)
 		return -ENOMEM;
-	e->over.z = version_draft(base);
-	if (!e->over.z) {
+	e->overlay.z = version_draft(base);
+	if (!e->overlay.z) {
 		free(e);
 		return -ENOMEM;
 	}
@@ -585,14 +586,14 @@ int zone_edit_begin(struct zone_edit **out, struct zone *base)
 
 const struct zone *zone_edit_view(struct zone_edit *e)
 {
-	zone_read_apex(e->over.z);
-	return e->over.z;
+	zone_read_apex(e->overlay.z);
+	return e->overlay.z;
 }
 
 void edit_free(struct zone_edit *e)
 {
 	zone_unref(e->base);
-	free(e->over.garbage);
+	free(e->overlay.garbage);
 	free(e->records);
 	free(e->rds);
 	free(e);
@@ -602,6 +603,6 @@ void zone_edit_cancel(struct zone_edit *e)
 {
 	if (!e)
 		return;
-	version_give_up(e->over.z);
+	version_give_up(e->overlay.z);
 	edit_free(e);
 }

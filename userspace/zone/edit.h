@@ -3,7 +3,7 @@
 /*
  * A change set applied to a version of a zone: the result is a new, immutable version that shares
  * with the old one all that is as before. Time and memory are those of the change, whatever the size
- * of the zone (zone/over.h says how).
+ * of the zone (zone/overlay.h says how).
  *
  *	version k ──edit──► k + 1 ──edit──► k + 2        readers stay on theirs until they let go
  *	    └───────────────┴───────────────┴── one frozen image, and of each an overlay

@@ -13,6 +13,7 @@
 #include "dns/rdata.h"
 #include "zone/builder.h"
 #include "zone/changeset.h"
+#include "zone/edit.h"
 #include "zone/editing.h"
 
 static int compare(const void *a, const void *b, void *type)

@@ -4,14 +4,13 @@
 #ifndef VOLLEY_ZONE_EDITING_H
 #define VOLLEY_ZONE_EDITING_H
 
-#include "zone/edit.h"
-#include "zone/over.h"
+#include "zone/overlay.h"
 #include "zone/version.h"
 
 struct zone_edit {
 	struct zone *base;
-	struct over_edit over; /* with the draft */
-	uint8_t *records;      /* of an RRset that is being made */
+	struct overlay_edit overlay; /* with the draft */
+	uint8_t *records;            /* of an RRset that is being made */
 	size_t records_cap;
 	struct zone_rdata *rds; /* of a change set: records of one RRset, pointing into it */
 	size_t rds_cap;

@@ -15,11 +15,12 @@
 #include "zone/changeset.h"
 #include "zone/denial.h"
 #include "zone/diff.h"
+#include "zone/edit.h"
 #include "zone/editing.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_hash.h"
 #include "dns/rdata.h"
 #include "zone/sums.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 struct finish {
 	const struct zone *old;
@@ -38,13 +39,13 @@ static int collect(struct finish *f)
 	name_list_free(&f->names);
 	free(f->bytes);
 	f->bytes = NULL;
-	for (const struct over_names *at = f->new->changed; at; at = at->next)
+	for (const struct overlay_names *at = f->new->changed; at; at = at->next)
 		n += at->n_bytes;
 	f->bytes = malloc(n + 1);
 	if (!f->bytes)
 		return -ENOMEM;
 	n = 0;
-	for (const struct over_names *at = f->new->changed; at; at = at->next) {
+	for (const struct overlay_names *at = f->new->changed; at; at = at->next) {
 		memcpy(f->bytes + n, at->bytes, at->n_bytes);
 		n += at->n_bytes;
 	}
@@ -283,7 +284,7 @@ static int look(struct finish *f, struct changeset *net, bool *is_another)
 int zone_edit_finish(struct zone_edit *e, struct zone **out, struct changeset *net,
 		     struct zone_error *err)
 {
-	struct finish f = { .old = e->base, .new = e->over.z, .err = err };
+	struct finish f = { .old = e->base, .new = e->overlay.z, .err = err };
 	bool is_another = false, published = false;
 	int rc = e->failed;
 
@@ -292,7 +293,7 @@ int zone_edit_finish(struct zone_edit *e, struct zone **out, struct changeset *n
 	if (!rc)
 		rc = look(&f, net, &is_another);
 	if (!rc && !is_another)
-		published = version_publish(f.new, e->base, &e->over);
+		published = version_publish(f.new, e->base, &e->overlay);
 	if (!rc && !published)
 		rc = zone_compact(f.new, NULL, out, err);
 	name_list_free(&f.names);

@@ -25,7 +25,7 @@ enum {
 	NODE_WILD = 0x10,      /* has the child "*", or had it when the image was made */
 	NODE_UPPERCASE = 0x20, /* the label must be folded to be compared */
 	NODE_NSEC3 = 0x40,     /* owns NSEC3 and its signatures only: no name of the zone */
-	NODE_OVER = 0x80,      /* in a struct over_node: see zone/over.h */
+	NODE_OVERLAY = 0x80,   /* in a struct overlay_node: see zone/overlay.h */
 };
 
 struct zone_node {
@@ -68,10 +68,10 @@ struct zone_sums {
 };
 
 struct zone_family;
-struct over_item;
-struct over_tree;
-struct over_trie;
-struct over_names;
+struct overlay_item;
+struct overlay_tree;
+struct overlay_trie;
+struct overlay_names;
 
 /*
  * A version: the arrays of its image, which it shares with its family, and an overlay. The image that
@@ -90,8 +90,8 @@ struct zone {
 	uint32_t n_buckets;
 	uint32_t next_id;
 	const struct zone_node *apex_node;
-	struct over_trie *trie; /* both NULL, or neither */
-	struct over_tree *tree;
+	struct overlay_trie *trie; /* both NULL, or neither */
+	struct overlay_tree *tree;
 	uint32_t serial;
 	uint32_t negative_ttl;
 	uint32_t n_label_bytes;
@@ -108,7 +108,7 @@ struct zone {
 	uint32_t *nsec3;
 	struct nsec3_params nsec3_params;
 	struct zone_sums sums;
-	size_t over_bytes;
+	size_t overlay_bytes;
 	uint64_t number; /* among the versions of its family */
 	struct zone_family *family;
 	uint8_t apex[256];
@@ -116,8 +116,8 @@ struct zone {
 	uint32_t refs;
 	bool changed_unknown;
 	struct zone *older, *newer;
-	struct over_item *garbage; /* what it has and the newer one has not */
-	struct over_names *changed, **changed_end;
+	struct overlay_item *garbage; /* what it has and the newer one has not */
+	struct overlay_names *changed, **changed_end;
 	size_t n_changed;
 };
 

@@ -12,6 +12,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/rdreading.h"
+#include "zone/rdtext.h"
 #include "zone/textname.h"
 
 /* --- Tokens --- */

@@ -6,6 +6,7 @@
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "zone/rdreading.h"
+#include "zone/rdtext.h"
 
 /* --- Hex --- */
 

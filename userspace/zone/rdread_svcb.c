@@ -10,6 +10,7 @@
 
 #include "base/wire.h"
 #include "zone/rdreading.h"
+#include "zone/rdtext.h"
 
 #define HEAD_BYTES 4 /* key and length before each value */
 

@@ -14,8 +14,9 @@
 
 #include "base/wire.h"
 #include "dns/rdtypes.h"
-#include "zone/rdtext.h"
 #include "zone/text.h"
+
+struct rdtext;
 
 struct rdreading {
 	const char *at;

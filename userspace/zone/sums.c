@@ -9,7 +9,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_hash.h"
 #include "dns/rdata.h"
 
 /* --- The digest --- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dns/name.h"
+#include "zone/edit.h"
 #include "zone/editing.h"
 
 int zone_edit_touched(const struct zone_edit *e, uint8_t **names, size_t *n_bytes)
@@ -16,7 +17,7 @@ int zone_edit_touched(const struct zone_edit *e, uint8_t **names, size_t *n_byte
 
 	*names = NULL;
 	*n_bytes = 0;
-	if (!version_touched(e->over.z, &noted, &n))
+	if (!version_touched(e->overlay.z, &noted, &n))
 		return -ENOMEM;
 	err = name_list_make(&list, noted, n);
 	at = err ? NULL : malloc(n + 1);

@@ -26,9 +26,9 @@ struct zone_family {
 
 static void names_free(struct zone *z)
 {
-	struct over_names *next;
+	struct overlay_names *next;
 
-	for (struct over_names *at = z->changed; at; at = next) {
+	for (struct overlay_names *at = z->changed; at; at = next) {
 		next = at->next;
 		free(at);
 	}
@@ -45,7 +45,7 @@ static void names_forget(struct zone *z)
 
 int version_note(struct zone *draft, const uint8_t *name, unsigned n)
 {
-	struct over_names *at = *draft->changed_end;
+	struct overlay_names *at = *draft->changed_end;
 
 	if (draft->changed_unknown)
 		return 0;
@@ -57,7 +57,7 @@ int version_note(struct zone *draft, const uint8_t *name, unsigned n)
 		at = malloc(sizeof(*at) + cap);
 		if (!at)
 			return -ENOMEM;
-		*at = (struct over_names){ .cap = cap };
+		*at = (struct overlay_names){ .cap = cap };
 		*draft->changed_end = at;
 	}
 	memcpy(at->bytes + at->n_bytes, name, n);
@@ -83,7 +83,7 @@ static void names_pass_on(struct zone *z, struct zone *newer)
 
 static bool names_copy(const struct zone *z, uint8_t **names, size_t *n_bytes)
 {
-	for (const struct over_names *at = z->changed; at; at = at->next) {
+	for (const struct overlay_names *at = z->changed; at; at = at->next) {
 		uint8_t *more = realloc(*names, *n_bytes + at->n_bytes + 1);
 
 		if (!more)
@@ -189,12 +189,12 @@ struct zone *version_draft(const struct zone *base)
 
 void version_give_up(struct zone *draft)
 {
-	over_free_younger(draft, draft->number - 1);
+	overlay_free_younger(draft, draft->number - 1);
 	names_free(draft);
 	free(draft);
 }
 
-static void bury(struct zone *z, struct over_item *item)
+static void bury(struct zone *z, struct overlay_item *item)
 {
 	item->next = z->garbage;
 	z->garbage = item;
@@ -203,7 +203,7 @@ static void bury(struct zone *z, struct over_item *item)
 /* The list may live as long as some old version is held: no more room than it needs. */
 static void names_trim(struct zone *draft)
 {
-	struct over_names *at = *draft->changed_end, *trimmed;
+	struct overlay_names *at = *draft->changed_end, *trimmed;
 
 	if (draft->n_changed > CHANGED_MAX)
 		names_forget(draft);
@@ -214,7 +214,7 @@ static void names_trim(struct zone *draft)
 	}
 }
 
-bool version_publish(struct zone *draft, struct zone *base, const struct over_edit *e)
+bool version_publish(struct zone *draft, struct zone *base, const struct overlay_edit *e)
 {
 	bool is_newest;
 
@@ -255,9 +255,9 @@ static void image_free(struct zone *z)
 static void hand_over(struct zone *z)
 {
 	uint64_t number = z->older ? z->older->number : 0;
-	struct over_item *next;
+	struct overlay_item *next;
 
-	for (struct over_item *item = z->garbage; item; item = next) {
+	for (struct overlay_item *item = z->garbage; item; item = next) {
 		next = item->next;
 		if (item->born > number)
 			free(item);
@@ -276,7 +276,7 @@ static void leave(struct zone *z)
 			names_forget(z->newer);
 		z->newer->older = z->older;
 	} else {
-		over_free_younger(z, z->older ? z->older->number : 0);
+		overlay_free_younger(z, z->older ? z->older->number : 0);
 		if (z->older)
 			z->older->garbage = NULL; /* it is the newest, and has all of that */
 	}

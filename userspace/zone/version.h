@@ -17,11 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "zone/over.h"
+#include "zone/overlay.h"
 
 /* Names that an edit touched, in a list of blocks: folded wire, one behind the other. */
-struct over_names {
-	struct over_names *next;
+struct overlay_names {
+	struct overlay_names *next;
 	uint32_t n_bytes, cap;
 	uint8_t bytes[];
 };
@@ -42,7 +42,7 @@ void version_give_up(struct zone *draft);
  * Makes the draft the newest version, with one reference, and the blocks that it dropped the garbage
  * of the one before. False where @base has a successor already: nothing was done.
  */
-bool version_publish(struct zone *draft, struct zone *base, const struct over_edit *e);
+bool version_publish(struct zone *draft, struct zone *base, const struct overlay_edit *e);
 
 /* Notes a name (folded) as touched. Returns 0 or -ENOMEM. */
 int version_note(struct zone *draft, const uint8_t *name, unsigned n)

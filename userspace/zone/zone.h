@@ -3,7 +3,7 @@
 /*
  * A zone: one version of its whole content, never changed. What is loaded is an image of a few flat
  * arrays; an edit (zone/edit.h) gives the next version, which shares the image and has the names that
- * differ in an overlay (zone/over.h).
+ * differ in an overlay (zone/overlay.h).
  *
  *      buckets ──► nodes (canonical order) ──► rrsets ──► rdata bytes
  *                    │ parent                  (type, n, ttl, offset)

@@ -16,7 +16,7 @@
 #include "zone/builder.h"
 #include "zone/image.h"
 #include "dns/rdata.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 #define SCHEME_SIMPLE 1
 #define HASH_SHA384   1

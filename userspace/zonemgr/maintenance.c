@@ -21,12 +21,12 @@
 #define ROOM_BYTES     (2u << 20)            /* of changes that go at a time: some 40 ms */
 #define ROOM_PAUSE_NS  (10 * CLOCK_NS_PER_S) /* when there were none: to look is a walk over all */
 
-struct maintenance *maintenance_new(struct store *store, struct chores *chores)
+struct maintenance *maintenance_new(struct store *store, struct background *background)
 {
 	struct maintenance *u = calloc(1, sizeof(*u));
 
 	if (u)
-		*u = (struct maintenance){ .store = store, .chores = chores };
+		*u = (struct maintenance){ .store = store, .background = background };
 	return u;
 }
 
@@ -145,7 +145,7 @@ static int put_unsigned(struct store_batch *batch, struct zones_entry *entry,
 	if (!err && fresh->net.n_bytes)
 		err = store_append(batch, entry->apex, &fresh->net);
 	if (!err && fresh->net.n_bytes)
-		err = store_conceal(batch, entry->apex, fresh->file_serial);
+		err = store_journal_hide(batch, entry->apex, fresh->file_serial);
 	return err;
 }
 

@@ -18,17 +18,17 @@
 #ifndef VOLLEY_ZONEMGR_MAINTENANCE_H
 #define VOLLEY_ZONEMGR_MAINTENANCE_H
 
-#include "base/chore.h"
+#include "base/background.h"
 #include "store/store.h"
 #include "zonemgr/zonemgr.h"
 
 struct maintenance;
 
 /*
- * NULL: no memory. @store may be NULL: then nothing is kept. Both outlive it, and so does @chores.
+ * NULL: no memory. @store may be NULL: then nothing is kept. Both outlive it, and so does @background.
  */
-struct maintenance *maintenance_new(struct store *store, struct chores *chores);
-/* After chores_free(). NULL is allowed. */
+struct maintenance *maintenance_new(struct store *store, struct background *background);
+/* After background_free(). NULL is allowed. */
 void maintenance_free(struct maintenance *maintenance);
 /* From now on the zones are these. */
 void maintenance_set_zones(struct maintenance *maintenance, struct zones *zones);

@@ -15,8 +15,8 @@
 #include "zonemgr/zonefile.h"
 
 struct writing {
-	struct chore chore;   /* first */
-	struct writing *next; /* maintenance.writings */
+	struct background_job job; /* first */
+	struct writing *next;      /* maintenance.writings */
 	struct maintenance *maintenance;
 	struct zones_entry *entry; /* NULL: it has gone */
 	struct zone *zone;         /* a reference */
@@ -93,16 +93,16 @@ static void writing_free(struct writing *w)
 }
 
 /* The later one, this or maintenance_gone(), deletes the file. */
-static void run_writing(struct chore *chore)
+static void run_writing(struct background_job *job)
 {
-	struct writing *w = (struct writing *)chore;
+	struct writing *w = (struct writing *)job;
 
 	w->is_other = w->is_guarded && zonefile_is_other(w->path, &w->mark);
 	if (w->is_other) {
 		w->code = -ESTALE;
 		return;
 	}
-	w->code = zonefile_write(w->zone, w->path, &chore->is_cancelled, w->err, sizeof(w->err));
+	w->code = zonefile_write(w->zone, w->path, &job->is_cancelled, w->err, sizeof(w->err));
 	if (__atomic_load_n(&w->is_unwanted, __ATOMIC_SEQ_CST))
 		(void)unlink(w->path);
 	zonefile_mark_read(w->path, &w->mark);
@@ -182,9 +182,9 @@ static void note_end(const struct writing *w, struct zones_entry *entry)
 		maintenance_note_error(entry, w->path, w->code);
 }
 
-static void writing_ended(struct chore *chore)
+static void writing_ended(struct background_job *job)
 {
-	struct writing *w = (struct writing *)chore;
+	struct writing *w = (struct writing *)job;
 	struct zones_entry *entry = entry_of(w);
 
 	if (entry) {
@@ -208,7 +208,7 @@ static int begin_writing(struct maintenance *u, struct zones_entry *entry, bool 
 		free(w);
 		return -ENOMEM;
 	}
-	w->chore = (struct chore){ .run = run_writing, .ended = writing_ended };
+	w->job = (struct background_job){ .run = run_writing, .ended = writing_ended };
 	w->maintenance = u;
 	w->code = -ECANCELED; /* until it runs */
 	w->entry = entry;
@@ -221,7 +221,7 @@ static int begin_writing(struct maintenance *u, struct zones_entry *entry, bool 
 	u->n_writings++;
 	entry->on_disk.work = ZONES_FILE_WRITING;
 	entry->on_disk.changed_ns = 0;
-	chores_start(u->chores, &w->chore);
+	background_start(u->background, &w->job);
 	return 0;
 }
 
@@ -293,7 +293,7 @@ static void forget_writings(struct maintenance *u, const struct zones_entry *ent
 		if (!is_unwanted)
 			continue;
 		__atomic_store_n(&w->is_unwanted, true, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&w->chore.is_cancelled, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&w->job.is_cancelled, true, __ATOMIC_RELAXED);
 	}
 }
 

@@ -7,7 +7,7 @@
 #ifndef VOLLEY_ZONEMGR_MAINTENANCE_STATE_H
 #define VOLLEY_ZONEMGR_MAINTENANCE_STATE_H
 
-#include "base/chore.h"
+#include "base/background.h"
 #include "store/store.h"
 #include "zonemgr/zonemgr.h"
 
@@ -16,7 +16,7 @@ struct awaiting;
 
 struct maintenance {
 	struct store *store;
-	struct chores *chores;
+	struct background *background;
 	struct zones *zones;
 	struct writing *writings;    /* that are on their way, */
 	size_t n_writings;           /* so many */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "cache/sieve.h"
+#include "cache/dependency_filter.h"
 #include "cache/sweep.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "engine/affected.h"
 #include "engine/routes.h"
 
@@ -32,7 +32,7 @@ struct withdrawal {
 
 void withdrawal_expect(struct cache *cache)
 {
-	if (cache_sieve_new(cache, affected_grounds))
+	if (cache_filter_new(cache, affected_dependencies))
 		log_warn("zones: no memory for the index of cached answers by name: each "
 			 "change of a zone checks all answers");
 }
@@ -200,9 +200,9 @@ static enum walk_step judge(void *user, const struct volley_entry *e)
 	return WALK_WITHDRAW;
 }
 
-static int list_all(const struct withdrawal *w, struct ground_list *list)
+static int list_all(const struct withdrawal *w, struct dependency_list *list)
 {
-	uint64_t seed = cache_sieve_seed(w->cache);
+	uint64_t seed = cache_filter_seed(w->cache);
 	int err = 0;
 
 	for (const struct plan *plan = w->plans; !err && plan; plan = plan->next)
@@ -211,18 +211,18 @@ static int list_all(const struct withdrawal *w, struct ground_list *list)
 }
 
 /* Not 0: that takes a walk. */
-static int sift(struct withdrawal *w, bool *must_wait)
+static int invalidate(struct withdrawal *w, bool *must_wait)
 {
-	struct ground_list list = { .n = 0 };
-	struct cache_sift sift = { .is_affected = is_changed,
-				   .withdrawn = count_withdrawn,
-				   .user = w };
+	struct dependency_list list = { .n = 0 };
+	struct cache_invalidation invalidation = { .is_affected = is_changed,
+						   .withdrawn = count_withdrawn,
+						   .user = w };
 	int err = list_all(w, &list);
 
-	sift.grounds = list.items;
-	sift.n_grounds = list.n;
+	invalidation.dependencies = list.items;
+	invalidation.n_dependencies = list.n;
 	if (!err)
-		err = cache_sift(w->cache, &sift, must_wait);
+		err = cache_invalidate(w->cache, &invalidation, must_wait);
 	free(list.items);
 	return err;
 }
@@ -247,7 +247,7 @@ int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user
 
 	if (!w->plans && !w->set)
 		return 0;
-	if (w->set || sift(w, &must_wait))
+	if (w->set || invalidate(w, &must_wait))
 		err = cache_sweep(w->cache, NULL, judge, w, grace, grace_user, &n);
 	else if (must_wait)
 		err = grace(grace_user);

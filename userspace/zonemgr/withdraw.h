@@ -9,9 +9,9 @@
  *                             and there is recursion: names may be ours now
  *      the new zones serve
  *      grace period           who rendered from the old ones has published
- *      withdrawal_run         one sift through the cache for all of them, or a walk; grace period
+ *      withdrawal_run         one invalidation through the cache for all of them, or a walk; grace period
  *
- * A sift (cache/sieve.h) looks only where the names that changed lead to; docs/decisions/0023. Routes
+ * An invalidation (cache/dependency_filter.h) looks only where the names that changed lead to; docs/decisions/0023. Routes
  * take a walk.
  *
  * Between plan and the end of run the generation stands for no content, so a daemon that dies there

@@ -110,7 +110,7 @@ int zones_renew(struct zones *zones, struct zones_entry *entry, zones_edit_fn *e
 
 /*
  * When zones_flush() has to be called, by the clock_ns() of zones_set_time(); UINT64_MAX: there is nothing to do. A
- * flush may put itself off, for 2 s at most, while the cache's sieve is not ready (cache/sieve.h).
+ * flush may put itself off, for 2 s at most, while the cache's filter is not ready (cache/dependency_filter.h).
  */
 uint64_t zones_flush_at(const struct zones *zones);
 /* Puts all changes in place. */

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "cache/sieve.h"
+#include "cache/dependency_filter.h"
 #include "store/store.h"
 #include "zonemgr/signing.h"
 #include "zonemgr/zonemgr.h"
@@ -25,7 +25,7 @@
 #define OF_JOURNAL      "journal: "            /* a storage_error that the next change ends */
 #define FLUSH_AGAIN_NS  CLOCK_NS_PER_S         /* one that has failed */
 
-#define SIEVE_WAIT_NS (2 * CLOCK_NS_PER_S)
+#define FILTER_WAIT_NS (2 * CLOCK_NS_PER_S)
 
 /* --- Made ---------------------------------------------------------------------------------------- */
 
@@ -411,12 +411,12 @@ static bool must_wait(struct zones *zones)
 {
 	uint64_t now = zones->now.ns;
 
-	if (zones->is_due || cache_sieve_is_ready(zones->env.cache)) {
+	if (zones->is_due || cache_filter_is_ready(zones->env.cache)) {
 		zones->wait_until_ns = 0;
 		return false;
 	}
 	if (!zones->wait_until_ns)
-		zones->wait_until_ns = now + SIEVE_WAIT_NS;
+		zones->wait_until_ns = now + FILTER_WAIT_NS;
 	return now < zones->wait_until_ns;
 }
 

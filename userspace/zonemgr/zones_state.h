@@ -58,7 +58,7 @@ struct zones {
 	uint64_t flush_at_ns;                /* UINT64_MAX: nothing is to be flushed */
 	uint64_t flushed_ns;                 /* when the last one ended, */
 	bool was_flushed;                    /* which zones_set_time() has not noted yet */
-	uint64_t wait_until_ns;              /* for the cache's sieve; 0: a flush need not wait */
+	uint64_t wait_until_ns;              /* for the cache's filter; 0: a flush need not wait */
 	bool is_due;                         /* all are to be published: one has come or gone */
 	bool is_configuring;
 	bool is_configured_due; /* a configuration is complete, and env.configured is still to be called */

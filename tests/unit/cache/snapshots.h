@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "cache/snapshot.h"
 #include "cache/snapshot_format.h"
 #include "world.h"
 

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 
 /* Every budget from 5 MB to 1 GB in steps of 0.7 %: never passed, and at least 97 % of it used. */
 static void test_plan_fills_the_budget(void **state)

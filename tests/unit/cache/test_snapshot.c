@@ -11,7 +11,7 @@
 #include <urcu-qsbr.h>
 
 #include "cache/grace.h"
-#include "cache/walk.h"
+#include "cache/entry_walk.h"
 #include "snapshots.h"
 
 #define N_NAMES 3000u

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cache/walk.h"
+#include "cache/entry_walk.h"
 #include "snapshots.h"
 #include "ttls.h"
 

@@ -16,10 +16,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 #include "cache/keeper.h"
 #include "cache/memory.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "tests/lib/must.h"
 
 #define WORLD_NOW_S 1000u

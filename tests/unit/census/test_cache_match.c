@@ -11,7 +11,7 @@
 #include <arpa/inet.h>
 #include <jansson.h>
 
-#include "cache/walk.h"
+#include "cache/entry_walk.h"
 #include "census/cache_census.h"
 #include "census/cache_match.h"
 #include "tests/unit/engine/world.h"

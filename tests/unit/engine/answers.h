@@ -13,21 +13,22 @@
 #include "tests/unit/engine/signing.h"
 #include "zone/set.h"
 
-#define GROUNDS_SEED 0x5eedu
+#define DEPENDENCIES_SEED 0x5eedu
 
-static inline bool is_among(uint64_t ground, const uint64_t *items, size_t n)
+static inline bool is_among(uint64_t dependency, const uint64_t *items, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (items[i] == ground)
+		if (items[i] == dependency)
 			return true;
 	return false;
 }
 
 /* Has one of them been listed for the changes? */
-static inline bool is_touched(const struct grounds *grounds, const struct ground_list *list)
+static inline bool is_touched(const struct dependencies *dependencies,
+			      const struct dependency_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)
-		if (is_among(list->items[i], grounds->items, grounds->n))
+		if (is_among(list->items[i], dependencies->items, dependencies->n))
 			return true;
 	return false;
 }

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A world with shared answers (engine/shared.h) for tests: the plain zone z.test and the signed zone z, whose names are in a filter
+ * A world with shared answers (engine/shared_answer.h) for tests: the plain zone z.test and the signed zone z, whose names are in a filter
  * and in a region of intervals; a shield; and the entries that the engine has published.
  */
 #ifndef VOLLEY_TESTS_ENGINE_SHARING_H
 #define VOLLEY_TESTS_ENGINE_SHARING_H
 
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "engine/shield.h"
 #define SIGNING_ITERATIONS 0
 #include "tests/unit/engine/signing.h"

@@ -4,7 +4,7 @@
  * affected_by() against what it promises. A zone changes again and again; answers stay, as in the
  * cache, as long as it says that they are unaffected. Whenever one stayed, it is compared with a fresh
  * one from the zone of now: octet for octet, but for the serial number and the signature of a SOA in
- * the authority section. And whatever it calls affected has a ground that the changes touch, be it
+ * the authority section. And whatever it calls affected has a dependency that the changes touch, be it
  * noted alone or behind others.
  */
 #include "tests/lib/draw.h"
@@ -174,8 +174,8 @@ struct tally {
 /* What a reload changed. */
 struct reloaded {
 	struct changes *changes;
-	struct ground_list list;
-	struct grounds *shared; /* of the entries that were asked so far, as in a stripe */
+	struct dependency_list list;
+	struct dependencies *shared; /* of the entries that were asked so far, as in a stripe */
 };
 
 static void fail_for(const struct answer *a, unsigned run, unsigned reload, const char *what)
@@ -187,25 +187,25 @@ static void fail_for(const struct answer *a, unsigned run, unsigned reload, cons
 		 a->q.edns.dnssec_ok, what);
 }
 
-/* A stripe is found by the grounds of all its entries; `shared` adds up what each has added. */
-static void check_grounds(const struct answer *a, const struct reloaded *reloaded, bool is_affected,
-			  struct tally *t, unsigned run, unsigned reload)
+/* A stripe is found by the dependencies of all its entries; `shared` adds up what each has added. */
+static void check_dependencies(const struct answer *a, const struct reloaded *reloaded,
+			       bool is_affected, struct tally *t, unsigned run, unsigned reload)
 {
-	static struct grounds alone;
+	static struct dependencies alone;
 	unsigned n_before = reloaded->shared->n;
 
-	grounds_clear(&alone);
-	affected_grounds(GROUNDS_SEED, entry_of(a), &alone);
+	dependencies_clear(&alone);
+	affected_dependencies(DEPENDENCIES_SEED, entry_of(a), &alone);
 	if (is_affected && !is_touched(&alone, &reloaded->list))
 		fail_for(a, run, reload, "is affected, but not touched");
 	t->n_touched += !is_affected && is_touched(&alone, &reloaded->list);
 	t->n_untouched += !is_touched(&alone, &reloaded->list);
-	affected_grounds(GROUNDS_SEED, entry_of(a), reloaded->shared);
+	affected_dependencies(DEPENDENCIES_SEED, entry_of(a), reloaded->shared);
 	for (unsigned i = 0; i < alone.n; i++)
 		if (!is_among(alone.items[i], reloaded->shared->items, reloaded->shared->n))
-			fail_for(a, run, reload, "has a ground that is left out beside others");
-	if (reloaded->shared->n > GROUNDS_MAX / 2 || reloaded->shared->n < n_before)
-		grounds_clear(reloaded->shared);
+			fail_for(a, run, reload, "has a dependency that is left out beside others");
+	if (reloaded->shared->n > DEPENDENCIES_MAX / 2 || reloaded->shared->n < n_before)
+		dependencies_clear(reloaded->shared);
 }
 
 static void check_kept(const struct answer *a, uint8_t *fresh, bool is_cached, unsigned run,
@@ -229,7 +229,7 @@ static void after_reload(struct answer *a, const struct engine_config *config, s
 		is_exact = is_cached && is_same(a->entry, fresh);
 		is_affected = !changes || affected_by(changes, entry_of(a));
 		if (changes)
-			check_grounds(a, reloaded, is_affected, t, run, reload);
+			check_dependencies(a, reloaded, is_affected, t, run, reload);
 		if (!is_affected) {
 			t->n_kept++;
 			t->n_old_soa += !is_exact;
@@ -268,7 +268,7 @@ static void run_one(unsigned run, enum zone_chain chain, struct tally *t)
 	struct text text = { .serial = 1, .key = 1, .chain = chain }, next;
 	struct answer asked[N_ASKED];
 	struct zone *z[2] = { NULL, NULL };
-	static struct grounds shared;
+	static struct dependencies shared;
 
 	seed = run * 3 + chain;
 	text.opt_out = draw(2);
@@ -280,7 +280,7 @@ static void run_one(unsigned run, enum zone_chain chain, struct tally *t)
 		struct reloaded reloaded = { .shared = &shared };
 		enum changes_refusal why;
 
-		grounds_clear(&shared);
+		dependencies_clear(&shared);
 
 		do {
 			next = text;
@@ -292,8 +292,9 @@ static void run_one(unsigned run, enum zone_chain chain, struct tally *t)
 			t->n_refused += !reloaded.changes;
 		}
 		if (reloaded.changes)
-			assert_int_equal(
-				affected_list(GROUNDS_SEED, reloaded.changes, &reloaded.list), 0);
+			assert_int_equal(affected_list(DEPENDENCIES_SEED, reloaded.changes,
+						       &reloaded.list),
+					 0);
 		for (unsigned i = 0; i < N_ASKED; i++)
 			after_reload(&asked[i], &config, z[1], &reloaded, t, run, reload);
 		changes_free(reloaded.changes);

@@ -30,14 +30,14 @@ static struct zone *zone_from(const char *soa_and_ns, const char *lines, enum zo
 /* Whatever is affected is touched (engine/affected.h). */
 static bool is_touched_by(const struct changes *changes, const struct volley_entry *e)
 {
-	static struct grounds grounds;
-	struct ground_list list = { .n = 0 };
+	static struct dependencies dependencies;
+	struct dependency_list list = { .n = 0 };
 	bool is;
 
-	grounds_clear(&grounds);
-	affected_grounds(GROUNDS_SEED, e, &grounds);
-	assert_int_equal(affected_list(GROUNDS_SEED, changes, &list), 0);
-	is = is_touched(&grounds, &list);
+	dependencies_clear(&dependencies);
+	affected_dependencies(DEPENDENCIES_SEED, e, &dependencies);
+	assert_int_equal(affected_list(DEPENDENCIES_SEED, changes, &list), 0);
+	is = is_touched(&dependencies, &list);
 	free(list.items);
 	return is;
 }

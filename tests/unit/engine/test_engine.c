@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "engine/internal.h"
+#include "engine/engine_state.h"
 #include "tests/unit/engine/world.h"
 
 static const char zone_com[] = "$TTL 3600\n"

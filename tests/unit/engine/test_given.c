@@ -13,7 +13,7 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
-#include "cache/internal.h"
+#include "cache/cache_state.h"
 #include "tests/unit/engine/sharing.h"
 
 #define NAMES 200u /* that are tried for one that shares an answer with n1 */

@@ -14,14 +14,14 @@
 
 #include <cmocka.h>
 
-#include "engine/intervals.h"
+#include "engine/interval_regions.h"
 #include "tests/lib/must.h"
 #include "tests/unit/zone/zone_text.h"
 #include "zone/changeset.h"
 #include "zone/denial.h"
 #include "zone/difference.h"
 #include "zone/edit.h"
-#include "zone/nsec3.h"
+#include "zone/nsec3_index.h"
 
 #define SIGNING_ITERATIONS 0
 #include "tests/unit/engine/signing.h"

@@ -80,7 +80,7 @@ static enum policy_verdict policy_answer(const struct policy *p, struct render *
 
 	to->n_bytes = 0;
 	return policy_find(p, &nobody, &question, &hit) ?
-		       policy_obey(p, r, &question, &hit, NULL, to, a) :
+		       policy_act(p, r, &question, &hit, NULL, to, a) :
 		       POLICY_NONE;
 }
 

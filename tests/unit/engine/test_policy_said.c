@@ -71,7 +71,7 @@ static size_t reply_to(uint8_t out[512], const char *name, uint16_t type, const 
 	assert_int_equal(query_parse(&q, msg, ask_bytes(&ask, msg)), QUERY_OK);
 	question = (struct policy_question){ q.folded, q.qname_bytes, q.qtype };
 	if (!policy_find(policy, &who, &question, &hit) ||
-	    policy_obey(policy, &render, &question, &hit, NULL, &alias, &a) == POLICY_TCP_ONLY ||
+	    policy_act(policy, &render, &question, &hit, NULL, &alias, &a) == POLICY_TCP_ONLY ||
 	    !a.flags)
 		a.flags = flags;
 	return emit_reply(out, 512, msg, &q, &a, NULL, &form);

@@ -4,7 +4,7 @@
  * Names that are not ours, and what is known of them already: a name above that does not exist, answers
  * that have expired or are about to.
  */
-#include "engine/recursion.h"
+#include "engine/recursive_query.h"
 #include "tests/unit/engine/recursion_rows.h"
 
 /* RFC 8020. */

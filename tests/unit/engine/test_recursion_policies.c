@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names that are not ours, and what policies say of them. */
 #include "engine/policy.h"
-#include "engine/recursion.h"
+#include "engine/recursive_query.h"
 #include "tests/unit/engine/recursion_rows.h"
 #include "tests/unit/zone/zone_text.h"
 

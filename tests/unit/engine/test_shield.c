@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "engine/shield.h"
 #include "tests/unit/engine/world.h"
 

@@ -22,7 +22,7 @@
 
 #include "base/wire.h"
 #include "cache/cache.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"

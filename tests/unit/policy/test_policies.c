@@ -20,7 +20,7 @@
 
 static struct world world;
 static struct loader *loader;
-static struct chores *chores;
+static struct background *background;
 static struct policies *policies;
 static struct cache_writer *writer;
 static char folder[] = "/tmp/volley-test-policies-XXXXXX";
@@ -60,21 +60,21 @@ static int setup(void **state)
 	MUST(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/list", folder);
 	snprintf(second_path, sizeof(second_path), "%s/second", folder);
-	MUST(!loader_new(&loader, 1) && !chores_new(&chores));
+	MUST(!loader_new(&loader, 1) && !background_new(&background));
 	MUST(!cache_writer_new(&writer, world.cache));
 	cache_zone_prepare(world.cache, (const uint8_t *)"\377up", 3, digest, &upstream_slot,
 			   &upstream_gen);
 	cache_zone_commit(world.cache, upstream_slot, upstream_gen, digest);
 	env.cache = world.cache;
 	env.loader = loader;
-	env.chores = chores;
+	env.background = background;
 	return policies_new(&policies, &env);
 }
 
 static int teardown(void **state)
 {
 	policies_cancel(policies); /* lists may still be read */
-	chores_free(chores);
+	background_free(background);
 	loader_stop(loader);
 	loader_poll(loader);
 	policies_free(policies);
@@ -113,12 +113,12 @@ static void over(void *user, int code)
 static void poll_all(void)
 {
 	struct pollfd fds[] = { { loader_fd(loader), POLLIN, 0 },
-				{ chores_fd(chores), POLLIN, 0 } };
+				{ background_fd(background), POLLIN, 0 } };
 
 	rcu_thread_offline();
 	poll(fds, 2, 100);
 	loader_poll(loader);
-	chores_poll(chores);
+	background_poll(background);
 	rcu_thread_online();
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "cache/memory.h"
-#include "cache/zones.h"
+#include "cache/generations.h"
 #include "recursion/recursion_settings.h"
 #include "engine/clients.h"
 #include "tests/lib/must.h"
@@ -198,7 +198,7 @@ static void test_a_file_that_changes(void **state)
 struct place {
 	struct cache_memory memory;
 	struct cache *cache;
-	struct chores *chores;
+	struct background *background;
 	struct engine_data published;
 	struct recursion *recursion;
 	unsigned int n_rooms; /* how often it was asked for */
@@ -245,15 +245,15 @@ static void place_open(struct place *p)
 	*p = (struct place){ 0 };
 	MUST(!cache_sizes_plan(&sizes, CACHE_BYTES_MIN, 1));
 	MUST(!cache_memory_anonymous(&p->memory, &sizes));
-	MUST(!cache_new(&p->cache, &p->memory, &adopted) && !chores_new(&p->chores));
+	MUST(!cache_new(&p->cache, &p->memory, &adopted) && !background_new(&p->background));
 	env.cache = p->cache;
-	env.chores = p->chores;
+	env.background = p->background;
 	MUST(!recursion_new(&p->recursion, &env));
 }
 
 static void place_close(struct place *p)
 {
-	chores_free(p->chores);
+	background_free(p->background);
 	recursion_stop(p->recursion);
 	recursion_free(p->recursion);
 	assert_null(p->published.clients);
@@ -412,7 +412,7 @@ static void test_adopted(void **state)
 	place_open(&p);
 	put_good(&p, FORWARD);
 	env.cache = p.cache;
-	env.chores = p.chores;
+	env.background = p.background;
 	env.published = &published;
 	for (int other = 0; other < 2; other++) {
 		struct config *config = configure(other ? FORWARD "  max-ttl: 5\n" : FORWARD);
@@ -472,9 +472,9 @@ static void test_forget(void **state)
 	resolver = resolver_of(&p);
 	assert_int_equal(recursion_forget(p.recursion, err, sizeof(err)), 0);
 	assert_ptr_not_equal(resolver_of(&p), resolver);
-	fd.fd = chores_fd(p.chores);
+	fd.fd = background_fd(p.background);
 	assert_int_equal(poll(&fd, 1, 20000), 1);
-	chores_poll(p.chores);
+	background_poll(p.background);
 	place_close(&p);
 }
 

@@ -27,11 +27,11 @@ static struct forward_seen read_board(void)
 	struct forward_ways ways;
 	struct forward_seen seen;
 
-	forward_board_ways(lab.forward, &ways);
+	forward_get_ways(lab.forward, &ways);
 	assert_int_equal(ways.n_upstreams, 1);
 	assert_false(ways.tcp_only || ways.has_tls || ways.caps_for_id);
-	assert_int_equal(forward_board_upstream(lab.forward, 0)->address.ss_family, AF_INET);
-	forward_board_read(lab.forward, 0, &seen);
+	assert_int_equal(forward_get_upstream(lab.forward, 0)->address.ss_family, AF_INET);
+	forward_get_seen(lab.forward, 0, &seen);
 	return seen;
 }
 

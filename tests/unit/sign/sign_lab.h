@@ -13,10 +13,10 @@
 #include "tests/unit/zone/zone_text.h"
 
 #include "sign/sign.h"
-#include "zone/chain.h"
+#include "zone/chain_compare.h"
 #include "zone/diff.h"
 #include "zone/dump.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 /* The time of this machine, for dnssec-verify can be told no other. */
 static inline uint64_t lab_now(void)

@@ -6,7 +6,7 @@
 
 #include "tests/unit/sign/sign_lab.h"
 
-#include "sign/internal.h"
+#include "sign/signer.h"
 
 static const enum sign_algorithm algorithms[] = { SIGN_RSASHA256, SIGN_ECDSAP256SHA256,
 						  SIGN_ECDSAP384SHA384, SIGN_ED25519 };

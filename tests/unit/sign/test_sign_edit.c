@@ -6,7 +6,7 @@
  */
 #include "tests/unit/sign/sign_lab.h"
 
-#include "zone/nsec3.h"
+#include "zone/nsec3_index.h"
 
 #include "tests/lib/draw.h" /* last: a name of it stands in the way of others */
 

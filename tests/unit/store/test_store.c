@@ -170,7 +170,7 @@ static void test_a_file_may_be_ahead_of_the_journal(void **state)
 }
 
 /* Nobody asks for it any more, but a start. */
-static void test_what_is_concealed_is_for_a_start(void **state)
+static void test_what_is_hidden_is_for_a_start(void **state)
 {
 	const uint8_t *apex = storing_name("example.");
 	struct store_zone zone = { .file_serial = 7 };
@@ -179,8 +179,8 @@ static void test_what_is_concealed_is_for_a_start(void **state)
 
 	assert_int_equal(store_put_zone(batch, apex, &zone), 0);
 	assert_int_equal(storing_append(batch, apex, 7, 9, 5), 0);
-	assert_int_equal(store_conceal(batch, apex, 7), 0);
-	assert_int_equal(store_conceal(batch, apex, 100), 0); /* none begins there */
+	assert_int_equal(store_journal_hide(batch, apex, 7), 0);
+	assert_int_equal(store_journal_hide(batch, apex, 100), 0); /* none begins there */
 	assert_int_equal(store_commit(batch), 0);
 	append_row(*state, "example.", 9, 10);
 	assert_string_equal(chain_text(*state, "example.", 7), "none");
@@ -509,7 +509,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_start_goes_by_the_number, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_file_may_be_ahead_of_the_journal, begin,
 						end),
-		cmocka_unit_test_setup_teardown(test_what_is_concealed_is_for_a_start, begin, end),
+		cmocka_unit_test_setup_teardown(test_what_is_hidden_is_for_a_start, begin, end),
 		cmocka_unit_test_setup_teardown(test_trim, begin, end),
 		cmocka_unit_test_setup_teardown(test_trim_what_came_again, begin, end),
 		cmocka_unit_test_setup_teardown(test_limit, begin, end),

@@ -12,10 +12,10 @@
 
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "zone/chain.h"
+#include "zone/chain_compare.h"
 #include "zone/denial.h"
 #include "zone/diff.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 #include "zone/zone.h"
 
 struct same {

@@ -12,7 +12,7 @@
 #include "tests/unit/zone/zone_text.h"
 #include "zone/diff.h"
 #include "zone/edit.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 
 #define N_EDITS   300u
 #define N_READERS 3

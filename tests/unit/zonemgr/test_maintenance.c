@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is kept of zones for the next start, with a store, files and a thread for chores that are real: what a load
+ * What is kept of zones for the next start, with a store, files and a thread for background jobs that are real: what a load
  * leaves of the journal, files that cannot be written, room in the journal, what stays of a zone that goes.
  */
 #include "zonemgr/maintenance.h"
@@ -24,7 +24,7 @@
 static struct config_zone said;
 static struct zones_entry entry, *entries[] = { &entry };
 static struct zones *zones;
-static struct chores *chores;
+static struct background *background;
 static struct maintenance *maintenance;
 static char *primaries[] = { (char *)"p", NULL };
 static char folder[256], path[512]; /* server.storage, the zone's file */
@@ -63,8 +63,8 @@ static int begin(void **state)
 	zone_digest(entry.zone, entry.stored.known.file_digest);
 	zones = madezones_new(&env, entries, 1);
 	zones_set_time(zones, &(struct clock_now){ .ns = S });
-	MUST(!chores_new(&chores));
-	maintenance = maintenance_new(env.store, chores);
+	MUST(!background_new(&background));
+	maintenance = maintenance_new(env.store, background);
 	MUST(maintenance);
 	maintenance_set_zones(maintenance, zones);
 	return 0;
@@ -73,7 +73,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	chores_free(chores);
+	background_free(background);
 	maintenance_free(maintenance);
 	zone_unref(entry.zone);
 	store_close(madezones_env(zones)->store);
@@ -104,13 +104,13 @@ static void change_to(unsigned serial, size_t n_bytes)
 	maintenance_served(maintenance, &entry, NULL);
 }
 
-static void wait_for_chores(void)
+static void wait_for_jobs(void)
 {
-	struct pollfd ready = { .fd = chores_fd(chores), .events = POLLIN };
+	struct pollfd ready = { .fd = background_fd(background), .events = POLLIN };
 
 	while (zones_is_file_written(&entry)) {
 		MUST(poll(&ready, 1, -1) == 1);
-		chores_poll(chores);
+		background_poll(background);
 	}
 }
 
@@ -271,7 +271,7 @@ static void a_file_is_tried_again(void **state)
 	snprintf(path, sizeof(path), "%s/a/b/z.zone", folder);
 	change_to(2, 100);
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
-	wait_for_chores();
+	wait_for_jobs();
 	assert_non_null(strstr(entry.stored.error, path));
 	assert_ptr_equal(strstr(entry.stored.error, "No such file"),
 			 strrchr(entry.stored.error, ':') + 2); /* said once */
@@ -282,7 +282,7 @@ static void a_file_is_tried_again(void **state)
 	assert_int_equal(mkdir(sub, 0755), 0);
 	tick(now + 301 * S);
 	assert_true(zones_is_file_written(&entry));
-	wait_for_chores();
+	wait_for_jobs();
 	assert_true(is_there());
 	assert_string_equal(entry.stored.error, "");
 	assert_int_equal(entry.on_disk.changed_ns, 0);
@@ -318,10 +318,10 @@ static void who_asks_for_a_file_is_told(void **state)
 		assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 		assert_int_equal(maintenance_await(maintenance, &entry, on_told, &n_told), 0);
 	}
-	wait_for_chores();
+	wait_for_jobs();
 	assert_int_equal(n_told, 1);
 	tick(200 * S);
-	wait_for_chores();
+	wait_for_jobs();
 	assert_int_equal(n_told, 2);
 	assert_int_equal(told_code, 0);
 	assert_ptr_equal(told_entry, &entry);
@@ -330,7 +330,7 @@ static void who_asks_for_a_file_is_told(void **state)
 		assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 		assert_int_equal(maintenance_await(maintenance, &entry, on_told, &n_told), 0);
 	}
-	wait_for_chores();
+	wait_for_jobs();
 	assert_int_equal(n_told, 4);
 	assert_int_equal(told_code, -ENOENT);
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
@@ -351,7 +351,7 @@ static void heard_behind_a_file(void **state)
 	be_secondary();
 	change_to(2, 100);
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
-	wait_for_chores();
+	wait_for_jobs();
 	assert_int_equal(entry.stored.state, ZONES_STORE_LIMIT_DUE);
 	maintenance_checked(&entry, 5, 6);
 	assert_int_equal(entry.stored.unwritten_bytes, 100);
@@ -370,7 +370,7 @@ static void whose_file_it_is(void **state)
 	tick(entry.on_disk.changed_ns + 10000 * S);
 	assert_false(zones_is_file_written(&entry));
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
-	wait_for_chores();
+	wait_for_jobs();
 	assert_true(is_there());
 }
 
@@ -390,7 +390,7 @@ static void a_file_is_written_after_a_change(void **state)
 		assert_false(zones_is_file_written(&entry));
 		tick(now + 60 * S);
 		assert_true(zones_is_file_written(&entry));
-		wait_for_chores();
+		wait_for_jobs();
 		assert_true(is_there());
 		assert_int_equal(entry.on_disk.changed_ns, 0);
 		tick(now + 61 * S);
@@ -413,7 +413,7 @@ static void write_by_hand(const char *content)
 static void sync_at(uint64_t now_ns)
 {
 	tick(now_ns);
-	wait_for_chores();
+	wait_for_jobs();
 }
 
 /* What somebody else has written to it since is not lost: it is said, and he chooses. */
@@ -448,7 +448,7 @@ static void a_file_that_somebody_has_changed_is_left_alone(void **state)
 	sync_at(entry.on_disk.changed_ns + 60 * S);
 	assert_true(*entry.stored.error);
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
-	wait_for_chores(); /* he has chosen */
+	wait_for_jobs(); /* he has chosen */
 	assert_string_equal(entry.stored.error, "");
 	MUST(!stat(path, &st));
 	assert_true(st.st_size > 4);
@@ -474,7 +474,7 @@ static const struct gone_row gone_rows[] = {
 
 static void assert_gone(const struct gone_row *row, bool is_being_written)
 {
-	struct pollfd ready = { .fd = chores_fd(chores), .events = POLLIN };
+	struct pollfd ready = { .fd = background_fd(background), .events = POLLIN };
 	char err[256];
 
 	print_message("  %s\n", row->label);
@@ -484,12 +484,12 @@ static void assert_gone(const struct gone_row *row, bool is_being_written)
 		snprintf(path, sizeof(path), "%s", tmpfolder_file);
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	if (!is_being_written)
-		wait_for_chores();
+		wait_for_jobs();
 	maintenance_gone(maintenance, &entry);
 	maintenance_gone_together(maintenance);
 	if (is_being_written) {
 		MUST(poll(&ready, 1, -1) == 1);
-		chores_poll(chores);
+		background_poll(background);
 	}
 	assert_int_equal(is_there(), row->stays);
 	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex,
@@ -522,7 +522,7 @@ static void gone_and_back(void **state)
 		entry.on_disk.work = ZONES_FILE_IDLE;
 	}
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
-	wait_for_chores();
+	wait_for_jobs();
 	assert_true(is_there());
 	assert_int_equal(entry.stored.known.file_serial, 1);
 }
@@ -562,7 +562,7 @@ static void warned_of_a_file_that_is_never_written(void **state)
 	tick(++serial * S);
 	assert_true(*entry.stored.warning);
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
-	wait_for_chores();
+	wait_for_jobs();
 	tick(++serial * S);
 	assert_string_equal(entry.stored.warning, "");
 }
@@ -639,7 +639,7 @@ static void a_flush_makes_room(void **state)
 	tick(S);
 	assert_true(usage().n_bytes > usage().changes_max_bytes / 4 * 3);
 	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
-	wait_for_chores();
+	wait_for_jobs();
 	tick(11 * S);
 	assert_int_equal(entry.stored.unwritten_bytes, 0);
 	assert_true(usage().n_bytes < usage().changes_max_bytes / 4 * 3);

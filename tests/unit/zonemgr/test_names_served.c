@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/err.h"
-#include "engine/names.h"
+#include "engine/name_filter.h"
 #include "engine/shield.h"
 #include "tests/unit/zonemgr/changing.h"
 

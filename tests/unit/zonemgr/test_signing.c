@@ -12,7 +12,7 @@
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "tests/unit/zonemgr/changing.h"
-#include "zone/walk.h"
+#include "zone/zone_walk.h"
 #include "zonemgr/loader.h"
 
 #define HOUR 3600u

@@ -7,11 +7,11 @@
 #include <poll.h>
 
 #include "base/clock.h"
-#include "cache/sieve.h"
+#include "cache/dependency_filter.h"
 #include "tests/unit/zonemgr/changing.h"
 #include "zonemgr/loader.h"
 
-#define SIEVE_WAIT_MS 2000u /* see zones_flush_at() */
+#define FILTER_WAIT_MS 2000u /* see zones_flush_at() */
 
 static void journaled_then_served_then_told(void **state)
 {
@@ -40,7 +40,7 @@ static void journaled_then_served_then_told(void **state)
 
 #define N_ANSWERS 30000u /* more than the cache has room for */
 
-/* Behind an adoption, say: none of them is in the sieve yet. */
+/* Behind an adoption, say: none of them is in the filter yet. */
 static void cache_many(void)
 {
 	char name[32];
@@ -51,10 +51,10 @@ static void cache_many(void)
 		snprintf(name, sizeof(name), "n%u.z.test", i);
 		ask_for(name);
 	}
-	assert_false(cache_sieve_is_ready(madezones_env(zones)->cache));
+	assert_false(cache_filter_is_ready(madezones_env(zones)->cache));
 }
 
-static void waits_for_the_sieve(void **state)
+static void waits_for_the_filter(void **state)
 {
 	(void)state;
 	begin();
@@ -65,7 +65,7 @@ static void waits_for_the_sieve(void **state)
 	assert_true(madezones_is_journaled(zones));
 	assert_true(zones_flush_at(zones) != UINT64_MAX);
 	assert_true(zone_serial(entry.zone) == 1 && is_cached("b.z.test"));
-	while (cache_sieve_tend(madezones_env(zones)->cache, 1)) /* the keeper does */
+	while (cache_filter_tend(madezones_env(zones)->cache, 1)) /* the keeper does */
 		;
 	zones_flush(zones);
 	assert_true(n_told == 1 && !told[0]);
@@ -91,7 +91,7 @@ static void does_not_wait_for_ever(void **state)
 	assert_int_equal(change("add b 300 A 192.0.2.9"), 0);
 	zones_flush(zones);
 	assert_int_equal(n_told, 0);
-	move_on(SIEVE_WAIT_MS - 1);
+	move_on(FILTER_WAIT_MS - 1);
 	zones_flush(zones);
 	assert_int_equal(n_told, 0);
 	move_on(1);
@@ -433,7 +433,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(journaled_then_served_then_told),
-		cmocka_unit_test(waits_for_the_sieve),
+		cmocka_unit_test(waits_for_the_filter),
 		cmocka_unit_test(does_not_wait_for_ever),
 		cmocka_unit_test(what_changes_nothing_or_cannot_be),
 		cmocka_unit_test(changed_back_in_one_flush),

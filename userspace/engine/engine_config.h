@@ -1,0 +1,70 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What an engine answers by: settings, what the server says of itself, and how questions are asked upstream. */
+#ifndef VOLLEY_ENGINE_ENGINE_CONFIG_H
+#define VOLLEY_ENGINE_ENGINE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ENGINE_MAX_UDP_BYTES 1232 /* fits every path; DNS flag day 2020 */
+
+#define ENGINE_NSID_MAX 128
+#define ENGINE_TEXT_MAX 255 /* of one string in a TXT record */
+
+/* What ANY gets: RFC 8482 section 4.1. The choices stand in the order of their words. */
+enum engine_any {
+	ENGINE_ANY_MINIMAL, /* one RRset of the name */
+	ENGINE_ANY_FULL,    /* all of them */
+};
+
+struct engine_config {
+	uint16_t max_udp_bytes; /* largest UDP reply, 512 to VOLLEY_UDP_MAX; said in OPT */
+	bool minimal_responses; /* no records that a client can do without */
+	enum engine_any any;
+};
+
+/* clang-format off */
+#define ENGINE_CONFIG_INIT { .max_udp_bytes = ENGINE_MAX_UDP_BYTES }
+/* clang-format on */
+
+/*
+ * What the server says of itself to a client that asks. Never changed once published. No answer in the cache has any of it: it is
+ * put into each reply when that is written.
+ */
+struct engine_identity {
+	char version[ENGINE_TEXT_MAX + 1]; /* CH TXT version.bind, version.server; "": REFUSED */
+	char name[ENGINE_TEXT_MAX + 1]; /* CH TXT id.server, hostname.bind (RFC 4892); likewise */
+	uint8_t nsid[ENGINE_NSID_MAX];  /* RFC 5001 */
+	uint16_t nsid_bytes;            /* 0: the option is ignored */
+};
+
+struct special;
+
+/* How questions are asked upstream, and what becomes of the answers. Never changed once published. */
+struct engine_recursion {
+	/* Answers are cached under this zone's slot and generation; slot 0: not cached. */
+	uint32_t zone_slot;
+	uint32_t zone_gen;
+	uint32_t max_ttl_s;          /* no TTL is more; 0: nothing is cached */
+	uint32_t min_ttl_s;          /* no TTL is less, but of errors */
+	uint32_t max_negative_ttl_s; /* of NXDOMAIN and NODATA: RFC 2308 section 5 */
+	uint32_t timeout_ms;         /* then SERVFAIL */
+	/* RFC 8767: answers are given so long after they expired, where upstream fails; 0: never. */
+	uint32_t stale_s;
+	uint32_t stale_wait_ms; /* so long upstream has to answer before that: section 5 says 1800 */
+	uint32_t stale_ttl_s;   /* of the answer that is given then */
+	bool cuts; /* a name that is proved not to exist denies those below it: RFC 8020 */
+	bool dns64; /* PTR records may be made below a name that does not exist: RFC 6147 section 5.3.1 */
+	bool prefetch; /* what is asked for shortly before it expires is fetched anew */
+	const struct special *
+		special; /* names that are answered here; NULL: none. Lives as long as this is published */
+};
+
+/* clang-format off */
+#define ENGINE_RECURSION_INIT {                                                              \
+	.max_ttl_s = 86400, .max_negative_ttl_s = 3600, .timeout_ms = 5000,                  \
+	.stale_wait_ms = 1800, .stale_ttl_s = 30, .cuts = true, .prefetch = true }
+/* clang-format on */
+
+#endif

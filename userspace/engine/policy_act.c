@@ -1,0 +1,256 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the rules of a policy say, as answers. */
+#include <string.h>
+
+#include "dns/edns.h"
+#include "dns/name.h"
+#include "engine/message.h"
+#include "engine/policy.h"
+#include "engine/policy_rules.h"
+
+/* A rule, and the name that it speaks of. */
+struct rule {
+	const struct zone *zone;
+	const struct zone_node *node;
+	const uint8_t *name;
+	unsigned int n_bytes;
+};
+
+static int add_rrset(struct render *r, const struct zone *zone, const uint8_t *owner,
+		     const struct zone_rrset *rrset)
+{
+	const uint8_t *at = zone_rrset_first(zone, rrset);
+	struct zone_rdata rd;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < rrset->n; i++) {
+		at = zone_rdata_next(at, &rd);
+		err = writer_add_rr(&r->writer, owner, rrset->type, DNS_CLASS_IN, rrset->ttl,
+				    rd.bytes, rd.len);
+	}
+	return err;
+}
+
+/* The records of the type that was asked for, or a CNAME; of ANY one set (RFC 8482 section 4.1). */
+static const struct zone_rrset *choose(const struct rule *rule, uint16_t qtype)
+{
+	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
+	unsigned int n;
+
+	if (cname || qtype == DNS_TYPE_ANY)
+		return cname ? cname : zone_node_rrsets(rule->zone, rule->node, &n);
+	return zone_node_rrset(rule->zone, rule->node, qtype);
+}
+
+/* The SOA says whose rule it was, and for how long a negative answer holds (RFC 2308 section 3). */
+static int add_soa(struct render *r, const struct zone *zone)
+{
+	uint8_t owner[ZONE_NAME_MAX];
+
+	zone_node_owner(zone, zone_apex_node(zone), owner);
+	writer_set_section(&r->writer, WRITER_AUTHORITY);
+	return add_rrset(r, zone, owner, zone_soa(zone));
+}
+
+/* An alias of upstream; of other records, as signatures, nothing: what they vouch for is not all there. */
+static int add_before(struct render *r, const struct message *m, uint32_t owner_at,
+		      const struct message_record *record)
+{
+	uint8_t owner[NAME_FOLDED_BYTES], target[NAME_FOLDED_BYTES];
+	unsigned int n = message_copy_name(m, record->rdata_at, target);
+
+	if (record->type != DNS_TYPE_CNAME && record->type != DNS_TYPE_DNAME)
+		return 0;
+	if (!n || !message_copy_name(m, owner_at, owner))
+		return -1;
+	return writer_add_rr(&r->writer, owner, record->type, DNS_CLASS_IN, record->ttl, target, n);
+}
+
+static int add_chain(struct render *r, const struct policy_question *q,
+		     const struct cache_answer *from, unsigned int n)
+{
+	uint32_t name_end = DNS_HEADER_BYTES + q->n_bytes, at = name_end + DNS_QUESTION_FIXED_BYTES;
+	const struct message m = { q->folded, from->body, name_end, at, at + from->full_bytes };
+	struct message_record record;
+	int err = 0;
+
+	for (unsigned int i = 0; i < n && !err; i++) {
+		uint32_t owner_at = at;
+
+		at = message_name_end(&m, at);
+		if (!at || !message_read_record(&m, at, &record))
+			return -1;
+		at = record.rdata_at + record.len;
+		err = add_before(r, &m, owner_at, &record);
+	}
+	return err;
+}
+
+static int begin(struct render *r, const struct policy_question *q, const struct cache_answer *from,
+		 unsigned int n_before)
+{
+	memcpy(r->chain[0], q->folded, q->n_bytes);
+	writer_init(&r->writer, r->body, DNS_HEADER_BYTES + q->n_bytes + DNS_QUESTION_FIXED_BYTES,
+		    DNS_MESSAGE_MAX - RENDER_OPT_MAX, r->chain[0]);
+	return n_before ? add_chain(r, q, from, n_before) : 0;
+}
+
+static void finish(const struct policy *p, const struct render *r, uint16_t rcode,
+		   struct cache_answer *a)
+{
+	*a = (struct cache_answer){
+		.body = r->body,
+		.full_bytes = (uint16_t)writer_bytes(&r->writer),
+		.short_bytes = (uint16_t)writer_bytes(&r->writer),
+		.ancount = r->writer.n_records[WRITER_ANSWER],
+		.nscount = r->writer.n_records[WRITER_AUTHORITY],
+		.flags = (uint16_t)(DNS_FLAG_QR | DNS_FLAG_RA | rcode),
+		.zone_slot = p->slot,
+		.zone_gen = p->gen,
+		.expires_s = VOLLEY_NEVER,
+	};
+}
+
+/* Records of the rule, or none of them with the SOA, behind what is written; false where they fit no message. */
+static bool answer(const struct policy *p, struct render *r, const struct rule *rule,
+		   uint16_t rcode, const struct zone_rrset *rrset, struct cache_answer *a)
+{
+	if (rrset ? add_rrset(r, rule->zone, rule->name, rrset) : add_soa(r, rule->zone))
+		return false;
+	finish(p, r, rcode, a);
+	return true;
+}
+
+/* Of *.NAME the asterisk stands for the name that met the rule. False: that has no room in a name. */
+static bool read_alias(const struct rule *rule, struct policy_alias *alias)
+{
+	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
+	unsigned int n_before = rule->n_bytes - 1u;
+	struct zone_rdata rd;
+
+	zone_rdata_next(zone_rrset_first(rule->zone, cname), &rd);
+	alias->ttl_s = cname->ttl;
+	if (rd.bytes[0] != 1 || rd.bytes[1] != '*') {
+		name_fold(alias->target, rd.bytes, rd.len);
+		alias->n_bytes = rd.len;
+		return true;
+	}
+	if (n_before + rd.len - 2u > DNS_NAME_MAX)
+		return false;
+	memcpy(alias->target, rule->name, n_before);
+	memcpy(alias->target + n_before, rd.bytes + 2, rd.len - 2u);
+	alias->n_bytes = n_before + rd.len - 2u;
+	name_fold(alias->target, alias->target, alias->n_bytes);
+	return true;
+}
+
+/* The CNAME, which is all of the answer to who asks for it. */
+static bool write_alias(const struct policy *p, struct render *r, const struct rule *rule,
+			const struct policy_alias *alias, struct cache_answer *a)
+{
+	if (writer_add_rr(&r->writer, rule->name, DNS_TYPE_CNAME, DNS_CLASS_IN, alias->ttl_s,
+			  alias->target, (uint16_t)alias->n_bytes))
+		return false;
+	finish(p, r, DNS_RCODE_NOERROR, a);
+	return true;
+}
+
+static enum policy_verdict rewrite(const struct policy *p, struct render *r, uint16_t qtype,
+				   const struct rule *rule, struct policy_alias *alias,
+				   struct cache_answer *a)
+{
+	bool is_asked = qtype == DNS_TYPE_CNAME || qtype == DNS_TYPE_ANY;
+
+	if (!read_alias(rule, alias)) /* nothing of what the operator meant is there */
+		return answer(p, r, rule, DNS_RCODE_NXDOMAIN, NULL, a) ? POLICY_FILTERED :
+									 POLICY_NONE;
+	if (name_equal(alias->target, rule->name) || !write_alias(p, r, rule, alias, a)) {
+		alias->n_bytes = 0;
+		return POLICY_NONE;
+	}
+	if (!is_asked)
+		return POLICY_REWRITE;
+	alias->n_bytes = 0;
+	return POLICY_FILTERED;
+}
+
+static enum policy_verdict act(const struct policy *p, struct render *r, uint16_t qtype,
+			       const struct rule *rule, struct policy_alias *alias,
+			       struct cache_answer *a)
+{
+	const struct zone_rrset *rrset = NULL;
+	uint16_t rcode = DNS_RCODE_NOERROR;
+
+	switch (policy_action(rule->zone, rule->node)) {
+	case POLICY_ACTION_UNKNOWN:
+	case POLICY_ACTION_PASS:
+		return POLICY_NONE;
+	case POLICY_ACTION_DROP:
+		return POLICY_DROP;
+	case POLICY_ACTION_TCP_ONLY:
+		return POLICY_TCP_ONLY;
+	case POLICY_ACTION_ALIAS:
+		return rewrite(p, r, qtype, rule, alias, a);
+	case POLICY_ACTION_NXDOMAIN:
+		rcode = DNS_RCODE_NXDOMAIN;
+		break;
+	case POLICY_ACTION_NODATA:
+		break;
+	case POLICY_ACTION_DATA:
+		rrset = choose(rule, qtype);
+	}
+	return answer(p, r, rule, rcode, rrset, a) ? POLICY_FILTERED : POLICY_NONE;
+}
+
+enum policy_verdict policy_act(const struct policy *p, struct render *r,
+			       const struct policy_question *q, const struct policy_hit *hit,
+			       const struct cache_answer *from, struct policy_alias *alias,
+			       struct cache_answer *a)
+{
+	const struct rule rule = { hit->zone, hit->node, hit->name, hit->n_bytes };
+	enum policy_verdict verdict;
+
+	alias->n_bytes = 0;
+	if (hit->trigger == POLICY_BY_LOCAL_DATA)
+		return policy_answer_local(p, r, q, alias, a);
+	if (begin(r, q, from, from ? hit->n_before : 0))
+		return POLICY_NONE;
+	alias->ede_code = hit->ede_code;
+	alias->is_of_list = true;
+	verdict = act(p, r, q->qtype, &rule, alias, a);
+	if (hit->hits && verdict != POLICY_NONE)
+		__atomic_fetch_add(hit->hits, 1, __ATOMIC_RELAXED);
+	return verdict;
+}
+
+/* The target of a rule's CNAME as it stands, if that is not the name itself. */
+static void note_target(const struct rule *rule, uint16_t qtype, struct policy_alias *alias)
+{
+	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
+	struct zone_rdata rd;
+
+	if (!cname || qtype == DNS_TYPE_CNAME || qtype == DNS_TYPE_ANY)
+		return;
+	zone_rdata_next(zone_rrset_first(rule->zone, cname), &rd);
+	name_fold(alias->target, rd.bytes, rd.len);
+	alias->ttl_s = cname->ttl;
+	alias->ede_code = EDNS_NO_EDE;
+	alias->is_of_list = false;
+	alias->n_bytes = name_equal(alias->target, rule->name) ? 0 : rd.len;
+}
+
+enum policy_verdict policy_answer_local(const struct policy *p, struct render *r,
+					const struct policy_question *q, struct policy_alias *alias,
+					struct cache_answer *a)
+{
+	const struct rule rule = { p->local, policy_local_node(p, q->folded, q->n_bytes), q->folded,
+				   q->n_bytes };
+
+	alias->n_bytes = 0;
+	if (!rule.node || begin(r, q, NULL, 0) ||
+	    !answer(p, r, &rule, DNS_RCODE_NOERROR, choose(&rule, q->qtype), a))
+		return POLICY_NONE;
+	note_target(&rule, q->qtype, alias);
+	return alias->n_bytes ? POLICY_ALIAS : POLICY_LOCAL;
+}

@@ -1,0 +1,650 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/recursive_query.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "engine/policy_apply.h"
+#include "engine/policy.h"
+#include "engine/reply_writer.h"
+#include "engine/servers.h"
+#include "engine/special.h"
+#include "xdp/key.h"
+
+/* ---- Questions -------------------------------------------------------------------------------- */
+
+static uint64_t deadline(uint64_t now_ns, uint32_t wait_ms)
+{
+	return now_ns + wait_ms * CLOCK_NS_PER_MS;
+}
+
+/* The one that the answer did not come from: there it is not known any more. */
+static uint8_t other_memory(const struct volley_entry *entry)
+{
+	return entry->memory ? 0 : 1;
+}
+
+/* A question of nobody. */
+static void fill(struct engine_pending *p, const struct engine_recursion *rules,
+		 const uint8_t *folded, unsigned int n_bytes, uint16_t qtype, bool cd,
+		 bool dnssec_ok)
+{
+	struct resolver_question *q = &p->question;
+
+	memset(q->name, 0, sizeof(q->name));
+	memcpy(q->name, folded, n_bytes);
+	q->qtype = qtype;
+	q->qclass = DNS_CLASS_IN;
+	q->checking_disabled = cd;
+	q->is_refresh = false;
+	q->family = 0;
+	p->asked.has_client = false;
+	p->asked.is_followed = p->asked.is_alias = p->asked.no_lists = false;
+	p->asked.edns.dnssec_ok = dnssec_ok;
+	p->is_hurried = false;
+	p->rules = *rules;
+	p->rules.special = NULL; /* it may be gone when the question comes back */
+	p->submit = true;
+	servers_reset(p);
+}
+
+static void fill_from_query(struct engine_pending *p, const struct engine_recursion *rules,
+			    const struct query *q)
+{
+	fill(p, rules, q->folded, q->qname_bytes, q->qtype, q->cd, q->edns.dnssec_ok);
+}
+
+/* For the cache alone. */
+static void fill_without_client(struct engine *e, struct engine_pending *p, uint64_t now_ns)
+{
+	p->question.deadline_ns = deadline(now_ns, p->rules.timeout_ms);
+	engine_count(&e->counters.refreshed);
+}
+
+/* Fetches anew what is in the cache. */
+static void fill_refresh(struct engine *e, struct engine_pending *p, uint8_t memory,
+			 uint64_t now_ns)
+{
+	p->question.memory = memory;
+	p->question.is_refresh = true;
+	fill_without_client(e, p, now_ns);
+}
+
+/* The client's own question: its reply is owed. */
+static void fill_asked(struct engine *e, const struct engine_request *rq, const struct query *q,
+		       const struct engine_recursion *rules)
+{
+	struct engine_pending *p = rq->pending;
+	const uint8_t *address;
+	size_t address_bytes;
+
+	fill_from_query(p, rules, q);
+	address = reply_client(rq, &address_bytes);
+	p->question.memory = e->memory;
+	p->question.family = address_bytes == 4 ? AF_INET : AF_INET6;
+	memcpy(p->question.client, address, address_bytes);
+	p->is_hurried = e->expired && rules->stale_wait_ms < rules->timeout_ms;
+	p->question.deadline_ns =
+		deadline(rq->now_ns, p->is_hurried ? rules->stale_wait_ms : rules->timeout_ms);
+	p->asked.has_client = true;
+}
+
+void recursion_note_client(struct engine_pending *p, const struct engine_request *rq,
+			   const struct query *q)
+{
+	memcpy(p->asked.query, rq->msg, q->question_end);
+	p->asked.question_end = q->question_end;
+	p->asked.stream = rq->stream;
+	p->asked.way = rq->way;
+	p->asked.idle_100ms = rq->idle_100ms;
+	p->asked.edns = q->edns;
+}
+
+void recursion_ask_on(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
+		      const uint8_t *folded, const struct policy_alias *alias)
+{
+	memset(p->question.name, 0, sizeof(p->question.name));
+	memcpy(p->question.name, folded, name_bytes(folded));
+	p->asked.is_followed = p->asked.is_alias = true;
+	p->asked.no_lists = alias->is_of_list;
+	p->asked.alias_ttl_s = alias->ttl_s;
+	p->asked.alias_ede_code = alias->ede_code;
+	p->is_hurried = false;
+	p->question.memory = 0;
+	p->question.deadline_ns = deadline(rq->now_ns, p->rules.timeout_ms);
+	p->submit = true;
+	e->outcome = ENGINE_DEFERS;
+	servers_reset(p);
+}
+
+void recursion_ask_again(struct engine *e, struct engine_pending *p,
+			 const struct engine_times *times)
+{
+	p->asked.has_client = false;
+	p->is_hurried = false;
+	p->question.family = 0;
+	servers_reset(p);
+	fill_without_client(e, p, times->now_ns);
+}
+
+bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
+		       const struct engine_times *times, struct engine_pending *p)
+{
+	const struct engine_recursion *rules = rcu_dereference(e->data->recursion);
+	const struct volley_entry *entry;
+
+	p->submit = false;
+	entry = rules && e->cache ? cache_refresh_entry(e->cache, refresh) : NULL;
+	if (!entry) /* only what came from upstream is to be fetched anew */
+		return false;
+	fill(p, rules, entry->name, entry->key.name_bytes, ntohs(entry->key.qtype),
+	     entry->key.flags & VOLLEY_KEY_CD, entry->key.flags & VOLLEY_KEY_DO);
+	fill_refresh(e, p, other_memory(entry), times->now_ns);
+	return true;
+}
+
+/* ---- The cache -------------------------------------------------------------------------------- */
+
+/* RFC 8767 section 4: data, and what does not exist; never a failure. */
+static bool is_data(const struct volley_entry *entry)
+{
+	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
+
+	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN;
+}
+
+static bool may_be_stale(const struct volley_entry *entry, const struct engine_recursion *rules,
+			 uint32_t now_s)
+{
+	return rules->stale_s && now_s - entry->expires_s <= rules->stale_s && is_data(entry);
+}
+
+/* As it was published, with what was said beside it. */
+static void answer_as_cached(struct engine *e, const struct volley_entry *entry, uint32_t now_s,
+			     struct cache_answer *a)
+{
+	cache_answer_of(a, entry, now_s);
+	e->ede_code = cache_ede_code(entry->ede);
+}
+
+static bool has_do(const struct volley_key *key)
+{
+	return key->flags & VOLLEY_KEY_DO;
+}
+
+/*
+ * The answer to the same question with DO, where e->key is without and serve-stale is on: it has all that is asked for. Valid or
+ * not, it is given where upstream fails; NULL: there is none.
+ */
+static const struct volley_entry *find_with_do(struct engine *e,
+					       const struct engine_recursion *rules, uint32_t now_s)
+{
+	struct volley_key first = *(const struct volley_key *)e->key->words;
+	const struct volley_entry *entry;
+	enum cache_verdict verdict;
+	struct cache_key key;
+
+	if (has_do(&first) || !rules->stale_s)
+		return NULL;
+	first.flags |= VOLLEY_KEY_DO;
+	cache_key_from(&key, e->cache, &first, (const uint8_t *)&e->key->words[1]);
+	verdict = cache_lookup(e->cache, &key, now_s, false, &entry);
+	if (verdict == CACHE_HIT)
+		return is_data(entry) ? entry : NULL;
+	return verdict == CACHE_EXPIRED && may_be_stale(entry, rules, now_s) ? entry : NULL;
+}
+
+enum cache_verdict recursion_lookup(struct engine *e, const struct engine_request *rq,
+				    const struct query *q, const struct engine_recursion *rules,
+				    struct cache_answer *a)
+{
+	const struct volley_entry *entry;
+	enum cache_verdict verdict;
+
+	policy_apply_set_apart(e, rq);
+	if (e->is_apart) /* its rule comes first: answer_apart() */
+		return CACHE_MISS;
+	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
+	verdict = cache_lookup(e->cache, e->key, rq->now_s, true, &entry);
+	if (verdict == CACHE_EXPIRED)
+		e->memory =
+			entry->memory; /* it knows the servers of the zone; the other one perhaps has to begin at the root */
+	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
+		e->expired = entry;
+	else if (verdict != CACHE_HIT)
+		e->expired = find_with_do(e, rules, rq->now_s);
+	if (verdict != CACHE_HIT)
+		return verdict;
+	answer_as_cached(e, entry, rq->now_s, a);
+	if (rq->pending && cache_refresh_is_due(entry, rq->now_s)) {
+		fill_from_query(rq->pending, rules, q);
+		fill_refresh(e, rq->pending, other_memory(entry), rq->now_ns);
+	}
+	return verdict;
+}
+
+/* Without DO nothing of DNSSEC that was not asked for (RFC 4035 section 3.2.1). False: it cannot be read. */
+static bool strip(struct engine *e, const struct volley_entry *entry, uint32_t ttl_s,
+		  uint32_t now_s, struct cache_answer *a)
+{
+	const struct convert_question question = { entry->name, ntohs(entry->key.qtype), false,
+						   NULL };
+	const struct convert_limits limits = { ttl_s ? ttl_s : DNS_TTL_MAX, ttl_s,
+					       ttl_s ? ttl_s : DNS_TTL_MAX };
+	struct convert_source from;
+	uint32_t ignored_s;
+
+	convert_from_entry(&from, entry, now_s);
+	if (convert_answer(&e->convert, &from, &question, &limits, a, &ignored_s))
+		return false;
+	a->flags = ntohs(entry->flags);
+	return true;
+}
+
+/*
+ * Upstream fails, and this is known: expired, or of the question with DO and perhaps valid still. What an expired one says of itself
+ * is not vouched for any more: no AD.
+ */
+static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry,
+			     uint32_t stale_ttl_s, uint32_t now_s, struct cache_answer *a)
+{
+	uint32_t ttl_s = now_s < entry->expires_s ? 0 : stale_ttl_s;
+	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
+
+	if (has_do(&entry->key) == has_do((const struct volley_key *)e->key->words)) {
+		cache_answer_of(a, entry, now_s);
+	} else if (!strip(e, entry, ttl_s, now_s, a)) {
+		rcode = engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
+		a->flags |= DNS_FLAG_RA;
+		return rcode;
+	}
+	e->ede_code = cache_ede_code(entry->ede);
+	if (!ttl_s)
+		return rcode;
+	a->flags &= (uint16_t)~DNS_FLAG_AD;
+	a->stale_ttl_s = ttl_s;
+	e->ede_code = rcode == DNS_RCODE_NXDOMAIN ? DNS_EDE_STALE_NXDOMAIN : DNS_EDE_STALE_ANSWER;
+	engine_count(&e->counters.stale);
+	return rcode;
+}
+
+/* RFC 8020: the answer of a name above that is proved not to exist, written anew for this one. */
+static bool answer_cut(struct engine *e, const struct engine_request *rq, const struct query *q,
+		       const uint8_t *above, uint16_t qtype, struct cache_answer *a)
+{
+	const struct convert_limits limits = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
+	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok, NULL };
+	const struct volley_key *own = (const struct volley_key *)e->key->words;
+	const struct volley_entry *entry;
+	struct convert_source from;
+	struct cache_key key;
+	uint32_t ttl_s;
+
+	cache_key_init(&key, e->cache, above, (uint32_t)name_bytes(above), qtype, q->qclass,
+		       own->flags, VOLLEY_VIEW_RECURSIVE);
+	if (cache_lookup(e->cache, &key, rq->now_s, true, &entry) != CACHE_HIT)
+		return false;
+	convert_from_entry(&from, entry, rq->now_s);
+	if (from.rcode != DNS_RCODE_NXDOMAIN || from.n_answer ||
+	    !(ntohs(entry->flags) & DNS_FLAG_AD) ||
+	    convert_answer(&e->convert, &from, &question, &limits, a, &ttl_s))
+		return false;
+	a->flags = ntohs(entry->flags);
+	engine_count(&e->counters.cut);
+	return true;
+}
+
+/* The servers of a stub zone say what is in it: a denial of a zone above it does not hold there. */
+static bool is_cut(struct engine *e, const struct engine_request *rq, const struct query *q,
+		   const struct engine_recursion *rules, struct cache_answer *a)
+{
+	const uint8_t *apart = rules->special ? special_apart(rules->special, q->folded) : NULL;
+	const uint8_t *above = q->folded;
+
+	for (unsigned int i = 0; i < RECURSION_CUT_MAX; i++) {
+		above = name_parent(above);
+		if (!above || !*above || (apart && above > apart))
+			return false;
+		if (answer_cut(e, rq, q, above, q->qtype, a) ||
+		    (q->qtype != DNS_TYPE_A && answer_cut(e, rq, q, above, DNS_TYPE_A, a)))
+			return true;
+	}
+	return false;
+}
+
+static bool may_be_cut(const struct engine_recursion *rules, const struct query *q)
+{
+	return rules->cuts && !(rules->dns64 && q->qtype == DNS_TYPE_PTR);
+}
+
+/* ---- A miss ----------------------------------------------------------------------------------- */
+
+static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode, int ede_code)
+{
+	(void)engine_failure(e, a, rcode, ede_code);
+	a->flags |= DNS_FLAG_RA;
+	return rcode;
+}
+
+/* A name that has no place in the public DNS. A DS of a zone of ours may come here: its name exists. */
+static bool answer_special(struct engine *e, const struct engine_request *rq, const struct query *q,
+			   const struct engine_recursion *rules, struct cache_answer *a)
+{
+	bool exists = engine_is_ours(e, q->folded, q->qname_bytes, q->qtype);
+
+	if (!rules->special || !special_answer(rules->special, &e->render, q, exists, a))
+		return false;
+	/* A rule perhaps lets this client pass, or only TCP. */
+	if (e->cache && rules->zone_slot && !exists &&
+	    policy_apply_allows_special(e, q->folded, q->qtype, a)) {
+		a->zone_slot = rules->zone_slot;
+		a->zone_gen = rules->zone_gen;
+		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
+		engine_publish(e, a, rq->now_s);
+	}
+	return true;
+}
+
+uint16_t recursion_refuse(struct engine *e, const struct query *q, struct cache_answer *a)
+{
+	if (!rcu_dereference(e->data->recursion) || !q->rd)
+		return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
+	engine_count(&e->counters.prohibited);
+	return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
+}
+
+uint16_t recursion_not_asked(struct engine *e, struct cache_answer *a)
+{
+	engine_count(&e->counters.not_asked);
+	return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
+}
+
+/*
+ * Whether nobody waits for a fresh answer: upstream has failed lately, or no time is given to it. Then one is asked for behind the
+ * reply, and counted as a failure until it comes, so that those who ask meanwhile do not ask upstream as well.
+ */
+static bool is_stale_at_once(struct engine *e, const struct engine_request *rq,
+			     const struct query *q, const struct engine_recursion *rules)
+{
+	if (failures_is_recent(&e->failures, e->key->hash, rq->now_s))
+		return true;
+	if (rules->stale_wait_ms)
+		return false;
+	fill_from_query(rq->pending, rules, q);
+	fill_refresh(e, rq->pending, e->memory, rq->now_ns);
+	failures_note(&e->failures, e->key->hash, rq->now_s);
+	return true;
+}
+
+static uint16_t ask(struct engine *e, const struct engine_request *rq, const struct query *q,
+		    const struct engine_recursion *rules, struct recursion_want *want,
+		    struct cache_answer *a)
+{
+	if (e->cache && may_be_cut(rules, q) && is_cut(e, rq, q, rules, a))
+		return DNS_RCODE_NXDOMAIN;
+	want->is_unasked = !rq->pending && want->may_wait;
+	if (want->is_unasked)
+		return DNS_RCODE_NOERROR;
+	if (e->expired && (!rq->pending || is_stale_at_once(e, rq, q, rules)))
+		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);
+	if (!rq->pending)
+		return recursion_not_asked(e, a);
+	fill_asked(e, rq, q, rules);
+	e->outcome = ENGINE_DEFERS;
+	return DNS_RCODE_NOERROR;
+}
+
+void recursion_turn(struct engine *e, const struct query *q)
+{
+	uint8_t flags =
+		(uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) | (q->cd ? VOLLEY_KEY_CD : 0));
+
+	e->expired = NULL;
+	e->memory = 0;
+	if (e->cache)
+		cache_key_init(e->key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass,
+			       flags, VOLLEY_VIEW_RECURSIVE);
+}
+
+/* Of the cache, to a client whose rule says to pass. */
+static bool answer_apart(struct engine *e, const struct engine_request *rq, struct cache_answer *a)
+{
+	const struct volley_entry *entry;
+
+	if (!e->is_passed || !e->has_key)
+		return false;
+	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
+	if (cache_lookup(e->cache, e->key, rq->now_s, true, &entry) != CACHE_HIT ||
+	    !policy_apply_is_for_client(e, entry))
+		return false;
+	answer_as_cached(e, entry, rq->now_s, a);
+	return true;
+}
+
+/* What the cache has of the target. Where a list made the alias, it is not asked again: what a policy has said there does not count. */
+static bool find_target(struct engine *e, const struct engine_request *rq, const struct query *q,
+			const struct engine_recursion *rules, const struct recursion_want *want,
+			struct cache_answer *a)
+{
+	return e->cache && recursion_lookup(e, rq, q, rules, a) == CACHE_HIT &&
+	       !(want->no_lists && policy_apply_has_said(e, a));
+}
+
+uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const struct query *q,
+			const struct engine_client *client, struct recursion_want *want,
+			struct cache_answer *a)
+{
+	const struct engine_recursion *rules = client->recursion;
+	uint16_t rcode;
+
+	if (!volley_is_data_type(q->qtype))
+		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
+	if (want->is_target && find_target(e, rq, q, rules, want, a))
+		return a->flags & DNS_RCODE_MASK;
+	if (policy_apply_before(e, rq, q, want->no_lists, &want->alias, a, &rcode))
+		return rcode;
+	if (want->alias.n_bytes)
+		return DNS_RCODE_NOERROR;
+	if (answer_apart(e, rq, a))
+		return a->flags & DNS_RCODE_MASK;
+	if (answer_special(e, rq, q, rules, a))
+		return a->flags & DNS_RCODE_MASK;
+	if (!q->rd)
+		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
+	return ask(e, rq, q, rules, want, a);
+}
+
+/* ---- A completion ----------------------------------------------------------------------------- */
+
+void recursion_resume(struct engine *e, struct engine_pending *p, const struct engine_times *times)
+{
+	const struct resolver_question *q = &p->question;
+	uint8_t flags;
+
+	p->submit = false;
+	if (p->servers.is_asking)
+		servers_take(e, p, times);
+	flags = (uint8_t)((p->asked.edns.dnssec_ok ? VOLLEY_KEY_DO : 0) |
+			  (q->checking_disabled ? VOLLEY_KEY_CD : 0));
+	if (e->cache)
+		cache_key_init(e->key, e->cache, q->name, (uint32_t)name_bytes(q->name), q->qtype,
+			       q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
+}
+
+/* Whether a zone speaks for the name, or a policy for the answer, perhaps since it was asked for: then nothing is kept. */
+static bool is_spoken_for(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
+{
+	const struct resolver_question *q = &p->question;
+	unsigned int n = (unsigned int)name_bytes(q->name);
+
+	return (engine_is_ours(e, q->name, n, q->qtype) &&
+		!engine_is_of_parent(e, q->name, n, q->qtype) &&
+		!engine_is_delegated(e, q->name, n, q->qtype)) ||
+	       !policy_apply_allows(e, p, a);
+}
+
+static void keep(struct engine *e, struct engine_pending *p, struct cache_answer *a, uint32_t ttl_s,
+		 uint32_t now_s)
+{
+	uint32_t refresh_s = 0;
+
+	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, p, a))
+		return;
+	if (p->servers.is_unsure && ttl_s > RECURSION_SERVFAIL_S)
+		ttl_s = RECURSION_SERVFAIL_S;
+	a->zone_slot = p->rules.zone_slot;
+	a->zone_gen = p->rules.zone_gen;
+	a->expires_s = now_s + ttl_s;
+	a->memory = p->question.memory;
+	if (ttl_s >= RECURSION_REFRESH_MIN_S) /* at least a second */
+		refresh_s = (ttl_s + RECURSION_REFRESH_PART - 1) / RECURSION_REFRESH_PART;
+	if (p->rules.prefetch && (a->flags & DNS_RCODE_MASK) != DNS_RCODE_SERVFAIL)
+		a->refresh_s = refresh_s < UINT16_MAX ? (uint16_t)refresh_s : UINT16_MAX;
+	engine_publish(e, a, now_s);
+}
+
+static bool is_about(const struct message *m, const struct resolver_question *q)
+{
+	const uint8_t *fixed = m->name + (m->name_end - DNS_HEADER_BYTES);
+
+	return name_equal(m->name, q->name) && wire_load_be16(fixed) == q->qtype &&
+	       wire_load_be16(fixed + 2) == q->qclass;
+}
+
+static bool is_answer(uint16_t rcode)
+{
+	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN ||
+	       rcode == DNS_RCODE_YXDOMAIN;
+}
+
+/*
+ * The resolver's memory counts TTLs by the seconds of another clock, and so an answer may live there a second longer than here.
+ * True: the completion is perhaps from that second. (What the servers give with a TTL of 0 is in no memory.)
+ */
+static bool is_last_second(struct engine *e, const struct engine_pending *p, uint32_t now_s)
+{
+	const struct volley_entry *entry;
+	enum cache_verdict verdict;
+
+	if (!p->question.is_known || !e->cache)
+		return false;
+	verdict = cache_lookup(e->cache, e->key, now_s, false, &entry);
+	return verdict == CACHE_HIT || /* another worker was sooner */
+	       (verdict == CACHE_EXPIRED && now_s - entry->expires_s <= RECURSION_LAST_S);
+}
+
+/* 0, or what is wrong with it. */
+static int convert(struct engine *e, const struct engine_pending *p, uint32_t now_s,
+		   struct cache_answer *a, uint32_t *ttl_s)
+{
+	const struct resolver_question *q = &p->question;
+	const bool is_bogus = q->security == RESOLVER_BOGUS;
+	const struct convert_question question = { q->name, q->qtype, p->asked.edns.dnssec_ok,
+						   NULL };
+	struct convert_limits limits = {
+		.max_ttl_s = is_bogus && p->rules.max_ttl_s > RECURSION_BOGUS_S ?
+				     RECURSION_BOGUS_S :
+				     p->rules.max_ttl_s,
+		.min_ttl_s = p->rules.min_ttl_s,
+		.max_negative_ttl_s = is_bogus && p->rules.max_negative_ttl_s > RECURSION_BOGUS_S ?
+					      RECURSION_BOGUS_S :
+					      p->rules.max_negative_ttl_s,
+	};
+	struct convert_source from;
+
+	if (!limits.min_ttl_s && is_last_second(e, p, now_s))
+		limits.min_ttl_s = RECURSION_LAST_S;
+	if (!convert_from_wire(&from, q->msg, q->msg_bytes) || !is_about(&from.message, q))
+		return ERR_FORMAT;
+	return convert_answer(&e->convert, &from, &question, &limits, a, ttl_s);
+}
+
+static uint16_t finish_with_answer(struct engine *e, const struct engine_request *rq,
+				   struct engine_pending *p, struct policy_alias *alias,
+				   struct cache_answer *a, uint32_t ttl_s)
+{
+	uint16_t rcode;
+
+	a->flags |= DNS_FLAG_QR | DNS_FLAG_RA;
+	if (p->question.security == RESOLVER_SECURE)
+		a->flags |= DNS_FLAG_AD;
+	failures_forget(&e->failures, e->key->hash);
+	if (policy_apply_answer(e, rq, p, ttl_s, alias, a, &rcode))
+		return rcode;
+	if (alias->n_bytes)
+		return DNS_RCODE_NOERROR;
+	keep(e, p, a, ttl_s, rq->now_s);
+	return a->flags & DNS_RCODE_MASK;
+}
+
+/* Not upstream's: a limit of ours, no memory, a resolver that stops. Says nothing about the name. */
+static bool is_local(int ede_code)
+{
+	return ede_code == DNS_EDE_NOT_READY || ede_code == DNS_EDE_OTHER;
+}
+
+/* So long nobody asks again. */
+static uint32_t failure_ttl_s(struct engine *e, const struct engine_pending *p, uint32_t now_s)
+{
+	if (is_last_second(e, p, now_s))
+		return RECURSION_LAST_S;
+	return p->question.security == RESOLVER_BOGUS ? RECURSION_BOGUS_S : RECURSION_SERVFAIL_S;
+}
+
+static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
+				    const struct engine_times *times, int ede_code,
+				    struct cache_answer *a)
+{
+	bool goes_on = p->asked.has_client && times->now_ns >= p->question.deadline_ns;
+	const struct volley_entry *entry = NULL;
+	enum cache_verdict verdict = CACHE_MISS;
+
+	if (e->cache)
+		verdict = cache_lookup(e->cache, e->key, times->now_s, false, &entry);
+	if (verdict != CACHE_MISS && !policy_apply_is_for_client(e, entry))
+		verdict = CACHE_MISS;
+	if (verdict == CACHE_HIT) { /* another worker has it by now */
+		answer_as_cached(e, entry, times->now_s, a);
+		return a->flags & DNS_RCODE_MASK;
+	}
+	if (verdict != CACHE_EXPIRED || !may_be_stale(entry, &p->rules, times->now_s))
+		entry = e->cache ? find_with_do(e, &p->rules, times->now_s) : NULL;
+	if (entry) {
+		if (!is_local(ede_code))
+			failures_note(&e->failures, e->key->hash, times->now_s);
+		if (!p->asked.has_client)
+			return DNS_RCODE_SERVFAIL;
+		p->submit = goes_on;
+		return answer_stale(e, entry, p->rules.stale_ttl_s, times->now_s, a);
+	}
+	(void)failure(e, a, DNS_RCODE_SERVFAIL, ede_code);
+	a->body = e->convert.body; /* none of it, but a place */
+	a->ede = cache_ede(ede_code);
+	p->submit = goes_on && p->is_hurried; /* for an entry that has gone since */
+	if (!is_local(ede_code) && !p->submit)
+		keep(e, p, a, failure_ttl_s(e, p, times->now_s), times->now_s);
+	return DNS_RCODE_SERVFAIL;
+}
+
+uint16_t recursion_finish(struct engine *e, const struct engine_request *rq,
+			  struct engine_pending *p, struct policy_alias *alias,
+			  struct cache_answer *a)
+{
+	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
+	const struct resolver_question *q = &p->question;
+	int ede_code = q->ede_code == EDNS_NO_EDE ? DNS_EDE_NO_REACHABLE_AUTHORITY : q->ede_code;
+	bool is_usable = q->msg && is_answer(q->rcode);
+	uint16_t rcode = DNS_RCODE_NOERROR;
+	uint32_t ttl_s;
+
+	if (is_usable && !convert(e, p, rq->now_s, a, &ttl_s))
+		return finish_with_answer(e, rq, p, alias, a, ttl_s);
+	if (is_usable)
+		engine_count(&e->counters.unusable);
+	if (policy_apply_failure(e, rq, p, alias, a, &rcode) || alias->n_bytes)
+		return rcode;
+	return finish_with_failure(e, p, &times, is_usable ? DNS_EDE_INVALID_DATA : ede_code, a);
+}

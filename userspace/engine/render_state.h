@@ -1,0 +1,109 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An answer in the making (engine/render.h), for the sources that write parts of it. */
+#ifndef VOLLEY_ENGINE_RENDER_STATE_H
+#define VOLLEY_ENGINE_RENDER_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache/cache.h"
+#include "dns/name.h"
+#include "dns/query.h"
+#include "dns/writer.h"
+#include "engine/engine_config.h"
+#include "zone/denial.h"
+#include "zone/set.h"
+#include "zone/zone.h"
+
+#define RENDER_CHAIN_MAX   16 /* CNAMEs and DNAMEs that are followed */
+#define RENDER_TARGETS_MAX 64 /* names whose addresses are added as optional ones */
+#define RENDER_OPT_BYTES   39 /* OPT with a cookie */
+#define RENDER_OPT_MAX     (RENDER_OPT_BYTES + 4 + ENGINE_NSID_MAX + 6) /* NSID, keepalive */
+
+/* Counts up when the same zone and settings begin to give other bytes: engine_config_digest(). */
+#define RENDER_RULES 3
+
+/* A name that answer or authority speak of. */
+struct render_target {
+	const uint8_t *name;
+	uint16_t type; /* SVCB or HTTPS, to be added beside its addresses; 0: these alone */
+};
+
+/* A record set that is owed to a step of the chain: see engine/dnssec.h. */
+struct render_proof {
+	const struct zone *zone;
+	const struct zone_node *node;
+	const struct zone_rrset *rrset;
+};
+
+#define RENDER_PROOFS_MAX ((RENDER_CHAIN_MAX + 1) * ZONE_PROOFS_MAX)
+
+/* Room for one answer in the making. Kept by the engine: nothing here is on the stack. */
+struct render {
+	const struct engine_config *config;
+	const struct zone_set *set;
+	uint16_t qtype;
+	bool dnssec_ok;
+	bool stream;  /* nothing optional is left out */
+	bool partial; /* something was, or would have been for UDP */
+
+	/* Where the chain of aliases stands. */
+	const struct zone_member *first; /* that answers for the question itself */
+	const struct zone_member *member;
+	const struct zone *zone;
+	const uint8_t *name; /* whose records are looked for, in the zone's letter case */
+	unsigned int n_steps;
+	const struct zone_rrset *dnames[RENDER_CHAIN_MAX + 1]; /* in the answer already */
+	unsigned int n_dnames;
+	bool crossed; /* another zone was looked into: what it says may change by itself */
+	/*
+	 * The answer is none of our zones': an alias leads out of them, or the name is below a cut. The rest of it is that of
+	 * chain[n_steps]; n_steps is 0 where that is the question's own name.
+	 */
+	bool leads_out;
+	uint16_t flags;
+
+	/* How the question's name was found. */
+	struct render_origin {
+		const struct zone *zone;
+		const struct zone_node *encloser; /* the deepest node at or above it */
+		bool is_wildcard; /* what was found is that of the wildcard below the encloser */
+		enum zone_status status;
+	} origin;
+
+	/*
+	 * A question that is so many octets shorter or longer, its answer otherwise the same, has room for the same records;
+	 * is_exact: some did not fit, and nothing is known of their size.
+	 */
+	uint32_t shorter, longer;
+	bool is_exact;
+
+	/* What the additional section is about, and what it need not repeat. */
+	struct render_target targets[RENDER_TARGETS_MAX];
+	unsigned int n_targets;
+	const struct zone_rrset *answered[4]; /* of these types at name: A, AAAA, SVCB, HTTPS */
+	unsigned int n_answered;
+
+	struct render_proof proofs[RENDER_PROOFS_MAX];
+	unsigned int n_proofs;
+
+	uint32_t short_at; /* writer.at and records behind the last required one */
+	uint16_t n_short;
+
+	uint8_t chain[RENDER_CHAIN_MAX + 1][NAME_FOLDED_BYTES] __attribute__((aligned(8)));
+	uint8_t dname[DNS_NAME_MAX]; /* name, where a DNAME made it */
+	struct writer writer;
+	uint8_t body[DNS_MESSAGE_MAX];
+};
+
+/* Notes that the choice of records rests on whether the message, `at` octets so far, has at most `limit`. */
+static inline void render_note_room(struct render *r, uint32_t at, uint32_t limit)
+{
+	if (at <= limit && limit - at < r->longer)
+		r->longer = limit - at;
+	if (at > limit && at - limit - 1 < r->shorter)
+		r->shorter = at - limit - 1;
+}
+
+#endif

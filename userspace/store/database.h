@@ -1,0 +1,119 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How the store lies in LMDB: four databases. Keys begin with the apex, which as a wire name ends
+ * itself, so that no zone's keys lie among those of another.
+ *
+ *	zones    apex                        what is known of the zone (zone_records.c)
+ *	values   apex, name                  any other value
+ *	journal  apex, number, part          a change set in pieces of one page, a head before the first
+ *	serials  apex, serial                the number of the latest change that begins with this serial
+ *
+ * Numbers rise in time and never come again: that of the transaction, then one within it.
+ */
+#ifndef VOLLEY_STORE_DATABASE_H
+#define VOLLEY_STORE_DATABASE_H
+
+#include <lmdb.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dns/proto.h"
+#include "store/store.h"
+
+#define STORE_FORMAT    1u  /* the version of all this */
+#define STORE_MAIN_DBI  1u  /* LMDB's number of the database that has no name */
+#define STORE_PAGE_HEAD 16u /* octets of an LMDB page before a value that has pages of its own */
+
+/* name, in X(NAME, "name in the file") */
+#define STORE_DBS(X)                \
+	X(STORE_ZONES, "zones")     \
+	X(STORE_VALUES, "values")   \
+	X(STORE_JOURNAL, "journal") \
+	X(STORE_SERIALS, "serials")
+
+enum store_db {
+#define STORE_DB(name, text) name,
+	STORE_DBS(STORE_DB)
+#undef STORE_DB
+		STORE_N_DBS,
+};
+
+struct store {
+	MDB_env *env;
+	MDB_dbi dbs[STORE_N_DBS];
+	char *folder;
+	int lock_fd; /* of the folder */
+	unsigned page_bytes;
+	uint64_t max_pages;      /* of the map */
+	uint64_t max_live_pages; /* with which a change is still taken */
+	uint64_t max_map_bytes;  /* that LMDB has mapped: more than max_pages for a larger file */
+	bool has_warned;         /* of all zones that are damaged; atomic */
+	int refusal;             /* of each batch: it was opened to be read only; 0: none */
+};
+
+struct store_batch {
+	struct store *store;
+	MDB_txn *txn;
+	uint64_t next_number;
+	uint64_t n_freed_bytes; /* of change sets */
+	int err;                /* sticks */
+};
+
+#define STORE_NUMBER_BYTES 8u
+#define STORE_KEY_MAX      (DNS_NAME_MAX + STORE_NAME_MAX)
+
+struct store_key {
+	uint8_t bytes[STORE_KEY_MAX];
+	size_t n;
+};
+
+static inline MDB_val store_key_val(struct store_key *key)
+{
+	return (MDB_val){ .mv_size = key->n, .mv_data = key->bytes };
+}
+
+static inline void store_load_be64(const uint8_t *p, uint64_t *v)
+{
+	*v = 0;
+	for (unsigned i = 0; i < 8; i++)
+		*v = *v << 8 | p[i];
+}
+
+static inline void store_save_be64(uint8_t *p, uint64_t v)
+{
+	for (unsigned i = 8; i-- > 0; v >>= 8)
+		p[i] = (uint8_t)v;
+}
+
+/* The apex alone; then what follows is appended. */
+void store_key_begin(struct store_key *key, const uint8_t *apex);
+void store_key_add(struct store_key *key, const void *bytes, size_t n);
+
+/* LMDB's code as one of ours. */
+int store_error(int rc);
+
+/* A read transaction, to be aborted. 0, -EBUSY, -EIO, -ENOMEM. */
+int store_read_begin(struct store *store, MDB_txn **txn);
+
+/* Pages in use, as the transaction sees it. 0 or -EIO. */
+int store_live_pages(struct store *store, MDB_txn *txn, uint64_t *n_pages);
+
+/* Deletes all keys of a database that begin with @prefix. */
+int store_delete_prefix(struct store_batch *batch, enum store_db db,
+			const struct store_key *prefix);
+
+/*
+ * The number from which on a file with the content of @serial needs the journal. Where no change
+ * begins with it, that of what is appended next.
+ */
+int store_number_after(struct store_batch *batch, const uint8_t *apex, uint32_t serial,
+		       uint64_t *number);
+
+/* The number that the zone's file has all changes before. 0 or ERR_NOT_FOUND, -EIO. */
+int store_zone_in_txn(struct store *store, MDB_txn *txn, const uint8_t *apex,
+		      struct store_zone *zone, uint64_t *file_number);
+
+int store_drop_journal(struct store_batch *batch, const uint8_t *apex);
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opening, and room. LMDB writes new pages beside the old ones, syncs them, then writes one of two
+ * heads: a crash leaves the old head or the new one. Nothing is written through the mapping
+ * (MDB_WRITEMAP): a full disk is then an error of write(), not a signal.
+ *
+ * A new environment is made beside its place and renamed: what stands there was whole once. So a short or
+ * empty file is a damaged one, and not a start that was killed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/replace.h"
+#include "base/wire.h"
+#include "store/data_file.h"
+#include "store/database.h"
+
+#define KEY        "server.storage: "
+#define FORMAT_KEY "format"
+/* LMDB's lock file: two cache lines for its mutexes, then one for each reader; in whole pages. */
+#define LOCK_BYTES ((128 + 64 * STORE_READERS_MAX + 4095) / 4096 * 4096)
+
+/* --- Open ---------------------------------------------------------------------------------------- */
+
+struct sentence {
+	const char *folder;
+	char *text;
+	size_t cap;
+};
+
+static const char *advice(int err)
+{
+	if (err == -EACCES)
+		return ": the folder has to belong to the user of volleyd";
+	return err == -ENOENT ? ": make the folder above it" : "";
+}
+
+static int say(const struct sentence *s, int err, const char *what)
+{
+	snprintf(s->text, s->cap, KEY "%s: %s%s%s%s", s->folder, what, *what ? ": " : "",
+		 err_text(err), advice(err));
+	return err;
+}
+
+/* Of what LMDB gives when it opens: a file that is none of its own, or one that broke. */
+static int say_opening(const struct sentence *s, int rc)
+{
+	if (rc > 0)
+		return say(s, -rc, "data.mdb");
+	snprintf(s->text, s->cap,
+		 KEY "%s/data.mdb: %s: move the folder away; zones are fetched or read anew",
+		 s->folder, mdb_strerror(rc));
+	return rc == MDB_MAP_FULL ? -ENOSPC : ERR_STORE;
+}
+
+int store_check(const char *folder, char *err, size_t err_cap)
+{
+	const struct sentence s = { folder, err, err_cap };
+	char *copy = strdup(folder);
+	struct stat st;
+	int code = 0;
+
+	if (!copy)
+		return say(&s, -ENOMEM, "");
+	if (!stat(folder, &st))
+		code = S_ISDIR(st.st_mode) ? 0 : say(&s, -ENOTDIR, "");
+	else if (errno != ENOENT)
+		code = say(&s, -errno, "");
+	else if (access(dirname(copy), W_OK | X_OK))
+		code = say(&s, -errno, "cannot be made");
+	free(copy);
+	return code;
+}
+
+static int lock_folder(struct store *st, const struct sentence *s)
+{
+	if (mkdir(s->folder, 0700) && errno != EEXIST)
+		return say(s, -errno, "cannot be made");
+	st->lock_fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (st->lock_fd < 0)
+		return say(s, -errno, "");
+	if (!flock(st->lock_fd, LOCK_EX | LOCK_NB))
+		return 0;
+	return say(s, errno == EWOULDBLOCK ? ERR_RUNNING : -errno, "in use");
+}
+
+/*
+ * The lock file is written through a mapping, and where that has no blocks a full disk is a signal
+ * (SIGBUS). So all of it is there before LMDB maps it.
+ */
+static int make_lock_file(const struct store *st, const struct sentence *s)
+{
+	int fd = openat(st->lock_fd, "lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0600), err;
+
+	if (fd < 0)
+		return say(s, -errno, "lock.mdb");
+	err = posix_fallocate(fd, 0, LOCK_BYTES);
+	close(fd);
+	return err ? say(s, -err, "lock.mdb") : 0;
+}
+
+static int open_env(struct store *st, const struct sentence *s, const char *path, unsigned flags)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int rc = mdb_env_create(&st->env);
+
+	if (!rc)
+		rc = mdb_env_set_maxdbs(st->env, STORE_N_DBS);
+	if (!rc)
+		rc = mdb_env_set_maxreaders(st->env, STORE_READERS_MAX);
+	if (!rc)
+		rc = mdb_env_set_mapsize(st->env, (size_t)st->max_pages * page);
+	if (!rc)
+		rc = mdb_env_open(st->env, path, MDB_NOTLS | flags, 0600);
+	return rc ? say_opening(s, rc) : 0;
+}
+
+/* A new environment gets the version of the format; another one must have the same. */
+static int check_format(MDB_txn *txn, const struct sentence *s)
+{
+	uint8_t version[4];
+	MDB_val key = { sizeof(FORMAT_KEY) - 1, FORMAT_KEY }, value = { sizeof(version), version };
+	MDB_stat stat;
+	MDB_dbi dbi; /* STORE_MAIN_DBI; without this call it has no order */
+	int rc = mdb_dbi_open(txn, NULL, 0, &dbi);
+
+	if (!rc)
+		rc = mdb_stat(txn, dbi, &stat);
+	if (!rc && !stat.ms_entries) {
+		wire_store_be32(version, STORE_FORMAT);
+		rc = mdb_put(txn, dbi, &key, &value, 0);
+		return rc ? say_opening(s, rc) : 0;
+	}
+	if (!rc)
+		rc = mdb_get(txn, dbi, &key, &value);
+	if (rc && rc != MDB_NOTFOUND)
+		return say_opening(s, rc);
+	if (!rc && value.mv_size == sizeof(version) &&
+	    wire_load_be32(value.mv_data) == STORE_FORMAT)
+		return 0;
+	snprintf(
+		s->text, s->cap,
+		KEY
+		"%s: this is no journal, or that of another version of Volley: move the folder away; "
+		"zones are fetched or read anew",
+		s->folder);
+	return ERR_STORE;
+}
+
+static int open_dbs(struct store *st, const struct sentence *s)
+{
+	static const char *const names[STORE_N_DBS] = {
+#define STORE_DB(name, text) text,
+		STORE_DBS(STORE_DB)
+#undef STORE_DB
+	};
+	bool is_read = st->refusal;
+	MDB_txn *txn;
+	int rc = mdb_txn_begin(st->env, NULL, is_read ? MDB_RDONLY : 0, &txn), err;
+
+	if (rc)
+		return say_opening(s, rc);
+	err = check_format(txn, s);
+	for (unsigned i = 0; i < STORE_N_DBS && !err; i++) {
+		rc = mdb_dbi_open(txn, names[i], is_read ? 0 : MDB_CREATE, &st->dbs[i]);
+		err = rc ? say_opening(s, rc) : 0;
+	}
+	if (err) {
+		mdb_txn_abort(txn);
+		return err;
+	}
+	rc = mdb_txn_commit(txn);
+	return rc ? say_opening(s, rc) : 0;
+}
+
+static void close_env(struct store *st)
+{
+	if (st->env)
+		mdb_env_close(st->env);
+	st->env = NULL;
+}
+
+/* The lock of the folder is enough for it: nobody else knows of the file. */
+static int make_data_file(struct store *st, const struct sentence *s)
+{
+	char path[PATH_MAX], tmp[PATH_MAX];
+	int err;
+
+	if (snprintf(path, sizeof(path), "%s/data.mdb", s->folder) >= PATH_MAX ||
+	    snprintf(tmp, sizeof(tmp), "%s/data.mdb.new", s->folder) >= PATH_MAX)
+		return say(s, -ENAMETOOLONG, "data.mdb");
+	if (unlink(tmp) && errno != ENOENT)
+		return say(s, -errno, "data.mdb.new");
+	err = open_env(st, s, tmp, MDB_NOSUBDIR | MDB_NOLOCK);
+	if (!err)
+		err = open_dbs(st, s);
+	close_env(st);
+	if (!err) {
+		err = replace_finish(tmp, path);
+		err = err ? say(s, err, "data.mdb") : 0;
+	}
+	if (err)
+		(void)unlink(tmp); /* a full disk has its room back */
+	return err;
+}
+
+static int check_data_file(struct store *st, const struct sentence *s)
+{
+	char why[128];
+	int result = data_file_check(st->lock_fd, "data.mdb", why, sizeof(why));
+
+	if (result < 0)
+		return say(s, result, "data.mdb");
+	if (result == DATA_FILE_NONE)
+		return make_data_file(st, s);
+	if (result == DATA_FILE_WHOLE)
+		return 0;
+	snprintf(s->text, s->cap,
+		 KEY "%s/data.mdb: is damaged, %s: move the folder away; zones are fetched or read "
+		     "anew",
+		 s->folder, why);
+	return ERR_STORE;
+}
+
+/*
+ * To forget changes takes pages, too, and so does what is known of zones. An eighth of all is theirs.
+ */
+static int measure(struct store *st, const struct sentence *s)
+{
+	MDB_envinfo info;
+	MDB_stat stat;
+	int rc = mdb_env_stat(st->env, &stat);
+
+	if (!rc)
+		rc = mdb_env_info(st->env, &info);
+	if (rc)
+		return say_opening(s, rc);
+	st->max_map_bytes = info.me_mapsize;
+	st->page_bytes = stat.ms_psize;
+	st->max_live_pages = st->max_pages - st->max_pages / 8;
+	return 0;
+}
+
+static int open_to_write(struct store *st, const struct sentence *s)
+{
+	int rc = make_lock_file(st, s);
+
+	if (!rc)
+		rc = open_env(st, s, s->folder, 0);
+	if (!rc)
+		rc = measure(st, s);
+	return rc ? rc : open_dbs(st, s);
+}
+
+static bool may_be_read(int rc)
+{
+	return rc == -EROFS || rc == -EACCES || rc == -EPERM || rc == -ENOSPC || rc == -EDQUOT ||
+	       rc == -EIO;
+}
+
+/*
+ * What was acknowledged is served, though nothing can be added. Nobody writes, so readers need no table: the lock
+ * of the folder keeps others away. The sentence is that of why it is so.
+ */
+static int open_to_read(struct store *st, int refusal, const char *folder)
+{
+	char ignored[256];
+	struct sentence s = { folder, ignored, sizeof(ignored) };
+	int rc;
+
+	close_env(st);
+	st->refusal = refusal;
+	rc = open_env(st, &s, folder, MDB_RDONLY | MDB_NOLOCK);
+	if (!rc)
+		rc = measure(st, &s);
+	if (!rc)
+		rc = open_dbs(st, &s);
+	return rc ? refusal : 0;
+}
+
+int store_refusal(const struct store *st)
+{
+	return st->refusal;
+}
+
+int store_open(struct store **out, const char *folder, uint64_t max_bytes, char *err,
+	       size_t err_cap)
+{
+	struct sentence s = { folder, err, err_cap };
+	struct store *st = calloc(1, sizeof(*st));
+	int rc;
+
+	*out = NULL;
+	err[0] = '\0';
+	if (!st)
+		return say(&s, -ENOMEM, "");
+	if (max_bytes < STORE_MAX_BYTES_MIN)
+		max_bytes = STORE_MAX_BYTES_MIN;
+	st->lock_fd = -1;
+	st->max_pages = max_bytes / (uint64_t)sysconf(_SC_PAGESIZE);
+	st->folder = strdup(folder);
+	rc = st->folder ? lock_folder(st, &s) : say(&s, -ENOMEM, "");
+	if (!rc)
+		rc = check_data_file(st, &s);
+	if (!rc) {
+		rc = open_to_write(st, &s);
+		if (may_be_read(rc))
+			rc = open_to_read(st, rc, folder);
+	}
+	if (rc)
+		store_close(st);
+	else
+		*out = st;
+	return rc;
+}
+
+void store_close(struct store *st)
+{
+	if (!st)
+		return;
+	close_env(st);
+	if (st->lock_fd >= 0)
+		close(st->lock_fd);
+	free(st->folder);
+	free(st);
+}
+
+const char *store_folder(const struct store *st)
+{
+	return st->folder;
+}
+
+/* --- Room ---------------------------------------------------------------------------------------- */
+
+int store_live_pages(struct store *st, MDB_txn *txn, uint64_t *n_pages)
+{
+	/* The first two are LMDB's own: what is free, and the databases. */
+	MDB_dbi dbs[STORE_N_DBS + 2] = { 0, STORE_MAIN_DBI };
+
+	memcpy(dbs + 2, st->dbs, sizeof(st->dbs));
+	*n_pages = 2; /* the heads */
+	for (unsigned i = 0; i < STORE_N_DBS + 2; i++) {
+		MDB_stat stat;
+		int rc = mdb_stat(txn, dbs[i], &stat);
+
+		if (rc)
+			return store_error(rc);
+		*n_pages += stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages;
+	}
+	return 0;
+}
+
+int store_read_begin(struct store *st, MDB_txn **txn)
+{
+	return store_error(mdb_txn_begin(st->env, NULL, MDB_RDONLY, txn));
+}
+
+int store_usage(struct store *st, struct store_usage *usage)
+{
+	uint64_t n_pages;
+	MDB_txn *txn;
+	int err = store_read_begin(st, &txn);
+
+	if (err)
+		return err;
+	err = store_live_pages(st, txn, &n_pages);
+	mdb_txn_abort(txn);
+	*usage = (struct store_usage){
+		.n_bytes = err ? 0 : n_pages * st->page_bytes,
+		.changes_max_bytes = st->max_live_pages * st->page_bytes,
+		.max_bytes = st->max_pages * st->page_bytes,
+	};
+	return err;
+}

@@ -1,0 +1,364 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Changing an overlay. Each change first makes the way to what it touches the draft's own, from the
+ * top, block by block, each of which is linked at once; only then it changes anything, and that needs
+ * no memory. So a draft holds together wherever memory ends, and can be freed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "zone/overlay.h"
+
+/* --- Blocks --- */
+
+void *overlay_alloc(struct overlay_edit *e, size_t bytes)
+{
+	struct overlay_item *item = calloc(1, bytes);
+
+	if (!item)
+		return NULL;
+	item->born = e->z->number;
+	item->bytes = bytes;
+	e->z->overlay_bytes += bytes;
+	return item;
+}
+
+void overlay_release(struct overlay_edit *e, void *block)
+{
+	struct overlay_item *item = block;
+
+	e->z->overlay_bytes -= item->bytes;
+	free(item);
+}
+
+static bool is_own(const struct overlay_edit *e, const struct overlay_item *item)
+{
+	return item->born == e->z->number;
+}
+
+/* Room to drop one more. */
+static int reserve(struct overlay_edit *e)
+{
+	size_t cap = e->garbage_cap ? e->garbage_cap * 2 : 64;
+	struct overlay_item **garbage;
+
+	if (e->n_garbage < e->garbage_cap)
+		return 0;
+	garbage = reallocarray(e->garbage, cap, sizeof(struct overlay_item *));
+	if (!garbage)
+		return -ENOMEM;
+	e->garbage = garbage;
+	e->garbage_cap = cap;
+	return 0;
+}
+
+/* Out of the draft; reserve() was called. */
+static void drop(struct overlay_edit *e, struct overlay_item *item)
+{
+	if (is_own(e, item)) {
+		overlay_release(e, item);
+		return;
+	}
+	e->z->overlay_bytes -= item->bytes;
+	e->garbage[e->n_garbage++] = item;
+}
+
+/* The draft's own copy of a block, which the caller links; NULL without memory. */
+static void *own(struct overlay_edit *e, struct overlay_item *item)
+{
+	struct overlay_item *copy;
+
+	if (is_own(e, item))
+		return item;
+	if (reserve(e))
+		return NULL;
+	copy = overlay_alloc(e, item->bytes);
+	if (!copy)
+		return NULL;
+	memcpy(copy + 1, item + 1, item->bytes - sizeof(*item));
+	drop(e, item);
+	return copy;
+}
+
+static int own_tree(struct overlay_edit *e, struct overlay_tree **link)
+{
+	struct overlay_tree *t = own(e, &(*link)->item);
+
+	if (!t)
+		return -ENOMEM;
+	*link = t;
+	return 0;
+}
+
+/* --- The trie --- */
+
+static uintptr_t *slot_of(struct overlay_trie *trie, uint64_t hash, unsigned shift)
+{
+	return &trie->slot[hash >> shift & (OVERLAY_FAN - 1)];
+}
+
+/* In place of a leaf a trie that has it, in which more find room. */
+static int split_leaf(struct overlay_edit *e, uintptr_t *slot, unsigned shift)
+{
+	struct overlay_trie *trie;
+
+	if (shift >= 64)
+		return ERR_LIMIT; /* two names with all bits of a keyed hash alike */
+	trie = overlay_alloc(e, sizeof(*trie));
+	if (!trie)
+		return -ENOMEM;
+	*slot_of(trie, overlay_leaf(*slot)->hash, shift) = *slot;
+	*slot = (uintptr_t)trie;
+	return 0;
+}
+
+static int own_trie(struct overlay_edit *e, uintptr_t *link)
+{
+	struct overlay_trie *trie;
+
+	trie = *link ? own(e, (struct overlay_item *)*link) : overlay_alloc(e, sizeof(*trie));
+	if (!trie)
+		return -ENOMEM;
+	*link = (uintptr_t)trie;
+	return 0;
+}
+
+/* The slot for a node with this hash and number, all above it the draft's own; NULL: *@rc. */
+static uintptr_t *trie_slot(struct overlay_edit *e, uint64_t hash, uint32_t id, int *rc)
+{
+	uintptr_t root = (uintptr_t)e->z->trie, *slot;
+
+	*rc = own_trie(e, &root);
+	e->z->trie = (struct overlay_trie *)root;
+	if (*rc)
+		return NULL;
+	slot = slot_of(e->z->trie, hash, 0);
+	for (unsigned shift = OVERLAY_FAN_BITS; *slot; shift += OVERLAY_FAN_BITS) {
+		if (*slot & 1) {
+			if (overlay_leaf(*slot)->id == id)
+				return slot;
+			*rc = split_leaf(e, slot, shift);
+		} else {
+			*rc = own_trie(e, slot);
+		}
+		if (*rc)
+			return NULL;
+		slot = slot_of((struct overlay_trie *)*slot, hash, shift);
+	}
+	return slot;
+}
+
+/* --- The tree --- */
+
+static void update(struct overlay_tree *t)
+{
+	t->n_names = 1;
+	t->n_new = t->node->kind == OVERLAY_NEW;
+	t->n_gone = t->node->kind == OVERLAY_GONE;
+	t->has = t->node->has;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct overlay_tree *child = i ? t->right : t->left;
+
+		if (!child)
+			continue;
+		t->n_names += child->n_names;
+		t->n_new += child->n_new;
+		t->n_gone += child->n_gone;
+		t->has |= child->has;
+	}
+}
+
+/* The way to a place becomes the draft's own. Returns 0 or -ENOMEM; *@there: what stands there. */
+static int own_way(struct overlay_edit *e, const struct overlay_key *key,
+		   struct overlay_tree **there)
+{
+	struct overlay_tree **link = &e->z->tree;
+
+	*there = NULL;
+	while (*link) {
+		int order;
+
+		if (own_tree(e, link))
+			return -ENOMEM;
+		order = overlay_cmp(key, (*link)->node);
+		if (!order) {
+			*there = *link;
+			return 0;
+		}
+		link = order < 0 ? &(*link)->left : &(*link)->right;
+	}
+	return 0;
+}
+
+/* From here on all that is touched is the draft's own. */
+static void split(struct overlay_tree *t, const struct overlay_key *key, struct overlay_tree **left,
+		  struct overlay_tree **right)
+{
+	if (!t) {
+		*left = NULL;
+		*right = NULL;
+	} else if (overlay_cmp(key, t->node) < 0) {
+		split(t->left, key, left, &t->left);
+		*right = t;
+		update(t);
+	} else {
+		split(t->right, key, &t->right, right);
+		*left = t;
+		update(t);
+	}
+}
+
+static struct overlay_tree *insert(struct overlay_tree *at, const struct overlay_key *key,
+				   struct overlay_tree *t)
+{
+	if (!at || t->rank > at->rank) {
+		split(at, key, &t->left, &t->right);
+		at = t;
+	} else if (overlay_cmp(key, at->node) < 0) {
+		at->left = insert(at->left, key, t);
+	} else {
+		at->right = insert(at->right, key, t);
+	}
+	update(at);
+	return at;
+}
+
+static struct overlay_tree *join(struct overlay_tree *left, struct overlay_tree *right)
+{
+	if (!left || !right)
+		return left ? left : right;
+	if (left->rank > right->rank) {
+		left->right = join(left->right, right);
+		update(left);
+		return left;
+	}
+	right->left = join(left, right->left);
+	update(right);
+	return right;
+}
+
+static struct overlay_tree *take_out(struct overlay_tree *at, const struct overlay_key *key)
+{
+	int order = overlay_cmp(key, at->node);
+
+	if (!order)
+		return join(at->left, at->right);
+	if (order < 0)
+		at->left = take_out(at->left, key);
+	else
+		at->right = take_out(at->right, key);
+	update(at);
+	return at;
+}
+
+/* The node at a place has another content. */
+static void refresh(struct overlay_tree *at, const struct overlay_key *key)
+{
+	int order = overlay_cmp(key, at->node);
+
+	if (order)
+		refresh(order < 0 ? at->left : at->right, key);
+	update(at);
+}
+
+/* What join() will touch below the one that goes. */
+static int own_seam(struct overlay_edit *e, struct overlay_tree *t)
+{
+	for (struct overlay_tree **link = &t->left; *link; link = &(*link)->right)
+		if (own_tree(e, link))
+			return -ENOMEM;
+	for (struct overlay_tree **link = &t->right; *link; link = &(*link)->left)
+		if (own_tree(e, link))
+			return -ENOMEM;
+	return 0;
+}
+
+/* --- Both --- */
+
+int overlay_put(struct overlay_edit *e, struct overlay_node *o)
+{
+	struct overlay_key key = overlay_key_of(e->z, &o->node);
+	struct overlay_tree *there, *t = NULL;
+	uintptr_t *slot = NULL;
+	int rc = own_way(e, &key, &there);
+
+	if (!rc && !there) {
+		t = overlay_alloc(e, sizeof(*t));
+		rc = t ? 0 : -ENOMEM;
+	}
+	if (!rc)
+		slot = trie_slot(e, o->hash, o->id, &rc);
+	if (!rc)
+		rc = reserve(e); /* last: the way of the trie drops blocks, too */
+	if (rc) {
+		if (t)
+			overlay_release(e, t);
+		return rc;
+	}
+	*slot = (uintptr_t)o | 1;
+	if (there) {
+		struct overlay_item *old = &there->node->item;
+
+		there->node = o;
+		refresh(e->z->tree, &key);
+		drop(e, old);
+		return 0;
+	}
+	t->node = o;
+	t->rank = hash_mix(e->z->seed ^ o->hash, 0x9e3779b97f4a7c15u);
+	e->z->tree = insert(e->z->tree, &key, t);
+	return 0;
+}
+
+/* The trie keeps its form: the slots of names that came and went are few, and used again. */
+int overlay_remove(struct overlay_edit *e, const struct overlay_node *o)
+{
+	struct overlay_key key = overlay_key_of(e->z, &o->node);
+	struct overlay_tree *there;
+	uintptr_t *slot = NULL;
+	int rc = own_way(e, &key, &there);
+
+	if (!rc)
+		rc = own_seam(e, there);
+	if (!rc)
+		slot = trie_slot(e, o->hash, o->id, &rc);
+	if (!rc)
+		rc = reserve(e);
+	if (rc)
+		return rc;
+	e->z->tree = take_out(e->z->tree, &key);
+	*slot = 0;
+	drop(e, &there->node->item);
+	overlay_release(e, there);
+	return 0;
+}
+
+/* --- Freeing --- */
+
+static void free_tree(struct overlay_tree *t, uint64_t number)
+{
+	if (!t || t->item.born <= number)
+		return;
+	free_tree(t->left, number);
+	free_tree(t->right, number);
+	free(t);
+}
+
+static void free_slot(uintptr_t slot, uint64_t number)
+{
+	struct overlay_item *item = (struct overlay_item *)(slot & ~(uintptr_t)1);
+
+	if (!item || item->born <= number)
+		return;
+	for (unsigned i = 0; i < OVERLAY_FAN && !(slot & 1); i++)
+		free_slot(((struct overlay_trie *)slot)->slot[i], number);
+	free(item);
+}
+
+void overlay_free_younger(struct zone *z, uint64_t number)
+{
+	free_tree(z->tree, number);
+	free_slot((uintptr_t)z->trie, number);
+}
