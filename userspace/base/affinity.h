@@ -9,12 +9,13 @@
  *      control             0 1 . . . .      main thread, loader, keeper, chores, snapshots,
  *                                           heartbeat, resolver, metrics, TLS handshakes
  *
- * So what control does (reads zones, walks over the cache, writes text) takes no time from a worker,
- * and nothing out of the caches of its core. Where no processor is left, all share, and what is
- * long work and can wait (loader, chores, metrics, handshakes) has less priority than workers.
+ * So what control does (reads zones, walks over the cache, writes text) takes no time from a
+ * worker, and nothing out of the caches of its core. Where no processor is left, all share, and
+ * what is long work and can wait (loader, chores, metrics, handshakes) has less priority than
+ * workers.
  *
- * A thread that somebody has pinned is left alone, a worker above all. Those that are made later have
- * the processors of the thread that makes them: control's.
+ * A thread that somebody has pinned is left alone, a worker above all. Those that are made later
+ * have the processors of the thread that makes them: control's.
  *
  * Control's thread calls all of these.
  */
@@ -28,7 +29,8 @@
 struct affinity {
 	cpu_set_t allowed; /* what the process might use when it was started */
 	cpu_set_t wanted;  /* server.control-cores; none: those that no worker is pinned to */
-	cpu_set_t control; /* of all threads but workers; all that are allowed until affinity_settle() */
+	/* of all threads but workers; all that are allowed until affinity_settle() */
+	cpu_set_t control;
 	unsigned int n_own; /* of these, those of no worker; 0: they are shared */
 };
 
@@ -39,7 +41,8 @@ struct affinity {
 int affinity_init(struct affinity *affinity, const uint16_t *cores, size_t n_cores, char *err,
 		  size_t err_cap) __attribute__((warn_unused_result));
 
-/* Those to choose workers' processors from: without those that are wanted for control, if that leaves any. */
+/* Those to choose workers' processors from: without those that are wanted for control, if that
+ * leaves any. */
 void affinity_for_workers(const struct affinity *affinity, cpu_set_t *cpus);
 
 /* The workers are pinned to `cpus` (WORKER_CPU_ANY: anywhere): what is left is control's. */
@@ -48,7 +51,8 @@ void affinity_settle(struct affinity *affinity, const int *cpus, size_t n);
 /* Moves the calling thread there, and all others that nobody has pinned. */
 void affinity_move_threads(const struct affinity *affinity);
 
-/* Puts the thread `tid` (0: the calling one) behind the workers, for good: it takes privileges to get back. */
+/* Puts the thread `tid` (0: the calling one) behind the workers, for good: it takes privileges to
+ * get back. */
 int affinity_stand_behind(pid_t tid) __attribute__((warn_unused_result));
 
 /* "0-1,4", cut where it is too long; always with its NUL. */

@@ -1,12 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The audit: who did what, or was refused what. One line of the log for each event (log_event()), as text or JSON.
+ * The audit: who did what, or was refused what. One line of the log for each event (log_event()),
+ * as text or JSON.
  *
- * A flood of one kind of event does not fill the log: of each kind AUDIT_LINES are written in AUDIT_PERIOD_NS, and a line
- * "KIND omitted=N" says, when that time is over, how many were left out. Commands that change something are all written.
+ * A flood of one kind of event does not fill the log: of each kind AUDIT_LINES are written in
+ * AUDIT_PERIOD_NS, and a line "KIND omitted=N" says, when that time is over, how many were left
+ * out. Commands that change something are all written.
  *
- * Whoever learns of the event writes it, a worker too: what is left out costs some atomic additions, and a line never waits.
+ * Whoever learns of the event writes it, a worker too: what is left out costs some atomic
+ * additions, and a line never waits.
  */
 #ifndef VOLLEY_BASE_AUDIT_H
 #define VOLLEY_BASE_AUDIT_H
@@ -45,8 +48,10 @@ enum audit_event {
 };
 
 /*
- * Takes one of the lines of that kind; audit_write() follows. False: there is none left in this period, and the event is
- * counted: so whoever may meet a flood of them writes no texts in vain. @now_ns: CLOCK_MONOTONIC. Any thread.
+ * Takes one of the lines of that kind; audit_write() follows. False: there is none left in this
+ * period, and the event is
+ * counted: so whoever may meet a flood of them writes no texts in vain. @now_ns: CLOCK_MONOTONIC.
+ * Any thread.
  */
 bool audit_take(enum audit_event event, uint64_t now_ns) __attribute__((warn_unused_result));
 void audit_write(enum audit_event event, const struct log_field *fields, size_t n);
@@ -54,12 +59,13 @@ void audit_write(enum audit_event event, const struct log_field *fields, size_t 
 /* Both. Any thread. */
 void audit(enum audit_event event, uint64_t now_ns, const struct log_field *fields, size_t n);
 
-/* Tells of what was left out in periods that are over. To be called about once a second, by one thread; and at the end. */
+/* Tells of what was left out in periods that are over. To be called about once a second, by one
+ * thread; and at the end. */
 void audit_tick(uint64_t now_ns);
 
 /*
- * The text of an address, AF_INET or AF_INET6, in `text` of AUDIT_ADDRESS_CAP octets, which is returned. An IPv4 address
- * that is mapped into IPv6 is shown as IPv4.
+ * The text of an address, AF_INET or AF_INET6, in `text` of AUDIT_ADDRESS_CAP octets, which is
+ * returned. An IPv4 address that is mapped into IPv6 is shown as IPv4.
  */
 #define AUDIT_ADDRESS_CAP 46
 const char *audit_address(char text[AUDIT_ADDRESS_CAP], uint8_t family, const uint8_t *address);

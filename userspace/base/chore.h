@@ -14,7 +14,8 @@
 #include <stdbool.h>
 
 struct chore {
-	/* In the background, on a liburcu QSBR thread that is offline. Looks at chore_is_cancelled(). */
+	/* In the background, on a liburcu QSBR thread that is offline. Looks at
+	 * chore_is_cancelled(). */
 	void (*run)(struct chore *chore);
 	/* Control's thread. Also for a chore that was cancelled before it ran. */
 	void (*ended)(struct chore *chore);

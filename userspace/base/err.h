@@ -61,8 +61,8 @@ const char *err_text(int code);
 const char *err_name(int code);
 
 /*
- * Whether the code (-errno) says that file descriptors or memory have run out: the same call may succeed
- * later, and what it was to look at may be as it was. Any thread.
+ * Whether the code (-errno) says that file descriptors or memory have run out: the same call may
+ * succeed later, and what it was to look at may be as it was. Any thread.
  */
 bool err_is_exhausted(int code);
 

@@ -1,15 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A histogram of durations with fixed buckets, from 10 microseconds to 5 seconds. One thread writes, any thread reads: no locked
- * instruction, whole values.
+ * A histogram of durations with fixed buckets, from 10 microseconds to 5 seconds. One thread
+ * writes, any thread reads: no locked instruction, whole values.
  */
 #ifndef VOLLEY_BASE_HISTOGRAM_H
 #define VOLLEY_BASE_HISTOGRAM_H
 
 #include <stdint.h>
 
-/* Upper bounds: B(nanoseconds, the same in seconds as text). The bucket behind them has no bound. */
+/* Upper bounds: B(nanoseconds, the same in seconds as text). The bucket behind them has no
+ * bound. */
 #define HISTOGRAM_BOUNDS(B)  \
 	B(10000, "1e-05")    \
 	B(25000, "2.5e-05")  \

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether this kernel is a real-time one (PREEMPT_RT). There, softirqs are preemptible, and since Linux 6.18
- * the kernel does not keep those of one CPU apart either, unless it was built with
+ * Whether this kernel is a real-time one (PREEMPT_RT). There, softirqs are preemptible, and since
+ * Linux 6.18 the kernel does not keep those of one CPU apart either, unless it was built with
  * CONFIG_PREEMPT_RT_NEEDS_BH_LOCK: see docs/decisions/0027-preempt-rt.md. Any thread.
  */
 #ifndef VOLLEY_BASE_KERNEL_H
@@ -11,8 +11,9 @@
 #include <stdbool.h>
 
 /*
- * Each kernel tells of PREEMPT_RT in its version (uname -v), some in /sys/kernel/realtime as well. Nothing says
- * whether it keeps softirqs apart: it has no file for that, and its configuration is often not there.
+ * Each kernel tells of PREEMPT_RT in its version (uname -v), some in /sys/kernel/realtime as well.
+ * Nothing says whether it keeps softirqs apart: it has no file for that, and its configuration is
+ * often not there.
  */
 bool kernel_is_realtime(void);
 

@@ -2,12 +2,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How many of something there are now (questions upstream, connections), in all and for each client
- * prefix. Clients are counted in a table of a fixed size: a prefix has one cell in each of two rows, under a secret key, and counts
- * as the smaller of the two. So memory is bounded whatever addresses come, and a client
- * suffers for others only where both cells are shared (a count-min sketch).
+ * prefix. Clients are counted in a table of a fixed size: a prefix has one cell in each of two
+ * rows, under a secret key, and counts as the smaller of the two. So memory is bounded whatever
+ * addresses come, and a client suffers for others only where both cells are shared (a count-min
+ * sketch).
  *
- * With has_shares a client has at most LIMITS_SHARE_TIMES times as many places as are free, or LIMITS_SHARE_FEW. So there is
- * always room for the others: one client alone gets four fifths, two get four ninths each, and so on.
+ * With has_shares a client has at most LIMITS_SHARE_TIMES times as many places as are free, or
+ * LIMITS_SHARE_FEW. So there is always room for the others: one client alone gets four fifths, two
+ * get four ninths each, and so on.
  *
  * Any thread; atomic additions, no lock.
  */
@@ -38,7 +40,8 @@ struct limits {
 	uint32_t cells[LIMITS_ROWS][LIMITS_CELLS];
 };
 
-/* Where a client is counted, to be given back. Of limits without max_client and has_shares nothing of it is set. */
+/* Where a client is counted, to be given back. Of limits without max_client and has_shares nothing
+ * of it is set. */
 struct limits_place {
 	uint64_t client; /* stands for the prefix: the same for the same one, under the key */
 	uint16_t cell[LIMITS_ROWS];
@@ -46,16 +49,17 @@ struct limits_place {
 
 /*
  * Takes a place for one more of the client (AF_INET: 4 octets, AF_INET6: 16, other families: one
- * client all together; an IPv4 address that is mapped into IPv6 is the IPv4 one). LIMITS_TAKEN: to be given back once by limits_give(); else nothing was taken.
- * LIMITS_CLIENT, LIMITS_SHARE: *place still says where that client is counted.
+ * client all together; an IPv4 address that is mapped into IPv6 is the IPv4 one). LIMITS_TAKEN: to
+ * be given back once by limits_give(); else nothing was taken. LIMITS_CLIENT, LIMITS_SHARE: *place
+ * still says where that client is counted.
  */
 enum limits_verdict limits_take(struct limits *l, uint8_t family, const uint8_t *address,
 				struct limits_place *place);
 void limits_give(struct limits *l, const struct limits_place *place);
 
 /*
- * Whether limits_take() would give this client a place now. Takes none. While half of all places are free the answer is yes, and the
- * client is not looked at. Only where has_shares is set.
+ * Whether limits_take() would give this client a place now. Takes none. While half of all places
+ * are free the answer is yes, and the client is not looked at. Only where has_shares is set.
  */
 bool limits_has_room(const struct limits *l, uint8_t family, const uint8_t *address);
 

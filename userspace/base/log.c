@@ -131,9 +131,10 @@ static size_t put_head(char line[static LOG_LINE_BYTES], enum log_level level)
 	return written(n, LOG_LINE_BYTES);
 }
 
-/* ---- Lines -------------------------------------------------------------------------------------- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* Takes the reference. Room for the newline is left. 0: there is no memory, or the object is longer than a line. */
+/* Takes the reference. Room for the newline is left. 0: there is no memory, or the object is longer
+ * than a line. */
 static size_t put_object(char line[static LOG_LINE_BYTES], json_t *object)
 {
 	size_t n = object ? json_dumpb(object, line, LOG_LINE_BYTES - 1, JSON_COMPACT) : 0;
@@ -199,7 +200,8 @@ static size_t put_message(char line[static LOG_LINE_BYTES], enum log_level level
 	       written(snprintf(line + n, LOG_LINE_BYTES - n, "%s", message), LOG_LINE_BYTES - n);
 }
 
-/* With the lock held. Not until there is room for more than this line: else one would tell of each other. */
+/* With the lock held. Not until there is room for more than this line: else one would tell of each
+ * other. */
 static void say_dropped(void)
 {
 	char line[LOG_LINE_BYTES], message[128];
@@ -268,7 +270,7 @@ void log_line(enum log_level level, const char *format, ...)
 	va_end(args);
 }
 
-/* ---- Events ------------------------------------------------------------------------------------- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static bool needs_quotes(const char *text)
 {
@@ -340,7 +342,8 @@ static size_t put_fields_json(char line[static LOG_LINE_BYTES], enum log_level l
 	return put_object(line, object);
 }
 
-/* Fields that are too long for a line are cut: half a line would be no object. 0: there is no memory. */
+/* Fields that are too long for a line are cut: half a line would be no object. 0: there is no
+ * memory. */
 static size_t put_event_json(char line[static LOG_LINE_BYTES], enum log_level level,
 			     const char *event, const struct log_field *fields, size_t n_fields)
 {

@@ -1,17 +1,18 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The log: lines to stderr, where those of several threads never mix. Nobody waits for it: what stderr does not
- * take now waits in memory (base/log_out.h), and when that is full lines are dropped and counted; a line says how
- * many, where they would be, as soon as there is room again. Under systemd (JOURNAL_STREAM names what stderr is) a line begins with "<N>", the syslog
- * level, and without the program's name, which the journal adds; else with "ident[pid]: level: ".
+ * The log: lines to stderr, where those of several threads never mix. Nobody waits for it: what
+ * stderr does not take now waits in memory (base/log_out.h), and when that is full lines are
+ * dropped and counted; a line says how many, where they would be, as soon as there is room again.
+ * Under systemd (JOURNAL_STREAM names what stderr is) a line begins with "<N>", the syslog level,
+ * and without the program's name, which the journal adds; else with "ident[pid]: level: ".
  *
- * With LOG_JSON each line is one JSON object, in the journal too: "time" (RFC 3339, UTC), "level", "program", "pid", and then
- * either "message", or "event" and the fields of an event.
+ * With LOG_JSON each line is one JSON object, in the journal too: "time" (RFC 3339, UTC), "level",
+ * "program", "pid", and then either "message", or "event" and the fields of an event.
  *
  * Only the floor that decides logs; the hot path counts and never logs. A line longer than
- * LOG_LINE_BYTES is cut, with LOG_JSON the longest fields of it; control characters (a name from the network) are shown as '?', and in JSON also octets that are
- * not UTF-8.
+ * LOG_LINE_BYTES is cut, with LOG_JSON the longest fields of it; control characters (a name from
+ * the network) are shown as '?', and in JSON also octets that are not UTF-8.
  */
 #ifndef VOLLEY_BASE_LOG_H
 #define VOLLEY_BASE_LOG_H
@@ -42,7 +43,8 @@ enum log_level {
  */
 void log_open(const char *ident, enum log_level level);
 
-/* At the end: what waits for stderr has half a second. Afterwards lines go to stderr as before log_open(). */
+/* At the end: what waits for stderr has half a second. Afterwards lines go to stderr as before
+ * log_open(). */
 void log_close(void);
 
 /* Writes what waits, as far as stderr takes it now. To be called now and then, by any thread. */
@@ -81,8 +83,9 @@ struct log_field {
 };
 
 /*
- * One line about an event: its name and its fields, in their order. As text: "transfer-refused client=192.0.2.1 zone=example.
- * reason=\"no rule allows it\"", where a value with a space, a quote or nothing in it stands in quotes. Any thread, not a signal handler.
+ * One line about an event: its name and its fields, in their order. As text: "transfer-refused
+ * client=192.0.2.1 zone=example. reason=\"no rule allows it\"", where a value with a space, a quote
+ * or nothing in it stands in quotes. Any thread, not a signal handler.
  */
 void log_event(enum log_level level, const char *event, const struct log_field *fields, size_t n);
 

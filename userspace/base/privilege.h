@@ -24,8 +24,8 @@ int privilege_drop(void) __attribute__((warn_unused_result));
 int privilege_drop_thread(void) __attribute__((warn_unused_result));
 
 /*
- * Whether the calling thread has the capabilities that loading and attaching an XDP program take: CAP_BPF and
- * CAP_PERFMON, or CAP_SYS_ADMIN in place of both, and CAP_NET_ADMIN.
+ * Whether the calling thread has the capabilities that loading and attaching an XDP program take:
+ * CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN in place of both, and CAP_NET_ADMIN.
  */
 bool privilege_has_xdp(void);
 

@@ -1,21 +1,22 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files that are replaced as a whole: under the name there is always the old one or the new one, after a
- * crash as well.
+ * Files that are replaced as a whole: under the name there is always the old one or the new one,
+ * after a crash as well.
  *
  *      replace_open() ─► locked ─► replace_clear() ─► written, fsync() ─► replace_finish() ─► in its place
  *                           └──────────────────────────┴────────────────► replace_drop()
  *
- * All return 0 or -errno, but for what says otherwise. Any thread; one for a path, the others get -EBUSY.
+ * All return 0 or -errno, but for what says otherwise. Any thread; one for a path, the others get
+ * -EBUSY.
  */
 #ifndef VOLLEY_BASE_REPLACE_H
 #define VOLLEY_BASE_REPLACE_H
 
 /*
- * Opens the file that stands for the new one until it is whole, to be read and written: made with mode
- * 0600, or what a process that was killed has left, as it is. Never through a link. A descriptor, which has
- * the lock until it is closed, or -errno; -EBUSY: another one writes to it.
+ * Opens the file that stands for the new one until it is whole, to be read and written: made with
+ * mode 0600, or what a process that was killed has left, as it is. Never through a link. A
+ * descriptor, which has the lock until it is closed, or -errno; -EBUSY: another one writes to it.
  */
 int replace_open(const char *tmp) __attribute__((warn_unused_result));
 /* Empty from now on, and for this user alone. */

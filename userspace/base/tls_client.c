@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/regular.h"
 
-/* ---- The context -------------------------------------------------------------------------------- */
+/* ---- The context ----------------------------------------------------------------------------- */
 
 /* A server's session has come: with TLS 1.3 after the handshake. 1: it is kept. */
 static int on_session(SSL *ssl, SSL_SESSION *last)
@@ -79,7 +79,7 @@ int tls_client_new(SSL_CTX **out, const struct tls_client_options *options, char
 	return code;
 }
 
-/* ---- A connection ------------------------------------------------------------------------------- */
+/* ---- A connection ---------------------------------------------------------------------------- */
 
 void tls_session_fini(struct tls_session *session)
 {

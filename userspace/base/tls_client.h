@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * TLS towards another server (RFC 7858, RFC 9103), above a socket that does not block and is the caller's,
- * below whoever sends messages.
+ * TLS towards another server (RFC 7858, RFC 9103), above a socket that does not block and is the
+ * caller's, below whoever sends messages.
  *
- * A session that was made with the server's certificate is resumed for TLS_CLIENT_RESUME_NS; no data goes
- * with the first packets (0-RTT), for those can be replayed.
+ * A session that was made with the server's certificate is resumed for TLS_CLIENT_RESUME_NS; no
+ * data goes with the first packets (0-RTT), for those can be replayed.
  *
  * One thread for each context and its streams. It has to block SIGPIPE.
  */
@@ -48,18 +48,20 @@ int tls_client_new(SSL_CTX **out, const struct tls_client_options *options, char
 void tls_session_fini(struct tls_session *session);
 
 /*
- * A new connection on this socket, to the server of this name, which is sent unless it is an address (RFC
- * 6066 section 3); NULL where the context does not verify. False: no memory.
+ * A new connection on this socket, to the server of this name, which is sent unless it is an
+ * address (RFC 6066 section 3); NULL where the context does not verify. False: no memory.
  */
 bool tls_stream_open(struct tls_stream *s, SSL_CTX *ctx, int fd, const char *name,
 		     struct tls_session *session) __attribute__((warn_unused_result));
 
-/* Says the end where that can be said, and closes the connection, not its socket; also a closed one. */
+/* Says the end where that can be said, and closes the connection, not its socket; also a closed
+ * one. */
 void tls_stream_close(struct tls_stream *s);
 
 /*
- * The handshake, as far as it goes. 1: it is done, and the server is who it should be. -1 with errno
- * EAGAIN; or EPROTO, or EACCES for its certificate, and words in why of cap octets (NULL is allowed).
+ * The handshake, as far as it goes. 1: it is done, and the server is who it should be. -1 with
+ * errno EAGAIN; or EPROTO, or EACCES for its certificate, and words in why of cap octets (NULL is
+ * allowed).
  */
 int tls_stream_handshake(struct tls_stream *s, char *why, size_t cap);
 

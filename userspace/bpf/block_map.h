@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The map in which a table of blocks lies (engine/block_table.h), and its place in volley_blocks, where the programs of
- * all interfaces find it.
+ * The map in which a table of blocks lies (engine/block_table.h), and its place in volley_blocks,
+ * where the programs of all interfaces find it.
  *
  * Control's thread, but block_map_make(): any.
  */

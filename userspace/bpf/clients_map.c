@@ -13,7 +13,7 @@
 #define PUBLIC      CLIENTS_VIEW(VOLLEY_VIEW_PUBLIC)
 #define MAPPED_BITS 96u /* of ::ffff:0:0/96, where IPv4 addresses are */
 
-/* --- The list ------------------------------------------------------------------------------------ */
+/* --- The list --------------------------------------------------------------------------------- */
 
 static bool has_same_bits(const uint8_t *a, const uint8_t *b, unsigned int bits)
 {
@@ -94,7 +94,8 @@ int clients_list_make(struct clients_list *list, const struct config *config)
 	list->prefixes = calloc(n + 2, sizeof(*list->prefixes));
 	if (!list->prefixes)
 		return -ENOMEM;
-	/* So that no short IPv6 prefix decides for IPv4 addresses, which are mapped into the others. */
+	/* So that no short IPv6 prefix decides for IPv4 addresses, which are mapped into the
+	 * others. */
 	add(list, &every_ipv4, 1);
 	if (config->recursion.n_allow)
 		add(list, &every_ipv6, 1);
@@ -124,7 +125,7 @@ bool clients_list_equal(const struct clients_list *a, const struct clients_list 
 	return true;
 }
 
-/* --- The map ------------------------------------------------------------------------------------- */
+/* --- The map ---------------------------------------------------------------------------------- */
 
 static struct volley_client key_of(const struct clients_prefix *p)
 {

@@ -24,7 +24,8 @@
 #define MAPS_CAP 32
 #define TRIES    5
 
-/* Of libxdp: its program, how many it calls at most, and where these are pinned unless $LIBXDP_BPFFS says. */
+/* Of libxdp: its program, how many it calls at most, and where these are pinned unless
+ * $LIBXDP_BPFFS says. */
 #define DISPATCHER     "xdp_dispatcher"
 #define DISPATCHER_CAP 10
 #define BPFFS          "/sys/fs/bpf"
@@ -54,7 +55,7 @@ static void maps_close(struct found_maps *maps)
 	}
 }
 
-/* --- What our own object declares of its maps ----------------------------------------------------- */
+/* --- What our own object declares of its maps ------------------------------------------------- */
 
 #define DECLARED_MAX 32
 
@@ -100,11 +101,11 @@ static const struct declared_map *find_declared(const char *name)
 	return NULL;
 }
 
-/* --- Maps that are found --------------------------------------------------------------------------- */
+/* --- Maps that are found ---------------------------------------------------------------------- */
 
 /*
- * Of these the entries follow the sizes of the cache and of the filter of names; the sockets' map may be one of DPDK's
- * (program_lend.c).
+ * Of these the entries follow the sizes of the cache and of the filter of names; the sockets' map
+ * may be one of DPDK's (program_lend.c).
  */
 static bool are_entries_right(const struct bpf_map_info *info, const struct declared_map *want)
 {
@@ -228,7 +229,8 @@ static void keep_other(struct found_maps *maps)
 	maps->link = link;
 }
 
-/* Is this program Volley? Takes its descriptor, and leaves it in *found only if its maps may be read. */
+/* Is this program Volley? Takes its descriptor, and leaves it in *found only if its maps may be
+ * read. */
 static int look_at(struct found *found, int fd)
 {
 	bool is_ours;
@@ -320,8 +322,9 @@ static int look_once(struct found *found, int ifindex, uint32_t *id)
 }
 
 /*
- * The kernel is asked, not libxdp: 1.3.1 keeps descriptors of what it has looked at, and we look once a second. A
- * dispatcher is replaced as a whole, with its pins: one that has gone meanwhile is looked at again.
+ * The kernel is asked, not libxdp: 1.3.1 keeps descriptors of what it has looked at, and we look
+ * once a second. A dispatcher is replaced as a whole, with its pins: one that has gone meanwhile is
+ * looked at again.
  */
 int found_look(struct found *found, int ifindex)
 {
@@ -345,7 +348,7 @@ void found_close(struct found *found)
 	found->prog_fd = -1;
 }
 
-/* --- What every ABI has in its place ------------------------------------------------------------- */
+/* --- What every ABI has in its place ---------------------------------------------------------- */
 
 /* The first bytes of an array that can be mapped and has as many; for map_memory_close(). */
 static void *map_head(int fd, size_t bytes)
@@ -385,7 +388,7 @@ void found_unmap(uint32_t *serve_until_s)
 		map_memory_close((uint8_t *)serve_until_s - UNTIL_AT, UNTIL_AT + sizeof(uint32_t));
 }
 
-/* --- Sizes --------------------------------------------------------------------------------------- */
+/* --- Sizes ------------------------------------------------------------------------------------ */
 
 uint32_t found_entries(int fd)
 {

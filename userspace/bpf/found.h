@@ -45,7 +45,8 @@ struct found {
 	bool is_generic;
 	bool is_alone; /* not behind libxdp's dispatcher */
 	uint32_t id;
-	uint32_t abi; /* of FOUND_OTHER_ABI, which has its program, its maps `other` and `link`, and no more */
+	/* of FOUND_OTHER_ABI, which has its program, its maps `other` and `link`, and no more */
+	uint32_t abi;
 	uint8_t tag[8]; /* the kernel's digest of the program */
 	int prog_fd;
 	char name[32];
@@ -54,9 +55,10 @@ struct found {
 };
 
 /*
- * Looks at the interface. 0 with *found (to be given to found_close), or -errno. Needs root. Of FOUND_VOLLEY every map
- * has the type, key, value, entries and flags that this volleyd's own object declares, so all may be read and mapped;
- * of the index, the store, the zones and the names the entries are within bounds.
+ * Looks at the interface. 0 with *found (to be given to found_close), or -errno. Needs root. Of
+ * FOUND_VOLLEY every map has the type, key, value, entries and flags that this volleyd's own object
+ * declares, so all may be read and mapped; of the index, the store, the zones and the names the
+ * entries are within bounds.
  */
 int found_look(struct found *found, int ifindex) __attribute__((warn_unused_result));
 void found_close(struct found *found);
@@ -65,8 +67,8 @@ void found_close(struct found *found);
 bool found_is_by_daemon(const struct found *found);
 
 /*
- * Where a program of any ABI reads until which coarse monotonic second it may answer; for found_unmap(). NULL: not
- * to be had.
+ * Where a program of any ABI reads until which coarse monotonic second it may answer; for
+ * found_unmap(). NULL: not to be had.
  */
 uint32_t *found_serve_until(const struct found *found);
 void found_unmap(uint32_t *serve_until_s);

@@ -15,7 +15,8 @@
 
 #define INSN(...) ((struct bpf_insn){ __VA_ARGS__ })
 
-/* A program whose result is 32 bits of the clock in nanoseconds, from bit `shift` on. A descriptor, or -errno. */
+/* A program whose result is 32 bits of the clock in nanoseconds, from bit `shift` on. A descriptor,
+ * or -errno. */
 static int load(int shift)
 {
 	const struct bpf_insn insns[] = {

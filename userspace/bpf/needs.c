@@ -58,7 +58,8 @@ static int called_by(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg ? insn->imm : 0;
 }
 
-/* Of those that are missing the newest: a kernel that has it has them all. The kernel is asked once for each. */
+/* Of those that are missing the newest: a kernel that has it has them all. The kernel is asked once
+ * for each. */
 static int find_missing(const struct bpf_insn *insns, size_t n)
 {
 	bool is_known[__BPF_FUNC_MAX_ID] = { false };

@@ -16,7 +16,7 @@
 #define SMALL_BYTES (8ull << 20) /* of a cache for object_try_load() */
 #define SMALL_ZONES 16
 
-/* --- Maps ---------------------------------------------------------------------------------------- */
+/* --- Maps ------------------------------------------------------------------------------------- */
 
 static void close_fd(int fd)
 {
@@ -177,7 +177,7 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 	before->names = names;
 }
 
-/* --- Loading ------------------------------------------------------------------------------------- */
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 struct found_maps object_fds(const struct volley_bpf *skel)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The XDP object that is built into the daemon, and the maps of the cache: made by the first program
- * that is loaded (or adopted with it), used by all the next ones.
+ * The XDP object that is built into the daemon, and the maps of the cache: made by the first
+ * program that is loaded (or adopted with it), used by all the next ones.
  *
  * Control's thread calls all of these.
  */
@@ -20,9 +20,9 @@
 struct volley_bpf;
 
 /*
- * The maps that all interfaces share: descriptors of all twelve, and where the four of the cache, the two
- * of the rate limit and the filter of names are mapped. Who may read which view, the ring of answers to be fetched anew, and blocks go by system
- * calls.
+ * The maps that all interfaces share: descriptors of all twelve, and where the four of the cache,
+ * the two of the rate limit and the filter of names are mapped. Who may read which view, the ring
+ * of answers to be fetched anew, and blocks go by system calls.
  */
 struct object_maps {
 	int state_fd;
@@ -45,8 +45,8 @@ struct object_maps {
 };
 
 /*
- * The object with its maps sized as said, or taken from `maps` where these are open; not yet loaded.
- * NULL with errno. For volley_bpf__destroy().
+ * The object with its maps sized as said, or taken from `maps` where these are open; not yet
+ * loaded. NULL with errno. For volley_bpf__destroy().
  */
 struct volley_bpf *object_open(const struct object_maps *maps, const struct cache_sizes *sizes);
 
@@ -58,21 +58,21 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 		     const struct cache_sizes *sizes) __attribute__((warn_unused_result));
 
 /*
- * The kernel's tag of our program: a digest of its instructions, whatever loads them. Loads it, once. 0 or -errno.
- * Control's thread.
+ * The kernel's tag of our program: a digest of its instructions, whatever loads them. Loads it,
+ * once. 0 or -errno. Control's thread.
  */
 #define OBJECT_TAG_BYTES 8
 int object_tag(uint8_t tag[OBJECT_TAG_BYTES]) __attribute__((warn_unused_result));
 
 /*
- * Loads the program with a small cache, attaches it nowhere, and lets it go. 0, or -errno and in WHY a sentence of
- * refusal.h. Needs what volleyd needs to load it. Takes some 100 ms.
+ * Loads the program with a small cache, attaches it nowhere, and lets it go. 0, or -errno and in
+ * WHY a sentence of refusal.h. Needs what volleyd needs to load it. Takes some 100 ms.
  */
 int object_try_load(char *why, size_t cap) __attribute__((warn_unused_result));
 
 /*
- * An object with its maps made, and no program loaded: those of the cache are `maps`, the interface's own are new.
- * NULL with errno. For volley_bpf__destroy().
+ * An object with its maps made, and no program loaded: those of the cache are `maps`, the
+ * interface's own are new. NULL with errno. For volley_bpf__destroy().
  */
 struct volley_bpf *object_load_maps(const struct object_maps *maps);
 
@@ -81,15 +81,15 @@ int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
 	__attribute__((warn_unused_result));
 
 /*
- * Maps for a cache of these sizes that takes the place of that of `shared` (cache/copy.h): state, index
- * and store are new, the others are those of `shared`. Any thread. 0 or -errno.
+ * Maps for a cache of these sizes that takes the place of that of `shared` (cache/copy.h): state,
+ * index and store are new, the others are those of `shared`. Any thread. 0 or -errno.
  */
 int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *sizes,
 			    const struct object_maps *shared) __attribute__((warn_unused_result));
 
 /*
- * Descriptors of what both share stay those that `before` had, since others know them by number: the
- * maps change these with each other.
+ * Descriptors of what both share stay those that `before` had, since others know them by number:
+ * the maps change these with each other.
  */
 void object_maps_keep_shared(struct object_maps *maps, struct object_maps *before);
 

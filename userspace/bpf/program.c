@@ -37,7 +37,7 @@ const char *program_origin_text(enum program_origin origin)
 	return texts[origin];
 }
 
-/* --- Life ---------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 static uint32_t n_resizes(const struct found *found)
 {
@@ -147,7 +147,8 @@ int program_leave_dispatcher(const struct program *p)
 	return err;
 }
 
-/* libxdp 1.3.1 keeps a descriptor of a program that it detaches without its dispatcher: see found.c. */
+/* libxdp 1.3.1 keeps a descriptor of a program that it detaches without its dispatcher: see
+ * found.c. */
 int program_detach_once(struct program *p)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = program_fd(p));
@@ -202,7 +203,8 @@ void program_drop_maps(struct program *p)
 	}
 }
 
-/* One that is not attached here may run on in a network namespace that the interface was moved to. */
+/* One that is not attached here may run on in a network namespace that the interface was moved
+ * to. */
 static void leave(struct program *p)
 {
 	int err = 0;
@@ -358,7 +360,7 @@ uint32_t program_xdp_flags(const struct program *p)
 	return p->mode == PROGRAM_NATIVE ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
 }
 
-/* --- Counters ------------------------------------------------------------------------------------ */
+/* --- Counters --------------------------------------------------------------------------------- */
 
 int program_cpus(const struct program *p, struct volley_cpu **cpus, int *n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program is loaded and attached to an interface that has none of ours. Whatever refuses a step, the next one
- * is tried, as far as the configuration wants it:
+ * A program is loaded and attached to an interface that has none of ours. Whatever refuses a step,
+ * the next one is tried, as far as the configuration wants it:
  *
  *      native, by libxdp's dispatcher       beside other programs
  *        └─► native, plain                  alone on the interface: an older libxdp, a kernel without
@@ -12,9 +12,9 @@
  *                    └─► generic, plain
  *                          └─► none: the kernel's sockets answer
  *
- * A program that is there already is never put aside: behind a dispatcher ours is added by the dispatcher or not
- * at all, and a plain attachment is refused by the kernel where another program is. A program that the verifier
- * refuses in the plain way is refused in both modes.
+ * A program that is there already is never put aside: behind a dispatcher ours is added by the
+ * dispatcher or not at all, and a plain attachment is refused by the kernel where another program
+ * is. A program that the verifier refuses in the plain way is refused in both modes.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -50,7 +50,8 @@ static const struct step steps[] = {
 
 #define N_STEPS (sizeof(steps) / sizeof(steps[0]))
 
-/* An object that was refused cannot be loaded again, and one for the dispatcher is of another type. */
+/* An object that was refused cannot be loaded again, and one for the dispatcher is of another
+ * type. */
 static void drop_object(struct program *p)
 {
 	if (p->xdp)
@@ -111,7 +112,8 @@ static bool is_loaded(const struct program *p)
 	return p->skel && bpf_program__fd(p->skel->progs.volley) >= 0;
 }
 
-/* libxdp found no dispatcher possible and attached plainly by itself: what refused that refuses it again. */
+/* libxdp found no dispatcher possible and attached plainly by itself: what refused that refuses it
+ * again. */
 static bool was_plain(const struct program *p, const struct step *step)
 {
 	return !step->is_plain && is_loaded(p) &&

@@ -1,12 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Taking a program off where the driver refuses that because of the MTU: virtio_net up to Linux 6.2 takes
- * any MTU while a program is there, and afterwards refuses with EINVAL to attach and to detach one alike
- * (virtnet_xdp_set() compares the MTU without asking whether there is a new program).
+ * Taking a program off where the driver refuses that because of the MTU: virtio_net up to Linux 6.2
+ * takes any MTU while a program is there, and afterwards refuses with EINVAL to attach and to
+ * detach one alike (virtnet_xdp_set() compares the MTU without asking whether there is a new
+ * program).
  *
- * So the MTU is lowered, the program is taken off, and the MTU is what it was. The kernel lowers the MTU of
- * the VLANs and the like that stand on the interface as well, and does not raise it again: that is done here.
+ * So the MTU is lowered, the program is taken off, and the MTU is what it was. The kernel lowers
+ * the MTU of the VLANs and the like that stand on the interface as well, and does not raise it
+ * again: that is done here.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -59,7 +61,8 @@ struct mtus {
 	} of[LINKS_CAP];
 };
 
-/* All that the kernel could lower: in their order, so that what others stand on comes before these. */
+/* All that the kernel could lower: in their order, so that what others stand on comes before
+ * these. */
 static void note_all(int fd, struct mtus *mtus)
 {
 	struct if_nameindex *names = if_nameindex(), *name;

@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The program of an interface is lent: DPDK's net_af_xdp attaches a program only where there is none, and enters
- * its sockets in the map xsks_map of that one. So ours is taken off for the moment, and then put, by one exchange,
- * in the place of the one that is there now, with its xsks_map and our other maps.
+ * The program of an interface is lent: DPDK's net_af_xdp attaches a program only where there is
+ * none, and enters its sockets in the map xsks_map of that one. So ours is taken off for the
+ * moment, and then put, by one exchange, in the place of the one that is there now, with its
+ * xsks_map and our other maps.
  *
  * For that moment, some milliseconds, the kernel's sockets answer.
  */
@@ -129,7 +130,8 @@ static int attach_fd(const struct program *p, int fd)
 			      NULL);
 }
 
-/* As it was before it was lent; one that a dispatcher had is loaded anew, for the interface itself. */
+/* As it was before it was lent; one that a dispatcher had is loaded anew, for the interface
+ * itself. */
 static int attach_again(struct program *p, const struct object_maps *maps)
 {
 	int err;

@@ -22,7 +22,7 @@
 #define LOCK_FOLDER "/run/volley"
 #define MIB_BYTES   (1ull << 20)
 
-/* --- Loading ------------------------------------------------------------------------------------- */
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 /* It goes with us. */
 static int claim_maps(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes)
@@ -35,7 +35,8 @@ static int claim_maps(struct program *p, struct object_maps *maps, const struct 
 	return err;
 }
 
-/* The maps are made first, so that no attempt makes them twice; they go again where all are refused. */
+/* The maps are made first, so that no attempt makes them twice; they go again where all are
+ * refused. */
 static int load(struct program *p, struct object_maps *maps, const struct program_want *want,
 		bool has_dispatcher)
 {
@@ -59,8 +60,8 @@ static int load(struct program *p, struct object_maps *maps, const struct progra
 }
 
 /*
- * Ours is prepared to take the place of `old`. Where that cannot be, the old one, which nobody would keep up to date, goes
- * at once, and ours is attached as where there was none.
+ * Ours is prepared to take the place of `old`. Where that cannot be, the old one, which nobody
+ * would keep up to date, goes at once, and ours is attached as where there was none.
  */
 static int succeed(struct program *p, struct object_maps *maps, const struct program_want *want,
 		   const struct found *old)
@@ -81,7 +82,7 @@ static int succeed(struct program *p, struct object_maps *maps, const struct pro
 	return err ? err : load(p, maps, want, !old->is_alone);
 }
 
-/* --- Finding ------------------------------------------------------------------------------------- */
+/* --- Finding ---------------------------------------------------------------------------------- */
 
 uint32_t program_map_id(int fd)
 {
@@ -145,7 +146,8 @@ static int refuse(const struct program *p, const struct found *found, char *err,
 		snprintf(
 			err, err_cap,
 			"%s: the Volley program there (id %u), which volleyd has not loaded, is of "
-			"ABI %u, this volleyd speaks ABI %u: detach it (ip link set dev %s xdp off) "
+			"ABI %u, this volleyd speaks ABI %u: detach it (ip link set dev %s xdp "
+			"off) "
 			"or run the volleyd of its version",
 			p->ifname, found->id, found->abi, VOLLEY_ABI, p->ifname);
 		return -EPROTO;
@@ -157,11 +159,11 @@ static int refuse(const struct program *p, const struct found *found, char *err,
 			 p->ifname, found->id, VOLLEY_ABI, found->misfit, p->ifname);
 		return -EPROTO;
 	}
-	snprintf(
-		err, err_cap,
-		"%s: another XDP program (%s, id %u) is there and is alone there by its own choice: "
-		"detach it, or load it with xdp-loader so that programs can share the interface",
-		p->ifname, found->name, found->id);
+	snprintf(err, err_cap,
+		 "%s: another XDP program (%s, id %u) is there and is alone there by its own "
+		 "choice: "
+		 "detach it, or load it with xdp-loader so that programs can share the interface",
+		 p->ifname, found->name, found->id);
 	return -EBUSY;
 }
 
@@ -277,7 +279,7 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
 	return 0;
 }
 
-/* --- What others left ---------------------------------------------------------------------------- */
+/* --- What others left ------------------------------------------------------------------------- */
 
 /* From now on it answers nothing. Whether it did before. */
 static bool silence(const struct found *found)

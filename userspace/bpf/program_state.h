@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What these share: program.c (a program that is open), program_open.c (how it is found), program_attach.c (how it is
- * loaded where none is), program_switch.c, program_lend.c and program_succeed.c (how another takes its place).
+ * What these share: program.c (a program that is open), program_open.c (how it is found),
+ * program_attach.c (how it is loaded where none is), program_switch.c, program_lend.c and
+ * program_succeed.c (how another takes its place).
  */
 #ifndef VOLLEY_BPF_PROGRAM_STATE_H
 #define VOLLEY_BPF_PROGRAM_STATE_H
@@ -62,8 +63,9 @@ uint32_t program_id_of(int fd);
 enum xdp_attach_mode program_libxdp_mode(const struct program *p);
 
 /*
- * Loads and attaches it where none of ours is, with these maps of the cache. `has_dispatcher`: libxdp's is there, and
- * has room. 0 with skel, mode, id, and xdp or prog_fd; or the code of the last step, and p->refusal says why.
+ * Loads and attaches it where none of ours is, with these maps of the cache. `has_dispatcher`:
+ * libxdp's is there, and has room. 0 with skel, mode, id, and xdp or prog_fd; or the code of the
+ * last step, and p->refusal says why.
  */
 int program_attach_steps(struct program *p, const struct object_maps *maps,
 			 const struct program_want *want, bool has_dispatcher)
@@ -79,14 +81,15 @@ int program_detach_once(struct program *p);
 bool program_is_alone(const struct program *p);
 
 /*
- * One of the same object with these maps of the cache; the maps of the interface alone are those that the
- * program has. Not yet loaded. NULL with errno.
+ * One of the same object with these maps of the cache; the maps of the interface alone are those
+ * that the program has. Not yet loaded. NULL with errno.
  */
 struct volley_bpf *program_open_next(const struct program *p, const struct object_maps *maps);
 
 /*
- * p->next is loaded, as far as that is possible before it is attached; then it is put in the place of the one that is
- * attached, as is fit for that one: by one exchange where it is alone, else by the dispatcher. 0 or -errno.
+ * p->next is loaded, as far as that is possible before it is attached; then it is put in the place
+ * of the one that is attached, as is fit for that one: by one exchange where it is alone, else by
+ * the dispatcher. 0 or -errno.
  */
 int program_load_next(struct program *p, bool is_alone) __attribute__((warn_unused_result));
 int program_put_next(struct program *p) __attribute__((warn_unused_result));
@@ -94,7 +97,8 @@ int program_put_next(struct program *p) __attribute__((warn_unused_result));
 /* What is attached is p->next: the old one's descriptors are closed, and with them its maps. */
 void program_settle(struct program *p);
 
-/* Copies of what the program alone has, mapped; the maps of the cache, if they are not open yet. 0 or -errno. */
+/* Copies of what the program alone has, mapped; the maps of the cache, if they are not open yet. 0
+ * or -errno. */
 int program_take_maps(struct program *p, struct object_maps *maps, const struct found_maps *found,
 		      const struct cache_sizes *sizes) __attribute__((warn_unused_result));
 
@@ -102,13 +106,14 @@ int program_take_maps(struct program *p, struct object_maps *maps, const struct 
 void program_drop_maps(struct program *p);
 
 /*
- * Prepares a program with maps of its own, and those of the cache, in the place of OLD, which goes on for now. p has
- * mode and prog_fd of the old one. On an error nothing has changed. 0 or -errno.
+ * Prepares a program with maps of its own, and those of the cache, in the place of OLD, which goes
+ * on for now. p has mode and prog_fd of the old one. On an error nothing has changed. 0 or -errno.
  */
 int program_succeed(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes,
 		    const struct found *old) __attribute__((warn_unused_result));
 
-/* Ours in the place of what was adopted, where a volleyd attached that and it is another build. Says what it does. */
+/* Ours in the place of what was adopted, where a volleyd attached that and it is another build.
+ * Says what it does. */
 void program_update(struct program *p, const struct object_maps *maps, const struct found *found);
 
 /* Notes number and tag of the program that fd is. */

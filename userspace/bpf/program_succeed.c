@@ -10,8 +10,8 @@
  *      old program   hits ───────────────────────────────┐ its misses pass to the kernel, whose sockets answer
  *      new one       loaded, maps, AF_XDP sockets ... ───┴─► hits and misses
  *
- * Meanwhile the old one is kept alive by the heartbeat (program_old_deadline()): the two fields that are touched have
- * their place in every ABI (xdp/abi.h, docs/decisions/0032).
+ * Meanwhile the old one is kept alive by the heartbeat (program_old_deadline()): the two fields
+ * that are touched have their place in every ABI (xdp/abi.h, docs/decisions/0032).
  */
 #include <errno.h>
 #include <string.h>
@@ -93,13 +93,14 @@ int program_take_place(struct program *p)
 			   p->old_abi);
 		return 0;
 	}
-	/* Without it the kernel's sockets answer all, and the next look finds that there is none. */
+	/* Without it the kernel's sockets answer all, and the next look finds that there is
+	 * none. */
 	program_unprepare(p);
 	(void)program_detach(p);
 	return err;
 }
 
-/* --- Another build ------------------------------------------------------------------------------- */
+/* --- Another build ---------------------------------------------------------------------------- */
 
 /* Of the same ABI, with all the maps of the one that runs. */
 static int exchange(struct program *p, const struct object_maps *maps, bool is_alone)

@@ -20,7 +20,8 @@ struct program_want {
 	const char *ifname;
 	bool native_only; /* xdp: native */
 	bool generic_only;
-	bool takes_frags; /* the driver has several buffers for a program, if the kernel knows them: bpf/frags.h */
+	/* the driver has several buffers for a program, if the kernel knows them: bpf/frags.h */
+	bool takes_frags;
 	bool driver_answers;
 	struct cache_sizes sizes; /* for maps that are yet to be made */
 };

@@ -42,7 +42,7 @@ const char *refusal_words(int code)
 	return *last.words ? last.words : err_text(code);
 }
 
-/* --- The verifier's log -------------------------------------------------------------------------- */
+/* --- The verifier's log ----------------------------------------------------------------------- */
 
 /* The line before `end`, which is where its newline or the text's end is; *len is without that. */
 static const char *line_before(const char *text, const char *end, size_t *len)
@@ -67,7 +67,8 @@ static bool is_trailer(const char *line, size_t len)
 	       begins(line, "stack depth");
 }
 
-/* "17: (bf) r6 = r1", "; the source", "from 3 to 9: ...", "R0=scalar() R1_w=ctx()": not a verdict. */
+/* "17: (bf) r6 = r1", "; the source", "from 3 to 9: ...", "R0=scalar() R1_w=ctx()": not a
+ * verdict. */
 static bool is_step(const char *line)
 {
 	const char *at = line;
@@ -139,7 +140,7 @@ static void take_log(const char *format, va_list args)
 	free(text);
 }
 
-/* --- What the libraries print -------------------------------------------------------------------- */
+/* --- What the libraries print ----------------------------------------------------------------- */
 
 /* For a developer who debugs. */
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
@@ -177,7 +178,7 @@ void refusal_listen(void)
 	libxdp_set_print(print_libxdp);
 }
 
-/* --- A sentence ---------------------------------------------------------------------------------- */
+/* --- A sentence ------------------------------------------------------------------------------- */
 
 void refusal_explain(int code, char *text, size_t cap)
 {

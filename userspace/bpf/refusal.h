@@ -26,14 +26,15 @@ void refusal_forget(void);
 const char *refusal_words(int code);
 
 /*
- * A sentence for an attempt to load or attach that ended with CODE: the capabilities that this process lacks, the
- * BPF helper that this kernel lacks with the Linux that has it, what the verifier said, or refusal_words().
+ * A sentence for an attempt to load or attach that ended with CODE: the capabilities that this
+ * process lacks, the BPF helper that this kernel lacks with the Linux that has it, what the
+ * verifier said, or refusal_words().
  */
 void refusal_explain(int code, char *text, size_t cap);
 
 /*
- * Of the verifier's LOG of a program that it refused the lines that say why: at most two, "; " between them. "" where
- * the log says nothing.
+ * Of the verifier's LOG of a program that it refused the lines that say why: at most two, "; "
+ * between them. "" where the log says nothing.
  */
 void refusal_read_log(const char *log, char *words, size_t cap);
 

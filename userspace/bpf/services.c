@@ -13,8 +13,8 @@
 #include "xdp/key.h"
 
 /*
- * Sets of keys that are tried; the first under which all addresses find a slot is taken. 256 addresses do under nearly
- * every set, 768, which is the most, under every second one.
+ * Sets of keys that are tried; the first under which all addresses find a slot is taken. 256
+ * addresses do under nearly every set, 768, which is the most, under every second one.
  */
 #define KEYS_TRIED 1000
 
@@ -115,7 +115,7 @@ static bool is_wanted(const struct wanted *w, const struct volley_service *s)
 	return false;
 }
 
-/* --- The table ----------------------------------------------------------------------------------- */
+/* --- The table -------------------------------------------------------------------------------- */
 
 static struct volley_services *table_of(struct volley_state *state)
 {
@@ -185,8 +185,8 @@ static uint64_t draw_key(uint64_t *seed)
 }
 
 /*
- * Fills the table that nobody reads, with keys under which everything has a slot, and has it read from then on. Who
- * still reads the other one finds there what was in it.
+ * Fills the table that nobody reads, with keys under which everything has a slot, and has it read
+ * from then on. Who still reads the other one finds there what was in it.
  */
 static bool make_anew(struct volley_state *state, const struct wanted *w, uint8_t mark)
 {

@@ -55,7 +55,8 @@ void cookie_make(uint8_t out[COOKIE_BYTES], const uint8_t client[COOKIE_CLIENT_B
 bool cookie_secrets_have(const struct cookie_secrets *secrets,
 			 const uint8_t key[SIPHASH_KEY_BYTES]);
 
-/* Judge a server cookie of server_bytes (any length). Made with another than the first secret: COOKIE_RENEW. */
+/* Judge a server cookie of server_bytes (any length). Made with another than the first secret:
+ * COOKIE_RENEW. */
 enum cookie_verdict cookie_check(const struct cookie_secrets *secrets,
 				 const uint8_t client[COOKIE_CLIENT_BYTES], const uint8_t *server,
 				 size_t server_bytes, const void *addr, size_t addr_bytes,

@@ -73,8 +73,9 @@ int name_from_text(uint8_t *dst, size_t cap, const char *text, size_t n_bytes)
 int name_to_text(char *dst, size_t cap, const uint8_t *name);
 
 /*
- * The order of two labels, each with its length octet before it, in that of their names: as lower-case
- * octet strings, the shorter one first where it begins the longer. < 0, 0, > 0 as memcmp() does.
+ * The order of two labels, each with its length octet before it, in that of their names: as
+ * lower-case octet strings, the shorter one first where it begins the longer. < 0, 0, > 0 as
+ * memcmp() does.
  */
 int name_label_cmp(const uint8_t *a, const uint8_t *b);
 

@@ -70,7 +70,8 @@ static int compare(const void *a, const void *b)
 	return name_canonical_cmp(first->name, second->name);
 }
 
-/* 1 + the place of the deepest member that `folded` is under: the one at place n - 1, or one above that; 0: none. */
+/* 1 + the place of the deepest member that `folded` is under: the one at place n - 1, or one above
+ * that; 0: none. */
 static size_t climb(const struct nameset *s, size_t n, const uint8_t *folded)
 {
 	while (n && !name_is_under(folded, s->members[n - 1].name))

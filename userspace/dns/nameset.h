@@ -1,13 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A set of domain names. It tells which member is the deepest at or above a name, and whether a member is at or below it.
+ * A set of domain names. It tells which member is the deepest at or above a name, and whether a
+ * member is at or below it.
  *
- * Members stand in canonical order, so those below a name follow right behind it. One binary search finds the last member that
- * does not come behind the name. All members above the name are above that one, too, and each member notes the next one above
- * it. A name whose last label no member has costs no comparison.
+ * Members stand in canonical order, so those below a name follow right behind it. One binary search
+ * finds the last member that does not come behind the name. All members above the name are above
+ * that one, too, and each member notes the next one above it. A name whose last label no member has
+ * costs no comparison.
  *
- *	nameset_init ─► nameset_add_all ... ─► nameset_sort ─► nameset_find, nameset_has_under ─► nameset_fini
+ * 	nameset_init ─► nameset_add_all ... ─► nameset_sort ─► nameset_find, nameset_has_under ─► nameset_fini
  *
  * Pure after nameset_sort(); any thread reads.
  */
@@ -27,7 +29,8 @@ struct nameset {
 	} * members;
 	size_t n;
 	size_t cap;
-	uint64_t tops; /* a bit for the last label of each; all of them where the root is a member */
+	/* a bit for the last label of each; all of them where the root is a member */
+	uint64_t tops;
 };
 
 /* An empty set with room for cap names. 0 or -ENOMEM; nameset_fini() is right after both. */
@@ -44,10 +47,12 @@ size_t nameset_length(const char *const *list);
 /* Once, behind the last name. */
 void nameset_sort(struct nameset *s);
 
-/* The deepest member that is `folded` or above it, as the place in folded where it begins; NULL: none. */
+/* The deepest member that is `folded` or above it, as the place in folded where it begins; NULL:
+ * none. */
 const uint8_t *nameset_find(const struct nameset *s, const uint8_t *folded);
 
-/* 1 + the place in .members of that one, of equal ones the last; 0: none. Places are in canonical order. */
+/* 1 + the place in .members of that one, of equal ones the last; 0: none. Places are in canonical
+ * order. */
 size_t nameset_place(const struct nameset *s, const uint8_t *folded);
 
 /* Is a member equal to `folded`, or below it? */

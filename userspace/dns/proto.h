@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The numbers of DNS: types (one for each row of dns/rdtypes.h), classes, rcodes, opcodes, header bits
- * and limits, each named as the IANA registry names it. Masks are for host order: load the field with wire_load_be16() first.
+ * The numbers of DNS: types (one for each row of dns/rdtypes.h), classes, rcodes, opcodes, header
+ * bits and limits, each named as the IANA registry names it. Masks are for host order: load the
+ * field with wire_load_be16() first.
  */
 #ifndef VOLLEY_DNS_PROTO_H
 #define VOLLEY_DNS_PROTO_H
@@ -151,7 +152,8 @@ int proto_type_to_text(char dst[PROTO_TEXT_MAX], uint16_t type);
  */
 int proto_type_from_text(const char *text, size_t n_bytes) __attribute__((warn_unused_result));
 
-/* The words of an extended DNS error, as its registry has them: "DNSSEC Bogus"; NULL: it has none. Static. */
+/* The words of an extended DNS error, as its registry has them: "DNSSEC Bogus"; NULL: it has none.
+ * Static. */
 const char *proto_ede_text(uint16_t code);
 
 /* The rcode's mnemonic, or RCODE12 for one that has none. As proto_type_to_text(). */

@@ -77,8 +77,8 @@ struct query {
 
 /*
  * Read the message of len bytes (at most 65535 are looked at) into q. All of q but the
- * cookie that is not there and the bytes of folded behind its padding is set, for every verdict but QUERY_IGNORE. q borrows msg through
- * qname. Pure; any thread.
+ * cookie that is not there and the bytes of folded behind its padding is set, for every verdict but
+ * QUERY_IGNORE. q borrows msg through qname. Pure; any thread.
  */
 enum query_verdict query_parse(struct query *q, const uint8_t *msg, size_t len)
 	__attribute__((warn_unused_result));

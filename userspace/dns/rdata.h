@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Record data in wire form, by the rows of dns/rdtypes.h: is it well formed, where are the names in it, which
- * of two comes first. The rules that names follow when they are compressed or compared are in the row too.
+ * Record data in wire form, by the rows of dns/rdtypes.h: is it well formed, where are the names in
+ * it, which of two comes first. The rules that names follow when they are compressed or compared
+ * are in the row too.
  */
 #ifndef VOLLEY_DNS_RDATA_H
 #define VOLLEY_DNS_RDATA_H
@@ -34,13 +35,14 @@ const struct rdata_type *rdata_type_at(size_t i);
 /* Octets of a field that has always as many; 0: others. Pure. */
 unsigned rdata_fixed_bytes(enum rdata_field field);
 
-/* No data has this type: types of queries and messages (RFC 6895 section 3.1), OPT, 0, 65535. Pure. */
+/* No data has this type: types of queries and messages (RFC 6895 section 3.1), OPT, 0, 65535.
+ * Pure. */
 bool rdata_is_meta(uint16_t type);
 
 /*
- * Is @rdata of @len octets, with no compressed name, well formed for @type? The one check of what comes into
- * a zone: by files, UPDATE, transfers, commands. A type without a row may have any. Pure.
- * Returns 0 or ERR_RDATA.
+ * Is @rdata of @len octets, with no compressed name, well formed for @type? The one check of what
+ * comes into a zone: by files, UPDATE, transfers, commands. A type without a row may have any.
+ * Pure. Returns 0 or ERR_RDATA.
  */
 int rdata_check(uint16_t type, const uint8_t *rdata, unsigned len)
 	__attribute__((warn_unused_result));
@@ -49,8 +51,9 @@ int rdata_check(uint16_t type, const uint8_t *rdata, unsigned len)
 const char *rdata_fault(uint16_t type, const uint8_t *rdata, unsigned len);
 
 /*
- * The same as far as those go who pass data on and do not own it: numbers, addresses, names and strings are whole;
- * what else a field must be is for its reader to judge. Pure. Returns 0 or ERR_RDATA.
+ * The same as far as those go who pass data on and do not own it: numbers, addresses, names and
+ * strings are whole; what else a field must be is for its reader to judge. Pure. Returns 0 or
+ * ERR_RDATA.
  */
 int rdata_check_frame(uint16_t type, const uint8_t *rdata, unsigned len)
 	__attribute__((warn_unused_result));
@@ -61,8 +64,8 @@ struct rdata_span {
 };
 
 /*
- * Where the names are in rdata that was checked, for canonical form (RFC 4034 section 6.2); start == end when
- * there are none. Pure.
+ * Where the names are in rdata that was checked, for canonical form (RFC 4034 section 6.2); start
+ * == end when there are none. Pure.
  */
 struct rdata_span rdata_names(uint16_t type, const uint8_t *rdata, unsigned len);
 
@@ -78,8 +81,8 @@ struct rdata_layout {
 };
 
 /*
- * For those who compress or expand the names: RD_SEND, RD_RECEIVE, RD_EXPAND; RD_KEEP: for those who read them. No names:
- * the data is octets for this use, whatever its type. Pure.
+ * For those who compress or expand the names: RD_SEND, RD_RECEIVE, RD_EXPAND; RD_KEEP: for those
+ * who read them. No names: the data is octets for this use, whatever its type. Pure.
  */
 struct rdata_layout rdata_layout(uint16_t type, enum rdata_names use);
 

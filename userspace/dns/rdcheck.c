@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private forms (a LOC of another version, say) pass where their definition lets others make them. */
+/* Private forms (a LOC of another version, say) pass where their definition lets others make
+ * them. */
 #include "dns/rdcheck.h"
 
 #include <stddef.h>
@@ -236,7 +237,8 @@ static bool next_param(struct rdcheck *c, struct param *p)
 	return rdcheck_skip(c, p->n);
 }
 
-/* Is the key among the parameters from @at on? They are in order, so @at goes on to it for the next, larger one. */
+/* Is the key among the parameters from @at on? They are in order, so @at goes on to it for the
+ * next, larger one. */
 static bool has_key(struct rdcheck *at, struct param *p, unsigned key)
 {
 	while (p->key < key)

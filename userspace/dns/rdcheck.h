@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fields of record data that have no fixed size, checked one by one: private to dns/rdata.c. Each function
- * moves the cursor behind its field and returns true, or says what is wrong.
+ * The fields of record data that have no fixed size, checked one by one: private to dns/rdata.c.
+ * Each function moves the cursor behind its field and returns true, or says what is wrong.
  */
 #ifndef VOLLEY_DNS_RDCHECK_H
 #define VOLLEY_DNS_RDCHECK_H

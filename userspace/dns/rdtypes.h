@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record types, one row each. All that is known of a type follows from its row: its number and mnemonic
- * (dns/proto.h), the check of its octets, where the names in it are (dns/rdata.h), its text in master files
- * (zone/rdtext.h) and as it is written (zone/rdprint.h). A type is added by a row here and one in
- * tests/unit/zone/rdata_rows.h.
+ * The record types, one row each. All that is known of a type follows from its row: its number and
+ * mnemonic (dns/proto.h), the check of its octets, where the names in it are (dns/rdata.h), its
+ * text in master files (zone/rdtext.h) and as it is written (zone/rdprint.h). A type is added by a
+ * row here and one in tests/unit/zone/rdata_rows.h.
  *
- *	X(number, identifier, mnemonic, names, print, min, max, source, fields...)
+ * 	X(number, identifier, mnemonic, names, print, min, max, source, fields...)
  *
  * names	what is done to the names in the data: enum rdata_names
  * print	how it is written: enum rdata_print
@@ -28,7 +28,8 @@ enum rdata_names {
 
 enum rdata_print {
 	RD_TEXT_FORM, /* with the mnemonic, in the type's own form where all read that alike */
-	RD_GENERIC, /* as TYPEnnn \# (RFC 3597 section 5): not all of named, nsd, knotd, ldns know it */
+	/* as TYPEnnn \# (RFC 3597 section 5): not all of named, nsd, knotd, ldns know it */
+	RD_GENERIC,
 	RD_META, /* it is no data: a type of queries or messages (RFC 6895 section 3.1) */
 };
 

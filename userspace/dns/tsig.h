@@ -31,9 +31,9 @@ struct tsig_record {
 };
 
 /*
- * Reads the record whose owner begins at offset at of a message of len octets; it has to end with the
- * message's records, which the caller sees by *end. Class ANY and TTL 0 are asked for. Returns 0, or
- * ERR_FORMAT. Pure.
+ * Reads the record whose owner begins at offset at of a message of len octets; it has to end with
+ * the message's records, which the caller sees by *end. Class ANY and TTL 0 are asked for. Returns
+ * 0, or ERR_FORMAT. Pure.
  */
 int tsig_read(struct tsig_record *t, const uint8_t *msg, size_t len, size_t at, size_t *end)
 	__attribute__((warn_unused_result));
@@ -44,9 +44,9 @@ int tsig_write(const struct tsig_record *t, uint8_t *out, size_t cap)
 
 /*
  * Writes the unsigned TSIG record of a reply with TSIG error `error` (RFC 8945 section 5.2 and
- * 5.3.2): key, algorithm, time and fudge of the query's. q has a TSIG and was read from msg. It goes
- * behind all other records; the caller counts it in ARCOUNT. Returns its length, or ERR_RDATA where
- * the query's is malformed. Pure.
+ * 5.3.2): key, algorithm, time and fudge of the query's. q has a TSIG and was read from msg. It
+ * goes behind all other records; the caller counts it in ARCOUNT. Returns its length, or ERR_RDATA
+ * where the query's is malformed. Pure.
  */
 int tsig_write_error(uint8_t out[TSIG_ERROR_MAX], const uint8_t *msg, const struct query *q,
 		     uint16_t error) __attribute__((warn_unused_result));

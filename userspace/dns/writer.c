@@ -16,8 +16,8 @@
 #define BUCKET_WALK_MAX 16
 
 /*
- * A name taken apart: where each label begins, and the hash of the suffix from there on. The bytes are
- * folded, with room behind them to be read by words.
+ * A name taken apart: where each label begins, and the hash of the suffix from there on. The bytes
+ * are folded, with room behind them to be read by words.
  */
 struct parts {
 	unsigned int n_labels;

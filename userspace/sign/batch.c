@@ -68,7 +68,7 @@ void sign_batch_free(struct sign_batch *b)
 	free(b);
 }
 
-/* --- In ------------------------------------------------------------------------------------------ */
+/* --- In --------------------------------------------------------------------------------------- */
 
 static int put_bytes(struct sign_batch *b, const uint8_t *from, size_t n, size_t *at)
 {
@@ -109,7 +109,7 @@ int sign_batch_add(struct sign_batch *b, const struct sign_rrset *rrset, const s
 	return b->n == BATCH_JOBS || b->n_bytes >= BATCH_BYTES ? sign_batch_flush(b) : 0;
 }
 
-/* --- Out ----------------------------------------------------------------------------------------- */
+/* --- Out -------------------------------------------------------------------------------------- */
 
 static struct sign_rrset rrset_of(const struct sign_batch *b, const struct job *job)
 {

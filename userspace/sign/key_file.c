@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ldns knows BIND's format of private keys; the times in it, and that nothing is half written, we see to. */
+/* ldns knows BIND's format of private keys; the times in it, and that nothing is half written, we
+ * see to. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,7 @@ static int base_name(const struct sign_keys *keys, const struct sign_key *key, c
 	return n >= 0 && (size_t)n < cap ? 0 : -ENAMETOOLONG;
 }
 
-/* --- Reading ------------------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 static void read_time(struct sign_key *key, const char *line)
 {
@@ -205,7 +206,7 @@ int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *fold
 	return code;
 }
 
-/* --- Writing ------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 static void print_time(FILE *f, const char *before, const char *word, uint64_t at)
 {

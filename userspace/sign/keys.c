@@ -17,14 +17,15 @@
 
 #define RSA_BITS 2048
 
-/* --- What a key does ----------------------------------------------------------------------------- */
+/* --- What a key does -------------------------------------------------------------------------- */
 
 static bool is_since(uint64_t at, uint64_t now_s)
 {
 	return at && at <= now_s;
 }
 
-/* What began when the key was made is past. If that time is still to come, the clock was ahead then. */
+/* What began when the key was made is past. If that time is still to come, the clock was ahead
+ * then. */
 static bool has_begun(const struct sign_key *key, uint64_t at, uint64_t now_s)
 {
 	return is_since(at, now_s) || is_since(at, key->created_s);
@@ -53,7 +54,7 @@ bool sign_key_signs(const struct sign_key *key, uint16_t type, uint64_t now_s)
 	return has_begun(key, key->active_s, now_s) && !is_since(key->retired_s, now_s);
 }
 
-/* --- Making -------------------------------------------------------------------------------------- */
+/* --- Making ----------------------------------------------------------------------------------- */
 
 static EVP_PKEY *generate(enum sign_algorithm algorithm)
 {
@@ -90,7 +91,8 @@ static int put_rsa(EVP_PKEY *pkey, uint8_t *out, size_t cap)
 	return bytes;
 }
 
-/* Both coordinates, without the octet before them (RFC 6605 section 4), whatever form the key prefers. */
+/* Both coordinates, without the octet before them (RFC 6605 section 4), whatever form the key
+ * prefers. */
 static int put_point(EVP_PKEY *pkey, uint8_t *out, size_t cap)
 {
 	unsigned char *point = NULL;
@@ -206,7 +208,7 @@ int sign_keys_copy(struct sign_keys *to, const struct sign_keys *from)
 	return 0;
 }
 
-/* --- Signing ------------------------------------------------------------------------------------- */
+/* --- Signing ---------------------------------------------------------------------------------- */
 
 /* From DER to r | s, each as long as the curve's numbers: RFC 6605 section 4. */
 static int flatten(const uint8_t *der, size_t n, size_t half, uint8_t *out)

@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keys that a zone is signed with, and their files: those of BIND's tools, K<zone>+<alg>+<tag>.key and
- * .private, with the times of each key in the latter (Created, Publish, Activate, Inactive, Delete). What is
- * private has mode 0600 from its first octet.
+ * The keys that a zone is signed with, and their files: those of BIND's tools,
+ * K<zone>+<alg>+<tag>.key and .private, with the times of each key in the latter (Created, Publish,
+ * Activate, Inactive, Delete). What is private has mode 0600 from its first octet.
  *
  *      created ─► published ─► active ─► retired (signs no more) ─► removed
  *
- * One of another algorithm than others is active before it is published, and removed before it is retired: its
- * signatures outlast its DNSKEY record.
+ * One of another algorithm than others is active before it is published, and removed before it is
+ * retired: its signatures outlast its DNSKEY record.
  *
- * Times are seconds since 1970, 0 for one that is not known yet. Keys are read by any thread, changed by one
- * that nobody reads beside.
+ * Times are seconds since 1970, 0 for one that is not known yet. Keys are read by any thread,
+ * changed by one that nobody reads beside.
  */
 #ifndef VOLLEY_SIGN_KEYS_H
 #define VOLLEY_SIGN_KEYS_H
@@ -61,8 +61,8 @@ struct sign_keys {
 };
 
 /*
- * What a key does at that time. Pure. A key that was made while the clock was ahead does from its making on what
- * it did then, though that time is still to come.
+ * What a key does at that time. Pure. A key that was made while the clock was ahead does from its
+ * making on what it did then, though that time is still to come.
  */
 bool sign_key_is_published(const struct sign_key *key, uint64_t now_s);
 bool sign_key_is_in_cds(const struct sign_key *key,
@@ -79,7 +79,8 @@ static inline bool sign_is_key_type(uint16_t type)
 int sign_key_set(struct sign_key *key, enum sign_role role, enum sign_algorithm algorithm,
 		 EVP_PKEY *pkey) __attribute__((warn_unused_result));
 
-/* Makes a new key of the set, with no time but that of its making. ERR_LIMIT, -ENOMEM, -EIO (OpenSSL). */
+/* Makes a new key of the set, with no time but that of its making. ERR_LIMIT, -ENOMEM, -EIO
+ * (OpenSSL). */
 int sign_keys_make(struct sign_keys *keys, enum sign_role role, enum sign_algorithm algorithm,
 		   uint64_t now_s, struct sign_key **out) __attribute__((warn_unused_result));
 /* Takes a key out of the set; its files stay. */
@@ -90,12 +91,14 @@ int sign_keys_copy(struct sign_keys *to, const struct sign_keys *from)
 	__attribute__((warn_unused_result));
 
 /*
- * Reads all keys of the zone in @folder, none is no error. Refuses with a sentence in @err: a private file
- * that others may read (-EPERM), one that cannot be read or is no key (ERR_FORMAT, -errno), too many (ERR_LIMIT).
+ * Reads all keys of the zone in @folder, none is no error. Refuses with a sentence in @err: a
+ * private file that others may read (-EPERM), one that cannot be read or is no key (ERR_FORMAT,
+ * -errno), too many (ERR_LIMIT).
  */
 int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *folder, char *err,
 		   size_t err_cap) __attribute__((warn_unused_result));
-/* Writes a key, or its times anew, as a whole or not at all. Makes the folder (0700). 0 or -errno. */
+/* Writes a key, or its times anew, as a whole or not at all. Makes the folder (0700). 0 or
+ * -errno. */
 int sign_key_write(const struct sign_keys *keys, const struct sign_key *key, const char *folder)
 	__attribute__((warn_unused_result));
 
@@ -104,8 +107,8 @@ int sign_key_erase(const struct sign_keys *keys, const struct sign_key *key, con
 	__attribute__((warn_unused_result));
 
 /*
- * The signature of @n octets: its length. *@ctx is NULL at first, and kept for the next one by this key;
- * EVP_PKEY_CTX_free() in the end. -EIO.
+ * The signature of @n octets: its length. *@ctx is NULL at first, and kept for the next one by this
+ * key; EVP_PKEY_CTX_free() in the end. -EIO.
  */
 int sign_key_sign(const struct sign_key *key, EVP_PKEY_CTX **ctx, const uint8_t *data, size_t n,
 		  uint8_t out[static SIGN_SIGNATURE_MAX]) __attribute__((warn_unused_result));

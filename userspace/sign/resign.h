@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An edit of a signed version that is being completed: what its files share. The base is whole: what was,
- * neighbours in the chain too, is asked there. What is, the view of the edit says, until the next change.
+ * An edit of a signed version that is being completed: what its files share. The base is whole:
+ * what was, neighbours in the chain too, is asked there. What is, the view of the edit says, until
+ * the next change.
  */
 #ifndef VOLLEY_SIGN_RESIGN_H
 #define VOLLEY_SIGN_RESIGN_H
@@ -51,9 +52,10 @@ int resign_sign_name(struct resign *r, const uint8_t *owner) __attribute__((warn
 void resign_types(const struct zone *z, const struct zone_node *node, struct sign_types *out);
 
 /*
- * Makes the chain that of the links that are in it now, and those of the base that are no link here.
- * @links: in canonical order, each owner once, at least one of them in the chain before and now. Owners
- * whose proofs changed are added to r->sign.
+ * Makes the chain that of the links that are in it now, and those of the base that are no link
+ * here.
+ * @links: in canonical order, each owner once, at least one of them in the chain before and now.
+ * Owners whose proofs changed are added to r->sign.
  */
 int resign_chain(struct resign *r, const struct resign_link *links, size_t n)
 	__attribute__((warn_unused_result));
@@ -61,7 +63,8 @@ int resign_chain(struct resign *r, const struct resign_link *links, size_t n)
 /* All of it, for the names in r->names. */
 int resign_all(struct resign *r) __attribute__((warn_unused_result));
 
-/* Borrows all but its own space. Returns 0, or ERR_LIMIT: another chain is wanted than the base has. */
+/* Borrows all but its own space. Returns 0, or ERR_LIMIT: another chain is wanted than the base
+ * has. */
 int resign_init(struct resign *r, struct zone_edit *edit, const struct zone *base,
 		const struct sign_keys *keys, const struct sign_options *options, uint64_t now_s,
 		struct zone_error *err) __attribute__((warn_unused_result));

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The chain of a version, from that of its base and the names that came and went. NSEC3 are linked as NSEC
- * are, since the order of hashes is that of their owners; only that the first of them may come or go, too: so the
- * order here is that of a circle.
+ * The chain of a version, from that of its base and the names that came and went. NSEC3 are linked
+ * as NSEC are, since the order of hashes is that of their owners; only that the first of them may
+ * come or go, too: so the order here is that of a circle.
  *
  *      base    a ──► c ──► f ──► m          links: b came, c went, f stays
  *      now     a ──► b ────────► f ──► m    a is no link: it is found in the base, before b and c
@@ -24,7 +24,7 @@ struct chain {
 	uint8_t last_outside[NAME_FOLDED_BYTES]; /* written last; empty: none */
 };
 
-/* --- The base ------------------------------------------------------------------------------------ */
+/* --- The base --------------------------------------------------------------------------------- */
 
 static uint16_t type_of(const struct chain *c)
 {
@@ -99,7 +99,7 @@ static int base_before(const struct chain *c, const uint8_t *owner, uint8_t out[
 	return 0;
 }
 
-/* --- The circle ---------------------------------------------------------------------------------- */
+/* --- The circle ------------------------------------------------------------------------------- */
 
 /* Does @x stand behind @a and at or before @b, going round? All of it where these are one. */
 static bool is_within(const uint8_t *a, const uint8_t *x, const uint8_t *b)
@@ -152,7 +152,7 @@ static int next_of(const struct chain *c, const uint8_t *owner, bool was,
 	return rc;
 }
 
-/* --- Writing ------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 static int write_proof(struct chain *c, const uint8_t *owner, const uint8_t *next,
 		       const uint8_t *bitmap, size_t n_bitmap)
@@ -209,7 +209,8 @@ static int write_outside(struct chain *c, const uint8_t *owner)
 	return rc ? rc : write_proof(c, owner, next, rd.bytes + fixed, rd.len - fixed);
 }
 
-/* The one before a link that came or went names another next one now: where it is no link, it is written here. */
+/* The one before a link that came or went names another next one now: where it is no link, it is
+ * written here. */
 static int write_before(struct chain *c, size_t i)
 {
 	uint8_t before[NAME_FOLDED_BYTES];

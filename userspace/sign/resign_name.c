@@ -63,7 +63,7 @@ void resign_types(const struct zone *z, const struct zone_node *node, struct sig
 			sign_types_add(out, rrsets[i].type);
 }
 
-/* --- Signatures ---------------------------------------------------------------------------------- */
+/* --- Signatures ------------------------------------------------------------------------------- */
 
 /* All that the name shall have, to r->want. */
 static int want(struct resign *r, const struct zone *z, const struct zone_node *node,

@@ -34,7 +34,7 @@ static void by(struct step *s, uint64_t at)
 		s->next_s = at;
 }
 
-/* --- First keys ---------------------------------------------------------------------------------- */
+/* --- First keys ------------------------------------------------------------------------------- */
 
 /* One that was put into the folder without any times, or a new one. */
 static int first(struct step *s, enum sign_role role)
@@ -75,9 +75,10 @@ static bool is_single(const struct step *s)
 	return s->policy->single_key;
 }
 
-/* --- Successors ---------------------------------------------------------------------------------- */
+/* --- Successors ------------------------------------------------------------------------------- */
 
-/* A ZSK waits until all caches know it; a key that parents know of signs beside the old one at once. */
+/* A ZSK waits until all caches know it; a key that parents know of signs beside the old one at
+ * once. */
 static int succeed(struct sign_keys *keys, const struct sign_key *old, uint64_t now_s,
 		   struct rollover_actions *actions)
 {
@@ -160,11 +161,11 @@ static int ksk(struct step *s, enum sign_role role)
 	return 0;
 }
 
-/* --- Ends ---------------------------------------------------------------------------------------- */
+/* --- Ends ------------------------------------------------------------------------------------- */
 
 /*
- * Its signatures have been replaced: it goes when no cache has any of them. Or it is the last of its algorithm, and
- * no more published: then its signatures go when no cache has its DNSKEY record.
+ * Its signatures have been replaced: it goes when no cache has any of them. Or it is the last of
+ * its algorithm, and no more published: then its signatures go when no cache has its DNSKEY record.
  */
 static void end(struct step *s, struct sign_key *key)
 {
@@ -194,7 +195,7 @@ static void look_ahead(struct step *s, const struct sign_key *key)
 	}
 }
 
-/* --- The step ------------------------------------------------------------------------------------ */
+/* --- The step --------------------------------------------------------------------------------- */
 
 static int keep_kind(struct step *s)
 {

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keys of another kind, in the conservative way of RFC 6781 section 4.1.4: while a cache may hold a DNSKEY RRset
- * with an algorithm in it, it holds no data without a signature of that algorithm (RFC 4035 section 2.2).
- * Which step is next the times of the keys say, as ever.
+ * Keys of another kind, in the conservative way of RFC 6781 section 4.1.4: while a cache may hold a
+ * DNSKEY RRset with an algorithm in it, it holds no data without a signature of that algorithm (RFC
+ * 4035 section 2.2). Which step is next the times of the keys say, as ever.
  */
 #include "sign/rollover_steps.h"
 
@@ -60,7 +60,8 @@ static void publish(struct step *s, struct sign_key *young)
 	mark(s->actions, s->keys, young);
 }
 
-/* The key of its kind that parents know of, to *@out: itself, or one that is published along with it. */
+/* The key of its kind that parents know of, to *@out: itself, or one that is published along with
+ * it. */
 static int find_main(struct step *s, struct sign_key *young, struct sign_key **out)
 {
 	struct sign_keys *keys = s->keys;
@@ -81,7 +82,8 @@ static int find_main(struct step *s, struct sign_key *young, struct sign_key **o
 	return 0;
 }
 
-/* The others leave the DNSKEY RRset. What signs data does so until no cache has that RRset: end() in rollover.c. */
+/* The others leave the DNSKEY RRset. What signs data does so until no cache has that RRset: end()
+ * in rollover.c. */
 static void remove_others(struct step *s, const struct sign_key *main)
 {
 	const struct rollover_policy *p = s->policy;
@@ -114,7 +116,8 @@ int rollover_change(struct step *s)
 	return 0;
 }
 
-/* Each key does what its role says since before now, is there to stay, and is the only one of its role. */
+/* Each key does what its role says since before now, is there to stay, and is the only one of its
+ * role. */
 static bool is_quiet(struct step *s)
 {
 	unsigned int n[] = { [SIGN_ZSK] = 0, [SIGN_KSK] = 0, [SIGN_CSK] = 0 };

@@ -41,8 +41,8 @@ static inline bool is_going(const struct sign_key *key)
 void rollover_allow_ds(struct step *s, struct sign_key *key);
 
 /*
- * Keys of another kind: another algorithm, or one key in place of two, or two in place of one. Is a change
- * under way? Pure.
+ * Keys of another kind: another algorithm, or one key in place of two, or two in place of one. Is a
+ * change under way? Pure.
  */
 bool rollover_is_changing(const struct sign_keys *keys);
 /* Goes on with it. What sign_keys_make() returns. */

@@ -11,7 +11,7 @@
 
 #define SOA_SERIAL_BACK 20u /* octets from its end: RFC 1035 section 3.3.13 */
 
-/* --- Lists --------------------------------------------------------------------------------------- */
+/* --- Lists ------------------------------------------------------------------------------------ */
 
 static int make_room(struct sign_list *list, size_t at, size_t n)
 {
@@ -142,7 +142,7 @@ int sign_list_keys(struct sign_list *list, const struct signer *s, uint16_t type
 	return rc;
 }
 
-/* --- Signatures ---------------------------------------------------------------------------------- */
+/* --- Signatures ------------------------------------------------------------------------------- */
 
 struct sign_old sign_old_of(const struct zone *z, const uint8_t *owner)
 {

@@ -145,7 +145,8 @@ bool signer_keeps(const struct signer *s, const struct sign_key *key,
 	    rrsig->bytes[2] != key->algorithm)
 		return false;
 	left = (int32_t)(wire_load_be32(rrsig->bytes + EXPIRATION_AT) - (uint32_t)s->now_s);
-	/* RFC 4034 section 3.1.5: one that begins later is not valid, and was made while the clock was ahead. */
+	/* RFC 4034 section 3.1.5: one that begins later is not valid, and was made while the clock
+	 * was ahead. */
 	age = (int32_t)((uint32_t)s->now_s - wire_load_be32(rrsig->bytes + INCEPTION_AT));
 	return age >= 0 && left > (int64_t)s->options->refresh_s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A zone signed from its content, in one walk in canonical order, which is that of its NSEC chain: each
- * name in it waits for the next one. NSEC3 are put by hash behind the walk.
+ * A zone signed from its content, in one walk in canonical order, which is that of its NSEC chain:
+ * each name in it waits for the next one. NSEC3 are put by hash behind the walk.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ struct all {
 	size_t n_bitmaps, bitmaps_cap;
 };
 
-/* --- Records ------------------------------------------------------------------------------------- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 static int add_record(struct all *a, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		      const struct zone_rdata *rd)
@@ -97,7 +97,7 @@ static int put_list(struct all *a, const uint8_t *owner, uint16_t type, uint32_t
 	return put_rrset(a, &rrset, true);
 }
 
-/* --- The apex ------------------------------------------------------------------------------------ */
+/* --- The apex --------------------------------------------------------------------------------- */
 
 static int put_keys(struct all *a, uint16_t type)
 {
@@ -144,7 +144,7 @@ static int put_apex(struct all *a)
 	return rc;
 }
 
-/* --- Names --------------------------------------------------------------------------------------- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 static void read_types(struct all *a, const struct zone_node *node, bool is_apex)
 {
@@ -180,7 +180,7 @@ static int put_data(struct all *a, const struct zone_node *node, bool is_apex, b
 	return rc;
 }
 
-/* --- NSEC ---------------------------------------------------------------------------------------- */
+/* --- NSEC ------------------------------------------------------------------------------------- */
 
 /* The NSEC of the last name, which names this one. */
 static int put_nsec(struct all *a, const uint8_t *next)
@@ -202,7 +202,7 @@ static int put_nsec(struct all *a, const uint8_t *next)
 	return rc;
 }
 
-/* --- NSEC3 --------------------------------------------------------------------------------------- */
+/* --- NSEC3 ------------------------------------------------------------------------------------ */
 
 static int hash_name(struct all *a, const uint8_t *name, const struct sign_types *data)
 {
@@ -240,8 +240,8 @@ static int hash_name(struct all *a, const uint8_t *name, const struct sign_types
 }
 
 /*
- * The name, and the empty non-terminals that lead to it: those above it that are not above the last name,
- * for in this order any other name below them would stand behind the last one, too.
+ * The name, and the empty non-terminals that lead to it: those above it that are not above the last
+ * name, for in this order any other name below them would stand behind the last one, too.
  */
 static int hash_with_above(struct all *a)
 {
@@ -284,7 +284,7 @@ static int put_nsec3(struct all *a, const struct hashed *hashed, const struct ha
 	return put_list(a, owner, DNS_TYPE_NSEC3, zone_negative_ttl(a->from));
 }
 
-/* --- The walk ------------------------------------------------------------------------------------ */
+/* --- The walk --------------------------------------------------------------------------------- */
 
 static int link_name(struct all *a)
 {

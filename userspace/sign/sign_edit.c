@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an edit touched, signed: first the signer's own RRsets are what they shall be, then the names are found
- * that came into the chain or left it, the chain is closed around them, and last come the signatures.
+ * What an edit touched, signed: first the signer's own RRsets are what they shall be, then the
+ * names are found that came into the chain or left it, the chain is closed around them, and last
+ * come the signatures.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static bool is_apex(const struct resign *r, const uint8_t *name)
 	return name_equal(name, r->signer.keys->apex);
 }
 
-/* --- The signer's own RRsets --------------------------------------------------------------------- */
+/* --- The signer's own RRsets ------------------------------------------------------------------ */
 
 static int set_keys(struct resign *r, uint16_t type)
 {
@@ -89,7 +90,7 @@ static int set_own(struct resign *r, const uint8_t *name)
 	return rc ? rc : set_nsec3(r, name);
 }
 
-/* --- The names ----------------------------------------------------------------------------------- */
+/* --- The names -------------------------------------------------------------------------------- */
 
 static bool is_cut(const struct zone *z, const uint8_t *name)
 {
@@ -187,7 +188,7 @@ static int add_below_if_cut(struct resign *r, const uint8_t *name)
 	return zone_walk_below(zone_edit_view(r->edit), name, add_name, r);
 }
 
-/* --- Links --------------------------------------------------------------------------------------- */
+/* --- Links ------------------------------------------------------------------------------------ */
 
 /* Owners of hashes and bitmaps stay in memory until the chain is complete. */
 struct linking {
@@ -300,7 +301,7 @@ static int link_names(struct resign *r)
 	return rc;
 }
 
-/* --- All ----------------------------------------------------------------------------------------- */
+/* --- All -------------------------------------------------------------------------------------- */
 
 static int add_to_sign(struct resign *r, const uint8_t *name)
 {

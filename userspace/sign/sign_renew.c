@@ -12,9 +12,10 @@
 #define RRSIG_INCEPTION_AT  12
 #define RRSIG_FIXED         18u
 
-/* --- Looking ------------------------------------------------------------------------------------- */
+/* --- Looking ---------------------------------------------------------------------------------- */
 
-/* Are the signatures of this type at a name those of the keys that sign, and good for long enough? */
+/* Are the signatures of this type at a name those of the keys that sign, and good for long
+ * enough? */
 static bool is_good(const struct signer *s, const struct zone *z, const struct zone_node *node,
 		    uint16_t type)
 {
@@ -53,7 +54,7 @@ static bool is_name_good(const struct signer *s, const struct zone *z, const str
 	return true;
 }
 
-/* --- Renewing ------------------------------------------------------------------------------------ */
+/* --- Renewing --------------------------------------------------------------------------------- */
 
 /* From the name with this number on. */
 static void begin(struct zone_walk *walk, const struct zone *z, size_t at)
@@ -153,7 +154,7 @@ int sign_renew(struct zone_edit *edit, const struct zone *base, const struct sig
 	return rc;
 }
 
-/* --- When ---------------------------------------------------------------------------------------- */
+/* --- When ------------------------------------------------------------------------------------- */
 
 /* A time of 32 bits is the one nearest to now: RFC 4034 section 3.1.5. */
 static uint64_t time_at(const uint8_t *at, uint64_t now_s)

@@ -55,7 +55,8 @@ void signer_init(struct signer *s, const struct sign_keys *keys, const struct si
 		 uint64_t now_s);
 void signer_fini(struct signer *s);
 
-/* An RRset that is to be signed: its records as on the wire, each with its length, in canonical order. */
+/* An RRset that is to be signed: its records as on the wire, each with its length, in canonical
+ * order. */
 struct sign_rrset {
 	const uint8_t *owner; /* wire, any case */
 	uint16_t type;
@@ -87,8 +88,8 @@ struct sign_old sign_old_of(const struct zone *z, const uint8_t *owner);
 bool sign_is_as_before(const struct sign_old *old, const struct sign_rrset *rrset);
 
 /*
- * Adds to @list the signatures that the RRset shall have: of each key that signs, that of @old where it still
- * holds, else a new one, of which *@n_new are counted. 0, -ENOMEM, -EIO.
+ * Adds to @list the signatures that the RRset shall have: of each key that signs, that of @old
+ * where it still holds, else a new one, of which *@n_new are counted. 0, -ENOMEM, -EIO.
  */
 int signer_sign_rrset(struct signer *s, const struct sign_rrset *rrset, const struct sign_old *old,
 		      struct sign_list *list, size_t *n_new) __attribute__((warn_unused_result));
@@ -97,7 +98,8 @@ int signer_sign_rrset(struct signer *s, const struct sign_rrset *rrset, const st
 int signer_check(const struct signer *s, struct zone_error *err)
 	__attribute__((warn_unused_result));
 
-/* Is the RRset of this type at a name signed? @cut: the name is a zone cut. RFC 4035 section 2.2. */
+/* Is the RRset of this type at a name signed? @cut: the name is a zone cut. RFC 4035 section
+ * 2.2. */
 static inline bool sign_is_signed(uint16_t type, bool cut)
 {
 	if (type == DNS_TYPE_RRSIG)
@@ -116,8 +118,8 @@ void sign_types_add(struct sign_types *types, uint16_t type);
 bool sign_types_have(const struct sign_types *types, uint16_t type);
 
 /*
- * What a zone cut's proofs say: NS and DS (RFC 4035 section 2.3), and of each name RRSIG where something is
- * signed, and NSEC itself. @data: the RRsets of the name that are no proofs.
+ * What a zone cut's proofs say: NS and DS (RFC 4035 section 2.3), and of each name RRSIG where
+ * something is signed, and NSEC itself. @data: the RRsets of the name that are no proofs.
  */
 void sign_types_of_proof(struct sign_types *types, const struct sign_types *data, bool is_apex,
 			 bool nsec3);
@@ -136,7 +138,8 @@ void sign_nsec3_params(const struct sign_options *options, struct nsec3_params *
 void sign_nsec3_owner(const struct nsec3_label *hash, const uint8_t *apex,
 		      uint8_t out[static NAME_FOLDED_BYTES]);
 
-/* The types of a name as a bitmap (RFC 4034 section 4.1.2); @types ascending. Returns its octets. */
+/* The types of a name as a bitmap (RFC 4034 section 4.1.2); @types ascending. Returns its
+ * octets. */
 size_t sign_put_bitmap(uint8_t *out, const uint16_t *types, size_t n);
 
 #endif

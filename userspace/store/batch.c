@@ -13,7 +13,7 @@
 /* From so much on that was forgotten, its room is worth a transaction more. */
 #define FREED_BYTES (256u << 10)
 
-/* --- Keys and errors ----------------------------------------------------------------------------- */
+/* --- Keys and errors -------------------------------------------------------------------------- */
 
 void store_key_begin(struct store_key *key, const uint8_t *apex)
 {
@@ -42,7 +42,7 @@ int store_error(int rc)
 	}
 }
 
-/* --- Batches ------------------------------------------------------------------------------------- */
+/* --- Batches ---------------------------------------------------------------------------------- */
 
 int store_begin(struct store *st, struct store_batch **out)
 {
@@ -73,8 +73,9 @@ void store_cancel(struct store_batch *b)
 }
 
 /*
- * What a transaction frees, the next one does not use yet, since the head before it must stay whole.
- * One between them brings that forward, where the room is wanted. If it fails, nothing is lost.
+ * What a transaction frees, the next one does not use yet, since the head before it must stay
+ * whole. One between them brings that forward, where the room is wanted. If it fails, nothing is
+ * lost.
  */
 static void turn(struct store *st)
 {

@@ -109,7 +109,7 @@ static bool read_at(struct verify *v, uint64_t number, void *bytes, size_t n)
 	return (size_t)got == n || damaged(v, "it ends in page %ju", (uintmax_t)number);
 }
 
-/* --- Pages --------------------------------------------------------------------------------------- */
+/* --- Pages ------------------------------------------------------------------------------------ */
 
 static bool check_overflow(struct verify *v, uint64_t first, uint64_t n_bytes)
 {
@@ -164,7 +164,8 @@ static size_t node_bytes(const struct node_head *node, bool is_leaf)
 	return n + n % 2;
 }
 
-/* Entries fill a page from its end without a gap: when one is removed, LMDB moves the others by it. */
+/* Entries fill a page from its end without a gap: when one is removed, LMDB moves the others by
+ * it. */
 static bool check_nodes(struct verify *v, const uint8_t *page, bool is_leaf)
 {
 	const struct page_head *head = (const struct page_head *)page;
@@ -196,7 +197,7 @@ static bool load_page(struct verify *v, uint64_t number, bool is_leaf, uint8_t *
 	return check_nodes(v, page, is_leaf);
 }
 
-/* --- Trees --------------------------------------------------------------------------------------- */
+/* --- Trees ------------------------------------------------------------------------------------ */
 
 static bool check_tree(struct verify *v, const struct db *db, bool is_free, bool is_main);
 
@@ -310,7 +311,7 @@ static bool check_tree(struct verify *v, const struct db *db, bool is_free, bool
 	return check_below(v, db->root, db->depth, is_free, is_main);
 }
 
-/* --- The heads ----------------------------------------------------------------------------------- */
+/* --- The heads -------------------------------------------------------------------------------- */
 
 static bool is_power_of_two(uint32_t n)
 {

@@ -4,10 +4,10 @@
  * How the store lies in LMDB: four databases. Keys begin with the apex, which as a wire name ends
  * itself, so that no zone's keys lie among those of another.
  *
- *	zones    apex                        what is known of the zone (zone_records.c)
- *	values   apex, name                  any other value
- *	journal  apex, number, part          a change set in pieces of one page, a head before the first
- *	serials  apex, serial                the number of the latest change that begins with this serial
+ * 	zones    apex                        what is known of the zone (zone_records.c)
+ * 	values   apex, name                  any other value
+ * 	journal  apex, number, part          a change set in pieces of one page, a head before the first
+ * 	serials  apex, serial                the number of the latest change that begins with this serial
  *
  * Numbers rise in time and never come again: that of the transaction, then one within it.
  */

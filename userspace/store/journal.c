@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The journal's writing side. A set lies in pieces that fill a page of LMDB each, so that no run of free
- * pages is ever looked for: a set of 100 MB fits wherever so many single pages are free.
+ * The journal's writing side. A set lies in pieces that fill a page of LMDB each, so that no run of
+ * free pages is ever looked for: a set of 100 MB fits wherever so many single pages are free.
  */
 #include "store/journal.h"
 
@@ -14,7 +14,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 
-/* --- Form ---------------------------------------------------------------------------------------- */
+/* --- Form ------------------------------------------------------------------------------------- */
 
 void journal_key(struct store_key *key, const uint8_t *apex, uint64_t number, uint32_t part)
 {
@@ -79,7 +79,7 @@ uint64_t journal_sum(uint64_t number, const uint8_t *bytes, size_t n)
 	return siphash24(key, bytes, n);
 }
 
-/* --- Look ---------------------------------------------------------------------------------------- */
+/* --- Look ------------------------------------------------------------------------------------- */
 
 int journal_head_at(struct store *st, MDB_txn *txn, const uint8_t *apex, uint64_t number,
 		    struct journal_head *head)
@@ -169,7 +169,7 @@ int store_number_after(struct store_batch *b, const uint8_t *apex, uint32_t seri
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-/* --- Forget -------------------------------------------------------------------------------------- */
+/* --- Forget ----------------------------------------------------------------------------------- */
 
 /* The index may tell of a later change that begins with the same serial number. */
 static int forget_serial(struct store_batch *b, const uint8_t *apex, uint32_t serial,
@@ -313,11 +313,11 @@ int store_limit(struct store_batch *b, const uint8_t *apex, uint64_t max_bytes, 
 	return b->err;
 }
 
-/* --- Append -------------------------------------------------------------------------------------- */
+/* --- Append ----------------------------------------------------------------------------------- */
 
 /*
- * Before anything is written, so that a set which is too large costs nothing; and below what LMDB would
- * take, so that there is always room to forget.
+ * Before anything is written, so that a set which is too large costs nothing; and below what LMDB
+ * would take, so that there is always room to forget.
  */
 static int check_room(struct store_batch *b, uint64_t n_bytes)
 {

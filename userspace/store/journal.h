@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a change set lies in the journal, for those who write it (journal.c) and who read it (journal_read.c). */
+/* How a change set lies in the journal, for those who write it (journal.c) and who read it
+ * (journal_read.c). */
 #ifndef VOLLEY_STORE_JOURNAL_H
 #define VOLLEY_STORE_JOURNAL_H
 
@@ -27,8 +28,8 @@ bool journal_is_of(const MDB_val *key, const uint8_t *apex, size_t apex_bytes, u
 int journal_load_head(const MDB_val *value, struct journal_head *head);
 
 /*
- * Forgets changes of a zone, the oldest first: those with a number below @end, and no more when @max_bytes are
- * reached. What was freed is counted in the batch.
+ * Forgets changes of a zone, the oldest first: those with a number below @end, and no more when
+ * @max_bytes are reached. What was freed is counted in the batch.
  */
 int journal_forget(struct store_batch *batch, const uint8_t *apex, uint64_t end,
 		   uint64_t max_bytes);

@@ -151,7 +151,7 @@ uint32_t store_chain_end(const struct store_chain *c)
 	return c->serial_to;
 }
 
-/* --- Sets ---------------------------------------------------------------------------------------- */
+/* --- Sets ------------------------------------------------------------------------------------- */
 
 /* The next piece; 1, 0 behind the last of the zone. */
 static int step(struct store_chain *c, uint64_t *number, uint32_t *part, MDB_val *value)
@@ -212,7 +212,8 @@ static int take(struct store_chain *c, const struct journal_head *head, uint64_t
 	return 1;
 }
 
-/* In its place in the chain. A length that no set of this store can have is not asked of malloc(). */
+/* In its place in the chain. A length that no set of this store can have is not asked of
+ * malloc(). */
 static int load_head(const struct store_chain *c, const MDB_val *value, struct journal_head *head)
 {
 	int err = journal_load_head(value, head);

@@ -5,8 +5,8 @@
  * heads: a crash leaves the old head or the new one. Nothing is written through the mapping
  * (MDB_WRITEMAP): a full disk is then an error of write(), not a signal.
  *
- * A new environment is made beside its place and renamed: what stands there was whole once. So a short or
- * empty file is a damaged one, and not a start that was killed.
+ * A new environment is made beside its place and renamed: what stands there was whole once. So a
+ * short or empty file is a damaged one, and not a start that was killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@
 /* LMDB's lock file: two cache lines for its mutexes, then one for each reader; in whole pages. */
 #define LOCK_BYTES ((128 + 64 * STORE_READERS_MAX + 4095) / 4096 * 4096)
 
-/* --- Open ---------------------------------------------------------------------------------------- */
+/* --- Open ------------------------------------------------------------------------------------- */
 
 struct sentence {
 	const char *folder;
@@ -232,7 +232,8 @@ static int check_data_file(struct store *st, const struct sentence *s)
 }
 
 /*
- * To forget changes takes pages, too, and so does what is known of zones. An eighth of all is theirs.
+ * To forget changes takes pages, too, and so does what is known of zones. An eighth of all is
+ * theirs.
  */
 static int measure(struct store *st, const struct sentence *s)
 {
@@ -268,8 +269,8 @@ static bool may_be_read(int rc)
 }
 
 /*
- * What was acknowledged is served, though nothing can be added. Nobody writes, so readers need no table: the lock
- * of the folder keeps others away. The sentence is that of why it is so.
+ * What was acknowledged is served, though nothing can be added. Nobody writes, so readers need no
+ * table: the lock of the folder keeps others away. The sentence is that of why it is so.
  */
 static int open_to_read(struct store *st, int refusal, const char *folder)
 {
@@ -339,7 +340,7 @@ const char *store_folder(const struct store *st)
 	return st->folder;
 }
 
-/* --- Room ---------------------------------------------------------------------------------------- */
+/* --- Room ------------------------------------------------------------------------------------- */
 
 int store_live_pages(struct store *st, MDB_txn *txn, uint64_t *n_pages)
 {

@@ -217,7 +217,7 @@ int store_each_zone(struct store *st, store_zone_visit *visit, void *user)
 	return err;
 }
 
-/* --- Values -------------------------------------------------------------------------------------- */
+/* --- Values ----------------------------------------------------------------------------------- */
 
 static bool make_value_key(struct store_key *key, const uint8_t *apex, const char *name)
 {

@@ -24,7 +24,7 @@ struct dnstap {
 	struct dnstap_sink *sink;
 };
 
-/* --- What an event is ---------------------------------------------------------------------------- */
+/* --- What an event is ------------------------------------------------------------------------- */
 
 /* An answer with RA that is not of our own zones: its client recurses by us. */
 static bool is_recursive(const struct tap_event *e)
@@ -68,7 +68,7 @@ bool dnstap_wants_forwarders(const struct dnstap_config *config)
 	return config->messages & (1u << DNSTAP_FORWARDER_QUERY | 1u << DNSTAP_FORWARDER_RESPONSE);
 }
 
-/* --- Messages ------------------------------------------------------------------------------------ */
+/* --- Messages --------------------------------------------------------------------------------- */
 
 static const Dnstap__Message__Type types[] = {
 #define DNSTAP_TYPE(name, schema) [name] = DNSTAP__MESSAGE__TYPE__##schema,
@@ -153,7 +153,7 @@ size_t dnstap_encode(const struct dnstap_config *config, const struct tap_event 
 	return dnstap__dnstap__pack(&d, out);
 }
 
-/* --- The queue ----------------------------------------------------------------------------------- */
+/* --- The queue -------------------------------------------------------------------------------- */
 
 /* An upstream, and our own address where we ask it, are nobody's secret. */
 static void shorten(struct tap_event *e, const struct tap_prefix *prefix)

@@ -1,11 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dnstap (https://dnstap.info): events as protobuf messages, in Frame Streams, to a collector or a file.
+ * dnstap (https://dnstap.info): events as protobuf messages, in Frame Streams, to a collector or a
+ * file.
  *
  *      event ─► dnstap_put(): one or two messages ─► tap/record_writer.h ─► libfstrm ─► Unix socket, TCP, file
  *
- * A collector that is not there is looked for once a second; meanwhile messages are lost, and counted.
+ * A collector that is not there is looked for once a second; meanwhile messages are lost, and
+ * counted.
  */
 #ifndef VOLLEY_TAP_DNSTAP_H
 #define VOLLEY_TAP_DNSTAP_H
@@ -26,8 +28,8 @@ int dnstap_open(struct dnstap **out, const struct dnstap_config *config)
 void dnstap_close(struct dnstap *d, uint64_t *written, uint64_t *lost);
 
 /*
- * The messages of an event, into the queue. The event may be changed: its addresses are shortened. dnstap_kick() wakes the
- * writer. One thread.
+ * The messages of an event, into the queue. The event may be changed: its addresses are shortened.
+ * dnstap_kick() wakes the writer. One thread.
  */
 void dnstap_put(struct dnstap *d, struct tap_event *e);
 void dnstap_kick(struct dnstap *d);
@@ -41,7 +43,8 @@ void dnstap_counters(const struct dnstap *d, uint64_t *written, uint64_t *lost);
 bool dnstap_is_connected(const struct dnstap *d);
 
 /*
- * One message of an event as protobuf, at most `cap` octets. 0: no room. Its query or reply must be there. Pure; any thread.
+ * One message of an event as protobuf, at most `cap` octets. 0: no room. Its query or reply must be
+ * there. Pure; any thread.
  */
 size_t dnstap_encode(const struct dnstap_config *config, const struct tap_event *e,
 		     enum dnstap_kind kind, uint8_t *out, size_t cap);

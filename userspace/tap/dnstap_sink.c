@@ -42,9 +42,10 @@ bool dnstap_sink_is_open(const struct dnstap_sink *s)
 	return __atomic_load_n(&s->is_open, __ATOMIC_RELAXED);
 }
 
-/* --- Octets -------------------------------------------------------------------------------------- */
+/* --- Octets ----------------------------------------------------------------------------------- */
 
-/* Waits until the descriptor is ready. False: it is over. A collector that is slow is waited for. */
+/* Waits until the descriptor is ready. False: it is over. A collector that is slow is waited
+ * for. */
 static bool wait_for(struct dnstap_sink *s, short events)
 {
 	struct pollfd fd = { .fd = s->fd, .events = events };
@@ -98,7 +99,8 @@ static bool cut_off(struct dnstap_sink *s)
 }
 
 /*
- * A second stream may not follow in a file, so a disk that was full must not end the one that is there. libfstrm ends it when a write
+ * A second stream may not follow in a file, so a disk that was full must not end the one that is
+ * there. libfstrm ends it when a write
  * fails: it is told of success.
  */
 static fstrm_res refuse(struct dnstap_sink *s)
@@ -154,7 +156,7 @@ static fstrm_res read_all(void *obj, void *data, size_t n)
 	return fstrm_res_success;
 }
 
-/* --- Open and close ------------------------------------------------------------------------------ */
+/* --- Open and close --------------------------------------------------------------------------- */
 
 static int address_of(const struct dnstap_config *config, struct sockaddr_storage *to,
 		      socklen_t *bytes)
@@ -209,8 +211,9 @@ static fstrm_res open_socket(struct dnstap_sink *s)
 }
 
 /*
- * A stream begins with a frame of its own, so two never follow each other in a file: what was there is renamed, or lost. A
- * pipe that nobody reads is no reason to wait: it is tried again as a socket is.
+ * A stream begins with a frame of its own, so two never follow each other in a file: what was there
+ * is renamed, or lost. A pipe that nobody reads is no reason to wait: it is tried again as a socket
+ * is.
  */
 static fstrm_res open_it(void *obj)
 {

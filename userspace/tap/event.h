@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An event: one query and its reply, as dnstap and the query log are told of them. It lies in a ring of octets, so it
- * has no pointers:
+ * An event: one query and its reply, as dnstap and the query log are told of them. It lies in a
+ * ring of octets, so it has no pointers:
  *
  *      struct tap_event │ query: n_query octets │ reply: n_reply octets
  *
- * Addresses are whole here. The writers shorten them (tap/shorten.h) before anything leaves the process.
+ * Addresses are whole here. The writers shorten them (tap/shorten.h) before anything leaves the
+ * process.
  */
 #ifndef VOLLEY_TAP_EVENT_H
 #define VOLLEY_TAP_EVENT_H
@@ -48,7 +49,9 @@ struct tap_event {
 	uint8_t transport; /* enum tap_transport */
 	uint8_t family;    /* AF_INET or AF_INET6 */
 	bool is_rebuilt;   /* the query was made anew from the reply: tap_event_rebuild() */
-	uint32_t lot; /* at random, and the same for a query and its reply that are two events; 0: one event has both */
+	/* at random, and the same for a query and its reply that are two events; 0: one event has
+	 * both */
+	uint32_t lot;
 	__be16 peer_port;  /* of the side that asks */
 	__be16 local_port; /* of the side that answers; 0: not known */
 	uint8_t peer[16];  /* in network order; IPv4 in the first 4 octets */
@@ -86,15 +89,15 @@ struct tap_view {
 };
 
 /*
- * Reads a message. False: it has no whole header. What is malformed behind the question ends the search for OPT. Pure; any
- * thread.
+ * Reads a message. False: it has no whole header. What is malformed behind the question ends the
+ * search for OPT. Pure; any thread.
  */
 bool tap_view_read(struct tap_view *view, const uint8_t *msg, size_t n);
 
 /*
- * The query that this reply answers, as far as the reply tells: ID, opcode, RD, CD, the question, and an OPT record with DO
- * where the reply has OPT. Other options and the size that the client takes are lost. At most `cap` octets; 0: no room, or
- * the reply has no question. Pure; any thread.
+ * The query that this reply answers, as far as the reply tells: ID, opcode, RD, CD, the question,
+ * and an OPT record with DO where the reply has OPT. Other options and the size that the client
+ * takes are lost. At most `cap` octets; 0: no room, or the reply has no question. Pure; any thread.
  */
 size_t tap_event_rebuild(uint8_t *out, size_t cap, const uint8_t *reply, size_t n);
 

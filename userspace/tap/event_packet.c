@@ -60,7 +60,8 @@ static void put_ipv6(uint8_t *ip, size_t total, const struct tap_event *e, bool 
 	put_addresses(ip + IPV6_ADDRESSES, 16, e, is_reply);
 }
 
-/* The message is behind the header by now. A sum of 0 is sent as 0xffff: 0 means that there is none. */
+/* The message is behind the header by now. A sum of 0 is sent as 0xffff: 0 means that there is
+ * none. */
 static void put_udp(uint8_t *udp, size_t bytes, const uint8_t *addresses, size_t address_bytes,
 		    const struct tap_event *e, bool is_reply)
 {

@@ -27,7 +27,7 @@ void querylog_config_fini(struct querylog_config *config)
 	*config = (struct querylog_config){ 0 };
 }
 
-/* --- Filters ------------------------------------------------------------------------------------- */
+/* --- Filters ---------------------------------------------------------------------------------- */
 
 static bool is_in(const struct querylog_net *net, const struct tap_event *e)
 {
@@ -65,7 +65,7 @@ bool querylog_wants(const struct querylog_config *config, const struct tap_event
 	return wants_name(config, view) && wants_client(config, e);
 }
 
-/* --- The queue ----------------------------------------------------------------------------------- */
+/* --- The queue -------------------------------------------------------------------------------- */
 
 /* What upstreams say is for dnstap: here a line is an answer of ours. */
 void querylog_put(struct querylog *log, const struct tap_event *e)

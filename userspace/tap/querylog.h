@@ -33,7 +33,8 @@ struct querylog_policy {
 	const char *action;              /* a word of letters and hyphens; static */
 };
 
-/* Whether a policy has changed the answer of this event, and which one. The tap's thread, or one that changes its settings. */
+/* Whether a policy has changed the answer of this event, and which one. The tap's thread, or one
+ * that changes its settings. */
 typedef bool querylog_judge_fn(void *ctx, const struct tap_event *e, struct querylog_policy *out);
 
 struct querylog_config {
@@ -62,7 +63,8 @@ int querylog_open(struct querylog **out, struct querylog_config *config)
 /* Adds what querylog_counters() says at the end. NULL is allowed. */
 void querylog_close(struct querylog *log, uint64_t *written, uint64_t *lost);
 
-/* The line of an event, if the filters let it through, into the queue; querylog_kick() wakes the writer. One thread. */
+/* The line of an event, if the filters let it through, into the queue; querylog_kick() wakes the
+ * writer. One thread. */
 void querylog_put(struct querylog *log, const struct tap_event *e);
 void querylog_kick(struct querylog *log);
 
@@ -72,7 +74,8 @@ void querylog_counters(const struct querylog *log, uint64_t *written, uint64_t *
 /* Whether the filters let an event through. Pure; any thread. */
 bool querylog_wants(const struct querylog_config *config, const struct tap_event *e,
 		    const struct tap_view *view);
-/* The line of an event without a line feed; its length. Calls config->judge; beside that pure, any thread. */
+/* The line of an event without a line feed; its length. Calls config->judge; beside that pure, any
+ * thread. */
 size_t querylog_line(const struct querylog_config *config, const struct tap_event *e,
 		     const struct tap_view *view, char out[QUERYLOG_LINE_MAX]);
 

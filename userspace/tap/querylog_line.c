@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One line of the query log. At some 100,000 lines a second printf() would be most of the cost, so numbers and times are
- * written by hand here.
+ * One line of the query log. At some 100,000 lines a second printf() would be most of the cost, so
+ * numbers and times are written by hand here.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -98,7 +98,8 @@ static char *put_client(char *at, const struct tap_event *e, const struct tap_pr
 	return put_number(at, bits);
 }
 
-/* A name as text has no octet that JSON forbids but these two: name_to_text() escapes all that does not print. */
+/* A name as text has no octet that JSON forbids but these two: name_to_text() escapes all that does
+ * not print. */
 static char *put_name(char *at, const uint8_t *name, bool is_json)
 {
 	char text[NAME_TEXT_MAX];

@@ -19,7 +19,7 @@ struct file {
 	bool is_cut; /* it ends with a part of a line: the disk was full */
 };
 
-/* --- A file -------------------------------------------------------------------------------------- */
+/* --- A file ----------------------------------------------------------------------------------- */
 
 /* A pipe that is full. A disk that is full is an error. */
 static bool wait_room(const struct file *f)
@@ -90,7 +90,7 @@ static void close_file(void *ctx)
 	free(f);
 }
 
-/* --- The journal --------------------------------------------------------------------------------- */
+/* --- The journal ------------------------------------------------------------------------------ */
 
 static int send_lines(void *ctx, const struct iovec *lines, int n)
 {

@@ -10,7 +10,8 @@
 #define QUERYLOG_LEAD "MESSAGE="
 
 /*
- * Makes *sink for tap_writer_open(), whose close() frees it. A path, which lives as long, is opened at once, so that a mistake is
+ * Makes *sink for tap_writer_open(), whose close() frees it. A path, which lives as long, is opened
+ * at once, so that a mistake is
  * seen: -errno. NULL: the journal. `out` is where the output's pointer is going to be.
  */
 int querylog_sink_new(struct tap_sink *sink, const char *path, struct tap_writer *const *out)

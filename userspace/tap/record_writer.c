@@ -20,7 +20,8 @@ struct tap_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool is_kicked; /* under the lock */
-	uint64_t stop_at_ns; /* atomic; 0: it goes on. From this moment on nothing is written any more. */
+	/* atomic; 0: it goes on. From this moment on nothing is written any more. */
+	uint64_t stop_at_ns;
 	uint64_t written; /* atomic, the thread's, as refused */
 	uint64_t refused; /* by the sink */
 };

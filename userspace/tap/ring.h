@@ -31,8 +31,8 @@ void tap_ring_close(
 	struct tap_ring *ring); /* when nobody writes or reads; a zeroed ring is allowed */
 
 /*
- * Room for a record of at most `most` octets, or NULL: it is counted as lost. The record is nothing until
- * tap_ring_commit(); without that it is forgotten. The writer's thread.
+ * Room for a record of at most `most` octets, or NULL: it is counted as lost. The record is nothing
+ * until tap_ring_commit(); without that it is forgotten. The writer's thread.
  */
 void *tap_ring_reserve(struct tap_ring *ring, size_t most);
 /* The record that was reserved last is whole, and has so many octets. */
@@ -41,8 +41,9 @@ void tap_ring_commit(struct tap_ring *ring, size_t bytes);
 void tap_ring_lose(struct tap_ring *ring, uint64_t n);
 
 /*
- * The next record from *at on, its length in *bytes; NULL: there are no more. *at goes behind it. The first time *at is
- * tap_ring_begin(). Records stay until tap_ring_release(). The reader's thread.
+ * The next record from *at on, its length in *bytes; NULL: there are no more. *at goes behind it.
+ * The first time *at is tap_ring_begin(). Records stay until tap_ring_release(). The reader's
+ * thread.
  */
 static inline uint64_t tap_ring_begin(const struct tap_ring *ring)
 {

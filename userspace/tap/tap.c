@@ -55,9 +55,10 @@ static uint32_t draw_number(uint32_t *seed)
 	return *seed;
 }
 
-/* --- Producers ----------------------------------------------------------------------------------- */
+/* --- Producers -------------------------------------------------------------------------------- */
 
-/* Gaps from 0 to 2 * (every - 1) answers: one in `every` on average. `left` may be of a coarser setting. */
+/* Gaps from 0 to 2 * (every - 1) answers: one in `every` on average. `left` may be of a coarser
+ * setting. */
 bool tap_draw(struct tap_producer *p, uint32_t every)
 {
 	if (p->left && p->left < 2 * every) {
@@ -128,7 +129,7 @@ struct tap_producer *tap_producer_new(struct tap *tap)
 	return p;
 }
 
-/* --- The thread ---------------------------------------------------------------------------------- */
+/* --- The thread ------------------------------------------------------------------------------- */
 
 /* One in `every` is told where `common` is how often events come. */
 static bool is_drawn(struct tap *tap, uint32_t every, const struct tap_event *e)
@@ -248,7 +249,7 @@ void tap_producer_free(struct tap *tap, struct tap_producer *p)
 	free(p);
 }
 
-/* --- Settings ------------------------------------------------------------------------------------ */
+/* --- Settings --------------------------------------------------------------------------------- */
 
 static bool is_same_dnstap(const struct tap *tap, const struct dnstap_config *config)
 {

@@ -7,10 +7,11 @@
  *      XDP program ─► rings of the kernel ─► tap_source ─────────────────────────┴─► thread ─┬─► tap/dnstap.h
  *                                                                                            └─► tap/querylog.h
  *
- * Producers draw by themselves which answers they tell: one in `every` on average, with random gaps, so that regular
- * traffic does not decide which. The finer one of the two writers says how often; the thread leaves out what the coarser one
- * does not want. Nobody who answers waits: what finds no room is lost, and counted. With both writers off a producer pays
- * one load and one branch for an answer.
+ * Producers draw by themselves which answers they tell: one in `every` on average, with random
+ * gaps, so that regular traffic does not decide which. The finer one of the two writers says how
+ * often; the thread leaves out what the coarser one does not want. Nobody who answers waits: what
+ * finds no room is lost, and counted. With both writers off a producer pays one load and one branch
+ * for an answer.
  */
 #ifndef VOLLEY_TAP_TAP_H
 #define VOLLEY_TAP_TAP_H
@@ -43,7 +44,8 @@ struct tap;
 
 /* 0 or -ENOMEM. Control's thread, as all below it that do not say otherwise. */
 int tap_new(struct tap **out) __attribute__((warn_unused_result));
-/* When all producers are gone. Writes what waits if that is done within half a second. NULL is allowed. */
+/* When all producers are gone. Writes what waits if that is done within half a second. NULL is
+ * allowed. */
 void tap_free(struct tap *tap);
 
 /*
@@ -55,9 +57,9 @@ void tap_set_source(struct tap *tap, tap_drain_fn *drain, void *ctx);
 void tap_handle(struct tap *tap, struct tap_event *e);
 
 /*
- * Puts other settings in place; NULL: this writer is off. A writer of dnstap to a socket with the same settings goes on;
- * files are opened anew. *log is the tap's, on an error too. 0 or -errno, and what could not be opened is off: *what is
- * "dnstap" or "query-log".
+ * Puts other settings in place; NULL: this writer is off. A writer of dnstap to a socket with the
+ * same settings goes on; files are opened anew. *log is the tap's, on an error too. 0 or -errno,
+ * and what could not be opened is off: *what is "dnstap" or "query-log".
  */
 int tap_configure(struct tap *tap, const struct dnstap_config *dnstap, struct querylog_config *log,
 		  const char **what) __attribute__((warn_unused_result));
@@ -65,15 +67,18 @@ int tap_configure(struct tap *tap, const struct dnstap_config *dnstap, struct qu
 /* One in so many answers is told; 0: none. */
 uint32_t tap_every(const struct tap *tap);
 
-/* Others of this process who look at events for a while. Each has a rate of its own, which changes nothing of what the writers get. */
+/* Others of this process who look at events for a while. Each has a rate of its own, which changes
+ * nothing of what the writers get. */
 enum tap_observer { TAP_TOP, TAP_CAPTURE, TAP_N_OBSERVERS };
 
-/* The event is whole, and lives for the call only. The thread's, which waits for it: so it has to be short. */
+/* The event is whole, and lives for the call only. The thread's, which waits for it: so it has to
+ * be short. */
 typedef void tap_observe_fn(void *ctx, const struct tap_event *e);
 
 /*
- * From now on fn(ctx) is called for one in `every` events. 0: it is called no more, and no call is under way when this returns.
- * 0, or -errno of the thread that could not be started. Control's thread.
+ * From now on fn(ctx) is called for one in `every` events. 0: it is called no more, and no call is
+ * under way when this returns. 0, or -errno of the thread that could not be started. Control's
+ * thread.
  */
 int tap_observe(struct tap *tap, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
 		void *ctx) __attribute__((warn_unused_result));
@@ -100,7 +105,7 @@ struct tap_counters {
 
 void tap_counters_read(struct tap *tap, struct tap_counters *out);
 
-/* --- For producers: the thread that has one ------------------------------------------------------ */
+/* --- For producers: the thread that has one --------------------------------------------------- */
 
 /* For tap_draws() alone. */
 bool tap_draw(struct tap_producer *p, uint32_t every);
@@ -131,8 +136,8 @@ static inline uint32_t tap_draw_forwarder(struct tap_producer *p)
 }
 
 /*
- * An event with this query, and room for a reply of reply_cap octets. NULL: the ring is full, which is counted. The caller
- * fills in the rest and calls tap_commit(); or forgets it, and it never was.
+ * An event with this query, and room for a reply of reply_cap octets. NULL: the ring is full, which
+ * is counted. The caller fills in the rest and calls tap_commit(); or forgets it, and it never was.
  */
 struct tap_event *tap_begin(struct tap_producer *p, const void *query, size_t n, size_t reply_cap);
 /* The event with its reply, which may be empty, goes to the thread. */

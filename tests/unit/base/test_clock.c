@@ -24,8 +24,8 @@ static void test_ns_never_goes_back(void **state)
 }
 
 /*
- * The coarse clock is behind the fine one by a tick, 10 ms where HZ is 100, and on a virtual machine by as long
- * as the processor that moves it on stands still.
+ * The coarse clock is behind the fine one by a tick, 10 ms where HZ is 100, and on a virtual
+ * machine by as long as the processor that moves it on stands still.
  */
 static void test_coarse_is_the_same_clock(void **state)
 {

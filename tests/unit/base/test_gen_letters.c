@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The benchmarks' generator makes no label twice: what it makes of a number leads back to the number. */
+/* The benchmarks' generator makes no label twice: what it makes of a number leads back to the
+ * number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -154,7 +154,7 @@ static void test_lines_of_threads_do_not_mix(void **state)
 	assert_int_equal(n, N_THREADS * N_LINES);
 }
 
-/* --- When stderr takes nothing ------------------------------------------------------------------- */
+/* --- When stderr takes nothing ---------------------------------------------------------------- */
 
 #define N_MANY 20000
 
@@ -181,7 +181,8 @@ static void log_many(int n)
 	alarm(0);
 }
 
-/* As strstr(), in text whose end is known: AddressSanitizer's strstr() looks for the end each time. */
+/* As strstr(), in text whose end is known: AddressSanitizer's strstr() looks for the end each
+ * time. */
 static const char *find(const char *text, const char *end, const char *word)
 {
 	return memmem(text, (size_t)(end - text), word, strlen(word));

@@ -9,8 +9,8 @@
 #include "base/siphash.h"
 
 /*
- * From the paper's reference implementation (vectors_sip64): key 00..0f, the message is 00 01 02 ...
- * of the length given; 15 is the worked example of the paper's appendix A.
+ * From the paper's reference implementation (vectors_sip64): key 00..0f, the message is 00 01 02
+ * ... of the length given; 15 is the worked example of the paper's appendix A.
  */
 static const struct {
 	size_t n_bytes;

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From the prefixes of a configuration to what each address may read; the driver's map: tests/bpf. */
+/* From the prefixes of a configuration to what each address may read; the driver's map:
+ * tests/bpf. */
 #include "bpf/clients_map.h"
 
 #include <arpa/inet.h>
@@ -143,7 +144,8 @@ static void test_equal(void **state)
 		clients_list_fini(&lists[i]);
 }
 
-/* What the driver is told where a policy names clients: within these nobody recurses, and all else is as before. */
+/* What the driver is told where a policy names clients: within these nobody recurses, and all else
+ * is as before. */
 static void test_without(void **state)
 {
 	static const struct allow_row row = {

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is found on an interface: a program whose maps are not those of this ABI is never taken for one that can be adopted. */
+/* What is found on an interface: a program whose maps are not those of this ABI is never taken for
+ * one that can be adopted. */
 #include "bpf/found.h"
 
 #include <bpf/bpf.h>

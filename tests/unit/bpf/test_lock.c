@@ -149,7 +149,8 @@ static void test_link(void **state)
 	unlink(target);
 }
 
-/* Takes and leaves the lock over and over; *N_HOLDERS, shared with the others, tells if two held it. */
+/* Takes and leaves the lock over and over; *N_HOLDERS, shared with the others, tells if two held
+ * it. */
 static void contend(_Atomic int *n_holders)
 {
 	char err[256];

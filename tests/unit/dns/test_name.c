@@ -35,7 +35,7 @@ static size_t long_name(uint8_t *dst, size_t n_bytes)
 	return at;
 }
 
-/* --- name_check --------------------------------------------------------------------------------- */
+/* --- name_check ------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -104,7 +104,7 @@ static void test_check_every_truncation(void **state)
 	}
 }
 
-/* --- name_fold ---------------------------------------------------------------------------------- */
+/* --- name_fold -------------------------------------------------------------------------------- */
 
 static void test_fold_every_octet_at_every_place(void **state)
 {
@@ -140,7 +140,7 @@ static void test_fold_pads_to_eight(void **state)
 	}
 }
 
-/* --- Comparisons -------------------------------------------------------------------------------- */
+/* --- Comparisons ------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *name;
@@ -234,7 +234,7 @@ static void test_canonical_order(void **state)
 					 sign(i - j));
 }
 
-/* --- Text --------------------------------------------------------------------------------------- */
+/* --- Text ------------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name, *text;

@@ -43,7 +43,7 @@ static void begin(uint32_t limit)
 	writer_init(&m.w, m.bytes + BASE, BASE, limit, NAME(QNAME));
 }
 
-/* --- Names ---------------------------------------------------------------------------------------- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *name;
@@ -122,7 +122,7 @@ static void test_targets_end_at_0x3fff(void **state)
 	}
 }
 
-/* --- Records ---------------------------------------------------------------------------------------- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 #define SOA_TAIL "\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0\5"
 
@@ -285,7 +285,7 @@ static void test_header(void **state)
 	assert_memory_equal(header, "\xab\xcd\x84\3\0\1\0\1\0\2\0\5", 12);
 }
 
-/* --- Read back by ldns ---------------------------------------------------------------------------- */
+/* --- Read back by ldns ------------------------------------------------------------------------ */
 
 /* A name of a few labels of a small alphabet in random case: many shared suffixes. */
 static void draw_name(uint8_t *dst)

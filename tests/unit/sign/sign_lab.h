@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests: keys, options, zones that are signed, and the judgement of the tools of other makers. */
+/* For tests: keys, options, zones that are signed, and the judgement of the tools of other
+ * makers. */
 #ifndef VOLLEY_TESTS_SIGN_LAB_H
 #define VOLLEY_TESTS_SIGN_LAB_H
 
@@ -86,7 +87,7 @@ static inline struct zone *lab_sign(const struct zone *from, const struct zone *
 	return lab_sign_by(2, from, before, keys, options, now_s);
 }
 
-/* --- What others say ------------------------------------------------------------------------------ */
+/* --- What others say -------------------------------------------------------------------------- */
 
 /* @said is NULL where the command could not be started. */
 static inline void lab_end_run(FILE *said, const char *command, const char *path)
@@ -120,7 +121,8 @@ static inline bool lab_has_two_csks(const struct zone *z)
 	return n > 1 && n == rrset->n;
 }
 
-/* The judgement of a zone, which runs beside the test from lab_begin_judgement() to lab_end_judgement(). */
+/* The judgement of a zone, which runs beside the test from lab_begin_judgement() to
+ * lab_end_judgement(). */
 struct lab_judgement {
 	FILE *said; /* NULL: none runs */
 	char path[32], command[2 * NAME_TEXT_MAX + 256];
@@ -171,9 +173,10 @@ static inline void lab_judge(const struct zone *z, uint64_t now_s)
 	lab_end_judgement(&j);
 }
 
-/* --- Comparing ------------------------------------------------------------------------------------ */
+/* --- Comparing -------------------------------------------------------------------------------- */
 
-/* By what keys, of what types: tags and algorithms are in the rdata, up to the signature they are alike. */
+/* By what keys, of what types: tags and algorithms are in the rdata, up to the signature they are
+ * alike. */
 static inline void lab_same_signatures(const struct zone *a, const struct zone_rrset *x,
 				       const struct zone *b, const struct zone_rrset *y,
 				       const char *owner)

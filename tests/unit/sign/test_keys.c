@@ -227,7 +227,8 @@ static void signatures_that_hold_stay(void **state)
 
 #define AHEAD_S (10 * 86400u)
 
-/* Ten days later keys and signatures were made, and now the clock is right: neither waits for ten days. */
+/* Ten days later keys and signatures were made, and now the clock is right: neither waits for ten
+ * days. */
 static void made_by_a_clock_that_was_ahead(void **state)
 {
 	struct zone *from = zone_of("z", ZONE_HEAD "a A 192.0.2.1\n"), *early, *z;
@@ -264,7 +265,8 @@ static void made_by_a_clock_that_was_ahead(void **state)
 	sign_keys_fini(&keys);
 }
 
-/* The same in an edit, as a tick does it: every signature is made anew, and only those that begin too late. */
+/* The same in an edit, as a tick does it: every signature is made anew, and only those that begin
+ * too late. */
 static void renewed_when_the_clock_is_right(void **state)
 {
 	struct zone *from = zone_of("z", ZONE_HEAD "a A 192.0.2.1\n"), *early, *z;

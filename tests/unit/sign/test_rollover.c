@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two years of a signed zone, from event to event. Each version that was served is written down as what a
- * validator makes of it: which keys are in the DNSKEY RRset, which sign that, and which sign the data. At the
- * end, any two versions that caches may have held together must validate.
+ * Two years of a signed zone, from event to event. Each version that was served is written down as
+ * what a validator makes of it: which keys are in the DNSKEY RRset, which sign that, and which sign
+ * the data. At the end, any two versions that caches may have held together must validate.
  */
 #include "tests/lib/draw.h"
 #include "tests/unit/sign/sign_lab.h"
@@ -73,7 +73,7 @@ static uint64_t bit_of_key(struct sim *s, const struct sign_key *key)
 	return bit_of(s, key->tag, key->algorithm);
 }
 
-/* --- What is served ------------------------------------------------------------------------------- */
+/* --- What is served --------------------------------------------------------------------------- */
 
 static void add_mask(struct snap *snap, uint64_t mask)
 {
@@ -144,7 +144,7 @@ static void take_snap(struct sim *s)
 		judge(s);
 }
 
-/* --- What the daemon does ------------------------------------------------------------------------- */
+/* --- What the daemon does --------------------------------------------------------------------- */
 
 static void put(struct sim *s, struct zone_edit *e)
 {
@@ -245,7 +245,7 @@ static void edit(struct sim *s)
 	put(s, e);
 }
 
-/* --- What the parent does, and its operator ------------------------------------------------------- */
+/* --- What the parent does, and its operator --------------------------------------------------- */
 
 static bool waits_for_ds(const struct sim *s, uint64_t *keys, struct sim *out)
 {
@@ -281,7 +281,7 @@ static void parent(struct sim *s)
 	}
 }
 
-/* --- Two years ------------------------------------------------------------------------------------ */
+/* --- Two years -------------------------------------------------------------------------------- */
 
 static void sooner(uint64_t *at, uint64_t other)
 {
@@ -374,7 +374,7 @@ static void fini(struct sim *s)
 	free(s->snaps);
 }
 
-/* --- What validators make of it ------------------------------------------------------------------- */
+/* --- What validators make of it --------------------------------------------------------------- */
 
 static uint64_t snap_end(const struct sim *s, unsigned int i)
 {

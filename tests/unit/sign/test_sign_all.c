@@ -7,8 +7,10 @@ static const char content[] =
 	"$TTL 300\n@ SOA ns host 7 2 3 4 60\n@ NS ns\nns A 192.0.2.1\nNs2 AAAA 2001:db8::1\n"
 	"a.b.c.d TXT x\n*.wild MX 10 Mail.z.\nmail A 192.0.2.2\ncut NS ns.cut\nns.cut A 192.0.2.3\n"
 	"sec NS ns.sec\nsec DS 1 13 2 "
-	"000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f\nns.sec A 192.0.2.4\ncut A 192.0.2.5\nu.ent.only NS ns\n"
-	"alias CNAME ns\nd DNSKEY 256 3 13 AAAA\ndname DNAME other.\n@ ZONEMD 7 1 1 00\nx TYPE65280 \\# 0\n"
+	"000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f\nns.sec A 192.0.2.4\ncut "
+	"A 192.0.2.5\nu.ent.only NS ns\n"
+	"alias CNAME ns\nd DNSKEY 256 3 13 AAAA\ndname DNAME other.\n@ ZONEMD 7 1 1 00\nx "
+	"TYPE65280 \\# 0\n"
 	"many A 192.0.2.9\nmany A 192.0.2.8\nmany 300 A 192.0.2.7\nmany TXT a\nmany TXT b\n";
 
 static void tools_agree(void **state)

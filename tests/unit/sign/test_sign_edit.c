@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signed zones that are edited again and again: after each edit the chain, and what is signed, is that of
- * the same content signed from the start, and the tools of others take it.
+ * Signed zones that are edited again and again: after each edit the chain, and what is signed, is
+ * that of the same content signed from the start, and the tools of others take it.
  */
 #include "tests/unit/sign/sign_lab.h"
 

@@ -70,8 +70,8 @@ static inline pid_t killing_begin(killing_work *work, void *user)
 }
 
 /*
- * Runs @work in a child, which is killed at the @nth stop, counted from 1. False: it came to its end
- * before that.
+ * Runs @work in a child, which is killed at the @nth stop, counted from 1. False: it came to its
+ * end before that.
  */
 static inline bool killing_at_call(killing_work *work, void *user, unsigned nth)
 {
@@ -92,8 +92,8 @@ static inline bool killing_at_call(killing_work *work, void *user, unsigned nth)
 }
 
 /*
- * The calls of @work that sync or rename, in order, a letter for each: s fsync or fdatasync, r rename, and
- * m for a message that it sends itself by getppid(). At most @cap - 1.
+ * The calls of @work that sync or rename, in order, a letter for each: s fsync or fdatasync, r
+ * rename, and m for a message that it sends itself by getppid(). At most @cap - 1.
  */
 static inline void killing_list_syncs(killing_work *work, void *user, char *list, size_t cap)
 {
@@ -121,7 +121,8 @@ static inline void killing_list_syncs(killing_work *work, void *user, char *list
 	list[n] = '\0';
 }
 
-/* The same at a moment, so many microseconds after @*has_begun became true; @work has no end then. */
+/* The same at a moment, so many microseconds after @*has_begun became true; @work has no end
+ * then. */
 static inline void killing_at_time(killing_work *work, void *user, const bool *has_begun,
 				   unsigned after_us)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Disks that are full, cannot be written, or have damaged the file: an error with a sentence, and what
- * is there stays, or can at least be told from what was written. Never a signal.
+ * Disks that are full, cannot be written, or have damaged the file: an error with a sentence, and
+ * what is there stays, or can at least be told from what was written. Never a signal.
  */
 #include "storing.h"
 
@@ -18,7 +18,7 @@
 
 #define ROOM (16u << 20)
 
-/* --- A disk of its own --------------------------------------------------------------------------- */
+/* --- A disk of its own ------------------------------------------------------------------------ */
 
 /* In a child, since mounts are of a process. Its aborts are this test's. */
 static void in_child(void (*work)(void))
@@ -209,7 +209,7 @@ static void test_no_folder(void **state)
 	assert_string_equal(why, "server.storage: /dev/null: Not a directory");
 }
 
-/* --- A damaged file ------------------------------------------------------------------------------ */
+/* --- A damaged file --------------------------------------------------------------------------- */
 
 static uint8_t *image; /* of the whole file */
 static size_t n_image;
@@ -367,7 +367,8 @@ static void test_damaged(void **state)
 	storing_clear();
 }
 
-/* Short or empty as a start that was killed might leave it: but that one has no file of this name. */
+/* Short or empty as a start that was killed might leave it: but that one has no file of this
+ * name. */
 static void test_cut(void **state)
 {
 	static const size_t lengths[] = { 0, 1, 1000, 4096, 4097, 8191, 8192 };

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that writes batches is killed at each of its system calls, and at random moments. What is
- * found afterwards is what one batch has left, as a whole, and no earlier one than was committed.
+ * A process that writes batches is killed at each of its system calls, and at random moments. What
+ * is found afterwards is what one batch has left, as a whole, and no earlier one than was
+ * committed.
  */
 #include "storing.h"
 
@@ -23,8 +24,8 @@ static struct shared *shared;
 static const char *const names[2] = { "example.", "a.example." };
 
 /*
- * Batch n takes each zone from serial 2n to 2n + 2, in two sets, and tells its record; all but the last
- * few are forgotten.
+ * Batch n takes each zone from serial 2n to 2n + 2, in two sets, and tells its record; all but the
+ * last few are forgotten.
  */
 static size_t size_of(uint32_t serial, unsigned zone)
 {
@@ -151,7 +152,8 @@ static bool has_file(const char *name)
 	return !access(path, F_OK);
 }
 
-/* An empty folder each time: what a crash leaves of the first start is no obstacle to the second. */
+/* An empty folder each time: what a crash leaves of the first start is no obstacle to the
+ * second. */
 static void test_killed_while_it_is_made(void **state)
 {
 	uint32_t n_batches = 0;
@@ -204,7 +206,8 @@ static void put_two(void *user)
 	store_close(store);
 }
 
-/* What a power failure asks for: nothing is acknowledged, or gets its name, before it is on the disk. */
+/* What a power failure asks for: nothing is acknowledged, or gets its name, before it is on the
+ * disk. */
 static void test_synced(void **state)
 {
 	char list[64];

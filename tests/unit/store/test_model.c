@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The store beside a plain list that does the same: batches of random appends, trims, limits, drops,
- * cancelled, committed, reopened; in little room, so that most of the time it is full.
+ * The store beside a plain list that does the same: batches of random appends, trims, limits,
+ * drops, cancelled, committed, reopened; in little room, so that most of the time it is full.
  */
 #include "storing.h"
 
@@ -232,7 +232,7 @@ static void test_as_a_plain_list(void **state)
 	assert_true(n_full > 20 && n_trims_full > 5);
 }
 
-/* --- Readers beside a writer --------------------------------------------------------------------- */
+/* --- Readers beside a writer ------------------------------------------------------------------ */
 
 #define N_READERS 3u
 #define N_BATCHES 400u
@@ -240,9 +240,10 @@ static void test_as_a_plain_list(void **state)
 static bool is_over;
 
 /*
- * A chain is always one that a batch has left: from some serial number on, without a gap, ten by ten. LMDB takes a
- * transaction's number first, then the page of its roots: who is stopped in between has those of a batch that is
- * just being committed, and sees the one before it the next time.
+ * A chain is always one that a batch has left: from some serial number on, without a gap, ten by
+ * ten. LMDB takes a transaction's number first, then the page of its roots: who is stopped in
+ * between has those of a batch that is just being committed, and sees the one before it the next
+ * time.
  */
 static void *read_on(void *user)
 {

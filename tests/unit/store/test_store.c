@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is put in comes out, one behaviour after the other. test_model.c does all of them at random. */
+/* What is put in comes out, one behaviour after the other. test_model.c does all of them at
+ * random. */
 #include "storing.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is told of answers: rings that fill up, addresses that are shortened, lines, messages of dnstap. */
+/* What is told of answers: rings that fill up, addresses that are shortened, lines, messages of
+ * dnstap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 #include "tap/shorten.h"
 #include "tap/tap.h"
 
-/* --- Rings --------------------------------------------------------------------------------------- */
+/* --- Rings ------------------------------------------------------------------------------------ */
 
 #define CAP 4096u
 
@@ -91,7 +92,7 @@ static void test_ring_full(void **state)
 	tap_ring_close(&ring);
 }
 
-/* --- Addresses ----------------------------------------------------------------------------------- */
+/* --- Addresses -------------------------------------------------------------------------------- */
 
 static void test_shorten(void **state)
 {
@@ -146,7 +147,7 @@ static void test_shorten_subnet(void **state)
 	}
 }
 
-/* --- Events -------------------------------------------------------------------------------------- */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 /* NXDOMAIN to "a. A" with AA, RD and the extended error 15, DO. */
 static const uint8_t reply[] = { 0x12, 0x34, 0x85, 0x03, 0, 1, 0, 0,  0, 0,  0, 1,
@@ -338,7 +339,7 @@ static void test_draw(void **state)
 	assert_false(tap_draws(&p));
 }
 
-/* --- Observers ----------------------------------------------------------------------------------- */
+/* --- Observers -------------------------------------------------------------------------------- */
 
 static void count(void *ctx, const struct tap_event *e)
 {
@@ -362,7 +363,8 @@ static void tell(struct tap_producer *p, unsigned int n)
 	}
 }
 
-/* Two look at the same events at rates of their own; the source draws by the finer one, and draws nothing when both have gone. */
+/* Two look at the same events at rates of their own; the source draws by the finer one, and draws
+ * nothing when both have gone. */
 static void test_observers(void **state)
 {
 	unsigned int n_top = 0, n_all = 0;
@@ -405,7 +407,8 @@ static void pair_up(void *ctx, const struct tap_event *e)
 	pairs->open ^= e->lot;
 }
 
-/* A query to an upstream and its reply are two events: who wants one in four gets both or neither. */
+/* A query to an upstream and its reply are two events: who wants one in four gets both or
+ * neither. */
 static void test_pairs(void **state)
 {
 	static const uint8_t empty[DNS_HEADER_BYTES];
