@@ -17,17 +17,17 @@
 #include "base/privilege.h"
 #include "bpf/needs.h"
 
-#define KERNEL_SAYS "Kernel error message: " /* libbpf's, before the kernel's own words */
-/* libbpf's, around the verifier's log, which is one text of any length. */
+#define KERNEL_SAYS "Kernel error message: " /* libbpf prints it before the kernel's message */
+/* libbpf prints these around the verifier's log, which is one text of any length. */
 #define LOG_BEGINS   "-- BEGIN PROG LOAD LOG --\n"
 #define LOG_ENDS     "-- END PROG LOAD LOG --"
-#define OUR_PROGRAM  "prog 'volley': " /* libxdp loads programs of its own beside it */
-#define N_LOG_LINES  20                /* of the verifier's, in the log */
+#define OUR_PROGRAM  "prog 'volley': " /* libxdp also loads programs of its own */
+#define N_LOG_LINES  20                /* of the verifier's log that we log */
 #define N_WORD_LINES 2
 
-/* libbpf hands the words to its printer alone, which has no context. */
+/* libbpf gives the messages only to its printer, which has no context argument. */
 static _Thread_local struct {
-	char words[REFUSAL_CAP - 64]; /* a sentence has more around them */
+	char words[REFUSAL_CAP - 64]; /* leaves room for the sentence around it */
 	bool is_verifier;
 } last;
 
@@ -44,7 +44,8 @@ const char *refusal_words(int code)
 
 /* --- The verifier's log ----------------------------------------------------------------------- */
 
-/* The line before `end`, which is where its newline or the text's end is; *len is without that. */
+/* The line that ends at `end`, where its newline or the end of the text is. *len excludes the
+ * newline. */
 static const char *line_before(const char *text, const char *end, size_t *len)
 {
 	const char *line = end;
@@ -60,14 +61,14 @@ static bool begins(const char *line, const char *with)
 	return !strncmp(line, with, strlen(with));
 }
 
-/* What the verifier counts behind its verdict, and what libbpf adds. */
+/* The statistics that follow the verifier's verdict, and libbpf's additions. */
 static bool is_trailer(const char *line, size_t len)
 {
 	return !len || begins(line, "processed ") || begins(line, "verification time") ||
 	       begins(line, "stack depth");
 }
 
-/* "17: (bf) r6 = r1", "; the source", "from 3 to 9: ...", "R0=scalar() R1_w=ctx()": not a
+/* "17: (bf) r6 = r1", "; the source", "from 3 to 9: ...", "R0=scalar() R1_w=ctx()" are steps, not a
  * verdict. */
 static bool is_step(const char *line)
 {
@@ -121,7 +122,7 @@ static void log_last_lines(const char *log)
 	}
 }
 
-/* The whole of it may be megabytes. */
+/* The log may have megabytes. */
 static void take_log(const char *format, va_list args)
 {
 	char *text, *log, *end;
@@ -142,7 +143,6 @@ static void take_log(const char *format, va_list args)
 
 /* --- What the libraries print ----------------------------------------------------------------- */
 
-/* For a developer who debugs. */
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 {
 	char line[512];

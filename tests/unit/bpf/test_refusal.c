@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is told of the verifier's log: the lines of its verdict, of kernels old and new. */
+/* The lines of the verifier's log that give its verdict, from old and new kernels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
