@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A zone signed from its content, in one walk in canonical order, which is that of its NSEC chain:
- * each name in it waits for the next one. NSEC3 are put by hash behind the walk.
+ * Signs a zone from its content, in one walk in canonical order, which is the order of its NSEC
+ * chain: the NSEC of a name is made when the next name is known. NSEC3 records are sorted by hash
+ * after the walk.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,22 +18,22 @@
 struct hashed {
 	struct nsec3_label hash;
 	uint16_t n_bitmap;
-	size_t bitmap; /* where in the bytes */
+	size_t bitmap; /* its offset in bitmaps */
 };
 
 struct all {
 	const struct zone *from, *before;
-	struct signer signer; /* for lists of keys: it signs nothing */
+	struct signer signer; /* for lists of keys; it signs nothing */
 	struct sign_batch *batch;
 	struct zone_builder *b;
 	struct zone_error *err;
 	uint32_t serial;
-	/* The name at which we are. */
+	/* The present name. */
 	uint8_t owner[NAME_FOLDED_BYTES];
 	struct sign_types types; /* of its data */
 	struct sign_old old;
 	struct sign_list list;
-	/* The name before that in the chain; with NSEC3, that has data. */
+	/* The name before it in the chain; with NSEC3, the one before it with data. */
 	bool has_last;
 	uint8_t last[NAME_FOLDED_BYTES];
 	struct sign_types last_types;
@@ -72,7 +73,7 @@ static int add_records(struct all *a, const uint8_t *owner, uint16_t type, uint3
 	return rc;
 }
 
-/* The RRset and its signatures, to the builder. */
+/* Gives the RRset and its signatures to the builder. */
 static int emit(void *user, const struct sign_rrset *rrset, const struct sign_list *sigs)
 {
 	struct all *a = user;
@@ -182,7 +183,7 @@ static int put_data(struct all *a, const struct zone_node *node, bool is_apex, b
 
 /* --- NSEC ------------------------------------------------------------------------------------- */
 
-/* The NSEC of the last name, which names this one. */
+/* The NSEC of the last name, whose next name is this one. */
 static int put_nsec(struct all *a, const uint8_t *next)
 {
 	uint8_t rdata[SIGN_NSEC_MAX];
@@ -239,10 +240,8 @@ static int hash_name(struct all *a, const uint8_t *name, const struct sign_types
 	return 0;
 }
 
-/*
- * The name, and the empty non-terminals that lead to it: those above it that are not above the last
- * name, for in this order any other name below them would stand behind the last one, too.
- */
+/* Hashes the name and the empty non-terminals above it that are not above the last name. In
+ * canonical order, no name before the last one can be below these. */
 static int hash_with_above(struct all *a)
 {
 	static const struct sign_types none;
