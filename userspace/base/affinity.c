@@ -23,11 +23,10 @@ int affinity_init(struct affinity *affinity, const uint16_t *cores, size_t n_cor
 	affinity->control = affinity->allowed;
 	for (size_t i = 0; i < n_cores; i++) {
 		if (!CPU_ISSET(cores[i], &affinity->allowed)) {
-			snprintf(
-				err, err_cap,
-				"server.control-cores: volleyd may not use processor %u: give some "
-				"of %s",
-				cores[i], affinity_text(&affinity->allowed, text, sizeof(text)));
+			snprintf(err, err_cap,
+				 "server.control-cores: volleyd may not use processor %u: "
+				 "give some of %s",
+				 cores[i], affinity_text(&affinity->allowed, text, sizeof(text)));
 			return -EINVAL;
 		}
 		CPU_SET(cores[i], &affinity->wanted);
@@ -55,7 +54,7 @@ void affinity_settle(struct affinity *affinity, const int *cpus, size_t n)
 		affinity->control = own;
 }
 
-/* Those that were pinned have other processors than all. */
+/* A thread with other processors than the allowed ones was pinned: it stays. */
 static void move_thread(const struct affinity *affinity, pid_t tid)
 {
 	cpu_set_t now;

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Work that control's thread must not wait for, such as a walk over a large cache: done one after
- * the other by a thread behind the workers.
+ * Jobs that control's thread must not wait for, such as a walk over a large cache. One thread with
+ * a lower priority than the workers runs them one after the other.
  *
  *      chores_start ─► run() in the background ─► chores_fd is readable ─► chores_poll ─► ended()
  *
- * Whoever starts a chore owns it again in ended(). Control's thread calls all of these but run().
+ * The caller owns the chore again in ended(). Control's thread calls all of these except run().
  */
 #ifndef VOLLEY_BASE_CHORE_H
 #define VOLLEY_BASE_CHORE_H
@@ -14,12 +14,12 @@
 #include <stdbool.h>
 
 struct chore {
-	/* In the background, on a liburcu QSBR thread that is offline. Looks at
+	/* Runs in the background, on a liburcu QSBR thread that is offline. Must check
 	 * chore_is_cancelled(). */
 	void (*run)(struct chore *chore);
-	/* Control's thread. Also for a chore that was cancelled before it ran. */
+	/* Control's thread. Also called for a chore that was cancelled before it ran. */
 	void (*ended)(struct chore *chore);
-	struct chore *next; /* the list's */
+	struct chore *next; /* of the list */
 	bool is_cancelled;  /* atomic */
 };
 
@@ -28,7 +28,8 @@ struct chores;
 /* Starts the thread. 0 or -errno. */
 int chores_new(struct chores **out) __attribute__((warn_unused_result));
 
-/* Cancels what has not ended, calls every ended() and ends the thread. NULL is allowed. */
+/* Cancels all chores that have not ended, calls ended() for each, and ends the thread. NULL is
+ * allowed. */
 void chores_free(struct chores *chores);
 
 /* Readable when a chore has ended; for epoll. */
