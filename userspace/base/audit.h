@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The audit: who did something, or was refused something. Each event is one line of the log
- * (log_event()), as text or JSON.
+ * The audit: which client or user did something, or was refused something. Each event is one line
+ * of the log (log_event()), as text or JSON.
  *
  * A flood of one kind of event does not fill the log: for each kind, AUDIT_LINES are written in
  * AUDIT_PERIOD_NS. After that time a line "KIND omitted=N" gives the number of events that were

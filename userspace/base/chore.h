@@ -28,8 +28,7 @@ struct chores;
 /* Starts the thread. 0 or -errno. */
 int chores_new(struct chores **out) __attribute__((warn_unused_result));
 
-/* Cancels all chores that have not ended, calls ended() for each, and ends the thread. NULL is
- * allowed. */
+/* Cancels chores that have not ended, calls ended() for each, ends the thread. NULL is allowed. */
 void chores_free(struct chores *chores);
 
 /* Readable when a chore has ended; for epoll. */

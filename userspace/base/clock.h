@@ -17,11 +17,8 @@
 /* CLOCK_MONOTONIC in nanoseconds: for durations and timers. */
 uint64_t clock_ns(void);
 
-/*
- * CLOCK_MONOTONIC_COARSE in whole seconds: the clock that bpf_ktime_get_coarse_ns() reads, so an
- * expiry has the same meaning in the XDP program. Starts at boot; stands during suspend. Never
- * below 0.
- */
+/* CLOCK_MONOTONIC_COARSE in whole seconds: bpf_ktime_get_coarse_ns() reads the same clock, so an
+ * expiry means the same in the XDP program. Starts at boot; stops during suspend. Never below 0. */
 uint32_t clock_coarse_s(void);
 
 /*

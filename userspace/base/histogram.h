@@ -7,8 +7,7 @@
 
 #include <stdint.h>
 
-/* Upper bounds: B(nanoseconds, the same in seconds as text). The bucket after the last has no
- * bound. */
+/* Upper bounds: B(nanoseconds, the same in seconds as text). The last bucket has no bound. */
 #define HISTOGRAM_BOUNDS(B)  \
 	B(10000, "1e-05")    \
 	B(25000, "2.5e-05")  \

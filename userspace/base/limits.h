@@ -39,8 +39,7 @@ struct limits {
 	uint32_t cells[LIMITS_ROWS][LIMITS_CELLS];
 };
 
-/* Where a client was counted, for limits_give(). Limits without max_client and has_shares do not
- * set it. */
+/* Where a client was counted, for limits_give(). Set only with max_client or has_shares. */
 struct limits_place {
 	uint64_t client; /* a keyed hash of the prefix */
 	uint16_t cell[LIMITS_ROWS];

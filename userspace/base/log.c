@@ -133,8 +133,7 @@ static size_t put_head(char line[static LOG_LINE_BYTES], enum log_level level)
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* Takes the reference. Leaves room for the newline. 0: no memory, or the object is longer than a
- * line. */
+/* Takes the reference. Leaves room for the newline. 0: no memory, or longer than a line. */
 static size_t put_object(char line[static LOG_LINE_BYTES], json_t *object)
 {
 	size_t n = object ? json_dumpb(object, line, LOG_LINE_BYTES - 1, JSON_COMPACT) : 0;

@@ -27,8 +27,7 @@ void log_out_open(void);
 /* Forgets waiting bytes; stderr is as before log_out_open(). */
 void log_out_close(void);
 
-/* False: there is no room for the whole line, or stderr has no reader any more; none of it is
- * taken. */
+/* False: the whole line has no room, or stderr has no reader any more; none of it is taken. */
 bool log_out_put(const char *line, size_t n) __attribute__((warn_unused_result));
 /* Writes as much as stderr takes now. True: nothing waits any more. */
 bool log_out_flush(void);

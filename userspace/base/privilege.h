@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The daemon's capabilities. At once, before it has any thread, it gives up all that its parts do
- * not use. */
+/* The daemon's capabilities. Before it has threads, it gives up all that its parts do not use. */
 #ifndef VOLLEY_BASE_PRIVILEGE_H
 #define VOLLEY_BASE_PRIVILEGE_H
 

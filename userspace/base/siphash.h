@@ -10,8 +10,7 @@
 
 #define SIPHASH_KEY_BYTES 16
 
-/* The hash of n_bytes at data under the key, as a number; the byte string is its little-endian
- * form. */
+/* The hash of n_bytes at data as a number; as a byte string, it is in little-endian order. */
 uint64_t siphash24(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t n_bytes);
 
 #endif

@@ -23,7 +23,7 @@
 /* What is kept of the last connections to a server. All 0 at first; it outlives its streams. */
 struct tls_session {
 	struct ssl_session_st *last; /* or NULL */
-	/* when a certificate authenticated it, or the first session that it resumes */
+	/* when a certificate last authenticated the server */
 	uint64_t authenticated_ns;
 };
 
@@ -53,16 +53,14 @@ void tls_session_fini(struct tls_session *session);
 bool tls_stream_open(struct tls_stream *s, SSL_CTX *ctx, int fd, const char *name,
 		     struct tls_session *session) __attribute__((warn_unused_result));
 
-/* Sends a close alert if possible, and closes the connection, but not its socket. A closed one is
- * allowed. */
+/* Sends a close alert if possible, and closes the connection, not its socket. May be closed. */
 void tls_stream_close(struct tls_stream *s);
 
 /* Continues the handshake. 1: it is done, and the server is authenticated. -1 with errno EAGAIN; or
  * EPROTO, or EACCES for its certificate, with words in why of cap octets (NULL is allowed). */
 int tls_stream_handshake(struct tls_stream *s, char *why, size_t cap);
 
-/* After the handshake: true if this is the SHA-256 of the server's public key (RFC 7858 section
- * 4.2). */
+/* After the handshake: is this the SHA-256 of the server's public key (RFC 7858 section 4.2)? */
 bool tls_stream_has_pin(const struct tls_stream *s, const uint8_t pin[static 32]);
 
 /* As recv() and send() without flags; errors other than EAGAIN are EPROTO. */

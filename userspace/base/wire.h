@@ -58,8 +58,7 @@ static inline size_t wire_reader_left(const struct wire_reader *r)
 	return r->error ? 0 : r->n_bytes - r->at;
 }
 
-/* Returns a pointer to the next n bytes and skips them; NULL, with the error set, if there are
- * fewer. */
+/* Returns a pointer to the next n bytes and skips them. If there are fewer: NULL and the error. */
 static inline const uint8_t *wire_read_ref(struct wire_reader *r, size_t n)
 {
 	const uint8_t *p;

@@ -13,14 +13,12 @@
 
 #include "xdp/abi.h"
 
-/* Makes a map of n_chunks zeroed chunks; *memory points to them. Returns the map's descriptor or
- * -errno. */
+/* Makes a map of n_chunks zeroed chunks; *memory points to them. The map's descriptor or -errno. */
 int block_map_make(uint32_t n_chunks, void **memory) __attribute__((warn_unused_result));
 /* Unmaps and closes the map. A program that still reads it keeps the kernel's memory alive. */
 void block_map_free(int fd, void *memory, uint32_t n_chunks);
 
-/* Makes this table the current one. When it returns, no program reads the previous table. 0 or
- * -errno. */
+/* Makes this table current. When it returns, no program reads the previous one. 0 or -errno. */
 int block_map_put(int blocks_fd, int fd) __attribute__((warn_unused_result));
 
 /* met[i]: the packets that matched list i in the programs, summed over all CPUs. 0 or -errno. */

@@ -227,8 +227,7 @@ static void keep_other(struct found_maps *maps)
 	maps->link = link;
 }
 
-/* Finds out if this program is Volley. Takes prog_fd, and keeps it in *found only if the maps may
- * be read. */
+/* Finds out if this program is Volley. Takes fd; keeps it only if the maps may be read. */
 static int look_at(struct found *found, int fd)
 {
 	bool is_ours;
@@ -348,8 +347,7 @@ void found_close(struct found *found)
 
 /* --- What every ABI has in its place ---------------------------------------------------------- */
 
-/* Maps the first `bytes` octets of an array, if it has that many and can be mapped. For
- * map_memory_close(). */
+/* Maps the first `bytes` octets of a map, if it can be mapped. For map_memory_close(). */
 static void *map_head(int fd, size_t bytes)
 {
 	struct bpf_map_info info = { 0 };

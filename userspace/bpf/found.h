@@ -45,8 +45,7 @@ struct found {
 	bool is_generic;
 	bool is_alone; /* not behind libxdp's dispatcher */
 	uint32_t id;
-	/* only for FOUND_OTHER_ABI; of its descriptors only prog_fd, maps.other and maps.link are
-	 * open */
+	/* only for FOUND_OTHER_ABI, of which only prog_fd, maps.other and maps.link are open */
 	uint32_t abi;
 	uint8_t tag[8]; /* the kernel's digest of the program */
 	int prog_fd;

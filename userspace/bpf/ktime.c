@@ -65,8 +65,7 @@ int ktime_offset(int64_t *ahead_ns)
 	uint64_t ktime_ns = 0, before_ns, after_ns = 0;
 	int64_t ahead = 0;
 
-	/* If the thread was interrupted between the clocks, the delay looks like an offset: try
-	 * again. */
+	/* An interruption between the clocks looks like an offset: try again if it took long. */
 	for (int i = 0; i < TRIES && !err; i++) {
 		before_ns = clock_ns();
 		err = read_ktime(fds, &ktime_ns);

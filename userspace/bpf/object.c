@@ -108,8 +108,7 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	return -ENOMEM;
 }
 
-/* The same attributes as in xdp/volley.bpf.c, so that a program can use these maps instead of its
- * own. */
+/* The same attributes as in xdp/volley.bpf.c, so that a program can use these maps. */
 static int make_array(const char *name, size_t value_bytes, uint32_t n)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);

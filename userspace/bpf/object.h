@@ -60,11 +60,8 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 #define OBJECT_TAG_BYTES 8
 int object_tag(uint8_t tag[OBJECT_TAG_BYTES]) __attribute__((warn_unused_result));
 
-/*
- * Loads the program with a small cache, without attaching it, and unloads it. 0, or -errno with a
- * message of refusal.h in WHY. Needs the capabilities that volleyd needs for loading. Takes about
- * 100 ms.
- */
+/* Loads the program with a small cache, without attaching it, and unloads it. 0, or -errno with a
+ * message of refusal.h in WHY. Needs volleyd's capabilities for loading. Takes about 100 ms. */
 int object_try_load(char *why, size_t cap) __attribute__((warn_unused_result));
 
 /* Opens the object and makes its maps, but loads no program. The shared maps are those of `maps`;

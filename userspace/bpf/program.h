@@ -125,8 +125,9 @@ bool program_is_attached(const struct program *program);
 void program_set_answers(struct program *program, bool driver_answers);
 
 /* Which tunnels are taken off (VOLLEY_TUNNEL_*, the port of GUE), and if answers are routed. */
-/* Takes off only tunnels from these sources from now on; n 0: from all. At most
- * VOLLEY_TUNNEL_SOURCES. */
+/*
+ * Takes off only tunnels from these sources from now on, at most VOLLEY_TUNNEL_SOURCES; n 0: all.
+ */
 void program_set_tunnel_sources(struct program *program, const struct config_prefix *sources,
 				uint32_t n);
 void program_set_ways(struct program *program, uint8_t tunnels, __be16 gue_port, bool return_fib);
@@ -139,8 +140,9 @@ void program_set_mtu(struct program *program, uint32_t mtu);
 
 enum program_origin program_origin(const struct program *program);
 enum program_mode program_mode(const struct program *program);
-/* For a generic program: why native mode was refused; "": native mode was not tried. The program's
- * memory. */
+/*
+ * Why native mode was refused; "": it was not tried. Generic programs only. The program's memory.
+ */
 const char *program_generic_reason(const struct program *program);
 uint32_t program_id(const struct program *program);
 
@@ -152,8 +154,7 @@ const char *program_tag_text(const struct program *program, char text[PROGRAM_TA
 bool program_is_our_build(const struct program *program);
 int program_xsks_fd(const struct program *program);
 
-/* How far the worker of a receive queue (below VOLLEY_QUEUES) is behind. Valid until
- * program_close(). */
+/* How far the worker of a receive queue (below VOLLEY_QUEUES) is behind. The program's memory. */
 struct volley_queue *program_queue(const struct program *program, uint32_t queue);
 
 /* XDP_FLAGS_* of its mode, for AF_XDP sockets. */

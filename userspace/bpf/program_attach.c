@@ -111,8 +111,7 @@ static bool is_loaded(const struct program *p)
 	return p->skel && bpf_program__fd(p->skel->progs.volley) >= 0;
 }
 
-/* True if libxdp could use no dispatcher and attached the program plainly: the plain step would
- * fail again. */
+/* True if libxdp could use no dispatcher and attached plainly: the plain step would fail, too. */
 static bool was_plain(const struct program *p, const struct step *step)
 {
 	return !step->is_plain && is_loaded(p) &&

@@ -25,8 +25,7 @@
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 
-/* Opens the maps, and marks the program as attached by a volleyd, so that volleyd detaches it when
- * it ends. */
+/* Opens the maps, and notes that a volleyd attached the program: volleyd detaches it at its end. */
 static int claim_maps(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes)
 {
 	struct found_maps fds = object_fds(p->skel);

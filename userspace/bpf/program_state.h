@@ -93,7 +93,7 @@ int program_put_next(struct program *p) __attribute__((warn_unused_result));
 /* p->next is attached now: closes the old program's descriptors, and so its maps. */
 void program_settle(struct program *p);
 
-/* Copies and maps the program's own maps, and the maps of the cache if they are not open. 0 or
+/* Copies and maps the program's own maps, and those of the cache if these are not open. 0 or
  * -errno. */
 int program_take_maps(struct program *p, struct object_maps *maps, const struct found_maps *found,
 		      const struct cache_sizes *sizes) __attribute__((warn_unused_result));
@@ -101,16 +101,12 @@ int program_take_maps(struct program *p, struct object_maps *maps, const struct 
 /* Unmaps and closes what program_take_maps() opened, except the maps of the cache. */
 void program_drop_maps(struct program *p);
 
-/*
- * Prepares a program with maps of its own and these maps of the cache. It will take the place of
- * OLD, which goes on for now. p has mode and prog_fd of OLD. After an error nothing has changed. 0
- * or -errno.
- */
+/* Prepares a program with its own maps and these of the cache, to replace OLD, which goes on for
+ * now. p has mode and prog_fd of OLD. After an error nothing has changed. 0 or -errno. */
 int program_succeed(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes,
 		    const struct found *old) __attribute__((warn_unused_result));
 
-/* Replaces an adopted program by ours if a volleyd attached it and it is another build. Logs the
- * result. */
+/* Replaces an adopted program by ours if it is a volleyd's and another build. Logs the result. */
 void program_update(struct program *p, const struct object_maps *maps, const struct found *found);
 
 /* Notes number and tag of the program of fd. */

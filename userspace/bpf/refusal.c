@@ -44,8 +44,7 @@ const char *refusal_words(int code)
 
 /* --- The verifier's log ----------------------------------------------------------------------- */
 
-/* The line that ends at `end`, where its newline or the end of the text is. *len excludes the
- * newline. */
+/* The line that ends at `end`, at its newline or the text's end. *len excludes the newline. */
 static const char *line_before(const char *text, const char *end, size_t *len)
 {
 	const char *line = end;

@@ -27,11 +27,8 @@ void tap_rings_close(struct tap_rings *rings);
 /* A tap_drain_fn; ctx is a struct tap_rings. */
 void tap_rings_drain(void *ctx, struct tap *tap);
 
-/*
- * Makes an event of a record of n octets; e has room for TAP_EVENT_MAX octets. `ahead_ns`:
- * CLOCK_REALTIME minus the kernel's monotonic clock. False: the record is no answer of ours. Pure;
- * any thread.
- */
+/* Makes an event of a record of n octets; e has room for TAP_EVENT_MAX. `ahead_ns`: CLOCK_REALTIME
+ * minus the kernel's monotonic clock. False: it is no answer of ours. Pure; any thread. */
 struct volley_tap;
 bool tap_rings_read(struct tap_event *e, const struct volley_tap *record, size_t n,
 		    uint64_t ahead_ns);

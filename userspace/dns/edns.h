@@ -1,10 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The OPT record of a reply (RFC 6891 section 6.1.2): its size, for which the caller keeps room,
- * and its bytes. It comes after all other records and before a TSIG; the caller counts it in
- * ARCOUNT.
- */
+/* The OPT record of a reply (RFC 6891 section 6.1.2): its size, for which the caller keeps room,
+ * and its bytes. It follows all other records, but not a TSIG; the caller counts it in ARCOUNT. */
 #ifndef VOLLEY_DNS_EDNS_H
 #define VOLLEY_DNS_EDNS_H
 
@@ -17,11 +14,8 @@
 
 #define EDNS_NO_EDE -1
 
-/*
- * The record's contents. The caller owns the memory of the pointers, which is read only by the
- * write; NULL: no such option. Initialise with EDNS_REPLY_INIT or set ede_code, because 0 is a
- * code.
- */
+/* The record's contents. Pointers are the caller's, and only read by edns_reply_write(); NULL: no
+ * such option. Initialise with EDNS_REPLY_INIT or set ede_code, because 0 is a code. */
 struct edns_reply {
 	uint16_t udp_size; /* our payload size, octets */
 	uint16_t rcode;    /* all 12 bits: the upper 8 go into OPT, the lower 4 into the header */

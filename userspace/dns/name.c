@@ -202,8 +202,9 @@ static int read_char(const char *text, size_t n_bytes, size_t *at)
 	return value > UINT8_MAX ? ERR_ESCAPE : value;
 }
 
-/* Reads the label at text[*at] to dst, with its length octet, and moves *at after its dot. Returns
- * octets. */
+/*
+ * Reads the label at text[*at] with its length octet, and moves *at after its dot. Returns octets.
+ */
 static int read_label(uint8_t dst[1 + DNS_LABEL_MAX], const char *text, size_t n_bytes, size_t *at)
 {
 	int n = 0;

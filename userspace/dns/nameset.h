@@ -55,8 +55,7 @@ void nameset_sort(struct nameset *s);
  */
 const uint8_t *nameset_find(const struct nameset *s, const uint8_t *folded);
 
-/* 1 + that member's place in .members, of equal ones the last; 0: none. Places are in canonical
- * order. */
+/* 1 + its place in .members, of equal ones the last; 0: none. Places are in canonical order. */
 size_t nameset_place(const struct nameset *s, const uint8_t *folded);
 
 /* True if a member is `folded` or below it. */

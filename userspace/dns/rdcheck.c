@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks of fields. Forms that a definition leaves open (a LOC of another version, for example)
- * pass. */
+/* Checks of fields. Forms that a definition leaves open (LOC of another version) pass. */
 #include "dns/rdcheck.h"
 
 #include <stddef.h>

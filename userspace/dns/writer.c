@@ -29,8 +29,7 @@ static uint8_t lower(uint8_t c)
 	return (uint8_t)(c | (unsigned int)((uint8_t)(c - 'A') < 26) << 5);
 }
 
-/* Hashes a label with its length octet, by words, starting from the hash of the suffix to its
- * right. */
+/* Hashes a label with its length octet, by words, after the hash of the suffix to its right. */
 static uint32_t hash_label(uint32_t hash, const uint8_t *label)
 {
 	uint64_t h = hash, word;

@@ -24,8 +24,9 @@ static bool is_since(uint64_t at, uint64_t now_s)
 	return at && at <= now_s;
 }
 
-/* A time up to the key's making is past. If it is still to come, the clock was ahead when the key
- * was made. */
+/*
+ * Times up to the key's making are past. One that is still to come shows that the clock was ahead.
+ */
 static bool has_begun(const struct sign_key *key, uint64_t at, uint64_t now_s)
 {
 	return is_since(at, now_s) || is_since(at, key->created_s);

@@ -50,8 +50,7 @@ struct sign_key {
 	uint16_t dnskey_bytes;
 	EVP_PKEY *pkey;
 	uint64_t created_s, published_s, active_s, retired_s, removed_s;
-	/* For a KSK or CSK: when its DS may go to the parent, and when it was on all servers of the
-	 * parent. */
+	/* For a KSK or CSK: when its DS may go to the parent; when the parent's servers had it. */
 	uint64_t cds_s, ds_seen_s;
 };
 
@@ -109,8 +108,7 @@ int sign_key_erase(const struct sign_keys *keys, const struct sign_key *key, con
 int sign_key_sign(const struct sign_key *key, EVP_PKEY_CTX **ctx, const uint8_t *data, size_t n,
 		  uint8_t out[static SIGN_SIGNATURE_MAX]) __attribute__((warn_unused_result));
 
-/* The rdata of the key's DS with SHA-256 (RFC 4509), which is also that of its CDS: 36 octets. 0 or
- * -EIO. */
+/* The rdata of the key's DS, and of its CDS, with SHA-256 (RFC 4509): 36 octets. 0 or -EIO. */
 #define SIGN_DS_BYTES 36
 int sign_key_ds(const struct sign_keys *keys, const struct sign_key *key,
 		uint8_t out[static SIGN_DS_BYTES]) __attribute__((warn_unused_result));

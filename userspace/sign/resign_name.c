@@ -109,8 +109,7 @@ static int apply(struct resign *r, const uint8_t *owner)
 	struct zone_rdata rd;
 	int rc = 0;
 
-	/* Adds first: the last signature of a name must not be removed before the new ones are
-	 * there. */
+	/* Adds first: the last signature of a name must not be removed before the new ones come. */
 	for (unsigned int i = 0; rc >= 0 && i < r->want.n; i++) {
 		at = zone_rdata_next(at, &rd);
 		rc = zone_edit_add(r->edit, owner, DNS_TYPE_RRSIG, 0, rd.bytes, rd.len);

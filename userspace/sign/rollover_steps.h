@@ -37,8 +37,7 @@ static inline bool is_going(const struct sign_key *key)
 	return key->retired_s || key->removed_s;
 }
 
-/* Sets when the DS may go to the parent: all caches have the key, and no data without its
- * signature. */
+/* Sets when the DS may go to the parent: all caches have the key, and no data it has not signed. */
 void rollover_allow_ds(struct step *s, struct sign_key *key);
 
 /* True if the keys change to another kind: another algorithm, one key instead of two, or two

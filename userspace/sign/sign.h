@@ -53,8 +53,7 @@ int sign_all(const struct zone *from, const struct zone *before, const struct si
 int sign_strip(const struct zone *from, uint32_t serial, const bool *cancel, struct zone **out,
 	       struct zone_error *err) __attribute__((warn_unused_result));
 
-/* True for DNSKEY, RRSIG, NSEC and the like, which are ignored in content that is to be signed.
- * Pure. */
+/* True for DNSKEY, RRSIG, NSEC and the like, which are ignored in content to be signed. Pure. */
 bool sign_is_own_type(uint16_t type);
 
 /*

@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signs a zone from its content, in one walk in canonical order, which is the order of its NSEC
- * chain: the NSEC of a name is made when the next name is known. NSEC3 records are sorted by hash
- * after the walk.
+ * Signs a zone from its content, in one walk in canonical order, the order of its NSEC chain: a
+ * name's NSEC is made when the next name is known. NSEC3 records are sorted by hash after the walk.
  */
 #include <errno.h>
 #include <stdlib.h>

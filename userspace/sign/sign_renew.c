@@ -14,8 +14,7 @@
 
 /* --- Looking ---------------------------------------------------------------------------------- */
 
-/* True if the signatures of this type at a name are those of the keys that sign, and valid for long
- * enough. */
+/* True if the name's signatures of this type are by the keys that sign, and valid long enough. */
 static bool is_good(const struct signer *s, const struct zone *z, const struct zone_node *node,
 		    uint16_t type)
 {

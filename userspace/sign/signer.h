@@ -97,8 +97,7 @@ int signer_sign_rrset(struct signer *s, const struct sign_rrset *rrset, const st
 int signer_check(const struct signer *s, struct zone_error *err)
 	__attribute__((warn_unused_result));
 
-/* True if the RRset of this type at a name is signed. @cut: the name is a zone cut. RFC 4035
- * section 2.2. */
+/* True if this RRset of a name is signed. @cut: the name is a zone cut. RFC 4035 section 2.2. */
 static inline bool sign_is_signed(uint16_t type, bool cut)
 {
 	if (type == DNS_TYPE_RRSIG)
@@ -116,11 +115,8 @@ struct sign_types {
 void sign_types_add(struct sign_types *types, uint16_t type);
 bool sign_types_have(const struct sign_types *types, uint16_t type);
 
-/*
- * The types in a name's proof. At a zone cut: only NS and DS of the data (RFC 4035 section 2.3). At
- * each name: RRSIG if something is signed, and NSEC itself. @data: the RRsets of the name that are
- * no proofs.
- */
+/* The types in a name's proof. @data: its RRsets that are no proofs, at a zone cut only NS and DS
+ * of them (RFC 4035 section 2.3). RRSIG is added if something is signed, and NSEC itself. */
 void sign_types_of_proof(struct sign_types *types, const struct sign_types *data, bool is_apex,
 			 bool nsec3);
 

@@ -348,8 +348,8 @@ static bool check_metas(struct verify *v, struct meta *meta)
 		return damaged(v, "its heads differ");
 	if (second.transaction > meta->transaction)
 		*meta = second;
-	/* Free pages may never have been written, so the file may be shorter. But their number has
-	 * a limit. */
+	/* Free pages may never have been written, and lie after the file's end. Their number is
+	 * limited. */
 	if (meta->last_page < 1 || meta->last_page > meta->map_bytes / v->page_bytes)
 		return damaged(v, "it claims to have %ju pages", (uintmax_t)meta->last_page);
 	return true;

@@ -212,8 +212,7 @@ static int take(struct store_chain *c, const struct journal_head *head, uint64_t
 	return 1;
 }
 
-/* Checks that the set is next in the chain, and that its length is possible before malloc() gets
- * it. */
+/* Checks that the set is next in the chain, and that its length is possible, before malloc(). */
 static int load_head(const struct store_chain *c, const MDB_val *value, struct journal_head *head)
 {
 	int err = journal_load_head(value, head);

@@ -48,8 +48,7 @@ int store_open(struct store **out, const char *folder, uint64_t max_bytes, char 
  * message in @err. Makes, opens and locks nothing. Any thread. */
 int store_check(const char *folder, char *err, size_t err_cap) __attribute__((warn_unused_result));
 void store_close(struct store *store); /* NULL is allowed; no batch, no reader */
-/* Why nothing can be written: -EROFS, -EACCES ...; the same as long as the store is open. 0: it
- * can. */
+/* Why nothing can be written: -EROFS, -EACCES ...; 0: it can. Stays while the store is open. */
 int store_refusal(const struct store *store);
 /* The folder as it was given to store_open(). Lives as long as the store. */
 const char *store_folder(const struct store *store);
@@ -151,11 +150,8 @@ int store_each_zone(struct store *store, store_zone_visit *visit, void *user)
 struct store_chain;
 int store_chain_open(struct store *store, const uint8_t *apex, uint32_t serial,
 		     struct store_chain **out) __attribute__((warn_unused_result));
-/*
- * The same for a start: the changes that the zone's file does not have, as store_put_zone() says.
- * No changes at all is 0, too. ERR_NOT_FOUND: the zone is unknown, or the journal does not continue
- * the file.
- */
+/* The same for a start: the changes that the zone's file does not have, as of store_put_zone(). No
+ * changes are 0, too. ERR_NOT_FOUND: an unknown zone, or the journal does not continue the file. */
 int store_replay_open(struct store *store, const uint8_t *apex, struct store_chain **out)
 	__attribute__((warn_unused_result));
 /* The next set to *@set, which the caller frees. 1; 0 at the end; -EIO (damaged), -ENOMEM. */

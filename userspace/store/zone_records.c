@@ -172,9 +172,8 @@ static void warn_damaged(const struct store *st, const MDB_val *key)
 	char name[NAME_TEXT_MAX];
 
 	if (is_name(key) && name_to_text(name, sizeof(name), key->mv_data) >= 0)
-		log_warn(
-			"%s: the record of the zone %s is damaged: ignored until it is written anew",
-			st->folder, name);
+		log_warn("%s: the record of the zone %s is damaged: ignored until it is rewritten",
+			 st->folder, name);
 	else
 		log_warn("%s: the name of a zone is damaged: its record is ignored", st->folder);
 }

@@ -60,8 +60,7 @@ static void put_ipv6(uint8_t *ip, size_t total, const struct tap_event *e, bool 
 	put_addresses(ip + IPV6_ADDRESSES, 16, e, is_reply);
 }
 
-/* The message must already follow the header. A sum of 0 is sent as 0xffff, because 0 means no
- * checksum. */
+/* The message must already follow the header. A sum of 0 would mean none: 0xffff is sent. */
 static void put_udp(uint8_t *udp, size_t bytes, const uint8_t *addresses, size_t address_bytes,
 		    const struct tap_event *e, bool is_reply)
 {

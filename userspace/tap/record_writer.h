@@ -23,8 +23,9 @@ struct tap_sink {
 	/* Writes n records. Returns how many the sink has taken. It may wait, but must call
 	 * tap_writer_stops() at least five times a second. */
 	int (*write)(void *ctx, const struct iovec *records, int n);
-	/* Called after each batch, and at least once a second: to reconnect or flush. NULL: nothing
-	 * to do. */
+	/*
+	 * Called after each batch, and at least once a second: reconnect, flush. NULL: not needed.
+	 */
 	void (*tick)(void *ctx);
 	/* Called after the thread has ended. Frees ctx. */
 	void (*close)(void *ctx);
@@ -44,8 +45,7 @@ void *tap_writer_reserve(struct tap_writer *out, size_t most);
 void tap_writer_commit(struct tap_writer *out, size_t bytes);
 void tap_writer_kick(struct tap_writer *out);
 
-/* True if a waiting sink must give up: the output is being closed, and its time is over. Any
- * thread. */
+/* True if a waiting sink must give up: the output is closing, and its time is over. Any thread. */
 bool tap_writer_stops(const struct tap_writer *out);
 
 /* Records that the sink has taken, and lost records. Any thread. */

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Removes from clients' addresses the bits that tell one client from its neighbours. Pure; any
- * thread. */
+/* Removes from addresses the bits that tell a client from its neighbours. Pure; any thread. */
 #ifndef VOLLEY_TAP_SHORTEN_H
 #define VOLLEY_TAP_SHORTEN_H
 

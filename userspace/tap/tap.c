@@ -305,8 +305,7 @@ static void close_writers(struct tap *tap, struct dnstap *dnstap, struct querylo
 	pthread_mutex_unlock(&tap->lock);
 }
 
-/* Takes the writers out, except dnstap if it goes on. They still get the events that were drawn for
- * them. */
+/* Takes the writers out, except dnstap if it goes on. They still get the events drawn so far. */
 static void take_out(struct tap *tap, bool keeps_dnstap)
 {
 	struct dnstap *dnstap;
