@@ -387,7 +387,7 @@ def test_a_connection_on_which_nothing_comes(resolve, upstream):
     (["-f", "192.0.2.1@853"], "ADDRESS@853#NAME"),
     (["-f", "192.0.2.1#name"], "ADDRESS@853#NAME"),
     (["-f", "192.0.2.1@853#name", "-b", "/nonexistent"], "/nonexistent: No such file"),
-    (["-f", "192.0.2.1@853#name", "-b", __file__], "not certificates in PEM"),
+    (["-f", "192.0.2.1@853#name", "-b", __file__], "it has no certificates in PEM"),
 ])
 def test_what_is_wrong_is_said(certificates, options, words):
     said = run(TOOLS / "resolve", "-t", "tls", "-b", certificates.bundle, *options, check=False)

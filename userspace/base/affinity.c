@@ -54,7 +54,7 @@ void affinity_settle(struct affinity *affinity, const int *cpus, size_t n)
 		affinity->control = own;
 }
 
-/* Those that were pinned have other processors than all. */
+/* A thread with other processors than the allowed ones was pinned: it stays. */
 static void move_thread(const struct affinity *affinity, pid_t tid)
 {
 	cpu_set_t now;

@@ -37,13 +37,13 @@ static void tell_omitted(enum audit_event event)
 	log_event(kinds[event].level, kinds[event].word, &field, 1);
 }
 
-/* A thread's time may be a little behind another one's. */
+/* A thread's time may be a little behind that of another thread. */
 static bool is_over(uint64_t since_ns, uint64_t now_ns)
 {
 	return !since_ns || (int64_t)(now_ns - since_ns) >= (int64_t)AUDIT_PERIOD_NS;
 }
 
-/* Of several threads that find the period over, one begins the next. */
+/* If several threads find that the period is over, only one begins the next. */
 static void begin_period(enum audit_event event, uint64_t now_ns)
 {
 	uint64_t since_ns = atomic_load_explicit(&of[event].since_ns, memory_order_relaxed);

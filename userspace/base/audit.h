@@ -1,12 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The audit: who did what, or was refused what. One line of the log for each event (log_event()), as text or JSON.
+ * The audit: which client or user did something, or was refused something. Each event is one line
+ * of the log (log_event()), as text or JSON.
  *
- * A flood of one kind of event does not fill the log: of each kind AUDIT_LINES are written in AUDIT_PERIOD_NS, and a line
- * "KIND omitted=N" says, when that time is over, how many were left out. Commands that change something are all written.
+ * A flood of one kind of event does not fill the log: for each kind, AUDIT_LINES are written in
+ * AUDIT_PERIOD_NS. After that time a line "KIND omitted=N" gives the number of events that were
+ * left out. All commands that change something are written.
  *
- * Whoever learns of the event writes it, a worker too: what is left out costs some atomic additions, and a line never waits.
+ * The thread where the event happens writes it, also a worker: an omitted event costs a few atomic
+ * additions, and a written one never waits.
  */
 #ifndef VOLLEY_BASE_AUDIT_H
 #define VOLLEY_BASE_AUDIT_H
@@ -45,22 +48,22 @@ enum audit_event {
 };
 
 /*
- * Takes one of the lines of that kind; audit_write() follows. False: there is none left in this period, and the event is
- * counted: so whoever may meet a flood of them writes no texts in vain. @now_ns: CLOCK_MONOTONIC. Any thread.
+ * Takes one of the lines of that kind; audit_write() must follow. False: none is left in this
+ * period, and the event is counted. Call it first in a place that a flood can reach, so that no
+ * texts are made in vain. @now_ns: CLOCK_MONOTONIC. Any thread.
  */
 bool audit_take(enum audit_event event, uint64_t now_ns) __attribute__((warn_unused_result));
 void audit_write(enum audit_event event, const struct log_field *fields, size_t n);
 
-/* Both. Any thread. */
+/* Both in one. Any thread. */
 void audit(enum audit_event event, uint64_t now_ns, const struct log_field *fields, size_t n);
 
-/* Tells of what was left out in periods that are over. To be called about once a second, by one thread; and at the end. */
+/* Reports the omitted events of periods that are over. One thread calls it about once a second, and
+ * at the end. */
 void audit_tick(uint64_t now_ns);
 
-/*
- * The text of an address, AF_INET or AF_INET6, in `text` of AUDIT_ADDRESS_CAP octets, which is returned. An IPv4 address
- * that is mapped into IPv6 is shown as IPv4.
- */
+/* Writes an address, AF_INET or AF_INET6, as text and returns `text`, which has AUDIT_ADDRESS_CAP
+ * octets. An IPv4 address that is mapped into IPv6 is shown as IPv4. */
 #define AUDIT_ADDRESS_CAP 46
 const char *audit_address(char text[AUDIT_ADDRESS_CAP], uint8_t family, const uint8_t *address);
 

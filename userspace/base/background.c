@@ -35,10 +35,10 @@ static void tell(const struct background *background)
 	const uint64_t one = 1;
 	ssize_t n = write(background->event_fd, &one, sizeof(one));
 
-	(void)n; /* a counter that is full is readable */
+	(void)n; /* an error means a full counter, which is readable */
 }
 
-/* It stays the first in the list while it runs, so that background_free() can cancel it. */
+/* A running job stays first in the list, so that background_free() can cancel it. */
 static void work(struct background *background, struct background_job *job)
 {
 	pthread_mutex_unlock(&background->lock);
@@ -56,7 +56,7 @@ static void *serve(void *user)
 
 	rcu_register_thread();
 	rcu_thread_offline();
-	(void)!affinity_stand_behind(0); /* else it has the priority of the others */
+	(void)!affinity_stand_behind(0); /* on failure it keeps the normal priority */
 	pthread_mutex_lock(&background->lock);
 	while (background->waiting || !background->is_stopping) {
 		if (background->waiting)
@@ -133,7 +133,7 @@ void background_poll(struct background *background)
 	uint64_t n;
 	ssize_t got = read(background->event_fd, &n, sizeof(n));
 
-	(void)got; /* nothing has ended, then: the list says so too */
+	(void)got; /* on failure nothing has ended, and the list is empty */
 	pthread_mutex_lock(&background->lock);
 	job = background->ended;
 	background->ended = NULL;

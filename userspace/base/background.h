@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Work that control's thread must not wait for, such as a walk over a large cache. A thread with a lower
- * priority than the workers does one job after the other.
+ * Jobs that control's thread must not wait for, such as a walk over a large cache. One thread with a
+ * lower priority than the workers runs them one after the other.
  *
  *      background_start() ─► run() ─► background_fd() is readable ─► background_poll() ─► ended()
  *
- * Whoever starts a job owns it again in ended(). Control's thread calls all of these but run().
+ * The caller owns the job again in ended(). Control's thread calls all of these except run().
  */
 #ifndef VOLLEY_BASE_BACKGROUND_H
 #define VOLLEY_BASE_BACKGROUND_H
@@ -14,11 +14,12 @@
 #include <stdbool.h>
 
 struct background_job {
-	/* In the background, on a liburcu QSBR thread that is offline. Looks at background_is_cancelled(). */
+	/* Runs in the background, on a liburcu QSBR thread that is offline. Must check
+	 * background_is_cancelled(). */
 	void (*run)(struct background_job *job);
-	/* Control's thread. Also for a job that was cancelled before it ran. */
+	/* Control's thread. Also called for a job that was cancelled before it ran. */
 	void (*ended)(struct background_job *job);
-	struct background_job *next; /* the list's */
+	struct background_job *next; /* of the list */
 	bool is_cancelled;           /* atomic */
 };
 
@@ -27,7 +28,7 @@ struct background;
 /* Starts the thread. 0 or -errno. */
 int background_new(struct background **out) __attribute__((warn_unused_result));
 
-/* Cancels what has not ended, calls every ended() and ends the thread. NULL is allowed. */
+/* Cancels jobs that have not ended, calls ended() for each, ends the thread. NULL is allowed. */
 void background_free(struct background *background);
 
 /* Readable when a job has ended; for epoll. */

@@ -8,7 +8,7 @@ static struct timespec now(clockid_t clock)
 {
 	struct timespec ts = { 0 };
 
-	/* These clocks exist on every Linux that we run on, so this cannot fail. */
+	/* These clocks exist on every Linux that we support, so this cannot fail. */
 	(void)clock_gettime(clock, &ts);
 	return ts;
 }
@@ -20,7 +20,7 @@ uint64_t clock_ns(void)
 	return (uint64_t)ts.tv_sec * CLOCK_NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
-static int64_t offset_ns; /* of the process, set before there are threads */
+static int64_t offset_ns; /* of the process; set before there are threads */
 
 uint32_t clock_coarse_s(void)
 {

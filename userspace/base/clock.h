@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The three clocks. Time is an argument everywhere below control and worker: only the loops of threads read
- * a clock, once a burst or once an event, and hand the value down. So a test can be years ahead at once.
- * Work that takes long, or runs in a thread of its own, reads a clock again and says why. All functions
+ * The three clocks. Below control and worker, time is an argument: only the loops of threads read a
+ * clock, once for a burst or an event, and pass the value down. So a test can be years ahead at
+ * once. Long work, or work in a thread of its own, reads a clock again and says why. All functions
  * are vDSO calls; any thread.
  */
 #ifndef VOLLEY_BASE_CLOCK_H
@@ -17,32 +17,29 @@
 /* CLOCK_MONOTONIC in nanoseconds: for durations and timers. */
 uint64_t clock_ns(void);
 
-/*
- * CLOCK_MONOTONIC_COARSE in whole seconds: the clock that bpf_ktime_get_coarse_ns() reads, so an
- * expiry written here means the same in the XDP program. Starts at boot; stands during suspend. Never before 0.
- */
+/* CLOCK_MONOTONIC_COARSE in whole seconds: bpf_ktime_get_coarse_ns() reads the same clock, so an
+ * expiry means the same in the XDP program. Starts at boot; stops during suspend. Never below 0. */
 uint32_t clock_coarse_s(void);
 
 /*
- * In a time namespace (time_namespaces(7)) our clock is ahead of that of the kernel, which the program reads, by so
- * much (behind: negative). clock_coarse_s() leaves that out from now on, and nothing else does. To be called before
- * there are other threads.
+ * In a time namespace (time_namespaces(7)) our clock is ahead of the kernel's, which the program
+ * reads, by this much (behind: negative). Only clock_coarse_s(), clock_kernel_ns() and
+ * clock_wall_ahead_ns() subtract it from now on. Call it before there are other threads.
  */
 void clock_set_offset(int64_t ahead_ns);
 
-/* The moment `ns` of clock_ns() on the kernel's own clock: without what clock_set_offset() has said. Any thread. */
+/* The time `ns` of clock_ns() on the kernel's own clock: without the offset of clock_set_offset().
+ * Any thread. */
 uint64_t clock_kernel_ns(uint64_t ns);
 
-/* CLOCK_REALTIME in seconds since 1970: cookies, signatures, serials. It may jump. */
+/* CLOCK_REALTIME in seconds since 1970: for cookies, signatures, serials. It may jump. */
 uint64_t clock_wall_s(void);
 
-/*
- * CLOCK_REALTIME less the clock that bpf_ktime_get_coarse_ns() reads, modulo 2^64. It changes only when the wall
- * clock is set.
- */
+/* CLOCK_REALTIME minus the clock that bpf_ktime_get_coarse_ns() reads, modulo 2^64. It changes only
+ * when the wall clock is set. */
 uint64_t clock_wall_ahead_ns(void);
 
-/* A moment, by all three. */
+/* One moment on all three clocks. */
 struct clock_now {
 	uint64_t ns;       /* clock_ns() */
 	uint64_t wall_s;   /* clock_wall_s() */

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 
-/* Of the kernel, so of all threads: once it has refused the call it will refuse the next one. */
+/* For all threads: if the kernel has refused the call once, it will always refuse it. */
 static bool is_refused;
 
 static int wait_ms(int epoll_fd, struct epoll_event *events, int cap, uint64_t timeout_ns)

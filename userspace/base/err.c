@@ -24,7 +24,7 @@ static const struct err_row *find(int code)
 	return &rows[-1000 - code];
 }
 
-/* As a positive errno; INT_MIN has no positive form and is no errno either. */
+/* As a positive errno. INT_MIN has no positive form and is no errno. */
 static int to_errno(int code)
 {
 	return code > -1000 && code < 0 ? -code : code;

@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Error codes: every int that a function returns is 0 (or a count) or negative. Negative values
- * above -1000 are -errno; those from -1000 down are our own and stand in the one list below, with
- * the sentence that a person reads.
+ * above -1000 are -errno. Those from -1000 down are our own: they are in the one list below, with
+ * the message that a person reads.
  */
 #ifndef VOLLEY_BASE_ERR_H
 #define VOLLEY_BASE_ERR_H
 
 #include <stdbool.h>
 
-/* Append only: the numbers go out over the control socket. */
+/* Append only: the numbers are sent over the control socket. */
 #define ERR_LIST(X)                                                              \
 	X(ERR_SHORT, "the input ends too early")                                 \
 	X(ERR_SPACE, "the output buffer is too small")                           \
@@ -51,19 +51,17 @@ enum err_code {
 };
 
 /*
- * The sentence for a code: one of ours, or strerror's for -errno; a positive errno is taken as
- * one too. Never NULL. Ours and "no error" are static; for errno the text is the C library's own
- * static message (strerrordesc_np), so any thread may call it and keep the pointer.
+ * The message for a code: one of ours, or strerror's for -errno; a positive errno is treated as
+ * -errno. Never NULL. Our messages and "no error" are static. For errno it is the C library's own
+ * static text (strerrordesc_np), so any thread may call it and keep the pointer.
  */
 const char *err_text(int code);
 
 /* The code's own name ("ERR_SHORT", "ENOENT"), or NULL for an unknown one. Static, any thread. */
 const char *err_name(int code);
 
-/*
- * Whether the code (-errno) says that file descriptors or memory have run out: the same call may succeed
- * later, and what it was to look at may be as it was. Any thread.
- */
+/* True if the code (-errno) means that file descriptors or memory have run out: the same call may
+ * succeed later, and says nothing about the thing it looked at. Any thread. */
 bool err_is_exhausted(int code);
 
 #endif

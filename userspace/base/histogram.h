@@ -1,15 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A histogram of durations with fixed buckets, from 10 microseconds to 5 seconds. One thread writes, any thread reads: no locked
- * instruction, whole values.
- */
+/* A histogram of durations with fixed buckets, from 10 microseconds to 5 seconds. One thread
+ * writes, and any thread reads whole values, without locked instructions. */
 #ifndef VOLLEY_BASE_HISTOGRAM_H
 #define VOLLEY_BASE_HISTOGRAM_H
 
 #include <stdint.h>
 
-/* Upper bounds: B(nanoseconds, the same in seconds as text). The bucket behind them has no bound. */
+/* Upper bounds: B(nanoseconds, the same in seconds as text). The last bucket has no bound. */
 #define HISTOGRAM_BOUNDS(B)  \
 	B(10000, "1e-05")    \
 	B(25000, "2.5e-05")  \
@@ -38,7 +36,7 @@ struct histogram {
 	uint64_t sum_ns;
 };
 
-/* Adds n durations of so many nanoseconds. The one writer. */
+/* Adds n durations of ns nanoseconds each. Only the one writer. */
 static inline void histogram_add(struct histogram *h, uint64_t ns, uint64_t n)
 {
 #define HISTOGRAM_NS(bound_ns, text) bound_ns,
@@ -52,7 +50,7 @@ static inline void histogram_add(struct histogram *h, uint64_t ns, uint64_t n)
 	__atomic_store_n(&h->sum_ns, h->sum_ns + n * ns, __ATOMIC_RELAXED);
 }
 
-/* Adds what is in h to *sum. Any thread. */
+/* Adds the contents of h to *sum. Any thread. */
 static inline void histogram_read(const struct histogram *h, struct histogram *sum)
 {
 	for (unsigned int i = 0; i < HISTOGRAM_N; i++)

@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Members of the JSON objects that the daemon tells. What memory is short for is left out. Any thread
- * that owns the object.
- */
+/* Members of the daemon's JSON objects. If memory is short, a member is left out. Any thread that
+ * owns the object. */
 #ifndef VOLLEY_BASE_JSON_PUT_H
 #define VOLLEY_BASE_JSON_PUT_H
 

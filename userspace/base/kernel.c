@@ -9,7 +9,7 @@
 
 bool kernel_tells_realtime(const char *version, const char *realtime)
 {
-	/* With a space: the patches for Linux 5.2 and before. */
+	/* The form with a space is from the patches for Linux 5.2 and before. */
 	return strstr(version, "PREEMPT_RT") || strstr(version, "PREEMPT RT") || *realtime == '1';
 }
 

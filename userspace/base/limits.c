@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The family and the prefix, all behind it zero. */
+/* Hashes the family and the prefix, followed by zeros. */
 static uint64_t client_hash(const struct limits *l, uint8_t family, const uint8_t *address)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -47,7 +47,7 @@ static void set_place(struct limits_place *place, uint64_t client)
 		place->cell[i] = (uint16_t)(client >> 32 * i & (LIMITS_CELLS - 1));
 }
 
-/* How many the client has now, with this one. */
+/* Counts one more for the client. Returns its number. */
 static uint32_t take_client(struct limits *l, const struct limits_place *place)
 {
 	uint32_t least = UINT32_MAX;

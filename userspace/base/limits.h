@@ -1,13 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many of something there are now (questions upstream, connections), in all and for each client
- * prefix. Clients are counted in a table of a fixed size: a prefix has one cell in each of two rows, under a secret key, and counts
- * as the smaller of the two. So memory is bounded whatever addresses come, and a client
- * suffers for others only where both cells are shared (a count-min sketch).
+ * Limits of something that is counted (questions upstream, connections), in all and for each client
+ * prefix. Clients are counted in a table of fixed size: a prefix has one cell in each of two rows,
+ * under a secret key; the smaller of the two is its number. So memory is bounded for any set of
+ * addresses, and clients count together only if they share both cells (a count-min sketch).
  *
- * With has_shares a client has at most LIMITS_SHARE_TIMES times as many places as are free, or LIMITS_SHARE_FEW. So there is
- * always room for the others: one client alone gets four fifths, two get four ninths each, and so on.
+ * With has_shares a client has at most LIMITS_SHARE_TIMES times as many places as are free, or
+ * LIMITS_SHARE_FEW. So others always find room: one client alone gets four fifths, two get four
+ * ninths each, and so on.
  *
  * Any thread; atomic additions, no lock.
  */
@@ -30,7 +31,7 @@ enum limits_verdict { LIMITS_TAKEN, LIMITS_TOTAL, LIMITS_CLIENT, LIMITS_SHARE };
 struct limits {
 	uint32_t max_total;
 	uint32_t max_client; /* 0: no limit for clients */
-	bool has_shares;     /* not for family 0: that is nobody's */
+	bool has_shares;     /* not for family 0, which is no client's */
 	uint8_t prefix4;     /* bits of an address that make a client: 0 to 32 */
 	uint8_t prefix6;     /* 0 to 128 */
 	uint8_t key[SIPHASH_KEY_BYTES];
@@ -38,25 +39,24 @@ struct limits {
 	uint32_t cells[LIMITS_ROWS][LIMITS_CELLS];
 };
 
-/* Where a client is counted, to be given back. Of limits without max_client and has_shares nothing of it is set. */
+/* Where a client was counted, for limits_give(). Set only with max_client or has_shares. */
 struct limits_place {
-	uint64_t client; /* stands for the prefix: the same for the same one, under the key */
+	uint64_t client; /* a keyed hash of the prefix */
 	uint16_t cell[LIMITS_ROWS];
 };
 
 /*
- * Takes a place for one more of the client (AF_INET: 4 octets, AF_INET6: 16, other families: one
- * client all together; an IPv4 address that is mapped into IPv6 is the IPv4 one). LIMITS_TAKEN: to be given back once by limits_give(); else nothing was taken.
- * LIMITS_CLIENT, LIMITS_SHARE: *place still says where that client is counted.
+ * Takes a place for the client (AF_INET: 4 octets, AF_INET6: 16, all other families together are
+ * one client; an IPv4 address that is mapped into IPv6 counts as IPv4). LIMITS_TAKEN: give it back
+ * once by limits_give(); else nothing was taken. After LIMITS_CLIENT and LIMITS_SHARE, *place still
+ * tells where the client is counted.
  */
 enum limits_verdict limits_take(struct limits *l, uint8_t family, const uint8_t *address,
 				struct limits_place *place);
 void limits_give(struct limits *l, const struct limits_place *place);
 
-/*
- * Whether limits_take() would give this client a place now. Takes none. While half of all places are free the answer is yes, and the
- * client is not looked at. Only where has_shares is set.
- */
+/* True if limits_take() would give this client a place now. Takes none. While half of all places
+ * are free, the answer is true for each client. For limits with has_shares only. */
 bool limits_has_room(const struct limits *l, uint8_t family, const uint8_t *address);
 
 #endif

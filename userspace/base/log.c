@@ -20,15 +20,15 @@
 #include "base/log_out.h"
 
 #define CLOSE_MS        500
-#define FIELD_BYTES_MIN 64 /* of a field that is cut */
+#define FIELD_BYTES_MIN 64 /* a cut field keeps at least this much */
 
 static const char *log_ident = "volley";
 static bool to_journal;
 static _Atomic int shown_level = LOG_LEVEL_NOTICE;
 static _Atomic int line_format = LOG_TEXT;
 
-static pthread_mutex_t out_lock = PTHREAD_MUTEX_INITIALIZER; /* of log_out.h and n_unsaid */
-static uint64_t n_unsaid;                                    /* lines dropped since it was said */
+static pthread_mutex_t out_lock = PTHREAD_MUTEX_INITIALIZER; /* protects log_out.h and n_unsaid */
+static uint64_t n_unsaid; /* dropped lines that were not reported yet */
 static _Atomic uint64_t n_dropped;
 
 static const struct {
@@ -48,7 +48,7 @@ const char *log_level_text(enum log_level level)
 	return "log";
 }
 
-/* JOURNAL_STREAM is inherited; it is about us only where it names what stderr is now. */
+/* JOURNAL_STREAM is inherited; it is valid only if it names our present stderr. */
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -107,7 +107,7 @@ int log_level_from_text(const char *text)
 	return ERR_CONFIG;
 }
 
-/* snprintf's result as the bytes that it has really written. */
+/* Converts snprintf's result to the bytes really written. */
 static size_t written(int result, size_t cap)
 {
 	if (result < 0)
@@ -131,9 +131,9 @@ static size_t put_head(char line[static LOG_LINE_BYTES], enum log_level level)
 	return written(n, LOG_LINE_BYTES);
 }
 
-/* ---- Lines -------------------------------------------------------------------------------------- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* Takes the reference. Room for the newline is left. 0: there is no memory, or the object is longer than a line. */
+/* Takes the reference. Leaves room for the newline. 0: no memory, or longer than a line. */
 static size_t put_object(char line[static LOG_LINE_BYTES], json_t *object)
 {
 	size_t n = object ? json_dumpb(object, line, LOG_LINE_BYTES - 1, JSON_COMPACT) : 0;
@@ -142,7 +142,7 @@ static size_t put_object(char line[static LOG_LINE_BYTES], json_t *object)
 	return n < LOG_LINE_BYTES ? n : 0;
 }
 
-/* What is not UTF-8 is shown as '?'. NULL: no memory. */
+/* Octets that are not UTF-8 are shown as '?'. NULL: no memory. */
 static json_t *text_of(const char *text)
 {
 	json_t *string = json_string(text);
@@ -174,7 +174,7 @@ static json_t *object_of(enum log_level level)
 			 "program", log_ident, "pid", (int)getpid());
 }
 
-/* 0: there is no memory, or the object is too long. */
+/* 0: no memory, or the object is too long. */
 static size_t put_message_json(char line[static LOG_LINE_BYTES], enum log_level level,
 			       const char *message)
 {
@@ -186,7 +186,7 @@ static size_t put_message_json(char line[static LOG_LINE_BYTES], enum log_level 
 	return 0;
 }
 
-/* The length of the line in LINE, without the newline. */
+/* Returns the length of the line in LINE, without the newline. */
 static size_t put_message(char line[static LOG_LINE_BYTES], enum log_level level,
 			  const char *message)
 {
@@ -199,7 +199,8 @@ static size_t put_message(char line[static LOG_LINE_BYTES], enum log_level level
 	       written(snprintf(line + n, LOG_LINE_BYTES - n, "%s", message), LOG_LINE_BYTES - n);
 }
 
-/* With the lock held. Not until there is room for more than this line: else one would tell of each other. */
+/* The caller holds the lock. Waits until more than this line fits: else reports of one dropped line
+ * would alternate with single lines. */
 static void say_dropped(void)
 {
 	char line[LOG_LINE_BYTES], message[128];
@@ -244,7 +245,7 @@ uint64_t log_n_dropped(void)
 void log_vline(enum log_level level, const char *format, va_list args)
 {
 	char line[LOG_LINE_BYTES], message[LOG_LINE_BYTES];
-	/* As JSON, each octet of the message may take two, and what is before it some 100. */
+	/* In JSON each octet of the message may take two; the members before it take about 100. */
 	size_t cap = log_get_format() == LOG_JSON ? sizeof(message) * 2 / 5 : sizeof(message);
 	int errno_kept = errno;
 	size_t n;
@@ -268,14 +269,14 @@ void log_line(enum log_level level, const char *format, ...)
 	va_end(args);
 }
 
-/* ---- Events ------------------------------------------------------------------------------------- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static bool needs_quotes(const char *text)
 {
 	return !*text || strpbrk(text, " \"\\=");
 }
 
-/* Behind the n octets of the line; how many there are then. What has no room is cut. */
+/* Appends to the n octets of the line and returns the new length. Cuts what has no room. */
 static size_t add_field(char line[static LOG_LINE_BYTES], size_t n, const struct log_field *field)
 {
 	const size_t cap = LOG_LINE_BYTES - 1; /* the newline */
@@ -308,7 +309,7 @@ static size_t put_event_text(char line[static LOG_LINE_BYTES], enum log_level le
 	return n;
 }
 
-/* The first octets of a text, of whole characters. */
+/* The first octets of a text, cut between characters. */
 static json_t *begin_of(const char *text, size_t most)
 {
 	char begin[LOG_LINE_BYTES];
@@ -322,7 +323,7 @@ static json_t *begin_of(const char *text, size_t most)
 	return text_of(begin);
 }
 
-/* Each field with so many octets at most. 0: there is no memory, or the object is too long. */
+/* Cuts each field to `most` octets. 0: no memory, or the object is too long. */
 static size_t put_fields_json(char line[static LOG_LINE_BYTES], enum log_level level,
 			      const char *event, const struct log_field *fields, size_t n_fields,
 			      size_t most)
@@ -340,7 +341,7 @@ static size_t put_fields_json(char line[static LOG_LINE_BYTES], enum log_level l
 	return put_object(line, object);
 }
 
-/* Fields that are too long for a line are cut: half a line would be no object. 0: there is no memory. */
+/* Cuts fields if the line is too long, because half a line would be no object. 0: no memory. */
 static size_t put_event_json(char line[static LOG_LINE_BYTES], enum log_level level,
 			     const char *event, const struct log_field *fields, size_t n_fields)
 {

@@ -15,9 +15,9 @@
 #define STEP_MS 10
 
 enum kind {
-	KIND_ASK,    /* before each write, of what a pipe takes as a whole */
-	KIND_NOWAIT, /* a descriptor of our own that does not wait */
-	KIND_SOCKET, /* each write may say so: systemd's journal */
+	KIND_ASK,    /* poll() before each write of at most PIPE_BUF */
+	KIND_NOWAIT, /* a descriptor of our own with O_NONBLOCK */
+	KIND_SOCKET, /* send() with MSG_DONTWAIT: systemd's journal */
 };
 
 static struct {
@@ -25,7 +25,7 @@ static struct {
 	int fd;
 	char waiting[LOG_OUT_BYTES]; /* a ring: n octets from at on */
 	size_t at, n;
-	bool is_gone; /* whoever read it: it takes nothing any more */
+	bool is_gone; /* the reader is gone: no write can succeed */
 } out = { .fd = STDERR_FILENO };
 
 void log_out_open(void)
@@ -64,7 +64,7 @@ static bool takes_some(void)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* How much was taken; 0: nothing, whatever the reason. */
+/* Returns how many bytes were written; 0: none, for any reason. */
 static size_t try_to_write(const char *bytes, size_t n)
 {
 	ssize_t taken;

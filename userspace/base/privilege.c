@@ -12,7 +12,7 @@ static const unsigned int kept[] = {
 	CAP_SYS_ADMIN, CAP_NET_BIND_SERVICE, CAP_IPC_LOCK, CAP_DAC_READ_SEARCH,
 };
 
-/* Gives up all but those of `caps`, n of them. */
+/* Gives up all capabilities except the n in `caps`. */
 static int keep(const unsigned int *caps, size_t n)
 {
 	unsigned int have = 0;
@@ -53,7 +53,7 @@ bool privilege_has_xdp(void)
 
 	if (capng_get_caps_process())
 		return false;
-	/* CAP_SYS_ADMIN is what both were before Linux 5.8, and still stands for them. */
+	/* Before Linux 5.8, CAP_SYS_ADMIN was used instead of both, and it still includes them. */
 	is_admin = capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN);
 	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
 		if (!is_admin && !capng_have_capability(CAPNG_EFFECTIVE, caps[i]))

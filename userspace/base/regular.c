@@ -15,7 +15,8 @@ static int check_kind(const struct stat *st)
 	return S_ISDIR(st->st_mode) ? -EISDIR : ERR_NOT_REGULAR;
 }
 
-/* Asked before, so that no device is opened, and after, since another may have come under that name. */
+/* Checks before open(), so that no device is opened, and after it, because the name may lead to
+ * another file by then. */
 int regular_open(const char *path, struct stat *st)
 {
 	struct stat before, now;

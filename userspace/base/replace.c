@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Somebody may have renamed it between open() and flock(). */
+/* Another process may have renamed it between open() and flock(). */
 static bool is_still_there(int fd, const char *path)
 {
 	struct stat ours, there;
@@ -38,7 +38,7 @@ int replace_clear(int fd)
 	return fchmod(fd, 0600) || ftruncate(fd, 0) ? -errno : 0;
 }
 
-/* The new name is on the disk only with its folder. */
+/* The new name is on the disk only after its folder is synced. */
 static int sync_folder(const char *path)
 {
 	char folder[PATH_MAX];

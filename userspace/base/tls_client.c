@@ -15,9 +15,9 @@
 #include "base/err.h"
 #include "base/regular.h"
 
-/* ---- The context -------------------------------------------------------------------------------- */
+/* ---- The context ----------------------------------------------------------------------------- */
 
-/* A server's session has come: with TLS 1.3 after the handshake. 1: it is kept. */
+/* Called for a new session; with TLS 1.3 after the handshake. Returns 1: we keep it. */
 static int on_session(SSL *ssl, SSL_SESSION *last)
 {
 	struct tls_session *session = SSL_get_app_data(ssl);
@@ -37,7 +37,7 @@ static int load(SSL_CTX *ctx, const char *bundle, char *err, size_t cap)
 	else if (code)
 		wrong = err_text(code);
 	else if (!SSL_CTX_load_verify_file(ctx, bundle))
-		wrong = "these are not certificates in PEM";
+		wrong = "it has no certificates in PEM form";
 	ERR_clear_error();
 	if (!wrong)
 		return 0;
@@ -49,10 +49,10 @@ static int set_options(SSL_CTX *ctx, const struct tls_client_options *options)
 {
 	static const uint8_t dot[] = { 3, 'd', 'o', 't' };
 
-	/* Messages have their lengths, so nobody gains by cutting the connection. */
+	/* Messages carry their length, so an attacker gains nothing by cutting the connection. */
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
 					 SSL_OP_IGNORE_UNEXPECTED_EOF);
-	/* What is to be sent moves, and grows, before it is tried again. */
+	/* The bytes to send may move and grow before a retry. */
 	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_read_ahead(ctx, 1);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
@@ -79,7 +79,7 @@ int tls_client_new(SSL_CTX **out, const struct tls_client_options *options, char
 	return code;
 }
 
-/* ---- A connection ------------------------------------------------------------------------------- */
+/* ---- A connection ---------------------------------------------------------------------------- */
 
 void tls_session_fini(struct tls_session *session)
 {
@@ -129,14 +129,14 @@ void tls_stream_close(struct tls_stream *s)
 	if (!s->ssl)
 		return;
 	if (!s->is_broken && SSL_is_init_finished(s->ssl)) {
-		(void)SSL_shutdown(s->ssl); /* else the session could not be resumed */
+		(void)SSL_shutdown(s->ssl); /* without this the session could not be resumed */
 		ERR_clear_error();
 	}
 	SSL_free(s->ssl);
 	s->ssl = NULL;
 }
 
-/* What an operation that returned code comes to, as of a socket. */
+/* Translates an operation's code to the result of a socket call. */
 static int outcome(struct tls_stream *s, int code)
 {
 	switch (SSL_get_error(s->ssl, code)) {
@@ -149,7 +149,7 @@ static int outcome(struct tls_stream *s, int code)
 		errno = EAGAIN;
 		return -1;
 	case SSL_ERROR_SYSCALL:
-		/* A reset is no word against the session; without this it could not be resumed. */
+		/* A reset is no fault of the session; without this it could not be resumed. */
 		SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 		/* fallthrough */
 	default:
@@ -188,7 +188,7 @@ int tls_stream_handshake(struct tls_stream *s, char *why, size_t cap)
 	if (code < 0 && errno == EAGAIN)
 		return -1;
 	tls_session_fini(s->session);
-	explain(s, why, cap); /* also where the other side has ended it */
+	explain(s, why, cap); /* also if the other side has closed it */
 	return -1;
 }
 
@@ -212,7 +212,7 @@ static int at_most_int(size_t n)
 	return n < INT_MAX ? (int)n : INT_MAX;
 }
 
-/* Errors stay in the thread's queue else. */
+/* Without this, errors would stay in the thread's queue. */
 static ssize_t clean(int code)
 {
 	int error = errno;

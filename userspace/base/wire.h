@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cursors over bytes in network order, with an error that sticks: after the first access out of
- * bounds every read gives 0 and every write does nothing, and the position stays. So a parser
- * reads a whole group of fields and asks once, at its end, whether all of them were there.
+ * Cursors over bytes in network order. Their error stays: after the first access out of bounds
+ * every read gives 0, every write does nothing, and the position stays. So a parser reads a group
+ * of fields and checks once, at its end, if all of them were there.
  *
- * A cursor borrows the caller's bytes; it owns nothing. One thread per cursor.
+ * A cursor borrows the caller's bytes; it owns nothing. One thread for each cursor.
  */
 #ifndef VOLLEY_BASE_WIRE_H
 #define VOLLEY_BASE_WIRE_H
@@ -58,7 +58,7 @@ static inline size_t wire_reader_left(const struct wire_reader *r)
 	return r->error ? 0 : r->n_bytes - r->at;
 }
 
-/* Where the next n bytes are, and step over them; NULL and the error where there are fewer. */
+/* Returns a pointer to the next n bytes and skips them. If there are fewer: NULL and the error. */
 static inline const uint8_t *wire_read_ref(struct wire_reader *r, size_t n)
 {
 	const uint8_t *p;
@@ -77,7 +77,7 @@ static inline void wire_reader_skip(struct wire_reader *r, size_t n)
 	(void)wire_read_ref(r, n);
 }
 
-/* Go to an offset from the start, at most n_bytes. Does not clear an error. */
+/* Goes to an offset from the start, at most n_bytes. Does not clear an error. */
 static inline void wire_reader_seek(struct wire_reader *r, size_t at)
 {
 	if (r->error || at > r->n_bytes)
@@ -107,7 +107,7 @@ static inline uint32_t wire_read_be32(struct wire_reader *r)
 	return p ? wire_load_be32(p) : 0;
 }
 
-/* Copy n bytes out; dst is zeroed where they are not there. */
+/* Copies n bytes out; fills dst with zeros if there are fewer. */
 static inline void wire_read_bytes(struct wire_reader *r, void *dst, size_t n)
 {
 	const uint8_t *p = wire_read_ref(r, n);
@@ -121,7 +121,7 @@ static inline void wire_read_bytes(struct wire_reader *r, void *dst, size_t n)
 struct wire_writer {
 	uint8_t *start;
 	size_t cap_bytes;
-	size_t at; /* offset of the next byte: what is written so far */
+	size_t at; /* offset of the next byte, and so the bytes written */
 	int error; /* 0 or ERR_SPACE */
 };
 
@@ -137,7 +137,7 @@ static inline size_t wire_writer_left(const struct wire_writer *w)
 }
 
 /*
- * Room for the next n bytes, to be filled by the caller; NULL and the error where it is too small.
+ * Room for the next n bytes, for the caller to fill; NULL, with the error set, if it is too small.
  */
 static inline uint8_t *wire_write_ref(struct wire_writer *w, size_t n)
 {
@@ -152,13 +152,13 @@ static inline uint8_t *wire_write_ref(struct wire_writer *w, size_t n)
 	return p;
 }
 
-/* Step over n bytes and leave what is there. */
+/* Skips n bytes and leaves what is there. */
 static inline void wire_writer_skip(struct wire_writer *w, size_t n)
 {
 	(void)wire_write_ref(w, n);
 }
 
-/* Go to an offset from the start, at most cap_bytes. Does not clear an error. */
+/* Goes to an offset from the start, at most cap_bytes. Does not clear an error. */
 static inline void wire_writer_seek(struct wire_writer *w, size_t at)
 {
 	if (w->error || at > w->cap_bytes)

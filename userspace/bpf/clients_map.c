@@ -11,9 +11,9 @@
 #include "xdp/abi.h"
 
 #define PUBLIC      CLIENTS_VIEW(VOLLEY_VIEW_PUBLIC)
-#define MAPPED_BITS 96u /* of ::ffff:0:0/96, where IPv4 addresses are */
+#define MAPPED_BITS 96u /* length of ::ffff:0:0/96, the prefix of mapped IPv4 addresses */
 
-/* --- The list ------------------------------------------------------------------------------------ */
+/* --- The list --------------------------------------------------------------------------------- */
 
 static bool has_same_bits(const uint8_t *a, const uint8_t *b, unsigned int bits)
 {
@@ -70,7 +70,7 @@ static void add(struct clients_list *list, const struct config_prefix *prefixes,
 	}
 }
 
-/* In order, each once. */
+/* Sorts the prefixes and removes duplicates. */
 static void sort(struct clients_list *list)
 {
 	size_t n = 0;
@@ -94,7 +94,8 @@ int clients_list_make(struct clients_list *list, const struct config *config)
 	list->prefixes = calloc(n + 2, sizeof(*list->prefixes));
 	if (!list->prefixes)
 		return -ENOMEM;
-	/* So that no short IPv6 prefix decides for IPv4 addresses, which are mapped into the others. */
+	/* The map keeps IPv4 addresses as mapped IPv6 addresses. With this prefix, no short IPv6
+	 * prefix decides for an IPv4 client. */
 	add(list, &every_ipv4, 1);
 	if (config->recursion.n_allow)
 		add(list, &every_ipv6, 1);
@@ -124,7 +125,7 @@ bool clients_list_equal(const struct clients_list *a, const struct clients_list 
 	return true;
 }
 
-/* --- The map ------------------------------------------------------------------------------------- */
+/* --- The map ---------------------------------------------------------------------------------- */
 
 static struct volley_client key_of(const struct clients_prefix *p)
 {
@@ -140,7 +141,9 @@ static struct volley_client key_of(const struct clients_prefix *p)
 	return key;
 }
 
-/* The views of a client or a whole prefix in the list: those of the longest prefix around it. */
+/*
+ * The views that the list gives a client or a whole prefix: those of the longest prefix around it.
+ */
 static uint32_t look(const struct clients_list *list, const struct volley_client *client)
 {
 	uint32_t views = PUBLIC, longest = 0;
@@ -203,11 +206,11 @@ int clients_list_without(struct clients_list *out, const struct clients_list *li
 		*p = apart[i];
 		p->views = look(list, &key) & ~CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE);
 	}
-	sort(out); /* one that both have has the same views in both */
+	sort(out); /* a prefix in both has the same views in both */
 	return 0;
 }
 
-/* All keys of the map, *n of them, the caller's. */
+/* Reads all n keys of the map. The caller frees *out. */
 static int read_keys(int fd, struct volley_client **out, size_t *n)
 {
 	struct volley_client *keys = NULL, *grown, next;
@@ -230,20 +233,20 @@ static int read_keys(int fd, struct volley_client **out, size_t *n)
 	return errno == ENOENT ? 0 : -errno;
 }
 
-/* A prefix that the list has and the map has not: as much as both give it. */
+/* Enters a prefix that only the list has, with the views that both the list and the map give it. */
 static int enter(int fd, const struct clients_prefix *p)
 {
 	struct volley_client key = key_of(p);
 	uint32_t views;
 
 	if (bpf_map_lookup_elem(fd, &key,
-				&views)) /* the kernel looks for the longest prefix, too */
+				&views)) /* the kernel also looks for the longest prefix */
 		views = PUBLIC;
 	views &= p->views;
 	return bpf_map_update_elem(fd, &key, &views, BPF_ANY);
 }
 
-/* Where there is no room for both: nobody has any view until the list is there. */
+/* The map has no room for both lists: until the new list is in place, no client has a view. */
 static int remove_all(int fd)
 {
 	struct volley_client *keys = NULL;
@@ -265,7 +268,9 @@ int clients_map_restrict(int fd, const struct clients_list *list)
 
 	if (fd < 0 || err)
 		return err;
-	/* The longest first: so what is around them in the map is as it was. */
+	/*
+	 * The longest prefix first: the views of shorter prefixes around it are still the old ones.
+	 */
 	for (size_t i = list->n; i-- && !err;)
 		err = enter(fd, &list->prefixes[i]);
 	for (size_t i = 0; i < n && !err; i++) {

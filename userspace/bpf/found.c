@@ -24,7 +24,8 @@
 #define MAPS_CAP 32
 #define TRIES    5
 
-/* Of libxdp: its program, how many it calls at most, and where these are pinned unless $LIBXDP_BPFFS says. */
+/* libxdp's program, the number of programs that it calls at most, and the folder where libxdp pins
+ * them if $LIBXDP_BPFFS is not set. */
 #define DISPATCHER     "xdp_dispatcher"
 #define DISPATCHER_CAP 10
 #define BPFFS          "/sys/fs/bpf"
@@ -54,7 +55,7 @@ static void maps_close(struct found_maps *maps)
 	}
 }
 
-/* --- What our own object declares of its maps ----------------------------------------------------- */
+/* --- What our own object declares of its maps ------------------------------------------------- */
 
 #define DECLARED_MAX 32
 
@@ -88,7 +89,7 @@ static void read_declared(void)
 	volley_bpf__destroy(skel);
 }
 
-/* NULL: the object has no map of that name, or there is no memory. */
+/* NULL: the object has no map of that name, or memory has run out. */
 static const struct declared_map *find_declared(const char *name)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -100,12 +101,10 @@ static const struct declared_map *find_declared(const char *name)
 	return NULL;
 }
 
-/* --- Maps that are found --------------------------------------------------------------------------- */
+/* --- Maps that are found ---------------------------------------------------------------------- */
 
-/*
- * Of these the entries follow the sizes of the cache and of the filter of names; the sockets' map may be one of DPDK's
- * (program_lend.c).
- */
+/* The entries of these maps depend on the sizes of the cache and of the filter of names. xsks_map
+ * may be DPDK's (program_lend.c). */
 static bool are_entries_right(const struct bpf_map_info *info, const struct declared_map *want)
 {
 	const uint32_t n = info->max_entries;
@@ -121,7 +120,7 @@ static bool are_entries_right(const struct bpf_map_info *info, const struct decl
 	return n == want->n || !strcmp(info->name, "xsks_map");
 }
 
-/* Notes the first one that is not as our own object declares it. */
+/* Notes the first map that differs from the declaration in our own object. */
 static void check_map(struct found *found, const struct bpf_map_info *info)
 {
 	const struct declared_map *want = find_declared(info->name);
@@ -137,7 +136,7 @@ static void check_map(struct found *found, const struct bpf_map_info *info)
 		 info->type, info->max_entries, info->key_size, info->value_size, info->map_flags);
 }
 
-/* Keeps fd if its map is one of ours; notes another version's state map. */
+/* Keeps fd if its map is one of ours. Notes the state map of another ABI. */
 static void take_map(struct found *found, int fd)
 {
 	const struct named_map known[] = {
@@ -217,7 +216,7 @@ static bool is_complete(const struct found_maps *maps)
 	       maps->taps >= 0;
 }
 
-/* Of another ABI only what every ABI has in its place. */
+/* Keeps only the maps of another ABI whose first fields every ABI has. */
 static void keep_other(struct found_maps *maps)
 {
 	const int other = maps->other, link = maps->link;
@@ -228,7 +227,7 @@ static void keep_other(struct found_maps *maps)
 	maps->link = link;
 }
 
-/* Is this program Volley? Takes its descriptor, and leaves it in *found only if its maps may be read. */
+/* Finds out if this program is Volley. Takes fd; keeps it only if the maps may be read. */
 static int look_at(struct found *found, int fd)
 {
 	bool is_ours;
@@ -254,7 +253,7 @@ static int look_at(struct found *found, int fd)
 	return err;
 }
 
-/* A program behind the dispatcher is pinned under its place there; or -errno. */
+/* Opens the program that the dispatcher has pinned under this place. A descriptor or -errno. */
 static int open_pinned(int ifindex, uint32_t dispatcher_id, int place)
 {
 	const char *folder = secure_getenv("LIBXDP_BPFFS");
@@ -267,7 +266,7 @@ static int open_pinned(int ifindex, uint32_t dispatcher_id, int place)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A dispatcher has room for us: of the programs behind it only ours matter. */
+/* A dispatcher has room for our program, so only a Volley program behind it matters. */
 static int look_behind(struct found *found, int ifindex, uint32_t dispatcher_id)
 {
 	for (int i = 0; i < DISPATCHER_CAP; i++) {
@@ -299,7 +298,7 @@ static int read_id(int ifindex, uint32_t *id, bool *is_generic)
 	return err;
 }
 
-/* *id is the program that the kernel runs there, be it a dispatcher; 0: none. */
+/* *id: the program that the kernel runs on the interface, which may be a dispatcher; 0: none. */
 static int look_once(struct found *found, int ifindex, uint32_t *id)
 {
 	int err, fd;
@@ -320,8 +319,9 @@ static int look_once(struct found *found, int ifindex, uint32_t *id)
 }
 
 /*
- * The kernel is asked, not libxdp: 1.3.1 keeps descriptors of what it has looked at, and we look once a second. A
- * dispatcher is replaced as a whole, with its pins: one that has gone meanwhile is looked at again.
+ * This asks the kernel, not libxdp: libxdp 1.3.1 leaks descriptors of the programs that it looks
+ * at, and we look once a second. A dispatcher is replaced as a whole, with its pins. If that
+ * happens during a look, we look again.
  */
 int found_look(struct found *found, int ifindex)
 {
@@ -345,9 +345,9 @@ void found_close(struct found *found)
 	found->prog_fd = -1;
 }
 
-/* --- What every ABI has in its place ------------------------------------------------------------- */
+/* --- What every ABI has in its place ---------------------------------------------------------- */
 
-/* The first bytes of an array that can be mapped and has as many; for map_memory_close(). */
+/* Maps the first `bytes` octets of a map, if it can be mapped. For map_memory_close(). */
 static void *map_head(int fd, size_t bytes)
 {
 	struct bpf_map_info info = { 0 };
@@ -385,7 +385,7 @@ void found_unmap(uint32_t *serve_until_s)
 		map_memory_close((uint8_t *)serve_until_s - UNTIL_AT, UNTIL_AT + sizeof(uint32_t));
 }
 
-/* --- Sizes --------------------------------------------------------------------------------------- */
+/* --- Sizes ------------------------------------------------------------------------------------ */
 
 uint32_t found_entries(int fd)
 {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What XDP program is on an interface, and which maps it has. */
+/* Which XDP program is on an interface, and which maps it uses. */
 #ifndef VOLLEY_BPF_FOUND_H
 #define VOLLEY_BPF_FOUND_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Descriptors of a program's maps, by the names of xdp/abi.h; -1 where it has none. */
+/* Descriptors of a program's maps, by the names of xdp/abi.h; -1: the program does not use it. */
 struct found_maps {
 	int state;
 	int index;
@@ -29,14 +29,14 @@ struct found_maps {
 	int rrl;
 	int loads;
 	int names;
-	int other; /* the first map of another ABI */
+	int other; /* the first state map of another ABI */
 };
 
 enum found_kind {
 	FOUND_NOTHING,
 	FOUND_OTHER,     /* not Volley */
-	FOUND_OTHER_ABI, /* Volley, of another version */
-	FOUND_MISFIT,    /* Volley by its name, but a map is not what xdp/abi.h says */
+	FOUND_OTHER_ABI, /* Volley of another ABI */
+	FOUND_MISFIT,    /* Volley by its maps' names, but a map differs from xdp/abi.h */
 	FOUND_VOLLEY,
 };
 
@@ -45,36 +45,36 @@ struct found {
 	bool is_generic;
 	bool is_alone; /* not behind libxdp's dispatcher */
 	uint32_t id;
-	uint32_t abi; /* of FOUND_OTHER_ABI, which has its program, its maps `other` and `link`, and no more */
+	/* only for FOUND_OTHER_ABI, of which only prog_fd, maps.other and maps.link are open */
+	uint32_t abi;
 	uint8_t tag[8]; /* the kernel's digest of the program */
 	int prog_fd;
 	char name[32];
-	char misfit[128]; /* of FOUND_MISFIT: the map, and how it is */
+	char misfit[128]; /* for FOUND_MISFIT: the map, and how it differs */
 	struct found_maps maps;
 };
 
 /*
- * Looks at the interface. 0 with *found (to be given to found_close), or -errno. Needs root. Of FOUND_VOLLEY every map
- * has the type, key, value, entries and flags that this volleyd's own object declares, so all may be read and mapped;
- * of the index, the store, the zones and the names the entries are within bounds.
+ * Looks at the interface. Returns 0 and *found, for found_close(), or -errno. Needs root. For
+ * FOUND_VOLLEY, all maps may be read and mapped: each has the type, the sizes of key and value, the
+ * entries and the flags that this volleyd's own object declares. The entries of the index, the
+ * store, the zones and the names may differ, but are within bounds.
  */
 int found_look(struct found *found, int ifindex) __attribute__((warn_unused_result));
 void found_close(struct found *found);
 
-/* Whether a volleyd of any ABI attached it, so that a volleyd may replace it. */
+/* True if a volleyd of any ABI attached it: then a volleyd may replace it. */
 bool found_is_by_daemon(const struct found *found);
 
-/*
- * Where a program of any ABI reads until which coarse monotonic second it may answer; for found_unmap(). NULL: not
- * to be had.
- */
+/* Points to the coarse monotonic second until which a program of any ABI may answer. Release it
+ * with found_unmap(). NULL: it cannot be read. */
 uint32_t *found_serve_until(const struct found *found);
 void found_unmap(uint32_t *serve_until_s);
 
-/* How many entries a map has; 0: not to be had. */
+/* The number of a map's entries; 0: it cannot be read. */
 uint32_t found_entries(int fd);
 
-/* Sizes of the maps of FOUND_VOLLEY, as they are. 0 or -errno. */
+/* The actual sizes of the maps of FOUND_VOLLEY. 0 or -errno. */
 struct cache_sizes;
 int found_sizes(const struct found_maps *maps, struct cache_sizes *sizes)
 	__attribute__((warn_unused_result));

@@ -12,7 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ONE_BUFFER_MTU 3498 /* as in iface/watch.c: a page without what kernel and Ethernet need */
+#define ONE_BUFFER_MTU \
+	3498 /* as in iface/watch.c: a page minus the room that kernel and Ethernet need */
 
 bool frags_are_known(void)
 {

@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames in several buffers: with an MTU above some 3,500 octets most drivers take a native program only if it is loaded
- * for such frames (BPF_F_XDP_HAS_FRAGS, Linux 5.18). Then a frame that fits one buffer is answered as ever,
- * and of a larger one the program sees the first buffer: it passes.
+ * Frames in several buffers. With an MTU above about 3,500 octets, most drivers accept a native
+ * program only if it is loaded for frames in several buffers (BPF_F_XDP_HAS_FRAGS, Linux 5.18).
+ * Such a program answers a frame that fits one buffer as before. Of a larger frame it sees only the
+ * first buffer, and passes it.
  *
- * Loaded so is what the driver refuses otherwise, and nothing else: with smaller frames drivers do as they always did.
- * Control's thread.
+ * We load a program this way only if the driver refuses it otherwise: with smaller frames, drivers
+ * work as before. Control's thread.
  */
 #ifndef VOLLEY_BPF_FRAGS_H
 #define VOLLEY_BPF_FRAGS_H
@@ -15,13 +16,15 @@
 
 struct bpf_program;
 
-/* Whether the kernel knows such programs. Loads one of two instructions. */
+/* True if the kernel has BPF_F_XDP_HAS_FRAGS. Loads a program of two instructions to find out. */
 bool frags_are_known(void);
 
-/* Whether a program that is native on the interface must be one, since its frames may not fit one buffer. */
+/*
+ * True if the interface's MTU does not fit one buffer, so a native program must be loaded this way.
+ */
 bool frags_are_due(const char *ifname);
 
-/* The program, not yet loaded, will be. 0 or -errno. */
+/* Marks a program that is not yet loaded. 0 or -errno. */
 int frags_want(struct bpf_program *program) __attribute__((warn_unused_result));
 
 #endif

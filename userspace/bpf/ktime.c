@@ -9,13 +9,14 @@
 
 #include "base/clock.h"
 
-#define FRAME_BYTES 64 /* what the kernel wants to see of a frame that is tried on a program */
+#define FRAME_BYTES 64 /* the length that the kernel demands of a test frame */
 #define TRIES       10
 #define QUICK_NS    (CLOCK_NS_PER_S / 10)
 
 #define INSN(...) ((struct bpf_insn){ __VA_ARGS__ })
 
-/* A program whose result is 32 bits of the clock in nanoseconds, from bit `shift` on. A descriptor, or -errno. */
+/* Loads a program that returns 32 bits of the clock in nanoseconds, from bit `shift` on. A
+ * descriptor or -errno. */
 static int load(int shift)
 {
 	const struct bpf_insn insns[] = {
@@ -40,7 +41,8 @@ static int run(int fd, uint32_t *result)
 	return 0;
 }
 
-/* The upper half once more behind the lower one: both are of the same time if it has not moved. */
+/* Reads the upper half before and after the lower half: if it is unchanged, both halves are of the
+ * same time. */
 static int read_ktime(const int fds[2], uint64_t *ns)
 {
 	uint32_t before = 0, low = 0, high = 0;
@@ -63,7 +65,7 @@ int ktime_offset(int64_t *ahead_ns)
 	uint64_t ktime_ns = 0, before_ns, after_ns = 0;
 	int64_t ahead = 0;
 
-	/* Once more where the thread stood still meanwhile, which would look like an offset. */
+	/* An interruption between the clocks looks like an offset: try again if it took long. */
 	for (int i = 0; i < TRIES && !err; i++) {
 		before_ns = clock_ns();
 		err = read_ktime(fds, &ktime_ns);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* flock() on a file that is checked to be the one that its name still leads to. */
+/* flock() on a file. After each flock() the path must still lead to the same file. */
 #include "bpf/lock.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 
-/* Makes the last folder on the way to PATH; an error shows when the file is opened. */
+/* Makes the folder of PATH. If that fails, opening the file reports the error. */
 static void make_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -34,7 +34,7 @@ static int refuse_running(int fd, const char *path, char *err, size_t err_cap)
 	char pid[16] = "";
 	ssize_t got = pread(fd, pid, sizeof(pid) - 1, 0);
 
-	/* Between its flock() and its write() the other one has no number yet. */
+	/* Between its flock() and its write(), the other process has not written its number yet. */
 	if (got > 0) {
 		pid[strspn(pid, "0123456789")] = '\0';
 		snprintf(err, err_cap, "another volleyd (pid %s) holds %s", pid, path);
@@ -44,7 +44,7 @@ static int refuse_running(int fd, const char *path, char *err, size_t err_cap)
 	return ERR_RUNNING;
 }
 
-/* The holder before us may have removed the file between our open() and flock(). */
+/* The previous holder may have removed the file between our open() and our flock(). */
 static bool is_current(int fd, const char *path)
 {
 	struct stat ours, named;

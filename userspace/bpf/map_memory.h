@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An array map of the kernel in our memory, for reading and writing. Any thread. */
+/* Maps an array map of the kernel into our memory, for reading and writing. Any thread. */
 #ifndef VOLLEY_BPF_MAP_MEMORY_H
 #define VOLLEY_BPF_MAP_MEMORY_H
 
@@ -14,7 +14,7 @@ static inline size_t map_memory_bytes(size_t bytes)
 	return (bytes + MAP_PAGE_BYTES - 1) / MAP_PAGE_BYTES * MAP_PAGE_BYTES;
 }
 
-/* The first `bytes` octets of the map's values; NULL: the kernel does not map them. */
+/* Maps the first `bytes` octets of the map's values. NULL: the kernel does not map them. */
 static inline void *map_memory_open(int fd, size_t bytes)
 {
 	void *at = mmap(NULL, map_memory_bytes(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -8,7 +8,7 @@
 
 #include "volley.skel.h"
 
-/* Helpers of XDP programs by the Linux that brought them; the others are older, and everywhere. */
+/* Helpers of XDP programs, and the first Linux that has each. Helpers not listed are older. */
 #define SINCES(X)                      \
 	X(redirect_map, "4.14")        \
 	X(xdp_adjust_tail, "4.18")     \
@@ -31,7 +31,8 @@ static const struct since {
 #undef SINCE
 };
 
-/* Its row in `sinces`, which go from old to new; one behind the last for a helper that has none. */
+/* The helper's row in `sinces`, which is in order of versions. A helper without a row gets the
+ * number after the last. */
 static size_t row_of(int helper)
 {
 	size_t row = 0;
@@ -58,7 +59,9 @@ static int called_by(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg ? insn->imm : 0;
 }
 
-/* Of those that are missing the newest: a kernel that has it has them all. The kernel is asked once for each. */
+/*
+ * The newest of the missing helpers: a kernel that has it has the others. Probes each helper once.
+ */
 static int find_missing(const struct bpf_insn *insns, size_t n)
 {
 	bool is_known[__BPF_FUNC_MAX_ID] = { false };

@@ -13,10 +13,10 @@
 #include "volley.skel.h"
 
 #define LOADS_BYTES (VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line))
-#define SMALL_BYTES (8ull << 20) /* of a cache for object_try_load() */
+#define SMALL_BYTES (8ull << 20) /* of the cache of object_try_load() */
 #define SMALL_ZONES 16
 
-/* --- Maps ---------------------------------------------------------------------------------------- */
+/* --- Maps ------------------------------------------------------------------------------------- */
 
 static void close_fd(int fd)
 {
@@ -108,7 +108,7 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	return -ENOMEM;
 }
 
-/* As xdp/volley.bpf.c has them, so that its program takes them in place of its own. */
+/* The same attributes as in xdp/volley.bpf.c, so that a program can use these maps. */
 static int make_array(const char *name, size_t value_bytes, uint32_t n)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -167,17 +167,17 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 	exchange(&maps->rrl_fd, &before->rrl_fd);
 	exchange(&maps->loads_fd, &before->loads_fd);
 	maps->limiter =
-		before->limiter; /* which engines have; the other mapping goes with the old cache */
+		before->limiter; /* engines use it; the other mapping goes with the old cache */
 	before->limiter = limiter;
 	exchange(&maps->blocks_fd, &before->blocks_fd);
 	exchange(&maps->blocked_fd, &before->blocked_fd);
 	exchange(&maps->taps_fd, &before->taps_fd);
 	exchange(&maps->names_fd, &before->names_fd);
-	maps->names = before->names; /* likewise, control has it */
+	maps->names = before->names; /* control uses it */
 	before->names = names;
 }
 
-/* --- Loading ------------------------------------------------------------------------------------- */
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 struct found_maps object_fds(const struct volley_bpf *skel)
 {
@@ -229,7 +229,7 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 		err = bpf_map__set_max_entries(skel->maps.volley_index, sizes->n_buckets);
 		err |= bpf_map__set_max_entries(skel->maps.volley_store, sizes->n_segments);
 		err |= bpf_map__set_max_entries(skel->maps.volley_zones, sizes->n_zones);
-		if (sizes->n_names_lines) /* else as few as are declared */
+		if (sizes->n_names_lines) /* else the declared number */
 			err |= bpf_map__set_max_entries(skel->maps.volley_names,
 							sizes->n_names_lines);
 	}
@@ -282,7 +282,7 @@ int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
 	return err;
 }
 
-/* With maps as small as can be: the tag does not depend on them. */
+/* The maps are as small as possible: the tag does not depend on them. */
 static int read_tag(uint8_t tag[OBJECT_TAG_BYTES])
 {
 	const struct object_maps none = { 0 };

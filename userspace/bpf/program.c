@@ -37,7 +37,7 @@ const char *program_origin_text(enum program_origin origin)
 	return texts[origin];
 }
 
-/* --- Life ---------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
 static uint32_t n_resizes(const struct found *found)
 {
@@ -125,7 +125,7 @@ enum xdp_attach_mode program_libxdp_mode(const struct program *p)
 	return p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB;
 }
 
-/* One that was adopted is not known to libxdp yet. */
+/* libxdp has no handle for an adopted program yet. */
 int program_leave_dispatcher(const struct program *p)
 {
 	struct xdp_program *xdp = p->xdp ? p->xdp : xdp_program__from_fd(p->prog_fd);
@@ -139,7 +139,7 @@ int program_leave_dispatcher(const struct program *p)
 	return err;
 }
 
-/* libxdp 1.3.1 keeps a descriptor of a program that it detaches without its dispatcher: see found.c. */
+/* libxdp 1.3.1 leaks a descriptor when it detaches a program without a dispatcher; see found.c. */
 int program_detach_once(struct program *p)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = program_fd(p));
@@ -194,7 +194,8 @@ void program_drop_maps(struct program *p)
 	}
 }
 
-/* One that is not attached here may run on in a network namespace that the interface was moved to. */
+/* The interface may have moved to another network namespace, with the program still running there:
+ * then it is not attached here, and is told to stop answering. */
 static void leave(struct program *p)
 {
 	int err = 0;
@@ -251,7 +252,7 @@ static struct volley_prefix prefix_of(const struct config_prefix *from)
 	return p;
 }
 
-/* Where the list is another one, no tunnel is taken off while it is written. */
+/* If the list changes, no tunnel is taken off while it is written. */
 void program_set_tunnel_sources(struct program *p, const struct config_prefix *sources, uint32_t n)
 {
 	struct volley_prefix prefixes[VOLLEY_TUNNEL_SOURCES] = { 0 };
@@ -282,7 +283,7 @@ uint8_t *program_hops(struct program *p)
 	return p->link->hops;
 }
 
-/* Octets of DNS that have no room within a packet of `mtu`, of VOLLEY_UDP_MAX. */
+/* How many of VOLLEY_UDP_MAX octets of DNS do not fit a packet of `mtu` octets. */
 static uint16_t udp_less(uint32_t mtu, uint32_t headers)
 {
 	const uint32_t room = mtu > headers ? mtu - headers : 0;
@@ -350,7 +351,7 @@ uint32_t program_xdp_flags(const struct program *p)
 	return p->mode == PROGRAM_NATIVE ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
 }
 
-/* --- Counters ------------------------------------------------------------------------------------ */
+/* --- Counters --------------------------------------------------------------------------------- */
 
 int program_cpus(const struct program *p, struct volley_cpu **cpus, int *n)
 {

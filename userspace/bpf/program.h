@@ -1,24 +1,25 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The XDP program of one interface: found there, or loaded and attached.
+ * The XDP program of one interface: found there and adopted, or loaded and attached.
  *
- *      what is on the interface                    what happens
- *      nothing                                     loaded and attached, beside others where libxdp's
- *                                                  dispatcher can be used (program_attach.c)
- *      Volley, this ABI (ip link, xdp-loader,      adopted: its maps are the cache; where a volleyd attached it
- *        or a volleyd before us)                     and it is another build, ours takes its place at once
- *      Volley, this ABI, but another cache is in   ours, with our maps, waits to take its place
- *        use already
- *      Volley, another ABI, by a volleyd           the same, with a new cache
- *      Volley, another ABI, by others              refused
- *      another program, no dispatcher possible     refused
- *      anything, but another volleyd works on it   refused
+ *      what is on the interface                what happens
+ *      nothing                                 loaded and attached; beside other programs if
+ *                                              libxdp's dispatcher works (program_attach.c)
+ *      Volley, this ABI (ip link, xdp-loader,  adopted, and its maps are our cache; if a volleyd
+ *        or an earlier volleyd)                  attached another build, ours replaces it at once
+ *      Volley, this ABI, but we already use    ours, with our maps, waits to replace it
+ *        another cache
+ *      Volley, another ABI, by a volleyd       ours, with a new cache, waits to replace it
+ *      Volley, another ABI, by others          refused
+ *      another program, no dispatcher possible refused
+ *      anything, but another volleyd works     refused
+ *        on it
  *
- * The maps of the cache are shared by the programs of all interfaces; volley_link, volley_cpu,
- * xsks_map, volley_queues, volley_shares, volley_near and volley_cookies are each program's own.
+ * The programs of all interfaces share the maps of the cache. Each program has its own volley_link,
+ * volley_cpu, xsks_map, volley_queues, volley_shares, volley_near and volley_cookies.
  *
- * Control's thread calls all of these; they load, attach and map, so they may take milliseconds.
+ * Control's thread calls all of these. They load, attach and map, so they may take milliseconds.
  */
 #ifndef VOLLEY_BPF_PROGRAM_H
 #define VOLLEY_BPF_PROGRAM_H
@@ -35,69 +36,68 @@
 struct program;
 
 /*
- * Finds or attaches the program and opens its maps. *maps is filled by the first program and shared
- * with the next ones. On an error err has a sentence that names the interface and what to do.
- * Errors: -ENODEV, -EPROTO (another ABI, not by a volleyd), -EBUSY (another program), ERR_RUNNING (another volleyd), -EOPNOTSUPP (the driver
- * knows no native XDP and only that is wanted), or what refused the last way of loading and attaching it.
+ * Finds or attaches the program and opens its maps. The first program fills *maps; the next ones
+ * share it. On an error, err has a message that names the interface and says what to do. Errors:
+ * -ENODEV, -EPROTO (another ABI, not by a volleyd), -EBUSY (another program), ERR_RUNNING (another
+ * volleyd), -EOPNOTSUPP (the configuration demands native XDP, which the driver lacks), or the
+ * error of the last attempt to load and attach.
  */
 int program_open(struct program **out, struct object_maps *maps, const struct program_want *want,
 		 char *err, size_t err_cap) __attribute__((warn_unused_result));
 
 /*
- * Whether a Volley program of this ABI is on the interface already: 0 for none, else one more than the
- * number of resizes that its cache has come through. Of several caches the one with most is the one
- * that a volleyd before us used last.
+ * 0: no Volley program of this ABI is on the interface; else 1 plus the number of resizes of its
+ * cache. If several caches are found, an earlier volleyd used the one with the highest number last.
  */
 uint32_t program_find(const char *ifname);
 
-/* Whether a Volley program of any ABI is on the interface already. */
+/* True if a Volley program of any ABI is on the interface. */
 bool program_is_there(const char *ifname);
 
 /*
- * An earlier volleyd's program may still run in the place of ours, with a cache of its own. When misses are answered,
- * by kernel sockets at least, program_take_place() exchanges the two: a packet meets one of them. Until then the old
- * one goes on answering while this daemon lives: program_old_deadline() is the coarse monotonic second until which it
- * may, or NULL; valid until the place is taken or the program closed. 0 or -errno: then neither is on the interface.
+ * True while an earlier volleyd's program still runs in the place of ours, with another cache. Call
+ * program_take_place() when misses are answered, at least by kernel sockets: it exchanges the two
+ * programs, and each packet meets one of them. Until then the caller keeps the old program
+ * answering: program_old_deadline() points to the coarse monotonic second until which it may
+ * answer, or is NULL. The pointer is valid until the exchange or program_close(). 0 or -errno;
+ * after an error, neither program is on the interface.
  */
 uint32_t *program_old_deadline(const struct program *program);
 int program_take_place(struct program *program) __attribute__((warn_unused_result));
 
-/* Whether a volleyd attached it, this one or one before. */
+/* True if a volleyd, this one or an earlier one, attached it. */
 bool program_is_by_daemon(const struct program *program);
 
-/* Whether nothing is there that program_open() would refuse. */
+/* True if program_open() would refuse nothing that is on the interface. */
 bool program_is_welcome(const char *ifname);
 
-/*
- * Lets go of the program. It stays on the interface if `keep`, or if it was not volleyd that
- * attached it. One that is no longer on the interface that we see answers nothing any more. NULL is allowed.
- */
+/* Closes the program. It stays on the interface if `keep`, or if it was not a volleyd that attached
+ * it. If it is no longer on this interface, it is told to stop answering. NULL is allowed. */
 void program_close(struct program *program, bool keep);
 
 /*
- * For an interface that is not to have a program: one that a volleyd before us attached and left,
- * because it was killed, would go on answering from an old cache. It is taken off, or silenced if
- * somebody else loaded it; nothing is done if another volleyd works on it. Whether something was.
+ * For an interface that shall have no program. A volleyd that was killed has left its program
+ * there, and that goes on answering from an old cache. It is detached, or told to stop answering if
+ * it was not a volleyd that attached it. If another volleyd works on the interface, nothing is
+ * done. True if something was done.
  */
 bool program_clean_up(const char *ifname);
 
-/*
- * Takes the program off the interface, whoever attached it. Where the driver refuses that because of the MTU
- * (program_detach.c), the MTU is lower for a moment. 0 or -errno.
- */
+/* Detaches the program, also if we did not attach it. If the driver refuses that because of the
+ * MTU, lowers the MTU for a moment (program_detach.c). 0 or -errno. */
 int program_detach(struct program *program);
 
 /*
- * Another cache for a program that goes on answering (cache/copy.h). program_prepare() loads one that
- * reads `maps`, and has of the one that runs what is each program's own; nothing that is
- * attached changes. program_switch() puts it in the place of that one, so that every packet meets one
- * of the two, and prepares it first where that has not been done. On an error the old one goes on;
- * program_unprepare() gives up what was prepared. All do nothing where the program reads these maps
- * already. 0 or -errno.
+ * Gives a running program another cache (cache/copy.h). program_prepare() loads a program that
+ * reads `maps` and shares the running program's own maps; what is attached does not change.
+ * program_switch() puts it in place, so that each packet meets one of the two; it prepares first if
+ * necessary. After an error the old program goes on. program_unprepare() undoes program_prepare().
+ * All do nothing if the program reads these maps already. 0 or -errno.
  */
 int program_prepare(struct program *program, const struct object_maps *maps)
 	__attribute__((warn_unused_result));
-/* program_switch() also where it reads these maps: for a driver that runs it on the queues alone that it had then. */
+/* As program_switch(), but also if the program reads these maps already: some drivers run a program
+ * only on the queues that existed when it was attached. */
 int program_renew(struct program *program, const struct object_maps *maps)
 	__attribute__((warn_unused_result));
 int program_switch(struct program *program, const struct object_maps *maps)
@@ -105,10 +105,11 @@ int program_switch(struct program *program, const struct object_maps *maps)
 void program_unprepare(struct program *program);
 
 /*
- * For DPDK (program_lend.c): the program is taken off, and put on again, where is_borrowed in the place of
- * the one that is there now and with its xsks_map. program_use_sockets() gives one that is attached another
- * xsks_map; the descriptor stays the caller's. After an error of the second it may not be on the interface.
- * 0 or -errno.
+ * For DPDK (program_lend.c). program_lend() detaches the program. program_take_back() attaches it
+ * again; if is_borrowed, it replaces the program that is there now and uses its xsks_map.
+ * program_use_sockets() gives an attached program another xsks_map; the caller keeps the
+ * descriptor. After an error of program_take_back(), the program may not be on the interface. 0 or
+ * -errno.
  */
 int program_lend(struct program *program) __attribute__((warn_unused_result));
 int program_take_back(struct program *program, const struct object_maps *maps, bool is_borrowed)
@@ -116,65 +117,69 @@ int program_take_back(struct program *program, const struct object_maps *maps, b
 int program_use_sockets(struct program *program, const struct object_maps *maps, int xsks_fd)
 	__attribute__((warn_unused_result));
 
-/*
- * Whether it is still what runs on its interface (somebody may have taken it off). True, too, where descriptors or
- * memory to look have run out: it was there when we looked last.
- */
+/* True if the interface still runs it; others may have detached it. Also true if the check runs out
+ * of descriptors or memory: the last check found it. */
 bool program_is_attached(const struct program *program);
 
 void program_set_answers(struct program *program, bool driver_answers);
 
-/* Which tunnels are taken off (VOLLEY_TUNNEL_*, the port of GUE), and whether answers are routed. */
-/* From now on only the tunnels of these are taken off; n 0: everyone's. At most VOLLEY_TUNNEL_SOURCES. */
+/* Which tunnels are taken off (VOLLEY_TUNNEL_*, the port of GUE), and if answers are routed. */
+/*
+ * Takes off only tunnels from these sources from now on, at most VOLLEY_TUNNEL_SOURCES; n 0: all.
+ */
 void program_set_tunnel_sources(struct program *program, const struct config_prefix *sources,
 				uint32_t n);
 void program_set_ways(struct program *program, uint8_t tunnels, __be16 gue_port, bool return_fib);
 void program_set_mac(struct program *program, const uint8_t mac[6]);
-/* VOLLEY_HOPS flags: which next hops return-path: fib has used; cleared by whoever has looked. The program's. */
+/* VOLLEY_HOPS flags: which next hops return-path: fib has used. The reader clears them. The
+ * program's memory. */
 uint8_t *program_hops(struct program *program);
-/* No answer of the driver makes a packet that is longer. 0: not known. */
+/* The driver's answers make no packet longer than this. 0: not known. */
 void program_set_mtu(struct program *program, uint32_t mtu);
 
 enum program_origin program_origin(const struct program *program);
 enum program_mode program_mode(const struct program *program);
-/* Why native mode was refused, where the program is generic; "": native was not tried. The program's. */
+/*
+ * Why native mode was refused; "": it was not tried. Generic programs only. The program's memory.
+ */
 const char *program_generic_reason(const struct program *program);
 uint32_t program_id(const struct program *program);
 
-/* The kernel's digest of its instructions, as hexadecimal digits; and whether it is that of our own object. */
+/*
+ * The kernel's digest of the instructions in hexadecimal, and if it equals that of our own object.
+ */
 #define PROGRAM_TAG_CAP 17
 const char *program_tag_text(const struct program *program, char text[PROGRAM_TAG_CAP]);
 bool program_is_our_build(const struct program *program);
 int program_xsks_fd(const struct program *program);
 
-/* How far the worker of a receive queue (below VOLLEY_QUEUES) is behind; the program's, until it is closed. */
+/* How far the worker of a receive queue (below VOLLEY_QUEUES) is behind. The program's memory. */
 struct volley_queue *program_queue(const struct program *program, uint32_t queue);
 
-/* XDP_FLAGS_* of its mode, as AF_XDP sockets want them. */
+/* XDP_FLAGS_* of its mode, for AF_XDP sockets. */
 uint32_t program_xdp_flags(const struct program *program);
 
-/* Sums the counters over all CPUs and their rooms (the fields of struct volley_cpu up to `answers`). 0 or -errno. */
+/* Sums the counters (the fields of struct volley_cpu up to `answers`) over all CPUs and their
+ * rooms. 0 or -errno. */
 int program_counters(const struct program *program, struct volley_cpu *sum)
 	__attribute__((warn_unused_result));
 
-/* The same fields of one more CPU, or of the sum over another program. */
+/* Adds the same fields of one more CPU, or of another program's sum. */
 void program_add_counters(struct volley_cpu *sum, const struct volley_cpu *one);
 
-/*
- * A new array of n: what each possible CPU has in volley_cpu, on a real-time kernel in each of its rooms. free() it.
- * 0 or -errno.
- */
+/* A new array of n: volley_cpu of each possible CPU, and on a real-time kernel of each of its
+ * rooms. The caller frees it. 0 or -errno. */
 int program_cpus(const struct program *program, struct volley_cpu **cpus, int *n)
 	__attribute__((warn_unused_result));
 
-/* How fine hits are drawn as samples: volley_link.finer. */
+/* How finely hits are sampled: volley_link.finer. */
 void program_set_finer(struct program *program, unsigned int finer);
 
-/* "native", "generic"; "loaded", "adopted", "replaced". Static. */
+/* "native", "generic"; "loaded", "adopted", "replaced". Static strings. */
 const char *program_mode_text(enum program_mode mode);
 const char *program_origin_text(enum program_origin origin);
 
-/* Hit, up, passed or dropped. */
+/* The class of a reason: hit, up, passed or dropped. */
 enum volley_class program_reason_class(enum volley_reason reason);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program is loaded and attached to an interface that has none of ours. Whatever refuses a step, the next one
- * is tried, as far as the configuration wants it:
+ * Loads a program and attaches it to an interface that has none of ours. If a step is refused, the
+ * next one that the configuration allows is tried:
  *
  *      native, by libxdp's dispatcher       beside other programs
- *        └─► native, plain                  alone on the interface: an older libxdp, a kernel without
- *              │                            BTF or bpffs refuse the dispatcher
- *              ├─► native, both, for frames in several buffers: where the MTU is too large for one
+ *        └─► native, plain                  alone on the interface: an older libxdp, or a kernel
+ *              │                            without BTF or bpffs, refuses the dispatcher
+ *              ├─► native, both, for frames in several buffers: the MTU is too large for one
  *              └─► generic, by the dispatcher
  *                    └─► generic, plain
  *                          └─► none: the kernel's sockets answer
  *
- * A program that is there already is never put aside: behind a dispatcher ours is added by the dispatcher or not
- * at all, and a plain attachment is refused by the kernel where another program is. A program that the verifier
- * refuses in the plain way is refused in both modes.
+ * A program that is already there is never displaced: behind a dispatcher, only the dispatcher adds
+ * ours; a plain attachment is refused by the kernel if another program is there. If the verifier
+ * refuses the plain program, no further step is tried.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -50,7 +50,7 @@ static const struct step steps[] = {
 
 #define N_STEPS (sizeof(steps) / sizeof(steps[0]))
 
-/* An object that was refused cannot be loaded again, and one for the dispatcher is of another type. */
+/* A refused object cannot be loaded again, and the dispatcher needs another program type. */
 static void drop_object(struct program *p)
 {
 	if (p->xdp)
@@ -111,14 +111,14 @@ static bool is_loaded(const struct program *p)
 	return p->skel && bpf_program__fd(p->skel->progs.volley) >= 0;
 }
 
-/* libxdp found no dispatcher possible and attached plainly by itself: what refused that refuses it again. */
+/* True if libxdp could use no dispatcher and attached plainly: the plain step would fail, too. */
 static bool was_plain(const struct program *p, const struct step *step)
 {
 	return !step->is_plain && is_loaded(p) &&
 	       bpf_program__type(p->skel->progs.volley) == BPF_PROG_TYPE_XDP;
 }
 
-/* Whether another program has come, or is there: it is not for us to go around. */
+/* True if another program is on the interface: it must not be displaced. */
 static bool is_occupied(const struct program *p, int err)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, there);
@@ -136,7 +136,7 @@ static bool is_wanted(const struct step *step, const struct program_want *want, 
 	return step->mode == PROGRAM_NATIVE ? !want->generic_only : !want->native_only;
 }
 
-/* The reason of a mode is that of its last step. */
+/* Each mode keeps the reason of its last step. */
 static void note(struct program *p, const struct step *step, int err)
 {
 	char *reason = step->mode == PROGRAM_NATIVE ? p->generic_reason : p->refusal;

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Taking a program off where the driver refuses that because of the MTU: virtio_net up to Linux 6.2 takes
- * any MTU while a program is there, and afterwards refuses with EINVAL to attach and to detach one alike
- * (virtnet_xdp_set() compares the MTU without asking whether there is a new program).
+ * Detaches a program when the driver refuses that because of the MTU. virtio_net up to Linux 6.2
+ * accepts any MTU while a program is attached. Afterwards it refuses both attaching and detaching
+ * with EINVAL: virtnet_xdp_set() compares the MTU even if there is no new program.
  *
- * So the MTU is lowered, the program is taken off, and the MTU is what it was. The kernel lowers the MTU of
- * the VLANs and the like that stand on the interface as well, and does not raise it again: that is done here.
+ * So the MTU is lowered, the program is detached, and the MTU is restored. The kernel also lowers
+ * the MTU of VLANs and other interfaces on top, and does not raise it again; we restore these, too.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -21,9 +21,9 @@
 #include "bpf/program.h"
 #include "bpf/program_state.h"
 
-#define LOW_MTU 1500 /* every driver takes a program with it, and IPv6 stays on */
+#define LOW_MTU 1500 /* every driver accepts a program with it, and IPv6 keeps working */
 
-/* SIOCGIFMTU, SIOCSIFMTU. 0 or -errno. */
+/* ioctl() with SIOCGIFMTU or SIOCSIFMTU. 0 or -errno. */
 static int ask_mtu(int fd, unsigned long request, const char *ifname, int *mtu)
 {
 	struct ifreq ifr = { .ifr_mtu = *mtu };
@@ -35,7 +35,7 @@ static int ask_mtu(int fd, unsigned long request, const char *ifname, int *mtu)
 	return err;
 }
 
-/* What an interface had before, where that is more than it has now. */
+/* Restores an interface's MTU if it is lower than before. */
 static void restore_one(int fd, const char *ifname, int before)
 {
 	int mtu = 0, err = ask_mtu(fd, SIOCGIFMTU, ifname, &mtu);
@@ -49,7 +49,7 @@ static void restore_one(int fd, const char *ifname, int before)
 			 err_text(err), ifname, before);
 }
 
-#define LINKS_CAP 256 /* that can stand on an interface; the MTU of more of them is not restored */
+#define LINKS_CAP 256 /* more interfaces than this do not get their MTU back */
 
 struct mtus {
 	size_t n;
@@ -59,7 +59,8 @@ struct mtus {
 	} of[LINKS_CAP];
 };
 
-/* All that the kernel could lower: in their order, so that what others stand on comes before these. */
+/* Notes every interface whose MTU the kernel could lower. The order of if_nameindex() has a lower
+ * interface before those on top of it. */
 static void note_all(int fd, struct mtus *mtus)
 {
 	struct if_nameindex *names = if_nameindex(), *name;

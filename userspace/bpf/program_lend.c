@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The program of an interface is lent: DPDK's net_af_xdp attaches a program only where there is none, and enters
- * its sockets in the map xsks_map of that one. So ours is taken off for the moment, and then put, by one exchange,
- * in the place of the one that is there now, with its xsks_map and our other maps.
+ * Lends an interface to DPDK. net_af_xdp attaches its program only if the interface has none, and
+ * enters its sockets into that program's xsks_map. So our program is detached first. Then ours,
+ * with that xsks_map and our other maps, replaces DPDK's by one exchange.
  *
- * For that moment, some milliseconds, the kernel's sockets answer.
+ * In between, for some milliseconds, the kernel's sockets answer.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -25,7 +25,7 @@ int program_lend(struct program *p)
 	return program_detach(p);
 }
 
-/* A descriptor of the map xsks_map of a program, or -ENOENT, or -errno. */
+/* A descriptor of a program's xsks_map, -ENOENT, or another -errno. */
 static int open_xsks(int prog_fd)
 {
 	uint32_t ids[MAPS_CAP] = { 0 };
@@ -48,7 +48,7 @@ static int open_xsks(int prog_fd)
 	return -ENOENT;
 }
 
-/* The program that is there now: its descriptor and mode. */
+/* The program that is on the interface now: its descriptor, and its mode in p->mode. */
 static int open_borrower(struct program *p)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, there);
@@ -71,7 +71,8 @@ static int exchange(struct program *p, int borrower_fd)
 			      program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
 }
 
-/* The next one reads the same cache, and has the sockets of `xsks_fd`, which the program takes. */
+/* Opens p->next, which reads the same cache and uses the sockets of `xsks_fd`. The program owns
+ * xsks_fd from now on. */
 static int open_with(struct program *p, const struct object_maps *maps, int xsks_fd)
 {
 	program_unprepare(p);
@@ -82,7 +83,7 @@ static int open_with(struct program *p, const struct object_maps *maps, int xsks
 	return p->next ? 0 : errno ? -errno : -EINVAL;
 }
 
-/* Ours, with the sockets of `xsks_fd`, instead of the borrower. */
+/* Replaces the borrower by our program, with the sockets of `xsks_fd`. */
 static int replace(struct program *p, const struct object_maps *maps, int borrower_fd, int xsks_fd)
 {
 	int err = open_with(p, maps, xsks_fd);
@@ -129,7 +130,8 @@ static int attach_fd(const struct program *p, int fd)
 			      NULL);
 }
 
-/* As it was before it was lent; one that a dispatcher had is loaded anew, for the interface itself. */
+/* Attaches the program again as it was. If it was behind a dispatcher, it is loaded anew for the
+ * interface itself. */
 static int attach_again(struct program *p, const struct object_maps *maps)
 {
 	int err;
@@ -152,7 +154,7 @@ int program_take_back(struct program *p, const struct object_maps *maps, bool is
 {
 	int borrower_fd, xsks_fd, err;
 
-	p->link->by_daemon = 1; /* whoever loaded it: ours is in its place, and goes with us */
+	p->link->by_daemon = 1; /* even if others loaded the one before: ours goes with us */
 	if (!is_borrowed)
 		return attach_again(p, maps);
 	borrower_fd = open_borrower(p);

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The program of an interface: found there and adopted, replaced, refused; else loaded. */
+/* Opens the program of an interface: the one that is there is adopted, replaced or refused; if
+ * there is none, ours is loaded. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -22,9 +23,9 @@
 #define LOCK_FOLDER "/run/volley"
 #define MIB_BYTES   (1ull << 20)
 
-/* --- Loading ------------------------------------------------------------------------------------- */
+/* --- Loading ---------------------------------------------------------------------------------- */
 
-/* It goes with us. */
+/* Opens the maps, and notes that a volleyd attached the program: volleyd detaches it at its end. */
 static int claim_maps(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes)
 {
 	struct found_maps fds = object_fds(p->skel);
@@ -35,7 +36,8 @@ static int claim_maps(struct program *p, struct object_maps *maps, const struct 
 	return err;
 }
 
-/* The maps are made first, so that no attempt makes them twice; they go again where all are refused. */
+/* Makes the maps before all attempts, so that no attempt makes them again. If all attempts fail,
+ * new maps are closed. */
 static int load(struct program *p, struct object_maps *maps, const struct program_want *want,
 		bool has_dispatcher)
 {
@@ -58,10 +60,8 @@ static int load(struct program *p, struct object_maps *maps, const struct progra
 	return err;
 }
 
-/*
- * Ours is prepared to take the place of `old`. Where that cannot be, the old one, which nobody would keep up to date, goes
- * at once, and ours is attached as where there was none.
- */
+/* Prepares ours to take the place of `old`. If that fails, the old program is detached at once,
+ * because its cache would get out of date. Then ours is loaded as if there had been none. */
 static int succeed(struct program *p, struct object_maps *maps, const struct program_want *want,
 		   const struct found *old)
 {
@@ -80,7 +80,7 @@ static int succeed(struct program *p, struct object_maps *maps, const struct pro
 	return err ? err : load(p, maps, want, !old->is_alone);
 }
 
-/* --- Finding ------------------------------------------------------------------------------------- */
+/* --- Finding ---------------------------------------------------------------------------------- */
 
 uint32_t program_map_id(int fd)
 {
@@ -112,7 +112,8 @@ static bool is_same_size(const struct cache_sizes *a, const struct cache_sizes *
 	       a->n_zones >= b->n_zones;
 }
 
-/* Adopts what was found, unless another cache is in use or it has too few slots for the zones. */
+/* Adopts the program that was found, unless we already use another cache or its cache has too few
+ * slots for the zones. */
 static int adopt_or_replace(struct program *p, struct object_maps *maps,
 			    const struct program_want *want, const struct found *found)
 {
@@ -125,8 +126,8 @@ static int adopt_or_replace(struct program *p, struct object_maps *maps,
 	if (maps->is_open && program_map_id(found->maps.state) != program_map_id(maps->state_fd))
 		return succeed(p, maps, want, found);
 	if (!maps->is_open && found_is_by_daemon(found) && sizes.n_zones < want->sizes.n_zones) {
-		log_notice("%s: there are more zones than the old cache has slots for: its answers "
-			   "are dropped",
+		log_notice("%s: the old cache has too few slots for the zones: its answers are "
+			   "dropped",
 			   p->ifname);
 		return succeed(p, maps, want, found);
 	}
@@ -141,12 +142,11 @@ static int adopt_or_replace(struct program *p, struct object_maps *maps,
 static int refuse(const struct program *p, const struct found *found, char *err, size_t err_cap)
 {
 	if (found->kind == FOUND_OTHER_ABI) {
-		snprintf(
-			err, err_cap,
-			"%s: the Volley program there (id %u), which volleyd has not loaded, is of "
-			"ABI %u, this volleyd speaks ABI %u: detach it (ip link set dev %s xdp off) "
-			"or run the volleyd of its version",
-			p->ifname, found->id, found->abi, VOLLEY_ABI, p->ifname);
+		snprintf(err, err_cap,
+			 "%s: the Volley program there (id %u), which volleyd has not loaded, is "
+			 "of ABI %u, this volleyd speaks ABI %u: detach it (ip link set dev %s "
+			 "xdp off) or run the volleyd of its version",
+			 p->ifname, found->id, found->abi, VOLLEY_ABI, p->ifname);
 		return -EPROTO;
 	}
 	if (found->kind == FOUND_MISFIT) {
@@ -164,7 +164,7 @@ static int refuse(const struct program *p, const struct found *found, char *err,
 	return -EBUSY;
 }
 
-/* What was native and what generic was refused with, if these differ. */
+/* Says why native was refused and why generic was, if the reasons differ. */
 static void say_refused(const struct program *p, int code, char *err, size_t err_cap)
 {
 	const char *reason = *p->refusal ? p->refusal : refusal_words(code);
@@ -208,10 +208,8 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 	return code;
 }
 
-/*
- * One volleyd for an interface, wherever its sockets and files are: two would both write to the
- * cache. Where no lock file can be made we go on without.
- */
+/* Only one volleyd may work on an interface, independent of its sockets and files: two would both
+ * write to the cache. If no lock file can be made, we go on without. */
 static int claim(struct program *p, char *err, size_t err_cap)
 {
 	char sentence[256];
@@ -276,9 +274,9 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
 	return 0;
 }
 
-/* --- What others left ---------------------------------------------------------------------------- */
+/* --- What others left ------------------------------------------------------------------------- */
 
-/* From now on it answers nothing. Whether it did before. */
+/* Makes it answer nothing from now on. True if it answered before. */
 static bool silence(const struct found *found)
 {
 	uint32_t *until_s = found_serve_until(found);

@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What these share: program.c (a program that is open), program_open.c (how it is found), program_attach.c (how it is
- * loaded where none is), program_switch.c, program_lend.c and program_succeed.c (how another takes its place).
- */
+/* Shared by program.c (an open program), program_open.c (finding it), program_attach.c (loading the
+ * first), program_switch.c, program_lend.c and program_succeed.c (replacing it). */
 #ifndef VOLLEY_BPF_PROGRAM_STATE_H
 #define VOLLEY_BPF_PROGRAM_STATE_H
 
@@ -20,9 +18,9 @@ struct program {
 	uint32_t id;
 	enum program_origin origin;
 	enum program_mode mode;
-	bool has_frags; /* native, and loaded by us for frames in several buffers */
-	char generic_reason[REFUSAL_CAP]; /* why it is not native; "": it was not tried */
-	char refusal[REFUSAL_CAP];        /* of the last step that was refused */
+	bool has_frags; /* native, and we loaded it for frames in several buffers */
+	char generic_reason[REFUSAL_CAP]; /* why it is not native; "": native was not tried */
+	char refusal[REFUSAL_CAP];        /* why the last step was refused */
 	int prog_fd;
 	int cpu_fd;
 	int xsks_fd;
@@ -36,15 +34,16 @@ struct program {
 	struct volley_link *link;
 	struct volley_queue *queues; /* VOLLEY_QUEUES of them */
 	struct xdp_program *xdp;     /* ours, attached through libxdp; NULL: plain, or adopted */
-	struct volley_bpf *skel;     /* the object it comes from */
-	uint32_t state_id;           /* of its volley_state: which cache it reads */
+	struct volley_bpf *skel;     /* the object that it comes from */
+	uint32_t state_id;           /* number of its volley_state: which cache it reads */
 
-	/* What is to take its place (program_switch.c). */
+	/* The program that will take its place (program_switch.c). */
 	struct volley_bpf *next;
-	struct xdp_program *next_xdp; /* behind libxdp's dispatcher; NULL: alone on the interface */
+	struct xdp_program
+		*next_xdp; /* if behind libxdp's dispatcher; NULL: alone on the interface */
 	uint32_t next_state_id;
 
-	/* Of an earlier volleyd's program, whose place it is to take (program_succeed.c). */
+	/* The program of an earlier volleyd that ours will replace (program_succeed.c). */
 	bool is_waiting;
 	uint32_t old_abi;
 	uint32_t *old_until_s; /* until when it may answer; NULL: not known */
@@ -52,63 +51,62 @@ struct program {
 	uint8_t tag[OBJECT_TAG_BYTES]; /* of the program that is attached */
 };
 
-/* Of the program that is attached; it stays the program's. */
+/* The attached program's descriptor. The program owns it. */
 int program_fd(const struct program *p);
 
 /* Its mode, as libxdp wants it. */
 enum xdp_attach_mode program_libxdp_mode(const struct program *p);
 
 /*
- * Loads and attaches it where none of ours is, with these maps of the cache. `has_dispatcher`: libxdp's is there, and
- * has room. 0 with skel, mode, id, and xdp or prog_fd; or the code of the last step, and p->refusal says why.
+ * Loads the program with these maps and attaches it to an interface that has none of ours.
+ * `has_dispatcher`: libxdp's dispatcher is there, and has room. Returns 0 with skel, mode, id, and
+ * xdp or prog_fd; or the error of the last step, with the reason in p->refusal.
  */
 int program_attach_steps(struct program *p, const struct object_maps *maps,
 			 const struct program_want *want, bool has_dispatcher)
 	__attribute__((warn_unused_result));
 
-/* Takes it out of libxdp's dispatcher, whoever put it there. */
+/* Takes it out of libxdp's dispatcher, also if we did not put it there. */
 int program_leave_dispatcher(const struct program *p) __attribute__((warn_unused_result));
 
-/* One attempt at program_detach(), with the MTU that the interface has. 0 or -errno. */
+/* One attempt of program_detach(), with the interface's present MTU. 0 or -errno. */
 int program_detach_once(struct program *p);
 
-/* Whether it is the only one on its interface, not one of several behind libxdp's dispatcher. */
+/* True if it is the only program on its interface, not behind libxdp's dispatcher. */
 bool program_is_alone(const struct program *p);
 
-/*
- * One of the same object with these maps of the cache; the maps of the interface alone are those that the
- * program has. Not yet loaded. NULL with errno.
- */
+/* Opens our object with these maps of the cache and with the program's own maps. Not loaded yet.
+ * NULL with errno. */
 struct volley_bpf *program_open_next(const struct program *p, const struct object_maps *maps);
 
 /*
- * p->next is loaded, as far as that is possible before it is attached; then it is put in the place of the one that is
- * attached, as is fit for that one: by one exchange where it is alone, else by the dispatcher. 0 or -errno.
+ * program_load_next() loads p->next as far as possible before it is attached. program_put_next()
+ * puts it in the place of the attached program: by one exchange if that is alone, else by the
+ * dispatcher. 0 or -errno.
  */
 int program_load_next(struct program *p, bool is_alone) __attribute__((warn_unused_result));
 int program_put_next(struct program *p) __attribute__((warn_unused_result));
 
-/* What is attached is p->next: the old one's descriptors are closed, and with them its maps. */
+/* p->next is attached now: closes the old program's descriptors, and so its maps. */
 void program_settle(struct program *p);
 
-/* Copies of what the program alone has, mapped; the maps of the cache, if they are not open yet. 0 or -errno. */
+/* Copies and maps the program's own maps, and those of the cache if these are not open. 0 or
+ * -errno. */
 int program_take_maps(struct program *p, struct object_maps *maps, const struct found_maps *found,
 		      const struct cache_sizes *sizes) __attribute__((warn_unused_result));
 
-/* Unmaps and closes what it has by program_take_maps(), but for the maps of the cache. */
+/* Unmaps and closes what program_take_maps() opened, except the maps of the cache. */
 void program_drop_maps(struct program *p);
 
-/*
- * Prepares a program with maps of its own, and those of the cache, in the place of OLD, which goes on for now. p has
- * mode and prog_fd of the old one. On an error nothing has changed. 0 or -errno.
- */
+/* Prepares a program with its own maps and these of the cache, to replace OLD, which goes on for
+ * now. p has mode and prog_fd of OLD. After an error nothing has changed. 0 or -errno. */
 int program_succeed(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes,
 		    const struct found *old) __attribute__((warn_unused_result));
 
-/* Ours in the place of what was adopted, where a volleyd attached that and it is another build. Says what it does. */
+/* Replaces an adopted program by ours if it is a volleyd's and another build. Logs the result. */
 void program_update(struct program *p, const struct object_maps *maps, const struct found *found);
 
-/* Notes number and tag of the program that fd is. */
+/* Notes number and tag of the program of fd. */
 void program_identify(struct program *p, int fd);
 
 /* The kernel's number of a map; 0: not known. */

@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program in the place of one that a volleyd before us attached.
+ * Replaces a program that an earlier volleyd attached.
  *
- *      another build, the same maps         at once, by one exchange: the maps stay, and so does every answer
- *      maps of another ABI, other maps      it waits beside the old one until somebody answers what its empty cache does
- *                                           not know: program_take_place()
+ *      another build, the same maps     at once, by one exchange: the maps and all answers stay
+ *      another ABI, or other maps       ours waits beside the old one, until the misses of its
+ *                                       empty cache are answered: program_take_place()
  *
- *      old program   hits ───────────────────────────────┐ its misses pass to the kernel, whose sockets answer
- *      new one       loaded, maps, AF_XDP sockets ... ───┴─► hits and misses
+ *      old program   hits ────────────────────────────────┐ misses: kernel sockets
+ *      new program   loaded, maps, AF_XDP sockets ... ────┴─► hits and misses
  *
- * Meanwhile the old one is kept alive by the heartbeat (program_old_deadline()): the two fields that are touched have
- * their place in every ABI (xdp/abi.h, docs/decisions/0032).
+ * Meanwhile the heartbeat keeps the old program alive (program_old_deadline()). The two fields of
+ * it that we touch have the same place in every ABI (xdp/abi.h, docs/decisions/0032).
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "bpf/program_state.h"
 #include "volley.skel.h"
 
-/* The maps of the interface alone, and those of the cache where there are none yet. */
+/* Makes the interface's own maps, and the maps of the cache if there are none yet. */
 static int make_maps(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes)
 {
 	struct volley_bpf *skel;
@@ -84,19 +84,21 @@ int program_take_place(struct program *p)
 	p->is_waiting = false;
 	err = program_put_next(p);
 	if (!err) {
-		log_notice("%s: XDP program %u in the place of one of ABI %u", p->ifname, p->id,
+		log_notice("%s: XDP program %u has replaced one of ABI %u", p->ifname, p->id,
 			   p->old_abi);
 		return 0;
 	}
-	/* Without it the kernel's sockets answer all, and the next look finds that there is none. */
+	/*
+	 * Without a program the kernel's sockets answer everything, and the next look finds none.
+	 */
 	program_unprepare(p);
 	(void)program_detach(p);
 	return err;
 }
 
-/* --- Another build ------------------------------------------------------------------------------- */
+/* --- Another build ---------------------------------------------------------------------------- */
 
-/* Of the same ABI, with all the maps of the one that runs. */
+/* Replaces a program of the same ABI and keeps all its maps. */
 static int exchange(struct program *p, const struct object_maps *maps, bool is_alone)
 {
 	int err;
@@ -124,7 +126,7 @@ void program_update(struct program *p, const struct object_maps *maps, const str
 	refusal_forget();
 	err = exchange(p, maps, found->is_alone);
 	if (!err) {
-		log_notice("%s: XDP program %u in the place of another build of it (tag %s)",
+		log_notice("%s: XDP program %u has replaced another build of it (tag %s)",
 			   p->ifname, p->id, was);
 		return;
 	}

@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program that runs gets maps of another cache: by one of the same object in its place.
+ * Gives a running program the maps of another cache: another program of the same object takes its
+ * place.
  *
  *      alone on the interface          one exchange, by the kernel (XDP_FLAGS_REPLACE)
- *      behind libxdp's dispatcher      the new one is added, then the old one taken out: a packet that
- *                                      meets both meets the second only if the first lets it pass
+ *      behind libxdp's dispatcher      the new one is added, then the old one taken out: a packet
+ *                                      meets both only if the first lets it pass
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -31,7 +32,7 @@ bool program_is_alone(const struct program *p)
 	return is_it;
 }
 
-/* One that was adopted does not tell what it was loaded for: the MTU does. */
+/* The MTU decides for an adopted program, because its load flags are not known. */
 static bool wants_frags(const struct program *p)
 {
 	return p->has_frags || (p->mode == PROGRAM_NATIVE && frags_are_due(p->ifname));
@@ -59,7 +60,7 @@ struct volley_bpf *program_open_next(const struct program *p, const struct objec
 	return NULL;
 }
 
-/* Behind the dispatcher it is loaded when it is attached: the dispatcher says as what. */
+/* Behind the dispatcher, attaching loads the program, because only then its type is known. */
 int program_load_next(struct program *p, bool is_alone)
 {
 	int err;
@@ -95,7 +96,7 @@ int program_renew(struct program *p, const struct object_maps *maps)
 	const uint32_t state_id = p->state_id;
 	int err;
 
-	p->state_id = 0; /* as if it read another cache */
+	p->state_id = 0; /* any number that differs from the cache's */
 	err = program_switch(p, maps);
 	if (err)
 		p->state_id = state_id;

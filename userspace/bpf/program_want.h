@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is wanted of an interface's program, where it came from, and in which mode it runs. */
+/* What an interface's program shall be, where it came from, and in which mode it runs. */
 #ifndef VOLLEY_BPF_PROGRAM_WANT_H
 #define VOLLEY_BPF_PROGRAM_WANT_H
 
@@ -11,7 +11,7 @@
 enum program_origin {
 	PROGRAM_LOADED,   /* by us */
 	PROGRAM_ADOPTED,  /* found on the interface */
-	PROGRAM_REPLACED, /* ours, in the place of a Volley of another build or with other maps */
+	PROGRAM_REPLACED, /* ours, instead of a Volley of another build or with other maps */
 };
 
 enum program_mode { PROGRAM_NATIVE, PROGRAM_GENERIC };
@@ -20,9 +20,10 @@ struct program_want {
 	const char *ifname;
 	bool native_only; /* xdp: native */
 	bool generic_only;
-	bool takes_frags; /* the driver has several buffers for a program, if the kernel knows them: bpf/frags.h */
+	/* the driver takes frames in several buffers, if the kernel does: bpf/frags.h */
+	bool takes_frags;
 	bool driver_answers;
-	struct cache_sizes sizes; /* for maps that are yet to be made */
+	struct cache_sizes sizes; /* for new maps */
 };
 
 #endif

@@ -17,17 +17,17 @@
 #include "base/privilege.h"
 #include "bpf/needs.h"
 
-#define KERNEL_SAYS "Kernel error message: " /* libbpf's, before the kernel's own words */
-/* libbpf's, around the verifier's log, which is one text of any length. */
+#define KERNEL_SAYS "Kernel error message: " /* libbpf prints it before the kernel's message */
+/* libbpf prints these around the verifier's log, which is one text of any length. */
 #define LOG_BEGINS   "-- BEGIN PROG LOAD LOG --\n"
 #define LOG_ENDS     "-- END PROG LOAD LOG --"
-#define OUR_PROGRAM  "prog 'volley': " /* libxdp loads programs of its own beside it */
-#define N_LOG_LINES  20                /* of the verifier's, in the log */
+#define OUR_PROGRAM  "prog 'volley': " /* libxdp also loads programs of its own */
+#define N_LOG_LINES  20                /* of the verifier's log that we log */
 #define N_WORD_LINES 2
 
-/* libbpf hands the words to its printer alone, which has no context. */
+/* libbpf gives the messages only to its printer, which has no context argument. */
 static _Thread_local struct {
-	char words[REFUSAL_CAP - 64]; /* a sentence has more around them */
+	char words[REFUSAL_CAP - 64]; /* leaves room for the sentence around it */
 	bool is_verifier;
 } last;
 
@@ -42,9 +42,9 @@ const char *refusal_words(int code)
 	return *last.words ? last.words : err_text(code);
 }
 
-/* --- The verifier's log -------------------------------------------------------------------------- */
+/* --- The verifier's log ----------------------------------------------------------------------- */
 
-/* The line before `end`, which is where its newline or the text's end is; *len is without that. */
+/* The line that ends at `end`, at its newline or the text's end. *len excludes the newline. */
 static const char *line_before(const char *text, const char *end, size_t *len)
 {
 	const char *line = end;
@@ -60,14 +60,15 @@ static bool begins(const char *line, const char *with)
 	return !strncmp(line, with, strlen(with));
 }
 
-/* What the verifier counts behind its verdict, and what libbpf adds. */
+/* The statistics that follow the verifier's verdict, and libbpf's additions. */
 static bool is_trailer(const char *line, size_t len)
 {
 	return !len || begins(line, "processed ") || begins(line, "verification time") ||
 	       begins(line, "stack depth");
 }
 
-/* "17: (bf) r6 = r1", "; the source", "from 3 to 9: ...", "R0=scalar() R1_w=ctx()": not a verdict. */
+/* "17: (bf) r6 = r1", "; the source", "from 3 to 9: ...", "R0=scalar() R1_w=ctx()" are steps, not a
+ * verdict. */
 static bool is_step(const char *line)
 {
 	const char *at = line;
@@ -120,7 +121,7 @@ static void log_last_lines(const char *log)
 	}
 }
 
-/* The whole of it may be megabytes. */
+/* The log may have megabytes. */
 static void take_log(const char *format, va_list args)
 {
 	char *text, *log, *end;
@@ -139,9 +140,8 @@ static void take_log(const char *format, va_list args)
 	free(text);
 }
 
-/* --- What the libraries print -------------------------------------------------------------------- */
+/* --- What the libraries print ----------------------------------------------------------------- */
 
-/* For a developer who debugs. */
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
 {
 	char line[512];
@@ -177,7 +177,7 @@ void refusal_listen(void)
 	libxdp_set_print(print_libxdp);
 }
 
-/* --- A sentence ---------------------------------------------------------------------------------- */
+/* --- A sentence ------------------------------------------------------------------------------- */
 
 void refusal_explain(int code, char *text, size_t cap)
 {

@@ -1,40 +1,39 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why the kernel refused a program, in words that a person can act on.
+ * Why the kernel refused a program, in a message that says what to do.
  *
  *      libbpf, libxdp ──► refusal_listen() ──► log_debug(), each line
  *                              │
- *                              └─► the kernel's own words: of netlink ("Peer MTU is too large to set
- *                                  XDP"), or the verifier's last lines ──► refusal_words()
+ *                              └─► the kernel's message: of netlink ("Peer MTU is too large to
+ *                                  set XDP"), or the verifier's last lines ──► refusal_words()
  *
- * The words are kept for each thread until the next refusal. The functions that load or attach call
- * refusal_forget() first, so that no older words are told.
+ * Each thread keeps the message until its next refusal. Functions that load or attach call
+ * refusal_forget() first, so that no older message is reported.
  */
 #ifndef VOLLEY_BPF_REFUSAL_H
 #define VOLLEY_BPF_REFUSAL_H
 
 #include <stddef.h>
 
-#define REFUSAL_CAP 256 /* of a sentence */
+#define REFUSAL_CAP 256 /* of a message */
 
-/* From now on what libbpf and libxdp print is heard here. May be called again. */
+/* Receives what libbpf and libxdp print from now on. May be called again. */
 void refusal_listen(void);
 void refusal_forget(void);
 
-/* What the kernel said last on this thread, or, where it said nothing, the text of CODE. */
+/* The kernel's last message on this thread; if there is none, the text of CODE. */
 const char *refusal_words(int code);
 
 /*
- * A sentence for an attempt to load or attach that ended with CODE: the capabilities that this process lacks, the
- * BPF helper that this kernel lacks with the Linux that has it, what the verifier said, or refusal_words().
+ * Writes a message for a failure with CODE to load or attach: the capabilities that this process
+ * lacks, the BPF helper that this kernel lacks and the Linux that has it, the verifier's verdict,
+ * or refusal_words().
  */
 void refusal_explain(int code, char *text, size_t cap);
 
-/*
- * Of the verifier's LOG of a program that it refused the lines that say why: at most two, "; " between them. "" where
- * the log says nothing.
- */
+/* Finds the lines of the verifier's LOG that say why it refused a program: at most two, joined by
+ * "; ". "": the log has none. */
 void refusal_read_log(const char *log, char *words, size_t cap);
 
 #endif

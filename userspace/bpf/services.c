@@ -12,10 +12,8 @@
 
 #include "xdp/key.h"
 
-/*
- * Sets of keys that are tried; the first under which all addresses find a slot is taken. 256 addresses do under nearly
- * every set, 768, which is the most, under every second one.
- */
+/* The number of key sets to try. The first set under which all addresses find a slot is taken:
+ * nearly every set for 256 addresses, every second one for 768, the maximum. */
 #define KEYS_TRIED 1000
 
 static bool is_same(const struct volley_service *a, const struct volley_service *b)
@@ -34,7 +32,7 @@ struct wanted {
 
 _Static_assert(VOLLEY_SERVICES <= VOLLEY_TUNNEL_ENDS, "either kind has room");
 
-/* Port 0 is that of an address at which tunnels end. */
+/* Port 0 marks the end of a tunnel. */
 static void want(struct wanted *w, uint16_t family, const void *address, __be16 port)
 {
 	struct volley_service s = { .port = port, .family = family == AF_INET ? 4 : 6 };
@@ -115,14 +113,14 @@ static bool is_wanted(const struct wanted *w, const struct volley_service *s)
 	return false;
 }
 
-/* --- The table ----------------------------------------------------------------------------------- */
+/* --- The table -------------------------------------------------------------------------------- */
 
 static struct volley_services *table_of(struct volley_state *state)
 {
 	return &state->services[state->services_at & 1];
 }
 
-/* Puts a service where the driver looks for it. false: its slots are taken. */
+/* Puts a service where the driver looks for it. False: its slots are taken. */
 static bool put(struct volley_services *t, const struct volley_service *s)
 {
 	const uint32_t first = volley_service_place(t, s);
@@ -159,7 +157,7 @@ static bool is_of_kind(const struct volley_service *s, uint8_t mark)
 	return s->family && (s->family & VOLLEY_TUNNEL_END) == mark;
 }
 
-/* What is in the table and not of this kind, as far as `to` has slots for it. */
+/* Copies the services that are not of this kind. False: `to` has no slot for one of them. */
 static bool copy_others(struct volley_services *to, const struct volley_services *from,
 			uint8_t mark)
 {
@@ -184,10 +182,8 @@ static uint64_t draw_key(uint64_t *seed)
 	return z ^ z >> 31;
 }
 
-/*
- * Fills the table that nobody reads, with keys under which everything has a slot, and has it read from then on. Who
- * still reads the other one finds there what was in it.
- */
+/* Fills the table that is not in use, with keys under which every service has a slot, and makes it
+ * the current one. A reader of the other table still finds the old services there. */
 static bool make_anew(struct volley_state *state, const struct wanted *w, uint8_t mark)
 {
 	const uint32_t at = !(state->services_at & 1);
@@ -219,7 +215,7 @@ static void clear_unwanted(struct volley_services *t, const struct wanted *w, ui
 	}
 }
 
-/* Makes those of this kind what is wanted. */
+/* Changes the services of this kind to the wanted ones. */
 static int set(struct volley_state *state, const struct wanted *w, uint8_t mark)
 {
 	clear_unwanted(table_of(state), w, mark);

@@ -15,7 +15,7 @@
 #include "dns/proto.h"
 #include "xdp/abi.h"
 
-#define IPV4_BYTES 20u /* without options: others are not answered by the program */
+#define IPV4_BYTES 20u /* the program answers no packets with IPv4 options */
 #define IPV6_BYTES 40u
 #define UDP_BYTES  8u
 
@@ -24,7 +24,7 @@ struct tap_rings {
 	int fds[VOLLEY_TAP_RINGS];
 	unsigned int n;
 	struct ring_buffer *reader;
-	struct tap *tap; /* while it is drained */
+	struct tap *tap; /* valid while it is drained */
 	uint64_t ahead_ns;
 	union {
 		struct tap_event event;
@@ -32,7 +32,7 @@ struct tap_rings {
 	};
 };
 
-/* The answer goes to the client, so its source is ours. */
+/* This is an answer to the client: its source address is ours. */
 static void read_addresses(struct tap_event *e, const uint8_t *ip)
 {
 	if (e->family == AF_INET) {

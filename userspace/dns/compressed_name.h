@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names as they stand in messages, compressed (RFC 1035 section 4.1.4), made whole.
+ * Expands names that are compressed in messages (RFC 1035 section 4.1.4).
  *
- * A pointer leads to "a prior occurrence of the same name": behind the header, and ended before the run
- * of labels that the pointer belongs to. So there are no loops, and no name reaches into what comes
- * later; query_parse() has the same rule.
+ * A pointer leads to "a prior occurrence of the same name": one that begins after the header and
+ * ends before the run of labels that the pointer belongs to. So there are no loops, and no name
+ * uses later octets; query_parse() has the same rule.
  */
 #ifndef VOLLEY_DNS_COMPRESSED_NAME_H
 #define VOLLEY_DNS_COMPRESSED_NAME_H
@@ -16,9 +16,9 @@
 #include "dns/name.h"
 
 /*
- * Writes the name at offset at of a message of len octets to dst, in its own letter case, and to *end the
- * offset behind it, where it stands. Returns its length (1..255), or ERR_NAME, ERR_NAME_LONG,
- * ERR_SHORT; dst is undefined then. Pure; any thread.
+ * Expands the name at offset at of a message of len octets to dst, in its own letter case. *end
+ * gets the offset after the name's own octets. Returns its length (1..255), or ERR_NAME,
+ * ERR_NAME_LONG, ERR_SHORT; then dst is undefined. Pure; any thread.
  */
 int name_follow(uint8_t dst[static NAME_FOLDED_BYTES], const uint8_t *msg, size_t len, size_t at,
 		size_t *end) __attribute__((warn_unused_result));

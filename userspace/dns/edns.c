@@ -14,7 +14,7 @@ static size_t option_bytes(const void *value, size_t n_bytes)
 	return value ? DNS_OPTION_FIXED_BYTES + n_bytes : 0;
 }
 
-/* The text of an extended error may be missing; its code is the 2 bytes in front (RFC 8914). */
+/* The text of an extended error may be missing; its code is the first 2 bytes (RFC 8914). */
 static size_t ede_bytes(const struct edns_reply *e)
 {
 	if (e->ede_code == EDNS_NO_EDE)

@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The OPT record of a reply (RFC 6891 section 6.1.2): its size, so that room is kept for it, and
- * its bytes. It goes behind all other records, in front of a TSIG; the caller counts it in ARCOUNT.
- */
+/* The OPT record of a reply (RFC 6891 section 6.1.2): its size, for which the caller keeps room,
+ * and its bytes. It follows all other records, but not a TSIG; the caller counts it in ARCOUNT. */
 #ifndef VOLLEY_DNS_EDNS_H
 #define VOLLEY_DNS_EDNS_H
 
@@ -16,12 +14,10 @@
 
 #define EDNS_NO_EDE -1
 
-/*
- * What is to be said. The pointers are the caller's and are read at the write only; NULL means that
- * there is no such option. Initialise with EDNS_REPLY_INIT or set ede_code: 0 is a code.
- */
+/* The record's contents. Pointers are the caller's, and only read by edns_reply_write(); NULL: no
+ * such option. Initialise with EDNS_REPLY_INIT or set ede_code, because 0 is a code. */
 struct edns_reply {
-	uint16_t udp_size; /* what we take, octets */
+	uint16_t udp_size; /* our payload size, octets */
 	uint16_t rcode;    /* all 12 bits: the upper 8 go into OPT, the lower 4 into the header */
 	bool dnssec_ok;    /* DO of the query, echoed: RFC 3225 section 3 */
 	const uint8_t *cookie; /* client and server cookie together: RFC 7873 section 4 */
@@ -39,12 +35,11 @@ struct edns_reply {
 #define EDNS_REPLY_INIT { .ede_code = EDNS_NO_EDE }
 /* clang-format on */
 
-/* Bytes that edns_reply_write() will write. DNS_OPT_FIXED_BYTES where there are no options. */
+/* Bytes that edns_reply_write() will write; without options DNS_OPT_FIXED_BYTES. */
 size_t edns_reply_bytes(const struct edns_reply *e);
 
 /*
- * Write the record. Where it does not fit nothing is written: ERR_SPACE, and the writer's error
- * is set.
+ * Writes the record. If it does not fit, writes nothing: ERR_SPACE, and the writer's error is set.
  */
 int edns_reply_write(struct wire_writer *w, const struct edns_reply *e)
 	__attribute__((warn_unused_result));

@@ -56,9 +56,9 @@ const uint8_t *name_skip_labels(const uint8_t *name, unsigned int n)
 }
 
 /*
- * Lower-case eight octets at once: to each octet's low seven bits add what carries into bit 7
- * from 'A' on, and from behind 'Z' on; where only the first carries stands a capital, and bit 5
- * makes it small. Octets from 0x80 on are left alone.
+ * Lower-cases eight octets at once. Two sums of each octet's low seven bits carry into bit 7: one
+ * from 'A' on, the other from after 'Z' on. If only the first carries, the octet is a capital
+ * letter, and bit 5 makes it small. Octets from 0x80 on stay.
  */
 static uint64_t fold_word(uint64_t w)
 {
@@ -79,10 +79,8 @@ static uint64_t load_word(const uint8_t *p, size_t n)
 	return w;
 }
 
-/*
- * The last n_bytes - at octets, fewer than 8, with zeros behind: of the 8 that end with them, where
- * there are so many. A copy of a length that the compiler does not know is a call.
- */
+/* The last n_bytes - at octets, fewer than 8, followed by zeros. If there are 8 octets, loads the
+ * last 8 and shifts them: a copy whose length the compiler does not know would be a call. */
 static uint64_t load_tail(const uint8_t *p, size_t at, size_t n_bytes)
 {
 	if (n_bytes < 8)
@@ -145,7 +143,7 @@ int name_label_cmp(const uint8_t *a, const uint8_t *b)
 	return *a - *b;
 }
 
-/* Where each label begins, from the left; returns how many. */
+/* Notes where each label begins, from the left. Returns their number. */
 static unsigned int split(const uint8_t *label[DNS_LABELS_MAX], const uint8_t *name)
 {
 	unsigned int n = 0;
@@ -177,8 +175,9 @@ static bool is_digit(char c)
 }
 
 /*
- * One character of a label at text[*at], escapes resolved, *at moved behind it. White space and
- * control characters have to be escaped: unescaped they are a caller's slip (a line end left on).
+ * Reads one character of a label at text[*at], resolves an escape, and moves *at after it. White
+ * space and control characters must be escaped: without an escape, they are the caller's mistake,
+ * such as a line end.
  */
 static int read_char(const char *text, size_t n_bytes, size_t *at)
 {
@@ -203,7 +202,9 @@ static int read_char(const char *text, size_t n_bytes, size_t *at)
 	return value > UINT8_MAX ? ERR_ESCAPE : value;
 }
 
-/* The label at text[*at] to dst, length octet first; *at moved behind its dot. Returns octets. */
+/*
+ * Reads the label at text[*at] with its length octet, and moves *at after its dot. Returns octets.
+ */
 static int read_label(uint8_t dst[1 + DNS_LABEL_MAX], const char *text, size_t n_bytes, size_t *at)
 {
 	int n = 0;
@@ -251,7 +252,7 @@ int name_from_text(uint8_t *dst, size_t cap, const char *text, size_t n_bytes)
 	return (int)out;
 }
 
-/* One octet of a label as text; returns its length, 1, 2 or 4. */
+/* Writes one octet of a label as text. Returns its length: 1, 2 or 4. */
 static size_t write_char(char dst[4], uint8_t c)
 {
 	if (c <= ' ' || c > '~') {
@@ -270,7 +271,7 @@ static size_t write_char(char dst[4], uint8_t c)
 	return 2;
 }
 
-/* Append n characters and keep room for the NUL. */
+/* Appends n characters and leaves room for the NUL. */
 static bool append(char *dst, size_t cap, size_t *at, const char *src, size_t n)
 {
 	if (n >= cap - *at)

@@ -19,7 +19,7 @@ void nameset_fini(struct nameset *s)
 	*s = (struct nameset){ 0 };
 }
 
-/* The bit of the last label; of the root, which has none, 0. */
+/* The bit of the last label; 0 for the root, which has none. */
 static uint64_t top_of(const uint8_t *folded)
 {
 	const uint8_t *label = folded;
@@ -70,7 +70,8 @@ static int compare(const void *a, const void *b)
 	return name_canonical_cmp(first->name, second->name);
 }
 
-/* 1 + the place of the deepest member that `folded` is under: the one at place n - 1, or one above that; 0: none. */
+/* 1 + the place of the deepest member that is `folded` or above it: the member at place n - 1, or
+ * one above that; 0: none. */
 static size_t climb(const struct nameset *s, size_t n, const uint8_t *folded)
 {
 	while (n && !name_is_under(folded, s->members[n - 1].name))
@@ -85,7 +86,7 @@ void nameset_sort(struct nameset *s)
 		s->members[i].above = climb(s, i, s->members[i].name);
 }
 
-/* How many members stand before `folded`; with_equal: or are equal to it. */
+/* The number of members before `folded`; with_equal: or equal to it. */
 static size_t count_before(const struct nameset *s, const uint8_t *folded, bool with_equal)
 {
 	size_t first = 0, end = s->n;
@@ -118,7 +119,7 @@ const uint8_t *nameset_find(const struct nameset *s, const uint8_t *folded)
 	return folded + name_bytes(folded) - name_bytes(s->members[n - 1].name);
 }
 
-/* The first member that is not before `folded` is under it, or none is. */
+/* Only the first member that is not before `folded` can be at or below it. */
 bool nameset_has_under(const struct nameset *s, const uint8_t *folded)
 {
 	size_t n = count_before(s, folded, false);

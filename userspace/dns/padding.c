@@ -10,7 +10,7 @@
 #define RR_FIXED_BYTES 10 /* type, class, TTL, length of the data */
 #define RR_LENGTH_AT   8
 
-/* Steps over a name, which may end in a pointer. */
+/* Skips a name, which may end in a pointer. */
 static void skip_name(struct wire_reader *r)
 {
 	uint8_t octet;
@@ -24,7 +24,7 @@ static void skip_name(struct wire_reader *r)
 	}
 }
 
-/* The offset of the OPT record's type, where it is the last record and ends the message; else 0. */
+/* The offset of the OPT record's type, if OPT is the last record and ends the message; else 0. */
 static size_t find_opt(const uint8_t *msg, size_t n)
 {
 	unsigned int n_questions = wire_load_be16(msg + DNS_QDCOUNT_AT);

@@ -86,7 +86,7 @@ const char *proto_ede_text(uint16_t code)
 	return code < N_ROWS(texts) ? texts[code] : NULL;
 }
 
-/* The decimal behind "TYPE": digits only, 0..65535. */
+/* The decimal number after "TYPE": digits only, 0..65535. */
 static int number_from_text(const char *text, size_t n_bytes)
 {
 	int number = 0;

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The numbers of DNS: types (one for each row of dns/rdtypes.h), classes, rcodes, opcodes, header bits
- * and limits, each named as the IANA registry names it. Masks are for host order: load the field with wire_load_be16() first.
+ * The numbers of DNS: types (one for each row of dns/rdtypes.h), classes, rcodes, opcodes, header
+ * bits and limits, with the names of the IANA registries. Masks are for host order: load the field
+ * with wire_load_be16() first.
  */
 #ifndef VOLLEY_DNS_PROTO_H
 #define VOLLEY_DNS_PROTO_H
@@ -12,16 +13,16 @@
 
 #include "dns/rdtypes.h"
 
-#define DNS_NAME_MAX             255 /* octets of a wire name, root included: RFC 1035 2.3.4 */
-#define DNS_LABEL_MAX            63  /* octets of a label: RFC 1035 section 2.3.4 */
-#define DNS_LABELS_MAX           127 /* labels of a name, root not counted */
-#define DNS_HEADER_BYTES         12  /* RFC 1035 section 4.1.1 */
-#define DNS_UDP_MIN              512 /* what a client without EDNS takes: RFC 1035 section 4.2.1 */
-#define DNS_MESSAGE_MAX          65535      /* TCP's length field: RFC 1035 section 4.2.2 */
-#define DNS_RR_FIXED_BYTES       10         /* type, class, TTL, RDLENGTH behind the owner */
-#define DNS_QUESTION_FIXED_BYTES 4          /* type, class behind the name */
-#define DNS_POINTER_BITS         0xc0       /* of a pointer's first octet: RFC 1035 section 4.1.4 */
-#define DNS_POINTER_MAX          0x3fff     /* last offset of a compression pointer */
+#define DNS_NAME_MAX             255    /* octets of a wire name, root included: RFC 1035 2.3.4 */
+#define DNS_LABEL_MAX            63     /* octets of a label: RFC 1035 section 2.3.4 */
+#define DNS_LABELS_MAX           127    /* labels of a name, root not counted */
+#define DNS_HEADER_BYTES         12     /* RFC 1035 section 4.1.1 */
+#define DNS_UDP_MIN              512    /* payload size without EDNS: RFC 1035 section 4.2.1 */
+#define DNS_MESSAGE_MAX          65535  /* TCP's length field: RFC 1035 section 4.2.2 */
+#define DNS_RR_FIXED_BYTES       10     /* type, class, TTL, RDLENGTH after the owner */
+#define DNS_QUESTION_FIXED_BYTES 4      /* type, class after the name */
+#define DNS_POINTER_BITS         0xc0   /* in a pointer's first octet: RFC 1035 section 4.1.4 */
+#define DNS_POINTER_MAX          0x3fff /* last offset of a compression pointer */
 #define DNS_TTL_MAX              0x7fffffff /* RFC 2181 section 8 */
 
 /* Offsets of the header's fields. */
@@ -45,7 +46,7 @@
 #define DNS_OPCODE_SHIFT 11
 #define DNS_RCODE_MASK   0x000f
 
-/* number, mnemonic. An rcode above 15 needs OPT: its upper 8 bits stand there. */
+/* number, mnemonic. An rcode above 15 needs OPT, which has its upper 8 bits. */
 #define DNS_RCODE_LIST(X) \
 	X(0, NOERROR)     \
 	X(1, FORMERR)     \
@@ -96,7 +97,7 @@ enum dns_class {
 	DNS_CLASS_ANY = 255,
 };
 
-/* Behind ## an argument is not expanded, so NULL is a name here as any other. */
+/* The preprocessor does not expand an argument after ##, so NULL is a name like any other. */
 enum dns_type {
 #define DNS_TYPE(number, name, ...) DNS_TYPE_##name = number,
 	DNS_TYPE_LIST(DNS_TYPE)
@@ -139,22 +140,18 @@ enum dns_ede {
 /* Room for any type or rcode as text with its NUL: "NSEC3PARAM", "TYPE65535", "RCODE4095". */
 #define PROTO_TEXT_MAX 16
 
-/*
- * A type's mnemonic, or TYPE12345 for one that has none (RFC 3597 section 5), written to dst with
- * its NUL. Returns the length without NUL. dst holds PROTO_TEXT_MAX bytes.
- */
+/* Writes a type's mnemonic, or TYPE12345 if it has none (RFC 3597 section 5), with its NUL. Returns
+ * the length without NUL. dst holds PROTO_TEXT_MAX bytes. */
 int proto_type_to_text(char dst[PROTO_TEXT_MAX], uint16_t type);
 
-/*
- * The type number for a mnemonic or TYPEnnn, either in any case; text is n_bytes long, no NUL
- * needed. ERR_TYPE for anything else.
- */
+/* The type number for a mnemonic or TYPEnnn, in any letter case; text has n_bytes and needs no NUL.
+ * ERR_TYPE for anything else. */
 int proto_type_from_text(const char *text, size_t n_bytes) __attribute__((warn_unused_result));
 
-/* The words of an extended DNS error, as its registry has them: "DNSSEC Bogus"; NULL: it has none. Static. */
+/* The registry's words for an extended DNS error: "DNSSEC Bogus"; NULL: it has none. Static. */
 const char *proto_ede_text(uint16_t code);
 
-/* The rcode's mnemonic, or RCODE12 for one that has none. As proto_type_to_text(). */
+/* The rcode's mnemonic, or RCODE12 if it has none. As proto_type_to_text(). */
 int proto_rcode_to_text(char dst[PROTO_TEXT_MAX], uint16_t rcode);
 
 #endif

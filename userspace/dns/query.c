@@ -12,7 +12,7 @@ enum section { ANSWER, AUTHORITY, ADDITIONAL, N_SECTIONS };
 /* A record without its owner. */
 struct record {
 	size_t owner_at;
-	size_t owner_bytes; /* as they stand, a pointer is 2 */
+	size_t owner_bytes; /* in the message; a pointer is 2 */
 	uint16_t type;
 	uint16_t class;
 	uint32_t ttl;
@@ -32,7 +32,7 @@ static void read_header(struct query *q, const uint8_t *msg)
 	q->end = DNS_HEADER_BYTES;
 }
 
-/* The question's name must not be compressed: there is nothing in front that it could point to. */
+/* The question's name must not be compressed: there is no earlier name to point to. */
 static int read_question(struct query *q, struct wire_reader *r)
 {
 	const uint8_t *qname = r->start + r->at;
@@ -55,9 +55,9 @@ static int read_question(struct query *q, struct wire_reader *r)
 }
 
 /*
- * The offset behind a name that may be compressed. A pointer leads to "a prior occurrence of the
- * same name" (RFC 1035 section 4.1.4): behind the header, and ended before the run of labels that
- * the pointer belongs to. So there are no loops, and no name that reaches into what comes later.
+ * The offset after a name that may be compressed. A pointer leads to "a prior occurrence of the
+ * same name" (RFC 1035 section 4.1.4): one that begins after the header and ends before the run of
+ * labels that the pointer belongs to. So there are no loops, and no name uses later octets.
  */
 static int owner_end(const uint8_t *msg, size_t len, size_t at)
 {
@@ -106,7 +106,7 @@ static int read_record(struct record *rr, struct wire_reader *r)
 	return r->error;
 }
 
-/* RFC 7873 section 5.2: of several only the first counts; 5.2.2: a wrong length is FORMERR. */
+/* RFC 7873 section 5.2: only the first of several counts; 5.2.2: a wrong length is FORMERR. */
 static int read_cookie(struct query_edns *e, const uint8_t *value, uint16_t n_bytes)
 {
 	const uint16_t n_client = QUERY_COOKIE_CLIENT_BYTES;
@@ -158,7 +158,7 @@ static int read_options(struct query_edns *e, const struct record *rr)
 		uint16_t n_bytes = wire_read_be16(&r);
 		const uint8_t *value = wire_read_ref(&r, n_bytes);
 
-		/* An OPT that does not add up is not one to reply to with another. */
+		/* A malformed OPT gets no OPT in the reply. */
 		if (!value) {
 			e->present = false;
 			return ERR_FORMAT;
@@ -265,7 +265,7 @@ enum query_verdict query_parse(struct query *q, const uint8_t *msg, size_t len)
 		return QUERY_FORMERR;
 	if (q->edns.version != DNS_EDNS_VERSION)
 		return QUERY_BADVERS;
-	/* RFC 9619: one question; RFC 7873 section 5.4: none, to ask for a cookie only. */
+	/* RFC 9619: one question; RFC 7873 section 5.4: none, if it only asks for a cookie. */
 	if (!q->has_question)
 		return q->edns.has_cookie ? QUERY_COOKIE_ONLY : QUERY_FORMERR;
 	return QUERY_OK;

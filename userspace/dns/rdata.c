@@ -39,7 +39,7 @@ enum row_index {
 		N_ROWS,
 };
 
-/* Numbers are given out from 0 and from 32768 on. */
+/* The registry assigns numbers from 0 and from 32768 on. */
 #define LOW_NUMBERS  512
 #define HIGH_NUMBERS 64
 #define SLOT_OF(num) ((num) < LOW_NUMBERS ? (num) : LOW_NUMBERS + (num)-32768)
@@ -87,7 +87,7 @@ bool rdata_is_meta(uint16_t type)
 
 /* --- The check --- */
 
-/* Of the data that is left, one field. */
+/* Checks one field of the remaining data. */
 static bool check_field(struct rdcheck *c, enum rdata_field field)
 {
 	unsigned n = rdata_fixed_bytes(field);
@@ -109,7 +109,7 @@ static bool check_fields(struct rdcheck *c, const struct rdata_type *row)
 	for (const uint8_t *field = row->fields; *field; field++)
 		if (!check_field(c, *field))
 			return false;
-	return c->at == c->end || rdcheck_refuse(c, "there are octets behind its last field");
+	return c->at == c->end || rdcheck_refuse(c, "there are octets after its last field");
 }
 
 const char *rdata_fault(uint16_t type, const uint8_t *rdata, unsigned len)
@@ -155,7 +155,7 @@ static uint8_t fold(uint8_t c)
 	return (uint8_t)(c | (uint8_t)((uint8_t)(c - 'A') < 26) << 5);
 }
 
-/* Octets before the first name of rdata that was checked. */
+/* Octets before the first name, in checked rdata. */
 static unsigned before_names(const struct rdata_type *row, const uint8_t *rdata)
 {
 	const uint8_t *field = row->fields;
@@ -189,7 +189,7 @@ struct rdata_span rdata_names(uint16_t type, const uint8_t *rdata, unsigned len)
 	return span;
 }
 
-/* Up to the first difference the names of a and b stand at the same places. */
+/* Up to the first difference, the names of a and b are at the same offsets. */
 static int cmp_with_names(const uint8_t *a, const uint8_t *b, unsigned n, struct rdata_span names)
 {
 	int diff = 0;

@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Record data in wire form, by the rows of dns/rdtypes.h: is it well formed, where are the names in it, which
- * of two comes first. The rules that names follow when they are compressed or compared are in the row too.
- */
+/* Record data in wire form, by the rows of dns/rdtypes.h: the check of its form, the place of its
+ * names, its order. The row also has the rules for compressing and comparing its names. */
 #ifndef VOLLEY_DNS_RDATA_H
 #define VOLLEY_DNS_RDATA_H
 
@@ -28,58 +26,55 @@ struct rdata_type {
 /* The row of a type; NULL: none. Pure. */
 const struct rdata_type *rdata_type(uint16_t type);
 
-/* The row at @i, in the order of dns/rdtypes.h; NULL behind the last. Pure. */
+/* The row at @i, in the order of dns/rdtypes.h; NULL after the last. Pure. */
 const struct rdata_type *rdata_type_at(size_t i);
 
-/* Octets of a field that has always as many; 0: others. Pure. */
+/* Octets of a field of fixed size; 0: its size varies. Pure. */
 unsigned rdata_fixed_bytes(enum rdata_field field);
 
-/* No data has this type: types of queries and messages (RFC 6895 section 3.1), OPT, 0, 65535. Pure. */
+/* True for types that no data has: types of queries and messages (RFC 6895 section 3.1), OPT, 0,
+ * 65535. Pure. */
 bool rdata_is_meta(uint16_t type);
 
 /*
- * Is @rdata of @len octets, with no compressed name, well formed for @type? The one check of what comes into
- * a zone: by files, UPDATE, transfers, commands. A type without a row may have any. Pure.
- * Returns 0 or ERR_RDATA.
+ * Checks if @rdata of @len octets, without compressed names, is well formed for @type. All data
+ * that comes into a zone passes this check: from files, UPDATE, transfers, commands. A type without
+ * a row may have any data. Pure. Returns 0 or ERR_RDATA.
  */
 int rdata_check(uint16_t type, const uint8_t *rdata, unsigned len)
 	__attribute__((warn_unused_result));
 
-/* The same; what is wrong, as a clause, or NULL. */
+/* The same; returns what is wrong, as a clause, or NULL. */
 const char *rdata_fault(uint16_t type, const uint8_t *rdata, unsigned len);
 
-/*
- * The same as far as those go who pass data on and do not own it: numbers, addresses, names and strings are whole;
- * what else a field must be is for its reader to judge. Pure. Returns 0 or ERR_RDATA.
- */
+/* A weaker check for code that only passes data on: numbers, addresses, names and strings must be
+ * complete; other fields are not checked. Pure. Returns 0 or ERR_RDATA. */
 int rdata_check_frame(uint16_t type, const uint8_t *rdata, unsigned len)
 	__attribute__((warn_unused_result));
 
-/* The octets [start, end) are uncompressed names whose case does not count. */
+/* The octets [start, end) are uncompressed names whose letter case does not count. */
 struct rdata_span {
 	unsigned start, end;
 };
 
-/*
- * Where the names are in rdata that was checked, for canonical form (RFC 4034 section 6.2); start == end when
- * there are none. Pure.
- */
+/* Where the names are in checked rdata, for the canonical form (RFC 4034 section 6.2); start ==
+ * end: there are none. Pure. */
 struct rdata_span rdata_names(uint16_t type, const uint8_t *rdata, unsigned len);
 
 /* Canonical order of two rdatas of @type (RFC 4034 section 6.3): < 0, 0, > 0. Pure. */
 int rdata_cmp(uint16_t type, const uint8_t *a, unsigned a_len, const uint8_t *b, unsigned b_len);
 
-/* Where the names are in rdata that may have them compressed: octets, strings, names, octets. */
+/* The layout of rdata whose names may be compressed: octets, strings, names, octets. */
 struct rdata_layout {
 	uint8_t front_bytes;
-	uint8_t n_strings; /* character strings behind the front: RFC 1035 section 3.3 */
+	uint8_t n_strings; /* character strings after the front: RFC 1035 section 3.3 */
 	uint8_t n_names;
 	uint8_t tail_bytes;
 };
 
 /*
- * For those who compress or expand the names: RD_SEND, RD_RECEIVE, RD_EXPAND; RD_KEEP: for those who read them. No names:
- * the data is octets for this use, whatever its type. Pure.
+ * The layout for one use: RD_SEND, RD_RECEIVE and RD_EXPAND for compressing or expanding the names,
+ * RD_KEEP for reading them. No names: for this use, the data is octets, whatever its type. Pure.
  */
 struct rdata_layout rdata_layout(uint16_t type, enum rdata_names use);
 

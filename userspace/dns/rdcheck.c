@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private forms (a LOC of another version, say) pass where their definition lets others make them. */
+/* Checks of fields. Forms that a definition leaves open (LOC of another version) pass. */
 #include "dns/rdcheck.h"
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ static unsigned left(const struct rdcheck *c)
 	return rdcheck_left(c);
 }
 
-/* A length octet and as many octets. */
+/* A length octet, and that many octets. */
 static bool string(struct rdcheck *c)
 {
 	return left(c) && *c->at < left(c) ? rdcheck_skip(c, 1u + *c->at) :
@@ -77,7 +77,7 @@ static bool hash(struct rdcheck *c)
 	return left(c) && *c->at ? string(c) : rdcheck_refuse(c, "its hash is empty");
 }
 
-/* Windows in order, each with no more octets than it needs. */
+/* Windows in ascending order, each without trailing zero octets. */
 static bool bitmap(struct rdcheck *c)
 {
 	int before = -1;
@@ -96,7 +96,7 @@ static bool bitmap(struct rdcheck *c)
 	return true;
 }
 
-/* Bit 0 would be another format, which nobody has defined. */
+/* Bit 0 would mean another format, which no RFC defines. */
 static bool nxt(struct rdcheck *c)
 {
 	if (!left(c) || left(c) > 16 || *c->at & 0x80 || !c->end[-1])
@@ -236,7 +236,8 @@ static bool next_param(struct rdcheck *c, struct param *p)
 	return rdcheck_skip(c, p->n);
 }
 
-/* Is the key among the parameters from @at on? They are in order, so @at goes on to it for the next, larger one. */
+/* True if the key is among the parameters from @at on. Both lists are in order, so the search
+ * for the next, larger key continues from @at. */
 static bool has_key(struct rdcheck *at, struct param *p, unsigned key)
 {
 	while (p->key < key)
@@ -245,7 +246,7 @@ static bool has_key(struct rdcheck *at, struct param *p, unsigned key)
 	return p->key == key;
 }
 
-/* Keys in order, none twice, not "mandatory" itself, and each of them there: section 8. */
+/* Keys in ascending order, without "mandatory" itself, and each of them present: section 8. */
 static bool mandatory(struct rdcheck *c, const struct param *p)
 {
 	struct rdcheck others = *c;
@@ -315,7 +316,7 @@ static bool svcparams(struct rdcheck *c)
 		if (!next_param(&all, &p))
 			return rdcheck_refuse(c, all.why);
 		if ((int)p.key <= before)
-			return rdcheck_refuse(c, "a key stands twice or out of order");
+			return rdcheck_refuse(c, "a key is repeated or out of order");
 		before = (int)p.key;
 		if (!param(&all, &p))
 			return rdcheck_refuse(c, all.why);

@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The fields of record data that have no fixed size, checked one by one: private to dns/rdata.c. Each function
- * moves the cursor behind its field and returns true, or says what is wrong.
- */
+/* Checks of record data's fields without a fixed size: private to dns/rdata.c. Each function moves
+ * the cursor after its field and returns true, or sets why. */
 #ifndef VOLLEY_DNS_RDCHECK_H
 #define VOLLEY_DNS_RDCHECK_H
 
@@ -38,7 +36,7 @@ static inline bool rdcheck_skip(struct rdcheck *c, unsigned n)
 
 typedef bool (*rdcheck_field)(struct rdcheck *c);
 
-/* By enum rdata_field; NULL for those of a fixed size and RD_NAME. */
+/* By enum rdata_field; NULL for RD_NAME and for fields of a fixed size. */
 extern const rdcheck_field rdcheck_fields[RD_N_FIELDS];
 
 #endif

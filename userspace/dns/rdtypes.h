@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record types, one row each. All that is known of a type follows from its row: its number and mnemonic
- * (dns/proto.h), the check of its octets, where the names in it are (dns/rdata.h), its text in master files
- * (zone/rdtext.h) and as it is written (zone/rdprint.h). A type is added by a row here and one in
- * tests/unit/zone/rdata_rows.h.
+ * The record types, one row each. A type's row determines all else: its number and mnemonic
+ * (dns/proto.h), the check of its octets and the place of its names (dns/rdata.h), its text in
+ * master files (zone/rdtext.h) and as printed (zone/rdprint.h). To add a type, add a row here and
+ * one in tests/unit/zone/rdata_rows.h.
  *
- *	X(number, identifier, mnemonic, names, print, min, max, source, fields...)
+ * 	X(number, identifier, mnemonic, names, print, min, max, source, fields...)
  *
  * names	what is done to the names in the data: enum rdata_names
- * print	how it is written: enum rdata_print
+ * print	how it is printed: enum rdata_print
  * min, max	octets of the data
  * source	where it is defined
  * fields	in order: enum rdata_field
@@ -17,22 +17,23 @@
 #ifndef VOLLEY_DNS_RDTYPES_H
 #define VOLLEY_DNS_RDTYPES_H
 
-/* Each is treated as the one before, and more. */
+/* Each value includes the one before it. */
 enum rdata_names {
-	RD_KEEP,    /* sent as they are; letter case counts: all types that came after RFC 3597 */
+	RD_KEEP,    /* sent unchanged; letter case counts: all types that came after RFC 3597 */
 	RD_FOLD,    /* letter case does not count: RFC 4034 section 6.2, RFC 6840 section 5.1 */
-	RD_EXPAND,  /* and the resolver takes them compressed, as old servers send them */
-	RD_RECEIVE, /* and any receiver takes them compressed: RFC 3597 section 4 */
-	RD_SEND,    /* and they are sent compressed: those of RFC 1035 */
+	RD_EXPAND,  /* the resolver accepts them compressed, as old servers send them */
+	RD_RECEIVE, /* any receiver accepts them compressed: RFC 3597 section 4 */
+	RD_SEND,    /* they are sent compressed: the types of RFC 1035 */
 };
 
 enum rdata_print {
-	RD_TEXT_FORM, /* with the mnemonic, in the type's own form where all read that alike */
-	RD_GENERIC, /* as TYPEnnn \# (RFC 3597 section 5): not all of named, nsd, knotd, ldns know it */
-	RD_META, /* it is no data: a type of queries or messages (RFC 6895 section 3.1) */
+	RD_TEXT_FORM, /* with the mnemonic, in the type's own form that all servers read alike */
+	/* as TYPEnnn \# (RFC 3597 section 5): not all of named, nsd, knotd, ldns know it */
+	RD_GENERIC,
+	RD_META, /* no data has it: a type of queries or messages (RFC 6895 section 3.1) */
 };
 
-/* What a field is in octets and as text. Up to RD_U64 the size is fixed: rdata_fixed_bytes(). */
+/* A field's octets and its text. Up to RD_U64 the size is fixed: rdata_fixed_bytes(). */
 enum rdata_field {
 	RD_END,
 	RD_U8,
@@ -48,23 +49,23 @@ enum rdata_field {
 	RD_EUI48,  /* 00-00-5e-00-53-2a */
 	RD_EUI64,  /* 00-00-5e-ef-10-00-00-2a */
 	RD_ILNP64, /* 0014:4fff:ff20:ee64, RFC 6742 section 2.1.2 */
-	RD_U64,    /* a number, or its upper and lower half with a dot between */
+	RD_U64,    /* a number, or its upper and lower half with a dot between them */
 
 	RD_NAME,
-	RD_STRING,     /* a length octet and as many octets */
-	RD_STRING_OPT, /* the same, at the end, or nothing */
+	RD_STRING,     /* a length octet, and that many octets */
+	RD_STRING_OPT, /* the same, as the last field; may be missing */
 	RD_STRINGS,    /* one or more, to the end */
 
-	RD_REST,       /* any octets to the end, with no text but the generic form */
+	RD_REST,       /* any octets to the end; only the generic form as text */
 	RD_HEX,        /* octets to the end */
-	RD_BASE64,     /* octets to the end, one at least */
-	RD_BASE64_OPT, /* the same, or none, which has no text that all read */
+	RD_BASE64,     /* octets to the end, at least one */
+	RD_BASE64_OPT, /* the same, or none, which has no text that all servers read */
 	RD_QUOTED,     /* octets to the end, as one string of any length */
 	RD_TAG,        /* length octet, letters and digits: RFC 8659 section 4.1 */
 	RD_SALT,       /* length octet and hex, or "-": RFC 5155 section 3.3 */
 	RD_HASH,       /* length octet and base32hex: RFC 5155 section 3.3 */
-	RD_BITMAP,     /* of types, RFC 4034 section 4.1.2; none at all has no text that all read */
-	RD_BITMAP_OPT, /* the same; none is no text */
+	RD_BITMAP, /* of types, RFC 4034 section 4.1.2; an empty one has no text that all read */
+	RD_BITMAP_OPT, /* the same; an empty one is written as no text */
 	RD_NXT,        /* of types below 128, RFC 2535 section 5.2 */
 	RD_WKS,        /* protocol and ports, RFC 1035 section 3.4.2 */
 	RD_NSAP,       /* 0x and hex with dots, RFC 1706 section 5 */
@@ -167,8 +168,8 @@ enum rdata_field {
 	X(56, NINFO, "NINFO", RD_KEEP, RD_GENERIC, 1, RD_MAX, "draft-reid-dnsext-zs", RD_STRINGS) \
 	X(57, RKEY, "RKEY", RD_KEEP, RD_GENERIC, 5, RD_MAX, "draft-reid-dnsext-rkey", \
 	  RD_U16, RD_U8, RD_ALGORITHM, RD_BASE64) \
-	X(58, TALINK, "TALINK", RD_KEEP, RD_GENERIC, 2, 510, "draft-wijngaards-dnsop-trust-history", \
-	  RD_NAME, RD_NAME) \
+	X(58, TALINK, "TALINK", RD_KEEP, RD_GENERIC, 2, 510, \
+	  "draft-wijngaards-dnsop-trust-history", RD_NAME, RD_NAME) \
 	X(59, CDS, "CDS", RD_KEEP, RD_TEXT_FORM, 5, RD_MAX, "RFC 7344 section 3.1", \
 	  RD_U16, RD_ALGORITHM, RD_U8, RD_HEX) \
 	X(60, CDNSKEY, "CDNSKEY", RD_KEEP, RD_TEXT_FORM, 5, RD_MAX, "RFC 7344 section 3.2", \
@@ -217,9 +218,11 @@ enum rdata_field {
 	  RD_U32, RD_U32, RD_U8, RD_STRING, RD_BASE64_OPT) \
 	X(260, AMTRELAY, "AMTRELAY", RD_KEEP, RD_GENERIC, 2, RD_MAX, "RFC 8777 section 4.2", \
 	  RD_U8, RD_AMTRELAY) \
-	X(261, RESINFO, "RESINFO", RD_KEEP, RD_GENERIC, 1, RD_MAX, "RFC 9606 section 4", RD_STRINGS) \
+	X(261, RESINFO, "RESINFO", RD_KEEP, RD_GENERIC, 1, RD_MAX, "RFC 9606 section 4", \
+	  RD_STRINGS) \
 	X(262, WALLET, "WALLET", RD_KEEP, RD_GENERIC, 1, RD_MAX, "IANA", RD_STRINGS) \
-	X(263, CLA, "CLA", RD_KEEP, RD_GENERIC, 1, RD_MAX, "draft-johnson-dns-ipn-cla", RD_STRINGS) \
+	X(263, CLA, "CLA", RD_KEEP, RD_GENERIC, 1, RD_MAX, "draft-johnson-dns-ipn-cla", \
+	  RD_STRINGS) \
 	X(264, IPN, "IPN", RD_KEEP, RD_GENERIC, 8, 8, "draft-johnson-dns-ipn-cla", RD_U64) \
 	X(32768, TA, "TA", RD_KEEP, RD_GENERIC, 5, RD_MAX, "IANA", \
 	  RD_U16, RD_ALGORITHM, RD_U8, RD_HEX) \

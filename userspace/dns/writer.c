@@ -12,13 +12,11 @@
 #include "dns/name.h"
 #include "dns/rdata.h"
 
-/* A longer bucket is not walked to its end: crafted names must not make a list of the table. */
+/* A longer bucket is not searched to its end: crafted names must not turn the table into a list. */
 #define BUCKET_WALK_MAX 16
 
-/*
- * A name taken apart: where each label begins, and the hash of the suffix from there on. The bytes are
- * folded, with room behind them to be read by words.
- */
+/* A name in parts: where each label begins, and the hash of the suffix from there on. The bytes are
+ * folded, with room after them for reading by words. */
 struct parts {
 	unsigned int n_labels;
 	uint8_t at[DNS_LABELS_MAX + 1]; /* the last is the root's */
@@ -31,7 +29,7 @@ static uint8_t lower(uint8_t c)
 	return (uint8_t)(c | (unsigned int)((uint8_t)(c - 'A') < 26) << 5);
 }
 
-/* The label with its length octet, by words, begun with the hash of what stands to its right. */
+/* Hashes a label with its length octet, by words, after the hash of the suffix to its right. */
 static uint32_t hash_label(uint32_t hash, const uint8_t *label)
 {
 	uint64_t h = hash, word;
@@ -68,7 +66,7 @@ static uint16_t *bucket_of(struct writer *w, uint32_t hash)
 	return &w->bucket[(hash ^ hash >> 16) % WRITER_BUCKETS];
 }
 
-/* Remember the first n suffixes of a name that stands at message offset name_at. */
+/* Remembers the first n suffixes of a name at message offset name_at. */
 static void remember(struct writer *w, const struct parts *p, unsigned int n, uint32_t name_at)
 {
 	for (unsigned int i = 0; i < n; i++) {
@@ -84,7 +82,7 @@ static void remember(struct writer *w, const struct parts *p, unsigned int n, ui
 	}
 }
 
-/* Only names are looked at, so an offset is in the question's name or in what is written here. */
+/* Only names are looked at, so an offset is in the question's name or in what was written here. */
 static const uint8_t *message_at(const struct writer *w, uint32_t offset)
 {
 	return offset < w->base ? w->qname + (offset - DNS_HEADER_BYTES) :
@@ -99,7 +97,7 @@ static bool label_equal(const uint8_t *label, const uint8_t *folded)
 	return true;
 }
 
-/* Is the name in the message at offset, its pointers followed, the folded name given? */
+/* True if the name at this message offset, with its pointers followed, is the folded name. */
 static bool stands_at(const struct writer *w, uint32_t offset, const uint8_t *folded)
 {
 	for (;;) {
@@ -118,7 +116,7 @@ static bool stands_at(const struct writer *w, uint32_t offset, const uint8_t *fo
 	}
 }
 
-/* The message offset of a suffix written before, or 0. */
+/* The message offset of an earlier suffix, or 0. */
 static uint16_t find(struct writer *w, uint32_t hash, const uint8_t *folded)
 {
 	unsigned int walk = BUCKET_WALK_MAX;
@@ -181,7 +179,9 @@ int writer_add_name(struct writer *w, const uint8_t *name)
 	struct parts p;
 	unsigned int n = 0; /* labels that are written out */
 
-	/* Most records are the question's own. The root has no pointer: it is as short itself. */
+	/*
+	 * Most records have the question's owner. The root needs no pointer: it is shorter itself.
+	 */
 	if (name == w->qname && *name && writer_left(w) >= 2) {
 		put_be16(w, 0xc000 | DNS_HEADER_BYTES);
 		return 0;
@@ -240,7 +240,7 @@ static int add_rdata(struct writer *w, uint16_t type, const uint8_t *rdata, size
 	return add_bytes(w, wire_read_ref(&r, l.tail_bytes), l.tail_bytes);
 }
 
-/* Owner, fixed fields and data; what was written stays where it fails. */
+/* Writes owner, fixed fields and data. If it fails, what was written stays. */
 static int add_whole(struct writer *w, const uint8_t *owner, uint16_t type, uint16_t class,
 		     uint32_t ttl, const uint8_t *rdata, size_t rdata_bytes)
 {
@@ -293,7 +293,7 @@ struct writer_mark writer_get_mark(const struct writer *w)
 void writer_rollback(struct writer *w, const struct writer_mark *mark)
 {
 	assert(mark->at <= w->at && mark->n_suffixes <= w->n_suffixes);
-	/* The youngest heads its bucket, so taking them off in turn restores every list. */
+	/* The youngest is the head of its bucket, so removing them in turn restores each list. */
 	while (w->n_suffixes > mark->n_suffixes) {
 		const struct writer_suffix *s = &w->suffix[--w->n_suffixes];
 

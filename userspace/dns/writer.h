@@ -1,23 +1,23 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The writer of a reply's records, with name compression (RFC 1035 section 4.1.4).
+ * Writes the records of a reply, with name compression (RFC 1035 section 4.1.4).
  *
- * The caller's buffer begins at message offset `base`, behind header and question, so the same
- * bytes can go into a message or into the cache:
+ * The caller's buffer begins at message offset `base`, after header and question, so the same bytes
+ * can go into a message or into the cache:
  *
- *	 0        12         base = question_end       at              limit
- *	 | header | question | records written so far  | room          |
- *	                     ^ buf[0]
+ * 	 0        12         base = question_end       at              limit
+ * 	 | header | question | records written so far  | room          |
+ * 	                     ^ buf[0]
  *
  * The question's name is the first compression target (offset 12): an owner that equals it becomes
- * c0 0c, so a reader that puts the client's own question in front keeps its letter case. Each
- * suffix of each name written below offset 0x4000 is remembered by hash in a fixed table; to
- * write a name costs one look for each of its labels. Matches ignore letter case. When the table
- * is full, or too many suffixes share a hash bucket, names are written longer, never wrong.
+ * c0 0c. So a reader that puts the client's own question before the records keeps its letter case.
+ * A fixed table remembers, by hash, each suffix of each name written below offset 0x4000; writing a
+ * name costs one look-up for each of its labels. Matches ignore letter case. If the table is full,
+ * or too many suffixes share a hash bucket, names are longer but never wrong.
  *
- * An RRset goes in whole or not at all: take a mark, write, roll back on ERR_SPACE. One thread per
- * writer; about 5 KiB, to be kept by the worker; no allocation.
+ * An RRset is written whole or not at all: take a mark, write, roll back on ERR_SPACE. One thread
+ * for each writer; about 5 KiB, which the worker keeps; no allocation.
  */
 #ifndef VOLLEY_DNS_WRITER_H
 #define VOLLEY_DNS_WRITER_H
@@ -40,10 +40,10 @@ enum writer_section {
 struct writer_suffix {
 	uint32_t hash;
 	uint16_t offset; /* in the message */
-	uint16_t next;   /* index + 1 of the next older one in the bucket, 0: none */
+	uint16_t next;   /* index + 1 of the next older one in the bucket; 0: none */
 };
 
-/* A state to come back to. Marks nest; rolling back to an older one drops the younger. */
+/* A state to return to. Marks nest; rolling back to an older one drops the younger. */
 struct writer_mark {
 	uint32_t at;
 	uint16_t n_suffixes;
@@ -56,8 +56,8 @@ struct writer {
 	const uint8_t *qname; /* borrowed; NULL: no question */
 	uint32_t base;        /* message offset of buf[0] */
 	uint32_t at;          /* message offset of the next byte */
-	uint32_t limit;       /* message offset that is not passed */
-	uint32_t ttl_at;      /* message offset of the TTL of the last record written */
+	uint32_t limit;       /* message offset that is not exceeded */
+	uint32_t ttl_at;      /* message offset of the TTL of the last record */
 	uint16_t n_suffixes;
 	uint16_t n_records[WRITER_N_SECTIONS];
 	uint8_t section;
@@ -66,24 +66,24 @@ struct writer {
 };
 
 /*
- * Begin at message offset base with room up to message offset limit (at most 65535): buf holds
- * limit - base bytes. qname (wire form, any case, NULL for none) stands at offset 12 of the message
- * and must live as long as the writer. The section is WRITER_ANSWER.
+ * Begins at message offset base, with room up to message offset limit (at most 65535): buf holds
+ * limit - base bytes. qname (wire form, any case, NULL for none) is at offset 12 of the message and
+ * must live as long as the writer. The section is WRITER_ANSWER.
  */
 void writer_init(struct writer *w, uint8_t *buf, uint32_t base, uint32_t limit,
 		 const uint8_t *qname);
 
-/* Move the limit, not below what is written: to keep room for OPT, or give it back. */
+/* Moves the limit, but not below what is written: to keep room for OPT, or to give it back. */
 void writer_set_limit(struct writer *w, uint32_t limit);
 
-/* Records from here on are counted in this section; sections come in their order. */
+/* Counts records in this section from here on; sections come in their order. */
 void writer_set_section(struct writer *w, enum writer_section section);
 
-/* Write one name, compressed. ERR_SPACE: nothing was written. */
+/* Writes one name, compressed. ERR_SPACE: nothing was written. */
 int writer_add_name(struct writer *w, const uint8_t *name) __attribute__((warn_unused_result));
 
 /*
- * Write one record and count it. owner is an uncompressed name, rdata uncompressed wire form;
+ * Writes one record and counts it. owner is an uncompressed name, rdata uncompressed wire form;
  * names inside it are compressed for NS MD MF CNAME SOA MB MG MR PTR MINFO MX only (RFC 3597
  * section 4). ERR_SPACE or ERR_RDATA (names inside it malformed): nothing was written.
  */
@@ -93,7 +93,7 @@ int writer_add_rr(struct writer *w, const uint8_t *owner, uint16_t type, uint16_
 
 struct writer_mark writer_get_mark(const struct writer *w);
 
-/* Take out everything written since the mark, counts and compression targets too. */
+/* Removes everything written since the mark, including counts and compression targets. */
 void writer_rollback(struct writer *w, const struct writer_mark *mark);
 
 /* Bytes written into buf. */
@@ -108,10 +108,8 @@ static inline size_t writer_left(const struct writer *w)
 	return w->limit - w->at;
 }
 
-/*
- * Fill the 12 header octets: id and flags (rcode included, host order), QDCOUNT 1 where there is a
- * qname, the counts of the three sections, and n_extra more in ARCOUNT (OPT, TSIG).
- */
+/* Fills the 12 header octets: id and flags (including the rcode, host order), QDCOUNT 1 if there is
+ * a qname, the counts of the three sections, and n_extra more in ARCOUNT (OPT, TSIG). */
 void writer_put_header(const struct writer *w, uint8_t header[DNS_HEADER_BYTES], uint16_t id,
 		       uint16_t flags, unsigned int n_extra);
 

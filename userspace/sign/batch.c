@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_JOBS  4096u      /* some 100 ms of one processor */
+#define BATCH_JOBS  4096u      /* about 100 ms of one processor */
 #define BATCH_BYTES (4u << 20) /* RRsets may be large */
 #define THREADS_MAX 64u
 
 struct job {
-	size_t owner, records; /* where in the bytes */
+	size_t owner, records; /* offsets in bytes */
 	uint16_t type, n;
 	uint32_t ttl;
 	bool is_signed;
@@ -33,7 +33,7 @@ struct sign_batch {
 	uint8_t *bytes;
 	size_t n_bytes, cap;
 	struct job jobs[BATCH_JOBS];
-	uint32_t n, next; /* next: the first that nobody has taken yet; by all threads */
+	uint32_t n, next; /* next: the first that no thread has taken; all threads */
 	unsigned int n_workers;
 	struct worker workers[THREADS_MAX];
 };
@@ -68,7 +68,7 @@ void sign_batch_free(struct sign_batch *b)
 	free(b);
 }
 
-/* --- In ------------------------------------------------------------------------------------------ */
+/* --- In --------------------------------------------------------------------------------------- */
 
 static int put_bytes(struct sign_batch *b, const uint8_t *from, size_t n, size_t *at)
 {
@@ -109,7 +109,7 @@ int sign_batch_add(struct sign_batch *b, const struct sign_rrset *rrset, const s
 	return b->n == BATCH_JOBS || b->n_bytes >= BATCH_BYTES ? sign_batch_flush(b) : 0;
 }
 
-/* --- Out ----------------------------------------------------------------------------------------- */
+/* --- Out -------------------------------------------------------------------------------------- */
 
 static struct sign_rrset rrset_of(const struct sign_batch *b, const struct job *job)
 {
@@ -136,7 +136,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Threads that cannot be had are no fault: the others do it. */
+/* If fewer threads can be started, fewer do the work. */
 static int sign(struct sign_batch *b)
 {
 	unsigned int n = 1;

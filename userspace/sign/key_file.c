@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ldns knows BIND's format of private keys; the times in it, and that nothing is half written, we see to. */
+/* Files of keys. ldns reads and writes BIND's format of private keys. This file adds the times and
+ * the role, and replaces files as a whole. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +42,7 @@ static uint64_t *field_of(struct sign_key *key, const struct time_field *field)
 	return (uint64_t *)((char *)key + field->at);
 }
 
-/* "example.com."; a slash in a label is written as the tools do, escaped by the text form. */
+/* "example.com."; the text form escapes a slash in a label as BIND's tools do. */
 static int base_name(const struct sign_keys *keys, const struct sign_key *key, const char *folder,
 		     const char *suffix, char *out, size_t cap)
 {
@@ -58,7 +59,7 @@ static int base_name(const struct sign_keys *keys, const struct sign_key *key, c
 	return n >= 0 && (size_t)n < cap ? 0 : -ENAMETOOLONG;
 }
 
-/* --- Reading ------------------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 static void read_time(struct sign_key *key, const char *line)
 {
@@ -80,7 +81,8 @@ static enum sign_role role_of(const char *line)
 	return !strncmp(line, "Role: CSK", 9) ? SIGN_CSK : SIGN_ZSK;
 }
 
-/* The role is not in BIND's format, where flags in the .key file tell KSK and ZSK apart. */
+/* Reads the times and the role. BIND's format has no role; its flags in the .key file tell KSK and
+ * ZSK apart. */
 static enum sign_role read_fields(struct sign_key *key, FILE *f, enum sign_role fallback)
 {
 	enum sign_role role = fallback;
@@ -95,7 +97,7 @@ static enum sign_role read_fields(struct sign_key *key, FILE *f, enum sign_role 
 	return role;
 }
 
-/* By the flags in the public file; without one it is a ZSK. */
+/* The role by the flags in the public file. Without the file, it is a ZSK. */
 static enum sign_role public_role(const char *private_path)
 {
 	char path[PATH_CAP], line[8192];
@@ -195,7 +197,7 @@ int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *fold
 		else
 			code = -ENAMETOOLONG;
 	}
-	if (!code && errno) { /* a key that is there may not have been seen */
+	if (!code && errno) { /* the folder may hold a key that was not listed */
 		code = -errno;
 		snprintf(err, err_cap, "%s", folder);
 	}
@@ -205,7 +207,7 @@ int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *fold
 	return code;
 }
 
-/* --- Writing ------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 static void print_time(FILE *f, const char *before, const char *word, uint64_t at)
 {
@@ -228,7 +230,7 @@ static int print_private(FILE *f, const struct sign_key *key)
 	if (!to)
 		return -ENOMEM;
 	ldns_key_set_algorithm(to, (ldns_signing_algorithm)key->algorithm);
-	ldns_key_set_evp_key(to, key->pkey); /* borrowed: only the shell is freed */
+	ldns_key_set_evp_key(to, key->pkey); /* borrowed: only the ldns_key itself is freed */
 	ldns_key_print(f, to);
 	ldns_key_free(to);
 	for (size_t i = 0; i < sizeof(time_fields) / sizeof(time_fields[0]); i++)
@@ -297,7 +299,7 @@ static int write_file(const struct sign_keys *keys, const struct sign_key *key, 
 	return err;
 }
 
-/* What was removed does not come back. */
+/* After this, a removed file does not come back after a crash. */
 static int sync_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;

@@ -17,14 +17,16 @@
 
 #define RSA_BITS 2048
 
-/* --- What a key does ----------------------------------------------------------------------------- */
+/* --- What a key does -------------------------------------------------------------------------- */
 
 static bool is_since(uint64_t at, uint64_t now_s)
 {
 	return at && at <= now_s;
 }
 
-/* What began when the key was made is past. If that time is still to come, the clock was ahead then. */
+/*
+ * Times up to the key's making are past. One that is still to come shows that the clock was ahead.
+ */
 static bool has_begun(const struct sign_key *key, uint64_t at, uint64_t now_s)
 {
 	return is_since(at, now_s) || is_since(at, key->created_s);
@@ -53,7 +55,7 @@ bool sign_key_signs(const struct sign_key *key, uint16_t type, uint64_t now_s)
 	return has_begun(key, key->active_s, now_s) && !is_since(key->retired_s, now_s);
 }
 
-/* --- Making -------------------------------------------------------------------------------------- */
+/* --- Making ----------------------------------------------------------------------------------- */
 
 static EVP_PKEY *generate(enum sign_algorithm algorithm)
 {
@@ -90,7 +92,7 @@ static int put_rsa(EVP_PKEY *pkey, uint8_t *out, size_t cap)
 	return bytes;
 }
 
-/* Both coordinates, without the octet before them (RFC 6605 section 4), whatever form the key prefers. */
+/* Both coordinates, without the leading octet (RFC 6605 section 4), in whatever form the key is. */
 static int put_point(EVP_PKEY *pkey, uint8_t *out, size_t cap)
 {
 	unsigned char *point = NULL;
@@ -103,7 +105,7 @@ static int put_point(EVP_PKEY *pkey, uint8_t *out, size_t cap)
 	return ok ? (int)n - 1 : -EIO;
 }
 
-/* RFC 8080 section 3: as it is. */
+/* RFC 8080 section 3: the key's octets unchanged. */
 static int put_public(EVP_PKEY *pkey, enum sign_algorithm algorithm, uint8_t *out, size_t cap)
 {
 	size_t n = cap;
@@ -117,7 +119,7 @@ static int put_public(EVP_PKEY *pkey, enum sign_algorithm algorithm, uint8_t *ou
 	case SIGN_ED25519:
 		return EVP_PKEY_get_raw_public_key(pkey, out, &n) ? (int)n : -EIO;
 	}
-	return ERR_FORMAT; /* of a file: another algorithm */
+	return ERR_FORMAT; /* from a file: another algorithm */
 }
 
 /* RFC 4034 appendix B. */
@@ -165,7 +167,7 @@ int sign_keys_make(struct sign_keys *keys, enum sign_role role, enum sign_algori
 
 	if (keys->n == SIGN_KEYS_MAX)
 		return ERR_LIMIT;
-	do { /* tags that are equal would cost validators time */
+	do { /* equal tags would cost validators time */
 		EVP_PKEY *pkey = generate(algorithm);
 
 		*key = (struct sign_key){ .created_s = now_s };
@@ -206,9 +208,9 @@ int sign_keys_copy(struct sign_keys *to, const struct sign_keys *from)
 	return 0;
 }
 
-/* --- Signing ------------------------------------------------------------------------------------- */
+/* --- Signing ---------------------------------------------------------------------------------- */
 
-/* From DER to r | s, each as long as the curve's numbers: RFC 6605 section 4. */
+/* Converts DER to r | s, each as long as the curve's numbers (RFC 6605 section 4). */
 static int flatten(const uint8_t *der, size_t n, size_t half, uint8_t *out)
 {
 	ECDSA_SIG *sig = d2i_ECDSA_SIG(NULL, &der, (long)n);
@@ -219,7 +221,7 @@ static int flatten(const uint8_t *der, size_t n, size_t half, uint8_t *out)
 	return ok ? (int)(2 * half) : -EIO;
 }
 
-/* Set up once for many signatures: to find the algorithm takes longer than to sign. */
+/* Set up once for many signatures: finding the algorithm takes longer than signing. */
 static int prepare(const struct sign_key *key, EVP_PKEY_CTX **ctx)
 {
 	const EVP_MD *hash = key->algorithm == SIGN_ECDSAP384SHA384 ? EVP_sha384() : EVP_sha256();
@@ -234,7 +236,7 @@ static int prepare(const struct sign_key *key, EVP_PKEY_CTX **ctx)
 	return -EIO;
 }
 
-/* RFC 8080: over the data, not over a hash of it. */
+/* RFC 8080: signs the data itself, not a hash of it. */
 static int sign_ed25519(const struct sign_key *key, const uint8_t *data, size_t n, uint8_t *out)
 {
 	size_t bytes = SIGN_SIGNATURE_MAX;

@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keys that a zone is signed with, and their files: those of BIND's tools, K<zone>+<alg>+<tag>.key and
- * .private, with the times of each key in the latter (Created, Publish, Activate, Inactive, Delete). What is
- * private has mode 0600 from its first octet.
+ * The keys that sign a zone, and their files in the format of BIND's tools: K<zone>+<alg>+<tag>.key
+ * and .private. The .private file has the times of the key (Created, Publish, Activate, Inactive,
+ * Delete). It has mode 0600 from its first octet.
  *
  *      created ─► published ─► active ─► retired (signs no more) ─► removed
  *
- * One of another algorithm than others is active before it is published, and removed before it is retired: its
- * signatures outlast its DNSKEY record.
+ * A key of another algorithm than the others is active before it is published, and removed before
+ * it is retired, because its signatures must outlast its DNSKEY record.
  *
- * Times are seconds since 1970, 0 for one that is not known yet. Keys are read by any thread, changed by one
- * that nobody reads beside.
+ * Times are seconds since 1970; 0 is not known yet. Any thread may read keys; no thread may read
+ * while another changes them.
  */
 #ifndef VOLLEY_SIGN_KEYS_H
 #define VOLLEY_SIGN_KEYS_H
@@ -38,8 +38,8 @@ enum sign_algorithm { /* RFC 8624 */
 
 enum sign_role {
 	SIGN_ZSK, /* signs all but the DNSKEY, CDS and CDNSKEY RRsets */
-	SIGN_KSK, /* signs these */
-	SIGN_CSK, /* both */
+	SIGN_KSK, /* signs these three */
+	SIGN_CSK, /* signs all */
 };
 
 struct sign_key {
@@ -50,7 +50,7 @@ struct sign_key {
 	uint16_t dnskey_bytes;
 	EVP_PKEY *pkey;
 	uint64_t created_s, published_s, active_s, retired_s, removed_s;
-	/* Of a KSK or CSK: its DS may go to the parent; it is there, on all its servers. */
+	/* For a KSK or CSK: when its DS may go to the parent; when the parent's servers had it. */
 	uint64_t cds_s, ds_seen_s;
 };
 
@@ -60,57 +60,55 @@ struct sign_keys {
 	struct sign_key keys[SIGN_KEYS_MAX];
 };
 
-/*
- * What a key does at that time. Pure. A key that was made while the clock was ahead does from its making on what
- * it did then, though that time is still to come.
- */
+/* What a key does at a time. Pure. If a key was made while the clock was ahead, some of its times
+ * up to its making may still be to come: they count as past. */
 bool sign_key_is_published(const struct sign_key *key, uint64_t now_s);
 bool sign_key_is_in_cds(const struct sign_key *key,
-			uint64_t now_s); /* as long as the parent lacks it */
+			uint64_t now_s); /* until the parent has the DS */
 bool sign_key_signs(const struct sign_key *key, uint16_t type, uint64_t now_s);
 
-/* Is this RRset made of the keys? */
+/* True if the RRset of this type is made from the keys. */
 static inline bool sign_is_key_type(uint16_t type)
 {
 	return type == DNS_TYPE_DNSKEY || type == DNS_TYPE_CDS || type == DNS_TYPE_CDNSKEY;
 }
 
-/* From a private key; takes @pkey where it returns 0. */
+/* Sets the key from a private key. Takes @pkey if it returns 0. */
 int sign_key_set(struct sign_key *key, enum sign_role role, enum sign_algorithm algorithm,
 		 EVP_PKEY *pkey) __attribute__((warn_unused_result));
 
-/* Makes a new key of the set, with no time but that of its making. ERR_LIMIT, -ENOMEM, -EIO (OpenSSL). */
+/* Makes a new key in the set; only created_s is set. ERR_LIMIT, -ENOMEM, -EIO (OpenSSL). */
 int sign_keys_make(struct sign_keys *keys, enum sign_role role, enum sign_algorithm algorithm,
 		   uint64_t now_s, struct sign_key **out) __attribute__((warn_unused_result));
-/* Takes a key out of the set; its files stay. */
+/* Removes a key from the set; its files stay. */
 void sign_keys_forget(struct sign_keys *keys, struct sign_key *key);
 void sign_keys_fini(struct sign_keys *keys);
-/* A copy that shares what is private. 0 or -ENOMEM. */
+/* A copy that shares the private keys. 0 or -ENOMEM. */
 int sign_keys_copy(struct sign_keys *to, const struct sign_keys *from)
 	__attribute__((warn_unused_result));
 
 /*
- * Reads all keys of the zone in @folder, none is no error. Refuses with a sentence in @err: a private file
- * that others may read (-EPERM), one that cannot be read or is no key (ERR_FORMAT, -errno), too many (ERR_LIMIT).
+ * Reads all keys of the zone in @folder; if there are none, that is no error. Refuses with a
+ * message in @err: a private file that others may read (-EPERM), one that cannot be read or is no
+ * key (ERR_FORMAT, -errno), too many keys (ERR_LIMIT).
  */
 int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *folder, char *err,
 		   size_t err_cap) __attribute__((warn_unused_result));
-/* Writes a key, or its times anew, as a whole or not at all. Makes the folder (0700). 0 or -errno. */
+/* Writes a key's files, or its changed times, as a whole or not at all. Makes the folder (0700). 0
+ * or -errno. */
 int sign_key_write(const struct sign_keys *keys, const struct sign_key *key, const char *folder)
 	__attribute__((warn_unused_result));
 
-/* Removes the files of a key; none is no error. 0 or -errno. */
+/* Removes a key's files; missing files are no error. 0 or -errno. */
 int sign_key_erase(const struct sign_keys *keys, const struct sign_key *key, const char *folder)
 	__attribute__((warn_unused_result));
 
-/*
- * The signature of @n octets: its length. *@ctx is NULL at first, and kept for the next one by this key;
- * EVP_PKEY_CTX_free() in the end. -EIO.
- */
+/* Signs @n octets. Returns the length of the signature or -EIO. *@ctx is NULL at first and kept for
+ * the key's next signature; free it with EVP_PKEY_CTX_free(). */
 int sign_key_sign(const struct sign_key *key, EVP_PKEY_CTX **ctx, const uint8_t *data, size_t n,
 		  uint8_t out[static SIGN_SIGNATURE_MAX]) __attribute__((warn_unused_result));
 
-/* The rdata of the key's DS with SHA-256 (RFC 4509), as of its CDS: 36 octets. 0 or -EIO. */
+/* The rdata of the key's DS, and of its CDS, with SHA-256 (RFC 4509): 36 octets. 0 or -EIO. */
 #define SIGN_DS_BYTES 36
 int sign_key_ds(const struct sign_keys *keys, const struct sign_key *key,
 		uint8_t out[static SIGN_DS_BYTES]) __attribute__((warn_unused_result));

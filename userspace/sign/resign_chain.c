@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The chain of a version, from that of its base and the names that came and went. NSEC3 are linked as NSEC
- * are, since the order of hashes is that of their owners; only that the first of them may come or go, too: so the
- * order here is that of a circle.
+ * Makes the chain of a version from the chain of its base and the names that came and went. NSEC3
+ * records are linked as NSEC records are, in the order of their owners, which is that of the
+ * hashes. But the first NSEC3 may come or go, too, so the order here is circular.
  *
  *      base    a ──► c ──► f ──► m          links: b came, c went, f stays
  *      now     a ──► b ────────► f ──► m    a is no link: it is found in the base, before b and c
@@ -21,17 +21,17 @@ struct chain {
 	const struct resign_link *links;
 	size_t n;
 	bool nsec3;
-	uint8_t last_outside[NAME_FOLDED_BYTES]; /* written last; empty: none */
+	uint8_t last_outside[NAME_FOLDED_BYTES]; /* the last one written; empty: none */
 };
 
-/* --- The base ------------------------------------------------------------------------------------ */
+/* --- The base --------------------------------------------------------------------------------- */
 
 static uint16_t type_of(const struct chain *c)
 {
 	return c->nsec3 ? DNS_TYPE_NSEC3 : DNS_TYPE_NSEC;
 }
 
-/* The rdata of the proof at a name of the base's chain; empty where there is none. */
+/* The rdata of the proof at a name of the base's chain; empty if there is none. */
 static struct zone_rdata base_proof(const struct chain *c, const uint8_t *owner)
 {
 	const struct zone_node *node = zone_node_of(c->r->base, owner);
@@ -44,7 +44,7 @@ static struct zone_rdata base_proof(const struct chain *c, const uint8_t *owner)
 	return rd;
 }
 
-/* Broken where the base's chain is: then all has to be signed again. */
+/* If the base's chain is broken here, returns ERR_LIMIT: all has to be signed again. */
 static int base_next(const struct chain *c, const uint8_t *owner, uint8_t out[NAME_FOLDED_BYTES])
 {
 	const struct zone_node *node = zone_node_of(c->r->base, owner);
@@ -63,7 +63,7 @@ static int base_next(const struct chain *c, const uint8_t *owner, uint8_t out[NA
 	return 0;
 }
 
-/* The hash before this one, all zeros behind the last. */
+/* The hash before this one; before all zeros is the last hash. */
 static void step_back(struct nsec3_label *hash)
 {
 	for (unsigned int i = NSEC3_LABEL_CHARS; i; i--) {
@@ -99,9 +99,9 @@ static int base_before(const struct chain *c, const uint8_t *owner, uint8_t out[
 	return 0;
 }
 
-/* --- The circle ---------------------------------------------------------------------------------- */
+/* --- The circle ------------------------------------------------------------------------------- */
 
-/* Does @x stand behind @a and at or before @b, going round? All of it where these are one. */
+/* True if @x is after @a and at or before @b in circular order; if @a equals @b, for any @x. */
 static bool is_within(const uint8_t *a, const uint8_t *x, const uint8_t *b)
 {
 	int ax = name_canonical_cmp(a, x), xb = name_canonical_cmp(x, b);
@@ -111,7 +111,7 @@ static bool is_within(const uint8_t *a, const uint8_t *x, const uint8_t *b)
 	return ax < 0 || xb <= 0;
 }
 
-/* The number of the first link behind a name; n: none. */
+/* The number of the first link after a name; n: none. */
 static size_t first_behind(const struct chain *c, const uint8_t *owner)
 {
 	size_t lo = 0, hi = c->n;
@@ -127,7 +127,7 @@ static size_t first_behind(const struct chain *c, const uint8_t *owner)
 	return lo;
 }
 
-/* The next one of the new chain. @was: the name is in the old one, too. */
+/* The next name in the new chain. @was: @owner is in the old chain, too. */
 static int next_of(const struct chain *c, const uint8_t *owner, bool was,
 		   uint8_t out[NAME_FOLDED_BYTES])
 {
@@ -152,7 +152,7 @@ static int next_of(const struct chain *c, const uint8_t *owner, bool was,
 	return rc;
 }
 
-/* --- Writing ------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 static int write_proof(struct chain *c, const uint8_t *owner, const uint8_t *next,
 		       const uint8_t *bitmap, size_t n_bitmap)
@@ -192,7 +192,7 @@ static int write_link(struct chain *c, const struct resign_link *link)
 	return rc ? rc : write_proof(c, link->owner, next, link->bitmap, link->n_bitmap);
 }
 
-/* A name that is no link has the types that it had. */
+/* A name that is no link keeps its types. */
 static int write_outside(struct chain *c, const uint8_t *owner)
 {
 	uint8_t next[NAME_FOLDED_BYTES];
@@ -209,7 +209,8 @@ static int write_outside(struct chain *c, const uint8_t *owner)
 	return rc ? rc : write_proof(c, owner, next, rd.bytes + fixed, rd.len - fixed);
 }
 
-/* The one before a link that came or went names another next one now: where it is no link, it is written here. */
+/* If a link came or went, the name before it gets another next name. If that name is no link, its
+ * proof is written here. */
 static int write_before(struct chain *c, size_t i)
 {
 	uint8_t before[NAME_FOLDED_BYTES];
@@ -225,7 +226,7 @@ static int write_before(struct chain *c, size_t i)
 		if (link->is)
 			return 0;
 		if (link->was)
-			return 0; /* it went, too, and the one before it is written on its behalf */
+			return 0; /* this link went, too: its own call writes the name before it */
 	}
 	return rc ? rc : write_outside(c, before);
 }

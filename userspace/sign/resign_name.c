@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One name of an edit: its RRsets and its signatures as they shall be. */
+/* Sets the RRsets and signatures of one name in an edit. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +63,9 @@ void resign_types(const struct zone *z, const struct zone_node *node, struct sig
 			sign_types_add(out, rrsets[i].type);
 }
 
-/* --- Signatures ---------------------------------------------------------------------------------- */
+/* --- Signatures ------------------------------------------------------------------------------- */
 
-/* All that the name shall have, to r->want. */
+/* Puts all signatures that the name shall have into r->want. */
 static int want(struct resign *r, const struct zone *z, const struct zone_node *node,
 		const uint8_t *owner)
 {
@@ -86,7 +86,7 @@ static int want(struct resign *r, const struct zone *z, const struct zone_node *
 	return rc;
 }
 
-/* Those that it has and shall not, to r->gone. */
+/* Puts the signatures that the name has and shall not have into r->gone. */
 static int find_gone(struct resign *r, const struct zone *z, const struct zone_node *node)
 {
 	const struct zone_rrset *rrset = zone_node_rrset(z, node, DNS_TYPE_RRSIG);
@@ -109,7 +109,7 @@ static int apply(struct resign *r, const uint8_t *owner)
 	struct zone_rdata rd;
 	int rc = 0;
 
-	/* First those that come: the last of a name must not go before. */
+	/* Adds first: the last signature of a name must not be removed before the new ones come. */
 	for (unsigned int i = 0; rc >= 0 && i < r->want.n; i++) {
 		at = zone_rdata_next(at, &rd);
 		rc = zone_edit_add(r->edit, owner, DNS_TYPE_RRSIG, 0, rd.bytes, rd.len);

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "sign/rollover_steps.h"
 
-/* The key of this role that is there to stay and was made last, or of the others; NULL. */
+/* The newest published key of this role that is not going, except @but; NULL: none. */
 static struct sign_key *newest(struct sign_keys *keys, enum sign_role role,
 			       const struct sign_key *but)
 {
@@ -34,9 +34,9 @@ static void by(struct step *s, uint64_t at)
 		s->next_s = at;
 }
 
-/* --- First keys ---------------------------------------------------------------------------------- */
+/* --- First keys ------------------------------------------------------------------------------- */
 
-/* One that was put into the folder without any times, or a new one. */
+/* Begins with a key that was put into the folder without times, or makes a new one. */
 static int first(struct step *s, enum sign_role role)
 {
 	struct sign_key *key = NULL;
@@ -75,9 +75,9 @@ static bool is_single(const struct step *s)
 	return s->policy->single_key;
 }
 
-/* --- Successors ---------------------------------------------------------------------------------- */
+/* --- Successors ------------------------------------------------------------------------------- */
 
-/* A ZSK waits until all caches know it; a key that parents know of signs beside the old one at once. */
+/* A new ZSK waits until all caches know it; a new KSK or CSK signs beside the old key at once. */
 static int succeed(struct sign_keys *keys, const struct sign_key *old, uint64_t now_s,
 		   struct rollover_actions *actions)
 {
@@ -92,7 +92,7 @@ static int succeed(struct sign_keys *keys, const struct sign_key *old, uint64_t 
 	return 0;
 }
 
-/* Is there one already that takes over? @old is the newest but that. */
+/* The key that takes over from *@old, if there is one; else NULL, and *@old is the newest. */
 static struct sign_key *successor(struct sign_keys *keys, enum sign_role role,
 				  struct sign_key **old)
 {
@@ -160,11 +160,11 @@ static int ksk(struct step *s, enum sign_role role)
 	return 0;
 }
 
-/* --- Ends ---------------------------------------------------------------------------------------- */
+/* --- Ends ------------------------------------------------------------------------------------- */
 
 /*
- * Its signatures have been replaced: it goes when no cache has any of them. Or it is the last of its algorithm, and
- * no more published: then its signatures go when no cache has its DNSKEY record.
+ * A retired key's signatures have been replaced: it is removed when no cache has any of them. The
+ * last key of an algorithm is removed first: its signatures go when no cache has its DNSKEY record.
  */
 static void end(struct step *s, struct sign_key *key)
 {
@@ -194,7 +194,7 @@ static void look_ahead(struct step *s, const struct sign_key *key)
 	}
 }
 
-/* --- The step ------------------------------------------------------------------------------------ */
+/* --- The step --------------------------------------------------------------------------------- */
 
 static int keep_kind(struct step *s)
 {

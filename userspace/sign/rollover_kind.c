@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keys of another kind, in the conservative way of RFC 6781 section 4.1.4: while a cache may hold a DNSKEY RRset
- * with an algorithm in it, it holds no data without a signature of that algorithm (RFC 4035 section 2.2).
- * Which step is next the times of the keys say, as ever.
+ * A change to another kind of keys, in the conservative way of RFC 6781 section 4.1.4: while a
+ * cache may hold a DNSKEY RRset with an algorithm, it holds no data without a signature of that
+ * algorithm (RFC 4035 section 2.2). The keys' times tell the next step.
  */
 #include "sign/rollover_steps.h"
 
@@ -23,7 +23,7 @@ static bool is_idle(const struct sign_key *key)
 	return !key->published_s && !key->active_s;
 }
 
-/* Of the keys that sign data, and are there to stay, the last to begin with that; NULL. */
+/* Of the keys that sign data and are not going, the one that became active last; NULL: none. */
 static const struct sign_key *youngest(const struct sign_keys *keys)
 {
 	const struct sign_key *found = NULL;
@@ -48,7 +48,7 @@ bool rollover_is_changing(const struct sign_keys *keys)
 	return false;
 }
 
-/* No data is in a cache any more that it did not sign. */
+/* Publishes the key when no cache has data any more that it did not sign. */
 static void publish(struct step *s, struct sign_key *young)
 {
 	const struct rollover_policy *p = s->policy;
@@ -60,7 +60,8 @@ static void publish(struct step *s, struct sign_key *young)
 	mark(s->actions, s->keys, young);
 }
 
-/* The key of its kind that parents know of, to *@out: itself, or one that is published along with it. */
+/* *@out: the key of its kind whose DS parents get. It is @young itself, or a KSK that is published
+ * together with it. */
 static int find_main(struct step *s, struct sign_key *young, struct sign_key **out)
 {
 	struct sign_keys *keys = s->keys;
@@ -81,7 +82,8 @@ static int find_main(struct step *s, struct sign_key *young, struct sign_key **o
 	return 0;
 }
 
-/* The others leave the DNSKEY RRset. What signs data does so until no cache has that RRset: end() in rollover.c. */
+/* Removes the other keys from the DNSKEY RRset. Keys that sign data go on until no cache has that
+ * RRset: end() in rollover.c. */
 static void remove_others(struct step *s, const struct sign_key *main)
 {
 	const struct rollover_policy *p = s->policy;
@@ -114,7 +116,8 @@ int rollover_change(struct step *s)
 	return 0;
 }
 
-/* Each key does what its role says since before now, is there to stay, and is the only one of its role. */
+/* True if each key has done what its role says since before now, is not going, and is the only one
+ * of its role. */
 static bool is_quiet(struct step *s)
 {
 	unsigned int n[] = { [SIGN_ZSK] = 0, [SIGN_KSK] = 0, [SIGN_CSK] = 0 };
@@ -125,7 +128,7 @@ static bool is_quiet(struct step *s)
 		if (is_idle(key))
 			continue;
 		if (key->active_s == s->now_s && s->next_s > s->now_s + 1)
-			s->next_s = s->now_s + 1; /* then it is quiet, for all that this key does */
+			s->next_s = s->now_s + 1; /* this key does not prevent a change then */
 		if (is_going(key) || ++n[key->role] > 1 || !out_since(s, key->published_s) ||
 		    !out_since(s, key->active_s) || key->active_s >= s->now_s)
 			return false;

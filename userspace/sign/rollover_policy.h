@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a rollover goes by, and what a step of it changes. */
+/* The policy of a rollover, and what a step of it changes. */
 #ifndef VOLLEY_SIGN_ROLLOVER_POLICY_H
 #define VOLLEY_SIGN_ROLLOVER_POLICY_H
 
@@ -17,15 +17,15 @@ struct rollover_policy {
 	uint32_t propagation_s;
 	uint32_t parent_ttl_s;
 	uint32_t parent_propagation_s;
-	/* When last all of the zone was found to be as its keys say (sign_renew()); 0: not yet. */
+	/* When sign_renew() last found all of the zone as its keys say; 0: not yet. */
 	uint64_t renewed_s;
 };
 
-/* What a step changed: one bit for each key by its number in the set. */
+/* What a step changed. Bit i is key i of the set. */
 struct rollover_actions {
-	uint32_t write; /* its files are to be written, before the zone is signed with it */
-	uint32_t erase; /* it is of no use any more: its files, and it from the set */
-	bool renew;     /* the zone is not known to be as the keys say now: sign_renew() */
+	uint32_t write; /* write its files before it signs the zone */
+	uint32_t erase; /* erase its files and remove it from the set */
+	bool renew;     /* the zone may differ from what the keys say: sign_renew() */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The signatures of one RRset: those that it has and that still hold, and new ones. */
+/* The signatures of one RRset: present ones that are still good, and new ones. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define SOA_SERIAL_BACK 20u /* octets from its end: RFC 1035 section 3.3.13 */
 
-/* --- Lists --------------------------------------------------------------------------------------- */
+/* --- Lists ------------------------------------------------------------------------------------ */
 
 static int make_room(struct sign_list *list, size_t at, size_t n)
 {
@@ -47,7 +47,7 @@ int sign_list_add(struct sign_list *list, const uint8_t *rdata, size_t n)
 	return put_at(list, list->n_bytes, rdata, n);
 }
 
-/* RFC 4034 section 6.3, of rdata without names. */
+/* RFC 4034 section 6.3, for rdata without names. */
 static int cmp_rdata(const struct zone_rdata *a, const uint8_t *b, size_t n)
 {
 	int order = memcmp(a->bytes, b, a->len < n ? a->len : n);
@@ -112,7 +112,7 @@ void sign_list_free(struct sign_list *list)
 	*list = (struct sign_list){ 0 };
 }
 
-/* Is the key in the RRset of this type? */
+/* True if the key is in the RRset of this type. */
 static bool is_listed(const struct signer *s, const struct sign_key *key, uint16_t type)
 {
 	if (type == DNS_TYPE_DNSKEY)
@@ -142,7 +142,7 @@ int sign_list_keys(struct sign_list *list, const struct signer *s, uint16_t type
 	return rc;
 }
 
-/* --- Signatures ---------------------------------------------------------------------------------- */
+/* --- Signatures ------------------------------------------------------------------------------- */
 
 struct sign_old sign_old_of(const struct zone *z, const uint8_t *owner)
 {
@@ -174,7 +174,7 @@ bool sign_is_as_before(const struct sign_old *old, const struct sign_rrset *rrse
 	       !memcmp(records, rrset->records, n);
 }
 
-/* The old signature by a key that still holds, to *@rd. */
+/* Finds the old signature by a key, if it is still good. */
 static bool find_kept(const struct signer *s, const struct sign_key *key,
 		      const struct sign_old *old, uint16_t type, struct zone_rdata *rd)
 {

@@ -60,7 +60,8 @@ static int reserve(struct signer *s, size_t n)
 	return 0;
 }
 
-/* So that the signatures of a zone do not all end in one moment, and each time in the same. */
+/* Spreads the ends of a zone's signatures over time, and differs at each name, but not from one
+ * signing to the next. */
 static uint32_t jitter(const struct signer *s, const uint8_t *owner, size_t n, uint16_t type)
 {
 	static const uint8_t key[SIPHASH_KEY_BYTES] = "signature jitter";
@@ -90,7 +91,7 @@ static uint8_t *put_record(uint8_t *at, const struct sign_rrset *rrset, const ui
 	return at + 10 + rd->len;
 }
 
-/* The rdata up to the signature; its length. */
+/* Writes the rdata up to the signature. Returns its length. */
 static size_t put_head(const struct signer *s, const struct sign_key *key,
 		       const struct sign_rrset *rrset, const uint8_t *owner, size_t owner_bytes,
 		       uint8_t *out)
@@ -145,7 +146,8 @@ bool signer_keeps(const struct signer *s, const struct sign_key *key,
 	    rrsig->bytes[2] != key->algorithm)
 		return false;
 	left = (int32_t)(wire_load_be32(rrsig->bytes + EXPIRATION_AT) - (uint32_t)s->now_s);
-	/* RFC 4034 section 3.1.5: one that begins later is not valid, and was made while the clock was ahead. */
+	/* RFC 4034 section 3.1.5: a signature that begins later is not valid yet. It was made while
+	 * the clock was ahead. */
 	age = (int32_t)((uint32_t)s->now_s - wire_load_be32(rrsig->bytes + INCEPTION_AT));
 	return age >= 0 && left > (int64_t)s->options->refresh_s;
 }

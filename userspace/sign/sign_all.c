@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A zone signed from its content, in one walk in canonical order, which is that of its NSEC chain: each
- * name in it waits for the next one. NSEC3 are put by hash behind the walk.
+ * Signs a zone from its content, in one walk in canonical order, the order of its NSEC chain: a
+ * name's NSEC is made when the next name is known. NSEC3 records are sorted by hash after the walk.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,22 +17,22 @@
 struct hashed {
 	struct nsec3_label hash;
 	uint16_t n_bitmap;
-	size_t bitmap; /* where in the bytes */
+	size_t bitmap; /* its offset in bitmaps */
 };
 
 struct all {
 	const struct zone *from, *before;
-	struct signer signer; /* for lists of keys: it signs nothing */
+	struct signer signer; /* for lists of keys; it signs nothing */
 	struct sign_batch *batch;
 	struct zone_builder *b;
 	struct zone_error *err;
 	uint32_t serial;
-	/* The name at which we are. */
+	/* The present name. */
 	uint8_t owner[NAME_FOLDED_BYTES];
 	struct sign_types types; /* of its data */
 	struct sign_old old;
 	struct sign_list list;
-	/* The name before that in the chain; with NSEC3, that has data. */
+	/* The name before it in the chain; with NSEC3, the one before it with data. */
 	bool has_last;
 	uint8_t last[NAME_FOLDED_BYTES];
 	struct sign_types last_types;
@@ -44,7 +44,7 @@ struct all {
 	size_t n_bitmaps, bitmaps_cap;
 };
 
-/* --- Records ------------------------------------------------------------------------------------- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 static int add_record(struct all *a, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		      const struct zone_rdata *rd)
@@ -72,7 +72,7 @@ static int add_records(struct all *a, const uint8_t *owner, uint16_t type, uint3
 	return rc;
 }
 
-/* The RRset and its signatures, to the builder. */
+/* Gives the RRset and its signatures to the builder. */
 static int emit(void *user, const struct sign_rrset *rrset, const struct sign_list *sigs)
 {
 	struct all *a = user;
@@ -97,7 +97,7 @@ static int put_list(struct all *a, const uint8_t *owner, uint16_t type, uint32_t
 	return put_rrset(a, &rrset, true);
 }
 
-/* --- The apex ------------------------------------------------------------------------------------ */
+/* --- The apex --------------------------------------------------------------------------------- */
 
 static int put_keys(struct all *a, uint16_t type)
 {
@@ -144,7 +144,7 @@ static int put_apex(struct all *a)
 	return rc;
 }
 
-/* --- Names --------------------------------------------------------------------------------------- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 static void read_types(struct all *a, const struct zone_node *node, bool is_apex)
 {
@@ -180,9 +180,9 @@ static int put_data(struct all *a, const struct zone_node *node, bool is_apex, b
 	return rc;
 }
 
-/* --- NSEC ---------------------------------------------------------------------------------------- */
+/* --- NSEC ------------------------------------------------------------------------------------- */
 
-/* The NSEC of the last name, which names this one. */
+/* The NSEC of the last name, whose next name is this one. */
 static int put_nsec(struct all *a, const uint8_t *next)
 {
 	uint8_t rdata[SIGN_NSEC_MAX];
@@ -202,7 +202,7 @@ static int put_nsec(struct all *a, const uint8_t *next)
 	return rc;
 }
 
-/* --- NSEC3 --------------------------------------------------------------------------------------- */
+/* --- NSEC3 ------------------------------------------------------------------------------------ */
 
 static int hash_name(struct all *a, const uint8_t *name, const struct sign_types *data)
 {
@@ -239,10 +239,8 @@ static int hash_name(struct all *a, const uint8_t *name, const struct sign_types
 	return 0;
 }
 
-/*
- * The name, and the empty non-terminals that lead to it: those above it that are not above the last name,
- * for in this order any other name below them would stand behind the last one, too.
- */
+/* Hashes the name and the empty non-terminals above it that are not above the last name. In
+ * canonical order, no name before the last one can be below these. */
 static int hash_with_above(struct all *a)
 {
 	static const struct sign_types none;
@@ -284,7 +282,7 @@ static int put_nsec3(struct all *a, const struct hashed *hashed, const struct ha
 	return put_list(a, owner, DNS_TYPE_NSEC3, zone_negative_ttl(a->from));
 }
 
-/* --- The walk ------------------------------------------------------------------------------------ */
+/* --- The walk --------------------------------------------------------------------------------- */
 
 static int link_name(struct all *a)
 {

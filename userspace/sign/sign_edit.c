@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What an edit touched, signed: first the signer's own RRsets are what they shall be, then the names are found
- * that came into the chain or left it, the chain is closed around them, and last come the signatures.
- */
+/* Signs what an edit touched: sets the signer's own RRsets, finds the names that came into the
+ * chain or left it, closes the chain around them, and signs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +17,7 @@ static bool is_apex(const struct resign *r, const uint8_t *name)
 	return name_equal(name, r->signer.keys->apex);
 }
 
-/* --- The signer's own RRsets --------------------------------------------------------------------- */
+/* --- The signer's own RRsets ------------------------------------------------------------------ */
 
 static int set_keys(struct resign *r, uint16_t type)
 {
@@ -57,7 +55,7 @@ static int set_apex(struct resign *r)
 	return rc ? rc : resign_remove_rrset(r, r->signer.keys->apex, DNS_TYPE_ZONEMD);
 }
 
-/* The NSEC3 as the base has it: the chain is completed from there. */
+/* Sets the NSEC3 RRset back to the base's; the chain is completed from there. */
 static int set_nsec3(struct resign *r, const uint8_t *name)
 {
 	const struct zone_node *node = zone_node_of(r->base, name);
@@ -89,7 +87,7 @@ static int set_own(struct resign *r, const uint8_t *name)
 	return rc ? rc : set_nsec3(r, name);
 }
 
-/* --- The names ----------------------------------------------------------------------------------- */
+/* --- The names -------------------------------------------------------------------------------- */
 
 static bool is_cut(const struct zone *z, const uint8_t *name)
 {
@@ -113,7 +111,7 @@ static bool exists(const struct zone *z, const uint8_t *name)
 	return node && !(node->flags & NODE_NSEC3);
 }
 
-/* Empty non-terminals that came or went with the name. */
+/* Adds empty non-terminals that came or went with the name. */
 static int add_above(struct resign *r, const uint8_t *name)
 {
 	const struct zone *z = zone_edit_view(r->edit);
@@ -128,7 +126,7 @@ static int add_above(struct resign *r, const uint8_t *name)
 	return rc;
 }
 
-/* Is the name to be in the chain? */
+/* True if the name belongs in the chain. */
 static bool is_member(const struct resign *r, const uint8_t *name)
 {
 	const struct zone *z = zone_edit_view(r->edit);
@@ -146,7 +144,7 @@ static bool is_member(const struct resign *r, const uint8_t *name)
 	       !sign_types_have(&types, DNS_TYPE_NS) || sign_types_have(&types, DNS_TYPE_DS);
 }
 
-/* What is nothing any more takes its signatures along, so that it does not seem to be something. */
+/* If the name has no data any more, removes its signatures: else it would seem to exist. */
 static int clean(struct resign *r, const uint8_t *name)
 {
 	const struct zone *z = zone_edit_view(r->edit);
@@ -162,7 +160,7 @@ static int clean(struct resign *r, const uint8_t *name)
 
 typedef int per_name(struct resign *r, const uint8_t *name);
 
-/* Calls for each of the first names; others may be added meanwhile. */
+/* Calls for each name in the list at the begin; a call may add names. */
 static int for_names(struct resign *r, per_name *call)
 {
 	uint8_t name[NAME_FOLDED_BYTES] = { 0 };
@@ -179,7 +177,7 @@ static int for_names(struct resign *r, per_name *call)
 	return rc;
 }
 
-/* What is below a cut that came or went leaves the chain, or comes into it. */
+/* If the name became a cut or is no longer one, the names below it leave or enter the chain. */
 static int add_below_if_cut(struct resign *r, const uint8_t *name)
 {
 	if (is_cut(r->base, name) == is_cut(zone_edit_view(r->edit), name))
@@ -187,9 +185,9 @@ static int add_below_if_cut(struct resign *r, const uint8_t *name)
 	return zone_walk_below(zone_edit_view(r->edit), name, add_name, r);
 }
 
-/* --- Links --------------------------------------------------------------------------------------- */
+/* --- Links ------------------------------------------------------------------------------------ */
 
-/* Owners of hashes and bitmaps stay in memory until the chain is complete. */
+/* The NSEC3 owners and the bitmaps stay in memory until the chain is complete. */
 struct linking {
 	struct resign_link *links;
 	size_t n;
@@ -261,7 +259,7 @@ static int cmp_links(const void *a, const void *b)
 				  ((const struct resign_link *)b)->owner);
 }
 
-/* Now that nothing moves any more. */
+/* Sets pointers now, since the arrays grow no more. */
 static void set_pointers(const struct resign *r, struct linking *l)
 {
 	const uint8_t *owner = l->owners.bytes, *bitmap = l->bitmaps;
@@ -300,7 +298,7 @@ static int link_names(struct resign *r)
 	return rc;
 }
 
-/* --- All ----------------------------------------------------------------------------------------- */
+/* --- All -------------------------------------------------------------------------------------- */
 
 static int add_to_sign(struct resign *r, const uint8_t *name)
 {
@@ -320,7 +318,7 @@ static int sign_names(struct resign *r)
 	return rc;
 }
 
-/* The TTL of all proofs is that of the SOA: where it changes, so do all. */
+/* All proofs have the SOA's negative TTL: if it changes, all of them change. */
 static int check_soa(struct resign *r)
 {
 	const struct zone *z = zone_edit_view(r->edit);
@@ -349,7 +347,7 @@ int resign_all(struct resign *r)
 	return rc ? rc : sign_names(r);
 }
 
-/* By the NSEC3 of the apex; all others have the same flag. */
+/* Looks at the NSEC3 of the apex: all others have the same flag. */
 static bool has_opt_out(const struct resign *r)
 {
 	const struct zone_node *node;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Signatures that will end, and those that keys which came or went ask for. */
+/* Renews signatures that will end, and those that new or removed keys require. */
 #include <string.h>
 
 #include "base/err.h"
@@ -12,9 +12,9 @@
 #define RRSIG_INCEPTION_AT  12
 #define RRSIG_FIXED         18u
 
-/* --- Looking ------------------------------------------------------------------------------------- */
+/* --- Looking ---------------------------------------------------------------------------------- */
 
-/* Are the signatures of this type at a name those of the keys that sign, and good for long enough? */
+/* True if the name's signatures of this type are by the keys that sign, and valid long enough. */
 static bool is_good(const struct signer *s, const struct zone *z, const struct zone_node *node,
 		    uint16_t type)
 {
@@ -53,9 +53,9 @@ static bool is_name_good(const struct signer *s, const struct zone *z, const str
 	return true;
 }
 
-/* --- Renewing ------------------------------------------------------------------------------------ */
+/* --- Renewing --------------------------------------------------------------------------------- */
 
-/* From the name with this number on. */
+/* Begins the walk at the name with this number. */
 static void begin(struct zone_walk *walk, const struct zone *z, size_t at)
 {
 	zone_walk_init(walk, z);
@@ -98,7 +98,7 @@ static bool is_list_there(const struct zone *z, uint16_t type, uint32_t ttl,
 	return list->n ? sign_is_as_before(&old, &rrset) : !zone_node_rrset(z, old.node, type);
 }
 
-/* The apex: its keys as they shall be, and all that is signed there? */
+/* *is_good: the apex has the keys' RRsets as they shall be, and good signatures. */
 static int look_at_apex(struct resign *r, bool *is_good)
 {
 	static const uint16_t types[] = { DNS_TYPE_DNSKEY, DNS_TYPE_CDS, DNS_TYPE_CDNSKEY };
@@ -114,7 +114,7 @@ static int look_at_apex(struct resign *r, bool *is_good)
 	return rc;
 }
 
-/* RFC 1982: any next number is greater. */
+/* RFC 1982: the next number is always greater. */
 static int raise_serial(struct resign *r)
 {
 	const struct zone_rrset *soa = zone_soa(r->base);
@@ -153,9 +153,9 @@ int sign_renew(struct zone_edit *edit, const struct zone *base, const struct sig
 	return rc;
 }
 
-/* --- When ---------------------------------------------------------------------------------------- */
+/* --- When ------------------------------------------------------------------------------------- */
 
-/* A time of 32 bits is the one nearest to now: RFC 4034 section 3.1.5. */
+/* A 32-bit time is the one nearest to now: RFC 4034 section 3.1.5. */
 static uint64_t time_at(const uint8_t *at, uint64_t now_s)
 {
 	int32_t from_now = (int32_t)(wire_load_be32(at) - (uint32_t)now_s);
@@ -197,7 +197,7 @@ struct sign_span sign_span(const struct zone *z, uint64_t now_s)
 	return span;
 }
 
-/* It is enough that one of them is valid: they may be of several keys. */
+/* The signatures may be of several keys: one valid signature is enough. */
 struct sign_span sign_span_of_soa(const struct zone *z, uint64_t now_s)
 {
 	struct zone_rrsigs it = zone_rrsigs(z, zone_apex_node(z), DNS_TYPE_SOA);

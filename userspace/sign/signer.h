@@ -14,48 +14,50 @@
 #define SIGN_RRSIG_MAX (18 + 255 + SIGN_SIGNATURE_MAX)
 #define SIGN_NSEC_MAX  (255 + 34 * 256) /* octets: a name and all windows */
 
-/* sign_is_own_type(), or a digest of the whole zone, which would not be that of another version. */
+/* True for sign_is_own_type(), and for a digest of the whole zone, which would be wrong for another
+ * version. */
 bool sign_is_left_out(uint16_t type, bool is_apex);
 struct signer;
 
-/* Rdata, each with its length as in a zone. All zeros is an empty one. */
+/* Rdata, each with its length as in a zone. All zeros is an empty list. */
 struct sign_list {
 	uint8_t *bytes;
 	size_t n_bytes, cap;
 	uint16_t n;
 };
 
-/* At its end, or at its canonical place where it is not there yet. 0 or -ENOMEM. */
+/* sign_list_add() appends; sign_list_insert() uses the canonical place, and adds nothing twice. 0
+ * or -ENOMEM. */
 int sign_list_add(struct sign_list *list, const uint8_t *rdata, size_t n)
 	__attribute__((warn_unused_result));
 int sign_list_insert(struct sign_list *list, const uint8_t *rdata, size_t n)
 	__attribute__((warn_unused_result));
 bool sign_list_has(const struct sign_list *list, const struct zone_rdata *rd);
-/* All that is in it is the SOA record of the zone, with this serial number. 0 or -ENOMEM. */
+/* Sets the list to the zone's SOA record with this serial number. 0 or -ENOMEM. */
 int sign_list_soa(struct sign_list *list, const struct zone *z, uint32_t serial)
 	__attribute__((warn_unused_result));
-void sign_list_clear(struct sign_list *list); /* keeps its room */
+void sign_list_clear(struct sign_list *list); /* keeps its memory */
 void sign_list_free(struct sign_list *list);
 
 /* The DNSKEY, CDS or CDNSKEY RRset, which may be empty. 0, -ENOMEM, -EIO. */
 int sign_list_keys(struct sign_list *list, const struct signer *s, uint16_t type)
 	__attribute__((warn_unused_result));
 
-/* Work space, made once: a signature's input is as long as its RRset. */
+/* Work space that is made once: a signature's input is as long as its RRset. */
 struct signer {
 	const struct sign_keys *keys;
 	const struct sign_options *options;
 	uint64_t now_s;
 	uint8_t *data;
 	size_t data_cap;
-	EVP_PKEY_CTX *ctx[SIGN_KEYS_MAX]; /* of each key, once it has signed */
+	EVP_PKEY_CTX *ctx[SIGN_KEYS_MAX]; /* of each key, after its first signature */
 };
 
 void signer_init(struct signer *s, const struct sign_keys *keys, const struct sign_options *options,
 		 uint64_t now_s);
 void signer_fini(struct signer *s);
 
-/* An RRset that is to be signed: its records as on the wire, each with its length, in canonical order. */
+/* An RRset to be signed: its records as on the wire, each with its length, in canonical order. */
 struct sign_rrset {
 	const uint8_t *owner; /* wire, any case */
 	uint16_t type;
@@ -64,18 +66,18 @@ struct sign_rrset {
 	const uint8_t *records;
 };
 
-/* Octets of n records, their lengths in front included. */
+/* Octets of n records, including their lengths. */
 size_t sign_records_bytes(const uint8_t *records, unsigned int n);
 
-/* The rdata of the RRSIG by @key: its length, -ENOMEM or -EIO. */
+/* Writes the rdata of the RRSIG by @key. Returns its length, -ENOMEM or -EIO. */
 int signer_sign(struct signer *s, const struct sign_key *key, const struct sign_rrset *rrset,
 		uint8_t out[static SIGN_RRSIG_MAX]) __attribute__((warn_unused_result));
 
-/* Is a signature by @key, which is there already, good until it has to be renewed? */
+/* True if a present signature is by @key and good until after the next renewal. */
 bool signer_keeps(const struct signer *s, const struct sign_key *key,
 		  const struct zone_rdata *rrsig);
 
-/* A name of a signed version: signatures of it may be taken over. NULL: none. */
+/* A name of a signed version whose signatures may be taken over. NULL: none. */
 struct sign_old {
 	const struct zone *z;
 	const struct zone_node *node;
@@ -83,21 +85,19 @@ struct sign_old {
 
 struct sign_old sign_old_of(const struct zone *z, const uint8_t *owner);
 
-/* Has the old name this very RRset, TTL included? */
+/* True if the old name has the same RRset, including the TTL. */
 bool sign_is_as_before(const struct sign_old *old, const struct sign_rrset *rrset);
 
-/*
- * Adds to @list the signatures that the RRset shall have: of each key that signs, that of @old where it still
- * holds, else a new one, of which *@n_new are counted. 0, -ENOMEM, -EIO.
- */
+/* Adds to @list the signatures that the RRset shall have: for each key that signs, that of @old if
+ * it is still good, else a new one. *@n_new counts the new ones. 0, -ENOMEM, -EIO. */
 int signer_sign_rrset(struct signer *s, const struct sign_rrset *rrset, const struct sign_old *old,
 		      struct sign_list *list, size_t *n_new) __attribute__((warn_unused_result));
 
-/* Are there keys that sign, of all types? Else ERR_ZONE with @err. */
+/* 0 if there are keys that sign now, for all types; else ERR_ZONE with @err. */
 int signer_check(const struct signer *s, struct zone_error *err)
 	__attribute__((warn_unused_result));
 
-/* Is the RRset of this type at a name signed? @cut: the name is a zone cut. RFC 4035 section 2.2. */
+/* True if this RRset of a name is signed. @cut: the name is a zone cut. RFC 4035 section 2.2. */
 static inline bool sign_is_signed(uint16_t type, bool cut)
 {
 	if (type == DNS_TYPE_RRSIG)
@@ -111,18 +111,16 @@ struct sign_types {
 	uint16_t type[SIGN_TYPES_MAX];
 };
 
-/* Takes a type in; those that do not fit any more are left out, of which no zone has any. */
+/* Adds a type. Types for which there is no room are left out; no real name has so many. */
 void sign_types_add(struct sign_types *types, uint16_t type);
 bool sign_types_have(const struct sign_types *types, uint16_t type);
 
-/*
- * What a zone cut's proofs say: NS and DS (RFC 4035 section 2.3), and of each name RRSIG where something is
- * signed, and NSEC itself. @data: the RRsets of the name that are no proofs.
- */
+/* The types in a name's proof. @data: its RRsets that are no proofs, at a zone cut only NS and DS
+ * of them (RFC 4035 section 2.3). RRSIG is added if something is signed, and NSEC itself. */
 void sign_types_of_proof(struct sign_types *types, const struct sign_types *data, bool is_apex,
 			 bool nsec3);
 
-/* Rdata of NSEC (RFC 4034 section 4.1), NSEC3 and NSEC3PARAM (RFC 5155); octets. */
+/* Rdata of NSEC (RFC 4034 section 4.1), NSEC3 and NSEC3PARAM (RFC 5155). They return octets. */
 #define SIGN_NSEC3_OPT_OUT   0x01 /* the flag */
 #define SIGN_NSEC3_FIXED_MAX (5 + 255 + 1 + NSEC3_HASH_BYTES)
 size_t sign_put_nsec(uint8_t out[static SIGN_NSEC_MAX], const uint8_t *next,
@@ -132,11 +130,13 @@ size_t sign_put_nsec3(uint8_t out[static SIGN_NSEC3_FIXED_MAX + SIGN_NSEC_MAX],
 		      const uint8_t *bitmap, size_t n);
 size_t sign_put_nsec3param(uint8_t out[static 5 + 255], const struct sign_options *options);
 void sign_nsec3_params(const struct sign_options *options, struct nsec3_params *out);
-/* Who owns the NSEC3 of a hash. */
+/* The owner of the NSEC3 record of a hash. */
 void sign_nsec3_owner(const struct nsec3_label *hash, const uint8_t *apex,
 		      uint8_t out[static NAME_FOLDED_BYTES]);
 
-/* The types of a name as a bitmap (RFC 4034 section 4.1.2); @types ascending. Returns its octets. */
+/*
+ * The types of a name as a bitmap (RFC 4034 section 4.1.2); @types ascending. Returns its octets.
+ */
 size_t sign_put_bitmap(uint8_t *out, const uint16_t *types, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A zone that is signed no more: what was its content, as a zone of its own. */
+/* Takes the signatures and proofs out of a zone: its content becomes a zone of its own. */
 #include <errno.h>
 
 #include "sign/signer.h"

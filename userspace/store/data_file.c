@@ -24,12 +24,13 @@ _Static_assert(sizeof(size_t) == 8, "page numbers of the file have 8 octets");
 #define PAGE_LEAF     0x02u
 #define PAGE_OVERFLOW 0x04u
 #define PAGE_META     0x08u
-#define PAGE_KINDS    0x3fu /* and 0x10: LMDB would take it for a copy that may be written */
-#define NODE_BIG      0x01u /* the value has pages of its own */
-#define NODE_DB       0x02u
-#define DB_KINDS      0x7fffu
-#define DB_NUMBERS    0x08u   /* of keys */
-#define DB_ALONE      0x4000u /* of what is free: the file was made by MDB_NOSUBDIR */
+/* includes 0x10, with which LMDB would treat the page as a copy that may be written */
+#define PAGE_KINDS 0x3fu
+#define NODE_BIG   0x01u /* the value has pages of its own */
+#define NODE_DB    0x02u
+#define DB_KINDS   0x7fffu
+#define DB_NUMBERS 0x08u   /* keys are numbers */
+#define DB_ALONE   0x4000u /* in the tree of free pages: the file was made by MDB_NOSUBDIR */
 
 struct page_head {
 	uint64_t number;
@@ -42,7 +43,7 @@ struct node_head {
 };
 
 struct db {
-	uint32_t pad; /* the page size, in the first of a head */
+	uint32_t pad; /* in dbs[0] of a head: the page size */
 	uint16_t flags, depth;
 	uint64_t n_branch, n_leaf, n_overflow, n_entries, root;
 };
@@ -50,7 +51,7 @@ struct db {
 struct meta {
 	uint32_t magic, version;
 	uint64_t address, map_bytes;
-	struct db dbs[2]; /* what is free, all others */
+	struct db dbs[2]; /* free pages; all other data */
 	uint64_t last_page, transaction;
 };
 
@@ -64,7 +65,7 @@ struct verify {
 	size_t why_cap;
 };
 
-/* A page of the way down, kept while those below it are looked at. */
+/* A page on the way down. It is kept while the pages below it are checked. */
 struct level {
 	uint8_t bytes[PAGE_MAX];
 };
@@ -85,13 +86,13 @@ static bool failed(struct verify *v, int err)
 	return false;
 }
 
-/* False for the second time, and for a page that the file does not have. */
+/* Marks a page as seen. False if it was seen before or does not exist. */
 static bool see(struct verify *v, uint64_t number)
 {
 	uint8_t bit = (uint8_t)(1u << number % 8);
 
 	if (number < 2 || number > v->last_page || v->seen[number / 8] & bit)
-		return damaged(v, "page %ju is in use twice or is none", (uintmax_t)number);
+		return damaged(v, "page %ju is used twice or does not exist", (uintmax_t)number);
 	v->seen[number / 8] |= bit;
 	return true;
 }
@@ -109,7 +110,7 @@ static bool read_at(struct verify *v, uint64_t number, void *bytes, size_t n)
 	return (size_t)got == n || damaged(v, "it ends in page %ju", (uintmax_t)number);
 }
 
-/* --- Pages --------------------------------------------------------------------------------------- */
+/* --- Pages ------------------------------------------------------------------------------------ */
 
 static bool check_overflow(struct verify *v, uint64_t first, uint64_t n_bytes)
 {
@@ -117,7 +118,8 @@ static bool check_overflow(struct verify *v, uint64_t first, uint64_t n_bytes)
 	struct page_head head;
 
 	if (first > v->last_page || n > v->last_page - first + 1)
-		return damaged(v, "a value begins at page %ju, which is none", (uintmax_t)first);
+		return damaged(v, "a value begins at page %ju, which does not exist",
+			       (uintmax_t)first);
 	for (uint64_t i = 0; i < n; i++)
 		if (!see(v, first + i))
 			return false;
@@ -136,7 +138,7 @@ static unsigned n_nodes(const struct page_head *page)
 	return (page->lower - (unsigned)sizeof(*page)) / 2;
 }
 
-/* The head of node @i, whose key lies in the page; its place goes to *@at. */
+/* Reads the head of entry @i and checks that its key lies in the page. *@at: its offset. */
 static bool load_node(struct verify *v, const uint8_t *page, unsigned i, struct node_head *node,
 		      size_t *at)
 {
@@ -153,7 +155,7 @@ static bool load_node(struct verify *v, const uint8_t *page, unsigned i, struct 
 	return true;
 }
 
-/* Of an entry in its page, with what makes it even. */
+/* The octets of an entry in its page, rounded up to an even number. */
 static size_t node_bytes(const struct node_head *node, bool is_leaf)
 {
 	size_t n = sizeof(*node) + node->key_bytes;
@@ -164,7 +166,7 @@ static size_t node_bytes(const struct node_head *node, bool is_leaf)
 	return n + n % 2;
 }
 
-/* Entries fill a page from its end without a gap: when one is removed, LMDB moves the others by it. */
+/* Entries fill a page from its end without a gap: when LMDB removes one, it moves the others. */
 static bool check_nodes(struct verify *v, const uint8_t *page, bool is_leaf)
 {
 	const struct page_head *head = (const struct page_head *)page;
@@ -179,7 +181,7 @@ static bool check_nodes(struct verify *v, const uint8_t *page, bool is_leaf)
 			return damaged(v, "an entry is longer than its page");
 	}
 	return n_bytes == v->page_bytes - head->upper ||
-	       damaged(v, "page %ju has entries in one another", (uintmax_t)head->number);
+	       damaged(v, "page %ju has entries that overlap", (uintmax_t)head->number);
 }
 
 static bool load_page(struct verify *v, uint64_t number, bool is_leaf, uint8_t *page)
@@ -192,15 +194,15 @@ static bool load_page(struct verify *v, uint64_t number, bool is_leaf, uint8_t *
 	    (head->flags & PAGE_KINDS) != (is_leaf ? PAGE_LEAF : PAGE_BRANCH) || head->lower % 2 ||
 	    head->lower < sizeof(*head) || head->lower > head->upper ||
 	    head->upper > v->page_bytes || !n_nodes(head))
-		return damaged(v, "page %ju is not what it should be", (uintmax_t)number);
+		return damaged(v, "page %ju is of the wrong kind", (uintmax_t)number);
 	return check_nodes(v, page, is_leaf);
 }
 
-/* --- Trees --------------------------------------------------------------------------------------- */
+/* --- Trees ------------------------------------------------------------------------------------ */
 
 static bool check_tree(struct verify *v, const struct db *db, bool is_free, bool is_main);
 
-/* Pages that are free: their number, then they, each below the one before it. */
+/* A list of free pages: the number of pages, then the pages in descending order. */
 static bool check_free(struct verify *v, const uint8_t *value, size_t n_bytes)
 {
 	uint64_t n, page, before = v->last_page + 1;
@@ -221,7 +223,7 @@ static bool check_free(struct verify *v, const uint8_t *value, size_t n_bytes)
 	return true;
 }
 
-/* Of the list of free pages alone the values are read, too. */
+/* Only for the list of free pages, the value is checked, too. */
 static bool check_big(struct verify *v, uint64_t first, size_t n_bytes, bool is_free)
 {
 	uint8_t *bytes;
@@ -263,7 +265,7 @@ static bool check_leaf_node(struct verify *v, const uint8_t *page, unsigned i, b
 		return check_tree(v, &db, false, false);
 	}
 	if (node.flags)
-		return damaged(v, "an entry is of no known kind");
+		return damaged(v, "an entry is of an unknown kind");
 	return !is_free || check_free(v, page + at, n_bytes);
 }
 
@@ -302,7 +304,7 @@ static bool check_tree(struct verify *v, const struct db *db, bool is_free, bool
 	if (is_free)
 		kind &= ~DB_ALONE;
 	if (kind != (is_free ? DB_NUMBERS : 0))
-		return damaged(v, "a tree is of another kind");
+		return damaged(v, "a tree is of the wrong kind");
 	if (db->root == NO_PAGE)
 		return true;
 	if (!db->depth || db->depth > DEPTH_MAX)
@@ -310,7 +312,7 @@ static bool check_tree(struct verify *v, const struct db *db, bool is_free, bool
 	return check_below(v, db->root, db->depth, is_free, is_main);
 }
 
-/* --- The heads ----------------------------------------------------------------------------------- */
+/* --- The heads -------------------------------------------------------------------------------- */
 
 static bool is_power_of_two(uint32_t n)
 {
@@ -334,7 +336,7 @@ static bool check_metas(struct verify *v, struct meta *meta)
 {
 	struct meta second;
 
-	v->page_bytes = 4096; /* until it is known; the first is at the begin */
+	v->page_bytes = 4096; /* until it is known; the first head is at offset 0 */
 	if (!load_meta(v, 0, meta))
 		return false;
 	v->page_bytes = meta->dbs[0].pad;
@@ -346,9 +348,10 @@ static bool check_metas(struct verify *v, struct meta *meta)
 		return damaged(v, "its heads differ");
 	if (second.transaction > meta->transaction)
 		*meta = second;
-	/* Pages may be free that were never written, but not so many. */
+	/* Free pages may never have been written, and lie after the file's end. Their number is
+	 * limited. */
 	if (meta->last_page < 1 || meta->last_page > meta->map_bytes / v->page_bytes)
-		return damaged(v, "it tells of %ju pages", (uintmax_t)meta->last_page);
+		return damaged(v, "it claims to have %ju pages", (uintmax_t)meta->last_page);
 	return true;
 }
 

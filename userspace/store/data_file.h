@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looks through an LMDB data file before LMDB maps it. LMDB trusts what it has written: a page that was
- * damaged on the disk, or a file that was cut, would end the daemon by a signal.
+ * Checks an LMDB data file before LMDB maps it. LMDB trusts the file: a page that the disk has
+ * damaged, or a file that was cut, would end the daemon by a signal.
  *
- * The file's form is that of LMDB 0.9, data version 1, on 64-bit machines; see "struct MDB_page" and
- * "struct MDB_meta" in mdb.c of that version. Of others nothing is said here, LMDB refuses them itself.
+ * This knows the format of LMDB 0.9, data version 1, on 64-bit machines; see "struct MDB_page" and
+ * "struct MDB_meta" in mdb.c of that version. LMDB itself refuses other versions.
  */
 #ifndef VOLLEY_STORE_DATA_FILE_H
 #define VOLLEY_STORE_DATA_FILE_H
@@ -20,9 +20,10 @@ enum data_file_state {
 };
 
 /*
- * Every page that can be reached: once, of the right kind, inside the file, its entries inside it; what
- * is free is not in use. Contents have sums of their own (journal_sum). Reads the file once, with a
- * bit for each page in memory. An enum data_file_state, with a clause in @why for damage; or -errno.
+ * Checks each page that can be reached: it is used once, is of the right kind, lies in the file and
+ * holds its entries; free pages are not in use. Contents have sums of their own (journal_sum).
+ * Reads the file once, with a bit for each page in memory. Returns an enum data_file_state, with
+ * the damage in @why, or -errno.
  */
 int data_file_check(int folder_fd, const char *name, char *why, size_t why_cap)
 	__attribute__((warn_unused_result));

@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the store lies in LMDB: four databases. Keys begin with the apex, which as a wire name ends
- * itself, so that no zone's keys lie among those of another.
+ * The store's four LMDB databases. Keys begin with the apex. A wire name marks its own end, so keys
+ * of two zones never mix.
  *
- *	zones    apex                        what is known of the zone (zone_records.c)
- *	values   apex, name                  any other value
- *	journal  apex, number, part          a change set in pieces of one page, a head before the first
- *	serials  apex, serial                the number of the latest change that begins with this serial
+ * 	zones    apex                        the zone's record (zone_records.c)
+ * 	values   apex, name                  any other value
+ * 	journal  apex, number, part          a change set in pieces of a page; first a head
+ * 	serials  apex, serial                the number of the latest change that begins with serial
  *
- * Numbers rise in time and never come again: that of the transaction, then one within it.
+ * Numbers rise with time and are never used again: the transaction's number, then one within it.
  */
 #ifndef VOLLEY_STORE_DATABASE_H
 #define VOLLEY_STORE_DATABASE_H
@@ -21,8 +21,8 @@
 #include "dns/proto.h"
 #include "store/store.h"
 
-#define STORE_FORMAT    1u  /* the version of all this */
-#define STORE_MAIN_DBI  1u  /* LMDB's number of the database that has no name */
+#define STORE_FORMAT    1u  /* the version of this format */
+#define STORE_MAIN_DBI  1u  /* LMDB's number of the database without a name */
 #define STORE_PAGE_HEAD 16u /* octets of an LMDB page before a value that has pages of its own */
 
 /* name, in X(NAME, "name in the file") */
@@ -46,10 +46,10 @@ struct store {
 	int lock_fd; /* of the folder */
 	unsigned page_bytes;
 	uint64_t max_pages;      /* of the map */
-	uint64_t max_live_pages; /* with which a change is still taken */
-	uint64_t max_map_bytes;  /* that LMDB has mapped: more than max_pages for a larger file */
-	bool has_warned;         /* of all zones that are damaged; atomic */
-	int refusal;             /* of each batch: it was opened to be read only; 0: none */
+	uint64_t max_live_pages; /* with more, changes are refused */
+	uint64_t max_map_bytes;  /* LMDB's: more than max_pages if the file was larger */
+	bool has_warned;         /* of all damaged zones; atomic */
+	int refusal; /* the error of each batch, if the store is open for reading only; 0: none */
 };
 
 struct store_batch {
@@ -57,7 +57,7 @@ struct store_batch {
 	MDB_txn *txn;
 	uint64_t next_number;
 	uint64_t n_freed_bytes; /* of change sets */
-	int err;                /* sticks */
+	int err;                /* the first error stays */
 };
 
 #define STORE_NUMBER_BYTES 8u
@@ -86,31 +86,31 @@ static inline void store_save_be64(uint8_t *p, uint64_t v)
 		p[i] = (uint8_t)v;
 }
 
-/* The apex alone; then what follows is appended. */
+/* Sets the key to the apex; store_key_add() appends to it. */
 void store_key_begin(struct store_key *key, const uint8_t *apex);
 void store_key_add(struct store_key *key, const void *bytes, size_t n);
 
 /* LMDB's code as one of ours. */
 int store_error(int rc);
 
-/* A read transaction, to be aborted. 0, -EBUSY, -EIO, -ENOMEM. */
+/* Begins a read transaction; end it by mdb_txn_abort(). 0, -EBUSY, -EIO, -ENOMEM. */
 int store_read_begin(struct store *store, MDB_txn **txn);
 
-/* Pages in use, as the transaction sees it. 0 or -EIO. */
+/* The pages in use, as the transaction sees them. 0 or -EIO. */
 int store_live_pages(struct store *store, MDB_txn *txn, uint64_t *n_pages);
 
 /* Deletes all keys of a database that begin with @prefix. */
 int store_delete_prefix(struct store_batch *batch, enum store_db db,
 			const struct store_key *prefix);
 
-/*
- * The number from which on a file with the content of @serial needs the journal. Where no change
- * begins with it, that of what is appended next.
- */
+/* The number of the first change that a file with the content of @serial needs. If no change begins
+ * with @serial, that of the next change to be appended. */
 int store_number_after(struct store_batch *batch, const uint8_t *apex, uint32_t serial,
 		       uint64_t *number);
 
-/* The number that the zone's file has all changes before. 0 or ERR_NOT_FOUND, -EIO. */
+/*
+ * Reads the zone's record. The file has all changes before *@file_number. 0, ERR_NOT_FOUND, -EIO.
+ */
 int store_zone_in_txn(struct store *store, MDB_txn *txn, const uint8_t *apex,
 		      struct store_zone *zone, uint64_t *file_number);
 

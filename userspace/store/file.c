@@ -36,7 +36,7 @@ static int find_target(struct target *t, const char *path)
 	return 0;
 }
 
-/* Not everybody may give files away; then the new one is ours, with the old mode. */
+/* Not every user may change a file's owner. Then the new file is ours, with the old mode. */
 static int take_over_mode(int fd, const struct target *t)
 {
 	mode_t mode = t->is_there ? t->before.st_mode & 07777 : NEW_MODE;
@@ -62,7 +62,7 @@ static int write_all(FILE *f, const struct zone *z, const bool *cancel, const st
 	return err;
 }
 
-/* The lock goes with the last close(), behind the rename. */
+/* The last close(), after the rename, releases the lock. */
 static int replace(int fd, const struct zone *z, const bool *cancel, const struct target *t)
 {
 	FILE *f = fdopen(fd, "w");

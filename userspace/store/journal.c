@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The journal's writing side. A set lies in pieces that fill a page of LMDB each, so that no run of free
- * pages is ever looked for: a set of 100 MB fits wherever so many single pages are free.
- */
+/* The journal's writing side. A set is stored in pieces that each fill one page of LMDB. So no run
+ * of free pages is needed: a set of 100 MB fits if there are enough single free pages. */
 #include "store/journal.h"
 
 #include <errno.h>
@@ -14,7 +12,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 
-/* --- Form ---------------------------------------------------------------------------------------- */
+/* --- Form ------------------------------------------------------------------------------------- */
 
 void journal_key(struct store_key *key, const uint8_t *apex, uint64_t number, uint32_t part)
 {
@@ -79,7 +77,7 @@ uint64_t journal_sum(uint64_t number, const uint8_t *bytes, size_t n)
 	return siphash24(key, bytes, n);
 }
 
-/* --- Look ---------------------------------------------------------------------------------------- */
+/* --- Look ------------------------------------------------------------------------------------- */
 
 int journal_head_at(struct store *st, MDB_txn *txn, const uint8_t *apex, uint64_t number,
 		    struct journal_head *head)
@@ -169,9 +167,9 @@ int store_number_after(struct store_batch *b, const uint8_t *apex, uint32_t seri
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-/* --- Forget -------------------------------------------------------------------------------------- */
+/* --- Forget ----------------------------------------------------------------------------------- */
 
-/* The index may tell of a later change that begins with the same serial number. */
+/* The index may already name a later change that begins with the same serial number. */
 static int forget_serial(struct store_batch *b, const uint8_t *apex, uint32_t serial,
 			 uint64_t number)
 {
@@ -237,7 +235,7 @@ int store_drop_journal(struct store_batch *b, const uint8_t *apex)
 	return forget_until(b, apex, UINT64_MAX);
 }
 
-/* The number before which all lead to @serial or before it; 0 where none does. */
+/* *@end: all changes with a lower number lead to @serial or before it. 0 if none does. */
 static int end_of(struct store_batch *b, const uint8_t *apex, uint32_t serial, uint64_t *end)
 {
 	struct journal_head last;
@@ -263,7 +261,7 @@ int store_trim(struct store_batch *b, const uint8_t *apex, uint32_t serial)
 	return b->err;
 }
 
-/* Moves *@end, from above, to the first change that may stay under the limit. */
+/* Lowers *@end to the first change that may stay under the limit. */
 static int limit_end(struct store_batch *b, const uint8_t *apex, uint64_t max_bytes, uint64_t *end)
 {
 	uint64_t number, at = 0, bytes_end;
@@ -285,7 +283,7 @@ static int limit_end(struct store_batch *b, const uint8_t *apex, uint64_t max_by
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-/* Where serial numbers come again, what the zone's file has not is known by its number. */
+/* Serial numbers can repeat, so the number tells which changes the zone's file does not have. */
 static int keep_what_the_file_needs(struct store_batch *b, const uint8_t *apex, uint32_t serial,
 				    uint64_t *end)
 {
@@ -313,12 +311,10 @@ int store_limit(struct store_batch *b, const uint8_t *apex, uint64_t max_bytes, 
 	return b->err;
 }
 
-/* --- Append -------------------------------------------------------------------------------------- */
+/* --- Append ----------------------------------------------------------------------------------- */
 
-/*
- * Before anything is written, so that a set which is too large costs nothing; and below what LMDB would
- * take, so that there is always room to forget.
- */
+/* Checks before anything is written, so that a set that is too large costs nothing. The limit is
+ * below LMDB's, so that there is always room to forget. */
 static int check_room(struct store_batch *b, uint64_t n_bytes)
 {
 	uint64_t n_pages = n_bytes / (b->store->page_bytes - STORE_PAGE_HEAD) + 1, live;
@@ -326,7 +322,7 @@ static int check_room(struct store_batch *b, uint64_t n_bytes)
 
 	if (err)
 		return err;
-	n_pages += n_pages / 32 + 8; /* the way down to them */
+	n_pages += n_pages / 32 + 8; /* the branch pages above them */
 	return live + n_pages > b->store->max_live_pages ? -ENOSPC : 0;
 }
 
@@ -342,7 +338,7 @@ static int put_serial(struct store_batch *b, const uint8_t *apex, uint32_t seria
 	return store_error(mdb_put(b->txn, b->store->dbs[STORE_SERIALS], &key, &value, 0));
 }
 
-/* A piece, behind the head if it is the first. */
+/* Writes a piece; the first one follows the head. */
 static int put_piece(struct store_batch *b, struct store_key *k, const struct journal_head *head,
 		     const uint8_t *bytes, size_t n)
 {
@@ -378,7 +374,7 @@ static int put_set(struct store_batch *b, const uint8_t *apex, const struct jour
 	return err;
 }
 
-/* Where in the chain the set stands: behind the last, or alone. */
+/* *@before: the set follows the last one of the chain. If it does not, the old chain is dropped. */
 static int find_place(struct store_batch *b, const uint8_t *apex, const struct changeset *set,
 		      uint64_t *before)
 {

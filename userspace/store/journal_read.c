@@ -16,7 +16,7 @@ struct store_chain {
 	uint64_t first; /* number; where the cursor begins */
 	uint64_t n_bytes;
 	uint32_t serial_from, serial_to;
-	uint32_t next_serial; /* of the set that comes next */
+	uint32_t next_serial; /* of the next set */
 	bool has_begun, is_empty;
 	size_t apex_bytes;
 	uint8_t apex[DNS_NAME_MAX];
@@ -54,7 +54,7 @@ void store_chain_close(struct store_chain *c)
 	free(c);
 }
 
-/* The chain from the set with this number to the last. */
+/* Sets the chain to all sets from this number on. */
 static int set_bounds(struct store_chain *c, uint64_t number)
 {
 	struct journal_head first, last;
@@ -151,9 +151,9 @@ uint32_t store_chain_end(const struct store_chain *c)
 	return c->serial_to;
 }
 
-/* --- Sets ---------------------------------------------------------------------------------------- */
+/* --- Sets ------------------------------------------------------------------------------------- */
 
-/* The next piece; 1, 0 behind the last of the zone. */
+/* Reads the next piece. 1; 0 after the zone's last piece; or an error. */
 static int step(struct store_chain *c, uint64_t *number, uint32_t *part, MDB_val *value)
 {
 	struct store_key k;
@@ -171,7 +171,7 @@ static int step(struct store_chain *c, uint64_t *number, uint32_t *part, MDB_val
 	return journal_is_of(&key, c->apex, c->apex_bytes, number, part);
 }
 
-/* All pieces of a set as one. *@bytes is to be freed. */
+/* Joins all pieces of a set. The caller frees *@bytes. */
 static int gather(struct store_chain *c, uint64_t number, const struct journal_head *head,
 		  const uint8_t *first, size_t n_first, uint8_t **bytes)
 {
@@ -212,7 +212,7 @@ static int take(struct store_chain *c, const struct journal_head *head, uint64_t
 	return 1;
 }
 
-/* In its place in the chain. A length that no set of this store can have is not asked of malloc(). */
+/* Checks that the set is next in the chain, and that its length is possible, before malloc(). */
 static int load_head(const struct store_chain *c, const MDB_val *value, struct journal_head *head)
 {
 	int err = journal_load_head(value, head);

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening, and room. LMDB writes new pages beside the old ones, syncs them, then writes one of two
- * heads: a crash leaves the old head or the new one. Nothing is written through the mapping
- * (MDB_WRITEMAP): a full disk is then an error of write(), not a signal.
+ * Opening the store, and its room. LMDB writes new pages beside the old ones, syncs them, and then
+ * writes one of two heads: after a crash, the old or the new head is valid. Nothing is written
+ * through the mapping (MDB_WRITEMAP), so a full disk is an error of write(), not a signal.
  *
- * A new environment is made beside its place and renamed: what stands there was whole once. So a short or
- * empty file is a damaged one, and not a start that was killed.
+ * A new environment is made under another name and then renamed, so a file in its place was whole
+ * once. A short or empty file is therefore damaged, not the remains of a killed start.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@
 /* LMDB's lock file: two cache lines for its mutexes, then one for each reader; in whole pages. */
 #define LOCK_BYTES ((128 + 64 * STORE_READERS_MAX + 4095) / 4096 * 4096)
 
-/* --- Open ---------------------------------------------------------------------------------------- */
+/* --- Open ------------------------------------------------------------------------------------- */
 
 struct sentence {
 	const char *folder;
@@ -52,7 +52,7 @@ static int say(const struct sentence *s, int err, const char *what)
 	return err;
 }
 
-/* Of what LMDB gives when it opens: a file that is none of its own, or one that broke. */
+/* For errors of opening. Codes of LMDB mean a file that is not LMDB's or is broken. */
 static int say_opening(const struct sentence *s, int rc)
 {
 	if (rc > 0)
@@ -94,10 +94,8 @@ static int lock_folder(struct store *st, const struct sentence *s)
 	return say(s, errno == EWOULDBLOCK ? ERR_RUNNING : -errno, "in use");
 }
 
-/*
- * The lock file is written through a mapping, and where that has no blocks a full disk is a signal
- * (SIGBUS). So all of it is there before LMDB maps it.
- */
+/* LMDB writes the lock file through a mapping: if a block is missing and the disk is full, that is
+ * a signal (SIGBUS). So all blocks are allocated before LMDB maps it. */
 static int make_lock_file(const struct store *st, const struct sentence *s)
 {
 	int fd = openat(st->lock_fd, "lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0600), err;
@@ -125,13 +123,13 @@ static int open_env(struct store *st, const struct sentence *s, const char *path
 	return rc ? say_opening(s, rc) : 0;
 }
 
-/* A new environment gets the version of the format; another one must have the same. */
+/* Writes the format's version into a new environment; an old one must have the same version. */
 static int check_format(MDB_txn *txn, const struct sentence *s)
 {
 	uint8_t version[4];
 	MDB_val key = { sizeof(FORMAT_KEY) - 1, FORMAT_KEY }, value = { sizeof(version), version };
 	MDB_stat stat;
-	MDB_dbi dbi; /* STORE_MAIN_DBI; without this call it has no order */
+	MDB_dbi dbi; /* STORE_MAIN_DBI; without this call its keys have no order */
 	int rc = mdb_dbi_open(txn, NULL, 0, &dbi);
 
 	if (!rc)
@@ -190,7 +188,7 @@ static void close_env(struct store *st)
 	st->env = NULL;
 }
 
-/* The lock of the folder is enough for it: nobody else knows of the file. */
+/* Needs no lock file: the folder's lock is enough, because no other process knows of the file. */
 static int make_data_file(struct store *st, const struct sentence *s)
 {
 	char path[PATH_MAX], tmp[PATH_MAX];
@@ -210,7 +208,7 @@ static int make_data_file(struct store *st, const struct sentence *s)
 		err = err ? say(s, err, "data.mdb") : 0;
 	}
 	if (err)
-		(void)unlink(tmp); /* a full disk has its room back */
+		(void)unlink(tmp); /* gives a full disk its room back */
 	return err;
 }
 
@@ -232,9 +230,8 @@ static int check_data_file(struct store *st, const struct sentence *s)
 	return ERR_STORE;
 }
 
-/*
- * To forget changes takes pages, too, and so does what is known of zones. An eighth of all is theirs.
- */
+/* Forgetting changes needs pages, too, and so do the records of zones: an eighth of all pages is
+ * kept for that. */
 static int measure(struct store *st, const struct sentence *s)
 {
 	MDB_envinfo info;
@@ -268,10 +265,8 @@ static bool may_be_read(int rc)
 	       rc == -EIO;
 }
 
-/*
- * What was acknowledged is served, though nothing can be added. Nobody writes, so readers need no table: the lock
- * of the folder keeps others away. The sentence is that of why it is so.
- */
+/* Acknowledged changes are served, though nothing can be added. The folder's lock excludes writers,
+ * so readers need no table. The message stays that of the failure to open for writing. */
 static int open_to_read(struct store *st, int refusal, const char *folder)
 {
 	char ignored[256];
@@ -340,11 +335,11 @@ const char *store_folder(const struct store *st)
 	return st->folder;
 }
 
-/* --- Room ---------------------------------------------------------------------------------------- */
+/* --- Room ------------------------------------------------------------------------------------- */
 
 int store_live_pages(struct store *st, MDB_txn *txn, uint64_t *n_pages)
 {
-	/* The first two are LMDB's own: what is free, and the databases. */
+	/* The first two are LMDB's own: free pages, and the list of databases. */
 	MDB_dbi dbs[STORE_N_DBS + 2] = { 0, STORE_MAIN_DBI };
 
 	memcpy(dbs + 2, st->dbs, sizeof(st->dbs));

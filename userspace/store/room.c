@@ -1,10 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who takes the journal's room. Of each zone it has two parts, and only the first may go:
+ * The use of the journal's room. A zone's journal has two parts, and only the first may be
+ * forgotten:
  *
- *	first ── changes that the file has ── file_number ── changes that it has not ── last
- *	         for secondaries                             a restart needs them
+ * 	first ── changes that the file has ── file_number ── changes that it has not ── last
+ * 	         for secondaries                             a restart needs them
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "dns/name.h"
 #include "store/journal.h"
 
-#define ZONES_MAX 16u /* that make room at a time */
+#define ZONES_MAX 16u /* that make room in one call */
 
 /* Of a zone's journal, in octets. */
 struct parts {
@@ -48,7 +49,7 @@ static int measure(struct store *st, MDB_txn *txn, const uint8_t *apex, struct p
 		return err == ERR_NOT_FOUND ? 0 : err;
 	err = store_zone_in_txn(st, txn, apex, &zone, &parts->file_number);
 	if (err == ERR_NOT_FOUND)
-		err = 0; /* there is no file that could have any */
+		err = 0; /* there is no file, so it has no changes */
 	if (!err)
 		err = measure_from(st, txn, apex, 0, last.before + last.n_bytes, &all);
 	if (!err)
@@ -77,7 +78,8 @@ int store_room(struct store_batch *b, const uint8_t *apex, struct store_room *ro
 	return 0;
 }
 
-/* Those with most changes that their files have, most first; written is 0 behind the last. */
+/* The zones whose files have most of the journal's changes, in descending order. After the last,
+ * written is 0. */
 struct most {
 	struct {
 		struct parts parts;
@@ -106,7 +108,7 @@ static int look_at_all(struct store_batch *b, MDB_cursor *cursor, struct most *m
 	MDB_val key, value;
 	int rc, err = 0;
 
-	/* What is damaged makes no room, but does not keep the others from it. */
+	/* A damaged zone makes no room, but does not prevent others from making it. */
 	while (!err && !(rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
 		if (name_check(key.mv_data, key.mv_size) != (int)key.mv_size)
 			continue;

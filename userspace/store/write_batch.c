@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Batches, which are transactions of LMDB; keys, and LMDB's errors as ours. */
+/* Batches, which are LMDB transactions; keys; LMDB's errors as ours. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "store/database.h"
 
 #define TURN_KEY "turn"
-/* From so much on that was forgotten, its room is worth a transaction more. */
+/* If a batch forgets at least this much, its room is worth one more transaction. */
 #define FREED_BYTES (256u << 10)
 
-/* --- Keys and errors ----------------------------------------------------------------------------- */
+/* --- Keys and errors -------------------------------------------------------------------------- */
 
 void store_key_begin(struct store_key *key, const uint8_t *apex)
 {
@@ -42,7 +42,7 @@ int store_error(int rc)
 	}
 }
 
-/* --- Batches ------------------------------------------------------------------------------------- */
+/* --- Batches ---------------------------------------------------------------------------------- */
 
 int store_begin(struct store *st, struct store_batch **out)
 {
@@ -72,10 +72,8 @@ void store_cancel(struct store_batch *b)
 	free(b);
 }
 
-/*
- * What a transaction frees, the next one does not use yet, since the head before it must stay whole.
- * One between them brings that forward, where the room is wanted. If it fails, nothing is lost.
- */
+/* Pages that a transaction frees are not used by the next one, because the head before it must stay
+ * whole. An extra transaction makes them free earlier. If it fails, nothing is lost. */
 static void turn(struct store *st)
 {
 	MDB_val key = { sizeof(TURN_KEY) - 1, TURN_KEY }, value;

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of zones, and small values. A zone's record in network order: version, serial,
- * file_serial, checked_wall_s, expires_wall_s, file_digest, file_number, then catalog, member and
- * group, each behind an octet that tells its length.
+ * Records of zones, and small values. A zone's record in network order: version, serial,
+ * file_serial, checked_wall_s, expires_wall_s, file_digest, file_number; then catalog, member and
+ * group, each after an octet with its length.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static size_t encode(uint8_t out[static ZONE_BYTES_MAX], const struct store_zone
 	return w.at;
 }
 
-/* A catalog's name and a label there are names to those above, who walk along them. */
+/* Callers walk along these names, so both must be well formed. */
 static bool is_sound(const struct store_zone *z)
 {
 	if (z->catalog_bytes && name_check(z->catalog, z->catalog_bytes) != z->catalog_bytes)
@@ -117,7 +117,7 @@ static bool is_same_file(const struct store_zone *a, const struct store_zone *b)
 	       !memcmp(a->file_digest, b->file_digest, sizeof(a->file_digest));
 }
 
-/* A record that cannot be read is replaced like one that is not there. */
+/* A record that cannot be read is replaced as if there were none. */
 static int find_file_number(struct store_batch *b, const uint8_t *apex,
 			    const struct store_zone *zone, uint64_t *number)
 {
@@ -166,7 +166,7 @@ static bool is_name(const MDB_val *key)
 	return name_check(key->mv_data, key->mv_size) == (int)key->mv_size;
 }
 
-/* One bit does it, which data_file.c does not look at: the others are as good as before. */
+/* One wrong bit is enough, which data_file.c does not see. The other records are still good. */
 static void warn_damaged(const struct store *st, const MDB_val *key)
 {
 	char name[NAME_TEXT_MAX];
@@ -179,7 +179,7 @@ static void warn_damaged(const struct store *st, const MDB_val *key)
 		log_warn("%s: the name of a zone is damaged: its record is not used", st->folder);
 }
 
-/* Each catalog looks at all zones: what is damaged is told by the first. */
+/* Each catalog visits all zones: only the first visit warns. */
 static int visit_all(struct store *st, MDB_cursor *cursor, store_zone_visit *visit, void *user)
 {
 	bool has_warned = __atomic_load_n(&st->has_warned, __ATOMIC_RELAXED);
@@ -217,7 +217,7 @@ int store_each_zone(struct store *st, store_zone_visit *visit, void *user)
 	return err;
 }
 
-/* --- Values -------------------------------------------------------------------------------------- */
+/* --- Values ----------------------------------------------------------------------------------- */
 
 static bool make_value_key(struct store_key *key, const uint8_t *apex, const char *name)
 {

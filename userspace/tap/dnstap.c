@@ -24,9 +24,9 @@ struct dnstap {
 	struct dnstap_sink *sink;
 };
 
-/* --- What an event is ---------------------------------------------------------------------------- */
+/* --- What an event is ------------------------------------------------------------------------- */
 
-/* An answer with RA that is not of our own zones: its client recurses by us. */
+/* An answer with RA that is not from our own zones: its client uses us as a resolver. */
 static bool is_recursive(const struct tap_event *e)
 {
 	struct tap_view view;
@@ -35,7 +35,7 @@ static bool is_recursive(const struct tap_event *e)
 	       (view.flags & (DNS_FLAG_RA | DNS_FLAG_AA)) == DNS_FLAG_RA;
 }
 
-/* Whoever answers it. */
+/* True for an UPDATE, no matter which part of volleyd answers it. */
 static bool is_update(const struct tap_event *e)
 {
 	const uint8_t *msg = e->n_reply ? tap_event_reply(e) : tap_event_query(e);
@@ -53,7 +53,7 @@ uint32_t dnstap_kinds(const struct tap_event *e)
 		query = DNSTAP_FORWARDER_QUERY;
 	else if (is_update(e))
 		query = DNSTAP_UPDATE_QUERY;
-	/* Each response stands behind its query. */
+	/* Each response kind follows its query kind. */
 	return (e->n_query ? 1u << query : 0) | (e->n_reply ? 2u << query : 0);
 }
 
@@ -68,7 +68,7 @@ bool dnstap_wants_forwarders(const struct dnstap_config *config)
 	return config->messages & (1u << DNSTAP_FORWARDER_QUERY | 1u << DNSTAP_FORWARDER_RESPONSE);
 }
 
-/* --- Messages ------------------------------------------------------------------------------------ */
+/* --- Messages --------------------------------------------------------------------------------- */
 
 static const Dnstap__Message__Type types[] = {
 #define DNSTAP_TYPE(name, schema) [name] = DNSTAP__MESSAGE__TYPE__##schema,
@@ -153,9 +153,9 @@ size_t dnstap_encode(const struct dnstap_config *config, const struct tap_event 
 	return dnstap__dnstap__pack(&d, out);
 }
 
-/* --- The queue ----------------------------------------------------------------------------------- */
+/* --- The queue -------------------------------------------------------------------------------- */
 
-/* An upstream, and our own address where we ask it, are nobody's secret. */
+/* The addresses of an upstream, and our own towards it, identify no client. */
 static void shorten(struct tap_event *e, const struct tap_prefix *prefix)
 {
 	if (e->way == TAP_FORWARDER)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which messages of dnstap are wanted, and where they go. */
+/* Which dnstap messages to write, and where. */
 #ifndef VOLLEY_TAP_DNSTAP_CONFIG_H
 #define VOLLEY_TAP_DNSTAP_CONFIG_H
 
@@ -30,17 +30,17 @@ enum dnstap_kind {
 
 enum dnstap_to { DNSTAP_TO_SOCKET, DNSTAP_TO_TCP, DNSTAP_TO_FILE };
 
-/* Plain data: two that say the same are equal as octets, if both were zeroed before. */
+/* Plain data. Two equal configurations are equal as octets, if both were zeroed before. */
 struct dnstap_config {
 	enum dnstap_to to;
 	char path[4096]; /* of the Unix socket or file */
-	uint8_t family;  /* of the collector's address over TCP, AF_INET or AF_INET6 */
+	uint8_t family;  /* of the collector's TCP address, AF_INET or AF_INET6 */
 	__be16 port;
 	uint8_t address[16];
-	char identity[256]; /* "": none is said */
-	char version[256];  /* likewise */
+	char identity[256]; /* "": not sent */
+	char version[256];  /* "": not sent */
 	uint32_t messages;  /* a bit for each enum dnstap_kind */
-	uint32_t every;     /* one in so many answers; at least 1 */
+	uint32_t every;     /* one in this many answers; at least 1 */
 	struct tap_prefix prefix;
 };
 

@@ -19,7 +19,7 @@
 
 #define CONTENT_TYPE "protobuf:dnstap.Dnstap"
 #define RETRY_NS     CLOCK_NS_PER_S
-#define HELLO_NS     (5 * CLOCK_NS_PER_S) /* for a connection, and likewise for the handshake */
+#define HELLO_NS     (5 * CLOCK_NS_PER_S) /* for the connection, and again for the handshake */
 #define POLL_MS      100
 #define IOV_MAX_HERE 256
 
@@ -28,13 +28,13 @@ struct dnstap_sink {
 	struct tap_writer *const *out;
 	struct fstrm_writer *writer; /* NULL: not open */
 	int fd;
-	uint64_t hello_until_ns; /* while hands are shaken, else 0 */
+	uint64_t hello_until_ns; /* during the handshake, else 0 */
 	uint64_t retry_ns;
 	bool is_open;    /* atomic */
 	bool is_regular; /* a file on a disk */
-	bool is_refused; /* likewise: the last write, in part or as a whole */
-	bool is_torn;    /* likewise: octets of a frame may stand behind `whole` */
-	off_t whole;     /* likewise: so many octets are whole frames */
+	bool is_refused; /* for such a file: the last write failed, at least in part */
+	bool is_torn;    /* for such a file: part of a frame may follow `whole` */
+	off_t whole;     /* for such a file: the octets of whole frames */
 };
 
 bool dnstap_sink_is_open(const struct dnstap_sink *s)
@@ -42,9 +42,9 @@ bool dnstap_sink_is_open(const struct dnstap_sink *s)
 	return __atomic_load_n(&s->is_open, __ATOMIC_RELAXED);
 }
 
-/* --- Octets -------------------------------------------------------------------------------------- */
+/* --- Octets ----------------------------------------------------------------------------------- */
 
-/* Waits until the descriptor is ready. False: it is over. A collector that is slow is waited for. */
+/* Waits until the descriptor is ready, also for a slow collector. False: give up. */
 static bool wait_for(struct dnstap_sink *s, short events)
 {
 	struct pollfd fd = { .fd = s->fd, .events = events };
@@ -66,7 +66,7 @@ static bool is_to_wait(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
-/* The first n octets of iov are done with. */
+/* Removes the first n octets from iov. */
 static void step(struct iovec **iov, int *n_iov, size_t n)
 {
 	while (*n_iov && n >= (*iov)->iov_len) {
@@ -89,7 +89,7 @@ static ssize_t send_some(struct dnstap_sink *s, struct iovec *iov, int n)
 	return sendmsg(s->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The file ends behind the last whole frame. False: not yet. */
+/* Cuts the file after the last whole frame. False: not yet possible. */
 static bool cut_off(struct dnstap_sink *s)
 {
 	s->is_torn = s->is_torn &&
@@ -97,16 +97,14 @@ static bool cut_off(struct dnstap_sink *s)
 	return !s->is_torn;
 }
 
-/*
- * A second stream may not follow in a file, so a disk that was full must not end the one that is there. libfstrm ends it when a write
- * fails: it is told of success.
- */
+/* A file may hold only one stream, so a full disk must not end it. libfstrm ends a stream when a
+ * write fails, so it gets success here. */
 static fstrm_res refuse(struct dnstap_sink *s)
 {
 	if (!s->is_regular)
 		return fstrm_res_failure;
 	s->is_refused = s->is_torn = true;
-	(void)cut_off(s); /* or ahead of the next frame */
+	(void)cut_off(s); /* or before the next frame */
 	return fstrm_res_success;
 }
 
@@ -154,7 +152,7 @@ static fstrm_res read_all(void *obj, void *data, size_t n)
 	return fstrm_res_success;
 }
 
-/* --- Open and close ------------------------------------------------------------------------------ */
+/* --- Open and close --------------------------------------------------------------------------- */
 
 static int address_of(const struct dnstap_config *config, struct sockaddr_storage *to,
 		      socklen_t *bytes)
@@ -209,8 +207,9 @@ static fstrm_res open_socket(struct dnstap_sink *s)
 }
 
 /*
- * A stream begins with a frame of its own, so two never follow each other in a file: what was there is renamed, or lost. A
- * pipe that nobody reads is no reason to wait: it is tried again as a socket is.
+ * Each stream has a start frame, and a file may hold only one stream: so the file is truncated, and
+ * an old one must be renamed before. A pipe without a reader is not waited for, but tried again, as
+ * a socket is.
  */
 static fstrm_res open_it(void *obj)
 {
@@ -256,7 +255,7 @@ static struct fstrm_writer *make_writer(struct dnstap_sink *s)
 	return writer;
 }
 
-/* The end of a stream is said, and answered, if there is somebody. */
+/* Ends the stream, with an answer from the collector if there is one. */
 static void end_stream(struct dnstap_sink *s)
 {
 	__atomic_store_n(&s->is_open, false, __ATOMIC_RELAXED);
@@ -282,7 +281,7 @@ static void tick(void *ctx)
 		__atomic_store_n(&s->is_open, true, __ATOMIC_RELAXED);
 		return;
 	}
-	close_it(s); /* nothing is said to a collector that did not shake hands */
+	close_it(s); /* a collector without a handshake gets no end of a stream */
 	end_stream(s);
 }
 
@@ -292,7 +291,7 @@ static bool has_written(struct dnstap_sink *s, const struct iovec *records, int 
 	return fstrm_writer_writev(s->writer, records, n) == fstrm_res_success && !s->is_refused;
 }
 
-/* Those that the disk has room for, where it has none for all of them. */
+/* If the disk has no room for all records, writes as many as fit. */
 static int write_each(struct dnstap_sink *s, const struct iovec *records, int n)
 {
 	int i = 0;

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frame Streams to a collector (both sides shake hands) or a file (they cannot). libfstrm makes the frames; reading and
- * writing is done here, so that a collector that takes nothing keeps nobody from ending.
+ * Frame Streams to a collector, with a handshake, or to a file, without one. libfstrm makes the
+ * frames. Reading and writing is done here, so that a collector that takes nothing cannot block the
+ * end of the thread.
  */
 #ifndef VOLLEY_TAP_DNSTAP_SINK_H
 #define VOLLEY_TAP_DNSTAP_SINK_H
@@ -12,15 +13,13 @@
 
 struct dnstap_sink;
 
-/*
- * Makes *sink for tap_writer_open(), whose close() frees it. `config` and `out`, where the output's pointer is going to be, are
- * the caller's for as long. 0 or -ENOMEM.
- */
+/* Makes *sink for tap_writer_open(); its close() frees it. `config` and `out`, which will point to
+ * the output, must live as long. 0 or -ENOMEM. */
 int dnstap_sink_new(struct dnstap_sink **to, struct tap_sink *sink,
 		    const struct dnstap_config *config, struct tap_writer *const *out)
 	__attribute__((warn_unused_result));
 
-/* Whether there is a collector now, or the file. Any thread. */
+/* True if a collector is connected or the file is open. Any thread. */
 bool dnstap_sink_is_open(const struct dnstap_sink *sink);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/wire.h"
 #include "dns/proto.h"
 
-/* Steps over a name that may be compressed. */
+/* Skips a name that may be compressed. */
 static void skip_name(struct wire_reader *r)
 {
 	uint8_t len;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The OPT record of a message that nobody has checked, and its options. All are pure; any thread. */
+/* The OPT record of an unchecked message, and its options. All are pure; any thread. */
 #ifndef VOLLEY_TAP_EDNS_OPTIONS_H
 #define VOLLEY_TAP_EDNS_OPTIONS_H
 
@@ -17,7 +17,8 @@ struct tap_options {
 /* Finds OPT in a message of n octets. False: it has none, or is malformed before it. */
 bool tap_options_find(struct tap_options *o, const uint8_t *msg, size_t n);
 
-/* The next option: its code, and where its value of so many octets lies in the message. False: there are no more. */
+/* The next option: its code, the offset of its value in the message, and the value's octets. False:
+ * there are no more. */
 bool tap_options_next(struct tap_options *o, uint16_t *code, size_t *at, size_t *bytes);
 
 #endif

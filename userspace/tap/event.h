@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An event: one query and its reply, as dnstap and the query log are told of them. It lies in a ring of octets, so it
- * has no pointers:
+ * An event: one query and its reply, for dnstap and the query log. It lies in a ring of octets, so
+ * it has no pointers:
  *
  *      struct tap_event │ query: n_query octets │ reply: n_reply octets
  *
- * Addresses are whole here. The writers shorten them (tap/shorten.h) before anything leaves the process.
+ * Addresses are whole here. The writers shorten them (tap/shorten.h) before they leave the process.
  */
 #ifndef VOLLEY_TAP_EVENT_H
 #define VOLLEY_TAP_EVENT_H
@@ -16,13 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who answered. The words are those of the query log. */
+/* The part that answered, in the words of the query log. */
 #define TAP_WAY_LIST(X)                                                          \
 	X(TAP_DRIVER, "driver")       /* the XDP program */                      \
 	X(TAP_WORKER, "worker")       /* a worker, at once */                    \
-	X(TAP_UPSTREAM, "upstream")   /* a worker, when upstream had answered */ \
+	X(TAP_UPSTREAM, "upstream")   /* a worker, after an upstream's answer */ \
 	X(TAP_TRANSFER, "transfer")   /* the transfer thread */                  \
-	X(TAP_FORWARDER, "forwarder") /* an upstream, which Volley asked */
+	X(TAP_FORWARDER, "forwarder") /* an upstream that Volley asked */
 
 enum tap_way {
 #define TAP_WAY(name, text) name,
@@ -40,15 +40,16 @@ enum tap_transport {
 
 struct tap_event {
 	uint64_t asked_ns;    /* since 1970: when the query came; 0: not known */
-	uint64_t answered_ns; /* likewise: when its reply was ready; 0: there is none yet */
+	uint64_t answered_ns; /* since 1970: when its reply was ready; 0: there is none yet */
 	uint32_t query_bytes; /* length of the query on the wire; 0: not known */
-	uint32_t n_query;     /* octets of it that are here; 0: none */
+	uint32_t n_query;     /* octets of it in the event; 0: none */
 	uint32_t n_reply;
 	uint8_t way;       /* enum tap_way */
 	uint8_t transport; /* enum tap_transport */
 	uint8_t family;    /* AF_INET or AF_INET6 */
-	bool is_rebuilt;   /* the query was made anew from the reply: tap_event_rebuild() */
-	uint32_t lot; /* at random, and the same for a query and its reply that are two events; 0: one event has both */
+	bool is_rebuilt;   /* the query was rebuilt from the reply: tap_event_rebuild() */
+	/* a random number that both events of a query share; 0: one event has query and reply */
+	uint32_t lot;
 	__be16 peer_port;  /* of the side that asks */
 	__be16 local_port; /* of the side that answers; 0: not known */
 	uint8_t peer[16];  /* in network order; IPv4 in the first 4 octets */
@@ -74,7 +75,7 @@ static inline const uint8_t *tap_event_reply(const struct tap_event *e)
 	return e->octets + e->n_query;
 }
 
-/* What the reply says, for the log and its filters. */
+/* What the log and its filters need of a reply. */
 struct tap_view {
 	const uint8_t *name; /* of the question, as it came; NULL: there is none */
 	size_t name_bytes;
@@ -85,16 +86,14 @@ struct tap_view {
 	int ede; /* the first extended error (RFC 8914); -1: none */
 };
 
-/*
- * Reads a message. False: it has no whole header. What is malformed behind the question ends the search for OPT. Pure; any
- * thread.
- */
+/* Reads a message. False: its header is incomplete. If it is malformed after the question, OPT
+ * counts as absent. Pure; any thread. */
 bool tap_view_read(struct tap_view *view, const uint8_t *msg, size_t n);
 
 /*
- * The query that this reply answers, as far as the reply tells: ID, opcode, RD, CD, the question, and an OPT record with DO
- * where the reply has OPT. Other options and the size that the client takes are lost. At most `cap` octets; 0: no room, or
- * the reply has no question. Pure; any thread.
+ * Rebuilds the query from its reply, as far as possible: ID, opcode, RD, CD, the question, and an
+ * OPT record with DO if the reply has OPT. Other options and the client's payload size are lost. At
+ * most `cap` octets; 0: no room, or the reply has no question. Pure; any thread.
  */
 size_t tap_event_rebuild(uint8_t *out, size_t cap, const uint8_t *reply, size_t n);
 

@@ -14,10 +14,10 @@
 #define HOPS           64u
 #define PACKET_MAX     65535u
 #define DO_NOT_SPLIT   0x4000u
-#define IPV4_ADDRESSES 12u /* where they begin in the header */
+#define IPV4_ADDRESSES 12u /* their offset in the header */
 #define IPV6_ADDRESSES 8u
 
-/* RFC 1071. The sum is kept in host order of big-endian words. */
+/* RFC 1071. The sum is in host order, of big-endian words. */
 static uint32_t sum_words(uint32_t sum, const uint8_t *p, size_t n)
 {
 	for (; n > 1; p += 2, n -= 2)
@@ -60,7 +60,7 @@ static void put_ipv6(uint8_t *ip, size_t total, const struct tap_event *e, bool 
 	put_addresses(ip + IPV6_ADDRESSES, 16, e, is_reply);
 }
 
-/* The message is behind the header by now. A sum of 0 is sent as 0xffff: 0 means that there is none. */
+/* The message must already follow the header. A sum of 0 would mean none: 0xffff is sent. */
 static void put_udp(uint8_t *udp, size_t bytes, const uint8_t *addresses, size_t address_bytes,
 		    const struct tap_event *e, bool is_reply)
 {

@@ -16,7 +16,7 @@
 struct querylog {
 	struct querylog_config config;
 	struct tap_writer *out;
-	size_t lead_bytes; /* of what the sink wants before a line */
+	size_t lead_bytes; /* that the sink needs before a line */
 };
 
 void querylog_config_fini(struct querylog_config *config)
@@ -27,7 +27,7 @@ void querylog_config_fini(struct querylog_config *config)
 	*config = (struct querylog_config){ 0 };
 }
 
-/* --- Filters ------------------------------------------------------------------------------------- */
+/* --- Filters ---------------------------------------------------------------------------------- */
 
 static bool is_in(const struct querylog_net *net, const struct tap_event *e)
 {
@@ -65,9 +65,9 @@ bool querylog_wants(const struct querylog_config *config, const struct tap_event
 	return wants_name(config, view) && wants_client(config, e);
 }
 
-/* --- The queue ----------------------------------------------------------------------------------- */
+/* --- The queue -------------------------------------------------------------------------------- */
 
-/* What upstreams say is for dnstap: here a line is an answer of ours. */
+/* Messages with upstreams are for dnstap only: a line of the log is an answer of ours. */
 void querylog_put(struct querylog *log, const struct tap_event *e)
 {
 	struct tap_view view;

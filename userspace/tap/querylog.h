@@ -18,7 +18,7 @@
 #include "tap/event.h"
 #include "tap/shorten.h"
 
-#define QUERYLOG_LINE_MAX 4608 /* two of the longest names, escaped twice, and all else */
+#define QUERYLOG_LINE_MAX 4608 /* two of the longest names, escaped twice, and all other fields */
 
 struct querylog_net {
 	uint8_t family;
@@ -26,24 +26,25 @@ struct querylog_net {
 	uint8_t address[16];
 };
 
-/* What has changed an answer. */
+/* The policy that has changed an answer. */
 struct querylog_policy {
 	uint8_t list[NAME_FOLDED_BYTES]; /* a name in wire form */
-	bool is_local_data;              /* and no list */
+	bool is_local_data;              /* then there is no list */
 	const char *action;              /* a word of letters and hyphens; static */
 };
 
-/* Whether a policy has changed the answer of this event, and which one. The tap's thread, or one that changes its settings. */
+/* True if a policy has changed the answer of this event; *out says which. Called by the tap's
+ * thread, or by a thread that changes its settings. */
 typedef bool querylog_judge_fn(void *ctx, const struct tap_event *e, struct querylog_policy *out);
 
 struct querylog_config {
 	char *path; /* NULL: the journal */
 	bool is_json;
-	uint32_t every; /* one in so many answers; at least 1 */
+	uint32_t every; /* one in this many answers; at least 1 */
 	struct tap_prefix prefix;
-	querylog_judge_fn *judge; /* NULL: no policy is told */
+	querylog_judge_fn *judge; /* NULL: lines have no policy */
 	void *judge_ctx;          /* outlives the log */
-	/* Filters. Each holds where it is empty, and all must hold. */
+	/* Filters. An empty filter lets all through; an event must pass all of them. */
 	uint8_t (*zones)[NAME_FOLDED_BYTES]; /* names at or below one of these */
 	size_t n_zones;
 	uint64_t rcodes; /* a bit for each; 0: all */
@@ -56,23 +57,25 @@ void querylog_config_fini(struct querylog_config *config);
 
 struct querylog;
 
-/* Starts the thread that writes. *config is the log's, on an error too. 0 or -errno. */
+/* Starts the thread that writes. Takes *config, also on an error. 0 or -errno. */
 int querylog_open(struct querylog **out, struct querylog_config *config)
 	__attribute__((warn_unused_result));
-/* Adds what querylog_counters() says at the end. NULL is allowed. */
+/* Adds the final querylog_counters(). NULL is allowed. */
 void querylog_close(struct querylog *log, uint64_t *written, uint64_t *lost);
 
-/* The line of an event, if the filters let it through, into the queue; querylog_kick() wakes the writer. One thread. */
+/* Puts the line of an event into the queue, if the filters let it through; querylog_kick() wakes
+ * the writer. One thread. */
 void querylog_put(struct querylog *log, const struct tap_event *e);
 void querylog_kick(struct querylog *log);
 
-/* Lines that were written, and lost ones. Any thread, as the next one. */
+/* Written lines and lost lines. Any thread, as the next one. */
 void querylog_counters(const struct querylog *log, uint64_t *written, uint64_t *lost);
 
-/* Whether the filters let an event through. Pure; any thread. */
+/* True if the filters let an event through. Pure; any thread. */
 bool querylog_wants(const struct querylog_config *config, const struct tap_event *e,
 		    const struct tap_view *view);
-/* The line of an event without a line feed; its length. Calls config->judge; beside that pure, any thread. */
+/* The line of an event without a line feed. Returns its length. Calls config->judge; otherwise
+ * pure. Any thread. */
 size_t querylog_line(const struct querylog_config *config, const struct tap_event *e,
 		     const struct tap_view *view, char out[QUERYLOG_LINE_MAX]);
 

@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * One line of the query log. At some 100,000 lines a second printf() would be most of the cost, so numbers and times are
- * written by hand here.
- */
+/* One line of the query log. At about 100,000 lines a second, printf() would be most of the cost,
+ * so numbers and times are formatted here. */
 #include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -45,7 +43,7 @@ static char *put_number(char *at, uint64_t n)
 	return at;
 }
 
-/* With zeros before it. */
+/* With leading zeros. */
 static char *put_digits(char *at, uint64_t n, int width)
 {
 	for (int i = width - 1; i >= 0; i--, n /= 10)
@@ -53,7 +51,7 @@ static char *put_digits(char *at, uint64_t n, int width)
 	return at + width;
 }
 
-/* 2026-01-31T23:59:59.123456Z. The text of a second is kept for the next line. */
+/* 2026-01-31T23:59:59.123456Z. Keeps the text of the second for the next line. */
 static char *put_time(char *at, uint64_t ns)
 {
 	static _Thread_local char second[40];
@@ -75,7 +73,7 @@ static char *put_time(char *at, uint64_t ns)
 	return at;
 }
 
-/* Shortened, and then with the prefix's length. */
+/* If the address is shortened, the prefix length follows. */
 static char *put_client(char *at, const struct tap_event *e, const struct tap_prefix *prefix)
 {
 	const unsigned int bits = e->family == AF_INET ? prefix->bits4 : prefix->bits6;
@@ -98,7 +96,7 @@ static char *put_client(char *at, const struct tap_event *e, const struct tap_pr
 	return put_number(at, bits);
 }
 
-/* A name as text has no octet that JSON forbids but these two: name_to_text() escapes all that does not print. */
+/* JSON needs an escape only for these two: name_to_text() escapes all octets that do not print. */
 static char *put_name(char *at, const uint8_t *name, bool is_json)
 {
 	char text[NAME_TEXT_MAX];
@@ -169,7 +167,7 @@ static char *put_key_text(char *at, const char *key, const char *text)
 	return put_text(put_text(at, text), "\"");
 }
 
-/* Local data have no name that could be a list's: that ends with a dot. */
+/* "local-data" cannot be the name of a list, because names end with a dot. */
 static char *put_list(char *at, const struct querylog_policy *policy, bool is_json)
 {
 	return policy->is_local_data ? put_text(at, "local-data") :
@@ -223,7 +221,7 @@ static char *put_json(char *at, const struct querylog_config *config, const stru
 	return put_text(at, "}");
 }
 
-/* Flags in brackets, since there may be none; what is not known is a hyphen. */
+/* Flags are in brackets, since there may be none. A hyphen means not known. */
 static char *put_plain(char *at, const struct querylog_config *config, const struct tap_event *e,
 		       const struct tap_view *view, const struct querylog_policy *policy)
 {

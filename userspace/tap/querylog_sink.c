@@ -16,12 +16,12 @@
 struct file {
 	struct tap_writer *const *out;
 	int fd;
-	bool is_cut; /* it ends with a part of a line: the disk was full */
+	bool is_cut; /* it ends with a part of a line, because the disk was full */
 };
 
-/* --- A file -------------------------------------------------------------------------------------- */
+/* --- A file ----------------------------------------------------------------------------------- */
 
-/* A pipe that is full. A disk that is full is an error. */
+/* Waits for room in a full pipe. A full disk is an error instead. */
 static bool wait_room(const struct file *f)
 {
 	struct pollfd fd = { .fd = f->fd, .events = POLLOUT };
@@ -32,7 +32,7 @@ static bool wait_room(const struct file *f)
 	return false;
 }
 
-/* The rest of a line that was written in part. */
+/* Writes the rest of a line that was written in part. */
 static bool write_rest(const struct file *f, const uint8_t *at, size_t n)
 {
 	while (n) {
@@ -48,7 +48,7 @@ static bool write_rest(const struct file *f, const uint8_t *at, size_t n)
 	return true;
 }
 
-/* A part of a line that a full disk has left ends there, and the next line begins anew. */
+/* Ends a part of a line that a full disk has left, so that the next line begins at its start. */
 static bool end_line(struct file *f)
 {
 	f->is_cut = f->is_cut && write(f->fd, "\n", 1) != 1;
@@ -90,7 +90,7 @@ static void close_file(void *ctx)
 	free(f);
 }
 
-/* --- The journal --------------------------------------------------------------------------------- */
+/* --- The journal ------------------------------------------------------------------------------ */
 
 static int send_lines(void *ctx, const struct iovec *lines, int n)
 {

@@ -20,8 +20,9 @@ struct tap_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool is_kicked; /* under the lock */
-	uint64_t stop_at_ns; /* atomic; 0: it goes on. From this moment on nothing is written any more. */
-	uint64_t written; /* atomic, the thread's, as refused */
+	/* atomic; 0: it runs. From this time on nothing is written. */
+	uint64_t stop_at_ns;
+	uint64_t written; /* atomic; only the thread writes it, and refused */
 	uint64_t refused; /* by the sink */
 };
 
@@ -42,7 +43,7 @@ static void count(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-/* A batch. Whether there was one. */
+/* Writes a batch. True if there was one. */
 static bool write_some(struct tap_writer *out)
 {
 	struct iovec records[TAP_WRITER_BATCH];
@@ -84,7 +85,7 @@ static void *run(void *arg)
 	bool is_last;
 
 	do {
-		is_last = is_closing(out); /* what was committed before is seen behind this */
+		is_last = is_closing(out); /* so the last round sees all earlier commits */
 		while (write_some(out))
 			;
 		if (out->sink.tick)
@@ -95,7 +96,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are the main thread's business: the new thread inherits a full mask. */
+/* Only the main thread handles signals: the new thread inherits a full mask. */
 static int start(struct tap_writer *out, const char *name)
 {
 	sigset_t all, old;
@@ -126,7 +127,7 @@ int tap_writer_open(struct tap_writer **to, const struct tap_sink *sink, size_t 
 		pthread_condattr_destroy(&attr);
 		err = tap_ring_open(&out->ring, cap);
 		if (!err) {
-			*to = out; /* the sink may ask about it from its first call on */
+			*to = out; /* the sink may use it from its first call on */
 			err = start(out, name);
 		}
 	}

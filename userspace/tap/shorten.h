@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses of clients without the bits that tell one client from its neighbours. Pure; any thread. */
+/* Removes from addresses the bits that tell a client from its neighbours. Pure; any thread. */
 #ifndef VOLLEY_TAP_SHORTEN_H
 #define VOLLEY_TAP_SHORTEN_H
 
@@ -12,13 +12,11 @@ struct tap_prefix {
 	uint8_t bits4, bits6;
 };
 
-/* Clears the bits of an address (4 octets of AF_INET, 16 of AF_INET6) that are behind the prefix. */
+/* Clears the bits after the prefix in an address (4 octets of AF_INET, 16 of AF_INET6). */
 void tap_shorten(uint8_t *address, uint8_t family, const struct tap_prefix *prefix);
 
-/*
- * Clears likewise the client subnet (RFC 7871) in the OPT record of a message of n octets. The message keeps its length;
- * its source prefix length is at most the prefix's.
- */
+/* Does the same to the client subnet (RFC 7871) in the OPT record of a message of n octets. The
+ * message keeps its length; its source prefix length becomes at most the prefix's. */
 void tap_shorten_subnet(uint8_t *msg, size_t n, const struct tap_prefix *prefix);
 
 #endif

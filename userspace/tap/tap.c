@@ -14,12 +14,11 @@
 #include "base/clock.h"
 
 #define RING_BYTES \
-	(4u << 20) /* a tenth of a second of a worker that answers 200,000 queries a second */
-#define PAUSE_NS \
-	5000000 /* between two looks at the rings: a batch is cheaper than a wake-up for each */
+	(4u << 20)       /* a tenth of a second of a worker that answers 200,000 queries a second */
+#define PAUSE_NS 5000000 /* between two looks at the rings: a wake-up for each event costs more */
 
 struct observer {
-	uint32_t every; /* 0: nobody looks */
+	uint32_t every; /* 0: no observer */
 	tap_observe_fn *fn;
 	void *ctx;
 };
@@ -28,7 +27,7 @@ struct tap {
 	struct tap_switch is;
 	pthread_t thread;
 	bool has_thread;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* protects the fields below */
 	pthread_cond_t wake;
 	bool stops;
 	struct tap_producer *producers;
@@ -41,12 +40,12 @@ struct tap {
 	tap_drain_fn *drain;
 	void *drain_ctx;
 	uint64_t events;
-	uint64_t lost; /* of producers that are gone */
-	/* Of writers that are gone. */
+	uint64_t lost; /* by producers that are gone */
+	/* By writers that are gone. */
 	uint64_t dnstap_written, dnstap_lost, log_written, log_lost;
 };
 
-/* Xorshift (Marsaglia, 2003): which answers are drawn need not be secret. */
+/* Xorshift (Marsaglia, 2003): the choice of answers need not be secret. */
 static uint32_t draw_number(uint32_t *seed)
 {
 	*seed ^= *seed << 13;
@@ -55,9 +54,10 @@ static uint32_t draw_number(uint32_t *seed)
 	return *seed;
 }
 
-/* --- Producers ----------------------------------------------------------------------------------- */
+/* --- Producers -------------------------------------------------------------------------------- */
 
-/* Gaps from 0 to 2 * (every - 1) answers: one in `every` on average. `left` may be of a coarser setting. */
+/* Gaps from 0 to 2 * (every - 1) answers: on average one in `every` is drawn. `left` may be from a
+ * coarser setting. */
 bool tap_draw(struct tap_producer *p, uint32_t every)
 {
 	if (p->left && p->left < 2 * every) {
@@ -68,7 +68,7 @@ bool tap_draw(struct tap_producer *p, uint32_t every)
 	return true;
 }
 
-/* It is never 0 (Marsaglia), and decides together for both events of a query. */
+/* Never 0 (Marsaglia). It decides for both events of a query. */
 uint32_t tap_draw_lot(struct tap_producer *p)
 {
 	return draw_number(&p->seed);
@@ -128,9 +128,9 @@ struct tap_producer *tap_producer_new(struct tap *tap)
 	return p;
 }
 
-/* --- The thread ---------------------------------------------------------------------------------- */
+/* --- The thread ------------------------------------------------------------------------------- */
 
-/* One in `every` is told where `common` is how often events come. */
+/* Draws one in `every` of all answers; the events are already one in `common` of them. */
 static bool is_drawn(struct tap *tap, uint32_t every, const struct tap_event *e)
 {
 	const uint64_t common = tap->is.every;
@@ -211,7 +211,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are the main thread's business: the new thread inherits a full mask. */
+/* Only the main thread handles signals: the new thread inherits a full mask. */
 static int start(struct tap *tap)
 {
 	sigset_t all, old;
@@ -229,7 +229,7 @@ static int start(struct tap *tap)
 	return -err;
 }
 
-/* A producer that goes leaves its events to the writers. */
+/* Hands the producer's last events to the writers. */
 void tap_producer_free(struct tap *tap, struct tap_producer *p)
 {
 	struct tap_producer **at;
@@ -238,7 +238,7 @@ void tap_producer_free(struct tap *tap, struct tap_producer *p)
 		return;
 	pthread_mutex_lock(&tap->lock);
 	for (at = &tap->producers; *at != p; at = &(*at)->next)
-		assert(*at); /* it is in the list since it was made */
+		assert(*at); /* it has been in the list since it was made */
 	*at = p->next;
 	if (p->ring.memory)
 		drain_producer(tap, p);
@@ -248,7 +248,7 @@ void tap_producer_free(struct tap *tap, struct tap_producer *p)
 	free(p);
 }
 
-/* --- Settings ------------------------------------------------------------------------------------ */
+/* --- Settings --------------------------------------------------------------------------------- */
 
 static bool is_same_dnstap(const struct tap *tap, const struct dnstap_config *config)
 {
@@ -261,7 +261,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return !a || (b && b < a) ? b : a;
 }
 
-/* Producers have their rings before they are told to use them. */
+/* Producers get their rings before they are told to use them. */
 static int open_rings(struct tap *tap)
 {
 	int err = 0;
@@ -272,7 +272,7 @@ static int open_rings(struct tap *tap)
 	return err;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void set_switch(struct tap *tap)
 {
 	const struct dnstap_config *d = tap->dnstap ? &tap->dnstap_config : NULL;
@@ -290,7 +290,7 @@ static void set_switch(struct tap *tap)
 	pthread_cond_signal(&tap->wake);
 }
 
-/* What was on, without the lock: its queue may take half a second to be written. */
+/* Closes writers without the lock, because each may write its queue for half a second. */
 static void close_writers(struct tap *tap, struct dnstap *dnstap, struct querylog *log)
 {
 	uint64_t n[4] = { 0 };
@@ -305,7 +305,7 @@ static void close_writers(struct tap *tap, struct dnstap *dnstap, struct querylo
 	pthread_mutex_unlock(&tap->lock);
 }
 
-/* Takes the writers out, but dnstap where it goes on. What was drawn for them is theirs. */
+/* Takes the writers out, except dnstap if it goes on. They still get the events drawn so far. */
 static void take_out(struct tap *tap, bool keeps_dnstap)
 {
 	struct dnstap *dnstap;
@@ -357,7 +357,7 @@ int tap_configure(struct tap *tap, const struct dnstap_config *config, struct qu
 	return err;
 }
 
-/* What was drawn at the old rate is handled at the old rate. */
+/* Handles events of the old rate first. */
 int tap_observe(struct tap *tap, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
 		void *ctx)
 {

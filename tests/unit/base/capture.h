@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A pipe in stderr's place, from which a test reads what the log has written. */
+/* Replaces stderr by a pipe, from which a test reads what the log has written. */
 #ifndef VOLLEY_TESTS_UNIT_BASE_CAPTURE_H
 #define VOLLEY_TESTS_UNIT_BASE_CAPTURE_H
 
@@ -32,7 +32,7 @@ static int release(void **state)
 	return 0;
 }
 
-/* All that was written; stderr is closed for it, so that the pipe ends. */
+/* Reads all that was written. Closes stderr first, so that the pipe ends. */
 static size_t taken(char *dst, size_t cap)
 {
 	size_t n = 0;

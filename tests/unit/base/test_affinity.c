@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose processors are whose: by tables; and threads of this process, one of them pinned, moved. */
+/*
+ * Which processors belong to whom: by tables, and by threads of this process, one of them pinned.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +39,7 @@ static void check_text(const cpu_set_t *cpus, const char *expected)
 /* Processors 0 to 9, a digit each. */
 static const struct row {
 	const char *name, *allowed, *wanted;
-	int workers[N_WORKERS_MAX]; /* pinned to; of n_workers */
+	int workers[N_WORKERS_MAX]; /* the processor of each of n_workers */
 	size_t n_workers;
 	const char *for_workers, *control;
 	unsigned int n_own;
@@ -100,7 +102,7 @@ static void test_text(void **state)
 	check_text(&set, "0-1023");
 }
 
-/* A list that does not fit is cut, and nothing behind it is written to. */
+/* A list that is too long is cut, and nothing after the buffer is written. */
 static void test_text_cut(void **state)
 {
 	cpu_set_t set = set_of("0123579");
@@ -160,7 +162,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* On a machine of one processor nothing can move, and nothing does. */
+/* On a machine with one processor no thread can move. */
 static void test_threads(void **state)
 {
 	struct affinity affinity;

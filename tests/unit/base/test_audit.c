@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Events in the log, as text and as JSON, and how many of a kind the audit writes. */
+/* Events in the log, as text and as JSON, and how many lines of a kind the audit writes. */
 #include "base/audit.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #define S 1000000000ull
 
-/* Each test has a time of its own: periods are the process's. */
+/* Each test has a time of its own, because periods belong to the process. */
 static uint64_t now_ns = 100 * S;
 
 static int begin(void **state)
@@ -39,7 +39,7 @@ static int end(void **state)
 static const struct {
 	const char *name;
 	const char *text;
-	const char *line; /* behind the word of the event */
+	const char *line; /* after the word of the event */
 } text_rows[] = {
 	{ "a word", "example.com.", " a=example.com.\n" },
 	{ "a space", "no rule", " a=\"no rule\"\n" },
@@ -104,7 +104,7 @@ static void test_json(void **state)
 	json_decref(object);
 }
 
-/* Two names as long as they get, of octets that are escaped twice, and words behind them. */
+/* Two names of the maximum length, with octets that are escaped twice, followed by words. */
 static void name_of(char *text, const char *octet)
 {
 	*text = '\0';
@@ -121,7 +121,7 @@ static void assert_cut(const char *whole, const json_t *object, const char *fiel
 	assert_memory_equal(text, whole, strlen(text));
 }
 
-/* What is longer than a line is cut, and a line of JSON is an object all the same. */
+/* Too long an event is cut; a line of JSON stays a complete object. */
 static void test_long(void **state)
 {
 	char text[2 * LOG_LINE_BYTES], key[1024], zone[1024], got[5 * LOG_LINE_BYTES], *next = got,
@@ -196,7 +196,7 @@ static void test_flood(void **state)
 	assert_int_equal(count_of(got, "update-refused\n"), 1);
 }
 
-/* The next one begins another period, and says first what the last one lacked. */
+/* The first event of the next period first reports what the last period left out. */
 static void test_flood_without_tick(void **state)
 {
 	char got[65536], *omitted, *last;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Chores run in order on another thread, end on ours, and a stop cancels what waits. */
+/* Chores run in order on another thread and end on ours. Stopping cancels the waiting ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

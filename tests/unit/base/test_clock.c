@@ -23,10 +23,8 @@ static void test_ns_never_goes_back(void **state)
 	}
 }
 
-/*
- * The coarse clock is behind the fine one by a tick, 10 ms where HZ is 100, and on a virtual machine by as long
- * as the processor that moves it on stands still.
- */
+/* The coarse clock is behind the fine one by a tick, which is 10 ms at HZ 100. On a virtual machine
+ * it is further behind while the processor that moves it is stopped. */
 static void test_coarse_is_the_same_clock(void **state)
 {
 	uint64_t before_s = (clock_ns() - 5 * CLOCK_NS_PER_S) / CLOCK_NS_PER_S;
@@ -40,7 +38,8 @@ static void test_coarse_is_the_same_clock(void **state)
 	assert_true(coarse_s >= before_s);
 }
 
-/* As in a time namespace: a day ahead, a little behind, and so far ahead that 0 would be passed. */
+/* As in a time namespace: a day ahead, a little behind, and so far ahead that the clock would be
+ * below 0. */
 static void test_an_offset_is_left_out(void **state)
 {
 	const int64_t day_ns = 86400 * (int64_t)CLOCK_NS_PER_S;
@@ -63,7 +62,7 @@ static void test_wall_is_the_time_of_day(void **state)
 	uint64_t wall_s = clock_wall_s();
 
 	(void)state;
-	/* time() reads the coarse clock, which may not have reached the second that wall is in. */
+	/* time() reads the coarse clock, which may still be in the second before wall's. */
 	assert_in_range(wall_s, before_s, (uint64_t)time(NULL) + 1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waiting where the kernel has epoll_pwait2(), and where it does not, as Linux 5.10. */
+/* Waits with epoll_pwait2(), and without it, as on Linux 5.10. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 static int injected, n_calls;
 
-/* In place of libc's. */
+/* Replaces libc's function. */
 int epoll_pwait2(int fd, struct epoll_event *events, int cap, const struct timespec *timeout,
 		 const sigset_t *mask)
 {
@@ -53,7 +53,7 @@ static void check_wait(void)
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = 7 };
 	int fd = open_empty(), ready = eventfd(1, EFD_CLOEXEC);
 
-	/* A timeout of less than a millisecond is none of 0. */
+	/* A timeout of less than a millisecond must not become 0. */
 	assert_true(wait_empty(1) >= 1);
 	assert_true(wait_empty(300000) >= 300000);
 	assert_true(wait_empty(2 * CLOCK_NS_PER_MS + 1) > 2 * CLOCK_NS_PER_MS);
@@ -83,7 +83,7 @@ static void test_other_errors_are_told(void **state)
 	assert_int_equal(errno, EINTR);
 }
 
-/* The last one: the kernel is not asked again. */
+/* Must run last: after a refusal the kernel is not asked again. */
 static void test_without_the_call(void **state)
 {
 	(void)state;

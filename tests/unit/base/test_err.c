@@ -12,7 +12,7 @@
 #include "base/err.h"
 
 static const struct {
-	const char *name; /* as err_name() says it, NULL: unknown */
+	const char *name; /* as err_name() returns it; NULL: unknown */
 	int code;
 	const char *text;
 } cases[] = {

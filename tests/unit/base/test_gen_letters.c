@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The benchmarks' generator makes no label twice: what it makes of a number leads back to the number. */
+/* The benchmarks' generator makes no label twice: each label leads back to its number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,12 +9,12 @@
 
 #include "tests/perf/gen_letters.h"
 
-#define STRIDE 4099 /* a prime: the numbers reach through all 32 bits, and end in each way */
+#define STRIDE 4099 /* a prime: the numbers cover all 32 bits and have all endings */
 
-/* The number of which a word times `odd` is the product, by Newton's method. */
+/* Divides modulo 2^32 by an odd number, by Newton's method. */
 static uint32_t divided(uint32_t product, uint32_t odd)
 {
-	uint32_t inverse = odd; /* right to 3 bits, and to twice as many after each step */
+	uint32_t inverse = odd; /* correct in 3 bits; each step doubles them */
 
 	for (int i = 0; i < 4; i++)
 		inverse *= 2 - odd * inverse;

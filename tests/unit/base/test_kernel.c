@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which kernels are real-time ones, by the words of some that exist. */
+/* Recognizes real-time kernels by the version texts of existing kernels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -45,7 +45,7 @@ static void the_total_is_exact(void **state)
 	assert_int_equal(take("192.0.2.3", &place[2]), LIMITS_TAKEN);
 }
 
-/* Another client is of the same prefix, or it is not. */
+/* Addresses of the same client prefix, or of another one. */
 static const struct row {
 	const char *a, *b;
 	bool is_same;
@@ -80,7 +80,7 @@ static void clients_are_their_prefixes(void **state)
 	}
 }
 
-/* What was taken was given back in every cell, refusals included. */
+/* All that was taken was given back in every cell, also after refusals. */
 static void nothing_stays_counted(void **state)
 {
 	static const uint32_t zeros[LIMITS_ROWS][LIMITS_CELLS];
@@ -102,7 +102,7 @@ static void nothing_stays_counted(void **state)
 	assert_memory_equal(limits.cells, zeros, sizeof(zeros));
 }
 
-/* The rows are two: of clients that meet in one, neither counts as the other. */
+/* There are two rows: two clients that share a cell in one row are still counted apart. */
 static void one_shared_cell_harms_nobody(void **state)
 {
 	static uint16_t there[LIMITS_CELLS]; /* by the cell in the first row */
@@ -129,7 +129,7 @@ static void one_shared_cell_harms_nobody(void **state)
 	assert_true(n_met > 0);
 }
 
-/* Takes until it is refused, at most 1000; how many. */
+/* Takes places until one is refused, at most 1000. Returns how many. */
 static unsigned int take_all(const char *client, enum limits_verdict last)
 {
 	struct limits_place place;
@@ -142,7 +142,7 @@ static unsigned int take_all(const char *client, enum limits_verdict last)
 	return n;
 }
 
-/* Each is left a part of what is free; the others always find some. */
+/* Each client gets a share of the free places; other clients always find some. */
 static void clients_have_shares(void **state)
 {
 	(void)state;

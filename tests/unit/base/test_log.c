@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the log writes is read back from a pipe that takes stderr's place. */
+/* Reads what the log writes from a pipe that replaces stderr. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static void test_journal_line(void **state)
 	assert_string_equal(got, "<3>gone\n<6>come\n");
 }
 
-/* Inherited, but stderr has been sent elsewhere since. */
+/* JOURNAL_STREAM is inherited, but stderr goes elsewhere now. */
 static void test_journal_of_another(void **state)
 {
 	char got[256];
@@ -154,11 +154,11 @@ static void test_lines_of_threads_do_not_mix(void **state)
 	assert_int_equal(n, N_THREADS * N_LINES);
 }
 
-/* --- When stderr takes nothing ------------------------------------------------------------------- */
+/* --- When stderr takes nothing ---------------------------------------------------------------- */
 
 #define N_MANY 20000
 
-/* All that is there to read now. */
+/* Reads all that is there now. */
 static size_t take_some(char *dst, size_t cap)
 {
 	size_t n = 0;
@@ -173,7 +173,7 @@ static size_t take_some(char *dst, size_t cap)
 
 static void log_many(int n)
 {
-	alarm(60); /* who waits is ended */
+	alarm(60); /* ends the test if it waits forever */
 	for (int i = 0; i < n; i++)
 		log_info(
 			"line %d of many, which is some eighty octets long, as others of a log are",
@@ -181,13 +181,14 @@ static void log_many(int n)
 	alarm(0);
 }
 
-/* As strstr(), in text whose end is known: AddressSanitizer's strstr() looks for the end each time. */
+/* As strstr(), with a known end of the text: AddressSanitizer's strstr() looks for the end each
+ * time. */
 static const char *find(const char *text, const char *end, const char *word)
 {
 	return memmem(text, (size_t)(end - text), word, strlen(word));
 }
 
-/* Nobody reads: what a pipe does not take is kept, in its order, for when somebody does. */
+/* If the pipe is full because no process reads it, lines are kept in order until one reads. */
 static void test_nobody_reads_for_a_while(void **state)
 {
 	static char got[LOG_OUT_BYTES], want[32];
@@ -221,7 +222,8 @@ static unsigned count(const char *text, const char *word)
 	return n;
 }
 
-/* Too much for that, too: whole lines are dropped, counted, and told of where they would be. */
+/* If there are too many lines to keep, whole lines are dropped and counted, and a line in their
+ * place says so. */
 static void test_what_is_dropped_is_told(void **state)
 {
 	static char got[4 * LOG_OUT_BYTES];
@@ -253,7 +255,7 @@ static void test_what_is_dropped_is_told(void **state)
 	taken(got, sizeof(got));
 }
 
-/* The setting is not for others who write there. */
+/* Other processes with the same stderr do not get O_NONBLOCK. */
 static void test_others_may_wait(void **state)
 {
 	char got[256];
@@ -274,7 +276,7 @@ static void send_to(const char *path, int flags)
 	close(fd);
 }
 
-/* What the disk has no room for is not lost until there is too much of it. */
+/* If the disk is full, lines are kept, up to a limit. */
 static void test_full_disk(void **state)
 {
 	uint64_t before = log_n_dropped();
@@ -327,7 +329,7 @@ static void test_reader_that_has_gone(void **state)
 	close(pipe_fd[1]);
 }
 
-/* A FIFO's reader is started anew: from then on it has the lines. */
+/* The reader of a FIFO is restarted and then gets lines again. */
 static void test_reader_that_returns(void **state)
 {
 	char path[] = "/tmp/volley-log-XXXXXX", got[1000] = "";

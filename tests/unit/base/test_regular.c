@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is no file is refused at once: each kind by itself, and by a link. */
+/* A path that is no regular file is refused at once: each kind, directly and by a link. */
 #include "base/regular.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One writer at a time, nothing through a link, and nothing left behind an error. */
+/* One writer at a time, no writing through a link, and nothing left after an error. */
 #include "base/replace.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ static void the_new_one_takes_its_place(void **state)
 	unlink(tmpfolder_file);
 }
 
-/* Longer, and readable to all: of both nothing stays. */
+/* The old file is longer, and all may read it: neither must remain. */
 static void what_was_left_is_overwritten(void **state)
 {
 	struct stat st;

@@ -8,10 +8,8 @@
 
 #include "base/siphash.h"
 
-/*
- * From the paper's reference implementation (vectors_sip64): key 00..0f, the message is 00 01 02 ...
- * of the length given; 15 is the worked example of the paper's appendix A.
- */
+/* From the reference implementation (vectors_sip64): key 00..0f, message 00 01 02 ... of the given
+ * length. Length 15 is the worked example of the paper's appendix A. */
 static const struct {
 	size_t n_bytes;
 	uint64_t hash;

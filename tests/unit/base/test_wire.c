@@ -10,7 +10,8 @@
 
 static const uint8_t bytes[] = { 0x01, 0x82, 0x03, 0x84, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a };
 
-/* u8, be16, be32, 2 bytes: 9 of the 10. What was read before an error is right, all behind it 0. */
+/* u8, be16, be32, 2 bytes: 9 of the 10. Values read before an error are right, those after it are
+ * 0. */
 static void read_all(struct wire_reader *r, uint8_t tail[2])
 {
 	uint8_t a = wire_read_u8(r);

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From the prefixes of a configuration to what each address may read; the driver's map: tests/bpf. */
+/* From the prefixes of a configuration to the views of each address. tests/bpf/ tests the driver's
+ * map. */
 #include "bpf/clients_map.h"
 
 #include <arpa/inet.h>
@@ -120,7 +121,7 @@ static void test_nobody_is_listed(void **state)
 	config_free(config);
 }
 
-/* Whatever order and spelling they are given in. */
+/* Order and spelling of the prefixes make no difference. */
 static void test_equal(void **state)
 {
 	static const struct allow_row rows[] = {
@@ -143,7 +144,7 @@ static void test_equal(void **state)
 		clients_list_fini(&lists[i]);
 }
 
-/* What the driver is told where a policy names clients: within these nobody recurses, and all else is as before. */
+/* Clients that a policy names lose RECURSIVE in the driver's list; the other views stay. */
 static void test_without(void **state)
 {
 	static const struct allow_row row = {

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is found on an interface: a program whose maps are not those of this ABI is never taken for one that can be adopted. */
+/* found_look(): a program whose maps differ from this ABI is never taken for one that can be
+ * adopted. */
 #include "bpf/found.h"
 
 #include <bpf/bpf.h>
@@ -63,7 +64,7 @@ static const struct map sound[N_MAPS] = {
 	{ "volley_taps", BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, VOLLEY_TAP_RINGS, 0 },
 };
 
-/* What differs: a map, by its place above, and how it is instead. */
+/* One difference: which map differs (its place above), and how. */
 struct row {
 	const char *name;
 	int map;
@@ -146,7 +147,7 @@ static int make_map(const char *name, const struct map *map)
 	return fd;
 }
 
-/* A program that passes everything and has these maps. */
+/* A program that passes all packets and uses these maps. */
 static int load(const int fds[N_MAPS])
 {
 	struct bpf_insn insns[2 * N_MAPS + 2] = { 0 };
@@ -165,7 +166,7 @@ static int load(const int fds[N_MAPS])
 	return fd;
 }
 
-/* Puts such a program on lo; ROW NULL: with sound maps. */
+/* Attaches such a program to lo. ROW NULL: all maps are right. */
 static void attach(const struct row *row)
 {
 	int fds[N_MAPS], fd;
@@ -207,7 +208,7 @@ static void test_sound(void **state)
 	assert_int_equal(sizes.n_zones, 16);
 	assert_int_equal(sizes.n_names_lines, 3);
 	found_close(&found);
-	assert_int_equal(n_fds(), n); /* each is closed */
+	assert_int_equal(n_fds(), n); /* found_look() has closed each map */
 	assert_int_equal(program_find("lo"), 1);
 }
 
@@ -241,7 +242,7 @@ static void test_misfits(void **state)
 		check_row(&rows[i]);
 }
 
-/* A namespace that ends with this process, where lo has no other program. */
+/* A network namespace of this process, in which lo has no other program. */
 static int set_up(void **state)
 {
 	(void)state;

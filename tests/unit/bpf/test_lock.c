@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The lock between two processes, and what a dead one leaves behind. */
+/* The lock between two processes, and the file that a dead process leaves behind. */
 #include "bpf/lock.h"
 
 #include <errno.h>
@@ -96,7 +96,7 @@ static void test_second_and_killed(void **state)
 	lock_close(fd, path);
 }
 
-/* What is in the file does not lock: only the lock does. */
+/* A file without flock() does not lock, even if it names a process that lives. */
 static void test_number_of_the_living(void **state)
 {
 	int fd = open(path, O_CREAT | O_WRONLY, 0644);
@@ -132,7 +132,7 @@ static void test_folder(void **state)
 	assert_non_null(strstr(err, ": No such file or directory"));
 }
 
-/* A link in a folder that others may write to must not make us write somewhere else. */
+/* Others may write to the folder and put a symbolic link there: we must not follow it. */
 static void test_link(void **state)
 {
 	char err[256], target[96];
@@ -149,7 +149,8 @@ static void test_link(void **state)
 	unlink(target);
 }
 
-/* Takes and leaves the lock over and over; *N_HOLDERS, shared with the others, tells if two held it. */
+/* Takes and releases the lock again and again. *N_HOLDERS is shared memory: it shows if two
+ * processes hold the lock. */
 static void contend(_Atomic int *n_holders)
 {
 	char err[256];
@@ -168,7 +169,7 @@ static void contend(_Atomic int *n_holders)
 	_exit(0);
 }
 
-/* A file that is removed while another process has it open must not become a second lock. */
+/* If a file is removed while another process has it open, there must not be a second lock. */
 static void test_never_two(void **state)
 {
 	_Atomic int *n_holders = mmap(NULL, sizeof(*n_holders), PROT_READ | PROT_WRITE,

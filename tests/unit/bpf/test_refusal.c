@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is told of the verifier's log: the lines of its verdict, of kernels old and new. */
+/* The lines of the verifier's log that give its verdict, from old and new kernels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,8 @@ static const struct row rows[] = {
 	{ "nothing", "", "" },
 	{ "no verdict", "0: (bf) r6 = r1\n", "" },
 	{ "6.1, a packet",
-	  "; udp = data + offset;\n612: (0f) r1 += r2\n613: R0=scalar(id=4) R1_w=pkt(id=5,off=2,r=0)\n"
+	  "; udp = data + offset;\n612: (0f) r1 += r2\n613: R0=scalar(id=4) "
+	  "R1_w=pkt(id=5,off=2,r=0)\n"
 	  "613: (69) r1 = *(u16 *)(r1 +2)\n"
 	  "invalid access to packet, off=2 size=2, R1(id=5,off=2,r=0)\n"
 	  "R1 offset is outside of the packet\n"
@@ -36,17 +37,20 @@ static const struct row rows[] = {
 	  "stack depth 160\nprocessed 2 insns\n",
 	  "R3 type=scalar expected=fp" },
 	{ "5.10, registers before it",
-	  " R0=inv(id=0) R10=fp0\nmath between pkt pointer and register with unbounded min value is "
+	  " R0=inv(id=0) R10=fp0\nmath between pkt pointer and register with unbounded min value "
+	  "is "
 	  "not allowed\nprocessed 2 insns\n",
 	  "math between pkt pointer and register with unbounded min value is not allowed" },
 	{ "another branch",
-	  "from 17 to 40: R0=1 R10=fp0\nThe sequence of 8193 jumps is too complex.\nprocessed 8 insns\n",
+	  "from 17 to 40: R0=1 R10=fp0\nThe sequence of 8193 jumps is too complex.\nprocessed 8 "
+	  "insns\n",
 	  "The sequence of 8193 jumps is too complex." },
 	{ "no instructions",
 	  "Extension program changes packet data, while original does not\nprocessed 0 insns\n",
 	  "Extension program changes packet data, while original does not" },
 	{ "too large",
-	  "99: (bf) r1 = r2\nBPF program is too large. Processed 1000001 insn\nprocessed 1000001 insns\n",
+	  "99: (bf) r1 = r2\nBPF program is too large. Processed 1000001 insn\nprocessed 1000001 "
+	  "insns\n",
 	  "BPF program is too large. Processed 1000001 insn" },
 };
 

@@ -36,7 +36,7 @@ static void from_hex(uint8_t *dst, const char *hex)
 #define SECRET_NEW "445536bcd2513298075a5d379663c962"
 #define V6         "2001:db8:220:1:59de:d0f4:8769:82b8"
 
-/* RFC 9018 appendix A: what the server sends. */
+/* RFC 9018 appendix A: the server's cookies. */
 static const struct {
 	const char *name, *secret, *addr, *client;
 	uint32_t now_s;
@@ -147,7 +147,7 @@ static void test_every_bit_matters(void **state)
 	}
 }
 
-/* Another version may mean another layout, so it is refused though the hash is right. */
+/* Another version may have another layout, so it is refused even if the hash is right. */
 static void test_other_versions(void **state)
 {
 	struct cookie_secrets secrets = { .n = 1 };
@@ -184,7 +184,7 @@ static void test_every_other_length(void **state)
 				 n == COOKIE_SERVER_BYTES ? COOKIE_GOOD : COOKIE_BAD);
 }
 
-/* RFC 1982: seconds go on over 2^32. */
+/* RFC 1982: seconds wrap at 2^32. */
 static void test_over_the_wrap(void **state)
 {
 	struct cookie_secrets secrets = { .n = 1 };

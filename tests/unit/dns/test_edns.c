@@ -110,7 +110,7 @@ static void test_every_capacity_too_small(void **state)
 	}
 }
 
-/* What RDLENGTH cannot say is not begun. */
+/* If RDLENGTH cannot hold the length, nothing is written. */
 static void test_options_longer_than_rdlength(void **state)
 {
 	static uint8_t text[65535], buf[200000];

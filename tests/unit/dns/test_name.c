@@ -16,7 +16,7 @@
 #define WIRE(s)       (const uint8_t *)(s), sizeof(s) - 1
 #define N_ROWS(table) (sizeof(table) / sizeof((table)[0]))
 
-/* A name of n_bytes octets (3 or more) with its root: labels of 63, the last ones shorter. */
+/* A name of n_bytes octets (3 or more) including its root: labels of 63, the last ones shorter. */
 static size_t long_name(uint8_t *dst, size_t n_bytes)
 {
 	size_t at = 0;
@@ -24,7 +24,7 @@ static size_t long_name(uint8_t *dst, size_t n_bytes)
 	while (n_bytes - at > 1) {
 		size_t n = n_bytes - at - 2;
 
-		/* A rest of one octet could not be filled: leave it two. */
+		/* No label could fill a rest of one octet: leave two. */
 		if (n > DNS_LABEL_MAX)
 			n = n == DNS_LABEL_MAX + 1 ? DNS_LABEL_MAX - 1 : DNS_LABEL_MAX;
 		dst[at] = (uint8_t)n;
@@ -35,7 +35,7 @@ static size_t long_name(uint8_t *dst, size_t n_bytes)
 	return at;
 }
 
-/* --- name_check --------------------------------------------------------------------------------- */
+/* --- name_check ------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -104,7 +104,7 @@ static void test_check_every_truncation(void **state)
 	}
 }
 
-/* --- name_fold ---------------------------------------------------------------------------------- */
+/* --- name_fold -------------------------------------------------------------------------------- */
 
 static void test_fold_every_octet_at_every_place(void **state)
 {
@@ -140,12 +140,12 @@ static void test_fold_pads_to_eight(void **state)
 	}
 }
 
-/* --- Comparisons -------------------------------------------------------------------------------- */
+/* --- Comparisons ------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *name;
 	const char *a, *b;
-	bool equal, under; /* a == b, a is b or below it */
+	bool equal, under; /* a == b; a is b or below it */
 } pairs[] = {
 	{ "roots", "\0", "\0", true, true },
 	{ "same", "\3www\2de\0", "\3www\2de\0", true, true },
@@ -202,7 +202,7 @@ static void test_most_labels(void **state)
 	assert_true(name_is_under(wire, wire + 252));
 }
 
-/* The order of RFC 4034 section 6.1's example, and more. */
+/* The order of the example in RFC 4034 section 6.1, and more. */
 static const char *const ordered[] = {
 	"\0",
 	"\7example\0",
@@ -234,7 +234,7 @@ static void test_canonical_order(void **state)
 					 sign(i - j));
 }
 
-/* --- Text --------------------------------------------------------------------------------------- */
+/* --- Text ------------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name, *text;
@@ -309,7 +309,7 @@ static void test_bad_text(void **state)
 			fail_msg("%s", bad_texts[i].name);
 }
 
-/* Every octet value through text and back. */
+/* Every octet value to text and back. */
 static void test_text_of_every_octet(void **state)
 {
 	(void)state;

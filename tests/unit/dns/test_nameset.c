@@ -33,7 +33,7 @@ static void fold(uint8_t *name, const char *text)
 	name_fold(name, name, (size_t)n);
 }
 
-/* What is found, as text; "": nothing. */
+/* The member that was found, as text; "": none. */
 static const char *found(const struct nameset *s, const char *text)
 {
 	static char buf[NAME_TEXT_MAX];
@@ -49,7 +49,7 @@ static const char *found(const struct nameset *s, const char *text)
 	return buf;
 }
 
-/* The place of a name says which member it is. */
+/* A place tells the member. */
 static void test_places(void **state)
 {
 	static const char *const rows[] = { "b.a.",     "y.b.a.", "c.b.a.", "x.",
@@ -150,7 +150,7 @@ static void test_what_is_no_name(void **state)
 	nameset_fini(&s);
 }
 
-/* In the form that is promised, and none in or above another. */
+/* The special names have the promised form, and none is at or above another. */
 static void test_special_names(void **state)
 {
 	char text[NAME_TEXT_MAX];

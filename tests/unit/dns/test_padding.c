@@ -31,7 +31,7 @@ static struct bytes reply_with(uint16_t n_answers, uint16_t n_additional)
 	return b;
 }
 
-/* An answer with an OPT, which stands at *opt. */
+/* An answer with an OPT record at *opt. */
 static struct bytes answer(size_t *opt)
 {
 	struct bytes b = reply_with(1, 1);
@@ -57,7 +57,7 @@ static void a_reply_is_a_multiple(void **state)
 		assert_int_equal(b.at[i], 0);
 }
 
-/* Every length before it, so the option itself may be what goes over a multiple. */
+/* Every length before padding, so that the option itself may exceed a multiple. */
 static void from_every_length(void **state)
 {
 	(void)state;

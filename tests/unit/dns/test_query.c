@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The messages are string literals: header, question, records, each a macro. Rows that say "(all)"
- * were answered alike by knotd 3.2, nsd 4.6 and named 9.18; query.h says who is followed elsewhere.
+ * Messages are string literals made of macros: header, question, records. In rows with "(all)",
+ * knotd 3.2, nsd 4.6 and named 9.18 answered alike; for the others query.h says which of them we
+ * follow.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,7 +84,7 @@ static const struct {
 	/* Header bits that mean nothing in a query. */
 	{ "all flags and an rcode", MSG(ID "\7\xff\0\1\0\0\0\0\0\0" Q), QUERY_OK, true, false },
 
-	/* Other records: stepped over (knotd, named). */
+	/* Other records are skipped (knotd, named). */
 	{ "answer record", MSG(HEAD("\1", "\1", "\0", "\0") Q RR_A), QUERY_OK, true, false },
 	{ "authority record", MSG(HEAD("\1", "\0", "\1", "\0") Q RR_A), QUERY_OK, true, false },
 	{ "additional record", MSG(HEAD("\1", "\0", "\0", "\1") Q RR_A), QUERY_OK, true, false },
@@ -123,7 +124,7 @@ static const struct {
 	  MSG(HEAD("\1", "\1", "\0", "\0") Q "\xc0\x0c\0\1\0\1\0\0\0\0\0\5\1\2\3\4"), QUERY_FORMERR,
 	  true, false },
 
-	/* Behind the last record: ignored (nsd, named). */
+	/* Octets after the last record are ignored (nsd, named). */
 	{ "an octet behind", MSG(HEAD("\1", "\0", "\0", "\0") Q "x"), QUERY_OK, true, false },
 	{ "an octet behind OPT", MSG(HEAD("\1", "\0", "\0", "\1") Q NO_OPT "x"), QUERY_OK, true,
 	  true },
@@ -174,7 +175,7 @@ static const struct {
 	  false },
 };
 
-/* Parse a copy in a block of its own length, so that a sanitizer sees a read beyond it. */
+/* Parses a copy in a block of its own length, so that a sanitizer sees a read beyond it. */
 static enum query_verdict parse(struct query *q, const uint8_t *msg, size_t len, uint8_t **copy)
 {
 	*copy = malloc(len + !len);
@@ -233,7 +234,7 @@ static void test_every_cookie_length(void **state)
 	}
 }
 
-/* Of several only the first counts: RFC 7873 section 5.2. */
+/* Only the first of several counts: RFC 7873 section 5.2. */
 static void test_several_cookies(void **state)
 {
 	struct query q;
@@ -323,7 +324,7 @@ static void test_every_truncation(void **state)
 	}
 }
 
-/* Every header of 2^16 flag words: QR decides first, the opcode next. */
+/* All 2^16 flag words: QR decides first, then the opcode. */
 static void test_every_flag_word(void **state)
 {
 	uint8_t msg[] = HEAD("\1", "\0", "\0", "\0") Q;

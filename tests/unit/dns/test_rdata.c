@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The shape of rdata, the names in it, its canonical order.
- */
+/* The form of rdata, the names in it, its canonical order. */
 #include "dns/rdata.h"
 
 #include <setjmp.h>
@@ -84,7 +82,7 @@ static void knows_shapes(void **state)
 	}
 }
 
-/* One row for each type that UPDATE and transfers once took with any octets. */
+/* One row for each type for which UPDATE and transfers once accepted any octets. */
 static const struct shape malformed[] = {
 	{ "WKS", DNS_TYPE_WKS, B("\1\2\3\4"), BAD },
 	{ "X25", DNS_TYPE_X25, B("\5ab"), BAD },
@@ -125,7 +123,7 @@ static const struct shape malformed[] = {
 	{ "HTTPS, a short port", DNS_TYPE_HTTPS, B("\0\1\0\0\3\0\1\1"), BAD },
 };
 
-/* The resolver passes on what is no fault of a name or number, as it came. */
+/* The resolver passes data on unchanged unless a name or a number in it is malformed. */
 static void refuses_what_is_malformed(void **state)
 {
 	(void)state;

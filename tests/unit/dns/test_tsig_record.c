@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The TSIG record of an error, and queries whose own is cut or padded at each place. */
+/* The TSIG record of an error, and queries whose TSIG is cut or padded at each place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #define TIME_FUDGE "\0\0\1\2\3\4\1\54"
 #define RDATA      ALGORITHM TIME_FUDGE "\0\2MM\1\2\0\0\0\3abc"
 
-/* The query with a TSIG of n octets of RDATA; its key's name points to the question's. */
+/* The query with a TSIG of n octets of RDATA; its key's name is a pointer to the question's. */
 static size_t make_query(uint8_t out[512], size_t n)
 {
 	static const char record[] = "\300\14\0\372\0\377\0\0\0\0";

@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What is written is compared byte for byte where that shows the compression, and else read back by
- * ldns, which knows nothing of our writer.
- */
+/* The output is compared byte for byte where compression matters; else ldns, which is independent
+ * of our writer, reads it back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,11 +41,11 @@ static void begin(uint32_t limit)
 	writer_init(&m.w, m.bytes + BASE, BASE, limit, NAME(QNAME));
 }
 
-/* --- Names ---------------------------------------------------------------------------------------- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *name;
-	const char *names[4]; /* written one behind the other */
+	const char *names[4]; /* written one after the other */
 	const char *want;
 	size_t n_bytes;
 } names[] = {
@@ -122,7 +120,7 @@ static void test_targets_end_at_0x3fff(void **state)
 	}
 }
 
-/* --- Records ---------------------------------------------------------------------------------------- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 #define SOA_TAIL "\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0\5"
 
@@ -214,7 +212,7 @@ static void test_bad_records_leave_nothing(void **state)
 	}
 }
 
-/* The whole is 39 octets: two of owner, ten of fixed fields, 27 of data. */
+/* The record has 39 octets: two of owner, ten of fixed fields, 27 of data. */
 static void test_every_limit(void **state)
 {
 	static const uint8_t soa[] = "\2ns" QNAME QNAME SOA_TAIL;
@@ -246,7 +244,7 @@ static void test_limit_is_moved(void **state)
 	assert_int_equal(writer_left(&m.w), 0);
 }
 
-/* An RRset that does not fit goes out whole, and its names are no targets any more. */
+/* An RRset that does not fit is removed as a whole, and its names are no longer targets. */
 static void test_rollback(void **state)
 {
 	struct writer_mark mark;
@@ -285,7 +283,7 @@ static void test_header(void **state)
 	assert_memory_equal(header, "\xab\xcd\x84\3\0\1\0\1\0\2\0\5", 12);
 }
 
-/* --- Read back by ldns ---------------------------------------------------------------------------- */
+/* --- Read back by ldns ------------------------------------------------------------------------ */
 
 /* A name of a few labels of a small alphabet in random case: many shared suffixes. */
 static void draw_name(uint8_t *dst)
@@ -333,7 +331,7 @@ static void draw_record(struct drawn *d)
 	d->rdata_bytes = (size_t)(p - d->rdata);
 }
 
-/* ldns's wire form of a record, uncompressed and lower case, is ours. */
+/* ldns's wire form of a record, uncompressed and in lower case, equals ours. */
 static void compare(const ldns_rr *rr, const struct drawn *d)
 {
 	uint8_t want[512], got[512], *wire;
@@ -392,7 +390,7 @@ static void test_ldns_reads_the_same(void **state)
 	write_and_read_back(65535);
 }
 
-/* More suffixes than the table holds: compression ends, correctness does not. */
+/* More suffixes than the table holds: names get longer, but stay correct. */
 static void test_table_full(void **state)
 {
 	ldns_pkt *pkt;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests: keys, options, zones that are signed, and the judgement of the tools of other makers. */
+/* For tests: keys, options, signed zones, and verifiers of other projects that judge them. */
 #ifndef VOLLEY_TESTS_SIGN_LAB_H
 #define VOLLEY_TESTS_SIGN_LAB_H
 
@@ -18,7 +18,7 @@
 #include "zone/dump.h"
 #include "zone/zone_walk.h"
 
-/* The time of this machine, for dnssec-verify can be told no other. */
+/* The time of this machine: dnssec-verify takes no other. */
 static inline uint64_t lab_now(void)
 {
 	static uint64_t now_s;
@@ -41,7 +41,7 @@ static inline struct sign_options lab_options(enum lab_denial denial)
 				      .dnskey_ttl_s = 3600 };
 }
 
-/* A key that does what its role says, since long. */
+/* A key that has done what its role says for a long time. */
 static inline struct sign_key *lab_key(struct sign_keys *keys, enum sign_role role,
 				       enum sign_algorithm algorithm)
 {
@@ -86,9 +86,9 @@ static inline struct zone *lab_sign(const struct zone *from, const struct zone *
 	return lab_sign_by(2, from, before, keys, options, now_s);
 }
 
-/* --- What others say ------------------------------------------------------------------------------ */
+/* --- What others say -------------------------------------------------------------------------- */
 
-/* @said is NULL where the command could not be started. */
+/* @said is NULL if the command could not be started. */
 static inline void lab_end_run(FILE *said, const char *command, const char *path)
 {
 	char log[4096] = "";
@@ -105,7 +105,7 @@ static inline void lab_run(const char *command, const char *path)
 	lab_end_run(popen(command, "r"), command, path);
 }
 
-/* Two keys and both of them CSKs: kzonecheck 3.2.6 takes no such zone, of BIND's signer neither. */
+/* kzonecheck 3.2.6 refuses a zone with two keys that are both CSKs, also if BIND has signed it. */
 static inline bool lab_has_two_csks(const struct zone *z)
 {
 	const struct zone_rrset *rrset = zone_node_rrset(z, zone_apex_node(z), DNS_TYPE_DNSKEY);
@@ -120,7 +120,8 @@ static inline bool lab_has_two_csks(const struct zone *z)
 	return n > 1 && n == rrset->n;
 }
 
-/* The judgement of a zone, which runs beside the test from lab_begin_judgement() to lab_end_judgement(). */
+/* Verifiers that judge a zone. They run beside the test, from lab_begin_judgement() to
+ * lab_end_judgement(). */
 struct lab_judgement {
 	FILE *said; /* NULL: none runs */
 	char path[32], command[2 * NAME_TEXT_MAX + 256];
@@ -153,7 +154,7 @@ static inline void lab_begin_judgement(struct lab_judgement *j, const struct zon
 	assert_non_null(j->said);
 }
 
-/* Fails where one of them found something. */
+/* Fails if a verifier found a fault. */
 static inline void lab_end_judgement(struct lab_judgement *j)
 {
 	if (!j->said)
@@ -171,9 +172,10 @@ static inline void lab_judge(const struct zone *z, uint64_t now_s)
 	lab_end_judgement(&j);
 }
 
-/* --- Comparing ------------------------------------------------------------------------------------ */
+/* --- Comparing -------------------------------------------------------------------------------- */
 
-/* By what keys, of what types: tags and algorithms are in the rdata, up to the signature they are alike. */
+/* Compares keys and types only. Tags and algorithms are in the rdata, which is equal up to the
+ * signature. */
 static inline void lab_same_signatures(const struct zone *a, const struct zone_rrset *x,
 				       const struct zone *b, const struct zone_rrset *y,
 				       const char *owner)
@@ -216,7 +218,7 @@ static inline void lab_same_name(const struct zone *a, const struct zone_node *x
 	}
 }
 
-/* The same but for the octets of signatures and their times. */
+/* Compares everything but the octets and times of signatures. */
 static inline void lab_same(const struct zone *a, const struct zone *b)
 {
 	const struct zone_node *x, *y;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keys and their files, ours and those of the tools of others. */
+/* Keys and their files: ours, and those of other projects' tools. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -64,7 +64,7 @@ static void signs_as_in_its_file(void **state)
 	}
 }
 
-/* What was read from a file signs, not only what was made. */
+/* A key that was read from a file must also be able to sign. */
 static void reads_those_of_bind(void **state)
 {
 	static const char *const names[] = { "RSASHA256", "ECDSAP256SHA256", "ECDSAP384SHA384",
@@ -121,11 +121,11 @@ static void others_may_not_read_them(void **state)
 	assert_int_equal(chmod(path, 0600), 0);
 	assert_true(sign_keys_read(&keys, apex, folder, err, sizeof(err)) < 0);
 	assert_int_equal(sign_keys_read(&keys, apex, path, err, sizeof(err)), -ENOTDIR);
-	assert_string_equal(err, path); /* no folder: that keys are there is not known */
+	assert_string_equal(err, path); /* no folder: it is not known that keys exist */
 	remove_folder(folder);
 }
 
-/* Whatever stands beside the key file since the last time that it was written. */
+/* Whatever the last writing has left beside the key file. */
 static void leftovers_give_nothing_away(void **state)
 {
 	static const struct {
@@ -227,7 +227,8 @@ static void signatures_that_hold_stay(void **state)
 
 #define AHEAD_S (10 * 86400u)
 
-/* Ten days later keys and signatures were made, and now the clock is right: neither waits for ten days. */
+/* Keys and signatures were made by a clock that was ten days ahead. Now the clock is right, and
+ * nothing waits ten days. */
 static void made_by_a_clock_that_was_ahead(void **state)
 {
 	struct zone *from = zone_of("z", ZONE_HEAD "a A 192.0.2.1\n"), *early, *z;
@@ -244,7 +245,7 @@ static void made_by_a_clock_that_was_ahead(void **state)
 		assert_true(sign_key_is_published(key, lab_now()));
 		assert_true(sign_key_signs(key, DNS_TYPE_DNSKEY, lab_now()) ||
 			    key->role == SIGN_ZSK);
-		key->active_s++; /* planned for later, when it was made */
+		key->active_s++; /* when it was made, its begin was planned for later */
 		assert_false(sign_key_signs(key, DNS_TYPE_DNSKEY, lab_now()));
 		key->active_s--;
 	}
@@ -264,7 +265,8 @@ static void made_by_a_clock_that_was_ahead(void **state)
 	sign_keys_fini(&keys);
 }
 
-/* The same in an edit, as a tick does it: every signature is made anew, and only those that begin too late. */
+/* The same in an edit, as a tick makes it: only signatures that begin too late are made anew, and
+ * all of these. */
 static void renewed_when_the_clock_is_right(void **state)
 {
 	struct zone *from = zone_of("z", ZONE_HEAD "a A 192.0.2.1\n"), *early, *z;

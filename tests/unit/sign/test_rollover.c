@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two years of a signed zone, from event to event. Each version that was served is written down as what a
- * validator makes of it: which keys are in the DNSKEY RRset, which sign that, and which sign the data. At the
- * end, any two versions that caches may have held together must validate.
+ * Two years of a signed zone, from event to event. For each served version the test notes what a
+ * validator reads: the keys in the DNSKEY RRset, the keys that sign it, and the keys that sign the
+ * data. At the end, any two versions that caches may have held together must validate.
  */
 #include "tests/lib/draw.h"
 #include "tests/unit/sign/sign_lab.h"
@@ -15,17 +15,17 @@
 #define YEARS    (2 * 365 * DAY)
 #define N_SNAPS  8000
 #define N_MASKS  16
-#define JUDGED   40 /* one version in so many is given to the tools */
+#define JUDGED   40 /* one of this many versions is given to the verifiers */
 #define N_JUDGES 4  /* at a time */
 #define ZONE_TTL 7200
 
-/* Keys as bits, by their place among all that were ever seen. */
+/* Keys are bits: their places among all keys seen so far. */
 struct snap {
 	uint64_t from_s;
 	uint64_t keys, signs_keys;
-	uint64_t masks[N_MASKS]; /* of the keys that sign an RRset, each once */
+	uint64_t masks[N_MASKS]; /* for each RRset, the keys that sign it; equal ones once */
 	unsigned int n_masks;
-	uint64_t ends_s; /* the first of its signatures */
+	uint64_t ends_s; /* when the first of its signatures expires */
 };
 
 struct parent_snap {
@@ -40,10 +40,10 @@ struct sim {
 	uint64_t now_s, next_s, ds_at_s, seen_at_s, edit_s, end_s;
 	size_t n_made;
 	char folder[32];
-	uint32_t seen[64]; /* algorithm and tag: one that has gone may have had the same tag */
+	uint32_t seen[64]; /* algorithm and tag: a key that is gone may have had the same tag */
 	unsigned int n_seen;
 	uint64_t of_algorithm[16]; /* keys */
-	uint64_t change_s;         /* then the policy asks for the next kind of keys; 0: never */
+	uint64_t change_s;         /* then the policy asks for another kind of keys; 0: never */
 	unsigned int n_changes;
 	struct snap *snaps;
 	unsigned int n_snaps;
@@ -73,7 +73,7 @@ static uint64_t bit_of_key(struct sim *s, const struct sign_key *key)
 	return bit_of(s, key->tag, key->algorithm);
 }
 
-/* --- What is served ------------------------------------------------------------------------------- */
+/* --- What is served --------------------------------------------------------------------------- */
 
 static void add_mask(struct snap *snap, uint64_t mask)
 {
@@ -104,7 +104,7 @@ static void read_rrset(struct sim *s, const struct zone_node *node, uint16_t typ
 		add_mask(snap, mask);
 }
 
-/* Other keys than before are published, or sign; not each version on the way there. */
+/* Other keys are published, or other keys sign. Versions on the way there do not count. */
 static bool is_another_state(const struct sim *s)
 {
 	const struct snap *now = &s->snaps[s->n_snaps - 1], *before = now - 1;
@@ -112,7 +112,7 @@ static bool is_another_state(const struct sim *s)
 	return now > s->snaps && (now->keys != before->keys || now->masks[0] != before->masks[0]);
 }
 
-/* Beside what goes on: this test is the longest of all programs. */
+/* The verifiers run beside the test, because this test takes longer than any other unit test. */
 static void judge(struct sim *s)
 {
 	struct lab_judgement *j = &s->judgements[s->n_judged++ % N_JUDGES];
@@ -144,7 +144,7 @@ static void take_snap(struct sim *s)
 		judge(s);
 }
 
-/* --- What the daemon does ------------------------------------------------------------------------- */
+/* --- What the daemon does --------------------------------------------------------------------- */
 
 static void put(struct sim *s, struct zone_edit *e)
 {
@@ -159,7 +159,7 @@ static void put(struct sim *s, struct zone_edit *e)
 	s->now_s += 1 + draw(60);
 }
 
-/* Until a pass finds nothing. */
+/* Renews until a pass finds nothing. */
 static void renew(struct sim *s)
 {
 	struct zone_error err;
@@ -184,7 +184,7 @@ static void store(struct sim *s, const struct rollover_actions *actions)
 	assert_int_equal(rollover_store(&s->keys, actions, s->folder), 0);
 }
 
-/* As a daemon that was started again: it knows what the files say. */
+/* Restarts like a daemon: it knows only what the files say. */
 static void restart(struct sim *s, unsigned int down_s)
 {
 	uint8_t apex[256];
@@ -197,7 +197,7 @@ static void restart(struct sim *s, unsigned int down_s)
 	s->now_s += down_s;
 }
 
-/* A step behind each renewal, until nothing follows. */
+/* One step after each renewal, until no renewal follows. */
 static uint64_t due(const struct sim *s)
 {
 	struct sign_span span = sign_span(s->z, s->now_s);
@@ -245,7 +245,7 @@ static void edit(struct sim *s)
 	put(s, e);
 }
 
-/* --- What the parent does, and its operator ------------------------------------------------------- */
+/* --- What the parent does, and its operator --------------------------------------------------- */
 
 static bool waits_for_ds(const struct sim *s, uint64_t *keys, struct sim *out)
 {
@@ -281,7 +281,7 @@ static void parent(struct sim *s)
 	}
 }
 
-/* --- Two years ------------------------------------------------------------------------------------ */
+/* --- Two years -------------------------------------------------------------------------------- */
 
 static void sooner(uint64_t *at, uint64_t other)
 {
@@ -289,7 +289,7 @@ static void sooner(uint64_t *at, uint64_t other)
 		*at = other;
 }
 
-/* Sometimes before the last change has come to its end. */
+/* Asks for another kind, sometimes before the last change has ended. */
 static void ask_for_other_keys(struct sim *s)
 {
 	static const enum sign_algorithm algorithms[] = { SIGN_ED25519, SIGN_ECDSAP256SHA256,
@@ -374,14 +374,16 @@ static void fini(struct sim *s)
 	free(s->snaps);
 }
 
-/* --- What validators make of it ------------------------------------------------------------------- */
+/* --- What validators make of it --------------------------------------------------------------- */
 
 static uint64_t snap_end(const struct sim *s, unsigned int i)
 {
 	return i + 1 < s->n_snaps ? s->snaps[i + 1].from_s : s->end_s;
 }
 
-/* By a key of each algorithm that the DNSKEY RRset has (RFC 4035 section 2.2). */
+/*
+ * True if the data is signed by a key of each algorithm in the DNSKEY RRset (RFC 4035 section 2.2).
+ */
 static bool is_signed_by_all(const struct sim *s, uint64_t keys, uint64_t mask)
 {
 	for (unsigned int i = 0; i < 16; i++)
@@ -398,7 +400,9 @@ static bool data_validates(const struct sim *s, const struct snap *keys, const s
 	return true;
 }
 
-/* Pairs of DNSKEY RRset and data that caches may hold together, and that do not validate. */
+/*
+ * Counts the pairs of DNSKEY RRset and data that caches may hold together and that do not validate.
+ */
 static unsigned int count_bad_data(const struct sim *s)
 {
 	uint64_t keys_s = s->truth.dnskey_ttl_s + s->truth.propagation_s;
@@ -413,7 +417,7 @@ static unsigned int count_bad_data(const struct sim *s)
 	return n;
 }
 
-/* The same of DS and DNSKEY RRset. */
+/* Counts the same for DS and DNSKEY RRset. */
 static unsigned int count_bad_keys(const struct sim *s)
 {
 	uint64_t keys_s = s->truth.dnskey_ttl_s + s->truth.propagation_s;
@@ -482,7 +486,8 @@ static void any_cache_validates_through_other_kinds_of_keys(void **state)
 	}
 }
 
-/* A policy that waits less than it has to: each wait is needed, and this test sees it. */
+/* A policy with too short waits must fail: this shows that each wait is needed, and that the test
+ * sees it. */
 static void too_short_a_wait_is_seen(void **state)
 {
 	static const size_t waits[] = { offsetof(struct rollover_policy, dnskey_ttl_s),
@@ -495,7 +500,7 @@ static void too_short_a_wait_is_seen(void **state)
 
 		seed = 100 + i;
 		begin(&s, false, LAB_NSEC);
-		if (i >= 3) { /* nothing but other kinds of keys */
+		if (i >= 3) { /* only other kinds of keys */
 			s.policy.zsk_lifetime_s = s.policy.ksk_lifetime_s = 0;
 			s.change_s = s.now_s + DAY;
 		}

@@ -1,14 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whole zones, signed: the tools of others verify them. */
+/* Signs whole zones; verifiers of other projects check them. */
 #include "tests/unit/sign/sign_lab.h"
 
 static const char content[] =
 	"$TTL 300\n@ SOA ns host 7 2 3 4 60\n@ NS ns\nns A 192.0.2.1\nNs2 AAAA 2001:db8::1\n"
 	"a.b.c.d TXT x\n*.wild MX 10 Mail.z.\nmail A 192.0.2.2\ncut NS ns.cut\nns.cut A 192.0.2.3\n"
 	"sec NS ns.sec\nsec DS 1 13 2 "
-	"000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f\nns.sec A 192.0.2.4\ncut A 192.0.2.5\nu.ent.only NS ns\n"
-	"alias CNAME ns\nd DNSKEY 256 3 13 AAAA\ndname DNAME other.\n@ ZONEMD 7 1 1 00\nx TYPE65280 \\# 0\n"
+	"000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f\nns.sec A 192.0.2.4\ncut "
+	"A 192.0.2.5\nu.ent.only NS ns\n"
+	"alias CNAME ns\nd DNSKEY 256 3 13 AAAA\ndname DNAME other.\n@ ZONEMD 7 1 1 00\nx "
+	"TYPE65280 \\# 0\n"
 	"many A 192.0.2.9\nmany A 192.0.2.8\nmany 300 A 192.0.2.7\nmany TXT a\nmany TXT b\n";
 
 static void tools_agree(void **state)
@@ -28,7 +30,8 @@ static void tools_agree(void **state)
 	}
 }
 
-/* RFC 4034 section 3.1.3: the tools verify names as they stand, and would not see it. */
+/* RFC 4034 section 3.1.3. The verifiers take the label count from the name and would not see a
+ * fault. */
 static void wildcard_has_a_label_less(void **state)
 {
 	struct zone *from = zone_of("z", content), *z;
@@ -50,7 +53,8 @@ static void wildcard_has_a_label_less(void **state)
 	sign_keys_fini(&keys);
 }
 
-/* Ed25519 signs the same data alike: several batches, of many threads or of one. */
+/* Ed25519 always gives the same signature for the same data. So several batches, by many threads or
+ * by one, must be equal. */
 static void threads_make_no_difference(void **state)
 {
 	struct sign_keys keys = { .apex = "\1z" };
@@ -86,7 +90,7 @@ static void threads_make_no_difference(void **state)
 	free(text);
 }
 
-/* What was signed is what is left when it is signed no more, and a serial number. */
+/* Signing and stripping gives the content again, with another serial number. */
 static void stripped_is_the_content(void **state)
 {
 	uint8_t digest[ZONE_DIGEST_LEN], wanted[ZONE_DIGEST_LEN];
@@ -108,7 +112,7 @@ static void stripped_is_the_content(void **state)
 		zone_digest(stripped, digest);
 		zone_digest(plain, wanted);
 		assert_memory_equal(digest, wanted, sizeof(digest));
-		/* The content but for what is a signer's: a DNSKEY, a ZONEMD, the serial number. */
+		/* The content without its DNSKEY and its ZONEMD, which are the signer's. */
 		assert_int_equal(zone_n_records(stripped), zone_n_records(from) - 2);
 		zone_free(plain);
 		zone_free(stripped);

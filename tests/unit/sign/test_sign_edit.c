@@ -1,14 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signed zones that are edited again and again: after each edit the chain, and what is signed, is that of
- * the same content signed from the start, and the tools of others take it.
+ * Edits signed zones again and again. After each edit, the chain and the set of signatures must
+ * equal those of the same content signed from the start, and verifiers of other projects must
+ * accept the zone.
  */
 #include "tests/unit/sign/sign_lab.h"
 
 #include "zone/nsec3_index.h"
 
-#include "tests/lib/draw.h" /* last: a name of it stands in the way of others */
+#include "tests/lib/draw.h" /* the last include: one of its names collides with others */
 
 #define N_RUNS  18
 #define N_EDITS 40
@@ -42,7 +43,7 @@ static void draw_rdata(uint16_t *type, uint8_t *rdata, uint16_t *n)
 	memcpy(rdata, all[i].octets, *n);
 }
 
-/* Where the NSEC3 of the apex is, if there is one. */
+/* The owner of the apex's NSEC3, if there is one. */
 static void hash_of_apex(struct zone_edit *e, uint8_t owner[256])
 {
 	const struct zone *z = zone_edit_view(e);
@@ -56,7 +57,7 @@ static void hash_of_apex(struct zone_edit *e, uint8_t owner[256])
 	memcpy(owner, hash.label, sizeof(hash.label));
 }
 
-/* What an update might do, of the signer's own RRsets, too. */
+/* A change that an update could make, also to the signer's own RRsets. */
 static void draw_change(struct zone_edit *e)
 {
 	static const uint16_t own[] = { DNS_TYPE_NSEC,  DNS_TYPE_RRSIG,      DNS_TYPE_DNSKEY,
@@ -70,7 +71,7 @@ static void draw_change(struct zone_edit *e)
 	draw_rdata(&type, rdata, &n);
 	if (type == DNS_TYPE_DS && !strcmp(text, "z")) /* RFC 4035 section 2.4: never there */
 		return;
-	if (*text == '*' && (type == DNS_TYPE_NS || type == DNS_TYPE_DNAME)) /* BIND takes none */
+	if (*text == '*' && (type == DNS_TYPE_NS || type == DNS_TYPE_DNAME)) /* BIND accepts none */
 		return;
 	if ((type == DNS_TYPE_CNAME || type == DNS_TYPE_DNAME) && draw(4))
 		return;
@@ -111,7 +112,7 @@ static void set_serial(struct zone_edit *e, uint32_t serial)
 	assert_int_equal(zone_edit_add(e, apex, DNS_TYPE_SOA, 300, rdata, 28), 0);
 }
 
-/* The next version, or NULL where the edit leads to no zone. */
+/* The next version, or NULL if the edit makes no valid zone. */
 static struct zone *change(struct zone *z, const struct sign_keys *keys,
 			   const struct sign_options *options)
 {

@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * For tests: a child that is killed, by SIGKILL, at a chosen system call or moment. At a call means
- * before it is done, and again behind it, before the child knows.
- */
+/* For tests: a child that is killed by SIGKILL at a chosen system call or moment. At a call, it is
+ * killed before the call runs, or after it ran but before the child sees the result. */
 #ifndef VOLLEY_TESTS_KILLING_H
 #define VOLLEY_TESTS_KILLING_H
 
@@ -28,7 +26,7 @@
 
 typedef void killing_work(void *user);
 
-/* Memory that the child shares with its parent, zeros. */
+/* Zeroed memory that the child shares with its parent. */
 static inline void *killing_shared(size_t n_bytes)
 {
 	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -69,10 +67,8 @@ static inline pid_t killing_begin(killing_work *work, void *user)
 	return pid;
 }
 
-/*
- * Runs @work in a child, which is killed at the @nth stop, counted from 1. False: it came to its end
- * before that.
- */
+/* Runs @work in a child and kills it at the @nth stop, counted from 1. False: the child ended
+ * before that. */
 static inline bool killing_at_call(killing_work *work, void *user, unsigned nth)
 {
 	pid_t pid = killing_begin(work, user);
@@ -91,10 +87,8 @@ static inline bool killing_at_call(killing_work *work, void *user, unsigned nth)
 	return true;
 }
 
-/*
- * The calls of @work that sync or rename, in order, a letter for each: s fsync or fdatasync, r rename, and
- * m for a message that it sends itself by getppid(). At most @cap - 1.
- */
+/* Lists the calls of @work that sync or rename, in order, one letter each: s fsync or fdatasync, r
+ * rename, m a mark that @work sets by getppid(). At most @cap - 1 letters. */
 static inline void killing_list_syncs(killing_work *work, void *user, char *list, size_t cap)
 {
 	struct __ptrace_syscall_info info;
@@ -121,7 +115,8 @@ static inline void killing_list_syncs(killing_work *work, void *user, char *list
 	list[n] = '\0';
 }
 
-/* The same at a moment, so many microseconds after @*has_begun became true; @work has no end then. */
+/* Kills the child @after_us microseconds after *@has_begun became true. @work must not end by
+ * itself. */
 static inline void killing_at_time(killing_work *work, void *user, const bool *has_begun,
 				   unsigned after_us)
 {
@@ -140,7 +135,7 @@ static inline void killing_at_time(killing_work *work, void *user, const bool *h
 	killing_end(pid);
 }
 
-/* How many times more than usual, for who has the time: VOLLEY_TEST_CRASHES=20. */
+/* How often to repeat: VOLLEY_TEST_CRASHES=20 means 20 times as often as usual. */
 static inline unsigned killing_times(unsigned usual)
 {
 	const char *more = getenv("VOLLEY_TEST_CRASHES");

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests: a folder for a store, change sets whose content tells which they are. */
+/* For tests: a folder for a store, and change sets whose content tells their numbers. */
 #ifndef VOLLEY_TESTS_STORING_H
 #define VOLLEY_TESTS_STORING_H
 
@@ -63,7 +63,7 @@ static inline struct store *storing_open(uint64_t max_bytes)
 	return store;
 }
 
-/* A folded wire name, in a buffer that is used again by the eighth call after this one. */
+/* A folded wire name. Its buffer is used again by the eighth call after this one. */
 static inline const uint8_t *storing_name(const char *text)
 {
 	static __thread uint8_t names[8][DNS_NAME_MAX];
@@ -91,7 +91,7 @@ static inline void storing_put_soa(struct changeset *set, const uint8_t *apex, u
 	MUST(!changeset_put(set, &r));
 }
 
-/* With @n_bytes of text that follow from both numbers, in records of at most 1000. */
+/* Adds @n_bytes of text, computed from both numbers, in records of at most 1000 octets. */
 static inline void storing_make(struct changeset *set, const uint8_t *apex, uint32_t from,
 				uint32_t to, size_t n_bytes)
 {
@@ -123,7 +123,7 @@ static inline bool storing_same(const struct changeset *a, const struct changese
 	       a->n_bytes == b->n_bytes && !memcmp(a->bytes, b->bytes, a->n_bytes);
 }
 
-/* Is the next set of the chain that of these numbers and this size? */
+/* True if the next set of the chain has these numbers and this size. */
 static inline bool storing_next_is(struct store_chain *chain, const uint8_t *apex, uint32_t from,
 				   uint32_t to, size_t n_bytes)
 {

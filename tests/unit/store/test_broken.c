@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Disks that are full, cannot be written, or have damaged the file: an error with a sentence, and what
- * is there stays, or can at least be told from what was written. Never a signal.
+ * Disks that are full, that cannot be written to, or that have damaged the file. The store must
+ * return an error with a message, and never end by a signal. What is there stays, or is at least
+ * recognized as damaged.
  */
 #include "storing.h"
 
@@ -18,9 +19,9 @@
 
 #define ROOM (16u << 20)
 
-/* --- A disk of its own --------------------------------------------------------------------------- */
+/* --- A disk of its own ------------------------------------------------------------------------ */
 
-/* In a child, since mounts are of a process. Its aborts are this test's. */
+/* Runs in a child, since mounts belong to a process. If the child aborts, this test fails. */
 static void in_child(void (*work)(void))
 {
 	int status;
@@ -94,12 +95,12 @@ static void full_disk(void)
 	MUST(!store_trim(batch, apex, end - 5));
 	err = store_commit(batch);
 	MUST(!err || err == -ENOSPC);
-	if (!err) /* what was freed serves again */
+	if (!err) /* freed room can be used again */
 		MUST(!storing_append_one(store, apex, end, end + 1, 3000));
 	store_close(store);
 }
 
-/* At each size of what is left, from nothing on. */
+/* At each amount of free space, from zero on. */
 static void full_disk_at_the_start(void)
 {
 	unsigned n_refused = 0;
@@ -123,7 +124,7 @@ static void full_disk_at_the_start(void)
 			MUST(err == -ENOSPC && strstr(why, "No space left on device"));
 			snprintf(options, sizeof(options), "size=%uk", kb + 400);
 			MUST(!mount("none", tmpfolder, "tmpfs", MS_REMOUNT, options));
-			store = must_open(); /* of what was begun it is made */
+			store = must_open(); /* a start that began earlier is completed */
 		}
 		store_close(store);
 		MUST(!umount(tmpfolder));
@@ -131,7 +132,7 @@ static void full_disk_at_the_start(void)
 	MUST(n_refused > 10 && n_refused < 45);
 }
 
-/* What is there is read; where there is nothing, nothing can be made. */
+/* Existing data is read; where there is none, nothing can be made. */
 static void read_only(void)
 {
 	struct store_batch *batch;
@@ -157,7 +158,7 @@ static void read_only(void)
 	MUST(storing_try(&store, ROOM, why) == -EROFS);
 }
 
-/* Neither of the folder's user nor with root's right to write everywhere. */
+/* The process is neither the folder's owner nor allowed to write everywhere, as root is. */
 static void not_ours(void)
 {
 	char path[256], why[512];
@@ -209,7 +210,7 @@ static void test_no_folder(void **state)
 	assert_string_equal(why, "server.storage: /dev/null: Not a directory");
 }
 
-/* --- A damaged file ------------------------------------------------------------------------------ */
+/* --- A damaged file --------------------------------------------------------------------------- */
 
 static uint8_t *image; /* of the whole file */
 static size_t n_image;
@@ -240,7 +241,7 @@ static void read_data(void)
 	close(fd);
 }
 
-/* Trees of some levels, values of all kinds, lists of free pages. */
+/* Trees of several levels, values of all kinds, lists of free pages. */
 static void make_image(void)
 {
 	struct store *store = storing_open(ROOM);
@@ -298,7 +299,7 @@ static void write_zone(struct store *store, const char *name)
 		return;
 }
 
-/* All that a daemon does with a store. Was it refused at once? */
+/* Does all that a daemon does with a store. True if store_open() refused. */
 static bool use_damaged(void)
 {
 	struct store *store;
@@ -325,7 +326,7 @@ static void damage(uint8_t *bytes, size_t *n)
 	case 0: /* a page that was not written */
 		memset(bytes + page, 0, 4096);
 		break;
-	case 1: /* another one was written there */
+	case 1: /* another page was written there */
 		memmove(bytes + page, bytes + 4096 * (size_t)draw((unsigned)(*n / 4096)), 4096);
 		break;
 	case 2:
@@ -367,7 +368,7 @@ static void test_damaged(void **state)
 	storing_clear();
 }
 
-/* Short or empty as a start that was killed might leave it: but that one has no file of this name. */
+/* A killed start might leave a short or empty file, but not under this name. */
 static void test_cut(void **state)
 {
 	static const size_t lengths[] = { 0, 1, 1000, 4096, 4097, 8191, 8192 };
@@ -385,7 +386,7 @@ static void test_cut(void **state)
 		uint8_t *bytes = calloc(1, n + 1);
 
 		MUST(bytes);
-		if (i % 2) /* else all zeros, as a disk leaves what was not written */
+		if (i % 2) /* else zeros, as a disk leaves what was not written */
 			memcpy(bytes, image, n);
 		write_data(bytes, n);
 		free(bytes);
@@ -402,13 +403,14 @@ static void test_cut(void **state)
 	storing_clear();
 }
 
-/* In what a set says, where LMDB cannot tell: a record that is as well formed as before. */
+/* Damages the content of a set, which LMDB cannot notice: the record stays well formed. */
 static void test_damaged_content(void **state)
 {
 	const uint8_t *apex = storing_name("example.");
 
 	(void)state;
-	for (unsigned n_bytes = 100; n_bytes < 10000; n_bytes += 8900) { /* one page, several */
+	for (unsigned n_bytes = 100; n_bytes < 10000;
+	     n_bytes += 8900) { /* one page, several pages */
 		struct store *store = storing_open(ROOM);
 		struct store_chain *chain;
 		struct changeset set;
@@ -421,7 +423,7 @@ static void test_damaged_content(void **state)
 			want[i] = (uint8_t)(i * 31 + 1);
 		text = memmem(image, n_image, want, sizeof(want));
 		assert_non_null(text);
-		do /* pages that are free now may have it, too */
+		do /* free pages may have it, too */
 			text[10] ^= 1;
 		while ((text = memmem(image, n_image, want, sizeof(want))));
 		write_data(image, n_image);

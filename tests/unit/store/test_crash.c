@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that writes batches is killed at each of its system calls, and at random moments. What is
- * found afterwards is what one batch has left, as a whole, and no earlier one than was committed.
+ * A process that writes batches is killed at each of its system calls, and at random moments. The
+ * store must then have the state after one whole batch, and that batch must not be older than the
+ * last one that was committed.
  */
 #include "storing.h"
 
@@ -15,17 +16,15 @@
 #define N_BATCHES 5u /* of a child that is stopped at each call */
 
 struct shared {
-	uint32_t committed; /* the last batch that is known to be */
+	uint32_t committed; /* the last batch that is known to be committed */
 	bool has_begun;
 };
 
 static struct shared *shared;
 static const char *const names[2] = { "example.", "a.example." };
 
-/*
- * Batch n takes each zone from serial 2n to 2n + 2, in two sets, and tells its record; all but the last
- * few are forgotten.
- */
+/* Batch n takes each zone from serial 2n to 2n + 2 in two sets, and updates its record. Only the
+ * last few sets are kept. */
 static size_t size_of(uint32_t serial, unsigned zone)
 {
 	return serial % 7 == zone ? 30000 : serial % 300;
@@ -49,7 +48,7 @@ static void put_batch(struct store *store, uint32_t n)
 	MUST(!store_commit(batch));
 }
 
-/* Batches that are there; all zones tell the same, and their sets are whole. */
+/* The number of batches in the store. All zones must agree on it, and their sets must be whole. */
 static uint32_t count_batches(struct store *store)
 {
 	uint32_t end[2] = { 0 };
@@ -114,7 +113,7 @@ static void put_on(void *user)
 	put_batches(store, n, UINT32_MAX - n);
 }
 
-/* One batch may be there of which the child did not hear any more. */
+/* The store may have one more batch than the child knows of. */
 static void check(uint32_t *n_before)
 {
 	struct store *store = open_or_end();
@@ -151,7 +150,8 @@ static bool has_file(const char *name)
 	return !access(path, F_OK);
 }
 
-/* An empty folder each time: what a crash leaves of the first start is no obstacle to the second. */
+/* With an empty folder each time: the remains of a start that crashed must not prevent the next
+ * start. */
 static void test_killed_while_it_is_made(void **state)
 {
 	uint32_t n_batches = 0;
@@ -181,7 +181,7 @@ static void test_killed_at_any_time(void **state)
 
 	(void)state;
 	seed = 1;
-	/* Where the disk is slow, more times and later: most children would come to no commit. */
+	/* On a slow disk, more and later kills: else most children would reach no commit. */
 	for (unsigned i = 0; i < n_times || (n_batches <= n_times / 4 && i < 20 * n_times); i++) {
 		shared->has_begun = false;
 		killing_at_time(put_on, NULL, &shared->has_begun, draw(15000 * (1 + i / n_times)));
@@ -204,7 +204,8 @@ static void put_two(void *user)
 	store_close(store);
 }
 
-/* What a power failure asks for: nothing is acknowledged, or gets its name, before it is on the disk. */
+/* For power failures: before a commit is acknowledged and before a file gets its name, the data is
+ * on the disk. */
 static void test_synced(void **state)
 {
 	char list[64];

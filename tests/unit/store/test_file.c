@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A zone's file is the old one or the new one, whole, whatever happens while it is written. */
+/* A zone's file is always the whole old one or the whole new one, at every moment of a write. */
 #include "store/file.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "tests/lib/tmpfolder.h"
 #include "tests/unit/zone/zone_text.h"
 
-static struct zone *zones[2]; /* of serials 1 and 2, some 100 kB as text */
+static struct zone *zones[2]; /* of serials 1 and 2, about 100 kB as text */
 static char why[5000];
 
 static struct zone *make_zone(unsigned serial)
@@ -58,7 +58,7 @@ static int save(unsigned serial)
 	return err;
 }
 
-/* The serial number of a whole file. */
+/* The serial number of the file, which must be whole. */
 static unsigned load(void)
 {
 	uint8_t got[ZONE_DIGEST_LEN], want[ZONE_DIGEST_LEN];
@@ -150,9 +150,9 @@ static void test_refused(void **state)
 	fd = open(tmp, O_RDWR | O_CREAT, 0600);
 	MUST(fd >= 0 && !flock(fd, LOCK_EX));
 	assert_int_equal(save(2), -EBUSY);
-	assert_true(is_littered()); /* it is the other's */
+	assert_true(is_littered()); /* it belongs to the other one */
 	close(fd);
-	assert_int_equal(save(2), 0); /* what a process that was killed has left */
+	assert_int_equal(save(2), 0); /* replaces the remains of a killed process */
 	assert_false(is_littered());
 	assert_int_equal(load(), 2);
 	assert_int_equal(store_write_zone_file(zones[1], tmpfolder, NULL, why, sizeof(why)),
@@ -163,7 +163,7 @@ static void test_refused(void **state)
 	unlink(tmpfolder_file);
 }
 
-/* --- Disks --------------------------------------------------------------------------------------- */
+/* --- Disks ------------------------------------------------------------------------------------ */
 
 static void on_disks(void)
 {
@@ -210,7 +210,7 @@ static void test_disks(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* --- Crashes ------------------------------------------------------------------------------------- */
+/* --- Crashes ---------------------------------------------------------------------------------- */
 
 static bool *has_begun;
 
@@ -244,7 +244,7 @@ static void test_killed_at_each_call(void **state)
 	assert_true(n_new > 0 && n_litter > 0 && nth > 20);
 }
 
-/* What a power failure asks for: the content before the name, then the name. */
+/* For power failures: the content is on the disk before the name, then the name. */
 static void test_synced(void **state)
 {
 	char list[16];
@@ -260,7 +260,7 @@ static void test_killed_at_any_time(void **state)
 
 	(void)state;
 	seed = 1;
-	/* Where the disk is slow, more times and later: until both were seen. */
+	/* On a slow disk, more and later kills, until both files were seen. */
 	for (i = 0; i < n_times || ((!n_new || n_new == i) && i < 20 * n_times); i++) {
 		*has_begun = false;
 		killing_at_time(save_on, NULL, has_begun, draw(10000 * (1 + i / n_times)));

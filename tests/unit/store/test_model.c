@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The store beside a plain list that does the same: batches of random appends, trims, limits, drops,
- * cancelled, committed, reopened; in little room, so that most of the time it is full.
+ * Compares the store with a plain list. Batches of random appends, trims, limits and drops are
+ * cancelled or committed, and the store is reopened. There is little room, so it is full most of
+ * the time.
  */
 #include "storing.h"
 
@@ -39,7 +40,7 @@ static void model_forget(struct model *m, unsigned n)
 	m->n -= n;
 }
 
-/* Sets that lead to @serial and before it. */
+/* The number of sets that lead to @serial or before it. */
 static unsigned model_leading(const struct model *m, uint32_t serial)
 {
 	unsigned n = m->n;
@@ -162,7 +163,7 @@ static void check_zone(struct store *store, unsigned zone)
 	store_chain_close(chain);
 }
 
-/* What does not fit is refused; forgetting is always possible. */
+/* A set without room is refused; forgetting is always possible. */
 static void run_batch(struct store *store)
 {
 	struct store_batch *batch;
@@ -189,7 +190,7 @@ static void run_batch(struct store *store)
 	memcpy(committed, models, sizeof(models));
 }
 
-/* Every zone down to nothing or half, in one batch, whatever the store looks like. */
+/* In one batch, forgets all or half of each zone's sets, in any state of the store. */
 static void forget_in_full(struct store *store)
 {
 	struct store_usage usage;
@@ -232,7 +233,7 @@ static void test_as_a_plain_list(void **state)
 	assert_true(n_full > 20 && n_trims_full > 5);
 }
 
-/* --- Readers beside a writer --------------------------------------------------------------------- */
+/* --- Readers beside a writer ------------------------------------------------------------------ */
 
 #define N_READERS 3u
 #define N_BATCHES 400u
@@ -240,9 +241,10 @@ static void test_as_a_plain_list(void **state)
 static bool is_over;
 
 /*
- * A chain is always one that a batch has left: from some serial number on, without a gap, ten by ten. LMDB takes a
- * transaction's number first, then the page of its roots: who is stopped in between has those of a batch that is
- * just being committed, and sees the one before it the next time.
+ * A chain is always one that a batch has left: from a serial number on, without a gap, in steps of
+ * ten. LMDB reads a transaction's number first and then the page of its roots. A reader that is
+ * stopped in between has the roots of a batch that is just being committed, and sees the batch
+ * before it the next time.
  */
 static void *read_on(void *user)
 {
@@ -297,7 +299,7 @@ static void test_readers_beside_a_writer(void **state)
 	storing_clear();
 }
 
-/* A set of 100 MB goes in and comes out, beside what is there, and can be forgotten. */
+/* A set of 100 MB can be added, read and forgotten beside other sets. */
 static void test_a_large_set(void **state)
 {
 	const uint8_t *apex = storing_name("example.");

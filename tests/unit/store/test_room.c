@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who takes the journal's room, and which changes go where it is short. */
+/* How the journal's room is shared, and which changes are forgotten when it is short. */
 #include "storing.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Changes of the zone up to @to; its file has those up to @file_serial. */
+/* Appends the zone's changes up to @to; its file has those up to @file_serial. */
 static void append(const char *name, uint32_t from, uint32_t to, uint32_t file_serial)
 {
 	struct store_zone zone = { .serial = to, .file_serial = file_serial };
@@ -49,7 +49,7 @@ static struct store_room room_of(const char *name)
 	return room;
 }
 
-/* The serial numbers where the chain begins and ends. */
+/* The serial numbers at the begin and the end of the chain. */
 static void assert_chain(const char *name, uint32_t from, uint32_t to)
 {
 	struct store_chain *chain;
@@ -87,7 +87,7 @@ static void what_the_file_has_not(void **state)
 	assert_chain("a.", 1, 12);
 }
 
-/* Of a batch: what it has appended counts. */
+/* store_room() counts what the batch itself has appended. */
 static void as_the_batch_leaves_it(void **state)
 {
 	struct store_batch *batch;
@@ -123,7 +123,7 @@ static void the_oldest_of_the_longest_go(void **state)
 	assert_int_equal(make_room(1), 0);
 }
 
-/* A journal that is full of what files have takes changes again. */
+/* A journal full of changes that the files have takes new changes again. */
 static void room_for_others(void **state)
 {
 	uint32_t serial = 1;
@@ -137,7 +137,7 @@ static void room_for_others(void **state)
 	assert_int_equal(storing_append_one(store, storing_name("b."), 1, 2, SET_BYTES), 0);
 }
 
-/* It cannot be told how much of its journal may go; that of others still goes. */
+/* A zone with a damaged record keeps its journal; those of other zones still make room. */
 static void what_is_damaged_keeps_its_own(void **state)
 {
 	const struct store_zone bad = { .catalog = "\5cat", .catalog_bytes = 5 };

@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is put in comes out, one behaviour after the other. test_model.c does all of them at random. */
+/*
+ * What is put in comes out, one behaviour after the other. test_model.c does all of them at random.
+ */
 #include "storing.h"
 
 #include <errno.h>
@@ -108,7 +110,7 @@ static void test_serials_wrap_and_come_again(void **state)
 	assert_string_equal(chain_text(*state, "example.", 0), "0-5");
 }
 
-/* The file was written when the serial number was there for the first time. */
+/* The serial number comes twice. The file was written at the first time. */
 static void test_a_start_goes_by_the_number(void **state)
 {
 	const uint8_t *apex = storing_name("example.");
@@ -130,7 +132,7 @@ static void test_a_start_goes_by_the_number(void **state)
 	zone.serial = 9;
 	batch = batch_of(*state);
 	assert_int_equal(store_put_zone(batch, apex, &zone), 0);
-	assert_int_equal(store_limit(batch, apex, 0, 7), 0); /* all of it is wanted */
+	assert_int_equal(store_limit(batch, apex, 0, 7), 0); /* all of it is kept */
 	assert_int_equal(store_commit(batch), 0);
 	assert_int_equal(store_replay_open(*state, apex, &chain), 0);
 	assert_int_equal(store_chain_end(chain), 9);
@@ -139,7 +141,7 @@ static void test_a_start_goes_by_the_number(void **state)
 	assert_true(storing_next_is(chain, apex, 7, 9, 50));
 	assert_true(storing_at_end(chain));
 	store_chain_close(chain);
-	zone.file_digest[3] = 1; /* written again, at the second 7 */
+	zone.file_digest[3] = 1; /* the file is written again, at the second 7 */
 	batch = batch_of(*state);
 	assert_int_equal(store_put_zone(batch, apex, &zone), 0);
 	assert_int_equal(store_commit(batch), 0);
@@ -150,7 +152,7 @@ static void test_a_start_goes_by_the_number(void **state)
 	assert_int_equal(store_replay_open(*state, apex, &chain), ERR_NOT_FOUND);
 }
 
-/* A file of 20 is in place before the first change that begins with it. */
+/* A file of serial 20 is in place before the first change that begins with 20. */
 static void test_a_file_may_be_ahead_of_the_journal(void **state)
 {
 	const uint8_t *apex = storing_name("example.");
@@ -169,7 +171,7 @@ static void test_a_file_may_be_ahead_of_the_journal(void **state)
 	store_chain_close(chain);
 }
 
-/* Nobody asks for it any more, but a start. */
+/* A hidden serial number is found by a start only. */
 static void test_what_is_hidden_is_for_a_start(void **state)
 {
 	const uint8_t *apex = storing_name("example.");
@@ -202,7 +204,8 @@ static void test_trim(void **state)
 	append_row(*state, "example.", 7, 12);
 	batch = batch_of(*state);
 	assert_int_equal(store_trim(batch, storing_name("example."), 9), 0);
-	assert_int_equal(store_trim(batch, storing_name("example."), 99), 0); /* leads nowhere */
+	assert_int_equal(store_trim(batch, storing_name("example."), 99),
+			 0); /* no change leads there */
 	assert_int_equal(store_trim(batch, storing_name("other."), 9), 0);
 	assert_int_equal(store_commit(batch), 0);
 	assert_string_equal(chain_text(*state, "example.", 8), "none");
@@ -215,7 +218,7 @@ static void test_trim(void **state)
 	assert_string_equal(chain_text(*state, "example.", 3), "3-4");
 }
 
-/* Of a serial number that came again the later change stays known. */
+/* If a serial number comes again, its later change stays known. */
 static void test_trim_what_came_again(void **state)
 {
 	const uint8_t *apex = storing_name("example.");
@@ -316,7 +319,7 @@ static int count_until(void *user, const uint8_t *apex, const struct store_zone 
 	return --*left ? 0 : -ECANCELED;
 }
 
-/* What is known of it, as it was written, is nothing to go by. */
+/* A record with names that are not well formed is refused. */
 static void test_damaged_names(void **state)
 {
 	const uint8_t *apex = storing_name("example.");
@@ -356,7 +359,7 @@ static void test_each_zone(void **state)
 	assert_int_equal(store_each_zone(*state, count_until, &left), -ECANCELED);
 }
 
-/* Runs with stderr in a file, and gives what was written there. */
+/* Runs with stderr in a file, and returns what was written there. */
 static const char *said_by(struct store *store, store_zone_visit *visit, void *user)
 {
 	static char said[4096];
@@ -395,7 +398,7 @@ static size_t n_times(const char *text, const char *what)
 	return n;
 }
 
-/* A member of a catalog that cannot be read must not keep a start from all the others. */
+/* A damaged record of one catalog member must not hide the others from a start. */
 static void test_each_but_damaged(void **state)
 {
 	static const uint8_t no_name[] = { 70, [71] = 0 };
@@ -420,7 +423,7 @@ static void test_each_but_damaged(void **state)
 	assert_string_equal(said, "");
 }
 
-/* What was cancelled or refused is not there; what a chain has seen it goes on seeing. */
+/* A cancelled or refused batch leaves nothing. A chain that is open goes on seeing what it saw. */
 static void test_whole_or_not_at_all(void **state)
 {
 	const uint8_t *apex = storing_name("example.");

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets of events: octet for octet, with sums that hold, in the room there is. */
+/* Packets of events: each octet, valid checksums, and no more octets than there is room for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static struct tap_event *event(uint8_t family, size_t n_query, size_t n_reply)
 	return e;
 }
 
-/* RFC 1071, by the definition: of a whole, right one it is 0. */
+/* RFC 1071, as defined: the sum over a whole valid packet is 0. */
 static uint32_t sum(uint32_t start, const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -44,7 +44,7 @@ static uint32_t sum(uint32_t start, const uint8_t *p, size_t n)
 	return start;
 }
 
-/* The header sum was reckoned by hand. */
+/* The header's checksum was computed by hand. */
 static void test_ipv4(void **state)
 {
 	static const uint8_t wanted[] = { 0x45, 0,    0,    31,   0, 0,  0x40, 0,   64,
@@ -61,7 +61,7 @@ static void test_ipv4(void **state)
 	assert_memory_equal(out + 28, memory.event.octets + 3, 4);
 }
 
-/* Messages of all lengths up to 300, the odd ones above all. */
+/* Messages of all lengths up to 300; odd lengths are the interesting ones. */
 static void test_sums(void **state)
 {
 	uint8_t out[512];

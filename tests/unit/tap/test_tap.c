@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is told of answers: rings that fill up, addresses that are shortened, lines, messages of dnstap. */
+/* Events of answers: rings that fill up, shortened addresses, lines of the log, dnstap messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,11 +20,11 @@
 #include "tap/shorten.h"
 #include "tap/tap.h"
 
-/* --- Rings --------------------------------------------------------------------------------------- */
+/* --- Rings ------------------------------------------------------------------------------------ */
 
 #define CAP 4096u
 
-/* Record i: i % 300 octets that tell it. */
+/* Record i: i % 300 octets that depend on i. */
 static bool put(struct tap_ring *ring, uint32_t i)
 {
 	uint8_t *room = tap_ring_reserve(ring, i % 300 + 50);
@@ -49,7 +49,7 @@ static void check(struct tap_ring *ring, uint64_t *at, uint32_t i)
 
 static void test_ring_in_order(void **state)
 {
-	static struct tap_ring ring; /* aligned, as on no stack of AddressSanitizer's */
+	static struct tap_ring ring; /* aligned, as AddressSanitizer's stack is not */
 	uint32_t in = 0, out = 0;
 	uint64_t at;
 
@@ -91,7 +91,7 @@ static void test_ring_full(void **state)
 	tap_ring_close(&ring);
 }
 
-/* --- Addresses ----------------------------------------------------------------------------------- */
+/* --- Addresses -------------------------------------------------------------------------------- */
 
 static void test_shorten(void **state)
 {
@@ -121,7 +121,7 @@ static void test_shorten(void **state)
 	}
 }
 
-/* A query for a. A with a client subnet of 32 bits; and behind that, of 28. */
+/* A query for a. A with a client subnet of 32 bits, followed by one of 28 bits. */
 static void test_shorten_subnet(void **state)
 {
 	uint8_t msg[] = { 0,  1, 1,   0, 0, 1, 0, 0, 0,  0, 0, 1, 1, 'a', 0, 0,  1, 0,   1, 0, 0,
@@ -138,7 +138,7 @@ static void test_shorten_subnet(void **state)
 	assert_int_equal(subnet[7], 0);
 	for (size_t n = 0; n < sizeof(msg); n++) {
 		uint8_t *copy =
-			malloc(n ? n : 1); /* so that a sanitizer sees what is read behind it */
+			malloc(n ? n : 1); /* so that a sanitizer sees reads beyond the message */
 
 		memcpy(copy, msg, n);
 		tap_shorten_subnet(copy, n, &usual);
@@ -146,9 +146,9 @@ static void test_shorten_subnet(void **state)
 	}
 }
 
-/* --- Events -------------------------------------------------------------------------------------- */
+/* --- Events ----------------------------------------------------------------------------------- */
 
-/* NXDOMAIN to "a. A" with AA, RD and the extended error 15, DO. */
+/* NXDOMAIN to "a. A" with AA, RD, DO and the extended error 15. */
 static const uint8_t reply[] = { 0x12, 0x34, 0x85, 0x03, 0, 1, 0, 0,  0, 0,  0, 1,
 				 1,    'a',  0,    0,    1, 0, 1, 0,  0, 41, 4, 208,
 				 0,    0,    0x80, 0,    0, 6, 0, 15, 0, 2,  0, 15 };
@@ -221,7 +221,7 @@ static bool judge(void *ctx, const struct tap_event *e, struct querylog_policy *
 	return is->action;
 }
 
-/* The list is a name, and written as one. */
+/* The list is a name, and is written as a name. */
 static void test_policy(void **state)
 {
 	struct querylog_policy is = { .list = "\3r\"z", .action = "nxdomain" };
@@ -306,19 +306,19 @@ static void test_kinds(void **state)
 
 	(void)state;
 	assert_int_equal(dnstap_kinds(e), 1 << DNSTAP_AUTH_QUERY | 1 << DNSTAP_AUTH_RESPONSE);
-	flags[1] |= 0x80; /* RA beside AA: of our zones */
+	flags[1] |= 0x80; /* RA and AA: from our zones */
 	assert_int_equal(dnstap_kinds(e), 1 << DNSTAP_AUTH_QUERY | 1 << DNSTAP_AUTH_RESPONSE);
 	flags[0] &= (uint8_t)~4;
 	assert_int_equal(dnstap_kinds(e), 1 << DNSTAP_CLIENT_QUERY | 1 << DNSTAP_CLIENT_RESPONSE);
 	flags[0] |= 5 << 3;
 	assert_int_equal(dnstap_kinds(e), 1 << DNSTAP_UPDATE_QUERY | 1 << DNSTAP_UPDATE_RESPONSE);
 	e->way = TAP_FORWARDER;
-	e->n_reply = 0; /* what upstreams are asked is told before their replies */
+	e->n_reply = 0; /* a query to an upstream is an event before its reply */
 	assert_int_equal(dnstap_kinds(e), 1 << DNSTAP_FORWARDER_QUERY);
 	free(e);
 }
 
-/* One in `every`: of 100,000 some 100,000 / every, and every one at 1. */
+/* One in `every`: about 100,000 / every of 100,000; at 1, all of them. */
 static void test_draw(void **state)
 {
 	struct tap_switch is = { .every = 1 };
@@ -338,7 +338,7 @@ static void test_draw(void **state)
 	assert_false(tap_draws(&p));
 }
 
-/* --- Observers ----------------------------------------------------------------------------------- */
+/* --- Observers -------------------------------------------------------------------------------- */
 
 static void count(void *ctx, const struct tap_event *e)
 {
@@ -362,7 +362,8 @@ static void tell(struct tap_producer *p, unsigned int n)
 	}
 }
 
-/* Two look at the same events at rates of their own; the source draws by the finer one, and draws nothing when both have gone. */
+/* Two observers see the same events at different rates. The source draws at the finer rate, and
+ * draws nothing when both have gone. */
 static void test_observers(void **state)
 {
 	unsigned int n_top = 0, n_all = 0;
@@ -394,7 +395,7 @@ static void test_observers(void **state)
 
 struct pairs {
 	unsigned int n;
-	uint32_t open; /* the lots of events whose other half is to come, xored */
+	uint32_t open; /* xor of the lots of events whose other half is still to come */
 };
 
 static void pair_up(void *ctx, const struct tap_event *e)
@@ -405,7 +406,8 @@ static void pair_up(void *ctx, const struct tap_event *e)
 	pairs->open ^= e->lot;
 }
 
-/* A query to an upstream and its reply are two events: who wants one in four gets both or neither. */
+/* A query to an upstream and its reply are two events. An observer of one in four gets both or
+ * none. */
 static void test_pairs(void **state)
 {
 	static const uint8_t empty[DNS_HEADER_BYTES];
@@ -436,7 +438,7 @@ static void test_pairs(void **state)
 	assert_in_range(some.n, 800, 1200);
 	assert_int_equal(some.n % 2, 0);
 	assert_int_equal(some.open, 0);
-	assert_int_equal(tap_draw_forwarder(p), 0); /* nobody has asked for these */
+	assert_int_equal(tap_draw_forwarder(p), 0); /* no reader wants these */
 	assert_int_equal(tap_observe(tap, TAP_TOP, 0, NULL, NULL), 0);
 	tap_producer_free(tap, p);
 	tap_free(tap);
