@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares xdp/interval.h, built natively, with the search of userspace (engine/interval_regions.h): in
- * regions of few and many points, at, before and after each point; with points that are added
- * later; with damaged heads.
+ * Compares xdp/interval.h, built natively, with the search of userspace
+ * (engine/interval_regions.h): in regions of few and many points, at, before and after each point;
+ * with points that are added later; with damaged heads.
  */
 #include "xdp/native.h"
 

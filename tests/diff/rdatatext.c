@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rdatatext FOLDER N SEED: for each type that is written in its own form, N random records as zone "example.", as
- * Volley writes them (FOLDER/TYPE.text) and by RFC 3597 (FOLDER/TYPE.octets). Prints the types.
+ * rdatatext FOLDER N SEED: for each type that is written in its own form, N random records as zone
+ * "example.", as Volley writes them (FOLDER/TYPE.text) and by RFC 3597 (FOLDER/TYPE.octets). Prints
+ * the types.
  */
 #include <stdio.h>
 #include <stdlib.h>

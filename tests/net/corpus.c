@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* corpus: prints the frames of tests/lib/passrows.h, a line each: name, tab, frame in hexadecimal. */
+/* corpus: prints the frames of tests/lib/passrows.h, a line each: name, tab, frame in
+ * hexadecimal. */
 #include <stdio.h>
 
 #include "tests/lib/passrows.h"

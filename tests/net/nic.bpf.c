@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hands everything to the AF_XDP sockets: with it net_af_xdp is like a NIC that DPDK owns, of which the kernel sees
- * nothing.
+ * Hands everything to the AF_XDP sockets: with it net_af_xdp is like a NIC that DPDK owns, of which
+ * the kernel sees nothing.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

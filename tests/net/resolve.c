@@ -14,8 +14,8 @@
  *	answer NAME TYPE RCODE SECURITY EDE MESSAGE-IN-HEX WHY
  *	flooded N NOERROR SERVFAIL
  *
- * "ready" comes first; at the end of stdin the resolver is stopped, and what came back then is counted in
- * "stopped N". Options: see usage().
+ * "ready" comes first; at the end of stdin the resolver is stopped, and what came back then is
+ * counted in "stopped N". Options: see usage().
  */
 #include <arpa/inet.h>
 #include <getopt.h>

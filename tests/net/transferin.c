@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * transferin CONFIG: the secondary's side of the transfer floor by itself. It keeps the zones of the
- * configuration that have primaries, in memory, and prints a line for each event, with tabs between the
- * fields:
+ * transferin CONFIG: the secondary's side of the transfer floor by itself. It keeps the zones of
+ * the configuration that have primaries, in memory, and prints a line for each event, with tabs
+ * between the fields:
  *
  *	zone NAME SERIAL RECORDS REMOTE
  *	changes NAME SERIAL SETS REMOTE

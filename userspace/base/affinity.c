@@ -25,7 +25,8 @@ int affinity_init(struct affinity *affinity, const uint16_t *cores, size_t n_cor
 		if (!CPU_ISSET(cores[i], &affinity->allowed)) {
 			snprintf(
 				err, err_cap,
-				"server.control-cores: volleyd may not use processor %u: name some of %s",
+				"server.control-cores: volleyd may not use processor %u: name some "
+				"of %s",
 				cores[i], affinity_text(&affinity->allowed, text, sizeof(text)));
 			return -EINVAL;
 		}

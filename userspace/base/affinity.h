@@ -11,8 +11,8 @@
  *
  * So control's work (reading zones, walking over the cache, formatting text) takes no time from a
  * worker and evicts nothing from the caches of its core. If no processor is left, all threads
- * share. Then long work that can wait (loader, background jobs, metrics, handshakes) has a lower priority
- * than workers.
+ * share. Then long work that can wait (loader, background jobs, metrics, handshakes) has a lower
+ * priority than workers.
  *
  * A pinned thread stays where it is, above all a worker. A new thread inherits the processors of
  * the thread that makes it, which are control's.

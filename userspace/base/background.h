@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Jobs that control's thread must not wait for, such as a walk over a large cache. One thread with a
- * lower priority than the workers runs them one after the other.
+ * Jobs that control's thread must not wait for, such as a walk over a large cache. One thread with
+ * a lower priority than the workers runs them one after the other.
  *
  *      background_start() ─► run() ─► background_fd() is readable ─► background_poll() ─► ended()
  *

@@ -9,9 +9,9 @@
  *   a segment that it retired       goes back to its queue if a word leads into it, else it is empty:
  *                                   free after a grace period, which the keeper waits for
  *
- * All that could contradict itself is checked, so that no octet of the memory can harm the daemon. A
- * word stays only if it leads to a whole entry, is where that entry's key belongs, and is the only
- * such word: the keeper could not withdraw it otherwise, and it would lead into reused memory.
+ * All that could contradict itself is checked, so that no octet of the memory can harm the daemon.
+ * A word stays only if it leads to a whole entry, is where that entry's key belongs, and is the
+ * only such word: the keeper could not withdraw it otherwise, and it would lead into reused memory.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -14,8 +14,8 @@
  *
  * That is S3-FIFO (Yang et al., SOSP 2023) over segments. What is asked once passes through a
  * tenth of the memory and is gone; what is asked again stays. Names that do not exist have a
- * probation queue of their own, a 32nd of the memory, since there is no end of them. A segment whose
- * entries are all copied or withdrawn is retired, and free after a grace period.
+ * probation queue of their own, a 32nd of the memory, since there is no end of them. A segment
+ * whose entries are all copied or withdrawn is retired, and free after a grace period.
  *
  * Threads: any number of readers; one cache_writer for each publishing thread; one keeper, which
  * alone evicts (keeper.h). Readers in userspace are liburcu QSBR threads: an entry that
@@ -40,7 +40,8 @@ struct cache_sizes {
 	uint32_t n_segments;
 	uint32_t n_buckets;
 	uint32_t n_zones; /* slots, with slot 0 */
-	/* Of the filter of names (xdp/names.h) and the intervals behind it, beside the budget; 0: the fewest. */
+	/* Of the filter of names (xdp/names.h) and the intervals behind it, beside the budget; 0:
+	 * the fewest. */
 	uint32_t n_names_lines;
 };
 
@@ -79,9 +80,9 @@ struct cache_key {
 
 /*
  * An answer: what is to be published, or what an entry holds. Lengths and counts as in struct
- * volley_entry; body stays the caller's. It may have 65535 octets, as much as any message: the driver
- * answers what has room in VOLLEY_UDP_MAX, of a longer one with the short form, or TC=1 where that
- * is as long (or empty); over TCP all of it is sent.
+ * volley_entry; body stays the caller's. It may have 65535 octets, as much as any message: the
+ * driver answers what has room in VOLLEY_UDP_MAX, of a longer one with the short form, or TC=1
+ * where that is as long (or empty); over TCP all of it is sent.
  */
 struct cache_answer {
 	const uint8_t *body; /* what follows the question, without OPT: full_bytes */
@@ -97,10 +98,12 @@ struct cache_answer {
 	uint32_t zone_slot;
 	uint32_t zone_gen;
 	uint32_t expires_s; /* clock_coarse_s() from which it is dead; VOLLEY_NEVER */
-	/* TTLs that age, ascending offsets of 4 octets each in body: n_ttls of them, the caller's. */
+	/* TTLs that age, ascending offsets of 4 octets each in body: n_ttls of them, the
+	 * caller's. */
 	const uint16_t *ttls;
 	uint16_t n_ttls;
-	uint16_t refresh_s; /* asked for with no more seconds left than these: fetch it anew; 0: never */
+	/* asked for with no more seconds left than these: fetch it anew; 0: never */
+	uint16_t refresh_s;
 	uint8_t memory; /* of the resolver: where it was fetched; 0 or 1 */
 	/* What a reader makes of these TTLs; not published. */
 	uint32_t age_s;       /* since it was published: taken off each */
@@ -108,7 +111,9 @@ struct cache_answer {
 };
 
 /*
- * An extended error's code (RFC 8914; -1: none) as an entry holds it, and back. An answer with one is in no public view. A code above CACHE_EDE_MAX has no room, and is lost; the registry has none so far.
+ * An extended error's code (RFC 8914; -1: none) as an entry holds it, and back. An answer with one
+ * is in no public view. A code above CACHE_EDE_MAX has no room, and is lost; the registry has none
+ * so far.
  */
 #define CACHE_EDE_MAX 126
 
@@ -136,8 +141,9 @@ void cache_free(struct cache *cache);
 struct volley_state *cache_state(struct cache *cache);
 
 /*
- * Fills `key` from its parts; `folded` is lower-case wire form of name_bytes octets. view: VOLLEY_VIEW_*;
- * the hash does not depend on it. Entries of one question in several views lie side by side.
+ * Fills `key` from its parts; `folded` is lower-case wire form of name_bytes octets. view:
+ * VOLLEY_VIEW_*; the hash does not depend on it. Entries of one question in several views lie side
+ * by side.
  */
 void cache_key_init(struct cache_key *key, const struct cache *cache, const uint8_t *folded,
 		    uint32_t name_bytes, uint16_t qtype, uint16_t qclass, uint8_t key_flags,
@@ -150,14 +156,15 @@ void cache_key_from(struct cache_key *key, const struct cache *cache,
 /*
  * Any QSBR thread. On CACHE_HIT, and on CACHE_EXPIRED, *entry may be read until the thread's next
  * quiescent state, else it is NULL. An expired one is of its zone's present generation; it is there
- * until its place is wanted, so nobody may count on it. Counts a hit in the entry's freq when `count`.
+ * until its place is wanted, so nobody may count on it. Counts a hit in the entry's freq when
+ * `count`.
  */
 enum cache_verdict cache_lookup(struct cache *cache, const struct cache_key *key, uint32_t now_s,
 				bool count, const struct volley_entry **entry);
 
 /*
- * For who is about to look up many keys: has the key's bucket loaded, and then, when that is there, the
- * entry that the lookup will most likely find. Changes nothing. Any QSBR thread.
+ * For who is about to look up many keys: has the key's bucket loaded, and then, when that is there,
+ * the entry that the lookup will most likely find. Changes nothing. Any QSBR thread.
  */
 void cache_prefetch(const struct cache *cache, const struct cache_key *key);
 void cache_prefetch_entry(const struct cache *cache, const struct cache_key *key);
@@ -174,8 +181,8 @@ static inline const uint8_t *cache_entry_body(const struct volley_entry *entry)
 }
 
 /*
- * Whether an entry that lies in so many octets of room agrees with itself: lengths, offsets of TTLs, and the sums of its body that
- * the driver sends. Pure; O(octets).
+ * Whether an entry that lies in so many octets of room agrees with itself: lengths, offsets of
+ * TTLs, and the sums of its body that the driver sends. Pure; O(octets).
  */
 bool cache_entry_is_sound(const struct volley_entry *entry, size_t room_bytes);
 
@@ -183,14 +190,14 @@ bool cache_entry_is_sound(const struct volley_entry *entry, size_t room_bytes);
 void cache_answer_of(struct cache_answer *answer, const struct volley_entry *entry, uint32_t now_s);
 
 /*
- * Writes the TTLs as they are by age_s and stale_ttl_s into `body`, a copy of the first `n` octets of
- * the answer's: all of it, or its short form. Never below 0. Pure.
+ * Writes the TTLs as they are by age_s and stale_ttl_s into `body`, a copy of the first `n` octets
+ * of the answer's: all of it, or its short form. Never below 0. Pure.
  */
 void cache_answer_age(const struct cache_answer *answer, uint8_t *body, size_t n);
 
 /*
- * Whether the entry is valid and has no more than refresh_s seconds left. True once for an entry, be
- * it for a thread or for the driver; who gets it fetches the answer anew.
+ * Whether the entry is valid and has no more than refresh_s seconds left. True once for an entry,
+ * be it for a thread or for the driver; who gets it fetches the answer anew.
  */
 bool cache_refresh_is_due(const struct volley_entry *entry, uint32_t now_s);
 
@@ -266,8 +273,8 @@ struct cache_stats {
 void cache_stats_read(struct cache *cache, struct cache_stats *stats);
 
 /*
- * The same at a cost that does not grow with the index: where that is larger than 2 MiB, n_entries is
- * told from so much of it, some 0.5 % off.
+ * The same at a cost that does not grow with the index: where that is larger than 2 MiB, n_entries
+ * is told from so much of it, some 0.5 % off.
  */
 void cache_stats_estimate(struct cache *cache, struct cache_stats *stats);
 

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A cache as its own sources see it: its state, and the steps on segments, index words and entries. */
+/* A cache as its own sources see it: its state, and the steps on segments, index words and
+ * entries. */
 #ifndef VOLLEY_CACHE_CACHE_STATE_H
 #define VOLLEY_CACHE_CACHE_STATE_H
 
@@ -29,8 +30,8 @@ struct fifo {
 
 /*
  * Fingerprints of what left the probation queue unasked, 4 to a set, oldest overwritten: half as
- * many as the index has slots. More do not help: measured on traces like those of test_hitratio.c, 8
- * or 16 ways let so much into the main queue that the hit ratio falls by 0.7 or 1.2 points.
+ * many as the index has slots. More do not help: measured on traces like those of test_hitratio.c,
+ * 8 or 16 ways let so much into the main queue that the hit ratio falls by 0.7 or 1.2 points.
  */
 #define GHOST_WAYS 4u
 struct ghost {
@@ -93,13 +94,15 @@ struct cache {
 			 __ATOMIC_RELAXED)
 
 /*
- * The turn: the keeper takes one for each segment that it empties, and one to free what it has emptied;
- * an invalidation (dependency_filter.h) takes one. Who waits comes before who has just had it. The lock may be taken in it.
+ * The turn: the keeper takes one for each segment that it empties, and one to free what it has
+ * emptied; an invalidation (dependency_filter.h) takes one. Who waits comes before who has just had
+ * it. The lock may be taken in it.
  */
 void cache_turn_take(struct cache *cache);
 void cache_turn_release(struct cache *cache);
 
-/* A writer has taken a segment; under the lock. No reader holds it any more; in a turn. NULL is allowed. */
+/* A writer has taken a segment; under the lock. No reader holds it any more; in a turn. NULL is
+ * allowed. */
 void filter_opened(struct cache_filter *filter, uint32_t segment);
 void filter_freed(struct cache_filter *filter, uint32_t segment);
 void filter_free(struct cache_filter *filter);
@@ -162,7 +165,8 @@ static inline bool entry_is_of(const struct volley_entry *e, const struct cache_
 enum cache_verdict entry_verdict(const struct cache *cache, const struct volley_entry *e,
 				 uint32_t now_s);
 
-/* All octets of an entry but freq, which readers go on counting in `e`, as they may set refreshing. */
+/* All octets of an entry but freq, which readers go on counting in `e`, as they may set
+ * refreshing. */
 static inline void entry_copy(struct volley_entry *to, const struct volley_entry *e)
 {
 	const size_t freq = offsetof(struct volley_entry, freq);
@@ -177,18 +181,19 @@ static inline void entry_copy(struct volley_entry *to, const struct volley_entry
 
 /*
  * Whether an entry that nobody vouches for agrees with itself: its lengths with each other and with
- * the room that it lies in, its list of TTLs with its lengths, its body with its sums. Zone and times
- * are the caller's to judge, and so is the key, but for its view.
+ * the room that it lies in, its list of TTLs with its lengths, its body with its sums. Zone and
+ * times are the caller's to judge, and so is the key, but for its view.
  */
 bool entry_is_sound(const struct volley_entry *e, size_t room_bytes);
 
-/* Offsets of 4 octets each that ascend, lie apart and in the body, none on both sides of its short form's end. */
+/* Offsets of 4 octets each that ascend, lie apart and in the body, none on both sides of its short
+ * form's end. */
 bool entry_ttls_are_sound(const uint16_t *ttls, uint32_t n, uint32_t full_bytes,
 			  uint32_t short_bytes);
 
 /*
- * The one's complement sum of `n` octets that lie at `offset` of a message, with the TTLs among them, at
- * these offsets, taken as 0.
+ * The one's complement sum of `n` octets that lie at `offset` of a message, with the TTLs among
+ * them, at these offsets, taken as 0.
  */
 uint16_t entry_body_sum(const uint8_t *body, uint32_t n, uint32_t offset, const uint16_t *ttls,
 			uint32_t n_ttls);
@@ -206,8 +211,8 @@ uint64_t key_hash(const struct cache *cache, const uint64_t *words, uint32_t n_w
 uint64_t *entry_word_slot(const struct cache *cache, const struct volley_entry *e);
 
 /*
- * Turns the key's word to `e`, which is whole and committed; the appender is still held. `yields`: a
- * valid entry of the key stays, -EEXIST. Other errors as those of cache_publish().
+ * Turns the key's word to `e`, which is whole and committed; the appender is still held. `yields`:
+ * a valid entry of the key stays, -EEXIST. Other errors as those of cache_publish().
  */
 int publish_word(struct cache_writer *writer, const struct cache_key *key,
 		 const struct volley_entry *e, bool yields, uint32_t now_s);

@@ -1,10 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rounds over the old index in parts. The first one counts octets by rank, which says from which rank
- * on everything has room: that is copied next, in the order of the index, so that hot and cold lie
- * mixed in the new segments as they did in the old ones. Then comes the rank that has room in part: a
- * share of it, told by the hash, since the first ones of the index would all want the same buckets.
+ * Rounds over the old index in parts. The first one counts octets by rank, which says from which
+ * rank on everything has room: that is copied next, in the order of the index, so that hot and cold
+ * lie mixed in the new segments as they did in the old ones. Then comes the rank that has room in
+ * part: a share of it, told by the hash, since the first ones of the index would all want the same
+ * buckets.
  */
 #include "cache/copy.h"
 
@@ -52,7 +53,7 @@ static uint32_t rank_of(const struct copier *c, const struct volley_entry *e)
 	}
 }
 
-/* --- An entry ------------------------------------------------------------------------------------ */
+/* --- An entry --------------------------------------------------------------------------------- */
 
 static enum queue queue_of(const struct copier *c, const struct volley_entry *e)
 {
@@ -69,8 +70,8 @@ static void take_key(struct cache_key *key, const struct volley_entry *e)
 }
 
 /*
- * Whether the new cache has no use for the entry. An older one in its place is withdrawn: two of one
- * age are of one zone's one state, or both hold until they expire.
+ * Whether the new cache has no use for the entry. An older one in its place is withdrawn: two of
+ * one age are of one zone's one state, or both hold until they expire.
  */
 static bool is_there(const struct copier *c, const struct cache_key *key,
 		     const struct volley_entry *e)
@@ -149,9 +150,10 @@ static enum walk_step count_entry(void *user, const struct volley_entry *e)
 	return WALK_ON;
 }
 
-/* --- Rounds -------------------------------------------------------------------------------------- */
+/* --- Rounds ----------------------------------------------------------------------------------- */
 
-/* Segments that may be filled: the keeper's reserve is left, so that publishers find room at once. */
+/* Segments that may be filled: the keeper's reserve is left, so that publishers find room at
+ * once. */
 static uint32_t n_room(struct cache *cache)
 {
 	uint32_t reserve = segments_reserve(cache), n;
@@ -212,8 +214,8 @@ static int copy_ranks(struct copier *c)
 }
 
 /*
- * Where all had room, what was counted and did not come was withdrawn meanwhile. In buckets that are full
- * copies push out others.
+ * Where all had room, what was counted and did not come was withdrawn meanwhile. In buckets that
+ * are full copies push out others.
  */
 static void count_left_out(const struct copier *c)
 {
@@ -238,8 +240,8 @@ static void begin(struct copier *c, struct cache *to, uint32_t now_s, const bool
 }
 
 /*
- * `into` is set before the first look at the index: a sweep that finds none there has withdrawn before,
- * and with the lock we see that.
+ * `into` is set before the first look at the index: a sweep that finds none there has withdrawn
+ * before, and with the lock we see that.
  */
 static void set(struct cache *cache, struct cache **field, struct cache *value)
 {
@@ -281,7 +283,7 @@ int cache_copy_late(struct cache *to, uint32_t since_s, uint32_t now_s, const bo
 	return err;
 }
 
-/* --- The end ------------------------------------------------------------------------------------- */
+/* --- The end ---------------------------------------------------------------------------------- */
 
 void cache_copy_counters(struct cache *to)
 {

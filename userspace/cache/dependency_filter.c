@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds the turn (cache_state.h) may look at the filter and change it. The keeper moves entries and
- * frees segments in its turn only, so whoever has the turn sees each entry in one place, in a segment
- * that stays what it is. Writers append meanwhile; what they publish is of now.
+ * Who holds the turn (cache_state.h) may look at the filter and change it. The keeper moves entries
+ * and frees segments in its turn only, so whoever has the turn sees each entry in one place, in a
+ * segment that stays what it is. Writers append meanwhile; what they publish is of now.
  *
  *      segment   opened: pending ──► sealed, all brought in: complete ──► freed: neither
  *                  ▲ by a writer, under the cache's lock       all else: in a turn
@@ -23,9 +23,9 @@
 #define STRIPE_BYTES (VOLLEY_SEGMENT_BYTES / STRIPES)
 
 /*
- * A turn must end: after so many looks at a group, of some 40 ns each (tests/perf/withdrawcost), the
- * other dependencies have one of their own. So many stripes, of 2 or 3 us each, are as many answers as a
- * walk is good for, which keeps nobody waiting.
+ * A turn must end: after so many looks at a group, of some 40 ns each (tests/perf/withdrawcost),
+ * the other dependencies have one of their own. So many stripes, of 2 or 3 us each, are as many
+ * answers as a walk is good for, which keeps nobody waiting.
  */
 #define LOOKS_MAX 250000u
 #define VISIT_MAX 16384u
@@ -61,7 +61,7 @@ struct cache_filter {
 	struct dependencies scratch;
 };
 
-/* --- Rows ---------------------------------------------------------------------------------------- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
 /* Four of them, from independent bits of a hash. */
 struct rows {
@@ -100,7 +100,7 @@ static uint64_t bit(uint32_t n)
 	return UINT64_C(1) << n % 64;
 }
 
-/* --- Bringing in --------------------------------------------------------------------------------- */
+/* --- Bringing in ------------------------------------------------------------------------------ */
 
 static void clear(const struct cache_filter *filter, uint32_t number)
 {
@@ -231,7 +231,7 @@ bool cache_filter_tend(struct cache *cache, uint32_t n_max)
 	return has_more;
 }
 
-/* --- Is it ready? ------------------------------------------------------------------------------------- */
+/* --- Is it ready? ----------------------------------------------------------------------------- */
 
 static uint32_t count_sealed(const struct cache *cache, uint32_t group)
 {
@@ -272,7 +272,7 @@ bool cache_filter_is_ready(struct cache *cache)
 	return is;
 }
 
-/* --- Segments come and go ------------------------------------------------------------------------ */
+/* --- Segments come and go --------------------------------------------------------------------- */
 
 void filter_opened(struct cache_filter *filter, uint32_t segment)
 {
@@ -289,7 +289,7 @@ void filter_freed(struct cache_filter *filter, uint32_t segment)
 	filter->parts[segment] = (struct part){ .patience = PATIENCE_MIN };
 }
 
-/* --- Sifting ------------------------------------------------------------------------------------- */
+/* --- Sifting ---------------------------------------------------------------------------------- */
 
 static void find(const struct cache_filter *filter, uint64_t dependency)
 {
@@ -420,7 +420,8 @@ static bool is_alone(struct cache *cache)
 }
 
 /*
- * What has one of the dependencies of a turn is withdrawn in it, wherever it lies, and nobody publishes it
+ * What has one of the dependencies of a turn is withdrawn in it, wherever it lies, and nobody
+ * publishes it
  * again: so a later turn need not know what the keeper moves in between.
  */
 int cache_invalidate(struct cache *cache, const struct cache_invalidation *invalidation,
@@ -441,7 +442,7 @@ int cache_invalidate(struct cache *cache, const struct cache_invalidation *inval
 	return err || is_alone(cache) ? err : -EOPNOTSUPP; /* behind it: see copy.c */
 }
 
-/* --- From beginning to end ----------------------------------------------------------------------- */
+/* --- From beginning to end -------------------------------------------------------------------- */
 
 static int make_rows(struct cache_filter *filter)
 {

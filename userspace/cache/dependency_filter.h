@@ -3,9 +3,9 @@
 /*
  * Which answers in the cache may depend on something that changes?
  *
- * What an answer depends on, names above all, is given as hashes: its dependencies. Bloom filters keep
- * them, one for each segment and one for each of a segment's 64 stripes of 4 KiB. Their bits lie side by
- * side, so that one read of a row asks 64 filters at once:
+ * What an answer depends on, names above all, is given as hashes: its dependencies. Bloom filters
+ * keep them, one for each segment and one for each of a segment's 64 stripes of 4 KiB. Their bits
+ * lie side by side, so that one read of a row asks 64 filters at once:
  *
  *      group of 64 segments                        segment of 64 stripes
  *      row 0       | 0 1 0 0 1 ... |               row 0     | 0 0 1 0 ... |
@@ -13,11 +13,12 @@
  *      ...           ▲ segment 1                   ...             ▲ stripe 2
  *      row 32767                                   row 511
  *
- * The filters take a 32nd of the store, in this process's memory, beside the budget of the cache, and only
- * for segments that are in use. A query never waits for them: segments say when they are opened, the
- * keeper adds their entries when it has time, and cache_invalidate() adds those that are still missing.
- * Where these are many, as behind the adoption of a cache, cache_filter_is_ready() says so, and the keeper
- * hurries. Entries of a segment are only ever appended, so its filter grows with it, and is dropped with it.
+ * The filters take a 32nd of the store, in this process's memory, beside the budget of the cache,
+ * and only for segments that are in use. A query never waits for them: segments say when they are
+ * opened, the keeper adds their entries when it has time, and cache_invalidate() adds those that
+ * are still missing. Where these are many, as behind the adoption of a cache,
+ * cache_filter_is_ready() says so, and the keeper hurries. Entries of a segment are only ever
+ * appended, so its filter grows with it, and is dropped with it.
  * docs/decisions/0023-withdraw-by-name.md
  */
 #ifndef VOLLEY_CACHE_DEPENDENCY_FILTER_H
@@ -33,7 +34,8 @@
 #define DEPENDENCIES_MAX    256u
 #define DEPENDENCIES_RECENT 64u /* a power of two */
 
-/* Hashes that are added one by one. What has been added lately, to this or an earlier entry, is left out. */
+/* Hashes that are added one by one. What has been added lately, to this or an earlier entry, is
+ * left out. */
 struct dependencies {
 	uint64_t items[DEPENDENCIES_MAX];
 	unsigned n;
@@ -65,8 +67,8 @@ typedef void dependencies_fn(uint64_t seed, const struct volley_entry *entry,
 			     struct dependencies *dependencies);
 
 /*
- * Gives the cache a filter; what is in the cache is brought in by the keeper, in a hurry. Nothing if it has
- * one. Any thread, at any time. -ENOMEM: it has none, and cache_invalidate() says so.
+ * Gives the cache a filter; what is in the cache is brought in by the keeper, in a hurry. Nothing
+ * if it has one. Any thread, at any time. -ENOMEM: it has none, and cache_invalidate() says so.
  */
 int cache_filter_new(struct cache *cache, dependencies_fn *dependencies)
 	__attribute__((warn_unused_result));
@@ -75,15 +77,15 @@ int cache_filter_new(struct cache *cache, dependencies_fn *dependencies)
 uint64_t cache_filter_seed(const struct cache *cache);
 
 /*
- * Brings in what has been published since, and at most n_max segments that nobody appends to any more,
- * of some 0.4 ms each. True: there are more of these. Any thread.
+ * Brings in what has been published since, and at most n_max segments that nobody appends to any
+ * more, of some 0.4 ms each. True: there are more of these. Any thread.
  */
 bool cache_filter_tend(struct cache *cache, uint32_t n_max);
 
 /*
- * Whether an invalidation would have to bring in next to nothing itself: some 4 ms. If not, the keeper brings in all
- * that there is, with nothing but its other work between; a second for 4 million answers. True where there
- * is no filter. Any thread; takes some us, no turn.
+ * Whether an invalidation would have to bring in next to nothing itself: some 4 ms. If not, the
+ * keeper brings in all that there is, with nothing but its other work between; a second for 4
+ * million answers. True where there is no filter. Any thread; takes some us, no turn.
  */
 bool cache_filter_is_ready(struct cache *cache);
 
@@ -98,13 +100,13 @@ struct cache_invalidation {
 
 /*
  * Withdraws all entries that are affected and were published before the call, as a whole walk
- * (sweep.h) would, at the cost of those parts of the cache that the dependencies lead to. The keeper waits
- * meanwhile, some 50 ms at a time at most. *must_wait: somebody may still read one that is affected,
- * until all readers have passed a grace period.
+ * (sweep.h) would, at the cost of those parts of the cache that the dependencies lead to. The
+ * keeper waits meanwhile, some 50 ms at a time at most. *must_wait: somebody may still read one
+ * that is affected, until all readers have passed a grace period.
  *
- * -EOPNOTSUPP: that takes a walk: there is no filter, another cache is taking this one's place or was
- * before it (copy.h), or the dependencies lead to too many places. Some may have been withdrawn. In the
- * thread that ends copies (cache_copy_end()).
+ * -EOPNOTSUPP: that takes a walk: there is no filter, another cache is taking this one's place or
+ * was before it (copy.h), or the dependencies lead to too many places. Some may have been
+ * withdrawn. In the thread that ends copies (cache_copy_end()).
  */
 int cache_invalidate(struct cache *cache, const struct cache_invalidation *invalidation,
 		     bool *must_wait) __attribute__((warn_unused_result));

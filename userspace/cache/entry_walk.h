@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A walk over all that is in the cache, for what people ask (cache lookup, cache flush). Its cost is
- * that of the whole index, so nothing on the way of a query calls it.
+ * A walk over all that is in the cache, for what people ask (cache lookup, cache flush). Its cost
+ * is that of the whole index, so nothing on the way of a query calls it.
  */
 #ifndef VOLLEY_CACHE_ENTRY_WALK_H
 #define VOLLEY_CACHE_ENTRY_WALK_H
@@ -29,9 +29,9 @@ uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *
 size_t cache_walk_end(const struct cache *cache);
 
 /*
- * The whole walk from a QSBR thread that is offline: in parts of some 2 ms with a full cache, each in a
- * read section of its own, so no grace period waits longer than that, and a worker on this processor
- * goes first in between. Ends early when others set *cancel (NULL: nobody does).
+ * The whole walk from a QSBR thread that is offline: in parts of some 2 ms with a full cache, each
+ * in a read section of its own, so no grace period waits longer than that, and a worker on this
+ * processor goes first in between. Ends early when others set *cancel (NULL: nobody does).
  */
 uint64_t cache_walk_offline(struct cache *cache, const bool *cancel, walk_visit *visit, void *user);
 
@@ -43,14 +43,14 @@ enum cache_verdict cache_entry_verdict(const struct cache *cache, const struct v
 bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *entry);
 
 /*
- * The queue in which it lies: "main", or "probation", which is what a denial's segment says as well.
- * Static. An entry that was shown.
+ * The queue in which it lies: "main", or "probation", which is what a denial's segment says as
+ * well. Static. An entry that was shown.
  */
 const char *cache_entry_queue(const struct cache *cache, const struct volley_entry *entry);
 
 /*
- * An entry whose key has this hash, in whichever view, dead or alive, or NULL. In a QSBR read section,
- * until whose end it may be read.
+ * An entry whose key has this hash, in whichever view, dead or alive, or NULL. In a QSBR read
+ * section, until whose end it may be read.
  */
 const struct volley_entry *cache_entry_by_hash(const struct cache *cache, uint64_t hash);
 

@@ -73,7 +73,8 @@ static uint32_t find_given_back(const struct cache *cache)
 	return place < VOLLEY_COUNT_ZONES ? place : VOLLEY_COUNT_OTHER_ZONE;
 }
 
-/* Places that no zone has had come first: what is counted in another one began with an earlier zone. */
+/* Places that no zone has had come first: what is counted in another one began with an earlier
+ * zone. */
 static uint32_t take_counter(struct cache *cache)
 {
 	struct volley_zone *head = &cache->memory.zones[0];

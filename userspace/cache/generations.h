@@ -28,23 +28,27 @@ bool cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_
 			const uint64_t digest[2], uint32_t *slot, uint32_t *gen);
 
 /*
- * The place of the slot's zone in struct volley_answers.by_zone, which it has from cache_zone_prepare() to
+ * The place of the slot's zone in struct volley_answers.by_zone, which it has from
+ * cache_zone_prepare() to
  * cache_zone_drop(): the first zones have one each, the others share VOLLEY_COUNT_OTHER_ZONE;
  * cache_zone_counter_release() and _give() exchange them. VOLLEY_COUNT_NO_ZONE
- * for slot 0 and a slot without a zone. A place may come to another zone later; its counters go on. Any thread.
+ * for slot 0 and a slot without a zone. A place may come to another zone later; its counters go on.
+ * Any thread.
  */
 uint32_t cache_zone_counter(const struct cache *cache, uint32_t slot);
 
 /*
- * Takes the place of a zone that has one of its own: from now on it counts in VOLLEY_COUNT_OTHER_ZONE. Until a grace period is over, answers
- * that were begun before may be counted in the place. One thread at a time calls these and cache_zone_prepare().
+ * Takes the place of a zone that has one of its own: from now on it counts in
+ * VOLLEY_COUNT_OTHER_ZONE. Until a grace period is over, answers that were begun before may be
+ * counted in the place. One thread at a time calls these and cache_zone_prepare().
  */
 void cache_zone_counter_release(struct cache *cache, uint32_t slot);
 
 /* Gives a zone without a place of its own one that is free. False: there is none, or it has one. */
 bool cache_zone_counter_give(struct cache *cache, uint32_t slot);
 
-/* From now on `gen` is the zone's; answers of another are dead. Visible to all at their next read. */
+/* From now on `gen` is the zone's; answers of another are dead. Visible to all at their next
+ * read. */
 void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const uint64_t digest[2]);
 
 /*

@@ -14,13 +14,13 @@
  * EINVAL under nohz_full, and does nothing with one CPU online, where userspace does not run while
  * a softirq does (PREEMPT_RT apart: so this is the second choice).
  *
- * A driver runs an XDP program within one NAPI poll with bottom halves disabled, be it in softirq, a
- * NAPI thread or busy polling. For synchronize_rcu() that is a read-side critical section: since
+ * A driver runs an XDP program within one NAPI poll with bottom halves disabled, be it in softirq,
+ * a NAPI thread or busy polling. For synchronize_rcu() that is a read-side critical section: since
  * 4.20 it waits for regions with bottom halves or preemption disabled as for rcu_read_lock(), and
  * under PREEMPT_RT local_bh_disable() takes rcu_read_lock() itself (__local_bh_disable_ip() in
- * kernel/softirq.c). Drivers have relied on that without an rcu_read_lock() of their own since 5.14.
- * Generic XDP and BPF_PROG_RUN hold rcu_read_lock(). What leaves by XDP_TX or XDP_REDIRECT holds a
- * copy of the body, so the end of the program is the end of the reader.
+ * kernel/softirq.c). Drivers have relied on that without an rcu_read_lock() of their own since
+ * 5.14. Generic XDP and BPF_PROG_RUN hold rcu_read_lock(). What leaves by XDP_TX or XDP_REDIRECT
+ * holds a copy of the body, so the end of the program is the end of the reader.
  */
 #ifndef VOLLEY_CACHE_GRACE_H
 #define VOLLEY_CACHE_GRACE_H

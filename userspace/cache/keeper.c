@@ -233,8 +233,8 @@ uint32_t cache_keep(struct cache *cache, uint32_t now_s, cache_grace_fn *grace, 
 #define ROUND_MS 200
 
 /*
- * Of the filter, in that time: some 6 % of a core while there is more than that to do, and some 40 MiB of
- * answers a second. Who is behind in a flood makes haste when a zone changes.
+ * Of the filter, in that time: some 6 % of a core while there is more than that to do, and some 40
+ * MiB of answers a second. Who is behind in a flood makes haste when a zone changes.
  */
 #define TEND_SEGMENTS  32u
 #define HASTE_SEGMENTS 4u /* of 2 ms, before room is looked after again */

@@ -23,9 +23,10 @@ typedef int cache_grace_fn(void *user);
 uint32_t cache_keep(struct cache *cache, uint32_t now_s, cache_grace_fn *grace, void *user);
 
 /*
- * Its other work: brings into the filter (dependency_filter.h) what has been published, at leisure, or where somebody
- * waits for that, as after a start, as fast as it can. Returns in how many ms there is more to do, now
- * being now_ns; *next_ns, 0 at first, is when that is at leisure. Keeper thread only.
+ * Its other work: brings into the filter (dependency_filter.h) what has been published, at leisure,
+ * or where somebody waits for that, as after a start, as fast as it can. Returns in how many ms
+ * there is more to do, now being now_ns; *next_ns, 0 at first, is when that is at leisure. Keeper
+ * thread only.
  */
 int cache_keep_filter(struct cache *cache, uint64_t now_ns, uint64_t *next_ns);
 

@@ -135,7 +135,8 @@ void cache_prefetch(const struct cache *cache, const struct cache_key *key)
 		bucket_words(cache, volley_bucket(key->hash, cache->memory.sizes.n_buckets)));
 }
 
-/* Of the first bucket: most are there. An entry begins anywhere in a line; its body is in the next. */
+/* Of the first bucket: most are there. An entry begins anywhere in a line; its body is in the
+ * next. */
 void cache_prefetch_entry(const struct cache *cache, const struct cache_key *key)
 {
 	const uint64_t *words =

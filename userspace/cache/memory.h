@@ -22,8 +22,9 @@ int cache_memory_anonymous(struct cache_memory *memory, const struct cache_sizes
 void cache_memory_release(struct cache_memory *memory);
 
 /*
- * For a cache that takes another's place (copy.h): the zones are those of `shared`. Of two that share
- * them the first that goes is given back by cache_memory_release_beside(), which leaves the zones.
+ * For a cache that takes another's place (copy.h): the zones are those of `shared`. Of two that
+ * share them the first that goes is given back by cache_memory_release_beside(), which leaves the
+ * zones.
  */
 int cache_memory_anonymous_beside(struct cache_memory *memory, const struct cache_sizes *sizes,
 				  const struct cache_memory *shared);

@@ -237,8 +237,8 @@ int publish_word(struct cache_writer *writer, const struct cache_key *key,
 }
 
 /*
- * Of names that do not exist there is no end: they have a queue, so that they crowd out no others. A denial that many of them
- * share is as good as any answer.
+ * Of names that do not exist there is no end: they have a queue, so that they crowd out no others.
+ * A denial that many of them share is as good as any answer.
  */
 enum queue entry_queue(const struct volley_key *key, uint16_t flags)
 {

@@ -58,7 +58,8 @@ static uint32_t zone_slots(uint32_t n_zones)
 
 #define BUCKET_COST (VOLLEY_BUCKET_SLOTS * 8 + GHOST_WAYS * sizeof(uint16_t))
 
-/* What is over after whole segments goes to the index, where each bucket makes the buckets emptier. */
+/* What is over after whole segments goes to the index, where each bucket makes the buckets
+ * emptier. */
 static uint32_t fit_buckets(struct cache_sizes *sizes)
 {
 	uint64_t left;

@@ -10,10 +10,10 @@
  * blocks' checksums go on from one another, so the last stands for the whole file; it is no
  * signature: who may write the file may put any answer in it.
  *
- * A zone is told by the hash of its apex and the digest of its generation (generations.h), which stands
- * for content, settings and the rules of rendering. Answers are taken back only for a zone that has
- * the same digest again, and if they hold beside the other zones. The zones come last, since one that
- * changes while the file is written is left out.
+ * A zone is told by the hash of its apex and the digest of its generation (generations.h), which
+ * stands for content, settings and the rules of rendering. Answers are taken back only for a zone
+ * that has the same digest again, and if they hold beside the other zones. The zones come last,
+ * since one that changes while the file is written is left out.
  *
  * What expires does so by a clock that starts at boot. Within one boot this clock says how much
  * time has passed, else the wall clock; where that has gone backwards nobody knows, and what
@@ -48,7 +48,8 @@ struct snapshot_read {
 	uint64_t n_entries;
 	uint64_t n_loaded;
 	uint64_t n_present; /* there was a valid answer for the key */
-	uint64_t n_foreign; /* its zone is not served, or has another content; or it does not hold */
+	/* its zone is not served, or has another content; or it does not hold */
+	uint64_t n_foreign;
 	uint64_t n_expired;
 	uint64_t n_no_room;
 };
@@ -73,8 +74,8 @@ struct snapshot_source {
 struct snapshot;
 
 /*
- * In the thread that calls cache/generations.h; one at a time (-EBUSY). -ENOMEM. `end` is called in the same
- * thread, when the other has done; NULL is allowed.
+ * In the thread that calls cache/generations.h; one at a time (-EBUSY). -ENOMEM. `end` is called in
+ * the same thread, when the other has done; NULL is allowed.
  */
 int snapshot_begin(struct snapshot **out, struct cache *cache) __attribute__((warn_unused_result));
 void snapshot_end(struct snapshot *snapshot);

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What lies in a snapshot; for snapshot.c, snapshot_write.c and snapshot_read.c. All in host order. */
+/* What lies in a snapshot; for snapshot.c, snapshot_write.c and snapshot_read.c. All in host
+ * order. */
 #ifndef VOLLEY_CACHE_SNAPSHOT_FORMAT_H
 #define VOLLEY_CACHE_SNAPSHOT_FORMAT_H
 
@@ -41,10 +42,10 @@ struct snapshot_block {
 #define SNAPSHOT_MEMORY   2u /* struct volley_entry's memory is 1 */
 
 /*
- * An entry is struct volley_entry with key, body and TTLs as in the store, but: hash is 0; expires_s
- * is the seconds it had to live (VOLLEY_NEVER: it lives for good), born_s its age, zone_slot and
- * zone_gen those of struct snapshot_zone, and memory is made of the bits above. The TTLs are those
- * that it was born with; refreshing is of no meaning.
+ * An entry is struct volley_entry with key, body and TTLs as in the store, but: hash is 0;
+ * expires_s is the seconds it had to live (VOLLEY_NEVER: it lives for good), born_s its age,
+ * zone_slot and zone_gen those of struct snapshot_zone, and memory is made of the bits above. The
+ * TTLs are those that it was born with; refreshing is of no meaning.
  */
 
 struct snapshot_zone {

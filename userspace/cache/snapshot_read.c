@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file is gone through three times: once to check it, then for what was in use, then for the rest.
- * Every block is checked each time, before anything in it is used.
+ * A file is gone through three times: once to check it, then for what was in use, then for the
+ * rest. Every block is checked each time, before anything in it is used.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ struct in {
 	size_t why_cap;
 };
 
-/* --- Blocks -------------------------------------------------------------------------------------- */
+/* --- Blocks ----------------------------------------------------------------------------------- */
 
 static int refuse(const struct in *in, const char *words)
 {
@@ -145,7 +145,7 @@ static int read_block(struct in *in)
 	return refuse(in, "has been altered");
 }
 
-/* --- Zones --------------------------------------------------------------------------------------- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
 static void find_match(const struct snapshot *snapshot, const struct snapshot_zone *zone,
 		       struct match *match)
@@ -199,8 +199,8 @@ static const struct match *match_of(const struct in *in, const struct volley_ent
 }
 
 /*
- * In the read section of the publishing: a change of the zone begins with the digest, and then waits
- * for all who have not seen that (cache/generations.h).
+ * In the read section of the publishing: a change of the zone begins with the digest, and then
+ * waits for all who have not seen that (cache/generations.h).
  */
 static bool is_still_same(const struct in *in, const struct match *match)
 {
@@ -211,7 +211,7 @@ static bool is_still_same(const struct in *in, const struct match *match)
 	       __atomic_load_n(&zone->digest[1], __ATOMIC_ACQUIRE) == match->digest[1];
 }
 
-/* --- Entries ------------------------------------------------------------------------------------- */
+/* --- Entries ---------------------------------------------------------------------------------- */
 
 /* Labels up to the root that fill it, in lower case. */
 static bool is_name_sound(const uint8_t *name, uint32_t n)
@@ -276,7 +276,8 @@ static int publish(struct in *in, const struct volley_entry *e, const struct mat
 	return cache_restore(in->source->writer, &key, &answer, &past, in->source->times.now_s);
 }
 
-/* As it would be rendered now: content and settings of its zone, and the other zones, are as then. */
+/* As it would be rendered now: content and settings of its zone, and the other zones, are as
+ * then. */
 static bool holds(const struct in *in, struct volley_entry *e, const struct match *match)
 {
 	const uint32_t file_slot = e->zone_slot;
@@ -355,7 +356,7 @@ static int take_entries(struct in *in, enum pass pass)
 	return 0;
 }
 
-/* --- The whole ----------------------------------------------------------------------------------- */
+/* --- The whole -------------------------------------------------------------------------------- */
 
 static int take_block(struct in *in, enum pass pass)
 {

@@ -107,7 +107,8 @@ static enum walk_step visit(void *user, const struct volley_entry *e)
 	const struct volley_zone *zone;
 	struct volley_entry *to;
 
-	/* A shared one holds beside the filter of names that its key tells of, which does not outlive the program. */
+	/* A shared one holds beside the filter of names that its key tells of, which does not
+	 * outlive the program. */
 	if (e->zone_slot >= snapshot->n_zones || VOLLEY_IS_SHARED(e->key))
 		return WALK_ON;
 	zone = &snapshot->zones[e->zone_slot];

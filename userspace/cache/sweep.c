@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * First where copies come from, then where they go to. Who copied an entry before it was withdrawn
- * has published the copy when the grace period between the two walks is over; who looks later does not
- * see the entry any more.
+ * has published the copy when the grace period between the two walks is over; who looks later does
+ * not see the entry any more.
  */
 #include "cache/sweep.h"
 

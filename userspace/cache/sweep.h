@@ -11,9 +11,10 @@
 #include "cache/entry_walk.h"
 
 /*
- * Shows every entry of the cache to `visit`, as cache_walk_offline() does, and those of the cache that
- * takes its place, or whose place it takes; then waits for all readers. 0, or what `grace` said: then
- * somebody may still read what was withdrawn. Both caches live as long. `cancel` may be NULL.
+ * Shows every entry of the cache to `visit`, as cache_walk_offline() does, and those of the cache
+ * that takes its place, or whose place it takes; then waits for all readers. 0, or what `grace`
+ * said: then somebody may still read what was withdrawn. Both caches live as long. `cancel` may be
+ * NULL.
  */
 int cache_sweep(struct cache *cache, const bool *cancel, walk_visit *visit, void *user,
 		cache_grace_fn *grace, void *grace_user, uint64_t *n_withdrawn)

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts the entries of the cache: by type, kind of answer, zone, variant and age. One thread at a time.
+ * Counts the entries of the cache: by type, kind of answer, zone, variant and age. One thread at a
+ * time.
  */
 #ifndef VOLLEY_CENSUS_CACHE_CENSUS_H
 #define VOLLEY_CENSUS_CACHE_CENSUS_H
@@ -21,8 +22,8 @@ struct census_count {
 };
 
 /*
- * Spans of time, in buckets: exact below 64 s, from there on 32 buckets for each power of two, so what
- * is read from them is at most 1/32 too low.
+ * Spans of time, in buckets: exact below 64 s, from there on 32 buckets for each power of two, so
+ * what is read from them is at most 1/32 too low.
  */
 #define CENSUS_SPANS (64u + 32u * 26u)
 

@@ -11,7 +11,7 @@
 #include "census/answer_kind.h"
 #include "dns/proto.h"
 
-/* --- Reading ------------------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 static int read_name(struct cache_match *match, const char *text, char *err, size_t err_cap)
 {
@@ -98,7 +98,7 @@ int cache_match_read(struct cache_match *match, const json_t *args, const char *
 	return cache_match_read_name(match, what, value, err, err_cap);
 }
 
-/* --- Matching ------------------------------------------------------------------------------------ */
+/* --- Matching --------------------------------------------------------------------------------- */
 
 static bool is_at(const struct cache_match *match, const struct volley_entry *e)
 {

@@ -31,7 +31,8 @@ struct cache_match {
 };
 
 /*
- * Reads NAME [TYPE], all strings. 0, or a negative code with a sentence in err that names the fault.
+ * Reads NAME [TYPE], all strings. 0, or a negative code with a sentence in err that names the
+ * fault.
  */
 int cache_match_read_name(struct cache_match *match, const char *name, const char *type, char *err,
 			  size_t err_cap) __attribute__((warn_unused_result));

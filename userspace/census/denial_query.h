@@ -28,12 +28,13 @@ struct denial_query {
 void denial_query_begin(struct denial_query *q, const struct names *names,
 			const struct cache_match *match);
 
-/* Whether this entry is a denial of the zone; if it is valid, the caller sets q->has_denial. Any thread that may read it. */
+/* Whether this entry is a denial of the zone; if it is valid, the caller sets q->has_denial. Any
+ * thread that may read it. */
 bool denial_query_is_denial(const struct denial_query *q, const struct volley_entry *e);
 
 /*
- * The apex, folded, of the zone that would be denied; NULL: the filter does not deny the name. Points
- * into *q->match.
+ * The apex, folded, of the zone that would be denied; NULL: the filter does not deny the name.
+ * Points into *q->match.
  */
 const uint8_t *denial_query_apex(const struct denial_query *q, unsigned int *bytes);
 

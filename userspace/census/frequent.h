@@ -1,13 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The most frequent keys of a fast stream: Misra-Gries with purges of half of the counters at once (Anderson and
- * others, IMC 2017). A key costs one look into a hash table, where census/sketch.h looks through all of its counters.
+ * The most frequent keys of a fast stream: Misra-Gries with purges of half of the counters at once
+ * (Anderson and others, IMC 2017). A key costs one look into a hash table, where census/sketch.h
+ * looks through all of its counters.
  *
  *      key ─► counter of its own ─► FREQUENT_COUNTERS are in use: the median is subtracted from all; counters below it are freed
  *
- * So no count is too high, and none is lower than the truth by more than frequent_missing(), which is at most
- * 2 / FREQUENT_COUNTERS of all. Counts fade by a factor, so that the last seconds count most.
+ * So no count is too high, and none is lower than the truth by more than frequent_missing(), which
+ * is at most 2 / FREQUENT_COUNTERS of all. Counts fade by a factor, so that the last seconds count
+ * most.
  *
  * Not for several threads at once.
  */
@@ -40,7 +42,8 @@ void frequent_fade(struct frequent *f, double factor);
 /* As if new. */
 void frequent_clear(struct frequent *f);
 
-/* The `cap` highest counts, highest first; how many. They live until the next call of another kind. */
+/* The `cap` highest counts, highest first; how many. They live until the next call of another
+ * kind. */
 size_t frequent_top(const struct frequent *f, const struct frequent_counter **out, size_t cap);
 
 double frequent_total(const struct frequent *f);   /* of all keys */
@@ -49,8 +52,9 @@ double frequent_missing(const struct frequent *f); /* by which any count may be 
 double frequent_samples(const struct frequent *f);
 
 /*
- * The half width of the interval around a counter's share in which the true share lies, 95 times of 100: of purges, and of
- * samples with the weights that were added (Wilson's interval, which holds for few samples, too).
+ * The half width of the interval around a counter's share in which the true share lies, 95 times of
+ * 100: of purges, and of samples with the weights that were added (Wilson's interval, which holds
+ * for few samples, too).
  */
 double frequent_share_error(const struct frequent *f, const struct frequent_counter *counter);
 

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl capture: takes packets from the daemon (daemon/capture.h) 20 times a second and writes them as a pcap file of
- * LINKTYPE_RAW, until there are enough, the time is over, or SIGINT or SIGTERM comes.
+ * volleyctl capture: takes packets from the daemon (daemon/capture.h) 20 times a second and writes
+ * them as a pcap file of LINKTYPE_RAW, until there are enough, the time is over, or SIGINT or
+ * SIGTERM comes.
  */
 #ifndef VOLLEY_CLIENT_CAPTURE_CALL_H
 #define VOLLEY_CLIENT_CAPTURE_CALL_H

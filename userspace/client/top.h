@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl top: asks the daemon once a second (daemon/live.h) and shows what is asked in these seconds (client/top_view.h): on a
- * terminal until q is typed or a signal comes, else once, as text or JSON.
+ * volleyctl top: asks the daemon once a second (daemon/live.h) and shows what is asked in these
+ * seconds (client/top_view.h): on a terminal until q is typed or a signal comes, else once, as text
+ * or JSON.
  *
  * Each return restores the terminal. One thread, which handles SIGINT, SIGTERM, SIGHUP, SIGQUIT and
  * SIGWINCH while it runs.

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `volleyctl top` shows: lines made of the daemon's answers (daemon/live.h), without a terminal.
+ * What `volleyctl top` shows: lines made of the daemon's answers (daemon/live.h), without a
+ * terminal.
  *
  *      answers/s, history, ways of answers   always
  *      table of the view that is chosen      clients, names: estimates

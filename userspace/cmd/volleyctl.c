@@ -3,8 +3,9 @@
 /*
  * volleyctl: asks a running volleyd over its control socket and prints what it says. Commands and
  * their arguments are those of config/words.c; what they do is the daemon's business, but for
- * doctor, which looks at the host itself (doctor/doctor.h), import, which reads files (import/import.h), and top and capture, which ask
- * again and again (client/top.h, client/capture_call.h).
+ * doctor, which looks at the host itself (doctor/doctor.h), import, which reads files
+ * (import/import.h), and top and capture, which ask again and again (client/top.h,
+ * client/capture_call.h).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -44,7 +45,9 @@ struct options {
 	int wait_s; /* 0: not given */
 	bool is_json;
 	bool has_progress;
-	FILE *errors; /* sentences about what failed: standard error, or with is_json a text to be printed as JSON */
+	/* sentences about what failed: standard error, or with is_json a text to be printed as
+	 * JSON */
+	FILE *errors;
 	char code[32]; /* of the error that the daemon has replied with; "": it has not */
 };
 
@@ -282,9 +285,10 @@ static int wait_for_stop(int fd, const struct options *options)
 	return EXIT_REFUSED;
 }
 
-/* --- A load that takes its time ------------------------------------------------------------------ */
+/* --- A load that takes its time --------------------------------------------------------------- */
 
-/* Beside the request that waits, on a connection of its own. The object is a new reference, or NULL. */
+/* Beside the request that waits, on a connection of its own. The object is a new reference, or
+ * NULL. */
 static json_t *look(const struct options *options, const char *command, const json_t *args)
 {
 	int fd = call_open(options->socket);
@@ -408,7 +412,7 @@ static int run_command(struct options *options, const char *command, const json_
 	return ret;
 }
 
-/* --- Another configuration ----------------------------------------------------------------------- */
+/* --- Another configuration -------------------------------------------------------------------- */
 
 /* volleyd reads STAGED; when it has accepted that, STAGED is the configuration's FILE. */
 static int apply_staged(struct options *options, const char *staged, const char *file)
@@ -452,7 +456,8 @@ static int apply_to(struct options *options, const char *from, const char *file)
 	return ret;
 }
 
-/* First by `config diff`: its sentences name the file that was given, and its result names the configuration's. */
+/* First by `config diff`: its sentences name the file that was given, and its result names the
+ * configuration's. */
 static int run_config_apply(struct options *options, const json_t *args)
 {
 	const char *from = json_string_value(json_array_get(args, 0)), *file;
@@ -471,7 +476,7 @@ static int run_config_apply(struct options *options, const json_t *args)
 	return ret;
 }
 
-/* --- Without a daemon ---------------------------------------------------------------------------- */
+/* --- Without a daemon ------------------------------------------------------------------------- */
 
 static int terminal_width(void)
 {
@@ -627,9 +632,10 @@ static int run(struct options *options, int argc, char **argv)
 	return code;
 }
 
-/* --- Errors as JSON ------------------------------------------------------------------------------ */
+/* --- Errors as JSON --------------------------------------------------------------------------- */
 
-/* {"error": "zone status: other.test: no such zone", "code": "ERR_NOT_FOUND"}; the code only where the daemon gave one. */
+/* {"error": "zone status: other.test: no such zone", "code": "ERR_NOT_FOUND"}; the code only where
+ * the daemon gave one. */
 static void print_error(const struct options *options, char *text)
 {
 	static const char name[] = "volleyctl: ";

@@ -20,9 +20,9 @@
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 /*
- * Blocks from this size on are mappings of their own, and the system's again when they are freed. Left
- * to itself the C library raises its limit with each one freed, up to 32 MiB, and what is left of a
- * load then stays between the arrays of the zone.
+ * Blocks from this size on are mappings of their own, and the system's again when they are freed.
+ * Left to itself the C library raises its limit with each one freed, up to 32 MiB, and what is left
+ * of a load then stays between the arrays of the zone.
  */
 #define MAPPED_BYTES (128 * 1024)
 

@@ -27,7 +27,8 @@
 struct config_addr {
 	uint16_t family; /* AF_INET or AF_INET6 */
 	__be16 net_port;
-	uint8_t addr[16]; /* wire order; IPv4 in the first four bytes, zeros behind; zeros: wildcard */
+	/* wire order; IPv4 in the first four bytes, zeros behind; zeros: wildcard */
+	uint8_t addr[16];
 };
 
 #define CONFIG_PREFIXES_MAX       4096u /* of a list */
@@ -57,7 +58,8 @@ struct config_interface {
 	enum config_port port;
 	enum config_zero_copy zero_copy;
 	bool driver_answers;
-	uint8_t tunnels; /* that are taken off: VOLLEY_TUNNEL_*, as bits in the order of the choices */
+	/* that are taken off: VOLLEY_TUNNEL_*, as bits in the order of the choices */
+	uint8_t tunnels;
 	__be16 net_gue_port;
 	struct config_prefix
 		*tunnel_sources;   /* whose tunnels are taken off, none twice; NULL: everyone's */
@@ -151,21 +153,23 @@ enum config_zonemd { CONFIG_ZONEMD_CHECK, CONFIG_ZONEMD_REQUIRE };
 enum config_catalog { CONFIG_CATALOG_NONE, CONFIG_CATALOG_CONSUME, CONFIG_CATALOG_PRODUCE };
 
 /*
- * A zone, with what its template says. A template is one, too, with a name of ours and what a zone of
- * it has; only its file is a pattern (config/member.h), and members of catalogs are made from it.
+ * A zone, with what its template says. A template is one, too, with a name of ours and what a zone
+ * of it has; only its file is a pattern (config/member.h), and members of catalogs are made from
+ * it.
  */
 struct config_zone {
 	char *name; /* presentation form, lower case, absolute: "example.com." */
 	/*
-	 * Absolute, or relative to the working directory as the configuration's path is. Never NULL but
-	 * for a template: what a zone with primaries or catalog does not say is "zones/NAME.zone" in
-	 * server.storage.
+	 * Absolute, or relative to the working directory as the configuration's path is. Never NULL
+	 * but for a template: what a zone with primaries or catalog does not say is
+	 * "zones/NAME.zone" in server.storage.
 	 */
 	char *file;
 	struct verify verify; /* the command likewise, or without a slash: looked for in PATH */
 	char *template_name;  /* or NULL */
-	char **primaries; /* names of remotes; NULL behind the last, or NULL: it is a primary itself */
-	char **notify;    /* likewise: told of each change, beside nobody else */
+	/* names of remotes; NULL behind the last, or NULL: it is a primary itself */
+	char **primaries;
+	char **notify; /* likewise: told of each change, beside nobody else */
 	struct config_rules allow_transfer;
 	struct config_rules allow_notify; /* beside the primaries, who may */
 	struct config_rules allow_update;
@@ -177,8 +181,9 @@ struct config_zone {
 	uint32_t refresh_min_s, refresh_max_s; /* bounds of what the SOA says, likewise */
 	uint32_t retry_min_s, retry_max_s;
 	uint32_t expire_min_s, expire_max_s;
-	char *signing;                      /* name of a policy, or NULL: served as it is */
-	enum config_denials driver_denials; /* what the driver denies of it by itself (xdp/names.h) */
+	char *signing; /* name of a policy, or NULL: served as it is */
+	/* what the driver denies of it by itself (xdp/names.h) */
+	enum config_denials driver_denials;
 	enum config_zonemd zonemd;
 	/* recursion.root-copy: the resolver asks it, and no client does. Only of the zone "." */
 	bool is_root_copy;
@@ -206,7 +211,8 @@ struct config_dpdk {
 	char **options; /* more words for the EAL; NULL behind the last, or NULL */
 };
 
-/* A stub zone, or a forward zone. One of several addresses of a zone: all of these say the same else. */
+/* A stub zone, or a forward zone. One of several addresses of a zone: all of these say the same
+ * else. */
 struct config_stub {
 	char *zone;                      /* as a zone's name */
 	char *address;                   /* "192.0.2.1@53", with TLS "192.0.2.1@853#name" */
@@ -331,16 +337,21 @@ struct config_query_log {
 
 struct config {
 	char *path; /* as given to config_load() */
-	char *text; /* what the file says, n_text octets and a zero byte, with its secrets: for config/settings.h */
+	/* what the file says, n_text octets and a zero byte, with its secrets: for
+	 * config/settings.h */
+	char *text;
 	size_t n_text;
-	char **secret_files; /* of the files that were read those with a secret in them, NULL behind the last; NULL: none */
+	/* of the files that were read those with a secret in them, NULL behind the last; NULL:
+	 * none */
+	char **secret_files;
 
 	struct config_addr *listen; /* at least one, none twice */
 	uint32_t n_listen;
 	struct config_prefix *allow; /* who may ask for our zones, none twice; NULL: everyone */
 	uint32_t n_allow;
-	uint32_t n_workers;      /* 0: auto */
-	uint16_t *control_cores; /* of all threads but workers; none twice; none: what workers leave */
+	uint32_t n_workers; /* 0: auto */
+	/* of all threads but workers; none twice; none: what workers leave */
+	uint16_t *control_cores;
 	uint32_t n_control_cores;
 	uint16_t max_udp_size_bytes;
 	bool minimal_responses;
@@ -410,25 +421,27 @@ struct config {
 
 /*
  * Reads the file at PATH. On success *OUT is a new configuration, to be given to config_free(), and
- * ERR is "". On failure *OUT is NULL and ERR holds one sentence that ends in a zero byte and names the
- * place as "FILE:LINE: key: sentence" ("FILE: sentence" where no line is at fault); 512 bytes
+ * ERR is "". On failure *OUT is NULL and ERR holds one sentence that ends in a zero byte and names
+ * the place as "FILE:LINE: key: sentence" ("FILE: sentence" where no line is at fault); 512 bytes
  * hold any but the longest paths.
  *
- * Nothing outside of the file is looked at but the secrets of keys that have a file: whether interfaces, cores and zone files exist is for
- * those who open them. May be called while another configuration is in use; any one thread.
- * Returns 0, ERR_CONFIG for a configuration at fault, -ENOMEM, or the -errno of reading the file.
+ * Nothing outside of the file is looked at but the secrets of keys that have a file: whether
+ * interfaces, cores and zone files exist is for those who open them. May be called while another
+ * configuration is in use; any one thread. Returns 0, ERR_CONFIG for a configuration at fault,
+ * -ENOMEM, or the -errno of reading the file.
  */
 int config_load(struct config **out, const char *path, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 /*
- * The same, of the file at FROM, as if it stood at PATH: relative paths in it start at the folder of PATH, and that is
- * the path of the configuration; ERR names FROM.
+ * The same, of the file at FROM, as if it stood at PATH: relative paths in it start at the folder
+ * of PATH, and that is the path of the configuration; ERR names FROM.
  */
 int config_load_as(struct config **out, const char *from, const char *path, char *err,
 		   size_t err_cap) __attribute__((warn_unused_result));
 
-/* What has that name, or NULL; as long as the configuration. Key names are in the form of zones'. */
+/* What has that name, or NULL; as long as the configuration. Key names are in the form of
+ * zones'. */
 const struct config_tsig_key *config_find_key(const struct config *config, const char *name);
 const struct config_remote *config_find_remote(const struct config *config, const char *name);
 const struct config_signing *config_find_signing(const struct config *config, const char *name);
@@ -439,8 +452,8 @@ const struct config_interface *config_find_interface(const struct config *config
 bool config_interface_is_same(const struct config_interface *a, const struct config_interface *b);
 
 /*
- * From key number *AT on, the first that needs a start and with which two configurations do not say the
- * same; *AT goes behind it. NULL: there is none.
+ * From key number *AT on, the first that needs a start and with which two configurations do not say
+ * the same; *AT goes behind it. NULL: there is none.
  */
 const struct words_key *config_next_for_start(const struct config *running,
 					      const struct config *next, unsigned int *at);

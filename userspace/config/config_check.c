@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether what is said of zones goes together, in one zone and among all. What comes from a template is
- * told where the zone stands that it does not fit to.
+ * Whether what is said of zones goes together, in one zone and among all. What comes from a
+ * template is told where the zone stands that it does not fit to.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/reader.h"
 
-/* --- One zone ------------------------------------------------------------------------------------ */
+/* --- One zone --------------------------------------------------------------------------------- */
 
 static void check_bounds(struct reader *reader, const struct config_zone *zone,
 			 const struct yamltree *node)
@@ -119,9 +119,10 @@ void reader_check_zone(struct reader *reader, const struct config_zone *zone,
 			      "is for a zone with primaries, and it has none: leave it out");
 }
 
-/* --- Among all ----------------------------------------------------------------------------------- */
+/* --- Among all -------------------------------------------------------------------------------- */
 
-/* By name, then by place in the file: zones stand in one array, so their addresses are that order. */
+/* By name, then by place in the file: zones stand in one array, so their addresses are that
+ * order. */
 static int compare_names(const void *a, const void *b)
 {
 	const struct config_zone *const *left = a, *const *right = b;

@@ -12,7 +12,7 @@
 #include "dns/name.h"
 #include "dns/special_names.h"
 
-/* --- Answers ------------------------------------------------------------------------------------- */
+/* --- Answers ---------------------------------------------------------------------------------- */
 
 static void check_times(struct reader *reader)
 {
@@ -119,7 +119,7 @@ static void check_rpz(struct reader *reader)
 	}
 }
 
-/* --- A local copy of the root (RFC 8806) ---------------------------------------------------------- */
+/* --- A local copy of the root (RFC 8806) ------------------------------------------------------ */
 
 static struct config_zone *find_zone(struct config *config, const char *name)
 {

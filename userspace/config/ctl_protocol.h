@@ -7,7 +7,8 @@
  *	              ◄── {"ok":true,"result":{...}}\n
  *	              ◄── {"ok":false,"error":"a sentence","code":"ERR_NOT_FOUND"}\n
  *
- * As many requests on a connection as wanted, answered in order. Commands are those of config/words.h.
+ * As many requests on a connection as wanted, answered in order. Commands are those of
+ * config/words.h.
  */
 #ifndef VOLLEY_CONFIG_CTL_PROTOCOL_H
 #define VOLLEY_CONFIG_CTL_PROTOCOL_H

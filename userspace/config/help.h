@@ -15,13 +15,16 @@ struct words_command;
 /* What "help COMMAND" prints. */
 void help_put_command(FILE *out, const struct words_command *command);
 
-/* Writes which commands of several words begin with @first; nothing if none does. How many there are. */
+/* Writes which commands of several words begin with @first; nothing if none does. How many there
+ * are. */
 unsigned int help_put_commands_of(FILE *out, const char *first);
 
 /*
- * Copies the template IN, of a man page or of a shell's completion, to OUT. A line that is one of these words alone is replaced by mdoc
+ * Copies the template IN, of a man page or of a shell's completion, to OUT. A line that is one of
+ * these words alone is replaced by mdoc
  * text: @commands@, @keys@, @volleyd-options@, @volleyctl-options@, @volleyd-exits@,
- * @volleyctl-exits@, @reasons@, @engine-counters@; @command-names@ and @volleyctl-flags@ by lines of plain text.
+ * @volleyctl-exits@, @reasons@, @engine-counters@; @command-names@ and @volleyctl-flags@ by lines
+ * of plain text.
  * @version@ is replaced anywhere. Returns 0, or -EINVAL for a line in @ that is no such word.
  */
 int help_fill_man(FILE *out, FILE *in, const char *version) __attribute__((warn_unused_result));

@@ -18,7 +18,7 @@
 	200u /* characters of a name in a path: NAME_MAX is 255, and suffixes come behind */
 #define PART_CAP (4 * NAME_TEXT_MAX)
 
-/* --- Copies -------------------------------------------------------------------------------------- */
+/* --- Copies ----------------------------------------------------------------------------------- */
 
 /* Constant once it is made: zones are copied by the million. */
 static struct words_level zone_level;
@@ -60,7 +60,7 @@ void config_zone_fini(struct config_zone *zone)
 	*zone = (struct config_zone){ 0 };
 }
 
-/* --- Paths --------------------------------------------------------------------------------------- */
+/* --- Paths ------------------------------------------------------------------------------------ */
 
 /* 32 hexadecimal digits that stand for a name; strangers who choose names cannot make two meet. */
 static bool put_digest(char *part, size_t cap, const char *name)
@@ -75,7 +75,8 @@ static bool put_digest(char *part, size_t cap, const char *name)
 	return true;
 }
 
-/* The name as a part of a path. In canonical text @ and \ are escaped, so these forms meet no name. */
+/* The name as a part of a path. In canonical text @ and \ are escaped, so these forms meet no
+ * name. */
 static bool put_part(char *part, size_t cap, const char *name)
 {
 	size_t used = 0, len = strlen(name) - 1; /* the last dot */
@@ -119,7 +120,7 @@ char *config_zone_path(const struct config *config, const char *pattern, const c
 	return NULL;
 }
 
-/* --- Members ------------------------------------------------------------------------------------- */
+/* --- Members ---------------------------------------------------------------------------------- */
 
 int config_member_zone(const struct config *config, const char *template_name, const char *name,
 		       struct config_zone *out)

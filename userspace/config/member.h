@@ -16,16 +16,17 @@
 #include "config/config.h"
 
 /*
- * Makes *OUT the zone NAME, in the form of a zone's name, as the template says; with a file of its own
- * in any case, for which there is server.storage or the template's. To be given to config_zone_fini().
+ * Makes *OUT the zone NAME, in the form of a zone's name, as the template says; with a file of its
+ * own in any case, for which there is server.storage or the template's. To be given to
+ * config_zone_fini().
  * ERR_NOT_FOUND: there is no such template; -ENOMEM. *OUT is zeros then.
  */
 int config_member_zone(const struct config *config, const char *template_name, const char *name,
 		       struct config_zone *out) __attribute__((warn_unused_result));
 
 /*
- * The template for a member of that group, of a zone with catalog: consume. GROUP may be NULL. It lives
- * as long as the zone. NULL: such members are not served.
+ * The template for a member of that group, of a zone with catalog: consume. GROUP may be NULL. It
+ * lives as long as the zone. NULL: such members are not served.
  */
 const char *config_find_group(const struct config_zone *catalog, const char *group);
 
@@ -37,10 +38,10 @@ int config_zone_copy(struct config_zone *to, const struct config_zone *from)
 void config_zone_fini(struct config_zone *zone);
 
 /*
- * The path of the zone NAME in PATTERN: %s is the name without its last dot, %% is %. No name leads out
- * of the folder, and no two names have one path: / is \047, the root is @, and a name of more than 200
- * characters is @ and a digest. PATTERN NULL: zones/%s.zone in server.storage, which is given then. A
- * new string, or NULL: no memory.
+ * The path of the zone NAME in PATTERN: %s is the name without its last dot, %% is %. No name leads
+ * out of the folder, and no two names have one path: / is \047, the root is @, and a name of more
+ * than 200 characters is @ and a digest. PATTERN NULL: zones/%s.zone in server.storage, which is
+ * given then. A new string, or NULL: no memory.
  */
 char *config_zone_path(const struct config *config, const char *pattern, const char *name);
 

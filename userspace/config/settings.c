@@ -22,7 +22,7 @@ static void join(char out[PATH_CAP], const char *path, const char *leaf)
 		*out = '\0';
 }
 
-/* --- Reading ------------------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 static json_t *make_map(const struct yamltree *map, const struct words_level *level,
 			const uint8_t *hash_key);
@@ -115,7 +115,7 @@ size_t settings_n_items(const json_t *tree)
 	return n;
 }
 
-/* --- Defaults ------------------------------------------------------------------------------------ */
+/* --- Defaults --------------------------------------------------------------------------------- */
 
 struct filling {
 	json_t *origins;
@@ -233,7 +233,7 @@ int settings_fill(json_t *tree, json_t **origins)
 	return -ENOMEM;
 }
 
-/* --- YAML ---------------------------------------------------------------------------------------- */
+/* --- YAML ------------------------------------------------------------------------------------- */
 
 /* Text that is the same without quotes, for any reader of YAML. */
 static bool is_plain(const char *text)

@@ -40,7 +40,7 @@ static void add(struct comparison *c, const struct words_key *key, const char *p
 	c->failed |= !o || json_array_append_new(c->changes, o);
 }
 
-/* --- Values -------------------------------------------------------------------------------------- */
+/* --- Values ----------------------------------------------------------------------------------- */
 
 static bool is_same_domain(const char *a, const char *b)
 {
@@ -134,7 +134,7 @@ static void compare_lists(struct comparison *c, const struct words_key *key, con
 	json_decref(new);
 }
 
-/* --- Items --------------------------------------------------------------------------------------- */
+/* --- Items ------------------------------------------------------------------------------------ */
 
 /* Names ITEM by the first key of its level. */
 static void put_name(char *out, size_t cap, const struct words_level *level, const json_t *item,

@@ -15,8 +15,8 @@
 #include <stddef.h>
 
 /*
- * The value of KEY as people read it, a new string; NULL: out of memory. What could move a terminal's
- * cursor is replaced; null is "-"; arrays and objects are written on one line.
+ * The value of KEY as people read it, a new string; NULL: out of memory. What could move a
+ * terminal's cursor is replaced; null is "-"; arrays and objects are written on one line.
  */
 char *units_put(const char *key, const json_t *value);
 

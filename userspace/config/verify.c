@@ -25,7 +25,7 @@
 #define PIPE_BYTES   65536 /* that a pipe holds, pipe(7) */
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* --- The settings -------------------------------------------------------------------------------- */
+/* --- The settings ----------------------------------------------------------------------------- */
 
 static size_t count(char *const *argv)
 {
@@ -74,7 +74,7 @@ bool verify_equal(const struct verify *a, const struct verify *b)
 	return true;
 }
 
-/* --- The process --------------------------------------------------------------------------------- */
+/* --- The process ------------------------------------------------------------------------------ */
 
 struct run {
 	const struct verify *verify;

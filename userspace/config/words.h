@@ -27,15 +27,16 @@
  * lists, numbers, texts.
  */
 enum words_type {
-	WORDS_MAP,       /* keys below it */
-	WORDS_MAPS,      /* a list, each item with keys below it; .max items at most, 0: any */
-	WORDS_ADDRESSES, /* a list of ADDRESS or ADDRESS@PORT; .min is the port where none is said */
-	WORDS_PEERS,     /* the same; the port depends on more, and is 0 where none is said */
-	WORDS_RULES,     /* a list of [PREFIX] [key NAME] [tls] */
-	WORDS_CORES,     /* a list of whole numbers */
-	WORDS_CHOICES,   /* a list of words of .choices, none twice: a bit for each */
-	WORDS_PREFIXES,  /* a list of ADDRESS/LENGTH or ADDRESS; .max items, 0: 4,096 */
-	WORDS_REMOTES,   /* a list of names of remotes */
+	WORDS_MAP,  /* keys below it */
+	WORDS_MAPS, /* a list, each item with keys below it; .max items at most, 0: any */
+	/* a list of ADDRESS or ADDRESS@PORT; .min is the port where none is said */
+	WORDS_ADDRESSES,
+	WORDS_PEERS,      /* the same; the port depends on more, and is 0 where none is said */
+	WORDS_RULES,      /* a list of [PREFIX] [key NAME] [tls] */
+	WORDS_CORES,      /* a list of whole numbers */
+	WORDS_CHOICES,    /* a list of words of .choices, none twice: a bit for each */
+	WORDS_PREFIXES,   /* a list of ADDRESS/LENGTH or ADDRESS; .max items, 0: 4,096 */
+	WORDS_REMOTES,    /* a list of names of remotes */
 	WORDS_UPSTREAMS,  /* a list of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME */
 	WORDS_HOSTS,      /* a list of ADDRESS */
 	WORDS_RECORDS,    /* a list of records as text */
@@ -70,7 +71,8 @@ enum words_type {
 	WORDS_OCTETS, /* as text, or 0x and hexadecimal digits */
 };
 
-/* Lists are from WORDS_MAPS to the first of these; from the second on a list may be one of texts. */
+/* Lists are from WORDS_MAPS to the first of these; from the second on a list may be one of
+ * texts. */
 #define WORDS_LISTS_END WORDS_PATHS
 #define WORDS_TEXTS     WORDS_PREFIXES
 /* Numbers are from here to WORDS_BITS. */
@@ -115,8 +117,9 @@ struct words_key {
 	bool is_unique;       /* no two items of the list have the same */
 	bool needs_start;     /* a reload does not put it in place: config_next_for_start() */
 	bool is_secret;       /* its value is never printed */
-	const char *if_empty; /* why a list of no item is refused, and what to do; NULL: it is fine */
-	const char *text;     /* a paragraph for volley.yaml(5) */
+	/* why a list of no item is refused, and what to do; NULL: it is fine */
+	const char *if_empty;
+	const char *text; /* a paragraph for volley.yaml(5) */
 
 	/* Where the value goes, in struct config or in the item of its list. */
 	enum words_field field;
@@ -127,8 +130,8 @@ struct words_key {
 
 #define WORDS_KEYS_MAX 256 /* words_key_number() is below that */
 
-/* Those of one subject, in the order of the man page: words_host.c, words_zones.c, words_recursion.c,
- * words_limits.c, words_blocks.c, words_tap.c. */
+/* Those of one subject, in the order of the man page: words_host.c, words_zones.c,
+ * words_recursion.c, words_limits.c, words_blocks.c, words_tap.c. */
 struct words_table {
 	const struct words_key *keys;
 	unsigned int n;

@@ -8,13 +8,17 @@ static const struct words_key rows[] = {
 	  .text = "Which clients and questions are not answered. See BLOCKS." },
 	{ ROW_ARRAY("policy.block", WORDS_MAPS, struct config, block, n_block),
 	  .max = CONFIG_BLOCK_LISTS_MAX,
-	  .text = "Lists of what is blocked, at most 255. The first that has a prefix, name or type holds for it, and "
-		  "volleyctl block add over all of them. A reload reads them anew: when one of them cannot be read, "
+	  .text = "Lists of what is blocked, at most 255. The first that has a prefix, name or "
+		  "type holds for it, and "
+		  "volleyctl block add over all of them. A reload reads them anew: when one of "
+		  "them cannot be read, "
 		  "all stay as they were." },
 	{ ROW("policy.block[].file", WORDS_PATH, struct config_block, file), .is_required = true,
 	  .is_unique = true,
-	  .text = "A file with one entry a line: a prefix of clients or an address, a name, which stands for "
-		  "all names below it, too, or a type, which has no dot. What is behind # does not count; lines "
+	  .text = "A file with one entry a line: a prefix of clients or an address, a name, which "
+		  "stands for "
+		  "all names below it, too, or a type, which has no dot. What is behind # does not "
+		  "count; lines "
 		  "of another form are left out, and counted in volleyctl block list. Required." },
 	{ ROW("policy.block[].action", WORDS_CHOICE, struct config_block, action),
 	  .choices = "drop|refuse|truncate|up|allow", .fallback = "drop",

@@ -101,7 +101,8 @@ static const char *number_format(enum words_type type)
 	case WORDS_CORES:
 		return "a list of processor numbers from %s to %s, none of them twice";
 	case WORDS_ADDRESSES:
-		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not %s";
+		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not "
+		       "%s";
 	case WORDS_BASE64:
 		return "%s to %s octets in base64, = at the end included";
 	case WORDS_NAME:
@@ -115,12 +116,14 @@ static const char *address_phrase(enum words_type type)
 {
 	switch (type) {
 	case WORDS_UPSTREAMS:
-		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not 53; for "
+		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not "
+		       "53; for "
 		       "TLS each with # and its name";
 	case WORDS_UPSTREAM:
 		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53";
 	case WORDS_UPSTREAM_NAMED:
-		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53; for TLS with # and "
+		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53; for TLS "
+		       "with # and "
 		       "its name";
 	case WORDS_HOSTS:
 		return "a list of IPv4 or IPv6 addresses";
@@ -140,9 +143,11 @@ static const char *fixed_phrase(enum words_type type)
 	case WORDS_MAPS:
 		return "a list whose items have keys below them";
 	case WORDS_PEERS:
-		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not the usual";
+		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not "
+		       "the usual";
 	case WORDS_RULES:
-		return "a list of rules, each any or a prefix, then key and its name, then tls, or some of "
+		return "a list of rules, each any or a prefix, then key and its name, then tls, or "
+		       "some of "
 		       "these: \"192.0.2.0/24 key a.example.\"";
 	case WORDS_REMOTES:
 		return "a list of names of remotes, none twice";
@@ -150,7 +155,8 @@ static const char *fixed_phrase(enum words_type type)
 		return "a list of prefixes with zeros behind them, such as 192.0.2.0/24 or "
 		       "\"2001:db8::/32\"";
 	case WORDS_RECORDS:
-		return "a list of records as in a master file, such as \"host.lan. 300 IN A 192.0.2.1\"";
+		return "a list of records as in a master file, such as \"host.lan. 300 IN A "
+		       "192.0.2.1\"";
 	case WORDS_DOMAINS:
 		return "a list of domain names, such as [corp.example, 10.in-addr.arpa]";
 	case WORDS_COMMAND:
@@ -160,7 +166,8 @@ static const char *fixed_phrase(enum words_type type)
 	case WORDS_PATHS:
 		return "a list of paths of files";
 	case WORDS_BITS:
-		return "two lengths of prefixes, of IPv4 up to 32 and of IPv6 up to 128, such as 24/48";
+		return "two lengths of prefixes, of IPv4 up to 32 and of IPv6 up to 128, such as "
+		       "24/48";
 	case WORDS_PATTERNS:
 		return "a path, which may have *, ? and [...] in it, or a list of such";
 	case WORDS_BOOL:

@@ -15,20 +15,27 @@
 
 static const struct words_key rows[] = {
 	{ ROW("dnstap", WORDS_MAP, struct config, dnstap),
-	  .text = "Queries and answers as dnstap, in Frame Streams. Give one of socket, tcp and file. A collector "
-		  "that is not there is looked for once a second; meanwhile, and when it is too slow, messages "
-		  "are lost and counted: volleyctl stats. A reload puts these keys in place. See TELLING." },
+	  .text = "Queries and answers as dnstap, in Frame Streams. Give one of socket, tcp and "
+		  "file. A collector "
+		  "that is not there is looked for once a second; meanwhile, and when it is too "
+		  "slow, messages "
+		  "are lost and counted: volleyctl stats. A reload puts these keys in place. See "
+		  "TELLING." },
 	{ ROW("dnstap.socket", WORDS_SOCKET, struct config_dnstap, socket),
 	  .text = "The Unix socket of the collector, which has to exist. Default: none." },
 	{ ROW("dnstap.tcp", WORDS_LISTEN, struct config_dnstap, tcp),
 	  .text = "Address and port of the collector. The stream is not encrypted. Default: none." },
 	{ ROW("dnstap.file", WORDS_PATH, struct config_dnstap, file),
-	  .text = "A file that begins anew at each start and reload: rename it before, to keep it. What a full disk does not take is "
-		  "lost and counted; what was written stays, and the same stream goes on when there is room. Default: none." },
+	  .text = "A file that begins anew at each start and reload: rename it before, to keep it. "
+		  "What a full disk does not take is "
+		  "lost and counted; what was written stays, and the same stream goes on when "
+		  "there is room. Default: none." },
 	{ ROW("dnstap.identity", WORDS_TEXT, struct config_dnstap, identity), .min = 1, .max = 255,
-	  .text = "The name of this server in each message. Default: that of server.identity, or none." },
+	  .text = "The name of this server in each message. Default: that of server.identity, or "
+		  "none." },
 	{ ROW("dnstap.version", WORDS_TEXT, struct config_dnstap, version), .min = 1, .max = 255,
-	  .text = "The version of this server in each message. Default: that of server.version, or none." },
+	  .text = "The version of this server in each message. Default: that of server.version, or "
+		  "none." },
 	{ ROW("dnstap.sample", WORDS_COUNT, struct config_dnstap, tap.sample), .min = 1,
 	  .max = SAMPLE_MAX, .fallback = "1", .text = SAMPLE_TEXT },
 	{ ROW("dnstap.client-prefix", WORDS_BITS, struct config_dnstap, tap.bits4),
@@ -38,12 +45,14 @@ static const struct words_key rows[] = {
 		     "forwarder-response|update-query|update-response",
 	  .text = "The types of messages that are told. Default: all." },
 	{ ROW("query-log", WORDS_MAP, struct config, query_log),
-	  .text = "A line for each answer. Give file, or journal: true. A reload puts these keys in place, and opens the "
+	  .text = "A line for each answer. Give file, or journal: true. A reload puts these keys "
+		  "in place, and opens the "
 		  "file anew. See TELLING." },
 	{ ROW("query-log.file", WORDS_PATH, struct config_query_log, file),
 	  .text = "The file to which lines are appended. Default: none." },
 	{ ROW_OF("query-log.journal", WORDS_BOOL), .fallback = "false",
-	  .text = "Lines go to systemd's journal, with the identifier volleyd-queries. It takes some 10,000 lines a "
+	  .text = "Lines go to systemd's journal, with the identifier volleyd-queries. It takes "
+		  "some 10,000 lines a "
 		  "second: sample what is more." },
 	{ ROW("query-log.format", WORDS_CHOICE, struct config_query_log, is_json),
 	  .choices = "text|json", .fallback = "json",
@@ -61,7 +70,8 @@ static const struct words_key rows[] = {
 	  .text = "Only answers with one of these response codes. Default: all." },
 	{ ROW_ARRAY("query-log.clients", WORDS_PREFIXES, struct config_query_log, clients,
 		    n_clients),
-	  .text = "Only answers to clients in one of these prefixes, by their whole addresses. Default: all." },
+	  .text = "Only answers to clients in one of these prefixes, by their whole addresses. "
+		  "Default: all." },
 };
 
 const struct words_table words_tap_keys = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -103,8 +103,8 @@ static bool is_told_already(struct client *client)
 }
 
 /*
- * Taken out of epoll first: a process that is being started may still hold the descriptor, and while it does, epoll
- * would tell of the connection under a place that is another client's by then.
+ * Taken out of epoll first: a process that is being started may still hold the descriptor, and
+ * while it does, epoll would tell of the connection under a place that is another client's by then.
  */
 static void drop_client(struct ctl *ctl, struct client *client)
 {

@@ -5,20 +5,22 @@
  * config/ctl_protocol.h says.
  *
  * Everything runs in the thread that calls ctl_poll(), and nothing there waits: a client that sends
- * half a line or does not read its reply holds only its own connection, and is closed when a request, or a
- * reply, has taken CTL_IDLE_NS in all, however busily its octets come. While a reply waits to be sent, no
- * further request of that client is read.
+ * half a line or does not read its reply holds only its own connection, and is closed when a
+ * request, or a reply, has taken CTL_IDLE_NS in all, however busily its octets come. While a reply
+ * waits to be sent, no further request of that client is read.
  *
- * A command that takes long is answered later: it takes a ticket by ctl_defer() and returns CTL_LATER,
- * and ctl_answer() sends the reply. Meanwhile its client waits, however long, and the others are
- * served.
+ * A command that takes long is answered later: it takes a ticket by ctl_defer() and returns
+ * CTL_LATER, and ctl_answer() sends the reply. Meanwhile its client waits, however long, and the
+ * others are served.
  *
  * Each command is reported to the audit (base/audit.h) with its result and the process that asked.
  *
- * Root and the daemon's own user are always let in; other users if the mode of the socket lets the group
- * or everybody write to it, which the kernel checks at connect(). Other users have CTL_OTHERS_CAP of the
- * places. When all places are taken, a new client takes the place of the client whose request or reply has taken
- * longest: root that of any client, other users only that of another user's client that has had CTL_TURN_NS.
+ * Root and the daemon's own user are always let in; other users if the mode of the socket lets the
+ * group or everybody write to it, which the kernel checks at connect(). Other users have
+ * CTL_OTHERS_CAP of the places. When all places are taken, a new client takes the place of the
+ * client whose request or reply has taken
+ * longest: root that of any client, other users only that of another user's client that has had
+ * CTL_TURN_NS.
  */
 #ifndef VOLLEY_CONTROL_CTL_H
 #define VOLLEY_CONTROL_CTL_H
@@ -42,10 +44,10 @@
 struct ctl;
 
 /*
- * Opens the socket at PATH with permissions MODE. COMMANDS (ended by a NULL name) and USER must live as
- * long as *OUT. A socket file on which no process listens is replaced. Returns 0, ERR_RUNNING when a process
- * listens, -EEXIST when PATH is not a socket, -EINVAL when a command has no words, or
- * -errno; ERR then has the sentence.
+ * Opens the socket at PATH with permissions MODE. COMMANDS (ended by a NULL name) and USER must
+ * live as long as *OUT. A socket file on which no process listens is replaced. Returns 0,
+ * ERR_RUNNING when a process listens, -EEXIST when PATH is not a socket, -EINVAL when a command has
+ * no words, or -errno; ERR then has the sentence.
  */
 int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_command *commands,
 	     void *user, char *err, size_t err_cap) __attribute__((warn_unused_result));
@@ -78,8 +80,8 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
 		const char *err);
 
 /*
- * From now on ctl_answer() sends its reply and runs no request that waits behind it, since the parts that commands
- * use may be closed. No ctl_poll() follows. NULL is allowed.
+ * From now on ctl_answer() sends its reply and runs no request that waits behind it, since the
+ * parts that commands use may be closed. No ctl_poll() follows. NULL is allowed.
  */
 void ctl_stop(struct ctl *ctl);
 
@@ -87,8 +89,9 @@ void ctl_stop(struct ctl *ctl);
 void ctl_unlink(struct ctl *ctl);
 
 /*
- * As ctl_unlink(), then closes every connection; NULL is allowed. volleyctl stop waits for its connection
- * to end, so call this when nothing of the daemon is left, neither the socket file nor the lock.
+ * As ctl_unlink(), then closes every connection; NULL is allowed. volleyctl stop waits for its
+ * connection to end, so call this when nothing of the daemon is left, neither the socket file nor
+ * the lock.
  */
 void ctl_close(struct ctl *ctl);
 

@@ -15,7 +15,8 @@
 /* A request and its result, for the audit. */
 struct ctl_request_told {
 	const struct ctl_command *command; /* NULL: none that we have */
-	char words[CTL_REQUEST_WORDS_CAP]; /* the command and its arguments, a space between; cut where they are longer */
+	/* the command and its arguments, a space between; cut where they are longer */
+	char words[CTL_REQUEST_WORDS_CAP];
 	char result[CTL_REQUEST_RESULT_CAP]; /* "ok", or the code of the refusal; "" where it comes later */
 };
 

@@ -71,7 +71,7 @@ const char *drain_text(const struct drain *drain, char *buf, size_t cap)
 	return buf;
 }
 
-/* --- The command --------------------------------------------------------------------------------- */
+/* --- The command ------------------------------------------------------------------------------ */
 
 static void log_change(const struct drain *drain, bool was_on)
 {

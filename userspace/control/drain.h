@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether an operator has taken this host out of service (volleyctl drain), and why. Queries are answered
- * as before; volleyctl health says that the host is not healthy, so that the program that announces its addresses
- * withdraws them.
+ * Whether an operator has taken this host out of service (volleyctl drain), and why. Queries are
+ * answered as before; volleyctl health says that the host is not healthy, so that the program that
+ * announces its addresses withdraws them.
  *
- * A file beside the control socket keeps it, so that a daemon which is replaced while the host is out does
- * not bring it back. /run is empty after a reboot, and so is this.
+ * A file beside the control socket keeps it, so that a daemon which is replaced while the host is
+ * out does not bring it back. /run is empty after a reboot, and so is this.
  *
  * Control's thread calls all of these.
  */
@@ -31,9 +31,9 @@ struct drain {
 void drain_open(struct drain *drain, const char *socket);
 
 /*
- * Takes the host out, for the reason WHY (NULL: none is given; a longer text is cut, control characters
- * become spaces), or brings it back. 0, or -errno when the file could not be written or removed: then it
- * holds for this daemon only.
+ * Takes the host out, for the reason WHY (NULL: none is given; a longer text is cut, control
+ * characters become spaces), or brings it back. 0, or -errno when the file could not be written or
+ * removed: then it holds for this daemon only.
  */
 int drain_set(struct drain *drain, bool is_on, const char *why) __attribute__((warn_unused_result));
 

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One lock, held to put a text in place, to wait for it and to hand it to libmicrohttpd; never to write it. */
+/* One lock, held to put a text in place, to wait for it and to hand it to libmicrohttpd; never to
+ * write it. */
 #include "control/metrics.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ struct metrics {
 	bool is_stopping;
 };
 
-/* --- Answers: the HTTP thread -------------------------------------------------------------------- */
+/* --- Answers: the HTTP thread ----------------------------------------------------------------- */
 
 static enum MHD_Result tell(struct MHD_Connection *connection, unsigned int status,
 			    const char *text)
@@ -124,7 +125,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 	return give_text(user, connection);
 }
 
-/* --- Time of connections: the HTTP thread -------------------------------------------------------- */
+/* --- Time of connections: the HTTP thread ----------------------------------------------------- */
 
 static struct connection *find_connection(struct metrics *m, const struct MHD_Connection *is)
 {
@@ -210,7 +211,7 @@ static bool shut_late(struct metrics *m)
 	return any;
 }
 
-/* --- The HTTP thread ---------------------------------------------------------------------------- */
+/* --- The HTTP thread -------------------------------------------------------------------------- */
 
 static int timeout_ms(struct MHD_Daemon *http)
 {
@@ -254,7 +255,7 @@ static void *serve(void *user)
 	return NULL;
 }
 
-/* --- Open and close ------------------------------------------------------------------------------ */
+/* --- Open and close --------------------------------------------------------------------------- */
 
 static int open_socket(const struct port_addr *listen_at)
 {
@@ -380,7 +381,7 @@ void metrics_close(struct metrics *m)
 	free(m);
 }
 
-/* --- The text: control's thread ------------------------------------------------------------------ */
+/* --- The text: control's thread --------------------------------------------------------------- */
 
 int metrics_fd(const struct metrics *m)
 {

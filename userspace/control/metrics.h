@@ -6,11 +6,11 @@
  *      scraper ─► libmicrohttpd, in a thread of its own ─► metrics_fd() ─► control's thread
  *              ◄─────────── the text, for all who ask ◄──────────────────── metrics_poll() writes it
  *
- * The HTTP thread looks at nothing of the daemon. Control's thread writes the text when somebody asks, at
- * most once in METRICS_FRESH_NS; workers are not asked, their counters are read where they lie.
- * So neither many scrapers nor a slow one delay any other client: a request and its answer have
- * METRICS_REQUEST_S in all, however busily their octets come, and past METRICS_CONNECTIONS the one whose
- * request has taken longest is closed for a new one.
+ * The HTTP thread looks at nothing of the daemon. Control's thread writes the text when somebody
+ * asks, at most once in METRICS_FRESH_NS; workers are not asked, their counters are read where they
+ * lie. So neither many scrapers nor a slow one delay any other client: a request and its answer
+ * have METRICS_REQUEST_S in all, however busily their octets come, and past METRICS_CONNECTIONS the
+ * one whose request has taken longest is closed for a new one.
  */
 #ifndef VOLLEY_CONTROL_METRICS_H
 #define VOLLEY_CONTROL_METRICS_H
@@ -33,8 +33,8 @@ struct metrics;
 typedef void metrics_write_fn(void *user, struct metrics_text *out);
 
 /*
- * Listens, and starts the thread. `write` and `user` are for metrics_poll(). 0, or -errno with a sentence
- * in err that begins with the key.
+ * Listens, and starts the thread. `write` and `user` are for metrics_poll(). 0, or -errno with a
+ * sentence in err that begins with the key.
  */
 int metrics_open(struct metrics **out, const struct port_addr *listen_at,
 		 metrics_write_fn *write_fn, void *user, char *err, size_t err_cap)

@@ -7,8 +7,9 @@
  *                                # TYPE volley_port_rx_total counter
  *      metrics_text_sample()     volley_port_rx_total{kind="socket",worker="0"} 17
  *
- * All samples of a family follow it, none with the same labels twice; that is the caller's duty. When
- * memory is short, nothing more is written and is_failed says so at the end. One thread at a time.
+ * All samples of a family follow it, none with the same labels twice; that is the caller's duty.
+ * When memory is short, nothing more is written and is_failed says so at the end. One thread at a
+ * time.
  */
 #ifndef VOLLEY_CONTROL_METRICS_TEXT_H
 #define VOLLEY_CONTROL_METRICS_TEXT_H

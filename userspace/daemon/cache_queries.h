@@ -38,13 +38,15 @@ int cache_queries_lookup(void *user, const json_t *args, json_t **result, char *
 			 size_t err_cap);
 
 /*
- * For a command of another file: the answers that match, a name, are added to the object o as "cache", and o is the reply. The
- * reference to o is taken. CTL_LATER, or a negative code with a sentence in err.
+ * For a command of another file: the answers that match, a name, are added to the object o as
+ * "cache", and o is the reply. The reference to o is taken. CTL_LATER, or a negative code with a
+ * sentence in err.
  */
 int cache_queries_add(struct cache_queries *queries, const struct cache_match *match, json_t *o,
 		      char *err, size_t err_cap);
 
-/* See cache_match_read(). When the reply comes, neither driver nor workers give a withdrawn answer. */
+/* See cache_match_read(). When the reply comes, neither driver nor workers give a withdrawn
+ * answer. */
 int cache_queries_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 
 #endif

@@ -81,7 +81,7 @@ void capture_free(struct capture *c)
 	free(c);
 }
 
-/* --- The tap's thread ---------------------------------------------------------------------------- */
+/* --- The tap's thread ------------------------------------------------------------------------- */
 
 static bool wants(const struct filter *f, const struct tap_event *e)
 {
@@ -131,7 +131,7 @@ void capture_note(void *ctx, const struct tap_event *e)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* --- The filter ---------------------------------------------------------------------------------- */
+/* --- The filter ------------------------------------------------------------------------------- */
 
 static int read_rcode(const char *text, uint64_t *rcodes)
 {
@@ -192,16 +192,16 @@ static int read_filter(struct filter *f, const json_t *args, char *err, size_t e
 
 		if (what && text && !read_condition(f, what, text))
 			continue;
-		snprintf(
-			err, err_cap,
-			"%s %s: a filter is name NAME, type TYPE, client PREFIX or rcode RCODE, each of them once",
-			what ? what : "", text ? text : "");
+		snprintf(err, err_cap,
+			 "%s %s: a filter is name NAME, type TYPE, client PREFIX or rcode RCODE, "
+			 "each of them once",
+			 what ? what : "", text ? text : "");
 		return -EINVAL;
 	}
 	return 0;
 }
 
-/* --- The command --------------------------------------------------------------------------------- */
+/* --- The command ------------------------------------------------------------------------------ */
 
 /* What was drawn and found no room on its way to the tap's thread. */
 static uint64_t count_lost(const struct report_view *v)
@@ -218,7 +218,8 @@ static uint64_t count_lost(const struct report_view *v)
 	return n;
 }
 
-/* It does not fail, since no thread is to be started. What is on its way to the tap's thread comes first. */
+/* It does not fail, since no thread is to be started. What is on its way to the tap's thread comes
+ * first. */
 static void observe_nothing(struct capture *c)
 {
 	int err = taps_observe(c->taps, TAP_CAPTURE, 0, NULL, NULL);

@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `volleyctl capture`: queries and answers over UDP as packets, including those of the driver, which no other program of the host
- * can see. The tap tells each answer (tap/tap.h) while it runs:
+ * `volleyctl capture`: queries and answers over UDP as packets, including those of the driver,
+ * which no other program of the host can see. The tap tells each answer (tap/tap.h) while it runs:
  *
  *      driver, workers ─► tap thread: capture_note(): filter, packets (tap/event_packet.h) ─► room ─► capture_run(next) ─► volleyctl
  *
- * One capture runs at a time. It ends when volleyctl says so, or has not asked for CAPTURE_REST_S. If there is no room, packets are lost, and counted.
+ * One capture runs at a time. It ends when volleyctl says so, or has not asked for CAPTURE_REST_S.
+ * If there is no room, packets are lost, and counted.
  *
  * Control's thread calls these, but capture_note().
  */
@@ -38,13 +39,15 @@ void capture_tick(struct capture *capture, uint64_t now_ns);
 void capture_note(void *ctx, const struct tap_event *e);
 
 /*
- * The run() of a struct ctl_command, with a struct capture as the user, as client/capture.c asks it:
+ * The run() of a struct ctl_command, with a struct capture as the user, as client/capture.c asks
+ * it:
  *
  *      begin COUNT [name NAME] [type TYPE] [client PREFIX] [rcode RCODE]    {"id"}
  *      next ID                                                              {"packets", "bytes", "records", "lost", "not_udp"}
  *      end ID                                                               the same: the last ones
  *
- * "records" are records of a pcap file with nanoseconds in this host's order of octets, as base64; the numbers are those since the begin.
+ * "records" are records of a pcap file with nanoseconds in this host's order of octets, as base64;
+ * the numbers are those since the begin.
  */
 int capture_run(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 

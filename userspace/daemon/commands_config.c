@@ -25,7 +25,7 @@ static json_t *put_file(const struct config *config)
 	return file;
 }
 
-/* --- show ---------------------------------------------------------------------------------------- */
+/* --- show ------------------------------------------------------------------------------------- */
 
 static int add_defaults(json_t *o, json_t *tree, char *err, size_t err_cap)
 {
@@ -74,7 +74,7 @@ int commands_config_show(void *user, const json_t *args, json_t **result, char *
 	return code;
 }
 
-/* --- diff ---------------------------------------------------------------------------------------- */
+/* --- diff ------------------------------------------------------------------------------------- */
 
 /* Holds NEW against what BEFORE says. */
 static int compare(json_t *changes, const struct config *before, const json_t *new,

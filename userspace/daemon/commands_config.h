@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `config show` and `config diff`: control/ctl_command.h describes a command. USER is a struct zone_service. */
+/* `config show` and `config diff`: control/ctl_command.h describes a command. USER is a struct
+ * zone_service. */
 #ifndef VOLLEY_DAEMON_COMMANDS_CONFIG_H
 #define VOLLEY_DAEMON_COMMANDS_CONFIG_H
 

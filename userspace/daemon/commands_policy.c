@@ -21,7 +21,7 @@
 #define TOP_DEFAULT  10
 #define TOP_MAX      1024
 
-/* --- Blocks ------------------------------------------------------------------------------------ */
+/* --- Blocks ----------------------------------------------------------------------------------- */
 
 static int read_time(const char *text, uint32_t *seconds, char *err, size_t err_cap)
 {
@@ -135,7 +135,7 @@ int commands_block_list(void *user, const json_t *args, json_t **result, char *e
 	return *result ? 0 : -ENOMEM;
 }
 
-/* --- Rate limits, cookies, lists --------------------------------------------------------------- */
+/* --- Rate limits, cookies, lists -------------------------------------------------------------- */
 
 int commands_rrl_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {

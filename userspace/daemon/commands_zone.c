@@ -23,7 +23,7 @@ static struct zones_entry *find(struct zone_service *s, const char *name, char *
 	return entry;
 }
 
-/* --- zone edit ----------------------------------------------------------------------------------- */
+/* --- zone edit -------------------------------------------------------------------------------- */
 
 /* A client that waits until its change is served. */
 struct editing {
@@ -165,7 +165,7 @@ int commands_zone_edit(void *user, const json_t *args, json_t **result, char *er
 	return code;
 }
 
-/* --- Words to other name servers ----------------------------------------------------------------- */
+/* --- Words to other name servers -------------------------------------------------------------- */
 
 static int refresh(struct zone_service *s, const char *name, bool whole, char *err, size_t err_cap)
 {
@@ -209,7 +209,7 @@ int commands_zone_notify(void *user, const json_t *args, json_t **result, char *
 	return transfer_notify(transfers_thread(s->transfers), entry->apex);
 }
 
-/* --- zone flush ---------------------------------------------------------------------------------- */
+/* --- zone flush ------------------------------------------------------------------------------- */
 
 /* A client that waits until files are written; the first that could not be is what it learns. */
 struct flushing {
@@ -305,7 +305,7 @@ int commands_zone_flush(void *user, const json_t *args, json_t **result, char *e
 	return code;
 }
 
-/* --- Signing ------------------------------------------------------------------------------------- */
+/* --- Signing ---------------------------------------------------------------------------------- */
 
 static struct signing *signing_of(struct zone_service *s, const char *name, char *err,
 				  size_t err_cap)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The audit's events (base/audit.h) about the daemon itself: start and end, signals, reloads by a signal; and the settings of
- * the log. Control's thread.
+ * The audit's events (base/audit.h) about the daemon itself: start and end, signals, reloads by a
+ * signal; and the settings of the log. Control's thread.
  */
 #ifndef VOLLEY_DAEMON_DAEMON_AUDIT_H
 #define VOLLEY_DAEMON_DAEMON_AUDIT_H
@@ -15,7 +15,8 @@
 
 #include "config/config.h"
 
-/* It answers from now on; it has ended, and with `keep` its programs answer without it for a while. */
+/* It answers from now on; it has ended, and with `keep` its programs answer without it for a
+ * while. */
 void daemon_audit_start(const struct config *config);
 void daemon_audit_stop(uint64_t started_ns, bool keep);
 
@@ -25,8 +26,8 @@ void daemon_audit_signal(const struct signalfd_siginfo *info);
 void daemon_audit_reload(int code);
 
 /*
- * The log as a new configuration says; its level where that is another one than `running` has, which
- * then has the new one.
+ * The log as a new configuration says; its level where that is another one than `running` has,
+ * which then has the new one.
  */
 void daemon_configure_log(struct config *running, const struct config *config);
 

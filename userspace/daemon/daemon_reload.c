@@ -94,7 +94,8 @@ static void want_size(struct daemon *d, uint64_t bytes)
 		resize_want(d->jobs.resize, bytes);
 }
 
-/* Zones, policies and lists of blocks are read side by side; all are in place when the reload is over. */
+/* Zones, policies and lists of blocks are read side by side; all are in place when the reload is
+ * over. */
 struct reload {
 	zones_done_fn *done;
 	void *user;

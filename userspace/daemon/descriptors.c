@@ -37,7 +37,8 @@ static void shrink(struct descriptors *out, uint64_t limit)
 	out->n_transfer += !out->n_transfer;
 	snprintf(
 		out->problem, sizeof(out->problem),
-		"RLIMIT_NOFILE is %llu, and %llu are wanted: at most %u of %u connections over TCP and TLS, and %u "
+		"RLIMIT_NOFILE is %llu, and %llu are wanted: at most %u of %u connections over TCP "
+		"and TLS, and %u "
 		"of %u for transfers: raise LimitNOFILE= or lower server.tcp.max-connections",
 		(unsigned long long)limit, (unsigned long long)out->n_wanted, out->n_tcp, n_tcp,
 		out->n_transfer, n_transfer);
@@ -62,12 +63,12 @@ int descriptors_plan(struct descriptors *out, const struct config *config, unsig
 		shrink(out, limit);
 		return 0;
 	}
-	snprintf(
-		err, err_cap,
-		"this configuration needs %llu file descriptors at least, and RLIMIT_NOFILE is %llu: raise "
-		"LimitNOFILE=, or give fewer workers or addresses",
-		(unsigned long long)out->n_fixed + DESCRIPTORS_CONNS_MIN,
-		(unsigned long long)limit);
+	snprintf(err, err_cap,
+		 "this configuration needs %llu file descriptors at least, and RLIMIT_NOFILE is "
+		 "%llu: raise "
+		 "LimitNOFILE=, or give fewer workers or addresses",
+		 (unsigned long long)out->n_fixed + DESCRIPTORS_CONNS_MIN,
+		 (unsigned long long)limit);
 	return -EMFILE;
 }
 
@@ -123,10 +124,10 @@ int descriptors_grow(const struct descriptors *d, const struct config *running,
 		raise_to(&limit, n);
 	if (limit.rlim_cur >= n)
 		return 0;
-	snprintf(
-		err, err_cap,
-		"%u addresses and %u interfaces need %llu file descriptors, and RLIMIT_NOFILE is %llu: raise "
-		"LimitNOFILE= and restart volleyd, or lower server.tcp.max-connections",
-		n_listen, n_interfaces, (unsigned long long)n, (unsigned long long)limit.rlim_max);
+	snprintf(err, err_cap,
+		 "%u addresses and %u interfaces need %llu file descriptors, and RLIMIT_NOFILE is "
+		 "%llu: raise "
+		 "LimitNOFILE= and restart volleyd, or lower server.tcp.max-connections",
+		 n_listen, n_interfaces, (unsigned long long)n, (unsigned long long)limit.rlim_max);
 	return -EMFILE;
 }

@@ -6,8 +6,8 @@
  *      │ fixed: control, workers, sockets, queues, files │ TCP connections │ connections of the transfer thread │
  *                                                         └──────── shrink together where the limit is low ─────┘
  *
- * Each part is bounded by itself, so connections never take the descriptors that control needs: volleyctl is
- * answered however many clients come.
+ * Each part is bounded by itself, so connections never take the descriptors that control needs:
+ * volleyctl is answered however many clients come.
  *
  * Control's thread, at the start and in a reload.
  */
@@ -30,21 +30,23 @@ struct descriptors {
 };
 
 /*
- * Plans with `limit` descriptors. 0, or -EMFILE with a sentence in err: they are not even enough for a start.
+ * Plans with `limit` descriptors. 0, or -EMFILE with a sentence in err: they are not even enough
+ * for a start.
  */
 int descriptors_plan(struct descriptors *out, const struct config *config, unsigned int n_workers,
 		     uint64_t limit, char *err, size_t err_cap) __attribute__((warn_unused_result));
 
 /*
- * Raises RLIMIT_NOFILE to the number that is wanted, as far as that is allowed, and plans with the new limit. Returns as
- * descriptors_plan().
+ * Raises RLIMIT_NOFILE to the number that is wanted, as far as that is allowed, and plans with the
+ * new limit. Returns as descriptors_plan().
  */
 int descriptors_raise(struct descriptors *out, const struct config *config, unsigned int n_workers,
 		      char *err, size_t err_cap) __attribute__((warn_unused_result));
 
 /*
- * For a reload: makes sure that there are descriptors for the sockets of n_listen addresses and n_interfaces interfaces beside
- * those planned with `running`, and raises RLIMIT_NOFILE if necessary. 0, or -EMFILE with a sentence in err.
+ * For a reload: makes sure that there are descriptors for the sockets of n_listen addresses and
+ * n_interfaces interfaces beside those planned with `running`, and raises RLIMIT_NOFILE if
+ * necessary. 0, or -EMFILE with a sentence in err.
  */
 int descriptors_grow(const struct descriptors *d, const struct config *running,
 		     unsigned int n_workers, uint32_t n_listen, uint32_t n_interfaces, char *err,

@@ -90,7 +90,7 @@ void live_free(struct live *live)
 	free(live);
 }
 
-/* --- Counting: the tap's thread ------------------------------------------------------------------ */
+/* --- Counting: the tap's thread --------------------------------------------------------------- */
 
 /* The family and the octets of the prefix. */
 static size_t prefix_key(uint8_t key[1 + LIVE_PREFIX6 / 8], const struct tap_event *e)
@@ -138,7 +138,7 @@ void live_note(void *ctx, const struct tap_event *e)
 	pthread_mutex_unlock(&live->lock);
 }
 
-/* --- When ---------------------------------------------------------------------------------------- */
+/* --- When ------------------------------------------------------------------------------------- */
 
 uint32_t live_every(double answers_per_s)
 {
@@ -179,7 +179,8 @@ static void end(struct live *live)
 	live->is_on = false;
 }
 
-/* Events of the other N are counted when this is called: the first N was a guess, and its few samples would weigh too much. */
+/* Events of the other N are counted when this is called: the first N was a guess, and its few
+ * samples would weigh too much. */
 static void set_every(struct live *live, uint32_t every)
 {
 	const bool differs = every < live->every || every > live->every + live->every / 4;
@@ -232,7 +233,7 @@ void live_poll(struct live *live, uint64_t now_ns)
 		live_tick(live, now_ns);
 }
 
-/* --- The command --------------------------------------------------------------------------------- */
+/* --- The command ------------------------------------------------------------------------------ */
 
 static json_t *prefix_text(const struct frequent_counter *c)
 {

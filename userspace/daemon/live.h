@@ -1,16 +1,18 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The live view, `volleyctl top`: which clients ask in these seconds, and for which names. While somebody watches, driver and workers report one
- * answer in N (tap/tap.h), and names and prefixes of clients are counted:
+ * The live view, `volleyctl top`: which clients ask in these seconds, and for which names. While
+ * somebody watches, driver and workers report one answer in N (tap/tap.h), and names and prefixes
+ * of clients are counted:
  *
  *      top ─► live_run_top() ─► taps_observe() ─► driver, workers ─► tap thread: live_note() ─► census/frequent.h
  *                 ▲                                                                                 │
  *                 └──────────────── names, prefixes ◄───────────────────────────────────────────────┘
  *
- * It ends by itself LIVE_REST_S after the last question. N follows the load, so that about LIVE_EVENTS_PER_S events are told in a
- * second, and all of them while there are fewer; it grows within some milliseconds (live_fd()). Response codes, types, zones and ways are not estimated: they are the exact
- * counters of report/answers.h.
+ * It ends by itself LIVE_REST_S after the last question. N follows the load, so that about
+ * LIVE_EVENTS_PER_S events are told in a second, and all of them while there are fewer; it grows
+ * within some milliseconds (live_fd()). Response codes, types, zones and ways are not estimated:
+ * they are the exact counters of report/answers.h.
  *
  * Control's thread calls these, but live_note().
  */
@@ -39,7 +41,8 @@ struct live *live_new(struct taps *taps, const struct report_source *reports);
 /* The tap calls live_note() no more. NULL is allowed. */
 void live_free(struct live *live);
 
-/* Readable when much more is told than there should be, since the load has grown: live_poll() sets N anew. */
+/* Readable when much more is told than there should be, since the load has grown: live_poll() sets
+ * N anew. */
 int live_fd(const struct live *live);
 void live_poll(struct live *live, uint64_t now_ns);
 
@@ -52,7 +55,8 @@ void live_note(void *ctx, const struct tap_event *e);
 /* The N by which about LIVE_EVENTS_PER_S of so many answers a second are told; at least 1. Pure. */
 uint32_t live_every(double answers_per_s);
 
-/* `top`: [-n N]; the run() of a struct ctl_command; the user is a struct live. It begins to watch, or goes on. */
+/* `top`: [-n N]; the run() of a struct ctl_command; the user is a struct live. It begins to watch,
+ * or goes on. */
 int live_run_top(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 
 #endif

@@ -109,11 +109,11 @@ static void put_fault(const struct shield_found *found, char *text, size_t cap)
 	case SHIELD_OCTETS:
 		break;
 	}
-	snprintf(
-		text, cap,
-		"the driver has an answer to %s %s whose octets differ from the zone's: it may have "
-		"given that answer to this name and others",
-		name, type);
+	snprintf(text, cap,
+		 "the driver has an answer to %s %s whose octets differ from the zone's: it may "
+		 "have "
+		 "given that answer to this name and others",
+		 name, type);
 }
 
 static void stop_denials(struct zones *zones, const struct shield_found *found)
@@ -154,7 +154,8 @@ int names_filter_rebuild(struct names_filter *f, struct zones *zones, bool is_as
 	names_filter_look(f, zones);
 	if (err) {
 		log_error(
-			"cache.names: the filter of names cannot be rebuilt, the driver denies no names until it is: %s",
+			"cache.names: the filter of names cannot be rebuilt, the driver denies no "
+			"names until it is: %s",
 			err_text(err));
 		return err;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The filter of names that exist (engine/name_filter.h), as the daemon has it: begun or adopted at the
- * start, rebuilt when much in it has gone, and stopped for a zone of which a worker has found a
+ * The filter of names that exist (engine/name_filter.h), as the daemon has it: begun or adopted at
+ * the start, rebuilt when much in it has gone, and stopped for a zone of which a worker has found a
  * wrong denial.
  *
  * Control's thread calls all of these.

@@ -47,7 +47,7 @@ static struct resize *of_freeing(struct background_job *job)
 	return (struct resize *)((char *)job - offsetof(struct resize, freeing));
 }
 
-/* --- In the background --------------------------------------------------------------------------- */
+/* --- In the background ------------------------------------------------------------------------ */
 
 static int make_memory(struct resize *r)
 {
@@ -112,7 +112,7 @@ static void run_freeing(struct background_job *job)
 	free_other(of_freeing(job));
 }
 
-/* --- The end ------------------------------------------------------------------------------------- */
+/* --- The end ---------------------------------------------------------------------------------- */
 
 static void tell(const struct resize *r)
 {
@@ -163,7 +163,7 @@ static void give_up(struct resize *r, int code)
 	start_freeing(r);
 }
 
-/* --- Switching ----------------------------------------------------------------------------------- */
+/* --- Switching -------------------------------------------------------------------------------- */
 
 /* An interface that does not come along is attached anew, as if its program had been taken off. */
 static void switch_iface(struct resize *r, struct iface *iface)
@@ -195,7 +195,7 @@ static void switch_programs(struct resize *r)
 	start_freeing(r);
 }
 
-/* --- Moving -------------------------------------------------------------------------------------- */
+/* --- Moving ----------------------------------------------------------------------------------- */
 
 static int prepare_programs(struct resize *r)
 {
@@ -270,7 +270,7 @@ static void ended_copying(struct background_job *job)
 		move_workers(r);
 }
 
-/* --- The beginning ------------------------------------------------------------------------------- */
+/* --- The beginning ---------------------------------------------------------------------------- */
 
 /* MemAvailable of /proc/meminfo; UINT64_MAX: not known. */
 static uint64_t available_bytes(void)
@@ -381,7 +381,7 @@ void resize_tick(struct resize *r)
 	log_error("%s", r->problem);
 }
 
-/* --- From start to end --------------------------------------------------------------------------- */
+/* --- From start to end ------------------------------------------------------------------------ */
 
 int resize_new(struct resize **out, const struct resize_env *env)
 {

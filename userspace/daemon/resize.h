@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The answer cache gets another size while it is in use: by command, or because the configuration says
- * another one. docs/decisions/0015-resizing-the-cache.md
+ * The answer cache gets another size while it is in use: by command, or because the configuration
+ * says another one. docs/decisions/0015-resizing-the-cache.md
  *
  *      copying    maps are made beside those in use, answers copied (cache/copy.h)    in the background
  *      moving     the workers use the new cache; the programs still read the old one  a grace period
@@ -10,9 +10,9 @@
  *      switching  each interface's program gets the new maps, one after the other     a grace period
  *      freeing    the old maps are given back                                         in the background
  *
- * Both caches answer rightly all the time, and both budgets are in use until the end. Before "moving"
- * a resize can be given up, and is when volleyd stops or when anything fails; from there on it goes on
- * to its end. Control's thread calls all of these.
+ * Both caches answer rightly all the time, and both budgets are in use until the end. Before
+ * "moving" a resize can be given up, and is when volleyd stops or when anything fails; from there
+ * on it goes on to its end. Control's thread calls all of these.
  */
 #ifndef VOLLEY_DAEMON_RESIZE_H
 #define VOLLEY_DAEMON_RESIZE_H
@@ -40,8 +40,8 @@ struct resize_env {
 	struct snapshots *snapshots;
 	struct background *background; /* every walk over the cache is one of these */
 	/*
-	 * "Moving" is over: all parts of the daemon are to use env->cache. Programs still read `old`, the state of
-	 * the cache before, so both are told what changes from now on.
+	 * "Moving" is over: all parts of the daemon are to use env->cache. Programs still read
+	 * `old`, the state of the cache before, so both are told what changes from now on.
 	 */
 	void (*moved)(void *user, struct volley_state *old);
 	void *user;
@@ -62,8 +62,9 @@ int resize_new(struct resize **out, const struct resize_env *env)
 	__attribute__((warn_unused_result));
 
 /*
- * Gives up a resize before "moving", carries a later one to its end, and calls its done(). The old cache is given back when
- * env->background are freed; resize_free() comes behind that. NULL is allowed.
+ * Gives up a resize before "moving", carries a later one to its end, and calls its done(). The old
+ * cache is given back when env->background are freed; resize_free() comes behind that. NULL is
+ * allowed.
  */
 void resize_stop(struct resize *resize);
 void resize_free(struct resize *resize);
@@ -74,8 +75,9 @@ void resize_poll(struct resize *resize);
 
 /*
  * Begins to resize the cache to `bytes`. 0: done() follows, unless it is NULL, perhaps before this
- * returns. Else a code with a sentence in err: -EBUSY (a resize or a snapshot is under way), -ERANGE or
- * -E2BIG, -ENOMEM (not enough memory for both). done() gets the kernel's error about the new maps.
+ * returns. Else a code with a sentence in err: -EBUSY (a resize or a snapshot is under way),
+ * -ERANGE or -E2BIG, -ENOMEM (not enough memory for both). done() gets the kernel's error about the
+ * new maps.
  */
 int resize_start(struct resize *resize, uint64_t bytes, resize_done_fn *done, void *user, char *err,
 		 size_t err_cap) __attribute__((warn_unused_result));
@@ -85,7 +87,8 @@ void resize_want(struct resize *resize, uint64_t bytes);
 /* To be called once a second. */
 void resize_tick(struct resize *resize);
 
-/* Why the cache is not of the size that the configuration says; "": nothing is wrong. NULL is allowed. */
+/* Why the cache is not of the size that the configuration says; "": nothing is wrong. NULL is
+ * allowed. */
 const char *resize_problem(const struct resize *resize);
 
 /* Of a resize that is under way: its stage, how far that is in percent, and to which size. */

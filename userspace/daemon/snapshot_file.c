@@ -60,7 +60,7 @@ static int say(int err, const char *path, char *why, size_t why_cap)
 	return err;
 }
 
-/* --- Writing ------------------------------------------------------------------------------------- */
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 /* 0 when there is nothing under this name, or a snapshot, or what is left of one. */
 static int check_replaceable(const char *path)
@@ -127,7 +127,7 @@ int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool 
 	return err == -ECANCELED ? err : say(err, path, why, why_cap);
 }
 
-/* --- Reading ------------------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 /* A file, and one that only this user or root can have written. */
 static int check_origin(int fd, const char *path, char *why, size_t why_cap)

@@ -44,7 +44,7 @@ struct snapshots {
 	char error[WHY_CAP];
 };
 
-/* --- Jobs ---------------------------------------------------------------------------------------- */
+/* --- Jobs ------------------------------------------------------------------------------------- */
 
 static void job_free(struct job *job)
 {
@@ -161,7 +161,7 @@ void snapshots_release(struct snapshots *snapshots)
 	snapshots->is_held = false;
 }
 
-/* --- As configured ------------------------------------------------------------------------------- */
+/* --- As configured ---------------------------------------------------------------------------- */
 
 /* Says what is wrong once, not at each interval. */
 static void note_error(struct snapshots *snapshots, const struct snapshots_result *r)
@@ -259,7 +259,7 @@ const char *snapshots_error(const struct snapshots *snapshots)
 	return snapshots ? snapshots->error : "";
 }
 
-/* --- From start to end --------------------------------------------------------------------------- */
+/* --- From start to end ------------------------------------------------------------------------ */
 
 int snapshots_new(struct snapshots **out, struct cache *cache, const struct engine_data *zones)
 {

@@ -6,8 +6,8 @@
  *      cache.snapshot   after the start, unless the maps were adopted ─► loaded in the background
  *                       each cache.snapshot-interval, and at a clean stop ─► written
  *
- * No snapshot is written by interval before the load is over: until then the file has more answers than the
- * cache. One job runs at a time, in a thread of its own (base/background.h); control's
+ * No snapshot is written by interval before the load is over: until then the file has more answers
+ * than the cache. One job runs at a time, in a thread of its own (base/background.h); control's
  * thread calls all functions here.
  */
 #ifndef VOLLEY_DAEMON_SNAPSHOTS_H
@@ -48,8 +48,8 @@ void snapshots_free(struct snapshots *snapshots);
 void snapshots_set_cache(struct snapshots *snapshots, struct cache *cache);
 
 /*
- * Keeps jobs from being started (they get -EBUSY) while the cache is replaced; snapshots of the configuration are
- * made later. -EBUSY: a job is running, and nothing has changed.
+ * Keeps jobs from being started (they get -EBUSY) while the cache is replaced; snapshots of the
+ * configuration are made later. -EBUSY: a job is running, and nothing has changed.
  */
 int snapshots_hold(struct snapshots *snapshots) __attribute__((warn_unused_result));
 void snapshots_release(struct snapshots *snapshots);
@@ -72,7 +72,8 @@ int snapshots_configure(struct snapshots *snapshots, const char *path, uint32_t 
 /* To be called once a second. */
 void snapshots_tick(struct snapshots *snapshots, uint64_t now_ns);
 
-/* At a clean stop, when no thread publishes any more: gives up a job that runs, and writes a snapshot, if configured. */
+/* At a clean stop, when no thread publishes any more: gives up a job that runs, and writes a
+ * snapshot, if configured. */
 void snapshots_finish(struct snapshots *snapshots);
 
 /* The fault of the last snapshot of the configuration; "" if it was well. */

@@ -49,7 +49,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *c, const ch
 	c->n_warnings++;
 }
 
-/* ---- What the process gets ---------------------------------------------------------------------- */
+/* ---- What the process gets ------------------------------------------------------------------- */
 
 static int check_process(struct check *c)
 {
@@ -83,7 +83,7 @@ static int check_recursion(struct check *c)
 	return recursion_check(c->config, c->err, sizeof(c->err));
 }
 
-/* ---- Policies ----------------------------------------------------------------------------------- */
+/* ---- Policies -------------------------------------------------------------------------------- */
 
 static void on_loaded(struct load *load)
 {
@@ -109,7 +109,8 @@ static int new_loader(struct check *c, struct loader **loader, unsigned int n)
 	return code;
 }
 
-/* With its own loader: as policies.c has it read. The load is the caller's; NULL: there is no memory. */
+/* With its own loader: as policies.c has it read. The load is the caller's; NULL: there is no
+ * memory. */
 static struct load *read_list(struct loader *loader, const struct config_rpz *list)
 {
 	bool is_over = false;
@@ -161,7 +162,7 @@ static int check_policies(struct check *c)
 	return code;
 }
 
-/* ---- The rest ----------------------------------------------------------------------------------- */
+/* ---- The rest -------------------------------------------------------------------------------- */
 
 static int check_storage(struct check *c)
 {
@@ -191,7 +192,7 @@ static int check_blocks(struct check *c)
 	return code;
 }
 
-/* ---- Secrets ------------------------------------------------------------------------------------ */
+/* ---- Secrets --------------------------------------------------------------------------------- */
 
 static bool is_open_to_all(const char *file)
 {
@@ -208,7 +209,8 @@ static int check_secrets(struct check *c)
 	for (char *const *file = c->config->secret_files; file && *file; file++)
 		if (is_open_to_all(*file))
 			warn(c,
-			     "%s has secrets, and everyone can read or write it: chmod o-rw it, and "
+			     "%s has secrets, and everyone can read or write it: chmod o-rw it, "
+			     "and "
 			     "make new secrets",
 			     *file);
 	/* config_load() has logged it. */
@@ -219,7 +221,7 @@ static int check_secrets(struct check *c)
 	return 0;
 }
 
-/* ---- Zones -------------------------------------------------------------------------------------- */
+/* ---- Zones ----------------------------------------------------------------------------------- */
 
 /* What comes from elsewhere, or is made here, may have no file yet. */
 static bool needs_file(const struct config_zone *zone)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The receivers of answers: dnstap and query-log of the configuration, put in place at the start and by each reload, for workers
- * and driver alike. Control's thread calls all of these.
+ * The receivers of answers: dnstap and query-log of the configuration, put in place at the start
+ * and by each reload, for workers and driver alike. Control's thread calls all of these.
  */
 #ifndef VOLLEY_DAEMON_TAPS_H
 #define VOLLEY_DAEMON_TAPS_H

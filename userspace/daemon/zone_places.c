@@ -21,7 +21,7 @@ struct zone_places {
 	size_t n_with, n_without;
 };
 
-/* --- The plan ------------------------------------------------------------------------------------ */
+/* --- The plan --------------------------------------------------------------------------------- */
 
 static int by_answers(const void *a, const void *b)
 {
@@ -49,7 +49,7 @@ size_t zone_places_plan(struct zone_load *with, size_t n_with, struct zone_load 
 	return n;
 }
 
-/* --- Loads --------------------------------------------------------------------------------------- */
+/* --- Loads ------------------------------------------------------------------------------------ */
 
 static bool has_place(const struct zone_places *p, const struct zones_entry *entry)
 {
@@ -91,9 +91,10 @@ static void find_without(struct zone_places *p)
 	top_names_each_zone(report_view_now(&p->reports)->top_names, add_without, p);
 }
 
-/* --- The exchange -------------------------------------------------------------------------------- */
+/* --- The exchange ----------------------------------------------------------------------------- */
 
-/* Places of zones that have gone are given, too. Nobody counts in a free place, and nobody knows it as a zone's any more. */
+/* Places of zones that have gone are given, too. Nobody counts in a free place, and nobody knows it
+ * as a zone's any more. */
 static void give(struct zone_places *p)
 {
 	answers_read(report_view_now(&p->reports));

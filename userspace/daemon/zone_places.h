@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which zones have a counter of their own (struct volley_answers.by_zone), where there are more zones than places: the busiest, by the
- * estimates of report/top_names.h.
+ * Which zones have a counter of their own (struct volley_answers.by_zone), where there are more
+ * zones than places: the busiest, by the estimates of report/top_names.h.
  *
  *	every ZONE_PLACES_EVERY_S: zones without a place that are far busier than some with one?
  *	     │ yes: the quiet zones count as "other" from now on
@@ -12,7 +12,8 @@
  *	     ▼
  *	the busy zones get the places, and begin at 0
  *
- * So no answer is counted for another zone, or twice. While it waits, the busy zones are "other" as before.
+ * So no answer is counted for another zone, or twice. While it waits, the busy zones are "other" as
+ * before.
  */
 #ifndef VOLLEY_DAEMON_ZONE_PLACES_H
 #define VOLLEY_DAEMON_ZONE_PLACES_H
@@ -32,7 +33,8 @@
 
 struct zone_places;
 
-/* A zone's slot in the cache, and answers of late: for a zone with a place at most so many, for one without at least. */
+/* A zone's slot in the cache, and answers of late: for a zone with a place at most so many, for one
+ * without at least. */
 struct zone_load {
 	uint32_t slot;
 	double answers;
@@ -43,12 +45,13 @@ struct zone_places *zone_places_new(const struct report_source *reports, struct 
 				    struct background *background);
 void zone_places_free(struct zone_places *places); /* NULL is allowed; after background_free() */
 
-/* Once a second, behind top_names_gather(), while the daemon has workers and zones. Control's thread. */
+/* Once a second, behind top_names_gather(), while the daemon has workers and zones. Control's
+ * thread. */
 void zone_places_tick(struct zone_places *places, uint64_t now_s);
 
 /*
- * How many places are to be exchanged, ZONE_PLACES_SWAPS at most. `with` is sorted, the quietest zone first: the first ones lose their
- * places. `without` is sorted, too, the busiest zone first.
+ * How many places are to be exchanged, ZONE_PLACES_SWAPS at most. `with` is sorted, the quietest
+ * zone first: the first ones lose their places. `without` is sorted, too, the busiest zone first.
  */
 size_t zone_places_plan(struct zone_load *with, size_t n_with, struct zone_load *without,
 			size_t n_without);

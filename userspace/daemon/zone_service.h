@@ -53,8 +53,8 @@ int zone_service_open_loader(struct zone_service *s, unsigned int n)
 
 /*
  * Opens server.storage and what other name servers bring and take. Where the disk is at fault,
- * the store is left out: s->storage_error says so. env: without store and maintenance. 0 or a negative
- * code, logged: a damaged store, or one in use, needs a person.
+ * the store is left out: s->storage_error says so. env: without store and maintenance. 0 or a
+ * negative code, logged: a damaged store, or one in use, needs a person.
  */
 int zone_service_open_transfers(struct zone_service *s, struct transfers_env env,
 				struct background *background) __attribute__((warn_unused_result));

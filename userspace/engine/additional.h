@@ -15,8 +15,9 @@
 bool additional_has_type(uint16_t type);
 
 /*
- * Where the name stands in RDATA of this type whose addresses may be of use, or -1: RFC 1035 section
- * 3.3.9 and 3.3.11, RFC 1183 section 1, RFC 2230 section 3.1, RFC 2782, RFC 9460 section 2.2.
+ * Where the name stands in RDATA of this type whose addresses may be of use, or -1: RFC 1035
+ * section 3.3.9 and 3.3.11, RFC 1183 section 1, RFC 2230 section 3.1, RFC 2782, RFC 9460 section
+ * 2.2.
  */
 int additional_target_offset(uint16_t type);
 

@@ -42,7 +42,8 @@ struct subject {
 	} seen[SEEN_MAX];
 };
 
-/* Where the name at *at, which moves behind it, begins: there, or where it points to. 0: no name. */
+/* Where the name at *at, which moves behind it, begins: there, or where it points to. 0: no
+ * name. */
 static uint32_t name_begin(const struct message *m, uint32_t *at)
 {
 	uint32_t begin = *at, n;
@@ -75,7 +76,7 @@ static const struct seen *look(struct subject *s, uint32_t *at)
 	return seen;
 }
 
-/* --- What changed -------------------------------------------------------------------------------- */
+/* --- What changed ----------------------------------------------------------------------------- */
 
 /* Types that are looked for at a name whatever is asked: aliases, cuts, what goes as additional. */
 static bool is_looked_for(const struct subject *s, const struct changed_name *name)
@@ -107,7 +108,8 @@ static bool is_found_other(const struct subject *s, const struct seen *seen)
 	return true;
 }
 
-/* Where a name that was followed, or whose addresses were looked for, stands in the RDATA; or -1. */
+/* Where a name that was followed, or whose addresses were looked for, stands in the RDATA; or
+ * -1. */
 static int followed_at(uint16_t type)
 {
 	return type == DNS_TYPE_CNAME || type == DNS_TYPE_DNAME ? 0 :
@@ -129,7 +131,7 @@ static bool has_other_target(struct subject *s, const struct message_record *r)
 	return !target || is_found_other(s, target);
 }
 
-/* --- Signatures ---------------------------------------------------------------------------------- */
+/* --- Signatures ------------------------------------------------------------------------------- */
 
 static uint16_t covered_type(const struct message_record *r)
 {
@@ -178,7 +180,7 @@ static bool soa_may_stay(const struct subject *s)
 	return true;
 }
 
-/* --- Records ------------------------------------------------------------------------------------- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 /* Is the RRset that the record is of another now? Not so with a SOA that may stay older. */
 static bool is_other_rrset(const struct subject *s, const struct message_record *r,
@@ -233,7 +235,7 @@ bool affected_by(const struct changes *changes, const struct volley_entry *entry
 	return changes_have_soa(changes) && !soa_may_stay(&s);
 }
 
-/* --- Dependencies -------------------------------------------------------------------------------- */
+/* --- Dependencies ----------------------------------------------------------------------------- */
 
 enum dependency {
 	DEPENDENCY_ANY = 1,
@@ -288,7 +290,8 @@ static void collect(struct collector *c, uint64_t dependency)
 	c->is_full |= !dependencies_add(c->to, dependency);
 }
 
-/* The hash of a folded name. It is below each name above it, up to the root: these dependencies are collected. */
+/* The hash of a folded name. It is below each name above it, up to the root: these dependencies are
+ * collected. */
 static uint64_t collect_above(struct collector *c, const uint8_t *folded)
 {
 	uint8_t label[DNS_LABELS_MAX + 1];
@@ -418,7 +421,7 @@ void affected_dependencies(uint64_t seed, const struct volley_entry *entry,
 	dependencies_add(dependencies, any); /* alone enough */
 }
 
-/* --- What changes touch -------------------------------------------------------------------------- */
+/* --- What changes touch ----------------------------------------------------------------------- */
 
 static int list_dependency(struct dependency_list *list, uint64_t dependency)
 {

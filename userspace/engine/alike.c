@@ -20,7 +20,8 @@
 
 enum section { ANSWER, AUTHORITY, ADDITIONAL };
 
-/* Goes over the records of an answer: the signatures over a SOA in the authority section, or all others. */
+/* Goes over the records of an answer: the signatures over a SOA in the authority section, or all
+ * others. */
 struct cursor {
 	const struct alike_answer *a;
 	uint32_t at, number;
@@ -66,7 +67,8 @@ static enum step next(struct cursor *c, struct record *out)
 	return c->at == a->m.end ? STEP_END : STEP_BROKEN;
 }
 
-/* The data with its names whole: *octets points into the message, or to `room`. False: it does not fit its type. */
+/* The data with its names whole: *octets points into the message, or to `room`. False: it does not
+ * fit its type. */
 static bool read_data(const struct alike_answer *a, const struct record *record,
 		      uint8_t room[DATA_MAX], const uint8_t **octets, unsigned int *n)
 {
@@ -79,7 +81,8 @@ static bool read_data(const struct alike_answer *a, const struct record *record,
 	return true;
 }
 
-/* A SOA's data begins with two names, so it was written to a room of ours. Says what the serial number was. */
+/* A SOA's data begins with two names, so it was written to a room of ours. Says what the serial
+ * number was. */
 static uint32_t take_serial(uint8_t room[DATA_MAX], unsigned int n)
 {
 	uint8_t *at = room + n - SOA_NUMBERS_BYTES;
@@ -135,7 +138,8 @@ static bool same_records(const struct alike_answer *cached, const struct alike_a
 	}
 }
 
-/* Of signatures over one SOA: the same key and times, so that the signatures have to be the same. */
+/* Of signatures over one SOA: the same key and times, so that the signatures have to be the
+ * same. */
 static bool same_signer(const struct record *c, const struct record *r)
 {
 	return c->r.len >= SIGNATURE_FIXED_BYTES && r->r.len >= SIGNATURE_FIXED_BYTES &&

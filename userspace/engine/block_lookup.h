@@ -1,11 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks as an engine asks for them: the table that the driver looks into (xdp/block.h), looked at alike.
+ * Blocks as an engine asks for them: the table that the driver looks into (xdp/block.h), looked at
+ * alike.
  *
  *      the client's longest prefix ─► the longest suffix of the name ─► the type
  *
- * The first of these three that does not say `allow` decides. What has expired is as if it were not there.
+ * The first of these three that does not say `allow` decides. What has expired is as if it were not
+ * there.
  */
 #ifndef VOLLEY_ENGINE_BLOCK_LOOKUP_H
 #define VOLLEY_ENGINE_BLOCK_LOOKUP_H
@@ -40,7 +42,8 @@ struct blocks_verdict blocks_question(const struct blocks *b, const uint8_t *fol
 				      unsigned int bytes, uint16_t qtype, uint32_t now_s);
 
 /*
- * Both, for a message: q is what it asks, or NULL where that is not understood. `allow` of a prefix allows no name.
+ * Both, for a message: q is what it asks, or NULL where that is not understood. `allow` of a prefix
+ * allows no name.
  */
 struct blocks_verdict blocks_judge(const struct blocks *b, uint8_t family, const uint8_t *address,
 				   const struct query *q, uint32_t now_s);
@@ -51,7 +54,8 @@ static inline bool blocks_lets_through(const struct blocks_verdict *v)
 	return v->action == VOLLEY_BLOCK_NONE || v->action == VOLLEY_BLOCK_ALLOW;
 }
 
-/* The block has met a packet. Whoever acts on a verdict counts it, so that none is counted by driver and worker. */
+/* The block has met a packet. Whoever acts on a verdict counts it, so that none is counted by
+ * driver and worker. */
 void blocks_count(const struct blocks *b, struct volley_block *block);
 
 #endif

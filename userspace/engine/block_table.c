@@ -16,7 +16,7 @@
 #define COUNT_MAX      255u
 #define HEAD_UNITS     (VOLLEY_BLOCK_HEAD_BYTES / VOLLEY_BLOCK_BYTES)
 
-/* ---- Sizes -------------------------------------------------------------------------------------- */
+/* ---- Sizes ----------------------------------------------------------------------------------- */
 
 static uint32_t buckets_for(uint32_t cap)
 {
@@ -46,7 +46,7 @@ static uint32_t lines_for(uint32_t cap)
 	return n;
 }
 
-/* ---- Life --------------------------------------------------------------------------------------- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 int block_table_secrets(struct volley_block_head *secrets)
 {
@@ -98,7 +98,7 @@ void block_table_fini(struct block_table *t)
 	*t = (struct block_table){ 0 };
 }
 
-/* ---- Keys --------------------------------------------------------------------------------------- */
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 struct volley_block_key block_key_prefix(bool is_ipv6, const uint8_t *address, unsigned int bits)
 {
@@ -135,7 +135,7 @@ struct volley_block_key block_key_name(const struct volley_block_head *secrets,
 	};
 }
 
-/* ---- Filters ------------------------------------------------------------------------------------ */
+/* ---- Filters --------------------------------------------------------------------------------- */
 
 /* Where a key is in a filter. */
 struct spot {
@@ -218,7 +218,7 @@ static void count(struct block_table *t, const struct volley_block_key *key, boo
 	t->n_of[kind] += is_added ? 1 : -1u;
 }
 
-/* ---- Places ------------------------------------------------------------------------------------- */
+/* ---- Places ---------------------------------------------------------------------------------- */
 
 static struct volley_block *block_at(const struct block_table *t, uint32_t location)
 {
@@ -265,7 +265,7 @@ void block_table_reclaim(struct block_table *t)
 	}
 }
 
-/* ---- Words -------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 static uint64_t *bucket_of(const struct block_table *t, uint64_t hash, uint32_t n)
 {
@@ -324,7 +324,7 @@ static uint64_t *find_word(const struct block_table *t, uint64_t hash,
 	return NULL;
 }
 
-/* ---- What is called ----------------------------------------------------------------------------- */
+/* ---- What is called -------------------------------------------------------------------------- */
 
 struct volley_block *block_table_get(const struct block_table *t,
 				     const struct volley_block_key *key)

@@ -1,17 +1,19 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of blocks (xdp/block.h) as its one writer has it, over memory that the driver and the engines read at the
- * same time. No reader waits, and none is waited for but before a place is used again:
+ * The table of blocks (xdp/block.h) as its one writer has it, over memory that the driver and the
+ * engines read at the same time. No reader waits, and none is waited for but before a place is used
+ * again:
  *
  *      remove ─► limbo ─► block_table_retire() ─► a grace period ─► block_table_reclaim() ─► free
  *
  * A table does not grow: a larger one is made beside it, filled from it, and takes its place.
  *
- * Octets for n blocks: 32 n for themselves, 16 n for their words, 4 MiB for the filters; at least 6 MiB. The writer has 4 n
- * more, and one for each bit of the filters.
+ * Octets for n blocks: 32 n for themselves, 16 n for their words, 4 MiB for the filters; at least 6
+ * MiB. The writer has 4 n more, and one for each bit of the filters.
  *
- * One thread writes. The caller's clock is the one that the driver compares with: coarse monotonic seconds.
+ * One thread writes. The caller's clock is the one that the driver compares with: coarse monotonic
+ * seconds.
  */
 #ifndef VOLLEY_ENGINE_BLOCK_TABLE_H
 #define VOLLEY_ENGINE_BLOCK_TABLE_H
@@ -52,15 +54,16 @@ int block_table_init(struct block_table *t, void *memory, uint32_t cap,
 /* Leaves the memory. Zeroed: nothing happens. */
 void block_table_fini(struct block_table *t);
 
-/* What is blocked, as keys. `address` in network order, 4 or 16 octets; bits behind the prefix do not count. */
+/* What is blocked, as keys. `address` in network order, 4 or 16 octets; bits behind the prefix do
+ * not count. */
 struct volley_block_key block_key_prefix(bool is_ipv6, const uint8_t *address, unsigned int bits);
 struct volley_block_key block_key_type(uint16_t type);
 struct volley_block_key block_key_name(const struct volley_block_head *secrets,
 				       const uint8_t *folded, unsigned int bytes);
 
 /*
- * Adds a block, or gives one that is there another rule; what it has met stays. -ENOSPC: no place is free until
- * block_table_reclaim(), or the table is too full.
+ * Adds a block, or gives one that is there another rule; what it has met stays. -ENOSPC: no place
+ * is free until block_table_reclaim(), or the table is too full.
  */
 int block_table_set(struct block_table *t, const struct volley_block_key *key, uint64_t rule)
 	__attribute__((warn_unused_result));
@@ -71,7 +74,8 @@ bool block_table_remove(struct block_table *t, const struct volley_block_key *ke
 struct volley_block *block_table_get(const struct block_table *t,
 				     const struct volley_block_key *key);
 
-/* What was removed until now is about to be free. False: nothing was, or what was before is not reclaimed yet. */
+/* What was removed until now is about to be free. False: nothing was, or what was before is not
+ * reclaimed yet. */
 bool block_table_retire(struct block_table *t);
 /* A grace period has passed since. */
 void block_table_reclaim(struct block_table *t);

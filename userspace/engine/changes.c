@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names are collected as zone_diff() reports them and put into the table when their number is known:
- * open addressing by a hash that is built up from the apex, so that one pass over a name finds all
- * of its ancestors.
+ * Names are collected as zone_diff() reports them and put into the table when their number is
+ * known: open addressing by a hash that is built up from the apex, so that one pass over a name
+ * finds all of its ancestors.
  */
 #include "engine/changes.h"
 
@@ -62,7 +62,7 @@ const char *changes_refusal_text(enum changes_refusal refusal)
 	return words[refusal];
 }
 
-/* --- Collecting ---------------------------------------------------------------------------------- */
+/* --- Collecting ------------------------------------------------------------------------------- */
 
 /* Room for n more at the end, or NULL. */
 static void *extend(struct array *a, size_t n)
@@ -215,7 +215,7 @@ static int visit(void *context, const struct zone_change *change)
 	return add_rrsets(c, change, flags);
 }
 
-/* --- The table ----------------------------------------------------------------------------------- */
+/* --- The table -------------------------------------------------------------------------------- */
 
 /* The hash of a name from that of its parent; labels are given with their length octet. */
 static uint32_t hash_label(uint32_t above, const uint8_t *label)
@@ -364,7 +364,7 @@ void changes_free(struct changes *changes)
 	free(changes);
 }
 
-/* --- Asking -------------------------------------------------------------------------------------- */
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 size_t changes_n_names(const struct changes *changes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a reload or an edit changed in a zone, as a table to look names up in: zone_diff() once, then a few
- * nanoseconds for each name that an answer rests on (engine/affected.h).
+ * What a reload or an edit changed in a zone, as a table to look names up in: zone_diff() once,
+ * then a few nanoseconds for each name that an answer rests on (engine/affected.h).
  *
  *      name        in the table because                            changes
  *      x           x itself has other RRsets                       answers about x, records of x
@@ -19,9 +19,10 @@
 #include "zone/zone.h"
 
 /*
- * More than so many names, and more than one of CHANGES_SHARE of the zone: all answers are withdrawn
- * by one store instead. The table is then some 4 MiB, of which lookups find most in the processor's
- * caches; and the answers that would be kept are few against those that are rendered again.
+ * More than so many names, and more than one of CHANGES_SHARE of the zone: all answers are
+ * withdrawn by one store instead. The table is then some 4 MiB, of which lookups find most in the
+ * processor's caches; and the answers that would be kept are few against those that are rendered
+ * again.
  */
 #define CHANGES_MANY_MIN 1024u
 #define CHANGES_MANY_MAX 65536u
@@ -61,8 +62,8 @@ size_t changes_n_names(const struct changes *changes);
 bool changes_have_servers(const struct changes *changes);
 
 /*
- * A name below the apex that has NS or DNAME records, in one of the versions, changed: what lies below it may be in other hands, or
- * not any more.
+ * A name below the apex that has NS or DNAME records, in one of the versions, changed: what lies
+ * below it may be in other hands, or not any more.
  */
 bool changes_have_cuts(const struct changes *changes);
 
@@ -85,7 +86,8 @@ struct changed_entry {
 	unsigned n_types;
 };
 
-/* One after the other, from *at = 0 on; one may come twice, with a part each. False: there is no more. */
+/* One after the other, from *at = 0 on; one may come twice, with a part each. False: there is no
+ * more. */
 bool changes_next(const struct changes *changes, size_t *at, struct changed_entry *entry);
 
 /* A name that has other RRsets, and of which types. Signatures count to the type they cover. */
@@ -98,7 +100,8 @@ enum changes_verdict {
 	CHANGES_BELOW, /* whatever is asked of the name, the answer may be another */
 };
 
-/* What changed for a name (folded wire form), in the zone or not. *name is set for CHANGES_SELF. Pure. */
+/* What changed for a name (folded wire form), in the zone or not. *name is set for CHANGES_SELF.
+ * Pure. */
 enum changes_verdict changes_look(const struct changes *changes, const uint8_t *folded,
 				  const struct changed_name **name);
 

@@ -11,9 +11,9 @@
 #include "engine/render.h"
 
 /*
- * Answers q, of class CH: TXT (or ANY) of version.bind and version.server with identity->version, of
- * id.server and hostname.bind with identity->name; REFUSED for all else, and where identity is NULL. a->body lies in r until the
- * next call. Never cached. Returns the rcode.
+ * Answers q, of class CH: TXT (or ANY) of version.bind and version.server with identity->version,
+ * of id.server and hostname.bind with identity->name; REFUSED for all else, and where identity is
+ * NULL. a->body lies in r until the next call. Never cached. Returns the rcode.
  */
 uint16_t chaos_answer(struct render *r, const struct engine_identity *identity,
 		      const struct query *q, struct cache_answer *a);

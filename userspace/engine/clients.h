@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who a client is: from its address to the views of the cache that it may read (VOLLEY_VIEW_*), and with
- * them to what it may ask for. The driver has the same prefixes in a map of its own, volley_clients.
+ * Who a client is: from its address to the views of the cache that it may read (VOLLEY_VIEW_*), and
+ * with them to what it may ask for. The driver has the same prefixes in a map of its own,
+ * volley_clients.
  *
  * Prefixes nest; the table keeps what is left of them: ranges that do not overlap, in order, so a
  * look is a bisection.
@@ -47,13 +48,14 @@ void clients_free(struct clients *c);
 
 /*
  * The views that the client with this address (4 or 16 octets, network order) may read: bit
- * VOLLEY_VIEW_PUBLIC alone where no prefix holds it. ::ffff:0:0/96 is IPv4 (RFC 4291 section 2.5.5.2).
+ * VOLLEY_VIEW_PUBLIC alone where no prefix holds it. ::ffff:0:0/96 is IPv4 (RFC 4291 section
+ * 2.5.5.2).
  */
 uint32_t clients_views(const struct clients *c, uint8_t family, const uint8_t *address);
 
 /*
- * Does some prefix have VOLLEY_VIEW_PRIVATE? Then only clients with that view may ask for our zones,
- * and answers from these are private.
+ * Does some prefix have VOLLEY_VIEW_PRIVATE? Then only clients with that view may ask for our
+ * zones, and answers from these are private.
  */
 bool clients_restrict_zones(const struct clients *c);
 

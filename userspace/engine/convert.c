@@ -13,7 +13,7 @@
 #define RRSIG_SIGNER_AT 18 /* in RDATA: RFC 4034 section 3.1 */
 #define SOA_TAIL_BYTES  20 /* behind the names; MINIMUM is the last 4 of them */
 
-/* ---- The message ------------------------------------------------------------------------------ */
+/* ---- The message ----------------------------------------------------------------------------- */
 
 bool convert_from_wire(struct convert_source *from, const uint8_t *msg, size_t n)
 {
@@ -82,7 +82,7 @@ static int read_records(struct convert *c)
 	return 0;
 }
 
-/* ---- Record sets ------------------------------------------------------------------------------ */
+/* ---- Record sets ----------------------------------------------------------------------------- */
 
 static void look_for(struct convert *c, const uint8_t *owner)
 {
@@ -204,7 +204,7 @@ static int write_signed(struct convert *c, uint16_t type, bool in_answer)
 	return err < 0 ? err : n;
 }
 
-/* ---- The answer section ----------------------------------------------------------------------- */
+/* ---- The answer section ---------------------------------------------------------------------- */
 
 static const uint8_t *name_now(const struct convert *c)
 {
@@ -329,7 +329,7 @@ static int write_chain(struct convert *c)
 	}
 }
 
-/* ---- The authority section -------------------------------------------------------------------- */
+/* ---- The authority section ------------------------------------------------------------------- */
 
 /* The SOA of a zone that the name is in: RFC 2308 section 5. Without it the answer is not kept. */
 static int write_soa(struct convert *c)
@@ -409,7 +409,7 @@ static int write_proofs(struct convert *c)
 	return 0;
 }
 
-/* ---- All of it -------------------------------------------------------------------------------- */
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 /* Takes another message in hand: its records are read, and none of them is written. */
 static int take_source(struct convert *c, const struct convert_source *from)

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a message of upstream to a cached answer. Nothing is copied as it stands: of the message only
- * what answers this question is written anew, with compression against the question's name, so the
- * body does not depend on the letter case or the order that came.
+ * From a message of upstream to a cached answer. Nothing is copied as it stands: of the message
+ * only what answers this question is written anew, with compression against the question's name, so
+ * the body does not depend on the letter case or the order that came.
  *
  *	upstream                          body
  *	| answer                          | the chain from the question's name: DNAME, CNAME, ...,
@@ -11,14 +11,15 @@
  *	| authority                       | SOA of a denial, and with DO the proofs
  *	| additional, OPT                 | -
  *
- * Records of the answer that are not on the chain, NS records, and everything additional are dropped:
- * who asks for them asks upstream for them. So one answer never speaks for another name.
+ * Records of the answer that are not on the chain, NS records, and everything additional are
+ * dropped: who asks for them asks upstream for them. So one answer never speaks for another name.
  *
  * TTLs: the top bit set is 0 (RFC 2181 section 8); those of a record set are made equal (RFC 2181
- * section 5.2); a denial lives as long as SOA and MINIMUM say (RFC 2308 section 5), and without a SOA
- * it is not to be kept. The floor and the caps of the configuration come last.
+ * section 5.2); a denial lives as long as SOA and MINIMUM say (RFC 2308 section 5), and without a
+ * SOA it is not to be kept. The floor and the caps of the configuration come last.
  *
- * Without DO there are no RRSIG, NSEC, NSEC3 but those that were asked for (RFC 4035 section 3.2.1).
+ * Without DO there are no RRSIG, NSEC, NSEC3 but those that were asked for (RFC 4035 section
+ * 3.2.1).
  */
 #ifndef VOLLEY_ENGINE_CONVERT_H
 #define VOLLEY_ENGINE_CONVERT_H
@@ -50,8 +51,8 @@ struct convert_question {
 	uint16_t qtype;      /* of class IN */
 	bool dnssec_ok;
 	/*
-	 * What was found before, NULL: nothing. Its chain begins at the name, and the message goes on where that ends. Of its authority
-	 * section the proofs are kept.
+	 * What was found before, NULL: nothing. Its chain begins at the name, and the message goes
+	 * on where that ends. Of its authority section the proofs are kept.
 	 */
 	const struct convert_source *before;
 };

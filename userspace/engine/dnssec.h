@@ -4,9 +4,9 @@
  * What a signed zone adds for a query with DO: signatures beside each RRset, and the records that
  * prove what an answer denies (RFC 4035 section 3.1, RFC 5155 section 7.2).
  *
- * A chain of aliases may come from several wildcards before it ends in a name that is not there, and
- * each of these steps has its own proofs. They belong into the authority section, which begins when
- * the answer section is complete, so they are noted on the way and written at its end.
+ * A chain of aliases may come from several wildcards before it ends in a name that is not there,
+ * and each of these steps has its own proofs. They belong into the authority section, which begins
+ * when the answer section is complete, so they are noted on the way and written at its end.
  */
 #ifndef VOLLEY_ENGINE_DNSSEC_H
 #define VOLLEY_ENGINE_DNSSEC_H
@@ -17,7 +17,8 @@
 
 /*
  * Adds an RRset of node to the writer's present section and, for a query with DO, its signatures
- * behind it, all with this owner and TTL; node is NULL for glue, which has none. ERR_SPACE: the records before stay.
+ * behind it, all with this owner and TTL; node is NULL for glue, which has none. ERR_SPACE: the
+ * records before stay.
  */
 int dnssec_add_rrset(struct render *r, const struct zone_node *node, const uint8_t *owner,
 		     const struct zone_rrset *rrset, uint32_t ttl)
@@ -26,7 +27,8 @@ int dnssec_add_rrset(struct render *r, const struct zone_node *node, const uint8
 /* Notes the proofs for the step of the chain that r->zone answered with found. */
 void dnssec_note_proofs(struct render *r, const struct zone_result *found);
 
-/* Writes what was noted, each record once, to the authority section. Errors: ERR_SPACE, ERR_RDATA. */
+/* Writes what was noted, each record once, to the authority section. Errors: ERR_SPACE,
+ * ERR_RDATA. */
 int dnssec_add_proofs(struct render *r) __attribute__((warn_unused_result));
 
 #endif

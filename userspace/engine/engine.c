@@ -160,7 +160,7 @@ struct sampler *engine_sampler(struct engine *e)
 	return &e->sampler;
 }
 
-/* ---- Clients and cache -------------------------------------------------------------------------- */
+/* ---- Clients and cache ----------------------------------------------------------------------- */
 
 static struct engine_client client_of(const struct engine *e, const struct clients *clients,
 				      const struct engine_request *rq)
@@ -206,8 +206,8 @@ static enum cache_verdict lookup_zones(struct engine *e, const struct engine_req
 }
 
 /*
- * In every view that the client may read. Who that is is looked up when it is no public hit, and then
- * it is in *client; as in the driver, such a hit does not pay for it.
+ * In every view that the client may read. Who that is is looked up when it is no public hit, and
+ * then it is in *client; as in the driver, such a hit does not pay for it.
  */
 static enum cache_verdict lookup(struct engine *e, const struct engine_request *rq,
 				 const struct query *q, const struct clients *clients,
@@ -243,11 +243,11 @@ static void count_verdict(struct engine *e, enum cache_verdict verdict)
 	engine_count(counters[verdict]);
 }
 
-/* ---- The answer --------------------------------------------------------------------------------- */
+/* ---- The answer ------------------------------------------------------------------------------ */
 
 /*
- * Over UDP the client is told to ask over TCP, where it learns that there is no such message (RFC 2181 section 9). The
- * zone says so: AA.
+ * Over UDP the client is told to ask over TCP, where it learns that there is no such message (RFC
+ * 2181 section 9). The zone says so: AA.
  */
 static uint16_t answer_too_large(struct engine *e, const struct engine_request *rq,
 				 struct cache_answer *a)
@@ -259,7 +259,8 @@ static uint16_t answer_too_large(struct engine *e, const struct engine_request *
 	return DNS_RCODE_NOERROR;
 }
 
-/* Would the driver deny a name that exists? An alias exists, though the rcode is that of its target: RFC 6604 section 3. */
+/* Would the driver deny a name that exists? An alias exists, though the rcode is that of its
+ * target: RFC 6604 section 3. */
 static bool is_denied(struct engine *e, const struct query *q, const struct cache_answer *a)
 {
 	bool exists = a->ancount || (a->flags & DNS_RCODE_MASK) != DNS_RCODE_NXDOMAIN;
@@ -282,7 +283,8 @@ static bool take_check(struct engine *e, uint32_t now_s)
 	return e->n_checks++ < SHIELD_CHECKS;
 }
 
-/* Would the driver give other octets? Over TCP an answer may have more records than it has over UDP. */
+/* Would the driver give other octets? Over TCP an answer may have more records than it has over
+ * UDP. */
 static void check_octets(struct engine *e, const struct engine_request *rq, const struct query *q,
 			 const struct cache_answer *a)
 {
@@ -305,7 +307,8 @@ static void check_octets(struct engine *e, const struct engine_request *rq, cons
 }
 
 /*
- * What was rendered, into the cache. An answer that leads out of our zones is in a view of its own, which no client reads that may
+ * What was rendered, into the cache. An answer that leads out of our zones is in a view of its own,
+ * which no client reads that may
  * recurse: else the driver would give it to these as well.
  */
 static void publish_from_zones(struct engine *e, const struct engine_request *rq,
@@ -363,7 +366,8 @@ static uint16_t hand_over(struct engine *e, struct cache_answer *a)
 	return engine_empty(a, DNS_RCODE_NOERROR);
 }
 
-/* A secondary asks for the SOA before it asks for the zone: whether it may is the zone's rules' to say. */
+/* A secondary asks for the SOA before it asks for the zone: whether it may is the zone's rules' to
+ * say. */
 static bool may_be_secondary(const struct engine *e, const struct engine_request *rq,
 			     const struct query *q)
 {
@@ -374,8 +378,9 @@ static bool may_be_secondary(const struct engine *e, const struct engine_request
 }
 
 /*
- * Our zones come before upstream. A client that may recurse gets the rest of what leads out of them from there (engine/follow.h); any
- * other gets the referral or the alias, and asks by itself. The DS of a zone is not that zone's to say.
+ * Our zones come before upstream. A client that may recurse gets the rest of what leads out of them
+ * from there (engine/follow.h); any other gets the referral or the alias, and asks by itself. The
+ * DS of a zone is not that zone's to say.
  */
 static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 			    const struct query *q, struct cache_answer *a)
@@ -419,7 +424,8 @@ static uint16_t answer_refused(struct engine *e, const struct engine_request *rq
 }
 
 /*
- * Whose key we do not know: RFC 8945 section 5.2.1. The record is made before the reply overwrites msg.
+ * Whose key we do not know: RFC 8945 section 5.2.1. The record is made before the reply overwrites
+ * msg.
  */
 static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 			    const struct query *q, struct cache_answer *a)
@@ -438,8 +444,8 @@ static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 }
 
 /*
- * REFUSED for a zone of ours, NOTAUTH for any other name (RFC 5936 section 2.2.1). AXFR does not go over
- * UDP at all (section 4.2): NOTIMP, as knotd and nsd say.
+ * REFUSED for a zone of ours, NOTAUTH for any other name (RFC 5936 section 2.2.1). AXFR does not go
+ * over UDP at all (section 4.2): NOTIMP, as knotd and nsd say.
  */
 static uint16_t answer_transfer(struct engine *e, const struct engine_request *rq,
 				const struct query *q, struct cache_answer *a)
@@ -517,7 +523,7 @@ static uint16_t decide(struct engine *e, const struct engine_request *rq, const 
 	return engine_empty(a, DNS_RCODE_FORMERR);
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 /* Whether a block decides; then *rcode and *a are the reply, or there is none. */
 static bool is_blocked(struct engine *e, const struct engine_request *rq,
@@ -553,7 +559,7 @@ static bool is_blocked(struct engine *e, const struct engine_request *rq,
 	return true;
 }
 
-/* ---- What is called ----------------------------------------------------------------------------- */
+/* ---- What is called -------------------------------------------------------------------------- */
 
 static void begin(struct engine *e, struct engine_prepared *prepared)
 {

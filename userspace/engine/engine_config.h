@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an engine answers by: settings, what the server says of itself, and how questions are asked upstream. */
+/* What an engine answers by: settings, what the server says of itself, and how questions are asked
+ * upstream. */
 #ifndef VOLLEY_ENGINE_ENGINE_CONFIG_H
 #define VOLLEY_ENGINE_ENGINE_CONFIG_H
 
@@ -29,8 +30,8 @@ struct engine_config {
 /* clang-format on */
 
 /*
- * What the server says of itself to a client that asks. Never changed once published. No answer in the cache has any of it: it is
- * put into each reply when that is written.
+ * What the server says of itself to a client that asks. Never changed once published. No answer in
+ * the cache has any of it: it is put into each reply when that is written.
  */
 struct engine_identity {
 	char version[ENGINE_TEXT_MAX + 1]; /* CH TXT version.bind, version.server; "": REFUSED */
@@ -41,7 +42,8 @@ struct engine_identity {
 
 struct special;
 
-/* How questions are asked upstream, and what becomes of the answers. Never changed once published. */
+/* How questions are asked upstream, and what becomes of the answers. Never changed once
+ * published. */
 struct engine_recursion {
 	/* Answers are cached under this zone's slot and generation; slot 0: not cached. */
 	uint32_t zone_slot;
@@ -50,15 +52,19 @@ struct engine_recursion {
 	uint32_t min_ttl_s;          /* no TTL is less, but of errors */
 	uint32_t max_negative_ttl_s; /* of NXDOMAIN and NODATA: RFC 2308 section 5 */
 	uint32_t timeout_ms;         /* then SERVFAIL */
-	/* RFC 8767: answers are given so long after they expired, where upstream fails; 0: never. */
+	/* RFC 8767: answers are given so long after they expired, where upstream fails; 0:
+	 * never. */
 	uint32_t stale_s;
-	uint32_t stale_wait_ms; /* so long upstream has to answer before that: section 5 says 1800 */
-	uint32_t stale_ttl_s;   /* of the answer that is given then */
+	/* so long upstream has to answer before that: section 5 says 1800 */
+	uint32_t stale_wait_ms;
+	uint32_t stale_ttl_s; /* of the answer that is given then */
 	bool cuts; /* a name that is proved not to exist denies those below it: RFC 8020 */
-	bool dns64; /* PTR records may be made below a name that does not exist: RFC 6147 section 5.3.1 */
+	/* PTR records may be made below a name that does not exist: RFC 6147 section 5.3.1 */
+	bool dns64;
 	bool prefetch; /* what is asked for shortly before it expires is fetched anew */
 	const struct special *
-		special; /* names that are answered here; NULL: none. Lives as long as this is published */
+		/* names that are answered here; NULL: none. Lives as long as this is published */
+		special;
 };
 
 /* clang-format off */

@@ -9,8 +9,9 @@
 #include "xdp/abi.h"
 
 /*
- * Each message counts in queries, and in ignored, no_room, dropped, blocked, limited, deferred, handed_over or exactly
- * one rcode; what was deferred counts in no_room, limited or an rcode when it is finished. E(name, words).
+ * Each message counts in queries, and in ignored, no_room, dropped, blocked, limited, deferred,
+ * handed_over or exactly one rcode; what was deferred counts in no_room, limited or an rcode when
+ * it is finished. E(name, words).
  */
 #define ENGINE_COUNTERS(E)                                                                       \
 	E(queries, "messages looked at")                                                         \
@@ -72,7 +73,8 @@ struct engine_counters {
 #define ENGINE_WAYS    8
 #define ENGINE_OPCODES 16
 
-/* Replies by what they answered: the sum of each array is the number of replies. by_zone: cache_zone_counter(). */
+/* Replies by what they answered: the sum of each array is the number of replies. by_zone:
+ * cache_zone_counter(). */
 struct engine_answers {
 	struct volley_answers of;
 	uint64_t by_way[ENGINE_WAYS]; /* struct engine_request */

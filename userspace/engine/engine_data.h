@@ -15,7 +15,8 @@ struct limiter;
 struct policy;
 struct shield;
 
-/* What is served, to whom: control swaps each pointer (rcu_xchg_pointer) and waits for all workers. */
+/* What is served, to whom: control swaps each pointer (rcu_xchg_pointer) and waits for all
+ * workers. */
 struct engine_data {
 	struct zone_set *set;    /* RCU, as the others; NULL: no zone */
 	struct clients *clients; /* NULL: nobody recurses, everyone may ask for our zones */
@@ -29,8 +30,9 @@ struct engine_data {
 	struct blocks *blocks;            /* engine/block_lookup.h; NULL: nothing is blocked */
 	struct shield *shield; /* engine/shield.h; set before there are engines; NULL: no filter */
 	/*
-	 * What the resolver's own authority answers, and no client: its set has the zone of recursion.root-copy, or there is none.
-	 * Set before there are engines; NULL: there is no such authority.
+	 * What the resolver's own authority answers, and no client: its set has the zone of
+	 * recursion.root-copy, or there is none. Set before there are engines; NULL: there is no
+	 * such authority.
 	 */
 	struct engine_data *root_copy;
 };

@@ -32,7 +32,9 @@ struct engine_asked {
 	uint8_t way;
 	uint16_t idle_100ms;
 	bool has_client; /* somebody waits; else only the cache is to have the answer */
-	bool is_followed; /* the question upstream is for the name where an alias of the query's ends: engine/follow.h */
+	/* the question upstream is for the name where an alias of the query's ends:
+	 * engine/follow.h */
+	bool is_followed;
 	bool no_lists; /* a list made one of the aliases, and so none is asked about the answer */
 	bool is_alias; /* a rule made this alias of an answer: it holds as it was then */
 	uint32_t alias_ttl_s;
@@ -57,7 +59,8 @@ struct engine_held {
 	struct resolver_answer *answer; /* a reference of ours */
 };
 
-/* How far the name servers of the names in an answer are known: engine/servers.h. Only that reads and writes it. */
+/* How far the name servers of the names in an answer are known: engine/servers.h. Only that reads
+ * and writes it. */
 struct engine_search {
 	uint8_t stage;
 	unsigned int at; /* which name of the chain */
@@ -72,17 +75,20 @@ struct engine_search {
 };
 
 struct engine_servers {
-	/* The caller's memory, set once, and apart: it is not touched where no policy looks at servers. NULL: these rules never hold. */
+	/* The caller's memory, set once, and apart: it is not touched where no policy looks at
+	 * servers. NULL: these rules never hold. */
 	struct engine_search *search;
 	bool is_begun;
-	bool is_asking; /* the question upstream is one of these; held has the answer that they are for */
+	/* the question upstream is one of these; held has the answer that they are for */
+	bool is_asking;
 	bool is_unsure; /* something was asked for in vain */
 	uint8_t n_asked;
 };
 
 /*
  * A question upstream, from ENGINE_DEFERRED or engine_refresh() to engine_finish(). The caller's
- * memory; of it the caller sets question.inbox, question.user and servers.search, and the engine the rest.
+ * memory; of it the caller sets question.inbox, question.user and servers.search, and the engine
+ * the rest.
  */
 struct engine_pending {
 	struct resolver_question question; /* first: what resolver_take() returns */
@@ -90,7 +96,8 @@ struct engine_pending {
 	struct engine_recursion
 		rules;   /* of when it was asked: what has been flushed since stays so */
 	bool is_hurried; /* its deadline is that for a stale answer */
-	/* Set by each of the calls that get it: the question is to be submitted, once more perhaps. */
+	/* Set by each of the calls that get it: the question is to be submitted, once more
+	 * perhaps. */
 	bool submit;
 	struct engine_servers
 		servers; /* of it the first members only, where no policy looks at servers */
@@ -110,9 +117,11 @@ struct engine_request {
 	bool hands_over;   /* ENGINE_HANDOVER is understood */
 	bool has_expire;   /* a secondary asks for the SOA: EXPIRE is to be told it, */
 	uint32_t expire_s; /* if it asks for that: RFC 7314 */
-	bool sees_zones; /* ours, whatever the list of clients says: more is known of it than its address */
+	/* ours, whatever the list of clients says: more is known of it than its address */
+	bool sees_zones;
 	struct engine_pending *pending; /* free, to be filled; NULL: the reply cannot come later */
-	uint8_t way; /* by which it came, below ENGINE_WAYS: the caller's number, for the counters */
+	/* by which it came, below ENGINE_WAYS: the caller's number, for the counters */
+	uint8_t way;
 	unsigned int ahead; /* 1 + its place in the last engine_read_ahead(); 0: it was not read */
 };
 

@@ -72,7 +72,8 @@ struct engine {
 	bool has_key;                   /* where it has one */
 	/* What the present reply carries beside the answer. */
 	enum engine_outcome outcome;
-	bool is_blocked; /* the reply is what a block says, and no larger than the query: it is not limited */
+	/* the reply is what a block says, and no larger than the query: it is not limited */
+	bool is_blocked;
 	const struct volley_entry *expired; /* of the question: may be given stale; NULL: none */
 	bool is_apart;  /* a rule of a policy names the client: engine/policy_apply.h */
 	bool is_passed; /* and says to pass */
@@ -80,14 +81,16 @@ struct engine {
 	int ede_code;
 	size_t tsig_bytes;
 	uint8_t cookie[COOKIE_BYTES];
-	bool cookie_good; /* the query has a cookie of ours, so its address is its own: reply_write() */
+	/* the query has a cookie of ours, so its address is its own: reply_write() */
+	bool cookie_good;
 	uint8_t tsig[TSIG_ERROR_MAX];
 	struct volley_near near; /* first stage of the rate limit */
 	struct sampler sampler;
 	struct failures failures;
 	struct render render;
 	struct shared shared; /* in the making, or compared */
-	uint32_t checks_s; /* the second in which n_checks comparisons with the driver's were begun */
+	/* the second in which n_checks comparisons with the driver's were begun */
+	uint32_t checks_s;
 	uint32_t n_checks;
 	struct convert convert;
 	struct engine_follow follow;
@@ -127,7 +130,8 @@ static inline uint16_t engine_empty(struct cache_answer *a, uint16_t rcode)
 	return rcode;
 }
 
-/* An error, and why, for people: RFC 8914. Not noted in *a: what is cached has it by cache_ede(). */
+/* An error, and why, for people: RFC 8914. Not noted in *a: what is cached has it by
+ * cache_ede(). */
 static inline uint16_t engine_failure(struct engine *e, struct cache_answer *a, uint16_t rcode,
 				      int ede_code)
 {
@@ -157,7 +161,8 @@ static inline bool engine_is_ours(const struct engine *e, const uint8_t *folded,
 	return set && zone_set_find(set, folded, n_bytes, qtype);
 }
 
-/* Is this name of our zones below a cut, so that what is there is for the zone's servers below to say? */
+/* Is this name of our zones below a cut, so that what is there is for the zone's servers below to
+ * say? */
 static inline bool engine_is_delegated(const struct engine *e, const uint8_t *folded,
 				       unsigned int n_bytes, uint16_t qtype)
 {
@@ -167,8 +172,9 @@ static inline bool engine_is_delegated(const struct engine *e, const uint8_t *fo
 }
 
 /*
- * Is it the DS of a zone of ours whose parent is not? It stands there: who offers recursion asks for it
- * upstream (RFC 4035 section 3.1.4.1), and our own answer, that there is none, is for the others.
+ * Is it the DS of a zone of ours whose parent is not? It stands there: who offers recursion asks
+ * for it upstream (RFC 4035 section 3.1.4.1), and our own answer, that there is none, is for the
+ * others.
  */
 static inline bool engine_is_of_parent(const struct engine *e, const uint8_t *folded,
 				       unsigned int n_bytes, uint16_t qtype)

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Questions that upstream failed to answer lately, so that stale answers to them are given at once:
- * RFC 8767 section 5, the failure recheck timer. A table of fixed size; what meets another question in
- * its place pushes that out, which costs one more attempt upstream. One thread.
+ * RFC 8767 section 5, the failure recheck timer. A table of fixed size; what meets another question
+ * in its place pushes that out, which costs one more attempt upstream. One thread.
  */
 #ifndef VOLLEY_ENGINE_FAILURE_RECHECK_H
 #define VOLLEY_ENGINE_FAILURE_RECHECK_H

@@ -16,11 +16,13 @@ struct walk {
 	const struct engine_request *rq;
 	const struct query *q; /* the client's */
 	const struct engine_client *client;
-	struct query at;                 /* the same question for the name where the walk is */
-	const struct cache_answer *done; /* what upstream says of done_name; NULL: it was not asked */
+	struct query at; /* the same question for the name where the walk is */
+	/* what upstream says of done_name; NULL: it was not asked */
+	const struct cache_answer *done;
 	const uint8_t *done_name;
 	const struct policy_alias *
-		alias; /* the first alias, whatever zones and policies say by now; NULL: these say it */
+		/* the first alias, whatever zones and policies say by now; NULL: these say it */
+		alias;
 	struct engine_pending
 		*again; /* to be filled where upstream is to be asked; NULL: rq->pending */
 	uint16_t rcode; /* all 12 bits, of the last step */
@@ -71,7 +73,7 @@ static enum found fail(struct walk *w, struct cache_answer *a, int ede_code)
 	return FOUND_NO_MORE;
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------ */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* What our zones say. *is_below: it is a cut, and upstream is to be asked. */
 static enum found look_in_zones(struct walk *w, struct cache_answer *a, bool *is_below)
@@ -165,9 +167,10 @@ static enum found look(struct walk *w, struct cache_answer *a)
 	return is_below ? look_upstream(w, a) : found;
 }
 
-/* ---- Joining ---------------------------------------------------------------------------------- */
+/* ---- Joining --------------------------------------------------------------------------------- */
 
-/* The answer as a message, of this name (folded). A body where the next one is written is moved away. */
+/* The answer as a message, of this name (folded). A body where the next one is written is moved
+ * away. */
 static void read_answer(struct engine *e, const uint8_t *name, const struct cache_answer *a,
 			struct convert_source *from)
 {
@@ -294,8 +297,9 @@ uint16_t follow_answer(struct engine *e, const struct engine_request *rq, const 
 }
 
 /*
- * When upstream has answered p, which follow_answer() filled: `a` is the answer to that question, and becomes the one to
- * q. Where the aliases lead to another name by now it is SERVFAIL, and the client asks again.
+ * When upstream has answered p, which follow_answer() filled: `a` is the answer to that question,
+ * and becomes the one to q. Where the aliases lead to another name by now it is SERVFAIL, and the
+ * client asks again.
  */
 static uint16_t finish(struct engine *e, const struct engine_request *rq, const struct query *q,
 		       const struct engine_pending *p, struct cache_answer *a)
@@ -323,8 +327,8 @@ static uint16_t finish(struct engine *e, const struct engine_request *rq, const 
 }
 
 /*
- * A rule has made an alias of the answer to p: the answer to q begins with it. Where upstream has to be asked for what
- * comes behind it, p is filled anew and e->outcome is ENGINE_DEFERS.
+ * A rule has made an alias of the answer to p: the answer to q begins with it. Where upstream has
+ * to be asked for what comes behind it, p is filled anew and e->outcome is ENGINE_DEFERS.
  */
 static uint16_t finish_alias(struct engine *e, const struct engine_request *rq,
 			     const struct query *q, struct engine_pending *p,

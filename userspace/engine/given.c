@@ -30,7 +30,8 @@ struct finding {
 	struct volley_shared tail; /* of the entry that was found last */
 };
 
-/* What lies behind the body, if the entry has the shape of a shared answer: shared_of() of xdp/shared.h. */
+/* What lies behind the body, if the entry has the shape of a shared answer: shared_of() of
+ * xdp/shared.h. */
 static bool read_tail(struct finding *f, const struct volley_entry *entry)
 {
 	if (entry->full_bytes != entry->short_bytes + sizeof(f->tail) ||

@@ -1,16 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which messages the transfer thread gets: transfers, NOTIFY and UPDATE (RFC 5936, 1995, 1996, 2136), and
- * each message with a TSIG by a key that we know (RFC 8945). The rules of all zones are taken together: a
- * message that none of them allows is refused at once. The transfer thread judges the others by the rules
- * of their own zones, and checks their signatures.
+ * Which messages the transfer thread gets: transfers, NOTIFY and UPDATE (RFC 5936, 1995, 1996,
+ * 2136), and each message with a TSIG by a key that we know (RFC 8945). The rules of all zones are
+ * taken together: a message that none of them allows is refused at once. The transfer thread judges
+ * the others by the rules of their own zones, and checks their signatures.
  *
  *	address ─► may it do this at all, for some zone, signed or not? ─┬─► ENGINE_HANDOVER
  *	TSIG ────► is the key's name one of ours? ───────────────────────┘
  *
- * A rule that asks for a prefix and a key lets the prefix through; one that has a key alone lets the
- * key through; one that asks for TLS lets through what came over TLS.
+ * A rule that asks for a prefix and a key lets the prefix through; one that has a key alone lets
+ * the key through; one that asks for TLS lets through what came over TLS.
  *
  * Immutable after handover_rules_new(); any thread reads.
  */
@@ -34,19 +34,22 @@
 struct handover_rules;
 
 /*
- * n prefixes, in any order, the same one and one within another too: what they allow is joined. keys:
- * n_keys names, folded wire, in any order; copied. 0, -ENOMEM, or -EINVAL for a prefix that is none.
+ * n prefixes, in any order, the same one and one within another too: what they allow is joined.
+ * keys: n_keys names, folded wire, in any order; copied. 0, -ENOMEM, or -EINVAL for a prefix that
+ * is none.
  */
 int handover_rules_new(struct handover_rules **out, const struct clients_prefix *prefixes, size_t n,
 		       const uint8_t *const *keys, size_t n_keys)
 	__attribute__((warn_unused_result));
 void handover_rules_free(struct handover_rules *rules); /* NULL is allowed */
 
-/* Whether the client with this address, over TLS or not, may try one of these things. As clients_views(). */
+/* Whether the client with this address, over TLS or not, may try one of these things. As
+ * clients_views(). */
 bool handover_allows(const struct handover_rules *rules, uint8_t family, const uint8_t *address,
 		     bool is_tls, uint32_t what);
 
-/* The name of the key in the TSIG of q, which was read from msg, folded. How many octets; 0: there is none. */
+/* The name of the key in the TSIG of q, which was read from msg, folded. How many octets; 0: there
+ * is none. */
 unsigned int handover_key_name(uint8_t name[NAME_FOLDED_BYTES], const uint8_t *msg,
 			       const struct query *q);
 

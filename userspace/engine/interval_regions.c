@@ -49,7 +49,7 @@ static struct volley_intervals_head *head_of(const struct intervals *in,
 	return (struct volley_intervals_head *)&in->lines[region->at];
 }
 
-/* --- Zones and their regions --------------------------------------------------------------------- */
+/* --- Zones and their regions ------------------------------------------------------------------ */
 
 static const uint8_t table_key[SIPHASH_KEY_BYTES] = "volley intervals";
 
@@ -168,7 +168,7 @@ void intervals_end_zone(struct intervals *in, const uint8_t *apex, unsigned int 
 		end(in, region);
 }
 
-/* --- Building ------------------------------------------------------------------------------------ */
+/* --- Building --------------------------------------------------------------------------------- */
 
 /* Lines of each level, the root's first; their number, or 0: there are too many points. */
 static unsigned int plan(uint64_t n_points, uint64_t counts[static LEVELS])
@@ -224,7 +224,8 @@ static void fill_leaves(struct volley_names_line *leaves, const uint64_t *points
 		leaves[i / LEAF_POINTS].words[i % LEAF_POINTS] = points[i];
 }
 
-/* A level above one of n lines; each of its children has `span` leaves below it, and a separator is the first point of these. */
+/* A level above one of n lines; each of its children has `span` leaves below it, and a separator is
+ * the first point of these. */
 static void fill_inner(struct volley_names_line *lines, uint64_t n,
 		       const struct volley_names_line *leaves, uint64_t span)
 {
@@ -260,7 +261,7 @@ static void lay(struct intervals *in, struct intervals_region *region, const uin
 	region->n_marked = 0;
 }
 
-/* --- Points of a zone ---------------------------------------------------------------------------- */
+/* --- Points of a zone ------------------------------------------------------------------------- */
 
 static enum volley_intervals_kind kind_of(const struct zone *z)
 {
@@ -285,7 +286,8 @@ static uint64_t label_point(const uint8_t *name)
 	return volley_intervals_label_point(name + 1, name[0] < 8 ? name[0] : 8);
 }
 
-/* The first 64 bits of a hash whose digits, base32hex in lower case, are the name's first label (RFC 4648 section 7). */
+/* The first 64 bits of a hash whose digits, base32hex in lower case, are the name's first label
+ * (RFC 4648 section 7). */
 static uint64_t hash_point(const uint8_t *name)
 {
 	uint64_t point = 0;
@@ -407,7 +409,7 @@ static int build(struct intervals *in, struct intervals_region *region, const st
 	return err;
 }
 
-/* --- Adding -------------------------------------------------------------------------------------- */
+/* --- Adding ----------------------------------------------------------------------------------- */
 
 static struct volley_names_line *leaf_of(const struct intervals *in,
 					 const struct intervals_region *region, uint64_t point)
@@ -453,7 +455,8 @@ static int add_point(void *user, uint64_t point)
 	return 0;
 }
 
-/* With NSEC the names above it, too: so nothing rests on whether an empty non-terminal is told of. */
+/* With NSEC the names above it, too: so nothing rests on whether an empty non-terminal is told
+ * of. */
 static int add_change(void *context, const struct zone_change *change)
 {
 	const struct adding *a = context;
@@ -490,13 +493,15 @@ static bool is_of(const struct intervals *in, const struct intervals_region *reg
 		!memcmp(head->salt, z->nsec3_params.salt, head->salt_bytes));
 }
 
-/* Whether all points of `old` are in the region: a version may have been added since that was never served. */
+/* Whether all points of `old` are in the region: a version may have been added since that was never
+ * served. */
 static bool has_all_of(const struct intervals_region *region, const struct zone *old)
 {
 	return old && !memcmp(region->digest, old->sums.digest, sizeof(region->digest));
 }
 
-/* All points of the version are in the region from now on. Only to compare needs memory; without, all are added. */
+/* All points of the version are in the region from now on. Only to compare needs memory; without,
+ * all are added. */
 static void add_points(struct intervals *in, struct intervals_region *region,
 		       const struct zone *zone, const struct zone *old)
 {
@@ -533,7 +538,7 @@ int intervals_add_zone(struct intervals *in, const struct zone *zone, const stru
 	return err;
 }
 
-/* --- Finding ------------------------------------------------------------------------------------- */
+/* --- Finding ---------------------------------------------------------------------------------- */
 
 bool intervals_point(const struct zone *zone, const uint8_t *name, uint64_t *point)
 {

@@ -45,9 +45,10 @@ static int make_keys(struct volley_rrl *rrl)
 }
 
 /*
- * What one first stage may hold back: its part of a share of the limit, but an answer at least, else whoever asks at all
- * costs a look at the table. So where there are many readers, a prefix whose queries are spread over all of them may
- * have up to twice its limit before it is noticed; from then on it is counted exactly.
+ * What one first stage may hold back: its part of a share of the limit, but an answer at least,
+ * else whoever asks at all costs a look at the table. So where there are many readers, a prefix
+ * whose queries are spread over all of them may have up to twice its limit before it is noticed;
+ * from then on it is counted exactly.
  */
 static uint64_t near_cost(uint32_t answer_cost, unsigned int n_readers)
 {

@@ -1,14 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Response rate limiting in userspace: the same table and the same arithmetic as in the driver (xdp/rrl.h), so what a
- * prefix of clients has had by one way counts on all of them.
+ * Response rate limiting in userspace: the same table and the same arithmetic as in the driver
+ * (xdp/rrl.h), so what a prefix of clients has had by one way counts on all of them.
  *
  *	control ─► limiter_configure() ─► struct volley_rrl ◄─ driver, each engine
  *	                                  loads, 4 MiB       ◄─ driver, each engine
- *	                                  near, 32 KiB: one for each CPU of the driver, one in each engine
+ *	                                  near, 32 KiB: one for each CPU of the driver, one in each
+ *	                                  engine
  *
- * Only UDP is limited: over TCP a client has shown that its address is its own, as it has with a good cookie.
+ * Only UDP is limited: over TCP a client has shown that its address is its own, as it has with a
+ * good cookie.
  */
 #ifndef VOLLEY_ENGINE_LIMITER_H
 #define VOLLEY_ENGINE_LIMITER_H
@@ -35,24 +37,25 @@ struct limiter_config {
 	bool dry_run;
 	bool has_exempt;
 	unsigned int
-		n_readers; /* CPUs of the driver and engines, each with a first stage of its own; at least 1 */
+		/* CPUs of the driver and engines, each with a first stage of its own; at least 1 */
+		n_readers;
 };
 
 #define LIMITER_ANSWERS_MAX 1000000u
 #define LIMITER_OCTETS_MAX  (1u << 30)
 
 /*
- * Puts the limits in force, at once for driver and engines; each word changes by itself. What clients have had stays
- * counted. The secret keys are made where there are none yet. -EINVAL: a value is out of range; -errno of getrandom(2).
- * Control's thread.
+ * Puts the limits in force, at once for driver and engines; each word changes by itself. What
+ * clients have had stays counted. The secret keys are made where there are none yet. -EINVAL: a
+ * value is out of range; -errno of getrandom(2). Control's thread.
  */
 int limiter_configure(struct volley_rrl *rrl, const struct limiter_config *config)
 	__attribute__((warn_unused_result));
 
 /*
- * Empties the places of the n lines from `line` on (modulo VOLLEY_RRL_LINES) whose loads are dead. A place tells time by 16
- * bits of milliseconds, so each line has to be swept within 40 s, else what is 65 s old is taken for new. Beside driver
- * and engines; one thread.
+ * Empties the places of the n lines from `line` on (modulo VOLLEY_RRL_LINES) whose loads are dead.
+ * A place tells time by 16 bits of milliseconds, so each line has to be swept within 40 s, else
+ * what is 65 s old is taken for new. Beside driver and engines; one thread.
  */
 void limiter_sweep(const struct limiter *limiter, uint32_t line, uint32_t n, uint32_t now_ms);
 
@@ -78,7 +81,8 @@ struct limiter_answer {
 	uint32_t now_s;   /* likewise */
 };
 
-/* Judges an answer, and counts it where it is given. No lock, no system call. `near` is the caller's alone; any thread. */
+/* Judges an answer, and counts it where it is given. No lock, no system call. `near` is the
+ * caller's alone; any thread. */
 enum limiter_verdict limiter_judge(const struct limiter *limiter, struct volley_near *near,
 				   const struct limiter_answer *answer);
 

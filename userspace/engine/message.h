@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A cached answer, read as the message that it was made for, or a message as it came: all offsets are
- * those of the message, as the pointers of compressed names are (RFC 1035 section 4.1.4).
+ * A cached answer, read as the message that it was made for, or a message as it came: all offsets
+ * are those of the message, as the pointers of compressed names are (RFC 1035 section 4.1.4).
  *
  *	  0        DNS_HEADER_BYTES      name_end          body_at                      end
  *	  | header | name of the question | type, class    | answer | authority | additional |
  *	             (the entry's key)                       (the entry's body)
  *
- * All are pure; any thread that may read the entry. What lies in a cache may be damaged, and what comes
- * from upstream may be anything, so nothing here trusts it.
+ * All are pure; any thread that may read the entry. What lies in a cache may be damaged, and what
+ * comes from upstream may be anything, so nothing here trusts it.
  */
 #ifndef VOLLEY_ENGINE_MESSAGE_H
 #define VOLLEY_ENGINE_MESSAGE_H
@@ -33,13 +33,15 @@ struct message message_of_entry(const struct volley_entry *entry);
 /* The same of a message of n octets with one question. False: it has none, or a malformed one. */
 bool message_of_wire(struct message *m, const uint8_t *msg, size_t n);
 
-/* The octets from @at on, and how many: of the question's name, or of the body. NULL: of neither. */
+/* The octets from @at on, and how many: of the question's name, or of the body. NULL: of
+ * neither. */
 const uint8_t *message_octets(const struct message *m, uint32_t at, uint32_t *n);
 
 /* The offset behind the name at @at, or 0 where it does not end. A pointer ends it. */
 uint32_t message_name_end(const struct message *m, uint32_t at);
 
-/* The name at @at, uncompressed, in the letter case that it has; its length, or 0: there is no name. */
+/* The name at @at, uncompressed, in the letter case that it has; its length, or 0: there is no
+ * name. */
 unsigned message_copy_name(const struct message *m, uint32_t at, uint8_t name[NAME_FOLDED_BYTES]);
 
 /* The name at @at, uncompressed and folded; its length in octets, or 0 when there is no name. */

@@ -17,11 +17,12 @@
 #define N_STATES  2
 #define LINE_BITS (8 * VOLLEY_NAMES_LINE_BYTES)
 
-/* A rebuild costs as much as adding all names: for fewer that went, or fewer mistakes, it is not worth that. */
+/* A rebuild costs as much as adding all names: for fewer that went, or fewer mistakes, it is not
+ * worth that. */
 #define GONE_MIN  1000u
 #define FALSE_MAX 0.01
 
-/* --- States -------------------------------------------------------------------------------------- */
+/* --- States ----------------------------------------------------------------------------------- */
 
 static void set_id(struct names *names, uint32_t id)
 {
@@ -158,9 +159,10 @@ void names_set_states(struct names *names, struct volley_names_state *first,
 	names->states[1] = second;
 }
 
-/* --- Bits ---------------------------------------------------------------------------------------- */
+/* --- Bits ------------------------------------------------------------------------------------- */
 
-/* Whether one of them was not set. There is one writer, so no locked instruction; readers see whole words. */
+/* Whether one of them was not set. There is one writer, so no locked instruction; readers see whole
+ * words. */
 static bool set(struct names *names, uint64_t hash, enum volley_name_mark mark)
 {
 	struct volley_names_line *line = &names->lines[volley_names_line(hash, names->n_lines)];
@@ -250,7 +252,7 @@ void names_note_gone(struct names *names, uint64_t n)
 	names->n_gone += n;
 }
 
-/* --- The driver's walk --------------------------------------------------------------------------- */
+/* --- The driver's walk ------------------------------------------------------------------------ */
 
 struct walking {
 	const struct volley_names_line *lines;
@@ -331,7 +333,7 @@ enum names_verdict names_walk(struct names_walk *walk, const struct volley_names
 	return is_known || walk->is_stopped ? NAMES_MAYBE : verdict_of(&w);
 }
 
-/* --- Names --------------------------------------------------------------------------------------- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 void names_add_apex(struct names *names, const uint8_t *apex, unsigned int n)
 {
@@ -355,7 +357,8 @@ struct adding {
 	unsigned int n_ahead;  /* ever put into it */
 };
 
-/* A wildcard may be an empty non-terminal, too (RFC 4592 section 2.2.2): its parent is marked all the same. */
+/* A wildcard may be an empty non-terminal, too (RFC 4592 section 2.2.2): its parent is marked all
+ * the same. */
 static void mark_parent(struct names *names, const uint8_t *owner, unsigned int n)
 {
 	if (owner[0] == 1 && owner[1] == '*')
@@ -407,7 +410,8 @@ static void add_all(struct adding *a)
 	add_rest(a);
 }
 
-/* The names above it are added, too: so nothing rests on whether an empty non-terminal is told of. */
+/* The names above it are added, too: so nothing rests on whether an empty non-terminal is told
+ * of. */
 static int add_change(void *context, const struct zone_change *change)
 {
 	const struct adding *a = context;

@@ -38,7 +38,7 @@ static const struct {
 };
 #define N_OTHER_TRIGGERS (sizeof(other_triggers) / sizeof(other_triggers[0]))
 
-/* ---- One rule ----------------------------------------------------------------------------------- */
+/* ---- One rule -------------------------------------------------------------------------------- */
 
 static bool is_name(const uint8_t *name, const uint8_t *wire, size_t bytes)
 {
@@ -82,7 +82,8 @@ enum policy_action policy_action(const struct zone *list, const struct zone_node
 	return is_reserved(rd.bytes) ? POLICY_ACTION_UNKNOWN : POLICY_ACTION_ALIAS;
 }
 
-/* The label of `name` that stands right before its last `apex_bytes` octets; NULL: it is the apex. */
+/* The label of `name` that stands right before its last `apex_bytes` octets; NULL: it is the
+ * apex. */
 static const uint8_t *label_below(const uint8_t *name, unsigned int bytes, unsigned int apex_bytes)
 {
 	const uint8_t *end = name + bytes - apex_bytes;
@@ -145,7 +146,7 @@ struct policy_counts policy_count(const struct zone *zone, bool is_list)
 	return counts;
 }
 
-/* ---- All of them -------------------------------------------------------------------------------- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 static int add_list(struct policy *p, const struct policy_list *list)
 {
@@ -206,7 +207,7 @@ uint32_t policy_slot(const struct policy *p)
 	return p->slot;
 }
 
-/* ---- Which one decides -------------------------------------------------------------------------- */
+/* ---- Which one decides ----------------------------------------------------------------------- */
 
 /* A node that speaks of a name: an owner of records, itself or by a wildcard. NULL: none. */
 static const struct zone_node *find_node(const struct zone *zone, const uint8_t *folded,
@@ -315,7 +316,8 @@ static bool hit_with(struct policy_hit *hit, const struct policy_rules *rules,
 	return node != NULL;
 }
 
-/* The first list with a rule for hit->name, or p->n_lists. last: the answer where it ends with this name, else NULL. */
+/* The first list with a rule for hit->name, or p->n_lists. last: the answer where it ends with this
+ * name, else NULL. */
 static size_t find_list(const struct policy *p, const struct policy_client *client,
 			const struct chain *last, struct policy_hit *hit)
 {
@@ -337,7 +339,8 @@ static size_t find_list(const struct policy *p, const struct policy_client *clie
 	return i;
 }
 
-/* The same with rules for the servers of the name, which is the at-th of the chain: they come last in a list. */
+/* The same with rules for the servers of the name, which is the at-th of the chain: they come last
+ * in a list. */
 static bool find_at(const struct policy *p, const struct policy_client *client,
 		    const struct chain *last, const struct policy_servers *servers, unsigned int at,
 		    struct policy_hit *hit)
@@ -388,7 +391,8 @@ bool policy_find(const struct policy *p, const struct policy_client *client,
 	return false;
 }
 
-/* The name that the one in hand is an alias of, into `target`; 0: it is none. The chain is then behind that CNAME. */
+/* The name that the one in hand is an alias of, into `target`; 0: it is none. The chain is then
+ * behind that CNAME. */
 static unsigned int follow(struct chain *chain, const uint8_t *name,
 			   uint8_t target[NAME_FOLDED_BYTES])
 {

@@ -16,8 +16,9 @@
  *	LENGTH.ADDRESS.rpz-ip         an address in the answer      LENGTH.ADDRESS.rpz-client-ip   the client
  *	NAME.rpz-nsdname              a name server of the name     LENGTH.ADDRESS.rpz-nsip        an address of such a server
  *
- * NAME may be a wildcard. ADDRESS has its octets (IPv6: its groups, with "zz" for the longest run of zeros) from the last
- * to the first. Its CNAME is the action, or its other records are the answer:
+ * NAME may be a wildcard. ADDRESS has its octets (IPv6: its groups, with "zz" for the longest run
+ * of zeros) from the last to the first. Its CNAME is the action, or its other records are the
+ * answer:
  *
  *	CNAME .              NXDOMAIN            CNAME rpz-passthru.  as if no list were there
  *	CNAME *.             NODATA              CNAME rpz-drop.      no reply
@@ -29,20 +30,23 @@
  *
  *	1. the name that stands earlier in the chain of aliases; the question is the first
  *	2. the list that stands earlier in the configuration
- *	3. within a list: rpz-client-ip (with the question alone), NAME, rpz-ip (with the last of the chain alone), rpz-nsdname, rpz-nsip
- *	4. the exact name before a wildcard; the longest prefix; of two addresses the lower one; of two name servers the one that
- *	   comes first in the canonical order (RFC 4034 section 6.1)
+ *	3. within a list: rpz-client-ip (with the question alone), NAME, rpz-ip (with the last of
+ *	   the chain alone), rpz-nsdname, rpz-nsip
+ *	4. the exact name before a wildcard; the longest prefix; of two addresses the lower one; of
+ *	   two name servers the one that comes first in the canonical order (RFC 4034 section 6.1)
  *
- * Local data, of the question alone, comes before all lists. So a rule for the question's name is final at once only where no
- * list before its own looks at answers or at name servers.
+ * Local data, of the question alone, comes before all lists. So a rule for the question's name is
+ * final at once only where no list before its own looks at answers or at name servers.
  *
- * Ignored, and counted by policy_count(): prefixes that cannot be read or have bits behind their length, and CNAMEs to other
- * names of one label that begins with "rpz-".
+ * Ignored, and counted by policy_count(): prefixes that cannot be read or have bits behind their
+ * length, and CNAMEs to other names of one label that begins with "rpz-".
  *
- * No answer says which name servers a name has, so the caller finds them (policy_servers.h; engine/servers.h does it).
+ * No answer says which name servers a name has, so the caller finds them (policy_servers.h;
+ * engine/servers.h does it).
  *
- * Measured with 1,000,000 rules of names: 54 octets a rule of resident memory, all of them the zone's, and 0.4 us a look. Of 1,000,000 rules of
- * IPv4 addresses at random: 65 octets of the zone (two names each), and 16 of the table.
+ * Measured with 1,000,000 rules of names: 54 octets a rule of resident memory, all of them the
+ * zone's, and 0.4 us a look. Of 1,000,000 rules of IPv4 addresses at random: 65 octets of the zone
+ * (two names each), and 16 of the table.
  *
  * Immutable after policy_new(), but for the hits; any thread reads.
  */
@@ -63,7 +67,9 @@ struct policy;
 
 struct policy_list {
 	const struct zone *zone;
-	uint64_t *hits; /* how often a rule of it changed an answer; any worker counts, atomically. NULL: not counted */
+	/* how often a rule of it changed an answer; any worker counts, atomically. NULL: not
+	 * counted */
+	uint64_t *hits;
 	int ede_code; /* of its answers: RFC 8914 sections 4.16 to 4.19 */
 };
 
@@ -124,13 +130,15 @@ struct policy_hit {
 	uint8_t name[NAME_FOLDED_BYTES]; /* that met the rule */
 };
 
-/* The rule for the question by itself; false: none. *hit is filled either way. O(lists × labels). */
+/* The rule for the question by itself; false: none. *hit is filled either way. O(lists ×
+ * labels). */
 bool policy_find(const struct policy *p, const struct policy_client *client,
 		 const struct policy_question *q, struct policy_hit *hit);
 
 /*
- * The rule for the question with its answer *a, whose aliases stand in their order, as engine/convert.h writes them. As
- * policy_find(), and it is final. servers: who finds the name servers; NULL: no rule for them decides. Where it says
+ * The rule for the question with its answer *a, whose aliases stand in their order, as
+ * engine/convert.h writes them. As policy_find(), and it is final. servers: who finds the name
+ * servers; NULL: no rule for them decides. Where it says
  * POLICY_SERVERS_WAIT: true, and hit->is_waiting. O(lists × (aliases × labels + addresses)).
  */
 bool policy_find_in_answer(const struct policy *p, const struct policy_client *client,
@@ -147,8 +155,8 @@ bool policy_changes(const struct policy_hit *hit);
 bool policy_changes_entry(const struct policy *p, const struct volley_entry *entry);
 
 /*
- * The prefixes of all rules for clients, views 0, into `prefixes`, which has room for cap; how many there are. For the driver, which
- * gives these clients nothing.
+ * The prefixes of all rules for clients, views 0, into `prefixes`, which has room for cap; how many
+ * there are. For the driver, which gives these clients nothing.
  */
 size_t policy_clients(const struct policy *p, struct clients_prefix *prefixes, size_t cap);
 
@@ -157,9 +165,11 @@ size_t policy_clients(const struct policy *p, struct clients_prefix *prefixes, s
 enum policy_verdict {
 	POLICY_NONE,  /* no rule, or one that says to pass: ask upstream */
 	POLICY_LOCAL, /* *a is the answer: local data */
-	POLICY_ALIAS, /* the same, and it is a CNAME: for who asks for more, *alias is where that is */
+	/* the same, and it is a CNAME: for who asks for more, *alias is where that is */
+	POLICY_ALIAS,
 	POLICY_FILTERED, /* *a is the answer of a list, with its hit's ede_code */
-	POLICY_REWRITE, /* *alias is what the name stands for; *a is this CNAME alone, not to be cached */
+	/* *alias is what the name stands for; *a is this CNAME alone, not to be cached */
+	POLICY_REWRITE,
 	POLICY_DROP,     /* no reply */
 	POLICY_TCP_ONLY, /* over UDP an empty answer with TC=1; over TCP as POLICY_NONE */
 };
@@ -174,9 +184,10 @@ struct policy_alias {
 };
 
 /*
- * What the rule says to q, and a hit is counted unless that is to pass. With an answer, a->body lies in r until its next use, and zone_slot
- * and zone_gen say under which slot it may be cached, for good: its TTLs do not age. from: the answer of upstream in which the rule
- * was found (NULL: none); its aliases come first; it may be *a itself, but not lie in r. alias->n_bytes is 0 but for
+ * What the rule says to q, and a hit is counted unless that is to pass. With an answer, a->body
+ * lies in r until its next use, and zone_slot and zone_gen say under which slot it may be cached,
+ * for good: its TTLs do not age. from: the answer of upstream in which the rule was found (NULL:
+ * none); its aliases come first; it may be *a itself, but not lie in r. alias->n_bytes is 0 but for
  * POLICY_ALIAS and POLICY_REWRITE. No allocation.
  */
 enum policy_verdict policy_act(const struct policy *p, struct render *r,

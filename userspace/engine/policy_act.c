@@ -53,7 +53,8 @@ static int add_soa(struct render *r, const struct zone *zone)
 	return add_rrset(r, zone, owner, zone_soa(zone));
 }
 
-/* An alias of upstream; of other records, as signatures, nothing: what they vouch for is not all there. */
+/* An alias of upstream; of other records, as signatures, nothing: what they vouch for is not all
+ * there. */
 static int add_before(struct render *r, const struct message *m, uint32_t owner_at,
 		      const struct message_record *record)
 {
@@ -112,7 +113,8 @@ static void finish(const struct policy *p, const struct render *r, uint16_t rcod
 	};
 }
 
-/* Records of the rule, or none of them with the SOA, behind what is written; false where they fit no message. */
+/* Records of the rule, or none of them with the SOA, behind what is written; false where they fit
+ * no message. */
 static bool answer(const struct policy *p, struct render *r, const struct rule *rule,
 		   uint16_t rcode, const struct zone_rrset *rrset, struct cache_answer *a)
 {
@@ -122,7 +124,8 @@ static bool answer(const struct policy *p, struct render *r, const struct rule *
 	return true;
 }
 
-/* Of *.NAME the asterisk stands for the name that met the rule. False: that has no room in a name. */
+/* Of *.NAME the asterisk stands for the name that met the rule. False: that has no room in a
+ * name. */
 static bool read_alias(const struct rule *rule, struct policy_alias *alias)
 {
 	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);

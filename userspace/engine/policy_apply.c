@@ -51,7 +51,8 @@ bool policy_apply_is_for_client(const struct engine *e, const struct volley_entr
 	return !e->is_apart || !is_of_policy(e, entry);
 }
 
-/* What a rule says, as what the reply is; false: the question or the answer passes, but for the alias. until_s: 0: not to be cached. */
+/* What a rule says, as what the reply is; false: the question or the answer passes, but for the
+ * alias. until_s: 0: not to be cached. */
 static bool act(struct engine *e, const struct engine_request *rq, const struct policy_hit *hit,
 		enum policy_verdict verdict, uint32_t until_s, struct cache_answer *a,
 		uint16_t *rcode)
@@ -209,7 +210,8 @@ bool policy_apply_allows_special(const struct engine *e, const uint8_t *folded, 
 	       !policy_changes(&hit);
 }
 
-/* The servers are those that policy_apply_answer() has found; for a client that is apart, it has perhaps not looked for all of them. */
+/* The servers are those that policy_apply_answer() has found; for a client that is apart, it has
+ * perhaps not looked for all of them. */
 bool policy_apply_allows(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);

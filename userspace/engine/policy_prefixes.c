@@ -52,7 +52,7 @@ struct policy_prefixes {
 	struct prefix *ipv6;
 };
 
-/* ---- Reading ------------------------------------------------------------------------------------ */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* A number of 1 to max_digits digits in this base. */
 static bool read_number(const uint8_t *label, int base, unsigned int max_digits, unsigned long *out)
@@ -144,7 +144,7 @@ bool policy_prefix_read(const uint8_t *name, const uint8_t *end, struct clients_
 	return !has_host_bits(out);
 }
 
-/* ---- The table ---------------------------------------------------------------------------------- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static number number_of(uint8_t family, const uint8_t *address)
 {

@@ -54,7 +54,8 @@ enum policy_action {
 /* What the rule at the node says. Pure. */
 enum policy_action policy_action(const struct zone *list, const struct zone_node *node);
 
-/* The rule of `list` for NAME.ORIGIN; label, not NULL: for NAME.LABEL.ORIGIN, a label as on the wire. NULL: none. */
+/* The rule of `list` for NAME.ORIGIN; label, not NULL: for NAME.LABEL.ORIGIN, a label as on the
+ * wire. NULL: none. */
 const struct zone_node *policy_name_node(const struct zone *list, const uint8_t *folded,
 					 unsigned int n_bytes, const uint8_t *label);
 

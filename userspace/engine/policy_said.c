@@ -33,7 +33,8 @@ static bool read_reply(struct reply *r, const uint8_t *msg, size_t n)
 	return r->n_name && (r->flags & (DNS_FLAG_RA | DNS_FLAG_AA)) == DNS_FLAG_RA;
 }
 
-/* The record at *at, which goes behind it; 0: there is none. Else the octets of its owner, folded. */
+/* The record at *at, which goes behind it; 0: there is none. Else the octets of its owner,
+ * folded. */
 static unsigned int next_record(const struct reply *r, uint32_t *at,
 				uint8_t owner[NAME_FOLDED_BYTES], struct message_record *record)
 {

@@ -47,7 +47,8 @@ uint64_t policy_number(const struct policy *p)
 	return p->number;
 }
 
-/* The lists that can have a better rule: those before the present one's, and that list itself for what does not come behind it. */
+/* The lists that can have a better rule: those before the present one's, and that list itself for
+ * what does not come behind it. */
 static size_t n_better(size_t n_lists, bool by_address, const struct policy_server_hit *hit)
 {
 	size_t n = hit->list + (by_address <= hit->by_address);

@@ -13,8 +13,9 @@
 #include "engine/message.h"
 
 /*
- * Writes the data with its names whole to out of cap octets; how many, 0: the type has no such names,
- * the data is what it should be as it lies in the message. ERR_RDATA: it does not fit its type; ERR_SPACE.
+ * Writes the data with its names whole to out of cap octets; how many, 0: the type has no such
+ * names, the data is what it should be as it lies in the message. ERR_RDATA: it does not fit its
+ * type; ERR_SPACE.
  */
 int rdnames_expand(const struct message *m, const struct message_record *record, uint8_t *out,
 		   size_t cap) __attribute__((warn_unused_result));

@@ -14,7 +14,7 @@
 #include "engine/special.h"
 #include "xdp/key.h"
 
-/* ---- Questions -------------------------------------------------------------------------------- */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 static uint64_t deadline(uint64_t now_ns, uint32_t wait_ms)
 {
@@ -146,7 +146,7 @@ bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
 	return true;
 }
 
-/* ---- The cache -------------------------------------------------------------------------------- */
+/* ---- The cache ------------------------------------------------------------------------------- */
 
 /* RFC 8767 section 4: data, and what does not exist; never a failure. */
 static bool is_data(const struct volley_entry *entry)
@@ -176,8 +176,8 @@ static bool has_do(const struct volley_key *key)
 }
 
 /*
- * The answer to the same question with DO, where e->key is without and serve-stale is on: it has all that is asked for. Valid or
- * not, it is given where upstream fails; NULL: there is none.
+ * The answer to the same question with DO, where e->key is without and serve-stale is on: it has
+ * all that is asked for. Valid or not, it is given where upstream fails; NULL: there is none.
  */
 static const struct volley_entry *find_with_do(struct engine *e,
 					       const struct engine_recursion *rules, uint32_t now_s)
@@ -211,7 +211,9 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	verdict = cache_lookup(e->cache, e->key, rq->now_s, true, &entry);
 	if (verdict == CACHE_EXPIRED)
 		e->memory =
-			entry->memory; /* it knows the servers of the zone; the other one perhaps has to begin at the root */
+			/* it knows the servers of the zone; the other one perhaps has to begin at
+			 * the root */
+			entry->memory;
 	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
 		e->expired = entry;
 	else if (verdict != CACHE_HIT)
@@ -226,7 +228,8 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	return verdict;
 }
 
-/* Without DO nothing of DNSSEC that was not asked for (RFC 4035 section 3.2.1). False: it cannot be read. */
+/* Without DO nothing of DNSSEC that was not asked for (RFC 4035 section 3.2.1). False: it cannot be
+ * read. */
 static bool strip(struct engine *e, const struct volley_entry *entry, uint32_t ttl_s,
 		  uint32_t now_s, struct cache_answer *a)
 {
@@ -245,8 +248,8 @@ static bool strip(struct engine *e, const struct volley_entry *entry, uint32_t t
 }
 
 /*
- * Upstream fails, and this is known: expired, or of the question with DO and perhaps valid still. What an expired one says of itself
- * is not vouched for any more: no AD.
+ * Upstream fails, and this is known: expired, or of the question with DO and perhaps valid still.
+ * What an expired one says of itself is not vouched for any more: no AD.
  */
 static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry,
 			     uint32_t stale_ttl_s, uint32_t now_s, struct cache_answer *a)
@@ -320,7 +323,7 @@ static bool may_be_cut(const struct engine_recursion *rules, const struct query 
 	return rules->cuts && !(rules->dns64 && q->qtype == DNS_TYPE_PTR);
 }
 
-/* ---- A miss ----------------------------------------------------------------------------------- */
+/* ---- A miss ---------------------------------------------------------------------------------- */
 
 static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode, int ede_code)
 {
@@ -329,7 +332,8 @@ static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode
 	return rcode;
 }
 
-/* A name that has no place in the public DNS. A DS of a zone of ours may come here: its name exists. */
+/* A name that has no place in the public DNS. A DS of a zone of ours may come here: its name
+ * exists. */
 static bool answer_special(struct engine *e, const struct engine_request *rq, const struct query *q,
 			   const struct engine_recursion *rules, struct cache_answer *a)
 {
@@ -363,8 +367,9 @@ uint16_t recursion_not_asked(struct engine *e, struct cache_answer *a)
 }
 
 /*
- * Whether nobody waits for a fresh answer: upstream has failed lately, or no time is given to it. Then one is asked for behind the
- * reply, and counted as a failure until it comes, so that those who ask meanwhile do not ask upstream as well.
+ * Whether nobody waits for a fresh answer: upstream has failed lately, or no time is given to it.
+ * Then one is asked for behind the reply, and counted as a failure until it comes, so that those
+ * who ask meanwhile do not ask upstream as well.
  */
 static bool is_stale_at_once(struct engine *e, const struct engine_request *rq,
 			     const struct query *q, const struct engine_recursion *rules)
@@ -424,7 +429,8 @@ static bool answer_apart(struct engine *e, const struct engine_request *rq, stru
 	return true;
 }
 
-/* What the cache has of the target. Where a list made the alias, it is not asked again: what a policy has said there does not count. */
+/* What the cache has of the target. Where a list made the alias, it is not asked again: what a
+ * policy has said there does not count. */
 static bool find_target(struct engine *e, const struct engine_request *rq, const struct query *q,
 			const struct engine_recursion *rules, const struct recursion_want *want,
 			struct cache_answer *a)
@@ -457,7 +463,7 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 	return ask(e, rq, q, rules, want, a);
 }
 
-/* ---- A completion ----------------------------------------------------------------------------- */
+/* ---- A completion ---------------------------------------------------------------------------- */
 
 void recursion_resume(struct engine *e, struct engine_pending *p, const struct engine_times *times)
 {
@@ -474,7 +480,8 @@ void recursion_resume(struct engine *e, struct engine_pending *p, const struct e
 			       q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
 }
 
-/* Whether a zone speaks for the name, or a policy for the answer, perhaps since it was asked for: then nothing is kept. */
+/* Whether a zone speaks for the name, or a policy for the answer, perhaps since it was asked for:
+ * then nothing is kept. */
 static bool is_spoken_for(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
 {
 	const struct resolver_question *q = &p->question;
@@ -521,8 +528,10 @@ static bool is_answer(uint16_t rcode)
 }
 
 /*
- * The resolver's memory counts TTLs by the seconds of another clock, and so an answer may live there a second longer than here.
- * True: the completion is perhaps from that second. (What the servers give with a TTL of 0 is in no memory.)
+ * The resolver's memory counts TTLs by the seconds of another clock, and so an answer may live
+ * there a second longer than here.
+ * True: the completion is perhaps from that second. (What the servers give with a TTL of 0 is in no
+ * memory.)
  */
 static bool is_last_second(struct engine *e, const struct engine_pending *p, uint32_t now_s)
 {
@@ -580,7 +589,8 @@ static uint16_t finish_with_answer(struct engine *e, const struct engine_request
 	return a->flags & DNS_RCODE_MASK;
 }
 
-/* Not upstream's: a limit of ours, no memory, a resolver that stops. Says nothing about the name. */
+/* Not upstream's: a limit of ours, no memory, a resolver that stops. Says nothing about the
+ * name. */
 static bool is_local(int ede_code)
 {
 	return ede_code == DNS_EDE_NOT_READY || ede_code == DNS_EDE_OTHER;

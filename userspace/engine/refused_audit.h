@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Audit events (base/audit.h) for messages that an engine refuses at once: transfers, NOTIFY and UPDATE that no rule
- * allows this address, and signatures by keys that we do not know. Any thread that answers.
+ * Audit events (base/audit.h) for messages that an engine refuses at once: transfers, NOTIFY and
+ * UPDATE that no rule allows this address, and signatures by keys that we do not know. Any thread
+ * that answers.
  */
 #ifndef VOLLEY_ENGINE_REFUSED_AUDIT_H
 #define VOLLEY_ENGINE_REFUSED_AUDIT_H

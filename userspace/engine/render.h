@@ -11,15 +11,16 @@
  * optional is decided for all clients over UDP at once:
  *  - Optional additional records are taken as far as they fit into our largest UDP reply.
  *  - The NS RRset of a positive answer must cost no client a retry over TCP (RFC 2181 section 9),
- *    so it is there only where it does not push the message, with an OPT record, over 512 octets, or,
- *    where the answer alone is larger than these, over our largest UDP reply. DS has none: as knotd, nsd, named.
+ *    so it is there only where it does not push the message, with an OPT record, over 512 octets,
+ *    or, where the answer alone is larger than these, over our largest UDP reply. DS has none: as
+ *    knotd, nsd, named.
  *  - In-domain glue of a referral is required (RFC 9471 section 3.1). Where there is none, the
  *    addresses of the first sibling are, so that each referral can be followed.
  * Over TCP nothing is left out. Mostly that is the same body; where it is not, it is rendered for
  * each query, and the cached one is marked as partial.
  *
- * An answer that looked into a second zone of ours is not cached: an entry carries the generation of
- * one zone, so it would outlive a reload of the other.
+ * An answer that looked into a second zone of ours is not cached: an entry carries the generation
+ * of one zone, so it would outlive a reload of the other.
  */
 #ifndef VOLLEY_ENGINE_RENDER_H
 #define VOLLEY_ENGINE_RENDER_H
@@ -30,18 +31,19 @@
 #include "engine/render_state.h"
 
 /*
- * Renders the answer to q, of class IN, from set (NULL: no zones), for TCP (stream) or UDP. a->body lies in r until the next
- * call. a->zone_slot and zone_gen say under which zone it may be cached, slot 0: not. REFUSED where
- * no zone of ours is asked, SERVFAIL where it is not loaded: with an empty body. Returns 0, or
- * -EMSGSIZE when the records fit no message, ERR_RDATA when the zone holds a record that is no
- * wire form. Caller's QSBR read section; no allocation.
+ * Renders the answer to q, of class IN, from set (NULL: no zones), for TCP (stream) or UDP. a->body
+ * lies in r until the next call. a->zone_slot and zone_gen say under which zone it may be cached,
+ * slot 0: not. REFUSED where no zone of ours is asked, SERVFAIL where it is not loaded: with an
+ * empty body. Returns 0, or -EMSGSIZE when the records fit no message, ERR_RDATA when the zone
+ * holds a record that is no wire form. Caller's QSBR read section; no allocation.
  */
 int render_answer(struct render *r, const struct engine_config *config, const struct zone_set *set,
 		  const struct query *q, bool stream, struct cache_answer *a)
 	__attribute__((warn_unused_result));
 
 /*
- * An answer of which is known only that it fits no message: reply_write() over UDP truncates it (RFC 2181 section 9).
+ * An answer of which is known only that it fits no message: reply_write() over UDP truncates it
+ * (RFC 2181 section 9).
  * flags: all of them, host order. Never cached, nor for TCP. Pure.
  */
 void render_too_large(struct cache_answer *a, uint16_t flags);

@@ -58,8 +58,9 @@ struct render {
 	unsigned int n_dnames;
 	bool crossed; /* another zone was looked into: what it says may change by itself */
 	/*
-	 * The answer is none of our zones': an alias leads out of them, or the name is below a cut. The rest of it is that of
-	 * chain[n_steps]; n_steps is 0 where that is the question's own name.
+	 * The answer is none of our zones': an alias leads out of them, or the name is below a cut.
+	 * The rest of it is that of chain[n_steps]; n_steps is 0 where that is the question's own
+	 * name.
 	 */
 	bool leads_out;
 	uint16_t flags;
@@ -73,7 +74,8 @@ struct render {
 	} origin;
 
 	/*
-	 * A question that is so many octets shorter or longer, its answer otherwise the same, has room for the same records;
+	 * A question that is so many octets shorter or longer, its answer otherwise the same, has
+	 * room for the same records;
 	 * is_exact: some did not fit, and nothing is known of their size.
 	 */
 	uint32_t shorter, longer;
@@ -97,7 +99,8 @@ struct render {
 	uint8_t body[DNS_MESSAGE_MAX];
 };
 
-/* Notes that the choice of records rests on whether the message, `at` octets so far, has at most `limit`. */
+/* Notes that the choice of records rests on whether the message, `at` octets so far, has at most
+ * `limit`. */
 static inline void render_note_room(struct render *r, uint32_t at, uint32_t limit)
 {
 	if (at <= limit && limit - at < r->longer)

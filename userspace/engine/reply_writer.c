@@ -73,8 +73,8 @@ const uint8_t *reply_client(const struct engine_request *rq, size_t *bytes)
 }
 
 /*
- * RFC 7873 section 5.2: whatever the server part is, the answer is whole, with a good cookie. RFC 9018
- * section 4.4 hashes 4 octets of an IPv4 client.
+ * RFC 7873 section 5.2: whatever the server part is, the answer is whole, with a good cookie. RFC
+ * 9018 section 4.4 hashes 4 octets of an IPv4 client.
  */
 static void add_cookie(struct engine *e, const struct engine_request *rq,
 		       const struct query_edns *edns, const struct cookie_secrets *secrets,
@@ -119,7 +119,8 @@ static size_t reply_limit(const struct engine *e, const struct engine_request *r
 	return limit < cap ? limit : cap;
 }
 
-/* Puts the TSIG record behind a reply of `bytes` octets; where it has no room the client must ask TCP. */
+/* Puts the TSIG record behind a reply of `bytes` octets; where it has no room the client must ask
+ * TCP. */
 static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_t limit)
 {
 	if (!e->tsig_bytes)
@@ -155,8 +156,9 @@ static enum limiter_verdict judge(struct engine *e, const struct engine_request 
 }
 
 /*
- * What is told to a client that is over its limit, octet for octet as the driver does (xdp/limit.h): BADCOOKIE where it
- * has shown a cookie (RFC 7873 section 5.2.3), and with the new one it is not limited; else TC=1.
+ * What is told to a client that is over its limit, octet for octet as the driver does
+ * (xdp/limit.h): BADCOOKIE where it has shown a cookie (RFC 7873 section 5.2.3), and with the new
+ * one it is not limited; else TC=1.
  */
 static size_t write_slip(struct engine *e, const struct engine_request *rq, const struct query *q,
 			 const struct cache_answer *a, struct edns_reply *opt, uint8_t *out,

@@ -8,8 +8,8 @@
 #include "engine/message.h"
 
 /*
- * A target is followed for every type but this (RFC 1034 section 4.3.2, step 3a), and for ANY where a
- * DNAME made the alias: which of the two it was is not told apart.
+ * A target is followed for every type but this (RFC 1034 section 4.3.2, step 3a), and for ANY where
+ * a DNAME made the alias: which of the two it was is not told apart.
  */
 static bool is_followed(const struct message_record *record, uint16_t qtype)
 {

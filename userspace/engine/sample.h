@@ -52,8 +52,8 @@ static inline void sampler_see(struct sampler *sampler, const struct query *quer
 }
 
 /*
- * Copies at most `cap` samples to `out`, oldest first, and makes room for others; how many. *n_seen:
- * questions up to the next that will be drawn. One thread at a time.
+ * Copies at most `cap` samples to `out`, oldest first, and makes room for others; how many.
+ * *n_seen: questions up to the next that will be drawn. One thread at a time.
  */
 size_t sampler_take(struct sampler *sampler, struct sample *out, size_t cap, uint64_t *n_seen);
 

@@ -23,7 +23,7 @@ struct fact {
 	bool is_failure;
 };
 
-/* ---- From one question to the next -------------------------------------------------------------- */
+/* ---- From one question to the next ----------------------------------------------------------- */
 
 static uint16_t qtype_of(enum stage stage)
 {
@@ -75,7 +75,7 @@ static void go_on(struct engine_search *s)
 		go_up(s);
 }
 
-/* ---- What an answer says ------------------------------------------------------------------------ */
+/* ---- What an answer says --------------------------------------------------------------------- */
 
 /* The next record, with its owner; its end, or 0: it cannot be read. */
 static uint32_t next_record(const struct message *m, uint32_t at, uint8_t owner[NAME_FOLDED_BYTES],
@@ -169,7 +169,7 @@ static void take(struct engine_pending *p, const struct policy *policy, const st
 		take_addresses(s, policy, s->n_lists, fact);
 }
 
-/* ---- The cache ---------------------------------------------------------------------------------- */
+/* ---- The cache ------------------------------------------------------------------------------- */
 
 static void make_key(const struct engine *e, const struct engine_pending *p, struct cache_key *key,
 		     const uint8_t *name, uint16_t qtype)
@@ -216,7 +216,7 @@ static void keep(struct engine *e, const struct engine_pending *p, struct cache_
 	engine_count(err ? &e->counters.not_published : &e->counters.published);
 }
 
-/* ---- Upstream ----------------------------------------------------------------------------------- */
+/* ---- Upstream -------------------------------------------------------------------------------- */
 
 static void hold(struct engine_pending *p)
 {
@@ -265,7 +265,8 @@ void servers_abandon(struct engine_pending *p)
 	resolver_release(&p->question);
 }
 
-/* The time that the client's question has, also where a stale answer would have been given sooner. */
+/* The time that the client's question has, also where a stale answer would have been given
+ * sooner. */
 static uint64_t deadline_of(const struct engine_pending *p)
 {
 	uint64_t more_ms = p->is_hurried ? p->rules.timeout_ms - p->rules.stale_wait_ms : 0;
@@ -352,7 +353,7 @@ void servers_take(struct engine *e, struct engine_pending *p, const struct engin
 	put_back(p);
 }
 
-/* ---- The search --------------------------------------------------------------------------------- */
+/* ---- The search ------------------------------------------------------------------------------ */
 
 void servers_reset(struct engine_pending *p)
 {
@@ -400,7 +401,8 @@ enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_
 	if (!s)
 		return POLICY_SERVERS_KNOWN;
 	if (f->p->servers.is_begun && s->policy == policy_number(f->policy) && at < s->at)
-		return POLICY_SERVERS_KNOWN; /* nothing was found for it: else the search had ended there */
+		/* nothing was found for it: else the search had ended there */
+		return POLICY_SERVERS_KNOWN;
 	if (!f->p->servers.is_begun || s->policy != policy_number(f->policy) || at > s->at) {
 		if (!f->times)
 			return POLICY_SERVERS_WAIT;

@@ -17,20 +17,22 @@
 
 #define POINTER_BYTES 2u
 
-/* A body in the making: that of an answer, whose pointers come to be as in one to a question for the key's name. */
+/* A body in the making: that of an answer, whose pointers come to be as in one to a question for
+ * the key's name. */
 struct making {
 	struct message m; /* the answer; what is written goes into `body` */
 	uint8_t *body;
 	struct volley_shared *shared;
 	const struct volley_names_state *names;
 	const uint8_t *
-		base; /* folded, in the question's name: what all names have that share the answer */
+		/* folded, in the question's name: what all names have that share the answer */
+		base;
 	uint32_t base_at; /* in the message */
 	uint32_t shift;   /* what a pointer to the base and behind it grows by, modulo 2^16 */
 	bool is_expanded; /* owners of the answer section may be the question's name */
 };
 
-/* --- Names in the body ---------------------------------------------------------------------------- */
+/* --- Names in the body ------------------------------------------------------------------------ */
 
 /* The end of the labels at `at`: there is a pointer, or the root. 0: neither is in the message. */
 static uint32_t labels_end(const struct making *m, uint32_t at)
@@ -62,7 +64,8 @@ static bool take_pointer(struct making *m, uint32_t at)
 	return true;
 }
 
-/* Of a name below the base: no question may lie at or below its suffix that is one label longer than the base. */
+/* Of a name below the base: no question may lie at or below its suffix that is one label longer
+ * than the base. */
 static bool note_suffix(struct making *m, const uint8_t *name)
 {
 	unsigned int n = name_n_labels(name), n_base = name_n_labels(m->base), i = 0;
@@ -107,7 +110,7 @@ static bool take_owner(struct making *m, uint32_t *at, bool is_answer)
 	return true;
 }
 
-/* --- Records -------------------------------------------------------------------------------------- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
 /* The names in RDATA that are compressed. */
 static bool take_rdata(struct making *m, const struct message_record *r)
@@ -145,7 +148,7 @@ static bool take_records(struct making *m, const struct cache_answer *a)
 	return at == m->m.end;
 }
 
-/* --- Keys ----------------------------------------------------------------------------------------- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 bool shared_is_possible(const struct render_origin *origin)
 {
@@ -169,7 +172,8 @@ static bool is_denial(const struct cache_answer *a, bool has_proofs)
 	return !a->ancount && !a->arcount_full && (has_proofs || a->nscount == 1);
 }
 
-/* Where the shortest suffix of the question's name begins that is not there; and behind it the closest encloser. */
+/* Where the shortest suffix of the question's name begins that is not there; and behind it the
+ * closest encloser. */
 static unsigned int unknown_at(const struct render *r, const struct query *q,
 			       unsigned int *encloser_bytes)
 {
@@ -181,7 +185,8 @@ static unsigned int unknown_at(const struct render *r, const struct query *q,
 	return (unsigned int)(name_skip_labels(q->folded, labels) - q->folded);
 }
 
-/* The point that begins the interval of the suffix at `at`. False: uncertain, or the zone has no region. */
+/* The point that begins the interval of the suffix at `at`. False: uncertain, or the zone has no
+ * region. */
 static bool find_start(const struct engine *e, const struct query *q, unsigned int at,
 		       uint64_t *start)
 {
@@ -237,8 +242,9 @@ bool shared_put_key(struct shared *out, const struct query *q, const struct voll
 }
 
 /*
- * The key of the answer `a` that e has just rendered for q, and that may be cached under e->key: out->first and name. names_id is that of the
- * filter that has all names of the zone. False: the answer is for its own name only. Caller's QSBR read section; no allocation.
+ * The key of the answer `a` that e has just rendered for q, and that may be cached under e->key:
+ * out->first and name. names_id is that of the filter that has all names of the zone. False: the
+ * answer is for its own name only. Caller's QSBR read section; no allocation.
  */
 static bool make_key(struct shared *out, const struct engine *e, const struct cache_answer *a,
 		     const struct query *q, uint32_t names_id)
@@ -265,7 +271,7 @@ static bool make_key(struct shared *out, const struct engine *e, const struct ca
 	return shared_put_key(out, q, (const void *)e->key->words, start, names_id);
 }
 
-/* --- Bodies --------------------------------------------------------------------------------------- */
+/* --- Bodies ----------------------------------------------------------------------------------- */
 
 /* For which names the same records have room. False: for this one alone, at most. */
 static bool note_lengths(struct volley_shared *s, const struct render *r, const struct query *q)
@@ -288,8 +294,9 @@ static void end_body(struct shared *out, uint16_t n, const struct volley_shared 
 }
 
 /*
- * Behind that, out->answer and its body. False: it is for its own name only, since it is too large, what has room in it depends on the name's
- * length, or another name that stands in it leads into the question. As above.
+ * Behind that, out->answer and its body. False: it is for its own name only, since it is too large,
+ * what has room in it depends on the name's length, or another name that stands in it leads into
+ * the question. As above.
  */
 static bool make_body(struct shared *out, const struct render *r, const struct cache_answer *a,
 		      const struct query *q, const struct volley_names_state *names)
@@ -319,9 +326,10 @@ static bool make_body(struct shared *out, const struct render *r, const struct c
 	return true;
 }
 
-/* --- Publishing ----------------------------------------------------------------------------------- */
+/* --- Publishing ------------------------------------------------------------------------------- */
 
-/* The denial of a signed zone for queries with DO: where its intervals are. Made when none is there. */
+/* The denial of a signed zone for queries with DO: where its intervals are. Made when none is
+ * there. */
 static void publish_intervals(struct engine *e, const struct query *q, const struct cache_answer *a,
 			      uint32_t names_id, uint32_t now_s)
 {

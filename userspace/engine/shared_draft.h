@@ -13,7 +13,8 @@
 /* A larger answer is shared by nobody: no query over UDP would get it. */
 #define SHARED_ROOM (VOLLEY_UDP_MAX + sizeof(struct volley_shared))
 
-/* The label that stands before the closest encloser in a wildcard's name: wire form without a root label. */
+/* The label that stands before the closest encloser in a wildcard's name: wire form without a root
+ * label. */
 #define SHARED_WILDCARD       "\001*"
 #define SHARED_WILDCARD_BYTES (sizeof(SHARED_WILDCARD) - 1)
 

@@ -9,12 +9,13 @@
  *	     the driver's entry says something else ────────────────► given_check()   ┴ are noted by shield_note()
  *	     control, once a second: shield_take() ─► logged; the driver denies nothing of that zone from now on
  *
- * A filter that lacks a name that is served, or a shared answer with other octets than the zone's, is a fault of ours, or of
- * the memory. The driver then gives a wrong answer, and no worker sees these queries; so a few that it could answer are answered
- * by workers.
+ * A filter that lacks a name that is served, or a shared answer with other octets than the zone's,
+ * is a fault of ours, or of the memory. The driver then gives a wrong answer, and no worker sees
+ * these queries; so a few that it could answer are answered by workers.
  *
- * The driver's reason does not reach a worker. So a worker compares octets for each answer that many names may share, but
- * for SHIELD_CHECKS a second at most: that bounds what a flood of misses costs where no driver answers.
+ * The driver's reason does not reach a worker. So a worker compares octets for each answer that
+ * many names may share, but for SHIELD_CHECKS a second at most: that bounds what a flood of misses
+ * costs where no driver answers.
  */
 #ifndef VOLLEY_ENGINE_SHIELD_H
 #define VOLLEY_ENGINE_SHIELD_H
@@ -49,7 +50,8 @@ const char *shield_fault_text(enum shield_fault fault);
 struct shield_found {
 	uint8_t name[DNS_NAME_MAX]; /* folded wire */
 	uint8_t bytes;
-	uint8_t apex; /* where the apex of the zone begins in it from which the driver would answer */
+	/* where the apex of the zone begins in it from which the driver would answer */
+	uint8_t apex;
 	uint16_t qtype; /* host order */
 	enum shield_fault fault;
 };
@@ -70,20 +72,23 @@ struct shield {
 void shield_init(struct shield *shield, const struct volley_names_line *lines, uint32_t n_lines);
 
 /*
- * For a query whose name exists, or a wildcard stands for it (is_expanded), by an answer that was rendered from `set`: true if the driver
- * would say otherwise, by a zone of the set whose names are all in the filter. That is noted for control, or lost if another one
- * waits in its place. Caller's QSBR read section, in which the set was read; no lock, no allocation.
+ * For a query whose name exists, or a wildcard stands for it (is_expanded), by an answer that was
+ * rendered from `set`: true if the driver would say otherwise, by a zone of the set whose names are
+ * all in the filter. That is noted for control, or lost if another one waits in its place. Caller's
+ * QSBR read section, in which the set was read; no lock, no allocation.
  */
 bool shield_check(struct shield *shield, const struct volley_names_state *names,
 		  const struct zone_set *set, const struct query *q, bool is_expanded);
 
-/* Notes a fault for control, by the walk that led to it, or loses it if another one waits in its place. Any thread; no lock. */
+/* Notes a fault for control, by the walk that led to it, or loses it if another one waits in its
+ * place. Any thread; no lock. */
 void shield_note(struct shield *shield, const struct query *q, const struct names_walk *walk,
 		 enum shield_fault fault);
 
 /*
- * From before a set, or a version of a zone, serves until all cached answers that it changed are withdrawn, no octets are judged.
- * Without an end, as behind an error, that holds until the next end. Control's thread.
+ * From before a set, or a version of a zone, serves until all cached answers that it changed are
+ * withdrawn, no octets are judged. Without an end, as behind an error, that holds until the next
+ * end. Control's thread.
  */
 void shield_begin_edition(struct shield *shield);
 void shield_end_edition(struct shield *shield);

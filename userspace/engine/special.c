@@ -34,7 +34,7 @@ static const uint8_t reverse6[] =
 	"\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010"
 	"\3ip6\4arpa";
 
-/* --- The sets ------------------------------------------------------------------------------------ */
+/* --- The sets --------------------------------------------------------------------------------- */
 
 static int make(struct nameset *s, const char *const *list)
 {
@@ -116,7 +116,7 @@ const uint8_t *special_apart(const struct special *s, const uint8_t *folded)
 	return nameset_find(&s->apart, folded);
 }
 
-/* --- Answers ------------------------------------------------------------------------------------- */
+/* --- Answers ---------------------------------------------------------------------------------- */
 
 const uint8_t *special_find(const struct special *s, const uint8_t *folded, uint16_t qtype)
 {
@@ -160,7 +160,8 @@ static int add_soa(struct render *r, const uint8_t *apex)
 	return add(r, apex, DNS_TYPE_SOA, rdata, bytes + sizeof(rname) + sizeof(numbers));
 }
 
-/* The record of the type that was asked for, if the name has it; of ANY one set (RFC 8482 section 4.1). */
+/* The record of the type that was asked for, if the name has it; of ANY one set (RFC 8482 section
+ * 4.1). */
 static int add_answer(struct render *r, const uint8_t *name, const uint8_t *apex, uint16_t qtype)
 {
 	bool is_apex = name == apex, is_any = qtype == DNS_TYPE_ANY;

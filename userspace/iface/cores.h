@@ -10,7 +10,8 @@
  *      memory that control asks for       ─► the node of the worker that will use it
  *                                            (cores_prefer_memory)
  *
- * With one node, or a card that says none (a veth, a tap), all of this leaves things in their order.
+ * With one node, or a card that says none (a veth, a tap), all of this leaves things in their
+ * order.
  */
 #ifndef VOLLEY_IFACE_CORES_H
 #define VOLLEY_IFACE_CORES_H
@@ -19,7 +20,8 @@
 
 #define CORES_NODE_ANY (-1)
 
-/* The node of an interface's card, as /sys says. CORES_NODE_ANY: it says none, or not of this one. */
+/* The node of an interface's card, as /sys says. CORES_NODE_ANY: it says none, or not of this
+ * one. */
 int cores_link_node(const char *ifname);
 
 /* The node of a processor; CORES_NODE_ANY likewise, and for a processor below 0. */
@@ -28,7 +30,8 @@ int cores_cpu_node(int cpu);
 /* Puts those of n processors first that are on a node of `nodes`; otherwise their order stays. */
 void cores_order(int *cpus, size_t n, const int *nodes, size_t n_nodes);
 
-/* Which of n workers, each on the node `worker_nodes[i]`, has the queue of a card on `node`; n > 0. */
+/* Which of n workers, each on the node `worker_nodes[i]`, has the queue of a card on `node`; n >
+ * 0. */
 unsigned int cores_worker(const int *worker_nodes, unsigned int n, unsigned int queue, int node);
 
 /* Where the calling thread's new memory is to lie, if there is room; CORES_NODE_ANY: as usual. */

@@ -32,10 +32,11 @@ static struct lent lents[ADDRESSES_CAP];
 static bool is_started;
 static char problem[256]; /* why it is not */
 
-/* Of the driver's shape; workers look in it. Static, since a device may outlive who closes it in haste. */
+/* Of the driver's shape; workers look in it. Static, since a device may outlive who closes it in
+ * haste. */
 static struct volley_state ours;
 
-/* --- The words of a device ------------------------------------------------------------------------ */
+/* --- The words of a device -------------------------------------------------------------------- */
 
 static bool is_dpdk(const struct config_interface *config)
 {
@@ -76,7 +77,7 @@ static bool is_pci(const char *words)
 	       strchr(words, ':');
 }
 
-/* --- Start ---------------------------------------------------------------------------------------- */
+/* --- Start ------------------------------------------------------------------------------------ */
 
 static uint64_t read_number(const char *folder, const char *name)
 {
@@ -169,7 +170,7 @@ int dpdk_iface_update_services(const struct config_addr *listen, uint32_t n)
 	return is_started ? services_update(&ours, listen, n, &n_services) : 0;
 }
 
-/* --- Devices -------------------------------------------------------------------------------------- */
+/* --- Devices ---------------------------------------------------------------------------------- */
 
 static int check_started(char *err, size_t err_cap)
 {
@@ -230,7 +231,8 @@ static void make_words(char *words, size_t cap, const struct config_interface *c
 		return;
 	if (!has_parameter(words, "queue_count", ""))
 		n += snprintf(words + n, cap - (size_t)n, ",queue_count=%u", n_queues);
-	/* The driver's own is 64: the worker does the interface's NAPI work itself, which brings most. */
+	/* The driver's own is 64: the worker does the interface's NAPI work itself, which brings
+	 * most. */
 	if ((size_t)n < cap && config->busy_poll_budget && !has_parameter(words, "busy_budget", ""))
 		n += snprintf(words + n, cap - (size_t)n, ",busy_budget=%u",
 			      config->busy_poll_budget);

@@ -12,7 +12,7 @@
 #define ANSWER_CAP 32768 /* as large as the kernel makes its datagrams */
 #define WAIT_MS    500   /* the kernel answers at once; no question may hold the others up */
 
-/* --- Questions ----------------------------------------------------------------------------------- */
+/* --- Questions -------------------------------------------------------------------------------- */
 
 int genl_open(struct mnl_socket **out, int bus, int flags, unsigned int groups)
 {
@@ -85,7 +85,7 @@ int genl_ask(int bus, struct nlmsghdr *question, mnl_cb_t take, void *user)
 	return err;
 }
 
-/* --- Families ------------------------------------------------------------------------------------ */
+/* --- Families --------------------------------------------------------------------------------- */
 
 struct search {
 	const char *group;
@@ -159,7 +159,7 @@ int genl_find(const char *family, const char *group, struct genl_family *out)
 	return genl_ask(NETLINK_GENERIC, question, take_family, &(struct search){ group, out });
 }
 
-/* --- Attributes ---------------------------------------------------------------------------------- */
+/* --- Attributes ------------------------------------------------------------------------------- */
 
 uint64_t genl_number(const struct nlattr *attr)
 {

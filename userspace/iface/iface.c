@@ -19,7 +19,7 @@ void iface_init(struct iface *iface, const struct config_interface *config)
 	*iface = (struct iface){ .config = *config, .wanted = true };
 }
 
-/* --- What the kernel says of the interface ------------------------------------------------------- */
+/* --- What the kernel says of the interface ---------------------------------------------------- */
 
 void iface_update_link(struct iface *iface)
 {
@@ -74,7 +74,8 @@ static void say_kind(struct iface *iface, const struct linkinfo *link)
 	} else if (linkinfo_is(link, "bond")) {
 		iface_say(
 			iface, IFACE_TOPIC_KIND, false,
-			"is a bond: the kernel gives none of its frames to AF_XDP in native mode, so "
+			"is a bond: the kernel gives none of its frames to AF_XDP in native mode, "
+			"so "
 			"kernel sockets answer what the driver does not know; name its members in "
 			"its place, or say xdp: generic");
 	} else {
@@ -82,7 +83,7 @@ static void say_kind(struct iface *iface, const struct linkinfo *link)
 	}
 }
 
-/* --- Program ------------------------------------------------------------------------------------- */
+/* --- Program ---------------------------------------------------------------------------------- */
 
 static int refuse(struct iface *iface, int code, const char *sentence)
 {
@@ -246,10 +247,10 @@ void iface_take_place(struct iface *iface)
 	int err = iface->program ? program_take_place(iface->program) : 0;
 
 	if (err)
-		iface_say(
-			iface, IFACE_TOPIC_PROGRAM, true,
-			"putting the XDP program in the place of an earlier one: %s; kernel sockets answer",
-			err_text(err));
+		iface_say(iface, IFACE_TOPIC_PROGRAM, true,
+			  "putting the XDP program in the place of an earlier one: %s; kernel "
+			  "sockets answer",
+			  err_text(err));
 }
 
 void iface_close(struct iface *iface, struct workers *workers, bool keep)

@@ -11,7 +11,7 @@
 #include "iface/xdpdrops.h"
 #include "port/xsk.h"
 
-/* --- What is known of the driver ----------------------------------------------------------------- */
+/* --- What is known of the driver -------------------------------------------------------------- */
 
 /* XDP's own queue pairs of virtio_net receive, but the kernel has no transmit queues of them. */
 static void read_pairs(const struct iface *iface, struct quirks_pairs *pairs)
@@ -77,7 +77,7 @@ const char *iface_guard_zerocopy(const struct iface *iface)
 								quirks_zerocopy(iface->link.driver);
 }
 
-/* --- Sockets ------------------------------------------------------------------------------------- */
+/* --- Sockets ---------------------------------------------------------------------------------- */
 
 bool iface_guard_is_barred(const struct iface *iface, uint32_t queue, uint64_t now_ns)
 {
@@ -127,7 +127,7 @@ void iface_guard_say_stuck(struct iface *iface, uint64_t now_ns)
 			  n > 1 ? "s" : "", queues, iface->config.name);
 }
 
-/* --- Hits ---------------------------------------------------------------------------------------- */
+/* --- Hits ------------------------------------------------------------------------------------- */
 
 static int count_hits(const struct program *program, uint64_t *n_hits)
 {

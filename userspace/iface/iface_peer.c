@@ -45,15 +45,16 @@ static void say_native(struct iface *iface)
 	if (iface->peer != VETHPEER_BARE || may_step_down(iface))
 		iface_unsay(iface, IFACE_TOPIC_PEER);
 	else
-		iface_say(
-			iface, IFACE_TOPIC_PEER, true,
-			"the other end of the veth pair has no XDP program, and without one natively "
-			"sent answers do not leave: workers answer; give it one, such as xdp_pass.bpf.o, "
-			"or %s%s%s",
-			is_auto(iface) ? "take this one off, and volleyd attaches a generic one: "
-					 "ip link set dev " :
-					 "say xdp: auto for ",
-			name, is_auto(iface) ? " xdp off" : "");
+		iface_say(iface, IFACE_TOPIC_PEER, true,
+			  "the other end of the veth pair has no XDP program, and without one "
+			  "natively "
+			  "sent answers do not leave: workers answer; give it one, such as "
+			  "xdp_pass.bpf.o, "
+			  "or %s%s%s",
+			  is_auto(iface) ? "take this one off, and volleyd attaches a generic one: "
+					   "ip link set dev " :
+					   "say xdp: auto for ",
+			  name, is_auto(iface) ? " xdp off" : "");
 }
 
 static void say_generic(struct iface *iface)
@@ -61,18 +62,21 @@ static void say_generic(struct iface *iface)
 	if (iface->has_peer_lost)
 		iface_say(
 			iface, IFACE_TOPIC_PEER, true,
-			"the other end of the veth pair has lost its XDP program: generic until it has "
+			"the other end of the veth pair has lost its XDP program: generic until it "
+			"has "
 			"one again");
 	else if (iface->peer == VETHPEER_BARE)
-		iface_say(
-			iface, IFACE_TOPIC_PEER, false,
-			"the other end of the veth pair has no XDP program, and without one natively "
-			"sent answers do not leave: generic");
+		iface_say(iface, IFACE_TOPIC_PEER, false,
+			  "the other end of the veth pair has no XDP program, and without one "
+			  "natively "
+			  "sent answers do not leave: generic");
 	else if (iface->peer == VETHPEER_UNSEEN)
 		iface_say(
 			iface, IFACE_TOPIC_PEER, false,
-			"the other end of the veth pair cannot be seen from here, and without an XDP "
-			"program there natively sent answers do not leave: generic; if it has one, say "
+			"the other end of the veth pair cannot be seen from here, and without an "
+			"XDP "
+			"program there natively sent answers do not leave: generic; if it has one, "
+			"say "
 			"xdp: native for %s",
 			iface->config.name);
 	else

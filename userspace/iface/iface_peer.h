@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The other end of a veth pair, watched (vethpeer.h): natively, answers leave only while it has an XDP program.
+ * The other end of a veth pair, watched (vethpeer.h): natively, answers leave only while it has an
+ * XDP program.
  *
  *                       xdp: auto                                xdp: native, or not volleyd's to take off
  *      it has one       native                                   native
@@ -9,7 +10,8 @@
  *      it loses it      silent at once, then generic: degraded   the same as above
  *      it gets one      native again, after some seconds         the driver answers again
  *
- * Where it cannot be seen, auto takes generic mode; in native mode what is lost is counted (iface_guard.h).
+ * Where it cannot be seen, auto takes generic mode; in native mode what is lost is counted
+ * (iface_guard.h).
  *
  * Control's thread calls all of these.
  */
@@ -31,8 +33,8 @@ bool iface_peer_wants_generic(const struct iface *iface);
 void iface_peer_say(struct iface *iface);
 
 /*
- * Looks again, several times a second: what is sent natively meanwhile is lost. Switches the driver's answers off
- * and on, and makes due that the program is attached again in the other mode.
+ * Looks again, several times a second: what is sent natively meanwhile is lost. Switches the
+ * driver's answers off and on, and makes due that the program is attached again in the other mode.
  */
 void iface_peer_watch(struct iface *iface, uint64_t now_ns);
 

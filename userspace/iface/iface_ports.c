@@ -29,7 +29,7 @@
 #define FRAMES_MIN   1024u
 #define RETRY_MAX_S  64u
 
-/* --- One queue ----------------------------------------------------------------------------------- */
+/* --- One queue -------------------------------------------------------------------------------- */
 
 static int open_mode(const struct iface *iface, uint32_t queue, enum xsk_mode mode,
 		     struct port **port)
@@ -131,7 +131,8 @@ static void close_queues(struct iface *iface, struct workers *workers, uint32_t 
 		any = true;
 		(void)bpf_map_delete_elem(program_xsks_fd(iface->program), &queue);
 	}
-	/* A program that is running may still have seen the socket there; after it, nothing more comes. */
+	/* A program that is running may still have seen the socket there; after it, nothing more
+	 * comes. */
 	if (any)
 		(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	for (uint32_t queue = first; queue < end; queue++) {
@@ -156,9 +157,10 @@ static void close_stuck(struct iface *iface, struct workers *workers, uint64_t n
 	iface_guard_say_stuck(iface, now_ns);
 }
 
-/* --- All of them --------------------------------------------------------------------------------- */
+/* --- All of them ------------------------------------------------------------------------------ */
 
-/* In native mode a bond's frames come with the number of a member, and no socket of the bond takes them. */
+/* In native mode a bond's frames come with the number of a member, and no socket of the bond takes
+ * them. */
 static bool can_have_sockets(const struct iface *iface)
 {
 	return !linkinfo_is(&iface->link, "bond") ||
@@ -358,7 +360,8 @@ void iface_open_ports(struct iface *iface, struct workers *workers)
 		return; /* it is gone: that is seen elsewhere */
 	}
 	iface->link.n_tx_queues = iface_guard_tx_queues(iface, &before);
-	/* A veth gives the program to the queues that it has when it is attached, not to later ones. */
+	/* A veth gives the program to the queues that it has when it is attached, not to later
+	 * ones. */
 	if (iface->link.n_queues > before.n_queues && linkinfo_is(&iface->link, "veth") &&
 	    program_mode(iface->program) == PROGRAM_NATIVE)
 		iface->is_renewal_due = true;

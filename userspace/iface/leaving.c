@@ -9,7 +9,7 @@
 #define BAD_ROUNDS  2u
 #define GOOD_ROUNDS 8u /* so that what comes and goes is said once */
 
-/* --- Pauses -------------------------------------------------------------------------------------- */
+/* --- Pauses ----------------------------------------------------------------------------------- */
 
 bool leaving_is_barred(const struct leaving_pause *pause, uint64_t now_ns)
 {
@@ -34,7 +34,7 @@ void leaving_forgive(struct leaving *leaving)
 	leaving->hits.pause.until_ns = 0;
 }
 
-/* --- Sockets ------------------------------------------------------------------------------------- */
+/* --- Sockets ---------------------------------------------------------------------------------- */
 
 void leaving_open(struct leaving_queue *q, uint64_t now_ns)
 {
@@ -72,7 +72,7 @@ bool leaving_is_stuck(struct leaving_queue *q, const struct xsk_sent *sent, uint
 	return true;
 }
 
-/* --- Hits ---------------------------------------------------------------------------------------- */
+/* --- Hits ------------------------------------------------------------------------------------- */
 
 void leaving_begin_hits(struct leaving_hits *h, uint64_t n_hits, uint64_t n_lost, uint64_t now_ns)
 {

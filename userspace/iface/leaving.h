@@ -1,21 +1,21 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether what is given to send leaves: judged by numbers that are looked at about once a second, and
- * when to try again what did not. Pure: iface_guard.c reads the numbers and acts.
+ * Whether what is given to send leaves: judged by numbers that are looked at about once a second,
+ * and when to try again what did not. Pure: iface_guard.c reads the numbers and acts.
  *
  *      of an AF_XDP socket   stuck: frames wait in its TX ring, and the kernel takes none of them for a
- *                            second; or it took half a ring and completes none. Fewer prove nothing:
- *                            drivers may complete many at a time, much later.
+ *                            second; or it took half a ring and completes none. Fewer prove
+ *                            nothing: drivers may complete many at a time, much later.
  *      of hits               in two rounds in a row, of at least LEAVING_HITS hits each, the driver drops
- *                            a tenth: some are lost. Many at a time may be too many for any card, so all
- *                            count as lost only with nine tenths, or where there are fewer than
- *                            LEAVING_SLOW a second.
+ *                            a tenth: some are lost. Many at a time may be too many for any card,
+ *                            so all count as lost only with nine tenths, or where there are fewer
+ *                            than LEAVING_SLOW a second.
  *
  *      FLOWS ── stuck or lost ──► BARRED ── the pause is over, or the link has changed ──► FLOWS
  *
- * Each pause is twice the one before, from LEAVING_PAUSE_MIN_S on; what has worked for as long as the longest
- * begins anew. A link that is down, or without carrier, is not judged.
+ * Each pause is twice the one before, from LEAVING_PAUSE_MIN_S on; what has worked for as long as
+ * the longest begins anew. A link that is down, or without carrier, is not judged.
  */
 #ifndef VOLLEY_IFACE_LEAVING_H
 #define VOLLEY_IFACE_LEAVING_H

@@ -29,7 +29,7 @@ bool linkinfo_is(const struct linkinfo *info, const char *kind)
 	return !strcmp(info->kind, kind);
 }
 
-/* --- What a message says ------------------------------------------------------------------------- */
+/* --- What a message says ---------------------------------------------------------------------- */
 
 static int take_kind(const struct nlattr *attr, void *user)
 {
@@ -85,7 +85,7 @@ int linkinfo_parse(struct linkinfo *info, const struct nlmsghdr *message)
 	return 0;
 }
 
-/* --- Questions ----------------------------------------------------------------------------------- */
+/* --- Questions -------------------------------------------------------------------------------- */
 
 static int take_link(const struct nlmsghdr *message, void *user)
 {

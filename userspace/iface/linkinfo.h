@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel says of an interface: one rtnetlink question and one of ethtool, both asked in the
- * network namespace that volleyd is in (which /sys need not be).
+ * What the kernel says of an interface: one rtnetlink question and one of ethtool, both asked in
+ * the network namespace that volleyd is in (which /sys need not be).
  */
 #ifndef VOLLEY_IFACE_LINKINFO_H
 #define VOLLEY_IFACE_LINKINFO_H
@@ -36,8 +36,8 @@ struct linkinfo {
 int linkinfo_read(struct linkinfo *info, const char *ifname) __attribute__((warn_unused_result));
 
 /*
- * The number of an interface, as if_nametoindex(3), which does not say why there is none. 0, -ENODEV (no such
- * interface), or -errno. Any thread.
+ * The number of an interface, as if_nametoindex(3), which does not say why there is none. 0,
+ * -ENODEV (no such interface), or -errno. Any thread.
  */
 int linkinfo_index(const char *ifname, unsigned int *ifindex) __attribute__((warn_unused_result));
 
@@ -54,13 +54,15 @@ int linkinfo_parse(struct linkinfo *info, const struct nlmsghdr *message)
  */
 void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6]);
 
-/* What a driver's native XDP can do: bits of NETDEV_A_DEV_XDP_FEATURES of Linux 6.3's linux/netdev.h. */
+/* What a driver's native XDP can do: bits of NETDEV_A_DEV_XDP_FEATURES of Linux 6.3's
+ * linux/netdev.h. */
 #define LINKINFO_XDP_BASIC    (1u << 0)
 #define LINKINFO_XDP_REDIRECT (1u << 1)
 #define LINKINFO_XDP_ZEROCOPY (1u << 3)
 #define LINKINFO_XDP_RX_SG    (1u << 5) /* frames in several buffers */
 
-/* Those bits, and others. All that there are where the kernel does not say (before 6.3). Any thread. */
+/* Those bits, and others. All that there are where the kernel does not say (before 6.3). Any
+ * thread. */
 uint64_t linkinfo_xdp_features(unsigned int ifindex);
 
 /* Whether the kind is `kind`. */

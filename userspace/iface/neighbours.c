@@ -62,8 +62,8 @@ static int take_attr(const struct nlattr *attr, void *user)
 }
 
 /*
- * What a routing daemon (NTF_EXT_LEARNED) or the kernel (NTF_EXT_MANAGED) keeps up to date is left alone: NTF_USE would
- * take these flags off.
+ * What a routing daemon (NTF_EXT_LEARNED) or the kernel (NTF_EXT_MANAGED) keeps up to date is left
+ * alone: NTF_USE would take these flags off.
  */
 static int take_neighbour(const struct nlmsghdr *message, void *user)
 {

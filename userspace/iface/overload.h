@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which queues of an interface get more than their workers answer: what the driver has dropped there
- * (xdp/shed.h).
+ * Which queues of an interface get more than their workers answer: what the driver has dropped
+ * there (xdp/shed.h).
  *
- * Said as long as it goes on (`volleyctl status`) and some seconds more, and logged when it begins and
- * when it is over.
+ * Said as long as it goes on (`volleyctl status`) and some seconds more, and logged when it begins
+ * and when it is over.
  *
  * Control's thread calls all of these.
  */

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the driver wants fetched anew: the ring volley_refresh, heard by one worker, whose responder asks
- * for it. What finds no place in the ring, or no slot, is asked for when it has expired.
+ * What the driver wants fetched anew: the ring volley_refresh, heard by one worker, whose responder
+ * asks for it. What finds no place in the ring, or no slot, is asked for when it has expired.
  */
 #ifndef VOLLEY_IFACE_REFRESH_H
 #define VOLLEY_IFACE_REFRESH_H

@@ -20,7 +20,7 @@
 #define NETDEV_A_QUEUE_TYPE    3
 #define NETDEV_QUEUE_TYPE_TX   1
 
-/* --- netlink ------------------------------------------------------------------------------------- */
+/* --- netlink ---------------------------------------------------------------------------------- */
 
 struct queue {
 	uint64_t ifindex;
@@ -74,7 +74,7 @@ static uint32_t count_netlink(unsigned int ifindex)
 	return genl_ask(NETLINK_GENERIC, question, take_queue, &count) ? 0 : count.n;
 }
 
-/* --- sysfs --------------------------------------------------------------------------------------- */
+/* --- sysfs ------------------------------------------------------------------------------------ */
 
 /* /sys may be of another network namespace, whose interfaces may have the same names. */
 static bool is_it(const char *folder, const char *ifname, unsigned int ifindex)

@@ -8,7 +8,8 @@
 
 /* A card may count a frame a look later than the program: a single look proves nothing. */
 #define N_LOOKS 2u
-/* Before it is attached anew, which stops some cards for a moment; and before that is called useless. */
+/* Before it is attached anew, which stops some cards for a moment; and before that is called
+ * useless. */
 #define N_FRAMES_LOST  4u
 #define N_FRAMES_STILL 16u
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether the XDP program still sees the frames of its interface. A driver can lose a program that the
- * kernel goes on naming, so nothing but the frames tells:
+ * Whether the XDP program still sees the frames of its interface. A driver can lose a program that
+ * the kernel goes on naming, so nothing but the frames tells:
  *
  *      interface's rx_packets      program's `received`      the program
  *      grows                       grows                     sees frames
@@ -10,8 +10,9 @@
  *      grows, in two looks         stands still              is lost: attached anew
  *      goes on so after that       stands still              the driver does not run it: said as a fault
  *
- * vmxnet3 is such a driver (Linux 6.6 to 7.3 at least): whenever it stops the card, for a link that goes
- * down, another MTU or other rings, vmxnet3_rq_cleanup_all() sets its pointer to the program to NULL.
+ * vmxnet3 is such a driver (Linux 6.6 to 7.3 at least): whenever it stops the card, for a link that
+ * goes down, another MTU or other rings, vmxnet3_rq_cleanup_all() sets its pointer to the program
+ * to NULL.
  *
  * Native mode alone is watched: a generic program is run by the kernel itself.
  */
@@ -38,9 +39,9 @@ struct unseen {
 };
 
 /*
- * What the two counters say, at most once a second; a call that comes sooner, or whose counters went
- * backwards, says UNSEEN_UNKNOWN. n_rx is read before n_received: a frame that is in the first is then in the
- * second. Zeros are the state before the first call.
+ * What the two counters say, at most once a second; a call that comes sooner, or whose counters
+ * went backwards, says UNSEEN_UNKNOWN. n_rx is read before n_received: a frame that is in the first
+ * is then in the second. Zeros are the state before the first call.
  */
 enum unseen_state unseen_take(struct unseen *unseen, uint64_t n_rx, uint64_t n_received,
 			      uint64_t now_ns);

@@ -31,7 +31,7 @@ static struct nlmsghdr *begin_dump(void *buf)
 	return question;
 }
 
-/* --- VLANs --------------------------------------------------------------------------------------- */
+/* --- VLANs ------------------------------------------------------------------------------------ */
 
 static int take_elsewhere(const struct nlattr *attr, void *user)
 {
@@ -77,7 +77,7 @@ bool vlans_find(const struct linkinfo *link, char name[IF_NAMESIZE])
 	return true;
 }
 
-/* --- Offload ------------------------------------------------------------------------------------- */
+/* --- Offload ---------------------------------------------------------------------------------- */
 
 static bool is_offloaded(const char *ifname)
 {

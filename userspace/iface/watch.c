@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is looked at again and again while an interface is in use, because nothing tells when it changes. */
+/* What is looked at again and again while an interface is in use, because nothing tells when it
+ * changes. */
 #include <linux/rtnetlink.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static bool is_native(const struct iface *iface)
 	return program_mode(iface->program) == PROGRAM_NATIVE;
 }
 
-/* --- Frames -------------------------------------------------------------------------------------- */
+/* --- Frames ----------------------------------------------------------------------------------- */
 
 static int take_stats_attr(const struct nlattr *attr, void *user)
 {
@@ -75,12 +76,12 @@ static void watch_frames(struct iface *iface, uint64_t now_ns)
 	}
 }
 
-/* --- MTU ----------------------------------------------------------------------------------------- */
+/* --- MTU -------------------------------------------------------------------------------------- */
 
 /*
- * What fits one buffer of a driver, with two VLAN tags: a page less XDP_PACKET_HEADROOM and skb_shared_info. With
- * more, most drivers take no program. Some let the MTU be raised while there is one, and then drop
- * each larger frame: virtio_net, seen with Linux 6.1 to 7.3.
+ * What fits one buffer of a driver, with two VLAN tags: a page less XDP_PACKET_HEADROOM and
+ * skb_shared_info. With more, most drivers take no program. Some let the MTU be raised while there
+ * is one, and then drop each larger frame: virtio_net, seen with Linux 6.1 to 7.3.
  */
 #define MTU_ONE_BUFFER (4096u - 256u - 320u - 14u - 8u)
 
@@ -89,7 +90,8 @@ static bool fits(uint32_t mtu)
 	return mtu <= MTU_ONE_BUFFER;
 }
 
-/* Whether the driver would judge otherwise now: natively attached with less, or generic because of more. */
+/* Whether the driver would judge otherwise now: natively attached with less, or generic because of
+ * more. */
 static bool is_mtu_crossed(const struct iface *iface, uint32_t mtu)
 {
 	if (fits(mtu) == fits(iface->attach_mtu))
@@ -133,7 +135,7 @@ void iface_watch_driver(struct iface *iface)
 		iface->unseen = (struct unseen){ .is_begun = true, .looked_at_ns = now_ns };
 }
 
-/* --- Tags ---------------------------------------------------------------------------------------- */
+/* --- Tags ------------------------------------------------------------------------------------- */
 
 void iface_watch_tags(struct iface *iface)
 {

@@ -24,7 +24,7 @@
 #define TCP_POOL_PER_CONN (256u << 10)
 #define TCP_POOL_MAX      (64u << 20)
 
-/* --- Processors ---------------------------------------------------------------------------------- */
+/* --- Processors ------------------------------------------------------------------------------- */
 
 static unsigned int count_cpus(const cpu_set_t *allowed)
 {
@@ -33,7 +33,7 @@ static unsigned int count_cpus(const cpu_set_t *allowed)
 	return n > 0 ? (unsigned int)n : 1;
 }
 
-/* --- Ports --------------------------------------------------------------------------------------- */
+/* --- Ports ------------------------------------------------------------------------------------ */
 
 static int make_place(struct workers *workers)
 {
@@ -157,7 +157,7 @@ static int open_tls(struct workers *workers, unsigned int worker, const struct w
 	return err ? err : workers_add_or_close(workers, worker, port);
 }
 
-/* --- Members ------------------------------------------------------------------------------------- */
+/* --- Members ---------------------------------------------------------------------------------- */
 
 /* The first worker hears the driver; where it cannot, answers expire and are asked for again. */
 static unsigned int add_refresh(struct workers *workers, struct member *m, int fd,
@@ -259,7 +259,7 @@ static int open_all(struct workers *workers, const struct workers_env *env, char
 	return code ? code : workers_listen(workers, env->listen, env->n_listen, err, err_cap);
 }
 
-/* --- Processors ---------------------------------------------------------------------------------- */
+/* --- Processors ------------------------------------------------------------------------------- */
 
 /* A core that the configuration gives a queue is its worker's. */
 static int configured_cpu(const struct config *config, unsigned int i)
@@ -411,7 +411,7 @@ int workers_set_cache(struct workers *workers, struct cache *cache, cache_grace_
 	return err;
 }
 
-/* --- Questions ----------------------------------------------------------------------------------- */
+/* --- Questions -------------------------------------------------------------------------------- */
 
 unsigned int workers_n(const struct workers *workers)
 {

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the workers listen: a UDP port for each address and worker, and a listener of each worker's TCP port. An address
- * is opened in all workers or in none. Only a worker touches its TCP port, so control asks it to: worker_call().
+ * Where the workers listen: a UDP port for each address and worker, and a listener of each worker's
+ * TCP port. An address is opened in all workers or in none. Only a worker touches its TCP port, so
+ * control asks it to: worker_call().
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -41,7 +42,7 @@ static bool has_ours(const struct workers *workers, const struct port_addr *addr
 	return false;
 }
 
-/* --- Refusals ------------------------------------------------------------------------------------ */
+/* --- Refusals --------------------------------------------------------------------------------- */
 
 static int say_refused(const struct port_addr *addr, const char *what, int code, char *err,
 		       size_t err_cap)
@@ -93,7 +94,7 @@ static int probe_all(const struct workers *workers, const struct config_addr *li
 	return 0;
 }
 
-/* --- One address --------------------------------------------------------------------------------- */
+/* --- One address ------------------------------------------------------------------------------ */
 
 struct tcp_wish {
 	struct port *port;
@@ -170,7 +171,7 @@ static int open_address(struct workers *workers, const struct port_addr *addr, c
 	return code;
 }
 
-/* --- All of them --------------------------------------------------------------------------------- */
+/* --- All of them ------------------------------------------------------------------------------ */
 
 static int open_new(struct workers *workers, const struct config_addr *listen, uint32_t n,
 		    char *err, size_t err_cap)

@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many frames that an XDP program answered (XDP_TX) a driver dropped instead of sending: statistics of
- * `ethtool -S`, whose names each driver chooses. xdpdrops.c has the table; drivers that are not in it do
- * not tell (igb, ixgbe, i40e and ice count no such thing, and netlink's statistics of queues neither).
+ * How many frames that an XDP program answered (XDP_TX) a driver dropped instead of sending:
+ * statistics of `ethtool -S`, whose names each driver chooses. xdpdrops.c has the table; drivers
+ * that are not in it do not tell (igb, ixgbe, i40e and ice count no such thing, and netlink's
+ * statistics of queues neither).
  */
 #ifndef VOLLEY_IFACE_XDPDROPS_H
 #define VOLLEY_IFACE_XDPDROPS_H

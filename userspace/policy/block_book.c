@@ -20,7 +20,7 @@
 #define LINES_MIN 1024
 #define WHY_CAP   200
 
-/* ---- The table in place ------------------------------------------------------------------------- */
+/* ---- The table in place ---------------------------------------------------------------------- */
 
 static void tell_kinds(struct block_book *b)
 {
@@ -69,7 +69,8 @@ static void keep_met(void *user, struct block_record *record)
 		record->met_before += __atomic_load_n(&block->met, __ATOMIC_RELAXED);
 }
 
-/* Takes the place of what is there, when nobody looks at that any more. On an error nothing has changed. */
+/* Takes the place of what is there, when nobody looks at that any more. On an error nothing has
+ * changed. */
 static int install(struct block_book *b, struct block_memory *m)
 {
 	struct block_memory *old = b->now;
@@ -152,7 +153,7 @@ static int put_in_place(struct block_book *b, const struct block_record *record)
 	return err;
 }
 
-/* ---- Records ------------------------------------------------------------------------------------ */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 /* The list's block comes back. Places are never wanting for that. */
 static void drop_record(struct block_book *b, struct block_record *record)
@@ -197,7 +198,7 @@ static struct block_record *renew_record(struct block_book *b, const struct voll
 	return record;
 }
 
-/* ---- What is kept ------------------------------------------------------------------------------- */
+/* ---- What is kept ---------------------------------------------------------------------------- */
 
 static void note_journal(struct block_book *b, int err)
 {
@@ -257,7 +258,7 @@ static void take_line(void *user, char sign, uint64_t wall_expires_s, const char
 		block_records_remove(&b->records, record);
 }
 
-/* ---- Commands ----------------------------------------------------------------------------------- */
+/* ---- Commands -------------------------------------------------------------------------------- */
 
 static int refuse_words(const char *what, char *err, size_t err_cap)
 {
@@ -359,7 +360,7 @@ int block_book_remove(struct block_book *b, const char *what, char *err, size_t 
 	return ERR_NOT_FOUND;
 }
 
-/* ---- Time --------------------------------------------------------------------------------------- */
+/* ---- Time ------------------------------------------------------------------------------------ */
 
 void block_book_tick(struct block_book *b)
 {
@@ -380,7 +381,7 @@ void block_book_tick(struct block_book *b)
 		write_all(b);
 }
 
-/* ---- Lists -------------------------------------------------------------------------------------- */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 static void free_lists(struct block_list *lists, uint32_t n)
 {
@@ -538,7 +539,7 @@ bool block_book_lacks_list(const struct block_book *b)
 	return b->lacks_list;
 }
 
-/* ---- Life --------------------------------------------------------------------------------------- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 static int read_lists(struct block_book *b, struct block_lists *l, const struct config *config)
 {

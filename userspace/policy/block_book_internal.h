@@ -24,8 +24,9 @@ struct block_book {
 	char error[704]; /* of the last reading of the lists; "" */
 	bool lacks_list; /* block_book_lacks_list() */
 	/*
-	 * Packets that engines have met, by list; programs count theirs in a map, and never from 0 on. So for each list
-	 * base is the count under its number when it got that number, and carry is its own count from before.
+	 * Packets that engines have met, by list; programs count theirs in a map, and never from 0
+	 * on. So for each list base is the count under its number when it got that number, and
+	 * carry is its own count from before.
 	 */
 	struct blocks_met met;
 	uint64_t base[VOLLEY_BLOCK_LISTS];

@@ -8,7 +8,7 @@
 #include "policy/block_book_internal.h"
 #include "policy/block_words.h"
 
-/* ---- Counters of lists -------------------------------------------------------------------------- */
+/* ---- Counters of lists ----------------------------------------------------------------------- */
 
 /* Under each number, ever: by engines and programs. */
 static void read_met(const struct block_book *b, uint64_t met[VOLLEY_BLOCK_LISTS])
@@ -40,7 +40,7 @@ void block_book_move_met(struct block_book *b, const struct block_list *lists, u
 		b->base[i] = met[i + 1];
 }
 
-/* ---- As JSON ------------------------------------------------------------------------------------ */
+/* ---- As JSON --------------------------------------------------------------------------------- */
 
 json_t *block_book_describe(const struct block_book *b, const struct block_record *record)
 {
@@ -110,7 +110,7 @@ json_t *block_book_report(struct block_book *b, uint32_t n)
 			 *b->error ? b->error : NULL, "lists", lists, "blocks", listing.to);
 }
 
-/* ---- As metrics --------------------------------------------------------------------------------- */
+/* ---- As metrics ------------------------------------------------------------------------------ */
 
 struct sum {
 	const struct block_book *book;

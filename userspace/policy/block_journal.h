@@ -22,7 +22,8 @@ struct block_journal {
 	size_t n_lines;
 };
 
-/* Calls fn for each line that is whole. 0, or -errno of reading; where there is no file that is none. */
+/* Calls fn for each line that is whole. 0, or -errno of reading; where there is no file that is
+ * none. */
 typedef void block_journal_fn(void *user, char sign, uint64_t wall_expires_s, const char *action,
 			      const char *what, const char *why);
 int block_journal_open(struct block_journal *j, const char *folder, block_journal_fn *fn,
@@ -36,8 +37,8 @@ int block_journal_remove(struct block_journal *j, const char *what)
 	__attribute__((warn_unused_result));
 
 /*
- * All anew: begin() opens the file beside it, to which the caller puts its lines, and end() puts it in place. 0 or
- * -errno; then the one before is in place.
+ * All anew: begin() opens the file beside it, to which the caller puts its lines, and end() puts it
+ * in place. 0 or -errno; then the one before is in place.
  */
 FILE *block_journal_begin(struct block_journal *j);
 void block_journal_put(FILE *f, uint64_t wall_expires_s, const char *action, const char *what,

@@ -32,10 +32,10 @@ struct block_lists {
 };
 
 /*
- * Reads all lists. If two block the same thing, the first holds. A line is a prefix, a name or a type (block_words.h);
- * comments behind # and empty lines are ignored, and any other line is counted and left out. If a file cannot
- * be read, `error` names it, and the others are read. 0, -ECANCELED, -E2BIG (there are more than BLOCK_TABLE_MAX), or
- * -errno.
+ * Reads all lists. If two block the same thing, the first holds. A line is a prefix, a name or a
+ * type (block_words.h); comments behind # and empty lines are ignored, and any other line is
+ * counted and left out. If a file cannot be read, `error` names it, and the others are read. 0,
+ * -ECANCELED, -E2BIG (there are more than BLOCK_TABLE_MAX), or -errno.
  */
 int block_lists_read(struct block_lists *l) __attribute__((warn_unused_result));
 

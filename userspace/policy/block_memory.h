@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A table of blocks with its memory: a BPF map where programs are to read it, else of this process alone. Any thread. */
+/* A table of blocks with its memory: a BPF map where programs are to read it, else of this process
+ * alone. Any thread. */
 #ifndef VOLLEY_POLICY_BLOCK_MEMORY_H
 #define VOLLEY_POLICY_BLOCK_MEMORY_H
 

@@ -72,7 +72,7 @@ void block_records_remove(struct block_records *r, struct block_record *record)
 	r->n--;
 }
 
-/* ---- The heap ----------------------------------------------------------------------------------- */
+/* ---- The heap -------------------------------------------------------------------------------- */
 
 static void exchange(struct block_expiry *a, struct block_expiry *b)
 {
@@ -137,7 +137,7 @@ struct block_record *block_records_expired(struct block_records *r, uint32_t now
 	return NULL;
 }
 
-/* ---- All of them -------------------------------------------------------------------------------- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 struct walk {
 	block_record_fn *fn;

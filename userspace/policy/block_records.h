@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The blocks that commands have set: found by what they block, and in the order in which they expire. Control's thread.
+ * The blocks that commands have set: found by what they block, and in the order in which they
+ * expire. Control's thread.
  */
 #ifndef VOLLEY_POLICY_BLOCK_RECORDS_H
 #define VOLLEY_POLICY_BLOCK_RECORDS_H

@@ -19,8 +19,8 @@
 #define BLOCK_WORDS_CAP 1024 /* of a name whose octets are all escaped, and more */
 
 /*
- * Reads it, and writes the form that is shown to `text`, of BLOCK_WORDS_CAP octets, unless that is NULL. -EINVAL: it is
- * none of the three.
+ * Reads it, and writes the form that is shown to `text`, of BLOCK_WORDS_CAP octets, unless that is
+ * NULL. -EINVAL: it is none of the three.
  */
 int block_words_read(const char *what, const struct volley_block_head *secrets,
 		     struct volley_block_key *key, char *text) __attribute__((warn_unused_result));

@@ -35,7 +35,7 @@ struct cookies {
 	int save_error; /* of the last attempt */
 };
 
-/* --- Publishing ---------------------------------------------------------------------------------- */
+/* --- Publishing ------------------------------------------------------------------------------- */
 
 static void add(struct cookie_secrets *set, const uint8_t *key)
 {
@@ -44,8 +44,9 @@ static void add(struct cookie_secrets *set, const uint8_t *key)
 }
 
 /*
- * Cookies as before, and those of `next` are accepted. What has no place is left out, last what both sets have: that
- * takes two full sets that differ in the secret which makes cookies, and lasts a grace period.
+ * Cookies as before, and those of `next` are accepted. What has no place is left out, last what
+ * both sets have: that takes two full sets that differ in the secret which makes cookies, and lasts
+ * a grace period.
  */
 static void join(struct cookie_secrets *both, const struct cookie_secrets *now,
 		 const struct cookie_secrets *next)
@@ -67,7 +68,8 @@ static void forget_set(struct published *set)
 	free(set);
 }
 
-/* -ENOMEM: all is as it was. Another error: it is published, and nobody knows who reads what was before. */
+/* -ENOMEM: all is as it was. Another error: it is published, and nobody knows who reads what was
+ * before. */
 static int publish(struct cookies *c, const struct cookie_secrets *set)
 {
 	struct published *copy = malloc(sizeof(*copy)), *old;
@@ -122,7 +124,7 @@ static int say(int code, char *err, size_t err_cap)
 	return code;
 }
 
-/* --- Secrets of ours ----------------------------------------------------------------------------- */
+/* --- Secrets of ours -------------------------------------------------------------------------- */
 
 /* No cookie that it made is accepted any more: it would be too old. */
 static bool is_over(const struct cookies_known *known, uint32_t i, uint64_t now_s)
@@ -194,7 +196,8 @@ static void read_kept(struct cookies *c, struct cookies_known *known)
 			 err == ERR_FORMAT ? "is not as volleyd wrote it" : err_text(err));
 }
 
-/* Those of an earlier volleyd, or a new one. A secret that the configuration gave is accepted for a while. */
+/* Those of an earlier volleyd, or a new one. A secret that the configuration gave is accepted for a
+ * while. */
 static int start_own(struct cookies *c, uint64_t now_s)
 {
 	struct cookies_known known = { 0 };
@@ -258,7 +261,7 @@ void cookies_tick(struct cookies *c, uint64_t now_s)
 	explicit_bzero(&known, sizeof(known));
 }
 
-/* --- Secrets of the configuration ---------------------------------------------------------------- */
+/* --- Secrets of the configuration ------------------------------------------------------------- */
 
 /* Since when the secret is what it is, the one that makes cookies or one of the others. */
 static uint64_t since_of(const struct cookies *c, const uint8_t *secret, bool is_first,
@@ -319,9 +322,10 @@ int cookies_configure(struct cookies *c, const struct config *config, uint64_t n
 	return 0;
 }
 
-/* --- What is told -------------------------------------------------------------------------------- */
+/* --- What is told ----------------------------------------------------------------------------- */
 
-/* The same on all hosts with the secret, and of no use to who wants to make cookies: they are hashes of 20 or 32 octets. */
+/* The same on all hosts with the secret, and of no use to who wants to make cookies: they are
+ * hashes of 20 or 32 octets. */
 static void put_digest(json_t *o, const uint8_t *secret)
 {
 	static const char what[] = "DNS cookies";
@@ -360,7 +364,7 @@ json_t *cookies_report(const struct cookies *c)
 	return o;
 }
 
-/* --- Beginning and end --------------------------------------------------------------------------- */
+/* --- Beginning and end ------------------------------------------------------------------------ */
 
 int cookies_new(struct cookies **out, const struct cookies_env *env)
 {

@@ -6,14 +6,15 @@
  *	configuration ─► server.cookies.secret, secret-files: the first makes cookies, all are accepted
  *	none of these ─► volleyd makes its own: kept in server.storage, and rotated
  *
- * Where the new set has another secret that makes cookies, B in place of A, there is a step between:
+ * Where the new set has another secret that makes cookies, B in place of A, there is a step
+ * between:
  *
  *	before     A makes cookies, B is not known
  *	step 1     A makes cookies, B is accepted      no CPU is to get a cookie that it does not know yet
  *	step 2     B makes cookies, A is accepted if the new set has it (RFC 9018 section 5)
  *
- * A step is published to workers (engine_data.cookies), told to the driver, and ends with a grace period: behind
- * the last one no worker and no CPU makes cookies with A.
+ * A step is published to workers (engine_data.cookies), told to the driver, and ends with a grace
+ * period: behind the last one no worker and no CPU makes cookies with A.
  *
  * Control's thread calls all of these. Seconds are wall seconds since 1970.
  */
@@ -47,11 +48,13 @@ int cookies_new(struct cookies **out, const struct cookies_env *env)
 int cookies_configure(struct cookies *c, const struct config *config, uint64_t now_s, char *err,
 		      size_t err_cap) __attribute__((warn_unused_result));
 
-/* A new secret, and the one before is accepted for as long as its cookies live. As cookies_configure(). */
+/* A new secret, and the one before is accepted for as long as its cookies live. As
+ * cookies_configure(). */
 int cookies_rotate(struct cookies *c, uint64_t now_s, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
-/* Once a second: rotates a secret that is due, forgets secrets whose cookies have all expired, and stores those that are not stored yet. */
+/* Once a second: rotates a secret that is due, forgets secrets whose cookies have all expired, and
+ * stores those that are not stored yet. */
 void cookies_tick(struct cookies *c, uint64_t now_s);
 
 /* For `volleyctl cookies`: short digests, never a secret. A new object, or NULL. */

@@ -1,14 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The secrets of DNS cookies that volleyd has made itself, in server.storage: so a restart keeps them.
+ * The secrets of DNS cookies that volleyd has made itself, in server.storage: so a restart keeps
+ * them.
  *
  *	volley-cookies 1
  *	SECRET SECONDS      the one that makes cookies, and since when (seconds since 1970)
  *	SECRET SECONDS      one that is accepted, and since when it makes none
  *	...
  *
- * The file has mode 0600. A file that everyone can read is not used: its secrets may be known to others.
+ * The file has mode 0600. A file that everyone can read is not used: its secrets may be known to
+ * others.
  */
 #ifndef VOLLEY_POLICY_COOKIES_FILE_H
 #define VOLLEY_POLICY_COOKIES_FILE_H

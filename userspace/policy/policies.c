@@ -49,9 +49,11 @@ struct sweep {
 	struct background_job job; /* first */
 	struct policies *owner;
 	struct cache *
-		cache; /* that was in use when it began: it lives until all background jobs have ended */
+		/* that was in use when it began: it lives until all background jobs have ended */
+		cache;
 	const struct policy *policy;
-	bool is_whole; /* all answers from upstream are withdrawn, and then the policy's slot stands for digest */
+	/* all answers from upstream are withdrawn, and then the policy's slot stands for digest */
+	bool is_whole;
 	uint64_t digest[2];
 	uint64_t n_withdrawn;
 	int code;
@@ -75,7 +77,8 @@ struct policies {
 	size_t n_loading;
 	struct hits *hits; /* of all lists that ever were */
 	enum work work;
-	bool is_begun; /* something was put in place: before, the slot stands for what an earlier daemon had */
+	/* something was put in place: before, the slot stands for what an earlier daemon had */
+	bool is_begun;
 	bool is_swept;    /* no walk over all answers of upstream is missing */
 	bool is_zone_due; /* another version of a list that is a zone */
 	int code;
@@ -152,7 +155,7 @@ static void finish(struct policies *p)
 		begin(p);
 }
 
-/* ---- The walk ----------------------------------------------------------------------------------- */
+/* ---- The walk -------------------------------------------------------------------------------- */
 
 /* What came from upstream and has a rule now. Answers of rules die by their generation. */
 static enum walk_step judge(void *user, const struct volley_entry *e)
@@ -211,10 +214,11 @@ static void start_sweep(struct policies *p, bool is_whole, const uint64_t digest
 	background_start(p->env.background, &sweep->job);
 }
 
-/* ---- Publishing --------------------------------------------------------------------------------- */
+/* ---- Publishing ------------------------------------------------------------------------------ */
 
 /* Of all contents, in their order, and the settings by which they are rendered. */
-/* Without parts the slot stands for no content: there are no answers to adopt, or to keep in a snapshot. */
+/* Without parts the slot stands for no content: there are no answers to adopt, or to keep in a
+ * snapshot. */
 static void digest_of(const struct policies *p, const struct parts *parts, uint64_t digest[2])
 {
 	digest[0] = parts->n ? p->env.settings_digest : 0;
@@ -275,7 +279,8 @@ static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 	return err;
 }
 
-/* The clients that the next policy has rules for go to workers from now on, before there are these rules. */
+/* The clients that the next policy has rules for go to workers from now on, before there are these
+ * rules. */
 static int set_apart(const struct policies *p, const struct parts *parts)
 {
 	size_t n = parts->policy ? policy_clients(parts->policy, NULL, 0) : 0;
@@ -341,8 +346,9 @@ static size_t n_to_servers(const struct parts *parts)
 }
 
 /*
- * Whether a rule for name servers may hold for an answer in the cache, though none did when it came: no answer says which servers its
- * name has. A list behind the last one with such rules changes nothing of these; one before it may have let the name pass.
+ * Whether a rule for name servers may hold for an answer in the cache, though none did when it
+ * came: no answer says which servers its name has. A list behind the last one with such rules
+ * changes nothing of these; one before it may have let the name pass.
  */
 static bool may_hit_by_servers(const struct policies *p, bool is_present)
 {
@@ -364,7 +370,8 @@ static bool may_hit_by_servers(const struct policies *p, bool is_present)
 	return n && !p->is_swept;
 }
 
-/* Until the walk over all answers has ended, the slot stands for no content: a daemon that begins meanwhile walks, too. */
+/* Until the walk over all answers has ended, the slot stands for no content: a daemon that begins
+ * meanwhile walks, too. */
 static void commit(struct policies *p, uint32_t gen, const uint64_t digest[2], bool is_whole)
 {
 	static const uint64_t nothing[2];
@@ -405,7 +412,7 @@ static void publish(struct policies *p)
 	start_sweep(p, is_whole, digest);
 }
 
-/* ---- Loading ------------------------------------------------------------------------------------ */
+/* ---- Loading --------------------------------------------------------------------------------- */
 
 /* What is in force by this name stays. */
 static void take_present(struct policies_entry *e, const struct policies_entry *present)
@@ -580,7 +587,7 @@ static void begin(struct policies *p)
 	}
 }
 
-/* ---- Lists that are zones ------------------------------------------------------------------------- */
+/* ---- Lists that are zones -------------------------------------------------------------------- */
 
 static bool is_zone_list(const struct policies_entry *e)
 {
@@ -673,7 +680,7 @@ void policies_cancel(struct policies *p)
 		p->work = WORK_CANCELLED;
 }
 
-/* ---- Questions ---------------------------------------------------------------------------------- */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 uint32_t policies_slot(const struct policies *p)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recursion.local-data and recursion.rpz: they are read in the background and put in place together; then the
- * cached answers for the names in them are withdrawn.
+ * recursion.local-data and recursion.rpz: they are read in the background and put in place
+ * together; then the cached answers for the names in them are withdrawn.
  *
  *      policies_reload ─► loads (zonemgr/loader.h) ─► struct policy ─► pointer swap ─► grace ─► new
  *                             all of them have ended      (workers)      generation ─► walk ─► done
@@ -15,16 +15,18 @@
  *        └───► FAILED ──────────┘
  *      no version was ever loaded: nothing is filtered by this list
  *
- * The other lists are put in place all the same. Local data with a bad record is refused with the whole configuration
- * (config/local_data.h), so at a reload all stays as it was. The first time also "none at all" is put in place: the cache
- * may be an earlier daemon's, which had some.
+ * The other lists are put in place all the same. Local data with a bad record is refused with the
+ * whole configuration (config/local_data.h), so at a reload all stays as it was. The first time
+ * also "none at all" is put in place: the cache may be an earlier daemon's, which had some.
  *
- * An answer in the cache does not show whether a rule for name servers holds. So if such a list, or one that stands before it,
- * has another content, the walk withdraws all answers from upstream: each name is asked for once more, the name servers are not.
- * After a restart it does so unless the cache was judged by the same lists.
+ * An answer in the cache does not show whether a rule for name servers holds. So if such a list, or
+ * one that stands before it, has another content, the walk withdraws all answers from upstream:
+ * each name is asked for once more, the name servers are not. After a restart it does so unless the
+ * cache was judged by the same lists.
  *
- * A list that is a zone served here (recursion.rpz[].zone) is not read: it is a reference to the version that is served, and a new reference whenever
- * another version is. So primaries, keys, NOTIFY, journals and expiry are those of the zone.
+ * A list that is a zone served here (recursion.rpz[].zone) is not read: it is a reference to the
+ * version that is served, and a new reference whenever another version is. So primaries, keys,
+ * NOTIFY, journals and expiry are those of the zone.
  *
  * Control's thread calls all of these.
  */
@@ -55,10 +57,12 @@ struct policies_env {
 	struct cache *cache;
 	struct engine_data *published;
 	uint64_t settings_digest; /* engine_config_digest() */
-	/* Told before they are put in place: the n prefixes of clients that they name. 0 or -ENOMEM. NULL: not called. */
+	/* Told before they are put in place: the n prefixes of clients that they name. 0 or
+	 * -ENOMEM. NULL: not called. */
 	int (*set_apart)(void *user, const struct clients_prefix *prefixes, size_t n);
 	void *apart_user;
-	/* A reference, the caller's, to the zone of this name that is served; NULL: none is. NULL: there are no zones. */
+	/* A reference, the caller's, to the zone of this name that is served; NULL: none is. NULL:
+	 * there are no zones. */
 	struct zone *(*served)(void *user, const char *name);
 	void *served_user;
 	struct loader *loader;
@@ -86,7 +90,8 @@ struct policies_entry {
 	uint32_t n_rules;       /* engine/policy.h */
 	uint32_t n_ignored;     /* rules that no question triggers */
 	uint64_t loaded_wall_s; /* seconds since 1970 */
-	uint64_t *hits; /* of a list: how often a rule of it changed a worker's answer, since the start */
+	/* of a list: how often a rule of it changed a worker's answer, since the start */
+	uint64_t *hits;
 	char error[640]; /* of the last load; "" when it was well */
 };
 
@@ -97,12 +102,13 @@ int policies_new(struct policies **out, const struct policies_env *env)
 	__attribute__((warn_unused_result));
 
 /*
- * From now on no load is put in place, and no policies_reload() follows. Call it before background_free()
- * and loader_stop(). NULL is allowed.
+ * From now on no load is put in place, and no policies_reload() follows. Call it before
+ * background_free() and loader_stop(). NULL is allowed.
  */
 void policies_cancel(struct policies *policies);
 
-/* After loader_stop() and loader_poll(), background_free(), and the end of the workers. NULL is allowed. */
+/* After loader_stop() and loader_poll(), background_free(), and the end of the workers. NULL is
+ * allowed. */
 void policies_free(struct policies *policies);
 
 /*
@@ -115,8 +121,8 @@ int policies_reload(struct policies *policies, policies_done_fn *done, void *use
 	__attribute__((warn_unused_result));
 
 /*
- * Another version of this zone is served, or none any more: a list that is the zone is put in place with the next policies_poll(). The other
- * lists and local data stay as they are.
+ * Another version of this zone is served, or none any more: a list that is the zone is put in place
+ * with the next policies_poll(). The other lists and local data stay as they are.
  */
 void policies_zone_served(struct policies *policies, const char *name);
 void policies_poll(struct policies *policies);
@@ -131,7 +137,8 @@ uint32_t policies_slot(const struct policies *policies);
 
 size_t policies_n(const struct policies *policies);
 const struct policies_entry *policies_at(const struct policies *policies, size_t i);
-/* Why the last reading could not be put in place as a whole, so that the one before is still in force; "": it could. */
+/* Why the last reading could not be put in place as a whole, so that the one before is still in
+ * force; "": it could. */
 const char *policies_error(const struct policies *policies);
 
 /* ---- For people (policies_report.c) ---- */

@@ -119,7 +119,8 @@ void policies_metrics(const struct policies *policies, struct metrics_text *out)
 #undef EACH
 	metrics_text_family(
 		out, METRICS_COUNTER, "policy_hits",
-		"how often a rule changed what a worker answered; what the cache has of it is not counted again");
+		"how often a rule changed what a worker answered; what the cache has of it is not "
+		"counted again");
 	for (i = 0; i < n; i++) {
 		entry = policies_at(policies, i);
 		if (entry->hits)

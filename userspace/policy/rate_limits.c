@@ -102,7 +102,7 @@ int rate_limits_configure(struct rate_limits *rrl, const struct config *config,
 	return limiter_configure(rrl->limiter.rrl, &rrl->config);
 }
 
-/* ---- The list ----------------------------------------------------------------------------------- */
+/* ---- The list -------------------------------------------------------------------------------- */
 
 /* "192.0.2.0/24"; false: the place is free, or is being written. */
 static bool put_prefix(const struct volley_limited *at, char text[PREFIX_CAP])
@@ -212,7 +212,7 @@ void rate_limits_tick(struct rate_limits *rrl, uint32_t now_s)
 			lines.n_unsaid);
 }
 
-/* ---- Reports ------------------------------------------------------------------------------------ */
+/* ---- Reports --------------------------------------------------------------------------------- */
 
 unsigned int rate_limits_n_limited(const struct rate_limits *rrl, uint32_t now_s)
 {

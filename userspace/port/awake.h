@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a busy port keeps its worker from sleeping between two bursts. To sleep and to be woken costs as
- * much as some replies, on both sides: the kernel's receiving thread wakes the worker for each of its
- * own bursts. So after a burst of some size the port asks to be looked at again at once, until
- * AWAKE_LOOKS of these found nothing; before each of them the worker gives the CPU to whoever else wants
- * it, which is above all that thread, where the two share a core.
+ * How a busy port keeps its worker from sleeping between two bursts. To sleep and to be woken costs
+ * as much as some replies, on both sides: the kernel's receiving thread wakes the worker for each
+ * of its own bursts. So after a burst of some size the port asks to be looked at again at once,
+ * until AWAKE_LOOKS of these found nothing; before each of them the worker gives the CPU to whoever
+ * else wants it, which is above all that thread, where the two share a core.
  *
  * A port that gets messages one by one never stays awake: it costs what it did.
  */

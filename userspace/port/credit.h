@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The worker's side of struct volley_queue: it says how many of the frames that the driver has handed
- * to its queue it has taken, so that the driver drops what it would not come to (xdp/shed.h).
+ * The worker's side of struct volley_queue: it says how many of the frames that the driver has
+ * handed to its queue it has taken, so that the driver drops what it would not come to
+ * (xdp/shed.h).
  *
  *      driver: handed++ ─► kernel ─► RX ring ─► worker: credit_take()
  *                             └─ lost: never taken ─► credit_settle(), when the ring is empty
@@ -25,8 +26,8 @@ static inline uint64_t credit_handed(const struct volley_queue *queue)
 #define CREDIT_LIMIT_MIN 8u
 
 /*
- * From now on at most `limit` are on their way, a power of two: as many as the worker may be behind,
- * at most what the ring holds. Nothing is on its way yet.
+ * From now on at most `limit` are on their way, a power of two: as many as the worker may be
+ * behind, at most what the ring holds. Nothing is on its way yet.
  */
 static inline void credit_start(struct volley_queue *queue, uint32_t limit)
 {
@@ -54,9 +55,9 @@ static inline void credit_take(struct volley_queue *queue, uint32_t n)
 }
 
 /*
- * The ring was empty after credit_handed() had said so much: what is not there was lost. A few may be
- * between redirect and ring; they count as taken twice, and so until the ring is empty the next time
- * as many more are let through.
+ * The ring was empty after credit_handed() had said so much: what is not there was lost. A few may
+ * be between redirect and ring; they count as taken twice, and so until the ring is empty the next
+ * time as many more are let through.
  */
 static inline void credit_settle(struct volley_queue *queue, uint64_t handed)
 {

@@ -36,9 +36,10 @@ static struct rte_mbuf *mbuf_of(const struct port_msg *m)
 	return (struct rte_mbuf *)(uintptr_t)m->frame_at;
 }
 
-/* --- Out ------------------------------------------------------------------------------------------ */
+/* --- Out -------------------------------------------------------------------------------------- */
 
-/* The device may be behind: it is asked some times over. What is left is freed; how many that are. */
+/* The device may be behind: it is asked some times over. What is left is freed; how many that
+ * are. */
 static uint16_t transmit(struct dpdk_port *d, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint16_t n_sent = 0, more;
@@ -111,7 +112,7 @@ static void dpdk_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, un
 	(void)transmit_replies(self(p), out, n_out);
 }
 
-/* --- The kernel's frames -------------------------------------------------------------------------- */
+/* --- The kernel's frames ---------------------------------------------------------------------- */
 
 static void give_to_kernel(struct dpdk_port *d, struct rte_mbuf *mbuf)
 {
@@ -154,7 +155,7 @@ static void send_for_kernel(struct dpdk_port *d)
 	port_count(&d->port.stats.from_kernel_lost, n_lost);
 }
 
-/* --- In ------------------------------------------------------------------------------------------- */
+/* --- In --------------------------------------------------------------------------------------- */
 
 /* The room for a reply: up to the mbuf's end, and to the MTU; the query itself fits in any case. */
 static uint32_t room_for(const struct dpdk_device *device, const struct rte_mbuf *mbuf,
@@ -250,7 +251,8 @@ static void set_wake(struct dpdk_port *d, uint64_t now_ns, uint16_t n_in)
 	d->wake_at_ns = now_ns + sleep_ns;
 }
 
-/* Fewer than n_cap do not mean that nothing more is there, for not all are queries: port_wake_at() is 0. */
+/* Fewer than n_cap do not mean that nothing more is there, for not all are queries: port_wake_at()
+ * is 0. */
 static unsigned int dpdk_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				 unsigned int n_cap)
 {
@@ -275,7 +277,7 @@ static uint64_t dpdk_wake_at(struct port *p)
 	return self(p)->wake_at_ns;
 }
 
-/* --- Replies that come late ----------------------------------------------------------------------- */
+/* --- Replies that come late ------------------------------------------------------------------- */
 
 /* The bytes before the IP header are still the query's: a reply is written behind them. */
 static void dpdk_defer(struct port *p, const struct port_msg *msg, struct port_return *out)
@@ -332,9 +334,10 @@ static unsigned int dpdk_reply(struct port *p, uint64_t now_ns, const struct por
 	return n_out - transmit_replies(d, out, n_out);
 }
 
-/* --- Life ----------------------------------------------------------------------------------------- */
+/* --- Life ------------------------------------------------------------------------------------- */
 
-/* The worker's thread gets a place in the caches of DPDK's pools. Where there is none it goes on without. */
+/* The worker's thread gets a place in the caches of DPDK's pools. Where there is none it goes on
+ * without. */
 static int dpdk_start(struct port *p)
 {
 	struct dpdk_port *d = self(p);

@@ -13,14 +13,15 @@
  *                      nothing else, answers hits by itself, and passes the rest to the kernel
  *      services, tap   here: DPDK owns the device, so the kernel sees it through a tap interface. All that
  *                      is not UDP to a service goes there (ARP, ND, ICMP, TCP, fragments, other
- *                      ports), and what the kernel sends there leaves by the device (dpdk_exception.h)
+ *                      ports), and what the kernel sends there leaves by the device
+ *                      (dpdk_exception.h)
  *
- * A device has no descriptor to sleep on, so the worker asks it again and again: at once while there is
- * traffic, then, the longer nothing comes, the rarer, up to DPDK_SLEEP_MAX_NS (port_wake_at()). With
- * busy_poll it never sleeps.
+ * A device has no descriptor to sleep on, so the worker asks it again and again: at once while
+ * there is traffic, then, the longer nothing comes, the rarer, up to DPDK_SLEEP_MAX_NS
+ * (port_wake_at()). With busy_poll it never sleeps.
  *
- * The EAL, DPDK's own state, is one for the process, and can be had once in its life. Headers of DPDK
- * are included by dpdk*.c only.
+ * The EAL, DPDK's own state, is one for the process, and can be had once in its life. Headers of
+ * DPDK are included by dpdk*.c only.
  */
 #ifndef VOLLEY_PORT_DPDK_H
 #define VOLLEY_PORT_DPDK_H
@@ -34,19 +35,20 @@
 #define DPDK_SPINS        64
 
 struct dpdk_eal {
-	bool huge_pages;            /* false: --no-huge, ordinary memory */
-	uint32_t memory_mib;        /* 0: as the EAL thinks; must be said without huge pages */
-	const char *const *devices; /* PCI addresses to look for at the start; without any, no PCI */
+	bool huge_pages;     /* false: --no-huge, ordinary memory */
+	uint32_t memory_mib; /* 0: as the EAL thinks; must be said without huge pages */
+	/* PCI addresses to look for at the start; without any, no PCI */
+	const char *const *devices;
 	unsigned int n_devices;
 	const char *const *options; /* more words for the EAL */
 	unsigned int n_options;
 };
 
 /*
- * Starts the EAL: without telemetry, without files that stay, on the core that calls, whose affinity and
- * signals are as before. Threads of its own: one for interrupts. What it logs goes to our log. Once in
- * a process; control's thread, before other threads if they shall not wait for it. 0, or -errno with a
- * sentence in err.
+ * Starts the EAL: without telemetry, without files that stay, on the core that calls, whose
+ * affinity and signals are as before. Threads of its own: one for interrupts. What it logs goes to
+ * our log. Once in a process; control's thread, before other threads if they shall not wait for it.
+ * 0, or -errno with a sentence in err.
  */
 __attribute__((warn_unused_result)) int dpdk_eal_open(const struct dpdk_eal *eal, char *err,
 						      size_t err_cap);
@@ -56,11 +58,13 @@ void dpdk_eal_close(void);
 
 struct dpdk_queue {
 	uint16_t number;
-	struct volley_queue *credit;  /* in the maps of the XDP program before it; NULL: none */
-	struct frame_tunnels tunnels; /* only where such a program has looked at the outer address */
+	struct volley_queue *credit; /* in the maps of the XDP program before it; NULL: none */
+	/* only where such a program has looked at the outer address */
+	struct frame_tunnels tunnels;
 };
 
-/* The port of one queue, none twice at a time; closed with port_close() before the device. 0 or -errno. */
+/* The port of one queue, none twice at a time; closed with port_close() before the device. 0 or
+ * -errno. */
 __attribute__((warn_unused_result)) int dpdk_open(struct port **out, struct dpdk_device *device,
 						  const struct dpdk_queue *queue);
 

@@ -22,7 +22,7 @@
 #define MBUF_CACHE      256
 #define RSS_WANTED      (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP)
 
-/* --- Found or made ------------------------------------------------------------------------------- */
+/* --- Found or made ---------------------------------------------------------------------------- */
 
 /* What stands before the first comma. */
 static void read_name(struct dpdk_device *d, const char *words)
@@ -53,7 +53,7 @@ static void remove_device(struct dpdk_device *d)
 	(void)rte_dev_remove(info.device);
 }
 
-/* --- Set up -------------------------------------------------------------------------------------- */
+/* --- Set up ----------------------------------------------------------------------------------- */
 
 static struct rte_eth_conf make_conf(const struct dpdk_device *d,
 				     const struct rte_eth_dev_info *info)

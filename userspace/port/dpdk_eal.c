@@ -23,7 +23,7 @@
 
 static bool is_open;
 
-/* --- Log ----------------------------------------------------------------------------------------- */
+/* --- Log -------------------------------------------------------------------------------------- */
 
 /* Its numbers are syslog's plus one. What it only notices is for who debugs us. */
 static enum log_level our_level(int theirs)
@@ -59,7 +59,7 @@ static void redirect_log(void)
 	rte_openlog_stream(stream);
 }
 
-/* --- Words for the EAL --------------------------------------------------------------------------- */
+/* --- Words for the EAL ------------------------------------------------------------------------ */
 
 struct args {
 	char *words[ARGS_CAP];
@@ -121,7 +121,7 @@ static void make_args(struct args *args, const struct dpdk_eal *eal, const cpu_s
 		add(args, eal->options[i]);
 }
 
-/* --- Start and end ------------------------------------------------------------------------------- */
+/* --- Start and end ---------------------------------------------------------------------------- */
 
 /* It makes its folder even where it shares no files. */
 static void remove_folder(void)

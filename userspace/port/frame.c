@@ -35,7 +35,8 @@ _Static_assert(sizeof(struct iphdr) == FRAME_IPV4_BYTES, "no options");
 _Static_assert(sizeof(struct ipv6hdr) == FRAME_IPV6_BYTES, "no extension headers");
 _Static_assert(sizeof(struct udphdr) == FRAME_UDP_BYTES, "UDP");
 
-/* The ethertype behind the tags, and where its header begins. 0: the frame is too short, or from a group. */
+/* The ethertype behind the tags, and where its header begins. 0: the frame is too short, or from a
+ * group. */
 static uint16_t parse_l2(const uint8_t *bytes, uint32_t len, uint32_t *net_off)
 {
 	uint32_t at = offsetof(struct ethhdr, h_proto);
@@ -159,7 +160,8 @@ static bool outer_ipv6(struct inner *in, const uint8_t *bytes, uint32_t at, uint
 	return ip.version == 6 && in->end <= len;
 }
 
-/* Steps over UDP and GUE (draft-ietf-intarea-gue section 3). False where they are not understood. */
+/* Steps over UDP and GUE (draft-ietf-intarea-gue section 3). False where they are not
+ * understood. */
 static bool skip_gue(struct inner *in, const uint8_t *bytes, __be16 port)
 {
 	const uint8_t *gue;
@@ -207,8 +209,8 @@ uint32_t frame_decap(const struct frame_tunnels *tunnels, uint8_t *bytes, uint32
 }
 
 /*
- * One's complement sum (RFC 1071) of octets as they lie in memory, not folded. Words of 32 bits: the
- * sum of 64 KiB of them is far from 2^64.
+ * One's complement sum (RFC 1071) of octets as they lie in memory, not folded. Words of 32 bits:
+ * the sum of 64 KiB of them is far from 2^64.
  */
 static uint64_t sum_bytes(const uint8_t *p, uint32_t n)
 {
@@ -299,7 +301,8 @@ uint32_t frame_reply(const struct frame *f, uint8_t *bytes, uint32_t data_len)
 	return f->net_off + net_bytes + udp_len;
 }
 
-/* What frame_reply() reads of the query's headers is put back in place; it then has all that it had. */
+/* What frame_reply() reads of the query's headers is put back in place; it then has all that it
+ * had. */
 uint32_t frame_write(const struct frame *f, const uint8_t *l2, uint8_t *bytes, const uint8_t *data,
 		     uint32_t data_len)
 {

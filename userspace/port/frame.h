@@ -45,10 +45,10 @@ struct frame {
 };
 
 /*
- * If the frame of *len bytes carries an IP packet in such a tunnel, makes it, in place, the frame that
- * carries that packet plainly: as xdp/tunnel.h tells the two apart, but for the outer address, of
- * which the driver has made sure. Returns how many bytes further on that frame begins, and in *len how
- * long it is; 0, and nothing has changed, for any other.
+ * If the frame of *len bytes carries an IP packet in such a tunnel, makes it, in place, the frame
+ * that carries that packet plainly: as xdp/tunnel.h tells the two apart, but for the outer address,
+ * of which the driver has made sure. Returns how many bytes further on that frame begins, and in
+ * *len how long it is; 0, and nothing has changed, for any other.
  *
  *      arrived   │ Ethernet, VLAN │ outer IP, UDP, GUE │ IP │ UDP │ query │ padding
  *      now                        │ Ethernet, VLAN     │ IP │ UDP │ query │
@@ -57,24 +57,24 @@ uint32_t frame_decap(const struct frame_tunnels *tunnels, uint8_t *bytes, uint32
 
 /*
  * Takes apart len bytes at bytes. Accepts UDP over IPv4 without options and fragments, or directly
- * behind the IPv6 header, whose lengths agree, from a source that may be answered (xdp/source.h; no group's MAC
- * address). 0, or ERR_FORMAT for anything else, however broken.
+ * behind the IPv6 header, whose lengths agree, from a source that may be answered (xdp/source.h; no
+ * group's MAC address). 0, or ERR_FORMAT for anything else, however broken.
  */
 __attribute__((warn_unused_result)) int frame_parse(struct frame *f, const uint8_t *bytes,
 						    uint32_t len);
 
 /*
  * The payload of the frame that frame_parse() accepted has been replaced, at the same place, by
- * data_len bytes: write all headers anew for the way back. The IP packet must not be longer than 65535
- * bytes (assertion). Only net_off and family of f are used. Returns the length of the frame.
+ * data_len bytes: write all headers anew for the way back. The IP packet must not be longer than
+ * 65535 bytes (assertion). Only net_off and family of f are used. Returns the length of the frame.
  */
 uint32_t frame_reply(const struct frame *f, uint8_t *bytes, uint32_t data_len);
 
 /*
- * The same frame, made where the query is not any more: at bytes, which has room for net_off of f, the
- * IP and UDP headers, and data_len. l2 is what the query had before its IP header, net_off bytes (at
- * most FRAME_L2_MAX); f says family, addresses and ports as frame_parse() did. data may not overlap.
- * Returns the length of the frame.
+ * The same frame, made where the query is not any more: at bytes, which has room for net_off of f,
+ * the IP and UDP headers, and data_len. l2 is what the query had before its IP header, net_off
+ * bytes (at most FRAME_L2_MAX); f says family, addresses and ports as frame_parse() did. data may
+ * not overlap. Returns the length of the frame.
  */
 uint32_t frame_write(const struct frame *f, const uint8_t *l2, uint8_t *bytes, const uint8_t *data,
 		     uint32_t data_len);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A port: packets in and out in bursts, whatever they travel over. AF_XDP, kernel sockets, TCP, TLS and
- * DPDK share the table of functions below; a worker drives them without knowing which it has. A
+ * A port: packets in and out in bursts, whatever they travel over. AF_XDP, kernel sockets, TCP, TLS
+ * and DPDK share the table of functions below; a worker drives them without knowing which it has. A
  * port knows no DNS: a message is bytes, a place for the reply, and where both belong.
  *
  *      port_receive() ──► msgs[0..n-1] ──► handler writes each reply over its query ──► port_send()
@@ -13,13 +13,13 @@
  * send, in the same order, before the next receive. So a port keeps one burst of buffers and no
  * message is lost between the two.
  *
- * A reply that is not known yet can follow at any time: the handler notes where it goes, the message
- * is handed back like the others, and the buffer does not wait for it.
+ * A reply that is not known yet can follow at any time: the handler notes where it goes, the
+ * message is handed back like the others, and the buffer does not wait for it.
  *
  *      handler: port_defer() ──► struct port_return, the caller's ──► port_reply(), once
  *
- * A connection can be given away as a whole to who does more with it than reply: port_give(). What was
- * asked before has to be answered first; until then the message is put back, and comes again.
+ * A connection can be given away as a whole to who does more with it than reply: port_give(). What
+ * was asked before has to be answered first; until then the message is put back, and comes again.
  *
  * Threads: open and close belong to control, all else to the one worker that the port was given to.
  * The counters are written by that worker alone and may be read by anyone with port_counter().
@@ -54,11 +54,12 @@ enum port_kind {
 /*
  * Every port's books balance between two rounds:
  *
- *      rx = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending() + port_deferred()
+ *      rx = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending() +
+ *      port_deferred()
  *           + to_kernel + to_kernel_lost + given + put_back
  *
- * where port_deferred() is deferred - late. A reply that comes late is counted when it comes, as any
- * other is: in tx, no_reply, tx_dropped ...
+ * where port_deferred() is deferred - late. A reply that comes late is counted when it comes, as
+ * any other is: in tx, no_reply, tx_dropped ...
  *
  * Bytes are those that the port sees: whole frames with xsk, DNS messages with sockets and TCP.
  */
@@ -110,7 +111,8 @@ struct port_msg {
 	uint8_t family; /* AF_INET or AF_INET6 */
 	bool stream;    /* came over TCP: a reply may be 65535 bytes long, TC is never needed */
 	bool encrypted; /* stream: and over TLS */
-	uint16_t idle_100ms; /* stream: how long the connection may be idle behind the reply; 0: it ends */
+	/* stream: how long the connection may be idle behind the reply; 0: it ends */
+	uint16_t idle_100ms;
 	__be16 peer_port;
 	__be16 local_port;
 	uint8_t peer[16];
@@ -119,7 +121,8 @@ struct port_msg {
 	bool deferred; /* out, with len 0: the reply follows by port_reply(); see port_defer() */
 	bool given;    /* out, with len 0: see port_give(), for both */
 	bool put_back;
-	bool closes; /* out, with len 0: its connection ends; what follows it there is not answered */
+	/* out, with len 0: its connection ends; what follows it there is not answered */
+	bool closes;
 
 	/* The port's own; nobody else reads or writes these. */
 	uint32_t slot;     /* of the buffer or connection */
@@ -131,8 +134,8 @@ struct port_msg {
 struct port;
 
 /*
- * Where a reply goes whose message was handed back before: plain data, to be kept by value, as long as
- * need be. port and cap may be read, the rest is the port's.
+ * Where a reply goes whose message was handed back before: plain data, to be kept by value, as long
+ * as need be. port and cap may be read, the rest is the port's.
  */
 struct port_return {
 	struct port *port;
@@ -149,7 +152,8 @@ struct port_return {
 	uint8_t local[16];
 };
 
-/* A reply that comes late. data is the caller's and is not needed any more when port_reply() returns. */
+/* A reply that comes late. data is the caller's and is not needed any more when port_reply()
+ * returns. */
 struct port_reply {
 	const struct port_return *to;
 	const uint8_t *data;
@@ -186,15 +190,16 @@ struct port_ops {
 struct port {
 	const struct port_ops *ops;
 	enum port_kind kind;
-	int fd;        /* readable when there is something to receive */
-	bool is_relay; /* its messages come from who else connections are given to: worker/relay.h */
+	int fd; /* readable when there is something to receive */
+	/* its messages come from who else connections are given to: worker/relay.h */
+	bool is_relay;
 	char name[PORT_NAME_CAP];
 	struct port_stats stats;
 };
 
 /*
- * Up to n_cap (at most PORT_BURST) messages; 0 when nothing is there. Never blocks. Fewer than n_cap
- * mean that nothing more is there now, unless port_wake_at() is 0. now_ns is CLOCK_MONOTONIC:
+ * Up to n_cap (at most PORT_BURST) messages; 0 when nothing is there. Never blocks. Fewer than
+ * n_cap mean that nothing more is there now, unless port_wake_at() is 0. now_ns is CLOCK_MONOTONIC:
  * timeouts are judged by it.
  */
 static inline unsigned int port_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
@@ -220,17 +225,18 @@ static inline bool port_can_defer(const struct port *p)
  * The handler then sets deferred and len = 0, or changes its mind, answers, and forgets *out.
  *
  * Each return of a message that was handed back deferred is used up by ONE port_reply(), be it with
- * no bytes: the port keeps account of it, and tcp a connection open. Whoever takes a port away tells
- * the owner of its returns before the port is closed, who then forgets them; a reply to a port that
- * is closed is a use after free. Only where port_can_defer(). The worker's thread.
+ * no bytes: the port keeps account of it, and tcp a connection open. Whoever takes a port away
+ * tells the owner of its returns before the port is closed, who then forgets them; a reply to a
+ * port that is closed is a use after free. Only where port_can_defer(). The worker's thread.
  */
 void port_defer(struct port *p, const struct port_msg *msg, struct port_return *out);
 
 /*
- * Send n replies (at most PORT_BURST), all of them to p, whose messages were handed back by an earlier
- * port_send(). Replies to one TCP connection that are next to each other go out by one call. May come
- * between a receive and its send too. Returns how many were sent or wait in the port for room; of the
- * others, those with len 0 count as no_reply and the rest as tx_dropped. The worker's thread.
+ * Send n replies (at most PORT_BURST), all of them to p, whose messages were handed back by an
+ * earlier port_send(). Replies to one TCP connection that are next to each other go out by one
+ * call. May come between a receive and its send too. Returns how many were sent or wait in the port
+ * for room; of the others, those with len 0 count as no_reply and the rest as tx_dropped. The
+ * worker's thread.
  */
 unsigned int port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			unsigned int n);
@@ -242,12 +248,12 @@ static inline bool port_same_stream(const struct port_msg *a, const struct port_
 }
 
 /*
- * Give away the connection that msg, which has stream, came by: called by the handler. 0: *out is the
- * receiver's, and the port has nothing to do with the connection any more; the handler sets given and
- * len = 0. -EAGAIN: earlier messages are still to be answered; the handler sets put_back and len = 0,
- * and the message comes again when all replies have left. Either holds for all messages of this connection
- * that follow in the burst, too; the handler answers none of them. -EOPNOTSUPP: it cannot be given; the
- * handler answers. The worker's thread.
+ * Give away the connection that msg, which has stream, came by: called by the handler. 0: *out is
+ * the receiver's, and the port has nothing to do with the connection any more; the handler sets
+ * given and len = 0. -EAGAIN: earlier messages are still to be answered; the handler sets put_back
+ * and len = 0, and the message comes again when all replies have left. Either holds for all
+ * messages of this connection that follow in the burst, too; the handler answers none of them.
+ * -EOPNOTSUPP: it cannot be given; the handler answers. The worker's thread.
  */
 __attribute__((warn_unused_result)) int port_give(struct port *p, const struct port_msg *msg,
 						  struct port_gift *out);

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One slot holds all that the kernel wants for one datagram: header, address, pktinfo, buffer. The
- * reply goes out through the slot that its query came in by, so peer and source address are in place.
- * Replies that come late have slots of their own, whose addresses are written anew.
+ * reply goes out through the slot that its query came in by, so peer and source address are in
+ * place. Replies that come late have slots of their own, whose addresses are written anew.
  */
 #include "port/awake.h"
 #include "port/socket.h"
@@ -54,7 +54,8 @@ static struct socket_port *self(struct port *p)
 	return (struct socket_port *)p;
 }
 
-/* The kernel wrote lengths, flags and pktinfo into the slot: set all back before it is used again. */
+/* The kernel wrote lengths, flags and pktinfo into the slot: set all back before it is used
+ * again. */
 static void arm(const struct socket_port *s, struct slot *slot, struct msghdr *hdr, uint8_t *data,
 		uint32_t n_bytes)
 {
@@ -158,7 +159,8 @@ static unsigned int read_burst(struct socket_port *s, unsigned int n_cap)
 	return 0;
 }
 
-/* Gives back the memory that only long datagrams reach, so that a flood of them does not keep it. */
+/* Gives back the memory that only long datagrams reach, so that a flood of them does not keep
+ * it. */
 static void trim(const struct socket_port *s, unsigned int i)
 {
 	uintptr_t at = (uintptr_t)s->data + (size_t)i * s->stride;
@@ -187,7 +189,8 @@ static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_
 	return take_burst(s, msgs, n_in);
 }
 
-/* After a call that sent nothing. How many messages, from the first on, are given up: 0 to try again. */
+/* After a call that sent nothing. How many messages, from the first on, are given up: 0 to try
+ * again. */
 static unsigned int give_up(struct port *p, unsigned int n_left, unsigned int *tries)
 {
 	struct pollfd pollfd = { .fd = p->fd, .events = POLLOUT };
@@ -314,9 +317,9 @@ static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct p
 }
 
 /*
- * A connected socket gets its peer's datagrams only, so that others find a socket of a wildcard address, if there is one. The peer is
- * the socket itself. Where that is refused, the host does not have the address, and nothing comes. With a wildcard address of its own
- * it goes on.
+ * A connected socket gets its peer's datagrams only, so that others find a socket of a wildcard
+ * address, if there is one. The peer is the socket itself. Where that is refused, the host does not
+ * have the address, and nothing comes. With a wildcard address of its own it goes on.
  */
 static void socket_stop(struct port *p)
 {
@@ -408,8 +411,9 @@ static int bind_socket(struct socket_port *s, const struct socket_config *config
 }
 
 /*
- * The buffers are an odd number of cache lines apart, so that the heads of a burst lie in different sets. The part of a
- * buffer that no datagram has reached takes no memory; with huge pages it would.
+ * The buffers are an odd number of cache lines apart, so that the heads of a burst lie in different
+ * sets. The part of a buffer that no datagram has reached takes no memory; with huge pages it
+ * would.
  */
 static int map_buffers(struct socket_port *s)
 {

@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Epoll, timers and turns. Bytes are moved in tcp_conn.c, replies begin in tcp_send.c, connections in
- * tcp_admit.c; the listeners are in tcp_open.c.
+ * Epoll, timers and turns. Bytes are moved in tcp_conn.c, replies begin in tcp_send.c, connections
+ * in tcp_admit.c; the listeners are in tcp_open.c.
  *
- * Each connection is in the list of the one timer that runs for it. As a timeout is the same for a whole
- * list, the list is in the order of its deadlines: entering is appending, expiry looks at the first.
+ * Each connection is in the list of the one timer that runs for it. As a timeout is the same for a
+ * whole list, the list is in the order of its deadlines: entering is appending, expiry looks at the
+ * first.
  */
 #include "port/tcp.h"
 
@@ -57,7 +58,8 @@ void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c)
 	port_count(&t->port.stats.conns_closed, 1);
 }
 
-/* Out of epoll first: a process that is being started may still hold the descriptor, and epoll would go on to tell of it. */
+/* Out of epoll first: a process that is being started may still hold the descriptor, and epoll
+ * would go on to tell of it. */
 void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
 {
 	(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, c->fd, NULL);
@@ -101,7 +103,8 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 	cds_list_add_tail(&c->timer_link, &t->timers[timer]);
 }
 
-/* Nothing more to say: tell the other side, and wait for its end, so that no answer is lost to a reset. */
+/* Nothing more to say: tell the other side, and wait for its end, so that no answer is lost to a
+ * reset. */
 static void say_goodbye(struct tcp_conn *c)
 {
 	if (!c->shut && c->ssl)
@@ -284,7 +287,8 @@ static void fill_msg(struct tcp_port *t, struct tcp_conn *c, struct port_msg *m,
 	port_count(&t->port.stats.rx_bytes, len);
 }
 
-/* One connection's turn; its messages are next to each other, so that one call writes the replies. */
+/* One connection's turn; its messages are next to each other, so that one call writes the
+ * replies. */
 static unsigned int take_turn(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs,
 			      unsigned int n, unsigned int n_cap)
 {
@@ -311,7 +315,8 @@ bool tcp_port_evict_writer(struct tcp_port *t)
 }
 
 /*
- * Everyone ready has one turn at most: the update after the replies puts those with more at the end.
+ * Everyone ready has one turn at most: the update after the replies puts those with more at the
+ * end.
  */
 static unsigned int take_messages(struct tcp_port *t, struct port_msg *msgs, unsigned int n_cap)
 {
@@ -344,8 +349,8 @@ static unsigned int tcp_receive(struct port *p, uint64_t now_ns, struct port_msg
 }
 
 /*
- * The input still has what was taken of this burst, as it moves only when more is read. So the slot is
- * the connection's until port_send().
+ * The input still has what was taken of this burst, as it moves only when more is read. So the slot
+ * is the connection's until port_send().
  */
 static int tcp_give(struct port *p, const struct port_msg *msg, struct port_gift *out)
 {

@@ -77,8 +77,8 @@ static struct tcp_conn *find_own_victim(struct tcp_port *t, const struct limits_
 }
 
 /*
- * There is one connection too many. A half message goes first, be it another port's. False: the new one has
- * to go.
+ * There is one connection too many. A half message goes first, be it another port's. False: the new
+ * one has to go.
  */
 static bool make_room(struct tcp_port *t, uint64_t now_ns)
 {
@@ -226,7 +226,8 @@ static bool accept_one(struct tcp_port *t, int listen_fd, uint64_t now_ns)
 			t->resume_at_ns = now_ns + ACCEPT_PAUSE_NS;
 			return false;
 		}
-		return true; /* that client is gone (ECONNABORTED, EPROTO ...); the next may be there */
+		/* that client is gone (ECONNABORTED, EPROTO ...); the next may be there */
+		return true;
 	}
 	if (port_addr_from_sockaddr(&peer, (struct sockaddr *)&ss) || !admit(t, fd, &peer, now_ns))
 		close(fd);
@@ -240,7 +241,8 @@ void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns)
 			return;
 }
 
-/* As find_victim(). One that has moved just now may be the one that the wish is for: another port has older ones. */
+/* As find_victim(). One that has moved just now may be the one that the wish is for: another port
+ * has older ones. */
 static struct tcp_conn *find_for_wish(struct tcp_port *t, enum tcp_timer last, uint64_t now_ns)
 {
 	struct tcp_conn *c;

@@ -35,8 +35,8 @@ struct tcp_chunk {
 };
 
 /*
- * Of the chunks that were given back, the first TCP_POOL_WARM keep their memory, for the next reader; those
- * beyond give it back to the kernel.
+ * Of the chunks that were given back, the first TCP_POOL_WARM keep their memory, for the next
+ * reader; those beyond give it back to the kernel.
  */
 struct tcp_pool {
 	struct tcp_chunk *chunks; /* all of them, one mapping */
@@ -48,9 +48,9 @@ struct tcp_pool {
 };
 
 /*
- * What a connection waits for: each has a timeout of its own, but TCP_BUSY, where it waits for us: for
- * its turn, or for replies that come late, as those who owe them see to it that none is owed for ever.
- * The order is that in which connections are closed to make room.
+ * What a connection waits for: each has a timeout of its own, but TCP_BUSY, where it waits for us:
+ * for its turn, or for replies that come late, as those who owe them see to it that none is owed
+ * for ever. The order is that in which connections are closed to make room.
  */
 enum tcp_timer {
 	TCP_PARTIAL, /* the rest of a message */
@@ -97,15 +97,16 @@ void tcp_pool_fini(struct tcp_pool *pool);
 int tcp_conn_read(struct tcp_conn *c);
 
 /*
- * Whether there may be octets that epoll does not tell of, and which tcp_conn_read() is to be called for. Reading moves what
- * is in the input: not while messages of it are with the worker.
+ * Whether there may be octets that epoll does not tell of, and which tcp_conn_read() is to be
+ * called for. Reading moves what is in the input: not while messages of it are with the worker.
  */
 bool tcp_conn_is_hiding(const struct tcp_conn *c);
 
 /* Whether in has a whole message. A length of 0 sets finished. */
 bool tcp_conn_has_message(struct tcp_conn *c);
 
-/* The length of the whole message that is there; its bytes follow at *message until the next read. */
+/* The length of the whole message that is there; its bytes follow at *message until the next
+ * read. */
 uint32_t tcp_conn_take(struct tcp_conn *c, const uint8_t **message);
 
 /* Messages that were taken, from the one at `at` on, are untaken: n of them. */
@@ -113,8 +114,8 @@ void tcp_conn_put_back(struct tcp_conn *c, uint32_t at, uint32_t n);
 
 /*
  * Write n_replies, each of n_pieces (1 or 2, none empty) that follow each other in iov; queue what
- * the socket does not take. The pool has room for all of them (assertion): TCP_CHUNKS_PER_MSG chunks
- * are enough for one of any length. How many replies had to wait, or -errno.
+ * the socket does not take. The pool has room for all of them (assertion): TCP_CHUNKS_PER_MSG
+ * chunks are enough for one of any length. How many replies had to wait, or -errno.
  */
 __attribute__((warn_unused_result)) int tcp_conn_write(struct tcp_conn *c, struct tcp_pool *pool,
 						       struct iovec *iov, unsigned int n_replies,

@@ -39,7 +39,8 @@ void tcp_intake_free(struct tcp_intake *intake)
 	free(intake);
 }
 
-/* Whoever takes does so without the lock, and may have freed the arrival behind the exchange. Where one waits already, the port was woken. */
+/* Whoever takes does so without the lock, and may have freed the arrival behind the exchange. Where
+ * one waits already, the port was woken. */
 static void add(struct tcp_arrivals *port, struct tcp_arrival *arrival)
 {
 	struct tcp_arrival *before = __atomic_load_n(&port->newest, __ATOMIC_RELAXED);

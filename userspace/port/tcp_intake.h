@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections that another thread has accepted, on their way to the tcp ports of the workers: those over TLS, when their
- * handshakes are done.
+ * Connections that another thread has accepted, on their way to the tcp ports of the workers: those
+ * over TLS, when their handshakes are done.
  *
  *      tcp_intake_put() ─► inbox of one of the ports, by turns ─► its limits (port/tcp_share.h) ─► a slot, or closed
  *
- * Threads: made and freed by control's, when no port and no thread that puts uses it; ports join and leave in their workers'.
+ * Threads: made and freed by control's, when no port and no thread that puts uses it; ports join
+ * and leave in their workers'.
  */
 #ifndef VOLLEY_PORT_TCP_INTAKE_H
 #define VOLLEY_PORT_TCP_INTAKE_H
@@ -26,7 +27,8 @@ struct tcp_arrival {
 	struct port_addr peer;
 };
 
-/* One port's. fd is an eventfd of the port's, readable when there is something; the rest is the intake's. */
+/* One port's. fd is an eventfd of the port's, readable when there is something; the rest is the
+ * intake's. */
 struct tcp_arrivals {
 	struct tcp_arrival *newest; /* linked to older ones; atomic */
 	bool is_to_wake;
@@ -38,8 +40,8 @@ int tcp_intake_new(struct tcp_intake **out) __attribute__((warn_unused_result));
 void tcp_intake_free(struct tcp_intake *intake); /* NULL is allowed */
 
 /*
- * The arrivals, linked by next, are the ports' from here on; each port is woken once. False: there is no port, and they are
- * the caller's. Any thread.
+ * The arrivals, linked by next, are the ports' from here on; each port is woken once. False: there
+ * is no port, and they are the caller's. Any thread.
  */
 bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrivals)
 	__attribute__((warn_unused_result));

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tcp port's own state; its making is in tcp_open.c, who is let in and who goes in tcp_admit.c, its
- * turns and timers are in tcp.c, its replies in tcp_send.c. For the tcp port alone.
+ * The tcp port's own state; its making is in tcp_open.c, who is let in and who goes in tcp_admit.c,
+ * its turns and timers are in tcp.c, its replies in tcp_send.c. For the tcp port alone.
  */
 #ifndef VOLLEY_PORT_TCP_PORT_H
 #define VOLLEY_PORT_TCP_PORT_H
@@ -44,7 +44,8 @@ struct tcp_port {
 	uint8_t *buffers; /* of the burst */
 	struct tcp_pool pool;
 	uint64_t n_queued; /* replies of all connections that wait */
-	uint32_t n_taken; /* messages that are with the worker now; the pool has room for their replies */
+	/* messages that are with the worker now; the pool has room for their replies */
+	uint32_t n_taken;
 
 	struct cds_list_head free;
 	struct cds_list_head ready;

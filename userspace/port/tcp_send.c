@@ -69,7 +69,8 @@ static void drop(struct tcp_port *t, const struct port_msg *msgs, unsigned int n
 	}
 }
 
-/* The replies to one connection. The length goes right before the bytes: the buffer has room there. */
+/* The replies to one connection. The length goes right before the bytes: the buffer has room
+ * there. */
 static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs, unsigned int n,
 		    uint64_t now_ns)
 {
@@ -130,7 +131,8 @@ void tcp_port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsig
 	}
 }
 
-/* How many of n replies, one at least, are for the same connection and fit the chunks of one message. */
+/* How many of n replies, one at least, are for the same connection and fit the chunks of one
+ * message. */
 static unsigned int run_of(const struct port_reply *replies, unsigned int n)
 {
 	const struct port_return *to = replies->to;
@@ -156,8 +158,8 @@ static void drop_late(struct tcp_port *t, const struct port_reply *replies, unsi
 }
 
 /*
- * Room for one message beside the replies of the burst that is out. Where only that burst holds it, and
- * nobody else is writing, the connection itself goes.
+ * Room for one message beside the replies of the burst that is out. Where only that burst holds it,
+ * and nobody else is writing, the connection itself goes.
  */
 static void make_room(struct tcp_port *t, struct tcp_conn *c)
 {

@@ -1,21 +1,23 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the tcp ports of all workers share: how many connections there are, in all and of each client, and how
- * full that is.
+ * What the tcp ports of all workers share: how many connections there are, in all and of each
+ * client, and how full that is.
  *
  *      worker 0: port ─┐                     ┌─ connections in all, at most n_conns_max
  *      worker 1: port ─┼── struct tcp_share ─┼─ connections of a client (a prefix), at most n_client_max
  *      worker 2: port ─┘                     └─ wishes: a port that has nothing to close asks the others
  *
- * A port closes its own connections only. Where the limit is reached and all that may be closed is another
- * port's, the new connection is let in, and a wish wakes the other ports: the first that has such a connection
- * closes it. So there may be one connection too many for each port, for a moment.
+ * A port closes its own connections only. Where the limit is reached and all that may be closed is
+ * another port's, the new connection is let in, and a wish wakes the other ports: the first that
+ * has such a connection closes it. So there may be one connection too many for each port, for a
+ * moment.
  *
- * Timeouts shorten as the slots fill: up to half of n_conns_max they are as configured; from there on they fall
- * in a straight line to a sixteenth.
+ * Timeouts shorten as the slots fill: up to half of n_conns_max they are as configured; from there
+ * on they fall in a straight line to a sixteenth.
  *
- * Threads: made and freed by control's thread, ports are added and removed by it too; all else by any worker.
+ * Threads: made and freed by control's thread, ports are added and removed by it too; all else by
+ * any worker.
  */
 #ifndef VOLLEY_PORT_TCP_SHARE_H
 #define VOLLEY_PORT_TCP_SHARE_H
@@ -34,7 +36,8 @@
 
 struct tcp_share;
 
-/* For so many ports. n_client_max 0: a client may have all. 0 or -ENOMEM, or what getrandom() says. */
+/* For so many ports. n_client_max 0: a client may have all. 0 or -ENOMEM, or what getrandom()
+ * says. */
 int tcp_share_new(struct tcp_share **out, uint32_t n_conns_max, uint32_t n_client_max,
 		  uint32_t n_ports) __attribute__((warn_unused_result));
 /* When no port uses it any more. NULL is allowed. */
@@ -48,9 +51,9 @@ int tcp_share_join(struct tcp_share *share, int wake_fd) __attribute__((warn_unu
 void tcp_share_leave(struct tcp_share *share, int wake_fd);
 
 /*
- * A place for one more connection of this client. LIMITS_TAKEN: it counts until tcp_share_give(); it may be one
- * too many, see tcp_share_is_over(). LIMITS_CLIENT, LIMITS_TOTAL: it does not count; *place says which client it is
- * in the first case.
+ * A place for one more connection of this client. LIMITS_TAKEN: it counts until tcp_share_give();
+ * it may be one too many, see tcp_share_is_over(). LIMITS_CLIENT, LIMITS_TOTAL: it does not count;
+ * *place says which client it is in the first case.
  */
 enum limits_verdict tcp_share_take(struct tcp_share *share, const struct port_addr *client,
 				   struct limits_place *place);
@@ -59,7 +62,8 @@ void tcp_share_give(struct tcp_share *share, const struct limits_place *place);
 /* Whether there are more connections than n_conns_max. */
 bool tcp_share_is_over(const struct tcp_share *share);
 
-/* Half messages, over all ports: how many more (or fewer) there are now; and whether there are any. */
+/* Half messages, over all ports: how many more (or fewer) there are now; and whether there are
+ * any. */
 void tcp_share_count_half(struct tcp_share *share, int n);
 bool tcp_share_has_half(const struct tcp_share *share);
 

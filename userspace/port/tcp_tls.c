@@ -12,8 +12,8 @@
 #define RECORD_BYTES 16384u /* RFC 8446 section 5.1 */
 
 /*
- * Without read-ahead a record is two calls of read(). A record of ours that waits is told again from the pool's memory:
- * hence the moving buffer.
+ * Without read-ahead a record is two calls of read(). A record of ours that waits is told again
+ * from the pool's memory: hence the moving buffer.
  */
 void tcp_tls_enter(SSL *ssl)
 {
@@ -54,7 +54,8 @@ ssize_t tcp_tls_read(SSL *ssl, uint8_t *out, size_t cap, bool *is_end)
 		code = SSL_read_ex(ssl, out + done, cap - done, &n);
 		if (code != 1) {
 			code = failure(ssl, code);
-			/* The socket need not tell of it again: what has come is answered, then it ends. */
+			/* The socket need not tell of it again: what has come is answered, then it
+			 * ends. */
 			if (code > 0 || (code && done))
 				*is_end = true;
 			return done ? (ssize_t)done : code < 0 ? code : 0;

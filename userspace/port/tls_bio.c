@@ -22,7 +22,7 @@ struct pipe {
 	uint8_t *held; /* HELD_BYTES; NULL: nothing is held */
 };
 
-/* ---- Octets ------------------------------------------------------------------------------------- */
+/* ---- Octets ---------------------------------------------------------------------------------- */
 
 static bool is_for_later(void)
 {
@@ -78,7 +78,7 @@ static bool hold(struct pipe *p, const void *bytes, size_t n)
 	return true;
 }
 
-/* ---- What OpenSSL calls -------------------------------------------------------------------------- */
+/* ---- What OpenSSL calls ---------------------------------------------------------------------- */
 
 static int on_write(BIO *bio, const char *bytes, int n)
 {
@@ -170,7 +170,7 @@ static void make_method(void)
 		BIO_meth_free(m);
 }
 
-/* ---- A connection -------------------------------------------------------------------------------- */
+/* ---- A connection ---------------------------------------------------------------------------- */
 
 int tls_bio_attach(SSL *ssl, int fd)
 {

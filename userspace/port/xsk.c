@@ -77,7 +77,8 @@ static void refill(struct xsk_port *x)
 	}
 }
 
-/* A driver that ran out of frames waits to be told of new ones; with busy polling this call is its turn. */
+/* A driver that ran out of frames waits to be told of new ones; with busy polling this call is its
+ * turn. */
 static void wake_driver(struct xsk_port *x, bool busy_poll)
 {
 	if (busy_poll || xsk_ring_prod__needs_wakeup(&x->fill))
@@ -183,7 +184,8 @@ static uint32_t keep(struct xsk_port *x, const struct xdp_desc *descs, uint32_t 
 	return n - n_kept;
 }
 
-/* The room for a reply: up to the frame's end, and to the MTU; the query itself fits in any case. */
+/* The room for a reply: up to the frame's end, and to the MTU; the query itself fits in any
+ * case. */
 static uint32_t room_for(const struct xsk_port *x, uint64_t addr, const struct frame *f)
 {
 	uint32_t in_frame = x->frame_bytes - (uint32_t)(addr & (x->frame_bytes - 1)) - f->data_off;
@@ -222,8 +224,8 @@ static bool take(struct xsk_port *x, const struct xdp_desc *desc, struct port_ms
 }
 
 /*
- * Headers and query, before any frame of the burst is looked at: so their pages are looked up, and their
- * lines come, side by side.
+ * Headers and query, before any frame of the burst is looked at: so their pages are looked up, and
+ * their lines come, side by side.
  */
 static void prefetch(const struct xsk_port *x, const struct xdp_desc *desc)
 {
@@ -295,8 +297,8 @@ static void note_retry(struct xsk_port *x)
 }
 
 /*
- * When to look again though nothing comes. A zero-copy driver may at any time ask for a wake-up that
- * no readable fd tells of; and when all that was handed over was lost, nothing more is.
+ * When to look again though nothing comes. A zero-copy driver may at any time ask for a wake-up
+ * that no readable fd tells of; and when all that was handed over was lost, nothing more is.
  */
 static void set_retry(struct xsk_port *x, uint64_t now_ns)
 {

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * AF_XDP: frames that the XDP program redirects come straight from a receive queue into memory that
- * we share with the kernel (the UMEM), and replies leave from the same frame that brought the query.
+ * we share with the kernel (the UMEM), and replies leave from the same frame that brought the
+ * query.
  *
  * The UMEM is cut into frames of one size. Each frame is in exactly one of these places, and goes
  * round in this order; → is a step of ours, ⇒ one of the kernel's:
@@ -13,20 +14,23 @@
  *          └◄──────────────────────────────────────────────────────────────────────────────────────────┘
  *
  * A frame holds: headroom of the kernel's (256 bytes) │ headers │ query, then reply │ room up to the
- * frame's end. So a reply may be as long as the room, and as the interface's MTU allows: that is cap.
+ * frame's end. So a reply may be as long as the room, and as the interface's MTU allows: that is
+ * cap.
  *
  * A reply that comes late leaves from a frame of the free stack; its query's own frame went round
- * long before. For each that is to come, up to one in XSK_LATE_SHARE of all frames, one is kept back from
- * the fill ring.
+ * long before. For each that is to come, up to one in XSK_LATE_SHARE of all frames, one is kept
+ * back from the fill ring.
  *
- * The kernel may take nothing of what it is told to send (iface/txqueues.h says when, for one): it is told
- * again after 1, 2, 4 ... ms, up to a tenth of a second. Control sees it (xsk_sent_read()) and takes the
- * queue away.
+ * The kernel may take nothing of what it is told to send (iface/txqueues.h says when, for one): it
+ * is told again after 1, 2, 4 ... ms, up to a tenth of a second. Control sees it (xsk_sent_read())
+ * and takes the queue away.
  *
- * A TX ring without room: completions are drained, the kernel is told to send, some times over; what
- * still finds no room waits in a backlog, in order; what finds no room there is counted as dropped.
+ * A TX ring without room: completions are drained, the kernel is told to send, some times over;
+ * what still finds no room waits in a backlog, in order; what finds no room there is counted as
+ * dropped.
  *
- * In copy mode the fill ring is kept at a few hundred frames, however many there are: see xsk_umem.c.
+ * In copy mode the fill ring is kept at a few hundred frames, however many there are: see
+ * xsk_umem.c.
  *
  * Memory: n_frames * frame_bytes per port, pinned: it counts against RLIMIT_MEMLOCK unless the
  * process has CAP_IPC_LOCK (-ENOBUFS).
@@ -68,8 +72,9 @@ bool xsk_is_zerocopy(const struct port *p);
 void xsk_frames_read(const struct port *p, struct xsk_frames *out);
 
 /*
- * What has become of the frames that were given to send, as counts that wrap: given by us, taken by the
- * kernel from the TX ring, and completed: 2^32 frames later all is as before. ring: as many fit.
+ * What has become of the frames that were given to send, as counts that wrap: given by us, taken by
+ * the kernel from the TX ring, and completed: 2^32 frames later all is as before. ring: as many
+ * fit.
  */
 struct xsk_sent {
 	uint32_t given;

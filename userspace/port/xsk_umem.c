@@ -24,10 +24,10 @@
 #define BUDGET_DEFAULT 64
 #define SEND_BUDGET    256u
 /*
- * Of a queue's frames so many are in the fill ring in copy mode: what may come while the worker answers.
- * All frames that are there go round, and with them the lines that they and their descriptors lie in: the
- * fewer, the more of that stays in the core's cache (docs/decisions/0020). A zero-copy driver fills its
- * own ring from there, so it gets all there are.
+ * Of a queue's frames so many are in the fill ring in copy mode: what may come while the worker
+ * answers. All frames that are there go round, and with them the lines that they and their
+ * descriptors lie in: the fewer, the more of that stays in the core's cache (docs/decisions/0020).
+ * A zero-copy driver fills its own ring from there, so it gets all there are.
  */
 #define FILL_COPY 512u
 

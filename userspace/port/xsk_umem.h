@@ -33,7 +33,8 @@ struct xsk_port {
 	struct xsk_ring_prod fill, tx;
 	struct xsk_ring_cons rx, comp;
 
-	uint64_t *free; /* a stack: the frame used last is the one that is still in the CPU's cache */
+	/* a stack: the frame used last is the one that is still in the CPU's cache */
+	uint64_t *free;
 	uint32_t n_free;
 	uint32_t n_tx; /* submitted to the TX ring and not yet completed */
 	uint64_t retry_at_ns;

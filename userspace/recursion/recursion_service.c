@@ -58,7 +58,7 @@ struct recursion {
 	char problem[128];
 };
 
-/* --- A resolver that goes ------------------------------------------------------------------------ */
+/* --- A resolver that goes --------------------------------------------------------------------- */
 
 static void stop(struct retired *retired)
 {
@@ -106,7 +106,7 @@ static void retire(struct recursion *r, struct retired *retired, struct resolver
 	background_start(r->env.background, &retired->job);
 }
 
-/* --- What a configuration makes ------------------------------------------------------------------ */
+/* --- What a configuration makes --------------------------------------------------------------- */
 
 /* Of a setup that is not in place. A resolver that is, too, stays. */
 static void setup_fini(struct recursion *r, struct setup *s)
@@ -148,8 +148,8 @@ static int start_resolver(struct resolver **out, const struct recursion_settings
 }
 
 /*
- * The resolver that is there has read the followed anchor, and does not read it again. The next start would: so an anchor that is gone from
- * the file is told now.
+ * The resolver that is there has read the followed anchor, and does not read it again. The next
+ * start would: so an anchor that is gone from the file is told now.
  */
 static int check_followed_anchor(const struct recursion_settings *settings, char *err,
 				 size_t err_cap)
@@ -240,11 +240,11 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 	return code;
 }
 
-/* --- Putting it in place ------------------------------------------------------------------------- */
+/* --- Putting it in place ---------------------------------------------------------------------- */
 
 /*
- * When it returns, no worker has what was published before. Where it is not known whether the driver
- * has still some old answer in hand, that is an error.
+ * When it returns, no worker has what was published before. Where it is not known whether the
+ * driver has still some old answer in hand, that is an error.
  */
 static int wait_for_readers(struct recursion *r)
 {
@@ -277,8 +277,8 @@ static void begin_generation(struct recursion *r, const struct setup *s)
 }
 
 /*
- * A worker looks for the resolver first and at the rules later: where there was no resolver, each worker has it before one has rules. Else
- * a question that comes in between would be SERVFAIL.
+ * A worker looks for the resolver first and at the rules later: where there was no resolver, each
+ * worker has it before one has rules. Else a question that comes in between would be SERVFAIL.
  */
 static void begin_resolver(struct recursion *r, const struct setup *s)
 {
@@ -344,9 +344,9 @@ int recursion_set_apart(struct recursion *r, const struct clients_prefix *prefix
 	clients_list_fini(&r->now.mapped);
 	r->now.mapped = mapped;
 	if (n > CLIENTS_APART_MAX)
-		log_warn(
-			"recursion.rpz: rules for %zu prefixes of clients: with more than %u, workers answer all clients that recurse",
-			n, CLIENTS_APART_MAX);
+		log_warn("recursion.rpz: rules for %zu prefixes of clients: with more than %u, "
+			 "workers answer all clients that recurse",
+			 n, CLIENTS_APART_MAX);
 	return 0;
 }
 
@@ -455,7 +455,7 @@ int recursion_set_root_copy(struct recursion *r, const char *address, char *err,
 	return code;
 }
 
-/* --- Questions ----------------------------------------------------------------------------------- */
+/* --- Questions -------------------------------------------------------------------------------- */
 
 const struct config_recursion *recursion_config(const struct recursion *r)
 {
@@ -496,7 +496,7 @@ void recursion_report(const struct recursion *r, struct recursion_report *out)
 		resolver_counters_read(r->now.resolver, &out->counters);
 }
 
-/* --- From start to end --------------------------------------------------------------------------- */
+/* --- From start to end ------------------------------------------------------------------------ */
 
 int recursion_new(struct recursion **out, const struct recursion_env *env)
 {

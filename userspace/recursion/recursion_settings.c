@@ -17,7 +17,7 @@
 /* Where make install puts what all configurations may share. */
 #define ROOT_HINTS VOLLEY_SHARE "/root.hints"
 
-/* --- For the resolver ---------------------------------------------------------------------------- */
+/* --- For the resolver ------------------------------------------------------------------------- */
 
 static const char *choose_hints(const struct config_recursion *config)
 {
@@ -147,7 +147,7 @@ static void set_resolver(struct recursion_settings *s, const struct config_recur
 	r->caps_for_id = config->has_caps_for_id ? config->caps_for_id : forward_suits(r);
 }
 
-/* --- For the engine ------------------------------------------------------------------------------ */
+/* --- For the engine --------------------------------------------------------------------------- */
 
 static void set_rules(struct recursion_settings *s, const struct config_recursion *config)
 {
@@ -186,7 +186,7 @@ static int set_special(struct recursion_settings *s, const struct config_recursi
 	return err;
 }
 
-/* --- To compare ---------------------------------------------------------------------------------- */
+/* --- To compare ------------------------------------------------------------------------------- */
 
 /* No text has a zero byte or a line break that is not its own: lines cannot be mistaken. */
 static void put_text(FILE *out, const char *name, const char *text)

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The configuration of recursion in the forms that the resolver and the engine use,
- * with two ways to compare: the settings that a resolver is started with, and the settings that answers depend on.
+ * with two ways to compare: the settings that a resolver is started with, and the settings that
+ * answers depend on.
  *
  * Any thread.
  */
@@ -30,8 +31,8 @@ struct recursion_settings {
 };
 
 /*
- * engine_digest: engine_config_digest(). The configuration has to live as long as .resolver is used.
- * rules.special lives as long as the settings. 0 or -ENOMEM.
+ * engine_digest: engine_config_digest(). The configuration has to live as long as .resolver is
+ * used. rules.special lives as long as the settings. 0 or -ENOMEM.
  */
 int recursion_settings_make(struct recursion_settings *s, const struct config_recursion *config,
 			    uint64_t engine_digest) __attribute__((warn_unused_result));

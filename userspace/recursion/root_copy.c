@@ -20,7 +20,8 @@
 #include "zone/set.h"
 #include "zone/zone.h"
 
-/* An address that nothing else is asked at: the others of 127.0.0.0/8 stay closed to the resolver. */
+/* An address that nothing else is asked at: the others of 127.0.0.0/8 stay closed to the
+ * resolver. */
 #define ADDRESS4 "127.88.0.6"
 #define ADDRESS6 "::1"
 
@@ -45,9 +46,10 @@ struct root_copy {
 	char problem[512];
 };
 
-/* --- The authority ------------------------------------------------------------------------------- */
+/* --- The authority ---------------------------------------------------------------------------- */
 
-/* Silence where there is no copy (any more): a resolver that asks the root servers is about to come. */
+/* Silence where there is no copy (any more): a resolver that asks the root servers is about to
+ * come. */
 static void handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 		   uint64_t now_ns)
 {
@@ -171,7 +173,7 @@ static int open_all(struct root_copy *copy, int family)
 	return 0;
 }
 
-/* --- The resolver -------------------------------------------------------------------------------- */
+/* --- The resolver ----------------------------------------------------------------------------- */
 
 /* One that the resolver's sockets have. */
 static int choose_family(const struct config_recursion *config)
@@ -249,7 +251,7 @@ void root_copy_report(const struct root_copy *copy, struct root_copy_report *out
 	out->serial = zone_serial(zone_set_zone(zone_set_at(set, 0)));
 }
 
-/* --- From start to end --------------------------------------------------------------------------- */
+/* --- From start to end ------------------------------------------------------------------------ */
 
 int root_copy_new(struct root_copy **out, struct engine_data *data, struct recursion *recursion)
 {

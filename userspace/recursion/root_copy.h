@@ -1,16 +1,18 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The local copy of the root (RFC 8806): an authority on a loopback address that the resolver alone asks.
+ * The local copy of the root (RFC 8806): an authority on a loopback address that the resolver alone
+ * asks.
  *
  *	zone "." of zones ─► zonemgr: transferred, checked, stored, expires ─► its set (engine_data.root_copy)
  *	                                                                            │ read by
  *	resolver ─ a question for the root ─► 127.88.0.6, a port of its own ─► worker with an engine
  *
- * Another version of the zone is another set: the resolver hears nothing of it, and keeps what it knows. Where the zone
- * goes, or has expired, another resolver is started that asks the root servers (RFC 8806 section 3), and one more when the
- * zone is back. In the moment between, the authority does not answer, so that no question fails: the new resolver
- * asks the questions under way again.
+ * Another version of the zone is another set: the resolver hears nothing of it, and keeps what it
+ * knows. Where the zone goes, or has expired, another resolver is started that asks the root
+ * servers (RFC 8806 section 3), and one more when the zone is back. In the moment between, the
+ * authority does not answer, so that no question fails: the new resolver asks the questions under
+ * way again.
  *
  * Control's thread calls all of these.
  */
@@ -25,13 +27,14 @@
 
 struct root_copy;
 
-/* The authority answers from data->set, and is there from the first copy on. Both outlive it. 0 or -ENOMEM. */
+/* The authority answers from data->set, and is there from the first copy on. Both outlive it. 0 or
+ * -ENOMEM. */
 int root_copy_new(struct root_copy **out, struct engine_data *data, struct recursion *recursion)
 	__attribute__((warn_unused_result));
 
 /*
- * Tells the resolver whether there is a copy now. After each change of zones and of the configuration; else it costs a
- * look. Failures are logged, and tried once more in a minute.
+ * Tells the resolver whether there is a copy now. After each change of zones and of the
+ * configuration; else it costs a look. Failures are logged, and tried once more in a minute.
  */
 void root_copy_poll(struct root_copy *copy, uint64_t now_ns);
 

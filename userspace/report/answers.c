@@ -26,7 +26,8 @@ struct source {
 
 /* A place of by_zone. */
 struct place {
-	uint64_t owner; /* digest of the zone's name; OWNER_NO_ZONE: answers from upstream and the like; 0: none */
+	/* digest of the zone's name; OWNER_NO_ZONE: answers from upstream and the like; 0: none */
+	uint64_t owner;
 	uint64_t base; /* of its counter, when it came to the owner */
 	uint64_t last; /* at the last read */
 	bool is_left;  /* no owner, and the one before was a zone */
@@ -35,7 +36,8 @@ struct place {
 struct answers {
 	struct source sources[CONFIG_INTERFACES_MAX];
 	struct volley_answers
-		gone; /* of programs that are gone, less what adopted ones had before us; modulo 2^64 */
+		/* of programs that are gone, less what adopted ones had before us; modulo 2^64 */
+		gone;
 	struct engine_answers sum;          /* as of the last read; by_way of the workers alone */
 	struct engine_answers of_transfers; /* likewise: a part of the sum */
 	uint64_t by_driver;
@@ -54,7 +56,7 @@ void answers_free(struct answers *answers)
 	free(answers);
 }
 
-/* --- Reading ------------------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 static void add(struct volley_answers *sum, const struct volley_answers *of)
 {
@@ -123,8 +125,9 @@ static uint64_t digest_of(const struct zones_entry *entry)
 }
 
 /*
- * Which zone has the place now, and its counter. What a zone had whose place it is no more is that of zones which are gone; so is what
- * is counted there until another one has the place, since these answers were begun before. What is of no zone stays so.
+ * Which zone has the place now, and its counter. What a zone had whose place it is no more is that
+ * of zones which are gone; so is what is counted there until another one has the place, since these
+ * answers were begun before. What is of no zone stays so.
  */
 static void read_place(struct answers *a, struct place *place, uint64_t owner, uint64_t n)
 {
@@ -195,7 +198,7 @@ void answers_read(const struct report_view *v)
 	read_places(a, v);
 }
 
-/* --- Dimensions ---------------------------------------------------------------------------------- */
+/* --- Dimensions ------------------------------------------------------------------------------- */
 
 /* Called for each label of a dimension, the last one "other" where there is one. */
 typedef void put_label_fn(void *user, const char *label, uint64_t n);
@@ -336,7 +339,7 @@ static struct way transfer_way(enum tap_transport transport)
 	return ways[transport];
 }
 
-/* --- Metrics ------------------------------------------------------------------------------------- */
+/* --- Metrics ---------------------------------------------------------------------------------- */
 
 /* A family with one label. */
 struct family {
@@ -396,7 +399,7 @@ void answers_metrics(const struct report_view *v, struct metrics_text *out)
 	each_zone(a, v, put_sample, &zone);
 }
 
-/* --- stats --------------------------------------------------------------------------------------- */
+/* --- stats ------------------------------------------------------------------------------------ */
 
 static void put_key(void *user, const char *label, uint64_t n)
 {

@@ -1,20 +1,23 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters of the answers of this daemon, by response code, type, family and zone: of the driver (struct volley_cpu) and of the workers' engines.
+ * Counters of the answers of this daemon, by response code, type, family and zone: of the driver
+ * (struct volley_cpu) and of the workers' engines.
  *
  *	each interface's program ─► less the counts of an earlier daemon ───────────┐
  *	programs that are gone ───► their counts at the last read ──────────────────┼─► sums ─► metrics, stats
  *	each engine ────────────────────────────────────────────────────────────────┤
  *	the transfer thread ────────────────────────────────────────────────────────┘
  *
- * The sum of each breakdown is the number of answers, and no counter ever falls. Answers of the transfer thread (to transfers, NOTIFY and
- * UPDATE that are allowed, and signed questions) have the way "transfer" and the zone "none"; a transfer is one answer. If a program answers between
- * the last read and its end, these answers are lost.
+ * The sum of each breakdown is the number of answers, and no counter ever falls. Answers of the
+ * transfer thread (to transfers, NOTIFY and UPDATE that are allowed, and signed questions) have the
+ * way "transfer" and the zone "none"; a transfer is one answer. If a program answers between the
+ * last read and its end, these answers are lost.
  *
- * Zones: 1,022 zones have a counter of their own (cache_zone_counter()); if there are more, the busiest (daemon/zone_places.h). Answers of the other zones
- * count as "other", answers of no zone of ours (upstream, REFUSED, blocks, policies) as "none". When a zone goes, or loses its counter, its answers become
- * those of "gone". So "other" has no step, and its rate is true.
+ * Zones: 1,022 zones have a counter of their own (cache_zone_counter()); if there are more, the
+ * busiest (daemon/zone_places.h). Answers of the other zones count as "other", answers of no zone
+ * of ours (upstream, REFUSED, blocks, policies) as "none". When a zone goes, or loses its counter,
+ * its answers become those of "gone". So "other" has no step, and its rate is true.
  */
 #ifndef VOLLEY_REPORT_ANSWERS_H
 #define VOLLEY_REPORT_ANSWERS_H
@@ -31,8 +34,9 @@ struct answers *answers_new(void);
 void answers_free(struct answers *answers); /* NULL is allowed */
 
 /*
- * Reads all counters. Call it once before anything is answered: the counts of an adopted program up to then do not belong to this
- * daemon. The functions below call it. Control's thread, as all of these.
+ * Reads all counters. Call it once before anything is answered: the counts of an adopted program up
+ * to then do not belong to this daemon. The functions below call it. Control's thread, as all of
+ * these.
  */
 void answers_read(const struct report_view *v);
 
@@ -40,8 +44,9 @@ void answers_read(const struct report_view *v);
 void answers_metrics(const struct report_view *v, struct metrics_text *out);
 
 /*
- * {total, by_rcode:{NOERROR...}, by_qtype:{A...}, by_opcode:{QUERY...}, by_family:{ipv4, ipv6}, by_way:[{transport, way, answers}...],
- * by_zone:[{zone, answers}...]}, without zeros. A new reference.
+ * {total, by_rcode:{NOERROR...}, by_qtype:{A...}, by_opcode:{QUERY...}, by_family:{ipv4, ipv6},
+ * by_way:[{transport, way, answers}...], by_zone:[{zone, answers}...]}, without zeros. A new
+ * reference.
  */
 json_t *answers_report(const struct report_view *v);
 

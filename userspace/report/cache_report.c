@@ -21,7 +21,8 @@ static void put_share(json_t *o, const char *key, uint64_t part, uint64_t whole)
 	json_put_percent(o, key, whole ? (double)part / (double)whole : 0);
 }
 
-/* The zone that has this slot of the cache, or what has it beside the zones; "none" if there is none. */
+/* The zone that has this slot of the cache, or what has it beside the zones; "none" if there is
+ * none. */
 static const char *zone_name(const struct report_view *v, uint32_t slot)
 {
 	static const char *const others[N_OTHER_SLOTS] = {
@@ -50,7 +51,7 @@ static const char *view_text(uint32_t view)
 	return texts[view];
 }
 
-/* --- Census -------------------------------------------------------------------------------------- */
+/* --- Census ----------------------------------------------------------------------------------- */
 
 static void put_count(json_t *o, const struct census_count *count, const struct census *census)
 {
@@ -221,7 +222,7 @@ void cache_report_census(json_t *o, const struct report_view *v, const struct ce
 	json_object_set_new(o, "by_variant", report_variants(census));
 }
 
-/* --- An entry ------------------------------------------------------------------------------------ */
+/* --- An entry --------------------------------------------------------------------------------- */
 
 /* The message that the answer would be now, to the question in the letters of the key. */
 static ldns_pkt *make_packet(const struct volley_entry *e, uint32_t now_s)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The results of a walk over the cache, as JSON for the control socket. Units are in the names. Each
- * returns a new reference, or NULL when memory is short. Control's thread.
+ * The results of a walk over the cache, as JSON for the control socket. Units are in the names.
+ * Each returns a new reference, or NULL when memory is short. Control's thread.
  */
 #ifndef VOLLEY_REPORT_CACHE_REPORT_H
 #define VOLLEY_REPORT_CACHE_REPORT_H

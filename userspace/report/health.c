@@ -14,7 +14,7 @@
 #include "port/addr.h"
 #include "zonemgr/signing.h"
 
-/* --- Options ------------------------------------------------------------------------------------- */
+/* --- Options ---------------------------------------------------------------------------------- */
 
 static int read_scope(enum health_scope *scope, const char *option, const char *text, char *err,
 		      size_t err_cap)
@@ -89,12 +89,13 @@ void health_say(struct health *h, enum health_level level, const char *format, .
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	/* Only what is not UTF-8, such as a file's name, cannot be told; that there is something, can. */
+	/* Only what is not UTF-8, such as a file's name, cannot be told; that there is something,
+	 * can. */
 	if (json_array_append_new(list, json_string(text)))
 		json_array_append_new(list, json_string("a sentence that is not UTF-8"));
 }
 
-/* --- Zones --------------------------------------------------------------------------------------- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
 static enum health_level judge_state(const struct zones_entry *entry, char text[HEALTH_TEXT_CAP])
 {
@@ -121,7 +122,8 @@ static enum health_level judge_state(const struct zones_entry *entry, char text[
 	case ZONES_N_STATES:
 		break;
 	}
-	/* What is served is right; a restart may have an earlier version, or secondaries have to wait. */
+	/* What is served is right; a restart may have an earlier version, or secondaries have to
+	 * wait. */
 	if (!*entry->stored.error && !*entry->stored.warning)
 		return HEALTH_WELL;
 	snprintf(text, HEALTH_TEXT_CAP, "zone %s: %s", entry->name,
@@ -231,7 +233,7 @@ void health_zones(struct health *h, health_zone_at *at, const void *user, size_t
 				   t.n_left[level]);
 }
 
-/* --- Policies ------------------------------------------------------------------------------------ */
+/* --- Policies --------------------------------------------------------------------------------- */
 
 static void tell_policy(struct health *h, const struct policies_entry *entry)
 {
@@ -262,9 +264,10 @@ void health_policies(struct health *h, health_policy_at *at, const void *user, s
 		health_say(h, HEALTH_FAILS, "none of %zu policies is in force", n_counted);
 }
 
-/* --- Interfaces ---------------------------------------------------------------------------------- */
+/* --- Interfaces ------------------------------------------------------------------------------- */
 
-/* What a remark means where it is: a step down the ladder answers, too, but where a step was asked for. */
+/* What a remark means where it is: a step down the ladder answers, too, but where a step was asked
+ * for. */
 static enum health_level remark_level(const struct iface *iface, enum iface_topic topic)
 {
 	const struct iface_remark *remark = &iface->remarks[topic];
@@ -356,7 +359,7 @@ void health_ifaces(struct health *h, const struct health_iface *ifaces, size_t n
 		tell_iface(h, &ifaces[i], must_all ? HEALTH_FAILS : HEALTH_NOTED);
 }
 
-/* --- Workers ------------------------------------------------------------------------------------- */
+/* --- Workers ---------------------------------------------------------------------------------- */
 
 void health_look(struct health_heartbeats *heartbeats, unsigned int worker, uint64_t n_rounds)
 {
@@ -383,7 +386,7 @@ void health_worker(struct health *h, const struct health_heartbeats *heartbeats,
 			   heartbeat->n_looks);
 }
 
-/* --- Addresses ----------------------------------------------------------------------------------- */
+/* --- Addresses -------------------------------------------------------------------------------- */
 
 void health_address(struct health *h, const struct config_addr *listen)
 {

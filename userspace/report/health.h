@@ -7,13 +7,14 @@
  *                 and a look at each      this chapter, pure             for each, a probe, an exit status
  *                 worker once a second
  *
- * A reason is a fault that clients would notice, or a condition that the operator asked for. Any other difference from
- * the configuration is a warning: the next step down the ladder still answers, and in a fleet in which a warning
- * takes a host out, it takes all of them out at once. An operator may choose what counts: zones, interfaces and policies
- * all, any or none of them; zones and policies that are left out of it; warnings that count (strict).
+ * A reason is a fault that clients would notice, or a condition that the operator asked for. Any
+ * other difference from the configuration is a warning: the next step down the ladder still
+ * answers, and in a fleet in which a warning takes a host out, it takes all of them out at once. An
+ * operator may choose what counts: zones, interfaces and policies all, any or none of them; zones
+ * and policies that are left out of it; warnings that count (strict).
  *
- * One function, health_zone(), decides whether a zone is current: a new state of zones (zonemgr/zonemgr.h) does
- * not compile until it has its words there.
+ * One function, health_zone(), decides whether a zone is current: a new state of zones
+ * (zonemgr/zonemgr.h) does not compile until it has its words there.
  *
  * Pure, but for health_address(); control's thread.
  */
@@ -52,8 +53,8 @@ struct health_options {
 };
 
 /*
- * Reads the arguments of the command, an array of strings that OPTIONS borrows from. 0, or -EINVAL with a
- * sentence in err.
+ * Reads the arguments of the command, an array of strings that OPTIONS borrows from. 0, or -EINVAL
+ * with a sentence in err.
  */
 int health_read_options(struct health_options *options, const json_t *args, char *err,
 			size_t err_cap) __attribute__((warn_unused_result));
@@ -74,8 +75,9 @@ __attribute__((format(printf, 3, 4))) void health_say(struct health *h, enum hea
 /* --- Zones --- */
 
 /*
- * Judges a zone at that time, seconds since 1970; unless it is well, TEXT gets a sentence. Signatures that
- * are not valid are a reason if they are made here, and a warning if they were made elsewhere.
+ * Judges a zone at that time, seconds since 1970; unless it is well, TEXT gets a sentence.
+ * Signatures that are not valid are a reason if they are made here, and a warning if they were made
+ * elsewhere.
  */
 enum health_level health_zone(const struct zones_entry *entry, uint64_t now_s,
 			      char text[HEALTH_TEXT_CAP]);
@@ -85,16 +87,18 @@ typedef const struct zones_entry *health_zone_at(const void *user, size_t i);
 void health_zones(struct health *h, health_zone_at *at, const void *user, size_t n);
 
 /*
- * Whether no zone waits for its first transfer. Until this has been true once, the host is not complete, and such a
- * zone is a reason. Afterwards such a zone is new on all hosts, as from a catalog, and is only a warning.
+ * Whether no zone waits for its first transfer. Until this has been true once, the host is not
+ * complete, and such a zone is a reason. Afterwards such a zone is new on all hosts, as from a
+ * catalog, and is only a warning.
  */
 bool health_have_zones_come(health_zone_at *at, const void *user, size_t n);
 
 /* --- Policies --- */
 
 /*
- * Lists and local data, all N of them, the i-th by at(): a list that is not in force is a reason, since clients reach names that
- * it forbids; a list of which an earlier version is in force is a warning.
+ * Lists and local data, all N of them, the i-th by at(): a list that is not in force is a reason,
+ * since clients reach names that it forbids; a list of which an earlier version is in force is a
+ * warning.
  */
 typedef const struct policies_entry *health_policy_at(const void *user, size_t i);
 void health_policies(struct health *h, health_policy_at *at, const void *user, size_t n);
@@ -112,8 +116,8 @@ void health_ifaces(struct health *h, const struct health_iface *ifaces, size_t n
 /* --- Workers --- */
 
 /*
- * Looks at a worker's rounds, not a clock: a daemon that was stopped as a whole, or waited long for a
- * processor, has looked as seldom as its workers went round.
+ * Looks at a worker's rounds, not a clock: a daemon that was stopped as a whole, or waited long for
+ * a processor, has looked as seldom as its workers went round.
  */
 struct health_heartbeats {
 	struct health_heartbeat {
@@ -139,8 +143,8 @@ void health_worker(struct health *h, const struct health_heartbeats *heartbeats,
 /* --- Addresses --- */
 
 /*
- * Whether the host has a service address, by asking the kernel for a socket there: so an address that a
- * local route stands for counts, too. A wildcard is always there.
+ * Whether the host has a service address, by asking the kernel for a socket there: so an address
+ * that a local route stands for counts, too. A wildcard is always there.
  */
 void health_address(struct health *h, const struct config_addr *listen);
 

@@ -68,7 +68,8 @@ static void put_max_fds(struct metrics_text *out)
 		put(out, "process_max_fds", "file descriptors that may be open", limit.rlim_cur);
 }
 
-/* The 22nd field of /proc/self/stat, in ticks since boot; the second one, in parentheses, may hold any character. */
+/* The 22nd field of /proc/self/stat, in ticks since boot; the second one, in parentheses, may hold
+ * any character. */
 static bool read_start(uint64_t *ticks)
 {
 	FILE *f = fopen("/proc/self/stat", "re");

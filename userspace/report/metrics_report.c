@@ -34,7 +34,7 @@ static void counter(struct metrics_text *out, const char *part, const char *name
 	metrics_text_sample(out, value, NULL);
 }
 
-/* --- The daemon ---------------------------------------------------------------------------------- */
+/* --- The daemon ------------------------------------------------------------------------------- */
 
 static void put_daemon(const struct report_view *v, struct metrics_text *out)
 {
@@ -62,7 +62,7 @@ static void put_daemon(const struct report_view *v, struct metrics_text *out)
 		log_n_dropped());
 }
 
-/* --- The driver ---------------------------------------------------------------------------------- */
+/* --- The driver ------------------------------------------------------------------------------- */
 
 struct driver {
 	const struct iface *iface;
@@ -184,7 +184,7 @@ static void put_driver(const struct report_view *v, struct metrics_text *out)
 	free(drivers);
 }
 
-/* --- Workers ------------------------------------------------------------------------------------- */
+/* --- Workers ---------------------------------------------------------------------------------- */
 
 static void put_engine(const struct report_view *v, struct metrics_text *out)
 {
@@ -263,7 +263,7 @@ static void put_workers(const struct report_view *v, struct metrics_text *out)
 	free(stats);
 }
 
-/* --- Ports --------------------------------------------------------------------------------------- */
+/* --- Ports ------------------------------------------------------------------------------------ */
 
 /* The sums over the ports of a kind that a worker has, whatever their number. */
 struct port_row {
@@ -338,7 +338,7 @@ static void put_ports(const struct report_view *v, struct metrics_text *out)
 	free(rows);
 }
 
-/* --- Recursion ----------------------------------------------------------------------------------- */
+/* --- Recursion -------------------------------------------------------------------------------- */
 
 static void put_recursion(const struct report_view *v, struct metrics_text *out)
 {
@@ -387,7 +387,7 @@ static void put_transfers(const struct report_view *v, struct metrics_text *out)
 #undef PUT
 }
 
-/* --- The cache ----------------------------------------------------------------------------------- */
+/* --- The cache -------------------------------------------------------------------------------- */
 
 static void put_segments(const struct cache_stats *s, struct metrics_text *out)
 {

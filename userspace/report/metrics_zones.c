@@ -5,15 +5,17 @@
 
 #include <stdint.h>
 
-/* --- Each ---------------------------------------------------------------------------------------- */
+/* --- Each ------------------------------------------------------------------------------------- */
 
-/* When the zone expires unless a primary is heard before, seconds since 1970; 0: never, or not known yet. */
+/* When the zone expires unless a primary is heard before, seconds since 1970; 0: never, or not
+ * known yet. */
 static uint64_t expires_s(const struct zones_entry *entry)
 {
 	return zones_is_secondary(entry) ? entry->stored.known.expires_wall_s : 0;
 }
 
-/* When the first signature of a zone that is signed here ends, seconds since 1970; 0: not known yet, or it is not. */
+/* When the first signature of a zone that is signed here ends, seconds since 1970; 0: not known
+ * yet, or it is not. */
 static uint64_t signed_until_s(const struct zones_entry *entry)
 {
 	return entry->zone && entry->signing ? signing_first_end(entry->signing) : 0;
@@ -71,7 +73,7 @@ static void put_each(const struct zones_entry *const *told, size_t n, uint64_t n
 #undef EACH
 }
 
-/* --- All ----------------------------------------------------------------------------------------- */
+/* --- All -------------------------------------------------------------------------------------- */
 
 struct sums {
 	uint64_t by_state[ZONES_N_STATES];

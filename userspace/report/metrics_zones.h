@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The metrics of zones: sums of all of them, and each by itself, up to
- * METRICS_ZONES_MAX. All of it is in the entries: no walk over a zone's records, and no other thread is waited for.
+ * METRICS_ZONES_MAX. All of it is in the entries: no walk over a zone's records, and no other
+ * thread is waited for.
  */
 #ifndef VOLLEY_REPORT_METRICS_ZONES_H
 #define VOLLEY_REPORT_METRICS_ZONES_H
@@ -23,7 +24,8 @@ struct metrics_zone_list {
 	const struct zones_entry *(*at)(const void *user, size_t i); /* the i-th */
 	const void *user;
 	size_t n;
-	/* Whether it comes before the others; NULL: none does. The answer for a zone stays the same. */
+	/* Whether it comes before the others; NULL: none does. The answer for a zone stays the
+	 * same. */
 	bool (*is_first)(const void *first_user, const struct zones_entry *entry);
 	const void *first_user;
 };

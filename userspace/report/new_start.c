@@ -43,7 +43,8 @@ static int check_storage(const struct config *running, const struct config *conf
 	return 0;
 }
 
-/* Of two configurations, the interfaces that DPDK has in the first one, and that the second one says something else of. */
+/* Of two configurations, the interfaces that DPDK has in the first one, and that the second one
+ * says something else of. */
 static int check_dpdk(const struct config *one, const struct config *other, char *err,
 		      size_t err_cap)
 {

@@ -25,7 +25,7 @@ const char *report_state_text(enum report_state state)
 	return texts[state];
 }
 
-/* --- status -------------------------------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------------- */
 
 static const char *port_text(const struct report_view *v, const struct iface *iface)
 {
@@ -248,7 +248,7 @@ json_t *report_status(const struct report_view *v)
 	return o;
 }
 
-/* --- stats --------------------------------------------------------------------------------------- */
+/* --- stats ------------------------------------------------------------------------------------ */
 
 static void sum_programs(const struct report_view *v, struct volley_cpu *sum)
 {
@@ -367,7 +367,7 @@ json_t *report_stats(const struct report_view *v)
 	return o;
 }
 
-/* --- ports --------------------------------------------------------------------------------------- */
+/* --- ports ------------------------------------------------------------------------------------ */
 
 /* What the driver dropped before it came to the port. */
 static void put_shed(json_t *o, const struct volley_queue *queue)
@@ -432,7 +432,7 @@ json_t *report_ports(const struct report_view *v)
 	return o;
 }
 
-/* --- zones --------------------------------------------------------------------------------------- */
+/* --- zones ------------------------------------------------------------------------------------ */
 
 /* Of the file that is being read; what else is told of the zone is of the version that serves. */
 static void put_load(json_t *o, const struct load *load)
@@ -551,7 +551,7 @@ json_t *report_zones(struct zones *zones, struct transfers *transfers, const cha
 	return o;
 }
 
-/* --- cache --------------------------------------------------------------------------------------- */
+/* --- cache ------------------------------------------------------------------------------------ */
 
 /* Resident memory of this process; the cache's maps, being mapped, are in it as far as touched. */
 static uint64_t resident_bytes(void)

@@ -42,7 +42,7 @@ static void put_name(json_t *o, const char *key, const uint8_t *name)
 		json_put_text(o, key, text);
 }
 
-/* --- Before upstream ----------------------------------------------------------------------------- */
+/* --- Before upstream -------------------------------------------------------------------------- */
 
 static void append(struct lookup *l, json_t *list, json_t *row, const char *by, bool answers)
 {
@@ -165,7 +165,7 @@ static void put_before(json_t *o, struct lookup *l, bool recurses)
 	json_object_set_new(o, "before_upstream", list);
 }
 
-/* --- Upstream ------------------------------------------------------------------------------------ */
+/* --- Upstream --------------------------------------------------------------------------------- */
 
 static void put_upstream(json_t *o, const struct lookup *l, const struct recursion_report *report)
 {
@@ -189,7 +189,7 @@ static void put_upstream(json_t *o, const struct lookup *l, const struct recursi
 	json_object_set_new(o, "targets", list);
 }
 
-/* --- Validation ---------------------------------------------------------------------------------- */
+/* --- Validation ------------------------------------------------------------------------------- */
 
 /* The deepest name of the list at or above the name, as its place there; NULL: none. */
 static const uint8_t *find_in(const char *const *names, const uint8_t *folded)
@@ -220,7 +220,8 @@ static void put_anchors(json_t *o, const struct anchors_at *at)
 	json_object_set_new(o, "trust_anchors", list);
 }
 
-/* The anchors of both files; of the one with the deeper owner. A file that cannot be read is told. */
+/* The anchors of both files; of the one with the deeper owner. A file that cannot be read is
+ * told. */
 static void read_anchors(json_t *o, const struct resolver_config *config, const uint8_t *folded,
 			 struct anchors_at *best)
 {
@@ -281,7 +282,7 @@ static void put_validation(json_t *o, const struct lookup *l, const struct recur
 	put_anchors(v, &anchors);
 }
 
-/* --- Failures ------------------------------------------------------------------------------------ */
+/* --- Failures --------------------------------------------------------------------------------- */
 
 static json_t *report_failure(const struct failure *f, uint64_t now_ns)
 {

@@ -11,7 +11,8 @@
 /* For `status`: how upstreams are asked. A new reference. */
 json_t *report_recursion(const struct report_view *v);
 
-/* For `stats`, into o: "resolver" and "responder", where there is a resolver. While there are workers. */
+/* For `stats`, into o: "resolver" and "responder", where there is a resolver. While there are
+ * workers. */
 void report_recursion_counters(json_t *o, const struct report_view *v);
 
 #endif

@@ -16,7 +16,7 @@ static void put_ago(json_t *o, const char *key, uint64_t then_ns, uint64_t now_n
 		json_put_int(o, key, now_ns > then_ns ? (now_ns - then_ns) / CLOCK_NS_PER_S : 0);
 }
 
-/* --- The forwarder ------------------------------------------------------------------------------- */
+/* --- The forwarder ---------------------------------------------------------------------------- */
 
 static const char *state_text(const struct forward_seen *seen)
 {
@@ -127,7 +127,7 @@ json_t *report_upstreams(const struct resolver *r)
 	return list;
 }
 
-/* --- libunbound ---------------------------------------------------------------------------------- */
+/* --- libunbound ------------------------------------------------------------------------------- */
 
 static bool is_of(const struct resolver_stub *stub, const uint8_t *zone)
 {
@@ -233,13 +233,15 @@ json_t *report_upstreams_target(const struct resolver_config *config, const stru
 	return o;
 }
 
-/* --- All of it ----------------------------------------------------------------------------------- */
+/* --- All of it -------------------------------------------------------------------------------- */
 
 static void put_targets(json_t *o, const struct resolver_config *config, const struct resolver *r)
 {
 	static const char *const untold[] = {
-		"libunbound tells no round trips, timeouts, EDNS, cookies or state of single servers",
-		"rows are counts of questions by where they begin: servers that a delegation leads to are not listed",
+		"libunbound tells no round trips, timeouts, EDNS, cookies or state of single "
+		"servers",
+		"rows are counts of questions by where they begin: servers that a delegation leads "
+		"to are not listed",
 	};
 	json_t *list = json_array(), *sentences = json_array(), *row;
 

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The resolver's state of upstreams, as JSON: resolver/inspect.h says which values may not belong together. Units are in the names. Each
- * returns a new reference, or NULL when memory is short. Control's thread.
+ * The resolver's state of upstreams, as JSON: resolver/inspect.h says which values may not belong
+ * together. Units are in the names. Each returns a new reference, or NULL when memory is short.
+ * Control's thread.
  */
 #ifndef VOLLEY_REPORT_REPORT_UPSTREAMS_H
 #define VOLLEY_REPORT_REPORT_UPSTREAMS_H
@@ -11,11 +12,13 @@
 
 #include "resolver/inspect.h"
 
-/* Whom a target's questions go to: an object with way, zone, and addresses, first, transport or root_hints, as far as there are any. */
+/* Whom a target's questions go to: an object with way, zone, and addresses, first, transport or
+ * root_hints, as far as there are any. */
 json_t *report_upstreams_way(const struct resolver_config *config, const struct resolver *r,
 			     size_t target);
 
-/* An array with a row for each thread and upstream of the forwarder; empty where libunbound asks. */
+/* An array with a row for each thread and upstream of the forwarder; empty where libunbound
+ * asks. */
 json_t *report_upstreams(const struct resolver *r);
 
 /* The counts of a target of libunbound; NULL also: another row has them. */

@@ -77,7 +77,7 @@ void top_names_free(struct top_names *top)
 	free(top);
 }
 
-/* --- Gathering ----------------------------------------------------------------------------------- */
+/* --- Gathering -------------------------------------------------------------------------------- */
 
 /* No zone is a key without octets. */
 static void add(struct top_names *top, const struct report_view *v, const uint8_t *folded,
@@ -233,7 +233,7 @@ void top_names_each_zone(const struct top_names *top, top_names_zone_fn *each, v
 			     rows[i]->count - rows[i]->error);
 }
 
-/* --- The command --------------------------------------------------------------------------------- */
+/* --- The command ------------------------------------------------------------------------------ */
 
 struct asked {
 	enum by by;

@@ -8,8 +8,8 @@
  *
  * Both note a random part of their answers: one of 256 while there is much to do, all
  * while there is little. Each sample stands for as many answers as its source gave for each that it
- * noted, so the estimates of sources with different shares can be added. An answer that is hit and withdrawn
- * within the second is no longer found, and left out.
+ * noted, so the estimates of sources with different shares can be added. An answer that is hit and
+ * withdrawn within the second is no longer found, and left out.
  *
  * Control's thread calls all of these.
  */

@@ -173,11 +173,11 @@ static int put_why(const struct found *found, char *why, size_t cap)
 	else if (!found->n_anchors)
 		snprintf(why, cap, "has %u records, none of them DS or DNSKEY", found->n_records);
 	else
-		snprintf(
-			why, cap,
-			"has %u DS or DNSKEY records, none of them usable: malformed, revoked, no key "
-			"of a zone, or of an algorithm or digest type that is not known",
-			found->n_anchors);
+		snprintf(why, cap,
+			 "has %u DS or DNSKEY records, none of them usable: malformed, revoked, no "
+			 "key "
+			 "of a zone, or of an algorithm or digest type that is not known",
+			 found->n_anchors);
 	return ERR_CONFIG;
 }
 

@@ -188,8 +188,9 @@ static unsigned int add_loopback(uint32_t *ours, unsigned int n, const char *at)
 }
 
 /*
- * libunbound has one switch for all of the loopback. So it is on, and every prefix is forbidden that has no address of ours:
- * a server that delegates a zone to this host gets no question to other services of it.
+ * libunbound has one switch for all of the loopback. So it is on, and every prefix is forbidden
+ * that has no address of ours: a server that delegates a zone to this host gets no question to
+ * other services of it.
  */
 static void set_loopback(struct making *m, const struct resolver_config *c)
 {
@@ -208,7 +209,8 @@ static void set_loopback(struct making *m, const struct resolver_config *c)
 		set(m, "do-not-query-address:", "::1");
 }
 
-/* A stub zone takes the place of the hints: libunbound keeps one of the two, the hints where it has both. */
+/* A stub zone takes the place of the hints: libunbound keeps one of the two, the hints where it has
+ * both. */
 static void set_root(struct making *m, const struct resolver_config *c)
 {
 	bool has_hints = is_readable(m, "root-hints", c->root_hints);
@@ -266,8 +268,8 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_number(m, "msg-cache-size:", c->msg_cache_bytes);
 	set_number(m, "rrset-cache-size:", c->rrset_cache_bytes);
 	/*
-	 * The answer cache does what this is for (RFC 8020). libunbound 1.17 takes the NXDOMAIN of an alias's target for one of all names
-	 * below the alias.
+	 * The answer cache does what this is for (RFC 8020). libunbound 1.17 takes the NXDOMAIN of
+	 * an alias's target for one of all names below the alias.
 	 */
 	set(m, "harden-below-nxdomain:", "no");
 	set_number(m, "key-cache-size:", KEY_CACHE_BYTES);
@@ -291,8 +293,9 @@ static void ignore(void *user, int rcode, void *msg, int n_bytes, int security, 
 }
 
 /*
- * libunbound has zones of its own for special names, and these would hide stub zones. A transparent zone takes the place of each;
- * "nodefault" would be the word for it, but ub_ctx_set_option() takes it for a part of the name.
+ * libunbound has zones of its own for special names, and these would hide stub zones. A transparent
+ * zone takes the place of each; "nodefault" would be the word for it, but ub_ctx_set_option() takes
+ * it for a part of the name.
  */
 static void set_local_zones(struct making *m)
 {

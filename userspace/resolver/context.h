@@ -46,9 +46,10 @@ static inline uint64_t context_fds(const struct resolver_config *config)
 }
 
 /*
- * A new context on the event base, complete: libunbound takes no more options. Nothing in the configuration is over TLS (tls_relay.h). 0, ERR_CONFIG with a
- * sentence in err, -ENOMEM. One thread at a time in all of the process, as libunbound sets
- * globals here; afterwards the context is of the thread that runs base. ub_ctx_delete() frees it.
+ * A new context on the event base, complete: libunbound takes no more options. Nothing in the
+ * configuration is over TLS (tls_relay.h). 0, ERR_CONFIG with a sentence in err, -ENOMEM. One
+ * thread at a time in all of the process, as libunbound sets globals here; afterwards the context
+ * is of the thread that runs base. ub_ctx_delete() frees it.
  */
 int context_open(struct ub_ctx **out, const struct resolver_config *config, struct event_base *base,
 		 char *err, size_t cap) __attribute__((warn_unused_result));

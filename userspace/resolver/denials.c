@@ -27,7 +27,8 @@
 struct denials {
 	size_t bytes, bytes_max;
 	uint32_t max_life_s;
-	bool has_dns64; /* NODATA for AAAA is not the end: libunbound makes addresses of those for A */
+	/* NODATA for AAAA is not the end: libunbound makes addresses of those for A */
+	bool has_dns64;
 	uint8_t key[SIPHASH_KEY_BYTES];
 	struct cds_list_head used; /* all intervals, the latest used first */
 	struct cds_list_head zones[CHAINS];
@@ -39,7 +40,7 @@ struct denials {
 	uint8_t msg[MESSAGE_MAX];
 };
 
-/* --- The store ----------------------------------------------------------------------------------- */
+/* --- The store -------------------------------------------------------------------------------- */
 
 bool denials_suit(const struct resolver_config *config)
 {
@@ -140,7 +141,7 @@ static struct denials_zone *find_zone(struct denials *d, const uint8_t *apex)
 	return NULL;
 }
 
-/* --- Learning ------------------------------------------------------------------------------------ */
+/* --- Learning --------------------------------------------------------------------------------- */
 
 /* Names there are libunbound's own, beside what their zones say. */
 static bool is_special(const uint8_t *apex)
@@ -205,7 +206,7 @@ void denials_learn(struct denials *d, const uint8_t *msg, size_t n, uint64_t now
 	keep_bound(d);
 }
 
-/* --- Answering ----------------------------------------------------------------------------------- */
+/* --- Answering -------------------------------------------------------------------------------- */
 
 /* Types that stand for others, and those of the proofs themselves, are asked. */
 static bool is_plain_type(uint16_t qtype)

@@ -62,7 +62,8 @@ static bool read_record(const struct source *s, struct wire_reader *r, struct re
 	return record->data;
 }
 
-/* Calls take() for each record of the authority section of this type; false: that did, or it is malformed. */
+/* Calls take() for each record of the authority section of this type; false: that did, or it is
+ * malformed. */
 static bool for_each(const struct source *s, uint16_t type,
 		     bool (*take)(const struct source *s, const struct record *record))
 {
@@ -130,7 +131,8 @@ static bool take_soa(const struct source *s, const struct record *record)
 
 /* --- NSEC3 --- */
 
-/* The hash that a label of base32hex stands for, in either letter case (RFC 4648 section 7); false: it is none. */
+/* The hash that a label of base32hex stands for, in either letter case (RFC 4648 section 7); false:
+ * it is none. */
 static bool hash_of_label(uint8_t out[NSEC3_HASH_BYTES], const uint8_t *label)
 {
 	uint64_t bits = 0;

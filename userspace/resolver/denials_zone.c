@@ -98,7 +98,8 @@ static bool matches(const struct denials_interval *i, const uint8_t *hash)
 	return !memcmp(i->owner, hash, NSEC3_HASH_BYTES);
 }
 
-/* The last one of a chain ends at the first owner, and the only one at its own: RFC 5155 section 8.3. */
+/* The last one of a chain ends at the first owner, and the only one at its own: RFC 5155 section
+ * 8.3. */
 static bool covers(const struct denials_interval *i, const uint8_t *hash)
 {
 	const uint8_t *next = denials_nsec3_of(i->bytes).next;
@@ -279,7 +280,8 @@ static bool prove_nodata(const struct proving *p, struct denials_interval *own, 
 	return true;
 }
 
-/* The name does not exist below this encloser; what of the wildcard: RFC 5155 sections 8.4 and 8.7. */
+/* The name does not exist below this encloser; what of the wildcard: RFC 5155 sections 8.4 and
+ * 8.7. */
 static bool prove_wildcard(const struct proving *p, const uint8_t *encloser, uint16_t qtype)
 {
 	uint8_t name[2 + NAME_FOLDED_BYTES] = "\1*";
@@ -306,8 +308,8 @@ static bool prove_wildcard(const struct proving *p, const uint8_t *encloser, uin
 }
 
 /*
- * From the apex down. The names on the way need not be known; but the one above the first that is covered has
- * to be, for else the covered one may lie in another zone.
+ * From the apex down. The names on the way need not be known; but the one above the first that is
+ * covered has to be, for else the covered one may lie in another zone.
  */
 bool denials_zone_prove(struct denials_zone *z, const uint8_t *name, uint16_t qtype,
 			struct denials_proof *out)

@@ -6,9 +6,9 @@
  *	sorted ──► interval ──► interval ──► ...     by the hash of the owner
  *	           [owner, next)                     the last one of a chain wraps to the first
  *
- * A hash is found by bisection: the interval with the greatest owner that is not greater than it either
- * matches it, covers it, or says nothing. An array is enough: the bound of all zones (DENIALS_BYTES_MAX)
- * keeps it below a megabyte.
+ * A hash is found by bisection: the interval with the greatest owner that is not greater than it
+ * either matches it, covers it, or says nothing. An array is enough: the bound of all zones
+ * (DENIALS_BYTES_MAX) keeps it below a megabyte.
  */
 #ifndef VOLLEY_RESOLVER_DENIALS_ZONE_H
 #define VOLLEY_RESOLVER_DENIALS_ZONE_H
@@ -59,9 +59,9 @@ int denials_zone_set_soa(struct denials_zone *z, const struct denials_draft *dra
 	__attribute__((warn_unused_result));
 
 /*
- * Copies an interval, unless it is known for longer, and moves it to the front of the list. The chain is as the latest answer says: an interval with
- * the same owner goes, so do one that its owner lies in and those whose owners lie in it. -ENOMEM:
- * nothing has changed.
+ * Copies an interval, unless it is known for longer, and moves it to the front of the list. The
+ * chain is as the latest answer says: an interval with the same owner goes, so do one that its
+ * owner lies in and those whose owners lie in it. -ENOMEM: nothing has changed.
  */
 int denials_zone_put(struct denials_zone *z, const struct denials_draft *draft, uint64_t now_ns,
 		     struct cds_list_head *used) __attribute__((warn_unused_result));
@@ -76,8 +76,9 @@ struct denials_proof {
 };
 
 /*
- * Whether what is known, though it may have expired, proves that name, folded, at or below the apex, does not exist, or has no
- * records of this type, which is a type of data. No more than DENIALS_HASHES_MAX + 1 names are hashed. Never true:
+ * Whether what is known, though it may have expired, proves that name, folded, at or below the
+ * apex, does not exist, or has no records of this type, which is a type of data. No more than
+ * DENIALS_HASHES_MAX + 1 names are hashed. Never true:
  *
  *	- by an interval with Opt-Out that would have to cover a name (RFC 8198 section 5.1)
  *	- below a delegation or a DNAME, at a delegation for other types than DS

@@ -21,7 +21,7 @@
 
 _Static_assert(FORWARD_FDS == FORWARD_UDP_SOCKETS + UPSTREAMS_MAX, "one for each socket");
 
-/* --- Whom to ask ---------------------------------------------------------------------------------- */
+/* --- Whom to ask ------------------------------------------------------------------------------ */
 
 /* Those that were asked often and long enough and said nothing. */
 static uint16_t silent(const struct forward_question *q, uint64_t now_ns)
@@ -124,9 +124,10 @@ static uint16_t full(const struct forward *f, const struct forward_question *q)
 }
 
 /*
- * Whether the question's client may have another query in flight at these upstreams. One that has few takes the place of one
- * that has more, where there is none: the reply to that query is taken as ever, but another one goes before. Only the oldest query
- * is looked at, and only a place at these upstreams is of use.
+ * Whether the question's client may have another query in flight at these upstreams. One that has
+ * few takes the place of one that has more, where there is none: the reply to that query is taken
+ * as ever, but another one goes before. Only the oldest query is looked at, and only a place at
+ * these upstreams is of use.
  */
 static bool has_place(struct forward *f, const struct forward_question *q, uint16_t set)
 {
@@ -150,7 +151,8 @@ static bool has_place(struct forward *f, const struct forward_question *q, uint1
 	return true;
 }
 
-/* There is no place for it, but others may go to upstreams that it has nothing to hope of: they are not to wait behind it. */
+/* There is no place for it, but others may go to upstreams that it has nothing to hope of: they are
+ * not to wait behind it. */
 static bool step_aside(struct forward *f, struct forward_question *q, uint16_t set, uint64_t now_ns)
 {
 	if (upstreams_room(&f->upstreams, set) || !upstreams_room(&f->upstreams, all_of(f)))
@@ -205,7 +207,7 @@ static struct forward_question *begin(struct forward *f, struct resolver_group *
 	return q;
 }
 
-/* --- Rounds --------------------------------------------------------------------------------------- */
+/* --- Rounds ----------------------------------------------------------------------------------- */
 
 static void on_timer(struct forward *f, struct forward_question *q, uint64_t now_ns)
 {
@@ -242,7 +244,8 @@ static void expire(struct forward *f, uint64_t now_ns)
 	}
 }
 
-/* The next one of the client with the fewest queries in flight, first one that waits; NULL: none. */
+/* The next one of the client with the fewest queries in flight, first one that waits; NULL:
+ * none. */
 static struct forward_question *next_question(struct forward *f, struct groups *groups)
 {
 	struct rank *rank = ranks_least(&f->waiting);
@@ -282,7 +285,7 @@ bool forward_is_busy(const struct forward *f)
 	return f->n_used;
 }
 
-/* --- Beginning and end ---------------------------------------------------------------------------- */
+/* --- Beginning and end ------------------------------------------------------------------------ */
 
 bool forward_suits(const struct resolver_config *c)
 {
@@ -434,7 +437,7 @@ void forward_free(struct forward *f)
 	free(f);
 }
 
-/* --- What others see of it ------------------------------------------------------------------------ */
+/* --- What others see of it -------------------------------------------------------------------- */
 
 void forward_get_ways(const struct forward *f, struct forward_ways *out)
 {

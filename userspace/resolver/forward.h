@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Plain forwarding: questions go to recursive servers as they are, and what these answer is passed
- * on, not validated. One forwarder for each resolver thread; it takes the place of libunbound there.
+ * on, not validated. One forwarder for each resolver thread; it takes the place of libunbound
+ * there.
  *
  *	groups_next() ─► question ─► query to an upstream ─► reply ─► an answer: done->answered()
  *	                     ▲                    │             │
@@ -12,14 +13,14 @@
  *	                     ├─ case or cookie is wrong: TCP ◄──┤
  *	                     └─ a failure: the next upstream ◄──┘ there is none: done->failed()
  *
- * A question has one query to each upstream, which keeps its port and ID when it is sent again (RFC 5452
- * section 5); now and then a copy goes to an upstream that is to be known. Against who forges replies: after
- * FORWARD_UDP_WRONG wrong ones a socket is closed, and its queries go over TCP to the same upstream, with
- * other IDs. The question has letters of random case, where the configuration says so, and each upstream
- * has DNS cookies (resolver/upstream_cookie.h); what cannot be told from a forged reply is asked for over
- * TCP. It is asked until nobody waits for it, each time at an upstream that
- * was not asked yet in this turn, and waited for longer. All is made at the start: nothing is
- * allocated for a question.
+ * A question has one query to each upstream, which keeps its port and ID when it is sent again (RFC
+ * 5452 section 5); now and then a copy goes to an upstream that is to be known. Against who forges
+ * replies: after FORWARD_UDP_WRONG wrong ones a socket is closed, and its queries go over TCP to
+ * the same upstream, with other IDs. The question has letters of random case, where the
+ * configuration says so, and each upstream has DNS cookies (resolver/upstream_cookie.h); what
+ * cannot be told from a forged reply is asked for over TCP. It is asked until nobody waits for it,
+ * each time at an upstream that was not asked yet in this turn, and waited for longer. All is made
+ * at the start: nothing is allocated for a question.
  *
  * One thread, that of the event base.
  */
@@ -49,7 +50,8 @@ int forward_new(struct forward **out, const struct resolver_config *config, stru
 		size_t cap) __attribute__((warn_unused_result));
 void forward_free(struct forward *f); /* NULL is allowed */
 
-/* From now on its queries and their replies are told there, until the forwarder makes no more rounds. NULL: nobody is told. */
+/* From now on its queries and their replies are told there, until the forwarder makes no more
+ * rounds. NULL: nobody is told. */
 void forward_set_tap(struct forward *f, struct tap_producer *producer);
 
 /*
@@ -64,7 +66,8 @@ bool forward_is_busy(const struct forward *f);
 /* Any thread. */
 void forward_get_ways(const struct forward *f, struct forward_ways *out);
 
-/* Upstream i < n_upstreams: address and TLS name, which never change, and what is known of it. Any thread. */
+/* Upstream i < n_upstreams: address and TLS name, which never change, and what is known of it. Any
+ * thread. */
 const struct upstream *forward_get_upstream(const struct forward *f, unsigned int i);
 void forward_get_seen(const struct forward *f, unsigned int i, struct forward_seen *out);
 

@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a forwarder knows of its upstreams, on a board that other threads read. The forwarder's thread writes the board at the
- * end of each round in which it did something, so between two rounds nothing is missing there. It takes no lock.
+ * What a forwarder knows of its upstreams, on a board that other threads read. The forwarder's
+ * thread writes the board at the end of each round in which it did something, so between two rounds
+ * nothing is missing there. It takes no lock.
  *
- * Any thread reads. Each value is whole, but the values of an upstream may be of two rounds, one after the other: the board is for
- * people, who look at it, and no decision is taken by it.
+ * Any thread reads. Each value is whole, but the values of an upstream may be of two rounds, one
+ * after the other: the board is for people, who look at it, and no decision is taken by it.
  */
 #ifndef VOLLEY_RESOLVER_FORWARD_BOARD_H
 #define VOLLEY_RESOLVER_FORWARD_BOARD_H
@@ -15,7 +16,8 @@
 
 #include "resolver/upstreams.h"
 
-/* E(name, expression of the upstreams us, the upstream u and its connection c). Counts are since the forwarder began. */
+/* E(name, expression of the upstreams us, the upstream u and its connection c). Counts are since
+ * the forwarder began. */
 #define FORWARD_SEEN(E)                                                                   \
 	E(srtt_ns, u->srtt_ns) /* 0: not measured */                                      \
 	E(rttvar_ns, u->rttvar_ns)                                                        \

@@ -10,8 +10,8 @@
 struct resolver_group;
 
 /*
- * How a group ends: one of these, once, and the group is the callee's again. Called by libevent, and
- * within forward_round().
+ * How a group ends: one of these, once, and the group is the callee's again. Called by libevent,
+ * and within forward_round().
  */
 struct forward_done {
 	void *ctx;

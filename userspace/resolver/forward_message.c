@@ -103,9 +103,9 @@ enum forward_match forward_message_match(const uint8_t *msg, size_t n,
 }
 
 /*
- * Steps over a name. What its pointers lead to is walked too: each goes to before where the name, or
- * the last pointer, has begun, and that part has to end there; so the walk ends, and sees nothing that
- * is behind.
+ * Steps over a name. What its pointers lead to is walked too: each goes to before where the name,
+ * or the last pointer, has begun, and that part has to end there; so the walk ends, and sees
+ * nothing that is behind.
  */
 static bool skip_name(struct wire_reader *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The messages of a forwarder: queries are written, replies are compared with them and read to their
- * end. Pure; any thread.
+ * The messages of a forwarder: queries are written, replies are compared with them and read to
+ * their end. Pure; any thread.
  */
 #ifndef VOLLEY_RESOLVER_FORWARD_MESSAGE_H
 #define VOLLEY_RESOLVER_FORWARD_MESSAGE_H
@@ -62,8 +62,8 @@ struct forward_reply {
 };
 
 /*
- * Reads a message that has matched, with at most one question, through all of its records. ERR_FORMAT:
- * it ends before them, a name is malformed, or there are two OPT.
+ * Reads a message that has matched, with at most one question, through all of its records.
+ * ERR_FORMAT: it ends before them, a name is malformed, or there are two OPT.
  */
 int forward_message_read(struct forward_reply *reply, const uint8_t *msg, size_t n)
 	__attribute__((warn_unused_result));

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queries under way: which reply is to which. A channel is what queries go out and replies come in by
- * (a UDP socket that is connected to one upstream, or a TCP connection); on it each query has an ID
- * of its own, at random. So a reply is known by its channel, which stands for both addresses and
+ * Queries under way: which reply is to which. A channel is what queries go out and replies come in
+ * by (a UDP socket that is connected to one upstream, or a TCP connection); on it each query has an
+ * ID of its own, at random. So a reply is known by its channel, which stands for both addresses and
  * ports, and its ID; that its question is the same has to be seen besides.
  *
  * One thread. Nothing is allocated but the table at the start.

@@ -41,7 +41,7 @@ void forward_question_arm(struct forward *f, struct forward_question *q, uint64_
 	deadlines_add(&f->timers, &q->timer, at_ns);
 }
 
-/* --- Waiting for a place, and in one -------------------------------------------------------------- */
+/* --- Waiting for a place, and in one ---------------------------------------------------------- */
 
 static void wait_in_line(struct forward *f, struct forward_question *q, bool is_first)
 {
@@ -119,7 +119,7 @@ void forward_query_land(struct forward *f, struct forward_query *query)
 	count_in_flight(f, group->share, group->share->n_in_flight - 1);
 }
 
-/* --- Begin and end -------------------------------------------------------------------------------- */
+/* --- Begin and end ---------------------------------------------------------------------------- */
 
 void forward_query_drop(struct forward *f, struct forward_query *query)
 {
@@ -195,7 +195,8 @@ bool forward_question_has_in_flight(const struct forward_question *q)
 	return in_flight;
 }
 
-/* The question's query to the upstream: the one there is, or a free one, or that sent longest ago. */
+/* The question's query to the upstream: the one there is, or a free one, or that sent longest
+ * ago. */
 static struct forward_query *query_to(struct forward *f, struct forward_question *q,
 				      uint8_t upstream)
 {
@@ -238,8 +239,8 @@ static bool may_use_edns(const struct forward *f, const struct forward_question 
 }
 
 /*
- * With what the query is asked. Also over TCP as over UDP, where both are asked: that is how it is learnt
- * what the upstream can do.
+ * With what the query is asked. Also over TCP as over UDP, where both are asked: that is how it is
+ * learnt what the upstream can do.
  */
 static void set_form(struct forward *f, struct forward_query *query, uint64_t now_ns)
 {

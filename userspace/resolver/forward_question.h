@@ -25,8 +25,8 @@
 #define FORWARD_QUERIES_EACH 3 /* upstreams that a question may be with at a time */
 
 /*
- * After so many queries without a reply, and so long, an upstream counts as failed where others have. One that is
- * quick with what it knows may have to look for the rest.
+ * After so many queries without a reply, and so long, an upstream counts as failed where others
+ * have. One that is quick with what it knows may have to look for the rest.
  */
 #define FORWARD_SILENT_MAX 3
 #define FORWARD_SILENT_NS  1500000000ULL
@@ -66,7 +66,8 @@ struct forward {
 	struct resolver_counters *counters;
 	bool caps_for_id;
 	bool tcp_only;
-	uint32_t msg_retry; /* queries to one upstream after the first that may stay without reply; 0: any number */
+	/* queries to one upstream after the first that may stay without reply; 0: any number */
+	uint32_t msg_retry;
 	struct nameset caps_exempt;
 	SSL_CTX *tls; /* or NULL */
 	uint64_t tcp_wait_ns;
@@ -115,7 +116,8 @@ void forward_question_ask_again(struct forward *f, struct forward_question *q);
 /* It waits, before all others of its share. */
 void forward_question_wait_first(struct forward *f, struct forward_question *q);
 
-/* The question that waits first, of a share with the fewest queries in flight, which waits no more then. */
+/* The question that waits first, of a share with the fewest queries in flight, which waits no more
+ * then. */
 struct forward_question *forward_question_next(struct forward *f, struct share *share);
 
 bool forward_question_has_in_flight(const struct forward_question *q);

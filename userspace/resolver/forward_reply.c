@@ -57,8 +57,8 @@ static void hear(struct forward *f, const struct forward_query *query, const uin
 }
 
 /*
- * BADCOOKIE: the server cookie that came with it is remembered by now (RFC 7873 section 5.3). It is used
- * once; who says so again is asked over TCP, where no cookie is needed.
+ * BADCOOKIE: the server cookie that came with it is remembered by now (RFC 7873 section 5.3). It is
+ * used once; who says so again is asked over TCP, where no cookie is needed.
  */
 static void on_badcookie(struct forward *f, struct forward_query *query)
 {
@@ -150,8 +150,8 @@ static bool has_cookie(struct forward *f, struct forward_query *query,
 }
 
 /*
- * The name came back in other letter case: over UDP it may be forged, over TCP it is how the server is.
- * Whether the reply may be taken.
+ * The name came back in other letter case: over UDP it may be forged, over TCP it is how the server
+ * is. Whether the reply may be taken.
  */
 static bool on_other_case(struct forward *f, struct forward_query *query, uint64_t now_ns)
 {
@@ -209,7 +209,8 @@ static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
 	return false;
 }
 
-/* Somebody guesses the ID of a query on this socket. The handshake of TCP shows that a sender is real. */
+/* Somebody guesses the ID of a query on this socket. The handshake of TCP shows that a sender is
+ * real. */
 static void move_to_tcp(struct forward *f, struct forward_query *query)
 {
 	resolver_count(&f->counters->forged);

@@ -22,7 +22,8 @@ static void read_address(const struct sockaddr_storage *from, uint8_t address[16
 	}
 }
 
-/* We are the side that asks. The system knows the address that the socket got when it was connected. */
+/* We are the side that asks. The system knows the address that the socket got when it was
+ * connected. */
 static void set_ends(const struct forward_tap *tap, const struct forward_query *query,
 		     struct tap_event *e)
 {

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queries to upstreams and their replies, as the tap (tap/tap.h) is told of them. A query is told when it is given to its socket or
- * connection, so one that gets no reply is told as well; its reply is told where the query was.
+ * Queries to upstreams and their replies, as the tap (tap/tap.h) is told of them. A query is told
+ * when it is given to its socket or connection, so one that gets no reply is told as well; its
+ * reply is told where the query was.
  *
  * One thread, that of the forwarder or relay.
  */
@@ -19,7 +20,8 @@ struct forward_tap {
 	bool is_tls; /* all connections */
 };
 
-/* Draws whether this sending of the query, n octets on its channel, is told; query->lot says so from then on. */
+/* Draws whether this sending of the query, n octets on its channel, is told; query->lot says so
+ * from then on. */
 void forward_tap_query(const struct forward_tap *tap, struct forward_query *query,
 		       const uint8_t *msg, size_t n, uint64_t now_ns);
 

@@ -2,16 +2,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The TCP connections of a forwarder: one to each upstream, opened by the first query, kept, and
- * shared by all queries, which do not wait for each other (RFC 7766 section 6.2.1). It is closed after
- * FORWARD_TCP_IDLE_S without queries, or by the upstream whenever that likes. One that closes it upon
- * several queries has no more at a time from then on than it answered.
+ * shared by all queries, which do not wait for each other (RFC 7766 section 6.2.1). It is closed
+ * after FORWARD_TCP_IDLE_S without queries, or by the upstream whenever that likes. One that closes
+ * it upon several queries has no more at a time from then on than it answered.
  *
  *	closed ─► connecting ─► handshake (with TLS) ─► open ─► closed
  *
- * An upstream with which the handshake failed is not connected to again within FORWARD_TLS_AGAIN_NS,
- * whoever asks: it costs more than a query.
+ * An upstream with which the handshake failed is not connected to again within
+ * FORWARD_TLS_AGAIN_NS, whoever asks: it costs more than a query.
  *
- * One thread, that of the event base. Buffers are made at the start, but those of TLS with each connection.
+ * One thread, that of the event base. Buffers are made at the start, but those of TLS with each
+ * connection.
  */
 #ifndef VOLLEY_RESOLVER_FORWARD_TCP_H
 #define VOLLEY_RESOLVER_FORWARD_TCP_H
@@ -75,8 +76,9 @@ struct forward_tcp_config {
 	uint64_t silence_ns; /* with queries on it: then a connection is of no use any more */
 	SSL_CTX *tls;        /* of the caller; NULL: without TLS */
 	/*
-	 * Addresses to connect from, in turns, each for upstreams of its family; those after FORWARD_TCP_FROM are not used. NULL ends
-	 * the list; NULL, or none of a family: the system chooses.
+	 * Addresses to connect from, in turns, each for upstreams of its family; those after
+	 * FORWARD_TCP_FROM are not used. NULL ends the list; NULL, or none of a family: the system
+	 * chooses.
 	 */
 	const char *const *from;
 	uint64_t *n_sent; /* queries are counted here, and handshakes that failed */

@@ -95,7 +95,8 @@ static bool is_of_past(const struct forward_socket *s, uint32_t n, const uint8_t
 	return false;
 }
 
-/* The messages of a burst, up to the guess that is one too many: what is behind it is not looked at. */
+/* The messages of a burst, up to the guess that is one too many: what is behind it is not looked
+ * at. */
 static void take_burst(struct forward_socket *s, unsigned int n, uint64_t now_ns)
 {
 	struct forward_received *received = s->udp->received;

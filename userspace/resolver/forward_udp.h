@@ -8,14 +8,15 @@
  *	                             8 of each upstream, for       oldest one where none is free
  *	                             each burst one at random
  *
- * A socket is bound to a random port and connected to its upstream, so the kernel lets nothing in but
- * what has the upstream's address and port and goes to this port (RFC 5452 section 9). It serves
- * many queries, for opening one costs more than a query; it is changed so soon that nobody has the time
- * to find out its port.
+ * A socket is bound to a random port and connected to its upstream, so the kernel lets nothing in
+ * but what has the upstream's address and port and goes to this port (RFC 5452 section 9). It
+ * serves many queries, for opening one costs more than a query; it is changed so soon that nobody
+ * has the time to find out its port.
  *
- * Guesses: after FORWARD_UDP_WRONG replies to no query of the socket it is closed, and its queries are the
- * owner's to ask elsewhere (FORWARD_FORGED): with n queries on it, a guesser has at most FORWARD_UDP_WRONG
- * times n chances in 65536. Replies to queries that were on the socket before are late, or doubled by the
+ * Guesses: after FORWARD_UDP_WRONG replies to no query of the socket it is closed, and its queries
+ * are the owner's to ask elsewhere (FORWARD_FORGED): with n queries on it, a guesser has at most
+ * FORWARD_UDP_WRONG times n chances in 65536. Replies to queries that were on the socket before are
+ * late, or doubled by the
  * network: they are refused and not counted, as their IDs are of no use to a guesser.
  *
  * Queries are gathered for each upstream and sent with one system call.
@@ -48,7 +49,8 @@ enum forward_break {
 /* What comes of channels. Called on the thread by libevent, and by what says so. */
 struct forward_events {
 	void *ctx;
-	/* A message of n octets at msg, which may be written to. Whether it was a reply to a query. */
+	/* A message of n octets at msg, which may be written to. Whether it was a reply to a
+	 * query. */
 	bool (*message)(void *ctx, struct forward_channel *channel, uint8_t *msg, size_t n,
 			uint64_t now_ns);
 	/* The channel's queries get no replies any more: take them off. */

@@ -75,7 +75,7 @@ static struct resolver_group *take_free(struct groups *g)
 	return group;
 }
 
-/* --- What a share has ----------------------------------------------------------------------------- */
+/* --- What a share has ------------------------------------------------------------------------- */
 
 static void enqueue(struct groups *g, struct resolver_group *group, struct share *share)
 {
@@ -145,7 +145,7 @@ static void recharge(struct groups *g, struct resolver_group *group, uint64_t cl
 	shares_put(&g->shares, old);
 }
 
-/* --- Questions ------------------------------------------------------------------------------------ */
+/* --- Questions -------------------------------------------------------------------------------- */
 
 static struct resolver_group *make(struct groups *g, const struct resolver_question *q)
 {
@@ -216,7 +216,7 @@ void groups_leave(struct groups *g, struct resolver_question *q)
 	drop(g, group);
 }
 
-/* --- Asking --------------------------------------------------------------------------------------- */
+/* --- Asking ----------------------------------------------------------------------------------- */
 
 struct share *groups_peek(const struct groups *g)
 {

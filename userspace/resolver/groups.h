@@ -7,14 +7,16 @@
  *	                    └── nobody waits any more ───────────▲
  *
  * A group that is asked and has lost its waiters (their deadlines are over) stays until libunbound
- * or the forwarder is done with it, so that its answer still serves who asks again meanwhile; it counts
- * less against upstream_max (groups_next()), so that dead upstreams do not shut out the living.
+ * or the forwarder is done with it, so that its answer still serves who asks again meanwhile; it
+ * counts less against upstream_max (groups_next()), so that dead upstreams do not shut out the
+ * living.
  *
- * Who is asked for next: each group is charged to a prefix of clients (resolver/shares.h), that of its first question, or that of
- * one with fewer places that joins it while it is queued. The oldest group of the prefix with the fewest places is next.
- * A prefix with more than its share waits. Where all places are taken, a prefix with few takes that of the oldest group
- * of one of those that have most: its questions end by displace(). That is not done to groups for which other
- * clients wait, too.
+ * Who is asked for next: each group is charged to a prefix of clients (resolver/shares.h), that of
+ * its first question, or that of one with fewer places that joins it while it is queued. The oldest
+ * group of the prefix with the fewest places is next. A prefix with more than its share waits.
+ * Where all places are taken, a prefix with few takes that of the oldest group of one of those that
+ * have most: its questions end by displace(). That is not done to groups for which other clients
+ * wait, too.
  *
  * All groups are made at the start. One thread.
  */
@@ -27,7 +29,8 @@
 #include "resolver/resolver_question.h"
 #include "resolver/shares.h"
 
-/* Groups that are asked, with those that lost their waiters, are at most so many times upstream_max. */
+/* Groups that are asked, with those that lost their waiters, are at most so many times
+ * upstream_max. */
 #define GROUPS_ORPHANED_TIMES 4
 
 struct resolver_group {
@@ -62,8 +65,9 @@ struct groups {
 	struct ranks live;    /* share.by_live */
 	uint32_t upstream_max;
 	/*
-	 * Set after groups_init(). True, for the forwarder: questions with CD and without are not the same, and memory says
-	 * nothing. False, for libunbound: questions to the one memory and to the other are not the same.
+	 * Set after groups_init(). True, for the forwarder: questions with CD and without are not
+	 * the same, and memory says nothing. False, for libunbound: questions to the one memory and
+	 * to the other are not the same.
 	 */
 	bool keeps_cd;
 	uint32_t n_fresh; /* of all, those never used: memory that is not touched yet */
@@ -73,16 +77,16 @@ struct groups {
 };
 
 /*
- * For so many questions at a time. -ENOMEM. owner is for the groups' users; where displace is not set afterwards, no group
- * loses its place.
+ * For so many questions at a time. -ENOMEM. owner is for the groups' users; where displace is not
+ * set afterwards, no group loses its place.
  */
 int groups_init(struct groups *g, uint32_t max_questions, uint32_t upstream_max, void *owner)
 	__attribute__((warn_unused_result));
 void groups_fini(struct groups *g);
 
 /*
- * Joins the question, with hash and folded name, to its group; a new one is queued. Whether there was
- * one (true), or it is new. There is always room for max_questions.
+ * Joins the question, with hash and folded name, to its group; a new one is queued. Whether there
+ * was one (true), or it is new. There is always room for max_questions.
  */
 bool groups_join(struct groups *g, struct resolver_question *q);
 

@@ -62,7 +62,8 @@ struct inbox_link *inbox_take(struct inbox *box)
 {
 	eventfd_t value;
 
-	/* In this order: who puts between the two finds a full inbox and does not wake, but is taken. */
+	/* In this order: who puts between the two finds a full inbox and does not wake, but is
+	 * taken. */
 	if (box->fd >= 0)
 		(void)eventfd_read(box->fd, &value);
 	return turn_round(__atomic_exchange_n(&box->head, NULL, __ATOMIC_ACQUIRE));

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An inbox: many threads put, one takes all. Putting is one compare-and-swap for a whole chain, and
- * the owner is woken by its eventfd only when the inbox was empty, so a burst costs one system call.
+ * the owner is woken by its eventfd only when the inbox was empty, so a burst costs one system
+ * call.
  *
  *	head ─► newest ─► ... ─► oldest ─► NULL		put: swap the head
  *	   └── inbox_take() swaps NULL in and turns the chain round: oldest first
@@ -58,7 +59,8 @@ void inbox_put(struct inbox *box, struct inbox_chain *chain);
 /* Wakes the owner, whether or not there is something. Any thread. */
 void inbox_wake(struct inbox *box);
 
-/* All that is there, oldest first, and the fd is quiet again; NULL: nothing. The owner's thread only. */
+/* All that is there, oldest first, and the fd is quiet again; NULL: nothing. The owner's thread
+ * only. */
 struct inbox_link *inbox_take(struct inbox *box);
 
 #endif

@@ -1,18 +1,20 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a resolver that runs can tell of itself, for people: whom it asks, what it knows of them, and which questions failed.
+ * What a resolver that runs can tell of itself, for people: whom it asks, what it knows of them,
+ * and which questions failed.
  *
  *	resolver threads ─┬─► failure_table.h: whole failures        ┐
  *	                  ├─► targets.h: whole counters              ├─► these functions ─► control
  *	                  └─► forward_board.h: whole values          ┘
  *
- * No thread of the resolver waits, takes a lock or is woken for it: its threads write, and these functions read, all by atomics.
- * What may be torn: two values of one row may be of different moments, some microseconds apart.
+ * No thread of the resolver waits, takes a lock or is woken for it: its threads write, and these
+ * functions read, all by atomics. What may be torn: two values of one row may be of different
+ * moments, some microseconds apart.
  *
- * Each resolver thread knows its upstreams by itself, so the forwarder has a row for each thread and upstream. What libunbound knows of
- * servers (round trips, timeouts, lame ones) its public interface does not give. For it there are counts of our own, summed over
- * threads.
+ * Each resolver thread knows its upstreams by itself, so the forwarder has a row for each thread
+ * and upstream. What libunbound knows of servers (round trips, timeouts, lame ones) its public
+ * interface does not give. For it there are counts of our own, summed over threads.
  *
  * Any thread, while the resolver is not freed.
  */
@@ -31,7 +33,8 @@
 /* One row of the forwarder, or of the relay that carries libunbound's queries over TLS. */
 struct inspect_upstream {
 	const struct upstream *
-		upstream; /* only .address, .address_bytes and .name may be read; as long as the resolver */
+		/* only .address, .address_bytes and .name may be read; as long as the resolver */
+		upstream;
 	struct forward_ways ways;
 	struct forward_seen seen;
 };
@@ -43,7 +46,9 @@ bool inspect_upstream(const struct resolver *r, unsigned int thread, unsigned in
 /* One row of libunbound. */
 struct inspect_target {
 	const uint8_t *
-		zone; /* folded, of a stub or forward zone; NULL: all other names. As long as the resolver */
+		/* folded, of a stub or forward zone; NULL: all other names. As long as the
+		 * resolver */
+		zone;
 	struct target_counters counters;
 };
 
@@ -54,7 +59,8 @@ bool inspect_target(const struct resolver *r, size_t i, struct inspect_target *o
 /* The row of a folded name; 0 where the forwarder asks. */
 size_t inspect_target_of(const struct resolver *r, const uint8_t *folded, uint16_t qtype);
 
-/* The failures of a folded name (NULL: of all names) that are still known, of all threads; how many of at most cap, in no order. */
+/* The failures of a folded name (NULL: of all names) that are still known, of all threads; how many
+ * of at most cap, in no order. */
 size_t inspect_failures(const struct resolver *r, const uint8_t *folded, struct failure *out,
 			size_t cap);
 

@@ -20,8 +20,8 @@ enum resolver_transport {
 };
 
 /*
- * A zone that is asked at servers of its own. Those of one zone and kind say the same but for the address, and no zone is
- * of both kinds.
+ * A zone that is asked at servers of its own. Those of one zone and kind say the same but for the
+ * address, and no zone is of both kinds.
  */
 struct resolver_stub {
 	const char *zone;    /* text, without quotation marks and backslashes */
@@ -30,8 +30,8 @@ struct resolver_stub {
 	bool prime; /* not is_forward: ask there for the NS records, and go on with those */
 	bool first; /* where no server gives an answer, ask as if the zone were not here */
 	/*
-	 * RESOLVER_UDP: as that of all upstreams; where that is RESOLVER_TLS, UDP. RESOLVER_TLS: with is_forward
-	 * only.
+	 * RESOLVER_UDP: as that of all upstreams; where that is RESOLVER_TLS, UDP. RESOLVER_TLS:
+	 * with is_forward only.
 	 */
 	enum resolver_transport transport;
 };
@@ -52,7 +52,8 @@ struct resolver_config {
 	/*
 	 * Where all is forwarded to: "192.0.2.1", "192.0.2.1@5353"; with RESOLVER_TLS
 	 * "192.0.2.1@853#name.example", and the certificate must be for that name. There are
-	 * 16 at most that the forwarder asks, and 16 in all that are asked over TLS. Empty: iterate.
+	 * 16 at most that the forwarder asks, and 16 in all that are asked over TLS. Empty:
+	 * iterate.
 	 */
 	const char *const *forwards;
 	bool forward_first;                /* where none of them gives an answer, iterate */
@@ -71,24 +72,26 @@ struct resolver_config {
 	uint64_t msg_cache_bytes;       /* of each thread: both its memories */
 	uint64_t rrset_cache_bytes;
 	/*
-	 * How long libunbound keeps an answer; the forwarder keeps none. An NSEC3 record denies other names for
-	 * max_negative_ttl_s at most.
+	 * How long libunbound keeps an answer; the forwarder keeps none. An NSEC3 record denies
+	 * other names for max_negative_ttl_s at most.
 	 */
 	uint32_t max_ttl_s;
 	uint32_t min_ttl_s;
 	uint32_t max_negative_ttl_s;
 	/*
-	 * Where an authority of the root zone is, on a loopback address of this host, as a stub's address: it is asked in
-	 * the place of the root servers (RFC 8806). NULL: these are asked. Only where nothing is forwarded.
+	 * Where an authority of the root zone is, on a loopback address of this host, as a stub's
+	 * address: it is asked in the place of the root servers (RFC 8806). NULL: these are asked.
+	 * Only where nothing is forwarded.
 	 */
 	const char *root_copy;
-	/* The relay's own: "127.3.5.7" or "::1", which libunbound asks in the place of upstreams over TLS. NULL: there is none. */
+	/* The relay's own: "127.3.5.7" or "::1", which libunbound asks in the place of upstreams
+	 * over TLS. NULL: there is none. */
 	const char *tls_relay;
 	const char *const *private_addresses; /* prefixes that no answer may have */
 	const char *const *private_domains;   /* but for names at or below these */
 	/*
-	 * RFC 6147, by libunbound's module dns64: "64:ff9b::/96"; NULL: none. It is for all questions, those with
-	 * CD as well: libunbound's API has no CD.
+	 * RFC 6147, by libunbound's module dns64: "64:ff9b::/96"; NULL: none. It is for all
+	 * questions, those with CD as well: libunbound's API has no CD.
 	 */
 	const char *dns64_prefix;
 	bool dns64_synthall;                    /* also where there are AAAA records */
@@ -108,8 +111,8 @@ struct resolver_config {
 	uint32_t upstream_timeout_ms; /* longest wait for one reply of a server */
 	uint32_t upstream_forget_s;   /* so long libunbound remembers a server's failure */
 	/*
-	 * A server that does not reply to a question is asked again so often for it; 0: 5 times by libunbound, by the
-	 * forwarder as long as somebody waits.
+	 * A server that does not reply to a question is asked again so often for it; 0: 5 times by
+	 * libunbound, by the forwarder as long as somebody waits.
 	 */
 	uint32_t msg_retry;
 	const struct resolver_option
@@ -118,7 +121,9 @@ struct resolver_config {
 	const struct resolver_option *options; /* set last */
 	size_t n_options;
 	struct tap *
-		tap; /* is told of queries to upstreams, until resolver_stop() has returned; NULL: nobody is */
+		/* is told of queries to upstreams, until resolver_stop() has returned; NULL: nobody
+		 * is */
+		tap;
 };
 
 /* clang-format off */

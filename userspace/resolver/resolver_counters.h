@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What resolver threads count. Each has one writer, and other threads read: no locked instruction, whole values. */
+/* What resolver threads count. Each has one writer, and other threads read: no locked instruction,
+ * whole values. */
 #ifndef VOLLEY_RESOLVER_RESOLVER_COUNTERS_H
 #define VOLLEY_RESOLVER_RESOLVER_COUNTERS_H
 
@@ -9,7 +10,8 @@
 #include "base/histogram.h"
 
 /*
- * asked = answered + bogus + failed + timed_out + displaced + limited_outstanding + limited_client + limited_share
+ * asked = answered + bogus + failed + timed_out + displaced + limited_outstanding + limited_client
+ * + limited_share
  *         + limited_upstream + stopped + outstanding, once all is at rest. E(name, words).
  */
 #define RESOLVER_COUNTERS(E)                                                              \
@@ -51,7 +53,8 @@ struct resolver_counters {
 	RESOLVER_COUNTERS(RESOLVER_COUNTER_FIELD)
 #undef RESOLVER_COUNTER_FIELD
 	struct histogram
-		took; /* answers of upstreams: of a question by libunbound, of a query by the forwarder */
+		/* answers of upstreams: of a question by libunbound, of a query by the forwarder */
+		took;
 	uint64_t outstanding; /* now: submitted, and not completed */
 };
 

@@ -37,7 +37,8 @@ struct resolver_question {
 	uint8_t family;         /* the client, for its limit: AF_INET, AF_INET6, 0: nobody */
 	uint8_t client[16];
 	/*
-	 * Which memory is to be asked, 0 or 1; 0 where there is no reason for either. The forwarder has none.
+	 * Which memory is to be asked, 0 or 1; 0 where there is no reason for either. The forwarder
+	 * has none.
 	 */
 	uint8_t memory;
 
@@ -59,7 +60,8 @@ struct resolver_question {
 	struct resolver_answer *answer;
 };
 
-/* The oldest question that was completed, with the others behind it; NULL: none. Owner of the inbox. */
+/* The oldest question that was completed, with the others behind it; NULL: none. Owner of the
+ * inbox. */
 static inline struct resolver_question *resolver_take(struct inbox *inbox)
 {
 	return (struct resolver_question *)inbox_take(inbox);

@@ -1,17 +1,20 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shares: how many of a thread's places each prefix of clients has now, so that one prefix does not take the places of
- * the others. A place is a question upstream (resolver/groups.h), or a query whose reply is waited for (the forwarder).
+ * Shares: how many of a thread's places each prefix of clients has now, so that one prefix does not
+ * take the places of the others. A place is a question upstream (resolver/groups.h), or a query
+ * whose reply is waited for (the forwarder).
  *
- *	a prefix may take a place when it has at most SHARE_TIMES times as many as are free, or fewer than SHARE_FEW
+ *	a prefix may take a place when it has at most SHARE_TIMES times as many as are free, or
+ *	fewer than SHARE_FEW
  *
- * So places stay free for the others without a list of who they are (the dynamic thresholds of Choudhury and
- * Hahne, 1998): one prefix alone gets four fifths of them, two get four ninths each, and so on. A question that gets
- * no reply has its place until it ends, so it counts for its whole time.
+ * So places stay free for the others without a list of who they are (the dynamic thresholds of
+ * Choudhury and Hahne, 1998): one prefix alone gets four fifths of them, two get four ninths each,
+ * and so on. A question that gets no reply has its place until it ends, so it counts for its whole
+ * time.
  *
- * Prefixes are ranked by the number of their places. The one with the fewest comes next; from one of those with the most
- * a place is taken where none is free.
+ * Prefixes are ranked by the number of their places. The one with the fewest comes next; from one
+ * of those with the most a place is taken where none is free.
  *
  *	ranks.of[0]  no place     of[1]  1     of[2]  2 and 3     of[3]  4 to 7     ...
  *
@@ -78,7 +81,8 @@ void ranks_move(struct ranks *ranks, struct rank *rank, uint32_t n);
 /* It may be in none. */
 void ranks_remove(struct ranks *ranks, struct rank *rank);
 
-/* The first one of those with the fewest places, and of those with the most; NULL: there is none. */
+/* The first one of those with the fewest places, and of those with the most; NULL: there is
+ * none. */
 struct rank *ranks_least(const struct ranks *ranks);
 struct rank *ranks_most(const struct ranks *ranks);
 
@@ -98,7 +102,8 @@ static inline bool share_fits(uint32_t n, uint32_t n_free)
 	return n < LIMITS_SHARE_FEW || n <= (uint64_t)LIMITS_SHARE_TIMES * n_free;
 }
 
-/* Whether who has n places, and few, may take one of who has most. The one who loses it still has more then. */
+/* Whether who has n places, and few, may take one of who has most. The one who loses it still has
+ * more then. */
 static inline bool share_may_displace(uint32_t n, uint32_t most)
 {
 	return n < LIMITS_SHARE_FEW && most > 2 * (n + 1);

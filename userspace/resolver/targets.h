@@ -1,15 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where libunbound asks for a name, and what came of its questions there. libunbound tells nobody what it knows of servers, so
- * this is what is seen from outside: one row of counters for each stub and forward zone, and one for all other names, which are
- * asked from the root down or at the forwards.
+ * Where libunbound asks for a name, and what came of its questions there. libunbound tells nobody
+ * what it knows of servers, so this is what is seen from outside: one row of counters for each stub
+ * and forward zone, and one for all other names, which are asked from the root down or at the
+ * forwards.
  *
  *	the name ─► the deepest stub or forward zone at or above it ─► its row        (for DS: of the name without its first label)
  *	         └─ none ─► row 0
  *
- * One struct for each resolver thread, which counts; the zones are never changed. Any thread reads: each counter is whole, and a
- * row is not of one instant.
+ * One struct for each resolver thread, which counts; the zones are never changed. Any thread reads:
+ * each counter is whole, and a row is not of one instant.
  */
 #ifndef VOLLEY_RESOLVER_TARGETS_H
 #define VOLLEY_RESOLVER_TARGETS_H
@@ -52,7 +53,8 @@ enum target_end {
 	TARGET_FAILED,
 };
 
-/* With the stubs and forward zones of the configuration. 0, -ENOMEM, or an error of name_from_text(); targets_fini() in any case. */
+/* With the stubs and forward zones of the configuration. 0, -ENOMEM, or an error of
+ * name_from_text(); targets_fini() in any case. */
 int targets_init(struct targets *t, const struct resolver_config *config)
 	__attribute__((warn_unused_result));
 void targets_fini(struct targets *t);

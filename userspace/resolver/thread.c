@@ -172,7 +172,8 @@ static enum resolver_security security_of(int ub_security)
 					  RESOLVER_INSECURE;
 }
 
-/* RFC 8509: libunbound has an answer, and a reason not to give it; of what is merely not signed there is none. */
+/* RFC 8509: libunbound has an answer, and a reason not to give it; of what is merely not signed
+ * there is none. */
 static bool is_sentinel_failure(int ub_security, const char *why)
 {
 	return ub_security == UB_INSECURE && why;
@@ -232,7 +233,8 @@ static void on_not_forwarded(void *user, struct resolver_group *group, int ede_c
 	groups_put(&t->groups, group);
 }
 
-/* Whether there may be more to ask: who has come meanwhile, and has few places, goes before the rest. */
+/* Whether there may be more to ask: who has come meanwhile, and has few places, goes before the
+ * rest. */
 static bool ask_libunbound(struct resolver_thread *t)
 {
 	struct resolver_group *group;

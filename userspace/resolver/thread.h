@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A resolver thread. It sleeps in libevent; after each round of events it completes what is over its
- * deadline, asks what may be asked, and puts the completions into their inboxes.
+ * A resolver thread. It sleeps in libevent; after each round of events it completes what is over
+ * its deadline, asks what may be asked, and puts the completions into their inboxes.
  */
 #ifndef VOLLEY_RESOLVER_THREAD_H
 #define VOLLEY_RESOLVER_THREAD_H
@@ -66,7 +66,8 @@ void thread_stop(struct resolver_thread *t);
 bool thread_is_released(struct resolver_thread *t);
 void thread_close(struct resolver_thread *t);
 
-/* The i-th thread of a resolver, for resolver/inspect.c; NULL: there are not so many. Any thread may read what says so. */
+/* The i-th thread of a resolver, for resolver/inspect.c; NULL: there are not so many. Any thread
+ * may read what says so. */
 const struct resolver_thread *resolver_thread_at(const struct resolver *r, unsigned int i);
 
 #endif

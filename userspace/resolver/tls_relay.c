@@ -29,7 +29,7 @@ static struct relayed *relayed_of(struct forward_query *query)
 	return caa_container_of(query, struct relayed, query);
 }
 
-/* --- Reasons -------------------------------------------------------------------------------------- */
+/* --- Reasons ---------------------------------------------------------------------------------- */
 
 /* FNV-1a over the folded name and the type: for finding, not against who wants them to collide. */
 static uint64_t hash_of(const uint8_t *name, size_t n_bytes, uint16_t qtype)
@@ -102,7 +102,7 @@ int tls_relay_explain(const struct tls_relay *r, const uint8_t *folded, uint16_t
 	return reason->ede_code;
 }
 
-/* --- Queries -------------------------------------------------------------------------------------- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 static void arm(struct tls_relay *r, struct relayed *q, uint64_t at_ns)
 {
@@ -268,14 +268,15 @@ static void on_client_closed(void *ctx, struct relay_client *client)
 		put(r, cds_list_entry(client->queries.next, struct relayed, on_list));
 }
 
-/* --- Replies -------------------------------------------------------------------------------------- */
+/* --- Replies ---------------------------------------------------------------------------------- */
 
 static uint8_t fold(uint8_t octet)
 {
 	return octet >= 'A' && octet <= 'Z' ? octet | 0x20 : octet;
 }
 
-/* Whether its question is that of the query: libunbound looks at letter case. A length is below every letter. */
+/* Whether its question is that of the query: libunbound looks at letter case. A length is below
+ * every letter. */
 static bool is_reply(const struct relayed *q, const uint8_t *msg, size_t n)
 {
 	size_t n_name = q->question_bytes - DNS_QUESTION_FIXED_BYTES;
@@ -335,7 +336,8 @@ static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
 	return true;
 }
 
-/* A connection that an upstream closed is opened again for what was on it (RFC 7766 section 6.2.4), once for each query. */
+/* A connection that an upstream closed is opened again for what was on it (RFC 7766 section 6.2.4),
+ * once for each query. */
 static void on_broken(void *ctx, struct forward_channel *channel, enum forward_break how,
 		      uint64_t now_ns)
 {
@@ -357,7 +359,7 @@ static void on_broken(void *ctx, struct forward_channel *channel, enum forward_b
 	}
 }
 
-/* --- Rounds --------------------------------------------------------------------------------------- */
+/* --- Rounds ----------------------------------------------------------------------------------- */
 
 static void on_timer(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 {
@@ -413,7 +415,7 @@ bool tls_relay_is_busy(const struct tls_relay *r)
 	return r->n_used;
 }
 
-/* --- Beginning and end ---------------------------------------------------------------------------- */
+/* --- Beginning and end ------------------------------------------------------------------------ */
 
 static int init_upstreams(struct tls_relay *r, const struct resolver_config *c, char *err,
 			  size_t cap)

@@ -20,7 +20,7 @@
 #define LENGTH_BYTES 2 /* before a message: RFC 1035 section 4.2.2 */
 #define BACKLOG      256
 
-/* --- Who it is ------------------------------------------------------------------------------------ */
+/* --- Who it is -------------------------------------------------------------------------------- */
 
 static bool is_same(const struct sockaddr *a, const struct sockaddr *b)
 {
@@ -51,8 +51,9 @@ static bool is_between(int fd, const struct sockaddr *own, const struct sockaddr
 }
 
 /*
- * Whether a descriptor of this process has the address `peer` as its own and `local` as its peer's. Any thread; where another thread
- * closes descriptors meanwhile it is still right for those that stay open.
+ * Whether a descriptor of this process has the address `peer` as its own and `local` as its peer's.
+ * Any thread; where another thread closes descriptors meanwhile it is still right for those that
+ * stay open.
  */
 static bool is_this_process(const struct sockaddr *peer, const struct sockaddr *local)
 {
@@ -68,7 +69,7 @@ static bool is_this_process(const struct sockaddr *peer, const struct sockaddr *
 	return is_own;
 }
 
-/* --- Connections ---------------------------------------------------------------------------------- */
+/* --- Connections ------------------------------------------------------------------------------ */
 
 static void close_client(struct relay_client *client)
 {
@@ -80,7 +81,8 @@ static void close_client(struct relay_client *client)
 	free(client);
 }
 
-/* Takes the first query, where it is there whole. 1: it did, 0: it is not there yet, -1: this is no query. */
+/* Takes the first query, where it is there whole. 1: it did, 0: it is not there yet, -1: this is no
+ * query. */
 static int take_query(struct relay_client *client, struct evbuffer *in)
 {
 	const struct relay_client_events *events = &client->clients->events;
@@ -171,7 +173,7 @@ static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
 		close(fd);
 }
 
-/* --- Ports ---------------------------------------------------------------------------------------- */
+/* --- Ports ------------------------------------------------------------------------------------ */
 
 /* Not 127.0.0.0/16, where others listen. */
 static uint32_t random_address(struct random *random)

@@ -1,12 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The side of a TLS relay that libunbound connects to: a port of the loopback for each upstream, and the connections to it. Inside of
- * the relay only (resolver/tls_relay.h).
+ * The side of a TLS relay that libunbound connects to: a port of the loopback for each upstream,
+ * and the connections to it. Inside of the relay only (resolver/tls_relay.h).
  *
- * A TCP connection over the loopback has two ends, and both addresses and ports of it are in the kernel once. So if a descriptor of this process
- * has the client's address and port as its own, and ours as its peer, then that descriptor is the client. A connection of another process is
- * closed before anything is read from it. Such a connection costs one look at each descriptor of this process.
+ * A TCP connection over the loopback has two ends, and both addresses and ports of it are in the
+ * kernel once. So if a descriptor of this process has the client's address and port as its own, and
+ * ours as its peer, then that descriptor is the client. A connection of another process is closed
+ * before anything is read from it. Such a connection costs one look at each descriptor of this
+ * process.
  *
  * One thread, that of the event base.
  */
@@ -40,7 +42,8 @@ struct relay_client {
 
 struct relay_client_events {
 	void *ctx;
-	/* A query of n octets, which are the callee's until it returns. False: it is none, and the connection is to be closed. */
+	/* A query of n octets, which are the callee's until it returns. False: it is none, and the
+	 * connection is to be closed. */
 	bool (*query)(void *ctx, struct relay_client *client, const uint8_t *bytes, size_t n);
 	/* The connection is being closed: no reply may go there any more. */
 	void (*closed)(void *ctx, struct relay_client *client);

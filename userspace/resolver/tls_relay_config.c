@@ -48,7 +48,7 @@ uint64_t tls_relay_fds(const struct resolver_config *config)
 	return n;
 }
 
-/* --- Which upstreams ------------------------------------------------------------------------------ */
+/* --- Which upstreams -------------------------------------------------------------------------- */
 
 static unsigned int place_of(const struct tls_relay *r, const char *address)
 {
@@ -99,7 +99,7 @@ int relay_config_collect(struct tls_relay *r, const struct resolver_config *conf
 	return code;
 }
 
-/* --- Which names have which ----------------------------------------------------------------------- */
+/* --- Which names have which ------------------------------------------------------------------- */
 
 static uint16_t bit_of(const struct tls_relay *r, const char *address)
 {
@@ -142,7 +142,7 @@ int relay_config_zones(struct tls_relay *r, const struct resolver_config *config
 	return code;
 }
 
-/* --- What libunbound gets ------------------------------------------------------------------------- */
+/* --- What libunbound gets --------------------------------------------------------------------- */
 
 static struct resolver_stub replace(const struct tls_relay *r, struct resolver_stub stub)
 {

@@ -73,7 +73,8 @@ struct tls_relay {
 	const char *addresses[UPSTREAMS_MAX + 1]; /* while it is made */
 };
 
-/* Upstreams over TLS into r->addresses, each once. 0, or ERR_CONFIG with a sentence in err of cap octets. */
+/* Upstreams over TLS into r->addresses, each once. 0, or ERR_CONFIG with a sentence in err of cap
+ * octets. */
 int relay_config_collect(struct tls_relay *r, const struct resolver_config *config, char *err,
 			 size_t cap) __attribute__((warn_unused_result));
 

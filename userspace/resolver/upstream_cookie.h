@@ -3,13 +3,15 @@
 /*
  * The DNS cookies of one upstream (RFC 7873), seen from the client's side. A query has the client
  * cookie, which only this upstream gets, and the server cookie that the upstream gave last. A reply
- * repeats the client cookie: whoever forges a reply and has not seen a query does not know these 64 bits.
+ * repeats the client cookie: whoever forges a reply and has not seen a query does not know these 64
+ * bits.
  *
  *	no server cookie known ── reply with one ──► expected: a reply over UDP without it is not taken
  *	        ▲                                        │
  *	        └── a reply over TCP has none either ◄───┘ so the question is asked over TCP
  *
- * The client cookie stays as long as the forwarder does. Time is an argument, CLOCK_MONOTONIC. One thread.
+ * The client cookie stays as long as the forwarder does. Time is an argument, CLOCK_MONOTONIC. One
+ * thread.
  */
 #ifndef VOLLEY_RESOLVER_UPSTREAM_COOKIE_H
 #define VOLLEY_RESOLVER_UPSTREAM_COOKIE_H
@@ -35,7 +37,8 @@ struct upstream_cookie {
 enum upstream_cookie_verdict {
 	UPSTREAM_COOKIE_GOOD,    /* right; or there is none, and none was expected */
 	UPSTREAM_COOKIE_MISSING, /* over UDP, from an upstream that has given cookies */
-	UPSTREAM_COOKIE_WRONG, /* not the client cookie, or an illegal length: RFC 7873 section 5.3 */
+	/* not the client cookie, or an illegal length: RFC 7873 section 5.3 */
+	UPSTREAM_COOKIE_WRONG,
 };
 
 /* client: 64 random bits, of this upstream only. */
@@ -45,9 +48,9 @@ void upstream_cookie_init(struct upstream_cookie *cookie, uint64_t client);
 bool upstream_cookie_is_on(const struct upstream_cookie *cookie, uint64_t now_ns);
 
 /*
- * Judges the COOKIE option of a reply to a query that had one: n octets at option, or NULL where the
- * reply has none. A good one's server cookie is remembered. Over TCP a missing one is good: the upstream
- * has no cookies any more, and none is expected of it for UPSTREAM_COOKIE_LAX_NS.
+ * Judges the COOKIE option of a reply to a query that had one: n octets at option, or NULL where
+ * the reply has none. A good one's server cookie is remembered. Over TCP a missing one is good: the
+ * upstream has no cookies any more, and none is expected of it for UPSTREAM_COOKIE_LAX_NS.
  */
 enum upstream_cookie_verdict upstream_cookie_judge(struct upstream_cookie *cookie,
 						   const uint8_t *option, size_t n, bool is_tcp,

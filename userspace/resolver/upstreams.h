@@ -9,11 +9,12 @@
  * best at random. The others are asked besides now and then (upstream_wants_probe()), so that they
  * are known when they are needed.
  *
- * How many queries may wait for their replies (the window) begins small, grows with the replies, and
- * is no more than what the server answers in a second: else those behind would be sent again before
- * it comes to them, and it had only more to do. It never has to be less than UPSTREAM_WINDOW_KEPT,
- * or names whose owners are slow would shut out the others. A server that answers nothing for a
- * while is down: UPSTREAM_DOWN_MAX queries at a time go there, until one reply comes.
+ * How many queries may wait for their replies (the window) begins small, grows with the replies,
+ * and is no more than what the server answers in a second: else those behind would be sent again
+ * before it comes to them, and it had only more to do. It never has to be less than
+ * UPSTREAM_WINDOW_KEPT, or names whose owners are slow would shut out the others. A server that
+ * answers nothing for a while is down: UPSTREAM_DOWN_MAX queries at a time go there, until one
+ * reply comes.
  *
  * Time is an argument, CLOCK_MONOTONIC. One thread.
  */
@@ -110,13 +111,14 @@ uint16_t upstreams_down(const struct upstreams *us, uint16_t set);
 uint64_t upstream_wait_ns(const struct upstreams *us, const struct upstream *u, uint32_t n);
 
 /*
- * Whether a query that was sent then is only in line there: replies come, to those sent before it. So
- * nothing is to be done, for wait_max at most.
+ * Whether a query that was sent then is only in line there: replies come, to those sent before it.
+ * So nothing is to be done, for wait_max at most.
  */
 bool upstream_has_line(const struct upstreams *us, const struct upstream *u, uint64_t sent_ns,
 		       uint64_t now_ns);
 
-/* A reply came, after rtt_ns; 0: it cannot be said to which of two sendings (RFC 6298 section 3). */
+/* A reply came, after rtt_ns; 0: it cannot be said to which of two sendings (RFC 6298 section
+ * 3). */
 void upstream_on_reply(const struct upstreams *us, struct upstream *u, uint64_t rtt_ns,
 		       uint64_t now_ns);
 

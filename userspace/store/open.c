@@ -146,12 +146,12 @@ static int check_format(MDB_txn *txn, const struct sentence *s)
 	if (!rc && value.mv_size == sizeof(version) &&
 	    wire_load_be32(value.mv_data) == STORE_FORMAT)
 		return 0;
-	snprintf(
-		s->text, s->cap,
-		KEY
-		"%s: this is no journal, or that of another version of Volley: move the folder away; "
-		"zones are fetched or read anew",
-		s->folder);
+	snprintf(s->text, s->cap,
+		 KEY
+		 "%s: this is no journal, or that of another version of Volley: move the folder "
+		 "away; "
+		 "zones are fetched or read anew",
+		 s->folder);
 	return ERR_STORE;
 }
 

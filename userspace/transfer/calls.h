@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Control's calls on their way into the loop's thread, in the order in which they were made. Most callers do not
- * wait for the end of their call; callers that want a result do, until the loop has run it.
+ * Control's calls on their way into the loop's thread, in the order in which they were made. Most
+ * callers do not wait for the end of their call; callers that want a result do, until the loop has
+ * run it.
  */
 #ifndef VOLLEY_TRANSFER_CALLS_H
 #define VOLLEY_TRANSFER_CALLS_H
@@ -19,7 +20,8 @@ typedef void call_fn(struct transfer *t, struct call *call);
 struct call {
 	struct post post; /* first */
 	call_fn *run;
-	void *done; /* wakes the caller; NULL: nobody waits, and the call is freed when it has run */
+	/* wakes the caller; NULL: nobody waits, and the call is freed when it has run */
+	void *done;
 };
 
 /* Runs all calls in the chain. The loop's thread. */

@@ -63,7 +63,7 @@ void conn_answered(struct conn *c);
 /* To be closed at the end of this turn, or soon. */
 void conn_end(struct conn *c);
 
-/* ---- For server.c -------------------------------------------------------------------------------- */
+/* ---- For server.c ---------------------------------------------------------------------------- */
 
 /* Into the list of the busy connections or of the others, as its newest. */
 void conn_move(struct conn *c);

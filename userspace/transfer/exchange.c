@@ -356,7 +356,7 @@ static void stream_begin(struct stream *s, struct exchange *exchange)
 		(void)watch(s, EV_READ | EV_WRITE, STREAM_SILENCE_S);
 }
 
-/* --- Exchanges ------------------------------------------------------------------------------------ */
+/* --- Exchanges -------------------------------------------------------------------------------- */
 
 int exchange_begin(struct exchange **out, struct transfer *t, struct remote *remote,
 		   struct peer *peer, const uint8_t *msg, size_t n,

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread has a list of its handshakes and a line of connections that wait for a place, each in the order of their deadlines. Both
- * are that thread's alone; connections come to it through a mailbox.
+ * A thread has a list of its handshakes and a line of connections that wait for a place, each in
+ * the order of their deadlines. Both are that thread's alone; connections come to it through a
+ * mailbox.
  */
 #include "transfer/handshake.h"
 
@@ -38,7 +39,8 @@
 #define LINE_S     30  /* each */
 #define TRIES      32  /* in which one pass along the line looks for a client that is silent */
 
-/* How long a silent client keeps its place while others wait for it: one that has said nothing, and one that has begun. */
+/* How long a silent client keeps its place while others wait for it: one that has said nothing, and
+ * one that has begun. */
 #define MUTE_NS  (250 * CLOCK_NS_PER_MS)
 #define BEGUN_NS (2 * CLOCK_NS_PER_S)
 
@@ -78,7 +80,7 @@ struct handshakes {
 	unsigned int next; /* the thread that gets the next one */
 };
 
-/* ---- One handshake: its thread ------------------------------------------------------------------ */
+/* ---- One handshake: its thread --------------------------------------------------------------- */
 
 static void forget(struct shaker *s, struct shake *k)
 {
@@ -114,7 +116,8 @@ static int watch(struct shaker *s, int op, struct shake *k, uint32_t events)
 	return epoll_ctl(s->epoll_fd, op, k->is.conn.fd, &event);
 }
 
-/* Several at once, so that a worker is woken less often. Where no worker has a port, the loop gets them. */
+/* Several at once, so that a worker is woken less often. Where no worker has a port, the loop gets
+ * them. */
 static void hand_over(struct shaker *s)
 {
 	struct tcp_arrival *a = s->over, *next;
@@ -153,8 +156,9 @@ static void go_on(struct shaker *s, struct shake *k)
 	why = SSL_get_error(ssl, result);
 	tls_bio_hold(ssl, false);
 	/*
-	 * Where a question has come along, session tickets go with its reply. Otherwise they go at once: the client's kernel may keep
-	 * the question until our next segment acknowledges the last flight (RFC 896).
+	 * Where a question has come along, session tickets go with its reply. Otherwise they go at
+	 * once: the client's kernel may keep the question until our next segment acknowledges the
+	 * last flight (RFC 896).
 	 */
 	is_sent = (result == 1 && SSL_has_pending(ssl)) || tls_bio_flush(ssl);
 	if (result == 1) {
@@ -171,7 +175,7 @@ static void go_on(struct shaker *s, struct shake *k)
 	k->since_ns = clock_ns();
 }
 
-/* ---- All of a thread ----------------------------------------------------------------------------- */
+/* ---- All of a thread ------------------------------------------------------------------------- */
 
 static bool is_of(const struct shake *k, const struct limits_place *client)
 {
@@ -186,7 +190,8 @@ static bool is_ours(const struct shake *k)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Behind the first half of the line, silent clients are borne with for less and less: a flood of them does not stop the line. */
+/* Behind the first half of the line, silent clients are borne with for less and less: a flood of
+ * them does not stop the line. */
 static uint64_t patience_ns(const struct shaker *s, const struct shake *k)
 {
 	uint64_t full = k->has_begun ? BEGUN_NS : MUTE_NS;
@@ -195,7 +200,8 @@ static uint64_t patience_ns(const struct shaker *s, const struct shake *k)
 	return n <= half ? full : n < 2 * half ? full * (2 * half - n) / half : 0;
 }
 
-/* The oldest one whose client is silent, of one client or of all (NULL). False: there is none here. */
+/* The oldest one whose client is silent, of one client or of all (NULL). False: there is none
+ * here. */
 static bool give_way(struct shaker *s, const struct limits_place *client, uint64_t now_ns,
 		     unsigned int *n_tries)
 {
@@ -271,7 +277,8 @@ static void take_new(struct shaker *s, uint64_t now_ns)
 	}
 }
 
-/* Those that get a place begin: a client that has all of its places does not hold up the others behind it. */
+/* Those that get a place begin: a client that has all of its places does not hold up the others
+ * behind it. */
 static void advance(struct shaker *s, uint64_t now_ns)
 {
 	unsigned int n_tries = TRIES;
@@ -329,7 +336,7 @@ static void *run(void *user)
 	return NULL;
 }
 
-/* ---- The loop ------------------------------------------------------------------------------------ */
+/* ---- The loop -------------------------------------------------------------------------------- */
 
 static void close_all(struct shaker *s)
 {
@@ -385,7 +392,8 @@ static void init_limits(struct limits *l, uint32_t max_total, uint32_t max_clien
 	l->prefix6 = PREFIX6;
 }
 
-/* Two that take turns on one processor take a tenth more of its time than one (docs/decisions/0049). */
+/* Two that take turns on one processor take a tenth more of its time than one
+ * (docs/decisions/0049). */
 static unsigned int n_threads(void)
 {
 	cpu_set_t cpus;

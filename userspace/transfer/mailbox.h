@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A mailbox between two threads: a list under a mutex, and an eventfd that is readable while there is
- * something. Order is kept. Posts are the sender's to make and the receiver's to free.
+ * A mailbox between two threads: a list under a mutex, and an eventfd that is readable while there
+ * is something. Order is kept. Posts are the sender's to make and the receiver's to free.
  */
 #ifndef VOLLEY_TRANSFER_MAILBOX_H
 #define VOLLEY_TRANSFER_MAILBOX_H

@@ -13,7 +13,8 @@
 #include "transfer/udp_query.h"
 #include "xfr/notify.h"
 
-/* Seconds before the next round: RFC 1996 section 3.6 has 60 s and 5 rounds; most losses are short. */
+/* Seconds before the next round: RFC 1996 section 3.6 has 60 s and 5 rounds; most losses are
+ * short. */
 static const uint16_t waits_s[] = { 5, 15, 60, 60, 60 };
 
 #define NOTIFY_ROUNDS (sizeof(waits_s) / sizeof(waits_s[0]))
@@ -56,7 +57,7 @@ struct notifier {
 	uint32_t n_running;
 };
 
-/* ---- One target --------------------------------------------------------------------------------- */
+/* ---- One target ------------------------------------------------------------------------------ */
 
 static void leave(struct target *g)
 {
@@ -239,7 +240,7 @@ static void start(struct target *g)
 	try_next(g);
 }
 
-/* ---- All of them -------------------------------------------------------------------------------- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 static void on_tick(void *user)
 {

@@ -18,7 +18,7 @@
 #include "transfer/updates.h"
 #include "xfr/notify.h"
 
-/* ---- What it may be ----------------------------------------------------------------------------- */
+/* ---- What it may be -------------------------------------------------------------------------- */
 
 static void refuse_notify(struct peer_request *rq, const uint8_t *zone, enum dns_rcode rcode)
 {
@@ -200,7 +200,7 @@ static void dispatch(struct peer_request *rq)
 		take_question(rq);
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 /*
  * Whether a block drops or refuses it: then an engine says so. What a worker has handed over was
@@ -222,7 +222,7 @@ static bool is_blocked(const struct peer_request *rq, enum query_verdict verdict
 	return v.action == VOLLEY_BLOCK_DROP || v.action == VOLLEY_BLOCK_REFUSE;
 }
 
-/* ---- Signature ---------------------------------------------------------------------------------- */
+/* ---- Signature ------------------------------------------------------------------------------- */
 
 /* The record has done its work, and an engine would reply that it has no keys. */
 static void cut_tsig(struct peer_request *rq, size_t body_bytes)

@@ -20,7 +20,7 @@
 #include "transfer/transfer_out.h"
 #include "transfer/updates.h"
 
-/* ---- From the workers --------------------------------------------------------------------------- */
+/* ---- From the workers ------------------------------------------------------------------------ */
 
 void primary_handle(struct transfer *t, struct handover_item *item)
 {
@@ -52,7 +52,7 @@ static void on_handover(evutil_socket_t fd, short events, void *user)
 	}
 }
 
-/* ---- Settings ----------------------------------------------------------------------------------- */
+/* ---- Settings -------------------------------------------------------------------------------- */
 
 static int copy_keys(struct primary_settings *s, const struct config *config)
 {
@@ -120,7 +120,7 @@ void primary_configure(struct transfer *t, struct primary_settings *settings)
 	transfer_out_next(t);
 }
 
-/* ---- Zones -------------------------------------------------------------------------------------- */
+/* ---- Zones ----------------------------------------------------------------------------------- */
 
 void primary_put_zone(struct transfer *t, struct transfer_zone *zone)
 {
@@ -145,7 +145,7 @@ void primary_answer(struct transfer *t, void *request, unsigned int rcode)
 	updates_answer(t, request, rcode);
 }
 
-/* ---- Begin and end ------------------------------------------------------------------------------ */
+/* ---- Begin and end --------------------------------------------------------------------------- */
 
 static int open_handover(struct transfer *t)
 {

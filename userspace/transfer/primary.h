@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The primary's side of the transfer thread: requests of other name servers and clients about zones.
+ * The primary's side of the transfer thread: requests of other name servers and clients about
+ * zones.
  *
  *      primary.c    begin, end, settings; single messages from the workers
  *      server.c     connections that workers gave away, and connections of server_tls.c

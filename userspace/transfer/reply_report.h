@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Replies of the transfer thread: each is counted as workers count theirs, and reported to the tap (tap/tap.h).
+ * Replies of the transfer thread: each is counted as workers count theirs, and reported to the tap
+ * (tap/tap.h).
  *
  *      message ─► reply_report_begin() ─► its reply, at once or later ─► reply_report_end()
  *
@@ -20,7 +21,8 @@
 
 struct transfer;
 
-/* A query, from when it comes until its reply. Zeros: there is none. It may be moved, and not copied. */
+/* A query, from when it comes until its reply. Zeros: there is none. It may be moved, and not
+ * copied. */
 struct reply_report {
 	bool is_open; /* its reply is to come */
 	bool is_reported;
@@ -44,7 +46,8 @@ struct reply_report_ends {
 void reply_report_begin(struct transfer *t, struct reply_report *a,
 			const struct reply_report_ends *ends, const struct query *q,
 			const uint8_t *msg, size_t n);
-/* The reply as it leaves, of n octets; 0: there is none. Later messages of the same answer are not counted. */
+/* The reply as it leaves, of n octets; 0: there is none. Later messages of the same answer are not
+ * counted. */
 void reply_report_end(struct transfer *t, struct reply_report *a, const uint8_t *reply, size_t n);
 /* There is no reply, or it has been. Zeros are allowed. */
 void reply_report_fini(struct reply_report *a);

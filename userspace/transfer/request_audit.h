@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The audit's events (base/audit.h) about requests of other name servers: client, port, transport, key, zone, type, and why the request
- * was refused, or which transfer was given. The loop's thread.
+ * The audit's events (base/audit.h) about requests of other name servers: client, port, transport,
+ * key, zone, type, and why the request was refused, or which transfer was given. The loop's thread.
  */
 #ifndef VOLLEY_TRANSFER_REQUEST_AUDIT_H
 #define VOLLEY_TRANSFER_REQUEST_AUDIT_H

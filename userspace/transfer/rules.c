@@ -64,7 +64,7 @@ bool rules_are_primary(const struct transfer *t, const struct transfer_zone *zon
 	return false;
 }
 
-/* ---- The workers' sieve ------------------------------------------------------------------------ */
+/* ---- The workers' sieve ---------------------------------------------------------------------- */
 
 struct list {
 	struct clients_prefix *prefixes;

@@ -148,7 +148,8 @@ static void on_next(void *user)
 	begin_round(user);
 }
 
-/* After a round that came to nothing: RFC 1035; a zone that was never there is asked for less and less. */
+/* After a round that came to nothing: RFC 1035; a zone that was never there is asked for less and
+ * less. */
 static void set_retry(struct secondary_zone *s)
 {
 	const struct config_zone *c = &s->zone->config;

@@ -1,15 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The secondary's side of a zone: when its primaries are asked, and what one round of asking them is.
+ * The secondary's side of a zone: when its primaries are asked, and what one round of asking them
+ * is.
  *
  *      IDLE ── time, NOTIFY, command ──► ASKING ── nothing newer, or nobody answers ──► IDLE
  *        ▲                                  ├── a zone ───► SETTLING_ZONE ────┐
  *        │                                  └── changes ──► SETTLING_CHANGES ─┤
  *        └──────────────── control has published it, or will not ─────────────┘
  *
- * If control refuses changes, a round begins at once that asks for the whole zone. A command ends a round
- * that is ASKING and begins another; a NOTIFY, and a command while it settles, make one follow.
+ * If control refuses changes, a round begins at once that asks for the whole zone. A command ends a
+ * round that is ASKING and begins another; a NOTIFY, and a command while it settles, make one
+ * follow.
  *
  * secondary.c has the times; refresh_round.c asks the primaries in turn; refresh_transfer.c reads
  * their transfers.
@@ -58,7 +60,8 @@ enum secondary_state {
 	SECONDARY_SETTLING_CHANGES,
 };
 
-/* What a round asks for. A round that follows asks for the highest of the values that were wanted meanwhile. */
+/* What a round asks for. A round that follows asks for the highest of the values that were wanted
+ * meanwhile. */
 enum secondary_wants {
 	SECONDARY_WANTS_NEWER, /* changes, or the whole zone where that cannot be */
 	SECONDARY_WANTS_WHOLE,
@@ -74,10 +77,11 @@ struct secondary_zone {
 	struct refresh_round *round; /* unless IDLE */
 	uint64_t checked_wall_s, next_wall_s, expires_wall_s;
 	enum secondary_wants wants_next; /* of the next round */
-	bool is_asked_next; /* by a person: addresses that have not answered lately are asked, too */
-	bool is_prompted;   /* by a NOTIFY */
-	bool is_again;      /* a round was asked for while one was under way */
-	bool is_notified;   /* of notified_serial by a NOTIFY */
+	/* by a person: addresses that have not answered lately are asked, too */
+	bool is_asked_next;
+	bool is_prompted; /* by a NOTIFY */
+	bool is_again;    /* a round was asked for while one was under way */
+	bool is_notified; /* of notified_serial by a NOTIFY */
 	uint64_t settles_checked_s, settles_expires_s; /* of the event that control settles */
 	uint32_t notified_serial;
 	struct port_addr notified_by; /* family 0: nobody */
@@ -125,7 +129,8 @@ struct refresh_round {
 	enum secondary_wants wants;
 	bool is_asked;    /* by a person */
 	bool was_current; /* a primary had nothing newer */
-	/* The most that a primary with nothing newer has said, as known.expire_left_s: RFC 7314 section 4. */
+	/* The most that a primary with nothing newer has said, as known.expire_left_s: RFC 7314
+	 * section 4. */
 	uint32_t current_expire_left_s;
 	struct udp_query *query;
 	struct exchange *exchange;
@@ -170,7 +175,7 @@ bool secondary_is_notified_of_newer(const struct secondary_zone *s);
 /* Of the version that is served. False: none is. */
 bool secondary_times(const struct secondary_zone *s, struct soa_times *times);
 
-/* ---- secondary.c: for control's calls and for requests of others --------------------------------- */
+/* ---- secondary.c: for control's calls and for requests of others ----------------------------- */
 
 /*
  * A NOTIFY that is allowed (RFC 1996), from a primary or by allow-notify; @serial NULL:

@@ -26,7 +26,7 @@
 #define WRITE_MAX (256u << 10) /* by one call */
 #define TURN_MAX  16           /* messages */
 
-/* ---- One connection ---------------------------------------------------------------------------- */
+/* ---- One connection -------------------------------------------------------------------------- */
 
 static void conn_destroy(struct conn *c)
 {
@@ -48,7 +48,8 @@ static void copy_out(struct evbuffer *buffer, size_t at, uint8_t *out, size_t n)
 		evbuffer_copyout_from(buffer, &ptr, out, n);
 }
 
-/* The next whole message to @in; its length, 0: there is none yet, or it has to wait for replies. */
+/* The next whole message to @in; its length, 0: there is none yet, or it has to wait for
+ * replies. */
 static size_t take_message(struct conn *c, uint8_t *in)
 {
 	struct evbuffer *buffer = bufferevent_get_input(c->bev);
@@ -118,7 +119,8 @@ static int add_hidden(struct evbuffer *input, SSL *ssl)
 	return err;
 }
 
-/* libevent leaves the rest of a record with OpenSSL where the input is full, and does not come back for it by itself. */
+/* libevent leaves the rest of a record with OpenSSL where the input is full, and does not come back
+ * for it by itself. */
 static bool pull_hidden(struct conn *c)
 {
 	SSL *ssl = c->is_tls && !c->is_ended ? bufferevent_openssl_get_ssl(c->bev) : NULL;
@@ -216,9 +218,10 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 	end_of_turn(c);
 }
 
-/* ---- Connections ------------------------------------------------------------------------------- */
+/* ---- Connections ----------------------------------------------------------------------------- */
 
-/* Room for one more, if need be that of the one that is idle longest, or of a reader that has stood still. */
+/* Room for one more, if need be that of the one that is idle longest, or of a reader that has stood
+ * still. */
 static bool make_room(struct transfer *t)
 {
 	struct server *s = t->primary->server;
@@ -262,8 +265,9 @@ static struct conn *conn_new(struct transfer *t, struct bufferevent *bev,
 }
 
 /*
- * ssl NULL: it is not over TLS. A worker's port has let SSL_write() write a part (port/tcp_tls.h). libevent goes on with its next
- * piece of memory then, so that the rest of a piece of more than a record would be missing in what is sent.
+ * ssl NULL: it is not over TLS. A worker's port has let SSL_write() write a part (port/tcp_tls.h).
+ * libevent goes on with its next piece of memory then, so that the rest of a piece of more than a
+ * record would be missing in what is sent.
  */
 static struct bufferevent *open_bev(struct transfer *t, int fd, SSL *ssl)
 {

@@ -1,18 +1,19 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections of clients: handed over by a worker in mid-stream, over TCP or TLS, or accepted by a TLS
- * listener while there is no worker. The messages of a connection are handled in turn; a message with a long answer (a transfer), or a late one
- * (an update), holds up the messages behind it.
+ * Connections of clients: handed over by a worker in mid-stream, over TCP or TLS, or accepted by a
+ * TLS listener while there is no worker. The messages of a connection are handled in turn; a
+ * message with a long answer (a transfer), or a late one (an update), holds up the messages behind
+ * it.
  *
  *      socket ─► input ─► message ─► peer_dispatch() ─┬─► conn_send() ─► output ─► socket
  *                 ▲          │ conn is busy: wait      └─► conn_hold() ... conn_release()
  *                 └── full: nothing is read
  *
- * Bounds: connections in all, of which the one that is idle longest, or a reader that has stood still, gives
- * way to a new one; messages in
- * a turn; questions that workers have; octets in input and output; time without a message, and time in which a slow reader takes
- * something. A connection that is to be closed is closed at the end of its turn.
+ * Bounds: connections in all, of which the one that is idle longest, or a reader that has stood
+ * still, gives way to a new one; messages in a turn; questions that workers have; octets in input
+ * and output; time without a message, and time in which a slow reader takes something. A connection
+ * that is to be closed is closed at the end of its turn.
  *
  * Threads: the loop's.
  */

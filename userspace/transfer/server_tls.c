@@ -54,7 +54,7 @@ struct server_tls_kept {
 	struct kept_socket sockets[];
 };
 
-/* ---- The certificate --------------------------------------------------------------------------- */
+/* ---- The certificate ------------------------------------------------------------------------- */
 
 static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_bytes,
 		       const unsigned char *in, unsigned int in_bytes, void *user)
@@ -111,8 +111,9 @@ static int check_file(const char *file, char *err, size_t cap)
 }
 
 /*
- * OpenSSL's own order has AES-256 with SHA-384 first. Of OpenSSL's time for a resumed handshake SHA-256 saves a tenth (docs/decisions/0049);
- * TLS_AES_128_GCM_SHA256 is what every client has (RFC 8446 section 9.1). A client that puts ChaCha20 first has no AES in hardware.
+ * OpenSSL's own order has AES-256 with SHA-384 first. Of OpenSSL's time for a resumed handshake
+ * SHA-256 saves a tenth (docs/decisions/0049); TLS_AES_128_GCM_SHA256 is what every client has (RFC
+ * 8446 section 9.1). A client that puts ChaCha20 first has no AES in hardware.
  */
 static bool choose_ciphers(SSL_CTX *ctx)
 {
@@ -147,7 +148,8 @@ static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_
 	return load_key(ctx, config, err, cap);
 }
 
-/* When the certificate of @ctx ends, not those of its issuers, in seconds since 1970; 0: it does not say. */
+/* When the certificate of @ctx ends, not those of its issuers, in seconds since 1970; 0: it does
+ * not say. */
 static uint64_t certificate_end(const SSL_CTX *ctx)
 {
 	const X509 *certificate = SSL_CTX_get0_certificate(ctx);
@@ -193,7 +195,7 @@ int server_tls_check(const struct config *config, char *err, size_t err_cap)
 	return code;
 }
 
-/* ---- Sockets ------------------------------------------------------------------------------------ */
+/* ---- Sockets --------------------------------------------------------------------------------- */
 
 static int set_to(int fd, int level, int option, int value)
 {
@@ -272,7 +274,8 @@ uint64_t server_tls_certificate_end(const struct server_tls_kept *kept)
 	return kept ? kept->ends_wall_s : 0;
 }
 
-/* What is to be kept of this one (NULL: it does not listen), with the keys, which are the caller's after an error. */
+/* What is to be kept of this one (NULL: it does not listen), with the keys, which are the caller's
+ * after an error. */
 static int keep(struct server_tls_kept **out, const struct server_tls *tls,
 		const struct config *config, struct ticket_keys *random)
 {
@@ -382,7 +385,7 @@ void server_tls_close(struct server_tls *tls)
 	free(tls);
 }
 
-/* ---- Connections ------------------------------------------------------------------------------- */
+/* ---- Connections ----------------------------------------------------------------------------- */
 
 static void admit(struct server_tls *tls, int fd, const struct sockaddr *from)
 {

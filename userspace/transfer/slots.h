@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Slots: `limit` users have one at a time, the others wait. They are let in by turns of the name
- * servers that they wait for, so that ten thousand zones of one do not keep out the only zone of another.
+ * servers that they wait for, so that ten thousand zones of one do not keep out the only zone of
+ * another.
  *
  *      remote a: z1 z2 z3 ...     ┐
  *      remote b: z7               ├─► one of each by turns ─► at most `limit` at a time
@@ -40,8 +41,8 @@ void slots_close(struct slots *slots); /* only when nothing waits in it any more
 void slots_set_limit(struct slots *slots, uint32_t limit);
 
 /*
- * Waits for a place among those for the name server @name; go() is called when there is one, never from
- * within. -ENOMEM.
+ * Waits for a place among those for the name server @name; go() is called when there is one, never
+ * from within. -ENOMEM.
  */
 int slots_enter(struct slots *slots, struct slot *place, const char *name)
 	__attribute__((warn_unused_result));

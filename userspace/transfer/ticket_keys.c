@@ -28,7 +28,7 @@ struct ticket_keys {
 	struct ticket_key keys[TICKET_KEYS_MAX]; /* the first makes tickets */
 };
 
-/* ---- Their place in a context ------------------------------------------------------------------- */
+/* ---- Their place in a context ---------------------------------------------------------------- */
 
 static void on_context_end(void *parent, void *keys, CRYPTO_EX_DATA *data, int at, long argl,
 			   void *argp)
@@ -53,14 +53,15 @@ static int place(void)
 	return the_place;
 }
 
-/* ---- One ticket --------------------------------------------------------------------------------- */
+/* ---- One ticket ------------------------------------------------------------------------------ */
 
 static int make_key(struct ticket_key *key)
 {
 	return RAND_bytes((unsigned char *)key, sizeof(*key)) == 1 ? 0 : -ENOMEM;
 }
 
-/* A new first key where the one that there is has made tickets for long enough; with the one before it, that is all. */
+/* A new first key where the one that there is has made tickets for long enough; with the one before
+ * it, that is all. */
 static void rotate(struct ticket_keys *keys, uint64_t now_ns)
 {
 	const uint64_t life_ns = TICKET_LIFE_S * CLOCK_NS_PER_S;
@@ -105,8 +106,9 @@ static bool set_mac(EVP_MAC_CTX *mac, struct ticket_key *key)
 }
 
 /*
- * What OpenSSL takes: -1 an error, 0 the ticket is of no use, 1 it is made, 2 it is read and a new one follows: a client should
- * use each once, else who watches can tell that two connections are of the same one (RFC 8446 appendix C.4).
+ * What OpenSSL takes: -1 an error, 0 the ticket is of no use, 1 it is made, 2 it is read and a new
+ * one follows: a client should use each once, else who watches can tell that two connections are of
+ * the same one (RFC 8446 appendix C.4).
  */
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
 		     EVP_MAC_CTX *mac, int is_new)
@@ -129,7 +131,7 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHE
 	return !is_set ? -1 : is_new ? 1 : 2;
 }
 
-/* ---- Keys and contexts -------------------------------------------------------------------------- */
+/* ---- Keys and contexts ----------------------------------------------------------------------- */
 
 int ticket_keys_use(struct ticket_keys *keys, SSL_CTX *ctx)
 {
@@ -177,7 +179,7 @@ int ticket_keys_make(struct ticket_keys **out, uint64_t now_ns)
 	return 0;
 }
 
-/* ---- A file of them ----------------------------------------------------------------------------- */
+/* ---- A file of them -------------------------------------------------------------------------- */
 
 static void trim(char *line)
 {

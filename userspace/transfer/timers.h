@@ -2,11 +2,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Timers by a clock that the caller brings: timers_run(now) calls all timers that are due at that
- * moment. So a test can let a week pass at once, and the loop asks the kernel only for the first of them.
+ * moment. So a test can let a week pass at once, and the loop asks the kernel only for the first of
+ * them.
  *
  *      timer_set() ─► heap by due time ─► timers_run(now): all that are due, the earliest first
  *
- * A timer owns its place in the heap from timer_init() on. So setting one needs no memory and cannot fail.
+ * A timer owns its place in the heap from timer_init() on. So setting one needs no memory and
+ * cannot fail.
  *
  * Threads: one, the loop's. Times are clock_ns().
  */
@@ -33,11 +35,13 @@ struct timer {
 	void (*fire)(void *user);
 	void *user;
 	uint64_t due_ns;
-	uint64_t number; /* of its setting: of two that are due at one time, the earlier set goes first */
+	/* of its setting: of two that are due at one time, the earlier set goes first */
+	uint64_t number;
 	size_t place; /* in the heap, from 1; 0: not set */
 };
 
-/* @fire is called with @user when it is due; it may set and end any timer, this one, too. 0 or -ENOMEM. */
+/* @fire is called with @user when it is due; it may set and end any timer, this one, too. 0 or
+ * -ENOMEM. */
 int timer_init(struct timer *timer, struct timers *all, void (*fire)(void *user), void *user)
 	__attribute__((warn_unused_result));
 /* It is not set any more, and its place is given back. */

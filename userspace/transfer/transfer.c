@@ -74,7 +74,8 @@ void transfer_stop(struct transfer *t)
 	loop_close(t);
 	tap_producer_free(t->env.tap, t->tap);
 	t->tap = NULL;
-	/* Else connections would come to sockets that nobody accepts from, beside those of the next volleyd. */
+	/* Else connections would come to sockets that nobody accepts from, beside those of the next
+	 * volleyd. */
 	server_tls_forget(t->tls_kept);
 	t->tls_kept = NULL;
 	transfer_drop_events(t);

@@ -54,7 +54,7 @@ struct transfer_out {
 	struct source source;
 };
 
-/* ---- What is given ------------------------------------------------------------------------------ */
+/* ---- What is given --------------------------------------------------------------------------- */
 
 /* The journal may be ahead of what is served: the chain ends where the zone is. */
 static int next_set(void *user, struct changeset *set)
@@ -76,7 +76,8 @@ static bool is_shorter(const struct source *s)
 	return store_chain_bytes(s->chain) < zone_memory_bytes(s->zone);
 }
 
-/* From serial to the version that is served, if the journal has it and that is less (RFC 1995 section 4). */
+/* From serial to the version that is served, if the journal has it and that is less (RFC 1995
+ * section 4). */
 static bool open_chain(struct transfer *t, const struct transfer_zone *zone, struct source *s,
 		       uint32_t serial)
 {
@@ -164,7 +165,7 @@ static void audit_source(enum audit_event event, const struct transfer *t,
 		request_audit_refused(event, &now, DNS_RCODE_SERVFAIL, "the zone is not served");
 }
 
-/* ---- By UDP ------------------------------------------------------------------------------------- */
+/* ---- By UDP ---------------------------------------------------------------------------------- */
 
 static size_t datagram_cap(const struct peer_request *rq)
 {
@@ -215,7 +216,7 @@ void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, 
 	source_close(&s);
 }
 
-/* ---- By TCP and TLS ----------------------------------------------------------------------------- */
+/* ---- By TCP and TLS -------------------------------------------------------------------------- */
 
 static void leave_place(struct transfer_out *h)
 {

@@ -54,7 +54,8 @@ static void refuse(struct peer_request *rq, const uint8_t *zone, enum dns_rcode 
 	peer_request_refuse(rq, 0, rcode);
 }
 
-/* A refusal beforehand, or NOERROR: control is to do it. A secondary's zone is its primary's to change. */
+/* A refusal beforehand, or NOERROR: control is to do it. A secondary's zone is its primary's to
+ * change. */
 static enum dns_rcode judge(struct peer_request *rq, const struct transfer_zone *zone)
 {
 	uint32_t serial;

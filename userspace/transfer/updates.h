@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * UPDATE (RFC 2136) as a message: rules and signature are checked here, control makes the
- * change, and its rcode comes back by transfer_answer(). The reply is signed with the key of the request.
+ * change, and its rcode comes back by transfer_answer(). The reply is signed with the key of the
+ * request.
  *
- * At most UPDATES_MAX are out at a time; more get SERVFAIL. A connection waits for its answer before
- * its next message is looked at.
+ * At most UPDATES_MAX are out at a time; more get SERVFAIL. A connection waits for its answer
+ * before its next message is looked at.
  *
  * Threads: the loop's.
  */

@@ -10,8 +10,8 @@
  *            The receiver owns its file descriptor from then on, and also answers the ordinary
  *            queries that follow.
  *
- * engine/handover_rules.h first checks which clients may send such messages. A message of another client
- * costs the worker no more than a REFUSED, and never reaches the transfer thread. At most
+ * engine/handover_rules.h first checks which clients may send such messages. A message of another
+ * client costs the worker no more than a REFUSED, and never reaches the transfer thread. At most
  * HANDOVER_PENDING_MAX messages with HANDOVER_PENDING_BYTES octets wait. Further messages are
  * dropped, as if the network had lost them, and counted.
  *

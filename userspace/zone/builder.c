@@ -236,8 +236,9 @@ static int table_begin(struct zone_builder *b)
 }
 
 /*
- * Transfers, and files that a server has written, have their names in canonical order: what is behind
- * the last name is new, but for the names above that the two have in common. Nothing is looked up.
+ * Transfers, and files that a server has written, have their names in canonical order: what is
+ * behind the last name is new, but for the names above that the two have in common. Nothing is
+ * looked up.
  * 1: @owner comes too late for that.
  */
 static int next_node(struct zone_builder *b, const uint8_t *owner, unsigned below, uint32_t *node)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inside of a builder, shared by the adding (builder.c), the gathering of RRsets (gather.c), the
- * checks (zone_rules.c) and the layout (freeze.c).
+ * The inside of a builder, shared by the adding (builder.c), the gathering of RRsets (gather.c),
+ * the checks (zone_rules.c) and the layout (freeze.c).
  *
  * Nodes are numbered in the order of their making, so a parent always has a lower number than its
  * children; parts in the order of their adding, so the later of two in a file has the higher
@@ -83,7 +83,8 @@ struct zone_builder {
 	struct build_shared *shared; /* by hash: equal ones are stored once */
 	size_t shared_cap;
 	uint8_t *labels;
-	struct build_slot *table; /* open addressing; NULL: all names have come in canonical order */
+	/* open addressing; NULL: all names have come in canonical order */
+	struct build_slot *table;
 	char **files;
 	size_t n_nodes, nodes_cap;
 	size_t n_parts, parts_cap, origins_cap;
@@ -93,7 +94,8 @@ struct zone_builder {
 	uint64_t seed;
 	const bool *cancel; /* set by others; NULL: never */
 	bool is_known;      /* the records are those of a zone: no ZONEMD is asked for */
-	/* While there is no table: the nodes of the last name in order, topmost first, the apex left out. */
+	/* While there is no table: the nodes of the last name in order, topmost first, the apex
+	 * left out. */
 	unsigned n_path;
 	uint32_t path[DNS_LABELS_MAX];
 	uint32_t last_node;
@@ -112,8 +114,8 @@ int zone_check(const struct zone_builder *b, const struct zone *z, struct zone_e
 	__attribute__((warn_unused_result));
 
 /*
- * The same rules for the apex and for one name that changed in an edit; @dname_is_new: it had no DNAME
- * before. Together they find what zone_check() finds, where the zone before was good.
+ * The same rules for the apex and for one name that changed in an edit; @dname_is_new: it had no
+ * DNAME before. Together they find what zone_check() finds, where the zone before was good.
  */
 int zone_check_apex(const struct zone *z, struct zone_error *err)
 	__attribute__((warn_unused_result));
@@ -132,8 +134,8 @@ int gather_add(struct zone_builder *b, uint32_t node, const struct zone_builder_
 int gather_end(struct zone_builder *b) __attribute__((warn_unused_result));
 
 /*
- * Joins the @n parts of one RRset from @first on to that one, whose origin becomes that of the last.
- * Returns 0, -ENOMEM, or ERR_LIMIT.
+ * Joins the @n parts of one RRset from @first on to that one, whose origin becomes that of the
+ * last. Returns 0, -ENOMEM, or ERR_LIMIT.
  */
 int gather_join(struct zone_builder *b, size_t first, size_t n) __attribute__((warn_unused_result));
 

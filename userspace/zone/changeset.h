@@ -55,8 +55,8 @@ int changeset_put(struct changeset *c, const struct changeset_record *record)
 bool changeset_next(const struct changeset *c, size_t *at, struct changeset_record *record);
 
 /*
- * Takes a copy of @n octets from a journal. Checks all lengths and names, that removals come first, and
- * that each half begins with the only SOA of it. Returns 0, -ENOMEM, or ERR_RDATA.
+ * Takes a copy of @n octets from a journal. Checks all lengths and names, that removals come first,
+ * and that each half begins with the only SOA of it. Returns 0, -ENOMEM, or ERR_RDATA.
  */
 int changeset_load(struct changeset *c, const uint8_t *bytes, size_t n)
 	__attribute__((warn_unused_result));

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A version as a frozen image again: its records, in order, through a builder. They are those of a zone
- * that was checked, so the only ways to fail are memory and a cancel.
+ * A version as a frozen image again: its records, in order, through a builder. They are those of a
+ * zone that was checked, so the only ways to fail are memory and a cancel.
  */
 #include <errno.h>
 

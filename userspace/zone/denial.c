@@ -59,9 +59,9 @@ static bool wildcard_name(const struct proving *p, unsigned depth, uint8_t out[s
 /* --- NSEC --- */
 
 /*
- * The last node of the image from @index back that has an NSEC and is as it was there. Where a record
- * of a closed chain went, the one before it had to change, and so is in the overlay: nothing further
- * back can be the one.
+ * The last node of the image from @index back that has an NSEC and is as it was there. Where a
+ * record of a closed chain went, the one before it had to change, and so is in the overlay: nothing
+ * further back can be the one.
  */
 static const struct zone_node *image_nsec(const struct zone *z, uint32_t index)
 {

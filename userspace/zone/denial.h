@@ -50,8 +50,8 @@ void zone_denial(const struct zone *z, const uint8_t *qname, unsigned qname_len,
 		 const struct zone_result *r, struct zone_denial *d);
 
 /*
- * The last name with an NSEC before @name (folded wire, under the apex), which may be there or not; NULL
- * for the apex. Of a version whose chain is closed. Pure; O(log names).
+ * The last name with an NSEC before @name (folded wire, under the apex), which may be there or not;
+ * NULL for the apex. Of a version whose chain is closed. Pure; O(log names).
  */
 const struct zone_node *zone_nsec_before(const struct zone *z, const uint8_t *name);
 

@@ -26,8 +26,8 @@ struct zone_change {
 	const struct zone_node *old_node; /* NULL when added */
 	const struct zone_node *new_node; /* NULL when removed */
 	/*
-	 * Negative answers of other names change: a name came or went, or its NSEC or NSEC3 did. They
-	 * lie between its neighbours in canonical order; with NSEC3, anywhere in the zone.
+	 * Negative answers of other names change: a name came or went, or its NSEC or NSEC3 did.
+	 * They lie between its neighbours in canonical order; with NSEC3, anywhere in the zone.
 	 */
 	bool negatives;
 	/*
@@ -36,7 +36,8 @@ struct zone_change {
 	 * below it did or changed.
 	 */
 	bool subtree;
-	const uint8_t *below; /* folded wire: the owner, or its parent when the owner is a wildcard */
+	/* folded wire: the owner, or its parent when the owner is a wildcard */
+	const uint8_t *below;
 	unsigned below_bytes;
 	/* At the apex: what other answers carry. */
 	bool soa; /* every negative answer */
@@ -48,10 +49,10 @@ typedef int zone_diff_visit(void *context, const struct zone_change *change);
 
 /*
  * Calls @visit for each name that differs, in canonical order. Both snapshots have the same apex
- * (-EINVAL otherwise). Letter case and order in the file are no difference. An RRset that differs is
- * reported at its owner only: answers that carry it in their additional section or at the end of a
- * chain of aliases are the caller's to find. Glue is reported like any other name. Allocates for edits;
- * O(names touched) then, else O(names).
+ * (-EINVAL otherwise). Letter case and order in the file are no difference. An RRset that differs
+ * is reported at its owner only: answers that carry it in their additional section or at the end of
+ * a chain of aliases are the caller's to find. Glue is reported like any other name. Allocates for
+ * edits; O(names touched) then, else O(names).
  * Returns 0 or what @visit returned.
  */
 int zone_diff(const struct zone *old_zone, const struct zone *new_zone, zone_diff_visit *visit,

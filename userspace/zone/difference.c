@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two passes over what differs, removals and additions, since these stand apart in the result. A record
- * whose RRset has another TTL goes and comes.
+ * Two passes over what differs, removals and additions, since these stand apart in the result. A
+ * record whose RRset has another TTL goes and comes.
  */
 #include "zone/difference.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records are written by zone/rdprint.h. Lines are gathered, since each call of stdio takes its lock.
+ * Records are written by zone/rdprint.h. Lines are gathered, since each call of stdio takes its
+ * lock.
  */
 #include "zone/dump.h"
 

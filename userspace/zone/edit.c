@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changing a draft, record by record: the node of the owner is made anew with the RRset that changed.
- * Names above it come to be as empty non-terminals, and go with the last name below them.
+ * Changing a draft, record by record: the node of the owner is made anew with the RRset that
+ * changed. Names above it come to be as empty non-terminals, and go with the last name below them.
  */
 #include "zone/edit.h"
 
@@ -309,7 +309,8 @@ static int take_out(struct zone_edit *e, const struct zone_node *node, const uin
 	return rc ? rc : overlay_remove(&e->overlay, overlay_of(node));
 }
 
-/* Takes the name out if nothing is there any more, and then those above it of which that is true. */
+/* Takes the name out if nothing is there any more, and then those above it of which that is
+ * true. */
 static int tidy(struct zone_edit *e, const uint8_t *name)
 {
 	const struct zone *z = e->overlay.z;
@@ -368,8 +369,9 @@ static uint8_t *put_record(uint8_t *to, const struct zone_rdata *rd)
 }
 
 /*
- * The records of @rrset (NULL: none) to @e->records and *@patch, with the @n of @rds among them or without them; those are
- * in canonical order. *@n_found of them were there; with @add, those stay as they were. Returns the number of records, or -ENOMEM.
+ * The records of @rrset (NULL: none) to @e->records and *@patch, with the @n of @rds among them or
+ * without them; those are in canonical order. *@n_found of them were there; with @add, those stay
+ * as they were. Returns the number of records, or -ENOMEM.
  */
 static int merge(struct zone_edit *e, const struct zone_rrset *rrset, const struct zone_rdata *rds,
 		 unsigned n, bool add, struct patch *patch, unsigned *n_found)

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A change set applied to a version of a zone: the result is a new, immutable version that shares
- * with the old one all that is as before. Time and memory are those of the change, whatever the size
- * of the zone (zone/overlay.h says how).
+ * with the old one all that is as before. Time and memory are those of the change, whatever the
+ * size of the zone (zone/overlay.h says how).
  *
  *	version k ──edit──► k + 1 ──edit──► k + 2        readers stay on theirs until they let go
  *	    └───────────────┴───────────────┴── one frozen image, and of each an overlay
@@ -29,8 +29,8 @@ int zone_edit_begin(struct zone_edit **out, struct zone *base) __attribute__((wa
 /*
  * Adds one record: @owner is a checked wire name, any case; @rdata is uncompressed wire. The TTL
  * holds for all of the RRset from now on (RFC 2181 section 5.2); that of signatures counts for
- * nothing, since they are sent with that of what they cover. Rules that concern more than the record
- * are checked at the end.
+ * nothing, since they are sent with that of what they cover. Rules that concern more than the
+ * record are checked at the end.
  *
  * Returns 0; 1 if it was there already with this TTL; ERR_ZONE for a record that
  * zone_builder_add() would refuse; ERR_LIMIT; -ENOMEM. After -ENOMEM or ERR_LIMIT the edit can only
@@ -51,23 +51,24 @@ int zone_edit_remove_name(struct zone_edit *e, const uint8_t *owner)
 
 /*
  * The zone as edited so far, for lookups by this thread: valid until the next call with @e. Between
- * two edits it may break a rule that a finished zone keeps: no SOA, say, or two. Its digest and number
- * of records are those of the base, and it is not asked for proofs (zone_denial()).
+ * two edits it may break a rule that a finished zone keeps: no SOA, say, or two. Its digest and
+ * number of records are those of the base, and it is not asked for proofs (zone_denial()).
  */
 const struct zone *zone_edit_view(struct zone_edit *e);
 
 /*
- * The names (folded wire) that the edit has touched so far, each once, in canonical order, one behind the
- * other in *@names, which the caller frees; *@n_bytes octets. For who completes an edit: a signer. Returns 0;
- * -ENOMEM, also where there were too many to be noted.
+ * The names (folded wire) that the edit has touched so far, each once, in canonical order, one
+ * behind the other in *@names, which the caller frees; *@n_bytes octets. For who completes an edit:
+ * a signer. Returns 0; -ENOMEM, also where there were too many to be noted.
  */
 int zone_edit_touched(const struct zone_edit *e, uint8_t **names, size_t *n_bytes)
 	__attribute__((warn_unused_result));
 
 /*
- * All of a change set, strictly: to remove what is not there, or to add what is, is ERR_ZONE, and so
- * is a first SOA that is not the zone's. @err is filled in. After an error the edit can only be
- * cancelled; a secondary falls back to AXFR. An RRset is copied once for all records of it that follow each other.
+ * All of a change set, strictly: to remove what is not there, or to add what is, is ERR_ZONE, and
+ * so is a first SOA that is not the zone's. @err is filled in. After an error the edit can only be
+ * cancelled; a secondary falls back to AXFR. An RRset is copied once for all records of it that
+ * follow each other.
  */
 int zone_edit_apply(struct zone_edit *e, const struct changeset *changes, struct zone_error *err)
 	__attribute__((warn_unused_result));
@@ -79,8 +80,8 @@ int zone_edit_apply(struct zone_edit *e, const struct changeset *changes, struct
  * base: the old SOA, what went, the new SOA, what came; empty when nothing did (signatures with the
  * TTL of what they cover). It is not asked for that the serial number has grown.
  *
- * O(change); but O(zone) where the zone gets, loses or changes its kind of chain or the parameters of
- * NSEC3, and for a base that has a successor: then the result is a frozen image of its own.
+ * O(change); but O(zone) where the zone gets, loses or changes its kind of chain or the parameters
+ * of NSEC3, and for a base that has a successor: then the result is a frozen image of its own.
  *
  * Returns 0, -ENOMEM, or ERR_ZONE with @err filled in.
  */

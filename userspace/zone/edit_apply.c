@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A change set, applied. What it says of one RRset in a row is done at once: a large RRset is copied once, not once for
- * each record that comes or goes.
+ * A change set, applied. What it says of one RRset in a row is done at once: a large RRset is
+ * copied once, not once for each record that comes or goes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,8 @@ static int reserve(struct zone_edit *e, size_t n)
 	return 0;
 }
 
-/* The data of @first and of the records behind *@at that go with it, in the order of the set. How many, or -ENOMEM. */
+/* The data of @first and of the records behind *@at that go with it, in the order of the set. How
+ * many, or -ENOMEM. */
 static long gather(struct zone_edit *e, const struct changeset *changes,
 		   const struct changeset_record *first, size_t *at)
 {
@@ -60,8 +61,8 @@ static long gather(struct zone_edit *e, const struct changeset *changes,
 }
 
 /*
- * What cannot be added at once is added one by one, in the order of the set from @at on: the first of them, for one, may
- * change the TTL of what is there.
+ * What cannot be added at once is added one by one, in the order of the set from @at on: the first
+ * of them, for one, may change the TTL of what is there.
  */
 static int add_each(struct zone_edit *e, const struct changeset *changes, size_t at, unsigned n)
 {

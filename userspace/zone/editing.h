@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inside of an edit, shared by what changes the draft (edit.c, edit_apply.c) and what ends it (finish.c). */
+/* The inside of an edit, shared by what changes the draft (edit.c, edit_apply.c) and what ends it
+ * (finish.c). */
 #ifndef VOLLEY_ZONE_EDITING_H
 #define VOLLEY_ZONE_EDITING_H
 
@@ -18,8 +19,8 @@ struct zone_edit {
 };
 
 /*
- * Several records of one RRset, in canonical order: as zone_edit_add() of each. 1, and nothing is done: one of several
- * is there already, with whatever TTL, or is among them twice.
+ * Several records of one RRset, in canonical order: as zone_edit_add() of each. 1, and nothing is
+ * done: one of several is there already, with whatever TTL, or is among them twice.
  */
 int edit_add_all(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		 const struct zone_rdata *rds, unsigned n) __attribute__((warn_unused_result));

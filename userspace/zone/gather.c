@@ -16,8 +16,8 @@
 
 /*
  * Places for rdata seen lately, one for each hash: a later one puts out the earlier. 512 KiB; four
- * times as many found 1 % more in a zone of 5,000 hosters. Most zones are small, and with 16 KiB for
- * those to build one of five records takes 4.5 us, not 9.
+ * times as many found 1 % more in a zone of 5,000 hosters. Most zones are small, and with 16 KiB
+ * for those to build one of five records takes 4.5 us, not 9.
  */
 #define SHARED_CAP   65536u
 #define SHARED_SMALL 2048u

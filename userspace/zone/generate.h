@@ -1,13 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * $GENERATE of master files, as BIND has it: a range, and a line that is taken once for each number in it.
+ * $GENERATE of master files, as BIND has it: a range, and a line that is taken once for each number
+ * in it.
  *
  *	$GENERATE 1-254 host-$ A 192.0.2.$
  *	$GENERATE 0-15/2 ${0,2,x} PTR host-${16,3,d}
  *
- * "$" is the number, "${OFFSET,WIDTH,BASE}" the number plus OFFSET, with zeros before it up to WIDTH, in base d, o, x, X, or as
- * n or N: hex digits, the last first, dots between. "$$" and "\$" are dollar signs.
+ * "$" is the number, "${OFFSET,WIDTH,BASE}" the number plus OFFSET, with zeros before it up to
+ * WIDTH, in base d, o, x, X, or as n or N: hex digits, the last first, dots between. "$$" and "\$"
+ * are dollar signs.
  */
 #ifndef VOLLEY_ZONE_GENERATE_H
 #define VOLLEY_ZONE_GENERATE_H

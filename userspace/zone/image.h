@@ -74,8 +74,8 @@ struct overlay_trie;
 struct overlay_names;
 
 /*
- * A version: the arrays of its image, which it shares with its family, and an overlay. The image that
- * was loaded is the first version, and has none.
+ * A version: the arrays of its image, which it shares with its family, and an overlay. The image
+ * that was loaded is the first version, and has none.
  */
 struct zone {
 	struct zone_node *nodes; /* n_nodes, and one more as the end */
@@ -112,7 +112,8 @@ struct zone {
 	uint64_t number; /* among the versions of its family */
 	struct zone_family *family;
 	uint8_t apex[256];
-	/* From here on what changes: @refs by atomics, the rest under the family's lock (version.c). */
+	/* From here on what changes: @refs by atomics, the rest under the family's lock
+	 * (version.c). */
 	uint32_t refs;
 	bool changed_unknown;
 	struct zone *older, *newer;

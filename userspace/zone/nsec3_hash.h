@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * NSEC3 (RFC 5155): hashes of names, the parameters of a chain, and what a record of it says. The records
- * by hash are in zone/nsec3_index.h.
+ * NSEC3 (RFC 5155): hashes of names, the parameters of a chain, and what a record of it says. The
+ * records by hash are in zone/nsec3_index.h.
  */
 #ifndef VOLLEY_ZONE_NSEC3_HASH_H
 #define VOLLEY_ZONE_NSEC3_HASH_H
@@ -46,7 +46,8 @@ bool nsec3_find_params(const struct zone *z, struct nsec3_params *params);
 /* Is there a record of the zone's chain at the node? Pure. */
 bool nsec3_in_chain(const struct zone *z, const struct zone_node *node);
 
-/* The next owner's label, from the only NSEC3 of a node in the chain; false: it has another form. */
+/* The next owner's label, from the only NSEC3 of a node in the chain; false: it has another
+ * form. */
 bool nsec3_next(const struct zone *z, const struct zone_node *node, struct nsec3_label *out);
 
 #endif

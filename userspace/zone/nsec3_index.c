@@ -76,9 +76,9 @@ static uint32_t count_below(const struct zone *z, const struct nsec3_label *hash
 }
 
 /*
- * The last node of the chain among the first @n of the image's that is as it was there. Where a record
- * of a closed chain went, the one before it had to change, and so is in the overlay: nothing further
- * back can be the one.
+ * The last node of the chain among the first @n of the image's that is as it was there. Where a
+ * record of a closed chain went, the one before it had to change, and so is in the overlay: nothing
+ * further back can be the one.
  */
 static const struct zone_node *image_last(const struct zone *z, uint32_t n)
 {

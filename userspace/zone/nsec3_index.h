@@ -3,9 +3,9 @@
 /*
  * The NSEC3 chain of a zone: its records by hash (RFC 5155).
  *
- * NSEC3 owners are children of the apex named by their hash in base32hex, whose order is that of the
- * hashes; so the index is their node numbers in canonical order, four octets each, and a lookup is a
- * search by interpolation, for hashes are spread evenly.
+ * NSEC3 owners are children of the apex named by their hash in base32hex, whose order is that of
+ * the hashes; so the index is their node numbers in canonical order, four octets each, and a lookup
+ * is a search by interpolation, for hashes are spread evenly.
  */
 #ifndef VOLLEY_ZONE_NSEC3_INDEX_H
 #define VOLLEY_ZONE_NSEC3_INDEX_H

@@ -11,9 +11,9 @@
  * which asks it before the image, with one hash for both. The tree (a treap) answers what asks for
  * neighbours: proofs, walks, and whether there is anything below a name.
  *
- * Nothing here changes once its version is finished. An edit copies the way from the root to what it
- * changes, once: what was born in the edit itself it changes in place. Each block knows with which
- * version it was born, which is all that its freeing needs (zone/version.h).
+ * Nothing here changes once its version is finished. An edit copies the way from the root to what
+ * it changes, once: what was born in the edit itself it changes in place. Each block knows with
+ * which version it was born, which is all that its freeing needs (zone/version.h).
  */
 #ifndef VOLLEY_ZONE_OVERLAY_H
 #define VOLLEY_ZONE_OVERLAY_H
@@ -122,7 +122,8 @@ struct overlay_key overlay_key_absent(const struct zone *z, const uint8_t *name)
 /* The first one behind a place, gone or not; NULL. O(log changed names). */
 const struct overlay_node *overlay_behind(const struct zone *z, const struct overlay_key *key);
 
-/* The last one at or before a place that has one of @has; @key NULL: of all. O(log changed names). */
+/* The last one at or before a place that has one of @has; @key NULL: of all. O(log changed
+ * names). */
 const struct overlay_node *overlay_before(const struct zone *z, const struct overlay_key *key,
 					  uint8_t has);
 
@@ -148,8 +149,8 @@ void overlay_release(struct overlay_edit *e, void *block);
 
 /*
  * Puts the node in, in place of the one with its number if there is one. Returns 0, -ENOMEM or
- * ERR_LIMIT; then the node is still the caller's, and the draft, which still holds together, can only
- * be given up.
+ * ERR_LIMIT; then the node is still the caller's, and the draft, which still holds together, can
+ * only be given up.
  */
 int overlay_put(struct overlay_edit *e, struct overlay_node *o) __attribute__((warn_unused_result));
 

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Changing an overlay. Each change first makes the way to what it touches the draft's own, from the
- * top, block by block, each of which is linked at once; only then it changes anything, and that needs
- * no memory. So a draft holds together wherever memory ends, and can be freed.
+ * top, block by block, each of which is linked at once; only then it changes anything, and that
+ * needs no memory. So a draft holds together wherever memory ends, and can be freed.
  */
 #include <errno.h>
 #include <stdlib.h>

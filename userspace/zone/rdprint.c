@@ -80,7 +80,8 @@ static bool u64(struct rdprinting *p)
 	return true;
 }
 
-/* YYYYMMDDHHMMSS (RFC 4034 section 3.2). Years are counted from March, so that the leap day is last. */
+/* YYYYMMDDHHMMSS (RFC 4034 section 3.2). Years are counted from March, so that the leap day is
+ * last. */
 static bool date(struct rdprinting *p)
 {
 	uint32_t t, days, era, of_era, year, of_year, month;
@@ -113,8 +114,8 @@ static const uint8_t plain[256] = {
 };
 
 /*
- * All others as \DDD but for three: knotd takes few characters as they are, and nsd the dot behind "\\\\" for a part of
- * the label.
+ * All others as \DDD but for three: knotd takes few characters as they are, and nsd the dot behind
+ * "\\\\" for a part of the label.
  */
 static size_t put_special(char *out, uint8_t c)
 {
@@ -332,7 +333,8 @@ static const rdprint_field fields[RD_N_FIELDS] = {
 	[RD_SVCPARAMS] = rdprint_svcparams,
 };
 
-/* The fields of one type alone take it that their data was checked. The first field has no blank before it. */
+/* The fields of one type alone take it that their data was checked. The first field has no blank
+ * before it. */
 static bool row_of_fields(struct rdprinting *p, const struct rdata_type *row)
 {
 	for (const uint8_t *field = row->fields; *field; field++) {

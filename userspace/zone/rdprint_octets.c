@@ -81,7 +81,8 @@ bool rdprint_ilnp64(struct rdprinting *p)
 	return grouped(p, 4, 2, ':');
 }
 
-/* With its length before it, as base32 with the extended hex alphabet, not padded (RFC 5155 section 3.3). */
+/* With its length before it, as base32 with the extended hex alphabet, not padded (RFC 5155 section
+ * 3.3). */
 bool rdprint_hash(struct rdprinting *p)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";

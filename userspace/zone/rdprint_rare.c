@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fields that one type has. What their text cannot say (a LOC of another version, an address prefix with zeros
- * behind it) is left to the generic form.
+ * Fields that one type has. What their text cannot say (a LOC of another version, an address prefix
+ * with zeros behind it) is left to the generic form.
  */
 #include <stdio.h>
 
@@ -236,7 +236,8 @@ static bool put_gateway(struct rdprinting *p, unsigned type)
 	}
 }
 
-/* Not all others read it without a key; knotd takes no key of algorithm 0, which means that there is none. */
+/* Not all others read it without a key; knotd takes no key of algorithm 0, which means that there
+ * is none. */
 bool rdprint_ipseckey(struct rdprinting *p)
 {
 	unsigned type = p->in[0], algorithm = p->in[1];
@@ -317,8 +318,8 @@ static bool put_keys(struct rdprinting *p, const uint8_t *end)
 }
 
 /*
- * Protocols with a comma or an escape would be read in two ways by others. knotd 3.2 takes one of a single octet before
- * another for an empty one.
+ * Protocols with a comma or an escape would be read in two ways by others. knotd 3.2 takes one of a
+ * single octet before another for an empty one.
  */
 static bool put_protocols(struct rdprinting *p, const uint8_t *end)
 {

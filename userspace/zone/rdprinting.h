@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fields of record data as text, one by one: private to zone/rdprint.c. Each function moves both cursors
- * behind its field and returns true; false: the text would not be read back as these octets.
+ * The fields of record data as text, one by one: private to zone/rdprint.c. Each function moves
+ * both cursors behind its field and returns true; false: the text would not be read back as these
+ * octets.
  */
 #ifndef VOLLEY_ZONE_RDPRINTING_H
 #define VOLLEY_ZONE_RDPRINTING_H

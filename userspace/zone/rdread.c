@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fields that most types have: addresses, names, types; and of all fields the table. Each goes over its text once,
- * for the plain case; escapes and other rare forms are read by a second, slower way within the same field.
+ * The fields that most types have: addresses, names, types; and of all fields the table. Each goes
+ * over its text once, for the plain case; escapes and other rare forms are read by a second, slower
+ * way within the same field.
  */
 #include <arpa/inet.h>
 #include <string.h>

@@ -55,7 +55,8 @@ bool rdread_u32(struct rdreading *f)
 	return rdread_decimal(f, UINT32_MAX, &v) && rdread_put32(f, v);
 }
 
-/* Digits from *@p on, which is moved behind them; false: there are none, or they are more than @max. */
+/* Digits from *@p on, which is moved behind them; false: there are none, or they are more than
+ * @max. */
 static bool digits(const char **p, uint64_t max, uint64_t *value)
 {
 	const char *begin = *p;
@@ -169,7 +170,8 @@ bool rdread_certificate(struct rdreading *f)
 
 /* --- Times --- */
 
-/* Days from 1970-01-01 of a Gregorian date: years are counted from March, so the leap day is last. */
+/* Days from 1970-01-01 of a Gregorian date: years are counted from March, so the leap day is
+ * last. */
 static int64_t days_from_civil(int year, unsigned month, unsigned day)
 {
 	int y = year - (month <= 2);

@@ -216,7 +216,8 @@ bool rdread_a6(struct rdreading *f)
 
 /* --- LOC: RFC 1876 section 3 --- */
 
-/* A decimal of up to @places places behind the point, times 10^@places, "m" behind it allowed where @metres. */
+/* A decimal of up to @places places behind the point, times 10^@places, "m" behind it allowed where
+ * @metres. */
 static bool fixed_point(const struct text_token *token, unsigned places, bool metres,
 			uint64_t *value)
 {
@@ -250,7 +251,8 @@ static int side_of(const struct text_token *token, const char *sides)
 	return (token->at[0] & ~0x20) == sides[1] ? -1 : 0;
 }
 
-/* Degrees, minutes and seconds, the latter two optional, then the side: thousandths of seconds from 2^31. */
+/* Degrees, minutes and seconds, the latter two optional, then the side: thousandths of seconds from
+ * 2^31. */
 static bool angle(struct rdreading *f, unsigned degrees_max, const char *sides, const char *is_not)
 {
 	static const uint64_t unit[] = { 3600000, 60000, 1 };
@@ -299,7 +301,8 @@ static bool altitude(struct rdreading *f)
 	return rdread_put(f, wire, 4);
 }
 
-/* Size or precision in metres, as one digit and a power of ten of centimetres; it may be left out. */
+/* Size or precision in metres, as one digit and a power of ten of centimetres; it may be left
+ * out. */
 static bool size(struct rdreading *f, uint8_t *to)
 {
 	struct text_token token;

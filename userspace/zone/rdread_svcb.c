@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Service parameters (RFC 9460 section 2.1 and appendix A): in any order as text, by rising keys on the wire. Values
- * are character strings; those that are lists are split at commas after their escapes are resolved, so a comma
- * within an item has an escape of its own.
+ * Service parameters (RFC 9460 section 2.1 and appendix A): in any order as text, by rising keys on
+ * the wire. Values are character strings; those that are lists are split at commas after their
+ * escapes are resolved, so a comma within an item has an escape of its own.
  */
 #include <arpa/inet.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fields of record data from text, one by one: private to zone/rdtext.c. Each function moves both cursors
- * behind its field and returns true, or says what is wrong.
+ * The fields of record data from text, one by one: private to zone/rdtext.c. Each function moves
+ * both cursors behind its field and returns true, or says what is wrong.
  */
 #ifndef VOLLEY_ZONE_RDREADING_H
 #define VOLLEY_ZONE_RDREADING_H

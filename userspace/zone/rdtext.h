@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Record data from its text to wire form, by the rows of dns/rdtypes.h: each type's presentation form, and
- * RFC 3597's generic form for any type. What is read passes rdata_check().
+ * Record data from its text to wire form, by the rows of dns/rdtypes.h: each type's presentation
+ * form, and RFC 3597's generic form for any type. What is read passes rdata_check().
  */
 #ifndef VOLLEY_ZONE_RDTEXT_H
 #define VOLLEY_ZONE_RDTEXT_H

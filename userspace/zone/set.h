@@ -21,7 +21,8 @@ struct zone_member {
 	struct zone *zone; /* NULL: there is nothing to serve: SERVFAIL. Read by zone_set_zone() */
 	uint32_t cache_slot; /* the zone's place in the generation table of the answer cache */
 	uint32_t cache_gen;  /* the generation that answers of this snapshot carry */
-	/* The filter (xdp/names.h) that has all names of the zone, by its id; 0: none, the driver denies nothing of it. */
+	/* The filter (xdp/names.h) that has all names of the zone, by its id; 0: none, the driver
+	 * denies nothing of it. */
 	uint32_t names_id;
 	/* The region of its intervals (xdp/intervals.h): the line of its head; id 0: none. */
 	struct {
@@ -50,8 +51,8 @@ const struct zone_member *zone_set_find(const struct zone_set *set, const uint8_
 					unsigned qname_len, uint16_t qtype);
 
 /*
- * The member's zone, which zone_set_swap() may change; in an RCU read section. Each call may find another
- * version, but NULL always or never.
+ * The member's zone, which zone_set_swap() may change; in an RCU read section. Each call may find
+ * another version, but NULL always or never.
  */
 static inline struct zone *zone_set_zone(const struct zone_member *member)
 {
@@ -59,8 +60,9 @@ static inline struct zone *zone_set_zone(const struct zone_member *member)
 }
 
 /*
- * Whether a zone of the set is responsible for @qname (folded, uncompressed wire), is loaded, and has a cut at or above it: then it has
- * a referral to say, and nothing else. In an RCU read section; any thread; no lock, no allocation.
+ * Whether a zone of the set is responsible for @qname (folded, uncompressed wire), is loaded, and
+ * has a cut at or above it: then it has a referral to say, and nothing else. In an RCU read
+ * section; any thread; no lock, no allocation.
  */
 bool zone_set_delegates(const struct zone_set *set, const uint8_t *qname, unsigned qname_len,
 			uint16_t qtype);
@@ -70,9 +72,9 @@ const struct zone_member *zone_set_get(const struct zone_set *set, const uint8_t
 				       unsigned apex_len);
 
 /*
- * Another version of a zone that is in the set, in the place of the one before (RCU); neither is NULL.
- * Slot and generation stay. A reader that finds the member twice may meet both versions: each time it
- * looks at one as a whole. One writer at a time.
+ * Another version of a zone that is in the set, in the place of the one before (RCU); neither is
+ * NULL. Slot and generation stay. A reader that finds the member twice may meet both versions: each
+ * time it looks at one as a whole. One writer at a time.
  */
 void zone_set_swap(struct zone_set *set, const uint8_t *apex, unsigned apex_len, struct zone *zone);
 

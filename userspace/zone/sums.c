@@ -36,8 +36,8 @@ static void hash_octets(const uint8_t *from, const uint8_t *to, uint64_t hash[st
 }
 
 /*
- * Every part says its length, so that no two contents give the same octets. Where they are more than @scratch holds, the
- * hash of what there was stands for it before the rest.
+ * Every part says its length, so that no two contents give the same octets. Where they are more
+ * than @scratch holds, the hash of what there was stands for it before the rest.
  */
 static void hash_rrset(const struct zone *z, const struct zone_rrset *rrset, uint8_t *scratch,
 		       unsigned owner_bytes, uint64_t hash[static 2])

@@ -1,15 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Properties of a whole zone as sums over its names, so that an edit keeps them right by what changed:
- * subtract what was, add what is.
+ * Properties of a whole zone as sums over its names, so that an edit keeps them right by what
+ * changed: subtract what was, add what is.
  *
  * The digest is the sum of a hash of each RRset with its owner, TTL and number of records.
  *
- * Whether a chain of NSEC or NSEC3 is closed: let each owner name its next one. If the names that are
- * named are the owners, each once, and each is greater than the one that names it but for one, then
- * each names its neighbour. (The last owner must be the one exception; the one before it can only name
- * the last, and so on.) The first is a comparison of two sums of hashes, the second a count.
+ * Whether a chain of NSEC or NSEC3 is closed: let each owner name its next one. If the names that
+ * are named are the owners, each once, and each is greater than the one that names it but for one,
+ * then each names its neighbour. (The last owner must be the one exception; the one before it can
+ * only name the last, and so on.) The first is a comparison of two sums of hashes, the second a
+ * count.
  */
 #ifndef VOLLEY_ZONE_SUMS_H
 #define VOLLEY_ZONE_SUMS_H
@@ -35,8 +36,8 @@ int sums_of_image(struct zone *z) __attribute__((warn_unused_result));
 bool sums_chain_is_closed(const struct zone *z);
 
 /*
- * And that of the image, too? Then, of two neighbours in the version's chain, the first is not as it was
- * in the image unless the second was its neighbour there.
+ * And that of the image, too? Then, of two neighbours in the version's chain, the first is not as
+ * it was in the image unless the second was its neighbour there.
  */
 static inline bool sums_chains_are_closed(const struct zone *z)
 {

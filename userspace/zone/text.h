@@ -19,7 +19,8 @@
 struct text_reader {
 	FILE *fp;
 	uint32_t line; /* of the next character, from 1 */
-	char *text; /* the entry, NUL-terminated, without leading blanks; valid until the next read */
+	/* the entry, NUL-terminated, without leading blanks; valid until the next read */
+	char *text;
 	size_t n;
 	char *own; /* where entries are put together that are not one plain line */
 	size_t own_cap;
@@ -61,7 +62,8 @@ int text_to_number(const struct text_token *token, uint32_t max, uint32_t *value
 int text_to_period(const struct text_token *token, uint32_t max, uint32_t *seconds)
 	__attribute__((warn_unused_result));
 
-/* A TTL of 32 bits, as above; one with its top bit set is 0 (RFC 2181 section 8). Returns 0 or ERR_ZONE. */
+/* A TTL of 32 bits, as above; one with its top bit set is 0 (RFC 2181 section 8). Returns 0 or
+ * ERR_ZONE. */
 int text_to_ttl(const struct text_token *token, uint32_t *seconds)
 	__attribute__((warn_unused_result));
 

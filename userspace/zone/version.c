@@ -9,9 +9,9 @@
 #include "dns/name.h"
 
 /*
- * More names than so many between two versions that are there: a walk over all of them costs about as
- * much as their lookups, and a list that grows for as long as an old version is held would have no
- * end.
+ * More names than so many between two versions that are there: a walk over all of them costs about
+ * as much as their lookups, and a list that grows for as long as an old version is held would have
+ * no end.
  */
 #define CHANGED_MAX  (1u << 18)
 #define NAMES_BLOCK  1024u

@@ -1,14 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The versions of a zone that share one image: which there are, and what goes when one of them goes.
+ * The versions of a zone that share one image: which there are, and what goes when one of them
+ * goes.
  *
  *	image ◄── 0 ◄─► 4 ◄─► 5 ◄─► 9         in a list, by number; those between have gone
  *	                └ garbage: what 4 has and 5 has not
  *
  * When a version goes, its garbage goes to the one before it that is still there: that one may
- * have it too. What was born behind that one, nobody has any more. So an old version that is held for
- * an hour holds what it shows itself, and nothing of what came and went meanwhile.
+ * have it too. What was born behind that one, nobody has any more. So an old version that is held
+ * for an hour holds what it shows itself, and nothing of what came and went meanwhile.
  */
 #ifndef VOLLEY_ZONE_VERSION_H
 #define VOLLEY_ZONE_VERSION_H
@@ -30,8 +31,8 @@ struct overlay_names {
 int version_found(struct zone *z) __attribute__((warn_unused_result));
 
 /*
- * A draft for the version behind @base, which is held by the caller as long as there is a draft: a copy
- * with the next number that is in no list. NULL without memory.
+ * A draft for the version behind @base, which is held by the caller as long as there is a draft: a
+ * copy with the next number that is in no list. NULL without memory.
  */
 struct zone *version_draft(const struct zone *base);
 
@@ -39,8 +40,8 @@ struct zone *version_draft(const struct zone *base);
 void version_give_up(struct zone *draft);
 
 /*
- * Makes the draft the newest version, with one reference, and the blocks that it dropped the garbage
- * of the one before. False where @base has a successor already: nothing was done.
+ * Makes the draft the newest version, with one reference, and the blocks that it dropped the
+ * garbage of the one before. False where @base has a successor already: nothing was done.
  */
 bool version_publish(struct zone *draft, struct zone *base, const struct overlay_edit *e);
 

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A zone: one version of its whole content, never changed. What is loaded is an image of a few flat
- * arrays; an edit (zone/edit.h) gives the next version, which shares the image and has the names that
- * differ in an overlay (zone/overlay.h).
+ * arrays; an edit (zone/edit.h) gives the next version, which shares the image and has the names
+ * that differ in an overlay (zone/overlay.h).
  *
  *      buckets ──► nodes (canonical order) ──► rrsets ──► rdata bytes
  *                    │ parent                  (type, n, ttl, offset)
@@ -20,9 +20,9 @@
  * Names that enter here are uncompressed wire names, folded to lower case (name_fold). Names that
  * leave are wire names in the file's own case below the apex; the apex itself is folded.
  *
- * Threads: every function but those that make versions and give them back only reads, and any thread
- * may call it. Pointers that leave live as long as the version: readers hold it under RCU, the writer
- * gives it back after a grace period.
+ * Threads: every function but those that make versions and give them back only reads, and any
+ * thread may call it. Pointers that leave live as long as the version: readers hold it under RCU,
+ * the writer gives it back after a grace period.
  */
 #ifndef VOLLEY_ZONE_ZONE_H
 #define VOLLEY_ZONE_ZONE_H
@@ -68,11 +68,12 @@ struct zone_error {
  * CNAME or above other names, an RRset of more than 65,535 records, a ZONEMD that does not hold,
  * an NSEC3 chain of more than 2500 iterations. Warned: TTLs that differ within an RRset (the lowest
  * holds), a last line without an end, a DNSKEY without a chain of NSEC or NSEC3, NSEC3 with more
- * than 150 iterations, a ZONEMD that cannot be checked. Dropped silently: duplicates. Kept but never
- * answered, except as glue: what lies below a zone cut.
+ * than 150 iterations, a ZONEMD that cannot be checked. Dropped silently: duplicates. Kept but
+ * never answered, except as glue: what lies below a zone cut.
  *
- * Control plane only: reads files, allocates. Returns 0; -ENOENT, ERR_NOT_REGULAR ... when a file cannot be
- * read; -ENOMEM; ERR_ZONE for bad content. *@err is always filled in; on an error *@out is NULL.
+ * Control plane only: reads files, allocates. Returns 0; -ENOENT, ERR_NOT_REGULAR ... when a file
+ * cannot be read; -ENOMEM; ERR_ZONE for bad content. *@err is always filled in; on an error *@out
+ * is NULL.
  */
 int zone_load_file(struct zone **out, const char *origin_text, const char *path,
 		   struct zone_error *err) __attribute__((warn_unused_result));
@@ -135,9 +136,10 @@ enum zone_chain zone_chain(const struct zone *z);
 
 /*
  * A digest of the content: owners and embedded names folded, records in canonical order. Equal for
- * two files that differ in order, comments, case or spelling only, and for a version that edits led to;
- * differs for any other change, TTLs included, but for those of signatures, which are sent with that of
- * what they cover. It guards against accidents, not against somebody who looks for two alike. O(1).
+ * two files that differ in order, comments, case or spelling only, and for a version that edits led
+ * to; differs for any other change, TTLs included, but for those of signatures, which are sent with
+ * that of what they cover. It guards against accidents, not against somebody who looks for two
+ * alike. O(1).
  */
 void zone_digest(const struct zone *z, uint8_t out[static ZONE_DIGEST_LEN]);
 
@@ -210,7 +212,8 @@ const struct zone_rrset *zone_node_rrset(const struct zone *z, const struct zone
 /* Writes the owner name (wire, the file's case) and returns its length. */
 unsigned zone_node_owner(const struct zone *z, const struct zone_node *node,
 			 uint8_t out[static ZONE_NAME_MAX]);
-/* Of a loaded zone without edits: the node at @i < zone_n_names() in canonical order; 0 is the apex. */
+/* Of a loaded zone without edits: the node at @i < zone_n_names() in canonical order; 0 is the
+ * apex. */
 const struct zone_node *zone_node_at(const struct zone *z, size_t i);
 /* Below a zone cut: kept as possible glue, no part of the zone's own data. */
 bool zone_node_is_occluded(const struct zone *z, const struct zone_node *node);

@@ -133,8 +133,9 @@ static void answer_node(const struct zone *z, uint16_t qtype, struct zone_result
 		return;
 	r->status = ZONE_NODATA;
 	/*
-	 * The signatures of a CNAME stand beside it and are not looked for behind it. So do NSEC records, but where this name has
-	 * none (NSEC3, or not signed) the alias is followed: a denial would not hold, since its proof names a CNAME.
+	 * The signatures of a CNAME stand beside it and are not looked for behind it. So do NSEC
+	 * records, but where this name has none (NSEC3, or not signed) the alias is followed: a
+	 * denial would not hold, since its proof names a CNAME.
 	 */
 	if (node->flags & NODE_CNAME && qtype != DNS_TYPE_RRSIG) {
 		r->status = ZONE_CNAME;

@@ -104,7 +104,8 @@ static int check_dname(const struct check *c, const struct zone_node *node, bool
 		       0;
 }
 
-/* No message counts more: RFC 1035 section 4.1.1. What fits none in octets is truncated where it is asked for. */
+/* No message counts more: RFC 1035 section 4.1.1. What fits none in octets is truncated where it is
+ * asked for. */
 static int check_count(const struct check *c, const struct zone_node *node,
 		       const struct zone_rrset *rrset)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A merge by number: each node of the overlay knows behind which one of the image it stands, or that
- * it stands in place of it.
+ * A merge by number: each node of the overlay knows behind which one of the image it stands, or
+ * that it stands in place of it.
  */
 #include "zone/zone_walk.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All names of a zone in canonical order (RFC 4034 section 6.1), whatever version it is: those of the
- * frozen image, with those of the overlay merged in.
+ * All names of a zone in canonical order (RFC 4034 section 6.1), whatever version it is: those of
+ * the frozen image, with those of the overlay merged in.
  *
  *	zone_walk_init(&walk, z);
  *	while ((node = zone_walk_next(&walk)))
@@ -35,8 +35,9 @@ void zone_walk_behind(struct zone_walk *walk, const struct zone *z, const struct
 const struct zone_node *zone_walk_next(struct zone_walk *walk);
 
 /*
- * Shows the owner of each name below @name, folded, to @visit, in order, until that returns other than 0:
- * what it said. @name is folded wire form; where it is no name of the zone nothing is shown, and 0 returned.
+ * Shows the owner of each name below @name, folded, to @visit, in order, until that returns other
+ * than 0: what it said. @name is folded wire form; where it is no name of the zone nothing is
+ * shown, and 0 returned.
  */
 typedef int zone_walk_fn(void *user, const uint8_t *owner, unsigned n);
 int zone_walk_below(const struct zone *z, const uint8_t *name, zone_walk_fn *visit, void *user);

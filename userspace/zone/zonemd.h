@@ -11,10 +11,10 @@
 #include "zone/zone.h"
 
 /*
- * Checks the ZONEMD records at the apex, if there are any, as RFC 8976 section 4 says: one record of a
- * scheme (SIMPLE) and a hash (SHA-384, SHA-512) that we know must hold. Where there are only others, a
- * warning. @file is for the sentences. Control plane only: allocates, O(zone). Returns 0, -ENOMEM, or
- * ERR_ZONE with @err filled in.
+ * Checks the ZONEMD records at the apex, if there are any, as RFC 8976 section 4 says: one record
+ * of a scheme (SIMPLE) and a hash (SHA-384, SHA-512) that we know must hold. Where there are only
+ * others, a warning. @file is for the sentences. Control plane only: allocates, O(zone). Returns 0,
+ * -ENOMEM, or ERR_ZONE with @err filled in.
  */
 int zonemd_check(const struct zone *z, const char *file, struct zone_error *err)
 	__attribute__((warn_unused_result));

@@ -13,7 +13,8 @@
 #include "dns/name.h"
 #include "xfr/catalog.h"
 
-/* NEW ─ what the store knows of it is recalled ─► KNOWN;  both ─ the zone goes, or is no such catalog ─► GONE ─► freed */
+/* NEW ─ what the store knows of it is recalled ─► KNOWN; both ─ the zone goes, or is no such
+ * catalog ─► GONE ─► freed */
 enum consumed_life { CONSUMED_NEW, CONSUMED_KNOWN, CONSUMED_GONE };
 
 /* A catalog that is consumed. */
@@ -40,7 +41,7 @@ struct catalogs {
 	void *reset_user;
 };
 
-/* --- From start to end --------------------------------------------------------------------------- */
+/* --- From start to end ------------------------------------------------------------------------ */
 
 struct catalogs *catalogs_new(const struct config *config, struct store *store)
 {
@@ -92,7 +93,7 @@ void catalogs_on_reset(struct catalogs *c, catalogs_reset_fn *reset, void *user)
 	c->reset_user = user;
 }
 
-/* --- Members ------------------------------------------------------------------------------------- */
+/* --- Members ---------------------------------------------------------------------------------- */
 
 static struct zones_entry *entry_of(const struct catalogs *c, const uint8_t *name)
 {
@@ -277,7 +278,7 @@ static int on_change(void *user, enum catalog_change change, const struct catalo
 	return 0;
 }
 
-/* --- Consume ------------------------------------------------------------------------------------- */
+/* --- Consume ---------------------------------------------------------------------------------- */
 
 struct recall {
 	struct consumed *catalog;
@@ -392,7 +393,7 @@ static void remove_gone(struct catalogs *c)
 	}
 }
 
-/* --- What happens -------------------------------------------------------------------------------- */
+/* --- What happens ----------------------------------------------------------------------------- */
 
 static void drop_soon(struct catalogs *c, struct consumed *at)
 {

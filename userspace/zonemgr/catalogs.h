@@ -1,15 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Catalog zones (RFC 9432): zones that are served because a catalog names them, and catalogs that name
- * ours.
+ * Catalog zones (RFC 9432): zones that are served because a catalog names them, and catalogs that
+ * name ours.
  *
  *      consume   another version of the catalog is served ─► compared with the one before ─► zones come
- *                from the template of their group, go, move; the store knows them before the catalog is there
+ *                from the template of their group, go, move; the store knows them before the
+ *                catalog is there
  *      produce   zones with member-of ─► compared with what the catalog says ─► zones_change()
  *
- * A zone that the configuration names stays what that says. A catalog that is broken, expired, or not
- * there changes nothing: its last good version goes on to hold. Control's thread.
+ * A zone that the configuration names stays what that says. A catalog that is broken, expired, or
+ * not there changes nothing: its last good version goes on to hold. Control's thread.
  */
 #ifndef VOLLEY_ZONEMGR_CATALOGS_H
 #define VOLLEY_ZONEMGR_CATALOGS_H
@@ -42,8 +43,9 @@ void catalogs_poll(struct catalogs *c);
 void catalogs_tick(struct catalogs *c);
 
 /*
- * Of catalogs_poll(): the catalogs that are made here become as their members are configured. @done is
- * told as by zones_change(), for each that changes. 0, or the error of the first that can be changed later.
+ * Of catalogs_poll(): the catalogs that are made here become as their members are configured. @done
+ * is told as by zones_change(), for each that changes. 0, or the error of the first that can be
+ * changed later.
  */
 int catalogs_produce(struct zones *zones, zones_done_fn *done, void *user)
 	__attribute__((warn_unused_result));

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Catalogs that are made here: what is there is compared with what is wanted, and changed by an edit. */
+/* Catalogs that are made here: what is there is compared with what is wanted, and changed by an
+ * edit. */
 #include <errno.h>
 #include <string.h>
 

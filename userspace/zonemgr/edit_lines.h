@@ -21,10 +21,10 @@
 #define EDIT_TTL_S 3600
 
 /*
- * Where the zone is signed here (@is_signed), a line that names a type of the signer's is refused. Else
- * makes the changes of @n lines, and raises the serial number by one where no line changed it
- * and anything changed. 0, or a negative code with the line and a sentence in @why: the edit is
- * to be cancelled then.
+ * Where the zone is signed here (@is_signed), a line that names a type of the signer's is refused.
+ * Else makes the changes of @n lines, and raises the serial number by one where no line changed it
+ * and anything changed. 0, or a negative code with the line and a sentence in @why: the edit is to
+ * be cancelled then.
  */
 int edit_lines(struct zone_edit *edit, const char *const *lines, size_t n, bool is_signed,
 	       struct zone_error *why) __attribute__((warn_unused_result));

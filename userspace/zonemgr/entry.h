@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One zone that is known here: what is said of it, where it stands between what is said and what is served, and what
- * its file, the store, the loader and the workers have of it. Control's thread alone reads and writes it; all but
- * zonemgr only read.
+ * One zone that is known here: what is said of it, where it stands between what is said and what is
+ * served, and what its file, the store, the loader and the workers have of it. Control's thread
+ * alone reads and writes it; all but zonemgr only read.
  */
 #ifndef VOLLEY_ZONEMGR_ENTRY_H
 #define VOLLEY_ZONEMGR_ENTRY_H
@@ -36,7 +36,8 @@ enum zones_state {
 const char *zones_state_text(enum zones_state state);
 
 /*
- * Is it named, and answered for? A member of a catalog is never LEAVING: its catalog takes it out at once.
+ * Is it named, and answered for? A member of a catalog is never LEAVING: its catalog takes it out
+ * at once.
  *
  *      COMING ─ loaded ─► LISTED ─ a configuration without it begins ─► LEAVING ─ and is in place ─► GONE
  *         │                 └─────────────── its catalog takes it out ───────────────────────────────► GONE
@@ -52,8 +53,8 @@ enum zones_life {
 };
 
 /*
- * The loads of a zone have numbers from 1 on; one at a time runs. n_ended <= n_begun <= n_wanted, and who waits for
- * one waits until n_ended has come so far.
+ * The loads of a zone have numbers from 1 on; one at a time runs. n_ended <= n_begun <= n_wanted,
+ * and who waits for one waits until n_ended has come so far.
  */
 struct zones_loading {
 	struct load *load;  /* that waits or runs, or NULL */
@@ -144,11 +145,12 @@ struct zones_entry {
 	bool is_member;         /* of a catalog; the configuration does not name it */
 	bool is_expired;        /* from the next publish on there is nothing to serve */
 	enum zones_state state;
-	struct zone *zone;         /* that is served, or NULL */
-	struct zone *edited;       /* a later version than zone, for the next publish, or NULL */
-	const char *denials_fault; /* why the driver denies nothing: zones_stop_denials(); or NULL */
-	char error[640];           /* of the last load; "" when it was well */
-	char warning[512];         /* likewise */
+	struct zone *zone;   /* that is served, or NULL */
+	struct zone *edited; /* a later version than zone, for the next publish, or NULL */
+	/* why the driver denies nothing: zones_stop_denials(); or NULL */
+	const char *denials_fault;
+	char error[640];   /* of the last load; "" when it was well */
+	char warning[512]; /* likewise */
 	uint64_t loaded_wall_s;
 	uint64_t load_ns;
 	struct signing *signing; /* it is kept signed; NULL: it is served as it is */

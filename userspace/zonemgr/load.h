@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A load: what a zone is to be made of, how far that has come, and what came of it. The loader's threads work on
- * it between loader_start() and its end (zonemgr/loader.h); until then and from then on it is control's.
+ * A load: what a zone is to be made of, how far that has come, and what came of it. The loader's
+ * threads work on it between loader_start() and its end (zonemgr/loader.h); until then and from
+ * then on it is control's.
  */
 #ifndef VOLLEY_ZONEMGR_LOAD_H
 #define VOLLEY_ZONEMGR_LOAD_H
@@ -33,7 +34,8 @@ enum load_stage {
 	LOAD_ENDED,
 };
 
-/* What a zone is made of. The row decides what of struct load is set, and what make() of loader.c does. */
+/* What a zone is made of. The row decides what of struct load is set, and what make() of loader.c
+ * does. */
 enum load_source {
 	LOAD_FILE,          /* `file`, and what the journal in `store` has beyond it */
 	LOAD_SIGNED_FILE,   /* the same as content, which is signed by `signing` */
@@ -79,7 +81,8 @@ struct load {
 	struct signing_work *signing;
 	bool needs_zonemd; /* a zone without a ZONEMD that can be checked is refused */
 	bool wants_net;    /* net is to be made, for the journal */
-	bool is_base_ahead; /* for control: when it was asked for, the zone had what its file had not */
+	/* for control: when it was asked for, the zone had what its file had not */
+	bool is_base_ahead;
 	load_ended_fn *ended;
 	void *user; /* for ended; the threads do not look at it */
 
@@ -95,8 +98,8 @@ struct load {
 	int file_code;
 	struct changes *changes; /* from base to zone; NULL: refusal says why */
 	/*
-	 * Likewise, as records; empty: there is no base, or too many changed. Of what is signed no more: from
-	 * what the file holds.
+	 * Likewise, as records; empty: there is no base, or too many changed. Of what is signed no
+	 * more: from what the file holds.
 	 */
 	struct changeset net;
 	uint32_t file_serial; /* of what the file holds, without the journal */
@@ -120,8 +123,9 @@ struct load {
 };
 
 /*
- * A load of the zone `name` from `file`, not started; of another source, which the caller sets with what it needs,
- * `file` is a word for people. `verify`, unless NULL, has to accept the zone. All three are copied. NULL: no memory.
+ * A load of the zone `name` from `file`, not started; of another source, which the caller sets with
+ * what it needs, `file` is a word for people. `verify`, unless NULL, has to accept the zone. All
+ * three are copied. NULL: no memory.
  */
 struct load *load_new(const char *name, const char *file, const struct verify *verify,
 		      load_ended_fn *ended, void *user);
@@ -135,7 +139,8 @@ static inline void load_drop_zone(struct load *load)
 	load->zone = NULL;
 }
 
-/* What was wrong, with file and line if known, as one sentence. After an end with an error, or a file_code. */
+/* What was wrong, with file and line if known, as one sentence. After an end with an error, or a
+ * file_code. */
 void load_put_error(const struct load *load, char *buf, size_t cap);
 
 enum load_stage load_stage(const struct load *load);

@@ -23,7 +23,7 @@ void load_warn(struct load *load, const char *format, ...)
 	load->err.n_warnings++;
 }
 
-/* --- Announced ----------------------------------------------------------------------------------- */
+/* --- Announced -------------------------------------------------------------------------------- */
 
 int load_announce_own(const struct load *load)
 {
@@ -44,7 +44,7 @@ int load_announce_own(const struct load *load)
 	return err;
 }
 
-/* --- Catalogs that are made here ----------------------------------------------------------------- */
+/* --- Catalogs that are made here -------------------------------------------------------------- */
 
 static int add_record(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		      const uint8_t *rdata, uint16_t rdata_bytes)
@@ -107,7 +107,7 @@ static int make_catalog_anew(struct load *load)
 	return 0;
 }
 
-/* --- Believed, or not ---------------------------------------------------------------------------- */
+/* --- Believed, or not ------------------------------------------------------------------------- */
 
 static int judge(struct load *load)
 {

@@ -17,7 +17,7 @@
 #include "zonemgr/replay.h"
 #include "zonemgr/signing_work.h"
 
-/* --- What there was ------------------------------------------------------------------------------ */
+/* --- What there was --------------------------------------------------------------------------- */
 
 static bool is_first(const struct load *load)
 {
@@ -52,8 +52,9 @@ static int read_signed(struct load *load, struct zone **before)
 }
 
 /*
- * The signed version: what is served, or what its file and the journal have. NULL: there is none. Where the
- * journal does not fit other content of the operator's is needed: that takes the place of changes anyway.
+ * The signed version: what is served, or what its file and the journal have. NULL: there is none.
+ * Where the journal does not fit other content of the operator's is needed: that takes the place of
+ * changes anyway.
  */
 static int signed_before(struct load *load, bool is_other_content, struct zone **before)
 {
@@ -109,7 +110,8 @@ static void warn_harmed(struct load *load, const struct zone *content)
 		load->file, lost);
 }
 
-/* The zone was served as it is until now: what was changed of it since its file was written is signed, too. */
+/* The zone was served as it is until now: what was changed of it since its file was written is
+ * signed, too. */
 static int add_changes(struct load *load, struct zone **content,
 		       const uint8_t digest[ZONE_DIGEST_LEN])
 {
@@ -130,7 +132,7 @@ static int add_changes(struct load *load, struct zone **content,
 	return err;
 }
 
-/* --- Signed -------------------------------------------------------------------------------------- */
+/* --- Signed ----------------------------------------------------------------------------------- */
 
 /* Those that this thread may run on: what it starts has them, too. */
 static unsigned int n_processors(void)
@@ -187,7 +189,8 @@ int load_make_signed(struct load *load)
 	return err;
 }
 
-/* What is served by now needs nobody to bring it; what an operator says to be signed no more is not. */
+/* What is served by now needs nobody to bring it; what an operator says to be signed no more is
+ * not. */
 int load_make_without_content(struct load *load, int err)
 {
 	const struct zone_error why = load->err;
@@ -234,9 +237,10 @@ int load_sign_again(struct load *load)
 	return sign(load, load->version, load->version, zone_serial(load->version) + 1);
 }
 
-/* --- Signed no more ------------------------------------------------------------------------------ */
+/* --- Signed no more --------------------------------------------------------------------------- */
 
-/* Others see that it has changed, and what was changed here stays, unless the file has something new to say. */
+/* Others see that it has changed, and what was changed here stays, unless the file has something
+ * new to say. */
 static int unsign(struct load *load, const struct zone *content, const struct zone *before,
 		  uint32_t served)
 {

@@ -14,18 +14,20 @@
 
 #include "zonemgr/load.h"
 
-/* By the loader's threads: load->zone, the content, becomes what is to be served. As zone_load(). */
+/* By the loader's threads: load->zone, the content, becomes what is to be served. As
+ * zone_load(). */
 int load_make_signed(struct load *load) __attribute__((warn_unused_result));
 /*
- * Likewise where @err came of reading the content: what was signed before, load->file_code is @err and load->err
- * tells it. Else @err.
+ * Likewise where @err came of reading the content: what was signed before, load->file_code is @err
+ * and load->err tells it. Else @err.
  */
 int load_make_without_content(struct load *load, int err) __attribute__((warn_unused_result));
 /* Likewise where there are no keys that could be used, whatever the content is. */
 int load_make_without_keys(struct load *load) __attribute__((warn_unused_result));
 /*
- * What was signed at a start cannot be written, as load->code and load->err say, so it is not served: changes of it
- * would go to a journal that begins elsewhere. What was signed before is, if there is any; then as load_make_without_content().
+ * What was signed at a start cannot be written, as load->code and load->err say, so it is not
+ * served: changes of it would go to a journal that begins elsewhere. What was signed before is, if
+ * there is any; then as load_make_without_content().
  */
 void load_fall_back(struct load *load);
 int load_make_unsigned(struct load *load) __attribute__((warn_unused_result));

@@ -89,7 +89,7 @@ static bool take_out(struct list *list, struct load *load)
 	return true;
 }
 
-/* --- What a load does ------------------------------------------------------------------------------ */
+/* --- What a load does ------------------------------------------------------------------------- */
 
 static void set_stage(struct load *load, enum load_stage stage)
 {
@@ -108,8 +108,8 @@ static void ask_command(struct load *load)
 }
 
 /*
- * What has been acknowledged is not left out without a word: another file is the operator's to give. A version of
- * a primary's zone that is whole does until the primary is heard.
+ * What has been acknowledged is not left out without a word: another file is the operator's to
+ * give. A version of a primary's zone that is whole does until the primary is heard.
  */
 static int add_journal(struct load *load)
 {
@@ -202,8 +202,9 @@ static void compare(struct load *load)
 }
 
 /*
- * What was made here is in its file before it is served: changes of it go to the journal, which begins
- * there. What the command refuses is not, since changes of what is served go on from the file before.
+ * What was made here is in its file before it is served: changes of it go to the journal, which
+ * begins there. What the command refuses is not, since changes of what is served go on from the
+ * file before.
  */
 static void write_own(struct load *load)
 {
@@ -260,7 +261,7 @@ static bool is_cancelled(const struct load *load)
 	return __atomic_load_n(&load->progress.cancel, __ATOMIC_RELAXED);
 }
 
-/* --- Threads ------------------------------------------------------------------------------------- */
+/* --- Threads ---------------------------------------------------------------------------------- */
 
 /* With the lock held. */
 static void give_back(struct loader *loader, struct load *load)
@@ -427,7 +428,7 @@ void loader_free(struct loader *loader)
 	free(loader);
 }
 
-/* --- Control's side ------------------------------------------------------------------------------ */
+/* --- Control's side --------------------------------------------------------------------------- */
 
 int loader_fd(const struct loader *loader)
 {

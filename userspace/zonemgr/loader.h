@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loader: threads that make zones in the background, from files, from what a transfer brought, or
- * from a version with many changes, so that neither answers nor commands wait for it.
+ * The loader: threads that make zones in the background, from files, from what a transfer brought,
+ * or from a version with many changes, so that neither answers nor commands wait for it.
  *
  *      control's thread                         loader's threads
  *      loader_start ──► load ──► queue ───────► read, check, build, compare, verify
@@ -14,9 +14,9 @@
  * control's thread.
  *
  * Of privileges the threads have only that of reading files of other owners. From loader_limit() on
- * they stand behind the workers (SCHED_BATCH, a niceness of 10), which matters where they share their
- * processors (base/affinity.h): a worker that wakes goes first, and one that
- * never sleeps (busy-poll) leaves them a tenth of its processor, so that a load ends some time.
+ * they stand behind the workers (SCHED_BATCH, a niceness of 10), which matters where they share
+ * their processors (base/affinity.h): a worker that wakes goes first, and one that never sleeps
+ * (busy-poll) leaves them a tenth of its processor, so that a load ends some time.
  */
 #ifndef VOLLEY_ZONEMGR_LOADER_H
 #define VOLLEY_ZONEMGR_LOADER_H
@@ -36,8 +36,8 @@ struct loader;
 int loader_new(struct loader **out, unsigned int n) __attribute__((warn_unused_result));
 
 /*
- * As many threads as `n` take new loads from now on, and all run with less priority than others; for
- * good, since it takes privileges to get that back.
+ * As many threads as `n` take new loads from now on, and all run with less priority than others;
+ * for good, since it takes privileges to get that back.
  */
 void loader_limit(struct loader *loader, unsigned int n);
 

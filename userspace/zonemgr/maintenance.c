@@ -42,7 +42,7 @@ void maintenance_set_zones(struct maintenance *u, struct zones *zones)
 	u->zones = zones;
 }
 
-/* --- What the store knows ------------------------------------------------------------------------ */
+/* --- What the store knows --------------------------------------------------------------------- */
 
 void maintenance_note(struct zones_entry *entry, const char *sentence)
 {
@@ -79,7 +79,8 @@ int maintenance_measure(struct store_batch *batch, struct zones_entry *entry)
 	return err;
 }
 
-/* The file as it is, and the journal behind it: there is nothing to be kept but what is known of the zone. */
+/* The file as it is, and the journal behind it: there is nothing to be kept but what is known of
+ * the zone. */
 static bool is_plain(const struct load *fresh)
 {
 	return !fresh->gives_up_journal && !fresh->net.n_bytes && fresh->source == LOAD_FILE;
@@ -97,8 +98,8 @@ static bool is_news(const struct maintenance *u, const struct zones_entry *entry
 }
 
 /*
- * Or ten thousand of which it knows nothing, but for the catalog that they are of: they have no journal that would
- * have to go, and maintenance_poll() tells it of all together.
+ * Or ten thousand of which it knows nothing, but for the catalog that they are of: they have no
+ * journal that would have to go, and maintenance_poll() tells it of all together.
  */
 static bool is_new(const struct maintenance *u, const struct zones_entry *entry)
 {
@@ -131,8 +132,9 @@ static int put_content(struct store_batch *batch, const struct zones_entry *entr
 }
 
 /*
- * Signed no more: the journal of the signed version is not that of the operator's file, behind which now stands
- * what leads to what is served. Nobody else is given that: a signed version had that serial number, too.
+ * Signed no more: the journal of the signed version is not that of the operator's file, behind
+ * which now stands what leads to what is served. Nobody else is given that: a signed version had
+ * that serial number, too.
  */
 static int put_unsigned(struct store_batch *batch, struct zones_entry *entry,
 			const struct load *fresh)
@@ -267,7 +269,7 @@ static void put_known(struct maintenance *u)
 	}
 }
 
-/* --- Now and then -------------------------------------------------------------------------------- */
+/* --- Now and then ----------------------------------------------------------------------------- */
 
 /* How long after a change its file is written; 0: when somebody says so. */
 static uint64_t write_after_ns(const struct zones_entry *entry)
@@ -323,7 +325,8 @@ static void warn(const struct maintenance *u, struct zones_entry *entry)
 		log_warn("zone %s: %s", entry->name, entry->stored.warning);
 }
 
-/* The last quarter is for what comes: what files have, too, is there for secondaries, as long as there is room. */
+/* The last quarter is for what comes: what files have, too, is there for secondaries, as long as
+ * there is room. */
 static void keep_room(struct maintenance *u, uint64_t now_ns)
 {
 	struct store_usage usage;
@@ -360,7 +363,8 @@ static void maintain(struct maintenance *u, struct zones_entry *entry)
 		zones_compact(u->zones, entry);
 }
 
-/* Files that are due: so many on their way at a time, that thousands take no more of a tick than a few do. */
+/* Files that are due: so many on their way at a time, that thousands take no more of a tick than a
+ * few do. */
 static void write_files(struct maintenance *u, uint64_t now_ns)
 {
 	struct zones_entry *due[FILES_AT_ONCE];

@@ -25,7 +25,8 @@
 struct maintenance;
 
 /*
- * NULL: no memory. @store may be NULL: then nothing is kept. Both outlive it, and so does @background.
+ * NULL: no memory. @store may be NULL: then nothing is kept. Both outlive it, and so does
+ * @background.
  */
 struct maintenance *maintenance_new(struct store *store, struct background *background);
 /* After background_free(). NULL is allowed. */

@@ -109,8 +109,8 @@ static void run_writing(struct background_job *job)
 }
 
 /*
- * Before files are replaced: until somebody comes to note that they were, a restart knows by this what they
- * hold, and goes on with the journal from there. The disk is waited for once.
+ * Before files are replaced: until somebody comes to note that they were, a restart knows by this
+ * what they hold, and goes on with the journal from there. The disk is waited for once.
  */
 static int announce_files(struct maintenance *u, struct zones_entry *const *entries, size_t n)
 {
@@ -150,7 +150,8 @@ static struct zones_entry *entry_of(const struct writing *w)
 	return strcmp(zones_zonefile(w->entry), w->path) ? NULL : w->entry;
 }
 
-/* His word is lost as little as what was changed here: both are there until he chooses. Said once. */
+/* His word is lost as little as what was changed here: both are there until he chooses. Said
+ * once. */
 static void note_other(struct zones_entry *entry, const struct writing *w)
 {
 	char sentence[sizeof(entry->stored.error)];
@@ -264,7 +265,7 @@ int maintenance_write(struct maintenance *u, struct zones_entry *entry, char *er
 	return code;
 }
 
-/* --- Gone ---------------------------------------------------------------------------------------- */
+/* --- Gone ------------------------------------------------------------------------------------- */
 
 static bool is_in_folder(const char *path, const char *folder)
 {
@@ -274,8 +275,8 @@ static bool is_in_folder(const char *path, const char *folder)
 }
 
 /*
- * What is ours of a member of a catalog, where nobody else makes files, goes with it. A zone of the configuration
- * may have been taken out for a while, and keys may be those that the parent has.
+ * What is ours of a member of a catalog, where nobody else makes files, goes with it. A zone of the
+ * configuration may have been taken out for a while, and keys may be those that the parent has.
  */
 static bool takes_file_along(const struct maintenance *u, const struct zones_entry *entry)
 {

@@ -40,7 +40,7 @@ struct signing {
 	bool is_gone;             /* freed when that has come to its end */
 };
 
-/* --- Making -------------------------------------------------------------------------------------- */
+/* --- Making ----------------------------------------------------------------------------------- */
 
 static const enum sign_algorithm algorithms[] = {
 	[CONFIG_SIGN_ECDSAP256SHA256] = SIGN_ECDSAP256SHA256,
@@ -68,8 +68,8 @@ static void set_policy(struct rollover_policy *p, const struct config_signing *p
 }
 
 /*
- * The same for a zone at each start, since another one would be another chain. That it can be known beforehand
- * is no loss: RFC 9276 section 3.1 would rather have none.
+ * The same for a zone at each start, since another one would be another chain. That it can be known
+ * beforehand is no loss: RFC 9276 section 3.1 would rather have none.
  */
 static void make_salt(uint8_t *salt, unsigned int n, const uint8_t *apex)
 {
@@ -219,7 +219,7 @@ const char *signing_file(const struct signing *s)
 	return s->file;
 }
 
-/* --- Making versions ----------------------------------------------------------------------------- */
+/* --- Making versions -------------------------------------------------------------------------- */
 
 int signing_work_init(struct signing_work *w, const struct signing *s, uint64_t now_s)
 {
@@ -250,7 +250,7 @@ int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *b
 		"zone's file and reload that, which takes the place of all changes");
 }
 
-/* --- Now and then -------------------------------------------------------------------------------- */
+/* --- Now and then ----------------------------------------------------------------------------- */
 
 struct renewal {
 	struct signing *signing;
@@ -319,7 +319,8 @@ static void note_renewed(struct signing *s, uint64_t now_s)
 		s->check_s = now_s + CHECK_MIN_S;
 }
 
-/* Nobody can use a zone whose signatures are not valid: by all processors at once, not some in each second. */
+/* Nobody can use a zone whose signatures are not valid: by all processors at once, not some in each
+ * second. */
 static void sign_all_anew(struct zones *zones, struct zones_entry *entry, uint64_t now_s)
 {
 	struct signing *s = entry->signing;
@@ -447,7 +448,7 @@ bool signing_judge(const struct zones_entry *entry, uint64_t now_s, char *text, 
 
 static const char *const roles[] = { [SIGN_ZSK] = "zsk", [SIGN_KSK] = "ksk", [SIGN_CSK] = "csk" };
 
-/* --- What people ask for ------------------------------------------------------------------------- */
+/* --- What people ask for ---------------------------------------------------------------------- */
 
 static int carry_out(struct signing *s, const struct rollover_actions *actions, int code, char *err,
 		     size_t err_cap)
@@ -489,7 +490,7 @@ int signing_ds_seen(struct signing *s, uint64_t now_s, char *err, size_t err_cap
 	return carry_out(s, &actions, code, err, err_cap);
 }
 
-/* --- For people ---------------------------------------------------------------------------------- */
+/* --- For people ------------------------------------------------------------------------------- */
 
 static void put_hex(char *out, const uint8_t *bytes, size_t n)
 {

@@ -28,14 +28,15 @@ struct zones_entry;
 struct signing;
 
 /*
- * By the policy @policy, with the keys in its folder; the first ones are made and written. @storage is
- * server.storage. NULL with a sentence in @err.
+ * By the policy @policy, with the keys in its folder; the first ones are made and written. @storage
+ * is server.storage. NULL with a sentence in @err.
  */
 struct signing *signing_new(const uint8_t *apex, const struct config_signing *policy,
 			    const char *storage, uint64_t now_s, char *err, size_t err_cap);
 /*
- * Of a zone that was signed until now: to read its signed version once more. Or @why, unless "", says why its keys
- * cannot be used: then it is served as it was signed, and not changed. NULL: no memory.
+ * Of a zone that was signed until now: to read its signed version once more. Or @why, unless "",
+ * says why its keys cannot be used: then it is served as it was signed, and not changed. NULL: no
+ * memory.
  */
 struct signing *signing_new_without_keys(const uint8_t *apex, const char *storage, const char *why);
 void signing_free(struct signing *s); /* NULL is allowed */
@@ -54,15 +55,16 @@ struct signing_policies {
 int signing_policies_set(struct signing_policies *p, const struct config *config)
 	__attribute__((warn_unused_result));
 /*
- * Can the zones be kept signed as @config says? A zone's keys are in one folder as long as volleyd runs. 0 or a
- * negative code with a sentence.
+ * Can the zones be kept signed as @config says? A zone's keys are in one folder as long as volleyd
+ * runs. 0 or a negative code with a sentence.
  */
 int signing_check(const struct zones *zones, const struct config *config, const char *storage,
 		  char *err, size_t err_cap) __attribute__((warn_unused_result));
 void signing_policies_fini(struct signing_policies *p);
 /*
- * zones_env.sign: entry->signing becomes what its configuration says. Where that names no policy any more, it stays,
- * and keeps the zone signed, until a version without signatures is served: signing_end().
+ * zones_env.sign: entry->signing becomes what its configuration says. Where that names no policy
+ * any more, it stays, and keeps the zone signed, until a version without signatures is served:
+ * signing_end().
  */
 void signing_apply(const struct signing_policies *p, const char *storage,
 		   struct zones_entry *entry);
@@ -75,7 +77,8 @@ const char *signing_file(const struct signing *s);
 int signing_work_init(struct signing_work *w, const struct signing *s, uint64_t now_s)
 	__attribute__((warn_unused_result));
 
-/* As sign_edit(), at the end of an edit of @base; ERR_ZONE where all would have to be signed again for the edit. */
+/* As sign_edit(), at the end of an edit of @base; ERR_ZONE where all would have to be signed again
+ * for the edit. */
 int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base, uint64_t now_s,
 		 struct zone_error *err) __attribute__((warn_unused_result));
 
@@ -83,14 +86,15 @@ int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *b
 void signing_tick(struct zones *zones, struct zones_entry *entry);
 
 /*
- * When the first of its signatures ends, seconds since 1970: as of the last look at all of them, which is
- * what it was before while they are being renewed. 0: there was no look yet. Pure.
+ * When the first of its signatures ends, seconds since 1970: as of the last look at all of them,
+ * which is what it was before while they are being renewed. 0: there was no look yet. Pure.
  */
 uint64_t signing_first_end(const struct signing *s);
 
 /*
- * Are the signatures of what is served valid at @now_s: of a zone that is signed here all of them, as of the last
- * look; of another those of its SOA record? False: a sentence in @text. A zone without any is as it shall be. O(1).
+ * Are the signatures of what is served valid at @now_s: of a zone that is signed here all of them,
+ * as of the last look; of another those of its SOA record? False: a sentence in @text. A zone
+ * without any is as it shall be. O(1).
  */
 bool signing_judge(const struct zones_entry *entry, uint64_t now_s, char *text, size_t cap)
 	__attribute__((warn_unused_result));

@@ -101,8 +101,8 @@ static void forget_error(struct zones_entry *entry)
 }
 
 /*
- * Where the keys cannot be used, what was signed before is served, as it is. A zone that was not is not served:
- * never without signatures.
+ * Where the keys cannot be used, what was signed before is served, as it is. A zone that was not is
+ * not served: never without signatures.
  */
 static void begin_signing(const struct config_signing *policy, const char *storage,
 			  struct zones_entry *entry)

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a zone is signed, for a thread in the background: signing_work_init() of zonemgr/signing.h copies it. */
+/* How a zone is signed, for a thread in the background: signing_work_init() of zonemgr/signing.h
+ * copies it. */
 #ifndef VOLLEY_ZONEMGR_SIGNING_WORK_H
 #define VOLLEY_ZONEMGR_SIGNING_WORK_H
 

@@ -54,7 +54,7 @@ static struct passage *passage_new(struct transfers *t, const struct transfer_ev
 	return p;
 }
 
-/* --- From primaries ------------------------------------------------------------------------------ */
+/* --- From primaries --------------------------------------------------------------------------- */
 
 static void on_settled(void *user, int code)
 {
@@ -130,7 +130,7 @@ static void on_primary(struct transfers *t, struct zones_entry *entry, struct tr
 		transfer_settled(t->thread, event->apex, err);
 }
 
-/* --- Updates ------------------------------------------------------------------------------------- */
+/* --- Updates ---------------------------------------------------------------------------------- */
 
 static int apply_update(void *user, struct zone_edit *edit, struct zone_error *why)
 {
@@ -185,7 +185,7 @@ static int update(struct transfers *t, struct zones_entry *entry, struct transfe
 	return rcode;
 }
 
-/* --- Events -------------------------------------------------------------------------------------- */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 static void on_event(void *user, struct transfer_event *event)
 {
@@ -224,7 +224,7 @@ void transfers_gone(struct transfers *t, const struct zones_entry *entry)
 	transfer_drop_zone(t->thread, entry->apex);
 }
 
-/* --- From start to end --------------------------------------------------------------------------- */
+/* --- From start to end ------------------------------------------------------------------------ */
 
 int transfers_new(struct transfers **out, const struct transfers_env *env)
 {

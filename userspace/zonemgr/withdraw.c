@@ -68,7 +68,7 @@ void withdrawal_free(struct withdrawal *w)
 	free(w);
 }
 
-/* --- Before -------------------------------------------------------------------------------------- */
+/* --- Before ----------------------------------------------------------------------------------- */
 
 static struct plan *plan_new(struct withdrawal *w, const struct withdrawal_zone *zone,
 			     enum changes_refusal *why)
@@ -154,11 +154,11 @@ void withdrawal_cancel(struct withdrawal *w)
 	forget_plans(w);
 }
 
-/* --- After --------------------------------------------------------------------------------------- */
+/* --- After ------------------------------------------------------------------------------------ */
 
 /*
- * Is it of these zones, and as it would not be rendered any more, or from upstream, and now ours? What
- * is dead already stays.
+ * Is it of these zones, and as it would not be rendered any more, or from upstream, and now ours?
+ * What is dead already stays.
  */
 static bool is_led_elsewhere(const struct withdrawal *w, const struct volley_entry *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files of zones, written: those that are ours (of primaries, of what we sign, of catalogs that we make), and the
- * operator's, which may have been changed by somebody else meanwhile.
+ * Files of zones, written: those that are ours (of primaries, of what we sign, of catalogs that we
+ * make), and the operator's, which may have been changed by somebody else meanwhile.
  */
 #ifndef VOLLEY_ZONEMGR_ZONEFILE_H
 #define VOLLEY_ZONEMGR_ZONEFILE_H

@@ -15,7 +15,7 @@
 #include "zonemgr/zones_state.h"
 #include "zonemgr/zones_steps.h"
 
-/* --- Who waits ----------------------------------------------------------------------------------- */
+/* --- Who waits -------------------------------------------------------------------------------- */
 
 static struct zones_waiter *waiter_new(zones_done_fn *done, void *user)
 {
@@ -58,8 +58,8 @@ void zones_enter(struct zones *zones, struct zones_entry *entry)
 }
 
 /*
- * Moves those to `over` whose zone has gone or, unless @only_gone, whose load has ended. True: there is something to
- * publish.
+ * Moves those to `over` whose zone has gone or, unless @only_gone, whose load has ended. True:
+ * there is something to publish.
  */
 static bool end_singles(struct zones *zones, bool only_gone, struct zones_waiter **over)
 {
@@ -85,7 +85,7 @@ static bool end_singles(struct zones *zones, bool only_gone, struct zones_waiter
 	return is_due;
 }
 
-/* --- Configuration ------------------------------------------------------------------------------- */
+/* --- Configuration ---------------------------------------------------------------------------- */
 
 /* Frees what was made for a configuration that cannot be begun. */
 static void table_free(struct zones *table)
@@ -254,8 +254,8 @@ static void begin_next(struct zones *zones)
 }
 
 /*
- * What hangs on the configuration of a zone may begin: its first version, if any, is served. Of members their
- * catalog tells.
+ * What hangs on the configuration of a zone may begin: its first version, if any, is served. Of
+ * members their catalog tells.
  */
 static void call_configured(struct zones *zones)
 {
@@ -444,7 +444,7 @@ int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, voi
 	return wait_for(zones, entry, zones_ask(entry), done, user);
 }
 
-/* --- From start to end --------------------------------------------------------------------------- */
+/* --- From start to end ------------------------------------------------------------------------ */
 
 int zones_new(struct zones **out, const struct zones_env *env)
 {

@@ -19,9 +19,10 @@
  * configuration is loaded the next one waits, and a later one takes its place. A zone that is
  * asked for by itself does not wait for the others.
  *
- * A change of a few records makes a version of what is served (zone/edit.h) instead: zones_change().
- * Changes of all zones that come at about the same time share one transaction of the journal and one
- * publish (zones_flush()), so their cost is that of the changes, whatever the number of zones:
+ * A change of a few records makes a version of what is served (zone/edit.h) instead:
+ * zones_change(). Changes of all zones that come at about the same time share one transaction of
+ * the journal and one publish (zones_flush()), so their cost is that of the changes, whatever the
+ * number of zones:
  *
  *      zones_change() ─► version ─► ... ─► zones_flush(): journal ─► pointers ─► withdraw ─► done
  *
@@ -54,8 +55,8 @@ void zones_set_time(struct zones *zones, const struct clock_now *now);
 const struct clock_now *zones_time(const struct zones *zones);
 
 /*
- * Gives up all that was asked for: done() with -ECANCELED. After loader_stop(), before loader_poll()
- * gives the cancelled loads back.
+ * Gives up all that was asked for: done() with -ECANCELED. After loader_stop(), before
+ * loader_poll() gives the cancelled loads back.
  */
 void zones_cancel(struct zones *zones);
 
@@ -83,21 +84,23 @@ int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, voi
 	__attribute__((warn_unused_result));
 
 /*
- * What a transfer has brought takes the zone's place, if it is good: `builder` becomes the zones'. 0:
- * done() follows; -EBUSY: its file is still being read, or -ENOMEM: then the builder is the caller's.
+ * What a transfer has brought takes the zone's place, if it is good: `builder` becomes the zones'.
+ * 0: done() follows; -EBUSY: its file is still being read, or -ENOMEM: then the builder is the
+ * caller's.
  */
 int zones_install(struct zones *zones, struct zones_entry *entry, struct zone_builder *builder,
 		  zones_done_fn *done, void *user) __attribute__((warn_unused_result));
 
-/* Makes the change in an edit that has begun. Returns 0 or a negative code: then nothing changes. */
+/* Makes the change in an edit that has begun. Returns 0 or a negative code: then nothing
+ * changes. */
 typedef int zones_edit_fn(void *user, struct zone_edit *edit, struct zone_error *why);
 
 /*
- * Changes a zone that is served. 0: done() follows, from zones_flush(), with 0 when the change is in the
- * journal and is served, and no CPU gives an answer from before. 1: there was nothing to change, and
- * done() is not called. Else a negative code with a sentence in `why`: that of `edit`, ERR_ZONE for a
- * zone that would not be whole, ERR_NOT_FOUND where nothing is served, -EBUSY while what has been
- * loaded, or is being signed, is about to take the place of what is served.
+ * Changes a zone that is served. 0: done() follows, from zones_flush(), with 0 when the change is
+ * in the journal and is served, and no CPU gives an answer from before. 1: there was nothing to
+ * change, and done() is not called. Else a negative code with a sentence in `why`: that of `edit`,
+ * ERR_ZONE for a zone that would not be whole, ERR_NOT_FOUND where nothing is served, -EBUSY while
+ * what has been loaded, or is being signed, is about to take the place of what is served.
  */
 int zones_change(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
 		 void *edit_user, zones_done_fn *done, void *user, struct zone_error *why)
@@ -109,8 +112,9 @@ int zones_renew(struct zones *zones, struct zones_entry *entry, zones_edit_fn *e
 	__attribute__((warn_unused_result));
 
 /*
- * When zones_flush() has to be called, by the clock_ns() of zones_set_time(); UINT64_MAX: there is nothing to do. A
- * flush may put itself off, for 2 s at most, while the cache's filter is not ready (cache/dependency_filter.h).
+ * When zones_flush() has to be called, by the clock_ns() of zones_set_time(); UINT64_MAX: there is
+ * nothing to do. A flush may put itself off, for 2 s at most, while the cache's filter is not ready
+ * (cache/dependency_filter.h).
  */
 uint64_t zones_flush_at(const struct zones *zones);
 /* Puts all changes in place. */
@@ -122,15 +126,16 @@ void zones_flush(struct zones *zones);
  */
 void zones_expire(struct zones *zones, struct zones_entry *entry);
 
-/* The same content in one image takes the place of the version with its changes, once it is made. */
+/* The same content in one image takes the place of the version with its changes, once it is
+ * made. */
 void zones_compact(struct zones *zones, struct zones_entry *entry);
 
 /* All of what is served is signed anew, in the background: its chain is to be another. */
 void zones_resign(struct zones *zones, struct zones_entry *entry);
 
 /*
- * A zone beside those of the configuration, of which `config` (its content is taken) tells all; served
- * when it has been read. 0, -EEXIST, -ENOMEM. And the end of one.
+ * A zone beside those of the configuration, of which `config` (its content is taken) tells all;
+ * served when it has been read. 0, -EEXIST, -ENOMEM. And the end of one.
  */
 int zones_add_member(struct zones *zones, struct config_zone *config)
 	__attribute__((warn_unused_result));
@@ -142,17 +147,20 @@ void zones_keep_member(struct zones *zones, struct zones_entry *entry);
 void zones_remove_member(struct zones *zones, struct zones_entry *entry);
 
 /*
- * The driver's answers for this zone cannot be trusted; `fault`, a static clause, says why. It gives no shared answers of the zone any more
- * when this returns 0, and the zone's cached answers are dead. ERR_NOT_FOUND: there is no such zone, or this was done before. Any other
- * error is that of a publish, which is tried once more by zones_flush().
+ * The driver's answers for this zone cannot be trusted; `fault`, a static clause, says why. It
+ * gives no shared answers of the zone any more when this returns 0, and the zone's cached answers
+ * are dead. ERR_NOT_FOUND: there is no such zone, or this was done before. Any other error is that
+ * of a publish, which is tried once more by zones_flush().
  */
 int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len,
 		       const char *fault) __attribute__((warn_unused_result));
 
 /*
- * Another filter of names, with the names of the zones that are served alone. Until it has all of them the driver denies nothing.
- * forgives: zones whose denials were stopped have them again. 0; or that of names_begin(), and the driver denies nothing until this
- * succeeds; or that of a publish, which is tried once more by zones_flush(). With a filter only. O(names).
+ * Another filter of names, with the names of the zones that are served alone. Until it has all of
+ * them the driver denies nothing.
+ * forgives: zones whose denials were stopped have them again. 0; or that of names_begin(), and the
+ * driver denies nothing until this succeeds; or that of a publish, which is tried once more by
+ * zones_flush(). With a filter only. O(names).
  */
 int zones_rebuild_names(struct zones *zones, bool forgives) __attribute__((warn_unused_result));
 
@@ -160,8 +168,8 @@ int zones_rebuild_names(struct zones *zones, bool forgives) __attribute__((warn_
 uint64_t zones_n_names(const struct zones *zones);
 
 /*
- * From now on answers depend on other settings: all that are cached are dead when this returns 0. An
- * error is that of zones_publish(); the next publish does it then.
+ * From now on answers depend on other settings: all that are cached are dead when this returns 0.
+ * An error is that of zones_publish(); the next publish does it then.
  */
 int zones_set_settings(struct zones *zones, uint64_t settings_digest)
 	__attribute__((warn_unused_result));

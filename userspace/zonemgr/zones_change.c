@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changes of zones that are served. Each makes a version at once, so that the next one builds on it;
- * journal and publish follow for all together. The first one after a pause waits for nobody; those behind
- * it for FLUSH_NS, so that a stream of changes costs few publishes.
+ * Changes of zones that are served. Each makes a version at once, so that the next one builds on
+ * it; journal and publish follow for all together. The first one after a pause waits for nobody;
+ * those behind it for FLUSH_NS, so that a stream of changes costs few publishes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
 
 #define FILTER_WAIT_NS (2 * CLOCK_NS_PER_S)
 
-/* --- Made ---------------------------------------------------------------------------------------- */
+/* --- Made ------------------------------------------------------------------------------------- */
 
 static void flush_within(struct zones *zones, uint64_t pause_ns)
 {
@@ -112,8 +112,8 @@ static void made_free(struct zones_made *made)
 }
 
 /*
- * What has been loaded, and is not served yet, takes the place of what a change builds on; so does what
- * is being signed, since that begins with what was served.
+ * What has been loaded, and is not served yet, takes the place of what a change builds on; so does
+ * what is being signed, since that begins with what was served.
  */
 static bool is_about_to_change(const struct zones_entry *entry)
 {
@@ -208,11 +208,11 @@ void zones_forget_made(struct zones *zones, struct zones_entry *entry)
 		*at = entry->published.next_changed;
 }
 
-/* --- The journal --------------------------------------------------------------------------------- */
+/* --- The journal ------------------------------------------------------------------------------ */
 
 /*
- * What a zone's file has not cannot be forgotten. So it may take no more than what is left for all: one zone
- * alone half of the journal, two a third each, and there is always some for others.
+ * What a zone's file has not cannot be forgotten. So it may take no more than what is left for all:
+ * one zone alone half of the journal, two a third each, and there is always some for others.
  */
 static int check_share(struct store_batch *batch, struct zones_made *made)
 {
@@ -283,7 +283,8 @@ static void note_refusal(struct zones_entry *entry, int err)
 	snprintf(entry->stored.error, sizeof(entry->stored.error), "%s", sentence);
 }
 
-/* Nobody needs its version, and while that is there an edit of the one before it copies the zone. */
+/* Nobody needs its version, and while that is there an edit of the one before it copies the
+ * zone. */
 static void give_up(struct zones_made *made, int err)
 {
 	made->is_journaled = true;
@@ -293,9 +294,9 @@ static void give_up(struct zones_made *made, int err)
 }
 
 /*
- * A change of our own that the journal cannot hold is not made, nor is what builds on it: the next one
- * builds on the last that the journal has. What a primary has said is served all the same: it can be
- * asked again.
+ * A change of our own that the journal cannot hold is not made, nor is what builds on it: the next
+ * one builds on the last that the journal has. What a primary has said is served all the same: it
+ * can be asked again.
  */
 static void refuse(struct zones *zones, struct zones_made *made, int err)
 {
@@ -325,7 +326,8 @@ static void settle_journaled(struct zones *zones, struct zones_made *made, int e
 	made->is_journaled = true;
 }
 
-/* Where all together have no room each is for itself, so that none is refused for what another one takes. */
+/* Where all together have no room each is for itself, so that none is refused for what another one
+ * takes. */
 void zones_flush_journal(struct zones *zones)
 {
 	bool is_any = false, is_single;
@@ -347,7 +349,7 @@ void zones_flush_journal(struct zones *zones)
 	}
 }
 
-/* --- Served -------------------------------------------------------------------------------------- */
+/* --- Served ----------------------------------------------------------------------------------- */
 
 static void tell(struct zones_made *made, int err)
 {
@@ -403,9 +405,9 @@ static int publish_all(struct zones *zones)
 }
 
 /*
- * Behind the adoption of many answers a withdrawal would first have to learn what they rest on, a second
- * for 4 million. The keeper does that in a hurry, and changes wait for it, while control goes on. Where a zone
- * has come or gone all answers are looked at anyway.
+ * Behind the adoption of many answers a withdrawal would first have to learn what they rest on, a
+ * second for 4 million. The keeper does that in a hurry, and changes wait for it, while control
+ * goes on. Where a zone has come or gone all answers are looked at anyway.
  */
 static bool must_wait(struct zones *zones)
 {
@@ -444,7 +446,7 @@ void zones_flush(struct zones *zones)
 	tell(made, err);
 }
 
-/* --- Members of catalogs ------------------------------------------------------------------------- */
+/* --- Members of catalogs ---------------------------------------------------------------------- */
 
 int zones_add_member(struct zones *zones, struct config_zone *config)
 {

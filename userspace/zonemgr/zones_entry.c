@@ -18,7 +18,7 @@
 #include "zonemgr/zones_state.h"
 #include "zonemgr/zones_steps.h"
 
-/* --- By name ------------------------------------------------------------------------------------- */
+/* --- By name ---------------------------------------------------------------------------------- */
 
 struct apex {
 	const uint8_t *bytes;
@@ -78,7 +78,7 @@ struct zones_entry *zones_get(const struct zones *zones, const char *name)
 	return len > 0 ? zones_get_apex(zones, folded, (unsigned int)len) : NULL;
 }
 
-/* --- An entry ------------------------------------------------------------------------------------ */
+/* --- An entry --------------------------------------------------------------------------------- */
 
 struct zones_entry *zones_entry_new(struct zones *zones, const char *name)
 {
@@ -157,7 +157,8 @@ static void note_error(struct zones_entry *entry, const char *error)
 		  entry->zone ? "; the earlier version keeps serving" : "");
 }
 
-/* What was signed anew says nothing of the file; with that something may be wrong, though not with what was loaded. */
+/* What was signed anew says nothing of the file; with that something may be wrong, though not with
+ * what was loaded. */
 static void note_good(struct zones_entry *entry, const struct load *load)
 {
 	if (load->source == LOAD_RESIGN && entry->on_disk.is_wrong)
@@ -191,7 +192,7 @@ static void take(struct zones_entry *entry, struct load *load)
 		log_warn("zone %s: %s", entry->name, load->err.warning);
 }
 
-/* --- Configured ---------------------------------------------------------------------------------- */
+/* --- Configured ------------------------------------------------------------------------------- */
 
 static bool is_same_signing(const struct config_zone *a, const struct config_zone *b)
 {
@@ -219,7 +220,7 @@ void zones_set_config(struct zones_entry *entry, struct config_zone *config)
 		entry->owner->env.sign(entry->owner->env.user, entry);
 }
 
-/* --- Loading ------------------------------------------------------------------------------------- */
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 static void begin(struct zones_entry *entry);
 
@@ -240,8 +241,8 @@ static void note_end(struct zones_entry *entry, int code)
 }
 
 /*
- * The zone has changes that its file has not, or may not have had when it was read: they are on their
- * way into it, or to the workers.
+ * The zone has changes that its file has not, or may not have had when it was read: they are on
+ * their way into it, or to the workers.
  */
 static bool is_ahead_of_file(const struct zones_entry *entry)
 {
@@ -285,8 +286,8 @@ static bool is_same_content(const struct zone *a, const struct zone *b)
 }
 
 /*
- * The file may take the place of changes that it does not have only if its serial number says so. What
- * was just written to it is what is served.
+ * The file may take the place of changes that it does not have only if its serial number says so.
+ * What was just written to it is what is served.
  */
 static void check_serial(const struct zones_entry *entry, struct load *load)
 {
@@ -346,7 +347,8 @@ static void start(struct zones_entry *entry, struct load *load)
 	loader_start(entry->owner->env.loader, load);
 }
 
-/* What is read is signed as entry->signing says or, where its configuration names no policy any more, served without. */
+/* What is read is signed as entry->signing says or, where its configuration names no policy any
+ * more, served without. */
 static int sign_by(struct load *load, const struct zones_entry *entry)
 {
 	memcpy(load->content_digest, entry->content_digest, ZONE_DIGEST_LEN);
@@ -452,7 +454,7 @@ uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *bui
 	return entry->loading.n_begun;
 }
 
-/* --- One image again ----------------------------------------------------------------------------- */
+/* --- One image again -------------------------------------------------------------------------- */
 
 static int apply_since(struct zones_entry *entry, struct zone **zone)
 {
@@ -526,7 +528,7 @@ int zones_note_since(struct zones_entry *entry, const struct changeset *net)
 	return err;
 }
 
-/* --- Asked for, and forgotten -------------------------------------------------------------------- */
+/* --- Asked for, and forgotten ----------------------------------------------------------------- */
 
 /* Taken as a reload is, when it has ended. */
 void zones_resign(struct zones *zones, struct zones_entry *entry)

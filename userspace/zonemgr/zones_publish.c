@@ -20,7 +20,7 @@
 
 static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
 
-/* --- What answers depend on ---------------------------------------------------------------------- */
+/* --- What answers depend on ------------------------------------------------------------------- */
 
 /* The driver denies nothing of it: the configuration says so, or a worker found a wrong answer. */
 static bool is_never_denied(const struct zones_entry *entry)
@@ -28,7 +28,8 @@ static bool is_never_denied(const struct zones_entry *entry)
 	return entry->denials_fault || entry->config->driver_denials == CONFIG_DENIALS_OFF;
 }
 
-/* What answers of the zone depend on beside its content. Where there are to be no more denials, those in the cache die. */
+/* What answers of the zone depend on beside its content. Where there are to be no more denials,
+ * those in the cache die. */
 static uint64_t settings_of(const struct zones *zones, const struct zones_entry *entry)
 {
 	return zones->env.settings_digest ^ (is_never_denied(entry) ? 1ull << 63 : 0);
@@ -63,11 +64,12 @@ static void entry_digest(const struct zones *zones, const struct zones_entry *en
 	digest[1] = siphash24(parts.zone, &parts, sizeof(parts)); /* 128 bits in all */
 }
 
-/* --- Names ---------------------------------------------------------------------------------------- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 /*
- * The filter that has all names of the zone when it is served, for the set. What is not to be denied by the driver has none:
- * its names are in it all the same, since those of a zone above it may not be denied either.
+ * The filter that has all names of the zone when it is served, for the set. What is not to be
+ * denied by the driver has none: its names are in it all the same, since those of a zone above it
+ * may not be denied either.
  */
 static uint32_t names_id_of(const struct zones *zones, const struct zones_entry *entry)
 {
@@ -77,8 +79,8 @@ static uint32_t names_id_of(const struct zones *zones, const struct zones_entry 
 }
 
 /*
- * Of a version whose names are in the filter only what differs is added. An entry that is new, be the filter an adopted one,
- * has none that we know of.
+ * Of a version whose names are in the filter only what differs is added. An entry that is new, be
+ * the filter an adopted one, has none that we know of.
  */
 static void add_names(struct names *names, const struct zones_entry *entry)
 {
@@ -92,7 +94,7 @@ static void add_names(struct names *names, const struct zones_entry *entry)
 		names_add_zone(names, next, is_known ? entry->zone : NULL);
 }
 
-/* --- What has changed ---------------------------------------------------------------------------- */
+/* --- What has changed ------------------------------------------------------------------------- */
 
 void zones_mark_changed(struct zones *zones, struct zones_entry *entry)
 {
@@ -114,7 +116,7 @@ static size_t forget_changed(struct zones *zones)
 	return n;
 }
 
-/* --- Publishing ---------------------------------------------------------------------------------- */
+/* --- Publishing ------------------------------------------------------------------------------- */
 
 /* What one publish puts in place: members[i] is entries[i]'s. */
 struct edition {
@@ -123,9 +125,11 @@ struct edition {
 	uint64_t (*digests)[2];
 	struct withdrawal *withdrawal;
 	size_t n;
-	bool is_swap; /* of pointers: whoever needs another generation gets none, for all are published then */
+	/* of pointers: whoever needs another generation gets none, for all are published then */
+	bool is_swap;
 	bool has_come; /* a zone that was not there before */
-	bool moves_cuts; /* names below a cut, which upstream answers for, may be a zone's own now, or another's */
+	/* names below a cut, which upstream answers for, may be a zone's own now, or another's */
+	bool moves_cuts;
 	bool is_new; /* a zone has come, gone, or has a new generation */
 };
 
@@ -151,8 +155,9 @@ static void take_changes(struct withdrawal_zone *change, struct zones_entry *ent
 }
 
 /*
- * The generation for answers of the next zone: the present one where what changed can be told. Of the
- * zones that an earlier daemon had we know only this: those whose answers we keep were among them.
+ * The generation for answers of the next zone: the present one where what changed can be told. Of
+ * the zones that an earlier daemon had we know only this: those whose answers we keep were among
+ * them.
  */
 static void choose_generation(struct zones *zones, struct edition *edition,
 			      struct zones_entry *entry, const uint64_t digest[2])
@@ -224,7 +229,8 @@ static void edition_add(struct edition *edition, struct zones *zones, struct zon
 	edition->entries[k] = entry;
 }
 
-/* Before any of them is served. Tells the members which regions have their intervals: those may be others than before. */
+/* Before any of them is served. Tells the members which regions have their intervals: those may be
+ * others than before. */
 static void edition_add_names(const struct edition *edition, const struct zones *zones)
 {
 	struct names *names = zones->env.names;
@@ -310,8 +316,8 @@ static void end_change(struct zones *zones, const struct edition *edition)
 }
 
 /*
- * Who has rendered from the old set has published. The driver does not render: it is waited for where
- * a new generation has ended answers, and else by withdrawal_run(), behind the withdrawal.
+ * Who has rendered from the old set has published. The driver does not render: it is waited for
+ * where a new generation has ended answers, and else by withdrawal_run(), behind the withdrawal.
  */
 static int wait_for_renderers(const struct zones *zones, const struct edition *edition)
 {
@@ -320,7 +326,8 @@ static int wait_for_renderers(const struct zones *zones, const struct edition *e
 	return zones->env.grace_userspace(NULL);
 }
 
-/* Around the time in which the cache may have answers that are not of the version that serves (engine/given.h). */
+/* Around the time in which the cache may have answers that are not of the version that serves
+ * (engine/given.h). */
 static void begin_edition(const struct zones *zones)
 {
 	if (zones->env.published->shield)
@@ -416,9 +423,10 @@ static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_f
 	}
 }
 
-/* --- For the resolver ---------------------------------------------------------------------------- */
+/* --- For the resolver ------------------------------------------------------------------------- */
 
-/* The set that its authority is to have, none where the copy is not there; there is one hidden zone at most. */
+/* The set that its authority is to have, none where the copy is not there; there is one hidden zone
+ * at most. */
 static int hidden_set(struct zone_set **out, const struct zones *zones)
 {
 	*out = NULL;
@@ -456,7 +464,7 @@ static void settle_hidden(struct zones *zones, bool is_old_free)
 	}
 }
 
-/* --- All of them --------------------------------------------------------------------------------- */
+/* --- All of them ------------------------------------------------------------------------------ */
 
 int zones_publish(struct zones *zones)
 {
@@ -497,9 +505,10 @@ int zones_publish(struct zones *zones)
 	return err;
 }
 
-/* --- A few of them ------------------------------------------------------------------------------- */
+/* --- A few of them ---------------------------------------------------------------------------- */
 
-/* Only another version, of which the cache keeps what has not changed? What else the set says of it stays. */
+/* Only another version, of which the cache keeps what has not changed? What else the set says of it
+ * stays. */
 static bool is_swap(const struct zones *zones, const struct zones_entry *entry,
 		    const struct zone_member *served)
 {
@@ -577,7 +586,7 @@ int zones_publish_changed(struct zones *zones)
 	return is_quick ? err : zones_publish(zones);
 }
 
-/* --- Denials ------------------------------------------------------------------------------------- */
+/* --- Denials ---------------------------------------------------------------------------------- */
 
 int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len,
 		       const char *fault)

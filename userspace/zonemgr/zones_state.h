@@ -61,7 +61,8 @@ struct zones {
 	uint64_t wait_until_ns;              /* for the cache's filter; 0: a flush need not wait */
 	bool is_due;                         /* all are to be published: one has come or gone */
 	bool is_configuring;
-	bool is_configured_due; /* a configuration is complete, and env.configured is still to be called */
+	/* a configuration is complete, and env.configured is still to be called */
+	bool is_configured_due;
 	size_t n_awaited; /* entries whose load the configuration still waits for */
 };
 
@@ -73,7 +74,8 @@ struct zones_entry *zones_entry_new(struct zones *zones, const char *name);
 /* With its zones. Not while it is loaded: zones_forget_load(). */
 void zones_entry_free(struct zones_entry *entry);
 
-/* As zones_ask(), of what a transfer brought. 0: no memory, and the builder is still the caller's. */
+/* As zones_ask(), of what a transfer brought. 0: no memory, and the builder is still the
+ * caller's. */
 uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *builder);
 /* A compaction that runs does not have this change, which has to follow it. 0 or -ENOMEM. */
 int zones_note_since(struct zones_entry *entry, const struct changeset *net)
@@ -83,8 +85,8 @@ void zones_flush_soon(struct zones *zones);
 /* A publish has failed: one of all follows, somewhat later. */
 void zones_flush_again(struct zones *zones);
 /*
- * zones_publish(), and then what nobody serves any more goes, and those of a new configuration are told
- * that they are. After an error that is still to be done: zones_flush_again().
+ * zones_publish(), and then what nobody serves any more goes, and those of a new configuration are
+ * told that they are. After an error that is still to be done: zones_flush_again().
  */
 int zones_publish_all(struct zones *zones) __attribute__((warn_unused_result));
 /* All changes that were journaled so far are served: behind a publish of all. */

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The steps that zones_poll() and zones_flush() are made of; tests take them one by one. Control's thread. */
+/* The steps that zones_poll() and zones_flush() are made of; tests take them one by one. Control's
+ * thread. */
 #ifndef VOLLEY_ZONEMGR_ZONES_STEPS_H
 #define VOLLEY_ZONEMGR_ZONES_STEPS_H
 
@@ -23,9 +24,10 @@ void zones_flush_journal(struct zones *zones);
 void zones_forget_made(struct zones *zones, struct zones_entry *entry);
 
 /*
- * Serves what the entries say: those that are answered for, with fresh in place of zone where it is due. When
- * it returns 0 no reader has the zones before, which are freed. On an error of memory nothing has
- * changed; on one of the grace period the new zones serve and the old ones are leaked, not torn.
+ * Serves what the entries say: those that are answered for, with fresh in place of zone where it is
+ * due. When it returns 0 no reader has the zones before, which are freed. On an error of memory
+ * nothing has changed; on one of the grace period the new zones serve and the old ones are leaked,
+ * not torn.
  */
 int zones_publish(struct zones *zones) __attribute__((warn_unused_result));
 

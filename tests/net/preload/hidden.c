@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For LD_PRELOAD: no other network namespace may be looked into, as where its user namespace is another's. So
- * nobody knows what the other end of a veth pair has. test_leaving.py and test_plain_veth.py compile it.
+ * For LD_PRELOAD: no other network namespace may be looked into, as where its user namespace is
+ * another's. So nobody knows what the other end of a veth pair has. test_leaving.py and
+ * test_plain_veth.py compile it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

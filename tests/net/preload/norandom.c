@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For LD_PRELOAD: a kernel that has no random octets for a secret of DNS cookies, once: while the file NORANDOM_FILE is there, which goes
- * by that. test_reload.py compiles it.
+ * For LD_PRELOAD: a kernel that has no random octets for a secret of DNS cookies, once: while the
+ * file NORANDOM_FILE is there, which goes by that. test_reload.py compiles it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

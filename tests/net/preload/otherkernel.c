@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For LD_PRELOAD: a kernel and a libxdp that refuse what those of this machine may allow. The environment says
- * what; each is left out where its variable is not set:
+ * For LD_PRELOAD: a kernel and a libxdp that refuse what those of this machine may allow. The
+ * environment says what; each is left out where its variable is not set:
  *
  *	NO_PWAIT2=1		epoll_pwait2() is not there (Linux 5.10)
  *	NO_HELPER=160,190	nor are the BPF helpers of these numbers
@@ -62,7 +62,7 @@ int epoll_pwait2(int fd, struct epoll_event *events, int cap, const struct times
 	return -1;
 }
 
-/* --- Loading ------------------------------------------------------------------------------------- */
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 static bool calls(const union bpf_attr *attr, int helper)
 {
@@ -94,12 +94,12 @@ static int missing_of(const union bpf_attr *attr)
 static long refuse(const union bpf_attr *attr, int err, const char *words)
 {
 	if (attr->log_level && attr->log_buf)
-		snprintf(
-			(char *)(uintptr_t)attr->log_buf, attr->log_size,
-			"0: R1=ctx(off=0,imm=0) R10=fp0\n; int volley(struct xdp_md *ctx)\n"
-			"0: (bf) r6 = r1\n%s\nprocessed 17 insns (limit 1000000) max_states_per_insn "
-			"0 total_states 1 peak_states 1 mark_read 1\n",
-			words);
+		snprintf((char *)(uintptr_t)attr->log_buf, attr->log_size,
+			 "0: R1=ctx(off=0,imm=0) R10=fp0\n; int volley(struct xdp_md *ctx)\n"
+			 "0: (bf) r6 = r1\n%s\nprocessed 17 insns (limit 1000000) "
+			 "max_states_per_insn "
+			 "0 total_states 1 peak_states 1 mark_read 1\n",
+			 words);
 	errno = err;
 	return -1;
 }
@@ -133,7 +133,7 @@ long syscall(long nr, ...)
 	return real(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* --- Attaching ----------------------------------------------------------------------------------- */
+/* --- Attaching -------------------------------------------------------------------------------- */
 
 /* The object cannot be loaded again, as after libxdp has tried. */
 int xdp_program__attach(struct xdp_program *prog, int ifindex, int mode, unsigned int flags)

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For LD_PRELOAD: a volleyd whose walks over the cache are slow, and which can be made to stand still
- * when it has given one interface another program. $SLOWCOPY_FILE holds four int64_t in host order. The
- * first three may change at any time: microseconds that each part of a walk waits behind it; whether who
- * has replaced a program waits until this is 0 again; and, unless 0, the number of parts behind which a
- * walk stands still: this is for the thread alone that walks first after a 0. The last is written here:
- * the parts that this thread has done. test_resize.py compiles it.
+ * For LD_PRELOAD: a volleyd whose walks over the cache are slow, and which can be made to stand
+ * still when it has given one interface another program. $SLOWCOPY_FILE holds four int64_t in host
+ * order. The first three may change at any time: microseconds that each part of a walk waits behind
+ * it; whether who has replaced a program waits until this is 0 again; and, unless 0, the number of
+ * parts behind which a walk stands still: this is for the thread alone that walks first after a 0.
+ * The last is written here: the parts that this thread has done. test_resize.py compiles it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

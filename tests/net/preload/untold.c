@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For LD_PRELOAD: a kernel that does not tell how many transmit queues there are: generic netlink has no
- * family netdev (before 6.3), and a driver's channels do not count them. test_leaving.py compiles it.
+ * For LD_PRELOAD: a kernel that does not tell how many transmit queues there are: generic netlink
+ * has no family netdev (before 6.3), and a driver's channels do not count them. test_leaving.py
+ * compiles it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: The Volley authors
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For LD_PRELOAD: a process whose clocks a test sets, by a file of int64_t in host order that may change at any time
- * ($WALLCLOCK_FILE). The kernel's own time is as it is.
+ * For LD_PRELOAD: a process whose clocks a test sets, by a file of int64_t in host order that may
+ * change at any time ($WALLCLOCK_FILE). The kernel's own time is as it is.
  *
  *	[0]	seconds that the wall clock is off
  *	[1]	how many ticks of volleyd have begun: written here
  *	[2]	seconds that all clocks are ahead
  *
- * A file may have the first alone. With $WALLCLOCK_TICK_MS a timerfd of a second, which is volleyd's tick, comes
- * each so many milliseconds, and nobody sleeps for longer in epoll_wait(), so that [2] is noticed at once.
+ * A file may have the first alone. With $WALLCLOCK_TICK_MS a timerfd of a second, which is
+ * volleyd's tick, comes each so many milliseconds, and nobody sleeps for longer in epoll_wait(), so
+ * that [2] is noticed at once.
  *
  * clock.py and test_recursion_restart.py compile it.
  */

@@ -1,11 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queries for names by Zipf's law, among them a flood of names that are never asked again, replayed to
- * a cache of a set budget and to an exact LRU that hears no flood.
+ * Queries for names by Zipf's law, among them a flood of names that are never asked again, replayed
+ * to a cache of a set budget and to an exact LRU that hears no flood.
  *
- * One thread, no clock: the keeper's rounds run where its thread would be woken, so a replay gives the
- * same hits each time. But for the hash keys: with others, other names share a bucket; they are set.
+ * One thread, no clock: the keeper's rounds run where its thread would be woken, so a replay gives
+ * the same hits each time. But for the hash keys: with others, other names share a bucket; they are
+ * set.
  */
 #ifndef VOLLEY_TESTS_CACHE_REPLAY_H
 #define VOLLEY_TESTS_CACHE_REPLAY_H
@@ -14,8 +15,8 @@
 #include "trace.h"
 
 /*
- * Octets of the entry for a name, header and name with it: addresses and negative answers, RRsets of
- * some records, and signed ones.
+ * Octets of the entry for a name, header and name with it: addresses and negative answers, RRsets
+ * of some records, and signed ones.
  *
  *   60 %  128 to 176      25 %  176 to 288      15 %  288 to 512
  */
@@ -89,7 +90,8 @@ static inline struct cache_key replay_key(const struct cache *cache, uint64_t na
 
 	for (int i = 8; i > 0; i--, number >>= 4)
 		wire[i] = (uint8_t) "0123456789abcdef"[number & 15];
-	/* A flood has more names than 8 digits tell apart from those of the trace: a type of its own. */
+	/* A flood has more names than 8 digits tell apart from those of the trace: a type of its
+	 * own. */
 	cache_key_init(&key, cache, wire, sizeof(wire), name >> 40 ? 28 : 1, 1, 0, 0);
 	return key;
 }

@@ -14,7 +14,8 @@
 
 #include "world.h"
 
-/* ThreadSanitizer has little to find here, where all is one thread, and makes it 30 times as dear. */
+/* ThreadSanitizer has little to find here, where all is one thread, and makes it 30 times as
+ * dear. */
 #ifdef __SANITIZE_THREAD__
 #define N_KILLS 20
 #define N_AFTER 3000
@@ -77,7 +78,7 @@ static void test_other_sizes_are_refused(void **state)
 	world_close(&w);
 }
 
-/* ---- Damage -------------------------------------------------------------------------------------- */
+/* ---- Damage ---------------------------------------------------------------------------------- */
 
 static struct volley_entry *entry_of(const struct world *w, uint64_t number)
 {
@@ -295,7 +296,7 @@ static void test_noise(void **state)
 	}
 }
 
-/* ---- Killed at any step --------------------------------------------------------------------------- */
+/* ---- Killed at any step ---------------------------------------------------------------------- */
 
 /* A daemon's life: adopts, publishes, is asked, evicts, until it is killed. */
 static void live(struct world *w, uint64_t seed)

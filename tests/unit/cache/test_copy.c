@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A cache takes another's place: what comes along, what is left out, what is withdrawn meanwhile. */
+/* A cache takes another's place: what comes along, what is left out, what is withdrawn
+ * meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +64,7 @@ static uint64_t fill(const struct world *w)
 	return n;
 }
 
-/* --- What comes along ---------------------------------------------------------------------------- */
+/* --- What comes along ------------------------------------------------------------------------- */
 
 static void test_all(void **state)
 {
@@ -193,7 +194,7 @@ static void test_hottest_only(void **state)
 	world_close(&old);
 }
 
-/* --- While it is copied -------------------------------------------------------------------------- */
+/* --- While it is copied ----------------------------------------------------------------------- */
 
 static void put_at(const struct world *w, uint64_t number, uint64_t version, uint32_t now_s)
 {
@@ -316,7 +317,8 @@ static void test_sweep(void **state)
 	}
 }
 
-/* Who had seen an entry before it was withdrawn publishes the copy when the sweep waits for that. */
+/* Who had seen an entry before it was withdrawn publishes the copy when the sweep waits for
+ * that. */
 static int publish_copy(void *user)
 {
 	struct world *next = user;
@@ -363,7 +365,8 @@ static void *copy_in_thread(void *arg)
 	return NULL;
 }
 
-/* Wherever the copy is when it begins, and however it goes on: afterwards none is left in either. */
+/* Wherever the copy is when it begins, and however it goes on: afterwards none is left in
+ * either. */
 static void test_sweep_while_copied(void **state)
 {
 	struct world old, next;

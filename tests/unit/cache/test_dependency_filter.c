@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An invalidation withdraws what a walk would, no more and no less: over random caches that are filled, asked,
- * emptied, adopted; then with writers and the keeper at it meanwhile. The second is meant to run under
- * ThreadSanitizer too, with a grace period that it understands (test_threads.c).
+ * An invalidation withdraws what a walk would, no more and no less: over random caches that are
+ * filled, asked, emptied, adopted; then with writers and the keeper at it meanwhile. The second is
+ * meant to run under ThreadSanitizer too, with a grace period that it understands (test_threads.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void dependencies_of(uint64_t seed, const struct volley_entry *e,
 	MUST(dependencies_add(dependencies, ground_of_class(seed, class_of(e))));
 }
 
-/* --- Beside a walk ------------------------------------------------------------------------------- */
+/* --- Beside a walk ---------------------------------------------------------------------------- */
 
 static struct world world;
 
@@ -209,7 +209,7 @@ static void as_a_walk(void **state)
 	world_close(&world);
 }
 
-/* --- What it says -------------------------------------------------------------------------------- */
+/* --- What it says ----------------------------------------------------------------------------- */
 
 static struct job job_of(uint64_t number)
 {
@@ -342,7 +342,8 @@ static unsigned keep(uint64_t now_ns, uint64_t *next_ns)
 	return n;
 }
 
-/* Who asks has the keeper bring in all there is, and so does an adoption; else that takes it some rounds. */
+/* Who asks has the keeper bring in all there is, and so does an adoption; else that takes it some
+ * rounds. */
 static void at_leisure_and_in_a_hurry(void **state)
 {
 	struct job job = job_of(7);
@@ -445,7 +446,7 @@ static void too_many_places(void **state)
 	world_close(&world);
 }
 
-/* --- While others are at it ---------------------------------------------------------------------- */
+/* --- While others are at it ------------------------------------------------------------------- */
 
 #define N_WRITERS 3u
 #define N_SEATS   (N_WRITERS + 1) /* the last is the invalidator's */

@@ -195,7 +195,8 @@ static void test_table_full(void **state)
 	world_close(&w);
 }
 
-/* Places for counters: each of the first zones has one of its own; one that a zone gave back is given out when no other is left. */
+/* Places for counters: each of the first zones has one of its own; one that a zone gave back is
+ * given out when no other is left. */
 static void test_counters(void **state)
 {
 	static bool is_taken[VOLLEY_COUNT_ZONES];

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hit ratios beside an exact LRU, and what is left of them in a flood: tests/perf/hitratio.c in small. */
+/* Hit ratios beside an exact LRU, and what is left of them in a flood: tests/perf/hitratio.c in
+ * small. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,8 @@ static const struct row {
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* Counted in so many queries as the budget has entries: `before` without a flood, then `counted`. */
+/* Counted in so many queries as the budget has entries: `before` without a flood, then
+ * `counted`. */
 static struct replay_ratios run(const struct row *row, uint32_t before, uint32_t counted,
 				enum replay_flood kind, uint32_t floods)
 {

@@ -10,7 +10,7 @@
 #include "dns/proto.h"
 #include "world.h"
 
-/* ---- Bounds ------------------------------------------------------------------------------------- */
+/* ---- Bounds ---------------------------------------------------------------------------------- */
 
 /* Every segment is somewhere once; the octets in use are no more than there is. */
 static void check_bounds(const struct world *w)
@@ -135,7 +135,7 @@ static void test_replaced_ones_do_not_count(void **state)
 	world_close(&w);
 }
 
-/* ---- Grace -------------------------------------------------------------------------------------- */
+/* ---- Grace ----------------------------------------------------------------------------------- */
 
 static int refusing(void *user)
 {
@@ -188,7 +188,7 @@ static void test_batch_never_drops_for_want_of_room(void **state)
 	world_close(&w);
 }
 
-/* ---- Expiry -------------------------------------------------------------------------------------- */
+/* ---- Expiry ---------------------------------------------------------------------------------- */
 
 static void put_mortal(const struct world *w, uint64_t number, uint32_t expires_s, uint32_t now_s)
 {
@@ -227,7 +227,8 @@ static void test_expiry_is_linear(void **state)
 		for (uint32_t i = 0; i < 8 * n_entries; i++)
 			put_mortal(&w, n + i, VOLLEY_NEVER, dead_s);
 		cache_stats_read(w.cache, &after);
-		/* Dead entries that lay in the way of a word were overtaken there, the others passed once. */
+		/* Dead entries that lay in the way of a word were overtaken there, the others
+		 * passed once. */
 		assert_true(after.counters.expired <= n);
 		assert_true(after.counters.expired >= n / 10 * 9);
 		assert_int_equal(after.counters.kept, 0);
@@ -235,7 +236,8 @@ static void test_expiry_is_linear(void **state)
 	}
 }
 
-/* A denial of one name goes to the queue of denials; one that many names share is on probation as any other answer. */
+/* A denial of one name goes to the queue of denials; one that many names share is on probation as
+ * any other answer. */
 static void test_shared_denials(void **state)
 {
 	static const uint8_t body[BODY_MAX];

@@ -34,7 +34,8 @@ static void test_publish_replace_withdraw(void **state)
 	world_close(&w);
 }
 
-/* Every field, and sums that make a message's checksum; each length of a name and many of a body. */
+/* Every field, and sums that make a message's checksum; each length of a name and many of a
+ * body. */
 static void test_entry_is_what_was_given(void **state)
 {
 	static uint8_t body[300], name[256], message[12 + 255 + 4 + 300];

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which entries are to be fetched anew: said once, to one; and found by what the driver says of them. */
+/* Which entries are to be fetched anew: said once, to one; and found by what the driver says of
+ * them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -48,7 +48,8 @@ static void test_there_and_back(void **state)
 	pair_close(&p);
 }
 
-/* Shared answers stay behind, whatever octets their names have: they hold beside one filter of names. */
+/* Shared answers stay behind, whatever octets their names have: they hold beside one filter of
+ * names. */
 static void test_shared_answers(void **state)
 {
 	struct snapshot_read told;
@@ -177,7 +178,7 @@ static void test_restore_yields(void **state)
 	world_close(&w);
 }
 
-/* --- Zones --------------------------------------------------------------------------------------- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
 static void flush(struct world *w)
 {
@@ -310,7 +311,7 @@ static void test_one_at_a_time(void **state)
 	world_close(&w);
 }
 
-/* --- Clocks -------------------------------------------------------------------------------------- */
+/* --- Clocks ----------------------------------------------------------------------------------- */
 
 /* Written with 60 s to live, at WORLD_NOW_S and wall clock 1000000. 0: it is not loaded. */
 static const struct clock_case {
@@ -388,7 +389,7 @@ static void test_the_dead_stay_behind(void **state)
 	close(fd);
 }
 
-/* --- Room and time ------------------------------------------------------------------------------- */
+/* --- Room and time ---------------------------------------------------------------------------- */
 
 static void test_those_in_use_come_first(void **state)
 {
@@ -436,8 +437,9 @@ static void test_cancelled(void **state)
 
 /*
  * Writers publish, readers ask and the keeper moves while one file after the other is written. To
- * ThreadSanitizer, which does not know liburcu's grace periods, memory that is used again is a race:
- * there the keeper stands still, and what is published beside the writing is all that is tested.
+ * ThreadSanitizer, which does not know liburcu's grace periods, memory that is used again is a
+ * race: there the keeper stands still, and what is published beside the writing is all that is
+ * tested.
  */
 #ifdef __SANITIZE_THREAD__
 #define HAS_KEEPER false

@@ -77,7 +77,8 @@ static void test_clocks(void **state)
 	}
 }
 
-/* Two reboots: of what the clock could not tell after the first, nothing is counted twice or lost. */
+/* Two reboots: of what the clock could not tell after the first, nothing is counted twice or
+ * lost. */
 static void test_twice(void **state)
 {
 	const struct snapshot_times second = { 10, 1000030, "second boot...." };

@@ -164,7 +164,7 @@ static void test_all_at_once(void **state)
 	world_close(&world);
 }
 
-/* ---- Doubles ------------------------------------------------------------------------------------- */
+/* ---- Doubles --------------------------------------------------------------------------------- */
 
 #define N_ROUNDS 20000u
 
@@ -235,7 +235,7 @@ static void test_no_doubles(void **state)
 	world_close(&world);
 }
 
-/* ---- Withdrawal while the keeper moves ------------------------------------------------------------- */
+/* ---- Withdrawal while the keeper moves ------------------------------------------------------- */
 
 static void *keep_on(void *arg)
 {

@@ -9,7 +9,7 @@
 
 #include "ttls.h"
 
-/* --- Reading ------------------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 static void test_entry_has_them(void **state)
 {
@@ -99,7 +99,7 @@ static void test_stale(void **state)
 	world_close(&w);
 }
 
-/* --- Sums ---------------------------------------------------------------------------------------- */
+/* --- Sums ------------------------------------------------------------------------------------- */
 
 /* As of a body with zeros there, wherever it begins, for every end of it that splits none. */
 static void test_sums_take_them_as_zero(void **state)
@@ -151,7 +151,7 @@ static void test_sums_of_an_entry(void **state)
 	world_close(&w);
 }
 
-/* --- Lists --------------------------------------------------------------------------------------- */
+/* --- Lists ------------------------------------------------------------------------------------ */
 
 /* Of an answer of 101 octets, 50 in the short form. */
 static const struct list {
@@ -316,7 +316,8 @@ static void test_each_octet_damaged(void **state)
 		}
 		free(copy);
 	}
-	/* Times, counts, name and TTLs are not its to judge; lengths, list and the rest of the body are. */
+	/* Times, counts, name and TTLs are not its to judge; lengths, list and the rest of the body
+	 * are. */
 	assert_in_range(n_sound, 100, (e->bytes - TTLS_FULL) * sizeof(flips));
 	world_close(&w);
 }
@@ -360,7 +361,7 @@ static void test_largest(void **state)
 	world_close(&w);
 }
 
-/* --- The keeper, and an earlier cache ------------------------------------------------------------ */
+/* --- The keeper, and an earlier cache --------------------------------------------------------- */
 
 static void test_keeper_keeps_them(void **state)
 {

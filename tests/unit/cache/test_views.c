@@ -150,7 +150,7 @@ static void test_no_such_view(void **state)
 	world_close(&w);
 }
 
-/* --- Expired entries ----------------------------------------------------------------------------- */
+/* --- Expired entries -------------------------------------------------------------------------- */
 
 static enum cache_verdict look(const struct world *w, uint32_t now_s, const struct volley_entry **e)
 {
@@ -227,7 +227,8 @@ static void test_valid_goes_before_expired_before_stale(void **state)
 	}
 }
 
-/* Each code that has room comes back; the driver does not look at who asks for a public entry, so such has none. */
+/* Each code that has room comes back; the driver does not look at who asks for a public entry, so
+ * such has none. */
 static void test_extended_errors(void **state)
 {
 	static const int codes[] = { -1, 0, 6, 15, CACHE_EDE_MAX };

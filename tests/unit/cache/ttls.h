@@ -75,7 +75,8 @@ static inline const struct volley_entry *find_ttls(const struct world *w, uint64
 	return cache_lookup(w->cache, &key, now_s, false, &e) == CACHE_HIT ? e : NULL;
 }
 
-/* What a reader at now_s makes of the first `n` octets: each TTL less age_s, all else as it was given. */
+/* What a reader at now_s makes of the first `n` octets: each TTL less age_s, all else as it was
+ * given. */
 static inline bool is_aged(const struct volley_entry *e, uint32_t now_s, uint32_t n, uint32_t age_s)
 {
 	uint8_t got[TTLS_FULL], want[TTLS_FULL];

@@ -24,7 +24,7 @@
 
 #define WORLD_NOW_S 1000u
 
-/* ---- Numbers ------------------------------------------------------------------------------------ */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 /* SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
 static inline uint64_t mix(uint64_t x)
@@ -40,7 +40,7 @@ static inline uint64_t next_random(uint64_t *seed)
 	return mix((*seed)++);
 }
 
-/* ---- Keys and answers --------------------------------------------------------------------------- */
+/* ---- Keys and answers ------------------------------------------------------------------------ */
 
 /* n0123456789abcdef.example. in wire form; the number in hexadecimal. */
 static inline uint32_t name_of(uint64_t number, uint8_t out[64])
@@ -106,7 +106,7 @@ static inline bool is_whole(const struct volley_entry *e, uint64_t number)
 	return !memcmp(want, cache_entry_body(e), n);
 }
 
-/* ---- The cache ---------------------------------------------------------------------------------- */
+/* ---- The cache ------------------------------------------------------------------------------- */
 
 struct world {
 	struct cache_memory memory;
@@ -139,8 +139,9 @@ static inline void world_open(struct world *w, uint64_t bytes)
 }
 
 /*
- * Hash keys that are the same each time, before anything is in the cache. With random ones it happens, if seldom,
- * that an entry finds both its buckets full and takes another's place: for tests that count all of many.
+ * Hash keys that are the same each time, before anything is in the cache. With random ones it
+ * happens, if seldom, that an entry finds both its buckets full and takes another's place: for
+ * tests that count all of many.
  */
 static inline void world_set_keys(const struct world *w)
 {

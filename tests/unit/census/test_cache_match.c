@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which answers a flush takes, and how the cache is counted: over answers that the engine has given. */
+/* Which answers a flush takes, and how the cache is counted: over answers that the engine has
+ * given. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +69,7 @@ static int open_world(void **state)
 	return 0;
 }
 
-/* --- Kinds --------------------------------------------------------------------------------------- */
+/* --- Kinds ------------------------------------------------------------------------------------ */
 
 static size_t which(const struct volley_entry *e)
 {
@@ -105,7 +106,7 @@ static void test_kinds(void **state)
 	assert_int_equal(n, N_ASKED);
 }
 
-/* --- Matches ------------------------------------------------------------------------------------- */
+/* --- Matches ---------------------------------------------------------------------------------- */
 
 static const struct match_row {
 	const char *words[2];
@@ -192,7 +193,7 @@ static void test_refusals(void **state)
 	}
 }
 
-/* --- Census -------------------------------------------------------------------------------------- */
+/* --- Census ----------------------------------------------------------------------------------- */
 
 static enum walk_step count(void *user, const struct volley_entry *e)
 {

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The top 100 of a Zipf mix, the bounds that are promised, floods of keys that come once, and that what is over fades. */
+/* The top 100 of a Zipf mix, the bounds that are promised, floods of keys that come once, and that
+ * what is over fades. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

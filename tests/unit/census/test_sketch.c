@@ -163,7 +163,8 @@ static void test_fades_away(void **state)
 	sketch_free(s);
 }
 
-/* Of a key with a counter, of one that has none, and of one that came when all counters were taken. */
+/* Of a key with a counter, of one that has none, and of one that came when all counters were
+ * taken. */
 static void test_bounds(void **state)
 {
 	struct sketch *s = sketch_new();

@@ -89,14 +89,16 @@ static const struct refusal refusals[] = {
 	  "server:\n  listen: [192.0.2.1]\n  tls:\n    certificate: c.pem\n",
 	  "3: server.tls: certificate and key belong together" },
 	{ "TLS on a port of DNS",
-	  "server:\n  listen: [192.0.2.1]\n  tls: {listen: [192.0.2.1@53], certificate: c, key: k}\n",
+	  "server:\n  listen: [192.0.2.1]\n  tls: {listen: [192.0.2.1@53], certificate: c, key: "
+	  "k}\n",
 	  "3: server.tls.listen[0]: is one of server.listen" },
 	{ "TLS twice",
 	  "server:\n  listen: [192.0.2.1]\n"
 	  "  tls: {listen: [192.0.2.1, 192.0.2.1@853], certificate: c, key: k}\n",
 	  "3: server.tls.listen[1]: \"192.0.2.1@853\" is given twice, first in line 3" },
 	{ "TLS on no address", "server:\n  listen: [192.0.2.1]\n  tls: {listen: [eth0]}\n",
-	  "3: server.tls.listen[0]: \"eth0\" is not accepted, give a list of IPv4 or IPv6 addresses, "
+	  "3: server.tls.listen[0]: \"eth0\" is not accepted, give a list of IPv4 or IPv6 "
+	  "addresses, "
 	  "each with @ and a port behind it if not 853" },
 	{ "storage empty", "server:\n  listen: [192.0.2.1]\n  storage: ''\n",
 	  "3: server.storage: \"\" is not accepted, give the path of a file" },
@@ -132,7 +134,8 @@ static const struct refusal refusals[] = {
 	{ "zero-copy", LISTEN "interfaces:\n  - name: a\n    zero-copy: true\n",
 	  "5: interfaces[0].zero-copy: \"true\" is not accepted, give auto, on or off" },
 	{ "busy-poll", LISTEN "interfaces:\n  - name: a\n    busy-poll: 0\n",
-	  "5: interfaces[0].busy-poll: \"0\" is not accepted, give true, false or a number of packets "
+	  "5: interfaces[0].busy-poll: \"0\" is not accepted, give true, false or a number of "
+	  "packets "
 	  "from 1 to 4096" },
 	{ "umem-frames no power", LISTEN "interfaces:\n  - name: a\n    umem-frames: 5000\n",
 	  "5: interfaces[0].umem-frames: \"5000\" is not accepted, give a power of two from 64 to" },
@@ -144,7 +147,8 @@ static const struct refusal refusals[] = {
 	  LISTEN "interfaces:\n  - name: a\n    umem-frames: 2048\n",
 	  "5: interfaces[0].umem-frames: umem-frames 2048 is less than twice ring-size 2048, " },
 	{ "queues", LISTEN "interfaces:\n  - name: a\n    queues: 65\n",
-	  "5: interfaces[0].queues: \"65\" is not accepted, give auto or a whole number from 1 to 64" },
+	  "5: interfaces[0].queues: \"65\" is not accepted, give auto or a whole number from 1 to "
+	  "64" },
 	{ "core not a number", LISTEN "interfaces:\n  - name: a\n    cores: [0, 2-3]\n",
 	  "5: interfaces[0].cores[1]: \"2-3\" is not accepted, give a list of processor numbers" },
 	{ "core too big", LISTEN "interfaces:\n  - name: a\n    cores:\n      - 1024\n",
@@ -169,7 +173,8 @@ static const struct refusal refusals[] = {
 	  "7: interfaces[0].tunnels: are not taken off where a device is given: leave tunnels or "
 	  "device out" },
 	{ "unknown tunnel", LISTEN "interfaces:\n  - name: a\n    tunnels: [ipip, gre]\n",
-	  "5: interfaces[0].tunnels[1]: \"gre\" is not accepted, give a list, none twice, of ipip or "
+	  "5: interfaces[0].tunnels[1]: \"gre\" is not accepted, give a list, none twice, of ipip "
+	  "or "
 	  "gue" },
 	{ "tunnel twice", LISTEN "interfaces:\n  - name: a\n    tunnels: [gue, gue]\n",
 	  "5: interfaces[0].tunnels[1]: \"gue\" is not accepted" },
@@ -186,7 +191,8 @@ static const struct refusal refusals[] = {
 
 	/* cache */
 	{ "cache small", LISTEN "cache:\n  size: 8388607\n",
-	  "4: cache.size: \"8388607\" is not accepted, give a size from 8M to 69G: bytes, or a number "
+	  "4: cache.size: \"8388607\" is not accepted, give a size from 8M to 69G: bytes, or a "
+	  "number "
 	  "with K, M, G or T behind it" },
 	{ "cache big", LISTEN "cache:\n  size: 1025G\n",
 	  "4: cache.size: \"1025G\" is not accepted" },
@@ -234,7 +240,8 @@ static const struct refusal refusals[] = {
 
 	/* control */
 	{ "control.mode not octal", LISTEN "control:\n  mode: \"0680\"\n",
-	  "4: control.mode: \"0680\" is not accepted, give file permissions in octal from 0600 to 0777" },
+	  "4: control.mode: \"0680\" is not accepted, give file permissions in octal from 0600 to "
+	  "0777" },
 	{ "control.mode decimal", LISTEN "control:\n  mode: 660\n", "4: control.mode: \"660\"" },
 	{ "control.mode without its owner", LISTEN "control:\n  mode: 0060\n",
 	  "4: control.mode: " },

@@ -16,7 +16,8 @@ static const struct refusal refusals[] = {
 	{ "allow, nobody", "server:\n  listen: [192.0.2.1]\n  allow: []\n",
 	  "3: server.allow: has no prefix, so nobody could ask: leave it out to allow everyone" },
 	{ "allow, not an address", "server:\n  listen: [192.0.2.1]\n  allow: [any]\n",
-	  "3: server.allow[0]: \"any\" is not accepted, give a list of prefixes with zeros behind them, "
+	  "3: server.allow[0]: \"any\" is not accepted, give a list of prefixes with zeros behind "
+	  "them, "
 	  "such as 192.0.2.0/24 or \"2001:db8::/32\"" },
 	{ "allow, bits behind the prefix", RECURSION "  allow: [192.0.2.1/24]\n",
 	  "4: recursion.allow[0]: \"192.0.2.1/24\" is not accepted" },
@@ -34,7 +35,8 @@ static const struct refusal refusals[] = {
 
 	/* recursion */
 	{ "unknown below recursion", RECURSION "  forwards: []\n",
-	  "4: recursion.forwards: unknown key, accepted here: allow, forward, forward-first, transport, "
+	  "4: recursion.forwards: unknown key, accepted here: allow, forward, forward-first, "
+	  "transport, "
 	  "tls-bundle, stubs, forward-zones, " },
 	{ "forward, no address", RECURSION "  forward: [dns.example]\n",
 	  "4: recursion.forward[0]: \"dns.example\" is not accepted, give a list of IPv4 or IPv6 "
@@ -56,7 +58,8 @@ static const struct refusal refusals[] = {
 	  "4: recursion.transport: tls is for forwarders, and recursion.forward has none" },
 	{ "TLS without certificates",
 	  RECURSION "  transport: tls\n  forward: [\"192.0.2.1@853#a\"]\n",
-	  "4: recursion.transport: tls needs recursion.tls-bundle: the certificates that are trusted" },
+	  "4: recursion.transport: tls needs recursion.tls-bundle: the certificates that are "
+	  "trusted" },
 	{ "transport", RECURSION "  transport: quic\n",
 	  "4: recursion.transport: \"quic\" is not accepted, give udp, tcp or tls" },
 	{ "forward, to ourselves", RECURSION "  forward: [192.0.2.9, 192.0.2.53]\n",
@@ -82,7 +85,8 @@ static const struct refusal refusals[] = {
 	{ "stub without a zone", RECURSION "  stubs: [{address: 192.0.2.1}]\n",
 	  "4: recursion.stubs[0].zone: is missing, give a domain name" },
 	{ "stub without an address", RECURSION "  stubs: [{zone: a}]\n",
-	  "4: recursion.stubs[0].address: is missing, give an IPv4 or IPv6 address, with @ and a port" },
+	  "4: recursion.stubs[0].address: is missing, give an IPv4 or IPv6 address, with @ and a "
+	  "port" },
 	{ "stub with a certificate", RECURSION "  stubs: [{zone: a, address: \"192.0.2.1@1#a\"}]\n",
 	  "4: recursion.stubs[0].address: \"192.0.2.1@1#a\" is not accepted" },
 	{ "root-hints empty", RECURSION "  root-hints: ''\n",
@@ -116,7 +120,8 @@ static const struct refusal refusals[] = {
 	{ "special-names", RECURSION "  special-names: some\n",
 	  "4: recursion.special-names: \"some\" is not accepted, give true or false" },
 	{ "special-names-off, not special", RECURSION "  special-names-off: [test, corp.example]\n",
-	  "4: recursion.special-names-off[1]: \"corp.example\" is no special name and has none below" },
+	  "4: recursion.special-names-off[1]: \"corp.example\" is no special name and has none "
+	  "below" },
 	{ "special-names-off, below one", RECURSION "  special-names-off: [corp.test]\n",
 	  "4: recursion.special-names-off[0]: \"corp.test\" is no special name" },
 	{ "local-data, a bad record",
@@ -150,7 +155,8 @@ static void test_refusals(void **state)
 	assert_refused(refusals, sizeof(refusals) / sizeof(refusals[0]));
 }
 
-/* There are more keys than a sentence has room for: it ends with a whole word, and says where all of them are. */
+/* There are more keys than a sentence has room for: it ends with a whole word, and says where all
+ * of them are. */
 static void test_unknown_among_many(void **state)
 {
 	static const char end[] = "; volley.yaml(5) has all";
@@ -283,7 +289,8 @@ static const struct refusal resolver_refusals[] = {
 	  RECURSION "  do-ip4: false\n  outgoing-interface: [192.0.2.1]\n",
 	  "5: recursion.outgoing-interface[0]: 192.0.2.1 is an IPv4 address" },
 	{ "outgoing-interface, a port", RECURSION "  outgoing-interface: [192.0.2.1@53]\n",
-	  "4: recursion.outgoing-interface[0]: \"192.0.2.1@53\" is not accepted, give a list of IPv4 or "
+	  "4: recursion.outgoing-interface[0]: \"192.0.2.1@53\" is not accepted, give a list of "
+	  "IPv4 or "
 	  "IPv6 addresses" },
 	{ "forward-first without forwarders", RECURSION "  forward-first: true\n",
 	  "4: recursion.forward-first: is for recursion.forward, which has no address" },
@@ -297,12 +304,14 @@ static const struct refusal resolver_refusals[] = {
 	  "4: recursion.root-copy: the root is also recursion.stubs[0]" },
 	{ "a copy of the root for secondaries",
 	  RECURSION "  root-copy: true\n" ROOT_ZONE "    allow-transfer: [any]\n",
-	  "8: zones[0].allow-transfer: is not for the zone of recursion.root-copy, which the resolver alone "
+	  "8: zones[0].allow-transfer: is not for the zone of recursion.root-copy, which the "
+	  "resolver alone "
 	  "asks" },
 	{ "forward zone without a zone", RECURSION "  forward-zones: [{address: 192.0.2.1}]\n",
 	  "4: recursion.forward-zones[0].zone: is missing, give a domain name" },
 	{ "forward zone without an address", RECURSION "  forward-zones: [{zone: a}]\n",
-	  "4: recursion.forward-zones[0].address: is missing, give an IPv4 or IPv6 address, with @ and a "
+	  "4: recursion.forward-zones[0].address: is missing, give an IPv4 or IPv6 address, with @ "
+	  "and a "
 	  "port behind it if not 53; for TLS with # and its name" },
 	{ "forward zone, the root", RECURSION "  forward-zones: [{zone: ., address: 192.0.2.1}]\n",
 	  "4: recursion.forward-zones[0].zone: is the root: recursion.forward is for all names" },
@@ -312,7 +321,8 @@ static const struct refusal resolver_refusals[] = {
 	{ "forward zone, a stub too",
 	  RECURSION "  stubs: [{zone: a, address: 192.0.2.1}]\n"
 		    "  forward-zones: [{zone: A., address: 192.0.2.1}]\n",
-	  "5: recursion.forward-zones[0].zone: a. is also recursion.stubs[0]: it is asked in one way or "
+	  "5: recursion.forward-zones[0].zone: a. is also recursion.stubs[0]: it is asked in one "
+	  "way or "
 	  "the other" },
 	{ "forward zone, a name that libunbound would cut",
 	  RECURSION "  forward-zones: [{zone: 'a\"b', address: 192.0.2.1}]\n",
@@ -321,7 +331,8 @@ static const struct refusal resolver_refusals[] = {
 	  RECURSION
 	  "  forward-zones: [{zone: a, address: 192.0.2.1}, {zone: b, address: 192.0.2.1},\n"
 	  "    {zone: a, address: 192.0.2.2, first: true}]\n",
-	  "5: recursion.forward-zones[2]: a. is also recursion.forward-zones[0], with another first or "
+	  "5: recursion.forward-zones[2]: a. is also recursion.forward-zones[0], with another "
+	  "first or "
 	  "transport: say the same in both" },
 	{ "stub, two words on it",
 	  RECURSION "  stubs: [{zone: a, address: 192.0.2.1},\n"
@@ -330,14 +341,16 @@ static const struct refusal resolver_refusals[] = {
 	{ "stub, where all is asked by TLS",
 	  RECURSION "  transport: tls\n  tls-bundle: b\n  forward: [\"192.0.2.1@853#a\"]\n"
 		    "  stubs: [{zone: a, address: 192.0.2.1}]\n",
-	  "7: recursion.stubs[0].transport: a stub zone is asked at authoritative servers, and not by "
+	  "7: recursion.stubs[0].transport: a stub zone is asked at authoritative servers, and not "
+	  "by "
 	  "tls: say udp or tcp" },
 	{ "stub by TLS", RECURSION "  stubs: [{zone: a, address: 192.0.2.1, transport: tls}]\n",
 	  "4: recursion.stubs[0].transport: \"tls\" is not accepted, give udp or tcp" },
 	{ "forward zone by UDP, all by TCP",
 	  RECURSION "  transport: tcp\n"
 		    "  forward-zones: [{zone: a, address: 192.0.2.1, transport: udp}]\n",
-	  "5: recursion.forward-zones[0].transport: recursion.transport is for all upstreams: leave it "
+	  "5: recursion.forward-zones[0].transport: recursion.transport is for all upstreams: "
+	  "leave it "
 	  "out there to say something else here" },
 	{ "forward zone by TLS without a name",
 	  RECURSION "  tls-bundle: b\n"
@@ -348,29 +361,34 @@ static const struct refusal resolver_refusals[] = {
 	  "4: recursion.forward-zones[0].zone: is asked by tls, which needs recursion.tls-bundle" },
 	{ "forward zone, a name without TLS",
 	  RECURSION "  forward-zones: [{zone: a, address: 192.0.2.1@853#b}]\n",
-	  "4: recursion.forward-zones[0].address: has the name of a certificate, but transport is not "
+	  "4: recursion.forward-zones[0].address: has the name of a certificate, but transport is "
+	  "not "
 	  "tls" },
 	{ "private-address, bits behind the prefix", RECURSION "  private-address: [10.0.0.1/8]\n",
 	  "4: recursion.private-address[0]: \"10.0.0.1/8\" is not accepted, give a list of prefixes" },
 	{ "private-domain without private-address", RECURSION "  private-domain: [lan]\n",
-	  "4: recursion.private-domain: names exceptions to recursion.private-address, which is not "
+	  "4: recursion.private-domain: names exceptions to recursion.private-address, which is "
+	  "not "
 	  "given" },
 	{ "caps-exempt, all are", RECURSION "  caps-for-id: false\n  caps-exempt: [lan]\n",
 	  "5: recursion.caps-exempt: names exceptions to recursion.caps-for-id, which is off" },
 	{ "qname-minimisation-strict without it",
 	  RECURSION "  qname-minimisation: false\n  qname-minimisation-strict: true\n",
-	  "5: recursion.qname-minimisation-strict: is for recursion.qname-minimisation, which is off" },
+	  "5: recursion.qname-minimisation-strict: is for recursion.qname-minimisation, which is "
+	  "off" },
 	{ "dns64-prefix without dns64", RECURSION "  dns64-prefix: \"64:ff9b::/96\"\n",
 	  "4: recursion.dns64-prefix: is for recursion.dns64, which is off" },
 	{ "dns64-synthall without dns64", RECURSION "  dns64-synthall: true\n",
 	  "4: recursion.dns64-synthall: is for recursion.dns64, which is off" },
 	{ "dns64-prefix, IPv4", RECURSION "  dns64: true\n  dns64-prefix: 10.0.0.0/32\n",
-	  "5: recursion.dns64-prefix: \"10.0.0.0/32\" is not accepted, give an IPv6 prefix of 32, 40, 48, "
+	  "5: recursion.dns64-prefix: \"10.0.0.0/32\" is not accepted, give an IPv6 prefix of 32, "
+	  "40, 48, "
 	  "56, 64 or 96 bits" },
 	{ "dns64-prefix, 72 bits", RECURSION "  dns64: true\n  dns64-prefix: \"64:ff9b::/72\"\n",
 	  "5: recursion.dns64-prefix: " },
 	{ "max-query-restarts", RECURSION "  max-query-restarts: 0\n",
-	  "4: recursion.max-query-restarts: \"0\" is not accepted, give a whole number from 1 to 100" },
+	  "4: recursion.max-query-restarts: \"0\" is not accepted, give a whole number from 1 to "
+	  "100" },
 	{ "outbound-msg-retry", RECURSION "  outbound-msg-retry: 101\n",
 	  "4: recursion.outbound-msg-retry: \"101\" is not accepted" },
 	{ "target-fetch-policy", RECURSION "  target-fetch-policy: \"3, 2\"\n",
@@ -403,7 +421,8 @@ static void test_what_goes_together(void **state)
 	static const char *const texts[] = {
 		"do-ip4: false\n  forward: [\"2001:db8::1\"]\n",
 		"caps-exempt: [lan]\n",
-		"stubs: [{zone: a, address: 192.0.2.1, first: true}, {zone: a, address: 192.0.2.2, first: "
+		"stubs: [{zone: a, address: 192.0.2.1, first: true}, {zone: a, address: 192.0.2.2, "
+		"first: "
 		"true}, {zone: b, address: 192.0.2.2}]\n",
 		"transport: tcp\n  forward-zones: [{zone: a, address: 192.0.2.1, transport: tcp}]\n",
 		"tls-bundle: b\n"
@@ -431,7 +450,8 @@ static const char everything[] =
 	"  forward-first: true\n"
 	"  transport: tls\n"
 	"  tls-bundle: certs.pem\n"
-	"  stubs: [{zone: LAN, address: 10.0.0.1@54, transport: tcp}, {zone: lan., address: 10.0.0.2, transport: tcp},\n"
+	"  stubs: [{zone: LAN, address: 10.0.0.1@54, transport: tcp}, {zone: lan., address: "
+	"10.0.0.2, transport: tcp},\n"
 	"    {zone: b, address: 10.0.0.3, first: true, transport: tcp}]\n"
 	"  forward-zones: [{zone: Corp, address: \"192.0.2.3@853#c\", first: true}]\n"
 	"  do-ip4: true\n"

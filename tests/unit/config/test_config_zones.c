@@ -62,7 +62,8 @@ static const struct refusal refusals[] = {
 
 	/* remotes */
 	{ "remote without a name", LISTEN "remotes: [{address: [192.0.2.1]}]\n",
-	  "3: remotes[0].name: is missing, give a name of 1 to 63 letters, digits, dots, hyphens and" },
+	  "3: remotes[0].name: is missing, give a name of 1 to 63 letters, digits, dots, hyphens "
+	  "and" },
 	{ "remote with a space", LISTEN "remotes: [{name: a b, address: [192.0.2.1]}]\n",
 	  "3: remotes[0].name: \"a b\" is not accepted, give a name of 1 to 63 letters" },
 	{ "remote twice",
@@ -109,7 +110,8 @@ static const struct refusal refusals[] = {
 	{ "template twice", LISTEN "templates:\n  - name: a\n  - name: a\n",
 	  "5: templates[1].name: \"a\" is given twice, first in line 4" },
 	{ "template of a template", LISTEN "templates:\n  - name: a\n    template: b\n",
-	  "5: templates[0].template: unknown key, accepted here: name, file, verify, verify-timeout, "
+	  "5: templates[0].template: unknown key, accepted here: name, file, verify, "
+	  "verify-timeout, "
 	  "primaries, " },
 	{ "unknown key in a template's list",
 	  LISTEN "templates: [{name: a, groups: [{grup: b}]}]\n",
@@ -143,8 +145,10 @@ static const struct refusal refusals[] = {
 	{ "unknown remote to notify", ZONE("notify: [b]"),
 	  "5: zones[0].notify[0]: b is none of remotes" },
 	{ "rule of nothing", ZONE("allow-transfer: [any, '']"),
-	  "5: zones[0].allow-transfer[1]: \"\" is not accepted, give a list of rules, each any or a "
-	  "prefix, then key and its name, then tls, or some of these: \"192.0.2.0/24 key a.example.\"" },
+	  "5: zones[0].allow-transfer[1]: \"\" is not accepted, give a list of rules, each any or "
+	  "a "
+	  "prefix, then key and its name, then tls, or some of these: \"192.0.2.0/24 key "
+	  "a.example.\"" },
 	{ "rule with a word", ZONE("allow-transfer: [all]"),
 	  "5: zones[0].allow-transfer[0]: \"all\" is not accepted" },
 	{ "rule with bits behind a prefix", ZONE("allow-transfer: [192.0.2.1/24]"),
@@ -182,7 +186,8 @@ static const struct refusal refusals[] = {
 	{ "max-transfer-time", ZONE("max-transfer-time: 0"),
 	  "5: zones[0].max-transfer-time: \"0\" is not accepted, give a time from 1s to 7d" },
 	{ "refresh the wrong way round", ZONE("refresh-min: 2h, refresh-max: 1h"),
-	  "5: zones[0].refresh-min: refresh-min is 7200 s and refresh-max 3600 s: no time is between "
+	  "5: zones[0].refresh-min: refresh-min is 7200 s and refresh-max 3600 s: no time is "
+	  "between "
 	  "them" },
 	{ "retry below the default", ZONE("retry-min: 15d"),
 	  "5: zones[0].retry-min: retry-min is" },
@@ -245,9 +250,9 @@ static const struct refusal refusals[] = {
 	  ZONE("catalog: consume, groups: [{group: X, template: t}]"),
 	  "5: zones[0].groups[0].template: t is none of templates" },
 	{ "group twice",
-	  STORED
-	  "templates: [{name: t}]\n"
-	  "zones: [{name: a, catalog: consume, groups: [{group: X, template: t}, {group: X, template: t}]}]\n",
+	  STORED "templates: [{name: t}]\n"
+		 "zones: [{name: a, catalog: consume, groups: [{group: X, template: t}, {group: X, "
+		 "template: t}]}]\n",
 	  "3: zones[0].groups[1].group: has a template already" },
 	{ "the others twice",
 	  STORED "templates: [{name: t}]\n"
@@ -306,7 +311,7 @@ static void test_refusals(void **state)
 	assert_refused(refusals, sizeof(refusals) / sizeof(refusals[0]));
 }
 
-/* --- What is taken ------------------------------------------------------------------------------- */
+/* --- What is taken ---------------------------------------------------------------------------- */
 
 static void write_secret(const char *text, mode_t mode)
 {
@@ -487,7 +492,8 @@ static const char everything[] =
 	"    template: secondary\n"
 	"    verify-timeout: 7s\n"
 	"    primaries: [ns_2.x-y, hidden]\n"
-	"    allow-transfer: [192.0.2.0/24, key xfr.example, \"2001:db8::/32  key file.example. tls\",\n"
+	"    allow-transfer: [192.0.2.0/24, key xfr.example, \"2001:db8::/32  key file.example. "
+	"tls\",\n"
 	"      tls, any tls]\n"
 	"    allow-notify: [192.0.2.7]\n"
 	"    ixfr: false\n"

@@ -18,10 +18,12 @@ static const struct refusal refusals[] = {
 	{ "syntax, behind a wrong shape", LISTEN "zones: example\ncache: [\n",
 	  "3: zones: has the wrong shape, give a list whose items have keys below them" },
 	{ "syntax, tab", "server:\n\tlisten: []\n",
-	  "2: this is not YAML: found character that cannot start any token, while scanning for the next "
+	  "2: this is not YAML: found character that cannot start any token, while scanning for "
+	  "the next "
 	  "token: indent with spaces, no tabs; quote what begins with @ or %" },
 	{ "syntax, bad indent", LISTEN "cache:\n  size: 64M\n size: 8M\n",
-	  "5: this is not YAML: did not find expected key, while parsing a block mapping: look at the "
+	  "5: this is not YAML: did not find expected key, while parsing a block mapping: look at "
+	  "the "
 	  "indentation of this line and the one before" },
 	{ "not UTF-8", LISTEN "cache:\n  size: \xff\n", "4: this is not YAML: " },
 	{ "a list at the top", "- server\n",
@@ -45,11 +47,13 @@ static const struct refusal refusals[] = {
 
 	/* Unknown keys, each level */
 	{ "unknown at the top", LISTEN "zone: []\n",
-	  "3: zone: unknown key, accepted here: server, interfaces, cache, dpdk, control, metrics, log, include, keys, "
+	  "3: zone: unknown key, accepted here: server, interfaces, cache, dpdk, control, metrics, "
+	  "log, include, keys, "
 	  "remotes, signing, templates, zones, recursion" },
 	{ "unknown in a map", "server:\n  listen: [192.0.2.1]\n  worker: 2\n",
 	  "3: server.worker: unknown key, accepted here: listen, allow, workers, control-cores, "
-	  "max-udp-size, minimal-responses, any, nsid, version, identity, pid-file, tcp, cookies, tls, "
+	  "max-udp-size, minimal-responses, any, nsid, version, identity, pid-file, tcp, cookies, "
+	  "tls, "
 	  "storage, storage-size, transfers-in, transfers-out" },
 	{ "unknown in a map below", "server:\n  listen: [192.0.2.1]\n  tcp:\n    idle: 3\n",
 	  "4: server.tcp.idle: unknown key, accepted here: max-connections, "

@@ -214,7 +214,8 @@ static void test_man_counters(void **state)
 	assert_int_equal(fill("@engine-counters@\n", buf, sizeof(buf)), 0);
 	assert_non_null(strstr(
 		buf,
-		".It Cm too_large\nthe answer fits no DNS message: TC=1 over UDP, SERVFAIL over TCP\n"));
+		".It Cm too_large\nthe answer fits no DNS message: TC=1 over UDP, SERVFAIL over "
+		"TCP\n"));
 	assert_non_null(strstr(buf, ".It Cm truncated\nanswered with TC=1\n"));
 	assert_int_equal(fill("@resolver-counters@\n", buf, sizeof(buf)), 0);
 	assert_non_null(strstr(buf, ".It Cm asked\nquestions submitted\n"));

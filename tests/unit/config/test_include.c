@@ -59,7 +59,8 @@ static const struct row rows[] = {
 	{ "texts stay as they are",
 	  "include: conf.d/1.yaml\n" LISTEN,
 	  { { "conf.d/1.yaml", "server:\n  nsid: \"a: \\\"\\\\#\\u00e9\\u2028\\U0001f600\"\n" } },
-	  "{\"server\":{\"listen\":[\"192.0.2.53\"],\"nsid\":\"a: \\\"\\\\#\u00e9\u2028\U0001f600\"}}" },
+	  "{\"server\":{\"listen\":[\"192.0.2.53\"],\"nsid\":\"a: "
+	  "\\\"\\\\#\u00e9\u2028\U0001f600\"}}" },
 	{ "a value that two files give",
 	  "include: conf.d/1.yaml\n" LISTEN "log:\n  level: info\n",
 	  { { "conf.d/1.yaml", "log:\n\n  level: info\n" } },
@@ -107,7 +108,8 @@ static const struct row rows[] = {
 	{ "itself",
 	  "include: file\n",
 	  { { NULL, NULL } },
-	  "!%1$s/file:1: include: %1$s/file: files are included 8 levels deep: does one include itself?" },
+	  "!%1$s/file:1: include: %1$s/file: files are included 8 levels deep: does one include "
+	  "itself?" },
 	{ "not at the top",
 	  LISTEN "  include: conf.d/1\n",
 	  { { NULL, NULL } },

@@ -123,8 +123,10 @@ static void test_zones_have_what_their_template_says(void **state)
 static void test_yaml_is_read_as_the_same(void **state)
 {
 	static const char text[] = LISTEN
-		"  nsid: \"a: #\\\"\\\\ b\"\n  identity: \"null\"\n  allow: [\"::/0\", \"2001:db8::1\"]\n"
-		"zones:\n- name: \"*\"\n  file: \"- x\"\n  groups: [{group: a, template: t}, {template: u}]\n"
+		"  nsid: \"a: #\\\"\\\\ b\"\n  identity: \"null\"\n  allow: [\"::/0\", "
+		"\"2001:db8::1\"]\n"
+		"zones:\n- name: \"*\"\n  file: \"- x\"\n  groups: [{group: a, template: t}, "
+		"{template: u}]\n"
 		"- name: b\n  notify: []\nrecursion:\n  local-data: [\"a. TXT \\\"x\\\"\"]\n";
 	json_t *tree = read_tree(text, NULL), *again;
 	char *yaml;

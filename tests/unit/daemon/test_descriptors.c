@@ -43,7 +43,8 @@ static void test_enough(void **state)
 	assert_string_equal(d.problem, "");
 }
 
-/* Whatever the limit, fixed parts and connections together are within it, or the start is refused. */
+/* Whatever the limit, fixed parts and connections together are within it, or the start is
+ * refused. */
 static void test_never_more_than_the_limit(void **state)
 {
 	struct descriptors d;

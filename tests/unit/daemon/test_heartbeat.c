@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Until when programs may answer: ours, during a resize those of both caches, and those of earlier daemons. */
+/* Until when programs may answer: ours, during a resize those of both caches, and those of earlier
+ * daemons. */
 #include "daemon/heartbeat.h"
 
 #include <setjmp.h>

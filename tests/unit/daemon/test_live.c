@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How rarely answers are looked at, and that a load which grows is told before the second is over. */
+/* How rarely answers are looked at, and that a load which grows is told before the second is
+ * over. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

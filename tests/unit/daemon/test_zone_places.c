@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which zones lose their places to which: the quietest to the busiest, and only where the difference is large. */
+/* Which zones lose their places to which: the quietest to the busiest, and only where the
+ * difference is large. */
 #include "daemon/zone_places.h"
 
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests of what a reload withdraws: zones from text, signed, and answers as the cache has them. */
+/* For tests of what a reload withdraws: zones from text, signed, and answers as the cache has
+ * them. */
 #ifndef VOLLEY_TESTS_ENGINE_ANSWERS_H
 #define VOLLEY_TESTS_ENGINE_ANSWERS_H
 

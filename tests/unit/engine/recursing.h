@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For tests of recursion: a world whose engine asks upstream, for clients of 192.0.2.0/24 only; queries
- * at a time of the test's choice; and completions as the resolver makes them, from text.
+ * For tests of recursion: a world whose engine asks upstream, for clients of 192.0.2.0/24 only;
+ * queries at a time of the test's choice; and completions as the resolver makes them, from text.
  */
 #ifndef VOLLEY_TESTS_ENGINE_RECURSING_H
 #define VOLLEY_TESTS_ENGINE_RECURSING_H
@@ -102,7 +102,8 @@ static inline bool ask(struct recursing *r, const struct ask *a)
 	return ask_from(r, a, world_client, &r->pending);
 }
 
-/* The completion with this answer, or with `rcode` and `ede_code` where it is NULL; the reply's length. */
+/* The completion with this answer, or with `rcode` and `ede_code` where it is NULL; the reply's
+ * length. */
 static inline size_t complete_as(struct recursing *r, const struct upstream *u, int ede_code,
 				 enum resolver_security security)
 {

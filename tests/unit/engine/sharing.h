@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A world with shared answers (engine/shared_answer.h) for tests: the plain zone z.test and the signed zone z, whose names are in a filter
- * and in a region of intervals; a shield; and the entries that the engine has published.
+ * A world with shared answers (engine/shared_answer.h) for tests: the plain zone z.test and the
+ * signed zone z, whose names are in a filter and in a region of intervals; a shield; and the
+ * entries that the engine has published.
  */
 #ifndef VOLLEY_TESTS_ENGINE_SHARING_H
 #define VOLLEY_TESTS_ENGINE_SHARING_H
@@ -30,7 +31,8 @@ static inline int sharing_no_grace(void *user)
 	return 0;
 }
 
-/* A version of one of the zones, as the text of a master file; the caller frees it. `more`: further lines. */
+/* A version of one of the zones, as the text of a master file; the caller frees it. `more`: further
+ * lines. */
 static inline char *sharing_text(const char *origin, unsigned int serial, const char *more,
 				 enum zone_chain chain)
 {

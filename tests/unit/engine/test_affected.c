@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * affected_by() against what it promises. A zone changes again and again; answers stay, as in the
- * cache, as long as it says that they are unaffected. Whenever one stayed, it is compared with a fresh
- * one from the zone of now: octet for octet, but for the serial number and the signature of a SOA in
- * the authority section. And whatever it calls affected has a dependency that the changes touch, be it
- * noted alone or behind others.
+ * cache, as long as it says that they are unaffected. Whenever one stayed, it is compared with a
+ * fresh one from the zone of now: octet for octet, but for the serial number and the signature of a
+ * SOA in the authority section. And whatever it calls affected has a dependency that the changes
+ * touch, be it noted alone or behind others.
  */
 #include "tests/lib/draw.h"
 #include "tests/unit/zone/random_owner.h"
@@ -16,7 +16,7 @@
 #define N_ASKED   70
 #define N_LINES   40
 
-/* --- Zones --------------------------------------------------------------------------------------- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
 struct text {
 	char lines[N_LINES][128];
@@ -119,9 +119,10 @@ static void mutate(struct text *t)
 		t->key ^= 1;
 }
 
-/* --- Answers ----------------------------------------------------------------------------------------- */
+/* --- Answers ---------------------------------------------------------------------------------- */
 
-/* Zeros the serial of a SOA in the authority section, and what a signature over it has of its own. */
+/* Zeros the serial of a SOA in the authority section, and what a signature over it has of its
+ * own. */
 static void level_soa(uint8_t *entry)
 {
 	struct volley_entry *e = (struct volley_entry *)entry;
@@ -164,7 +165,7 @@ static bool is_same_but_soa(const struct answer *a, uint8_t *fresh)
 	return is_same(copy, fresh);
 }
 
-/* --- The property -------------------------------------------------------------------------------- */
+/* --- The property ----------------------------------------------------------------------------- */
 
 struct tally {
 	unsigned n_kept, n_withdrawn, n_needless, n_other, n_old_soa, n_refused, n_none;
@@ -187,7 +188,8 @@ static void fail_for(const struct answer *a, unsigned run, unsigned reload, cons
 		 a->q.edns.dnssec_ok, what);
 }
 
-/* A stripe is found by the dependencies of all its entries; `shared` adds up what each has added. */
+/* A stripe is found by the dependencies of all its entries; `shared` adds up what each has
+ * added. */
 static void check_dependencies(const struct answer *a, const struct reloaded *reloaded,
 			       bool is_affected, struct tally *t, unsigned run, unsigned reload)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which differences between two answers count: each octet of an answer is changed in turn, and answers that say the same in other
- * octets are compared.
+ * Which differences between two answers count: each octet of an answer is changed in turn, and
+ * answers that say the same in other octets are compared.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of blocks beside a model that is a plain list: random adds, other rules, removals and expiries, clients and
- * names looked up in both after each. Readers in other threads see each block whole, or not at all.
+ * The table of blocks beside a model that is a plain list: random adds, other rules, removals and
+ * expiries, clients and names looked up in both after each. Readers in other threads see each block
+ * whole, or not at all.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -99,7 +100,7 @@ static uint32_t question(struct lab *lab, const char *text, uint16_t type, uint3
 	return blocks_question(&lab->view, folded, (unsigned int)n, type, now_s).action;
 }
 
-/* ---- What is asked for -------------------------------------------------------------------------- */
+/* ---- What is asked for ----------------------------------------------------------------------- */
 
 static const struct {
 	const char *address;
@@ -266,7 +267,7 @@ static void test_counts(void **state)
 	close_lab(&lab);
 }
 
-/* ---- Beside a model ----------------------------------------------------------------------------- */
+/* ---- Beside a model -------------------------------------------------------------------------- */
 
 struct model {
 	struct volley_block_key key;
@@ -424,7 +425,7 @@ static void test_places(void **state)
 	close_lab(&lab);
 }
 
-/* ---- Beside readers ----------------------------------------------------------------------------- */
+/* ---- Beside readers -------------------------------------------------------------------------- */
 
 #define READERS     2
 #define READERS_CAP 32768u
@@ -446,7 +447,8 @@ static void *read_on(void *arg)
 	return (void *)n_wrong;
 }
 
-/* 192.0.2.0/24 is always there; a more specific one comes and goes, and others that take the places. */
+/* 192.0.2.0/24 is always there; a more specific one comes and goes, and others that take the
+ * places. */
 static void test_readers(void **state)
 {
 	struct volley_block_key wide, narrow, other;

@@ -6,7 +6,7 @@
  */
 #include "tests/unit/engine/answers.h"
 
-/* --- Single changes ------------------------------------------------------------------------------ */
+/* --- Single changes --------------------------------------------------------------------------- */
 
 static const char head[] = "$TTL 300\nz. SOA a host 1 2 3 4 60\nz. NS a\na A 192.0.2.1\n";
 
@@ -135,7 +135,7 @@ static void servers_left_out(void **state)
 	zone_free(new);
 }
 
-/* --- Signatures of an older SOA -------------------------------------------------------------------- */
+/* --- Signatures of an older SOA --------------------------------------------------------------- */
 
 #define SIG(type, expires, key) \
 	"z. RRSIG " type " 13 1 300 " expires " 20260101000000 " key " z. AAAAAAAA\n"
@@ -186,7 +186,7 @@ static void older_soa(void **state)
 	}
 }
 
-/* --- No table ------------------------------------------------------------------------------------- */
+/* --- No table --------------------------------------------------------------------------------- */
 
 static void refusal(struct zone *old, struct zone *new, enum changes_refusal want)
 {
@@ -272,7 +272,7 @@ static void unreadable(void **state)
 	zone_free(new);
 }
 
-/* --- How much stays ------------------------------------------------------------------------------ */
+/* --- How much stays --------------------------------------------------------------------------- */
 
 #define N_NAMES 1000
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages of upstream become answers: what is kept of them, in which order, with which TTLs, and what is
- * refused. The body is read again by ldns, behind a question in other letter case.
+ * Messages of upstream become answers: what is kept of them, in which order, with which TTLs, and
+ * what is refused. The body is read again by ldns, behind a question in other letter case.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -331,7 +331,8 @@ static void test_rows(void **state)
 		check_row(&rows[i], &limits);
 }
 
-/* Names of data that point back, by types that no new server compresses, too: RFC 3597 section 4. */
+/* Names of data that point back, by types that no new server compresses, too: RFC 3597 section
+ * 4. */
 static void test_pointers_in_data(void **state)
 {
 	static const struct {

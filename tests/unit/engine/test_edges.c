@@ -24,7 +24,8 @@
 static const char zone_root[] =
 	"$TTL 60\n"
 	"@ SOA a.ns. root. 1 2 3 4 5\n@ NS a.ns.\nns. NS a.ns.\na.ns. A 192.0.2.1\n"
-	"com. NS a.ns.\nnet. NS ns.net.\nnet. DS 1 13 2 0011223344556677889900112233445566778899001122"
+	"com. NS a.ns.\nnet. NS ns.net.\nnet. DS 1 13 2 "
+	"0011223344556677889900112233445566778899001122"
 	"334455667788990011\nns.net. A 192.0.2.2\n" LONGEST ". A 192.0.2.3\n"
 	"*." L63 "." L63 "." L63 ".w. TXT \"deep\"\n"
 	"\\000\\255\\.\\@.odd. A 192.0.2.4\n*.short. A 192.0.2.5\nUP.odd. A 192.0.2.6\n";

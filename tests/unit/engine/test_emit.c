@@ -184,7 +184,8 @@ static void test_sweep_without_edns(void **state)
 	assert_true(n_truncated >= 1);
 }
 
-/* The NS RRset of a positive answer costs no client of 512 octets its answer, with OPT or without: RFC 2181 section 9. */
+/* The NS RRset of a positive answer costs no client of 512 octets its answer, with OPT or without:
+ * RFC 2181 section 9. */
 static void test_authority_truncates_nothing(void **state)
 {
 	static const uint8_t cookie[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -227,8 +228,8 @@ static void test_authority_truncates_nothing(void **state)
 }
 
 /*
- * One server, 11 A and 10 AAAA: knotd, nsd and named were compared with this in 2008. The NS RRset would make 506 octets of
- * 489, which leave a client of 512 no room for OPT.
+ * One server, 11 A and 10 AAAA: knotd, nsd and named were compared with this in 2008. The NS RRset
+ * would make 506 octets of 489, which leave a client of 512 no room for OPT.
  */
 static void test_comparison_of_2008(void **state)
 {
@@ -307,7 +308,7 @@ static void test_small_buffer(void **state)
 	}
 }
 
-/* ---- What ages, and who hears of AD -------------------------------------------------------------- */
+/* ---- What ages, and who hears of AD ---------------------------------------------------------- */
 
 #define AGED_FULL  60u
 #define AGED_SHORT 40u

@@ -45,7 +45,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* ---- Questions that need no data -------------------------------------------------------------- */
+/* ---- Questions that need no data ------------------------------------------------------------- */
 
 static const struct {
 	const char *what;
@@ -201,7 +201,8 @@ static void test_version(void **state)
 	assert_int_equal(reply_flags(&r), QR | R(REFUSED));
 }
 
-/* Octets of the NSID option in the answer, which is the same answer from the cache each time; 0: there is none. */
+/* Octets of the NSID option in the answer, which is the same answer from the cache each time; 0:
+ * there is none. */
 static size_t ask_nsid(const char *want)
 {
 	const struct ask ask = { .name = "www.example.com", .type = T(A), .udp_size = 1232 };
@@ -250,7 +251,7 @@ static void test_identity_and_nsid(void **state)
 	world.zones.identity = &identity;
 }
 
-/* ---- Cookies ------------------------------------------------------------------------------------ */
+/* ---- Cookies --------------------------------------------------------------------------------- */
 
 #define OPT_COOKIE_BYTES (11 + 4 + COOKIE_BYTES)
 
@@ -363,7 +364,7 @@ static void test_cookies_switched_off(void **state)
 	engine_free(e);
 }
 
-/* ---- Reading ahead ---------------------------------------------------------------------------------- */
+/* ---- Reading ahead --------------------------------------------------------------------------- */
 
 struct burst {
 	uint8_t bytes[ENGINE_AHEAD][512];
@@ -424,9 +425,10 @@ static void test_reading_ahead_changes_no_answer(void **state)
 	assert_int_equal(after.cache_hit - before.cache_hit, 2);
 }
 
-/* ---- Padding ---------------------------------------------------------------------------------------- */
+/* ---- Padding --------------------------------------------------------------------------------- */
 
-/* Over TLS those are padded whose query has the option (RFC 7830), read ahead or not, though the reply is written over it. */
+/* Over TLS those are padded whose query has the option (RFC 7830), read ahead or not, though the
+ * reply is written over it. */
 static void test_who_is_padded(void **state)
 {
 	static const uint8_t header[12] = { 0x12, 0x34, 0x01, 0, 0, 1, 0, 0, 0, 0, 0, 1 };
@@ -464,7 +466,7 @@ static void test_who_is_padded(void **state)
 	}
 }
 
-/* ---- Settings and counters ------------------------------------------------------------------------ */
+/* ---- Settings and counters ------------------------------------------------------------------- */
 
 static void test_no_zones(void **state)
 {

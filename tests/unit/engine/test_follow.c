@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Aliases and cuts that lead out of our zones, and aliases of local data: for who may recurse, and for who may not. */
+/* Aliases and cuts that lead out of our zones, and aliases of local data: for who may recurse, and
+ * for who may not. */
 #include "engine/policy.h"
 #include "tests/unit/engine/recursion_rows.h"
 #include "tests/unit/zone/zone_text.h"
@@ -109,7 +110,8 @@ static void test_aliases(void **state)
 	}
 }
 
-/* Who may not recurse, or does not want it, gets what the zone says; from the cache, too, but not from that of the others. */
+/* Who may not recurse, or does not want it, gets what the zone says; from the cache, too, but not
+ * from that of the others. */
 static void test_the_others(void **state)
 {
 	static struct reply first;
@@ -215,7 +217,7 @@ static void test_loop_of_zone(void **state)
 	assert_true(is_cached("self.example.com", VOLLEY_VIEW_PUBLIC));
 }
 
-/* ---- Local data and lists --------------------------------------------------------------------- */
+/* ---- Local data and lists -------------------------------------------------------------------- */
 
 static const char local_text[] =
 	"$TTL 60\n@ SOA ns. root. 1 2 3 4 5\n@ NS ns.\n"
@@ -324,7 +326,8 @@ static void test_lists(void **state)
 	rules_close(&l);
 }
 
-/* The alias goes away while upstream is asked: what comes is no answer any more, and the client asks again. */
+/* The alias goes away while upstream is asked: what comes is no answer any more, and the client
+ * asks again. */
 static void test_alias_goes(void **state)
 {
 	struct ask a = question("lan");
@@ -339,7 +342,7 @@ static void test_alias_goes(void **state)
 	asks_for(&a, "lan.");
 }
 
-/* ---- DNSSEC ----------------------------------------------------------------------------------- */
+/* ---- DNSSEC ---------------------------------------------------------------------------------- */
 
 static bool has_record(ldns_pkt_section section, const char *words)
 {
@@ -357,7 +360,8 @@ static bool has_record(ldns_pkt_section section, const char *words)
 static void test_signed(void **state)
 {
 	static const char zone[] =
-		"$TTL 3600\n@ SOA ns1 hostmaster 1 7200 3600 1209600 300\n@ NS ns1\nns1 A 192.0.2.1\n"
+		"$TTL 3600\n@ SOA ns1 hostmaster 1 7200 3600 1209600 300\n@ NS ns1\nns1 A "
+		"192.0.2.1\n"
 		"*.w CNAME www.x.\n"
 		"*.w RRSIG CNAME 13 3 3600 20380101000000 20200101000000 1 example.com. AAAA\n"
 		"*.w NSEC @ CNAME RRSIG NSEC\n"

@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A worker compares what the driver would give with what it has rendered: one octet is changed in each part of a shared answer, entries
- * and points are lost or stand in each other's place, a zone is about to change. tests/bpf/test_truth_denials.c shows that nothing is found where
- * nothing is wrong.
+ * A worker compares what the driver would give with what it has rendered: one octet is changed in
+ * each part of a shared answer, entries and points are lost or stand in each other's place, a zone
+ * is about to change. tests/bpf/test_truth_denials.c shows that nothing is found where nothing is
+ * wrong.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +89,8 @@ static struct ask ask_of(const struct row *row, char name[64], unsigned int numb
 			     .dnssec_ok = row->dnssec_ok };
 }
 
-/* A world in which n1 has published the answer, which is *entry; the question is for another, longer name that shares it. */
+/* A world in which n1 has published the answer, which is *entry; the question is for another,
+ * longer name that shares it. */
 static struct ask begin(const struct row *row, char name[64], struct volley_entry **entry)
 {
 	struct ask a;
@@ -164,9 +166,10 @@ static void seal(struct volley_entry *e)
 	e->short_sum = entry_body_sum(body_of(e), e->short_bytes, at, NULL, 0);
 }
 
-/* --- What is found -------------------------------------------------------------------------------- */
+/* --- What is found ---------------------------------------------------------------------------- */
 
-/* Each octet counts, but for the serial number of SOA and, as to a verdict, for what signatures over it say of times and keys. */
+/* Each octet counts, but for the serial number of SOA and, as to a verdict, for what signatures
+ * over it say of times and keys. */
 static void change_octets(const struct row *row, const struct ask *a, struct volley_entry *e)
 {
 	unsigned int n_same = 0, n_unsure = 0;
@@ -233,7 +236,8 @@ static void test_heads(void **state)
 	each_row(state, change_heads);
 }
 
-/* A pointer that is not moved is found; an answer that is not for this length is none for this name. */
+/* A pointer that is not moved is found; an answer that is not for this length is none for this
+ * name. */
 static void change_tails(const struct row *row, const struct ask *a, struct volley_entry *e)
 {
 	struct volley_shared tail = sharing_tail(e);
@@ -282,7 +286,7 @@ static void test_another_interval(void **state)
 	sharing_close(&s);
 }
 
-/* --- What is not judged --------------------------------------------------------------------------- */
+/* --- What is not judged ----------------------------------------------------------------------- */
 
 static void withdraw(const struct row *row, const struct ask *a, struct volley_entry *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Regions of intervals against a plain sorted array. The points are those of a chain of NSEC3 with hashes at will: no zone
- * asks whether a hash is that of a name, but for the apex.
+ * Regions of intervals against a plain sorted array. The points are those of a chain of NSEC3 with
+ * hashes at will: no zone asks whether a hash is that of a name, but for the apex.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -60,7 +60,7 @@ static int close_fixture(void **state)
 	return 0;
 }
 
-/* --- Points, and zones that have them ------------------------------------------------------------- */
+/* --- Points, and zones that have them --------------------------------------------------------- */
 
 struct points {
 	uint64_t at[POINTS_MAX]; /* ascending */
@@ -218,9 +218,10 @@ static int add(struct fixture *f, const struct points *p, const struct points *b
 	return err;
 }
 
-/* --- What is found -------------------------------------------------------------------------------- */
+/* --- What is found ---------------------------------------------------------------------------- */
 
-/* Of a point: uncertain if it is of the set, else as in the array. 1: uncertain all the same, for there may be marks. */
+/* Of a point: uncertain if it is of the set, else as in the array. 1: uncertain all the same, for
+ * there may be marks. */
 static int check_point(const struct fixture *f, const struct points *p, uint64_t point)
 {
 	uint64_t start = 1;
@@ -315,7 +316,8 @@ static void no_points(void **state)
 			assert_int_equal(f->lines[FIRST + i].words[k], 0);
 }
 
-/* 14.4 octets for a point and a little for lines that are not full: 64 for each 5, and an inner line for each 9 of these. */
+/* 14.4 octets for a point and a little for lines that are not full: 64 for each 5, and an inner
+ * line for each 9 of these. */
 static void octets_for_a_point(void **state)
 {
 	(void)state;
@@ -328,7 +330,7 @@ static void octets_for_a_point(void **state)
 	assert_int_not_equal(intervals_region_bytes(5ull * 9 * 9 * 9 * 9 * 9 * 9 * 9), 0);
 }
 
-/* --- What is added -------------------------------------------------------------------------------- */
+/* --- What is added ---------------------------------------------------------------------------- */
 
 static void first_to_last_free(void **state)
 {
@@ -378,7 +380,8 @@ static void one_full_leaf(void **state)
 			100); /* some 10 of its points' neighbours, and a hundredth of the others */
 }
 
-/* Points that went stay in the region until it is built anew; each version's are there; marks are few. */
+/* Points that went stay in the region until it is built anew; each version's are there; marks are
+ * few. */
 static void versions(void **state)
 {
 	static struct points all;
@@ -426,7 +429,8 @@ static void the_same_again(void **state)
 	assert_memory_equal(f->lines, copy.lines, sizeof(f->lines));
 }
 
-/* A version whose region is new was never served: what the served one has counts, though it is no difference. */
+/* A version whose region is new was never served: what the served one has counts, though it is no
+ * difference. */
 static void a_version_that_was_not_served(void **state)
 {
 	struct fixture *f = *state;
@@ -473,7 +477,8 @@ static void no_room(void **state)
 	assert_int_equal(region_of(f).id, 0);
 }
 
-/* What was replaced takes room until all begins anew; a zone that is too large would not have room then either. */
+/* What was replaced takes room until all begins anew; a zone that is too large would not have room
+ * then either. */
 static void worn(void **state)
 {
 	struct fixture *f = *state;
@@ -516,7 +521,7 @@ static void a_zone_that_goes(void **state)
 	intervals_end_zone(&f->in, (const uint8_t *)"\1y\4test", 8); /* none */
 }
 
-/* --- Which zones have a region -------------------------------------------------------------------- */
+/* --- Which zones have a region ---------------------------------------------------------------- */
 
 #define CHAIN "@ NSEC a A\na A 192.0.2.1\na NSEC ns A\nns NSEC @ A\n"
 
@@ -635,7 +640,7 @@ static void damage(void **state)
 #undef FIND
 }
 
-/* --- Readers beside the writer -------------------------------------------------------------------- */
+/* --- Readers beside the writer ---------------------------------------------------------------- */
 
 /* Of a writer that adds up to 3 points while a leaf is read: before which load each comes. */
 static struct {
@@ -656,7 +661,8 @@ static const unsigned long long *between(const unsigned long long *word)
 	return word;
 }
 
-/* A leaf of 5 points is read; the start is that of the set at some moment, whenever the 3 points come, in any order. */
+/* A leaf of 5 points is read; the start is that of the set at some moment, whenever the 3 points
+ * come, in any order. */
 static void check_order(const unsigned int when[3], const uint64_t added[3])
 {
 	static struct points set;
@@ -726,7 +732,8 @@ static void *add_versions(void *arg)
 	return NULL;
 }
 
-/* A start is one of the version that is served, or of the next one, and not less than that of the first. */
+/* A start is one of the version that is served, or of the next one, and not less than that of the
+ * first. */
 static void look_beside(unsigned long *n_certain)
 {
 	uint32_t served = __atomic_load_n(&beside.served, __ATOMIC_SEQ_CST), begun;

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What intervals are for: over signed zones at random, and versions of them, each two names that do not exist and have the same
- * closest encloser and the same start have the same proofs. The region was never built for a version but the first, or when it was
+ * What intervals are for: over signed zones at random, and versions of them, each two names that do
+ * not exist and have the same closest encloser and the same start have the same proofs. The region
+ * was never built for a version but the first, or when it was
  * full: each later version only added what differs.
  */
 #include <setjmp.h>
@@ -34,7 +35,8 @@
 #define N_LINES    4096u
 #define LINES_MAX  60u
 
-/* Of few labels, so that parents, wildcards, cuts, empty non-terminals and labels of the same 8 octets meet. */
+/* Of few labels, so that parents, wildcards, cuts, empty non-terminals and labels of the same 8
+ * octets meet. */
 static const char *const labels[] = {
 	"a",
 	"b",
@@ -174,7 +176,7 @@ static struct zone *edit_to(struct zone *old, struct zone *next)
 	return z;
 }
 
-/* --- Denials by interval -------------------------------------------------------------------------- */
+/* --- Denials by interval ---------------------------------------------------------------------- */
 
 struct seen {
 	const struct zone_node *encloser;

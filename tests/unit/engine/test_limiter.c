@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many answers a prefix gets, to the last one, by a clock that stands where the test puts it. The limits of the first
- * groups are powers of two, so that each prefix's share is a whole number of load; what is asked of each length of prefix
- * is what the tests of Knot's limiter ask.
+ * How many answers a prefix gets, to the last one, by a clock that stands where the test puts it.
+ * The limits of the first groups are powers of two, so that each prefix's share is a whole number
+ * of load; what is asked of each length of prefix is what the tests of Knot's limiter ask.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,7 +26,8 @@
 #define ANSWERS 256u
 #define START   12345u /* ms */
 
-/* 768 times as many, and 12: the load of an answer is a whole number, here 10,922.67 without what is behind the point. */
+/* 768 times as many, and 12: the load of an answer is a whole number, here 10,922.67 without what
+ * is behind the point. */
 #define LIMIT_18 (VOLLEY_RRL_FULL / (VOLLEY_RRL_FULL / ANSWERS / 3 / 256))
 
 static const struct limiter_config at_once = { .answers = ANSWERS, .slip = 1, .n_readers = 1 };
@@ -54,7 +55,8 @@ static int open_fixture(void **state)
 	f->near = calloc(1, sizeof(*f->near));
 	MUST(f->limiter.rrl && f->limiter.loads && f->near);
 	f->now_ms = START;
-	/* The same in each run: with other keys two prefixes might share a place, once in a thousand runs. */
+	/* The same in each run: with other keys two prefixes might share a place, once in a
+	 * thousand runs. */
 	for (uint64_t i = 0; i < 4; i++)
 		f->limiter.rrl->keys[i] = 0x0123456789abcdefull * (2 * i + 1);
 	configure(f, &at_once);
@@ -92,7 +94,8 @@ static enum limiter_verdict judge(struct fixture *f, const char *text)
 	return limiter_judge(&f->limiter, f->near, &a);
 }
 
-/* Answers until the first that is refused, at most `most`; each to the next address that `form` names. */
+/* Answers until the first that is refused, at most `most`; each to the next address that `form`
+ * names. */
 static unsigned int count(struct fixture *f, const char *form, unsigned int first,
 			  unsigned int last, unsigned int most)
 {
@@ -150,7 +153,8 @@ static void test_each_length(void **state)
 	}
 }
 
-/* A thousandth of what a second allows comes back with each millisecond, as long as the load is full. */
+/* A thousandth of what a second allows comes back with each millisecond, as long as the load is
+ * full. */
 static void test_rate_comes_back(void **state)
 {
 	const struct limiter_config config = { .answers = 131072, .slip = 1, .n_readers = 1 };
@@ -169,8 +173,8 @@ static void test_rate_comes_back(void **state)
 }
 
 /*
- * What comes back after a time, of 131,072 answers: times 1, 32 and 1024 ms, and whole at the end. Each step of the decay
- * rounds down, which is an answer at most here.
+ * What comes back after a time, of 131,072 answers: times 1, 32 and 1024 ms, and whole at the end.
+ * Each step of the decay rounds down, which is an answer at most here.
  */
 static const struct {
 	const char *what;
@@ -210,7 +214,8 @@ static bool is_untouched(const struct fixture *f)
 	return true;
 }
 
-/* 65 s later the 16 bits of a load's time would have come round: nothing is left of it, since it was swept. */
+/* 65 s later the 16 bits of a load's time would have come round: nothing is left of it, since it
+ * was swept. */
 static void test_sweep(void **state)
 {
 	struct fixture *f = *state;
@@ -226,9 +231,10 @@ static void test_sweep(void **state)
 	assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
 }
 
-/* ---- The first stage ---------------------------------------------------------------------------- */
+/* ---- The first stage ------------------------------------------------------------------------- */
 
-/* A thousand resolvers at 20 answers a second, for a minute, on one of four readers: nobody looks at the table. */
+/* A thousand resolvers at 20 answers a second, for a minute, on one of four readers: nobody looks
+ * at the table. */
 static void test_far_below(void **state)
 {
 	const struct limiter_config config = { .answers = 1000, .slip = 1, .n_readers = 4 };
@@ -245,7 +251,8 @@ static void test_far_below(void **state)
 	assert_true(is_untouched(f));
 }
 
-/* What the first stage has held back is charged when it sees that the client is near: the sum is exact. */
+/* What the first stage has held back is charged when it sees that the client is near: the sum is
+ * exact. */
 static void test_what_was_held_back_counts(void **state)
 {
 	const struct limiter_config config = { .answers = 1024, .slip = 1, .n_readers = 1 };
@@ -257,7 +264,8 @@ static void test_what_was_held_back_counts(void **state)
 	assert_int_equal(count(f, "2001:db8::1", 0, 0, 10000), 1024);
 }
 
-/* Who goes on asking too much is never forgotten by the first stage: a second gives a second's worth. */
+/* Who goes on asking too much is never forgotten by the first stage: a second gives a second's
+ * worth. */
 static void test_who_goes_on_stays_hot(void **state)
 {
 	const struct limiter_config config = { .answers = 1024, .slip = 1, .n_readers = 1 };
@@ -271,7 +279,7 @@ static void test_who_goes_on_stays_hot(void **state)
 	assert_in_range(n, 10 * 1024, 11 * 1024);
 }
 
-/* ---- Places and clocks -------------------------------------------------------------------------- */
+/* ---- Places and clocks ----------------------------------------------------------------------- */
 
 /* The line in which 192.0.2.1 has its place. */
 static struct volley_rrl_line *line_of_client(const struct fixture *f)
@@ -320,7 +328,7 @@ static void test_a_clock_that_is_behind(void **state)
 	assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), 0);
 }
 
-/* ---- Attacks ------------------------------------------------------------------------------------ */
+/* ---- Attacks --------------------------------------------------------------------------------- */
 
 static uint32_t draw(uint64_t *seed)
 {
@@ -328,7 +336,8 @@ static uint32_t draw(uint64_t *seed)
 	return (uint32_t)(*seed >> 32);
 }
 
-/* A million forged sources, one query each, in two seconds: of a hundred honest clients nobody loses an answer. */
+/* A million forged sources, one query each, in two seconds: of a hundred honest clients nobody
+ * loses an answer. */
 static void test_forged_sources(void **state)
 {
 	const struct limiter_config config = { .answers = 1000, .slip = 2, .n_readers = 4 };
@@ -351,7 +360,8 @@ static void test_forged_sources(void **state)
 	}
 }
 
-/* One forged /24 that asks half a million times a second gets what the /24 may have; its neighbour does not notice. */
+/* One forged /24 that asks half a million times a second gets what the /24 may have; its neighbour
+ * does not notice. */
 static void test_one_prefix_floods(void **state)
 {
 	const struct limiter_config config = { .answers = 1000, .slip = 2, .n_readers = 4 };
@@ -377,7 +387,7 @@ static void test_one_prefix_floods(void **state)
 	assert_in_range(n_slipped, n_dropped - n_dropped / 20, n_dropped + n_dropped / 20);
 }
 
-/* ---- Side by side ------------------------------------------------------------------------------- */
+/* ---- Side by side ---------------------------------------------------------------------------- */
 
 #define N_THREADS 4
 
@@ -409,8 +419,9 @@ static void *ask_much(void *arg)
 }
 
 /*
- * Together they get what one would get, and each at most one more: it may have looked while another added. What three
- * tries do not add is lost, so each may have a few more; not as much as if each had a limit of its own.
+ * Together they get what one would get, and each at most one more: it may have looked while another
+ * added. What three tries do not add is lost, so each may have a few more; not as much as if each
+ * had a limit of its own.
  */
 static void test_side_by_side(void **state)
 {
@@ -431,7 +442,7 @@ static void test_side_by_side(void **state)
 	assert_in_range(n, 65536, 65536 + 65536 / 2);
 }
 
-/* ---- What is told ------------------------------------------------------------------------------- */
+/* ---- What is told ---------------------------------------------------------------------------- */
 
 static unsigned int slips_of(struct fixture *f, uint32_t slip)
 {
@@ -494,7 +505,7 @@ static void test_list(void **state)
 	assert_int_equal(n, 2);
 }
 
-/* ---- Who is not limited ------------------------------------------------------------------------- */
+/* ---- Who is not limited ---------------------------------------------------------------------- */
 
 static void test_exempt(void **state)
 {

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A name or a mark that the filter lacks is a name that the driver denies. So each test here asks for what must be known;
- * that most other names are not known is asked with fixed keys, and so holds in each run or in none.
+ * A name or a mark that the filter lacks is a name that the driver denies. So each test here asks
+ * for what must be known; that most other names are not known is asked with fixed keys, and so
+ * holds in each run or in none.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -71,7 +72,7 @@ static void add_apex(struct fixture *f, const char *text)
 	names_add_apex(&f->names, wire, n);
 }
 
-/* --- What is said of a name ---------------------------------------------------------------------- */
+/* --- What is said of a name ------------------------------------------------------------------- */
 
 static const char *const mark_texts[] = { "exists", "marked", "apex", "stop", "wild" };
 
@@ -202,7 +203,7 @@ static void dname_at_the_apex(void **state)
 	zone_free(z);
 }
 
-/* --- Apexes -------------------------------------------------------------------------------------- */
+/* --- Apexes ----------------------------------------------------------------------------------- */
 
 static void apexes(void **state)
 {
@@ -227,7 +228,7 @@ static void apexes(void **state)
 	assert_int_equal(f->names.n_added, 8);
 }
 
-/* --- Large zones --------------------------------------------------------------------------------- */
+/* --- Large zones ------------------------------------------------------------------------------ */
 
 #define N_NAMES   2000u
 #define N_UNKNOWN 20000u
@@ -297,7 +298,7 @@ static void longest_name(void **state)
 	}
 }
 
-/* --- Edits --------------------------------------------------------------------------------------- */
+/* --- Edits ------------------------------------------------------------------------------------ */
 
 #define A_RDATA  "\300\0\2\1", 4
 #define NS_RDATA "\2ns\1z\4test", 11 /* with the root's octet */
@@ -509,7 +510,7 @@ static void false_positives(void **state)
 			(unsigned)(use.false_positives * 110000));
 }
 
-/* --- The driver's walk --------------------------------------------------------------------------- */
+/* --- The driver's walk ------------------------------------------------------------------------ */
 
 static const struct walk_row {
 	const char *what, *name;
@@ -597,7 +598,7 @@ static void longest_walk(void **state)
 	assert_int_equal(walk.apex, 0);
 }
 
-/* --- Beginning, states --------------------------------------------------------------------------- */
+/* --- Beginning, states ------------------------------------------------------------------------ */
 
 struct waiting {
 	struct fixture *f;
@@ -665,7 +666,8 @@ static void adopt(void **state)
 	assert_int_equal(names_id(NULL), 0);
 }
 
-/* A resize: the new state has all of the old one, later changes come to both, then the old one is free. */
+/* A resize: the new state has all of the old one, later changes come to both, then the old one is
+ * free. */
 static void two_states(void **state)
 {
 	struct fixture *f = *state;
@@ -687,7 +689,8 @@ static void two_states(void **state)
 	check_marks(f, "resized", "d", "exists marked apex");
 }
 
-/* Regions begin with the filter, or alone; both states have their id; a grace period is waited for while that is 0. */
+/* Regions begin with the filter, or alone; both states have their id; a grace period is waited for
+ * while that is 0. */
 static void intervals(void **state)
 {
 	struct fixture *f = *state;

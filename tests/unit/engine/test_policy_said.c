@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which rule has made a reply, by its octets: what the policy makes is found again, and nothing else. */
+/* Which rule has made a reply, by its octets: what the policy makes is found again, and nothing
+ * else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +55,8 @@ static int teardown(void **state)
 static const uint8_t somebody[4] = { 192, 0, 2, 7 };
 static const uint8_t named[4] = { 192, 0, 2, 9 };
 
-/* The reply that the policy makes, or, where it makes none, one of upstream with these flags and no record. */
+/* The reply that the policy makes, or, where it makes none, one of upstream with these flags and no
+ * record. */
 static size_t reply_to(uint8_t out[512], const char *name, uint16_t type, const uint8_t *client,
 		       uint16_t flags)
 {
@@ -125,7 +127,8 @@ static void test_rules(void **state)
 	}
 }
 
-/* What our zones say has AA; what upstream says of a name with a rule, before the rule came, has not the rule's form. */
+/* What our zones say has AA; what upstream says of a name with a rule, before the rule came, has
+ * not the rule's form. */
 static void test_others(void **state)
 {
 	const struct policy_client client = { AF_INET, somebody };

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which of several rules for name servers is the better one, whatever the order in which the servers become known. */
+/* Which of several rules for name servers is the better one, whatever the order in which the
+ * servers become known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

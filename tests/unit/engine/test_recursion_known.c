@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names that are not ours, and what is known of them already: a name above that does not exist, answers
- * that have expired or are about to.
+ * Names that are not ours, and what is known of them already: a name above that does not exist,
+ * answers that have expired or are about to.
  */
 #include "engine/recursive_query.h"
 #include "tests/unit/engine/recursion_rows.h"
@@ -104,7 +104,8 @@ static void test_stale_in_time(void **state)
 	assert_true(ask(&r, &www));
 }
 
-/* No time is given to upstream: the stale answer goes out, and one question goes on behind it, for all who ask in 30 s. */
+/* No time is given to upstream: the stale answer goes out, and one question goes on behind it, for
+ * all who ask in 30 s. */
 static void test_stale_at_once(void **state)
 {
 	(void)state;
@@ -318,7 +319,7 @@ static void test_driver_refresh(void **state)
 	assert_false(engine_refresh(r.world.engine, &refresh, &times, &r.pending));
 }
 
-/* ---- Memories --------------------------------------------------------------------------------- */
+/* ---- Memories -------------------------------------------------------------------------------- */
 
 static void refresh_www(uint8_t memory)
 {
@@ -330,8 +331,8 @@ static void refresh_www(uint8_t memory)
 }
 
 /*
- * What is fetched anew is asked of the memory it is not from; what has expired, of the memory it is from, which knows the zone's
- * servers.
+ * What is fetched anew is asked of the memory it is not from; what has expired, of the memory it is
+ * from, which knows the zone's servers.
  */
 static void test_memories_take_turns(void **state)
 {
@@ -390,7 +391,8 @@ static void test_memory_stays_when_asked_on(void **state)
 	assert_int_equal(r.pending.question.memory, 0);
 }
 
-/* A stale answer goes out at once: the question behind it is for the memory that knows the servers of the zone. */
+/* A stale answer goes out at once: the question behind it is for the memory that knows the servers
+ * of the zone. */
 static void test_memory_behind_a_stale_answer(void **state)
 {
 	(void)state;
@@ -444,7 +446,8 @@ static int ttl_of_last(uint32_t ended_s, bool is_known)
 	return 1;
 }
 
-/* A memory counts TTLs by other seconds: what has just ended here, and not there, is asked for once a second. */
+/* A memory counts TTLs by other seconds: what has just ended here, and not there, is asked for once
+ * a second. */
 static void test_last_second(void **state)
 {
 	(void)state;
@@ -472,14 +475,16 @@ static void test_last_second_of_a_failure(void **state)
 	assert_false(ask(&r, &www));
 }
 
-/* What was asked with DO is there for who asks without; not the other way, where signatures would be missing. */
+/* What was asked with DO is there for who asks without; not the other way, where signatures would
+ * be missing. */
 static void test_stale_of_other_do(void **state)
 {
 	static const struct upstream with_signature = {
 		"www.x.",
 		T(A),
 		0,
-		"www.x. 300 IN A 192.0.2.80\nwww.x. 300 IN RRSIG A 13 2 300 20380101000000 20200101000000 1 x. AAAA\n",
+		"www.x. 300 IN A 192.0.2.80\nwww.x. 300 IN RRSIG A 13 2 300 20380101000000 "
+		"20200101000000 1 x. AAAA\n",
 		NULL,
 		NULL
 	};

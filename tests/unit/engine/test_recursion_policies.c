@@ -142,7 +142,8 @@ static void test_policy_alias_to_ours(void **state)
 	recursing_flush(&r);
 }
 
-/* A rule for the name comes while it is asked upstream: its answer is not given, and the question goes on with the target. */
+/* A rule for the name comes while it is asked upstream: its answer is not given, and the question
+ * goes on with the target. */
 static void test_policy_alias_comes(void **state)
 {
 	struct ask a = www;
@@ -164,7 +165,8 @@ static void test_policy_alias_comes(void **state)
 	recursing_flush(&r);
 }
 
-/* Rules for names that an alias leads to: what they say comes behind the alias, and into the cache. */
+/* Rules for names that an alias leads to: what they say comes behind the alias, and into the
+ * cache. */
 static void test_policy_behind_alias(void **state)
 {
 	static const struct upstream to_www = {
@@ -211,7 +213,8 @@ static void test_policy_behind_alias(void **state)
 	recursing_flush(&r);
 }
 
-/* Its target's answer has ended and may be given stale: upstream is asked first, as for any other. */
+/* Its target's answer has ended and may be given stale: upstream is asked first, as for any
+ * other. */
 static void test_policy_alias_to_what_has_ended(void **state)
 {
 	static const struct upstream to_alias = {

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names that are not ours: who may ask for them, what goes upstream, what is made of what comes back. */
+/* Names that are not ours: who may ask for them, what goes upstream, what is made of what comes
+ * back. */
 #include "tests/unit/engine/recursion_rows.h"
 
 static void test_asked_once(void **state)
@@ -37,7 +38,8 @@ static void test_asked_once(void **state)
 	assert_int_equal(COUNTER(finished), 1);
 }
 
-/* However long upstream says: nothing stays for longer than recursion.max-ttl, and nobody is told of more. */
+/* However long upstream says: nothing stays for longer than recursion.max-ttl, and nobody is told
+ * of more. */
 static void test_max_ttl(void **state)
 {
 	static const struct upstream week = { .name = "www.x.",

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which questions an engine notes: all where it is told so, else one of 256; and never a torn one. */
+/* Which questions an engine notes: all where it is told so, else one of 256; and never a torn
+ * one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rules for name servers: which questions are asked for them, in which order, and what becomes of the answer that they are for. */
+/* Rules for name servers: which questions are asked for them, in which order, and what becomes of
+ * the answer that they are for. */
 #include "engine/policy.h"
 #include "engine/recursive_query.h"
 #include "engine/servers.h"
@@ -123,7 +124,8 @@ static void test_names(void **state)
 	lists_close();
 }
 
-/* The answer at the end of an alias is judged, and the client's question is still the one that it asked. */
+/* The answer at the end of an alias is judged, and the client's question is still the one that it
+ * asked. */
 static void test_at_the_end_of_an_alias(void **state)
 {
 	struct ask a = question("alias.lan");
@@ -151,7 +153,8 @@ static void test_at_the_end_of_an_alias(void **state)
 	local = NULL;
 }
 
-/* The zones above are looked at, too; no name of one label, and none where nothing is known of a name above. */
+/* The zones above are looked at, too; no name of one label, and none where nothing is known of a
+ * name above. */
 static void test_zones_above(void **state)
 {
 	(void)state;
@@ -314,7 +317,8 @@ static void test_another_policy(void **state)
 	lists_close();
 }
 
-/* Nobody waits: the same rules before the answer enters the cache. A client with a rule of its own leaves nothing there. */
+/* Nobody waits: the same rules before the answer enters the cache. A client with a rule of its own
+ * leaves nothing there. */
 static void test_without_a_client(void **state)
 {
 	const struct engine_times times = times_of(&r);

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which answers are shared by many names, what they look like, and which changes of the zone withdraw them.
- * tests/bpf/test_truth_denials.c compares what the driver makes of them with the engine's answers.
+ * Which answers are shared by many names, what they look like, and which changes of the zone
+ * withdraw them. tests/bpf/test_truth_denials.c compares what the driver makes of them with the
+ * engine's answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,8 @@
 #include "tests/unit/engine/world.h"
 
 #define SOA "$TTL 300\n@ 60 SOA ns1.A Host.b %u 2 3 4 60\n"
-/* 422 octets of TXT: behind these there is no room for the servers of the zone in 512 octets, but for very short names. */
+/* 422 octets of TXT: behind these there is no room for the servers of the zone in 512 octets, but
+ * for very short names. */
 #define OCTETS_52  "0123456789012345678901234567890123456789012345678901"
 #define OCTETS_210 OCTETS_52 OCTETS_52 OCTETS_52 OCTETS_52 "01"
 #define FILL       "\"" OCTETS_210 "\" \"" OCTETS_210 "\""
@@ -268,7 +270,7 @@ static void test_what_withdraws_it(void **state)
 	}
 }
 
-/* --- Wildcards ------------------------------------------------------------------------------------ */
+/* --- Wildcards -------------------------------------------------------------------------------- */
 
 static const struct volley_entry *wildcard_of(const char *name, uint16_t type, uint8_t key_flags)
 {

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which entries of intervals a new version of a signed zone withdraws (engine/affected.h): those whose proofs changed, and no
- * entry that stays differs from what is rendered from the new version (engine/given.h).
+ * Which entries of intervals a new version of a signed zone withdraws (engine/affected.h): those
+ * whose proofs changed, and no entry that stays differs from what is rendered from the new version
+ * (engine/given.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,9 +55,10 @@ static void ask_at(const char *name, uint16_t type, uint32_t now_s)
 	rcu_quiescent_state();
 }
 
-/* --- One change ----------------------------------------------------------------------------------- */
+/* --- One change ------------------------------------------------------------------------------- */
 
-/* Of the interval of NSEC from m to ns1 in which n lies. The signature over each SOA has to hold longer than one of a proof. */
+/* Of the interval of NSEC from m to ns1 in which n lies. The signature over each SOA has to hold
+ * longer than one of a proof. */
 static const struct {
 	const char *what, *more;
 	bool is_withdrawn;
@@ -71,7 +73,8 @@ static const struct {
 	{ "nothing but the SOA", "", false },
 };
 
-/* Some serial numbers give a SOA whose signature ends before all others, and then all negative answers are withdrawn. */
+/* Some serial numbers give a SOA whose signature ends before all others, and then all negative
+ * answers are withdrawn. */
 static bool is_withdrawn(const char *more, const struct volley_entry *entry)
 {
 	bool is_always = true;
@@ -105,7 +108,7 @@ static void test_what_withdraws_an_interval(void **state)
 	sharing_close(&s);
 }
 
-/* --- Many ----------------------------------------------------------------------------------------- */
+/* --- Many ------------------------------------------------------------------------------------- */
 
 static const char *const lines[] = {
 	"d A 192.0.2.9\n",     "n5 A 192.0.2.9\n",  "m TXT x\n",          "*.c A 192.0.2.9\n",

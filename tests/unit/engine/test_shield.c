@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which answers show that the driver would deny a name that exists, and what control is told of them. The filter is that
- * of the zones, or has lost bits.
+ * Which answers show that the driver would deny a name that exists, and what control is told of
+ * them. The filter is that of the zones, or has lost bits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,8 @@ static int no_grace(void *user)
 	return 0;
 }
 
-/* off.test has no denials, and lies in no zone that has; off.z.test lies in z.test; void.z.test is not loaded. */
+/* off.test has no denials, and lies in no zone that has; off.z.test lies in z.test; void.z.test is
+ * not loaded. */
 static int open_world(void **state)
 {
 	static const char *const origins[] = { "z.test", "s.z.test", "off.test", "off.z.test" };

@@ -119,7 +119,8 @@ static void test_each_kind(void **state)
 	assert_int_equal(COUNTER(cache_hit), n + 1);
 }
 
-/* Those who may not recurse are told nothing, and who does not set RD is answered too, as by local data. */
+/* Those who may not recurse are told nothing, and who does not set RD is answered too, as by local
+ * data. */
 static void test_who_asks(void **state)
 {
 	struct ask a = { .name = "a.onion", .type = T(A), .flags = RD };
@@ -213,7 +214,8 @@ static const char rules_text[] = "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
 				 "32.200.2.0.192.rpz-client-ip CNAME rpz-passthru.\n"
 				 "a.localhost CNAME .\nb.localhost CNAME rpz-tcp-only.\n";
 
-/* A rule lets one client pass, or one over TCP: the special answer that it gets is not kept for the others. */
+/* A rule lets one client pass, or one over TCP: the special answer that it gets is not kept for the
+ * others. */
 static void test_rules_for_some(void **state)
 {
 	static const uint8_t other[4] = { 192, 0, 2, 7 };

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers of upstream from text, as resolver.h says that they are: header with QR, RD, RA, the question
- * in lower case, records; names are compressed as ldns does it. No code of engine/ is used.
+ * Answers of upstream from text, as resolver.h says that they are: header with QR, RD, RA, the
+ * question in lower case, records; names are compressed as ldns does it. No code of engine/ is
+ * used.
  */
 #ifndef VOLLEY_TESTS_ENGINE_UPSTREAM_H
 #define VOLLEY_TESTS_ENGINE_UPSTREAM_H

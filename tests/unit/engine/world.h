@@ -73,7 +73,8 @@ static inline void world_add_zone(struct world *w, const char *origin, const cha
 	unlink(path);
 }
 
-/* A group's setup begins with this, and world_end() is its teardown: the thread may call engines. */
+/* A group's setup begins with this, and world_end() is its teardown: the thread may call
+ * engines. */
 static inline void world_begin(struct world *w, void **state)
 {
 	rcu_register_thread();
@@ -145,7 +146,7 @@ static inline int world_end(void **state)
 	return 0;
 }
 
-/* ---- Queries and replies ------------------------------------------------------------------------ */
+/* ---- Queries and replies --------------------------------------------------------------------- */
 
 #define NO_EDNS 0
 

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When sockets count as stuck and hits as lost, and how long the pauses are: times and numbers made up. */
+/* When sockets count as stuck and hits as lost, and how long the pauses are: times and numbers made
+ * up. */
 #include "iface/leaving.h"
 
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What rtnetlink and generic netlink say, from messages made here: also of links this kernel has not. */
+/* What rtnetlink and generic netlink say, from messages made here: also of links this kernel has
+ * not. */
 #include "iface/linkinfo.h"
 
 #include <errno.h>
@@ -124,7 +125,8 @@ static void test_no_ethernet(void **state)
 	assert_true(info.is_ethernet);
 }
 
-/* Cut anywhere, with lengths that lie: nothing is read behind its end, and no kind is longer than its room. */
+/* Cut anywhere, with lengths that lie: nothing is read behind its end, and no kind is longer than
+ * its room. */
 static void test_what_ends_early(void **state)
 {
 	const char *kind = "a-kind-with-a-name-that-is-longer-than-any";
@@ -148,7 +150,8 @@ static void test_what_ends_early(void **state)
 	assert_int_equal(linkinfo_parse(&info, message), -EBADMSG);
 }
 
-/* Lengths that lead nowhere end the walk; the message is of its own size, so ASan sees a step outside. */
+/* Lengths that lead nowhere end the walk; the message is of its own size, so ASan sees a step
+ * outside. */
 static void test_broken_lengths(void **state)
 {
 	static const uint16_t lengths[] = { 0, 1, 3, 13, 0xffff };
@@ -193,7 +196,7 @@ static void test_features(void **state)
 	assert_true((linkinfo_xdp_features(INT32_MAX) & needed) == needed);
 }
 
-/* --- Generic netlink ----------------------------------------------------------------------------- */
+/* --- Generic netlink -------------------------------------------------------------------------- */
 
 static void put_group(uint16_t at, const char *name, uint32_t id)
 {

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which VLANs stand on a link, from messages made here: the kernel that this runs on may have none. */
+/* Which VLANs stand on a link, from messages made here: the kernel that this runs on may have
+ * none. */
 #include "iface/vlans.h"
 
 #include <linux/if_link.h>

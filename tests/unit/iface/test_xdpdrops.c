@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which statistics of ethtool -S are answers that a driver dropped: names as kernels from 6.1 on have them. */
+/* Which statistics of ethtool -S are answers that a driver dropped: names as kernels from 6.1 on
+ * have them. */
 #include "iface/xdpdrops.h"
 
 #include <setjmp.h>

@@ -104,7 +104,7 @@ static int close_world(void **state)
 	return 0;
 }
 
-/* --- Given by the configuration ------------------------------------------------------------------ */
+/* --- Given by the configuration --------------------------------------------------------------- */
 
 static const struct {
 	const char *before, *after, *steps[2];
@@ -192,7 +192,7 @@ static void test_without_a_grace_period(void **state)
 	assert_string_equal(letters_of(world.published.cookies), "b");
 }
 
-/* --- Made here ----------------------------------------------------------------------------------- */
+/* --- Made here -------------------------------------------------------------------------------- */
 
 static struct cookie_secrets published(void)
 {
@@ -331,7 +331,8 @@ static void test_files(void **state)
 	close_world(state);
 }
 
-/* A folder that is gone: the secrets are rotated all the same, and the report says that they are not kept. */
+/* A folder that is gone: the secrets are rotated all the same, and the report says that they are
+ * not kept. */
 static void test_not_kept(void **state)
 {
 	json_t *o;
@@ -347,7 +348,8 @@ static void test_not_kept(void **state)
 	json_decref(o);
 }
 
-/* From one to the other and back, by reloads: a given secret is accepted for an hour more, ours are kept. */
+/* From one to the other and back, by reloads: a given secret is accepted for an hour more, ours are
+ * kept. */
 static void test_given_then_made(void **state)
 {
 	struct cookie_secrets own;

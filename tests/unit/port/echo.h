@@ -59,8 +59,9 @@ struct later {
 };
 
 /*
- * Puts off each message (at most LATER_DATA_CAP bytes), but those that begin with 'Q', which echo_handle()
- * answers at once. The late reply to one that begins with 'N' has no bytes. ctx: a struct later.
+ * Puts off each message (at most LATER_DATA_CAP bytes), but those that begin with 'Q', which
+ * echo_handle() answers at once. The late reply to one that begins with 'N' has no bytes. ctx: a
+ * struct later.
  */
 static inline void echo_defer(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 			      uint64_t now_ns)

@@ -19,8 +19,8 @@
 static uint64_t now_ns = 1000 * MS;
 
 /*
- * In the C library's place: with a limit set, every other call takes so many bytes at most, and those
- * between find no room.
+ * In the C library's place: with a limit set, every other call takes so many bytes at most, and
+ * those between find no room.
  */
 static size_t write_limit;
 static unsigned int write_calls; /* the first one has room */
@@ -66,7 +66,8 @@ static inline struct port *open_with(const struct tcp_config *config, struct por
 	return open_at(config, "127.0.0.1", bound);
 }
 
-/* Rounds until nothing is left to do and nothing comes for 5 ms. later: what to put off, or NULL. */
+/* Rounds until nothing is left to do and nothing comes for 5 ms. later: what to put off, or
+ * NULL. */
 static inline void serve_or_defer(struct port *p, struct later *later)
 {
 	struct pollfd pollfd = { .fd = p->fd, .events = POLLIN };

@@ -72,7 +72,7 @@ static int close_world(void **state)
 	return 0;
 }
 
-/* --- Both ends of the ring ------------------------------------------------------------------------ */
+/* --- Both ends of the ring -------------------------------------------------------------------- */
 
 static void put(const struct world *w, const void *bytes, size_t n)
 {
@@ -123,7 +123,7 @@ static void check_no_leak(const struct world *w)
 	assert_int_equal(rte_mempool_in_use_count(w->device->pools[0]), 0);
 }
 
-/* --- What is answered ----------------------------------------------------------------------------- */
+/* --- What is answered ------------------------------------------------------------------------- */
 
 static void test_answers_in_place(void **state)
 {
@@ -193,7 +193,7 @@ static void test_whole_bursts(void **state)
 	check_no_leak(w);
 }
 
-/* --- What is not ---------------------------------------------------------------------------------- */
+/* --- What is not ------------------------------------------------------------------------------ */
 
 static void test_malformed(void **state)
 {
@@ -230,7 +230,7 @@ static void test_segments_are_refused(void **state)
 	check_no_leak(w);
 }
 
-/* --- Later ---------------------------------------------------------------------------------------- */
+/* --- Later ------------------------------------------------------------------------------------ */
 
 static void test_late_reply(void **state)
 {
@@ -282,7 +282,7 @@ static void test_late_reply_without_mbufs(void **state)
 	check_no_leak(w);
 }
 
-/* --- No room ---------------------------------------------------------------------------------------- */
+/* --- No room ---------------------------------------------------------------------------------- */
 
 /* The ring takes no more: what is left over is freed and counted. */
 static void test_full_device(void **state)
@@ -309,7 +309,7 @@ static void test_full_device(void **state)
 	check_no_leak(w);
 }
 
-/* --- What the driver is told -------------------------------------------------------------------------- */
+/* --- What the driver is told ------------------------------------------------------------------ */
 
 static void test_says_what_it_has_taken(void **state)
 {
@@ -332,7 +332,7 @@ static void test_says_what_it_has_taken(void **state)
 	assert_int_equal(credit.limit, 0);
 }
 
-/* --- When to ask again ------------------------------------------------------------------------------ */
+/* --- When to ask again ------------------------------------------------------------------------ */
 
 static void test_sleeps_longer_and_longer(void **state)
 {
@@ -358,7 +358,7 @@ static void test_sleeps_longer_and_longer(void **state)
 	port_send(w->port, now_ns, w->msgs, 1);
 }
 
-/* --- Ours or the kernel's --------------------------------------------------------------------------- */
+/* --- Ours or the kernel's --------------------------------------------------------------------- */
 
 static void add_service(struct volley_state *state, uint8_t family, const uint8_t *address,
 			uint16_t port)
@@ -409,7 +409,7 @@ static void test_services(void **state)
 	assert_false(is_ours(&table, &other4));
 }
 
-/* --- The EAL ----------------------------------------------------------------------------------------- */
+/* --- The EAL ---------------------------------------------------------------------------------- */
 
 static void test_devices_that_are_not(void **state)
 {

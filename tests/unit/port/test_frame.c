@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frames against vectors that other code made (tests/data/frame/gen.py), and against broken ones. */
+/* Frames against vectors that other code made (tests/data/frame/gen.py), and against broken
+ * ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -242,7 +243,8 @@ static const struct frame_tunnels all_tunnels = {
 	.gue_port = (__be16)__builtin_bswap16(TUNNEL_GUE_PORT),
 };
 
-/* Vectors with an IPv4 or IPv6 packet that is understood: all of them. Octets: on the heap, to be freed. */
+/* Vectors with an IPv4 or IPv6 packet that is understood: all of them. Octets: on the heap, to be
+ * freed. */
 static uint8_t *wrap(const struct vector *v, const struct tunnel *t, uint32_t *len)
 {
 	uint8_t *bytes = malloc(v->frame_len + TUNNEL_BYTES_MAX);
@@ -275,7 +277,8 @@ static void test_tunnels_are_taken_off(void **state)
 	}
 }
 
-/* Cut anywhere: it is left alone, or what is left of it is no message; no byte behind it is read. */
+/* Cut anywhere: it is left alone, or what is left of it is no message; no byte behind it is
+ * read. */
 static void test_tunnels_truncated(void **state)
 {
 	struct frame f;

@@ -141,7 +141,8 @@ static void test_message_says_who_and_where(void **state)
 	port_close(p);
 }
 
-/* How often a port that answered n queries at once wants to be looked at before its worker may sleep. */
+/* How often a port that answered n queries at once wants to be looked at before its worker may
+ * sleep. */
 static unsigned int looks_after(unsigned int n)
 {
 	struct port_msg msgs[PORT_BURST];
@@ -298,8 +299,8 @@ static void test_memory_of_long_datagrams_goes_back(void **state)
 }
 
 /*
- * Each row: six queries, a kernel that behaves as `calls` says, and what must come of it. The message
- * at which the kernel balks is the first one of its call.
+ * Each row: six queries, a kernel that behaves as `calls` says, and what must come of it. The
+ * message at which the kernel balks is the first one of its call.
  */
 static void test_no_reply_is_lost_silently(void **state)
 {
@@ -395,7 +396,8 @@ static void test_late_reply_leaves_from_the_address_asked(void **state)
 	}
 }
 
-/* One has no bytes, one is refused by a busy kernel, and a query is out with the handler meanwhile. */
+/* One has no bytes, one is refused by a busy kernel, and a query is out with the handler
+ * meanwhile. */
 static void test_late_replies_in_a_burst(void **state)
 {
 	static const int refuses_second[] = { 1, -EAGAIN, -EPERM, -ENOBUFS, 0 };

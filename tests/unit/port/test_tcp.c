@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* TCP over loopback, one thread: clients act, then the port has its rounds, with a clock of ours. */
+/* TCP over loopback, one thread: clients act, then the port has its rounds, with a clock of
+ * ours. */
 #include "tests/unit/port/tcp_client.h"
 
 #include <netinet/tcp.h>
@@ -230,7 +231,8 @@ static void test_client_gone_before_accept(void **state)
 	done(p);
 }
 
-/* The third connection pushes out the one that is idle longest; then half messages go, the oldest first. */
+/* The third connection pushes out the one that is idle longest; then half messages go, the oldest
+ * first. */
 static void test_limit_of_connections(void **state)
 {
 	struct tcp_config config = { .n_conns_max = 2 };
@@ -417,7 +419,8 @@ static void test_who_never_reads_is_closed(void **state)
 	done(p);
 }
 
-/* More slow readers than the pool can hold: those that have stalled longest go, the rest is served. */
+/* More slow readers than the pool can hold: those that have stalled longest go, the rest is
+ * served. */
 static void test_pool_is_shared(void **state)
 {
 	enum { SLOW = 40 };

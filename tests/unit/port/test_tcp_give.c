@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections that the tcp port gives away: what was read goes along, what was asked before is answered
- * first. A message that begins with 'G' asks for its connection to be given; one with 'L' is answered
- * when the test says so, and the others as echo.h does.
+ * Connections that the tcp port gives away: what was read goes along, what was asked before is
+ * answered first. A message that begins with 'G' asks for its connection to be given; one with 'L'
+ * is answered when the test says so, and the others as echo.h does.
  */
 #include "tests/unit/port/tcp_client.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Arrivals on their way: two threads put them by threes, two ports take them and free them at once. */
+/* Arrivals on their way: two threads put them by threes, two ports take them and free them at
+ * once. */
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>

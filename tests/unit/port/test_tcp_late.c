@@ -67,7 +67,8 @@ static void test_several_connections_in_one_call(void **state)
 	done(p);
 }
 
-/* Who waits for us is not idle, nor pushed out by others; the idle time begins with the last reply. */
+/* Who waits for us is not idle, nor pushed out by others; the idle time begins with the last
+ * reply. */
 static void test_no_timeout_while_a_reply_is_to_come(void **state)
 {
 	/* All slots are taken: a sixteenth of the time. */
@@ -214,7 +215,8 @@ static void test_half_closed_client_gets_late_replies(void **state)
 	done(p);
 }
 
-/* The connection is to end, by a message of no length or by the limit of queries, but not before. */
+/* The connection is to end, by a message of no length or by the limit of queries, but not
+ * before. */
 static void test_goodbye_waits_for_late_replies(void **state)
 {
 	struct tcp_config config = { .queries_max = 2 };
@@ -281,8 +283,8 @@ static void test_partial_writes(void **state)
 }
 
 /*
- * Slow readers are owed more than the smallest pool can hold: those that have stalled longest go, and
- * who reads gets all, the longest too.
+ * Slow readers are owed more than the smallest pool can hold: those that have stalled longest go,
+ * and who reads gets all, the longest too.
  */
 static void test_pool_is_shared(void **state)
 {
@@ -340,7 +342,8 @@ static unsigned int take(struct port *p, struct port_msg *msgs)
 	return n;
 }
 
-/* The last late reply does not end a half-closed connection whose next message is with the handler. */
+/* The last late reply does not end a half-closed connection whose next message is with the
+ * handler. */
 static void test_within_a_burst_of_a_half_closed_client(void **state)
 {
 	struct port_addr bound;
@@ -410,7 +413,8 @@ static void test_within_a_burst_of_a_client_that_is_gone(void **state)
 	done(p);
 }
 
-/* The burst that is out holds the whole of the smallest pool: the late reply has no room, its connection ends. */
+/* The burst that is out holds the whole of the smallest pool: the late reply has no room, its
+ * connection ends. */
 static void test_within_a_burst_that_holds_the_pool(void **state)
 {
 	struct tcp_config config = { .pool_bytes = TCP_POOL_BYTES_MIN };

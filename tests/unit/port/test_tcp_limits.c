@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who gets a connection, and who loses one, when there are many: TCP over loopback with a clock of ours. */
+/* Who gets a connection, and who loses one, when there are many: TCP over loopback with a clock of
+ * ours. */
 #include "tests/unit/port/tcp_client.h"
 
 #include <stdio.h>
@@ -127,7 +128,8 @@ static void test_those_who_wait_for_us_stay(void **state)
 	done(p);
 }
 
-/* A client with its share of connections pays for the next with its own; other clients notice nothing. */
+/* A client with its share of connections pays for the next with its own; other clients notice
+ * nothing. */
 static void test_a_client_over_its_share_pays_itself(void **state)
 {
 	enum { OWN = 4, MORE = 20 };
@@ -201,7 +203,8 @@ static void test_timeouts_shorten_as_slots_fill(void **state)
 	done(p);
 }
 
-/* The limit is that of both ports together: a half message of the one goes for a connection of the other. */
+/* The limit is that of both ports together: a half message of the one goes for a connection of the
+ * other. */
 static void test_ports_share_one_limit(void **state)
 {
 	struct tcp_share *share = share_of(4, 0, 2);
@@ -239,7 +242,8 @@ static void test_ports_share_one_limit(void **state)
 	tcp_share_free(share);
 }
 
-/* What one port takes in is paid for by an idle one of another, not by itself, however early it looks again. */
+/* What one port takes in is paid for by an idle one of another, not by itself, however early it
+ * looks again. */
 static void test_a_new_one_is_not_its_own_victim(void **state)
 {
 	struct tcp_share *share = share_of(2, 0, 2);

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections over TLS in the tcp port: they come through the intake, and are answered as others. The client is OpenSSL too, in
- * the same thread; handshakes are done before the port sees a connection.
+ * Connections over TLS in the tcp port: they come through the intake, and are answered as others.
+ * The client is OpenSSL too, in the same thread; handshakes are done before the port sees a
+ * connection.
  */
 #include "tests/unit/port/tcp_client.h"
 
@@ -23,7 +24,7 @@ static struct port *port;
 static SSL *client;
 static int client_fd, n_tickets;
 
-/* ---- Both ends ---------------------------------------------------------------------------------- */
+/* ---- Both ends ------------------------------------------------------------------------------- */
 
 static void use_certificate(SSL_CTX *ctx)
 {
@@ -113,7 +114,8 @@ static struct tcp_arrival *shake_hands(void)
 	return a;
 }
 
-/* The same over our BIO, as the threads for handshakes have it: what follows the client's last flight is held. */
+/* The same over our BIO, as the threads for handshakes have it: what follows the client's last
+ * flight is held. */
 static struct tcp_arrival *shake_hands_and_hold(void)
 {
 	struct tcp_arrival *a = calloc(1, sizeof(*a));
@@ -202,7 +204,7 @@ static void hear_message(const char *text)
 	assert_memory_equal(reply + 3, text + 1, n - 1);
 }
 
-/* ---- Tests -------------------------------------------------------------------------------------- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void test_messages_and_replies(void **state)
 {
@@ -219,7 +221,8 @@ static void test_messages_and_replies(void **state)
 	leave();
 }
 
-/* Many records of which OpenSSL has read all and epoll tells of none: 100 messages are more than one turn takes. */
+/* Many records of which OpenSSL has read all and epoll tells of none: 100 messages are more than
+ * one turn takes. */
 static void test_what_openssl_hides(void **state)
 {
 	char text[] = "m00";
@@ -238,7 +241,8 @@ static void test_what_openssl_hides(void **state)
 	leave();
 }
 
-/* The longest messages, as fast as the client can: more than the input holds, so records stay in OpenSSL. */
+/* The longest messages, as fast as the client can: more than the input holds, so records stay in
+ * OpenSSL. */
 static void test_more_than_the_input_holds(void **state)
 {
 	static uint8_t message[2 + BIG_BYTES], reply[2 + BIG_BYTES];
@@ -404,7 +408,8 @@ static void assert_nothing_has_come(void)
 	assert_int_equal(errno, EAGAIN);
 }
 
-/* The question is there before the port has the connection: one segment has the tickets and the reply. */
+/* The question is there before the port has the connection: one segment has the tickets and the
+ * reply. */
 static void test_tickets_go_with_the_first_reply(void **state)
 {
 	struct tcp_arrival *arrival;
@@ -472,7 +477,8 @@ static void test_limits(void **state)
 	leave();
 }
 
-/* Those that a port was given and has not taken are served when it stops, and closed when it is closed. */
+/* Those that a port was given and has not taken are served when it stops, and closed when it is
+ * closed. */
 static void test_a_port_that_goes(void **state)
 {
 	struct tcp_arrival *late;

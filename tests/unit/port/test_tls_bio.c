@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The socket under OpenSSL: what is held, and in which order it goes out. No handshake: the BIO is written to directly. */
+/* The socket under OpenSSL: what is held, and in which order it goes out. No handshake: the BIO is
+ * written to directly. */
 #include <errno.h>
 #include <openssl/ssl.h>
 #include <setjmp.h>

@@ -21,7 +21,7 @@
 #define STUB    FORWARD "  stubs: [{zone: lan, address: 192.0.2.2}]\n" /* by libunbound */
 #define OFF     "allow: []\n"
 
-/* --- What is the same, and what is not ----------------------------------------------------------- */
+/* --- What is the same, and what is not -------------------------------------------------------- */
 
 struct change_row {
 	const char *name;
@@ -193,7 +193,7 @@ static void test_a_file_that_changes(void **state)
 	config_free(config);
 }
 
-/* --- Put in place -------------------------------------------------------------------------------- */
+/* --- Put in place ----------------------------------------------------------------------------- */
 
 struct place {
 	struct cache_memory memory;
@@ -320,7 +320,8 @@ static void test_on_and_off(void **state)
 	place_close(&p);
 }
 
-/* Workers have room for questions before they can see a resolver, and that before the rules. Without room nothing is asked. */
+/* Workers have room for questions before they can see a resolver, and that before the rules.
+ * Without room nothing is asked. */
 static void test_room(void **state)
 {
 	char err[512] = "";

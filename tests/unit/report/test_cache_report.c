@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `cache lookup` says of an answer from upstream: its view in a word, its TTLs as they are now. */
+/* What `cache lookup` says of an answer from upstream: its view in a word, its TTLs as they are
+ * now. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

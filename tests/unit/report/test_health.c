@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is a reason to send no queries to a host, what is a warning, and what the operator may say of it. */
+/* What is a reason to send no queries to a host, what is a warning, and what the operator may say
+ * of it. */
 #include "report/health.h"
 
 #include <setjmp.h>
@@ -13,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* --- Options ------------------------------------------------------------------------------------- */
+/* --- Options ---------------------------------------------------------------------------------- */
 
 static int read_options(struct health_options *options, const char *words, json_t **args)
 {
@@ -73,7 +74,7 @@ static void test_bad_options(void **state)
 	}
 }
 
-/* --- What was found ------------------------------------------------------------------------------ */
+/* --- What was found --------------------------------------------------------------------------- */
 
 static void begin(struct health *h, const struct health_options *options)
 {
@@ -117,7 +118,7 @@ static void test_strict(void **state)
 	}
 }
 
-/* --- Zones --------------------------------------------------------------------------------------- */
+/* --- Zones ------------------------------------------------------------------------------------ */
 
 static char name_a[] = "a.test.", name_b[] = "b.test.", name_c[] = "c.test.", name_d[] = "d.test.";
 
@@ -237,7 +238,7 @@ static void test_many_zones(void **state)
 	json_decref(h.warnings);
 }
 
-/* --- Policies ------------------------------------------------------------------------------------ */
+/* --- Policies --------------------------------------------------------------------------------- */
 
 /* A policy never looks into its zone here. */
 #define LOADED ((struct zone *)name_a)
@@ -289,7 +290,7 @@ static void test_policies(void **state)
 	}
 }
 
-/* --- Interfaces ---------------------------------------------------------------------------------- */
+/* --- Interfaces ------------------------------------------------------------------------------- */
 
 /* As attached; nobody looks into the program. */
 static void attach(struct iface *iface, const char *name, enum config_port port)
@@ -403,7 +404,7 @@ static void test_one_of_two_interfaces(void **state)
 	assert_said(&h, " | eth1: no such interface");
 }
 
-/* --- Workers ------------------------------------------------------------------------------------- */
+/* --- Workers ---------------------------------------------------------------------------------- */
 
 static void test_worker_hangs(void **state)
 {
@@ -433,7 +434,7 @@ static void test_worker_hangs(void **state)
 	assert_said(&h, " | ");
 }
 
-/* --- Addresses ----------------------------------------------------------------------------------- */
+/* --- Addresses -------------------------------------------------------------------------------- */
 
 static void test_addresses(void **state)
 {

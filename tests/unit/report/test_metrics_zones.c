@@ -155,7 +155,8 @@ static size_t n_lines(const char *text, const char *begin)
 	return n;
 }
 
-/* Of more than can be told by themselves those that come first are, and then others; sums are told of any number. */
+/* Of more than can be told by themselves those that come first are, and then others; sums are told
+ * of any number. */
 static void test_many(void **state)
 {
 	const struct metrics_zone_list list = { .at = many_at,

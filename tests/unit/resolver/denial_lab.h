@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For tests of denials: zones that are signed, their negative answers as a name server writes them, with faults where
- * a test wants them, and answers of a store compared with these.
+ * For tests of denials: zones that are signed, their negative answers as a name server writes them,
+ * with faults where a test wants them, and answers of a store compared with these.
  */
 #ifndef VOLLEY_TESTS_RESOLVER_DENIAL_LAB_H
 #define VOLLEY_TESTS_RESOLVER_DENIAL_LAB_H
@@ -41,7 +41,7 @@ struct message {
 	size_t n;
 };
 
-/* --- Messages ------------------------------------------------------------------------------------ */
+/* --- Messages --------------------------------------------------------------------------------- */
 
 static inline void change_signature(uint8_t *rdata, uint16_t *n, const struct how *how)
 {
@@ -155,7 +155,7 @@ static inline bool deny(struct message *m, const struct zone *z, const uint8_t *
 	return true;
 }
 
-/* --- The store ----------------------------------------------------------------------------------- */
+/* --- The store -------------------------------------------------------------------------------- */
 
 static inline struct denials *store_of(const struct resolver_config *config)
 {
@@ -242,7 +242,7 @@ static inline void learn_all(struct denials *d, const struct zone *z, const char
 	}
 }
 
-/* --- Beside the truth ----------------------------------------------------------------------------- */
+/* --- Beside the truth ------------------------------------------------------------------------- */
 
 static const char rich[] = HEAD "a A 192.0.2.1\n"
 				"b.c.d A 192.0.2.1\n" /* c and d are empty non-terminals */

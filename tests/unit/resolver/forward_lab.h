@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A forwarder and its upstream in one process, over the loopback: the test is the upstream, reads each
- * query by itself and sends what it likes, forged replies too (they come from the upstream's address).
+ * A forwarder and its upstream in one process, over the loopback: the test is the upstream, reads
+ * each query by itself and sends what it likes, forged replies too (they come from the upstream's
+ * address).
  *
  * One thread: turn() lets the forwarder work until it has nothing more to do at once.
  */

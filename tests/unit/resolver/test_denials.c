@@ -3,7 +3,7 @@
 /* What a store of denials learns, for how long it keeps it, and in how much memory. */
 #include "denial_lab.h"
 
-/* --- Time ---------------------------------------------------------------------------------------- */
+/* --- Time ------------------------------------------------------------------------------------- */
 
 static const struct {
 	struct how how;
@@ -104,7 +104,7 @@ static void records_that_are_known_for_longer_stay(void **state)
 	zone_free(z);
 }
 
-/* --- What is not learnt -------------------------------------------------------------------------- */
+/* --- What is not learnt ----------------------------------------------------------------------- */
 
 static const struct how faults[] = {
 	{ .name = "usual", .keeps = true },
@@ -183,7 +183,8 @@ static void parameters_are_those_of_all(void **state)
 	zone_free(z);
 }
 
-/* Every length, and octets that are changed at random: read within bounds, and nothing but the whole is learnt. */
+/* Every length, and octets that are changed at random: read within bounds, and nothing but the
+ * whole is learnt. */
 static void damaged_messages(void **state)
 {
 	struct zone *z = sign("example.", HEAD);
@@ -214,7 +215,7 @@ static void damaged_messages(void **state)
 	zone_free(z);
 }
 
-/* --- Changes ------------------------------------------------------------------------------------- */
+/* --- Changes ---------------------------------------------------------------------------------- */
 
 static void another_salt_forgets(void **state)
 {
@@ -255,7 +256,8 @@ static unsigned int n_asked(struct denials *d)
 	return n;
 }
 
-/* A name that came since is denied no more once its own record is known, nor one that went taken for one. */
+/* A name that came since is denied no more once its own record is known, nor one that went taken
+ * for one. */
 static void a_newer_chain_wins(void **state)
 {
 	struct zone *before = sign("example.", HEAD "old A 192.0.2.1\n");
@@ -319,7 +321,7 @@ static void memory_is_bounded(void **state)
 	zone_free(small);
 }
 
-/* --- The configuration --------------------------------------------------------------------------- */
+/* --- The configuration ------------------------------------------------------------------------ */
 
 static void when_there_is_a_store(void **state)
 {

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a store of denials says of names, beside what their zones say: names at random, each kind of name, zones below
- * zones.
+ * What a store of denials says of names, beside what their zones say: names at random, each kind of
+ * name, zones below zones.
  */
 #include "denial_lab.h"
 
-/* --- Names at random ----------------------------------------------------------------------------- */
+/* --- Names at random -------------------------------------------------------------------------- */
 
 static struct tally compare(const struct zone *z, unsigned int n_learnt)
 {
@@ -65,7 +65,7 @@ static void opt_out_denies_no_name(void **state)
 	zone_free(z);
 }
 
-/* --- Names --------------------------------------------------------------------------------------- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 static void each_kind_of_name(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The forwarder among replies that somebody forges: what does not fit is counted, and a question on whose
- * socket it came goes to TCP.
+ * The forwarder among replies that somebody forges: what does not fit is counted, and a question on
+ * whose socket it came goes to TCP.
  */
 #include "forward_lab.h"
 
@@ -34,7 +34,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* --- Guesses ------------------------------------------------------------------------------------- */
+/* --- Guesses ---------------------------------------------------------------------------------- */
 
 /* A question, and the query for it that the upstream gets. */
 static struct lab_message asked(void)
@@ -63,7 +63,8 @@ static void the_right_id_behind_all_others_is_not_taken(void **state)
 	id = wire_load_be16(query.at);
 	for (uint32_t i = 1; i <= 65535; i++) {
 		send_with_id(&forged, (uint16_t)(id + i));
-		/* Later rarely: on a busy machine the query over TCP would not wait for so many turns. */
+		/* Later rarely: on a busy machine the query over TCP would not wait for so many
+		 * turns. */
 		if (i <= 4 * FORWARD_UDP_WRONG || i % 64 == 0)
 			lab_turn(&lab);
 	}
@@ -150,7 +151,7 @@ static void replies_to_queries_of_the_past_are_no_guesses(void **state)
 	assert_true(lab.counters.sockets <= FORWARD_UDP_CURRENT);
 }
 
-/* --- Letter case --------------------------------------------------------------------------------- */
+/* --- Letter case ------------------------------------------------------------------------------ */
 
 static void lower(struct lab_message *m)
 {
@@ -228,7 +229,7 @@ static void a_server_that_does_not_keep_the_case_is_remembered(void **state)
 	assert_int_equal(lab.counters.queries_tcp, 1);
 }
 
-/* --- Cookies ------------------------------------------------------------------------------------- */
+/* --- Cookies ---------------------------------------------------------------------------------- */
 
 static void answer(const struct lab_message *query, const void *cookie, size_t n)
 {

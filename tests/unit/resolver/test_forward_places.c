@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The places of a forwarder's queries at two upstreams, which the test plays: it reads each query by itself, and the time
- * is what the test says, so that no query is late.
+ * The places of a forwarder's queries at two upstreams, which the test plays: it reads each query
+ * by itself, and the time is what the test says, so that no query is late.
  */
 #include "forward_lab.h"
 
@@ -139,7 +139,8 @@ static void reply(int upstream, const struct lab_message *to)
 	send_reply(upstream, &m);
 }
 
-/* The near upstream is known as the quicker one; client 1 has taken all places, first those of the near one. */
+/* The near upstream is known as the quicker one; client 1 has taken all places, first those of the
+ * near one. */
 static void take_all_places(struct lab_message at_far[WINDOW])
 {
 	struct lab_message first;
@@ -159,8 +160,8 @@ static void take_all_places(struct lab_message at_far[WINDOW])
 }
 
 /*
- * A question whose near upstream has failed waits for the far one: no place at the near one is taken for it, and other
- * questions pass.
+ * A question whose near upstream has failed waits for the far one: no place at the near one is
+ * taken for it, and other questions pass.
  */
 static void a_place_is_taken_where_it_is_of_use(void **state)
 {

@@ -151,7 +151,7 @@ static void there_is_room_for_every_question(void **state)
 		assert_false(groups_join(&groups, question(i, (char)('A' + i), DNS_TYPE_TXT)));
 }
 
-/* --- Shares --------------------------------------------------------------------------------------- */
+/* --- Shares ----------------------------------------------------------------------------------- */
 
 #define MANY_UPSTREAM  40
 #define MANY_QUESTIONS 200

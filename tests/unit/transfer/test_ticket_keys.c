@@ -36,7 +36,8 @@ static int place_of(struct ticket_keys *keys, const struct ticket_key *key, uint
 	return at;
 }
 
-/* A ticket that was made in the last moment of its key can be read for as long as a session can be resumed. */
+/* A ticket that was made in the last moment of its key can be read for as long as a session can be
+ * resumed. */
 static void a_random_key_makes_tickets_for_one_life_and_reads_them_for_another(void **state)
 {
 	struct ticket_keys *keys;
@@ -68,7 +69,8 @@ static void a_random_key_of_long_ago_is_gone(void **state)
 	ticket_keys_put(keys);
 }
 
-/* Threads read the clock before they have their turn: one may come with a time before the last change. */
+/* Threads read the clock before they have their turn: one may come with a time before the last
+ * change. */
 static void a_thread_that_read_the_clock_before_changes_nothing(void **state)
 {
 	struct ticket_keys *keys;

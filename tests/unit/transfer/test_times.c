@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When primaries are asked, when a zone expires, and when secondaries are told again: by a simulated clock. The test
- * is the transfer thread, control and the other name server in one. So days pass in milliseconds, and nothing here
- * waits.
+ * When primaries are asked, when a zone expires, and when secondaries are told again: by a
+ * simulated clock. The test is the transfer thread, control and the other name server in one. So
+ * days pass in milliseconds, and nothing here waits.
  */
 #include "tests/unit/zone/zone_text.h"
 
@@ -51,7 +51,7 @@ static void read_clock(struct clock_now *out)
 	*out = now;
 }
 
-/* --- The scene ----------------------------------------------------------------------------------- */
+/* --- The scene -------------------------------------------------------------------------------- */
 
 static const uint8_t *apex(void)
 {
@@ -238,7 +238,7 @@ static void notify(const uint32_t *serial)
 	run();
 }
 
-/* --- The other name server ----------------------------------------------------------------------- */
+/* --- The other name server -------------------------------------------------------------------- */
 
 /* How many queries have come since the last call. */
 static unsigned int n_come(void)
@@ -256,7 +256,8 @@ static unsigned int n_come(void)
 	return n;
 }
 
-/* The SOA record of the zone with that serial number, as the reply to the last query; its length. */
+/* The SOA record of the zone with that serial number, as the reply to the last query; its
+ * length. */
 static size_t soa_reply(uint8_t msg[static 1024], uint32_t serial)
 {
 	const size_t n_question = DNS_HEADER_BYTES + 3 + 4; /* z. */
@@ -358,7 +359,7 @@ static void answer_current(uint32_t expire_left_s)
 	run();
 }
 
-/* --- Refresh and retry --------------------------------------------------------------------------- */
+/* --- Refresh and retry ------------------------------------------------------------------------ */
 
 /* Asked up to a tenth before its time, and not twice. */
 static void assert_asked_within(uint64_t wait_s)
@@ -436,7 +437,8 @@ static void within_the_bounds(void **state)
 	assert_asked_within(3000);
 }
 
-/* A zone that was never there: after 1, 2, 4 ... s, each up to a tenth early, at most after an hour. */
+/* A zone that was never there: after 1, 2, 4 ... s, each up to a tenth early, at most after an
+ * hour. */
 static void asked_for_less_and_less_where_it_never_came(void **state)
 {
 	uint64_t wait_s = 1;
@@ -453,7 +455,8 @@ static void asked_for_less_and_less_where_it_never_came(void **state)
 	}
 }
 
-/* RFC 8945 section 5.2.3: a reply that is signed well at another time is none; that of now is taken all the same. */
+/* RFC 8945 section 5.2.3: a reply that is signed well at another time is none; that of now is taken
+ * all the same. */
 static void a_reply_of_another_time_is_none(void **state)
 {
 	(void)state;
@@ -474,7 +477,7 @@ static void a_reply_of_another_time_is_none(void **state)
 	assert_int_equal(t.counters.tsig_bad, 1);
 }
 
-/* --- Expiry -------------------------------------------------------------------------------------- */
+/* --- Expiry ----------------------------------------------------------------------------------- */
 
 static void expires_when_nobody_answers_for_so_long(void **state)
 {
@@ -548,7 +551,8 @@ static const struct {
 	{ "the second says nothing at all", 1000, SILENT, 1000 },
 };
 
-/* Two primaries have nothing newer than what is served, though a NOTIFY told of it: each counts with its own word. */
+/* Two primaries have nothing newer than what is served, though a NOTIFY told of it: each counts
+ * with its own word. */
 static void expiry_is_that_of_the_primary_that_said_it(void **state)
 {
 	const uint32_t serial = SERIAL + 1;
@@ -576,7 +580,7 @@ static void expiry_is_that_of_the_primary_that_said_it(void **state)
 	}
 }
 
-/* --- NOTIFY that comes --------------------------------------------------------------------------- */
+/* --- NOTIFY that comes ------------------------------------------------------------------------ */
 
 /* Those that lead to nothing wait, each twice as long as the one before, up to 64 s. */
 static void notifies_that_lead_to_nothing_wait(void **state)
@@ -616,7 +620,7 @@ static void a_notify_of_what_is_served_asks_nobody(void **state)
 	assert_int_equal(n_come(), 0);
 }
 
-/* --- NOTIFY that goes ---------------------------------------------------------------------------- */
+/* --- NOTIFY that goes ------------------------------------------------------------------------- */
 
 /* RFC 1996 section 3.6: again, some times, and then no more. */
 static void told_again_and_then_no_more(void **state)

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transfer thread beside control, which is this test, and another name server, which is this test, too:
- * so it is known who speaks next, whatever the time. Nothing is waited for but what has to come.
+ * The transfer thread beside control, which is this test, and another name server, which is this
+ * test, too: so it is known who speaks next, whatever the time. Nothing is waited for but what has
+ * to come.
  */
 #include "tests/unit/zone/zone_text.h"
 
@@ -63,7 +64,7 @@ static const uint8_t *name(const char *text)
 	return out;
 }
 
-/* --- The scene ----------------------------------------------------------------------------------- */
+/* --- The scene -------------------------------------------------------------------------------- */
 
 static bool bind_both(struct scene *s)
 {
@@ -132,7 +133,7 @@ static void end(struct scene *s)
 	free(s);
 }
 
-/* --- Control ------------------------------------------------------------------------------------- */
+/* --- Control ---------------------------------------------------------------------------------- */
 
 static void put(struct scene *s, const char *zone, const struct config_zone *config)
 {
@@ -187,7 +188,7 @@ static void tell(struct scene *s, struct port_addr from)
 	call_wait(s->t, &telling.call);
 }
 
-/* --- The other server ---------------------------------------------------------------------------- */
+/* --- The other server ------------------------------------------------------------------------- */
 
 static int take_connection(struct scene *s)
 {
@@ -246,9 +247,10 @@ static void give_zone(struct scene *s, int fd)
 	close(fd);
 }
 
-/* --- A refresh by hand while control settles what came ------------------------------------------- */
+/* --- A refresh by hand while control settles what came ---------------------------------------- */
 
-/* A zone has come, and control has it. @told: meanwhile a NOTIFY has said that there is this one. */
+/* A zone has come, and control has it. @told: meanwhile a NOTIFY has said that there is this
+ * one. */
 static struct scene *begin_settling(bool told)
 {
 	struct scene *s = begin(CONFIG_TLS_OFF);
@@ -335,7 +337,7 @@ static void notify_asks_who_did_not_answer(void **state)
 	end(s);
 }
 
-/* --- A NOTIFY over TLS that is answered behind a reload ------------------------------------------ */
+/* --- A NOTIFY over TLS that is answered behind a reload --------------------------------------- */
 
 /* A certificate that nobody asks for. */
 static SSL_CTX *make_tls(void)
@@ -403,8 +405,8 @@ static void end_tls(SSL_CTX *ctx, SSL *ssl)
 }
 
 /*
- * The book in which its peer stands has gone: a connection that was kept there would be nobody's, and open
- * for ever. Where the answer was not read before the thread stops, this shows nothing.
+ * The book in which its peer stands has gone: a connection that was kept there would be nobody's,
+ * and open for ever. Where the answer was not read before the thread stops, this shows nothing.
  */
 static void connection_goes_with_its_book(void **state)
 {
@@ -427,7 +429,7 @@ static void connection_goes_with_its_book(void **state)
 	end(s);
 }
 
-/* --- The end of the listeners --------------------------------------------------------------------- */
+/* --- The end of the listeners ----------------------------------------------------------------- */
 
 static void write_pem(SSL_CTX *ctx, char *certificate, char *key)
 {
@@ -469,7 +471,8 @@ static SSL_CTX *listen_tls(struct scene *s, struct config_addr *at, char *certif
 	return ctx;
 }
 
-/* The next volleyd listens at the same address: nothing is to come to a socket that nobody reads any more. */
+/* The next volleyd listens at the same address: nothing is to come to a socket that nobody reads
+ * any more. */
 static void nobody_listens_behind_the_stop(void **state)
 {
 	char certificate[] = "/tmp/volley-cert-XXXXXX", key[] = "/tmp/volley-key-XXXXXX";
@@ -531,8 +534,8 @@ static void send_part(SSL *ssl, int fd, unsigned int from, unsigned int to)
 }
 
 /*
- * Its last flight and the first octets of a NOTIFY, which is refused, go out together, and the rest when session tickets have come.
- * Whether the reply has come.
+ * Its last flight and the first octets of a NOTIFY, which is refused, go out together, and the rest
+ * when session tickets have come. Whether the reply has come.
  */
 static bool ask_behind(SSL *ssl, int fd, unsigned int n_first)
 {
@@ -552,7 +555,8 @@ static bool ask_behind(SSL *ssl, int fd, unsigned int n_first)
 	return n >= 14 && reply[3] == 7 && reply[4] & 0x80;
 }
 
-/* A client that waits for a ticket before it asks, or before it has asked the whole question, gets it. */
+/* A client that waits for a ticket before it asks, or before it has asked the whole question, gets
+ * it. */
 static const struct {
 	const char *name;
 	unsigned int n_first; /* octets that come along with the handshake */
@@ -585,7 +589,8 @@ static void ask_with_tickets(const struct config_addr *at, unsigned int n_first)
 	close(fd);
 }
 
-/* While no worker listens yet, this thread has connections: what OpenSSL has read of a question is not lost, nor are session tickets. */
+/* While no worker listens yet, this thread has connections: what OpenSSL has read of a question is
+ * not lost, nor are session tickets. */
 static void a_question_behind_the_handshake(void **state)
 {
 	char certificate[] = "/tmp/volley-cert-XXXXXX", key[] = "/tmp/volley-key-XXXXXX";

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Octets as a program of edits, carried out twice: on versions of a zone, and on a plain table of
- * records from which a zone is built anew wherever the versions end an edit. Both must agree on every
- * answer of an edit, on whether the outcome is a zone, and on that zone. For a fuzzer, and for unit
- * tests with random octets.
+ * records from which a zone is built anew wherever the versions end an edit. Both must agree on
+ * every answer of an edit, on whether the outcome is a zone, and on that zone. For a fuzzer, and
+ * for unit tests with random octets.
  */
 #ifndef VOLLEY_TESTS_ZONE_EDIT_MODEL_H
 #define VOLLEY_TESTS_ZONE_EDIT_MODEL_H

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two zones of the same content must answer alike, however each came to be: by all names, types, proofs
- * and properties. For unit tests and a fuzzer: says what differs.
+ * Two zones of the same content must answer alike, however each came to be: by all names, types,
+ * proofs and properties. For unit tests and a fuzzer: says what differs.
  */
 #ifndef VOLLEY_TESTS_ZONE_SAME_ZONE_H
 #define VOLLEY_TESTS_ZONE_SAME_ZONE_H
@@ -20,7 +20,8 @@
 
 struct same {
 	const struct zone *a, *b;
-	bool is_brief; /* of what is not there below a name, one is asked for, unless a chain orders them */
+	/* of what is not there below a name, one is asked for, unless a chain orders them */
+	bool is_brief;
 	bool proofs; /* the chain is closed, or there is none */
 	char why[2 * NAME_TEXT_MAX];
 };

@@ -137,9 +137,9 @@ static int cmp_first_labels(const uint8_t *a, const uint8_t *b)
 }
 
 /*
- * As many siblings as are sorted in several ways, most with the same octets at the start, pairs with
- * the same up to the last one, in an order that is none: the stride is a prime that does not divide
- * their number.
+ * As many siblings as are sorted in several ways, most with the same octets at the start, pairs
+ * with the same up to the last one, in an order that is none: the stride is a prime that does not
+ * divide their number.
  */
 static void puts_many_names_in_order(void **state)
 {
@@ -210,7 +210,8 @@ static void joins_many_parts_of_a_node(void **state)
 	zone_builder_free(b);
 }
 
-/* Canonical order, with a name above that comes after those below, and one again in another case. */
+/* Canonical order, with a name above that comes after those below, and one again in another
+ * case. */
 static const char *const in_order[] = {
 	"test.",         "a.test.",     "b.a.test.", "c.B.A.test.", "x.y.c.b.a.test.",
 	"y.c.b.a.test.", "c.b.a.test.", "b.a.test.", "d.a.test.",   "*.aa.test.",

@@ -350,8 +350,8 @@ static bool proves_nxdomain(const struct proofs *p, const uint8_t *qname, unsign
 }
 
 /*
- * Opt-out left out the encloser, an empty non-terminal, and there is a wildcard beside it: no set of
- * records can prove the name error then.
+ * Opt-out left out the encloser, an empty non-terminal, and there is a wildcard beside it: no set
+ * of records can prove the name error then.
  */
 static bool is_unprovable(const struct proofs *p, const uint8_t *qname, unsigned encloser)
 {

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * zone_diff() on random pairs of zones against its purpose: an answer that differs between the two, of
- * whatever name and type, must be withdrawn by some change that was reported, and only names that
- * differ are reported. Then what single changes are reported as.
+ * zone_diff() on random pairs of zones against its purpose: an answer that differs between the two,
+ * of whatever name and type, must be withdrawn by some change that was reported, and only names
+ * that differ are reported. Then what single changes are reported as.
  */
 #include <errno.h>
 #include <stdlib.h>

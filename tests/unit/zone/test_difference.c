@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What leads from one zone to another: applied to the one it makes the other, whatever the two are, and
- * it holds nothing that both have.
+ * What leads from one zone to another: applied to the one it makes the other, whatever the two are,
+ * and it holds nothing that both have.
  */
 #include "zone/difference.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A zone that is edited again and again, against one that is built anew each time from the records that
- * it should have: the same answers, proofs, properties, differences. Versions are held and dropped in
- * any order; each stays what it was.
+ * A zone that is edited again and again, against one that is built anew each time from the records
+ * that it should have: the same answers, proofs, properties, differences. Versions are held and
+ * dropped in any order; each stays what it was.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #define N_LINES    40
 #define N_HELD     5
 
-/* --- Zones that change ---------------------------------------------------------------------------- */
+/* --- Zones that change ------------------------------------------------------------------------ */
 
 struct text {
 	char lines[N_LINES][128];
@@ -142,7 +142,7 @@ static struct zone *first_zone(struct text *t, unsigned run)
 	return mutate(t);
 }
 
-/* --- From one to the other ------------------------------------------------------------------------ */
+/* --- From one to the other -------------------------------------------------------------------- */
 
 static bool has(const struct zone *z, const uint8_t *owner, const struct zone_rrset *rrset,
 		const struct zone_rdata *rd)
@@ -244,7 +244,7 @@ static struct zone *edit_to(struct zone *from, const struct zone *to, struct cha
 	return z;
 }
 
-/* --- Comparisons ---------------------------------------------------------------------------------- */
+/* --- Comparisons ------------------------------------------------------------------------------ */
 
 static void assert_same(const struct zone *a, const struct zone *b)
 {
@@ -356,7 +356,7 @@ static void assert_compacts(const struct zone *z, const struct zone *image)
 	zone_unref(compact);
 }
 
-/* --- The series ----------------------------------------------------------------------------------- */
+/* --- The series ------------------------------------------------------------------------------- */
 
 /* Versions that someone holds, each with an image of what it must stay. */
 struct held {
@@ -435,7 +435,8 @@ static void test_programs(void **state)
 	}
 }
 
-/* What is below a cut is in the chain without being touched when the cut goes, and out when it comes. */
+/* What is below a cut is in the chain without being touched when the cut goes, and out when it
+ * comes. */
 static void test_cut_in_chain(void **state)
 {
 	static const char text[] = "$TTL 300\n@ SOA a h 1 2 3 4 5\n@ NS a\n@ NSEC a NS SOA NSEC\n"
@@ -468,7 +469,7 @@ static void test_cut_in_chain(void **state)
 	zone_unref(closed_image);
 }
 
-/* --- Change sets of one RRset -------------------------------------------------------------------- */
+/* --- Change sets of one RRset ----------------------------------------------------------------- */
 
 #define N_MANY 3000u
 
@@ -528,7 +529,8 @@ static void test_many_of_one_rrset(void **state)
 	zone_unref(to);
 }
 
-/* Of a.z, which has 10.0.0.0 to 10.0.0.3 with TTL 300, record by record: +address, -address, /TTL. */
+/* Of a.z, which has 10.0.0.0 to 10.0.0.3 with TTL 300, record by record: +address, -address,
+ * /TTL. */
 static const struct {
 	const char *name;
 	struct {

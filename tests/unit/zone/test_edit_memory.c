@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Edits whose memory ends, at each place where it can: nothing is lost, and the zone is as before. And what
- * is kept while an old version is held: what it shows, not what came and went since. The linker leads the
- * allocations of the zone here (see the Makefile).
+ * Edits whose memory ends, at each place where it can: nothing is lost, and the zone is as before.
+ * And what is kept while an old version is held: what it shows, not what came and went since. The
+ * linker leads the allocations of the zone here (see the Makefile).
  */
 #include <errno.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Readers under RCU while versions come and go: each query sees one version, whole. Every version has
- * the number of its SOA in the TTLs of some names, and names that only it has. Meant for the thread
- * sanitizer, which does not see the barriers of liburcu: so quiescent states are told by atomics here.
+ * Readers under RCU while versions come and go: each query sees one version, whole. Every version
+ * has the number of its SOA in the TTLs of some names, and names that only it has. Meant for the
+ * thread sanitizer, which does not see the barriers of liburcu: so quiescent states are told by
+ * atomics here.
  */
 #include <pthread.h>
 #include <sched.h>

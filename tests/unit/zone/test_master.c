@@ -302,7 +302,8 @@ static void tells_of_all_mistakes(void **state)
 		{ "a A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\n"
 		  "a A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\n",
 		  20, 5, 5,
-		  ":6: the data of this A record cannot be read: '1' is not an IPv4 address (column 5)" },
+		  ":6: the data of this A record cannot be read: '1' is not an IPv4 address "
+		  "(column 5)" },
 	};
 
 	(void)state;

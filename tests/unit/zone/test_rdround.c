@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random data of each type (VOLLEY_RDATA_ROUNDS of each, 300 without; VOLLEY_RDATA_SEED) to text and back: the same octets, by
- * the type's own form where it has one, and by the form in which it is written. What other servers read of that:
- * tests/diff/test_rdata_text.py.
+ * Random data of each type (VOLLEY_RDATA_ROUNDS of each, 300 without; VOLLEY_RDATA_SEED) to text
+ * and back: the same octets, by the type's own form where it has one, and by the form in which it
+ * is written. What other servers read of that: tests/diff/test_rdata_text.py.
  */
 #include <stdlib.h>
 

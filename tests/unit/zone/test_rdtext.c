@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Record data from text: the rows of rdata_rows.h, what is said of those that are refused, and that all that is
- * printed is read back as the same octets.
+ * Record data from text: the rows of rdata_rows.h, what is said of those that are refused, and that
+ * all that is printed is read back as the same octets.
  */
 #include "zone/rdtext.h"
 

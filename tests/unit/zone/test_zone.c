@@ -343,8 +343,8 @@ static void digests_content(void **state)
 static void serves_the_root(void **state)
 {
 	struct zone *z = zone_of(
-		".",
-		"$TTL 9\n@ SOA a b 1 2 3 4 5\n@ NS a\na A 192.0.2.1\ncom NS ns.com\nns.com A 192.0.2.2\n");
+		".", "$TTL 9\n@ SOA a b 1 2 3 4 5\n@ NS a\na A 192.0.2.1\ncom NS ns.com\nns.com A "
+		     "192.0.2.2\n");
 	struct zone_result r;
 	uint8_t name[256];
 

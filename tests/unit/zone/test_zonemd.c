@@ -15,7 +15,8 @@
 #define A1_MD(serial, scheme, hash, digest) \
 	"@ 86400 IN ZONEMD " serial " " scheme " " hash " " digest "\n"
 
-/* A.2 without its out-of-zone record, which we refuse: occluded data, capitals, duplicates, order. */
+/* A.2 without its out-of-zone record, which we refuse: occluded data, capitals, duplicates,
+ * order. */
 #define A2                                                                            \
 	"@ 86400 IN SOA ns1 admin 2018031900 1800 900 604800 86400\n"                 \
 	"@ 86400 IN NS ns1\n@ 86400 IN NS ns2\n"                                      \

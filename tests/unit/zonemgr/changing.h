@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests of changes: two zones that are served, with a cache, a loader and a journal that are real. */
+/* For tests of changes: two zones that are served, with a cache, a loader and a journal that are
+ * real. */
 #ifndef VOLLEY_TESTS_CHANGING_H
 #define VOLLEY_TESTS_CHANGING_H
 
@@ -143,7 +144,7 @@ static inline bool is_cached(const char *name)
 	return cache_lookup(madezones_env(zones)->cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
 }
 
-/* --- Changes ------------------------------------------------------------------------------------- */
+/* --- Changes ---------------------------------------------------------------------------------- */
 
 static inline void done(void *user, int code)
 {

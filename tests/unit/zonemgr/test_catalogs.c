@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Catalogs beside zones, a loader and a journal that are real: who comes, goes, and what is tried again. */
+/* Catalogs beside zones, a loader and a journal that are real: who comes, goes, and what is tried
+ * again. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -39,7 +40,7 @@ static unsigned n_configured; /* zones of catalogs that are consumed */
 static unsigned n_members_told;
 static int of_grace; /* what a grace period ends with */
 
-/* --- The world ----------------------------------------------------------------------------------- */
+/* --- The world -------------------------------------------------------------------------------- */
 
 static int grace(void *unused)
 {
@@ -247,7 +248,7 @@ static bool is_served(const char *name)
 	return entry && entry->zone;
 }
 
-/* --- Produced ------------------------------------------------------------------------------------ */
+/* --- Produced --------------------------------------------------------------------------------- */
 
 #define MADE "zones:\n  - {name: made.test, catalog: produce, file: made.zone}\n"
 #define OURS "  - {name: a.test, file: zone, member-of: made.test}\n"
@@ -308,7 +309,7 @@ static void what_the_journal_refuses_is_tried_again(void **state)
 	end();
 }
 
-/* --- Consumed ------------------------------------------------------------------------------------ */
+/* --- Consumed --------------------------------------------------------------------------------- */
 
 #define PLAIN_AND_GOLD                                                                                         \
 	"templates:\n  - {name: plain, file: \"%s.zone\"}\n  - {name: gold, file: \"%s.zone\", ixfr: false}\n" \
@@ -319,13 +320,15 @@ static void what_the_journal_refuses_is_tried_again(void **state)
 
 #define GOLD_ONLY                                        \
 	"templates: [{name: gold, file: \"%s.zone\"}]\n" \
-	"zones:\n  - {name: cat.test, file: cat.zone, catalog: consume, groups: [{group: gold, template: gold}]}\n"
+	"zones:\n  - {name: cat.test, file: cat.zone, catalog: consume, groups: [{group: gold, "
+"template: gold}]}\n"
 
 #define PTR(label, name)   label ".zones PTR " name ".\n"
 #define GROUP(label, name) "group." label ".zones TXT " name "\n"
 #define COO(label, name)   "coo." label ".zones PTR " name ".\n"
 
-static void begin_consuming(const char *lists, const char *records)
+	static void
+	begin_consuming(const char *lists, const char *records)
 {
 	write_file("a.test.zone", ZONE_HEAD);
 	write_file("b.test.zone", ZONE_HEAD);
@@ -459,7 +462,8 @@ const char *__lsan_default_suppressions(void)
 	return "leak:zone_set_new";
 }
 
-/* Nobody knows who still reads: what has gone is freed, and what comes goes on, when one has ended. */
+/* Nobody knows who still reads: what has gone is freed, and what comes goes on, when one has
+ * ended. */
 static void without_an_end_of_grace(void **state)
 {
 	(void)state;

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changes of a zone as people write them: what they do, and which line is told where one cannot be. */
+/* Changes of a zone as people write them: what they do, and which line is told where one cannot
+ * be. */
 #include "zonemgr/edit_lines.h"
 
 #include "tests/unit/zone/zone_text.h"
@@ -24,7 +25,8 @@ static int end(void **state)
 	return 0;
 }
 
-/* Runs lines that are divided by line ends. The zone is what they make of it; its code is returned. */
+/* Runs lines that are divided by line ends. The zone is what they make of it; its code is
+ * returned. */
 static int run(const char *text, struct changeset *net)
 {
 	char copy[1024], *rest = copy, *line;

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is kept of zones for the next start, with a store, files and a thread for background jobs that are real: what a load
- * leaves of the journal, files that cannot be written, room in the journal, what stays of a zone that goes.
+ * What is kept of zones for the next start, with a store, files and a thread for background jobs
+ * that are real: what a load leaves of the journal, files that cannot be written, room in the
+ * journal, what stays of a zone that goes.
  */
 #include "zonemgr/maintenance.h"
 
@@ -134,11 +135,12 @@ static uint32_t journal_end(void)
 	return serial;
 }
 
-/* --- What a load leaves of the journal ----------------------------------------------------------- */
+/* --- What a load leaves of the journal -------------------------------------------------------- */
 
 struct load_row {
 	const char *label;
-	unsigned serial; /* of what is served then; before, 1 is in the file, and the journal goes to 3 */
+	/* of what is served then; before, 1 is in the file, and the journal goes to 3 */
+	unsigned serial;
 	bool is_same_file, has_net, is_replayed, gives_up;
 	uint32_t wants; /* journal_end() */
 };
@@ -257,7 +259,7 @@ static void what_is_known_waits_for_room(void **state)
 	assert_int_equal(entry.stored.state, ZONES_STORE_CURRENT);
 }
 
-/* --- Files --------------------------------------------------------------------------------------- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 /* The folder is not there; later it is. */
 static void a_file_is_tried_again(void **state)
@@ -342,7 +344,8 @@ static void who_asks_for_a_file_is_told(void **state)
 	maintenance_gone_together(maintenance);
 }
 
-/* What the file has is forgotten, though the primaries are heard before the store is told of the file. */
+/* What the file has is forgotten, though the primaries are heard before the store is told of the
+ * file. */
 static void heard_behind_a_file(void **state)
 {
 	char err[256];
@@ -527,7 +530,7 @@ static void gone_and_back(void **state)
 	assert_int_equal(entry.stored.known.file_serial, 1);
 }
 
-/* --- Room in the journal ------------------------------------------------------------------------- */
+/* --- Room in the journal ---------------------------------------------------------------------- */
 
 static struct store_usage usage(void)
 {

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each name that is served is in the filter of names before; which members of a set say so. The lines of the filter cannot be
- * written to when a publish begins: the first write shows what is served at that moment.
+ * Each name that is served is in the filter of names before; which members of a set say so. The
+ * lines of the filter cannot be written to when a publish begins: the first write shows what is
+ * served at that moment.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -92,7 +93,7 @@ static void publish(void)
 	assert_int_equal(zones_publish(zones), 0);
 }
 
-/* --- All zones ----------------------------------------------------------------------------------- */
+/* --- All zones -------------------------------------------------------------------------------- */
 
 /* A filter that comes to zones that are served: all names are added, though no version is new. */
 static void all_names_at_first(void **state)
@@ -126,7 +127,8 @@ static void names_before_the_set(void **state)
 	end_with_names();
 }
 
-/* Of a version that is a new one of another image only what differs is written; of the same version nothing. */
+/* Of a version that is a new one of another image only what differs is written; of the same version
+ * nothing. */
 static void nothing_twice(void **state)
 {
 	(void)state;
@@ -225,7 +227,7 @@ static void expired_and_back(void **state)
 	end_with_names();
 }
 
-/* --- Editions ------------------------------------------------------------------------------------ */
+/* --- Editions --------------------------------------------------------------------------------- */
 
 static struct shield shield;
 static uint32_t edition_seen; /* while a grace period of a publish was waited for */
@@ -245,7 +247,8 @@ static int see_edition(void *user)
 	return of_grace;
 }
 
-/* A set or a version takes the place of another one: answers are not judged from before that to the end of the withdrawal. */
+/* A set or a version takes the place of another one: answers are not judged from before that to the
+ * end of the withdrawal. */
 static void editions(void **state)
 {
 	uint32_t edition;
@@ -275,14 +278,15 @@ static void editions(void **state)
 	end_with_names();
 }
 
-/* --- Denials that stop --------------------------------------------------------------------------- */
+/* --- Denials that stop ------------------------------------------------------------------------ */
 
 static uint32_t generation(const struct zones_entry *e)
 {
 	return member_of(e)->cache_gen;
 }
 
-/* The filter lacked a name: no later publish brings denials back, of one zone or of all, and all others keep theirs. */
+/* The filter lacked a name: no later publish brings denials back, of one zone or of all, and all
+ * others keep theirs. */
 static void stopped(void **state)
 {
 	uint32_t gen, other_gen;
@@ -335,9 +339,10 @@ static void switched_off(void **state)
 	end_with_names();
 }
 
-/* --- Another filter ------------------------------------------------------------------------------ */
+/* --- Another filter --------------------------------------------------------------------------- */
 
-/* The names that went are out of it, and each zone has the new one; what was being changed is served with the rest. */
+/* The names that went are out of it, and each zone has the new one; what was being changed is
+ * served with the rest. */
 static void rebuilt(void **state)
 {
 	uint32_t id, gen;
@@ -420,7 +425,7 @@ static void zones_that_go(void **state)
 	end_with_names();
 }
 
-/* --- A few of them ------------------------------------------------------------------------------- */
+/* --- A few of them ---------------------------------------------------------------------------- */
 
 static void names_before_a_swap(void **state)
 {
@@ -444,7 +449,8 @@ static void names_before_a_swap(void **state)
 	end_with_names();
 }
 
-/* What is there already is not looked at: that it has gone, by a filter that is emptied here, is not seen. */
+/* What is there already is not looked at: that it has gone, by a filter that is emptied here, is
+ * not seen. */
 static void only_what_differs(void **state)
 {
 	(void)state;
@@ -475,7 +481,8 @@ static int find_label(const char *label, uint64_t *start)
 			      volley_intervals_label_point((const uint8_t *)label, n), start);
 }
 
-/* A version that changes little takes the place of the one before, which the set's region is for, too; another region needs a new set. */
+/* A version that changes little takes the place of the one before, which the set's region is for,
+ * too; another region needs a new set. */
 static void intervals(void **state)
 {
 	static const char *const insertion[] = { "remove b NSEC", "add b NSEC c A",

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* In which order a publish puts a new zone in place, and what each step leaves for who dies there. */
+/* In which order a publish puts a new zone in place, and what each step leaves for who dies
+ * there. */
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -179,7 +180,7 @@ static void order_of_a_change(void **state)
 	end();
 }
 
-/* --- A zone that comes --------------------------------------------------------------------------- */
+/* --- A zone that comes ------------------------------------------------------------------------ */
 
 /* Who dies while answers of others are withdrawn leaves no generation that stands for a content. */
 static int inspect_coming(void *unused)
@@ -236,7 +237,7 @@ static void a_zone_below_comes_and_leaves(void **state)
 	end();
 }
 
-/* --- Answers from upstream ----------------------------------------------------------------------- */
+/* --- Answers from upstream -------------------------------------------------------------------- */
 
 static uint32_t upstream_slot, upstream_gen;
 
@@ -317,8 +318,8 @@ static struct zone *make_zone_above(unsigned serial, const char *records)
 }
 
 /*
- * Below a cut upstream answers. Its answers go when the cut does, and stay when something else changes; by an edit of one zone and by
- * a publish of all.
+ * Below a cut upstream answers. Its answers go when the cut does, and stay when something else
+ * changes; by an edit of one zone and by a publish of all.
  */
 static void a_cut_moves_beside_answers_from_upstream(void **state)
 {
@@ -359,7 +360,7 @@ static void a_cut_moves_beside_answers_from_upstream(void **state)
 	}
 }
 
-/* --- Who may ask --------------------------------------------------------------------------------- */
+/* --- Who may ask ------------------------------------------------------------------------------ */
 
 static void other_settings(void **state)
 {
@@ -392,7 +393,7 @@ static void other_settings_and_another_zone(void **state)
 	end();
 }
 
-/* --- What the loader leaves ---------------------------------------------------------------------- */
+/* --- What the loader leaves ------------------------------------------------------------------- */
 
 /* Whether the loader's comparison was used is seen where that is a wrong one. */
 static unsigned publish_compared(struct zone *base, unsigned b)
@@ -444,7 +445,8 @@ static void a_zone_that_leaves_while_it_is_loaded(void **state)
 	end();
 }
 
-/* What was asked for again is given up with the rest, also where the load before has ended already. */
+/* What was asked for again is given up with the rest, also where the load before has ended
+ * already. */
 static void a_stop_behind_the_end_of_a_load(void **state)
 {
 	struct pollfd fd = { .events = POLLIN };
@@ -464,7 +466,8 @@ static void a_stop_behind_the_end_of_a_load(void **state)
 	end();
 }
 
-/* The load that runs may have read the file before: another one follows it, and nobody has to ask for that. */
+/* The load that runs may have read the file before: another one follows it, and nobody has to ask
+ * for that. */
 static void asked_for_again_while_it_runs(void **state)
 {
 	struct pollfd fd = { .events = POLLIN };

@@ -99,7 +99,8 @@ static void a_zone_that_is_not(void **state)
 	zone_unref(other);
 }
 
-/* Another file of the same serial number, or of a later one that the journal has: it is his word. */
+/* Another file of the same serial number, or of a later one that the journal has: it is his
+ * word. */
 static void a_file_that_was_replaced(void **state)
 {
 	struct zone *other = make(1, "a TXT x\n");
@@ -144,7 +145,8 @@ static enum replay_file judge(const struct zone *z)
 	return replay_judge_file(store, apex, digest);
 }
 
-/* A file of ours holds what is known of it or what was announced; else it is harmed, however sound it looks. */
+/* A file of ours holds what is known of it or what was announced; else it is harmed, however sound
+ * it looks. */
 static void a_file_of_ours(void **state)
 {
 	struct zone *other = make(1, "a TXT x\n");
@@ -190,7 +192,7 @@ static void a_journal_that_does_not_fit(void **state)
 	zone_unref(without);
 }
 
-/* --- As a load ----------------------------------------------------------------------------------- */
+/* --- As a load -------------------------------------------------------------------------------- */
 
 static struct load *ended_load;
 

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A zone that is kept signed for months, by a simulated clock: each step sets the time, as control's loop does,
- * and ticks. After each step the zone that is served is one that validates at that time.
+ * A zone that is kept signed for months, by a simulated clock: each step sets the time, as
+ * control's loop does, and ticks. After each step the zone that is served is one that validates at
+ * that time.
  */
 #include "zonemgr/signing.h"
 
@@ -62,7 +63,7 @@ static void finish_load(void)
 	}
 }
 
-/* --- What a validator sees ----------------------------------------------------------------------- */
+/* --- What a validator sees -------------------------------------------------------------------- */
 
 /* The tag of RFC 4034 appendix B. */
 static uint16_t tag_of(const struct zone_rdata *dnskey)
@@ -134,7 +135,7 @@ static void assert_valid(void)
 	}
 }
 
-/* --- Time ---------------------------------------------------------------------------------------- */
+/* --- Time ------------------------------------------------------------------------------------- */
 
 /* A tick of control, so much later. */
 static void move_on(uint64_t seconds)
@@ -204,7 +205,7 @@ static void end_signed(void)
 	end();
 }
 
-/* --- Keys, as people see them -------------------------------------------------------------------- */
+/* --- Keys, as people see them ----------------------------------------------------------------- */
 
 /* The time `what` of the key with this tag; 0: it has none, or there is no such key any more. */
 static uint64_t key_time(uint16_t tag, const char *what)
@@ -251,7 +252,7 @@ static size_t n_ds(void)
 	return n;
 }
 
-/* --- Signatures ---------------------------------------------------------------------------------- */
+/* --- Signatures ------------------------------------------------------------------------------- */
 
 static void renewed_before_they_end(void **state)
 {
@@ -305,7 +306,7 @@ static void renewed_at_once_where_they_have_ended(void **state)
 	end_signed();
 }
 
-/* --- Keys ---------------------------------------------------------------------------------------- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 static void zsk_rolls_over_by_its_lifetime(void **state)
 {
@@ -324,7 +325,8 @@ static void zsk_rolls_over_by_its_lifetime(void **state)
 	while (is_there(old) && !key_time(old, "retired_at") && now_s() < begun_s + 40 * DAY)
 		move_on(HOUR);
 	new = key_of("zsk", 1);
-	/* The new one signs when caches know it, the old one goes when they have none of its signatures. */
+	/* The new one signs when caches know it, the old one goes when they have none of its
+	 * signatures. */
 	assert_true(key_time(new, "active_at") >= key_time(new, "published_at") + TTL + HOUR);
 	assert_true(key_time(old, "retired_at") >= begun_s + 29 * DAY);
 	begun_s = now_s();
@@ -367,7 +369,8 @@ static void csk_waits_for_its_ds(void **state)
 	end_signed();
 }
 
-/* The policy changes in the second in which the first keys were made: it is followed all the same. */
+/* The policy changes in the second in which the first keys were made: it is followed all the
+ * same. */
 static void other_keys_within_the_same_second(void **state)
 {
 	(void)state;

@@ -26,8 +26,8 @@
 static const uint64_t digests[2][2] = { { 1, 0 }, { 1, 1 } }; /* the world's, and another */
 
 /*
- * n0 to n1999, of which the one that `version` chooses tells its number; and one comes or goes. Below
- * flood there is every name.
+ * n0 to n1999, of which the one that `version` chooses tells its number; and one comes or goes.
+ * Below flood there is every name.
  */
 static struct zone *make_zone(unsigned version, const unsigned *versions)
 {
@@ -69,8 +69,8 @@ static void ask_name(struct engine *e, unsigned i, struct reply *r)
 }
 
 /*
- * Names that nobody asks again: the keeper has to make room, and moves what is asked. They exist, for
- * denials have a queue of their own, which would give way alone.
+ * Names that nobody asks again: the keeper has to make room, and moves what is asked. They exist,
+ * for denials have a queue of their own, which would give way alone.
  */
 static void ask_flood(struct engine *e, unsigned i, struct reply *r)
 {
@@ -228,7 +228,7 @@ static void nor_where_it_is_withdrawn_by_name(void **state)
 	change_beside_threads(true);
 }
 
-/* --- Steps --------------------------------------------------------------------------------------- */
+/* --- Steps ------------------------------------------------------------------------------------ */
 
 static struct engine *some_answers(void)
 {

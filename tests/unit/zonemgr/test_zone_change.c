@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changes of a zone that is served: what is told and when, and what the journal then leads to. What it has no room
- * for is in test_zone_journal.c.
+ * Changes of a zone that is served: what is told and when, and what the journal then leads to. What
+ * it has no room for is in test_zone_journal.c.
  */
 #include <poll.h>
 
@@ -115,7 +115,7 @@ static void what_changes_nothing_or_cannot_be(void **state)
 	end();
 }
 
-/* --- Beside other things ------------------------------------------------------------------------- */
+/* --- Beside other things ---------------------------------------------------------------------- */
 
 static void changed_back_in_one_flush(void **state)
 {
@@ -283,7 +283,7 @@ static void without_a_journal(void **state)
 	end();
 }
 
-/* --- Beside a file that is read ------------------------------------------------------------------- */
+/* --- Beside a file that is read --------------------------------------------------------------- */
 
 static void wait_for_reload(void)
 {

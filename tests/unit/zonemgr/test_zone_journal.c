@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changes that the journal has no room for, and those of a signer: what is left of them, and who else is refused
- * or told.
+ * Changes that the journal has no room for, and those of a signer: what is left of them, and who
+ * else is refused or told.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include "zonemgr/signing.h"
 #include "zonemgr/zonefile.h"
 
-/* --- The journal is full ------------------------------------------------------------------------- */
+/* --- The journal is full ---------------------------------------------------------------------- */
 
 static void not_journaled_not_made(void **state)
 {
@@ -57,7 +57,8 @@ static void each_zone_for_itself(void **state)
 	end();
 }
 
-/* A refused version that somebody held would make the next edit a copy of the whole zone, without overlay. */
+/* A refused version that somebody held would make the next edit a copy of the whole zone, without
+ * overlay. */
 static void no_copy_behind_a_refusal(void **state)
 {
 	(void)state;
@@ -195,7 +196,7 @@ static void changed_with_other_settings(void **state)
 	end();
 }
 
-/* --- Beside a signer ------------------------------------------------------------------------------ */
+/* --- Beside a signer -------------------------------------------------------------------------- */
 
 static void remove_all_in(const char *name)
 {
@@ -281,7 +282,7 @@ static void a_policy_goes_with_a_renewal(void **state)
 	end();
 }
 
-/* --- A signed version whose journal does not fit -------------------------------------------------- */
+/* --- A signed version whose journal does not fit ---------------------------------------------- */
 
 static struct load *ended_load;
 
@@ -336,7 +337,8 @@ static struct load *load_signed(const char *content)
 	return ended_load;
 }
 
-/* What was acknowledged is not left out without a word; other content ends it, with a newer serial number. */
+/* What was acknowledged is not left out without a word; other content ends it, with a newer serial
+ * number. */
 static void a_signed_zone_and_its_journal(void **state)
 {
 	static char policy[] = "p";
