@@ -5,15 +5,16 @@
 
 With --bound it fails, and says so, for each of these:
 
-- a struct of the folders in BOUND with more than four booleans: a state machine without names or a drawing;
+- a struct of the folders in BOUND with more than four booleans: a state machine without names or a
+drawing;
 - a circle of includes within a folder;
 - a file name in two folders, unless NAMES_TWICE gives the reason;
 - a name in NAMES_TWICE that is in one folder alone.
 
 Without --bound it prints the structs with most booleans, the fields of `struct daemon`, circles of
 includes within a folder, file names in more than one folder, the longest lines, and the files that
-name each key of the configuration. It reads only files that git tracks or would add. Each number has
-its own line, so `diff` can compare two trees.
+name each key of the configuration. It reads only files that git tracks or would add. Each number
+has its own line, so `diff` can compare two trees.
 """
 import collections
 import pathlib
@@ -23,7 +24,8 @@ import sys
 
 SHOWN = 10
 BOOLEANS_MAX = 4
-BOUND = tuple(f"userspace/{floor}" for floor in ("transfer", "zonemgr", "census", "control", "policy", "recursion",
+BOUND = tuple(f"userspace/{floor}"
+              for floor in ("transfer", "zonemgr", "census", "control", "policy", "recursion",
                                                  "report", "daemon", "cmd"))
 # File names that stand in more than one folder, and why.
 SAME_THING = "the same thing in the driver and in userspace"
@@ -39,7 +41,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 def files():
     command = ["git", "ls-files", "-co", "--exclude-standard"]
-    names = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n"))
+    names = set(subprocess.run(command, capture_output=True, text=True,
+                               check=True).stdout.split("\n"))
     return [path for path in map(pathlib.Path, sorted(names - {""})) if path.is_file()]
 
 
@@ -53,17 +56,23 @@ def declared(line):
 
 
 def structs(sources):
-    """(name, file, fields, booleans) of each struct; fields of unnamed structs inside count as its own"""
+    """
+    (name, file, fields, booleans) of each struct; fields of unnamed structs inside count as its own
+    """
     for path in sources:
         for name, body in STRUCT.findall(COMMENT.sub("", text_of(path))):
             lines = [line.strip() for line in body.split(";")]
             fields = [line for line in lines if line and not line.startswith("}")]
             yield (name, path, sum(map(declared, fields)),
-                   sum(declared(line) for line in fields if re.match(r"(?:volatile |_Atomic )?bool\b", line.split("\n")[-1].strip())))
+                   sum(declared(line) for line in fields
+                       if re.match(r"(?:volatile |_Atomic )?bool\b", line.split("\n")[-1].strip())))
 
 
 def circles(sources):
-    """Groups of modules (header and source of one name) of one folder that include each other in a circle"""
+    """
+    Groups of modules (header and source of one name) of one folder that include each other in a
+    circle
+    """
     edges = collections.defaultdict(set)
     for path in sources:
         here = (path.parent.name, path.stem)
@@ -80,7 +89,8 @@ def circles(sources):
                     seen.add(there)
                     todo.append(there)
         reach[start] = seen
-    groups = {frozenset(b for b in seen if a in reach.get(b, ())) for a, seen in reach.items() if a in seen}
+    groups = {frozenset(b for b in seen if a in reach.get(b, ())) for a, seen in reach.items()
+              if a in seen}
     return sorted(sorted(f"{folder}/{name}" for folder, name in group) for group in groups)
 
 
@@ -112,7 +122,8 @@ def faults_of(sources):
 
 
 def check_bound():
-    sources = [path for path in files() if path.parts[0] in ("userspace", "xdp") and path.suffix in (".c", ".h")]
+    sources = [path for path in files() if path.parts[0] in ("userspace", "xdp")
+               and path.suffix in (".c", ".h")]
     wrong = list(faults_of(sources))
     for fault in wrong:
         print(fault)
@@ -121,9 +132,11 @@ def check_bound():
 
 def main():
     every = files()
-    c = [path for path in every if path.parts[0] in ("userspace", "xdp") and path.suffix in (".c", ".h")]
+    c = [path for path in every if path.parts[0] in ("userspace", "xdp")
+         and path.suffix in (".c", ".h")]
     found = sorted(structs(c), key=lambda row: (-row[3], row[0]))
-    print("structs with more than four booleans:", len([1 for row in found if row[3] > BOOLEANS_MAX]))
+    print("structs with more than four booleans:",
+          len([1 for row in found if row[3] > BOOLEANS_MAX]))
     for name, path, n_fields, n_bool in found[:SHOWN]:
         print(f"  {n_bool} booleans of {n_fields} fields: struct {name}, {path}")
     for name, path, n_fields, n_bool in found:
@@ -138,7 +151,8 @@ def main():
     print("file names in more than one folder:", len(twice))
     for name, where in twice:
         print(f"  {name}: {' '.join(where)}")
-    for what, paths, bound in (("code", c, 100), ("docs", [p for p in every if p.suffix == ".md"], 120)):
+    for what, paths, bound in (("code", c, 100),
+                               ("docs", [p for p in every if p.suffix == ".md"], 120)):
         n, rows = longest(paths, bound)
         print(f"files of {what} with a line of more than {bound} columns: {n}")
         for columns, path in rows:
@@ -148,8 +162,10 @@ def main():
     for path in config:
         for key in set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"', text_of(path))):
             keys[key] += 1
-    print("keys of the configuration (with a hyphen) named in more than one file of config/:", len([1 for n in keys.values() if n > 1]))
-    print("lines of userspace:", sum(text_of(p).count("\n") for p in c if p.parts[0] == "userspace"))
+    print("keys of the configuration (with a hyphen) named in more than one file of config/:",
+          len([1 for n in keys.values() if n > 1]))
+    print("lines of userspace:",
+          sum(text_of(p).count("\n") for p in c if p.parts[0] == "userspace"))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""lint-floors.py FILE...: a part includes only what stands below it, and of that no more than BELOW says. A floor in BELOW
-that no file of the part includes is wrong, too, whatever the FILEs are.
+"""lint-floors.py FILE...: a part includes only what stands below it, and of that no more than BELOW
+says. A floor in BELOW that no file of the part includes is wrong, too, whatever the FILEs are.
 
 A quoted include is either root-relative with the floor first ("dns/name.h", "xdp/abi.h"), or a
 generated skeleton ("volley.skel.h", for bpf and iface). Tests may include everything.
@@ -11,7 +11,8 @@ import re
 import sys
 from pathlib import Path, PurePath
 
-# From the ground up. Each floor with those below it that it includes: none that no file of it includes.
+# From the ground up. Each floor with those below it that it includes: none that no file of it
+# includes.
 BELOW = {
     "xdp": "",
     "base": "",
@@ -38,8 +39,10 @@ BELOW = {
     "control": "base config port",    # sockets for commands and metrics; knows no daemon
     "policy": "xdp base dns cache engine config bpf zonemgr control",
     "recursion": "base cache zone resolver engine port worker config bpf",
-    "report": "xdp base dns tap cache zone resolver engine census port config iface zonemgr control policy recursion",
-    "daemon": "xdp base dns tap cache store engine census config bpf iface transfer zonemgr control policy recursion"
+    "report": "xdp base dns tap cache zone resolver engine census port config iface zonemgr "
+              "control policy recursion",
+    "daemon": "xdp base dns tap cache store engine census config bpf iface transfer zonemgr "
+              "control policy recursion"
               " report",
     "cmd": "base zone config client import doctor daemon",
 }
@@ -64,7 +67,8 @@ def fault(floor: str, target: str) -> str | None:
     if target == "dnstap.pb-c.h" or target == "dnstap.pb-c.c":
         return None if floor == "tap" else "messages of dnstap are for tap"
     if target.endswith(".skel.h"):
-        return None if floor in SKELETONS else f"skeletons are for {' and '.join(sorted(SKELETONS))}"
+        return (None if floor in SKELETONS
+                else f"skeletons are for {' and '.join(sorted(SKELETONS))}")
     if "/" not in target or target.startswith("."):
         return "includes are root-relative (\"dns/name.h\")"
     there = target.split("/")[0]

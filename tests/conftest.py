@@ -41,7 +41,8 @@ _seconds, _failed = collections.Counter(), set()
 
 
 def pytest_addoption(parser):
-    parser.addoption("--alone", choices=("no", "only"), help="without the tests marked `alone`, or these only")
+    parser.addoption("--alone", choices=("no", "only"),
+                     help="without the tests marked `alone`, or these only")
     parser.addoption("--shuffle", metavar="SEED", help="the tests in another order")
 
 
@@ -53,7 +54,8 @@ def pytest_configure(config):
 
 def _group_of(item):
     """The name of the group whose tests share a fixture of the module, or None."""
-    fixtures = [found[-1] for found in item._fixtureinfo.name2fixturedefs.values()]  # pylint: disable=W0212
+    # pylint: disable=W0212
+    fixtures = [found[-1] for found in item._fixtureinfo.name2fixturedefs.values()]
     shared = sorted({one.argname: one for one in fixtures if one.scope == "module"}.items())
     if not shared:
         return None
@@ -70,15 +72,20 @@ def _shuffle(items, groups, source):
 
 
 def _longest_first(items, groups):
-    """The same in each worker, as pytest-xdist wants it: by the seconds of SLOW, equal ones in the order of the files."""
+    """
+    The same in each worker, as pytest-xdist wants it: by the seconds of SLOW, equal ones in the
+    order of the files.
+    """
     with open(SLOW, encoding="utf-8") as lines:
-        known = {name: float(seconds) for seconds, name in (line.rstrip("\n").split("\t") for line in lines)}
+        known = {name: float(seconds)
+                 for seconds, name in (line.rstrip("\n").split("\t") for line in lines)}
     units = [[item] for item in groups.pop(None, [])] + list(groups.values())
     units.sort(key=lambda unit: -sum(known.get(item.nodeid, USUAL_S) for item in unit))
     items[:] = [item for unit in units for item in unit]
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist puts the names of groups to those of the tests in the same hook
+# pytest-xdist puts the names of groups to those of the tests in the same hook
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     wanted = config.getoption("--alone")
     if wanted:
@@ -102,7 +109,10 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish(session):
-    """Without its group in its name a test goes to any worker, and each worker makes the module's fixtures again."""
+    """
+    Without its group in its name a test goes to any worker, and each worker makes the module's
+    fixtures again.
+    """
     if hasattr(session.config, "workerinput") and session.config.getvalue("loadgroup"):
         for item in session.items:
             group = item.get_closest_marker("xdist_group")

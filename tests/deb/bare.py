@@ -19,13 +19,18 @@ def deb(name):
 
 
 def bootstrap(root):
-    """With the security updates, as Debian's own installer has them. Daemons are not started there, and apt asks nothing."""
+    """
+    With the security updates, as Debian's own installer has them. Daemons are not started there,
+    and apt asks nothing.
+    """
     run("debootstrap", "--variant=minbase", "bookworm", root, MIRROR, timeout=900)
     (root / "etc/apt/sources.list").write_text(
         f"deb {MIRROR} bookworm main\ndeb {MIRROR}-security bookworm-security main\n", "ascii")
     (root / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
     (root / "usr/sbin/policy-rc.d").chmod(0o755)
-    (root / "etc/apt/apt.conf.d/yes").write_text('APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "false";\n', "ascii")
+    (root / "etc/apt/apt.conf.d/yes").write_text('APT::Get::Assume-Yes '
+                                                 '"true";\nAPT::Install-Recommends "false";\n',
+                                                 "ascii")
 
 
 class Debian:
@@ -46,7 +51,8 @@ class Debian:
             run("umount", self.root / where[1:])
 
     def words(self, *command):
-        return ("chroot", self.root, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", *command)
+        return ("chroot", self.root, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8",
+                *command)
 
     def run(self, *command, timeout=600, **kwargs):
         return run(*self.words(*command), timeout=timeout, **kwargs)

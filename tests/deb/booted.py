@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Debian in a folder, started in a virtual machine with a kernel of Debian, and systemd as its first process.
+"""A Debian in a folder, started in a virtual machine with a kernel of Debian, and systemd as its
+first process.
 
-The folder stays as it is: the machine sees it below a layer of memory. A script is run as a service, when all others have
-started; what it prints is the machine's result.
+The folder stays as it is: the machine sees it below a layer of memory. A script is run as a
+service, when all others have started; what it prints is the machine's result.
 """
 import sys
 
@@ -56,11 +57,15 @@ WORDS = "rdinit=/systemd systemd.show_status=no systemd.wants=tried.service syst
 
 
 def boot(root, commands, seconds):
-    """What the commands print; machine.Failed where they do not end with 0. `root`: with systemd, which the package volley needs."""
+    """
+    What the commands print; machine.Failed where they do not end with 0. `root`: with systemd,
+    which the package volley needs.
+    """
     fetch.fetch_or_exit([KERNEL], "tests/deb")
     (root / "etc/systemd/system/tried.service").write_text(SERVICE, "ascii")
     script = root / "root/tried.sh"
-    script.write_text(SCRIPT.format(begin=machine.BEGIN, end=machine.END, commands=commands), "utf-8")
+    script.write_text(SCRIPT.format(begin=machine.BEGIN, end=machine.END, commands=commands),
+                      "utf-8")
     script.chmod(0o755)
     with machine.Initramfs() as initramfs:
         initramfs.add_modules(KERNEL, MODULES)
@@ -68,4 +73,5 @@ def boot(root, commands, seconds):
         init.write_text(INIT, "ascii")
         init.chmod(0o755)
         disk = f"local,path={root},mount_tag=root,security_model=none,readonly=on,multidevs=remap"
-        return machine.boot(KERNEL, initramfs.write(""), seconds, ["-virtfs", disk], WORDS, memory_mb=2048, cpus=2)
+        return machine.boot(KERNEL, initramfs.write(""), seconds, ["-virtfs", disk], WORDS,
+                            memory_mb=2048, cpus=2)

@@ -5,7 +5,8 @@ import re
 
 from netlab import ROOT
 
-PROGRAMS = ("make", "apt-get", "cp", "dig", "editor", "ip", "journalctl", "podman", "systemctl", "volleyctl", "volleyd", "xdp-loader")
+PROGRAMS = ("make", "apt-get", "cp", "dig", "editor", "ip", "journalctl", "podman", "systemctl",
+            "volleyctl", "volleyd", "xdp-loader")
 COMMAND = re.compile(rf"(?:{'|'.join(PROGRAMS)}|(?:build/bin|scripts)/\S+) ")
 YAML = re.compile(r"(?:# my\.yaml|[a-z]+:)$")
 # What a block shows that is neither commands nor a configuration: output, the map of folders.
@@ -18,7 +19,10 @@ class Command(str):
 
 
 def blocks(text):
-    """(heading, lines) of each block that is indented; a line that ends in a backslash goes on in the next one."""
+    """
+    (heading, lines) of each block that is indented; a line that ends in a backslash goes on in the
+    next one.
+    """
     heading, lines = "", []
     for line in [*text.replace("\\\n", "").splitlines(), "end"]:
         if line.startswith("    ") or (not line and lines):
@@ -33,7 +37,8 @@ def blocks(text):
 
 def is_commands(heading, lines):
     if COMMAND.match(lines[0]):
-        assert all(COMMAND.match(line) for line in lines), f"{heading}: a command and something else: {lines}"
+        assert all(COMMAND.match(line)
+                   for line in lines), f"{heading}: a command and something else: {lines}"
         return True
     assert YAML.match(lines[0]) or OTHERS.match(lines[0]), f"{heading}: neither commands nor a configuration: {lines}"
     return False
@@ -63,4 +68,5 @@ def configuration(first):
 def in_prose():
     """Commands in the sentences, between backticks: the program and what follows."""
     prose = re.sub(r"(?m)^    .*$", "", (ROOT / "README.md").read_text("utf-8"))
-    return [words.split() for words in re.findall(r"`([^`]+)`", prose) if words.split()[0] in PROGRAMS and " " in words]
+    return [words.split() for words in re.findall(r"`([^`]+)`", prose)
+            if words.split()[0] in PROGRAMS and " " in words]

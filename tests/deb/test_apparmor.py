@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The AppArmor profile of the package: right by its parser, with the capabilities of the unit, and wide enough for volleyd's work.
+"""The AppArmor profile of the package: right by its parser, with the capabilities of the unit, and
+wide enough for volleyd's work.
 
-The last is tried in a virtual machine with a kernel of Debian (tests/vm), where AppArmor is in force, whatever this machine's
-kernel has.
+The last is tried in a virtual machine with a kernel of Debian (tests/vm), where AppArmor is in
+force, whatever this machine's kernel has.
 """
 import re
 import sys
@@ -36,7 +37,8 @@ def test_its_capabilities_are_those_of_the_unit(tree):
     unit = (tree / "lib/systemd/system/volleyd.service.d/user.conf").read_text("ascii")
     named = {f"CAP_{word.upper()}" for word in re.findall(r"(?m)^  capability (\w+),$", profile)}
     assert named == set(re.findall(r"CAP_\w+", unit))
-    assert re.search(r"(?m)^profile (\w+) ", profile)[1] == re.search(r"(?m)^AppArmorProfile=-(\w+)$", unit)[1]
+    assert (re.search(r"(?m)^profile (\w+) ", profile)[1] ==
+            re.search(r"(?m)^AppArmorProfile=-(\w+)$", unit)[1])
 
 
 def test_it_lets_volleyd_write_where_the_unit_does(tree):
@@ -53,6 +55,9 @@ def test_volleyd_works_within_it(monkeypatch):
     """confined.py; nothing that volleyd asks for is refused, and what is not in the profile is."""
     fetch.fetch_or_exit([KERNEL], "test_apparmor")
     words = f"cd {ROOT} && PYTHONPATH=tests/net PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/deb/confined.py {deb('volley').resolve()}"
-    monkeypatch.setattr(machine, "HOST_ROOT", machine.HOST_ROOT.replace("chroot /new env", "cd /new && mount --move . / && exec chroot . env"))
-    said = machine.boot_here(KERNEL, f"{words} 2>&1", 400, ("veth", "af_packet", "8021q", "xsk_diag"), memory_mb=3072, cpus=2)
+    monkeypatch.setattr(machine, "HOST_ROOT",
+                        machine.HOST_ROOT.replace("chroot /new env",
+                                                  "cd /new && mount --move . / && exec chroot . env"))
+    said = machine.boot_here(KERNEL, f"{words} 2>&1", 400,
+                             ("veth", "af_packet", "8021q", "xsk_diag"), memory_mb=3072, cpus=2)
     assert "confined: done" in said and "denied:" not in said, said

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian packages (scripts/debian), installed in a Debian 12 that has nothing but what every Debian has.
+"""The Debian packages (scripts/debian), installed in a Debian 12 that has nothing but what every
+Debian has.
 
-`make test-deb` builds them before, and needs a Debian mirror. There is no systemd in the chroot, so the tests start the daemon where
-the unit would.
+`make test-deb` builds them before, and needs a Debian mirror. There is no systemd in the chroot, so
+the tests start the daemon where the unit would.
 """
 import json
 import re
@@ -29,22 +30,29 @@ def make_debian(bookworm, tmp_path_factory):
 
 class Host(Debian):
     def files(self):
-        found = self.run("find", "/", "-xdev", "(", "-type", "f", "-o", "-type", "l", ")").stdout.split("\n")
+        found = self.run("find", "/", "-xdev", "(", "-type", "f", "-o", "-type", "l",
+                         ")").stdout.split("\n")
         return {path for path in found if path and not KEPT.match(path)}
 
     def ctl(self, *words):
         return self.run("volleyctl", *words).stdout
 
     def start(self, lab):
-        """volleyd as the unit calls it, in the lab's server: as its user, with these capabilities alone. Ready when this returns."""
+        """
+        volleyd as the unit calls it, in the lab's server: as its user, with these capabilities
+        alone. Ready when this returns.
+        """
         unit = (self.root / "lib/systemd/system/volleyd.service.d/user.conf").read_text("ascii")
         caps = re.findall(r"CAP_(\w+)", unit)
         some = ",".join(f"+{cap.lower()}" for cap in caps)
         for folder in ("/run/volley", "/var/lib/volley", "/var/log/volley"):
             self.run("install", "-d", "-o", "volley", "-g", "volley", folder)
-        process = lab.popen("s", "chroot", self.root, "setpriv", "--reuid=volley", "--regid=volley", "--clear-groups",
-                            "--no-new-privs", f"--bounding-set=-all,{some}", f"--inh-caps=-all,{some}",
-                            f"--ambient-caps=-all,{some}", "volleyd", "-c", "/etc/volley/volley.yaml")
+        process = lab.popen("s", "chroot", self.root, "setpriv", "--reuid=volley", "--regid=volley",
+                            "--clear-groups",
+                            "--no-new-privs", f"--bounding-set=-all,{some}",
+                            f"--inh-caps=-all,{some}",
+                            f"--ambient-caps=-all,{some}", "volleyd", "-c",
+                            "/etc/volley/volley.yaml")
         wait_for("volleyd is ready", lambda: '"ready": true' in self.run(
             "volleyctl", "--json", "status", check=False).stdout)
         return process
@@ -55,7 +63,8 @@ def newer(path, folder, version):
     tree = folder / "tree"
     run("dpkg-deb", "-R", path, tree)
     control = tree / "DEBIAN/control"
-    control.write_text(re.sub(r"(?m)^Version: .*", f"Version: {version}", control.read_text("utf-8")), "utf-8")
+    control.write_text(re.sub(r"(?m)^Version: .*", f"Version: {version}",
+                              control.read_text("utf-8")), "utf-8")
     made = folder / f"volley_{version}_amd64.deb"
     run("dpkg-deb", "--root-owner-group", "-b", tree, made)
     return made
@@ -90,7 +99,8 @@ class Asker(threading.Thread):
 
 
 def test_lintian_has_no_objection():
-    said = run("lintian", "--fail-on", "error,warning", deb("volley"), deb("volley-doc"), check=False, timeout=120)
+    said = run("lintian", "--fail-on", "error,warning", deb("volley"), deb("volley-doc"),
+               check=False, timeout=120)
     assert said.returncode == 0, said.stdout
 
 
@@ -108,16 +118,18 @@ def test_life(debian, tmp_path):
     came = debian.packages() - had
     print(f"volley brings {len(came)} packages:", *sorted(came))
     assert len(came) <= 35, came  # libraries; no compiler, no DPDK, no other name server
-    assert not [name for name in came if name.startswith(("librte", "dpdk", "gcc", "clang", "knot", "bind9"))]
+    assert not [name for name in came
+                if name.startswith(("librte", "dpdk", "gcc", "clang", "knot", "bind9"))]
     debian.run("volleyd", "--check", "-c", "/etc/volley/volley.yaml")
     etc = debian.root / "etc/volley"
     assert (etc / "volley.yaml").stat().st_mode & 0o777 == 0o640
     assert debian.run("stat", "-c", "%U %G", "/etc/volley/volley.yaml").stdout == "root volley\n"
 
     write_zone(etc / "example.com.zone")
-    daemon = {"server": {"listen": [V4]}, "interfaces": [iface()], "zones": [zone("example.com", "/etc/volley/example.com.zone")],
-              "query-log": {"file": "/var/log/volley/queries.log"}, "rrl": {"answers": 0, "octets": 0},
-              "control": {"socket": "/run/volley/control.sock"}}
+    daemon = {"server": {"listen": [V4]}, "interfaces": [iface()],
+              "zones": [zone("example.com", "/etc/volley/example.com.zone")],
+              "query-log": {"file": "/var/log/volley/queries.log"},
+              "rrl": {"answers": 0, "octets": 0}, "control": {"socket": "/run/volley/control.sock"}}
     (etc / "volley.yaml").write_text(json.dumps(daemon), encoding="utf-8")
     lab = Lab()
     process = None
@@ -148,4 +160,5 @@ def test_life(debian, tmp_path):
     (etc / "example.com.zone").unlink(missing_ok=True)
     assert debian.packages() == had
     assert debian.files() - before == set()
-    assert not [folder for folder in ("lib", "log") if (debian.root / "var" / folder / "volley").exists()]
+    assert not [folder for folder in ("lib", "log")
+                if (debian.root / "var" / folder / "volley").exists()]

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""README.md walked as a new user would, by the commands that it shows: from an empty Debian 12 to an answer.
+"""README.md walked as a new user would, by the commands that it shows: from an empty Debian 12 to
+an answer.
 
-One Debian builds the packages; another one gets them and nothing else, and is started in a virtual machine, where systemd starts
-volleyd. PLAN says of each command where it is run, or why it is not: a command that is new in README.md, or gone, fails.
+One Debian builds the packages; another one gets them and nothing else, and is started in a virtual
+machine, where systemd starts volleyd. PLAN says of each command where it is run, or why it is not:
+a command that is new in README.md, or gone, fails.
 """
 import contextlib
 import os
@@ -51,8 +53,10 @@ PLAN = {
     "make image": IMAGE,
     "make test-image": IMAGE,
     "podman load -i build/image/volley-0.1.0.oci.tar": IMAGE,
-    "podman run --network host --cap-drop ALL --cap-add NET_ADMIN,NET_RAW,BPF,PERFMON,SYS_ADMIN,NET_BIND_SERVICE,IPC_LOCK,"
-    "DAC_READ_SEARCH -v /etc/volley:/etc/volley:ro -v volley-state:/var/lib/volley localhost/volley:0.1.0": IMAGE,
+    "podman run --network host --cap-drop ALL --cap-add "
+    "NET_ADMIN,NET_RAW,BPF,PERFMON,SYS_ADMIN,NET_BIND_SERVICE,IPC_LOCK,"
+    "DAC_READ_SEARCH -v /etc/volley:/etc/volley:ro -v volley-state:/var/lib/volley "
+    "localhost/volley:0.1.0": IMAGE,
     "volleyd -c /etc/volley/volley.yaml": CARD,
     "ip link set dev eth0 xdp obj /usr/local/lib/volley/volley.bpf.o sec xdp": CARD,
     "xdp-loader load eth0 /usr/local/lib/volley/volley.bpf.o": CARD,
@@ -77,9 +81,12 @@ def test_each_command_has_a_plan():
 
 def test_each_target_is_there():
     """Also of the commands that are not run, and of those in its sentences."""
-    targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"))) | {"deps-build", "deps-deb", "deps-run", "deps-test"}
+    targets = set(re.findall(r"(?m)^([a-z-]+):",
+                             (ROOT / "Makefile").read_text("utf-8"))) | {"deps-build", "deps-deb",
+                                                                         "deps-run", "deps-test"}
     lines = [command.split() for command in " && ".join(COMMANDS).split(" && ")] + readme.in_prose()
-    asked = {word for line in lines if line[0] == "make" for word in line[1:] if re.fullmatch(r"[a-z-]+", word)}
+    asked = {word for line in lines if line[0] == "make" for word in line[1:]
+             if re.fullmatch(r"[a-z-]+", word)}
     assert len(asked) > 10 and asked <= targets
 
 
@@ -89,12 +96,12 @@ def test_each_command_of_volleyctl_is_there():
     assert len(asked) > 8 and asked <= names
 
 
-# --- The host that builds --------------------------------------------------------------------------
+# --- The host that builds -------------------------------------------------------------------------
 
 class Builder(Debian):
     """
-    With the sources, and a network of its own for what is started there. What was compiled before by this machine is taken from its
-    ccache, for which the sources are at the same place.
+    With the sources, and a network of its own for what is started there. What was compiled before
+    by this machine is taken from its ccache, for which the sources are at the same place.
     """
 
     def __init__(self, bare, root):
@@ -118,7 +125,8 @@ class Builder(Debian):
     def shell(self, command):
         """To build and to install is for this machine's network, where the mirror is."""
         script = f"cd {ROOT}; PATH=/usr/lib/ccache:$PATH; export HOME=/root; {command}"
-        inside = [] if command.startswith("make ") and "run" not in command else ["nsenter", f"--net=/run/netns/{self.lab.name}-s"]
+        inside = [] if command.startswith("make ") and "run" not in command else ["nsenter",
+                                                                                  f"--net=/run/netns/{self.lab.name}-s"]
         return [*inside, *self.words("sh", "-ec", script)]
 
     def walk(self, command):
@@ -130,14 +138,18 @@ class Builder(Debian):
         *before, command = command.split(" && ")
         for one in before:
             self.walk(one)
-        process = subprocess.Popen([str(word) for word in self.shell(command)], start_new_session=True)
+        process = subprocess.Popen([str(word) for word in self.shell(command)],
+                                   start_new_session=True)
         try:
-            wait_for(f"{command}: ready", lambda: process.poll() is not None or run(*self.shell(is_ready), check=False).returncode == 0, 3600)
+            wait_for(f"{command}: ready",
+                     lambda: process.poll() is not None
+                     or run(*self.shell(is_ready), check=False).returncode == 0, 3600)
             assert process.poll() is None
             yield
             assert process.wait(30) == 0
         finally:
-            with contextlib.suppress(ProcessLookupError):  # its shell, make and volleyd, where something failed
+            # its shell, make and volleyd, where something failed
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
@@ -175,14 +187,16 @@ def walk_builder(builder):
 
 
 def test_what_is_built_there(builder, packages):
-    assert len(list(packages.glob("volley_*.deb"))) == len(list(packages.glob("volley-doc_*.deb"))) == 1
+    assert (len(list(packages.glob("volley_*.deb"))) ==
+            len(list(packages.glob("volley-doc_*.deb"))) == 1)
     assert "volleyd" in builder.run("/usr/local/sbin/volleyd", "--help").stdout
     builder.run("test", "-e", "/usr/local/lib/systemd/system/volleyd.service")
 
 
-# --- The host that only installs -------------------------------------------------------------------
+# --- The host that only installs ------------------------------------------------------------------
 
-# `editor` there: puts the words of the comment at the end of the file; where README gives none, nothing.
+# `editor` there: puts the words of the comment at the end of the file; where README gives none,
+# nothing.
 EDITOR = '#!/bin/sh\ncase $WORDS in *:*) echo "$WORDS" >>"$1" ;; esac\n'
 
 HEAD = """
@@ -196,9 +210,13 @@ walk() {
 
 
 def script():
-    """What the machine does: README's commands for the package first, then those for any service, then what the unit promises."""
+    """
+    What the machine does: README's commands for the package first, then those for any service, then
+    what the unit promises.
+    """
     at = COMMANDS.index(PACKAGES_FROM)
-    lines = [f"walk {shlex.quote(command)} {shlex.quote(command.comment)}\n" for command in COMMANDS[at:] + COMMANDS[:at]
+    lines = [f"walk {shlex.quote(command)} {shlex.quote(command.comment)}\n"
+             for command in COMMANDS[at:] + COMMANDS[:at]
              if PLAN[command] == HOST]
     return HEAD + "".join(lines) + (ROOT / "tests/deb/unit.sh").read_text("ascii")
 
@@ -211,7 +229,8 @@ def make_host(bookworm, packages, tmp_path_factory):
         host.run("apt-get", "-q", "update")
         install = next(command for command in COMMANDS if command.startswith("apt-get install ./"))
         host.run("sh", "-ec", f"cd /root; {install}")
-        host.run("apt-get", "install", "bind9-dnsutils", "apparmor", "fstrm-bin", "iproute2", "logrotate", "systemd-sysv")
+        host.run("apt-get", "install", "bind9-dnsutils", "apparmor", "fstrm-bin", "iproute2",
+                 "logrotate", "systemd-sysv")
         editor = host.root / "usr/local/bin/editor"
         editor.write_text(EDITOR, "ascii")
         editor.chmod(0o755)
@@ -233,7 +252,9 @@ def test_what_autopkgtest_runs(host):
         lab.ip("s", "link", "set", "lo", "up")
         host.run("install", "-d", "-o", "nobody", "/tmp/answers")
         run("nsenter", f"--net=/run/netns/{lab.name}-s", *host.words(
-            "AUTOPKGTEST_TMP=/tmp/answers", "setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--inh-caps=-all", "answers"),
+            "AUTOPKGTEST_TMP=/tmp/answers", "setpriv", "--reuid=nobody", "--regid=nogroup",
+                                                                     "--clear-groups",
+                                                                     "--inh-caps=-all", "answers"),
             timeout=120)
     finally:
         lab.close()

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Name servers for the scenarios: one thread answers for all zones, each from addresses of its own, and logs each question.
+"""Name servers for the scenarios: one thread answers for all zones, each from addresses of its own,
+and logs each question.
 
-A zone is text in the format of a master file. It is signed as it is asked, where its definition says so, with NSEC records. What
-a server does wrong is one of MODES, which a step of a scenario may change at any time.
+A zone is text in the format of a master file. It is signed as it is asked, where its definition
+says so, with NSEC records. What a server does wrong is one of MODES, which a step of a scenario may
+change at any time.
 """
 import contextlib
 import selectors
@@ -33,21 +35,24 @@ HEAD = "$TTL 300\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns\n"
 
 class Zone:
     """
-    Records below an origin. SIGN: no; yes; island (signed, and the parent has no DS); broken (signatures of A records
-    do not hold); stripped (the parent has a DS, and there are no signatures); expired.
+    Records below an origin. SIGN: no; yes; island (signed, and the parent has no DS); broken
+    (signatures of A records do not hold); stripped (the parent has a DS, and there are no
+    signatures); expired.
     """
 
     def __init__(self, origin, addresses, text, sign="no"):
         self.origin, self.addresses, self.sign = dns.name.from_text(origin), addresses, sign
         self.private = ec.generate_private_key(ec.SECP256R1())
-        self.key = dns.dnssec.make_dnskey(self.private.public_key(), dns.dnssec.Algorithm.ECDSAP256SHA256, flags=257)
+        self.key = dns.dnssec.make_dnskey(self.private.public_key(),
+                                          dns.dnssec.Algorithm.ECDSAP256SHA256, flags=257)
         self.raw, self.chain, self.signatures = {}, None, {}
         self.load(text)
 
     def load(self, text):
         """Other records from now on."""
         glue = "".join(f"ns A {address}\n" for address in self.addresses)
-        self.zone = dns.zone.from_text(HEAD + glue + text, self.origin, relativize=False, check_origin=False)
+        self.zone = dns.zone.from_text(HEAD + glue + text, self.origin, relativize=False,
+                                       check_origin=False)
         if self.is_signed:
             self.add(dns.rrset.from_rdata(self.origin, 300, self.key))
         self.chain = None
@@ -62,7 +67,8 @@ class Zone:
         return self.sign not in ("no", "stripped")
 
     def ds(self):
-        return dns.rrset.from_rdata(self.origin, 300, dns.dnssec.make_ds(self.origin, self.key, "SHA256"))
+        return dns.rrset.from_rdata(self.origin, 300,
+                                    dns.dnssec.make_ds(self.origin, self.key, "SHA256"))
 
     def get(self, name, rdtype):
         found = self.zone.get_rdataset(name, rdtype)
@@ -82,8 +88,10 @@ class Zone:
 
     def link(self):
         """The names of the NSEC chain in its order."""
-        cuts = [one for one in self.zone.nodes if one != self.origin and self.zone.get_rdataset(one, NS)]
-        return sorted(one for one in self.zone.nodes if not any(one != cut and one.is_subdomain(cut) for cut in cuts))
+        cuts = [one for one in self.zone.nodes if one != self.origin
+                and self.zone.get_rdataset(one, NS)]
+        return sorted(one for one in self.zone.nodes
+                      if not any(one != cut and one.is_subdomain(cut) for cut in cuts))
 
     def nsec(self, name):
         """The record at a name, or the one whose gap has it."""
@@ -91,7 +99,8 @@ class Zone:
         at = max(n for n, one in enumerate(self.chain) if one <= name)
         owner, after = self.chain[at], self.chain[(at + 1) % len(self.chain)]
         is_cut = owner != self.origin and self.zone.get_rdataset(owner, NS)
-        types = {one.rdtype for one in self.zone.nodes[owner]} & ({NS, DS} if is_cut else set(range(65536)))
+        types = {one.rdtype for one in self.zone.nodes[owner]} & ({NS, DS} if is_cut
+                                                                  else set(range(65536)))
         words = " ".join(dns.rdatatype.to_text(one) for one in sorted(types | {NSEC, RRSIG}))
         return dns.rrset.from_text(owner, 60, "IN", "NSEC", f"{after} {words}")
 
@@ -106,16 +115,25 @@ class Zone:
         return self.signatures[text]
 
     def sign_data(self, rrset):
-        """dns.dnssec.sign() of dnspython 2.3 counts the * of a wildcard as a label, against RFC 4034 section 3.1.3."""
-        begin, end = (int(time.time()) + n * DAY_S for n in ((-60, -30) if self.sign == "expired" else (-30, 900)))
-        made = RRSIG_DATA(IN, RRSIG, rrset.rdtype, self.key.algorithm, len(rrset.name) - 1 - rrset.name.is_wild(), rrset.ttl,
+        """
+        dns.dnssec.sign() of dnspython 2.3 counts the * of a wildcard as a label, against RFC 4034
+        section 3.1.3.
+        """
+        begin, end = (int(time.time()) + n * DAY_S
+                      for n in ((-60, -30) if self.sign == "expired" else (-30, 900)))
+        made = RRSIG_DATA(IN, RRSIG, rrset.rdtype, self.key.algorithm,
+                          len(rrset.name) - 1 - rrset.name.is_wild(), rrset.ttl,
                           end, begin, dns.dnssec.key_id(self.key), self.origin, b"")
-        data = dns.dnssec._make_rrsig_signature_data(rrset, made)  # pylint: disable=protected-access
+        # pylint: disable=protected-access
+        data = dns.dnssec._make_rrsig_signature_data(rrset, made)
         numbers = utils.decode_dss_signature(self.private.sign(data, ec.ECDSA(hashes.SHA256())))
         return made.replace(signature=b"".join(one.to_bytes(32, "big") for one in numbers))
 
     def put(self, section, rrset, do, owner=None):
-        """Adds records and, where they are asked for, the signature. OWNER: the name that a wildcard stands for."""
+        """
+        Adds records and, where they are asked for, the signature. OWNER: the name that a wildcard
+        stands for.
+        """
         name = owner or rrset.name
         section.append(dns.rrset.from_rdata_list(name, rrset.ttl, list(rrset)))
         if do and self.is_signed:
@@ -159,14 +177,16 @@ class Zone:
             if found:
                 self.put(reply.answer, found, do)
                 target = name.relativize(above).derelativize(found[0].target)
-                reply.answer.append(dns.rrset.from_text(name, found.ttl, "IN", "CNAME", str(target)))
+                reply.answer.append(dns.rrset.from_text(name, found.ttl, "IN", "CNAME",
+                                                        str(target)))
                 return True
         return False
 
     def find(self, reply, name, rdtype, do):
         owner = name
         if not self.exists(name):
-            closest = next(name.split(n)[1] for n in range(len(name) - 1, 0, -1) if self.exists(name.split(n)[1]))
+            closest = next(name.split(n)[1] for n in range(len(name) - 1, 0, -1)
+                           if self.exists(name.split(n)[1]))
             owner = dns.name.Name((b"*", *closest.labels))
             if not self.exists(owner):
                 reply.set_rcode(dns.rcode.NXDOMAIN)
@@ -186,7 +206,10 @@ class Zone:
 
 
 def put_raw(reply, raw):
-    """A reply that is written out: {rcode, flags, answer, authority, additional}, the sections as lines."""
+    """
+    A reply that is written out: {rcode, flags, answer, authority, additional}, the sections as
+    lines.
+    """
     reply.set_rcode(dns.rcode.from_text(raw.get("rcode", "NOERROR")))
     reply.flags = dns.flags.from_text(f"QR {raw.get('flags', 'AA')}")
     for part in ("answer", "authority", "additional"):
@@ -195,7 +218,7 @@ def put_raw(reply, raw):
             getattr(reply, part).append(dns.rrset.from_text(owner, int(ttl), "IN", kind, data))
 
 
-# --- Servers ------------------------------------------------------------------------------------------
+# --- Servers --------------------------------------------------------------------------------------
 
 
 def empty(reply, rcode=dns.rcode.NOERROR):
@@ -264,8 +287,8 @@ class Asked:
 
 class Authorities:
     """
-    All servers of some zones, in the namespace of the thread that makes this. Forwarders know all zones and follow aliases.
-    Any thread may set `modes` and change zones.
+    All servers of some zones, in the namespace of the thread that makes this. Forwarders know all
+    zones and follow aliases. Any thread may set `modes` and change zones.
     """
 
     def __init__(self, zones, forwarders=()):
@@ -294,7 +317,8 @@ class Authorities:
                 if key.data is None:
                     return
                 if key.fileobj.type == socket.SOCK_STREAM:
-                    threading.Thread(target=self.serve_tcp, args=(key.fileobj.accept()[0], key.data), daemon=True).start()
+                    threading.Thread(target=self.serve_tcp,
+                                     args=(key.fileobj.accept()[0], key.data), daemon=True).start()
                     continue
                 wire, peer = key.fileobj.recvfrom(4096)
                 out = self.reply(wire, peer[0], key.data, False)
@@ -306,7 +330,8 @@ class Authorities:
             conn.settimeout(5)
             peer = conn.getpeername()[0]
             while size := conn.recv(2, socket.MSG_WAITALL):
-                out = self.reply(conn.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL), peer, address, True)
+                out = self.reply(conn.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL), peer,
+                                 address, True)
                 if out:
                     conn.sendall(len(out).to_bytes(2, "big") + out)
 
@@ -316,7 +341,8 @@ class Authorities:
         question = asked.question[0]
         out = dns.message.make_response(asked, recursion_available=bool(asked.flags & dns.flags.RD))
         out.flags |= dns.flags.AA
-        self.resolve(out, question.name, question.rdtype, bool(asked.ednsflags & dns.flags.DO), address)
+        self.resolve(out, question.name, question.rdtype, bool(asked.ednsflags & dns.flags.DO),
+                     address)
         out = MODES[self.modes.get(address, "well")](asked, out, tcp)
         return out.to_wire(max_size=65535 if tcp else 4096) if out else None
 
@@ -332,7 +358,9 @@ class Authorities:
 
     def zone_for(self, name, rdtype, address):
         """A DS record is the parent's, where that is here."""
-        here = [one for one in self.zones if (address in one.addresses or address in self.forwarders) and name.is_subdomain(one.origin)]
+        here = [one for one in self.zones
+                if (address in one.addresses or address in self.forwarders)
+                and name.is_subdomain(one.origin)]
         above = [one for one in here if one.origin != name]
         return (above if rdtype == DS and above else here or [None])[0]
 

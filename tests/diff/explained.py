@@ -37,7 +37,8 @@ def any_in_full(query, part, ours, theirs):
 
 def ns_beside(query, part, ours, theirs):
     """compare.Tally.check_truncated() asks over TCP whether that is the cause."""
-    return part == "tc" and ours["tc"] and not theirs["tc"] and not query.tcp and 512 < query.limit < 1232
+    return (part == "tc" and ours["tc"] and not theirs["tc"] and not query.tcp
+            and 512 < query.limit < 1232)
 
 
 def fits_better(query, part, ours, theirs):
@@ -47,20 +48,28 @@ def fits_better(query, part, ours, theirs):
 
 RULES = [
     Rule("cd-copied", "RFC 4035 section 3.1.6",
-         "A name server must copy the CD bit of a query into its response. Volley always copies it. "
+         "A name server must copy the CD bit of a query into its response. Volley always copies "
+         "it. "
          "named copies it except into REFUSED. knotd and nsd never do.", cd_copied),
     Rule("any-in-full", "RFC 8482 section 4.1",
-         "For ANY, knotd and nsd send one RRset, and named sends all of them. Volley's configuration "
-         "decides: by default one RRset (any: minimal), in this comparison all (any: full).", any_in_full),
+         "For ANY, knotd and nsd send one RRset, and named sends all of them. Volley's "
+         "configuration "
+         "decides: by default one RRset (any: minimal), in this comparison all (any: full).",
+         any_in_full),
     Rule("ns-beside", "RFC 2181 section 9",
-         "Volley makes an answer once for all clients. It adds the NS RRset if the whole then fits 512 "
-         "octets with an OPT record or, if the answer alone does not fit 512, 1232 octets. A client that offers "
-         "more than 512 and less than 1232 octets by EDNS may then get TC, where the peers leave out the NS "
-         "RRset. This client gets the whole answer over TCP. From 1204 octets on there is room, and few "
+         "Volley makes an answer once for all clients. It adds the NS RRset if the whole then fits "
+         "512 "
+         "octets with an OPT record or, if the answer alone does not fit 512, 1232 octets. A "
+         "client that offers "
+         "more than 512 and less than 1232 octets by EDNS may then get TC, where the peers leave "
+         "out the NS "
+         "RRset. This client gets the whole answer over TCP. From 1204 octets on there is room, "
+         "and few "
          "resolvers offer less.",
          ns_beside),
     Rule("fits-better", "RFC 2181 section 9",
-         "TC says that an answer does not fit. Volley compresses names a little better than the peers, "
+         "TC says that an answer does not fit. Volley compresses names a little better than the "
+         "peers, "
          "so some of its answers just fit, and theirs do not.", fits_better),
 ]
 
@@ -77,27 +86,37 @@ def explain(query, part, ours, theirs):
 ResolverRule = collections.namedtuple("ResolverRule", "name source sentence")
 RESOLVER_RULES = [
     ResolverRule("no-referrals", "RFC 1034 section 4.3.1",
-                 "If a question has no RD and its answer is not in the cache, Volley answers REFUSED. unbound, with allow_snoop, "
-                 "gives the closest delegation in its cache. Volley's answer cache holds only answers."),
+                 "If a question has no RD and its answer is not in the cache, Volley answers "
+                 "REFUSED. unbound, with allow_snoop, "
+                 "gives the closest delegation in its cache. Volley's answer cache holds only "
+                 "answers."),
     ResolverRule("no-answer-is-explained", "RFC 8914 section 4.23",
-                 "If no server gives a usable answer, Volley adds the extended error 22; unbound 1.17 adds none."),
+                 "If no server gives a usable answer, Volley adds the extended error 22; unbound "
+                 "1.17 adds none."),
     ResolverRule("stale-without-ad", "RFC 4035 section 3.2.3, RFC 8767 section 10",
-                 "A stale answer of Volley never has the AD bit: its signatures may have expired since they were validated. unbound "
+                 "A stale answer of Volley never has the AD bit: its signatures may have expired "
+                 "since they were validated. unbound "
                  "leaves the bit as it was."),
     ResolverRule("stale-nxdomain", "RFC 8914 section 4.20",
-                 "A stale NXDOMAIN has an extended error of its own, 19. Volley gives it; unbound 1.17 gives 3 with all stale "
+                 "A stale NXDOMAIN has an extended error of its own, 19. Volley gives it; unbound "
+                 "1.17 gives 3 with all stale "
                  "answers."),
     ResolverRule("local-data-is-no-zone", "RFC 1035 section 4.1.1",
-                 "Volley answers with records of local-data without AA, since it is no authority for names of others; unbound "
+                 "Volley answers with records of local-data without AA, since it is no authority "
+                 "for names of others; unbound "
                  "sets AA. Both set AA for special names, as RFC 6303 says."),
     ResolverRule("policies-as-upstream", "RFC 2308 section 3, draft-vixie-dnsop-dns-rpz-00",
-                 "If a policy zone denies a name, Volley's answer has the SOA record of that zone, so that clients may cache it, "
+                 "If a policy zone denies a name, Volley's answer has the SOA record of that zone, "
+                 "so that clients may cache it, "
                  "and no AA. unbound 1.17 sets AA and gives no SOA record."),
     ResolverRule("below-an-alias", "RFC 8020 section 2",
-                 "In a signed zone, an alias leads to a name that does not exist, and there are names below the alias. While the "
-                 "alias is in its cache, unbound 1.17 answers that these names do not exist. Volley answers them."),
+                 "In a signed zone, an alias leads to a name that does not exist, and there are "
+                 "names below the alias. While the "
+                 "alias is in its cache, unbound 1.17 answers that these names do not exist. "
+                 "Volley answers them."),
     ResolverRule("empty-zones-name-themselves", "RFC 6303 section 3",
-                 "In the NS and SOA records of a special name, Volley gives this name itself as the name server, as the RFC "
+                 "In the NS and SOA records of a special name, Volley gives this name itself as "
+                 "the name server, as the RFC "
                  "does; unbound gives localhost."),
 ]
 

@@ -129,8 +129,9 @@ def missing():
 @contextlib.contextmanager
 def own_loopback():
     """
-    This thread and what it starts, over a `with`, in a network namespace that has a loopback and nothing else:
-    no other program takes the port that a server is about to get. Without root it stays where it is.
+    This thread and what it starts, over a `with`, in a network namespace that has a loopback and
+    nothing else: no other program takes the port that a server is about to get. Without root it
+    stays where it is.
     """
     if os.geteuid():
         yield

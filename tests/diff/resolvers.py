@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyd and unbound with the options of a group of scenarios, beside the authorities of all, and both clocks in one hand."""
+"""
+volleyd and unbound with the options of a group of scenarios, beside the authorities of all, and
+both clocks in one hand.
+"""
 import contextlib
 import json
 import os
@@ -20,7 +23,8 @@ from scenario import Verdict, query_of
 
 HERE = "10.53.0.53"        # both listen here
 PORTS = {"volley": 5301, "unbound": 5302}
-SOURCES = {"volley": "10.53.0.1", "unbound": "10.53.0.9"}  # where they ask from; volleyd where the kernel says
+# where they ask from; volleyd where the kernel says
+SOURCES = {"volley": "10.53.0.1", "unbound": "10.53.0.9"}
 ROOT_NS, TLD_NS = "10.53.0.2", "10.53.0.3"
 TICK_MS = 20
 WAIT_S = 30
@@ -36,8 +40,10 @@ class Clock:
         self.path, self.ahead = folder / "clocks", 0
         self.path.write_bytes(bytes(24))
         library = folder / "wallclock.so"
-        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, peers.ROOT / "tests/net/preload/wallclock.c"], check=True)
-        self.env = {**os.environ, "LD_PRELOAD": str(library), "WALLCLOCK_FILE": str(self.path), "WALLCLOCK_TICK_MS": str(TICK_MS)}
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library,
+                        peers.ROOT / "tests/net/preload/wallclock.c"], check=True)
+        self.env = {**os.environ, "LD_PRELOAD": str(library), "WALLCLOCK_FILE": str(self.path),
+                    "WALLCLOCK_TICK_MS": str(TICK_MS)}
 
     def leap(self, seconds):
         self.ahead += seconds
@@ -52,16 +58,22 @@ def lines(records):
 
 
 def make_zones(groups):
-    """The root, lab. (signed), raw. (not signed) and all zones of the scenarios, each below its parent."""
+    """
+    The root, lab. (signed), raw. (not signed) and all zones of the scenarios, each below its
+    parent.
+    """
     leaves, options = {}, {}
     for group in groups:
         for one in group.scenarios:
             for origin, how in one.get("zones", {}).items():
                 assert origin not in leaves, f"{origin} is in two scenarios"
-                leaves[origin] = Zone(origin, how["at"].split(), lines(how.get("has")), how.get("sign", "no"))
-                leaves[origin].raw = {name.lower(): reply for name, reply in how.get("raw", {}).items()}
+                leaves[origin] = Zone(origin, how["at"].split(), lines(how.get("has")),
+                                      how.get("sign", "no"))
+                leaves[origin].raw = {name.lower(): reply
+                                      for name, reply in how.get("raw", {}).items()}
                 options[origin] = how
-    above = {".": Zone(".", [ROOT_NS], "", "yes"), "lab.": Zone("lab.", [TLD_NS], "", "yes"), "raw.": Zone("raw.", [TLD_NS], "")}
+    above = {".": Zone(".", [ROOT_NS], "", "yes"), "lab.": Zone("lab.", [TLD_NS], "", "yes"),
+             "raw.": Zone("raw.", [TLD_NS], "")}
     zones = {**above, **leaves}
     for origin, zone in zones.items():
         if origin != "." and options.get(origin, {}).get("delegated", True):
@@ -91,10 +103,14 @@ class World:
 
     def __init__(self, folder, groups):
         self.folder = folder
-        subprocess.run([shutil.which("ip", path=peers.PATH), "address", "add", "10.53.0.1/16", "dev", "lo"], check=True)
+        subprocess.run([shutil.which("ip", path=peers.PATH), "address", "add", "10.53.0.1/16",
+                        "dev", "lo"], check=True)
         self.zones, self.clock, self.pair = make_zones(groups), Clock(folder), None
-        self.authorities = Authorities(self.zones.values(), {one for group in groups for one in group.forwarders.split()})
-        (folder / "hints").write_text(f". 3600 IN NS ns.\nns. 3600 IN A {ROOT_NS}\n", encoding="ascii")
+        self.authorities = Authorities(self.zones.values(),
+                                       {one for group in groups
+                                        for one in group.forwarders.split()})
+        (folder / "hints").write_text(f". 3600 IN NS ns.\nns. 3600 IN A {ROOT_NS}\n",
+                                      encoding="ascii")
 
     def pair_for(self, group):
         if not self.pair or self.pair.group.name != group.name:
@@ -141,13 +157,17 @@ class Pair:
         return text.replace("$dir", str(self.folder))
 
     def write_volley(self):
-        recursion = {"allow": ["10.53.0.0/16"], "root-hints": str(self.world.folder / "hints"), "prefetch": False, "query-timeout": "60s",
-                     **({"trust-anchor": str(self.anchors)} if self.anchors else {}), **self.group.volley}
+        recursion = {"allow": ["10.53.0.0/16"], "root-hints": str(self.world.folder / "hints"),
+                     "prefetch": False, "query-timeout": "60s",
+                     **({"trust-anchor": str(self.anchors)} if self.anchors else {}),
+                     **self.group.volley}
         path = self.folder / "volley.yaml"
         path.write_text(self.here(json.dumps({  # JSON is YAML
-            "server": {"listen": [f"{HERE}@{PORTS['volley']}"], "workers": 1}, "cache": {"size": "8M", "names": 0},
+            "server": {"listen": [f"{HERE}@{PORTS['volley']}"], "workers": 1},
+                                              "cache": {"size": "8M", "names": 0},
             "rrl": {"answers": 0, "octets": 0}, "control": {"socket": str(self.folder / "control")},
-            "recursion": {key: value for key, value in recursion.items() if value is not None}}, indent=1)), encoding="ascii")
+            "recursion": {key: value for key, value in recursion.items() if value is not None}},
+                                             indent=1)), encoding="ascii")
         return path
 
     def write_unbound(self):
@@ -179,8 +199,10 @@ server:
 
     def start(self, who, program, conf, *options):
         with open(self.folder / f"{who}.log", "wb") as log:
-            self.processes[who] = subprocess.Popen([shutil.which(program, path=peers.PATH), *options, "-c", str(conf)],
-                                                   stdout=log, stderr=log, cwd=self.folder, env=self.world.clock.env)
+            self.processes[who] = subprocess.Popen([shutil.which(program, path=peers.PATH),
+                                                    *options, "-c", str(conf)],
+                                                   stdout=log, stderr=log, cwd=self.folder,
+                                                   env=self.world.clock.env)
 
     def log(self, who):
         return (self.folder / f"{who}.log").read_text(errors="replace")
@@ -204,12 +226,16 @@ server:
     # --- Steps
 
     def ask(self, name, kind, *words):
-        """{who: reply}. Both are asked at a time. Where a server is not well and one has no answer yet, time passes quickly."""
+        """
+        {who: reply}. Both are asked at a time. Where a server is not well and one has no answer
+        yet, time passes quickly.
+        """
         query, replies = query_of(name, kind, *words), {}
         with contextlib.ExitStack() as stack:
             waiting = {}
             for who, port in PORTS.items():
-                sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM if "tcp" in words else socket.SOCK_DGRAM)
+                sock = socket.socket(socket.AF_INET,
+                                     socket.SOCK_STREAM if "tcp" in words else socket.SOCK_DGRAM)
                 stack.enter_context(sock).connect((HERE, port))
                 wire = query.to_wire()
                 sock.sendall(len(wire).to_bytes(2, "big") + wire if "tcp" in words else wire)
@@ -227,7 +253,8 @@ server:
         return {who: replies.get(who) for who in PORTS}
 
     def n_asked(self, who, since, question, server):
-        return sum(one.client == SOURCES[who] and one.question == question and server in (None, one.server)
+        return sum(one.client == SOURCES[who] and one.question == question
+                   and server in (None, one.server)
                    for one in self.world.authorities.log[since:])
 
     def end(self):
@@ -278,7 +305,10 @@ class Run:
             time.sleep(0.02)
 
     def wait_quiet(self):
-        """A reply that came in a leap would have taken its seconds: its server would count as one that is slow."""
+        """
+        A reply that came in a leap would have taken its seconds: its server would count as one that
+        is slow.
+        """
         n, log = -1, self.authorities.log
         while n != len(log):
             n = len(log)
@@ -305,7 +335,8 @@ class Run:
         for who, text in self.wanted(value).items():
             n, more = int(str(text).rstrip("+")), str(text).endswith("+")
             end = time.monotonic() + SETTLE_S
-            while (found := self.pair.n_asked(who, since, question, server[0] if server else None)) < n:
+            while (found := self.pair.n_asked(who, since, question,
+                                              server[0] if server else None)) < n:
                 assert time.monotonic() < end, f"{where}\n{who} asked {found} times"
                 time.sleep(0.02)
             assert more or found == n, f"{where}\n{who} asked {found} times"

@@ -26,9 +26,10 @@ A file has groups, each a YAML document:
     change ZONE: [RECORD...]              these are the zone's records now
     asked [ADDRESS] NAME TYPE: N          so often was this asked upstream since the last such step; "N+": so often or more
 
-A verdict is RCODE [ad] [tc] [aa] [ede=N] [ttl=N] [soa] [extra] followed by "; TYPE DATA" for each record of the answer. extra: there is
-more than the answer was asked for. Where ede is not written, it is not compared; ttl=N allows for five seconds that have passed meanwhile. A step whose answers differ has {volley:
-VERDICT, unbound: VERDICT, because: the name of a rule in explained.py}.
+A verdict is RCODE [ad] [tc] [aa] [ede=N] [ttl=N] [soa] [extra] followed by "; TYPE DATA" for each
+record of the answer. extra: there is more than the answer was asked for. Where ede is not written,
+it is not compared; ttl=N allows for five seconds that have passed meanwhile. A step whose answers
+differ has {volley: VERDICT, unbound: VERDICT, because: the name of a rule in explained.py}.
 """
 import collections
 import pathlib
@@ -43,11 +44,13 @@ import dns.rdatatype
 import yaml
 
 FOLDER = pathlib.Path(__file__).parent / "scenarios"
-DEFAULTS = {"servers": "", "forwarders": "", "volley": {}, "unbound": "", "anchors": ["."], "files": {}}
+DEFAULTS = {"servers": "", "forwarders": "", "volley": {}, "unbound": "", "anchors": ["."],
+            "files": {}}
 SLOW_S = 5
 PROOFS = [dns.rdatatype.from_text(one) for one in ("NSEC", "NSEC3", "RRSIG")]
 
-Group = collections.namedtuple("Group", "name servers forwarders volley unbound anchors files scenarios")
+Group = collections.namedtuple("Group",
+                               "name servers forwarders volley unbound anchors files scenarios")
 
 
 def read_groups():
@@ -57,7 +60,8 @@ def read_groups():
         for raw in yaml.safe_load_all(path.read_text(encoding="utf-8")):
             net = len(groups) + 1
             names = dict({**DEFAULTS, **raw}["servers"] and
-                         {word: f"10.53.{net}.{n}" for n, word in enumerate(raw["servers"].split(), 1)})
+                         {word: f"10.53.{net}.{n}"
+                          for n, word in enumerate(raw["servers"].split(), 1)})
             filled = fill({**DEFAULTS, **raw}, names)
             groups.append(Group(raw["group"], names, *(filled[key] for key in Group._fields[2:])))
     return groups
@@ -72,7 +76,7 @@ def fill(value, names):
     return string.Template(value).safe_substitute(names) if isinstance(value, str) else value
 
 
-# --- Questions and verdicts ---------------------------------------------------------------------------
+# --- Questions and verdicts -----------------------------------------------------------------------
 
 
 def query_of(name, kind, *words):
@@ -94,14 +98,17 @@ class Verdict:
         self.records = sorted(normal(one) for one in records)
         self.flags = {word for word in words if "=" not in word}
         self.numbers = dict(word.split("=") for word in words if "=" in word)
-        assert self.flags <= {"ad", "tc", "soa", "aa", "extra"} and set(self.numbers) <= {"ede", "ttl"}, text
+        assert self.flags <= {"ad", "tc", "soa", "aa",
+                              "extra"} and set(self.numbers) <= {"ede", "ttl"}, text
 
     def fault_of(self, reply):
         """What of a reply is not so, or None."""
         if reply is None:
             return None if self.rcode == "NOTHING" else "no reply"
         said = dns.rcode.to_text(reply.rcode())
-        found = {word for word, flag in (("ad", dns.flags.AD), ("tc", dns.flags.TC), ("aa", dns.flags.AA)) if reply.flags & flag}
+        found = {word
+                 for word, flag in (("ad", dns.flags.AD), ("tc", dns.flags.TC),
+                                    ("aa", dns.flags.AA)) if reply.flags & flag}
         if any(rrset.rdtype == dns.rdatatype.SOA for rrset in reply.authority):
             found.add("soa")
         elif reply.additional or any(rrset.rdtype not in PROOFS for rrset in reply.authority):
@@ -111,7 +118,8 @@ class Verdict:
         return self.fault_of_numbers(reply)
 
     def fault_of_numbers(self, reply):
-        codes = [str(int(one.code)) for one in reply.options if one.otype == dns.edns.OptionType.EDE]
+        codes = [str(int(one.code)) for one in reply.options
+                 if one.otype == dns.edns.OptionType.EDE]
         if "ede" in self.numbers and self.numbers["ede"] not in (codes or ["none"]):
             return f"extended errors {codes}"
         lives = [rrset.ttl for rrset in reply.answer + reply.authority]
@@ -127,5 +135,6 @@ def normal(record):
 
 
 def records_of(reply):
-    return sorted(normal(f"{dns.rdatatype.to_text(rrset.rdtype)} {data}") for rrset in reply.answer for data in rrset
+    return sorted(normal(f"{dns.rdatatype.to_text(rrset.rdtype)} {data}") for rrset in reply.answer
+                  for data in rrset
                   if rrset.rdtype != dns.rdatatype.RRSIG)

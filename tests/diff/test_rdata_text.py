@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Random record data as Volley writes it is, to named, nsd, knotd and ldns, the octets that it was.
 
-rdatatext makes two zones for each type: as text, and the same octets as RFC 3597 has them. What a peer makes of one it has to make of
-the other. Records that it refuses as octets have content that it does not allow; they are left out of both.
-RDATA_ROUNDS=10000 asks as many of each type.
+rdatatext makes two zones for each type: as text, and the same octets as RFC 3597 has them. What a
+peer makes of one it has to make of the other. Records that it refuses as octets have content that
+it does not allow; they are left out of both. RDATA_ROUNDS=10000 asks as many of each type.
 """
 
 import os
@@ -34,16 +34,20 @@ PEERS = {
 @pytest.fixture(scope="module")
 def zones(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rdata")
-    done = subprocess.run([TESTS / "diff/rdatatext", folder, str(ROUNDS), SEED], check=True, capture_output=True, text=True)
+    done = subprocess.run([TESTS / "diff/rdatatext", folder, str(ROUNDS), SEED], check=True,
+                          capture_output=True, text=True)
     return folder, [word for word in done.stdout.split() if word != "SOA"]
 
 
 def read(peer, file):
     """Whether it loads, the zone as the peer writes it, and the lines that it complains of."""
     command, pattern = PEERS[peer]
-    done = subprocess.run([*command, str(file)], capture_output=True, text=True, errors="replace", timeout=300)
-    bad = {int(n) for n in re.findall(pattern, done.stderr + done.stdout)} if done.returncode else set()
-    return done.returncode == 0, re.sub(r"[ \t]+|(?m:^;.*\n)", " ", done.stdout), bad, done.stderr[-600:]
+    done = subprocess.run([*command, str(file)], capture_output=True, text=True, errors="replace",
+                          timeout=300)
+    bad = {int(n)
+           for n in re.findall(pattern, done.stderr + done.stdout)} if done.returncode else set()
+    return done.returncode == 0, re.sub(r"[ \t]+|(?m:^;.*\n)", " ",
+                                        done.stdout), bad, done.stderr[-600:]
 
 
 def without(file, lines, to):
@@ -96,23 +100,30 @@ def test_reads_what_is_written(zones, peer):
 def transferred(server, zone):
     """(owner, type, octets) of the records that rdatatext drew."""
     server.wait(dns.message.make_query(zone, "SOA").to_wire(), 300)
-    done = subprocess.run(["kdig", "@127.0.0.1", "-p", str(server.port), zone, "AXFR", "+generic"], check=True, text=True,
-                          capture_output=True, timeout=300)
+    done = subprocess.run(["kdig", "@127.0.0.1", "-p", str(server.port), zone, "AXFR", "+generic"],
+                          check=True, text=True, capture_output=True, timeout=300)
     fields = (line.split() for line in done.stdout.splitlines() if re.match(r"r[0-9]", line))
     return sorted((f[0].split(".")[0], *f[3:]) for f in fields)
 
 
 def test_knotd_serves_what_is_written(own_loopback, zones, tmp_path):
-    """kzonecheck shows no octets, so knotd loads each zone in both forms and transfers it. (It folds names in data.)"""
+    """
+    kzonecheck shows no octets, so knotd loads each zone in both forms and transfers it. (It folds
+    names in data.)
+    """
     folder, names = zones
     known = {name: acceptable("knot", folder, name) for name in names}
-    files = {f"{name}.{form}.": str(without(folder / f"{name}.{form}", {ORIGIN} | left_out, tmp_path / f"{name}.{form}"))
-             for name, left_out in known.items() if left_out is not None for form in ("octets", "text")}
+    files = {f"{name}.{form}.": str(without(folder / f"{name}.{form}", {ORIGIN} | left_out,
+                                            tmp_path / f"{name}.{form}"))
+             for name, left_out in known.items() if left_out is not None
+             for form in ("octets", "text")}
     server = peers.Server("knotd", tmp_path, files, transfers=True)
     try:
         got = {zone: transferred(server, zone) for zone in files}
     finally:
         server.stop()
-    wrong = [difference(name, got[f"{name}.octets."], got[f"{name}.text."]) for name in names if f"{name}.text." in got]
+    wrong = [difference(name, got[f"{name}.octets."], got[f"{name}.text."]) for name in names
+             if f"{name}.text." in got]
     assert [w for w in wrong if w] == []
-    assert len(wrong) > 30 and all(got.values()), {zone: len(records) for zone, records in got.items()}
+    assert len(wrong) > 30 and all(got.values()), {zone: len(records)
+                                                   for zone, records in got.items()}

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The scenarios of scenarios/, asked of volleyd and of unbound with the same options: see scenario.py for their format."""
+"""
+The scenarios of scenarios/, asked of volleyd and of unbound with the same options: see scenario.py
+for their format.
+"""
 import os
 import shutil
 
@@ -24,7 +27,9 @@ def make_world(own_loopback, tmp_path_factory):  # pylint: disable=unused-argume
     world.close()
 
 
-@pytest.mark.parametrize("group,scenario", ROWS, ids=[f"{group.name}-{one['name']}".replace(" ", "-") for group, one in ROWS])
+@pytest.mark.parametrize("group,scenario", ROWS,
+                         ids=[f"{group.name}-{one['name']}".replace(" ", "-")
+                              for group, one in ROWS])
 def test_a_scenario(world, group, scenario):
     run = Run(world.pair_for(group), scenario["steps"])
     run.run()
@@ -33,5 +38,6 @@ def test_a_scenario(world, group, scenario):
 
 def test_each_difference_is_of_a_scenario():
     """A rule that no scenario needs any more goes from explained.py."""
-    named = {value["because"] for _, one in ROWS for step in one["steps"] for value in step.values() if isinstance(value, dict)}
+    named = {value["because"] for _, one in ROWS for step in one["steps"] for value in step.values()
+             if isinstance(value, dict)}
     assert named == {rule.name for rule in explained.RESOLVER_RULES}

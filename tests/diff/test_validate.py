@@ -129,8 +129,8 @@ def sign(folder, origin, how, text):
     (folder / origin).write_text(text)
     if signer == BIND:
         key = run(folder, "dnssec-keygen", "-q", "-a", "ECDSAP256SHA256", "-f", "KSK", origin)
-        run(folder, signer, "-S", "-z", "-P", "-q", "-K", ".", "-d", ".", *options, "-o", origin, "-f",
-            origin + "signed", origin, key)
+        run(folder, signer, "-S", "-z", "-P", "-q", "-K", ".", "-d", ".", *options, "-o", origin,
+            "-f", origin + "signed", origin, key)
     else:
         key = run(folder, "ldns-keygen", "-k", "-a", "ECDSAP256SHA256", origin)
         run(folder, signer, "-A", *options, "-o", origin, "-f", origin + "signed", origin, key)

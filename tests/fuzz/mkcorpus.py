@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Write the seeds of the fuzz targets for names, queries and what comes from upstream: tests/fuzz/corpus/TARGET/NAME.
+"""Write the seeds of the fuzz targets for names, queries and what comes from upstream:
+tests/fuzz/corpus/TARGET/NAME.
 
-The seeds are committed; run this again after a change here. Inputs that a fuzzer has found lie beside
-them, named after what they showed, and are left alone.
+The seeds are committed; run this again after a change here. Inputs that a fuzzer has found lie
+beside them, named after what they showed, and are left alone.
 """
 import pathlib
 import re
@@ -121,12 +122,15 @@ ANSWERS = {
     "signed-without-do": b"\0" + answer(A_X, signature(1)),
     "alias": b"\0" + answer(ALIAS, record(b"\1\2\3\4", ttl=9, owner=name("c.x"))),
     "alias-loop": b"\0" + answer(record(b"\xc0\x0c", 5, ttl=9)),
-    "dname": b"\1" + answer(record(name("y"), 39, ttl=9, owner=b"\xc0\x0e"), signature(39, b"\xc0\x0e"),
-                            record(name("a.y"), 5, ttl=9), record(b"\1\2\3\4", ttl=8, owner=name("a.y"))),
+    "dname": b"\1" +
+           answer(record(name("y"), 39, ttl=9, owner=b"\xc0\x0e"), signature(39, b"\xc0\x0e"),
+                            record(name("a.y"), 5, ttl=9),
+                  record(b"\1\2\3\4", ttl=8, owner=name("a.y"))),
     "nxdomain": b"\1" + answer(authority=(SOA_X, signature(6, WHO), NSEC_X, signature(47, WHO)),
                                rcode=3),
     "nodata": b"\0" + answer(authority=(SOA_X,)),
-    "any": b"\1" + answer(*(record(rdata, t, ttl=60 + t) for t, rdata in OTHERS), signature(15), qtype=255),
+    "any": b"\1" +
+           answer(*(record(rdata, t, ttl=60 + t) for t, rdata in OTHERS), signature(15), qtype=255),
     "rrsig": b"\0" + answer(signature(1), signature(15), A_X, qtype=46),
     "ttl-top-bit": b"\0" + answer(record(b"\1\2\3\4", ttl=2**31 + 5)),
     "other-name": b"\0" + answer(record(b"\1\2\3\4", ttl=9, owner=name("evil.x")), A_X),
@@ -139,12 +143,14 @@ NS_X = record(b"\2ns\xc0\x0c", 2, ttl=60)
 # To the query of fuzz_forward: its header has the ID as it likes.
 REPLIES = {
     "plain": answer(A_X, text="example") + opt(),
-    "counted": message(question("Example") + A_X + opt(option(15, b"\0\6bogus")), 0x8582, an=1, ar=1),
+    "counted": message(question("Example") + A_X + opt(option(15, b"\0\6bogus")), 0x8582, an=1,
+                       ar=1),
     "nxdomain": answer(authority=(SOA_X,), text="example", rcode=3),
     "referral": message(question("example") + NS_X, 0x8000, ns=1),
     "truncated": message(question("example") + A_X[:-3], 0x8380, an=1),
     "header-alone": message(b"", 0x8181, qd=0),
-    "pointers": answer(record(b"", owner=b"\1a\xc0\x0c"), record(b"", owner=b"\1b\xc0\x19"), text="example"),
+    "pointers": answer(record(b"", owner=b"\1a\xc0\x0c"), record(b"", owner=b"\1b\xc0\x19"),
+                       text="example"),
     "pointer-to-itself": answer(record(b"", owner=b"\xc0\x19"), text="example"),
     "rcode-of-12-bits": message(question("example") + opt(ttl=1 << 24), 0x8187, ar=1),
     "two-opt": message(question("example") + opt() + opt(), 0x8180, ar=2),

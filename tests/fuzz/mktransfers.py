@@ -4,7 +4,8 @@
 """Write the seeds of the fuzz targets for transfers, UPDATE, NOTIFY, TSIG, catalogs and the store:
 tests/fuzz/corpus/TARGET/NAME.
 
-The seeds are committed; run this again after a change here. Inputs that a fuzzer has found lie beside them.
+The seeds are committed; run this again after a change here. Inputs that a fuzzer has found lie
+beside them.
 """
 import hashlib
 import hmac
@@ -45,7 +46,8 @@ def stream(choice, *messages):
 # Bit 0: IXFR from serial 5; 1: over UDP; 2: there is a version of ours; 3: any other is taken.
 TRANSFERS = {
     "axfr": stream(0, reply(soa(7), NS, a(), soa(7))),
-    "axfr-messages": stream(4, reply(soa(7), NS), reply(a(), asked=False), reply(a("b.z"), soa(7), asked=False)),
+    "axfr-messages": stream(4, reply(soa(7), NS), reply(a(), asked=False),
+                            reply(a("b.z"), soa(7), asked=False)),
     "axfr-types": stream(0, reply(soa(7), MX, *OTHERS, soa(7))),
     "axfr-older": stream(12, reply(soa(3), NS, soa(3))),
     "axfr-behind": stream(0, reply(soa(7), soa(7), a())),
@@ -63,7 +65,8 @@ TRANSFERS = {
 
 def update(*records, prerequisites=(), choice=0, ar=b""):
     body = question("z", 6) + b"".join(prerequisites) + b"".join(records)
-    return bytes([choice]) + message(body + ar, 0x2800, an=len(prerequisites), ns=len(records), ar=int(bool(ar)))
+    return (bytes([choice]) +
+            message(body + ar, 0x2800, an=len(prerequisites), ns=len(records), ar=int(bool(ar))))
 
 
 def form(owner, rtype, rclass, rdata=b"", ttl=0):
@@ -80,8 +83,10 @@ UPDATES = {
         form("n.z", ANY, ANY), form("x.z", ANY, NONE), form("n.z", 1, ANY), form("n.z", 28, NONE),
         form("n.z", 1, 1, ADDRESS), form("n.z", 1, 1, ADDRESS[:3] + b"\5")]),
     "prerequisite-fails": update(a("new.z"), prerequisites=[form("n.z", 1, 1, ADDRESS)]),
-    "clear": update(form("n.z", 1, ANY), form("s.z", ANY, ANY), form("z", ANY, ANY), form("z", 2, ANY)),
-    "del": update(form("n.z", 1, NONE, ADDRESS), form("z", 2, NONE, name("n.z")), form("z", 2, NONE, name("m.z"))),
+    "clear": update(form("n.z", 1, ANY), form("s.z", ANY, ANY), form("z", ANY, ANY),
+                    form("z", 2, ANY)),
+    "del": update(form("n.z", 1, NONE, ADDRESS), form("z", 2, NONE, name("n.z")),
+                  form("z", 2, NONE, name("m.z"))),
     "cname": update(form("c.z", 5, 1, name("m.z"), 60), form("n.z", 5, 1, name("m.z"), 60),
                     form("c.z", 1, 1, ADDRESS, 60), form("e.z", 5, 1, name("m.z"), 60)),
     "dname": update(form("d.z", 39, 1, name("x"), 60), form("z", 39, 1, name("x"), 60)),
@@ -102,7 +107,8 @@ NOTIFIES = {
     "type-a": message(question("z"), 0x2400),
     "reply": message(question("z", 6), 0xA400),
     "reply-alone": message(b"", 0xA401, qd=0),
-    "soa-reply": message(question("z", 6) + soa(7, b"\xc0\x0c") + opt(option(9, b"\0\0\1\0")), 0x8400, an=1, ar=1),
+    "soa-reply": message(question("z", 6) + soa(7, b"\xc0\x0c") + opt(option(9, b"\0\0\1\0")),
+                         0x8400, an=1, ar=1),
     "truncated": message(question("z", 6), 0x8600),
 }
 
@@ -111,7 +117,8 @@ def tsig(body, n=32, key="key.test", algorithm="hmac-sha256", time=NOW, error=0,
     """The message, of which message() made the counts without it, with a TSIG."""
     owner, alg = name(key), name(algorithm)
     times = struct.pack(">HIH", time >> 32, time & 0xFFFFFFFF, 300)
-    variables = owner + struct.pack(">HI", 255, 0) + alg + times + struct.pack(">HH", error, len(other)) + other
+    variables = owner + struct.pack(">HI", 255,
+                                    0) + alg + times + struct.pack(">HH", error, len(other)) + other
     # The target's key is another one: no seed, and no input, is signed as it asks for.
     mac = hmac.new(b"not the secret", body + variables, hashlib.sha256).digest()[:n]
     rdata = (alg + times + struct.pack(">H", len(mac)) + mac + body[:2]
@@ -144,7 +151,8 @@ PTR, TXT = range(2)
 
 def listed(form, rtype, rdata, *labels):
     """A record of a catalog, as fuzz_catalog.c reads it."""
-    return (bytes([form + 6 * rtype]) + b"".join(bytes([len(label) - 1]) + label for label in labels)
+    return (bytes([form + 6 * rtype]) +
+            b"".join(bytes([len(label) - 1]) + label for label in labels)
             + bytes([len(rdata)]) + rdata)
 
 
@@ -157,9 +165,10 @@ CATALOGS = {
     "no-head": b"\0" + ONE,
     "no-members": catalog(),
     "one": catalog(ONE),
-    "properties": catalog(ONE, listed(GROUP, TXT, b"\4long\1x", b"ONE"), listed(GROUP, TXT, b"\1a", b"one"),
-                          listed(COO, PTR, name("d"), b"one")),
-    "others": catalog(ONE, listed(TWO_LABELS, TXT, b"\1x", b"ext", b"one"), listed(LABEL, TXT, b"\1x", b"zones")),
+    "properties": catalog(ONE, listed(GROUP, TXT, b"\4long\1x", b"ONE"),
+                          listed(GROUP, TXT, b"\1a", b"one"), listed(COO, PTR, name("d"), b"one")),
+    "others": catalog(ONE, listed(TWO_LABELS, TXT, b"\1x", b"ext", b"one"),
+                      listed(LABEL, TXT, b"\1x", b"zones")),
     "two-ptrs": catalog(ONE, listed(MEMBER, PTR, name("c"), b"one")),
     "twice": catalog(ONE, listed(MEMBER, PTR, name("a.b"), b"two")),
     "two": catalog(ONE, listed(MEMBER, PTR, name("c"), b"two"), listed(GROUP, TXT, b"\0", b"two")),

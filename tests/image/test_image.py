@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The OCI image (scripts/image.sh), as a container of crun in the lab's server: with the capabilities of its label and no others.
+"""The OCI image (scripts/image.sh), as a container of crun in the lab's server: with the
+capabilities of its label and no others.
 
-`make test-image` builds it before. The container has the image's entrypoint, a read-only root, a volume and the network namespace
-that the test gives it; whose veth has a program at its other end, so native XDP can answer.
+`make test-image` builds it before. The container has the image's entrypoint, a read-only root, a
+volume and the network namespace that the test gives it; whose veth has a program at its other end,
+so native XDP can answer.
 """
 import contextlib
 import hashlib
@@ -24,7 +26,10 @@ CRUN = 'mount -t cgroup2 none /sys/fs/cgroup && exec crun "$@"'
 
 
 class Image:
-    """What a runtime does: the index leads to the manifest, this to the configuration and to the layers; each is named by its sum."""
+    """
+    What a runtime does: the index leads to the manifest, this to the configuration and to the
+    layers; each is named by its sum.
+    """
 
     def __init__(self, folder):
         with tarfile.open(IMAGE) as archive:
@@ -54,23 +59,34 @@ def unpacked(tmp_path_factory):
 
 
 def bundle(folder, image, lab, etc, state):
-    """crun's configuration: the image's, and what `--cap-add`, `--volume` and `--network` would add to it."""
+    """
+    crun's configuration: the image's, and what `--cap-add`, `--volume` and `--network` would add to
+    it.
+    """
     capabilities = [f"CAP_{word}" for word in image.config["Labels"]["volley.capabilities"].split()]
-    bind = lambda source, to, *more: {"destination": to, "type": "bind", "source": str(source), "options": ["rbind", *more]}
+    bind = lambda source, to, *more: {"destination": to, "type": "bind", "source": str(source),
+                                      "options": ["rbind", *more]}
     (folder / "config.json").write_text(json.dumps({
-        "ociVersion": "1.0.2", "root": {"path": str(image.root), "readonly": True}, "hostname": "volley",
-        "process": {"args": image.config["Entrypoint"], "env": image.config["Env"], "cwd": "/", "user": {"uid": 0, "gid": 0},
-                    "noNewPrivileges": True,
-                    "capabilities": {name: capabilities for name in ("bounding", "effective", "permitted")}},
+        "ociVersion": "1.0.2", "root": {"path": str(image.root), "readonly": True},
+                                                    "hostname": "volley",
+        "process": {"args": image.config["Entrypoint"], "env": image.config["Env"], "cwd": "/",
+                    "user": {"uid": 0, "gid": 0}, "noNewPrivileges": True,
+                    "capabilities": {name: capabilities
+                                     for name in ("bounding", "effective", "permitted")}},
         "mounts": [{"destination": "/proc", "type": "proc", "source": "proc"},
-                   {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["mode=755"]},
-                   {"destination": "/run", "type": "tmpfs", "source": "tmpfs", "options": ["mode=755"]},
-                   {"destination": "/run/volley", "type": "tmpfs", "source": "tmpfs", "options": ["mode=755"]},
+                   {"destination": "/dev", "type": "tmpfs", "source": "tmpfs",
+                    "options": ["mode=755"]},
+                   {"destination": "/run", "type": "tmpfs", "source": "tmpfs",
+                    "options": ["mode=755"]},
+                   {"destination": "/run/volley", "type": "tmpfs", "source": "tmpfs",
+                    "options": ["mode=755"]},
                    {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["ro"]},
                    {"destination": "/sys/fs/bpf", "type": "bpf", "source": "bpf"},
                    bind(etc, "/etc/volley", "ro"), bind(state, image_volume(image))],
-        "linux": {"namespaces": [{"type": "pid"}, {"type": "ipc"}, {"type": "uts"}, {"type": "mount"},
-                                 {"type": "network", "path": f"/run/netns/{lab.name}-s"}]}}), "ascii")
+        "linux": {"namespaces": [{"type": "pid"}, {"type": "ipc"}, {"type": "uts"},
+                                 {"type": "mount"},
+                                 {"type": "network", "path": f"/run/netns/{lab.name}-s"}]}}),
+                                        "ascii")
     return folder
 
 
@@ -81,8 +97,10 @@ def image_volume(image):
 
 class Container:
     def __init__(self, folder, name):
-        self.name, self.crun = name, ["unshare", "-m", "sh", "-c", CRUN, "sh", "--cgroup-manager=disabled", f"--root={folder / 'crun'}"]
-        self.process = subprocess.Popen([*self.crun, "run", "--no-pivot", "--bundle", str(folder), name])
+        self.name, self.crun = name, ["unshare", "-m", "sh", "-c", CRUN, "sh",
+                                      "--cgroup-manager=disabled", f"--root={folder / 'crun'}"]
+        self.process = subprocess.Popen([*self.crun, "run", "--no-pivot", "--bundle", str(folder),
+                                         name])
 
     def ctl(self, *words, check=True):
         return run(*self.crun, "exec", self.name, "volleyctl", *words, check=check).stdout
@@ -91,7 +109,9 @@ class Container:
         return json.loads(self.ctl("--json", *words))
 
     def wait_ready(self):
-        wait_for("volleyd is ready", lambda: self.process.poll() is not None or '"ready": true' in self.ctl("--json", "status", check=False))
+        wait_for("volleyd is ready",
+                 lambda: self.process.poll() is not None
+                 or '"ready": true' in self.ctl("--json", "status", check=False))
         assert self.process.poll() is None
 
     def stop(self, image):
@@ -126,14 +146,17 @@ def write_configuration(etc, **keys):
     etc.mkdir()
     write_zone(etc / "example.com.zone")
     (etc / "volley.yaml").write_text(json.dumps({
-        "server": {"listen": [V4], "storage": "/var/lib/volley"}, "interfaces": [iface(**keys)], "rrl": {"answers": 0, "octets": 0},
+        "server": {"listen": [V4], "storage": "/var/lib/volley"}, "interfaces": [iface(**keys)],
+                                                 "rrl": {"answers": 0, "octets": 0},
         "zones": [zone("example.com", "/etc/volley/example.com.zone")]}), "ascii")
 
 
 def test_what_it_says_of_itself(image):
     config = image.config
-    assert config["Entrypoint"] == ["/usr/sbin/volleyd", "-c", "/etc/volley/volley.yaml"] and not config.get("Cmd")
-    assert config["StopSignal"] == "SIGTERM" and set(config["ExposedPorts"]) == {"53/udp", "53/tcp", "853/tcp"}
+    assert config["Entrypoint"] == ["/usr/sbin/volleyd", "-c", "/etc/volley/volley.yaml"]
+    assert not config.get("Cmd")
+    assert config["StopSignal"] == "SIGTERM"
+    assert set(config["ExposedPorts"]) == {"53/udp", "53/tcp", "853/tcp"}
     unit = (ROOT / "scripts/debian/user.conf").read_text("ascii")
     assert all(f"CAP_{word}" in unit for word in config["Labels"]["volley.capabilities"].split())
     assert unit.count("CAP_") == len(config["Labels"]["volley.capabilities"].split())
@@ -143,7 +166,10 @@ def test_what_it_says_of_itself(image):
 
 @pytest.mark.parametrize("xdp", ["native", "generic", "off"])
 def test_it_answers(tmp_path, image, lab, xdp):
-    """By the driver on a veth where XDP is native or generic, by sockets where it is off; `status` says which."""
+    """
+    By the driver on a veth where XDP is native or generic, by sockets where it is off; `status`
+    says which.
+    """
     etc, state = tmp_path / "etc", tmp_path / "state"
     state.mkdir()
     write_configuration(etc, xdp=xdp)
@@ -153,7 +179,8 @@ def test_it_answers(tmp_path, image, lab, xdp):
         for _ in range(3):
             assert texts(lab.ask("www.example.com")) == ["192.0.2.10"]
         if xdp != "off":
-            wait_for("the driver answers", lambda: texts(lab.ask("www.example.com")) and driver_answers(one) > 0)
+            wait_for("the driver answers",
+                     lambda: texts(lab.ask("www.example.com")) and driver_answers(one) > 0)
         one.ctl("zone", "edit", "example.com", "add new 60 A 192.0.2.1")
         one.stop(image)
     with container(tmp_path, f"{lab.name}-again"):  # what changed lies in the volume

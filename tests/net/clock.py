@@ -9,7 +9,8 @@ from netlab import ROOT, run, wait_for
 class Clock:
     """The clocks of a daemon and its tick, which comes each TICK_MS, by preload/wallclock.c.
 
-    The driver's clock is the kernel's, and stays as it is: a leap is for what has nothing to do with the cache.
+    The driver's clock is the kernel's, and stays as it is: a leap is for what has nothing to do
+    with the cache.
     """
     TICK_MS = 100
 

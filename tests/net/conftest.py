@@ -80,7 +80,9 @@ def daemon(make_daemon):
 
 @pytest.fixture(scope="module")
 def shared_by_module(tmp_path_factory):
-    """A lab, and in it a daemon with the usual configuration, for tests that only ask: see shared."""
+    """
+    A lab, and in it a daemon with the usual configuration, for tests that only ask: see shared.
+    """
     if os.geteuid():
         pytest.skip("network namespaces and XDP need root")
     one = Lab()
@@ -94,7 +96,10 @@ def shared_by_module(tmp_path_factory):
 
 @pytest.fixture
 def shared(request, shared_by_module):
-    """(lab, daemon) that tests of a module share: the cache is empty, as after a start; counters go on."""
+    """
+    (lab, daemon) that tests of a module share: the cache is empty, as after a start; counters go
+    on.
+    """
     _, daemon = shared_by_module
     request.node.daemons = [daemon]
     daemon.ctl("cache", "flush", "--all")

@@ -14,8 +14,8 @@ import dns.message
 import pytest
 
 CONTENT_TYPE = b"protobuf:dnstap.Dnstap"
-TYPES = {1: "AUTH_QUERY", 2: "AUTH_RESPONSE", 5: "CLIENT_QUERY", 6: "CLIENT_RESPONSE", 7: "FORWARDER_QUERY",
-         8: "FORWARDER_RESPONSE", 13: "UPDATE_QUERY", 14: "UPDATE_RESPONSE"}
+TYPES = {1: "AUTH_QUERY", 2: "AUTH_RESPONSE", 5: "CLIENT_QUERY", 6: "CLIENT_RESPONSE",
+         7: "FORWARDER_QUERY", 8: "FORWARDER_RESPONSE", 13: "UPDATE_QUERY", 14: "UPDATE_RESPONSE"}
 PROTOCOLS = {1: "udp", 2: "tcp", 3: "dot"}
 
 
@@ -62,11 +62,13 @@ class Message:
 
     @property
     def query(self):
-        return dns.message.from_wire(self.wire, keyring=False, continue_on_error=True) if self.type.endswith("QUERY") else None
+        return (dns.message.from_wire(self.wire, keyring=False, continue_on_error=True)
+                if self.type.endswith("QUERY") else None)
 
     @property
     def response(self):
-        return dns.message.from_wire(self.wire, keyring=False, continue_on_error=True) if self.type.endswith("RESPONSE") else None
+        return (dns.message.from_wire(self.wire, keyring=False, continue_on_error=True)
+                if self.type.endswith("RESPONSE") else None)
 
     @property
     def name(self):
@@ -87,8 +89,8 @@ def message(frame):
     m = fields(top[14])
     assert len(m[4]) == {1: 4, 2: 16}[m[2]]
     assert (10 in m) != (14 in m)
-    return Message(TYPES[m[1]], PROTOCOLS[m[3]], address(m[4]), m.get(6), address(m.get(5)), m.get(7), time_of(m, 8),
-                   time_of(m, 12), top.get(1), m.get(10) or m[14])
+    return Message(TYPES[m[1]], PROTOCOLS[m[3]], address(m[4]), m.get(6), address(m.get(5)),
+                   m.get(7), time_of(m, 8), time_of(m, 12), top.get(1), m.get(10) or m[14])
 
 
 def messages(path):
@@ -122,8 +124,8 @@ class Collector:
 
     def start(self):
         where = ["-a", "127.0.0.1", "-p", str(self.port)] if self.port else ["-u", str(self.socket)]
-        self.process = self.lab.popen("s", "fstrm_capture", "-t", CONTENT_TYPE.decode(), *where, "-w", str(self.path),
-                                      stderr=subprocess.DEVNULL)
+        self.process = self.lab.popen("s", "fstrm_capture", "-t", CONTENT_TYPE.decode(), *where,
+                                      "-w", str(self.path), stderr=subprocess.DEVNULL)
 
     def stop(self):
         """Ends it; its file is complete."""

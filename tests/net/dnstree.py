@@ -89,8 +89,8 @@ BAD_SERVERS = {"closed": CLOSED, "silent": SILENT, "unreachable": UNREACHABLE, "
 
 # Scripted leaves, of no signatures: N for 10.53.1.N
 SCRIPTED = {f"{name}.lab.": f"10.53.1.{n}" for n, name in enumerate(
-    ("trunc", "late", "wrongid", "wrongport", "wrongaddress", "question", "case", "garbage", "poison",
-     "aging", "stale", "dead", "fill", "count", "signs"), 1)}
+    ("trunc", "late", "wrongid", "wrongport", "wrongaddress", "question", "case", "garbage",
+     "poison", "aging", "stale", "dead", "fill", "count", "signs"), 1)}
 
 _numbers = itertools.count()
 
@@ -118,7 +118,8 @@ class Zones:
         return path
 
     def make_signed(self, name, text, how=NSEC):
-        self.ds[name], key = sign(self.folder, name, text, *(() if how == LONG_AGO else WINDOW), *how)
+        self.ds[name], key = sign(self.folder, name, text, *(() if how == LONG_AGO else WINDOW),
+                                  *how)
         if name == ".":
             self.anchor = key
         return self.folder / f"{name}signed"
@@ -165,7 +166,10 @@ class Zones:
 
 
 class Server(Scripted):
-    """reply() gives octets, None, or a list of (octets, the socket to send from): all are sent at once."""
+    """
+    reply() gives octets, None, or a list of (octets, the socket to send from): all are sent at
+    once.
+    """
 
     def __init__(self, netns, address, reply):
         self.others = {}
@@ -303,10 +307,13 @@ remote-control:
 
     def delv(self, name, kind):
         """The verdict of a validating client that asks us: a word for each part of the answer."""
-        key = re.search(r"DNSKEY\s+(\d+ \d+ \d+) (\S+)", self.tree.zones.anchor.read_text(encoding="ascii"))
+        key = re.search(r"DNSKEY\s+(\d+ \d+ \d+) (\S+)",
+                        self.tree.zones.anchor.read_text(encoding="ascii"))
         path = self.folder / "delv.conf"
-        path.write_text(f'trust-anchors {{ . static-key {key[1]} "{key[2]}"; }};\n', encoding="ascii")
-        said = self.lab.exec("c", "delv", f"@{V4}", "-b", CLIENT4, "-a", path, "+root=.", name, kind)
+        path.write_text(f'trust-anchors {{ . static-key {key[1]} "{key[2]}"; }};\n',
+                        encoding="ascii")
+        said = self.lab.exec("c", "delv", f"@{V4}", "-b", CLIENT4, "-a", path, "+root=.", name,
+                             kind)
         return re.findall(r"^;+ (.*validated|unsigned answer|resolution failed: failure)$",
                           said.stdout + said.stderr, re.M)
 
@@ -331,12 +338,13 @@ def world_of(folder, zones):
 
 
 def skip_unless_possible():
-    lacking = missing() + [tool for tool in ("delv", "dnsperf", "gcc", "unbound") if not installed(tool)]
+    lacking = missing() + [tool for tool in ("delv", "dnsperf", "gcc", "unbound")
+                           if not installed(tool)]
     if os.geteuid() or lacking:
         pytest.skip(f"not installed: {lacking}" if lacking else "needs root")
 
 
-# --- Asking ----------------------------------------------------------------------------------------
+# --- Asking ---------------------------------------------------------------------------------------
 
 
 def query(name, kind="A", flags="rd", do=False, payload=1232, options=(), edns=True, **kwargs):
@@ -352,7 +360,10 @@ EXPIRE = dns.edns.GenericOption(9, b"")  # RFC 7314: the driver leaves it to the
 
 
 def ask(lab, made, where=V4, source=None, tcp=False, timeout=TIMEOUT + 4):
-    """The answer to a query, from a client's address, over UDP or TCP; over TLS where TCP is a context of it."""
+    """
+    The answer to a query, from a client's address, over UDP or TCP; over TLS where TCP is a context
+    of it.
+    """
     kind = socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM
     with lab.socket("c", family_of(where), kind) as sock:
         sock.settimeout(timeout)

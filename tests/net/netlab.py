@@ -173,7 +173,9 @@ class Lab:
         self.ip("c", "neighbour", "del", where, "dev", "c0", check=False)
 
     def frames(self, end="c"):
-        """A socket for whole frames on c0 or s0, with room for those of a test, however late it reads."""
+        """
+        A socket for whole frames on c0 or s0, with room for those of a test, however late it reads.
+        """
         made = self.socket(end, socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
         made.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
         made.bind((end + "0", 3))
@@ -255,7 +257,9 @@ def zone(name, path=None, **keys):
 
 
 def remote(name, *addresses, **keys):
-    """Another name server: remote("hidden", "192.0.2.7@5353", key="xfr.test.", tls_name="a.test")."""
+    """
+    Another name server: remote("hidden", "192.0.2.7@5353", key="xfr.test.", tls_name="a.test").
+    """
     return {"name": name, "address": list(addresses), **hyphens(keys)}
 
 
@@ -386,7 +390,10 @@ class Daemon:
         return self.reap()
 
     def signal(self, number):
-        """After SIGSTOP all its threads stand still; the signal reaches one of them, which may have to wait for a processor."""
+        """
+        After SIGSTOP all its threads stand still; the signal reaches one of them, which may have to
+        wait for a processor.
+        """
         self.process.send_signal(number)
         if number == signal.SIGSTOP:
             wait_for("all threads stand still", lambda: set(self.thread_states()) == {"T"})
@@ -394,8 +401,10 @@ class Daemon:
     def thread_states(self):
         """The letters of proc(5)."""
         for stat in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
-                yield stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+            # it has ended meanwhile
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                yield stat.read_text(encoding="utf-8",
+                                     errors="replace").rpartition(")")[2].split()[0]
 
     def cpu_s(self):
         """The processor time of all its threads, in seconds."""
@@ -464,7 +473,7 @@ def everywhere(lab, name, kind="A"):
     return [ask(query, where) for where in (V4, V6) for ask in (lab.udp, lab.tcp, lab.udp, lab.tcp)]
 
 
-# --- The XDP program, as seen without a daemon -----------------------------------------------------
+# --- The XDP program, as seen without a daemon ----------------------------------------------------
 
 
 def abi_reasons():
@@ -475,7 +484,8 @@ def abi_reasons():
 
 def abi_rooms():
     """How many rooms a CPU has in volley_cpu; an ordinary kernel uses the first."""
-    return int(re.search(r"VOLLEY_ROOMS (\d+)", (ROOT / "xdp" / "abi.h").read_text(encoding="utf-8")).group(1))
+    return int(re.search(r"VOLLEY_ROOMS (\d+)",
+                         (ROOT / "xdp" / "abi.h").read_text(encoding="utf-8")).group(1))
 
 
 def program(lab, dev="s0", end="s"):
@@ -520,7 +530,9 @@ def driver_counters(program_id, number=None):
 
 
 def open_to_all(folder, mode=0o777):
-    """Others than root reach the folder, wherever pytest has put it, and may do there what MODE says."""
+    """
+    Others than root reach the folder, wherever pytest has put it, and may do there what MODE says.
+    """
     os.chmod(folder, mode)
     for parent in folder.parents:
         now = os.stat(parent).st_mode

@@ -24,7 +24,7 @@ SOURCE = "10.53.6.6"
 FORWARDED, EVIL = "192.0.2.77", "192.0.2.66"
 
 
-# --- Servers of a test -------------------------------------------------------------------------------
+# --- Servers of a test ----------------------------------------------------------------------------
 
 
 def says(address, ttl=300, only_tcp=False):
@@ -53,20 +53,26 @@ def tells_case(made, _tcp):
 
 
 def hides_above(zone):
-    """NXDOMAIN for names between the zone and those of four labels in it: servers that know no empty names."""
+    """
+    NXDOMAIN for names between the zone and those of four labels in it: servers that know no empty
+    names.
+    """
     def reply(made, _tcp):
         name = made.question[0].name
         out = address_answer(made)
         if len(name) < 5 and str(name).lower() != zone:
             out.answer = []
             out.set_rcode(dns.rcode.NXDOMAIN)
-            out.authority = [dns.rrset.from_text(zone, 60, "IN", "SOA", "ns. hostmaster. 1 7200 3600 1209600 60")]
+            out.authority = [dns.rrset.from_text(zone, 60, "IN", "SOA",
+                                                 "ns. hostmaster. 1 7200 3600 1209600 60")]
         return out.to_wire()
     return reply
 
 
 def leads_away(made, _tcp):
-    """A referral for all names, with an address for its server that is none of this server's to give."""
+    """
+    A referral for all names, with an address for its server that is none of this server's to give.
+    """
     name = made.question[0].name
     if len(name) < 5:
         return address_answer(made).to_wire()
@@ -94,7 +100,7 @@ def chain(zones, n):
     return reply
 
 
-# --- The two that are asked --------------------------------------------------------------------------
+# --- The two that are asked -----------------------------------------------------------------------
 
 
 class Pair:
@@ -112,7 +118,8 @@ class Pair:
 
     def start(self, keys, lines, clauses="", anchor=True):
         self.start_ours(keys)
-        self.start_peer(lines, clauses, keys.get("trust-anchor", self.world.tree.zones.anchor) if anchor else None)
+        self.start_peer(lines, clauses,
+                        keys.get("trust-anchor", self.world.tree.zones.anchor) if anchor else None)
 
     def start_ours(self, keys):
         """By a reload, where it runs."""
@@ -148,7 +155,8 @@ class Pair:
   control-enable: no
 {clauses}""", encoding="ascii")
         with open(folder / "peer.log", "wb") as log:
-            self.peer = self.world.tree.popen("unbound", "-d", "-c", "peer.conf", stdout=log, stderr=log)
+            self.peer = self.world.tree.popen("unbound", "-d", "-c", "peer.conf", stdout=log,
+                                              stderr=log)
         wait_for("unbound is there", lambda: self.ask_peer(query(".", "SOA"), 0.3), 10)
 
     def ask_peer(self, made, seconds=9):
@@ -194,15 +202,19 @@ def until_expired(seconds):
     time.sleep(seconds)
 
 
-# --- A zone that grows ---------------------------------------------------------------------------------
+# --- A zone that grows ----------------------------------------------------------------------------
 
 
 class Growing:
-    """A signed zone at an address; serve() puts other records into it, signed by the same key, and nobody is told."""
+    """
+    A signed zone at an address; serve() puts other records into it, signed by the same key, and
+    nobody is told.
+    """
 
     def __init__(self, world, zone, address):
         self.tree, self.folder, self.zone, self.address = world.tree, world.folder, zone, address
-        self.key = run("ldns-keygen", "-k", "-a", "ECDSAP256SHA256", zone, cwd=self.folder).stdout.strip()
+        self.key = run("ldns-keygen", "-k", "-a", "ECDSAP256SHA256", zone,
+                       cwd=self.folder).stdout.strip()
         self.ds = run("dnssec-dsfromkey", "-2", self.key + ".key", cwd=self.folder).stdout
         self.process = None
         self.serve("")
@@ -211,7 +223,8 @@ class Growing:
         self.end()
         text = HEAD.format(ttl=300) + f"ns A {self.address}\n" + records
         (self.folder / "growing").write_text(text, encoding="ascii")
-        run("ldns-signzone", "-o", self.zone, "-f", "growing.signed", "growing", self.key, cwd=self.folder)
+        run("ldns-signzone", "-o", self.zone, "-f", "growing.signed", "growing", self.key,
+            cwd=self.folder)
         self.process = self.tree.nsd(self.address, {self.zone: self.folder / "growing.signed"})
 
     def end(self):

@@ -12,7 +12,8 @@ import struct
 from netlab import BIN, ROOT
 
 OBJECT = BIN / "volley.bpf.o"
-ABI = int(re.search(r"define VOLLEY_ABI +(\d+)", (ROOT / "xdp/abi.h").read_text(encoding="utf-8"))[1])
+ABI = int(re.search(r"define VOLLEY_ABI +(\d+)",
+                    (ROOT / "xdp/abi.h").read_text(encoding="utf-8"))[1])
 OTHER_ABI = 8
 BPF_JGT_K, BPF_JGE_K = 0x25, 0x35  # jump if a register > a number, if >= one
 
@@ -31,12 +32,15 @@ def section(data, name):
 
 
 def other_instructions(data):
-    """The object with another program that does the same: `> n` is `>= n + 1`. So its tag is another."""
+    """
+    The object with another program that does the same: `> n` is `>= n + 1`. So its tag is another.
+    """
     start, size = section(data, b"xdp")
     for at in range(start, start + size, 8):
         code, registers, off, number = struct.unpack_from("<BBhi", data, at)
         if code == BPF_JGT_K and 0 < number < 1 << 20:
-            return data[:at] + struct.pack("<BBhi", BPF_JGE_K, registers, off, number + 1) + data[at + 8:]
+            return (data[:at] + struct.pack("<BBhi", BPF_JGE_K, registers, off, number + 1) +
+                    data[at + 8:])
     raise AssertionError("no such jump")
 
 

@@ -31,7 +31,8 @@ def upstream_of(lab, folder, text):
     if not shutil.which("nsd", path="/usr/sbin:/usr/bin"):
         pytest.skip("nsd is not installed")
     folder.mkdir(exist_ok=True)
-    (folder / "root").write_text(f"$TTL 300\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns\nns A {UPSTREAM}\n" + text,
+    (folder / "root").write_text(f"$TTL 300\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS "
+                                 f"ns\nns A {UPSTREAM}\n" + text,
                                  encoding="ascii")
     lab.ip("s", "link", "set", "lo", "up")
     netns = Netns(folder, f"{lab.name}-s")
@@ -43,9 +44,11 @@ def upstream_of(lab, folder, text):
 
 
 def named(folder, lists, servers=False):
-    zones = "".join(f'zone "{one["name"]}" {{ type primary; file "{one["file"]}"; }};\n' for one in lists)
+    zones = "".join(f'zone "{one["name"]}" {{ type primary; file "{one["file"]}"; }};\n'
+                    for one in lists)
     policies = " ".join(f'zone "{one["name"]}";' for one in lists)
-    ns = " ".join(f"{word} {'yes' if servers else 'no'}" for word in ("nsip-enable", "nsdname-enable"))
+    ns = " ".join(f"{word} {'yes' if servers else 'no'}"
+                  for word in ("nsip-enable", "nsdname-enable"))
     (folder / "named.conf").write_text(f"""
 options {{
   directory "{folder}"; pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; lock-file none;
@@ -61,7 +64,8 @@ controls {{ }};
 
 def unbound(folder, lists, servers=False):
     assert not servers, "it has no such triggers"
-    policies = "".join(f'rpz:\n  name: "{one["name"]}."\n  zonefile: "{one["file"]}"\n' for one in lists)
+    policies = "".join(f'rpz:\n  name: "{one["name"]}."\n  zonefile: "{one["file"]}"\n'
+                       for one in lists)
     (folder / "unbound.conf").write_text(f"""
 server:
   interface: {V4}@{PORTS["unbound"]}
@@ -86,12 +90,15 @@ COMMANDS = {"named": named, "unbound": unbound}
 
 @contextlib.contextmanager
 def peers_of(netns, lab, folder, lists, names=tuple(COMMANDS), servers=False):
-    """The NAMES of those that run now, each with LISTS; SERVERS: with their rules for name servers."""
+    """
+    The NAMES of those that run now, each with LISTS; SERVERS: with their rules for name servers.
+    """
     names = [name for name in names if shutil.which(name, path="/usr/sbin:/usr/bin")]
     for name in names:
         netns.popen(*COMMANDS[name](folder, lists, servers))
     for name in names:
-        wait_for(f"{name} answers", lambda name=name: lab.is_answered("ns.", port=PORTS[name], end="s"))
+        wait_for(f"{name} answers",
+                 lambda name=name: lab.is_answered("ns.", port=PORTS[name], end="s"))
     yield names
 
 
@@ -99,10 +106,13 @@ def verdict(lab, name, kind="A", server="volley", tcp=False, where=V4):
     """(rcode, addresses); "TC"; or "dropped"."""
     query = dns.message.make_query(name, kind)
     try:
-        answer = lab.tcp(query, where, PORTS[server]) if tcp else lab.udp(query, where, PORTS[server], timeout=0.7)
+        answer = lab.tcp(query, where,
+                         PORTS[server]) if tcp else lab.udp(query, where, PORTS[server],
+                                                            timeout=0.7)
     except OSError:
         return "dropped"
     if answer.flags & dns.flags.TC:
         return "TC"
-    addresses = sorted(record.to_text() for rrset in answer.answer if rrset.rdtype in (1, 28) for record in rrset)
+    addresses = sorted(record.to_text() for rrset in answer.answer if rrset.rdtype in (1, 28)
+                       for record in rrset)
     return (dns.rcode.to_text(answer.rcode()), *addresses)

@@ -49,7 +49,8 @@ class Primary:
         self.is6 = ":" in address
         self.folder = netns.folder / f"{self.kind}-{address.replace(':', '-')}"
         self.folder.mkdir()
-        if self.is6 or self.kind == "named":  # named listens on addresses that an interface has only
+        # named listens on addresses that an interface has only
+        if self.is6 or self.kind == "named":
             netns.has_address(address)
         self.file = self.folder / "zone"
         self.file.write_text(text or zone_text(1), encoding="ascii")
@@ -157,16 +158,20 @@ class Nsd(Primary):
         return n
 
     def wait_serial(self, serial):
-        """It goes on with other processes; as long as the ones before are there, they answer, too."""
+        """
+        It goes on with other processes; as long as the ones before are there, they answer, too.
+        """
         super().wait_serial(serial)
-        wait_for("the processes before have gone", lambda: self.count_processes() <= self.n_processes, 20)
+        wait_for("the processes before have gone",
+                 lambda: self.count_processes() <= self.n_processes, 20)
 
     def configure(self):
         key = f"key:\n  name: k1\n  algorithm: hmac-{self.algorithm}\n" \
               f"  secret: \"{secret(self.algorithm)}\"\n" if self.algorithm else ""
         tls = f"  ip-address: {self.address}@853\n  tls-port: 853\n  tls-service-key: {self.tls}\n" \
               f"  tls-service-pem: {self.tls}\n" if self.tls else ""
-        to = f"  notify: {self.notify} {'k1' if self.algorithm else 'NOKEY'}\n" if self.notify else ""
+        to = (f"  notify: {self.notify} {'k1' if self.algorithm else 'NOKEY'}\n" if self.notify
+              else "")
         self.conf = self.folder / "nsd.conf"
         self.to_reload = ("nsd-control", "-c", self.conf, "reload")
         self.conf.write_text(f"""server:
@@ -204,7 +209,8 @@ class Named(Primary):
     def configure(self):
         key = f'key "k1" {{ algorithm hmac-{self.algorithm}; secret "{secret(self.algorithm)}"; }};\n' \
             if self.algorithm else ""
-        tls = f'tls mine {{ key-file "{self.tls}"; cert-file "{self.tls}"; }};\n' if self.tls else ""
+        tls = (f'tls mine {{ key-file "{self.tls}"; cert-file "{self.tls}"; }};\n' if self.tls
+               else "")
         mine = ("none;", f"{self.address};")
         listen = f"listen-on{'-v6' if self.is6 else ''} port 853 tls mine {{ {self.address}; }};" \
             if self.tls else ""
@@ -232,9 +238,9 @@ KINDS = {kind.kind: kind for kind in (Knot, Nsd, Named)}
 
 
 class Scripted:
-    """A primary of which functions say what it does: udp(query) and tcp(query, connection) give octets,
-    or None, or (tcp) an iterable of messages. Queries come with their wire form in .wire. It knows
-    from which addresses it was asked."""
+    """A primary of which functions say what it does: udp(query) and tcp(query, connection) give
+    octets, or None, or (tcp) an iterable of messages. Queries come with their wire form in .wire.
+    It knows from which addresses it was asked."""
 
     def __init__(self, netns, address, udp=None, tcp=None, keyring=None):
         self.keyring, self.on_udp, self.on_tcp = keyring, udp, tcp
@@ -368,7 +374,8 @@ class Scene(Netns):
             "server": {"listen": ["127.0.0.1@5300"], "storage": str(self.folder / "storage"),
                        **(server or {})},
             "control": {"socket": str(self.folder / "control.sock")},
-            "keys": [{"name": "k1", "algorithm": f"hmac-{a}", "secret": base64.b64encode(s).decode()}
+            "keys": [{"name": "k1", "algorithm": f"hmac-{a}",
+                      "secret": base64.b64encode(s).decode()}
                      for a, s in keys],
             "remotes": remotes,
             "zones": zones or [{"name": ZONE, "primaries": [r["name"] for r in remotes], **zone}],

@@ -16,13 +16,15 @@ import sys
 
 KILL_PROCESS, ALLOW = 0x80000000, 0x7fff0000
 CMP_EQ = 4
-FAMILIES = {name: getattr(socket, name, None) for name in ("AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK")}
+FAMILIES = {name: getattr(socket, name, None)
+            for name in ("AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK")}
 FAMILIES["AF_XDP"] = 44
 
 
 class Compare(ctypes.Structure):
     """struct scmp_arg_cmp"""
-    _fields_ = [("arg", ctypes.c_uint), ("op", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
+    _fields_ = [("arg", ctypes.c_uint), ("op", ctypes.c_int), ("a", ctypes.c_uint64),
+                ("b", ctypes.c_uint64)]
 
 
 def values(text, key):
@@ -35,8 +37,8 @@ def expand(words):
     calls, groups = set(), [word for word in words if word[0] == "@"]
     calls.update(word for word in words if word[0] != "@")
     while groups:
-        said = subprocess.run(["systemd-analyze", "syscall-filter", groups.pop()], check=True, text=True,
-                              capture_output=True).stdout
+        said = subprocess.run(["systemd-analyze", "syscall-filter", groups.pop()], check=True,
+                              text=True, capture_output=True).stdout
         for word in re.findall(r"^ +([@\w-]+)$", said, re.M):
             (groups.append if word[0] == "@" else calls.add)(word)
     return calls
@@ -56,7 +58,8 @@ def main(path, *command):
         if number < 0:  # another architecture's
             return
         rules = (Compare * len(compare))(*compare)
-        code = lib.seccomp_rule_add_array(context, ctypes.c_uint32(ALLOW), number, len(compare), rules)
+        code = lib.seccomp_rule_add_array(context, ctypes.c_uint32(ALLOW), number, len(compare),
+                                          rules)
         assert not code, (name, code)
     for name in calls - {"socket"}:
         allow(name)

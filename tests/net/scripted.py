@@ -78,10 +78,12 @@ class Seen:
 class Upstream:
     """
     reply(query, seen, upstream) gives octets, None, or a list of octets. TCP: one thread for each
-    connection. once: what is sent again, as this machine was slow, is not seen; its reply is under way.
+    connection. once: what is sent again, as this machine was slow, is not seen; its reply is under
+    way.
     """
 
-    def __init__(self, netns, address, reply, family=socket.AF_INET, tcp=True, closes=False, once=False):
+    def __init__(self, netns, address, reply, family=socket.AF_INET, tcp=True, closes=False,
+                 once=False):
         self.netns, self.reply, self.seen, self.closes = netns, reply, [], closes
         self.connections = self.n_ended = 0
         self.silent, self.once = False, once

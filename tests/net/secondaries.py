@@ -21,7 +21,8 @@ def certificate(folder, name="volley.test", days=2):
 
 
 def knot_head(folder, key=None, action="notify", ends=(CLIENT4, V4)):
-    """Of a knotd's configuration all but its zones: those may be of the remote and the ACL "volley".
+    """Of a knotd's configuration all but its zones: those may be of the remote and the ACL
+    "volley".
     ENDS: its address and ours."""
     here, there = ends
     key_lines = f"""
@@ -145,7 +146,9 @@ KINDS = {"knotd": knotd, "nsd": nsd, "named": named}
 
 
 class Peer:
-    """A name server that WORDS start, in a folder of its own on the client's side, over a `with`."""
+    """
+    A name server that WORDS start, in a folder of its own on the client's side, over a `with`.
+    """
 
     def __init__(self, lab, folder, words, here=CLIENT4):
         self.lab, self.folder, self.words, self.here = lab, folder, words, here
@@ -181,7 +184,8 @@ class Secondary(Peer):
     """One of them. KEY is a netlab.tsig_key(), TLS {"bundle": file, "name": name};
     ENDS its address and ours."""
 
-    def __init__(self, lab, folder, kind, zone="example.com", key=None, tls=None, ends=(CLIENT4, V4)):
+    def __init__(self, lab, folder, kind, zone="example.com", key=None, tls=None,
+                 ends=(CLIENT4, V4)):
         assert has(kind), f"{kind} is not installed"
         folder = folder / kind
         folder.mkdir(exist_ok=True)
@@ -199,4 +203,5 @@ class Secondary(Peer):
 
     def wait_address(self, name, address):
         """It may have a process with the version before for a moment (nsd)."""
-        wait_for(f"{name} is {address}", lambda: (it := self.ask(name, "A")) and texts(it) == [address])
+        wait_for(f"{name} is {address}",
+                 lambda: (it := self.ask(name, "A")) and texts(it) == [address])

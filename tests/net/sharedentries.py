@@ -34,8 +34,12 @@ def map_memory(map_id):
 
 
 def filter_id(maps):
-    """The id of the filter of names, by {map name: id} of a program: its head is the end of the first map."""
-    memory = map_memory(next(number for name, number in maps.items() if name.startswith("volley_abi_")))
+    """
+    The id of the filter of names, by {map name: id} of a program: its head is the end of the first
+    map.
+    """
+    memory = map_memory(next(number for name, number in maps.items()
+                             if name.startswith("volley_abi_")))
     return struct.unpack_from("=I", memory, len(memory) - HEAD_BYTES)[0]
 
 
@@ -58,7 +62,10 @@ def bodies(store, number, kind, zone):
 
 
 def damage(store, begin, end):
-    """The first TTL grows by 1, and the last 16 bits that can shrink by 1 do so: the sums of the body hold."""
+    """
+    The first TTL grows by 1, and the last 16 bits that can shrink by 1 do so: the sums of the body
+    hold.
+    """
     def word(at):
         return struct.unpack_from(">H", store, at)[0]
     first = begin + TTL_LOW_AT

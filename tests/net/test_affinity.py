@@ -14,7 +14,9 @@ needs_two = pytest.mark.skipif(len(CPUS) < 2, reason="there is one processor")
 
 
 def places(daemon):
-    """{name of a thread: processors}; those of a resolver that is no longer needed end meanwhile."""
+    """
+    {name of a thread: processors}; those of a resolver that is no longer needed end meanwhile.
+    """
     pid = daemon.process.pid
     found = {}
     for task in os.listdir(f"/proc/{pid}/task"):

@@ -17,7 +17,8 @@ SECONDS = 8
 CLOCK_MONOTONIC_COARSE = 6
 DAY = 86400
 
-# first label of the question: [(label of the owner, TTL, type, data)]; "@" is the name of the question
+# first label of the question: [(label of the owner, TTL, type, data)]; "@" is the name of the
+# question
 ANSWERS = {
     "single": [("@", SECONDS, "A", "192.0.2.1")],
     "chain": [("@", 3 * SECONDS, "CNAME", "end.aging.lab."), ("end", SECONDS, "A", "192.0.2.2")],
@@ -32,7 +33,8 @@ ANSWERS = {
 
 
 def aging(made, _tcp):
-    """ANSWERS; and to other questions NXDOMAIN, with the SOA of so many seconds. Each name has another
+    """ANSWERS; and to other questions NXDOMAIN, with the SOA of so many seconds. Each name has
+    another
     one: an equal SOA would be as old in libunbound as the first."""
     question = made.question[0]
     reply = dns.message.make_response(made)
@@ -93,7 +95,8 @@ class Aged:
 
     def n_upstream(self):
         """Questions for it, or for the end of its alias."""
-        ends = {data for _, _, kind, data in ANSWERS.get(self.name.split(".")[0], ()) if kind == "CNAME"}
+        ends = {data for _, _, kind, data in ANSWERS.get(self.name.split(".")[0], ())
+                if kind == "CNAME"}
         return sum(name.lower() in {self.name, *ends} for name in self.world.upstream.seen)
 
     def start(self):
@@ -145,7 +148,9 @@ def test_all_ways_say_the_same_in_every_second(world):
 
 
 def check_fresh(one):
-    """It is fetched again, at the latest when the resolver has lost it too; and begins as it did."""
+    """
+    It is fetched again, at the latest when the resolver has lost it too; and begins as it did.
+    """
     asked = one.asked
 
     def is_fetched():
@@ -194,7 +199,8 @@ def test_many_at_their_end(world):
     def watch(way):
         while time.monotonic() < stop:
             seen.append(min(ttls(way()).values()))
-    threads = [threading.Thread(target=watch, args=(way,)) for way in ways(world, "soon.aging.lab.")]
+    threads = [threading.Thread(target=watch, args=(way,))
+               for way in ways(world, "soon.aging.lab.")]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -205,7 +211,7 @@ def test_many_at_their_end(world):
     assert 3 <= n <= 8, f"{n} fetches in 7 s of an answer that lives 2 s"
 
 
-# --- What is asked for is fetched before it expires ---------------------------------------------------
+# --- What is asked for is fetched before it expires -----------------------------------------------
 
 
 FORWARDING = {"forward": [SCRIPTED["aging.lab."]], "root-hints": None, "trust-anchor": None}
@@ -229,8 +235,8 @@ def check_fetched(world, name, n):
 
 
 def test_who_asks_often_never_waits(prefetching):
-    """Fetched anew while the old one still answers: the driver has no miss after the first, and what
-    is fetched has its whole life before it."""
+    """Fetched anew while the old one still answers: the driver has no miss after the first, and
+    what is fetched has its whole life before it."""
     world, name = prefetching, "hot.aging.lab."
     ask(world.lab, query(name))
     before = world.daemon.reasons()

@@ -100,7 +100,10 @@ def test_the_clients_edns_size_decides(lab, daemon, tmp_path):
 
 
 def test_dig_with_cookies(shared):
-    """dig sends a cookie: the worker answers, and then the driver, which takes the worker's cookie for good."""
+    """
+    dig sends a cookie: the worker answers, and then the driver, which takes the worker's cookie for
+    good.
+    """
     lab, daemon = shared
     client = bytes(range(8))
 
@@ -118,10 +121,12 @@ def test_dig_with_cookies(shared):
     assert two.by == {"worker": 1, "driver": 1}
     with Answered(daemon) as dug_twice:
         lab.exec("c", "dig", "+tries=1", f"+time={TIMEOUT}", f"@{V4}", "mail.example.com", "A")
-        again = lab.exec("c", "dig", "+tries=1", f"+time={TIMEOUT}", f"@{V4}", "mail.example.com", "A").stdout
+        again = lab.exec("c", "dig", "+tries=1", f"+time={TIMEOUT}", f"@{V4}", "mail.example.com",
+                         "A").stdout
     assert "COOKIE: " in again and "NOERROR" in again
     assert dug_twice.by == {"worker": 1, "driver": 1}
-    dug = lab.exec("c", "dig", "+tries=1", f"+time={TIMEOUT}", f"@{V4}", "www.example.com", "A").stdout
+    dug = lab.exec("c", "dig", "+tries=1", f"+time={TIMEOUT}", f"@{V4}", "www.example.com",
+                   "A").stdout
     assert "(good)" in dug and "192.0.2.80" in dug
 
 

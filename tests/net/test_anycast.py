@@ -38,13 +38,14 @@ QUERIES_PER_S = 200
 _numbers = itertools.count()
 
 
-# --- The lab ---------------------------------------------------------------------------------------
+# --- The lab --------------------------------------------------------------------------------------
 
 
 def bird_config(name, is_patient=False, **defines):
     """
-    A file of scripts/anycast, with other values of what it defines, as an operator would write them. With
-    IS_PATIENT a BIRD that had no processor for some seconds is not taken for one that has gone.
+    A file of scripts/anycast, with other values of what it defines, as an operator would write
+    them. With IS_PATIENT a BIRD that had no processor for some seconds is not taken for one that
+    has gone.
     """
     text = (CONFIGS / name).read_text(encoding="ascii")
     if is_patient:
@@ -65,7 +66,8 @@ class Bird:
         path.write_text(config, encoding="ascii")
         self.log = open(folder / "bird.log", "ab")
         self.process = subprocess.Popen(
-            ["nsenter", f"--net=/run/netns/{netns}", "--", "bird", "-f", "-c", str(path), "-s", str(self.socket)],
+            ["nsenter", f"--net=/run/netns/{netns}", "--", "bird", "-f", "-c", str(path), "-s",
+             str(self.socket)],
             env=ENV, stdout=self.log, stderr=self.log)
 
     def close(self):
@@ -105,7 +107,8 @@ class Host:
     def start_health(self, *options):
         with open(self.folder / "health.log", "ab") as log:
             self.health = subprocess.Popen(
-                ["nsenter", f"--net=/run/netns/{self.netns}", "--", str(HEALTH), "-i", "0.1", "-s", "3",
+                ["nsenter", f"--net=/run/netns/{self.netns}", "--", str(HEALTH), "-i", "0.1", "-s",
+                 "3",
                  "-w", "3", "-c", str(self.daemon.socket), "-B", str(self.bird.socket), *options,
                  "bird", "anycast4", "anycast6"],
                 env={**ENV, "PATH": f"{BIN}:{ENV['PATH']}"}, stdout=log, stderr=log)
@@ -151,8 +154,8 @@ class Fleet:
 
     def host_config(self, host):
         here4, router4 = self.at4(host, 2), self.at4(host, 1)
-        return bird_config("bird-host.conf", self.is_patient, **{"router id": here4}, HERE4=here4, ROUTER4=router4,
-                           HERE6=host.net6.format(2), ROUTER6=host.net6.format(1))
+        return bird_config("bird-host.conf", self.is_patient, **{"router id": here4}, HERE4=here4,
+                           ROUTER4=router4, HERE6=host.net6.format(2), ROUTER6=host.net6.format(1))
 
     def namespaces(self):
         return [f"{self.name}-c", f"{self.name}-r", *(host.netns for host in self.hosts),
@@ -162,11 +165,12 @@ class Fleet:
         return run("ip", "-n", netns, *words, check=check)
 
     def set_up_end(self, netns, dev, *addresses):
-        run("nsenter", f"--net=/run/netns/{netns}", "--", "ethtool", "-K", dev, "tx", "off", "tso", "off", "gso",
-            "off", "gro", "on")
+        run("nsenter", f"--net=/run/netns/{netns}", "--", "ethtool", "-K", dev, "tx", "off", "tso",
+            "off", "gso", "off", "gro", "on")
         self.ip(netns, "link", "set", "lo", "up")
         for address in addresses:
-            self.ip(netns, "address", "add", address, "dev", dev, *(["nodad"] if ":" in address else []))
+            self.ip(netns, "address", "add", address, "dev", dev,
+                    *(["nodad"] if ":" in address else []))
         self.ip(netns, "link", "set", dev, "up")
 
     def up(self):
@@ -176,7 +180,8 @@ class Fleet:
                 "net.ipv6.conf.all.disable_ipv6=0", "net.ipv6.conf.default.disable_ipv6=0",
                 "net.ipv6.conf.default.accept_dad=0", "net.ipv4.conf.all.rp_filter=0",
                 "net.ipv4.conf.default.rp_filter=0", "net.ipv4.fib_multipath_hash_policy=1",
-                "net.ipv6.fib_multipath_hash_policy=1", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1")
+                "net.ipv6.fib_multipath_hash_policy=1", "net.ipv4.ip_forward=1",
+                "net.ipv6.conf.all.forwarding=1")
         client, router = self.namespaces()[:2]
         self.link(client, "c0", router, "rc")
         self.set_up_end(client, "c0", f"{CLIENT4}/24", f"{CLIENT6}/64")
@@ -186,13 +191,16 @@ class Fleet:
         for host in self.hosts:
             self.up_host(host, router)
         (self.folder / "r").mkdir()
-        self.router = Bird(router, self.folder / "r", bird_config("bird-router.conf", self.is_patient))
+        self.router = Bird(router, self.folder / "r",
+                           bird_config("bird-router.conf", self.is_patient))
         for host in self.hosts:
             host.start()
-        wait_for("both are announced", lambda: self.announced() == {"a", "b"} == self.announced(V6), 40)
+        wait_for("both are announced", lambda: self.announced() == {"a", "b"} == self.announced(V6),
+                 40)
 
     def link(self, left, left_dev, right, right_dev):
-        self.ip(left, "link", "add", left_dev, "type", "veth", "peer", "name", right_dev, "netns", right)
+        self.ip(left, "link", "add", left_dev, "type", "veth", "peer", "name", right_dev, "netns",
+                right)
 
     def up_host(self, host, router):
         dev = f"r{host.letter}"
@@ -204,8 +212,8 @@ class Fleet:
         self.ip(host.netns, "route", "add", "default", "via", self.at4(host, 1))
         self.ip(host.netns, "route", "add", "default", "via", host.net6.format(1))
         # as in scripts/lab.sh: what the other end sends by XDP_TX wakes this one
-        run("nsenter", f"--net=/run/netns/{router}", "--", "ip", "link", "set", "dev", dev, "xdpdrv", "obj",
-            BIN / "xdp_pass.bpf.o", "sec", "xdp")
+        run("nsenter", f"--net=/run/netns/{router}", "--", "ip", "link", "set", "dev", dev,
+            "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
 
     def add_primary(self, address):
         """One more host behind the router, whose address is not announced."""
@@ -224,8 +232,8 @@ class Fleet:
 
     def announced(self, address=V4):
         """The hosts that the router's kernel sends queries to."""
-        routes = json.loads(self.ip(self.namespaces()[1], "-j", "-6" if ":" in address else "-4", "route", "show",
-                                    address).stdout)
+        routes = json.loads(self.ip(self.namespaces()[1], "-j", "-6" if ":" in address else "-4",
+                                    "route", "show", address).stdout)
         hops = [hop for route in routes for hop in route.get("nexthops", [route])]
         return {hop["dev"][1:] for hop in hops}
 
@@ -248,8 +256,8 @@ class Fleet:
 
 class Asker:
     """
-    Asks for the name of the site, QUERIES_PER_S times a second, from many ports: every second question is one that
-    the driver knows, every second of IPv6.
+    Asks for the name of the site, QUERIES_PER_S times a second, from many ports: every second
+    question is one that the driver knows, every second of IPv6.
     """
 
     def __init__(self, fleet):
@@ -294,7 +302,8 @@ class Asker:
                 self.sent.append(now)
                 self.ask(len(self.sent) - 1)
                 continue
-            for key, _ in selector.select(max(0, min(due - now, 0.05)) if not self.ending else 0.05):
+            for key, _ in selector.select(max(0, min(due - now, 0.05)) if not self.ending
+                                          else 0.05):
                 self.take(key.fileobj)
             if self.ending and len(self.answered) == len(self.sent):
                 return
@@ -319,7 +328,8 @@ class Asker:
 
     def sites(self, since=0.0, until=1e18):
         """The hosts that answered queries in that time."""
-        return {self.answered[n][1] for n, at in enumerate(self.sent) if since <= at < until and n in self.answered}
+        return {self.answered[n][1] for n, at in enumerate(self.sent) if since <= at < until
+                and n in self.answered}
 
     def ask_more(self, n):
         """Waits until so many more have been asked."""
@@ -355,7 +365,7 @@ def quick_fleet(tmp_path):
     yield from run_fleet(tmp_path, False)
 
 
-# --- The fleet -------------------------------------------------------------------------------------
+# --- The fleet ------------------------------------------------------------------------------------
 
 
 def test_drained_and_upgraded_without_a_lost_query(fleet):
@@ -399,7 +409,8 @@ def test_a_daemon_dies_or_hangs(fleet, number):
     if number == signal.SIGKILL:
         a.daemon.reap()
         # A look that was under way has its connection closed; a later one finds nobody.
-        assert re.search("no volleyd can be asked|does not reply on .*: the other side has closed", a.health_log())
+        assert re.search("no volleyd can be asked|does not reply on .*: the other side has closed",
+                         a.health_log())
         a.start_daemon()
     else:
         a.daemon.signal(signal.SIGCONT)
@@ -422,14 +433,18 @@ def check_a_is_left(fleet, cut):
 
 @pytest.mark.alone
 def test_a_host_falls_silent(quick_fleet):
-    """Its BIRD speaks no more, though the link is up: BFD tells the router, before BGP's hold time."""
-    check_a_is_left(quick_fleet, lambda: quick_fleet.hosts[0].bird.process.send_signal(signal.SIGSTOP))
+    """
+    Its BIRD speaks no more, though the link is up: BFD tells the router, before BGP's hold time.
+    """
+    check_a_is_left(quick_fleet,
+                    lambda: quick_fleet.hosts[0].bird.process.send_signal(signal.SIGSTOP))
 
 
 @pytest.mark.alone
 def test_the_cable_is_pulled(quick_fleet):
     host = quick_fleet.hosts[0]
-    check_a_is_left(quick_fleet, lambda: quick_fleet.ip(host.netns, "link", "set", "dev", "s0", "down"))
+    check_a_is_left(quick_fleet,
+                    lambda: quick_fleet.ip(host.netns, "link", "set", "dev", "s0", "down"))
 
 
 def test_the_loop_withdraws_before_it_ends(fleet):
@@ -456,7 +471,8 @@ def test_exabgp(fleet):
         before = "/usr/local/lib/volley/anycast-health"
         assert before in text
         path = a.folder / "exabgp.conf"
-        path.write_text(text.replace(before, f"{HEALTH} -i 0.1 -c {a.daemon.socket}"), encoding="ascii")
+        path.write_text(text.replace(before, f"{HEALTH} -i 0.1 -c {a.daemon.socket}"),
+                        encoding="ascii")
         with running_exabgp(a, path):
             wait_for("a again", lambda: fleet.announced() == {"a", "b"}, 30)
             both = asker.now()
@@ -486,11 +502,13 @@ def running_exabgp(host, path):
                      lambda: not run("ip", "netns", "pids", host.netns).stdout.split()[1:], 20)
 
 
-# --- The page --------------------------------------------------------------------------------------
+# --- The page -------------------------------------------------------------------------------------
 
 
 def blocks():
-    """The indented blocks of docs/fleet.md whose first line names a file: (that line, file, text)."""
+    """
+    The indented blocks of docs/fleet.md whose first line names a file: (that line, file, text).
+    """
     page = (ROOT / "docs" / "fleet.md").read_text(encoding="utf-8")
     for block in re.findall(r"(?:^(?: {4}.*)?\n)+", page, re.M):
         lines = [line[4:] for line in block.strip("\n").split("\n")]
@@ -500,7 +518,9 @@ def blocks():
 
 
 def configure(daemon, what, addresses=None):
-    """As the page has it, but for folders, the interface's name, and other addresses of the host."""
+    """
+    As the page has it, but for folders, the interface's name, and other addresses of the host.
+    """
     (text,) = [text for line, _, text in blocks() if line == f"# /etc/volley/volley.yaml: {what}"]
     for old, new in (addresses or {}).items():
         text = text.replace(old, new)
@@ -516,7 +536,8 @@ def configure(daemon, what, addresses=None):
 def serials(fleet, name, *addresses):
     """The serial number that each host answers with at its own address; None: no good answer."""
     found = []
-    with inside_netns(fleet.namespaces()[0]), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+    with inside_netns(fleet.namespaces()[0]), socket.socket(socket.AF_INET,
+                                                            socket.SOCK_DGRAM) as sock:
         sock.settimeout(0.5)
         for address in addresses:
             try:
@@ -542,10 +563,12 @@ def test_zones_of_the_page_from_the_primary_to_all(fleet):
         host.daemon.start()
     hosts = ("198.51.100.2", "198.51.100.6")
     for name in ("example.com", "example.net"):
-        wait_for(f"{name} is everywhere", lambda name=name: serials(fleet, name, *hosts) == [1, 1], 30)
+        wait_for(f"{name} is everywhere", lambda name=name: serials(fleet, name, *hosts) == [1, 1],
+                 30)
     write_zone(primary.folder / "example.com.zone", serial=2)
     primary.ctl("zone", "reload", "example.com")
-    wait_for("the change is everywhere", lambda: serials(fleet, "example.com", *hosts) == [2, 2], 30)
+    wait_for("the change is everywhere", lambda: serials(fleet, "example.com", *hosts) == [2, 2],
+             30)
     fleet.wait_announced("a", "b")
 
 
@@ -563,7 +586,7 @@ def test_the_page_shows_what_is_tested(tmp_path):
     assert seen == {"volley.yaml": 6, "bird-host.conf": 2}
 
 
-# --- The loop alone --------------------------------------------------------------------------------
+# --- The loop alone -------------------------------------------------------------------------------
 
 
 class Loop:
@@ -572,7 +595,8 @@ class Loop:
     def __init__(self, folder, *words):
         self.status, self.looks = folder / "status", folder / "looks"
         stub = folder / "volleyctl"
-        stub.write_text(f"#!/bin/sh\necho \"$*\" >>{self.looks}\necho 'not healthy: so'\nexit $(cat {self.status})\n",
+        stub.write_text(f"#!/bin/sh\necho \"$*\" >>{self.looks}\necho 'not healthy: so'\nexit "
+                        f"$(cat {self.status})\n",
                         encoding="ascii")
         stub.chmod(0o755)
         self.looks.touch()
@@ -593,7 +617,8 @@ class Loop:
         wait_for("looks", lambda: self.n_looks() >= end, 20)
 
     def start(self, out, **kwargs):
-        return subprocess.Popen(self.command, env=self.env, stdout=out, stderr=subprocess.PIPE, text=True, **kwargs)
+        return subprocess.Popen(self.command, env=self.env, stdout=out, stderr=subprocess.PIPE,
+                                text=True, **kwargs)
 
 
 @contextlib.contextmanager
@@ -607,7 +632,8 @@ def running(loop, path):
 
 def test_hysteresis(tmp_path):
     """Three good looks announce, two bad ones withdraw, and one does when there is no daemon."""
-    loop = Loop(tmp_path, "-i", 0.02, "-g", 3, "-b", 2, "-o", "--zones any", "exabgp", "192.0.2.53/32", "192.0.2.54/32")
+    loop = Loop(tmp_path, "-i", 0.02, "-g", 3, "-b", 2, "-o", "--zones any", "exabgp",
+                "192.0.2.53/32", "192.0.2.54/32")
     out = tmp_path / "out"
     up = [f"announce route 192.0.2.{n}/32 next-hop self" for n in (53, 54)]
     down = [f"withdraw route 192.0.2.{n}/32 next-hop self" for n in (53, 54)]
@@ -663,13 +689,14 @@ def test_once(tmp_path):
         loop.set(status)
         with loop.start(subprocess.DEVNULL) as process:
             assert process.wait(20) == status
-    assert (tmp_path / "told").read_text(encoding="ascii").split() == ["volley", "up", "volley", "down", "volley",
-                                                                       "down"]
+    assert (tmp_path / "told").read_text(encoding="ascii").split() == ["volley", "up", "volley",
+                                                                       "down", "volley", "down"]
 
 
 def test_addresses_come_and_go(tmp_path, lab):
     """For routing daemons that announce what an interface has: the service address stays on lo."""
-    lab.ip("s", "link", "add", "anycast0", "type", "bridge")  # a dummy would do, where there are such
+    # a dummy would do, where there are such
+    lab.ip("s", "link", "add", "anycast0", "type", "bridge")
     lab.ip("s", "link", "set", "anycast0", "up")
     lab.ip("s", "address", "add", "203.0.113.53/32", "dev", "lo")
     lab.ip("s", "address", "add", "2001:db8:5::53/128", "dev", "lo")
@@ -677,19 +704,23 @@ def test_addresses_come_and_go(tmp_path, lab):
     loop.command = ["nsenter", f"--net=/run/netns/{lab.name}-s", "--", *loop.command]
 
     def there():
-        shown = json.loads(lab.ip("s", "-j", "address", "show", "dev", "anycast0", "scope", "global").stdout)
+        shown = json.loads(lab.ip("s", "-j", "address", "show", "dev", "anycast0", "scope",
+                                  "global").stdout)
         return {info["local"] for link in shown for info in link.get("addr_info", []) if info}
     both = {"203.0.113.53", "2001:db8:5::53"}
     for status, expected in ((0, both), (0, both), (1, set()), (1, set()), (0, both)):
         loop.set(status)
         with loop.start(subprocess.DEVNULL) as process:
-            assert process.wait(20) == status and not re.sub("anycast-health: .*\n", "", process.stderr.read())
+            assert process.wait(20) == status
+            assert not re.sub("anycast-health: .*\n", "", process.stderr.read())
         assert there() == expected
         with lab.socket("s") as sock:
             sock.bind(("203.0.113.53", 0))
 
 
-@pytest.mark.parametrize("words", [[], ["bird"], ["-g", "0", "bird", "x"], ["-b", "two", "bird", "x"], ["address", "d"],
+@pytest.mark.parametrize("words",
+                         [[], ["bird"], ["-g", "0", "bird", "x"], ["-b", "two", "bird", "x"],
+                          ["address", "d"],
                                    ["frr", "x"], ["-x", "bird", "x"]])
 def test_usage(words):
     said = run(HEALTH, *words, check=False)
@@ -703,4 +734,5 @@ def test_bird_that_does_not_listen_is_complained_of_once(tmp_path):
         process.terminate()
         process.wait(20)
         log = process.stderr.read()
-    assert log.count("birdc enable anycast4: ") == 1 and log.count("birdc disable anycast4: ") == 1, log
+    assert log.count("birdc enable anycast4: ") == 1 and log.count(
+        "birdc disable anycast4: ") == 1, log

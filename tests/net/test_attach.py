@@ -51,7 +51,8 @@ def test_without_epoll_pwait2(lab, daemon, start, xdp):
     assert daemon.cpu_s() - before < 1  # two workers that spin: up to 4
 
 
-@pytest.mark.parametrize("refusal", ["EINVAL", "EPERM", "EACCES", "E2BIG", "ENOENT", "EBUSY", "EEXIST"])
+@pytest.mark.parametrize("refusal",
+                         ["EINVAL", "EPERM", "EACCES", "E2BIG", "ENOENT", "EBUSY", "EEXIST"])
 def test_dispatcher_is_refused(lab, daemon, start, refusal):
     """For any reason: the program is attached natively without it."""
     start(interfaces=[iface(xdp="auto")], DISPATCHER_SAYS=getattr(errno, refusal))
@@ -124,7 +125,8 @@ def test_driver_refuses_native(lab, daemon, start, dispatcher):
 @pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
 def test_native_alone_is_wanted_and_refused(lab, daemon, start, dispatcher):
     start(NATIVE_SAYS=errno.ENOMEM, DISPATCHER_SAYS=dispatcher)
-    assert daemon.interface()["note"] == "XDP program: Cannot allocate memory; kernel sockets answer"
+    assert (daemon.interface()["note"] ==
+            "XDP program: Cannot allocate memory; kernel sockets answer")
     assert program(lab) is None
     assert texts(lab.ask()) == WWW
 
@@ -132,7 +134,8 @@ def test_native_alone_is_wanted_and_refused(lab, daemon, start, dispatcher):
 def test_driver_is_busy(lab, daemon, start):
     """With no program in the way there is none to wait for: it is not tried again every second."""
     start(NATIVE_SAYS=errno.EBUSY)
-    assert daemon.interface()["note"] == "XDP program: Device or resource busy; kernel sockets answer"
+    assert (daemon.interface()["note"] ==
+            "XDP program: Device or resource busy; kernel sockets answer")
     before = daemon.log().count("XDP program, native")
     time.sleep(2.5)  # two ticks
     assert daemon.log().count("XDP program, native") == before
@@ -140,11 +143,15 @@ def test_driver_is_busy(lab, daemon, start):
 
 
 def large_frames(lab):
-    """An MTU with which a driver wants a program for frames in several buffers, which not every kernel knows."""
+    """
+    An MTU with which a driver wants a program for frames in several buffers, which not every kernel
+    knows.
+    """
     lab.ip("c", "link", "set", "c0", "xdp", "off")
     for end in ("c", "s"):
         lab.ip(end, "link", "set", f"{end}0", "mtu", "9000")
-    lab.ip("c", "link", "set", "dev", "c0", "xdpdrv", "obj", TOOLS.parent / "jumbo.bpf.o", "sec", "xdp.frags")
+    lab.ip("c", "link", "set", "dev", "c0", "xdpdrv", "obj", TOOLS.parent / "jumbo.bpf.o", "sec",
+           "xdp.frags")
 
 
 @pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
@@ -180,7 +187,9 @@ def test_native_is_wished_and_cannot_be(lab, daemon, start):
 @pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
 @pytest.mark.parametrize("xdp", ["auto", "native", "generic"])
 def test_verifier_refuses(lab, daemon, start, xdp, dispatcher):
-    """Kernel sockets answer; the reason is the verifier's, and has nothing to do with capabilities."""
+    """
+    Kernel sockets answer; the reason is the verifier's, and has nothing to do with capabilities.
+    """
     start("-v", interfaces=[iface(xdp=xdp)], VERIFIER_SAYS=VERDICT, DISPATCHER_SAYS=dispatcher)
     assert daemon.interface()["note"] == \
         f"XDP program: the kernel's verifier refuses the program: {SAID}; kernel sockets answer"
@@ -214,7 +223,8 @@ def test_foreign_program_without_dispatcher(lab, daemon, start):
              "sec", "xdp")
     found = program(lab)
     start(DISPATCHER_SAYS=errno.EINVAL)
-    assert re.search(rf"another XDP program.*id {found['id']}.*kernel sockets answer", daemon.degraded())
+    assert re.search(rf"another XDP program.*id {found['id']}.*kernel sockets answer",
+                     daemon.degraded())
     assert program(lab) == found
     lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "off")
     wait_for("volleyd has taken the place", lambda: not daemon.degraded())

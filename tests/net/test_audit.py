@@ -16,7 +16,8 @@ import dns.update
 import pytest
 
 from netlab import BIN, CLIENT4, wait_for
-from test_primary import (BY_KEY, KEY, RING, STRANGE_RING, WRONG_RING, comes, notify, query, serve, transfer, update)
+from test_primary import (BY_KEY, KEY, RING, STRANGE_RING, WRONG_RING, comes, notify, query, serve,
+                          transfer, update)
 
 
 def events(daemon, kind):
@@ -27,9 +28,12 @@ def events(daemon, kind):
             said = json.loads(line)
             if said.get("event") == kind:
                 found.append(said)
-        elif match := re.fullmatch(rf"volleyd\[\d+\]: \w+: {kind}((?: [a-z_-]+=(?:\"(?:[^\"\\]|\\.)*\"|\S*))*)", line):
-            found.append({name: quoted.replace('\\"', '"') if plain is None or plain == "" else plain
-                          for name, quoted, plain in re.findall(r" ([a-z_-]+)=(?:\"((?:[^\"\\]|\\.)*)\"|(\S*))", match[1])})
+        elif match := re.fullmatch(rf"volleyd\[\d+\]: \w+: {kind}((?: "
+                                   rf"[a-z_-]+=(?:\"(?:[^\"\\]|\\.)*\"|\S*))*)", line):
+            found.append({name: quoted.replace('\\"', '"') if plain is None or plain == ""
+                          else plain
+                          for name, quoted, plain in re.findall(
+                              r" ([a-z_-]+)=(?:\"((?:[^\"\\]|\\.)*)\"|(\S*))", match[1])})
     return found
 
 
@@ -63,46 +67,51 @@ def serve_with_log(daemon, form, rules, **keys):
 def test_transfers(lab, daemon, form):
     serve_with_log(daemon, form, BY_KEY)
     transfer(lab, query(ring=RING))
-    given = holds(the_one(daemon, "transfer-given"), client=CLIENT4, transport="tcp", key=KEY["name"], zone="example.com.",
-                  type="AXFR", serial="1", messages="1")
-    assert int(given["records"]) >= 4 and int(given["octets"]) > 100 and 0 < int(given["port"]) < 65536
+    given = holds(the_one(daemon, "transfer-given"), client=CLIENT4, transport="tcp",
+                  key=KEY["name"], zone="example.com.", type="AXFR", serial="1", messages="1")
+    assert int(given["records"]) >= 4 and int(given["octets"]) > 100
+    assert 0 < int(given["port"]) < 65536
     answers = transfer(lab, query())
     assert answers[0].rcode() == dns.rcode.REFUSED
-    holds(the_one(daemon, "transfer-refused"), client=CLIENT4, transport="tcp", key=None, zone="example.com.", type="AXFR",
-          rcode="REFUSED", reason="no rule allows this address")
+    holds(the_one(daemon, "transfer-refused"), client=CLIENT4, transport="tcp", key=None,
+          zone="example.com.", type="AXFR", rcode="REFUSED", reason="no rule allows this address")
 
 
 def test_transfer_by_another_key_of_ours(lab, daemon, form):
-    """The rule of the zone asks for a prefix that is not the client's: the transfer thread refuses."""
+    """
+    The rule of the zone asks for a prefix that is not the client's: the transfer thread refuses.
+    """
     serve_with_log(daemon, form, [f"198.51.100.0/24 key {KEY['name']}"])
     answers = transfer(lab, query(ring=RING))
     assert answers[0].rcode() == dns.rcode.REFUSED
-    holds(the_one(daemon, "transfer-refused"), client=CLIENT4, transport="tcp", key=KEY["name"], zone="example.com.",
-          type="AXFR", rcode="REFUSED", reason="not in allow-transfer")
+    holds(the_one(daemon, "transfer-refused"), client=CLIENT4, transport="tcp", key=KEY["name"],
+          zone="example.com.", type="AXFR", rcode="REFUSED", reason="not in allow-transfer")
 
 
 @pytest.mark.parametrize("ring, key, reason", [
     pytest.param(WRONG_RING, KEY["name"], "the signature does not hold", id="wrong secret"),
-    pytest.param(STRANGE_RING, "strange.test.", "the key is not known", id="a key that is not ours"),
+    pytest.param(STRANGE_RING, "strange.test.", "the key is not known",
+                 id="a key that is not ours"),
 ])
 def test_bad_signatures(lab, daemon, form, ring, key, reason):
     serve_with_log(daemon, form, BY_KEY)
-    with pytest.raises(Exception):  # which of dnspython's: the reply's signature is not the keyring's
+    # which of dnspython's: the reply's signature is not the keyring's
+    with pytest.raises(Exception):
         transfer(lab, query(ring=ring))
-    holds(the_one(daemon, "tsig-refused"), client=CLIENT4, transport="tcp", key=key, zone="example.com.", type="AXFR",
-          rcode="NOTAUTH", reason=reason)
+    holds(the_one(daemon, "tsig-refused"), client=CLIENT4, transport="tcp", key=key,
+          zone="example.com.", type="AXFR", rcode="NOTAUTH", reason=reason)
     assert not events(daemon, "transfer-refused")
 
 
 def test_notify(lab, daemon, form):
     serve_with_log(daemon, form, BY_KEY, others=[comes(*BY_KEY)])
     lab.udp_wire(notify(None, "example.net").to_wire())
-    holds(the_one(daemon, "notify-refused"), client=CLIENT4, transport="udp", zone="example.net.", rcode="REFUSED",
-          reason="no rule allows this address")
+    holds(the_one(daemon, "notify-refused"), client=CLIENT4, transport="udp", zone="example.net.",
+          rcode="REFUSED", reason="no rule allows this address")
     lab.udp_wire(notify(RING).to_wire())
     wait_for("both are told", lambda: len(events(daemon, "notify-refused")) == 2)
-    holds(events(daemon, "notify-refused")[1], client=CLIENT4, key=KEY["name"], zone="example.com.", rcode="NOTAUTH",
-          reason="the zone has no primaries here")
+    holds(events(daemon, "notify-refused")[1], client=CLIENT4, key=KEY["name"], zone="example.com.",
+          rcode="NOTAUTH", reason="the zone has no primaries here")
 
 
 def test_updates(lab, daemon, form):
@@ -110,16 +119,18 @@ def test_updates(lab, daemon, form):
     asked = update()
     asked.use_tsig(RING, algorithm=KEY["algorithm"])
     lab.udp_wire(asked.to_wire())
-    holds(the_one(daemon, "update-done"), client=CLIENT4, transport="udp", key=KEY["name"], zone="example.com.")
+    holds(the_one(daemon, "update-done"), client=CLIENT4, transport="udp", key=KEY["name"],
+          zone="example.com.")
     lab.udp_wire(dns.update.Update("example.com").to_wire())
-    holds(the_one(daemon, "update-refused"), client=CLIENT4, transport="udp", key=None, zone="example.com.",
-          rcode="REFUSED", reason="no rule allows this address")
+    holds(the_one(daemon, "update-refused"), client=CLIENT4, transport="udp", key=None,
+          zone="example.com.", rcode="REFUSED", reason="no rule allows this address")
     asked = update()
     asked.present("nobody-has-this-name")
     asked.use_tsig(RING, algorithm=KEY["algorithm"])
     lab.udp_wire(asked.to_wire())
     wait_for("both are told", lambda: len(events(daemon, "update-refused")) == 2)
-    holds(events(daemon, "update-refused")[1], key=KEY["name"], zone="example.com.", rcode="NXDOMAIN")
+    holds(events(daemon, "update-refused")[1], key=KEY["name"], zone="example.com.",
+          rcode="NXDOMAIN")
 
 
 def test_commands(daemon, form):
@@ -129,10 +140,12 @@ def test_commands(daemon, form):
     daemon.ctl("zone", "reload", "nobody.has.it", check=False)
     daemon.ctl("zone", "list")
     told = {event["command"]: event for event in events(daemon, "command")}
-    for command, result in [("cache flush www.example.com", "ok"), ("zone reload example.com", "ok"),
+    for command, result in [("cache flush www.example.com", "ok"),
+                            ("zone reload example.com", "ok"),
                             ("zone reload nobody.has.it", "ERR_NOT_FOUND")]:
         holds(told[command], result=result, uid=str(os.getuid()))
-        assert int(told[command]["peer_pid"]) > 1 and told[command].get("pid") in (None, daemon.process.pid)
+        assert int(told[command]["peer_pid"]) > 1
+        assert told[command].get("pid") in (None, daemon.process.pid)
     assert "zone list" in {event["command"] for event in events(daemon, "command-read")}
     assert "zone list" not in told
 
@@ -143,7 +156,8 @@ def test_who_may_not_command(daemon, form):
     for parent in daemon.folder.parents:
         parent.chmod(parent.stat().st_mode | 0o111)
     said = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-                           str(BIN / "volleyctl"), "--socket", str(daemon.socket), "cache", "flush", "--all"],
+                           str(BIN / "volleyctl"), "--socket", str(daemon.socket), "cache", "flush",
+                           "--all"],
                           capture_output=True, text=True, timeout=30, check=False)
     assert said.returncode == 0, said.stderr
     holds(the_one(daemon, "command"), command="cache flush --all", uid="65534", result="ok")
@@ -178,12 +192,16 @@ def test_each_line_is_an_object(lab, daemon):
     for line in lines:
         said = json.loads(line)
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", said["time"])
-        assert said["level"] in ("error", "warning", "notice", "info") and said["program"] == "volleyd"
+        assert said["level"] in ("error", "warning", "notice", "info")
+        assert said["program"] == "volleyd"
         assert ("message" in said) != ("event" in said)
 
 
 def test_names_that_fill_a_line(lab, daemon):
-    """Of octets that are escaped in the name and in JSON: each line is an object, and has all its fields."""
+    """
+    Of octets that are escaped in the name and in JSON: each line is an object, and has all its
+    fields.
+    """
     serve_with_log(daemon, "json", [CLIENT4])
     octets = b"\x01" * 62 + b'"'
     name = dns.name.Name([octets, octets, octets, b"\x02" * 47 + b"\n", b"example", b"com", b""])
@@ -192,7 +210,8 @@ def test_names_that_fill_a_line(lab, daemon):
     with pytest.raises(Exception):
         transfer(lab, asked)
     told = the_one(daemon, "tsig-refused")
-    assert told["rcode"] == "NOTAUTH" and told["reason"] and len(told["key"]) > 250 and len(told["zone"]) > 250
+    assert told["rcode"] == "NOTAUTH" and told["reason"] and len(told["key"]) > 250
+    assert len(told["zone"]) > 250
     for line in daemon.log().splitlines():
         assert "time" in json.loads(line)
 
@@ -203,7 +222,8 @@ def test_flood_of_refused_transfers(lab, daemon):
     asked = query("IXFR", serial=1)
     for _ in range(500):
         lab.udp_wire(asked.to_wire())
-    wait_for("what was left out is told", lambda: [e for e in events(daemon, "transfer-refused") if "omitted" in e])
+    wait_for("what was left out is told",
+             lambda: [e for e in events(daemon, "transfer-refused") if "omitted" in e])
     told = events(daemon, "transfer-refused")
     omitted = sum(int(event["omitted"]) for event in told if "omitted" in event)
     lines = sum("omitted" not in event for event in told)
@@ -217,7 +237,8 @@ def test_level(lab, daemon):
     assert not events(daemon, "command") and not events(daemon, "start")
     assert daemon.json("log", "level", "notice")["level"] == "notice"
     daemon.ctl("cache", "flush", "--all")
-    assert [event["command"] for event in events(daemon, "command")] == ["log level notice", "cache flush --all"]
+    assert ([event["command"] for event in events(daemon, "command")] ==
+            ["log level notice", "cache flush --all"])
     said = daemon.ctl("log", "level", "loud", check=False)
     assert said.returncode and "give error, warning, notice, info or debug" in said.stderr
     daemon.ctl("zone", "reload")  # the configuration says what it said

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from netlab import (BIN, TIMEOUT, V4, Answered, iface, open_to_all, program, remote, run, texts, tsig_key, wait_for,
-                    write_zone, zone)
+from netlab import (BIN, TIMEOUT, V4, Answered, iface, open_to_all, program, remote, run, texts,
+                    tsig_key, wait_for, write_zone, zone)
 from test_resize import Pace
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -57,7 +57,8 @@ def test_a_missing_configuration(lab, daemon):
 def test_no_configuration_named():
     """Without -c it is the usual one (test_default_path.py); a word behind the options is none."""
     result = run(BIN / "volleyd", "volley.yaml", check=False)
-    assert result.returncode == 2 and "volley.yaml: not an option: give a configuration by -c FILE" in result.stderr
+    assert result.returncode == 2
+    assert "volley.yaml: not an option: give a configuration by -c FILE" in result.stderr
 
 
 def test_check_says_well(daemon):
@@ -69,12 +70,14 @@ def test_check_says_well_of_a_fleet(daemon, tmp_path):
     """Keys, remotes and zones that come, as the other tests write them."""
     daemon.configure(
         server={"storage": str(tmp_path)}, keys=[tsig_key()],
-        remotes=[remote("hidden", "192.0.2.7@5353", key="xfr.test.", tls="strict", tls_name="a.test")],
+        remotes=[remote("hidden", "192.0.2.7@5353", key="xfr.test.", tls="strict",
+                        tls_name="a.test")],
         signing=[{"name": "fast", "algorithm": "ed25519"}],
         templates=[{"name": "member", "primaries": ["hidden"]}],
         zones=[zone("example.com", allow_transfer=["192.0.2.0/24 key xfr.test."], signing="fast"),
                zone("example.net", primaries=["hidden"], allow_notify=["any"]),
-               zone("cat.test", catalog="consume", primaries=["hidden"], groups=[{"template": "member"}])])
+               zone("cat.test", catalog="consume", primaries=["hidden"],
+                    groups=[{"template": "member"}])])
     daemon.path.chmod(0o600)  # there is a secret in it
     assert run(BIN / "volleyd", "--check", "-c", daemon.path).stdout.endswith("right\n")
 
@@ -299,7 +302,9 @@ def test_odd_clients_of_the_control_socket(lab, daemon):
 
 
 def test_clients_that_hang_up_leave_a_bounded_queue(daemon, tmp_path):
-    """Their walks over the cache go on without them: new ones are refused, not queued without end."""
+    """
+    Their walks over the cache go on without them: new ones are refused, not queued without end.
+    """
     pace = Pace(tmp_path)
     pace.start(daemon, cache={"size": "32M"})
     pace.set(pause_us=500000)

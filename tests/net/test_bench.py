@@ -37,8 +37,8 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces an
 
 def generate(lab, tmp_path, *words):
     """
-    Two names that are served, asked by turns, and what xdpgen tells. They are fewer than the link holds: none is
-    lost, however late those who take them run.
+    Two names that are served, asked by turns, and what xdpgen tells. They are fewer than the link
+    holds: none is lost, however late those who take them run.
     """
     queries = tmp_path / "queries"
     queries.write_text(N_QUERIES // 2 * "www.example.com A\nexample.net SOA\n", encoding="ascii")
@@ -116,7 +116,9 @@ def message_of(frame, to):
 
 @pytest.mark.parametrize("to", [V4, V6])
 def test_random_labels_differ_in_valid_frames(lab, tmp_path, to):
-    """Three of four queries of the list get a label that no other has; all else is as the list says."""
+    """
+    Three of four queries of the list get a label that no other has; all else is as the list says.
+    """
     lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec",
              "xdp")
     labels, listed, changed = [], collections.Counter(), collections.Counter()
@@ -152,11 +154,14 @@ def test_no_share_that_is_none(lab, tmp_path, share):
 def test_random_labels_need_eight_octets_in_each_line(lab, tmp_path):
     (tmp_path / "queries").write_text(LISTED + "www.bench.test A\n", encoding="ascii")
     made = lab.exec("c", XDPGEN, "--random", "1/1", "c0", tmp_path / "queries", 1, 500, check=False)
-    assert made.returncode == 1 and "www.bench.test: the first label must have 8 octets" in made.stderr
+    assert made.returncode == 1
+    assert "www.bench.test: the first label must have 8 octets" in made.stderr
 
 
 def test_names_of_zones_are_spread_over_the_random_ones():
-    """Else all queries would meet a few intervals of NSEC. None of the zone's names is a random one."""
+    """
+    Else all queries would meet a few intervals of NSEC. None of the zone's names is a random one.
+    """
     names = randomnames.names_of(4096)
     assert len(set(names)) == 4096
     for name in names:
@@ -217,7 +222,8 @@ def at(rate, replies, loss):
 
 
 def test_clean_is_the_highest_rate_without_loss():
-    assert sweep.clean_rates([at(1, 1, 0), at(2, 2, 0.0009), at(3, 3, 0), at(4, 3.9, 0.001)]) == [2, 3]
+    assert (sweep.clean_rates([at(1, 1, 0), at(2, 2, 0.0009), at(3, 3, 0), at(4, 3.9, 0.001)]) ==
+            [2, 3])
     assert sweep.clean_rates([at(1, 0.9, 0.1)]) == []
     rounds = [{"clean": [at(2, 2, 0), at(3, 2.9, loss)]} for loss in (0, 0.03, 0.03)]
     assert sidebyside.clean_rate({"rounds": rounds}) == 2
@@ -240,9 +246,13 @@ class Disturbed:
 
 
 def disturbed_run(tmp_path, monkeypatch, rates):
-    """What two rounds of the reflector and another server come to. The ladder takes the reflector's first rate."""
+    """
+    What two rounds of the reflector and another server come to. The ladder takes the reflector's
+    first rate.
+    """
     reflector, other = Disturbed(*rates), Disturbed(50)
-    monkeypatch.setattr(sidebyside, "ROWS", {"reflector": lambda _: reflector, "nsd": lambda _: other})
+    monkeypatch.setattr(sidebyside, "ROWS",
+                        {"reflector": lambda _: reflector, "nsd": lambda _: other})
     monkeypatch.setattr(sweep, "at_work", lambda server, work: (work(), ""))
     monkeypatch.setattr(sweep, "climb", lambda server, ladder, seconds: [at(100, server.next(), 0)])
     monkeypatch.setattr(sweep, "sample", lambda server, rate, seconds, **how: at(
@@ -250,7 +260,8 @@ def disturbed_run(tmp_path, monkeypatch, rates):
     monkeypatch.setattr(sweep, "best_rates", lambda samples: [100])
     monkeypatch.setattr(sweep, "clean_rates", lambda samples: [])
     run = peers_run(tmp_path)
-    options = types.SimpleNamespace(servers=["reflector", "nsd"], peer_rounds=2, peer_seconds=1, quick=True)
+    options = types.SimpleNamespace(servers=["reflector", "nsd"], peer_rounds=2, peer_seconds=1,
+                                    quick=True)
     sidebyside.measure_all(run, options, None)
     return sidebyside.results(run, types.SimpleNamespace(title="none", burst=1))
 
@@ -259,10 +270,14 @@ def disturbed_run(tmp_path, monkeypatch, rates):
     ([100, 100, 95, 100], []),
     ([100, 100, 80, 100], [{"round": 1, "again": 1, "spread": 0}]),
     ([100, 100, 95, 80, 100, 90, 91], [{"round": 2, "again": 1, "spread": pytest.approx(1 / 91)}]),
-    ([100, 100, 50, 100, 50, 100, 80, 70], [{"round": 1, "again": 2, "spread": pytest.approx(0.2)}]),
+    ([100, 100, 50, 100, 50, 100, 80, 70],
+     [{"round": 1, "again": 2, "spread": pytest.approx(0.2)}]),
 ])
 def test_a_disturbed_round_is_measured_again(tmp_path, monkeypatch, rates, told):
-    """Where the reflector's best at both ends of a round differ by more than a tenth; twice at most, and it is told."""
+    """
+    Where the reflector's best at both ends of a round differ by more than a tenth; twice at most,
+    and it is told.
+    """
     found = disturbed_run(tmp_path, monkeypatch, rates)
     assert [row["rounds"] for row in found["rows"]] == [2, 2]
     assert found["disturbed"] == told

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Blocks: the same verdict by every way in, until they expire, over restarts, from commands and from lists."""
+"""
+Blocks: the same verdict by every way in, until they expire, over restarts, from commands and from
+lists.
+"""
 import json
 import socket
 import ssl
@@ -31,7 +34,8 @@ def query(name="www.example.com", kind="A", edns=0):
 
 
 def ede(answer):
-    return [int(option.code) for option in answer.options if option.otype == dns.edns.OptionType.EDE]
+    return [int(option.code) for option in answer.options
+            if option.otype == dns.edns.OptionType.EDE]
 
 
 def is_dropped(lab, name="www.example.com", kind="A", where=V4):
@@ -139,7 +143,8 @@ def test_over_tls(lab, daemon, tmp_path):
 
     def ask():
         with lab.inside("c"):
-            return dns.query.tls(query(), V4, timeout=5, ssl_context=context, server_hostname=tls["name"])
+            return dns.query.tls(query(), V4, timeout=5, ssl_context=context,
+                                 server_hostname=tls["name"])
     assert ask().answer
     daemon.ctl("block", "add", CLIENT4, "--action", "refuse")
     assert ask().rcode() == dns.rcode.REFUSED
@@ -165,7 +170,8 @@ def test_commands_survive_a_restart(lab, make_daemon, tmp_path):
     storage.mkdir()
     daemon = make_daemon()
     daemon.start(server={"storage": str(storage)})
-    assert daemon.json("block", "add", "example.com", "--action", "refuse", "--why", "a reason")["kept"]
+    assert daemon.json("block", "add", "example.com", "--action", "refuse", "--why",
+                       "a reason")["kept"]
     daemon.ctl("block", "add", "203.0.113.0/24", "--for", "1d")
     daemon.ctl("block", "add", "192.0.2.0/24")
     daemon.ctl("block", "remove", "192.0.2.0/24")
@@ -176,7 +182,8 @@ def test_commands_survive_a_restart(lab, make_daemon, tmp_path):
     daemon.wait_ready()
     seen = blocks(daemon)
     assert set(seen) == {"example.com.", "203.0.113.0/24"}
-    assert seen["example.com."]["why"] == "a reason" and 86000 < seen["203.0.113.0/24"]["left_s"] <= 86400
+    assert seen["example.com."]["why"] == "a reason"
+    assert 86000 < seen["203.0.113.0/24"]["left_s"] <= 86400
     assert lab.udp(query()).rcode() == dns.rcode.REFUSED
     daemon.stop()
     daemon.spawn()
@@ -193,9 +200,11 @@ def test_lists(lab, daemon, tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     first.write_text(f"# those\n{CLIENT6} # this one\nbad.example.com\n\nnot:a:prefix/x\nTXT\n")
     second.write_text("example.com\nbad.example.com\n")
-    lists = {"block": [{"file": str(first), "why": "abuse"}, {"file": str(second), "action": "refuse"}]}
+    lists = {"block": [{"file": str(first), "why": "abuse"},
+                       {"file": str(second), "action": "refuse"}]}
     daemon.start(policy=lists, metrics={"listen": AT})
-    assert is_dropped(lab, where=V6) and is_dropped(lab, "bad.example.com") and is_dropped(lab, "x.test", "TXT")
+    assert is_dropped(lab, where=V6) and is_dropped(lab, "bad.example.com")
+    assert is_dropped(lab, "x.test", "TXT")
     assert lab.udp(query()).rcode() == dns.rcode.REFUSED
     one, two = daemon.json("block", "list")["lists"]
     assert (one["blocks"], one["other_lines"], one["met"], one["why"]) == (3, 1, 3, "abuse")
@@ -236,7 +245,8 @@ def test_many_by_commands(lab, daemon, tmp_path):
     daemon.start(policy={"block": [{"file": str(path), "action": "refuse"}]})
     daemon.ctl("block", "add", "example.net", "--action", "allow")
     daemon.ctl("block", "add", "example.com", "--action", "refuse")
-    lines = "".join(json.dumps({"v": 1, "command": "block add", "args": [f"10.{i >> 8}.{i & 255}.0/24"]}) + "\n"
+    lines = "".join(json.dumps({"v": 1, "command": "block add",
+                                "args": [f"10.{i >> 8}.{i & 255}.0/24"]}) + "\n"
                     for i in range(9000))
     feed(daemon, lines)
     assert daemon.json("block", "list")["total"] == 9002
@@ -247,8 +257,10 @@ def test_many_by_commands(lab, daemon, tmp_path):
 
 
 @pytest.mark.parametrize("words", [["add", "192.0.2.1/24"], ["add", "300.1.2.3/8"], ["add", "a..b"],
-                                   ["add", "example.com", "--for", "x"], ["add", "example.com", "--action", "kill"],
-                                   ["add", "example.com", "example.net"], ["add", "example.com", "--why"],
+                                   ["add", "example.com", "--for", "x"],
+                                   ["add", "example.com", "--action", "kill"],
+                                   ["add", "example.com", "example.net"],
+                                   ["add", "example.com", "--why"],
                                    ["remove", "example.org"], ["list", "-n"]])
 def test_what_is_refused(shared, words):
     _, daemon = shared

@@ -37,11 +37,13 @@ def packets(octets):
         if ipv6:
             assert struct.unpack("!H", packet[4:6])[0] == len(udp) and packet[6] == 17
         else:
-            assert packet[0] == 0x45 and struct.unpack("!H", packet[2:4])[0] == kept and packet[9] == 17
+            assert packet[0] == 0x45 and struct.unpack("!H", packet[2:4])[0] == kept
+            assert packet[9] == 17
             assert checksum(packet[:20]) == 0
         source_port, port, length, udp_sum = struct.unpack("!HHHH", udp[:8])
         assert length == len(udp) and udp_sum
-        pseudo = ends + struct.pack("!IxxxB" if ipv6 else "!xBH", *((length, 17) if ipv6 else (17, length)))
+        pseudo = ends + struct.pack("!IxxxB" if ipv6 else "!xBH",
+                                    *((length, 17) if ipv6 else (17, length)))
         assert checksum(pseudo + udp) == 0
         family, n = (socket.AF_INET6, 16) if ipv6 else (socket.AF_INET, 4)
         found.append((seconds + nanoseconds / 1e9, socket.inet_ntop(family, ends[:n]), source_port,
@@ -56,7 +58,8 @@ class Capture:
     def __init__(self, daemon, path, *words):
         self.path, before = path, os.path.exists(path)
         assert not before
-        self.process = subprocess.Popen([BIN / "volleyctl", "-s", daemon.socket, "capture", *words, "-w", path], env=ENV,
+        self.process = subprocess.Popen([BIN / "volleyctl", "-s", daemon.socket, "capture", *words,
+                                         "-w", path], env=ENV,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         wait_for("a file", lambda: os.path.exists(path) and os.path.getsize(path) >= 24)
 
@@ -78,7 +81,8 @@ def test_queries_and_answers(lab, daemon, tmp_path, way):
     answers = [lab.ask(), lab.ask(), lab.ask("no.example.com", "TXT", where=V6)]
     wait_for("all packets", lambda: len(packets(it.path.read_bytes())) == 6)
     found, said = it.end(signal.SIGINT)
-    found.sort(key=lambda packet: packet[0])  # driver and workers stand in the file by turns of some milliseconds
+    # driver and workers stand in the file by turns of some milliseconds
+    found.sort(key=lambda packet: packet[0])
     assert said.startswith("6 packets\n0 lost")
     for i, answer in enumerate(answers):
         server, client = (V6, CLIENT6) if i == 2 else (V4, CLIENT4)
@@ -101,13 +105,18 @@ def test_tcpdump_reads_it(lab, daemon, tmp_path):
     wait_for("all packets", lambda: len(packets(it.path.read_bytes())) == 4)
     it.end(signal.SIGINT)
     with open(it.path, "rb") as file:
-        read = subprocess.run(["tcpdump", "-nn", "-vv", "-r", "-"], stdin=file, capture_output=True, check=True, env=ENV, text=True)
+        read = subprocess.run(["tcpdump", "-nn", "-vv", "-r", "-"], stdin=file, capture_output=True,
+                              check=True, env=ENV, text=True)
     text = " ".join(read.stdout.split())
     assert text.count("[udp sum ok]") == 4 and text.count("IP6 ") == 2, read.stdout
-    for answer, client, server, asks, says in ((answers[0], CLIENT4, V4, "A? www.example.com.", "A 192.0.2.80"),
-                                               (answers[1], CLIENT6, V6, "TXT? no.example.com.", "NXDomain")):
-        assert re.search(rf"{client}\.\d+ > {server}\.53: \[udp sum ok\] {answer.id}\+ {re.escape(asks)}", text), text
-        assert re.search(rf"{server}\.53 > {client}\.\d+: \[udp sum ok\] {answer.id}[^>]* {re.escape(says)}", text), text
+    for answer, client, server, asks, says in ((answers[0], CLIENT4, V4, "A? www.example.com.",
+                                                "A 192.0.2.80"),
+                                               (answers[1], CLIENT6, V6, "TXT? no.example.com.",
+                                                "NXDomain")):
+        assert re.search(rf"{client}\.\d+ > {server}\.53: \[udp sum ok\] {answer.id}\+ "
+                         rf"{re.escape(asks)}", text), text
+        assert re.search(rf"{server}\.53 > {client}\.\d+: \[udp sum ok\] {answer.id}[^>]* "
+                         rf"{re.escape(says)}", text), text
 
 
 FILTERS = {
@@ -115,7 +124,8 @@ FILTERS = {
     "type": (("type", "TXT"), {("no.example.com.", "TXT")}),
     "rcode": (("rcode", "nxdomain"), {("no.example.com.", "TXT")}),
     "client": (("client", "2001:db8::/32"), {("www.example.com.", "AAAA")}),
-    "all": (("client", "192.0.2.0/24", "type", "A", "name", "example.com", "rcode", "NOERROR"), {("www.example.com.", "A")}),
+    "all": (("client", "192.0.2.0/24", "type", "A", "name", "example.com", "rcode", "NOERROR"),
+            {("www.example.com.", "A")}),
     "none": (("client", "198.51.100.0/24"), set()),
 }
 
@@ -131,7 +141,8 @@ def test_filters(lab, daemon, tmp_path, name):
         lab.ask("no.example.com", "TXT")
         lab.ask("www.example.com", "AAAA", where=V6)
     found, _said = it.end(signal.SIGTERM)
-    asked = [(str(message.question[0].name), dns.rdatatype.to_text(message.question[0].rdtype)) for *_, message in found]
+    asked = [(str(message.question[0].name), dns.rdatatype.to_text(message.question[0].rdtype))
+             for *_, message in found]
     assert set(asked) == wanted and len(asked) == 4 * len(wanted)
 
 
@@ -155,7 +166,8 @@ def test_losses_are_told(lab, daemon, tmp_path):
         it = Capture(daemon, tmp_path / "pcap", "-n", "1000000")
         it.process.send_signal(signal.SIGSTOP)
         before = sum(daemon.answered().values())
-        wait_for("more than there is room for", lambda: sum(daemon.answered().values()) - before > 7000)
+        wait_for("more than there is room for",
+                 lambda: sum(daemon.answered().values()) - before > 7000)
         it.process.send_signal(signal.SIGCONT)
     found, said = it.end(signal.SIGINT)
     n, lost = (int(line.split()[0]) for line in said.splitlines()[:2])
@@ -174,7 +186,8 @@ def test_one_at_a_time_and_the_end_of_one_that_was_killed(lab, daemon, tmp_path)
     daemon.start()
     it = Capture(daemon, tmp_path / "one")
     other = daemon.ctl("capture", "-w", tmp_path / "two", check=False)
-    assert other.returncode == 1 and "another capture is running" in other.stderr and not (tmp_path / "two").exists()
+    assert other.returncode == 1 and "another capture is running" in other.stderr
+    assert not (tmp_path / "two").exists()
     it.process.kill()
     it.process.communicate()
     wait_for("its end", lambda: daemon.stats()["tap"]["one_in"] == 0)
@@ -185,8 +198,8 @@ def test_one_at_a_time_and_the_end_of_one_that_was_killed(lab, daemon, tmp_path)
 def test_standard_output_and_json(lab, daemon, tmp_path):
     daemon.start()
     lab.ask()
-    with subprocess.Popen([BIN / "volleyctl", "-s", daemon.socket, "capture", "-n", "2", "-w", "-"], env=ENV,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([BIN / "volleyctl", "-s", daemon.socket, "capture", "-n", "2", "-w", "-"],
+                          env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         head = process.stdout.read(24)
         lab.ask()
         octets, said = process.communicate(timeout=30)
@@ -195,12 +208,18 @@ def test_standard_output_and_json(lab, daemon, tmp_path):
     assert result == {"packets": 0, "lost": 0, "not_udp": 0}
 
 
-@pytest.mark.parametrize("words", [[], ["-n", "5"], ["-w"], ["-n", "0", "-w", "/dev/null"], ["-t", "0", "-w", "/dev/null"],
-                                   ["type", "NOTYPE", "-w", "/dev/null"], ["client", "300.0.0.0/8", "-w", "/dev/null"],
-                                   ["name", "a..b", "-w", "/dev/null"], ["rcode", "FINE", "-w", "/dev/null"],
+@pytest.mark.parametrize("words",
+                         [[], ["-n", "5"], ["-w"], ["-n", "0", "-w", "/dev/null"],
+                          ["-t", "0", "-w", "/dev/null"],
+                                   ["type", "NOTYPE", "-w", "/dev/null"],
+                          ["client", "300.0.0.0/8", "-w", "/dev/null"],
+                                   ["name", "a..b", "-w", "/dev/null"],
+                          ["rcode", "FINE", "-w", "/dev/null"],
                                    ["port", "53", "-w", "/dev/null"],
-                                   ["client", "192.0.2.0/24", "client", "198.51.100.0/24", "-w", "/dev/null"],
-                                   ["name", "a.", "name", "b.", "-w", "/dev/null"], ["type", "A", "type", "A", "-w", "/dev/null"],
+                                   ["client", "192.0.2.0/24", "client", "198.51.100.0/24", "-w",
+                                    "/dev/null"],
+                                   ["name", "a.", "name", "b.", "-w", "/dev/null"],
+                          ["type", "A", "type", "A", "-w", "/dev/null"],
                                    ["rcode", "NOERROR", "rcode", "REFUSED", "-w", "/dev/null"]])
 def test_refusals(lab, daemon, words):
     daemon.start(interfaces=None)
@@ -212,7 +231,8 @@ def test_a_file_that_cannot_be_written(lab, daemon, tmp_path):
     daemon.start(interfaces=None)
     for path in (tmp_path / "none" / "pcap", "/dev/full"):
         refusal = daemon.ctl("capture", "-w", path, check=False)
-        assert refusal.returncode == 1 and str(path) in refusal.stderr and refusal.stderr.count("\n") == 1
+        assert refusal.returncode == 1 and str(path) in refusal.stderr
+        assert refusal.stderr.count("\n") == 1
         assert daemon.stats()["tap"]["one_in"] == 0, "at once: the next capture need not wait"
     found, _said = Capture(daemon, tmp_path / "pcap", "-t", "1").end()
     assert not found
@@ -220,8 +240,8 @@ def test_a_file_that_cannot_be_written(lab, daemon, tmp_path):
 
 def test_a_pipe_whose_reader_goes(lab, daemon):
     daemon.start(interfaces=None)
-    with subprocess.Popen([BIN / "volleyctl", "-s", daemon.socket, "capture", "-w", "-"], env=ENV, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([BIN / "volleyctl", "-s", daemon.socket, "capture", "-w", "-"], env=ENV,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.read(24)
         process.stdout.close()
         lab.ask()

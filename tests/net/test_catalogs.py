@@ -68,7 +68,8 @@ def test_broken_catalog_changes_nothing(lab, daemon, consumer):
     for serial, lines in ((2, ["version 0 IN TXT \"7\"\n"]),
                           (3, [member("m1", "a.test"), member("m2", "a.test")])):
         reload(daemon, consumer, serial, *lines)
-        wait_for("it is refused", lambda s=serial: f"serial {s} is not a valid catalog" in daemon.log())
+        wait_for("it is refused",
+                 lambda s=serial: f"serial {s} is not a valid catalog" in daemon.log())
         assert is_served(lab, "a.test") and is_served(lab, "b.test")
     reload(daemon, consumer, 4, member("m1", "a.test"))
     wait_gone(lab, "b.test")

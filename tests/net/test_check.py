@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyd --check, a start and a reload read one configuration in the same way: each row is given to all three."""
+"""
+volleyd --check, a start and a reload read one configuration in the same way: each row is given to
+all three.
+"""
 import dataclasses
 import os
 import re
@@ -25,11 +28,13 @@ class Row:
 
 
 def recursion(**keys):
-    return {"recursion": {"allow": ["192.0.2.0/24"], **{key.replace("_", "-"): value for key, value in keys.items()}}}
+    return {"recursion": {"allow": ["192.0.2.0/24"],
+                          **{key.replace("_", "-"): value for key, value in keys.items()}}}
 
 
 def tls(certificate_file, key):
-    return {"server": {"listen": [V4], "tls": {"listen": [V4], "certificate": certificate_file, "key": key}}}
+    return {"server": {"listen": [V4],
+                       "tls": {"listen": [V4], "certificate": certificate_file, "key": key}}}
 
 
 def upstream_tls(bundle):
@@ -41,48 +46,64 @@ def rpz(file):
 
 
 def strict(bundle):
-    return {"remotes": [{"name": "a", "address": ["192.0.2.7"], "tls": "strict", "tls-name": "a.test",
-                         "tls-bundle": bundle}]}
+    return {"remotes": [{"name": "a", "address": ["192.0.2.7"], "tls": "strict",
+                         "tls-name": "a.test", "tls-bundle": bundle}]}
 
 
 MEMORY_GIB = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") >> 30
 ROWS = [
-    Row("a copy of the root, no zone", 'recursion.root-copy: needs the zone "." in zones', recursion(root_copy=True), USAGE),
-    Row("root hints, missing", "root-hints: {}/nothing: No such file", recursion(root_hints="{}/nothing")),
+    Row("a copy of the root, no zone", 'recursion.root-copy: needs the zone "." in zones',
+        recursion(root_copy=True), USAGE),
+    Row("root hints, missing", "root-hints: {}/nothing: No such file",
+        recursion(root_hints="{}/nothing")),
     Row("root hints, a folder", "root-hints: {}: Is a directory", recursion(root_hints="{}")),
     Row("root hints, no records", "recursion: ", recursion(root_hints="{}/text")),
-    Row("trust anchor, missing", "trust-anchor: {}/nothing: No such file", recursion(trust_anchor="{}/nothing")),
+    Row("trust anchor, missing", "trust-anchor: {}/nothing: No such file",
+        recursion(trust_anchor="{}/nothing")),
     Row("trust anchor, a folder", "trust-anchor: {}: Is a directory", recursion(trust_anchor="{}")),
     Row("trust anchor, no records", "recursion: ", recursion(trust_anchor="{}/text")),
-    Row("auto trust anchor, missing", "trust-anchor: {}/nothing: No such file", recursion(auto_trust_anchor="{}/nothing")),
-    Row("certificates of forwarders, missing", "{}/nothing: No such file", upstream_tls("{}/nothing")),
+    Row("auto trust anchor, missing", "trust-anchor: {}/nothing: No such file",
+        recursion(auto_trust_anchor="{}/nothing")),
+    Row("certificates of forwarders, missing", "{}/nothing: No such file",
+        upstream_tls("{}/nothing")),
     Row("certificates of forwarders, none in it", "{}/text", upstream_tls("{}/text")),
-    Row("forwarder, volleyd itself", "recursion.forward[0]: volleyd itself listens", recursion(forward=[V4]), USAGE),
+    Row("forwarder, volleyd itself", "recursion.forward[0]: volleyd itself listens",
+        recursion(forward=[V4]), USAGE),
     Row("local data", "recursion.local-data[1]: ",
         recursion(local_data=["a.lan. A 192.0.2.1", "b.lan. A 192.0.2"]), USAGE),
-    Row("certificate, missing", "server.tls: {}/nothing: No such file", tls("{}/nothing", "{}/a/tls.key")),
+    Row("certificate, missing", "server.tls: {}/nothing: No such file",
+        tls("{}/nothing", "{}/a/tls.key")),
     Row("certificate, none in it", "server.tls: {}/text: ", tls("{}/text", "{}/a/tls.key")),
     Row("key, missing", "server.tls: {}/nothing: No such file", tls("{}/a/tls.crt", "{}/nothing")),
-    Row("key, of another certificate", "server.tls: {}/b/tls.key is not the key of {}/a/tls.crt", tls("{}/a/tls.crt", "{}/b/tls.key")),
+    Row("key, of another certificate", "server.tls: {}/b/tls.key is not the key of {}/a/tls.crt",
+        tls("{}/a/tls.crt", "{}/b/tls.key")),
     Row("certificate and key", "", tls("{}/a/tls.crt", "{}/a/tls.key"), WELL),
     Row("certificates for a remote, missing", "remote a: ", strict("{}/nothing")),
     Row("certificates for a remote, none in it", "remote a: ", strict("{}/text")),
-    Row("policy, missing", "policy list.rpz.: not in force: {}/nothing: ", rpz("{}/nothing"), DEGRADED),
-    Row("policy, broken", "policy list.rpz.: not in force: {}/broken:4: ", rpz("{}/broken"), DEGRADED),
+    Row("policy, missing", "policy list.rpz.: not in force: {}/nothing: ", rpz("{}/nothing"),
+        DEGRADED),
+    Row("policy, broken", "policy list.rpz.: not in force: {}/broken:4: ", rpz("{}/broken"),
+        DEGRADED),
     Row("policy, a folder", "policy list.rpz.: not in force: {}: ", rpz("{}"), DEGRADED),
     Row("policy", "", rpz("{}/rules"), WELL),
-    Row("blocks, missing", "policy.block: {}/nothing: No such file", {"policy": {"block": [{"file": "{}/nothing"}]}}, DEGRADED),
-    Row("blocks, a folder", "policy.block: {}: Is a directory", {"policy": {"block": [{"file": "{}"}]}}, DEGRADED),
+    Row("blocks, missing", "policy.block: {}/nothing: No such file",
+        {"policy": {"block": [{"file": "{}/nothing"}]}}, DEGRADED),
+    Row("blocks, a folder", "policy.block: {}: Is a directory",
+        {"policy": {"block": [{"file": "{}"}]}}, DEGRADED),
     Row("zone, missing", "zone a.test.: {}/nothing: cannot read the file: No such file",
         {"zones": [zone("a.test", "{}/nothing")]}, DEGRADED),
-    Row("zone, a folder", "zone a.test.: {}: cannot read the file: Is a directory", {"zones": [zone("a.test", "{}")]}, DEGRADED),
+    Row("zone, a folder", "zone a.test.: {}: cannot read the file: Is a directory",
+        {"zones": [zone("a.test", "{}")]}, DEGRADED),
     Row("storage, no folder above it", "server.storage: {}/no/store: cannot be made: No such file",
         {"server": {"listen": [V4], "storage": "{}/no/store"}}, reloads=False),
-    Row("storage, a file", "server.storage: {}/text: Not a directory", {"server": {"listen": [V4], "storage": "{}/text"}},
+    Row("storage, a file", "server.storage: {}/text: Not a directory",
+        {"server": {"listen": [V4], "storage": "{}/text"}},
         reloads=False),
-    Row("cores that are not there", "server.control-cores", {"server": {"listen": [V4], "control-cores": [1000]}},
+    Row("cores that are not there", "server.control-cores",
+        {"server": {"listen": [V4], "control-cores": [1000]}},
         reloads=False),
-    *([Row("cache, more than the memory", f"cache.size: {MEMORY_GIB + 1}G is more than the memory of this host",
+    *([Row("cache, more than the memory",
+           f"cache.size: {MEMORY_GIB + 1}G is more than the memory of this host",
            {"cache": {"size": f"{MEMORY_GIB + 1}G"}}, reloads=False)] if MEMORY_GIB < 69 else []),
 ]
 
@@ -118,11 +139,13 @@ def test_check_start_and_reload(daemon, folder, row):
     daemon.configure(**sections)
     status, checked = daemon.run_failing("--check")
     assert status == STATUS[row.outcome] and says in checked, checked
-    assert daemon.run_failing("--check", "--strict")[0] == (1 if row.outcome == DEGRADED else STATUS[row.outcome])
+    assert (daemon.run_failing("--check", "--strict")[0] ==
+            (1 if row.outcome == DEGRADED else STATUS[row.outcome]))
     assert ("warning: " in checked) == (row.outcome == DEGRADED), checked
     if row.outcome in (REFUSED, USAGE):
         started = daemon.run_failing()
-        assert started[0] == status and errors(started[1]) == errors(checked) and len(errors(checked)) == 1
+        assert started[0] == status and errors(started[1]) == errors(checked)
+        assert len(errors(checked)) == 1
     else:
         daemon.start()
         assert says in daemon.degraded() and bool(daemon.degraded()) == (row.outcome == DEGRADED)
@@ -137,7 +160,8 @@ def test_check_start_and_reload(daemon, folder, row):
 
 def test_a_check_beside_a_daemon(daemon, folder):
     """It opens no socket and no lock of a daemon, and leaves nothing behind."""
-    sections = {"interfaces": [], "server": {"listen": [V4], "storage": str(daemon.folder / "store"), **tls(
+    sections = {"interfaces": [],
+                "server": {"listen": [V4], "storage": str(daemon.folder / "store"), **tls(
         str(folder / "a/tls.crt"), str(folder / "a/tls.key"))["server"]}}
     daemon.configure(**sections)
     assert daemon.run_failing("--check")[0] == 0

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Completion of volleyctl in bash and zsh (scripts/completion): the same commands as in `volleyctl help`."""
+"""
+Completion of volleyctl in bash and zsh (scripts/completion): the same commands as in `volleyctl
+help`.
+"""
 import re
 
 import pytest
@@ -43,7 +46,9 @@ def test_every_command_is_offered_word_by_word(commands, shell):
 def test_bash_completes_words_and_options():
     def complete(*words):
         line = " ".join(f"'{word}'" for word in words)
-        return run("bash", "-c", f". {COMPLETIONS}/volleyctl.bash; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
+        return run("bash", "-c",
+                   f". {COMPLETIONS}/volleyctl.bash; COMP_WORDS=({line}); "
+                   f"COMP_CWORD={len(words) - 1}; "
                                  '_volleyctl; printf "%s\\n" "${COMPREPLY[@]}"').stdout.split()
     assert complete("volleyctl", "zone", "relo") == ["reload"]
     assert complete("volleyctl", "res") == ["resolver"]

@@ -23,7 +23,8 @@ COOKIES = "000102030405060708090a0b0c0d0e0f"
 def with_secrets():
     key = tsig_key()
     return {"keys": [key], "remotes": [remote("hub", "192.0.2.9", key=key["name"])],
-            "server": {"listen": [V4, V6], "workers": 2, "cookies": {"secret": COOKIES}}}, [key["secret"], COOKIES]
+            "server": {"listen": [V4, V6], "workers": 2,
+                       "cookies": {"secret": COOKIES}}}, [key["secret"], COOKIES]
 
 
 def config_of(daemon):
@@ -36,7 +37,8 @@ def write(path, config):
 
 
 def changes(result):
-    return {(c["key"], c["change"], c.get("was"), c.get("becomes"), c["needs_start"]) for c in result["changes"]}
+    return {(c["key"], c["change"], c.get("was"), c.get("becomes"), c["needs_start"])
+            for c in result["changes"]}
 
 
 def test_show(lab, daemon):
@@ -45,12 +47,15 @@ def test_show(lab, daemon):
     shown = daemon.json("config", "show")
     want = config_of(daemon)
     assert shown["file"] == str(daemon.path) and not shown["warnings"] and "origins" not in shown
-    assert shown["config"]["zones"] == want["zones"] and shown["config"]["server"]["listen"] == [V4, V6]
+    assert shown["config"]["zones"] == want["zones"]
+    assert shown["config"]["server"]["listen"] == [V4, V6]
     assert shown["config"]["keys"][0] == {**want["keys"][0], "secret": "(secret)"}
     text = daemon.ctl("config", "show").stdout
-    assert text.startswith(f"# {daemon.path}\n") and "\n    secret: (secret)\n" in text and "# default" not in text
+    assert text.startswith(f"# {daemon.path}\n") and "\n    secret: (secret)\n" in text
+    assert "# default" not in text
     full = daemon.json("config", "show", "--effective")
-    assert full["config"]["server"]["any"] == "minimal" and full["origins"]["server.any"] == "default"
+    assert full["config"]["server"]["any"] == "minimal"
+    assert full["origins"]["server.any"] == "default"
     assert full["config"]["zones"][1]["ixfr"] == "true" and "zones[1].file" not in full["origins"]
     assert "\n  any: minimal # default\n" in daemon.ctl("config", "show", "--effective").stdout
     assert daemon.ctl("config", "show", "--all", check=False).returncode == 2
@@ -65,7 +70,8 @@ def test_what_is_shown_is_what_was_read(lab, daemon):
     assert daemon.ctl("config", "show").stdout == text
     daemon.ctl("zone", "reload")
     told = daemon.ctl("config", "show").stdout
-    assert "# server.workers: changed: restart volleyd to use the new value\n" in told and "\n  workers: 3\n" in told
+    assert "# server.workers: changed: restart volleyd to use the new value\n" in told
+    assert "\n  workers: 3\n" in told
     daemon.path.write_text(text, encoding="utf-8")
     daemon.ctl("zone", "reload")
     assert daemon.ctl("config", "show").stdout == text and not daemon.degraded()
@@ -75,13 +81,14 @@ def test_secrets_are_never_shown(lab, daemon, tmp_path):
     sections, secrets = with_secrets()
     daemon.start(**sections)
     other = config_of(daemon)
-    other["keys"][0]["secret"] = tsig_key(secret=b"another secret for tests that nobody knows")["secret"]
+    other["keys"][0]["secret"] = tsig_key(secret=b"another secret for tests that nobody knows")[
+        "secret"]
     other["server"]["cookies"]["secret"] = COOKIES[::-1]
     secrets += [other["keys"][0]["secret"], COOKIES[::-1]]
     path = write(tmp_path / "other.yaml", other)
     said = ""
-    for words in (["config", "show"], ["config", "show", "--effective"], ["config", "diff", path], ["config", "apply", path],
-                  ["config", "show"], ["config", "show", "--effective"]):
+    for words in (["config", "show"], ["config", "show", "--effective"], ["config", "diff", path],
+                  ["config", "apply", path], ["config", "show"], ["config", "show", "--effective"]):
         said += daemon.ctl(*words).stdout + daemon.ctl("--json", *words).stdout
     for broken in secrets[2:]:
         text = json.dumps(other).replace(broken, broken[1:])
@@ -108,9 +115,12 @@ def test_diff(lab, daemon, tmp_path):
     write(path, other)
     result = daemon.json("config", "diff", path)
     assert changes(result) == {
-        ("server.listen", "added", None, "127.0.0.1@5301", False), ("server.any", "changed", "minimal", "full", True),
-        ("zones[example.net.]", "removed", None, None, False), ("zones[new.test.]", "added", None, None, False)}
-    assert result["warnings"] == [f"zone new.test.: {tmp_path}/none: cannot read the file: No such file or directory"]
+        ("server.listen", "added", None, "127.0.0.1@5301", False),
+                               ("server.any", "changed", "minimal", "full", True),
+        ("zones[example.net.]", "removed", None, None, False),
+                               ("zones[new.test.]", "added", None, None, False)}
+    assert (result["warnings"] ==
+            [f"zone new.test.: {tmp_path}/none: cannot read the file: No such file or directory"])
     assert "zones[new.test.]" in daemon.ctl("config", "diff", path).stdout
     assert daemon.path.read_bytes() == before and len(daemon.json("zone", "list")["zones"]) == 2
 
@@ -120,15 +130,20 @@ def test_a_broken_file_is_refused_by_diff_and_apply(lab, daemon, tmp_path):
     before, names = daemon.path.read_bytes(), sorted(os.listdir(daemon.folder))
     path = tmp_path / "other.yaml"
     for text, says in (("server:\n  listn: [192.0.2.53]\n", f"{path}:2: server.listn: unknown key"),
-                       (json.dumps({**config_of(daemon), "recursion": {"allow": ["any"]}}), "recursion.allow[0]"),
-                       (json.dumps({**config_of(daemon), "recursion": {"allow": ["192.0.2.0/24"], "root-hints": "/nothing"}}),
+                       (json.dumps({**config_of(daemon), "recursion": {"allow": ["any"]}}),
+                        "recursion.allow[0]"),
+                       (json.dumps({**config_of(daemon),
+                                    "recursion": {"allow": ["192.0.2.0/24"],
+                                                  "root-hints": "/nothing"}}),
                         "root-hints: /nothing: No such file"),
                        (json.dumps({**config_of(daemon), "remotes": [remote("hub", "192.0.2.9")],
-                                    "zones": [{"name": "kept.test", "primaries": ["hub"]}]}), "needs server.storage")):
+                                    "zones": [{"name": "kept.test", "primaries": ["hub"]}]}),
+                        "needs server.storage")):
         path.write_text(text, encoding="utf-8")
         for command in ("diff", "apply"):
             told = daemon.ctl("config", command, path, check=False)
-            assert told.returncode in (1, 2) and says in told.stderr and f"config {command}: " in told.stderr, told.stderr
+            assert told.returncode in (1,
+                                       2) and says in told.stderr and f"config {command}: " in told.stderr, told.stderr
     assert daemon.ctl("config", "apply", tmp_path / "nothing", check=False).returncode == 1
     assert daemon.path.read_bytes() == before and sorted(os.listdir(daemon.folder)) == names
     assert len(daemon.json("zone", "list")["zones"]) == 2 and texts(lab.ask())
@@ -139,12 +154,14 @@ def test_apply(lab, daemon, tmp_path):
     os.chmod(daemon.path, 0o640)
     other = config_of(daemon)
     other["zones"].append(zone("new.test", write_zone(daemon.folder / "new.zone")))
-    other["zones"][-1]["file"] = "new.zone"  # relative to the configuration, not to the file that is applied
+    # relative to the configuration, not to the file that is applied
+    other["zones"][-1]["file"] = "new.zone"
     path = write(tmp_path / "other.yaml", other)
     names = sorted(os.listdir(daemon.folder))
     result = daemon.json("config", "apply", path)
     assert changes(result) == {("zones[new.test.]", "added", None, None, False)}
-    assert daemon.path.read_bytes() == path.read_bytes() and stat.S_IMODE(daemon.path.stat().st_mode) == 0o640
+    assert daemon.path.read_bytes() == path.read_bytes()
+    assert stat.S_IMODE(daemon.path.stat().st_mode) == 0o640
     assert sorted(os.listdir(daemon.folder)) == names
     daemon.ctl("zone", "reload")  # of the file that is there now
     assert texts(lab.ask("www.new.test")) == ["192.0.2.10"]
@@ -155,7 +172,10 @@ def test_apply(lab, daemon, tmp_path):
 
 
 class Scripted(threading.Thread):
-    """In the place of volleyd: accepts what config diff asks, and says to config apply what it is told to."""
+    """
+    In the place of volleyd: accepts what config diff asks, and says to config apply what it is told
+    to.
+    """
 
     def __init__(self, path, file, reply):
         super().__init__(daemon=True)
@@ -169,17 +189,20 @@ class Scripted(threading.Thread):
             connection = self.listener.accept()[0]
             with connection, connection.makefile("rb") as requests:
                 request = json.loads(requests.readline())
-                reply = {"ok": True, "result": {"file": str(self.file), "changes": [], "warnings": []}}
+                reply = {"ok": True,
+                         "result": {"file": str(self.file), "changes": [], "warnings": []}}
                 if request["command"] == "config apply":
                     self.staged = pathlib.Path(request["args"][0])
                     reply = {**reply, **self.reply, "text": self.staged.read_text("ascii")}
-                    assert self.file.read_text("ascii") == "before\n" and reply.pop("text") == "behind\n"
+                    assert self.file.read_text("ascii") == "before\n"
+                    assert reply.pop("text") == "behind\n"
                 connection.sendall(json.dumps(reply).encode() + b"\n")
         self.listener.close()
 
 
 @pytest.mark.parametrize("reply, status, holds", [
-    ({"ok": False, "error": "no memory", "code": "ENOMEM"}, 1, "before\n"), ({}, 0, "behind\n")], ids=["refused", "accepted"])
+    ({"ok": False, "error": "no memory", "code": "ENOMEM"}, 1, "before\n"), ({}, 0, "behind\n")],
+                         ids=["refused", "accepted"])
 def test_the_file_is_replaced_when_the_reload_is_accepted(tmp_path, reply, status, holds):
     folder = tmp_path / "etc"
     folder.mkdir()
@@ -196,7 +219,9 @@ def test_the_file_is_replaced_when_the_reload_is_accepted(tmp_path, reply, statu
 
 
 class Slow(threading.Thread):
-    """In the place of volleyd: says nothing to config apply before go is set. Any number of clients."""
+    """
+    In the place of volleyd: says nothing to config apply before go is set. Any number of clients.
+    """
 
     def __init__(self, path, file):
         super().__init__(daemon=True)
@@ -217,7 +242,8 @@ class Slow(threading.Thread):
 
     def run(self):
         while True:
-            threading.Thread(target=self.serve, args=[self.listener.accept()[0]], daemon=True).start()
+            threading.Thread(target=self.serve, args=[self.listener.accept()[0]],
+                             daemon=True).start()
 
 
 @pytest.fixture(name="slow")
@@ -232,7 +258,8 @@ def make_slow(tmp_path):
 
 
 def apply_beside(slow, name="new.yaml"):
-    return subprocess.Popen([BIN / "volleyctl", "-s", slow.path, "config", "apply", slow.path.parent / name], env=ENV,
+    return subprocess.Popen([BIN / "volleyctl", "-s", slow.path, "config", "apply",
+                             slow.path.parent / name], env=ENV,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -248,7 +275,8 @@ def test_two_that_apply_at_once(slow, tmp_path):
         slow.go.set()
         first.communicate(timeout=30)
         assert first.returncode == 0
-    assert slow.file.read_text("ascii") == "behind\n" and list(slow.file.parent.iterdir()) == [slow.file]
+    assert slow.file.read_text("ascii") == "behind\n"
+    assert list(slow.file.parent.iterdir()) == [slow.file]
     with apply_beside(slow, "other.yaml") as third:
         third.communicate(timeout=30)
     assert slow.file.read_text("ascii") == "other\n"
@@ -262,7 +290,8 @@ def test_a_signal_while_volleyd_reads_the_new_file(slow, number):
         process.send_signal(getattr(signal, number))
         slow.go.set()
         process.communicate(timeout=30)
-    assert slow.file.read_text("ascii") == "behind\n" and list(slow.file.parent.iterdir()) == [slow.file]
+    assert slow.file.read_text("ascii") == "behind\n"
+    assert list(slow.file.parent.iterdir()) == [slow.file]
 
 
 def test_apply_behind_a_symbolic_link(lab, daemon, tmp_path):
@@ -288,11 +317,13 @@ def test_include(lab, daemon, tmp_path):
     daemon.start()
     assert texts(lab.ask("www.one.test")) == ["192.0.2.10"]
     two = write(parts / "2.yaml", {"zones": [zone("two.test", write_zone(tmp_path / "two.zone"))]})
-    assert changes(daemon.json("config", "diff", daemon.path)) == {("zones[two.test.]", "added", None, None, False)}
+    assert (changes(daemon.json("config", "diff", daemon.path)) ==
+            {("zones[two.test.]", "added", None, None, False)})
     daemon.ctl("zone", "reload")
     assert texts(lab.ask("www.two.test")) == ["192.0.2.10"]
     shown = daemon.json("config", "show")["config"]
-    assert [z["name"] for z in shown["zones"]] == ["example.com", "example.net", "one.test", "two.test"] and "include" not in shown
+    assert ([z["name"] for z in shown["zones"]] ==
+            ["example.com", "example.net", "one.test", "two.test"] and "include" not in shown)
     two.write_text("zones:\n- name: two.test\n  file: x\n  ixfr: 7\n", encoding="ascii")
     says = f'{two}:4: zones[3].ixfr: "7" is not accepted'
     told = daemon.ctl("zone", "reload", check=False)
@@ -301,11 +332,13 @@ def test_include(lab, daemon, tmp_path):
     says_twice = f"{two}:3: cache.size: is given twice, first in {daemon.path}:"
     assert says_twice in daemon.ctl("config", "diff", daemon.path, check=False).stderr
     two.unlink()
-    # From elsewhere it includes what is beside the configuration, and only the first file is replaced.
+    # From elsewhere it includes what is beside the configuration, and only the first file is
+    # replaced.
     before = one.read_bytes()
     other = write(tmp_path / "other.yaml", {**config_of(daemon), "log": {"level": "notice"}})
     assert changes(daemon.json("config", "apply", other)) == {
-        ("log.level", "changed", "info", "notice", False), ("zones[two.test.]", "removed", None, None, False)}
+        ("log.level", "changed", "info", "notice", False), ("zones[two.test.]", "removed", None,
+                                                            None, False)}
     assert one.read_bytes() == before and config_of(daemon)["include"] == "conf.d/*.yaml"
     two.write_text("nonsense: 1\n", encoding="ascii")
     process, daemon.process = daemon.process, None
@@ -315,7 +348,10 @@ def test_include(lab, daemon, tmp_path):
 
 
 def test_check_tells_of_secrets_that_everyone_can_read(lab, daemon):
-    """Of the configuration, of each included file by itself, and of the key of TLS; where there is none, the mode does not matter."""
+    """
+    Of the configuration, of each included file by itself, and of the key of TLS; where there is
+    none, the mode does not matter.
+    """
     sections, secrets = with_secrets()
     keys = sections.pop("keys")
     (daemon.folder / "conf.d").mkdir()
@@ -328,7 +364,9 @@ def test_check_tells_of_secrets_that_everyone_can_read(lab, daemon):
         for path, mode in zip((daemon.path, part, tls_key), modes):
             path.chmod(mode)
         status, said = daemon.run_failing("--check", *["--strict"] * strict)
-        assert not any(secret in said for secret in secrets) and (status == 1) == (strict and "warning" in said), said
+        assert not any(secret in said
+                       for secret in secrets) and (status == 1) == (strict
+                                                                    and "warning" in said), said
         return re.findall(r"warning: (.*)", said)
 
     def of(path):
@@ -339,7 +377,8 @@ def test_check_tells_of_secrets_that_everyone_can_read(lab, daemon):
         assert warnings(0o640, 0o640, 0o640, strict=strict) == []
         assert warnings(0o644, 0o600, 0o600, strict=strict) == [of(daemon.path)]
         assert warnings(0o600, 0o644, 0o600, strict=strict) == [of(part)]
-        assert warnings(0o600, 0o600, 0o644, strict=strict) == [f"server.tls.key: everyone can read {tls_key}: chmod o-r it"]
+        assert (warnings(0o600, 0o600, 0o644, strict=strict) ==
+                [f"server.tls.key: everyone can read {tls_key}: chmod o-r it"])
     daemon.configure()
     assert warnings(0o644, 0o644, 0o644, strict=True) == []
 
@@ -349,9 +388,12 @@ def test_check_loads_all_zones(lab, daemon, tmp_path):
     daemon.configure(server={"storage": "state"}, remotes=[remote("hub", "192.0.2.9")],
                      zones=good + [{"name": "late.test", "primaries": ["hub"]}])
     status, said = daemon.run_failing("--check", "--zones", "--strict")
-    assert status == 0 and "the configuration is right" in said and not (daemon.folder / "state").exists(), said
+    assert status == 0 and "the configuration is right" in said and not (
+        daemon.folder / "state").exists(), said
     bad = write_zone(tmp_path / "bad.zone", more="a A 192.0.2\nb AAAA 192.0.2.1\n")
-    daemon.configure(zones=good + [zone("bad.test", bad), zone("none.test", tmp_path / "none.zone"), *good_as(good, "other")])
+    daemon.configure(zones=good +
+                     [zone("bad.test", bad), zone("none.test", tmp_path / "none.zone"),
+                      *good_as(good, "other")])
     assert daemon.run_failing("--check")[0] == 0
     status, said = daemon.run_failing("--check", "--zones")
     errors = re.findall(r"error: (.*)", said)

@@ -15,10 +15,11 @@ import pytest
 
 from netlab import BIN, ENV, ROOT, V4, V6, ZONES, open_to_all, program, run, texts, wait_for
 
-# Command, and keys that its JSON has (those of userspace/client/result_text.h); of lists, of each item.
+# Command, and keys that its JSON has (those of userspace/client/result_text.h); of lists, of each
+# item.
 COMMANDS = {
-    "status": {"version", "pid", "uptime_s", "abi", "state", "ready", "degraded", "interfaces", "workers",
-               "listen", "tls_listen", "services", "zones", "recursion", "cache"},
+    "status": {"version", "pid", "uptime_s", "abi", "state", "ready", "degraded", "interfaces",
+               "workers", "listen", "tls_listen", "services", "zones", "recursion", "cache"},
     "stats": {"answered", "driver", "engine", "ports"},
     "zone list": {"zones"},
     "zone status": {"zones"},
@@ -29,8 +30,8 @@ COMMANDS = {
     "cache stats": {"size_bytes", "used_bytes", "index_bytes", "store_bytes", "total_bytes",
                     "entries", "capacity_entries", "segments", "segments_free", "published",
                     "replaced", "evicted", "expired", "grace_periods", "rss_bytes",
-                    "within_budget", "answers_bytes", "hits_by", "age", "by_type", "by_kind", "by_zone",
-                    "by_variant", "driver_share_percent"},
+                    "within_budget", "answers_bytes", "hits_by", "age", "by_type", "by_kind",
+                    "by_zone", "by_variant", "driver_share_percent"},
     "cache stats -n 1": {"by_zone"},
     "cache lookup www.example.com": {"found", "entries"},
     "cache lookup www.example.com A": {"found", "entries"},
@@ -51,14 +52,14 @@ COMMANDS = {
     "attach s0": {"interfaces"},
 }
 ITEMS = {
-    ("status", "interfaces"): {"name", "ifindex", "xdp", "origin", "program_id", "port", "zero_copy",
-                               "queues", "driver_answers", "state"},
+    ("status", "interfaces"): {"name", "ifindex", "xdp", "origin", "program_id", "port",
+                               "zero_copy", "queues", "driver_answers", "state"},
     ("stats", "ports"): {"name", "kind", "rx", "tx"},
-    ("zone list", "zones"): {"name", "state", "serves", "serial", "records", "names", "memory_bytes",
-                             "load_ms", "loaded_at", "file"},
+    ("zone list", "zones"): {"name", "state", "serves", "serial", "records", "names",
+                             "memory_bytes", "load_ms", "loaded_at", "file"},
     ("cache lookup www.example.com A", "entries"): {"do", "cd", "full_bytes", "short_bytes", "used",
-                                                    "zone", "rcode", "valid", "type", "view", "kind",
-                                                    "state", "queue", "generation", "age_s",
+                                                    "zone", "rcode", "valid", "type", "view",
+                                                    "kind", "state", "queue", "generation", "age_s",
                                                     "entry_bytes", "answer_records"},
     ("port status", "ports"): {"name", "kind", "worker", "core", "rx", "tx"},
 }
@@ -118,7 +119,8 @@ def test_numbers_agree_with_what_was_asked(lab, daemon):
     (["zone", "status", "other.test"], 1, "other.test: no such zone"),
     (["zone", "check", "a..b", "/dev/null"], 1, "a..b"),
     (["zone", "check", "a.test", "/no/such/file"], 1, "/no/such/file"),
-    (["zone", "notify", "example.com"], 1, "example.com.: zones[].notify names no server to notify"),
+    (["zone", "notify", "example.com"], 1,
+     "example.com.: zones[].notify names no server to notify"),
     (["cache", "lookup", "www.example.com", "NOTYPE"], 2, "NOTYPE"),
     (["cache", "lookup", "a..b", "A"], 2, "a..b"),
     (["resolver"], 2, "resolver is the first word of these commands:\n  resolver lookup "),
@@ -156,7 +158,8 @@ def test_status_has_the_addresses(lab, daemon):
     daemon.start()
     status = daemon.status()
     assert status["listen"] == [f"{V4}@53", f"{V6}@53"] and status["tls_listen"] == []
-    assert re.search(rf"^listen: +{re.escape(V4)}@53, {re.escape(V6)}@53$", daemon.ctl("status").stdout, re.M)
+    assert re.search(rf"^listen: +{re.escape(V4)}@53, {re.escape(V6)}@53$",
+                     daemon.ctl("status").stdout, re.M)
 
 
 def test_a_refusal_as_json_has_the_code(lab, daemon, tmp_path):
@@ -169,7 +172,8 @@ def test_a_refusal_as_json_has_the_code(lab, daemon, tmp_path):
 
 
 def test_what_is_asked_most(lab, daemon):
-    """A Zipf mix, most of it answered by the driver. While there is little to answer, each answer is
+    """A Zipf mix, most of it answered by the driver. While there is little to answer, each answer
+    is
     noted: then the order is the true one, and so are the shares to the tenth."""
     names = [f"n{i}.example.com" for i in range(30)] + ["n30.example.org"]
     counts = [int(600 / (i + 1)) for i in range(31)]
@@ -263,12 +267,16 @@ def test_help_and_version():
     assert "usage: volleyctl zone reload" in run(BIN / "volleyctl", "help", "zone", "reload").stdout
     assert "  zone reload" in run(BIN / "volleyctl", "help", "zone").stdout
     for command in COMMANDS:
-        assert " ".join(command.split()[:2 if command.split()[0] in ("zone", "cache", "port") else 1]) \
+        assert " ".join(command.split()[:2 if command.split()[0] in ("zone", "cache", "port")
+                                        else 1]) \
             in words
 
 
 def test_stop_waits_until_it_is_gone(lab, daemon, tmp_path):
-    """When `stop` returns neither program, socket nor lock is there, also where files are removed slowly."""
+    """
+    When `stop` returns neither program, socket nor lock is there, also where files are removed
+    slowly.
+    """
     library = tmp_path / "slowunlink.so"
     run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/slowunlink.c")
     daemon.configure().spawn(env={"LD_PRELOAD": str(library)}).wait_ready()

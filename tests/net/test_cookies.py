@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-DNS cookies between servers with the same secret: named, knotd, the worker, the driver (RFC 9018); and secrets
-that change while clients ask.
+DNS cookies between servers with the same secret: named, knotd, the worker, the driver (RFC 9018);
+and secrets that change while clients ask.
 """
 import itertools
 import re
@@ -75,7 +75,9 @@ KINDS = ["cookies_new", "cookies_good", "cookies_bad"]
 
 
 def test_cookies_are_counted(lab, daemon):
-    """By the engine for the first query, by the driver for those that are hits; metrics say the same."""
+    """
+    By the engine for the first query, by the driver for those that are hits; metrics say the same.
+    """
     daemon.start(server={"cookies": {"secret": SECRET}}, metrics={"listen": AT})
     ours = cookie_of(lab, CLIENT, 53)[1]
     for value in (CLIENT, ours, ours, ours[:-1] + bytes([ours[-1] ^ 1])):
@@ -120,13 +122,13 @@ def test_cookies_of_a_peer(lab, daemon, tmp_path, peer):
         process.wait(10)
 
 
-# --- Secrets that change ---------------------------------------------------------------------------
+# --- Secrets that change --------------------------------------------------------------------------
 
 
 class Client(threading.Thread):
     """
-    Asks servers in turn, each of LAB and PORT, with the cookie that the last one gave: for a name that drivers have,
-    and for one that no cache has.
+    Asks servers in turn, each of LAB and PORT, with the cookie that the last one gave: for a name
+    that drivers have, and for one that no cache has.
     """
 
     def __init__(self, servers):
@@ -139,7 +141,8 @@ class Client(threading.Thread):
             for number, (lab, port) in zip(itertools.count(), itertools.cycle(self.servers)):
                 if self.stops:
                     return
-                name = f"n{number}.example.com" if number // len(self.servers) % 2 else "www.example.com"
+                name = f"n{number}.example.com" if number // len(
+                    self.servers) % 2 else "www.example.com"
                 rcode, self.cookie = cookie_of(lab, self.cookie, port, name)
                 self.rcodes.add(rcode)
                 self.n += 1
@@ -181,8 +184,8 @@ def write_secret(path, text):
 
 def test_a_fleet_rolls_its_secret(lab, make_lab, make_daemon, tmp_path):
     """
-    Two hosts and named: NEXT is accepted by all, then makes cookies, then SECRET goes. A client that comes to all of
-    them is never refused, and no host sees a cookie that it does not know.
+    Two hosts and named: NEXT is accepted by all, then makes cookies, then SECRET goes. A client
+    that comes to all of them is never refused, and no host sees a cookie that it does not know.
     """
     (tmp_path / "peer.zone").write_text(ZONE)
     files = {secret: write_secret(tmp_path / secret[:4], secret) for secret in (SECRET, NEXT)}
@@ -198,7 +201,8 @@ def test_a_fleet_rolls_its_secret(lab, make_lab, make_daemon, tmp_path):
             for step in ([SECRET, NEXT], [NEXT, SECRET]):
                 named(tmp_path, step)
                 for host in hosts:
-                    host.configure(server={"cookies": {"secret-files": [files[one] for one in step]}})
+                    host.configure(server={"cookies": {"secret-files": [files[one]
+                                                                        for one in step]}})
                     host.ctl("zone", "reload")
                     client.asks(12)
                 process.send_signal(signal.SIGHUP)
@@ -209,7 +213,8 @@ def test_a_fleet_rolls_its_secret(lab, make_lab, make_daemon, tmp_path):
             assert new["cookies_good"] > old["cookies_good"] + 10
         assert client.rcodes <= {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}
         theirs = cookie_of(lab, CLIENT, PORT)[1]
-        for host in hosts:  # theirs are of NEXT by now, ours too, and the old ones are accepted as yet
+        # theirs are of NEXT by now, ours too, and the old ones are accepted as yet
+        for host in hosts:
             assert cookie_of(host.lab, theirs, 53)[1] == theirs
             host.configure(server={"cookies": {"secret-files": [files[NEXT]]}})
             host.ctl("zone", "reload")
@@ -255,7 +260,10 @@ def test_rotation_of_own_secrets(lab, daemon):
 
 
 def test_who_gives_the_secrets(lab, daemon, tmp_path):
-    """Files that change are read by a reload, those at fault change nothing, and `rotate` is for secrets of ours."""
+    """
+    Files that change are read by a reload, those at fault change nothing, and `rotate` is for
+    secrets of ours.
+    """
     path = tmp_path / "secret"
     write_secret(path, SECRET)
     daemon.start(server={"cookies": {"secret-files": [str(path)]}})

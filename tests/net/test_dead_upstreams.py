@@ -84,7 +84,8 @@ class Hits:
         self.lab, self.n, self.lost, self.slowest = lab, 0, 0, 0
 
     def ask(self):
-        for name, expected in (("www.good.lab.", TRUE), ("www.example.com.", [*TRUE, "A 192.0.2.81"])):
+        for name, expected in (("www.good.lab.", TRUE),
+                               ("www.example.com.", [*TRUE, "A 192.0.2.81"])):
             self.n += 1
             start = time.monotonic()
             try:
@@ -107,7 +108,8 @@ def test_a_hundred_thousand_questions_to_dead_servers(world):
         return daemon.stats()["engine"]["queries"] - before["engine"]["queries"]
     send_signal(world.tree.leaf, signal.SIGSTOP)
     try:
-        flood, hits = Flood(world, "wild.plain.lab.", MANY, lambda: n_taken() > 0.9 * MANY), Hits(lab)
+        flood, hits = Flood(world, "wild.plain.lab.", MANY,
+                            lambda: n_taken() > 0.9 * MANY), Hits(lab)
         while flood.thread.is_alive():
             hits.ask()
             time.sleep(0.003)
@@ -135,7 +137,9 @@ def test_a_hundred_thousand_questions_to_dead_servers(world):
 
 @pytest.mark.alone  # floods
 def test_a_client_cannot_take_all(world):
-    """max-per-client: beside all that one may ask of a dead server, the others are served as ever."""
+    """
+    max-per-client: beside all that one may ask of a dead server, the others are served as ever.
+    """
     with_settings(world, {"max-per-client": 300})
     Flood(world, "silent.lab.", 3000).end()
     for n in range(5):
@@ -147,7 +151,10 @@ def test_a_client_cannot_take_all(world):
 
 
 def test_a_denial_serves_for_other_names(world):
-    """Its servers are silent, and names that were never asked for are denied by the NSEC records of another (RFC 8198)."""
+    """
+    Its servers are silent, and names that were never asked for are denied by the NSEC records of
+    another (RFC 8198).
+    """
     lab = world.lab
     assert ask(lab, query("zz.good.lab.", do=True)).rcode() == dns.rcode.NXDOMAIN
     send_signal(world.tree.leaf, signal.SIGSTOP)
@@ -170,10 +177,13 @@ def n_denied(world):
 
 
 def test_nsec3_denies_other_names(world):
-    """The same with NSEC3: names that were never asked for, types of names, and a client can prove it."""
+    """
+    The same with NSEC3: names that were never asked for, types of names, and a client can prove it.
+    """
     lab = world.lab
     learn(lab, "nsec3.lab.")
-    assert world.delv("other.nsec3.lab.", "A") == ["negative response, fully validated"]  # has its keys cached
+    # has its keys cached
+    assert world.delv("other.nsec3.lab.", "A") == ["negative response, fully validated"]
     before = n_denied(world)
     send_signal(world.tree.leaf, signal.SIGSTOP)
     try:
@@ -185,8 +195,8 @@ def test_nsec3_denies_other_names(world):
         reply = ask(lab, query("www.nsec3.lab.", "HINFO", do=True))
         assert reply.rcode() == dns.rcode.NOERROR and has(reply, "AD") and not reply.answer, reply
         assert n_denied(world) == before + 21
-        for name, kind in (("proved.nsec3.lab.", "A"), ("www.nsec3.lab.", "LOC"), ("er.nsec3.lab.", "A"),
-                           ("x.wild.nsec3.lab.", "TXT")):
+        for name, kind in (("proved.nsec3.lab.", "A"), ("www.nsec3.lab.", "LOC"),
+                           ("er.nsec3.lab.", "A"), ("x.wild.nsec3.lab.", "TXT")):
             assert world.delv(name, kind) == ["negative response, fully validated"], name
         assert n_denied(world) >= before + 25
     finally:

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Without -c volleyd reads the configuration below SYSCONFDIR, the path that --help and the man page name."""
+"""
+Without -c volleyd reads the configuration below SYSCONFDIR, the path that --help and the man page
+name.
+"""
 import pathlib
 import re
 
@@ -13,19 +16,22 @@ GOOD = "server: {listen: ['127.0.0.1@5353']}\nzones: [{name: example.com, file: 
 
 def default_path():
     words = run(BIN / "volleyd", "--help").stdout
-    return pathlib.Path(re.search(r"Read the configuration from FILE, see\s+volley\.yaml\(5\)\.\s+Default:\s+(\S+)\.\n", words)[1])
+    return pathlib.Path(re.search(r"Read the configuration from FILE, "
+                                  r"see\s+volley\.yaml\(5\)\.\s+Default:\s+(\S+)\.\n", words)[1])
 
 
 def with_configuration(folder, *words):
     """volleyd in a mount namespace where FOLDER is the folder of the default configuration."""
     there = default_path().parent
     script = 'mount -t tmpfs none "$1" && mkdir "$2" && mount --bind "$3" "$2" && shift 3 && exec "$@"'
-    return run("unshare", "-m", "sh", "-c", script, "sh", there.parent, there, folder, BIN / "volleyd", *words, check=False)
+    return run("unshare", "-m", "sh", "-c", script, "sh", there.parent, there, folder,
+               BIN / "volleyd", *words, check=False)
 
 
 def test_the_man_pages_name_it():
     page = (BIN.parent / "man/volleyd.8").read_text("utf-8")
-    assert f"Default: {default_path()}." in page.replace("\n", " ").replace("\\&", "").replace("\\-", "-")
+    assert (f"Default: {default_path()}." in
+            page.replace("\n", " ").replace("\\&", "").replace("\\-", "-"))
     for name in ("volleyd.8", "volley.yaml.5"):
         page = (BIN.parent / "man" / name).read_text("utf-8")
         assert f".It Pa {default_path()}\n" in page and "@SYSCONFDIR@" not in page
@@ -35,7 +41,8 @@ def test_it_is_the_one_that_the_unit_names():
     unit = (ROOT / "scripts/volleyd.service").read_text("ascii")
     named = re.findall(r"-c (\S+)$", unit, re.M)
     assert named == ["@SYSCONFDIR@/volley/volley.yaml"] * 2
-    assert [path.replace("@SYSCONFDIR@", str(default_path().parents[1])) for path in named] == [str(default_path())] * 2
+    assert ([path.replace("@SYSCONFDIR@", str(default_path().parents[1])) for path in named] ==
+            [str(default_path())] * 2)
 
 
 @pytest.mark.parametrize("text, status, said", [
@@ -49,7 +56,8 @@ def test_check_reads_it(tmp_path, text, status, said):
         (tmp_path / "volley.yaml").write_text(text, "ascii")
     result = with_configuration(tmp_path, "--check")
     assert result.returncode == status, result.stdout + result.stderr
-    assert str(default_path()) in result.stdout + result.stderr and said in result.stdout + result.stderr
+    assert str(default_path()) in result.stdout + result.stderr
+    assert said in result.stdout + result.stderr
 
 
 def test_a_start_reads_it(tmp_path):

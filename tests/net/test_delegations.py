@@ -48,7 +48,8 @@ def authority(query, zone, server, addresses=()):
              *((owner, ttl_s, "A", address) for owner, ttl_s, address in addresses)]
     reply.answer += [records(*one) for one in known if (one[0], one[2]) == (name, kind)]
     if not reply.answer:
-        reply.authority.append(records(zone, LONG_S, "SOA", f"{of_server} hostmaster. 1 7200 3600 1209600 {LONG_S}"))
+        reply.authority.append(records(zone, LONG_S, "SOA",
+                                       f"{of_server} hostmaster. 1 7200 3600 1209600 {LONG_S}"))
     return reply.to_wire()
 
 
@@ -74,7 +75,10 @@ def leaf_of(ttl_s):
 
 
 class Tree(Netns):
-    """The three servers, and the resolvers that are asked: volleyd by a client, unbound from beside it."""
+    """
+    The three servers, and the resolvers that are asked: volleyd by a client, unbound from beside
+    it.
+    """
 
     def __init__(self, lab, folder):
         super().__init__(folder, f"{lab.name}-s")
@@ -83,8 +87,8 @@ class Tree(Netns):
         self.root, self.tld = self.script(".", root, ROOT), self.script("lab.", top, TLD)
 
     def recursion(self, **keys):
-        return {"allow": [CLIENT4], "root-hints": str(self.folder / "hints"), "query-localhost": True,
-                "prefetch": False, **keys}
+        return {"allow": [CLIENT4], "root-hints": str(self.folder / "hints"),
+                "query-localhost": True, "prefetch": False, **keys}
 
     def unbound(self, threads):
         (self.folder / "unbound.conf").write_text(f"""server:
@@ -163,7 +167,10 @@ def test_a_name_that_is_asked_all_the_time(tree, daemon):
 
 
 def test_a_refresh_that_gets_no_reply_holds_up_nobody(tree, daemon):
-    """It asks the memory that knows no servers of the zone; when the answer has ended, the other one is asked."""
+    """
+    It asks the memory that knows no servers of the zone; when the answer has ended, the other one
+    is asked.
+    """
     tree.script("zone.lab.", leaf_of(20), LEAF)
     daemon.start(recursion=tree.recursion(prefetch=True))
     check_answers(tree, NAMES[:1])

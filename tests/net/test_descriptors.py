@@ -60,7 +60,9 @@ def many(lab, port, n, stack):
 
 
 def by_tls(lab, context):
-    """The answer; None while those that wait, of the same client, are more than may be under way."""
+    """
+    The answer; None while those that wait, of the same client, are more than may be under way.
+    """
     with contextlib.suppress(ConnectionError, ssl.SSLZeroReturnError, ssl.SSLEOFError, EOFError), \
             context.wrap_socket(lab.connect("c", V4, 853), server_hostname="volley.test") as tls:
         tls.settimeout(TIMEOUT)
@@ -90,9 +92,13 @@ def test_the_limit_is_raised_at_the_start(daemon):
 
 
 def test_few_descriptors_are_shared_out(lab, daemon, tmp_path):
-    """Less than configured: it is said, and floods over TCP and TLS leave enough for queries and volleyctl."""
+    """
+    Less than configured: it is said, and floods over TCP and TLS leave enough for queries and
+    volleyctl.
+    """
     start_limited(daemon, (800, 800), tls=certificate(tmp_path)["server"])
-    assert "RLIMIT_NOFILE is 800" in daemon.degraded() and "connections over TCP and TLS" in daemon.degraded()
+    assert "RLIMIT_NOFILE is 800" in daemon.degraded()
+    assert "connections over TCP and TLS" in daemon.degraded()
     with contextlib.ExitStack() as stack:
         for _ in range(4):
             many(lab, 853, 300, stack)

@@ -60,7 +60,8 @@ def start(daemon, collector, **keys):
 
 def told(daemon, n):
     """Until so many messages were written or lost; how many were lost."""
-    wait_for(f"{n} messages", lambda: (lambda t: t["dnstap_written"] + t["dnstap_lost"] >= n)(tap(daemon)))
+    wait_for(f"{n} messages",
+             lambda: (lambda t: t["dnstap_written"] + t["dnstap_lost"] >= n)(tap(daemon)))
     return tap(daemon)["dnstap_lost"]
 
 
@@ -70,7 +71,9 @@ WAYS = {"driver": [iface()], "worker": [iface(**{"driver-answers": False})], "ke
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("where", [V4, V6])
 def test_each_way(lab, daemon, collector, way, where):
-    """Client, name, type, rcode and times are those of the query; both messages of each answer come."""
+    """
+    Client, name, type, rcode and times are those of the query; both messages of each answer come.
+    """
     start(daemon, collector, **{"client-prefix": "32/128", "identity": "ns1"},
           sections={"interfaces": WAYS[way]})
     lab.ask("www.example.com", where=where)
@@ -88,7 +91,8 @@ def test_each_way(lab, daemon, collector, way, where):
     assert [m.response for m in responses] == answers
     client = CLIENT4 if where == V4 else CLIENT6
     for m in found:
-        assert (m.client, m.server, m.protocol, m.name) == (client, where, "udp", "www.example.com.")
+        assert ((m.client, m.server, m.protocol, m.name) ==
+                (client, where, "udp", "www.example.com."))
         assert m.identity == b"ns1" and m.port
         assert began - 0.05 <= m.asked <= ended + 0.05
     for query, answer in zip(queries, answers):
@@ -122,7 +126,8 @@ def test_every_answer_or_counted(lab, daemon, collector):
 
 def test_streams(lab, daemon, collector, tmp_path):
     """TCP and TLS say so."""
-    start(daemon, collector, sections={"server": {"tls": {**certificate(tmp_path)["server"], "listen": [V4]}}})
+    start(daemon, collector,
+          sections={"server": {"tls": {**certificate(tmp_path)["server"], "listen": [V4]}}})
     query = dns.message.make_query("www.example.com", "A")
     lab.tcp(query)
     with connect(lab, "tls") as stream:
@@ -130,7 +135,8 @@ def test_streams(lab, daemon, collector, tmp_path):
         receive(stream)
     told(daemon, 4)
     found = collector_messages(daemon, collector)
-    assert [(m.type, m.protocol) for m in found] == [("AUTH_QUERY", "tcp"), ("AUTH_RESPONSE", "tcp"),
+    assert [(m.type, m.protocol) for m in found] == [("AUTH_QUERY", "tcp"),
+                                                     ("AUTH_RESPONSE", "tcp"),
                                                     ("AUTH_QUERY", "dot"), ("AUTH_RESPONSE", "dot")]
     assert found[0].query == query
 
@@ -159,15 +165,20 @@ def upstream_messages(daemon, collector, protocol, port, n):
     assert [m.type for m in found] == ["FORWARDER_QUERY", "FORWARDER_RESPONSE"] * (n // 2)
     asked, answered = found[-2:]
     for m in asked, answered:
-        assert (m.protocol, m.server, m.server_port, m.client) == (protocol, UPSTREAM, port, "127.0.0.1")
+        assert ((m.protocol, m.server, m.server_port, m.client) ==
+                (protocol, UPSTREAM, port, "127.0.0.1"))
     assert asked.query.id == answered.response.id and asked.port == answered.port
     assert asked.query.question == answered.response.question and answered.response.answer
-    assert asked.answered is None and answered.asked - 0.05 <= asked.asked + 0.05 and answered.asked <= answered.answered
+    assert asked.answered is None and answered.asked - 0.05 <= asked.asked + 0.05
+    assert answered.asked <= answered.answered
     return asked
 
 
 def test_queries_to_an_upstream(lab, daemon, collector, netns):
-    """Both addresses, ports and times, and the octets that the upstream has seen; a client's prefix is not for these."""
+    """
+    Both addresses, ports and times, and the octets that the upstream has seen; a client's prefix is
+    not for these.
+    """
     server = Upstream(netns, UPSTREAM, true_answer, once=True)
     start(daemon, collector, messages=FORWARDED, sections={"recursion": recursion()})
     lab.ask("www.all.")
@@ -194,12 +205,16 @@ def test_a_truncated_reply_and_the_query_over_tcp(lab, daemon, collector, netns)
 
 @pytest.mark.parametrize("by", ["forwarder", "libunbound"])
 def test_upstreams_over_tls(lab, daemon, collector, netns, tmp_path, by):
-    """Where libunbound validates, its queries over TLS go through a relay of ours, which sees them."""
+    """
+    Where libunbound validates, its queries over TLS go through a relay of ours, which sees them.
+    """
     certificates = Certificates(tmp_path)
     server = TlsUpstream(netns, UPSTREAM, true_answer, certificates.good)
-    keys = {"transport": "tls", "tls-bundle": str(certificates.bundle), "forward": [f"{UPSTREAM}@853#{NAME}"]}
+    keys = {"transport": "tls", "tls-bundle": str(certificates.bundle),
+            "forward": [f"{UPSTREAM}@853#{NAME}"]}
     if by == "libunbound":
-        (tmp_path / "anchor").write_text(". DS 20326 8 2 E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D\n")
+        (tmp_path / "anchor").write_text(". DS 20326 8 2 "
+                                         "E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D\n")
         keys |= {"trust-anchor": str(tmp_path / "anchor"), "domain-insecure": ["all."]}
     start(daemon, collector, messages=FORWARDED, sections={"recursion": recursion(**keys)})
     lab.ask("www.all.")
@@ -212,7 +227,8 @@ def test_an_upstream_that_says_nothing(lab, daemon, collector, netns):
     """Its query is told all the same."""
     server = Upstream(netns, UPSTREAM, true_answer)
     server.silent = True
-    start(daemon, collector, messages=FORWARDED, sections={"recursion": recursion(**{"query-timeout": "200ms"})})
+    start(daemon, collector, messages=FORWARDED,
+          sections={"recursion": recursion(**{"query-timeout": "200ms"})})
     assert lab.ask("www.all.").rcode() == dns.rcode.SERVFAIL
     told(daemon, 1)
     assert {m.type for m in collector_messages(daemon, collector)} == {"FORWARDER_QUERY"}
@@ -227,7 +243,8 @@ def serve(daemon, collector, tmp_path, **keys):
     tls = {**certificate(tmp_path)["server"], "listen": [V4]}
     start(daemon, collector, **{"client-prefix": "32/128", **keys},
           sections={"server": {"storage": str(tmp_path / "state"), "tls": tls}, "keys": [KEY],
-                    "zones": [zone("example.com", path, **{"allow-transfer": BY_KEY, "allow-update": BY_KEY})]})
+                    "zones": [zone("example.com", path,
+                                   **{"allow-transfer": BY_KEY, "allow-update": BY_KEY})]})
 
 
 def signed(message):
@@ -264,12 +281,16 @@ def test_an_update_that_a_worker_refuses(lab, daemon, collector):
     assert lab.udp(update()).rcode() == dns.rcode.REFUSED
     assert lab.ask().rcode() == dns.rcode.NOERROR
     assert told(daemon, 2) == 0
-    assert [m.type for m in collector_messages(daemon, collector)] == ["UPDATE_QUERY", "UPDATE_RESPONSE"]
+    assert ([m.type for m in collector_messages(daemon, collector)] ==
+            ["UPDATE_QUERY", "UPDATE_RESPONSE"])
 
 
 @pytest.mark.parametrize("way", ["tcp", "tls"])
 def test_transfers_and_what_follows_on_their_connection(lab, daemon, collector, tmp_path, way):
-    """Of a transfer its first message. Questions behind it are told as the connection is: TCP or TLS, and the server's address."""
+    """
+    Of a transfer its first message. Questions behind it are told as the connection is: TCP or TLS,
+    and the server's address.
+    """
     serve(daemon, collector, tmp_path)
     asked = ask_for(ring=RING)
     with connect(lab, way) as stream:
@@ -326,12 +347,14 @@ def test_a_collector_that_comes_and_goes(lab, daemon, collector):
     assert len(collector.stop()) == 2
     for _ in range(5):
         assert lab.ask("www.example.com").rcode() == dns.rcode.NOERROR
-    wait_for("ten messages", lambda: tap(daemon)["dnstap_written"] + tap(daemon)["dnstap_lost"] == 14)
+    wait_for("ten messages",
+             lambda: tap(daemon)["dnstap_written"] + tap(daemon)["dnstap_lost"] == 14)
     collector.path.unlink()
     collector.start()
     wait_for("the collector", lambda: tap(daemon)["dnstap_connected"])
     lab.ask("www.example.net")
-    wait_for("the last two", lambda: tap(daemon)["dnstap_written"] + tap(daemon)["dnstap_lost"] == 16)
+    wait_for("the last two",
+             lambda: tap(daemon)["dnstap_written"] + tap(daemon)["dnstap_lost"] == 16)
     assert [m.name for m in collector_messages(daemon, collector)] == ["www.example.net."] * 2
 
 
@@ -401,7 +424,8 @@ def test_a_disk_that_has_room_again(lab, daemon, make_disk):
         lab.ask()
     assert told(daemon, 200)
     before = tap(daemon)["dnstap_written"]
-    assert before and tap(daemon)["dnstap_written"] + tap(daemon)["dnstap_lost"] == 200 and path.stat().st_size <= 4096
+    assert before and tap(daemon)["dnstap_written"] + tap(daemon)["dnstap_lost"] == 200
+    assert path.stat().st_size <= 4096
     assert len(messages(path)) == before
     ballast.unlink()
     for _ in range(5):
@@ -409,6 +433,8 @@ def test_a_disk_that_has_room_again(lab, daemon, make_disk):
     wait_for("ten more", lambda: tap(daemon)["dnstap_written"] == before + 10)
     assert daemon.stop() == 0
     names = [m.name for m in messages(path)]
-    assert names[:before] == ["www.example.com."] * before and names[before:] == ["www.example.net."] * 10
+    assert names[:before] == ["www.example.com."] * before
+    assert names[before:] == ["www.example.net."] * 10
     data = path.read_bytes()
-    assert data.count(CONTENT_TYPE) == 1 and data.endswith(struct.pack("!III", 0, 4, 3))  # START, and STOP
+    # START, and STOP
+    assert data.count(CONTENT_TYPE) == 1 and data.endswith(struct.pack("!III", 0, 4, 3))

@@ -23,7 +23,8 @@ class Doctor:
     def run(self, *words, before=(), config=True, as_json=True):
         named = ["--config", self.daemon.path] if config else []
         return self.lab.exec("s", *before, BIN / "volleyctl", "-s", self.daemon.socket,
-                             *(["--json"] if as_json else []), "doctor", *named, *words, check=False)
+                             *(["--json"] if as_json else []), "doctor", *named, *words,
+                             check=False)
 
     def look(self, *words, **kwargs):
         """{(where, check): row}, and the status as "status"."""
@@ -32,7 +33,9 @@ class Doctor:
         rows = {(row["where"], row["check"]): row for row in result["checks"]}
         assert len(rows) == len(result["checks"]) and not said.stderr
         assert (said.returncode == 1) == (result["failures"] > 0), result
-        for state, total in ("ok", "ok"), ("warn", "warnings"), ("fail", "failures"), ("unknown", "unknown"):
+        for state, total in ("ok", "ok"), ("warn",
+                                           "warnings"), ("fail",
+                                                         "failures"), ("unknown", "unknown"):
             assert sum(row["state"] == state for row in rows.values()) == result[total]
         return rows
 
@@ -58,7 +61,9 @@ def ethtool(lab, *words):
 
 
 def test_healthy_lab(doctor):
-    """No failure, and no warning that speaks of the lab; the machine's own processors are as they are."""
+    """
+    No failure, and no warning that speaks of the lab; the machine's own processors are as they are.
+    """
     rows = doctor.look()
     assert {where for where, _ in rows} == {"host", f"{V4}@53", f"{V6}@53", "s0"}
     assert not [key for key, row in rows.items() if row["state"] == "fail"], bad(rows)
@@ -75,7 +80,8 @@ def test_for_people(doctor):
     lines = said.stdout.splitlines()
     assert said.returncode == 0 and "s0" in lines and lines[-1].endswith("not checked")
     assert not [line for line in lines if len(line) > 80 and "->" not in line and "/" not in line]
-    assert said.stdout.isprintable() or set(said.stdout) - set("\n") <= set(map(chr, range(32, 127)))
+    assert (said.stdout.isprintable()
+            or set(said.stdout) - set("\n") <= set(map(chr, range(32, 127))))
 
 
 def test_gro(doctor, lab):
@@ -124,15 +130,18 @@ def test_program_of_ours(doctor, lab):
 
 @pytest.mark.parametrize("mtu", [3506, 3507, 9000])
 def test_mtu_of_the_other_end(doctor, lab, mtu):
-    """As the kernel does: with an octet more than one buffer has, it takes a program for several ones."""
+    """
+    As the kernel does: with an octet more than one buffer has, it takes a program for several ones.
+    """
     lab.ip("c", "link", "set", "dev", "c0", "xdpdrv", "off")
     lab.ip("c", "link", "set", "dev", "c0", "mtu", mtu)
     assert doctor.state("s0", "mtu") == "ok"
-    attached = lab.ip("s", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp",
-                      check=False)
+    attached = lab.ip("s", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o",
+                      "sec", "xdp", check=False)
     assert (attached.returncode == 0) == (mtu == 3506), attached.stderr
     if attached.returncode:
-        lab.ip("s", "link", "set", "dev", "s0", "xdpdrv", "obj", TOOLS.parent / "jumbo.bpf.o", "sec", "xdp.frags")
+        lab.ip("s", "link", "set", "dev", "s0", "xdpdrv", "obj", TOOLS.parent / "jumbo.bpf.o",
+               "sec", "xdp.frags")
 
 
 def test_other_end_without_program(doctor, lab):
@@ -159,7 +168,8 @@ def test_address_missing(doctor, lab):
 
 
 @pytest.mark.parametrize("kind, name, where", [
-    (socket.SOCK_DGRAM, "UDP", V4), (socket.SOCK_STREAM, "TCP", V4), (socket.SOCK_DGRAM, "UDP", "")])
+    (socket.SOCK_DGRAM, "UDP", V4), (socket.SOCK_STREAM, "TCP", V4),
+                                               (socket.SOCK_DGRAM, "UDP", "")])
 def test_port_taken(doctor, lab, kind, name, where):
     with lab.socket("s", kind=kind) as taken:
         taken.bind((where, 53))
@@ -192,13 +202,16 @@ def test_return_path(doctor, lab):
     ("NO_HELPER=160", "kernel", "has no bpf_ktime_get_coarse_ns(): take Linux 5.11 or later"),
 ])
 def test_program_that_does_not_load(doctor, tmp_path, refusal, check, words):
-    """As on a kernel whose verifier or whose helpers are not enough: volleyctl attach is no way out."""
+    """
+    As on a kernel whose verifier or whose helpers are not enough: volleyctl attach is no way out.
+    """
     library = tmp_path / "otherkernel.so"
     run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/otherkernel.c", "-ldl")
     rows = doctor.look(before=["env", f"LD_PRELOAD={library}", refusal])
     assert rows["host", check]["state"] == "fail" and words in rows["host", check]["text"]
     for row in rows["s0", "native-xdp"], rows["s0", "xdp-program"]:
-        assert row["state"] == "warn" and "does not load" in row["text"] and "attach" not in row["do"]
+        assert row["state"] == "warn" and "does not load" in row["text"]
+        assert "attach" not in row["do"]
     assert rows["host", "capabilities"]["state"] == "ok"
 
 
@@ -207,7 +220,8 @@ def test_locked_memory(doctor):
     before = ["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "--",
               "prlimit", "--memlock=1048576:1048576", "--"]
     row = doctor.row("host", "memlock", before=before)
-    assert row["state"] == "warn" and "wants 8 MiB" in row["text"] and "allows 1.0 MiB" in row["text"]
+    assert row["state"] == "warn" and "wants 8 MiB" in row["text"]
+    assert "allows 1.0 MiB" in row["text"]
     before[-2] = "--memlock=8388608:8388608"
     assert doctor.state("host", "memlock", before=before) == "ok"
 
@@ -224,7 +238,8 @@ def test_without_root(doctor, lab):
     rows = doctor.look("s0", before=NOBODY, config=False)
     assert rows["host", "capabilities"]["state"] == "unknown"
     assert rows["host", "program-load"]["state"] == "unknown"
-    assert rows["s0", "xdp-program"]["state"] == "unknown" and "root" in rows["s0", "xdp-program"]["text"]
+    assert rows["s0", "xdp-program"]["state"] == "unknown"
+    assert "root" in rows["s0", "xdp-program"]["text"]
     for check in "link", "native-xdp", "mtu", "veth-gro", "queues":
         assert rows["s0", check]["state"] in ("ok", "warn"), rows["s0", check]
 
@@ -253,13 +268,18 @@ def test_wrong_words(doctor, words):
 
 
 def test_beside_a_daemon(lab, daemon):
-    """What only it knows: that the program and the ports are its own, and what is not as configured."""
+    """
+    What only it knows: that the program and the ports are its own, and what is not as configured.
+    """
     daemon.start(server={"workers": 1})
     doctor = Doctor.__new__(Doctor)
     doctor.lab, doctor.daemon = lab, daemon
     rows = doctor.look()
-    assert rows["host", "daemon"]["state"] == "ok" and str(daemon.process.pid) in rows["host", "daemon"]["text"]
-    for key in (f"{V4}@53", "port"), (f"{V6}@53", "port"), ("s0", "xdp-program"), ("host", "capabilities"):
+    assert rows["host", "daemon"]["state"] == "ok"
+    assert str(daemon.process.pid) in rows["host", "daemon"]["text"]
+    for key in (f"{V4}@53", "port"), (f"{V6}@53", "port"), ("s0",
+                                                            "xdp-program"), ("host",
+                                                                             "capabilities"):
         assert rows[key]["state"] == "ok", rows[key]
     assert "volleyd listens" in rows[f"{V4}@53", "port"]["text"]
     assert not [key for key, row in rows.items() if row["state"] == "fail"], bad(rows)
@@ -279,5 +299,6 @@ def test_degraded_daemon(lab, daemon):
     doctor = Doctor.__new__(Doctor)
     doctor.lab, doctor.daemon = lab, daemon
     rows = doctor.look()
-    assert rows["host", "daemon"]["state"] == "warn" and "nothere0" in rows["host", "daemon"]["text"]
+    assert rows["host", "daemon"]["state"] == "warn"
+    assert "nothere0" in rows["host", "daemon"]["text"]
     assert rows["nothere0", "link"]["state"] == "fail"

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""DNS over TLS for clients (RFC 7858): it serves what TCP serves, by the same workers and counters."""
+"""
+DNS over TLS for clients (RFC 7858): it serves what TCP serves, by the same workers and counters.
+"""
 import contextlib
 import socket
 import ssl
@@ -88,7 +90,8 @@ def test_an_answer_from_upstream_and_then_from_the_cache(lab, daemon, upstream, 
     assert len(upstream.seen) == 1
     wait_for("it is released", lambda: daemon.stats()["responder"]["released"] == 1)
     engine = delta(daemon, "engine", before["engine"])
-    assert {name: engine[name] for name in ("queries", "noerror", "cache_hit", "deferred", "finished",
+    assert {name: engine[name]
+            for name in ("queries", "noerror", "cache_hit", "deferred", "finished",
                                             "published")} == \
         {"queries": 3, "noerror": 3, "cache_hit": 2, "deferred": 1, "finished": 1, "published": 1}
     assert delta(daemon, "answered", before["answered"]) == {way: 3}
@@ -144,7 +147,9 @@ def test_a_slow_answer_does_not_hold_up_the_others(lab, daemon, upstream, tls, w
 
 
 def test_a_connection_that_ends_while_questions_wait(lab, daemon, upstream, tls):
-    """They wait on, for the cache, until upstream answers: by then their connection has long gone."""
+    """
+    They wait on, for the cache, until upstream answers: by then their connection has long gone.
+    """
     start(daemon, tls, {"query-timeout": "60s"})
     upstream.silent = True
 
@@ -154,10 +159,12 @@ def test_a_connection_that_ends_while_questions_wait(lab, daemon, upstream, tls)
     for number in range(1, 4):
         with connect(lab, "tls") as stream:
             send(stream, *[dns.message.make_query(f"w{n}.far.", "A") for n in range(20)])
-            wait_for("all wait", lambda: n_waiting() == 20 * number)  # pylint: disable=cell-var-from-loop
+            # pylint: disable=cell-var-from-loop
+            wait_for("all wait", lambda: n_waiting() == 20 * number)
     upstream.silent = False
     wait_for("all are released", lambda: n_waiting() == 0)
-    wait_for("it is seen that upstream lives", lambda: texts(ask(lab, "alive.far.")) == ["192.0.2.80"])
+    wait_for("it is seen that upstream lives",
+             lambda: texts(ask(lab, "alive.far.")) == ["192.0.2.80"])
 
 
 def test_a_stop_while_questions_wait(lab, daemon, upstream, tls):
@@ -182,9 +189,10 @@ def test_after_a_transfer_too(lab, daemon, upstream, tls, way):
 
 
 def test_what_openssl_holds_when_the_connection_is_given_away(lab, daemon, upstream, tls):
-    """A transfer is asked for, and at once more than a worker's buffer takes (68 KiB), while the worker waits for upstream: then no
-    further octet comes, and all is answered."""
-    run("nsenter", f"--net=/run/netns/{lab.name}-s", "sysctl", "-qw", "net.ipv4.tcp_rmem=4096 1000000 4000000")
+    """A transfer is asked for, and at once more than a worker's buffer takes (68 KiB), while the
+    worker waits for upstream: then no further octet comes, and all is answered."""
+    run("nsenter", f"--net=/run/netns/{lab.name}-s", "sysctl", "-qw",
+        "net.ipv4.tcp_rmem=4096 1000000 4000000")
     start(daemon, tls, zones=[zone("example.com", **{"allow-transfer": [CLIENT4]})])
     upstream.silent = True
     wires = [len(wire).to_bytes(2, "big") + wire for wire in
@@ -194,7 +202,8 @@ def test_what_openssl_holds_when_the_connection_is_given_away(lab, daemon, upstr
     with connect(lab, "tls") as stream:
         send(stream, *[dns.message.make_query(f"w{n}.far.", "A") for n in range(AT_A_TIME)])
         wait_for("all wait", lambda: daemon.stats()["responder"]["taken"] == AT_A_TIME)
-        for i in range(0, len(wires), 140):  # records of 5,000 octets, of which OpenSSL reads three at a time
+        # records of 5,000 octets, of which OpenSSL reads three at a time
+        for i in range(0, len(wires), 140):
             stream.sendall(b"".join(wires[i:i + 140]))
         time.sleep(0.3)  # shorter, it tests less
         upstream.silent = False
@@ -244,7 +253,9 @@ def test_answers_longer_than_a_record_behind_a_transfer(lab, daemon, upstream, t
     """Each octet of them, though the connection was given away."""
     assert upstream
     more = "".join(f'big IN TXT "{i:03d}{"x" * 240}"\n' for i in range(240))
-    start(daemon, tls, zones=[zone("example.com", write_zone(tmp_path / "zone", more=more), **{"allow-transfer": [CLIENT4]})])
+    start(daemon, tls,
+          zones=[zone("example.com", write_zone(tmp_path / "zone", more=more),
+                      **{"allow-transfer": [CLIENT4]})])
     asked = dns.message.make_query("big.example.com", "TXT")
     with connect(lab, "tls") as stream:
         send(stream, dns.message.make_query("example.com", "AXFR"), asked, asked, asked)
@@ -252,7 +263,8 @@ def test_answers_longer_than_a_record_behind_a_transfer(lab, daemon, upstream, t
         while n_soa < 2:
             n_soa += sum(rrset.rdtype == dns.rdatatype.SOA for rrset in receive(stream).answer)
         for _ in range(3):
-            assert sorted(str(data)[1:4] for data in receive(stream).answer[0]) == [f"{i:03d}" for i in range(240)]
+            assert (sorted(str(data)[1:4] for data in receive(stream).answer[0]) ==
+                    [f"{i:03d}" for i in range(240)])
 
 
 def test_a_signed_question(lab, daemon, upstream, tls):

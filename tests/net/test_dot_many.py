@@ -39,7 +39,8 @@ def start(lab, daemon, tmp_path):
     lab.ip("c", "address", "add", f"{FAR}/24", "dev", "c0")
     lab.ip("s", "route", "add", "198.51.100.0/24", "via", CLIENT4)
     limits = {"max-connections": 4096, "max-connections-per-client": 4096}
-    daemon.start(server={"listen": [V4], "tls": certificate(tmp_path)["server"], "tcp": limits}, zones=[zone("example.com")])
+    daemon.start(server={"listen": [V4], "tls": certificate(tmp_path)["server"], "tcp": limits},
+                 zones=[zone("example.com")])
     return daemon
 
 
@@ -48,7 +49,8 @@ class Asker:
 
     def __init__(self, lab, context):
         sock = lab.connect("c", V4, 853)
-        self.stream, self.has_asked = context.wrap_socket(sock, do_handshake_on_connect=False), False
+        self.stream, self.has_asked = context.wrap_socket(sock,
+                                                          do_handshake_on_connect=False), False
         self.stream.setblocking(False)
 
     def go_on(self):
@@ -62,7 +64,10 @@ class Asker:
 
 @contextlib.contextmanager
 def ahead_of_others():
-    """This thread has the processor before all but the kernel: a client that is silent for 2 seconds may be left for others."""
+    """
+    This thread has the processor before all but the kernel: a client that is silent for 2 seconds
+    may be left for others.
+    """
     before = os.getpriority(os.PRIO_PROCESS, 0)
     os.setpriority(os.PRIO_PROCESS, 0, -20)
     try:
@@ -72,7 +77,10 @@ def ahead_of_others():
 
 
 class Burst:
-    """Many of them, at once. Who has waited longest goes on first: epoll tells of few at a time, in the order in which they came."""
+    """
+    Many of them, at once. Who has waited longest goes on first: epoll tells of few at a time, in
+    the order in which they came.
+    """
 
     def __init__(self, lab, n):
         self.epoll, self.waiting, self.answers, self.failed = select.epoll(), {}, [], []
@@ -87,7 +95,8 @@ class Burst:
             self.answers.append(asker.go_on())
         except ssl.SSLWantReadError:
             fd = asker.stream.fileno()
-            (self.epoll.modify if fd in self.waiting else self.epoll.register)(fd, select.EPOLLIN | select.EPOLLONESHOT)
+            (self.epoll.modify if fd in self.waiting
+             else self.epoll.register)(fd, select.EPOLLIN | select.EPOLLONESHOT)
             self.waiting[fd] = asker
             return
         except (OSError, dns.exception.DNSException) as error:
@@ -129,7 +138,10 @@ def test_a_thousand_at_once_are_all_answered(lab, server):
 
 
 def test_silent_clients_hold_up_their_own_prefix_for_a_moment(lab, server):
-    """1,500 that say nothing: some are closed, and each new connection of the same prefix has its turn."""
+    """
+    1,500 that say nothing: some are closed, and each new connection of the same prefix has its
+    turn.
+    """
     with contextlib.ExitStack() as stack:
         for _ in range(1500):
             sock = stack.enter_context(lab.socket("c", kind=socket.SOCK_STREAM))

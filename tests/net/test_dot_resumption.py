@@ -28,12 +28,15 @@ def start(daemon, tls, **keys):
 
 
 def sections(tls, **keys):
-    return {"server": {"tls": {**tls, **{name.replace("_", "-"): str(value) for name, value in keys.items()}}},
+    return {"server": {"tls": {**tls,
+                               **{name.replace("_", "-"): str(value)
+                                  for name, value in keys.items()}}},
             "zones": [zone("example.com")]}
 
 
 def write_keys(path, *keys, mode=0o600):
-    path.write_text("# the keys of a fleet\n" + "".join(f"{key}\n" for key in keys), encoding="ascii")
+    path.write_text("# the keys of a fleet\n" + "".join(f"{key}\n" for key in keys),
+                    encoding="ascii")
     path.chmod(mode)
     return path
 
@@ -48,8 +51,10 @@ def s_client(lab, folder, resumes):
     said.unlink(missing_ok=True)
     words = ["openssl", "s_client", "-connect", f"{V4}:853", "-alpn", "dot", "-sess_out", said,
              *(["-sess_in", session] if resumes else [])]
-    with lab.popen("c", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        wait_for("a ticket", lambda: (said.exists() and said.stat().st_size) or process.poll() is not None)
+    with lab.popen("c", *words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                   stderr=subprocess.STDOUT) as process:
+        wait_for("a ticket",
+                 lambda: (said.exists() and said.stat().st_size) or process.poll() is not None)
         out, _ = process.communicate(timeout=20)
     assert b"Verify return code" in out, out
     said.rename(session)
@@ -103,7 +108,8 @@ def test_what_was_resumed_is_answered(lab, daemon, tls):
     start(daemon, tls)
     context, session, answers = anyone(), None, []
     for _ in range(3):
-        with lab.connect("c", V4, 853) as sock, context.wrap_socket(sock, session=session) as stream:
+        with lab.connect("c", V4, 853) as sock, context.wrap_socket(sock,
+                                                                    session=session) as stream:
             wire = QUERY.to_wire()
             stream.sendall(len(wire).to_bytes(2, "big") + wire)
             answers.append((stream.session_reused, texts(receive(stream))))
@@ -151,13 +157,17 @@ def test_a_key_is_changed(lab, daemon, tls, tmp_path):
 
 
 @pytest.mark.parametrize("text, mode, words", [
-    ("0" * 159 + "\n", 0o600, "keys:1: 160 hexadecimal digits"), ("\n# none\n", 0o600, "there is no key in it"),
+    ("0" * 159 + "\n", 0o600, "keys:1: 160 hexadecimal digits"),
+                                               ("\n# none\n", 0o600, "there is no key in it"),
     ("0" * 160 + "\n" + "x" * 160 + "\n", 0o600, "keys:2: 160 hexadecimal digits"),
     ("".join(f"{n:0160x}\n" for n in range(9)), 0o600, "keys:9: there are more than 8 keys"),
     ("0" * 160 + "\n", 0o644, "everyone can read or write"), (None, 0, "No such file")],
     ids=["short", "none", "no digits", "too many", "readable", "missing"])
 def test_a_file_that_is_wrong(lab, daemon, tls, tmp_path, text, mode, words):
-    """It is refused by a check, by a start, and by a reload, which changes nothing; its text is not shown."""
+    """
+    It is refused by a check, by a start, and by a reload, which changes nothing; its text is not
+    shown.
+    """
     path = write_keys(tmp_path / "keys", new_key())
     start(daemon, tls, ticket_keys=path)
     begin(lab, tmp_path)
@@ -193,7 +203,8 @@ def test_a_pair_that_does_not_fit(lab, daemon, tls, tmp_path):
     """The reload says so, and what there is stays."""
     start(daemon, tls)
     before, stays = fingerprint(lab), Open(lab)
-    (tmp_path / "tls.key").write_text((tmp_path / "tls.key").read_text(encoding="ascii").replace("A", "B"),
+    (tmp_path / "tls.key").write_text((tmp_path / "tls.key").read_text(encoding="ascii").replace(
+        "A", "B"),
                                       encoding="ascii")
     told = daemon.ctl("zone", "reload", check=False)
     assert told.returncode == 1 and "server.tls: " in told.stderr, told
@@ -207,18 +218,24 @@ def test_a_pair_that_does_not_fit(lab, daemon, tls, tmp_path):
 AES128, AES256, CHACHA = "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"
 
 
-@pytest.mark.parametrize("offered, chosen", [([AES256, CHACHA, AES128], AES128), ([AES256], AES256), ([CHACHA, AES128], CHACHA)])
+@pytest.mark.parametrize("offered, chosen",
+                         [([AES256, CHACHA, AES128], AES128), ([AES256], AES256),
+                          ([CHACHA, AES128], CHACHA)])
 def test_which_cipher_it_takes(lab, daemon, tls, offered, chosen):
     """AES-128 of a client that has hardware for AES; else what the client has."""
     start(daemon, tls)
     words = ["openssl", "s_client", "-connect", f"{V4}:853", "-ciphersuites", ":".join(offered)]
-    with lab.popen("c", *words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    with lab.popen("c", *words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                   stderr=subprocess.STDOUT) as process:
         said = process.communicate(timeout=20)[0].decode()
     assert f"New, TLSv1.3, Cipher is {chosen}" in said, said
 
 
 def test_tickets_come_with_the_first_reply(lab, daemon, tls):
-    """The client's last flight and its question are one segment, and so are what the server has to say to both."""
+    """
+    The client's last flight and its question are one segment, and so are what the server has to say
+    to both.
+    """
     start(daemon, tls)
     inwards, outwards = ssl.MemoryBIO(), ssl.MemoryBIO()
     stream, wire = anyone().wrap_bio(inwards, outwards), QUERY.to_wire()

@@ -16,8 +16,8 @@ import dns.rcode
 import pytest
 
 import test_tunnels
-from netlab import (BIN, CLIENT4, TOOLS, V4, V6, Answered, driver_counters, iface, map_ids, program, query_frame,
-                    receive_frame, run, texts, wait_for)
+from netlab import (BIN, CLIENT4, TOOLS, V4, V6, Answered, driver_counters, iface, map_ids, program,
+                    query_frame, receive_frame, run, texts, wait_for)
 
 pytestmark = pytest.mark.alone
 
@@ -38,14 +38,18 @@ def not_built(test):
 
 
 def books(daemon):
-    """The counters of the DPDK ports, summed; every message is in one place, once it is counted there."""
+    """
+    The counters of the DPDK ports, summed; every message is in one place, once it is counted there.
+    """
     def balanced():
         ports = [one for one in daemon.json("port", "status")["ports"] if one["kind"] == "dpdk"]
         sums = collections.Counter()  # what is 0 is not told
         for port in ports:
             sums.update({key: value for key, value in port.items() if isinstance(value, int)})
-        return [sums] if sums["rx"] == sums["malformed"] + sums["truncated_in"] + sums["no_reply"] + \
-            sums["tx"] + sums["tx_dropped"] + sums["deferred"] - sums["late"] + sums["to_kernel"] + \
+        return [sums] if sums["rx"] == sums["malformed"] + sums["truncated_in"] + sums[
+            "no_reply"] + \
+            sums["tx"] + sums["tx_dropped"] + sums["deferred"] - sums["late"] + sums[
+                "to_kernel"] + \
             sums["to_kernel_lost"] else None
     return wait_for("all that was received is somewhere", balanced)[0]
 
@@ -61,7 +65,7 @@ def check_miss_then_hit(lab, daemon, where=V4, name="www.example.com"):
     assert two.by == {"worker": 1, "driver": 1}
 
 
-# --- net_af_xdp, our program before it -------------------------------------------------------------
+# --- net_af_xdp, our program before it ------------------------------------------------------------
 
 
 @built
@@ -125,7 +129,8 @@ def test_tunnels_are_taken_off(lab, daemon):
 def test_replies_that_come_late(lab, daemon):
     """There is no server upstream, so they are SERVFAIL."""
     daemon.start(interfaces=[iface(port="dpdk")],
-                 recursion={"allow": ["192.0.2.0/24"], "forward": [CLIENT4], "query-timeout": "300ms"})
+                 recursion={"allow": ["192.0.2.0/24"], "forward": [CLIENT4],
+                            "query-timeout": "300ms"})
     for i in range(3):
         assert lab.ask(f"n{i}.elsewhere.example").rcode() == dns.rcode.SERVFAIL
     assert books(daemon)["late"] == 3
@@ -203,7 +208,7 @@ def test_another_cache_size(lab, daemon):
     check_miss_then_hit(lab, daemon, name="mail.example.com")
 
 
-# --- A device of DPDK's own ------------------------------------------------------------------------
+# --- A device of DPDK's own -----------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -240,7 +245,8 @@ def test_own_device_leaves_the_rest_to_the_kernel(lab, daemon):
         for where in (V4, V6):
             lab.forget(where)  # ARP and ND go by the tap, too
             lab.ping(where)
-            assert texts(lab.tcp(dns.message.make_query("www.example.com", "A"), where=where)) == WWW
+            assert (texts(lab.tcp(dns.message.make_query("www.example.com", "A"), where=where)) ==
+                    WWW)
         wait_for("the last ones are counted", lambda: books(daemon)["from_kernel"] >= 10)
         sums = books(daemon)
         assert sums["tx"] == 0 and sums["to_kernel"] >= 10
@@ -250,7 +256,9 @@ def test_own_device_leaves_the_rest_to_the_kernel(lab, daemon):
 def padded(octets):
     query = dns.message.make_query("www.example.com", "A", use_edns=0, payload=1232)
     empty = len(query.to_wire()) + 4
-    query.use_edns(0, payload=1232, options=[dns.edns.GenericOption(dns.edns.OptionType.PADDING, bytes(octets - empty))])
+    query.use_edns(0, payload=1232,
+                   options=[dns.edns.GenericOption(dns.edns.OptionType.PADDING,
+                                                   bytes(octets - empty))])
     return query.to_wire(max_size=65535)
 
 
@@ -275,7 +283,7 @@ def test_own_device_goes_with_its_daemon(lab, daemon):
         assert texts(lab.ask()) == WWW
 
 
-# --- Where it cannot be ----------------------------------------------------------------------------
+# --- Where it cannot be ---------------------------------------------------------------------------
 
 
 @built

@@ -12,8 +12,8 @@ import time
 import dns.message
 import pytest
 
-from netlab import (BIN, TIMEOUT, TOOLS, V4, Answered, driver_counters, iface, program, texts, wait_for,
-                    write_zone, zone)
+from netlab import (BIN, TIMEOUT, TOOLS, V4, Answered, driver_counters, iface, program, texts,
+                    wait_for, write_zone, zone)
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 HOT = [("www.example.com", "A"), ("www.example.com", "AAAA"), ("example.com", "MX"),

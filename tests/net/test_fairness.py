@@ -17,9 +17,12 @@ UPSTREAM_MAX, N_DEAD = 20, 400
 
 
 def reply(query, _tcp):
-    """Of the dead names one in ten is answered: a server that never replies is soon asked no more."""
+    """
+    Of the dead names one in ten is answered: a server that never replies is soon asked no more.
+    """
     name = str(query.question[0].name).lower()
-    return None if name.endswith(".dead.") and not name.startswith("d7") else address_answer(query).to_wire()
+    return (None if name.endswith(".dead.") and not name.startswith("d7")
+            else address_answer(query).to_wire())
 
 
 @pytest.fixture(name="netns")
@@ -62,7 +65,8 @@ def wait_for_counters(it, is_right):
         it.say("counters")
         while (line := it.line()).startswith("answer"):
             pass
-        return is_right({name: int(value) for name, value in (word.split("=") for word in line.split()[1:])})
+        return is_right({name: int(value)
+                         for name, value in (word.split("=") for word in line.split()[1:])})
     wait_for("the counters", look, 20)
 
 

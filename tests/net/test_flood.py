@@ -112,8 +112,8 @@ def start(lab, daemon):
 def stopped_in_a_flood(wire, daemon):
     """A context with the worker stopped and its queue full, and what came of the flood.
 
-    Where the machine was so slow that slots changed more than once, the flood has taken others' room, too: then it
-    is begun anew.
+    Where the machine was so slow that slots changed more than once, the flood has taken others'
+    room, too: then it is begun anew.
     """
     for n in range(10):
         context = contextlib.ExitStack()
@@ -155,7 +155,9 @@ def test_prefixes_that_behave_are_served(lab, daemon):
 
 
 def test_all_prefixes_flood(lab, daemon):
-    """Each has sent no more than its share, and together they are too many: nothing more goes up."""
+    """
+    Each has sent no more than its share, and together they are too many: nothing more goes up.
+    """
     wire = start(lab, daemon)
     with stopped(daemon):
         came = wire.send([frame(f"m{i}.wild.example.com", f"10.{i >> 8}.{i & 255}.1", i)

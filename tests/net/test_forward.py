@@ -12,8 +12,8 @@ import pytest
 
 import scripted
 from netlab import wait_for
-from scripted import (A, B, C, FORGED, NETWORK_ERROR, NOBODY, TRUE, failing, large_answer, quick_answer, silent,
-                      true_answer)
+from scripted import (A, B, C, FORGED, NETWORK_ERROR, NOBODY, TRUE, failing, large_answer,
+                      quick_answer, silent, true_answer)
 from upstreams import address_answer
 
 NO_REACHABLE_AUTHORITY, BOGUS, NONE = 22, 6, -1
@@ -21,7 +21,7 @@ NO_REACHABLE_AUTHORITY, BOGUS, NONE = 22, 6, -1
 make_netns, make_upstream, make_resolve = scripted.make_netns, scripted.make_upstream, scripted.make_resolve  # fixtures
 
 
-# --- What goes up and what comes back --------------------------------------------------------------
+# --- What goes up and what comes back -------------------------------------------------------------
 
 
 def test_an_answer(resolve, upstream):
@@ -69,7 +69,7 @@ def test_the_same_question_goes_up_once_but_for_cd(resolve, upstream):
     assert len({(seen.id, seen.port) for seen in server.seen}) == 2
 
 
-# --- Upstreams that are dead, late, or fail --------------------------------------------------------
+# --- Upstreams that are dead, late, or fail -------------------------------------------------------
 
 
 @pytest.mark.parametrize("dead", ["silent", "refusing", "both"])
@@ -178,7 +178,8 @@ def test_a_late_answer_is_taken(resolve, upstream):
     wait_for("all is seen", lambda: it.counters()["resent"] == len(server.seen) - 1)
     assert len(server.seen) >= 3
     assert len({(seen.id, seen.port) for seen in server.seen}) == 1
-    # Each wait is twice the one before. Seen from the start: what comes here late makes none shorter.
+    # Each wait is twice the one before. Seen from the start: what comes here late makes none
+    # shorter.
     for seen, at in zip(server.seen, (0, 0.4, 1.2, 2.8)):
         assert seen.at - start >= at
 
@@ -207,7 +208,7 @@ def test_a_question_waits_for_the_return(resolve, upstream):
     assert it.line() == "flooded 3000 3000 0"
 
 
-# --- EDNS ------------------------------------------------------------------------------------------
+# --- EDNS -----------------------------------------------------------------------------------------
 
 
 def no_edns(rcode, bare):
@@ -253,7 +254,7 @@ def test_formerr_for_another_reason_changes_nothing(resolve, upstream):
     assert len(server.seen[-1].message.options) == 1
 
 
-# --- TCP -------------------------------------------------------------------------------------------
+# --- TCP ------------------------------------------------------------------------------------------
 
 
 def truncating(query, seen, _server):
@@ -318,7 +319,8 @@ def test_a_server_that_closes_after_each_answer(resolve, upstream):
     it.say("flood 30 lab.")
     assert it.line() == "flooded 30 30 0"
     assert server.connections == 50
-    # All at once, then each once or, where the end of the connection comes after it was sent, twice.
+    # All at once, then each once or, where the end of the connection comes after it was sent,
+    # twice.
     assert it.counters()["queries_tcp"] <= 20 + 30 + 2 * 30
 
 
@@ -343,7 +345,7 @@ def test_a_truncated_answer_over_tcp_is_none(resolve, upstream):
     assert it.counters()["malformed"] == 1
 
 
-# --- All at once -----------------------------------------------------------------------------------
+# --- All at once ----------------------------------------------------------------------------------
 
 
 def at_random(rng):
@@ -369,7 +371,8 @@ def at_random(rng):
 def test_servers_that_do_anything(resolve, upstream, options):
     """Every question ends once, and nothing stays behind that the next ones would need."""
     rng = random.Random(7)
-    servers = [upstream(at_random(rng), address=A), upstream(at_random(rng), address=B, closes=True),
+    servers = [upstream(at_random(rng), address=A),
+               upstream(at_random(rng), address=B, closes=True),
                upstream(at_random(rng), address=C, tcp=False)]
     it = resolve(*options, "-n", "2", "-w", "4000", "-u", "200", to=[A, B, C, NOBODY])
     it.say("flood 3000 chaos.lab.")

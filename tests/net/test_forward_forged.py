@@ -19,7 +19,7 @@ ELSEWHERE = "127.0.2.66"
 make_netns, make_upstream, make_resolve = scripted.make_netns, scripted.make_upstream, scripted.make_resolve  # fixtures
 
 
-# --- Lies ------------------------------------------------------------------------------------------
+# --- Lies -----------------------------------------------------------------------------------------
 
 
 def changed(change):
@@ -90,8 +90,9 @@ def to_other_port(forged, seen, server):
 ])
 def test_what_is_forged_is_not_taken(resolve, upstream, change, n_unmatched):
     """
-    What is not from the upstream's address and port never comes out of the socket. Two questions: a third wrong reply to one
-    socket moves its question to TCP, and which of 8 sockets a question takes is drawn.
+    What is not from the upstream's address and port never comes out of the socket. Two questions: a
+    third wrong reply to one socket moves its question to TCP, and which of 8 sockets a question
+    takes is drawn.
     """
     upstream(changed(change), once=True)
     it = resolve()
@@ -187,7 +188,10 @@ def test_a_server_that_keeps_no_case_is_asked_without(resolve, upstream):
 
 
 class Spoofer:
-    """Sends forged answers to a port of the resolver from the upstream's address, which it does not own."""
+    """
+    Sends forged answers to a port of the resolver from the upstream's address, which it does not
+    own.
+    """
 
     def __init__(self, netns, address):
         with inside_netns(netns.name):
@@ -208,7 +212,9 @@ class Spoofer:
 
 
 def test_who_guesses_ids_has_few_chances(resolve, upstream, netns):
-    """Many wrong IDs and then the right one, before the upstream answers: the question goes to TCP."""
+    """
+    Many wrong IDs and then the right one, before the upstream answers: the question goes to TCP.
+    """
     spoofer = Spoofer(netns, A)
 
     def reply(query, seen, server):
@@ -237,7 +243,7 @@ def test_who_guesses_seldom_has_no_effect(resolve, upstream, netns):
     assert [seen.tcp for seen in server.seen] == [False]
 
 
-# --- Cookies ---------------------------------------------------------------------------------------
+# --- Cookies --------------------------------------------------------------------------------------
 
 
 def cookie_of(query):

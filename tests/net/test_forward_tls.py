@@ -39,10 +39,11 @@ class Authority:
         self.openssl("req", *self.new_key(file), "-out", f"{file}.csr", "-subj", "/CN=any")
         (self.folder / f"{file}.ext").write_text(f"subjectAltName={names}\n", encoding="ascii")
         self.openssl("x509", "-req", "-in", f"{file}.csr", "-CA", f"{self.name}.crt", "-CAkey",
-                     f"{self.name}.key", "-CAcreateserial", "-out", f"{file}.crt", "-days", str(days),
-                     "-extfile", f"{file}.ext")
+                     f"{self.name}.key", "-CAcreateserial", "-out", f"{file}.crt", "-days",
+                     str(days), "-extfile", f"{file}.ext")
         path = self.folder / f"{file}.pem"
-        path.write_bytes(b"".join((self.folder / f"{file}.{end}").read_bytes() for end in ("key", "crt")))
+        path.write_bytes(b"".join((self.folder / f"{file}.{end}").read_bytes()
+                                  for end in ("key", "crt")))
         return path
 
 
@@ -109,7 +110,9 @@ def make_resolve(netns, certificates):
 
 
 class TlsUpstream(Upstream):
-    """Over TLS alone; one thread for each connection. A certificate of None: what comes is not read."""
+    """
+    Over TLS alone; one thread for each connection. A certificate of None: what comes is not read.
+    """
 
     def __init__(self, netns, address, reply, certificate, closes=False, newest=None, port=PORT):
         self.context = None
@@ -173,7 +176,7 @@ def read_message(tls):
     return octets[2:]
 
 
-# --- Answers ---------------------------------------------------------------------------------------
+# --- Answers --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
@@ -296,7 +299,7 @@ def test_a_session_that_the_server_does_not_know_any_more(resolve, upstream):
     assert server.n_resumed == 0 and it.counters()["tls_failed"] == 0
 
 
-# --- Nobody else -----------------------------------------------------------------------------------
+# --- Nobody else ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", ["another name", "expired", "of a stranger", "of itself"])
@@ -343,7 +346,7 @@ class PlainUpstream(TlsUpstream):
             conn.sendall(b"\0\x0c" + b"\0" * 12)
 
 
-# --- Upstreams that are dead, or come back -----------------------------------------------------------
+# --- Upstreams that are dead, or come back --------------------------------------------------------
 
 
 def test_a_handshake_that_does_not_end(resolve, upstream):
@@ -380,7 +383,7 @@ def test_a_connection_on_which_nothing_comes(resolve, upstream):
         assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
 
 
-# --- Configurations --------------------------------------------------------------------------------
+# --- Configurations -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options, words", [
@@ -394,7 +397,7 @@ def test_what_is_wrong_is_said(certificates, options, words):
     assert said.returncode == 1 and words in said.stderr, said.stderr
 
 
-# --- volleyd ---------------------------------------------------------------------------------------
+# --- volleyd --------------------------------------------------------------------------------------
 
 
 def test_volleyd(lab, daemon, certificates, tmp_path):

@@ -54,7 +54,8 @@ remote-control:
   control-enable: no
 """)
     with open(folder / f"dot-{address}.log", "wb") as log:
-        process = world.tree.popen("unbound", "-d", "-c", f"dot-{address}.conf", stdout=log, stderr=log)
+        process = world.tree.popen("unbound", "-d", "-c", f"dot-{address}.conf", stdout=log,
+                                   stderr=log)
     wait_for("unbound over TLS", lambda: is_listening(world, address), 10)
     return process
 
@@ -117,15 +118,17 @@ def make_place(tmp_path, tree_zones):
         yield world
 
 
-# --- Verdicts, beside unbound ----------------------------------------------------------------------
+# --- Verdicts, beside unbound ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, kind, rcode, secure, expected", TABLE, ids=[f"{row[0]}{row[1]}" for row in TABLE])
+@pytest.mark.parametrize("name, kind, rcode, secure, expected", TABLE,
+                         ids=[f"{row[0]}{row[1]}" for row in TABLE])
 def test_each_kind_of_answer(world, name, kind, rcode, secure, expected):
     reply = ask(world.lab, query(name, kind, do=True))
     assert dns.rcode.to_text(reply.rcode()) == rcode, reply
     assert records(reply) == expected and has(reply, "AD") == secure, reply
-    proofs = {rrset.rdtype for part in (reply.answer, reply.authority) for rrset in part} & {46, 47, 50}
+    proofs = {rrset.rdtype for part in (reply.answer, reply.authority)
+              for rrset in part} & {46, 47, 50}
     assert bool(proofs) >= secure, reply
 
 
@@ -156,7 +159,7 @@ def test_a_validating_client_believes_it(world):
     assert world.delv("nothere.nsec3.lab.", "A") == ["negative response, fully validated"]
 
 
-# --- By the relay ----------------------------------------------------------------------------------
+# --- By the relay ---------------------------------------------------------------------------------
 
 
 def upstreams_of(world):
@@ -204,7 +207,8 @@ def test_a_thousand_names_at_once_few_connections(place, certificates):
 
 @pytest.mark.parametrize("what", ["another name", "expired", "of a stranger", "of itself"])
 def test_who_has_no_certificate_gets_no_question(place, certificates, what):
-    server = TlsUpstream(Netns(place.folder, place.tree.name), ONE, true_answer, certificates.bad[what])
+    server = TlsUpstream(Netns(place.folder, place.tree.name), ONE, true_answer,
+                         certificates.bad[what])
     place.start(keys=keys_of(certificates, (ONE,)))
     reply = ask(place.lab, query("www.good.lab."))
     assert reply.rcode() == 2 and codes(reply) == [NETWORK_ERROR], reply
@@ -234,7 +238,8 @@ def end(process):
 
 
 def test_a_silent_upstream_is_not_the_other_s_fault(place, certificates):
-    server = TlsUpstream(Netns(place.folder, place.tree.name), ONE, lambda *_: None, certificates.good)
+    server = TlsUpstream(Netns(place.folder, place.tree.name), ONE,
+                         lambda *_: None, certificates.good)
     resolver(place, TWO, certificates.good)
     place.start(keys=keys_of(certificates, upstream_timeout="400ms"))
     for n in range(10):
@@ -247,7 +252,8 @@ def test_a_silent_upstream_is_not_the_other_s_fault(place, certificates):
 
 def test_an_upstream_that_closes_after_each_answer(place, certificates):
     """Its open questions are asked again on another connection."""
-    answers = TlsUpstream(Netns(place.folder, place.tree.name), THREE, true_answer, certificates.good, closes=True)
+    answers = TlsUpstream(Netns(place.folder, place.tree.name), THREE, true_answer,
+                          certificates.good, closes=True)
     place.start(keys=keys_of(certificates, (THREE,), domain_insecure=["far."]))
     for n in range(20):
         assert ask(place.lab, query(f"x{n}.far.")).rcode() == 0
@@ -259,17 +265,22 @@ def test_a_zone_over_tls_and_all_else_from_the_root(place, certificates):
     """And first: where no upstream of the zone answers, the servers of the zone are asked."""
     resolver(place, ONE, certificates.good)
     zones = [{"zone": "good.lab.", "address": f"{ONE}@853#{NAME}", "transport": "tls"},
-             {"zone": "nsec3.lab.", "address": f"{THREE}@853#{NAME}", "transport": "tls", "first": True}]
+             {"zone": "nsec3.lab.", "address": f"{THREE}@853#{NAME}", "transport": "tls",
+              "first": True}]
     place.start(keys={"tls_bundle": str(certificates.bundle), "forward_zones": zones})
     for name in ("www.good.lab.", "www.nsec3.lab.", "www.optout.lab."):
         reply = ask(place.lab, query(name, do=True))
         assert records(reply) == WWW and has(reply, "AD"), reply
     rows = upstreams_of(place)
-    assert sum(row["answers"] for row in rows[ONE]) > 0 == sum(row["answers"] for row in rows[THREE])
+    assert (sum(row["answers"] for row in rows[ONE]) > 0 ==
+            sum(row["answers"] for row in rows[THREE]))
 
 
 def test_this_machine_is_not_asked(place, certificates):
-    """Without query-localhost a delegation to 127.0.0.1 leads nowhere, though the relay is on the loopback."""
+    """
+    Without query-localhost a delegation to 127.0.0.1 leads nowhere, though the relay is on the
+    loopback.
+    """
     resolver(place, ONE, certificates.good)
     zones = [{"zone": "good.lab.", "address": f"{ONE}@853#{NAME}", "transport": "tls"}]
     place.start(keys={"tls_bundle": str(certificates.bundle), "forward_zones": zones,

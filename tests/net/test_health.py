@@ -38,7 +38,8 @@ def health(daemon, *words, wait_s=10):
 
 def wait_health(daemon, status, *words):
     return wait_for(f"health says {status}: {health(daemon, *words)}",
-                    lambda: (lambda it: it if it[0] == status else None)(health(daemon, *words)), 20)
+                    lambda: (lambda it: it if it[0] == status else None)(health(daemon, *words)),
+                    20)
 
 
 @contextlib.contextmanager
@@ -64,10 +65,12 @@ def test_healthy(daemon):
     result = daemon.json("health")
     assert result["healthy"] is True and result["reasons"] == [] and result["drained"] is False
     assert result["services"] == [f"{V4}@53", f"{V6}@53"] and result["state"] == "serving"
-    assert health(daemon, "--zones", "all", "--interfaces", "any", "--ignore", "other.test")[0] == HEALTHY
+    assert (health(daemon, "--zones", "all", "--interfaces", "any", "--ignore", "other.test")[0] ==
+            HEALTHY)
 
 
-@pytest.mark.parametrize("words", [["--zones"], ["--zones", "two"], ["--probe"], ["--probe", "a..b"],
+@pytest.mark.parametrize("words",
+                         [["--zones"], ["--zones", "two"], ["--probe"], ["--probe", "a..b"],
                                    ["--probe", "a/NOTYPE"], ["now"]])
 def test_usage(daemon, words):
     daemon.start()
@@ -108,7 +111,9 @@ def test_a_daemon_without_time(daemon):
 
 
 def test_health_finds_a_place(daemon):
-    """As many clients as there are places hold half a request each: root's next request is answered."""
+    """
+    As many clients as there are places hold half a request each: root's next request is answered.
+    """
     daemon.start()
     with contextlib.ExitStack() as clients:
         for _ in range(32):
@@ -227,18 +232,22 @@ def knotd(lab, folder, zone_name):
 
 def test_a_zone_from_a_primary(lab, daemon, tmp_path):
     """It has not come, comes, expires."""
-    there = {"name": "there.test", "primaries": ["p"], "retry-max": "1s", "refresh-max": "2s", "expire-max": "3s"}
+    there = {"name": "there.test", "primaries": ["p"], "retry-max": "1s", "refresh-max": "2s",
+             "expire-max": "3s"}
     daemon.start(server={"storage": str(tmp_path)}, remotes=[{"name": "p", "address": [CLIENT4]}],
                  zones=[there, zone("example.com")])
     status, reasons, _ = health(daemon)
-    assert (status, reasons) == (NOT_HEALTHY, "zone there.test.: not yet transferred from a primary")
+    assert ((status, reasons) ==
+            (NOT_HEALTHY, "zone there.test.: not yet transferred from a primary"))
     assert health(daemon, "--zones", "any")[0] == HEALTHY
     with knotd(lab, tmp_path, "there.test") as primary:
-        wait_for("knotd answers", lambda: (it := primary.ask("there.test", "SOA")) and it.answer, 20)
+        wait_for("knotd answers", lambda: (it := primary.ask("there.test", "SOA")) and it.answer,
+                 20)
         daemon.ctl("zone", "refresh", "there.test")
         wait_health(daemon, HEALTHY)
         later = {**there, "name": "later.test"}
-        daemon.configure(server={"storage": str(tmp_path)}, remotes=[{"name": "p", "address": [CLIENT4]}],
+        daemon.configure(server={"storage": str(tmp_path)},
+                         remotes=[{"name": "p", "address": [CLIENT4]}],
                          zones=[there, later, zone("example.com")])
         daemon.ctl("zone", "reload", check=False)
         _, _, warnings = wait_health(daemon, HEALTHY)
@@ -284,7 +293,8 @@ def test_attached_and_detached_by_hand(lab, daemon):
 
 def test_detached_where_nothing_could_be_attached(lab, daemon):
     """An `attach` that failed stays wanted, until `detach` takes it back."""
-    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
+    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec",
+             "xdp")
     daemon.start(interfaces=None)
     assert daemon.ctl("attach", "s0", check=False).returncode == 1
     assert health(daemon)[0] == NOT_HEALTHY
@@ -337,7 +347,8 @@ def test_service_address(lab, daemon):
 
 def ask_inside(lab, daemon, *words, wait_s=10):
     """As on the host itself."""
-    return lab.exec("s", BIN / "volleyctl", "-s", daemon.socket, "-w", wait_s, "health", *words, check=False)
+    return lab.exec("s", BIN / "volleyctl", "-s", daemon.socket, "-w", wait_s, "health", *words,
+                    check=False)
 
 
 def test_probe(lab, daemon):

@@ -17,7 +17,8 @@ from netlab import V4, V6, Answered, texts, wait_for
 
 NAMES = {"version": ("version.bind", "version.server"), "identity": ("id.server", "hostname.bind")}
 ONE = {"nsid": "one", "version": "Volley one", "identity": "host-one"}
-TWO = {"nsid": "the second, which is longer", "version": "2", "identity": "host-two"}  # others in length, too
+# others in length, too
+TWO = {"nsid": "the second, which is longer", "version": "2", "identity": "host-two"}
 COOKIE = dns.edns.GenericOption(10, bytes(range(8)))
 
 
@@ -48,7 +49,8 @@ def check(lab, daemon, want):
         for where in (V4, V6):
             for options in ((), (COOKIE,)):
                 answer = lab.udp(nsid_query("www.example.com", *options), where)
-                assert nsid_of(answer) == want.get("nsid") and texts(answer) == ["192.0.2.80", "192.0.2.81"]
+                assert nsid_of(answer) == want.get("nsid")
+                assert texts(answer) == ["192.0.2.80", "192.0.2.81"]
     assert asked.by == {"driver": 4}
     with Answered(daemon) as asked:
         assert nsid_of(lab.udp(nsid_query("refused.test"))) == want.get("nsid")
@@ -71,7 +73,10 @@ def configure(daemon, said):
 
 
 def test_a_reload_changes_what_is_said(lab, daemon):
-    """It comes, changes, loses parts and goes. The cached answer stays, and the driver gives it each time."""
+    """
+    It comes, changes, loses parts and goes. The cached answer stays, and the driver gives it each
+    time.
+    """
     configure(daemon, {}).start()
     warm(lab)
     check(lab, daemon, {})
@@ -126,7 +131,10 @@ def test_caches_that_come_later_say_it_too(lab, daemon):
 
 
 class Client(threading.Thread):
-    """Asks one question by one way all the time. Each answer says what was there or what is new, and none is lost."""
+    """
+    Asks one question by one way all the time. Each answer says what was there or what is new, and
+    none is lost.
+    """
 
     def __init__(self, ask, allowed):
         super().__init__()
@@ -190,7 +198,8 @@ def test_load_while_it_changes(lab, daemon, clients):
     warm(lab)
     query = dns.message.make_query("id.server", "TXT", "CH", use_edns=0,
                                    options=[dns.edns.GenericOption(dns.edns.NSID, b"")])
-    nsids, pairs = [[said["nsid"] for said in (ONE, TWO)], [(said["nsid"], said["identity"]) for said in (ONE, TWO)]]
+    nsids, pairs = [[said["nsid"] for said in (ONE, TWO)],
+                    [(said["nsid"], said["identity"]) for said in (ONE, TWO)]]
     by = {"driver": clients(lambda: nsid_of(lab.udp(nsid_query())), nsids),
           "worker": clients(lambda: both(lab.udp(query)), pairs),
           "tcp": clients(lambda: both(lab.tcp(query)), pairs)}
@@ -202,4 +211,5 @@ def test_load_while_it_changes(lab, daemon, clients):
         for name, client in by.items():
             client.wait_more()
             late = client.said[ends[name] + 1:]  # one answer may have been on its way
-            assert set(late) == {said["nsid"] if name == "driver" else (said["nsid"], said["identity"])}, name
+            assert set(late) == {said["nsid"] if name == "driver"
+                                 else (said["nsid"], said["identity"])}, name

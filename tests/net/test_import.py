@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""volleyctl import: configurations that the other servers' own checkers accept, imported and served.
+"""volleyctl import: configurations that the other servers' own checkers accept, imported and
+served.
 
 Each configuration has %-words for its folder, the service address and so on. First the peer answers
 in the lab, then volleyd with the imported configuration answers the same questions.
@@ -39,11 +40,13 @@ class Lab:
     def __init__(self, daemon, folder):
         self.daemon, self.lab, self.folder = daemon, daemon.lab, folder
         folder.chmod(0o755)
-        write_zone(folder / f"{ZONE}.zone", 7, "192.0.2.77", f"txt TXT \"of {ZONE}\"\nalias CNAME www\n")
+        write_zone(folder / f"{ZONE}.zone", 7, "192.0.2.77",
+                   f"txt TXT \"of {ZONE}\"\nalias CNAME www\n")
 
     def write(self, name, text):
         path = self.folder / name
-        path.write_text(text.replace("%FOLDER", str(self.folder)).replace("%V4", V4).replace("%ZONE", ZONE)
+        path.write_text(text.replace("%FOLDER",
+                                     str(self.folder)).replace("%V4", V4).replace("%ZONE", ZONE)
                         .replace("%SECRET", SECRET), encoding="utf-8")
         return path
 
@@ -79,7 +82,8 @@ class Lab:
         """The peer's answers are volleyd's; the former are returned."""
         process = self.peer(*command)
         try:
-            wait_for("the peer answers", lambda: self.lab.is_answered(questions[0].split()[0], timeout=0.5))
+            wait_for("the peer answers",
+                     lambda: self.lab.is_answered(questions[0].split()[0], timeout=0.5))
             theirs = self.answers(questions)
         finally:
             self.end(process)
@@ -130,7 +134,8 @@ def accepted_by_volleyd(path, tmp_path):
     assert checked.returncode == 0, f"{checked.stdout}{checked.stderr}\n{made.read_text()}"
 
 
-AUTH_QUESTIONS = [f"www.{ZONE} A", f"txt.{ZONE} TXT", f"alias.{ZONE} A", f"none.{ZONE} A", f"{ZONE} SOA", f"{ZONE} NS"]
+AUTH_QUESTIONS = [f"www.{ZONE} A", f"txt.{ZONE} TXT", f"alias.{ZONE} A", f"none.{ZONE} A",
+                  f"{ZONE} SOA", f"{ZONE} NS"]
 
 NSD = """
 server:
@@ -203,9 +208,11 @@ def test_nsd(world):
         {"max-connections": 200, "idle-timeout": "20s", "max-queries": 50}
     assert config["keys"] == [{"name": "xfr.lab.", "algorithm": "hmac-sha256", "secret": SECRET}]
     zones = {zone["name"]: zone for zone in config["zones"]}
-    assert zones[ZONE + "."] == {"name": ZONE + ".", "file": f"{world.folder}/{ZONE}.zone", "notify": ["192.0.2.1"],
+    assert zones[ZONE + "."] == {"name": ZONE + ".", "file": f"{world.folder}/{ZONE}.zone",
+                                 "notify": ["192.0.2.1"],
                                  "allow-transfer": ["0.0.0.0/0 key xfr.lab."]}
-    assert len(zones["second.lab."]["primaries"]) == 2 and zones["second.lab."]["refresh-max"] == "2h"
+    assert len(zones["second.lab."]["primaries"]) == 2
+    assert zones["second.lab."]["refresh-max"] == "2h"
     assert any("remote-control" in line and "without meaning" in line for line in said)
     theirs = world.compare(["nsd", "-d", "-c", path], config, AUTH_QUESTIONS)
     assert theirs[f"www.{ZONE} A"] == ("NOERROR", ["192.0.2.77"])
@@ -253,7 +260,8 @@ def lines_about(said, path):
     """{line: text} of what is not carried over."""
     found = {}
     for line in said:
-        match = re.fullmatch(rf"{re.escape(str(path))}:(\d+): ([^:]+): not carried over: (.*)", line)
+        match = re.fullmatch(rf"{re.escape(str(path))}:(\d+): ([^:]+): not carried over: (.*)",
+                             line)
         if match:
             found[int(match[1])] = found.get(int(match[1]), "") + f"{match[2]}: {match[3]}"
     return found
@@ -324,7 +332,9 @@ def test_unbound(world, forwarder):
     (world.folder / "unbound.d").mkdir()
     world.write("unbound.d/zones.conf", UNBOUND_PART)
     world.write("rpz.zone", "$TTL 60\n@ SOA . . 1 1 1 1 1\n NS .\nbad.lab CNAME .\n")
-    path = world.write("unbound.conf", UNBOUND.replace("module-config: \"iterator\"", "module-config: \"respip iterator\""))
+    path = world.write("unbound.conf",
+                       UNBOUND.replace("module-config: \"iterator\"",
+                                       "module-config: \"respip iterator\""))
     run("unbound-checkconf", path)
     status, config, said = imported(path)
     assert status == 0, said
@@ -334,8 +344,10 @@ def test_unbound(world, forwarder):
     assert recursion["stubs"] == [{"zone": "stub.lab", "address": "192.0.2.1@5354", "first": True}]
     assert config["server"]["allow"] == recursion["allow"], "who is refused there gets no zone either"
     accepted_by_volleyd(path, world.folder)
-    questions = ["host.lan.lab A", "host.lan.lab TXT", "host.lan.lab AAAA", "201.2.0.192.in-addr.arpa PTR", "ads.lab A",
-                 "deep.ads.lab A", f"www.{ZONE} A", f"none.{ZONE} A", "bad.lab A", "localhost A", "away.lab.example A"]
+    questions = ["host.lan.lab A", "host.lan.lab TXT", "host.lan.lab AAAA",
+                 "201.2.0.192.in-addr.arpa PTR", "ads.lab A",
+                 "deep.ads.lab A", f"www.{ZONE} A", f"none.{ZONE} A", "bad.lab A", "localhost A",
+                 "away.lab.example A"]
     theirs = world.compare(["unbound", "-d", "-c", path], config, questions)
     assert theirs["away.lab.example A"] == ("NOERROR", ["192.0.2.88"]) and forwarder.seen
 
@@ -379,7 +391,8 @@ def test_what_unbound_has_and_volley_not(world):
     path = world.write("unbound.conf", UNBOUND_LOST)
     status, config, said = imported(path)
     assert status == 1 and config
-    assert set(lines_about(said, path)) == {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 21, 23, 27, 28, 30, 31}, \
+    assert set(lines_about(said, path)) == {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 21, 23,
+                                            27, 28, 30, 31}, \
         "\n".join(said)
     accepted_by_volleyd(path, world.folder)
 
@@ -484,19 +497,26 @@ def test_knot(world):
     status, config, said = imported(path)
     assert status == 0, said
     zones = {zone["name"]: zone for zone in config["zones"]}
-    assert zones[ZONE + "."]["allow-transfer"] == ["192.0.2.0/24 key xfr.lab.", "2001:db8::/32 key xfr.lab.",
-                                                   "192.0.2.1 key xfr.lab.", "2001:db8::1 key xfr.lab.", "192.0.2.1"]
-    assert run(BIN / "volleyctl", "import", path).stdout.count("secret: 000102030405060708090a0b0c0d0e0f\n") == 1
-    assert zones["far.lab."]["primaries"] == ["hidden_1", "second"] and zones["far.lab."]["refresh-max"] == "2h"
+    assert zones[ZONE + "."]["allow-transfer"] == ["192.0.2.0/24 key xfr.lab.",
+                                                   "2001:db8::/32 key xfr.lab.",
+                                                   "192.0.2.1 key xfr.lab.",
+                                                   "2001:db8::1 key xfr.lab.", "192.0.2.1"]
+    assert run(BIN / "volleyctl", "import",
+               path).stdout.count("secret: 000102030405060708090a0b0c0d0e0f\n") == 1
+    assert zones["far.lab."]["primaries"] == ["hidden_1", "second"]
+    assert zones["far.lab."]["refresh-max"] == "2h"
     assert zones["far.lab."]["file"] == f"{world.folder}/far/far.lab.zone"
-    assert zones["catalog.lab."]["groups"] == [{"template": "far"}, {"group": "default", "template": "knot-default"}]
-    assert config["signing"][0] == {"name": "daily", "keys": "csk", "algorithm": "ed25519", "signature-lifetime": "10d",
+    assert (zones["catalog.lab."]["groups"] ==
+            [{"template": "far"}, {"group": "default", "template": "knot-default"}])
+    assert config["signing"][0] == {"name": "daily", "keys": "csk", "algorithm": "ed25519",
+                                    "signature-lifetime": "10d",
                                     "refresh": "4d", "denial": "nsec3", "cds": False}
     assert zones["signed.lab."]["signing"] == "daily" and config["rrl"]["exempt"] == ["192.0.2.1"]
     accepted_by_volleyd(path, world.folder)
     world.compare(["knotd", "-c", path], config, AUTH_QUESTIONS)
     assert f"www.{ZONE}." in world.transfer("xfr.lab.")
-    assert texts(world.lab.udp(dns.message.make_query("id.server", "TXT", "CH"))) == ['"knot of lab"']
+    assert (texts(world.lab.udp(dns.message.make_query("id.server", "TXT", "CH"))) ==
+            ['"knot of lab"'])
     assert world.lab.tcp(dns.message.make_query("signed.lab", "DNSKEY")).answer
 
 
@@ -545,8 +565,10 @@ def test_what_knot_has_and_volley_not(world):
     path = world.write("knot.conf", KNOT_LOST)
     status, config, said = imported(path)
     assert status == 1
-    assert set(lines_about(said, path)) == {4, 5, 6, 9, 14, 17, 22, 25, 26, 32, 33, 34, 37, 38}, "\n".join(said)
-    assert [zone["name"] for zone in config["zones"]] == ["a.lab."] and "allow-update" not in config["zones"][0]
+    assert set(lines_about(said, path)) == {4, 5, 6, 9, 14, 17, 22, 25, 26, 32, 33, 34, 37,
+                                            38}, "\n".join(said)
+    assert [zone["name"] for zone in config["zones"]] == ["a.lab."]
+    assert "allow-update" not in config["zones"][0]
     accepted_by_volleyd(path, world.folder)
 
 
@@ -604,13 +626,17 @@ def test_named(world, forwarder):
     assert status == 0, said
     assert config["server"]["listen"] == [V4] and config["server"]["tcp"] == \
         {"max-connections": 120, "idle-timeout": "15s"}
-    assert config["recursion"]["allow"] == ["192.0.2.0/24", "2001:db8::/32"] == config["rrl"]["exempt"]
-    assert config["recursion"]["forward"] == ["192.0.2.1"] and "forward-first" not in config["recursion"]
+    assert (config["recursion"]["allow"] == ["192.0.2.0/24", "2001:db8::/32"] ==
+            config["rrl"]["exempt"])
+    assert config["recursion"]["forward"] == ["192.0.2.1"]
+    assert "forward-first" not in config["recursion"]
     zones = {zone["name"]: zone for zone in config["zones"]}
     assert zones[ZONE + "."]["allow-transfer"] == ["key xfr.lab."]
     assert zones["second.lab."]["primaries"] == [config["remotes"][1]["name"]]
     assert zones["signed.lab."]["signing"] == "weekly"
-    assert config["signing"] == [{"name": "weekly", "algorithm": "ecdsap256sha256", "keys": "csk", "signature-lifetime": "20d"}]
+    assert (config["signing"] ==
+            [{"name": "weekly", "algorithm": "ecdsap256sha256", "keys": "csk",
+              "signature-lifetime": "20d"}])
     accepted_by_volleyd(path, world.folder)
     command = ["sh", "-c", f"cd {world.folder} && exec named -g -c {path}"]
     theirs = world.compare(command, config, [*AUTH_QUESTIONS, "bad.lab A", "away.lab.example A"])
@@ -649,13 +675,14 @@ def test_what_named_has_and_volley_not(world):
     path = world.write("named.conf", NAMED_LOST)
     status, config, said = imported(path)
     assert status == 1
-    assert set(lines_about(said, path)) == {5, 6, 7, 8, 9, 10, 12, 13, 14, 17, 18, 19, 21, 22, 23}, "\n".join(said)
+    assert set(lines_about(said, path)) == {5, 6, 7, 8, 9, 10, 12, 13, 14, 17, 18, 19, 21, 22,
+                                            23}, "\n".join(said)
     assert [zone["name"] for zone in config["zones"]] == ["a.lab."], "neither of the views"
     assert config["zones"][0]["allow-transfer"] == ["198.51.100.0/24"] and "recursion" not in config
     accepted_by_volleyd(path, world.folder)
 
 
-# --- The command itself ------------------------------------------------------------------------------
+# --- The command itself ---------------------------------------------------------------------------
 
 
 def test_output_is_private(world):
@@ -664,7 +691,8 @@ def test_output_is_private(world):
     os.umask(0o022)
     done = run(BIN / "volleyctl", "import", path, "-o", made)
     assert not done.stdout and stat.S_IMODE(made.stat().st_mode) == 0o600
-    assert made.read_text() == run(BIN / "volleyctl", "import", "-o", made, path).stdout + made.read_text()
+    assert (made.read_text() == run(BIN / "volleyctl", "import", "-o", made, path).stdout +
+            made.read_text())
     assert SECRET in made.read_text() and "It has secrets" in made.read_text()
 
 
@@ -679,7 +707,8 @@ def test_kind_is_found(tmp_path, name, text, wanted):
     (tmp_path / name).write_text(text)
     done = run(BIN / "volleyctl", "import", tmp_path / name, check=False)
     assert f"the configuration of {wanted}," in done.stdout, done.stderr
-    assert done.stdout == run(BIN / "volleyctl", "import", "--from", wanted, tmp_path / name, check=False).stdout
+    assert (done.stdout ==
+            run(BIN / "volleyctl", "import", "--from", wanted, tmp_path / name, check=False).stdout)
 
 
 def test_faults(tmp_path):
@@ -693,5 +722,6 @@ def test_faults(tmp_path):
         assert done.returncode == 1 and f"{path}:2: " in done.stderr and not done.stdout
     for words in ((), (path, path), (path, "--from"), (path, "-x"), (path, "--from", "djbdns")):
         assert run(BIN / "volleyctl", "import", *words, check=False).returncode == 2
-    done = subprocess.run([BIN / "volleyctl", "import", tmp_path / "nsd.conf"], capture_output=True, text=True, check=False)
+    done = subprocess.run([BIN / "volleyctl", "import", tmp_path / "nsd.conf"], capture_output=True,
+                          text=True, check=False)
     assert done.returncode == 1 and "No such file" in done.stderr

@@ -17,7 +17,8 @@ def made_of(tmp_path, kind, text):
     """(the imported configuration, which volleyd accepts; the messages)."""
     write_zone(tmp_path / "a.zone")
     path = tmp_path / f"{kind}.conf"
-    path.write_text(text.replace("%FOLDER", str(tmp_path)).replace("%SECRET", SECRET), encoding="utf-8")
+    path.write_text(text.replace("%FOLDER", str(tmp_path)).replace("%SECRET", SECRET),
+                    encoding="utf-8")
     _status, config, said = imported(path)
     assert config, said
     made = tmp_path / "made.yaml"
@@ -81,15 +82,19 @@ def test_named_the_options_of_the_one_view(tmp_path):
         allow-transfer {{ 10.1.2.3; }}; forward only; forwarders {{ 192.0.2.1; }};
         {ZONE}
     }};"""
-    config, said = named(tmp_path, "recursion no; allow-query { any; }; allow-transfer { any; };", view)
+    config, said = named(tmp_path, "recursion no; allow-query { any; }; allow-transfer { any; };",
+                         view)
     assert config["server"]["allow"] == ["10.1.0.0/16"], said
     assert config["recursion"] == {"allow": ["10.1.2.0/24"], "forward": ["192.0.2.1"]}, said
-    assert config["zones"] == [{"name": "a.lab.", "file": f"{tmp_path}/a.zone", "allow-transfer": ["10.1.2.3"]}]
+    assert (config["zones"] ==
+            [{"name": "a.lab.", "file": f"{tmp_path}/a.zone", "allow-transfer": ["10.1.2.3"]}])
 
 
 @pytest.mark.parametrize("clients, options, allow, recursion", [
-    ("10.1.0.0/16;", "allow-query { inside; }; allow-recursion { inside; };", ["10.1.0.0/16"], ["10.1.0.0/16"]),
-    ("inside;", "allow-query { 10.1.0.0/16; 192.0.2.0/24; }; allow-recursion { 10.1.0.0/16; };", ["10.1.0.0/16"], ["10.1.0.0/16"]),
+    ("10.1.0.0/16;", "allow-query { inside; }; allow-recursion { inside; };", ["10.1.0.0/16"],
+     ["10.1.0.0/16"]),
+    ("inside;", "allow-query { 10.1.0.0/16; 192.0.2.0/24; }; allow-recursion { 10.1.0.0/16; };",
+     ["10.1.0.0/16"], ["10.1.0.0/16"]),
     ("192.0.2.0/24;", "allow-query { 10.1.0.0/16; }; recursion no;", NOBODY, None),
     ("10.1.0.0/16;", "allow-recursion { any; };", ["10.1.0.0/16"], ["10.1.0.0/16"]),
     ("key k.lab;", "recursion no;", NOBODY, None),
@@ -97,7 +102,8 @@ def test_named_the_options_of_the_one_view(tmp_path):
 def test_named_clients_of_the_one_view(tmp_path, clients, options, allow, recursion):
     """Only they may ask, and only if the other lists let them, too."""
     config, said = named(tmp_path, options, f"view v {{ match-clients {{ {clients} }}; {ZONE} }};")
-    assert config["server"]["allow"] == allow and config.get("recursion", {}).get("allow") == recursion, said
+    assert config["server"]["allow"] == allow and config.get("recursion",
+                                                             {}).get("allow") == recursion, said
 
 
 def test_named_forwarders_of_a_zone(tmp_path):
@@ -139,13 +145,16 @@ zone:
 ])
 def test_nsd_blocked_addresses(tmp_path, rules, allow):
     """NSD blocks them wherever the rule stands."""
-    config, said = made_of(tmp_path, "nsd", NSD.replace("%RULES", "".join(f"    provide-xfr: {rule}\n" for rule in rules)))
+    config, said = made_of(tmp_path, "nsd",
+                           NSD.replace("%RULES",
+                                       "".join(f"    provide-xfr: {rule}\n" for rule in rules)))
     assert config["zones"][0].get("allow-transfer") == allow, said
 
 
 def test_nsd_blocked_by_a_pattern(tmp_path):
     config, said = made_of(tmp_path, "nsd", NSD.replace(
-        "%RULES", "    provide-xfr: 10.0.0.0/8 NOKEY\n    provide-xfr: 192.0.2.0/24 NOKEY\n    include-pattern: few\n"))
+        "%RULES", "    provide-xfr: 10.0.0.0/8 NOKEY\n    provide-xfr: 192.0.2.0/24 NOKEY\n    "
+                  "include-pattern: few\n"))
     assert config["zones"][0]["allow-transfer"] == ["192.0.2.0/24"], said
 
 
@@ -188,9 +197,13 @@ zone:
     ("deny_key, net", None, None),
 ])
 def test_knot_denied_addresses(tmp_path, rules, transfer, update):
-    """The first rule that fits decides: what stands behind one that denies is left out where they meet."""
+    """
+    The first rule that fits decides: what stands behind one that denies is left out where they
+    meet.
+    """
     config, said = made_of(tmp_path, "knot", KNOT.replace("%RULES", rules))
-    assert (config["zones"][0].get("allow-transfer"), config["zones"][0].get("allow-update")) == (transfer, update), said
+    assert (config["zones"][0].get("allow-transfer"),
+            config["zones"][0].get("allow-update")) == (transfer, update), said
 
 
 @pytest.mark.parametrize("rules, allow", [
@@ -200,11 +213,16 @@ def test_knot_denied_addresses(tmp_path, rules, transfer, update):
     (["0.0.0.0/0 allow", "10.0.0.1 deny"], []),
 ])
 def test_unbound_refused_addresses(tmp_path, rules, allow):
-    """The longest prefix decides: a shorter one that may ask is left out where a part of it may not."""
-    text = "server:\n    interface: 127.0.0.1\n" + "".join(f"    access-control: {rule}\n" for rule in rules)
+    """
+    The longest prefix decides: a shorter one that may ask is left out where a part of it may not.
+    """
+    text = "server:\n    interface: 127.0.0.1\n" + "".join(f"    access-control: {rule}\n"
+                                                           for rule in rules)
     config, said = made_of(tmp_path, "unbound", text)
     assert config["recursion"]["allow"] == ["127.0.0.0/8", "::1", *allow], said
-    assert ("not carried over" in said) == (len(allow) + sum("allow" not in rule for rule in rules) != len(rules)), said
+    assert ("not carried over" in said) == (len(allow) +
+                                            sum("allow" not in rule
+                                                for rule in rules) != len(rules)), said
 
 
 @pytest.mark.parametrize("rules, allow", [
@@ -215,7 +233,8 @@ def test_unbound_refused_addresses(tmp_path, rules, allow):
 def test_unbound_zones_where_nobody_may_ask(tmp_path, rules, allow):
     """Clients that may recurse may ask for zones; an empty list would be refused, and no list would
     let everyone ask."""
-    text = "server:\n    interface: 127.0.0.1\n" + "".join(f"    access-control: {rule}\n" for rule in rules) + \
+    text = "server:\n    interface: 127.0.0.1\n" + "".join(f"    access-control: {rule}\n"
+                                                           for rule in rules) + \
         "auth-zone:\n    name: a.lab\n    zonefile: %FOLDER/a.zone\n"
     config, said = made_of(tmp_path, "unbound", text)
     assert config["server"]["allow"] == allow and config["zones"], said
@@ -230,10 +249,14 @@ def test_unbound_zones_where_nobody_may_ask(tmp_path, rules, allow):
 def test_knot_policies_without_a_name_of_their_own(tmp_path, policies, used, name):
     text = KNOT.replace("acl: [%RULES]", "dnssec-signing: on") + used + "policy:\n" + policies
     config, said = made_of(tmp_path, "knot", text)
-    assert [policy["name"] for policy in config["signing"]] == [name] and config["zones"][0]["signing"] == name, said
+    assert [policy["name"]
+            for policy in config["signing"]] == [name] and config["zones"][0][
+                "signing"] == name, said
 
 
-@pytest.mark.parametrize("secret", ["YSBzaG9ydCBvbmU=", "YSBzZWNyZXQgZm9yIHRlc3RzIHRoYXQgYWxsIGtub3c", "nonsense!"])
+@pytest.mark.parametrize("secret",
+                         ["YSBzaG9ydCBvbmU=", "YSBzZWNyZXQgZm9yIHRlc3RzIHRoYXQgYWxsIGtub3c",
+                          "nonsense!"])
 def test_a_key_that_cannot_be_used(tmp_path, secret):
     """It is left out with all that needs it, and the rest is a configuration."""
     config, said = made_of(tmp_path, "nsd", NSD.replace("%SECRET", secret).replace(
@@ -247,7 +270,8 @@ def test_a_text_that_is_not_utf8(tmp_path):
     path = tmp_path / "nsd.conf"
     path.write_bytes(b"server:\n    identity: \"Z\xfcrich\"\n    version: \"v\"\n")
     status, config, said = imported(path)
-    assert status == 1 and config["server"]["version"] == "v" and "identity" not in config["server"], said
+    assert status == 1 and config["server"]["version"] == "v" and "identity" not in config[
+        "server"], said
     assert any(line.startswith(f"{path}:2: identity: not carried over: ") for line in said), said
     path = tmp_path / "unbound.conf"
     path.write_bytes(b"stub-zone:\n    name: \"k\xfc.lab\"\n    stub-addr: 192.0.2.1\n")

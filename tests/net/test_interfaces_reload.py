@@ -19,7 +19,8 @@ def make_pair(lab):
         lab.exec(end, "ethtool", "-K", dev, "gro", "on", "tx", "off")
         lab.ip(end, "address", "add", f"{address}/24", "dev", dev)
         lab.ip(end, "link", "set", dev, "up")
-    lab.exec("c", "ip", "link", "set", "dev", "c1", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
+    lab.exec("c", "ip", "link", "set", "dev", "c1", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec",
+             "xdp")
     lab.ping(HERE)
 
 
@@ -43,7 +44,10 @@ def by(lab, daemon, where, n=1):
 
 
 def test_one_comes_and_goes(lab, daemon, pair):
-    """The driver answers there as long as the configuration names it, then kernel sockets; the first one loses nothing."""
+    """
+    The driver answers there as long as the configuration names it, then kernel sockets; the first
+    one loses nothing.
+    """
     listen(daemon, V4, V6, HERE).start()
     assert by(lab, daemon, HERE) == {"kernel_socket": 1}
     first = program(lab)
@@ -108,7 +112,10 @@ def test_something_else_is_said_of_one(lab, daemon, keys, expected):
 
 
 def test_lists_outlive_their_configuration(lab, daemon):
-    """Of an interface that stays as it is, and is attached again after some reloads: balancers are still known."""
+    """
+    Of an interface that stays as it is, and is attached again after some reloads: balancers are
+    still known.
+    """
     ways = {"tunnels": ["ipip"], "tunnel-sources": [f"{BALANCER4}/32"]}
     query = dns.message.make_query("www.example.com", "A")
     daemon.env = {"MALLOC_PERTURB_": "165"}  # what is freed is overwritten
@@ -126,7 +133,10 @@ def test_lists_outlive_their_configuration(lab, daemon):
 
 
 def test_what_a_command_has_said(lab, daemon, pair):
-    """A reload lets be what came by attach and went by detach, until the configuration says something of it."""
+    """
+    A reload lets be what came by attach and went by detach, until the configuration says something
+    of it.
+    """
     daemon.start()
     daemon.ctl("attach", "s1")
     daemon.ctl("detach", "s0")
@@ -134,17 +144,22 @@ def test_what_a_command_has_said(lab, daemon, pair):
     assert interfaces(daemon) == {"s0": "down", "s1": "up"}
     listen(daemon, V4, V6, HERE, interfaces=[iface(), iface("s1")])
     reload(daemon)
-    assert interfaces(daemon) == {"s0": "down", "s1": "up"} and by(lab, daemon, HERE) == {"driver": 1}
+    assert interfaces(daemon) == {"s0": "down", "s1": "up"}
+    assert by(lab, daemon, HERE) == {"driver": 1}
     listen(daemon, V4, V6, HERE, interfaces=[iface()])
     reload(daemon)
     assert interfaces(daemon) == {"s0": "down"} and program(lab, "s1") is None
 
 
 def test_one_that_another_volleyd_has(lab, daemon, pair, tmp_path):
-    """As at a start, it is refused to answer beside it; and nothing else of the configuration is put in place."""
+    """
+    As at a start, it is refused to answer beside it; and nothing else of the configuration is put
+    in place.
+    """
     other = tmp_path / "other"
     other.mkdir()
-    with_it = Daemon(lab, other).start(server={"listen": ["127.0.0.1@5301"]}, interfaces=[iface("s1")])
+    with_it = Daemon(lab, other).start(server={"listen": ["127.0.0.1@5301"]},
+                                       interfaces=[iface("s1")])
     try:
         daemon.start()
         listen(daemon, V4, V6, HERE, interfaces=[iface(), iface("s1")])
@@ -160,5 +175,6 @@ def test_one_that_another_volleyd_has(lab, daemon, pair, tmp_path):
 def test_dpdk_needs_a_new_start(lab, daemon, pair):
     daemon.start()
     daemon.configure(interfaces=[iface(), iface("s1", port="dpdk")])
-    assert "interfaces: s1: no reload can change an interface with port: dpdk: restart volleyd" in refused(daemon)
+    assert ("interfaces: s1: no reload can change an interface with port: dpdk: restart volleyd" in
+            refused(daemon))
     assert interfaces(daemon) == {"s0": "up"}

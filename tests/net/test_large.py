@@ -61,7 +61,10 @@ def test_too_large_for_udp_is_truncated_and_whole_over_tcp(lab, daemon, served):
 
 @pytest.mark.parametrize("where", (V4, V6))
 def test_queries_of_any_length_are_answered(lab, daemon, served, where):
-    """Padded (RFC 7830) up to all that UDP can carry, in as many fragments as it takes: as by knotd, nsd and named."""
+    """
+    Padded (RFC 7830) up to all that UDP can carry, in as many fragments as it takes: as by knotd,
+    nsd and named.
+    """
     longest = 65507 if where == V4 else 65527
     sizes = (1400, 4096, 4097, 9000, longest)
     with Answered(daemon) as all_of_them:
@@ -94,24 +97,31 @@ def test_too_large_for_a_message_is_truncated_and_servfail_over_tcp(lab, daemon,
     assert four.by == {"worker": 2, "tcp": 2}, "never cached"
     after = engine(daemon)
     changed = {key: after[key] - before[key] for key in after if after[key] != before[key]}
-    assert changed == {"queries": 4, "noerror": 2, "truncated": 2, "servfail": 2, "too_large": 4, "cache_miss": 4}
+    assert (changed ==
+            {"queries": 4, "noerror": 2, "truncated": 2, "servfail": 2, "too_large": 4,
+             "cache_miss": 4})
     assert shows(daemon, "too large", 4)
 
 
 def test_rrset_that_fits_no_message(lab, daemon, served):
-    """RFC 2181 section 9: knotd and nsd load it, too. The zone beside it is served, and all of it is transferred."""
+    """
+    RFC 2181 section 9: knotd and nsd load it, too. The zone beside it is served, and all of it is
+    transferred.
+    """
     write_zone(served, serial=2, more=FITS + strings("never", "TXT", N_NEVER))
     for command in (("zone", "check", "z.test", str(served)), ("zone", "reload", "z.test")):
         daemon.ctl(*command)
     answer = lab.udp(query_for("never", "TXT"))
-    assert answer.flags & dns.flags.TC and answer.flags & dns.flags.AA and answer.rcode() == dns.rcode.NOERROR
+    assert answer.flags & dns.flags.TC and answer.flags & dns.flags.AA
+    assert answer.rcode() == dns.rcode.NOERROR
     assert lab.tcp(query_for("never", "TXT")).rcode() == dns.rcode.SERVFAIL
     assert lab.ask("never.z.test", "A").rcode() == dns.rcode.NOERROR
     assert len(texts(lab.tcp(query_for("fits", "TXT")))) == N_FITS
 
 
 def test_more_records_than_a_message_counts_are_refused(daemon, served):
-    write_zone(served, serial=2, more="$GENERATE 0-65535 many A 10.1.2.3\n" + "$GENERATE 1-65535 many TXT $\n")
+    write_zone(served, serial=2,
+               more="$GENERATE 0-65535 many A 10.1.2.3\n" + "$GENERATE 1-65535 many TXT $\n")
     daemon.ctl("zone", "check", "z.test", str(served))
     served.write_text(served.read_text() + "many TXT x\n")
     refused = daemon.ctl("zone", "check", "z.test", str(served), check=False)

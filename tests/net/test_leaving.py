@@ -14,24 +14,32 @@ WWW, WILD = ["192.0.2.80", "192.0.2.81"], ["192.0.2.200"]
 
 def xsk_ports(daemon):
     """{queue: port} of s0."""
-    return {port["queue"]: port for port in daemon.json("port", "status")["ports"] if port.get("interface") == "s0"}
+    return {port["queue"]: port for port in daemon.json("port", "status")["ports"]
+            if port.get("interface") == "s0"}
 
 
 def stop_napi(lab):
-    """From now on the client's end takes nothing that a program of the other end answers (XDP_TX), and counts that."""
+    """
+    From now on the client's end takes nothing that a program of the other end answers (XDP_TX), and
+    counts that.
+    """
     lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "off")
     lab.exec("c", "ethtool", "-K", "c0", "gro", "off")
 
 
 def misses_answered(lab, first, n):
-    return sum(lab.is_answered(f"n{i}.wild.example.com", timeout=2) for i in range(first, first + n))
+    return sum(lab.is_answered(f"n{i}.wild.example.com", timeout=2)
+               for i in range(first, first + n))
 
 
-# --- Queues without a transmit queue -----------------------------------------------------------------
+# --- Queues without a transmit queue --------------------------------------------------------------
 
 
 def test_a_queue_without_a_transmit_queue(make_lab, make_daemon):
-    """Its AF_XDP socket could send nothing, and the kernel would not say so: it gets none, and nothing is lost."""
+    """
+    Its AF_XDP socket could send nothing, and the kernel would not say so: it gets none, and nothing
+    is lost.
+    """
     lab = make_lab(queues=2)
     daemon = make_daemon("fewer", lab)
     lab.exec("s", "ethtool", "-L", "s0", "tx", 1)
@@ -46,12 +54,14 @@ def test_a_queue_without_a_transmit_queue(make_lab, make_daemon):
     wait_for("the other socket", lambda: list(xsk_ports(daemon)) == [0, 1])
 
 
-# --- Sockets that send nothing -----------------------------------------------------------------------
+# --- Sockets that send nothing --------------------------------------------------------------------
 
 
 @pytest.fixture
 def untold(make_lab, make_daemon, tmp_path):
-    """Two queues receive and one sends, which the kernel does not tell: (lab, daemon that is running)."""
+    """
+    Two queues receive and one sends, which the kernel does not tell: (lab, daemon that is running).
+    """
     lab = make_lab(queues=2)
     daemon = make_daemon("untold", lab)
     library = tmp_path / "untold.so"
@@ -66,7 +76,8 @@ def untold(make_lab, make_daemon, tmp_path):
 def lose_one(lab):
     """Asks until a question comes to the queue that does not send."""
     numbers = iter(range(10000))
-    wait_for("a question that is lost", lambda: not lab.is_answered(f"l{next(numbers)}.wild.example.com", timeout=0.5))
+    wait_for("a question that is lost",
+             lambda: not lab.is_answered(f"l{next(numbers)}.wild.example.com", timeout=0.5))
 
 
 def test_a_socket_that_sends_nothing(untold):
@@ -105,12 +116,15 @@ def test_no_storm_of_calls(untold):
     assert 0 < max(kicks) < 60, kicks
 
 
-# --- Hits that do not leave --------------------------------------------------------------------------
+# --- Hits that do not leave -----------------------------------------------------------------------
 
 
 @pytest.fixture
 def hidden(lab, daemon, tmp_path):
-    """Nobody may look at the client's end, so that the driver's counters alone tell: the daemon that is running."""
+    """
+    Nobody may look at the client's end, so that the driver's counters alone tell: the daemon that
+    is running.
+    """
     library = tmp_path / "hidden.so"
     run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/hidden.c", "-lmnl")
     daemon.configure()
@@ -118,7 +132,9 @@ def hidden(lab, daemon, tmp_path):
 
 
 def test_hits_that_do_not_leave(lab, hidden):
-    """A veth drops what the program answers where its other end has no NAPI: workers answer then."""
+    """
+    A veth drops what the program answers where its other end has no NAPI: workers answer then.
+    """
     daemon = hidden
     lab.ask()
     assert texts(lab.ask()) == WWW
@@ -138,7 +154,8 @@ def test_hits_again_when_it_is_attached_anew(lab, hidden):
     lab.ask()
     stop_napi(lab)
     wait_for("the complaint", lambda: lab.is_answered(timeout=0.05) and daemon.degraded(), 20)
-    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
+    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec",
+             "xdp")
     daemon.ctl("detach", "s0")
     daemon.ctl("attach", "s0")
     assert not daemon.degraded() and daemon.interface()["driver_answers"]

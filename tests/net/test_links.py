@@ -13,8 +13,8 @@ import dns.flags
 import dns.message
 import pytest
 
-from netlab import (BIN, SERVER_MAC, TIMEOUT, TOOLS, V4, V6, Answered, driver_counters, iface, program,
-                    query_frame, receive_frame, run, texts, wait_for, write_zone, zone)
+from netlab import (BIN, SERVER_MAC, TIMEOUT, TOOLS, V4, V6, Answered, driver_counters, iface,
+                    program, query_frame, receive_frame, run, texts, wait_for, write_zone, zone)
 from ports import PORTS
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -32,7 +32,7 @@ def driver_and_worker(lab, daemon, where=V4, name="www.example.com", data=None):
     assert two.by == {"worker": 1, "driver": 1}
 
 
-# --- Coming and going ------------------------------------------------------------------------------
+# --- Coming and going -----------------------------------------------------------------------------
 
 
 def test_renamed_and_back(lab, daemon):
@@ -66,7 +66,8 @@ def replace(lab):
         lab.ip(end, "link", "set", f"{end}0", "up")
         lab.ip(end, "neighbour", "replace", f"192.0.2.{other}", "lladdr",
                f"02:00:00:00:00:{other:02}", "dev", f"{end}0", "nud", "permanent")
-    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
+    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec",
+             "xdp")
 
 
 def test_replaced_by_another(lab, daemon):
@@ -105,7 +106,8 @@ def n_replies(lab, n=5):
         with contextlib.suppress(TimeoutError):
             while True:
                 frame = sock.recv(65535)
-                replies += frame[6:12] == SERVER_MAC and frame[23] == 17 and frame[34:36] == b"\0\x35"
+                replies += frame[6:12] == SERVER_MAC and frame[23] == 17 and frame[
+                    34:36] == b"\0\x35"
     return replies
 
 
@@ -114,7 +116,8 @@ def test_moved_to_another_namespace(lab, daemon, load):
     """It is no longer ours until it returns: no host there expects our answers, and no volleyd
     could stop them."""
     if load == "ip-link":
-        lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o", "sec", "xdp")
+        lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o",
+                 "sec", "xdp")
     daemon.start()
     for _ in range(2):
         lab.ask()
@@ -156,7 +159,10 @@ def test_another_mtu(lab, daemon):
 
 
 def packet_of(wire, where):
-    """The packet that answers a query whose frame is padded, so that the driver has room for 1420 octets."""
+    """
+    The packet that answers a query whose frame is padded, so that the driver has room for 1420
+    octets.
+    """
     query = dns.message.make_query("large.z.test", "TXT", use_edns=0, payload=4096)
     wire.send(query_frame(query, where) + bytes(1200))
     return receive_frame(wire)[14:]
@@ -172,7 +178,8 @@ def test_no_reply_is_longer_than_the_mtu(lab, daemon, tmp_path, where, headers, 
     room for them."""
     text = " ".join([f'"{"x" * 255}"'] * 5 + [f'"{"x" * 86}"'])
     path = write_zone(tmp_path / "z.zone", more=f"large IN TXT {text}\n")
-    port.start(daemon, kind == "driver", server={"max-udp-size": 1432}, zones=[zone("z.test", path)])
+    port.start(daemon, kind == "driver", server={"max-udp-size": 1432},
+               zones=[zone("z.test", path)])
     with lab.frames() as wire:
         for mtu in (1500, 1400, 1420 + headers, 1419 + headers, 1300):
             lab.ip("s", "link", "set", "s0", "mtu", mtu)
@@ -189,11 +196,14 @@ def test_no_reply_is_longer_than_the_mtu(lab, daemon, tmp_path, where, headers, 
 
 
 def test_an_mtu_above_one_buffer(lab, daemon):
-    """The driver is asked again, once: a veth takes the program natively with any MTU of its own."""
+    """
+    The driver is asked again, once: a veth takes the program natively with any MTU of its own.
+    """
     daemon.start()
     driver_and_worker(lab, daemon)
     lab.ip("s", "link", "set", "s0", "mtu", ABOVE_ONE_BUFFER)
-    wait_for("attached again", lambda: f"s0: its MTU is {ABOVE_ONE_BUFFER}: the XDP program is attached again" in daemon.log())
+    wait_for("attached again",
+             lambda: f"s0: its MTU is {ABOVE_ONE_BUFFER}: the XDP program is attached again" in daemon.log())
     wait_for("as before", lambda: daemon.interface()["state"] == "up")
     driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
     lab.ip("s", "link", "set", "s0", "mtu", 1500)
@@ -209,7 +219,9 @@ def test_an_mtu_above_one_buffer_with_a_program_by_hand(lab, daemon):
     daemon.start()
     driver_and_worker(lab, daemon)
     lab.ip("s", "link", "set", "s0", "mtu", ABOVE_ONE_BUFFER)
-    wait_for("it is said", lambda: f"MTU {ABOVE_ONE_BUFFER}" in daemon.degraded() and "s0 xdp off" in daemon.degraded())
+    wait_for("it is said",
+             lambda: f"MTU {ABOVE_ONE_BUFFER}" in daemon.degraded()
+             and "s0 xdp off" in daemon.degraded())
     lab.ip("s", "link", "set", "s0", "mtu", 1500)
     wait_for("and taken back", lambda: not daemon.degraded())
 
@@ -264,7 +276,7 @@ def test_frames_are_seen(lab, daemon):
     assert "attached anew" not in daemon.log()
 
 
-# --- Those that stand on others --------------------------------------------------------------------
+# --- Those that stand on others -------------------------------------------------------------------
 
 
 def into_bridge(lab):
@@ -333,7 +345,9 @@ def test_a_macvlan(lab, daemon):
 
 @contextlib.contextmanager
 def tun(lab, name, flags):
-    """The descriptor of a tun or tap device in the server's namespace, with an address of its own."""
+    """
+    The descriptor of a tun or tap device in the server's namespace, with an address of its own.
+    """
     with lab.inside("s"):
         fd = os.open("/dev/net/tun", os.O_RDWR)
         fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", name.encode(), flags | IFF_NO_PI))

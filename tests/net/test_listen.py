@@ -47,7 +47,10 @@ def refused(daemon):
 
 
 class Load:
-    """A client that asks one address all the time, over one socket; in .lost what was not answered at the end."""
+    """
+    A client that asks one address all the time, over one socket; in .lost what was not answered at
+    the end.
+    """
 
     def __init__(self, lab, where):
         self.sock = lab.socket("c", family_of(where))
@@ -92,7 +95,10 @@ class Load:
 
 
 def test_an_address_comes_and_goes(lab, daemon, vips):
-    """When the reload has ended the driver answers at the new address; of one that is gone it knows nothing."""
+    """
+    When the reload has ended the driver answers at the new address; of one that is gone it knows
+    nothing.
+    """
     daemon.start()
     assert texts(lab.ask()) == WWW
     assert not lab.is_answered(where=VIP)
@@ -114,14 +120,17 @@ def test_an_address_comes_and_goes(lab, daemon, vips):
         with pytest.raises(ConnectionRefusedError):
             lab.connect("c", VIP)
     assert none.by == {}
-    wait_for("the driver leaves it to the kernel", lambda: daemon.stats()["driver"]["passed"] > passed)
+    wait_for("the driver leaves it to the kernel",
+             lambda: daemon.stats()["driver"]["passed"] > passed)
     assert texts(lab.ask()) == texts(lab.tcp(WWW_QUERY)) == WWW
 
 
 @pytest.mark.parametrize("where", [V4, V6])
 @pytest.mark.parametrize("sections", [{}, {"interfaces": None}], ids=["driver", "kernel-sockets"])
 def test_others_lose_no_query(lab, daemon, vips, sections, where):
-    """One address is asked all the time while others come and go; a new one answers the first query."""
+    """
+    One address is asked all the time while others come and go; a new one answers the first query.
+    """
     daemon.start(**sections)
     with Load(lab, where) as load:
         for i in range(8):
@@ -151,7 +160,8 @@ def test_a_connection_outlives_its_address(lab, daemon, vips):
 def test_wildcards_and_addresses(lab, daemon, vips):
     """Ours may overlap: an address beside a wildcard, and in its place."""
     daemon.start()
-    for addresses in (["0.0.0.0", "::"], ["0.0.0.0", "::", VIP], [VIP, V4, V6], ["::", V4], [V4, V6]):
+    for addresses in (["0.0.0.0", "::"], ["0.0.0.0", "::", VIP], [VIP, V4, V6], ["::", V4],
+                      [V4, V6]):
         listen(daemon, *addresses)
         reload(daemon)
         for where in (V4, V6, *([VIP] if VIP in addresses or "0.0.0.0" in addresses else [])):
@@ -218,7 +228,10 @@ def test_a_port_that_it_may_not_have(lab, daemon):
 
 
 def test_apply_and_diff(lab, daemon, vips, tmp_path):
-    """config diff says that no start is needed; apply with an address that cannot be had leaves the file as it is."""
+    """
+    config diff says that no start is needed; apply with an address that cannot be had leaves the
+    file as it is.
+    """
     daemon.start()
     before = daemon.path.read_text(encoding="utf-8")
     config = json.loads(before)
@@ -226,7 +239,8 @@ def test_apply_and_diff(lab, daemon, vips, tmp_path):
     other = tmp_path / "other.yaml"
     other.write_text(json.dumps(config), encoding="utf-8")
     (change,) = daemon.json("config", "diff", other)["changes"]
-    assert change == {"key": "server.listen", "change": "added", "becomes": VIP, "needs_start": False}
+    assert (change ==
+            {"key": "server.listen", "change": "added", "becomes": VIP, "needs_start": False})
     with lab.socket("s") as taken:
         taken.bind((VIP, 53))
         reply = daemon.ctl("config", "apply", other, check=False)

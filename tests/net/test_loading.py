@@ -25,14 +25,19 @@ NAME = "www.z.test"
 
 
 class Gate:
-    """A command for zones[].verify that notes that it runs, and waits for its exit status, each run at a FIFO of its own."""
+    """
+    A command for zones[].verify that notes that it runs, and waits for its exit status, each run at
+    a FIFO of its own.
+    """
 
     def __init__(self, folder, name="gate"):
         self.seen, self.path = (folder / (name + end) for end in (".seen", ""))
         self.seen.touch()
-        self.path.write_text(f"#!/bin/sh\nmkfifo {self.path}.$$\necho $VOLLEY_SERIAL $$ >>{self.seen}\n"
+        self.path.write_text(f"#!/bin/sh\nmkfifo {self.path}.$$\necho $VOLLEY_SERIAL $$ "
+                             f">>{self.seen}\n"
                              f"read status said <{self.path}.$$\n"
-                             'test -z "$said" || echo "$said" >&2\nexit $status\n', encoding="ascii")
+                             'test -z "$said" || echo "$said" >&2\nexit $status\n',
+                             encoding="ascii")
         self.path.chmod(0o755)
 
     def serials(self):
@@ -70,8 +75,8 @@ def status_of(daemon, name="z.test"):
 
 @contextlib.contextmanager
 def asking(daemon, *words, **kwargs):
-    """volleyctl, as a process that is waited for by who asks. Shells start what is in the background
-    with SIGINT ignored; a user's volleyctl is in the foreground."""
+    """volleyctl, as a process that is waited for by who asks. Shells start what is in the
+    background with SIGINT ignored; a user's volleyctl is in the foreground."""
     process = subprocess.Popen([str(BIN / "volleyctl"), "-s", str(daemon.socket), *words], env=ENV,
                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -161,7 +166,8 @@ def test_a_reload_during_the_start(lab, daemon, gate, tmp_path):
     zones = [gated("z.test", write_zone(tmp_path / "z.zone"), gate), zone("example.com")]
     daemon.configure(zones=zones).spawn()
     gate.wait(1)
-    daemon.configure(zones=zones, server={"listen": ["127.0.0.1", V6]}, interfaces=[iface(**{"driver-answers": False})])
+    daemon.configure(zones=zones, server={"listen": ["127.0.0.1", V6]},
+                     interfaces=[iface(**{"driver-answers": False})])
     daemon.signal(signal.SIGHUP)
     wait_for("it is read", lambda: daemon.status()["listen"] == ["127.0.0.1@53", f"{V6}@53"])
     gate.open()
@@ -190,9 +196,11 @@ def test_others_do_not_wait(lab, daemon, gate, served):
         assert texts(lab.ask(NAME)) == ["192.0.2.10"]
         assert lab.ask("mail.example.com").rcode() == dns.rcode.NOERROR
         status = status_of(daemon)
-        assert (status["state"], status["stage"], status["serves"]) == ("loading", "verifying", True)
+        assert ((status["state"], status["stage"], status["serves"]) ==
+                ("loading", "verifying", True))
         assert status["serial"] == 1 and status["read_records"] == 4 and status["read_bytes"] > 50
-        assert daemon.status()["zones"] == {"serving": 2, "stale": 0, "failed": 0, "awaited": 0, "expired": 0, "loading": 1}
+        assert (daemon.status()["zones"] ==
+                {"serving": 2, "stale": 0, "failed": 0, "awaited": 0, "expired": 0, "loading": 1})
         daemon.ctl("zone", "reload", "example.com")
         daemon.ctl("cache", "flush", "--all")
         daemon.ctl("zone", "check", "z.test", served)
@@ -293,7 +301,9 @@ def test_zones_load_side_by_side(lab, daemon, tmp_path):
 
 
 def test_a_configuration_is_put_in_place_as_a_whole(lab, daemon, gate, served, tmp_path):
-    """Names that go from one file to another are there all the time; a single zone need not wait."""
+    """
+    Names that go from one file to another are there all the time; a single zone need not wait.
+    """
     write_zone(served, 2, "192.0.2.20", more="www.child IN A 192.0.2.31\n")
     child = write_zone(tmp_path / "child.zone", address="192.0.2.30")
     other = write_zone(tmp_path / "other.zone", address="192.0.2.40")
@@ -319,7 +329,8 @@ def test_a_configuration_is_put_in_place_as_a_whole(lab, daemon, gate, served, t
     assert texts(lab.ask("www.other.test")) == ["192.0.2.41"]
     assert texts(lab.ask(NAME)) == ["192.0.2.20"]
     assert lab.ask().rcode() == dns.rcode.REFUSED
-    assert daemon.status()["zones"] == {"serving": 3, "stale": 0, "failed": 0, "awaited": 0, "expired": 0, "loading": 0}
+    assert (daemon.status()["zones"] ==
+            {"serving": 3, "stale": 0, "failed": 0, "awaited": 0, "expired": 0, "loading": 0})
 
 
 def test_a_reload_of_all_behind_another(lab, daemon, gate, served, tmp_path):
@@ -440,7 +451,8 @@ def test_a_large_zone(lab, daemon, gate, tmp_path):
                                               for i in range(300000)))
     write_zone(small, 2, "192.0.2.21")
     seen = []
-    with socket.socket(socket.AF_UNIX) as control, asking(daemon, "zone", "reload", "z.test") as reload:
+    with socket.socket(socket.AF_UNIX) as control, asking(daemon, "zone", "reload",
+                                                          "z.test") as reload:
         control.settimeout(30)
         control.connect(str(daemon.socket))
         replies = control.makefile()
@@ -465,7 +477,9 @@ def test_a_large_zone(lab, daemon, gate, tmp_path):
 
 
 def test_loaders_stand_behind_workers(daemon):
-    """Off the workers' processors where there are others, with less priority, and few privileges."""
+    """
+    Off the workers' processors where there are others, with less priority, and few privileges.
+    """
     daemon.start(server={"workers": 1})
 
     def threads_of(name):
@@ -490,15 +504,18 @@ def test_loaders_stand_behind_workers(daemon):
         assert int(caps, 16) & ~(1 << 2) == 0
 
 
-# --- zones[].verify --------------------------------------------------------------------------------
+# --- zones[].verify -------------------------------------------------------------------------------
 
 
 def verified(path, *command, **keys):
-    return [{**zone("z.test", path), "verify": list(map(str, command)), **keys}, zone("example.com")]
+    return [{**zone("z.test", path), "verify": list(map(str, command)), **keys},
+            zone("example.com")]
 
 
 def test_what_the_command_gets(lab, daemon, tmp_path):
-    """The zone as it was loaded, twice if it likes; the names; nothing that it could do harm with."""
+    """
+    The zone as it was loaded, twice if it likes; the names; nothing that it could do harm with.
+    """
     path = write_zone(tmp_path / "z.zone", 4294967295,
                       more="text IN TXT \"a;b\" \"\\\"c\"\n*.w IN TYPE65280 \\# 3 010203\n"
                       "$INCLUDE more\n")
@@ -597,10 +614,12 @@ def test_a_version_that_is_refused_at_the_start(lab, daemon, gate, tmp_path):
     (["sh", "-c", "echo; printf 'a\\033[31m\\377b\\nsecond\\n' >&2; exit 2"],
      "sh ended with status 2: a?[31m?b"),
     (["sh", "-c", "yes >&2"], "sh did not end within 1 s: y"),
-], ids=["missing", "not-in-path", "not-executable", "false", "killed", "control-characters", "time"])
+], ids=["missing", "not-in-path", "not-executable", "false", "killed", "control-characters",
+        "time"])
 def test_a_command_that_fails(lab, daemon, tmp_path, command, what):
     path = write_zone(tmp_path / "z.zone")
-    daemon.start(zones=verified(path, *command, **{"verify-timeout": "1s" if "1 s" in what else "60s"}))
+    daemon.start(zones=verified(path, *command,
+                                **{"verify-timeout": "1s" if "1 s" in what else "60s"}))
     assert what in daemon.degraded()
     assert lab.ask(NAME).rcode() == dns.rcode.SERVFAIL
     assert len(texts(lab.ask())) == 2
@@ -628,7 +647,8 @@ def test_a_command_that_leaves_somebody_behind(lab, daemon, tmp_path):
 def test_another_servers_checker(lab, daemon, tmp_path):
     """It reads /dev/stdin, and refuses what Volley alone would serve."""
     path = write_zone(tmp_path / "z.zone")
-    daemon.start(zones=verified(path, "named-checkzone", "-q", "-M", "fail", "z.test", "/dev/stdin"))
+    daemon.start(zones=verified(path, "named-checkzone", "-q", "-M", "fail", "z.test",
+                                "/dev/stdin"))
     assert texts(lab.ask(NAME)) == ["192.0.2.10"]
     write_zone(path, 2, "192.0.2.20", more="www IN MX 10 mail.z.test.\nmail IN CNAME www\n")
     refusal = daemon.ctl("zone", "reload", "z.test", check=False)

@@ -12,7 +12,8 @@ import pytest
 from netlab import ENV, ROOT, run
 
 LOADTEST = ROOT / "scripts" / "loadtest"
-# trafgen sends what belongs to a second in one burst: this many replies fit into the ring of c0 (256), however
+# trafgen sends what belongs to a second in one burst: this many replies fit into the ring of c0
+# (256), however
 # late the thread that empties it runs.
 RATE = 200
 
@@ -41,7 +42,10 @@ def check_account(one):
 
 
 def namespaces():
-    """Those of load tests that ended would be of processes that are gone; those of vtr and the like are of other tests."""
+    """
+    Those of load tests that ended would be of processes that are gone; those of vtr and the like
+    are of other tests.
+    """
     found = {name: re.match(r"vt(\d+)-", name) for name in os.listdir("/run/netns")}
     return {name for name, lab in found.items() if lab and not os.path.exists(f"/proc/{lab[1]}")}
 

@@ -15,7 +15,8 @@ N_RELOADS = 60
 def spawn(daemon, log):
     """With LOG as its stderr."""
     daemon.process = subprocess.Popen(
-        ["nsenter", f"--net=/run/netns/{daemon.lab.name}-s", "--", str(BIN / "volleyd"), "-c", str(daemon.path)],
+        ["nsenter", f"--net=/run/netns/{daemon.lab.name}-s", "--", str(BIN / "volleyd"), "-c",
+         str(daemon.path)],
         env=ENV, stdout=subprocess.DEVNULL, stderr=log)
     daemon.wait_ready()
 
@@ -68,7 +69,8 @@ def test_full_disk(lab, daemon, tmp_path, make_disk):
     fail_to_reload(daemon, path)
     assert texts(lab.ask("www.z.test")) == ["192.0.2.10"]
     (disk / "filler").unlink()
-    wait_for("all lines have come", lambda: (disk / "log").read_text().count("keeps serving") == N_RELOADS, 20)
+    wait_for("all lines have come",
+             lambda: (disk / "log").read_text().count("keeps serving") == N_RELOADS, 20)
     assert daemon.stop() == 0
 
 
@@ -76,7 +78,8 @@ def test_without_stderr(daemon):
     """Nothing else takes its place, and the log goes nowhere."""
     daemon.configure()
     daemon.process = subprocess.Popen(
-        ["nsenter", f"--net=/run/netns/{daemon.lab.name}-s", "--", "sh", "-c", 'exec "$0" -c "$1" 2>&-',
+        ["nsenter", f"--net=/run/netns/{daemon.lab.name}-s", "--", "sh", "-c",
+         'exec "$0" -c "$1" 2>&-',
          str(BIN / "volleyd"), str(daemon.path)], env=ENV, stdout=subprocess.DEVNULL)
     daemon.wait_ready()
     assert os.readlink(f"/proc/{daemon.process.pid}/fd/2") == "/dev/null"

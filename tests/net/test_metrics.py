@@ -60,13 +60,17 @@ def labels_of(text):
 
 
 def check_histogram(name, families):
-    """Buckets by ascending bound, each with those before it; the last one, without a bound, is the count."""
+    """
+    Buckets by ascending bound, each with those before it; the last one, without a bound, is the
+    count.
+    """
     rows = {}
     for key, value in families[f"{name}_bucket"][1].items():
         labels = dict(key)
         bound = labels.pop("le")
         rows.setdefault(tuple(sorted(labels.items())), []).append((float(bound), value))
-    assert rows.keys() == families[f"{name}_count"][1].keys() == families[f"{name}_sum"][1].keys(), name
+    assert rows.keys() == families[f"{name}_count"][1].keys() == families[f"{name}_sum"][
+        1].keys(), name
     for key, row in rows.items():
         assert row == sorted(row) and [n for _, n in row] == sorted(n for _, n in row), name
         assert row[-1] == (float("inf"), families[f"{name}_count"][1][key]), name
@@ -74,8 +78,9 @@ def check_histogram(name, families):
 
 def parse(text):
     """
-    {family: (type, {labels: value})}, after the rules of the format: HELP and TYPE once and before the samples of
-    the family, which stand together, none twice; counters end in _total, gauges do not. A histogram is three families.
+    {family: (type, {labels: value})}, after the rules of the format: HELP and TYPE once and before
+    the samples of the family, which stand together, none twice; counters end in _total, gauges do
+    not. A histogram is three families.
     """
     assert text.endswith("\n")
     families, current, heads = {}, None, {}
@@ -83,10 +88,12 @@ def parse(text):
     for line in lines:
         if line.startswith("# HELP "):
             current, words = line[7:].split(" ", 1)
-            assert NAME.fullmatch(current) and current.startswith(("volley_", "process_")) and words, line
+            assert NAME.fullmatch(current) and current.startswith(("volley_",
+                                                                   "process_")) and words, line
             assert current not in heads, f"{current}: twice"
             kind = next(lines)
-            assert kind in [f"# TYPE {current} {one}" for one in ("counter", "gauge", "histogram")], kind
+            assert kind in [f"# TYPE {current} {one}"
+                            for one in ("counter", "gauge", "histogram")], kind
             assert current.endswith("_total") == kind.endswith("counter"), kind
             heads[current] = kind.rsplit(" ", 1)[1]
             ends = ("_bucket", "_count", "_sum") if heads[current] == "histogram" else ("",)
@@ -114,7 +121,8 @@ class Metrics(dict):
 
     def sum(self, name, **labels):
         """Over all samples of a family that have these labels."""
-        return sum(value for key, value in self[name].items() if labels.items() <= dict(key).items())
+        return sum(value for key, value in self[name].items()
+                   if labels.items() <= dict(key).items())
 
 
 @pytest.fixture
@@ -131,11 +139,13 @@ def test_filter_of_names(lab, daemon):
     daemon.start(metrics={"listen": AT}, cache={"size": "8M", "names": "64K"})
     wait_for("it was looked at", lambda: Metrics(lab).sum("volley_names_served"))
     metrics, said = Metrics(lab), daemon.json("names")
-    assert metrics.sum("volley_names_in_use") == 1 and metrics.sum("volley_names_rebuilds_total") == 0
-    for family, key in (("size_bytes", "size_bytes"), ("served", "names_served"), ("added", "names_added"),
-                        ("gone", "names_gone")):
+    assert metrics.sum("volley_names_in_use") == 1
+    assert metrics.sum("volley_names_rebuilds_total") == 0
+    for family, key in (("size_bytes", "size_bytes"), ("served", "names_served"),
+                        ("added", "names_added"), ("gone", "names_gone")):
         assert metrics.sum(f"volley_names_{family}") == said[key]
-    assert metrics.sum("volley_names_fill_ppm") > 0 and "volley_names_false_positives_ppm" in metrics
+    assert metrics.sum("volley_names_fill_ppm") > 0
+    assert "volley_names_false_positives_ppm" in metrics
 
 
 def test_what_is_told_is_what_stats_tells(lab, told):
@@ -153,24 +163,29 @@ def test_what_is_told_is_what_stats_tells(lab, told):
     assert metrics.sum("volley_port_rx_total", kind="xsk") == 2
     # a line for each kind of port that a worker has, however many these are
     kinds = {(port["kind"], str(port["worker"])) for port in stats["ports"]}
-    assert {(dict(key)["kind"], dict(key)["worker"]) for key in metrics["volley_port_rx_total"]} == kinds
+    assert ({(dict(key)["kind"], dict(key)["worker"]) for key in metrics["volley_port_rx_total"]} ==
+            kinds)
     assert metrics.sum("volley_ports") == len(stats["ports"])
     for kind, worker in kinds:
         assert metrics.sum("volley_port_rx_total", kind=kind, worker=worker) == \
-            sum(port["rx"] for port in stats["ports"] if (port["kind"], str(port["worker"])) == (kind, worker))
+            sum(port["rx"] for port in stats["ports"]
+                if (port["kind"], str(port["worker"])) == (kind, worker))
     assert metrics.sum("volley_worker_answer_seconds_count", kind="xsk") == 2
     assert 0 < metrics.sum("volley_worker_answer_seconds_sum", kind="xsk") < 10
     assert metrics["volley_interface_state"] == {
-        (("interface", "s0"), ("state", state)): state == "up" for state in ("down", "up", "gone", "degraded")}
+        (("interface", "s0"), ("state", state)): state == "up"
+                                                 for state in ("down", "up", "gone", "degraded")}
     assert metrics["volley_interface_xdp"] == {
-        (("interface", "s0"), ("mode", mode)): mode == "native" for mode in ("native", "generic", "off")}
+        (("interface", "s0"), ("mode", mode)): mode == "native"
+                                               for mode in ("native", "generic", "off")}
     assert metrics.sum("volley_interface_up", interface="s0") == 1
     assert metrics.sum("volley_ready") == 1
     assert metrics.sum("volley_names_in_use") == 0 and "volley_names_added" not in metrics
     assert abs(metrics.sum("process_start_time_seconds") - time.time()) < 600
     assert metrics.sum("process_cpu_seconds_total") > 0
     assert metrics.sum("process_max_fds") >= metrics.sum("process_open_fds") > 10
-    assert metrics.sum("process_virtual_memory_bytes") > metrics.sum("process_resident_memory_bytes") > 1 << 20
+    assert metrics.sum("process_virtual_memory_bytes") > metrics.sum(
+        "process_resident_memory_bytes") > 1 << 20
     assert metrics.sum("volley_build_info", abi=str(told.status()["abi"])) == 1
 
 
@@ -225,8 +240,10 @@ def test_when_signatures_end(lab, daemon, tmp_path):
     day = 86400
     begun = int(time.time())
     daemon.start(metrics={"listen": AT}, server={"storage": str(tmp_path / "store")},
-                 signing=[{"name": "usual", "signature-lifetime": "10d", "refresh": "4d", "jitter": "1d"}],
-                 zones=[zone("z.test", write_zone(tmp_path / "z.zone"), signing="usual", allow_transfer=["any"]), zone("example.com")])
+                 signing=[{"name": "usual", "signature-lifetime": "10d", "refresh": "4d",
+                           "jitter": "1d"}],
+                 zones=[zone("z.test", write_zone(tmp_path / "z.zone"), signing="usual",
+                             allow_transfer=["any"]), zone("example.com")])
     family = "volley_zone_signature_expires_timestamp_seconds"
     told = wait_for("it is told", lambda: Metrics(lab)[family])
     assert list(told) == [(("zone", "z.test."),)]
@@ -240,13 +257,19 @@ def test_when_signatures_end(lab, daemon, tmp_path):
 
 
 def test_when_the_certificate_ends(lab, daemon, tmp_path):
-    """That of the certificate in use: of a new one after a reload, of the old one where the new one is refused, and none without TLS."""
+    """
+    That of the certificate in use: of a new one after a reload, of the old one where the new one is
+    refused, and none without TLS.
+    """
     family = "volley_tls_certificate_expiry_timestamp_seconds"
     tls = certificate(tmp_path)["server"]
 
     def told():
-        ends = run("openssl", "x509", "-in", tls["certificate"], "-noout", "-enddate", "-dateopt", "iso_8601").stdout
-        date = datetime.datetime.strptime(ends.strip(), "notAfter=%Y-%m-%d %H:%M:%SZ").replace(tzinfo=datetime.timezone.utc)
+        ends = run("openssl", "x509", "-in", tls["certificate"], "-noout", "-enddate", "-dateopt",
+                   "iso_8601").stdout
+        date = datetime.datetime.strptime(ends.strip(),
+                                          "notAfter=%Y-%m-%d %H:%M:%SZ").replace(
+                                              tzinfo=datetime.timezone.utc)
         return Metrics(lab)[family].get(()), date.timestamp()
 
     daemon.start(server={"tls": tls}, metrics={"listen": AT})
@@ -277,9 +300,11 @@ def test_a_file_that_cannot_be_written(lab, daemon, tmp_path):
 
     def told():
         metrics = Metrics(lab)
-        assert metrics.sum("volley_zone_storage_warning") == metrics.sum("volley_zones_storage_warning") == 0
+        assert (metrics.sum("volley_zone_storage_warning") ==
+                metrics.sum("volley_zones_storage_warning") == 0)
         assert metrics.sum("volley_zone_storage_error", zone="example.com.") == 0
-        return metrics.sum("volley_zone_storage_error", zone="z.test."), metrics.sum("volley_zones_storage_error")
+        return metrics.sum("volley_zone_storage_error",
+                           zone="z.test."), metrics.sum("volley_zones_storage_error")
 
     assert told() == (0, 0)
     daemon.ctl("zone", "edit", "z.test", "add", "a", "60", "A", "192.0.2.1")
@@ -299,7 +324,8 @@ def test_recursion_is_told_of(lab, daemon):
                  recursion={"allow": ["192.0.2.0/24"], "forward": ["192.0.2.99"]})
     metrics = Metrics(lab)
     assert metrics.sum("volley_recursion") == 1
-    assert metrics.sum("volley_resolver_asked_total") == metrics.sum("volley_resolver_outstanding") == 0
+    assert (metrics.sum("volley_resolver_asked_total") ==
+            metrics.sum("volley_resolver_outstanding") == 0)
     assert "volley_responder_taken_total" in metrics
 
 
@@ -350,7 +376,10 @@ def test_clients_that_stand_still_are_in_nobodys_way(lab, told):
 
 
 def test_all_places_taken_by_slow_requests(lab, told):
-    """40 connections of 5 addresses send an octet now and then: a scraper is served all the same, each time."""
+    """
+    40 connections of 5 addresses send an octet now and then: a scraper is served all the same, each
+    time.
+    """
     slow = []
     try:
         for i in range(5):

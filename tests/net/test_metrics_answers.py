@@ -28,10 +28,11 @@ from upstreams import Netns, address_answer
 QUERIES = int(os.environ.get("ANSWERS", "5000"))
 BURST = 16
 QTYPES = ["A", "AAAA", "NS", "SOA", "MX", "TXT", "HTTPS", "SVCB", "CAA", "DS", "SPF", "ANY"]
-NAMES = ["www.example.com", "example.com", "none.example.com", "www.example.net", "example.net", "x.none.example.net",
-         "elsewhere.test"]
+NAMES = ["www.example.com", "example.com", "none.example.com", "www.example.net", "example.net",
+         "x.none.example.net", "elsewhere.test"]
 FAMILIES = ("rcode", "qtype", "opcode", "family", "transport")
-LISTED = {"A", "NS", "CNAME", "SOA", "PTR", "HINFO", "MX", "TXT", "AAAA", "SRV", "NAPTR", "DS", "SSHFP", "RRSIG", "NSEC",
+LISTED = {"A", "NS", "CNAME", "SOA", "PTR", "HINFO", "MX", "TXT", "AAAA", "SRV", "NAPTR", "DS",
+          "SSHFP", "RRSIG", "NSEC",
           "DNSKEY", "TLSA", "CDS", "CDNSKEY", "SVCB", "HTTPS", "IXFR", "AXFR", "ANY", "URI", "CAA"}
 
 
@@ -51,7 +52,8 @@ class Received(dict):
     def add(self, wire, where, transport, apex):
         opcode = wire[2] >> 3 & 15
         # read as an answer to a query: dnspython wants other sections of an UPDATE
-        answer = dns.message.from_wire(wire[:2] + bytes([wire[2] & 0x87]) + wire[3:], keyring=False, continue_on_error=True)
+        answer = dns.message.from_wire(wire[:2] + bytes([wire[2] & 0x87]) + wire[3:], keyring=False,
+                                       continue_on_error=True)
         kind = dns.rdatatype.to_text(answer.question[0].rdtype)
         # RFC 6895 names 16 BADVERS
         self["rcode"]["BADVERS" if answer.rcode() == 16 else dns.rcode.to_text(answer.rcode())] += 1
@@ -66,10 +68,13 @@ def draw(seed):
     """(query, the zone that answers) of any kind."""
     name, kind = seed.choice(NAMES), seed.choice(QTYPES)
     odd = seed.random()
-    query = dns.message.make_query(name, kind, use_edns=seed.choice([False, 0]), want_dnssec=seed.random() < 0.2)
+    query = dns.message.make_query(name, kind, use_edns=seed.choice([False, 0]),
+                                   want_dnssec=seed.random() < 0.2)
     query.id = seed.randrange(65536)
-    if odd < 0.03:  # the headers of opcodes are written by hand: no reply of ours needs more than the question
-        query.flags = dns.opcode.to_flags(seed.choice([dns.opcode.NOTIFY, dns.opcode.UPDATE, dns.opcode.STATUS]))
+    # the headers of opcodes are written by hand: no reply of ours needs more than the question
+    if odd < 0.03:
+        query.flags = dns.opcode.to_flags(seed.choice([dns.opcode.NOTIFY, dns.opcode.UPDATE,
+                                                       dns.opcode.STATUS]))
         return query, "none"
     if odd < 0.05:
         query.use_edns(1)
@@ -90,7 +95,8 @@ def send_udp(lab, queries, where, received, transport):
                 waiting[query.id].append(apex)
             for _ in burst:
                 wire = sock.recv(4096)
-                received.add(wire, where, transport, waiting[struct.unpack_from("!H", wire)[0]].pop())
+                received.add(wire, where, transport,
+                             waiting[struct.unpack_from("!H", wire)[0]].pop())
 
 
 def exactly(stream, n):
@@ -110,7 +116,8 @@ def send_stream(lab, queries, where, received, transport):
         for query, apex in queries:
             wire = query.to_wire()
             stream.sendall(struct.pack("!H", len(wire)) + wire)
-            received.add(exactly(stream, struct.unpack("!H", exactly(stream, 2))[0]), where, transport, apex)
+            received.add(exactly(stream, struct.unpack("!H", exactly(stream, 2))[0]), where,
+                         transport, apex)
         stream.close()
 
 
@@ -118,7 +125,8 @@ def told(metrics, what):
     """{label: number} of a family, without zeros."""
     family = "volley_zone_answers_total" if what == "zone" else f"volley_answers_{what}_total"
     labels = {dict(key)[what] for key in metrics[family]}
-    return collections.Counter({label: n for label in labels if (n := metrics.sum(family, **{what: label}))})
+    return collections.Counter({label: n for label in labels
+                                if (n := metrics.sum(family, **{what: label}))})
 
 
 def wait_told(lab, what, expected):
@@ -143,10 +151,14 @@ def check(metrics, received):
 
 @pytest.mark.parametrize("xdp", ["auto", "off"])
 def test_each_breakdown_is_what_was_received(lab, daemon, tmp_path, xdp):
-    """By driver and worker, or by sockets; by TCP; by TLS. IPv4 and IPv6, many rcodes, types and opcodes."""
+    """
+    By driver and worker, or by sockets; by TCP; by TLS. IPv4 and IPv6, many rcodes, types and
+    opcodes.
+    """
     seed = random.Random(21)
     tls = {**certificate(tmp_path)["server"], "listen": [V4, V6]}
-    daemon.start(interfaces=[iface(xdp=xdp)] if xdp == "off" else [iface()], metrics={"listen": AT}, server={"tls": tls})
+    daemon.start(interfaces=[iface(xdp=xdp)] if xdp == "off" else [iface()], metrics={"listen": AT},
+                 server={"tls": tls})
     received = Received()
     for where in (V4, V6):
         send_udp(lab, [draw(seed) for _ in range(QUERIES * 3 // 10)], where, received, "udp")
@@ -164,22 +176,28 @@ def test_each_breakdown_is_what_was_received(lab, daemon, tmp_path, xdp):
 
 @pytest.mark.parametrize("way", ["udp", "tcp", "tls"])
 def test_what_the_transfer_thread_answers(lab, daemon, tmp_path, way):
-    """Transfers (one answer each), NOTIFY, UPDATE and signed questions, and what follows on their connections: each is counted once."""
+    """
+    Transfers (one answer each), NOTIFY, UPDATE and signed questions, and what follows on their
+    connections: each is counted once.
+    """
     tls = {**certificate(tmp_path)["server"], "listen": [V4]}
-    daemon.start(metrics={"listen": AT}, server={"tls": tls, "storage": str(tmp_path / "state")}, keys=[KEY],
-                 zones=[zone("example.com", write_zone(tmp_path / "zone"),
+    daemon.start(metrics={"listen": AT}, server={"tls": tls, "storage": str(tmp_path / "state")},
+                 keys=[KEY], zones=[zone("example.com", write_zone(tmp_path / "zone"),
                              **{"allow-transfer": BY_KEY, "allow-update": BY_KEY})])
-    queries = [(signed(dns.message.make_query("www.example.com", "A")), "none" if way == "udp" else "example.com."),
-               (signed(notify()), "none"), (signed(update()), "none"), (signed(ask_for("SOA")), "none"),
-               (signed(ask_for("IXFR", serial=1)), "none")]
+    queries = [(signed(dns.message.make_query("www.example.com", "A")),
+                "none" if way == "udp" else "example.com."),
+               (signed(notify()), "none"), (signed(update()), "none"),
+               (signed(ask_for("SOA")), "none"), (signed(ask_for("IXFR", serial=1)), "none")]
     if way != "udp":
         queries.insert(1, (signed(ask_for()), "none"))
-        queries += [(dns.message.make_query("www.example.com", "A"), "example.com."), (update(), "none")]
+        queries += [(dns.message.make_query("www.example.com", "A"), "example.com."),
+                    (update(), "none")]
     received = Received()
     (send_udp if way == "udp" else send_stream)(lab, queries, V4, received, way)
     metrics = Metrics(lab)
     check(metrics, received)
-    ways = {dict(key)["way"]: n for key, n in metrics["volley_answers_transport_total"].items() if n}
+    ways = {dict(key)["way"]: n for key, n in metrics["volley_answers_transport_total"].items()
+            if n}
     assert ways == ({"transfer": 5} if way == "udp" else {"transfer": 6, "socket": 2})
 
 
@@ -199,7 +217,8 @@ def test_stats_tells_the_same(lab, daemon):
     assert answers["by_family"] == {"ipv4": 4}
     assert answers["by_way"] == [{"transport": "udp", "way": "driver", "answers": 1},
                                  {"transport": "udp", "way": "xdp", "answers": 3}]
-    assert answers["by_zone"] == [{"zone": "example.com.", "answers": 2}, {"zone": "example.net.", "answers": 1},
+    assert answers["by_zone"] == [{"zone": "example.com.", "answers": 2},
+                                  {"zone": "example.net.", "answers": 1},
                                   {"zone": "none", "answers": 1}]
     text = daemon.ctl("stats").stdout
     assert "by rcode" in text and "NXDOMAIN:" in text and "example.com." in text
@@ -255,11 +274,16 @@ def test_a_zone_that_goes(lab, daemon):
 
 
 def test_answers_from_upstream(lab, daemon, tmp_path):
-    """They are of no zone of ours, whether they come late or from the cache; how long upstream took is told once."""
+    """
+    They are of no zone of ours, whether they come late or from the cache; how long upstream took is
+    told once.
+    """
     lab.ip("s", "link", "set", "lo", "up")
     with contextlib.closing(Netns(tmp_path, f"{lab.name}-s")) as netns:
         netns.script("all.", lambda query, tcp: address_answer(query).to_wire(), "127.0.1.1")
-        daemon.start(metrics={"listen": AT}, recursion={"allow": [CLIENT4], "forward": ["127.0.1.1"], "query-localhost": True})
+        daemon.start(metrics={"listen": AT},
+                     recursion={"allow": [CLIENT4], "forward": ["127.0.1.1"],
+                                "query-localhost": True})
         for _ in range(3):
             assert lab.ask("www.all.").rcode() == dns.rcode.NOERROR
         wait_told(lab, "zone", {"none": 3})

@@ -18,7 +18,8 @@ from netlab import CLIENT4, V4, wait_for, write_zone, zone
 from test_metrics import AT, Metrics, fetch, parse
 
 FILE = pathlib.Path(__file__).parent / "metrics_names.txt"
-OPEN = {"zone", "interface", "policy", "worker", "le", "version", "abi", "list"}  # labels with any text
+# labels with any text
+OPEN = {"zone", "interface", "policy", "worker", "le", "version", "abi", "list"}
 
 
 def described(text):
@@ -29,7 +30,8 @@ def described(text):
         for key in samples:
             for label, value in key:
                 labels.setdefault(label, set()).add(value)
-        lines.append(" ".join([kind, name] + [label if label in OPEN else f"{label}={'|'.join(sorted(texts))}"
+        lines.append(" ".join([kind, name] +
+                              [label if label in OPEN else f"{label}={'|'.join(sorted(texts))}"
                                               for label, texts in sorted(labels.items())]))
     return lines
 
@@ -40,8 +42,10 @@ def start(daemon, tmp_path, **sections):
     rpz.write_text("@ SOA . . 1 1 1 1 1\nbad.test CNAME .\n")
     (tmp_path / "blocks").write_text("198.51.100.0/24\n")
     return daemon.start(**{
-        "metrics": {"listen": AT}, "cache": {"size": "16M", "names": "64K"}, "policy": {"block": [{"file": str(tmp_path / "blocks")}]},
-        "recursion": {"allow": [CLIENT4], "forward": ["192.0.2.99"], "rpz": [{"name": "list.rpz", "file": str(rpz)}]},
+        "metrics": {"listen": AT}, "cache": {"size": "16M", "names": "64K"},
+                           "policy": {"block": [{"file": str(tmp_path / "blocks")}]},
+        "recursion": {"allow": [CLIENT4], "forward": ["192.0.2.99"],
+                      "rpz": [{"name": "list.rpz", "file": str(rpz)}]},
         **sections})
 
 
@@ -61,7 +65,8 @@ def test_many_addresses_and_workers(lab, daemon):
         lab.ip("s", "address", "add", f"{address}/24", "dev", "s0")
     daemon.start(metrics={"listen": AT}, server={"listen": [V4, *addresses], "workers": 8})
     metrics = Metrics(lab)
-    lines = [line for line in metrics.text.splitlines() if not line.startswith("#") and 'zone="' not in line]
+    lines = [line for line in metrics.text.splitlines() if not line.startswith("#")
+             and 'zone="' not in line]
     assert len(daemon.stats()["ports"]) > 400
     assert 300 < len(lines) <= 2000
     assert metrics.sum("volley_ports", kind="socket") >= 8 * 50
@@ -81,19 +86,25 @@ def test_more_zones_than_are_told(lab, daemon, tmp_path):
         metrics = Metrics(lab)
         told = {dict(key)["zone"]: n for key, n in metrics["volley_zone_answers_total"].items()}
         others = told.pop("other")
-        return sum(told.values()) + others == 1100 and 78 <= others <= 100 and told.pop("none") == told.pop("gone") == 0 and \
+        return sum(told.values()) + others == 1100 and 78 <= others <= 100 and told.pop(
+            "none") == told.pop("gone") == 0 and \
             set(told.values()) == {1} and len(metrics["volley_zone_serial"]) == 1022
     wait_for("all answers are told", is_told)
 
 
 def test_the_busiest_zones_are_told(lab, daemon, clock, tmp_path):
-    """A busy zone that came too late for a counter of its own gets that of a quiet one. No answer is lost, told twice or of another zone."""
+    """
+    A busy zone that came too late for a counter of its own gets that of a quiet one. No answer is
+    lost, told twice or of another zone.
+    """
     path = write_zone(tmp_path / "z.zone")
     names = [f"z{n}.test" for n in range(1100)]
     daemon.start(metrics={"listen": AT}, zones=[zone(name, path) for name in names])
 
     def told():
-        return {name: int(n) for name, n in re.findall(r'(?m)^volley_zone_answers_total\{zone="(.*)"\} (\d+)$', fetch(lab)[2])}
+        return {name: int(n)
+                for name, n in re.findall(r'(?m)^volley_zone_answers_total\{zone="(.*)"\} (\d+)$',
+                                          fetch(lab)[2])}
     counted = told()
     late = next(name for name in names if f"{name}." not in counted)
     first = [name for name in names if f"{name}." in counted]
@@ -123,5 +134,6 @@ def test_promtool_reads_it(lab, daemon, tmp_path):
     if not shutil.which("promtool"):
         pytest.skip("no promtool: package prometheus")
     start(daemon, tmp_path)
-    said = subprocess.run(["promtool", "check", "metrics"], input=fetch(lab)[2], text=True, capture_output=True, check=False)
+    said = subprocess.run(["promtool", "check", "metrics"], input=fetch(lab)[2], text=True,
+                          capture_output=True, check=False)
     assert said.returncode == 0, said.stdout + said.stderr

@@ -68,7 +68,7 @@ def check_replies(run):
     assert run.replies["truncated"] > 0.01 * answered
 
 
-# --- The mix is what it says ------------------------------------------------------------------------
+# --- The mix is what it says ----------------------------------------------------------------------
 
 
 def test_shares_of_the_mix():

@@ -35,17 +35,20 @@ def make_zone(folder, chain):
         return folder / "zone", None
     key = signing.run(folder, "ldns-keygen", "-a", "ECDSAP256SHA256", "-k", ORIGIN)
     signing.run(folder, "ldns-signzone", *SIGNED[chain], "-o", ORIGIN, "-f", "signed", "zone", key)
-    return folder / "signed", (folder / f"{key}.key").read_text(encoding="ascii").split(";")[0].strip()
+    return folder / "signed", (folder / f"{key}.key").read_text(encoding="ascii").split(";")[
+        0].strip()
 
 
 def query(name, has_do):
-    return dns.message.make_query(f"{name}.{ORIGIN}", "A", want_dnssec=has_do, payload=1232).to_wire()
+    return dns.message.make_query(f"{name}.{ORIGIN}", "A", want_dnssec=has_do,
+                                  payload=1232).to_wire()
 
 
 def start(daemon, path):
     """Without the servers of the zone in answers: frames of a veth have little room for them."""
     daemon.start(server={"listen": [V4], "workers": 2, "minimal-responses": True},
-                 cache={"size": "16M", "names": "1M", "intervals": "1M"}, zones=[zone(ORIGIN, path)])
+                 cache={"size": "16M", "names": "1M", "intervals": "1M"},
+                 zones=[zone(ORIGIN, path)])
 
 
 def learn(lab, below, has_do):
@@ -55,7 +58,10 @@ def learn(lab, below, has_do):
 
 
 def given(daemon):
-    """What the driver had a shared answer for; some have no room in the frame of a veth, and a worker says the same."""
+    """
+    What the driver had a shared answer for; some have no room in the frame of a veth, and a worker
+    says the same.
+    """
     reasons = daemon.reasons()
     return reasons["hit-denied"] + reasons["hit-wildcard"] + reasons["up-no-room"]
 
@@ -99,7 +105,8 @@ def test_the_peers_say_the_same(lab, daemon, tmp_path, chain):
         assert given(daemon) >= before + N_ASKED * 3 // 4, (below, has_do)
     theirs = replies_of_peers(tmp_path, path, queries)
     same = [check(*one) for one in zip(queries, ours, theirs)]
-    assert sum(same) >= len(same) * 9 // 10   # else the peers do not agree, and nothing was compared
+    # else the peers do not agree, and nothing was compared
+    assert sum(same) >= len(same) * 9 // 10
 
 
 @pytest.mark.parametrize("chain", SIGNED)
@@ -125,16 +132,19 @@ stub-zone:
   stub-addr: {V4}
 """, encoding="ascii")
     log = open(tmp_path / "unbound.log", "wb")
-    unbound = lab.popen("c", shutil.which("unbound", path=signing.PATH), "-d", "-c", tmp_path / "unbound.conf",
-                        stdout=log, stderr=log)
+    unbound = lab.popen("c", shutil.which("unbound", path=signing.PATH), "-d", "-c",
+                        tmp_path / "unbound.conf", stdout=log, stderr=log)
     try:
-        wait_for("unbound answers", lambda: (tmp_path / "unbound.log").read_text().count("start of service"))
+        wait_for("unbound answers",
+                 lambda: (tmp_path / "unbound.log").read_text().count("start of service"))
         before = given(daemon)
         for below, rcode in BELOW.items():
             for i in range(N_ASKED):
-                reply = lab.udp(dns.message.make_query(f"x{i}{below}.{ORIGIN}", "A", want_dnssec=True), "127.0.0.1", UNBOUND_PORT)
+                reply = lab.udp(dns.message.make_query(f"x{i}{below}.{ORIGIN}", "A",
+                                                       want_dnssec=True), "127.0.0.1", UNBOUND_PORT)
                 assert reply.rcode() == rcode, reply   # SERVFAIL where the proof is bad
-                assert chain == "opt-out" or reply.flags & dns.flags.AD, reply   # RFC 5155 section 9.2
+                # RFC 5155 section 9.2
+                assert chain == "opt-out" or reply.flags & dns.flags.AD, reply
         assert given(daemon) > before + N_ASKED
     finally:
         unbound.terminate()

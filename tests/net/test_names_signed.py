@@ -29,8 +29,10 @@ def configure(daemon, tmp_path, **policy):
     if not path.exists():
         write_zone(path, 7, more=more)
     return daemon.configure(
-        server={"listen": [V4], "workers": 2, "storage": str(tmp_path / "store")}, signing=[{"name": "p", **policy}],
-        cache={"size": "16M", "names": "1M", "intervals": "1M"}, zones=[zone("z.test", path, signing="p")])
+        server={"listen": [V4], "workers": 2, "storage": str(tmp_path / "store")},
+                            signing=[{"name": "p", **policy}],
+        cache={"size": "16M", "names": "1M", "intervals": "1M"},
+                            zones=[zone("z.test", path, signing="p")])
 
 
 @pytest.fixture
@@ -65,7 +67,10 @@ def learn(lab, number, below="", n=120):
 
 
 def found(daemon):
-    """(what the driver has given, what it had an answer for), which may have no room in the frame of a veth."""
+    """
+    (what the driver has given, what it had an answer for), which may have no room in the frame of a
+    veth.
+    """
     reasons = daemon.reasons()
     given = reasons["hit-denied"] + reasons["hit-wildcard"]
     return given, given + reasons["up-no-room"]
@@ -86,19 +91,24 @@ def proofs(octets):
     """The proofs of an answer, without the SOA, whose serial number may be older."""
     message = dns.message.from_wire(octets)
     return message.rcode(), texts(message), sorted(
-        rrset.to_text() for rrset in message.authority if rrset.rdtype in PROOFS or rrset.covers in PROOFS)
+        rrset.to_text() for rrset in message.authority if rrset.rdtype in PROOFS
+                                                   or rrset.covers in PROOFS)
 
 
 def same(lab, number, n=16, names=()):
     """The present zone proves the answer of the driver or a worker over UDP."""
-    for name in (*names, *(f"x{i}" for i in itertools.islice(number, n)), *(f"x{i}.wild" for i in itertools.islice(number, 4))):
+    for name in (*names, *(f"x{i}" for i in itertools.islice(number, n)),
+                 *(f"x{i}.wild" for i in itertools.islice(number, 4))):
         wire = query(name)
         assert proofs(lab.udp_wire(wire)) == proofs(by_tcp(lab, wire)), name
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_proofs_by_the_driver(lab, daemon, tmp_path, number, policy):
-    """Once an interval is known, names in it are denied, or answered from a wildcard, by the driver, as a worker would."""
+    """
+    Once an interval is known, names in it are denied, or answered from a wildcard, by the driver,
+    as a worker would.
+    """
     configure(daemon, tmp_path, **POLICIES[policy]).spawn()
     daemon.wait_ready()
     learn(lab, number)
@@ -109,7 +119,8 @@ def test_proofs_by_the_driver(lab, daemon, tmp_path, number, policy):
     by_driver(lab, daemon, number, dns.rcode.NOERROR, below=".wild")
     before = found(daemon)[0]
     assert before >= 3
-    assert lab.udp(dns.message.make_query("new.sub.z.test", "A", want_dnssec=True)).rcode() == dns.rcode.NOERROR
+    assert (lab.udp(dns.message.make_query("new.sub.z.test", "A", want_dnssec=True)).rcode() ==
+            dns.rcode.NOERROR)
     assert texts(dns.message.from_wire(lab.udp_wire(query("a.b.c")))) != []
     assert dns.message.from_wire(lab.udp_wire(query("b.c"))).rcode() == dns.rcode.NOERROR
     assert found(daemon)[0] == before
@@ -123,14 +134,18 @@ def test_proofs_validate(lab, daemon, tmp_path, number, policy):
     for below in ("", ".wild"):
         for i in itertools.islice(number, 120):
             lab.udp_wire(query(f"x{i}{below}", dns.flags.CD))
-    key = next(r for r in lab.tcp(dns.message.make_query("z.test", "DNSKEY")).answer[0] if r.flags & 1)
+    key = next(r for r in lab.tcp(dns.message.make_query("z.test", "DNSKEY")).answer[0]
+               if r.flags & 1)
     fields = key.to_text().split()
     (tmp_path / "anchors").write_text(
-        f'trust-anchors {{ "z.test." static-key {" ".join(fields[:3])} "{"".join(fields[3:])}"; }};\n')
+        f'trust-anchors '
+        f'{{ "z.test." static-key {" ".join(fields[:3])} "{"".join(fields[3:])}"; }};\n')
     before = found(daemon)[1]
-    for below, said in (("", "; negative response, fully validated"), (".wild", "; fully validated")):
+    for below, said in (("", "; negative response, fully validated"),
+                        (".wild", "; fully validated")):
         for i in itertools.islice(number, 6):
-            out = lab.exec("c", "delv", f"@{V4}", "-a", tmp_path / "anchors", "+root=z.test", f"x{i}{below}.z.test", "A").stdout
+            out = lab.exec("c", "delv", f"@{V4}", "-a", tmp_path / "anchors", "+root=z.test",
+                           f"x{i}{below}.z.test", "A").stdout
             insecure = policy == "opt-out" and "; unsigned answer" in out  # RFC 5155 section 9.2
             assert said in out.splitlines() or insecure, out
     assert found(daemon)[1] > before
@@ -138,12 +153,17 @@ def test_proofs_validate(lab, daemon, tmp_path, number, policy):
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_proofs_through_edits(lab, daemon, tmp_path, number, policy):
-    """From the end of an edit on no proof is given that was of the zone before, and a name that came is answered."""
+    """
+    From the end of an edit on no proof is given that was of the zone before, and a name that came
+    is answered.
+    """
     configure(daemon, tmp_path, **POLICIES[policy]).spawn()
     daemon.wait_ready()
     learn(lab, number)
-    for lines, names in ((["add xnew 60 A 192.0.2.66"], ["xnew"]), (["add a.b.xent 60 A 192.0.2.67"], ["xent", "b.xent", "a.b.xent"]),
-                         (["add *.xwild 60 A 192.0.2.68"], ["xwild", "q.xwild"]), (["add q.wild 60 A 192.0.2.69"], ["q.wild"]),
+    for lines, names in ((["add xnew 60 A 192.0.2.66"], ["xnew"]),
+                         (["add a.b.xent 60 A 192.0.2.67"], ["xent", "b.xent", "a.b.xent"]),
+                         (["add *.xwild 60 A 192.0.2.68"], ["xwild", "q.xwild"]),
+                         (["add q.wild 60 A 192.0.2.69"], ["q.wild"]),
                          (["add xcut 60 NS ns.other.test."], ["q.xcut"])):
         for name in names:
             assert proofs(lab.udp_wire(query(name)))[1] in ([], ["192.0.2.9"]) or name == "q.wild"
@@ -159,7 +179,10 @@ def test_proofs_through_edits(lab, daemon, tmp_path, number, policy):
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_proofs_with_other_octets(lab, daemon, tmp_path, number, policy):
-    """Proofs in the cache of which an octet has changed are found by a worker, through edits no other is: the zone's denials end."""
+    """
+    Proofs in the cache of which an octet has changed are found by a worker, through edits no other
+    is: the zone's denials end.
+    """
     configure(daemon, tmp_path, **POLICIES[policy]).spawn()
     daemon.wait_ready()
     learn(lab, number)
@@ -169,7 +192,8 @@ def test_proofs_with_other_octets(lab, daemon, tmp_path, number, policy):
     assert told["zones_not_denied"] == [] and told["answers_wrong"] == 0
     maps = map_ids(program(lab)["id"])
     store = sharedentries.map_memory(maps["volley_store"])
-    damaged = list(sharedentries.bodies(store, sharedentries.filter_id(maps), "interval", b"\1z\4test\0"))
+    damaged = list(sharedentries.bodies(store, sharedentries.filter_id(maps), "interval",
+                                        b"\1z\4test\0"))
     assert damaged
     for begin, end in damaged:
         sharedentries.damage(store, begin, end)
@@ -192,7 +216,9 @@ def kind_of(lab, number):
 
 
 def test_proofs_of_another_chain(lab, daemon, tmp_path, number):
-    """The zone changes from NSEC to NSEC3 and back: no proof of the other chain is given behind that."""
+    """
+    The zone changes from NSEC to NSEC3 and back: no proof of the other chain is given behind that.
+    """
     configure(daemon, tmp_path, denial="nsec").spawn()
     daemon.wait_ready()
     for denial, kind in (("nsec3", dns.rdatatype.NSEC3), ("nsec", dns.rdatatype.NSEC)):

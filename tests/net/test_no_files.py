@@ -84,11 +84,12 @@ def test_configuration(daemon, tmp_path, make_special):
 
 
 def tls(tmp_path, special):
-    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj",
-        "/CN=x", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem")
+    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+        "-nodes", "-subj", "/CN=x", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem")
     names = {"certificate": "cert.pem", "key": "key.pem"}
     return {"listen": [V4, V6], "tls": {"listen": [f"{V4.split('@')[0]}@853"], **{
-        name: str(special if name == special.name else tmp_path / file) for name, file in names.items()}}}
+        name: str(special if name == special.name
+                  else tmp_path / file) for name, file in names.items()}}}
 
 
 @pytest.mark.parametrize("name", ["certificate", "key"])
@@ -109,8 +110,8 @@ def test_files_of_the_resolver(daemon, tmp_path, make_special, key):
 
 def test_certificates_of_upstreams(daemon, tmp_path, make_special):
     special = make_special(tmp_path / "special")
-    daemon.configure(recursion={"allow": ["192.0.2.0/24"], "forward": ["192.0.2.1@853#x.test"], "transport": "tls",
-                                "tls-bundle": str(special)})
+    daemon.configure(recursion={"allow": ["192.0.2.0/24"], "forward": ["192.0.2.1@853#x.test"],
+                                "transport": "tls", "tls-bundle": str(special)})
     status, said = daemon.run_failing()
     assert status and str(special) in said and SAID in said
 
@@ -137,5 +138,6 @@ def test_update_secret_is_read(daemon, tmp_path):
     path.write_text(base64.b64encode(bytes(32)).decode() + "\n", encoding="ascii")
     path.chmod(0o600)
     (tmp_path / "link").symlink_to(path)
-    daemon.start(keys=[{"name": "k", "algorithm": "hmac-sha256", "secret-file": str(tmp_path / "link")}])
+    daemon.start(keys=[{"name": "k", "algorithm": "hmac-sha256",
+                        "secret-file": str(tmp_path / "link")}])
     ends(daemon)

@@ -11,7 +11,8 @@ import pytest
 from netlab import BIN, ROOT, V4, Answered, iface, program, run, texts, wait_for
 
 WWW = ["192.0.2.80", "192.0.2.81"]
-NAMES = ("www.example.com A", "www.example.com AAAA", "example.com MX", "mail.example.com A", "www.example.net A")
+NAMES = ("www.example.com A", "www.example.com AAAA", "example.com MX", "mail.example.com A",
+         "www.example.net A")
 BARE = "the other end of the veth pair has no XDP program"
 LOST = "the other end of the veth pair has lost its XDP program"
 
@@ -28,7 +29,8 @@ def lose_program(lab):
 
 
 def give_program(lab):
-    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
+    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec",
+             "xdp")
 
 
 def dnsperf(lab, folder, *words):
@@ -71,7 +73,8 @@ def test_native_that_would_lose_its_answers(lab, daemon, tmp_path):
     sent, lost = ended(dnsperf(lab, tmp_path, "-n", 100, "-q", 20))
     assert (sent, lost) == (100 * len(NAMES), 0)
     give_program(lab)
-    wait_for("the driver answers", lambda: daemon.interface()["driver_answers"] and not daemon.degraded())
+    wait_for("the driver answers",
+             lambda: daemon.interface()["driver_answers"] and not daemon.degraded())
     with Answered(daemon) as one:
         assert texts(lab.ask()) == WWW
     assert one.by == {"driver": 1}
@@ -83,7 +86,8 @@ def test_a_program_of_somebody_else_that_runs_natively(lab, daemon, gro):
     sent."""
     lose_program(lab)
     lab.exec("c", "ethtool", "-K", "c0", "gro", gro)
-    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o", "sec", "xdp")
+    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o", "sec",
+             "xdp")
     found = program(lab)
     daemon.start(interfaces=auto())
     assert program(lab) == found
@@ -111,8 +115,8 @@ def test_the_other_end_cannot_be_seen(lab, daemon, tmp_path):
 @pytest.mark.parametrize("gro", ["on", "off"])
 def test_the_other_end_loses_its_program(lab, daemon, tmp_path, mode, gro):
     """
-    Under 3,000 queries a second: queries are lost until the daemon has seen it, and none afterwards. Native again when
-    the program is back.
+    Under 3,000 queries a second: queries are lost until the daemon has seen it, and none
+    afterwards. Native again when the program is back.
     """
     lab.exec("c", "ethtool", "-K", "c0", "gro", gro)
     daemon.start(interfaces=[iface(xdp=mode)])

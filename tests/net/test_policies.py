@@ -24,7 +24,8 @@ def write(tmp_path, *rules):
 
 
 def ede(answer):
-    return [int(option.code) for option in answer.options if option.otype == dns.edns.OptionType.EDE]
+    return [int(option.code) for option in answer.options
+            if option.otype == dns.edns.OptionType.EDE]
 
 
 def ask_edns(lab, name):
@@ -44,7 +45,8 @@ def test_local_data(lab, daemon):
 
 @pytest.mark.usefixtures("upstream")
 def test_a_list(lab, daemon, tmp_path):
-    rules = write(tmp_path, "bad.far CNAME .", "*.bad.far CNAME .", "good.bad.far CNAME rpz-passthru.",
+    rules = write(tmp_path, "bad.far CNAME .", "*.bad.far CNAME .",
+                  "good.bad.far CNAME rpz-passthru.",
                   "empty.far CNAME *.", "drop.far CNAME rpz-drop.", "tcp.far CNAME rpz-tcp-only.",
                   "garden.far A 192.0.2.80")
     start(daemon, recursion=recursion(rpz=rules))
@@ -53,7 +55,8 @@ def test_a_list(lab, daemon, tmp_path):
         assert hits(daemon, lambda name=name: ask(lab, name)) == 1
     for name in ("y.bad.far", "Y.bad.far", "x.bad.far", "bad.far"):
         blocked = ask_edns(lab, name)
-        assert blocked.rcode() == dns.rcode.NXDOMAIN and ede(blocked) == [15], "also when it is known"
+        assert blocked.rcode() == dns.rcode.NXDOMAIN and ede(blocked) == [
+            15], "also when it is known"
     assert texts(ask(lab, "good.bad.far")) == [FIRST]
     nodata = ask(lab, "empty.far")
     assert nodata.rcode() == dns.rcode.NOERROR and not nodata.answer and nodata.authority
@@ -68,20 +71,27 @@ def test_a_list(lab, daemon, tmp_path):
 @pytest.mark.usefixtures("upstream")
 def test_aliases(lab, daemon, tmp_path):
     """A CNAME to another name: its target is looked up upstream, in our zones and in local data."""
-    rules = write(tmp_path, "alias.far CNAME www.far.", "*.wild.far 30 CNAME *.far.", "ours.far CNAME ns1.example.com.",
+    rules = write(tmp_path, "alias.far CNAME www.far.", "*.wild.far 30 CNAME *.far.",
+                  "ours.far CNAME ns1.example.com.",
                   "gate.far CNAME router.lan.", "www.far CNAME .", "itself.far CNAME itself.far.")
     start(daemon, recursion=recursion(**{"rpz": rules, "local-data": LOCAL}))
     ours = texts(lab.ask("ns1.example.com"))
     for _ in range(2):
-        for ask_for in (lambda name: ask(lab, name), lambda name: lab.tcp(dns.message.make_query(name, "A"))):
-            for name, target, wanted in (("alias.far", "www.far.", [FIRST]), ("A.wild.far", "a.wild.far.far.", [FIRST]),
-                                         ("ours.far", "ns1.example.com.", ours), ("gate.far", "router.lan.", ["192.0.2.1"])):
+        for ask_for in (lambda name: ask(lab, name),
+                        lambda name: lab.tcp(dns.message.make_query(name, "A"))):
+            for name, target, wanted in (("alias.far", "www.far.", [FIRST]),
+                                         ("A.wild.far", "a.wild.far.far.", [FIRST]),
+                                         ("ours.far", "ns1.example.com.", ours),
+                                         ("gate.far", "router.lan.", ["192.0.2.1"])):
                 answer = ask_for(name)
                 assert answer.answer[0].to_text().split()[3:] == ["CNAME", target], answer
-                assert sorted(record.to_text() for record in answer.answer[1]) == wanted and len(answer.answer) == 2
-                assert answer.flags & dns.flags.RA and not answer.flags & (dns.flags.AA | dns.flags.AD)
+                assert sorted(record.to_text() for record in answer.answer[1]) == wanted
+                assert len(answer.answer) == 2
+                assert answer.flags & dns.flags.RA
+                assert not answer.flags & (dns.flags.AA | dns.flags.AD)
     assert texts(ask(lab, "itself.far")) == [FIRST]
-    assert ask(lab, "www.far").rcode() == dns.rcode.NXDOMAIN, "the target by itself has its own rule"
+    assert ask(lab,
+               "www.far").rcode() == dns.rcode.NXDOMAIN, "the target by itself has its own rule"
     write(tmp_path, "alias.far CNAME .")
     daemon.ctl("zone", "reload")
     assert ask(lab, "alias.far").rcode() == dns.rcode.NXDOMAIN
@@ -127,28 +137,39 @@ def health(daemon, *options):
 @pytest.mark.usefixtures("upstream")
 @pytest.mark.parametrize("damage", ["missing", "folder", "broken"])
 def test_a_start_without_a_list(lab, daemon, tmp_path, damage):
-    """Nothing of it is in force: status, health, metrics and the list of policies say so, until it loads."""
-    rules = write(tmp_path, "bad.far CNAME") + [{"name": "second.rpz", "file": str(tmp_path / "second.zone")}]
-    (tmp_path / "second.zone").write_text(HEAD + "second.far CNAME .\n24.1.2.0.192.rpz-nsip CNAME .\n", encoding="ascii")
+    """
+    Nothing of it is in force: status, health, metrics and the list of policies say so, until it
+    loads.
+    """
+    rules = write(tmp_path,
+                  "bad.far CNAME") + [{"name": "second.rpz", "file": str(tmp_path / "second.zone")}]
+    (tmp_path / "second.zone").write_text(HEAD +
+                                          "second.far CNAME .\n24.1.2.0.192.rpz-nsip CNAME .\n",
+                                          encoding="ascii")
     if damage != "broken":
         (tmp_path / "list.zone").unlink()
     if damage == "folder":
         (tmp_path / "list.zone").mkdir()
-    start(daemon, recursion=recursion(**{"rpz": rules, "local-data": LOCAL}), metrics={"listen": AT})
-    assert "policy list.rpz.: not in force: " in daemon.degraded() and "list.zone" in daemon.degraded()
+    start(daemon, recursion=recursion(**{"rpz": rules, "local-data": LOCAL}),
+          metrics={"listen": AT})
+    assert "policy list.rpz.: not in force: " in daemon.degraded()
+    assert "list.zone" in daemon.degraded()
     status, said = health(daemon, "--probe", "www.example.com/A")
     assert status == 1 and "not healthy: policy list.rpz.: not in force: " in said
     for options in (["--ignore", "list.rpz"], ["--policies", "any"], ["--policies", "none"]):
         assert health(daemon, *options)[0] == 0
     told = policies(daemon)
-    assert told["list.rpz."]["state"] == "failed" and told["list.rpz."]["error"] and "rules" not in told["list.rpz."]
+    assert told["list.rpz."]["state"] == "failed" and told["list.rpz."]["error"]
+    assert "rules" not in told["list.rpz."]
     assert told["second.rpz."]["state"] == "serving" and told["second.rpz."]["rules"] == 1
     assert told["second.rpz."]["ignored"] == 1 and told["second.rpz."]["loaded_at"] > 0
     assert told["local-data"]["rules"] == 3
     metrics = Metrics(lab)
-    assert [metrics.sum("volley_policies", state=state) for state in ("serving", "stale", "failed")] == [2, 0, 1]
+    assert [metrics.sum("volley_policies", state=state)
+            for state in ("serving", "stale", "failed")] == [2, 0, 1]
     assert metrics.sum("volley_policy_state", policy="list.rpz.", state="failed") == 1
-    assert metrics.sum("volley_policy_ignored", policy="second.rpz.") == 1 and metrics.sum("volley_healthy") == 0
+    assert metrics.sum("volley_policy_ignored", policy="second.rpz.") == 1
+    assert metrics.sum("volley_healthy") == 0
     assert ask(lab, "second.far").rcode() == dns.rcode.NXDOMAIN, "the others are in force"
     if damage == "folder":
         (tmp_path / "list.zone").rmdir()
@@ -170,7 +191,8 @@ def test_a_reload_with_one_broken_list(lab, daemon, tmp_path):
     (tmp_path / "list.zone").unlink()
     second.write_text(HEAD + "third.far CNAME .\n", encoding="ascii")
     refused = daemon.ctl("zone", "reload", check=False)
-    assert refused.returncode == 1 and "policy list.rpz.: an earlier version is in force: " in refused.stderr
+    assert refused.returncode == 1
+    assert "policy list.rpz.: an earlier version is in force: " in refused.stderr
     told = policies(daemon)
     assert told["list.rpz."]["state"] == "stale" and told["list.rpz."]["loaded_at"] == loaded_at
     assert told["second.rpz."]["state"] == "serving"
@@ -188,7 +210,8 @@ def test_a_bad_record_of_local_data(lab, daemon):
     """It is told with its line; a start ends, and at a reload all stays as it was."""
     daemon.configure(recursion=recursion(**{"local-data": LOCAL + ["router.lan. A 192.0.2"]}))
     status, said = daemon.run_failing()
-    assert status == 2 and "recursion.local-data[3]: the data of this A record cannot be read" in said
+    assert status == 2
+    assert "recursion.local-data[3]: the data of this A record cannot be read" in said
     start(daemon, recursion=recursion(**{"local-data": LOCAL}))
     daemon.configure(recursion=recursion(**{"local-data": ["router.lan. A 192.0.2.7", "x.lan. A"]}))
     refused = daemon.ctl("zone", "reload", check=False)
@@ -197,11 +220,15 @@ def test_a_bad_record_of_local_data(lab, daemon):
 
 
 def test_a_block_list_that_is_missing(daemon, tmp_path):
-    """At a start nothing of it is blocked, a reason; at a reload all lists are as they were, a warning."""
+    """
+    At a start nothing of it is blocked, a reason; at a reload all lists are as they were, a
+    warning.
+    """
     blocks = tmp_path / "blocks"
     start(daemon, recursion={}, policy={"block": [{"file": str(blocks)}]})
     status, said = health(daemon)
-    assert status == 1 and f"policy.block: {blocks}: No such file or directory: this list blocks nothing" in said
+    assert status == 1
+    assert f"policy.block: {blocks}: No such file or directory: this list blocks nothing" in said
     blocks.write_text("bad.example\n", encoding="ascii")
     daemon.ctl("zone", "reload")
     assert health(daemon)[0] == 0

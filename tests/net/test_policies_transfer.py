@@ -21,7 +21,8 @@ KEY = tsig_key()
 
 @pytest.fixture(name="upstream")
 def make_upstream(lab, tmp_path):
-    with upstream_of(lab, tmp_path / "upstream", "*.far A 192.0.2.10\nto.far CNAME bad.far\n") as netns:
+    with upstream_of(lab, tmp_path / "upstream",
+                     "*.far A 192.0.2.10\nto.far CNAME bad.far\n") as netns:
         yield netns
 
 
@@ -34,12 +35,14 @@ class Primary(Peer):
         (folder / "conf").write_text(
             named_head(folder, KEY, f'notify explicit; also-notify {{ {V4}; }}; notify-delay 0; '
                        f'allow-transfer {{ key "{KEY["name"]}"; }};') +
-            f'zone "{LIST}" {{ type primary; file "list"; ixfr-from-differences yes; }};\n', encoding="ascii")
+            f'zone "{LIST}" {{ type primary; file "list"; ixfr-from-differences yes; }};\n',
+                                     encoding="ascii")
         super().__init__(lab, folder, ["named", "-f", "-n", "1", "-c", folder / "conf"])
 
     @staticmethod
     def write(folder, serial, *rules):
-        (folder / "list").write_text(HEAD.format(serial) + "".join(f"{rule}\n" for rule in rules), encoding="ascii")
+        (folder / "list").write_text(HEAD.format(serial) + "".join(f"{rule}\n" for rule in rules),
+                                     encoding="ascii")
 
     def change(self, serial, *rules):
         self.write(self.folder, serial, *rules)
@@ -70,15 +73,20 @@ def primary_of(lab, folder):
 
 
 def test_a_list_from_a_primary(lab, daemon, tmp_path, upstream):
-    """Its changes are in force when NOTIFY has brought them, what is cached follows, and the last version outlives the primary."""
+    """
+    Its changes are in force when NOTIFY has brought them, what is cached follows, and the last
+    version outlives the primary.
+    """
     assert upstream
     with primary_of(lab, tmp_path / "primary") as primary:
         begin(daemon)
         wait_for("the list is in force", lambda: verdict(lab, "bad.far") == NXDOMAIN)
-        assert told(daemon)["state"] == "serving" and told(daemon)["rules"] == 1 and told(daemon)["zone"]
+        assert told(daemon)["state"] == "serving" and told(daemon)["rules"] == 1
+        assert told(daemon)["zone"]
         assert verdict(lab, "to.far") == NXDOMAIN and verdict(lab, "other.far") == FINE
         assert hits(daemon, lambda: verdict(lab, "bad.far")) == 1
-        primary.change(2, "other.far CNAME .", f"32.{'.'.join(reversed(CLIENT4.split('.')))}.rpz-client-ip CNAME *.")
+        primary.change(2, "other.far CNAME .",
+                       f"32.{'.'.join(reversed(CLIENT4.split('.')))}.rpz-client-ip CNAME *.")
         wait_for("the change is in force", lambda: verdict(lab, "bad.far") == ("NOERROR",))
         primary.change(3, "other.far CNAME .")
         wait_for("and the next one", lambda: verdict(lab, "bad.far") == FINE)
@@ -93,7 +101,10 @@ def test_a_list_from_a_primary(lab, daemon, tmp_path, upstream):
 
 
 def test_a_list_that_no_primary_gives(lab, daemon, tmp_path, upstream):
-    """Nothing is filtered, and status, health and the list of policies say so, until the zone is there."""
+    """
+    Nothing is filtered, and status, health and the list of policies say so, until the zone is
+    there.
+    """
     assert upstream
     begin(daemon)
     assert verdict(lab, "bad.far") == FINE
@@ -106,15 +117,16 @@ def test_a_list_that_no_primary_gives(lab, daemon, tmp_path, upstream):
 
 
 def test_a_list_of_a_catalog(lab, daemon, tmp_path, upstream):
-    """It is obeyed when the catalog brings it. When the catalog takes it out, its last version stays in force, and that is told;
-    when it is back, its content of then is."""
+    """It is obeyed when the catalog brings it. When the catalog takes it out, its last version
+    stays in force, and that is told; when it is back, its content of then is."""
     assert upstream
     with primary_of(lab, tmp_path / "primary") as primary:
         catalog = write_catalog(tmp_path / "catalog.zone", 1)
         start(daemon, server={"storage": str(daemon.folder / "state")}, keys=[KEY],
               remotes=[remote("main", CLIENT4, key=KEY["name"])],
               templates=[{"name": "list", "primaries": ["main"], "allow-notify": [CLIENT4]}],
-              zones=[zone("example.com"), zone(CATALOG, catalog, catalog="consume", groups=[{"template": "list"}])],
+              zones=[zone("example.com"),
+                     zone(CATALOG, catalog, catalog="consume", groups=[{"template": "list"}])],
               recursion=recursion(rpz=[{"zone": LIST}]))
         assert verdict(lab, "bad.far") == FINE and told(daemon)["state"] == "failed"
         write_catalog(catalog, 2, member("m1", LIST))

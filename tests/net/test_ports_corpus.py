@@ -50,8 +50,9 @@ def captured(kernel):
 
 
 def captured_of(kernel, wire, sent):
-    """Those of SENT that reach the kernel, sorted. A mark is sent behind them, so that none is missed
-    that comes twice. GRO may change their order, and the client's kernel sends frames of its own."""
+    """Those of SENT that reach the kernel, sorted. A mark is sent behind them, so that none is
+    missed that comes twice. GRO may change their order, and the client's kernel sends frames of its
+    own."""
     frames = []
     try:
         while len(frames) < len(sent):
@@ -84,7 +85,8 @@ def test_what_is_not_ours_reaches_the_kernel_as_it_came(lab, daemon, port, drive
 
 def malformed(daemon):
     """How many messages the kernel's sockets have thrown away."""
-    return sum(port.get("malformed", 0) for port in daemon.stats()["ports"] if port["kind"] == "socket")
+    return sum(port.get("malformed", 0) for port in daemon.stats()["ports"]
+               if port["kind"] == "socket")
 
 
 @each_port
@@ -169,7 +171,8 @@ def frame_tags(tags):
     return b"".join(struct.pack("!HH", *tag) for tag in tags)
 
 
-# What a query may differ in without being another: short frames are padded; over IPv4 no sum is needed.
+# What a query may differ in without being another: short frames are padded; over IPv4 no sum is
+# needed.
 CHANGES = [{}, {"pad": 30}, {"has_sum": False}]
 
 

@@ -78,7 +78,10 @@ def transfer(lab, asked, where=V4):
 
 
 def is_whole(messages):
-    """The new SOA ends a zone as it began it; changes have it between what went and what came last, too."""
+    """
+    The new SOA ends a zone as it began it; changes have it between what went and what came last,
+    too.
+    """
     found = [record for message in messages for record in message.answer]
     is_changes = len(found) > 1 and found[1].rdtype == dns.rdatatype.SOA and found[1] != found[0]
     return bool(found) and sum(record == found[0] for record in found) == 2 + is_changes
@@ -126,7 +129,7 @@ def counters(daemon):
     return daemon.json("stats")["transfers"]
 
 
-# ---- Transfers out ---------------------------------------------------------------------------------
+# ---- Transfers out -------------------------------------------------------------------------------
 
 def test_axfr_is_the_zone(lab, daemon):
     more = "".join(f"n{i} TXT \"{'x' * 200}\"\n" for i in range(1000))
@@ -141,7 +144,9 @@ def test_axfr_is_the_zone(lab, daemon):
 
 
 def test_records_too_large_for_most_messages(lab, daemon):
-    """Messages are small, so that names in them can be pointed to; but for what needs a large one."""
+    """
+    Messages are small, so that names in them can be pointed to; but for what needs a large one.
+    """
     large = " ".join(f'"{"y" * 250}"' for _ in range(200))
     more = "".join(f'a{i} TXT "{"x" * 200}"\n' for i in range(100))
     serve(daemon, ["any"], more=f"{more}large TXT {large}\nlarge A 192.0.2.1\nz A 192.0.2.1\n")
@@ -233,7 +238,10 @@ def test_signed_question_by_udp(lab, daemon):
 
 @pytest.mark.parametrize("ahead", [330, -330])
 def test_messages_of_another_time(lab, daemon, clock, ahead):
-    """RFC 8945 section 5.2.3: signed well, but not now. Nothing of it is done, by any way, and BADTIME says why."""
+    """
+    RFC 8945 section 5.2.3: signed well, but not now. Nothing of it is done, by any way, and BADTIME
+    says why.
+    """
     serve(daemon, BY_KEY, allow_update=BY_KEY, others=[comes(*BY_KEY)])
 
     def ask(message, way, expected):
@@ -336,7 +344,7 @@ def test_a_message_in_pieces_behind_a_transfer(lab, daemon):
         assert sock.recv(1) == b""
 
 
-# ---- Secondaries -----------------------------------------------------------------------------------
+# ---- Secondaries ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("signed", [False, True], ids=["unsigned", "signed"])
 @pytest.mark.parametrize("kind", ["knotd", "nsd", "named"])
@@ -362,7 +370,7 @@ def test_secondary_with_the_wrong_secret_gets_nothing(lab, daemon, tmp_path, kin
     assert counters(daemon)["axfr_out"] == 0
 
 
-# ---- Changes ---------------------------------------------------------------------------------------
+# ---- Changes -------------------------------------------------------------------------------------
 
 def changes(messages):
     """An IXFR as pairs of what each version has removed and added."""
@@ -429,12 +437,15 @@ def test_secondaries_take_changes(lab, daemon, tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["knotd", "nsd"])
 def test_secondaries_take_changes_of_an_rrset_that_fits_no_message(lab, daemon, tmp_path, kind):
-    """72 KiB of strings, of which half are exchanged: in several messages. named holds no such RRset."""
+    """
+    72 KiB of strings, of which half are exchanged: in several messages. named holds no such RRset.
+    """
     def strings(name, numbers):
         return "".join(f'{name} TXT "{i:0240}"\n' for i in numbers)
 
     others = "".join(strings(f"other{i}", range(1000 * i, 1000 * i + 250)) for i in range(1, 5))
-    path = serve(daemon, [*BY_KEY, "192.0.2.0/24"], notify="signed", more=others + strings("large", range(300)))
+    path = serve(daemon, [*BY_KEY, "192.0.2.0/24"], notify="signed",
+                 more=others + strings("large", range(300)))
     with Secondary(lab, tmp_path, kind, key=KEY) as there:
         there.wait_for(1)
         for serial, more in ((2, strings("large", range(150, 450))), (3, "")):
@@ -447,7 +458,7 @@ def test_secondaries_take_changes_of_an_rrset_that_fits_no_message(lab, daemon, 
     assert (len(gone), len(come), len(gone_then), len(come_then)) == (150, 150, 300, 0)
 
 
-# ---- TLS -------------------------------------------------------------------------------------------
+# ---- TLS -----------------------------------------------------------------------------------------
 
 def test_kdig_over_tls(lab, daemon, tmp_path):
     tls = certificate(tmp_path)
@@ -458,7 +469,8 @@ def test_kdig_over_tls(lab, daemon, tmp_path):
         assert said.count("SOA") == 2 and "192.0.2.10" in said, said
     said = lab.exec("c", "kdig", "+tls", f"@{V4}", "www.example.com", "A").stdout
     assert "192.0.2.10" in said
-    assert lab.exec("c", "kdig", f"@{V4}", "example.com", "AXFR", check=False).stdout.count("SOA") == 0
+    assert lab.exec("c", "kdig", f"@{V4}", "example.com", "AXFR",
+                    check=False).stdout.count("SOA") == 0
 
 
 @pytest.mark.parametrize("kind", ["nsd", "named"])
@@ -485,7 +497,7 @@ def test_tls_of_another_kind_is_no_tls(lab, daemon, tmp_path):
     wait_for("they are counted", lambda: counters(daemon)["tls_failed"] == 3)
 
 
-# ---- NOTIFY out ------------------------------------------------------------------------------------
+# ---- NOTIFY out ----------------------------------------------------------------------------------
 
 def heard(sock, seconds=5):
     sock.settimeout(seconds)
@@ -516,7 +528,7 @@ def test_notify_is_repeated_until_it_is_answered(lab, daemon, clock):
     assert counters(daemon)["notify_failed"] == 0
 
 
-# ---- NOTIFY and UPDATE -------------------------------------------------------------------------------------
+# ---- NOTIFY and UPDATE ---------------------------------------------------------------------------
 
 def comes(*allow_notify):
     """A zone that others may say has changed."""
@@ -566,7 +578,10 @@ def test_notify_of_a_zone_that_is_no_secondary(lab, daemon):
 
 
 def test_without_a_zone_neither_makes_sense(lab, daemon):
-    """QDCOUNT 0 (RFC 1996 section 3.7, RFC 2136 section 3.1.1): FORMERR, to a primary as to a stranger."""
+    """
+    QDCOUNT 0 (RFC 1996 section 3.7, RFC 2136 section 3.1.1): FORMERR, to a primary as to a
+    stranger.
+    """
     serve(daemon, [], allow_update=["192.0.2.0/24"], others=[comes("192.0.2.0/24")])
     for opcode in (dns.opcode.NOTIFY, dns.opcode.UPDATE):
         for end in ("c", "s"):
@@ -590,8 +605,8 @@ def test_flood_of_notify(lab, daemon, tmp_path):
     conf = tmp_path / "notify.cfg"
     conf.write_text("{ " + ", ".join(f"0x{octet:02x}" for octet in frame) + " }", encoding="ascii")
     before = sent(lab)
-    lab.exec("c", "trafgen", "--dev", "c0", "--conf", conf, "--num", "300000", "--cpus", "1", "-t", "0",
-             "--notouch-irq", "--no-sock-mem", timeout=60)
+    lab.exec("c", "trafgen", "--dev", "c0", "--conf", conf, "--num", "300000", "--cpus", "1", "-t",
+             "0", "--notouch-irq", "--no-sock-mem", timeout=60)
     n = sent(lab) - before
     wait_for("questions are answered", lambda: lab.is_answered("www.example.com"))
     assert n >= 300000
@@ -599,7 +614,7 @@ def test_flood_of_notify(lab, daemon, tmp_path):
     assert nothing_came(daemon)
 
 
-# ---- UPDATE ----------------------------------------------------------------------------------------
+# ---- UPDATE --------------------------------------------------------------------------------------
 
 def nsupdate(lab, *lines, key=KEY, tcp=False):
     """nsupdate's output; its exit status is 2 if the server refuses."""
@@ -643,11 +658,14 @@ def test_update_of_a_zone_that_is_not_ours(lab, daemon):
 
 
 # Type and octets: what has no text, or none that is easily read back.
-ODD = {"CAA": "0005697373756500"[:-2], "HTTPS": "000100029b0003287829", "SVCB": "000100029b0003613b62",
-       "TLSA": "030101", "CSYNC": "000000010001", "APL": "0009010161", "LOC": "01", "CERT": "ffff0001c801",
+ODD = {"CAA": "0005697373756500"[:-2], "HTTPS": "000100029b0003287829",
+       "SVCB": "000100029b0003613b62",
+       "TLSA": "030101", "CSYNC": "000000010001", "APL": "0009010161", "LOC": "01",
+       "CERT": "ffff0001c801",
        "IPSECKEY": "0a05020102", "TYPE11": "c0000201060000004000", "RP": "0361226200013b00",
        "AFSDB": "000103612262" + "00", "SSHFP": "0101", "TYPE65280": ""}
-MALFORMED = {"CAA": "0000", "LOC": "0001", "EUI48": "01", "NID": "0001", "TLSA": "0301", "NSEC3": "0100", "SVCB": "000100000300010100"}
+MALFORMED = {"CAA": "0000", "LOC": "0001", "EUI48": "01", "NID": "0001", "TLSA": "0301",
+             "NSEC3": "0100", "SVCB": "000100000300010100"}
 
 
 def test_odd_updates_outlive_flush_and_restart(lab, daemon):
@@ -655,7 +673,8 @@ def test_odd_updates_outlive_flush_and_restart(lab, daemon):
     made = dns.update.UpdateMessage("example.com")
     for kind, octets in ODD.items():
         data = bytes.fromhex(octets)
-        made.add(f"odd-{kind}", 300, dns.rdata.GenericRdata("IN", dns.rdatatype.from_text(kind), data))
+        made.add(f"odd-{kind}", 300,
+                 dns.rdata.GenericRdata("IN", dns.rdatatype.from_text(kind), data))
     assert udp(lab, made).rcode() == dns.rcode.NOERROR
 
     def answers():  # as octets: dnspython does not read all of them

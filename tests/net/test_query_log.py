@@ -53,10 +53,12 @@ def test_json(lab, daemon, tmp_path, way):
     line = json.loads(wait_lines(path, 3)[2])
     at = datetime.datetime.fromisoformat(line.pop("time").replace("Z", "+00:00")).timestamp()
     assert began - 0.05 <= at <= ended + 0.05
-    assert line.pop("port") and line.pop("query_bytes", 0) == (0 if way == "driver" else len(query.to_wire()))
+    assert line.pop("port")
+    assert line.pop("query_bytes", 0) == (0 if way == "driver" else len(query.to_wire()))
     assert ("latency_us" in line) == (way == "worker")
     line.pop("latency_us", 0)
-    assert line == {"client": CLIENT4, "transport": "udp", "way": way, "name": "www.example.com.", "type": "AAAA",
+    assert line == {"client": CLIENT4, "transport": "udp", "way": way, "name": "www.example.com.",
+                    "type": "AAAA",
                     "rcode": "NOERROR", "flags": "aa rd do", "reply_bytes": len(wire)}
 
 
@@ -65,11 +67,13 @@ def test_text(lab, daemon, tmp_path):
     start(daemon, path, format="text")
     lab.tcp(dns.message.make_query("no.example.com", "TXT"))
     line = wait_lines(path, 1)[0]
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \S+/24 \d+ tcp worker no\.example\.com\. TXT NXDOMAIN "
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \S+/24 \d+ tcp worker "
+                        r"no\.example\.com\. TXT NXDOMAIN "
                         r"\[aa rd\] \d+ \d+ \d+us - -", line), line
 
 
-RULES = {"bad.far": ("CNAME .", "nxdomain"), "empty.far": ("CNAME *.", "nodata"), "garden.far": ("A 192.0.2.80", "data"),
+RULES = {"bad.far": ("CNAME .", "nxdomain"), "empty.far": ("CNAME *.", "nodata"),
+         "garden.far": ("A 192.0.2.80", "data"),
          "alias.far": ("CNAME www.far.", "cname"), "tcp.far": ("CNAME rpz-tcp-only.", "tcp-only"),
          "pass.far": ("CNAME rpz-passthru.", None), "www.example.com": ("CNAME .", None)}
 BY_ADDRESS = f"32.{'.'.join(reversed(FIRST.split('.')))}.rpz-ip CNAME *."
@@ -77,12 +81,17 @@ BY_ADDRESS = f"32.{'.'.join(reversed(FIRST.split('.')))}.rpz-ip CNAME *."
 
 @pytest.mark.usefixtures("upstream")
 def test_policies(lab, daemon, tmp_path):
-    """The list and the action, of a fresh answer and of those from the cache and the driver; none where our zone or upstream says it."""
+    """
+    The list and the action, of a fresh answer and of those from the cache and the driver; none
+    where our zone or upstream says it.
+    """
     path = tmp_path / "queries"
     rules = write(tmp_path, *(f"{name} {rule}" for name, (rule, _) in RULES.items()), BY_ADDRESS)
     start(daemon, path, {"zones": [zone("example.com")],
-                         "recursion": recursion(rpz=rules, **{"local-data": ["router.lan. A 192.0.2.1"]})})
-    want = {f"{name}.": ("list.rpz.", action) if action else (None, None) for name, (_, action) in RULES.items()}
+                         "recursion": recursion(rpz=rules,
+                                                **{"local-data": ["router.lan. A 192.0.2.1"]})})
+    want = {f"{name}.": ("list.rpz.", action) if action else (None, None)
+            for name, (_, action) in RULES.items()}
     want |= {"other.far.": ("list.rpz.", "nodata"), "router.lan.": ("local-data", "data")}
     for name in want:
         for _ in range(3):
@@ -92,7 +101,8 @@ def test_policies(lab, daemon, tmp_path):
     for line in found:
         assert (line.get("policy"), line.get("action")) == want[line["name"]], line
     ways = {name: {line["way"] for line in found if line["name"] == name} for name in want}
-    assert all("driver" in ways[name] for name in ("bad.far.", "garden.far.", "www.example.com.")), ways
+    assert all("driver" in ways[name]
+               for name in ("bad.far.", "garden.far.", "www.example.com.")), ways
 
 
 def test_shortened(lab, daemon, tmp_path):
@@ -117,7 +127,8 @@ def test_a_name_that_is_not_text(lab, daemon, tmp_path):
 FILTERS = {
     "zones": ({"zones": ["example.net"]}, {"www.example.net."}),
     "rcodes": ({"rcodes": ["nxdomain", "servfail"]}, {"no.example.com."}),
-    "clients": ({"clients": [CLIENT4]}, {"www.example.com.", "www.example.net.", "no.example.com."}),
+    "clients": ({"clients": [CLIENT4]},
+                {"www.example.com.", "www.example.net.", "no.example.com."}),
     "no client": ({"clients": ["203.0.113.0/24"]}, set()),
     "both": ({"zones": ["example.net"], "rcodes": ["nxdomain"]}, set()),
 }
@@ -138,7 +149,10 @@ def test_filters(lab, daemon, tmp_path, which):
 
 
 def test_rotation(lab, daemon, tmp_path):
-    """A file that was renamed is written until a reload; behind that the new one is, and no line is lost."""
+    """
+    A file that was renamed is written until a reload; behind that the new one is, and no line is
+    lost.
+    """
     path = tmp_path / "queries"
     start(daemon, path)
     lab.ask("www.example.com")
@@ -184,7 +198,9 @@ def test_a_file_that_cannot_be_opened(lab, daemon):
 
 
 def test_a_disk_that_has_room_again(lab, daemon, make_disk):
-    """A part of a line that had no room for the rest ends there: all that follows are whole lines."""
+    """
+    A part of a line that had no room for the rest ends there: all that follows are whole lines.
+    """
     small_disk = make_disk("64k")
     path, ballast = small_disk / "queries", small_disk / "ballast"
     start(daemon, path)
@@ -192,7 +208,8 @@ def test_a_disk_that_has_room_again(lab, daemon, make_disk):
     for _ in range(100):
         lab.ask()
     wait_for("a full disk", lambda: daemon.stats()["tap"]["log_lost"])
-    wait_for("all lines", lambda: (lambda t: t["log_lost"] + t["log_written"] == 100)(daemon.stats()["tap"]))
+    wait_for("all lines",
+             lambda: (lambda t: t["log_lost"] + t["log_written"] == 100)(daemon.stats()["tap"]))
     cut = path.read_bytes()
     assert len(cut) == 4096
     ballast.unlink()
@@ -201,4 +218,5 @@ def test_a_disk_that_has_room_again(lab, daemon, make_disk):
     whole, parts = cut.count(b"\n"), not cut.endswith(b"\n")  # one of 200 times there is none
     found = wait_lines(path, whole + parts + 5)
     assert [json.loads(line)["name"] for line in found[whole + parts:]] == ["www.example.net."] * 5
-    assert all(json.loads(line) for line in found[:whole]) and daemon.stats()["tap"]["log_written"] == whole + 5
+    assert all(json.loads(line) for line in found[:whole])
+    assert daemon.stats()["tap"]["log_written"] == whole + 5

@@ -56,7 +56,8 @@ class Taken:
         self.area = mmap.mmap(-1, 64 * 4096)
         at = ctypes.addressof(ctypes.c_char.from_buffer(self.area))
         self.sock = lab.socket("s", AF_XDP, socket.SOCK_RAW)
-        self.sock.setsockopt(SOL_XDP, XDP_UMEM_REG, struct.pack("=QQIIII", at, 64 * 4096, 4096, 0, 0, 0))
+        self.sock.setsockopt(SOL_XDP, XDP_UMEM_REG,
+                             struct.pack("=QQIIII", at, 64 * 4096, 4096, 0, 0, 0))
         for ring in (XDP_UMEM_FILL_RING, XDP_UMEM_COMPLETION_RING, XDP_RX_RING):
             self.sock.setsockopt(SOL_XDP, ring, 64)
         with lab.inside("s"):
@@ -84,9 +85,11 @@ def there(make_daemon, wide):
 
 
 class Load:
-    """Over a `with`: questions, each over a new flow, for a hit and a name never asked before in turn.
+    """Over a `with`: questions, each over a new flow, for a hit and a name never asked before in
+    turn.
 
-    A veth is without carrier for a moment while ethtool -L works on it: then a question may be TRIED again.
+    A veth is without carrier for a moment while ethtool -L works on it: then a question may be
+    TRIED again.
     """
 
     def __init__(self, lab, n_threads=3, tries=1):
@@ -129,7 +132,7 @@ class Load:
         assert exception[0] or not self.wrong, self.wrong
 
 
-# --- Queues that come and go -----------------------------------------------------------------------
+# --- Queues that come and go ----------------------------------------------------------------------
 
 
 def test_a_queue_that_comes_loses_nothing(wide, there):
@@ -196,7 +199,7 @@ def test_numbers_of_queues_that_are_none(lab, daemon, words, status, sentence):
     assert refused.returncode == status and sentence in refused.stderr
 
 
-# --- One of several fails --------------------------------------------------------------------------
+# --- One of several fails -------------------------------------------------------------------------
 
 
 def test_a_queue_that_somebody_has(wide, there):
@@ -216,7 +219,7 @@ def test_a_queue_that_somebody_has(wide, there):
     assert not there.degraded()
 
 
-# --- Two workers, two queues -----------------------------------------------------------------------
+# --- Two workers, two queues ----------------------------------------------------------------------
 
 
 def steer(lab):
@@ -227,7 +230,8 @@ def steer(lab):
                  f"echo {1 << queue} >/sys/class/net/c0/queues/tx-{queue}/xps_cpus")
 
 
-QUESTIONS = [  # name with a number in it, rcode, data; the answer is in the cache from the second time on
+# name with a number in it, rcode, data; the answer is in the cache from the second time on
+QUESTIONS = [
     ("www.example.com", dns.rcode.NOERROR, WWW),
     ("n{}.wild.example.com", dns.rcode.NOERROR, WILD),
     ("ftp.example.com", dns.rcode.NOERROR, None),
@@ -289,7 +293,8 @@ def test_two_workers_on_two_queues(wide, there, cores):
 def test_more_queues_than_workers(wide, there):
     there.start(server={"workers": 1})
     assert [port["worker"] for port in xsk_ports(there).values()] == [0, 0]
-    assert "2 queues share 1 worker(s): volleyctl port queues s0 1 and then ethtool -L s0" in there.interface()["note"]
+    assert ("2 queues share 1 worker(s): volleyctl port queues s0 1 and then ethtool -L s0" in
+            there.interface()["note"])
     assert not there.degraded()
 
 
@@ -307,7 +312,7 @@ def test_queues_that_there_could_be(wide, there):
     wait_for("the note", lambda: "could be" not in there.interface().get("note", ""))
 
 
-# --- The ladder ------------------------------------------------------------------------------------
+# --- The ladder -----------------------------------------------------------------------------------
 
 
 def test_a_step_is_said_once(lab, daemon):

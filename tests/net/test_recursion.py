@@ -38,7 +38,8 @@ def make_upstream(lab, tmp_path):
     lab.ip("s", "link", "set", "lo", "up")
     netns = Netns(folder, f"{lab.name}-s")
     try:
-        netns.processes_of = {address: netns.nsd(address, {".": write(folder, f"root-{address}", address)})
+        netns.processes_of = {address: netns.nsd(address,
+                                                 {".": write(folder, f"root-{address}", address)})
                               for address in (FIRST, SECOND)}
         yield netns
     finally:
@@ -130,7 +131,8 @@ def test_flush(lab, daemon):
 
 def test_what_is_flushed_is_asked_upstream_again(lab, daemon, upstream):
     """By libunbound, too, which has a cache of its own."""
-    server = upstream.script("stub.", lambda query, tcp: address_answer(query).to_wire(), "127.0.1.50")
+    server = upstream.script("stub.", lambda query, tcp: address_answer(query).to_wire(),
+                             "127.0.1.50")
     start(daemon, recursion=recursion(stubs=[{"zone": "stub.", "address": "127.0.1.50"}]))
     assert daemon.status()["recursion"]["by"] == "libunbound"
     for flush in (None, "www.stub", "--all", "--negative"):

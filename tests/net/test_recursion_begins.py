@@ -53,10 +53,13 @@ def test_it_begins_by_a_reload(lab, daemon, zones):
     assert texts(ask(lab, "out.own.test")) == [FIRST, "www.far."]
     assert ask(lab, "www.far", where=V6).rcode() == dns.rcode.REFUSED
     assert texts(ask(lab, "out.own.test", where=V6)) == ["www.far."]
-    wait_for("all are released", lambda: daemon.stats()["responder"]["released"] == daemon.stats()["responder"]["taken"])
+    wait_for("all are released",
+             lambda: daemon.stats()["responder"]["released"] ==
+             daemon.stats()["responder"]["taken"])
 
 
-@pytest.mark.parametrize("more", [{}, {"stubs": [{"zone": "stub.", "address": FIRST}]}], ids=["forwarder", "libunbound"])
+@pytest.mark.parametrize("more", [{}, {"stubs": [{"zone": "stub.", "address": FIRST}]}],
+                         ids=["forwarder", "libunbound"])
 def test_off_and_on_again(lab, daemon, zones, more):
     daemon.start(zones=zones)
     for forward in (FIRST, SECOND, FIRST):
@@ -71,16 +74,20 @@ def test_off_and_on_again(lab, daemon, zones, more):
 
 
 def test_it_begins_with_policies(lab, daemon, zones, tmp_path):
-    """Lists and local data of the reload that turns it on hold when that has ended, and go with it."""
+    """
+    Lists and local data of the reload that turns it on hold when that has ended, and go with it.
+    """
     path = tmp_path / "block.zone"
-    path.write_text("$TTL 60\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns\nbad.far CNAME .\n", encoding="ascii")
+    path.write_text("$TTL 60\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns\nbad.far CNAME "
+                    ".\n", encoding="ascii")
     daemon.start(zones=zones)
     for _ in range(2):
         turn(daemon, zones, rpz=[{"name": "block.rpz", "file": str(path)}],
              **{"local-data": ["printer.far. 300 IN A 192.0.2.9"]})
         for _ in range(2):
             assert ask(lab, "bad.far").rcode() == dns.rcode.NXDOMAIN
-            assert texts(ask(lab, "printer.far")) == ["192.0.2.9"] and texts(ask(lab, "www.far")) == [FIRST]
+            assert texts(ask(lab, "printer.far")) == ["192.0.2.9"]
+            assert texts(ask(lab, "www.far")) == [FIRST]
         turn(daemon, zones)
         for name in ("bad.far", "printer.far", "www.far"):
             assert ask(lab, name).rcode() == dns.rcode.REFUSED
@@ -89,7 +96,8 @@ def test_it_begins_with_policies(lab, daemon, zones, tmp_path):
 def test_a_first_reload_that_cannot_be(lab, daemon, zones):
     """Nothing has changed behind it, and the next one holds what it says."""
     daemon.start(zones=zones)
-    daemon.configure(zones=zones, recursion=recursion(**{"trust-anchor": "nowhere", "max-outstanding": 16}))
+    daemon.configure(zones=zones,
+                     recursion=recursion(**{"trust-anchor": "nowhere", "max-outstanding": 16}))
     refused = daemon.ctl("zone", "reload", check=False)
     assert refused.returncode == 1 and "nowhere: No such file" in refused.stderr
     assert ask(lab, "www.far").rcode() == dns.rcode.REFUSED
@@ -129,11 +137,15 @@ def test_the_driver_is_heard(lab, daemon, zones, upstream):
     daemon.start(zones=zones)
     turn(daemon, zones, forward=["127.0.1.50"])
     ask(lab, "a.short")
-    wait_for("it is fetched anew", lambda: ask(lab, "a.short") and daemon.stats()["engine"]["refreshed"])
+    wait_for("it is fetched anew",
+             lambda: ask(lab, "a.short") and daemon.stats()["engine"]["refreshed"])
 
 
 def test_load_while_it_changes(lab, daemon, zones, clients):
-    """By driver, worker and TCP: each question is answered, as before or as behind the reload, and none SERVFAIL."""
+    """
+    By driver, worker and TCP: each question is answered, as before or as behind the reload, and
+    none SERVFAIL.
+    """
     daemon.start(zones=zones)
     lab.ask()
     numbers = itertools.count()
@@ -147,11 +159,14 @@ def test_load_while_it_changes(lab, daemon, zones, clients):
               clients(lambda: said(lab.ask("out.own.test")), [["www.far."], [FIRST, "www.far."]]),
               clients(lambda: said(lab.ask("www.far")), upstream),
               clients(lambda: said(lab.ask(f"n{next(numbers)}.far")), upstream),
-              clients(lambda: said(lab.tcp(dns.message.make_query(f"n{next(numbers)}.far", "A"))), upstream)]
+              clients(lambda: said(lab.tcp(dns.message.make_query(f"n{next(numbers)}.far", "A"))),
+                      upstream)]
     for n in range(8):
         for one in asking:
             one.wait_more()
-        if n % 2:  # what waits for upstream when recursion ends is SERVFAIL: test_questions_that_wait_when_it_ends()
+        # what waits for upstream when recursion ends is SERVFAIL:
+        # test_questions_that_wait_when_it_ends()
+        if n % 2:
             with contextlib.ExitStack() as quiet:
                 for one in asking[3:]:
                     quiet.enter_context(one.quiet())

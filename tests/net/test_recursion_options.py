@@ -9,11 +9,13 @@ import pytest
 
 from dnstree import OUTSIDE4, ask, query, world_of
 from netlab import wait_for
-from optionpeers import (EVIL, FORWARDED, PEER, PEER6, RESOLVERS, SOURCE, Growing, Pair, chain, fails, hides_above,
+from optionpeers import (EVIL, FORWARDED, PEER, PEER6, RESOLVERS, SOURCE, Growing, Pair, chain,
+                         fails, hides_above,
                          leads_away, says, tells_case, ttl_of, until_expired, verdict)
 
 TRUE = "A 192.0.2.80"
-OK, NOTHING, FAILED, NO_NAME = ("NOERROR", [TRUE]), ("NOERROR", []), ("SERVFAIL", []), ("NXDOMAIN", [])
+OK, NOTHING, FAILED, NO_NAME = ("NOERROR", [TRUE]), ("NOERROR", []), ("SERVFAIL",
+                                                                      []), ("NXDOMAIN", [])
 ELSEWHERE = ("NOERROR", [f"A {FORWARDED}"])
 FIRST, SECOND = RESOLVERS["first"], RESOLVERS["second"]
 
@@ -49,7 +51,8 @@ PRIVATE_LINES = ["private-address: 192.0.2.0/24", "private-address: 2001:db8::/3
 DNS64_LINES = ['module-config: "dns64 validator iterator"']
 CASE = ["use-caps-for-id: yes"]
 
-# Name: (keys of volleyd, lines of unbound's server clause, its other clauses, servers, {question: verdict})
+# Name: (keys of volleyd, lines of unbound's server clause, its other clauses, servers, {question:
+# verdict})
 ROWS = {
     "do-ip6": ({"do-ip6": True}, [], "", {}, {("www.six.lab.", "A"): OK}),
     "do-ip6 off": ({"do-ip6": False}, ["do-ip6: no"], "", {},
@@ -60,13 +63,16 @@ ROWS = {
         {**UNSIGNED, "first": says(FORWARDED)},
         {("www.fill.lab.", "A"): ELSEWHERE, ("www.plain.lab.", "A"): OK}),
     "a forward zone of two": (
-        {"forward-zones": zones_key(FILL, FIRST, SECOND)}, [], zone_clause("forward", FILL, FIRST, SECOND),
-        {**UNSIGNED, "first": fails, "second": says(FORWARDED)}, {("www.fill.lab.", "A"): ELSEWHERE}),
+        {"forward-zones": zones_key(FILL, FIRST, SECOND)}, [],
+                              zone_clause("forward", FILL, FIRST, SECOND),
+        {**UNSIGNED, "first": fails, "second": says(FORWARDED)},
+                              {("www.fill.lab.", "A"): ELSEWHERE}),
     "a forward zone that fails": (
         {"forward-zones": zones_key(FILL, FIRST)}, [], zone_clause("forward", FILL, FIRST),
         {**UNSIGNED, "first": fails}, {("www.fill.lab.", "A"): FAILED}),
     "a forward zone, first": (
-        {"forward-zones": zones_key(FILL, FIRST, first=True)}, [], zone_clause("forward", FILL, FIRST, first="yes"),
+        {"forward-zones": zones_key(FILL, FIRST, first=True)}, [],
+                              zone_clause("forward", FILL, FIRST, first="yes"),
         {**UNSIGNED, "first": fails}, {("www.fill.lab.", "A"): OK}),
     "a forward zone over TCP": (
         {"forward-zones": zones_key(FILL, FIRST, transport="tcp")}, [],
@@ -77,32 +83,39 @@ ROWS = {
         {"first": fails}, {("www.plain.lab.", "A"): FAILED}),
     "forward-first": (
         {"forward": [FIRST], "forward-first": True, "trust-anchor": None}, [],
-        zone_clause("forward", ".", FIRST, first="yes"), {"first": fails}, {("www.plain.lab.", "A"): OK}),
+        zone_clause("forward", ".", FIRST, first="yes"), {"first": fails},
+                      {("www.plain.lab.", "A"): OK}),
     "a stub that fails": (
-        {"stubs": zones_key(FILL, FIRST)}, [], zone_clause("stub", FILL, FIRST), {**UNSIGNED, "first": fails},
+        {"stubs": zones_key(FILL, FIRST)}, [], zone_clause("stub", FILL, FIRST),
+                          {**UNSIGNED, "first": fails},
         {("www.fill.lab.", "A"): FAILED}),
     "a stub, first": (
-        {"stubs": zones_key(FILL, FIRST, first=True)}, [], zone_clause("stub", FILL, FIRST, first="yes"),
+        {"stubs": zones_key(FILL, FIRST, first=True)}, [],
+                      zone_clause("stub", FILL, FIRST, first="yes"),
         {**UNSIGNED, "first": fails}, {("www.fill.lab.", "A"): OK}),
     "a stub of two": (
         {"stubs": zones_key(FILL, FIRST, SECOND)}, [], zone_clause("stub", FILL, FIRST, SECOND),
         {"first": fails, "second": says(FORWARDED)}, {("www.fill.lab.", "A"): ELSEWHERE}),
     "a stub over TCP": (
-        {"stubs": zones_key(FILL, FIRST, transport="tcp")}, [], zone_clause("stub", FILL, FIRST, tcp_upstream="yes"),
+        {"stubs": zones_key(FILL, FIRST, transport="tcp")}, [],
+                        zone_clause("stub", FILL, FIRST, tcp_upstream="yes"),
         {"first": says(FORWARDED, only_tcp=True)}, {("www.fill.lab.", "A"): ELSEWHERE}),
     "private-address": (PRIVATE, PRIVATE_LINES, "", {}, {("www.plain.lab.", "A"): NOTHING,
                                                          ("deep.er.leaf.raw.", "A"): NOTHING}),
     "private-domain": (
-        {**PRIVATE, "private-domain": ["plain.lab"]}, [*PRIVATE_LINES, "private-domain: plain.lab"], "", {},
+        {**PRIVATE, "private-domain": ["plain.lab"]}, [*PRIVATE_LINES, "private-domain: plain.lab"],
+                       "", {},
         {("www.plain.lab.", "A"): OK, ("www.leaf.raw.", "A"): NOTHING}),
-    "harden-glue": ({}, [], "", {FILL: leads_away, "evil": says(EVIL)}, {("www.cut.fill.lab.", "A"): FAILED}),
+    "harden-glue": ({}, [], "", {FILL: leads_away, "evil": says(EVIL)},
+                    {("www.cut.fill.lab.", "A"): FAILED}),
     "harden-glue off": (
         {"harden-glue": False}, ["harden-glue: no"], "", {FILL: leads_away, "evil": says(EVIL)},
         {("www.cut.fill.lab.", "A"): ("NOERROR", [f"A {EVIL}"])}),
     "qname-minimisation": ({}, ["qname-minimisation: yes"], "", {FILL: hides_above(FILL)},
                            {("www.cut.fill.lab.", "A"): OK}),
     "qname-minimisation-strict": (
-        {"qname-minimisation-strict": True}, ["qname-minimisation: yes", "qname-minimisation-strict: yes"], "",
+        {"qname-minimisation-strict": True},
+                                  ["qname-minimisation: yes", "qname-minimisation-strict: yes"], "",
         {FILL: hides_above(FILL)}, {("www.cut.fill.lab.", "A"): NO_NAME}),
     "caps-exempt": (
         {"caps-for-id": True, "caps-exempt": [FILL], "qname-minimisation": False},
@@ -113,7 +126,8 @@ ROWS = {
         {FILL: chain((FILL, COUNT), 9), COUNT: chain((FILL, COUNT), 9)},
         {("a8.fill.lab.", "A"): FAILED}),
     "target-fetch-policy": (
-        {"target-fetch-policy": "0 0 0"}, ['target-fetch-policy: "0 0 0"'], "", {}, {("www.good.lab.", "A"): OK}),
+        {"target-fetch-policy": "0 0 0"}, ['target-fetch-policy: "0 0 0"'], "", {},
+                            {("www.good.lab.", "A"): OK}),
     "no DNS64": ({}, [], "", {}, {("x.wild.plain.lab.", "AAAA"): NOTHING}),
     "DNS64": (
         {"dns64": True}, DNS64_LINES, "", {},
@@ -124,7 +138,8 @@ ROWS = {
          ("y.wild.nsec3.lab.", "AAAA"): ("NOERROR", ["AAAA 64:ff9b::c000:209"]),
          ("nothere.good.lab.", "AAAA"): NO_NAME, ("x.wild.broken.lab.", "TXT"): NOTHING}),
     "dns64-prefix": (
-        {"dns64": True, "dns64-prefix": "2001:db8:64::/64"}, [*DNS64_LINES, "dns64-prefix: 2001:db8:64::/64"], "", {},
+        {"dns64": True, "dns64-prefix": "2001:db8:64::/64"},
+                     [*DNS64_LINES, "dns64-prefix: 2001:db8:64::/64"], "", {},
         {("x.wild.plain.lab.", "AAAA"): ("NOERROR", ["AAAA 2001:db8:64:0:c0:2:900:0"])}),
     "dns64-synthall": (
         {"dns64": True, "dns64-synthall": True}, [*DNS64_LINES, "dns64-synthall: yes"], "", {},
@@ -141,17 +156,20 @@ def test_an_option(pair, row):
     pair.start({"query-timeout": "9s", **keys}, lines, clauses, anchor)
     for (name, kind), expected in questions.items():
         ours, theirs = pair.ask(query(name, kind))
-        assert (verdict(ours), verdict(theirs)) == (expected, expected), f"{name} {kind}\n{ours}\n{theirs}"
-    assert pair.world.daemon.status()["recursion"]["mode"] == ("forward" if "forward" in keys else "iterate")
+        assert (verdict(ours), verdict(theirs)) == (expected,
+                                                    expected), f"{name} {kind}\n{ours}\n{theirs}"
+    assert (pair.world.daemon.status()["recursion"]["mode"] ==
+            ("forward" if "forward" in keys else "iterate"))
 
 
-# --- DNSSEC ------------------------------------------------------------------------------------------
+# --- DNSSEC ---------------------------------------------------------------------------------------
 
 
 def anchors(world, *more):
     """A file of the root's key and more records."""
     path = world.folder / "anchors"
-    path.write_text(world.tree.zones.anchor.read_text(encoding="ascii") + "".join(more), encoding="ascii")
+    path.write_text(world.tree.zones.anchor.read_text(encoding="ascii") + "".join(more),
+                    encoding="ascii")
     return path
 
 
@@ -166,7 +184,8 @@ def other_algorithm(zones):
 
 @pytest.mark.parametrize("option,default,name,record", [
     ("harden-dnssec-stripped", True, "www.plain.lab.", lambda zones: NO_KEY),
-    ("harden-algo-downgrade", False, "www.good.lab.", other_algorithm)], ids=["stripped", "algorithm"])
+    ("harden-algo-downgrade", False, "www.good.lab.", other_algorithm)],
+                         ids=["stripped", "algorithm"])
 @pytest.mark.parametrize("is_on", [None, True, False], ids=["default", "on", "off"])
 def test_hardening_of_signatures(pair, option, default, name, record, is_on):
     path = anchors(pair.world, record(pair.world.tree.zones))
@@ -184,7 +203,10 @@ def key_tag(zones):
 
 @pytest.mark.parametrize("is_on", [True, False], ids=["on", "off"])
 def test_root_key_sentinel(pair, is_on):
-    """RFC 8509 section 3.3: of a key that is trusted "is" resolves and "not" fails; of another one the other way."""
+    """
+    RFC 8509 section 3.3: of a key that is trusted "is" resolves and "not" fails; of another one the
+    other way.
+    """
     pair.start({"root-key-sentinel": is_on}, [f"root-key-sentinel: {'yes' if is_on else 'no'}"])
     tag = key_tag(pair.world.tree.zones)
     found = ("NOERROR", ["A 192.0.2.9"])
@@ -198,11 +220,15 @@ def test_root_key_sentinel(pair, is_on):
 
 @pytest.mark.parametrize("is_on", [True, False], ids=["on", "off"])
 def test_harden_below_nxdomain(pair, is_on):
-    """A name was proved not to exist, and has names below it since: RFC 8020 says that they are not there either."""
+    """
+    A name was proved not to exist, and has names below it since: RFC 8020 says that they are not
+    there either.
+    """
     zone = "growing.example."
     growing = Growing(pair.world, zone, SECOND)
     try:
-        pair.start({"harden-below-nxdomain": is_on, "aggressive-nsec": False, "stubs": zones_key(zone, SECOND),
+        pair.start({"harden-below-nxdomain": is_on, "aggressive-nsec": False,
+                    "stubs": zones_key(zone, SECOND),
                     "trust-anchor": str(anchors(pair.world, growing.ds))},
                    ["aggressive-nsec: no", f"harden-below-nxdomain: {'yes' if is_on else 'no'}"],
                    zone_clause("stub", zone, SECOND))
@@ -215,7 +241,7 @@ def test_harden_below_nxdomain(pair, is_on):
         growing.end()
 
 
-# --- Time --------------------------------------------------------------------------------------------
+# --- Time -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keys,lines,life_s,name,least,most", [
@@ -230,7 +256,8 @@ def test_bounds_of_ttls(pair, forward, keys, lines, life_s, name, least, most):
     pair.start_peer(lines, "", None)
     more = {"forward": [PEER], "trust-anchor": None, "root-hints": None} if forward else {}
     pair.start_ours({**keys, **more})
-    assert pair.world.daemon.status()["recursion"]["by"] == ("forwarder" if forward else "libunbound")
+    assert (pair.world.daemon.status()["recursion"]["by"] ==
+            ("forwarder" if forward else "libunbound"))
     for _ in range(2):
         for reply in pair.ask(query(name)):
             assert least <= ttl_of(reply) <= most, reply
@@ -248,7 +275,10 @@ def test_an_answer_that_was_kept_long_enough_is_fetched_anew(pair):
 
 
 def test_stale_at_once(pair):
-    """The client does not wait, the TTL is the one that is configured, and the fresh answer comes behind."""
+    """
+    The client does not wait, the TTL is the one that is configured, and the fresh answer comes
+    behind.
+    """
     server = pair.script(FILL, says("192.0.2.80", 1))
     pair.start({"serve-stale": "1h", "stale-client-timeout": 0, "stale-reply-ttl": 7},
                ["serve-expired: yes", "serve-expired-ttl: 3600", "serve-expired-client-timeout: 0",
@@ -258,10 +288,12 @@ def test_stale_at_once(pair):
     until_expired(2.2)
     for reply in pair.ask(query("stale.fill.lab.")):
         assert verdict(reply) == OK and ttl_of(reply) == 7, reply
-    wait_for("fresh answers", lambda: all(verdict(reply) == ELSEWHERE for reply in pair.ask(query("stale.fill.lab."))), 5)
+    wait_for("fresh answers",
+             lambda: all(verdict(reply) == ELSEWHERE
+                         for reply in pair.ask(query("stale.fill.lab."))), 5)
 
 
-# --- Who may, and from where --------------------------------------------------------------------------
+# --- Who may, and from where ----------------------------------------------------------------------
 
 
 def test_answers_of_the_cache_without_recursion(pair):
@@ -271,7 +303,8 @@ def test_answers_of_the_cache_without_recursion(pair):
     ours, theirs = pair.ask(query("www.good.lab.", flags=""))
     assert verdict(ours) == verdict(theirs) == OK
     assert verdict(ask(pair.world.lab, query("www.plain.lab.", flags=""))) == ("REFUSED", [])
-    assert verdict(ask(pair.world.lab, query("www.good.lab.", flags=""), source=OUTSIDE4)) == ("REFUSED", [])
+    assert (verdict(ask(pair.world.lab, query("www.good.lab.", flags=""), source=OUTSIDE4)) ==
+            ("REFUSED", []))
 
 
 def test_answers_are_minimal(pair):
@@ -284,8 +317,10 @@ def test_answers_are_minimal(pair):
 def test_outgoing_interface(pair):
     server = pair.script("first", says(FORWARDED))
     for address in (SOURCE, None):
-        pair.start({"stubs": zones_key(FILL, FIRST), **({"outgoing-interface": [address]} if address else {})},
-                   [f"outgoing-interface: {address}"] if address else [], zone_clause("stub", FILL, FIRST))
+        pair.start({"stubs": zones_key(FILL, FIRST),
+                    **({"outgoing-interface": [address]} if address else {})},
+                   [f"outgoing-interface: {address}"] if address else [],
+                   zone_clause("stub", FILL, FIRST))
         server.seen.clear()
         for reply in pair.ask(query("www.fill.lab.")):
             assert verdict(reply) == ELSEWHERE
@@ -307,7 +342,7 @@ def test_harden_referral_path(pair):
         wait_for("what is behind it", lambda is_on=is_on: (dns.rdatatype.NS in asked) == is_on, 5)
 
 
-# --- By the own forwarder -----------------------------------------------------------------------------
+# --- By the own forwarder -------------------------------------------------------------------------
 
 
 def forwarding(**keys):
@@ -316,14 +351,20 @@ def forwarding(**keys):
 
 
 def test_what_the_forwarder_takes(pair):
-    """Options of libunbound change nothing there, and letters are not changed in names that are exempt."""
+    """
+    Options of libunbound change nothing there, and letters are not changed in names that are
+    exempt.
+    """
     pair.script("first", tells_case)
-    pair.start_ours(forwarding(caps_exempt=["exempt.example"], harden_glue=False, harden_referral_path=True,
+    pair.start_ours(forwarding(caps_exempt=["exempt.example"], harden_glue=False,
+                               harden_referral_path=True,
                                qname_minimisation_strict=True, max_query_restarts=3))
     assert pair.world.daemon.status()["recursion"]["by"] == "forwarder"
     label = "letters-of-a-long-name"
-    assert verdict(ask(pair.world.lab, query(f"{label}.exempt.example."))) == ("NOERROR", ["A 192.0.2.1"])
-    assert verdict(ask(pair.world.lab, query(f"{label}.other.example."))) == ("NOERROR", ["A 192.0.2.2"])
+    assert (verdict(ask(pair.world.lab, query(f"{label}.exempt.example."))) ==
+            ("NOERROR", ["A 192.0.2.1"]))
+    assert (verdict(ask(pair.world.lab, query(f"{label}.other.example."))) ==
+            ("NOERROR", ["A 192.0.2.2"]))
 
 
 def test_how_often_the_forwarder_asks(pair):

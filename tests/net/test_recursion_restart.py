@@ -46,7 +46,9 @@ def coarse():
 
 
 class Watched:
-    """A name, and what the TTL of each of its records must be: the first one less the seconds since."""
+    """
+    A name, and what the TTL of each of its records must be: the first one less the seconds since.
+    """
 
     def __init__(self, world, name):
         self.world, self.name = world, name
@@ -94,7 +96,8 @@ def test_another_volleyd_adopts_them_with_their_age(world):
         one.check()
         before = min(one.look()[0].values())
         reply = ask(world.lab, query(one.name), tcp=True)
-        assert has(reply, "RA") and before >= min(ttls(reply).values()) >= min(one.look()[0].values())
+        assert has(reply, "RA")
+        assert before >= min(ttls(reply).values()) >= min(one.look()[0].values())
     assert len(world.upstream.seen) == n_upstream
     assert records(ask(world.lab, query("www.good.lab."))) == ["A 192.0.2.80"]
     assert ask(world.lab, query(names[0].name), source="192.0.2.2").rcode() == 5
@@ -146,7 +149,7 @@ def test_they_are_in_a_snapshot_with_their_age(world, tmp_path):
     assert len(world.upstream.seen) == n_upstream
 
 
-# --- The wall clock -----------------------------------------------------------------------------------
+# --- The wall clock -------------------------------------------------------------------------------
 
 
 @pytest.fixture(name="wall")
@@ -186,7 +189,8 @@ def test_what_the_resolver_knows_does_not_follow_it_either(world, wall):
     names = [Watched(world, "to0.aging.lab.")]
     for n, step in enumerate((-HOUR, -24 * HOUR)):
         wall(step)
-        wait_for("volleyd sees it", lambda n=n: world.daemon.log().count("the wall clock was set") > n)
+        wait_for("volleyd sees it",
+                 lambda n=n: world.daemon.log().count("the wall clock was set") > n)
         world.daemon.status()  # by then the resolver is made anew
         names.append(Watched(world, f"to{step}.aging.lab."))
         assert 0 < names[-1].ttl <= TTL, f"after a step of {step} s"
@@ -194,7 +198,7 @@ def test_what_the_resolver_knows_does_not_follow_it_either(world, wall):
             one.check_driver()
 
 
-# --- Large and many -----------------------------------------------------------------------------------
+# --- Large and many -------------------------------------------------------------------------------
 
 
 def test_a_cache_full_of_the_largest_answers(world, tmp_path):
@@ -216,6 +220,7 @@ def test_a_cache_full_of_the_largest_answers(world, tmp_path):
     ask(world.lab, query(f"n{completed - 1}.fat.plain.lab.", "TXT"))
     after = world.daemon.reasons()
     # cached, but for the room that a frame of a veth does not have
-    assert after["up-no-room"] > before.get("up-no-room", 0) and after["up-miss"] == before["up-miss"]
+    assert after["up-no-room"] > before.get("up-no-room", 0)
+    assert after["up-miss"] == before["up-miss"]
     assert cache["evicted"] > 0 or completed < 10000, json.dumps(cache)
     wait_for("it is as it was", lambda: records(ask(world.lab, query("www.good.lab."))), 5)

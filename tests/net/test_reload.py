@@ -42,7 +42,8 @@ def test_a_zone_to_be_kept_needs_storage_that_is_open(lab, daemon):
                             {"name": "kept.test", "primaries": ["hub"]}])
     refusal = daemon.ctl("zone", "reload", check=False)
     assert refusal.returncode == 1
-    assert "zone kept.test.: primaries needs server.storage, which no reload can open" in refusal.stderr
+    assert ("zone kept.test.: primaries needs server.storage, which no reload can open" in
+            refusal.stderr)
     assert len(daemon.json("zone", "list")["zones"]) == 2 and texts(lab.ask())
     daemon.stop()
     daemon.start()
@@ -55,7 +56,8 @@ RRL_OFF, RRL_TIGHT = {"answers": 0, "octets": 0}, {"answers": 1, "octets": 0, "s
 
 
 def cookie_of(lab):
-    query = dns.message.make_query("www.example.com", "A", use_edns=0, options=[dns.edns.GenericOption(10, bytes(8))])
+    query = dns.message.make_query("www.example.com", "A", use_edns=0,
+                                   options=[dns.edns.GenericOption(10, bytes(8))])
     (option,) = [o for o in lab.udp(query, timeout=5).options if o.otype == 10]
     return bytes(option.to_wire())
 
@@ -76,17 +78,20 @@ def test_what_was_in_force_is_put_back(lab, daemon, tmp_path, before, after):
         assert answer.rcode() == (dns.rcode.NOERROR if answer.answer else dns.rcode.REFUSED)
         return bool(answer.answer)
 
-    daemon.configure(server={"cookies": {"secret": SECRET}}, recursion=recursion(before), rrl=RRL_OFF)
+    daemon.configure(server={"cookies": {"secret": SECRET}}, recursion=recursion(before),
+                     rrl=RRL_OFF)
     daemon.spawn(env={"LD_PRELOAD": str(library), "NORANDOM_FILE": str(broken)}).wait_ready()
     cookie, mode = cookie_of(lab), daemon.status()["recursion"]["mode"]
     assert may_recurse() == (before == CLIENT)
     daemon.configure(recursion=recursion(after), rrl=RRL_TIGHT)
     broken.touch()
     refusal = daemon.ctl("zone", "reload", check=False)
-    assert refusal.returncode == 1 and "secrets of DNS cookies: " in refusal.stderr and not broken.exists()
+    assert refusal.returncode == 1 and "secrets of DNS cookies: " in refusal.stderr
+    assert not broken.exists()
     assert daemon.status()["recursion"]["mode"] == mode
     for _ in range(5):
-        assert may_recurse() == (before == CLIENT) and cookie_of(lab)[:8] == cookie[:8] and texts(lab.ask())
+        assert may_recurse() == (before == CLIENT) and cookie_of(lab)[:8] == cookie[:8]
+        assert texts(lab.ask())
     assert daemon.json("rrl", "status")["answers_per_second"] == 0
     daemon.ctl("zone", "reload")  # now it can be made
     assert may_recurse() == (after == CLIENT)

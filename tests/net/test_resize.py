@@ -85,7 +85,10 @@ class Pace:
         self.set(parts=1)
 
     def go_until(self, what, reached):
-        """Lets the walk go on, some parts at a time, and returns while it stands, as soon as REACHED() is true."""
+        """
+        Lets the walk go on, some parts at a time, and returns while it stands, as soon as REACHED()
+        is true.
+        """
         parts = 1
 
         def done():
@@ -112,7 +115,10 @@ def pace(tmp_path):
 
 
 def begin_copying(daemon, pace, mib, percent=75):
-    """Begins to resize, until the copy stands this far: counting takes the first half. The thread that waits for it."""
+    """
+    Begins to resize, until the copy stands this far: counting takes the first half. The thread that
+    waits for it.
+    """
     def far():
         now = stats(daemon)
         return now.get("resizing_stage") == "copying" and now["resizing_percent"] >= percent
@@ -124,7 +130,9 @@ def begin_copying(daemon, pace, mib, percent=75):
 
 @contextlib.contextmanager
 def asking(lab, names, right, port=53):
-    """A client that asks one question after the other, and wants the right answer to each at once."""
+    """
+    A client that asks one question after the other, and wants the right answer to each at once.
+    """
     failures, asked, stop = [], [0], threading.Event()
     sock = lab.socket("c")
 
@@ -209,7 +217,10 @@ def test_up_and_down(lab, daemon, path, port):
 
 
 def test_the_hot_half_stays(lab, daemon, path):
-    """Of many answers, and room for a third of them, those that are asked are in the driver afterwards."""
+    """
+    Of many answers, and room for a third of them, those that are asked are in the driver
+    afterwards.
+    """
     fill(lab, daemon, 32, path)
     daemon.start()
     assert stats(daemon)["entries"] >= N_PRIMED * 0.99
@@ -243,7 +254,8 @@ def once(made, _tcp):
     """An address for UPSTREAM_TTL seconds."""
     reply = dns.message.make_response(made)
     reply.flags |= dns.flags.AA
-    reply.answer.append(dns.rrset.from_text(made.question[0].name, UPSTREAM_TTL, "IN", "A", "192.0.2.1"))
+    reply.answer.append(dns.rrset.from_text(made.question[0].name, UPSTREAM_TTL, "IN", "A",
+                                            "192.0.2.1"))
     return reply.to_wire()
 
 
@@ -302,7 +314,8 @@ def test_by_configuration(lab, daemon, path):
     daemon.signal(signal.SIGHUP)
     wait_for("the size", lambda: stats(daemon)["size_bytes"] == 16 * MIB)
     assert in_driver(lab, daemon, NAMES) == N_NAMES
-    wait_for("the end of it", lambda: "resizing_stage" not in stats(daemon))  # the old one is freed last
+    # the old one is freed last
+    wait_for("the end of it", lambda: "resizing_stage" not in stats(daemon))
     resize(daemon, 24)
     daemon.ctl("zone", "reload")
     time.sleep(1.5)  # a tick
@@ -359,7 +372,7 @@ def test_what_comes_while_copied(lab, daemon, path, pace):
     assert in_driver(lab, daemon, NAMES) == N_NAMES
 
 
-# --- Death in the middle ---------------------------------------------------------------------------
+# --- Death in the middle --------------------------------------------------------------------------
 
 
 def test_killed_while_copied(lab, daemon, path, pace):
@@ -379,7 +392,10 @@ def test_killed_while_copied(lab, daemon, path, pace):
 
 
 def test_killed_in_the_late_copy(lab, daemon, path, pace):
-    """The workers have the new cache, the driver the old one: a reload reaches both, and so does the end."""
+    """
+    The workers have the new cache, the driver the old one: a reload reaches both, and so does the
+    end.
+    """
     pace.start(daemon, cache={"size": "32M"}, zones=zones(path))
     warm(lab)
     found = program(lab)
@@ -419,7 +435,10 @@ def second_interface(lab):
 
 @pytest.mark.parametrize("order", [["s0", "s1"], ["s1", "s0"]])
 def test_killed_between_two_interfaces(lab, daemon, path, pace, order):
-    """One has the new cache, one the old: both answer; the next daemon takes the new one, and no old answer."""
+    """
+    One has the new cache, one the old: both answer; the next daemon takes the new one, and no old
+    answer.
+    """
     where = second_interface(lab)
     both = {"server": {"listen": [V4, where]}, "zones": zones(path),
             "interfaces": [iface(name) for name in order]}
@@ -458,7 +477,7 @@ def test_stopped_while_copied(lab, daemon, path, pace):
     assert program(lab) is None
 
 
-# --- What is refused ----------------------------------------------------------------------------------
+# --- What is refused ------------------------------------------------------------------------------
 
 
 def refused(daemon, *words, status=1):
@@ -480,7 +499,8 @@ def test_refusals(lab, daemon, path, pace, tmp_path):
         assert "there is not enough memory for" in refused(daemon, "cache", "resize", much)
         daemon.configure(cache={"size": much}, zones=zones(path))
         daemon.ctl("zone", "reload")
-        assert "cache.size: " in daemon.degraded() and "there is not enough memory for" in daemon.degraded()
+        assert "cache.size: " in daemon.degraded()
+        assert "there is not enough memory for" in daemon.degraded()
         assert stats(daemon)["size_bytes"] == 32 * MIB
     resizing = begin_copying(daemon, pace, 16)
     assert "being resized already" in refused(daemon, "cache", "resize", "24M")

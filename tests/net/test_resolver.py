@@ -76,7 +76,8 @@ def make_resolve(tree):
             one.close()
 
 
-# name, type, then rcode, security and extended error, and records of the answer: all with their type
+# name, type, then rcode, security and extended error, and records of the answer: all with their
+# type
 KINDS = [
     ("www.good.lab.", "A", "NOERROR", "secure", NONE, ["192.0.2.80"]),
     ("nothere.good.lab.", "A", "NXDOMAIN", "secure", NONE, []),
@@ -207,7 +208,10 @@ def test_the_same_question_to_each_memory_is_two(resolve):
 
 
 def test_nsec3_records_that_are_known_deny_other_names(resolve):
-    """RFC 8198: all intervals of the zone are learnt; then no random name goes upstream, but to be fetched anew."""
+    """
+    RFC 8198: all intervals of the zone are learnt; then no random name goes upstream, but to be
+    fetched anew.
+    """
     it = resolve()
     for n in range(100):
         assert it.ask(f"learn{n}.hashed.lab.").brief() == ("NXDOMAIN", "secure", NONE)
@@ -215,7 +219,8 @@ def test_nsec3_records_that_are_known_deny_other_names(resolve):
     for n in range(100):
         got = it.ask(f"n{n}.hashed.lab.", "A", *(("cd",) if n % 2 else ()))
         assert got.brief() == ("NXDOMAIN", "secure", NONE)
-        assert got.message.flags & HEADER == dns.flags.QR | dns.flags.RD | dns.flags.RA | dns.flags.AD
+        assert (got.message.flags & HEADER == dns.flags.QR | dns.flags.RD | dns.flags.RA |
+                dns.flags.AD)
     assert it.ask("www.hashed.lab.", "TXT").brief() == ("NOERROR", "secure", NONE)
     assert it.ask("x.wild.hashed.lab.", "TXT").brief() == ("NOERROR", "secure", NONE)
     after = it.counters()
@@ -241,7 +246,10 @@ def test_nsec3_records_deny_nothing(resolve, options):
 
 
 def test_nsec3_records_deny_no_name_that_is_not_validated(resolve):
-    """RFC 7646: a zone of one's own that its signed parent does not know. Upstream is asked, which does not know it either here."""
+    """
+    RFC 7646: a zone of one's own that its signed parent does not know. Upstream is asked, which
+    does not know it either here.
+    """
     it = resolve("-i", "inside.hashed.lab.")
     for n in range(100):
         assert it.ask(f"learn{n}.hashed.lab.").security == "secure"
@@ -256,11 +264,13 @@ def test_nsec3_records_deny_no_name_that_is_not_validated(resolve):
 def test_special_names_are_asked_upstream(resolve, tree):
     """libunbound's own answers for them would hide stub zones, and no chain of trust leads to
     them."""
-    names = ("10.in-addr.arpa.", "home.arpa.", "corp.test.", "localhost.", "a.onion.", "1.0.0.127.in-addr.arpa.")
+    names = ("10.in-addr.arpa.", "home.arpa.", "corp.test.", "localhost.", "a.onion.",
+             "1.0.0.127.in-addr.arpa.")
     it = resolve(*(word for name in names for word in ("-s", f"{name}={SCRIPTED['case.lab.']}")))
     for name in names:
         got = it.ask(f"www.{name}")
-        assert got.brief() == ("NOERROR", "insecure", NONE) and got.texts("A") == ["192.0.2.80"], name
+        assert got.brief() == ("NOERROR", "insecure",
+                               NONE) and got.texts("A") == ["192.0.2.80"], name
     assert it.ask("www.good.lab.").security == "secure"
     assert it.ask("b.onion.").rcode == "NXDOMAIN"
 
@@ -314,7 +324,9 @@ def test_a_stub_zone(resolve):
 
 
 def test_a_server_that_stops_and_returns(resolve, tree):
-    """Questions end by their deadline while it is dead, and soon after it is back they are answered."""
+    """
+    Questions end by their deadline while it is dead, and soon after it is back they are answered.
+    """
     case = tree.scripted["case.lab."]
     it = resolve("-w", "500")
     case.silent = True
@@ -326,7 +338,7 @@ def test_a_server_that_stops_and_returns(resolve, tree):
     wait_for("it answers again", lambda: it.ask("www3.case.lab.").rcode == "NOERROR", 15)
 
 
-# --- Forwarding ------------------------------------------------------------------------------------
+# --- Forwarding -----------------------------------------------------------------------------------
 
 FORWARDER = "127.0.1.20"  # what forwards by our own code has its tests in test_forward.py
 
@@ -368,7 +380,10 @@ def test_forwarding(resolve, forwarder, transport, address, by):
 
 @pytest.mark.parametrize("by", [(), BY_LIBUNBOUND], ids=["our own", "libunbound"])
 def test_forwarding_over_tls_is_authenticated(resolve, forwarder, by):
-    """Never in the clear, never to another name; libunbound's queries go by the relay (resolver/tls_relay.h)."""
+    """
+    Never in the clear, never to another name; libunbound's queries go by the relay
+    (resolver/tls_relay.h).
+    """
     tls = [*by, "-t", "tls", "-b", forwarder, "-f"]
     it = resolve(*tls, f"{FORWARDER}@853#dns.example", anchor=False)
     assert it.ask("www.forward.lab.").texts("A") == ["192.0.2.53"]
@@ -391,7 +406,7 @@ def test_what_is_wrong_with_a_configuration_is_said(options, words):
     assert said.returncode == 1 and words in said.stderr, said.stderr
 
 
-# --- Many ------------------------------------------------------------------------------------------
+# --- Many -----------------------------------------------------------------------------------------
 
 
 def signal_all(process, number):
@@ -401,7 +416,9 @@ def signal_all(process, number):
 
 @pytest.mark.parametrize("by", [(), BY_LIBUNBOUND], ids=["our own", "libunbound"])
 def test_a_hundred_thousand_questions_to_a_dead_upstream(tmp_path, by):
-    """Memory is bounded, all end by their deadline, the return is noticed, and the stop is quick."""
+    """
+    Memory is bounded, all end by their deadline, the return is noticed, and the stop is quick.
+    """
     netns = Netns(tmp_path)
     try:
         (tmp_path / "zone").write_text(HEAD.format("127.0.1.30") + "* A 192.0.2.1\n")

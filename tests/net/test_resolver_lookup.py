@@ -3,7 +3,8 @@
 """volleyctl resolver lookup and infra: the source of a name's answer, the upstream servers for it,
 and the cause of a failure.
 
-One daemon iterates and validates (world), one forwards by itself (forwarder); each test asks one of them.
+One daemon iterates and validates (world), one forwards by itself (forwarder); each test asks one of
+them.
 """
 import json
 
@@ -39,7 +40,8 @@ def start_iterating(world):
         "local-data": ["local.lab. A 192.0.2.97"],
         "rpz": [{"name": "list.rpz", "file": str(path)}],
         "query-timeout": "1s", "serve-stale": "1h"})
-    wait_for("the list", lambda: world.daemon.json("policy", "list")["policies"][1]["state"] == "serving")
+    wait_for("the list",
+             lambda: world.daemon.json("policy", "list")["policies"][1]["state"] == "serving")
 
 
 @pytest.fixture(name="world", scope="module")
@@ -53,11 +55,13 @@ def make_world(tmp_path_factory, tree_zones):
 def make_forwarder(tmp_path_factory, tree_zones):
     """One of its upstreams answers, but fails names below bad.; the other has no server."""
     def reply(made, tcp):
-        return (fails if "bad." in str(made.question[0].name).lower() else says("192.0.3.72"))(made, tcp)
+        return (fails if "bad." in str(made.question[0].name).lower()
+                else says("192.0.3.72"))(made, tcp)
 
     with world_of(tmp_path_factory.mktemp("forwarder"), tree_zones) as world:
         world.tree.script("good", reply, GOOD_NS)
-        world.start(keys={"trust_anchor": None, "root_hints": None, "forward": [GOOD_NS, BAD_NS], "query-timeout": "2s"})
+        world.start(keys={"trust_anchor": None, "root_hints": None, "forward": [GOOD_NS, BAD_NS],
+                          "query-timeout": "2s"})
         yield world
 
 
@@ -74,10 +78,11 @@ def rcode(world, name, kind="A", flags="rd"):
 
 
 def target(world, zone):
-    return next(row for row in world.daemon.json("resolver", "infra")["targets"] if row["zone"] == zone)
+    return next(row for row in world.daemon.json("resolver", "infra")["targets"]
+                if row["zone"] == zone)
 
 
-# --- Before upstream -------------------------------------------------------------------------------------
+# --- Before upstream ------------------------------------------------------------------------------
 
 
 def test_a_zone_of_ours(world):
@@ -103,29 +108,33 @@ def test_local_data(world):
 
 def test_a_policy_with_its_rule(world):
     found = lookup(world, "www.listed.lab", "A")
-    assert found["answered_by"] == "policy" and before(found) == [("policy", "list.rpz.", "answers")]
+    assert found["answered_by"] == "policy"
+    assert before(found) == [("policy", "list.rpz.", "answers")]
     assert found["before_upstream"][0]["rule"] == ["www.listed.lab.list.rpz. CNAME ."]
     assert lookup(world, "data.lab")["before_upstream"][0]["rule"] == [
         "data.lab.list.rpz. A 192.0.2.44", "data.lab.list.rpz. A 192.0.2.45"]
-    (policy,) = [row for row in world.daemon.json("policy", "list")["policies"] if row["name"] == "list.rpz."]
+    (policy,) = [row for row in world.daemon.json("policy", "list")["policies"]
+                 if row["name"] == "list.rpz."]
     assert policy["hits"] == 0
 
 
 def test_a_policy_that_passes(world):
     found = lookup(world, "www.passed.lab")
-    assert found["answered_by"] == "upstream" and before(found) == [("policy", "list.rpz.", "passes")]
+    assert found["answered_by"] == "upstream"
+    assert before(found) == [("policy", "list.rpz.", "passes")]
     assert found["before_upstream"][0]["rule"] == ["*.passed.lab.list.rpz. CNAME rpz-passthru."]
 
 
 def test_a_special_name(world):
     found = lookup(world, "www.Host.ONION", "AAAA")
-    assert found["answered_by"] == "special name" and before(found) == [("special name", "onion.", "answers")]
+    assert found["answered_by"] == "special name"
+    assert before(found) == [("special name", "onion.", "answers")]
     validation = found["validation"]
     assert not validation["validates"]
     assert (validation["negative_anchor"], validation["negative_by"]) == ("onion.", "special name")
 
 
-# --- Whom upstream is asked ------------------------------------------------------------------------------
+# --- Whom upstream is asked -----------------------------------------------------------------------
 
 
 def test_from_the_root_down(world):
@@ -140,19 +149,21 @@ def test_a_stub(world):
     assert (found["asks"]["way"], found["asks"]["zone"]) == ("stub", "fill.lab.")
     assert found["asks"]["addresses"] == [STUB_NS] and found["answered_by"] == "upstream"
     (row,) = found["targets"]
-    assert row["zone"] == "fill.lab." and row["asked"] == row["answered"] >= 1 and row["mean_ns"] > 0
+    assert row["zone"] == "fill.lab." and row["asked"] == row["answered"] >= 1
+    assert row["mean_ns"] > 0
     assert lookup(world, "fill.lab", "DS")["asks"]["zone"] == "."
 
 
 def test_a_forward_zone(world):
     found = lookup(world, "a.b.count.lab")
-    assert (found["asks"]["way"], found["asks"]["zone"], found["asks"]["transport"]) == ("forward zone", "count.lab.", "tcp")
+    assert ((found["asks"]["way"], found["asks"]["zone"], found["asks"]["transport"]) ==
+            ("forward zone", "count.lab.", "tcp"))
     assert found["asks"]["addresses"] == [FORWARD_NS, f"{FORWARD_NS}@54"]
     rows = world.daemon.json("resolver", "infra")["targets"]
     assert sorted(row["zone"] for row in rows) == [".", "count.lab.", "fill.lab."]
 
 
-# --- Validation ------------------------------------------------------------------------------------------
+# --- Validation -----------------------------------------------------------------------------------
 
 
 def test_a_trust_anchor(world):
@@ -166,11 +177,12 @@ def test_a_trust_anchor(world):
 def test_a_negative_anchor(world):
     validation = lookup(world, "www.expired.lab")["validation"]
     assert not validation["validates"]
-    assert (validation["negative_anchor"], validation["negative_by"]) == ("expired.lab.", "recursion.domain-insecure")
+    assert ((validation["negative_anchor"], validation["negative_by"]) ==
+            ("expired.lab.", "recursion.domain-insecure"))
     assert rcode(world, "www.expired.lab.") == "NOERROR"
 
 
-# --- Failures and the cache ------------------------------------------------------------------------------
+# --- Failures and the cache -----------------------------------------------------------------------
 
 
 def test_a_bogus_name_has_the_validators_reason(world):
@@ -213,7 +225,7 @@ def test_a_stale_answer_is_told(world):
     wait_for("it expires", lambda: states() == ["expired: given while upstreams do not answer"])
 
 
-# --- The forwarder ---------------------------------------------------------------------------------------
+# --- The forwarder --------------------------------------------------------------------------------
 
 
 def test_upstreams_of_the_forwarder(forwarder):
@@ -224,12 +236,17 @@ def test_upstreams_of_the_forwarder(forwarder):
     assert found["asks"]["addresses"] == [GOOD_NS, BAD_NS]
     assert found["validation"]["why"] == "the forwarder passes on what upstreams say"
     infra = forwarder.daemon.json("resolver", "infra")
-    assert infra["by"] == "forwarder" and found["upstreams"][0].keys() == infra["upstreams"][0].keys()
+    assert infra["by"] == "forwarder"
+    assert found["upstreams"][0].keys() == infra["upstreams"][0].keys()
     good, bad = infra["upstreams"]
-    assert (good["address"], good["state"], good["transport"], good["thread"]) == (f"{GOOD_NS}@53", "well", "udp", 0)
-    assert good["answers"] >= 12 and good["sent"] >= good["answers"] and good["rtt_ns"] > 0 and good["heard_s"] < 60
-    assert (good["edns"], good["cookie"], good["caps"], good["tcp"]) == (True, "none", "kept", "closed")
-    assert (bad["address"], bad["answers"]) == (f"{BAD_NS}@53", 0) and "rtt_ns" not in bad and not {"heard_s", "edns", "cookie"} & bad.keys()
+    assert ((good["address"], good["state"], good["transport"], good["thread"]) ==
+            (f"{GOOD_NS}@53", "well", "udp", 0))
+    assert good["answers"] >= 12 and good["sent"] >= good["answers"] and good["rtt_ns"] > 0
+    assert good["heard_s"] < 60
+    assert ((good["edns"], good["cookie"], good["caps"], good["tcp"]) ==
+            (True, "none", "kept", "closed"))
+    assert (bad["address"], bad["answers"]) == (f"{BAD_NS}@53", 0) and "rtt_ns" not in bad
+    assert not {"heard_s", "edns", "cookie"} & bad.keys()
     assert bad["timeouts"] >= 1 and bad["state"] in ("silent", "down")
     assert good["under_way"] == 0
     shown = forwarder.daemon.ctl("resolver", "infra").stdout

@@ -67,7 +67,8 @@ def routed(lab):
         lab.ip(end, "address", "add", f"2001:db8:1::{host}/64", "dev", dev, "nodad")
         lab.ip(end, "link", "set", dev, "up")
         for where in (f"198.51.100.{peer}", f"2001:db8:1::{peer}"):
-            lab.ip(end, "neighbour", "replace", where, "lladdr", mac, "dev", dev, "nud", "permanent")
+            lab.ip(end, "neighbour", "replace", where, "lladdr", mac, "dev", dev, "nud",
+                   "permanent")
     forward(lab, 1)
     return lab
 
@@ -156,7 +157,9 @@ def test_the_next_hop_gets_it(routed, daemon, tunnels, where):
 
 
 def test_rules_are_those_for_the_hosts_own(routed, daemon):
-    """Of policy routing: from the service's address, and what only packets of the host itself meet."""
+    """
+    Of policy routing: from the service's address, and what only packets of the host itself meet.
+    """
     start(daemon)
     routed.ip("s", "route", "add", "192.0.2.0/24", "via", FAR[V4], "dev", "s1", "table", "77")
     with routed.frames() as near, far_frames(routed) as far:

@@ -44,13 +44,16 @@ class Root:
         if not self.key:
             _, self.key = sign(self.folder, ".", text)
         (self.folder / ".zone").write_text(text, encoding="ascii")
-        run("ldns-signzone", *(["-z", "1:1"] if zonemd else []), "-o", ".", "-f", ".signed", ".zone",
-            self.key.with_suffix(""), cwd=self.folder)
+        run("ldns-signzone", *(["-z", "1:1"] if zonemd else []), "-o", ".", "-f", ".signed",
+            ".zone", self.key.with_suffix(""), cwd=self.folder)
         return self.folder / ".signed"
 
 
 class Tree(Netns):
-    """The servers behind addresses of the daemon's namespace: signed lab. and good.lab., and later., which is not."""
+    """
+    The servers behind addresses of the daemon's namespace: signed lab. and good.lab., and later.,
+    which is not.
+    """
 
     def __init__(self, lab, folder):
         super().__init__(folder, f"{lab.name}-s")
@@ -58,11 +61,14 @@ class Tree(Netns):
         lab.ip("s", "link", "set", "lo", "up")
         lab.ip("s", "address", "add", f"{ROOT}/16", "dev", "lo")
         good, _ = sign(folder, "good.lab.", HEAD.format(1, TIMES, LEAF) + "www A 192.0.2.80\n")
-        lab_ds, _ = sign(folder, "lab.", HEAD.format(1, TIMES, TLD) + f"good NS ns.good\nns.good A {LEAF}\n{good}")
-        (folder / "later.zone").write_text(HEAD.format(1, TIMES, TLD) + "www A 192.0.2.81\n", encoding="ascii")
+        lab_ds, _ = sign(folder, "lab.",
+                         HEAD.format(1, TIMES, TLD) + f"good NS ns.good\nns.good A {LEAF}\n{good}")
+        (folder / "later.zone").write_text(HEAD.format(1, TIMES, TLD) + "www A 192.0.2.81\n",
+                                           encoding="ascii")
         self.version = Root(folder, {"lab": lab_ds})
         (folder / "hints").write_text(f". 3600 IN NS ns.\nns. 3600 IN A {ROOT}\n", encoding="ascii")
-        (folder / "root").write_text(self.version.make(1).read_text(encoding="ascii"), encoding="ascii")
+        (folder / "root").write_text(self.version.make(1).read_text(encoding="ascii"),
+                                     encoding="ascii")
         try:
             self.nsd(HIDDEN_ROOT, {".": "root"})
             self.nsd(TLD, {"lab.": "lab.signed", "later.": "later.zone"})
@@ -79,8 +85,8 @@ class Tree(Netns):
             return sock.recv(65535)
 
     def recursion(self, **keys):
-        return {"allow": [CLIENT4], "root-hints": str(self.folder / "hints"), "trust-anchor": str(self.version.key),
-                "prefetch": False, "root-copy": True, **keys}
+        return {"allow": [CLIENT4], "root-hints": str(self.folder / "hints"),
+                "trust-anchor": str(self.version.key), "prefetch": False, "root-copy": True, **keys}
 
     def unbound(self):
         (self.folder / "unbound.conf").write_text(f"""server:
@@ -116,7 +122,9 @@ class Primary(Peer):
         folder.mkdir()
         self.write(folder, path)
         (folder / "conf").write_text(
-            named_head(folder, None, f"notify explicit; also-notify {{ {V4}; }}; notify-delay 0; allow-transfer {{ any; }};") +
+            named_head(folder, None,
+                       f"notify explicit; also-notify {{ {V4}; }}; notify-delay 0; allow-transfer "
+                       f"{{ any; }};") +
             'zone "." { type primary; file "root"; };\n', encoding="ascii")
         super().__init__(lab, folder, ["named", "-f", "-n", "1", "-c", folder / "conf"])
 
@@ -167,12 +175,14 @@ def said(daemon):
 
 
 def wait_for_copy(daemon, serial=1):
-    wait_for(f"the copy of serial {serial}: {said(daemon)}", lambda: said(daemon).startswith(f"serial {serial}, asked at "),
+    wait_for(f"the copy of serial {serial}: {said(daemon)}",
+             lambda: said(daemon).startswith(f"serial {serial}, asked at "),
              PATIENCE_S)
 
 
 def ask(tree, name, kind="A", where=V4, **more):
-    return tree.lab.udp(query(name, kind, do=True, **more), where, end="c" if where == V4 else "s", timeout=PATIENCE_S)
+    return tree.lab.udp(query(name, kind, do=True, **more), where, end="c" if where == V4 else "s",
+                        timeout=PATIENCE_S)
 
 
 def is_secure(reply):
@@ -185,17 +195,24 @@ def zone_line(daemon):
 
 @pytest.mark.parametrize("threads", [1, 8])
 def test_the_root_is_asked_nothing(tree, primary, daemon, threads):
-    """By no thread, for names of all kinds: each is validated from the copy, and a denial is with its proof."""
+    """
+    By no thread, for names of all kinds: each is validated from the copy, and a denial is with its
+    proof.
+    """
     assert primary
     start(daemon, tree, keys={"threads": threads})
     wait_for_copy(daemon)
     tree.root.seen.clear()
     for n in range(12):
-        assert is_secure(reply := ask(tree, "www.good.lab.")) and "192.0.2.80" in texts(reply), reply
+        assert is_secure(reply := ask(tree,
+                                      "www.good.lab.")) and "192.0.2.80" in texts(reply), reply
         denied = ask(tree, f"www.nothere{n}.")
         assert denied.rcode() == dns.rcode.NXDOMAIN and denied.flags & dns.flags.AD, denied
         assert any(rrset.rdtype == dns.rdatatype.NSEC for rrset in denied.authority), denied
-    for name, kind in (".", "NS"), (".", "DNSKEY"), (".", "ZONEMD"), ("lab.", "DS"), ("lab.", "SOA"), ("ns.", "A"):
+    for name, kind in (".", "NS"), (".", "DNSKEY"), (".",
+                                                     "ZONEMD"), ("lab.",
+                                                                 "DS"), ("lab.",
+                                                                         "SOA"), ("ns.", "A"):
         assert is_secure(reply := ask(tree, name, kind)) and reply.answer, reply
     assert tree.root.seen == []
     infra = daemon.json("resolver", "infra")
@@ -204,7 +221,10 @@ def test_the_root_is_asked_nothing(tree, primary, daemon, threads):
 
 
 def test_a_new_version(tree, primary, daemon):
-    """NOTIFY brings it, and what the resolver knows stays: the leaf's answer is known, and no server above is asked."""
+    """
+    NOTIFY brings it, and what the resolver knows stays: the leaf's answer is known, and no server
+    above is asked.
+    """
     start(daemon, tree)
     wait_for_copy(daemon)
     assert is_secure(ask(tree, "www.good.lab."))
@@ -225,14 +245,17 @@ def test_a_copy_that_does_not_verify(tree, primary, daemon):
     wait_for_copy(daemon)
     path = tree.version.make(2, ("lab", "later"))
     text = path.read_text(encoding="ascii")
-    wrong, n = re.subn(r"(\tZONEMD\t2 1 1 )(\w)", lambda m: m[1] + ("0" if m[2] != "0" else "1"), text)
+    wrong, n = re.subn(r"(\tZONEMD\t2 1 1 )(\w)", lambda m: m[1] + ("0" if m[2] != "0" else "1"),
+                       text)
     assert n == 1, text
     path.write_text(wrong, encoding="ascii")
     primary.change(path)
-    wait_for("the fault is told", lambda: "ZONEMD does not hold" in str(zone_line(daemon)), PATIENCE_S)
+    wait_for("the fault is told", lambda: "ZONEMD does not hold" in str(zone_line(daemon)),
+             PATIENCE_S)
     primary.change(tree.version.make(3, ("lab", "later"), zonemd=False))
     wait_for("the lack is told", lambda: "no ZONEMD record" in str(zone_line(daemon)), PATIENCE_S)
-    assert said(daemon).startswith("serial 1,") and "zone .: transfer: it has no ZONEMD" in daemon.degraded()
+    assert said(daemon).startswith("serial 1,")
+    assert "zone .: transfer: it has no ZONEMD" in daemon.degraded()
     tree.root.seen.clear()
     assert ask(tree, "www.later.").rcode() == dns.rcode.NXDOMAIN and tree.root.seen == []
     primary.change(tree.version.make(4, ("lab", "later")))
@@ -241,20 +264,25 @@ def test_a_copy_that_does_not_verify(tree, primary, daemon):
 
 
 def test_a_copy_that_expires(tree, primary, daemon):
-    """The root servers are asked, no question fails, and the copy is asked again when it is back."""
+    """
+    The root servers are asked, no question fails, and the copy is asked again when it is back.
+    """
     primary.change(tree.version.make(2, times="1 1 3"))
-    wait_for("the version", lambda: (reply := primary.ask(".", "SOA")) and reply.answer[0][0].serial == 2)
+    wait_for("the version",
+             lambda: (reply := primary.ask(".", "SOA")) and reply.answer[0][0].serial == 2)
     start(daemon, tree, zone_keys=FAST)
     wait_for_copy(daemon, 2)
     primary.process.send_signal(signal.SIGSTOP)
-    wait_for("it expires", lambda: said(daemon) == "the root servers are asked: there is no copy", 30)
+    wait_for("it expires", lambda: said(daemon) == "the root servers are asked: there is no copy",
+             30)
     tree.root.seen.clear()
     assert is_secure(ask(tree, "www.good.lab."))
     denied = ask(tree, "www.nothere.")
     assert denied.rcode() == dns.rcode.NXDOMAIN and denied.flags & dns.flags.AD
     assert tree.root.seen
     health = daemon.json("health")
-    assert "zone .: expired: the root servers are asked" in health["warnings"] and not health["reasons"], health
+    assert "zone .: expired: the root servers are asked" in health["warnings"] and not health[
+        "reasons"], health
     primary.process.send_signal(signal.SIGCONT)
     wait_for_copy(daemon, 2)
 
@@ -300,13 +328,17 @@ def test_clients_do_not_get_the_zone(tree, primary, daemon):
 
 
 def test_reloads(tree, primary, daemon):
-    """The key can come and go: without it the zone is served as any other, with it the resolver's alone."""
+    """
+    The key can come and go: without it the zone is served as any other, with it the resolver's
+    alone.
+    """
     assert primary
     start(daemon, tree)
     wait_for_copy(daemon)
     daemon.configure(**sections(daemon, tree, keys={"root-copy": False}))
     daemon.ctl("zone", "reload")
-    assert ask(tree, ".", "SOA").flags & dns.flags.AA and "root_copy" not in daemon.status()["recursion"]
+    assert ask(tree, ".", "SOA").flags & dns.flags.AA
+    assert "root_copy" not in daemon.status()["recursion"]
     assert ask(tree, ".", "SOA").flags & dns.flags.AA, "from the cache, too"
     daemon.configure(**sections(daemon, tree))
     daemon.ctl("zone", "reload")
@@ -317,14 +349,17 @@ def test_reloads(tree, primary, daemon):
     assert is_secure(ask(tree, "www.good.lab.")) and tree.root.seen == []
 
 
-@pytest.mark.parametrize("keys", [{"transport": "tcp"}, {"outgoing-interface": [LEAF]}, {"qname-minimisation": False},
+@pytest.mark.parametrize("keys",
+                         [{"transport": "tcp"}, {"outgoing-interface": [LEAF]},
+                          {"qname-minimisation": False},
                                   {"caps-for-id": True}, {"query-localhost": True}])
 def test_ways_of_asking(tree, primary, daemon, keys):
     assert primary
     start(daemon, tree, keys=keys)
     wait_for_copy(daemon)
     tree.root.seen.clear()
-    assert is_secure(ask(tree, "www.good.lab.")) and ask(tree, "a.nothere.").rcode() == dns.rcode.NXDOMAIN
+    assert is_secure(ask(tree, "www.good.lab."))
+    assert ask(tree, "a.nothere.").rcode() == dns.rcode.NXDOMAIN
     assert tree.root.seen == []
 
 
@@ -332,7 +367,9 @@ def test_beside_a_zone_over_tls(tree, primary, daemon, certificates):
     """The relay for TLS and the copy each have a loopback address, and libunbound may ask both."""
     assert primary
     start(daemon, tree, keys={"tls-bundle": str(certificates.bundle),
-                              "forward-zones": [{"zone": "far.test", "address": "10.53.0.77@853#x.test", "transport": "tls"}]})
+                              "forward-zones": [{"zone": "far.test",
+                                                 "address": "10.53.0.77@853#x.test",
+                                                 "transport": "tls"}]})
     wait_for_copy(daemon)
     tree.root.seen.clear()
     assert is_secure(ask(tree, "www.good.lab.")) and tree.root.seen == []
@@ -344,14 +381,18 @@ def test_without_a_loopback_interface(tree, primary, daemon):
     tree.lab.ip("s", "address", "add", f"{ROOT}/16", "dev", "s0")
     tree.lab.ip("s", "address", "del", "127.0.0.1/8", "dev", "lo")
     start(daemon, tree)
-    wait_for("it is told", lambda: "the root servers are asked: " in said(daemon) and "no copy" not in said(daemon), PATIENCE_S)
+    wait_for("it is told",
+             lambda: "the root servers are asked: " in said(daemon)
+             and "no copy" not in said(daemon), PATIENCE_S)
     assert is_secure(ask(tree, "www.good.lab.")) and tree.root.seen
 
 
 def summary(reply):
     return (reply.rcode(), bool(reply.flags & dns.flags.AD),
-            sorted(str(record) for rrset in reply.answer for record in rrset if rrset.rdtype != dns.rdatatype.RRSIG),
-            sorted({str(rrset.name) for rrset in reply.authority if reply.rcode() == dns.rcode.NXDOMAIN}))
+            sorted(str(record) for rrset in reply.answer for record in rrset
+                   if rrset.rdtype != dns.rdatatype.RRSIG),
+            sorted({str(rrset.name) for rrset in reply.authority
+                    if reply.rcode() == dns.rcode.NXDOMAIN}))
 
 
 def test_unbound_answers_the_same(tree, primary, daemon):
@@ -361,8 +402,10 @@ def test_unbound_answers_the_same(tree, primary, daemon):
     wait_for_copy(daemon)
     tree.unbound()
     tree.root.seen.clear()
-    for name, kind in (("www.good.lab.", "A"), ("www.nothere.", "A"), ("nothere.", "AAAA"), (".", "NS"), (".", "SOA"),
-                       ("lab.", "DS"), ("lab.", "NS"), (".", "DNSKEY"), ("ns.", "A"), ("ns.", "TXT"), ("no.good.lab.", "A")):
+    for name, kind in (("www.good.lab.", "A"), ("www.nothere.", "A"), ("nothere.", "AAAA"),
+                       (".", "NS"), (".", "SOA"),
+                       ("lab.", "DS"), ("lab.", "NS"), (".", "DNSKEY"), ("ns.", "A"),
+                       ("ns.", "TXT"), ("no.good.lab.", "A")):
         ours, theirs = ask(tree, name, kind), ask(tree, name, kind, PEER)
         assert summary(ours) == summary(theirs), (name, kind, ours, theirs)
     assert tree.root.seen == []

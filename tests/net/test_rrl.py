@@ -57,7 +57,10 @@ def test_tc_and_then_tcp(lab, daemon, way):
 
 
 def test_badcookie_and_then_all(lab, daemon, way):
-    """With a client's cookie: BADCOOKIE and a whole one, by which nothing is limited (RFC 7873 section 5.2.3)."""
+    """
+    With a client's cookie: BADCOOKIE and a whole one, by which nothing is limited (RFC 7873 section
+    5.2.3).
+    """
     lab.ask()
     answer = until_limited(lab, bytes(range(8)))
     assert answer.rcode() == dns.rcode.BADCOOKIE and not answer.flags & dns.flags.TC
@@ -70,7 +73,9 @@ def test_badcookie_and_then_all(lab, daemon, way):
 
 
 def test_what_driver_and_worker_give_counts_together(lab, daemon):
-    """Names that only a worker can answer use up what the driver may give, and the other way round."""
+    """
+    Names that only a worker can answer use up what the driver may give, and the other way round.
+    """
     daemon.start(rrl=TIGHT)
     lab.ask()
     until_limited(lab)
@@ -123,13 +128,16 @@ def test_what_the_operator_sees(lab, daemon):
     (row,) = daemon.json("rrl", "top", "-n", "5")["top"]
     assert row["prefix"] == f"{CLIENT4}/32" and row["slipped"] >= 5 and row["dropped"] == 0
     status = daemon.json("rrl", "status")
-    assert status["answers_per_second"] == 1 and status["slip"] == 1 and status["prefixes_over"] == 1
+    assert status["answers_per_second"] == 1 and status["slip"] == 1
+    assert status["prefixes_over"] == 1
     wait_for("it is logged", lambda: f"rrl: {CLIENT4}/32 is over its limit" in daemon.log())
-    wait_for("its end is logged", lambda: f"rrl: {CLIENT4}/32 is within its limit again" in daemon.log(), 60)
+    wait_for("its end is logged",
+             lambda: f"rrl: {CLIENT4}/32 is within its limit again" in daemon.log(), 60)
     assert daemon.json("rrl", "top")["top"] == []
     driver = daemon.stats()["driver"]
     metrics = Metrics(lab)
-    assert metrics.sum("volley_driver_packets_total", reason="hit-slipped") == driver["reasons"]["hit-slipped"]
+    assert (metrics.sum("volley_driver_packets_total", reason="hit-slipped") ==
+            driver["reasons"]["hit-slipped"])
     assert metrics.sum("volley_driver_rrl_judged_total") == driver["rrl_judged"] > 0
     refused = daemon.ctl("rrl", "top", "-n", "0", check=False)
     assert refused.returncode and "from 1 to 1024" in refused.stderr
@@ -144,7 +152,9 @@ def test_limits_are_on_by_default(lab, daemon):
 
 
 def test_what_was_sent_outlives_a_daemon(lab, daemon):
-    """The table is the program's: after a death it limits as before, and the next daemon finds it."""
+    """
+    The table is the program's: after a death it limits as before, and the next daemon finds it.
+    """
     daemon.start(rrl=TIGHT)
     lab.ask()
     until_limited(lab)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """volleyd --schema: an editor that knows the schema and volleyd say the same of a configuration.
 
-No daemon: each configuration is given to volleyd --check, which refuses it with status 2, and to a validator of the schema. An
-editor reads YAML 1.2, so the validator does, too.
+No daemon: each configuration is given to volleyd --check, which refuses it with status 2, and to a
+validator of the schema. An editor reads YAML 1.2, so the validator does, too.
 """
 import json
 import re
@@ -24,8 +24,10 @@ class Yaml12(yaml.SafeLoader):
 
 
 Yaml12.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(true|false)$"), list("tf"))
-Yaml12.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?[0-9]+$"), list("-+0123456789"))
-Yaml12.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+\.[0-9]+$"), list("-+0123456789"))
+Yaml12.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^[-+]?[0-9]+$"),
+                             list("-+0123456789"))
+Yaml12.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+\.[0-9]+$"),
+                             list("-+0123456789"))
 Yaml12.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"^(null|~|)$"), ["n", "~", ""])
 Yaml12.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(node.value, 10))
 
@@ -38,24 +40,35 @@ def fixture_validator():
 
 
 def faults(validator, text, loader=Yaml12):
-    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(yaml.load(text, loader))]
+    return [f"{error.json_path}: {error.message}"
+            for error in validator.iter_errors(yaml.load(text, loader))]
 
 
 GOOD = {
     "the least": LISTEN,
-    "every kind of number": "server: {listen: [\"::1@5353\"], workers: auto, control-cores: [0], max-udp-size: 1400,\n"
+    "every kind of number": "server: {listen: [\"::1@5353\"], workers: auto, control-cores: [0], "
+                            "max-udp-size: 1400,\n"
                             "  tcp: {idle-timeout: 2m}, storage: state, storage-size: 2G}\n"
-                            "cache: {size: 8388608, orphan-serve: 90}\nrecursion: {query-timeout: 300ms, max-ttl: 2h}\n",
-    "numbers as texts": LISTEN + "cache: {size: \"8M\"}\nrecursion: {threads: \"4\", prefetch: \"false\"}\n",
-    "texts that look like numbers": "server: {listen: [192.0.2.53], version: 9.18, identity: true, nsid: 12}\n",
+                            "cache: {size: 8388608, orphan-serve: 90}\nrecursion: {query-timeout: "
+                            "300ms, max-ttl: 2h}\n",
+    "numbers as texts": LISTEN +
+        "cache: {size: \"8M\"}\nrecursion: {threads: \"4\", prefetch: \"false\"}\n",
+    "texts that look like numbers": "server: {listen: [192.0.2.53], version: 9.18, identity: true, "
+                                    "nsid: 12}\n",
     "a mode": LISTEN + "control: {mode: 0600}\n",
-    "words that YAML 1.1 takes for booleans": LISTEN + "interfaces: [{name: eth0, xdp: off, zero-copy: on, busy-poll: true}]\n",
-    "keys, remotes, zones": LISTEN.replace("}", ", storage: s}") + KEY + "remotes: [{name: hub, address: [192.0.2.1], key: a}]\n"
-                            "zones:\n- {name: a, primaries: [hub], allow-transfer: [any, 10.0.0.0/8 key a tls]}\n"
+    "words that YAML 1.1 takes for booleans": LISTEN +
+        "interfaces: [{name: eth0, xdp: off, zero-copy: on, busy-poll: true}]\n",
+    "keys, remotes, zones": LISTEN.replace("}", ", storage: s}") + KEY +
+        "remotes: [{name: hub, address: [192.0.2.1], key: a}]\n"
+                            "zones:\n- {name: a, primaries: [hub], allow-transfer: [any, "
+                            "10.0.0.0/8 key a tls]}\n"
                             "- {name: b, file: b, verify: [check, '', 1]}\n",
-    "templates": LISTEN.replace("}", ", storage: s}") + "templates: [{name: t, file: \"%s.db\", ixfr: false}]\n"
-                 "zones: [{name: a, template: t}, {name: c, catalog: consume, groups: [{template: t}]}]\n",
-    "telling": LISTEN + "dnstap: {tcp: 127.0.0.1@6000, client-prefix: 24/48, messages: [auth-query]}\n"
+    "templates": LISTEN.replace("}", ", storage: s}") +
+        "templates: [{name: t, file: \"%s.db\", ixfr: false}]\n"
+                 "zones: [{name: a, template: t}, {name: c, catalog: consume, groups: [{template: "
+                 "t}]}]\n",
+    "telling": LISTEN +
+        "dnstap: {tcp: 127.0.0.1@6000, client-prefix: 24/48, messages: [auth-query]}\n"
                "query-log: {journal: true, rcodes: [refused, badcookie]}\n",
     "nothing included": "include: conf.d/*.yaml\n" + LISTEN,
     "no list of files": "include: []\n" + LISTEN,
@@ -107,7 +120,8 @@ BEYOND = {
 
 @pytest.mark.parametrize("text,is_good,is_marked", [
     pytest.param(text, is_good, is_marked, id=name)
-    for rows, is_good, is_marked in ((GOOD, True, False), (BAD, False, True), (BEYOND, False, False))
+    for rows, is_good, is_marked in ((GOOD, True, False), (BAD, False, True),
+                                     (BEYOND, False, False))
     for name, text in rows.items()])
 def test_the_editor_and_volleyd_say_the_same(tmp_path, validator, text, is_good, is_marked):
     path = tmp_path / "volley.yaml"
@@ -125,8 +139,10 @@ def test_examples_have_no_mark(validator, name):
 
 
 def test_each_key_of_the_man_page_is_in_the_schema(validator):
-    page = re.search(r"(?s)\n\.Sh KEYS\n(.*?)\n\.Sh ", (BIN.parent / "man/volley.yaml.5").read_text("utf-8"))[1]
-    keys = [key.replace("\\-", "-") for key in re.findall(r"(?m)^\.It Cm ([a-z0-9\\.\[\]-]+)$", page)]
+    page = re.search(r"(?s)\n\.Sh KEYS\n(.*?)\n\.Sh ",
+                     (BIN.parent / "man/volley.yaml.5").read_text("utf-8"))[1]
+    keys = [key.replace("\\-", "-")
+            for key in re.findall(r"(?m)^\.It Cm ([a-z0-9\\.\[\]-]+)$", page)]
     assert len(keys) > 200
     for key in keys:
         at = validator.schema

@@ -40,7 +40,8 @@ def make_certificates(tmp_path_factory):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_whole_zone_then_its_changes(scene, kind):
     primary = scene.start(kind, A, algorithm="sha256")
-    secondary = scene.secondary({"main": {"address": [A], "key": "k1"}}, [("sha256", SECRETS["sha256"])])
+    secondary = scene.secondary({"main": {"address": [A], "key": "k1"}},
+                                [("sha256", SECRETS["sha256"])])
     assert secondary.expect("zone", ZONE, "1", "5")[4] == f"main {A}@53"
     assert secondary.has(primary.file)
     secondary.refresh()
@@ -58,7 +59,9 @@ def strings(name, numbers):
 
 
 def test_changes_of_an_rrset_that_fits_no_message(scene):
-    """72 KiB of strings, of which half are exchanged, and then all go. knotd transfers no such RRset."""
+    """
+    72 KiB of strings, of which half are exchanged, and then all go. knotd transfers no such RRset.
+    """
     others = strings("a", range(200)) + strings("b", range(200)) + strings("c", range(200))
     primary = scene.start("nsd", A, text=zone_text(1, others + strings("large", range(300))))
     secondary = scene.secondary({"main": A})
@@ -200,7 +203,8 @@ def endless(query, _connection):
     yield wire(reply(query, soa(2), *records()))
     n = 0
     while True:
-        message = reply(query, *(dns.rrset.from_text(f"n{n + i}.{ZONE}", 300, "IN", "A", "192.0.2.1")
+        message = reply(query,
+                        *(dns.rrset.from_text(f"n{n + i}.{ZONE}", 300, "IN", "A", "192.0.2.1")
                                  for i in range(400)))
         n += 400
         yield wire(message)
@@ -251,7 +255,8 @@ def test_a_liar_is_not_asked_over_and_over(scene):
     before = len(primary.server.seen)
     secondary.refresh()
     secondary.expect("checked", ZONE, "1")
-    asked = [kind for kind in primary.server.seen[before:] if kind != "SOA"]  # that is repeated, by UDP
+    # that is repeated, by UDP
+    asked = [kind for kind in primary.server.seen[before:] if kind != "SOA"]
     assert len(asked) <= 2
 
 
@@ -419,11 +424,13 @@ def test_many_zones_few_transfers(scene):
         now.add(connection)
         most = max(most, len(now))
         out = wire(reply(query, *[dns.rrset.from_text(name, 300, "IN", *data) for data in (
-            ("SOA", "ns. h. 1 3600 900 86400 60"), ("NS", "ns."), ("SOA", "ns. h. 1 3600 900 86400 60"))]))
+            ("SOA", "ns. h. 1 3600 900 86400 60"), ("NS", "ns."), ("SOA",
+                                                                   "ns. h. 1 3600 900 86400 60"))]))
         now.discard(connection)
         return out
     primary = Scripted(scene, A, tcp=answer)
-    secondary = scene.secondary({"main": A}, zones=[{"name": n, "primaries": ["main"]} for n in names])
+    secondary = scene.secondary({"main": A},
+                                zones=[{"name": n, "primaries": ["main"]} for n in names])
     seen = {secondary.expect("zone", seconds=60)[1] for _ in names}
     assert seen == set(names)
     assert most <= 16 and primary.n_connections <= 32, (most, primary.n_connections)
@@ -437,7 +444,8 @@ def begin(daemon, *addresses, signed=True, **zone):
                for i, a in enumerate(addresses)]
     key = {"name": "k1", "algorithm": "hmac-sha256",
            "secret": base64.b64encode(SECRETS["sha256"]).decode()}
-    return daemon.start(server={"storage": str(daemon.folder / "state")}, keys=[key], remotes=remotes,
+    return daemon.start(server={"storage": str(daemon.folder / "state")}, keys=[key],
+                        remotes=remotes,
                         zones=[{"name": ZONE, "primaries": [r["name"] for r in remotes], **zone}])
 
 
@@ -461,7 +469,8 @@ def test_served_and_kept_up_to_date(lab, there, daemon, kind):
         primary.change(i, f"new{i}", f"192.0.2.{i}")
         wait_for("Volley has it, too", lambda n=i: serial(lab) == n, 20)
         # of what has changed one name is withdrawn from the cache behind the other
-        wait_for("the name is there", lambda n=i: texts(lab.ask(f"new{n}.{ZONE}")) == [f"192.0.2.{n}"])
+        wait_for("the name is there",
+                 lambda n=i: texts(lab.ask(f"new{n}.{ZONE}")) == [f"192.0.2.{n}"])
     assert texts(lab.ask(f"www.{ZONE}")) == ["192.0.2.10"]
 
 
@@ -481,7 +490,8 @@ def test_a_restart_serves_at_once(lab, there, daemon):
 
 def test_served_until_it_expires(lab, there, daemon, clock):
     primary = Mood(there, CLIENT4, refresh=1, retry=1, expire=8)
-    begin(daemon, CLIENT4, signed=False, **{"refresh-min": "1s", "retry-min": "1s", "expire-min": "1s"})
+    begin(daemon, CLIENT4, signed=False,
+          **{"refresh-min": "1s", "retry-min": "1s", "expire-min": "1s"})
     wait_for("the zone is there", lambda: serial(lab) == 1)
     primary.serial, primary.tcp = 2, dies
     wait_for("a transfer dies", lambda: "AXFR" in primary.server.seen[2:] or
@@ -493,7 +503,8 @@ def test_served_until_it_expires(lab, there, daemon, clock):
 
 def test_comes_back_after_it_has_expired(lab, there, daemon):
     primary = Mood(there, CLIENT4, refresh=1, retry=1, expire=2)
-    begin(daemon, CLIENT4, signed=False, **{"refresh-min": "1s", "retry-min": "1s", "expire-min": "1s",
+    begin(daemon, CLIENT4, signed=False,
+          **{"refresh-min": "1s", "retry-min": "1s", "expire-min": "1s",
                                             "retry-max": "1s"})
     wait_for("the zone is there", lambda: serial(lab) == 1)
     primary.udp = primary.tcp = lambda *_: None

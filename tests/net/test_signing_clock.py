@@ -23,7 +23,10 @@ def health(daemon):
 
 @pytest.mark.parametrize("n_names, start_again", [(5, False), (5, True), (3000, False)])
 def test_clock_that_was_ahead(lab, daemon, tmp_path, clock, n_names, start_again):
-    """First start, keys included, ten days ahead; many names are signed side by side, not some in each second."""
+    """
+    First start, keys included, ten days ahead; many names are signed side by side, not some in each
+    second.
+    """
     names = "".join(f"n{i} IN A 10.0.{i // 250}.{i % 250}\n" for i in range(n_names))
     content = write_zone(tmp_path / "z.zone", 7, more=names)
     clock.set(10 * DAY)
@@ -62,10 +65,12 @@ def test_zone_that_another_has_signed(daemon, tmp_path, begin_d, end_d, said):
     """A warning; the zone is served unchanged."""
     plain = write_zone(tmp_path / "z.zone", 7)
     base = run("ldns-keygen", "-a", "ECDSAP256SHA256", "z.test", cwd=tmp_path).stdout.strip()
-    begin, end = (time.strftime("%Y%m%d%H%M%S", time.gmtime(time.time() + d * DAY)) for d in (begin_d, end_d))
-    subprocess.run(["ldns-signzone", "-o", "z.test", "-i", begin, "-e", end, "-f", tmp_path / "signed.zone", plain,
-                    tmp_path / base], check=True)
-    daemon.start(server={"listen": [V4, V6], "workers": 1}, zones=[zone("z.test", tmp_path / "signed.zone")])
+    begin, end = (time.strftime("%Y%m%d%H%M%S", time.gmtime(time.time() + d * DAY))
+                  for d in (begin_d, end_d))
+    subprocess.run(["ldns-signzone", "-o", "z.test", "-i", begin, "-e", end, "-f",
+                    tmp_path / "signed.zone", plain, tmp_path / base], check=True)
+    daemon.start(server={"listen": [V4, V6], "workers": 1},
+                 zones=[zone("z.test", tmp_path / "signed.zone")])
     now = health(daemon)
     assert now.returncode == 0 and "z.test" in now.stdout and said in now.stdout, now
     assert any("z.test" in line and said in line for line in daemon.json("status")["degraded"])

@@ -134,7 +134,9 @@ def test_other_content(lab, daemon, path, zones, tmp_path, change):
 
 
 def test_other_zones_have_come(lab, daemon, path, tmp_path):
-    """What leads into a zone that was not served then is not taken back, the rest of the same zone is."""
+    """
+    What leads into a zone that was not served then is not taken back, the rest of the same zone is.
+    """
     alone = zone("a.test", write_zone(tmp_path / "a.zone", more="alias IN CNAME www.b.test.\n"
                                       "www.deep IN A 192.0.2.11\nsub.deep2 IN NS ns\n"))
     others = [zone("b.test", write_zone(tmp_path / "b.zone", address="192.0.2.20")),

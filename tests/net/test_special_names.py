@@ -21,7 +21,8 @@ WAYS = pytest.mark.parametrize("more", [{}, {"stubs": [STUB]}], ids=["forwarder"
 
 DENIED = ["a.onion", "host.test", "www.invalid", "router.home.arpa", "x.service.arpa",
           *(dns.reversename.from_address(address).to_text() for address in (
-              "10.1.2.3", "172.16.0.1", "172.31.9.9", "192.168.1.1", "100.64.0.1", "100.127.0.1", "169.254.1.1",
+              "10.1.2.3", "172.16.0.1", "172.31.9.9", "192.168.1.1", "100.64.0.1", "100.127.0.1",
+                                                                            "169.254.1.1",
               "192.0.2.7", "127.9.9.9", "0.1.2.3", "fd00::1", "fe80::1", "2001:db8::1"))]
 
 
@@ -71,7 +72,8 @@ def test_they_are_answered_here(lab, daemon, upstream, more):
         assert texts(ask(lab, name)) == ["127.0.0.1"]
         assert texts(ask(lab, name, "AAAA")) == ["::1"]
     for address in ("127.0.0.1", "::1"):
-        assert texts(ask(lab, dns.reversename.from_address(address).to_text(), "PTR")) == ["localhost."]
+        assert (texts(ask(lab, dns.reversename.from_address(address).to_text(), "PTR")) ==
+                ["localhost."])
     assert soa_of(ask(lab, "10.in-addr.arpa")) == ["10.in-addr.arpa."]
     assert texts(ask(lab, "10.in-addr.arpa", "NS")) == ["10.in-addr.arpa."]
     assert upstream.seen == []
@@ -99,7 +101,8 @@ def test_names_that_are_off(lab, daemon, upstream, more):
         assert texts(ask(lab, name)) == [UPSTREAM], name
     assert ask(lab, "1.10.in-addr.arpa").rcode() == dns.rcode.NXDOMAIN
     n_seen = len(upstream.seen)
-    daemon.configure(zones=[zone("example.com")], recursion=recursion(**{"special-names": False, **more}))
+    daemon.configure(zones=[zone("example.com")],
+                     recursion=recursion(**{"special-names": False, **more}))
     daemon.ctl("zone", "reload")
     for name in ("1.10.in-addr.arpa", "a.onion", "host.home.arpa"):
         assert texts(ask(lab, name)) == [UPSTREAM], name
@@ -114,10 +117,12 @@ def test_names_that_are_off(lab, daemon, upstream, more):
 def test_what_is_configured_for_such_a_name_comes_first(lab, daemon, tmp_path):
     own = tmp_path / "own"
     own.write_text("$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\nwww A 192.0.2.99\n", encoding="ascii")
-    (tmp_path / "list").write_text("$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\nlisted.test A 192.0.2.98\n"
+    (tmp_path / "list").write_text("$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\nlisted.test A "
+                                   "192.0.2.98\n"
                                    "alias.far CNAME localhost.\nother.far CNAME x.y.test.\n",
                                    encoding="ascii")
-    stubs = [{"zone": name, "address": INSIDE} for name in ("10.in-addr.arpa", "home.arpa", "a.corp.test")]
+    stubs = [{"zone": name, "address": INSIDE}
+             for name in ("10.in-addr.arpa", "home.arpa", "a.corp.test")]
     daemon.start(zones=[{"name": "own.test", "file": str(own)}],
                  recursion=recursion(**{"stubs": stubs, "local-data": ["data.test. A 192.0.2.97"],
                                         "rpz": [{"name": "rpz.", "file": str(tmp_path / "list")}]}))
@@ -143,8 +148,10 @@ def test_what_a_reload_adds_for_such_a_name_is_seen_at_once(lab, daemon, tmp_pat
     for name in (*names, *names, "localhost"):
         assert ask(lab, name).rcode() == (0 if name == "localhost" else dns.rcode.NXDOMAIN)
     for path, record in (("own", "www A 192.0.2.1"), ("list", "listed.test A 192.0.2.1")):
-        (tmp_path / path).write_text(f"$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\n{record}\n", encoding="ascii")
-    more = {"local-data": ["data.test. A 192.0.2.1"], "rpz": [{"name": "rpz.", "file": str(tmp_path / "list")}]}
+        (tmp_path / path).write_text(f"$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\n{record}\n",
+                                     encoding="ascii")
+    more = {"local-data": ["data.test. A 192.0.2.1"],
+            "rpz": [{"name": "rpz.", "file": str(tmp_path / "list")}]}
     zones = [{"name": "own.test", "file": str(tmp_path / "own")}]
     for stubs in ([], [{"zone": "stub.test", "address": INSIDE}]):
         daemon.configure(zones=zones, recursion=recursion(stubs=stubs, **more))
@@ -155,7 +162,7 @@ def test_what_a_reload_adds_for_such_a_name_is_seen_at_once(lab, daemon, tmp_pat
         assert ask(lab, "other.test").rcode() == dns.rcode.NXDOMAIN
 
 
-# --- With validation ---------------------------------------------------------------------------------
+# --- With validation ------------------------------------------------------------------------------
 
 
 @pytest.fixture(name="tree_world", scope="module")
@@ -190,10 +197,12 @@ def test_a_negative_trust_anchor(world, name):
     not hide it."""
     world.start(keys={"stubs": stubs_of(name)})
     assert ask_world(world.lab, query(f"x.{name}")).rcode() == dns.rcode.SERVFAIL
-    world.daemon.configure(recursion=world.recursion(stubs=stubs_of(name), **{"domain-insecure": [name]}))
+    world.daemon.configure(recursion=world.recursion(stubs=stubs_of(name),
+                                                     **{"domain-insecure": [name]}))
     world.daemon.ctl("zone", "reload")
     parent = name.split(".", 1)[1]
-    for denied in (parent, "nothere." + parent.split("nothere.")[-1], "q.nsec3.lab.", "nothere.lab."):
+    for denied in (parent, "nothere." + parent.split("nothere.")[-1], "q.nsec3.lab.",
+                   "nothere.lab."):
         assert ask_world(world.lab, query(denied, flags="rd ad")).flags & dns.flags.AD, denied
     for n in range(3):
         reply = ask_world(world.lab, query(f"x{n}.{name}", flags="rd ad"))

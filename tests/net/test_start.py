@@ -7,7 +7,8 @@ import pytest
 
 from netlab import Daemon, iface
 
-KEPT = {"cap_dac_read_search": 2, "cap_net_bind_service": 10, "cap_net_admin": 12, "cap_net_raw": 13,
+KEPT = {"cap_dac_read_search": 2, "cap_net_bind_service": 10, "cap_net_admin": 12,
+        "cap_net_raw": 13,
         "cap_ipc_lock": 14, "cap_sys_admin": 21, "cap_perfmon": 38, "cap_bpf": 39}
 CAPS = "needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
 
@@ -39,7 +40,8 @@ def rights(task):
     """{"CapPrm": number, ...} and NoNewPrivs of a thread."""
     fields = dict(line.split(":\t", 1) for line in (task / "status").read_text("ascii").splitlines()
                   if ":\t" in line)
-    return {name: int(fields[name], 16) for name in ("CapPrm", "CapEff", "CapInh", "CapAmb", "NoNewPrivs")}
+    return {name: int(fields[name], 16)
+            for name in ("CapPrm", "CapEff", "CapInh", "CapAmb", "NoNewPrivs")}
 
 
 def test_capabilities_that_are_kept(lab, daemon):

@@ -70,7 +70,8 @@ def test_full_disk_leaves_the_old_file(daemon, tmp_path, small_disk):
 
     for name in (["z.test"], []):
         refused = daemon.ctl("zone", "flush", *name, check=False)
-        assert refused.returncode == 1 and str(path) in refused.stderr and "No space left" in refused.stderr
+        assert refused.returncode == 1 and str(path) in refused.stderr
+        assert "No space left" in refused.stderr
     assert "No space left" in status("storage_error")
     assert str(path) in status("storage_error") and status("is_file_behind")
     assert path.read_text() == before
@@ -83,7 +84,8 @@ def test_full_disk_leaves_the_old_file(daemon, tmp_path, small_disk):
 
 def add_text(daemon, name, number):
     """A change of some 8 KiB."""
-    return daemon.ctl("zone", "edit", name, "add", f"t{number}", "60", "TXT", *["x" * 250] * 30, check=False)
+    return daemon.ctl("zone", "edit", name, "add", f"t{number}", "60", "TXT", *["x" * 250] * 30,
+                      check=False)
 
 
 def test_zone_that_is_never_flushed_leaves_room_for_others(daemon, tmp_path):
@@ -99,7 +101,8 @@ def test_zone_that_is_never_flushed_leaves_room_for_others(daemon, tmp_path):
     assert any("zone flush a.test" in line for line in daemon.json("status")["degraded"])
     assert "zone flush a.test" in daemon.log()
     assert "zone flush a.test" in daemon.ctl("-w", "2", "health", check=False).stdout
-    refused = next((made for made in (add_text(daemon, "a.test", n) for n in range(45, 100)) if made.returncode))
+    refused = next((made for made in (add_text(daemon, "a.test", n) for n in range(45, 100))
+                    if made.returncode))
     assert "zone flush a.test" in refused.stderr and "the change is not made" in refused.stderr
     assert not any(add_text(daemon, "b.test", number).returncode for number in range(20))
     assert not status("b.test", "storage_error")
@@ -111,7 +114,8 @@ def test_zone_that_is_never_flushed_leaves_room_for_others(daemon, tmp_path):
 
 def test_zone_whose_file_is_written_never_fills_the_journal(daemon, tmp_path):
     path = write_zone(tmp_path / "z.zone", 7)
-    daemon.start(server={"listen": [V4, V6], "workers": 1, "storage": str(tmp_path / "store"), "storage-size": "1M"},
+    daemon.start(server={"listen": [V4, V6], "workers": 1, "storage": str(tmp_path / "store"),
+                         "storage-size": "1M"},
                  zones=[zone("z.test", path, zonefile_sync=1)])
     for number in range(150):
         wait_for("it is made", lambda n=number: add_text(daemon, "z.test", n).returncode == 0, 20)
@@ -122,8 +126,10 @@ def test_zone_whose_file_is_written_never_fills_the_journal(daemon, tmp_path):
 def test_member_that_goes_takes_our_file_along(lab, daemon, tmp_path):
     store, own = tmp_path / "store", write_zone(tmp_path / "a.test.zone", 7)
     catalog = write_catalog(tmp_path / "catalog.zone", 1, member("m1", "a.test"))
-    daemon.start(server={"listen": [V4, V6], "workers": 1, "storage": str(store)}, signing=[{"name": "usual"}],
-                 templates=[{"name": "plain", "file": str(tmp_path / "%s.zone"), "signing": "usual"}],
+    daemon.start(server={"listen": [V4, V6], "workers": 1, "storage": str(store)},
+                 signing=[{"name": "usual"}],
+                 templates=[{"name": "plain", "file": str(tmp_path / "%s.zone"),
+                             "signing": "usual"}],
                  zones=[zone(CATALOG, catalog, catalog="consume", groups=[{"template": "plain"}])])
     wait_for("it is served", lambda: texts(lab.ask("www.a.test")) == ["192.0.2.10"])
     assert [file.name for file in (store / "signed").iterdir()] == ["a.test.zone"]

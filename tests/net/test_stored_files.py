@@ -58,12 +58,14 @@ def test_signed_file_that_is_harmed(lab, daemon, tmp_path, content, harm):
     assert serial(daemon) > before
     assert sorted(line for line in verify(lab, tmp_path).splitlines() if "\tA\t" in line) == \
         sorted(line for line in whole.splitlines() if "\tA\t" in line)
-    assert texts(lab.ask("n49.z.test")) == ["10.0.0.49"] and texts(lab.ask("www.z.test")) == ["192.0.2.10"]
+    assert texts(lab.ask("n49.z.test")) == ["10.0.0.49"]
+    assert texts(lab.ask("www.z.test")) == ["192.0.2.10"]
     assert str(stored) in status(daemon, "z.test", "warning") and "signed anew" in daemon.log()
     before = serial(daemon)
     stop(daemon)
     daemon.spawn().wait_ready()
-    assert serial(daemon) == before and not status(daemon, "z.test", "warning"), "the file is whole again"
+    assert serial(daemon) == before and not status(daemon, "z.test",
+                                                   "warning"), "the file is whole again"
 
 
 def test_harmed_signed_file_and_changes(lab, daemon, tmp_path, content):
@@ -136,7 +138,8 @@ def test_harmed_file_of_a_secondary(lab, there, daemon, harm):
     primary.start()
     daemon.ctl("zone", "refresh", ZONE, check=False)
     wait_for("it is there again", lambda: asked_serial(lab) == 1, 30)
-    assert texts(lab.ask(f"n49.{ZONE}")) == ["10.0.0.49"] and texts(lab.ask(f"www.{ZONE}")) == ["192.0.2.10"]
+    assert texts(lab.ask(f"n49.{ZONE}")) == ["10.0.0.49"]
+    assert texts(lab.ask(f"www.{ZONE}")) == ["192.0.2.10"]
     wait_for("its file is written", lambda: daemon.log().count("serial 1 written to") == 2)
     assert daemon.stop() == 0
     primary.stop()
@@ -145,8 +148,12 @@ def test_harmed_file_of_a_secondary(lab, there, daemon, harm):
 
 
 def test_odd_records_of_a_secondary_outlive_its_primary(lab, there, daemon):
-    """Those that have no text, or none that is easily read back: the stored file gives each octet again."""
-    lines = "".join(f"odd-{kind} {kind} \\# {len(octets) // 2} {octets}\n" for kind, octets in ODD.items())
+    """
+    Those that have no text, or none that is easily read back: the stored file gives each octet
+    again.
+    """
+    lines = "".join(f"odd-{kind} {kind} \\# {len(octets) // 2} {octets}\n"
+                    for kind, octets in ODD.items())
     primary = there.start("nsd", CLIENT4, algorithm="sha256", text=zone_text(1, lines))
     begin(daemon, CLIENT4)
     wait_for("the zone is there", lambda: asked_serial(lab) == 1)
@@ -167,7 +174,8 @@ def test_odd_records_of_a_secondary_outlive_its_primary(lab, there, daemon):
 @pytest.mark.parametrize("harm", [cut, cut_in_line])
 def test_harmed_file_of_a_produced_catalog(daemon, tmp_path, harm):
     """Its members are known; secondaries see a newer serial number."""
-    zones = [zone(f"{c}.test", write_zone(tmp_path / f"{c}.zone"), member_of=CATALOG) for c in "abcdef"]
+    zones = [zone(f"{c}.test", write_zone(tmp_path / f"{c}.zone"), member_of=CATALOG)
+             for c in "abcdef"]
     daemon.start(server={"listen": [V4, V6], "workers": 1, "storage": str(tmp_path / "store")},
                  zones=[zone(CATALOG, tmp_path / "catalog.zone", catalog="produce"), *zones])
     daemon.ctl("zone", "flush", CATALOG)

@@ -51,7 +51,10 @@ def n_open(daemon):
 
 
 def test_half_messages_take_no_place_from_others(lab, daemon):
-    """Three times as many half messages as there are places: each honest query is answered, wherever from."""
+    """
+    Three times as many half messages as there are places: each honest query is answered, wherever
+    from.
+    """
     there_is_another_client(lab)
     daemon.start(server={"listen": [V4], "tcp": {"max-connections": 60}})
     with contextlib.ExitStack() as stack:
@@ -93,7 +96,7 @@ def test_connections_are_never_more_than_allowed(lab, daemon):
         wait_for("20 connections at most", lambda: n_open(daemon) <= 20)
 
 
-# ---- How long a connection may be idle: RFC 7828 ---------------------------------------------------
+# ---- How long a connection may be idle: RFC 7828 -------------------------------------------------
 
 def keepalive(value=b"", name="www.example.com"):
     return dns.message.make_query(name, "A", use_edns=0,
@@ -141,7 +144,8 @@ def test_keepalive_is_less_as_places_fill(lab, daemon):
 
 def backlogs(lab):
     """What each listener at V4 has, as ss tells it in the place of octets that wait to be sent."""
-    return {int(line.split()[2]) for line in lab.exec("s", "ss", "-Hltn", "src", V4).stdout.splitlines()}
+    return {int(line.split()[2])
+            for line in lab.exec("s", "ss", "-Hltn", "src", V4).stdout.splitlines()}
 
 
 def test_backlog_is_that_of_the_configuration(lab, daemon):

@@ -26,7 +26,9 @@ def shifted(request, daemon, monkeypatch):
 
 
 def test_the_driver_answers_as_long_as_it_should(lab, shifted):
-    """No query goes up as up-orphaned, and without a daemon no cache lives longer than it should."""
+    """
+    No query goes up as up-orphaned, and without a daemon no cache lives longer than it should.
+    """
     shifted.start(cache={"orphan-serve": "8s"})
     with Answered(shifted) as ten:
         for _ in range(10):

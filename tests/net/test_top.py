@@ -36,7 +36,8 @@ def frame(client, name, kind="A", **options):
     ends = ipaddress.ip_address(client).packed + ipaddress.ip_address(where).packed
     length = 8 + len(payload)
     udp = struct.pack("!HHHH", 40000, 53, length, 0)
-    pseudo = ends + struct.pack("!IxxxB" if ipv6 else "!xBH", *((length, 17) if ipv6 else (17, length)))
+    pseudo = ends + struct.pack("!IxxxB" if ipv6 else "!xBH",
+                                *((length, 17) if ipv6 else (17, length)))
     udp = udp[:6] + struct.pack("!H", checksum(pseudo + udp + payload) or 0xffff) + payload
     if ipv6:
         packet = struct.pack("!IHBB", 6 << 28, length, 17, 64) + ends + udp
@@ -60,7 +61,8 @@ class Load(threading.Thread):
                 self.sock.send(octets)
                 n += 1
             time.sleep(max(0, began + n / self.per_second - time.monotonic()))
-            if time.monotonic() - began > n / self.per_second + 1:  # it stood still: what was missed is not made up for
+            # it stood still: what was missed is not made up for
+            if time.monotonic() - began > n / self.per_second + 1:
                 began, n = time.monotonic(), n % len(self.frames)
 
     def __enter__(self):
@@ -78,7 +80,8 @@ def top(daemon, n=20):
     with socket.socket(socket.AF_UNIX) as control:
         control.settimeout(10)
         control.connect(str(daemon.socket))
-        control.sendall(json.dumps({"v": 1, "command": "top", "args": ["-n", str(n)]}).encode() + b"\n")
+        control.sendall(json.dumps({"v": 1, "command": "top", "args": ["-n", str(n)]}).encode() +
+                        b"\n")
         with control.makefile("rb") as replies:
             said = json.loads(replies.readline())
     assert said["ok"], said
@@ -94,23 +97,31 @@ def test_a_flood_is_first_within_five_seconds(lab, daemon, way):
         wait_for("the quiet ones", lambda: len(top(daemon, 100)["clients"]) == 40)
         began = top(daemon)["time_ms"]
         with Load(lab, flood, 2000):
-            said = wait_for("the flood", lambda: (said := top(daemon))["clients"][0]["prefix"] == "198.51.100.0/24" and said)
+            said = wait_for("the flood",
+                            lambda: (said := top(daemon))["clients"][0]["prefix"] ==
+                            "198.51.100.0/24" and said)
             assert said["time_ms"] - began < 5000
             assert said["names"][0]["name"] == "www.example.com."
-            more = wait_for("half of it", lambda: (said := top(daemon))["clients"][0]["share_percent"] > 50 and said)
+            more = wait_for("half of it",
+                            lambda: (said := top(daemon))["clients"][0]["share_percent"] > 50
+                            and said)
     assert more["clients"][0]["error_percent"] < 20 and more["one_in"] == 1
 
 
 def test_ipv6_prefixes(lab, daemon):
     daemon.start()
-    frames = [frame(f"2001:db8:{i % 4:x}:{i:x}::{i:x}", "www.example.com", "AAAA") for i in range(1, 41)]
+    frames = [frame(f"2001:db8:{i % 4:x}:{i:x}::{i:x}", "www.example.com", "AAAA")
+              for i in range(1, 41)]
     with Load(lab, frames, 500):
         wait_for("four prefixes", lambda: {row["prefix"] for row in top(daemon)["clients"]} ==
                  {"2001:db8::/48", "2001:db8:1::/48", "2001:db8:2::/48", "2001:db8:3::/48"})
 
 
 def test_the_top_100_of_a_zipf_mix(lab, daemon):
-    """The truth is what is sent, over and over in the same order; where the hundredth has equals, each of these is right."""
+    """
+    The truth is what is sent, over and over in the same order; where the hundredth has equals, each
+    of these is right.
+    """
     daemon.start()
     draw = random.Random(21)
     weights = [1 / (i + 1) for i in range(2000)]
@@ -120,7 +131,9 @@ def test_the_top_100_of_a_zipf_mix(lab, daemon):
     with Load(lab, frames, 3000):
         top(daemon)
         before = wait_for("the load", lambda: (said := top(daemon))["samples"] > 1000 and said)
-        wait_for("some rounds", lambda: top(daemon)["answers"]["total"] > before["answers"]["total"] + 5 * len(frames), 120)
+        wait_for("some rounds",
+                 lambda: top(daemon)["answers"]["total"] > before["answers"]["total"] +
+                 5 * len(frames), 120)
         said = top(daemon, 100)
     assert said["one_in"] == 1
     for found, sent in (([row["name"][:-1] for row in said["names"]], names),
@@ -133,27 +146,36 @@ def test_the_top_100_of_a_zipf_mix(lab, daemon):
 
 def test_json_for_scripts(lab, daemon):
     daemon.start(rrl={"answers": 10, "slip": 1})
-    frames = [frame(f"198.51.100.{i}", "www.example.com") for i in range(100)] + [frame("2001:db8:7::1", "no.example.net")]
+    frames = [frame(f"198.51.100.{i}", "www.example.com")
+              for i in range(100)] + [frame("2001:db8:7::1", "no.example.net")]
     with Load(lab, frames, 1000):
         wait_for("a limited prefix", lambda: top(daemon)["limited"])
         said = daemon.json("top", "--once", "-n", "5")
-    assert {"time_ms", "answers", "one_in", "samples", "half_life_s", "clients", "names", "limited", "limited_prefixes", "shed",
-            "per_second"} == said.keys()
+    assert {"time_ms", "answers", "one_in", "samples", "half_life_s", "clients", "names", "limited",
+            "limited_prefixes", "shed", "per_second"} == said.keys()
     assert said["clients"][0].keys() == {"prefix", "share_percent", "error_percent", "per_second"}
-    assert said["clients"][0]["prefix"] == "198.51.100.0/24" and said["names"][0]["name"] == "www.example.com."
-    assert said["limited"][0].keys() == {"prefix", "over_s", "over_per_second", "slipped", "dropped"}
+    assert said["clients"][0]["prefix"] == "198.51.100.0/24"
+    assert said["names"][0]["name"] == "www.example.com."
+    assert (said["limited"][0].keys() ==
+            {"prefix", "over_s", "over_per_second", "slipped", "dropped"})
     assert said["per_second"].keys() == said["answers"].keys() | {"shed"}
     assert said["per_second"]["total"] > 0 and said["per_second"]["by_rcode"]["NOERROR"] > 0
-    assert {row["zone"] for row in said["per_second"]["by_zone"]} >= {"example.com.", "example.net."}
-    assert sum(row["per_second"] for row in said["per_second"]["by_way"]) == pytest.approx(said["per_second"]["total"])
+    assert {row["zone"] for row in said["per_second"]["by_zone"]} >= {"example.com.",
+                                                                      "example.net."}
+    assert (sum(row["per_second"] for row in said["per_second"]["by_way"]) ==
+            pytest.approx(said["per_second"]["total"]))
     assert daemon.json("top").keys() == said.keys()  # --json alone is once
 
 
 def test_text(lab, daemon):
     daemon.start()
-    with Load(lab, [frame("198.51.100.1", "www.example.com"), frame("198.51.100.1", "no.example.net", "TXT")], 500):
-        for view, words in {"clients": ("198.51.100.0/24",), "names": ("www.example.com.", "no.example.net."),
-                            "types": ("A ", "TXT"), "rcodes": ("NOERROR", "NXDOMAIN"), "zones": ("example.com.", "example.net."),
+    with Load(lab,
+              [frame("198.51.100.1", "www.example.com"),
+               frame("198.51.100.1", "no.example.net", "TXT")], 500):
+        for view, words in {"clients": ("198.51.100.0/24",),
+                            "names": ("www.example.com.", "no.example.net."),
+                            "types": ("A ", "TXT"), "rcodes": ("NOERROR", "NXDOMAIN"),
+                            "zones": ("example.com.", "example.net."),
                             "limited": ("PREFIX",)}.items():
             said = daemon.ctl("top", "--once", "--by", view).stdout
             assert all(word in said for word in words + ("answers/s",)), said
@@ -175,7 +197,8 @@ def test_refusals(lab, daemon, words):
 
 
 def test_no_daemon(tmp_path):
-    refusal = subprocess.run([BIN / "volleyctl", "-s", tmp_path / "none", "top"], env=ENV, capture_output=True, text=True, check=False)
+    refusal = subprocess.run([BIN / "volleyctl", "-s", tmp_path / "none", "top"], env=ENV,
+                             capture_output=True, text=True, check=False)
     assert refusal.returncode == 3 and str(tmp_path / "none") in refusal.stderr
 
 
@@ -201,13 +224,14 @@ def test_the_query_log_gets_what_it_gets_otherwise(lab, daemon, tmp_path):
     with Load(lab, [frame("198.51.100.1", "www.example.com")], 2000):
         wait_for("all are looked at", lambda: top(daemon)["one_in"] == 1)
         began, lines = daemon.stats(), len(path.read_text(encoding="ascii").splitlines())
-        wait_for("10,000 answers", lambda: top(daemon)["answers"]["total"] > began["answers"]["total"] + 10000, 60)
+        wait_for("10,000 answers",
+                 lambda: top(daemon)["answers"]["total"] > began["answers"]["total"] + 10000, 60)
         n = top(daemon)["answers"]["total"] - began["answers"]["total"]
     written = len(path.read_text(encoding="ascii").splitlines()) - lines
     assert n / 100 < written < n / 25
 
 
-# --- A terminal ------------------------------------------------------------------------------------
+# --- A terminal -----------------------------------------------------------------------------------
 
 
 class Terminal:
@@ -218,8 +242,10 @@ class Terminal:
         self.resize(width, height)
         self.before = termios.tcgetattr(theirs)
         self.theirs, self.seen = theirs, ""
-        self.process = subprocess.Popen([BIN / "volleyctl", "-s", daemon.socket, "top"], stdin=theirs, stdout=theirs,
-                                        stderr=theirs, start_new_session=True, env={**ENV, "LC_ALL": locale})
+        self.process = subprocess.Popen([BIN / "volleyctl", "-s", daemon.socket, "top"],
+                                        stdin=theirs, stdout=theirs,
+                                        stderr=theirs, start_new_session=True,
+                                        env={**ENV, "LC_ALL": locale})
 
     def resize(self, width, height):
         fcntl.ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
@@ -273,8 +299,10 @@ def make_terminal(lab, daemon):
 def test_keys_choose_the_view(terminal):
     it = terminal()
     it.shows("CLIENTS", "198.51.", "[c clients]", "driver/udp", "q quit")
-    for key, words in {"n": ("NAME", "www.example.com.", "..."), "t": ("TYPE", "TXT"), "r": ("RCODE", "NXDOMAIN"),
-                       "z": ("ZONE", "example.net."), "l": ("PREFIX", "OVER FOR"), "c": ("CLIENTS", "198.51.")}.items():
+    for key, words in {"n": ("NAME", "www.example.com.", "..."), "t": ("TYPE", "TXT"),
+                       "r": ("RCODE", "NXDOMAIN"),
+                       "z": ("ZONE", "example.net."), "l": ("PREFIX", "OVER FOR"),
+                       "c": ("CLIENTS", "198.51.")}.items():
         it.type(key)
         it.shows(*words)
     it.type(" ")

@@ -57,7 +57,9 @@ def is_closed(sock):
 
 
 class Reader:
-    """A socket that is read a little now and then, so that it is not given up, and in the end whole."""
+    """
+    A socket that is read a little now and then, so that it is not given up, and in the end whole.
+    """
 
     def __init__(self, sock):
         self.sock, self.got = sock, bytearray()
@@ -71,7 +73,7 @@ class Reader:
         return out
 
 
-# ---- Connections -----------------------------------------------------------------------------------
+# ---- Connections ---------------------------------------------------------------------------------
 
 def test_who_reads_slowly_gets_all_of_it(lab, daemon, clock):
     """A transfer that waits for its slow reader is not idle, even if all of it was made long
@@ -89,7 +91,10 @@ def test_who_reads_slowly_gets_all_of_it(lab, daemon, clock):
 
 
 def test_who_takes_too_little_is_given_up(lab, daemon):
-    """Nothing, or an octet now and then, which opens no window, in 30 s. The next in line is served before."""
+    """
+    Nothing, or an octet now and then, which opens no window, in 30 s. The next in line is served
+    before.
+    """
     more = "".join(f"n{i} TXT \"{'x' * 250}\"\n" for i in range(20000))
     serve(daemon, ["any"], more=more, server={"transfers-out": 2})
     with contextlib.ExitStack() as stack:
@@ -121,8 +126,8 @@ def read_all(lab, source, n):
 
 
 def test_readers_that_stand_still_keep_nobody_waiting(lab, daemon):
-    """70 of them, and 64 places: another client is served at once, and so is one of the same address. None has been
-    given up by then."""
+    """70 of them, and 64 places: another client is served at once, and so is one of the same
+    address. None has been given up by then."""
     lab.ip("c", "address", "add", "198.51.100.9/24", "dev", "c0")
     lab.ip("s", "route", "add", "198.51.100.0/24", "via", CLIENT4)
     more = "".join(f"n{i} TXT \"{'x' * 250}\"\n" for i in range(20000))
@@ -187,7 +192,7 @@ def test_who_opens_and_says_nothing(lab, daemon, clock, tmp_path):
     assert counters(daemon)["tls_failed"] == 1
 
 
-# ---- NOTIFY ----------------------------------------------------------------------------------------
+# ---- NOTIFY --------------------------------------------------------------------------------------
 
 def test_notify_is_paced(lab, daemon):
     """All zones at start: so many are outstanding at a time, and all are told in the end."""
@@ -196,7 +201,8 @@ def test_notify_is_paced(lab, daemon):
     with lab.socket("c") as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         sock.bind((CLIENT4, 53))
-        daemon.start(server={"storage": str(daemon.folder / "state")}, remotes=[remote("there", CLIENT4)],
+        daemon.start(server={"storage": str(daemon.folder / "state")},
+                     remotes=[remote("there", CLIENT4)],
                      zones=[zone(n, path, notify=["there"]) for n in names])
         told, waiting = set(), []
         sock.settimeout(5)
@@ -205,7 +211,8 @@ def test_notify_is_paced(lab, daemon):
                 octets, peer = sock.recvfrom(4096)
                 sock.settimeout(0.4)
                 waiting.append((octets, peer))
-        names_of = [dns.message.from_wire(octets).question[0].name.to_text(True) for octets, _ in waiting]
+        names_of = [dns.message.from_wire(octets).question[0].name.to_text(True)
+                    for octets, _ in waiting]
         assert 1 <= len(set(names_of)) <= NOTIFY_RUNNING
 
         def answer(octets, peer):
@@ -224,10 +231,13 @@ def test_notify_is_paced(lab, daemon):
     assert counters(daemon)["notify_failed"] == 0
 
 
-# ---- Checks ----------------------------------------------------------------------------------------
+# ---- Checks --------------------------------------------------------------------------------------
 
 def test_checks_are_few_at_a_time(scene):
-    """All zones are due at once: a primary that is slow to answer is asked for no more of them meanwhile."""
+    """
+    All zones are due at once: a primary that is slow to answer is asked for no more of them
+    meanwhile.
+    """
     names, asked, answers = [f"z{i}.test." for i in range(300)], [], threading.Event()
 
     def soa(q):
@@ -239,7 +249,8 @@ def test_checks_are_few_at_a_time(scene):
         return wire(reply(q, soa(q))) if answers.is_set() else None
 
     def transfer(q, _connection):
-        return wire(reply(q, soa(q), dns.rrset.from_text(soa(q).name, 300, "IN", "NS", "ns."), soa(q)))
+        return wire(reply(q, soa(q), dns.rrset.from_text(soa(q).name, 300, "IN", "NS", "ns."),
+                          soa(q)))
     Scripted(scene, "127.0.7.1", check, transfer)
     secondary = scene.secondary({"main": "127.0.7.1"},
                                 zones=[{"name": n, "primaries": ["main"]} for n in names])
@@ -258,13 +269,17 @@ def test_checks_are_few_at_a_time(scene):
 
 @pytest.mark.parametrize("small", [True, False], ids=["small", "large"])
 def test_what_waits_to_be_served(scene, small):
-    """Small zones do not keep others from being fetched until they are; large ones do, for their memory."""
+    """
+    Small zones do not keep others from being fetched until they are; large ones do, for their
+    memory.
+    """
     names, serial = [f"z{i}.test." for i in range(12)], 1
 
     def records(q):
         name = q.question[0].name.to_text()
         soa = dns.rrset.from_text(name, 300, "IN", "SOA", f"ns. h. {serial} 3600 900 86400 60")
-        text = dns.rrset.from_text(name, 300, "IN", "TXT", *(f'"{i} {"x" * 200}"' for i in range(200)))
+        text = dns.rrset.from_text(name, 300, "IN", "TXT",
+                                   *(f'"{i} {"x" * 200}"' for i in range(200)))
         return soa, dns.rrset.from_text(name, 300, "IN", "NS", "ns."), text
 
     def transfer(q, _connection):

@@ -22,11 +22,12 @@ from test_primary import (BY_KEY, KEY, RING, WRONG_RING, change, comes, counters
                           nothing_came, query, receive_wire, serve, update)
 
 
-# ---- OPT in replies --------------------------------------------------------------------------------
+# ---- OPT in replies ------------------------------------------------------------------------------
 
 def signed_answer(lab, asked, tcp):
     if not tcp:
-        return dns.message.from_wire(lab.udp_wire(asked.to_wire()), keyring=RING, request_mac=asked.mac)
+        return dns.message.from_wire(lab.udp_wire(asked.to_wire()), keyring=RING,
+                                     request_mac=asked.mac)
     with lab.connect("c", V4) as sock:
         dns.query.send_tcp(sock, asked)
         return dns.message.from_wire(receive_wire(sock), keyring=RING, request_mac=asked.mac)
@@ -35,7 +36,8 @@ def signed_answer(lab, asked, tcp):
 OPT_ROWS = [
     # message, rcode, extended error
     pytest.param(lambda: query("AXFR", "example.net", RING, edns=0), "REFUSED", 18, id="axfr"),
-    pytest.param(lambda: query("IXFR", "example.org", RING, serial=1, edns=0), "NOTAUTH", 20, id="ixfr"),
+    pytest.param(lambda: query("IXFR", "example.org", RING, serial=1, edns=0), "NOTAUTH", 20,
+                 id="ixfr"),
     pytest.param(lambda: query("IXFR", ring=RING, edns=0), "FORMERR", None, id="ixfr without SOA"),
     pytest.param(lambda: notify(RING), "NOTAUTH", 20, id="notify"),
     pytest.param(lambda: notify(RING, "example.net"), "NOERROR", None, id="notify of a secondary"),
@@ -60,7 +62,8 @@ def test_replies_have_opt_as_their_query(lab, daemon, tcp):
             assert (got.edns, got.had_tsig) == (0 if edns else -1, True), row.id
             if edns:
                 assert got.ednsflags & dns.flags.DO
-                assert [o.code for o in got.options if o.otype == 15] == ([words] if words else []), row.id
+                assert [o.code for o in got.options
+                        if o.otype == 15] == ([words] if words else []), row.id
 
 
 def test_a_zone_that_is_not_there_yet_has_opt_too(lab, daemon):
@@ -81,7 +84,7 @@ def test_opt_of_a_wrong_signature(lab, daemon):
     assert (dns.rcode.to_text(got.rcode()), got.edns, list(got.options)) == ("NOTAUTH", 0, [])
 
 
-# ---- Who is not one of server.allow ----------------------------------------------------------------
+# ---- Who is not one of server.allow --------------------------------------------------------------
 
 ELSEWHERE = {"server": {"allow": ["198.51.100.0/24"]}}
 
@@ -90,10 +93,13 @@ def rcode(lab, asked, tcp=False):
     return dns.rcode.to_text(signed_answer(lab, asked, tcp).rcode())
 
 
-@pytest.mark.parametrize("rules, ring", [(BY_KEY, RING), (["192.0.2.0/24"], None)], ids=["key", "prefix"])
+@pytest.mark.parametrize("rules, ring", [(BY_KEY, RING), (["192.0.2.0/24"], None)],
+                         ids=["key", "prefix"])
 @pytest.mark.parametrize("tcp", [False, True], ids=["udp", "tcp"])
 def test_who_may_transfer_may_ask_for_the_soa(lab, daemon, rules, ring, tcp):
-    """server.allow is for questions; rules of a zone hold whatever it says, for what they are about."""
+    """
+    server.allow is for questions; rules of a zone hold whatever it says, for what they are about.
+    """
     serve(daemon, rules, allow_update=BY_KEY, **ELSEWHERE,
           others=[comes(*BY_KEY), zone("example.org", write_zone(daemon.folder / "other.zone"))])
     for _ in range(2):
@@ -128,7 +134,7 @@ def test_secondaries_that_are_known_by_their_key_alone(lab, daemon, tmp_path, ki
         there.wait_for(2)
 
 
-# ---- EXPIRE (RFC 7314) -----------------------------------------------------------------------------
+# ---- EXPIRE (RFC 7314) ---------------------------------------------------------------------------
 
 EXPIRE = 9
 
@@ -143,7 +149,8 @@ def expire(lab, asked, tcp=False):
     return next((int.from_bytes(o.data, "big") for o in got.options if o.otype == EXPIRE), None)
 
 
-@pytest.mark.parametrize("rules, ring", [(BY_KEY, RING), (["192.0.2.0/24"], None)], ids=["key", "prefix"])
+@pytest.mark.parametrize("rules, ring", [(BY_KEY, RING), (["192.0.2.0/24"], None)],
+                         ids=["key", "prefix"])
 def test_a_primary_says_what_its_soa_says(lab, daemon, rules, ring):
     serve(daemon, rules, others=[zone("example.org", write_zone(daemon.folder / "other.zone"))])
     for _ in range(3):  # the driver has the answer to who does not ask for it
@@ -163,21 +170,28 @@ def test_expire_in_padded_replies(lab, daemon, tmp_path):
     serve(daemon, ["192.0.2.0/24 tls"], tls=tls)
     context = ssl.create_default_context(cafile=tls["bundle"])
     for asked in (query(), query("IXFR", serial=1), query("SOA")):
-        asked.use_edns(0, options=[dns.edns.GenericOption(EXPIRE, b""), dns.edns.GenericOption(12, b"")])
+        asked.use_edns(0,
+                       options=[dns.edns.GenericOption(EXPIRE, b""),
+                                dns.edns.GenericOption(12, b"")])
         with lab.connect("c", V4, 853) as plain, \
                 context.wrap_socket(plain, server_hostname=tls["name"]) as sock:
             dns.query.send_tcp(sock, asked)
             octets = receive_wire(sock)
         options = {o.otype: o.data for o in dns.message.from_wire(octets, xfr=True).options}
         assert options[EXPIRE] == (86400).to_bytes(4, "big")
-        assert asked.question[0].rdtype == dns.rdatatype.SOA or (12 in options and len(octets) % 468 == 0)
+        assert (asked.question[0].rdtype == dns.rdatatype.SOA
+                or (12 in options and len(octets) % 468 == 0))
 
 
 @pytest.mark.parametrize("left", [3600, 0], ids=["fresh", "expired"])
 def test_a_secondary_says_what_is_left(lab, there, daemon, left):
-    """It is good for an hour here, whatever its SOA says; its own secondaries must not take it for longer."""
+    """
+    It is good for an hour here, whatever its SOA says; its own secondaries must not take it for
+    longer.
+    """
     primary = Mood(there, CLIENT4, refresh=1, retry=1)
-    daemon.start(server={"storage": str(daemon.folder / "state")}, remotes=[remote("main", CLIENT4)],
+    daemon.start(server={"storage": str(daemon.folder / "state")},
+                 remotes=[remote("main", CLIENT4)],
                  zones=[zone(ZONE, primaries=["main"], allow_transfer=["any"], expire_min="1s",
                              refresh_min="1s", retry_min="1s", retry_max="1s",
                              expire_max=f"{left or 20}s")])

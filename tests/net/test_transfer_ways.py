@@ -21,12 +21,13 @@ from test_primary import KEY, RING, change, counters, query, receive_wire, recor
 A, A6, B6, DEAD = "127.0.7.1", "fd00:7::1", "fd00:7::2", "127.0.7.3"
 
 
-# ---- IPv6 ------------------------------------------------------------------------------------------
+# ---- IPv6 ----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_from_a_primary_over_ipv6(scene, kind):
     primary = scene.start(kind, A6, algorithm="sha256")
-    secondary = scene.secondary({"main": {"address": [A6], "key": "k1"}}, [("sha256", SECRETS["sha256"])])
+    secondary = scene.secondary({"main": {"address": [A6], "key": "k1"}},
+                                [("sha256", SECRETS["sha256"])])
     assert secondary.expect("zone", ZONE, "1", "5")[4] == f"main {A6}@53"
     primary.change(2, "new", "192.0.2.2")
     secondary.refresh()
@@ -55,7 +56,7 @@ def test_ipv6_behind_the_prefix_of_another_family(lab, daemon):
     assert lab.tcp(asked, V6).rcode() == dns.rcode.REFUSED
 
 
-# ---- Addresses -------------------------------------------------------------------------------------
+# ---- Addresses -----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("address, source", [(A, "127.0.7.9"), (A6, B6)], ids=["ipv4", "ipv6"])
 def test_asked_from_an_address_of_ours(scene, address, source):
@@ -112,12 +113,12 @@ def test_notify_from_any_address_of_a_primary(lab, there, daemon, own, here):
 
 
 def test_the_log_says_which_zone(daemon):
-    daemon.start(server={"storage": str(daemon.folder / "state")}, remotes=[remote("main", CLIENT4)],
-                 zones=[zone(ZONE, primaries=["main"])])
+    daemon.start(server={"storage": str(daemon.folder / "state")},
+                 remotes=[remote("main", CLIENT4)], zones=[zone(ZONE, primaries=["main"])])
     wait_for("a warning is written", lambda: f"zone {ZONE}: main {CLIENT4}@53: " in daemon.log())
 
 
-# ---- Keys ------------------------------------------------------------------------------------------
+# ---- Keys ----------------------------------------------------------------------------------------
 
 WORDS = {"secret": "the other side has another secret or algorithm for our key",
          "algorithm": "the other side does not know our key, or has another algorithm for it"}
@@ -129,12 +130,14 @@ def test_what_is_wrong_with_our_key(scene, kind, wrong):
     scene.start(kind, A, algorithm="sha256")
     key = ("sha384", SECRETS["sha384"]) if wrong == "algorithm" else ("sha256", bytes(32))
     secondary = scene.secondary({"main": {"address": [A], "key": "k1"}}, [key])
-    assert secondary.error().endswith(WORDS["secret" if kind == "nsd" else wrong])  # it says BADSIG to both
+    # it says BADSIG to both
+    assert secondary.error().endswith(WORDS["secret" if kind == "nsd" else wrong])
 
 
 def test_what_is_wrong_with_our_key_by_udp(scene):
     primary = scene.start("knotd", A, algorithm="sha256")
-    secondary = scene.secondary({"main": {"address": [A], "key": "k1"}}, [("sha256", SECRETS["sha256"])])
+    secondary = scene.secondary({"main": {"address": [A], "key": "k1"}},
+                                [("sha256", SECRETS["sha256"])])
     secondary.expect("zone", ZONE, "1")
     primary.stop()
     primary.algorithm = "sha384"
@@ -143,7 +146,7 @@ def test_what_is_wrong_with_our_key_by_udp(scene):
     assert secondary.error().endswith(WORDS["algorithm"])
 
 
-# ---- TLS -------------------------------------------------------------------------------------------
+# ---- TLS -----------------------------------------------------------------------------------------
 
 class TlsListener:
     """A server on the client's side that gets NOTIFY over TLS, and closes the connection after each
@@ -209,7 +212,10 @@ def start_telling(daemon, tls, **strict):
 
 
 def test_notify_over_tls_and_resumed(lab, daemon, tmp_path):
-    """RFC 9103: secondaries with tls are told over TLS; the second connection takes up the first session."""
+    """
+    RFC 9103: secondaries with tls are told over TLS; the second connection takes up the first
+    session.
+    """
     tls = certificate(tmp_path)
     listener = TlsListener(lab, tls)
     path = start_telling(daemon, tls, tls_name=tls["name"])
@@ -237,8 +243,8 @@ def test_notify_over_tls_is_not_for_another(lab, daemon, tmp_path):
 def test_our_sessions_are_resumed(lab, daemon, clock, tmp_path):
     tls = certificate(tmp_path)
     serve(daemon, ["any"], tls=tls, server={"tcp": {"idle-timeout": "3s"}})
-    words = ["openssl", "s_client", "-connect", f"{V4}:853", "-alpn", "dot", "-CAfile", tls["bundle"],
-             "-ign_eof"]
+    words = ["openssl", "s_client", "-connect", f"{V4}:853", "-alpn", "dot", "-CAfile",
+             tls["bundle"], "-ign_eof"]
     asked = query().to_wire()
     said = []
     for more in (["-sess_out", tmp_path / "session"], ["-sess_in", tmp_path / "session"]):
@@ -274,14 +280,15 @@ def test_a_certificate_or_key_that_is_not_there_or_not_right(daemon, tmp_path):
         assert f"server.tls: {key} is not the key of {right['certificate']}" in said(key=key)
 
 
-# ---- What a secondary is asked for -----------------------------------------------------------------
+# ---- What a secondary is asked for ---------------------------------------------------------------
 
 def test_a_primary_that_has_gone_back(lab, there, daemon):
     """A lower serial number is not taken but on demand; then it holds, after a restart, too."""
     primary = Mood(there, CLIENT4, serial=5)
 
     def begin():
-        daemon.start(server={"storage": str(daemon.folder / "state")}, remotes=[remote("main", CLIENT4)],
+        daemon.start(server={"storage": str(daemon.folder / "state")},
+                     remotes=[remote("main", CLIENT4)],
                      zones=[zone(ZONE, primaries=["main"], allow_transfer=["any"])])
 
     def serial():

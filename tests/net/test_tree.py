@@ -111,7 +111,8 @@ def test_each_kind_of_answer(world, name, kind, rcode, secure, expected):
             assert has(reply, "AD") == (secure and understands_ad), what
             assert bool(proofs(reply)) >= secure if with_proofs else not proofs(reply), what
             assert (reply.edns == 0) == words.get("edns", True) and not codes(reply), what
-            if kind != "CNAME" and not [one for one in expected if not one.startswith(("CNAME", "DNAME"))]:
+            if kind != "CNAME" and not [one for one in expected
+                                        if not one.startswith(("CNAME", "DNAME"))]:
                 check_denial(reply, what)
 
 
@@ -133,13 +134,15 @@ VALIDATED = [
 
 
 def test_answers_hold_for_a_validating_client(world):
-    """delv asks with CD=1 and believes the signatures and proofs alone. The second ones are cached."""
+    """
+    delv asks with CD=1 and believes the signatures and proofs alone. The second ones are cached.
+    """
     for _ in range(2 if world.kind == "native" else 1):
         for name, kind, *said in VALIDATED:
             assert world.delv(name, kind) == said, f"{name} {kind}"
 
 
-# --- What does not validate -------------------------------------------------------------------------
+# --- What does not validate -----------------------------------------------------------------------
 
 BOGUS = ["www.expired.lab.", "www.broken.lab.", "www.wrongds.lab.", "www.unsigned.lab."]
 
@@ -172,10 +175,14 @@ def test_a_chain_that_ends_in_a_bogus_zone(world):
 
 
 def test_the_log_says_why(world):
-    """The first bogus answer's reason, which is the validator's; others within ten seconds are counted only."""
+    """
+    The first bogus answer's reason, which is the validator's; others within ten seconds are counted
+    only.
+    """
     assert ask(world.lab, query("www.broken.lab.")).rcode() == 2
     if world.kind != "unbound":
-        assert re.search(r"recursion: \S+\.lab\. \S+ failed: validation failure <\S+ \S+ IN>: ", world.daemon.log())
+        assert re.search(r"recursion: \S+\.lab\. \S+ failed: validation failure <\S+ \S+ IN>: ",
+                         world.daemon.log())
 
 
 def test_a_secure_name_with_checking_disabled(world):
@@ -188,7 +195,7 @@ def test_a_loop_ends(world):
     assert reply.rcode() == 2
 
 
-# --- Servers of no use ------------------------------------------------------------------------------
+# --- Servers of no use ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("zone", ["lame.lab.", "unreachable.lab.", "closed.lab.", "silent.lab."])
@@ -209,10 +216,11 @@ def test_one_of_two_servers_is_dead(world, zone):
     names = (f"n{n}.wild.{zone}" for n in itertools.count())
     wait_for("an answer", lambda: answers(world.lab, query(f"www.{zone}"), 2) == WWW, 30)
     for _ in range(3):
-        wait_for("another", lambda: answers(world.lab, query(next(names)), 2) == ["A 192.0.2.9"], 30)
+        wait_for("another", lambda: answers(world.lab, query(next(names)), 2) == ["A 192.0.2.9"],
+                 30)
 
 
-# --- Large answers ----------------------------------------------------------------------------------
+# --- Large answers --------------------------------------------------------------------------------
 
 
 def test_what_is_too_large_for_udp(world):
@@ -229,7 +237,7 @@ def test_what_is_too_large_for_udp(world):
     assert has(small, "TC") and not small.answer
 
 
-# --- From the cache ---------------------------------------------------------------------------------
+# --- From the cache -------------------------------------------------------------------------------
 
 
 def ask_lasting(world, made):
@@ -241,7 +249,9 @@ def ask_lasting(world, made):
 
 
 def check_from_cache(world, call):
-    """The answer, from the cache: by the driver, but for what has no room in the frame of a veth."""
+    """
+    The answer, from the cache: by the driver, but for what has no room in the frame of a veth.
+    """
     if world.kind != "native":
         who, reply = by(world.daemon, call)
         assert who == {"kernel_socket": 1}, reply
@@ -258,7 +268,8 @@ def check_from_cache(world, call):
 
 
 @pytest.mark.parametrize("name, kind", [
-    ("www.good.lab.", "A"), ("nothere.nsec3.lab.", "A"), ("one.good.lab.", "A"), ("www.plain.lab.", "A"),
+    ("www.good.lab.", "A"), ("nothere.nsec3.lab.", "A"), ("one.good.lab.", "A"),
+                                        ("www.plain.lab.", "A"),
     ("www.wood.good.lab.", "A"), ("www.nsec3.lab.", "TXT")])
 def test_the_second_asking_is_answered_from_the_cache(world, name, kind):
     """For every client's flags and options; by the driver if there is one."""
@@ -268,7 +279,8 @@ def test_the_second_asking_is_answered_from_the_cache(world, name, kind):
         ask_lasting(world, query(name, kind, **words))
     for words, _, _ in CLIENTS:
         for where in (V4, V6):
-            check_from_cache(world, lambda w=words, a=where: ask(world.lab, query(name, kind, **w), a))
+            check_from_cache(world,
+                             lambda w=words, a=where: ask(world.lab, query(name, kind, **w), a))
     who, _ = by(world.daemon, lambda: ask(world.lab, query(name, kind), tcp=True))
     assert who == {"tcp": 1}
 

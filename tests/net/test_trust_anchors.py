@@ -12,9 +12,12 @@ from netlab import CLIENT4, zone
 NO_ANCHORS = {
     "empty": ("", "has no record"),
     "comment": ("; the root's key goes here\n", "has no record"),
-    "hints": (". 3600 IN NS a.root.\na.root. 3600 IN A 192.0.2.1\n", "has 2 records, none of them DS or DNSKEY"),
-    "digest": (f". IN DS 20326 8 9 {'AB' * 32}\n", "has 1 DS or DNSKEY records, none of them usable"),
-    "algorithm": (f". IN DS 20326 200 2 {'AB' * 32}\n", "has 1 DS or DNSKEY records, none of them usable"),
+    "hints": (". 3600 IN NS a.root.\na.root. 3600 IN A 192.0.2.1\n",
+              "has 2 records, none of them DS or DNSKEY"),
+    "digest": (f". IN DS 20326 8 9 {'AB' * 32}\n",
+               "has 1 DS or DNSKEY records, none of them usable"),
+    "algorithm": (f". IN DS 20326 200 2 {'AB' * 32}\n",
+                  "has 1 DS or DNSKEY records, none of them usable"),
 }
 
 

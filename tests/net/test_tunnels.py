@@ -112,7 +112,9 @@ def test_large_answers(lab, daemon):
 
 
 class KernelDevice:
-    """What an ipip device does in the server's namespace: protocol 4 in, its packet to the stack."""
+    """
+    What an ipip device does in the server's namespace: protocol 4 in, its packet to the stack.
+    """
 
     def __init__(self, lab):
         with lab.inside("s"):
@@ -250,7 +252,8 @@ def test_only_balancers_are_believed(lab, daemon):
     ({"tunnel-sources": ["10.0.0.0/8"]}, "say tunnels, too"),
     ({"tunnels": ["ipip"], "tunnel-sources": []}, "has no prefix"),
     ({"tunnels": ["ipip"], "tunnel-sources": ["10.0.0.1/8"]}, "tunnel-sources[0]"),
-    ({"tunnels": ["ipip"], "tunnel-sources": [f"10.{i}.0.0/16" for i in range(17)]}, "16 is the most"),
+    ({"tunnels": ["ipip"], "tunnel-sources": [f"10.{i}.0.0/16" for i in range(17)]},
+     "16 is the most"),
     ({"return-path": "ecmp"}, "return-path")])
 def test_wrong_configurations(lab, daemon, keys, word):
     daemon.configure(interfaces=[iface(**keys)])

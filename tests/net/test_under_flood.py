@@ -42,7 +42,8 @@ def flood(lab, daemon, folder):
     # a veth end that had a program of its own once takes frames from XDP only after this
     for state in ("off", "on"):
         lab.exec("s", "ethtool", "-K", "s0", "gro", state)
-    # as an interrupt on a card: else the link loses what this thread, waiting for its turn, does not take
+    # as an interrupt on a card: else the link loses what this thread, waiting for its turn, does
+    # not take
     put_first(napi_threads(lab, "s"))
     process = lab.popen("c", XDPGEN, "c0", queries, FLOOD_SECONDS, RATE, stdout=subprocess.PIPE,
                         text=True)

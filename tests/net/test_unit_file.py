@@ -11,36 +11,48 @@ from netlab import ROOT, V4, Answered, run, texts, wait_for, write_zone, zone
 UNIT = ROOT / "scripts/volleyd.service"
 
 
-@pytest.mark.parametrize("path, most", [("volleyd.service", 2.8), ("anycast/volley-anycast.service", 2.5)])
+@pytest.mark.parametrize("path, most",
+                         [("volleyd.service", 2.8), ("anycast/volley-anycast.service", 2.5)])
 def test_exposure(tmp_path, path, most):
     """systemd's own score. volleyd's remaining rights: root, CAP_SYS_ADMIN (to adopt), the network,
     bpf()."""
     unit = tmp_path / path.rpartition("/")[2]
-    unit.write_text((ROOT / "scripts" / path).read_text("ascii").replace("@PREFIX@", "/usr/local"), "ascii")
+    unit.write_text((ROOT / "scripts" / path).read_text("ascii").replace("@PREFIX@", "/usr/local"),
+                    "ascii")
     said = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit).stdout
     assert float(re.search(r"exposure level for .*: ([0-9.]+) ", said)[1]) <= most, said
 
 
 def test_capabilities_are_those_that_volleyd_keeps():
-    kept = re.search(r"kept\[\] = \{(.*?)\}", (ROOT / "userspace/base/privilege.c").read_text("ascii"), re.S)[1]
+    kept = re.search(r"kept\[\] = \{(.*?)\}",
+                     (ROOT / "userspace/base/privilege.c").read_text("ascii"), re.S)[1]
     unit = re.findall(r"^CapabilityBoundingSet=(.*)$", UNIT.read_text("ascii"), re.M)
     assert sorted(" ".join(unit).split()) == sorted(re.findall(r"CAP_\w+", kept))
 
 
-@pytest.mark.parametrize("key, folder", [("StateDirectory", "/var/lib/volley"), ("LogsDirectory", "/var/log/volley")])
+@pytest.mark.parametrize("key, folder",
+                         [("StateDirectory", "/var/lib/volley"),
+                          ("LogsDirectory", "/var/log/volley")])
 def test_the_folders_of_the_manual_are_there(key, folder):
-    """query-log.file, dnstap.file, cache.snapshot and server.storage: where volleyd may write, by the unit and by volleyd(8)."""
+    """
+    query-log.file, dnstap.file, cache.snapshot and server.storage: where volleyd may write, by the
+    unit and by volleyd(8).
+    """
     assert re.search(rf"^{key}={folder.rpartition('/')[2]}$", UNIT.read_text("ascii"), re.M)
     assert f".Pa {folder}" in (ROOT / "docs/man/volleyd.8.in").read_text("ascii")
 
 
 def test_a_reload_of_the_unit_fails_where_a_file_is_broken(lab, daemon, tmp_path):
-    """systemctl reload is ExecReload and its status: it fails where the configuration or a zone file is refused."""
+    """
+    systemctl reload is ExecReload and its status: it fails where the configuration or a zone file
+    is refused.
+    """
     words = re.search(r"^ExecReload=@PREFIX@/sbin/(.*)$", UNIT.read_text("ascii"), re.M)[1].split()
     path = write_zone(tmp_path / "z.zone")
 
     def reload():
-        return lab.exec("s", "env", f"VOLLEY_CONTROL={daemon.socket}", ROOT / "build/bin" / words[0], *words[1:], check=False)
+        return lab.exec("s", "env", f"VOLLEY_CONTROL={daemon.socket}",
+                        ROOT / "build/bin" / words[0], *words[1:], check=False)
 
     daemon.start(zones=[zone("z.test", path)])
     assert reload().returncode == 0
@@ -65,7 +77,8 @@ def test_volleyd_works_within_its_system_calls(lab, daemon, tmp_path):
         cache={"size": "16M", "snapshot": str(tmp_path / "snapshot")}, signing=[{"name": "p"}],
         recursion={"allow": ["192.0.2.0/24"]}, metrics={"listen": f"{V4}@9253"},
         zones=[{**zone("z.test", path), **verify}, zone("s.test", other, signing="p")],
-        **{"query-log": {"file": str(tmp_path / "queries")}, "dnstap": {"file": str(tmp_path / "answers")}})
+        **{"query-log": {"file": str(tmp_path / "queries")},
+           "dnstap": {"file": str(tmp_path / "answers")}})
     before = [sys.executable, str(ROOT / "tests/net/sandboxed.py"), str(UNIT)]
     daemon.spawn(before=before).wait_ready()
     with open(f"/proc/{daemon.process.pid}/status", encoding="ascii") as file:
@@ -76,7 +89,9 @@ def test_volleyd_works_within_its_system_calls(lab, daemon, tmp_path):
     assert two.by == {"worker": 1, "driver": 1}
     assert daemon.interface()["port"] == "xsk" and not daemon.degraded()
     lab.ask("www.nobody.example")
-    wait_for("lines", lambda: "nobody.example" in (tmp_path / "queries").read_text("ascii") and (tmp_path / "answers").stat().st_size)
+    wait_for("lines",
+             lambda: "nobody.example" in (tmp_path / "queries").read_text("ascii")
+             and (tmp_path / "answers").stat().st_size)
     daemon.ctl("zone", "edit", "z.test", "add new 60 A 192.0.2.1")
     daemon.ctl("zone", "flush", "z.test")
     wait_for("its file has it", lambda: "192.0.2.1\n" in path.read_text("ascii"))

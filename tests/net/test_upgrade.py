@@ -12,8 +12,8 @@ import time
 import pytest
 
 import otherbuild
-from netlab import (BIN, ROOT, V4, Answered, driver_counters, iface, in_driver, map_ids, program, run, texts,
-                    wait_for)
+from netlab import (BIN, ROOT, V4, Answered, driver_counters, iface, in_driver, map_ids, program,
+                    run, texts, wait_for)
 
 sys.path.insert(0, str(ROOT / "tests" / "perf"))
 
@@ -21,23 +21,30 @@ from rig import napi_threads, put_first  # noqa: E402
 
 ORPHAN_S = 8  # s: the next volleyd has to begin within that, also on a busy machine
 WWW = ["192.0.2.80", "192.0.2.81"]
-HOT = ["www.example.com A", "www.example.com AAAA", "example.com MX", "mail.example.com A", "www.example.net A"]
+HOT = ["www.example.com A", "www.example.com AAAA", "example.com MX", "mail.example.com A",
+       "www.example.net A"]
 HITS, MISSES = 3000, 1000  # a second
 
 
 class Load:
-    """dnsperf with these lines, TIMES over, and no more of them a second than RATE: later, not fewer, where it has to wait."""
+    """
+    dnsperf with these lines, TIMES over, and no more of them a second than RATE: later, not fewer,
+    where it has to wait.
+    """
 
     def __init__(self, lab, folder, name, lines, rate, times=1):
         data = folder / name
         data.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
         self.started = time.monotonic()
-        self.process = lab.popen("c", "dnsperf", "-s", V4, "-d", data, "-n", times, "-Q", rate, "-t", 3,
-                                 "-q", 20000, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.process = lab.popen("c", "dnsperf", "-s", V4, "-d", data, "-n", times, "-Q", rate,
+                                 "-t", 3,
+                                 "-q", 20000, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 text=True)
 
     def end(self):
         out = self.process.communicate(timeout=60)[0]
-        return {word: int(re.search(rf"Queries {word}:\s+(\d+)", out)[1]) for word in ("sent", "lost")}
+        return {word: int(re.search(rf"Queries {word}:\s+(\d+)", out)[1])
+                for word in ("sent", "lost")}
 
 
 def hits(lab, folder, seconds=6):
@@ -52,8 +59,10 @@ def misses(lab, folder, seconds=6, first=0):
 def lost_on_the_way(lab):
     """Packets that the link and the client's socket have dropped while other work had the
     processors: 0 on an idle machine."""
-    links = [json.loads(lab.ip(end, "-j", "-s", "link", "show", "dev", end + "0").stdout)[0] for end in "cs"]
-    at_the_socket = lab.exec("c", "nstat", "-asz", "UdpRcvbufErrors").stdout.split("UdpRcvbufErrors")[1].split()[0]
+    links = [json.loads(lab.ip(end, "-j", "-s", "link", "show", "dev", end + "0").stdout)[0]
+             for end in "cs"]
+    at_the_socket = lab.exec("c", "nstat", "-asz",
+                             "UdpRcvbufErrors").stdout.split("UdpRcvbufErrors")[1].split()[0]
     return sum(link["stats64"]["tx"]["dropped"] for link in links) + int(at_the_socket)
 
 
@@ -88,7 +97,8 @@ def upgrade(daemon, how):
 
 @pytest.mark.alone  # what may be lost depends on how long nobody is there
 @pytest.mark.parametrize("how", ["kill", "keep"])
-@pytest.mark.parametrize("make", [otherbuild.with_another_tag, otherbuild.with_another_abi], ids=["tag", "abi"])
+@pytest.mark.parametrize("make", [otherbuild.with_another_tag, otherbuild.with_another_abi],
+                         ids=["tag", "abi"])
 def test_upgrade_under_load(lab, daemon, tmp_path, make, how):
     daemon.binary = make(tmp_path)
     daemon.start()
@@ -106,20 +116,23 @@ def test_upgrade_under_load(lab, daemon, tmp_path, make, how):
           f"{few['lost']} of {few['sent']} misses")
     assert many["sent"] == 6 * HITS and many["lost"] <= lost_on_the_way(lab)
     assert few["sent"] == 6 * MISSES and few["lost"] <= MISSES * away_s + lost_on_the_way(lab)
-    wait_for("the driver answers what is hot", lambda: in_driver(lab, daemon, ["www.example.com"]) == 1)
+    wait_for("the driver answers what is hot",
+             lambda: in_driver(lab, daemon, ["www.example.com"]) == 1)
     assert not daemon.degraded()
 
 
 def tag_of_ours(lab):
     """As the kernel makes it."""
-    lab.exec("c", "ip", "link", "set", "dev", "lo", "xdpgeneric", "obj", otherbuild.OBJECT, "sec", "xdp")
+    lab.exec("c", "ip", "link", "set", "dev", "lo", "xdpgeneric", "obj", otherbuild.OBJECT, "sec",
+             "xdp")
     try:
         return tag_of(program(lab, "lo", "c")["id"])
     finally:
         lab.exec("c", "ip", "link", "set", "dev", "lo", "xdpgeneric", "off")
 
 
-@pytest.mark.parametrize("make", [otherbuild.with_another_tag, otherbuild.with_another_abi], ids=["tag", "abi"])
+@pytest.mark.parametrize("make", [otherbuild.with_another_tag, otherbuild.with_another_abi],
+                         ids=["tag", "abi"])
 def test_upgrade_of_a_drained_host(lab, daemon, tmp_path, make):
     """A balancer that checks health sends queries of new names elsewhere; those that still come are
     hits. None is lost."""
@@ -173,7 +186,8 @@ def test_what_others_loaded_stays(lab, daemon, tmp_path):
     daemon.start()
     assert program(lab) == found
     seen = daemon.interface()
-    assert (seen["origin"], seen["state"], seen["program_tag"]) == ("adopted", "up", tag_of(found["id"]))
+    assert ((seen["origin"], seen["state"], seen["program_tag"]) ==
+            ("adopted", "up", tag_of(found["id"])))
     assert re.search("of another build.*ip link set dev s0 xdp off", seen["note"])
     warm(lab)
     assert in_driver(lab, daemon, ["www.example.com"]) == 1
@@ -194,13 +208,17 @@ def test_another_abi_on_an_interface_that_is_no_longer_ours(lab, daemon, tmp_pat
 def slow_zone(folder, gate):
     """A zone that is loaded when the file GATE is there."""
     path = folder / "slow.zone"
-    path.write_text("$TTL 60\n@ SOA ns h 1 60 60 60 60\n@ NS ns\nns A 192.0.2.1\n", encoding="ascii")
+    path.write_text("$TTL 60\n@ SOA ns h 1 60 60 60 60\n@ NS ns\nns A 192.0.2.1\n",
+                    encoding="ascii")
     return {"name": "slow.test", "file": str(path),
             "verify": ["sh", "-c", f"while [ ! -e {gate} ]; do sleep 0.05; done"]}
 
 
 def leave_old_program(lab, daemon, folder, orphan_s):
-    """A program of another ABI with an answer, whose volleyd has gone. The zones; the next daemon is an ordinary one."""
+    """
+    A program of another ABI with an answer, whose volleyd has gone. The zones; the next daemon is
+    an ordinary one.
+    """
     zones = [{"name": "example.com", "file": str(ROOT / "zones/example.com.zone")}]
     daemon.binary = otherbuild.with_another_abi(folder)
     daemon.start(cache={"orphan-serve": f"{orphan_s}s"}, zones=zones)
@@ -211,7 +229,9 @@ def leave_old_program(lab, daemon, folder, orphan_s):
 
 
 def test_hits_while_a_large_zone_is_loaded(lab, daemon, tmp_path):
-    """The program of another ABI answers until there are workers, for longer than it might alone."""
+    """
+    The program of another ABI answers until there are workers, for longer than it might alone.
+    """
     gate = tmp_path / "go"
     slow = slow_zone(tmp_path, gate)
     zones = leave_old_program(lab, daemon, tmp_path, ORPHAN_S)

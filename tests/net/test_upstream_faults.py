@@ -28,7 +28,7 @@ def forged(made):
     return address_answer(made, FORGED).to_wire()
 
 
-# --- Not from whom it should be, or not to what was asked, and the true one behind --------------------
+# --- Not from whom it should be, or not to what was asked, and the true one behind ----------------
 
 
 def wrong_id(made, _tcp):
@@ -104,7 +104,7 @@ def test_letters_that_are_not_those_of_the_question(caps):
     assert records(got) == TRUE
 
 
-# --- Nonsense ---------------------------------------------------------------------------------------
+# --- Nonsense -------------------------------------------------------------------------------------
 
 
 def nonsense(made, number):
@@ -153,7 +153,8 @@ def test_nonsense(world, then):
     def one_by_one(numbers):
         for n in numbers:
             got[n] = ask(world.lab, query(f"{then[0]}{n}.garbage.lab."), timeout=8)
-    threads = [threading.Thread(target=one_by_one, args=(range(n, N_NONSENSE, 65),)) for n in range(65)]
+    threads = [threading.Thread(target=one_by_one, args=(range(n, N_NONSENSE, 65),))
+               for n in range(65)]
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
@@ -165,7 +166,7 @@ def test_nonsense(world, then):
     assert texts(world.lab.ask()) == ["192.0.2.80", "192.0.2.81"]
 
 
-# --- Truncated, late, gone --------------------------------------------------------------------------
+# --- Truncated, late, gone ------------------------------------------------------------------------
 
 
 def test_truncated_over_udp_is_asked_again_over_tcp(world):
@@ -186,7 +187,9 @@ def test_truncated_over_udp_is_asked_again_over_tcp(world):
 
 
 def test_a_late_answer_is_for_those_that_come_later(world):
-    """In time for the client; then one that is too late for the first client, and not for the next."""
+    """
+    In time for the client; then one that is too late for the first client, and not for the next.
+    """
     late = world.tree.script("late.lab.", answer)
     late.delay_s = 0.5
     start = time.monotonic()
@@ -220,7 +223,8 @@ def test_the_same_question_of_many_goes_up_once(world):
         for sock in socks:
             sock.close()
     after = world.daemon.stats()["resolver"]
-    assert after["upstream"] == before["upstream"] + 1  # though libunbound may have to send it again
+    # though libunbound may have to send it again
+    assert after["upstream"] == before["upstream"] + 1
     assert "same.count.lab." in [name.lower() for name in late.seen]
 
 
@@ -259,7 +263,7 @@ def test_a_client_that_goes_before_its_answer(world):
     assert world.daemon.stats()["resolver"]["asked"] == asked
 
 
-# --- What is not theirs to say ----------------------------------------------------------------------
+# --- What is not theirs to say --------------------------------------------------------------------
 
 OURS = [("www.example.com", "A"), ("www.example.com", "AAAA"), ("example.com", "NS"),
         ("example.com", "SOA"), ("nothere.example.com", "A")]
@@ -273,7 +277,8 @@ def everything(lab):
 def poison(made, _tcp):
     """An answer with records for names of our zones, and of others', in all sections."""
     reply = address_answer(made)
-    for owner in ("www.example.com.", "nothere.example.com.", "example.com.", "www.good.lab.", "www.plain.lab."):
+    for owner in ("www.example.com.", "nothere.example.com.", "example.com.", "www.good.lab.",
+                  "www.plain.lab."):
         for section in (reply.answer, reply.authority, reply.additional):
             section.append(dns.rrset.from_text(owner, 3600, "IN", "A", FORGED))
             section.append(dns.rrset.from_text(owner, 3600, "IN", "NS", "ns.poison.lab."))
@@ -324,7 +329,8 @@ def test_a_zone_that_becomes_ours(world, tmp_path):
     daemon = world.daemon
     daemon.configure(recursion=world.recursion(query_timeout="4s"), zones=[zone("plain.lab", path)])
     daemon.signal(1)
-    wait_for("it is ours", lambda: records(ask(world.lab, query("www.plain.lab."))) == ["A 192.0.2.99"])
+    wait_for("it is ours",
+             lambda: records(ask(world.lab, query("www.plain.lab."))) == ["A 192.0.2.99"])
     who, reply = by(daemon, lambda: ask(world.lab, query("www.plain.lab.")))
     assert who == {"driver": 1} and has(reply, "AA")
     daemon.configure(recursion=world.recursion(query_timeout="4s"))

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from netlab import (BIN, V4, Answered, driver_counters, iface, in_driver, map_ids, program, run, texts,
-                    wait_for)
+from netlab import (BIN, V4, Answered, driver_counters, iface, in_driver, map_ids, program, run,
+                    texts, wait_for)
 
 OBJECT = BIN / "volley.bpf.o"
 WWW = ["192.0.2.80", "192.0.2.81"]

@@ -116,11 +116,12 @@ def test_our_own_zones_are_for_everyone(world, where):
         for flags in ("rd", ""):
             reply = ask(world.lab, query("www.example.com.", "A", flags), where, source)
             assert records(reply) == OWN and has(reply, "AA")
-    who, _ = by(world.daemon, lambda: ask(world.lab, query("www.example.com."), where, OUTSIDE[where]))
+    who, _ = by(world.daemon,
+                lambda: ask(world.lab, query("www.example.com."), where, OUTSIDE[where]))
     assert who == {"driver" if world.driver else "kernel_socket": 1}
 
 
-# --- server.allow -------------------------------------------------------------------------------------
+# --- server.allow ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["www.example.com.", "nothing.example.com.", "www.good.lab."])
@@ -151,7 +152,8 @@ def test_a_reload_changes_who_may(closed):
         for _ in range(3):
             assert ask(closed.lab, query(name), V4, CLIENT4).answer
     swapped = [f"{OUTSIDE4}/32", f"{OUTSIDE6}/128"]
-    daemon.configure(recursion=closed.recursion(allow=swapped), server={**closed.server, "allow": swapped})
+    daemon.configure(recursion=closed.recursion(allow=swapped),
+                     server={**closed.server, "allow": swapped})
     daemon.signal(signal.SIGHUP)
     wait_for("the others may", lambda: are_swapped(OUTSIDE4, CLIENT4))
     daemon.configure(recursion=closed.recursion(), server=closed.server)
@@ -159,13 +161,14 @@ def test_a_reload_changes_who_may(closed):
     wait_for("it is as before", lambda: are_swapped(CLIENT4, OUTSIDE4))
 
 
-# --- What was for everyone ----------------------------------------------------------------------------
+# --- What was for everyone ------------------------------------------------------------------------
 
 
 def gated_zone(folder):
     """(example.com as a configuration has it, the file that lets it be loaded)."""
     gate = folder / "go"
-    return {**zone("example.com"), "verify": ["sh", "-c", f"while [ ! -e {gate} ]; do sleep 0.05; done"]}, gate
+    return {**zone("example.com"),
+            "verify": ["sh", "-c", f"while [ ! -e {gate} ]; do sleep 0.05; done"]}, gate
 
 
 def hits_of(number):

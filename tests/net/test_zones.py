@@ -13,8 +13,8 @@ import dns.message
 import dns.rcode
 import pytest
 
-from netlab import (ROOT, V4, V6, ZONES, Answered, family_of, open_to_all, texts, wait_for, write_zone,
-                    zone)
+from netlab import (ROOT, V4, V6, ZONES, Answered, family_of, open_to_all, texts, wait_for,
+                    write_zone, zone)
 
 NAME = "www.z.test"
 # header, question, then an answer whose owner is a pointer: where its address lies
@@ -150,7 +150,8 @@ def test_every_kind_of_broken_line(lab, daemon, served, tmp_path):
         daemon.configure(zones=[zone("example.com", bad)])
         refusal = daemon.ctl("zone", "reload", check=False)
         assert refusal.returncode == 1, bad.name
-        said = re.fullmatch(r"volleyctl: zone reload: zone example\.com\.: (\S+?):(\d+:)? (.*); the "
+        said = re.fullmatch(r"volleyctl: zone reload: zone example\.com\.: (\S+?):(\d+:)? (.*); "
+                            r"the "
                             r"earlier version keeps serving\n", refusal.stderr)
         assert said, refusal.stderr
         place, line, sentence = said.groups()
@@ -186,12 +187,14 @@ def test_a_zone_file_that_may_be_cut(daemon, served):
     served.write_text(text[:-2], encoding="ascii")
     daemon.ctl("zone", "reload", "z.test")
     (status,) = daemon.json("zone", "status", "z.test")["zones"]
-    assert status["warning"] == f"{served}:5: the last line has no end: the file may have been cut off"
+    assert (status["warning"] ==
+            f"{served}:5: the last line has no end: the file may have been cut off")
     assert status["warning"] in daemon.log()
 
 
 @pytest.mark.parametrize("lines, what", [
-    (0, " the zone has no SOA record"), (1, " the zone has no SOA record"), (2, " the zone has no NS record")])
+    (0, " the zone has no SOA record"), (1, " the zone has no SOA record"),
+                                         (2, " the zone has no NS record")])
 def test_a_zone_file_that_ends_early(lab, daemon, served, lines, what):
     text = served.read_text(encoding="ascii")
     served.write_text("".join(text.splitlines(keepends=True)[:lines]), encoding="ascii")
@@ -227,7 +230,8 @@ def test_a_zone_file_that_may_not_be_read(lab, make_daemon, tmp_path):
     daemon = make_daemon()
     path = write_zone(tmp_path / "z.zone")
     open_to_all(daemon.folder)
-    daemon.configure(server={"listen": [f"{V4}@5300"]}, interfaces=None, zones=[zone("z.test", path)])
+    daemon.configure(server={"listen": [f"{V4}@5300"]}, interfaces=None,
+                     zones=[zone("z.test", path)])
     daemon.spawn(before=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
                          "--bounding-set=-all", "--inh-caps=-all"])
     daemon.wait_ready()
@@ -326,7 +330,8 @@ def test_cache_flush_is_exact(lab, daemon, served):
              ("nothing.example.com", "A")}
     example = {one for one in asked if one[0].endswith("example.com")}
     for words, gone in ((("--all",), asked), (("--zone", "z.test"), {(NAME, "A")}),
-                        (("WWW.example.COM",), {one for one in asked if one[0] == "www.example.com"}),
+                        (("WWW.example.COM",),
+                         {one for one in asked if one[0] == "www.example.com"}),
                         (("www.example.com", "AAAA"), {("www.example.com", "AAAA")}),
                         (("--subtree", "example.com"), example),
                         (("--subtree", "xample.com"), set()),
@@ -342,7 +347,9 @@ def test_cache_flush_is_exact(lab, daemon, served):
 
 
 def test_what_the_cache_holds(lab, daemon, served):
-    """Counted by what was asked; a lookup shows the records, and that a reload made an answer dead."""
+    """
+    Counted by what was asked; a lookup shows the records, and that a reload made an answer dead.
+    """
     lab.udp(dns.message.make_query("www.example.com", "A", want_dnssec=True))
     for name, kind in (("www.example.com", "A"), ("www.example.com", "MX"),
                        ("nothing.example.com", "A")):

@@ -67,8 +67,8 @@ def sign(folder, origin, text, *options):
     """FOLDER/ORIGINsigned; (its DS record, the file of its key)."""
     (folder / f"{origin}zone").write_text(text)
     key = run("ldns-keygen", "-k", "-a", "ECDSAP256SHA256", origin, cwd=folder).stdout.strip()
-    run("ldns-signzone", "-A", *options, "-o", origin, "-f", origin + "signed", origin + "zone", key,
-        cwd=folder)
+    run("ldns-signzone", "-A", *options, "-o", origin, "-f", origin + "signed", origin + "zone",
+        key, cwd=folder)
     return (run("dnssec-dsfromkey", "-2", key + ".key", cwd=folder).stdout, folder / (key + ".key"))
 
 

@@ -101,7 +101,8 @@ def parse_options(argv):
     add = parser.add_argument
     add("--parts", type=parts_of, default=PARTS[:-1], metavar="PART,...",
         help="default: all but fill")
-    add("--quick", action="store_true", help="some minutes: shows that everything works, not how fast")
+    add("--quick", action="store_true",
+        help="some minutes: shows that everything works, not how fast")
     add("--servers", type=servers_of, default=list(sidebyside.ROWS), metavar="NAME,...",
         help=f"rows of `peers`: {', '.join(sidebyside.ROWS)}; of `random`: "
         f"{', '.join(randomnames.ROWS)}; default: all that are here")
@@ -111,14 +112,16 @@ def parse_options(argv):
         help="of `peers`: go on with this run, where it stopped (default: a new one)")
     add("--generator", choices=generators.KINDS, default="xdpgen", help="of `peers` (xdpgen)")
     add("--entries", type=numbers, metavar="N,...", help="sizes of the cache (1k 10k 100k 1M 4M)")
-    add("--names", type=int, metavar="N", help="names in the zones of `peers` and `random` (100000)")
+    add("--names", type=int, metavar="N",
+        help="names in the zones of `peers` and `random` (100000)")
     add("--records", type=numbers, metavar="N,...",
         help="sizes of the zones (1M 5M); `reload` has the smallest")
     add("--fill-names", type=int, metavar="N", help="names that fill asks for (3M)")
     add("--fill-seconds", type=int, default=900, metavar="S", help="at most for each phase (900)")
     add("--limits", type=limits_of, default=tuple(caches.LIMITS), metavar="WORDS,...",
         help=f"of the caches: {', '.join(caches.LIMITS)}; default: all")
-    add("--rounds", type=int, metavar="N", help="after the one up the ladder (3; `peers`: 5; `random`: 2)")
+    add("--rounds", type=int, metavar="N",
+        help="after the one up the ladder (3; `peers`: 5; `random`: 2)")
     add("--seconds", type=float, metavar="S", help="of each run (1.5; `peers`: 1; `random`: 2.5)")
     add("--out", type=pathlib.Path, default=rig.BIN.parent / "bench", metavar="FOLDER",
         help="default: build/bench")

@@ -1,18 +1,19 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Caches of resolvers, filled past their limits: Volley, unbound and named over the rig (part `fill`).
+"""Caches of resolvers, filled past their limits: Volley, unbound and named over the rig (part
+`fill`).
 
-What made resolvers slow in 2007 was the cleaning of a full cache. So an nsd on the load's CPU serves N
-names (3,000,000, an address each, TTL 2 hours), and each resolver, for each limit, is asked by
-dnsperf, which keeps OUTSTANDING questions under way
+What made resolvers slow in 2007 was the cleaning of a full cache. So an nsd on the load's CPU
+serves N names (3,000,000, an address each, TTL 2 hours), and each resolver, for each limit, is
+asked by dnsperf, which keeps OUTSTANDING questions under way
 
     all      every name once, in order
     third    every third name once
     one      one name over and over
 
-Volley and unbound are measured iterating and forwarding, named forwards. Then xdpgen asks for the one
-name as fast as each resolver can answer: rates up a ladder. Memory is the most that was resident
-of the process, which with Volley has the maps in it where the answers lie.
+Volley and unbound are measured iterating and forwarding, named forwards. Then xdpgen asks for the
+one name as fast as each resolver can answer: rates up a ladder. Memory is the most that was
+resident of the process, which with Volley has the maps in it where the answers lie.
 """
 import pathlib
 import re
@@ -53,7 +54,8 @@ class Upstream(Netns):
         self.hints.write_text(f". 3600 IN NS ns.\nns. 3600 IN A {ROOT_NS}\n", encoding="ascii")
         with open(self.folder / "leaf", "w", encoding="ascii") as out:
             out.write(f"$ORIGIN bench.\n{HEAD}ns A {LEAF_NS}\n$ORIGIN {ORIGIN}.\n")
-            out.writelines(f"n{i} A 10.{i >> 16}.{i >> 8 & 255}.{i & 255}\n" for i in range(n_names))
+            out.writelines(f"n{i} A 10.{i >> 16}.{i >> 8 & 255}.{i & 255}\n"
+                           for i in range(n_names))
         self.lists = {}
         for phase, numbers in (("all", range(n_names)), ("third", range(0, n_names, 3)),
                                ("one", [n_names // 2])):
@@ -180,13 +182,13 @@ controls {{ }};
 
 def ask(bench, phase, seconds):
     """
-    {rates: [(seconds since the epoch, replies in the second before)], mean, lost, queries}. The seconds
-    in which it begins and ends are not whole and do not count.
+    {rates: [(seconds since the epoch, replies in the second before)], mean, lost, queries}. The
+    seconds in which it begins and ends are not whole and do not count.
     """
     words = ["-l", str(ONE_SECONDS)] if phase == "one" else ["-n", "1", "-l", str(seconds)]
     made = bench.rig.exec("c", "taskset", "-c", rig.LOAD_CPU, "dnsperf", "-s", rig.V4, "-d",
-                          bench.upstream.lists[phase], "-S", "1", "-q", OUTSTANDING, "-c", "8", "-T",
-                          "1", "-t", "5", *words, timeout=seconds + 60)
+                          bench.upstream.lists[phase], "-S", "1", "-q", OUTSTANDING, "-c", "8",
+                          "-T", "1", "-t", "5", *words, timeout=seconds + 60)
     figures = {key: float(re.search(rf"{label}:\s+([\d.]+)", made.stdout)[1]) for key, label in (
         ("queries", "Queries completed"), ("lost", "Queries lost"), ("mean", "Queries per second"))}
     rates = [(float(at), float(rate)) for at, rate in

@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a stream of small changes costs a secondary, and how soon each is served, the driver included.
+"""What a stream of small changes costs a secondary, and how soon each is served, the driver
+included.
 
     tests/perf/changes.py --records 5000000 --rate 1000 --seconds 60
 
-A volleyd on the client's side of the lab is the primary: its zone is changed record by record. The one on the
-server's side, with XDP, is told by NOTIFY and asks for each change by IXFR.
+A volleyd on the client's side of the lab is the primary: its zone is changed record by record. The
+one on the server's side, with XDP, is told by NOTIFY and asks for each change by IXFR.
 
-latency: the name of each change is asked before, so that the driver has its denial, and then until the answer
+latency: the name of each change is asked before, so that the driver has its denial, and then until
+the answer
          is there; from the end of the primary's command on. NOTIFY, IXFR and the poll are in it.
 stream:  dnsperf asks for names that do not change, in turn while the secondary follows the stream and while the
          stream is of a zone that it does not have; the primary and its client work in both.
@@ -182,7 +184,8 @@ def main(argv):
     try:
         file = folder / "zone"
         with open(file, "wb") as f:
-            subprocess.run([TOOLS.parent / "perf" / "zonegen", ZONE + ".", str(options.records), "1"],
+            subprocess.run([TOOLS.parent / "perf" / "zonegen", ZONE + ".", str(options.records),
+                            "1"],
                            stdout=f, stderr=subprocess.DEVNULL, check=True)
         processes.append(start_primary(lab, folder, file))
         wait_ready(folder / "primary.sock")
@@ -198,7 +201,8 @@ def main(argv):
         before = memory_kib(real_pid(daemon))
         times = latency(lab, client, options.changes)
         print(f"latency of {len(times)} changes: median {statistics.median(times):.1f} ms, "
-              f"most {max(times):.1f} ms, {sum(t <= 50 for t in times)} within 50 ms; memory {memory_kib(real_pid(daemon)) - before} KiB more")
+              f"most {max(times):.1f} ms, {sum(t <= 50 for t in times)} within 50 ms; memory "
+              f"{memory_kib(real_pid(daemon)) - before} KiB more")
         names = folder / "names"
         names.write_text("".join(f"ns{1 + i % 2}.{ZONE} A\n" for i in range(10)), encoding="ascii")
         ask(lab, names, 2)
@@ -216,7 +220,8 @@ def main(argv):
                 print(f"{told}: {rates[told][-1]:.0f} answers/s, {stream.rate:.0f} changes/s",
                       flush=True)
         medians = {told: statistics.median(r) for told, r in rates.items()}
-        print(f"answers/s: {medians['told']:.0f} beside the stream, {medians['not told']:.0f} without: "
+        print(f"answers/s: {medians['told']:.0f} beside the stream, {medians['not told']:.0f} "
+              f"without: "
               f"{medians['told'] / medians['not told']:.3f}; memory "
               f"{memory_kib(real_pid(daemon)) - memory} KiB more after {n_told} changes")
         wait_for("the secondary has all of them", lambda: serial(daemon) == int(re.search(

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """CPU time of a resolver against the load that is offered: Volley beside unbound (part `curve`).
 
-In 2013 unbound was offered one name at set rates, all hits, to see what looking for local data before
-the cache costs it. Here xdpgen offers each server a rate after the other; what the interface's NAPI
-thread takes (with Volley, the answers of the driver) and what the process takes are read apart.
+In 2013 unbound was offered one name at set rates, all hits, to see what looking for local data
+before the cache costs it. Here xdpgen offers each server a rate after the other; what the
+interface's NAPI thread takes (with Volley, the answers of the driver) and what the process takes
+are read apart.
 """
 import tempfile
 

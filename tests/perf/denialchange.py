@@ -5,11 +5,12 @@
 
     tests/perf/denialchange.py --rate 1000 --seconds 120 --rebuild 10
 
-Editors on the control socket add a record and remove it: an address, a wildcard, a name below an empty one, a cut, a DNAME.
-Each time it is at another name, since one that went stays in the filter. Others ask for these names meanwhile, before they
-come, while they are there, and after. The history of a name is one fact at a time: it is there (from the end of its adding to the
-beginning of its removal), it is not there, or it is changing. An answer is judged when the fact was the same
-before the query and behind the answer:
+Editors on the control socket add a record and remove it: an address, a wildcard, a name below an
+empty one, a cut, a DNAME. Each time it is at another name, since one that went stays in the filter.
+Others ask for these names meanwhile, before they come, while they are there, and after. The history
+of a name is one fact at a time: it is there (from the end of its adding to the beginning of its
+removal), it is not there, or it is changing. An answer is judged when the fact was the same before
+the query and behind the answer:
 
 denied:  NXDOMAIN for a name that was there. There must be none.
 revived: another answer for a name that was not there. There must be none.
@@ -37,7 +38,8 @@ ZONE = "z.test"
 EDITORS = 10
 NXDOMAIN = 3
 # A record, and what is asked for, with {} for a name that was never there
-KINDS = (("{} 300 A 192.0.2.7", "{}"), ("*.{} 300 A 192.0.2.7", "below.{}"), ("below.{} 300 A 192.0.2.7", "{}"),
+KINDS = (("{} 300 A 192.0.2.7", "{}"), ("*.{} 300 A 192.0.2.7", "below.{}"),
+         ("below.{} 300 A 192.0.2.7", "{}"),
          ("{} 300 NS ns.other.test.", "below.{}"), ("{} 300 DNAME other.test.", "x.below.{}"))
 
 
@@ -53,7 +55,8 @@ class Editor(threading.Thread):
 
     def __init__(self, number, path, rate, end):
         super().__init__()
-        self.client, self.number, self.pause, self.end = Client(path), number, len(KINDS) / rate, end
+        self.client, self.number, self.pause, self.end = Client(path), number, len(
+            KINDS) / rate, end
         self.n, self.facts, self.error = 0, [], None
 
     def run(self):
@@ -72,7 +75,8 @@ class Editor(threading.Thread):
             rows = [[text.format(f"{label}k{k}") for text in row] for k, row in enumerate(KINDS)]
             names = [f"{asked}.{ZONE}" for _, asked in rows]
             steps = (([f"add {record}" for record, _ in rows], True),
-                     ([f"remove {record.split()[0]} {record.split()[2]}" for record, _ in rows], False))
+                     ([f"remove {record.split()[0]} {record.split()[2]}" for record, _ in rows],
+                      False))
             self.facts = [Fact(name, False) for name in names]
             for changes, is_there in steps:
                 due += self.pause
@@ -153,7 +157,8 @@ def run(lab, daemon, seconds, rate, askers=2, pause=0):
     took = time.monotonic() - begun
     errors = [str(editor.error) for editor in editors if editor.error]
     asking, after, names = threads[len(editors):], daemon.reasons(), daemon.json("names")
-    sums = {key: sum(getattr(asker, key) for asker in asking) for key in ("asked", "lost", "n_there", "n_not_there")}
+    sums = {key: sum(getattr(asker, key) for asker in asking)
+            for key in ("asked", "lost", "n_there", "n_not_there")}
     return {**sums, "denied": sum((asker.denied for asker in asking), []),
             "revived": sum((asker.revived for asker in asking), []), "errors": errors,
             "edits": sum(editor.n for editor in editors),
@@ -165,17 +170,20 @@ def run(lab, daemon, seconds, rate, askers=2, pause=0):
 
 
 def main(argv):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--rate", type=float, default=1000, help="edits a second (1000)")
     parser.add_argument("--askers", type=int, default=2)
-    parser.add_argument("--rebuild", type=float, default=0, help="the filter is rebuilt each so many seconds (never)")
+    parser.add_argument("--rebuild", type=float, default=0,
+                        help="the filter is rebuilt each so many seconds (never)")
     options = parser.parse_args(argv)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="denials-"))
     lab = Lab()
     daemon = Daemon(lab, folder)
     try:
-        daemon.start(server={"storage": str(folder / "state")}, cache={"size": "64M", "names": "2M"},
+        daemon.start(server={"storage": str(folder / "state")},
+                     cache={"size": "64M", "names": "2M"},
                      zones=[zone(ZONE, write_zone(folder / "z.zone", 1))])
         figures = run(lab, daemon, options.seconds, options.rate, options.askers, options.rebuild)
         print(json.dumps(figures, indent=1))
@@ -185,7 +193,8 @@ def main(argv):
             daemon.process.wait(60)
         lab.close()
         shutil.rmtree(folder)
-    return 1 if figures["denied"] or figures["revived"] or figures["errors"] or figures["wrong"] else 0
+    return (1 if figures["denied"] or figures["revived"] or figures["errors"] or figures["wrong"]
+            else 0)
 
 
 if __name__ == "__main__":

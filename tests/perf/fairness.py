@@ -1,12 +1,15 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""fairness.py [--seconds S] [--rate QPS] [--threads N] [WAY]...: what one client with names that never answer does to others.
+"""fairness.py [--seconds S] [--rate QPS] [--threads N] [WAY]...: what one client with names that
+never answer does to others.
 
-The resolver floor (tests/net/resolve.c) asks an upstream that answers at once, but says nothing to names below "dead.".
-One client asks for QPS new dead names a second (1,500 by default); 20 other clients ask together for 50 new living names a
-second, from 2 seconds before the busy client on (--dead-first: from 7 seconds after it on). Prints how many questions of the others failed, and how long the answered ones took: median, 99th percentile, longest. The
-first line of each way is without the busy client. The ways:
+The resolver floor (tests/net/resolve.c) asks an upstream that answers at once, but says nothing to
+names below "dead.". One client asks for QPS new dead names a second (1,500 by default); 20 other
+clients ask together for 50 new living names a second, from 2 seconds before the busy client on
+(--dead-first: from 7 seconds after it on). Prints how many questions of the others failed, and how
+long the answered ones took: median, 99th percentile, longest. The first line of each way is without
+the busy client. The ways:
 
     forwarder     by the own forwarder
     libunbound    by libunbound, to the same upstream
@@ -128,7 +131,8 @@ def show(way, rate, run, counters):
     n = len(run.took) + run.failed
     took = sorted(run.took) or [0]
     print(f"{way:14} {rate:6} q/s dead: others {n}, failed {run.failed / n:6.2%}, "
-          f"median {statistics.median(took) * 1000:8.2f} ms, p99 {took[int(len(took) * 0.99)] * 1000:8.2f} ms, "
+          f"median {statistics.median(took) * 1000:8.2f} ms, p99 "
+          f"{took[int(len(took) * 0.99)] * 1000:8.2f} ms, "
           f"longest {took[-1] * 1000:8.2f} ms")
     print("   ", " ".join(f"{k}={v}" for k, v in counters.items() if v))
 
@@ -149,7 +153,8 @@ def main():
         servers = [start_server(netns, address) for address in (UPSTREAM, SILENT, CHOOSY)]
         try:
             for way in args.ways or WAYS:
-                options = [*WAYS[way], *(word for o in args.option if WAYS[way] for word in ("-o", o))]
+                options = [*WAYS[way],
+                           *(word for o in args.option if WAYS[way] for word in ("-o", o))]
                 for rate in (0, args.rate):
                     run = Run(netns, options, args, rate)
                     show(way, rate, run, run.go())

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The frames that floodgen sends: the flood's query, and those of honest clients, half of them with a good server cookie."""
+"""
+The frames that floodgen sends: the flood's query, and those of honest clients, half of them with a
+good server cookie.
+"""
 import ipaddress
 import struct
 import time
@@ -20,7 +23,8 @@ WORD = (1 << 64) - 1
 def siphash24(key, data):
     """SipHash-2-4, as the octets of its little-endian number."""
     k0, k1 = struct.unpack("<QQ", key)
-    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
+    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
+         k1 ^ 0x7465646279746573]
 
     def turn(x, n):
         return (x << n | x >> 64 - n) & WORD
@@ -82,5 +86,7 @@ def honest_frames(n, name_of):
 
 def write(path, flood_question, n_honest, name_of):
     """The file that floodgen reads. Cookies are good for an hour."""
-    records = [(FORGED, frame("0.0.0.0", query(*flood_question))), *honest_frames(n_honest, name_of)]
-    path.write_bytes(b"".join(struct.pack("=II128s", len(octets), kind, octets) for kind, octets in records))
+    records = [(FORGED, frame("0.0.0.0", query(*flood_question))),
+               *honest_frames(n_honest, name_of)]
+    path.write_bytes(b"".join(struct.pack("=II128s", len(octets), kind, octets)
+                              for kind, octets in records))

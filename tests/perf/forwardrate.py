@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """forwardrate.py [QUESTIONS]: what forwarding costs, every question a cache miss.
 
-One thread of the resolver floor (tests/net/resolve.c), by its own forwarder and by libunbound, beside
-unbound with one thread, all forwarding to the same nsd, which answers every name from a wildcard;
-namespace and addresses as in tests/net. Prints answers per second, and the CPU time that the forwarder itself
-took for each: on a busy machine the one to be compared. dnsperf asks unbound, keeping as many
-questions outstanding as the resolver does. The resolver's figures have no client's packets in them,
-unbound's has: their receiving and sending. So the same is asked of nsd too, as a measure of what that
-costs; and nsd is what bounds the rates, where it has no core to itself.
+One thread of the resolver floor (tests/net/resolve.c), by its own forwarder and by libunbound,
+beside unbound with one thread, all forwarding to the same nsd, which answers every name from a
+wildcard; namespace and addresses as in tests/net. Prints answers per second, and the CPU time that
+the forwarder itself took for each: on a busy machine the one to be compared. dnsperf asks unbound,
+keeping as many questions outstanding as the resolver does. The resolver's figures have no client's
+packets in them, unbound's has: their receiving and sending. So the same is asked of nsd too, as a
+measure of what that costs; and nsd is what bounds the rates, where it has no core to itself.
 
 Run it as root after `make tools`.
 """

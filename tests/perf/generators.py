@@ -22,7 +22,9 @@ BURST = 32   # in the table, whatever the rate: half of a NAPI's budget
 
 
 class Xdpgen:
-    """In the kernel, by test runs on live frames. Without a burst of its own it goes by the rate."""
+    """
+    In the kernel, by test runs on live frames. Without a burst of its own it goes by the rate.
+    """
     title, can = "xdpgen", ("latency", "fresh")
 
     def __init__(self, bench, burst=None):
@@ -47,7 +49,9 @@ LOADTEST = load_loadtest()
 
 
 class Trafgen(LOADTEST.LoadTest):
-    """That of scripts/loadtest. It holds a rate roughly; above its own peak every rate is the same."""
+    """
+    That of scripts/loadtest. It holds a rate roughly; above its own peak every rate is the same.
+    """
     title, burst, can = "trafgen", 1, ()
 
     def __init__(self, bench, burst=None):

@@ -6,10 +6,11 @@
     tests/perf/hotspots.py --servers driver,xsk,sockets
     tests/perf/hotspots.py --servers xsk --rate 500000 --seconds 5 --top 20
 
-Each server of the part `peers` (bench.py --help names them) is started in the rig and offered a rate, its
-best up a short ladder unless --rate says otherwise, while `perf record` samples the server's CPU by
-its clock: that needs no hardware counters, so it works in a virtual machine too. Only what the server's own
-threads did counts: the NAPI thread, the softirq thread, the process. Needs root and perf (linux-perf), two idle CPUs, and names of kernel
+Each server of the part `peers` (bench.py --help names them) is started in the rig and offered a
+rate, its best up a short ladder unless --rate says otherwise, while `perf record` samples the
+server's CPU by its clock: that needs no hardware counters, so it works in a virtual machine too.
+Only what the server's own threads did counts: the NAPI thread, the softirq thread, the process.
+Needs root and perf (linux-perf), two idle CPUs, and names of kernel
 functions: kernel.kptr_restrict must not hide them from root.
 """
 import argparse
@@ -96,7 +97,9 @@ def own_threads(server):
 
 
 def count(path, own):
-    """({(function, where): samples}, {thread's name: samples}) of these threads; how many of others."""
+    """
+    ({(function, where): samples}, {thread's name: samples}) of these threads; how many of others.
+    """
     functions, threads, others = collections.Counter(), collections.Counter(), 0
     text = rig.run("perf", "script", "-i", path, "-F", "comm,tid,ip,sym,dso", timeout=120).stdout
     for sample in filter(None, map(SAMPLE.match, text.splitlines())):

@@ -193,8 +193,10 @@ def main(argv):
     parser = argparse.ArgumentParser(description=head, epilog=rest,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path, help="is made; must not be there")
-    parser.add_argument("--queries", type=int, default=20000, metavar="N", help="in the list (20000)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="another one, another list")
+    parser.add_argument("--queries", type=int, default=20000, metavar="N",
+                        help="in the list (20000)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N",
+                        help="another one, another list")
     options = parser.parse_args(argv)
     options.folder.mkdir(parents=True)
     zones = write_zones(options.folder)

@@ -11,9 +11,9 @@ have its answer ready. Each kind of names has its zone, which is one file for al
     nsec3      the same of NSEC3, without salt and iterations
     mix        nine in ten as `plain`, one a name of the zone that has been asked before: a warm hit
 
-In each round the servers take turns. Each is started anew, goes up a ladder of rates, and is offered its
-two best rates once more; the better one of these counts. Of `mix` there are also the losses at the rates
-of OVERLOAD.
+In each round the servers take turns. Each is started anew, goes up a ladder of rates, and is
+offered its two best rates once more; the better one of these counts. Of `mix` there are also the
+losses at the rates of OVERLOAD.
 """
 import collections
 import random
@@ -52,7 +52,7 @@ STEADY_RUNS, STEADY_MOST, STEADY_SHARE = 3, 20, 0.002   # shares of so many runs
 RIGHT_SHARE = 0.999   # a reply may be of a run before
 
 
-# --- Zones ------------------------------------------------------------------------------------------
+# --- Zones ----------------------------------------------------------------------------------------
 
 
 def sign(path, *options):
@@ -70,15 +70,17 @@ def sign(path, *options):
 
 def names_of(n):
     """
-    N labels of eight octets, in no order. They lie among those that the generator makes, so that each
-    interval of NSEC is met alike, but end in a letter that none of these has.
+    N labels of eight octets, in no order. They lie among those that the generator makes, so that
+    each interval of NSEC is met alike, but end in a letter that none of these has.
     """
     return ["".join(chr(ord("a") + (number >> 4 * i & 15)) for i in range(7)) + "q"
             for number in random.Random(1).sample(range(1 << 28), n)]
 
 
 class Zone:
-    """N names of eight octets with an address each. queries: a list of all; below_of(): another list."""
+    """
+    N names of eight octets with an address each. queries: a list of all; below_of(): another list.
+    """
 
     def __init__(self, folder, title, n_names):
         self.n_names, self.queries = n_names, folder / f"random-{title}.queries"
@@ -102,7 +104,9 @@ class Zone:
             f.writelines(f"{name}.{servers.ORIGIN} A{' DO' * self.do}\n" for name in names)
 
     def source(self, kind):
-        """The list whose first labels the generator replaces: where some stay, that of all names."""
+        """
+        The list whose first labels the generator replaces: where some stay, that of all names.
+        """
         if kind.share != ALL:
             return self.queries
         path = self.queries.with_suffix(f".below-{kind.below}list")
@@ -124,7 +128,7 @@ class Zones:
         return self.made[title]
 
 
-# --- Servers ----------------------------------------------------------------------------------------
+# --- Servers --------------------------------------------------------------------------------------
 
 
 class Asked:
@@ -149,7 +153,8 @@ class Asked:
             right -= made["listed_replies"]
         if right < RIGHT_SHARE * new or made["truncated"]:
             raise RuntimeError(f"{self.name}: of {new} replies {right} are "
-                               f"{dns.rcode.to_text(self.kind.rcode)}, {made['truncated']} truncated; "
+                               f"{dns.rcode.to_text(self.kind.rcode)}, {made['truncated']} "
+                               f"truncated; "
                                f"all by rcode: {made['rcodes']}")
 
     def check_answer(self):
@@ -221,7 +226,7 @@ ROWS = {"reflector": lambda b: Reflector(b, "reflector, XDP_TX"), "driver": Driv
         "knotd-xdp": Knot, "nsd": Nsd}
 
 
-# --- Rounds -----------------------------------------------------------------------------------------
+# --- Rounds ---------------------------------------------------------------------------------------
 
 
 def measure(server, rate, seconds):

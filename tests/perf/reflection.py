@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""reflection: what a victim is sent, and what honest resolvers lose, while their server is used for reflection.
+"""reflection: what a victim is sent, and what honest resolvers lose, while their server is used for
+reflection.
 
-volleyd (driver; sockets only), knotd, nsd and named take turns in a lab of one queue, with response rate limits as alike
-as each has them, and are asked by floodgen:
+volleyd (driver; sockets only), knotd, nsd and named take turns in a lab of one queue, with response
+rate limits as alike as each has them, and are asked by floodgen:
 
     honest     1,000 resolvers, each in a /24 of its own, 20 queries a second each, names in the zone with EDNS and
-               DO; every second one with a good server cookie: these alone, so that what the link loses is known
+               DO; every second one with a good server cookie: these alone, so that what the link
+               loses is known
     reflected  beside them 500,000 queries a second with sources in one /24 by chance, for a TXT record set of 1,100 octets
     slower     the same with 40,000 a second, which sockets come to read
     spread     beside them 1,000,000 queries, each with a source of its own, in two seconds
@@ -19,7 +21,8 @@ as each has them, and are asked by floodgen:
     buffer     share that its kernel dropped before the server read them
     CPU        CPU seconds a second: NAPI thread, the server's threads
 
-Ends with status 1 where volleyd does not reach its goals. Run it on a machine that does nothing else.
+Ends with status 1 where volleyd does not reach its goals. Run it on a machine that does nothing
+else.
 """
 import argparse
 import collections
@@ -54,10 +57,11 @@ class Data(servers.Data):
         with open(self.zone, "a", encoding="ascii") as f:
             f.writelines(f'big TXT "{c * 200}"\n' for c in "abcde")
         self.frames = folder / "frames"
-        floodframes.write(self.frames, (BIG, "TXT"), N_HONEST, lambda i: f"h{i:06d}.{servers.ORIGIN}")
+        floodframes.write(self.frames, (BIG, "TXT"), N_HONEST,
+                          lambda i: f"h{i:06d}.{servers.ORIGIN}")
 
 
-# ---- The servers -----------------------------------------------------------------------------------
+# ---- The servers ---------------------------------------------------------------------------------
 
 class Volley(servers.Volley):
     """With its own limits, unless --octets says otherwise."""
@@ -73,7 +77,8 @@ class Volley(servers.Volley):
         """What it withheld, by reason; how many queries the driver had."""
         stats = self.daemon.json("stats")
         found = collections.Counter({r: n for r, n in stats["driver"]["reasons"].items()
-                                     if r in ("hit-slipped", "hit-badcookie") or r.startswith("drop-")})
+                                     if r in ("hit-slipped", "hit-badcookie")
+                                     or r.startswith("drop-")})
         found.update({key: stats["engine"][key] for key in ("slipped", "limited")})
         found["good cookies"] = stats["driver"]["cookies_good"] + stats["engine"]["cookies_good"]
         found["received"] = stats["driver"]["received"]
@@ -102,8 +107,10 @@ class Knot(servers.Knot):
         path = folder / "knot.conf"
         modules = (f"mod-cookies:\n  - id: c\n    secret: 0x{SECRET}\n"
                    f"mod-rrl:\n  - id: r\n    rate-limit: {RATE}\n    slip: 2\n"
-                   "template:\n  - id: default\n    global-module: [mod-cookies/c, mod-rrl/r]\nzone:\n")
-        path.write_text(path.read_text(encoding="ascii").replace("zone:\n", modules), encoding="ascii")
+                   "template:\n  - id: default\n    global-module: [mod-cookies/c, "
+                   "mod-rrl/r]\nzone:\n")
+        path.write_text(path.read_text(encoding="ascii").replace("zone:\n", modules),
+                        encoding="ascii")
         return words
 
 
@@ -115,7 +122,8 @@ class Nsd(servers.Nsd):
         path = folder / "nsd.conf"
         limits = (f"  rrl-ratelimit: {RATE}\n  rrl-slip: 2\n  answer-cookie: yes\n"
                   f"  cookie-secret: \"{SECRET}\"\n  minimal-responses: yes\n")
-        path.write_text(path.read_text(encoding="ascii").replace("  rrl-ratelimit: 0\n", limits), encoding="ascii")
+        path.write_text(path.read_text(encoding="ascii").replace("  rrl-ratelimit: 0\n", limits),
+                        encoding="ascii")
         return words
 
 
@@ -127,7 +135,8 @@ class Named(servers.Named):
         path = folder / "named.conf"
         limits = (f"rate-limit {{ responses-per-second {NAMED_RATE}; slip 2; }};\n"
                   f"  cookie-algorithm siphash24; cookie-secret \"{SECRET}\";\n  recursion no;")
-        path.write_text(path.read_text(encoding="ascii").replace("recursion no;", limits), encoding="ascii")
+        path.write_text(path.read_text(encoding="ascii").replace("recursion no;", limits),
+                        encoding="ascii")
         return words
 
 
@@ -139,7 +148,7 @@ def make_server(name, bench, rrl):
     return {"knotd": Knot, "nsd": Nsd, "named": Named}[name](bench)
 
 
-# ---- A run -----------------------------------------------------------------------------------------
+# ---- A run ---------------------------------------------------------------------------------------
 
 def kernel_counters(lab):
     """Packets of the server's namespace: received, dropped at a UDP socket."""
@@ -153,7 +162,8 @@ def kernel_counters(lab):
 
 def rss_kib(pid):
     """The largest of a server's processes: what they share counts once."""
-    texts = (pathlib.Path(f"/proc/{p}/status").read_text(encoding="ascii") for p in rig.group_of(pid) or [pid])
+    texts = (pathlib.Path(f"/proc/{p}/status").read_text(encoding="ascii")
+             for p in rig.group_of(pid) or [pid])
     return max(int(re.search(r"VmRSS:\s+(\d+)", text)[1]) for text in texts if "VmRSS" in text)
 
 
@@ -164,8 +174,8 @@ class Run:
         self.server, self.scenario = server, scenario
         lab = server.rig
         rate = N_HONEST * HONEST_RATE * every
-        command = (rig.PERF / "floodgen", "--cpu", rig.LOAD_CPU, "--honest-every", every, *words, "c0", server.data.frames,
-                   seconds, rate)
+        command = (rig.PERF / "floodgen", "--cpu", rig.LOAD_CPU, "--honest-every", every, *words,
+                   "c0", server.data.frames, seconds, rate)
         before, kernel, rss = self.counted(), kernel_counters(lab), rss_kib(server.daemon_pid)
         with rig.Meter(lab, server.daemon_pid) as meter:
             self.made = json.loads(lab.exec("c", *command, timeout=seconds + 60).stdout)
@@ -198,12 +208,17 @@ class Run:
 
     def show(self):
         plain, cookie = self.lost("plain"), self.lost("cookie")
-        octets = f"{self.ratio('dns'):8.2f} {self.ratio('ip'):6.2f}" if self.made["flood"]["sent"] else f"{'-':>8} {'-':>6}"
-        print(f"{self.server.name:17s} {self.scenario:9s} {self.sent / self.made['seconds']:9,.0f} {octets} "
-              f"{plain[0]:8d} {plain[1]:8.3%} {cookie[0]:8d} {cookie[1]:8.3%} {self.truncated():8.3%} "
-              f"{1 - self.arrived / self.sent:8.3%} {self.buffer:8.3%} {self.cpu[0]:6.2f} {self.cpu[1]:6.2f}", flush=True)
+        octets = f"{self.ratio('dns'):8.2f} {self.ratio('ip'):6.2f}" if self.made["flood"][
+            "sent"] else f"{'-':>8} {'-':>6}"
+        print(f"{self.server.name:17s} {self.scenario:9s} {self.sent / self.made['seconds']:9,.0f} "
+              f"{octets} "
+              f"{plain[0]:8d} {plain[1]:8.3%} {cookie[0]:8d} {cookie[1]:8.3%} "
+              f"{self.truncated():8.3%} "
+              f"{1 - self.arrived / self.sent:8.3%} {self.buffer:8.3%} {self.cpu[0]:6.2f} "
+              f"{self.cpu[1]:6.2f}", flush=True)
         if self.reasons or self.over:
-            print("    counted: " + (", ".join(f"{k} {n}" for k, n in self.reasons.most_common()) or "nothing") +
+            print("    counted: " +
+                  (", ".join(f"{k} {n}" for k, n in self.reasons.most_common()) or "nothing") +
                   f"; over a limit beside the victim: {len(self.over)}; "
                   f"resident {self.rss[0]} to {self.rss[1]} KiB", flush=True)
 
@@ -228,17 +243,23 @@ def measure(server, options):
     seconds, honest = options.seconds, N_HONEST * HONEST_RATE
     Run(server, "warm", 2, VICTIM, 1)
     table = server.table_bytes() if isinstance(server, Volley) else None
-    for scenario, took, words, flood in (("honest", seconds, VICTIM, 0), ("slower", seconds, VICTIM, SLOWER_RATE),
-                                         ("reflected", seconds, VICTIM, FLOOD_RATE), ("spread", 2, MANY, FLOOD_RATE)):
+    for scenario, took, words, flood in (("honest", seconds, VICTIM, 0),
+                                         ("slower", seconds, VICTIM, SLOWER_RATE),
+                                         ("reflected", seconds, VICTIM, FLOOD_RATE),
+                                         ("spread", 2, MANY, FLOOD_RATE)):
         run = Run(server, scenario, took, words, 1 + flood // honest)
         run.show()
         yield run
     if table:
-        print(f"    table of loads: {table} octets before, {server.table_bytes()} after", flush=True)
+        print(f"    table of loads: {table} octets before, {server.table_bytes()} after",
+              flush=True)
 
 
 def open_link(lab, name):
-    """Replies go to whatever address asked, by the client's end; without a program the kernel takes what is redirected."""
+    """
+    Replies go to whatever address asked, by the client's end; without a program the kernel takes
+    what is redirected.
+    """
     lab.ip("s", "route", "replace", "default", "via", rig.CLIENT4)
     if name != "driver":
         lab.take_redirects()
@@ -255,8 +276,10 @@ def main():
     rrl = {"answers": 1000, "octets": options.octets} if options.octets else None
     rig.end_on_signals()
     faults = []
-    print(f"{'server':17s} {'scenario':9s} {'asked/s':>9s} {'DNS':>8s} {'IP':>6s} {'lost':>8s} {'':8s} "
-          f"{'cookie':>8s} {'':8s} {'TC':>8s} {'link':>8s} {'buffer':>8s} {'NAPI':>6s} {'server':>6s}")
+    print(f"{'server':17s} {'scenario':9s} {'asked/s':>9s} {'DNS':>8s} {'IP':>6s} {'lost':>8s} "
+          f"{'':8s} "
+          f"{'cookie':>8s} {'':8s} {'TC':>8s} {'link':>8s} {'buffer':>8s} {'NAPI':>6s} "
+          f"{'server':>6s}")
     for _ in range(options.rounds):
         for name in options.servers.split(","):
             if name not in ("driver", "sockets") and not has(name):
@@ -264,14 +287,16 @@ def main():
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 lab = rig.Rig()
-                bench = types.SimpleNamespace(rig=lab, data=Data(pathlib.Path(folder)), generator=None)
+                bench = types.SimpleNamespace(rig=lab, data=Data(pathlib.Path(folder)),
+                                              generator=None)
                 server = make_server(name, bench, rrl)
                 try:
                     server.start()
                     open_link(lab, name)
                     for run in measure(server, options):
                         if name in ("driver", "sockets"):
-                            faults += [f"{server.name}, {run.scenario}: {text}" for text in run.faults()]
+                            faults += [f"{server.name}, {run.scenario}: {text}"
+                                       for text in run.faults()]
                 finally:
                     server.stop()
                     lab.close()

@@ -5,8 +5,9 @@
 volleyd has one CPU for everything: driver, worker, and what reads the zone. The driver goes before
 all threads there, as it does on a card without threaded NAPI. volleyd is warm and under constant
 load when `volleyctl zone reload` is called; the file has another serial and a record more, so it is
-read, built and swapped in. Replies are counted on the client's interface ten times a second: before,
-from the call to its return, and in the second after that, when the cache may have to fill again.
+read, built and swapped in. Replies are counted on the client's interface ten times a second:
+before, from the call to its return, and in the second after that, when the cache may have to fill
+again.
 """
 import contextlib
 import itertools
@@ -149,7 +150,9 @@ class Sampler(threading.Thread):
 
 @contextlib.contextmanager
 def load(server, rate):
-    """Queries at a constant rate over a `with`; yields a dict that has xdpgen's report afterwards."""
+    """
+    Queries at a constant rate over a `with`; yields a dict that has xdpgen's report afterwards.
+    """
     lab, found = server.rig, {}
     seconds = SETTLE_SECONDS + BEFORE_SECONDS + RELOAD_SECONDS + AFTER_SECONDS
     process = lab.popen("c", rig.PERF / "xdpgen", "--cpu", rig.LOAD_CPU, *server.source, seconds,

@@ -14,7 +14,8 @@ import rig
 from tables import pyplot, save, table
 
 HIT_ABOVE_NS, CACHE_RATIO = 100, 0.60   # what Volley must show
-OPTION_NS = (("cookie", "with a cookie", 60), ("far", "far below its rate limit", 15), ("near", "near its rate limit", 120))
+OPTION_NS = (("cookie", "with a cookie", 60), ("far", "far below its rate limit", 15),
+             ("near", "near its rate limit", 120))
 LARGE = 4000000
 LOAD_RATIO, MEMORY_RATIO, PEAK_RATIO = 1.0, 0.8, 1.5   # loading zones, against the better peer
 RELOAD_RATIO = 0.95
@@ -40,7 +41,9 @@ def cost_table(rows):
     return table(["ns per packet", "answers", "IP", "OPT", "empty", "reflector", "miss", "hit",
                   "hit above reflector", "least", "for options", "least"],
                  [[one["kind"], f"{one['entries']:,}", "v6" if one["ipv6"] else "v4",
-                   one["tail"], *(f"{one[key]:.0f}" if key in one else "" for key in ("empty_ns", "reflect_ns", "miss_ns", "hit_ns",
+                   one["tail"],
+                   *(f"{one[key]:.0f}" if key in one else ""
+                     for key in ("empty_ns", "reflect_ns", "miss_ns", "hit_ns",
                                                    "hit_above_reflect_ns",
                                                    "hit_above_reflect_least_ns", "options_ns",
                                                    "options_least_ns"))]
@@ -92,7 +95,8 @@ def reload_table(rows):
     return table(["reload under load", "load", "offered/s", "replies/s before", "during", "ratio",
                   "queries' ratio", "worst 0.1 s", "second after", "reload took",
                   "others on the CPU"],
-                 [[one["name"], one["load"], f"{one['offered_per_s']:,.0f}", f"{one['before']:,.0f}",
+                 [[one["name"], one["load"], f"{one['offered_per_s']:,.0f}",
+                   f"{one['before']:,.0f}",
                    f"{one['during']:,.0f}", *(f"{one[key]:.2f}" for key in (
                        "during_ratio", "queries_ratio", "worst_ratio", "after_ratio")),
                    f"{one['reload_s']:.1f} s", f"{one['other']:.0%}"] for one in rows])
@@ -187,11 +191,14 @@ def claims(found):
         warm = min(one["entries"] for one in cost)
         above = max(one["hit_above_reflect_least_ns"] for one in small_rows(cost)
                     if one["entries"] == warm)
-        made.append((f"a warm hit costs at most {HIT_ABOVE_NS} ns above the reflector, least of the rounds",
+        made.append((f"a warm hit costs at most {HIT_ABOVE_NS} ns above the reflector, least of "
+                     f"the rounds",
                      f"{above:.0f} ns", above <= HIT_ABOVE_NS))
         for tail, what, most in OPTION_NS:
-            least = max(one["options_least_ns"] for one in cost if one["entries"] == warm and one["tail"] == tail)
-            made.append((f"a hit {what} costs at most {most} ns over one without, least of the rounds",
+            least = max(one["options_least_ns"] for one in cost if one["entries"] == warm
+                        and one["tail"] == tail)
+            made.append((f"a hit {what} costs at most {most} ns over one without, least of the "
+                         f"rounds",
                          f"{least:.0f} ns", least <= most))
         hits = test_run_ns(cost)
         if LARGE in hits:
@@ -294,6 +301,7 @@ def plot_curve(path, results):
         line = axes.plot(rates, [a + b for a, b in zip(driver, process)], "o-",
                          label=f"{one['name']}: driver and process")
         axes.plot(rates, process, ":", color=line[0].get_color(), label=f"{one['name']}: process")
-    axes.set(xlabel="replies, 1000/s", ylabel="CPUs busy", title="CPU time against the load, all hits")
+    axes.set(xlabel="replies, 1000/s", ylabel="CPUs busy",
+             title="CPU time against the load, all hits")
     axes.legend()
     save(figure, path)

@@ -7,7 +7,8 @@ HITS_RATIO, HITS_CPU = 0.90, 320 / 200      # driver hits to the reflector
 HITS_TIMES = 7.0                            # driver hits to knotd's AF_XDP
 XSK_TIMES, XSK_CPU = 2.0, 0.5               # AF_XDP and DPDK to the same
 ECHO_RATIO = 1.0                            # AF_XDP to DPDK with nothing behind it
-SOCKET_TIMES, SOCKET_ECHO = 1.15, 0.95      # sockets to the better of nsd and knotd; to the bare echo
+# sockets to the better of nsd and knotd; to the bare echo
+SOCKET_TIMES, SOCKET_ECHO = 1.15, 0.95
 FLOOD_SHARE, FLOOD_HITS = 0.80, 0.95
 OURS = ("driver", "xsk", "unasked", "dpdk", "sockets")
 BEHIND_XDP = ("driver", "xsk", "unasked", "dpdk")   # what the driver can protect from a flood
@@ -35,7 +36,8 @@ def rate_table(rows):
                       f"{row['daemon_ns']:,.0f}", p50, p99,
                       f"{row['flood']['replies_per_s']:,.0f}", f"{row['flood']['share']:.0%}",
                       f"{row['other']:.0%}", row["rounds"]])
-    return table(["side by side", "replies/s", "ratio", "at offered/s", "lost", "replies/s with less than 0.1 % lost",
+    return table(["side by side", "replies/s", "ratio", "at offered/s", "lost",
+                  "replies/s with less than 0.1 % lost",
                          "spread",
                          "CPU ns/reply: NAPI", "process", "half load: p50 µs", "p99 µs",
                          "flood: replies/s", "of its best", "others on the CPU", "rounds"], lines)
@@ -48,7 +50,8 @@ def ratio_table(rows):
     if not ours or not peers:
         return None
     return table(["replies/s, times those of", *(one["name"] for one in ours)],
-                        [[peer["name"], *(f"{one['replies_per_s'] / max(1, peer['replies_per_s']):.2f}"
+                        [[peer["name"],
+                          *(f"{one['replies_per_s'] / max(1, peer['replies_per_s']):.2f}"
                                           for one in ours)] for peer in peers])
 
 
@@ -66,7 +69,8 @@ def mixed_table(rows):
 def disturbed_text(one):
     """A round whose reflector did not answer alike at its begin and at its end."""
     again = f"was measured again ({one['again']}x)" if one["again"] else "was disturbed"
-    kept = "" if one["spread"] is None else f"; of the one that counts the reflector's best differ by {one['spread']:.0%}"
+    kept = ("" if one["spread"] is None
+            else f"; of the one that counts the reflector's best differ by {one['spread']:.0%}")
     return f"Round {one['round']} {again}{kept}."
 
 
@@ -77,14 +81,15 @@ def sections(found):
     offered = max(row["flood"]["sent_per_s"] for row in rows)
     burst = f"bursts of {found['burst']}" if found["burst"] > 1 else "no bursts"
     made = [f"Run {found['run']}: generator {found['generator']}, {burst}, runs of "
-            f"{found['seconds']:g} s; flood: {found['flood']:,}/s asked for, up to {offered:,.0f}/s "
+            f"{found['seconds']:g} s; flood: {found['flood']:,}/s asked for, up to "
+            f"{offered:,.0f}/s "
             "sent.", rate_table(rows), ratio_table(rows), mixed_table(rows)]
     made += [f"Left out: {one['name']}: {one['why']}." for one in found["left_out"]]
     made += [disturbed_text(one) for one in found["disturbed"]]
     return [one for one in made if one]
 
 
-# --- What must hold ---------------------------------------------------------------------------------
+# --- What must hold -------------------------------------------------------------------------------
 
 
 class Claims:
@@ -156,7 +161,7 @@ def claims(found):
     return made.made
 
 
-# --- The plot -----------------------------------------------------------------------------------------
+# --- The plot -------------------------------------------------------------------------------------
 
 
 def plot_rates(axes, rows, places):

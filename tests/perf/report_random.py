@@ -34,9 +34,11 @@ def rate_table(found):
                  for key in keys]
         line += [times(one, peer) for peer in peers]
         if "driver" in keys:
-            line.append(joined((r["best"]["by_driver"] for r in rounds_of(one, "driver")), "{:.1%}"))
+            line.append(joined((r["best"]["by_driver"] for r in rounds_of(one, "driver")),
+                               "{:.1%}"))
         lines.append(line)
-    head = ["names, replies/s in each round", *(found["kinds"][0]["servers"][key]["name"] for key in keys),
+    head = ["names, replies/s in each round",
+            *(found["kinds"][0]["servers"][key]["name"] for key in keys),
             *(f"Volley's, times {PEERS[peer]}" for peer in peers)]
     return table(head + ["by the driver"] * ("driver" in keys), lines)
 
@@ -46,7 +48,9 @@ def median(samples, figure):
 
 
 def cost_table(found):
-    """What is behind the rates: of each round; medians over the rounds; of others on the CPU the most."""
+    """
+    What is behind the rates: of each round; medians over the rounds; of others on the CPU the most.
+    """
     lines = []
     for one in found["kinds"]:
         for server in one["servers"].values():
@@ -60,7 +64,8 @@ def cost_table(found):
                           *(f"{median(best, lambda b, k=key: b[k]):,.0f}" for key in (
                               "reply_octets", "napi_ns", "daemon_ns")),
                           f"{max(b['other'] for b in best):.0%}", len(best)])
-    return table(["at the best rate", "server", "offered/s", "sent/s", "lost", "octets of a reply's frame",
+    return table(["at the best rate", "server", "offered/s", "sent/s", "lost",
+                  "octets of a reply's frame",
                   "CPU ns/reply: NAPI", "process", "others on the CPU", "rounds"], lines)
 
 
@@ -91,7 +96,8 @@ def warming_table(found):
     """How the driver's share grew from the start of volleyd, in runs at one rate."""
     lines = [[one["name"], i + 1, ", ".join(f"{100 * share:.1f}" for share in r["note"]["warming"])]
              for one in found["kinds"] for i, r in enumerate(rounds_of(one, "driver"))]
-    return lines and table(["warming", "round", f"answered by the driver, %, in runs of {found['warm_s']:g} s "
+    return lines and table(["warming", "round",
+                            f"answered by the driver, %, in runs of {found['warm_s']:g} s "
                             f"at {found['warm_rate']:,}/s"], lines)
 
 
@@ -103,5 +109,6 @@ def sections(found):
         made += [rate_table(found), cost_table(found), overload_table(found), warming_table(found)]
     made += [f"Left out: {one['name']}: {one['why']}." for one in found["left_out"]]
     made += [f"Left out: {one['name']}: {server['name']}: {server['left_out']}."
-             for one in found["kinds"] for server in one["servers"].values() if "left_out" in server]
+             for one in found["kinds"] for server in one["servers"].values()
+             if "left_out" in server]
     return [one for one in made if one]

@@ -196,7 +196,8 @@ class Rig(Lab):
 
     def take_redirects(self):
         """
-        Told again with both ends up, GRO makes s0 take what xdpgen redirects to it while no program is there.
+        Told again with both ends up, GRO makes s0 take what xdpgen redirects to it while no program
+        is there.
         """
         for word in ("off", "on"):
             self.exec("s", "ethtool", "-K", "s0", "gro", word)
@@ -220,7 +221,10 @@ class Rig(Lab):
         self.ip("s", "link", "set", "dev", "s0", "xdp", "off")
 
     def vacate(self):
-        """Nothing of the server that ended is left: the kernel frees its AF_XDP sockets in its own time."""
+        """
+        Nothing of the server that ended is left: the kernel frees its AF_XDP sockets in its own
+        time.
+        """
         self.detach()
         self.ip("s", "link", "set", "dev", "s0", "promisc", "off")
         wait_for("the queues of s0 are free", lambda: not has_xsk(self, "s"))

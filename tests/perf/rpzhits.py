@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What rules of policies cost hits: answers from upstream that the driver gives to 600 clients, with a list of 1,000,000 rules and without.
+"""What rules of policies cost hits: answers from upstream that the driver gives to 600 clients,
+with a list of 1,000,000 rules and without.
 
     tests/perf/rpzhits.py --pairs 20 --seconds 1 --rules 1000000 --clients 600
 
-Two volleyd on one CPU, each in a lab of its own, with recursion for so many clients; an nsd beside each is its upstream. One has a list of rules for
-names that nobody asks for. xdpgen asks one of them as fast as it can, then the other, in turns: the second pair begins with the rules. Printed are
+Two volleyd on one CPU, each in a lab of its own, with recursion for so many clients; an nsd beside
+each is its upstream. One has a list of rules for names that nobody asks for. xdpgen asks one of
+them as fast as it can, then the other, in turns: the second pair begins with the rules. Printed are
 medians and quartiles over the pairs, and the memory of volleyd for each rule:
 
     replies     replies per second with the rules, of those without
@@ -48,11 +50,13 @@ class Resolver(servers.Volley):
 
     def start_upstream(self, folder):
         (folder / "nsd.conf").write_text(
-            f"server:\n  ip-address: {UPSTREAM}\n  port: 53\n  username: \"\"\n  zonesdir: {folder}\n  pidfile: {folder}/nsd.pid\n"
-            f"  zonelistfile: {folder}/zone.list\n  xfrdfile: {folder}/xfrd.state\n  database: \"\"\n  verbosity: 0\nremote-control:\n"
+            f"server:\n  ip-address: {UPSTREAM}\n  port: 53\n  username: \"\"\n  zonesdir: "
+            f"{folder}\n  pidfile: {folder}/nsd.pid\n"
+            f"  zonelistfile: {folder}/zone.list\n  xfrdfile: {folder}/xfrd.state\n  database: "
+            f"\"\"\n  verbosity: 0\nremote-control:\n"
             f"  control-enable: no\nzone:\n  name: {servers.ORIGIN}\n  zonefile: {self.data.zone}\n", encoding="ascii")
-        self.upstream = self.rig.popen("s", "nsd", "-d", "-c", str(folder / "nsd.conf"), stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL)
+        self.upstream = self.rig.popen("s", "nsd", "-d", "-c", str(folder / "nsd.conf"),
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def start(self):
         self.folder = tempfile.TemporaryDirectory(prefix="volley-rpzhits-")
@@ -67,7 +71,8 @@ class Resolver(servers.Volley):
 
     def memory(self):
         """Octets of volleyd that are in memory."""
-        for line in pathlib.Path(f"/proc/{self.daemon_pid}/status").read_text(encoding="ascii").splitlines():
+        for line in pathlib.Path(f"/proc/{self.daemon_pid}/status").read_text(
+            encoding="ascii").splitlines():
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
         raise RuntimeError("no RssAnon")
@@ -98,8 +103,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--pairs", type=int, default=20, metavar="N", help="of runs (20)")
     parser.add_argument("--seconds", type=int, default=1, metavar="N", help="of each run (1)")
-    parser.add_argument("--rules", type=int, default=1000000, metavar="N", help="of the list (1,000,000)")
-    parser.add_argument("--clients", type=int, default=600, metavar="N", help="that may recurse (600)")
+    parser.add_argument("--rules", type=int, default=1000000, metavar="N",
+                        help="of the list (1,000,000)")
+    parser.add_argument("--clients", type=int, default=600, metavar="N",
+                        help="that may recurse (600)")
     options = parser.parse_args()
     rig.end_on_signals()
     labs, started = [rig.Rig(), rig.Rig()], []
@@ -121,8 +128,10 @@ def main():
     finally:
         for lab in labs:
             lab.close()
-    quartiles = [[f"{q:.3f}" for q in statistics.quantiles([b[i] / a[i] for a, b in pairs], n=4)] for i in (0, 1)]
-    print(f"{len(pairs)} pairs; {statistics.median(a[0] for a, _ in pairs):.0f} replies a second without rules; "
+    quartiles = [[f"{q:.3f}" for q in statistics.quantiles([b[i] / a[i] for a, b in pairs], n=4)]
+                 for i in (0, 1)]
+    print(f"{len(pairs)} pairs; {statistics.median(a[0] for a, _ in pairs):.0f} replies a second "
+          f"without rules; "
           f"{(memory[1] - memory[0]) / options.rules:.1f} octets of memory for each rule\n")
     print(table(("with rules", "lower quartile", "median", "upper quartile"),
                 [("replies", *quartiles[0]), ("driver", *quartiles[1])]))

@@ -1,19 +1,21 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Prometheus costs: hits of the driver while metrics.listen is scraped each second, beside hits while nobody scrapes.
+"""What Prometheus costs: hits of the driver while metrics.listen is scraped each second, beside
+hits while nobody scrapes.
 
     tests/perf/scrapes.py --pairs 100 --seconds 1 --zones 1000
 
-One volleyd on one CPU, with the driver; xdpgen asks as fast as it can from another one. A pair is a run without scrapes and one with them, in
+One volleyd on one CPU, with the driver; xdpgen asks as fast as it can from another one. A pair is a
+run without scrapes and one with them, in
 turns: the second pair begins with scrapes. Printed are medians and quartiles over the pairs:
 
     replies     replies per second with scrapes, of those without
     driver      CPU time of the driver for each reply with scrapes, of that without: what remains when the scrapes' own CPU time is elsewhere
     volleyd     CPU time of volleyd for each scrape, all threads
 
-The scraper is a thread of this program in the server's namespace, on the CPU of the load. Other work on the machine makes the quartiles wider: take
-more pairs.
+The scraper is a thread of this program in the server's namespace, on the CPU of the load. Other
+work on the machine makes the quartiles wider: take more pairs.
 """
 import argparse
 import http.client
@@ -45,7 +47,8 @@ class Told(servers.Volley):
         self.folder = tempfile.TemporaryDirectory(prefix="volley-scrapes-")
         small = write_zone(pathlib.Path(self.folder.name) / "small.zone")
         self.daemon = rig.PinnedDaemon(self.rig, self.folder.name)
-        self.daemon.start(interfaces=[rig.iface()], cache=self.cache, metrics={"listen": f"{rig.V4}@{PORT}"},
+        self.daemon.start(interfaces=[rig.iface()], cache=self.cache,
+                          metrics={"listen": f"{rig.V4}@{PORT}"},
                           zones=[rig.zone(servers.ORIGIN, self.data.zone),
                                  *(rig.zone(f"z{i}.test", small) for i in range(self.n_zones))])
         self.warm()
@@ -107,7 +110,8 @@ class Run:
 
 
 def quartiles(values, unit="", scale=1.0, digits=3):
-    low, middle, high = (f"{value * scale:.{digits}f}{unit}" for value in statistics.quantiles(values, n=4))
+    low, middle, high = (f"{value * scale:.{digits}f}{unit}"
+                         for value in statistics.quantiles(values, n=4))
     return low, middle, high
 
 
@@ -124,11 +128,14 @@ def measure(server, options):
 def report(pairs):
     scraped = [run for _, run in pairs]
     per_scrape = [(run.daemon_ns - quiet.daemon_ns) / run.n_scrapes for quiet, run in pairs]
-    rows = [("replies", *quartiles([run.replies_per_s / quiet.replies_per_s for quiet, run in pairs])),
+    rows = [("replies",
+             *quartiles([run.replies_per_s / quiet.replies_per_s for quiet, run in pairs])),
             ("driver", *quartiles([run.driver_ns / quiet.driver_ns for quiet, run in pairs])),
             ("volleyd, ms for each scrape", *quartiles(per_scrape, scale=1e-6, digits=2)),
-            ("scrape took, ms", *quartiles([s for run in scraped for s in run.took_s], scale=1e3, digits=1))]
-    print(f"{len(pairs)} pairs; {statistics.median(quiet.replies_per_s for quiet, _ in pairs):.0f} replies a second without scrapes; "
+            ("scrape took, ms",
+             *quartiles([s for run in scraped for s in run.took_s], scale=1e3, digits=1))]
+    print(f"{len(pairs)} pairs; {statistics.median(quiet.replies_per_s for quiet, _ in pairs):.0f} "
+          f"replies a second without scrapes; "
           f"{sum(run.n_scrapes for run in scraped)} scrapes of {scraped[0].octets} octets\n")
     print(table(("with scrapes", "lower quartile", "median", "upper quartile"), rows))
 
@@ -137,15 +144,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--pairs", type=int, default=100, metavar="N", help="of runs (100)")
     parser.add_argument("--seconds", type=int, default=1, metavar="N", help="of each run (1)")
-    parser.add_argument("--every", type=float, default=1, metavar="SECONDS", help="between two scrapes (1)")
-    parser.add_argument("--zones", type=int, default=10, metavar="N", help="beside the one that is asked (10)")
+    parser.add_argument("--every", type=float, default=1, metavar="SECONDS",
+                        help="between two scrapes (1)")
+    parser.add_argument("--zones", type=int, default=10, metavar="N",
+                        help="beside the one that is asked (10)")
     options = parser.parse_args()
     rig.end_on_signals()
     lab = rig.Rig()
     try:
         lab.ip("s", "link", "set", "lo", "up")
         with tempfile.TemporaryDirectory(prefix="volley-scrapes-") as folder:
-            made = bench.Bench(lab, pathlib.Path(folder), servers.Data(pathlib.Path(folder), N_NAMES))
+            made = bench.Bench(lab, pathlib.Path(folder),
+                               servers.Data(pathlib.Path(folder), N_NAMES))
             server = Told(made, options.zones)
             try:
                 server.start()

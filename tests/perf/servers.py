@@ -67,7 +67,8 @@ class Server:
 
     def load(self, seconds, rate, **how):
         """What was asked and what came back, as the generator tells it."""
-        return self.generator.ask(seconds, rate, **{"source": self.source, "echo": self.echo, **how})
+        return self.generator.ask(seconds, rate,
+                                  **{"source": self.source, "echo": self.echo, **how})
 
     def ask_all(self, rate):
         """Each name of the list, and some twice."""
@@ -385,7 +386,9 @@ class XskEcho(UdpEcho):
 
 
 class DpdkEcho(UdpEcho):
-    """testpmd on net_af_xdp; it has no huge pages and no PCI, and ends when its standard input does."""
+    """
+    testpmd on net_af_xdp; it has no huge pages and no PCI, and ends when its standard input does.
+    """
     title, program, echo = "DPDK echo, net_af_xdp", "dpdk-testpmd", True
 
     def configure(self, folder):

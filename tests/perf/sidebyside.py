@@ -10,12 +10,13 @@ Each server goes up the ladder once. Then, in each round and with the servers in
     FLOOD queries a second       what is left of the best when far more is offered
     FLOOD of new names, mixed    Volley alone: one query in ten is a warm hit
 
-A round begins and ends with the bare reflector. Where it answers more than a tenth more at one end than at the other,
-something else was at work: the round is measured again, twice at most, and the report says so.
+A round begins and ends with the bare reflector. Where it answers more than a tenth more at one end
+than at the other, something else was at work: the round is measured again, twice at most, and the
+report says so.
 
 What was measured is kept at once: a file for each server, in a folder of the run's own. A run that
-is named with --run goes on where it stopped, with the servers or rounds that are missing, and only on
-the same boot, with the same programs and settings: figures of two runs are never in one table.
+is named with --run goes on where it stopped, with the servers or rounds that are missing, and only
+on the same boot, with the same programs and settings: figures of two runs are never in one table.
 """
 import datetime
 import hashlib
@@ -160,7 +161,9 @@ def climb(server, record, ladder, seconds):
 
 
 def attempt(server, work):
-    """WORK(), twice if need be: what fails once does not end a run of half an hour. The last error."""
+    """
+    WORK(), twice if need be: what fails once does not end a run of half an hour. The last error.
+    """
     for left in (1, 0):
         try:
             work()
@@ -205,13 +208,19 @@ def round_of_all(run, there, i, seconds):
 
 
 def spread_of(made):
-    """By how much the reflector's best at the begin of a round and at its end differ, a share of the larger. None: not known."""
-    ends = [max(one["replies_per_s"] for one in made[key]) for key in ("best", "again") if key in made]
+    """
+    By how much the reflector's best at the begin of a round and at its end differ, a share of the
+    larger. None: not known.
+    """
+    ends = [max(one["replies_per_s"] for one in made[key]) for key in ("best", "again")
+            if key in made]
     return 1 - min(ends) / max(1, max(ends)) if len(ends) == 2 else None
 
 
 def base_spread(run, there, i, seconds):
-    """spread_of() round I, at the end of which the reflector is measured again. None: it is not there."""
+    """
+    spread_of() round I, at the end of which the reflector is measured again. None: it is not there.
+    """
     server, record = next(((s, r) for s, r in there if r["key"] == BASE), (None, None))
     if not record or len(record["rounds"]) <= i:
         return None
@@ -251,7 +260,7 @@ def measure_all(run, options, bench):
         sweep.say(f"  round {i + 1} of {options.peer_rounds}")
 
 
-# --- What it comes to -------------------------------------------------------------------------------
+# --- What it comes to -----------------------------------------------------------------------------
 
 
 def median(samples, key):
@@ -264,11 +273,15 @@ def latencies(halves):
 
 
 def clean_rate(record):
-    """The most replies a second, of medians, at an offered rate of which less than one in 1,000 was lost. None: at no rate."""
+    """
+    The most replies a second, of medians, at an offered rate of which less than one in 1,000 was
+    lost. None: at no rate.
+    """
     samples = [one for r in record["rounds"] for one in r.get("clean", [])]
     medians = [sweep.median_of([one for one in samples if one["offered_per_s"] == rate])
                for rate in sorted({one["offered_per_s"] for one in samples})]
-    return max((one["replies_per_s"] for one in medians if one["loss"] < sweep.CLEAN_LOSS), default=None)
+    return max((one["replies_per_s"] for one in medians if one["loss"] < sweep.CLEAN_LOSS),
+               default=None)
 
 
 def row(record):
@@ -279,7 +292,8 @@ def row(record):
              for key in ("sent_per_s", "replies_per_s")}
     mixes = [r["mixed"] for r in rounds if "mixed" in r]
     return {"key": record["key"], "name": record["name"], **made, "rounds": len(rounds),
-            **latencies([r["half"] for r in rounds]), "half_per_s": record["half"], "clean_per_s": clean_rate(record),
+            **latencies([r["half"] for r in rounds]), "half_per_s": record["half"],
+            "clean_per_s": clean_rate(record),
             "flood": {**flood, "share": flood["replies_per_s"] / max(1, made["replies_per_s"])},
             "mixed": {key: median(mixes, key) for key in ("hits", "misses", "misses_per_s",
                                                           "sent_per_s")} if mixes else None,
@@ -287,7 +301,9 @@ def row(record):
 
 
 def told_of_base(record):
-    """[(round, how often it was measured again, the spread that stayed)] of those that were disturbed."""
+    """
+    [(round, how often it was measured again, the spread that stayed)] of those that were disturbed.
+    """
     made = []
     for i, one in enumerate(record["rounds"]):
         spread = spread_of(one)

@@ -17,7 +17,8 @@ LADDER = [10, 20, 30, 50, 75, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 
 QUICK_LADDER = [20, 50, 100, 200, 400, 800, 1600]
 GIVE_UP = 0.7   # of the best so far, twice in a row: the peak lies behind
 BEST = 3
-CLEAN, CLEAN_LOSS = 2, 0.001   # the highest rates at which no more than this is lost, as RFC 2544 section 26.1 has it with 0
+# the highest rates at which no more than this is lost, as RFC 2544 section 26.1 has it with 0
+CLEAN, CLEAN_LOSS = 2, 0.001
 TOLD = ("p50_us", "p99_us", "burst", "sent", "replies", "listed_sent", "listed_replies", "seconds",
         "truncated")
 FIGURES = ("offered_per_s", "sent_per_s", "replies_per_s", "loss", "napi_ns", "daemon_ns", "other")
@@ -28,7 +29,9 @@ def say(text):
 
 
 def sample(server, rate, seconds, **how):
-    """One run: rates, share lost, CPU time for one reply, CPU that others took; what else was told."""
+    """
+    One run: rates, share lost, CPU time for one reply, CPU that others took; what else was told.
+    """
     with rig.Meter(server.rig, server.daemon_pid) as meter:
         run = server.load(seconds, rate, **how)
     replies = max(1, run["replies"])

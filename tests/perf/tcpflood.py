@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tcpflood: who is still answered over TCP while one address holds 2,000 connections with half messages.
+"""tcpflood: who is still answered over TCP while one address holds 2,000 connections with half
+messages.
 
-volleyd, nsd, knotd and named serve the same zone, one after the other, in a lab of two namespaces, each with its
-own defaults. In each run
+volleyd, nsd, knotd and named serve the same zone, one after the other, in a lab of two namespaces,
+each with its own defaults. In each run
 
     attack   N connections from one address send half a message; `hold`: each is opened once; `reopen`: one
              that is closed is opened anew, 2,000 a second at most
@@ -14,8 +15,8 @@ own defaults. In each run
     server   attack  from          asked   answered   median ms   p99 ms   opened by the attack
     volleyd  hold    elsewhere       120    100.0 %        0.35     1.20                   2000
 
-Ends with status 1 where volleyd answers fewer than 99 % of the honest queries, or takes longer at the median than
-nsd beside it. It measures time: run it on a machine that does nothing else.
+Ends with status 1 where volleyd answers fewer than 99 % of the honest queries, or takes longer at
+the median than nsd beside it. It measures time: run it on a machine that does nothing else.
 """
 import argparse
 import concurrent.futures
@@ -35,7 +36,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "net")]
 
-from netlab import CLIENT4, V4, Daemon, Lab, has, inside_netns, wait_for, write_zone, zone  # noqa: E402
+# noqa: E402
+from netlab import CLIENT4, V4, Daemon, Lab, has, inside_netns, wait_for, write_zone, zone
 
 import dns.message  # noqa: E402
 
@@ -47,10 +49,12 @@ TIMEOUT_S = 2
 QUERY = dns.message.make_query("www.example.com", "A", id=1).to_wire()
 
 
-# ---- The two kinds of clients ----------------------------------------------------------------------
+# ---- The two kinds of clients --------------------------------------------------------------------
 
 class Attack:
-    """N connections from one address, each with half a message, for as long as `stop` is not set."""
+    """
+    N connections from one address, each with half a message, for as long as `stop` is not set.
+    """
 
     def __init__(self, n, reopens, stop, opened):
         self.n, self.reopens, self.stop, self.opened = n, reopens, stop, opened
@@ -118,7 +122,7 @@ def honest(netns, source, n, rate):
         return list(pool.map(ask_at, [started + i / rate for i in range(n)]))
 
 
-# ---- The servers -----------------------------------------------------------------------------------
+# ---- The servers ---------------------------------------------------------------------------------
 
 def nsd(folder):
     (folder / "nsd.conf").write_text(f"""
@@ -192,7 +196,7 @@ def serving(lab, name, folder):
     return peer(lab, folder, {"nsd": nsd, "knotd": knotd, "named": named}[name](folder))
 
 
-# ---- Runs ------------------------------------------------------------------------------------------
+# ---- Runs ----------------------------------------------------------------------------------------
 
 def answers(lab):
     with lab.inside("c"):
@@ -205,7 +209,8 @@ def measure(lab, options):
     wait_for("it answers", lambda: answers(lab), 30)
     for how, (where, source) in itertools.product(("hold", "reopen"), FROM.items()):
         stop, opened = multiprocessing.Event(), multiprocessing.Value("L", 0)
-        attacker = multiprocessing.Process(target=attack, args=(lab.name + "-c", options.connections,
+        attacker = multiprocessing.Process(target=attack,
+                                           args=(lab.name + "-c", options.connections,
                                                                 how == "reopen", stop, opened))
         attacker.start()
         wait_for("the attack has its connections", lambda: opened.value >= options.connections)
@@ -247,7 +252,8 @@ def main():
     parser.add_argument("--servers", default="volleyd,nsd,knotd,named")
     options = parser.parse_args()
     results = {}
-    print("server   attack  from          asked   answered   median ms   p99 ms   opened by the attack")
+    print("server   attack  from          asked   answered   median ms   p99 ms   opened by the "
+          "attack")
     for name in options.servers.split(","):
         if name != "volleyd" and not has(name):
             print(f"{name:9s} is not installed")

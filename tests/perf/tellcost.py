@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-tellcost.py [ROUNDS [SECONDS]]: answers per second that dnsperf gets, with nobody told, with a full query log, with dnstap to a file, and while
-volleyctl top looks, in turns by a reload of one volleyd. Workers answer at kernel sockets. Printed: medians, the range, and the ratio of each round.
+tellcost.py [ROUNDS [SECONDS]]: answers per second that dnsperf gets, with nobody told, with a full
+query log, with dnstap to a file, and while volleyctl top looks, in turns by a reload of one
+volleyd. Workers answer at kernel sockets. Printed: medians, the range, and the ratio of each round.
 dnsperf, volleyd and its writers share the processors of this machine.
 """
 import json
@@ -23,8 +24,8 @@ from netlab import V4, Daemon, Lab, run  # pylint: disable=wrong-import-position
 
 
 def rate(lab, queries, seconds):
-    said = run("nsenter", f"--net=/run/netns/{lab.name}-c", "--", "dnsperf", "-s", V4, "-d", queries, "-l", str(seconds),
-               "-q", "500", "-c", "8").stdout
+    said = run("nsenter", f"--net=/run/netns/{lab.name}-c", "--", "dnsperf", "-s", V4, "-d",
+               queries, "-l", str(seconds), "-q", "500", "-c", "8").stdout
     return float(re.search(r"Queries per second:\s+([\d.]+)", said).group(1))
 
 
@@ -54,7 +55,8 @@ def main():
             queries.write_text("www.example.com A\nexample.net SOA\n", encoding="ascii")
             daemon = Daemon(lab, folder).start(interfaces=[])
             kinds = {"off": {}, "log": {"query-log": {"file": str(folder / "log")}},
-                     "dnstap": {"dnstap": {"file": str(folder / "tap"), "messages": ["auth-response"]}}, "top": {}}
+                     "dnstap": {"dnstap": {"file": str(folder / "tap"),
+                                           "messages": ["auth-response"]}}, "top": {}}
             found = {kind: [] for kind in kinds}
             rate(lab, queries, 1)
             for _ in range(rounds):
@@ -75,8 +77,10 @@ def main():
                             written.unlink()
             for kind, values in found.items():
                 ratios = [value / off for value, off in zip(values, found["off"])]
-                print(f"{kind:8} {statistics.median(values):9.0f} a second ({min(values):.0f} to {max(values):.0f}), "
-                      f"of those with nobody told {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
+                print(f"{kind:8} {statistics.median(values):9.0f} a second ({min(values):.0f} to "
+                      f"{max(values):.0f}), "
+                      f"of those with nobody told {statistics.median(ratios):.3f} "
+                      f"({min(ratios):.3f} to {max(ratios):.3f})")
             print(daemon.stats()["tap"])
             daemon.stop()
     finally:

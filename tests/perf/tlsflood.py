@@ -3,14 +3,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tlsflood: how long queries and transfers take while clients send 2,800 ClientHellos a second.
 
-A volleyd in a lab of its own serves a zone over UDP, TCP and TLS. Beside a flood of ClientHellos, whose clients go as
-soon as the ServerHello is there, each of these is asked PER_S times a second, before and during the flood:
+A volleyd in a lab of its own serves a zone over UDP, TCP and TLS. Beside a flood of ClientHellos,
+whose clients go as soon as the ServerHello is there, each of these is asked PER_S times a second,
+before and during the flood:
 
              before: median   p99   max ms     during: median   p99   max ms
     udp               0.2    0.4    1.1                0.4    6.0   12.3
 
-It measures time: run it on a machine that does nothing else. Ends with status 1 where the 99th of a hundred takes 50 ms
-longer in the flood than before it.
+It measures time: run it on a machine that does nothing else. Ends with status 1 where the 99th of a
+hundred takes 50 ms longer in the flood than before it.
 """
 import argparse
 import contextlib
@@ -101,7 +102,8 @@ def run(lab, folder, options):
     stop, sent = multiprocessing.Event(), multiprocessing.Value("L", 0)
     hello = hello_of(ssl.create_default_context(cafile=tls["bundle"]))
     before = measure(lab)
-    floods = [multiprocessing.Process(target=flood, args=(lab, hello, options.rate / options.clients,
+    floods = [multiprocessing.Process(target=flood,
+                                      args=(lab, hello, options.rate / options.clients,
                                                          stop, sent))
               for _ in range(options.clients)]
     for process in floods:

@@ -5,11 +5,13 @@
 
     tests/perf/transfers.py --records 1000000 --rounds 5
 
-out: the server has the zone; a client that only counts records asks for it by AXFR and reads to the end.
+out: the server has the zone; a client that only counts records asks for it by AXFR and reads to the
+end.
 in:  knotd gives the zone; the secondary starts with nothing, and is done when it answers with its SOA.
      A start includes what the server does before it asks.
 
-All servers are on loopback addresses of a network namespace of their own. Needs root, knotd and nsd.
+All servers are on loopback addresses of a network namespace of their own. Needs root, knotd and
+nsd.
 """
 import argparse
 import contextlib
@@ -214,7 +216,8 @@ def main(argv):
     try:
         file = folder / "zone"
         with open(file, "wb") as f:
-            made = subprocess.run([TOOLS.parent / "perf" / "zonegen", ZONE + ".", str(options.records), "1"],
+            made = subprocess.run([TOOLS.parent / "perf" / "zonegen", ZONE + ".",
+                                   str(options.records), "1"],
                                   stdout=f, stderr=subprocess.PIPE, check=True)
         n_records = int(made.stderr.split()[0])
         out = {kind: [] for kind in SERVERS}

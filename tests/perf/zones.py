@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long a server takes to load a large zone, and in how much memory: Volley, knotd, nsd in turns.
+"""How long a server takes to load a large zone, and in how much memory: Volley, knotd, nsd in
+turns.
 
 Each is started with the zone and, but for places and ports, its own defaults; it is asked for the
 SOA until the first right answer. That is the wall time; CPU time is that of all its threads and
-processes until then. Memory is what is resident a moment later, less what the same server has with a
-zone of a hundred records; of processes that share their pages, the largest stands for all.
+processes until then. Memory is what is resident a moment later, less what the same server has with
+a zone of a hundred records; of processes that share their pages, the largest stands for all.
 """
 import json
 import pathlib

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the steps of a cell stand on: the lab of the network tests with a card as s0, in place of a veth, and who answers."""
+"""
+What the steps of a cell stand on: the lab of the network tests with a card as s0, in place of a
+veth, and who answers.
+"""
 import pathlib
 import sys
 
@@ -12,7 +15,8 @@ WWW = ["192.0.2.80", "192.0.2.81"]
 CLIENT_MAC, SERVER_MAC = "02:00:00:00:00:01", "02:00:00:00:00:53"
 SECONDS = 30  # until a machine by emulation has noticed
 TIMEOUT = 5
-QUEUES = {"virtio-many": 6, "virtio-all": 4}  # in use, where that is not what the driver begins with
+# in use, where that is not what the driver begins with
+QUEUES = {"virtio-many": 6, "virtio-all": 4}
 ENDS = (("c", CLIENT_MAC, 1, 53, SERVER_MAC), ("s", SERVER_MAC, 53, 1, CLIENT_MAC))
 
 
@@ -32,7 +36,8 @@ class CardLab(Lab):
             self.ip(end, "link", "set", "lo", "up")
             self.ip(end, "link", "set", f"{end}0", "mtu", "1500", "up")
             self.address(end, host, peer, peer_mac)
-        self.exec("c", "ethtool", "-K", "c0", "tx", "off", "txvlan", "off", "rxvlan", "off", check=False)
+        self.exec("c", "ethtool", "-K", "c0", "tx", "off", "txvlan", "off", "rxvlan", "off",
+                  check=False)
         if card in QUEUES:
             self.exec("s", "ethtool", "-L", "s0", "combined", QUEUES[card])
 
@@ -46,8 +51,10 @@ class CardLab(Lab):
     def address(self, end, host, peer, peer_mac):
         self.ip(end, "address", "add", f"192.0.2.{host}/24", "dev", f"{end}0")
         self.ip(end, "address", "add", f"2001:db8::{host}/64", "dev", f"{end}0", "nodad")
-        self.ip(end, "neighbour", "replace", f"192.0.2.{peer}", "lladdr", peer_mac, "dev", f"{end}0")
-        self.ip(end, "neighbour", "replace", f"2001:db8::{peer}", "lladdr", peer_mac, "dev", f"{end}0")
+        self.ip(end, "neighbour", "replace", f"192.0.2.{peer}", "lladdr", peer_mac, "dev",
+                f"{end}0")
+        self.ip(end, "neighbour", "replace", f"2001:db8::{peer}", "lladdr", peer_mac, "dev",
+                f"{end}0")
 
 
 def start(daemon, **keys):
@@ -81,8 +88,8 @@ def who_answers(lab, daemon, name="www.example.com"):
 
 def by_driver(answered):
     """
-    (driver, others) of an Answered: what the driver does not answer is a worker's, or on a queue that has no AF_XDP
-    socket a kernel socket's (virtio_net receives on XDP's own queues, too).
+    (driver, others) of an Answered: what the driver does not answer is a worker's, or on a queue
+    that has no AF_XDP socket a kernel socket's (virtio_net receives on XDP's own queues, too).
     """
     driver = answered.by.get("driver", 0)
     return driver, sum(answered.by.values()) - driver
@@ -98,4 +105,5 @@ def who_answers_wire(lab, daemon, wire):
 def both_answer(lab, daemon):
     """By and by: the driver what it knows, a worker by AF_XDP what it does not."""
     wait_for("the driver answers", lambda: who_answers(lab, daemon) == {"driver": 1}, SECONDS)
-    wait_for("a worker answers", lambda: who_answers(lab, daemon, fresh()) == {"worker": 1}, SECONDS)
+    wait_for("a worker answers", lambda: who_answers(lab, daemon, fresh()) == {"worker": 1},
+             SECONDS)

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One cell of the table kernels x cards: a machine with the card and a client, on which guest.py runs.
+"""One cell of the table kernels x cards: a machine with the card and a client, on which guest.py
+runs.
 
     host     ts ── bridge ── tc        in a network namespace of its own
               │               │
@@ -41,7 +42,8 @@ def virtio(queues, options=""):
     return Card("virtio-net-pci", "virtio_net", queues, f"{many},host_mtu={MTU}{options}")
 
 
-# virtio_net begins with a queue for each CPU, and takes one more for each with XDP. card.py says how many are in use.
+# virtio_net begins with a queue for each CPU, and takes one more for each with XDP. card.py says
+# how many are in use.
 CARDS = {
     "virtio": virtio(2 * CPUS),
     "virtio-many": virtio(4 * CPUS),  # more than CPUs, and there are enough for XDP
@@ -69,7 +71,8 @@ class Network(contextlib.AbstractContextManager):
         no_ipv6 = ["nsenter", f"--net=/run/netns/{self.name}", "--", "sysctl", "-qw",
                    "net.ipv6.conf.default.disable_ipv6=1", "net.ipv6.conf.all.disable_ipv6=1"]
         subprocess.run(no_ipv6, check=True)
-        subprocess.run(["ip", "-n", self.name, "-batch", "-"], input="\n".join(lines), text=True, check=True)
+        subprocess.run(["ip", "-n", self.name, "-batch", "-"], input="\n".join(lines), text=True,
+                       check=True)
 
     def __exit__(self, *_):
         subprocess.run(["ip", "netns", "delete", self.name], check=False)
@@ -81,7 +84,10 @@ def run(kernel, card_name, script=HERE / "guest.py", seconds=SECONDS):
     client = ["-netdev", "tap,id=client,ifname=tc,script=no,downscript=no,vhost=off",
               "-device", f"virtio-net-pci,netdev=client,mac={CLIENT_MAC},host_mtu={MTU}"]
     with Network(card) as network:
-        return machine.boot_here(kernel, f"PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -u {script} {card_name}", seconds,
-                                 modules=[*MODULES, card.module], options=[*card.arguments("ts"), *client],
+        return machine.boot_here(kernel,
+                                 f"PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -u {script} "
+                                 f"{card_name}", seconds,
+                                 modules=[*MODULES, card.module],
+                                 options=[*card.arguments("ts"), *client],
                                  memory_mb=2048, cpus=CPUS,
                                  before=("nsenter", f"--net=/run/netns/{network.name}", "--"))

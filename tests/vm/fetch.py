@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels for virtual machines, and QEMU: fetched by apt, unpacked into a cache, never installed as kernels.
+"""Kernels for virtual machines, and QEMU: fetched by apt, unpacked into a cache, never installed as
+kernels.
 
     fetch.py KERNEL...     5.10, 6.1, 6.12, 6.19, newest: the last of Debian's in that series; with -rt the real-time one
 
@@ -8,9 +9,10 @@ A kernel is a folder of the cache ($VOLLEY_VM, /var/cache/volley-vm unless said)
 
     KERNEL/vmlinuz, KERNEL/release, KERNEL/modules/*.ko, KERNEL/modules/order
 
-`order` has the modules in the order in which they have to be loaded. Packages of other suites come through
-lists of apt's own in the cache, from the mirror that the machine uses already: apt of the machine sees none of it.
-QEMU is installed, from bookworm-backports where Debian 12's own is too old to know igb.
+`order` has the modules in the order in which they have to be loaded. Packages of other suites come
+through lists of apt's own in the cache, from the mirror that the machine uses already: apt of the
+machine sees none of it. QEMU is installed, from bookworm-backports where Debian 12's own is too old
+to know igb.
 """
 import fcntl
 import os
@@ -48,19 +50,22 @@ def run(*command, **options):
     return subprocess.run(command, check=True, text=True, capture_output=True, **options).stdout
 
 
-# --- apt --------------------------------------------------------------------------------------------
+# --- apt ------------------------------------------------------------------------------------------
 
 
 def mirrors():
     """The machine's own mirrors, by suite: {"bookworm": URI, "bookworm-security": URI}."""
-    out = run("apt-get", "indextargets", "--format", "$(CODENAME) $(REPO_URI)", "Created-By: Packages")
-    return {line.split()[0]: line.split()[1] for line in out.splitlines() if line.startswith("bookworm")}
+    out = run("apt-get", "indextargets", "--format", "$(CODENAME) $(REPO_URI)",
+              "Created-By: Packages")
+    return {line.split()[0]: line.split()[1] for line in out.splitlines()
+            if line.startswith("bookworm")}
 
 
 def apt_options():
     """For apt-get and apt-cache, after the lists have been made."""
     apt = CACHE / "apt"
-    return ["-q", "-o", f"Dir::Etc::sourcelist={apt}/sources.list", "-o", f"Dir::Etc::sourceparts={apt}/parts",
+    return ["-q", "-o", f"Dir::Etc::sourcelist={apt}/sources.list", "-o",
+            f"Dir::Etc::sourceparts={apt}/parts",
             "-o", f"Dir::State::lists={apt}/lists", "-o", f"Dir::Cache={apt}/cache",
             "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"]
 
@@ -69,7 +74,8 @@ def series_of(kernel):
     """Suite, pattern and flavour."""
     series, flavour = (kernel[:-3], "rt-amd64") if kernel.endswith("-rt") else (kernel, "amd64")
     if series not in SERIES:
-        raise Error(f"{kernel}: no such kernel here; there are {', '.join(SERIES)}, each with -rt or without")
+        raise Error(f"{kernel}: no such kernel here; there are {', '.join(SERIES)}, each with -rt "
+                    f"or without")
     return *SERIES[series], flavour
 
 
@@ -83,7 +89,8 @@ def apt_update(suites):
     lines = [f"deb [signed-by={KEYRING}] {known['bookworm']} {suite} main"
              for suite in sorted({"bookworm", "bookworm-backports", *suites})]
     if "bookworm-security" in known:
-        lines.append(f"deb [signed-by={KEYRING}] {known['bookworm-security']} bookworm-security main")
+        lines.append(f"deb [signed-by={KEYRING}] {known['bookworm-security']} bookworm-security "
+                     f"main")
     (apt / "sources.list").write_text("\n".join(lines) + "\n")
     run("apt-get", *apt_options(), "update")
 
@@ -103,13 +110,17 @@ def find_release(kernel):
 
 
 def packages_of(release):
-    """A kernel is one package, or since 6.19 one with the image and one with the modules, if the mirror still has it."""
+    """
+    A kernel is one package, or since 6.19 one with the image and one with the modules, if the
+    mirror still has it.
+    """
     names = run("apt-cache", *apt_options(), "pkgnames", "linux-").split()
-    split = [name for name in (f"linux-binary-{release}", f"linux-modules-{release}") if name in names]
+    split = [name for name in (f"linux-binary-{release}", f"linux-modules-{release}")
+             if name in names]
     return split or [f"linux-image-{release}"]
 
 
-# --- Unpacking --------------------------------------------------------------------------------------
+# --- Unpacking ------------------------------------------------------------------------------------
 
 
 def read_dependencies(folder):
@@ -124,7 +135,8 @@ def needs(path):
     """What modinfo(8) prints as "depends": read from the section .modinfo, which is plain text."""
     data = path.read_bytes()
     found = re.search(rb"\0depends=([^\0]*)\0", data)
-    return [name.replace("-", "_") for name in found.group(1).decode().split(",") if name] if found else []
+    return ([name.replace("-", "_") for name in found.group(1).decode().split(",") if name]
+            if found else [])
 
 
 def unpack_modules(tree, to):
@@ -138,7 +150,8 @@ def unpack_modules(tree, to):
         path = to / f"{name}.ko"
         source = known[name]
         if source.suffix == ".xz":
-            path.write_bytes(subprocess.run(["xz", "-dc", source], check=True, capture_output=True).stdout)
+            path.write_bytes(subprocess.run(["xz", "-dc", source], check=True,
+                                            capture_output=True).stdout)
         else:
             shutil.copyfile(source, path)
         for other in needs(path):
@@ -151,7 +164,9 @@ def unpack_modules(tree, to):
 
 
 def unpack(kernel, release):
-    """Downloads and unpacks a kernel beside its folder in the cache, then puts it there in one step."""
+    """
+    Downloads and unpacks a kernel beside its folder in the cache, then puts it there in one step.
+    """
     with tempfile.TemporaryDirectory(dir=CACHE) as tmp:
         tmp = Path(tmp)
         run("apt-get", *apt_options(), "download", *packages_of(release), cwd=tmp)
@@ -183,7 +198,7 @@ def fetch_kernel(kernel):
     unpack(kernel, release)
 
 
-# --- QEMU -------------------------------------------------------------------------------------------
+# --- QEMU -----------------------------------------------------------------------------------------
 
 
 def qemu_major():
@@ -221,7 +236,8 @@ def fetch(kernels):
             words = f"{' '.join(map(str, err.cmd[:1]))}: {err.stderr.strip()[-600:]}"
             if not is_complete(kernels):
                 raise Error(words) from err
-            print(f"  FETCH     not refreshed, the cache has all: {words.splitlines()[-1]}", flush=True)
+            print(f"  FETCH     not refreshed, the cache has all: {words.splitlines()[-1]}",
+                  flush=True)
 
 
 def fetch_or_exit(kernels, who):
@@ -234,7 +250,8 @@ def fetch_or_exit(kernels, who):
 
 def is_complete(kernels):
     """Whether machines can run without the mirror."""
-    return qemu_major() >= QEMU_OLDEST and all((CACHE / kernel / "release").exists() for kernel in kernels)
+    return (qemu_major() >= QEMU_OLDEST
+            and all((CACHE / kernel / "release").exists() for kernel in kernels))
 
 
 if __name__ == "__main__":

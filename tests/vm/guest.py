@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the machine: guest.py CARD. Takes the steps of a cell, one after the other (STEPS="attach doctor" in the environment: these
-alone). Prints a line for each; ends with 1 if one failed, or if the kernel complains.
+"""In the machine: guest.py CARD. Takes the steps of a cell, one after the other (STEPS="attach
+doctor" in the environment: these alone). Prints a line for each; ends with 1 if one failed, or if
+the kernel complains.
 
-Each step has a daemon of its own, in a folder of its own, which is stopped behind it, whatever became of it.
+Each step has a daemon of its own, in a folder of its own, which is stopped behind it, whatever
+became of it.
 """
 import os
 import sys

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A virtual machine: an initramfs made of this machine's own programs, and QEMU by emulation (no KVM wanted).
+"""A virtual machine: an initramfs made of this machine's own programs, and QEMU by emulation (no
+KVM wanted).
 
     with machine.Initramfs() as initramfs:
         initramfs.add_program("/verify", Path("build/.../verify"))
         console = machine.boot("6.1", initramfs.write("/verify /volley.bpf.o"), seconds=60)
 
-The guest runs the shell commands that it is given and powers off; what they print is on the console between two
-marks, and their status is in the second one. Nothing of a guest leaves this machine: it has the network devices
-alone that the caller adds.
+The guest runs the shell commands that it is given and powers off; what they print is on the console
+between two marks, and their status is in the second one. Nothing of a guest leaves this machine: it
+has the network devices alone that the caller adds.
 """
 import contextlib
 import os
@@ -57,16 +58,22 @@ chroot /new env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 """
 # To be loaded before, and to be given to boot().
 HOST_ROOT_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
-HOST_ROOT_OPTIONS = ("-virtfs", "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap")
+HOST_ROOT_OPTIONS = ("-virtfs",
+                     "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap")
 
-# Without KVM. qemu64 lacks instructions that Debian's DPDK wants; without no_timer_check a boot hangs now and then.
-QEMU = ("qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 -cpu Nehalem "
+# Without KVM. qemu64 lacks instructions that Debian's DPDK wants; without no_timer_check a boot
+# hangs now and then.
+QEMU = ("qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 -cpu "
+        "Nehalem "
         "-accel tcg,thread=multi").split()
 CMDLINE = "console=ttyS0 quiet panic=-1 mitigations=off nokaslr no_timer_check"
 
 
 class Failed(Exception):
-    """The machine did not get to its end, or its commands failed; the text says which and has the console."""
+    """
+    The machine did not get to its end, or its commands failed; the text says which and has the
+    console.
+    """
 
 
 def libraries(program):
@@ -114,8 +121,8 @@ class Initramfs(contextlib.AbstractContextManager):
         names = "\n".join(str(path.relative_to(self.root)) for path in sorted(self.root.rglob("*")))
         out = self.root.parent / "initramfs"
         with open(out, "wb") as file:
-            subprocess.run(["cpio", "-o", "-H", "newc", "--quiet"], cwd=self.root, input=names.encode(),
-                           stdout=file, check=True)
+            subprocess.run(["cpio", "-o", "-H", "newc", "--quiet"], cwd=self.root,
+                           input=names.encode(), stdout=file, check=True)
         return out
 
 
@@ -137,25 +144,32 @@ def modules_for(kernel, wanted):
 
 
 def boot_here(kernel, command, seconds, modules=(), options=(), **kwargs):
-    """Runs a command with the host's files, and the environment of make's tests, from the folder of the project."""
-    environment = " ".join(f"{name}={os.environ.get(name, ROOT / default)}" for name, default in BUILT.items())
+    """
+    Runs a command with the host's files, and the environment of make's tests, from the folder of
+    the project.
+    """
+    environment = " ".join(f"{name}={os.environ.get(name, ROOT / default)}"
+                           for name, default in BUILT.items())
     with Initramfs() as initramfs:
         initramfs.add_modules(kernel, [*HOST_ROOT_MODULES, *modules])
         words = f"{environment} timeout -k 5 {seconds} sh -c 'cd {ROOT} && {command}'"
         archive = initramfs.write(HOST_ROOT.format(command=words))
-        return boot(kernel, archive, seconds + BOOT_SECONDS, [*HOST_ROOT_OPTIONS, *options], **kwargs)
+        return boot(kernel, archive, seconds + BOOT_SECONDS, [*HOST_ROOT_OPTIONS, *options],
+                    **kwargs)
 
 
 def boot(kernel, initramfs, seconds, options=(), words="", memory_mb=1024, cpus=1, before=()):
     """
-    Runs the machine to its end, `before` being words before QEMU's. What its commands printed; Failed where
-    they did not end with 0.
+    Runs the machine to its end, `before` being words before QEMU's. What its commands printed;
+    Failed where they did not end with 0.
     """
     folder = fetch.CACHE / kernel
-    command = [*before, *QEMU, "-smp", str(cpus), "-m", str(memory_mb), "-kernel", folder / "vmlinuz", "-initrd", initramfs,
+    command = [*before, *QEMU, "-smp", str(cpus), "-m", str(memory_mb), "-kernel",
+               folder / "vmlinuz", "-initrd", initramfs,
                "-append", f"{CMDLINE} {words}", "-serial", "stdio", "-monitor", "none", *options]
     try:
-        out = subprocess.run(command, capture_output=True, timeout=seconds, check=False, stdin=subprocess.DEVNULL)
+        out = subprocess.run(command, capture_output=True, timeout=seconds, check=False,
+                             stdin=subprocess.DEVNULL)
         console, errors = out.stdout, out.stderr
     except subprocess.TimeoutExpired as err:
         console, errors = err.stdout or b"", f"no end after {seconds} s".encode()

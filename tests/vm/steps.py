@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Steps of a cell: ways in, who answers, counters that are true, upgrades, what is not ours, what doctor says.
+"""Steps of a cell: ways in, who answers, counters that are true, upgrades, what is not ours, what
+doctor says.
 
-A step is a function of lab and daemon that begins with a daemon that is stopped and the card as CardLab leaves it,
-and leaves the card so. It gives a few words on what it saw, and raises Absent where this card or kernel cannot have it.
+A step is a function of lab and daemon that begins with a daemon that is stopped and the card as
+CardLab leaves it, and leaves the card so. It gives a few words on what it saw, and raises Absent
+where this card or kernel cannot have it.
 """
 import json
 
@@ -52,7 +54,8 @@ def step_edns(lab, daemon):
     start(daemon)
     both_answer(lab, daemon)
     for size in (512, 1232):
-        query = dns.message.make_query("example.com", "NS", use_edns=0, payload=size, id=7).to_wire()
+        query = dns.message.make_query("example.com", "NS", use_edns=0, payload=size,
+                                       id=7).to_wire()
         first = lab.udp_wire(query)
         wait_for("the driver has it", lambda: who_answers_wire(lab, daemon, query) == {"driver": 1})
         assert lab.udp_wire(query) == first, size
@@ -89,8 +92,8 @@ def first_way(ways):
 
 def step_ip_link(lab, daemon):
     def load(mode):
-        return lambda: lab.exec("s", "ip", "link", "set", "dev", "s0", mode, "obj", OBJECT, "sec", "xdp",
-                                check=False)
+        return lambda: lab.exec("s", "ip", "link", "set", "dev", "s0", mode, "obj", OBJECT, "sec",
+                                "xdp", check=False)
 
     modes = ("xdpgeneric",) if lab.card in NOT_NATIVE else ("xdpdrv", "xdpgeneric")
 
@@ -101,11 +104,16 @@ def step_ip_link(lab, daemon):
 
 
 def step_xdp_loader(lab, daemon):
-    """By libxdp's dispatcher where the kernel takes it: from 6.12 on it refuses that of Debian 12's libxdp."""
+    """
+    By libxdp's dispatcher where the kernel takes it: from 6.12 on it refuses that of Debian 12's
+    libxdp.
+    """
     def load(mode, *before):
-        return lambda: lab.exec("s", *before, "xdp-loader", "load", "-m", mode, "s0", OBJECT, check=False)
+        return lambda: lab.exec("s", *before, "xdp-loader", "load", "-m", mode, "s0", OBJECT,
+                                check=False)
     alone = ("env", "LIBXDP_SKIP_DISPATCHER=1")
-    ways = [(words, load(mode, *before)) for mode in (("skb",) if lab.card in NOT_NATIVE else ("native", "skb"))
+    ways = [(words, load(mode, *before))
+            for mode in (("skb",) if lab.card in NOT_NATIVE else ("native", "skb"))
             for words, before in ((" by the dispatcher", ()), (" without the dispatcher", alone))]
     return by_hand(lab, daemon, lambda: first_way(ways),
                    lambda: lab.exec("s", "xdp-loader", "unload", "-a", "s0", check=False))
@@ -125,7 +133,10 @@ def step_upgrade(lab, daemon):
 
 
 def step_corpus(lab, daemon):
-    """What is not ours reaches the kernel as it came. A card drops some frames itself: those it also drops without us."""
+    """
+    What is not ours reaches the kernel as it came. A card drops some frames itself: those it also
+    drops without us.
+    """
     lines = run(TOOLS / "corpus").stdout.splitlines()
     frames = [(name, bytes.fromhex(text)) for name, text in (line.split("\t") for line in lines)]
     alone = reached(lab, [frame for _, frame in frames])
@@ -156,11 +167,13 @@ def step_doctor(lab, daemon):
     """Nothing that doctor calls a failure where all works."""
     start(daemon)
     both_answer(lab, daemon)
-    said = lab.exec("s", BIN / "volleyctl", "--socket", daemon.socket, "--json", "doctor", "s0", check=False)
+    said = lab.exec("s", BIN / "volleyctl", "--socket", daemon.socket, "--json", "doctor", "s0",
+                    check=False)
     checks = json.loads(said.stdout)["checks"]
     failed = [check for check in checks if check["state"] == "fail"]
     assert checks and not failed, failed
     return f"{len(checks)} checks, no failure"
 
 
-STEPS = [step_attach, step_true_counters, step_edns, step_ip_link, step_xdp_loader, step_upgrade, step_corpus, step_doctor]
+STEPS = [step_attach, step_true_counters, step_edns, step_ip_link, step_xdp_loader, step_upgrade,
+         step_corpus, step_doctor]

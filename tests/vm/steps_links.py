@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Steps of a cell that change the card's link: down and up, queues, MTU, VLAN tags, a daemon that is killed.
+"""Steps of a cell that change the card's link: down and up, queues, MTU, VLAN tags, a daemon that
+is killed.
 
-As in guest.py: a step is a function of lab and daemon that begins with a daemon that is stopped and the card as
-CardLab leaves it, and leaves the card so. It gives a few words on what it saw.
+As in guest.py: a step is a function of lab and daemon that begins with a daemon that is stopped and
+the card as CardLab leaves it, and leaves the card so. It gives a few words on what it saw.
 """
 import contextlib
 import json
@@ -35,7 +36,7 @@ def mode(daemon):
     return daemon.interface()["xdp"]
 
 
-# --- Down and up -----------------------------------------------------------------------------------
+# --- Down and up ----------------------------------------------------------------------------------
 
 
 def step_link_down_up(lab, daemon):
@@ -58,7 +59,7 @@ def step_link_down_up(lab, daemon):
     return f"answers again after {max(waited):.1f} s, attached anew {times} times"
 
 
-# --- Queues ----------------------------------------------------------------------------------------
+# --- Queues ---------------------------------------------------------------------------------------
 
 
 def n_queues(lab):
@@ -72,11 +73,15 @@ def n_queues(lab):
 
 def xsk_ports(daemon):
     """{queue: counters}"""
-    return {port["queue"]: port for port in daemon.json("port", "status")["ports"] if port["kind"] == "xsk"}
+    return {port["queue"]: port for port in daemon.json("port", "status")["ports"]
+            if port["kind"] == "xsk"}
 
 
 def set_queues(lab, daemon, n):
-    """As the man page says to: True with AF_XDP sockets alone out of the way, False with the program as well."""
+    """
+    As the man page says to: True with AF_XDP sockets alone out of the way, False with the program
+    as well.
+    """
     daemon.ctl("port", "queues", "s0", n)
     if ethtool(lab, "-L", "s0", "combined", n).returncode == 0:
         return True
@@ -88,7 +93,10 @@ def set_queues(lab, daemon, n):
 
 
 def step_ethtool_fewer_queues(lab, daemon):
-    """The kernel refuses it while there are AF_XDP sockets; what the man page says to type works, and back."""
+    """
+    The kernel refuses it while there are AF_XDP sockets; what the man page says to type works, and
+    back.
+    """
     before, _ = n_queues(lab)
     if before < 2:
         raise Absent("one queue")
@@ -117,7 +125,8 @@ def spreads(lab):
     return "driver: vmxnet3" not in ethtool(lab, "-i", "s0").stdout
 
 
-# Of RFC 2544's network, with many bits that differ: some cards spread by addresses alone, with a key of chance.
+# Of RFC 2544's network, with many bits that differ: some cards spread by addresses alone, with a
+# key of chance.
 SOURCES = [f"198.{18 + n % 2}.{n * 73 % 256}.{n * 151 % 255 + 1}" for n in range(16)]
 
 
@@ -151,7 +160,10 @@ def sources(lab):
 
 
 def step_misses_on_every_queue(lab, daemon):
-    """Misses from many addresses and ports: each is answered, each queue with a socket gets some and sends as many."""
+    """
+    Misses from many addresses and ports: each is answered, each queue with a socket gets some and
+    sends as many.
+    """
     with sources(lab):
         return misses_on_every_queue(lab, daemon)
 
@@ -164,7 +176,8 @@ def misses_on_every_queue(lab, daemon):
     n = 0
     with Answered(daemon) as all_of_them:
         while n < BURST or (n < 10 * BURST and spreads(lab) and not all(gained.values())):
-            assert miss_from(lab, SOURCES[n % len(SOURCES)]), f"query {n} was not answered; {gained}"
+            assert miss_from(lab,
+                             SOURCES[n % len(SOURCES)]), f"query {n} was not answered; {gained}"
             n += 1
             if n % BURST == 0:
                 after = xsk_ports(daemon)
@@ -174,14 +187,15 @@ def misses_on_every_queue(lab, daemon):
     sent = {queue: after[queue]["tx"] - before[queue]["tx"] for queue in before}
     assert sent == gained, (gained, sent)
     assert all(gained.values()) or not spreads(lab), f"queues without a query: {gained}"
-    assert sum(all_of_them.by.values()) == n and all_of_them.by.get("worker") == sum(gained.values())
+    assert sum(all_of_them.by.values()) == n
+    assert all_of_them.by.get("worker") == sum(gained.values())
     assert not daemon.degraded(), daemon.degraded()
     modes = {port["mode"] for port in after.values()}
     kernel = all_of_them.by.get("kernel_socket", 0)
     return f"{n} of {n} misses, {'/'.join(modes)}, by queue {list(gained.values())}, kernel sockets {kernel}"
 
 
-# --- MTU -------------------------------------------------------------------------------------------
+# --- MTU ------------------------------------------------------------------------------------------
 
 
 def pings(lab, octets):
@@ -194,8 +208,8 @@ def pings(lab, octets):
 
 def takes_large_frames(lab):
     """
-    Without a program, but as the kernel sets the card up for one: LRO off. vmxnet3 drops then what does not fit one
-    buffer (it offers more to the device with LRO alone).
+    Without a program, but as the kernel sets the card up for one: LRO off. vmxnet3 drops then what
+    does not fit one buffer (it offers more to the device with LRO alone).
     """
     had_lro = "large-receive-offload: on" in ethtool(lab, "-k", "s0").stdout
     ethtool(lab, "-K", "s0", "lro", "off")
@@ -211,7 +225,10 @@ def takes_large_frames(lab):
 
 
 def step_mtu_9000_and_back(lab, daemon):
-    """Refused by the driver, or large frames arrive; with 9000 the program can be taken off, and the MTU stays."""
+    """
+    Refused by the driver, or large frames arrive; with 9000 the program can be taken off, and the
+    MTU stays.
+    """
     is_large = takes_large_frames(lab)
     start(daemon)
     both_answer(lab, daemon)
@@ -246,12 +263,15 @@ def mtu(lab, dev="s0"):
     return json.loads(lab.ip("s", "-j", "link", "show", "dev", dev).stdout)[0]["mtu"]
 
 
-# --- VLANs -----------------------------------------------------------------------------------------
+# --- VLANs ----------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def vlan(lab):
-    """A VLAN on the card, through which the kernel reaches the client. The card's offload is as before at the end."""
+    """
+    A VLAN on the card, through which the kernel reaches the client. The card's offload is as before
+    at the end.
+    """
     try:
         lab.ip("s", "link", "add", "link", "s0", "name", "s0.10", "type", "vlan", "id", VLAN)
     except AssertionError as err:
@@ -281,7 +301,9 @@ def set_offload(lab, wanted):
 
 
 def ask_tagged(lab, name, seconds=TIMEOUT):
-    """What stands behind the addresses of the reply to a tagged query: "8100000a"; "": there is none."""
+    """
+    What stands behind the addresses of the reply to a tagged query: "8100000a"; "": there is none.
+    """
     with lab.frames("c") as wire:
         wire.settimeout(seconds)
         wire.send(query_frame(dns.message.make_query(name, "A"), tags=((0x8100, VLAN),)))
@@ -323,8 +345,9 @@ def mode_before_stop(daemon):
 
 def step_vlan_offload_on(lab, daemon):
     """
-    With it on, no reply leaves untagged: in native mode kernel sockets answer all, in generic mode what the program
-    does not; status says what to type, and when that has been typed all is as it should be.
+    With it on, no reply leaves untagged: in native mode kernel sockets answer all, in generic mode
+    what the program does not; status says what to type, and when that has been typed all is as it
+    should be.
     """
     with vlan(lab):
         start(daemon)
@@ -337,21 +360,26 @@ def step_vlan_offload_on(lab, daemon):
         assert mode(daemon) == "generic" or by == {"kernel_socket": BURST // 2}, by
         set_offload(lab, False)
         wait_for("all is well", lambda: not daemon.degraded(), SECONDS)
-        wait_for("the driver answers", lambda: ask_tagged(lab, "www.example.com", 1) == TAG, SECONDS)
+        wait_for("the driver answers", lambda: ask_tagged(lab, "www.example.com", 1) == TAG,
+                 SECONDS)
         after, seen = tagged_burst(lab, daemon)
         assert seen == {TAG: BURST // 2}, (seen, after)
         assert set(after) <= {"driver", "worker"}, after
     return f"{mode_before_stop(daemon)}: on {by}, off {after}, all tagged"
 
 
-# --- kill -9 ---------------------------------------------------------------------------------------
+# --- kill -9 --------------------------------------------------------------------------------------
 
 
 def step_kill_and_adopt(lab, daemon):
-    """Hits go on without a daemon, misses are the kernel's; the next daemon adopts, and all queues answer misses."""
+    """
+    Hits go on without a daemon, misses are the kernel's; the next daemon adopts, and all queues
+    answer misses.
+    """
     start(daemon)
     both_answer(lab, daemon)
-    before, n_sockets, there = daemon.interface()["program_id"], len(xsk_ports(daemon)), program(lab)
+    before, n_sockets, there = daemon.interface()["program_id"], len(xsk_ports(daemon)), program(
+        lab)
     daemon.kill()
     hits = sum(answers(lab) for _ in range(BURST))
     assert hits == BURST, f"{hits} of {BURST} hits without a daemon"
@@ -368,5 +396,5 @@ def step_kill_and_adopt(lab, daemon):
     return f"{hits} of {BURST} hits without a daemon, adopted, {n_misses} of {BURST} misses {all_of_them.by}"
 
 
-STEPS = [step_link_down_up, step_ethtool_fewer_queues, step_misses_on_every_queue, step_mtu_9000_and_back,
-         step_vlan_tagged, step_vlan_offload_on, step_kill_and_adopt]
+STEPS = [step_link_down_up, step_ethtool_fewer_queues, step_misses_on_every_queue,
+         step_mtu_9000_and_back, step_vlan_tagged, step_vlan_offload_on, step_kill_and_adopt]

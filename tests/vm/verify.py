@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Asks the verifiers of several kernels: verify.py [--max N] [--kernels "6.1 newest"] PROGRAM OBJECT...
+"""Asks the verifiers of several kernels: verify.py [--max N] [--kernels "6.1 newest"] PROGRAM
+OBJECT...
 
-PROGRAM is tests/bpf/verify.c, built. Each kernel runs it in a virtual machine of its own, on the same object files;
-two machines run at once. Prints what each says; ends with 1 if an object is refused anywhere.
+PROGRAM is tests/bpf/verify.c, built. Each kernel runs it in a virtual machine of its own, on the
+same object files; two machines run at once. Prints what each says; ends with 1 if an object is
+refused anywhere.
 """
 import argparse
 import concurrent.futures
@@ -37,9 +39,11 @@ def verify(kernel, program, objects, limit):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--max", default="100000", help="instructions that may be verified")
-    parser.add_argument("--kernels", default="6.1 6.12 newest", help=f"of {', '.join(fetch.SERIES)}")
+    parser.add_argument("--kernels", default="6.1 6.12 newest",
+                        help=f"of {', '.join(fetch.SERIES)}")
     parser.add_argument("program", type=Path)
     parser.add_argument("objects", type=Path, nargs="+")
     args = parser.parse_args()
@@ -47,7 +51,8 @@ def main():
     fetch.fetch_or_exit(kernels, "verify")
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-        runs = [pool.submit(verify, kernel, args.program, args.objects, args.max) for kernel in kernels]
+        runs = [pool.submit(verify, kernel, args.program, args.objects, args.max)
+                for kernel in kernels]
         for kernel, done in zip(kernels, runs):
             print(f"Linux {fetch.release_of(kernel)}", flush=True)
             try:

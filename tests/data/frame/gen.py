@@ -59,8 +59,8 @@ def ethernet(to, sender, tags, packet):
     return head + struct.pack('!H', kind) + packet
 
 
-def vector(name, client, server, query, reply, tags=(), sport=40000, dport=53, pad=0, udp_check=None,
-           **fields):
+def vector(name, client, server, query, reply, tags=(), sport=40000, dport=53, pad=0,
+           udp_check=None, **fields):
     client, server = ipaddress.ip_address(client), ipaddress.ip_address(server)
     asked = udp(client, server, sport, dport, query, udp_check)
     answer = udp(server, client, dport, sport, reply)
@@ -102,8 +102,8 @@ def vectors():
     yield vector('IPv6, unfinished checksum', *v6, b'query', b'reply', udp_check=0x1234)
     yield vector('IPv4, empty query', *v4, b'', b'reply')
     yield vector('IPv4, shorter reply', *v4, b'a rather long query', b'r')
-    yield vector('IPv4, many ones', '223.255.255.254', '255.255.255.253', b'\xff' * 40, b'\xff' * 41,
-                 sport=65535, dport=65535)
+    yield vector('IPv4, many ones', '223.255.255.254', '255.255.255.253', b'\xff' * 40,
+                 b'\xff' * 41, sport=65535, dport=65535)
     yield vector('IPv4, checksum 0', *v4, b'query', payload_with_sum_zero(v4[1], v4[0], 53, 40000))
     yield vector('IPv6, checksum 0', *v6, b'query', payload_with_sum_zero(v6[1], v6[0], 53, 40000))
     for n in (1, 2, 3, 4, 5, 512, 1231, 1232, 1432):
@@ -120,7 +120,8 @@ def c_string(data):
 def main():
     print('/* SPDX-FileCopyrightText: The Volley authors */')
     print('/* SPDX-License-Identifier: GPL-2.0-or-later */')
-    print('/* Written by gen.py, not by hand: name; frame, its data offset, query; reply, its frame. */')
+    print('/* Written by gen.py, not by hand: name; frame, its data offset, query; reply, its '
+          'frame. */')
     for name, frame, offset, query, reply, back in vectors():
         print(f'\t{{ "{name}",\n{c_string(frame)},\n\t  {len(frame)}, {offset}, {len(query)},')
         print(f'{c_string(reply)},\n\t  {len(reply)},\n{c_string(back)},\n\t  {len(back)} }},')

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Write vectors.h: messages that dnspython signed, for the unit tests of xfr/. The header is committed.
+"""Write vectors.h: messages that dnspython signed, for the unit tests of xfr/. The header is
+committed.
 
 The gaps of a stream (RFC 8945 section 5.3.1) dnspython does not make: those MACs are computed here.
 """
@@ -28,7 +29,8 @@ def emit(name, data):
 
 
 def tsig_of(key, time=NOW, original_id=0x1234, other=b""):
-    return TSIG(dns.rdataclass.ANY, dns.rdatatype.TSIG, key.algorithm, time, 300, b"", original_id, 0, other)
+    return TSIG(dns.rdataclass.ANY, dns.rdatatype.TSIG, key.algorithm, time, 300, b"", original_id,
+                0, other)
 
 
 def append(wire, key, rdata):
@@ -89,9 +91,12 @@ def main():
         emit(f"vector_reply1_{short}", second)
         last, _ = stream_signed([REPLIES[2], REPLIES[3]], key, mac2)
         emit(f"vector_reply3_{short}", last)
-    head = ("/* SPDX-FileCopyrightText: The Volley authors */\n/* SPDX-License-Identifier: GPL-2.0-or-later */\n/*\n * Made by mkvectors.py with dnspython: "
+    head = ("/* SPDX-FileCopyrightText: The Volley authors */\n/* SPDX-License-Identifier: "
+            "GPL-2.0-or-later */\n/*\n * Made by mkvectors.py with dnspython: "
             "the messages of one AXFR, plain, and signed at VECTOR_NOW\n"
-            " * with the key \"key.test\". Reply 2 is not signed; the signature of reply 3 covers it.\n */\n#ifndef VOLLEY_TESTS_XFR_VECTORS_H\n#define VOLLEY_TESTS_XFR_VECTORS_H\n\n#include <stdint.h>\n\n"
+            " * with the key \"key.test\". Reply 2 is not signed; the signature of reply 3 covers "
+            "it.\n */\n#ifndef VOLLEY_TESTS_XFR_VECTORS_H\n#define "
+            "VOLLEY_TESTS_XFR_VECTORS_H\n\n#include <stdint.h>\n\n"
             f"#define VECTOR_NOW {NOW}\n\n/* clang-format off */\n")
     path = pathlib.Path(__file__).parent / "vectors.h"
     path.write_text(head + "\n".join(OUT) + "/* clang-format on */\n\n#endif\n")
