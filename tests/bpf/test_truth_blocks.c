@@ -123,8 +123,7 @@ static uint32_t draw_action(void)
 	return 1 + querygen_draw(&t.g, VOLLEY_BLOCK_N_ACTIONS - 1);
 }
 
-/* The end of a block; half of them have expired. Driver and engine run in the same second (see
- * wait_within_second()). */
+/* The end of a block; half of them have expired. Driver and engine run in the same second. */
 static uint32_t draw_expiry(void)
 {
 	return querygen_draw(&t.g, 2) ? VOLLEY_NEVER :

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The commands that are a walk over the whole cache: cache stats, lookup and flush. The walk is a
- * job (base/job.h), in parts, and the reply comes when it is over; so neither control's thread nor
+ * job (base/background.h), in parts, and the reply comes when it is over; so neither control's thread nor
  * an answer waits for it. Each is the run() of a struct ctl_command; the user is a
  * struct cache_queries.
  */

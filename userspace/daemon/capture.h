@@ -39,7 +39,7 @@ void capture_tick(struct capture *capture, uint64_t now_ns);
 void capture_note(void *ctx, const struct tap_event *e);
 
 /*
- * The run() of a struct ctl_command, with a struct capture as the user, as client/capture.c asks
+ * The run() of a struct ctl_command, with a struct capture as the user, as client/capture_call.c asks
  * it:
  *
  *      begin COUNT [name NAME] [type TYPE] [client PREFIX] [rcode RCODE]    {"id"}

@@ -10,7 +10,7 @@
  *   stop    the same backwards
  *
  * Beside that thread: the workers, the keeper of the cache, the loader of zones, a thread for walks
- * over the cache (base/job.h), and the heartbeat by which the driver knows that a daemon is
+ * over the cache (base/background.h), and the heartbeat by which the driver knows that a daemon is
  * there (cache.orphan-serve). base/affinity.h says on which processors they run.
  *
  * daemon_internal.h lists the parts. Each has its state and functions in a header of its own.

@@ -220,8 +220,7 @@ static int add(struct fixture *f, const struct points *p, const struct points *b
 
 /* --- What is found ---------------------------------------------------------------------------- */
 
-/* Of a point: uncertain if it is of the set, else as in the array. 1: uncertain all the same, for
- * there may be marks. */
+/* A point of the set is uncertain; the others as in the array. 1: marks may make it uncertain. */
 static int check_point(const struct fixture *f, const struct points *p, uint64_t point)
 {
 	uint64_t start = 1;
@@ -316,8 +315,7 @@ static void no_points(void **state)
 			assert_int_equal(f->lines[FIRST + i].words[k], 0);
 }
 
-/* 14.4 octets for a point and a little for lines that are not full: 64 for each 5, and an inner
- * line for each 9 of these. */
+/* A point takes some 14.4 octets: a line of 64 for each 5, and an inner line for each 9 lines. */
 static void octets_for_a_point(void **state)
 {
 	(void)state;
@@ -380,8 +378,7 @@ static void one_full_leaf(void **state)
 			100); /* some 10 of its points' neighbours, and a hundredth of the others */
 }
 
-/* Points that went stay in the region until it is built anew; each version's are there; marks are
- * few. */
+/* Removed points stay until the region is built anew. Points of all versions are there. */
 static void versions(void **state)
 {
 	static struct points all;
@@ -429,8 +426,7 @@ static void the_same_again(void **state)
 	assert_memory_equal(f->lines, copy.lines, sizeof(f->lines));
 }
 
-/* A version whose region is new was never served: what the served one has counts, though it is no
- * difference. */
+/* A version with a new region was never served: the points of the served version count. */
 static void a_version_that_was_not_served(void **state)
 {
 	struct fixture *f = *state;
@@ -477,8 +473,7 @@ static void no_room(void **state)
 	assert_int_equal(region_of(f).id, 0);
 }
 
-/* What was replaced takes room until all begins anew; a zone that is too large would not have room
- * then either. */
+/* Replaced regions take room until all begins anew. A zone that is too large never has room. */
 static void worn(void **state)
 {
 	struct fixture *f = *state;
@@ -661,8 +656,7 @@ static const unsigned long long *between(const unsigned long long *word)
 	return word;
 }
 
-/* A leaf of 5 points is read; the start is that of the set at some moment, whenever the 3 points
- * come, in any order. */
+/* A leaf of 5 points is read while 3 come in any order: the start is right at some moment. */
 static void check_order(const unsigned int when[3], const uint64_t added[3])
 {
 	static struct points set;
@@ -732,8 +726,7 @@ static void *add_versions(void *arg)
 	return NULL;
 }
 
-/* A start is one of the version that is served, or of the next one, and not less than that of the
- * first. */
+/* A start is of the served version or of the next one, and not below that of the first. */
 static void look_beside(unsigned long *n_certain)
 {
 	uint32_t served = __atomic_load_n(&beside.served, __ATOMIC_SEQ_CST), begun;
