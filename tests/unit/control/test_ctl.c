@@ -170,57 +170,55 @@ struct exchange {
 #define REQUEST_SHAPE                                                                        \
 	"{\"ok\":false,\"error\":\"a request has a \\\"command\\\", a string, and may have " \
 	"\\\"args\\\", an array of strings\",\"code\":\"request\"}\n"
-#define REQUEST_LINE "{\"ok\":false,\"error\":\"a request is one JSON object on one "
-"line\",\"code\":\"request\"}\n"
+#define REQUEST_LINE                                                     \
+	"{\"ok\":false,\"error\":\"a request is one JSON object on one " \
+	"line\",\"code\":\"request\"}\n"
 #define VERSION_1                                                                                  \
 	"{\"ok\":false,\"error\":\"this daemon speaks version 1 (\\\"v\\\":1): use the volleyctl " \
 	"that came with it\",\"code\":\"version\"}\n"
 
-	static const struct exchange exchanges[] = {
-		{ "a result", "{\"v\":1,\"command\":\"status\",\"args\":[]}\n",
-		  "{\"ok\":true,\"result\":{\"user\":\"its user\"}}\n" },
-		{ "without args", "{\"v\":1,\"command\":\"status\"}\n",
-		  "{\"ok\":true,\"result\":{\"user\":\"its user\"}}\n" },
-		{ "an unknown member", "{\"v\":1,\"command\":\"status\",\"since\":3}\n",
-		  "{\"ok\":true,\"result\":{\"user\":\"its user\"}}\n" },
-		{ "an empty result", "{\"v\":1,\"command\":\"cache flush\"}\n",
-		  "{\"ok\":true,\"result\":{}}\n" },
-		{ "a failure with its sentence",
-		  "{\"v\":1,\"command\":\"zone status\",\"args\":[\"x.\"]}\n",
-		  "{\"ok\":false,\"error\":\"no zone x.\",\"code\":\"ERR_NOT_FOUND\"}\n" },
-		{ "a failure without", "{\"v\":1,\"command\":\"attach\",\"args\":[\"eth0\"]}\n",
-		  "{\"ok\":false,\"error\":\"No such device\",\"code\":\"ENODEV\"}\n" },
-		{ "a sentence that is not UTF-8",
-		  "{\"v\":1,\"command\":\"detach\",\"args\":[\"eth0\"]}\n",
-		  "{\"ok\":false,\"error\":\"it failed, with words that are not "
-		  "UTF-8\",\"code\":\"EINVAL\"}\n" },
-		{ "too few arguments", "{\"v\":1,\"command\":\"attach\",\"args\":[]}\n",
-		  "{\"ok\":false,\"error\":\"usage: attach IF\",\"code\":\"usage\"}\n" },
-		{ "too many arguments", "{\"v\":1,\"command\":\"status\",\"args\":[\"a\"]}\n",
-		  "{\"ok\":false,\"error\":\"usage: status\",\"code\":\"usage\"}\n" },
-		{ "unknown command", "{\"v\":1,\"command\":\"zone\"}\n",
-		  "{\"ok\":false,\"error\":\"this daemon does not know that "
-		  "command\",\"code\":\"command\"}\n" },
-		{ "no command", "{\"v\":1}\n", REQUEST_SHAPE },
-		{ "command not a string", "{\"v\":1,\"command\":7}\n", REQUEST_SHAPE },
-		{ "args not an array", "{\"v\":1,\"command\":\"status\",\"args\":\"a\"}\n",
-		  REQUEST_SHAPE },
-		{ "args not strings", "{\"v\":1,\"command\":\"attach\",\"args\":[1]}\n",
-		  REQUEST_SHAPE },
-		{ "no version", "{\"command\":\"status\"}\n", VERSION_1 },
-		{ "another version", "{\"v\":2,\"command\":\"status\"}\n", VERSION_1 },
-		{ "version not a number", "{\"v\":\"1\",\"command\":\"status\"}\n", VERSION_1 },
-		{ "an empty line", "\n", REQUEST_LINE },
-		{ "not JSON", "status\n", REQUEST_LINE },
-		{ "an array", "[1]\n", REQUEST_LINE },
-		{ "half an object", "{\"v\":1\n", REQUEST_LINE },
-		{ "two objects", "{} {}\n", REQUEST_LINE },
-		{ "a member twice", "{\"v\":1,\"v\":1,\"command\":\"status\"}\n", REQUEST_LINE },
-		{ "not UTF-8", "{\"v\":1,\"command\":\"\xff\"}\n", REQUEST_LINE },
-		{ "two requests at once",
-		  "{\"v\":1,\"command\":\"cache flush\"}\n{\"v\":1,\"command\":\"status\"}\n",
-		  "{\"ok\":true,\"result\":{}}\n{\"ok\":true,\"result\":{\"user\":\"its user\"}}\n" },
-	};
+static const struct exchange exchanges[] = {
+	{ "a result", "{\"v\":1,\"command\":\"status\",\"args\":[]}\n",
+	  "{\"ok\":true,\"result\":{\"user\":\"its user\"}}\n" },
+	{ "without args", "{\"v\":1,\"command\":\"status\"}\n",
+	  "{\"ok\":true,\"result\":{\"user\":\"its user\"}}\n" },
+	{ "an unknown member", "{\"v\":1,\"command\":\"status\",\"since\":3}\n",
+	  "{\"ok\":true,\"result\":{\"user\":\"its user\"}}\n" },
+	{ "an empty result", "{\"v\":1,\"command\":\"cache flush\"}\n",
+	  "{\"ok\":true,\"result\":{}}\n" },
+	{ "a failure with its sentence",
+	  "{\"v\":1,\"command\":\"zone status\",\"args\":[\"x.\"]}\n",
+	  "{\"ok\":false,\"error\":\"no zone x.\",\"code\":\"ERR_NOT_FOUND\"}\n" },
+	{ "a failure without", "{\"v\":1,\"command\":\"attach\",\"args\":[\"eth0\"]}\n",
+	  "{\"ok\":false,\"error\":\"No such device\",\"code\":\"ENODEV\"}\n" },
+	{ "a sentence that is not UTF-8", "{\"v\":1,\"command\":\"detach\",\"args\":[\"eth0\"]}\n",
+	  "{\"ok\":false,\"error\":\"it failed, with words that are not "
+	  "UTF-8\",\"code\":\"EINVAL\"}\n" },
+	{ "too few arguments", "{\"v\":1,\"command\":\"attach\",\"args\":[]}\n",
+	  "{\"ok\":false,\"error\":\"usage: attach IF\",\"code\":\"usage\"}\n" },
+	{ "too many arguments", "{\"v\":1,\"command\":\"status\",\"args\":[\"a\"]}\n",
+	  "{\"ok\":false,\"error\":\"usage: status\",\"code\":\"usage\"}\n" },
+	{ "unknown command", "{\"v\":1,\"command\":\"zone\"}\n",
+	  "{\"ok\":false,\"error\":\"this daemon does not know that "
+	  "command\",\"code\":\"command\"}\n" },
+	{ "no command", "{\"v\":1}\n", REQUEST_SHAPE },
+	{ "command not a string", "{\"v\":1,\"command\":7}\n", REQUEST_SHAPE },
+	{ "args not an array", "{\"v\":1,\"command\":\"status\",\"args\":\"a\"}\n", REQUEST_SHAPE },
+	{ "args not strings", "{\"v\":1,\"command\":\"attach\",\"args\":[1]}\n", REQUEST_SHAPE },
+	{ "no version", "{\"command\":\"status\"}\n", VERSION_1 },
+	{ "another version", "{\"v\":2,\"command\":\"status\"}\n", VERSION_1 },
+	{ "version not a number", "{\"v\":\"1\",\"command\":\"status\"}\n", VERSION_1 },
+	{ "an empty line", "\n", REQUEST_LINE },
+	{ "not JSON", "status\n", REQUEST_LINE },
+	{ "an array", "[1]\n", REQUEST_LINE },
+	{ "half an object", "{\"v\":1\n", REQUEST_LINE },
+	{ "two objects", "{} {}\n", REQUEST_LINE },
+	{ "a member twice", "{\"v\":1,\"v\":1,\"command\":\"status\"}\n", REQUEST_LINE },
+	{ "not UTF-8", "{\"v\":1,\"command\":\"\xff\"}\n", REQUEST_LINE },
+	{ "two requests at once",
+	  "{\"v\":1,\"command\":\"cache flush\"}\n{\"v\":1,\"command\":\"status\"}\n",
+	  "{\"ok\":true,\"result\":{}}\n{\"ok\":true,\"result\":{\"user\":\"its user\"}}\n" },
+};
 
 static void test_exchanges(void **state)
 {

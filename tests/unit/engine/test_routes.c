@@ -11,10 +11,11 @@
 #include "engine/routes.h"
 #include "tests/unit/engine/answers.h"
 
-#define HEAD "@ 300 IN SOA ns root 1 2 3 4 60\n@ 300 IN NS ns\n@ 300 IN MX 1 www.b.t.\nns 300 IN A "
-"192.0.2.1\n"
+#define HEAD                                                                                    \
+	"@ 300 IN SOA ns root 1 2 3 4 60\n@ 300 IN NS ns\n@ 300 IN MX 1 www.b.t.\nns 300 IN A " \
+	"192.0.2.1\n"
 
-	static const struct {
+static const struct {
 	const char *apex, *text;
 } zones[] = {
 	{ "t", HEAD

@@ -318,17 +318,16 @@ static void what_the_journal_refuses_is_tried_again(void **state)
 #define ALSO(name) \
 	"  - {name: " name ", file: " name ", catalog: consume, groups: [{template: gold}]}\n"
 
-#define GOLD_ONLY                                        \
-	"templates: [{name: gold, file: \"%s.zone\"}]\n" \
-	"zones:\n  - {name: cat.test, file: cat.zone, catalog: consume, groups: [{group: gold, "
-"template: gold}]}\n"
+#define GOLD_ONLY                                                                                \
+	"templates: [{name: gold, file: \"%s.zone\"}]\n"                                         \
+	"zones:\n  - {name: cat.test, file: cat.zone, catalog: consume, groups: [{group: gold, " \
+	"template: gold}]}\n"
 
 #define PTR(label, name)   label ".zones PTR " name ".\n"
 #define GROUP(label, name) "group." label ".zones TXT " name "\n"
 #define COO(label, name)   "coo." label ".zones PTR " name ".\n"
 
-	static void
-	begin_consuming(const char *lists, const char *records)
+static void begin_consuming(const char *lists, const char *records)
 {
 	write_file("a.test.zone", ZONE_HEAD);
 	write_file("b.test.zone", ZONE_HEAD);
