@@ -490,8 +490,10 @@ static uint16_t answer_question(struct engine *e, const struct engine_request *r
 {
 	if (q->has_tsig)
 		return answer_tsig(e, rq, q, a);
-	if (q->qclass == DNS_CLASS_CH)
+	if (q->qclass == DNS_CLASS_CH) {
+		engine_count(&e->counters.chaos);
 		return chaos_answer(&e->render, e->identity, q, a);
+	}
 	if (q->qclass != DNS_CLASS_IN)
 		return engine_empty(a, DNS_RCODE_REFUSED);
 	if (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR)

@@ -60,6 +60,7 @@
 	E(stale, "answered with what had expired, since upstream failed")                        \
 	E(cut, "NXDOMAIN since a name above does not exist")                                     \
 	E(unusable, "answers from upstream that are malformed")                                  \
+	E(chaos, "questions about the server itself, in class CH")                               \
 	E(cookies_new, "COOKIE options with a client part only")                                 \
 	E(cookies_good, "COOKIE options with a server part of ours")                             \
 	E(cookies_bad, "COOKIE options with a server part that is not ours, or too old")

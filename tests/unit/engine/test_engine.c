@@ -183,9 +183,11 @@ static void test_version(void **state)
 {
 	static const char text[] = "\300\14\0\20\0\3\0\0\0\0\0\11\10Volley 0";
 	struct ask ask = { .name = "VERSION.bind", .type = T(TXT), .class = DNS_CLASS_CH };
+	struct engine_counters before, after;
 	struct reply r;
 
 	(void)state;
+	engine_counters_read(world.engine, &before);
 	send_ask(world.engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR);
 	assert_int_equal(r.len, 12 + 14 + 4 + sizeof(text) - 1);
@@ -199,6 +201,8 @@ static void test_version(void **state)
 	ask.name = "id.server"; /* not configured here */
 	send_ask(world.engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR | R(REFUSED));
+	engine_counters_read(world.engine, &after);
+	assert_int_equal(after.chaos - before.chaos, 4);
 }
 
 /* Octets of the NSID option in the answer, which is the same answer from the cache each time; 0:
