@@ -137,12 +137,12 @@ struct volley_block_key block_key_name(const struct volley_block_head *secrets,
 
 /* ---- Filters --------------------------------------------------------------------------------- */
 
-/* Where a key is in a filter. */
+/* The position of a key in a filter. */
 struct spot {
 	int filter; /* 0: IPv4; 1: the others */
 	uint32_t group;
 	uint64_t hash;
-	uint64_t fine; /* of a prefix */
+	uint64_t fine; /* of a prefix only */
 	uint32_t bit;
 };
 
@@ -167,7 +167,7 @@ static struct spot spot_of(const struct volley_block_head *head, const struct vo
 	return s;
 }
 
-/* Sets or clears a bit of an octet where that changes. */
+/* Counts a block for a bit of an octet, and sets or clears the bit when needed. */
 static void count_bit(struct block_table *t, const struct spot *s, uint64_t octet, uint32_t bit,
 		      bool is_added)
 {
@@ -176,7 +176,7 @@ static void count_bit(struct block_table *t, const struct spot *s, uint64_t octe
 	uint8_t *count = &t->counts[s->filter][at * 8 + (uint32_t)__builtin_ctz(bit)];
 	uint8_t old = filter[at];
 
-	if (*count == COUNT_MAX) /* it is not known any more by how many, and stays */
+	if (*count == COUNT_MAX) /* the count overflowed: the bit stays set */
 		return;
 	*count = (uint8_t)(is_added ? *count + 1 : *count - 1);
 	if (is_added && *count == 1)
@@ -225,7 +225,7 @@ static struct volley_block *block_at(const struct block_table *t, uint32_t locat
 	return volley_block_at(t->memory, location);
 }
 
-/* A location, or 0: none is free. */
+/* A free location, or 0: there is none. */
 static uint32_t take_place(struct block_table *t)
 {
 	uint32_t place = t->free;
@@ -291,7 +291,7 @@ static uint64_t *free_slot(uint64_t *words, uint64_t hash)
 	return NULL;
 }
 
-/* The buckets before are told that there is more, and then it is there. */
+/* First marks the buckets tried before with MORE, then stores the word. */
 static bool publish(struct block_table *t, uint64_t hash, uint32_t location)
 {
 	const uint64_t word = (uint64_t)volley_tag(hash) << 32 | location;

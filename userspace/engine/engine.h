@@ -101,7 +101,7 @@ void engine_read_ahead(struct engine *e, const struct engine_message *msgs, unsi
  * ports answer in place) but must not overlap it otherwise. Returns
  *
  *   - the length of the reply, at most what the client accepts; or 0: there is no reply. If
- *     rq->pending->submit is set, that question is to be submitted: it fetches a cached answer anew;
+ *     rq->pending->submit is set, submit that question: it fetches a cached answer anew;
  *   - ENGINE_DEFERRED: engine_finish() makes the reply when rq->pending is completed;
  *   - ENGINE_HANDOVER: the message is for the transfer thread (worker/handover_queue.h);
  *   - ENGINE_CLOSE, for a stream only: a block drops the message; the connection is to be closed.
