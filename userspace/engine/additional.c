@@ -70,7 +70,7 @@ void additional_note(struct render *r, const struct zone_rrset *rrset)
 
 		at = zone_rdata_next(at, &rd);
 		if (rd.len <= offset || name_check(rd.bytes + offset, rd.len - (size_t)offset) < 0)
-			continue; /* written as unknown data, and malformed */
+			continue; /* unknown data (RFC 3597) that is invalid for its type */
 		t.name = rd.bytes + offset;
 		if (is_service(rrset->type))
 			note_service(r, &t, rrset->type, &rd);

@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The additional section: addresses of the names in the RDATA of the answer and authority sections.
- */
+/* The additional section: addresses of the names in RDATA of the answer and authority sections. */
 #ifndef VOLLEY_ENGINE_ADDITIONAL_H
 #define VOLLEY_ENGINE_ADDITIONAL_H
 

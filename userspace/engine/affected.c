@@ -34,9 +34,7 @@ struct subject {
 	uint16_t qtype;
 	struct signature soa[SIGNATURES_MAX], proofs[SIGNATURES_MAX];
 	unsigned n_soa, n_proofs;
-	/*
-	 * Names that were looked up, by where they begin: most are used again, through a pointer.
-	 */
+	/* Names that were looked up, by where they begin: most recur as pointers. */
 	struct seen {
 		uint32_t at; /* 0: free */
 		enum changes_verdict verdict;
@@ -309,9 +307,7 @@ static uint64_t collect_above(struct collector *c, const uint8_t *folded)
 	return hash;
 }
 
-/*
- * Notes the name at *at and the names above it, and moves *at behind it. False: there is no name.
- */
+/* Notes the name at *at and those above it; moves *at behind it. False: there is no name. */
 static bool collect_name(struct collector *c, uint32_t *at, uint64_t *hash)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];

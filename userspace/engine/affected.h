@@ -16,8 +16,8 @@
  * unchanged record proves the same as before (zone/chain_compare.h).
  *
  * One difference is allowed. A negative answer may keep an older SOA record if only its serial
- * number changed: RFC 2308 section 5 uses only its TTL and MINIMUM. The old signature over the SOA
- * must not outlive the proofs: for each signature over the SOA, the answer must have one over a
+ * number changed: RFC 2308 section 5 uses only its TTL and MINIMUM. The old signatures over the SOA
+ * must be valid as long as the proofs: for each of them, the answer must have a signature over a
  * proof, by the same key, that expires no later. So when an old signature expires, or its key is
  * removed, the zone has already replaced the proofs, and that affects the answer.
  */
@@ -43,7 +43,7 @@ bool affected_by(const struct changes *changes, const struct volley_entry *entry
  * dependency (cache/dependency_filter.h), a hash. An entry has it, and a change touches it:
  *
  *      dependency    an entry has it for                             a change touches it
- *      name x        x looked up; owner x, but for the next three    more RRsets of x than its SOA;
+ *      name x        x looked up; owner x, but for the next three    RRsets of x, not only its SOA;
  *                                                                    x, below
  *      below x       x above any name of it; the next two            x, below; x, wild
  *      x of type T   owner x of NS, DS, NSEC, NSEC3 in authority,    RRset of x with type T

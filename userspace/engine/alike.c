@@ -81,8 +81,8 @@ static bool read_data(const struct alike_answer *a, const struct record *record,
 	return true;
 }
 
-/* Returns the serial number and sets it to 0. The data of a SOA begins with two names, so it was
- * expanded into `room`. */
+/* Returns the serial number and sets it to 0 in `room`: the data of a SOA begins with two names, so
+ * it was expanded there. */
 static uint32_t take_serial(uint8_t room[DATA_MAX], unsigned int n)
 {
 	uint8_t *at = room + n - SOA_NUMBERS_BYTES;

@@ -3,8 +3,8 @@
 /*
  * Compares two answers to one question: one from the cache, one rendered just now (engine/given.h).
  *
- * Header flags, rcode and counts are compared, then record by record, in order, owner, type, class,
- * TTL and data. Letter case and name compression do not count.
+ * The header flags and the rcode are compared, then the records in their order: section, owner,
+ * type, class, TTL and data. Letter case and name compression do not count.
  *
  * An answer may stay in the cache when the zone has a new version (engine/affected.h). Then these
  * may be older:

@@ -24,7 +24,7 @@ struct blocks {
 	} * met;
 };
 
-/* What decided. block is NULL if no block did. */
+/* What decided. action is VOLLEY_BLOCK_NONE if no block did. */
 struct blocks_verdict {
 	enum volley_block_action action;
 	struct volley_block *block;
@@ -40,8 +40,8 @@ struct blocks_verdict blocks_question(const struct blocks *b, const uint8_t *fol
 				      unsigned int bytes, uint16_t qtype, uint32_t now_s);
 
 /*
- * Both, for a message: q is the question, or NULL if the message could not be parsed. An `allow` of
- * a prefix does not allow a name.
+ * Both, for a message: q is the question, or NULL if the message is not understood. An `allow` of a
+ * prefix does not allow a name.
  */
 struct blocks_verdict blocks_judge(const struct blocks *b, uint8_t family, const uint8_t *address,
 				   const struct query *q, uint32_t now_s);

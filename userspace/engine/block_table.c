@@ -25,7 +25,8 @@ static uint32_t buckets_for(uint32_t cap)
 	return (n + VOLLEY_PAGE_BUCKETS - 1) / VOLLEY_PAGE_BUCKETS * VOLLEY_PAGE_BUCKETS;
 }
 
-/* A location that no block has would be 0; the head lies there. */
+/* The first block is behind filters, head and buckets. So no block has location 0, which means
+ * none. */
 static uint32_t first_location(uint32_t cap)
 {
 	return VOLLEY_BLOCK_HEAD * VOLLEY_BLOCK_IN_CHUNK + HEAD_UNITS +
@@ -176,7 +177,7 @@ static void count_bit(struct block_table *t, const struct spot *s, uint64_t octe
 	uint8_t *count = &t->counts[s->filter][at * 8 + (uint32_t)__builtin_ctz(bit)];
 	uint8_t old = filter[at];
 
-	if (*count == COUNT_MAX) /* the count overflowed: the bit stays set */
+	if (*count == COUNT_MAX) /* too many to count: the bit stays set */
 		return;
 	*count = (uint8_t)(is_added ? *count + 1 : *count - 1);
 	if (is_added && *count == 1)

@@ -55,9 +55,7 @@ int block_table_init(struct block_table *t, void *memory, uint32_t cap,
 /* Does not free the caller's memory. Does nothing on a zeroed table. */
 void block_table_fini(struct block_table *t);
 
-/*
- * Keys of blocks. `address` in network order, 4 or 16 octets; bits behind the prefix do not count.
- */
+/* Keys. `address` in network order, 4 or 16 octets; bits behind the prefix do not count. */
 struct volley_block_key block_key_prefix(bool is_ipv6, const uint8_t *address, unsigned int bits);
 struct volley_block_key block_key_type(uint16_t type);
 struct volley_block_key block_key_name(const struct volley_block_head *secrets,

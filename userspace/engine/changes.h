@@ -19,11 +19,10 @@
 #include "zone/zone.h"
 
 /*
- * The table has at most one CHANGES_SHARE-th of the zone's names, or CHANGES_MANY_MIN if that is
- * more, and never more than CHANGES_MANY_MAX. If more names changed, one store withdraws all
- * answers of the zone instead. A full table is some 4 MiB, most of which is in the processor's
- * caches during look-ups. With more changes, few answers would be kept against those that are
- * rendered again.
+ * The most names that may change: one CHANGES_SHARE-th of the zone, but at least CHANGES_MANY_MIN
+ * and at most CHANGES_MANY_MAX. If more changed, one store withdraws all answers of the zone
+ * instead. The largest table is some 4 MiB, most of which is in the processor's caches during
+ * look-ups. With more changes, few answers would be kept against those that are rendered again.
  */
 #define CHANGES_MANY_MIN 1024u
 #define CHANGES_MANY_MAX 65536u
@@ -92,7 +91,7 @@ struct changed_entry {
 /* The next entry, from *at = 0 on. A name may have two entries. False: there are no more. */
 bool changes_next(const struct changes *changes, size_t *at, struct changed_entry *entry);
 
-/* A name that has other RRsets, and whether those of this type changed. Signatures count to the
+/* A name whose RRsets changed. changed_has(): true if one of this type did. Signatures count as the
  * type they cover. */
 struct changed_name;
 bool changed_has(const struct changed_name *name, const struct changes *changes, uint16_t type);

@@ -25,7 +25,7 @@ struct clients_prefix {
 	uint8_t family;      /* AF_INET or AF_INET6 */
 	uint8_t bits;        /* at most 32 or 128; address bits behind them do not count */
 	uint8_t address[16]; /* network order; AF_INET uses the first 4 octets */
-	uint32_t views;      /* all of them, also those of a prefix around this one */
+	uint32_t views;      /* all of them: clients_new() adds none of a prefix around it */
 };
 
 struct clients;

@@ -116,7 +116,7 @@ static struct message_record record_of(const struct convert *c, const struct con
 {
 	struct message_record record;
 
-	/* it was read before, so it is valid */
+	/* it was read before */
 	(void)message_read_record(&c->from->message, r->at, &record);
 	return record;
 }
@@ -447,7 +447,7 @@ static int write_message(struct convert *c)
 	if (found < 0)
 		return found;
 	if (c->from->n_answer && c->n_ttls == n_before)
-		return ERR_FORMAT; /* an answer to something else */
+		return ERR_FORMAT; /* an answer to another question */
 	if (found && c->from->rcode == DNS_RCODE_NXDOMAIN)
 		return ERR_FORMAT;
 	writer_set_section(&c->writer, WRITER_AUTHORITY);

@@ -189,7 +189,7 @@ struct engine_client engine_client_of(const struct engine *e, const struct engin
 	return client_of(e, rcu_dereference(e->data->clients), rq);
 }
 
-/* Looks for an answer of our zones. */
+/* Looks in the cache for an answer of our zones. */
 static enum cache_verdict lookup_zones(struct engine *e, const struct engine_request *rq,
 				       uint8_t view, struct cache_answer *a)
 {
@@ -348,7 +348,7 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 	if ((a->flags & DNS_RCODE_MASK) == DNS_RCODE_SERVFAIL)
 		(void)engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
 	if (client->recursion && (e->render.leads_out || !a->zone_slot))
-		a->flags |= DNS_FLAG_RA; /* the other answers are the same for all clients */
+		a->flags |= DNS_FLAG_RA; /* others are cached for all clients */
 	return a->flags & DNS_RCODE_MASK;
 }
 

@@ -136,9 +136,7 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 size_t engine_fail(struct engine *e, struct engine_pending *p, const struct engine_times *times,
 		   uint8_t *out, size_t cap);
 
-/*
- * Releases the resolver's data in the completion of p, which is finished or given up. Any thread.
- */
+/* Releases the resolver's data of p, which is finished or given up. Any thread. */
 void engine_abandon(struct engine_pending *p);
 
 /*
@@ -152,9 +150,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 /* Copies the counters. Each value is whole; they are not of one instant. Any thread. */
 void engine_counters_read(const struct engine *e, struct engine_counters *out);
 
-/*
- * Adds the engine's counts to *sum. Each value is whole; they are not of one instant. Any thread.
- */
+/* Adds the counts to *sum. Each value is whole; they are not of one instant. Any thread. */
 void engine_answers_add(const struct engine *e, struct engine_answers *sum);
 
 /* The engine's most frequent questions; for sampler_take() in another thread. Lives as long as the

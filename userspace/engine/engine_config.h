@@ -19,7 +19,7 @@ enum engine_any {
 };
 
 struct engine_config {
-	uint16_t max_udp_bytes; /* largest UDP reply, 512 to VOLLEY_UDP_MAX; said in OPT */
+	uint16_t max_udp_bytes; /* largest UDP reply, 512 to VOLLEY_UDP_MAX; sent in OPT */
 	bool minimal_responses; /* omit records that a client does not need */
 	enum engine_any any;
 };
@@ -41,27 +41,26 @@ struct engine_identity {
 
 struct special;
 
-/*
- * How questions are asked upstream, and how their answers are used. Never changed once published.
- */
+/* How questions are asked upstream, and how answers are used. Never changed once published. */
 struct engine_recursion {
 	/* Answers are cached under this zone's slot and generation; slot 0: not cached. */
 	uint32_t zone_slot;
 	uint32_t zone_gen;
 	uint32_t max_ttl_s;          /* upper limit of TTLs; 0: nothing is cached */
 	uint32_t min_ttl_s;          /* lower limit of TTLs, but for errors */
-	uint32_t max_negative_ttl_s; /* of NXDOMAIN and NODATA: RFC 2308 section 5 */
+	uint32_t max_negative_ttl_s; /* for NXDOMAIN and NODATA: RFC 2308 section 5 */
 	uint32_t timeout_ms;         /* then SERVFAIL */
 	/* RFC 8767: how long after its end an answer is given if upstream fails; 0: not at all. */
 	uint32_t stale_s;
-	/* upstream has so long to answer before that: section 5 says 1800 */
+	/* upstream has so long before that; section 5 says 1800 */
 	uint32_t stale_wait_ms;
 	uint32_t stale_ttl_s; /* of such a stale answer */
 	bool cuts; /* a name that is proved not to exist denies those below it: RFC 8020 */
-	/* PTR records may be made below a name that does not exist: RFC 6147 section 5.3.1 */
+	/* with DNS64, PTR records may be made below a name that does not exist: RFC 6147 section
+	 * 5.3.1 */
 	bool dns64;
 	bool prefetch; /* an answer asked for shortly before it expires is fetched anew */
-	/* names that are answered here; NULL: none. Lives as long as this is published */
+	/* names answered here, not upstream; NULL: none. Lives as long as this is published */
 	const struct special *special;
 };
 

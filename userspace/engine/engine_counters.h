@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an engine counts. */
+/* The counters of an engine. */
 #ifndef VOLLEY_ENGINE_ENGINE_COUNTERS_H
 #define VOLLEY_ENGINE_ENGINE_COUNTERS_H
 

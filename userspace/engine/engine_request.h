@@ -65,7 +65,7 @@ struct engine_search {
 	unsigned int at; /* index of the name in the chain */
 	uint64_t policy; /* number of the policy */
 	uint64_t deadline_ns;
-	size_t n_lists; /* the policy's lists whose rules count */
+	size_t n_lists; /* how many of its first lists count */
 	struct policy_server_hit hit;
 	uint8_t zone[NAME_FOLDED_BYTES]; /* the zone whose NS records are looked for */
 	uint16_t names_bytes, name_at;
@@ -103,7 +103,7 @@ struct engine_pending {
 struct engine_request {
 	const uint8_t *msg; /* DNS message without a length in front */
 	size_t len;
-	bool stream; /* TCP: no limit but 65535 */
+	bool stream; /* TCP: the only limit of a reply is 65535 octets */
 	bool is_tls; /* TCP, and TLS over it */
 	/* TCP: idle timeout of the connection, for the keepalive option: RFC 7828 */
 	uint16_t idle_100ms;

@@ -37,7 +37,7 @@ struct engine_follow {
 /* What happens to a query. */
 enum engine_outcome {
 	ENGINE_REPLIES,
-	ENGINE_DEFERS, /* it is asked upstream */
+	ENGINE_DEFERS, /* its question goes upstream */
 	ENGINE_DROPS,  /* no reply */
 	ENGINE_BLOCKS, /* no reply, because of a block */
 	ENGINE_HANDS_OVER,
@@ -89,7 +89,7 @@ struct engine {
 	struct sampler sampler;
 	struct failures failures;
 	struct render render;
-	struct shared shared; /* being written or compared */
+	struct shared shared; /* being built or compared */
 	/* the second in which n_checks comparisons with the driver's answers began */
 	uint32_t checks_s;
 	uint32_t n_checks;
@@ -163,9 +163,7 @@ static inline bool engine_is_ours(const struct engine *e, const uint8_t *folded,
 	return set && zone_set_find(set, folded, n_bytes, qtype);
 }
 
-/*
- * True if the name is below a cut of one of our zones: the servers of the child zone answer for it.
- */
+/* True if the name is below a cut of our zones: the child zone's servers answer for it. */
 static inline bool engine_is_delegated(const struct engine *e, const uint8_t *folded,
 				       unsigned int n_bytes, uint16_t qtype)
 {

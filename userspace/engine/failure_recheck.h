@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define FAILURES_SLOTS     1024u /* a power of two */
-#define FAILURES_RECHECK_S 30u   /* RFC 8767 section 5 says at least so long */
+#define FAILURES_RECHECK_S 30u   /* RFC 8767 section 5: at least so long */
 
 struct failures {
 	struct failure {

@@ -4,11 +4,11 @@
  * Puts an answer together that comes from several places, for clients that may recurse (RFC 1034
  * section 4.3.2, step 3a):
  *
- *	name ─┬─► a zone of ours ─┬─► data, a denial ────────────────► the end
- *	  ▲   │                   └─► an alias out of our zones ─► head ─┐
- *	  │   └─► other, or below ┬─► recursive_query.h ─────────────► the end
- *	  │       a cut           └─► local data, a list: an alias ► head ─┤
- *	  └─────────────────────── the target of the head ◄──────────────┘
+ *	name ─┬─► a zone of ours ──┬─► data, a denial ─────────────► the end
+ *	  ▲   │                    └─► an alias out of our zones ─► head ─┐
+ *	  │   └─► any other name, ─┬─► an answer ─────────────────► the end
+ *	  │       or below a cut   └─► an alias of a policy ──────► head ─┤
+ *	  └───────────────── the target of the head ◄─────────────────────┘
  *
  * The head is written first: CNAMEs and DNAMEs with their signatures in the answer section, and for
  * DO their proofs in the authority section. The target is handled like a question of the client:

@@ -30,7 +30,7 @@ struct finding {
 	struct volley_shared tail; /* of the entry that was found last */
 };
 
-/* Reads the octets behind the body. False: the entry has not the shape of a shared answer. As
+/* Reads the octets behind the body. False: the entry does not have the shape of a shared answer. As
  * shared_of() of xdp/shared.h. */
 static bool read_tail(struct finding *f, const struct volley_entry *entry)
 {
@@ -135,9 +135,7 @@ static bool fits(const struct finding *f, const struct volley_entry *entry)
 	return true;
 }
 
-/*
- * As shared_write() of xdp/shared.h: writes the body that the driver would send to e->shared.body.
- */
+/* As shared_write() of xdp/shared.h: writes the driver's body to e->shared.body. */
 static void write_body(const struct finding *f, const struct volley_entry *entry)
 {
 	uint32_t longer = f->q->qname_bytes - (uint32_t)entry->key.name_bytes;

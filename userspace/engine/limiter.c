@@ -10,7 +10,7 @@
 #include "engine/clients.h"
 #include "xdp/rrl.h"
 
-#define LEFT_PER_MS 0.999L /* of a load: a full limit is available again after about 1 s */
+#define LEFT_PER_MS 0.999L /* of a load after 1 ms: a limit is regained in about 1 s */
 #define SWEEP_MS    20000  /* after that time 2 of 10^9 of a load are left */
 #define NEAR_SHARE  2      /* all first stages together hold back so small a part of a limit */
 
@@ -100,7 +100,7 @@ void limiter_sweep(const struct limiter *limiter, uint32_t line, uint32_t n, uin
 	}
 }
 
-/* The client's address as the table knows it. */
+/* The client's address in the form of the table. */
 static void client_of(struct rrl_client *client, const struct limiter_answer *answer)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
