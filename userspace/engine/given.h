@@ -4,9 +4,9 @@
  * Compares the answer that the driver would give to a query, from a shared answer
  * (engine/shared_answer.h), with the answer that a worker has rendered.
  *
- *	query ─► walk over the filter ─► key ─► entry ─► pointers moved ─┐
- *	         (engine/name_filter.h)      (xdp/deny.h)     (xdp/shared.h)   ├─► alike_compare()
- *	query ─► zone ─► rendered ───────────────────────────────────────┘
+ *	query ─► walk over the filter ─► key ─────────► entry ─► pointers moved ┐
+ *	         (engine/name_filter.h)  (xdp/deny.h)            (xdp/shared.h) ├─► alike_compare()
+ *	query ─► zone ─► rendered ──────────────────────────────────────────────┘
  *
  * The entry is found by the driver's steps, not by the worker's choice of a key to publish under.
  * So the check finds not only an entry with other octets, but also a lost name, mark or point that

@@ -37,7 +37,7 @@ struct intervals {
 	uint64_t n_refused;
 	/* a hash table by apex; an entry stays until intervals_fini() */
 	struct intervals_region *regions;
-	size_t n_regions, regions_cap; /* a power of two, or 0 */
+	size_t n_regions, regions_cap; /* regions_cap: a power of two, or 0 */
 };
 
 /* A zone's region. at: the number of its head's line; id 0: there is none. */

@@ -54,8 +54,8 @@ int limiter_configure(struct volley_rrl *rrl, const struct limiter_config *confi
 
 /*
  * Empties the slots of n lines, from `line` on (modulo VOLLEY_RRL_LINES), whose loads have decayed.
- * A slot has 16 bits of milliseconds, so each line must be swept every 40 s; otherwise a load of 65
- * s ago counts as new. At the same time as driver and engines; one thread.
+ * A slot has 16 bits of milliseconds, so each line must be swept every 40 s; otherwise a load that
+ * is 65 s old counts as new. At the same time as driver and engines; one thread.
  */
 void limiter_sweep(const struct limiter *limiter, uint32_t line, uint32_t n, uint32_t now_ms);
 
