@@ -43,8 +43,8 @@ bool additional_has_type(uint16_t type)
 }
 
 /*
- * RFC 9460 section 4.1. Priority 0 is an alias, whose target has records of the same type; "." is
- * the owner itself, or of an alias nothing (section 2.5).
+ * RFC 9460 section 4.1. A record with priority 0 is an alias: its target has records of the same
+ * type. The target "." is the owner itself, or nothing for an alias (section 2.5).
  */
 static void note_service(struct render *r, struct render_target *t, uint16_t type,
 			 const struct zone_rdata *rd)
@@ -70,7 +70,7 @@ void additional_note(struct render *r, const struct zone_rrset *rrset)
 
 		at = zone_rdata_next(at, &rd);
 		if (rd.len <= offset || name_check(rd.bytes + offset, rd.len - (size_t)offset) < 0)
-			continue; /* written as unknown data, and not of its type */
+			continue; /* unknown data (RFC 3597) that is invalid for its type */
 		t.name = rd.bytes + offset;
 		if (is_service(rrset->type))
 			note_service(r, &t, rrset->type, &rd);
@@ -79,7 +79,7 @@ void additional_note(struct render *r, const struct zone_rrset *rrset)
 	}
 }
 
-/* Does the answer section hold these addresses of target already? */
+/* True if the answer section has these addresses of target already. */
 static bool is_answered(const struct render *r, const struct zone_rrset *rrset,
 			const uint8_t *target)
 {
@@ -91,8 +91,8 @@ static bool is_answered(const struct render *r, const struct zone_rrset *rrset,
 }
 
 /*
- * The node whose records these addresses are, for their signatures; glue has none. A wildcard may
- * stand for the name, so it is looked up as a question would be.
+ * The node that has these addresses, for their signatures; glue has none. A wildcard may match the
+ * name, so it is looked up like a question.
  */
 static const struct zone_node *signed_node(const struct render *r, const uint8_t *folded,
 					   unsigned int len, uint16_t type)
@@ -103,7 +103,7 @@ static const struct zone_node *signed_node(const struct render *r, const uint8_t
 	return found.status == ZONE_ANSWER ? found.node : NULL;
 }
 
-/* Adds one RRset whole, with its signatures, or not at all. Number of records, or ERR_SPACE. */
+/* Adds one RRset with its signatures, or nothing. Returns the number of records, or ERR_SPACE. */
 static int add_address(struct render *r, const uint8_t *target, const uint8_t *folded,
 		       unsigned int len, uint16_t type)
 {
@@ -117,7 +117,7 @@ static int add_address(struct render *r, const uint8_t *target, const uint8_t *f
 	if (!rrset || is_answered(r, rrset, target))
 		return 0;
 	if (place != ZONE_PLACE_INSIDE && is_service(type))
-		return 0; /* glue is addresses */
+		return 0; /* glue consists of addresses */
 	if (r->dnssec_ok && place == ZONE_PLACE_INSIDE)
 		node = signed_node(r, folded, len, type);
 	err = dnssec_add_rrset(r, node, target, rrset, rrset->ttl);
@@ -127,8 +127,8 @@ static int add_address(struct render *r, const uint8_t *target, const uint8_t *f
 }
 
 /*
- * Adds A and AAAA of target, and the type that it may be an alias for (0: none). A positive number
- * says how many records, ERR_SPACE that some do not fit.
+ * Adds A and AAAA of target, and the type for which it may be an alias (0: none). Returns the
+ * number of records, or ERR_SPACE if some do not fit.
  */
 static int add_addresses(struct render *r, const uint8_t *target, uint16_t service)
 {
@@ -153,7 +153,7 @@ static uint32_t udp_limit(const struct render *r)
 	return r->config->max_udp_bytes - (uint32_t)RENDER_OPT_BYTES;
 }
 
-/* What follows is optional: over UDP it may go up to the end of our largest reply. */
+/* The records after this are optional: over UDP they may go up to the end of our largest reply. */
 static void end_required(struct render *r)
 {
 	uint32_t limit = udp_limit(r);
@@ -165,7 +165,7 @@ static void end_required(struct render *r)
 		writer_set_limit(&r->writer, r->writer.at > limit ? r->writer.at : limit);
 }
 
-/* Behind the last optional record; err: something did not fit. */
+/* After the last optional record. err: some did not fit. */
 static void end_optional(struct render *r, bool err)
 {
 	r->is_exact |= err;
@@ -204,7 +204,8 @@ static enum kin kin_of(const struct render *r, const uint8_t *cut, const uint8_t
 	return place == ZONE_PLACE_GLUE ? SIBLING : ELSEWHERE;
 }
 
-/* The addresses of one kin of servers. Number of records; stops after the first server if `one`. */
+/* Adds the addresses of one kin of servers. Returns the number of records. With `one`, stops after
+ * the first server that has addresses. */
 static int add_servers(struct render *r, const uint8_t *cut, const struct zone_rrset *ns,
 		       enum kin kin, bool one, const uint8_t **skip)
 {

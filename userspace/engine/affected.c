@@ -13,7 +13,7 @@
 #include "engine/additional.h"
 #include "engine/message.h"
 
-/* Signatures of one answer that are compared; with more it counts as affected. */
+/* Signatures of one answer that are compared; an answer with more is affected. */
 #define SIGNATURES_MAX 16
 
 #define SEEN_MAX 16u /* a power of two */
@@ -27,14 +27,14 @@ struct signature {
 
 #define SIGNATURE_FIXED_BYTES 18
 
-/* An entry that is judged. */
+/* An entry that is checked. */
 struct subject {
 	struct message message;
 	const struct changes *changes;
 	uint16_t qtype;
 	struct signature soa[SIGNATURES_MAX], proofs[SIGNATURES_MAX];
 	unsigned n_soa, n_proofs;
-	/* Names that were looked up, by where they begin: most come again, by a pointer. */
+	/* Names that were looked up, by where they begin: most recur as pointers. */
 	struct seen {
 		uint32_t at; /* 0: free */
 		enum changes_verdict verdict;
@@ -42,8 +42,8 @@ struct subject {
 	} seen[SEEN_MAX];
 };
 
-/* Where the name at *at, which moves behind it, begins: there, or where it points to. 0: no
- * name. */
+/* Moves *at behind the name there. Returns where the name begins: there, or the target of its
+ * pointer. 0: no name. */
 static uint32_t name_begin(const struct message *m, uint32_t *at)
 {
 	uint32_t begin = *at, n;
@@ -57,7 +57,7 @@ static uint32_t name_begin(const struct message *m, uint32_t *at)
 	return begin >= DNS_HEADER_BYTES && begin < *at ? begin : 0;
 }
 
-/* What changed for the name at *at, which moves behind it; NULL when there is no name. */
+/* Moves *at behind the name there. Returns what changed for the name; NULL: there is no name. */
 static const struct seen *look(struct subject *s, uint32_t *at)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];
@@ -78,7 +78,8 @@ static const struct seen *look(struct subject *s, uint32_t *at)
 
 /* --- What changed ----------------------------------------------------------------------------- */
 
-/* Types that are looked for at a name whatever is asked: aliases, cuts, what goes as additional. */
+/* True if a type changed that is looked for at the name: that of the question, and for any question
+ * those of aliases, cuts and additional records. */
 static bool is_looked_for(const struct subject *s, const struct changed_name *name)
 {
 	static const uint16_t always[] = { DNS_TYPE_CNAME, DNS_TYPE_DNAME, DNS_TYPE_NS,
@@ -94,7 +95,7 @@ static bool is_looked_for(const struct subject *s, const struct changed_name *na
 	return false;
 }
 
-/* A name that the rendering has looked up. */
+/* True if the change affects a name that the rendering looked up. */
 static bool is_found_other(const struct subject *s, const struct seen *seen)
 {
 	switch (seen->verdict) {
@@ -108,8 +109,7 @@ static bool is_found_other(const struct subject *s, const struct seen *seen)
 	return true;
 }
 
-/* Where a name that was followed, or whose addresses were looked for, stands in the RDATA; or
- * -1. */
+/* The offset in RDATA of a name that was followed, or whose addresses were looked for; or -1. */
 static int followed_at(uint16_t type)
 {
 	return type == DNS_TYPE_CNAME || type == DNS_TYPE_DNAME ? 0 :
@@ -138,7 +138,7 @@ static uint16_t covered_type(const struct message_record *r)
 	return r->type == DNS_TYPE_RRSIG && r->len >= 2 ? wire_load_be16(r->rdata) : r->type;
 }
 
-/* Of the authority section. False: no room, or no signature. */
+/* Notes a signature of the authority section. False: no room, or no signature. */
 static bool note_signature(struct subject *s, const struct message_record *r)
 {
 	struct signature *to;
@@ -182,7 +182,7 @@ static bool soa_may_stay(const struct subject *s)
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-/* Is the RRset that the record is of another now? Not so with a SOA that may stay older. */
+/* True if the record's RRset changed. A SOA that may stay older does not count. */
 static bool is_other_rrset(const struct subject *s, const struct message_record *r,
 			   const struct seen *owner, bool in_authority)
 {
@@ -195,7 +195,7 @@ static bool is_other_rrset(const struct subject *s, const struct message_record 
 	return !(type == DNS_TYPE_SOA && in_authority && changes_keep_soa(s->changes));
 }
 
-/* Reads the record at *at, which moves behind it. True: it is affected, or cannot be read. */
+/* Reads the record at *at and moves *at behind it. True: it is affected, or cannot be read. */
 static bool is_record_affected(struct subject *s, uint32_t *at, bool in_authority)
 {
 	const struct seen *owner = look(s, at);
@@ -223,7 +223,7 @@ bool affected_by(const struct changes *changes, const struct volley_entry *entry
 	asked = look(&s, &at);
 	if (!asked || is_found_other(&s, asked))
 		return true;
-	/* With room for it, the NS RRset would be there: only its new size can tell. */
+	/* The NS RRset was omitted for want of room: with its new size it may fit. */
 	if (entry->partial && changes_have_servers(changes))
 		return true;
 	at = s.message.body_at;
@@ -244,10 +244,10 @@ enum dependency {
 	DEPENDENCY_NAME,
 	DEPENDENCY_BELOW,
 	DEPENDENCY_OLD_SOA,
-	DEPENDENCY_TYPE, /* and more: plus the type */
+	DEPENDENCY_TYPE, /* the types begin here: plus the type */
 };
 
-/* Of a hash all bits of which count: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). Never 0. */
+/* A hash of all bits of both, never 0: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
 static uint64_t dependency_of(uint64_t hash, uint32_t dependency)
 {
 	uint64_t x = hash + dependency * 0x9e3779b97f4a7c15u;
@@ -263,7 +263,7 @@ static uint64_t dependency_of_type(uint64_t name, uint16_t type)
 	return dependency_of(name, DEPENDENCY_TYPE + type);
 }
 
-/* FNV-1a, over a label with its length octet, from the hash of the name above it. */
+/* FNV-1a over a label with its length octet, continued from the hash of the name above. */
 static uint64_t hash_below(uint64_t above, const uint8_t *label)
 {
 	uint64_t hash = above;
@@ -290,8 +290,8 @@ static void collect(struct collector *c, uint64_t dependency)
 	c->is_full |= !dependencies_add(c->to, dependency);
 }
 
-/* The hash of a folded name. It is below each name above it, up to the root: these dependencies are
- * collected. */
+/* Collects the dependencies `below` of a folded name: one on each name above it, up to the root.
+ * Returns the hash of the name. */
 static uint64_t collect_above(struct collector *c, const uint8_t *folded)
 {
 	uint8_t label[DNS_LABELS_MAX + 1];
@@ -307,7 +307,7 @@ static uint64_t collect_above(struct collector *c, const uint8_t *folded)
 	return hash;
 }
 
-/* Notes the name at *at, which moves behind it, and what is above it. False: there is no name. */
+/* Notes the name at *at and those above it; moves *at behind it. False: there is no name. */
 static bool collect_name(struct collector *c, uint32_t *at, uint64_t *hash)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];
@@ -340,14 +340,14 @@ static bool collect_looked_up(struct collector *c, uint32_t *at)
 	return true;
 }
 
-/* Types that stand in the authority section, of owners that many an answer has there. */
+/* Types in the authority section whose owners many answers have there. */
 static bool is_of_authority(uint16_t type)
 {
 	return type == DNS_TYPE_NS || type == DNS_TYPE_DS || type == DNS_TYPE_NSEC ||
 	       type == DNS_TYPE_NSEC3;
 }
 
-/* is_other_rrset(): an owner that does not count as a name counts as below itself. */
+/* As is_other_rrset(). An owner without the dependency `name` has `below` on itself. */
 static void collect_rrset(struct collector *c, uint64_t owner, uint16_t type, bool in_authority)
 {
 	bool is_soa = type == DNS_TYPE_SOA;
@@ -363,7 +363,7 @@ static void collect_rrset(struct collector *c, uint64_t owner, uint16_t type, bo
 		collect(c, dependency_of_type(owner, type));
 }
 
-/* has_other_target() */
+/* As has_other_target(). */
 static bool collect_target(struct collector *c, const struct message_record *r)
 {
 	int offset = followed_at(r->type);
@@ -372,7 +372,7 @@ static bool collect_target(struct collector *c, const struct message_record *r)
 	return offset < 0 || (r->len > offset && collect_looked_up(c, &at));
 }
 
-/* is_record_affected() */
+/* As is_record_affected(). */
 static bool collect_record(struct collector *c, uint32_t *at, bool in_authority)
 {
 	struct message_record r;
@@ -418,7 +418,7 @@ void affected_dependencies(uint64_t seed, const struct volley_entry *entry,
 	if (collect_all(&c, entry) && !c.is_full)
 		return;
 	dependencies_clear(dependencies);
-	dependencies_add(dependencies, any); /* alone enough */
+	dependencies_add(dependencies, any); /* this alone is enough */
 }
 
 /* --- What changes touch ----------------------------------------------------------------------- */
@@ -448,7 +448,8 @@ static uint64_t hash_of(uint64_t seed, const uint8_t *name)
 	return hash;
 }
 
-/* SOA alone is the rule at an apex, whose name is looked up, as a target, for many an answer. */
+/* At an apex, usually the SOA alone changes. It does not touch `name`, because many answers look
+ * the apex up as a target. */
 static int list_rrsets(struct dependency_list *list, const struct changes *changes, uint64_t hash,
 		       const struct changed_entry *e)
 {

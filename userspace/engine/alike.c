@@ -15,13 +15,13 @@
 /* RFC 1035 section 3.3.13: the serial number is the first of five numbers at the end. */
 #define SOA_NUMBERS_BYTES 20u
 
-#define SIGNATURE_FIXED_BYTES \
-	18u /* RFC 4034 section 3.1: type, algorithm, labels, TTL, times and key tag */
+/* RFC 4034 section 3.1: type, algorithm, labels, TTL, times and key tag. */
+#define SIGNATURE_FIXED_BYTES 18u
 
 enum section { ANSWER, AUTHORITY, ADDITIONAL };
 
-/* Goes over the records of an answer: the signatures over a SOA in the authority section, or all
- * others. */
+/* A position in the records of an answer: only those that are signatures over a SOA in the
+ * authority section, or only the others. */
 struct cursor {
 	const struct alike_answer *a;
 	uint32_t at, number;
@@ -67,8 +67,8 @@ static enum step next(struct cursor *c, struct record *out)
 	return c->at == a->m.end ? STEP_END : STEP_BROKEN;
 }
 
-/* The data with its names whole: *octets points into the message, or to `room`. False: it does not
- * fit its type. */
+/* Reads the data with its names expanded: *octets points into the message, or to `room`. False: the
+ * data does not fit its type. */
 static bool read_data(const struct alike_answer *a, const struct record *record,
 		      uint8_t room[DATA_MAX], const uint8_t **octets, unsigned int *n)
 {
@@ -81,8 +81,8 @@ static bool read_data(const struct alike_answer *a, const struct record *record,
 	return true;
 }
 
-/* A SOA's data begins with two names, so it was written to a room of ours. Says what the serial
- * number was. */
+/* Returns the serial number and sets it to 0 in `room`: the data of a SOA begins with two names, so
+ * it was expanded there. */
 static uint32_t take_serial(uint8_t room[DATA_MAX], unsigned int n)
 {
 	uint8_t *at = room + n - SOA_NUMBERS_BYTES;
@@ -138,8 +138,8 @@ static bool same_records(const struct alike_answer *cached, const struct alike_a
 	}
 }
 
-/* Of signatures over one SOA: the same key and times, so that the signatures have to be the
- * same. */
+/* True if two signatures over one SOA are by the same key with the same times: then they must be
+ * the same. */
 static bool same_signer(const struct record *c, const struct record *r)
 {
 	return c->r.len >= SIGNATURE_FIXED_BYTES && r->r.len >= SIGNATURE_FIXED_BYTES &&

@@ -12,7 +12,7 @@
 
 #define LABELS_MAX 128
 
-/* What the block of this key says, if it holds. */
+/* The verdict of this key's block, if it has not expired. */
 static struct blocks_verdict probe(const struct blocks *b, const struct volley_block_key *key,
 				   uint32_t now_s)
 {
@@ -35,14 +35,14 @@ void blocks_count(const struct blocks *b, struct volley_block *block)
 	__atomic_fetch_add(list ? &b->met->of[list] : &block->met, 1, __ATOMIC_RELAXED);
 }
 
-/* What the filter has left of an address's lengths. */
+/* The prefix lengths of an address that the filter leaves. */
 struct lengths {
 	const void *filter;
 	uint8_t masks[VOLLEY_BLOCK_GROUPS6];
 	__u64 hashes[VOLLEY_BLOCK_GROUPS6];
 };
 
-/* The longest prefix of a group. */
+/* The verdict of the longest prefix of a group. */
 static struct blocks_verdict probe_lengths(const struct blocks *b, const struct lengths *l,
 					   uint32_t group, const struct volley_block_key *whole,
 					   uint32_t now_s)
@@ -99,7 +99,7 @@ struct blocks_verdict blocks_client(const struct blocks *b, uint8_t family, cons
 	return v;
 }
 
-/* The longest suffix that is in the table: the first from the left. */
+/* The verdict of the longest suffix that has one: the first from the left. */
 static struct blocks_verdict probe_name(const struct blocks *b, const uint8_t *folded,
 					unsigned int bytes, uint32_t now_s)
 {

@@ -25,7 +25,8 @@ static uint32_t buckets_for(uint32_t cap)
 	return (n + VOLLEY_PAGE_BUCKETS - 1) / VOLLEY_PAGE_BUCKETS * VOLLEY_PAGE_BUCKETS;
 }
 
-/* A location that no block has would be 0; the head lies there. */
+/* The first block is behind filters, head and buckets. So no block has location 0, which means
+ * none. */
 static uint32_t first_location(uint32_t cap)
 {
 	return VOLLEY_BLOCK_HEAD * VOLLEY_BLOCK_IN_CHUNK + HEAD_UNITS +
@@ -137,12 +138,12 @@ struct volley_block_key block_key_name(const struct volley_block_head *secrets,
 
 /* ---- Filters --------------------------------------------------------------------------------- */
 
-/* Where a key is in a filter. */
+/* The position of a key in a filter. */
 struct spot {
 	int filter; /* 0: IPv4; 1: the others */
 	uint32_t group;
 	uint64_t hash;
-	uint64_t fine; /* of a prefix */
+	uint64_t fine; /* of a prefix only */
 	uint32_t bit;
 };
 
@@ -167,7 +168,7 @@ static struct spot spot_of(const struct volley_block_head *head, const struct vo
 	return s;
 }
 
-/* Sets or clears a bit of an octet where that changes. */
+/* Counts a block for a bit of an octet, and sets or clears the bit when needed. */
 static void count_bit(struct block_table *t, const struct spot *s, uint64_t octet, uint32_t bit,
 		      bool is_added)
 {
@@ -176,7 +177,7 @@ static void count_bit(struct block_table *t, const struct spot *s, uint64_t octe
 	uint8_t *count = &t->counts[s->filter][at * 8 + (uint32_t)__builtin_ctz(bit)];
 	uint8_t old = filter[at];
 
-	if (*count == COUNT_MAX) /* it is not known any more by how many, and stays */
+	if (*count == COUNT_MAX) /* too many to count: the bit stays set */
 		return;
 	*count = (uint8_t)(is_added ? *count + 1 : *count - 1);
 	if (is_added && *count == 1)
@@ -225,7 +226,7 @@ static struct volley_block *block_at(const struct block_table *t, uint32_t locat
 	return volley_block_at(t->memory, location);
 }
 
-/* A location, or 0: none is free. */
+/* A free location, or 0: there is none. */
 static uint32_t take_place(struct block_table *t)
 {
 	uint32_t place = t->free;
@@ -291,7 +292,7 @@ static uint64_t *free_slot(uint64_t *words, uint64_t hash)
 	return NULL;
 }
 
-/* The buckets before are told that there is more, and then it is there. */
+/* First marks the buckets tried before with MORE, then stores the word. */
 static bool publish(struct block_table *t, uint64_t hash, uint32_t location)
 {
 	const uint64_t word = (uint64_t)volley_tag(hash) << 32 | location;

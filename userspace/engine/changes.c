@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names are collected as zone_diff() reports them and put into the table when their number is
- * known: open addressing by a hash that is built up from the apex, so that one pass over a name
- * finds all of its ancestors.
+ * Names are collected as zone_diff() reports them, and put into the table when their number is
+ * known. The table uses open addressing. The hash of a name is built up from the apex, so one pass
+ * over a name finds all of its ancestors.
  */
 #include "engine/changes.h"
 
@@ -17,9 +17,9 @@
 #include "zone/diff.h"
 
 enum {
-	NAME_RRSETS = 0x01, /* it has other RRsets: types */
+	NAME_RRSETS = 0x01, /* its RRsets changed: see types */
 	NAME_BELOW = 0x02,
-	NAME_WILD = 0x04, /* the wildcard below it */
+	NAME_WILD = 0x04, /* the wildcard below it changed */
 };
 
 struct changed_name {
@@ -64,7 +64,7 @@ const char *changes_refusal_text(enum changes_refusal refusal)
 
 /* --- Collecting ------------------------------------------------------------------------------- */
 
-/* Room for n more at the end, or NULL. */
+/* Adds n items at the end. Returns the first, or NULL. */
 static void *extend(struct array *a, size_t n)
 {
 	size_t cap = a->cap ? a->cap : 64;
@@ -110,7 +110,8 @@ static int add_type(struct changes *c, uint16_t type)
 	return 0;
 }
 
-/* Do the signatures over this type differ? One by one, since RRSIGs of a name are one RRset. */
+/* True if the signatures over this type differ. They are compared one by one, because all RRSIGs of
+ * a name are one RRset. */
 static bool signatures_differ(const struct changes *c, const struct zone_change *change,
 			      uint16_t type)
 {
@@ -139,7 +140,8 @@ static bool rrset_differs(const struct changes *c, const struct zone_change *cha
 	       (type != DNS_TYPE_RRSIG && signatures_differ(c, change, type));
 }
 
-/* The types of one side that differ; of the new side only those that the old one has not. */
+/* Adds the types of one version that differ; of the new version only those that the old one does
+ * not have. */
 static int add_types_of(struct changes *c, const struct zone_change *change, bool new_side)
 {
 	unsigned n;
@@ -159,7 +161,7 @@ static int add_types_of(struct changes *c, const struct zone_change *change, boo
 	return err;
 }
 
-/* A name that stayed. */
+/* Adds a name that is in both versions. */
 static int add_rrsets(struct changes *c, const struct zone_change *change, uint8_t flags)
 {
 	uint32_t first = (uint32_t)c->types.n;
@@ -217,7 +219,7 @@ static int visit(void *context, const struct zone_change *change)
 
 /* --- The table -------------------------------------------------------------------------------- */
 
-/* The hash of a name from that of its parent; labels are given with their length octet. */
+/* The hash of a name, from that of its parent and the label with its length octet. */
 static uint32_t hash_label(uint32_t above, const uint8_t *label)
 {
 	uint32_t hash = above;
@@ -266,7 +268,7 @@ static void merge(struct changed_name *to, const struct changed_name *from)
 	to->n_types = from->n_types;
 }
 
-/* A name is reported once, but may stand above wildcards beside that. */
+/* zone_diff() reports a name once, but it may also have entries as the parent of a wildcard. */
 static int make_table(struct changes *c)
 {
 	struct changed_name *entries = c->entries.items;
@@ -304,7 +306,7 @@ static size_t limit_of(const struct zone *z)
 	return share > CHANGES_MANY_MIN ? share : CHANGES_MANY_MIN;
 }
 
-/* Errors: -E2BIG, -ENOMEM, -EINVAL for a chain of which nothing can be told. */
+/* Errors: -E2BIG, -ENOMEM; -EINVAL: the chains do not allow a comparison. */
 static int build(struct changes *c)
 {
 	const struct changed_name *apex;
@@ -420,8 +422,8 @@ bool changed_has(const struct changed_name *name, const struct changes *changes,
 }
 
 /*
- * Would the wildcard below @above stand for the name? Asked of the new zone: where the closest
- * encloser is another than in the old one, a name came or went, and the table has that name.
+ * True if the wildcard below `above` stands for the name in the new zone. If the closest encloser
+ * was another in the old zone, a name came or went, and the table has that name.
  */
 static bool is_wild_for(const struct changes *c, const uint8_t *folded, const uint8_t *above)
 {

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a reload or an edit changed in a zone, as a table to look names up in: zone_diff() once,
- * then a few nanoseconds for each name that an answer rests on (engine/affected.h).
+ * What a reload or an edit changed in a zone, as a table of names: zone_diff() fills it once, then
+ * a look-up takes a few nanoseconds for each name that an answer depends on (engine/affected.h).
  *
  *      name        in the table because                            changes
  *      x           x itself has other RRsets                       answers about x, records of x
- *      x, below    x came or went, or a cut or DNAME at x did      all at or below x
- *      x, wild     *.x came, went or changed                       what *.x stands for
+ *      x, below    x, or a cut or DNAME at x, came or went         all at or below x
+ *      x, wild     *.x came, went or changed                       names that *.x stands for
  */
 #ifndef VOLLEY_ENGINE_CHANGES_H
 #define VOLLEY_ENGINE_CHANGES_H
@@ -19,16 +19,16 @@
 #include "zone/zone.h"
 
 /*
- * More than so many names, and more than one of CHANGES_SHARE of the zone: all answers are
- * withdrawn by one store instead. The table is then some 4 MiB, of which lookups find most in the
- * processor's caches; and the answers that would be kept are few against those that are rendered
- * again.
+ * The most names that may change: one CHANGES_SHARE-th of the zone, but at least CHANGES_MANY_MIN
+ * and at most CHANGES_MANY_MAX. If more changed, one store withdraws all answers of the zone
+ * instead. The largest table is some 4 MiB, most of which is in the processor's caches during
+ * look-ups. With more changes, few answers would be kept against those that are rendered again.
  */
 #define CHANGES_MANY_MIN 1024u
 #define CHANGES_MANY_MAX 65536u
 #define CHANGES_SHARE    4u
 
-/* Why there is no table: all answers of the zone have to go. X(name, words) */
+/* Why there is no table. All answers of the zone have to go then. X(name, words) */
 #define CHANGES_REFUSALS(X)                                                  \
 	X(MANY, "too many names changed")                                    \
 	X(CHAIN, "its chain of NSEC or NSEC3 is another, or does not close") \
@@ -47,61 +47,63 @@ const char *changes_refusal_text(enum changes_refusal refusal);
 struct changes;
 
 /*
- * Compares two versions of one zone; both must live as long as the result. NULL with *why where
- * the answers that change cannot be told, or not with profit. Any thread; allocates; costs what
- * zone_diff() costs.
+ * Compares two versions of one zone; both must live as long as the result. NULL with *why if the
+ * changed answers cannot be found, or finding them is not worth it. Any thread; allocates; costs
+ * what zone_diff() costs.
  */
 struct changes *changes_new(const struct zone *old_zone, const struct zone *new_zone,
 			    enum changes_refusal *why) __attribute__((warn_unused_result));
 void changes_free(struct changes *changes);
 
-/* Names that came, went or have other RRsets. 0: nothing that an answer shows has changed. */
+/* The number of names that were added, removed or have other RRsets. 0: nothing that an answer
+ * shows has changed. */
 size_t changes_n_names(const struct changes *changes);
 
-/* The servers of the zone changed: its NS RRset at the apex, or the signatures of it. */
+/* True if the NS RRset at the apex changed, or its signatures. */
 bool changes_have_servers(const struct changes *changes);
 
 /*
- * A name below the apex that has NS or DNAME records, in one of the versions, changed: what lies
- * below it may be in other hands, or not any more.
+ * True if a name below the apex changed that has NS or DNAME records in one of the versions. Then
+ * the names below it may belong to another zone, or to this one again.
  */
 bool changes_have_cuts(const struct changes *changes);
 
-/* The SOA RRset changed, or the signatures of it. */
+/* True if the SOA RRset changed, or its signatures. */
 bool changes_have_soa(const struct changes *changes);
 
 /*
- * Of the SOA RRset nothing changed but the serial number and the signatures, or not even these. An
- * older one is then as good in a negative answer: RFC 2308 section 5 uses its TTL and MINIMUM.
+ * True if at most the serial number and the signatures of the SOA RRset changed. An older SOA is
+ * then as good in a negative answer: RFC 2308 section 5 uses its TTL and MINIMUM.
  */
 bool changes_keep_soa(const struct changes *changes);
 
-/* A name of the table, as it stands in it. */
+/* An entry of the table. */
 struct changed_entry {
 	const uint8_t *name; /* folded wire form; lives as long as the changes */
-	bool has_rrsets;     /* changes_look() says CHANGES_SELF for it: n_types of these changed */
-	bool is_below;       /* CHANGES_BELOW, at it and below it */
-	bool is_wild;        /* CHANGES_BELOW for some below it */
+	/* changes_look() says CHANGES_SELF for it: these n_types types changed */
+	bool has_rrsets;
+	bool is_below; /* CHANGES_BELOW for it and all names below it */
+	bool is_wild;  /* CHANGES_BELOW for some names below it */
 	const uint16_t *types;
 	unsigned n_types;
 };
 
-/* One after the other, from *at = 0 on; one may come twice, with a part each. False: there is no
- * more. */
+/* The next entry, from *at = 0 on. A name may have two entries. False: there are no more. */
 bool changes_next(const struct changes *changes, size_t *at, struct changed_entry *entry);
 
-/* A name that has other RRsets, and of which types. Signatures count to the type they cover. */
+/* A name whose RRsets changed. changed_has(): true if one of this type did. Signatures count as the
+ * type they cover. */
 struct changed_name;
 bool changed_has(const struct changed_name *name, const struct changes *changes, uint16_t type);
 
 enum changes_verdict {
-	CHANGES_NONE,  /* the way to the name is as before, and so is what is there */
-	CHANGES_SELF,  /* the way is as before; *name has other RRsets */
-	CHANGES_BELOW, /* whatever is asked of the name, the answer may be another */
+	CHANGES_NONE,  /* neither the path to the name nor the name changed */
+	CHANGES_SELF,  /* the path is unchanged; *name has other RRsets */
+	CHANGES_BELOW, /* any answer about the name may have changed */
 };
 
-/* What changed for a name (folded wire form), in the zone or not. *name is set for CHANGES_SELF.
- * Pure. */
+/* What changed for a name (folded wire form), which need not be in the zone. *name is set for
+ * CHANGES_SELF. Pure. */
 enum changes_verdict changes_look(const struct changes *changes, const uint8_t *folded,
 				  const struct changed_name **name);
 

@@ -6,7 +6,7 @@
 
 #include "dns/name.h"
 
-/* What is told under this name; "": nothing. */
+/* The text for this name; "": none. */
 static const char *text_of(const struct engine_identity *identity, const uint8_t *name)
 {
 	static const uint8_t version_bind[] = "\7version\4bind";

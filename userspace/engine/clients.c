@@ -15,7 +15,7 @@
 /* An address as a number; IPv4 is mapped. */
 typedef unsigned __int128 number;
 
-/* From `first` up to the next range. */
+/* A range from `first` to the next range. */
 struct range {
 	number first;
 	uint32_t views;
@@ -60,7 +60,7 @@ static int span_of(struct span *s, const struct clients_prefix *p)
 	return 0;
 }
 
-/* By the first address, and the wider one before those within it. */
+/* Orders by the first address, and a wider span before those within it. */
 static int compare(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
@@ -70,7 +70,7 @@ static int compare(const void *a, const void *b)
 	return x->last > y->last ? -1 : x->last < y->last;
 }
 
-/* Joins spans that are the same; they are in order. */
+/* Joins equal spans. They are in order. */
 static size_t join(struct span *spans, size_t n)
 {
 	size_t n_out = 0;
@@ -84,7 +84,7 @@ static size_t join(struct span *spans, size_t n)
 	return n_out;
 }
 
-/* One that begins where the last does leaves nothing of it. */
+/* A range that begins where the last one does replaces it. */
 static void add_range(struct clients *c, number first, uint32_t views)
 {
 	if (c->n && c->ranges[c->n - 1].first == first)
@@ -92,7 +92,7 @@ static void add_range(struct clients *c, number first, uint32_t views)
 	c->ranges[c->n++] = (struct range){ first, views };
 }
 
-/* Ends the spans that lie around nothing from `at` on: behind each the one around it goes on. */
+/* Ends the spans before `next` (NULL: all). The span around each of them continues behind it. */
 static void close_spans(struct clients *c, const struct span **around, unsigned int *depth,
 			const struct span *next)
 {
@@ -106,7 +106,8 @@ static void close_spans(struct clients *c, const struct span **around, unsigned 
 	}
 }
 
-/* Spans nest or are apart, so those that hold the present one are a stack: one for each length. */
+/* Spans are nested or disjoint, so those around the present one are a stack with at most one for
+ * each length. */
 static void flatten(struct clients *c, struct span *spans, size_t n, bool joined)
 {
 	const struct span *around[ADDRESS_BITS + 1];

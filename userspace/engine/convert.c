@@ -11,7 +11,7 @@
 #include "dns/rdata.h"
 
 #define RRSIG_SIGNER_AT 18 /* in RDATA: RFC 4034 section 3.1 */
-#define SOA_TAIL_BYTES  20 /* behind the names; MINIMUM is the last 4 of them */
+#define SOA_TAIL_BYTES  20 /* after the names; MINIMUM is the last 4 of them */
 
 /* ---- The message ----------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ void convert_from_entry(struct convert_source *from, const struct volley_entry *
 	};
 }
 
-/* Most owners are a pointer: those that lead to one place are one name. */
+/* Most owners are pointers: pointers to the same place are the same name. */
 static uint32_t owner_place(const struct message *m, uint32_t at)
 {
 	uint32_t n;
@@ -100,7 +100,7 @@ static bool is_owner(struct convert *c, const struct convert_record *r)
 	return c->seen_equal;
 }
 
-/* A record set: what its records have alike, beside the owner. */
+/* The common values of an RRset's records, beside the owner. */
 struct set {
 	uint16_t type, covered;
 	bool in_answer;
@@ -116,11 +116,12 @@ static struct message_record record_of(const struct convert *c, const struct con
 {
 	struct message_record record;
 
-	(void)message_read_record(&c->from->message, r->at, &record); /* it was read before */
+	/* it was read before */
+	(void)message_read_record(&c->from->message, r->at, &record);
 	return record;
 }
 
-/* What is left of a TTL as it came: RFC 2181 section 8. */
+/* The rest of a TTL as it came: RFC 2181 section 8. */
 static uint32_t ttl_left(const struct convert *c, uint32_t ttl)
 {
 	return ttl > DNS_TTL_MAX || ttl < c->from->age_s ? 0 : ttl - c->from->age_s;
@@ -133,7 +134,7 @@ static uint32_t clamp(uint32_t ttl, uint32_t low, uint32_t high)
 	return ttl > high ? high : ttl;
 }
 
-/* How many records the set has, and the smallest of their TTLs. */
+/* The number of records in the set, and the smallest of their TTLs. */
 static unsigned int measure(struct convert *c, struct set set, uint32_t *ttl)
 {
 	unsigned int n = 0;
@@ -170,7 +171,7 @@ static int write_record(struct convert *c, struct convert_record *r, uint32_t tt
 	return 0;
 }
 
-/* Writes all of a set of the owner that is looked for. How many records, or an error. */
+/* Writes all records of a set of the present owner. Returns their number, or an error. */
 static int write_set(struct convert *c, struct set set)
 {
 	uint32_t ttl;
@@ -191,7 +192,7 @@ static int write_set(struct convert *c, struct set set)
 	return (int)n;
 }
 
-/* The same with its signatures, where they are wanted. */
+/* The same with its signatures, for DO. */
 static int write_signed(struct convert *c, uint16_t type, bool in_answer)
 {
 	const struct set set = { .type = type, .in_answer = in_answer };
@@ -211,7 +212,8 @@ static const uint8_t *name_now(const struct convert *c)
 	return c->n_chain ? c->chain[c->n_chain - 1] : c->question->name;
 }
 
-/* The first record of this type whose owner is above the name, or the name itself where `same`. */
+/* The first record of this type whose owner is above the name. With `same`, the owner may also be
+ * the name itself. */
 static const struct convert_record *find_above(struct convert *c, uint16_t type, bool in_answer,
 					       bool same)
 {
@@ -228,7 +230,7 @@ static const struct convert_record *find_above(struct convert *c, uint16_t type,
 	return NULL;
 }
 
-/* The DNAME that makes an alias of the name (RFC 6672), if it is not written yet. */
+/* Writes the DNAME that makes an alias of the name (RFC 6672), if it is not written yet. */
 static int write_dname(struct convert *c)
 {
 	int n;
@@ -240,7 +242,7 @@ static int write_dname(struct convert *c)
 	return n > 1 ? ERR_FORMAT : n;
 }
 
-/* Goes on to the target of the name's CNAME. 1, 0: it has none, or an error. */
+/* Goes on to the target of the name's CNAME. 1; 0: the name has none; or an error. */
 static int write_cname(struct convert *c)
 {
 	const struct set set = { .type = DNS_TYPE_CNAME, .in_answer = true };
@@ -268,7 +270,7 @@ static bool is_of_dnssec(uint16_t type)
 	return type == DNS_TYPE_RRSIG || type == DNS_TYPE_NSEC || type == DNS_TYPE_NSEC3;
 }
 
-/* All sets of the name, or all its signatures. */
+/* Writes all sets of the name, or all its signatures. */
 static int write_every_set(struct convert *c)
 {
 	bool any = c->question->qtype == DNS_TYPE_ANY;
@@ -293,7 +295,7 @@ static int write_every_set(struct convert *c)
 	return n_sets;
 }
 
-/* What was asked for, if the name has it. */
+/* Writes the records that were asked for, if the name has them. */
 static int write_wanted(struct convert *c)
 {
 	uint16_t qtype = c->question->qtype;
@@ -304,13 +306,13 @@ static int write_wanted(struct convert *c)
 	return write_signed(c, qtype, true);
 }
 
-/* An alias has nothing but itself. */
+/* An alias has no other records, so only these types have an answer at an alias. */
 static bool may_be_alias(uint16_t qtype)
 {
 	return qtype == DNS_TYPE_CNAME || qtype == DNS_TYPE_ANY || qtype == DNS_TYPE_RRSIG;
 }
 
-/* Follows the chain. 1: to an answer, 0: to none, or an error. */
+/* Follows the chain. 1: it ends in an answer; 0: it does not; or an error. */
 static int write_chain(struct convert *c)
 {
 	for (;;) {
@@ -324,14 +326,15 @@ static int write_chain(struct convert *c)
 		n = write_cname(c);
 		if (n < 0)
 			return n;
-		if (!n) /* YXDOMAIN has its DNAME alone: RFC 6672 section 2.2 */
+		if (!n) /* YXDOMAIN has the DNAME only: RFC 6672 section 2.2 */
 			return n_dnames;
 	}
 }
 
 /* ---- The authority section ------------------------------------------------------------------- */
 
-/* The SOA of a zone that the name is in: RFC 2308 section 5. Without it the answer is not kept. */
+/* Writes the SOA of a zone that has the name: RFC 2308 section 5. Without a SOA the answer is not
+ * cached. */
 static int write_soa(struct convert *c)
 {
 	const struct convert_record *soa = find_above(c, DNS_TYPE_SOA, false, true);
@@ -364,7 +367,7 @@ static bool is_on_chain(const struct convert *c, const uint8_t *zone)
 	return false;
 }
 
-/* Is there a signature of the record in c->aside, by a zone that this answer is about? */
+/* True if the set in c->aside has a signature by a zone that this answer is about. */
 static bool is_signed_here(struct convert *c, uint16_t type)
 {
 	const struct set signatures = { DNS_TYPE_RRSIG, type, false };
@@ -385,7 +388,7 @@ static bool is_signed_here(struct convert *c, uint16_t type)
 	return false;
 }
 
-/* NSEC and NSEC3 records that prove what is not there, of the zones that the chain went through. */
+/* Writes the NSEC and NSEC3 records of the zones that the chain went through. */
 static int write_proofs(struct convert *c)
 {
 	unsigned int n_sets = 0;
@@ -411,7 +414,7 @@ static int write_proofs(struct convert *c)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-/* Takes another message in hand: its records are read, and none of them is written. */
+/* Changes to another message: reads its records, and writes none of them. */
 static int take_source(struct convert *c, const struct convert_source *from)
 {
 	c->from = from;
@@ -419,7 +422,7 @@ static int take_source(struct convert *c, const struct convert_source *from)
 	return read_records(c);
 }
 
-/* The chain that was found before, which ends in a name without an answer. */
+/* Writes the chain that was found before, which ends at a name without an answer. */
 static int write_before(struct convert *c, const struct convert_limits *limits)
 {
 	static const struct convert_limits none = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
@@ -435,7 +438,7 @@ static int write_before(struct convert *c, const struct convert_limits *limits)
 	return found > 0 ? ERR_FORMAT : found;
 }
 
-/* What the message itself has. */
+/* Writes the records of the message itself. */
 static int write_message(struct convert *c)
 {
 	uint16_t n_before = c->n_ttls;
@@ -444,7 +447,7 @@ static int write_message(struct convert *c)
 	if (found < 0)
 		return found;
 	if (c->from->n_answer && c->n_ttls == n_before)
-		return ERR_FORMAT; /* an answer to something else */
+		return ERR_FORMAT; /* an answer to another question */
 	if (found && c->from->rcode == DNS_RCODE_NXDOMAIN)
 		return ERR_FORMAT;
 	writer_set_section(&c->writer, WRITER_AUTHORITY);

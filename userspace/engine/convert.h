@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a message of upstream to a cached answer. Nothing is copied as it stands: of the message
- * only what answers this question is written anew, with compression against the question's name, so
- * the body does not depend on the letter case or the order that came.
+ * Makes a cached answer from a message of upstream. Only the records that answer this question are
+ * written, anew and compressed against the question's name, so the body does not depend on letter
+ * case or order in the message.
  *
  *	upstream                          body
  *	| answer                          | the chain from the question's name: DNAME, CNAME, ...,
@@ -11,14 +11,14 @@
  *	| authority                       | SOA of a denial, and with DO the proofs
  *	| additional, OPT                 | -
  *
- * Records of the answer that are not on the chain, NS records, and everything additional are
- * dropped: who asks for them asks upstream for them. So one answer never speaks for another name.
+ * Records of the answer that are not on the chain, NS records and all additional records are
+ * dropped: a client that needs them asks for them. So an answer never speaks for another name.
  *
- * TTLs: the top bit set is 0 (RFC 2181 section 8); those of a record set are made equal (RFC 2181
- * section 5.2); a denial lives as long as SOA and MINIMUM say (RFC 2308 section 5), and without a
- * SOA it is not to be kept. The floor and the caps of the configuration come last.
+ * TTLs: a TTL with the top bit set is 0 (RFC 2181 section 8); those of an RRset are made equal (RFC
+ * 2181 section 5.2); a denial lives as long as SOA and MINIMUM say (RFC 2308 section 5), and
+ * without a SOA it is not cached. The floor and the caps of the configuration are applied last.
  *
- * Without DO there are no RRSIG, NSEC, NSEC3 but those that were asked for (RFC 4035 section
+ * Without DO the body has RRSIG, NSEC and NSEC3 only if they were asked for (RFC 4035 section
  * 3.2.1).
  */
 #ifndef VOLLEY_ENGINE_CONVERT_H
@@ -33,58 +33,58 @@
 #include "dns/writer.h"
 #include "engine/message.h"
 
-#define CONVERT_RECORDS_MAX 6000 /* as many as a message can have, of 11 octets at least */
+#define CONVERT_RECORDS_MAX 6000 /* the most that a message can have, of 11 octets at least */
 #define CONVERT_CHAIN_MAX   16   /* CNAMEs that are followed, as in zones */
-#define CONVERT_SETS_MAX    64   /* record sets of one name, for ANY and RRSIG */
-#define CONVERT_OPT_ROOM    128  /* that is kept for OPT behind the largest answer */
+#define CONVERT_SETS_MAX    64   /* RRsets of one name, for ANY and RRSIG */
+#define CONVERT_OPT_ROOM    128  /* reserved for OPT behind the largest answer */
 
-/* What is to be converted. */
+/* What convert_answer() reads. */
 struct convert_source {
 	struct message message;
 	uint16_t n_answer, n_authority;
 	uint16_t rcode; /* 4 bits */
-	uint32_t age_s; /* is taken off each TTL */
+	uint32_t age_s; /* subtracted from each TTL */
 };
 
 struct convert_question {
-	const uint8_t *name; /* folded; stays the caller's, and as long as the converter is used */
+	const uint8_t *name; /* folded; the caller's; outlives the use of the converter */
 	uint16_t qtype;      /* of class IN */
 	bool dnssec_ok;
 	/*
-	 * What was found before, NULL: nothing. Its chain begins at the name, and the message goes
-	 * on where that ends. Of its authority section the proofs are kept.
+	 * The part that was found before, or NULL. Its chain begins at the name, and the message
+	 * continues where that chain ends. The proofs in its authority section are kept.
 	 */
 	const struct convert_source *before;
 };
 
 struct convert_limits {
 	uint32_t max_ttl_s;
-	uint32_t min_ttl_s; /* the caps win */
+	uint32_t min_ttl_s; /* the caps have precedence */
 	uint32_t max_negative_ttl_s;
 };
 
-/* Where a record stands in the message. */
+/* Where a record is in the message. */
 struct convert_record {
-	uint32_t owner_at; /* where its name begins: a pointer at its start is followed */
-	uint32_t at;       /* behind the owner */
+	uint32_t owner_at; /* where its name begins; a pointer at its start is followed */
+	uint32_t at;       /* the octet after the owner */
 	uint16_t type;
 	uint16_t covered; /* of RRSIG, else 0 */
 	bool in_answer;
 	bool written;
 };
 
-/* Room for one answer in the making. Nothing here is on the stack. */
+/* Working memory for one answer, so that the stack needs none. */
 struct convert {
 	const struct convert_source *from; /* `before` first, if there is one */
 	const struct convert_question *question;
 	const struct convert_limits *limits;
-	uint32_t ttl_s;     /* the smallest that was written */
-	uint32_t ttl_cap_s; /* of what is written next */
+	uint32_t ttl_s;     /* the smallest TTL that was written */
+	uint32_t ttl_cap_s; /* the cap of the TTLs that are written next */
 	unsigned int n_chain;
 	unsigned int n_records;
 	uint16_t n_ttls;
 
-	/* The owner that is looked for, and what is known of the name that stands at seen_at. */
+	/* The owner that is looked for, and whether the name at seen_at equals it. */
 	const uint8_t *owner;
 	uint32_t seen_at; /* 0: nothing */
 	bool seen_equal;
@@ -99,7 +99,7 @@ struct convert {
 	uint8_t body[DNS_MESSAGE_MAX];
 };
 
-/* A message from the network. False: no message with one question and such an answer. */
+/* A message from the network. False: not a message with one question and such sections. */
 bool convert_from_wire(struct convert_source *from, const uint8_t *msg, size_t n);
 
 /* An entry that is valid at now_s. */
@@ -107,9 +107,9 @@ void convert_from_entry(struct convert_source *from, const struct volley_entry *
 			uint32_t now_s);
 
 /*
- * Converts. *a has body, counts, TTLs (in c until the next call), and of the flags the rcode; zone,
- * expiry and the other flags are the caller's. *ttl_s: how long it may be kept; 0: not at all. The
- * question in the message is not looked at. ERR_FORMAT: malformed, or no answer to the question;
+ * Converts. Sets body, counts, TTLs (in c until the next call) and the rcode of *a; the caller sets
+ * zone, expiry and the other flags. *ttl_s: how long the answer may be cached; 0: not at all. The
+ * question in the message is not read. ERR_FORMAT: malformed, or no answer to the question;
  * ERR_SPACE: too large for a message; ERR_RDATA. No allocation.
  */
 int convert_answer(struct convert *c, const struct convert_source *from,

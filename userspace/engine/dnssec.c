@@ -22,7 +22,7 @@ static int add_signatures(struct render *r, const struct zone *z, const struct z
 	return err;
 }
 
-/* The TTL of a signature that was asked for by itself: that of what it covers. */
+/* The TTL of a signature that was asked for by itself: the TTL of the RRset that it covers. */
 static uint32_t signature_ttl(const struct zone *z, const struct zone_node *node,
 			      const struct zone_rrset *rrset, const struct zone_rdata *rd)
 {

@@ -4,9 +4,9 @@
  * What a signed zone adds for a query with DO: signatures beside each RRset, and the records that
  * prove what an answer denies (RFC 4035 section 3.1, RFC 5155 section 7.2).
  *
- * A chain of aliases may come from several wildcards before it ends in a name that is not there,
+ * A chain of aliases may come from several wildcards before it ends at a name that does not exist,
  * and each of these steps has its own proofs. They belong into the authority section, which begins
- * when the answer section is complete, so they are noted on the way and written at its end.
+ * when the answer section is complete. So they are noted at each step and written at the end.
  */
 #ifndef VOLLEY_ENGINE_DNSSEC_H
 #define VOLLEY_ENGINE_DNSSEC_H
@@ -16,18 +16,18 @@
 #include "engine/render_state.h"
 
 /*
- * Adds an RRset of node to the writer's present section and, for a query with DO, its signatures
- * behind it, all with this owner and TTL; node is NULL for glue, which has none. ERR_SPACE: the
- * records before stay.
+ * Adds an RRset of node to the writer's current section and, for a query with DO, its signatures
+ * behind it, all with this owner and TTL. node is NULL for glue, which has no signatures.
+ * ERR_SPACE: the records before stay.
  */
 int dnssec_add_rrset(struct render *r, const struct zone_node *node, const uint8_t *owner,
 		     const struct zone_rrset *rrset, uint32_t ttl)
 	__attribute__((warn_unused_result));
 
-/* Notes the proofs for the step of the chain that r->zone answered with found. */
+/* Notes the proofs for the chain's step that r->zone answered with `found`. */
 void dnssec_note_proofs(struct render *r, const struct zone_result *found);
 
-/* Writes what was noted, each record once, to the authority section. Errors: ERR_SPACE,
+/* Writes the noted proofs, each record once, to the authority section. Errors: ERR_SPACE,
  * ERR_RDATA. */
 int dnssec_add_proofs(struct render *r) __attribute__((warn_unused_result));
 

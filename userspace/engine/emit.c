@@ -56,7 +56,7 @@ size_t emit_reply(uint8_t *out, size_t limit, const uint8_t *msg, const struct q
 		return at;
 	wire_writer_init(&w, out + at, opt_bytes);
 	err = edns_reply_write(&w, opt);
-	assert(!err); /* edns_reply_bytes() has said how much is written */
+	assert(!err); /* edns_reply_bytes() gave the size */
 	(void)err;
 	return at + w.at;
 }

@@ -38,7 +38,7 @@ uint64_t engine_config_digest(const struct engine_config *config)
 
 uint64_t engine_option_mask(const struct engine_identity *identity)
 {
-	/* With cookies or without: a malformed one is FORMERR (query_parse). */
+	/* With and without cookies: a malformed COOKIE is FORMERR (query_parse). */
 	uint64_t mask = 1ull << DNS_OPTION_COOKIE | 1ull << DNS_OPTION_EXPIRE;
 
 	if (identity && identity->nsid_bytes)
@@ -189,7 +189,7 @@ struct engine_client engine_client_of(const struct engine *e, const struct engin
 	return client_of(e, rcu_dereference(e->data->clients), rq);
 }
 
-/* What our zones have said. */
+/* Looks in the cache for an answer of our zones. */
 static enum cache_verdict lookup_zones(struct engine *e, const struct engine_request *rq,
 				       uint8_t view, struct cache_answer *a)
 {
@@ -206,8 +206,8 @@ static enum cache_verdict lookup_zones(struct engine *e, const struct engine_req
 }
 
 /*
- * In every view that the client may read. Who that is is looked up when it is no public hit, and
- * then it is in *client; as in the driver, such a hit does not pay for it.
+ * Looks in every view that the client may read. Sets *client unless this is a public hit: as in the
+ * driver, such a hit does not need the list of clients.
  */
 static enum cache_verdict lookup(struct engine *e, const struct engine_request *rq,
 				 const struct query *q, const struct clients *clients,
@@ -246,8 +246,8 @@ static void count_verdict(struct engine *e, enum cache_verdict verdict)
 /* ---- The answer ------------------------------------------------------------------------------ */
 
 /*
- * Over UDP the client is told to ask over TCP, where it learns that there is no such message (RFC
- * 2181 section 9). The zone says so: AA.
+ * Over UDP, TC=1 makes the client ask over TCP, where it learns that no message has room for the
+ * answer (RFC 2181 section 9). AA, because a zone of ours says so.
  */
 static uint16_t answer_too_large(struct engine *e, const struct engine_request *rq,
 				 struct cache_answer *a)
@@ -259,8 +259,8 @@ static uint16_t answer_too_large(struct engine *e, const struct engine_request *
 	return DNS_RCODE_NOERROR;
 }
 
-/* Would the driver deny a name that exists? An alias exists, though the rcode is that of its
- * target: RFC 6604 section 3. */
+/* True if the driver would deny a name that exists. An alias exists, though the rcode is that of
+ * its target: RFC 6604 section 3. */
 static bool is_denied(struct engine *e, const struct query *q, const struct cache_answer *a)
 {
 	bool exists = a->ancount || (a->flags & DNS_RCODE_MASK) != DNS_RCODE_NXDOMAIN;
@@ -273,7 +273,7 @@ static bool is_denied(struct engine *e, const struct query *q, const struct cach
 	return true;
 }
 
-/* One of the comparisons of this second. */
+/* True for the first SHIELD_CHECKS comparisons of a second. */
 static bool take_check(struct engine *e, uint32_t now_s)
 {
 	if (e->checks_s != now_s) {
@@ -283,8 +283,8 @@ static bool take_check(struct engine *e, uint32_t now_s)
 	return e->n_checks++ < SHIELD_CHECKS;
 }
 
-/* Would the driver give other octets? Over TCP an answer may have more records than it has over
- * UDP. */
+/* Checks whether the driver would give other octets. Not over TCP, where an answer may have more
+ * records than over UDP. */
 static void check_octets(struct engine *e, const struct engine_request *rq, const struct query *q,
 			 const struct cache_answer *a)
 {
@@ -307,9 +307,8 @@ static void check_octets(struct engine *e, const struct engine_request *rq, cons
 }
 
 /*
- * What was rendered, into the cache. An answer that leads out of our zones is in a view of its own,
- * which no client reads that may
- * recurse: else the driver would give it to these as well.
+ * Caches a rendered answer. An answer that leads out of our zones is in a view of its own, which
+ * clients that may recurse do not read: otherwise the driver would give it to them, too.
  */
 static void publish_from_zones(struct engine *e, const struct engine_request *rq,
 			       const struct query *q, const struct engine_client *client,
@@ -322,7 +321,7 @@ static void publish_from_zones(struct engine *e, const struct engine_request *rq
 		return;
 	engine_key_set_view(e, leads_out ? client->leading_view : client->zone_view);
 	if (!is_wrong)
-		check_octets(e, rq, q, a); /* before this answer itself is there */
+		check_octets(e, rq, q, a); /* before this answer is in the cache */
 	engine_publish(e, a, rq->now_s);
 	shared_publish(e, q, a, rq->now_s);
 }
@@ -349,11 +348,11 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 	if ((a->flags & DNS_RCODE_MASK) == DNS_RCODE_SERVFAIL)
 		(void)engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
 	if (client->recursion && (e->render.leads_out || !a->zone_slot))
-		a->flags |= DNS_FLAG_RA; /* the others are one for all clients */
+		a->flags |= DNS_FLAG_RA; /* others are cached for all clients */
 	return a->flags & DNS_RCODE_MASK;
 }
 
-/* Who else is to answer what is not for us; NULL: nobody, or the caller has no way to them. */
+/* The rules for a handover. NULL: there are none, or the caller cannot hand over. */
 static const struct handover_rules *rules_of(const struct engine *e,
 					     const struct engine_request *rq)
 {
@@ -366,8 +365,8 @@ static uint16_t hand_over(struct engine *e, struct cache_answer *a)
 	return engine_empty(a, DNS_RCODE_NOERROR);
 }
 
-/* A secondary asks for the SOA before it asks for the zone: whether it may is the zone's rules' to
- * say. */
+/* A secondary asks for the SOA before it asks for the zone. The rules of the zone say whether it
+ * may. */
 static bool may_be_secondary(const struct engine *e, const struct engine_request *rq,
 			     const struct query *q)
 {
@@ -378,9 +377,9 @@ static bool may_be_secondary(const struct engine *e, const struct engine_request
 }
 
 /*
- * Our zones come before upstream. A client that may recurse gets the rest of what leads out of them
- * from there (engine/follow.h); any other gets the referral or the alias, and asks by itself. The
- * DS of a zone is not that zone's to say.
+ * Our zones come before upstream. If an answer leads out of them, a client that may recurse gets
+ * the rest from upstream (engine/follow.h); other clients get the referral or the alias. A zone is
+ * not authoritative for its own DS.
  */
 static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 			    const struct query *q, struct cache_answer *a)
@@ -424,8 +423,8 @@ static uint16_t answer_refused(struct engine *e, const struct engine_request *rq
 }
 
 /*
- * Whose key we do not know: RFC 8945 section 5.2.1. The record is made before the reply overwrites
- * msg.
+ * A message with a TSIG by an unknown key gets BADKEY: RFC 8945 section 5.2.1. The record is made
+ * before the reply overwrites msg.
  */
 static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 			    const struct query *q, struct cache_answer *a)
@@ -464,7 +463,7 @@ static uint16_t answer_transfer(struct engine *e, const struct engine_request *r
 	return answer_refused(e, rq, q, a);
 }
 
-/* NOTIFY and UPDATE are also for zones that are not served yet; the others are nobody's. */
+/* NOTIFY and UPDATE may be for zones that are not served yet. All other opcodes are NOTIMP. */
 static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
 			      const struct query *q, struct cache_answer *a)
 {
@@ -475,7 +474,7 @@ static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
 
 	if (!rules || !what)
 		return engine_empty(a, DNS_RCODE_NOTIMP);
-	/* Both name a zone there: RFC 1996 section 3.7, RFC 2136 section 3.1.1. */
+	/* Both have a zone in the question: RFC 1996 section 3.7, RFC 2136 section 3.1.1. */
 	if (!q->has_question)
 		return engine_empty(a, DNS_RCODE_FORMERR);
 	if (q->has_tsig)
@@ -498,13 +497,13 @@ static uint16_t answer_question(struct engine *e, const struct engine_request *r
 		return engine_empty(a, DNS_RCODE_REFUSED);
 	if (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR)
 		return answer_transfer(e, rq, q, a);
-	/* How long a zone is good for is not the engine's to know. */
+	/* The engine does not know when a zone expires. */
 	if (q->edns.expire_asked && may_be_secondary(e, rq, q))
 		return hand_over(e, a);
 	return answer_data(e, rq, q, a);
 }
 
-/* The rcode, all 12 bits, and what goes with it. */
+/* Sets *a. Returns the rcode, all 12 bits. */
 static uint16_t decide(struct engine *e, const struct engine_request *rq, const struct query *q,
 		       enum query_verdict verdict, struct cache_answer *a)
 {
@@ -527,7 +526,7 @@ static uint16_t decide(struct engine *e, const struct engine_request *rq, const 
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* Whether a block decides; then *rcode and *a are the reply, or there is none. */
+/* True if a block decides. Then *rcode and *a are the reply, or there is none. */
 static bool is_blocked(struct engine *e, const struct engine_request *rq,
 		       const struct engine_prepared *prepared, struct cache_answer *a,
 		       uint16_t *rcode)
@@ -579,7 +578,7 @@ static void begin(struct engine *e, struct engine_prepared *prepared)
 	e->is_passed = false;
 }
 
-/* What engine_answer() says then. */
+/* The result of engine_answer() if there is no reply. */
 static size_t without_reply(struct engine *e, bool is_stream)
 {
 	if (e->outcome == ENGINE_DEFERS) {
@@ -639,7 +638,7 @@ bool engine_pads(const struct engine *e, const struct engine_request *rq)
 	       prepared->query.edns.padding_asked;
 }
 
-/* The query that has waited. Its letter case is as it was. */
+/* The query of the waiting client, in its letter case. */
 static void restore(struct query *q, const struct engine_pending *p)
 {
 	const struct engine_asked *asked = &p->asked;
@@ -651,7 +650,7 @@ static void restore(struct query *q, const struct engine_pending *p)
 		.flags = wire_load_be16(asked->query + DNS_FLAGS_AT),
 		.has_question = true,
 		.qname_bytes = (uint16_t)name_bytes(asked->query + DNS_HEADER_BYTES),
-		.qtype = wire_load_be16(fixed), /* p is perhaps a question for name servers */
+		.qtype = wire_load_be16(fixed), /* p->question may be for name servers */
 		.qclass = wire_load_be16(fixed + 2),
 		.question_end = asked->question_end,
 		.edns = asked->edns,
@@ -662,7 +661,7 @@ static void restore(struct query *q, const struct engine_pending *p)
 	name_fold(q->folded, q->qname, q->qname_bytes);
 }
 
-/* Of the client that has waited. */
+/* The request of the waiting client. */
 static struct engine_request request_of(const struct engine_pending *p,
 					const struct engine_times *times)
 {

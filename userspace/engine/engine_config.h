@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an engine answers by: settings, what the server says of itself, and how questions are asked
- * upstream. */
+/* Settings of an engine: its answers, the server's identity, and recursion. */
 #ifndef VOLLEY_ENGINE_ENGINE_CONFIG_H
 #define VOLLEY_ENGINE_ENGINE_CONFIG_H
 
@@ -13,15 +12,15 @@
 #define ENGINE_NSID_MAX 128
 #define ENGINE_TEXT_MAX 255 /* of one string in a TXT record */
 
-/* What ANY gets: RFC 8482 section 4.1. The choices stand in the order of their words. */
+/* The answer to ANY: RFC 8482 section 4.1. The choices are in the order of their words. */
 enum engine_any {
 	ENGINE_ANY_MINIMAL, /* one RRset of the name */
 	ENGINE_ANY_FULL,    /* all of them */
 };
 
 struct engine_config {
-	uint16_t max_udp_bytes; /* largest UDP reply, 512 to VOLLEY_UDP_MAX; said in OPT */
-	bool minimal_responses; /* no records that a client can do without */
+	uint16_t max_udp_bytes; /* largest UDP reply, 512 to VOLLEY_UDP_MAX; sent in OPT */
+	bool minimal_responses; /* omit records that a client does not need */
 	enum engine_any any;
 };
 
@@ -30,8 +29,8 @@ struct engine_config {
 /* clang-format on */
 
 /*
- * What the server says of itself to a client that asks. Never changed once published. No answer in
- * the cache has any of it: it is put into each reply when that is written.
+ * What the server says of itself to a client that asks. Never changed once published. It is put
+ * into each reply when that is written, never into the cache.
  */
 struct engine_identity {
 	char version[ENGINE_TEXT_MAX + 1]; /* CH TXT version.bind, version.server; "": REFUSED */
@@ -42,29 +41,27 @@ struct engine_identity {
 
 struct special;
 
-/* How questions are asked upstream, and what becomes of the answers. Never changed once
- * published. */
+/* How questions are asked upstream, and how answers are used. Never changed once published. */
 struct engine_recursion {
 	/* Answers are cached under this zone's slot and generation; slot 0: not cached. */
 	uint32_t zone_slot;
 	uint32_t zone_gen;
-	uint32_t max_ttl_s;          /* no TTL is more; 0: nothing is cached */
-	uint32_t min_ttl_s;          /* no TTL is less, but of errors */
-	uint32_t max_negative_ttl_s; /* of NXDOMAIN and NODATA: RFC 2308 section 5 */
+	uint32_t max_ttl_s;          /* upper limit of TTLs; 0: nothing is cached */
+	uint32_t min_ttl_s;          /* lower limit of TTLs, but for errors */
+	uint32_t max_negative_ttl_s; /* for NXDOMAIN and NODATA: RFC 2308 section 5 */
 	uint32_t timeout_ms;         /* then SERVFAIL */
-	/* RFC 8767: answers are given so long after they expired, where upstream fails; 0:
-	 * never. */
+	/* RFC 8767: how long after its end an answer is given if upstream fails; 0: not at all. */
 	uint32_t stale_s;
-	/* so long upstream has to answer before that: section 5 says 1800 */
+	/* upstream has so long before that; section 5 says 1800 */
 	uint32_t stale_wait_ms;
-	uint32_t stale_ttl_s; /* of the answer that is given then */
+	uint32_t stale_ttl_s; /* of such a stale answer */
 	bool cuts; /* a name that is proved not to exist denies those below it: RFC 8020 */
-	/* PTR records may be made below a name that does not exist: RFC 6147 section 5.3.1 */
+	/* with DNS64, PTR records may be made below a name that does not exist: RFC 6147 section
+	 * 5.3.1 */
 	bool dns64;
-	bool prefetch; /* what is asked for shortly before it expires is fetched anew */
-	const struct special *
-		/* names that are answered here; NULL: none. Lives as long as this is published */
-		special;
+	bool prefetch; /* an answer asked for shortly before it expires is fetched anew */
+	/* names answered here, not upstream; NULL: none. Lives as long as this is published */
+	const struct special *special;
 };
 
 /* clang-format off */

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an engine counts. */
+/* The counters of an engine. */
 #ifndef VOLLEY_ENGINE_ENGINE_COUNTERS_H
 #define VOLLEY_ENGINE_ENGINE_COUNTERS_H
 
@@ -10,8 +10,8 @@
 
 /*
  * Each message counts in queries, and in ignored, no_room, dropped, blocked, limited, deferred,
- * handed_over or exactly one rcode; what was deferred counts in no_room, limited or an rcode when
- * it is finished. E(name, words).
+ * handed_over or exactly one rcode. A deferred one counts in no_room, limited or an rcode when it
+ * is finished. E(name, words).
  */
 #define ENGINE_COUNTERS(E)                                                                       \
 	E(queries, "messages looked at")                                                         \
@@ -74,11 +74,11 @@ struct engine_counters {
 #define ENGINE_WAYS    8
 #define ENGINE_OPCODES 16
 
-/* Replies by what they answered: the sum of each array is the number of replies. by_zone:
+/* Replies by the kind of query: the sum of each array is the number of replies. by_zone:
  * cache_zone_counter(). */
 struct engine_answers {
 	struct volley_answers of;
-	uint64_t by_way[ENGINE_WAYS]; /* struct engine_request */
+	uint64_t by_way[ENGINE_WAYS]; /* `way` of struct engine_request */
 	uint64_t by_opcode[ENGINE_OPCODES];
 };
 

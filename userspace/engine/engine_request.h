@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A query as an engine gets it, and what is kept of it while a question is asked upstream. */
+/* A query as an engine gets it, and the state that is kept while its question is asked upstream. */
 #ifndef VOLLEY_ENGINE_ENGINE_REQUEST_H
 #define VOLLEY_ENGINE_ENGINE_REQUEST_H
 
@@ -23,28 +23,27 @@ struct engine_times {
 	uint32_t wall_s; /* clock_wall_s() modulo 2^32 */
 };
 
-/* A query that waits for its question: what its reply depends on. */
+/* A query that waits for an answer from upstream: everything that its reply depends on. */
 struct engine_asked {
-	/* Header and question as they came. */
+	/* Header and question as received. */
 	uint8_t query[DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES];
 	uint16_t question_end;
 	bool stream;
 	uint8_t way;
 	uint16_t idle_100ms;
-	bool has_client; /* somebody waits; else only the cache is to have the answer */
-	/* the question upstream is for the name where an alias of the query's ends:
-	 * engine/follow.h */
+	bool has_client; /* a client waits; otherwise the answer is for the cache alone */
+	/* the question upstream is for the last name of a chain of aliases: engine/follow.h */
 	bool is_followed;
-	bool no_lists; /* a list made one of the aliases, and so none is asked about the answer */
-	bool is_alias; /* a rule made this alias of an answer: it holds as it was then */
+	bool no_lists; /* a list made one of the aliases, so no list is applied to the answer */
+	bool is_alias; /* a rule made this alias of an answer; a later policy does not change it */
 	uint32_t alias_ttl_s;
-	int alias_ede_code; /* that the rule gives with it */
+	int alias_ede_code; /* of that rule */
 	struct query_edns edns;
 };
 
-#define ENGINE_SERVERS_BYTES 512 /* names of the servers of a zone whose addresses are asked for */
+#define ENGINE_SERVERS_BYTES 512 /* names of a zone's servers whose addresses are asked for */
 
-/* The completion of a question, while its client waits for other questions. */
+/* The completion of the client's question, held while name servers are asked for. */
 struct engine_held {
 	uint8_t name[NAME_FOLDED_BYTES];
 	uint16_t qtype;
@@ -56,73 +55,74 @@ struct engine_held {
 	uint8_t memory;
 	const uint8_t *msg;
 	size_t msg_bytes;
-	struct resolver_answer *answer; /* a reference of ours */
+	struct resolver_answer *answer; /* one reference */
 };
 
-/* How far the name servers of the names in an answer are known: engine/servers.h. Only that reads
- * and writes it. */
+/* The state of the search for the name servers of the names in an answer. Only engine/servers.c
+ * uses it. */
 struct engine_search {
 	uint8_t stage;
-	unsigned int at; /* which name of the chain */
-	uint64_t policy; /* its number */
+	unsigned int at; /* index of the name in the chain */
+	uint64_t policy; /* number of the policy */
 	uint64_t deadline_ns;
-	size_t n_lists; /* of it, whose rules count */
+	size_t n_lists; /* how many of its first lists count */
 	struct policy_server_hit hit;
-	uint8_t zone[NAME_FOLDED_BYTES]; /* whose NS records are looked for */
+	uint8_t zone[NAME_FOLDED_BYTES]; /* the zone whose NS records are looked for */
 	uint16_t names_bytes, name_at;
-	uint8_t names[ENGINE_SERVERS_BYTES]; /* of servers, one behind the other */
+	uint8_t names[ENGINE_SERVERS_BYTES]; /* of servers, one after the other */
 	struct engine_held held;
 };
 
 struct engine_servers {
-	/* The caller's memory, set once, and apart: it is not touched where no policy looks at
-	 * servers. NULL: these rules never hold. */
+	/* The caller's memory, set once. Untouched if no policy has rules for name servers. NULL:
+	 * these rules never match. */
 	struct engine_search *search;
 	bool is_begun;
-	/* the question upstream is one of these; held has the answer that they are for */
+	/* the question upstream is one for name servers; the client's is in search->held */
 	bool is_asking;
-	bool is_unsure; /* something was asked for in vain */
+	bool is_unsure; /* a question for name servers failed */
 	uint8_t n_asked;
 };
 
 /*
- * A question upstream, from ENGINE_DEFERRED or engine_refresh() to engine_finish(). The caller's
- * memory; of it the caller sets question.inbox, question.user and servers.search, and the engine
- * the rest.
+ * A question upstream, from ENGINE_DEFERRED or engine_refresh() to engine_finish(). In the caller's
+ * memory. The caller sets question.inbox, question.user and servers.search; the engine sets the
+ * rest.
  */
 struct engine_pending {
-	struct resolver_question question; /* first: what resolver_take() returns */
+	struct resolver_question question; /* first: resolver_take() returns it */
 	struct engine_asked asked;
-	struct engine_recursion
-		rules;   /* of when it was asked: what has been flushed since stays so */
-	bool is_hurried; /* its deadline is that for a stale answer */
-	/* Set by each of the calls that get it: the question is to be submitted, once more
-	 * perhaps. */
+	/* as of the time of the question, so that a later flush holds for its answer, too */
+	struct engine_recursion rules;
+	bool is_hurried; /* its deadline is stale_wait_ms: a stale answer can be given */
+	/* Set by each call that gets it: submit the question, perhaps once more. */
 	bool submit;
-	struct engine_servers
-		servers; /* of it the first members only, where no policy looks at servers */
+	struct engine_servers servers;
 };
 
 struct engine_request {
 	const uint8_t *msg; /* DNS message without a length in front */
 	size_t len;
-	bool stream;         /* TCP: no limit but 65535 */
-	bool is_tls;         /* TCP, and TLS over it */
-	uint16_t idle_100ms; /* TCP: how long the connection may be idle, for who asks: RFC 7828 */
-	uint8_t family;      /* AF_INET or AF_INET6 */
-	const uint8_t *client; /* its address in network order: 4 or 16 octets */
+	bool stream; /* TCP: the only limit of a reply is 65535 octets */
+	bool is_tls; /* TCP, and TLS over it */
+	/* TCP: idle timeout of the connection, for the keepalive option: RFC 7828 */
+	uint16_t idle_100ms;
+	uint8_t family;        /* AF_INET or AF_INET6 */
+	const uint8_t *client; /* the client's address in network order: 4 or 16 octets */
 	uint64_t now_ns;       /* as in struct engine_times, all three */
 	uint32_t now_s;
 	uint32_t wall_s;
-	bool hands_over;   /* ENGINE_HANDOVER is understood */
-	bool has_expire;   /* a secondary asks for the SOA: EXPIRE is to be told it, */
-	uint32_t expire_s; /* if it asks for that: RFC 7314 */
-	/* ours, whatever the list of clients says: more is known of it than its address */
+	bool hands_over;   /* the caller understands ENGINE_HANDOVER */
+	bool has_expire;   /* a secondary asks for the SOA: expire_s is set */
+	uint32_t expire_s; /* for the EXPIRE option, if the query has it: RFC 7314 */
+	/* may ask for our zones, whatever the list of clients says: the caller knows more than an
+	 * address */
 	bool sees_zones;
-	struct engine_pending *pending; /* free, to be filled; NULL: the reply cannot come later */
-	/* by which it came, below ENGINE_WAYS: the caller's number, for the counters */
+	/* free, for the engine to fill; NULL: the reply cannot come later */
+	struct engine_pending *pending;
+	/* how it came, for the counters: a number of the caller's, below ENGINE_WAYS */
 	uint8_t way;
-	unsigned int ahead; /* 1 + its place in the last engine_read_ahead(); 0: it was not read */
+	unsigned int ahead; /* 1 + its index in the last engine_read_ahead(); 0: it was not read */
 };
 
 /* A DNS message without a length in front. */

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the sources of engine/ share of an engine among themselves. */
+/* The state of an engine, shared by the sources of engine/. */
 #ifndef VOLLEY_ENGINE_ENGINE_STATE_H
 #define VOLLEY_ENGINE_ENGINE_STATE_H
 
@@ -21,25 +21,25 @@
 #include "engine/shared_draft.h"
 #include "xdp/key.h"
 
-#define RECURSION_SERVFAIL_S 5u /* so long a failure of upstream is cached: RFC 2308 section 7 */
+#define RECURSION_SERVFAIL_S 5u /* how long a failure of upstream is cached: RFC 2308 section 7 */
 
-/* What was found so far of an answer that is followed: engine/follow.h. */
+/* The part of an answer that was found so far, while aliases are followed: engine/follow.h. */
 struct engine_follow {
 	struct cache_answer head;
-	uint8_t target[NAME_FOLDED_BYTES]; /* where it ends, folded; zeros behind it */
-	bool is_rewritten;                 /* a rule of a list made one of the aliases, */
-	int ede_code;                      /* and this is said with it */
+	uint8_t target[NAME_FOLDED_BYTES]; /* where the head ends, folded; zeros behind it */
+	bool is_rewritten;                 /* a rule of a list made one of the aliases */
+	int ede_code;                      /* of that rule */
 	uint8_t head_body[DNS_MESSAGE_MAX];
-	/* What upstream said, in engine_finish(). */
+	/* Upstream's answer, in engine_finish(). */
 	uint8_t done_body[DNS_MESSAGE_MAX];
 };
 
-/* What becomes of a query. */
+/* What happens to a query. */
 enum engine_outcome {
 	ENGINE_REPLIES,
-	ENGINE_DEFERS, /* it is asked upstream */
+	ENGINE_DEFERS, /* its question goes upstream */
 	ENGINE_DROPS,  /* no reply */
-	ENGINE_BLOCKS, /* the same, for a block says so */
+	ENGINE_BLOCKS, /* no reply, because of a block */
 	ENGINE_HANDS_OVER,
 };
 
@@ -51,7 +51,7 @@ struct engine_cache {
 /* A query that was read (engine/prepare.h). */
 struct engine_prepared {
 	enum query_verdict verdict;
-	bool has_key; /* its answer may be in the cache, or come there; of the public view */
+	bool has_key; /* its answer may be in the cache, or be put there; public view */
 	struct query query;
 	struct cache_key key;
 };
@@ -62,41 +62,42 @@ struct engine {
 	struct cache *cache;        /* as of this call; may be NULL */
 	struct cache_writer *writer;
 	struct engine_data *data;
-	const struct engine_identity *identity; /* as of this call, likewise */
+	const struct engine_identity *identity; /* as of this call; may be NULL */
 	struct engine_counters counters;
 	struct engine_answers answers;
-	uint32_t zone_slot; /* of the zone that the present reply is of, 0: none */
-	struct engine_prepared
-		prepared[ENGINE_AHEAD]; /* the first is also that of a query not read ahead */
-	struct cache_key *key;          /* of the query in hand, */
-	bool has_key;                   /* where it has one */
-	/* What the present reply carries beside the answer. */
+	uint32_t zone_slot; /* of the zone that the reply comes from; 0: none */
+	/* a query that was not read ahead uses the first */
+	struct engine_prepared prepared[ENGINE_AHEAD];
+	struct cache_key *key; /* of the present query, */
+	bool has_key;          /* if it has one */
+	/* The present reply, beside the answer. */
 	enum engine_outcome outcome;
-	/* the reply is what a block says, and no larger than the query: it is not limited */
+	/* a block made the reply: no larger than the query, so not rate limited */
 	bool is_blocked;
-	const struct volley_entry *expired; /* of the question: may be given stale; NULL: none */
+	/* the question's entry, which may be given stale; NULL: none */
+	const struct volley_entry *expired;
 	bool is_apart;  /* a rule of a policy names the client: engine/policy_apply.h */
-	bool is_passed; /* and says to pass */
-	uint8_t memory; /* of the resolver: where the question is to be asked */
+	bool is_passed; /* and its action is to pass */
+	uint8_t memory; /* the resolver's memory that the question is asked of */
 	int ede_code;
 	size_t tsig_bytes;
 	uint8_t cookie[COOKIE_BYTES];
-	/* the query has a cookie of ours, so its address is its own: reply_write() */
+	/* the query has a cookie of ours, so its address is not spoofed: reply_write() */
 	bool cookie_good;
 	uint8_t tsig[TSIG_ERROR_MAX];
 	struct volley_near near; /* first stage of the rate limit */
 	struct sampler sampler;
 	struct failures failures;
 	struct render render;
-	struct shared shared; /* in the making, or compared */
-	/* the second in which n_checks comparisons with the driver's were begun */
+	struct shared shared; /* being built or compared */
+	/* the second in which n_checks comparisons with the driver's answers began */
 	uint32_t checks_s;
 	uint32_t n_checks;
 	struct convert convert;
 	struct engine_follow follow;
 };
 
-/* One cache for all that a call does: each exported function that looks at it begins with this. */
+/* One call uses one cache: each exported function that uses the cache begins with this. */
 static inline void engine_take_cache(struct engine *e)
 {
 	const struct engine_cache *place = rcu_dereference(e->place);
@@ -105,33 +106,34 @@ static inline void engine_take_cache(struct engine *e)
 	e->writer = place ? place->writer : NULL;
 }
 
-/* Who asks, and what that allows. */
+/* What the client may ask for. */
 struct engine_client {
-	bool zones;           /* it may ask for our zones */
-	uint8_t zone_view;    /* where their answers are cached, */
-	uint8_t leading_view; /* and those that lead out of them: never where `recursion` is set */
+	bool zones;        /* it may ask for our zones */
+	uint8_t zone_view; /* the view in which answers of our zones are cached */
+	/* the view for those that lead out of our zones; not used if `recursion` is set */
+	uint8_t leading_view;
 	/* How its questions go upstream; NULL: it may not recurse. */
 	const struct engine_recursion *recursion;
 };
 
-/* Who asks, and what it may, by the list of clients as it is now. */
+/* What the client may ask for, by the current list of clients. */
 struct engine_client engine_client_of(const struct engine *e, const struct engine_request *rq);
 
-/* One writer, so no locked instruction; readers see whole values. */
+/* There is one writer, so no locked instruction is needed; readers see whole values. */
 static inline void engine_count(uint64_t *counter)
 {
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
-/* An answer without records. The rcode, all 12 bits. */
+/* Makes an answer without records. Returns the rcode, all 12 bits. */
 static inline uint16_t engine_empty(struct cache_answer *a, uint16_t rcode)
 {
 	render_empty(a, rcode & DNS_RCODE_MASK);
 	return rcode;
 }
 
-/* An error, and why, for people: RFC 8914. Not noted in *a: what is cached has it by
- * cache_ede(). */
+/* Makes an error with its reason for people: RFC 8914. *a does not have ede_code: a cached answer
+ * gets its code from cache_ede(). */
 static inline uint16_t engine_failure(struct engine *e, struct cache_answer *a, uint16_t rcode,
 				      int ede_code)
 {
@@ -139,7 +141,7 @@ static inline uint16_t engine_failure(struct engine *e, struct cache_answer *a, 
 	return engine_empty(a, rcode);
 }
 
-/* The same question in another view: its hash stays. */
+/* Changes the view of the key; its hash stays. */
 static inline void engine_key_set_view(struct engine *e, uint8_t view)
 {
 	((struct volley_key *)e->key->words)->view = view;
@@ -152,7 +154,7 @@ static inline void engine_publish(struct engine *e, const struct cache_answer *a
 	engine_count(err ? &e->counters.not_published : &e->counters.published);
 }
 
-/* Is there a zone of ours that answers, or is to answer, for this name? */
+/* True if the name belongs to a zone of ours, even one that cannot be served now. */
 static inline bool engine_is_ours(const struct engine *e, const uint8_t *folded,
 				  unsigned int n_bytes, uint16_t qtype)
 {
@@ -161,8 +163,7 @@ static inline bool engine_is_ours(const struct engine *e, const uint8_t *folded,
 	return set && zone_set_find(set, folded, n_bytes, qtype);
 }
 
-/* Is this name of our zones below a cut, so that what is there is for the zone's servers below to
- * say? */
+/* True if the name is below a cut of our zones: the child zone's servers answer for it. */
 static inline bool engine_is_delegated(const struct engine *e, const uint8_t *folded,
 				       unsigned int n_bytes, uint16_t qtype)
 {
@@ -172,9 +173,9 @@ static inline bool engine_is_delegated(const struct engine *e, const uint8_t *fo
 }
 
 /*
- * Is it the DS of a zone of ours whose parent is not? It stands there: who offers recursion asks
- * for it upstream (RFC 4035 section 3.1.4.1), and our own answer, that there is none, is for the
- * others.
+ * True for the DS of a zone of ours if we do not serve its parent, which has the DS. A server that
+ * offers recursion asks for it upstream (RFC 4035 section 3.1.4.1). Clients that may not recurse
+ * get our own answer: there is no DS.
  */
 static inline bool engine_is_of_parent(const struct engine *e, const uint8_t *folded,
 				       unsigned int n_bytes, uint16_t qtype)

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Questions that upstream failed to answer lately, so that stale answers to them are given at once:
- * RFC 8767 section 5, the failure recheck timer. A table of fixed size; what meets another question
- * in its place pushes that out, which costs one more attempt upstream. One thread.
+ * RFC 8767 section 5, the failure recheck timer. A table of fixed size: a question replaces another
+ * one in its place, which costs that one more attempt upstream. One thread.
  */
 #ifndef VOLLEY_ENGINE_FAILURE_RECHECK_H
 #define VOLLEY_ENGINE_FAILURE_RECHECK_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define FAILURES_SLOTS     1024u /* a power of two */
-#define FAILURES_RECHECK_S 30u   /* RFC 8767 section 5 says at least so long */
+#define FAILURES_RECHECK_S 30u   /* RFC 8767 section 5: at least so long */
 
 struct failures {
 	struct failure {
@@ -31,7 +31,7 @@ static inline void failures_note(struct failures *f, uint64_t hash, uint32_t now
 	*failures_slot(f, hash) = (struct failure){ hash, now_s + FAILURES_RECHECK_S };
 }
 
-/* It was answered. */
+/* Upstream has answered it. */
 static inline void failures_forget(struct failures *f, uint64_t hash)
 {
 	struct failure *slot = failures_slot(f, hash);

@@ -10,29 +10,28 @@
 #include "engine/recursive_query.h"
 #include "engine/special.h"
 
-/* One walk from name to name. */
+/* A walk from name to name. */
 struct walk {
 	struct engine *e;
 	const struct engine_request *rq;
 	const struct query *q; /* the client's */
 	const struct engine_client *client;
 	struct query at; /* the same question for the name where the walk is */
-	/* what upstream says of done_name; NULL: it was not asked */
+	/* upstream's answer for done_name; NULL: upstream was not asked */
 	const struct cache_answer *done;
 	const uint8_t *done_name;
-	const struct policy_alias *
-		/* the first alias, whatever zones and policies say by now; NULL: these say it */
-		alias;
-	struct engine_pending
-		*again; /* to be filled where upstream is to be asked; NULL: rq->pending */
+	/* the first alias, even if zones and policies have changed; NULL: taken from these */
+	const struct policy_alias *alias;
+	/* gets the question if upstream is to be asked; NULL: rq->pending */
+	struct engine_pending *again;
 	uint16_t rcode; /* all 12 bits, of the last step */
 };
 
-/* What a step has found. */
+/* The result of a step. */
 enum found {
 	FOUND_END,     /* *a is the answer */
-	FOUND_HEAD,    /* *a is an alias, and follow.target where it leads */
-	FOUND_NO_MORE, /* *a has an error, and is the reply as it is; or there is none now */
+	FOUND_HEAD,    /* *a is an alias to follow.target */
+	FOUND_NO_MORE, /* *a is the reply as it is (an error, or TC=1), or there is none now */
 };
 
 bool follow_is_wanted(const struct engine *e, const struct engine_request *rq,
@@ -54,7 +53,7 @@ static void set_target(struct engine_follow *f, const uint8_t *folded)
 	memcpy(f->target, folded, name_bytes(folded));
 }
 
-/* The walk goes on at the target. */
+/* Goes on at the target. */
 static void go_on(struct walk *w)
 {
 	struct query *at = &w->at;
@@ -75,7 +74,7 @@ static enum found fail(struct walk *w, struct cache_answer *a, int ede_code)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* What our zones say. *is_below: it is a cut, and upstream is to be asked. */
+/* Looks in our zones. *is_below: the name is below a cut, so upstream is to be asked. */
 static enum found look_in_zones(struct walk *w, struct cache_answer *a, bool *is_below)
 {
 	struct engine *e = w->e;
@@ -102,7 +101,7 @@ static void note_alias(struct engine_follow *f, const struct policy_alias *alias
 	set_target(f, alias->target);
 }
 
-/* The alias that is given. */
+/* Writes w->alias. */
 static enum found take_alias(struct walk *w, struct cache_answer *a)
 {
 	struct render *r = &w->e->render;
@@ -121,7 +120,7 @@ static enum found take_alias(struct walk *w, struct cache_answer *a)
 	return FOUND_HEAD;
 }
 
-/* What recursive_query.h says. */
+/* Looks in the cache and upstream: recursive_query.h. */
 static enum found look_upstream(struct walk *w, struct cache_answer *a)
 {
 	struct engine_follow *f = &w->e->follow;
@@ -169,8 +168,8 @@ static enum found look(struct walk *w, struct cache_answer *a)
 
 /* ---- Joining --------------------------------------------------------------------------------- */
 
-/* The answer as a message, of this name (folded). A body where the next one is written is moved
- * away. */
+/* Makes a message of the answer for this name (folded). If its body is where the next one is
+ * written, it is copied to another place. */
 static void read_answer(struct engine *e, const uint8_t *name, const struct cache_answer *a,
 			struct convert_source *from)
 {
@@ -197,7 +196,7 @@ static bool is_answer(uint16_t rcode)
 	       rcode == DNS_RCODE_YXDOMAIN;
 }
 
-/* Puts the head before *a, which is of w->at. */
+/* Puts the head before *a, the answer for w->at. */
 static enum found join(struct walk *w, struct cache_answer *a)
 {
 	struct engine *e = w->e;
@@ -211,7 +210,7 @@ static enum found join(struct walk *w, struct cache_answer *a)
 						   &before };
 	uint32_t ignored_s;
 
-	if (!e->follow.head.ancount) /* of the question's own name */
+	if (!e->follow.head.ancount) /* *a is for the question's own name */
 		return FOUND_END;
 	if (!is_answer(w->rcode)) {
 		engine_empty(a, w->rcode);
@@ -225,7 +224,7 @@ static enum found join(struct walk *w, struct cache_answer *a)
 	return FOUND_END;
 }
 
-/* What was joined is the head of what comes. */
+/* The joined answer is the head of the next one. */
 static void keep_head(struct walk *w, const struct cache_answer *a)
 {
 	struct engine_follow *f = &w->e->follow;
@@ -236,7 +235,7 @@ static void keep_head(struct walk *w, const struct cache_answer *a)
 	f->head = *a;
 	f->head.body = f->head_body;
 	f->head.flags = first_flags;
-	f->head.n_ttls = 0; /* the body has them as they are now */
+	f->head.n_ttls = 0; /* the TTLs in the body have been reduced already */
 }
 
 static uint16_t end(struct walk *w, struct cache_answer *a)
@@ -251,7 +250,7 @@ static uint16_t end(struct walk *w, struct cache_answer *a)
 	return w->rcode;
 }
 
-/* The question goes upstream for another name; the reply is to the client's own. */
+/* The question upstream is for another name; the reply is to the client's own question. */
 static void note_asked(struct walk *w)
 {
 	struct engine_pending *p = w->rq->pending;
@@ -297,9 +296,9 @@ uint16_t follow_answer(struct engine *e, const struct engine_request *rq, const 
 }
 
 /*
- * When upstream has answered p, which follow_answer() filled: `a` is the answer to that question,
- * and becomes the one to q. Where the aliases lead to another name by now it is SERVFAIL, and the
- * client asks again.
+ * Upstream has answered p, which follow_answer() filled: `a` is the answer to that question, and
+ * becomes the answer to q. If the aliases lead to another name by now, the reply is SERVFAIL, and
+ * the client asks again.
  */
 static uint16_t finish(struct engine *e, const struct engine_request *rq, const struct query *q,
 		       const struct engine_pending *p, struct cache_answer *a)
@@ -327,8 +326,8 @@ static uint16_t finish(struct engine *e, const struct engine_request *rq, const 
 }
 
 /*
- * A rule has made an alias of the answer to p: the answer to q begins with it. Where upstream has
- * to be asked for what comes behind it, p is filled anew and e->outcome is ENGINE_DEFERS.
+ * A rule has made an alias of the answer to p: the answer to q begins with the alias. If upstream
+ * has to be asked for its target, p is filled anew and e->outcome is ENGINE_DEFERS.
  */
 static uint16_t finish_alias(struct engine *e, const struct engine_request *rq,
 			     const struct query *q, struct engine_pending *p,

@@ -19,19 +19,19 @@
 
 #define POINTER_BYTES 2u
 
-/* A query on its way to the entry. */
+/* A query and the state of the search for its entry. */
 struct finding {
 	struct engine *e;
 	const struct query *q;
 	const struct volley_names_state *names;
-	const struct zone_member *member; /* whose zone the driver would answer from */
+	const struct zone_member *member; /* the zone from which the driver would answer */
 	struct names_walk walk;
 	uint32_t id, now_s;
 	struct volley_shared tail; /* of the entry that was found last */
 };
 
-/* What lies behind the body, if the entry has the shape of a shared answer: shared_of() of
- * xdp/shared.h. */
+/* Reads the octets behind the body. False: the entry does not have the shape of a shared answer. As
+ * shared_of() of xdp/shared.h. */
 static bool read_tail(struct finding *f, const struct volley_entry *entry)
 {
 	if (entry->full_bytes != entry->short_bytes + sizeof(f->tail) ||
@@ -41,7 +41,7 @@ static bool read_tail(struct finding *f, const struct volley_entry *entry)
 	return true;
 }
 
-/* find_shared() of the driver. NULL: none that is valid. */
+/* As find_shared() of the driver. NULL: no valid entry. */
 static const struct volley_entry *look(struct finding *f, uint32_t kind, bool is_expanded,
 				       uint64_t start)
 {
@@ -62,7 +62,7 @@ static const struct volley_entry *look(struct finding *f, uint32_t kind, bool is
 	return entry;
 }
 
-/* find_interval() of the driver, where `denial` is what look() has found. */
+/* As find_interval() of the driver. `denial` is the result of look(). */
 static const struct volley_entry *look_behind(struct finding *f, const struct volley_entry *denial,
 					      bool is_expanded)
 {
@@ -81,7 +81,7 @@ static const struct volley_entry *look_behind(struct finding *f, const struct vo
 	return look(f, VOLLEY_KEY_INTERVAL, is_expanded, start);
 }
 
-/* find_for_name() of the driver, behind the walk. */
+/* As find_for_name() of the driver, after the walk. */
 static const struct volley_entry *find(struct finding *f, bool is_expanded)
 {
 	bool has_do = ((const struct volley_key *)f->e->key->words)->flags & VOLLEY_KEY_DO;
@@ -94,7 +94,7 @@ static const struct volley_entry *find(struct finding *f, bool is_expanded)
 	return has_do ? look_behind(f, entry, is_expanded) : entry;
 }
 
-/* The zone is one of the set, and all of its names are in this filter. */
+/* True if the zone is in the set, and all of its names are in this filter. */
 static bool has_member(struct finding *f)
 {
 	const uint8_t *apex = f->q->folded + f->walk.apex;
@@ -103,7 +103,7 @@ static bool has_member(struct finding *f)
 	return f->member && zone_set_zone(f->member) && f->member->names_id == f->id;
 }
 
-/* Hash of what is one label longer than the base, which begins behind the name's first label. */
+/* The hash of the name's suffix that is one label longer than the base. */
 static uint64_t hash_below(const struct finding *f, unsigned int base_at)
 {
 	const uint8_t *name = f->q->folded;
@@ -114,7 +114,7 @@ static uint64_t hash_below(const struct finding *f, unsigned int base_at)
 	return names_hash_of(f->names->keys, name + at, f->q->qname_bytes - at);
 }
 
-/* shared_fits() of xdp/shared.h, for a client that takes as much as we send. */
+/* As shared_fits() of xdp/shared.h, for a client that accepts our largest reply. */
 static bool fits(const struct finding *f, const struct volley_entry *entry)
 {
 	const struct volley_shared *tail = &f->tail;
@@ -135,7 +135,7 @@ static bool fits(const struct finding *f, const struct volley_entry *entry)
 	return true;
 }
 
-/* shared_write() of xdp/shared.h: the body as the driver would send it, in e->shared.body. */
+/* As shared_write() of xdp/shared.h: writes the driver's body to e->shared.body. */
 static void write_body(const struct finding *f, const struct volley_entry *entry)
 {
 	uint32_t longer = f->q->qname_bytes - (uint32_t)entry->key.name_bytes;
@@ -162,7 +162,7 @@ static struct message message_to(const struct query *q, const uint8_t *body, uin
 	return m;
 }
 
-/* With sums that do not hold the client throws the packet away. */
+/* An entry with wrong checksums is ALIKE_OTHER: the client would discard the packet. */
 static enum alike compare(const struct finding *f, const struct volley_entry *entry,
 			  const struct cache_answer *a)
 {
@@ -187,7 +187,7 @@ static enum alike compare(const struct finding *f, const struct volley_entry *en
 	return alike_compare(&cached, &rendered);
 }
 
-/* All but the state of editions. */
+/* The whole check, but for the edition. */
 static enum given check(struct finding *f, const struct cache_answer *a)
 {
 	const struct shield *shield = f->e->data->shield;

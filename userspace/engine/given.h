@@ -1,30 +1,30 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the driver would give to a query by a shared answer (engine/shared_answer.h), compared with
- * what a worker has rendered.
+ * Compares the answer that the driver would give to a query, from a shared answer
+ * (engine/shared_answer.h), with the answer that a worker has rendered.
  *
- *	query ─► walk over the filter ─► key ─► entry ─► pointers moved ─┐
- *	         (engine/name_filter.h)      (xdp/deny.h)     (xdp/shared.h)   ├─► alike_compare()
- *	query ─► zone ─► rendered ───────────────────────────────────────┘
+ *	query ─► walk over the filter ─► key ─────────► entry ─► pointers moved ┐
+ *	         (engine/name_filter.h)  (xdp/deny.h)            (xdp/shared.h) ├─► alike_compare()
+ *	query ─► zone ─► rendered ──────────────────────────────────────────────┘
  *
- * The way to the entry is the driver's, step by step, and not that by which a worker chooses a key
- * to publish under. So a lost name, mark or point that leads to another entry is found as well as
- * an entry with other octets.
+ * The entry is found by the driver's steps, not by the worker's choice of a key to publish under.
+ * So the check finds not only an entry with other octets, but also a lost name, mark or point that
+ * leads to another entry.
  *
- * An entry of a version before is legitimate from the moment at which a new version serves to the
- * end of its withdrawal (zonemgr/withdraw.h). Control says so by shield.edition, which is odd
- * meanwhile, and the check says GIVEN_UNSURE. An even one, the same before the walk and behind the
- * comparison, proves this:
+ * An entry of the version before is legitimate from the moment when a new version serves to the end
+ * of its withdrawal (zonemgr/withdraw.h). Control keeps shield.edition odd during this time, and
+ * the check says GIVEN_UNSURE. If the edition is even, and the same before the walk and after the
+ * comparison, then:
  *
- *   - What was rendered is of the version that serves: a publish waits, while it is odd, for all
- *     who render.
+ *   - The rendered answer is of the version that serves: while the edition is odd, a publish waits
+ *     for all renderings to end.
  *   - All entries that this version changed have been withdrawn, and no entry is of a later
  *     version.
  *
- * What the withdrawal lets pass, an older SOA, alike_compare() lets pass, too. Entries do not
- * change and are not used again before the caller's read section ends, so they need no copy and no
- * sequence number.
+ * An entry that the withdrawal keeps may have an older SOA; alike_compare() allows it. Entries do
+ * not change and their memory is not used again before the caller's read section ends, so no copy
+ * and no sequence number are needed.
  */
 #ifndef VOLLEY_ENGINE_GIVEN_H
 #define VOLLEY_ENGINE_GIVEN_H
@@ -35,17 +35,17 @@
 struct engine;
 
 enum given {
-	GIVEN_NONE,   /* the driver has no shared answer to it, or none that it may give */
-	GIVEN_SAME,   /* it would say the same */
-	GIVEN_OTHER,  /* it would say something else */
-	GIVEN_UNSURE, /* they differ, and that may be right; or nobody can tell just now */
+	GIVEN_NONE,   /* the driver has no shared answer to it, or may not give it */
+	GIVEN_SAME,   /* the driver would say the same */
+	GIVEN_OTHER,  /* the driver would say something else */
+	GIVEN_UNSURE, /* they differ, and that may be right; or this cannot be decided now */
 };
 
 /*
- * For the answer `a` that e has just rendered for q over UDP and has not published yet: as above.
- * e->key is the question's, in the view of the client. GIVEN_OTHER is noted for control
- * (engine/shield.h). Uses e->shared as room. Caller's QSBR read section, in which a was rendered;
- * no lock, no allocation; one walk, up to three look-ups, one comparison.
+ * Checks the answer `a` that e has just rendered for q over UDP and has not published yet. e->key
+ * is the question's, in the view of the client. GIVEN_OTHER is noted for control (engine/shield.h).
+ * Overwrites e->shared. Caller's QSBR read section, the same as for rendering a; no lock, no
+ * allocation; one walk, up to three look-ups, one comparison.
  */
 enum given given_check(struct engine *e, const struct query *q, const struct cache_answer *a,
 		       uint32_t now_s) __attribute__((warn_unused_result));

@@ -19,8 +19,8 @@
 #define CHILDREN    VOLLEY_INTERVALS_CHILDREN
 #define LEVELS      VOLLEY_INTERVALS_LEVELS
 #define MARK        VOLLEY_INTERVALS_MARK
-#define LEAF_POINTS 5u  /* in a leaf when it is built; the others are free */
-#define BAD_SHARE   32u /* one in so many leaves is marked: the region is built anew */
+#define LEAF_POINTS 5u  /* points in a new leaf; its other words are free */
+#define BAD_SHARE   32u /* if more than one in so many leaves is marked, the region is built anew */
 #define REGIONS_MIN 16u
 
 struct intervals_region {
@@ -29,7 +29,7 @@ struct intervals_region {
 	uint32_t at, id; /* id 0: none */
 	enum volley_intervals_kind kind;
 	uint32_t n_leaves, n_marked;
-	uint64_t n_points;  /* also of one for which there was no room */
+	uint64_t n_points;  /* also set if there was no room for the region */
 	uint64_t digest[2]; /* of the version that was added last */
 };
 
@@ -53,7 +53,7 @@ static struct volley_intervals_head *head_of(const struct intervals *in,
 
 static const uint8_t table_key[SIPHASH_KEY_BYTES] = "volley intervals";
 
-/* The apex's place, or the free one where it would stand. The table is never full. */
+/* The place of the apex, or the free place for it. The table is never full. */
 static struct intervals_region *place_of(struct intervals_region *regions, size_t cap,
 					 const uint8_t *apex, unsigned int n)
 {
@@ -94,7 +94,7 @@ static int grow(struct intervals *in)
 	return 0;
 }
 
-/* The zone's entry, made where there is none. NULL: no memory. */
+/* The zone's entry, which is added if there is none. NULL: no memory. */
 static struct intervals_region *take(struct intervals *in, const uint8_t *apex, unsigned int n)
 {
 	struct intervals_region *region = find(in, apex, n);
@@ -151,7 +151,7 @@ void intervals_of(const struct intervals *in, const uint8_t *apex, unsigned int 
 		*out = (struct volley_zone_intervals){ region->at, region->id, region->kind };
 }
 
-/* Before another version is served. */
+/* Ends the region, before another version is served. */
 static void end(const struct intervals *in, struct intervals_region *region)
 {
 	if (region->id)
@@ -170,7 +170,8 @@ void intervals_end_zone(struct intervals *in, const uint8_t *apex, unsigned int 
 
 /* --- Building --------------------------------------------------------------------------------- */
 
-/* Lines of each level, the root's first; their number, or 0: there are too many points. */
+/* Sets the number of lines of each level, the root first. Returns the number of levels, or 0: too
+ * many points. */
 static unsigned int plan(uint64_t n_points, uint64_t counts[static LEVELS])
 {
 	uint64_t n = n_points ? (n_points + LEAF_POINTS - 1) / LEAF_POINTS : 1;
@@ -185,7 +186,7 @@ static unsigned int plan(uint64_t n_points, uint64_t counts[static LEVELS])
 	return n_levels;
 }
 
-/* With the head; 0: too many points. */
+/* Lines of a region with its head; 0: too many points. */
 static uint64_t n_lines_of(uint64_t n_points)
 {
 	uint64_t counts[LEVELS], n = 1;
@@ -224,8 +225,8 @@ static void fill_leaves(struct volley_names_line *leaves, const uint64_t *points
 		leaves[i / LEAF_POINTS].words[i % LEAF_POINTS] = points[i];
 }
 
-/* A level above one of n lines; each of its children has `span` leaves below it, and a separator is
- * the first point of these. */
+/* Fills the level above one of n lines. Each child has `span` leaves below it. A separator is the
+ * first point in these leaves. */
 static void fill_inner(struct volley_names_line *lines, uint64_t n,
 		       const struct volley_names_line *leaves, uint64_t span)
 {
@@ -235,7 +236,7 @@ static void fill_inner(struct volley_names_line *lines, uint64_t n,
 				child < n ? leaves[child * span].words[0] : MARK;
 }
 
-/* Lays out a region of sorted points, for which there is room, at in->used. */
+/* Writes a region of sorted points at in->used. There is room for it. */
 static void lay(struct intervals *in, struct intervals_region *region, const uint64_t *points,
 		uint64_t n)
 {
@@ -280,14 +281,14 @@ static enum volley_intervals_kind kind_of(const struct zone *z)
 	return VOLLEY_INTERVALS_NONE;
 }
 
-/* Of a folded name, by its first label. */
+/* The point of a folded name, from its first label. */
 static uint64_t label_point(const uint8_t *name)
 {
 	return volley_intervals_label_point(name + 1, name[0] < 8 ? name[0] : 8);
 }
 
-/* The first 64 bits of a hash whose digits, base32hex in lower case, are the name's first label
- * (RFC 4648 section 7). */
+/* The first 64 bits of a hash. Its digits, base32hex in lower case, are the name's first label (RFC
+ * 4648 section 7). */
 static uint64_t hash_point(const uint8_t *name)
 {
 	uint64_t point = 0;
@@ -302,7 +303,7 @@ static uint64_t hash_point(const uint8_t *name)
 
 typedef int point_fn(void *user, uint64_t point);
 
-/* Shows the points of all names to `show`, until that returns other than 0: what it said. */
+/* Calls `show` for the points of all names until it returns other than 0. Returns that value. */
 static int each_point(const struct zone *z, enum volley_intervals_kind kind, point_fn *show,
 		      void *user)
 {
@@ -378,7 +379,7 @@ static uint32_t new_id(struct intervals *in)
 	return id;
 }
 
-/* A new region in the place of the one there, which is ended only if there is one. */
+/* Builds a region anew. The old one ends only if that succeeds. */
 static int build(struct intervals *in, struct intervals_region *region, const struct zone *z,
 		 enum volley_intervals_kind kind)
 {
@@ -422,7 +423,7 @@ static struct volley_names_line *leaf_of(const struct intervals *in,
 	return &in->lines[head->level_at[k] + i];
 }
 
-/* No later word is taken before the earlier ones are: readers rely on that. */
+/* The words of a leaf are filled in order: readers rely on that. */
 static void add(struct intervals *in, struct intervals_region *region, uint64_t point)
 {
 	struct volley_names_line *leaf;
@@ -455,8 +456,7 @@ static int add_point(void *user, uint64_t point)
 	return 0;
 }
 
-/* With NSEC the names above it, too: so nothing rests on whether an empty non-terminal is told
- * of. */
+/* With NSEC, adds the names above it, too. So zone_diff() need not report empty non-terminals. */
 static int add_change(void *context, const struct zone_change *change)
 {
 	const struct adding *a = context;
@@ -480,7 +480,7 @@ static bool is_bad(const struct intervals_region *region)
 	return (uint64_t)region->n_marked * BAD_SHARE > region->n_leaves;
 }
 
-/* Of the chain that the zone has? */
+/* True if the region is of the chain that the zone has. */
 static bool is_of(const struct intervals *in, const struct intervals_region *region,
 		  const struct zone *z, enum volley_intervals_kind kind)
 {
@@ -493,15 +493,15 @@ static bool is_of(const struct intervals *in, const struct intervals_region *reg
 		!memcmp(head->salt, z->nsec3_params.salt, head->salt_bytes));
 }
 
-/* Whether all points of `old` are in the region: a version may have been added since that was never
- * served. */
+/* True if all points of `old` are in the region. Another version, which was never served, may have
+ * been added after it. */
 static bool has_all_of(const struct intervals_region *region, const struct zone *old)
 {
 	return old && !memcmp(region->digest, old->sums.digest, sizeof(region->digest));
 }
 
-/* All points of the version are in the region from now on. Only to compare needs memory; without,
- * all are added. */
+/* Adds all points of the version. A comparison needs memory; if there is none, all points are
+ * added. */
 static void add_points(struct intervals *in, struct intervals_region *region,
 		       const struct zone *zone, const struct zone *old)
 {

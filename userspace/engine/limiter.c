@@ -10,12 +10,11 @@
 #include "engine/clients.h"
 #include "xdp/rrl.h"
 
-#define LEFT_PER_MS \
-	0.999L           /* of a load: so what may be had in a second comes back within about one */
-#define SWEEP_MS   20000 /* after which 2 of 10^9 are left of a load */
-#define NEAR_SHARE 2 /* what all first stages hold back together is so small a part of a limit */
+#define LEFT_PER_MS 0.999L /* of a load after 1 ms: a limit is regained in about 1 s */
+#define SWEEP_MS    20000  /* after that time 2 of 10^9 of a load are left */
+#define NEAR_SHARE  2      /* all first stages together hold back so small a part of a limit */
 
-/* decay[i][n]: what is left of 2^32 after n times 1, 32 and 1024 ms. */
+/* decay[i][n]: the rest of 2^32 after n times 1, 32 and 1024 ms. */
 static void fill_decay(struct volley_rrl *rrl)
 {
 	long double step = LEFT_PER_MS;
@@ -45,10 +44,10 @@ static int make_keys(struct volley_rrl *rrl)
 }
 
 /*
- * What one first stage may hold back: its part of a share of the limit, but an answer at least,
- * else whoever asks at all costs a look at the table. So where there are many readers, a prefix
- * whose queries are spread over all of them may have up to twice its limit before it is noticed;
- * from then on it is counted exactly.
+ * The cost that one first stage may hold back: its part of a share of the limit, but at least one
+ * answer. With less, each client that asks would need a look-up in the table. So with many readers,
+ * a prefix whose queries are spread over all of them may get up to twice its limit before the table
+ * notices it; from then on it is counted exactly.
  */
 static uint64_t near_cost(uint32_t answer_cost, unsigned int n_readers)
 {
@@ -101,7 +100,7 @@ void limiter_sweep(const struct limiter *limiter, uint32_t line, uint32_t n, uin
 	}
 }
 
-/* The client's address as the table knows it. */
+/* The client's address in the form of the table. */
 static void client_of(struct rrl_client *client, const struct limiter_answer *answer)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
