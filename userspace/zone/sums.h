@@ -19,9 +19,7 @@
 
 #include "zone/image.h"
 
-/*
- * Adds or subtracts one name of @z, or nothing if @node is NULL; @scratch has SUMS_SCRATCH_BYTES.
- */
+/* Adds or subtracts a name of @z (@node NULL: none); @scratch has SUMS_SCRATCH_BYTES. Pure. */
 #define SUMS_SCRATCH_BYTES (65536 * 2)
 void sums_add(struct zone_sums *sums, const struct zone *z, const struct zone_node *node,
 	      uint8_t *scratch);
