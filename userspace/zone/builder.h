@@ -37,10 +37,7 @@ int zone_builder_file(struct zone_builder *b, const char *name) __attribute__((w
 int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *rec,
 		     struct zone_error *err) __attribute__((warn_unused_result));
 
-/*
- * The reason why zone_builder_add() refuses a record in a zone with this apex (folded), or NULL.
- * Pure.
- */
+/* Why zone_builder_add() refuses this record below @apex (folded); NULL: it does not. Pure. */
 const char *zone_record_refusal(const uint8_t *apex, const struct zone_builder_record *rec);
 
 /* From now on zone_builder_finish() ends with -ECANCELED soon after *@cancel has become true. */

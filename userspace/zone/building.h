@@ -38,9 +38,7 @@ struct build_slot {
 	uint32_t hash;
 };
 
-/*
- * Rdata seen lately. @check is the other half of the hash: it saves comparing octets that differ.
- */
+/* Rdata seen lately. @check, the other half of the hash, saves comparing octets that differ. */
 struct build_shared {
 	uint32_t behind; /* its offset + 1, 0 for empty */
 	uint32_t check;
@@ -95,10 +93,7 @@ struct zone_builder {
 	uint64_t seed;
 	const bool *cancel; /* set by another thread; NULL: never */
 	bool is_known;      /* the records are those of a checked zone: ZONEMD is not verified */
-	/*
-	 * While there is no table: the nodes on the way to the last name, topmost first, without
-	 * the apex.
-	 */
+	/* While there is no table: the nodes down to the last name, without the apex. */
 	unsigned n_path;
 	uint32_t path[DNS_LABELS_MAX];
 	uint32_t last_node;
@@ -126,9 +121,7 @@ int zone_check_apex(const struct zone *z, struct zone_error *err)
 int zone_check_name(const struct zone *z, const struct zone_node *node, bool dname_is_new,
 		    struct zone_error *err) __attribute__((warn_unused_result));
 
-/*
- * Makes room for @need elements; a larger array has at least twice the room. Returns 0 or -ENOMEM.
- */
+/* Makes room for @need elements: at least doubles an array that is too small. 0 or -ENOMEM. */
 int builder_grow(void **array, size_t *cap, size_t need, size_t element_bytes)
 	__attribute__((warn_unused_result));
 

@@ -39,7 +39,7 @@ int zone_edit_begin(struct zone_edit **out, struct zone *base) __attribute__((wa
 int zone_edit_add(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		  const uint8_t *rdata, uint16_t rdata_bytes) __attribute__((warn_unused_result));
 
-/* Removes one record, whatever its TTL. ERR_NOT_FOUND if it is not there; -ENOMEM. */
+/* Removes one record, without regard to its TTL. ERR_NOT_FOUND if it is not there; -ENOMEM. */
 int zone_edit_remove(struct zone_edit *e, const uint8_t *owner, uint16_t type, const uint8_t *rdata,
 		     uint16_t rdata_bytes) __attribute__((warn_unused_result));
 
@@ -93,8 +93,8 @@ void zone_edit_cancel(struct zone_edit *e); /* NULL is allowed */
 /*
  * Makes an image of a version, with the same content and digest: for a thread in the background,
  * when the overlay has grown. The image begins a new family of versions, so the caller must apply
- * to it the changes of the meantime. Ends with -ECANCELED soon after *@cancel (NULL: never) has
- * become true. Returns 0, -ENOMEM, or ERR_ZONE.
+ * to it the changes made in the meantime. Ends with -ECANCELED soon after *@cancel (NULL: never)
+ * has become true. Returns 0, -ENOMEM, or ERR_ZONE.
  */
 int zone_compact(const struct zone *z, const bool *cancel, struct zone **out,
 		 struct zone_error *err) __attribute__((warn_unused_result));
