@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Taking records in: the tree of names grows with them, rdata is copied behind rdata.
- */
+/* Adds records to a builder: makes the nodes of their names and copies their rdata. */
 #include "zone/builder.h"
 
 #include <errno.h>
@@ -106,7 +104,7 @@ int zone_builder_new(struct zone_builder **out, const uint8_t *apex)
 	b->apex_bytes = (unsigned)name_bytes(apex);
 	b->apex_labels = name_n_labels(apex);
 	name_fold(b->apex, apex, b->apex_bytes);
-	/* Without entropy the hash is still right, only guessable. */
+	/* Without entropy the hash still works, but an attacker can guess it. */
 	if (getrandom(&b->seed, sizeof(b->seed), GRND_NONBLOCK) != sizeof(b->seed))
 		b->seed = (uintptr_t)b;
 	if (builder_grow(&nodes, &b->nodes_cap, 1, sizeof(*b->nodes))) {
@@ -185,7 +183,7 @@ static int node_make(struct zone_builder *b, uint32_t parent, const uint8_t *lab
 	return 0;
 }
 
-/* The child of @parent with this label, made where there is none. */
+/* Finds the child of @parent with this label, or makes it. */
 static int node_get(struct zone_builder *b, uint32_t parent, const uint8_t *label, uint32_t *node)
 {
 	uint8_t folded[DNS_LABEL_MAX + 9];
@@ -211,7 +209,7 @@ static int node_get(struct zone_builder *b, uint32_t parent, const uint8_t *labe
 	return b->n_nodes * 3 > b->table_cap * 2 ? table_resize(b, b->table_cap * 2) : 0;
 }
 
-/* A name is out of order: from now on names are looked up. */
+/* A name is out of order: from now on nodes are found by the hash table. */
 static int table_begin(struct zone_builder *b)
 {
 	size_t cap = TABLE_MIN;
@@ -236,10 +234,9 @@ static int table_begin(struct zone_builder *b)
 }
 
 /*
- * Transfers, and files that a server has written, have their names in canonical order: what is
- * behind the last name is new, but for the names above that the two have in common. Nothing is
- * looked up.
- * 1: @owner comes too late for that.
+ * Transfers, and files that a server wrote, have their names in canonical order. Then a name after
+ * the last one is new, except the names above that the two have in common, and no table is needed.
+ * Returns 1 if @owner is out of order.
  */
 static int next_node(struct zone_builder *b, const uint8_t *owner, unsigned below, uint32_t *node)
 {
@@ -279,7 +276,7 @@ static int find_node(struct zone_builder *b, const uint8_t *owner, unsigned belo
 	return rc;
 }
 
-/* The node of @owner, which is under the apex, with all nodes above it. */
+/* Finds or makes the node of @owner, which is under the apex, and all nodes above it. */
 static int owner_node(struct zone_builder *b, const uint8_t *owner, unsigned owner_bytes,
 		      uint32_t *node)
 {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A record as a builder takes it, and where it stands in its file. */
+/* A record as the input of a builder, and its place in its file. */
 #ifndef VOLLEY_ZONE_BUILDER_RECORD_H
 #define VOLLEY_ZONE_BUILDER_RECORD_H
 

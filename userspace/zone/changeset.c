@@ -12,7 +12,7 @@
 #include "dns/proto.h"
 
 #define FIXED_BYTES    8u  /* type, TTL, RDLENGTH */
-#define SOA_TAIL_BYTES 20u /* serial and four times, behind two names */
+#define SOA_TAIL_BYTES 20u /* serial and four times, after two names */
 
 void changeset_init(struct changeset *c)
 {
@@ -102,7 +102,7 @@ bool changeset_next(const struct changeset *c, size_t *at, struct changeset_reco
 	return true;
 }
 
-/* The octets of the record at @p, of which @n are there, or 0. */
+/* The length of the record at @p, or 0 if it is malformed or longer than @n octets. */
 static size_t record_bytes(const uint8_t *p, size_t n)
 {
 	int owner = n > 1 && *p <= CHANGESET_ADD ? name_check(p + 1, n - 1) : 0;
@@ -117,7 +117,7 @@ static size_t record_bytes(const uint8_t *p, size_t n)
 	return bytes <= n ? bytes : 0;
 }
 
-/* Each half begins with its SOA, and has no other one. */
+/* Each half must begin with its SOA, and have no other one. */
 static bool is_in_place(const struct changeset *c, const struct changeset_record *r)
 {
 	bool is_soa = r->type == DNS_TYPE_SOA;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A version as a frozen image again: its records, in order, through a builder. They are those of a
- * zone that was checked, so the only ways to fail are memory and a cancel.
+ * Makes an image of a version: adds its records, in order, to a builder. The zone was checked
+ * before, so it can only fail for want of memory or by a cancel.
  */
 #include <errno.h>
 

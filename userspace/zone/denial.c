@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every name that a proof is about is qname, an ancestor of it, or the wildcard below one: so names
- * are taken from qname by the depth of a node, and none is built but the wildcard.
+ * Each name in a proof is qname, an ancestor of it, or the wildcard below an ancestor. So names are
+ * suffixes of qname, found by the depth of a node, and only the wildcard is built.
  */
 #include "zone/denial.h"
 
@@ -12,7 +12,7 @@
 #include "zone/overlay.h"
 #include "zone/sums.h"
 
-/* Nodes without an NSEC in a row: empty non-terminals, so never more than there are labels. */
+/* The most nodes in a row without an NSEC: empty non-terminals, so at most one for each label. */
 #define HOLE_MAX 256
 
 struct proving {
@@ -36,13 +36,13 @@ static void add(struct proving *p, const struct zone_node *node, uint16_t type)
 		p->d->proof[p->d->n++] = (struct zone_proof){ node, rrset };
 }
 
-/* The end of qname that stands @depth labels below the apex. */
+/* The suffix of qname that is @depth labels below the apex. */
 static const uint8_t *ancestor(const struct proving *p, unsigned depth)
 {
 	return name_skip_labels(p->qname, p->below - depth);
 }
 
-/* "*" and the ancestor of qname at @depth, to @out; false when that is no name. */
+/* Writes the wildcard below the ancestor of qname at @depth to @out; false if it is too long. */
 static bool wildcard_name(const struct proving *p, unsigned depth, uint8_t out[static 256])
 {
 	const uint8_t *above = ancestor(p, depth);
@@ -59,9 +59,9 @@ static bool wildcard_name(const struct proving *p, unsigned depth, uint8_t out[s
 /* --- NSEC --- */
 
 /*
- * The last node of the image from @index back that has an NSEC and is as it was there. Where a
- * record of a closed chain went, the one before it had to change, and so is in the overlay: nothing
- * further back can be the one.
+ * The last node of the image at or before @index that has an NSEC and is unchanged in this version.
+ * If a record of a closed chain is removed, the record before it must change and is in the overlay.
+ * So no node further back can be the right one.
  */
 static const struct zone_node *image_nsec(const struct zone *z, uint32_t index)
 {
@@ -78,13 +78,13 @@ static const struct zone_node *image_nsec(const struct zone *z, uint32_t index)
 		}
 		if (!index)
 			break;
-		/* What is below a cut has none: up to the cut at once. */
+		/* Names below a cut have no NSEC: go up to the cut at once. */
 		index = node->flags & NODE_OCCLUDED ? node->parent : index - 1;
 	}
 	return NULL;
 }
 
-/* The same among the names of the overlay. */
+/* The same for the nodes of the overlay. */
 static const struct overlay_node *overlay_nsec(const struct zone *z, const struct overlay_key *from)
 {
 	const struct overlay_node *o = overlay_before(z, from, OVERLAY_NSEC);
@@ -130,7 +130,7 @@ static void nsec_match(struct proving *p, const struct zone_node *node)
 	add(p, nsec_from(p->z, &key), DNS_TYPE_NSEC);
 }
 
-/* Covers a name that is not there: RFC 4035 section 3.1.3.2. */
+/* Covers a name that does not exist: RFC 4035 section 3.1.3.2. */
 static void nsec_cover(struct proving *p, const uint8_t *name)
 {
 	struct overlay_key key = overlay_key_absent(p->z, name);
@@ -188,8 +188,9 @@ static void hash_cover(struct proving *p, const uint8_t *name)
 }
 
 /*
- * RFC 5155 section 7.2.1: the deepest ancestor with an NSEC3, from @depth up, and the one that
- * covers the name below it. Opt-out leaves empty non-terminals without. Returns its depth.
+ * RFC 5155 section 7.2.1: adds the NSEC3 of the deepest ancestor with one, from @depth up, and the
+ * one that covers the name below it. With opt-out, empty non-terminals may have none. Returns the
+ * depth of the ancestor.
  */
 static unsigned prove_encloser(struct proving *p, unsigned depth)
 {
@@ -223,7 +224,7 @@ static void prove_absent_name(struct proving *p)
 		hash_cover(p, name);
 }
 
-/* RFC 5155 section 7.2.5. Opt-out leaves out a wildcard that is an unsigned delegation. */
+/* RFC 5155 section 7.2.5. With opt-out, a wildcard that is an unsigned delegation has no NSEC3. */
 static void prove_wildcard_absent_type(struct proving *p)
 {
 	const struct zone_node *node;

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A merge of two sequences in canonical order, or a look at the names that the edits between two
- * versions touched. Only what a reader of the report cannot see from the
- * RRsets is worked out here: whose answers rest on a name beside its own.
+ * Merges the names of two versions in canonical order, or compares the names that the edits between
+ * them touched. It also works out what the RRsets do not show: which other names' answers depend on
+ * a changed name.
  */
 #include "zone/diff.h"
 
@@ -20,7 +20,7 @@
 struct side {
 	const struct zone *z;
 	struct zone_walk walk;
-	const struct zone_node *node; /* the next one; NULL at the end */
+	const struct zone_node *node; /* the next node; NULL at the end */
 };
 
 struct walk {
@@ -56,7 +56,7 @@ bool zone_rrset_equal(const struct zone *za, const struct zone_rrset *a, const s
 	       records_equal(za, a, zb, b);
 }
 
-/* To a query it is not there: RFC 5155 section 7.2.8. */
+/* For queries the name does not exist: RFC 5155 section 7.2.8. */
 static bool is_hidden(const struct zone_node *node)
 {
 	return node->flags & NODE_NSEC3;
@@ -76,7 +76,7 @@ static bool nodes_equal(const struct walk *w, const struct zone_node *a, const s
 	return true;
 }
 
-/* Does the RRset of @type differ? A name that came or went has it on one side at most. */
+/* True if the RRset of @type differs; a new or removed name has it on one side at most. */
 static bool differs(const struct walk *w, const struct zone_change *c, uint16_t type)
 {
 	const struct zone_rrset *a = c->old_node ? zone_node_rrset(w->old.z, c->old_node, type) :
@@ -87,7 +87,7 @@ static bool differs(const struct walk *w, const struct zone_change *c, uint16_t 
 	return !zone_rrset_equal(w->old.z, a, w->new.z, b);
 }
 
-/* --- What it means --- */
+/* --- Effects on other answers --- */
 
 static void set_below(struct zone_change *c, const uint8_t *from)
 {
@@ -150,7 +150,7 @@ static void step(struct side *s)
 	s->node = zone_walk_next(&s->walk);
 }
 
-/* What comes next: < 0 a name of the old zone only, > 0 of the new one, 0 of both. */
+/* The next name is only in the old zone (< 0), only in the new one (> 0), or in both (0). */
 static int next(const struct walk *w)
 {
 	if (!w->old.node)
@@ -188,7 +188,7 @@ static int look_at_all(struct walk *w)
 	return rc;
 }
 
-/* Of two versions of one image that are not far apart. */
+/* For two versions of one image whose differing names are known. */
 static int look_at_changed(struct walk *w, const struct name_list *list)
 {
 	int rc = 0;

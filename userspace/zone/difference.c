@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two passes over what differs, removals and additions, since these stand apart in the result. A
- * record whose RRset has another TTL goes and comes.
+ * Two passes over the differences, for removals and for additions, since these are apart in the
+ * result. If the TTL of an RRset differs, all its records are removed and added.
  */
 #include "zone/difference.h"
 
@@ -15,7 +15,7 @@
 #include "dns/rdata.h"
 
 struct pass {
-	const struct zone *of, *against; /* records of the one that the other has not */
+	const struct zone *of, *against; /* finds records of @of that @against has not */
 	enum changeset_op op;
 	size_t max_bytes;
 	struct changeset *net;
@@ -52,7 +52,7 @@ static int put(struct pass *p, const uint8_t *owner, const struct zone_rrset *rr
 	return !err && p->net->n_bytes > p->max_bytes ? ERR_LIMIT : err;
 }
 
-/* Those records of the RRset that the other one, or NULL, has not. */
+/* Adds the records of the RRset that are not in @other, which may be NULL. */
 static int put_missing(struct pass *p, const uint8_t *owner, const struct zone_rrset *rrset,
 		       const struct zone_rrset *other)
 {

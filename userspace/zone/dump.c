@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records are written by zone/rdprint.h. Lines are gathered, since each call of stdio takes its
- * lock.
+ * Writes records by zone/rdprint.h. Many lines go to stdio at once, since each call takes a lock.
  */
 #include "zone/dump.h"
 
@@ -34,7 +33,7 @@ static int flush_lines(struct dump *d)
 	return fwrite(d->lines, 1, n, d->out) == n ? 0 : -errno;
 }
 
-/* A line behind the others. */
+/* Appends a line to the buffer. */
 static int put_record(struct dump *d, const struct zone_rrset *rrset, const struct zone_rdata *rd)
 {
 	char *line = d->lines + d->n_lines_bytes, *at = line;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changing a draft, record by record: the node of the owner is made anew with the RRset that
- * changed. Names above it come to be as empty non-terminals, and go with the last name below them.
+ * Changes a draft, record by record: the node of the owner is made anew with the changed RRset.
+ * Names above it are made as empty non-terminals, and removed with the last name below them.
  */
 #include "zone/edit.h"
 
@@ -18,10 +18,10 @@
 #include "zone/editing.h"
 #include "zone/nsec3_hash.h"
 
-/* The parent of the apex: of nothing else. */
+/* The parent of the apex, and of no other node. */
 #define NO_PARENT UINT32_MAX
 
-/* An RRset as it shall be; n == 0: none. */
+/* The new content of an RRset; n == 0: none. */
 struct patch {
 	const uint8_t *records; /* each with its length, in canonical order */
 	size_t n_bytes;
@@ -30,7 +30,7 @@ struct patch {
 	uint16_t n;
 };
 
-/* A node as it shall be: the RRsets of @rrsets_of (NULL: none), with one of them patched. */
+/* The new content of a node: the RRsets of @rrsets_of (NULL: none), with one of them patched. */
 struct sketch {
 	const struct zone_node *rrsets_of;
 	const struct patch *patch; /* or NULL */
@@ -113,7 +113,7 @@ static void fill(const struct zone *z, const struct sketch *s, struct overlay_no
 	}
 }
 
-/* Of an NSEC3 chain only, and no name of the zone: see nsec3_hash.c. */
+/* True if the node has only NSEC3 and is no name of the zone: see NODE_NSEC3. */
 static bool is_hidden(const struct zone *z, const struct overlay_node *o)
 {
 	bool nsec3 = false;
@@ -134,7 +134,7 @@ static int note(struct zone_edit *e, const uint8_t *owner, unsigned n)
 	return version_note(e->overlay.z, folded, n);
 }
 
-/* Puts the node into the draft. What was there is gone: no pointer to it may be used any more. */
+/* Puts the node into the draft. The old node may be freed: its pointers are no longer valid. */
 static int put(struct zone_edit *e, const struct sketch *s)
 {
 	struct zone *z = e->overlay.z;
@@ -194,7 +194,7 @@ static void sketch_over(struct sketch *s, const struct overlay_node *o)
 	memcpy(s->owner, overlay_owner(o), o->owner_bytes);
 }
 
-/* The node as it is, to be put again. */
+/* Makes a sketch of the node as it is. */
 static void sketch_node(const struct zone *z, const struct zone_node *node, struct sketch *s)
 {
 	*s = (struct sketch){ .rrsets_of = node };
@@ -212,7 +212,7 @@ static void sketch_node(const struct zone *z, const struct zone_node *node, stru
 	s->hash = s->id ? hash_of(z, s->parent, s->owner) : z->seed;
 }
 
-/* A child that is not there, or not any more. */
+/* Makes a sketch of a child that never existed or is gone. */
 static void sketch_child(struct zone *z, const struct zone_node *parent, const uint8_t *label,
 			 struct sketch *s)
 {
@@ -262,7 +262,7 @@ static int make_child(struct zone_edit *e, const struct zone_node *parent, const
 	return rc;
 }
 
-/* The node of @owner, made where there is none, with all above it. */
+/* Finds the node of @owner, or makes it and all nodes above it. */
 static int get_node(struct zone_edit *e, const uint8_t *owner, const struct zone_node **out)
 {
 	const struct zone *z = e->overlay.z;
@@ -309,8 +309,7 @@ static int take_out(struct zone_edit *e, const struct zone_node *node, const uin
 	return rc ? rc : overlay_remove(&e->overlay, overlay_of(node));
 }
 
-/* Takes the name out if nothing is there any more, and then those above it of which that is
- * true. */
+/* Removes the name if it has no records and no name below it, then likewise the names above it. */
 static int tidy(struct zone_edit *e, const uint8_t *name)
 {
 	const struct zone *z = e->overlay.z;
@@ -323,7 +322,7 @@ static int tidy(struct zone_edit *e, const uint8_t *name)
 		name = name_parent(name);
 		went = true;
 	}
-	/* The last name below an owner of an NSEC3 went: it may be hidden again. */
+	/* The last name below an owner of an NSEC3 is removed: the owner may be hidden again. */
 	if (!rc && went && zone_node_rrset(z, node, DNS_TYPE_NSEC3))
 		rc = touch(e, node, 0);
 	return rc;
@@ -350,7 +349,7 @@ static int compare(uint16_t type, const struct zone_rdata *a, const struct zone_
 	return rdata_cmp(type, a->bytes, a->len, b->bytes, b->len);
 }
 
-/* As they are kept, each with its length. */
+/* The octets of the records, each with its length. */
 static size_t sum_bytes(const struct zone_rdata *rds, unsigned n)
 {
 	size_t bytes = 0;
@@ -369,9 +368,9 @@ static uint8_t *put_record(uint8_t *to, const struct zone_rdata *rd)
 }
 
 /*
- * The records of @rrset (NULL: none) to @e->records and *@patch, with the @n of @rds among them or
- * without them; those are in canonical order. *@n_found of them were there; with @add, those stay
- * as they were. Returns the number of records, or -ENOMEM.
+ * Writes the records of @rrset (NULL: none) to @e->records and *@patch, with @add merged with the
+ * @n of @rds, otherwise without these. @rds is in canonical order. *@n_found of them were in
+ * @rrset; with @add, these stay as they were. Returns the number of records, or -ENOMEM.
  */
 static int merge(struct zone_edit *e, const struct zone_rrset *rrset, const struct zone_rdata *rds,
 		 unsigned n, bool add, struct patch *patch, unsigned *n_found)
@@ -431,7 +430,7 @@ static int put_patch(struct zone_edit *e, const struct zone_node *node, const st
 	return put(e, &s);
 }
 
-/* What is no answer of ours is an end: the draft may be in between. */
+/* After these errors the edit can only be cancelled: the draft may be half changed. */
 static int ended(struct zone_edit *e, int rc)
 {
 	if (rc == -ENOMEM || rc == ERR_LIMIT)
@@ -456,7 +455,7 @@ static int add(struct zone_edit *e, const uint8_t *owner, struct patch *patch,
 	if (n_records > UINT16_MAX)
 		return ERR_LIMIT;
 	patch->n = (uint16_t)n_records;
-	/* Signatures of an owner are one RRset; they are sent with the TTL of what they cover. */
+	/* They are sent with the TTL of the RRset that they cover, not with the caller's. */
 	if (patch->type == DNS_TYPE_RRSIG)
 		patch->ttl = original_ttl(patch);
 	if (n_found && (n > 1 || rrset->ttl == patch->ttl || patch->type == DNS_TYPE_RRSIG))
@@ -493,7 +492,7 @@ int zone_edit_add(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint
 	return edit_add_all(e, owner, type, ttl, &rd, 1);
 }
 
-/* The RRset as it shall be, and the names that go with it. */
+/* Puts the new RRset; if it is empty, removes names that are now empty. */
 static int replace(struct zone_edit *e, const struct zone_node *node, const uint8_t *owner,
 		   const struct patch *patch)
 {

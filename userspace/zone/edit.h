@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A change set applied to a version of a zone: the result is a new, immutable version that shares
- * with the old one all that is as before. Time and memory are those of the change, whatever the
- * size of the zone (zone/overlay.h says how).
+ * Applies changes to a version of a zone. The result is a new, immutable version that shares all
+ * unchanged parts with the old one. Time and memory depend on the size of the change, not on that
+ * of the zone (zone/overlay.h says how).
  *
- *	version k ──edit──► k + 1 ──edit──► k + 2        readers stay on theirs until they let go
- *	    └───────────────┴───────────────┴── one frozen image, and of each an overlay
+ *	version k ──edit──► k + 1 ──edit──► k + 2        readers keep theirs until they give it back
+ *	    └───────────────┴───────────────┴── one image, and an overlay of each version
  *
- * Each version has one successor at most for nothing: an edit of one that has a successor already
- * ends with a copy of the whole zone. One thread per edit; the versions are for any thread.
+ * Only the first successor of a version is cheap: an edit of a version that has a successor already
+ * ends with a copy of the whole zone. One thread per edit; any thread may read the versions.
  */
 #ifndef VOLLEY_ZONE_EDIT_H
 #define VOLLEY_ZONE_EDIT_H
@@ -28,60 +28,60 @@ int zone_edit_begin(struct zone_edit **out, struct zone *base) __attribute__((wa
 
 /*
  * Adds one record: @owner is a checked wire name, any case; @rdata is uncompressed wire. The TTL
- * holds for all of the RRset from now on (RFC 2181 section 5.2); that of signatures counts for
- * nothing, since they are sent with that of what they cover. Rules that concern more than the
- * record are checked at the end.
+ * becomes that of the whole RRset (RFC 2181 section 5.2). The TTL of signatures is ignored, since
+ * they are sent with the TTL of the RRset that they cover. Rules about more than one record are
+ * checked at the end.
  *
- * Returns 0; 1 if it was there already with this TTL; ERR_ZONE for a record that
- * zone_builder_add() would refuse; ERR_LIMIT; -ENOMEM. After -ENOMEM or ERR_LIMIT the edit can only
- * be cancelled.
+ * Returns 0; 1 if the record was there already with this TTL; ERR_ZONE for a record that
+ * zone_builder_add() refuses; ERR_LIMIT; -ENOMEM. After -ENOMEM or ERR_LIMIT the edit can only be
+ * cancelled.
  */
 int zone_edit_add(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		  const uint8_t *rdata, uint16_t rdata_bytes) __attribute__((warn_unused_result));
 
-/* Removes one record; its TTL does not count. ERR_NOT_FOUND if it is not there; -ENOMEM. */
+/* Removes one record, without regard to its TTL. ERR_NOT_FOUND if it is not there; -ENOMEM. */
 int zone_edit_remove(struct zone_edit *e, const uint8_t *owner, uint16_t type, const uint8_t *rdata,
 		     uint16_t rdata_bytes) __attribute__((warn_unused_result));
 
-/* Removes all records of a type, or of a name. ERR_NOT_FOUND where there are none; -ENOMEM. */
+/* Removes all records of a type, or of a name. ERR_NOT_FOUND if there are none; -ENOMEM. */
 int zone_edit_remove_rrset(struct zone_edit *e, const uint8_t *owner, uint16_t type)
 	__attribute__((warn_unused_result));
 int zone_edit_remove_name(struct zone_edit *e, const uint8_t *owner)
 	__attribute__((warn_unused_result));
 
 /*
- * The zone as edited so far, for lookups by this thread: valid until the next call with @e. Between
- * two edits it may break a rule that a finished zone keeps: no SOA, say, or two. Its digest and
- * number of records are those of the base, and it is not asked for proofs (zone_denial()).
+ * The zone as edited so far, for lookups by this thread: valid until the next call with @e. It may
+ * break rules of a finished zone: for example, it may have no SOA, or two. Its digest and number of
+ * records are those of the base. zone_denial() must not be called for it.
  */
 const struct zone *zone_edit_view(struct zone_edit *e);
 
 /*
  * The names (folded wire) that the edit has touched so far, each once, in canonical order, one
- * behind the other in *@names, which the caller frees; *@n_bytes octets. For who completes an edit:
- * a signer. Returns 0; -ENOMEM, also where there were too many to be noted.
+ * after the other in *@names, which the caller frees; *@n_bytes octets. A signer needs them to
+ * complete an edit. Returns 0; -ENOMEM, also if there were too many names to note.
  */
 int zone_edit_touched(const struct zone_edit *e, uint8_t **names, size_t *n_bytes)
 	__attribute__((warn_unused_result));
 
 /*
- * All of a change set, strictly: to remove what is not there, or to add what is, is ERR_ZONE, and
- * so is a first SOA that is not the zone's. @err is filled in. After an error the edit can only be
- * cancelled; a secondary falls back to AXFR. An RRset is copied once for all records of it that
- * follow each other.
+ * Applies a whole change set, strictly: ERR_ZONE, with @err filled in, if a record to remove is not
+ * there, a record to add is there already, or the first SOA is not that of the zone. After an error
+ * the edit can only be cancelled; a secondary falls back to AXFR. An RRset is copied once for all
+ * its records that follow each other.
  */
 int zone_edit_apply(struct zone_edit *e, const struct changeset *changes, struct zone_error *err)
 	__attribute__((warn_unused_result));
 
 /*
- * Makes the version *@out, which the caller owns, and frees the edit in every case. What changed is
- * checked by the rules of zone_load_file(), but for ZONEMD, whose digest would cost the whole zone:
- * it is not verified again. @net, unless NULL, is emptied and gets what really changed against the
- * base: the old SOA, what went, the new SOA, what came; empty when nothing did (signatures with the
- * TTL of what they cover). It is not asked for that the serial number has grown.
+ * Makes the version *@out, which the caller owns, and frees the edit in every case. The changes are
+ * checked by the rules of zone_load_file(), except ZONEMD: its digest is not verified again, since
+ * that would take O(zone). @net, unless NULL, becomes the real difference to the base: the old SOA,
+ * the removed records, the new SOA, the added records, with signatures under the TTL of the RRset
+ * that they cover. It is empty if nothing changed. The serial number need not be higher.
  *
- * O(change); but O(zone) where the zone gets, loses or changes its kind of chain or the parameters
- * of NSEC3, and for a base that has a successor: then the result is a frozen image of its own.
+ * O(change). O(zone) if the zone gets or loses a chain, or changes its kind or its NSEC3
+ * parameters, and if the base has a successor: then the result is an image of its own.
  *
  * Returns 0, -ENOMEM, or ERR_ZONE with @err filled in.
  */
@@ -91,15 +91,15 @@ int zone_edit_finish(struct zone_edit *e, struct zone **out, struct changeset *n
 void zone_edit_cancel(struct zone_edit *e); /* NULL is allowed */
 
 /*
- * A version as one frozen image again, of the same content and digest: for a thread in the
- * background, when the overlay has grown. Edits of the image begin a new line of versions: what was
- * changed in the meantime is applied to it by the caller. Ends with -ECANCELED soon after *@cancel
- * (NULL: never) has become true. Returns 0, -ENOMEM, or ERR_ZONE.
+ * Makes an image of a version, with the same content and digest: for a thread in the background,
+ * when the overlay has grown. The image begins a new family of versions, so the caller must apply
+ * to it the changes made in the meantime. Ends with -ECANCELED soon after *@cancel (NULL: never)
+ * has become true. Returns 0, -ENOMEM, or ERR_ZONE.
  */
 int zone_compact(const struct zone *z, const bool *cancel, struct zone **out,
 		 struct zone_error *err) __attribute__((warn_unused_result));
 
-/* What the overlay of this version takes, and how many names it has in place of the image's. */
+/* The memory of the overlay of this version, and the number of names in it. */
 size_t zone_overlay_bytes(const struct zone *z);
 size_t zone_overlay_names(const struct zone *z);
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A change set, applied. What it says of one RRset in a row is done at once: a large RRset is
- * copied once, not once for each record that comes or goes.
+ * Applies a change set. Changes of one RRset that follow each other are made at once, so that a
+ * large RRset is copied once, not once for each record.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,8 +43,7 @@ static int reserve(struct zone_edit *e, size_t n)
 	return 0;
 }
 
-/* The data of @first and of the records behind *@at that go with it, in the order of the set. How
- * many, or -ENOMEM. */
+/* Gathers @first and the next records of its kind, in order. Returns their number or -ENOMEM. */
 static long gather(struct zone_edit *e, const struct changeset *changes,
 		   const struct changeset_record *first, size_t *at)
 {
@@ -61,8 +60,8 @@ static long gather(struct zone_edit *e, const struct changeset *changes,
 }
 
 /*
- * What cannot be added at once is added one by one, in the order of the set from @at on: the first
- * of them, for one, may change the TTL of what is there.
+ * Adds one by one, in the order of the set from @at on, records that cannot be added at once: for
+ * example, the first one may change the TTL of the RRset.
  */
 static int add_each(struct zone_edit *e, const struct changeset *changes, size_t at, unsigned n)
 {
@@ -74,7 +73,7 @@ static int add_each(struct zone_edit *e, const struct changeset *changes, size_t
 	return rc;
 }
 
-/* @r, and the records behind *@at that go with it. @begin: where it stands itself. */
+/* Applies @r, which is at @begin, and the records from *@at on that belong to it. */
 static int apply_some(struct zone_edit *e, const struct changeset *changes, size_t begin,
 		      size_t *at, const struct changeset_record *r, const char **why)
 {

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inside of an edit, shared by what changes the draft (edit.c, edit_apply.c) and what ends it
- * (finish.c). */
+/* The inside of an edit: edit.c and edit_apply.c change the draft, finish.c makes it a version. */
 #ifndef VOLLEY_ZONE_EDITING_H
 #define VOLLEY_ZONE_EDITING_H
 
@@ -11,25 +10,27 @@
 struct zone_edit {
 	struct zone *base;
 	struct overlay_edit overlay; /* with the draft */
-	uint8_t *records;            /* of an RRset that is being made */
+	uint8_t *records;            /* of the RRset that is being made */
 	size_t records_cap;
-	struct zone_rdata *rds; /* of a change set: records of one RRset, pointing into it */
+	struct zone_rdata *rds; /* records of one RRset of a change set, pointing into it */
 	size_t rds_cap;
-	int failed; /* memory ended, say: nothing but to cancel */
+	int failed; /* 0, or an error: the edit can only be cancelled */
 };
 
 /*
- * Several records of one RRset, in canonical order: as zone_edit_add() of each. 1, and nothing is
- * done: one of several is there already, with whatever TTL, or is among them twice.
+ * As zone_edit_add() for several records of one RRset, in canonical order. Returns 1 and changes
+ * nothing if one of several records is there already, with any TTL, or is in @rds twice.
  */
 int edit_add_all(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		 const struct zone_rdata *rds, unsigned n) __attribute__((warn_unused_result));
 
-/* As zone_edit_remove() of each. ERR_NOT_FOUND, and nothing is done: one is not there. */
+/*
+ * As zone_edit_remove() for each record. If one is not there: ERR_NOT_FOUND, and nothing changes.
+ */
 int edit_remove_all(struct zone_edit *e, const uint8_t *owner, uint16_t type,
 		    const struct zone_rdata *rds, unsigned n) __attribute__((warn_unused_result));
 
-/* Frees the edit and its reference, but not the draft. */
+/* Frees the edit, not the draft, and gives back the reference to the base. */
 void edit_free(struct zone_edit *e);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a draft to a version: what was touched is compared with the base, name by name. From what
- * really differs come the sums, the checks and the change set.
+ * Makes a version from a draft. Each touched name is compared with the base; the names that really
+ * differ are checked and make the sums and the change set.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static bool is_cut(const struct zone_node *node)
 	return node && node->flags & NODE_CUT;
 }
 
-/* What is below a cut that came or went is part of the chain no longer, or again. */
+/* Names below a new or removed cut leave the chain or come back to it. */
 static int note(void *user, const uint8_t *owner, unsigned n)
 {
 	struct finish *f = user;
@@ -104,7 +104,7 @@ static int check(struct finish *f)
 	return rc;
 }
 
-/* The first too is checked by the rules of a load: see freeze.c. */
+/* The limit of iterations is that of a load: see freeze.c. */
 static int find_chain(struct finish *f, bool *is_another)
 {
 	struct nsec3_params params;
@@ -144,7 +144,7 @@ static int sum_up(struct finish *f)
 
 /* --- The change set --- */
 
-/* One side of a comparison: what the other one lacks is put into the set. */
+/* One side of a comparison: its records that the other side has not go into the set. */
 struct side {
 	const struct zone *z, *other_z;
 	const struct zone_node *node, *other;
@@ -190,7 +190,7 @@ static int put_rrset(struct side *s, const struct zone_rrset *rrset, bool all)
 	unsigned other_left = 0;
 	int rc = 0;
 
-	/* Another TTL is another record (RFC 2136 section 3.4.2.2), but for signatures. */
+	/* Another TTL makes another record (RFC 2136 section 3.4.2.2), but not of signatures. */
 	if (other && !all && (rrset->type == DNS_TYPE_RRSIG || rrset->ttl == other->ttl)) {
 		other_at = zone_rrset_first(s->other_z, other);
 		other_left = other->n;
@@ -246,7 +246,7 @@ static int put_half(const struct finish *f, struct changeset *net, uint8_t op)
 	return rc;
 }
 
-/* What the finished version has no use for: names that are as they were. */
+/* True if the content differs from that of the base. */
 static bool differs(const struct finish *f)
 {
 	return f->old->sums.digest[0] != f->new->sums.digest[0] ||

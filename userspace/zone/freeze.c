@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Laying out a snapshot: nodes by canonical order, under each its RRsets by type, whose rdata stand
- * where they are; then, when the builder's own memory is given back, the hash table.
+ * Makes an image: nodes in canonical order, and the RRsets of each by type; the rdata stay where
+ * they are. Then, after the builder's own memory is freed, the hash table.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "zone/version.h"
 #include "zone/zonemd.h"
 
-/* Names per bucket, on average: 75 % full. A search that misses then reads 1.1 lines. */
+/* Names per bucket on average: 75 % full. A search without a match reads 1.1 cache lines. */
 #define BUCKET_LOAD 9
 #define FETCH_NAMES 16
 
@@ -53,8 +53,8 @@ static void warn_ttl(const struct freeze *f, const struct build_origin *last,
 }
 
 /*
- * Joins the parts from @at on that are of one type to the next RRset, whose place is at most @at;
- * *@next is the first part that is of another.
+ * Joins the parts from @at on that have one type to the next RRset, whose index is at most @at.
+ * *@next becomes the first part of another type.
  */
 static int fill_rrset(struct freeze *f, uint32_t at, uint32_t end, uint32_t *next)
 {
@@ -68,7 +68,7 @@ static int fill_rrset(struct freeze *f, uint32_t at, uint32_t end, uint32_t *nex
 	rc = *next - at > 1 ? gather_join(b, at, *next - at) : 0;
 	if (rc)
 		return rc;
-	/* Those of RRSIGs follow the sets that they cover: RFC 4034 section 3. */
+	/* RRSIGs have the TTLs of the RRsets that they cover: RFC 4034 section 3. */
 	if (b->origins[at].ttls_differ && part->type != DNS_TYPE_RRSIG)
 		warn_ttl(f, &b->origins[at], part);
 	b->origins[z->n_rrsets] = b->origins[at];
@@ -104,7 +104,7 @@ static int fill_node(struct freeze *f, uint32_t index)
 	return rc;
 }
 
-/* Parents come before their children, so their depth and flags are there. */
+/* Parents come before their children, so their depth and flags are set. */
 static void link_node(struct zone *z, uint32_t index)
 {
 	struct zone_node *node = &z->nodes[index], *parent = &z->nodes[node->parent];
@@ -123,7 +123,7 @@ static void link_node(struct zone *z, uint32_t index)
 			node->flags |= NODE_UPPERCASE;
 }
 
-/* Names and their parents, from the builder's order to the zone's. */
+/* Copies labels and parents from the builder's order to the zone's. */
 static void place_nodes(struct freeze *f)
 {
 	const struct build_node *nodes = f->b->nodes;
@@ -170,7 +170,7 @@ static void put_in_bucket(struct zone *z, uint32_t index, struct hashed hashed)
 	bucket->node[bucket->n++] = index;
 }
 
-/* Buckets are met at random: those of a few names are fetched at once. */
+/* Buckets are accessed at random, so the buckets of a few names are prefetched together. */
 static int fill_buckets(struct zone *z)
 {
 	size_t bytes = (z->n_nodes / BUCKET_LOAD + 1) * sizeof(*z->buckets);
@@ -217,7 +217,7 @@ static struct zone *zone_alloc(const struct zone_builder *b)
 	return z;
 }
 
-/* @array, cut to @n elements. A refusal leaves the larger block. */
+/* Cuts @array to @n elements. If realloc fails, it stays as large as it was. */
 static void *shrink(void *array, size_t n, size_t element_bytes)
 {
 	void *p = reallocarray(array, n + 1, element_bytes);
@@ -225,7 +225,7 @@ static void *shrink(void *array, size_t n, size_t element_bytes)
 	return p ? p : array;
 }
 
-/* The builder's labels, its parts once they are joined, and its arenas become the zone's. */
+/* The builder's labels, its joined parts and its arenas become the zone's. */
 static void take_labels(struct zone *z, struct zone_builder *b)
 {
 	z->labels = b->labels;
@@ -277,14 +277,14 @@ void zone_builder_watch(struct zone_builder *b, const bool *cancel)
 	b->cancel = cancel;
 }
 
-/* Between two steps of which each takes a small part of the time: @rc, or the end. */
+/* Called between steps, each a small part of the work: -ECANCELED after a cancel, else @rc. */
 static int unless_cancelled(const struct freeze *f, int rc)
 {
 	return !rc && f->b->cancel && __atomic_load_n(f->b->cancel, __ATOMIC_RELAXED) ? -ECANCELED :
 											rc;
 }
 
-/* Orders names and parts. What the builder looks things up with is given back before. */
+/* Sorts names and parts. The builder's hash table is freed before. */
 static int order_all(struct freeze *f)
 {
 	struct zone_builder *b = f->b;
@@ -317,8 +317,8 @@ static int find_chain(const struct zone_builder *b, struct zone *z, struct zone_
 }
 
 /*
- * All but the hash table, from which on the builder is not needed. What is not needed any more is
- * given back at once: the peak of memory is here.
+ * Makes all but the hash table; then the zone needs no memory of the builder. Memory that is not
+ * needed any more is freed at once, since the peak is here.
  */
 static int lay_out(struct freeze *f)
 {
@@ -348,7 +348,7 @@ static int lay_out(struct freeze *f)
 	return unless_cancelled(f, rc);
 }
 
-/* What is read off the finished arrays. */
+/* Makes the parts that need the finished arrays. */
 static int complete(struct freeze *f)
 {
 	struct zone *z = f->z;

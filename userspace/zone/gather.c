@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records to parts of RRsets. A part ends when another type or owner follows: then its records are
- * put in canonical order, doubles go, and if the same octets stand in the arena already, those are
- * taken instead (the NS RRsets of a registry are few, its delegations many).
+ * Gathers records to parts of RRsets. A part ends when another type or owner follows. Then its
+ * records are put in canonical order, duplicates are dropped, and if the arena has the same octets
+ * already, the part uses them: a registry has many delegations, but few different NS RRsets.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #include "dns/rdata.h"
 
 /*
- * Places for rdata seen lately, one for each hash: a later one puts out the earlier. 512 KiB; four
- * times as many found 1 % more in a zone of 5,000 hosters. Most zones are small, and with 16 KiB
- * for those to build one of five records takes 4.5 us, not 9.
+ * Slots for rdata seen lately, one for each hash: a later one replaces the earlier. 512 KiB; four
+ * times as many found 1 % more in a zone of 5,000 hosters. Small zones have 16 KiB: to build one of
+ * five records then takes 4.5 us, not 9.
  */
 #define SHARED_CAP   65536u
 #define SHARED_SMALL 2048u
@@ -39,7 +39,7 @@ static int cmp_sorted(const void *pa, const void *pb, void *type)
 	const struct sorted *a = pa, *b = pb;
 	int diff = cmp_rdata(*(const uint16_t *)type, a->at, b->at);
 
-	/* Of doubles the first in the file is kept, letter case and all. */
+	/* Of duplicates the first in the file is kept, with its letter case. */
 	return diff ? diff : a->number < b->number ? -1 : 1;
 }
 
@@ -55,7 +55,7 @@ static bool is_canonical(const struct zone_rrset *part, const uint8_t *at)
 	return true;
 }
 
-/* The records of a part from @start to the end of the arena, copied to @copy, in order. */
+/* Sorts the records of the last part of the arena and drops duplicates. @copy has their room. */
 static void put_in_order(struct build_arena *arena, struct zone_rrset *part, uint8_t *copy,
 			 struct sorted *sorted)
 {
@@ -99,16 +99,16 @@ static int make_canonical(struct build_arena *arena, struct zone_rrset *part)
 	return sorted && copy ? 0 : -ENOMEM;
 }
 
-/* --- Equal ones --- */
+/* --- Equal rdata --- */
 
-/* Each of these is the only one of its kind. */
+/* Rdata of these types differs from owner to owner. */
 static bool is_unique(uint16_t type)
 {
 	return type == DNS_TYPE_RRSIG || type == DNS_TYPE_NSEC || type == DNS_TYPE_NSEC3 ||
 	       type == DNS_TYPE_DS;
 }
 
-/* What was seen before the zone was found not to be small is forgotten. */
+/* When the table grows, the rdata seen before is forgotten. */
 static int shared_reserve(struct zone_builder *b)
 {
 	size_t cap = b->n_parts > SHARED_SMALL / 8 ? SHARED_CAP : SHARED_SMALL;
@@ -214,7 +214,7 @@ static int arena_reserve(struct build_arena *arena, size_t n)
 	return rc;
 }
 
-/* May a record of @node and @type go to the open part? */
+/* True if a record of @node and @type can be added to the open part. */
 static bool is_open_for(const struct zone_builder *b, const struct build_arena *arena,
 			uint32_t node, uint16_t type)
 {
@@ -258,7 +258,7 @@ static size_t part_bytes(const struct build_arena *arena, const struct zone_rrse
 	return (size_t)(end - at);
 }
 
-/* zone_check() refuses what zone_rrset.n cannot count. */
+/* More records than zone_rrset.n can count are left out: zone_check() refuses the zone. */
 int gather_join(struct zone_builder *b, size_t first, size_t n)
 {
 	struct zone_rrset *whole = &b->parts[first];

@@ -12,7 +12,7 @@
 #define WIDTH_MAX 255
 
 struct out {
-	char *at, *end; /* one octet is kept for the NUL */
+	char *at, *end; /* one octet is left for the NUL */
 };
 
 static int fault(const char **why, const char *what)
@@ -21,7 +21,7 @@ static int fault(const char **why, const char *what)
 	return ERR_ZONE;
 }
 
-/* A decimal without a sign at *@p, which steps behind it. */
+/* Reads a decimal without a sign at *@p and moves *@p past it. */
 static bool read_number(const char **p, const char *end, uint32_t *value)
 {
 	const char *begin = *p;
@@ -62,7 +62,7 @@ static bool put(struct out *o, const char *from, size_t n)
 	return true;
 }
 
-/* Hex digits from the last on, dots between, until @width characters and all of @value are out. */
+/* Writes hex digits, the last first, dots between: @width characters or more, all of @value. */
 static bool put_nibbles(struct out *o, uint32_t value, unsigned width, bool capitals)
 {
 	const char *digits = capitals ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -106,7 +106,7 @@ static bool put_number(struct out *o, uint32_t value, unsigned width, char base)
 	return put(o, text, (size_t)n);
 }
 
-/* Behind "${": OFFSET, WIDTH, BASE and "}", the latter two optional. */
+/* After "${": OFFSET, then optional WIDTH and BASE, then "}". */
 static int put_braces(struct out *o, const char **text, uint32_t number, const char **why)
 {
 	static const char form[] = "a ${ } of $GENERATE is not ${OFFSET}, ${OFFSET,WIDTH} or "

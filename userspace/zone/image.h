@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The arrays of a zone snapshot, private to this folder: what the builder writes and the lookup
- * reads.
+ * The arrays of a zone image, private to this folder: the builder writes them and the lookup reads
+ * them.
  *
  * Per name: a node of 16 octets, the label and its length octet, 5.3 octets of hash bucket at full
- * load. Per RRset: 12 octets. Per record: the rdata and two octets of length, and equal sets of
- * rdata are stored once (the NS RRsets of a registry's zone are few, its delegations many).
+ * load. Per RRset: 12 octets. Per record: the rdata and two octets of length. Equal sets of rdata
+ * are stored once: a registry's zone has many delegations, but few different NS RRsets.
  */
 #ifndef VOLLEY_ZONE_IMAGE_H
 #define VOLLEY_ZONE_IMAGE_H
@@ -19,19 +19,19 @@
 
 enum {
 	NODE_CUT = 0x01,      /* NS below the apex */
-	NODE_OCCLUDED = 0x02, /* below a cut of the image: versions ask zone_cut_above() */
+	NODE_OCCLUDED = 0x02, /* below a cut of the image; for a version: zone_cut_above() */
 	NODE_CNAME = 0x04,
 	NODE_DNAME = 0x08,
-	NODE_WILD = 0x10,      /* has the child "*", or had it when the image was made */
-	NODE_UPPERCASE = 0x20, /* the label must be folded to be compared */
-	NODE_NSEC3 = 0x40,     /* owns NSEC3 and its signatures only: no name of the zone */
-	NODE_OVERLAY = 0x80,   /* in a struct overlay_node: see zone/overlay.h */
+	NODE_WILD = 0x10,      /* has the child "*", or had it in the image */
+	NODE_UPPERCASE = 0x20, /* a comparison must fold the label */
+	NODE_NSEC3 = 0x40,     /* owns only NSEC3 and its signatures: no name of the zone */
+	NODE_OVERLAY = 0x80,   /* is in a struct overlay_node: see zone/overlay.h */
 };
 
 struct zone_node {
 	uint32_t label;  /* in labels: length octet and octets, the file's case */
-	uint32_t parent; /* index; the apex is its own */
-	uint32_t rrsets; /* index of the first; the next node's is the end */
+	uint32_t parent; /* index; that of the apex is its own */
+	uint32_t rrsets; /* index of the first; they end where the next node's begin */
 	uint8_t flags;
 	uint8_t depth; /* labels below the apex */
 	uint16_t spare;
@@ -49,7 +49,7 @@ struct zone_bucket {
 };
 _Static_assert(sizeof(struct zone_bucket) == 64, "a bucket is a cache line");
 
-/* With what names are hashed for an NSEC3 chain: RFC 5155 section 4.2. */
+/* The parameters of the hashes of an NSEC3 chain: RFC 5155 section 4.2. */
 struct nsec3_params {
 	uint16_t iterations;
 	uint8_t salt_bytes;
@@ -57,12 +57,12 @@ struct nsec3_params {
 };
 
 /*
- * What is known of a version as sums over its names, so that an edit subtracts what was and adds
- * what is: see zone/sums.h.
+ * Properties of a version as sums over its names. An edit subtracts the old names and adds the new
+ * ones: see zone/sums.h.
  */
 struct zone_sums {
 	uint64_t digest[2];
-	uint64_t links; /* of a chain: what its records name next, less its owners */
+	uint64_t links; /* of a chain: hashes of the next owners less those of the owners */
 	uint32_t n_wraps, n_broken;
 	uint32_t n_records;
 };
@@ -74,8 +74,8 @@ struct overlay_trie;
 struct overlay_names;
 
 /*
- * A version: the arrays of its image, which it shares with its family, and an overlay. The image
- * that was loaded is the first version, and has none.
+ * A version: the arrays of its image, which it shares with its family, and an overlay. The loaded
+ * image is the first version, which has no overlay.
  */
 struct zone {
 	struct zone_node *nodes; /* n_nodes, and one more as the end */
@@ -83,7 +83,7 @@ struct zone {
 	struct zone_bucket *buckets;
 	uint8_t *labels;
 	uint8_t *rdata;  /* of all types but RRSIG */
-	uint8_t *rrsigs; /* apart, so that unsigned answers find their data closer together */
+	uint8_t *rrsigs; /* apart, so that the data of unsigned answers is close together */
 	uint64_t seed;
 	uint32_t n_nodes; /* of the image */
 	uint32_t n_rrsets;
@@ -100,10 +100,10 @@ struct zone {
 	uint16_t apex_bytes;
 	uint8_t apex_labels;
 	bool is_signed;
-	bool image_closed; /* the chain of the image is */
-	bool is_draft;     /* its sums are those of the version before */
+	bool image_closed; /* the chain of the image is closed */
+	bool is_draft;     /* its sums are still those of its base */
 	enum zone_chain chain;
-	/* The NSEC3 chain: its nodes in the image by hash, and with what names are hashed. */
+	/* The NSEC3 chain: its nodes in the image by hash, and the parameters. */
 	uint32_t n_nsec3;
 	uint32_t *nsec3;
 	struct nsec3_params nsec3_params;
@@ -112,12 +112,11 @@ struct zone {
 	uint64_t number; /* among the versions of its family */
 	struct zone_family *family;
 	uint8_t apex[256];
-	/* From here on what changes: @refs by atomics, the rest under the family's lock
-	 * (version.c). */
+	/* The rest changes: @refs by atomics, the others under the family's lock (version.c). */
 	uint32_t refs;
 	bool changed_unknown;
 	struct zone *older, *newer;
-	struct overlay_item *garbage; /* what it has and the newer one has not */
+	struct overlay_item *garbage; /* blocks that it has and the newer version has not */
 	struct overlay_names *changed, **changed_end;
 	size_t n_changed;
 };
@@ -136,8 +135,8 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 }
 
 /*
- * Hash of the folded octets of one label below @parent. The seed is secret: owners may choose their
- * names.
+ * Hash of the folded octets of one label below @parent. The seed is secret, so that an attacker
+ * cannot choose names that collide.
  */
 static inline uint64_t hash_label(uint64_t seed, uint32_t parent, const uint8_t *octets, unsigned n)
 {
@@ -163,7 +162,7 @@ static inline uint32_t hash_bucket(uint64_t hash, uint32_t n_buckets)
 	return (uint32_t)((hash >> 32) * n_buckets >> 32);
 }
 
-/* Is the stored label (length octet first) the folded one? */
+/* True if the stored label (length octet first) is equal to the folded one. */
 static inline bool label_equal(const uint8_t *stored, bool uppercase, const uint8_t *folded)
 {
 	unsigned n = *stored;
@@ -184,20 +183,20 @@ const struct zone_node *zone_child(const struct zone *z, const struct zone_node 
 
 /*
  * The last node of the image at or before @name (folded wire, under the apex) in canonical order,
- * whatever became of it in this version. O(log names).
+ * even if this version has changed or removed it. O(log names).
  */
 uint32_t zone_image_floor(const struct zone *z, const uint8_t *name);
 
-/* The last node of the image below the one at @index, or that one. O(log names). */
+/* The last node of the image below the one at @index, or @index if there is none. O(log names). */
 uint32_t zone_image_last_below(const struct zone *z, uint32_t index);
 
-/* The topmost cut above the node, itself not among them; NULL: it is not occluded. O(labels). */
+/* The topmost cut above the node, without the node itself; NULL: it is not occluded. O(labels). */
 const struct zone_node *zone_cut_above(const struct zone *z, const struct zone_node *node);
 
-/* Reads off the apex what z keeps of it; nothing where there is no SOA. */
+/* Sets @z->is_signed from the apex, and the serial number and the negative TTL if it has a SOA. */
 void zone_read_apex(struct zone *z);
 
-/* The types that give a node a flag of its own. */
+/* The flag that an RRset of this type gives its node, or 0. */
 uint8_t zone_type_flag(uint16_t type, bool is_apex);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Master files: directives, the fields in front of the rdata, and what each record inherits from
- * those before it (RFC 1035 section 5.1, RFC 2308 section 4).
+ * Reads master files: directives, the fields before the rdata, and the values that a record
+ * inherits from earlier records (RFC 1035 section 5.1, RFC 2308 section 4).
  *
- * An included file begins with the origin, TTL and owner of its place; what it changes ends with
- * it.
+ * An included file begins with the origin, TTL and owner at its $INCLUDE. Its own changes of these
+ * end with it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@
 #define INCLUDE_DEPTH_MAX 10
 #define PATH_BYTES        4096
 
-#define FAULTS_MAX 20 /* mistakes that are told of one zone */
+#define FAULTS_MAX 20 /* mistakes that are reported of one zone */
 
-/* The first mistake of the text, while the others are looked for. */
+/* The mistakes in the text: the first one, and the others as text. */
 struct faults {
 	struct zone_error first;
 	uint32_t n;
@@ -39,7 +39,7 @@ struct faults {
 	char more[sizeof(((struct zone_error *)0)->more)];
 };
 
-/* One file that is being read; those that include it are reached by @outer. */
+/* A file that is being read; @outer is the file that includes it. */
 struct source {
 	struct faults *faults;
 	struct zone_builder *b;
@@ -58,7 +58,7 @@ struct source {
 	bool has_default_ttl; /* $TTL */
 	bool has_last_ttl;
 	uint32_t default_ttl;
-	uint32_t last_ttl; /* the last one written out */
+	uint32_t last_ttl; /* the last one stated in a record */
 };
 
 static int read_source(struct source *s, int fd);
@@ -66,7 +66,7 @@ static int take_generate(struct source *s, const char *cursor);
 
 #define refuse(s, ...) zone_error_set((s)->err, (s)->path, (s)->text.entry_line, __VA_ARGS__)
 
-/* For "%.*s": enough of a token to find it. */
+/* For "%.*s": a token's length, cut to what a message can show. */
 static int shown(const struct text_token *token)
 {
 	return token->n < 64 ? (int)token->n : 64;
@@ -87,7 +87,7 @@ static void set_stage(struct source *s, enum zone_stage stage)
 
 /* --- Names --- */
 
-/* The name in @token, relative to the origin, to @out; its length or an error of name.h. */
+/* Writes the name in @token to @out. Returns its length or an error of name.h. */
 static int name_of(const struct source *s, const struct text_token *token, uint8_t out[256])
 {
 	return textname_read(token, s->rd->origin, s->rd->origin_bytes, out);
@@ -137,7 +137,7 @@ static int take_ttl(struct source *s, const char *cursor)
 	return end_of_directive(s, cursor);
 }
 
-/* @token as a path, from the folder of the including file unless it is absolute. */
+/* Makes a path of @token; a relative one begins at the folder of the including file. */
 static int include_path(struct source *s, const struct text_token *token, char path[PATH_BYTES])
 {
 	const char *slash = strrchr(s->path, '/');
@@ -244,7 +244,7 @@ struct fields {
 	uint16_t type;
 };
 
-/* 1 for a class that was taken, 0 for no class, or ERR_ZONE. */
+/* Returns 1 for class IN, 0 if the token is no class, or ERR_ZONE. */
 static int take_class(struct source *s, const struct text_token *token)
 {
 	static const char *const others[] = { "CH", "CHAOS", "HS", "HESIOD", "CS", "NONE" };
@@ -261,7 +261,7 @@ static int take_class(struct source *s, const struct text_token *token)
 	return 0;
 }
 
-/* TTL and class in either order, each at most once, then the type. */
+/* Reads TTL and class in either order, each at most once, then the type. */
 static int take_fields(struct source *s, const char **cursor, struct fields *f)
 {
 	struct text_token token;
@@ -290,7 +290,7 @@ static int take_fields(struct source *s, const char **cursor, struct fields *f)
 	return refuse(s, "the record has no type");
 }
 
-/* The TTL of a record that states none. */
+/* Finds the TTL of a record without one. */
 static int inherit_ttl(struct source *s, struct fields *f)
 {
 	if (s->has_default_ttl) {
@@ -298,7 +298,7 @@ static int inherit_ttl(struct source *s, struct fields *f)
 	} else if (s->has_last_ttl) {
 		f->ttl = s->last_ttl;
 	} else if (f->type == DNS_TYPE_SOA && s->rd->len >= 4) {
-		/* What MINIMUM meant before RFC 2308; files that rely on it are still there. */
+		/* The meaning of MINIMUM before RFC 2308: some files still rely on it. */
 		f->ttl = wire_load_be32(s->rd->rdata + s->rd->len - 4);
 		s->last_ttl = f->ttl;
 		s->has_last_ttl = true;
@@ -316,7 +316,7 @@ static int take_owner(struct source *s, const struct text_token *token)
 	return n < 0 ? refuse_name(s, token, n) : 0;
 }
 
-/* Where in its line the text is, or 0: not in one line, or made by $GENERATE. */
+/* The column of the text, or 0: the entry has several lines, or $GENERATE made it. */
 static uint32_t column_of(const struct source *s, const char *at)
 {
 	const struct text_reader *r = &s->text;
@@ -404,7 +404,7 @@ static int take_entry(struct source *s)
 
 /* --- $GENERATE --- */
 
-/* One line that it makes: an owner and a record. */
+/* Reads a line that $GENERATE made: an owner and a record. */
 static int take_generated(struct source *s, const char *line)
 {
 	struct text_token token;
@@ -437,7 +437,7 @@ static int take_generate(struct source *s, const char *cursor)
 
 /* --- Files --- */
 
-/* @before: what text_reader had read when this was last called. */
+/* @before: the octets that the reader had read at the last call. */
 static int tell_progress(struct source *s, uint64_t *before)
 {
 	struct zone_progress *p = s->progress;
@@ -449,7 +449,7 @@ static int tell_progress(struct source *s, uint64_t *before)
 	return __atomic_load_n(&p->cancel, __ATOMIC_RELAXED) ? -ECANCELED : 0;
 }
 
-/* A file that is written in place may have been read half old and half new. */
+/* If a program writes a file in place, the text may be half old and half new. */
 static int check_unchanged(struct source *s, int fd)
 {
 	struct stat st;
@@ -461,7 +461,7 @@ static int check_unchanged(struct source *s, int fd)
 	return zone_error_set(s->err, s->path, 0, "the file was written to while it was read");
 }
 
-/* Keeps what is in s->err; true: the next entry may be looked at, too. */
+/* Keeps the error in s->err; true: reading may go on with the next entry. */
 static bool note_fault(struct source *s)
 {
 	struct faults *f = s->faults;
@@ -483,7 +483,7 @@ static bool note_fault(struct source *s)
 	return f->n < FAULTS_MAX;
 }
 
-/* After the text: the first mistake is the one to tell, if there was one. */
+/* At the end: puts the mistakes into s->err, the first one in front. */
 static int tell_faults(struct source *s, int rc)
 {
 	const struct faults *f = s->faults;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "zone/nsec3_hash.h"
 
-/* The calls that need neither a lock nor an allocation per hash: EVP's fetch takes both. */
+/* The old calls need neither a lock nor an allocation per hash; EVP needs both. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static uint8_t label_length(const struct zone *z, const struct zone_node *node)
 					      z->labels + node->label);
 }
 
-/* Is there a record of the chain with these parameters at @node? */
+/* True if @node has a record of the chain with these parameters. */
 static bool in_chain(const struct zone *z, const struct nsec3_params *params,
 		     const struct zone_node *node)
 {
@@ -110,7 +110,7 @@ bool nsec3_in_chain(const struct zone *z, const struct zone_node *node)
 bool nsec3_next(const struct zone *z, const struct zone_node *node, struct nsec3_label *out)
 {
 	const struct zone_rrset *rrset = zone_node_rrset(z, node, DNS_TYPE_NSEC3);
-	unsigned fixed = 5u + z->nsec3_params.salt_bytes; /* nsec3_in_chain() has seen these */
+	unsigned fixed = 5u + z->nsec3_params.salt_bytes; /* nsec3_in_chain() has checked these */
 	struct zone_rdata rd;
 
 	zone_rdata_next(zone_rrset_first(z, rrset), &rd);
@@ -121,14 +121,14 @@ bool nsec3_next(const struct zone *z, const struct zone_node *node, struct nsec3
 	return true;
 }
 
-/* Takes the parameters of one NSEC3PARAM; true when the apex has its NSEC3 in that chain. */
+/* Reads the parameters of one NSEC3PARAM; true if the apex has an NSEC3 in that chain. */
 static bool try_params(const struct zone *z, const struct zone_rdata *rd,
 		       struct nsec3_params *params)
 {
 	const struct zone_node *node;
 	struct nsec3_label hash;
 
-	/* Flags: RFC 5155 section 4.1.2, other than zero is ignored. */
+	/* RFC 5155 section 4.1.2: ignored if the flags are not zero. */
 	if (!params_read(rd, params) || rd->bytes[1])
 		return false;
 	if (params->iterations > ZONE_NSEC3_ITERATIONS_MAX)

@@ -11,7 +11,7 @@
 #include "zone/overlay.h"
 #include "zone/sums.h"
 
-#define STEPS_MAX 256 /* back in a chain with holes */
+#define STEPS_MAX 256 /* back in a chain that is not closed */
 
 const struct zone_node *nsec3_match(const struct zone *z, const struct nsec3_label *hash)
 {
@@ -28,7 +28,7 @@ static int cmp_hash(const uint8_t *stored, const uint8_t *hash)
 	return 0;
 }
 
-/* The first eight digits as a number of 40 bits, to reckon with. */
+/* The first eight digits as a number of 40 bits. */
 static uint64_t leading_bits(const uint8_t *label)
 {
 	uint64_t bits = 0;
@@ -41,7 +41,7 @@ static uint64_t leading_bits(const uint8_t *label)
 	return bits;
 }
 
-/* A guess inside [lo, hi) for where the hash stands between those with these leading bits. */
+/* Guesses an index in [lo, hi) for a hash, from its leading bits and those at both ends. */
 static uint32_t guess(uint32_t lo, uint32_t hi, uint64_t lo_bits, uint64_t hi_bits, uint64_t bits)
 {
 	uint32_t span = hi - lo;
@@ -53,13 +53,13 @@ static uint32_t guess(uint32_t lo, uint32_t hi, uint64_t lo_bits, uint64_t hi_bi
 	return lo + (off < span ? (uint32_t)off : span - 1);
 }
 
-/* How many hashes of the image's chain are below this one. */
+/* The number of hashes of the image's chain below this one. */
 static uint32_t count_below(const struct zone *z, const struct nsec3_label *hash)
 {
 	uint64_t bits = leading_bits(hash->label), lo_bits = 0, hi_bits = UINT64_C(1) << 40;
 	uint32_t lo = 0, hi = z->n_nsec3;
 
-	/* Every other step halves, whatever the spread. */
+	/* Every other step halves, in case the hashes are not spread evenly. */
 	for (bool halve = false; lo < hi; halve = !halve) {
 		uint32_t mid = halve ? lo + (hi - lo) / 2 : guess(lo, hi, lo_bits, hi_bits, bits);
 		const uint8_t *label = z->labels + z->nodes[z->nsec3[mid]].label;
@@ -76,9 +76,9 @@ static uint32_t count_below(const struct zone *z, const struct nsec3_label *hash
 }
 
 /*
- * The last node of the chain among the first @n of the image's that is as it was there. Where a
- * record of a closed chain went, the one before it had to change, and so is in the overlay: nothing
- * further back can be the one.
+ * The last of the first @n nodes of the image's chain that is unchanged in this version. If a
+ * record of a closed chain is removed, the record before it must change and is in the overlay. So
+ * no node further back can be the right one.
  */
 static const struct zone_node *image_last(const struct zone *z, uint32_t n)
 {
@@ -90,7 +90,7 @@ static const struct zone_node *image_last(const struct zone *z, uint32_t n)
 	return NULL;
 }
 
-/* Of the two, which may be NULL, the later one. */
+/* The later one of the two, which may be NULL. */
 static const struct zone_node *later(const struct zone *z, const struct zone_node *node,
 				     const struct overlay_node *o)
 {

@@ -8,27 +8,27 @@
 #include "dns/name.h"
 #include "zone/image.h"
 
-/* Below this a sort by comparison is quicker than the passes of a radix sort. */
+/* Below this a sort by comparison is faster than the passes of a radix sort. */
 #define RADIX_MIN 256
-/* More are split by one octet before: the arrays of keys stay small, and near the processor. */
+/* Larger families are split by one octet first, so that the arrays of keys fit into the cache. */
 #define RADIX_MAX 65536
 
-#define FEW_PARTS 32 /* of one node: at most so many are sorted by insertion */
+#define FEW_PARTS 32 /* up to so many parts of a node are sorted by insertion */
 
-#define SPLITS 257 /* the values of an octet, and before them the end of the label */
+#define SPLITS 257 /* the end of the label, then the values of an octet */
 
 struct keyed {
-	uint64_t key; /* eight octets of the folded label, first one highest */
+	uint64_t key; /* eight octets of the folded label, the first one highest */
 	uint32_t node;
 };
 
 struct order {
 	const struct zone_builder *b;
-	uint32_t *first;      /* node -> first of its children in sorted; n_nodes + 1 */
+	uint32_t *first;      /* node -> index in @sorted of its first child; n_nodes + 1 */
 	uint32_t *sorted;     /* all nodes but the apex, by parent */
-	uint32_t *split;      /* the other side of a split; as large as the largest family */
+	uint32_t *split;      /* room for a split; as large as the largest family */
 	struct keyed *keys;   /* RADIX_MAX */
-	struct keyed *keys_2; /* the other side of a radix pass */
+	struct keyed *keys_2; /* the output of a radix pass */
 };
 
 static const uint8_t *label_of(const struct zone_builder *b, uint32_t node)
@@ -44,7 +44,7 @@ static int cmp_siblings(const void *px, const void *py, void *arg)
 
 /* --- One family --- */
 
-/* The octets behind the first @depth. */
+/* The eight octets after the first @depth. */
 static uint64_t key_of(const uint8_t *label, unsigned depth)
 {
 	uint64_t key = 0;
@@ -67,7 +67,7 @@ static void radix_pass(const struct keyed *from, struct keyed *to, uint32_t n, u
 		to[at[from[i].key >> shift & 255]++] = from[i];
 }
 
-/* By key; returns which of the two arrays holds the result. */
+/* Sorts by key. Returns the array with the result, @keys or @keys_2. */
 static struct keyed *radix_sort(struct order *o, uint32_t n)
 {
 	struct keyed *from = o->keys, *to = o->keys_2;
@@ -79,7 +79,7 @@ static struct keyed *radix_sort(struct order *o, uint32_t n)
 		for (uint32_t i = 0; i < n; i++)
 			counts[from[i].key >> shift & 255]++;
 		if (counts[from[0].key >> shift & 255] == n)
-			continue; /* all the same here */
+			continue; /* all have the same octet */
 		radix_pass(from, to, n, shift, counts);
 		swap = from;
 		from = to;
@@ -88,7 +88,7 @@ static struct keyed *radix_sort(struct order *o, uint32_t n)
 	return from;
 }
 
-/* Runs of one key differ behind its octets, or in length. */
+/* Labels with the same key differ after its octets, or in length. */
 static void sort_runs(const struct order *o, const struct keyed *keys, uint32_t *family, uint32_t n)
 {
 	for (uint32_t i = 0, end; i < n; i = end) {
@@ -124,7 +124,7 @@ static unsigned octet_of(const uint8_t *label, unsigned depth)
 	return depth < *label ? fold(label[depth + 1]) + 1u : 0;
 }
 
-/* By the octet behind the first @depth; those with value i are from starts[i] to starts[i + 1]. */
+/* Splits by the octet after the first @depth: labels with value i begin at starts[i]. */
 static void split(struct order *o, uint32_t *family, uint32_t n, unsigned depth,
 		  uint32_t starts[SPLITS + 1])
 {
@@ -142,7 +142,7 @@ static void split(struct order *o, uint32_t *family, uint32_t n, unsigned depth,
 	memcpy(family, o->split, n * sizeof(*family));
 }
 
-/* All begin with the same @depth octets. They differ, so there is an end to splitting. */
+/* All labels begin with the same @depth octets. They differ, so the recursion ends. */
 static void sort_family(struct order *o, uint32_t *family, uint32_t n, unsigned depth)
 {
 	uint32_t starts[SPLITS + 1];
@@ -162,7 +162,7 @@ static void sort_family(struct order *o, uint32_t *family, uint32_t n, unsigned 
 
 /* --- All families --- */
 
-/* Counting by parent keeps the order of making, which is that of a sorted file. */
+/* Keeps the order in which nodes were made, which is the right one for a sorted file. */
 static void sort_by_parent(struct order *o)
 {
 	const struct zone_builder *b = o->b;
@@ -178,7 +178,7 @@ static void sort_by_parent(struct order *o)
 		o->sorted[--o->first[b->nodes[i].parent]] = i;
 }
 
-/* What sort_family() works in. */
+/* Allocates the arrays of sort_family(). */
 static int room_for(struct order *o, uint32_t largest)
 {
 	if (largest < RADIX_MIN)
@@ -214,8 +214,9 @@ static int sort_families(struct order *o)
 }
 
 /*
- * Preorder without recursion: the size of each subtree, then places handed out from parent to
- * children. Parents have lower numbers than their children, so one pass up and one down are enough.
+ * Preorder without recursion: finds the size of each subtree, then gives each child its place from
+ * that of its parent. Parents have lower numbers than their children, so one pass up and one down
+ * are enough.
  */
 static int hand_out(const struct order *o, uint32_t **out)
 {
@@ -283,15 +284,15 @@ static void swap_parts(struct zone_builder *b, uint32_t i, uint32_t k)
 }
 
 /*
- * Puts the parts from @start to @end in order. @sources says for each place which part goes there,
- * and afterwards that it is there.
+ * Puts the parts from @start to @end in order. @sources has the part for each place; afterwards
+ * each place is its own source.
  */
 static void move_parts(struct zone_builder *b, uint32_t *sources, uint32_t start, uint32_t end)
 {
 	for (uint32_t i = start; i < end; i++) {
 		uint32_t at = i, from;
 
-		/* The part that stood at @i is carried round the cycle. */
+		/* The part from @i goes to the last place of the cycle. */
 		for (; sources[at] != i; at = from) {
 			from = sources[at];
 			sources[at] = at;
@@ -301,7 +302,7 @@ static void move_parts(struct zone_builder *b, uint32_t *sources, uint32_t start
 	}
 }
 
-/* A counting sort by node, which keeps the parts of a node in order of adding. */
+/* A counting sort by node, which keeps the order of the parts of a node. */
 static void order_by_node(struct zone_builder *b, const uint32_t *place, uint32_t *first,
 			  uint32_t *sources)
 {
@@ -329,7 +330,7 @@ static int cmp_parts(const void *px, const void *py, void *arg)
 	return diff ? diff : x < y ? -1 : 1;
 }
 
-/* The parts of one node: nearly always few, and nearly in order. Each is its own source. */
+/* Sorts the parts of one node: nearly always few, and nearly in order. */
 static void order_by_type(struct zone_builder *b, uint32_t *sources, uint32_t start, uint32_t end)
 {
 	if (end - start > FEW_PARTS) {

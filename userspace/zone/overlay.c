@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking things up in an overlay.
+ * Lookups in an overlay.
  *
- * Numbers of the image give most of the canonical order for nothing: a name of the overlay knows
- * behind which node of the image it stands, and owners are compared only where two new names stand
- * behind the same one.
+ * Most of the canonical order is that of the image's node numbers: each node of the overlay has the
+ * number of the last node of the image at or before it. Owners are compared only if two new names
+ * have the same number.
  */
 #include "zone/overlay.h"
 
@@ -95,7 +95,7 @@ const struct overlay_node *overlay_behind(const struct zone *z, const struct ove
 	return best;
 }
 
-/* The last one of a subtree with one of @has. */
+/* The last node of a subtree with one of @has. */
 static const struct overlay_node *last_with(const struct overlay_tree *t, uint8_t has)
 {
 	while (t && t->has & has) {
@@ -112,8 +112,7 @@ static const struct overlay_node *last_with(const struct overlay_tree *t, uint8_
 const struct overlay_node *overlay_before(const struct zone *z, const struct overlay_key *key,
 					  uint8_t has)
 {
-	const struct overlay_tree *last =
-		NULL; /* the deepest on the way with one before the place */
+	const struct overlay_tree *last = NULL; /* the deepest with one before @key */
 
 	if (!key)
 		return last_with(z->tree, has);
@@ -131,7 +130,7 @@ const struct overlay_node *overlay_before(const struct zone *z, const struct ove
 	return last->node->has & has ? last->node : last_with(last->left, has);
 }
 
-/* New names less those gone, at or before a place. */
+/* The number of new names less that of gone ones, at or before a place. */
 static int64_t balance(const struct zone *z, const struct overlay_key *key)
 {
 	int64_t sum = 0;

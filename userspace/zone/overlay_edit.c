@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changing an overlay. Each change first makes the way to what it touches the draft's own, from the
- * top, block by block, each of which is linked at once; only then it changes anything, and that
- * needs no memory. So a draft holds together wherever memory ends, and can be freed.
+ * Changes an overlay. A change first copies the blocks on the way to its place, from the top, and
+ * links each copy at once. Only then it changes them, which needs no memory. So if there is no
+ * memory, the draft is still consistent and can be freed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static bool is_own(const struct overlay_edit *e, const struct overlay_item *item
 	return item->born == e->z->number;
 }
 
-/* Room to drop one more. */
+/* Makes room to drop one more block. */
 static int reserve(struct overlay_edit *e)
 {
 	size_t cap = e->garbage_cap ? e->garbage_cap * 2 : 64;
@@ -54,7 +54,7 @@ static int reserve(struct overlay_edit *e)
 	return 0;
 }
 
-/* Out of the draft; reserve() was called. */
+/* Removes a block from the draft; reserve() was called. */
 static void drop(struct overlay_edit *e, struct overlay_item *item)
 {
 	if (is_own(e, item)) {
@@ -65,7 +65,7 @@ static void drop(struct overlay_edit *e, struct overlay_item *item)
 	e->garbage[e->n_garbage++] = item;
 }
 
-/* The draft's own copy of a block, which the caller links; NULL without memory. */
+/* Makes the draft's own copy of a block, which the caller links. NULL: no memory. */
 static void *own(struct overlay_edit *e, struct overlay_item *item)
 {
 	struct overlay_item *copy;
@@ -99,13 +99,13 @@ static uintptr_t *slot_of(struct overlay_trie *trie, uint64_t hash, unsigned shi
 	return &trie->slot[hash >> shift & (OVERLAY_FAN - 1)];
 }
 
-/* In place of a leaf a trie that has it, in which more find room. */
+/* Replaces a leaf by a trie with this leaf, which has room for more. */
 static int split_leaf(struct overlay_edit *e, uintptr_t *slot, unsigned shift)
 {
 	struct overlay_trie *trie;
 
 	if (shift >= 64)
-		return ERR_LIMIT; /* two names with all bits of a keyed hash alike */
+		return ERR_LIMIT; /* two names with the same keyed hash */
 	trie = overlay_alloc(e, sizeof(*trie));
 	if (!trie)
 		return -ENOMEM;
@@ -125,7 +125,7 @@ static int own_trie(struct overlay_edit *e, uintptr_t *link)
 	return 0;
 }
 
-/* The slot for a node with this hash and number, all above it the draft's own; NULL: *@rc. */
+/* The slot for a node with this hash and number, after copying the way to it; NULL: *@rc. */
 static uintptr_t *trie_slot(struct overlay_edit *e, uint64_t hash, uint32_t id, int *rc)
 {
 	uintptr_t root = (uintptr_t)e->z->trie, *slot;
@@ -170,7 +170,7 @@ static void update(struct overlay_tree *t)
 	}
 }
 
-/* The way to a place becomes the draft's own. Returns 0 or -ENOMEM; *@there: what stands there. */
+/* Copies the way to a place. Returns 0 or -ENOMEM; *@there: the tree node there, or NULL. */
 static int own_way(struct overlay_edit *e, const struct overlay_key *key,
 		   struct overlay_tree **there)
 {
@@ -192,7 +192,7 @@ static int own_way(struct overlay_edit *e, const struct overlay_key *key,
 	return 0;
 }
 
-/* From here on all that is touched is the draft's own. */
+/* The functions from here on only change blocks of the draft. */
 static void split(struct overlay_tree *t, const struct overlay_key *key, struct overlay_tree **left,
 		  struct overlay_tree **right)
 {
@@ -253,7 +253,7 @@ static struct overlay_tree *take_out(struct overlay_tree *at, const struct overl
 	return at;
 }
 
-/* The node at a place has another content. */
+/* Updates the way to a place after the node there was replaced. */
 static void refresh(struct overlay_tree *at, const struct overlay_key *key)
 {
 	int order = overlay_cmp(key, at->node);
@@ -263,7 +263,7 @@ static void refresh(struct overlay_tree *at, const struct overlay_key *key)
 	update(at);
 }
 
-/* What join() will touch below the one that goes. */
+/* Copies the nodes below @t that join() will change. */
 static int own_seam(struct overlay_edit *e, struct overlay_tree *t)
 {
 	for (struct overlay_tree **link = &t->left; *link; link = &(*link)->right)
@@ -291,7 +291,7 @@ int overlay_put(struct overlay_edit *e, struct overlay_node *o)
 	if (!rc)
 		slot = trie_slot(e, o->hash, o->id, &rc);
 	if (!rc)
-		rc = reserve(e); /* last: the way of the trie drops blocks, too */
+		rc = reserve(e); /* last, since trie_slot() drops blocks, too */
 	if (rc) {
 		if (t)
 			overlay_release(e, t);
@@ -312,7 +312,7 @@ int overlay_put(struct overlay_edit *e, struct overlay_node *o)
 	return 0;
 }
 
-/* The trie keeps its form: the slots of names that came and went are few, and used again. */
+/* The trie does not shrink: empty slots of removed names are few, and used again. */
 int overlay_remove(struct overlay_edit *e, const struct overlay_node *o)
 {
 	struct overlay_key key = overlay_key_of(e->z, &o->node);

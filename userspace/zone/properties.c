@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A version seen from outside: its properties, its nodes.
- */
+/* The properties and nodes of a version. */
 #include "zone/zone.h"
 
 #include <assert.h>
@@ -55,7 +53,7 @@ const struct zone_rrset *zone_soa(const struct zone *z)
 	return zone_node_rrset(z, z->apex_node, DNS_TYPE_SOA);
 }
 
-/* RFC 2308 section 5: the SOA's own TTL or its last field, whichever is less. */
+/* The negative TTL is the lower one of the SOA's TTL and its last field: RFC 2308 section 5. */
 void zone_read_apex(struct zone *z)
 {
 	const struct zone_rrset *soa = zone_soa(z);
@@ -154,7 +152,7 @@ enum zone_chain zone_chain(const struct zone *z)
 	return z->chain;
 }
 
-/* RRsets of an overlay stand outside the array, and their rdata behind them. */
+/* RRsets of an overlay are outside the array, and their rdata is after them. */
 const uint8_t *zone_rrset_first(const struct zone *z, const struct zone_rrset *rrset)
 {
 	if (z->tree && (uintptr_t)rrset - (uintptr_t)z->rrsets >= z->n_rrsets * sizeof(*rrset))

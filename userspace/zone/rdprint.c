@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The fields that most types have: numbers, names, types, addresses; and the walk over a row. */
+/* Prints the fields of most types: numbers, names, types, addresses; and whole rows. */
 #include "zone/rdprint.h"
 
 #include "base/wire.h"
@@ -41,7 +41,7 @@ bool rdprint_number(struct rdprinting *p, unsigned n_bytes)
 	return true;
 }
 
-/* What is longer is no period of time for those who read it (RFC 2181 section 8). */
+/* Readers refuse a longer period (RFC 2181 section 8). */
 static bool period(struct rdprinting *p)
 {
 	return rdprint_left(p) >= 4 && wire_load_be32(p->in) <= DNS_TTL_MAX && rdprint_number(p, 4);
@@ -57,7 +57,7 @@ static bool u16(struct rdprinting *p)
 	return rdprint_number(p, 2);
 }
 
-/* Of certificates ldns reads the kinds that have a name. */
+/* ldns reads only the kinds of certificates that have a name. */
 static bool certificate(struct rdprinting *p)
 {
 	unsigned kind = rdprint_left(p) < 2 ? 0 : wire_load_be16(p->in);
@@ -114,8 +114,8 @@ static const uint8_t plain[256] = {
 };
 
 /*
- * All others as \DDD but for three: knotd takes few characters as they are, and nsd the dot behind
- * "\\\\" for a part of the label.
+ * Prints characters as \DDD, except three: knotd reads few characters as they are. nsd reads the
+ * dot after "\\\\" as part of the label.
  */
 static size_t put_special(char *out, uint8_t c)
 {
@@ -154,7 +154,7 @@ bool rdprint_wire_name(struct rdprinting *p)
 {
 	int n = name_check(p->in, rdprint_left(p));
 
-	/* ldns takes a name with a first label "@" for the origin, however that is written. */
+	/* ldns reads a first label "@" as the origin, even if it is escaped. */
 	if (n <= 0 || (n > 1 && p->in[0] == 1 && p->in[1] == '@'))
 		return false;
 	p->out += rdprint_name(p->out, p->in);
@@ -178,14 +178,14 @@ size_t rdprint_type(char *dst, uint16_t type)
 
 static bool type_of(struct rdprinting *p)
 {
-	if (rdprint_left(p) < 2 || !wire_load_be16(p->in)) /* type 0 has no text that all read */
+	if (rdprint_left(p) < 2 || !wire_load_be16(p->in)) /* other readers refuse type 0 */
 		return false;
 	p->out += rdprint_type(p->out, wire_load_be16(p->in));
 	p->in += 2;
 	return true;
 }
 
-/* The types of one window. Type 0 has no text that all read. */
+/* Prints the types of one window. Other readers refuse type 0. */
 static bool window_types(struct rdprinting *p, unsigned window, unsigned n)
 {
 	if (!window && *p->in & 0x80)
@@ -202,7 +202,7 @@ static bool window_types(struct rdprinting *p, unsigned window, unsigned n)
 	return true;
 }
 
-/* To the end: windows in order, each with the octets that it needs (RFC 4034 section 4.1.2). */
+/* Prints the rest: windows in order, each as short as possible (RFC 4034 section 4.1.2). */
 static bool bitmap_opt(struct rdprinting *p)
 {
 	while (rdprint_left(p)) {
@@ -250,7 +250,7 @@ static void hex_group(struct rdprinting *p, unsigned group)
 	*p->out++ = digits[group & 15];
 }
 
-/* The longest run of zeros, the first of those, from two on: where it begins, or 8. */
+/* The start of the first longest run of at least two zeros, or 8. */
 static unsigned zeros(const unsigned groups[8], unsigned *length)
 {
 	unsigned best = 8;
@@ -333,8 +333,7 @@ static const rdprint_field fields[RD_N_FIELDS] = {
 	[RD_SVCPARAMS] = rdprint_svcparams,
 };
 
-/* The fields of one type alone take it that their data was checked. The first field has no blank
- * before it. */
+/* Fields from RD_NXT on, which only one type has, need checked data. */
 static bool row_of_fields(struct rdprinting *p, const struct rdata_type *row)
 {
 	for (const uint8_t *field = row->fields; *field; field++) {

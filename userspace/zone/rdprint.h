@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Record data as text, by the rows of dns/rdtypes.h: the presentation form (RFC 1035 section 5.1
- * and that of each type) where zone/rdtext.h and the other name servers read it back as the same
- * octets, otherwise the generic form (RFC 3597 section 5).
+ * Writes record data as text, by the rows of dns/rdtypes.h: in the presentation form (RFC 1035
+ * section 5.1 and the RFC of each type) if zone/rdtext.h and other name servers read it back as the
+ * same octets, otherwise in the generic form (RFC 3597 section 5).
  */
 #ifndef VOLLEY_ZONE_RDPRINT_H
 #define VOLLEY_ZONE_RDPRINT_H
@@ -17,22 +17,27 @@
 
 /*
  * Writes type and data of a record, "MX\t10 mail.example.", at @dst, which has room for
- * RDPRINT_TEXT_MAX, without a NUL. What rdata_check() refuses, and types that few other servers
- * know, have the generic form. Returns the length. Pure.
+ * RDPRINT_TEXT_MAX, without a NUL. The generic form is for data that rdata_check() refuses, and for
+ * types that few other servers know. Returns the length. Pure.
  */
 size_t rdprint_record(char *dst, uint16_t type, const uint8_t *rdata, unsigned n);
 
 /*
- * Writes the data in the form of its type at @dst, as above. Returns the length, or 0: it has no
- * such form that would be read back as the same octets. Pure.
+ * Writes the data in the form of its type at @dst, as above. Returns the length, or 0 if no such
+ * form would be read back as the same octets. Pure.
  */
 size_t rdprint(char *dst, uint16_t type, const uint8_t *rdata, unsigned n);
 
-/* A checked name, absolute, at @dst with room for RDPRINT_NAME_MAX; the length. Pure. */
+/*
+ * Writes a checked name, absolute, at @dst with room for RDPRINT_NAME_MAX. Returns the length.
+ * Pure.
+ */
 size_t rdprint_name(char *dst, const uint8_t *name);
 
-/* The type's mnemonic, or TYPEnnn where others may not know it, at @dst with room for 16; the
- * length. Pure. */
+/*
+ * Writes the type's mnemonic, or TYPEnnn if other servers may not know it, at @dst with room for
+ * 16. Returns the length. Pure.
+ */
 size_t rdprint_type(char *dst, uint16_t type);
 
 size_t rdprint_u32(char *dst, uint32_t value);

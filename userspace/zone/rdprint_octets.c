@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fields of any octets: in hex, base64 and base32, and as strings. */
+/* Prints fields of any octets: in hex, base64 and base32, and as strings. */
 #include "zone/rdprinting.h"
 
 /* --- Digits --- */
@@ -50,7 +50,7 @@ bool rdprint_base64_rest(struct rdprinting *p)
 	return rdprint_base64(p, rdprint_left(p));
 }
 
-/* Octets in hex between dashes or colons. */
+/* Prints groups of octets in hex, with dashes or colons between. */
 static bool grouped(struct rdprinting *p, unsigned n_groups, unsigned group_bytes, char between)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -81,15 +81,14 @@ bool rdprint_ilnp64(struct rdprinting *p)
 	return grouped(p, 4, 2, ':');
 }
 
-/* With its length before it, as base32 with the extended hex alphabet, not padded (RFC 5155 section
- * 3.3). */
+/* Prints base32 with the extended hex alphabet, without padding (RFC 5155 section 3.3). */
 bool rdprint_hash(struct rdprinting *p)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
 	unsigned n, n_bits = 0;
 	uint32_t bits = 0;
 
-	/* Of another length than SHA-1's not all others read it. */
+	/* Some readers refuse another length than that of SHA-1. */
 	if (!rdprint_left(p) || rdprint_left(p) < 1u + *p->in || *p->in != 20)
 		return false;
 	for (n = *p->in++; n; n--) {
@@ -147,7 +146,7 @@ bool rdprint_string_opt(struct rdprinting *p)
 {
 	if (rdprint_left(p))
 		return rdprint_string(p);
-	p->out--; /* the blank before it */
+	p->out--; /* no field, no blank before it */
 	return true;
 }
 
@@ -162,7 +161,7 @@ bool rdprint_strings(struct rdprinting *p)
 	return true;
 }
 
-/* "" ldns keeps apart from nothing. */
+/* Not for empty data: for ldns "" is not the same as nothing. */
 bool rdprint_quoted_rest(struct rdprinting *p)
 {
 	return rdprint_left(p) && quoted(p, rdprint_left(p));
@@ -172,7 +171,7 @@ bool rdprint_tag(struct rdprinting *p)
 {
 	unsigned n = rdprint_left(p) ? *p->in : 0;
 
-	/* nsd reads no capitals here. */
+	/* nsd refuses capitals here. */
 	if (!n || n >= rdprint_left(p))
 		return false;
 	for (p->in++; n; n--) {

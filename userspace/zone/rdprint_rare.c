@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fields that one type has. What their text cannot say (a LOC of another version, an address prefix
- * with zeros behind it) is left to the generic form.
+ * Prints fields that only one type has. Data without such a text (a LOC of another version, an
+ * address prefix with trailing zeros) gets the generic form.
  */
 #include <stdio.h>
 
@@ -49,7 +49,7 @@ bool rdprint_nxt(struct rdprinting *p)
 	return true;
 }
 
-/* A bitmap with octets that it does not need would come back shorter. */
+/* A bitmap with trailing zeros would be shorter when it is read back. */
 bool rdprint_wks(struct rdprinting *p)
 {
 	unsigned n;
@@ -97,7 +97,7 @@ bool rdprint_atma(struct rdprinting *p)
 	return true;
 }
 
-/* The prefix's bits have to be 0, since its text is an address of which they are no part. */
+/* The bits of the prefix must be 0, since the text is an address without them. */
 bool rdprint_a6(struct rdprinting *p)
 {
 	uint8_t address[16] = { 0 };
@@ -132,7 +132,7 @@ static void put_angle(struct rdprinting *p, uint32_t angle, const char *sides)
 			  ms / 1000 % 60, ms % 1000, sides[angle < equator]);
 }
 
-/* Centimetres as metres. A zero has one text, so it may have one form only. */
+/* Prints centimetres as metres. Zero has one text, so only one of its forms is printed. */
 static bool put_size(struct rdprinting *p, uint8_t size)
 {
 	uint64_t cm = size >> 4;
@@ -196,7 +196,7 @@ static bool put_prefix(struct rdprinting *p)
 	return true;
 }
 
-/* None at all has no text that all others read. */
+/* Some readers refuse an empty list. */
 bool rdprint_apl(struct rdprinting *p)
 {
 	if (!left(p))
@@ -211,7 +211,7 @@ bool rdprint_apl(struct rdprinting *p)
 
 /* --- Gateways --- */
 
-/* A name with escapes nsd takes apart at the wrong dots. */
+/* nsd splits a name with escapes at the wrong dots. */
 static bool put_plain_name(struct rdprinting *p)
 {
 	const char *begin = p->out;
@@ -236,8 +236,7 @@ static bool put_gateway(struct rdprinting *p, unsigned type)
 	}
 }
 
-/* Not all others read it without a key; knotd takes no key of algorithm 0, which means that there
- * is none. */
+/* Some readers refuse it without a key, and knotd refuses a key with algorithm 0 (no key). */
 bool rdprint_ipseckey(struct rdprinting *p)
 {
 	unsigned type = p->in[0], algorithm = p->in[1];
@@ -287,7 +286,7 @@ bool rdprint_hip(struct rdprinting *p)
 
 /* --- Service parameters --- */
 
-/* Characters that no reader takes for anything else, quoted or not. */
+/* Characters that all readers read as they are, quoted or not. */
 static bool is_plain(uint8_t c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -318,8 +317,8 @@ static bool put_keys(struct rdprinting *p, const uint8_t *end)
 }
 
 /*
- * Protocols with a comma or an escape would be read in two ways by others. knotd 3.2 takes one of a
- * single octet before another for an empty one.
+ * Readers differ about protocols with a comma or an escape. knotd 3.2 reads a protocol of one octet
+ * before another one as empty.
  */
 static bool put_protocols(struct rdprinting *p, const uint8_t *end)
 {
@@ -385,7 +384,7 @@ static bool put_value(struct rdprinting *p, unsigned key, const uint8_t *end)
 
 bool rdprint_svcparams(struct rdprinting *p)
 {
-	p->out--; /* the blank: each parameter has its own */
+	p->out--; /* each parameter begins with a blank of its own */
 	while (left(p) >= 4) {
 		unsigned key = wire_load_be16(p->in), n = wire_load_be16(p->in + 2);
 
@@ -394,7 +393,7 @@ bool rdprint_svcparams(struct rdprinting *p)
 			return false;
 		put(p, ' ');
 		put_key(p, key);
-		if (!n && key == 7) /* dohpath: nsd wants a value */
+		if (!n && key == 7) /* dohpath: nsd needs a value */
 			return false;
 		if (!n)
 			continue;

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The fields of record data as text, one by one: private to zone/rdprint.c. Each function moves
- * both cursors behind its field and returns true; false: the text would not be read back as these
- * octets.
+ * both cursors past its field and returns true, or false if the text would not be read back as
+ * these octets.
  */
 #ifndef VOLLEY_ZONE_RDPRINTING_H
 #define VOLLEY_ZONE_RDPRINTING_H
@@ -15,7 +15,7 @@
 
 #include "dns/rdata.h"
 
-/* Room that a field may take without asking, beside four characters for each octet that is left. */
+/* The room that a field may use without a check, beside four characters for each octet left. */
 #define RDPRINT_FIELD_ROOM 1280
 
 struct rdprinting {
@@ -56,16 +56,16 @@ static inline void rdprint_two_digits(struct rdprinting *p, unsigned value)
 
 typedef bool (*rdprint_field)(struct rdprinting *p);
 
-/* Of zone/rdprint.c, for the fields below. */
+/* In zone/rdprint.c, for the fields below. */
 bool rdprint_number(struct rdprinting *p, unsigned n_bytes);
 bool rdprint_ipv4(struct rdprinting *p);
 bool rdprint_ipv6(struct rdprinting *p);
 bool rdprint_wire_name(struct rdprinting *p);
 
-/* Of zone/rdprint_octets.c. */
-bool rdprint_hex(struct rdprinting *p, unsigned n_bytes); /* one or more */
+/* In zone/rdprint_octets.c. */
+bool rdprint_hex(struct rdprinting *p, unsigned n_bytes); /* @n_bytes > 0 */
 bool rdprint_base64(struct rdprinting *p, unsigned n_bytes);
-void rdprint_char(struct rdprinting *p, uint8_t c); /* within quotes */
+void rdprint_char(struct rdprinting *p, uint8_t c); /* inside quotes */
 bool rdprint_hex_rest(struct rdprinting *p);
 bool rdprint_base64_rest(struct rdprinting *p);
 bool rdprint_eui48(struct rdprinting *p);
@@ -79,7 +79,7 @@ bool rdprint_strings(struct rdprinting *p);
 bool rdprint_quoted_rest(struct rdprinting *p);
 bool rdprint_tag(struct rdprinting *p);
 
-/* Of zone/rdprint_rare.c, by their fields. */
+/* In zone/rdprint_rare.c. */
 bool rdprint_nxt(struct rdprinting *p);
 bool rdprint_wks(struct rdprinting *p);
 bool rdprint_nsap(struct rdprinting *p);

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fields that most types have: addresses, names, types; and of all fields the table. Each goes
- * over its text once, for the plain case; escapes and other rare forms are read by a second, slower
- * way within the same field.
+ * Reads the fields of most types: addresses, names, types; and has the table of all fields. Each
+ * function reads plain text in one pass; for escapes and other rare forms it has a second, slower
+ * way.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -138,7 +138,7 @@ static bool type(struct rdreading *f)
 	return rdread_type(f, &number) && rdread_put16(f, number);
 }
 
-/* One window: RFC 4034 section 4.1.2. */
+/* Writes one window: RFC 4034 section 4.1.2. */
 static bool put_window(struct rdreading *f, unsigned window, const uint8_t bits[32])
 {
 	unsigned n = 32;
@@ -186,7 +186,7 @@ static bool bitmap(struct rdreading *f)
 
 /* --- All --- */
 
-/* RFC 3597 section 5 has the only text of these. */
+/* These have only the generic form of RFC 3597 section 5. */
 static bool rest(struct rdreading *f)
 {
 	return rdread_refuse(f, f->at, "this type has only the generic form, \\# LENGTH HEX");

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fields that are numbers: in digits, by their names, and as periods and times. */
+/* Reads fields that are numbers: digits, mnemonics, periods and times. */
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "zone/rdreading.h"
@@ -55,8 +55,7 @@ bool rdread_u32(struct rdreading *f)
 	return rdread_decimal(f, UINT32_MAX, &v) && rdread_put32(f, v);
 }
 
-/* Digits from *@p on, which is moved behind them; false: there are none, or they are more than
- * @max. */
+/* Reads the digits at *@p and moves *@p past them; false: none, or more than @max. */
 static bool digits(const char **p, uint64_t max, uint64_t *value)
 {
 	const char *begin = *p;
@@ -170,8 +169,7 @@ bool rdread_certificate(struct rdreading *f)
 
 /* --- Times --- */
 
-/* Days from 1970-01-01 of a Gregorian date: years are counted from March, so the leap day is
- * last. */
+/* Days from 1970-01-01 to a Gregorian date: years begin in March, so the leap day is last. */
 static int64_t days_from_civil(int year, unsigned month, unsigned day)
 {
 	int y = year - (month <= 2);
@@ -192,7 +190,7 @@ static bool is_leap(unsigned year)
 	return !(year % 4) && (year % 100 || !(year % 400));
 }
 
-/* Fourteen digits; false: no such time, or none that 32 bits hold. */
+/* Reads fourteen digits; false: no valid time, or it does not fit in 32 bits. */
 static bool civil_time(const char *p, uint32_t *seconds)
 {
 	static const uint8_t days[] = { 0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };

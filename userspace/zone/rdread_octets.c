@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fields of any octets: in hex, base64 and base32, and as strings. */
+/* Reads fields of any octets: hex, base64, base32 and strings. */
 #include <string.h>
 
 #include "base/wire.h"
@@ -18,7 +18,6 @@ int rdread_hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* One word of hex. */
 bool rdread_hex_word(struct rdreading *f)
 {
 	const char *begin;
@@ -43,7 +42,7 @@ bool rdread_hex_word(struct rdreading *f)
 	return true;
 }
 
-/* Hex to the end, blanks anywhere. */
+/* Reads hex to the end, with blanks anywhere. */
 bool rdread_hex(struct rdreading *f)
 {
 	const char *begin = f->at;
@@ -68,7 +67,7 @@ bool rdread_hex(struct rdreading *f)
 
 /* --- Base64 and base32 --- */
 
-/* Value + 1, so that all the rest is 0. */
+/* The value + 1; 0 for all other characters. */
 static const uint8_t base64_value[256] = {
 	['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,
 	['H'] = 8,  ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14,
@@ -84,7 +83,7 @@ static const uint8_t base64_value[256] = {
 
 struct base64 {
 	uint32_t bits;
-	unsigned n, n_pads; /* characters of the last group, "=" among them */
+	unsigned n, n_pads; /* characters of the last group, with "=" */
 };
 
 static bool base64_char(struct rdreading *f, struct base64 *b, const char *at)
@@ -98,7 +97,7 @@ static bool base64_char(struct rdreading *f, struct base64 *b, const char *at)
 	b->n_pads += pad;
 	if (++b->n < 4)
 		return true;
-	/* Bits behind the last octet are 0: RFC 4648 section 3.5. */
+	/* Bits after the last octet must be 0: RFC 4648 section 3.5. */
 	if (b->n_pads && b->bits & ((1u << 8 * b->n_pads) - 1))
 		return rdread_refuse(f, at, "it is not base64: bits are left over");
 	if (!rdread_has_room(f, 3 - b->n_pads))
@@ -110,7 +109,7 @@ static bool base64_char(struct rdreading *f, struct base64 *b, const char *at)
 	return true;
 }
 
-/* Whole groups of four, as long as nothing else comes: where that ends. */
+/* Reads whole groups of four without other characters. Returns the place where it stopped. */
 static const char *base64_groups(struct rdreading *f, const char *p, const char *end)
 {
 	while (end - p >= 4 && f->end - f->out >= 3) {
@@ -132,7 +131,7 @@ static const char *base64_groups(struct rdreading *f, const char *p, const char 
 	return p;
 }
 
-/* Blanks anywhere. */
+/* Reads base64 with blanks anywhere. */
 bool rdread_base64_text(struct rdreading *f, const char *text, size_t n)
 {
 	const char *end = text + n, *p = text;
@@ -167,7 +166,7 @@ bool rdread_base64(struct rdreading *f)
 	return rdread_base64_text(f, begin, n);
 }
 
-/* Base32 with the extended hex alphabet, not padded, its octets counted before it. */
+/* Reads base32 with the extended hex alphabet, without padding; writes its length first. */
 bool rdread_hash(struct rdreading *f)
 {
 	struct text_token token;
@@ -201,7 +200,7 @@ bool rdread_hash(struct rdreading *f)
 	return true;
 }
 
-/* "-" or hex, length first. */
+/* Reads "-" or hex; writes its length first. */
 bool rdread_salt(struct rdreading *f)
 {
 	uint8_t *length = f->out;
@@ -223,7 +222,7 @@ bool rdread_salt(struct rdreading *f)
 
 /* --- Strings --- */
 
-/* The octet at *@p, which may be escaped; -1: a bad escape. */
+/* Reads the octet at *@p, which may be escaped; -1: a bad escape. */
 static int one_octet(const char **p, const char *end)
 {
 	const char *at = *p;
@@ -271,7 +270,7 @@ long rdread_octets(struct rdreading *f, const struct text_token *token, uint8_t 
 	return (long)n;
 }
 
-/* Quoted and without escapes, as most are; nothing is read where it is not. */
+/* Reads a quoted string without escapes, as most are; false, and nothing is read, for others. */
 static bool plain_string(struct rdreading *f)
 {
 	const char *p = f->at + 1;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fields that one type has, or few. */
+/* Reads fields that only one or a few types have. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* --- Identifiers --- */
 
-/* Groups of up to @n_digits hex digits each, all of them where @whole. */
+/* Reads groups of up to @n_digits hex digits each, or of exactly so many if @whole. */
 static bool grouped(struct rdreading *f, unsigned n_groups, unsigned n_digits, char between,
 		    bool whole, const char *is_not)
 {
@@ -91,7 +91,7 @@ static bool protocol(struct rdreading *f)
 	return rdread_refuse_token(f, &token, "a protocol: TCP, UDP or a number");
 }
 
-/* The services that RFC 1010 named; /etc/services may differ from host to host. */
+/* The services in RFC 1010, since /etc/services may differ from host to host. */
 static bool service(struct rdreading *f, uint32_t *port)
 {
 	static const struct {
@@ -141,7 +141,7 @@ bool rdread_wks(struct rdreading *f)
 
 /* --- Addresses of other networks --- */
 
-/* Hex digits of a word, dots among them. */
+/* Reads the hex digits of a word, with dots anywhere. */
 static bool dotted_hex(struct rdreading *f, const struct text_token *token, size_t from)
 {
 	int high = -1;
@@ -216,8 +216,7 @@ bool rdread_a6(struct rdreading *f)
 
 /* --- LOC: RFC 1876 section 3 --- */
 
-/* A decimal of up to @places places behind the point, times 10^@places, "m" behind it allowed where
- * @metres. */
+/* Reads a decimal with up to @places places, times 10^@places; with @metres, "m" may follow. */
 static bool fixed_point(const struct text_token *token, unsigned places, bool metres,
 			uint64_t *value)
 {
@@ -241,7 +240,7 @@ static bool fixed_point(const struct text_token *token, unsigned places, bool me
 	return i == n;
 }
 
-/* 1 or -1 for one of the two letters, else 0. */
+/* Returns 1 for the first of the two letters, -1 for the second, else 0. */
 static int side_of(const struct text_token *token, const char *sides)
 {
 	if (token->quoted || token->n != 1)
@@ -251,8 +250,7 @@ static int side_of(const struct text_token *token, const char *sides)
 	return (token->at[0] & ~0x20) == sides[1] ? -1 : 0;
 }
 
-/* Degrees, minutes and seconds, the latter two optional, then the side: thousandths of seconds from
- * 2^31. */
+/* Degrees, optional minutes and seconds, and the side: thousandths of seconds from 2^31. */
 static bool angle(struct rdreading *f, unsigned degrees_max, const char *sides, const char *is_not)
 {
 	static const uint64_t unit[] = { 3600000, 60000, 1 };
@@ -301,8 +299,7 @@ static bool altitude(struct rdreading *f)
 	return rdread_put(f, wire, 4);
 }
 
-/* Size or precision in metres, as one digit and a power of ten of centimetres; it may be left
- * out. */
+/* Optional size or precision in metres, as a digit and a power of ten of centimetres. */
 static bool size(struct rdreading *f, uint8_t *to)
 {
 	struct text_token token;
@@ -366,7 +363,7 @@ static bool prefix_item(struct rdreading *f, const struct text_token *token)
 	head[1] = is_v6 ? 2 : 1;
 	head[2] = (uint8_t)prefix;
 	head[3] = (uint8_t)((negated ? 0x80 : 0) | n);
-	f->t->scratch[0] = 1; /* it is one; room is another matter */
+	f->t->scratch[0] = 1; /* it is a prefix; the next lines fail only for want of room */
 	return rdread_put(f, head, 4) && rdread_put(f, address, n);
 }
 
@@ -422,7 +419,7 @@ bool rdread_ipseckey(struct rdreading *f)
 
 	if (!rdread_u8(f) || !rdread_u8(f) || !gateway(f, types[0], at))
 		return false;
-	/* Algorithm 0: there is no key. */
+	/* Algorithm 0 means no key. */
 	return (!types[1] && rdread_at_end(f)) || rdread_base64(f);
 }
 
@@ -438,7 +435,7 @@ bool rdread_amtrelay(struct rdreading *f)
 	       gateway(f, type, at);
 }
 
-/* The lengths of identity and key stand before both. */
+/* The lengths of identity and key are before both. */
 bool rdread_hip(struct rdreading *f)
 {
 	uint8_t *head = f->out;

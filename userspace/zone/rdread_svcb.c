@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Service parameters (RFC 9460 section 2.1 and appendix A): in any order as text, by rising keys on
- * the wire. Values are character strings; those that are lists are split at commas after their
- * escapes are resolved, so a comma within an item has an escape of its own.
+ * Reads service parameters (RFC 9460 section 2.1 and appendix A): in any order as text, by rising
+ * keys on the wire. Values are character strings. A list is split at commas after its escapes are
+ * resolved, so a comma in an item has a second escape.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -23,13 +23,13 @@ static const struct {
 	{ "ipv6hint", 6 },  { "dohpath", 7 },  { "ohttp", 8 },
 };
 
-/* A list item or key: octets, escapes resolved. */
+/* A list, an item or a key: octets with escapes resolved. */
 struct text {
 	const char *at;
 	size_t n;
 };
 
-/* keyNNNNN: no zeros in front, up to 65534. -1: none. */
+/* Reads keyNNNNN, up to 65534 and without leading zeros; -1: another text. */
 static int generic_key(const char *text, size_t n)
 {
 	int v = 0;
@@ -44,7 +44,7 @@ static int generic_key(const char *text, size_t n)
 	return v < UINT16_MAX ? v : -1;
 }
 
-/* *@generic: as keyNNNNN, whose value is octets. */
+/* *@generic: it is keyNNNNN, whose value is octets. */
 static int key_of(const char *text, size_t n, bool *generic)
 {
 	*generic = false;
@@ -92,7 +92,7 @@ static bool mandatory(struct rdreading *f, struct text value, const char *at)
 	return true;
 }
 
-/* Items with a length before each; "\," is a comma, "\\" a backslash. */
+/* Writes items with their lengths before them; "\," is a comma, "\\" a backslash. */
 static bool alpn(struct rdreading *f, struct text value, const char *at)
 {
 	const char *end = value.at + value.n;
@@ -178,7 +178,7 @@ static bool value_of(struct rdreading *f, int key, bool generic, struct text val
 
 /* --- Parameters --- */
 
-/* The value behind "=", if there is one, as octets in scratch. */
+/* Reads the value after "=", if there is one, as octets into scratch. */
 static bool read_value(struct rdreading *f, struct text *value)
 {
 	struct text_token token;
@@ -199,7 +199,7 @@ static bool read_value(struct rdreading *f, struct text *value)
 	return n >= 0;
 }
 
-/* The last parameter, at @last, to its place among those from @first on. */
+/* Moves the last parameter, at @last, to its place among the parameters from @first on. */
 static bool sort_last(struct rdreading *f, uint8_t *first, uint8_t *last, const char *at)
 {
 	unsigned key = wire_load_be16(last);

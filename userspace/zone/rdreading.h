@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The fields of record data from text, one by one: private to zone/rdtext.c. Each function moves
- * both cursors behind its field and returns true, or says what is wrong.
+ * both cursors past its field and returns true, or false with the fault in t->why.
  */
 #ifndef VOLLEY_ZONE_RDREADING_H
 #define VOLLEY_ZONE_RDREADING_H
@@ -26,7 +26,7 @@ struct rdreading {
 
 typedef bool (*rdread_field)(struct rdreading *f);
 
-/* Always false. @at is where in the text. */
+/* Notes a fault at @at in the text. Returns false. */
 bool rdread_refuse(struct rdreading *f, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 bool rdread_refuse_token(struct rdreading *f, const struct text_token *token, const char *is_not);
@@ -47,7 +47,7 @@ static inline void rdread_skip_blanks(struct rdreading *f)
 		f->at++;
 }
 
-/* Is there nothing more? */
+/* True if only blanks are left. */
 static inline bool rdread_at_end(struct rdreading *f)
 {
 	rdread_skip_blanks(f);
@@ -100,7 +100,7 @@ static inline bool rdread_put32(struct rdreading *f, uint32_t v)
 	return true;
 }
 
-/* The characters up to a blank or the end. */
+/* The number of characters up to a blank or the end. */
 static inline size_t rdread_word_length(const char *text)
 {
 	size_t n = 0;
@@ -110,29 +110,29 @@ static inline size_t rdread_word_length(const char *text)
 	return n;
 }
 
-/* The next token; refused where there is none. */
+/* Reads the next token; refuses the field if there is none. */
 bool rdread_token(struct rdreading *f, struct text_token *token);
-/* A token that is not quoted. */
+/* The same for a token that is not quoted. */
 bool rdread_word(struct rdreading *f, struct text_token *token);
 
-/* A decimal of one token, to @value. */
+/* Reads one token as a decimal up to @max. */
 bool rdread_decimal(struct rdreading *f, uint32_t max, uint32_t *value);
 
-/* The octets of a token, its escapes resolved, at @dst; how many, or -1. */
+/* Writes the octets of a token, with escapes resolved, at @dst. Returns their number, or -1. */
 long rdread_octets(struct rdreading *f, const struct text_token *token, uint8_t *dst, size_t cap);
 
 int rdread_hex_value(char c); /* -1: none */
 
-/* By enum rdata_field, RD_END has none. */
+/* By enum rdata_field; RD_END has none. */
 extern const rdread_field rdread_fields[RD_N_FIELDS];
 
-/* Of zone/rdread.c. */
+/* In zone/rdread.c. */
 bool rdread_ipv4(struct rdreading *f);
 bool rdread_ipv6(struct rdreading *f);
 bool rdread_name(struct rdreading *f);
 bool rdread_type(struct rdreading *f, uint16_t *type);
 
-/* Of zone/rdread_number.c. */
+/* In zone/rdread_number.c. */
 bool rdread_u8(struct rdreading *f);
 bool rdread_u16(struct rdreading *f);
 bool rdread_u32(struct rdreading *f);
@@ -142,8 +142,8 @@ bool rdread_date(struct rdreading *f);
 bool rdread_algorithm(struct rdreading *f);
 bool rdread_certificate(struct rdreading *f);
 
-/* Of zone/rdread_octets.c. */
-bool rdread_hex_word(struct rdreading *f); /* one word of it */
+/* In zone/rdread_octets.c. */
+bool rdread_hex_word(struct rdreading *f); /* one word of hex */
 bool rdread_hex(struct rdreading *f);
 bool rdread_base64(struct rdreading *f);
 bool rdread_base64_text(struct rdreading *f, const char *text, size_t n);
@@ -154,7 +154,7 @@ bool rdread_string_opt(struct rdreading *f);
 bool rdread_strings(struct rdreading *f);
 bool rdread_quoted(struct rdreading *f);
 
-/* Of zone/rdread_rare.c and zone/rdread_svcb.c, by their fields. */
+/* In zone/rdread_rare.c and zone/rdread_svcb.c. */
 bool rdread_eui48(struct rdreading *f);
 bool rdread_eui64(struct rdreading *f);
 bool rdread_ilnp64(struct rdreading *f);

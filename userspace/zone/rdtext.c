@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The walk over a row, and the generic form. The fields are in zone/rdread.c and its neighbours. */
+/* Reads rows and the generic form. The fields are in zone/rdread*.c. */
 #include "zone/rdtext.h"
 
 #include <stdarg.h>

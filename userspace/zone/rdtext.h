@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Record data from its text to wire form, by the rows of dns/rdtypes.h: each type's presentation
- * form, and RFC 3597's generic form for any type. What is read passes rdata_check().
+ * Reads the text of record data into wire form, by the rows of dns/rdtypes.h: the presentation form
+ * of each type, and the generic form of RFC 3597 for any type. The result passes rdata_check().
  */
 #ifndef VOLLEY_ZONE_RDTEXT_H
 #define VOLLEY_ZONE_RDTEXT_H
@@ -14,7 +14,7 @@
 
 #define RDTEXT_WHY_BYTES 160
 
-/* Buffers and the origin, kept from one record to the next. */
+/* The origin and buffers, kept from one record to the next. */
 struct rdtext {
 	uint8_t origin[256];
 	unsigned origin_bytes;
@@ -22,25 +22,26 @@ struct rdtext {
 	uint16_t len;  /* the result */
 	uint8_t rdata[UINT16_MAX];
 	uint8_t scratch[UINT16_MAX];
-	char why[RDTEXT_WHY_BYTES]; /* after ERR_RDATA: a clause */
-	const char *why_at;         /* where in the text that is */
+	char why[RDTEXT_WHY_BYTES]; /* after ERR_RDATA: the reason, a clause */
+	const char *why_at;         /* the place of the fault in the text */
 };
 
-/* The origin is the root. */
+/* Sets the root as the origin. */
 void rdtext_init(struct rdtext *t);
 void rdtext_fini(struct rdtext *t);
 
-/* The origin for relative names, a checked wire name, until changed. Returns 0. */
+/* Sets the origin for relative names, a checked wire name. Returns 0. */
 int rdtext_set_origin(struct rdtext *t, const uint8_t *origin) __attribute__((warn_unused_result));
 
-/* The type for a mnemonic or TYPEnnn of @n octets, or ERR_TYPE. Pure. */
+/* The type of a mnemonic or TYPEnnn of @n octets, or ERR_TYPE. Pure. */
 int rdtext_type(const char *text, size_t n) __attribute__((warn_unused_result));
 
-/* The type for one of the common mnemonics in capitals, or 0. Pure. */
+/* The type of a common mnemonic in capitals, or 0. Pure. */
 uint16_t rdtext_common_type(const char *text, size_t n);
 
 /*
- * Makes t->rdata, t->len from @text, as text_read() gives it. Returns 0, or ERR_RDATA with t->why.
+ * Makes t->rdata and t->len from @text, as text_read() gives it. Returns 0, or ERR_RDATA with
+ * t->why.
  */
 int rdtext_parse(struct rdtext *t, uint16_t type, const char *text)
 	__attribute__((warn_unused_result));

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of zones: open addressing over a hash of the apex that is built up from the root, so
- * that one pass over a name yields the hash of each of its suffixes.
+ * The table of zones: open addressing over a hash of the apex. The hash is made label by label from
+ * the root, so that one pass over a name gives the hashes of all its suffixes.
  */
 #include "zone/set.h"
 
@@ -24,7 +24,7 @@ struct zone_set {
 	struct zone_member members[];
 };
 
-/* The hash of a name from that of its parent. */
+/* Makes the hash of a name from that of its parent. */
 static uint64_t hash_step(uint64_t above, const uint8_t *label)
 {
 	return hash_label(above, 0, label + 1, *label);
@@ -82,7 +82,7 @@ static struct zone_set *set_alloc(size_t n, size_t name_bytes_sum)
 		set->cap *= 2;
 	set->slots = calloc(set->cap, sizeof(*set->slots));
 	set->names = malloc(name_bytes_sum + 1);
-	/* Without entropy the hash is still right, only guessable. */
+	/* Without entropy the hash still works, but an attacker can guess it. */
 	if (getrandom(&set->seed, sizeof(set->seed), GRND_NONBLOCK) != sizeof(set->seed))
 		set->seed = (uintptr_t)set;
 	if (!set->slots || !set->names) {
@@ -140,7 +140,7 @@ const struct zone_member *zone_set_find(const struct zone_set *set, const uint8_
 	for (at = 0; qname[at] && n < DNS_LABELS_MAX; at += qname[at] + 1u)
 		label[n++] = (uint8_t)at;
 	label[n] = (uint8_t)at;
-	/* From the root down: i labels are left out. */
+	/* From the root down: the suffix without the first i labels. */
 	for (unsigned i = n, depth = 0; depth <= set->max_labels; depth++) {
 		m = slot_find(set, hash, qname + label[i], qname_len - label[i]);
 		if (m) {

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All zones that are served at one moment: an immutable table from apex to zone. A change makes a
- * new set, which replaces the old one by a pointer swap (RCU); the zones themselves are shared
- * between sets.
+ * All zones that are served at one time: a table from apex to zone that never changes, except by
+ * zone_set_swap(). Any other change makes a new set, which replaces the old one by a pointer swap
+ * (RCU). Sets share the zones.
  */
 #ifndef VOLLEY_ZONE_SET_H
 #define VOLLEY_ZONE_SET_H
@@ -18,11 +18,10 @@ struct zone_set;
 struct zone_member {
 	const uint8_t *apex; /* folded wire name; zone_set_new() copies it */
 	unsigned apex_len;
-	struct zone *zone; /* NULL: there is nothing to serve: SERVFAIL. Read by zone_set_zone() */
+	struct zone *zone;   /* NULL: not loaded, SERVFAIL. Read by zone_set_zone() */
 	uint32_t cache_slot; /* the zone's place in the generation table of the answer cache */
-	uint32_t cache_gen;  /* the generation that answers of this snapshot carry */
-	/* The filter (xdp/names.h) that has all names of the zone, by its id; 0: none, the driver
-	 * denies nothing of it. */
+	uint32_t cache_gen;  /* the generation of the answers of this version */
+	/* The id of the filter of all its names (xdp/names.h); 0: the driver denies none. */
 	uint32_t names_id;
 	/* The region of its intervals (xdp/intervals.h): the line of its head; id 0: none. */
 	struct {
@@ -31,9 +30,9 @@ struct zone_member {
 };
 
 /*
- * Makes a set of @n members (0 is allowed), which are copied; the zones are borrowed. Control plane
- * only. Returns 0, -ENOMEM, -EINVAL for an apex that is no wire name, or -EEXIST for the same apex
- * twice.
+ * Makes a set of copies of @n members (0 is allowed); the zones must live as long as the set.
+ * Control plane only. Returns 0, -ENOMEM, -EINVAL for an apex that is no wire name, or -EEXIST for
+ * the same apex twice.
  */
 int zone_set_new(struct zone_set **out, const struct zone_member *members, size_t n)
 	__attribute__((warn_unused_result));
@@ -42,17 +41,16 @@ int zone_set_new(struct zone_set **out, const struct zone_member *members, size_
 void zone_set_free(struct zone_set *set);
 
 /*
- * The member whose zone answers for @qname (folded, uncompressed wire): the deepest apex at or
- * above it. DS is the parent's: at an apex the zone above it is taken if there is one (RFC 4035
- * section 3.1.4.1). NULL when no zone is responsible. Any thread; no lock, no allocation,
- * O(labels).
+ * The member whose zone answers @qname (folded, uncompressed wire): the one with the deepest apex
+ * at or above it. For DS at an apex it is the zone above that apex, if there is one (RFC 4035
+ * section 3.1.4.1). NULL if no zone is responsible. Any thread; no lock, no allocation, O(labels).
  */
 const struct zone_member *zone_set_find(const struct zone_set *set, const uint8_t *qname,
 					unsigned qname_len, uint16_t qtype);
 
 /*
- * The member's zone, which zone_set_swap() may change; in an RCU read section. Each call may find
- * another version, but NULL always or never.
+ * The member's zone, in an RCU read section. zone_set_swap() may change it, so each call may return
+ * another version, but NULL either always or never.
  */
 static inline struct zone *zone_set_zone(const struct zone_member *member)
 {
@@ -60,9 +58,9 @@ static inline struct zone *zone_set_zone(const struct zone_member *member)
 }
 
 /*
- * Whether a zone of the set is responsible for @qname (folded, uncompressed wire), is loaded, and
- * has a cut at or above it: then it has a referral to say, and nothing else. In an RCU read
- * section; any thread; no lock, no allocation.
+ * True if a zone of the set is responsible for @qname (folded, uncompressed wire), is loaded, and
+ * has a cut at or above it: then its only answer is a referral. In an RCU read section; any thread;
+ * no lock, no allocation.
  */
 bool zone_set_delegates(const struct zone_set *set, const uint8_t *qname, unsigned qname_len,
 			uint16_t qtype);
@@ -72,9 +70,8 @@ const struct zone_member *zone_set_get(const struct zone_set *set, const uint8_t
 				       unsigned apex_len);
 
 /*
- * Another version of a zone that is in the set, in the place of the one before (RCU); neither is
- * NULL. Slot and generation stay. A reader that finds the member twice may meet both versions: each
- * time it looks at one as a whole. One writer at a time.
+ * Replaces a zone of the set by another version (RCU); neither is NULL. Slot and generation stay. A
+ * reader that reads the zone twice may see both versions. One writer at a time.
  */
 void zone_set_swap(struct zone_set *set, const uint8_t *apex, unsigned apex_len, struct zone *zone);
 

@@ -14,7 +14,7 @@
 
 /* --- The digest --- */
 
-/* RFC 4034 section 6.2: embedded names in lower case. */
+/* Embedded names are in lower case: RFC 4034 section 6.2. */
 static uint8_t *put_rdata(uint8_t *to, uint16_t type, const struct zone_rdata *rd)
 {
 	struct rdata_span names = rdata_names(type, rd->bytes, rd->len);
@@ -36,8 +36,8 @@ static void hash_octets(const uint8_t *from, const uint8_t *to, uint64_t hash[st
 }
 
 /*
- * Every part says its length, so that no two contents give the same octets. Where they are more
- * than @scratch holds, the hash of what there was stands for it before the rest.
+ * Each part has its length, so that two contents never give the same octets. If @scratch is full,
+ * the hash of its content replaces it, and the rest follows.
  */
 static void hash_rrset(const struct zone *z, const struct zone_rrset *rrset, uint8_t *scratch,
 		       unsigned owner_bytes, uint64_t hash[static 2])
@@ -66,9 +66,9 @@ static void hash_rrset(const struct zone *z, const struct zone_rrset *rrset, uin
 /* --- The chain --- */
 
 struct link {
-	bool is_owner; /* of a record of the chain, or it should be one */
-	bool is_good;  /* and names one next owner, which follows: */
-	bool wraps;    /* or not */
+	bool is_owner; /* the name has a record of the chain, or should have one */
+	bool is_good;  /* it has exactly one, with one next owner */
+	bool wraps;    /* the next owner is not greater */
 	uint64_t difference;
 };
 
@@ -77,7 +77,7 @@ static uint64_t hash_name(const struct zone *z, const uint8_t *folded, size_t n)
 	return hash_label(z->seed, 0, folded, (unsigned)n);
 }
 
-/* The owner stands folded in @owner. An empty non-terminal has no NSEC: RFC 4035 section 2.3. */
+/* @owner is folded. An empty non-terminal has no NSEC: RFC 4035 section 2.3. */
 static struct link nsec_link(const struct zone *z, const struct zone_node *node,
 			     const uint8_t *owner, unsigned owner_bytes)
 {

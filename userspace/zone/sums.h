@@ -1,16 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Properties of a whole zone as sums over its names, so that an edit keeps them right by what
- * changed: subtract what was, add what is.
+ * Properties of a whole zone as sums over its names, so that an edit subtracts the old content of
+ * the changed names and adds the new one.
  *
  * The digest is the sum of a hash of each RRset with its owner, TTL and number of records.
  *
- * Whether a chain of NSEC or NSEC3 is closed: let each owner name its next one. If the names that
- * are named are the owners, each once, and each is greater than the one that names it but for one,
- * then each names its neighbour. (The last owner must be the one exception; the one before it can
- * only name the last, and so on.) The first is a comparison of two sums of hashes, the second a
- * count.
+ * How to know that a chain of NSEC or NSEC3 is closed: each record has an owner and a next name. If
+ * the next names are the owners, each once, and all but one of them are greater than their owner,
+ * then each next name is the neighbour of its owner. (The last owner must be the exception. The one
+ * before it can only have the last one as its next name, and so on.) The first condition is a
+ * comparison of two sums of hashes, the second is a count.
  */
 #ifndef VOLLEY_ZONE_SUMS_H
 #define VOLLEY_ZONE_SUMS_H
@@ -19,10 +19,7 @@
 
 #include "zone/image.h"
 
-/*
- * Adds what one name of @z contributes, or takes it off; @node NULL: nothing. @scratch has
- * SUMS_SCRATCH_BYTES. Pure.
- */
+/* Adds or subtracts a name of @z (@node NULL: none); @scratch has SUMS_SCRATCH_BYTES. Pure. */
 #define SUMS_SCRATCH_BYTES (65536 * 2)
 void sums_add(struct zone_sums *sums, const struct zone *z, const struct zone_node *node,
 	      uint8_t *scratch);
@@ -32,12 +29,12 @@ void sums_subtract(struct zone_sums *sums, const struct zone *z, const struct zo
 /* Fills in z->sums of a finished image. Returns 0 or -ENOMEM. */
 int sums_of_image(struct zone *z) __attribute__((warn_unused_result));
 
-/* Is the chain closed? True for a zone without one. O(1). */
+/* True if the chain is closed, or there is none. O(1). */
 bool sums_chain_is_closed(const struct zone *z);
 
 /*
- * And that of the image, too? Then, of two neighbours in the version's chain, the first is not as
- * it was in the image unless the second was its neighbour there.
+ * True if the chain of the image is closed, too. Then a record of the image's chain that is
+ * unchanged in the version has the same neighbour in both.
  */
 static inline bool sums_chains_are_closed(const struct zone *z)
 {

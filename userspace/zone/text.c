@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A line without anything special, as nearly all are, is the entry, where it stands in the buffer.
- * Others are put together in one pass over the characters with two bits of state: inside quotes,
- * inside parentheses.
+ * Nearly all lines are plain: the entry is the line, in its place in the buffer. Other entries are
+ * copied in one pass over the characters with two bits of state: inside quotes, inside parentheses.
  */
 #include "zone/text.h"
 
@@ -31,7 +30,7 @@ void text_reader_fini(struct text_reader *r)
 
 #define BUFFER_BYTES (256 * 1024)
 
-/* More of the file behind what is not read yet; false at its end or when the buffer is full. */
+/* Reads more of the file into the buffer; false at its end or if the buffer is full. */
 static bool fill(struct text_reader *r)
 {
 	size_t n;
@@ -60,7 +59,7 @@ static int next_char(struct text_reader *r)
 /* --- Plain lines --- */
 
 enum {
-	SPECIAL = 1, /* makes a line other than plain */
+	SPECIAL = 1, /* the line is not plain */
 	QUOTE = 2,
 };
 
@@ -69,7 +68,7 @@ static const uint8_t class_of[256] = {
 	[';'] = SPECIAL,  ['\\'] = SPECIAL, ['"'] = QUOTE,
 };
 
-/* Without a branch: most lines hold none. */
+/* Without branches, since most lines have no such character. */
 static unsigned classes_in(const char *p, size_t n)
 {
 	unsigned seen = 0;
@@ -89,8 +88,8 @@ static bool quotes_pair(const char *p, size_t n)
 }
 
 /*
- * Takes the next line as the entry when it is plain: no comment, parenthesis or escape, quotes in
- * pairs, not empty. Otherwise nothing is read.
+ * Makes the next line the entry if it is plain: no comment, parenthesis or escape, quotes in pairs,
+ * not empty. Otherwise nothing is read.
  */
 static bool read_plain(struct text_reader *r)
 {
@@ -125,7 +124,7 @@ static bool read_plain(struct text_reader *r)
 
 /* --- Other entries --- */
 
-/* State of the entry that is being read. */
+/* The state of the entry that is being read. */
 struct entry {
 	bool quote, paren, started;
 	uint32_t open_line; /* of the quote or parenthesis */
@@ -157,7 +156,7 @@ static int append(struct text_reader *r, struct entry *e, int c)
 	return 0;
 }
 
-/* A blank, unless nothing stands before it. */
+/* Appends a blank, except at the start. */
 static int append_blank(struct text_reader *r, struct entry *e)
 {
 	return r->n ? append(r, e, ' ') : 0;
@@ -203,7 +202,7 @@ static int take_quote(struct text_reader *r, struct entry *e)
 	return append(r, e, '"');
 }
 
-/* One character that is no line end. */
+/* Adds a character that is no line end. */
 static int take(struct text_reader *r, struct entry *e, int c)
 {
 	if (c == '\0')
@@ -221,7 +220,7 @@ static int take(struct text_reader *r, struct entry *e, int c)
 	return append(r, e, c);
 }
 
-/* A line end: 1 when the entry ends with it. */
+/* Handles a line end. Returns 1 if the entry ends with it. */
 static int take_line_end(struct text_reader *r, struct entry *e)
 {
 	uint32_t line = r->line++;

@@ -8,10 +8,10 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 
-/* No longer one: no check of the whole name's length within. */
+/* Longer names are not plain, so the loop need not check the length of the whole name. */
 #define PLAIN_MAX 200
 
-/* What may stand in a plain label. */
+/* The characters of a plain label. */
 static const uint8_t plain[256] = {
 	['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, ['-'] = 1, ['_'] = 1, ['*'] = 1,
 };
@@ -20,7 +20,7 @@ unsigned textname_read_plain(const char **cursor, const uint8_t *origin, unsigne
 			     uint8_t out[static 256])
 {
 	const char *text = *cursor;
-	unsigned label = 0, at = 1; /* where the length of the label goes, and the next character */
+	unsigned label = 0, at = 1; /* index of the label's length, and of the next character */
 
 	for (;; text++) {
 		uint8_t c = (uint8_t)*text;
@@ -40,7 +40,7 @@ unsigned textname_read_plain(const char **cursor, const uint8_t *origin, unsigne
 	}
 	if ((*text && *text != ' ' && *text != '\t') || text == *cursor)
 		return 0;
-	if (at == label + 1) { /* it ended in a dot */
+	if (at == label + 1) { /* it ends with a dot */
 		out[label] = 0;
 		*cursor = text;
 		return at;

@@ -9,16 +9,16 @@
 #include "dns/name.h"
 
 /*
- * More names than so many between two versions that are there: a walk over all of them costs about
- * as much as their lookups, and a list that grows for as long as an old version is held would have
- * no end.
+ * The most changed names that are kept between two versions in the list. To look up more takes
+ * about as long as a walk over the whole zone, and the list must not grow as long as an old version
+ * is held.
  */
 #define CHANGED_MAX  (1u << 18)
 #define NAMES_BLOCK  1024u
 #define NAMES_GROWTH 65536u
 
 struct zone_family {
-	pthread_mutex_t lock; /* of all that links versions, and of their garbage and names */
+	pthread_mutex_t lock; /* of the links between versions, their garbage and names */
 	struct zone *oldest;
 };
 
@@ -66,7 +66,7 @@ int version_note(struct zone *draft, const uint8_t *name, unsigned n)
 	return 0;
 }
 
-/* What differs from the one before @z differs from the one before that, too. */
+/* @z leaves: the names that it changed may differ between its neighbours, too. */
 static void names_pass_on(struct zone *z, struct zone *newer)
 {
 	if (z->changed_unknown || newer->changed_unknown ||
@@ -200,7 +200,7 @@ static void bury(struct zone *z, struct overlay_item *item)
 	z->garbage = item;
 }
 
-/* The list may live as long as some old version is held: no more room than it needs. */
+/* The list may stay as long as an old version is held, so it gets no more room than it needs. */
 static void names_trim(struct zone *draft)
 {
 	struct overlay_names *at = *draft->changed_end, *trimmed;
@@ -251,7 +251,7 @@ static void image_free(struct zone *z)
 	free(z->nsec3);
 }
 
-/* All of it that the older one has not goes, or all of it. */
+/* Frees the garbage that the older version has not, and gives the rest to that version. */
 static void hand_over(struct zone *z)
 {
 	uint64_t number = z->older ? z->older->number : 0;
@@ -278,7 +278,7 @@ static void leave(struct zone *z)
 	} else {
 		overlay_free_younger(z, z->older ? z->older->number : 0);
 		if (z->older)
-			z->older->garbage = NULL; /* it is the newest, and has all of that */
+			z->older->garbage = NULL; /* now the newest: it uses them */
 	}
 	if (z->older)
 		z->older->newer = z->newer;
@@ -294,7 +294,7 @@ void zone_unref(struct zone *z)
 	if (!z || __atomic_sub_fetch(&z->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	family = z->family;
-	if (family) { /* a zone that was refused has none */
+	if (family) { /* a refused zone has none */
 		pthread_mutex_lock(&family->lock);
 		leave(z);
 		is_last = !family->oldest;

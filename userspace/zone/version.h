@@ -1,15 +1,16 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The versions of a zone that share one image: which there are, and what goes when one of them
- * goes.
+ * The list of the versions of a zone that share one image, and how the memory of a version is
+ * freed.
  *
- *	image ◄── 0 ◄─► 4 ◄─► 5 ◄─► 9         in a list, by number; those between have gone
+ *	image ◄── 0 ◄─► 4 ◄─► 5 ◄─► 9         in a list, by number; the others are freed
  *	                └ garbage: what 4 has and 5 has not
  *
- * When a version goes, its garbage goes to the one before it that is still there: that one may
- * have it too. What was born behind that one, nobody has any more. So an old version that is held
- * for an hour holds what it shows itself, and nothing of what came and went meanwhile.
+ * When a version is freed, the older version next to it in the list may use blocks of its garbage.
+ * Blocks that are not younger than the older version become its garbage. No version uses the others
+ * any more: they are freed. So an old version that is held for an hour keeps its own blocks, but no
+ * block that came and went in the meantime.
  */
 #ifndef VOLLEY_ZONE_VERSION_H
 #define VOLLEY_ZONE_VERSION_H
@@ -20,7 +21,7 @@
 
 #include "zone/overlay.h"
 
-/* Names that an edit touched, in a list of blocks: folded wire, one behind the other. */
+/* Names that an edit touched, in a list of blocks: folded wire, one after the other. */
 struct overlay_names {
 	struct overlay_names *next;
 	uint32_t n_bytes, cap;
@@ -31,17 +32,17 @@ struct overlay_names {
 int version_found(struct zone *z) __attribute__((warn_unused_result));
 
 /*
- * A draft for the version behind @base, which is held by the caller as long as there is a draft: a
- * copy with the next number that is in no list. NULL without memory.
+ * A draft of the version after @base: a copy with the next number, in no list. The caller holds
+ * @base as long as the draft exists. NULL: no memory.
  */
 struct zone *version_draft(const struct zone *base);
 
-/* Frees a draft and all that was born with it. */
+/* Frees a draft and all blocks that were born with it. */
 void version_give_up(struct zone *draft);
 
 /*
- * Makes the draft the newest version, with one reference, and the blocks that it dropped the
- * garbage of the one before. False where @base has a successor already: nothing was done.
+ * Makes the draft the newest version, with one reference. The blocks that it dropped become the
+ * garbage of @base. False if @base has a successor already: @base is as before.
  */
 bool version_publish(struct zone *draft, struct zone *base, const struct overlay_edit *e);
 
@@ -49,16 +50,16 @@ bool version_publish(struct zone *draft, struct zone *base, const struct overlay
 int version_note(struct zone *draft, const uint8_t *name, unsigned n)
 	__attribute__((warn_unused_result));
 
-/* Those that the edit of a draft has touched, likewise. */
+/* The names that the edit of a draft has touched, as version_changed() gives them. */
 bool version_touched(const struct zone *draft, uint8_t **names, size_t *n_bytes);
 
 /*
- * The names that may differ between two versions, one behind the other, in memory that the caller
- * frees. False where that is not known, or there is no memory for it: look at all names.
+ * The names that may differ between two versions, one after the other, in memory that the caller
+ * frees. False: they are not known, or no memory; the caller must compare all names.
  */
 bool version_changed(const struct zone *a, const struct zone *b, uint8_t **names, size_t *n_bytes);
 
-/* Names in canonical order, each once; they stand in the caller's bytes. */
+/* Names in canonical order, each once. They point into the caller's bytes. */
 struct name_list {
 	const uint8_t **names;
 	size_t n;

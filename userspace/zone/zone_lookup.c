@@ -1,19 +1,18 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lookup: down from the apex, label by label, until the name ends, a child is missing, or a cut
- * or a DNAME stops the way (RFC 1034 section 4.3.2 with RFC 4592 section 3.3 and RFC 6672 section
- * 3.2).
+ * The lookup: down from the apex, label by label, to the end of the name, a missing child, a cut or
+ * a DNAME (RFC 1034 section 4.3.2 with RFC 4592 section 3.3 and RFC 6672 section 3.2).
  */
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/overlay.h"
 
 struct descent {
-	uint8_t label[DNS_LABELS_MAX + 1]; /* offsets in the name of its labels, first to last */
-	unsigned left;                     /* labels not matched yet: label[left - 1] is next */
-	bool below_cut;                    /* of the node: at a cut or below one */
-	const struct zone_node *node;      /* the deepest reached */
+	uint8_t label[DNS_LABELS_MAX + 1]; /* offsets of the labels in the name, first to last */
+	unsigned left;                     /* labels not matched yet; the next: label[left - 1] */
+	bool below_cut;                    /* @node is at or below a cut */
+	const struct zone_node *node;      /* the deepest node so far */
 };
 
 static void descent_init(struct descent *d, const struct zone *z, const uint8_t *name)
@@ -27,9 +26,7 @@ static void descent_init(struct descent *d, const struct zone *z, const uint8_t 
 	d->node = z->apex_node;
 }
 
-/*
- * The candidates of one bucket, by tag; the scan of all twelve tags is one the compiler makes wide.
- */
+/* Finds the child in one bucket, by tag; the compiler vectorizes the scan of all twelve tags. */
 static const struct zone_node *bucket_find(const struct zone *z, const struct zone_bucket *bucket,
 					   uint8_t tag, uint32_t parent, const uint8_t *label)
 {
@@ -51,7 +48,7 @@ static const struct zone_node *image_child(const struct zone *z, uint64_t hash, 
 {
 	uint32_t at = hash_bucket(hash, z->n_buckets);
 
-	/* Ends at the latest at a bucket with room: a quarter of all room is free. */
+	/* Ends at a bucket with room at the latest: a quarter of all room is free. */
 	for (;;) {
 		const struct zone_bucket *bucket = &z->buckets[at];
 		const struct zone_node *node = bucket_find(z, bucket, (uint8_t)hash, parent, label);
@@ -79,7 +76,7 @@ const struct zone_node *zone_child(const struct zone *z, const struct zone_node 
 	return image_child(z, hash, id, label);
 }
 
-/* One label down; false when the name ends here or there is no such child. */
+/* Goes one label down; false if the name ends here or there is no such child. */
 static bool descend(struct descent *d, const struct zone *z, const uint8_t *name)
 {
 	const struct zone_node *child;
@@ -87,7 +84,7 @@ static bool descend(struct descent *d, const struct zone *z, const uint8_t *name
 	if (!d->left)
 		return false;
 	child = zone_child(z, d->node, name + d->label[d->left - 1]);
-	/* The owner of an NSEC3 is not there for queries: RFC 5155 section 7.2.8. */
+	/* For queries the owner of an NSEC3 does not exist: RFC 5155 section 7.2.8. */
 	if (!child || child->flags & NODE_NSEC3)
 		return false;
 	d->node = child;
@@ -111,7 +108,7 @@ static void delegate(const struct zone *z, const struct zone_node *cut, struct z
 	r->rrset = zone_node_rrset(z, cut, DNS_TYPE_NS);
 }
 
-/* The name, or the wildcard that stands for it, is r->node: what has it of @qtype? */
+/* Answers with the RRset of @qtype of r->node, which is qname or the wildcard that matches it. */
 static void answer_node(const struct zone *z, uint16_t qtype, struct zone_result *r)
 {
 	const struct zone_node *node = r->node;
@@ -133,9 +130,9 @@ static void answer_node(const struct zone *z, uint16_t qtype, struct zone_result
 		return;
 	r->status = ZONE_NODATA;
 	/*
-	 * The signatures of a CNAME stand beside it and are not looked for behind it. So do NSEC
-	 * records, but where this name has none (NSEC3, or not signed) the alias is followed: a
-	 * denial would not hold, since its proof names a CNAME.
+	 * RRSIG and NSEC records are beside the CNAME, so the alias is not followed for RRSIG. It
+	 * is followed for NSEC if this name has none (NSEC3, or not signed): a denial would not be
+	 * valid, since its proof says that there is a CNAME.
 	 */
 	if (node->flags & NODE_CNAME && qtype != DNS_TYPE_RRSIG) {
 		r->status = ZONE_CNAME;
@@ -143,7 +140,7 @@ static void answer_node(const struct zone *z, uint16_t qtype, struct zone_result
 	}
 }
 
-/* Is the node that was reached, with labels still to go, the end of this zone's say? */
+/* True if labels of qname are left and @node is a cut or has a DNAME, which ends the lookup. */
 static bool stops(const struct zone *z, const struct zone_node *node, struct zone_result *r)
 {
 	if (node->flags & NODE_CUT) {
@@ -244,7 +241,7 @@ const struct zone_node *zone_cut_above(const struct zone *z, const struct zone_n
 	return NULL;
 }
 
-/* Does the node of the image come before the absent child @label of @encloser, and all below it? */
+/* True if the node of the image is before the absent child @label of @encloser. */
 static bool is_before(const struct zone *z, uint32_t index, const struct zone_node *encloser,
 		      const uint8_t *label)
 {
@@ -257,7 +254,7 @@ static bool is_before(const struct zone *z, uint32_t index, const struct zone_no
 	while (node->depth > encloser->depth + 1)
 		node = &z->nodes[node->parent];
 	if (&z->nodes[node->parent] != encloser)
-		return false; /* behind all that is below the encloser */
+		return false; /* after all names below the encloser */
 	own = z->labels + node->label;
 	n = *own < *label ? *own : *label;
 	for (unsigned i = 1; i <= n; i++)
@@ -300,7 +297,7 @@ static bool is_below(const struct zone *z, uint32_t index, uint32_t above)
 	return index == above;
 }
 
-/* Most have nothing below: doubling steps before the halving ones. */
+/* Most nodes have no name below, so the steps double first, then halve. */
 uint32_t zone_image_last_below(const struct zone *z, uint32_t index)
 {
 	uint32_t lo = index, step = 1, hi;

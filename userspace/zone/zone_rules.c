@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules for a zone as a whole, looked at on the finished snapshot. A rule is here when answers
- * would be wrong or impossible without it; the rest (a name server without an address, say) is not
- * ours to refuse.
+ * Checks the rules for a zone as a whole on the finished arrays. A rule is here if answers would be
+ * wrong or impossible without it. Other faults, such as a name server without an address, are not
+ * refused.
  */
 #include "base/err.h"
 #include "base/wire.h"
@@ -15,7 +15,7 @@
 #include "zone/zone_walk.h"
 
 struct check {
-	const struct zone_builder *b; /* NULL: records of an edit, which stand nowhere */
+	const struct zone_builder *b; /* NULL: an edit, whose records have no line */
 	const struct zone *z;
 	struct zone_error *err;
 };
@@ -65,7 +65,7 @@ static int check_cname(const struct check *c, const struct zone_node *node)
 	return 0;
 }
 
-/* The first name below @node that has records other than of an NSEC3 chain; or NULL. */
+/* The first name below @node with other records than those of an NSEC3 chain, or NULL. */
 static const struct zone_node *name_below(const struct zone *z, const struct zone_node *node)
 {
 	uint8_t above[ZONE_NAME_MAX], owner[ZONE_NAME_MAX];
@@ -86,7 +86,7 @@ static const struct zone_node *name_below(const struct zone *z, const struct zon
 	return NULL;
 }
 
-/* RFC 6672 sections 2.3 and 2.4. The NSEC3 chain of a zone with a DNAME at its apex may stay. */
+/* RFC 6672 sections 2.3 and 2.4. An NSEC3 chain may be below a DNAME at the apex. */
 static int check_dname(const struct check *c, const struct zone_node *node, bool is_new)
 {
 	const struct zone_rrset *dname = zone_node_rrset(c->z, node, DNS_TYPE_DNAME);
@@ -104,8 +104,7 @@ static int check_dname(const struct check *c, const struct zone_node *node, bool
 		       0;
 }
 
-/* No message counts more: RFC 1035 section 4.1.1. What fits none in octets is truncated where it is
- * asked for. */
+/* A message cannot count more (RFC 1035 section 4.1.1). Too many octets are only truncated. */
 static int check_count(const struct check *c, const struct zone_node *node,
 		       const struct zone_rrset *rrset)
 {
@@ -114,7 +113,7 @@ static int check_count(const struct check *c, const struct zone_node *node,
 	return at->too_many ? refuse(c, node, at, "the RRset has more than 65535 records") : 0;
 }
 
-/* @dname_is_new: what is below the DNAME has not been looked at. */
+/* @dname_is_new: the names below the DNAME are not checked yet. */
 static int check_node(const struct check *c, const struct zone_node *node, bool dname_is_new)
 {
 	unsigned n;
@@ -136,7 +135,7 @@ static int check_apex(const struct check *c)
 	const char *file = c->b ? builder_file_name(c->b, 0) : "";
 	const struct zone_rrset *soa;
 
-	/* Without any record there is no array of RRsets, either. */
+	/* A zone without records has no array of RRsets, either. */
 	soa = c->z->rrsets ? zone_node_rrset(c->z, apex, DNS_TYPE_SOA) : NULL;
 	if (!soa)
 		return zone_error_set(c->err, file, 0, "the zone has no SOA record at its apex");
@@ -157,7 +156,7 @@ int zone_check(const struct zone_builder *b, const struct zone *z, struct zone_e
 	return rc;
 }
 
-/* Above a name that has records: a DNAME? */
+/* Refuses a name with records below a DNAME. */
 static int check_above(const struct check *c, const struct zone_node *node)
 {
 	uint8_t owner[ZONE_NAME_MAX];

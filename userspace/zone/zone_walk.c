@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A merge by number: each node of the overlay knows behind which one of the image it stands, or
- * that it stands in place of it.
+ * Merges by number: each node of the overlay has the number of the node of the image that it
+ * follows or replaces.
  */
 #include "zone/zone_walk.h"
 
@@ -10,7 +10,7 @@
 #include "zone/image.h"
 #include "zone/overlay.h"
 
-#define FETCH_AHEAD 4 /* names; 2 to 8 do as well, 16 are worse */
+#define FETCH_AHEAD 4 /* names; 2 to 8 are as fast, 16 are slower */
 
 static const struct zone_node *behind(const struct zone *z, const struct overlay_key *key)
 {
@@ -35,7 +35,7 @@ void zone_walk_behind(struct zone_walk *walk, const struct zone *z, const struct
 	*walk = (struct zone_walk){ .z = z, .overlay = behind(z, &key), .base = key.at + 1 };
 }
 
-/* Labels and data stand in the order in which they came, most of them out of the cache. */
+/* Labels and data are in the order in which they were added, so most are not in the cache. */
 static void fetch(const struct zone *z, uint32_t at)
 {
 	const struct zone_node *node = &z->nodes[at + FETCH_AHEAD];

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All names of a zone in canonical order (RFC 4034 section 6.1), whatever version it is: those of
- * the frozen image, with those of the overlay merged in.
+ * Walks all names of any version of a zone in canonical order (RFC 4034 section 6.1): the names of
+ * the image, merged with those of the overlay.
  *
  *	zone_walk_init(&walk, z);
  *	while ((node = zone_walk_next(&walk)))
@@ -18,14 +18,14 @@
 
 struct zone_walk {
 	const struct zone *z;
-	const struct zone_node *overlay; /* the next one of the overlay, or NULL */
-	uint32_t base;                   /* index of the next one of the image */
+	const struct zone_node *overlay; /* the next node of the overlay, or NULL */
+	uint32_t base;                   /* index of the next node of the image */
 };
 
 /* Begins at the apex. The version must live as long as the walk. Pure; any thread. */
 void zone_walk_init(struct zone_walk *walk, const struct zone *z);
 
-/* As above, but begins at the first name behind @node in canonical order. O(log changed names). */
+/* As above, but begins at the first name after @node in canonical order. O(log changed names). */
 void zone_walk_behind(struct zone_walk *walk, const struct zone *z, const struct zone_node *node);
 
 /*
@@ -35,9 +35,8 @@ void zone_walk_behind(struct zone_walk *walk, const struct zone *z, const struct
 const struct zone_node *zone_walk_next(struct zone_walk *walk);
 
 /*
- * Shows the owner of each name below @name, folded, to @visit, in order, until that returns other
- * than 0: what it said. @name is folded wire form; where it is no name of the zone nothing is
- * shown, and 0 returned.
+ * Calls @visit with each name below @name, folded, in order, until it returns another value than 0.
+ * Returns that value, or 0, also if @name (folded wire) is no name of the zone.
  */
 typedef int zone_walk_fn(void *user, const uint8_t *owner, unsigned n);
 int zone_walk_below(const struct zone *z, const uint8_t *name, zone_walk_fn *visit, void *user);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The SIMPLE scheme: one hash over all records in canonical form and order, which is the order in
- * which the arrays hold them; ZONEMD at the apex and its signatures are left out.
+ * The SIMPLE scheme: one hash over all records in canonical form and order, which is the order of
+ * the arrays, without ZONEMD at the apex and its signatures.
  */
 #include "zone/zonemd.h"
 
@@ -56,7 +56,7 @@ static void add_record(struct digest *d, uint16_t type, uint32_t ttl, const stru
 	update(d, rd->bytes + names.end, rd->len - names.end);
 }
 
-/* RRSIGs have the TTL of what they cover: RFC 4034 section 3. */
+/* RRSIGs have the TTL of the RRset that they cover: RFC 4034 section 3. */
 static uint32_t ttl_of(const struct digest *d, const struct zone_node *node,
 		       const struct zone_rrset *rrset, const struct zone_rdata *rd)
 {
@@ -114,7 +114,7 @@ static int compute(const struct zone *z, const EVP_MD *hash, uint8_t out[EVP_MAX
 	return d.ok ? 0 : -ENOMEM;
 }
 
-/* The hash of a record that we can check, or NULL. */
+/* The hash of a supported record, or NULL. */
 static const EVP_MD *hash_of(const struct zone_rdata *rd)
 {
 	if (rd->len < FIXED_BYTES + DIGEST_MIN || rd->bytes[4] != SCHEME_SIMPLE)
@@ -124,7 +124,7 @@ static const EVP_MD *hash_of(const struct zone_rdata *rd)
 					     NULL;
 }
 
-/* 0 when the record holds, ERR_ZONE with @why when it does not. */
+/* Returns 0 if the record has the right digest, or ERR_ZONE with @why. */
 static int check_record(const struct zone *z, const struct zone_rdata *rd, const char **why)
 {
 	const EVP_MD *hash = hash_of(rd);
@@ -144,7 +144,7 @@ static int check_record(const struct zone *z, const struct zone_rdata *rd, const
 	return rc;
 }
 
-/* Section 4: where two records have the same scheme and hash, none of them counts. */
+/* Section 4: if two records have the same scheme and hash, none of them is used. */
 static bool is_double(const struct zone *z, const struct zone_rrset *rrset,
 		      const struct zone_rdata *rd)
 {
