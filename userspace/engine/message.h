@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A cached answer read as the message that it was made for, or a message as it was received. All
- * offsets are offsets in that message, as the pointers of compressed names are (RFC 1035 section
- * 4.1.4).
+ * offsets count from the start of that message, like compression pointers (RFC 1035 section 4.1.4).
  *
  *	  0        DNS_HEADER_BYTES      name_end          body_at                      end
  *	  | header | name of the question | type, class    | answer | authority | additional |
@@ -31,19 +30,16 @@ struct message {
 /* The entry must be whole: in the index of a cache. The message lives as long as the entry. */
 struct message message_of_entry(const struct volley_entry *entry);
 
-/* Reads a message of n octets. False: it does not have one question, or the question is
- * malformed. */
+/* Reads a message of n octets. False: it does not have one question, or a malformed one. */
 bool message_of_wire(struct message *m, const uint8_t *msg, size_t n);
 
-/* The octets from @at to the end of the question's name or of the body; *n is their number. NULL:
- * @at is in neither. */
+/* The *n octets from @at to the end of the question's name or of the body. NULL: in neither. */
 const uint8_t *message_octets(const struct message *m, uint32_t at, uint32_t *n);
 
 /* The offset of the octet after the name at @at; 0: the name has no end. A pointer ends a name. */
 uint32_t message_name_end(const struct message *m, uint32_t at);
 
-/* Copies the name at @at uncompressed, with its letter case. Returns its length; 0: there is no
- * name. */
+/* Copies the name at @at uncompressed, with its letter case. Returns its length; 0: no name. */
 unsigned message_copy_name(const struct message *m, uint32_t at, uint8_t name[NAME_FOLDED_BYTES]);
 
 /* As message_copy_name(), and folds the name. */

@@ -17,8 +17,7 @@
 #define N_STATES  2
 #define LINE_BITS (8 * VOLLEY_NAMES_LINE_BYTES)
 
-/* A rebuild adds all names again. That is not worth it for fewer names that are gone, or for fewer
- * mistakes. */
+/* A rebuild adds all names again: not worth it for fewer names that are gone, or fewer mistakes. */
 #define GONE_MIN  1000u
 #define FALSE_MAX 0.01
 
@@ -161,8 +160,8 @@ void names_set_states(struct names *names, struct volley_names_state *first,
 
 /* --- Bits ------------------------------------------------------------------------------------- */
 
-/* True if one of the bits was not set. There is only one writer, so no locked instruction is
- * needed. Readers see whole words. */
+/* True if one of the bits was not set. Only one thread writes, so no locked instruction is needed;
+ * readers see whole words. */
 static bool set(struct names *names, uint64_t hash, enum volley_name_mark mark)
 {
 	struct volley_names_line *line = &names->lines[volley_names_line(hash, names->n_lines)];
@@ -357,8 +356,7 @@ struct adding {
 	unsigned int n_ahead;  /* ever put into the ring */
 };
 
-/* The parent is marked also for a wildcard that is an empty non-terminal (RFC 4592 section
- * 2.2.2). */
+/* A wildcard that is an empty non-terminal counts, too (RFC 4592 section 2.2.2). */
 static void mark_parent(struct names *names, const uint8_t *owner, unsigned int n)
 {
 	if (owner[0] == 1 && owner[1] == '*')

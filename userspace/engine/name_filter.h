@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The filter of names that exist (xdp/names.h), as control uses it. Control writes the filter; the
- * driver and the engine read it.
+ * The filter of names that exist (xdp/names.h). Control writes it; driver and engine read it.
  *
  *	names_begin()      starts a new, empty filter with a new id
  *	names_adopt()      or: the filter of an earlier daemon stays in use
@@ -48,8 +47,7 @@ struct names {
 	struct intervals intervals;
 };
 
-/* Uses n_lines (at least 1) of `lines` and a state; both must outlive the filter. Writes
- * nothing. */
+/* Uses n_lines (at least 1) of `lines` and a state; both must outlive it. Writes nothing. */
 void names_init(struct names *names, struct volley_names_line *lines, uint32_t n_lines,
 		struct volley_names_state *state);
 
@@ -60,8 +58,7 @@ void names_init_intervals(struct names *names, uint32_t n_lines);
 /* Frees the memory of the intervals. The lines and the state stay as they are. */
 void names_fini(struct names *names);
 
-/* True if an earlier daemon began this filter, and state and lines fit together. The filter then
- * stays in use. Pure. */
+/* True if an earlier daemon began this filter for these lines: it then stays in use. Pure. */
 bool names_adopt(const struct names *names);
 
 /*
@@ -111,8 +108,7 @@ void names_add_apex(struct names *names, const uint8_t *apex, unsigned int n);
  */
 void names_add_zone(struct names *names, const struct zone *zone, const struct zone *old);
 
-/* The hash of a name or of its suffix. `name` is folded wire form of n octets, with the root's
- * octet. Pure, any thread. */
+/* The hash of a name or suffix: folded wire form, n octets with the root's. Pure, any thread. */
 static inline uint64_t names_hash_of(const __u64 keys[static VOLLEY_NAME_BYTES],
 				     const uint8_t *name, unsigned int n)
 {
@@ -127,8 +123,7 @@ enum names_verdict {
 	NAMES_NONE,   /* there is no filter, or no zone's apex at or above the name */
 	NAMES_MAYBE,  /* it may exist */
 	NAMES_DENIED, /* it does not exist, and no name at or below names_walk.unknown does */
-	/* the same, but the wildcard below names_walk.encloser stands for the name, if there is
-	 * one */
+	/* the same, but the wildcard below names_walk.encloser, if there is one, stands for it */
 	NAMES_EXPANDED,
 };
 
@@ -156,8 +151,7 @@ enum names_verdict names_walk(struct names_walk *walk, const struct volley_names
  * False: it was not added. */
 bool names_may_exist(const struct names *names, const uint8_t *name, enum volley_name_mark mark);
 
-/* n names of a zone are not served any more. names_add_zone() itself counts those of its
- * difference. */
+/* n names of a zone are not served any more. names_add_zone() counts those that it finds itself. */
 void names_note_gone(struct names *names, uint64_t n);
 
 /* Shares from 0 to 1. */

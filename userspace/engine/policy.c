@@ -275,8 +275,7 @@ struct chain {
 	uint32_t at;         /* the offset after them */
 };
 
-/* The rule for the addresses of the answer: the longest prefix; of several addresses in such a
- * prefix, the lowest. */
+/* The rule for the addresses of the answer: the longest prefix, then the lowest address. */
 static const struct zone_node *find_address(const struct policy_prefixes *t,
 					    const struct chain *chain)
 {
@@ -316,8 +315,8 @@ static bool hit_with(struct policy_hit *hit, const struct policy_rules *rules,
 	return node != NULL;
 }
 
-/* The first list with a rule for hit->name, or p->n_lists. last: the answer if its chain ends with
- * this name, else NULL. */
+/* The first list with a rule for hit->name, or p->n_lists. last: the answer, or NULL if its chain
+ * goes on after this name. */
 static size_t find_list(const struct policy *p, const struct policy_client *client,
 			const struct chain *last, struct policy_hit *hit)
 {

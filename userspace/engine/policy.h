@@ -44,8 +44,7 @@
  * Ignored, and counted by policy_count(): a prefix that cannot be read or has bits after its
  * length, and a CNAME to another name of one label that begins with "rpz-".
  *
- * An answer does not say which name servers a name has, so the caller finds them (policy_servers.h;
- * the code is in engine/servers.h).
+ * An answer does not name the name servers, so the caller finds them (policy_servers.h, servers.h).
  *
  * Measured with 1,000,000 rules of names: 54 octets a rule of resident memory, all in the zone, and
  * 0.4 us a lookup. With 1,000,000 rules of random IPv4 addresses: 65 octets in the zone (two names
@@ -70,8 +69,7 @@ struct policy;
 
 struct policy_list {
 	const struct zone *zone;
-	/* how often a rule of the list changed an answer; all workers count, atomically. NULL: no
-	 * count */
+	/* how often a rule of the list changed an answer; any worker, atomically. NULL: no count */
 	uint64_t *hits;
 	int ede_code; /* of the list's answers: RFC 8914 sections 4.16 to 4.19 */
 };
@@ -148,8 +146,7 @@ bool policy_find_in_answer(const struct policy *p, const struct policy_client *c
 			   const struct policy_question *q, const struct cache_answer *a,
 			   const struct policy_servers *servers, struct policy_hit *hit);
 
-/* True if a list has a rule for this client. Then the answers that are cached for all are not for
- * it. */
+/* True if a list has a rule for this client: then the answers cached for all are not for it. */
 bool policy_names_client(const struct policy *p, const struct policy_client *client);
 
 /* True if the rule of *hit does anything but pass. */

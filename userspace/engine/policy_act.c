@@ -43,8 +43,7 @@ static const struct zone_rrset *choose(const struct rule *rule, uint16_t qtype)
 	return zone_node_rrset(rule->zone, rule->node, qtype);
 }
 
-/* The SOA tells which list has the rule, and how long a negative answer holds (RFC 2308 section
- * 3). */
+/* The SOA tells whose rule it is, and how long a negative answer holds (RFC 2308 section 3). */
 static int add_soa(struct render *r, const struct zone *zone)
 {
 	uint8_t owner[ZONE_NAME_MAX];
@@ -114,8 +113,7 @@ static void finish(const struct policy *p, const struct render *r, uint16_t rcod
 	};
 }
 
-/* Adds the records of the rule, or the SOA if rrset is NULL, and finishes the answer. False: they
- * fit no message. */
+/* Adds the records of the rule, or the SOA if rrset is NULL. False: they fit no message. */
 static bool answer(const struct policy *p, struct render *r, const struct rule *rule,
 		   uint16_t rcode, const struct zone_rrset *rrset, struct cache_answer *a)
 {

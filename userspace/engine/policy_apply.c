@@ -88,8 +88,7 @@ static bool act(struct engine *e, const struct engine_request *rq, const struct 
 	return true;
 }
 
-/* True for names that are answered here. A list that waits for an answer of upstream would wait in
- * vain. */
+/* True for names that are answered here: no list has to wait for an answer of upstream. */
 static bool is_special(struct engine *e, const struct query *q)
 {
 	const struct engine_recursion *rules = rcu_dereference(e->data->recursion);

@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How policies (engine/policy.h) act on a question: before it goes upstream, and when its answer
- * has come.
+ * How policies (engine/policy.h) act on a question, before it goes upstream and on its answer.
  *
  *	policy_apply_before() ─ a rule that is final ────────────────────────────────────► decided
  *	     │ none yet

@@ -10,7 +10,7 @@
  * The prefixes are sorted by their first address; of two with the same one the wider comes first. A
  * lookup is a bisection; then it follows `up` to the first prefix that holds the address.
  *
- * 16 octets for each rule of IPv4, at most 2^26 - 1 of them; 32 for each of IPv6. Immutable; any
+ * 16 octets for each IPv4 rule, at most 2^26 - 1 of them; 32 for each IPv6 rule. Immutable; any
  * thread reads.
  */
 #ifndef VOLLEY_ENGINE_POLICY_PREFIXES_H

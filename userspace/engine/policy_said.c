@@ -101,7 +101,7 @@ static const char *action_of(enum policy_action action, const struct reply *r)
 	return NULL; /* the other actions make an SOA record, or no reply */
 }
 
-/* Local data without the type that is asked for gives no records, and the root as its origin tells
+/* Without the type that is asked for, local data gives only the SOA of the root: that tells
  * nothing. */
 static bool is_local(const struct reply *r, struct policy_said *out)
 {

@@ -24,7 +24,7 @@ struct policy_said {
 	const char *action; /* "nxdomain", "nodata", "data", "cname" or "tcp-only"; static */
 };
 
-/* The reply is a whole message of n octets to this client. False: no rule is known to have changed
+/* `reply` is a whole message of n octets to this client. False: no rule is known to have changed
  * it. O(lists × labels). */
 bool policy_said(const struct policy *p, const struct policy_client *client, const uint8_t *reply,
 		 size_t n, struct policy_said *out);

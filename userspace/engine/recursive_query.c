@@ -330,8 +330,7 @@ static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode
 	return rcode;
 }
 
-/* Answers a name that has no place in the public DNS. A DS of a zone of ours may come here: its
- * name exists. */
+/* A name that has no place in the public DNS. A DS of our zone may come here: its name exists. */
 static bool answer_special(struct engine *e, const struct engine_request *rq, const struct query *q,
 			   const struct engine_recursion *rules, struct cache_answer *a)
 {

@@ -64,8 +64,7 @@
 
 /*
  * Looks up the question in the recursive view; e->key is its key. On a hit *a is the answer, and if
- * it ends soon, rq->pending is filled to fetch it anew. Notes an expired answer that may still be
- * given.
+ * it ends soon, rq->pending is filled to fetch it anew. Notes an expired one that may be given.
  */
 enum cache_verdict recursion_lookup(struct engine *e, const struct engine_request *rq,
 				    const struct query *q, const struct engine_recursion *rules,
@@ -89,8 +88,7 @@ struct recursion_want {
 	struct policy_alias alias;
 };
 
-/* Turns e to another question, which q has: sets its key, and clears what was noted of the
- * cache. */
+/* Turns e to the question of q: sets its key, and clears what was noted of the cache. */
 void recursion_turn(struct engine *e, const struct query *q);
 
 /*
@@ -118,8 +116,7 @@ bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
 void recursion_note_client(struct engine_pending *p, const struct engine_request *rq,
 			   const struct query *q);
 
-/* p has completed. Uses the answer to a question for name servers, and sets e->key for p's
- * question. */
+/* p has completed. Uses an answer about name servers, and sets e->key for p's question. */
 void recursion_resume(struct engine *e, struct engine_pending *p, const struct engine_times *times);
 
 /*

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Audit events (base/audit.h) for messages that an engine refuses at once: transfers, NOTIFY and
- * UPDATE from an address that no rule allows, and signatures by unknown keys. Any thread that
- * answers.
+ * UPDATE from an address that no rule allows, and signatures by unknown keys. Any thread.
  */
 #ifndef VOLLEY_ENGINE_REFUSED_AUDIT_H
 #define VOLLEY_ENGINE_REFUSED_AUDIT_H

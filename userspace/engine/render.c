@@ -138,8 +138,7 @@ static int step_answer(struct render *r, const struct zone_result *found)
 	return end_answer(r, takes_ns(r, found->rrset));
 }
 
-/* The chain goes on at target, unless the target is in no zone of ours or was in the chain
- * before. */
+/* The chain goes on at target, unless that is in no zone of ours or was in the chain before. */
 static int follow(struct render *r, const uint8_t *target)
 {
 	size_t len = name_bytes(target);

@@ -34,9 +34,8 @@
  * Renders the answer to q (class IN) from set (NULL: no zones), for TCP (stream) or UDP. a->body
  * lies in r until the next call. a->zone_slot and zone_gen say under which zone it may be cached;
  * slot 0: it may not. The rcode is REFUSED if no zone of ours has the name, and SERVFAIL if the
- * zone is not loaded; the body is then empty. Returns 0; -EMSGSIZE if the records fit no message;
- * or ERR_RDATA if the zone holds a record that is no wire form. Caller's QSBR read section; no
- * allocation.
+ * zone is not loaded; the body is then empty. Returns 0; -EMSGSIZE: the records fit no message;
+ * ERR_RDATA: a record of the zone is no wire form. Caller's QSBR read section; no allocation.
  */
 int render_answer(struct render *r, const struct engine_config *config, const struct zone_set *set,
 		  const struct query *q, bool stream, struct cache_answer *a)

@@ -100,8 +100,7 @@ struct render {
 	uint8_t body[DNS_MESSAGE_MAX];
 };
 
-/* Notes that the choice of records depends on this: has the message, now `at` octets long, at most
- * `limit` octets? */
+/* Notes that records are chosen by whether the message, now `at` octets, has at most `limit`. */
 static inline void render_note_room(struct render *r, uint32_t at, uint32_t limit)
 {
 	if (at <= limit && limit - at < r->longer)

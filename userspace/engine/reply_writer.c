@@ -119,8 +119,7 @@ static size_t reply_limit(const struct engine *e, const struct engine_request *r
 	return limit < cap ? limit : cap;
 }
 
-/* Adds the TSIG record after a reply of `bytes` octets. If it has no room, TC=1 sends the client to
- * TCP. */
+/* Adds the TSIG record after a reply of `bytes` octets. If it has no room, sets TC=1 instead. */
 static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_t limit)
 {
 	if (!e->tsig_bytes)

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The last step of each answer: what is added for this client (OPT, cookie, TSIG), its size limit,
- * counters. */
+/* The last step of each answer: OPT, cookie and TSIG for this client, its limit, counters. */
 #ifndef VOLLEY_ENGINE_REPLY_WRITER_H
 #define VOLLEY_ENGINE_REPLY_WRITER_H
 
@@ -11,8 +10,8 @@ struct cache_answer;
 struct engine;
 
 /*
- * The client's address: 4 octets for IPv4, also behind an IPv6 socket (RFC 4291 section 2.5.5.2),
- * else 16.
+ * The client's address; *bytes is 4 for IPv4, also behind an IPv6 socket (RFC 4291 section
+ * 2.5.5.2), else 16.
  */
 const uint8_t *reply_client(const struct engine_request *rq, size_t *bytes);
 

@@ -9,8 +9,7 @@
 
 /*
  * A rendering follows the target for all types but CNAME (RFC 1034 section 4.3.2, step 3a), and for
- * ANY only if a DNAME made the alias. The two kinds of alias look the same here, so for ANY both
- * count as followed.
+ * ANY if a DNAME made the alias. This cannot be told here, so for ANY each alias counts.
  */
 static bool is_followed(const struct message_record *record, uint16_t qtype)
 {

@@ -7,8 +7,7 @@
  *      engine ─► sampler_see ─► ring of SAMPLER_CAP questions ─► sampler_take ─► control
  *
  * One thread calls sampler_see(), another one sampler_take(); neither waits. If the ring is full, a
- * question is not noted, but counted in n_seen. So a sample always stands for a known number of
- * questions.
+ * question is only counted in n_seen. So a sample always stands for a known number of questions.
  */
 #ifndef VOLLEY_ENGINE_SAMPLE_H
 #define VOLLEY_ENGINE_SAMPLE_H

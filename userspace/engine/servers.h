@@ -53,8 +53,8 @@ void servers_reset(struct engine_pending *p);
 /* As engine_abandon(). */
 void servers_abandon(struct engine_pending *p);
 
-/* A question that servers_find() has asked has completed: uses and caches the answer. p is then the
- * held question again. */
+/* A question of servers_find() has completed: uses and caches the answer, and restores the held
+ * question in p. */
 void servers_take(struct engine *e, struct engine_pending *p, const struct engine_times *times);
 
 #endif

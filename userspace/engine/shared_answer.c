@@ -185,8 +185,7 @@ static unsigned int unknown_at(const struct render *r, const struct query *q,
 	return (unsigned int)(name_skip_labels(q->folded, labels) - q->folded);
 }
 
-/* The first point of the interval of the suffix at `at`. False: it is not certain, or the zone has
- * no region. */
+/* The first point of the interval of the suffix at `at`. False: not certain, or no region. */
 static bool find_start(const struct engine *e, const struct query *q, unsigned int at,
 		       uint64_t *start)
 {

@@ -16,8 +16,8 @@
  * these queries. So workers answer a few of the queries that the driver could answer.
  *
  * The driver's reason does not reach a worker. So a worker compares octets for each answer that
- * many names may share, but at most SHIELD_CHECKS times a second. This bounds the cost of a flood
- * of misses if no driver answers.
+ * many names may share, at most SHIELD_CHECKS times a second. This bounds the cost of a flood of
+ * misses if no driver answers.
  */
 #ifndef VOLLEY_ENGINE_SHIELD_H
 #define VOLLEY_ENGINE_SHIELD_H
@@ -70,8 +70,7 @@ struct shield {
 	struct shield_place places[SHIELD_PLACES];
 };
 
-/* `lines` are those of a filter and of the intervals after it. Call this before there are
- * engines. */
+/* `lines`: of a filter and of the intervals after it. Call this before there are engines. */
 void shield_init(struct shield *shield, const struct volley_names_line *lines, uint32_t n_lines);
 
 /*
@@ -83,8 +82,8 @@ void shield_init(struct shield *shield, const struct volley_names_line *lines, u
 bool shield_check(struct shield *shield, const struct volley_names_state *names,
 		  const struct zone_set *set, const struct query *q, bool is_expanded);
 
-/* Notes a fault for control, with the walk that led to it. It is lost if another one waits in its
- * place. Any thread; no lock. */
+/* Notes a fault with its walk for control, or loses it if the place is taken. Any thread; no
+ * lock. */
 void shield_note(struct shield *shield, const struct query *q, const struct names_walk *walk,
 		 enum shield_fault fault);
 

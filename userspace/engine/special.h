@@ -32,8 +32,7 @@
 
 struct special;
 
-/* Lists of names as text. NULL ends a list, and NULL is the empty list. Only special_new() reads
- * them. */
+/* Lists of names as text with NULL at the end; NULL is the empty list. For special_new() only. */
 struct special_config {
 	const char *const *off;      /* special names at or below one of these are not answered */
 	bool is_off;                 /* no special name is answered */
@@ -57,10 +56,7 @@ bool special_answer(const struct special *s, struct render *r, const struct quer
 /* True if special_answer() has an answer to q. Pure. */
 bool special_has(const struct special *s, const struct query *q);
 
-/*
- * The special name by which special_answer() answers for a folded name: a pointer into `folded`.
- * NULL: it does not answer.
- */
+/* The special name, in `folded`, by which special_answer() answers a folded name. NULL: none. */
 const uint8_t *special_find(const struct special *s, const uint8_t *folded, uint16_t qtype);
 
 /*
