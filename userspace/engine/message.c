@@ -70,7 +70,7 @@ uint32_t message_name_end(const struct message *m, uint32_t at)
 	return 0;
 }
 
-/* Pointers lead back, each further than the last, so there is an end. */
+/* Each pointer must lead further back than the last one, so the loop ends. */
 unsigned message_copy_name(const struct message *m, uint32_t at, uint8_t name[NAME_FOLDED_BYTES])
 {
 	uint32_t lowest = at, out = 0, n;

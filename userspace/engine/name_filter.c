@@ -17,8 +17,7 @@
 #define N_STATES  2
 #define LINE_BITS (8 * VOLLEY_NAMES_LINE_BYTES)
 
-/* A rebuild costs as much as adding all names: for fewer that went, or fewer mistakes, it is not
- * worth that. */
+/* A rebuild adds all names again: not worth it for fewer names that are gone, or fewer mistakes. */
 #define GONE_MIN  1000u
 #define FALSE_MAX 0.01
 
@@ -70,7 +69,7 @@ void names_end(struct names *names)
 	set_intervals_id(names, 0);
 }
 
-/* Another than the one before, and not 0. */
+/* Makes an id that is neither 0 nor the one before. */
 static int make_id(uint32_t *id, uint32_t before)
 {
 	do {
@@ -81,7 +80,7 @@ static int make_id(uint32_t *id, uint32_t before)
 	return 0;
 }
 
-/* Nobody reads them. */
+/* No program reads the intervals now. */
 static int clear_intervals(struct names *names)
 {
 	uint32_t id;
@@ -161,8 +160,8 @@ void names_set_states(struct names *names, struct volley_names_state *first,
 
 /* --- Bits ------------------------------------------------------------------------------------- */
 
-/* Whether one of them was not set. There is one writer, so no locked instruction; readers see whole
- * words. */
+/* True if one of the bits was not set. Only one thread writes, so no locked instruction is needed;
+ * readers see whole words. */
 static bool set(struct names *names, uint64_t hash, enum volley_name_mark mark)
 {
 	struct volley_names_line *line = &names->lines[volley_names_line(hash, names->n_lines)];
@@ -193,7 +192,7 @@ static uint64_t hash_of(const struct names *names, const uint8_t *name, unsigned
 	return names_hash_of(names->states[0]->keys, name, n);
 }
 
-/* Whether it was not known. */
+/* True if the name was not known. */
 static bool add_exists(struct names *names, uint64_t hash)
 {
 	bool is_new = set(names, hash, VOLLEY_NAME_EXISTS);
@@ -230,7 +229,7 @@ void names_read_use(const struct names *names, struct names_use *out)
 	*out = (struct names_use){ sum / names->n_lines, known / names->n_lines };
 }
 
-/* How many names and marks have set so many bits. */
+/* How many names and marks have set the bits. */
 static double n_held(const struct names *names, const struct names_use *use)
 {
 	double free = use->fill < 1 ? 1 - use->fill : 1e-9;
@@ -258,8 +257,8 @@ struct walking {
 	const struct volley_names_line *lines;
 	uint32_t n_lines;
 	bool has_apex;
-	bool has_wild;     /* a wildcard's parent of the zone was passed, */
-	unsigned int wild; /* the last one begins here */
+	bool has_wild;     /* the walk passed a wildcard's parent of the zone */
+	unsigned int wild; /* where the last such parent begins */
 	struct names_walk *walk;
 };
 
@@ -294,7 +293,7 @@ static bool step(struct walking *w, uint64_t hash, unsigned int at)
 	return true;
 }
 
-/* Of a name that is unknown, in a zone, and not stopped. */
+/* The verdict for an unknown name in a zone, if the walk was not stopped. */
 static enum names_verdict verdict_of(const struct walking *w)
 {
 	if (!w->has_wild)
@@ -353,12 +352,11 @@ struct adding {
 	struct names *names;
 	const struct zone *zone;
 	unsigned int apex_n;
-	uint64_t ahead[AHEAD]; /* hashes: a ring */
-	unsigned int n_ahead;  /* ever put into it */
+	uint64_t ahead[AHEAD]; /* a ring of hashes */
+	unsigned int n_ahead;  /* ever put into the ring */
 };
 
-/* A wildcard may be an empty non-terminal, too (RFC 4592 section 2.2.2): its parent is marked all
- * the same. */
+/* A wildcard that is an empty non-terminal counts, too (RFC 4592 section 2.2.2). */
 static void mark_parent(struct names *names, const uint8_t *owner, unsigned int n)
 {
 	if (owner[0] == 1 && owner[1] == '*')
@@ -376,7 +374,7 @@ static void mark_node(const struct adding *a, const struct zone_node *node, cons
 		set_marked(a->names, hash_of(a->names, owner, n), VOLLEY_NAME_STOP);
 }
 
-/* Has the line of a hash fetched, and adds the one whose place in the ring it takes. */
+/* Prefetches the line of a hash, and adds the older hash whose place in the ring it takes. */
 static void add_ahead(struct adding *a, uint64_t hash)
 {
 	uint64_t *place = &a->ahead[a->n_ahead % AHEAD];
@@ -410,8 +408,7 @@ static void add_all(struct adding *a)
 	add_rest(a);
 }
 
-/* The names above it are added, too: so nothing rests on whether an empty non-terminal is told
- * of. */
+/* Adds the names above, too. So it does not matter if the diff reports empty non-terminals. */
 static int add_change(void *context, const struct zone_change *change)
 {
 	const struct adding *a = context;
@@ -425,7 +422,7 @@ static int add_change(void *context, const struct zone_change *change)
 	mark_node(a, change->new_node, change->owner, n);
 	if (!add_exists(a->names, hash_of(a->names, change->owner, n)) && !change->old_node &&
 	    a->names->n_gone)
-		a->names->n_gone--; /* it is back */
+		a->names->n_gone--; /* the name is back */
 	while (n > a->apex_n) {
 		n -= above[0] + 1u;
 		above += above[0] + 1u;
@@ -442,6 +439,6 @@ void names_add_zone(struct names *names, const struct zone *zone, const struct z
 	(void)zone_apex(zone, &a.apex_n);
 	if (!old || zone_diff(old, zone, add_change, &a))
 		add_all(&a);
-	(void)!intervals_add_zone(&names->intervals, zone, old); /* which counts what it refuses */
+	(void)!intervals_add_zone(&names->intervals, zone, old); /* it counts what it refuses */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }

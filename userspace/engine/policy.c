@@ -19,14 +19,14 @@
 #define BY_CLIENT  "rpz-client-ip"
 #define BY_ADDRESS "rpz-ip"
 
-/* Targets of CNAME that are actions, as on the wire. */
+/* Targets of a CNAME that are actions, in wire form. */
 static const uint8_t to_nxdomain[] = "";
 static const uint8_t to_nodata[] = "\1*";
 static const uint8_t to_passthru[] = "\14rpz-passthru";
 static const uint8_t to_drop[] = "\10rpz-drop";
 static const uint8_t to_tcp_only[] = "\14rpz-tcp-only";
 
-/* Labels below the origin that make a trigger something else than a name. */
+/* Labels below the origin: a trigger with such a label is not a name. */
 static const struct {
 	const char *label;
 	bool is_prefix;
@@ -50,7 +50,7 @@ static bool is_name(const uint8_t *name, const uint8_t *wire, size_t bytes)
 	return !memcmp(folded, wire, bytes);
 }
 
-/* One label "rpz-...": an action that is not known here. */
+/* A name of one label "rpz-...": an unknown action. */
 static bool is_reserved(const uint8_t *name)
 {
 	return *name > 4 && !strncasecmp((const char *)name + 1, "rpz-", 4) && !name[1 + *name];
@@ -82,8 +82,7 @@ enum policy_action policy_action(const struct zone *list, const struct zone_node
 	return is_reserved(rd.bytes) ? POLICY_ACTION_UNKNOWN : POLICY_ACTION_ALIAS;
 }
 
-/* The label of `name` that stands right before its last `apex_bytes` octets; NULL: it is the
- * apex. */
+/* The label of `name` right before its last `apex_bytes` octets; NULL: `name` is the apex. */
 static const uint8_t *label_below(const uint8_t *name, unsigned int bytes, unsigned int apex_bytes)
 {
 	const uint8_t *end = name + bytes - apex_bytes;
@@ -96,7 +95,7 @@ static const uint8_t *label_below(const uint8_t *name, unsigned int bytes, unsig
 	return label;
 }
 
-/* Which of other_triggers; -1: none of them. */
+/* The index in other_triggers; -1: none. */
 static int other_trigger(const uint8_t *label)
 {
 	for (size_t i = 0; i < N_OTHER_TRIGGERS; i++) {
@@ -146,7 +145,7 @@ struct policy_counts policy_count(const struct zone *zone, bool is_list)
 	return counts;
 }
 
-/* ---- All of them ----------------------------------------------------------------------------- */
+/* ---- All rules ------------------------------------------------------------------------------- */
 
 static int add_list(struct policy *p, const struct policy_list *list)
 {
@@ -167,7 +166,7 @@ static int add_list(struct policy *p, const struct policy_list *list)
 	return err;
 }
 
-/* That were ever made. */
+/* How many policies were ever made. */
 static uint64_t n_policies;
 
 int policy_new(struct policy **out, const struct zone *local, const struct policy_list *lists,
@@ -207,16 +206,16 @@ uint32_t policy_slot(const struct policy *p)
 	return p->slot;
 }
 
-/* ---- Which one decides ----------------------------------------------------------------------- */
+/* ---- Which rule decides ---------------------------------------------------------------------- */
 
-/* A node that speaks of a name: an owner of records, itself or by a wildcard. NULL: none. */
+/* The node that answers for a name: it owns records, itself or as a wildcard. NULL: none. */
 static const struct zone_node *find_node(const struct zone *zone, const uint8_t *folded,
 					 unsigned int bytes)
 {
 	struct zone_result found;
 	unsigned int n = 0;
 
-	/* By a type that nobody has: what is asked is whether the name is there. */
+	/* No name has records of this type, so the result tells only if the name is there. */
 	zone_find(zone, folded, bytes, DNS_TYPE_NULL, &found);
 	if (found.node && found.status != ZONE_DNAME && found.status != ZONE_DELEGATION)
 		zone_node_rrsets(zone, found.node, &n);
@@ -229,7 +228,7 @@ const struct zone_node *policy_local_node(const struct policy *p, const uint8_t 
 	return p->local ? find_node(p->local, folded, n_bytes) : NULL;
 }
 
-/* Of a name so long that there is no such: none. */
+/* NULL also if the trigger would be too long for a name. */
 const struct zone_node *policy_name_node(const struct zone *list, const uint8_t *folded,
 					 unsigned int n_bytes, const uint8_t *label)
 {
@@ -268,15 +267,15 @@ static const struct zone_node *find_client(const struct policy_rules *rules,
 		       NULL;
 }
 
-/* An answer that is looked through: from one name of the chain to the next. */
+/* An answer that is read along its chain of aliases. */
 struct chain {
 	struct message message;
 	unsigned int n_records;
-	unsigned int n_read; /* of these, those that lead to the name in hand */
-	uint32_t at;         /* behind them */
+	unsigned int n_read; /* of these, the records before the present name */
+	uint32_t at;         /* the offset after them */
 };
 
-/* Of the addresses of the answer that of the longest prefix, and of several the lowest. */
+/* The rule for the addresses of the answer: the longest prefix, then the lowest address. */
 static const struct zone_node *find_address(const struct policy_prefixes *t,
 					    const struct chain *chain)
 {
@@ -316,8 +315,8 @@ static bool hit_with(struct policy_hit *hit, const struct policy_rules *rules,
 	return node != NULL;
 }
 
-/* The first list with a rule for hit->name, or p->n_lists. last: the answer where it ends with this
- * name, else NULL. */
+/* The first list with a rule for hit->name, or p->n_lists. last: the answer, or NULL if its chain
+ * goes on after this name. */
 static size_t find_list(const struct policy *p, const struct policy_client *client,
 			const struct chain *last, struct policy_hit *hit)
 {
@@ -339,8 +338,8 @@ static size_t find_list(const struct policy *p, const struct policy_client *clie
 	return i;
 }
 
-/* The same with rules for the servers of the name, which is the at-th of the chain: they come last
- * in a list. */
+/* As find_list(), and also looks for rules for the name's servers, which come last in a list. The
+ * name is number `at` of the chain. */
 static bool find_at(const struct policy *p, const struct policy_client *client,
 		    const struct chain *last, const struct policy_servers *servers, unsigned int at,
 		    struct policy_hit *hit)
@@ -386,13 +385,13 @@ bool policy_find(const struct policy *p, const struct policy_client *client,
 		return true;
 	if (find_list(p, client, NULL, hit) < p->n_lists)
 		return true;
-	/* An answer may lead to other names, and has addresses. */
+	/* The answer may lead to other names, and has addresses. */
 	hit->is_final = false;
 	return false;
 }
 
-/* The name that the one in hand is an alias of, into `target`; 0: it is none. The chain is then
- * behind that CNAME. */
+/* Follows the CNAME of `name`: writes its target and returns the target's octets; 0: there is no
+ * such CNAME. The chain then stands after that CNAME. */
 static unsigned int follow(struct chain *chain, const uint8_t *name,
 			   uint8_t target[NAME_FOLDED_BYTES])
 {
@@ -431,7 +430,7 @@ static void chain_begin(struct chain *chain, const struct policy_question *q,
 	chain->at = body_at;
 }
 
-/* These ask for the alias itself. */
+/* CNAME, ANY and RRSIG ask for the alias itself. */
 static bool follows_aliases(uint16_t qtype)
 {
 	return qtype != DNS_TYPE_CNAME && qtype != DNS_TYPE_ANY && qtype != DNS_TYPE_RRSIG;
@@ -474,7 +473,7 @@ bool policy_names_client(const struct policy *p, const struct policy_client *cli
 	return false;
 }
 
-/* An alias of itself is an old way to say rpz-passthru. */
+/* A CNAME to itself is an old form of rpz-passthru. */
 static bool is_itself(const struct policy_hit *hit)
 {
 	const struct zone_rrset *cname = zone_node_rrset(hit->zone, hit->node, DNS_TYPE_CNAME);

@@ -1,54 +1,56 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the operator says in the place of upstream, for clients that recurse: local data, and block
- * lists in the form of response policy zones (draft-vixie-dnsop-dns-rpz-00). Asked behind the cache
- * and our zones; what it answers is cached as any other answer, so a rule costs a hit nothing.
+ * Answers of the operator in the place of upstream, for clients that recurse: local data, and block
+ * lists in the form of response policy zones (draft-vixie-dnsop-dns-rpz-00). The engine looks here
+ * after the cache and our zones. The answers are cached as any other answer, so a rule costs a
+ * cache hit nothing.
  *
- *	question ─► policy_find() ─ a rule that no answer can outdo ──────────────────────► its action
- *	                         └─ else ─► upstream ─► policy_find_in_answer() ─ a rule ─► its action
- *	                                                                       └─ none ──► the answer, into the cache
+ *   question ─► policy_find() ─ a rule that no answer can outdo ──────────────────────► its action
+ *                            └─ else ─► upstream ─► policy_find_in_answer() ─ a rule ─► its action
+ *                                                                          └─ none ───► is cached
  *
- * Local data is a zone of the root whose records are all the local ones, a list is a zone of its
- * origin; both are read by zone_load(). The owner of a rule, without the origin, is its trigger:
+ * Local data is a zone of the root with all local records; a list is a zone of its origin.
+ * zone_load() reads both. The owner of a rule, without the origin, is its trigger:
  *
- *	NAME                          the name of the question, or one that the answer's aliases lead to
- *	LENGTH.ADDRESS.rpz-ip         an address in the answer      LENGTH.ADDRESS.rpz-client-ip   the client
- *	NAME.rpz-nsdname              a name server of the name     LENGTH.ADDRESS.rpz-nsip        an address of such a server
+ *	NAME                          the question's name, or one that the answer's aliases lead to
+ *	NAME.rpz-nsdname              a name server of the name
+ *	LENGTH.ADDRESS.rpz-ip         an address in the answer
+ *	LENGTH.ADDRESS.rpz-client-ip  the client
+ *	LENGTH.ADDRESS.rpz-nsip       an address of a name server of the name
  *
- * NAME may be a wildcard. ADDRESS has its octets (IPv6: its groups, with "zz" for the longest run
- * of zeros) from the last to the first. Its CNAME is the action, or its other records are the
- * answer:
+ * NAME may be a wildcard. ADDRESS has its octets from the last to the first (IPv6: its groups, with
+ * "zz" for the longest run of zeros). The CNAME of the owner is the action; without a CNAME the
+ * owner's records are the answer:
  *
  *	CNAME .              NXDOMAIN            CNAME rpz-passthru.  as if no list were there
  *	CNAME *.             NODATA              CNAME rpz-drop.      no reply
- *	CNAME NAME.          NAME is asked       CNAME rpz-tcp-only.  TC=1 over UDP
- *	CNAME *.NAME.        QUESTION.NAME is    CNAME to itself      as rpz-passthru
- *	other records        these
+ *	CNAME NAME.          go on with NAME     CNAME rpz-tcp-only.  TC=1 over UDP
+ *	CNAME *.NAME.        with QUESTION.NAME  CNAME to itself      as rpz-passthru
+ *	other records        these records
  *
- * Which rule decides (section 3 of the draft calls it precedence), the first of these first:
+ * If several rules apply, these points decide, in this order (precedence: section 3 of the draft):
  *
  *	1. the name that stands earlier in the chain of aliases; the question is the first
  *	2. the list that stands earlier in the configuration
- *	3. within a list: rpz-client-ip (with the question alone), NAME, rpz-ip (with the last of
- *	   the chain alone), rpz-nsdname, rpz-nsip
+ *	3. within a list: rpz-client-ip (only for the question), NAME, rpz-ip (only for the last
+ *	   name of the chain), rpz-nsdname, rpz-nsip
  *	4. the exact name before a wildcard; the longest prefix; of two addresses the lower one; of
  *	   two name servers the one that comes first in the canonical order (RFC 4034 section 6.1)
  *
- * Local data, of the question alone, comes before all lists. So a rule for the question's name is
- * final at once only where no list before its own looks at answers or at name servers.
+ * Local data applies only to the question's name, and comes before all lists. So a rule for the
+ * question's name is final at once only if no earlier list looks at answers or at name servers.
  *
- * Ignored, and counted by policy_count(): prefixes that cannot be read or have bits behind their
- * length, and CNAMEs to other names of one label that begins with "rpz-".
+ * Ignored, and counted by policy_count(): a prefix that cannot be read or has bits after its
+ * length, and a CNAME to another name of one label that begins with "rpz-".
  *
- * No answer says which name servers a name has, so the caller finds them (policy_servers.h;
- * engine/servers.h does it).
+ * An answer does not name the name servers, so the caller finds them (policy_servers.h, servers.h).
  *
- * Measured with 1,000,000 rules of names: 54 octets a rule of resident memory, all of them the
- * zone's, and 0.4 us a look. Of 1,000,000 rules of IPv4 addresses at random: 65 octets of the zone
- * (two names each), and 16 of the table.
+ * Measured with 1,000,000 rules of names: 54 octets a rule of resident memory, all in the zone, and
+ * 0.4 us a lookup. With 1,000,000 rules of random IPv4 addresses: 65 octets in the zone (two names
+ * each), and 16 in the table.
  *
- * Immutable after policy_new(), but for the hits; any thread reads.
+ * Immutable after policy_new() except for the hits; any thread reads.
  */
 #ifndef VOLLEY_ENGINE_POLICY_H
 #define VOLLEY_ENGINE_POLICY_H
@@ -67,16 +69,15 @@ struct policy;
 
 struct policy_list {
 	const struct zone *zone;
-	/* how often a rule of it changed an answer; any worker counts, atomically. NULL: not
-	 * counted */
+	/* how often a rule of the list changed an answer; any worker, atomically. NULL: no count */
 	uint64_t *hits;
-	int ede_code; /* of its answers: RFC 8914 sections 4.16 to 4.19 */
+	int ede_code; /* of the list's answers: RFC 8914 sections 4.16 to 4.19 */
 };
 
 /*
- * Local data (NULL: none) and n lists. The zones and hits are borrowed
- * and must outlive the policy. Answers carry slot and gen, of a slot in the cache that stands for
- * policy alone. O(rules with a prefix). 0 or -ENOMEM.
+ * Makes a policy of local data (NULL: none) and n lists. The zones and the counters of hits are
+ * borrowed and must outlive the policy. Answers carry slot and gen; this slot of the cache is for
+ * the policy alone. O(rules with a prefix). 0 or -ENOMEM.
  */
 int policy_new(struct policy **out, const struct zone *local, const struct policy_list *lists,
 	       size_t n, uint32_t slot, uint32_t gen) __attribute__((warn_unused_result));
@@ -85,13 +86,13 @@ void policy_free(struct policy *p);
 /* The slot that answers carry. */
 uint32_t policy_slot(const struct policy *p);
 
-/* The names below the apex that have records. */
+/* Counts of the names below the apex that have records. */
 struct policy_counts {
-	uint32_t n_rules;   /* these have a trigger and an action that are known */
-	uint32_t n_ignored; /* no question triggers these */
+	uint32_t n_rules;   /* with a known trigger and a known action */
+	uint32_t n_ignored; /* no question can trigger these */
 };
 
-/* Counts those of a list, or of local data, which ignores none. O(names). */
+/* Counts the rules of a list, or of local data, which ignores none. O(names). */
 struct policy_counts policy_count(const struct zone *zone, bool is_list);
 
 /* ---- Which rule ---- */
@@ -106,11 +107,11 @@ enum policy_trigger {
 };
 
 struct policy_client {
-	uint8_t family;         /* AF_INET, AF_INET6; 0: nobody, no rule for clients decides */
+	uint8_t family;         /* AF_INET, AF_INET6; 0: no client, no rule for clients decides */
 	const uint8_t *address; /* network order */
 };
 
-/* Of class IN. */
+/* A question of class IN. */
 struct policy_question {
 	const uint8_t *folded; /* its name */
 	unsigned int n_bytes;
@@ -118,84 +119,84 @@ struct policy_question {
 };
 
 struct policy_hit {
-	const struct zone *zone; /* of the rule; NULL: there is none */
+	const struct zone *zone; /* of the rule; NULL: there is no rule */
 	const struct zone_node *node;
 	uint64_t *hits;
 	int ede_code;
 	enum policy_trigger trigger;
-	bool is_final;         /* no answer of upstream can change it; also where there is none */
-	bool is_waiting;       /* name servers have to be known first */
-	unsigned int n_before; /* records of the answer section that lead to the name: aliases */
+	bool is_final;         /* no answer of upstream can change the hit, or that there is none */
+	bool is_waiting;       /* the name servers must be known first */
+	unsigned int n_before; /* records of the answer section before the name: aliases */
 	unsigned int n_bytes;  /* of the name */
-	uint8_t name[NAME_FOLDED_BYTES]; /* that met the rule */
+	uint8_t name[NAME_FOLDED_BYTES]; /* the name that met the rule */
 };
 
-/* The rule for the question by itself; false: none. *hit is filled either way. O(lists ×
- * labels). */
+/* Finds the rule for the question without an answer; false: none. *hit is filled in both cases.
+ * O(lists × labels). */
 bool policy_find(const struct policy *p, const struct policy_client *client,
 		 const struct policy_question *q, struct policy_hit *hit);
 
 /*
- * The rule for the question with its answer *a, whose aliases stand in their order, as
- * engine/convert.h writes them. As policy_find(), and it is final. servers: who finds the name
- * servers; NULL: no rule for them decides. Where it says
- * POLICY_SERVERS_WAIT: true, and hit->is_waiting. O(lists × (aliases × labels + addresses)).
+ * Finds the rule for the question with its answer *a, whose aliases stand in their order, as
+ * engine/convert.h writes them. Returns as policy_find(), and the result is final. `servers` finds
+ * the name servers; NULL: no rule for name servers decides. If it returns POLICY_SERVERS_WAIT, the
+ * result is true with hit->is_waiting. O(lists × (aliases × labels + addresses)).
  */
 bool policy_find_in_answer(const struct policy *p, const struct policy_client *client,
 			   const struct policy_question *q, const struct cache_answer *a,
 			   const struct policy_servers *servers, struct policy_hit *hit);
 
-/* Whether a rule for this client is in some list: then what is cached for all is not for it. */
+/* True if a list has a rule for this client: then the answers cached for all are not for it. */
 bool policy_names_client(const struct policy *p, const struct policy_client *client);
 
-/* Whether such a rule says anything but to pass. */
+/* True if the rule of *hit does anything but pass. */
 bool policy_changes(const struct policy_hit *hit);
 
-/* Whether some rule changes what the cache has of upstream, to clients that no rule names. */
+/* True if a rule changes this cached answer of upstream, for clients that no rule names. */
 bool policy_changes_entry(const struct policy *p, const struct volley_entry *entry);
 
 /*
- * The prefixes of all rules for clients, views 0, into `prefixes`, which has room for cap; how many
- * there are. For the driver, which gives these clients nothing.
+ * Copies at most cap prefixes of the rules for clients, with views 0. Returns how many there are.
+ * The driver needs them: it answers none of these clients.
  */
 size_t policy_clients(const struct policy *p, struct clients_prefix *prefixes, size_t cap);
 
-/* ---- What it says ---- */
+/* ---- What a rule says ---- */
 
 enum policy_verdict {
-	POLICY_NONE,  /* no rule, or one that says to pass: ask upstream */
-	POLICY_LOCAL, /* *a is the answer: local data */
-	/* the same, and it is a CNAME: for who asks for more, *alias is where that is */
+	POLICY_NONE,  /* no rule, or a rule that says to pass: ask upstream */
+	POLICY_LOCAL, /* *a is the answer, from local data */
+	/* the same, and *a is a CNAME; *alias has its target for a query that must go on there */
 	POLICY_ALIAS,
-	POLICY_FILTERED, /* *a is the answer of a list, with its hit's ede_code */
-	/* *alias is what the name stands for; *a is this CNAME alone, not to be cached */
+	POLICY_FILTERED, /* *a is the answer of a list, with the ede_code of the hit */
+	/* the question goes on with *alias; *a is this CNAME alone and must not be cached */
 	POLICY_REWRITE,
 	POLICY_DROP,     /* no reply */
-	POLICY_TCP_ONLY, /* over UDP an empty answer with TC=1; over TCP as POLICY_NONE */
+	POLICY_TCP_ONLY, /* over UDP an empty answer with TC=1; over TCP the same as POLICY_NONE */
 };
 
-/* What a rule says a name stands for. */
+/* The target that a rule gives to a name. */
 struct policy_alias {
 	uint8_t target[NAME_FOLDED_BYTES]; /* folded */
-	unsigned int n_bytes;              /* of it; 0: there is none */
+	unsigned int n_bytes;              /* of target; 0: there is no alias */
 	uint32_t ttl_s;
 	int ede_code;
-	bool is_of_list; /* or of local data */
+	bool is_of_list; /* false: of local data */
 };
 
 /*
- * What the rule says to q, and a hit is counted unless that is to pass. With an answer, a->body
- * lies in r until its next use, and zone_slot and zone_gen say under which slot it may be cached,
- * for good: its TTLs do not age. from: the answer of upstream in which the rule was found (NULL:
- * none); its aliases come first; it may be *a itself, but not lie in r. alias->n_bytes is 0 but for
- * POLICY_ALIAS and POLICY_REWRITE. No allocation.
+ * Makes the answer of the rule *hit to q. Counts a hit unless the rule says to pass. The body of an
+ * answer lies in r until the next use of r. zone_slot and zone_gen say under which slot it may be
+ * cached, without an end: its TTLs do not age. `from` is the answer of upstream in which the rule
+ * was found (NULL: none); its aliases come first. It may be *a itself, but must not lie in r.
+ * alias->n_bytes is 0 except with POLICY_ALIAS and POLICY_REWRITE. No allocation.
  */
 enum policy_verdict policy_act(const struct policy *p, struct render *r,
 			       const struct policy_question *q, const struct policy_hit *hit,
 			       const struct cache_answer *from, struct policy_alias *alias,
 			       struct cache_answer *a);
 
-/* The same of local data alone: POLICY_NONE, POLICY_LOCAL or POLICY_ALIAS. */
+/* The same for local data alone: POLICY_NONE, POLICY_LOCAL or POLICY_ALIAS. */
 enum policy_verdict policy_answer_local(const struct policy *p, struct render *r,
 					const struct policy_question *q, struct policy_alias *alias,
 					struct cache_answer *a);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the rules of a policy say, as answers. */
+/* Makes answers from the rules of a policy. */
 #include <string.h>
 
 #include "dns/edns.h"
@@ -9,7 +9,7 @@
 #include "engine/policy.h"
 #include "engine/policy_rules.h"
 
-/* A rule, and the name that it speaks of. */
+/* A rule, and the name that it applies to. */
 struct rule {
 	const struct zone *zone;
 	const struct zone_node *node;
@@ -32,7 +32,7 @@ static int add_rrset(struct render *r, const struct zone *zone, const uint8_t *o
 	return err;
 }
 
-/* The records of the type that was asked for, or a CNAME; of ANY one set (RFC 8482 section 4.1). */
+/* The set of the type that was asked for, or the CNAME; for ANY one set (RFC 8482 section 4.1). */
 static const struct zone_rrset *choose(const struct rule *rule, uint16_t qtype)
 {
 	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
@@ -43,7 +43,7 @@ static const struct zone_rrset *choose(const struct rule *rule, uint16_t qtype)
 	return zone_node_rrset(rule->zone, rule->node, qtype);
 }
 
-/* The SOA says whose rule it was, and for how long a negative answer holds (RFC 2308 section 3). */
+/* The SOA tells whose rule it is, and how long a negative answer holds (RFC 2308 section 3). */
 static int add_soa(struct render *r, const struct zone *zone)
 {
 	uint8_t owner[ZONE_NAME_MAX];
@@ -53,8 +53,8 @@ static int add_soa(struct render *r, const struct zone *zone)
 	return add_rrset(r, zone, owner, zone_soa(zone));
 }
 
-/* An alias of upstream; of other records, as signatures, nothing: what they vouch for is not all
- * there. */
+/* Adds an alias of upstream. Other records are left out: signatures, for example, because not all
+ * that they cover is there. */
 static int add_before(struct render *r, const struct message *m, uint32_t owner_at,
 		      const struct message_record *record)
 {
@@ -113,8 +113,7 @@ static void finish(const struct policy *p, const struct render *r, uint16_t rcod
 	};
 }
 
-/* Records of the rule, or none of them with the SOA, behind what is written; false where they fit
- * no message. */
+/* Adds the records of the rule, or the SOA if rrset is NULL. False: they fit no message. */
 static bool answer(const struct policy *p, struct render *r, const struct rule *rule,
 		   uint16_t rcode, const struct zone_rrset *rrset, struct cache_answer *a)
 {
@@ -124,8 +123,8 @@ static bool answer(const struct policy *p, struct render *r, const struct rule *
 	return true;
 }
 
-/* Of *.NAME the asterisk stands for the name that met the rule. False: that has no room in a
- * name. */
+/* Reads the target of the CNAME. The asterisk of *.NAME stands for the name that met the rule.
+ * False: the result is too long for a name. */
 static bool read_alias(const struct rule *rule, struct policy_alias *alias)
 {
 	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
@@ -148,7 +147,7 @@ static bool read_alias(const struct rule *rule, struct policy_alias *alias)
 	return true;
 }
 
-/* The CNAME, which is all of the answer to who asks for it. */
+/* Writes the CNAME. If the query asks for a CNAME, this is the whole answer. */
 static bool write_alias(const struct policy *p, struct render *r, const struct rule *rule,
 			const struct policy_alias *alias, struct cache_answer *a)
 {
@@ -165,7 +164,7 @@ static enum policy_verdict rewrite(const struct policy *p, struct render *r, uin
 {
 	bool is_asked = qtype == DNS_TYPE_CNAME || qtype == DNS_TYPE_ANY;
 
-	if (!read_alias(rule, alias)) /* nothing of what the operator meant is there */
+	if (!read_alias(rule, alias)) /* the target is too long for a name, so it does not exist */
 		return answer(p, r, rule, DNS_RCODE_NXDOMAIN, NULL, a) ? POLICY_FILTERED :
 									 POLICY_NONE;
 	if (name_equal(alias->target, rule->name) || !write_alias(p, r, rule, alias, a)) {
@@ -227,7 +226,7 @@ enum policy_verdict policy_act(const struct policy *p, struct render *r,
 	return verdict;
 }
 
-/* The target of a rule's CNAME as it stands, if that is not the name itself. */
+/* Notes the target of a rule's CNAME as it is, unless that is the name itself. */
 static void note_target(const struct rule *rule, uint16_t qtype, struct policy_alias *alias)
 {
 	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);

@@ -31,7 +31,7 @@ void policy_apply_set_apart(struct engine *e, const struct engine_request *rq)
 	e->is_apart = policy && policy_names_client(policy, &client);
 }
 
-/* Whether a policy has said it. */
+/* True if the entry is the answer of a policy. */
 static bool is_of_policy(const struct engine *e, const struct volley_entry *entry)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
@@ -51,8 +51,8 @@ bool policy_apply_is_for_client(const struct engine *e, const struct volley_entr
 	return !e->is_apart || !is_of_policy(e, entry);
 }
 
-/* What a rule says, as what the reply is; false: the question or the answer passes, but for the
- * alias. until_s: 0: not to be cached. */
+/* Turns the verdict into a reply. False: the question or the answer passes, or an alias is to be
+ * followed. until_s 0: do not cache. */
 static bool act(struct engine *e, const struct engine_request *rq, const struct policy_hit *hit,
 		enum policy_verdict verdict, uint32_t until_s, struct cache_answer *a,
 		uint16_t *rcode)
@@ -88,7 +88,7 @@ static bool act(struct engine *e, const struct engine_request *rq, const struct 
 	return true;
 }
 
-/* Names that are answered here: upstream would never say what another list waits for. */
+/* True for names that are answered here: no list has to wait for an answer of upstream. */
 static bool is_special(struct engine *e, const struct query *q)
 {
 	const struct engine_recursion *rules = rcu_dereference(e->data->recursion);
@@ -98,7 +98,7 @@ static bool is_special(struct engine *e, const struct query *q)
 	       special_answer(rules->special, &e->render, q, false, &ignored);
 }
 
-/* The rule for the question by itself, if it decides now. */
+/* Finds the rule for the question alone, if it decides now. */
 static bool find_before(struct engine *e, const struct engine_request *rq, const struct query *q,
 			const struct policy *policy, const struct policy_question *question,
 			struct policy_hit *hit)
@@ -129,12 +129,12 @@ bool policy_apply_before(struct engine *e, const struct engine_request *rq, cons
 		verdict = policy_act(policy, &e->render, &question, &hit, NULL, alias, a);
 	if (verdict != POLICY_ALIAS || q->rd)
 		return act(e, rq, &hit, verdict, VOLLEY_NEVER, a, rcode);
-	alias->n_bytes = 0; /* the alias alone is for who does not want more: it is not cached */
+	alias->n_bytes = 0; /* without RD the alias is the whole answer: it is not cached */
 	*rcode = DNS_RCODE_NOERROR;
 	return true;
 }
 
-/* The alias ends an answer that is joined to others. */
+/* If the answer is joined to others, it ends with the alias. */
 static enum policy_verdict end_with(const struct engine_pending *p, enum policy_verdict verdict,
 				    struct policy_alias *alias, uint32_t *until_s)
 {
@@ -210,8 +210,8 @@ bool policy_apply_allows_special(const struct engine *e, const uint8_t *folded, 
 	       !policy_changes(&hit);
 }
 
-/* The servers are those that policy_apply_answer() has found; for a client that is apart, it has
- * perhaps not looked for all of them. */
+/* Uses the servers that policy_apply_answer() has found. For a client that is apart, it may not
+ * have looked for all of them. */
 bool policy_apply_allows(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);

@@ -1,23 +1,22 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Policies (engine/policy.h) in the way of a question, before it goes upstream and when its answer
- * has come.
+ * How policies (engine/policy.h) act on a question, before it goes upstream and on its answer.
  *
- *	policy_apply_before() ─ a rule that is final ──────────────────────────────────────► decided
+ *	policy_apply_before() ─ a rule that is final ────────────────────────────────────► decided
  *	     │ none yet
- *	  upstream ─► policy_apply_answer() ─ a rule ───────────────────────────────────────► decided
+ *	  upstream ─► policy_apply_answer() ─ a rule ────────────────────────────────────► decided
  *	     │ fails       └─ none ─► policy_apply_allows(): the same for all clients ─► cached
- *	policy_apply_failure() ─ the rule that an answer might have outdone ────────────────► decided
+ *	policy_apply_failure() ─ the rule that an answer might have outdone ─────────────► decided
  *
- * Decided: an answer, nothing, TC=1, or an alias, with whose target the question goes on
- * (engine/follow.h). What a rule for the name, or for the answer, says is cached: for good the one,
- * as long as the answer of upstream would be the other. A client that a rule names by its address
- * is set apart (e->is_apart): of the cache it gets only what upstream said and no rule has changed,
- * and nothing is cached of what it alone is told. Where rules look at name servers, the answer is
- * held until these are known, and then policy_apply_answer() has it once more.
+ * Decided: an answer, no reply, TC=1, or an alias with whose target the question goes on
+ * (engine/follow.h). The answer of a rule for the name is cached without an end. The answer of a
+ * rule for an answer is cached as long as the answer of upstream would be. A client that a rule
+ * names by its address is set apart (e->is_apart). From the cache it gets only answers of upstream
+ * that no rule has changed, and its own answers are not cached. If rules look at name servers, the
+ * answer is held until these are known; then policy_apply_answer() is called again.
  *
- * Owner thread of the engine, in a QSBR read section, all.
+ * All functions: owner thread of the engine, in a QSBR read section.
  */
 #ifndef VOLLEY_ENGINE_POLICY_APPLY_H
 #define VOLLEY_ENGINE_POLICY_APPLY_H
@@ -28,43 +27,43 @@
 /* Sets e->is_apart for the client. */
 void policy_apply_set_apart(struct engine *e, const struct engine_request *rq);
 
-/* Whether the entry may be given to the client: one that is apart does not get what policies have
- * said to all. */
+/* True if the client may get the entry. A client that is apart does not get what policies have said
+ * to all clients. */
 bool policy_apply_is_for_client(const struct engine *e, const struct volley_entry *entry);
 
-/* The same of an answer that was read from an entry. */
+/* True if the answer, read from an entry, is the answer of a policy. */
 bool policy_apply_has_said(const struct engine *e, const struct cache_answer *a);
 
 /*
- * What the operator says in the place of upstream: true, and the rcode, if it is anything. False
- * with alias->n_bytes: *a is this alias alone, and the question goes on with another name.
- * no_lists: only local data are asked.
+ * Applies the rules that decide before upstream is asked. True: a rule has decided; *rcode is set.
+ * False with alias->n_bytes: *a is this alias alone, and the question goes on with another name.
+ * no_lists: only local data is used.
  */
 bool policy_apply_before(struct engine *e, const struct engine_request *rq, const struct query *q,
 			 bool no_lists, struct policy_alias *alias, struct cache_answer *a,
 			 uint16_t *rcode);
 
 /*
- * The same of a question that completed, whose answer is *a, for ttl_s; of *a nothing counts where
- * there is an alias. p->asked.has_client: for rq's client, else for the cache alone. An answer that
- * is joined to what aliases of our zones have said (p->asked.is_followed) goes on with no other
- * name: it ends with the rule's alias. True with e->outcome ENGINE_DEFERS: name servers have to be
- * known first, and p is a question for them (engine/servers.h).
+ * The same for a question that completed with the answer *a, for ttl_s. With alias->n_bytes the
+ * caller must not use *a. The client is rq's if p->asked.has_client; else only the cache needs the
+ * answer. An answer that is joined to aliases of our zones (p->asked.is_followed) ends with the
+ * rule's alias and goes on with no other name. True with e->outcome ENGINE_DEFERS: the name servers
+ * must be known first, and p is now a question for them (engine/servers.h).
  */
 bool policy_apply_answer(struct engine *e, const struct engine_request *rq,
 			 struct engine_pending *p, uint32_t ttl_s, struct policy_alias *alias,
 			 struct cache_answer *a, uint16_t *rcode);
 
-/* The same of one that failed. */
+/* The same for a question that failed. */
 bool policy_apply_failure(struct engine *e, const struct engine_request *rq,
 			  const struct engine_pending *p, struct policy_alias *alias,
 			  struct cache_answer *a, uint16_t *rcode);
 
-/* Whether no rule changes the answer *a to the question of p for any client that is not apart: only
- * then it may be cached. */
+/* True if no rule changes the answer *a to the question of p, for any client that is not apart.
+ * Only then it may be cached. */
 bool policy_apply_allows(struct engine *e, struct engine_pending *p, const struct cache_answer *a);
 
-/* The same of what special.h says to a question, of a folded name: it has no servers. */
+/* The same for an answer of special.h to a question with a folded name. It has no name servers. */
 bool policy_apply_allows_special(const struct engine *e, const uint8_t *folded, uint16_t qtype,
 				 const struct cache_answer *a);
 

@@ -17,17 +17,17 @@
 #define N_GROUPS     8
 #define NOBODY       UINT32_MAX
 
-/* An address as a number; IPv4 is mapped. */
+/* An address as a number; IPv4 as a mapped address. */
 typedef unsigned __int128 number;
 
 struct prefix {
 	number first;
 	const struct zone_node *node;
-	uint32_t up; /* the narrowest one around it, or NOBODY */
+	uint32_t up; /* the narrowest prefix around it, or NOBODY */
 	uint8_t bits;
 };
 
-/* The same of IPv4, where most rules are. */
+/* The same for IPv4, which most rules are for. */
 struct prefix4 {
 	uint32_t first;
 	uint32_t up   : 26; /* or NOBODY4 */
@@ -40,7 +40,7 @@ struct prefix4 {
 
 _Static_assert(sizeof(struct prefix) == 32 && sizeof(struct prefix4) == 16, "as the header says");
 
-/* In the making: of one family. */
+/* The prefixes of one family while they are collected. */
 struct growing {
 	size_t n, cap;
 	struct prefix *prefixes;
@@ -54,7 +54,7 @@ struct policy_prefixes {
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* A number of 1 to max_digits digits in this base. */
+/* Reads a number of 1 to max_digits digits in this base. */
 static bool read_number(const uint8_t *label, int base, unsigned int max_digits, unsigned long *out)
 {
 	char text[8];
@@ -85,7 +85,7 @@ static bool read_ipv4(const uint8_t *const labels[], struct clients_prefix *out)
 	return true;
 }
 
-/* The groups from the last to the first; "zz" stands for those that are missing. */
+/* Reads the groups from the last to the first; "zz" stands for the missing ones. */
 static bool read_ipv6(const uint8_t *const labels[], unsigned int n, struct clients_prefix *out)
 {
 	unsigned int at = N_GROUPS;
@@ -161,7 +161,7 @@ static bool holds(const struct prefix *p, number at)
 	return !p->bits || !((p->first ^ at) >> (ADDRESS_BITS - p->bits));
 }
 
-/* By the first address, and the wider one before those within it. */
+/* The lower first address comes first; with the same one, the wider prefix. */
 static int compare(const void *a, const void *b)
 {
 	const struct prefix *x = a, *y = b;
@@ -176,7 +176,7 @@ static bool is_mapped(number at)
 	return at >> 32 == 0xffff;
 }
 
-/* Both families, by which of the two arrays they come to. */
+/* The prefixes, by the array that they go to. */
 struct both {
 	struct growing ipv4, ipv6;
 };
@@ -205,7 +205,7 @@ static int add(struct both *both, const struct clients_prefix *p, const struct z
 	return 0;
 }
 
-/* Of a node below top: its rule, where it has one. */
+/* Adds the rule of a node below `top`, if it has one. */
 static int take(struct both *t, const struct zone *list, const struct zone_node *node,
 		const uint8_t *owner, unsigned int n_prefix)
 {
@@ -219,7 +219,7 @@ static int take(struct both *t, const struct zone *list, const struct zone_node 
 	return add(t, &prefix, node);
 }
 
-/* All below LABEL.ORIGIN, which stand together. */
+/* Adds all rules below LABEL.ORIGIN; these nodes follow one another. */
 static int collect(struct both *t, const struct zone *list, const uint8_t *top,
 		   unsigned int top_bytes)
 {
@@ -242,7 +242,7 @@ static int collect(struct both *t, const struct zone *list, const uint8_t *top,
 	return err;
 }
 
-/* Sorts, drops what stands twice, and ties each to the one around it. */
+/* Sorts the prefixes, drops duplicates, and links each to the narrowest one around it. */
 static void tie(struct growing *t)
 {
 	uint32_t around = NOBODY;
@@ -263,7 +263,7 @@ static void tie(struct growing *t)
 	}
 }
 
-/* Takes the array over, without what was room to grow. */
+/* Takes over the array, without its spare room. */
 static void take_ipv6(struct policy_prefixes *t, struct growing *from)
 {
 	struct prefix *less = from->n ? reallocarray(from->prefixes, from->n, sizeof(*less)) : NULL;
@@ -292,7 +292,7 @@ static int take_ipv4(struct policy_prefixes *t, const struct growing *from)
 	return 0;
 }
 
-/* NULL where there are none. */
+/* *out stays NULL if there are no prefixes. */
 static int finish(struct policy_prefixes **out, struct both *both)
 {
 	struct policy_prefixes *t;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the sources of a policy share: engine/policy.h is the chapter. */
+/* The parts of a policy that its sources share; engine/policy.h explains them. */
 #ifndef VOLLEY_ENGINE_POLICY_RULES_H
 #define VOLLEY_ENGINE_POLICY_RULES_H
 
@@ -15,10 +15,10 @@ struct policy_prefixes;
 #define POLICY_NSIP    "rpz-nsip"
 #define POLICY_NSDNAME "rpz-nsdname"
 
-/* Whether the list has anything below rpz-nsdname. */
+/* True if the list has a name at or below rpz-nsdname. */
 bool policy_has_server_names(const struct zone *list);
 
-/* A list with what was made of it. */
+/* A list and the tables that were made from it. */
 struct policy_rules {
 	const struct zone *zone;
 	uint64_t *hits;
@@ -34,7 +34,7 @@ struct policy {
 	uint32_t slot;
 	uint32_t gen;
 	bool has_clients;
-	bool has_servers; /* some list has rules for name servers */
+	bool has_servers; /* a list has rules for name servers */
 	uint64_t number;  /* policy_number() */
 	size_t n_lists;
 	struct policy_rules lists[];
@@ -51,15 +51,15 @@ enum policy_action {
 	POLICY_ACTION_DATA, /* the records of the rule */
 };
 
-/* What the rule at the node says. Pure. */
+/* The action of the rule at the node. Pure. */
 enum policy_action policy_action(const struct zone *list, const struct zone_node *node);
 
-/* The rule of `list` for NAME.ORIGIN; label, not NULL: for NAME.LABEL.ORIGIN, a label as on the
- * wire. NULL: none. */
+/* The rule of `list` for NAME.ORIGIN. With `label` (not NULL, wire form): for NAME.LABEL.ORIGIN.
+ * NULL: none. */
 const struct zone_node *policy_name_node(const struct zone *list, const uint8_t *folded,
 					 unsigned int n_bytes, const uint8_t *label);
 
-/* The node of local data that speaks of a name; NULL: none. */
+/* The node of local data that answers for a name, itself or as a wildcard; NULL: none. */
 const struct zone_node *policy_local_node(const struct policy *p, const uint8_t *folded,
 					  unsigned int n_bytes);
 

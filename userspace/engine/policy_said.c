@@ -19,7 +19,7 @@ struct reply {
 	uint16_t qtype;
 };
 
-/* False: nothing that a rule makes. What our zones say has AA, and rules come behind them. */
+/* False: no rule makes such a reply. Answers of our zones have AA, and no rule changes them. */
 static bool read_reply(struct reply *r, const uint8_t *msg, size_t n)
 {
 	r->msg = msg;
@@ -33,8 +33,8 @@ static bool read_reply(struct reply *r, const uint8_t *msg, size_t n)
 	return r->n_name && (r->flags & (DNS_FLAG_RA | DNS_FLAG_AA)) == DNS_FLAG_RA;
 }
 
-/* The record at *at, which goes behind it; 0: there is none. Else the octets of its owner,
- * folded. */
+/* Reads the record at *at, and moves *at to the octet after it. Returns the octets of its owner,
+ * folded; 0: there is no record. */
 static unsigned int next_record(const struct reply *r, uint32_t *at,
 				uint8_t owner[NAME_FOLDED_BYTES], struct message_record *record)
 {
@@ -59,7 +59,7 @@ static bool is_list(const struct policy *p, const uint8_t *name, unsigned int n)
 	return false;
 }
 
-/* Behind the answers the SOA record of a list. */
+/* True if the SOA record of a list stands after the answers; out->list is then its owner. */
 static bool has_soa(const struct policy *p, const struct reply *r, struct policy_said *out)
 {
 	uint32_t at = r->m.body_at;
@@ -76,7 +76,7 @@ static bool has_soa(const struct policy *p, const struct reply *r, struct policy
 	return false;
 }
 
-/* Whether the answer begins with an alias of the name that was asked for. */
+/* True if the answer begins with an alias of the name that was asked for. */
 static bool begins_with_alias(const struct reply *r)
 {
 	uint8_t owner[NAME_FOLDED_BYTES];
@@ -87,7 +87,7 @@ static bool begins_with_alias(const struct reply *r)
 	return n == r->n_name && record.type == DNS_TYPE_CNAME && !memcmp(owner, r->name, n);
 }
 
-/* What the action is called, where the reply has its form; NULL: it has another one. */
+/* The word for the action, if the reply has the form that it makes; else NULL. */
 static const char *action_of(enum policy_action action, const struct reply *r)
 {
 	const bool is_noerror = (r->flags & DNS_RCODE_MASK) == DNS_RCODE_NOERROR;
@@ -98,10 +98,11 @@ static const char *action_of(enum policy_action action, const struct reply *r)
 		return begins_with_alias(r) ? "cname" : NULL;
 	if (action == POLICY_ACTION_DATA)
 		return is_noerror && r->n_answers ? "data" : NULL;
-	return NULL; /* the others have an SOA record, or no reply */
+	return NULL; /* the other actions make an SOA record, or no reply */
 }
 
-/* Local data without the type that is asked for has no records, and its zone no name that tells. */
+/* Without the type that is asked for, local data gives only the SOA of the root: that tells
+ * nothing. */
 static bool is_local(const struct reply *r, struct policy_said *out)
 {
 	out->is_local_data = true;

@@ -12,7 +12,7 @@
 
 static const uint8_t by_server_name[] = "\13" POLICY_NSDNAME;
 
-/* Whether LABEL.ORIGIN is there: nothing else makes such a node but a rule at or below it. */
+/* True if LABEL.ORIGIN exists: only a rule at or below it makes such a node. */
 static bool has_label(const struct zone *list, const char *label)
 {
 	unsigned int apex_bytes, n = (unsigned int)strlen(label);
@@ -47,8 +47,8 @@ uint64_t policy_number(const struct policy *p)
 	return p->number;
 }
 
-/* The lists that can have a better rule: those before the present one's, and that list itself for
- * what does not come behind it. */
+/* How many lists can have a better rule: those before the list of *hit, and that list itself,
+ * except for an address if *hit is a rule for a name. */
 static size_t n_better(size_t n_lists, bool by_address, const struct policy_server_hit *hit)
 {
 	size_t n = hit->list + (by_address <= hit->by_address);
@@ -71,7 +71,7 @@ bool policy_may_better(const struct policy *p, size_t n_lists, uint8_t family,
 	return false;
 }
 
-/* Whether another rule of the list and kind of *hit is a worse one. */
+/* True if `other`, of the same list and kind as *hit, is not better. */
 static bool is_worse(const struct policy_server_hit *other, const struct policy_server_hit *hit)
 {
 	if (!other->by_address)
@@ -122,7 +122,7 @@ void policy_add_server_address(const struct policy *p, size_t n_lists, uint8_t f
 						  address, &other.bits);
 		if (!other.node)
 			continue;
-		/* As mapped: IPv4 before nearly all of IPv6. */
+		/* As a mapped address: IPv4 sorts before nearly all of IPv6. */
 		if (family == AF_INET) {
 			memset(other.server + 10, 0xff, 2);
 			memcpy(other.server + 12, address, 4);

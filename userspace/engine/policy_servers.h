@@ -2,15 +2,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rules for the name servers of a name: NAME.rpz-nsdname and LENGTH.ADDRESS.rpz-nsip
- * (draft-vixie-dnsop-dns-rpz-00, section 4). engine/policy.h is the chapter. Who knows the servers
- * tells of one after the other; the best rule so far is kept:
+ * (draft-vixie-dnsop-dns-rpz-00, section 4). engine/policy.h explains policies. The caller adds one
+ * server after the other; the best rule so far is kept:
  *
- *	policy_may_better() ─ yes ─► a server's name or address becomes known ─► policy_add_server(), _address() ─► again
+ *	policy_may_better() ─ yes ─► find a server's name or address ─► policy_add_server(),
+ *	                    │                                           or _address() ─► again
  *	                    └ no ──► *hit decides
  *
- * Which rule is the better one, the first of these first: that of the earlier list; rpz-nsdname
- * before rpz-nsip; of names the server that comes first in the canonical order; the longest prefix;
- * the lowest address.
+ * These points decide which rule is better, in this order: the earlier list; rpz-nsdname before
+ * rpz-nsip; for names, the server that comes first in the canonical order; for addresses, the
+ * longest prefix, then the lowest address.
  *
  * Any thread, while the policy lives.
  */
@@ -26,15 +27,14 @@
 
 struct policy;
 
-/* The best rule that is known for the name servers of one name. All zeros: none. */
+/* The best rule known so far for the name servers of one name. All zeros: none. */
 struct policy_server_hit {
 	const struct zone_node *node; /* NULL: none; lives as long as the policy */
 	size_t list;
 	bool by_address;
-	unsigned int bits; /* of the prefix, as of a mapped address; for a name 0 */
-	uint8_t server
-		/* that met it: its name, or 16 octets of address, IPv4 mapped */
-		[NAME_FOLDED_BYTES];
+	unsigned int bits; /* of the prefix, as of a mapped address; 0 for a name */
+	/* of the server: its name, or 16 octets of address, IPv4 mapped */
+	uint8_t server[NAME_FOLDED_BYTES];
 };
 
 enum policy_servers_state {
@@ -42,31 +42,31 @@ enum policy_servers_state {
 	POLICY_SERVERS_WAIT,  /* not all are known yet */
 };
 
-/* Finds the servers of a name, which is the at-th of a chain of aliases from 0, and what the first
- * n_lists lists say of them. */
+/* Finds the name servers of a name and the best rule that the first n_lists lists have for them.
+ * The name is number `at` of a chain of aliases, from 0. */
 struct policy_servers {
 	enum policy_servers_state (*find)(void *user, unsigned int at, const uint8_t *folded,
 					  size_t n_lists, struct policy_server_hit *hit);
 	void *user;
 };
 
-/* Whether some list has rules for name servers. */
+/* True if a list has rules for name servers. */
 bool policy_names_servers(const struct policy *p);
-/* The same of a list before it is in a policy. O(labels). */
+/* The same for a list before it is in a policy. O(labels). */
 bool policy_list_names_servers(const struct zone *list);
 
-/* Of each policy another one, never 0: what points into a policy is of the one with the same
- * number. */
+/* A number of its own for each policy, never 0. A pointer into a policy belongs to the policy with
+ * the same number. */
 uint64_t policy_number(const struct policy *p);
 
 /*
- * Whether the first n_lists lists can have a rule that would be better than *hit: by the name of a
- * server (family 0), or by an address of it (AF_INET, AF_INET6). O(n_lists).
+ * True if the first n_lists lists can have a rule that is better than *hit: for the name of a
+ * server (family 0), or for an address of it (AF_INET, AF_INET6). O(n_lists).
  */
 bool policy_may_better(const struct policy *p, size_t n_lists, uint8_t family,
 		       const struct policy_server_hit *hit);
 
-/* A server by its name (folded), or by an address of it in network order: *hit stays, or is the
+/* Adds a server by its name (folded), or by an address in network order. *hit stays, or becomes the
  * better rule. O(n_lists × log rules). */
 void policy_add_server(const struct policy *p, size_t n_lists, const uint8_t *folded,
 		       struct policy_server_hit *hit);

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* Of what answer_data() in engine.c looks for: the others have no answer in the cache. */
+/* True for queries that answer_data() in engine.c looks up. No other answer is in the cache. */
 static bool takes_key(const struct engine *e, const struct engine_prepared *prepared)
 {
 	const struct query *q = &prepared->query;

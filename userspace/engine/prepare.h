@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading a query: what it asks, and the key of its answer in the cache. A burst is read ahead, in
- * three passes, so that the waits for memory of its answers are one wait and not a row of them:
+ * Reads queries: the question of each, and the key of its answer in the cache. A burst is read
+ * ahead in three passes, so that the waits for memory overlap:
  *
  *	each query: parse, hash, ask for its bucket ─► each key: ask for its entry ─► each answer
  */
@@ -11,7 +11,7 @@
 
 #include "engine/engine_state.h"
 
-/* Fills *prepared; e->cache is set. msg is borrowed, as by query_parse(). */
+/* Fills *prepared. The caller has set e->cache. msg is borrowed, as by query_parse(). */
 void prepare_read(const struct engine *e, struct engine_prepared *prepared, const uint8_t *msg,
 		  size_t len);
 

@@ -26,7 +26,7 @@ static void copy_string(struct wire_writer *w, struct wire_reader *r)
 	copy(w, r, *len);
 }
 
-/* The name may point out of the data, but it must end within. */
+/* Pointers of the name may lead out of the data, but its labels there must end within the data. */
 static void copy_name(struct wire_writer *w, struct wire_reader *r, const struct message *m,
 		      uint32_t rdata_at)
 {

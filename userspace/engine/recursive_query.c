@@ -21,13 +21,13 @@ static uint64_t deadline(uint64_t now_ns, uint32_t wait_ms)
 	return now_ns + wait_ms * CLOCK_NS_PER_MS;
 }
 
-/* The one that the answer did not come from: there it is not known any more. */
+/* The memory that the answer did not come from: it does not know the answer any more. */
 static uint8_t other_memory(const struct volley_entry *entry)
 {
 	return entry->memory ? 0 : 1;
 }
 
-/* A question of nobody. */
+/* Makes p a question without a client. */
 static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 		 const uint8_t *folded, unsigned int n_bytes, uint16_t qtype, bool cd,
 		 bool dnssec_ok)
@@ -57,14 +57,14 @@ static void fill_from_query(struct engine_pending *p, const struct engine_recurs
 	fill(p, rules, q->folded, q->qname_bytes, q->qtype, q->cd, q->edns.dnssec_ok);
 }
 
-/* For the cache alone. */
+/* A question for the cache alone. */
 static void fill_without_client(struct engine *e, struct engine_pending *p, uint64_t now_ns)
 {
 	p->question.deadline_ns = deadline(now_ns, p->rules.timeout_ms);
 	engine_count(&e->counters.refreshed);
 }
 
-/* Fetches anew what is in the cache. */
+/* A question that fetches a cached answer anew. */
 static void fill_refresh(struct engine *e, struct engine_pending *p, uint8_t memory,
 			 uint64_t now_ns)
 {
@@ -73,7 +73,7 @@ static void fill_refresh(struct engine *e, struct engine_pending *p, uint8_t mem
 	fill_without_client(e, p, now_ns);
 }
 
-/* The client's own question: its reply is owed. */
+/* The client's own question, which needs a reply. */
 static void fill_asked(struct engine *e, const struct engine_request *rq, const struct query *q,
 		       const struct engine_recursion *rules)
 {
@@ -138,7 +138,7 @@ bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
 
 	p->submit = false;
 	entry = rules && e->cache ? cache_refresh_entry(e->cache, refresh) : NULL;
-	if (!entry) /* only what came from upstream is to be fetched anew */
+	if (!entry) /* only answers from upstream are fetched anew */
 		return false;
 	fill(p, rules, entry->name, entry->key.name_bytes, ntohs(entry->key.qtype),
 	     entry->key.flags & VOLLEY_KEY_CD, entry->key.flags & VOLLEY_KEY_DO);
@@ -148,7 +148,7 @@ bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
 
 /* ---- The cache ------------------------------------------------------------------------------- */
 
-/* RFC 8767 section 4: data, and what does not exist; never a failure. */
+/* RFC 8767 section 4: data or a denial, never a failure. */
 static bool is_data(const struct volley_entry *entry)
 {
 	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
@@ -162,7 +162,7 @@ static bool may_be_stale(const struct volley_entry *entry, const struct engine_r
 	return rules->stale_s && now_s - entry->expires_s <= rules->stale_s && is_data(entry);
 }
 
-/* As it was published, with what was said beside it. */
+/* The answer as it was published, with its extended error. */
 static void answer_as_cached(struct engine *e, const struct volley_entry *entry, uint32_t now_s,
 			     struct cache_answer *a)
 {
@@ -176,8 +176,8 @@ static bool has_do(const struct volley_key *key)
 }
 
 /*
- * The answer to the same question with DO, where e->key is without and serve-stale is on: it has
- * all that is asked for. Valid or not, it is given where upstream fails; NULL: there is none.
+ * The answer to the same question with DO, if e->key has no DO and serve-stale is on: it has all
+ * that is asked for. It is given if upstream fails, valid or expired. NULL: there is none.
  */
 static const struct volley_entry *find_with_do(struct engine *e,
 					       const struct engine_recursion *rules, uint32_t now_s)
@@ -209,11 +209,9 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 		return CACHE_MISS;
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
 	verdict = cache_lookup(e->cache, e->key, rq->now_s, true, &entry);
+	/* This memory knows the zone's servers; the other one may have to begin at the root. */
 	if (verdict == CACHE_EXPIRED)
-		e->memory =
-			/* it knows the servers of the zone; the other one perhaps has to begin at
-			 * the root */
-			entry->memory;
+		e->memory = entry->memory;
 	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
 		e->expired = entry;
 	else if (verdict != CACHE_HIT)
@@ -228,8 +226,8 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	return verdict;
 }
 
-/* Without DO nothing of DNSSEC that was not asked for (RFC 4035 section 3.2.1). False: it cannot be
- * read. */
+/* Makes an answer without DO from an entry with DO: without the DNSSEC records that were not asked
+ * for (RFC 4035 section 3.2.1). False: the entry cannot be read. */
 static bool strip(struct engine *e, const struct volley_entry *entry, uint32_t ttl_s,
 		  uint32_t now_s, struct cache_answer *a)
 {
@@ -248,8 +246,8 @@ static bool strip(struct engine *e, const struct volley_entry *entry, uint32_t t
 }
 
 /*
- * Upstream fails, and this is known: expired, or of the question with DO and perhaps valid still.
- * What an expired one says of itself is not vouched for any more: no AD.
+ * The answer from `entry` if upstream fails. The entry is expired, or has DO and is perhaps still
+ * valid. An expired answer is not vouched for any more, so it has no AD.
  */
 static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry,
 			     uint32_t stale_ttl_s, uint32_t now_s, struct cache_answer *a)
@@ -274,7 +272,7 @@ static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry,
 	return rcode;
 }
 
-/* RFC 8020: the answer of a name above that is proved not to exist, written anew for this one. */
+/* RFC 8020: makes the answer for this name from the validated denial of a name above. */
 static bool answer_cut(struct engine *e, const struct engine_request *rq, const struct query *q,
 		       const uint8_t *above, uint16_t qtype, struct cache_answer *a)
 {
@@ -300,7 +298,7 @@ static bool answer_cut(struct engine *e, const struct engine_request *rq, const 
 	return true;
 }
 
-/* The servers of a stub zone say what is in it: a denial of a zone above it does not hold there. */
+/* The servers of a stub zone decide what is in it: a denial of a zone above does not hold there. */
 static bool is_cut(struct engine *e, const struct engine_request *rq, const struct query *q,
 		   const struct engine_recursion *rules, struct cache_answer *a)
 {
@@ -332,8 +330,7 @@ static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode
 	return rcode;
 }
 
-/* A name that has no place in the public DNS. A DS of a zone of ours may come here: its name
- * exists. */
+/* A name that has no place in the public DNS. A DS of our zone may come here: its name exists. */
 static bool answer_special(struct engine *e, const struct engine_request *rq, const struct query *q,
 			   const struct engine_recursion *rules, struct cache_answer *a)
 {
@@ -341,7 +338,7 @@ static bool answer_special(struct engine *e, const struct engine_request *rq, co
 
 	if (!rules->special || !special_answer(rules->special, &e->render, q, exists, a))
 		return false;
-	/* A rule perhaps lets this client pass, or only TCP. */
+	/* If a rule let only this client or only TCP pass, the answer is not for all. */
 	if (e->cache && rules->zone_slot && !exists &&
 	    policy_apply_allows_special(e, q->folded, q->qtype, a)) {
 		a->zone_slot = rules->zone_slot;
@@ -367,9 +364,9 @@ uint16_t recursion_not_asked(struct engine *e, struct cache_answer *a)
 }
 
 /*
- * Whether nobody waits for a fresh answer: upstream has failed lately, or no time is given to it.
- * Then one is asked for behind the reply, and counted as a failure until it comes, so that those
- * who ask meanwhile do not ask upstream as well.
+ * True if the client gets the stale answer at once: upstream has failed lately, or it is given no
+ * time. In the second case a fresh answer is asked for after the reply. Until it comes, the
+ * question counts as failed, so that other clients do not ask upstream as well.
  */
 static bool is_stale_at_once(struct engine *e, const struct engine_request *rq,
 			     const struct query *q, const struct engine_recursion *rules)
@@ -414,7 +411,7 @@ void recursion_turn(struct engine *e, const struct query *q)
 			       flags, VOLLEY_VIEW_RECURSIVE);
 }
 
-/* Of the cache, to a client whose rule says to pass. */
+/* The cached answer for a client whose rule says to pass. */
 static bool answer_apart(struct engine *e, const struct engine_request *rq, struct cache_answer *a)
 {
 	const struct volley_entry *entry;
@@ -429,8 +426,8 @@ static bool answer_apart(struct engine *e, const struct engine_request *rq, stru
 	return true;
 }
 
-/* What the cache has of the target. Where a list made the alias, it is not asked again: what a
- * policy has said there does not count. */
+/* Looks up an alias's target in the cache. If a list made the alias, lists do not apply again, so a
+ * cached answer of a policy does not count. */
 static bool find_target(struct engine *e, const struct engine_request *rq, const struct query *q,
 			const struct engine_recursion *rules, const struct recursion_want *want,
 			struct cache_answer *a)
@@ -480,8 +477,8 @@ void recursion_resume(struct engine *e, struct engine_pending *p, const struct e
 			       q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
 }
 
-/* Whether a zone speaks for the name, or a policy for the answer, perhaps since it was asked for:
- * then nothing is kept. */
+/* True if a zone of ours has the name or a policy changes the answer, perhaps only since the
+ * question was asked. Then the answer is not cached. */
 static bool is_spoken_for(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
 {
 	const struct resolver_question *q = &p->question;
@@ -528,10 +525,9 @@ static bool is_answer(uint16_t rcode)
 }
 
 /*
- * The resolver's memory counts TTLs by the seconds of another clock, and so an answer may live
- * there a second longer than here.
- * True: the completion is perhaps from that second. (What the servers give with a TTL of 0 is in no
- * memory.)
+ * The resolver's memory counts TTLs by the seconds of another clock, so an answer may live there a
+ * second longer than here. True: the completion may be from that second. (An answer that the
+ * servers give with a TTL of 0 is in no memory.)
  */
 static bool is_last_second(struct engine *e, const struct engine_pending *p, uint32_t now_s)
 {
@@ -541,11 +537,11 @@ static bool is_last_second(struct engine *e, const struct engine_pending *p, uin
 	if (!p->question.is_known || !e->cache)
 		return false;
 	verdict = cache_lookup(e->cache, e->key, now_s, false, &entry);
-	return verdict == CACHE_HIT || /* another worker was sooner */
+	return verdict == CACHE_HIT || /* another worker has published it */
 	       (verdict == CACHE_EXPIRED && now_s - entry->expires_s <= RECURSION_LAST_S);
 }
 
-/* 0, or what is wrong with it. */
+/* 0, or an error if the completion cannot be used. */
 static int convert(struct engine *e, const struct engine_pending *p, uint32_t now_s,
 		   struct cache_answer *a, uint32_t *ttl_s)
 {
@@ -589,14 +585,13 @@ static uint16_t finish_with_answer(struct engine *e, const struct engine_request
 	return a->flags & DNS_RCODE_MASK;
 }
 
-/* Not upstream's: a limit of ours, no memory, a resolver that stops. Says nothing about the
- * name. */
+/* A limit of ours, no memory, or a resolver that stops: the failure says nothing about the name. */
 static bool is_local(int ede_code)
 {
 	return ede_code == DNS_EDE_NOT_READY || ede_code == DNS_EDE_OTHER;
 }
 
-/* So long nobody asks again. */
+/* How long the failure is cached: so long upstream is not asked again. */
 static uint32_t failure_ttl_s(struct engine *e, const struct engine_pending *p, uint32_t now_s)
 {
 	if (is_last_second(e, p, now_s))
@@ -616,7 +611,7 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 		verdict = cache_lookup(e->cache, e->key, times->now_s, false, &entry);
 	if (verdict != CACHE_MISS && !policy_apply_is_for_client(e, entry))
 		verdict = CACHE_MISS;
-	if (verdict == CACHE_HIT) { /* another worker has it by now */
+	if (verdict == CACHE_HIT) { /* another worker has the answer by now */
 		answer_as_cached(e, entry, times->now_s, a);
 		return a->flags & DNS_RCODE_MASK;
 	}
@@ -631,9 +626,10 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 		return answer_stale(e, entry, p->rules.stale_ttl_s, times->now_s, a);
 	}
 	(void)failure(e, a, DNS_RCODE_SERVFAIL, ede_code);
-	a->body = e->convert.body; /* none of it, but a place */
+	a->body = e->convert.body; /* it is empty, but must have an address */
 	a->ede = cache_ede(ede_code);
-	p->submit = goes_on && p->is_hurried; /* for an entry that has gone since */
+	/* the time was short because of a stale entry that is gone now */
+	p->submit = goes_on && p->is_hurried;
 	if (!is_local(ede_code) && !p->submit)
 		keep(e, p, a, failure_ttl_s(e, p, times->now_s), times->now_s);
 	return DNS_RCODE_SERVFAIL;

@@ -23,7 +23,7 @@ static const char *reason_of(const struct query *q, unsigned int rcode)
 	return rcode == DNS_RCODE_NOTAUTH ? "not a zone of ours" : "no rule allows this address";
 }
 
-/* NULL: there is none. */
+/* NULL: there is no name. */
 static const char *name_text(char text[NAME_TEXT_MAX], const uint8_t *name)
 {
 	return name && name_to_text(text, NAME_TEXT_MAX, name) > 0 ? text : NULL;

@@ -10,9 +10,9 @@
 #include "engine/additional.h"
 #include "engine/dnssec.h"
 
-/* What a step of the chain says beside an error. */
+/* The results of a step of the chain, beside errors. */
 #define STEP_DONE 0
-#define STEP_ON   1 /* r->name is an alias's target: look there */
+#define STEP_ON   1 /* r->name is an alias's target: go on there */
 
 void render_empty(struct cache_answer *a, uint16_t flags)
 {
@@ -42,7 +42,7 @@ static int add_apex(struct render *r, const struct zone_rrset *rrset, uint32_t t
 	return dnssec_add_rrset(r, apex, owner, rrset, ttl);
 }
 
-/* Message octets up to which the NS RRset may go: see the header. */
+/* Up to how many octets the message may grow by the NS RRset: see the header. */
 static uint32_t authority_limit(struct render *r)
 {
 	uint32_t most = r->writer.at <= DNS_UDP_MIN ? DNS_UDP_MIN : r->config->max_udp_bytes;
@@ -51,7 +51,7 @@ static uint32_t authority_limit(struct render *r)
 	return most - RENDER_OPT_BYTES;
 }
 
-/* The zone's own NS RRset, for a positive answer that has room for it. */
+/* Adds the zone's own NS RRset to a positive answer that has room for it. */
 static void add_authority(struct render *r)
 {
 	const struct zone_rrset *ns = apex_ns(r);
@@ -82,7 +82,7 @@ static int add_answer(struct render *r, const struct zone_node *node,
 	return dnssec_add_rrset(r, node, r->name, rrset, rrset->ttl);
 }
 
-/* The end of the answer section: what must be proved, then what the client can do without. */
+/* Ends the answer section: adds the proofs, then the records that the client can do without. */
 static int end_answer(struct render *r, bool with_ns)
 {
 	int err = dnssec_add_proofs(r);
@@ -94,7 +94,7 @@ static int end_answer(struct render *r, bool with_ns)
 	return err;
 }
 
-/* RFC 8482 section 4.1: one RRset says enough. The first has the lowest type. */
+/* RFC 8482 section 4.1: one RRset is enough. The first has the lowest type. */
 static int answer_any_minimal(struct render *r, const struct zone_node *node)
 {
 	unsigned int n;
@@ -112,13 +112,13 @@ static int answer_any_full(struct render *r, const struct zone_node *node)
 
 	for (unsigned int i = 0; i < n && !err; i++) {
 		if (r->dnssec_ok && rrsets[i].type == DNS_TYPE_RRSIG)
-			continue; /* each has come with what it covers */
+			continue; /* each signature was added with the set that it covers */
 		err = add_answer(r, node, &rrsets[i]);
 	}
 	return err ? err : end_answer(r, node != zone_apex_node(r->zone));
 }
 
-/* The NS RRset itself is no answer to add it to; DS and DNSKEY are asked for by who has it. */
+/* The NS RRset is not added to itself. A client that asks for DS or DNSKEY has it already. */
 static bool takes_ns(const struct render *r, const struct zone_rrset *answer)
 {
 	return answer != apex_ns(r) && r->qtype != DNS_TYPE_DS && r->qtype != DNS_TYPE_DNSKEY;
@@ -138,7 +138,7 @@ static int step_answer(struct render *r, const struct zone_result *found)
 	return end_answer(r, takes_ns(r, found->rrset));
 }
 
-/* The chain goes on at target, unless it is none of our names or was there before. */
+/* The chain goes on at target, unless that is in no zone of ours or was in the chain before. */
 static int follow(struct render *r, const uint8_t *target)
 {
 	size_t len = name_bytes(target);
@@ -169,7 +169,7 @@ static int step_cname(struct render *r, const struct zone_result *found)
 	return err ? err : follow(r, rd.bytes);
 }
 
-/* r->dname = r->name with owner, which it ends in, replaced by target. RFC 6672 section 2.3 */
+/* r->dname = r->name with its suffix `owner` replaced by `target` (RFC 6672 section 2.3). */
 static int substitute(struct render *r, const uint8_t *owner, const uint8_t *target)
 {
 	size_t kept = name_bytes(r->name) - name_bytes(owner);
@@ -182,7 +182,7 @@ static int substitute(struct render *r, const uint8_t *owner, const uint8_t *tar
 	return 0;
 }
 
-/* The DNAME itself, unless the chain came by it before: a record is in a section once. */
+/* Adds the DNAME, unless the chain has passed it before: a section has each record once. */
 static int add_dname(struct render *r, const struct zone_result *found, const uint8_t *owner)
 {
 	for (unsigned int i = 0; i < r->n_dnames; i++) {
@@ -194,8 +194,8 @@ static int add_dname(struct render *r, const struct zone_result *found, const ui
 }
 
 /*
- * RFC 6672 section 3.1: the DNAME, and a CNAME made from it with its TTL. The chain goes on for ANY
- * too (section 3.2, step 3C): what it matches is at the new name.
+ * RFC 6672 section 3.1: adds the DNAME, and a CNAME made from it with its TTL. The chain goes on
+ * for ANY too (section 3.2, step 3C): the records that match are at the new name.
  */
 static int step_dname(struct render *r, const struct zone_result *found)
 {
@@ -218,11 +218,11 @@ static int step_dname(struct render *r, const struct zone_result *found)
 	err = writer_add_rr(&r->writer, alias, DNS_TYPE_CNAME, DNS_CLASS_IN, ttl, r->dname,
 			    name_bytes(r->dname));
 	if (err || r->qtype == DNS_TYPE_CNAME)
-		return err; /* the alias is what was asked for */
+		return err; /* the CNAME is the answer */
 	return follow(r, r->dname);
 }
 
-/* RFC 2308 section 3 and 5. RFC 6604 section 3: the rcode is that of the last name. */
+/* RFC 2308 sections 3 and 5. RFC 6604 section 3: the rcode is that of the last name. */
 static int step_negative(struct render *r, uint16_t rcode)
 {
 	int err;
@@ -238,7 +238,7 @@ static int step_delegation(struct render *r, const struct zone_result *found)
 	uint8_t cut[ZONE_NAME_MAX];
 	int err;
 
-	/* AA is about the first owner in the answer: behind an alias of ours it stays set. */
+	/* AA describes the first owner in the answer. So it stays set after an alias of ours. */
 	if (!r->n_steps)
 		r->flags &= (uint16_t)~DNS_FLAG_AA;
 	r->leads_out = true;
@@ -314,7 +314,7 @@ static void begin(struct render *r, const struct engine_config *config, const st
 static void finish(struct render *r, struct cache_answer *a)
 {
 	const uint16_t *n = r->writer.n_records;
-	bool all = !r->short_at; /* nothing was optional */
+	bool all = !r->short_at; /* there was nothing optional */
 
 	*a = (struct cache_answer){
 		.body = r->body,
@@ -349,7 +349,7 @@ int render_answer(struct render *r, const struct engine_config *config, const st
 		err = step(r);
 	} while (err == STEP_ON);
 	if (!err)
-		err = dnssec_add_proofs(r); /* of a chain that led out of our zones */
+		err = dnssec_add_proofs(r); /* for a chain that has left our zones */
 	if (err)
 		return err == ERR_SPACE ? -EMSGSIZE : err;
 	finish(r, a);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An answer in the making (engine/render.h), for the sources that write parts of it. */
+/* An answer while it is rendered (engine/render.h), for the sources that write parts of it. */
 #ifndef VOLLEY_ENGINE_RENDER_STATE_H
 #define VOLLEY_ENGINE_RENDER_STATE_H
 
@@ -16,21 +16,21 @@
 #include "zone/set.h"
 #include "zone/zone.h"
 
-#define RENDER_CHAIN_MAX   16 /* CNAMEs and DNAMEs that are followed */
+#define RENDER_CHAIN_MAX   16 /* CNAMEs and DNAMEs that are followed at most */
 #define RENDER_TARGETS_MAX 64 /* names whose addresses are added as optional ones */
 #define RENDER_OPT_BYTES   39 /* OPT with a cookie */
 #define RENDER_OPT_MAX     (RENDER_OPT_BYTES + 4 + ENGINE_NSID_MAX + 6) /* NSID, keepalive */
 
-/* Counts up when the same zone and settings begin to give other bytes: engine_config_digest(). */
+/* Goes up when the same zone and settings begin to give other octets: engine_config_digest(). */
 #define RENDER_RULES 3
 
-/* A name that answer or authority speak of. */
+/* A name that a record of the answer or authority section refers to. */
 struct render_target {
 	const uint8_t *name;
-	uint16_t type; /* SVCB or HTTPS, to be added beside its addresses; 0: these alone */
+	uint16_t type; /* SVCB or HTTPS: add these and the addresses; 0: add addresses only */
 };
 
-/* A record set that is owed to a step of the chain: see engine/dnssec.h. */
+/* A record set that a step of the chain needs as a proof: see engine/dnssec.h. */
 struct render_proof {
 	const struct zone *zone;
 	const struct zone_node *node;
@@ -39,28 +39,28 @@ struct render_proof {
 
 #define RENDER_PROOFS_MAX ((RENDER_CHAIN_MAX + 1) * ZONE_PROOFS_MAX)
 
-/* Room for one answer in the making. Kept by the engine: nothing here is on the stack. */
+/* Room for one answer. It belongs to the engine, so nothing of it is on the stack. */
 struct render {
 	const struct engine_config *config;
 	const struct zone_set *set;
 	uint16_t qtype;
 	bool dnssec_ok;
 	bool stream;  /* nothing optional is left out */
-	bool partial; /* something was, or would have been for UDP */
+	bool partial; /* something optional was left out, or would have been over UDP */
 
-	/* Where the chain of aliases stands. */
-	const struct zone_member *first; /* that answers for the question itself */
+	/* How far the chain of aliases has come. */
+	const struct zone_member *first; /* the zone that answers for the question itself */
 	const struct zone_member *member;
 	const struct zone *zone;
-	const uint8_t *name; /* whose records are looked for, in the zone's letter case */
+	const uint8_t *name; /* its records are looked for; in the zone's letter case */
 	unsigned int n_steps;
 	const struct zone_rrset *dnames[RENDER_CHAIN_MAX + 1]; /* in the answer already */
 	unsigned int n_dnames;
-	bool crossed; /* another zone was looked into: what it says may change by itself */
+	bool crossed; /* another zone was read; its content may change on its own */
 	/*
-	 * The answer is none of our zones': an alias leads out of them, or the name is below a cut.
-	 * The rest of it is that of chain[n_steps]; n_steps is 0 where that is the question's own
-	 * name.
+	 * The answer does not come from our zones: an alias leads out of them, or the name is below
+	 * a cut. Its rest is the answer for chain[n_steps]; n_steps is 0 if that is the question's
+	 * own name.
 	 */
 	bool leads_out;
 	uint16_t flags;
@@ -69,38 +69,38 @@ struct render {
 	struct render_origin {
 		const struct zone *zone;
 		const struct zone_node *encloser; /* the deepest node at or above it */
-		bool is_wildcard; /* what was found is that of the wildcard below the encloser */
+		bool is_wildcard;                 /* the wildcard below the encloser was found */
 		enum zone_status status;
 	} origin;
 
 	/*
-	 * A question that is so many octets shorter or longer, its answer otherwise the same, has
-	 * room for the same records;
-	 * is_exact: some did not fit, and nothing is known of their size.
+	 * A question that is at most so many octets shorter or longer, with an answer that is
+	 * otherwise the same, has room for the same records. is_exact: some records did not fit,
+	 * and their size is not known.
 	 */
 	uint32_t shorter, longer;
 	bool is_exact;
 
-	/* What the additional section is about, and what it need not repeat. */
+	/* What the additional section is about, and what it must not repeat. */
 	struct render_target targets[RENDER_TARGETS_MAX];
 	unsigned int n_targets;
-	const struct zone_rrset *answered[4]; /* of these types at name: A, AAAA, SVCB, HTTPS */
+	/* sets of these types at `name`: A, AAAA, SVCB, HTTPS */
+	const struct zone_rrset *answered[4];
 	unsigned int n_answered;
 
 	struct render_proof proofs[RENDER_PROOFS_MAX];
 	unsigned int n_proofs;
 
-	uint32_t short_at; /* writer.at and records behind the last required one */
+	uint32_t short_at; /* writer.at and the number of records after the last required one */
 	uint16_t n_short;
 
 	uint8_t chain[RENDER_CHAIN_MAX + 1][NAME_FOLDED_BYTES] __attribute__((aligned(8)));
-	uint8_t dname[DNS_NAME_MAX]; /* name, where a DNAME made it */
+	uint8_t dname[DNS_NAME_MAX]; /* `name`, if a DNAME made it */
 	struct writer writer;
 	uint8_t body[DNS_MESSAGE_MAX];
 };
 
-/* Notes that the choice of records rests on whether the message, `at` octets so far, has at most
- * `limit`. */
+/* Notes that records are chosen by whether the message, now `at` octets, has at most `limit`. */
 static inline void render_note_room(struct render *r, uint32_t at, uint32_t limit)
 {
 	if (at <= limit && limit - at < r->longer)

@@ -35,13 +35,13 @@ static void count_rcode(struct engine *e, uint16_t rcode)
 		engine_count(rcode == DNS_RCODE_BADVERS ? &c->badvers : &c->other_rcode);
 }
 
-/* As engine_count(), of what is counted as in the driver. */
+/* As engine_count(), for counters that the driver has, too. */
 static void count_as_driver(__u64 *counter)
 {
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
-/* A reply with this rcode, all 12 bits, is written: it counts once in each way of looking at it. */
+/* Counts a written reply with this rcode (all 12 bits), once in each group of counters. */
 static void count_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
 			 uint16_t rcode)
 {
@@ -73,8 +73,8 @@ const uint8_t *reply_client(const struct engine_request *rq, size_t *bytes)
 }
 
 /*
- * RFC 7873 section 5.2: whatever the server part is, the answer is whole, with a good cookie. RFC
- * 9018 section 4.4 hashes 4 octets of an IPv4 client.
+ * RFC 7873 section 5.2: the answer is whole and has a good cookie, whatever server part the query's
+ * cookie had. RFC 9018 section 4.4 hashes 4 octets of an IPv4 client.
  */
 static void add_cookie(struct engine *e, const struct engine_request *rq,
 		       const struct query_edns *edns, const struct cookie_secrets *secrets,
@@ -106,7 +106,7 @@ static void add_cookie(struct engine *e, const struct engine_request *rq,
 	opt->cookie_bytes = COOKIE_BYTES;
 }
 
-/* Octets that the reply may have: RFC 6891 section 6.2.3 to 6.2.5. */
+/* How many octets the reply may have: RFC 6891 sections 6.2.3 to 6.2.5. */
 static size_t reply_limit(const struct engine *e, const struct engine_request *rq,
 			  const struct query *q, size_t cap)
 {
@@ -119,8 +119,7 @@ static size_t reply_limit(const struct engine *e, const struct engine_request *r
 	return limit < cap ? limit : cap;
 }
 
-/* Puts the TSIG record behind a reply of `bytes` octets; where it has no room the client must ask
- * TCP. */
+/* Adds the TSIG record after a reply of `bytes` octets. If it has no room, sets TC=1 instead. */
 static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_t limit)
 {
 	if (!e->tsig_bytes)
@@ -134,7 +133,7 @@ static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_
 	return bytes + e->tsig_bytes;
 }
 
-/* Is it to be limited? How the reply of so many octets is to be sent. */
+/* The limiter's verdict on a reply of `bytes` octets. */
 static enum limiter_verdict judge(struct engine *e, const struct engine_request *rq,
 				  const struct query *q, size_t bytes)
 {
@@ -156,9 +155,9 @@ static enum limiter_verdict judge(struct engine *e, const struct engine_request 
 }
 
 /*
- * What is told to a client that is over its limit, octet for octet as the driver does
- * (xdp/limit.h): BADCOOKIE where it has shown a cookie (RFC 7873 section 5.2.3), and with the new
- * one it is not limited; else TC=1.
+ * Writes the reply to a client over its limit, octet for octet as the driver does (xdp/limit.h). A
+ * client that has shown a cookie gets BADCOOKIE and a new cookie, with which it is not limited (RFC
+ * 7873 section 5.2.3). Any other client gets TC=1.
  */
 static size_t write_slip(struct engine *e, const struct engine_request *rq, const struct query *q,
 			 const struct cache_answer *a, struct edns_reply *opt, uint8_t *out,

@@ -8,8 +8,8 @@
 #include "engine/message.h"
 
 /*
- * A target is followed for every type but this (RFC 1034 section 4.3.2, step 3a), and for ANY where
- * a DNAME made the alias: which of the two it was is not told apart.
+ * A rendering follows the target for all types but CNAME (RFC 1034 section 4.3.2, step 3a), and for
+ * ANY if a DNAME made the alias. This cannot be told here, so for ANY each alias counts.
  */
 static bool is_followed(const struct message_record *record, uint16_t qtype)
 {
@@ -53,7 +53,8 @@ bool routes_hold(const struct zone_set *set, const struct volley_entry *entry)
 		if (!at || !message_read_record(&m, at, &r))
 			return false;
 		if (!is_of_chain(&r))
-			return true; /* the end of the chain: what follows is of its last name */
+			/* the end of the chain: later records belong to its last name */
+			return true;
 		if (is_followed(&r, qtype) && !target_holds(set, &m, r.rdata_at, qtype, first))
 			return false;
 		at = r.rdata_at + r.len;

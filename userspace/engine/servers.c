@@ -10,7 +10,7 @@
 
 /* Where the search stands. */
 enum stage {
-	OF_ZONE, /* NS of servers.zone */
+	OF_ZONE, /* NS of `zone` */
 	OF_IPV4, /* A of the server at name_at */
 	OF_IPV6, /* AAAA */
 	ALL_KNOWN,
@@ -35,7 +35,7 @@ static const uint8_t *name_of(const struct engine_search *s)
 	return s->stage == OF_ZONE ? s->zone : s->names + s->name_at;
 }
 
-/* The root and the names below it are nobody's to block. */
+/* The root and names of one label are not asked for. */
 static void begin_zone(struct engine_search *s, const uint8_t *zone)
 {
 	size_t n_bytes = name_bytes(zone);
@@ -77,7 +77,7 @@ static void go_on(struct engine_search *s)
 
 /* ---- What an answer says --------------------------------------------------------------------- */
 
-/* The next record, with its owner; its end, or 0: it cannot be read. */
+/* Reads the next record and its owner. Returns the offset after it; 0: it cannot be read. */
 static uint32_t next_record(const struct message *m, uint32_t at, uint8_t owner[NAME_FOLDED_BYTES],
 			    struct message_record *r)
 {
@@ -96,7 +96,7 @@ static void add_name(struct engine_search *s, const uint8_t *folded, unsigned in
 	s->names_bytes += (uint16_t)n_bytes;
 }
 
-/* Of a denial: no zone cut lies between the name and the apex. */
+/* After a denial: no zone cut lies between the name and the apex. */
 static void go_to_apex(struct engine_search *s, const uint8_t *apex)
 {
 	if (name_is_under(s->zone, apex) && !name_equal(s->zone, apex))
@@ -127,7 +127,7 @@ static void take_zone(struct engine_search *s, const struct policy *policy, size
 			continue;
 		is_zone = true;
 		n = message_read_name(&fact->message, r.rdata_at, server);
-		if (n < 2) /* the root: there is none */
+		if (n < 2) /* the root: the zone has no name server here */
 			continue;
 		policy_add_server(policy, n_lists, server, &s->hit);
 		add_name(s, server, n);
@@ -265,8 +265,7 @@ void servers_abandon(struct engine_pending *p)
 	resolver_release(&p->question);
 }
 
-/* The time that the client's question has, also where a stale answer would have been given
- * sooner. */
+/* The end of the client's time, also if a stale answer would have been given sooner. */
 static uint64_t deadline_of(const struct engine_pending *p)
 {
 	uint64_t more_ms = p->is_hurried ? p->rules.timeout_ms - p->rules.stale_wait_ms : 0;
@@ -274,7 +273,7 @@ static uint64_t deadline_of(const struct engine_pending *p)
 	return p->question.deadline_ns + more_ms * CLOCK_NS_PER_MS;
 }
 
-/* False: there is no time, or it was enough. */
+/* False: no time is left, or enough questions were asked. */
 static bool ask(struct engine_pending *p, const struct engine_times *times)
 {
 	struct engine_search *s = p->servers.search;
@@ -299,7 +298,7 @@ static bool ask(struct engine_pending *p, const struct engine_times *times)
 	return true;
 }
 
-/* 0, or what is wrong with the completion: a is an error then, to be remembered as such. */
+/* 0, or an error if the completion cannot be used; a is then a SERVFAIL to be cached. */
 static int convert(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
 		   uint32_t *ttl_s)
 {
@@ -318,7 +317,7 @@ static int convert(struct engine *e, const struct engine_pending *p, struct cach
 		return 0;
 	}
 	render_empty(a, DNS_RCODE_SERVFAIL);
-	a->body = e->convert.body; /* none of it, but a place */
+	a->body = e->convert.body; /* it is empty, but must have an address */
 	*ttl_s = RECURSION_SERVFAIL_S;
 	return -1;
 }
@@ -331,7 +330,7 @@ static struct message message_of(const struct resolver_question *q, const struct
 	return (struct message){ q->name, a->body, name_end, body_at, body_at + a->full_bytes };
 }
 
-/* A limit of ours, or a resolver that stops: says nothing about the name. */
+/* A limit of ours, or a resolver that stops: the failure says nothing about the name. */
 static bool is_local(int ede_code)
 {
 	return ede_code == DNS_EDE_NOT_READY || ede_code == DNS_EDE_OTHER;
@@ -363,7 +362,7 @@ void servers_reset(struct engine_pending *p)
 	p->servers.n_asked = 0;
 }
 
-/* Whether what is to be asked next can change anything. */
+/* True if the next question can change anything. */
 static bool is_wanted(const struct engine_search *s, const struct policy *policy)
 {
 	bool wants_ipv4 = policy_may_better(policy, s->n_lists, AF_INET, &s->hit);
@@ -401,7 +400,7 @@ enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_
 	if (!s)
 		return POLICY_SERVERS_KNOWN;
 	if (f->p->servers.is_begun && s->policy == policy_number(f->policy) && at < s->at)
-		/* nothing was found for it: else the search had ended there */
+		/* no rule was found for it: else the search would have ended there */
 		return POLICY_SERVERS_KNOWN;
 	if (!f->p->servers.is_begun || s->policy != policy_number(f->policy) || at > s->at) {
 		if (!f->times)
@@ -413,7 +412,7 @@ enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_
 		if (!f->times)
 			return POLICY_SERVERS_WAIT;
 		if (!is_wanted(s, f->policy)) {
-			skip(s); /* to what may be */
+			skip(s);
 			continue;
 		}
 		if (!find_cached(f->e, f->p, f->times->now_s, &fact)) {

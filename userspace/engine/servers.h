@@ -1,28 +1,28 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The name servers of a name, for the rules rpz-nsdname and rpz-nsip of policies (engine/policy.h).
- * Upstreams do not say them with an answer, so they are asked for, one question after the other in
- * the place of the client's question, which waits:
+ * Finds the name servers of a name, for the rules rpz-nsdname and rpz-nsip of policies
+ * (engine/policy.h). Upstream does not send them with an answer. So they are asked for, one
+ * question after the other, in the place of the client's question, which waits:
  *
  *	answer ─► held ─► NS of the name ─┬─ NS records ─► A and AAAA of each server ─┐
  *	                   ▲              └─ none ─────────────────────────────────────┤
- *	                   └── the name above; where a denial's SOA says it, the apex ◄┘
- *	                   names of one label, and the root, are not asked: the answer is judged
+ *	                   └── the name above, or the apex that a denial's SOA names ◄─┘
+ *	                   a name of one label, or the root, is not asked for: the answer is judged
  *
- * All zones from the name up to the second level count, as in named, whose min-ns-dots is 1. What
- * is cached of this is under keys of its own (SERVERS_KEY), so no client is told of it: an answer
- * to the same question of a client has to be judged itself.
+ * All zones from the name up to the second level count, as in named, whose min-ns-dots is 1. The
+ * answers to these questions are cached under keys of their own (SERVERS_KEY), so no client gets
+ * them: an answer to the same question of a client must be judged itself.
  *
- * A rule for a server that could not be found does not hold, and the answer is given, as in named:
- * where a question fails (that is cached for RECURSION_SERVFAIL_S), behind SERVERS_ASKED_MAX
- * questions or the end of the client's time, and where a limit of ours refuses the question. Such
- * an answer is cached for RECURSION_SERVFAIL_S at most, and then judged anew. Of a zone with more
- * servers than fit into ENGINE_SERVERS_BYTES all names are judged, and the addresses of the first.
- * The answer is judged when it comes, not again while it is in the cache. The records are those
- * that the zone itself has: the ones of the delegation above are not seen.
+ * If a server could not be found, no rule for it applies, and the answer is given, as in named.
+ * There are three cases: a question fails (this is cached for RECURSION_SERVFAIL_S);
+ * SERVERS_ASKED_MAX questions or the client's time are used up; a limit of ours refuses the
+ * question. The answer is then cached for RECURSION_SERVFAIL_S at most and judged again. If a zone
+ * has more servers than fit into ENGINE_SERVERS_BYTES, all names are judged, but only the addresses
+ * of the first servers. The answer is judged when it comes, not again while it is in the cache. The
+ * records are those of the zone itself, not those of the delegation above.
  *
- * Owner thread of the engine, in a QSBR read section, but for the last.
+ * Owner thread of the engine, in a QSBR read section, except servers_abandon().
  */
 #ifndef VOLLEY_ENGINE_SERVERS_H
 #define VOLLEY_ENGINE_SERVERS_H
@@ -31,30 +31,30 @@
 #include "engine/policy.h"
 
 #define SERVERS_ASKED_MAX 16u /* questions upstream for one answer */
-#define SERVERS_KEY \
-	0x80u /* in the flags of a key: no query has it, so neither driver nor engine give these entries */
+/* In the flags of a key: no query has it, so neither driver nor engine give these entries. */
+#define SERVERS_KEY 0x80u
 
-/* The name servers that p knows of, and those in the cache. */
+/* Where servers_find() finds name servers: in p and in the cache. */
 struct servers_finder {
 	struct engine *e;
 	const struct policy *policy;
 	struct engine_pending *p;
-	const struct engine_times *times; /* NULL: none is asked for */
+	const struct engine_times *times; /* NULL: no question is asked */
 };
 
-/* policy_servers.find, of user, a struct servers_finder. With POLICY_SERVERS_WAIT, and times, p is
- * another question now, to be submitted. */
+/* policy_servers.find; user is a struct servers_finder. On POLICY_SERVERS_WAIT with times set, p is
+ * now another question and must be submitted. */
 enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_t *folded,
 				       size_t n_lists, struct policy_server_hit *hit);
 
-/* Nothing is known: before p is another question. Must not be asking. */
+/* Forgets all servers, before p becomes another question. p must not be asking for servers. */
 void servers_reset(struct engine_pending *p);
 
 /* As engine_abandon(). */
 void servers_abandon(struct engine_pending *p);
 
-/* A completion of a question that servers_find() has asked: it is taken into account and cached,
- * and p is the held question again. */
+/* A question of servers_find() has completed: uses and caches the answer, and restores the held
+ * question in p. */
 void servers_take(struct engine *e, struct engine_pending *p, const struct engine_times *times);
 
 #endif

@@ -17,24 +17,23 @@
 
 #define POINTER_BYTES 2u
 
-/* A body in the making: that of an answer, whose pointers come to be as in one to a question for
- * the key's name. */
+/* A shared body while it is made from the body of an answer. Its pointers become those of an answer
+ * to a question for the key's name. */
 struct making {
-	struct message m; /* the answer; what is written goes into `body` */
+	struct message m; /* the answer; the result goes into `body` */
 	uint8_t *body;
 	struct volley_shared *shared;
 	const struct volley_names_state *names;
-	const uint8_t *
-		/* folded, in the question's name: what all names have that share the answer */
-		base;
+	/* folded, in the question's name: all names that share the answer end with it */
+	const uint8_t *base;
 	uint32_t base_at; /* in the message */
-	uint32_t shift;   /* what a pointer to the base and behind it grows by, modulo 2^16 */
-	bool is_expanded; /* owners of the answer section may be the question's name */
+	uint32_t shift;   /* added to a pointer to the base or a later octet; may wrap */
+	bool is_expanded; /* an owner in the answer section may be the question's name */
 };
 
 /* --- Names in the body ------------------------------------------------------------------------ */
 
-/* The end of the labels at `at`: there is a pointer, or the root. 0: neither is in the message. */
+/* Where the labels at `at` end: before a pointer, or after the root. 0: not in the message. */
 static uint32_t labels_end(const struct making *m, uint32_t at)
 {
 	uint32_t end = message_name_end(&m->m, at), n;
@@ -46,7 +45,8 @@ static uint32_t labels_end(const struct making *m, uint32_t at)
 	return p && *p >= DNS_POINTER_BITS ? end - POINTER_BYTES : end;
 }
 
-/* Moves the pointer at `at`. False: it leads into what the question has before the base. */
+/* Moves the target of the pointer at `at`. False: it lies in the question before the base, or there
+ * are too many pointers. */
 static bool take_pointer(struct making *m, uint32_t at)
 {
 	struct volley_shared *s = m->shared;
@@ -64,8 +64,8 @@ static bool take_pointer(struct making *m, uint32_t at)
 	return true;
 }
 
-/* Of a name below the base: no question may lie at or below its suffix that is one label longer
- * than the base. */
+/* For a name below the base: notes its suffix that is one label longer than the base. No question
+ * for the shared answer may lie at or below it. False: there are too many suffixes. */
 static bool note_suffix(struct making *m, const uint8_t *name)
 {
 	unsigned int n = name_n_labels(name), n_base = name_n_labels(m->base), i = 0;
@@ -85,7 +85,7 @@ static bool note_suffix(struct making *m, const uint8_t *name)
 	return true;
 }
 
-/* The name at *at, which moves behind it. */
+/* Converts the name at *at, and moves *at to the octet after it. */
 static bool take_name(struct making *m, uint32_t *at)
 {
 	uint8_t name[NAME_FOLDED_BYTES];
@@ -97,7 +97,7 @@ static bool take_name(struct making *m, uint32_t *at)
 	return end == behind || take_pointer(m, end);
 }
 
-/* An owner that is the question's name stays so. */
+/* An owner that is a pointer to the question's name stays as it is. */
 static bool take_owner(struct making *m, uint32_t *at, bool is_answer)
 {
 	uint32_t n;
@@ -112,7 +112,7 @@ static bool take_owner(struct making *m, uint32_t *at, bool is_answer)
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-/* The names in RDATA that are compressed. */
+/* Converts the names in RDATA that may be compressed. */
 static bool take_rdata(struct making *m, const struct message_record *r)
 {
 	struct rdata_layout l = rdata_layout(r->type, RD_SEND);
@@ -166,14 +166,14 @@ bool shared_is_possible(const struct render_origin *origin)
 	return false;
 }
 
-/* The SOA, and no alias before it; without proofs, or with these alone. */
+/* True if the answer is the SOA alone, or the SOA with proofs, without an alias before it. */
 static bool is_denial(const struct cache_answer *a, bool has_proofs)
 {
 	return !a->ancount && !a->arcount_full && (has_proofs || a->nscount == 1);
 }
 
-/* Where the shortest suffix of the question's name begins that is not there; and behind it the
- * closest encloser. */
+/* Where the shortest suffix of the question's name begins that does not exist. *encloser_bytes is
+ * the length of the closest encloser. */
 static unsigned int unknown_at(const struct render *r, const struct query *q,
 			       unsigned int *encloser_bytes)
 {
@@ -185,8 +185,7 @@ static unsigned int unknown_at(const struct render *r, const struct query *q,
 	return (unsigned int)(name_skip_labels(q->folded, labels) - q->folded);
 }
 
-/* The point that begins the interval of the suffix at `at`. False: uncertain, or the zone has no
- * region. */
+/* The first point of the interval of the suffix at `at`. False: not certain, or no region. */
 static bool find_start(const struct engine *e, const struct query *q, unsigned int at,
 		       uint64_t *start)
 {
@@ -200,7 +199,7 @@ static bool find_start(const struct engine *e, const struct query *q, unsigned i
 			       r->first->intervals.id, point, start);
 }
 
-/* What stands before the base in the key's name. */
+/* The octets before the base in the key's name. */
 struct prefix {
 	uint8_t octets[1 + sizeof(uint64_t)];
 	unsigned int n;
@@ -242,9 +241,9 @@ bool shared_put_key(struct shared *out, const struct query *q, const struct voll
 }
 
 /*
- * The key of the answer `a` that e has just rendered for q, and that may be cached under e->key:
- * out->first and name. names_id is that of the filter that has all names of the zone. False: the
- * answer is for its own name only. Caller's QSBR read section; no allocation.
+ * Makes out->first and out->name for the answer `a`, which e has just rendered for q and which may
+ * be cached under e->key. names_id is the id of the filter that has all names of the zone. False:
+ * the answer is for its own name only. Caller's QSBR read section; no allocation.
  */
 static bool make_key(struct shared *out, const struct engine *e, const struct cache_answer *a,
 		     const struct query *q, uint32_t names_id)
@@ -273,7 +272,7 @@ static bool make_key(struct shared *out, const struct engine *e, const struct ca
 
 /* --- Bodies ----------------------------------------------------------------------------------- */
 
-/* For which names the same records have room. False: for this one alone, at most. */
+/* Notes for which lengths of name the same records have room. False: at most for this one. */
 static bool note_lengths(struct volley_shared *s, const struct render *r, const struct query *q)
 {
 	uint32_t n = q->qname_bytes;
@@ -283,7 +282,7 @@ static bool note_lengths(struct volley_shared *s, const struct render *r, const 
 	return !r->is_exact;
 }
 
-/* Behind `n` octets of body, all of which are short. */
+/* Ends a body of `n` octets, all of them short. */
 static void end_body(struct shared *out, uint16_t n, const struct volley_shared *shared)
 {
 	memcpy(out->body + n, shared, sizeof(*shared));
@@ -294,9 +293,9 @@ static void end_body(struct shared *out, uint16_t n, const struct volley_shared 
 }
 
 /*
- * Behind that, out->answer and its body. False: it is for its own name only, since it is too large,
- * what has room in it depends on the name's length, or another name that stands in it leads into
- * the question. As above.
+ * After make_key(): makes out->answer and its body. False: the answer is for its own name only. It
+ * is too large, or its records depend on the name's length, or another name in it leads into the
+ * question. Called as make_key().
  */
 static bool make_body(struct shared *out, const struct render *r, const struct cache_answer *a,
 		      const struct query *q, const struct volley_names_state *names)
@@ -328,8 +327,8 @@ static bool make_body(struct shared *out, const struct render *r, const struct c
 
 /* --- Publishing ------------------------------------------------------------------------------- */
 
-/* The denial of a signed zone for queries with DO: where its intervals are. Made when none is
- * there. */
+/* Publishes the entry of kind DENIAL that tells queries with DO where the intervals of a signed
+ * zone are, unless it is there. */
 static void publish_intervals(struct engine *e, const struct query *q, const struct cache_answer *a,
 			      uint32_t names_id, uint32_t now_s)
 {

@@ -10,15 +10,13 @@
 #include "cache/cache.h"
 #include "dns/name.h"
 
-/* A larger answer is shared by nobody: no query over UDP would get it. */
+/* A larger answer is not shared: no query over UDP would get it. */
 #define SHARED_ROOM (VOLLEY_UDP_MAX + sizeof(struct volley_shared))
 
-/* The label that stands before the closest encloser in a wildcard's name: wire form without a root
- * label. */
+/* The label before the closest encloser in a wildcard's name: wire form without a root label. */
 #define SHARED_WILDCARD       "\001*"
 #define SHARED_WILDCARD_BYTES (sizeof(SHARED_WILDCARD) - 1)
 
-/* A shared answer in the making. */
 struct shared {
 	uint32_t kind;           /* VOLLEY_KEY_* */
 	bool is_expanded;        /* a wildcard stands for the name */

@@ -42,9 +42,9 @@ void shield_note(struct shield *shield, const struct query *q, const struct name
 }
 
 /*
- * Names are added before the set that has them is published, and a filter is cleared behind a grace
- * period, which this reader's section holds up: so a zone of the set with the filter's id has all
- * its names, and those of all zones below it, in the lines that are read here.
+ * Names are added before the set that has them is published. A filter is cleared only after a grace
+ * period, and this reader's section delays it. So if a zone of the set has the filter's id, the
+ * lines that are read here have all its names, and those of all zones below it.
  */
 bool shield_check(struct shield *shield, const struct volley_names_state *names,
 		  const struct zone_set *set, const struct query *q, bool is_expanded)

@@ -12,7 +12,7 @@
 #define TTL_S 10800u /* RFC 6303 section 3 */
 
 struct special {
-	struct nameset zones; /* that are answered */
+	struct nameset zones; /* special names that are answered */
 	struct nameset stubs;
 	struct nameset apart;
 };
@@ -27,7 +27,7 @@ static const uint8_t numbers[] = { 0,    0,    0, 1,    0,    0,    0x0e, 0x10, 
 static const uint8_t address4[] = { 127, 0, 0, 1 };
 static const uint8_t address6[16] = { [15] = 1 };
 
-/* Owners of PTR records that say localhost. */
+/* Owners of a PTR record with localhost. */
 static const uint8_t reverse4[] = "\0011\0010\0010\003127\7in-addr\4arpa";
 static const uint8_t reverse6[] =
 	"\0011\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010\0010"
@@ -47,7 +47,7 @@ static int make(struct nameset *s, const char *const *list)
 	return err;
 }
 
-/* The special names but those that are off. */
+/* The special names except those that are off. */
 static int make_zones(struct special *s, const struct special_config *config)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];
@@ -160,8 +160,8 @@ static int add_soa(struct render *r, const uint8_t *apex)
 	return add(r, apex, DNS_TYPE_SOA, rdata, bytes + sizeof(rname) + sizeof(numbers));
 }
 
-/* The record of the type that was asked for, if the name has it; of ANY one set (RFC 8482 section
- * 4.1). */
+/* Adds the record of the type that was asked for, if the name has it; for ANY one set (RFC 8482
+ * section 4.1). */
 static int add_answer(struct render *r, const uint8_t *name, const uint8_t *apex, uint16_t qtype)
 {
 	bool is_apex = name == apex, is_any = qtype == DNS_TYPE_ANY;
