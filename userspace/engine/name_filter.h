@@ -174,8 +174,9 @@ static inline double names_fill(const struct names *names)
 
 /*
  * True if a new filter with the n_live names that are served would spare the workers many queries:
- * a quarter of the known names is gone; or one name of a hundred is known by mistake, and fewer
- * than three quarters of what the filter holds is served; or intervals_are_worn(). Pure.
+ * more than 1000 names and a quarter of the known ones are gone; or one name of a hundred is known
+ * by mistake, and fewer than three quarters of what the filter holds is served; or
+ * intervals_are_worn(). Pure.
  */
 bool names_is_worn(const struct names *names, const struct names_use *use, uint64_t n_live);
 

@@ -12,8 +12,8 @@
  *  - Optional additional records are added as long as they fit into our largest UDP reply.
  *  - The NS RRset of a positive answer must cost no client a retry over TCP (RFC 2181 section 9).
  *    So it is added only if the message with an OPT record then has at most 512 octets. If the
- *    answer alone is larger, our largest UDP reply is the limit instead. An answer for DS has no
- *    NS RRset, as in knotd, nsd, named.
+ *    answer alone is larger, our largest UDP reply is the limit instead. An answer for DS or DNSKEY
+ *    has no NS RRset, as in knotd, nsd, named.
  *  - In-domain glue of a referral is required (RFC 9471 section 3.1). If there is none, the
  *    addresses of the first sibling are required, so that each referral can be followed.
  * Over TCP nothing is left out. In most cases the body is the same. If it is not, it is rendered
