@@ -22,14 +22,14 @@
 
 #define FIELDS_BEFORE_TYPE 3 /* owner, TTL, class; the latter two in either order */
 
-/* What a file has. */
+/* What the file has. */
 struct found {
 	uint32_t n_records;
 	uint32_t n_anchors; /* DS and DNSKEY */
 	uint32_t n_usable;
-	const uint8_t *name; /* NULL: nobody asks for the anchors of a name */
+	const uint8_t *name; /* NULL: the anchors are only counted */
 	struct anchors_at *at;
-	uint8_t owner[NAME_FOLDED_BYTES]; /* of the record in hand, where .name is set */
+	uint8_t owner[NAME_FOLDED_BYTES]; /* of the current record, if .name is set */
 };
 
 static bool is_algorithm(uint8_t algorithm)
@@ -49,7 +49,7 @@ static bool is_algorithm(uint8_t algorithm)
 	}
 }
 
-/* Octets of a digest; 0: not one that is known. */
+/* Octets of a digest; 0: the type is not known. */
 static unsigned int digest_bytes(uint8_t type)
 {
 	switch (type) {
@@ -77,7 +77,7 @@ static bool is_usable(uint16_t type, const uint8_t *rdata, unsigned int n)
 	       is_algorithm(rdata[3]);
 }
 
-/* The type of a record, and where its data begin; 0: none of these is a type. */
+/* The type of a record; *cursor is set to its data. 0: there is no type. */
 static uint16_t find_type(const struct text_reader *r, const char **cursor)
 {
 	struct text_token token;
@@ -113,7 +113,7 @@ static void put_text(char text[ANCHORS_TEXT_CAP], uint16_t type, const uint8_t *
 		snprintf(text, ANCHORS_TEXT_CAP, "DNSKEY %u %u", key_tag(rdata, n), rdata[3]);
 }
 
-/* The record in hand is an anchor: those of a deeper owner take the places of others. */
+/* Keeps an anchor: anchors of a deeper owner replace the others. */
 static void keep(const struct found *found, uint16_t type, const uint8_t *rdata, unsigned int n)
 {
 	struct anchors_at *at = found->at;
@@ -128,7 +128,7 @@ static void keep(const struct found *found, uint16_t type, const uint8_t *rdata,
 		put_text(at->texts[at->n - 1], type, rdata, n);
 }
 
-/* Names without a dot at the end are below the root. */
+/* Names without a dot at the end are relative to the root. */
 static void read_owner(struct found *found, const struct text_reader *r)
 {
 	uint8_t name[DNS_NAME_MAX];

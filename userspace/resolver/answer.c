@@ -7,10 +7,10 @@
 #include <string.h>
 
 struct resolver_answer {
-	struct inbox_link link; /* first: on the way home */
+	struct inbox_link link; /* first; in the inbox home */
 	struct inbox *home;
 	uint32_t refs;
-	uint8_t bytes[]; /* msg, and behind it text with its NUL */
+	uint8_t bytes[]; /* msg, then text with its NUL */
 };
 
 int answer_new(struct outcome *o, const uint8_t *msg, size_t msg_bytes, const char *text,

@@ -16,15 +16,15 @@
 #include "resolver/anchors.h"
 #include "resolver/context_file.h"
 
-/* libunbound's own defaults, shared out. */
+/* libunbound's defaults, divided among the contexts of a thread. */
 #define KEY_CACHE_BYTES   ((4u << 20) / RESOLVER_MEMORIES)
 #define NEG_CACHE_BYTES   ((1u << 20) / RESOLVER_MEMORIES)
 #define INFRA_CACHE_HOSTS (10000u / RESOLVER_MEMORIES)
 
-/* The first question: libunbound has a zone of this name, so no server is asked. */
+/* The name of the first question: libunbound answers it by itself, so no server is asked. */
 #define FIRST_NAME "first.volley.invalid."
 
-/* A context that is being made. The first error stays, and nothing more is set. */
+/* A context that is being made. After the first error, nothing more is set. */
 struct making {
 	struct ub_ctx *ctx;
 	char *err;
@@ -73,7 +73,7 @@ static void set_each(struct making *m, const char *name, const char *const *valu
 		set(m, name, *values);
 }
 
-/* libunbound says no more than that it could not start. */
+/* libunbound would only say that it could not start. */
 static bool is_readable(struct making *m, const char *key, const char *path)
 {
 	int err;
@@ -91,7 +91,7 @@ static bool is_readable(struct making *m, const char *key, const char *path)
 	return false;
 }
 
-/* With an anchor file that has none, libunbound would validate nothing. */
+/* With a file without usable anchors, libunbound would validate nothing. */
 static bool has_anchor(struct making *m, const char *key, const char *path)
 {
 	char why[256] = "";
@@ -131,12 +131,12 @@ static void set_anchors(struct making *m, const struct resolver_config *c)
 
 static void set_stub(struct making *m, const struct resolver_stub *stub)
 {
-	if (!m->code && !stub->is_forward) /* else it is in the file */
+	if (!m->code && !stub->is_forward) /* else context_file_open() has written it */
 		check(m, ub_ctx_set_stub(m->ctx, stub->zone, stub->address, stub->prime), "stub",
 		      stub->zone);
 }
 
-/* Before the functions that add to what it says. */
+/* Called before the functions that add to the zones of the file. */
 static void read_file(struct making *m, const struct resolver_config *c)
 {
 	char path[32];
@@ -153,7 +153,7 @@ static void read_file(struct making *m, const struct resolver_config *c)
 	close(fd);
 }
 
-/* Of the prefix, what is not an address of ours. */
+/* Forbids the addresses of the prefix that are not ours. */
 static void forbid(struct making *m, uint32_t prefix, unsigned int bits, const uint32_t *ours,
 		   unsigned int n_ours)
 {
@@ -188,9 +188,9 @@ static unsigned int add_loopback(uint32_t *ours, unsigned int n, const char *at)
 }
 
 /*
- * libunbound has one switch for all of the loopback. So it is on, and every prefix is forbidden
- * that has no address of ours: a server that delegates a zone to this host gets no question to
- * other services of it.
+ * libunbound has one switch for all loopback addresses. With an address of ours they are allowed,
+ * and all prefixes without such an address are forbidden. So a delegation to a loopback address
+ * brings no question to other services of this host.
  */
 static void set_loopback(struct making *m, const struct resolver_config *c)
 {
@@ -209,8 +209,7 @@ static void set_loopback(struct making *m, const struct resolver_config *c)
 		set(m, "do-not-query-address:", "::1");
 }
 
-/* A stub zone takes the place of the hints: libunbound keeps one of the two, the hints where it has
- * both. */
+/* A stub zone for the root replaces the hints: with both, libunbound would use the hints. */
 static void set_root(struct making *m, const struct resolver_config *c)
 {
 	bool has_hints = is_readable(m, "root-hints", c->root_hints);
@@ -252,7 +251,7 @@ static void set_limits(struct making *m, const struct resolver_config *c)
 	set_number(m, "num-queries-per-thread:", c->upstream_max);
 	set_number(m, "infra-cache-max-rtt:", c->upstream_timeout_ms);
 	set_number(m, "infra-host-ttl:", c->upstream_forget_s);
-	/* A server that was given up is tried again by single queries. */
+	/* Single queries try a server again that was given up. */
 	set(m, "infra-keep-probing:", "yes");
 	set_number(m, "ratelimit:", c->upstream_qps);
 	if (c->msg_retry)
@@ -268,14 +267,15 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_number(m, "msg-cache-size:", c->msg_cache_bytes);
 	set_number(m, "rrset-cache-size:", c->rrset_cache_bytes);
 	/*
-	 * The answer cache does what this is for (RFC 8020). libunbound 1.17 takes the NXDOMAIN of
-	 * an alias's target for one of all names below the alias.
+	 * The answer cache does this (RFC 8020). libunbound 1.17 applies the NXDOMAIN of an alias's
+	 * target to all names below the alias.
 	 */
 	set(m, "harden-below-nxdomain:", "no");
 	set_number(m, "key-cache-size:", KEY_CACHE_BYTES);
 	set_number(m, "neg-cache-size:", NEG_CACHE_BYTES);
 	set_number(m, "infra-cache-numhosts:", INFRA_CACHE_HOSTS);
-	/* What has ended here has ended there: it is asked of the same memory. */
+	/* An answer that has expired for us must have expired here, because this memory is asked
+	 * again. */
 	set_number(m, "cache-max-ttl:", c->max_ttl_s);
 	set_number(m, "cache-min-ttl:", c->min_ttl_s);
 	set_number(m, "cache-max-negative-ttl:", c->max_negative_ttl_s);
@@ -293,9 +293,9 @@ static void ignore(void *user, int rcode, void *msg, int n_bytes, int security, 
 }
 
 /*
- * libunbound has zones of its own for special names, and these would hide stub zones. A transparent
- * zone takes the place of each; "nodefault" would be the word for it, but ub_ctx_set_option() takes
- * it for a part of the name.
+ * libunbound has zones of its own for special names, which would hide stub zones. A transparent
+ * zone replaces each. "nodefault" is meant for this, but ub_ctx_set_option() takes the word for a
+ * part of the name.
  */
 static void set_local_zones(struct making *m)
 {
@@ -308,7 +308,7 @@ static void set_local_zones(struct making *m)
 	set(m, "local-zone:", FIRST_NAME " static");
 }
 
-/* The first question makes libunbound read its files; this one it answers by itself. */
+/* The first question makes libunbound read its files. It answers this one by itself. */
 static void finish(struct making *m)
 {
 	int code = m->code ? 0 : ub_resolve_event(m->ctx, FIRST_NAME, 1, 1, NULL, ignore, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A context of libunbound from our configuration. */
+/* Makes a context of libunbound from our configuration. */
 #ifndef VOLLEY_RESOLVER_CONTEXT_H
 #define VOLLEY_RESOLVER_CONTEXT_H
 
@@ -9,7 +9,7 @@
 
 #include "resolver/resolver_config.h"
 
-/* TCP connections to upstreams at a time: all of them, where there is nothing else. */
+/* TCP connections to upstreams at a time: upstream_max if TCP is the only transport, else fewer. */
 static inline uint32_t context_tcp_max(const struct resolver_config *config)
 {
 	return config->transport == RESOLVER_TCP ? config->upstream_max :
@@ -17,8 +17,8 @@ static inline uint32_t context_tcp_max(const struct resolver_config *config)
 }
 
 /*
- * What a thread's context for one memory gets of its configuration: half of the caches, and the
- * second, which is asked only for what was asked before, half of the sockets.
+ * The configuration of a thread's context for one memory. Each context gets half of the caches. The
+ * second is asked only questions that were asked before, so it gets half as many sockets.
  */
 static inline struct resolver_config context_share(const struct resolver_config *config,
 						   unsigned int memory)
@@ -32,7 +32,7 @@ static inline struct resolver_config context_share(const struct resolver_config 
 	return share;
 }
 
-/* Sockets to upstreams that all contexts of a thread have at most. */
+/* The most sockets to upstreams that all contexts of a thread can have. */
 static inline uint64_t context_fds(const struct resolver_config *config)
 {
 	uint64_t n = 0;
@@ -46,10 +46,11 @@ static inline uint64_t context_fds(const struct resolver_config *config)
 }
 
 /*
- * A new context on the event base, complete: libunbound takes no more options. Nothing in the
- * configuration is over TLS (tls_relay.h). 0, ERR_CONFIG with a sentence in err, -ENOMEM. One
- * thread at a time in all of the process, as libunbound sets globals here; afterwards the context
- * is of the thread that runs base. ub_ctx_delete() frees it.
+ * Makes a context on the event base, with all its options set: libunbound accepts none afterwards.
+ * The configuration has no upstream over TLS (tls_relay.h). Returns 0, ERR_CONFIG with a sentence
+ * in err, or -ENOMEM. Only one thread of the process may be in this function at a time, because
+ * libunbound sets globals here. Afterwards the context belongs to the thread that runs base.
+ * ub_ctx_delete() frees it.
  */
 int context_open(struct ub_ctx **out, const struct resolver_config *config, struct event_base *base,
 		 char *err, size_t cap) __attribute__((warn_unused_result));

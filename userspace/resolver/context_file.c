@@ -31,7 +31,7 @@ static bool is_needed(const struct resolver_config *c)
 	return c->forward_first || c->dns64_prefix;
 }
 
-/* A zone's addresses are those of all its items; of a stub zone they come by ub_ctx_set_stub(). */
+/* A forward zone gets the addresses of all its items here, a stub zone by ub_ctx_set_stub(). */
 static void put_zone(FILE *out, const struct resolver_config *c, size_t at)
 {
 	const struct resolver_stub *zone = &c->stubs[at];

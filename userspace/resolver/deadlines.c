@@ -11,7 +11,7 @@ void deadlines_init(struct deadlines *d, uint64_t now_ns)
 
 void deadlines_add(struct deadlines *d, struct deadline *entry, uint64_t at_ns)
 {
-	/* The tick after it, so that it is over when its slot is looked at. */
+	/* The tick after at_ns, so that it has passed when its slot is handled. */
 	uint64_t tick = at_ns / DEADLINES_TICK_NS + 1;
 
 	if (tick <= d->tick)
@@ -36,7 +36,7 @@ void deadlines_expire(struct deadlines *d, uint64_t now_ns, struct cds_list_head
 {
 	uint64_t now = now_ns / DEADLINES_TICK_NS;
 
-	/* After a long sleep one turn is enough: it passes each slot. */
+	/* After a long sleep one turn is enough: it handles each slot. */
 	if (now > d->tick + DEADLINES_SLOTS)
 		d->tick = now - DEADLINES_SLOTS;
 	while (d->tick < now) {

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Deadlines: a hashed timing wheel (Varghese and Lauck, 1987). A deadline lies in the slot of its
- * tick modulo the wheel; adding and removing are O(1), and each tick looks at one slot, in which
- * those of later turns stay. Nothing fires before its time, and at most two ticks after.
+ * Deadlines: a hashed timing wheel (Varghese and Lauck, 1987). A deadline is in the slot of its
+ * tick modulo the number of slots. Adding and removing are O(1). Each tick looks at one slot;
+ * deadlines of later turns stay in it. A deadline never fires early, and at most two ticks late.
  *
- * One thread. The entries are part of what has the deadline.
+ * One thread. The entry is a member of the object that has the deadline.
  */
 #ifndef VOLLEY_RESOLVER_DEADLINES_H
 #define VOLLEY_RESOLVER_DEADLINES_H
@@ -23,13 +23,13 @@ struct deadline {
 };
 
 struct deadlines {
-	uint64_t tick; /* the last one that was looked at */
+	uint64_t tick; /* the last one that was handled */
 	struct cds_list_head slots[DEADLINES_SLOTS];
 };
 
 void deadlines_init(struct deadlines *d, uint64_t now_ns);
 
-/* One that is over already fires with the next tick. */
+/* A deadline in the past fires with the next tick. */
 void deadlines_add(struct deadlines *d, struct deadline *entry, uint64_t at_ns);
 
 static inline void deadlines_remove(struct deadline *entry)
@@ -37,7 +37,7 @@ static inline void deadlines_remove(struct deadline *entry)
 	cds_list_del(&entry->node);
 }
 
-/* Takes out all that are over and puts them into `over`, which the caller has initialised. */
+/* Moves all deadlines that have passed into the list `over`, which the caller has initialised. */
 void deadlines_expire(struct deadlines *d, uint64_t now_ns, struct cds_list_head *over);
 
 #endif

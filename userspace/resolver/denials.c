@@ -14,10 +14,10 @@
 #include "dns/writer.h"
 #include "resolver/denials_zone.h"
 
-#define CHAINS     1024 /* of the table of zones */
-#define LABELS_MAX 64   /* of a name whose zone is looked for */
+#define CHAINS     1024 /* in the table of zones */
+#define LABELS_MAX 64   /* of a name whose zone is searched */
 
-/* The most that an answer has: names of owners are compressed, and counted whole all the same. */
+/* An upper bound: it counts owner names without compression. */
 #define RECORD_BYTES (DNS_NAME_MAX + DNS_RR_FIXED_BYTES)
 #define MESSAGE_MAX                                                   \
 	(DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES + \
@@ -27,10 +27,10 @@
 struct denials {
 	size_t bytes, bytes_max;
 	uint32_t max_life_s;
-	/* NODATA for AAAA is not the end: libunbound makes addresses of those for A */
+	/* libunbound makes AAAA records from A records, so NODATA proves nothing */
 	bool has_dns64;
 	uint8_t key[SIPHASH_KEY_BYTES];
-	struct cds_list_head used; /* all intervals, the latest used first */
+	struct cds_list_head used; /* all intervals, the most recently used first */
 	struct cds_list_head zones[CHAINS];
 	uint8_t (*stubs)[NAME_FOLDED_BYTES];
 	size_t n_stubs;
@@ -143,13 +143,13 @@ static struct denials_zone *find_zone(struct denials *d, const uint8_t *apex)
 
 /* --- Learning --------------------------------------------------------------------------------- */
 
-/* Names there are libunbound's own, beside what their zones say. */
+/* libunbound answers for some of these names by itself, whatever their zones contain. */
 static bool is_special(const uint8_t *apex)
 {
 	return !*apex || name_is_under(apex, (const uint8_t *)"\4arpa");
 }
 
-/* The zone with these parameters, without any intervals of others. NULL: out of memory. */
+/* The known zone; or a new one, which replaces a zone with other parameters. NULL: no memory. */
 static struct denials_zone *take_zone(struct denials *d, const struct denials_reading *reading)
 {
 	struct denials_zone *z = find_zone(d, reading->apex);
@@ -168,7 +168,7 @@ static struct denials_zone *take_zone(struct denials *d, const struct denials_re
 	return z;
 }
 
-/* The interval that was put in last stays: it is the first. */
+/* The latest interval, the first in the list, always stays. */
 static void keep_bound(struct denials *d)
 {
 	while (d->bytes > d->bytes_max && d->used.next != d->used.prev) {
@@ -208,7 +208,7 @@ void denials_learn(struct denials *d, const uint8_t *msg, size_t n, uint64_t now
 
 /* --- Answering -------------------------------------------------------------------------------- */
 
-/* Types that stand for others, and those of the proofs themselves, are asked. */
+/* Questions for meta types and for types of the proofs themselves go upstream. */
 static bool is_plain_type(uint16_t qtype)
 {
 	return !rdata_is_meta(qtype) && qtype != DNS_TYPE_RRSIG && qtype != DNS_TYPE_NSEC &&
@@ -223,7 +223,7 @@ static bool is_stub(const struct denials *d, const uint8_t *name)
 	return false;
 }
 
-/* The deepest zone that is known of those that the name may be in; a stub's apex is in the stub. */
+/* The deepest known zone that the name may be in. Names from a stub's apex down are in the stub. */
 static struct denials_zone *zone_of(struct denials *d, const uint8_t *name)
 {
 	if (name_n_labels(name) > LABELS_MAX)
@@ -272,7 +272,7 @@ static int write_records(struct denials *d, const struct denials_zone *z,
 	return err;
 }
 
-/* Until the first of its records ends. */
+/* The seconds until the first of the records expires. */
 static uint32_t ttl_of(const struct denials_zone *z, const struct denials_proof *proof,
 		       uint64_t now_ns)
 {
@@ -284,7 +284,7 @@ static uint32_t ttl_of(const struct denials_zone *z, const struct denials_proof 
 	return until_ns > now_ns ? (uint32_t)((until_ns - now_ns) / CLOCK_NS_PER_S) : 0;
 }
 
-/* Octets; 0: it has no room. */
+/* Returns the octets; 0: the message does not fit. */
 static size_t write_message(struct denials *d, const uint8_t *name, uint16_t qtype,
 			    const struct denials_zone *z, const struct denials_proof *proof,
 			    uint32_t ttl_s)

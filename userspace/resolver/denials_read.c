@@ -8,15 +8,15 @@
 #include "dns/compressed_name.h"
 #include "dns/rdata.h"
 
-#define ALGORITHM_SHA1   1  /* RFC 5155 section 11: there is no other */
+#define ALGORITHM_SHA1   1  /* the only one: RFC 5155 section 11 */
 #define FLAGS_KNOWN      1  /* Opt-Out; records with others are ignored: RFC 5155 section 8.2 */
-#define SOA_NUMBERS      20 /* octets behind its two names */
+#define SOA_NUMBERS      20 /* octets after its two names */
 #define RRSIG_FIXED      18 /* octets before the signer's name: RFC 4034 section 3.1 */
 #define SOA_DATA_MAX     (2 * DNS_NAME_MAX + SOA_NUMBERS)
 #define NSEC3_SALT_AT    5
 #define NSEC3_SALT_BYTES 4
 
-/* A message that is read. */
+/* The message being read. */
 struct source {
 	const uint8_t *msg;
 	size_t n;
@@ -62,8 +62,8 @@ static bool read_record(const struct source *s, struct wire_reader *r, struct re
 	return record->data;
 }
 
-/* Calls take() for each record of the authority section of this type; false: that did, or it is
- * malformed. */
+/* Calls take() for each record of this type in the authority section. False: take() returned false,
+ * or the section is malformed. */
 static bool for_each(const struct source *s, uint16_t type,
 		     bool (*take)(const struct source *s, const struct record *record))
 {
@@ -94,7 +94,7 @@ static bool append(struct denials_draft *d, const uint8_t *data, size_t n)
 
 /* --- The SOA --- */
 
-/* Its data without compression; octets, 0: it is malformed. */
+/* Writes its data without compression. Returns the octets; 0: it is malformed. */
 static size_t expand_soa(const struct source *s, const struct record *record,
 			 uint8_t out[SOA_DATA_MAX])
 {
@@ -131,8 +131,8 @@ static bool take_soa(const struct source *s, const struct record *record)
 
 /* --- NSEC3 --- */
 
-/* The hash that a label of base32hex stands for, in either letter case (RFC 4648 section 7); false:
- * it is none. */
+/* Decodes a hash from a label in base32hex, of either letter case (RFC 4648 section 7). False: the
+ * label is no hash. */
 static bool hash_of_label(uint8_t out[NSEC3_HASH_BYTES], const uint8_t *label)
 {
 	uint64_t bits = 0;
@@ -169,7 +169,7 @@ struct denials_nsec3 denials_nsec3_of(const uint8_t *bytes)
 	};
 }
 
-/* rdata_check() has found that all lengths are within the data. */
+/* After rdata_check() all lengths are within the data. */
 static bool is_usable_nsec3(const struct record *record)
 {
 	const uint8_t *data = record->data;
@@ -182,7 +182,7 @@ static bool is_usable_nsec3(const struct record *record)
 	       data[NSEC3_SALT_AT + data[NSEC3_SALT_BYTES]] == NSEC3_HASH_BYTES;
 }
 
-/* The first record's parameters are those of all. */
+/* All records must have the parameters of the first one. */
 static bool has_same_params(struct denials_reading *out, const uint8_t *data)
 {
 	struct nsec3_params params = { .iterations = wire_load_be16(data + 2),
@@ -224,7 +224,7 @@ static bool take_nsec3(const struct source *s, const struct record *record)
 
 /* --- Signatures --- */
 
-/* The record that it covers, NULL: another one. */
+/* The draft of the record that it covers; NULL: there is none. */
 static struct denials_draft *covered_by(struct denials_reading *out, const struct record *record)
 {
 	uint16_t covered = wire_load_be16(record->data);
@@ -250,7 +250,7 @@ static bool take_signature(const struct source *s, const struct record *record)
 	draft = covered_by(out, record);
 	if (!draft)
 		return true;
-	/* Fewer labels than the owner has are those of a wildcard: RFC 4035 section 5.3.4. */
+	/* Fewer labels than the owner has mean a wildcard: RFC 4035 section 5.3.4. */
 	if (data[3] != name_n_labels(record->owner) || !name_equal(data + RRSIG_FIXED, out->apex) ||
 	    draft->n_signatures == DENIALS_SIGNATURES_MAX)
 		return false;
@@ -262,9 +262,9 @@ static bool take_signature(const struct source *s, const struct record *record)
 	return append(draft, data, record->n_data);
 }
 
-/* --- The whole --- */
+/* --- The message --- */
 
-/* A denial: where its authority section begins. */
+/* False if the message is no denial. Else sets where its authority section begins. */
 static bool find_authority(struct source *s)
 {
 	uint8_t name[NAME_FOLDED_BYTES];

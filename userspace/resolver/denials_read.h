@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a negative answer says of a zone's NSEC3 chain: its SOA and its NSEC3 records, each with its
- * signatures. Only the form is checked here: that the signatures hold, libunbound has found.
+ * Reads from a negative answer what it says of a zone's NSEC3 chain: the SOA and the NSEC3 records,
+ * each with its signatures. Only the form is checked here; libunbound has validated the signatures.
  */
 #ifndef VOLLEY_RESOLVER_DENIALS_READ_H
 #define VOLLEY_RESOLVER_DENIALS_READ_H
@@ -16,20 +16,19 @@
 
 #define DENIALS_NSEC3_MAX      8    /* NSEC3 records of one message: a proof has three */
 #define DENIALS_SIGNATURES_MAX 4    /* of one record */
-#define DENIALS_SET_BYTES      2048 /* one record and its signatures, each with its length before it */
+#define DENIALS_SET_BYTES      2048 /* of a record and its signatures */
 
 /*
- * A zone's work for each hash is iterations + 1 times SHA-1 over the salt. Validators may take more
- * than 0 iterations for unsigned (RFC 9276 section 3.2), and zones that have some have few.
+ * A hash costs iterations + 1 rounds of SHA-1. Validators may treat a zone with more than 0
+ * iterations as insecure (RFC 9276 section 3.2), so zones have few or none.
  */
 #define DENIALS_ITERATIONS_MAX 10
 #define DENIALS_SALT_MAX       64 /* octets */
 
-/* A record and behind it its signatures: for each two octets of length, and its uncompressed
- * data. */
+/* A record and then its signatures: each is two octets of length and the uncompressed data. */
 struct denials_draft {
-	uint8_t owner[NSEC3_HASH_BYTES]; /* of NSEC3: the hash that its owner's first label is */
-	uint32_t life_s;                 /* it may be used for so long from now */
+	uint8_t owner[NSEC3_HASH_BYTES]; /* of NSEC3: the hash in the first label of its owner */
+	uint32_t life_s;                 /* how long it may be used from now */
 	uint8_t n_signatures;
 	uint16_t n_bytes;
 	uint8_t bytes[DENIALS_SET_BYTES];
@@ -44,16 +43,16 @@ struct denials_reading {
 };
 
 /*
- * Reads a whole message of n octets, in any state. True: it denies (NXDOMAIN or NODATA, and its
- * answer section is empty), and has one SOA and at least one NSEC3 record that can be used. "Can be
- * used" means: the record is well formed; it has signatures, not too many, whose signer is the
- * SOA's owner; it is not made from a wildcard; and of NSEC3, that its owner is one label below the
- * SOA's owner and that all have the same algorithm (1), salt and iterations, within the bounds
- * above.
+ * Reads a whole message of n octets, which may be malformed. True if it is a denial (NXDOMAIN or
+ * NODATA with an empty answer section) with one usable SOA and at least one usable NSEC3 record. A
+ * usable record is well formed, was not expanded from a wildcard, and has signatures by the SOA's
+ * owner, at most DENIALS_SIGNATURES_MAX. The owner of a usable NSEC3 record is one label below the
+ * SOA's owner. All NSEC3 records have the same algorithm (1), salt and iterations, within the
+ * bounds above.
  *
- * life_s is the least of: the record's TTL, those of its signatures, their original TTL, the time
- * to their expiration at wall_s (seconds since 1970), the SOA's TTL, the SOA's MINIMUM (RFC 8198
- * section 5.4, RFC 9077), and max_s. Pure but for *out; any thread.
+ * life_s is the least of: the TTL of the record, the TTLs of its signatures, their original TTLs,
+ * the time from wall_s (seconds since 1970) to their expiration, the SOA's TTL, the SOA's MINIMUM
+ * (RFC 8198 section 5.4, RFC 9077), and max_s. Any thread.
  */
 bool denials_read(struct denials_reading *out, const uint8_t *msg, size_t n, uint64_t wall_s,
 		  uint32_t max_s);

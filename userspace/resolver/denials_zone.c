@@ -10,7 +10,7 @@
 #include "base/wire.h"
 
 #define OPT_OUT         1  /* flags: RFC 5155 section 3.1.2.1 */
-#define ALLOCATED_BYTES 16 /* what malloc() adds */
+#define ALLOCATED_BYTES 16 /* malloc()'s overhead */
 #define SORTED_MIN      8
 
 /* --- Memory --- */
@@ -77,7 +77,7 @@ int denials_zone_set_soa(struct denials_zone *z, const struct denials_draft *dra
 
 /* --- The order --- */
 
-/* How many owners are not greater. */
+/* The number of owners that are not greater than the hash. */
 static uint32_t count_upto(const struct denials_zone *z, const uint8_t *hash)
 {
 	uint32_t low = 0, high = z->n;
@@ -98,8 +98,8 @@ static bool matches(const struct denials_interval *i, const uint8_t *hash)
 	return !memcmp(i->owner, hash, NSEC3_HASH_BYTES);
 }
 
-/* The last one of a chain ends at the first owner, and the only one at its own: RFC 5155 section
- * 8.3. */
+/* The last interval of a chain ends at the first owner, and a single one at its own: RFC 5155
+ * section 8.3. */
 static bool covers(const struct denials_interval *i, const uint8_t *hash)
 {
 	const uint8_t *next = denials_nsec3_of(i->bytes).next;
@@ -110,7 +110,7 @@ static bool covers(const struct denials_interval *i, const uint8_t *hash)
 	return wraps ? !matches(i, hash) && (is_behind || is_before) : is_behind && is_before;
 }
 
-/* The only interval that may match or cover it; NULL: there is none. */
+/* The only interval that may match or cover the hash; NULL: the zone has none. */
 static struct denials_interval *nearest(const struct denials_zone *z, const uint8_t *hash)
 {
 	uint32_t n = count_upto(z, hash);
@@ -145,7 +145,7 @@ static int make_room(struct denials_zone *z)
 	return 0;
 }
 
-/* What contradicts an interval that is not in the array yet. */
+/* Drops the intervals that contradict the new one, which is not in the array yet. */
 static void drop_older(struct denials_zone *z, const struct denials_interval *new)
 {
 	struct denials_interval *other = nearest(z, new->owner);
@@ -162,7 +162,7 @@ static void drop_older(struct denials_zone *z, const struct denials_interval *ne
 	}
 }
 
-/* The same record, known for at least as long; NULL: none is. */
+/* The same record, if it is known and lives at least as long; or NULL. */
 static struct denials_interval *find_same(const struct denials_zone *z,
 					  const struct denials_draft *draft, uint64_t until_ns)
 {
@@ -204,7 +204,7 @@ int denials_zone_put(struct denials_zone *z, const struct denials_draft *draft, 
 	return 0;
 }
 
-/* --- What is proved --- */
+/* --- Proofs --- */
 
 /* RFC 4034 section 4.1.2. */
 static bool has_type(const struct denials_interval *i, uint16_t type)
@@ -226,7 +226,7 @@ static bool is_delegation(const struct denials_interval *i)
 
 enum known { UNKNOWN, EXISTS, COVERED };
 
-/* A question, and how far it is proved. */
+/* The arguments of a proof. */
 struct proving {
 	struct denials_zone *z;
 	struct denials_proof *out;
@@ -242,7 +242,7 @@ static enum known look_up(const struct proving *p, const uint8_t *hash,
 	*found = i;
 	if (matches(i, hash))
 		return EXISTS;
-	/* Between its names there may be delegations without DS: RFC 5155 section 6. */
+	/* With Opt-Out the interval may contain unsigned delegations: RFC 5155 section 6. */
 	return covers(i, hash) && !(denials_nsec3_of(i->bytes).flags & OPT_OUT) ? COVERED : UNKNOWN;
 }
 
@@ -268,7 +268,7 @@ static bool lacks(const struct denials_interval *i, uint16_t qtype)
 	return !has_type(i, qtype) && !has_type(i, DNS_TYPE_CNAME);
 }
 
-/* Its own NSEC3 says which types there are: RFC 5155 sections 8.5 and 8.6. */
+/* The name's own NSEC3 lists its types: RFC 5155 sections 8.5 and 8.6. */
 static bool prove_nodata(const struct proving *p, struct denials_interval *own, uint16_t qtype)
 {
 	if (!lacks(own, qtype))
@@ -280,8 +280,8 @@ static bool prove_nodata(const struct proving *p, struct denials_interval *own, 
 	return true;
 }
 
-/* The name does not exist below this encloser; what of the wildcard: RFC 5155 sections 8.4 and
- * 8.7. */
+/* The name does not exist below this encloser. Proves the same of the wildcard, or that it lacks
+ * the type: RFC 5155 sections 8.4 and 8.7. */
 static bool prove_wildcard(const struct proving *p, const uint8_t *encloser, uint16_t qtype)
 {
 	uint8_t name[2 + NAME_FOLDED_BYTES] = "\1*";
@@ -308,8 +308,8 @@ static bool prove_wildcard(const struct proving *p, const uint8_t *encloser, uin
 }
 
 /*
- * From the apex down. The names on the way need not be known; but the one above the first that is
- * covered has to be, for else the covered one may lie in another zone.
+ * Walks from the apex down. The names on the way need not be known, except the name above the first
+ * covered one: otherwise the covered name could be in another zone.
  */
 bool denials_zone_prove(struct denials_zone *z, const uint8_t *name, uint16_t qtype,
 			struct denials_proof *out)

@@ -15,7 +15,7 @@ static bool is_same(const struct failure *f, const struct resolver_question *q)
 	       name_equal(f->name, q->name);
 }
 
-/* The question's place, or the one that it takes. */
+/* The question's place, or the place that it takes over. */
 static struct failure_place *choose(struct failure_table *t, const struct resolver_question *q)
 {
 	struct failure_place *set = &t->places[q->hash % FAILURE_SETS * FAILURE_WAYS];
@@ -39,7 +39,7 @@ static void put_why(struct failure *f, const char *text)
 	memset(f->why + n, 0, sizeof(f->why) - n);
 }
 
-/* Each word is released: a reader that has one of them sees the odd version, too. */
+/* Each store is a release: a reader that sees a new word also sees the odd version. */
 static void write_place(struct failure_place *place, const struct failure *f)
 {
 	uint64_t words[FAILURE_WORDS], version = place->version;
@@ -69,7 +69,7 @@ void failure_table_note(struct failure_table *t, const struct resolver_question 
 	write_place(place, &f);
 }
 
-/* False: it was being written all the time. */
+/* False: at each try the place was being written. */
 static bool read_place(const struct failure_place *place, struct failure *f)
 {
 	uint64_t words[FAILURE_WORDS], version;

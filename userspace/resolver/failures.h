@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why questions failed, told in the log: the name, the type, and what the validator, the upstream
- * or a limit said. For each cause there is one line in FAILURES_EVERY_NS at most, which says how
- * many were left out since the last one; so who asks for names that fail does not fill the log. One
- * struct for each resolver thread; one thread.
+ * Logs why questions failed: the name, the type, and what the validator, the upstream or a limit
+ * said. Each cause gets at most one line in FAILURES_EVERY_NS, with the number of failures left out
+ * since the last line. So a client that asks for failing names does not fill the log. One struct
+ * for each resolver thread; one thread.
  */
 #ifndef VOLLEY_RESOLVER_FAILURES_H
 #define VOLLEY_RESOLVER_FAILURES_H
@@ -15,7 +15,7 @@
 #include "resolver/resolver_question.h"
 
 #define FAILURES_EVERY_NS 10000000000ULL
-#define FAILURES_CAUSES   32 /* EDE codes (RFC 8914); those above are one cause */
+#define FAILURES_CAUSES   32 /* EDE codes (RFC 8914); all higher codes are one cause */
 #define FAILURES_TEXT_CAP 1600
 
 struct failures {
@@ -27,8 +27,9 @@ struct failures {
 
 /*
  * Writes the line for a question that failed with this extended error (EDNS_NO_EDE: none) into out,
- * of cap octets, and returns its length; 0: a line for this cause was written lately, and the
- * failure is only counted. text is why, for a person, or NULL. now_ns: CLOCK_MONOTONIC, not 0.
+ * of cap octets, and returns its length. 0: a line for this cause was written within
+ * FAILURES_EVERY_NS, and the failure is only counted. text is the reason for a person, or NULL.
+ * now_ns: CLOCK_MONOTONIC, not 0.
  */
 size_t failures_line(struct failures *f, char *out, size_t cap, const struct resolver_question *q,
 		     int ede_code, const char *text, uint64_t now_ns);

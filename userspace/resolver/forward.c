@@ -14,16 +14,16 @@
 #include "resolver/resolver_counters.h"
 #include "resolver/forward_reply.h"
 
-#define ROUND_MAX        256 /* questions that are asked before replies are read again */
-#define REFUSALS_MAX     3   /* rounds in which no upstream could be reached, then it fails */
+#define ROUND_MAX        256 /* the most questions asked before replies are read again */
+#define REFUSALS_MAX     3   /* rounds without a reachable upstream, then a question fails */
 #define REFUSED_AGAIN_NS 250000000ULL
 #define BUSY_AGAIN_NS    20000000ULL
 
 _Static_assert(FORWARD_FDS == FORWARD_UDP_SOCKETS + UPSTREAMS_MAX, "one for each socket");
 
-/* --- Whom to ask ------------------------------------------------------------------------------ */
+/* --- The next upstream ------------------------------------------------------------------------ */
 
-/* Those that were asked often and long enough and said nothing. */
+/* Upstreams without a reply, asked FORWARD_SILENT_MAX times within FORWARD_SILENT_NS or longer. */
 static uint16_t silent(const struct forward_question *q, uint64_t now_ns)
 {
 	uint16_t set = 0;
@@ -38,7 +38,7 @@ static uint16_t silent(const struct forward_question *q, uint64_t now_ns)
 	return set;
 }
 
-/* Those that were asked again as often as may be, and said nothing. */
+/* Upstreams without a reply that were asked again msg_retry times. */
 static uint16_t worn_out(const struct forward *f, const struct forward_question *q)
 {
 	uint16_t set = 0;
@@ -54,12 +54,12 @@ static uint16_t all_of(const struct forward *f)
 	return (uint16_t)((1U << f->upstreams.n) - 1);
 }
 
-/* Those that may answer this question yet. */
+/* Upstreams that may still answer this question. */
 static uint16_t open_to(const struct forward *f, const struct forward_question *q, uint64_t now_ns)
 {
 	uint16_t set = all_of(f) & (uint16_t) ~(q->failed | q->refused | worn_out(f, q));
 
-	/* One has failed: for the others it is not waited without end. */
+	/* If one has failed, the wait for the others must end. */
 	if (q->failed)
 		set &= (uint16_t) ~(silent(q, now_ns) | upstreams_down(&f->upstreams, set));
 	return set;
@@ -79,7 +79,7 @@ static uint8_t choose(struct forward *f, struct forward_question *q, uint16_t se
 	return upstreams_choose(&f->upstreams, fresh, &f->random);
 }
 
-/* No upstream is left: an end, or, where none could be reached, once more a little later. */
+/* No upstream is left. Fails the question, or asks again later if upstreams were unreachable. */
 static void give_up(struct forward *f, struct forward_question *q, uint64_t now_ns)
 {
 	if (!q->refused || q->failed || ++q->n_refusals >= REFUSALS_MAX) {
@@ -90,7 +90,7 @@ static void give_up(struct forward *f, struct forward_question *q, uint64_t now_
 	forward_question_arm(f, q, now_ns + ((uint64_t)q->n_refusals * REFUSED_AGAIN_NS));
 }
 
-/* Other upstreams that are to be known get the question too, when it is asked first. */
+/* When a question is asked first, other upstreams whose probe is due get it, too. */
 static void probe(struct forward *f, const struct forward_question *q, uint64_t now_ns)
 {
 	for (uint8_t i = 0; i < f->upstreams.n && !q->queries[1].is_used; i++) {
@@ -111,7 +111,7 @@ static void probe(struct forward *f, const struct forward_question *q, uint64_t 
 	}
 }
 
-/* Those whose connection takes no more, where the question has to go over TCP. */
+/* If the question must go over TCP: the upstreams whose connection is full. */
 static uint16_t full(const struct forward *f, const struct forward_question *q)
 {
 	uint16_t set = 0;
@@ -124,10 +124,9 @@ static uint16_t full(const struct forward *f, const struct forward_question *q)
 }
 
 /*
- * Whether the question's client may have another query in flight at these upstreams. One that has
- * few takes the place of one that has more, where there is none: the reply to that query is taken
- * as ever, but another one goes before. Only the oldest query is looked at, and only a place at
- * these upstreams is of use.
+ * True if the question's client may have another query in flight at these upstreams. If there is no
+ * room, a client with few queries takes the place of the oldest query of a client with the most, if
+ * that query is at one of these upstreams. A reply to that query is still accepted.
  */
 static bool has_place(struct forward *f, const struct forward_question *q, uint16_t set)
 {
@@ -151,8 +150,8 @@ static bool has_place(struct forward *f, const struct forward_question *q, uint1
 	return true;
 }
 
-/* There is no place for it, but others may go to upstreams that it has nothing to hope of: they are
- * not to wait behind it. */
+/* The question's upstreams have no room, but others have: the question gives way to questions that
+ * may go there. */
 static bool step_aside(struct forward *f, struct forward_question *q, uint16_t set, uint64_t now_ns)
 {
 	if (upstreams_room(&f->upstreams, set) || !upstreams_room(&f->upstreams, all_of(f)))
@@ -161,7 +160,7 @@ static bool step_aside(struct forward *f, struct forward_question *q, uint16_t s
 	return true;
 }
 
-/* False: it waits, for no upstream has room. */
+/* False: no upstream has room for it. */
 static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
 {
 	uint16_t set = open_to(f, q, now_ns), busy;
@@ -244,8 +243,8 @@ static void expire(struct forward *f, uint64_t now_ns)
 	}
 }
 
-/* The next one of the client with the fewest queries in flight, first one that waits; NULL:
- * none. */
+/* The next question, of the client with the fewest queries in flight. On a tie a question that was
+ * asked before goes first. NULL: there is none. */
 static struct forward_question *next_question(struct forward *f, struct groups *groups)
 {
 	struct rank *rank = ranks_least(&f->waiting);
@@ -342,7 +341,8 @@ static int init_channels(struct forward *f, const struct resolver_config *config
 	return code ? code : forward_tcp_init(&f->tcp, &tcp);
 }
 
-/* The strict profile of RFC 8310 section 5: else nothing is sent or taken. */
+/* The strict profile of RFC 8310 section 5: without a trusted certificate nothing is sent or
+ * accepted. */
 static int init_tls(struct forward *f, const struct resolver_config *config, char *err, size_t cap)
 {
 	const struct tls_client_options options = {
@@ -437,7 +437,7 @@ void forward_free(struct forward *f)
 	free(f);
 }
 
-/* --- What others see of it -------------------------------------------------------------------- */
+/* --- For other threads ------------------------------------------------------------------------ */
 
 void forward_get_ways(const struct forward *f, struct forward_ways *out)
 {

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a forwarder knows of its upstreams, on a board that other threads read. The forwarder's
- * thread writes the board at the end of each round in which it did something, so between two rounds
- * nothing is missing there. It takes no lock.
+ * The state of a forwarder's upstreams, on a board that other threads read. The forwarder's thread
+ * writes the board at the end of each round that did something, so it is up to date between rounds.
+ * There is no lock.
  *
- * Any thread reads. Each value is whole, but the values of an upstream may be of two rounds, one
- * after the other: the board is for people, who look at it, and no decision is taken by it.
+ * Any thread reads. Each value is whole, but the values of one upstream may be of two rounds: the
+ * board is for people to look at, and the program takes no decision by it.
  */
 #ifndef VOLLEY_RESOLVER_FORWARD_BOARD_H
 #define VOLLEY_RESOLVER_FORWARD_BOARD_H
@@ -16,8 +16,8 @@
 
 #include "resolver/upstreams.h"
 
-/* E(name, expression of the upstreams us, the upstream u and its connection c). Counts are since
- * the forwarder began. */
+/* E(name, expression with the upstreams us, the upstream u and its connection c). Counts begin at
+ * the start of the forwarder. */
 #define FORWARD_SEEN(E)                                                                   \
 	E(srtt_ns, u->srtt_ns) /* 0: not measured */                                      \
 	E(rttvar_ns, u->rttvar_ns)                                                        \
@@ -25,9 +25,9 @@
 	E(heard_ns, u->heard_ns) /* CLOCK_MONOTONIC; 0: never */                          \
 	E(in_flight, u->n_in_flight)                                                      \
 	E(window, u->window)                                                              \
-	E(sent, u->n_sent)         /* queries, each sending counted */                    \
+	E(sent, u->n_sent)         /* queries, counted at each sending */                 \
 	E(answers, u->n_answers)   /* replies that are an answer */                       \
-	E(failures, u->n_failures) /* replies that are none: SERVFAIL, REFUSED */         \
+	E(failures, u->n_failures) /* other replies: SERVFAIL, REFUSED */                 \
 	E(timeouts, u->n_timeouts) /* no reply in time, or the host cannot be reached */  \
 	E(silent, u->n_silent)     /* timeouts since the last reply */                    \
 	E(failing, u->n_failing)   /* failures since the last answer */                   \
@@ -57,10 +57,10 @@ struct forward_tcp;
 void forward_board_put(struct forward_board *board, const struct upstreams *us,
 		       const struct forward_tcp *tcp);
 
-/* Reads row i of it. Any thread. */
+/* Reads row i. Any thread. */
 void forward_board_get(const struct forward_board *board, unsigned int i, struct forward_seen *out);
 
-/* How the forwarder asks, for as long as it lives. */
+/* How the forwarder asks. It never changes. */
 struct forward_ways {
 	unsigned int n_upstreams;
 	bool tcp_only;

@@ -10,16 +10,16 @@
 struct resolver_group;
 
 /*
- * How a group ends: one of these, once, and the group is the callee's again. Called by libevent,
- * and within forward_round().
+ * One of these is called once at the end of each group, and the group is the callee's again. They
+ * are called from libevent's events and within forward_round().
  */
 struct forward_done {
 	void *ctx;
-	/* The answer; msg is the forwarder's. */
+	/* There is an answer; msg is the forwarder's. */
 	void (*answered)(void *ctx, struct resolver_group *group, const uint8_t *msg, size_t n);
 	/*
-	 * No upstream gave one. ede_code: the upstream's own, or DNS_EDE_NO_REACHABLE_AUTHORITY, or
-	 * DNS_EDE_NETWORK_ERROR. Or nobody waits for it any more.
+	 * No upstream gave an answer, or no client waits any more. ede_code: the upstream's own, or
+	 * DNS_EDE_NO_REACHABLE_AUTHORITY, or DNS_EDE_NETWORK_ERROR.
 	 */
 	void (*failed)(void *ctx, struct resolver_group *group, int ede_code);
 };

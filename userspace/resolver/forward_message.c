@@ -8,7 +8,7 @@
 #include "dns/edns.h"
 #include "dns/name.h"
 
-/* Length octets are below 0x40 and no letters. */
+/* Length octets are below 0x40, so they are no letters. */
 static void put_name(uint8_t *out, const uint8_t *name, size_t n_bytes, uint64_t upper)
 {
 	for (size_t i = 0; i < n_bytes; i++) {
@@ -103,9 +103,8 @@ enum forward_match forward_message_match(const uint8_t *msg, size_t n,
 }
 
 /*
- * Steps over a name. What its pointers lead to is walked too: each goes to before where the name,
- * or the last pointer, has begun, and that part has to end there; so the walk ends, and sees
- * nothing that is behind.
+ * Skips a name, and checks it through its compression pointers. Each pointer must lead to before
+ * the part that it ends, and the next part must end before that part begins. So the walk ends.
  */
 static bool skip_name(struct wire_reader *r)
 {

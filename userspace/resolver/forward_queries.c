@@ -26,7 +26,7 @@ void forward_queries_fini(struct forward_queries *queries)
 	queries->table = NULL;
 }
 
-/* The ID is at random already, but has 16 bits only; the channel's address spreads it. */
+/* The ID is random but has only 16 bits; the channel's address spreads it. */
 static struct cds_list_head *chain_of(const struct forward_queries *queries,
 				      const struct forward_channel *channel, uint16_t id)
 {

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queries under way: which reply is to which. A channel is what queries go out and replies come in
- * by (a UDP socket that is connected to one upstream, or a TCP connection); on it each query has an
- * ID of its own, at random. So a reply is known by its channel, which stands for both addresses and
- * ports, and its ID; that its question is the same has to be seen besides.
+ * Queries under way: finds the query of a reply. A channel is a UDP socket that is connected to one
+ * upstream, or a TCP connection. Each query on a channel has a random ID that no other query there
+ * has. So the channel, which stands for both addresses and ports, and the ID identify the query.
+ * The caller compares the question besides.
  *
- * One thread. Nothing is allocated but the table at the start.
+ * One thread. Only the table is allocated, at the start.
  */
 #ifndef VOLLEY_RESOLVER_FORWARD_QUERIES_H
 #define VOLLEY_RESOLVER_FORWARD_QUERIES_H
@@ -27,7 +27,7 @@ struct forward_channel {
 	bool is_tcp;
 };
 
-/* What one upstream is asked for one question. */
+/* The query of one question to one upstream. */
 struct forward_query {
 	struct cds_list_head chain; /* of the table */
 	struct cds_list_head on_channel;
@@ -37,15 +37,15 @@ struct forward_query {
 	uint64_t first_sent_ns;
 	uint64_t sent_ns; /* the last time */
 	uint64_t upper;   /* struct forward_text */
-	uint32_t lot;     /* of what was sent last: forward_tap.h */
+	uint32_t lot;     /* of the latest sending: forward_tap.h */
 	uint16_t id;
 	uint8_t upstream;
-	uint8_t n_silent; /* so often no reply came in time */
+	uint8_t n_silent; /* how often no reply came in time */
 	bool is_used;     /* upstream and n_silent are valid */
-	bool is_resent;   /* with the same ID: its time says nothing */
-	bool in_flight;   /* counted by its upstream */
+	bool is_resent;   /* with the same ID: no round trip can be measured */
+	bool in_flight;   /* counted in its upstream's n_in_flight */
 	bool has_edns;
-	bool has_case;   /* letters of random case, which the reply has to have */
+	bool has_case;   /* letters of random case, which the reply must repeat */
 	bool has_cookie; /* RFC 7873 */
 };
 
@@ -54,16 +54,16 @@ struct forward_queries {
 	uint32_t mask;
 };
 
-/* For some max queries at a time; more only take longer to be found. -ENOMEM. */
+/* For about max queries at a time; with more, searches take longer. 0 or -ENOMEM. */
 int forward_queries_init(struct forward_queries *queries, uint32_t max)
 	__attribute__((warn_unused_result));
 void forward_queries_fini(struct forward_queries *queries);
 
-/* Puts a query on a channel, which has fewer than 32768, and gives it its ID. */
+/* Puts a query on a channel with fewer than 32768 queries, and gives it its ID. */
 void forward_queries_add(struct forward_queries *queries, struct forward_query *query,
 			 struct forward_channel *channel, struct random *random);
 
-/* Takes it off its channel. */
+/* Takes the query off its channel. */
 void forward_queries_remove(struct forward_query *query);
 
 /* The query with this ID on the channel, or NULL. */

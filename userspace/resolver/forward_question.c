@@ -60,7 +60,7 @@ static void leave_line(struct forward *f, struct forward_question *q)
 {
 	struct share *share;
 
-	if (!q->is_waiting) /* as a probe, which is nobody's */
+	if (!q->is_waiting) /* e.g. a probe, which has no share */
 		return;
 	share = q->group->share;
 	q->is_waiting = false;
@@ -133,7 +133,7 @@ void forward_query_drop(struct forward *f, struct forward_query *query)
 		forward_udp_put(&f->udp, channel, query->id);
 }
 
-/* Its end, without a word; a probe's too. */
+/* Ends a question or a probe without a callback. */
 static void end(struct forward *f, struct forward_question *q)
 {
 	disarm(q);
@@ -195,8 +195,8 @@ bool forward_question_has_in_flight(const struct forward_question *q)
 	return in_flight;
 }
 
-/* The question's query to the upstream: the one there is, or a free one, or that sent longest
- * ago. */
+/* The question's query to the upstream. If it has none, a free query or the least recently sent one
+ * becomes it. */
 static struct forward_query *query_to(struct forward *f, struct forward_question *q,
 				      uint8_t upstream)
 {
@@ -239,8 +239,8 @@ static bool may_use_edns(const struct forward *f, const struct forward_question 
 }
 
 /*
- * With what the query is asked. Also over TCP as over UDP, where both are asked: that is how it is
- * learnt what the upstream can do.
+ * Chooses EDNS, letter case and cookie. If UDP is used at all, queries over TCP have case and
+ * cookie, too, so that their replies show what the upstream supports.
  */
 static void set_form(struct forward *f, struct forward_query *query, uint64_t now_ns)
 {
@@ -256,7 +256,7 @@ static void set_form(struct forward *f, struct forward_query *query, uint64_t no
 			    upstream_cookie_is_on(&u->cookie, now_ns);
 }
 
-/* Gives the query a channel where it has none; false: there is none to be had. */
+/* Gives the query a channel if it has none; false: no channel can be opened. */
 static bool give_channel(struct forward *f, struct forward_query *query, bool tcp, uint64_t now_ns)
 {
 	struct forward_channel *channel;
@@ -289,7 +289,7 @@ static void write_query(struct forward *f, struct forward_query *query, uint64_t
 	text.cookie = query->has_cookie ? cookie->bytes : NULL;
 	text.cookie_bytes = cookie->n_bytes;
 	if (channel->is_tcp) {
-		/* What was written to a connection once comes there. */
+		/* TCP is reliable: nothing is written again. */
 		if (query->is_resent)
 			return;
 		n_bytes = forward_message_write(bytes, &text);
@@ -325,7 +325,7 @@ void forward_query_send(struct forward *f, struct forward_question *q, uint8_t u
 		query->first_sent_ns = now_ns;
 	query->sent_ns = now_ns;
 	u->n_sent++;
-	forward_query_land(f, query); /* it may be, if another one was answered late */
+	forward_query_land(f, query); /* if still in flight, after a late reply to another */
 	fly(f, query);
 	forward_question_arm(f, q,
 			     now_ns + (tcp ? f->tcp_wait_ns :

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The questions of a forwarder and their queries, from the first to their end. Inside of the
- * forwarder only; what it is for others is in resolver/forward.h.
+ * The questions of a forwarder and their queries, from start to end. For the forwarder's files
+ * only; others use resolver/forward.h.
  *
  *	taken ─► waiting ─► in flight, timer armed ─► answered or failed: free
  *	            ▲             │ no reply in time, or one to be asked otherwise
@@ -22,25 +22,26 @@
 #include "resolver/groups.h"
 #include "resolver/resolver_counters.h"
 
-#define FORWARD_QUERIES_EACH 3 /* upstreams that a question may be with at a time */
+#define FORWARD_QUERIES_EACH 3 /* upstreams that a question may be asked of at a time */
 
 /*
- * After so many queries without a reply, and so long, an upstream counts as failed where others
- * have. One that is quick with what it knows may have to look for the rest.
+ * If other upstreams have failed, an upstream counts as failed, too, after so many queries without
+ * a reply and so much time. An upstream that answers quickly from its cache may need longer for
+ * names that it must look up.
  */
 #define FORWARD_SILENT_MAX 3
 #define FORWARD_SILENT_NS  1500000000ULL
 
 struct forward_question {
-	struct deadline timer;        /* while armed: of the last query */
-	struct cds_list_head waiting; /* to be asked, in its share; or of the free ones */
+	struct deadline timer;        /* while armed: for the latest query */
+	struct cds_list_head waiting; /* in its share's list, or in the free list */
 	bool is_armed;
 	bool is_waiting;
 	bool tcp; /* a reply was truncated */
 	bool checking_disabled;
 	uint8_t prefer; /* the upstream to be asked next, or UPSTREAM_NONE */
 	uint8_t n_refusals;
-	uint16_t tried;   /* sets of upstreams: asked in this turn */
+	uint16_t tried;   /* these six are sets of upstreams: asked in this turn */
 	uint16_t failed;  /* replied that they cannot answer */
 	uint16_t refused; /* could not be reached */
 	uint16_t plain;   /* refused EDNS */
@@ -54,7 +55,7 @@ struct forward_question {
 	struct forward_query queries[FORWARD_QUERIES_EACH];
 };
 
-/* A question asked once more, of an upstream that is to be known. */
+/* A copy of a question, asked of an upstream whose state is to be measured. */
 struct forward_probe {
 	struct forward_question question;
 	bool is_used;
@@ -66,7 +67,7 @@ struct forward {
 	struct resolver_counters *counters;
 	bool caps_for_id;
 	bool tcp_only;
-	/* queries to one upstream after the first that may stay without reply; 0: any number */
+	/* queries to one upstream, after the first, that may get no reply; 0: any number */
 	uint32_t msg_retry;
 	struct nameset caps_exempt;
 	SSL_CTX *tls; /* or NULL */
@@ -75,11 +76,11 @@ struct forward {
 	struct random random;
 	struct forward_queries queries;
 	struct deadlines timers;
-	struct ranks waiting; /* share.by_in_flight: who has questions that wait */
-	struct ranks sent;    /* share.by_sent: whose queries are in flight */
+	struct ranks waiting; /* share.by_in_flight of shares whose questions wait */
+	struct ranks sent;    /* share.by_sent of shares with queries in flight */
 	struct cds_list_head free;
 	struct forward_question *all;
-	uint32_t n_fresh; /* of all, those never used */
+	uint32_t n_fresh; /* index in `all` of the first that was never used */
 	uint32_t n_all;
 	uint32_t n_used;
 	struct forward_probe probes[UPSTREAMS_MAX];
@@ -94,51 +95,50 @@ static inline uint16_t upstream_bit(uint8_t upstream)
 	return (uint16_t)(1U << upstream);
 }
 
-/* One that is free: there are as many as groups that may be asked. */
+/* Takes a free question. There is always one: they are as many as the groups that may be asked. */
 struct forward_question *forward_question_take(struct forward *f);
 
-/* Clears it. group, name, qtype, qclass and checking_disabled are the caller's to set. */
+/* Clears the question. The caller sets group, name, qtype, qclass and checking_disabled. */
 void forward_question_init(struct forward_question *q);
 
-/* Its end with an answer: the message of n octets. */
+/* Ends the question with an answer: the message of n octets. */
 void forward_question_answer(struct forward *f, struct forward_question *q, const uint8_t *msg,
 			     size_t n);
 
-/* Its end without one. */
+/* Ends the question without an answer. */
 void forward_question_fail(struct forward *f, struct forward_question *q);
 
-/* Whether somebody waits for it; nobody does for a probe. */
+/* True if a client waits for the answer. No client waits for a probe. */
 bool forward_question_is_wanted(const struct forward_question *q);
 
-/* It is to be asked again, in the next round; a probe has done what it is for and ends. */
+/* The question is asked again in the next round. A probe ends instead: it has done its work. */
 void forward_question_ask_again(struct forward *f, struct forward_question *q);
 
-/* It waits, before all others of its share. */
+/* The question waits, before all others of its share. */
 void forward_question_wait_first(struct forward *f, struct forward_question *q);
 
-/* The question that waits first, of a share with the fewest queries in flight, which waits no more
- * then. */
+/* Takes the first waiting question of the share out of its list. The share has at least one. */
 struct forward_question *forward_question_next(struct forward *f, struct share *share);
 
 bool forward_question_has_in_flight(const struct forward_question *q);
 
-/* Sets its timer, whether or not it was set. */
+/* Sets the question's timer, which may be set already. */
 void forward_question_arm(struct forward *f, struct forward_question *q, uint64_t at_ns);
 
 /*
- * Sends the question's query to the upstream, anew or once more, and sets the timer. Where that
- * cannot be done the upstream is one that could not be reached, and the question is asked again.
+ * Sends the question's query to the upstream, for the first time or again, and sets the timer. If
+ * it cannot be sent, the upstream counts as not reachable, and the question is asked again.
  */
 void forward_query_send(struct forward *f, struct forward_question *q, uint8_t upstream,
 			uint64_t now_ns);
 
-/* Its reply is not waited for any more, but taken. */
+/* Stops waiting for the reply. A reply that comes all the same is accepted. */
 void forward_query_land(struct forward *f, struct forward_query *query);
 
-/* Its reply is not taken any more. */
+/* Forgets the query. A reply is not accepted any more. */
 void forward_query_drop(struct forward *f, struct forward_query *query);
 
-/* The query as it was sent, but for its cookie. */
+/* The query as it was sent, without its cookie. */
 struct forward_text forward_query_text(const struct forward_query *query);
 
 #endif

@@ -13,7 +13,7 @@ static bool is_answer(const struct forward_reply *reply)
 		reply->rcode == DNS_RCODE_YXDOMAIN);
 }
 
-/* The same upstream once more, in another way: with another ID, and another port or over TCP. */
+/* Asks the same upstream again in another way: with another ID, and another port or over TCP. */
 static void ask_otherwise(struct forward *f, struct forward_query *query)
 {
 	struct forward_question *q = query->question;
@@ -43,7 +43,7 @@ static void on_failure(struct forward *f, struct forward_query *query,
 		forward_question_ask_again(f, q);
 }
 
-/* A reply that is taken has come. */
+/* Measures and reports an accepted reply. */
 static void hear(struct forward *f, const struct forward_query *query, const uint8_t *msg, size_t n,
 		 uint64_t now_ns)
 {
@@ -57,8 +57,9 @@ static void hear(struct forward *f, const struct forward_query *query, const uin
 }
 
 /*
- * BADCOOKIE: the server cookie that came with it is remembered by now (RFC 7873 section 5.3). It is
- * used once; who says so again is asked over TCP, where no cookie is needed.
+ * BADCOOKIE: the server cookie of the reply is already remembered (RFC 7873 section 5.3). The query
+ * is sent again with it. After a second BADCOOKIE the query goes over TCP, where no cookie is
+ * needed.
  */
 static void on_badcookie(struct forward *f, struct forward_query *query)
 {
@@ -72,13 +73,13 @@ static void on_badcookie(struct forward *f, struct forward_query *query)
 	ask_otherwise(f, query);
 }
 
-/* Whether the reply says that the query had something in it which the server does not know. */
+/* True if the reply says that the server does not understand the query. */
 static bool refuses_form(const struct forward_reply *reply)
 {
 	return reply->rcode == DNS_RCODE_FORMERR || reply->rcode == DNS_RCODE_NOTIMP;
 }
 
-/* Only an answer shows what the failures before it were for. */
+/* Only an answer shows that EDNS or the option was the reason of the failures before. */
 static void remember_form(struct upstream *u, const struct forward_query *query, uint64_t now_ns)
 {
 	const struct forward_question *q = query->question;
@@ -90,7 +91,7 @@ static void remember_form(struct upstream *u, const struct forward_query *query,
 		upstream_cookie_refused(&u->cookie, now_ns);
 }
 
-/* The query is asked again in another form, where the reply says that this one is wrong. */
+/* If the reply refuses the form of the query, asks again in another form and returns true. */
 static bool asks_in_other_form(struct forward *f, struct forward_query *query,
 			       const struct forward_reply *reply)
 {
@@ -114,7 +115,7 @@ static bool asks_in_other_form(struct forward *f, struct forward_query *query,
 	return false;
 }
 
-/* A reply to this query, and not truncated. */
+/* Handles a reply to this query that is not truncated. */
 static void on_reply(struct forward *f, struct forward_query *query, uint8_t *msg,
 		     const struct forward_reply *reply, uint64_t now_ns)
 {
@@ -132,7 +133,7 @@ static void on_reply(struct forward *f, struct forward_query *query, uint8_t *ms
 	}
 }
 
-/* The reply can be read to its end, as *reply: whether it has the cookie that it has to have. */
+/* True if a reply that was read to its end has the cookie that it must have. */
 static bool has_cookie(struct forward *f, struct forward_query *query,
 		       const struct forward_reply *reply, uint64_t now_ns)
 {
@@ -150,8 +151,8 @@ static bool has_cookie(struct forward *f, struct forward_query *query,
 }
 
 /*
- * The name came back in other letter case: over UDP it may be forged, over TCP it is how the server
- * is. Whether the reply may be taken.
+ * The name came back in other letter case: over UDP the reply may be forged, over TCP the server
+ * does not keep the case. True if the reply may be accepted.
  */
 static bool on_other_case(struct forward *f, struct forward_query *query, uint64_t now_ns)
 {
@@ -164,7 +165,7 @@ static bool on_other_case(struct forward *f, struct forward_query *query, uint64
 	return false;
 }
 
-/* A message that has the query's ID, and came its way. Whether it is a reply to it. */
+/* Handles a message with the query's ID from its channel. True if it is a reply to the query. */
 static bool take_reply(struct forward *f, struct forward_query *query, uint8_t *msg, size_t n,
 		       uint64_t now_ns)
 {
@@ -209,8 +210,8 @@ static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
 	return false;
 }
 
-/* Somebody guesses the ID of a query on this socket. The handshake of TCP shows that a sender is
- * real. */
+/* An attacker guesses the IDs of queries on this socket. Over TCP, the handshake proves the address
+ * of a sender. */
 static void move_to_tcp(struct forward *f, struct forward_query *query)
 {
 	resolver_count(&f->counters->forged);
@@ -234,7 +235,7 @@ static void on_broken(void *ctx, struct forward_channel *channel, enum forward_b
 
 		forward_query_drop(f, query);
 		if (how == FORWARD_LOST)
-			continue; /* its time will be over */
+			continue; /* its timer will fire */
 		if (how == FORWARD_FORGED)
 			move_to_tcp(f, query);
 		if (how == FORWARD_REFUSED)

@@ -22,8 +22,7 @@ static void read_address(const struct sockaddr_storage *from, uint8_t address[16
 	}
 }
 
-/* We are the side that asks. The system knows the address that the socket got when it was
- * connected. */
+/* We are the peer, which asks. The system chose our address when the socket was connected. */
 static void set_ends(const struct forward_tap *tap, const struct forward_query *query,
 		     struct tap_event *e)
 {

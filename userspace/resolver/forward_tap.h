@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queries to upstreams and their replies, as the tap (tap/tap.h) is told of them. A query is told
- * when it is given to its socket or connection, so one that gets no reply is told as well; its
- * reply is told where the query was.
+ * Reports queries to upstreams and their replies to the tap (tap/tap.h). A query is reported when
+ * it is given to its socket or connection, so a query without a reply is reported, too. A reply is
+ * reported if its query was chosen.
  *
  * One thread, that of the forwarder or relay.
  */
@@ -15,17 +15,17 @@
 #include "tap/tap.h"
 
 struct forward_tap {
-	struct tap_producer *producer; /* the thread's; NULL: nobody is told */
+	struct tap_producer *producer; /* the thread's; NULL: nothing is reported */
 	const struct upstreams *upstreams;
-	bool is_tls; /* all connections */
+	bool is_tls; /* true: all connections are over TLS */
 };
 
-/* Draws whether this sending of the query, n octets on its channel, is told; query->lot says so
- * from then on. */
+/* Decides at random whether this sending of the query, n octets on its channel, is reported, and
+ * keeps the decision in query->lot for the reply. */
 void forward_tap_query(const struct forward_tap *tap, struct forward_query *query,
 		       const uint8_t *msg, size_t n, uint64_t now_ns);
 
-/* A reply that is taken, while the query is on its channel. */
+/* Reports an accepted reply, while the query is still on its channel. */
 void forward_tap_reply(const struct forward_tap *tap, const struct forward_query *query,
 		       const uint8_t *msg, size_t n);
 

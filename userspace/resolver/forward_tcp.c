@@ -17,7 +17,7 @@
 
 #define LENGTH_BYTES 2 /* before a message: RFC 1035 section 4.2.2 */
 #define IN_BYTES     (LENGTH_BYTES + DNS_MESSAGE_MAX)
-#define RECEIVE_MAX  64 /* records of TLS, then others have their turn */
+#define RECEIVE_MAX  64 /* records of TLS, then other events have their turn */
 
 static struct forward_connection *connection_of(struct forward_channel *channel)
 {
@@ -29,7 +29,8 @@ int forward_tcp_fd(const struct forward_channel *channel)
 	return caa_container_of(channel, struct forward_connection, channel)->fd;
 }
 
-/* It was closed upon queries. Where no reply came, the last ones may have been lost by a reset. */
+/* After a close with queries outstanding, the limit is the number of replies. Without a reply it is
+ * half of the queries, because a reset may have lost the last ones. */
 static void lower_limit(struct forward_connection *c)
 {
 	uint32_t limit = c->n_replies ? c->n_replies : c->channel.n_queries / 2;
@@ -38,7 +39,7 @@ static void lower_limit(struct forward_connection *c)
 		c->limit = limit;
 }
 
-/* Closes it and says so, where it is not closed already. */
+/* Closes the connection, if it is open, and calls broken(). */
 static void close_connection(struct forward_connection *c, uint64_t now_ns)
 {
 	const struct forward_events *events = &c->tcp->events;
@@ -50,7 +51,7 @@ static void close_connection(struct forward_connection *c, uint64_t now_ns)
 	tls_stream_close(&c->stream);
 	close(c->fd);
 	c->fd = -1;
-	if (c->is_connected && !c->is_open) { /* in the middle of a handshake */
+	if (c->is_connected && !c->is_open) { /* during a TLS handshake */
 		resolver_count(c->tcp->n_tls_failed);
 		c->shut_until_ns = now_ns + FORWARD_TLS_AGAIN_NS;
 	}
@@ -59,7 +60,7 @@ static void close_connection(struct forward_connection *c, uint64_t now_ns)
 		       now_ns);
 }
 
-/* Takes the messages that are whole; false: this is no DNS. */
+/* Handles the whole messages; false: this is no DNS. */
 static bool take_messages(struct forward_connection *c, uint64_t now_ns)
 {
 	const struct forward_events *events = &c->tcp->events;
@@ -83,7 +84,7 @@ static bool take_messages(struct forward_connection *c, uint64_t now_ns)
 	return true;
 }
 
-/* The handshake, as far as it goes; false: it has failed. */
+/* Continues the handshake; false: it has failed. */
 static bool shake_hands(struct forward_connection *c)
 {
 	c->is_open = tls_stream_handshake(&c->stream, c->why, sizeof(c->why)) == 1;
@@ -96,7 +97,7 @@ static bool shake_hands(struct forward_connection *c)
 	return true;
 }
 
-/* What comes before it is open, as far as it goes; false: it cannot be opened. */
+/* Continues to connect and shake hands; false: the connection cannot be opened. */
 static bool go_on_opening(struct forward_connection *c)
 {
 	SSL_CTX *tls = c->tcp->tls;
@@ -117,7 +118,7 @@ static bool go_on_opening(struct forward_connection *c)
 	return true;
 }
 
-/* As recv(), and behind what there is. */
+/* As recv(), to the end of the octets in `in`. */
 static ssize_t receive(struct forward_connection *c)
 {
 	uint8_t *at = c->in + c->n_in;
@@ -126,7 +127,7 @@ static ssize_t receive(struct forward_connection *c)
 	return c->tcp->tls ? tls_stream_receive(&c->stream, at, room) : recv(c->fd, at, room, 0);
 }
 
-/* Takes what has come, once; 1: it did, 0: there is nothing yet, -1: the connection is broken. */
+/* Receives once. 1: octets came, 0: there is nothing yet, -1: the connection is broken. */
 static int take_some(struct forward_connection *c, uint64_t now_ns)
 {
 	ssize_t n = receive(c);
@@ -140,7 +141,7 @@ static int take_some(struct forward_connection *c, uint64_t now_ns)
 	return take_messages(c, now_ns) ? 1 : -1;
 }
 
-/* Also what TLS has read from the socket, which does not say so again. */
+/* Receives also what TLS has already read from the socket, because no event comes for that. */
 static bool take_in(struct forward_connection *c, uint64_t now_ns)
 {
 	SSL_CTX *tls = c->tcp->tls;
@@ -202,7 +203,7 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 		close_connection(c, now_ns);
 }
 
-/* Binds to the next address of the upstream's family, where some are given. 0 or -errno. */
+/* Binds to the next configured address of the upstream's family, if there is one. 0 or -errno. */
 static int bind_fd(struct forward_tcp *tcp, int fd, const struct upstream *u)
 {
 	unsigned int first = tcp->n_opened++;
@@ -217,7 +218,7 @@ static int bind_fd(struct forward_tcp *tcp, int fd, const struct upstream *u)
 	return 0;
 }
 
-/* A file descriptor that connects, or -errno. */
+/* A descriptor that is connecting, or -errno. */
 static int open_fd(struct forward_tcp *tcp, const struct upstream *u)
 {
 	int fd = socket(u->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -293,7 +294,7 @@ struct forward_channel *forward_tcp_channel(struct forward_tcp *tcp, uint8_t ups
 	if (c->fd < 0 && !open_connection(c, upstream, now_ns))
 		return NULL;
 	if (!c->channel.n_queries)
-		c->heard_ns = now_ns; /* since then nothing was waited for */
+		c->heard_ns = now_ns; /* before this no reply was due */
 	return &c->channel;
 }
 
@@ -387,7 +388,7 @@ void forward_tcp_fini(struct forward_tcp *tcp)
 			event_free(c->readable);
 		if (c->writable)
 			event_free(c->writable);
-		c->stream.is_broken = true; /* without a word */
+		c->stream.is_broken = true; /* sends no close_notify */
 		tls_stream_close(&c->stream);
 		tls_session_fini(&c->session);
 		if (c->readable && c->fd >= 0)

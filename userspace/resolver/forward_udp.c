@@ -12,8 +12,8 @@
 #include "resolver/resolver_counters.h"
 
 #define PORT_TRIES      32
-#define RECEIVE_BYTES   (FORWARD_UDP_BYTES + 1) /* one more, to see that a reply is longer */
-#define RECEIVE_BURSTS  4                       /* of one socket at a time */
+#define RECEIVE_BYTES   (FORWARD_UDP_BYTES + 1) /* one more, so that a longer reply is noticed */
+#define RECEIVE_BURSTS  4                       /* from one socket per event */
 #define SOCKET_RX_BYTES (256 << 10)
 
 struct forward_received {
@@ -37,7 +37,7 @@ static void close_socket(struct forward_socket *s)
 	struct forward_burst *burst = &s->udp->bursts[s->channel.upstream];
 
 	if (burst->socket == s)
-		burst->n = 0; /* nobody waits for a reply to these */
+		burst->n = 0; /* no reply to these is awaited */
 	s->udp->n_refused -= s->is_refused;
 	s->is_refused = false;
 	event_del(s->event);
@@ -59,7 +59,7 @@ void forward_udp_put(struct forward_udp *udp, struct forward_channel *channel, u
 	struct forward_socket *s = socket_of(channel);
 
 	(void)udp;
-	s->past[s->n_past++] = id; /* as many queries as it may have in its life */
+	s->past[s->n_past++] = id; /* the array has room for all queries of a socket */
 	close_if_done(s);
 }
 
@@ -80,7 +80,7 @@ static bool is_guessed(const struct forward_socket *s)
 	return s->n_wrong >= FORWARD_UDP_WRONG;
 }
 
-/* Whether a message has the ID of one of the first n queries that were on the socket. */
+/* True if a message has the ID of one of the first n past queries of the socket. */
 static bool is_of_past(const struct forward_socket *s, uint32_t n, const uint8_t *msg,
 		       size_t n_bytes)
 {
@@ -95,8 +95,7 @@ static bool is_of_past(const struct forward_socket *s, uint32_t n, const uint8_t
 	return false;
 }
 
-/* The messages of a burst, up to the guess that is one too many: what is behind it is not looked
- * at. */
+/* Handles the messages of a burst. After the last guess that is allowed the rest is ignored. */
 static void take_burst(struct forward_socket *s, unsigned int n, uint64_t now_ns)
 {
 	struct forward_received *received = s->udp->received;
@@ -133,7 +132,7 @@ static void on_readable(evutil_socket_t fd, short what, void *user)
 	uint64_t now_ns = clock_ns();
 
 	(void)fd, (void)what;
-	/* That its last query is answered does not close it while it is being read. */
+	/* Keeps the socket open while it is being read, even if its last query is answered. */
 	s->channel.n_queries++;
 	receive(s, now_ns);
 	if (is_guessed(s))
@@ -169,7 +168,7 @@ static int bind_random(const struct forward_udp *udp, int fd, const struct upstr
 	return -errno;
 }
 
-/* A file descriptor or -errno. */
+/* A descriptor or -errno. */
 static int open_fd(const struct forward_udp *udp, const struct upstream *u)
 {
 	int fd = socket(u->address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -192,7 +191,7 @@ static struct forward_socket *take_free(struct forward_udp *udp, uint64_t now_ns
 	struct forward_socket *s;
 
 	if (cds_list_empty(&udp->free)) {
-		/* More than FORWARD_UDP_CURRENT of each upstream: there is a retired one. */
+		/* There are more sockets than current ones of all upstreams, so one is retired. */
 		s = cds_list_entry(udp->retired.next, struct forward_socket, node);
 		s->channel.n_queries++;
 		udp->events.broken(udp->events.ctx, &s->channel, FORWARD_LOST, now_ns);
@@ -262,7 +261,7 @@ static void refuse(struct forward_socket *s)
 	s->is_refused = true;
 }
 
-/* What a full queue leaves behind is lost, as on the way. */
+/* Queries that do not fit into the send queue are lost, as if on the network. */
 static void flush(struct forward_udp *udp, struct forward_burst *burst)
 {
 	struct mmsghdr headers[FORWARD_BURST] = { 0 };

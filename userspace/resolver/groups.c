@@ -61,7 +61,7 @@ static struct resolver_group *find(struct groups *g, const struct resolver_quest
 	return NULL;
 }
 
-/* The one that was freed last, since its memory is warm. */
+/* Takes the group that was freed last, because its memory is in the CPU's caches. */
 static struct resolver_group *take_free(struct groups *g)
 {
 	struct resolver_group *group;
@@ -75,7 +75,7 @@ static struct resolver_group *take_free(struct groups *g)
 	return group;
 }
 
-/* --- What a share has ------------------------------------------------------------------------- */
+/* --- The lists of a share --------------------------------------------------------------------- */
 
 static void enqueue(struct groups *g, struct resolver_group *group, struct share *share)
 {
@@ -123,7 +123,8 @@ static void end_live(struct groups *g, struct resolver_group *group)
 		ranks_remove(&g->live, &share->by_live);
 }
 
-/* A client with fewer places wants the same: it is not to wait as long as who came first. */
+/* If a client with fewer places asks the same, the group need not wait as long as for the first
+ * client. */
 static void recharge(struct groups *g, struct resolver_group *group, uint64_t client)
 {
 	struct share *old = group->share, *share;
@@ -174,7 +175,7 @@ static void drop(struct groups *g, struct resolver_group *group)
 	cds_list_add(&group->chain, &g->free);
 }
 
-/* Somebody waits for an abandoned group again. */
+/* A group without waiters gets one again. */
 static void adopt(struct groups *g, struct resolver_group *group, uint64_t client)
 {
 	g->n_orphaned--;
@@ -225,7 +226,7 @@ struct share *groups_peek(const struct groups *g)
 	return rank ? caa_container_of(rank, struct share, by_asked) : NULL;
 }
 
-/* Takes the place of one that has more; false: nobody has so much more. */
+/* Takes a place from a share with the most places; false: the difference is too small. */
 static bool displace(struct groups *g, const struct share *share)
 {
 	struct rank *rank = ranks_most(&g->live);
@@ -260,7 +261,7 @@ struct resolver_group *groups_next(struct groups *g)
 	g->n_asked++;
 	set_asked(g, share, share->n_asked + 1);
 	make_live(g, group);
-	if (share->by_asked.at) /* the others with as many are before it */
+	if (share->by_asked.at) /* behind others of the same rank */
 		ranks_put(&g->waiting, &share->by_asked, share->n_asked);
 	return group;
 }

@@ -23,13 +23,13 @@ void inbox_close(struct inbox *box)
 
 void inbox_wake(struct inbox *box)
 {
-	/* A full counter would mean that the owner was woken already. */
+	/* A write to a full counter fails, but then the owner is awake already. */
 	(void)eventfd_write(box->fd, 1);
 }
 
 void inbox_put(struct inbox *box, struct inbox_chain *chain)
 {
-	bool is_quiet = box->fd < 0; /* a quiet inbox may be gone when it has the links */
+	bool is_quiet = box->fd < 0; /* after the links are in, a quiet inbox may be gone */
 	struct inbox_link *head;
 
 	if (!chain->first)
@@ -62,8 +62,8 @@ struct inbox_link *inbox_take(struct inbox *box)
 {
 	eventfd_t value;
 
-	/* In this order: who puts between the two finds a full inbox and does not wake, but is
-	 * taken. */
+	/* The fd is read first: a thread that puts between the two steps may not wake us, but its
+	 * links are taken now. */
 	if (box->fd >= 0)
 		(void)eventfd_read(box->fd, &value);
 	return turn_round(__atomic_exchange_n(&box->head, NULL, __ATOMIC_ACQUIRE));

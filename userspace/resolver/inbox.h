@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An inbox: many threads put, one takes all. Putting is one compare-and-swap for a whole chain, and
- * the owner is woken by its eventfd only when the inbox was empty, so a burst costs one system
+ * An inbox: many threads put, and one thread takes all. Putting is one compare-and-swap for a whole
+ * chain. The eventfd wakes the owner only when the inbox was empty, so a burst costs one system
  * call.
  *
  *	head ─► newest ─► ... ─► oldest ─► NULL		put: swap the head
  *	   └── inbox_take() swaps NULL in and turns the chain round: oldest first
  *
- * Whoever takes takes all, so a link that comes back can never be mistaken for the one that was
- * there (no ABA). No lock, no allocation. Links are part of what is put.
+ * There is no ABA problem, because each take empties the inbox. No lock, no allocation. A link is a
+ * member of the object that is put.
  */
 #ifndef VOLLEY_RESOLVER_INBOX_H
 #define VOLLEY_RESOLVER_INBOX_H
@@ -25,18 +25,18 @@ struct inbox {
 	int fd; /* eventfd, readable when there is something; level-triggered, not blocking */
 };
 
-/* An inbox that wakes nobody: its owner looks by itself some time. Neither opened nor closed. */
+/* An inbox that wakes no thread: its owner polls it. It is neither opened nor closed. */
 /* clang-format off */
 #define INBOX_QUIET { .fd = -1 }
 /* clang-format on */
 
-/* Links to be put together: newest first, as they lie in the inbox. */
+/* Links that are put together: newest first, as in the inbox. */
 struct inbox_chain {
 	struct inbox_link *first;
 	struct inbox_link *last;
 };
 
-/* 0 or -errno. Not while others use it, as inbox_close(). */
+/* 0 or -errno. No other thread may use the inbox during inbox_open() and inbox_close(). */
 int inbox_open(struct inbox *box) __attribute__((warn_unused_result));
 void inbox_close(struct inbox *box);
 
@@ -50,16 +50,17 @@ static inline void inbox_chain_add(struct inbox_chain *chain, struct inbox_link 
 }
 
 /*
- * Puts the chain and empties it; an empty one is allowed. What its links belong to is the owner's
- * from then on. It may take them before it is woken: that all came back does not yet mean that an
- * inbox may be closed, but a quiet one may be gone. Any thread.
+ * Puts the chain and empties it; an empty chain is allowed. From then on the objects of the links
+ * belong to the inbox's owner, which may take them before it is woken. So even when all objects
+ * have come back, a thread may still be about to wake the owner, and the inbox must not be closed
+ * yet. A quiet inbox may be freed then. Any thread.
  */
 void inbox_put(struct inbox *box, struct inbox_chain *chain);
 
-/* Wakes the owner, whether or not there is something. Any thread. */
+/* Wakes the owner, even if the inbox is empty. Any thread. */
 void inbox_wake(struct inbox *box);
 
-/* All that is there, oldest first, and the fd is quiet again; NULL: nothing. The owner's thread
+/* Takes all links, oldest first, and resets the fd. NULL: the inbox is empty. The owner's thread
  * only. */
 struct inbox_link *inbox_take(struct inbox *box);
 

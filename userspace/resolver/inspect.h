@@ -1,20 +1,19 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a resolver that runs can tell of itself, for people: whom it asks, what it knows of them,
- * and which questions failed.
+ * What a running resolver can report to people: the servers that it asks, their state, and the
+ * questions that failed.
  *
  *	resolver threads ─┬─► failure_table.h: whole failures        ┐
  *	                  ├─► targets.h: whole counters              ├─► these functions ─► control
  *	                  └─► forward_board.h: whole values          ┘
  *
- * No thread of the resolver waits, takes a lock or is woken for it: its threads write, and these
- * functions read, all by atomics. What may be torn: two values of one row may be of different
- * moments, some microseconds apart.
+ * No thread of the resolver waits, takes a lock or is woken for a report: its threads write and
+ * these functions read, all by atomics. Two values of one row may be some microseconds apart.
  *
- * Each resolver thread knows its upstreams by itself, so the forwarder has a row for each thread
- * and upstream. What libunbound knows of servers (round trips, timeouts, lame ones) its public
- * interface does not give. For it there are counts of our own, summed over threads.
+ * Each resolver thread measures its upstreams by itself, so the forwarder has a row for each thread
+ * and upstream. libunbound's public interface does not give what it knows of servers (round trips,
+ * timeouts, lame servers). For libunbound there are counts of our own, summed over threads.
  *
  * Any thread, while the resolver is not freed.
  */
@@ -30,37 +29,37 @@
 #include "resolver/resolver.h"
 #include "resolver/targets.h"
 
-/* One row of the forwarder, or of the relay that carries libunbound's queries over TLS. */
+/* One row of the forwarder, or of the relay that carries libunbound's queries over TLS. upstream
+ * lives as long as the resolver. */
 struct inspect_upstream {
 	const struct upstream *
-		/* only .address, .address_bytes and .name may be read; as long as the resolver */
+		/* read only .address, .address_bytes and .name */
 		upstream;
 	struct forward_ways ways;
 	struct forward_seen seen;
 };
 
-/* Upstream i of a thread; false: there is none, or libunbound asks it by itself. */
+/* Upstream i of a thread; false: there is none, or libunbound asks it without the relay. */
 bool inspect_upstream(const struct resolver *r, unsigned int thread, unsigned int i,
 		      struct inspect_upstream *out);
 
-/* One row of libunbound. */
+/* One row of libunbound. zone lives as long as the resolver. */
 struct inspect_target {
 	const uint8_t *
-		/* folded, of a stub or forward zone; NULL: all other names. As long as the
-		 * resolver */
+		/* folded, of a stub or forward zone; NULL: all other names */
 		zone;
 	struct target_counters counters;
 };
 
-/* How many rows there are: 0 where the forwarder asks. */
+/* The number of rows; 0 if the forwarder asks. */
 size_t inspect_n_targets(const struct resolver *r);
-/* Row i < inspect_n_targets(); false: another row has the same zone, and the counts. */
+/* Row i < inspect_n_targets(); false: another row has the same zone and its counts. */
 bool inspect_target(const struct resolver *r, size_t i, struct inspect_target *out);
-/* The row of a folded name; 0 where the forwarder asks. */
+/* The row of a folded name; 0 if the forwarder asks. */
 size_t inspect_target_of(const struct resolver *r, const uint8_t *folded, uint16_t qtype);
 
-/* The failures of a folded name (NULL: of all names) that are still known, of all threads; how many
- * of at most cap, in no order. */
+/* Copies the known failures of a folded name (NULL: of all names) from all threads, at most cap, in
+ * no order. Returns how many. */
 size_t inspect_failures(const struct resolver *r, const uint8_t *folded, struct failure *out,
 			size_t cap);
 

@@ -19,7 +19,7 @@ static void refill(struct random *r)
 	while (n_bytes < RANDOM_BLOCK_BYTES) {
 		ssize_t n = getrandom(r->bytes + n_bytes, RANDOM_BLOCK_BYTES - n_bytes, 0);
 
-		/* Past the start-up of the machine only a signal can come between. */
+		/* After the start of the machine only a signal can interrupt getrandom(). */
 		assert(n > 0 || errno == EINTR);
 		if (n > 0)
 			n_bytes += (size_t)n;
@@ -53,7 +53,7 @@ uint64_t random_u64(struct random *r)
 
 uint32_t random_below(struct random *r, uint32_t n)
 {
-	uint32_t fair = 65536 / n * n; /* from here on the small results would come more often */
+	uint32_t fair = 65536 / n * n; /* values from here on would favour small results */
 	uint32_t value;
 
 	do

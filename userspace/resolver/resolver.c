@@ -18,12 +18,12 @@
 #define UPSTREAM_MAX_FORWARDED 16384
 #define UPSTREAM_MAX_RESOLVED  1024
 
-#define OTHER_FDS 32 /* of a thread: its event base, its inboxes, libunbound's own */
+#define OTHER_FDS 32 /* of a thread: event base, inboxes, libunbound's own */
 
 struct resolver {
 	unsigned int n_threads;
 	uint8_t key[SIPHASH_KEY_BYTES];
-	uint64_t n_limited_outstanding; /* by all who submit */
+	uint64_t n_limited_outstanding; /* counted by all submitters */
 	uint64_t n_limited_client;
 	uint64_t n_limited_share;
 	struct limits limits;
@@ -68,7 +68,7 @@ static int check_ranges(const struct resolver_config *c, char *err, size_t cap)
 	return ERR_CONFIG;
 }
 
-/* libunbound would log an error for each socket that it does not get. */
+/* Otherwise libunbound would log an error for each socket that it cannot open. */
 static int check_fds(const struct resolver_config *c, char *err, size_t cap)
 {
 	uint64_t n_each = forward_suits(c) ? FORWARD_FDS : context_fds(c) + tls_relay_fds(c);
@@ -99,7 +99,8 @@ static int start_threads(struct resolver *r, const struct resolver_config *confi
 {
 	int code = 0;
 
-	/* All contexts before the first thread: making one sets globals of libunbound. */
+	/* Makes all contexts before the first thread runs, because making one sets globals of
+	 * libunbound. */
 	for (unsigned int i = 0; i < config->n_threads && !code; i++) {
 		r->threads[i].id = i;
 		r->threads[i].limits = &r->limits;
@@ -159,7 +160,7 @@ static uint64_t question_hash(const struct resolver *r, struct resolver_question
 	return siphash24(r->key, q->name, n) ^ ((uint64_t)q->qtype << 16 | q->qclass);
 }
 
-/* Whether it may go on; if not, it is on its way back. */
+/* True if the question got a place. If not, it is completed into `back`. */
 static bool is_taken(struct resolver *r, struct resolver_question *q, struct completions *back)
 {
 	q->is_known = false;
@@ -192,7 +193,7 @@ void resolver_submit(struct resolver *r, struct resolver_question *const *questi
 		struct resolver_question *q = questions[i];
 
 		q->hash = question_hash(r, q);
-		/* The upper half: the lower bits choose the place in the thread's table. */
+		/* The upper half, because the lower bits choose the place in the thread's table. */
 		if (is_taken(r, q, &back))
 			inbox_chain_add(&chains[(q->hash >> 32) % r->n_threads], &q->link);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What resolver threads count. Each has one writer, and other threads read: no locked instruction,
- * whole values. */
+/* The counters of a resolver thread. Each has one writer, so no locked instruction is needed. Other
+ * threads read whole values. */
 #ifndef VOLLEY_RESOLVER_RESOLVER_COUNTERS_H
 #define VOLLEY_RESOLVER_RESOLVER_COUNTERS_H
 
@@ -10,9 +10,8 @@
 #include "base/histogram.h"
 
 /*
- * asked = answered + bogus + failed + timed_out + displaced + limited_outstanding + limited_client
- * + limited_share
- *         + limited_upstream + stopped + outstanding, once all is at rest. E(name, words).
+ * E(name, words). At rest, asked = answered + bogus + failed + timed_out + displaced +
+ * limited_outstanding + limited_client + limited_share + limited_upstream + stopped + outstanding.
  */
 #define RESOLVER_COUNTERS(E)                                                              \
 	E(asked, "questions submitted")                                                   \
@@ -53,9 +52,9 @@ struct resolver_counters {
 	RESOLVER_COUNTERS(RESOLVER_COUNTER_FIELD)
 #undef RESOLVER_COUNTER_FIELD
 	struct histogram
-		/* answers of upstreams: of a question by libunbound, of a query by the forwarder */
+		/* of libunbound's questions, or of the forwarder's queries */
 		took;
-	uint64_t outstanding; /* now: submitted, and not completed */
+	uint64_t outstanding; /* submitted and not completed */
 };
 
 static inline void resolver_count_n(uint64_t *counter, uint64_t n)

@@ -87,7 +87,7 @@ void shares_fini(struct shares *shares)
 	shares->table = NULL;
 }
 
-/* The one that was freed last, since its memory is warm. */
+/* Takes the share that was freed last, because its memory is in the CPU's caches. */
 static struct share *take_free(struct shares *shares)
 {
 	struct share *share;

@@ -1,16 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where libunbound asks for a name, and what came of its questions there. libunbound tells nobody
- * what it knows of servers, so this is what is seen from outside: one row of counters for each stub
- * and forward zone, and one for all other names, which are asked from the root down or at the
- * forwards.
+ * Counts where libunbound asks, and the results. libunbound does not tell what it knows of servers,
+ * so this is the view from outside: a row of counters for each stub and forward zone, and one for
+ * all other names, which are asked from the root down or of the forwards.
  *
- *	the name ─► the deepest stub or forward zone at or above it ─► its row        (for DS: of the name without its first label)
- *	         └─ none ─► row 0
+ *	the name ─► the deepest stub or forward zone at or above it ─► its row
+ *	         └─ none ─► row 0             (for DS: at or above the parent)
  *
- * One struct for each resolver thread, which counts; the zones are never changed. Any thread reads:
- * each counter is whole, and a row is not of one instant.
+ * Each resolver thread has one struct and counts there; the zones never change. Any thread reads:
+ * each counter is whole, but a row is not of one instant.
  */
 #ifndef VOLLEY_RESOLVER_TARGETS_H
 #define VOLLEY_RESOLVER_TARGETS_H
@@ -22,17 +21,17 @@
 #include "resolver/groups.h"
 #include "resolver/resolver_config.h"
 
-/* E(name). A question that several clients ask at once is one; timed_out counts each client. */
-#define TARGET_COUNTERS(E)                                                                 \
-	E(asked)    /* given to libunbound */                                              \
-	E(done)     /* libunbound is done with these: known, answered, bogus and failed */ \
-	E(known)    /* answered from what libunbound remembers: no server was asked */     \
-	E(answered) /* answered by servers */                                              \
-	E(bogus)    /* and not validated */                                                \
-	E(failed)                                                                          \
-	E(timed_out)        /* clients that waited to their deadline */                    \
-	E(took_ns)          /* all the time of those that servers answered */              \
-	E(last_answered_ns) /* CLOCK_MONOTONIC; 0: never */                                \
+/* E(name). A question of several clients counts once; timed_out counts each client. */
+#define TARGET_COUNTERS(E)                                                       \
+	E(asked)    /* given to libunbound */                                    \
+	E(done)     /* ended: known + answered + bogus + failed */               \
+	E(known)    /* answered from libunbound's caches: no server was asked */ \
+	E(answered) /* answered by servers */                                    \
+	E(bogus)    /* answered, but bogus */                                    \
+	E(failed)                                                                \
+	E(timed_out)        /* clients that waited until their deadline */       \
+	E(took_ns)          /* sum of the times of `answered` */                 \
+	E(last_answered_ns) /* CLOCK_MONOTONIC; 0: never */                      \
 	E(last_failed_ns)   /* likewise; failed or bogus */
 
 struct target_counters {
@@ -53,8 +52,8 @@ enum target_end {
 	TARGET_FAILED,
 };
 
-/* With the stubs and forward zones of the configuration. 0, -ENOMEM, or an error of
- * name_from_text(); targets_fini() in any case. */
+/* Makes the rows of the configuration's stub and forward zones. 0, -ENOMEM, or an error of
+ * name_from_text(). Call targets_fini() in any case. */
 int targets_init(struct targets *t, const struct resolver_config *config)
 	__attribute__((warn_unused_result));
 void targets_fini(struct targets *t);
@@ -62,17 +61,17 @@ void targets_fini(struct targets *t);
 /* The row of a folded name. Any thread. */
 size_t targets_find(const struct targets *t, const uint8_t *folded, uint16_t qtype);
 
-/* The group is given to libunbound: its row and time are set. */
+/* The group is given to libunbound. Sets its target and asked_ns. */
 void targets_on_asked(struct targets *t, struct resolver_group *group, uint64_t now_ns);
 
-/* libunbound is done with it. is_known: at once, so that no server was asked. */
+/* The group has ended. is_known: it ended at once, so no server was asked. */
 void targets_on_end(struct targets *t, const struct resolver_group *group, enum target_end end,
 		    bool is_known, uint64_t now_ns);
 
-/* A client of a group that was asked waits no more. */
+/* The deadline of a client of an asked group has passed. */
 void targets_on_timeout(struct targets *t, const struct resolver_group *group);
 
-/* Adds the counters of a row to *sum; of the two times the later one. Any thread. */
+/* Adds the counters of a row to *sum; each last_..._ns becomes the later time. Any thread. */
 void targets_add(const struct targets *t, size_t row, struct target_counters *sum);
 
 #endif

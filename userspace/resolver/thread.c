@@ -15,11 +15,11 @@
 #include "resolver/resolver_counters.h"
 #include "tap/tap.h"
 
-#define ASK_MAX 8 /* questions to libunbound in one round: some 100 us of work each */
+#define ASK_MAX 8 /* questions to libunbound in one round: about 100 us of work each */
 
-enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* as unbound-event.h says of its callback */
+enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* the values of unbound-event.h */
 
-/* To the log, and to those who ask later. */
+/* Logs a failure, and keeps it for reports. */
 static void tell(struct resolver_thread *t, const struct resolver_question *q,
 		 const struct outcome *o)
 {
@@ -33,7 +33,7 @@ static void tell(struct resolver_thread *t, const struct resolver_question *q,
 static void complete(struct resolver_thread *t, struct resolver_question *q,
 		     const struct outcome *o)
 {
-	q->is_known = q->group == t->asking; /* it is done before libunbound could ask anybody */
+	q->is_known = q->group == t->asking; /* ended before libunbound could ask a server */
 	deadlines_remove(&q->deadline);
 	groups_leave(&t->groups, q);
 	t->n_waiting--;
@@ -86,7 +86,7 @@ static const struct outcome outcome_no_memory = {
 	.text = "out of memory",
 };
 
-/* What this question gets of the group's outcome. */
+/* A bogus answer is given only to a question with checking_disabled. */
 static void complete_with_answer(struct resolver_thread *t, struct resolver_question *q,
 				 const struct outcome *o)
 {
@@ -148,7 +148,7 @@ static void finish_with_answer(struct resolver_thread *t, struct resolver_group 
 	answer_put(o.answer);
 }
 
-/* libunbound says no reason; the relay may know one, from the upstream or its connection. */
+/* libunbound gives no reason; the relay may know one from the upstream or its connection. */
 static void finish_with_failure(struct resolver_thread *t, struct resolver_group *group)
 {
 	struct outcome o = outcome_failed;
@@ -172,16 +172,15 @@ static enum resolver_security security_of(int ub_security)
 					  RESOLVER_INSECURE;
 }
 
-/* RFC 8509: libunbound has an answer, and a reason not to give it; of what is merely not signed
- * there is none. */
+/* RFC 8509: libunbound has an answer and a reason to withhold it. Unsigned ones have no reason. */
 static bool is_sentinel_failure(int ub_security, const char *why)
 {
 	return ub_security == UB_INSECURE && why;
 }
 
 /*
- * libunbound is done with a group; perhaps already within ub_resolve_event(). No question may be
- * asked from in here: libunbound is in the middle of its own lists.
+ * libunbound has ended a group, perhaps already within ub_resolve_event(). No question may be asked
+ * from here, because libunbound is walking its own lists.
  */
 static void on_result(void *user, int rcode, void *msg, int n_bytes, int security, char *why,
 		      int was_limited)
@@ -211,7 +210,6 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 	groups_put(&t->groups, group);
 }
 
-/* The forwarder's way of the same. */
 static void on_forwarded(void *user, struct resolver_group *group, const uint8_t *msg, size_t n)
 {
 	struct resolver_thread *t = user;
@@ -233,8 +231,8 @@ static void on_not_forwarded(void *user, struct resolver_group *group, int ede_c
 	groups_put(&t->groups, group);
 }
 
-/* Whether there may be more to ask: who has come meanwhile, and has few places, goes before the
- * rest. */
+/* True if there may be more to ask. New questions come in between the rounds, and clients with few
+ * places go first. */
 static bool ask_libunbound(struct resolver_thread *t)
 {
 	struct resolver_group *group;
@@ -243,7 +241,7 @@ static bool ask_libunbound(struct resolver_thread *t)
 	while (n++ < ASK_MAX && (group = groups_next(&t->groups))) {
 		char name[NAME_TEXT_MAX];
 
-		(void)name_to_text(name, sizeof(name), group->name); /* it has room for any */
+		(void)name_to_text(name, sizeof(name), group->name); /* room for any name */
 		resolver_count(&t->counters.upstream);
 		targets_on_asked(&t->targets, group, clock_ns());
 		t->asking = group;
@@ -265,7 +263,7 @@ static void ask(struct resolver_thread *t, uint64_t now_ns)
 		t->is_hurried |= tls_relay_round(t->relay, now_ns);
 }
 
-/* Answers a question from denials that are known; false: it has to be asked. */
+/* Answers a question from known denials; false: it must be asked. */
 static bool deny(struct resolver_thread *t, struct resolver_question *q, uint64_t now_ns)
 {
 	struct outcome o = { .ede_code = EDNS_NO_EDE, .security = RESOLVER_SECURE };
@@ -319,7 +317,7 @@ static void on_wake(evutil_socket_t fd, short events, void *user)
 	take_questions(user);
 }
 
-/* It only ends the sleep. */
+/* The event only ends the sleep. */
 static void on_tick(evutil_socket_t fd, short events, void *user)
 {
 	(void)fd, (void)events, (void)user;
@@ -345,7 +343,7 @@ static void expire(struct resolver_thread *t, uint64_t now_ns)
 	}
 }
 
-/* While somebody waits for a deadline, or answers are out: who releases them wakes nobody. */
+/* The thread ticks while it has deadlines or unreleased answers: answer_put() does not wake it. */
 static void set_tick(struct resolver_thread *t)
 {
 	struct timeval after = { .tv_usec = DEADLINES_TICK_NS / 1000 };
@@ -388,7 +386,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are the main thread's business: the new thread inherits a full mask. */
+/* The main thread handles signals, so the new thread inherits a full mask. */
 int thread_start(struct resolver_thread *t)
 {
 	sigset_t all, old;
@@ -462,7 +460,7 @@ static int open_contexts(struct resolver_thread *t, const struct resolver_config
 	return code;
 }
 
-/* What is not validated, a validated record does not deny. */
+/* A validated record denies no name that is not validated. */
 static int open_denials(struct resolver_thread *t, const struct resolver_config *config)
 {
 	int code = nameset_init(&t->insecure, nameset_length(config->insecure) + SPECIAL_NAMES_N);
@@ -491,7 +489,7 @@ static int open_upstream(struct resolver_thread *t, const struct resolver_config
 	return forward_new(&t->forward, config, t->base, &done, &t->counters, err, cap);
 }
 
-/* Of libunbound's own queries nobody hears: docs/decisions/0051. */
+/* libunbound's own queries are not reported: docs/decisions/0051. */
 static int open_tap(struct resolver_thread *t, struct tap *tap)
 {
 	t->tap = tap;

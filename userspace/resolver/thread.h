@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A resolver thread. It sleeps in libevent; after each round of events it completes what is over
- * its deadline, asks what may be asked, and puts the completions into their inboxes.
+ * A resolver thread. It sleeps in libevent. After each round of events it completes questions whose
+ * deadline has passed, asks the questions that may be asked, and puts the completed ones into their
+ * inboxes.
  */
 #ifndef VOLLEY_RESOLVER_THREAD_H
 #define VOLLEY_RESOLVER_THREAD_H
@@ -33,41 +34,41 @@ struct resolver_thread {
 	struct event_base *base;
 	struct event *wake; /* the inbox's fd */
 	struct event *tick;
-	struct ub_ctx *ctx[RESOLVER_MEMORIES]; /* NULL where it forwards */
+	struct ub_ctx *ctx[RESOLVER_MEMORIES]; /* NULL with the forwarder */
 	struct forward *forward;               /* or NULL */
 	struct tap *tap;                       /* or NULL */
-	struct tap_producer *told;             /* likewise; of the tap, until thread_stop() */
+	struct tap_producer *told;             /* the tap's, until thread_stop(); or NULL */
 	struct tls_relay *relay;               /* of libunbound's queries; or NULL */
-	struct denials *denials;               /* NULL: none are made */
+	struct denials *denials;               /* NULL: no denials are made */
 	struct nameset insecure;               /* no denial holds below these */
 	struct targets targets;                /* of libunbound */
 	struct groups groups;
-	const struct resolver_group *asking; /* libunbound is being asked it now; or NULL */
+	const struct resolver_group *asking; /* in a running ub_resolve_event(); or NULL */
 	struct deadlines deadlines;
 	struct completions completions;
 	struct failures failures;
 	struct failure_table failure_table;
 	uint32_t n_waiting; /* questions */
-	uint32_t n_answers; /* not yet home */
-	bool is_hurried;    /* there is more to do at once */
+	uint32_t n_answers; /* not yet back and freed */
+	bool is_hurried;    /* the next round is due at once */
 	struct resolver_counters counters;
 };
 
-/* Makes all that the thread needs. Errors as resolver_start(); thread_close() in any case. */
+/* Makes all that the thread needs. Errors as resolver_start(). Call thread_close() in any case. */
 int thread_open(struct resolver_thread *t, const struct resolver_config *config, char *err,
 		size_t cap) __attribute__((warn_unused_result));
 
 /* 0 or -errno. */
 int thread_start(struct resolver_thread *t) __attribute__((warn_unused_result));
 
-/* Ends and joins it, where it was started; all its questions are completed. */
+/* Ends and joins the thread, if it was started, and completes all its questions. */
 void thread_stop(struct resolver_thread *t);
-/* After thread_stop(): whether nobody has an answer of it any more. */
+/* After thread_stop(): true if all its answers were released. */
 bool thread_is_released(struct resolver_thread *t);
 void thread_close(struct resolver_thread *t);
 
-/* The i-th thread of a resolver, for resolver/inspect.c; NULL: there are not so many. Any thread
- * may read what says so. */
+/* Thread i of a resolver, for resolver/inspect.c; NULL: there are fewer. Any thread; members whose
+ * header allows it may be read. */
 const struct resolver_thread *resolver_thread_at(const struct resolver *r, unsigned int i);
 
 #endif

@@ -20,9 +20,9 @@
 
 #define REFUSED_AGAIN_NS 250000000ULL
 #define SILENT_AGAIN_NS  CLOCK_NS_PER_S
-#define LINE_NS          1500000000ULL /* below what libunbound waits longer: tls_relay_config.c */
+#define LINE_NS          1500000000ULL /* less than LIBUNBOUND_MORE_MS in tls_relay_config.c */
 #define BUSY_AGAIN_NS    20000000ULL
-#define REASON_NS        (10 * CLOCK_NS_PER_S) /* so long a reason is told */
+#define REASON_NS        (10 * CLOCK_NS_PER_S) /* how long a reason is valid */
 
 static struct relayed *relayed_of(struct forward_query *query)
 {
@@ -31,7 +31,7 @@ static struct relayed *relayed_of(struct forward_query *query)
 
 /* --- Reasons ---------------------------------------------------------------------------------- */
 
-/* FNV-1a over the folded name and the type: for finding, not against who wants them to collide. */
+/* FNV-1a over the folded name and the type. It does not resist deliberate collisions. */
 static uint64_t hash_of(const uint8_t *name, size_t n_bytes, uint16_t qtype)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL ^ qtype;
@@ -64,7 +64,8 @@ static uint16_t set_of(const struct tls_relay *r, const uint8_t *folded, uint16_
 	return r->sets[nameset_place(&r->zones, name)];
 }
 
-/* What the first of a set says of its connection; NULL: one of them may be reached. */
+/* The error of the first upstream's connection, if all of the set refuse; NULL: one may be
+ * reachable. */
 static const char *refusal(const struct tls_relay *r, uint16_t set, unsigned int *upstream)
 {
 	const char *why = NULL;
@@ -116,7 +117,7 @@ static void wait_until(struct tls_relay *r, struct relayed *q, uint64_t at_ns)
 	arm(r, q, at_ns);
 }
 
-/* No reply to it is waited for any more. */
+/* Takes the query off its connection. */
 static void land(struct tls_relay *r, struct relayed *q)
 {
 	if (!q->query.channel)
@@ -134,7 +135,7 @@ static void put(struct tls_relay *r, struct relayed *q)
 	r->n_used--;
 }
 
-/* SERVFAIL to a query, whose question ends at n_bytes. */
+/* Sends SERVFAIL to a query whose question ends at n_bytes. */
 static void refuse(struct relay_client *client, const uint8_t *query, size_t n_bytes)
 {
 	uint8_t msg[FORWARD_QUERY_MAX];
@@ -157,7 +158,7 @@ static void fail(struct tls_relay *r, struct relayed *q)
 	put(r, q);
 }
 
-/* Whether libunbound has another upstream to ask in place of this one. */
+/* True if libunbound can ask another upstream that is well. */
 static bool has_better(const struct tls_relay *r, uint8_t upstream)
 {
 	for (unsigned int i = 0; i < r->upstreams.n; i++)
@@ -167,7 +168,7 @@ static bool has_better(const struct tls_relay *r, uint8_t upstream)
 	return false;
 }
 
-/* The upstream cannot be reached: it may be about to start again, and there may be no other one. */
+/* The upstream cannot be reached. It may be restarting, so without a better one the query waits. */
 static void on_refused(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 {
 	uint64_t *since_ns = &r->refused_since_ns[q->query.upstream];
@@ -180,7 +181,8 @@ static void on_refused(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 		wait_until(r, q, now_ns + REFUSED_AGAIN_NS);
 }
 
-/* Silent, and not to be tried now: one query in a second finds out whether it is back. */
+/* True if the upstream is silent, another is well, and this is not the one query in a second that
+ * tests it. */
 static bool is_passed_over(const struct tls_relay *r, uint8_t upstream, uint64_t now_ns)
 {
 	const struct upstream *u = &r->upstreams.all[upstream];
@@ -218,7 +220,7 @@ static void send_query(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 	arm(r, q, q->end_ns);
 }
 
-/* Octets of the question of a query with one, 0: it is malformed. */
+/* Octets of the query's only question; 0: the query is malformed. */
 static size_t question_bytes(const uint8_t *bytes, size_t n)
 {
 	int n_name = name_check(bytes + DNS_HEADER_BYTES, n - DNS_HEADER_BYTES);
@@ -275,8 +277,8 @@ static uint8_t fold(uint8_t octet)
 	return octet >= 'A' && octet <= 'Z' ? octet | 0x20 : octet;
 }
 
-/* Whether its question is that of the query: libunbound looks at letter case. A length is below
- * every letter. */
+/* True if the message is a reply to the query. libunbound checks the letter case. Length octets are
+ * no letters. */
 static bool is_reply(const struct relayed *q, const uint8_t *msg, size_t n)
 {
 	size_t n_name = q->question_bytes - DNS_QUESTION_FIXED_BYTES;
@@ -285,7 +287,7 @@ static bool is_reply(const struct relayed *q, const uint8_t *msg, size_t n)
 
 	if (!(flags & DNS_FLAG_QR) || flags & DNS_OPCODE_MASK)
 		return false;
-	if (!wire_load_be16(msg + DNS_QDCOUNT_AT)) /* an error in a header alone */
+	if (!wire_load_be16(msg + DNS_QDCOUNT_AT)) /* an error that is only a header */
 		return n == DNS_HEADER_BYTES && flags & DNS_RCODE_MASK;
 	if (wire_load_be16(msg + DNS_QDCOUNT_AT) != 1 ||
 	    n < (size_t)DNS_HEADER_BYTES + q->question_bytes)
@@ -336,8 +338,8 @@ static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
 	return true;
 }
 
-/* A connection that an upstream closed is opened again for what was on it (RFC 7766 section 6.2.4),
- * once for each query. */
+/* Queries on a connection that an upstream closed are sent again on a new one, once for each query
+ * (RFC 7766 section 6.2.4). */
 static void on_broken(void *ctx, struct forward_channel *channel, enum forward_break how,
 		      uint64_t now_ns)
 {
@@ -366,7 +368,7 @@ static void on_timer(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 	struct forward_channel *channel = q->query.channel;
 	uint64_t sent_ns = q->query.sent_ns;
 
-	CDS_INIT_LIST_HEAD(&q->timer.node); /* for deadlines_remove() */
+	CDS_INIT_LIST_HEAD(&q->timer.node); /* for a later deadlines_remove() */
 	if (now_ns < q->end_ns) {
 		send_query(r, q, now_ns);
 		return;
@@ -475,7 +477,7 @@ static int init_tcp(struct tls_relay *r, const struct resolver_config *config,
 	return forward_tcp_init(&r->tcp, &tcp);
 }
 
-/* libunbound asks over IPv4, unless it may not, or has no address for it. */
+/* True if libunbound cannot ask over IPv4: it may not, or has no address for it. */
 static bool is_without_ip4(const struct resolver_config *c)
 {
 	bool has_ip4 = !c->outgoing_interfaces || !c->outgoing_interfaces[0];

@@ -20,7 +20,7 @@
 #define LENGTH_BYTES 2 /* before a message: RFC 1035 section 4.2.2 */
 #define BACKLOG      256
 
-/* --- Who it is -------------------------------------------------------------------------------- */
+/* --- The other end ---------------------------------------------------------------------------- */
 
 static bool is_same(const struct sockaddr *a, const struct sockaddr *b)
 {
@@ -51,9 +51,9 @@ static bool is_between(int fd, const struct sockaddr *own, const struct sockaddr
 }
 
 /*
- * Whether a descriptor of this process has the address `peer` as its own and `local` as its peer's.
- * Any thread; where another thread closes descriptors meanwhile it is still right for those that
- * stay open.
+ * True if a descriptor of this process has the address `peer` as its own and `local` as its peer's.
+ * Any thread. If other threads close descriptors meanwhile, the result is right for those that stay
+ * open.
  */
 static bool is_this_process(const struct sockaddr *peer, const struct sockaddr *local)
 {
@@ -81,8 +81,7 @@ static void close_client(struct relay_client *client)
 	free(client);
 }
 
-/* Takes the first query, where it is there whole. 1: it did, 0: it is not there yet, -1: this is no
- * query. */
+/* Takes the first query, if it is whole. 1: taken, 0: not whole yet, -1: this is no query. */
 static int take_query(struct relay_client *client, struct evbuffer *in)
 {
 	const struct relay_client_events *events = &client->clients->events;
@@ -129,11 +128,11 @@ void relay_client_reply(struct relay_client *client, const uint8_t *msg, size_t 
 	wire_store_be16(length, (uint16_t)n);
 	if (bufferevent_write(client->stream, length, sizeof(length)) ||
 	    bufferevent_write(client->stream, msg, n))
-		/* No memory: libunbound sees the connection's end, which on_end() sees then. */
+		/* No memory: ends the connection. libunbound sees that, and on_end() closes it. */
 		(void)shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
 }
 
-/* The connection has a client then, which owns fd; false: no memory, and fd is the caller's. */
+/* Makes a client that owns fd. False: no memory, and the caller still owns fd. */
 static bool add_client(struct relay_port *port, evutil_socket_t fd)
 {
 	struct relay_client *client = calloc(1, sizeof(*client));
@@ -175,7 +174,7 @@ static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
 
 /* --- Ports ------------------------------------------------------------------------------------ */
 
-/* Not 127.0.0.0/16, where others listen. */
+/* Not in 127.0.0.0/16, where other programs listen. */
 static uint32_t random_address(struct random *random)
 {
 	return htonl(127U << 24 | (64 + random_below(random, 128)) << 16 |

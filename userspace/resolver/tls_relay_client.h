@@ -1,14 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The side of a TLS relay that libunbound connects to: a port of the loopback for each upstream,
- * and the connections to it. Inside of the relay only (resolver/tls_relay.h).
+ * The side of a TLS relay that libunbound connects to: a loopback port for each upstream, and the
+ * connections to it. For the relay's files only (resolver/tls_relay.h).
  *
- * A TCP connection over the loopback has two ends, and both addresses and ports of it are in the
- * kernel once. So if a descriptor of this process has the client's address and port as its own, and
- * ours as its peer, then that descriptor is the client. A connection of another process is closed
- * before anything is read from it. Such a connection costs one look at each descriptor of this
- * process.
+ * The kernel has only one loopback TCP connection with a given pair of addresses and ports. So if a
+ * descriptor of this process has the client's address and port as its own, and ours as its peer's,
+ * that descriptor is the client. A connection of another process is closed before anything is read
+ * from it. The check looks at each descriptor of this process.
  *
  * One thread, that of the event base.
  */
@@ -34,18 +33,18 @@ struct relay_clients;
 /* A connection of libunbound. */
 struct relay_client {
 	struct cds_list_head node;
-	struct cds_list_head queries; /* the owner's: to be empty when closed() has returned */
+	struct cds_list_head queries; /* the owner's; closed() must empty it */
 	struct relay_clients *clients;
 	struct bufferevent *stream;
-	uint8_t upstream; /* which port it came to */
+	uint8_t upstream; /* the upstream of the port that it came to */
 };
 
 struct relay_client_events {
 	void *ctx;
-	/* A query of n octets, which are the callee's until it returns. False: it is none, and the
-	 * connection is to be closed. */
+	/* A message of n octets, valid until the callee returns. False: it is no query, and the
+	 * connection must be closed. */
 	bool (*query)(void *ctx, struct relay_client *client, const uint8_t *bytes, size_t n);
-	/* The connection is being closed: no reply may go there any more. */
+	/* The connection is being closed: no reply may be sent there any more. */
 	void (*closed)(void *ctx, struct relay_client *client);
 };
 
@@ -53,7 +52,7 @@ struct relay_port {
 	struct relay_clients *clients;
 	struct evconnlistener *listener;
 	uint8_t upstream;
-	char address[RELAY_ADDRESS_CAP]; /* as libunbound takes it: "127.1.2.3@4711" */
+	char address[RELAY_ADDRESS_CAP]; /* in libunbound's form: "127.1.2.3@4711" */
 };
 
 struct relay_clients {
@@ -72,11 +71,11 @@ struct relay_clients_config {
 	struct relay_client_events events;
 	struct random *random;
 	unsigned int n_upstreams;
-	size_t query_max; /* octets of a query */
+	size_t query_max; /* the most octets of a query */
 	bool is_ip6;
 };
 
-/* Opens the ports. 0 or -errno; relay_clients_fini() in any case. */
+/* Opens the ports. 0 or -errno. Call relay_clients_fini() in any case. */
 int relay_clients_init(struct relay_clients *c, const struct relay_clients_config *config)
 	__attribute__((warn_unused_result));
 

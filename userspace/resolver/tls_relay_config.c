@@ -13,7 +13,7 @@
 #include "resolver/forward.h"
 #include "resolver/tls_relay_state.h"
 
-/* libunbound's clock for a query begins before the relay's, so it is given that much more. */
+/* libunbound starts to wait for a query before the relay does, so it gets so much more time. */
 #define LIBUNBOUND_MORE_MS 2000
 #define LIBUNBOUND_WAIT_MS 3000 /* its default */
 
@@ -33,7 +33,8 @@ bool tls_relay_is_needed(const struct resolver_config *c)
 	return is_needed && !forward_suits(c);
 }
 
-/* A listener and a connection for each upstream, and the other ends of what libunbound opens. */
+/* A listener and a connection for each upstream, and a descriptor for each connection of
+ * libunbound. */
 uint64_t tls_relay_fds(const struct resolver_config *config)
 {
 	uint64_t n = 2 * UPSTREAMS_MAX;
@@ -99,7 +100,7 @@ int relay_config_collect(struct tls_relay *r, const struct resolver_config *conf
 	return code;
 }
 
-/* --- Which names have which ------------------------------------------------------------------- */
+/* --- The upstreams of each name --------------------------------------------------------------- */
 
 static uint16_t bit_of(const struct tls_relay *r, const char *address)
 {
@@ -142,7 +143,7 @@ int relay_config_zones(struct tls_relay *r, const struct resolver_config *config
 	return code;
 }
 
-/* --- What libunbound gets --------------------------------------------------------------------- */
+/* --- libunbound's configuration --------------------------------------------------------------- */
 
 static struct resolver_stub replace(const struct tls_relay *r, struct resolver_stub stub)
 {

@@ -28,7 +28,7 @@ static bool is_localhost(const struct sockaddr_storage *address)
 	return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
 }
 
-/* Both families have it at the same place (RFC 3493 section 3.3). */
+/* Both families have the port at the same place (RFC 3493 section 3.3). */
 static bool has_port(const struct sockaddr_storage *address)
 {
 	return ((const struct sockaddr_in *)address)->sin_port;
@@ -58,7 +58,7 @@ static int parse_address(struct upstream *u, const char *text, size_t n_bytes)
 	return has_port(&u->address) ? 0 : ERR_CONFIG;
 }
 
-/* Certificates have names without the dot at the end. */
+/* Names in certificates have no dot at the end. */
 static int parse_name(struct upstream *u, const char *text)
 {
 	size_t n_bytes = strlen(text);
@@ -72,7 +72,7 @@ static int parse_name(struct upstream *u, const char *text)
 	return 0;
 }
 
-/* What is wrong with it, or NULL. */
+/* The error in the text, or NULL. */
 static const char *parse(struct upstream *u, const char *text, const struct upstreams_config *c)
 {
 	const char *name = c->has_names ? strchr(text, '#') : NULL;
