@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who is let in, and who goes for it.
+ * Which connections are admitted, and which are closed for them.
  *
- *      accepted ─► has its client a place left? ── no ─► one of that client's own goes, or the new one
+ *      accepted ─► has its client a place left? ─ no ──► close one of that client, or the new one
  *                          │ yes
- *                  are there too many in all? ─── yes ─► one of ours goes, or one of another port (a wish), or the
- *                          │ no                          new one
+ *                  are there too many in all? ── yes ──► close one of this port, of another port
+ *                          │ no                          (a wish), or the new one
  *                      a slot
  */
 #include <errno.h>
