@@ -87,8 +87,8 @@ struct iface {
 	bool is_native_fatal;   /* hits of a native program would crash the kernel (quirks.h) */
 	uint64_t hits_seen_ns;
 	enum vethpeer_kind peer;  /* of a veth: its other end at the last look (iface_peer.h) */
-	uint64_t peer_since_ns;   /* since when */
-	bool is_generic_for_peer; /* without that end, it would be native */
+	uint64_t peer_since_ns;   /* when `peer` changed last */
+	bool is_generic_for_peer; /* only because of the other end */
 	bool has_peer_lost;       /* the other end lost its program while ours was native */
 	struct overload overload;
 	struct iface_remark remarks[IFACE_N_TOPICS];

@@ -50,7 +50,7 @@ enum leaving_verdict { LEAVING_WELL, LEAVING_SOME_LOST, LEAVING_ALL_LOST };
 
 struct leaving_hits {
 	uint64_t n_hits, n_lost;          /* at the end of the round before */
-	uint64_t round_ns;                /* time of that end */
+	uint64_t round_ns;                /* when that round ended */
 	unsigned int n_good, n_bad, n_no; /* rounds in a row: good, a tenth lost, all lost */
 	enum leaving_verdict verdict;
 	bool is_begun;

@@ -64,7 +64,8 @@ static void drain(const struct mnl_socket *nl)
 {
 	char buffer[8192];
 
-	/* ENOBUFS: news was lost, which is news as well; ENOSPC: it was longer than the buffer. */
+	/* ENOBUFS: notifications were lost; ENOSPC: one was longer than the buffer. Both mean a
+	 * change. */
 	while (nl && (mnl_socket_recvfrom(nl, buffer, sizeof(buffer)) >= 0 || errno == ENOBUFS ||
 		      errno == ENOSPC || errno == EINTR))
 		;

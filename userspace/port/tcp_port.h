@@ -98,7 +98,7 @@ unsigned int tcp_port_reply(struct port *p, uint64_t now_ns, const struct port_r
 /* Accepts the connections that wait at a listener, so that they get answers, and closes it. */
 void tcp_port_close_listener(struct tcp_port *t, struct tcp_listener *l);
 
-/* Adds the listeners to the epoll, or removes them for a while. */
+/* Switches the epoll events of all listeners on or off. */
 void tcp_port_watch_listeners(struct tcp_port *t, bool on);
 
 /* When the connection's timeout ends, at the current scale. */
