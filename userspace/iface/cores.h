@@ -19,8 +19,7 @@
 
 #define CORES_NODE_ANY (-1)
 
-/* The node of an interface's card, from /sys. CORES_NODE_ANY: /sys has none, or is of another
- * network namespace. */
+/* The node of an interface's card, from /sys. CORES_NODE_ANY: not known there. */
 int cores_link_node(const char *ifname);
 
 /* The node of a processor. CORES_NODE_ANY: /sys has none, or cpu is below 0. */

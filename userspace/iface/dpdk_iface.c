@@ -32,8 +32,8 @@ static struct lent lents[ADDRESSES_CAP];
 static bool is_started;
 static char problem[256]; /* why DPDK was not started */
 
-/* Our addresses, in the XDP program's format; workers read it. Static, because a device may outlive
- * its interface. */
+/* Our addresses, in the XDP program's format; workers read it. A device may use it until volleyd
+ * ends. */
 static struct volley_state ours;
 
 /* --- The words of a device -------------------------------------------------------------------- */
@@ -219,8 +219,7 @@ static int make_object(void)
 	return fd;
 }
 
-/* The device's parameters: net_af_xdp on the interface with our object. Configured parameters are
- * kept. */
+/* Writes the device's parameters: net_af_xdp with our object. Configured parameters stay. */
 static void make_words(char *words, size_t cap, const struct config_interface *config,
 		       uint32_t n_queues, int object_fd)
 {
@@ -232,8 +231,7 @@ static void make_words(char *words, size_t cap, const struct config_interface *c
 		return;
 	if (!has_parameter(words, "queue_count", ""))
 		n += snprintf(words + n, cap - (size_t)n, ",queue_count=%u", n_queues);
-	/* DPDK's default is 64: then the worker does the interface's NAPI work itself, which is
-	 * fastest. */
+	/* DPDK's default is 64, which is fastest: the worker does the NAPI work itself. */
 	if ((size_t)n < cap && config->busy_poll_budget && !has_parameter(words, "busy_budget", ""))
 		n += snprintf(words + n, cap - (size_t)n, ",busy_budget=%u",
 			      config->busy_poll_budget);

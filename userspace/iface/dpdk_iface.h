@@ -11,8 +11,7 @@
  *      owned   Any other device: DPDK owns it. No XDP; the interface is a tap that is created for
  *              the device, and shows it to the kernel (port/dpdk_exception.h).
  *
- * If volleyd was built without DPDK, dpdk_iface_none.c reports that. Control's thread calls all
- * these functions.
+ * Without DPDK, dpdk_iface_none.c takes their place. Control's thread calls all these functions.
  */
 #ifndef VOLLEY_IFACE_DPDK_IFACE_H
 #define VOLLEY_IFACE_DPDK_IFACE_H
@@ -57,8 +56,8 @@ int dpdk_iface_open_owned(struct dpdk_device **out, const struct config_interfac
 
 /*
  * Opens net_af_xdp with n_queues on the interface of `program`. When this returns, `program` is
- * attached again and uses DPDK's sockets. maps are those of its cache. 0, or a negative code with a
- * sentence in err.
+ * attached again, with DPDK's sockets. maps: of its cache. 0, or a negative code with a sentence in
+ * err.
  */
 int dpdk_iface_open_lent(struct dpdk_device **out, const struct config_interface *config,
 			 struct program *program, const struct object_maps *maps, uint32_t n_queues,

@@ -230,8 +230,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	iface_peer_begin(iface);
 	iface->is_generic_for_peer = !iface->is_native_fatal && iface_peer_wants_generic(iface);
 	want.generic_only |= iface->is_native_fatal || iface->is_generic_for_peer;
-	/* An adopted program may be native nevertheless; begin() switches answers on if they are
-	 * safe. */
+	/* An adopted program may be native; begin() switches safe answers on. */
 	want.driver_answers &= !iface->is_native_fatal && iface->peer != VETHPEER_BARE;
 	want.takes_frags = linkinfo_xdp_features(iface->ifindex) & LINKINFO_XDP_RX_SG;
 	code = program_open(&iface->program, maps, &want, err, sizeof(err));

@@ -30,9 +30,8 @@
 void iface_init(struct iface *iface, const struct config_interface *config);
 
 /*
- * Finds or attaches the program; maps as in program_open(). Errors are in the note, too. After
- * -EPROTO (a program of another ABI) and ERR_RUNNING (a program of another volleyd) volleyd should
- * not run.
+ * Finds or attaches the program; maps as in program_open(). Errors are in the note, too. volleyd
+ * should not run after -EPROTO (program of another ABI) or ERR_RUNNING (another volleyd's).
  */
 int iface_attach(struct iface *iface, struct object_maps *maps, const struct cache_sizes *sizes)
 	__attribute__((warn_unused_result));
@@ -53,8 +52,7 @@ void iface_open_dpdk(struct iface *iface, struct workers *workers);
  */
 void iface_take_place(struct iface *iface);
 
-/* Opens an owned device and its tap, which is the interface. 0, or a negative code with a sentence
- * in err. */
+/* Opens an owned device and its tap. 0, or a negative code with a sentence in err. */
 int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 void iface_close_dpdk(struct iface *iface, struct workers *workers);
@@ -67,9 +65,8 @@ void iface_watch_driver(struct iface *iface);
 
 /*
  * If the card strips VLAN tags and the interface has VLANs, neither program nor AF_XDP sockets may
- * answer: a reply to a tagged query would leave untagged. The remark says which command helps. When
- * the card keeps the tags, or the VLANs are gone, they answer again. Call it before
- * iface_open_ports().
+ * answer: a reply to a tagged query would leave untagged. The remark says which command helps.
+ * Without VLANs or stripping they answer again. Call it before iface_open_ports().
  */
 void iface_watch_tags(struct iface *iface);
 

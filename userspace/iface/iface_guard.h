@@ -23,9 +23,8 @@
 bool iface_guard_is_native_fatal(const struct iface *iface);
 
 /*
- * Notes the queues of a virtio_net, for a kernel that does not report transmit queues: before the
- * program is attached, there are as many receive as transmit queues; attaching it adds receive
- * queues only.
+ * Notes the queue pairs of a virtio_net, for a kernel that does not report transmit queues. The
+ * program adds receive queues only.
  */
 void iface_guard_note_pairs(struct iface *iface);
 /* The number of transmit queues, also by that note. If the link is down, the number in `before`. */
@@ -34,15 +33,13 @@ uint32_t iface_guard_tx_queues(const struct iface *iface, const struct linkinfo 
 /* Remarks that native hits are fatal and what to do; only a generic program answers hits. */
 void iface_guard_say_fatal(struct iface *iface);
 
-/* Why zero-copy must not be tried. NULL: no reason is known, or the configuration has zero-copy:
- * on. */
+/* Why zero-copy must not be tried. NULL: no reason is known, or zero-copy: on asks for it. */
 const char *iface_guard_zerocopy(const struct iface *iface);
 
 /* True if the queue's socket was stuck and it is too early to open another. */
 bool iface_guard_is_barred(const struct iface *iface, uint32_t queue, uint64_t now_ns);
 
-/* True if the socket of the queue is stuck: the caller closes it. Call it after the link was
- * read. */
+/* True if the queue's socket is stuck: the caller closes it. Call it after reading the link. */
 bool iface_guard_is_stuck(struct iface *iface, uint32_t queue, uint64_t now_ns);
 /* Remarks which queues were stuck lately. */
 void iface_guard_say_stuck(struct iface *iface, uint64_t now_ns);

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* The other end must have had its program for so long before native mode is tried again, because
- * attaching loses some frames. */
+/* The other end's program must be so old before native mode is tried again: attaching loses
+ * frames. */
 #define STEADY_NS (3 * CLOCK_NS_PER_S)
 
 static bool is_native(const struct iface *iface)

@@ -131,8 +131,7 @@ static void close_queues(struct iface *iface, struct workers *workers, uint32_t 
 		any = true;
 		(void)bpf_map_delete_elem(program_xsks_fd(iface->program), &queue);
 	}
-	/* A running program may still see the socket in the map. After the grace period no more
-	 * frames come. */
+	/* A running program may still see the socket. After a grace period none does. */
 	if (any)
 		(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	for (uint32_t queue = first; queue < end; queue++) {
@@ -159,8 +158,7 @@ static void close_stuck(struct iface *iface, struct workers *workers, uint64_t n
 
 /* --- All of them ------------------------------------------------------------------------------ */
 
-/* In native mode a bond's frames have the interface number of a member, so no socket of the bond
- * gets them. */
+/* In native mode a bond's frames have the number of a member, so its own sockets get none. */
 static bool can_have_sockets(const struct iface *iface)
 {
 	return !linkinfo_is(&iface->link, "bond") ||
@@ -193,8 +191,7 @@ static bool is_same_link(const struct linkinfo *a, const struct linkinfo *b)
 	       a->n_queues_max == b->n_queues_max && a->master == b->master;
 }
 
-/* True if failed queues should be tried again: at once after a change of the interface, else less
- * and less often. */
+/* True if failed queues are due: at once after a change of the interface, else ever less often. */
 static bool is_due(struct iface *iface, bool has_changed, uint64_t now_ns)
 {
 	if (has_changed)
@@ -306,8 +303,7 @@ static void open_missing(struct iface *iface, struct workers *workers, uint32_t 
 			 iface->is_zerocopy ? "zero-copy" : "copy");
 }
 
-/* Remarks how receive queues fit the workers. The processors of the queues' interrupts are not
- * known here. */
+/* Remarks how receive queues fit the workers. Interrupts are not looked at. */
 static void say_cores(struct iface *iface, const struct workers *workers, uint32_t n)
 {
 	const struct linkinfo *link = &iface->link;

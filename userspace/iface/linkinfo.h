@@ -49,13 +49,12 @@ int linkinfo_parse(struct linkinfo *info, const struct nlmsghdr *message)
 	__attribute__((warn_unused_result));
 
 /*
- * The destination MAC address of frames for this host: on a port of a bridge, that of the bridge.
- * All zero: not known.
+ * The MAC address of frames for this host: on a bridge's port, that of the bridge. Zeros: not
+ * known.
  */
 void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6]);
 
-/* Features of a driver's native XDP: bits of NETDEV_A_DEV_XDP_FEATURES of Linux 6.3's
- * linux/netdev.h. */
+/* Features of native XDP: bits of NETDEV_A_DEV_XDP_FEATURES of Linux 6.3's linux/netdev.h. */
 #define LINKINFO_XDP_BASIC    (1u << 0)
 #define LINKINFO_XDP_REDIRECT (1u << 1)
 #define LINKINFO_XDP_ZEROCOPY (1u << 3)

@@ -11,8 +11,7 @@
  * not count it as a packet to that neighbour. So the neighbour would stay STALE for ever, with an
  * address that another host may have by now. neighbours_use() tells the kernel that the neighbour
  * is in use (NTF_USE of rtnetlink), and the kernel probes it as for its own packets. When the
- * neighbour has FAILED, the program passes queries, and the kernel finds the new address when it
- * sends the answer.
+ * neighbour has FAILED, the program passes queries, and the kernel's answer finds the new address.
  */
 #ifndef VOLLEY_IFACE_NEIGHBOURS_H
 #define VOLLEY_IFACE_NEIGHBOURS_H

@@ -4,8 +4,7 @@
  * Finds the queues of an interface that get more queries than their workers can answer, by the
  * queries that the driver has dropped there (xdp/shed.h).
  *
- * `volleyctl status` shows an overload while it lasts and some seconds longer. The log has its
- * begin and its end.
+ * `volleyctl status` shows an overload until some seconds after its end. The log has begin and end.
  *
  * Control's thread calls all these functions.
  */

@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why zero-copy is not used with this driver, except with zero-copy: on. NULL: no reason is known.
- * Static. */
+/* Why zero-copy is not used with this driver unless zero-copy: on. NULL: no reason. Static. */
 const char *quirks_zerocopy(const char *driver);
 
 /* Queue pairs of a virtio_net: in use (without the pairs of XDP), at most, and possible CPUs. */
@@ -35,9 +34,8 @@ uint32_t quirks_pairs_beside(uint32_t n_queues, uint32_t n_cpus);
 /*
  * True if an answer by native XDP would crash the kernel. virtnet_xdp_set() adds a transmit queue
  * for each possible CPU, or none if there are not enough. virtnet_xdp_get_sq() assumes that they
- * were added as soon as more pairs than CPUs are in use, and sends by queue n + CPU: if none were
- * added, that queue does not exist. Seen on 6.1 with 4 of 4 pairs on 2 CPUs: a panic at the first
- * hit.
+ * were added as soon as more pairs than CPUs are in use, and sends by queue n + CPU: without them,
+ * that queue does not exist. Seen on 6.1, 4 of 4 pairs, 2 CPUs: a panic at the first hit.
  */
 bool quirks_native_is_fatal(const char *driver, const struct quirks_pairs *pairs);
 

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers that the driver wants fetched again before they expire. The driver writes them to the
- * ring volley_refresh; one worker reads it, and its responder asks upstream. An answer that finds
- * no room in the ring, or no slot, is fetched after it has expired.
+ * The ring volley_refresh: answers that the driver wants fetched again before they expire. One
+ * worker reads it, and its responder asks upstream. Without room in the ring, or without a slot,
+ * the answer is fetched after it has expired.
  */
 #ifndef VOLLEY_IFACE_REFRESH_H
 #define VOLLEY_IFACE_REFRESH_H

@@ -27,8 +27,7 @@
 /* Asks netlink, else sysfs. 0: not known. Any thread. */
 uint32_t txqueues_count(const char *ifname, unsigned int ifindex);
 
-/* Counts by sysfs in a folder such as /sys/class/net. 0 if `ifname` there is not the interface of
- * that index. */
+/* Counts by sysfs in `folder` (TXQUEUES_SYSFS). 0 if `ifname` there has another index. */
 uint32_t txqueues_count_sysfs(const char *folder, const char *ifname, unsigned int ifindex);
 
 /* True if a message of netlink's queue-get describes a transmit queue of that interface. */

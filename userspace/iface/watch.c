@@ -80,8 +80,8 @@ static void watch_frames(struct iface *iface, uint64_t now_ns)
 /*
  * The largest MTU whose frames, with two VLAN tags, fit one buffer of a network driver: a page less
  * XDP_PACKET_HEADROOM and skb_shared_info. With a larger MTU most drivers refuse a program. Some
- * drivers allow a larger MTU later, and then drop each larger frame: virtio_net, seen with Linux
- * 6.1 to 7.3.
+ * allow a larger MTU later, and then drop each larger frame: virtio_net, seen with Linux 6.1 to
+ * 7.3.
  */
 #define MTU_ONE_BUFFER (4096u - 256u - 320u - 14u - 8u)
 
@@ -90,8 +90,8 @@ static bool fits(uint32_t mtu)
 	return mtu <= MTU_ONE_BUFFER;
 }
 
-/* True if the driver may decide otherwise with this MTU: the program was attached natively with a
- * smaller one, or generic because of a larger one. */
+/* True if the driver may decide otherwise with this MTU: a native program may no longer fit, or a
+ * generic one may become native. */
 static bool is_mtu_crossed(const struct iface *iface, uint32_t mtu)
 {
 	if (fits(mtu) == fits(iface->attach_mtu))

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The state that workers.c (workers, ports) and workers_listen.c (addresses) share. Control's
- * thread alone.
- */
+/* The state that workers.c and workers_listen.c share. Control's thread alone. */
 #ifndef VOLLEY_IFACE_WORKERS_STATE_H
 #define VOLLEY_IFACE_WORKERS_STATE_H
 

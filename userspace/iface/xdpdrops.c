@@ -33,8 +33,7 @@ static const struct xdpdrops_driver drivers[] = {
 	  { "rx_queue_[0-9]*_xdp_tx_errors", NULL },
 	  1,
 	  "its other end wants an XDP program" },
-	/* ethernet/mellanox/mlx5/core/en_stats.c, sw_stats_desc; it asks the card, too, so
-	 * rarely. */
+	/* ethernet/mellanox/mlx5/core/en_stats.c, sw_stats_desc; slow, as it asks the card. */
 	{ "mlx5_core", { "rx_xdp_tx_full", "rx_xdp_tx_err" }, 10, "" },
 	/* ethernet/mellanox/mlx4/en_ethtool.c, main_strings. */
 	{ "mlx4_en", { "rx_xdp_tx_full", NULL }, 10, "" },

@@ -3,8 +3,7 @@
 /*
  * How many answers of an XDP program (XDP_TX) a network driver dropped instead of sending:
  * statistics of `ethtool -S`, whose names each driver chooses. xdpdrops.c has the table. Other
- * drivers do not report it (igb, ixgbe, i40e and ice have no such counter; nor has netlink's queue
- * statistics).
+ * drivers do not report it: igb, ixgbe, i40e and ice have no such counter, nor has netlink.
  */
 #ifndef VOLLEY_IFACE_XDPDROPS_H
 #define VOLLEY_IFACE_XDPDROPS_H

@@ -38,8 +38,7 @@ static struct rte_mbuf *mbuf_of(const struct port_msg *m)
 
 /* --- Out -------------------------------------------------------------------------------------- */
 
-/* The device may be behind, so several tries. Frees the mbufs that it does not take; returns their
- * number. */
+/* Tries several times, as the device may be behind. Frees the rest; returns its number. */
 static uint16_t transmit(struct dpdk_port *d, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint16_t n_sent = 0, more;
@@ -189,8 +188,7 @@ static void fill(struct port_msg *m, const struct dpdk_port *d, struct rte_mbuf 
 	memcpy(m->local, f->local, n);
 }
 
-/* False: the mbuf went to the kernel or was freed. A frame of several segments cannot be answered
- * in place. */
+/* False: the mbuf went to the kernel or was freed. Only frames of one segment are answered. */
 static bool take(struct dpdk_port *d, struct rte_mbuf *mbuf, struct port_msg *m)
 {
 	const struct volley_state *services = d->device->services;
@@ -303,8 +301,7 @@ static struct rte_mbuf *make_late(struct dpdk_port *d, const struct port_reply *
 
 	if (!mbuf)
 		return NULL;
-	/* The query's mbuf had at most as much room as this one, because its data began no
-	 * earlier. */
+	/* This mbuf has at least the room of the query's: its data begins no later. */
 	if (FRAME_HEADERS_MAX + reply->len > rte_pktmbuf_tailroom(mbuf)) {
 		rte_pktmbuf_free(mbuf);
 		return NULL;
@@ -338,8 +335,7 @@ static unsigned int dpdk_reply(struct port *p, uint64_t now_ns, const struct por
 
 /* --- Life ------------------------------------------------------------------------------------- */
 
-/* Gives the worker's thread a place in the caches of DPDK's pools. If there is none, it works
- * without. */
+/* Gives the worker's thread a place in the caches of DPDK's pools. It works without, too. */
 static int dpdk_start(struct port *p)
 {
 	struct dpdk_port *d = self(p);

@@ -53,8 +53,7 @@ __attribute__((warn_unused_result)) int dpdk_device_open(struct dpdk_device **ou
  */
 void dpdk_device_close(struct dpdk_device *device);
 
-/* Limits replies to this MTU from now on; the device itself is not changed. 0: no change. Control's
- * thread. */
+/* Limits replies to this MTU from now on; the device is not changed. 0: no change. */
 void dpdk_device_set_mtu(struct dpdk_device *device, uint32_t mtu);
 
 uint16_t dpdk_device_queues(const struct dpdk_device *device);

@@ -38,8 +38,7 @@ bool exception_is_ours(const struct volley_state *services, const uint8_t mac[6]
 /* Gives one frame to the kernel. False: the kernel did not take it. */
 bool exception_give(int fd, const uint8_t *bytes, uint32_t len);
 
-/* Takes one frame of at most cap bytes from the kernel. Returns its length; 0: there is none
- * now. */
+/* Takes one frame of at most cap bytes from the kernel. Returns its length; 0: none now. */
 uint32_t exception_take(int fd, uint8_t *bytes, uint32_t cap);
 
 #endif

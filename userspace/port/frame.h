@@ -49,8 +49,7 @@ struct frame {
  * If the frame of *len bytes carries an IP packet in such a tunnel, turns it, in place, into a
  * frame that carries the packet without the tunnel. Tunnels are recognised as in xdp/tunnel.h,
  * except that the outer address is not checked: the XDP program has checked it. Returns the offset
- * at which the new frame begins, and its length in *len. Returns 0 and changes nothing for any
- * other frame.
+ * of the new frame, and its length in *len; 0 for any other frame, which is not changed.
  *
  *      arrived   │ Ethernet, VLAN │ outer IP, UDP, GUE │ IP │ UDP │ query │ padding
  *      now                        │ Ethernet, VLAN     │ IP │ UDP │ query │
@@ -60,8 +59,7 @@ uint32_t frame_decap(const struct frame_tunnels *tunnels, uint8_t *bytes, uint32
 /*
  * Parses the frame of len bytes at bytes. Accepts UDP over IPv4 without options and fragments, or
  * directly after the IPv6 header, if the lengths agree and the source may be answered
- * (xdp/source.h; its MAC address is not a group's). 0, or ERR_FORMAT for anything else, however
- * broken.
+ * (xdp/source.h; its MAC address is not a group's). 0, or ERR_FORMAT for any other octets.
  */
 __attribute__((warn_unused_result)) int frame_parse(struct frame *f, const uint8_t *bytes,
 						    uint32_t len);

@@ -62,8 +62,7 @@ enum port_kind {
  * port_deferred() is deferred - late. A late reply is counted when it is sent, in the same counters
  * as any other: tx, no_reply, tx_dropped ...
  *
- * Bytes are counted as the port sees them: whole frames with xsk, DNS messages with sockets and
- * TCP.
+ * Bytes: of whole frames with xsk, of DNS messages with sockets and TCP.
  */
 #define PORT_COUNTER_LIST(X)                                                \
 	X(rx, "messages received, bad ones included")                       \
@@ -225,8 +224,7 @@ static inline bool port_can_defer(const struct port *p)
 
 /*
  * Writes the destination of the reply to msg into *out. The handler calls this while the query is
- * still whole at data. Then it either sets deferred and len = 0, or answers at once and forgets
- * *out.
+ * still whole at data. Then it sets deferred and len = 0, or answers at once and forgets *out.
  *
  * After a message was handed back as deferred, ONE port_reply() must follow for its *out, even if
  * the reply is empty: the port counts it as outstanding, and tcp keeps the connection open for it.
@@ -237,10 +235,9 @@ void port_defer(struct port *p, const struct port_msg *msg, struct port_return *
 
 /*
  * Sends n late replies (at most PORT_BURST), all of them to p. An earlier port_send() has handed
- * back their messages. Adjacent replies to one TCP connection leave by one system call. May also be
- * called between a receive and its send. Returns how many were sent or wait in the port for room.
- * Of the others, replies with len 0 count as no_reply and the rest as tx_dropped. The worker's
- * thread.
+ * back their messages. Adjacent replies to one TCP connection leave by one system call. May be
+ * called between a receive and its send, too. Returns how many were sent or wait for room. Of the
+ * others, replies with len 0 count as no_reply, the rest as tx_dropped. The worker's thread.
  */
 unsigned int port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			unsigned int n);
@@ -308,8 +305,7 @@ static inline void port_close(struct port *p)
 		p->ops->close(p);
 }
 
-/* Adds to a counter of the calling thread. There is one writer, so no locked instruction is
- * needed. */
+/* Adds to a counter of the calling thread. One writer needs no locked instruction. */
 static inline void port_count(uint64_t *counter, uint64_t n)
 {
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
@@ -332,8 +328,7 @@ static inline void port_count_unsent(struct port *p, const struct port_msg *msg)
 		port_count(msg->deferred ? &s->deferred : &s->no_reply, 1);
 }
 
-/* Copies all counters. Each value is consistent; they are not all of the same instant. Any
- * thread. */
+/* Copies all counters. Each value is whole; they are not of one instant. Any thread. */
 void port_stats_read(const struct port *p, struct port_stats *out);
 
 /* "xsk", "socket", ... Static. */

@@ -158,8 +158,7 @@ static unsigned int read_burst(struct socket_port *s, unsigned int n_cap)
 	return 0;
 }
 
-/* Frees the memory beyond the first pages of a buffer, so that a flood of long datagrams does not
- * keep it. */
+/* Frees the memory of a long datagram beyond the first pages, so that a flood does not keep it. */
 static void trim(const struct socket_port *s, unsigned int i)
 {
 	uintptr_t at = (uintptr_t)s->data + (size_t)i * s->stride;
@@ -188,8 +187,7 @@ static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_
 	return take_burst(s, msgs, n_in);
 }
 
-/* Call after a send that sent nothing. Returns how many messages, from the first on, to drop; 0:
- * try again. */
+/* Call after a failed send. Returns how many messages, from the first on, to drop; 0: try again. */
 static unsigned int give_up(struct port *p, unsigned int n_left, unsigned int *tries)
 {
 	struct pollfd pollfd = { .fd = p->fd, .events = POLLOUT };
@@ -411,8 +409,7 @@ static int bind_socket(struct socket_port *s, const struct socket_config *config
 
 /*
  * The buffers are an odd number of cache lines apart, so that the first lines of a burst's messages
- * are in different cache sets. The unused part of a buffer takes no memory; with huge pages it
- * would.
+ * are in different cache sets. The unused part of a buffer takes memory only with huge pages.
  */
 static int map_buffers(struct socket_port *s)
 {

@@ -20,8 +20,8 @@
 /*
  * The kernel charges a small datagram with all the memory of its buffer, 4 KiB and more, and
  * doubles the value below. So some 120 datagrams fit: as many as arrive while the worker answers a
- * burst or two. In a flood, more would wait until they have left the core's cache, and cost more to
- * answer.
+ * burst or two. In a flood, more would leave the core's cache before they are read, and cost more
+ * to answer.
  */
 #define SOCKET_RCVBUF_DEFAULT (256u << 10)
 

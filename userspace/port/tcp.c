@@ -4,9 +4,8 @@
  * Epoll, timers and turns. tcp_conn.c moves the octets, tcp_send.c sends replies, tcp_admit.c
  * admits connections, tcp_open.c has the listeners.
  *
- * Each connection is in the list of the timer that runs for it. All connections of a list have the
- * same timeout, so appending keeps the list in the order of deadlines, and expiry looks only at the
- * first.
+ * Each connection is in the list of the timer that runs for it. A list has one timeout, so
+ * appending keeps it in the order of deadlines, and expiry looks only at the first.
  */
 #include "port/tcp.h"
 
@@ -58,8 +57,8 @@ void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c)
 	port_count(&t->port.stats.conns_closed, 1);
 }
 
-/* Removes it from the epoll first: a child process may hold the descriptor for a moment, and then
- * close() alone would leave it in the epoll. */
+/* Removes it from the epoll first: close() alone does not while a child process has the
+ * descriptor. */
 void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
 {
 	(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, c->fd, NULL);
@@ -103,8 +102,8 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 	cds_list_add_tail(&c->timer_link, &t->timers[timer]);
 }
 
-/* Closes our sending side only. Waiting for the client to close keeps a reset from destroying
- * answers on their way. */
+/* Closes our sending side only, and the client closes next: a reset would lose answers on their
+ * way. */
 static void say_goodbye(struct tcp_conn *c)
 {
 	if (!c->shut && c->ssl)

@@ -6,8 +6,7 @@
  *      listeners ─► connections (slots, all made at open) ─► messages ─► worker ─► replies
  *
  * Connections over TLS have a port of their own. Another thread does their handshakes and hands
- * them over (port/tcp_intake.h). Their octets go through OpenSSL (port/tcp_tls.h); all else is the
- * same.
+ * them over (port/tcp_intake.h). Only their way of reading and writing differs (port/tcp_tls.h).
  *
  * One port has all listeners of a worker, so that the connections of all addresses share slots and
  * memory. The ports of all workers share the limits (port/tcp_share.h).
@@ -57,14 +56,12 @@ __attribute__((warn_unused_result)) int tcp_open(struct port **out,
 __attribute__((warn_unused_result)) int tcp_listen(struct port *p, const struct port_addr *addr);
 
 /*
- * Stops listening at addr. Connections that wait to be accepted are accepted first; open
- * connections stay open. Threads as for tcp_listen(). 0, or -ENOENT: the port does not listen
- * there.
+ * Stops listening at addr. Accepts the connections that wait; open connections stay open. Threads
+ * as for tcp_listen(). 0, or -ENOENT: the port does not listen there.
  */
 __attribute__((warn_unused_result)) int tcp_unlisten(struct port *p, const struct port_addr *addr);
 
-/* Gives the first bound address, with the port that the kernel chose. Threads as for
- * tcp_listen(). */
+/* The first bound address, with the port that the kernel chose. Threads as for tcp_listen(). */
 void tcp_port_addr(const struct port *p, struct port_addr *out);
 
 /* The number of open connections. Any thread. */

@@ -28,8 +28,7 @@
 #define TAKE_TRIES      8
 #define CLIENT_LOOK_MAX 256 /* connections that a search for a client's own looks at */
 
-/* True if the connection may be closed for another: not while it waits for us, nor before a reader
- * has stalled. */
+/* True if it may be closed for another: it does not wait for us, and a reader has stalled. */
 static bool may_go(const struct tcp_conn *c, uint64_t now_ns)
 {
 	return c->timer != TCP_BUSY &&
@@ -62,8 +61,7 @@ static struct cds_list_head *client_list(struct tcp_port *t, const struct limits
 	return &t->clients[client->cell[0] % TCP_CLIENT_LISTS];
 }
 
-/* Finds the connection of one client to close first: the lowest timer, then the longest
- * connected. */
+/* Finds a client's connection to close: the lowest timer, then the oldest. */
 static struct tcp_conn *find_own_victim(struct tcp_port *t, const struct limits_place *client,
 					uint64_t now_ns)
 {
@@ -244,8 +242,8 @@ void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns)
 			return;
 }
 
-/* Does the same as find_victim(), but skips connections that changed just now: the wish may be for
- * one of them, and another port has older ones. */
+/* Like find_victim(), but skips young connections: the wish may be for their kind, and another port
+ * has older ones. */
 static struct tcp_conn *find_for_wish(struct tcp_port *t, enum tcp_timer last, uint64_t now_ns)
 {
 	struct tcp_conn *c;

@@ -24,8 +24,7 @@
 struct tcp_config {
 	struct tcp_share *share; /* limits of all ports; NULL: the port has limits of its own */
 	/*
-	 * The source of connections over TLS: the port's kind is then PORT_TLS. NULL: none.
-	 * Outlives the port.
+	 * Source of connections over TLS: the kind is then PORT_TLS. NULL: none. Outlives the port.
 	 */
 	struct tcp_intake *intake;
 	uint32_t n_conns_max; /* without a share: the limit of all; a client has none */

@@ -52,8 +52,7 @@ static void add(struct tcp_arrivals *port, struct tcp_arrival *arrival)
 	port->is_to_wake |= !before;
 }
 
-/* Call after all arrivals were added: otherwise a port on this processor would run after each of
- * them. */
+/* Called after the last add(): otherwise a port on this processor would run after each. */
 static void wake(struct tcp_arrivals *port)
 {
 	if (port->is_to_wake)

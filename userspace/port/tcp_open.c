@@ -29,8 +29,7 @@ static int set_options(int fd, const struct port_addr *addr, const struct tcp_co
 	err = err ? err : set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	err = err ? err : set(fd, IPPROTO_IP, IP_FREEBIND, 1);
 	err = err ? err : set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	/* This limits the unsent octets in the kernel for a slow reader, not the octets on their
-	 * way. */
+	/* Limits the octets of a slow reader in the kernel, except those on their way. */
 	err = err ? err : set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TCP_UNSENT_BYTES);
 	if (addr->family == AF_INET6)
 		err = err ? err : set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);

@@ -49,8 +49,7 @@ static bool write_replies(struct tcp_port *t, struct tcp_conn *c, struct iovec *
 	return true;
 }
 
-/* Puts n messages back. All messages after the first put_back of a connection have put_back,
- * too. */
+/* Puts back n messages: after the first put_back, all of a connection have it. */
 static void put_back(struct tcp_port *t, struct tcp_conn *c, const struct port_msg *msgs,
 		     unsigned int n)
 {
@@ -71,8 +70,7 @@ static void drop(struct tcp_port *t, const struct port_msg *msgs, unsigned int n
 	}
 }
 
-/* Sends the replies to one connection. The buffer has room for the length right before the
- * bytes. */
+/* Sends the replies to one connection. The buffer has room for the length before the bytes. */
 static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs, unsigned int n,
 		    uint64_t now_ns)
 {
@@ -133,8 +131,7 @@ void tcp_port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsig
 	}
 }
 
-/* Returns how many of n replies, at least one, are for the same connection and fit the chunks of
- * one message. */
+/* Returns how many of n replies (n > 0) are for one connection and fit one message's chunks. */
 static unsigned int run_of(const struct port_reply *replies, unsigned int n)
 {
 	const struct port_return *to = replies->to;

@@ -2,13 +2,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads and writes the octets of a connection over TLS 1.3 whose handshake is done. The socket is
- * non-blocking; one call reads as much as there is, or writes as much as fits. For the tcp port
- * alone.
+ * non-blocking; a call reads all there is, or writes what fits. For the tcp port alone.
  *
  * OpenSSL may have read more from the socket than it has returned: epoll does not report these
  * octets, tcp_tls_is_hiding() does. OpenSSL may also hold an encrypted record that the socket did
- * not take: the next write must begin with the same octets; more may follow, and their address may
- * differ.
+ * not take: the next write must begin with the same octets; their address may differ, and more may
+ * follow.
  *
  * Threads: one at a time for each connection.
  */

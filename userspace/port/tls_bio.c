@@ -41,8 +41,7 @@ static void release(struct pipe *p, size_t n)
 	p->held = NULL;
 }
 
-/* Sends the octets held, then `bytes`. Returns how many of `bytes` the socket took, or -1 with
- * errno. */
+/* Sends the octets held, then `bytes`. Returns how many of `bytes` were taken, or -1 with errno. */
 static ssize_t push(struct pipe *p, const void *bytes, size_t n)
 {
 	struct iovec iov[] = { { p->held, p->n_held }, { (void *)(uintptr_t)bytes, n } };

@@ -8,8 +8,7 @@
  *
  *      SSL_accept() ──► held (1 KiB) ──► tls_bio_flush(), or the first reply in the same segment
  *
- * With an SSL that has another BIO, the functions do nothing. Threads: one at a time for each
- * connection.
+ * With another BIO, the functions do nothing. Threads: one at a time for each connection.
  */
 #ifndef VOLLEY_PORT_TLS_BIO_H
 #define VOLLEY_PORT_TLS_BIO_H

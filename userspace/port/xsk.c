@@ -139,8 +139,7 @@ static uint32_t push(struct xsk_port *x, const struct xdp_desc *descs, uint32_t 
 	return n;
 }
 
-/* Does the same in several tries; before each it drains completions and tells the kernel to
- * send. */
+/* The same in several tries: each tells the kernel to send and drains completions. */
 static uint32_t push_patiently(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 {
 	uint32_t done = push(x, descs, n), more;
@@ -224,8 +223,7 @@ static bool take(struct xsk_port *x, const struct xdp_desc *desc, struct port_ms
 }
 
 /*
- * Fetches headers and query of all frames before the first is read, so that their page look-ups and
- * cache misses overlap.
+ * Fetches headers and query of all frames before the first is read: TLB and cache misses overlap.
  */
 static void prefetch(const struct xsk_port *x, const struct xdp_desc *desc)
 {
@@ -332,8 +330,7 @@ static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg
 	return n;
 }
 
-/* Sends frames or keeps them for later, in order: no frame overtakes the backlog. Returns how many
- * were dropped. */
+/* Sends or keeps frames, in order: none overtakes the backlog. Returns how many were dropped. */
 static uint32_t transmit(struct xsk_port *x, uint64_t now_ns, const struct xdp_desc *descs,
 			 uint32_t n)
 {
@@ -406,8 +403,7 @@ static unsigned int xsk_reply(struct port *p, uint64_t now_ns, const struct port
 			continue;
 		}
 		if (!x->n_free) {
-			/* The frames of the replies before this one are free again after they were
-			 * sent. */
+			/* Sends the replies so far, so that their frames become free. */
 			n_sent += n_out - transmit(x, now_ns, descs, n_out);
 			n_out = 0;
 			reclaim(x);

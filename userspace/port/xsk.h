@@ -13,8 +13,7 @@
  *          └◄─────────────────────────────────────────────────────────────────────────────────┘
  *
  * A frame holds: the kernel's headroom (256 bytes) │ headers │ query, then reply │ room up to the
- * frame's end. The room and the interface's MTU limit the length of a reply: cap of struct
- * port_msg.
+ * frame's end. That room and the interface's MTU limit a reply: cap of struct port_msg.
  *
  * A late reply leaves in a frame of the free stack, because its query's frame is in use again. For
  * each outstanding late reply one free frame is kept out of the fill ring, up to one in

@@ -57,8 +57,7 @@ static int read_mtu(const char *ifname, uint32_t *mtu)
 	return err;
 }
 
-/* Without reserved huge pages: the kernel uses huge pages for memory with this alignment if it
- * can. */
+/* Without reserved huge pages: aligned memory gets transparent ones if possible. */
 static void *map_transparent(size_t n_bytes)
 {
 	size_t more = n_bytes + HUGE_BYTES;

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The state of an AF_XDP port and its set-up: memory, UMEM, socket. xsk.c moves the frames. For the
- * xsk port alone.
- */
+/* The state of an AF_XDP port and its set-up: memory, UMEM, socket. For the xsk port alone. */
 #ifndef VOLLEY_PORT_XSK_UMEM_H
 #define VOLLEY_PORT_XSK_UMEM_H
 
