@@ -32,8 +32,8 @@ static struct lent lents[ADDRESSES_CAP];
 static bool is_started;
 static char problem[256]; /* why DPDK was not started */
 
-/* Our addresses, in the XDP program's format; workers read it. A device may use it until volleyd
- * ends. */
+/* Our addresses, in the XDP program's format; workers read it. Static: a device may use it to the
+ * end. */
 static struct volley_state ours;
 
 /* --- The words of a device -------------------------------------------------------------------- */

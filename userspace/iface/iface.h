@@ -65,8 +65,8 @@ void iface_watch_driver(struct iface *iface);
 
 /*
  * If the card strips VLAN tags and the interface has VLANs, neither program nor AF_XDP sockets may
- * answer: a reply to a tagged query would leave untagged. The remark says which command helps.
- * Without VLANs or stripping they answer again. Call it before iface_open_ports().
+ * answer: a reply to a tagged query would leave untagged. The remark says which command helps. When
+ * VLANs or stripping are gone, they answer again. Call it before iface_open_ports().
  */
 void iface_watch_tags(struct iface *iface);
 
@@ -85,7 +85,7 @@ void iface_close(struct iface *iface, struct workers *workers, bool keep);
 /* Gives the driver the interface's current MAC address and MTU. */
 void iface_update_link(struct iface *iface);
 
-/* True if interface and program are still the known ones, or if volleyd has no means to look. */
+/* True if interface and program are still the known ones, or if resources to look are exhausted. */
 bool iface_is_sound(const struct iface *iface);
 
 /* True if the program that was in the way of ours has gone. */

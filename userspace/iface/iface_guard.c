@@ -13,8 +13,7 @@
 
 /* --- What is known of the driver -------------------------------------------------------------- */
 
-/* The queue pairs that virtio_net adds for XDP receive; the kernel does not see their transmit
- * queues. */
+/* The pairs that virtio_net adds for XDP receive; the kernel does not see their transmit queues. */
 static void read_pairs(const struct iface *iface, struct quirks_pairs *pairs)
 {
 	const int n_cpus = libbpf_num_possible_cpus();

@@ -30,7 +30,7 @@ void iface_guard_note_pairs(struct iface *iface);
 /* The number of transmit queues, also by that note. If the link is down, the number in `before`. */
 uint32_t iface_guard_tx_queues(const struct iface *iface, const struct linkinfo *before);
 
-/* Remarks that native hits are fatal and what to do; only a generic program answers hits. */
+/* Remarks what to do if native answers are fatal; only a generic program answers then. */
 void iface_guard_say_fatal(struct iface *iface);
 
 /* Why zero-copy must not be tried. NULL: no reason is known, or zero-copy: on asks for it. */

@@ -5,8 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* The other end's program must be so old before native mode is tried again: attaching loses
- * frames. */
+/* Age of the other end's program before native mode is tried again: attaching loses frames. */
 #define STEADY_NS (3 * CLOCK_NS_PER_S)
 
 static bool is_native(const struct iface *iface)

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The AF_XDP sockets of an interface. Which steps of the ladder are open to a queue:
+ * The AF_XDP sockets of an interface. The modes that are tried for the socket of a queue, in order:
  *
  *                      zero-copy: auto        zero-copy: on      zero-copy: off
  *      native program  zero-copy, copy        zero-copy          copy
  *      generic one     copy                   none               copy
  *
- * and below them all, where port: is not socket already, the kernel's sockets.
+ * If none of them works, the kernel's sockets answer. With port: socket they always do.
  */
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -75,13 +75,13 @@ struct iface {
 	struct port *ports[VOLLEY_QUEUES];
 	int zerocopy_err;     /* why zero-copy is not tried again */
 	uint64_t retry_at_ns; /* when to try queues without a socket again */
-	uint32_t retry_s;
-	bool is_renewal_due; /* of the program: the network driver does not run it on all queues */
-	bool is_untagged;    /* the card strips VLAN tags that answers need (iface/watch.c) */
+	uint32_t retry_s;     /* the pause before that */
+	bool is_renewal_due;  /* of the program: the network driver does not run it on all queues */
+	bool is_untagged;     /* the card strips VLAN tags that answers need (iface/watch.c) */
 	struct unseen unseen;
-	uint32_t attach_mtu;    /* the MTU when the program was attached or found */
-	bool is_reattach_due;   /* with the new MTU, the driver may accept another mode */
-	bool is_occupied;       /* a program must go before ours can be attached */
+	uint32_t attach_mtu;  /* the MTU when the program was attached or found */
+	bool is_reattach_due; /* of the program, in another mode: new MTU, or other end of a veth */
+	bool is_occupied;     /* a program must go before ours can be attached */
 	struct leaving leaving; /* whether answers leave: iface_guard.h */
 	bool is_silenced;       /* the program does not answer, because hits were lost */
 	bool is_native_fatal;   /* hits of a native program would crash the kernel (quirks.h) */

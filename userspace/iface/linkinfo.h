@@ -49,8 +49,7 @@ int linkinfo_parse(struct linkinfo *info, const struct nlmsghdr *message)
 	__attribute__((warn_unused_result));
 
 /*
- * The MAC address of frames for this host: on a bridge's port, that of the bridge. Zeros: not
- * known.
+ * The MAC address of frames for this host: on a bridge's port, that of the bridge. Zeros: unknown.
  */
 void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6]);
 

@@ -28,7 +28,7 @@ struct look {
 	unsigned int n;
 };
 
-/* Copies and clears the flags; the next packet to a hop sets it again. False: none was set. */
+/* Copies and clears the flags; the next packet to a hop sets its flag. False: none was set. */
 static bool take_used(struct look *look, uint8_t *used)
 {
 	bool any = false;

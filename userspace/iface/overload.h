@@ -4,7 +4,7 @@
  * Finds the queues of an interface that get more queries than their workers can answer, by the
  * queries that the driver has dropped there (xdp/shed.h).
  *
- * `volleyctl status` shows an overload until some seconds after its end. The log has begin and end.
+ * `volleyctl status` shows an overload until some seconds after its end. The log has both ends.
  *
  * Control's thread calls all these functions.
  */

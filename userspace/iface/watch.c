@@ -123,7 +123,7 @@ void iface_watch_driver(struct iface *iface)
 	const uint64_t now_ns = clock_ns();
 	struct linkinfo link;
 
-	/* DPDK lends the program and takes it back without a word. */
+	/* With DPDK the program is lent and taken back without notice. */
 	if (!iface->program || iface->config.port == CONFIG_PORT_DPDK ||
 	    !unseen_is_due(&iface->unseen, now_ns) || linkinfo_read(&link, iface->config.name))
 		return;

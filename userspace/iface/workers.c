@@ -159,8 +159,7 @@ static int open_tls(struct workers *workers, unsigned int worker, const struct w
 
 /* --- Members ---------------------------------------------------------------------------------- */
 
-/* The first worker reads volley_refresh. Without it, answers are fetched again after they
- * expire. */
+/* The first worker reads volley_refresh. Without it, answers are fetched after they expire. */
 static unsigned int add_refresh(struct workers *workers, struct member *m, int fd,
 				struct worker_source *sources, unsigned int n)
 {

@@ -90,8 +90,7 @@ unsigned int workers_for_queue(const struct workers *workers, unsigned int queue
 
 /*
  * Makes all workers listen also at the n addresses of `listen`. Probes all addresses first: an
- * address that another server has is refused. 0, or -errno with a sentence in err: nothing has
- * changed.
+ * address that another server has is refused. 0, or -errno with a sentence in err and no change.
  */
 int workers_listen(struct workers *workers, const struct config_addr *listen, uint32_t n, char *err,
 		   size_t err_cap) __attribute__((warn_unused_result));

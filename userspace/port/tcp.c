@@ -57,8 +57,7 @@ void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c)
 	port_count(&t->port.stats.conns_closed, 1);
 }
 
-/* Removes it from the epoll first: close() alone does not while a child process has the
- * descriptor. */
+/* Removes it from the epoll first: close() does not if a child process has the descriptor. */
 void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
 {
 	(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, c->fd, NULL);
@@ -102,8 +101,7 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 	cds_list_add_tail(&c->timer_link, &t->timers[timer]);
 }
 
-/* Closes our sending side only, and the client closes next: a reset would lose answers on their
- * way. */
+/* Closes our sending side only, since a reset would lose answers on their way. */
 static void say_goodbye(struct tcp_conn *c)
 {
 	if (!c->shut && c->ssl)

@@ -20,15 +20,15 @@
 #include "port/tcp_port.h"
 #include "port/tcp_tls.h"
 
-#define YOUNG_NS   (100 * CLOCK_NS_PER_MS) /* more than a port needs to meet a wish */
-#define ACCEPT_MAX 64                      /* accepts in a row */
-#define ACCEPT_PAUSE_NS \
-	(100 * CLOCK_NS_PER_MS) /* after the system refused a connection for lack of resources */
+#define YOUNG_NS        (100 * CLOCK_NS_PER_MS) /* a port meets a wish sooner than that */
+#define ACCEPT_MAX      64                      /* connections accepted in a row */
+#define ACCEPT_PAUSE_NS (100 * CLOCK_NS_PER_MS) /* pause after a lack of resources */
 #define STALLED_NS      (200 * CLOCK_NS_PER_MS) /* without progress: a reader has stalled */
 #define TAKE_TRIES      8
-#define CLIENT_LOOK_MAX 256 /* connections that a search for a client's own looks at */
+#define CLIENT_LOOK_MAX 256 /* most connections of a client that a search visits */
 
-/* True if it may be closed for another: it does not wait for us, and a reader has stalled. */
+/* True if c may be closed for another: it does not wait for us, and its reader makes no
+ * progress. */
 static bool may_go(const struct tcp_conn *c, uint64_t now_ns)
 {
 	return c->timer != TCP_BUSY &&
@@ -242,8 +242,8 @@ void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns)
 			return;
 }
 
-/* Like find_victim(), but skips young connections: the wish may be for their kind, and another port
- * has older ones. */
+/* Like find_victim(), but passes over young connections: another port may have an older one to
+ * close. */
 static struct tcp_conn *find_for_wish(struct tcp_port *t, enum tcp_timer last, uint64_t now_ns)
 {
 	struct tcp_conn *c;

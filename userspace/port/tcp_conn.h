@@ -105,7 +105,7 @@ bool tcp_conn_is_hiding(const struct tcp_conn *c);
 /* True if the input has a whole message. A length of 0 sets finished. */
 bool tcp_conn_has_message(struct tcp_conn *c);
 
-/* Takes the next message, which must be whole; returns its length. *message: until the next
+/* Takes the next message, which must be whole. Returns its length; *message: until the next
  * read. */
 uint32_t tcp_conn_take(struct tcp_conn *c, const uint8_t **message);
 

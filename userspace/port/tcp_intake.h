@@ -47,8 +47,7 @@ void tcp_intake_free(struct tcp_intake *intake); /* NULL is allowed */
 bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrivals)
 	__attribute__((warn_unused_result));
 
-/* Registers the inbox of a port. After tcp_intake_leave() nothing more is put into it. 0 or
- * -ENOMEM. */
+/* Registers the inbox of a port. After tcp_intake_leave() it gets no more. 0 or -ENOMEM. */
 int tcp_intake_join(struct tcp_intake *intake, struct tcp_arrivals *port)
 	__attribute__((warn_unused_result));
 void tcp_intake_leave(struct tcp_intake *intake, const struct tcp_arrivals *port);

@@ -49,7 +49,7 @@ static bool write_replies(struct tcp_port *t, struct tcp_conn *c, struct iovec *
 	return true;
 }
 
-/* Puts back n messages: after the first put_back, all of a connection have it. */
+/* Puts back n messages: the first with put_back and all after it, which must have it, too. */
 static void put_back(struct tcp_port *t, struct tcp_conn *c, const struct port_msg *msgs,
 		     unsigned int n)
 {

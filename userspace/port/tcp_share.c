@@ -34,8 +34,7 @@ int tcp_share_new(struct tcp_share **out, uint32_t n_conns_max, uint32_t n_clien
 		return -errno;
 	}
 	share->n_conns_max = n_conns_max;
-	share->limits.max_total =
-		n_conns_max + n_ports; /* one too many for each port: see tcp_share.h */
+	share->limits.max_total = n_conns_max + n_ports; /* one too many for each port */
 	share->n_ports_max = n_ports;
 	share->limits.max_client = n_client_max;
 	share->limits.prefix4 = TCP_SHARE_PREFIX4;
@@ -128,7 +127,7 @@ bool tcp_share_is_wished(const struct tcp_share *share)
 	return load(&share->n_wishes) > 0;
 }
 
-/* If a connection has ended by itself meanwhile, the wish is met and is removed. */
+/* If a connection has ended by itself meanwhile, the wish is removed. */
 bool tcp_share_take_wish(struct tcp_share *share)
 {
 	uint32_t n = load(&share->n_wishes);

@@ -223,7 +223,7 @@ static bool take(struct xsk_port *x, const struct xdp_desc *desc, struct port_ms
 }
 
 /*
- * Fetches headers and query of all frames before the first is read: TLB and cache misses overlap.
+ * Fetches headers and query of a whole burst before the first read: TLB and cache misses overlap.
  */
 static void prefetch(const struct xsk_port *x, const struct xdp_desc *desc)
 {
