@@ -27,8 +27,7 @@
 #define TAKE_TRIES      8
 #define CLIENT_LOOK_MAX 256 /* most connections of a client that a search visits */
 
-/* True if c may be closed for another: it does not wait for us, and its reader makes no
- * progress. */
+/* True if c may be closed for another: it neither waits for us nor takes replies now. */
 static bool may_go(const struct tcp_conn *c, uint64_t now_ns)
 {
 	return c->timer != TCP_BUSY &&
