@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NODES_MAX 1024 /* as the kernel's MAX_NUMNODES at most */
+#define NODES_MAX 1024 /* the kernel's MAX_NUMNODES is at most that */
 #define LONG_BITS (8 * sizeof(unsigned long))
 
 static bool read_number(const char *path, long *n)
@@ -27,7 +27,7 @@ static bool read_number(const char *path, long *n)
 	return is_read;
 }
 
-/* /sys may be that of another network namespace, with another interface of this name. */
+/* /sys may be of another network namespace, and show another interface of this name. */
 int cores_link_node(const char *ifname)
 {
 	char path[96];
@@ -42,7 +42,7 @@ int cores_link_node(const char *ifname)
 	return (int)n;
 }
 
-/* The processor's folder has a link "nodeN". */
+/* The processor's folder in /sys has a link "nodeN". */
 int cores_cpu_node(int cpu)
 {
 	int node = CORES_NODE_ANY;
@@ -107,7 +107,7 @@ unsigned int cores_worker(const int *worker_nodes, unsigned int n, unsigned int 
 	return queue % n;
 }
 
-/* What fails leaves the memory where it would have been. */
+/* On a failure the memory is placed as usual. */
 void cores_prefer_memory(int node)
 {
 	unsigned long mask[NODES_MAX / LONG_BITS] = { 0 };

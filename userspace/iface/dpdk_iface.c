@@ -19,21 +19,21 @@
 #define AF_XDP_DRIVER "net_af_xdp"
 #define HUGE_FOLDER   "/sys/kernel/mm/hugepages"
 #define MIB_SHIFT     20
-#define ADDRESSES_CAP 64 /* interfaces */
+#define ADDRESSES_CAP 64 /* most interfaces */
 
-/* net_af_xdp on an interface, in use or for the next time. */
+/* A net_af_xdp device on an interface, in use or kept for the next time. */
 struct lent {
-	struct dpdk_device *device; /* NULL: a free place */
+	struct dpdk_device *device; /* NULL: the place is free */
 	unsigned int ifindex;
-	int xsks_fd; /* the map that it has entered its sockets in */
+	int xsks_fd; /* the map with its sockets */
 };
 
 static struct lent lents[ADDRESSES_CAP];
 static bool is_started;
-static char problem[256]; /* why it is not */
+static char problem[256]; /* why DPDK was not started */
 
-/* Of the driver's shape; workers look in it. Static, since a device may outlive who closes it in
- * haste. */
+/* Our addresses, in the XDP program's format; workers read it. Static: a device may use it to the
+ * end. */
 static struct volley_state ours;
 
 /* --- The words of a device -------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static bool is_dpdk(const struct config_interface *config)
 	return config->port == CONFIG_PORT_DPDK;
 }
 
-/* Whether `words` has the parameter `name=value`. */
+/* True if `words` has the parameter `name=value`. */
 static bool has_parameter(const char *words, const char *name, const char *value)
 {
 	size_t name_len = strlen(name), value_len = strlen(value);
@@ -70,7 +70,7 @@ bool dpdk_iface_is_owned(const struct config_interface *config)
 	       has_parameter(words, "xdp_prog", "") || !has_parameter(words, "iface", config->name);
 }
 
-/* A PCI address, not the name of a driver without hardware. */
+/* True for a PCI address, false for the name of a driver without hardware. */
 static bool is_pci(const char *words)
 {
 	return words && strspn(words, "0123456789abcdefABCDEF:.") == strcspn(words, ",") &&
@@ -95,7 +95,7 @@ static uint64_t read_number(const char *folder, const char *name)
 	return n;
 }
 
-/* Bytes of huge pages of all sizes that are free: hugepages-2048kB/free_hugepages. */
+/* Free huge pages of all sizes, in bytes: hugepages-2048kB/free_hugepages. */
 static uint64_t free_huge_bytes(void)
 {
 	DIR *dir = opendir(HUGE_FOLDER);
@@ -205,7 +205,7 @@ int dpdk_iface_open_owned(struct dpdk_device **out, const struct config_interfac
 	return code ? code : open_device(out, config, &device, err, err_cap);
 }
 
-/* The object that DPDK is to attach, as a file; -1 with errno. */
+/* Returns a file with the object that DPDK attaches, or -1 with errno. */
 static int make_object(void)
 {
 	size_t size;
@@ -219,7 +219,7 @@ static int make_object(void)
 	return fd;
 }
 
-/* net_af_xdp on the interface with our object; what the configuration says of it stays. */
+/* Writes the device's parameters: net_af_xdp with our object. Configured parameters stay. */
 static void make_words(char *words, size_t cap, const struct config_interface *config,
 		       uint32_t n_queues, int object_fd)
 {
@@ -231,8 +231,7 @@ static void make_words(char *words, size_t cap, const struct config_interface *c
 		return;
 	if (!has_parameter(words, "queue_count", ""))
 		n += snprintf(words + n, cap - (size_t)n, ",queue_count=%u", n_queues);
-	/* The driver's own is 64: the worker does the interface's NAPI work itself, which brings
-	 * most. */
+	/* DPDK's default is 64, which is fastest: the worker does the NAPI work itself. */
 	if ((size_t)n < cap && config->busy_poll_budget && !has_parameter(words, "busy_budget", ""))
 		n += snprintf(words + n, cap - (size_t)n, ",busy_budget=%u",
 			      config->busy_poll_budget);
@@ -257,7 +256,7 @@ static int open_af_xdp(struct dpdk_device **out, const struct config_interface *
 	make_words(words, sizeof(words), config, n_queues, fd);
 	code = open_device(out, config, &device, err, err_cap);
 	if (code && n_queues > 1) {
-		/* It counts combined channels, and of a driver that has none of these one queue. */
+		/* DPDK counts combined channels; if a driver has none, it assumes one queue. */
 		device.n_queues = 1;
 		make_words(words, sizeof(words), config, 1, fd);
 		code = open_device(out, config, &device, err, err_cap);
@@ -349,7 +348,7 @@ int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t
 	return dpdk_open(out, device, &open);
 }
 
-/* An interface with this number comes never again. */
+/* True if the interface is gone for good: its number is not used again. */
 static bool is_gone(unsigned int ifindex)
 {
 	char name[IF_NAMESIZE];

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* In the place of dpdk_iface.c where volleyd is built without DPDK. */
+/* Replaces dpdk_iface.c if volleyd is built without DPDK. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#define ANSWER_CAP 32768 /* as large as the kernel makes its datagrams */
-#define WAIT_MS    500   /* the kernel answers at once; no question may hold the others up */
+#define ANSWER_CAP 32768 /* the kernel's datagrams are not larger */
+#define WAIT_MS    500   /* the kernel answers at once; a question must not delay volleyd */
 
 /* --- Questions -------------------------------------------------------------------------------- */
 
@@ -50,7 +50,7 @@ static ssize_t receive(const struct mnl_socket *nl, void *buf, size_t cap)
 	return n;
 }
 
-/* Up to the acknowledgement, or what ends a dump. */
+/* Reads up to the acknowledgement, or to the end of a dump. */
 static int take_all(const struct mnl_socket *nl, unsigned int number, mnl_cb_t take, void *user)
 {
 	_Alignas(struct nlmsghdr) char buf[ANSWER_CAP];

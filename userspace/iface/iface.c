@@ -28,7 +28,7 @@ void iface_update_link(struct iface *iface)
 
 	if (!iface->program && !iface->dpdk)
 		return;
-	/* It has gone, or the kernel is slow to say: what was known holds. */
+	/* The interface is gone, or the kernel is slow: keep the known values. */
 	if (linkinfo_read(&link, iface->config.name))
 		return;
 	if (link.is_ethernet)
@@ -56,7 +56,7 @@ bool iface_is_cleared(const struct iface *iface)
 	return iface->is_occupied && program_is_welcome(iface->config.name);
 }
 
-/* What stands on another interface has no native XDP, and one sees less than the other. */
+/* An interface on top of another one has no native XDP, and may see fewer packets. */
 static void say_kind(struct iface *iface, const struct linkinfo *link)
 {
 	char other[IF_NAMESIZE] = "the other";
@@ -89,7 +89,7 @@ static int refuse(struct iface *iface, int code, const char *sentence)
 {
 	const size_t name_len = strlen(iface->config.name);
 
-	/* A driver, too, may say -EBUSY: it is not asked every second. */
+	/* A network driver, too, may return -EBUSY: then it is not asked every second. */
 	iface->is_occupied = (code == -EBUSY || code == -EPROTO) &&
 			     !program_is_welcome(iface->config.name);
 	if (code == -ENODEV)
@@ -97,7 +97,7 @@ static int refuse(struct iface *iface, int code, const char *sentence)
 	if (!strncmp(sentence, iface->config.name, name_len) &&
 	    !strncmp(sentence + name_len, ": ", 2))
 		sentence += name_len + 2;
-	/* With these two, volleyd does not even start. */
+	/* With these two codes volleyd does not start. */
 	iface_say(iface, IFACE_TOPIC_PROGRAM, true, "%s%s", sentence,
 		  code == -EPROTO || code == ERR_RUNNING ? "" : "; kernel sockets answer");
 	return code;
@@ -159,7 +159,7 @@ void iface_watch_neighbours(struct iface *iface)
 		iface_unsay(iface, IFACE_TOPIC_NEIGHBOURS);
 }
 
-/* How packets come and go beside the plain way. */
+/* Sets the options for tunnels and return paths. */
 static void set_ways(struct iface *iface)
 {
 	const struct config_interface *c = &iface->config;
@@ -176,7 +176,7 @@ static void set_ways(struct iface *iface)
 			  "kernel sockets answer");
 }
 
-/* The program is there: what is watched, what is said of it, and how it answers. */
+/* Call after the program was attached: begins to watch it, sets the remarks, and lets it answer. */
 static void begin(struct iface *iface)
 {
 	iface->state = IFACE_UP;
@@ -230,7 +230,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	iface_peer_begin(iface);
 	iface->is_generic_for_peer = !iface->is_native_fatal && iface_peer_wants_generic(iface);
 	want.generic_only |= iface->is_native_fatal || iface->is_generic_for_peer;
-	/* What is adopted may be native all the same: begin() switches on what is well. */
+	/* An adopted program may be native; begin() switches safe answers on. */
 	want.driver_answers &= !iface->is_native_fatal && iface->peer != VETHPEER_BARE;
 	want.takes_frags = linkinfo_xdp_features(iface->ifindex) & LINKINFO_XDP_RX_SG;
 	code = program_open(&iface->program, maps, &want, err, sizeof(err));

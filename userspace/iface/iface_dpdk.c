@@ -11,7 +11,7 @@
 #include "iface/dpdk_iface.h"
 #include "iface/iface.h"
 
-/* All ports of the device, not yet any worker's. */
+/* Opens all ports of the device. No worker has them yet. */
 static int open_ports(struct iface *iface)
 {
 	uint32_t n = dpdk_iface_n_queues(iface->dpdk);
@@ -39,7 +39,7 @@ static int give_to_workers(struct iface *iface, struct workers *workers)
 	return err;
 }
 
-/* Workers have the first n_queues. */
+/* Closes all ports. Workers have the first n_queues of them. */
 static void close_ports(struct iface *iface, struct workers *workers)
 {
 	for (uint32_t queue = 0; queue < VOLLEY_QUEUES; queue++) {

@@ -13,7 +13,7 @@
 
 /* --- What is known of the driver -------------------------------------------------------------- */
 
-/* XDP's own queue pairs of virtio_net receive, but the kernel has no transmit queues of them. */
+/* The pairs that virtio_net adds for XDP receive; the kernel does not see their transmit queues. */
 static void read_pairs(const struct iface *iface, struct quirks_pairs *pairs)
 {
 	const int n_cpus = libbpf_num_possible_cpus();
@@ -201,7 +201,7 @@ void iface_guard_hits(struct iface *iface, uint64_t now_ns)
 	    now_ns - iface->hits_seen_ns < driver->every_s * CLOCK_NS_PER_S)
 		return;
 	iface->hits_seen_ns = now_ns;
-	/* Hits first: what is lost meanwhile is counted too often rather than not at all. */
+	/* Reads hits first: a hit that is lost meanwhile is counted early, not missed. */
 	if (count_hits(iface->program, &n_hits) ||
 	    xdpdrops_read(driver, iface->config.name, &n_lost))
 		return;

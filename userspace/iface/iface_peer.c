@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* So long it has had its program before native mode is tried again: attaching costs some frames. */
+/* Age of the other end's program before native mode is tried again: attaching loses frames. */
 #define STEADY_NS (3 * CLOCK_NS_PER_S)
 
 static bool is_native(const struct iface *iface)
@@ -32,7 +32,7 @@ bool iface_peer_wants_generic(const struct iface *iface)
 	return is_auto(iface) && (iface->peer == VETHPEER_BARE || iface->peer == VETHPEER_UNSEEN);
 }
 
-/* One that volleyd may take off is generic in a moment. */
+/* True if volleyd may replace the native program by a generic one. */
 static bool may_step_down(const struct iface *iface)
 {
 	return is_auto(iface) && program_is_by_daemon(iface->program);
@@ -99,7 +99,7 @@ static void look_again(struct iface *iface, uint64_t now_ns)
 	struct vethpeer peer;
 
 	vethpeer_look(&peer, iface->ifindex);
-	if (peer.kind == before || peer.kind == VETHPEER_UNSEEN) /* which may be for a moment */
+	if (peer.kind == before || peer.kind == VETHPEER_UNSEEN) /* may be temporary */
 		return;
 	iface->peer = peer.kind;
 	iface->peer_since_ns = now_ns;
@@ -111,7 +111,7 @@ static void look_again(struct iface *iface, uint64_t now_ns)
 
 void iface_peer_watch(struct iface *iface, uint64_t now_ns)
 {
-	/* DPDK lends the program and takes it back without a word. */
+	/* With DPDK the program is lent and taken back without notice. */
 	if (!iface->program || !linkinfo_is(&iface->link, "veth") ||
 	    iface->config.xdp == CONFIG_XDP_GENERIC || iface->config.port == CONFIG_PORT_DPDK)
 		return;

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The AF_XDP sockets of an interface. Which steps of the ladder are open to a queue:
+ * The AF_XDP sockets of an interface. The modes that are tried for the socket of a queue, in order:
  *
  *                      zero-copy: auto        zero-copy: on      zero-copy: off
  *      native program  zero-copy, copy        zero-copy          copy
  *      generic one     copy                   none               copy
  *
- * and below them all, where port: is not socket already, the kernel's sockets.
+ * If none of them works, the kernel's sockets answer. With port: socket they always do.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static int open_mode(const struct iface *iface, uint32_t queue, enum xsk_mode mo
 	};
 	int err = xsk_open(port, &config);
 
-	/* RLIMIT_MEMLOCK: rather a smaller UMEM than none. */
+	/* RLIMIT_MEMLOCK: a smaller UMEM is better than none. */
 	while (err == -ENOBUFS && config.n_frames > FRAMES_MIN) {
 		config.n_frames /= 2;
 		if (config.ring_cap > config.n_frames / 2)
@@ -64,21 +64,21 @@ static int open_mode(const struct iface *iface, uint32_t queue, enum xsk_mode mo
 	return err;
 }
 
-/* With these it makes no difference whether frames are copied. */
+/* True for errors that zero-copy and copy mode have in common. */
 static bool is_of_both_modes(int err)
 {
 	return err == -EBUSY || err == -ENETDOWN || err == -ENODEV || err == -EPERM ||
 	       err == -ENOBUFS;
 }
 
-/* A driver without XDP_REDIRECT drops what the program hands to a socket that copies. */
+/* A network driver without XDP_REDIRECT drops frames that the program hands to a copy socket. */
 static bool can_redirect(const struct iface *iface)
 {
 	return program_mode(iface->program) == PROGRAM_GENERIC ||
 	       linkinfo_xdp_features(iface->ifindex) & LINKINFO_XDP_REDIRECT;
 }
 
-/* What zero-copy said once holds for the other queues, too: each attempt pins memory. */
+/* If zero-copy fails on one queue, it is not tried on others, because each try pins memory. */
 static int open_steps(struct iface *iface, uint32_t queue, struct port **port)
 {
 	const enum config_zero_copy wish = iface->config.zero_copy;
@@ -131,8 +131,7 @@ static void close_queues(struct iface *iface, struct workers *workers, uint32_t 
 		any = true;
 		(void)bpf_map_delete_elem(program_xsks_fd(iface->program), &queue);
 	}
-	/* A program that is running may still have seen the socket there; after it, nothing more
-	 * comes. */
+	/* A running program may still see the socket. After a grace period none does. */
 	if (any)
 		(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	for (uint32_t queue = first; queue < end; queue++) {
@@ -159,15 +158,14 @@ static void close_stuck(struct iface *iface, struct workers *workers, uint64_t n
 
 /* --- All of them ------------------------------------------------------------------------------ */
 
-/* In native mode a bond's frames come with the number of a member, and no socket of the bond takes
- * them. */
+/* In native mode a bond's frames have the number of a member, so its own sockets get none. */
 static bool can_have_sockets(const struct iface *iface)
 {
 	return !linkinfo_is(&iface->link, "bond") ||
 	       program_mode(iface->program) == PROGRAM_GENERIC;
 }
 
-/* What a socket is given to send leaves by the transmit queue of its number, or not at all. */
+/* A socket sends only by the transmit queue with its number. */
 static bool has_too_few_tx(const struct iface *iface)
 {
 	return iface->link.n_tx_queues && iface->link.n_tx_queues < iface->link.n_queues;
@@ -193,7 +191,7 @@ static bool is_same_link(const struct linkinfo *a, const struct linkinfo *b)
 	       a->n_queues_max == b->n_queues_max && a->master == b->master;
 }
 
-/* What failed is tried again at once when the interface has changed; else less and less often. */
+/* True if failed queues are due: at once after a change of the interface, else ever less often. */
 static bool is_due(struct iface *iface, bool has_changed, uint64_t now_ns)
 {
 	if (has_changed)
@@ -224,7 +222,7 @@ static const char *reason_text(const struct iface *iface, int err)
 	return err_text(err);
 }
 
-/* Without a socket, though it could have one. */
+/* True if the queue has no socket but could have one. */
 static bool is_missing(const struct iface *iface, uint32_t queue)
 {
 	return !iface->ports[queue] && !iface_guard_is_barred(iface, queue, clock_ns());
@@ -239,7 +237,7 @@ static uint32_t count_missing(const struct iface *iface, uint32_t n)
 	return n_missing;
 }
 
-/* "2", "1, 3" ... of those below n without a socket. */
+/* Writes the missing queues below n: "2", "1, 3" ... */
 static void list_missing(const struct iface *iface, uint32_t n, char *buf, size_t cap)
 {
 	size_t len = 0;
@@ -305,7 +303,7 @@ static void open_missing(struct iface *iface, struct workers *workers, uint32_t 
 			 iface->is_zerocopy ? "zero-copy" : "copy");
 }
 
-/* How the receive queues fit the workers; which queue's interrupts are where is not known here. */
+/* Remarks how receive queues fit the workers. Interrupts are not looked at. */
 static void say_cores(struct iface *iface, const struct workers *workers, uint32_t n)
 {
 	const struct linkinfo *link = &iface->link;
@@ -349,7 +347,7 @@ void iface_open_ports(struct iface *iface, struct workers *workers)
 
 	iface_watch_tags(iface);
 	if (iface->config.port == CONFIG_PORT_DPDK) {
-		iface_take_place(iface); /* which is about to be lent */
+		iface_take_place(iface); /* the program is about to be lent */
 		iface_open_dpdk(iface, workers);
 		return;
 	}
@@ -357,11 +355,10 @@ void iface_open_ports(struct iface *iface, struct workers *workers)
 		return;
 	if (linkinfo_read(&iface->link, iface->config.name)) {
 		iface->link = before;
-		return; /* it is gone: that is seen elsewhere */
+		return; /* it is gone: other code notices that */
 	}
 	iface->link.n_tx_queues = iface_guard_tx_queues(iface, &before);
-	/* A veth gives the program to the queues that it has when it is attached, not to later
-	 * ones. */
+	/* A veth runs the program only on queues that existed when it was attached. */
 	if (iface->link.n_queues > before.n_queues && linkinfo_is(&iface->link, "veth") &&
 	    program_mode(iface->program) == PROGRAM_NATIVE)
 		iface->is_renewal_due = true;
@@ -369,7 +366,7 @@ void iface_open_ports(struct iface *iface, struct workers *workers)
 		leaving_forgive(&iface->leaving);
 	close_stuck(iface, workers, now_ns);
 	n = n_wanted(iface);
-	/* A reply's room was measured by the MTU. */
+	/* The sockets use the old MTU as the limit of replies. */
 	iface_close_ports(iface, workers, iface->link.mtu == before.mtu ? n : 0);
 	if (count_missing(iface, n) && is_due(iface, !is_same_link(&before, &iface->link), now_ns))
 		open_missing(iface, workers, n);

@@ -24,7 +24,7 @@ bool iface_driver_answers(const struct iface *iface)
 	return iface->config.driver_answers && !iface->is_silenced && !harms;
 }
 
-/* The note, and what the remarks make of the state. */
+/* Makes the note and the state from the remarks. */
 static void sum_up(struct iface *iface)
 {
 	bool is_fault = false;

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 
 #define BAD_ROUNDS  2u
-#define GOOD_ROUNDS 8u /* so that what comes and goes is said once */
+#define GOOD_ROUNDS 8u /* a fault that comes and goes is then logged once */
 
 /* --- Pauses ----------------------------------------------------------------------------------- */
 
@@ -87,7 +87,7 @@ void leaving_begin_hits(struct leaving_hits *h, uint64_t n_hits, uint64_t n_lost
 	h->pause.tried_ns = now_ns;
 }
 
-/* Whether so many of so many are as good as all. */
+/* True if `lost` of `hits` count as all. */
 static bool is_all(uint64_t hits, uint64_t lost, uint64_t took_ns)
 {
 	const bool is_slow = hits * CLOCK_NS_PER_S < LEAVING_SLOW * took_ns;

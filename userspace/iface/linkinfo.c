@@ -18,7 +18,7 @@
 #include "iface/genl.h"
 #include "iface/txqueues.h"
 
-/* Of Linux 6.3's linux/netdev.h; the installed one may be older. */
+/* From Linux 6.3's linux/netdev.h; the installed header may be older. */
 #define NETDEV_FAMILY             "netdev"
 #define NETDEV_CMD_DEV_GET        1
 #define NETDEV_A_DEV_IFINDEX      1
@@ -95,7 +95,7 @@ static int take_link(const struct nlmsghdr *message, void *user)
 	return err ? MNL_CB_ERROR : MNL_CB_OK;
 }
 
-/* By name, or by number where that is not 0. */
+/* Asks by number, or by name if the number is 0. */
 static int ask(struct linkinfo *info, const char *ifname, unsigned int ifindex)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
@@ -110,7 +110,7 @@ static int ask(struct linkinfo *info, const char *ifname, unsigned int ifindex)
 	return genl_ask(NETLINK_ROUTE, question, take_link, info);
 }
 
-/* What ethtool's command, at CALL, says of the interface. */
+/* Runs the ethtool command at `call` for the interface. */
 static int ask_ethtool(const char *ifname, void *call)
 {
 	struct ifreq ifr = { .ifr_data = call };
@@ -124,7 +124,7 @@ static int ask_ethtool(const char *ifname, void *call)
 	return err;
 }
 
-/* Receive queues: combined and receive-only channels. */
+/* Receive queues are combined and receive-only channels. */
 static void count_queues(struct linkinfo *info, const char *ifname)
 {
 	struct ethtool_channels channels = { .cmd = ETHTOOL_GCHANNELS };

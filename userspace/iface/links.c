@@ -64,7 +64,7 @@ static void drain(const struct mnl_socket *nl)
 {
 	char buffer[8192];
 
-	/* ENOBUFS: news was lost, which is news as well; ENOSPC: it was longer than the buffer. */
+	/* ENOBUFS: news was lost; ENOSPC: it exceeds the buffer. Both mean a change. */
 	while (nl && (mnl_socket_recvfrom(nl, buffer, sizeof(buffer)) >= 0 || errno == ENOBUFS ||
 		      errno == ENOSPC || errno == EINTR))
 		;

@@ -13,11 +13,11 @@
 
 #define MAC_BYTES     6
 #define ADDRESS_BYTES 16
-#define STALE_CAP     256 /* of one look; the others are for the next one */
+#define STALE_CAP     256 /* most of one look; the next look has the others */
 
 struct neighbour {
 	uint8_t family;
-	uint8_t n_bytes; /* of its address */
+	uint8_t n_bytes; /* length of address */
 	uint8_t address[ADDRESS_BYTES];
 };
 
@@ -28,7 +28,7 @@ struct look {
 	unsigned int n;
 };
 
-/* What is set is set again by the next packet that goes there. False: none was. */
+/* Copies and clears the flags; the next packet to a hop sets its flag. False: none was set. */
 static bool take_used(struct look *look, uint8_t *used)
 {
 	bool any = false;
@@ -45,7 +45,7 @@ static bool take_used(struct look *look, uint8_t *used)
 struct attrs {
 	const struct nlattr *address;
 	const struct nlattr *mac;
-	bool has_more_flags; /* NTF_EXT_*: who keeps it looks after it */
+	bool has_more_flags; /* NTF_EXT_*: kept up to date by others */
 };
 
 static int take_attr(const struct nlattr *attr, void *user)
@@ -62,8 +62,8 @@ static int take_attr(const struct nlattr *attr, void *user)
 }
 
 /*
- * What a routing daemon (NTF_EXT_LEARNED) or the kernel (NTF_EXT_MANAGED) keeps up to date is left
- * alone: NTF_USE would take these flags off.
+ * Skips neighbours that a routing daemon (NTF_EXT_LEARNED) or the kernel (NTF_EXT_MANAGED) keeps up
+ * to date: NTF_USE would clear these flags.
  */
 static int take_neighbour(const struct nlmsghdr *message, void *user)
 {
@@ -101,7 +101,7 @@ static struct nlmsghdr *begin(void *buf, uint16_t type, uint8_t family, unsigned
 	return question;
 }
 
-/* Kernels that know no filters give the neighbours of all interfaces. */
+/* Old kernels without filters send the neighbours of all interfaces. */
 static int find_stale(struct look *look, uint8_t family)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
@@ -112,7 +112,7 @@ static int find_stale(struct look *look, uint8_t family)
 	return genl_ask(NETLINK_ROUTE, question, take_neighbour, look);
 }
 
-/* Without NLM_F_CREATE: what has gone meanwhile does not come again. */
+/* Without NLM_F_CREATE, so that a neighbour that has gone meanwhile is not created again. */
 static int use(unsigned int ifindex, const struct neighbour *n)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];

@@ -7,11 +7,11 @@
  *          ▲                                                         │
  *          └────────────────────────── a reply ──────────────────────┘
  *
- * bpf_fib_lookup() takes the address of a neighbour in any state but the last, and is no packet to
- * the kernel: so a neighbour would stay STALE for ever, with an address that may be another host's
- * by now. Here the kernel is told that such a neighbour is in use (NTF_USE of rtnetlink), and does
- * what it does for its own packets. When the neighbour has FAILED, the program passes queries, and
- * the kernel's answer finds the new address.
+ * bpf_fib_lookup() uses the address of a neighbour in any state except FAILED, but the kernel does
+ * not count it as a packet to that neighbour. So the neighbour would stay STALE for ever, with an
+ * address that another host may have by now. neighbours_use() tells the kernel that the neighbour
+ * is in use (NTF_USE of rtnetlink), and the kernel probes it as for its own packets. When the
+ * neighbour has FAILED, the program passes queries, and the kernel's answer finds the new address.
  */
 #ifndef VOLLEY_IFACE_NEIGHBOURS_H
 #define VOLLEY_IFACE_NEIGHBOURS_H
@@ -19,10 +19,10 @@
 #include <stdint.h>
 
 /*
- * Tells the kernel that the neighbours of the interface that are stale, and whose flag in `used`
- * (VOLLEY_HOPS of them, by volley_hop()) is set, are in use. All flags are cleared. Nothing is
- * asked where none is set. Returns how many were told, or -errno. Control's thread; two questions
- * by netlink and one for each neighbour.
+ * Tells the kernel that the stale neighbours of the interface whose flag in `used` is set are in
+ * use. `used` has VOLLEY_HOPS flags, indexed by volley_hop(); all are cleared. Sends nothing if
+ * none is set. Returns the number of neighbours, or -errno. Control's thread; two netlink questions
+ * and one for each neighbour.
  */
 int neighbours_use(unsigned int ifindex, uint8_t *used) __attribute__((warn_unused_result));
 

@@ -8,14 +8,14 @@
 #include "base/log.h"
 
 #define SAID_NS  (3 * CLOCK_NS_PER_S)
-#define QUIET_NS (10 * CLOCK_NS_PER_S) /* so that one that comes and goes is logged once */
+#define QUIET_NS (10 * CLOCK_NS_PER_S) /* an overload that comes and goes is then logged once */
 
 static uint64_t read_shed(const struct program *program, uint32_t queue)
 {
 	return __atomic_load_n(&program_queue(program, queue)->shed, __ATOMIC_RELAXED);
 }
 
-/* What has been dropped since the last look. */
+/* Returns the number of queries dropped since the last look. */
 static uint64_t check_queues(struct overload *o, const struct program *program, uint64_t now_ns)
 {
 	uint64_t passed_ns = now_ns - o->looked_at_ns, more, n = 0;

@@ -11,12 +11,11 @@ struct quirk {
 
 static const struct quirk quirks[] = {
 	/*
-	 * XDP_TX of a frame of AF_XDP's memory copies it (net/core/xdp.c,
-	 * xdp_convert_zc_to_xdp_frame()) and leaves no room before it; virtio_net wants that room
-	 * for its own header and drops the frame
-	 * (__virtnet_xdp_xmit_one(): headroom < hdr_len). So no hit leaves; seen on 7.3. Besides,
-	 * virtnet_xsk_pool_disable() refuses queues that have gone with the program: the pool is
-	 * freed while the queue still points to it, and the next program meets it there.
+	 * XDP_TX of a frame in AF_XDP's memory copies the frame without headroom (net/core/xdp.c,
+	 * xdp_convert_zc_to_xdp_frame()). virtio_net needs headroom for its own header and drops
+	 * the frame (__virtnet_xdp_xmit_one(): headroom < hdr_len). So no hit leaves; seen on 7.3.
+	 * Besides, virtnet_xsk_pool_disable() refuses queues that have gone with the program: the
+	 * pool is freed while the queue still points to it, and the next program uses it.
 	 */
 	{ "virtio_net", "virtio_net loses what the XDP program answers" },
 	{ NULL, NULL },

@@ -40,7 +40,7 @@ static void ready(void *ctx, uint64_t now_ns)
 	struct refresh *refresh = ctx;
 
 	(void)now_ns;
-	(void)ring_buffer__consume(refresh->ring); /* take() does not fail */
+	(void)ring_buffer__consume(refresh->ring); /* take() never fails */
 	flush(refresh);
 }
 

@@ -13,7 +13,7 @@
 
 #define PATH_CAP 512
 
-/* Of Linux 6.8's linux/netdev.h; the installed one may be older. */
+/* From Linux 6.8's linux/netdev.h; the installed header may be older. */
 #define NETDEV_FAMILY          "netdev"
 #define NETDEV_CMD_QUEUE_GET   10
 #define NETDEV_A_QUEUE_IFINDEX 2
@@ -76,7 +76,7 @@ static uint32_t count_netlink(unsigned int ifindex)
 
 /* --- sysfs ------------------------------------------------------------------------------------ */
 
-/* /sys may be of another network namespace, whose interfaces may have the same names. */
+/* /sys may be of another network namespace, with another interface of the same name. */
 static bool is_it(const char *folder, const char *ifname, unsigned int ifindex)
 {
 	char path[PATH_CAP], line[32] = "";

@@ -4,12 +4,12 @@
 
 #include "base/clock.h"
 
-#define LOOK_NS (CLOCK_NS_PER_S - CLOCK_NS_PER_S / 10) /* a tick of a second may come early */
+#define LOOK_NS (CLOCK_NS_PER_S - CLOCK_NS_PER_S / 10) /* the timer of a second may fire early */
 
-/* A card may count a frame a look later than the program: a single look proves nothing. */
+/* A card may count a frame one look later than the program, so a single look proves nothing. */
 #define N_LOOKS 2u
-/* Before it is attached anew, which stops some cards for a moment; and before that is called
- * useless. */
+/* Unseen frames before the program is attached again, which stops some cards for a moment; and
+ * before that is reported as useless. */
 #define N_FRAMES_LOST  4u
 #define N_FRAMES_STILL 16u
 

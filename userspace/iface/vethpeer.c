@@ -12,11 +12,11 @@
 
 struct link {
 	char kind[16];
-	uint32_t other; /* index of the other end */
+	uint32_t other; /* interface index of the other end */
 	uint32_t netnsid;
 	bool has_netnsid; /* the other end is in another network namespace */
 	int mtu;
-	bool is_native; /* has a native XDP program */
+	bool is_native; /* the link has a native XDP program */
 };
 
 static int take_kind(const struct nlattr *attr, void *user)
@@ -28,7 +28,7 @@ static int take_kind(const struct nlattr *attr, void *user)
 	return MNL_CB_OK;
 }
 
-/* A generic program is none of the driver's. */
+/* Only a program of the driver is native. */
 static int take_xdp(const struct nlattr *attr, void *user)
 {
 	struct link *link = user;
@@ -72,7 +72,7 @@ static int take(const struct nlmsghdr *message, void *user)
 	return mnl_attr_parse(message, sizeof(struct ifinfomsg), take_attr, user);
 }
 
-/* NETNSID NULL: of this network namespace. */
+/* netnsid NULL: this network namespace. */
 static int ask(struct link *link, uint32_t ifindex, const uint32_t *netnsid)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];

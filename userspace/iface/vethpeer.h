@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The other end of a veth pair: whether it takes what an XDP program of this end answers (XDP_TX).
+ * The other end of a veth pair: does it receive the answers of an XDP program on this end (XDP_TX)?
  *
- * The kernel's veth.c puts such a frame into a ring of the other end, and wakes that end only if a
- * native XDP program is there (veth_xdp_flush()). Without one the frame waits until an ordinary
- * frame comes; where the end has no NAPI either (GRO is off), it is dropped (veth_xdp_xmit()),
- * which `xdp_tx_errors` counts. A new pair is like that.
+ * The kernel's veth.c puts such a frame into a ring of the other end, and wakes that end only if it
+ * has a native XDP program (veth_xdp_flush()). Without one the frame waits until an ordinary frame
+ * comes. If that end has no NAPI either (GRO is off, as on a new pair), the frame is dropped
+ * (veth_xdp_xmit()) and counted in `xdp_tx_errors`.
  */
 #ifndef VOLLEY_IFACE_VETHPEER_H
 #define VOLLEY_IFACE_VETHPEER_H
@@ -15,19 +15,18 @@
 
 enum vethpeer_kind {
 	VETHPEER_NONE, /* the link is no veth */
-	/* in a network namespace that we may not look into, or the kernel did not answer */
+	/* in a network namespace that volleyd may not enter, or the kernel did not answer */
 	VETHPEER_UNSEEN,
-	VETHPEER_BARE, /* it has no native XDP program */
+	VETHPEER_BARE, /* it has no native XDP program: answers are lost */
 	VETHPEER_TAKES,
 };
 
 struct vethpeer {
 	enum vethpeer_kind kind;
-	int mtu; /* < 0: not to be seen, -errno */
+	int mtu; /* < 0: not known, -errno */
 };
 
-/* Asks rtnetlink, in the network namespace that the caller is in: two questions for a veth. Any
- * thread. */
+/* Asks rtnetlink, in the caller's network namespace: two questions for a veth. Any thread. */
 void vethpeer_look(struct vethpeer *peer, unsigned int ifindex);
 
 #endif

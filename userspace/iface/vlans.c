@@ -15,11 +15,11 @@
 
 struct search {
 	const struct linkinfo *link;
-	unsigned int found; /* index of a VLAN; 0: none yet */
-	bool is_taken_out;  /* by a member */
+	unsigned int found; /* index of a matching VLAN; 0: none yet */
+	bool is_taken_out;  /* a member strips tags */
 };
 
-/* A dump of all links, of which the kernel gives those alone that the caller asks for. */
+/* Begins a dump of links; the caller adds the filters. */
 static struct nlmsghdr *begin_dump(void *buf)
 {
 	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
@@ -42,7 +42,7 @@ static int take_elsewhere(const struct nlattr *attr, void *user)
 
 bool vlans_is_on(const struct linkinfo *link, const struct nlmsghdr *message)
 {
-	bool is_elsewhere = false; /* its `parent` is a number of another namespace */
+	bool is_elsewhere = false; /* `parent` is an index of another namespace */
 	struct linkinfo vlan;
 
 	if (linkinfo_parse(&vlan, message) || !linkinfo_is(&vlan, "vlan") || !vlan.parent)

@@ -1,13 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * VLANs that stand on an interface, and whether its card takes their tags out of the frames that
- * come in (ethtool -k: rx-vlan-offload). Such a tag is beside the frame, for the kernel's stack
- * alone: an XDP program in native mode and an AF_XDP socket in either mode get the frame without
- * it, so a reply leaves untagged. What a generic program sends itself keeps the tag.
+ * VLANs on an interface, and whether its card strips their tags from received frames (ethtool -k:
+ * rx-vlan-offload). A stripped tag is kept beside the frame, for the kernel's stack alone. An XDP
+ * program in native mode and an AF_XDP socket in either mode get the frame without it, so a reply
+ * leaves untagged. A reply that a generic program sends keeps the tag.
  *
- * A VLAN whose tag a card takes out without a VLAN of the kernel on it is not looked for: the
- * card's filter lets no such frame in.
+ * Only VLANs that the kernel knows are looked for: the card's filter drops the frames of others.
  */
 #ifndef VOLLEY_IFACE_VLANS_H
 #define VOLLEY_IFACE_VLANS_H
@@ -18,17 +17,17 @@
 #include "iface/linkinfo.h"
 
 /*
- * Whether a VLAN of this network namespace stands on the link, or on the bridge or bond that it is
- * a member of; its name. False where the kernel does not say. Any thread.
+ * True if a VLAN of this network namespace is on the link, or on the link's bridge or bond; writes
+ * its name. False if the kernel does not answer. Any thread.
  */
 bool vlans_find(const struct linkinfo *link, char name[IF_NAMESIZE]);
 
-/* Whether a message of an RTM_GETLINK dump is of such a VLAN. */
+/* True if a message of an RTM_GETLINK dump describes such a VLAN. */
 bool vlans_is_on(const struct linkinfo *link, const struct nlmsghdr *message);
 
 /*
- * Whether tags are taken out of the link's frames; of a bond's, in any of its members. A veth's
- * tags are where its peer has put them. False where the kernel does not say. Any thread.
+ * True if tags are stripped from the link's frames; for a bond, by any of its members. On a veth
+ * the tags are where its peer has put them. False if the kernel does not answer. Any thread.
  */
 bool vlans_are_taken_out(const struct linkinfo *link, const char *ifname);
 

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is looked at again and again while an interface is in use, because nothing tells when it
- * changes. */
+/* Periodic checks of an interface in use, for changes that the kernel does not notify. */
 #include <linux/rtnetlink.h>
 #include <string.h>
 
@@ -35,7 +34,7 @@ static int take_stats(const struct nlmsghdr *message, void *user)
 	return mnl_attr_parse(message, sizeof(struct if_stats_msg), take_stats_attr, user);
 }
 
-/* How many frames have come in, as the interface counts them. 0 or -errno. */
+/* Reads the interface's count of received frames. 0 or -errno. */
 static int read_rx(unsigned int ifindex, uint64_t *n_rx)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
@@ -79,9 +78,10 @@ static void watch_frames(struct iface *iface, uint64_t now_ns)
 /* --- MTU -------------------------------------------------------------------------------------- */
 
 /*
- * What fits one buffer of a driver, with two VLAN tags: a page less XDP_PACKET_HEADROOM and
- * skb_shared_info. With more, most drivers take no program. Some let the MTU be raised while there
- * is one, and then drop each larger frame: virtio_net, seen with Linux 6.1 to 7.3.
+ * The largest MTU whose frames, with two VLAN tags, fit one buffer of a network driver: a page less
+ * XDP_PACKET_HEADROOM and skb_shared_info. With a larger MTU most drivers refuse a program. Some
+ * allow a larger MTU later, and then drop each larger frame: virtio_net, seen with Linux 6.1 to
+ * 7.3.
  */
 #define MTU_ONE_BUFFER (4096u - 256u - 320u - 14u - 8u)
 
@@ -90,8 +90,8 @@ static bool fits(uint32_t mtu)
 	return mtu <= MTU_ONE_BUFFER;
 }
 
-/* Whether the driver would judge otherwise now: natively attached with less, or generic because of
- * more. */
+/* True if the driver may decide otherwise with this MTU: a native program may no longer fit, or a
+ * generic one may become native. */
 static bool is_mtu_crossed(const struct iface *iface, uint32_t mtu)
 {
 	if (fits(mtu) == fits(iface->attach_mtu))
@@ -123,12 +123,12 @@ void iface_watch_driver(struct iface *iface)
 	const uint64_t now_ns = clock_ns();
 	struct linkinfo link;
 
-	/* DPDK lends the program and takes it back without a word. */
+	/* With DPDK the program is lent and taken back without notice. */
 	if (!iface->program || iface->config.port == CONFIG_PORT_DPDK ||
 	    !unseen_is_due(&iface->unseen, now_ns) || linkinfo_read(&link, iface->config.name))
 		return;
 	watch_mtu(iface, link.mtu);
-	/* A larger frame may be dropped before the program. */
+	/* The driver may drop a larger frame before the program runs. */
 	if (is_native(iface) && fits(link.mtu))
 		watch_frames(iface, now_ns);
 	else

@@ -19,7 +19,7 @@
 
 #define PORTS_FIRST       64u
 #define NODES_CAP         64u
-#define WORKERS_CAP       1024u /* server.workers */
+#define WORKERS_CAP       1024u /* limit of server.workers */
 #define MS_PER_S          1000u
 #define TCP_POOL_PER_CONN (256u << 10)
 #define TCP_POOL_MAX      (64u << 20)
@@ -86,7 +86,7 @@ int workers_add_or_close(struct workers *workers, unsigned int worker, struct po
 	return err;
 }
 
-/* A worker's part of the memory for replies that wait. */
+/* A worker's share of the memory for waiting replies. */
 static uint32_t tcp_pool_bytes(const struct workers *workers, uint32_t n_conns)
 {
 	uint64_t bytes = (uint64_t)n_conns * TCP_POOL_PER_CONN / workers->n;
@@ -96,7 +96,7 @@ static uint32_t tcp_pool_bytes(const struct workers *workers, uint32_t n_conns)
 					    (uint32_t)bytes;
 }
 
-/* intake NULL: for listeners of its own. */
+/* intake NULL: the port has listeners. */
 static int open_tcp(struct port **out, const struct workers *workers, const struct workers_env *env,
 		    struct tcp_intake *intake)
 {
@@ -112,7 +112,7 @@ static int open_tcp(struct port **out, const struct workers *workers, const stru
 	return tcp_open(out, &tcp);
 }
 
-/* Half of all connections, where the configuration does not say. */
+/* A client may have half of all connections, unless configured otherwise. */
 static int share_tcp(struct workers *workers, const struct workers_env *env)
 {
 	const uint32_t n = env->n_tcp_conns, n_client = env->config->tcp_client_cap;
@@ -121,7 +121,7 @@ static int share_tcp(struct workers *workers, const struct workers_env *env)
 	return tcp_share_new(&workers->tcp, n, n_client ? n_client : (n + 1) / 2, n_ports);
 }
 
-/* For the listeners of all addresses, which workers_listen() opens. */
+/* Opens the port for listeners; workers_listen() opens these. */
 static int open_plain_tcp(struct workers *workers, unsigned int worker,
 			  const struct workers_env *env)
 {
@@ -159,7 +159,7 @@ static int open_tls(struct workers *workers, unsigned int worker, const struct w
 
 /* --- Members ---------------------------------------------------------------------------------- */
 
-/* The first worker hears the driver; where it cannot, answers expire and are asked for again. */
+/* The first worker reads volley_refresh. Without it, answers are fetched after they expire. */
 static unsigned int add_refresh(struct workers *workers, struct member *m, int fd,
 				struct worker_source *sources, unsigned int n)
 {
@@ -177,7 +177,7 @@ static unsigned int add_refresh(struct workers *workers, struct member *m, int f
 	return n + 1;
 }
 
-/* A worker's part of the questions upstream. */
+/* A worker's share of the questions upstream. */
 static unsigned int share_of(const struct workers *workers, uint32_t n_pending)
 {
 	return (n_pending + workers->n - 1) / workers->n;
@@ -217,7 +217,7 @@ static int open_member(struct workers *workers, unsigned int i, const struct wor
 	return worker_start(&m->worker, &config);
 }
 
-/* What the transfer thread leaves to a worker. */
+/* Opens the ports for the transfer thread's messages and connections. */
 static int open_for_transfer(struct workers *workers, unsigned int worker,
 			     const struct workers_env *env)
 {
@@ -226,7 +226,7 @@ static int open_for_transfer(struct workers *workers, unsigned int worker,
 	return code || !env->intake ? code : open_tls(workers, worker, env);
 }
 
-/* A worker with its ports, but for those of addresses. */
+/* Opens a worker and its ports, except those of addresses. */
 static int open_whole_member(struct workers *workers, unsigned int i, const struct workers_env *env,
 			     char *err, size_t err_cap)
 {
@@ -261,7 +261,7 @@ static int open_all(struct workers *workers, const struct workers_env *env, char
 
 /* --- Processors ------------------------------------------------------------------------------- */
 
-/* A core that the configuration gives a queue is its worker's. */
+/* A worker runs on the processor that the configuration gives its queue. */
 static int configured_cpu(const struct config *config, unsigned int i)
 {
 	uint32_t k;
@@ -276,7 +276,7 @@ static int configured_cpu(const struct config *config, unsigned int i)
 	return WORKER_CPU_ANY;
 }
 
-/* Those of a set, the ones near the interfaces' cards first. How many. */
+/* Lists the processors of a set, those near the interfaces' cards first. Returns their number. */
 static size_t list_cpus(const cpu_set_t *set, const struct config *config, int cpus[CPU_SETSIZE])
 {
 	int nodes[NODES_CAP];
@@ -291,7 +291,7 @@ static size_t list_cpus(const cpu_set_t *set, const struct config *config, int c
 	return n;
 }
 
-/* Those without a configured one get, in turn, those that nobody has. */
+/* Workers without a configured processor get, in turn, those that are not taken. */
 static void choose_cpus(struct workers *workers, const struct config *config,
 			const cpu_set_t *allowed)
 {
@@ -390,7 +390,7 @@ static void free_places(struct engine_cache **places, unsigned int n)
 	free(places);
 }
 
-/* On an error places that could not be seen unused are leaked, not torn. */
+/* On an error of grace() a worker may still use the old places, so they are leaked. */
 int workers_set_cache(struct workers *workers, struct cache *cache, cache_grace_fn *grace,
 		      void *user)
 {

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the workers listen: a UDP port for each address and worker, and a listener of each worker's
- * TCP port. An address is opened in all workers or in none. Only a worker touches its TCP port, so
- * control asks it to: worker_call().
+ * The addresses of the workers: each address has a UDP port in each worker and a listener in each
+ * worker's TCP port. An address is opened in all workers or in none. Only its worker uses a TCP
+ * port, so control asks the worker: worker_call().
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -28,7 +28,7 @@ static bool is_open(const struct workers *workers, const struct port_addr *addr)
 	return false;
 }
 
-/* Whether a socket of ours has this address too, so that a probe would be refused for it. */
+/* True if a socket of volleyd has this address already, so that a probe would fail. */
 static bool has_ours(const struct workers *workers, const struct port_addr *addr)
 {
 	for (uint32_t i = 0; i < workers->n_listen; i++) {
@@ -58,8 +58,8 @@ static int say_refused(const struct port_addr *addr, const char *what, int code,
 }
 
 /*
- * A socket without SO_REUSEPORT is refused where any other is. With it, a second server of the same
- * user would share the queries with the first, and nobody would notice.
+ * Binds a socket without SO_REUSEPORT, which fails if any other socket has the address. With
+ * SO_REUSEPORT, two servers of the same user would share the queries unnoticed.
  */
 static int probe(const struct port_addr *addr)
 {
@@ -80,7 +80,7 @@ static int probe(const struct port_addr *addr)
 	return err;
 }
 
-/* All before any is opened: ours may overlap. */
+/* Probes all addresses before any is opened, because they may overlap. */
 static int probe_all(const struct workers *workers, const struct config_addr *listen, uint32_t n,
 		     char *err, size_t err_cap)
 {
@@ -139,7 +139,7 @@ static struct port *find_udp(const struct workers *workers, const struct port_ad
 	return NULL;
 }
 
-/* As far as it is open. */
+/* Closes what is open of an address. */
 static void close_address(struct workers *workers, const struct port_addr *addr)
 {
 	struct port *udp;
@@ -153,7 +153,7 @@ static void close_address(struct workers *workers, const struct port_addr *addr)
 	}
 }
 
-/* What was opened is left open after an error. */
+/* After an error, the sockets that were opened stay open. */
 static int open_address(struct workers *workers, const struct port_addr *addr, const char **what)
 {
 	int code = 0;

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What workers.c (workers, their ports) and workers_listen.c (addresses) share. Control's thread
- * alone.
- */
+/* The state that workers.c and workers_listen.c share. Control's thread alone. */
 #ifndef VOLLEY_IFACE_WORKERS_STATE_H
 #define VOLLEY_IFACE_WORKERS_STATE_H
 
@@ -21,9 +18,9 @@ struct member {
 	struct engine *engine;
 	struct responder *responder;
 	struct tap_producer *tap;
-	struct port *tcp; /* with listeners at all addresses; one of the ports below */
+	struct port *tcp; /* has listeners at all addresses; also in workers.ports */
 	int cpu;
-	int node; /* of that processor */
+	int node; /* NUMA node of that processor */
 };
 
 struct workers_port {
@@ -38,13 +35,13 @@ struct workers {
 	struct tap *tap;            /* of the producers */
 	struct refresh *refresh;    /* of the first member */
 	struct tcp_share *tcp;      /* of the TCP ports of all members */
-	struct workers_port *ports; /* for ports_cap; it grows */
+	struct workers_port *ports; /* room for ports_cap; grows */
 	size_t n_ports, ports_cap;
-	struct port_addr *listen; /* where all members listen; it grows */
+	struct port_addr *listen; /* addresses of all members; grows */
 	uint32_t n_listen;
 };
 
-/* As workers_add(); after an error the port is closed. */
+/* Does the same as workers_add(), and closes the port on an error. */
 int workers_add_or_close(struct workers *workers, unsigned int worker, struct port *port)
 	__attribute__((warn_unused_result));
 

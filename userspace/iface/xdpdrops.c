@@ -18,8 +18,8 @@
 
 _Static_assert(XDPDROPS_NAME_BYTES == ETH_GSTRING_LEN, "the kernel's length of a name");
 
-/* Names are from Linux 6.1 to 6.18 below drivers/net/. Sums over queues are left out where queues
- * are added up. */
+/* The names are from Linux 6.1 to 6.18, below drivers/net/. If queues are added up, the driver's
+ * own sums are left out. */
 static const struct xdpdrops_driver drivers[] = {
 	/* virtio_net.c, virtnet_sq_stats_desc: tx_queue_0_xdp_tx_drops, from 6.9 on
 	 * tx0_xdp_tx_drops. */
@@ -27,14 +27,13 @@ static const struct xdpdrops_driver drivers[] = {
 	  { "tx_queue_[0-9]*_xdp_tx_drops", "tx[0-9]*_xdp_tx_drops" },
 	  1,
 	  "say zero-copy: off for it" },
-	/* veth.c, veth_rq_stats_desc: rx_queue_0_xdp_tx_errors; veth_xdp_xmit() wants NAPI at the
+	/* veth.c, veth_rq_stats_desc: rx_queue_0_xdp_tx_errors; veth_xdp_xmit() needs NAPI at the
 	 * other end. */
 	{ "veth",
 	  { "rx_queue_[0-9]*_xdp_tx_errors", NULL },
 	  1,
 	  "its other end wants an XDP program" },
-	/* ethernet/mellanox/mlx5/core/en_stats.c, sw_stats_desc; it asks the card as well, so
-	 * seldom. */
+	/* ethernet/mellanox/mlx5/core/en_stats.c, sw_stats_desc; slow, as it asks the card. */
 	{ "mlx5_core", { "rx_xdp_tx_full", "rx_xdp_tx_err" }, 10, "" },
 	/* ethernet/mellanox/mlx4/en_ethtool.c, main_strings. */
 	{ "mlx4_en", { "rx_xdp_tx_full", NULL }, 10, "" },

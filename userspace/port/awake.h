@@ -1,27 +1,27 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a busy port keeps its worker from sleeping between two bursts. To sleep and to be woken costs
- * as much as some replies, on both sides: the kernel's receiving thread wakes the worker for each
- * of its own bursts. So after a burst of some size the port asks to be looked at again at once,
- * until AWAKE_LOOKS of these found nothing; before each of them the worker gives the CPU to whoever
- * else wants it, which is above all that thread, where the two share a core.
+ * Keeps the worker of a busy port from sleeping between two bursts. Sleeping and waking cost as
+ * much as several replies, on both sides: the kernel's receiving thread wakes the worker for each
+ * of its own bursts. So after a burst of AWAKE_BURST messages the port asks the worker to look
+ * again at once, until AWAKE_LOOKS looks have found nothing. Before each look the worker yields the
+ * CPU, above all to the kernel's receiving thread if it runs on the same core.
  *
- * A port that gets messages one by one never stays awake: it costs what it did.
+ * A port that receives messages one by one lets its worker sleep as usual.
  */
 #ifndef VOLLEY_PORT_AWAKE_H
 #define VOLLEY_PORT_AWAKE_H
 
 #include <stdbool.h>
 
-#define AWAKE_BURST 8 /* messages that make a port busy */
+#define AWAKE_BURST 8 /* from so many messages on, a port is busy */
 #define AWAKE_LOOKS 2
 
 struct awake {
-	unsigned int n_looks; /* still to be made before the worker may sleep */
+	unsigned int n_looks; /* looks left before the worker may sleep */
 };
 
-/* After each receive that had n messages. */
+/* Call after each receive; n is the number of its messages. */
 static inline void awake_note(struct awake *a, unsigned int n)
 {
 	if (n >= AWAKE_BURST)
@@ -30,7 +30,7 @@ static inline void awake_note(struct awake *a, unsigned int n)
 		a->n_looks--;
 }
 
-/* Whether port_wake_at() is to be 0. */
+/* True if port_wake_at() must return 0. */
 static inline bool awake_is_on(const struct awake *a)
 {
 	return a->n_looks;

@@ -21,8 +21,8 @@
 #include "port/frame.h"
 
 #define PREFETCH_AHEAD 4
-#define TX_TRIES       8  /* calls in a row that send nothing */
-#define KERNEL_BURST   32 /* frames of the kernel's sent at a time */
+#define TX_TRIES       8  /* calls in a row that send nothing, before frames are dropped */
+#define KERNEL_BURST   32 /* frames from the kernel sent at a time */
 
 _Static_assert(sizeof(uintptr_t) <= sizeof(uint64_t), "frame_at holds an mbuf's address");
 
@@ -38,8 +38,7 @@ static struct rte_mbuf *mbuf_of(const struct port_msg *m)
 
 /* --- Out -------------------------------------------------------------------------------------- */
 
-/* The device may be behind: it is asked some times over. What is left is freed; how many that
- * are. */
+/* Tries several times, as the device may be behind. Frees the rest; returns its number. */
 static uint16_t transmit(struct dpdk_port *d, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint16_t n_sent = 0, more;
@@ -65,7 +64,7 @@ static uint32_t sum_lengths(struct rte_mbuf *const *mbufs, uint16_t n)
 	return sum;
 }
 
-/* Replies; how many could not be sent. */
+/* Sends replies; returns how many were dropped. */
 static uint16_t transmit_replies(struct dpdk_port *d, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint32_t n_bytes = sum_lengths(mbufs, n);
@@ -78,7 +77,7 @@ static uint16_t transmit_replies(struct dpdk_port *d, struct rte_mbuf **mbufs, u
 	return n_lost;
 }
 
-/* The frame is whole at the mbuf's data. */
+/* The frame is complete at the mbuf's data. */
 static void finish(struct rte_mbuf *mbuf, uint32_t len)
 {
 	mbuf->data_len = (uint16_t)len;
@@ -140,7 +139,7 @@ static struct rte_mbuf *take_from_kernel(struct dpdk_port *d)
 	return mbuf;
 }
 
-/* One burst a round, so that the kernel does not keep the worker from its queries. */
+/* At most one burst a round, so that the kernel's frames do not delay queries. */
 static void send_for_kernel(struct dpdk_port *d)
 {
 	struct rte_mbuf *mbufs[KERNEL_BURST];
@@ -157,7 +156,7 @@ static void send_for_kernel(struct dpdk_port *d)
 
 /* --- In --------------------------------------------------------------------------------------- */
 
-/* The room for a reply: up to the mbuf's end, and to the MTU; the query itself fits in any case. */
+/* The room for a reply ends at the mbuf's end or at the MTU, but is never less than the query. */
 static uint32_t room_for(const struct dpdk_device *device, const struct rte_mbuf *mbuf,
 			 const struct frame *f)
 {
@@ -189,7 +188,7 @@ static void fill(struct port_msg *m, const struct dpdk_port *d, struct rte_mbuf 
 	memcpy(m->local, f->local, n);
 }
 
-/* False: the mbuf has gone elsewhere. One of several segments cannot be answered in place. */
+/* False: the mbuf went to the kernel or was freed. Only frames of one segment are answered. */
 static bool take(struct dpdk_port *d, struct rte_mbuf *mbuf, struct port_msg *m)
 {
 	const struct volley_state *services = d->device->services;
@@ -234,7 +233,7 @@ static unsigned int take_burst(struct dpdk_port *d, struct rte_mbuf **mbufs, uin
 	return n;
 }
 
-/* When to ask again: at once while there is traffic, then later and later. */
+/* When to poll again: at once while there is traffic, then later and later. */
 static void set_wake(struct dpdk_port *d, uint64_t now_ns, uint16_t n_in)
 {
 	uint64_t sleep_ns;
@@ -245,14 +244,14 @@ static void set_wake(struct dpdk_port *d, uint64_t now_ns, uint16_t n_in)
 		return;
 	sleep_ns = (uint64_t)(d->n_empty - DPDK_SPINS) * DPDK_SLEEP_MIN_NS;
 	if (sleep_ns > DPDK_SLEEP_MAX_NS) {
-		d->n_empty--; /* it does not grow for ever */
+		d->n_empty--; /* keeps it from growing for ever */
 		sleep_ns = DPDK_SLEEP_MAX_NS;
 	}
 	d->wake_at_ns = now_ns + sleep_ns;
 }
 
-/* Fewer than n_cap do not mean that nothing more is there, for not all are queries: port_wake_at()
- * is 0. */
+/* Not all frames are queries, so fewer than n_cap messages do not mean that no more frames are
+ * there: port_wake_at() is then 0. */
 static unsigned int dpdk_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				 unsigned int n_cap)
 {
@@ -279,7 +278,7 @@ static uint64_t dpdk_wake_at(struct port *p)
 
 /* --- Replies that come late ------------------------------------------------------------------- */
 
-/* The bytes before the IP header are still the query's: a reply is written behind them. */
+/* The octets before the IP header are still those of the query. */
 static void dpdk_defer(struct port *p, const struct port_msg *msg, struct port_return *out)
 {
 	(void)p;
@@ -302,7 +301,7 @@ static struct rte_mbuf *make_late(struct dpdk_port *d, const struct port_reply *
 
 	if (!mbuf)
 		return NULL;
-	/* The query's own mbuf had no more room than this one: its data began no earlier. */
+	/* This mbuf has at least the room of the query's: its data begins no later. */
 	if (FRAME_HEADERS_MAX + reply->len > rte_pktmbuf_tailroom(mbuf)) {
 		rte_pktmbuf_free(mbuf);
 		return NULL;
@@ -336,8 +335,7 @@ static unsigned int dpdk_reply(struct port *p, uint64_t now_ns, const struct por
 
 /* --- Life ------------------------------------------------------------------------------------- */
 
-/* The worker's thread gets a place in the caches of DPDK's pools. Where there is none it goes on
- * without. */
+/* Gives the worker's thread a place in the caches of DPDK's pools. It works without, too. */
 static int dpdk_start(struct port *p)
 {
 	struct dpdk_port *d = self(p);

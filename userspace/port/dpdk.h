@@ -1,27 +1,27 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * DPDK: bursts straight from a device's queue by a poll mode driver, and replies from the mbuf that
- * brought the query. One device, one port for each of its queues, each driven by one worker.
+ * DPDK: a poll mode driver receives bursts straight from a device's queue, and a reply leaves in
+ * the mbuf that brought the query. Each queue of a device is one port, driven by one worker.
  *
  *      device queue ─► rx burst ─┬─ ours ─► handler ─► reply in place ─► tx burst ─► device queue
  *                                └─ not ours ─► tap ═► kernel ═► tap ─► tx burst ─────┘
  *
- * What is ours is decided in one of two ways:
+ * Which frames are ours is decided in one of two ways:
  *
- *      services NULL   by what stands before the device: on net_af_xdp our XDP program hands up
- *                      nothing else, answers hits by itself, and passes the rest to the kernel
- *      services, tap   here: DPDK owns the device, so the kernel sees it through a tap interface. All that
- *                      is not UDP to a service goes there (ARP, ND, ICMP, TCP, fragments, other
- *                      ports), and what the kernel sends there leaves by the device
- *                      (dpdk_exception.h)
+ *      services NULL   before the device: on net_af_xdp our XDP program answers hits itself, hands
+ *                      up queries that are ours, and passes the rest to the kernel
+ *      services, tap   here: DPDK owns the device, so the kernel sees it through a tap interface.
+ *                      Frames that are not UDP to a service go there (ARP, ND, ICMP, TCP,
+ *                      fragments, other ports), and frames that the kernel sends there leave by
+ *                      the device (dpdk_exception.h)
  *
- * A device has no descriptor to sleep on, so the worker asks it again and again: at once while
- * there is traffic, then, the longer nothing comes, the rarer, up to DPDK_SLEEP_MAX_NS
- * (port_wake_at()). With busy_poll it never sleeps.
+ * A device has no descriptor to sleep on, so the worker polls it: at once while there is traffic,
+ * then less and less often, up to DPDK_SLEEP_MAX_NS apart (port_wake_at()). With busy_poll it never
+ * sleeps.
  *
- * The EAL, DPDK's own state, is one for the process, and can be had once in its life. Headers of
- * DPDK are included by dpdk*.c only.
+ * A process has one EAL (DPDK's global state) and can start it only once. Only dpdk*.c include
+ * headers of DPDK.
  */
 #ifndef VOLLEY_PORT_DPDK_H
 #define VOLLEY_PORT_DPDK_H
@@ -31,40 +31,40 @@
 #include "port/port.h"
 
 #define DPDK_SLEEP_MIN_NS 50000   /* after DPDK_SPINS rounds without traffic */
-#define DPDK_SLEEP_MAX_NS 1000000 /* the longest sleep, and so the delay of a query that ends it */
+#define DPDK_SLEEP_MAX_NS 1000000 /* longest sleep: the most that a query is delayed */
 #define DPDK_SPINS        64
 
 struct dpdk_eal {
-	bool huge_pages;     /* false: --no-huge, ordinary memory */
-	uint32_t memory_mib; /* 0: as the EAL thinks; must be said without huge pages */
-	/* PCI addresses to look for at the start; without any, no PCI */
+	bool huge_pages;     /* false: ordinary memory (--no-huge) */
+	uint32_t memory_mib; /* 0: the EAL decides; must be set without huge pages */
+	/* PCI addresses to probe at the start; if there are none, the EAL does not use PCI */
 	const char *const *devices;
 	unsigned int n_devices;
-	const char *const *options; /* more words for the EAL */
+	const char *const *options; /* further arguments of the EAL */
 	unsigned int n_options;
 };
 
 /*
- * Starts the EAL: without telemetry, without files that stay, on the core that calls, whose
- * affinity and signals are as before. Threads of its own: one for interrupts. What it logs goes to
- * our log. Once in a process; control's thread, before other threads if they shall not wait for it.
- * 0, or -errno with a sentence in err.
+ * Starts the EAL on the calling core, without telemetry and without files that stay. The thread
+ * keeps its affinity and signals. The EAL has one thread of its own, for interrupts. Its log goes
+ * to our log. Once in a process; control's thread, before other threads if they must not wait for
+ * it. 0, or -errno with a sentence in err.
  */
 __attribute__((warn_unused_result)) int dpdk_eal_open(const struct dpdk_eal *eal, char *err,
 						      size_t err_cap);
 
-/* Ends it, after the last device. Nothing if it was not started. */
+/* Ends the EAL, after the last device. Does nothing if the EAL was not started. */
 void dpdk_eal_close(void);
 
 struct dpdk_queue {
 	uint16_t number;
-	struct volley_queue *credit; /* in the maps of the XDP program before it; NULL: none */
-	/* only where such a program has looked at the outer address */
+	struct volley_queue *credit; /* in the maps of the device's XDP program; NULL: none */
+	/* only if an XDP program has checked the outer address */
 	struct frame_tunnels tunnels;
 };
 
-/* The port of one queue, none twice at a time; closed with port_close() before the device. 0 or
- * -errno. */
+/* Opens the port of one queue; a queue has one port at a time. The caller closes it with
+ * port_close() before the device. 0 or -errno. */
 __attribute__((warn_unused_result)) int dpdk_open(struct port **out, struct dpdk_device *device,
 						  const struct dpdk_queue *queue);
 

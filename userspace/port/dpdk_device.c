@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A DPDK device: found or made, its queues set up with a pool of mbufs each, started. */
+/* Finds or creates a DPDK device, sets up its queues with a pool of mbufs each, and starts it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +18,13 @@
 #include "port/dpdk_port.h"
 
 #define DESCS_DEFAULT   1024
-#define N_MBUFS_DEFAULT 8191 /* best is a power of two less one */
+#define N_MBUFS_DEFAULT 8191 /* best: a power of two less one */
 #define MBUF_CACHE      256
 #define RSS_WANTED      (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP)
 
 /* --- Found or made ---------------------------------------------------------------------------- */
 
-/* What stands before the first comma. */
+/* The name is the text before the first comma. */
 static void read_name(struct dpdk_device *d, const char *words)
 {
 	snprintf(d->name, sizeof(d->name), "%.*s", (int)strcspn(words, ","), words);
@@ -65,7 +65,7 @@ static struct rte_eth_conf make_conf(const struct dpdk_device *d,
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf = hashes;
 	}
-	/* One pool for each queue, and no mbuf is kept anywhere else. */
+	/* MBUF_FAST_FREE needs one pool for each queue, and that no mbuf is kept elsewhere. */
 	conf.txmode.offloads |= info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	return conf;
 }
@@ -106,7 +106,7 @@ static void choose_queues(struct dpdk_device *d, const struct rte_eth_dev_info *
 	d->n_queues = n > DPDK_QUEUES_MAX ? DPDK_QUEUES_MAX : n;
 }
 
-/* So that neighbour solicitations, which go to groups, reach the kernel. */
+/* Neighbour solicitations go to groups and must reach the kernel. */
 static void hear_groups(const struct dpdk_device *d)
 {
 	if (rte_eth_allmulticast_enable(d->id) && rte_eth_promiscuous_enable(d->id))
@@ -183,7 +183,7 @@ int dpdk_device_open(struct dpdk_device **out, const struct dpdk_config *config,
 	return 0;
 }
 
-/* The pools go last: until it is closed the device has mbufs of them. */
+/* Frees the pools last: the device has mbufs of them until it is closed. */
 void dpdk_device_close(struct dpdk_device *d)
 {
 	if (!d)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* DPDK's own state: started so that this process stays as it was, but for one thread more. */
+/* Starts DPDK's global state. The process gets one more thread and is otherwise unchanged. */
 #include <errno.h>
 #include <libgen.h>
 #include <sched.h>
@@ -25,7 +25,7 @@ static bool is_open;
 
 /* --- Log -------------------------------------------------------------------------------------- */
 
-/* Its numbers are syslog's plus one. What it only notices is for who debugs us. */
+/* DPDK's levels are those of syslog plus one. Its notices are for debugging. */
 static enum log_level our_level(int theirs)
 {
 	if (theirs > 0 && (uint32_t)theirs <= RTE_LOG_ERR)
@@ -33,7 +33,7 @@ static enum log_level our_level(int theirs)
 	return theirs > 0 && (uint32_t)theirs <= RTE_LOG_WARNING ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
 }
 
-/* The stream is not buffered, so this is called with what one rte_log() prints. */
+/* rte_log() flushes the stream, so a call has the text of one rte_log() at most. */
 static ssize_t write_log(void *cookie, const char *bytes, size_t n)
 {
 	char line[LOG_BYTES];
@@ -69,7 +69,7 @@ struct args {
 
 static void add(struct args *args, const char *word)
 {
-	/* rte_eal_init() says that it does not write to the words, only to their order. */
+	/* rte_eal_init() promises to change only the order of the words, not the words. */
 	if (args->n < ARGS_CAP - 1)
 		args->words[args->n++] = (char *)(uintptr_t)word;
 }
@@ -96,7 +96,7 @@ static unsigned int first_cpu(const cpu_set_t *cpus)
 	return cpu;
 }
 
-/* One core, so that it makes no worker threads: the workers are ours (rte_thread_register()). */
+/* With one core the EAL creates no worker threads: volleyd has its own (rte_thread_register()). */
 static void make_args(struct args *args, const struct dpdk_eal *eal, const cpu_set_t *cpus)
 {
 	add(args, "volleyd");
@@ -123,7 +123,7 @@ static void make_args(struct args *args, const struct dpdk_eal *eal, const cpu_s
 
 /* --- Start and end ---------------------------------------------------------------------------- */
 
-/* It makes its folder even where it shares no files. */
+/* The EAL creates its folder even if it shares no files. */
 static void remove_folder(void)
 {
 	char folder[4096];

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a DPDK device and the ports of its queues are made of. For the dpdk port alone. */
+/* The state of a DPDK device and of the ports of its queues. For the dpdk port alone. */
 #ifndef VOLLEY_PORT_DPDK_PORT_H
 #define VOLLEY_PORT_DPDK_PORT_H
 
@@ -22,7 +22,7 @@ struct dpdk_device {
 	uint16_t mtu; /* control sets it while workers read it */
 	uint8_t mac[6];
 	bool busy_poll;
-	bool is_made; /* by us: it goes when we close it */
+	bool is_made; /* volleyd created it, and removes it on close */
 	bool is_started;
 	const struct volley_state *services;
 	char tap[IF_NAMESIZE]; /* "": none */
@@ -33,13 +33,13 @@ struct dpdk_device {
 };
 
 struct dpdk_port {
-	struct port port; /* its fd is the tap's, or -1 */
+	struct port port; /* its fd is that of the tap, or -1 */
 	struct dpdk_device *device;
 	struct rte_mempool *pool;
 	uint16_t queue;
 	struct volley_queue *credit;
 	struct frame_tunnels tunnels;
-	unsigned int n_empty; /* rounds in a row that brought nothing */
+	unsigned int n_empty; /* rounds in a row without a frame */
 	uint64_t wake_at_ns;
 };
 

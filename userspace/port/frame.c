@@ -18,7 +18,7 @@
 #include "xdp/abi.h"
 #include "xdp/source.h"
 
-#define GROUP_BIT      0x01 /* of the first octet of a MAC address */
+#define GROUP_BIT      0x01 /* in the first octet of a MAC address */
 #define VLAN_TAGS_MAX  2
 #define VLAN_TAG_BYTES 4
 #define IPV4_BARE      0x45 /* version 4, no options */
@@ -26,17 +26,17 @@
 #define IPV4_DF        0x4000
 #define REPLY_TTL      64
 #define UDP_CHECK_NONE 0
-#define UDP_CHECK_ZERO 0xffff /* how a computed 0 is sent (RFC 768) */
+#define UDP_CHECK_ZERO 0xffff /* sent in place of a computed 0 (RFC 768) */
 #define GUE_BYTES      4
 #define GUE_VARIANT(b) ((b) >> 6)
-#define GUE_IP_BIT     0x20 /* of the first byte of variant 1: that of IPv6, else of IPv4 */
+#define GUE_IP_BIT     0x20 /* of the first byte of variant 1: set for IPv6, clear for IPv4 */
 
 _Static_assert(sizeof(struct iphdr) == FRAME_IPV4_BYTES, "no options");
 _Static_assert(sizeof(struct ipv6hdr) == FRAME_IPV6_BYTES, "no extension headers");
 _Static_assert(sizeof(struct udphdr) == FRAME_UDP_BYTES, "UDP");
 
-/* The ethertype behind the tags, and where its header begins. 0: the frame is too short, or from a
- * group. */
+/* Returns the ethertype after the tags, and the offset of the next header. 0: the frame is too
+ * short, or its source is a group. */
 static uint16_t parse_l2(const uint8_t *bytes, uint32_t len, uint32_t *net_off)
 {
 	uint32_t at = offsetof(struct ethhdr, h_proto);
@@ -55,7 +55,7 @@ static uint16_t parse_l2(const uint8_t *bytes, uint32_t len, uint32_t *net_off)
 	return 0;
 }
 
-/* Octets behind the IP header, or ERR_FORMAT. len counts from the header on. */
+/* Returns the number of octets after the IP header, or ERR_FORMAT. len includes the header. */
 static int parse_ipv4(struct frame *f, const uint8_t *bytes, uint32_t len)
 {
 	struct iphdr ip;
@@ -114,7 +114,7 @@ int frame_parse(struct frame *f, const uint8_t *bytes, uint32_t len)
 	if (room < (int)sizeof(udp))
 		return ERR_FORMAT;
 	memcpy(&udp, bytes + net_off + net_bytes, sizeof(udp));
-	/* Over IPv6 a checksum is a must (RFC 8200 section 8.1). */
+	/* Over IPv6 a UDP checksum is mandatory (RFC 8200 section 8.1). */
 	if (ntohs(udp.len) != room || volley_is_reflector(udp.source) ||
 	    (f->family == AF_INET6 && udp.check == UDP_CHECK_NONE))
 		return ERR_FORMAT;
@@ -126,14 +126,14 @@ int frame_parse(struct frame *f, const uint8_t *bytes, uint32_t len)
 	return 0;
 }
 
-/* A packet in a tunnel: where what the outer header carries lies, and what it is. */
+/* The payload of the outer header of a packet in a tunnel. */
 struct inner {
-	uint32_t at;  /* in the frame */
-	uint32_t end; /* of the outer packet, in the frame */
+	uint32_t at;  /* offset in the frame */
+	uint32_t end; /* of the outer packet, as offset in the frame */
 	uint8_t proto;
 };
 
-/* Of the IP header at `at`. False where there is none that is plain and whole. */
+/* Parses the outer header at `at`. False: not whole, a fragment, or with options. */
 static bool outer_ipv4(struct inner *in, const uint8_t *bytes, uint32_t at, uint32_t len)
 {
 	struct iphdr ip;
@@ -160,8 +160,7 @@ static bool outer_ipv6(struct inner *in, const uint8_t *bytes, uint32_t at, uint
 	return ip.version == 6 && in->end <= len;
 }
 
-/* Steps over UDP and GUE (draft-ietf-intarea-gue section 3). False where they are not
- * understood. */
+/* Skips UDP and GUE (draft-ietf-intarea-gue section 3). False: the headers are not supported. */
 static bool skip_gue(struct inner *in, const uint8_t *bytes, __be16 port)
 {
 	const uint8_t *gue;
@@ -209,8 +208,8 @@ uint32_t frame_decap(const struct frame_tunnels *tunnels, uint8_t *bytes, uint32
 }
 
 /*
- * One's complement sum (RFC 1071) of octets as they lie in memory, not folded. Words of 32 bits:
- * the sum of 64 KiB of them is far from 2^64.
+ * One's complement sum (RFC 1071) of the octets in memory order, not folded. Adds words of 32 bits:
+ * the sum of 64 KiB stays far below 2^64.
  */
 static uint64_t sum_bytes(const uint8_t *p, uint32_t n)
 {
@@ -243,7 +242,7 @@ static void swap(uint8_t *a, uint8_t *b, uint32_t n)
 	memcpy(b, t, n);
 }
 
-/* The sum of the addresses, for the pseudo header. */
+/* Returns the sum of the addresses, for the pseudo header. */
 static uint64_t reply_ipv4(uint8_t *net, uint32_t udp_len)
 {
 	struct iphdr ip = {
@@ -301,8 +300,7 @@ uint32_t frame_reply(const struct frame *f, uint8_t *bytes, uint32_t data_len)
 	return f->net_off + net_bytes + udp_len;
 }
 
-/* What frame_reply() reads of the query's headers is put back in place; it then has all that it
- * had. */
+/* Restores the fields of the query's headers that frame_reply() reads, and then calls it. */
 uint32_t frame_write(const struct frame *f, const uint8_t *l2, uint8_t *bytes, const uint8_t *data,
 		     uint32_t data_len)
 {

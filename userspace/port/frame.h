@@ -1,16 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ethernet frames that carry UDP: find the payload of one that arrived, and turn it, in place, into
- * the frame that carries the reply.
+ * Ethernet frames that carry UDP: finds the payload of a frame that arrived, and turns the frame,
+ * in place, into the frame of the reply.
  *
  *      arrived   │ Ethernet, 0-2 VLAN tags │ IPv4 or IPv6 │ UDP │ query │ padding
  *      reply     │ MACs swapped, tags kept │ written anew │ ... │ reply │
  *                                          ▲ net_off            ▲ data_off
  *
- * What leaves here is byte for byte what the XDP program sends for the same answer (xdp/reply.h):
- * IPv4 TOS 0, ID 0, DF, TTL 64; IPv6 traffic class and flow label 0, hop limit 64; all checksums
- * computed afresh, since behind veth and virtio those that arrive may be unfinished.
+ * The frame of the reply is byte for byte the frame that the XDP program sends for the same answer
+ * (xdp/reply.h): IPv4 TOS 0, ID 0, DF, TTL 64; IPv6 traffic class and flow label 0, hop limit 64.
+ * All checksums are computed anew, because behind veth and virtio the checksums of a frame that
+ * arrives may be unfinished.
  *
  * Pure: no state, no I/O; any thread.
  */
@@ -26,9 +27,9 @@
 #define FRAME_IPV6_BYTES  40
 #define FRAME_UDP_BYTES   8
 
-/* The tunnels whose outer headers are taken off frames. */
+/* The tunnels whose outer headers are removed from frames. */
 struct frame_tunnels {
-	uint8_t kinds; /* VOLLEY_TUNNEL_*, as the driver has them; 0: none */
+	uint8_t kinds; /* VOLLEY_TUNNEL_*, as the XDP program has them; 0: none */
 	__be16 gue_port;
 };
 
@@ -36,19 +37,19 @@ struct frame_tunnels {
 struct frame {
 	uint16_t net_off;  /* IP header */
 	uint16_t data_off; /* UDP payload */
-	uint16_t data_len; /* without what pads the frame */
+	uint16_t data_len; /* without the frame's padding */
 	uint8_t family;    /* AF_INET or AF_INET6 */
 	__be16 peer_port;
 	__be16 local_port;
-	const uint8_t *peer; /* into the frame: 4 or 16 bytes */
+	const uint8_t *peer; /* points into the frame: 4 or 16 bytes */
 	const uint8_t *local;
 };
 
 /*
- * If the frame of *len bytes carries an IP packet in such a tunnel, makes it, in place, the frame
- * that carries that packet plainly: as xdp/tunnel.h tells the two apart, but for the outer address,
- * of which the driver has made sure. Returns how many bytes further on that frame begins, and in
- * *len how long it is; 0, and nothing has changed, for any other.
+ * If the frame of *len bytes carries an IP packet in such a tunnel, turns it, in place, into a
+ * frame that carries the packet without the tunnel. Tunnels are recognised as in xdp/tunnel.h,
+ * except that the outer address is not checked: the XDP program has checked it. Returns the offset
+ * of the new frame, and its length in *len; 0 for any other frame, which is not changed.
  *
  *      arrived   │ Ethernet, VLAN │ outer IP, UDP, GUE │ IP │ UDP │ query │ padding
  *      now                        │ Ethernet, VLAN     │ IP │ UDP │ query │
@@ -56,25 +57,25 @@ struct frame {
 uint32_t frame_decap(const struct frame_tunnels *tunnels, uint8_t *bytes, uint32_t *len);
 
 /*
- * Takes apart len bytes at bytes. Accepts UDP over IPv4 without options and fragments, or directly
- * behind the IPv6 header, whose lengths agree, from a source that may be answered (xdp/source.h; no
- * group's MAC address). 0, or ERR_FORMAT for anything else, however broken.
+ * Parses the frame of len bytes at bytes. Accepts UDP over IPv4 without options and fragments, or
+ * directly after the IPv6 header, if the lengths agree and the source may be answered
+ * (xdp/source.h; its MAC address is not a group's). 0, or ERR_FORMAT for any other octets.
  */
 __attribute__((warn_unused_result)) int frame_parse(struct frame *f, const uint8_t *bytes,
 						    uint32_t len);
 
 /*
- * The payload of the frame that frame_parse() accepted has been replaced, at the same place, by
- * data_len bytes: write all headers anew for the way back. The IP packet must not be longer than
- * 65535 bytes (assertion). Only net_off and family of f are used. Returns the length of the frame.
+ * Writes all headers of the reply. frame_parse() has accepted the frame, and the caller has
+ * replaced its payload, at the same place, by data_len bytes. The IP packet must not be longer than
+ * 65535 bytes (assertion). Uses only net_off and family of f. Returns the length of the frame.
  */
 uint32_t frame_reply(const struct frame *f, uint8_t *bytes, uint32_t data_len);
 
 /*
- * The same frame, made where the query is not any more: at bytes, which has room for net_off of f,
- * the IP and UDP headers, and data_len. l2 is what the query had before its IP header, net_off
- * bytes (at most FRAME_L2_MAX); f says family, addresses and ports as frame_parse() did. data may
- * not overlap. Returns the length of the frame.
+ * Writes the same frame where the query is no longer present: at bytes, which has room for net_off
+ * of f, the IP and UDP headers, and data_len. l2 has the net_off octets before the query's IP
+ * header (at most FRAME_L2_MAX). f has the family, addresses and ports that frame_parse() found.
+ * data must not overlap bytes. Returns the length of the frame.
  */
 uint32_t frame_write(const struct frame *f, const uint8_t *l2, uint8_t *bytes, const uint8_t *data,
 		     uint32_t data_len);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all ports share: their counters, their names, and where late replies go. */
+/* Shared code of all ports: counters, names, and destinations of late replies. */
 #include "port/port.h"
 
 #include <assert.h>

@@ -1,28 +1,29 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A port: packets in and out in bursts, whatever they travel over. AF_XDP, kernel sockets, TCP, TLS
- * and DPDK share the table of functions below; a worker drives them without knowing which it has. A
- * port knows no DNS: a message is bytes, a place for the reply, and where both belong.
+ * A port receives messages and sends replies in bursts. AF_XDP, kernel sockets, TCP, TLS and DPDK
+ * implement the table of functions below, so a worker need not know which kind of port it has. A
+ * port knows no DNS: a message is octets, room for the reply, and the addresses of both ends.
  *
  *      port_receive() ──► msgs[0..n-1] ──► handler writes each reply over its query ──► port_send()
  *           ▲                                                                             │
- *           └────────────── the buffers are the port's again, all of them ────────────────┘
+ *           └──────────────── all buffers belong to the port again ───────────────────────┘
  *
- * Receive and send alternate strictly: every message that a receive gave is handed back by ONE
- * send, in the same order, before the next receive. So a port keeps one burst of buffers and no
- * message is lost between the two.
+ * Receive and send alternate strictly: ONE send hands back all messages of a receive, in the same
+ * order, before the next receive. So a port needs the buffers of one burst only, and no message is
+ * lost between the two.
  *
- * A reply that is not known yet can follow at any time: the handler notes where it goes, the
- * message is handed back like the others, and the buffer does not wait for it.
+ * A reply that is not ready yet can be sent at any later time: the handler notes its destination
+ * and hands the message back like the others. The buffer is free at once.
  *
- *      handler: port_defer() ──► struct port_return, the caller's ──► port_reply(), once
+ *      handler: port_defer() ──► struct port_return, kept by the caller ──► port_reply(), once
  *
- * A connection can be given away as a whole to who does more with it than reply: port_give(). What
- * was asked before has to be answered first; until then the message is put back, and comes again.
+ * The handler can give a whole connection to another thread that does more with it than reply:
+ * port_give(). Earlier messages of the connection must be answered first. Until then the handler
+ * puts the message back, and a later receive gives it again.
  *
- * Threads: open and close belong to control, all else to the one worker that the port was given to.
- * The counters are written by that worker alone and may be read by anyone with port_counter().
+ * Threads: control opens and closes a port; only the worker that the port was given to calls the
+ * rest. Only that worker writes the counters; any thread may read them with port_counter().
  */
 #ifndef VOLLEY_PORT_PORT_H
 #define VOLLEY_PORT_PORT_H
@@ -52,16 +53,16 @@ enum port_kind {
 };
 
 /*
- * Every port's books balance between two rounds:
+ * Between two rounds the counters of every port add up:
  *
  *      rx = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending() +
  *      port_deferred()
  *           + to_kernel + to_kernel_lost + given + put_back
  *
- * where port_deferred() is deferred - late. A reply that comes late is counted when it comes, as
- * any other is: in tx, no_reply, tx_dropped ...
+ * port_deferred() is deferred - late. A late reply is counted when it is sent, in the same counters
+ * as any other: tx, no_reply, tx_dropped ...
  *
- * Bytes are those that the port sees: whole frames with xsk, DNS messages with sockets and TCP.
+ * Bytes: of whole frames with xsk, of DNS messages with sockets and TCP.
  */
 #define PORT_COUNTER_LIST(X)                                                \
 	X(rx, "messages received, bad ones included")                       \
@@ -99,43 +100,44 @@ struct port_stats {
 };
 
 /*
- * One message. In: the query at data, len bytes (0 is possible: an empty datagram). Out: the
- * reply at the same place, len bytes, at most cap; len 0 sends nothing. cap is the room at data and
- * never less than the query. Addresses of family AF_INET use the first 4 bytes. data stays valid
- * and exclusive until port_send().
+ * One message. In: the query at data, of len bytes (0 is possible: an empty datagram). Out: the
+ * reply at the same place, of len bytes, at most cap; len 0 sends nothing. cap is the room at data,
+ * which is never smaller than the query. Addresses of family AF_INET use the first 4 bytes. data
+ * stays valid until port_send(), and no other thread uses it.
  */
 struct port_msg {
 	uint8_t *data;
 	uint32_t len;
 	uint32_t cap;
 	uint8_t family; /* AF_INET or AF_INET6 */
-	bool stream;    /* came over TCP: a reply may be 65535 bytes long, TC is never needed */
-	bool encrypted; /* stream: and over TLS */
-	/* stream: how long the connection may be idle behind the reply; 0: it ends */
+	bool stream;    /* came over TCP: a reply may have 65535 bytes and never needs TC */
+	bool encrypted; /* stream: it came over TLS */
+	/* stream: how long the connection may be idle after the reply; 0: the connection ends */
 	uint16_t idle_100ms;
 	__be16 peer_port;
 	__be16 local_port;
 	uint8_t peer[16];
-	uint8_t local[16]; /* the address that was asked: the reply leaves from it */
-	uint32_t ifindex;  /* the interface it came in by, where known, else 0 */
+	uint8_t local[16]; /* destination of the query, source of the reply */
+	uint32_t ifindex;  /* the interface it came in by; 0: not known */
 	bool deferred; /* out, with len 0: the reply follows by port_reply(); see port_defer() */
 	bool given;    /* out, with len 0: see port_give(), for both */
 	bool put_back;
-	/* out, with len 0: its connection ends; what follows it there is not answered */
+	/* out, with len 0: its connection ends; later messages there are not answered */
 	bool closes;
 
-	/* The port's own; nobody else reads or writes these. */
+	/* Only the port reads and writes these. */
 	uint32_t slot;     /* of the buffer or connection */
 	uint32_t gen;      /* tcp: which of the slot's connections */
-	uint64_t frame_at; /* xsk: offset of the frame in the UMEM; tcp: of the input */
+	uint64_t frame_at; /* xsk: offset of the frame in the UMEM; tcp: offset in the input */
 	uint16_t net_off;  /* xsk: IP header in the frame; tcp: messages before it in this burst */
 };
 
 struct port;
 
 /*
- * Where a reply goes whose message was handed back before: plain data, to be kept by value, as long
- * as need be. port and cap may be read, the rest is the port's.
+ * The destination of a late reply, whose message has been handed back already. Plain data: the
+ * owner copies it by value and keeps it as long as needed. The owner may read port and cap; the
+ * rest is for the port alone.
  */
 struct port_return {
 	struct port *port;
@@ -152,19 +154,19 @@ struct port_return {
 	uint8_t local[16];
 };
 
-/* A reply that comes late. data is the caller's and is not needed any more when port_reply()
- * returns. */
+/* A late reply. data belongs to the caller; the port does not use it after port_reply() returns. */
 struct port_reply {
 	const struct port_return *to;
 	const uint8_t *data;
-	uint32_t len; /* at most to->cap; 0: there will be none */
+	uint32_t len; /* at most to->cap; 0: no reply will be sent */
 };
 
 /* A connection that was given away. */
 struct port_gift {
-	int fd;   /* the receiver's; not blocking */
-	SSL *ssl; /* NULL: it is not over TLS; else the receiver's, and may have read more of fd */
-	const uint8_t *bytes; /* read and not answered, lengths included; valid until port_send() */
+	int fd;   /* belongs to the receiver; non-blocking */
+	SSL *ssl; /* NULL: no TLS; else belongs to the receiver, and may have read more from fd */
+	/* read but not answered, with length prefixes; valid until port_send() */
+	const uint8_t *bytes;
 	size_t n_bytes;
 };
 
@@ -172,9 +174,9 @@ struct port_ops {
 	unsigned int (*receive)(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				unsigned int n_cap);
 	void (*send)(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n);
-	/* What port_defer() cannot know of itself; NULL: nothing. */
+	/* Fills the fields of *out that port_defer() cannot know. NULL: there are none. */
 	void (*defer)(struct port *p, const struct port_msg *msg, struct port_return *out);
-	/* NULL: the port cannot defer. Counts all but `late`, which port_reply() has counted. */
+	/* NULL: the port cannot defer. Counts all but `late`, which port_reply() counts. */
 	unsigned int (*reply)(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			      unsigned int n);
 	/* NULL: the port has no connections, or keeps them. */
@@ -191,16 +193,16 @@ struct port {
 	const struct port_ops *ops;
 	enum port_kind kind;
 	int fd; /* readable when there is something to receive */
-	/* its messages come from who else connections are given to: worker/relay.h */
+	/* its messages come from the thread that connections are given to: worker/relay.h */
 	bool is_relay;
 	char name[PORT_NAME_CAP];
 	struct port_stats stats;
 };
 
 /*
- * Up to n_cap (at most PORT_BURST) messages; 0 when nothing is there. Never blocks. Fewer than
- * n_cap mean that nothing more is there now, unless port_wake_at() is 0. now_ns is CLOCK_MONOTONIC:
- * timeouts are judged by it.
+ * Receives up to n_cap (at most PORT_BURST) messages; returns their number, 0 if there are none.
+ * Never blocks. If it returns fewer than n_cap, no more have arrived, unless port_wake_at() is 0.
+ * now_ns is CLOCK_MONOTONIC; timeouts are measured by it.
  */
 static inline unsigned int port_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 					unsigned int n_cap)
@@ -208,59 +210,58 @@ static inline unsigned int port_receive(struct port *p, uint64_t now_ns, struct 
 	return p->ops->receive(p, now_ns, msgs, n_cap);
 }
 
-/* Takes back all n messages of the last receive, in its order, and sends those with a reply. */
+/* Takes back all n messages of the last receive, in the same order, and sends the replies. */
 static inline void port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
 {
 	p->ops->send(p, now_ns, msgs, n);
 }
 
-/* Whether replies of this port may come late. Any thread. */
+/* True if the port can send late replies. Any thread. */
 static inline bool port_can_defer(const struct port *p)
 {
 	return p->ops->reply != NULL;
 }
 
 /*
- * Note where the reply to msg goes: called by the handler, while the query is still whole at data.
- * The handler then sets deferred and len = 0, or changes its mind, answers, and forgets *out.
+ * Writes the destination of the reply to msg into *out. The handler calls this while the query is
+ * still whole at data. Then it sets deferred and len = 0, or answers at once and forgets *out.
  *
- * Each return of a message that was handed back deferred is used up by ONE port_reply(), be it with
- * no bytes: the port keeps account of it, and tcp a connection open. Whoever takes a port away
- * tells the owner of its returns before the port is closed, who then forgets them; a reply to a
- * port that is closed is a use after free. Only where port_can_defer(). The worker's thread.
+ * After a message was handed back as deferred, ONE port_reply() must follow for its *out, even if
+ * the reply is empty: the port counts it as outstanding, and tcp keeps the connection open for it.
+ * Before control closes a port, the owner of these port_returns must forget them; a reply to a
+ * closed port is a use after free. Only if port_can_defer(). The worker's thread.
  */
 void port_defer(struct port *p, const struct port_msg *msg, struct port_return *out);
 
 /*
- * Send n replies (at most PORT_BURST), all of them to p, whose messages were handed back by an
- * earlier port_send(). Replies to one TCP connection that are next to each other go out by one
- * call. May come between a receive and its send too. Returns how many were sent or wait in the port
- * for room; of the others, those with len 0 count as no_reply and the rest as tx_dropped. The
- * worker's thread.
+ * Sends n late replies (at most PORT_BURST), all of them to p. An earlier port_send() has handed
+ * back their messages. Adjacent replies to one TCP connection leave by one system call. May be
+ * called between a receive and its send, too. Returns how many were sent or wait for room. Of the
+ * others, replies with len 0 count as no_reply, the rest as tx_dropped. The worker's thread.
  */
 unsigned int port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			unsigned int n);
 
-/* Two messages of one connection: those of a burst stand next to each other. */
+/* True if both are of one connection. In a burst, messages of one connection are adjacent. */
 static inline bool port_same_stream(const struct port_msg *a, const struct port_msg *b)
 {
 	return a->stream && b->stream && a->slot == b->slot && a->gen == b->gen;
 }
 
 /*
- * Give away the connection that msg, which has stream, came by: called by the handler. 0: *out is
- * the receiver's, and the port has nothing to do with the connection any more; the handler sets
- * given and len = 0. -EAGAIN: earlier messages are still to be answered; the handler sets put_back
- * and len = 0, and the message comes again when all replies have left. Either holds for all
- * messages of this connection that follow in the burst, too; the handler answers none of them.
- * -EOPNOTSUPP: it cannot be given; the handler answers. The worker's thread.
+ * Gives away the connection of msg, which must have stream. The handler calls this. 0: *out belongs
+ * to the receiver, and the port has forgotten the connection; the handler sets given and len = 0.
+ * -EAGAIN: earlier messages are not answered yet; the handler sets put_back and len = 0, and the
+ * message comes again after all replies have left. In both cases the handler sets the same in all
+ * later messages of this connection in the burst, and answers none of them. -EOPNOTSUPP: the
+ * connection cannot be given; the handler answers. The worker's thread.
  */
 __attribute__((warn_unused_result)) int port_give(struct port *p, const struct port_msg *msg,
 						  struct port_gift *out);
 
 /*
- * Begin to attract traffic (AF_XDP: enter the socket in the map) and cease to. After port_stop()
- * what had already arrived can still be received. 0 or -errno.
+ * Begins to attract traffic (AF_XDP: enters the socket in the map); port_stop() ends it. Messages
+ * that arrived before port_stop() can still be received. 0 or -errno.
  */
 __attribute__((warn_unused_result)) static inline int port_start(struct port *p)
 {
@@ -274,29 +275,29 @@ static inline void port_stop(struct port *p)
 }
 
 /*
- * When port_receive() must be called at the latest even if the fd stays silent: 0 for at once
- * (something waits here already, or the port is busy-polled), else CLOCK_MONOTONIC ns, PORT_NEVER.
+ * The latest time of the next port_receive(), even if the fd is not readable. 0: at once (messages
+ * wait in the port, or the port is busy-polled); else CLOCK_MONOTONIC in ns, or PORT_NEVER.
  */
 static inline uint64_t port_wake_at(struct port *p)
 {
 	return p->ops->wake_at ? p->ops->wake_at(p) : PORT_NEVER;
 }
 
-/* Replies that wait in the port for room further down. The worker's thread only. */
+/* Replies that wait in the port for room in the ring or socket. The worker's thread only. */
 static inline uint64_t port_pending(const struct port *p)
 {
 	return p->ops->pending ? p->ops->pending(p) : 0;
 }
 
-/* Messages handed back whose replies are still to come. The worker's thread only. */
+/* Messages that were handed back and have no reply yet. The worker's thread only. */
 static inline uint64_t port_deferred(const struct port *p)
 {
 	return p->stats.deferred - p->stats.late;
 }
 
 /*
- * Free everything; returns of the port that are still kept lead nowhere from here on. Control's
- * thread, when no worker has the port. NULL is allowed.
+ * Frees everything. A port_return of this port must not be used any more. Control's thread, when no
+ * worker has the port. NULL is allowed.
  */
 static inline void port_close(struct port *p)
 {
@@ -304,7 +305,7 @@ static inline void port_close(struct port *p)
 		p->ops->close(p);
 }
 
-/* Add to a counter of ours. One writer, so no locked instruction; readers see whole values. */
+/* Adds to a counter of the calling thread. One writer needs no locked instruction. */
 static inline void port_count(uint64_t *counter, uint64_t n)
 {
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
@@ -316,7 +317,7 @@ static inline uint64_t port_counter(const uint64_t *counter)
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-/* Count a message that was handed back without a reply: for good, or for now. For ports. */
+/* Counts a message that was handed back without a reply. For implementations of ports. */
 static inline void port_count_unsent(struct port *p, const struct port_msg *msg)
 {
 	struct port_stats *s = &p->stats;
@@ -327,7 +328,7 @@ static inline void port_count_unsent(struct port *p, const struct port_msg *msg)
 		port_count(msg->deferred ? &s->deferred : &s->no_reply, 1);
 }
 
-/* Copy all counters. Each value is whole; the set is not of one instant. Any thread. */
+/* Copies all counters. Each value is whole; they are not of one instant. Any thread. */
 void port_stats_read(const struct port *p, struct port_stats *out);
 
 /* "xsk", "socket", ... Static. */

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One slot holds all that the kernel wants for one datagram: header, address, pktinfo, buffer. The
- * reply goes out through the slot that its query came in by, so peer and source address are in
- * place. Replies that come late have slots of their own, whose addresses are written anew.
+ * A slot holds all that the kernel needs for one datagram: header, address, pktinfo, buffer. A
+ * reply leaves through the slot of its query, so peer and source address are in place. Late replies
+ * have slots of their own, whose addresses are written for each reply.
  */
 #include "port/awake.h"
 #include "port/socket.h"
@@ -20,10 +20,10 @@
 
 #include "xdp/source.h"
 
-#define SEND_TRIES   3 /* when the kernel has no room: wait and try again so often */
+#define SEND_TRIES   3 /* retries, each after a wait, if the kernel has no room */
 #define SEND_WAIT_MS 1
 #define LINE_BYTES   64u
-#define PAGE_BYTES   4096u /* of each buffer, what is kept */
+#define PAGE_BYTES   4096u /* part of each buffer that keeps its memory */
 
 struct slot {
 	struct sockaddr_storage peer;
@@ -37,7 +37,7 @@ struct slot {
 struct socket_port {
 	struct port port;
 	struct port_addr local;
-	bool is_wildcard; /* the address that was asked is known of each message only */
+	bool is_wildcard; /* the queried address differs from message to message */
 	uint32_t msg_bytes;
 	struct awake awake;
 	uint32_t stride;     /* from one buffer to the next */
@@ -54,8 +54,7 @@ static struct socket_port *self(struct port *p)
 	return (struct socket_port *)p;
 }
 
-/* The kernel wrote lengths, flags and pktinfo into the slot: set all back before it is used
- * again. */
+/* Resets a slot before its next use: the kernel has written lengths, flags and pktinfo into it. */
 static void arm(const struct socket_port *s, struct slot *slot, struct msghdr *hdr, uint8_t *data,
 		uint32_t n_bytes)
 {
@@ -73,8 +72,8 @@ static void arm(const struct socket_port *s, struct slot *slot, struct msghdr *h
 }
 
 /*
- * Read the address that was asked, and turn the message into the one that makes a reply leave from
- * there. The interface is taken out: with it the reply would bypass the routing table.
+ * Reads the queried address, and changes the control message so that the reply leaves from it.
+ * Clears the interface: with it the reply would bypass the routing table.
  */
 static void take_pktinfo(struct msghdr *hdr, struct port_msg *m)
 {
@@ -96,7 +95,7 @@ static void take_pktinfo(struct msghdr *hdr, struct port_msg *m)
 	}
 }
 
-/* False where the datagram is not to be handed up. */
+/* False: the datagram is no message for the handler. */
 static bool take(struct socket_port *s, unsigned int i, struct port_msg *m)
 {
 	struct port_stats *stats = &s->port.stats;
@@ -129,7 +128,7 @@ static bool take(struct socket_port *s, unsigned int i, struct port_msg *m)
 	return true;
 }
 
-/* The first n_in of the slots, filled by the kernel. All others are armed still. */
+/* Reads the first n_in slots, which the kernel has filled. The others are still armed. */
 static unsigned int take_burst(struct socket_port *s, struct port_msg *msgs, unsigned int n_in)
 {
 	struct port_stats *stats = &s->port.stats;
@@ -147,7 +146,7 @@ static unsigned int take_burst(struct socket_port *s, struct port_msg *msgs, uns
 	return n;
 }
 
-/* How many the kernel gave, or 0. */
+/* Returns the number of datagrams received. */
 static unsigned int read_burst(struct socket_port *s, unsigned int n_cap)
 {
 	int n = recvmmsg(s->port.fd, s->in, n_cap, MSG_DONTWAIT, NULL);
@@ -159,8 +158,7 @@ static unsigned int read_burst(struct socket_port *s, unsigned int n_cap)
 	return 0;
 }
 
-/* Gives back the memory that only long datagrams reach, so that a flood of them does not keep
- * it. */
+/* Frees the memory of a long datagram beyond the first pages, so that a flood does not keep it. */
 static void trim(const struct socket_port *s, unsigned int i)
 {
 	uintptr_t at = (uintptr_t)s->data + (size_t)i * s->stride;
@@ -189,8 +187,7 @@ static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_
 	return take_burst(s, msgs, n_in);
 }
 
-/* After a call that sent nothing. How many messages, from the first on, are given up: 0 to try
- * again. */
+/* Call after a failed send. Returns how many messages, from the first on, to drop; 0: try again. */
 static unsigned int give_up(struct port *p, unsigned int n_left, unsigned int *tries)
 {
 	struct pollfd pollfd = { .fd = p->fd, .events = POLLOUT };
@@ -208,11 +205,11 @@ static unsigned int give_up(struct port *p, unsigned int n_left, unsigned int *t
 		poll(&pollfd, 1, SEND_WAIT_MS);
 		return 0;
 	default:
-		return 1; /* this one's own fault: no route, refused by a filter, too long */
+		return 1; /* only this message fails: no route, refused by a filter, too long */
 	}
 }
 
-/* Send the first n of `out`. How many went; the others are counted. */
+/* Sends the first n of `out`. Returns how many were sent; counts the others as dropped. */
 static unsigned int flush(struct socket_port *s, unsigned int n)
 {
 	struct port_stats *stats = &s->port.stats;
@@ -262,7 +259,7 @@ static bool is_linklocal(const uint8_t *address)
 	return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
 }
 
-/* What take_pktinfo() made of the query's. Its length. */
+/* Writes the same control message as take_pktinfo(). Returns its length. */
 static size_t put_pktinfo(struct cmsghdr *c, const struct port_return *to)
 {
 	struct in6_pktinfo info6 = { 0 };
@@ -317,9 +314,9 @@ static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct p
 }
 
 /*
- * A connected socket gets its peer's datagrams only, so that others find a socket of a wildcard
- * address, if there is one. The peer is the socket itself. Where that is refused, the host does not
- * have the address, and nothing comes. With a wildcard address of its own it goes on.
+ * Connects the socket to its own address. A connected socket gets only its peer's datagrams, so all
+ * others go to a socket with a wildcard address, if there is one. If connect() fails, the host does
+ * not have the address, and no datagrams come. A socket with a wildcard address is not stopped.
  */
 static void socket_stop(struct port *p)
 {
@@ -361,7 +358,7 @@ static int set(int fd, int level, int option, int value)
 	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
 }
 
-/* Buffer sizes are wishes: forced with the capability, else as far as the system lets us. */
+/* A failure is no error: the size is forced with the capability, else limited by the system. */
 static void set_buffer(int fd, int force, int option, uint32_t n_bytes)
 {
 	if (n_bytes && set(fd, SOL_SOCKET, force, (int)n_bytes))
@@ -374,7 +371,7 @@ static int set_options(int fd, const struct socket_config *config)
 
 	if (config->listen.family == AF_INET) {
 		err = set(fd, IPPROTO_IP, IP_PKTINFO, asks);
-		/* Old kernels know only the weaker ones; a reply is sent either way. */
+		/* Old kernels know only the weaker options; replies are sent with either. */
 		(void)set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_OMIT);
 	} else {
 		err = set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
@@ -411,9 +408,8 @@ static int bind_socket(struct socket_port *s, const struct socket_config *config
 }
 
 /*
- * The buffers are an odd number of cache lines apart, so that the heads of a burst lie in different
- * sets. The part of a buffer that no datagram has reached takes no memory; with huge pages it
- * would.
+ * The buffers are an odd number of cache lines apart, so that the first lines of a burst's messages
+ * are in different cache sets. The unused part of a buffer takes memory only with huge pages.
  */
 static int map_buffers(struct socket_port *s)
 {

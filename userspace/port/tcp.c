@@ -1,12 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Epoll, timers and turns. Bytes are moved in tcp_conn.c, replies begin in tcp_send.c, connections
- * in tcp_admit.c; the listeners are in tcp_open.c.
+ * Epoll, timers and turns. tcp_conn.c moves the octets, tcp_send.c sends replies, tcp_admit.c
+ * admits connections, tcp_open.c has the listeners.
  *
- * Each connection is in the list of the one timer that runs for it. As a timeout is the same for a
- * whole list, the list is in the order of its deadlines: entering is appending, expiry looks at the
- * first.
+ * Each connection is in the list of the timer that runs for it. A list has one timeout, so
+ * appending keeps it in the order of deadlines, and expiry looks only at the first.
  */
 #include "port/tcp.h"
 
@@ -37,7 +36,7 @@ static void watch(struct tcp_port *t, struct tcp_conn *c, uint32_t interest)
 	if (interest == c->interest)
 		return;
 	event.data.u64 = tcp_port_tag(t, c);
-	/* It cannot fail: the fd is in there, and changing needs no memory. */
+	/* This cannot fail: the fd is in the epoll, and a change needs no memory. */
 	(void)epoll_ctl(t->port.fd, EPOLL_CTL_MOD, c->fd, &event);
 	c->interest = interest;
 }
@@ -58,8 +57,7 @@ void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c)
 	port_count(&t->port.stats.conns_closed, 1);
 }
 
-/* Out of epoll first: a process that is being started may still hold the descriptor, and epoll
- * would go on to tell of it. */
+/* Removes it from the epoll first: close() does not if a child process has the descriptor. */
 void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
 {
 	(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, c->fd, NULL);
@@ -69,7 +67,7 @@ void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
 	tcp_port_forget(t, c);
 }
 
-/* Whether replies are still to come, now or later. */
+/* True if replies are outstanding, in this burst or late. */
 static bool owes(const struct tcp_conn *c)
 {
 	return c->n_taken || c->n_deferred;
@@ -86,7 +84,7 @@ static enum tcp_timer timer_for(const struct tcp_conn *c, bool more)
 	return c->n_queries ? TCP_IDLE : TCP_NEW;
 }
 
-/* A running timer runs on, but where a slow reader has taken something. */
+/* A running timer is not restarted, unless a slow reader has made progress. */
 void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer timer,
 			uint64_t now_ns)
 {
@@ -103,8 +101,7 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 	cds_list_add_tail(&c->timer_link, &t->timers[timer]);
 }
 
-/* Nothing more to say: tell the other side, and wait for its end, so that no answer is lost to a
- * reset. */
+/* Closes our sending side only, since a reset would lose answers on their way. */
 static void say_goodbye(struct tcp_conn *c)
 {
 	if (!c->shut && c->ssl)
@@ -114,7 +111,7 @@ static void say_goodbye(struct tcp_conn *c)
 	c->shut = true;
 }
 
-/* Whether a message can be taken; one of no length is counted when it comes to its turn. */
+/* True if a message can be taken. A message of length 0 is counted when its turn comes. */
 static bool has_message(struct tcp_port *t, struct tcp_conn *c)
 {
 	bool was_finished = c->finished, yes = tcp_conn_has_message(c);
@@ -126,7 +123,7 @@ static bool has_message(struct tcp_port *t, struct tcp_conn *c)
 	return yes;
 }
 
-/* What epoll does not tell of is read when all that was told is taken. 0 or -errno. */
+/* Reads octets that epoll does not report, after all complete messages were taken. 0 or -errno. */
 static int read_hidden(struct tcp_conn *c, bool has_more, bool is_full)
 {
 	if (has_more || is_full || c->n_taken || !tcp_conn_is_hiding(c))
@@ -170,7 +167,7 @@ void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
 	tcp_port_set_timer(t, c, timer_for(c, more), now_ns);
 }
 
-/* The replies that waited and are all gone now. */
+/* Counts the replies that waited, when all of them were sent. */
 static void settle(struct tcp_port *t, struct tcp_conn *c)
 {
 	if (c->out_bytes)
@@ -182,7 +179,7 @@ static void settle(struct tcp_port *t, struct tcp_conn *c)
 
 static void on_conn(struct tcp_port *t, struct tcp_conn *c, uint32_t events, uint64_t now_ns)
 {
-	/* Reset, or closed on both sides: nobody is there to read an answer. */
+	/* Reset, or closed on both sides: no answer can be delivered. */
 	int err = events & (EPOLLERR | EPOLLHUP) ? -ECONNRESET : 0;
 
 	if (!err && events & EPOLLOUT) {
@@ -215,7 +212,7 @@ static void take_event(struct tcp_port *t, uint64_t tag, uint32_t events, uint64
 		return;
 	}
 	c = &t->conns[(uint32_t)tag];
-	/* It may have been closed, and its slot given away, by an earlier event of these. */
+	/* An earlier event of this call may have closed it and given its slot to another. */
 	if (c->fd >= 0 && tcp_port_tag(t, c) == tag)
 		on_conn(t, c, events, now_ns);
 }
@@ -247,12 +244,12 @@ static void expire(struct tcp_port *t, uint64_t now_ns)
 	}
 }
 
-/* As full as it is now: it may be less when the time has come. */
+/* The idle timeout at the current scale; it may shorten later. */
 static uint16_t idle_100ms(const struct tcp_port *t, const struct tcp_conn *c)
 {
 	uint64_t idle_ns = t->timeout_ns[TCP_IDLE] / TCP_SHARE_SCALE_FULL * t->scale;
 
-	/* This one is the last that it may ask. */
+	/* This is the last query that the connection may send. */
 	if (t->queries_max && c->n_queries >= t->queries_max)
 		return 0;
 	idle_ns /= 100 * CLOCK_NS_PER_MS;
@@ -287,8 +284,7 @@ static void fill_msg(struct tcp_port *t, struct tcp_conn *c, struct port_msg *m,
 	port_count(&t->port.stats.rx_bytes, len);
 }
 
-/* One connection's turn; its messages are next to each other, so that one call writes the
- * replies. */
+/* One connection's turn. Its messages are adjacent, so that one call writes the replies. */
 static unsigned int take_turn(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs,
 			      unsigned int n, unsigned int n_cap)
 {
@@ -315,14 +311,14 @@ bool tcp_port_evict_writer(struct tcp_port *t)
 }
 
 /*
- * Everyone ready has one turn at most: the update after the replies puts those with more at the
- * end.
+ * Each ready connection has at most one turn: if it has more messages, the update after the replies
+ * appends it to the list again.
  */
 static unsigned int take_messages(struct tcp_port *t, struct port_msg *msgs, unsigned int n_cap)
 {
 	unsigned int n = 0;
 
-	/* The pool always has room for one message when nobody is writing, see tcp_open(). */
+	/* If no connection is writing, the pool has room for one message: see tcp_open(). */
 	while (!cds_list_empty(&t->ready) && !tcp_port_can_queue(t, 1) && tcp_port_evict_writer(t))
 		;
 	while (!cds_list_empty(&t->ready) && n < n_cap && tcp_port_can_queue(t, n + 1)) {
@@ -349,8 +345,8 @@ static unsigned int tcp_receive(struct port *p, uint64_t now_ns, struct port_msg
 }
 
 /*
- * The input still has what was taken of this burst, as it moves only when more is read. So the slot
- * is the connection's until port_send().
+ * The input still has the messages of this burst, because only a read moves it. So the slot belongs
+ * to the connection until port_send().
  */
 static int tcp_give(struct port *p, const struct port_msg *msg, struct port_gift *out)
 {
@@ -358,7 +354,7 @@ static int tcp_give(struct port *p, const struct port_msg *msg, struct port_gift
 	struct tcp_conn *c = &t->conns[msg->slot];
 
 	if (c->gen != msg->gen)
-		return -EOPNOTSUPP; /* it ended within this burst */
+		return -EOPNOTSUPP; /* the connection ended within this burst */
 	if (msg->net_off || c->n_deferred || c->out_bytes)
 		return -EAGAIN;
 	*out = (struct port_gift){
@@ -403,7 +399,7 @@ static int tcp_start(struct port *p)
 	return t->config.intake ? tcp_intake_join(t->config.intake, &t->arrivals) : 0;
 }
 
-/* Those who wait to be accepted are, so that they get an answer; then nobody new comes. */
+/* Accepts the connections that wait, so that they get an answer; no more come after that. */
 static void tcp_stop(struct port *p)
 {
 	struct tcp_port *t = self(p);

@@ -1,38 +1,37 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * DNS over TCP (RFC 1035 section 4.2.2, RFC 7766): messages with two octets of length before each.
+ * DNS over TCP (RFC 1035 section 4.2.2, RFC 7766): two octets of length come before each message.
  *
- *      listeners ─► connections (slots, all made at open) ─► messages ─► worker ─► replies, in order
+ *      listeners ─► connections (slots, all made at open) ─► messages ─► worker ─► replies
  *
- * Connections over TLS come from another thread, with their handshakes done (port/tcp_intake.h), to
- * a port that has them alone, and are as all others: their octets go through OpenSSL
- * (port/tcp_tls.h).
+ * Connections over TLS have a port of their own. Another thread does their handshakes and hands
+ * them over (port/tcp_intake.h). Only their way of reading and writing differs (port/tcp_tls.h).
  *
- * One port has a worker's listeners, so that its connections share slots and memory whatever
- * address they came to; the ports of all workers share the limits (port/tcp_share.h).
+ * One port has all listeners of a worker, so that the connections of all addresses share slots and
+ * memory. The ports of all workers share the limits (port/tcp_share.h).
  *
- * A client may pipeline; all its complete messages are taken in turn with those of other clients.
- * Replies go straight to the socket. What a slow reader does not take waits in chunks of one
- * bounded pool, and while a connection has more than TCP_OUT_HIGH bytes waiting, nothing more is
- * read from it. A message is taken only if the pool could hold its longest reply, so no reply is
- * ever lost for want of memory: if need be the connection that has stalled longest is closed.
+ * A client may pipeline; the connections take turns. Replies go straight to the socket. Octets that
+ * a slow reader does not take wait in chunks of one bounded pool. While a connection has
+ * TCP_OUT_HIGH bytes or more waiting, nothing more is read from it. A message is taken only if the
+ * pool could hold its longest reply, so no reply is lost for lack of memory. If the pool has no
+ * room, the connection that has stalled longest is closed.
  *
- * Replies that come late go out as they come, in any order (RFC 7766 section 6.2.1.1). While one is
- * to come, its connection has no timeout but for replies that are not read; at TCP_DEFERRED_MAX of
- * them nothing more is taken from it. A connection that ends does not wait for them: they are
- * dropped.
+ * Late replies are sent as soon as they are ready, in any order (RFC 7766 section 6.2.1.1). While
+ * one is outstanding, the only timeout of its connection is that for replies that are not read.
+ * With TCP_DEFERRED_MAX of them outstanding, no more messages are taken from the connection. When a
+ * connection ends, its late replies are dropped.
  *
- * Nobody holds a connection for free: idle, half a message, and replies that are not read have a
- * timeout each, which shortens as the slots fill. A client (a prefix) that has its share of
- * connections pays for the next with one of its own. Where the limit of all is reached, a
- * connection is closed in this order: half a message, a reader that has stalled, one that never
- * asked, one that is idle; the oldest of them first. A connection that waits for our replies is
- * never closed for another. A client that has closed its sending side still gets all its answers. A
- * message of length 0 ends a connection.
+ * Idle connections, incomplete messages and unread replies have a timeout each; the timeouts
+ * shorten as the slots fill. If a client (a prefix) has its share of connections, its next
+ * connection replaces one of its own. If the total limit is reached, a connection is closed, in
+ * this order: with an incomplete message, with a stalled reader, without a first query, idle; the
+ * oldest of each kind first. A connection that waits for replies from volleyd is never closed for
+ * another. A client that has closed its sending side still gets all its answers. A message of
+ * length 0 ends a connection.
  *
- * The port's fd is an epoll of its own with the listeners and all connections in it. Address space:
- * about 68 KiB for each slot and the pool; pages are used only by who fills them.
+ * The port's fd is an epoll with the listeners and all connections in it. Address space: about 68
+ * KiB for each slot, and the pool; a page takes memory only after it was written to.
  */
 #ifndef VOLLEY_PORT_TCP_H
 #define VOLLEY_PORT_TCP_H
@@ -42,30 +41,30 @@
 #include "port/tcp_config.h"
 
 /*
- * Open, without an address yet; *out is closed with port_close(). Control's thread. 0 or -errno;
- * -EINVAL for a pool that is too small.
+ * Opens a port without an address. The caller closes *out with port_close(). Control's thread. 0 or
+ * -errno; -EINVAL for a pool that is too small.
  */
 __attribute__((warn_unused_result)) int tcp_open(struct port **out,
 						 const struct tcp_config *config);
 
 /*
- * Listen at one more address, which need not exist yet (IP_FREEBIND). Its port 0: the kernel
- * chooses, see tcp_port_addr(). Before a worker gets the port, or on the worker's thread
- * (worker_call()). 0 or -errno, as of bind() and listen(); -ENOSPC for more than 1024.
+ * Listens at one more address, which need not exist yet (IP_FREEBIND). If its port is 0, the kernel
+ * chooses one: see tcp_port_addr(). Call it before a worker gets the port, or on the worker's
+ * thread (worker_call()). 0, -errno as of bind() and listen(), or -ENOSPC for more than 1024
+ * listeners.
  */
 __attribute__((warn_unused_result)) int tcp_listen(struct port *p, const struct port_addr *addr);
 
 /*
- * Listen at that address, as it was bound, no more. Connections that wait there are let in first;
- * those that are open stay. As tcp_listen() for threads. 0, or -ENOENT: the port does not listen
- * there.
+ * Stops listening at addr. Accepts the connections that wait; open connections stay open. Threads
+ * as for tcp_listen(). 0, or -ENOENT: the port does not listen there.
  */
 __attribute__((warn_unused_result)) int tcp_unlisten(struct port *p, const struct port_addr *addr);
 
-/* The first address bound, with the port that the kernel chose. As tcp_listen() for threads. */
+/* The first bound address, with the port that the kernel chose. Threads as for tcp_listen(). */
 void tcp_port_addr(const struct port *p, struct port_addr *out);
 
-/* Connections open now. Any thread. */
+/* The number of open connections. Any thread. */
 uint32_t tcp_n_conns(const struct port *p);
 
 #endif

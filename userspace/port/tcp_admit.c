@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who is let in, and who goes for it.
+ * Which connections are admitted, and which are closed for them.
  *
- *      accepted ─► has its client a place left? ── no ─► one of that client's own goes, or the new one
+ *      accepted ─► has its client a place left? ─ no ──► close one of that client, or the new one
  *                          │ yes
- *                  are there too many in all? ─── yes ─► one of ours goes, or one of another port (a wish), or the
- *                          │ no                          new one
+ *                  are there too many in all? ── yes ──► close one of this port, of another port
+ *                          │ no                          (a wish), or the new one
  *                      a slot
  */
 #include <errno.h>
@@ -20,14 +20,14 @@
 #include "port/tcp_port.h"
 #include "port/tcp_tls.h"
 
-#define YOUNG_NS        (100 * CLOCK_NS_PER_MS) /* a port that is asked comes to it sooner */
-#define ACCEPT_MAX      64                      /* in a row, before others have their turn */
-#define ACCEPT_PAUSE_NS (100 * CLOCK_NS_PER_MS) /* after the system had no room for a connection */
-#define STALLED_NS      (200 * CLOCK_NS_PER_MS) /* a reader that has taken nothing for so long */
+#define YOUNG_NS        (100 * CLOCK_NS_PER_MS) /* a port meets a wish sooner than that */
+#define ACCEPT_MAX      64                      /* connections accepted in a row */
+#define ACCEPT_PAUSE_NS (100 * CLOCK_NS_PER_MS) /* pause after a lack of resources */
+#define STALLED_NS      (200 * CLOCK_NS_PER_MS) /* without progress: a reader has stalled */
 #define TAKE_TRIES      8
-#define CLIENT_LOOK_MAX 256 /* connections of a client that are looked at */
+#define CLIENT_LOOK_MAX 256 /* most connections of a client that a search visits */
 
-/* Whether it may go for another, and nobody who behaves well is hurt before those who do not. */
+/* True if c may be closed for another: it neither waits for us nor takes replies now. */
 static bool may_go(const struct tcp_conn *c, uint64_t now_ns)
 {
 	return c->timer != TCP_BUSY &&
@@ -40,7 +40,7 @@ static void evict(struct tcp_port *t, struct tcp_conn *c)
 	tcp_port_end(t, c);
 }
 
-/* The first of our connections to go, by timers from `first` to `last`. NULL: there is none. */
+/* The connection of this port to close first, of timers `first` to `last`. NULL: there is none. */
 static struct tcp_conn *find_victim(struct tcp_port *t, enum tcp_timer first, enum tcp_timer last,
 				    uint64_t now_ns)
 {
@@ -60,7 +60,7 @@ static struct cds_list_head *client_list(struct tcp_port *t, const struct limits
 	return &t->clients[client->cell[0] % TCP_CLIENT_LISTS];
 }
 
-/* The same of one client, the longest connected first; its half messages are found at once. */
+/* Finds a client's connection to close: the lowest timer, then the oldest. */
 static struct tcp_conn *find_own_victim(struct tcp_port *t, const struct limits_place *client,
 					uint64_t now_ns)
 {
@@ -77,8 +77,8 @@ static struct tcp_conn *find_own_victim(struct tcp_port *t, const struct limits_
 }
 
 /*
- * There is one connection too many. A half message goes first, be it another port's. False: the new
- * one has to go.
+ * There is one connection too many: closes one. Incomplete messages of any port go first. False:
+ * the new connection must be closed.
  */
 static bool make_room(struct tcp_port *t, uint64_t now_ns)
 {
@@ -94,11 +94,11 @@ static bool make_room(struct tcp_port *t, uint64_t now_ns)
 	return true;
 }
 
-/* Whether the client may have one more connection, which then counts. */
+/* True if the client may have one more connection, which is then counted. */
 static bool take_place(struct tcp_port *t, const struct port_addr *client,
 		       struct limits_place *place, uint64_t now_ns)
 {
-	/* Another port may take the place that was made here. */
+	/* Another port may take the place that an eviction here has freed. */
 	for (unsigned int i = 0; i < TAKE_TRIES; i++) {
 		enum limits_verdict verdict = tcp_share_take(t->share, client, place);
 		struct tcp_conn *victim;
@@ -129,7 +129,7 @@ static struct tcp_conn *take_slot(struct tcp_port *t)
 	return c;
 }
 
-/* NULL: nothing of it is left but the descriptor. */
+/* NULL on an error: only the descriptor is left, and no slot is used. */
 static struct tcp_conn *enter(struct tcp_port *t, int fd, const struct port_addr *peer,
 			      const struct limits_place *place, uint64_t now_ns)
 {
@@ -159,7 +159,7 @@ static struct tcp_conn *enter(struct tcp_port *t, int fd, const struct port_addr
 	return c;
 }
 
-/* NULL: it is counted, and the descriptor is the caller's to close. */
+/* NULL: the connection is counted as refused, and the caller closes the descriptor. */
 static struct tcp_conn *admit(struct tcp_port *t, int fd, const struct port_addr *peer,
 			      uint64_t now_ns)
 {
@@ -188,7 +188,7 @@ static void take_arrival(struct tcp_port *t, struct tcp_arrival *a, uint64_t now
 	c->ssl = a->ssl;
 	tcp_tls_enter(c->ssl);
 	free(a);
-	/* The first question is mostly there: its reply takes along the session ticket. */
+	/* The first query has mostly arrived: its reply then carries the session ticket. */
 	if (tcp_conn_read(c) < 0) {
 		tcp_port_end(t, c);
 		return;
@@ -208,7 +208,7 @@ void tcp_port_take_arrivals(struct tcp_port *t, uint64_t now_ns)
 	}
 }
 
-/* Accept one. False where there is no more to accept now. */
+/* Accepts one connection. False: there is no more to accept now. */
 static bool accept_one(struct tcp_port *t, int listen_fd, uint64_t now_ns)
 {
 	struct sockaddr_storage ss = { 0 };
@@ -221,12 +221,12 @@ static bool accept_one(struct tcp_port *t, int listen_fd, uint64_t now_ns)
 			return false;
 		port_count(&t->port.stats.rx_errors, 1);
 		if (err_is_exhausted(-errno)) {
-			/* It would be reported again at once, and in vain. */
+			/* Epoll would report the listener again at once, to no use. */
 			tcp_port_watch_listeners(t, false);
 			t->resume_at_ns = now_ns + ACCEPT_PAUSE_NS;
 			return false;
 		}
-		/* that client is gone (ECONNABORTED, EPROTO ...); the next may be there */
+		/* this client is gone (ECONNABORTED, EPROTO ...); there may be another */
 		return true;
 	}
 	if (port_addr_from_sockaddr(&peer, (struct sockaddr *)&ss) || !admit(t, fd, &peer, now_ns))
@@ -241,8 +241,8 @@ void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns)
 			return;
 }
 
-/* As find_victim(). One that has moved just now may be the one that the wish is for: another port
- * has older ones. */
+/* Like find_victim(), but passes over young connections: another port may have an older one to
+ * close. */
 static struct tcp_conn *find_for_wish(struct tcp_port *t, enum tcp_timer last, uint64_t now_ns)
 {
 	struct tcp_conn *c;

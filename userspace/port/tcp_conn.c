@@ -30,7 +30,7 @@ int tcp_pool_init(struct tcp_pool *pool, uint32_t n_bytes)
 		return -errno;
 	pool->chunks = area;
 	pool->n_chunks = pool->n_free = pool->n_cold = n_bytes / TCP_CHUNK_BYTES;
-	/* A list through memory that was never touched would touch all of it. */
+	/* A linked list would touch memory that was never used, so this is an array. */
 	pool->cold = calloc(pool->n_chunks, sizeof(*pool->cold));
 	if (!pool->cold)
 		return -ENOMEM;
@@ -78,7 +78,7 @@ static void chunk_put(struct tcp_pool *pool, struct tcp_chunk *chunk)
 	pool->n_warm++;
 }
 
-/* Make the room behind in_end as large as a whole message may still need. */
+/* Makes room after in_end for the rest of a message of any length. */
 static void make_room(struct tcp_conn *c)
 {
 	if (c->in_start == c->in_end) {
@@ -90,7 +90,7 @@ static void make_room(struct tcp_conn *c)
 	}
 }
 
-/* Octets that have come; 0: none, or eof is set; or -errno. */
+/* Returns the number of octets read; 0: none, or eof is set; or -errno. */
 static ssize_t read_some(struct tcp_conn *c, uint8_t *out, size_t cap)
 {
 	ssize_t n;
@@ -159,7 +159,7 @@ void tcp_conn_put_back(struct tcp_conn *c, uint32_t at, uint32_t n)
 	assert(at < c->in_start && n <= c->n_queries);
 	c->in_start = at;
 	c->n_queries -= n;
-	c->finished = false; /* what has said so is among them, or behind them */
+	c->finished = false; /* the message that set it is among them or after them */
 	c->alone = true;
 }
 
@@ -188,7 +188,7 @@ static void queue(struct tcp_conn *c, struct tcp_pool *pool, const uint8_t *byte
 	}
 }
 
-/* Bytes that the socket took, 0 where it is full, or -errno. */
+/* Returns the bytes that the socket took (0: it is full) or -errno. */
 static ssize_t push(const struct tcp_conn *c, struct iovec *iov, unsigned int n)
 {
 	struct msghdr hdr = { .msg_iov = iov, .msg_iovlen = n };
@@ -217,14 +217,14 @@ int tcp_conn_write(struct tcp_conn *c, struct tcp_pool *pool, struct iovec *iov,
 		if (gone == iov[i].iov_len)
 			continue;
 		queue(c, pool, (const uint8_t *)iov[i].iov_base + gone, iov[i].iov_len - gone);
-		/* The last piece of a reply waits if any does. */
+		/* The last piece of a reply waits if any of its pieces waits. */
 		n_waiting += i % n_pieces == n_pieces - 1;
 	}
 	c->n_queued += n_waiting;
 	return (int)n_waiting;
 }
 
-/* n bytes of the queue are gone: give back the chunks that they emptied. */
+/* Removes n sent bytes from the queue, and gives back the chunks that are empty. */
 static void consume(struct tcp_conn *c, struct tcp_pool *pool, size_t n)
 {
 	c->out_bytes -= (uint32_t)n;
@@ -267,7 +267,7 @@ int tcp_conn_flush(struct tcp_conn *c, struct tcp_pool *pool)
 	return 0;
 }
 
-/* What one greedy client has filled is not kept for a thousand modest ones. */
+/* A client with large messages must not make the slot keep its memory for later clients. */
 static void release_input(struct tcp_conn *c)
 {
 	if (c->in_peak > PAGE_BYTES)

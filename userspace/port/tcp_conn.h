@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One TCP connection's bytes: what has come in and is not yet taken, and what waits to go out. No
- * timers, no epoll: tcp.c decides when. For the tcp port alone.
+ * The octets of one TCP connection: input that was not taken yet, and output that waits. No timers,
+ * no epoll: tcp.c decides when. For the tcp port alone.
  *
  *      in:   │ taken │ message │ message │ part of a mess.. │ room │   linear, moved to the front
  *                    ▲ in_start                             ▲ in_end           when room runs out
@@ -23,10 +23,10 @@
 
 #define TCP_PREFIX_BYTES   2
 #define TCP_MESSAGE_MAX    65535
-#define TCP_IN_BYTES       (68u << 10) /* one message of any length, and whole pages */
+#define TCP_IN_BYTES       (68u << 10) /* room for the longest message; whole pages */
 #define TCP_CHUNK_BYTES    (16u << 10)
 #define TCP_POOL_WARM      64 /* chunks: 1 MiB */
-#define TCP_CHUNKS_PER_MSG 5  /* that 2 + 65535 bytes take at most */
+#define TCP_CHUNKS_PER_MSG 5  /* the most that 2 + 65535 bytes take */
 
 struct tcp_chunk {
 	struct tcp_chunk *next;
@@ -35,99 +35,99 @@ struct tcp_chunk {
 };
 
 /*
- * Of the chunks that were given back, the first TCP_POOL_WARM keep their memory, for the next
- * reader; those beyond give it back to the kernel.
+ * Up to TCP_POOL_WARM free chunks keep their memory for the next slow reader. Chunks beyond that
+ * give their memory back to the kernel.
  */
 struct tcp_pool {
 	struct tcp_chunk *chunks; /* all of them, one mapping */
-	struct tcp_chunk *warm;   /* given back, with their memory */
-	uint32_t *cold;           /* the numbers of those without memory: a stack */
+	struct tcp_chunk *warm;   /* free chunks that have memory */
+	uint32_t *cold;           /* numbers of the free chunks without memory: a stack */
 	uint32_t n_warm, n_cold;
 	uint32_t n_chunks;
 	uint32_t n_free;
 };
 
 /*
- * What a connection waits for: each has a timeout of its own, but TCP_BUSY, where it waits for us:
- * for its turn, or for replies that come late, as those who owe them see to it that none is owed
- * for ever. The order is that in which connections are closed to make room.
+ * What a connection waits for. Each value has a timeout of its own, except TCP_BUSY: then the
+ * connection waits for its turn or for late replies, which the handler always sends in the end. The
+ * order of the values is the order in which connections are closed to make room.
  */
 enum tcp_timer {
 	TCP_PARTIAL, /* the rest of a message */
-	TCP_WRITING, /* that its reader takes what waits */
+	TCP_WRITING, /* its reader to take the waiting replies */
 	TCP_NEW,     /* the first message */
-	TCP_IDLE,    /* the next one */
+	TCP_IDLE,    /* the next message */
 	TCP_BUSY,
 	TCP_N_TIMERS,
 };
 
 struct tcp_conn {
 	int fd;            /* -1: the slot is free */
-	SSL *ssl;          /* NULL: it is not over TLS; freed by who closes fd */
-	uint32_t gen;      /* counts the slot's connections */
+	SSL *ssl;          /* NULL: no TLS; freed together with fd */
+	uint32_t gen;      /* number of this connection among those of the slot */
 	uint32_t interest; /* in the epoll: EPOLLIN, EPOLLOUT */
 	enum tcp_timer timer;
-	uint64_t since_ns;                /* its timer runs */
-	struct cds_list_head timer_link;  /* in the list of its timer, or of free slots */
-	struct cds_list_head client_link; /* of connections whose clients have the same bucket */
-	struct limits_place place;        /* where its client is counted */
-	struct cds_list_head ready_link;  /* self where it is not ready to be taken from */
+	uint64_t since_ns;                /* start of its timer */
+	struct cds_list_head timer_link;  /* in the list of its timer, or in that of free slots */
+	struct cds_list_head client_link; /* in the list of connections with the client's bucket */
+	struct limits_place place;        /* the counter of its client */
+	struct cds_list_head ready_link;  /* linked to itself: not ready to be taken from */
 	struct port_addr peer, local;
 
 	uint8_t *in;
 	uint32_t in_start, in_end, in_peak;
-	bool eof;      /* nothing more comes */
-	bool finished; /* nothing more is wanted: what comes is thrown away */
-	bool shut;     /* and we have said so to the other side */
-	bool alone;    /* the next message was put back: it comes when all replies have left */
+	bool eof;      /* the client has closed its sending side */
+	bool finished; /* no more messages are taken: further input is discarded */
+	bool shut;     /* our sending side is closed, too */
+	bool alone;    /* the next message was put back: it is taken when all replies have left */
 	uint32_t n_queries;
-	uint32_t n_taken;    /* messages that are with the worker now */
-	uint32_t n_deferred; /* messages whose replies come late */
+	uint32_t n_taken;    /* messages that the worker has now */
+	uint32_t n_deferred; /* outstanding late replies */
 
 	struct tcp_chunk *out_first, *out_last;
 	uint32_t out_bytes;
-	uint32_t n_queued; /* replies that these bytes end or hold */
+	uint32_t n_queued; /* replies whose last octet is among out_bytes */
 	bool progress;     /* a chunk was emptied since this was cleared */
 };
 
 __attribute__((warn_unused_result)) int tcp_pool_init(struct tcp_pool *pool, uint32_t n_bytes);
 void tcp_pool_fini(struct tcp_pool *pool);
 
-/* Read once. 1: something came, or the end (eof); 0: nothing; -errno: the connection is dead. */
+/* Reads once. 1: octets or the end (eof) came; 0: nothing came; -errno: the connection is dead. */
 int tcp_conn_read(struct tcp_conn *c);
 
 /*
- * Whether there may be octets that epoll does not tell of, and which tcp_conn_read() is to be
- * called for. Reading moves what is in the input: not while messages of it are with the worker.
+ * True if octets may be there that epoll does not report, so that tcp_conn_read() must be called.
+ * tcp_conn_read() moves the input: do not call it while the worker has messages of the connection.
  */
 bool tcp_conn_is_hiding(const struct tcp_conn *c);
 
-/* Whether in has a whole message. A length of 0 sets finished. */
+/* True if the input has a whole message. A length of 0 sets finished. */
 bool tcp_conn_has_message(struct tcp_conn *c);
 
-/* The length of the whole message that is there; its bytes follow at *message until the next
+/* Takes the next message, which must be whole. Returns its length; *message: until the next
  * read. */
 uint32_t tcp_conn_take(struct tcp_conn *c, const uint8_t **message);
 
-/* Messages that were taken, from the one at `at` on, are untaken: n of them. */
+/* Puts back the last n messages that were taken; the first of them is at offset `at`. */
 void tcp_conn_put_back(struct tcp_conn *c, uint32_t at, uint32_t n);
 
 /*
- * Write n_replies, each of n_pieces (1 or 2, none empty) that follow each other in iov; queue what
- * the socket does not take. The pool has room for all of them (assertion): TCP_CHUNKS_PER_MSG
- * chunks are enough for one of any length. How many replies had to wait, or -errno.
+ * Writes n_replies, each of n_pieces (1 or 2, none empty) that are adjacent in iov, and queues the
+ * octets that the socket does not take. The pool must have room for all of them (assertion):
+ * TCP_CHUNKS_PER_MSG chunks hold a reply of any length. Returns how many replies wait, or -errno.
  */
 __attribute__((warn_unused_result)) int tcp_conn_write(struct tcp_conn *c, struct tcp_pool *pool,
 						       struct iovec *iov, unsigned int n_replies,
 						       unsigned int n_pieces);
 
-/* Write what waits, as far as it goes. 0 or -errno; EAGAIN is no error. */
+/* Writes as many queued octets as the socket takes. 0 or -errno; a full socket is no error. */
 __attribute__((warn_unused_result)) int tcp_conn_flush(struct tcp_conn *c, struct tcp_pool *pool);
 
-/* Give back the memory of a large input that has been taken whole. */
+/* Frees the memory of a large input if all its messages were taken. */
 void tcp_conn_trim(struct tcp_conn *c);
 
-/* Empty both directions and give memory back. The socket is the caller's to close. */
+/* Empties both directions and frees the memory. The caller closes the socket. */
 void tcp_conn_reset(struct tcp_conn *c, struct tcp_pool *pool);
 
 #endif

@@ -13,10 +13,10 @@
 #define GROWS_BY 16u
 
 struct tcp_intake {
-	pthread_mutex_t lock; /* of all that follows, and of what ports have but `newest` */
+	pthread_mutex_t lock; /* of all fields below, and of those of the ports except `newest` */
 	struct tcp_arrivals **ports;
 	unsigned int n, cap;
-	unsigned int next; /* whose turn it is, modulo n */
+	unsigned int next; /* the port whose turn it is, modulo n */
 };
 
 int tcp_intake_new(struct tcp_intake **out)
@@ -39,8 +39,8 @@ void tcp_intake_free(struct tcp_intake *intake)
 	free(intake);
 }
 
-/* Whoever takes does so without the lock, and may have freed the arrival behind the exchange. Where
- * one waits already, the port was woken. */
+/* The port takes arrivals without the lock, and may have freed this one right after the exchange.
+ * If another arrival was waiting, the port has been woken already. */
 static void add(struct tcp_arrivals *port, struct tcp_arrival *arrival)
 {
 	struct tcp_arrival *before = __atomic_load_n(&port->newest, __ATOMIC_RELAXED);
@@ -52,7 +52,7 @@ static void add(struct tcp_arrivals *port, struct tcp_arrival *arrival)
 	port->is_to_wake |= !before;
 }
 
-/* When all are in: a port that runs on this processor would come in between for each. */
+/* Called after the last add(): otherwise a port on this processor would run after each. */
 static void wake(struct tcp_arrivals *port)
 {
 	if (port->is_to_wake)
@@ -115,7 +115,7 @@ struct tcp_arrival *tcp_intake_take(struct tcp_arrivals *port)
 	struct tcp_arrival *newest, *next, *oldest = NULL;
 	eventfd_t n;
 
-	/* First the fd: what is put from here on makes it readable again. */
+	/* Clear the fd first: an arrival that is added from here on makes it readable again. */
 	(void)eventfd_read(port->fd, &n);
 	newest = __atomic_exchange_n(&port->newest, NULL, __ATOMIC_ACQUIRE);
 	for (; newest; newest = next) {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tcp port's making: listeners, slots, memory. */
+/* Set-up of the tcp port: listeners, slots, memory. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -29,17 +29,17 @@ static int set_options(int fd, const struct port_addr *addr, const struct tcp_co
 	err = err ? err : set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	err = err ? err : set(fd, IPPROTO_IP, IP_FREEBIND, 1);
 	err = err ? err : set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	/* What a slow reader keeps in the kernel is bounded so; what is on its way is not. */
+	/* Limits the octets of a slow reader in the kernel, except those on their way. */
 	err = err ? err : set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TCP_UNSENT_BYTES);
 	if (addr->family == AF_INET6)
 		err = err ? err : set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-	/* A wish: without it a handshake is one round trip longer. */
+	/* A failure is no error: without it a handshake takes one round trip more. */
 	if (config->fastopen)
 		(void)set(fd, IPPROTO_TCP, TCP_FASTOPEN, (int)config->fastopen);
 	return err;
 }
 
-/* The descriptor, or -errno; where it is bound in *bound. */
+/* Returns the descriptor, or -errno; *bound is the bound address. */
 static int open_listener(const struct tcp_config *config, const struct port_addr *addr,
 			 struct port_addr *bound)
 {
@@ -78,7 +78,7 @@ static const struct tcp_listener *first_listener(const struct tcp_port *t)
 	return NULL;
 }
 
-/* "tcp 192.0.2.1@53", and how many addresses more. */
+/* "tcp 192.0.2.1@53", and the number of further addresses. */
 static void set_name(struct tcp_port *t)
 {
 	const struct tcp_listener *first = first_listener(t);
@@ -94,7 +94,7 @@ static void set_name(struct tcp_port *t)
 	snprintf(t->port.name, sizeof(t->port.name), "tcp %s%s", text, more);
 }
 
-/* A place whose fd is -1, or NULL and *err. */
+/* Returns a place whose fd is -1, or NULL and *err. */
 static struct tcp_listener *take_place(struct tcp_port *t, int *err)
 {
 	struct tcp_listener *places;
@@ -175,7 +175,7 @@ void tcp_port_watch_listeners(struct tcp_port *t, bool on)
 				    tag_of(t, &t->listeners[i]), on ? EPOLLIN : 0);
 }
 
-/* The epoll, and in it what wakes us for others. */
+/* Opens the epoll, and the eventfd in it by which other ports wake this one. */
 static int open_fds(struct tcp_port *t)
 {
 	t->port.fd = epoll_create1(EPOLL_CLOEXEC);
@@ -197,7 +197,7 @@ static int open_intake(struct tcp_port *t)
 	return watch(t, EPOLL_CTL_ADD, t->arrivals.fd, TCP_INTAKE_TAG, EPOLLIN);
 }
 
-/* Memory that costs nothing until it is written to. */
+/* Memory that is not allocated before it is written to. */
 static uint8_t *reserve(size_t n_bytes)
 {
 	void *area = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Replies on their way to their connections: those of a burst, and those that come late. Between a
- * receive and its send, late replies may end connections whose messages are with the worker; the
- * connection's generation tells.
+ * Sends replies to their connections: the replies of a burst, and late ones. Between a receive and
+ * its send, a late reply may end a connection whose messages the worker has. The connection's
+ * generation shows that.
  */
 #include <assert.h>
 #include <sys/uio.h>
@@ -11,9 +11,9 @@
 #include "base/wire.h"
 #include "port/tcp_port.h"
 
-#define PIECES_LATE 2 /* length and bytes: before the caller's bytes there is no room */
+#define PIECES_LATE 2 /* length and bytes: there is no room before the caller's bytes */
 
-/* The chunks of one message of any length hold so many bytes of shorter ones too. */
+/* Replies of so many bytes together fit the chunks for one message of the greatest length. */
 #define RUN_BYTES (TCP_CHUNKS_PER_MSG * sizeof(((struct tcp_chunk *)0)->bytes))
 
 static struct tcp_port *self(struct port *p)
@@ -21,7 +21,7 @@ static struct tcp_port *self(struct port *p)
 	return (struct tcp_port *)p;
 }
 
-/* NULL where the connection has ended. */
+/* NULL: the connection has ended. */
 static struct tcp_conn *find(struct tcp_port *t, uint32_t slot, uint32_t gen)
 {
 	struct tcp_conn *c = &t->conns[slot];
@@ -29,7 +29,8 @@ static struct tcp_conn *find(struct tcp_port *t, uint32_t slot, uint32_t gen)
 	return c->gen == gen ? c : NULL;
 }
 
-/* Write replies of n_bytes, lengths not included. False: the connection has ended for it. */
+/* Writes replies; n_bytes does not include the length prefixes. False: the write failed, and the
+ * connection was ended. */
 static bool write_replies(struct tcp_port *t, struct tcp_conn *c, struct iovec *iov, unsigned int n,
 			  unsigned int n_pieces, uint64_t n_bytes)
 {
@@ -48,7 +49,7 @@ static bool write_replies(struct tcp_port *t, struct tcp_conn *c, struct iovec *
 	return true;
 }
 
-/* Back from the first of them on that says so: all that follow do. */
+/* Puts back n messages: the first with put_back and all after it, which must have it, too. */
 static void put_back(struct tcp_port *t, struct tcp_conn *c, const struct port_msg *msgs,
 		     unsigned int n)
 {
@@ -69,8 +70,7 @@ static void drop(struct tcp_port *t, const struct port_msg *msgs, unsigned int n
 	}
 }
 
-/* The replies to one connection. The length goes right before the bytes: the buffer has room
- * there. */
+/* Sends the replies to one connection. The buffer has room for the length before the bytes. */
 static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs, unsigned int n,
 		    uint64_t now_ns)
 {
@@ -131,8 +131,7 @@ void tcp_port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsig
 	}
 }
 
-/* How many of n replies, one at least, are for the same connection and fit the chunks of one
- * message. */
+/* Returns how many of n replies (n > 0) are for one connection and fit one message's chunks. */
 static unsigned int run_of(const struct port_reply *replies, unsigned int n)
 {
 	const struct port_return *to = replies->to;
@@ -158,8 +157,8 @@ static void drop_late(struct tcp_port *t, const struct port_reply *replies, unsi
 }
 
 /*
- * Room for one message beside the replies of the burst that is out. Where only that burst holds it,
- * and nobody else is writing, the connection itself goes.
+ * Makes room for one message in addition to the replies of the worker's burst. If no connection is
+ * writing, that burst holds all the room, and the connection c itself is ended.
  */
 static void make_room(struct tcp_port *t, struct tcp_conn *c)
 {
@@ -172,7 +171,7 @@ static void make_room(struct tcp_port *t, struct tcp_conn *c)
 	}
 }
 
-/* How many were sent or wait. */
+/* Returns how many were sent or wait. */
 static unsigned int send_late(struct tcp_port *t, struct tcp_conn *c,
 			      const struct port_reply *replies, unsigned int n, uint64_t now_ns)
 {
@@ -216,7 +215,7 @@ unsigned int tcp_port_reply(struct port *p, uint64_t now_ns, const struct port_r
 		n_run = run_of(replies + i, n - i);
 		if (c)
 			make_room(t, c);
-		/* It may be the one that made room. */
+		/* make_room() may have ended this connection. */
 		if (c && find(t, to->slot, to->gen))
 			n_sent += send_late(t, c, replies + i, n_run, now_ns);
 		else

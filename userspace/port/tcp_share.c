@@ -12,7 +12,7 @@ struct tcp_share {
 	uint32_t n_conns_max;
 	int32_t n_half;
 	uint32_t n_wishes;
-	pthread_mutex_t lock; /* of what follows: which ports there are */
+	pthread_mutex_t lock; /* of the fields below: the ports */
 	uint32_t n_ports, n_ports_max;
 	int wake_fds[];
 };
@@ -34,7 +34,7 @@ int tcp_share_new(struct tcp_share **out, uint32_t n_conns_max, uint32_t n_clien
 		return -errno;
 	}
 	share->n_conns_max = n_conns_max;
-	share->limits.max_total = n_conns_max + n_ports; /* one too many for each: see above */
+	share->limits.max_total = n_conns_max + n_ports; /* one too many for each port */
 	share->n_ports_max = n_ports;
 	share->limits.max_client = n_client_max;
 	share->limits.prefix4 = TCP_SHARE_PREFIX4;
@@ -127,7 +127,7 @@ bool tcp_share_is_wished(const struct tcp_share *share)
 	return load(&share->n_wishes) > 0;
 }
 
-/* A wish that was met by itself, as some connection has ended, is forgotten. */
+/* If a connection has ended by itself meanwhile, the wish is removed. */
 bool tcp_share_take_wish(struct tcp_share *share)
 {
 	uint32_t n = load(&share->n_wishes);

@@ -12,8 +12,8 @@
 #define RECORD_BYTES 16384u /* RFC 8446 section 5.1 */
 
 /*
- * Without read-ahead a record is two calls of read(). A record of ours that waits is told again
- * from the pool's memory: hence the moving buffer.
+ * Without read-ahead a record takes two calls of read(). A record that waits is written again from
+ * the pool's memory, so the buffer may move.
  */
 void tcp_tls_enter(SSL *ssl)
 {
@@ -22,7 +22,7 @@ void tcp_tls_enter(SSL *ssl)
 	SSL_set_read_ahead(ssl, 1);
 }
 
-/* 0 where it is to be tried again, or -errno; 1: nothing more comes. */
+/* 0: try again; 1: nothing more comes; or -errno. */
 static int failure(SSL *ssl, int result)
 {
 	int system = errno;
@@ -54,8 +54,8 @@ ssize_t tcp_tls_read(SSL *ssl, uint8_t *out, size_t cap, bool *is_end)
 		code = SSL_read_ex(ssl, out + done, cap - done, &n);
 		if (code != 1) {
 			code = failure(ssl, code);
-			/* The socket need not tell of it again: what has come is answered, then it
-			 * ends. */
+			/* The socket may not report the error again: the octets read are answered,
+			 * then the connection ends. */
 			if (code > 0 || (code && done))
 				*is_end = true;
 			return done ? (ssize_t)done : code < 0 ? code : 0;
@@ -75,7 +75,7 @@ bool tcp_tls_is_hiding(const SSL *ssl)
 	return SSL_has_pending(ssl);
 }
 
-/* A record's octets, those from `at` on. How many. */
+/* Copies octets for one record, from offset `at` on. Returns their number. */
 static size_t gather(uint8_t *record, const struct iovec *iov, unsigned int n, size_t at)
 {
 	size_t len = 0;
@@ -116,7 +116,7 @@ ssize_t tcp_tls_write(SSL *ssl, const struct iovec *iov, unsigned int n)
 	return (ssize_t)done;
 }
 
-/* After an error OpenSSL does nothing here. */
+/* After an earlier error OpenSSL does nothing here. */
 void tcp_tls_shut(SSL *ssl)
 {
 	ERR_clear_error();
@@ -124,7 +124,7 @@ void tcp_tls_shut(SSL *ssl)
 	ERR_clear_error();
 }
 
-/* The other side need not say so too. */
+/* Does not wait for the other side's close_notify. */
 void tcp_tls_end(SSL *ssl)
 {
 	SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) | SSL_RECEIVED_SHUTDOWN);

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#define HELD_BYTES 1024u /* two tickets are some 550 */
+#define HELD_BYTES 1024u /* two tickets have some 550 */
 
 struct pipe {
 	int fd;
@@ -29,7 +29,7 @@ static bool is_for_later(void)
 	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS;
 }
 
-/* The first n octets that are held are gone. */
+/* Removes the first n octets held. */
 static void release(struct pipe *p, size_t n)
 {
 	p->n_held -= (uint32_t)n;
@@ -41,7 +41,7 @@ static void release(struct pipe *p, size_t n)
 	p->held = NULL;
 }
 
-/* Octets of `bytes` that the socket took, behind those that are held; or -1 with errno. */
+/* Sends the octets held, then `bytes`. Returns how many of `bytes` were taken, or -1 with errno. */
 static ssize_t push(struct pipe *p, const void *bytes, size_t n)
 {
 	struct iovec iov[] = { { p->held, p->n_held }, { (void *)(uintptr_t)bytes, n } };
@@ -116,7 +116,7 @@ static bool flush(struct pipe *p)
 	return p->is_holding || !p->n_held || !push(p, NULL, 0);
 }
 
-/* What OpenSSL and libevent ask of a BIO over a socket. */
+/* Answers the controls that OpenSSL and libevent use with a BIO over a socket. */
 static long on_ctrl(BIO *bio, int what, long value, void *out)
 {
 	struct pipe *p = BIO_get_data(bio);
@@ -136,7 +136,7 @@ static long on_ctrl(BIO *bio, int what, long value, void *out)
 		return -1;
 	case BIO_CTRL_EOF:
 		return p->is_eof;
-	case BIO_CTRL_SET_CLOSE: /* it is never ours */
+	case BIO_CTRL_SET_CLOSE: /* the BIO never closes the descriptor */
 	case BIO_CTRL_DUP:
 		return 1;
 	default:
@@ -192,7 +192,7 @@ int tls_bio_attach(SSL *ssl, int fd)
 	return 0;
 }
 
-/* NULL: its BIO is another. */
+/* NULL: the SSL has another BIO. */
 static struct pipe *of(const SSL *ssl)
 {
 	BIO *bio = SSL_get_rbio(ssl);

@@ -15,12 +15,12 @@
 #include "port/xsk_umem.h"
 
 #define KICK_BATCH   32 /* frames that the kernel sends in one call in copy mode */
-#define KICKS_EXTRA  4  /* calls beyond those that the ring's content needs */
-#define PUSH_TRIES   3  /* in a row that find no room in the TX ring */
-#define REFILL_PARTS 8  /* of what the fill ring is to hold, so much at a time */
+#define KICKS_EXTRA  4  /* calls more than the frames in the ring need */
+#define PUSH_TRIES   3  /* tries in a row without room in the TX ring */
+#define REFILL_PARTS 8  /* a usual refill adds at least fill_cap / REFILL_PARTS frames */
 #define LOOK_NS      100000000
-#define RETRY_NS     1000000 /* until replies that wait are tried again, at first */
-#define VAIN_MAX     7       /* so often that is doubled: it is LOOK_NS and more then */
+#define RETRY_NS     1000000 /* first pause before waiting replies are tried again */
+#define VAIN_MAX     7       /* doublings of RETRY_NS: more would exceed LOOK_NS */
 
 _Static_assert(PORT_L2_CAP == FRAME_L2_MAX, "a return holds what stands before the IP header");
 
@@ -35,7 +35,7 @@ static void recycle(struct xsk_port *x, uint64_t addr)
 	x->free[x->n_free++] = addr & ~((uint64_t)x->frame_bytes - 1);
 }
 
-/* Completion ring to free stack. */
+/* From the completion ring to the free stack. */
 static void reclaim(struct xsk_port *x)
 {
 	uint32_t pos, n = xsk_ring_cons__peek(&x->comp, x->n_tx, &pos);
@@ -48,7 +48,7 @@ static void reclaim(struct xsk_port *x)
 	x->n_tx -= n;
 }
 
-/* Free frames that the fill ring may have: without those for replies that are still to come. */
+/* Free frames that the fill ring may have, without those kept for outstanding late replies. */
 static uint32_t n_spare(const struct xsk_port *x)
 {
 	uint64_t n_late = port_deferred(&x->port), n_max = x->n_frames / XSK_LATE_SHARE;
@@ -57,7 +57,7 @@ static uint32_t n_spare(const struct xsk_port *x)
 	return x->n_free > n_kept ? x->n_free - n_kept : 0;
 }
 
-/* Free stack to fill ring, in batches. */
+/* From the free stack to the fill ring, in batches. */
 static void refill(struct xsk_port *x)
 {
 	uint32_t level = x->fill.size - xsk_prod_nb_free(&x->fill, x->fill.size);
@@ -67,7 +67,7 @@ static void refill(struct xsk_port *x)
 		port_count(&x->port.stats.fill_starved, 1);
 	if (n > n_max)
 		n = n_max;
-	/* A full batch, or all there is where the kernel may be short of frames. */
+	/* A smaller batch only if the kernel may be short of frames. */
 	if (n < x->fill_cap / REFILL_PARTS && level > x->fill_cap / 2)
 		return;
 	if (n && xsk_ring_prod__reserve(&x->fill, n, &pos) == n) {
@@ -77,8 +77,8 @@ static void refill(struct xsk_port *x)
 	}
 }
 
-/* A driver that ran out of frames waits to be told of new ones; with busy polling this call is its
- * turn. */
+/* A network driver without frames waits until it is told of new ones. With busy polling this call
+ * lets the driver work. */
 static void wake_driver(struct xsk_port *x, bool busy_poll)
 {
 	if (busy_poll || xsk_ring_prod__needs_wakeup(&x->fill))
@@ -97,8 +97,8 @@ static bool is_transient(int err)
 }
 
 /*
- * Tell the kernel to send. In copy mode it takes 32 frames a call and says EAGAIN when there are
- * more; a call that moves nothing ends it, for then only time helps.
+ * Tells the kernel to send. In copy mode it takes 32 frames a call and returns EAGAIN if there are
+ * more. A call that moves no frame ends the loop, because then only waiting helps.
  */
 static void kick(struct xsk_port *x)
 {
@@ -118,7 +118,7 @@ static void kick(struct xsk_port *x)
 	}
 }
 
-/* As many of n as the TX ring has room for, the first ones first. */
+/* Puts as many of n frames into the TX ring as it has room for, in order; returns their number. */
 static uint32_t push(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 {
 	uint32_t pos = 0, room = xsk_prod_nb_free(&x->tx, n);
@@ -139,7 +139,7 @@ static uint32_t push(struct xsk_port *x, const struct xdp_desc *descs, uint32_t 
 	return n;
 }
 
-/* The same with some patience: with each try, completions are drained and the kernel is told. */
+/* The same in several tries: each tells the kernel to send and drains completions. */
 static uint32_t push_patiently(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 {
 	uint32_t done = push(x, descs, n), more;
@@ -154,7 +154,7 @@ static uint32_t push_patiently(struct xsk_port *x, const struct xdp_desc *descs,
 	return done;
 }
 
-/* What is at the front of the backlog, as far as it lies in one piece. */
+/* Sends from the front of the backlog, each time the part that is contiguous. */
 static void flush_backlog(struct xsk_port *x)
 {
 	while (x->n_backlog) {
@@ -170,7 +170,7 @@ static void flush_backlog(struct xsk_port *x)
 	}
 }
 
-/* How many have to be dropped. */
+/* Keeps frames in the backlog. Returns how many it had to drop. */
 static uint32_t keep(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 {
 	uint32_t room = XSK_BACKLOG_CAP - x->n_backlog, n_kept = n < room ? n : room;
@@ -184,8 +184,7 @@ static uint32_t keep(struct xsk_port *x, const struct xdp_desc *descs, uint32_t 
 	return n - n_kept;
 }
 
-/* The room for a reply: up to the frame's end, and to the MTU; the query itself fits in any
- * case. */
+/* The room for a reply ends at the frame's end or at the MTU, but is never less than the query. */
 static uint32_t room_for(const struct xsk_port *x, uint64_t addr, const struct frame *f)
 {
 	uint32_t in_frame = x->frame_bytes - (uint32_t)(addr & (x->frame_bytes - 1)) - f->data_off;
@@ -196,7 +195,7 @@ static uint32_t room_for(const struct xsk_port *x, uint64_t addr, const struct f
 	return room > f->data_len ? room : f->data_len;
 }
 
-/* False where the frame is not to be handed up. */
+/* False: the frame is no message for the handler. */
 static bool take(struct xsk_port *x, const struct xdp_desc *desc, struct port_msg *m)
 {
 	uint8_t *bytes = xsk_umem__get_data(x->area, desc->addr);
@@ -224,8 +223,7 @@ static bool take(struct xsk_port *x, const struct xdp_desc *desc, struct port_ms
 }
 
 /*
- * Headers and query, before any frame of the burst is looked at: so their pages are looked up, and
- * their lines come, side by side.
+ * Fetches headers and query of a whole burst before the first read: TLB and cache misses overlap.
  */
 static void prefetch(const struct xsk_port *x, const struct xdp_desc *desc)
 {
@@ -277,7 +275,7 @@ static uint32_t n_taken(const struct xsk_port *x)
 	return __atomic_load_n(x->tx.consumer, __ATOMIC_ACQUIRE);
 }
 
-/* Less and less often while the kernel takes nothing. */
+/* The pause grows while the kernel takes nothing. */
 static uint64_t retry_ns(const struct xsk_port *x)
 {
 	uint64_t ns = (uint64_t)RETRY_NS << x->n_vain;
@@ -297,8 +295,9 @@ static void note_retry(struct xsk_port *x)
 }
 
 /*
- * When to look again though nothing comes. A zero-copy driver may at any time ask for a wake-up
- * that no readable fd tells of; and when all that was handed over was lost, nothing more is.
+ * When to look again without a readable fd. A zero-copy driver may ask for a wake-up at any time,
+ * and the fd does not show that. And if all frames handed over were lost, the XDP program hands
+ * over no more before credit_settle().
  */
 static void set_retry(struct xsk_port *x, uint64_t now_ns)
 {
@@ -331,7 +330,7 @@ static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg
 	return n;
 }
 
-/* Send, or keep for later, in order: nothing overtakes what waits. How many were neither. */
+/* Sends or keeps frames, in order: none overtakes the backlog. Returns how many were dropped. */
 static uint32_t transmit(struct xsk_port *x, uint64_t now_ns, const struct xdp_desc *descs,
 			 uint32_t n)
 {
@@ -369,7 +368,7 @@ static void xsk_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, uns
 	(void)transmit(x, now_ns, descs, n_out);
 }
 
-/* The bytes before the IP header are still the query's: a reply is written behind them. */
+/* The octets before the IP header are still those of the query. */
 static void xsk_defer(struct port *p, const struct port_msg *msg, struct port_return *out)
 {
 	out->l2_bytes = (uint8_t)msg->net_off;
@@ -404,7 +403,7 @@ static unsigned int xsk_reply(struct port *p, uint64_t now_ns, const struct port
 			continue;
 		}
 		if (!x->n_free) {
-			/* Those of the replies before this one come back when they are sent. */
+			/* Sends the replies so far, so that their frames become free. */
 			n_sent += n_out - transmit(x, now_ns, descs, n_out);
 			n_out = 0;
 			reclaim(x);
@@ -420,12 +419,12 @@ static unsigned int xsk_reply(struct port *p, uint64_t now_ns, const struct port
 	return n_sent + n_out - transmit(x, now_ns, descs, n_out);
 }
 
-/* The kernel forgets the entry by itself when the socket is closed, but not before. */
+/* The kernel removes the map entry by itself when the socket is closed, but not before. */
 static int xsk_start(struct port *p)
 {
 	struct xsk_port *x = self(p);
 
-	/* What has no frame to lie in is lost as surely as what has no room in the ring. */
+	/* A packet is lost without a free frame as well as without room in the ring. */
 	credit_start(x->credit, x->rx.size < x->fill_cap ? x->rx.size : x->fill_cap);
 	return bpf_map_update_elem(x->xsks_map_fd, &x->queue, &p->fd, BPF_ANY) ? -errno : 0;
 }
@@ -509,7 +508,7 @@ void xsk_sent_read(const struct port *p, struct xsk_sent *out)
 {
 	const struct xsk_port *x = (const struct xsk_port *)p;
 
-	/* In this order none is ahead of the one before. */
+	/* Read in this order, completed is never ahead of taken, nor taken ahead of given. */
 	out->completed = __atomic_load_n(x->comp.producer, __ATOMIC_ACQUIRE);
 	out->taken = n_taken(x);
 	out->given = __atomic_load_n(x->tx.producer, __ATOMIC_ACQUIRE);

@@ -16,7 +16,7 @@
 struct volley_queue; /* xdp/abi.h */
 
 enum xsk_mode {
-	XSK_AUTO, /* zero-copy where the driver can, else copy */
+	XSK_AUTO, /* zero-copy if the driver supports it, else copy */
 	XSK_ZEROCOPY,
 	XSK_COPY,
 };
@@ -24,13 +24,13 @@ enum xsk_mode {
 struct xsk_config {
 	const char *ifname;
 	uint32_t queue;
-	int xsks_map_fd; /* of the XDP program; stays the caller's, open until the port is closed */
+	int xsks_map_fd;    /* of the XDP program; the caller closes it, after the port */
 	uint32_t xdp_flags; /* XDP_FLAGS_*: how the program is attached */
 	enum xsk_mode mode;
 	uint32_t n_frames;     /* a power of two; 0: the default */
-	uint32_t frame_bytes;  /* 2048 or 4096; 0: the smaller if the MTU fits */
+	uint32_t frame_bytes;  /* 2048 or 4096; 0: 2048 if the MTU fits */
 	uint32_t ring_cap;     /* entries of RX, TX, completion ring: a power of two; 0: default */
-	uint32_t busy_poll_us; /* 0: sleep until frames come; else SO_BUSY_POLL, and never sleep */
+	uint32_t busy_poll_us; /* 0: sleep until frames come; else SO_BUSY_POLL and no sleep */
 	uint32_t busy_poll_budget;
 	struct volley_queue *credit; /* of the queue, in the maps of the XDP program; NULL: none */
 	struct frame_tunnels tunnels;

@@ -18,16 +18,16 @@
 #define HUGE_BYTES     (2ul << 20)
 #define FRAME_SMALL    2048u
 #define FRAME_LARGE    4096u
-#define KERNEL_ROOM    256u /* XDP_PACKET_HEADROOM: what the kernel leaves before the data */
-#define BUSY_TRIES     50   /* the kernel lets go of a queue some time after the socket's close */
+#define KERNEL_ROOM    256u /* XDP_PACKET_HEADROOM: the kernel's room before the data */
+#define BUSY_TRIES     50   /* the kernel releases a queue some time after the socket's close */
 #define BUSY_WAIT_MS   20
 #define BUDGET_DEFAULT 64
 #define SEND_BUDGET    256u
 /*
- * Of a queue's frames so many are in the fill ring in copy mode: what may come while the worker
- * answers. All frames that are there go round, and with them the lines that they and their
- * descriptors lie in: the fewer, the more of that stays in the core's cache (docs/decisions/0020).
- * A zero-copy driver fills its own ring from there, so it gets all there are.
+ * Frames in the fill ring in copy mode: enough for the packets that come while the worker answers.
+ * All these frames and their descriptors are used in turn, so with fewer frames more of them stay
+ * in the core's cache (docs/decisions/0020). A zero-copy driver fills its own ring from the fill
+ * ring, so it gets all frames.
  */
 #define FILL_COPY 512u
 
@@ -57,7 +57,7 @@ static int read_mtu(const char *ifname, uint32_t *mtu)
 	return err;
 }
 
-/* Where none are set aside: the kernel makes huge pages of memory that is aligned so, if it can. */
+/* Without reserved huge pages: aligned memory gets transparent ones if possible. */
 static void *map_transparent(size_t n_bytes)
 {
 	size_t more = n_bytes + HUGE_BYTES;
@@ -73,11 +73,11 @@ static void *map_transparent(size_t n_bytes)
 	munmap(whole + before + n_bytes, HUGE_BYTES - before);
 	(void)madvise(whole + before, n_bytes, MADV_HUGEPAGE);
 	(void)madvise(whole + before, n_bytes,
-		      MADV_POPULATE_WRITE); /* Linux 5.14; else bit by bit */
+		      MADV_POPULATE_WRITE); /* Linux 5.14; before, pages come one by one */
 	return whole + before;
 }
 
-/* Huge pages cost fewer TLB misses; ordinary ones do. */
+/* Huge pages cause fewer TLB misses; ordinary pages work, too. */
 static int map_area(struct xsk_port *x)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -95,14 +95,14 @@ static int map_area(struct xsk_port *x)
 	x->free = malloc(x->n_frames * sizeof(*x->free));
 	if (!x->free)
 		return -ENOMEM;
-	/* The lowest is on top. */
+	/* The frame with the lowest address is on top. */
 	for (uint32_t i = 0; i < x->n_frames; i++)
 		x->free[i] = (uint64_t)(x->n_frames - 1 - i) * x->frame_bytes;
 	x->n_free = x->n_frames;
 	return 0;
 }
 
-/* The fill ring has room for every frame there is, so refilling never fails. */
+/* The fill ring has room for all frames, so a refill never fails. */
 static int create_umem(struct xsk_port *x, uint32_t ring_cap)
 {
 	const struct xsk_umem_config config = {
@@ -147,7 +147,7 @@ static int create_socket(struct xsk_port *x, const struct xsk_config *config, ui
 	if (!err)
 		err = xsk_socket__create(&x->socket, config->ifname, config->queue, x->umem, &x->rx,
 					 &x->tx, &socket_config);
-	/* A UMEM whose socket could not be bound is not good for another try. */
+	/* After a failed bind the UMEM cannot be used for another try. */
 	if (err)
 		destroy_socket(x);
 	return err;
@@ -179,7 +179,7 @@ static int set_busy_poll(int fd, uint32_t us, uint32_t budget)
 	return 0;
 }
 
-/* So that one call sends a whole burst in copy mode. Linux 6.17; before, it is 32 frames. */
+/* Lets one call send a whole burst in copy mode. Linux 6.17; before, a call sends 32 frames. */
 static void set_send_budget(int fd, uint32_t ring_cap)
 {
 	uint32_t budget = ring_cap < SEND_BUDGET ? ring_cap : SEND_BUDGET;

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What an AF_XDP port is made of, and its making: memory, UMEM, socket. xsk.c moves the frames.
- * For the xsk port alone.
- */
+/* The state of an AF_XDP port and its set-up: memory, UMEM, socket. For the xsk port alone. */
 #ifndef VOLLEY_PORT_XSK_UMEM_H
 #define VOLLEY_PORT_XSK_UMEM_H
 
@@ -27,25 +24,25 @@ struct xsk_port {
 	size_t area_bytes;
 	uint32_t n_frames;
 	uint32_t frame_bytes;
-	uint32_t fill_cap; /* frames in the fill ring at most */
+	uint32_t fill_cap; /* most frames in the fill ring */
 	struct xsk_umem *umem;
 	struct xsk_socket *socket;
 	struct xsk_ring_prod fill, tx;
 	struct xsk_ring_cons rx, comp;
 
-	/* a stack: the frame used last is the one that is still in the CPU's cache */
+	/* a stack: the frame used last is most likely still in the CPU's cache */
 	uint64_t *free;
 	uint32_t n_free;
-	uint32_t n_tx; /* submitted to the TX ring and not yet completed */
+	uint32_t n_tx; /* in the TX ring or with the kernel, not yet completed */
 	uint64_t retry_at_ns;
-	uint32_t n_vain;   /* retries in a row by which no frame left the TX ring */
-	uint32_t taken_at; /* how many the kernel had taken at the last of these */
+	uint32_t n_vain;   /* retries in a row after which no frame left the TX ring */
+	uint32_t taken_at; /* frames that the kernel had taken at the last retry */
 	struct awake awake;
 	uint32_t backlog_at, n_backlog; /* a ring: first and count */
 	struct xdp_desc backlog[XSK_BACKLOG_CAP];
 };
 
-/* Fill all of the above; the free stack then holds every frame. 0 or -errno; fini in both cases. */
+/* Fills the struct; all frames are in the free stack. 0 or -errno; call fini in both cases. */
 __attribute__((warn_unused_result)) int xsk_port_init(struct xsk_port *x,
 						      const struct xsk_config *config);
 void xsk_port_fini(struct xsk_port *x);
