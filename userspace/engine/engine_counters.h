@@ -41,7 +41,7 @@
 	E(wildcards, "answers of wildcards put into the cache, for the driver")                  \
 	E(denials_wrong, "names that exist, and that the driver's filter does not know")         \
 	E(shared_compared, "shared answers of the driver that were compared with the zone's")    \
-	E(shared_undecided, "the same, while nobody could tell: a zone was changing")            \
+	E(shared_undecided, "the same, with no result: a zone was changing")                     \
 	E(shared_wrong, "of the compared, those that differ from the zone's answer")             \
 	E(not_published, "answers that found no place in the cache")                             \
 	E(not_asked,                                                                             \

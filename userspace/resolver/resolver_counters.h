@@ -30,11 +30,11 @@
 	E(limited_share, "refused: more than the share of the client's prefix")           \
 	E(limited_upstream, "refused: too many queries for the servers of the zone")      \
 	E(stopped, "completed by the stop")                                               \
-	E(late, "answers for which nobody waited any more")                               \
+	E(late, "answers that came after their clients had stopped waiting")              \
 	E(queries, "forwarder: queries sent over UDP")                                    \
 	E(queries_tcp, "forwarder and relay: queries sent over TCP or TLS")               \
 	E(tls_failed, "forwarder and relay: TLS handshakes that failed")                  \
-	E(resent, "of these, once more, since no reply came in time")                     \
+	E(resent, "of these, sent again, since no reply came in time")                    \
 	E(probes, "of these, besides, to know an upstream")                               \
 	E(overtaken, "forwarder: queries whose place another client's took")              \
 	E(truncated, "replies that were truncated: asked again over TCP")                 \
