@@ -19,7 +19,7 @@ void denial_query_begin(struct denial_query *q, const struct names *names,
 					match->name_bytes);
 }
 
-/* Of the zone: what is not there; or of the wildcard, for queries of that type. */
+/* A denial is for the zone. A wildcard's answer is for the wildcard and for one type. */
 bool denial_query_is_denial(const struct denial_query *q, const struct volley_entry *e)
 {
 	bool is_expanded = q->verdict == NAMES_EXPANDED;
