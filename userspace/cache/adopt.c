@@ -46,10 +46,7 @@ static bool is_hash_right(const struct cache *cache, const struct volley_entry *
 	return key_hash(cache, (const uint64_t *)&e->key, n_words) == e->hash;
 }
 
-/*
- * True if the word leads to a whole entry of its tag in a segment in use, and lies in the right
- * slot.
- */
+/* True if the word leads to a whole entry of its tag in a used segment, from the right slot. */
 static bool is_word_sound(const struct cache *cache, const uint64_t *slot, uint64_t word)
 {
 	uint32_t number = (uint32_t)word / VOLLEY_SEGMENT_UNITS;

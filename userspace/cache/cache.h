@@ -15,7 +15,7 @@
  * That is S3-FIFO (Yang et al., SOSP 2023) over segments. An answer that is asked for once passes
  * through a tenth of the memory and is gone; an answer that is asked for again stays. Names that do
  * not exist have a probation queue of their own, a 32nd of the memory, since their number has no
- * limit. A segment whose entries are all copied or withdrawn is retired. It is free after a grace
+ * limit. A segment whose entries are all copied or withdrawn is retired, and free after a grace
  * period.
  *
  * Threads: any number of readers; one cache_writer for each publishing thread; one keeper. Only the
@@ -41,10 +41,7 @@ struct cache_sizes {
 	uint32_t n_segments;
 	uint32_t n_buckets;
 	uint32_t n_zones; /* slots, with slot 0 */
-	/*
-	 * Of the filter of names (xdp/names.h) and the intervals behind it; not in the budget. 0:
-	 * the fewest lines.
-	 */
+	/* of the filter of names and its intervals (xdp/names.h); not in the budget; 0: fewest */
 	uint32_t n_names_lines;
 };
 
@@ -56,9 +53,7 @@ struct cache_sizes {
  */
 int cache_sizes_plan(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_zones);
 
-/*
- * The same for a cache that shares the zones of another one, which has n_slots slots, with slot 0.
- */
+/* The same for a cache that shares another one's zones: n_slots slots, slot 0 included. */
 int cache_sizes_plan_beside(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_slots);
 
 /* For existing maps: the caller sets n_segments, n_buckets and n_zones; this sets the rest. */
@@ -134,10 +129,10 @@ static inline int cache_ede_code(uint8_t ede)
 enum cache_verdict { CACHE_HIT, CACHE_MISS, CACHE_STALE, CACHE_EXPIRED };
 
 /*
- * Adopts the content of the memory if it is of this ABI and was set up (*adopted is true).
- * Otherwise sets the memory up anew, with hash keys from getrandom. The memory must outlive the
- * cache. Entries that contradict themselves are not adopted. Readers in the driver may go on
- * meanwhile. Errors: -ENOMEM; -EPROTO: the sizes in the memory contradict `memory->sizes`.
+ * Adopts the content of the memory if it is of this ABI and was set up (*adopted is true), else
+ * sets it up anew, with hash keys from getrandom. The memory must outlive the cache. Entries that
+ * contradict themselves are dropped. Readers in the driver may go on meanwhile. -ENOMEM; -EPROTO:
+ * the sizes in the memory contradict `memory->sizes`.
  */
 int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopted);
 void cache_free(struct cache *cache);
@@ -147,7 +142,7 @@ struct volley_state *cache_state(struct cache *cache);
 /*
  * Fills `key` from its parts. `folded` is the name in lower-case wire form, of name_bytes octets.
  * view: VOLLEY_VIEW_*. The hash does not depend on the view, so the entries of one question in
- * several views lie in the same bucket.
+ * several views have the same buckets.
  */
 void cache_key_init(struct cache_key *key, const struct cache *cache, const uint8_t *folded,
 		    uint32_t name_bytes, uint16_t qtype, uint16_t qclass, uint8_t key_flags,
@@ -160,8 +155,7 @@ void cache_key_from(struct cache_key *key, const struct cache *cache,
 /*
  * Any QSBR thread. On CACHE_HIT and CACHE_EXPIRED, *entry may be read until the thread's next
  * quiescent state; otherwise it is NULL. An expired entry is of its zone's present generation. It
- * may disappear at any time, when its memory is needed. If `count`, a hit is counted in the entry's
- * freq.
+ * may disappear at any time. If `count`, a hit is counted in the entry's freq.
  */
 enum cache_verdict cache_lookup(struct cache *cache, const struct cache_key *key, uint32_t now_s,
 				bool count, const struct volley_entry **entry);
@@ -206,9 +200,7 @@ void cache_answer_age(const struct cache_answer *answer, uint8_t *body, size_t n
  */
 bool cache_refresh_is_due(const struct volley_entry *entry, uint32_t now_s);
 
-/*
- * The entry that the driver names, also if it has been moved; NULL: it is gone. As cache_lookup().
- */
+/* The entry that the driver names, even if it was moved; NULL: it is gone. As cache_lookup(). */
 const struct volley_entry *cache_refresh_entry(const struct cache *cache,
 					       const struct volley_refresh *refresh);
 
@@ -225,8 +217,8 @@ void cache_writer_free(struct cache_writer *writer);
  * -EAGAIN  other writers held all places to append, or were changing this key
  * -ESTALE  it is already dead (old generation, expired) and this key has a valid entry
  * -EINVAL  zone_slot 0 or out of range, no such view, an extended error in the public view,
- *          short_bytes over full_bytes, or ttls that do not
- *          ascend by 4 and more, reach beyond the body, or over the end of the short form
+ *          short_bytes over full_bytes, or ttls that do not ascend by 4 and more, reach beyond
+ *          the body, or over the end of the short form
  */
 int cache_publish(struct cache_writer *writer, const struct cache_key *key,
 		  const struct cache_answer *answer, uint32_t now_s);

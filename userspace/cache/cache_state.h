@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The internal state of a cache, and the functions of its sources on segments, index words and
- * entries.
- */
+/* The state of a cache, and its internal functions on segments, index words and entries. */
 #ifndef VOLLEY_CACHE_CACHE_STATE_H
 #define VOLLEY_CACHE_CACHE_STATE_H
 
@@ -107,8 +104,8 @@ void cache_turn_take(struct cache *cache);
 void cache_turn_release(struct cache *cache);
 
 /*
- * opened: a writer has taken a segment; called under the lock. freed: no reader holds the segment
- * any more; called in a turn. NULL is allowed.
+ * A writer has taken the segment (under the lock); it has no reader any more (in a turn). The
+ * filter may be NULL.
  */
 void filter_opened(struct cache_filter *filter, uint32_t segment);
 void filter_freed(struct cache_filter *filter, uint32_t segment);
@@ -172,10 +169,7 @@ static inline bool entry_is_of(const struct volley_entry *e, const struct cache_
 enum cache_verdict entry_verdict(const struct cache *cache, const struct volley_entry *e,
 				 uint32_t now_s);
 
-/*
- * Copies all octets of an entry but freq. Meanwhile readers may count in freq of `e` and set
- * refreshing.
- */
+/* Copies an entry without freq. Meanwhile readers may change freq and refreshing of `e`. */
 static inline void entry_copy(struct volley_entry *to, const struct volley_entry *e)
 {
 	const size_t freq = offsetof(struct volley_entry, freq);
@@ -195,10 +189,7 @@ static inline void entry_copy(struct volley_entry *to, const struct volley_entry
  */
 bool entry_is_sound(const struct volley_entry *e, size_t room_bytes);
 
-/*
- * True if the offsets ascend by 4 at least, and each TTL lies in the body and not across the end of
- * its short form.
- */
+/* True if the TTLs ascend, lie apart and in the body, and none lies across the short form's end. */
 bool entry_ttls_are_sound(const uint16_t *ttls, uint32_t n, uint32_t full_bytes,
 			  uint32_t short_bytes);
 
@@ -264,9 +255,7 @@ bool ghost_recall(struct ghost *ghost, uint64_t hash); /* and forgets the hash *
 /* The slot of this id among n zones (slot 0 counts), else a free slot, else 0. */
 uint32_t zone_find_slot(const struct volley_zone *zones, uint32_t n, const uint64_t id[2]);
 
-/*
- * Adopts the segments and words of an earlier daemon, and drops those that contradict themselves.
- */
+/* Adopts segments and words of an earlier daemon; drops those that contradict themselves. */
 int cache_adopt(struct cache *cache);
 
 #endif

@@ -213,8 +213,8 @@ static int copy_ranks(struct copier *c)
 }
 
 /*
- * If all had room, the counted entries that were not copied were withdrawn meanwhile. In a full
- * bucket a copy displaces another one.
+ * If all had room, the entries not copied were withdrawn meanwhile. In a full bucket a copy
+ * displaces another one.
  */
 static void count_left_out(const struct copier *c)
 {

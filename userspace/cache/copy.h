@@ -64,22 +64,13 @@ int cache_copy(struct cache *to, uint32_t now_s, const bool *cancel, struct cach
 int cache_copy_late(struct cache *to, uint32_t since_s, uint32_t now_s, const bool *cancel,
 		    struct cache_copied *told) __attribute__((warn_unused_result));
 
-/*
- * The counters of `to` go on from the counters of the old cache. Call it when no thread writes to
- * the old cache any more.
- */
+/* Gives `to` the counters of the old cache. No thread may write to the old cache any more. */
 void cache_copy_counters(struct cache *to);
 
-/*
- * `to` will not replace the old cache. It may be freed when every sweep that has begun is over.
- * `to` has no reader or writer.
- */
+/* `to`, without reader or writer, will not be used. Free it when all sweeps under way are over. */
 void cache_copy_give_up(struct cache *to);
 
-/*
- * From now on `to` stands alone. The old cache has no reader any more, but a sweep that began there
- * may still run.
- */
+/* From now on `to` stands alone. The old cache has no reader, but a sweep there may still run. */
 void cache_copy_end(struct cache *to);
 
 #endif

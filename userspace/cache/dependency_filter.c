@@ -31,8 +31,7 @@
 #define VISIT_MAX 16384u
 
 /*
- * After so many useless visits a filter is rebuilt without the dead entries; then the number
- * doubles.
+ * After so many useless visits a filter is rebuilt without dead entries. The number then doubles.
  */
 #define PATIENCE_MIN 16u
 #define PATIENCE_MAX 16384u

@@ -34,10 +34,7 @@
 #define DEPENDENCIES_MAX    256u
 #define DEPENDENCIES_RECENT 64u /* a power of two */
 
-/*
- * Hashes that are added one by one. A hash that was added recently, for this or an earlier entry,
- * is left out.
- */
+/* Hashes, added one by one. A hash that was added recently, for any entry, is left out. */
 struct dependencies {
 	uint64_t items[DEPENDENCIES_MAX];
 	unsigned n;

@@ -73,9 +73,7 @@ static uint32_t find_given_back(const struct cache *cache)
 	return place < VOLLEY_COUNT_ZONES ? place : VOLLEY_COUNT_OTHER_ZONE;
 }
 
-/*
- * Places that no zone has had come first: the counters of others include an earlier zone's answers.
- */
+/* Takes unused places first: the counters of others include an earlier zone's answers. */
 static uint32_t take_counter(struct cache *cache)
 {
 	struct volley_zone *head = &cache->memory.zones[0];

@@ -8,7 +8,7 @@
  * zone's answers at once. The digest stands for the content and settings of a generation: a new
  * daemon that reads the same zone with the same settings keeps its answers.
  *
- * Only control's thread calls these functions; readers need no lock.
+ * One thread at a time (control) calls these; readers need no lock.
  */
 #ifndef VOLLEY_CACHE_GENERATIONS_H
 #define VOLLEY_CACHE_GENERATIONS_H
@@ -46,10 +46,7 @@ void cache_zone_counter_release(struct cache *cache, uint32_t slot);
 /* Gives the zone a free place of its own. False: no place is free, or the zone has one. */
 bool cache_zone_counter_give(struct cache *cache, uint32_t slot);
 
-/*
- * From now on `gen` is the zone's generation; answers of another one are dead. Every reader sees
- * this at its next read.
- */
+/* Makes `gen` the zone's generation. Readers see at once that answers of others are dead. */
 void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const uint64_t digest[2]);
 
 /*

@@ -102,9 +102,7 @@ int snapshot_read(struct snapshot *snapshot, const struct snapshot_source *sourc
 		  struct snapshot_read *told, char *why, size_t why_cap)
 	__attribute__((warn_unused_result));
 
-/*
- * True if `fd` begins like a snapshot of any version, or is empty: then a snapshot may replace it.
- */
+/* True if a snapshot may replace `fd`: it begins like one, of any version, or is empty. */
 bool snapshot_is_one(int fd);
 
 #endif

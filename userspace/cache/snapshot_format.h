@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The format of a snapshot, for snapshot.c, snapshot_write.c and snapshot_read.c. All in host
- * order.
- */
+/* The format of a snapshot, for snapshot*.c. All in host order. */
 #ifndef VOLLEY_CACHE_SNAPSHOT_FORMAT_H
 #define VOLLEY_CACHE_SNAPSHOT_FORMAT_H
 
@@ -12,10 +9,7 @@
 #define SNAPSHOT_MAGIC   0x0a314e5359454c56ull /* "VLEYSN1\n"; of another byte order: no snapshot */
 #define SNAPSHOT_VERSION 1u
 
-/*
- * A block of entries is closed when it has reached this size. The last part of the walk may exceed
- * it.
- */
+/* A block of entries ends at the first part of the walk that brings it to this size. */
 #define SNAPSHOT_BLOCK_BYTES (1u << 20)
 #define SNAPSHOT_PART_WORDS  512u
 #define SNAPSHOT_ENTRY_MAX   (98u * 1024) /* room for the longest body with its TTLs */
@@ -74,10 +68,7 @@ struct snapshot {
 /* The header's own sum. The sum of the first block starts from it. */
 uint64_t snapshot_header_sum(const struct snapshot_header *header);
 
-/*
- * The sum of a block's kind, length and octets, starting from `before`, the sum of the block
- * before.
- */
+/* The sum of a block's kind, length and octets; it continues `before`, the previous sum. */
 uint64_t snapshot_sum(uint64_t before, const struct snapshot_block *block, const void *bytes);
 
 /* True if a zone can have answers and its generation has a digest. */

@@ -277,8 +277,7 @@ static int publish(struct in *in, const struct volley_entry *e, const struct mat
 }
 
 /*
- * True if the same answer would be rendered now: its zone has the same content and settings, and
- * the other zones do not change it.
+ * True if the answer would be the same now: its zone is unchanged, and the others do not affect it.
  */
 static bool holds(const struct in *in, struct volley_entry *e, const struct match *match)
 {

@@ -107,10 +107,7 @@ static enum walk_step visit(void *user, const struct volley_entry *e)
 	const struct volley_zone *zone;
 	struct volley_entry *to;
 
-	/*
-	 * A shared answer depends on the filter of names in its key, which does not outlive the
-	 * program.
-	 */
+	/* A shared answer depends on the filter of names, which does not outlive the program. */
 	if (e->zone_slot >= snapshot->n_zones || VOLLEY_IS_SHARED(e->key))
 		return WALK_ON;
 	zone = &snapshot->zones[e->zone_slot];

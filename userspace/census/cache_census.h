@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Counts the entries of the cache by type, kind of answer, zone, variant and age. One thread at a
- * time.
- */
+/* Counts cache entries by type, kind of answer, zone, variant and age. One thread at a time. */
 #ifndef VOLLEY_CENSUS_CACHE_CENSUS_H
 #define VOLLEY_CENSUS_CACHE_CENSUS_H
 
@@ -21,10 +18,7 @@ struct census_count {
 	uint64_t bytes; /* of the store, with the header of each entry */
 };
 
-/*
- * Times in buckets: exact below 64 s, then 32 buckets for each power of two. A time read from them
- * is at most 1/32 too low.
- */
+/* Times in buckets: exact below 64 s, then 32 for each power of two, so at most 1/32 too low. */
 #define CENSUS_SPANS (64u + 32u * 26u)
 
 struct census_spans {

@@ -35,10 +35,7 @@ void denial_query_begin(struct denial_query *q, const struct names *names,
  */
 bool denial_query_is_denial(const struct denial_query *q, const struct volley_entry *e);
 
-/*
- * The folded apex of the zone that would deny the name, inside *q->match. NULL: the filter does not
- * deny the name.
- */
+/* The folded apex of the zone that denies the name, inside *q->match. NULL: it is not denied. */
 const uint8_t *denial_query_apex(const struct denial_query *q, unsigned int *bytes);
 
 /* Writes the sentence, cut to cap. zone_is_denied: the driver may deny names of that zone. */

@@ -42,9 +42,7 @@ void frequent_fade(struct frequent *f, double factor);
 /* Makes it as new. */
 void frequent_clear(struct frequent *f);
 
-/*
- * Gives the `cap` highest counts, highest first. Returns their number. They live until *f changes.
- */
+/* Gives the `cap` highest counts, highest first; valid until *f changes. Returns their number. */
 size_t frequent_top(const struct frequent *f, const struct frequent_counter **out, size_t cap);
 
 double frequent_total(const struct frequent *f);   /* of all keys */

@@ -36,15 +36,12 @@ void sketch_add(struct sketch *sketch, const void *key, size_t key_bytes, double
 
 void sketch_fade(struct sketch *sketch);
 
-/*
- * The bounds of a key's true count. For a key without a counter, *most is 0 or the smallest count.
- */
+/* The bounds of a key's count. Without a counter for it, *most is 0 or the smallest count. */
 void sketch_bounds(const struct sketch *sketch, const void *key, size_t key_bytes, double *least,
 		   double *most);
 
 /*
- * Gives the `cap` highest counts, highest first. Returns their number. They live until *sketch
- * changes.
+ * Gives the `cap` highest counts, highest first; valid until *sketch changes. Returns their number.
  */
 size_t sketch_top(const struct sketch *sketch, const struct sketch_counter **out, size_t cap);
 

@@ -164,9 +164,7 @@ static void run_line(struct ctl *ctl, struct client *client, const char *line, s
 	client->since_ns = now_ns;
 }
 
-/*
- * Answers the whole lines, as long as their replies can be sent at once. False: the client is gone.
- */
+/* Answers whole lines, as long as the replies can be sent at once. False: the client is gone. */
 static bool run_lines(struct ctl *ctl, struct client *client, uint64_t now_ns)
 {
 	size_t from = 0;
@@ -259,9 +257,7 @@ static void turn_stranger_away(int fd, const struct ucred *peer, uint64_t now_ns
 	turn_away(fd, "EACCES", "only root and the daemon's user may command it");
 }
 
-/*
- * True if `a` must go before `b`: other users before root, then the client that has taken longest.
- */
+/* True if `a` must go before `b`: other users before root, then the one that has taken longest. */
 static bool goes_before(const struct client *a, const struct client *b)
 {
 	if (!b || a->is_owner != b->is_owner)
@@ -342,9 +338,7 @@ static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
 	};
 }
 
-/*
- * Accepts all clients. When descriptors have run out, it pauses: the event would come back at once.
- */
+/* Accepts all clients. Without descriptors it pauses: the event would come back at once. */
 static void accept_clients(struct ctl *ctl, uint64_t now_ns)
 {
 	for (int i = 0; i < 2 * CTL_CLIENTS_CAP; i++) {

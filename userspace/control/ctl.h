@@ -63,10 +63,7 @@ int ctl_fd(const struct ctl *ctl);
  */
 void ctl_poll(struct ctl *ctl, uint64_t now_ns);
 
-/*
- * The ticket of the request that is being run. Only for run(), which must then return CTL_LATER. 0:
- * too many clients wait already.
- */
+/* For run(): the ticket of its request; run() then returns CTL_LATER. 0: too many clients wait. */
 uint64_t ctl_defer(const struct ctl *ctl);
 /* The same. 0, or -EBUSY with a sentence in err if too many clients wait. */
 int ctl_defer_or_tell(const struct ctl *ctl, uint64_t *ticket, char *err, size_t err_cap)

@@ -39,15 +39,12 @@ struct ctl_command {
 const char *ctl_arg(const json_t *args, size_t i);
 
 /*
- * Reads `-n N`, N from 1 to max; without arguments *n stays. 0, or -EINVAL with a sentence in
- * err.
+ * Reads `-n N`, N from 1 to max. Without arguments *n stays. 0, or -EINVAL and a sentence in err.
  */
 int ctl_read_n(const json_t *args, uint64_t max, uint64_t *n, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
-/*
- * For a command that a daemon cannot run before its start is over: -EAGAIN with a sentence in err.
- */
+/* For a command that must wait for the end of the start: -EAGAIN, with a sentence in err. */
 int ctl_not_ready(char *err, size_t err_cap);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One lock. It is held to put a text in place, to wait for it, and to give it to libmicrohttpd, but
- * never while the text is written.
+ * One lock is held to set the text, wait for it and give it to libmicrohttpd, but not to write it.
  */
 #include "control/metrics.h"
 

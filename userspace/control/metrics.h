@@ -40,10 +40,7 @@ int metrics_open(struct metrics **out, const struct port_addr *listen_at,
 		 metrics_write_fn *write_fn, void *user, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
-/*
- * A descriptor that is readable when a client waits for the text; for poll() or epoll. Then call
- * metrics_poll().
- */
+/* A descriptor for poll() or epoll: if it is readable, a client waits; call metrics_poll(). */
 int metrics_fd(const struct metrics *metrics);
 void metrics_poll(struct metrics *metrics);
 

@@ -70,8 +70,7 @@ static void keep_met(void *user, struct block_record *record)
 }
 
 /*
- * Puts the table in use, then frees the old one when it has no reader any more. On an error nothing
- * has changed.
+ * Puts the table in use, and frees the old one after a grace period. On an error nothing changes.
  */
 static int install(struct block_book *b, struct block_memory *m)
 {
@@ -180,10 +179,7 @@ static struct block_record *new_record(struct block_book *b, const struct volley
 	return record;
 }
 
-/*
- * Replaces the record of this key, if there is one, but keeps its count and the block that it
- * hides.
- */
+/* Makes the key's record anew, but keeps its count and the block that it hides. */
 static struct block_record *renew_record(struct block_book *b, const struct volley_block_key *key,
 					 const char *what, const char *why)
 {
@@ -426,10 +422,7 @@ static int begin_lists(struct block_book *b, struct block_lists *l, const struct
 	return copy_lists(l, config);
 }
 
-/*
- * Puts the lists in use. If commands have meanwhile added too many blocks, the table becomes
- * larger.
- */
+/* Puts the lists in use, in a larger table if commands have added too many blocks meanwhile. */
 static int take_lists(struct block_book *b, struct block_lists *l)
 {
 	struct block_memory *larger;

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A table of blocks with its memory: a BPF map if programs must read it, else memory of this
- * process. Any thread.
- */
+/* A table of blocks and its memory: a BPF map for programs, or this process's. Any thread. */
 #ifndef VOLLEY_POLICY_BLOCK_MEMORY_H
 #define VOLLEY_POLICY_BLOCK_MEMORY_H
 

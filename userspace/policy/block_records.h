@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The blocks that commands have set, found by key and by the order in which they expire. Control's
- * thread.
- */
+/* The blocks of commands, found by key and in the order of expiry. Control's thread. */
 #ifndef VOLLEY_POLICY_BLOCK_RECORDS_H
 #define VOLLEY_POLICY_BLOCK_RECORDS_H
 

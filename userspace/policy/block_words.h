@@ -19,8 +19,8 @@
 #define BLOCK_WORDS_CAP 1024 /* more than a name whose octets are all escaped */
 
 /*
- * Reads `what`, and writes its canonical form to `text` (BLOCK_WORDS_CAP octets, or NULL). 0, or
- * -EINVAL if it is none of the three.
+ * Reads `what`; writes its canonical form to `text` (BLOCK_WORDS_CAP octets), unless that is NULL.
+ * 0, or -EINVAL: it is none of the three.
  */
 int block_words_read(const char *what, const struct volley_block_head *secrets,
 		     struct volley_block_key *key, char *text) __attribute__((warn_unused_result));

@@ -46,8 +46,8 @@ static void add(struct cookie_secrets *set, const uint8_t *key)
 
 /*
  * Makes the set of step 1: cookies are made as before, and those of `next` are accepted. Secrets
- * without a place are left out, at last secrets that are in both sets. Those are left out only if
- * two full sets make cookies with different secrets, and only for a grace period.
+ * without a place are left out, those in both sets last. That happens only for two full sets whose
+ * first secrets differ, and lasts a grace period.
  */
 static void join(struct cookie_secrets *both, const struct cookie_secrets *now,
 		 const struct cookie_secrets *next)
@@ -69,10 +69,7 @@ static void forget_set(struct published *set)
 	free(set);
 }
 
-/*
- * -ENOMEM: nothing has changed. Another error: the set is published, but the old one may still have
- * readers.
- */
+/* -ENOMEM: no change. Another error: the set is published; the old one may still have readers. */
 static int publish(struct cookies *c, const struct cookie_secrets *set)
 {
 	struct published *copy = malloc(sizeof(*copy)), *old;
@@ -162,9 +159,7 @@ static int make_first(struct cookies_known *known, uint64_t now_s)
 	return 0;
 }
 
-/*
- * The secret that made cookies is now accepted. If there is no place, the oldest secret is dropped.
- */
+/* The secret that made cookies becomes an accepted one. Without a place the oldest is dropped. */
 static int make_next(struct cookies_known *known, uint64_t now_s)
 {
 	(void)forget_old(known, now_s);
@@ -332,8 +327,8 @@ int cookies_configure(struct cookies *c, const struct config *config, uint64_t n
 /* --- Reports ---------------------------------------------------------------------------------- */
 
 /*
- * The digest is the same on all hosts with the secret. It does not help to forge cookies, which are
- * hashes of 20 or 32 octets.
+ * The same on all hosts with the secret. It is no help for forging cookies, which are hashes of 20
+ * or 32 octets.
  */
 static void put_digest(json_t *o, const uint8_t *secret)
 {

@@ -48,10 +48,7 @@ int cookies_new(struct cookies **out, const struct cookies_env *env)
 int cookies_configure(struct cookies *c, const struct config *config, uint64_t now_s, char *err,
 		      size_t err_cap) __attribute__((warn_unused_result));
 
-/*
- * Makes a new secret. The old one is accepted as long as its cookies live. Returns as
- * cookies_configure().
- */
+/* A new secret. The old one is accepted as long as its cookies live. As cookies_configure(). */
 int cookies_rotate(struct cookies *c, uint64_t now_s, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 

@@ -18,10 +18,7 @@
 #include "engine/servers.h"
 #include "zonemgr/loader.h"
 
-/*
- * The version of what rules do. A cache from a daemon with another version was checked by other
- * rules.
- */
+/* The version of what rules do. A cache with another version was checked by other rules. */
 #define RULES_VERSION 1u
 
 /* The name of the policies' slot in the cache. No zone has it: a label has at most 63 octets. */
@@ -33,9 +30,7 @@ struct part {
 	struct load *load; /* under way, or NULL */
 };
 
-/*
- * The hits of a list, by its name. They outlive the list's versions, since workers count in them.
- */
+/* The hits of a list, by its name. They outlive its versions, since workers count in them. */
 struct hits {
 	uint64_t n;
 	struct hits *next;
@@ -161,9 +156,7 @@ static void finish(struct policies *p)
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
-/*
- * Withdraws answers from upstream that have a rule now. Answers of rules die by their generation.
- */
+/* Withdraws upstream's answers that have a rule now. Answers of rules die by their generation. */
 static enum walk_step judge(void *user, const struct volley_entry *e)
 {
 	struct sweep *sweep = user;
@@ -286,10 +279,7 @@ static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 	return err;
 }
 
-/*
- * From now on the clients that the next policy has rules for are answered by workers, before these
- * rules are in force.
- */
+/* Before the next policy is in force, workers begin to answer the clients that it has rules for. */
 static int set_apart(const struct policies *p, const struct parts *parts)
 {
 	size_t n = parts->policy ? policy_clients(parts->policy, NULL, 0) : 0;
@@ -379,10 +369,7 @@ static bool may_hit_by_servers(const struct policies *p, bool is_present)
 	return n && !p->is_swept;
 }
 
-/*
- * Until the walk over all answers has ended, the slot has no digest: a daemon that starts meanwhile
- * walks, too.
- */
+/* Until the whole walk has ended, the slot has no digest: a daemon that starts then walks, too. */
 static void commit(struct policies *p, uint32_t gen, const uint64_t digest[2], bool is_whole)
 {
 	static const uint64_t nothing[2];

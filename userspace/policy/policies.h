@@ -113,10 +113,7 @@ int policies_new(struct policies **out, const struct policies_env *env)
  */
 void policies_cancel(struct policies *policies);
 
-/*
- * Call it after loader_stop() and loader_poll(), background_free(), and the end of the workers.
- * NULL is allowed.
- */
+/* After loader_stop(), loader_poll(), background_free() and the workers' end. NULL is allowed. */
 void policies_free(struct policies *policies);
 
 /*
@@ -145,10 +142,7 @@ uint32_t policies_slot(const struct policies *policies);
 
 size_t policies_n(const struct policies *policies);
 const struct policies_entry *policies_at(const struct policies *policies, size_t i);
-/*
- * Why the last reading could not be put in place, so that the one before is still in force; "": it
- * could.
- */
+/* Why the last reading is not in force, but still the one before; "": it is in force. */
 const char *policies_error(const struct policies *policies);
 
 /* ---- For people (policies_report.c) ---- */

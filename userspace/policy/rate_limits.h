@@ -35,10 +35,7 @@ void rate_limits_close(struct rate_limits *rrl);
 /* For engine_data.limiter: lives until rate_limits_close(). */
 const struct limiter *rate_limits_limiter(const struct rate_limits *rrl);
 
-/*
- * Puts the limits of the configuration in force. n_workers: the workers that answer beside the
- * driver. 0 or -errno.
- */
+/* Puts the configured limits in force; n_workers answer, beside the driver. 0 or -errno. */
 int rate_limits_configure(struct rate_limits *rrl, const struct config *config,
 			  unsigned int n_workers) __attribute__((warn_unused_result));
 
