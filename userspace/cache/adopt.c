@@ -4,7 +4,7 @@
  * Adopts the content of an earlier daemon: each segment records its queue and its place in the
  * order. Readers in the driver go on meanwhile. The daemon may have died between any two stores:
  *
- *   a segment that it opened        is free, or ends behind its last whole entry
+ *   a segment that it opened        is free, or ends after its last whole entry
  *   an entry without its word       is never found, and goes with its segment
  *   a segment that it retired       returns to its queue if a word leads into it, else it is empty:
  *                                   free after a grace period, which the keeper waits for

@@ -40,7 +40,7 @@ struct cache_sizes {
 	uint64_t total_bytes; /* of all parts, rounded up to pages as the kernel does */
 	uint32_t n_segments;
 	uint32_t n_buckets;
-	uint32_t n_zones; /* slots, with slot 0 */
+	uint32_t n_zones; /* the number of slots; slot 0 counts */
 	/* of the filter of names and its intervals (xdp/names.h); not in the budget; 0: fewest */
 	uint32_t n_names_lines;
 };
@@ -75,7 +75,7 @@ struct cache_memory {
 struct cache_key {
 	uint64_t hash;
 	uint64_t words[1 + VOLLEY_NAME_WORDS];
-	uint32_t n_words; /* with the first */
+	uint32_t n_words; /* with the key word */
 };
 
 /*
@@ -85,7 +85,7 @@ struct cache_key {
  * the short form is too long as well (or empty). Over TCP all of it is sent.
  */
 struct cache_answer {
-	const uint8_t *body; /* what follows the question, without OPT: full_bytes */
+	const uint8_t *body; /* full_bytes octets: the message after the question, without OPT */
 	uint16_t full_bytes;
 	uint16_t short_bytes; /* a prefix: without optional additional records */
 	uint16_t ancount;     /* host order, all four */
@@ -240,7 +240,7 @@ int cache_restore(struct cache_writer *writer, const struct cache_key *key,
 /* Withdraws one key's entries: no later lookup finds them. 0, or -ENOENT. Any QSBR thread. */
 int cache_withdraw(struct cache *cache, const struct cache_key *key);
 
-/* Counters of what happened, since the cache was made (or adopted). */
+/* Counters of events since the cache was made (or adopted). */
 #define CACHE_COUNTERS(C)                                                 \
 	C(published, "entries published")                                 \
 	C(replaced, "of these, in the place of one for the same key")     \
@@ -266,8 +266,8 @@ struct cache_stats {
 	uint64_t used_bytes; /* of entries that are in the index or not yet reclaimed */
 	/* index words in use (counted by a walk over the index: control only) */
 	uint64_t n_entries;
-	uint32_t n_free;      /* segments */
-	uint32_t n_probation; /* with those of denials */
+	uint32_t n_free;      /* free segments */
+	uint32_t n_probation; /* with the segments of denials */
 	uint32_t n_main;      /* the others are open, or wait for readers */
 	struct cache_counters counters;
 };

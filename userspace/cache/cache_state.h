@@ -86,7 +86,7 @@ struct cache {
 	bool filter_hurried;         /* the keeper adds all missing entries at once */
 	struct cache *from;          /* the cache that this one replaces (copy.h); NULL: none */
 	struct cache *into;          /* the cache that replaces this one; NULL: none */
-	uint32_t n_writers;          /* ever made */
+	uint32_t n_writers;          /* all writers ever made */
 	struct cache_counters past;  /* of writers that were freed */
 };
 

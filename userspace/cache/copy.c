@@ -240,7 +240,7 @@ static void begin(struct copier *c, struct cache *to, uint32_t now_s, const bool
 
 /*
  * `into` is set before the copy first reads the index. So a sweep that finds it NULL has withdrawn
- * its entries before, and by the lock the copy sees that.
+ * its entries before, and the lock makes the copy see that.
  */
 static void set(struct cache *cache, struct cache **field, struct cache *value)
 {

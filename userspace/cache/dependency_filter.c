@@ -30,9 +30,7 @@
 #define LOOKS_MAX 250000u
 #define VISIT_MAX 16384u
 
-/*
- * After so many useless visits a filter is rebuilt without dead entries. The number then doubles.
- */
+/* After so many useless visits a filter is rebuilt without dead entries; the number doubles. */
 #define PATIENCE_MIN 16u
 #define PATIENCE_MAX 16384u
 
@@ -42,7 +40,7 @@
 #define READY_SEGMENTS 8u
 
 struct part {
-	uint32_t upto; /* octets of the segment that were added; 0: none, the rows hold garbage */
+	uint32_t upto; /* octets of the segment that were added; 0: none, the rows are invalid */
 	uint16_t n_idle, patience;
 	bool is_thin;            /* entries that are not in the index are left out */
 	uint16_t first[STRIPES]; /* where its first entry begins, in units; 0: none */
@@ -143,8 +141,8 @@ static void add_entry(const struct cache *cache, uint32_t number, uint32_t at)
 	}
 	if (!part->first[stripe]) {
 		part->first[stripe] = (uint16_t)(at / VOLLEY_UNIT_BYTES);
-		dependencies_clear(
-			&filter->scratch); /* hashes added to another stripe are not in this one */
+		/* hashes added to another stripe are not in this one */
+		dependencies_clear(&filter->scratch);
 	}
 	filter->scratch.n = 0;
 	filter->dependencies(cache_filter_seed(cache), e, &filter->scratch);

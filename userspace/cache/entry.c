@@ -4,7 +4,7 @@
  * The parts of an entry: its sums, its TTLs that age, and the check that they agree.
  *
  *	body     | ... TTL ....... TTL ... | ..... TTL ... |      stored as published
- *	ttls         ^             ^                ^             offsets, behind the body
+ *	ttls         ^             ^                ^             offsets, after the body
  *	sums     without the TTLs: a reader adds the TTLs that it writes
  */
 #include <arpa/inet.h>

@@ -20,9 +20,7 @@
  */
 typedef int cache_grace_fn(void *user);
 
-/*
- * One round: fills the reserve if it can. Returns how many segments it freed. Keeper thread only.
- */
+/* One round: fills the reserve if it can. Returns the segments freed. Keeper thread only. */
 uint32_t cache_keep(struct cache *cache, uint32_t now_s, cache_grace_fn *grace, void *user);
 
 /*

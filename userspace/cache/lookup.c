@@ -88,7 +88,7 @@ struct found {
 	struct volley_entry *entry; /* valid or expired; else NULL */
 };
 
-/* True: found a valid entry. Otherwise *found prefers an expired entry to a stale one. */
+/* True if a valid entry is found. Of dead ones an expired one is preferred to a stale one. */
 static bool find_in(const struct cache *cache, const struct cache_key *key, uint32_t bucket,
 		    uint32_t now_s, struct found *found)
 {

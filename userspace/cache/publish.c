@@ -22,7 +22,7 @@ struct birth {
 	enum queue queue;
 	uint32_t born_s;
 	uint8_t freq;
-	bool yields;     /* to a valid entry of the same key */
+	bool yields;     /* a valid entry of the same key stays */
 	uint32_t aged_s; /* its age before the clock's start: subtracted from the TTLs at once */
 };
 
@@ -77,7 +77,7 @@ struct place {
 	uint64_t *slot;
 	uint64_t word;
 	enum { PLACE_NONE, PLACE_VICTIM, PLACE_DEAD, PLACE_EMPTY, PLACE_SAME, PLACE_VALID } kind;
-	uint8_t freq; /* of a victim */
+	uint8_t freq; /* of the victim's entry */
 };
 
 static bool is_better(const struct place *new, const struct place *old)
@@ -149,9 +149,9 @@ static struct place find_place(const struct cache *cache, const struct cache_key
 }
 
 /*
- * True if the first of two entries of one key stays: the valid one, else the younger one, else the
- * one with the greater word. Every thread decides alike, so of two entries that were published at
- * once exactly one is left.
+ * True if the entry of `word` stays, and not the one of `other` for the same key. The valid entry
+ * stays; if both or none are valid, the younger one; at the same age, the one with the greater
+ * word. Every thread decides alike, so of two entries published at once exactly one is left.
  */
 static bool stays(const struct cache *cache, uint64_t word, uint64_t other, uint32_t now_s)
 {

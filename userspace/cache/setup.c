@@ -60,7 +60,7 @@ static void describe(struct cache *cache)
 	__atomic_store_n(&state->magic, VOLLEY_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* For new maps, and after a daemon that died before it had set up everything. */
+/* Sets up new memory, or memory of a daemon that died before it had set up everything. */
 static int set_up(struct cache *cache)
 {
 	struct volley_state *state = cache->memory.state;
@@ -79,7 +79,7 @@ static int set_up(struct cache *cache)
 	return 0;
 }
 
-/* The zones exist already. */
+/* The same for a cache that shares the zones of `from`. */
 static void set_up_beside(struct cache *cache, const struct cache *from)
 {
 	struct volley_state *state = cache->memory.state;

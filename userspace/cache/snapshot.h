@@ -35,7 +35,7 @@ struct snapshot_times {
 	uint8_t boot_id[16]; /* of this run of the kernel */
 };
 
-/* What was written. */
+/* The counts of a snapshot that was written. */
 struct snapshot_written {
 	uint64_t n_entries;
 	uint64_t n_bytes; /* of the file */
@@ -64,7 +64,7 @@ typedef bool snapshot_holds_fn(void *user, const struct volley_entry *entry);
 struct snapshot_source {
 	int fd; /* it can be read from any offset */
 	struct snapshot_times times;
-	struct cache_writer *writer; /* of the thread */
+	struct cache_writer *writer; /* of the reading thread */
 	snapshot_holds_fn *holds;
 	void *holds_user;
 	const bool *cancel;

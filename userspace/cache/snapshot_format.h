@@ -38,7 +38,7 @@ struct snapshot_block {
 };
 
 #define SNAPSHOT_WAS_MAIN 1u /* it was in the main queue */
-#define SNAPSHOT_MEMORY   2u /* struct volley_entry's memory is 1 */
+#define SNAPSHOT_MEMORY   2u /* the entry's memory is 1 */
 
 /*
  * An entry is struct volley_entry with key, body and TTLs as in the store, but: hash is 0;

@@ -24,7 +24,7 @@
 /* A zone of the file, and the zone with the same content that is served here. */
 struct match {
 	uint32_t file_slot, file_gen;
-	uint32_t slot, gen; /* slot 0: there is none */
+	uint32_t slot, gen; /* slot 0: no such zone is served */
 	uint64_t digest[2];
 };
 
@@ -37,7 +37,7 @@ struct in {
 	off_t at, end;
 	uint64_t sum;
 	struct snapshot_block block;
-	uint8_t *buf; /* of the block */
+	uint8_t *buf; /* content of the block */
 	size_t cap;
 	struct match *matches; /* in the order of file_slot */
 	size_t n_matches;
@@ -276,9 +276,7 @@ static int publish(struct in *in, const struct volley_entry *e, const struct mat
 	return cache_restore(in->source->writer, &key, &answer, &past, in->source->times.now_s);
 }
 
-/*
- * True if the answer would be the same now: its zone is unchanged, and the others do not affect it.
- */
+/* True if the answer would be the same now: its zone is unchanged and no other one affects it. */
 static bool holds(const struct in *in, struct volley_entry *e, const struct match *match)
 {
 	const uint32_t file_slot = e->zone_slot;

@@ -8,7 +8,7 @@
 
 #include "xdp/abi.h"
 
-/* K(name, words). An alias that ends in nothing is NODATA or NXDOMAIN (RFC 2308 section 2). */
+/* K(name, words). An alias that leads to nothing is NODATA or NXDOMAIN (RFC 2308 section 2). */
 #define ANSWER_KINDS(K)                                        \
 	K(POSITIVE, "positive") /* the RRset asked for */      \
 	K(ALIAS, "alias")       /* by way of CNAME, DNAME */   \

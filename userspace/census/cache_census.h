@@ -37,7 +37,7 @@ struct census {
 	uint64_t n_stale;   /* of an old generation of their zone */
 	uint64_t n_expired; /* dead, too */
 	struct census_spans age;
-	struct census_spans left; /* of entries that expire and have not yet */
+	struct census_spans left; /* of entries that will expire */
 };
 
 /* NULL: no memory. n_zones: the slots of the cache. */

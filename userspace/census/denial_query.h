@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tells how the driver answers a query for a name without an entry in the cache; for `cache
- * lookup`.
+ * Tells `cache lookup` how the driver answers a query for a name without an entry in the cache.
  *
  *	denial_query_begin() ─► walk over the cache: denial_query_is_denial() ─► denial_query_text()
  */

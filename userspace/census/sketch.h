@@ -40,12 +40,10 @@ void sketch_fade(struct sketch *sketch);
 void sketch_bounds(const struct sketch *sketch, const void *key, size_t key_bytes, double *least,
 		   double *most);
 
-/*
- * Gives the `cap` highest counts, highest first; valid until *sketch changes. Returns their number.
- */
+/* Gives the `cap` highest counts, highest first; valid until a change. Returns their number. */
 size_t sketch_top(const struct sketch *sketch, const struct sketch_counter **out, size_t cap);
 
-/* Of all keys. */
+/* The sum of the weights of all keys. */
 double sketch_total(const struct sketch *sketch);
 
 /* The number of equally weighted samples that would give a share the same error. */

@@ -32,7 +32,7 @@ struct client {
 	bool is_owner;     /* it is root, or the daemon's user */
 	struct ucred peer;
 	struct ctl_request_told told; /* the request that waits for its reply */
-	/* the last command, if it only read: the audit has its repetitions once */
+	/* the last command, if it only read: the audit reports repetitions once */
 	const struct ctl_command *watched;
 	char *in; /* CTL_LINE_BYTES */
 	size_t n_in;
@@ -48,10 +48,10 @@ struct ctl {
 	bool is_stopping;  /* ctl_stop() */
 	uint64_t retry_ns; /* 0: listening */
 	struct sockaddr_un addr;
-	struct stat file; /* the socket file as we made it */
+	struct stat file; /* the socket file that this daemon made */
 	const struct ctl_command *commands;
 	void *user;
-	uint64_t n_requests;          /* the last one's ticket */
+	uint64_t n_requests;          /* the ticket of the last request */
 	const struct client *running; /* its request runs now */
 	struct client clients[CTL_CLIENTS_CAP];
 };
@@ -494,7 +494,7 @@ static int remove_stale(const struct sockaddr_un *addr, char *err, size_t err_ca
 	return unlink(addr->sun_path) ? -errno : 0;
 }
 
-/* The file is created with the mode of the socket, so it is closed to others from the beginning. */
+/* The file is made with the mode of the socket, 0600, so it is closed to others until chmod(). */
 static int bind_socket(struct ctl *ctl, mode_t mode)
 {
 	const char *path = ctl->addr.sun_path;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The control socket: a Unix stream socket that takes commands and gives results, as
- * config/ctl_protocol.h says.
+ * The control socket: a Unix stream socket that takes commands and gives results in the protocol of
+ * config/ctl_protocol.h.
  *
  * Everything runs in the thread that calls ctl_poll(), and nothing there waits. A client that sends
  * half a line or does not read its reply holds up only its own connection. The connection is closed

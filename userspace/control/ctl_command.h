@@ -38,9 +38,7 @@ struct ctl_command {
 /* The i-th argument; NULL: there are fewer. */
 const char *ctl_arg(const json_t *args, size_t i);
 
-/*
- * Reads `-n N`, N from 1 to max. Without arguments *n stays. 0, or -EINVAL and a sentence in err.
- */
+/* Reads `-n N`, N from 1 to max; without it *n stays. 0, or -EINVAL and a sentence in err. */
 int ctl_read_n(const json_t *args, uint64_t max, uint64_t *n, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 

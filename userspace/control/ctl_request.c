@@ -31,7 +31,7 @@ char *ctl_request_refuse(const char *code, const char *sentence)
 {
 	json_t *reply = json_pack("{s:b, s:s, s:s}", "ok", 0, "error", sentence, "code", code);
 
-	/* Packing fails for a sentence that is not UTF-8: it may have the name of a file. */
+	/* Packing fails for a sentence that is not UTF-8: it may contain a file's name. */
 	if (!reply)
 		reply = json_pack("{s:b, s:s, s:s}", "ok", 0, "error",
 				  "it failed, with words that are not UTF-8", "code", code);

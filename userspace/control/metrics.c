@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * One lock is held to set the text, wait for it and give it to libmicrohttpd, but not to write it.
- */
+/* The lock is held to set, to await and to send the text, but not to write it. */
 #include "control/metrics.h"
 
 #include <errno.h>

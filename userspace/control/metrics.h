@@ -25,7 +25,7 @@
 #define METRICS_CONNECTIONS_IP 8u  /* of one address */
 #define METRICS_IDLE_S         10u /* then an idle connection is closed */
 #define METRICS_REQUEST_S      10u /* for a request and its answer in all */
-#define METRICS_CONTROL_WAIT_S 5   /* then the scraper is told 503 */
+#define METRICS_CONTROL_WAIT_S 5   /* then the scraper gets 503 */
 
 struct metrics;
 

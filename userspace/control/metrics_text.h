@@ -19,7 +19,7 @@
 
 #include "base/histogram.h"
 
-/* Before each name. */
+/* The prefix of each name. */
 #define METRICS_PREFIX   "volley_"
 #define METRICS_NAME_CAP 96
 

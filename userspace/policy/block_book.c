@@ -53,9 +53,7 @@ static void put_record(void *user, struct block_record *record)
 	there = block_table_get(&put->to->table, &record->key);
 	if (!there)
 		record->hidden = 0;
-	else if (volley_block_list(
-			 /* else it is the record's own, from a table that was too small */
-			 there->rule))
+	else if (volley_block_list(there->rule)) /* else it is its own, of a smaller table */
 		record->hidden = there->rule;
 	put->err = set(put->to, &record->key, record->expires_s, record->action);
 }
@@ -69,9 +67,7 @@ static void keep_met(void *user, struct block_record *record)
 		record->met_before += __atomic_load_n(&block->met, __ATOMIC_RELAXED);
 }
 
-/*
- * Puts the table in use, and frees the old one after a grace period. On an error nothing changes.
- */
+/* Puts the table in use; frees the old one after a grace period. On an error nothing changes. */
 static int install(struct block_book *b, struct block_memory *m)
 {
 	struct block_memory *old = b->now;

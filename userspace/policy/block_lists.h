@@ -14,8 +14,8 @@
 struct block_list {
 	char *file, *why; /* why: NULL if none */
 	enum volley_block_action action;
-	uint64_t n;       /* lines that are blocks */
-	uint64_t n_wrong; /* that are not */
+	uint64_t n;       /* lines with a block */
+	uint64_t n_wrong; /* lines with something else */
 };
 
 struct block_lists {

@@ -18,7 +18,7 @@
 #include "engine/servers.h"
 #include "zonemgr/loader.h"
 
-/* The version of what rules do. A cache with another version was checked by other rules. */
+/* The version of the rules' effects. A cache with another version was checked by other rules. */
 #define RULES_VERSION 1u
 
 /* The name of the policies' slot in the cache. No zone has it: a label has at most 63 octets. */
@@ -46,7 +46,7 @@ struct parts {
 
 /* The walk over the cache, and its data. */
 struct sweep {
-	struct background_job job; /* first */
+	struct background_job job; /* must be first */
 	struct policies *owner;
 	/* in use when the walk began; lives until all background jobs have ended */
 	struct cache *cache;

@@ -65,8 +65,8 @@ struct policies_env {
 	int (*set_apart)(void *user, const struct clients_prefix *prefixes, size_t n);
 	void *apart_user;
 	/*
-	 * Returns a new reference to the served zone of this name; NULL: it is not served. The
-	 * pointer is NULL if there are no zones.
+	 * Returns a new reference to the served zone of this name; NULL: it is not served. `served`
+	 * is NULL if there are no zones.
 	 */
 	struct zone *(*served)(void *user, const char *name);
 	void *served_user;
@@ -142,7 +142,7 @@ uint32_t policies_slot(const struct policies *policies);
 
 size_t policies_n(const struct policies *policies);
 const struct policies_entry *policies_at(const struct policies *policies, size_t i);
-/* Why the last reading is not in force, but still the one before; "": it is in force. */
+/* Why the last reading is not in force (the one before still is); "": it is. */
 const char *policies_error(const struct policies *policies);
 
 /* ---- For people (policies_report.c) ---- */

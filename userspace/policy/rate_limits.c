@@ -20,9 +20,9 @@
 #define SWEEP_LINES (VOLLEY_RRL_LINES / 16) /* in a second, so all in 16 s */
 #define LINES_MAX   5u                      /* of the log, in a second */
 #define PREFIX_CAP  (INET6_ADDRSTRLEN + 4)
-#define MAPPED_BITS 96u /* before an IPv4 address */
+#define MAPPED_BITS 96u /* of the prefix before an IPv4 address */
 
-/* What a place of the list had a second ago. */
+/* The state of a place of the list a second ago. */
 struct seen {
 	uint64_t key;
 	uint64_t withheld;
@@ -35,7 +35,7 @@ struct seen {
 struct rate_limits {
 	struct limiter limiter;
 	struct limiter_config config;
-	bool is_own;    /* the memory */
+	bool is_own;    /* the memory is this process's */
 	uint32_t swept; /* the line at which the next sweep begins */
 	struct seen seen[VOLLEY_RRL_LIMITED];
 };
