@@ -1,26 +1,26 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an earlier daemon left is taken over: segments say themselves in which queue and order they
- * are. Readers in the driver go on meanwhile. It may have died between any two stores:
+ * Adopts the content of an earlier daemon: each segment records its queue and its place in the
+ * order. Readers in the driver go on meanwhile. The daemon may have died between any two stores:
  *
- *   a segment that it opened        is free, or ends behind its last whole entry
+ *   a segment that it opened        is free, or ends after its last whole entry
  *   an entry without its word       is never found, and goes with its segment
- *   a segment that it retired       goes back to its queue if a word leads into it, else it is empty:
+ *   a segment that it retired       returns to its queue if a word leads into it, else it is empty:
  *                                   free after a grace period, which the keeper waits for
  *
- * All that could contradict itself is checked, so that no octet of the memory can harm the daemon.
- * A word stays only if it leads to a whole entry, is where that entry's key belongs, and is the
- * only such word: the keeper could not withdraw it otherwise, and it would lead into reused memory.
+ * Everything is checked for contradictions, so that no octet of the memory can harm the daemon. A
+ * word stays only if it leads to a whole entry, lies where that entry's key belongs, and is the
+ * only such word. Otherwise the keeper could not withdraw it, and it would lead into reused memory.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "cache/cache_state.h"
 
-#define WORDS_AHEAD 16u /* whose entries are fetched into the CPU's cache meanwhile */
+#define WORDS_AHEAD 16u /* the entries of so many words ahead are prefetched */
 
-/* How far a segment's entries follow each other whole. */
+/* The octets of the segment up to the first entry that is not whole. */
 static uint32_t whole_bytes(const struct volley_segment *segment)
 {
 	uint32_t at = sizeof(*segment);
@@ -46,7 +46,7 @@ static bool is_hash_right(const struct cache *cache, const struct volley_entry *
 	return key_hash(cache, (const uint64_t *)&e->key, n_words) == e->hash;
 }
 
-/* A word leads to a whole entry of its tag within a segment in use, and from the right place. */
+/* True if the word leads to a whole entry of its tag in a used segment, from the right slot. */
 static bool is_word_sound(const struct cache *cache, const uint64_t *slot, uint64_t word)
 {
 	uint32_t number = (uint32_t)word / VOLLEY_SEGMENT_UNITS;
@@ -83,7 +83,7 @@ static void adopt_words(struct cache *cache)
 	}
 }
 
-/* Before the words: none of them is believed beyond these bounds. */
+/* Called before the words are checked: a word that leads beyond these bounds is dropped. */
 static void bound_segment(struct volley_segment *segment)
 {
 	if (segment->state > VOLLEY_SEGMENT_RETIRED)
@@ -92,7 +92,7 @@ static void bound_segment(struct volley_segment *segment)
 		segment->used_bytes = whole_bytes(segment);
 }
 
-/* No word leads into it. */
+/* True if no word leads into it. */
 static bool is_empty(const struct cache *cache, struct volley_segment *segment)
 {
 	struct volley_entry *e = NULL;

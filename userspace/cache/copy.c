@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rounds over the old index in parts. The first one counts octets by rank, which says from which
- * rank on everything has room: that is copied next, in the order of the index, so that hot and cold
- * lie mixed in the new segments as they did in the old ones. Then comes the rank that has room in
- * part: a share of it, told by the hash, since the first ones of the index would all want the same
- * buckets.
+ * Rounds over the old index, in parts. The first round counts octets by rank: this gives the rank
+ * from which on everything has room. The next round copies these ranks, in the order of the index,
+ * so that much and little used entries lie mixed in the new segments, as in the old ones. The last
+ * round copies a share of the rank that has room only in part. The hash chooses the share: the
+ * first entries of the index would all need the same buckets.
  */
 #include "cache/copy.h"
 
@@ -19,15 +19,15 @@
 #include "dns/proto.h"
 
 #define ALL        65536u
-#define PART_WORDS 2048u /* of the index, in one read section: some 1 ms when all are copied */
+#define PART_WORDS 2048u /* of the index in one read section: some 1 ms if all are copied */
 
 struct copier {
 	struct cache *from, *to;
-	struct cache_writer writer; /* in no list: what is copied is not published once more */
+	struct cache_writer writer; /* in no list: a copy does not count as published */
 	uint32_t now_s;
-	uint32_t since_s;   /* entries that were born before are left alone */
-	uint32_t from_rank; /* and those of a lower rank */
-	uint32_t share;     /* of ALL, of this rank */
+	uint32_t since_s;   /* entries that were published before are skipped */
+	uint32_t from_rank; /* entries of a lower rank are skipped */
+	uint32_t share;     /* of from_rank, in units of 1 / ALL */
 	uint64_t bytes[COPY_RANKS];
 	uint64_t entries[COPY_RANKS];
 	const bool *cancel;
@@ -40,7 +40,7 @@ static void add(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-/* COPY_RANKS: of no use. */
+/* COPY_RANKS: it is not copied. */
 static uint32_t rank_of(const struct copier *c, const struct volley_entry *e)
 {
 	switch (entry_verdict(c->from, e, c->now_s)) {
@@ -64,14 +64,14 @@ static enum queue queue_of(const struct copier *c, const struct volley_entry *e)
 
 static void take_key(struct cache_key *key, const struct volley_entry *e)
 {
-	key->hash = e->hash; /* one set of secrets for both */
+	key->hash = e->hash; /* both caches have the same secrets */
 	key->n_words = 1 + volley_name_padded(e->key.name_bytes) / 8;
 	memcpy(key->words, &e->key, key->n_words * 8);
 }
 
 /*
- * Whether the new cache has no use for the entry. An older one in its place is withdrawn: two of
- * one age are of one zone's one state, or both hold until they expire.
+ * True if the new cache has a valid entry of the key that is not older. An older one is withdrawn.
+ * Two entries of the same age are of the same state of the zone, or both hold until they expire.
  */
 static bool is_there(const struct copier *c, const struct cache_key *key,
 		     const struct volley_entry *e)
@@ -91,7 +91,7 @@ static bool is_there(const struct copier *c, const struct cache_key *key,
 	return false;
 }
 
-/* 0, or -ENOSPC; else somebody was faster, or at the same key. */
+/* 0, or -ENOSPC. Other errors: another writer was faster, or is changing the same key. */
 static int append(struct copier *c, const struct cache_key *key, const struct volley_entry *e)
 {
 	struct appender *appender = appender_take(&c->writer);
@@ -152,8 +152,7 @@ static enum walk_step count_entry(void *user, const struct volley_entry *e)
 
 /* --- Rounds ----------------------------------------------------------------------------------- */
 
-/* Segments that may be filled: the keeper's reserve is left, so that publishers find room at
- * once. */
+/* The number of segments that may be filled. The keeper's reserve stays free for publishers. */
 static uint32_t n_room(struct cache *cache)
 {
 	uint32_t reserve = segments_reserve(cache), n;
@@ -182,7 +181,7 @@ static int go_round(struct copier *c, walk_visit *visit)
 	return 0;
 }
 
-/* The lowest rank of which anything has room, and its share. */
+/* Chooses the lowest rank that has room, and the share of it. */
 static void choose(struct copier *c)
 {
 	uint64_t room = (uint64_t)n_room(c->to) * VOLLEY_START_MAX;
@@ -196,7 +195,7 @@ static void choose(struct copier *c)
 		c->share = (uint32_t)(room * ALL / c->bytes[rank]);
 }
 
-/* The ranks that have room whole go first: what is counted may be less than what comes. */
+/* The ranks with room for all go first, since more entries may come than were counted. */
 static int copy_ranks(struct copier *c)
 {
 	uint32_t share = c->share;
@@ -214,8 +213,8 @@ static int copy_ranks(struct copier *c)
 }
 
 /*
- * Where all had room, what was counted and did not come was withdrawn meanwhile. In buckets that
- * are full copies push out others.
+ * If all had room, the entries not copied were withdrawn meanwhile. In a full bucket a copy
+ * displaces another one.
  */
 static void count_left_out(const struct copier *c)
 {
@@ -240,8 +239,8 @@ static void begin(struct copier *c, struct cache *to, uint32_t now_s, const bool
 }
 
 /*
- * `into` is set before the first look at the index: a sweep that finds none there has withdrawn
- * before, and with the lock we see that.
+ * `into` is set before the copy first reads the index. So a sweep that finds it NULL has withdrawn
+ * its entries before, and the lock makes the copy see that.
  */
 static void set(struct cache *cache, struct cache **field, struct cache *value)
 {
@@ -302,6 +301,6 @@ void cache_copy_give_up(struct cache *to)
 
 void cache_copy_end(struct cache *to)
 {
-	/* from->into stays: a sweep that is in `from` has yet to come here. */
+	/* from->into stays: a sweep in `from` must still continue in `to`. */
 	set(to, &to->from, NULL);
 }

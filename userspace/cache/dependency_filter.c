@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds the turn (cache_state.h) may look at the filter and change it. The keeper moves entries
- * and frees segments in its turn only, so whoever has the turn sees each entry in one place, in a
- * segment that stays what it is. Writers append meanwhile; what they publish is of now.
+ * Only the thread with the turn (cache_state.h) reads and changes the filter. The keeper moves
+ * entries and frees segments only in its turn, so the thread with the turn sees each entry in one
+ * place, and no segment is reused. Writers append meanwhile; what they publish is up to date.
  *
- *      segment   opened: pending ──► sealed, all brought in: complete ──► freed: neither
- *                  ▲ by a writer, under the cache's lock       all else: in a turn
+ *      segment   opened: pending ──► sealed, all added: complete ──► freed: neither
+ *                  ▲ by a writer, under the cache's lock     all else: in a turn
  */
 #include "cache/dependency_filter.h"
 
@@ -23,27 +23,27 @@
 #define STRIPE_BYTES (VOLLEY_SEGMENT_BYTES / STRIPES)
 
 /*
- * A turn must end: after so many looks at a group, of some 40 ns each (tests/perf/withdrawcost),
- * the other dependencies have one of their own. So many stripes, of 2 or 3 us each, are as many
- * answers as a walk is good for, which keeps nobody waiting.
+ * Bounds of a turn. After LOOKS_MAX tests of a group, of some 40 ns each (tests/perf/withdrawcost),
+ * the other dependencies wait for the next turn. If more than VISIT_MAX stripes are found, of 2 or
+ * 3 us each, a walk is better: no other thread waits for it.
  */
 #define LOOKS_MAX 250000u
 #define VISIT_MAX 16384u
 
-/* Visits in vain before a filter is made again without the dead entries; then twice as many. */
+/* After so many useless visits a filter is rebuilt without dead entries; the number doubles. */
 #define PATIENCE_MIN 16u
 #define PATIENCE_MAX 16384u
 
-#define TURN_SEGMENTS 4u /* are brought in, some 2 ms, before the keeper may go on */
+#define TURN_SEGMENTS 4u /* added in a turn, some 2 ms, before the keeper may go on */
 
-/* Of the sealed segments an invalidation brings in so many without being asked to wait. */
+/* The filter is ready if an invalidation must add at most so many sealed segments itself. */
 #define READY_SEGMENTS 8u
 
 struct part {
-	uint32_t upto; /* octets of the segment that are in; 0: none, rows may hold anything */
+	uint32_t upto; /* octets of the segment that were added; 0: none, the rows are invalid */
 	uint16_t n_idle, patience;
-	bool is_thin;            /* what is not in the index any more has been left out */
-	uint16_t first[STRIPES]; /* the first entry that begins there, in units; 0: none */
+	bool is_thin;            /* entries that are not in the index are left out */
+	uint16_t first[STRIPES]; /* where its first entry begins, in units; 0: none */
 };
 
 struct cache_filter {
@@ -52,18 +52,19 @@ struct cache_filter {
 	uint64_t *groups;   /* GROUP_ROWS for each */
 	uint64_t *stripes;  /* STRIPE_ROWS for each segment */
 	struct part *parts; /* for each segment */
-	uint64_t *pending;  /* a bit for each segment, and so below */
+	uint64_t *pending;  /* a bit for each segment, as in `complete` */
 	uint64_t *complete;
 	uint64_t *found; /* stripes of each segment; 0 outside of cache_invalidate() */
 	size_t map_bytes;
-	uint32_t next_group; /* to be tended */
-	bool is_thinned;     /* since an invalidation: somebody may still read what was left out */
+	uint32_t next_group; /* the next to fill */
+	/* since the last invalidation; a reader may still hold an entry left out */
+	bool is_thinned;
 	struct dependencies scratch;
 };
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* Four of them, from independent bits of a hash. */
+/* The four rows of a hash in each table, from independent bits. */
 struct rows {
 	uint32_t group[4], stripe[4];
 };
@@ -100,7 +101,7 @@ static uint64_t bit(uint32_t n)
 	return UINT64_C(1) << n % 64;
 }
 
-/* --- Bringing in ------------------------------------------------------------------------------ */
+/* --- Adding entries --------------------------------------------------------------------------- */
 
 static void clear(const struct cache_filter *filter, uint32_t number)
 {
@@ -140,8 +141,8 @@ static void add_entry(const struct cache *cache, uint32_t number, uint32_t at)
 	}
 	if (!part->first[stripe]) {
 		part->first[stripe] = (uint16_t)(at / VOLLEY_UNIT_BYTES);
-		dependencies_clear(
-			&filter->scratch); /* what is in another stripe is not yet in this one */
+		/* hashes added to another stripe are not in this one */
+		dependencies_clear(&filter->scratch);
 	}
 	filter->scratch.n = 0;
 	filter->dependencies(cache_filter_seed(cache), e, &filter->scratch);
@@ -149,7 +150,7 @@ static void add_entry(const struct cache *cache, uint32_t number, uint32_t at)
 		add(filter, number, stripe, filter->scratch.items[i]);
 }
 
-/* What has come to a pending segment. True: that was all that ever will. */
+/* Adds the new entries of a pending segment. True: there will be no more. */
 static bool fill(const struct cache *cache, uint32_t number)
 {
 	const struct volley_segment *segment = segment_at(cache, number);
@@ -157,7 +158,7 @@ static bool fill(const struct cache *cache, uint32_t number)
 	uint32_t state = __atomic_load_n(&segment->state, __ATOMIC_ACQUIRE), used;
 
 	if (state == VOLLEY_SEGMENT_FREE)
-		return false; /* a writer has taken it, and is about to open it */
+		return false; /* a writer has taken it and is about to open it */
 	used = __atomic_load_n(&segment->used_bytes, __ATOMIC_ACQUIRE);
 	if (!part->upto)
 		clear(cache->filter, number);
@@ -185,7 +186,7 @@ static void set_complete(const struct cache_filter *filter, uint32_t number, boo
 	}
 }
 
-/* The pending segments of a group, until *n_max have been completed. */
+/* Fills the pending segments of a group until *n_max have become complete. */
 static void fill_group(const struct cache *cache, uint32_t group, uint32_t *n_max)
 {
 	uint64_t left = __atomic_load_n(&cache->filter->pending[group], __ATOMIC_ACQUIRE);
@@ -289,7 +290,7 @@ void filter_freed(struct cache_filter *filter, uint32_t segment)
 	filter->parts[segment] = (struct part){ .patience = PATIENCE_MIN };
 }
 
-/* --- Sifting ---------------------------------------------------------------------------------- */
+/* --- Invalidation ----------------------------------------------------------------------------- */
 
 static void find(const struct cache_filter *filter, uint64_t dependency)
 {
@@ -322,7 +323,8 @@ struct invalidating {
 	struct cache *cache;
 	const struct cache_invalidation *invalidation;
 	uint64_t n_withdrawn;
-	bool is_seen; /* one that is affected, in the index or not; or may have been */
+	/* an affected entry was found, in the index or not, or may have been left out */
+	bool is_seen;
 };
 
 static void visit(struct invalidating *s, const struct volley_entry *e)
@@ -335,7 +337,7 @@ static void visit(struct invalidating *s, const struct volley_entry *e)
 	slot = entry_word_slot(s->cache, e);
 	if (!slot ||
 	    !__atomic_compare_exchange_n(slot, &word, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		return; /* it was dead, or a writer has replaced it just now */
+		return; /* it was dead, or a writer has just replaced it */
 	s->n_withdrawn++;
 	s->invalidation->withdrawn(s->invalidation->user, e);
 }
@@ -355,7 +357,7 @@ static void visit_stripe(struct invalidating *s, uint32_t number, uint32_t strip
 	}
 }
 
-/* Names that change often leave dead entries behind, which would be visited for ever. */
+/* Names that change often leave dead entries, which would be visited again and again. */
 static void note_idle(const struct cache_filter *filter, uint32_t number)
 {
 	struct part *part = &filter->parts[number];
@@ -393,7 +395,7 @@ static int visit_found(struct invalidating *s)
 	return is_few ? 0 : -EOPNOTSUPP;
 }
 
-/* In one turn, for the dependencies from *at on; moves it behind those that are done with. */
+/* One turn, for the dependencies from *at on. Moves *at past the dependencies that are done. */
 static int invalidate_in_turn(struct invalidating *s, size_t *at)
 {
 	struct cache_filter *filter = s->cache->filter;
@@ -420,9 +422,8 @@ static bool is_alone(struct cache *cache)
 }
 
 /*
- * What has one of the dependencies of a turn is withdrawn in it, wherever it lies, and nobody
- * publishes it
- * again: so a later turn need not know what the keeper moves in between.
+ * Every entry with a dependency of a turn is withdrawn in that turn, wherever it lies, and is not
+ * published again. So the keeper may move entries between the turns.
  */
 int cache_invalidate(struct cache *cache, const struct cache_invalidation *invalidation,
 		     bool *must_wait)
@@ -439,7 +440,8 @@ int cache_invalidate(struct cache *cache, const struct cache_invalidation *inval
 		cache_turn_release(cache);
 	}
 	*must_wait = s.is_seen;
-	return err || is_alone(cache) ? err : -EOPNOTSUPP; /* behind it: see copy.c */
+	/* a copy may have begun meanwhile: see set() in copy.c */
+	return err || is_alone(cache) ? err : -EOPNOTSUPP;
 }
 
 /* --- From beginning to end -------------------------------------------------------------------- */
@@ -492,7 +494,7 @@ void filter_free(struct cache_filter *filter)
 	free(filter);
 }
 
-/* All that is not free has entries, or may soon have some. Under the lock. */
+/* Every segment that is not free has entries or may soon have some. Under the lock. */
 static void find_used(const struct cache *cache, struct cache_filter *filter)
 {
 	const struct fifo *free_ones = &cache->free;

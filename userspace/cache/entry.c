@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an entry is made of: its sums, the TTLs that age, and whether all that agrees.
+ * The parts of an entry: its sums, its TTLs that age, and the check that they agree.
  *
- *	body     | ... TTL ....... TTL ... | ..... TTL ... |      stored as they were when it was born
- *	ttls         ^             ^                ^             offsets, behind the body
- *	sums     all but these: so a reader adds what it writes there
+ *	body     | ... TTL ....... TTL ... | ..... TTL ... |      stored as published
+ *	ttls         ^             ^                ^             offsets, after the body
+ *	sums     without the TTLs: a reader adds the TTLs that it writes
  */
 #include <arpa/inet.h>
 
@@ -109,7 +109,7 @@ void cache_answer_of(struct cache_answer *answer, const struct volley_entry *ent
 		.n_ttls = entry->n_ttls,
 		.refresh_s = entry->refresh_s,
 		.memory = entry->memory,
-		/* Who publishes may read its clock later than who asks. */
+		/* The publisher may have read its clock later than this reader. */
 		.age_s = now_s > entry->born_s ? now_s - entry->born_s : 0,
 	};
 }

@@ -7,9 +7,9 @@
 
 #include "cache/cache_state.h"
 
-#define WORDS_AHEAD 16u /* whose entries are fetched into the CPU's cache meanwhile */
+#define WORDS_AHEAD 16u /* the entries of so many words ahead are prefetched */
 
-/* The header, and where key and body most often end. */
+/* The header, and the lines where key and body most often end. */
 static void fetch(const struct cache *cache, uint64_t word)
 {
 	const uint8_t *entry = (const uint8_t *)word_entry(cache, word);
@@ -45,7 +45,8 @@ uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *
 						__ATOMIC_RELAXED))
 			n_withdrawn++;
 		else
-			i--; /* the keeper has moved it, or a writer replaced it: look again */
+			/* the keeper moved it, or a writer replaced it: visit the slot again */
+			i--;
 	}
 	*at = step == WALK_STOP ? n_words : i;
 	return n_withdrawn;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A walk over all that is in the cache, for what people ask (cache lookup, cache flush). Its cost
- * is that of the whole index, so nothing on the way of a query calls it.
+ * A walk over all entries of the cache, for commands (cache lookup, cache flush). It reads the
+ * whole index, so the path of a query never calls it.
  */
 #ifndef VOLLEY_CACHE_ENTRY_WALK_H
 #define VOLLEY_CACHE_ENTRY_WALK_H
@@ -14,43 +14,40 @@ enum walk_step { WALK_ON, WALK_WITHDRAW, WALK_STOP };
 typedef enum walk_step walk_visit(void *user, const struct volley_entry *entry);
 
 /*
- * Shows every entry in the index to `visit` and withdraws those that it says. The number withdrawn.
- * In a QSBR read section. What others publish meanwhile may be missed; what was there before and is
- * moved or replaced meanwhile is not, and is shown once more.
+ * Calls `visit` for every entry in the index and withdraws the entry if visit() says so. Returns
+ * the number withdrawn. In a QSBR read section. An entry that is published meanwhile may be missed.
+ * An earlier entry that is moved or replaced meanwhile is not missed, but may be shown twice.
  */
 uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user);
 
 /*
- * A part of such a walk, for who must not stay in one read section for long: shows what is at the
- * `n` words of the index from *at on, and moves *at behind them. 0 is the beginning; at
- * cache_walk_end(), where WALK_STOP leads too, there is no more.
+ * A part of a walk, for a caller that must keep its read sections short: visits the entries at the
+ * `n` words of the index from *at on, and moves *at past them. The walk begins with *at = 0 and
+ * ends when *at is cache_walk_end(). WALK_STOP sets *at to the end.
  */
 uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *visit, void *user);
 size_t cache_walk_end(const struct cache *cache);
 
 /*
- * The whole walk from a QSBR thread that is offline: in parts of some 2 ms with a full cache, each
- * in a read section of its own, so no grace period waits longer than that, and a worker on this
- * processor goes first in between. Ends early when others set *cancel (NULL: nobody does).
+ * The whole walk, for a QSBR thread that is offline. It goes in parts of some 2 ms (with a full
+ * cache), each in a read section of its own, so no grace period waits longer than that. Between the
+ * parts it yields the CPU to a worker. Ends early if another thread sets *cancel (may be NULL).
  */
 uint64_t cache_walk_offline(struct cache *cache, const bool *cancel, walk_visit *visit, void *user);
 
-/* CACHE_HIT for an entry that would be an answer now, else CACHE_STALE or CACHE_EXPIRED. */
+/* CACHE_HIT for an entry that is valid at now_s, else CACHE_STALE or CACHE_EXPIRED. */
 enum cache_verdict cache_entry_verdict(const struct cache *cache, const struct volley_entry *entry,
 				       uint32_t now_s);
 
-/* Whether it lies in the main queue. An entry that was shown. */
+/* True if an entry that visit() got lies in the main queue. */
 bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *entry);
 
-/*
- * The queue in which it lies: "main", or "probation", which is what a denial's segment says as
- * well. Static. An entry that was shown.
- */
+/* The queue of an entry that visit() got: "main" or "probation" (denials too). A static string. */
 const char *cache_entry_queue(const struct cache *cache, const struct volley_entry *entry);
 
 /*
- * An entry whose key has this hash, in whichever view, dead or alive, or NULL. In a QSBR read
- * section, until whose end it may be read.
+ * An entry whose key has this hash, in any view, dead or alive, or NULL. Call it in a QSBR read
+ * section; the entry may be read until the end of that section.
  */
 const struct volley_entry *cache_entry_by_hash(const struct cache *cache, uint64_t hash);
 

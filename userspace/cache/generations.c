@@ -10,7 +10,7 @@
 
 static void apex_id(const uint8_t *apex, uint32_t n, uint64_t id[2])
 {
-	/* Not secret: an operator's own zone names, told apart over restarts. */
+	/* Need not be secret: the hash only tells an operator's own zones apart, over restarts. */
 	static const uint8_t keys[2][16] = { "volley zone id 0", "volley zone id 1" };
 
 	id[0] = siphash24(keys[0], apex, n) | 1; /* 0, 0 is a free slot */
@@ -38,7 +38,7 @@ uint32_t zone_find_slot(const struct volley_zone *zones, uint32_t n, const uint6
 		if (is_free(zone) && !vacant)
 			vacant = slot;
 		if (is_free(zone) && !zone->last_gen)
-			break; /* never used: nobody's probe went past it */
+			break; /* never used: no probe went past it */
 	}
 	return vacant;
 }
@@ -48,7 +48,7 @@ static uint32_t next_gen(uint32_t gen)
 	return gen + 1 ? gen + 1 : 1;
 }
 
-/* Never again for this slot, whatever zone has it. */
+/* A generation that this slot has never had, for any zone. */
 static uint32_t new_gen(struct volley_zone *zone)
 {
 	zone->last_gen = next_gen(zone->last_gen);
@@ -73,8 +73,7 @@ static uint32_t find_given_back(const struct cache *cache)
 	return place < VOLLEY_COUNT_ZONES ? place : VOLLEY_COUNT_OTHER_ZONE;
 }
 
-/* Places that no zone has had come first: what is counted in another one began with an earlier
- * zone. */
+/* Takes unused places first: the counters of others include an earlier zone's answers. */
 static uint32_t take_counter(struct cache *cache)
 {
 	struct volley_zone *head = &cache->memory.zones[0];
@@ -87,7 +86,7 @@ static uint32_t take_counter(struct cache *cache)
 	return find_given_back(cache);
 }
 
-/* The zone counts in the place `then`, VOLLEY_COUNT_OTHER_ZONE or VOLLEY_COUNT_NO_ZONE. */
+/* From now on the zone counts in `then`: VOLLEY_COUNT_OTHER_ZONE or VOLLEY_COUNT_NO_ZONE. */
 static void give_counter_back(struct cache *cache, struct volley_zone *zone, uint32_t then)
 {
 	if (zone->counter >= VOLLEY_COUNT_FIRST_ZONE)
@@ -144,7 +143,7 @@ bool cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_
 	return false;
 }
 
-/* Before the change itself, so that who sees what follows from it sees this, too. */
+/* Called before the change, so that a thread that sees the change also sees the mark. */
 static void tell_watch(struct cache *cache, uint32_t slot)
 {
 	if (cache->changed_zones)
@@ -164,7 +163,7 @@ void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const u
 	if (!slot || zone->gen == gen)
 		return;
 	tell_watch(cache, slot);
-	/* A daemon that dies here leaves no generation that stands for the wrong content. */
+	/* If the daemon dies here, no generation has the digest of another content. */
 	__atomic_store_n(&zone->gen, 0, __ATOMIC_RELEASE);
 	store_digest(zone, digest[0], digest[1]);
 	__atomic_store_n(&zone->gen, gen, __ATOMIC_RELEASE);

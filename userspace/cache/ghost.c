@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who was here lately and not asked again. A hint, shared by all threads without a lock: a lost
- * update costs an answer its short cut to the main queue, no more.
+ * Recently evicted answers that had no hit. All threads share the table without a lock, since it is
+ * only a hint: after a lost update an answer does not go to the main queue at once.
  */
 #include "cache/cache_state.h"
 

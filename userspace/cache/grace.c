@@ -11,7 +11,7 @@
 #include <urcu-qsbr.h>
 
 struct grace {
-	int outer_fd; /* ARRAY_OF_MAPS with one place, -1: there is none */
+	int outer_fd; /* ARRAY_OF_MAPS with one place; -1: none */
 	int inner_fd;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Making room: the oldest segment gives up what is not asked for.
+ * Makes room: withdraws the entries of the oldest segment that are not asked for.
  *
  *   queue ─► retired: entries copied to main, or withdrawn ─► emptied ─► grace ─► free
  */
@@ -16,9 +16,9 @@
 #include "cache/dependency_filter.h"
 
 /*
- * Of the segments in use, one of so many belongs to the probation queue at least before main gives
- * way, and one of so many to denials at most when room is wanted. A tenth for denials would cost
- * 0.5 points of the hit ratio without any flood (tests/perf/hitratio), a 32nd costs 0.1.
+ * Shares of the segments in use. Main gives way only if probation has at most a tenth. Denials give
+ * way first if they have more than a 32nd. A tenth for denials would cost 0.5 points of the hit
+ * ratio without any flood (tests/perf/hitratio), a 32nd costs 0.1.
  */
 #define PROBATION_SHARE 10u
 #define DENIAL_SHARE    32u
@@ -30,9 +30,9 @@ static bool is_valid(const struct cache *cache, const struct volley_entry *e, ui
 }
 
 /*
- * The least freq with which an entry is kept, so that what is kept fills at most KEEP_BYTES_MAX:
- * else a cache in which everything is hot would copy it all, again and again. Entries that were
- * replaced since lie here too; they are no longer in the index and do not count.
+ * The least freq with which an entry is kept, so that the kept entries fill at most KEEP_BYTES_MAX:
+ * else a cache whose entries are all much used would copy all of them again and again. The segment
+ * also holds replaced entries; they are not in the index and do not count.
  */
 static uint8_t keep_from(const struct cache *cache, struct volley_segment *segment, uint32_t now_s)
 {
@@ -54,7 +54,7 @@ static uint8_t keep_from(const struct cache *cache, struct volley_segment *segme
 	return freq < VOLLEY_FREQ_MAX ? (uint8_t)(freq + 1) : VOLLEY_FREQ_MAX;
 }
 
-/* Copies an entry to the main queue and turns its word to the copy. */
+/* Copies an entry to the main queue and makes its word lead to the copy. */
 static bool copy_entry(struct cache *cache, const struct volley_entry *e, uint64_t *slot,
 		       uint8_t freq)
 {
@@ -88,7 +88,7 @@ static void withdraw_entry(struct cache *cache, const struct volley_entry *e, ui
 		ghost_remember(&cache->ghost, e->hash);
 }
 
-/* Empties a sealed segment: afterwards no word leads into it, and none ever will. */
+/* Empties a sealed segment: from now on no word leads into it. */
 static void retire(struct cache *cache, struct volley_segment *segment, uint32_t now_s)
 {
 	enum queue queue = segment->queue == QUEUE_MAIN ? QUEUE_MAIN : QUEUE_PROBATION;
@@ -113,7 +113,7 @@ static void retire(struct cache *cache, struct volley_segment *segment, uint32_t
 	COUNT(cache->keeper_writer, segments_retired, 1);
 }
 
-/* The queue that gives way. One that has segments, if any has. */
+/* The queue that gives way: one that has segments, if any has. */
 static enum queue oldest_queue(const struct cache *cache)
 {
 	uint32_t n_denial = cache->queues[QUEUE_DENIAL].n;
@@ -135,8 +135,9 @@ static bool is_room_wanted(const struct cache *cache)
 }
 
 /*
- * The next segment to retire, if one is wanted. What it keeps needs at most one free segment, and
- * it gives one back after the grace period; so a batch ends when there is none left to copy into.
+ * Takes the next segment to retire, if one is wanted. Its kept entries need at most one free
+ * segment, and it becomes free itself after the grace period. So a batch ends when no segment is
+ * left to copy into.
  */
 static bool take_oldest(struct cache *cache, uint32_t *number)
 {
@@ -178,7 +179,6 @@ static uint32_t n_emptied(struct cache *cache)
 	return n;
 }
 
-/* Who waits is in `next`, where who comes back so soon has to wait as well. */
 void cache_turn_take(struct cache *cache)
 {
 	pthread_mutex_lock(&cache->next);
@@ -233,11 +233,11 @@ uint32_t cache_keep(struct cache *cache, uint32_t now_s, cache_grace_fn *grace, 
 #define ROUND_MS 200
 
 /*
- * Of the filter, in that time: some 6 % of a core while there is more than that to do, and some 40
- * MiB of answers a second. Who is behind in a flood makes haste when a zone changes.
+ * Segments added to the filter in ROUND_MS. At most some 6 % of a core, for some 40 MiB of answers
+ * a second. If the filter is behind in a flood, the keeper hurries when a zone changes.
  */
 #define TEND_SEGMENTS  32u
-#define HASTE_SEGMENTS 4u /* of 2 ms, before room is looked after again */
+#define HASTE_SEGMENTS 4u /* 2 ms in all; then the keeper checks for room again */
 
 static bool is_hurried(struct cache *cache)
 {
@@ -249,7 +249,7 @@ static bool is_hurried(struct cache *cache)
 	return is;
 }
 
-/* One segment in a turn, so that a change of a zone waits for no more. */
+/* One segment in a turn, so that a change of a zone waits only for that. */
 static bool tend(struct cache *cache, uint32_t n_max)
 {
 	uint32_t n;
@@ -264,7 +264,7 @@ int cache_keep_filter(struct cache *cache, uint64_t now_ns, uint64_t *next_ns)
 	if (is_hurried(cache))
 		return tend(cache, HASTE_SEGMENTS) ? 0 : ROUND_MS;
 	if (now_ns < *next_ns)
-		return ROUND_MS; /* once in that time, however often room is wanted */
+		return ROUND_MS; /* once in ROUND_MS, however often room is wanted */
 	*next_ns = now_ns + ROUND_MS * 1000000ull;
 	(void)tend(cache, TEND_SEGMENTS);
 	return ROUND_MS;

@@ -61,7 +61,8 @@ static void count_hit(struct volley_entry *e)
 {
 	uint8_t freq = entry_freq(e);
 
-	if (freq < VOLLEY_FREQ_MAX) /* stored only when it changes: the line stays shared */
+	/* stored only if it changes, so that the cache line stays shared */
+	if (freq < VOLLEY_FREQ_MAX)
 		__atomic_store_n(&e->freq, (uint8_t)(freq + 1), __ATOMIC_RELAXED);
 }
 
@@ -84,10 +85,10 @@ uint64_t *entry_word_slot(const struct cache *cache, const struct volley_entry *
 
 struct found {
 	enum cache_verdict verdict;
-	struct volley_entry *entry; /* valid, or else expired */
+	struct volley_entry *entry; /* valid or expired; else NULL */
 };
 
-/* True when a valid entry is found; of dead ones an expired one goes before a stale one. */
+/* True if a valid entry is found. Of dead ones an expired one is preferred to a stale one. */
 static bool find_in(const struct cache *cache, const struct cache_key *key, uint32_t bucket,
 		    uint32_t now_s, struct found *found)
 {
@@ -135,8 +136,10 @@ void cache_prefetch(const struct cache *cache, const struct cache_key *key)
 		bucket_words(cache, volley_bucket(key->hash, cache->memory.sizes.n_buckets)));
 }
 
-/* Of the first bucket: most are there. An entry begins anywhere in a line; its body is in the
- * next. */
+/*
+ * Looks only in the first bucket, where most entries are. An entry may begin anywhere in a cache
+ * line, so its body is in the next lines.
+ */
 void cache_prefetch_entry(const struct cache *cache, const struct cache_key *key)
 {
 	const uint64_t *words =
@@ -159,7 +162,8 @@ void cache_prefetch_entry(const struct cache *cache, const struct cache_key *key
 
 bool cache_refresh_is_due(const struct volley_entry *entry, uint32_t now_s)
 {
-	struct volley_entry *e = (struct volley_entry *)entry; /* as with freq: the one octet */
+	/* readers write one octet, as with freq */
+	struct volley_entry *e = (struct volley_entry *)entry;
 
 	if (!e->refresh_s || now_s >= e->expires_s || e->expires_s - now_s > e->refresh_s ||
 	    __atomic_load_n(&e->refreshing, __ATOMIC_RELAXED))
@@ -182,7 +186,8 @@ const struct volley_entry *cache_refresh_entry(const struct cache *cache,
 
 		if (word >> 32 != volley_tag(refresh->hash) || !(uint32_t)word)
 			continue;
-		e = word_entry(cache, word); /* not by location: the keeper may have moved it */
+		/* compared by hash: the keeper may have moved the entry */
+		e = word_entry(cache, word);
 		if (e->hash == refresh->hash && e->born_s == refresh->born_s && e->refresh_s)
 			return e;
 	}

@@ -28,13 +28,13 @@ static size_t zones_bytes(const struct cache_sizes *s)
 	return round_page((size_t)s->n_zones * sizeof(struct volley_zone));
 }
 
-/* All but the zones, which another cache may share. */
+/* All but the zones, which two caches may share. */
 static size_t own_bytes(const struct cache_sizes *s)
 {
 	return store_bytes(s) + index_bytes(s) + round_page(sizeof(struct volley_state));
 }
 
-/* Ordinary pages that begin where a huge page can. */
+/* Maps ordinary pages at an address where a huge page can begin. */
 static uint8_t *map_aligned(size_t bytes)
 {
 	uint8_t *base = mmap(NULL, bytes + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE,
@@ -50,7 +50,7 @@ static uint8_t *map_aligned(size_t bytes)
 	return base + before;
 }
 
-/* In the place of the first `bytes` of ordinary ones, all or none. */
+/* Replaces the first `bytes` of ordinary pages by huge pages, all or none. */
 static void try_huge(uint8_t *base, size_t bytes)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | 21 << MAP_HUGE_SHIFT;
@@ -63,7 +63,7 @@ static void try_huge(uint8_t *base, size_t bytes)
 		return;
 	if (huge != MAP_FAILED)
 		munmap(huge, bytes);
-	madvise(base, bytes, MADV_HUGEPAGE); /* a wish: not every kernel has it */
+	madvise(base, bytes, MADV_HUGEPAGE); /* a failure is ignored: not every kernel has it */
 }
 
 static int map_own(struct cache_memory *memory, const struct cache_sizes *sizes)
@@ -112,7 +112,7 @@ void cache_memory_release_beside(struct cache_memory *memory)
 
 	if (!memory->store)
 		return;
-	munmap(memory->store, huge); /* apart: they may be of another size */
+	munmap(memory->store, huge); /* apart: these may be huge pages */
 	munmap(memory->store + huge, own_bytes(&memory->sizes) - huge);
 	*memory = (struct cache_memory){ 0 };
 }

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The writer's side: an entry is written whole, then one word makes it visible. */
+/* The writer's side: the whole entry is written, then one word makes it visible. */
 #include <errno.h>
 #include <netinet/in.h>
 
 #include "cache/cache_state.h"
 #include "dns/proto.h"
 
-#define RACES_MAX 4 /* lost against other writers, then the answer is not cached */
+#define RACES_MAX 4 /* after so many races lost to other writers the answer is not cached */
 
 static uint32_t entry_bytes(const struct cache_key *key, const struct cache_answer *answer)
 {
@@ -17,13 +17,13 @@ static uint32_t entry_bytes(const struct cache_key *key, const struct cache_answ
 	return (bytes + VOLLEY_UNIT_BYTES - 1) / VOLLEY_UNIT_BYTES * VOLLEY_UNIT_BYTES;
 }
 
-/* How an entry begins. */
+/* The first state of an entry. */
 struct birth {
 	enum queue queue;
 	uint32_t born_s;
 	uint8_t freq;
-	bool yields;     /* to a valid entry of the same key */
-	uint32_t aged_s; /* before the clock began to run: taken off the TTLs at once */
+	bool yields;     /* a valid entry of the same key stays */
+	uint32_t aged_s; /* its age before the clock's start: subtracted from the TTLs at once */
 };
 
 static void write_ttls(struct volley_entry *e, const struct cache_answer *a, uint32_t aged_s)
@@ -72,12 +72,12 @@ static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cac
 		write_ttls(e, a, birth->aged_s);
 }
 
-/* Where a word may go, and what is there now. */
+/* A slot for a word, and the word that it has now. */
 struct place {
 	uint64_t *slot;
 	uint64_t word;
 	enum { PLACE_NONE, PLACE_VICTIM, PLACE_DEAD, PLACE_EMPTY, PLACE_SAME, PLACE_VALID } kind;
-	uint8_t freq; /* of a victim */
+	uint8_t freq; /* of the victim's entry */
 };
 
 static bool is_better(const struct place *new, const struct place *old)
@@ -106,7 +106,7 @@ static struct place judge(const struct cache *cache, uint64_t *slot, const struc
 	return place;
 }
 
-/* The best slot of a bucket: this key's own, an empty one, a dead one, the least asked one. */
+/* The best slot of a bucket: this key's own, else an empty one, a dead one, the least used one. */
 static struct place find_in_bucket(const struct cache *cache, const struct cache_key *key,
 				   uint32_t bucket, uint32_t now_s, unsigned int *n_empty)
 {
@@ -126,9 +126,10 @@ static struct place find_in_bucket(const struct cache *cache, const struct cache
 }
 
 /*
- * The first bucket is the one that readers look at first, so it gets the entry until it is nearly
- * full; then the emptier one. With entries of 144 octets (63 % of the slots in use) 84 % lie in the
- * first, and 0.1 % find both full; without the second rule 0.8 % do, with it alone 62 % lie there.
+ * Readers look at the first bucket first, so it gets the entry until it is nearly full; then the
+ * emptier of the two does. With entries of 144 octets (63 % of the slots in use) 84 % lie in the
+ * first bucket, and 0.1 % find both full. Without the second rule 0.8 % find both full; with the
+ * second rule alone, 62 % lie in the first.
  */
 #define SPARE_SLOTS 2
 
@@ -148,8 +149,9 @@ static struct place find_place(const struct cache *cache, const struct cache_key
 }
 
 /*
- * Which of two entries of one key stays: the valid one, then the younger, then that of the greater
- * word. Every thread decides alike, so of two that were published at once exactly one is left.
+ * True if the entry of `word` stays, and not the one of `other` for the same key. The valid entry
+ * stays; if both or none are valid, the younger one; at the same age, the one with the greater
+ * word. Every thread decides alike, so of two entries published at once exactly one is left.
  */
 static bool stays(const struct cache *cache, uint64_t word, uint64_t other, uint32_t now_s)
 {
@@ -171,7 +173,7 @@ static bool withdraw_word(uint64_t *slot, uint64_t word)
 					   __ATOMIC_RELAXED);
 }
 
-/* An entry of the same question in another view, which nobody is given any more. */
+/* True for a dead entry of the same question in another view. */
 static bool is_dead_sibling(const struct cache *cache, const struct volley_entry *e, uint64_t hash,
 			    uint32_t now_s)
 {
@@ -180,8 +182,8 @@ static bool is_dead_sibling(const struct cache *cache, const struct volley_entry
 
 /*
  * Two threads that publish for one key at once may take a slot each. An older entry would then hide
- * a younger one as long as it is valid: so who has published looks again. The program looks at one
- * entry of a question alone, whatever its view, so a dead one would hide this from it.
+ * a younger one as long as it is valid, so a writer checks again after it has published. The XDP
+ * program looks at only one entry of a question, in any view, so a dead one would hide this one.
  */
 static void drop_doubles(const struct cache *cache, const struct cache_key *key, uint64_t *slot,
 			 uint64_t word, uint32_t now_s)
@@ -237,8 +239,8 @@ int publish_word(struct cache_writer *writer, const struct cache_key *key,
 }
 
 /*
- * Of names that do not exist there is no end: they have a queue, so that they crowd out no others.
- * A denial that many of them share is as good as any answer.
+ * The number of names that do not exist has no limit. They have a queue of their own, so that they
+ * do not displace other answers. A denial that many names share counts as any other answer.
  */
 enum queue entry_queue(const struct volley_key *key, uint16_t flags)
 {
@@ -292,7 +294,7 @@ static bool can_be_entry(const struct cache *cache, const struct cache_key *key,
 				    answer->short_bytes);
 }
 
-/* With `birth` NULL as an answer that is new. */
+/* `birth` is NULL for a new answer. */
 static int publish(struct cache_writer *writer, const struct cache_key *key,
 		   const struct cache_answer *answer, const struct birth *birth, uint32_t now_s)
 {
@@ -337,7 +339,7 @@ int cache_restore(struct cache_writer *writer, const struct cache_key *key,
 	return publish(writer, key, answer, &birth, now_s);
 }
 
-/* Again when the keeper has just moved the entry: else it would outlive its withdrawal. */
+/* Tries again if the keeper has just moved the entry, which would otherwise stay. */
 static bool withdraw_slot(const struct cache *cache, uint64_t *slot, const struct cache_key *key)
 {
 	uint64_t word;

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Segments: who appends to which, and in which order they were filled. */
+/* Segments: the appenders that fill them, and the order in which they were filled. */
 #include <assert.h>
 
 #include "cache/cache_state.h"
 
-#define RESERVE_SHARE 32u /* one of so many segments is kept free */
+#define RESERVE_SHARE 32u /* one of so many segments stays free */
 #define RESERVE_MAX   64u
 
 void fifo_push(struct fifo *fifo, uint32_t item)

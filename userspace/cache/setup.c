@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cache as a whole: made over given memory, or adopted with what is in it. */
+/* Makes the cache over given memory, or adopts the content of the memory. */
 #include "cache/cache.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static int make_fifos(struct cache *cache)
 	return cache->ghost.tags ? 0 : -ENOMEM;
 }
 
-/* Index and segments, as new maps are: empty. */
+/* Empties index and segments, as in new maps. */
 static void empty(struct cache *cache)
 {
 	const struct cache_sizes *sizes = &cache->memory.sizes;
@@ -46,7 +46,7 @@ static void empty(struct cache *cache)
 	}
 }
 
-/* What is of this cache alone; magic is written last. */
+/* Writes the members that differ from cache to cache; magic is written last. */
 static void describe(struct cache *cache)
 {
 	const struct cache_sizes *sizes = &cache->memory.sizes;
@@ -60,7 +60,7 @@ static void describe(struct cache *cache)
 	__atomic_store_n(&state->magic, VOLLEY_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* As a new map is. Also after a daemon that died before it had set all up. */
+/* Sets up new memory, or memory of a daemon that died before it had set up everything. */
 static int set_up(struct cache *cache)
 {
 	struct volley_state *state = cache->memory.state;
@@ -79,7 +79,7 @@ static int set_up(struct cache *cache)
 	return 0;
 }
 
-/* The zones are there already. */
+/* The same for a cache that shares the zones of `from`. */
 static void set_up_beside(struct cache *cache, const struct cache *from)
 {
 	struct volley_state *state = cache->memory.state;
@@ -128,7 +128,7 @@ static void make_locks(struct cache *cache)
 	pthread_condattr_destroy(&attr);
 }
 
-/* All but what is in the memory. */
+/* Makes everything outside of the memory. */
 static struct cache *make(const struct cache_memory *memory)
 {
 	struct cache *cache = aligned_alloc(64, sizeof(*cache));

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a budget of bytes becomes segments, buckets, zone slots and ghosts. */
+/* Divides a budget of bytes into segments, buckets, zone slots and ghosts. */
 #include <errno.h>
 
 #include "cache/cache_state.h"
@@ -8,8 +8,8 @@
 #define PAGE_BYTES 4096ull
 
 /*
- * One slot of the index for so many bytes of entries: the smallest entries, an A record for a short
- * name, take 96 to 112. With two choices of a bucket the index may become almost full.
+ * The index has one slot for so many bytes of entries: the smallest entries, an A record for a
+ * short name, take 96 to 112. Since a key has two buckets, the index may become almost full.
  */
 #define STORE_BYTES_PER_SLOT 96u
 #define SEGMENTS_MIN         8u
@@ -24,13 +24,13 @@ static uint64_t ghost_bytes(uint64_t n_buckets)
 	return n_buckets * GHOST_WAYS * sizeof(uint16_t);
 }
 
-/* The kernel puts a header of its own before an array that can be mapped, in a page of its own. */
+/* The kernel puts a header before an array that can be mapped, in a page of its own. */
 static uint64_t map_bytes(uint64_t n, uint64_t bytes)
 {
 	return PAGE_BYTES + round_page(n * bytes);
 }
 
-/* What the daemon has beside the maps: struct cache and its lists of segments. */
+/* The daemon's memory beside the maps: struct cache and its lists of segments. */
 static uint64_t own_bytes(uint64_t n_segments)
 {
 	return round_page(sizeof(struct cache) + EMPTIED_MAX * sizeof(uint32_t)) +
@@ -46,7 +46,7 @@ static uint64_t total(const struct cache_sizes *s)
 	       round_page(ghost_bytes(s->n_buckets)) + own_bytes(s->n_segments);
 }
 
-/* Twice what is wanted, so that zones can come without new maps; slot 0 is nobody's. */
+/* Twice the number needed, so that zones can be added without new maps. Slot 0 has no zone. */
 static uint32_t zone_slots(uint32_t n_zones)
 {
 	uint32_t slots = VOLLEY_DEFAULT_ZONES;
@@ -58,14 +58,13 @@ static uint32_t zone_slots(uint32_t n_zones)
 
 #define BUCKET_COST (VOLLEY_BUCKET_SLOTS * 8 + GHOST_WAYS * sizeof(uint16_t))
 
-/* What is over after whole segments goes to the index, where each bucket makes the buckets
- * emptier. */
+/* The bytes left after whole segments go to the index: more buckets are less full. */
 static uint32_t fit_buckets(struct cache_sizes *sizes)
 {
 	uint64_t left;
 
 	sizes->n_buckets = 0;
-	left = sizes->bytes - total(sizes) - 2 * PAGE_BYTES; /* for rounding up: index, ghosts */
+	left = sizes->bytes - total(sizes) - 2 * PAGE_BYTES; /* to round up index and ghosts */
 	left /= BUCKET_COST;
 	return (uint32_t)(left - left % VOLLEY_PAGE_BUCKETS);
 }
@@ -78,7 +77,7 @@ int cache_sizes_plan(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_zones
 int cache_sizes_plan_beside(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_slots)
 {
 	const uint64_t per_segment = VOLLEY_SEGMENT_BYTES / STORE_BYTES_PER_SLOT /
-				     VOLLEY_BUCKET_SLOTS; /* buckets for a segment */
+				     VOLLEY_BUCKET_SLOTS; /* buckets of a segment */
 	const uint64_t cost =
 		VOLLEY_SEGMENT_BYTES + per_segment * BUCKET_COST + N_FIFOS * sizeof(uint32_t);
 	uint64_t fixed, n;

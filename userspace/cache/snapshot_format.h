@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What lies in a snapshot; for snapshot.c, snapshot_write.c and snapshot_read.c. All in host
- * order. */
+/* The format of a snapshot, for snapshot*.c. All in host order. */
 #ifndef VOLLEY_CACHE_SNAPSHOT_FORMAT_H
 #define VOLLEY_CACHE_SNAPSHOT_FORMAT_H
 
@@ -10,10 +9,10 @@
 #define SNAPSHOT_MAGIC   0x0a314e5359454c56ull /* "VLEYSN1\n"; of another byte order: no snapshot */
 #define SNAPSHOT_VERSION 1u
 
-/* Of entries, a block holds this and what one more part of the walk adds to it. */
+/* A block of entries ends at the first part of the walk that brings it to this size. */
 #define SNAPSHOT_BLOCK_BYTES (1u << 20)
 #define SNAPSHOT_PART_WORDS  512u
-#define SNAPSHOT_ENTRY_MAX   (98u * 1024) /* the longest body, of which half are TTLs */
+#define SNAPSHOT_ENTRY_MAX   (98u * 1024) /* room for the longest body with its TTLs */
 #define SNAPSHOT_BLOCK_MAX   (SNAPSHOT_BLOCK_BYTES + SNAPSHOT_PART_WORDS * SNAPSHOT_ENTRY_MAX)
 
 struct snapshot_header {
@@ -24,7 +23,7 @@ struct snapshot_header {
 	uint8_t boot_id[16];
 	uint32_t now_s;
 	uint32_t reserved;
-	uint64_t sum; /* of what is before it */
+	uint64_t sum; /* of all members before it */
 };
 
 enum snapshot_kind {
@@ -34,18 +33,18 @@ enum snapshot_kind {
 
 struct snapshot_block {
 	uint32_t kind;
-	uint32_t n_bytes; /* that follow, a multiple of 16 */
+	uint32_t n_bytes; /* the octets that follow, a multiple of 16 */
 	uint64_t sum;     /* snapshot_sum() */
 };
 
 #define SNAPSHOT_WAS_MAIN 1u /* it was in the main queue */
-#define SNAPSHOT_MEMORY   2u /* struct volley_entry's memory is 1 */
+#define SNAPSHOT_MEMORY   2u /* the entry's memory is 1 */
 
 /*
  * An entry is struct volley_entry with key, body and TTLs as in the store, but: hash is 0;
  * expires_s is the seconds it had to live (VOLLEY_NEVER: it lives for good), born_s its age,
- * zone_slot and zone_gen those of struct snapshot_zone, and memory is made of the bits above. The
- * TTLs are those that it was born with; refreshing is of no meaning.
+ * zone_slot and zone_gen are those of struct snapshot_zone, and memory has the bits above. The TTLs
+ * have their original values; refreshing has no meaning.
  */
 
 struct snapshot_zone {
@@ -66,13 +65,13 @@ struct snapshot {
 	uint32_t n_zones;
 };
 
-/* The header's own sum, with which that of the first block begins. */
+/* The header's own sum. The sum of the first block starts from it. */
 uint64_t snapshot_header_sum(const struct snapshot_header *header);
 
-/* Of a block's kind, length and octets, going on from the sum `before` it. */
+/* The sum of a block's kind, length and octets; it continues `before`, the previous sum. */
 uint64_t snapshot_sum(uint64_t before, const struct snapshot_block *block, const void *bytes);
 
-/* Whether a zone has answers and is what its digest says. */
+/* True if a zone can have answers and its generation has a digest. */
 static inline bool snapshot_zone_stands(const struct volley_zone *zone)
 {
 	return zone->name_id[0] && zone->gen && (zone->digest[0] || zone->digest[1]);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file is gone through three times: once to check it, then for what was in use, then for the
- * rest. Every block is checked each time, before anything in it is used.
+ * Reads a file three times: to check it, for the answers that were in use, and for the others. Each
+ * time every block is checked before its content is used.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,12 +19,12 @@
 #include "dns/name.h"
 
 #define SECTION_ENTRIES 128u /* published in one read section */
-#define WAITS_MAX       200u /* for the keeper, of 1 ms; then there is no room */
+#define WAITS_MAX       200u /* waits of 1 ms for the keeper; then there is no room */
 
-/* A zone of the file that is served here with the same content. */
+/* A zone of the file, and the zone with the same content that is served here. */
 struct match {
 	uint32_t file_slot, file_gen;
-	uint32_t slot, gen; /* slot 0: there is none */
+	uint32_t slot, gen; /* slot 0: no such zone is served */
 	uint64_t digest[2];
 };
 
@@ -37,7 +37,7 @@ struct in {
 	off_t at, end;
 	uint64_t sum;
 	struct snapshot_block block;
-	uint8_t *buf; /* of the block */
+	uint8_t *buf; /* content of the block */
 	size_t cap;
 	struct match *matches; /* in the order of file_slot */
 	size_t n_matches;
@@ -75,7 +75,7 @@ static int read_bytes(struct in *in, void *to, size_t n)
 	return 0;
 }
 
-/* How long the entries have been on file, as far as can be known. */
+/* How long the entries have been in the file; UINT64_MAX: not known. */
 static uint64_t elapsed_since(const struct snapshot_header *header,
 			      const struct snapshot_times *times)
 {
@@ -121,7 +121,7 @@ static int grow(struct in *in, size_t n)
 	return 0;
 }
 
-/* The next block into in->block and in->buf. */
+/* Reads the next block into in->block and in->buf. */
 static int read_block(struct in *in)
 {
 	off_t begin = in->at;
@@ -199,8 +199,8 @@ static const struct match *match_of(const struct in *in, const struct volley_ent
 }
 
 /*
- * In the read section of the publishing: a change of the zone begins with the digest, and then
- * waits for all who have not seen that (cache/generations.h).
+ * Called in the read section in which the answer is published: a change of the zone first removes
+ * the digest, then waits for all readers that may not have seen that (cache/generations.h).
  */
 static bool is_still_same(const struct in *in, const struct match *match)
 {
@@ -213,7 +213,7 @@ static bool is_still_same(const struct in *in, const struct match *match)
 
 /* --- Entries ---------------------------------------------------------------------------------- */
 
-/* Labels up to the root that fill it, in lower case. */
+/* True if the name is labels up to the root, of n octets in all, in lower case. */
 static bool is_name_sound(const uint8_t *name, uint32_t n)
 {
 	uint32_t i;
@@ -240,7 +240,7 @@ static int check_entries(struct in *in)
 	return 0;
 }
 
-/* The coarse second from which it is dead; 0: it is already, or may be. */
+/* The coarse second from which the entry is dead; 0: it is dead already, or may be. */
 static uint32_t expiry_of(const struct in *in, const struct volley_entry *e)
 {
 	uint64_t until_s;
@@ -276,8 +276,7 @@ static int publish(struct in *in, const struct volley_entry *e, const struct mat
 	return cache_restore(in->source->writer, &key, &answer, &past, in->source->times.now_s);
 }
 
-/* As it would be rendered now: content and settings of its zone, and the other zones, are as
- * then. */
+/* True if the answer would be the same now: its zone is unchanged and no other one affects it. */
 static bool holds(const struct in *in, struct volley_entry *e, const struct match *match)
 {
 	const uint32_t file_slot = e->zone_slot;
@@ -291,7 +290,7 @@ static bool holds(const struct in *in, struct volley_entry *e, const struct matc
 	return it_does;
 }
 
-/* -ENOSPC or -EAGAIN: nothing was done, and later there may be room. */
+/* -ENOSPC or -EAGAIN: nothing was done; a later try may succeed. */
 static int take_entry(struct in *in, struct volley_entry *e)
 {
 	const struct match *match = match_of(in, e);

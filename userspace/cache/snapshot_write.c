@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A walk over the index in parts; what a part has found is written between two of them. */
+/* A walk over the index in parts. Blocks that are full are written between two parts. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -16,11 +16,11 @@ struct out {
 	const struct snapshot *snapshot;
 	int fd;
 	uint32_t now_s;
-	uint8_t *buf; /* of the next block */
+	uint8_t *buf; /* content of the next block */
 	size_t n, cap;
-	uint64_t sum; /* of all before it */
+	uint64_t sum; /* of all blocks before it */
 	struct snapshot_written *told;
-	int err; /* once it is set, nothing is done any more */
+	int err; /* once it is set, nothing more is written */
 };
 
 static void write_bytes(struct out *out, const void *bytes, size_t n)
@@ -107,8 +107,7 @@ static enum walk_step visit(void *user, const struct volley_entry *e)
 	const struct volley_zone *zone;
 	struct volley_entry *to;
 
-	/* A shared one holds beside the filter of names that its key tells of, which does not
-	 * outlive the program. */
+	/* A shared answer depends on the filter of names, which does not outlive the program. */
 	if (e->zone_slot >= snapshot->n_zones || VOLLEY_IS_SHARED(e->key))
 		return WALK_ON;
 	zone = &snapshot->zones[e->zone_slot];

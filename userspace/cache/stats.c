@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writers, and the sums of what they counted. */
+/* Writers, and the sums of their counters. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ void cache_writer_free(struct cache_writer *writer)
 
 #define ESTIMATE_BUCKETS 32768u
 
-/* In one bucket of each `stride`, which hold as many as others: keys lie there by their hash. */
+/* Counts one bucket of each `stride`: keys lie by their hash, so all buckets hold about as many. */
 static uint64_t count_words(const struct cache *cache, uint32_t stride)
 {
 	uint64_t n_words = 0, n_seen = 0;
@@ -94,6 +94,6 @@ void cache_stats_estimate(struct cache *cache, struct cache_stats *stats)
 {
 	uint32_t stride = cache->memory.sizes.n_buckets / ESTIMATE_BUCKETS;
 
-	/* odd, or it would see only one half of each page of buckets */
+	/* odd: else only one half of each page of buckets would be seen */
 	read_stats(cache, stats, stride > 1 ? stride | 1 : 1);
 }

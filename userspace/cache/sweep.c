@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * First where copies come from, then where they go to. Who copied an entry before it was withdrawn
- * has published the copy when the grace period between the two walks is over; who looks later does
- * not see the entry any more.
+ * Sweeps first the cache that is copied from, then the cache that is copied to. A copy of an entry
+ * that was made before its withdrawal is published by the end of the grace period between the two
+ * walks. After the withdrawal the entry is not found any more.
  */
 #include "cache/sweep.h"
 
@@ -29,7 +29,7 @@ int cache_sweep(struct cache *cache, const bool *cancel, walk_visit *visit, void
 		first = cache;
 	*n_withdrawn = cache_walk_offline(first, cancel, visit, user);
 	err = grace(grace_user);
-	second = get(first, &first->into); /* behind the walk: see copy.c */
+	second = get(first, &first->into); /* after the walk: see set() in copy.c */
 	if (err || !second)
 		return err;
 	*n_withdrawn += cache_walk_offline(second, cancel, visit, user);

@@ -8,7 +8,7 @@
 #include "dns/proto.h"
 #include "engine/message.h"
 
-/* What stands in the sections, as far as the kind depends on it. */
+/* The records in the sections that decide the kind. */
 struct contents {
 	bool has_asked, has_alias; /* answer section */
 	bool has_soa, has_ns;      /* authority section */

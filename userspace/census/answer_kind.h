@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kind of a cached answer, read from its own bytes. */
+/* The kind of a cached answer, read from its octets. */
 #ifndef VOLLEY_CENSUS_ANSWER_KIND_H
 #define VOLLEY_CENSUS_ANSWER_KIND_H
 
@@ -8,7 +8,7 @@
 
 #include "xdp/abi.h"
 
-/* K(name, words). An alias that ends in nothing is NODATA or NXDOMAIN (RFC 2308 section 2). */
+/* K(name, words). An alias that leads to nothing is NODATA or NXDOMAIN (RFC 2308 section 2). */
 #define ANSWER_KINDS(K)                                        \
 	K(POSITIVE, "positive") /* the RRset asked for */      \
 	K(ALIAS, "alias")       /* by way of CNAME, DNAME */   \
@@ -26,10 +26,10 @@ enum answer_kind {
 		N_ANSWER_KINDS
 };
 
-/* Any thread that may read the entry. An answer that cannot be parsed is of the kind error. */
+/* Any thread that may read the entry. An answer that cannot be parsed has the kind ERROR. */
 enum answer_kind answer_kind(const struct volley_entry *entry);
 
-/* NODATA and NXDOMAIN. */
+/* True for NODATA and NXDOMAIN. */
 bool answer_kind_is_negative(enum answer_kind kind);
 
 /* Static. */

@@ -42,7 +42,7 @@ static uint32_t span_of(uint32_t s)
 	return EXACT_S + ((octave - 6) << OCTAVE_BITS) + (s >> (octave - OCTAVE_BITS)) - 32;
 }
 
-/* The least that falls into it. */
+/* The shortest time of the bucket. */
 static uint32_t span_s(uint32_t span)
 {
 	uint32_t octave = (span - EXACT_S) >> OCTAVE_BITS, part = (span - EXACT_S) % 32;
@@ -87,7 +87,7 @@ void census_add(struct census *census, const struct volley_entry *e, enum cache_
 		uint32_t now_s)
 {
 	add(&census->all, e->bytes);
-	if (e->key.qtype) /* of the shared ones some are for any */
+	if (e->key.qtype) /* some shared answers are for any type */
 		add(&census->by_type[ntohs(e->key.qtype)], e->bytes);
 	add(&census->by_kind[answer_kind(e)], e->bytes);
 	add(&census->by_variant[e->key.view][e->key.flags % CENSUS_VARIANTS], e->bytes);

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Counts the entries of the cache: by type, kind of answer, zone, variant and age. One thread at a
- * time.
- */
+/* Counts cache entries by type, kind of answer, zone, variant and age. One thread at a time. */
 #ifndef VOLLEY_CENSUS_CACHE_CENSUS_H
 #define VOLLEY_CENSUS_CACHE_CENSUS_H
 
@@ -21,10 +18,7 @@ struct census_count {
 	uint64_t bytes; /* of the store, with the header of each entry */
 };
 
-/*
- * Spans of time, in buckets: exact below 64 s, from there on 32 buckets for each power of two, so
- * what is read from them is at most 1/32 too low.
- */
+/* Times in buckets: exact below 64 s, then 32 for each power of two, so at most 1/32 too low. */
 #define CENSUS_SPANS (64u + 32u * 26u)
 
 struct census_spans {
@@ -41,25 +35,25 @@ struct census {
 	struct census_count *by_zone;                                    /* n_zones, by slot */
 	uint32_t n_zones;
 	uint64_t n_stale;   /* of an old generation of their zone */
-	uint64_t n_expired; /* likewise dead */
+	uint64_t n_expired; /* dead, too */
 	struct census_spans age;
-	struct census_spans left; /* of entries that expire and have not yet */
+	struct census_spans left; /* of entries that will expire */
 };
 
-/* NULL: no memory. n_zones: slots of the cache. */
+/* NULL: no memory. n_zones: the slots of the cache. */
 struct census *census_new(uint32_t n_zones);
 void census_free(struct census *census); /* NULL is allowed */
 
-/* Counts an entry, with its result of cache_entry_verdict(). */
+/* Counts an entry; `verdict` is its cache_entry_verdict(). */
 void census_add(struct census *census, const struct volley_entry *entry, enum cache_verdict verdict,
 		uint32_t now_s);
 
-/* The time that half of the spans do not pass; 0 if there are none. */
+/* The median time; 0 if there are none. */
 uint32_t census_median_s(const struct census_spans *spans);
 
 /*
- * The places of the `cap` largest counts by bytes, largest first, in `out`; how many. Those without
- * entries are none.
+ * Writes the indexes of the `cap` largest counts by bytes to `out`, largest first. Returns their
+ * number. Counts without entries are left out.
  */
 size_t census_largest(const struct census_count *counts, size_t n, uint32_t *out, size_t cap);
 

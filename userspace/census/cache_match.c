@@ -106,7 +106,7 @@ static bool is_at(const struct cache_match *match, const struct volley_entry *e)
 	       !memcmp(e->name, match->folded, match->name_bytes);
 }
 
-/* Does one of the entry's labels begin with what the name is? */
+/* True if the entry's name is the name of *match, or lies below it. */
 static bool is_below(const struct cache_match *match, const struct volley_entry *e)
 {
 	uint32_t n = e->key.name_bytes, at = 0;
@@ -134,5 +134,5 @@ bool cache_match_has(const struct cache_match *match, const struct volley_entry 
 	case CACHE_MATCH_NEGATIVE:
 		return answer_kind_is_negative(answer_kind(e));
 	}
-	return false; /* cannot be: all are above */
+	return false; /* impossible: all values are above */
 }

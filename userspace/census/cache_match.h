@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which cached answers a lookup or a flush is about. */
+/* Selects the cached answers that a lookup or a flush concerns. */
 #ifndef VOLLEY_CENSUS_CACHE_MATCH_H
 #define VOLLEY_CENSUS_CACHE_MATCH_H
 
@@ -14,7 +14,7 @@
 
 enum cache_match_by {
 	CACHE_MATCH_ALL,
-	CACHE_MATCH_NAME,    /* with has_type: and of this type */
+	CACHE_MATCH_NAME,    /* with has_type: only of this type */
 	CACHE_MATCH_SUBTREE, /* at the name and below it */
 	CACHE_MATCH_TYPE,
 	CACHE_MATCH_ZONE,
@@ -30,16 +30,13 @@ struct cache_match {
 	uint32_t zone_slot;
 };
 
-/*
- * Reads NAME [TYPE], all strings. 0, or a negative code with a sentence in err that names the
- * fault.
- */
+/* Reads NAME [TYPE]; type may be NULL. 0, or a negative code with a sentence in err. */
 int cache_match_read_name(struct cache_match *match, const char *name, const char *type, char *err,
 			  size_t err_cap) __attribute__((warn_unused_result));
 
 /*
- * Reads the arguments of `cache flush`: NAME [TYPE], or an option with its value. For --zone the
- * caller finds the slot of *zone, which is NULL otherwise and borrowed from args.
+ * Reads the arguments of `cache flush`: NAME [TYPE], or an option with its value. For --zone, *zone
+ * is borrowed from args and the caller finds its slot; otherwise *zone is NULL.
  */
 int cache_match_read(struct cache_match *match, const json_t *args, const char **zone, char *err,
 		     size_t err_cap) __attribute__((warn_unused_result));

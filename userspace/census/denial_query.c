@@ -19,7 +19,7 @@ void denial_query_begin(struct denial_query *q, const struct names *names,
 					match->name_bytes);
 }
 
-/* Of the zone: what is not there; or of the wildcard, for queries of that type. */
+/* Compares the entry with the zone's denial, or with the wildcard's answer for that type. */
 bool denial_query_is_denial(const struct denial_query *q, const struct volley_entry *e)
 {
 	bool is_expanded = q->verdict == NAMES_EXPANDED;

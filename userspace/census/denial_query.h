@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the driver answers a query for a name that has no entry in the cache, for `cache lookup`.
+ * Tells `cache lookup` how the driver answers a query for a name without an entry in the cache.
  *
  *	denial_query_begin() ─► walk over the cache: denial_query_is_denial() ─► denial_query_text()
  */
@@ -17,28 +17,27 @@
 #include "engine/name_filter.h"
 
 struct denial_query {
-	const struct cache_match *match; /* of a name */
+	const struct cache_match *match; /* by name */
 	enum names_verdict verdict;
 	struct names_walk walk;
-	uint32_t id;     /* of the filter; 0: there is none */
-	bool has_denial; /* the cache has one of the zone */
+	uint32_t id;     /* of the filter; 0: no filter */
+	bool has_denial; /* the cache has a denial of the zone */
 };
 
-/* names: NULL where there is no filter. *match lives as long as *q. */
+/* names: NULL if there is no filter. *match must live as long as *q. */
 void denial_query_begin(struct denial_query *q, const struct names *names,
 			const struct cache_match *match);
 
-/* Whether this entry is a denial of the zone; if it is valid, the caller sets q->has_denial. Any
- * thread that may read it. */
+/*
+ * True if the entry is a denial of the zone, or an answer of the wildcard. If the entry is valid,
+ * the caller sets q->has_denial. Any thread that may read it.
+ */
 bool denial_query_is_denial(const struct denial_query *q, const struct volley_entry *e);
 
-/*
- * The apex, folded, of the zone that would be denied; NULL: the filter does not deny the name.
- * Points into *q->match.
- */
+/* The folded apex of the zone that denies the name, inside *q->match. NULL: it is not denied. */
 const uint8_t *denial_query_apex(const struct denial_query *q, unsigned int *bytes);
 
-/* The sentence, cut to cap. zone_is_denied: the driver may deny names of the zone of that apex. */
+/* Writes the sentence, cut to cap. zone_is_denied: the driver may deny names of that zone. */
 void denial_query_text(const struct denial_query *q, bool zone_is_denied, char *text, size_t cap);
 
 #endif

@@ -10,15 +10,15 @@
 
 #include "base/siphash.h"
 
-#define SLOTS (2 * FREQUENT_COUNTERS) /* half of them are empty, so chains are short */
+#define SLOTS (2 * FREQUENT_COUNTERS) /* at least half are empty, so chains are short */
 #define FREE  0u                      /* else the counter's number, from 1 on */
 #define Z_95  1.96                    /* of the normal distribution */
-#define FADED 1e-6                    /* a count: nothing is left of it */
+#define FADED 1e-6                    /* a lower count is dropped */
 
 struct frequent {
 	uint16_t slots[SLOTS];
 	struct frequent_counter counters[FREQUENT_COUNTERS]; /* the first n are in use */
-	double counts[FREQUENT_COUNTERS];                    /* room for the median */
+	double counts[FREQUENT_COUNTERS];                    /* scratch, for the median */
 	uint32_t n;
 	double total;
 	double squares; /* of the weights */
@@ -48,7 +48,7 @@ void frequent_clear(struct frequent *f)
 	f->total = f->squares = f->missing = 0;
 }
 
-/* The slot of the key, or the free one where it belongs. There is always a free one. */
+/* The slot of the key, or the free one for it. There is always a free one. */
 static uint32_t find(const struct frequent *f, uint64_t hash, const void *key, size_t key_bytes)
 {
 	uint32_t at = (uint32_t)hash % SLOTS;
@@ -62,7 +62,7 @@ static uint32_t find(const struct frequent *f, uint64_t hash, const void *key, s
 	return at;
 }
 
-/* Takes `less` off all counters, and those out that have no more than that. */
+/* Subtracts `less` from all counters, and drops the counters that have at most that. */
 static void keep_above(struct frequent *f, double less)
 {
 	uint32_t n = 0;

@@ -12,10 +12,11 @@
 
 #define Z_95 1.96 /* of the normal distribution */
 
-#define FADED 1e-100 /* a total: further down its squares would be 0 long before it */
+#define FADED 1e-100 /* a lower total is cleared: `squares` would become 0 long before it */
 
 struct sketch {
-	uint64_t hashes[SKETCH_COUNTERS]; /* beside the counters: all are looked through */
+	/* apart from the counters, since every search reads all */
+	uint64_t hashes[SKETCH_COUNTERS];
 	double counts[SKETCH_COUNTERS];
 	struct sketch_counter counters[SKETCH_COUNTERS];
 	uint32_t n;
@@ -39,7 +40,7 @@ void sketch_free(struct sketch *s)
 	free(s);
 }
 
-/* *at: its place, or else that of the smallest, or the next free one. */
+/* *at: the place of the key, else the next free place, else the place of the smallest count. */
 static bool find(const struct sketch *s, uint64_t hash, const void *key, size_t key_bytes,
 		 uint32_t *at)
 {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Connections and bytes of the control socket; what a line means is in request.c. */
+/* Connections and octets of the control socket; ctl_request.c reads the lines. */
 #include "control/ctl.h"
 
 #include <errno.h>
@@ -18,21 +18,23 @@
 #include "base/err.h"
 #include "control/ctl_request.h"
 
-#define BACKLOG  16
-#define RETRY_NS 1000000000ull /* accept() again this long after descriptors ran out */
+#define BACKLOG 16
+/* when descriptors ran out, accept() is tried again after this time */
+#define RETRY_NS 1000000000ull
 #define N_EVENTS (CTL_CLIENTS_CAP + 1)
 
 struct client {
-	int fd;                       /* -1: the place is free */
-	bool at_end;                  /* the client sends no more: close when the reply is out */
-	uint64_t ticket;              /* of the request whose reply comes later; 0: none */
-	uint64_t since_ns;            /* its request or reply has taken time since then */
-	bool is_owner;                /* root, or the daemon's user */
-	struct ucred peer;            /* who connected */
+	int fd; /* -1: the place is free */
+	/* the client sends no more: close it when the reply is sent */
+	bool at_end;
+	uint64_t ticket;   /* of the request whose reply comes later; 0: none */
+	uint64_t since_ns; /* its request or reply has taken time since then */
+	bool is_owner;     /* it is root, or the daemon's user */
+	struct ucred peer;
 	struct ctl_request_told told; /* the request that waits for its reply */
-	const struct ctl_command
-		*watched; /* the last that only read: told once while it comes again and again */
-	char *in;         /* CTL_LINE_BYTES */
+	/* the last command, if it only read: the audit reports repetitions once */
+	const struct ctl_command *watched;
+	char *in; /* CTL_LINE_BYTES */
 	size_t n_in;
 	char *out; /* the reply being sent, NULL: none */
 	size_t n_out;
@@ -42,19 +44,19 @@ struct client {
 struct ctl {
 	int epoll_fd;
 	int listen_fd;
-	bool may_others;   /* the mode lets more than the owner in */
+	bool may_others;   /* the mode lets other users in */
 	bool is_stopping;  /* ctl_stop() */
 	uint64_t retry_ns; /* 0: listening */
 	struct sockaddr_un addr;
-	struct stat file; /* the socket file as we made it */
+	struct stat file; /* the socket file that this daemon made */
 	const struct ctl_command *commands;
 	void *user;
-	uint64_t n_requests;          /* the last one's ticket */
-	const struct client *running; /* whose request runs now */
+	uint64_t n_requests;          /* the ticket of the last request */
+	const struct client *running; /* its request runs now */
 	struct client clients[CTL_CLIENTS_CAP];
 };
 
-/* Clients are known to epoll by their place, the listening socket by the place behind the last. */
+/* epoll knows a client by its place, and the listening socket by the place after the last one. */
 #define LISTEN_PLACE CTL_CLIENTS_CAP
 
 static int watch(struct ctl *ctl, int op, int fd, uint32_t place, uint32_t events)
@@ -69,7 +71,7 @@ static uint32_t place_of(const struct ctl *ctl, const struct client *client)
 	return (uint32_t)(client - ctl->clients);
 }
 
-/* One line for each command, with what came of it. */
+/* One line for each command, with its result. */
 static void audit_request(const struct client *client, const struct ctl_request_told *told,
 			  uint64_t now_ns)
 {
@@ -89,7 +91,7 @@ static void audit_request(const struct client *client, const struct ctl_request_
 	      now_ns, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
-/* volleyctl top asks once a second over one connection: that is one look, and one line. */
+/* volleyctl top asks once a second over one connection: the audit has one line for all of that. */
 static bool is_told_already(struct client *client)
 {
 	const struct ctl_command *command = client->told.command;
@@ -103,8 +105,8 @@ static bool is_told_already(struct client *client)
 }
 
 /*
- * Taken out of epoll first: a process that is being started may still hold the descriptor, and
- * while it does, epoll would tell of the connection under a place that is another client's by then.
+ * The client is removed from epoll first. A process that is being started may still hold the
+ * descriptor. Then epoll would report the connection under a place that another client has by then.
  */
 static void drop_client(struct ctl *ctl, struct client *client)
 {
@@ -115,7 +117,7 @@ static void drop_client(struct ctl *ctl, struct client *client)
 	*client = (struct client){ .fd = -1 };
 }
 
-/* Sends what the socket takes. False: the client is gone. */
+/* Sends as much as the socket takes. False: the client is gone. */
 static bool send_reply(struct client *client, uint64_t now_ns)
 {
 	while (client->out) {
@@ -162,7 +164,7 @@ static void run_line(struct ctl *ctl, struct client *client, const char *line, s
 	client->since_ns = now_ns;
 }
 
-/* Answers the lines that are whole, as long as their replies go out at once. False: gone. */
+/* Answers whole lines, as long as the replies can be sent at once. False: the client is gone. */
 static bool run_lines(struct ctl *ctl, struct client *client, uint64_t now_ns)
 {
 	size_t from = 0;
@@ -183,7 +185,7 @@ static bool run_lines(struct ctl *ctl, struct client *client, uint64_t now_ns)
 	return is_alive;
 }
 
-/* Takes what has come, as far as there is room. False: the connection is broken. */
+/* Reads the octets that have come, as far as there is room. False: the connection is broken. */
 static bool read_lines(struct client *client)
 {
 	while (!client->at_end && client->n_in < CTL_LINE_BYTES) {
@@ -203,7 +205,7 @@ static bool is_over_long(const struct client *client)
 	return client->n_in == CTL_LINE_BYTES && !client->out && !client->ticket;
 }
 
-/* All that one client can do now without waiting. False: it is to be closed. */
+/* Does everything for a client that needs no waiting. False: the client must be closed. */
 static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
 {
 	uint32_t events;
@@ -223,11 +225,11 @@ static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
 		return false;
 	events = client->out ? EPOLLOUT : EPOLLIN;
 	if (client->ticket)
-		events = 0; /* that the client has gone is told all the same */
+		events = 0; /* epoll still reports that the client has gone */
 	return !watch(ctl, EPOLL_CTL_MOD, client->fd, place_of(ctl, client), events);
 }
 
-/* A reply to one who is not let in; whether it arrives does not matter. */
+/* Replies to a client that is not let in. It does not matter if the reply arrives. */
 static void turn_away(int fd, const char *code, const char *sentence)
 {
 	char *reply = ctl_request_refuse(code, sentence);
@@ -238,7 +240,7 @@ static void turn_away(int fd, const char *code, const char *sentence)
 	close(fd);
 }
 
-/* False: the kernel does not say who it is. */
+/* False: the kernel does not know the peer. */
 static bool find_peer(int fd, struct ucred *peer)
 {
 	socklen_t len = sizeof(*peer);
@@ -255,7 +257,7 @@ static void turn_stranger_away(int fd, const struct ucred *peer, uint64_t now_ns
 	turn_away(fd, "EACCES", "only root and the daemon's user may command it");
 }
 
-/* Whether the one goes before the other: others before root, and who has taken longest. */
+/* True if `a` must go before `b`: other users before root, then the one that has taken longest. */
 static bool goes_before(const struct client *a, const struct client *b)
 {
 	if (!b || a->is_owner != b->is_owner)
@@ -263,7 +265,7 @@ static bool goes_before(const struct client *a, const struct client *b)
 	return a->since_ns < b->since_ns;
 }
 
-/* Whose place a new client takes. NULL: nobody's. */
+/* The client that must leave for a new one. NULL: none. */
 static struct client *find_victim(struct ctl *ctl, bool is_for_owner, uint64_t now_ns)
 {
 	struct client *victim = NULL;
@@ -293,7 +295,7 @@ static unsigned int count_others(const struct ctl *ctl, bool is_waiting)
 	return n;
 }
 
-/* A free place, or one that is made free. NULL: none. */
+/* A free place, or the place of a client that is closed for it. NULL: none. */
 static struct client *find_place(struct ctl *ctl, bool is_for_owner, uint64_t now_ns)
 {
 	const bool is_full = !is_for_owner && count_others(ctl, false) >= CTL_OTHERS_CAP;
@@ -336,7 +338,7 @@ static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
 	};
 }
 
-/* Accepts until there is none. Out of descriptors, it rests: the event would come back at once. */
+/* Accepts all clients. Without descriptors it pauses: the event would come back at once. */
 static void accept_clients(struct ctl *ctl, uint64_t now_ns)
 {
 	for (int i = 0; i < 2 * CTL_CLIENTS_CAP; i++) {
@@ -367,7 +369,7 @@ static void close_idle(struct ctl *ctl, uint64_t now_ns)
 		ctl->retry_ns = 0;
 }
 
-/* The client has gone before its reply came; the command goes on. */
+/* The client has gone before its reply was ready; the command goes on. */
 static void leave_waiting(struct ctl *ctl, struct client *client, uint64_t now_ns)
 {
 	snprintf(client->told.result, sizeof(client->told.result), "client-gone");
@@ -391,7 +393,7 @@ void ctl_poll(struct ctl *ctl, uint64_t now_ns)
 		else if (!serve(ctl, &ctl->clients[place], now_ns))
 			drop_client(ctl, &ctl->clients[place]);
 	}
-	/* Behind the others: a new one may take the place of one that has just spoken. */
+	/* After the others: a new client may take the place of a client that has an event here. */
 	if (has_new)
 		accept_clients(ctl, now_ns);
 	close_idle(ctl, now_ns);
@@ -451,7 +453,7 @@ int ctl_fd(const struct ctl *ctl)
 	return ctl->epoll_fd;
 }
 
-/* Who listens on the socket file, if anybody: 0 nobody, else its process id, or -1 if unknown. */
+/* The id of the process that listens on the socket file; 0: none; -1: its id is unknown. */
 static pid_t find_listener(const struct sockaddr_un *addr)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -469,7 +471,7 @@ static pid_t find_listener(const struct sockaddr_un *addr)
 	return pid;
 }
 
-/* Makes way for our own socket file. */
+/* Removes a socket file on which no process listens. */
 static int remove_stale(const struct sockaddr_un *addr, char *err, size_t err_cap)
 {
 	struct stat st;
@@ -492,7 +494,7 @@ static int remove_stale(const struct sockaddr_un *addr, char *err, size_t err_ca
 	return unlink(addr->sun_path) ? -errno : 0;
 }
 
-/* Closed to others from the first moment: the file is made with the mode that the socket has. */
+/* The file is made with the mode of the socket, 0600, so it is closed to others until chmod(). */
 static int bind_socket(struct ctl *ctl, mode_t mode)
 {
 	const char *path = ctl->addr.sun_path;
@@ -562,7 +564,7 @@ void ctl_unlink(struct ctl *ctl)
 	if (ctl->file.st_ino && !lstat(ctl->addr.sun_path, &st) && st.st_dev == ctl->file.st_dev &&
 	    st.st_ino == ctl->file.st_ino)
 		unlink(ctl->addr.sun_path);
-	ctl->file.st_ino = 0; /* the next volleyd's file may get the number */
+	ctl->file.st_ino = 0; /* the file of the next volleyd may get this number */
 }
 
 void ctl_close(struct ctl *ctl)

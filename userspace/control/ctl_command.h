@@ -10,21 +10,21 @@
 
 #include "config/ctl_protocol.h"
 
-#define CTL_LATER 1 /* of run(): ctl_answer() brings the reply */
+#define CTL_LATER 1 /* returned by run(): ctl_answer() brings the reply */
 
-/* For the audit, which leaves out the former where there are many. */
+/* For the audit, which leaves out repeated commands that only read. */
 enum ctl_kind {
 	CTL_READS,
 	CTL_CHANGES,
 };
 
 /*
- * A command: its name is one of words_commands, from where the number of arguments is checked
- * before. ARGS is an array of strings, borrowed. On success run() returns 0 and sets *RESULT to a
- * new reference to an object, or leaves it NULL for an empty one. On failure it returns a
- * negative code and writes a sentence to ERR, or leaves it "" for that of the code. CTL_LATER:
- * neither; see ctl_defer(). of() finds in the user of all commands the part that this one works
- * on; NULL: it gets the user itself.
+ * A command. Its name is one of words_commands, by which the number of arguments is checked before
+ * run(). ARGS is an array of strings, borrowed. On success run() returns 0 and sets *RESULT to a
+ * new reference to an object, or leaves it NULL for an empty one. On failure it returns a negative
+ * code and writes a sentence to ERR, or leaves it "" for the sentence of the code. CTL_LATER: it
+ * sets neither; see ctl_defer(). of() returns the part of the common user that this command works
+ * on; if it is NULL, run() gets the common user.
  */
 struct ctl_command {
 	const char *name;
@@ -38,14 +38,11 @@ struct ctl_command {
 /* The i-th argument; NULL: there are fewer. */
 const char *ctl_arg(const json_t *args, size_t i);
 
-/*
- * Reads `-n N`, N from 1 to max; without arguments *n stays. 0, or -EINVAL with a sentence in
- * err.
- */
+/* Reads `-n N`, N from 1 to max; without it *n stays. 0, or -EINVAL and a sentence in err. */
 int ctl_read_n(const json_t *args, uint64_t max, uint64_t *n, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
-/* The daemon is starting, and this command has to wait for it: -EAGAIN with a sentence in err. */
+/* For a command that must wait for the end of the start: -EAGAIN, with a sentence in err. */
 int ctl_not_ready(char *err, size_t err_cap);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* JSON in, JSON out; every failure becomes a reply with a sentence. */
+/* Requests and replies are JSON. Every failure becomes a reply with a sentence. */
 #include "control/ctl_request.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "config/words.h"
 
-/* Takes the reference; a reply that cannot be built or written is NULL. */
+/* Takes the reference. NULL: the reply could not be built or written. */
 static char *write_line(json_t *reply)
 {
 	char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
@@ -31,7 +31,7 @@ char *ctl_request_refuse(const char *code, const char *sentence)
 {
 	json_t *reply = json_pack("{s:b, s:s, s:s}", "ok", 0, "error", sentence, "code", code);
 
-	/* Only a sentence that is not UTF-8 cannot be packed: a file's name can be so. */
+	/* Packing fails for a sentence that is not UTF-8: it may contain a file's name. */
 	if (!reply)
 		reply = json_pack("{s:b, s:s, s:s}", "ok", 0, "error",
 				  "it failed, with words that are not UTF-8", "code", code);

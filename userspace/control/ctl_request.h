@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One line of the control socket: checked, run, and made into the line that answers it. */
+/* Checks and runs a line of the control socket, and makes the line of the reply. */
 #ifndef VOLLEY_CONTROL_CTL_REQUEST_H
 #define VOLLEY_CONTROL_CTL_REQUEST_H
 
@@ -14,20 +14,21 @@
 
 /* A request and its result, for the audit. */
 struct ctl_request_told {
-	const struct ctl_command *command; /* NULL: none that we have */
-	/* the command and its arguments, a space between; cut where they are longer */
+	const struct ctl_command *command; /* NULL: unknown */
+	/* the command and its arguments, separated by spaces; may be cut */
 	char words[CTL_REQUEST_WORDS_CAP];
-	char result[CTL_REQUEST_RESULT_CAP]; /* "ok", or the code of the refusal; "" where it comes later */
+	/* "ok", or the code of the refusal; "": it comes later */
+	char result[CTL_REQUEST_RESULT_CAP];
 };
 
-/* Notes the result of a command that ended later. */
+/* Records the result of a command that ended later. */
 void ctl_request_tell(struct ctl_request_told *told, int code);
 
 /*
- * Runs the request in LEN bytes of LINE and returns the reply, a new string with a newline at its
- * end; free() it. NULL: out of memory, or, with *IS_LATER set, the command brings its reply later.
- * Codes of our own: "request" (the line is not a request), "version", "command" (unknown), "usage"
- * (number of arguments); else that of the error. *TOLD is filled.
+ * Runs the request in LEN octets of LINE and fills *TOLD. Returns the reply: a new string that ends
+ * with a newline; free() it. NULL: out of memory, or, if *IS_LATER is set, the reply comes later. A
+ * refusal has the code of the error, or "request" (the line is not a request), "version", "command"
+ * (unknown) or "usage" (number of arguments).
  */
 char *ctl_request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
 		      bool *is_later, struct ctl_request_told *told);
@@ -35,10 +36,10 @@ char *ctl_request_run(const struct ctl_command *commands, void *user, const char
 /* The reply with the result of a command; takes the reference to RESULT. NULL: out of memory. */
 char *ctl_request_reply(int code, json_t *result, const char *err);
 
-/* The reply that refuses, likewise. */
+/* The reply of a refusal, likewise. */
 char *ctl_request_refuse(const char *code, const char *sentence);
 
-/* 0 if all have words (config/words.h), else -EINVAL. */
+/* 0 if all commands have words (config/words.h), else -EINVAL. */
 int ctl_request_check_commands(const struct ctl_command *commands)
 	__attribute__((warn_unused_result));
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "control/ctl_command.h"
 
-/* It is one line of a log and of a terminal. */
+/* The reason becomes part of one line of a log or a terminal. */
 static void set_why(struct drain *drain, const char *why)
 {
 	snprintf(drain->why, sizeof(drain->why), "%s", why ? why : "");
@@ -22,7 +22,7 @@ static void set_why(struct drain *drain, const char *why)
 			*c = ' ';
 }
 
-/* A file that cannot be read still says that there was an order. */
+/* If the file exists but cannot be read, the host is drained. */
 void drain_open(struct drain *drain, const char *socket)
 {
 	char why[DRAIN_WHY_CAP] = "";

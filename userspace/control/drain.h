@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether an operator has taken this host out of service (volleyctl drain), and why. Queries are
- * answered as before; volleyctl health says that the host is not healthy, so that the program that
+ * Drain: an operator takes this host out of service (volleyctl drain). Queries are answered as
+ * before, but volleyctl health says that the host is not healthy, so that the program that
  * announces its addresses withdraws them.
  *
- * A file beside the control socket keeps it, so that a daemon which is replaced while the host is
- * out does not bring it back. /run is empty after a reboot, and so is this.
+ * A file beside the control socket keeps the state, so that a restart of the daemon does not bring
+ * the host back. After a reboot /run is empty, and the host is in service again.
  *
  * Control's thread calls all of these.
  */
@@ -31,13 +31,13 @@ struct drain {
 void drain_open(struct drain *drain, const char *socket);
 
 /*
- * Takes the host out, for the reason WHY (NULL: none is given; a longer text is cut, control
- * characters become spaces), or brings it back. 0, or -errno when the file could not be written or
- * removed: then it holds for this daemon only.
+ * Takes the host out for the reason WHY (NULL: none; a longer text is cut, control characters
+ * become spaces), or brings it back. 0, or -errno if the file could not be written or removed: then
+ * the state holds only until this daemon ends.
  */
 int drain_set(struct drain *drain, bool is_on, const char *why) __attribute__((warn_unused_result));
 
-/* "drained", "drained: new kernel"; "" where it is not. Returns buf. */
+/* "drained", "drained: new kernel", or "" if the host is in service. Returns buf. */
 const char *drain_text(const struct drain *drain, char *buf, size_t cap);
 
 /* `drain [on [WHY] | off]`: the run() of a struct ctl_command; the user is a struct drain. */

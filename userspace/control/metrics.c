@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One lock, held to put a text in place, to wait for it and to hand it to libmicrohttpd; never to
- * write it. */
+/* The lock is held to set, to await and to send the text, but not to write it. */
 #include "control/metrics.h"
 
 #include <errno.h>
@@ -25,16 +24,17 @@
 #include "base/privilege.h"
 
 #define BACKLOG      16
-#define LOOK_MS      500             /* at requests that take too long */
+#define LOOK_MS      500             /* between two checks for requests that take too long */
 #define MEMORY_BYTES ((size_t)16384) /* of a connection */
 #define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-#define PLACES (METRICS_CONNECTIONS + 1) /* a new one, before the oldest has gone */
+/* one more, for a new connection before the oldest has gone */
+#define PLACES (METRICS_CONNECTIONS + 1)
 
 struct connection {
 	struct MHD_Connection *is; /* NULL: the place is free */
 	uint64_t since_ns;         /* its request or answer has taken time since then */
-	bool is_over;              /* shut, and soon closed */
+	bool is_over;              /* shut down, and closed soon */
 };
 
 struct metrics {
@@ -42,11 +42,11 @@ struct metrics {
 	metrics_write_fn *write;
 	void *user;
 	int listen_fd;
-	int ask_fd;  /* to control's thread */
-	int stop_fd; /* to ours */
+	int ask_fd;  /* wakes control's thread */
+	int stop_fd; /* wakes the HTTP thread */
 	pthread_t thread;
 	bool has_thread;
-	struct connection connections[PLACES]; /* the HTTP thread's */
+	struct connection connections[PLACES]; /* only for the HTTP thread */
 
 	pthread_mutex_t lock;
 	pthread_cond_t written;
@@ -72,7 +72,7 @@ static enum MHD_Result tell(struct MHD_Connection *connection, unsigned int stat
 	return result;
 }
 
-/* With the lock held, which is let go meanwhile. Whether there is one that is fresh. */
+/* Called with the lock, which is released during the wait. True if there is a fresh text. */
 static bool wait_for_text(struct metrics *m)
 {
 	uint64_t before = m->n_written;
@@ -116,7 +116,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 				 tell(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
 	if (*n_data)
 		return MHD_NO;
-	if (!*context) { /* of the first call only the header is there */
+	if (!*context) { /* at the first call there is only the header */
 		*context = (void *)(uintptr_t)&seen;
 		return MHD_YES;
 	}
@@ -135,7 +135,7 @@ static struct connection *find_connection(struct metrics *m, const struct MHD_Co
 	return NULL;
 }
 
-/* libmicrohttpd sees its end, and closes it. */
+/* libmicrohttpd sees the end of the connection and closes it. */
 static void shut(struct connection *c)
 {
 	const union MHD_ConnectionInfo *info =
@@ -146,7 +146,7 @@ static void shut(struct connection *c)
 	c->is_over = true;
 }
 
-/* With every place taken, the one that has taken longest goes. */
+/* If every place is taken, shuts the connection that has taken longest. */
 static void shut_oldest(struct metrics *m)
 {
 	struct connection *oldest = NULL;
@@ -183,7 +183,7 @@ static void on_connection(void *user, struct MHD_Connection *is, void **context,
 	}
 }
 
-/* The next request of the connection has its own time. */
+/* The next request of the connection has a time of its own. */
 static void on_completed(void *user, struct MHD_Connection *is, void **context,
 			 enum MHD_RequestTerminationCode how)
 {
@@ -194,7 +194,7 @@ static void on_completed(void *user, struct MHD_Connection *is, void **context,
 		c->since_ns = clock_ns();
 }
 
-/* Whether there are any left. */
+/* Shuts connections that have taken too long. True if there are connections. */
 static bool shut_late(struct metrics *m)
 {
 	const uint64_t now_ns = clock_ns();
@@ -243,7 +243,7 @@ static void *serve(void *user)
 
 	if (privilege_drop_thread())
 		log_warn("metrics: capabilities that are not needed could not be given up");
-	(void)!affinity_stand_behind(0); /* else it has the priority of the others */
+	(void)!affinity_stand_behind(0); /* on failure it has the priority of the other threads */
 	while (!is_stopping(m)) {
 		int ms = timeout_ms(m->http);
 
@@ -288,7 +288,7 @@ static int open_fds(struct metrics *m, const struct port_addr *listen_at)
 	return m->ask_fd < 0 || m->stop_fd < 0 ? -errno : 0;
 }
 
-/* The socket becomes libmicrohttpd's. */
+/* libmicrohttpd takes over the listening socket. */
 static int start(struct metrics *m)
 {
 	int err;
@@ -388,7 +388,7 @@ int metrics_fd(const struct metrics *m)
 	return m->ask_fd;
 }
 
-/* NULL when memory is short. */
+/* NULL: no memory. */
 static struct MHD_Response *write_response(const struct metrics *m)
 {
 	struct metrics_text out = { 0 };
@@ -408,7 +408,7 @@ static struct MHD_Response *write_response(const struct metrics *m)
 	return NULL;
 }
 
-/* Those that send the text before keep it. */
+/* Connections that still send the previous text keep it. */
 void metrics_poll(struct metrics *m)
 {
 	struct MHD_Response *response, *before;

@@ -93,7 +93,7 @@ static void seconds(char text[VALUE_CAP], uint64_t ns)
 	snprintf(text, VALUE_CAP, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 }
 
-/* A line of a histogram: the family with a suffix, its label, and `le` where that is not NULL. */
+/* A line of a histogram: the family with a suffix, its label, and `le` unless that is NULL. */
 static void put_line(struct metrics_text *out, const char *suffix, const char *const label[2],
 		     const char *le, const char *value)
 {

@@ -7,9 +7,8 @@
  *                                # TYPE volley_port_rx_total counter
  *      metrics_text_sample()     volley_port_rx_total{kind="socket",worker="0"} 17
  *
- * All samples of a family follow it, none with the same labels twice; that is the caller's duty.
- * When memory is short, nothing more is written and is_failed says so at the end. One thread at a
- * time.
+ * The caller must write all samples of a family after it, and none with the same labels twice. If
+ * memory runs out, is_failed becomes true and nothing more is written. One thread at a time.
  */
 #ifndef VOLLEY_CONTROL_METRICS_TEXT_H
 #define VOLLEY_CONTROL_METRICS_TEXT_H
@@ -20,17 +19,17 @@
 
 #include "base/histogram.h"
 
-/* Before each name. */
+/* The prefix of each name. */
 #define METRICS_PREFIX   "volley_"
 #define METRICS_NAME_CAP 96
 
 enum metrics_type {
-	METRICS_COUNTER, /* only ever grows; "_total" comes behind its name */
+	METRICS_COUNTER, /* never falls; "_total" is appended to its name */
 	METRICS_GAUGE,
-	METRICS_HISTOGRAM, /* its samples: metrics_text_histogram() */
+	METRICS_HISTOGRAM, /* its samples come from metrics_text_histogram() */
 };
 
-/* Begins as zeros. text is malloc()ed, the caller's, and has a NUL behind its n octets. */
+/* Begins as zeros. The caller must free() text, which has a NUL after its n octets. */
 struct metrics_text {
 	char *text;
 	size_t n, cap;
@@ -38,22 +37,22 @@ struct metrics_text {
 	char name[METRICS_NAME_CAP]; /* of the family */
 };
 
-/* `name` without prefix and suffix, of [a-z0-9_]; `help` is any text. */
+/* `name` is of [a-z0-9_], without prefix and suffix; `help` is any text. */
 void metrics_text_family(struct metrics_text *out, enum metrics_type type, const char *name,
 			 const char *help);
 
-/* `name` as it is, without our prefix: for names that are the same for all programs. */
+/* The same, but `name` gets no prefix: for names that are common to all programs. */
 void metrics_text_standard(struct metrics_text *out, enum metrics_type type, const char *name,
 			   const char *help);
 
-/* A sample without labels: so many nanoseconds, in seconds. */
+/* A sample without labels: `ns` nanoseconds, written in seconds. */
 void metrics_text_decimal(struct metrics_text *out, uint64_t ns);
 
-/* Buckets, sum in seconds and count of a family METRICS_HISTOGRAM; label NULL: without one. */
+/* Buckets, sum in seconds and count of a family METRICS_HISTOGRAM. label NULL: no label. */
 void metrics_text_histogram(struct metrics_text *out, const struct histogram *h, const char *label,
 			    const char *text);
 
-/* Behind `value` come pairs of label and its text, any text, then NULL. */
+/* After `value` come pairs of a label and its text (any text), then NULL. */
 void metrics_text_sample(struct metrics_text *out, uint64_t value, ...) __attribute__((sentinel));
 
 #endif

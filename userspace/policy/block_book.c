@@ -15,12 +15,11 @@
 #include "policy/block_book_internal.h"
 #include "policy/block_words.h"
 
-#define EXPIRE_MAX \
-	50000 /* of a tick, which takes some 50 ms; the driver and engines look at the time themselves */
-#define LINES_MIN 1024
-#define WHY_CAP   200
+#define EXPIRE_MAX 50000 /* in a tick: some 50 ms; driver and engines check the time themselves */
+#define LINES_MIN  1024
+#define WHY_CAP    200
 
-/* ---- The table in place ---------------------------------------------------------------------- */
+/* ---- The table in use ------------------------------------------------------------------------ */
 
 static void tell_kinds(struct block_book *b)
 {
@@ -43,7 +42,7 @@ struct put {
 	int err;
 };
 
-/* What a list has there is hidden, and comes back when the record goes. */
+/* A list's block of the same key is hidden, and comes back when the record is removed. */
 static void put_record(void *user, struct block_record *record)
 {
 	struct put *put = user;
@@ -54,8 +53,7 @@ static void put_record(void *user, struct block_record *record)
 	there = block_table_get(&put->to->table, &record->key);
 	if (!there)
 		record->hidden = 0;
-	else if (volley_block_list(
-			 there->rule)) /* else it is its own, from a table that was too small */
+	else if (volley_block_list(there->rule)) /* else it is its own, of a smaller table */
 		record->hidden = there->rule;
 	put->err = set(put->to, &record->key, record->expires_s, record->action);
 }
@@ -69,8 +67,7 @@ static void keep_met(void *user, struct block_record *record)
 		record->met_before += __atomic_load_n(&block->met, __ATOMIC_RELAXED);
 }
 
-/* Takes the place of what is there, when nobody looks at that any more. On an error nothing has
- * changed. */
+/* Puts the table in use; frees the old one after a grace period. On an error nothing changes. */
 static int install(struct block_book *b, struct block_memory *m)
 {
 	struct block_memory *old = b->now;
@@ -99,7 +96,7 @@ static int install(struct block_book *b, struct block_memory *m)
 	return 0;
 }
 
-/* A place that was used becomes free, or the table grows. */
+/* Makes places of removed blocks free, or makes the table larger. */
 static int make_room(struct block_book *b)
 {
 	struct block_memory *larger;
@@ -155,7 +152,7 @@ static int put_in_place(struct block_book *b, const struct block_record *record)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* The list's block comes back. Places are never wanting for that. */
+/* A hidden block of a list comes back. It needs no new place. */
 static void drop_record(struct block_book *b, struct block_record *record)
 {
 	struct volley_block *block = block_table_get(&b->now->table, &record->key);
@@ -178,7 +175,7 @@ static struct block_record *new_record(struct block_book *b, const struct volley
 	return record;
 }
 
-/* One of the same key is replaced; what it has met and what it hides stay. */
+/* Makes the key's record anew, but keeps its count and the block that it hides. */
 static struct block_record *renew_record(struct block_book *b, const struct volley_block_key *key,
 					 const char *what, const char *why)
 {
@@ -198,7 +195,7 @@ static struct block_record *renew_record(struct block_book *b, const struct voll
 	return record;
 }
 
-/* ---- What is kept ---------------------------------------------------------------------------- */
+/* ---- The journal ----------------------------------------------------------------------------- */
 
 static void note_journal(struct block_book *b, int err)
 {
@@ -229,7 +226,7 @@ static void write_all(struct block_book *b)
 	note_journal(b, block_journal_end(&b->journal, f, b->records.n));
 }
 
-/* A line of the file. What has expired meanwhile is left out. */
+/* Reads a line of the file. A block that has expired meanwhile is left out. */
 static void take_line(void *user, char sign, uint64_t wall_expires_s, const char *word,
 		      const char *what, const char *why)
 {
@@ -269,7 +266,7 @@ static int refuse_words(const char *what, char *err, size_t err_cap)
 	return -EINVAL;
 }
 
-/* It is one line of a file and of a terminal. */
+/* The reason becomes part of one line of a file or a terminal. */
 static void clean_why(char *to, const char *why)
 {
 	snprintf(to, WHY_CAP, "%s", why ? why : "");
@@ -374,7 +371,7 @@ void block_book_tick(struct block_book *b)
 		drop_record(b, record);
 		n++;
 	}
-	tell_kinds(b); /* a cache that is being resized has a state of its own */
+	tell_kinds(b); /* repeated, since a cache that is being resized has a state of its own */
 	if (block_table_retire(&b->now->table) && !b->env.grace(b->env.grace_user))
 		block_table_reclaim(&b->now->table);
 	if (b->journal.n_lines > LINES_MIN + 2 * b->records.n)
@@ -421,7 +418,7 @@ static int begin_lists(struct block_book *b, struct block_lists *l, const struct
 	return copy_lists(l, config);
 }
 
-/* What was read takes its place. More commands may have come than there is room for. */
+/* Puts the lists in use, in a larger table if commands have added too many blocks meanwhile. */
 static int take_lists(struct block_book *b, struct block_lists *l)
 {
 	struct block_memory *larger;
@@ -574,7 +571,7 @@ int block_book_check(const struct config *config, char *err, size_t err_cap)
 
 	*err = '\0';
 	if (!code && config->n_block) {
-		b->env.blocks_fd = -1; /* in memory of ours */
+		b->env.blocks_fd = -1; /* in this process's memory */
 		code = read_lists(b, &l, config);
 		end_lists(&l);
 		snprintf(err, err_cap, "policy.block: %s", b->error);
@@ -607,7 +604,7 @@ int block_book_open(struct block_book **out, const struct block_env *env,
 	if (config->n_block || b->records.n)
 		err = open_lists(b, config);
 	else
-		tell_kinds(b); /* what a daemon before has said is over */
+		tell_kinds(b); /* the state of an earlier daemon no longer holds */
 	write_all(b);
 	return err;
 }

@@ -10,7 +10,7 @@
 
 /* ---- Counters of lists ----------------------------------------------------------------------- */
 
-/* Under each number, ever: by engines and programs. */
+/* All packets counted under each list's number, by engines and programs. */
 static void read_met(const struct block_book *b, uint64_t met[VOLLEY_BLOCK_LISTS])
 {
 	memset(met, 0, VOLLEY_BLOCK_LISTS * sizeof(met[0]));
@@ -20,7 +20,7 @@ static void read_met(const struct block_book *b, uint64_t met[VOLLEY_BLOCK_LISTS
 		met[i] += __atomic_load_n(&b->met.of[i], __ATOMIC_RELAXED);
 }
 
-/* Of the ith list, whose number is one more. */
+/* The count of the i-th list, whose number is i + 1. */
 static uint64_t met_of(const struct block_book *b, const uint64_t *met, uint32_t i)
 {
 	return b->carry[i] + met[i + 1] - b->base[i];

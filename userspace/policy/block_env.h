@@ -16,10 +16,10 @@ struct block_env {
 	int blocks_fd, blocked_fd; /* -1: no program reads them */
 	cache_grace_fn *grace;
 	void *grace_user;
-	/* Tells the programs which kinds there are (volley_state.blocks). */
+	/* Tells the programs which kinds of blocks there are (volley_state.blocks). */
 	void (*tell)(void *user, uint32_t kinds);
 	void *tell_user;
-	const char *storage; /* the folder; NULL: nothing is kept */
+	const char *storage; /* folder; NULL: blocks are not kept */
 };
 
 #endif

@@ -14,7 +14,7 @@
 #define TMP      ".volley-tmp"
 #define LINE_CAP 2048
 
-/* One line without its end. What is not of this form is not read. */
+/* Reads a line without its newline. A line of another form is ignored. */
 static void read_line(char *line, block_journal_fn *fn, void *user)
 {
 	char *at = line + 2, *action, *what, *why;
@@ -82,7 +82,7 @@ void block_journal_close(struct block_journal *j)
 	*j = (struct block_journal){ .fd = -1 };
 }
 
-/* One write, so that a line is there as a whole or its end is missing. */
+/* One write, so that the file has the whole line, or a line that is cut. */
 static int append(struct block_journal *j, const char *line, size_t n)
 {
 	ssize_t put;

@@ -13,7 +13,7 @@
 
 #define CAP_FIRST 4096u
 
-/* The same blocks in a table of twice the size. */
+/* Moves the blocks to a table of twice the size. */
 static int grow(struct block_lists *l)
 {
 	uint32_t cap = l->memory->table.cap;
@@ -54,7 +54,7 @@ static int put(struct block_lists *l, const struct volley_block_key *key, uint32
 	}
 }
 
-/* Without white space around it, and what is behind #. */
+/* Removes white space around the line, and the comment after #. */
 static char *trim(char *line)
 {
 	char *end;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files of policy.block, read into a table that no thread uses yet. Any thread. */
+/* Reads the files of policy.block into a table that no thread uses yet. Any thread. */
 #ifndef VOLLEY_POLICY_BLOCK_LISTS_H
 #define VOLLEY_POLICY_BLOCK_LISTS_H
 
@@ -10,12 +10,12 @@
 
 #define BLOCK_LISTS_MAX (VOLLEY_BLOCK_LISTS - 1)
 
-/* A list, as it is configured, and how many blocks were read from it. */
+/* A list of the configuration, and the number of blocks that were read from it. */
 struct block_list {
-	char *file, *why; /* why: NULL is none */
+	char *file, *why; /* why: NULL if none */
 	enum volley_block_action action;
-	uint64_t n;       /* lines that are blocks */
-	uint64_t n_wrong; /* that are not */
+	uint64_t n;       /* lines with a block */
+	uint64_t n_wrong; /* lines with something else */
 };
 
 struct block_lists {
@@ -24,18 +24,17 @@ struct block_lists {
 	const struct volley_block_head *secrets;
 	bool is_map;
 	struct blocks_met *met;
-	const bool *is_cancelled; /* atomic; NULL: never */
-	char error[640];          /* of the first file that could not be read, and why */
-	struct block_memory
-		*memory; /* with all of them, and as much room again as `spare`, at least */
+	const bool *is_cancelled;    /* atomic; NULL: never */
+	char error[640];             /* of the first file that could not be read, and why */
+	struct block_memory *memory; /* with all blocks, and room for at least `spare` more */
 	uint32_t spare;
 };
 
 /*
- * Reads all lists. If two block the same thing, the first holds. A line is a prefix, a name or a
- * type (block_words.h); comments behind # and empty lines are ignored, and any other line is
- * counted and left out. If a file cannot be read, `error` names it, and the others are read. 0,
- * -ECANCELED, -E2BIG (there are more than BLOCK_TABLE_MAX), or -errno.
+ * Reads all lists. If two lists block the same thing, the first one counts. A line is a prefix, a
+ * name or a type (block_words.h). Comments after # and empty lines are ignored; any other line is
+ * counted in n_wrong and left out. If a file cannot be read, `error` names it and the others are
+ * read. 0, -ECANCELED, -E2BIG (there are more than BLOCK_TABLE_MAX), or -errno.
  */
 int block_lists_read(struct block_lists *l) __attribute__((warn_unused_result));
 

@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A table of blocks with its memory: a BPF map where programs are to read it, else of this process
- * alone. Any thread. */
+/* A table of blocks and its memory: a BPF map for programs, or this process's. Any thread. */
 #ifndef VOLLEY_POLICY_BLOCK_MEMORY_H
 #define VOLLEY_POLICY_BLOCK_MEMORY_H
 
@@ -18,14 +17,14 @@ struct block_memory {
 	int fd; /* -1: no map */
 };
 
-/* An empty one for `cap` blocks. 0 or -errno. */
+/* Makes an empty table for `cap` blocks. 0 or -errno. */
 int block_memory_new(struct block_memory **out, uint32_t cap, bool is_map,
 		     const struct volley_block_head *secrets, struct blocks_met *met)
 	__attribute__((warn_unused_result));
-/* Only when no thread reads it any more. NULL is allowed. */
+/* No thread may read it any more. NULL is allowed. */
 void block_memory_free(struct block_memory *m);
 
-/* Puts all that `from` has into `to`, which is larger. -ENOSPC. */
+/* Copies all blocks of `from` to `to`, which is larger. 0, or -ENOSPC. */
 int block_memory_copy(struct block_memory *to, const struct block_memory *from)
 	__attribute__((warn_unused_result));
 

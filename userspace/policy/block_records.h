@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The blocks that commands have set: found by what they block, and in the order in which they
- * expire. Control's thread.
- */
+/* The blocks of commands, found by key and in the order of expiry. Control's thread. */
 #ifndef VOLLEY_POLICY_BLOCK_RECORDS_H
 #define VOLLEY_POLICY_BLOCK_RECORDS_H
 
@@ -17,9 +14,9 @@ struct block_record {
 	uint32_t expires_s; /* coarse monotonic second; VOLLEY_NEVER */
 	uint32_t action;
 	uint64_t wall_expires_s; /* 0: never */
-	uint64_t hidden;         /* the rule of a list that it hides; 0: none */
-	uint64_t met_before;     /* packets, in tables that have been replaced */
-	char *why;               /* "" is none; behind `what`, in one piece of memory */
+	uint64_t hidden;         /* the list's rule that it hides; 0: none */
+	uint64_t met_before;     /* packets counted in earlier tables */
+	char *why;               /* "": none; after `what`, in the same memory */
 	char what[];
 };
 
@@ -31,27 +28,28 @@ struct block_expiry {
 struct block_records {
 	void *tree; /* tsearch(3) */
 	size_t n;
-	struct block_expiry *heap; /* the earliest first; outdated items stay until they are due */
+	/* the earliest first; items of removed or changed records stay until they are due */
+	struct block_expiry *heap;
 	size_t n_heap, heap_cap;
 };
 
-/* Leaves it empty. */
+/* Frees all records; *r is empty then. */
 void block_records_fini(struct block_records *r);
 
 struct block_record *block_records_find(const struct block_records *r,
 					const struct volley_block_key *key);
-/* A new one, or NULL: no memory. There is none of this key. */
+/* Adds a record. NULL: no memory. The key must have no record yet. */
 struct block_record *block_records_add(struct block_records *r, const struct volley_block_key *key,
 				       const char *what, const char *why);
 void block_records_remove(struct block_records *r, struct block_record *record);
 
-/* It expires then; 0 or -ENOMEM. */
+/* Sets the record's expiry. 0 or -ENOMEM. */
 int block_records_expire(struct block_records *r, struct block_record *record, uint32_t expires_s)
 	__attribute__((warn_unused_result));
-/* One that has expired, or NULL. It is the caller's to remove. */
+/* A record that has expired, or NULL. The caller removes it. */
 struct block_record *block_records_expired(struct block_records *r, uint32_t now_s);
 
-/* Calls fn for each, in the order of their keys. fn removes none. */
+/* Calls fn for each record, in the order of the keys. fn must not remove records. */
 typedef void block_record_fn(void *user, struct block_record *record);
 void block_records_each(const struct block_records *r, block_record_fn *fn, void *user);
 

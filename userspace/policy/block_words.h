@@ -3,9 +3,9 @@
 /*
  * A block as people write it: PREFIX, NAME or TYPE.
  *
- *      192.0.2.0/24  2001:db8::/32  192.0.2.7      a prefix of clients, or one
+ *      192.0.2.0/24  2001:db8::/32  192.0.2.7      a prefix of clients, or a client
  *      example.com   example.                      a name and all below it
- *      ANY  TXT  TYPE65280                         a type, which has no dot: write "mx." for the name
+ *      ANY  TXT  TYPE65280                         a type: without a dot ("mx." is a name)
  *
  * Pure; any thread.
  */
@@ -16,16 +16,16 @@
 
 #include "engine/block_table.h"
 
-#define BLOCK_WORDS_CAP 1024 /* of a name whose octets are all escaped, and more */
+#define BLOCK_WORDS_CAP 1024 /* more than a name whose octets are all escaped */
 
 /*
- * Reads it, and writes the form that is shown to `text`, of BLOCK_WORDS_CAP octets, unless that is
- * NULL. -EINVAL: it is none of the three.
+ * Reads `what`; writes its canonical form to `text` (BLOCK_WORDS_CAP octets), unless that is NULL.
+ * 0, or -EINVAL: it is none of the three.
  */
 int block_words_read(const char *what, const struct volley_block_head *secrets,
 		     struct volley_block_key *key, char *text) __attribute__((warn_unused_result));
 
-/* An action's word, and back; -EINVAL: there is none of that name. */
+/* The word of an action, and the action of a word (-EINVAL: unknown). */
 const char *block_words_action(enum volley_block_action action);
 int block_words_read_action(const char *word) __attribute__((warn_unused_result));
 

@@ -17,22 +17,23 @@
 
 #define DIGEST_BYTES 9 /* 8 digits */
 
-/* What is published, first, so that one is the other. */
+/* `set` is published. It comes first, so that a pointer to it is a pointer to the struct. */
 struct published {
 	struct cookie_secrets set;
-	struct published *next; /* of those that may still be read */
+	struct published *next; /* in the list of sets that may still be read */
 };
 
 struct cookies {
 	struct cookies_env env;
-	struct published *unread; /* nobody knows whether: they stay until the end */
+	struct published *unread; /* sets that may still be read: they stay until the end */
 	struct cookies_known known;
-	char *files[COOKIE_SECRETS_MAX]; /* that these are from; NULL: none */
-	bool is_made;                    /* by us; else the configuration gives them */
+	char *files[COOKIE_SECRETS_MAX]; /* the files of the secrets; NULL: none */
+	/* volleyd made the secrets; else the configuration gives them */
+	bool is_made;
 	uint32_t rotate_s;
-	char *file; /* where ours are kept; NULL: nowhere */
+	char *file; /* keeps volleyd's own secrets; NULL: they are not kept */
 	bool is_unsaved;
-	int save_error; /* of the last attempt */
+	int save_error; /* of the last try */
 };
 
 /* --- Publishing ------------------------------------------------------------------------------- */
@@ -44,9 +45,9 @@ static void add(struct cookie_secrets *set, const uint8_t *key)
 }
 
 /*
- * Cookies as before, and those of `next` are accepted. What has no place is left out, last what
- * both sets have: that takes two full sets that differ in the secret which makes cookies, and lasts
- * a grace period.
+ * Makes the set of step 1: cookies are made as before, and those of `next` are accepted. Secrets
+ * without a place are left out, those in both sets last. That happens only for two full sets whose
+ * first secrets differ, and lasts a grace period.
  */
 static void join(struct cookie_secrets *both, const struct cookie_secrets *now,
 		 const struct cookie_secrets *next)
@@ -68,8 +69,7 @@ static void forget_set(struct published *set)
 	free(set);
 }
 
-/* -ENOMEM: all is as it was. Another error: it is published, and nobody knows who reads what was
- * before. */
+/* -ENOMEM: no change. Another error: the set is published; the old one may still have readers. */
 static int publish(struct cookies *c, const struct cookie_secrets *set)
 {
 	struct published *copy = malloc(sizeof(*copy)), *old;
@@ -124,15 +124,15 @@ static int say(int code, char *err, size_t err_cap)
 	return code;
 }
 
-/* --- Secrets of ours -------------------------------------------------------------------------- */
+/* --- Secrets of volleyd ----------------------------------------------------------------------- */
 
-/* No cookie that it made is accepted any more: it would be too old. */
+/* True if all cookies of the secret are too old to be accepted. */
 static bool is_over(const struct cookies_known *known, uint32_t i, uint64_t now_s)
 {
 	return i && now_s > known->secrets[i].since_s + VOLLEY_COOKIE_PAST_MAX_S;
 }
 
-/* True: something changed. What is from the future, for the clock was set back, begins now. */
+/* True: something changed. A time in the future (the clock was set back) becomes now. */
 static bool forget_old(struct cookies_known *known, uint64_t now_s)
 {
 	bool is_changed = false;
@@ -159,7 +159,7 @@ static int make_first(struct cookies_known *known, uint64_t now_s)
 	return 0;
 }
 
-/* The one that made cookies is accepted; where there is no place the oldest goes. */
+/* The secret that made cookies becomes an accepted one. Without a place the oldest is dropped. */
 static int make_next(struct cookies_known *known, uint64_t now_s)
 {
 	(void)forget_old(known, now_s);
@@ -196,8 +196,10 @@ static void read_kept(struct cookies *c, struct cookies_known *known)
 			 err == ERR_FORMAT ? "is not as volleyd wrote it" : err_text(err));
 }
 
-/* Those of an earlier volleyd, or a new one. A secret that the configuration gave is accepted for a
- * while. */
+/*
+ * Takes the secrets of an earlier volleyd, or makes a new one. The configuration's last secret is
+ * accepted for a while.
+ */
 static int start_own(struct cookies *c, uint64_t now_s)
 {
 	struct cookies_known known = { 0 };
@@ -263,7 +265,7 @@ void cookies_tick(struct cookies *c, uint64_t now_s)
 
 /* --- Secrets of the configuration ------------------------------------------------------------- */
 
-/* Since when the secret is what it is, the one that makes cookies or one of the others. */
+/* The time since which the secret makes cookies (is_first) or makes none. */
 static uint64_t since_of(const struct cookies *c, const uint8_t *secret, bool is_first,
 			 uint64_t now_s)
 {
@@ -322,10 +324,12 @@ int cookies_configure(struct cookies *c, const struct config *config, uint64_t n
 	return 0;
 }
 
-/* --- What is told ----------------------------------------------------------------------------- */
+/* --- Reports ---------------------------------------------------------------------------------- */
 
-/* The same on all hosts with the secret, and of no use to who wants to make cookies: they are
- * hashes of 20 or 32 octets. */
+/*
+ * The same on all hosts with the secret. It is no help for forging cookies, which are hashes of 20
+ * or 32 octets.
+ */
 static void put_digest(json_t *o, const uint8_t *secret)
 {
 	static const char what[] = "DNS cookies";

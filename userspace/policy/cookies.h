@@ -1,20 +1,20 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The secrets of DNS cookies, and how another set takes the place of the one in use.
+ * The secrets of DNS cookies, and how a new set replaces the set in use.
  *
- *	configuration ─► server.cookies.secret, secret-files: the first makes cookies, all are accepted
+ *	configuration ─► server.cookies.secret, secret-files: the first makes cookies, all are
+ *	                 accepted
  *	none of these ─► volleyd makes its own: kept in server.storage, and rotated
  *
- * Where the new set has another secret that makes cookies, B in place of A, there is a step
- * between:
+ * If another secret makes cookies in the new set, B instead of A, there is a step between:
  *
  *	before     A makes cookies, B is not known
- *	step 1     A makes cookies, B is accepted      no CPU is to get a cookie that it does not know yet
+ *	step 1     A makes cookies, B is accepted      so that every CPU knows B before B makes any
  *	step 2     B makes cookies, A is accepted if the new set has it (RFC 9018 section 5)
  *
- * A step is published to workers (engine_data.cookies), told to the driver, and ends with a grace
- * period: behind the last one no worker and no CPU makes cookies with A.
+ * Each step is published to the workers (engine_data.cookies) and told to the driver, and ends with
+ * a grace period. After the last one no worker and no CPU makes cookies with A.
  *
  * Control's thread calls all of these. Seconds are wall seconds since 1970.
  */
@@ -31,12 +31,12 @@
 
 struct cookies;
 
-/* The parts of the daemon that it uses; all of them outlive it. */
+/* The parts of the daemon that the cookies use. All must outlive them. */
 struct cookies_env {
 	struct engine_data *published;
-	const char *storage; /* folder for secrets that are made here; NULL: they are not kept */
+	const char *storage;      /* folder for volleyd's own secrets; NULL: they are not kept */
 	void (*tell)(void *user); /* tells the driver the published secrets */
-	cache_grace_fn *grace;    /* waits for all readers of them */
+	cache_grace_fn *grace;    /* waits for all readers of the secrets */
 	void *user;               /* of both */
 };
 
@@ -44,23 +44,24 @@ struct cookies_env {
 int cookies_new(struct cookies **out, const struct cookies_env *env)
 	__attribute__((warn_unused_result));
 
-/* Publishes the secrets of the configuration. 0; or a negative code with a sentence in err. */
+/* Publishes the secrets of the configuration. 0, or a negative code with a sentence in err. */
 int cookies_configure(struct cookies *c, const struct config *config, uint64_t now_s, char *err,
 		      size_t err_cap) __attribute__((warn_unused_result));
 
-/* A new secret, and the one before is accepted for as long as its cookies live. As
- * cookies_configure(). */
+/* A new secret. The old one is accepted as long as its cookies live. As cookies_configure(). */
 int cookies_rotate(struct cookies *c, uint64_t now_s, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
-/* Once a second: rotates a secret that is due, forgets secrets whose cookies have all expired, and
- * stores those that are not stored yet. */
+/*
+ * Call it once a second: rotates a secret that is due, drops secrets whose cookies have all
+ * expired, and stores secrets that are not stored yet.
+ */
 void cookies_tick(struct cookies *c, uint64_t now_s);
 
 /* For `volleyctl cookies`: short digests, never a secret. A new object, or NULL. */
 json_t *cookies_report(const struct cookies *c);
 
-/* Only when no thread reads the published secrets any more. NULL is allowed. */
+/* No thread may read the published secrets any more. NULL is allowed. */
 void cookies_free(struct cookies *c);
 
 #endif

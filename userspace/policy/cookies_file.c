@@ -19,7 +19,7 @@
 #define LINE_BYTES 64 /* 32 digits, a space, 20 digits */
 #define TEXT_MAX   (sizeof(HEAD) + COOKIE_SECRETS_MAX * LINE_BYTES)
 
-/* One line at *AT, which goes behind it. */
+/* Reads the line at *AT, and moves *AT past it. */
 static bool read_line(const char **at, struct cookies_known *out)
 {
 	char digits[2 * SIPHASH_KEY_BYTES + 1];

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The secrets of DNS cookies that volleyd has made itself, in server.storage: so a restart keeps
+ * The file in server.storage with volleyd's own secrets of DNS cookies, so that a restart keeps
  * them.
  *
  *	volley-cookies 1
- *	SECRET SECONDS      the one that makes cookies, and since when (seconds since 1970)
- *	SECRET SECONDS      one that is accepted, and since when it makes none
+ *	SECRET SECONDS      makes cookies, since this time (seconds since 1970)
+ *	SECRET SECONDS      is accepted, and has made no cookies since this time
  *	...
  *
  * The file has mode 0600. A file that everyone can read is not used: its secrets may be known to
@@ -19,16 +19,17 @@
 
 #include "dns/cookie.h"
 
-/* All known secrets; the first makes cookies. */
+/* All known secrets. The first one makes cookies. */
 struct cookies_known {
 	uint32_t n;
 	struct {
 		uint8_t secret[SIPHASH_KEY_BYTES];
-		uint64_t since_s; /* seconds since 1970: makes cookies, or has not made any more */
+		/* seconds since 1970: since then it makes, or no longer makes, cookies */
+		uint64_t since_s;
 	} secrets[COOKIE_SECRETS_MAX];
 };
 
-/* 0, or ERR_FORMAT, -EPERM (everyone can read or write it), -ENOENT ...; *OUT has none then. */
+/* 0, or ERR_FORMAT, -EPERM (everyone can read or write it), -ENOENT ...: then *OUT is empty. */
 int cookies_file_read(const char *path, struct cookies_known *out)
 	__attribute__((warn_unused_result));
 

@@ -18,10 +18,10 @@
 #include "engine/servers.h"
 #include "zonemgr/loader.h"
 
-/* Of what rules do: a cache of a daemon that had another one was judged by other rules. */
+/* The version of the rules' effects. A cache with another version was checked by other rules. */
 #define RULES_VERSION 1u
 
-/* Its slot's name in the cache: no zone's, for a label has no more than 63 octets. */
+/* The name of the policies' slot in the cache. No zone has it: a label has at most 63 octets. */
 static const uint8_t slot_name[] = "\377policy";
 
 struct part {
@@ -30,7 +30,7 @@ struct part {
 	struct load *load; /* under way, or NULL */
 };
 
-/* The hits of a list, by its name: they outlive its versions, for workers count in them. */
+/* The hits of a list, by its name. They outlive its versions, since workers count in them. */
 struct hits {
 	uint64_t n;
 	struct hits *next;
@@ -41,32 +41,31 @@ struct hits {
 struct parts {
 	struct part *items;
 	size_t n;
-	struct policy *policy; /* NULL: none of them has anything */
+	struct policy *policy; /* NULL: no part has a zone */
 };
 
-/* The walk over the cache, with what has to stay until it has ended. */
+/* The walk over the cache, and its data. */
 struct sweep {
-	struct background_job job; /* first */
+	struct background_job job; /* must be first */
 	struct policies *owner;
-	struct cache *
-		/* that was in use when it began: it lives until all background jobs have ended */
-		cache;
+	/* in use when the walk began; lives until all background jobs have ended */
+	struct cache *cache;
 	const struct policy *policy;
-	/* all answers from upstream are withdrawn, and then the policy's slot stands for digest */
+	/* all answers from upstream are withdrawn; then the policy's slot gets `digest` */
 	bool is_whole;
 	uint64_t digest[2];
 	uint64_t n_withdrawn;
 	int code;
 };
 
-/* Somebody who has asked. */
+/* A caller that waits for done(). */
 struct waiter {
 	policies_done_fn *done;
 	void *user;
 	struct waiter *next;
 };
 
-/* What happens to `next`; CANCELLED is the last state. */
+/* The work on `next`; CANCELLED is the last state. */
 enum work { WORK_IDLE, WORK_BUSY, WORK_CANCELLED };
 
 struct policies {
@@ -75,16 +74,16 @@ struct policies {
 	struct parts now;
 	struct parts next; /* being loaded */
 	size_t n_loading;
-	struct hits *hits; /* of all lists that ever were */
+	struct hits *hits; /* of all lists since the start */
 	enum work work;
-	/* something was put in place: before, the slot stands for what an earlier daemon had */
+	/* something was put in place; before, the slot has the digest of an earlier daemon */
 	bool is_begun;
-	bool is_swept;    /* no walk over all answers of upstream is missing */
+	bool is_swept;    /* no walk over all answers from upstream is due */
 	bool is_zone_due; /* another version of a list that is a zone */
 	int code;
 	char error[128];              /* policies_error() */
-	struct waiter *waiters;       /* of what is under way */
-	struct waiter *later_waiters; /* of what follows it */
+	struct waiter *waiters;       /* for the reading under way */
+	struct waiter *later_waiters; /* for the reading that follows it */
 };
 
 int policies_new(struct policies **out, const struct policies_env *env)
@@ -95,7 +94,7 @@ int policies_new(struct policies **out, const struct policies_env *env)
 	if (!p)
 		return -ENOMEM;
 	p->env = *env;
-	/* The slot alone: what stands for no content is never put in place. */
+	/* This only finds the slot: an empty digest is never committed. */
 	cache_zone_prepare(env->cache, slot_name, sizeof(slot_name) - 1, (uint64_t[2]){ 0, 0 },
 			   &p->slot, &(uint32_t){ 0 });
 	return 0;
@@ -157,7 +156,7 @@ static void finish(struct policies *p)
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
-/* What came from upstream and has a rule now. Answers of rules die by their generation. */
+/* Withdraws upstream's answers that have a rule now. Answers of rules die by their generation. */
 static enum walk_step judge(void *user, const struct volley_entry *e)
 {
 	struct sweep *sweep = user;
@@ -216,9 +215,10 @@ static void start_sweep(struct policies *p, bool is_whole, const uint64_t digest
 
 /* ---- Publishing ------------------------------------------------------------------------------ */
 
-/* Of all contents, in their order, and the settings by which they are rendered. */
-/* Without parts the slot stands for no content: there are no answers to adopt, or to keep in a
- * snapshot. */
+/*
+ * The digest of all contents in their order and the settings of rendering. Without parts it is 0:
+ * there are no answers to adopt, or to keep in a snapshot.
+ */
 static void digest_of(const struct policies *p, const struct parts *parts, uint64_t digest[2])
 {
 	digest[0] = parts->n ? p->env.settings_digest : 0;
@@ -235,7 +235,7 @@ static void digest_of(const struct policies *p, const struct parts *parts, uint6
 	}
 }
 
-/* NULL: there is no memory for them, and they are not counted. */
+/* NULL: no memory; the hits are not counted. */
 static uint64_t *hits_of(struct policies *p, const char *name)
 {
 	struct hits *hits = p->hits;
@@ -279,8 +279,7 @@ static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 	return err;
 }
 
-/* The clients that the next policy has rules for go to workers from now on, before there are these
- * rules. */
+/* Before the next policy is in force, workers begin to answer the clients that it has rules for. */
 static int set_apart(const struct policies *p, const struct parts *parts)
 {
 	size_t n = parts->policy ? policy_clients(parts->policy, NULL, 0) : 0;
@@ -308,7 +307,7 @@ static struct part *find_part(const struct parts *parts, const char *name)
 	return NULL;
 }
 
-/* Of all that was read; what is in force stays so. */
+/* Drops everything that was read. The parts in force stay. */
 static void give_up(struct policies *p, int code)
 {
 	for (size_t i = 0; i < p->next.n; i++)
@@ -321,7 +320,7 @@ static void give_up(struct policies *p, int code)
 	finish(p);
 }
 
-/* The i-th list that is in force, or NULL. */
+/* The i-th list in force, or NULL. */
 static const struct zone *list_at(const struct parts *parts, size_t i)
 {
 	for (size_t k = 0; k < parts->n; k++) {
@@ -333,7 +332,7 @@ static const struct zone *list_at(const struct parts *parts, size_t i)
 	return NULL;
 }
 
-/* How many lists there are up to the last one with rules for name servers. */
+/* The number of lists up to the last one with rules for name servers. */
 static size_t n_to_servers(const struct parts *parts)
 {
 	const struct zone *list;
@@ -346,9 +345,9 @@ static size_t n_to_servers(const struct parts *parts)
 }
 
 /*
- * Whether a rule for name servers may hold for an answer in the cache, though none did when it
- * came: no answer says which servers its name has. A list behind the last one with such rules
- * changes nothing of these; one before it may have let the name pass.
+ * True if a rule for name servers may apply to an answer in the cache and did not when the answer
+ * came: an answer does not say which servers its name has. A list after the last one with such
+ * rules does not matter. A list before it may have let the name pass.
  */
 static bool may_hit_by_servers(const struct policies *p, bool is_present)
 {
@@ -370,8 +369,7 @@ static bool may_hit_by_servers(const struct policies *p, bool is_present)
 	return n && !p->is_swept;
 }
 
-/* Until the walk over all answers has ended, the slot stands for no content: a daemon that begins
- * meanwhile walks, too. */
+/* Until the whole walk has ended, the slot has no digest: a daemon that starts then walks, too. */
 static void commit(struct policies *p, uint32_t gen, const uint64_t digest[2], bool is_whole)
 {
 	static const uint64_t nothing[2];
@@ -406,7 +404,7 @@ static void publish(struct policies *p)
 	p->now = p->next;
 	p->next = (struct parts){ 0 };
 	(void)rcu_xchg_pointer(&p->env.published->policy, p->now.policy);
-	(void)p->env.grace(p->env.grace_user); /* who asked the old one has published */
+	(void)p->env.grace(p->env.grace_user); /* workers that used the old one have published */
 	commit(p, gen, digest, is_whole);
 	parts_free(&old);
 	start_sweep(p, is_whole, digest);
@@ -414,7 +412,7 @@ static void publish(struct policies *p)
 
 /* ---- Loading --------------------------------------------------------------------------------- */
 
-/* What is in force by this name stays. */
+/* Keeps the version in force. */
 static void take_present(struct policies_entry *e, const struct policies_entry *present)
 {
 	e->zone = zone_ref(present->zone);
@@ -423,7 +421,7 @@ static void take_present(struct policies_entry *e, const struct policies_entry *
 	e->loaded_wall_s = present->loaded_wall_s;
 }
 
-/* Its entry says why. */
+/* The entry has the reason. */
 static void fail(struct policies *p, struct part *part, int code)
 {
 	const struct part *present = find_part(&p->now, part->entry.name);
@@ -477,7 +475,7 @@ static void on_loaded(struct load *load)
 		publish(p);
 }
 
-/* At once: it is a few records of the configuration. */
+/* Loads local data at once: it is a few records of the configuration. */
 static int add_local(struct policies *p, struct part *part, char *const *records)
 {
 	struct local_data_error why;
@@ -502,7 +500,7 @@ static int add_local(struct policies *p, struct part *part, char *const *records
 	return 0;
 }
 
-/* Of a list that is a zone. While that is not served, the command that reads lists is well. */
+/* For a list that is a zone. If the zone is not served, that is no error of the reading. */
 static void take_served(struct policies *p, struct part *part)
 {
 	const struct part *present = find_part(&p->now, part->entry.name);
@@ -594,7 +592,7 @@ static bool is_zone_list(const struct policies_entry *e)
 	return e->is_list && !e->file;
 }
 
-/* The same as what is in place: what it is made of is shared. */
+/* Copies a part in force; the zone is shared. */
 static int copy_part(struct policies *p, struct part *to, const struct part *from)
 {
 	*to = (struct part){ .owner = p };
@@ -680,7 +678,7 @@ void policies_cancel(struct policies *p)
 		p->work = WORK_CANCELLED;
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Access ---------------------------------------------------------------------------------- */
 
 uint32_t policies_slot(const struct policies *p)
 {

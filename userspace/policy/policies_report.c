@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is told of lists and local data. */
+/* Reports of lists and local data. */
 #include "policy/policies.h"
 
 #include <stdio.h>

@@ -16,18 +16,18 @@
 #include "xdp/abi.h"
 
 #define LOADS_BYTES (VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line))
-#define REST_S      10u /* so long within its limit, and a prefix is no more said to be over it */
-#define SWEEP_LINES (VOLLEY_RRL_LINES / 16) /* in a second: all of them in 16 s */
-#define LINES_MAX   5u                      /* of the log in a second */
+#define REST_S      10u /* within its limit for so long, a prefix is reported as within it */
+#define SWEEP_LINES (VOLLEY_RRL_LINES / 16) /* in a second, so all in 16 s */
+#define LINES_MAX   5u                      /* of the log, in a second */
 #define PREFIX_CAP  (INET6_ADDRSTRLEN + 4)
-#define MAPPED_BITS 96u /* before an IPv4 address */
+#define MAPPED_BITS 96u /* of the prefix before an IPv4 address */
 
-/* What was seen at a place of the list a second ago. */
+/* The state of a place of the list a second ago. */
 struct seen {
 	uint64_t key;
 	uint64_t withheld;
 	uint64_t per_second;
-	uint64_t first_withheld; /* when it began */
+	uint64_t first_withheld; /* at since_s */
 	uint32_t since_s;
 	bool is_over;
 };
@@ -35,7 +35,7 @@ struct seen {
 struct rate_limits {
 	struct limiter limiter;
 	struct limiter_config config;
-	bool is_own;    /* the memory */
+	bool is_own;    /* the memory is this process's */
 	uint32_t swept; /* the line at which the next sweep begins */
 	struct seen seen[VOLLEY_RRL_LIMITED];
 };
@@ -104,7 +104,7 @@ int rate_limits_configure(struct rate_limits *rrl, const struct config *config,
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-/* "192.0.2.0/24"; false: the place is free, or is being written. */
+/* Writes "192.0.2.0/24". False: the place is free, or is being written. */
 static bool put_prefix(const struct volley_limited *at, char text[PREFIX_CAP])
 {
 	uint32_t bits = __atomic_load_n(&at->bits, __ATOMIC_ACQUIRE);
@@ -142,7 +142,7 @@ static const char *what_is_done(const struct rate_limits *rrl)
 	return rrl->config.dry_run ? "; nothing is withheld, since rrl.dry-run says so" : "";
 }
 
-/* Lines of the log that this second has left. */
+/* The lines of the log that are left in this second. */
 struct lines {
 	unsigned int left;
 	unsigned int n_unsaid;
@@ -226,7 +226,7 @@ unsigned int rate_limits_n_limited(const struct rate_limits *rrl, uint32_t now_s
 	return n;
 }
 
-/* By what is withheld of them in a second, the most first. */
+/* By the answers withheld in a second, the most first. */
 static int compare(const void *a, const void *b, void *user)
 {
 	const struct rate_limits *rrl = user;
