@@ -30,7 +30,7 @@ struct transfer;
 #define STREAM_TURN_NS   2000000ULL
 #define STREAM_CONNECT_S 5
 #define STREAM_SILENCE_S 30
-/* less than the idle timeouts of knotd (10 s), named (30 s), nsd (120 s) */
+/* less than knotd (10 s), named (30 s), nsd (120 s) */
 #define STREAM_IDLE_S 8
 
 /*
@@ -52,7 +52,7 @@ struct exchange_handlers {
 
 /*
  * Sends a copy of @msg by TCP, or by TLS if @remote has it, and gives its answers to @handlers,
- * never within this call. A connection that is silent for @idle_s seconds has failed. The caller's
+ * never within this call. An exchange fails after STREAM_SILENCE_S seconds of silence. The caller's
  * reference to the remotes has to last until the exchange ends. 0, -ENOMEM, or the immediate error
  * of connect().
  */
