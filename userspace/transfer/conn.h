@@ -38,7 +38,7 @@ struct conn {
 	struct update_in *update;
 	struct cds_list_head questions; /* questions that workers have: questions.c */
 	uint32_t n_asked;               /* length of `questions` */
-	uint32_t number;                /* of the connection */
+	uint32_t number;                /* its number */
 };
 
 /* All connections. */

@@ -69,7 +69,7 @@ static void close_connection(struct peer_connection *connection)
 	stream_close((struct stream *)connection);
 }
 
-/* The connection of an exchange was lost: the exchange begins again on another one, or fails. */
+/* The connection of an exchange was lost: begins the exchange again on another one, or ends it. */
 static void exchange_lost(struct exchange *e, int code, const char *why);
 
 static void lose(struct stream *s, int code, const char *why)
@@ -176,7 +176,7 @@ static void read_idle(struct stream *s)
 {
 	ssize_t n = receive(s, s->in, sizeof(s->in));
 
-	if (n != -EAGAIN) /* a session ticket was read by TLS itself */
+	if (n != -EAGAIN) /* -EAGAIN: TLS has only read a session ticket */
 		lose(s, -ECONNRESET, "");
 }
 

@@ -33,9 +33,7 @@ struct transfer;
 /* less than knotd (10 s), named (30 s), nsd (120 s) */
 #define STREAM_IDLE_S 8
 
-/*
- * Results of message(). A negative value: the exchange has failed, and its connection is closed.
- */
+/* Results of message(). A negative value: the exchange has failed, and its connection is closed. */
 enum {
 	EXCHANGE_MORE, /* there is more to come */
 	EXCHANGE_DONE, /* this was the last message; the connection can be used again */

@@ -328,9 +328,7 @@ static void *run(void *user)
 			if (events[i].data.ptr)
 				go_on(s, events[i].data.ptr);
 		hand_over(s);
-		/*
-		 * After the events: a handshake that gives way or expires may be among them.
-		 */
+		/* After the events: a handshake that gives way or expires may be among them. */
 		now_ns = clock_ns();
 		expire(s, now_ns);
 		take_new(s, now_ns);
@@ -395,9 +393,7 @@ static void init_limits(struct limits *l, uint32_t max_total, uint32_t max_clien
 	l->prefix6 = PREFIX6;
 }
 
-/*
- * Two threads on one processor need a tenth more time than one (docs/decisions/0049).
- */
+/* Two threads on one processor need a tenth more time than one (docs/decisions/0049). */
 static unsigned int n_threads(void)
 {
 	cpu_set_t cpus;

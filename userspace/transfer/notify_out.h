@@ -27,10 +27,8 @@ struct transfer_zone;
 int notifier_open(struct transfer *t) __attribute__((warn_unused_result));
 void notifier_close(struct transfer *t); /* after all zones were dropped */
 
-/*
- * The zone has a new list of remotes. They get a NOTIFY if there was no list before, or if not all
- * remotes of the old list had answered.
- */
+/* The zone has a new list of remotes. They get a NOTIFY if there was no list before, or if a remote
+ * of the old list had not answered. */
 void notifier_put_zone(struct transfer *t, struct transfer_zone *zone);
 void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone);
 /* Sends a NOTIFY to all its remotes, beginning with the first round. */

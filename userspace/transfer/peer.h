@@ -29,7 +29,7 @@ struct peer {
 	struct port_addr addr;
 	struct peer_connection *idle; /* kept, newest first */
 	uint32_t n_idle;
-	struct tls_session session; /* to be resumed */
+	struct tls_session session; /* the TLS session to resume */
 	uint64_t dead_until_ns;     /* it did not answer: nothing is sent to it until then */
 	uint32_t n_dead;            /* failures in a row */
 };

@@ -42,7 +42,7 @@ struct remotes {
 	struct tsig_keys *keys; /* tsig_keys_find() */
 	struct remote *list;    /* by name */
 	uint32_t n;
-	uint32_t n_transfers; /* at a time, in and out */
+	uint32_t n_transfers; /* transfers at a time, in and out */
 	uint32_t n_transfers_out;
 };
 

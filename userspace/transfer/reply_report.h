@@ -39,7 +39,7 @@ struct reply_report {
 
 /* The two ends of a query, and its transport. */
 struct reply_report_ends {
-	const struct port_addr *peer, *local; /* where local->family is 0, it is not known */
+	const struct port_addr *peer, *local; /* local->family 0: unknown */
 	enum tap_transport transport;
 };
 

@@ -28,9 +28,7 @@ bool rules_allow(const struct transfer *t, const struct config_rules *rules,
  * has one. */
 bool rules_are_primary(const struct transfer *t, const struct transfer_zone *zone,
 		       const struct rules_client *client);
-/*
- * Soon makes the workers' rules anew: only a few times if 10,000 zones come together.
- */
+/* Soon makes the workers' rules anew: only a few times if 10,000 zones come together. */
 void rules_change(struct transfer *t);
 /* Takes the rules from the workers. */
 void rules_close(struct transfer *t);

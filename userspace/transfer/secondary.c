@@ -179,9 +179,7 @@ static void begin_round(struct secondary_zone *s)
 	s->is_again = false;
 }
 
-/*
- * Begins a round for a NOTIFY: at once, or later if earlier ones led to nothing newer.
- */
+/* Begins a round for a NOTIFY: at once, or later if earlier ones led to nothing newer. */
 static void begin_notified_round(struct secondary_zone *s)
 {
 	uint64_t now_ns = s->t->now.ns;

@@ -43,7 +43,7 @@
 
 struct secondary {
 	struct slots checks;    /* SOA queries */
-	struct slots transfers; /* until control has settled their result */
+	struct slots transfers; /* kept until control has settled the result */
 	uint32_t n_small;       /* small results that wait for control without a slot */
 };
 
@@ -80,11 +80,11 @@ struct secondary_zone {
 	bool is_prompted; /* the round was begun by a NOTIFY */
 	bool is_again;    /* another round was wanted while this one ran */
 	bool is_notified; /* a NOTIFY had notified_serial */
-	uint64_t settles_checked_s, settles_expires_s; /* of the event that control settles */
+	uint64_t settles_checked_s, settles_expires_s; /* times of the event that control settles */
 	uint32_t notified_serial;
 	struct port_addr notified_by; /* family 0: no NOTIFY */
 	uint32_t n_failed;            /* failed rounds in a row */
-	uint32_t n_futile;            /* rounds in a row after a NOTIFY that found nothing newer */
+	uint32_t n_futile;            /* rounds for a NOTIFY in a row that found nothing newer */
 	uint64_t quiet_until_ns;      /* no NOTIFY begins a round before this time */
 	char last_failed[64];         /* the remote that the next round asks last, or "" */
 	char error[256];
@@ -95,7 +95,7 @@ struct secondary_zone {
 enum refresh_end {
 	REFRESH_CURRENT,      /* nothing newer */
 	REFRESH_SENT_ZONE,    /* an event is on its way to control */
-	REFRESH_SENT_CHANGES, /* likewise */
+	REFRESH_SENT_CHANGES, /* the same */
 	REFRESH_FAILED,       /* s->error says why */
 };
 

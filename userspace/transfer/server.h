@@ -32,9 +32,7 @@ void server_close(struct transfer *t);
 
 /* Takes over a connection that a worker has handed over; frees the item. */
 void server_take(struct transfer *t, struct handover_item *item);
-/*
- * Takes over a TLS connection after its handshake, and @ssl and @fd, if no worker takes it.
- */
+/* Takes over a TLS connection after its handshake, and @ssl and @fd, if no worker takes it. */
 void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_addr *peer);
 
 #endif

@@ -61,9 +61,7 @@ static int make_key(struct ticket_key *key)
 	return RAND_bytes((unsigned char *)key, sizeof(*key)) == 1 ? 0 : -ENOMEM;
 }
 
-/*
- * Makes a new first key if the present one is old enough. Only that one is kept beside it.
- */
+/* Makes a new first key if the present one is old enough. Only that one is kept beside it. */
 static void rotate(struct ticket_keys *keys, uint64_t now_ns)
 {
 	const uint64_t life_ns = TICKET_LIFE_S * CLOCK_NS_PER_S;

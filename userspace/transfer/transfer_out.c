@@ -191,8 +191,8 @@ static int write_datagram(struct peer_request *rq, struct source *s,
 	return xfr_out_next(&s->out, out, datagram_cap(rq), rq->t->now.wall_s);
 }
 
-/* Signed at the end, as other replies: a message that is made and does not fit would use up the
- * signature. */
+/* Signed at the end, as other replies: if a signed message did not fit, the next one could not be
+ * signed. */
 void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial)
 {
 	const struct xfr_out_request request = request_of(rq, zone);

@@ -49,7 +49,7 @@ void transfer_out_go_on(struct conn *c);
 void transfer_out_abort(struct conn *c);
 /* The zone is being removed: waiting transfers end with an error; running ones go on. */
 void transfer_out_forget_zone(struct transfer *t, const struct transfer_zone *zone);
-/* Initialises the members of struct primary for transfers. 0, or the error of getrandom(). */
+/* Initialises the members of struct primary for transfers. 0, or an error of getrandom(). */
 int transfer_out_open(struct transfer *t) __attribute__((warn_unused_result));
 /* The connection of the oldest transfer that has lent its place; NULL: there is none. */
 struct conn *transfer_out_find_lent(const struct transfer *t);

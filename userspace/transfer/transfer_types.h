@@ -44,7 +44,7 @@ struct transfer_status {
 	uint64_t refresh_wall_s; /* when the primaries are asked next */
 	uint64_t expires_wall_s; /* 0: never */
 	uint64_t n_bytes;        /* of the running transfer */
-	char error[256];         /* why the last attempt failed; "" */
+	char error[256];         /* why the last round failed; or "" */
 	char remote[128];        /* the remote that gave the zone last */
 };
 /* E(name, words) */

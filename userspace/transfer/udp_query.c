@@ -102,7 +102,7 @@ static bool is_reply(const struct udp_query *query, const uint8_t *msg, size_t n
 /* True: the query has ended. */
 static bool take(struct udp_query *query, const uint8_t *msg, size_t n)
 {
-	struct tsig tsig = query->tsig; /* a forged reply must not spoil it */
+	struct tsig tsig = query->tsig; /* a copy: a forged reply must not change the query's */
 	enum tsig_verdict verdict;
 	size_t n_body;
 

@@ -184,7 +184,7 @@ static void remove_member(struct catalogs *c, struct zones_entry *entry)
 	zones_remove_member(c->zones, entry);
 }
 
-/* Applies what this catalog says about the member. */
+/* Applies the group and the other properties that this catalog has for the member. */
 static void regroup(struct catalogs *c, const uint8_t *catalog, struct zones_entry *entry,
 		    const struct catalog_member *m)
 {
@@ -395,7 +395,7 @@ static void remove_gone(struct catalogs *c)
 	}
 }
 
-/* --- What happens ----------------------------------------------------------------------------- */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 static void drop_soon(struct catalogs *c, struct consumed *at)
 {

@@ -84,7 +84,7 @@ static int want(const struct zones *zones, const struct zones_entry *catalog, st
 	return catalog_sort(&w->now);
 }
 
-/* 0 also if only a new version or configuration can make it possible. */
+/* 0 also if it is impossible until there is a new version or configuration. */
 static int produce_one(struct zones *zones, struct zones_entry *entry, zones_done_fn *done,
 		       void *user)
 {

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Loads of zones whose file volleyd itself writes: zones from primaries, and produced catalogs.
- * Such a file is used only if it is as it was written (zonemgr/replay.h): half of a file may also
- * be a valid master file, but the names of its other half would not exist. A lost zone is made or
- * fetched anew. zonemgr/load_signed.h does the same for zones that are signed here.
+ * Such a file is used only if it is unchanged since it was written (zonemgr/replay.h): half of a
+ * file may also be a valid master file, but the names of its other half would not exist. A lost
+ * zone is made or fetched anew. zonemgr/load_signed.h does the same for zones that are signed here.
  */
 #ifndef VOLLEY_ZONEMGR_LOAD_OWN_H
 #define VOLLEY_ZONEMGR_LOAD_OWN_H

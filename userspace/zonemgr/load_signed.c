@@ -86,7 +86,7 @@ static void raise_above(uint32_t *serial, uint32_t other)
 		*serial = other + 1;
 }
 
-/* Reads what an earlier daemon served, even if its files are missing. */
+/* Reads the store's record of the version that an earlier daemon served, even without its files. */
 static bool get_known(const struct load *load, const struct zone *content, struct store_zone *known)
 {
 	unsigned int len;
@@ -192,9 +192,7 @@ int load_make_signed(struct load *load)
 	return err;
 }
 
-/*
- * It is not needed if a version is served already, and not possible if the zone was never signed.
- */
+/* Returns @err if a version is served already, or if the zone was never signed. */
 int load_make_without_content(struct load *load, int err)
 {
 	const struct zone_error why = load->err;

@@ -89,7 +89,7 @@ static bool take_out(struct list *list, struct load *load)
 	return true;
 }
 
-/* --- What a load does ------------------------------------------------------------------------- */
+/* --- The steps of a load ---------------------------------------------------------------------- */
 
 static void set_stage(struct load *load, enum load_stage stage)
 {

@@ -44,7 +44,7 @@ void loader_free(struct loader *loader);
 
 /* Readable when loader_poll() has work to do; for poll() or epoll. */
 int loader_fd(const struct loader *loader);
-/* Calls ended() of each load that has ended. */
+/* Calls ended() for each load that has ended. */
 void loader_poll(struct loader *loader);
 /* Makes loader_fd() readable. */
 void loader_wake(struct loader *loader);

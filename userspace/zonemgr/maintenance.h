@@ -4,10 +4,10 @@
  * The maintenance of changed zones: it tells the store which versions are served, writes files
  * anew, and turns versions with many changes into one image again.
  *
- *      of the operator   `zone flush` writes the file, and zonefile-sync from time to time; the
- *                        journal has the changes that the file has not
+ *      of the operator   `zone flush` writes the file, and zonefile-sync from time to time
  *      of a primary      the file is ours: written when a whole zone has come, and some time after
- *                        a change; the journal likewise
+ *                        a change
+ *      both              the journal has the changes that the file does not have
  *
  * Only the write of a file has a due time of its own, which changes with the room in the journal.
  * All other work depends on state of other modules, so a table of due times for each zone would
@@ -24,9 +24,7 @@
 
 struct maintenance;
 
-/*
- * NULL: no memory. @store NULL: nothing is stored. @store and @background have to outlive it.
- */
+/* NULL: no memory. @store NULL: nothing is stored. @store and @background have to outlive it. */
 struct maintenance *maintenance_new(struct store *store, struct background *background);
 /* To be called after background_free(). NULL is allowed. */
 void maintenance_free(struct maintenance *maintenance);
@@ -51,9 +49,7 @@ int maintenance_write(struct maintenance *maintenance, struct zones_entry *entry
  * storage_error. @entry NULL: the zone has gone, or the daemon stops. */
 typedef void maintenance_done_fn(void *user, const struct zones_entry *entry, int code);
 
-/*
- * After maintenance_write(): done() is called once, when that write has ended. 0 or -ENOMEM.
- */
+/* After maintenance_write(): done() is called once, when that write has ended. 0 or -ENOMEM. */
 int maintenance_await(struct maintenance *maintenance, struct zones_entry *entry,
 		      maintenance_done_fn *done, void *user) __attribute__((warn_unused_result));
 

@@ -99,7 +99,7 @@ static void set_options(struct sign_options *o, const struct config_signing *pol
 	make_salt(o->nsec3_salt, o->nsec3_salt_bytes, apex);
 }
 
-/* Escapes a slash in a name: config/member.h writes such names. */
+/* A slash in a zone's name leads to no other folder: config/member.c writes it so, too. */
 static char *join(const char *folder, const char *rest)
 {
 	size_t n = strlen(folder) + strlen(rest) + 2;
@@ -202,8 +202,7 @@ bool signing_is_folder(const struct signing *s, const struct config_signing *pol
 {
 	char *folder = policy->key_folder ? strdup(policy->key_folder) : join(storage, "keys");
 	bool is = !folder || !s->folder ||
-		  /* no memory: the caller that needs it gets the error */
-		  !strcmp(folder, s->folder);
+		  !strcmp(folder, s->folder); /* true without memory: a later step fails */
 
 	free(folder);
 	return is;

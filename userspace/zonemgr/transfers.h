@@ -23,7 +23,7 @@ struct transfers_env {
 	struct engine_data *published;
 	const struct engine_config *engine_config;
 	struct store *store;  /* NULL: none */
-	uint32_t n_conns_max; /* as in struct transfer_env, as `tap` */
+	uint32_t n_conns_max; /* as in struct transfer_env; so is `tap` */
 	struct tap *tap;
 	struct maintenance *maintenance;
 };

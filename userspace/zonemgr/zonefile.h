@@ -18,9 +18,7 @@
 int zonefile_write(const struct zone *z, const char *path, const bool *cancel, char *why,
 		   size_t why_cap) __attribute__((warn_unused_result));
 
-/*
- * Identifies the content of a file: with another mark the file was replaced or written to.
- */
+/* Identifies the content of a file: with another mark the file was replaced or written to. */
 struct zonefile_mark {
 	uint64_t device, number, n_bytes; /* number 0: there was no file */
 	struct timespec changed;

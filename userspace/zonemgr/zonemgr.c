@@ -53,7 +53,7 @@ void zones_enter(struct zones *zones, struct zones_entry *entry)
 	if (entry->life == ZONES_COMING)
 		entry->life = ZONES_LISTED;
 	entry->loading.is_due = true;
-	if (is_first && zones->env.configured) /* later ones are reported together */
+	if (is_first && zones->env.configured) /* other zones are reported together */
 		zones->env.configured(zones->env.user, entry);
 }
 

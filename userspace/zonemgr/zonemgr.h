@@ -4,11 +4,11 @@
  * The zones that are served: loaded from files in the background, published to the workers, their
  * old answers withdrawn.
  *
- *      ask ─► load (zonemgr/loader.h) ─► new zone set ─► pointer swap ─► withdraw what changed
- *              │ in the background        when all that   (workers)       (zonemgr/withdraw.h),
- *              │                          was asked for                    or all: new generation
- *              ▼                          at once has                         │
- *      status says how far               been loaded          free ◄─ wait for all readers ─► done
+ *      request ─► load (zonemgr/loader.h) ─► new zone set ─► pointer swap ─► withdraw changed answers
+ *                  │ in the background        when all zones  (workers)       (zonemgr/withdraw.h),
+ *                  ▼                          of the request                  or all: new generation
+ *              progress in the status         are loaded                       │
+ *                                                             free ◄─ wait for all readers ─► done
  *
  * When a reload is done, no CPU gives an answer of the old zone. A file that does not load changes
  * nothing: the old zone keeps serving and the entry says why.

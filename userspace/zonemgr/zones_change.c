@@ -295,9 +295,9 @@ static void give_up(struct zones_made *made, int err)
 }
 
 /*
- * The journal cannot hold a change. A change of our own fails, with all that build on it; the next
- * one builds on the last version in the journal. A change from a primary is served nevertheless,
- * because it can be fetched again.
+ * The journal cannot hold a change. A change of our own fails, with all changes that build on it;
+ * the next one builds on the last version in the journal. A change from a primary is served
+ * nevertheless, because it can be fetched again.
  */
 static void refuse(struct zones *zones, struct zones_made *made, int err)
 {

@@ -170,7 +170,7 @@ static void note_good(struct zones_entry *entry, const struct load *load)
 	log_error("zone %s: %s; what was signed before is served", entry->name, entry->error);
 }
 
-/* Keeps what was loaded until it is published. */
+/* Keeps the new version until it is published. */
 static void take(struct zones_entry *entry, struct load *load)
 {
 	note_good(entry, load);

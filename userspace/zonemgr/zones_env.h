@@ -22,7 +22,7 @@ struct zones_env {
 	const uint32_t *others;   /* slots in the cache for other things than zones (0: none) */
 	size_t n_others;
 	struct names *names;   /* the filter of names that exist; NULL: none */
-	cache_grace_fn *grace; /* waits for the readers of zones and of the cache */
+	cache_grace_fn *grace; /* waits for readers of zones and of the cache */
 	void *grace_user;
 	cache_grace_fn *grace_userspace; /* only for readers of zones; NULL: use `grace` */
 	struct loader *loader;

@@ -20,7 +20,7 @@
 
 static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
 
-/* --- What answers depend on ------------------------------------------------------------------- */
+/* --- Digests ---------------------------------------------------------------------------------- */
 
 /* True if the driver must not deny names of the zone: by configuration, or after a worker has found
  * a wrong answer. */
@@ -46,8 +46,8 @@ static struct zone *next_zone(const struct zones_entry *entry)
 	return fresh ? fresh->zone : zones_newest(entry);
 }
 
-/* The digest of what a zone's cached answers depend on: its content and the settings. They also
- * depend on the other zones: withdrawal_plan_routes() handles changes of those. */
+/* The digest of a zone's content and settings, on which its cached answers depend. They also depend
+ * on which other zones there are: see withdrawal_plan_routes(). */
 static void entry_digest(const struct zones *zones, const struct zones_entry *entry,
 			 uint64_t digest[2])
 {
@@ -91,7 +91,7 @@ static void add_names(struct names *names, const struct zones_entry *entry)
 		names_add_zone(names, next, is_known ? entry->zone : NULL);
 }
 
-/* --- What has changed ------------------------------------------------------------------------- */
+/* --- The list of changed entries -------------------------------------------------------------- */
 
 void zones_mark_changed(struct zones *zones, struct zones_entry *entry)
 {
@@ -128,7 +128,7 @@ struct edition {
 	bool has_come; /* there is a zone that was not served before */
 	/* names below a cut, for which upstream has answered, may now belong to a zone of ours */
 	bool moves_cuts;
-	bool is_new; /* a zone has come, gone, or has a new generation */
+	bool is_new; /* a zone has come or gone, or has a new generation */
 };
 
 static void edition_fini(struct edition *edition)
