@@ -7,8 +7,9 @@
  *      TSIG ─► opcode ─┬─► NOTIFY: rules, reply, secondary_notified()
  *                      ├─► UPDATE: rules, updates.c
  *                      ├─► AXFR, IXFR: rules, transfer_out.c (IXFR by UDP: here)
- *                      └─► any other question: of a connection, by a worker (questions.c); else, and
- *                          if a secondary asks for the SOA of its zone, by an engine without a cache
+ *                      └─► any other question: of a connection, by a worker (questions.c);
+ *                          else, and if a secondary asks for the SOA of its zone, by an engine
+ *                          without a cache
  *
  * Threads: the loop's.
  */

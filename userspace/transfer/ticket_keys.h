@@ -6,7 +6,7 @@
  * nothing for it.
  *
  *      a file     server.tls.ticket-keys: one key in each line, the same file for all servers of a
- *                 fleet. The first key makes tickets; all keys read them. A reload reads the file anew
+ *                 fleet. The first key makes tickets; all keys read them. A reload reads it anew
  *      no file    random keys of this process: each makes tickets for TICKET_LIFE_S, and reads them
  *                 for as long again
  *

@@ -3,7 +3,7 @@
 /*
  * TLS towards other name servers (RFC 9103): TLS 1.3 only, with ALPN "dot".
  *
- *      strict         the server has to meet all that is configured, or nothing is sent: tls_name, by
+ *      strict         nothing is sent unless the server meets all that is configured: tls_name, by
  *                     a certificate that an authority of the bundle has signed; tls_pin, the public
  *                     key (RFC 7858 section 4.2)
  *      opportunistic  encrypted, with any server that answers (RFC 9103 section 9.3.1). It never

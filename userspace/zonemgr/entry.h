@@ -38,9 +38,9 @@ const char *zones_state_text(enum zones_state state);
  * Whether the configuration or a catalog names the zone, and whether it is answered for. A member
  * of a catalog is never LEAVING: its catalog removes it at once.
  *
- *      COMING ─ loaded ─► LISTED ─ configuration without it begins ─► LEAVING ─ it is loaded ─► GONE
- *         │                 └──────────────── its catalog removes it ────────────────────────────► GONE
- *         └────────────────────────────────── its catalog removes it ────────────────────────────► GONE
+ *      COMING ─ loaded ─► LISTED ─ configuration without it ─► LEAVING ─ that is loaded ─► GONE
+ *         │                 └──────────────── its catalog removes it ────────────────────► GONE
+ *         └────────────────────────────────── its catalog removes it ────────────────────► GONE
  *
  *      GONE ─ a publish of all ─► freed;   GONE ─ named again before such a publish ─► COMING
  */

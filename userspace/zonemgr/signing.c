@@ -99,7 +99,6 @@ static void set_options(struct sign_options *o, const struct config_signing *pol
 	make_salt(o->nsec3_salt, o->nsec3_salt_bytes, apex);
 }
 
-/* A slash in a zone's name leads to no other folder: config/member.c writes it so, too. */
 static char *join(const char *folder, const char *rest)
 {
 	size_t n = strlen(folder) + strlen(rest) + 2;
@@ -110,6 +109,7 @@ static char *join(const char *folder, const char *rest)
 	return path;
 }
 
+/* A slash in the zone's name must not lead to another folder: it becomes a '%'. */
 static char *file_name(const uint8_t *apex, const char *storage)
 {
 	char text[NAME_TEXT_MAX], rest[NAME_TEXT_MAX + 16];

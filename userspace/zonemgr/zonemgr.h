@@ -4,10 +4,10 @@
  * The zones that are served: loaded from files in the background, published to the workers, their
  * old answers withdrawn.
  *
- *      request ─► load (zonemgr/loader.h) ─► new zone set ─► pointer swap ─► withdraw changed answers
- *                  │ in the background        when all zones  (workers)       (zonemgr/withdraw.h),
- *                  ▼                          of the request                  or all: new generation
- *              progress in the status         are loaded                       │
+ *      request ─► load (zonemgr/loader.h) ─► new zone set ─► pointer swap ─► withdraw changed
+ *                  │ in the background        when all zones  (workers)       answers (withdraw.h),
+ *                  ▼                          of the request                  or new generation
+ *              progress in the status         are loaded                        │
  *                                                             free ◄─ wait for all readers ─► done
  *
  * When a reload is done, no CPU gives an answer of the old zone. A file that does not load changes
