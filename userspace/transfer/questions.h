@@ -17,7 +17,7 @@
 
 #include "transfer/peer_request.h"
 
-#define QUESTIONS_OF_CONN_MAX 64 /* as a worker: TCP_DEFERRED_MAX */
+#define QUESTIONS_OF_CONN_MAX 64 /* the same limit as a worker's TCP_DEFERRED_MAX */
 
 /* Begins to receive replies. 0 or -ENOMEM. Without a relay it does nothing. */
 int questions_open(struct transfer *t) __attribute__((warn_unused_result));
@@ -32,7 +32,7 @@ void questions_close(struct transfer *t);
 bool questions_ask(struct peer_request *rq, uint16_t idle_100ms, size_t cap)
 	__attribute__((warn_unused_result));
 
-/* The connection ends: its questions are forgotten. */
+/* The connection ends: the replies to its questions will be dropped. */
 void questions_forget(struct conn *c);
 
 #endif

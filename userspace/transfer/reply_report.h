@@ -53,7 +53,7 @@ void reply_report_begin(struct transfer *t, struct reply_report *a,
  * The reply as it is sent, of n octets; 0: there is none. Only the first call for an answer counts.
  */
 void reply_report_end(struct transfer *t, struct reply_report *a, const uint8_t *reply, size_t n);
-/* To be called when no reply follows. Zeros are allowed. */
+/* Frees it without a reply. Zeros are allowed. */
 void reply_report_fini(struct reply_report *a);
 
 #endif

@@ -7,7 +7,7 @@
  * decides about each zone that came, and publishes it.
  *
  *   workers ─► worker/handover_queue.h ─► ┌──────────────┐ ◄─ transfer_put_zone(), _refresh() ─┐
- *   primaries ◄─► secondary.c             │ one thread,  │ ── events: a zone, changes, an ──► control
+ *   primaries ◄─► secondary.c             │ one thread,  │ ── events: a zone, changes, an ─► control
  *   secondaries ◄─► primary.c, server.c   │ one libevent │    update, expired                  │
  *                                         └──────────────┘ ◄─ transfer_settled(), _answer() ───┘
  *
