@@ -6,10 +6,10 @@
  * secondaries, and transfers zones to them. Control tells it which servers it may talk with,
  * decides about each zone that came, and publishes it.
  *
- *   workers ─► worker/handover_queue.h ─► ┌──────────────┐ ◄─ transfer_put_zone(), _refresh() ─┐
- *   primaries ◄─► secondary.c             │ one thread,  │ ── events: a zone, changes, an ─► control
- *   secondaries ◄─► primary.c, server.c   │ one libevent │    update, expired                  │
- *                                         └──────────────┘ ◄─ transfer_settled(), _answer() ───┘
+ *  workers ─► worker/handover_queue.h ─► ┌──────────────┐ ◄─ transfer_put_zone(), _refresh() ─┐
+ *  primaries ◄─► secondary.c             │ one thread,  │ ── events: a zone, changes, an ─► control
+ *  secondaries ◄─► primary.c, server.c   │ one libevent │    update, expired                  │
+ *                                        └──────────────┘ ◄─ transfer_settled(), _answer() ───┘
  *
  * Each zone has at most one event with a zone or changes that control has not settled: until then
  * the thread does not ask its primaries again. Other events are not settled. The thread reads the
