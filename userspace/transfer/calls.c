@@ -31,7 +31,7 @@ void call_wait(struct transfer *t, struct call *call)
 	call->done = &done;
 	if (t->is_running) {
 		mailbox_put(&t->to_loop, &call->post);
-		while (sem_wait(&done)) /* a signal has come between */
+		while (sem_wait(&done)) /* interrupted by a signal */
 			;
 	} else {
 		call->run(t, call);

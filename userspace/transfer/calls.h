@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Control's calls on their way into the loop's thread, in the order in which they were made. Most
- * callers do not wait for the end of their call; callers that want a result do, until the loop has
- * run it.
+ * Control's calls on their way into the loop's thread, in the order in which control made them.
+ * call_post() returns at once; call_wait() returns when the loop has run the call.
  */
 #ifndef VOLLEY_TRANSFER_CALLS_H
 #define VOLLEY_TRANSFER_CALLS_H
@@ -20,19 +19,17 @@ typedef void call_fn(struct transfer *t, struct call *call);
 struct call {
 	struct post post; /* first */
 	call_fn *run;
-	/* wakes the caller; NULL: nobody waits, and the call is freed when it has run */
+	/* wakes the caller; NULL: no caller waits, and the call is freed after run() */
 	void *done;
 };
 
 /* Runs all calls in the chain. The loop's thread. */
 void calls_run(struct transfer *t, struct post *post);
 
-/*
- * A call of @bytes, which begins with a struct call, all of it copied. Where there is no memory for
- * the copy it is as call_wait(). Control's thread, as the next.
- */
+/* Sends a copy of @call, @bytes long, which begins with a struct call. Without memory for the copy
+ * it does the same as call_wait(). Control's thread. */
 void call_post(struct transfer *t, struct call *call, size_t bytes);
-/* Returns when it has run, so it may point to the caller's stack. */
+/* Returns after the call has run, so @call may be on the caller's stack. Control's thread. */
 void call_wait(struct transfer *t, struct call *call);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/wire.h"
 #include "transfer/primary_state.h"
 
-/* A reply of ours is to come. */
+/* True while a reply is still to come. */
 static bool is_awaited(const struct conn *c)
 {
 	return c->is_busy || c->n_asked;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One connection of a client (transfer/server.h): what it is busy with, and its output.
+ * One connection of a client (transfer/server.h): its present task and its output.
  *
  * Threads: the loop's.
  */
@@ -14,62 +14,61 @@
 #include "port/addr.h"
 #include "transfer/transfer_thread.h"
 
-#define CONN_PREFIX_BYTES 2  /* of a message: its length */
-#define SERVER_IDLE_S     30 /* before there is a configuration: server.tcp.idle-timeout */
-#define SERVER_WRITE_S    30 /* in which a reader takes something */
-#define SERVER_OUT_HIGH   (192u << 10) /* octets that wait, from which on nothing is added, */
-#define SERVER_OUT_LOW    (64u << 10)  /* until they are no more than these */
+#define CONN_PREFIX_BYTES 2            /* the length before each message */
+#define SERVER_IDLE_S     30           /* until a configuration sets server.tcp.idle-timeout */
+#define SERVER_WRITE_S    30           /* a reader has to take something within this time */
+#define SERVER_OUT_HIGH   (192u << 10) /* octets in the output: nothing is added from here on, */
+#define SERVER_OUT_LOW    (64u << 10)  /* until so many are left */
 
 struct transfer_out;
 struct update_in;
 
 struct conn {
-	struct cds_list_head
-		link; /* of the busy connections, or of the others: the last is the newest */
+	struct cds_list_head link; /* in server.busy or server.idle; the newest comes last */
 	struct transfer *t;
 	struct bufferevent *bev;
-	struct event *on_turn;        /* there is more in the input than one turn does */
-	struct port_addr peer, local; /* local.family 0: it is not known */
+	struct event *on_turn;        /* the input has more than one turn handles */
+	struct port_addr peer, local; /* local.family 0: unknown */
 	bool is_tls;
-	bool is_busy;  /* replies are to come */
-	bool is_eof;   /* nothing more comes */
-	bool is_ended; /* to be closed */
-	/* The one task that it is busy with. */
+	bool is_busy;  /* from conn_hold() to conn_release() */
+	bool is_eof;   /* the client sends no more */
+	bool is_ended; /* closed at the end of the turn */
+	/* The task that keeps it busy: at most one. */
 	struct transfer_out *transfer;
 	struct update_in *update;
-	struct cds_list_head questions; /* with workers: questions.c */
-	uint32_t n_asked;               /* of these */
-	uint32_t number;                /* of the connection */
+	struct cds_list_head questions; /* questions that workers have: questions.c */
+	uint32_t n_asked;               /* length of `questions` */
+	uint32_t number;                /* its number */
 };
 
 /* All connections. */
 struct server {
 	struct cds_list_head idle, busy;
 	uint32_t n, n_max;
-	uint32_t n_made; /* ever */
+	uint32_t n_made; /* since the start */
 };
 
-/*
- * Puts a message, its length in front, into the output. From the reply to a request; the connection
- * stays.
- */
+/* Puts a message with its length in front into the output. Called from the reply to a request; does
+ * not free the connection. */
 void conn_send(struct conn *c, const uint8_t *msg, size_t n);
-/* No message is taken until conn_release(), which goes on at the next turn. */
+/* Handles no further message until conn_release(). Handling goes on at the turn after that. */
 void conn_hold(struct conn *c);
 void conn_release(struct conn *c);
-/* One more question is with a worker; its reply has come, or there is none. */
+/* A worker has got one more question; a question has ended, with a reply or without. */
 void conn_asked(struct conn *c);
 void conn_answered(struct conn *c);
-/* To be closed at the end of this turn, or soon. */
+/* The connection is closed at the end of this turn or of the next one. */
 void conn_end(struct conn *c);
 
 /* ---- For server.c ---------------------------------------------------------------------------- */
 
-/* Into the list of the busy connections or of the others, as its newest. */
+/*
+ * Moves it to the end of server.busy if a reply is still to come, else to the end of server.idle.
+ */
 void conn_move(struct conn *c);
-/* As it is busy now. */
+/* Sets its timeouts: without one for reading while a reply is still to come. */
 void conn_set_timeouts(struct conn *c);
-/* Messages that are there are served from the loop, soon. */
+/* The loop soon handles the messages that are in the input. */
 void conn_turn_soon(struct conn *c);
 
 #endif

@@ -19,7 +19,7 @@
 #include "transfer/tls_out.h"
 #include "transfer/transfer_thread.h"
 
-#define IN_CAP (128 * 1024) /* a message, and what is read of the next */
+#define IN_CAP (128 * 1024) /* a message, and the part of the next one that is read with it */
 
 struct exchange {
 	struct transfer *t;
@@ -28,8 +28,8 @@ struct exchange {
 	const struct exchange_handlers *handlers;
 	void *user;
 	struct stream *stream;
-	uint64_t n_bytes; /* that came */
-	bool is_reused;   /* on a connection that others used before */
+	uint64_t n_bytes; /* octets received */
+	bool is_reused;   /* on a connection that an earlier exchange has used */
 	size_t n_query;   /* with its length in front */
 	uint8_t query[];
 };
@@ -46,8 +46,8 @@ struct stream {
 	int fd;
 	struct tls_stream tls;
 	struct event *io, *more;
-	short watched; /* what io waits for */
-	size_t n_sent; /* of the exchange's query */
+	short watched; /* events that io waits for */
+	size_t n_sent; /* octets of the exchange's query */
 	size_t in_at, in_n;
 	uint8_t in[IN_CAP];
 };
@@ -69,7 +69,7 @@ static void close_connection(struct peer_connection *connection)
 	stream_close((struct stream *)connection);
 }
 
-/* The connection of an exchange was lost: the exchange begins again on another one, or fails. */
+/* The connection of an exchange was lost: begins the exchange again on another one, or ends it. */
 static void exchange_lost(struct exchange *e, int code, const char *why);
 
 static void lose(struct stream *s, int code, const char *why)
@@ -83,7 +83,7 @@ static void lose(struct stream *s, int code, const char *why)
 		exchange_lost(exchange, code, why);
 }
 
-/* Waits for these, at most so long. False: no memory. */
+/* Waits for the events @what, at most so many seconds. False: no memory. */
 static bool watch(struct stream *s, short what, unsigned int seconds)
 {
 	const struct timeval silence = { .tv_sec = seconds };
@@ -99,7 +99,7 @@ static bool watch(struct stream *s, short what, unsigned int seconds)
 	return !event_add(s->io, &silence);
 }
 
-/* As recv(), but an error is -errno; so the next. */
+/* As recv() and send(), but an error is -errno. */
 static ssize_t receive(struct stream *s, uint8_t *to, size_t n)
 {
 	ssize_t got = s->tls.ssl ? tls_stream_receive(&s->tls, to, n) : recv(s->fd, to, n, 0);
@@ -115,7 +115,7 @@ static ssize_t send_some(struct stream *s, const uint8_t *from, size_t n)
 	return sent < 0 ? -errno : sent;
 }
 
-/* 0, also where there is more to send; else the error. */
+/* Sends as much as the socket takes. 0, or an error. */
 static int send_query(struct stream *s)
 {
 	struct exchange *e = s->exchange;
@@ -134,7 +134,7 @@ static int send_query(struct stream *s)
 	return 0;
 }
 
-/* What a message led to. False: the stream is gone, or idle. */
+/* Goes on after message() has returned @code. False: the stream is closed, or idle. */
 static bool settle(struct stream *s, int code)
 {
 	struct exchange *e = s->exchange;
@@ -152,7 +152,7 @@ static bool settle(struct stream *s, int code)
 	return false;
 }
 
-/* Hands out the messages that are there. False: the stream is gone, or idle. */
+/* Hands out the received messages. False: the stream is closed, or idle. */
 static bool hand_out(struct stream *s)
 {
 	while (s->in_n - s->in_at >= 2) {
@@ -171,12 +171,12 @@ static bool hand_out(struct stream *s)
 	return true;
 }
 
-/* Nobody asked for it, or it has ended. */
+/* An idle connection is readable: unexpected octets, or its end. */
 static void read_idle(struct stream *s)
 {
 	ssize_t n = receive(s, s->in, sizeof(s->in));
 
-	if (n != -EAGAIN) /* TLS takes a ticket without a word */
+	if (n != -EAGAIN) /* -EAGAIN: TLS has only read a session ticket */
 		lose(s, -ECONNRESET, "");
 }
 
@@ -198,7 +198,7 @@ static void read_some(struct stream *s)
 		s->exchange->n_bytes += (size_t)n;
 		if (!hand_out(s))
 			return;
-		loop_wake(s->t); /* a turn is long: it ends by the time that it has taken */
+		loop_wake(s->t); /* the time that this turn has taken ends it */
 	} while (s->t->now.ns < end_ns);
 	/* TLS may have read more already, and the socket does not report these octets again. */
 	if (s->tls.ssl)
@@ -306,7 +306,7 @@ static int connect_to(struct stream *s)
 	if (s->fd < 0)
 		return -errno;
 	if (source) {
-		/* The port when the other end is known: there may be thousands. */
+		/* connect() chooses the port, so that thousands of connections can share it. */
 		(void)setsockopt(s->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
 		n = port_addr_to_sockaddr(source, &ss);
 		if (bind(s->fd, (struct sockaddr *)&ss, n))
@@ -351,7 +351,7 @@ static void stream_begin(struct stream *s, struct exchange *exchange)
 	s->exchange = exchange;
 	exchange->stream = s;
 	s->n_sent = 0;
-	/* Where it is open it can be written to at once, and the event says so. */
+	/* An open connection is writable, so the event comes at once. */
 	if (s->state == OPEN)
 		(void)watch(s, EV_READ | EV_WRITE, STREAM_SILENCE_S);
 }
@@ -393,7 +393,7 @@ int exchange_begin(struct exchange **out, struct transfer *t, struct remote *rem
 	return 0;
 }
 
-/* A connection that was kept may have been closed just when we asked: RFC 7766 section 6.2.4. */
+/* The server may have closed an idle connection just before the query: RFC 7766 section 6.2.4. */
 static void exchange_lost(struct exchange *e, int code, const char *why)
 {
 	struct stream *s;

@@ -2,16 +2,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One query to another name server by TCP or TLS, and the messages of its answer, with their
- * lengths in front (RFC 1035 section 4.2.2). A connection carries one exchange at a time; then its
- * peer keeps it for the next. It closes itself when its time is over or the other side says
- * anything.
+ * lengths in front (RFC 1035 section 4.2.2). A connection carries one exchange at a time. After an
+ * exchange its peer keeps it for the next one. An idle connection closes itself when its time is
+ * over or when the other side sends anything.
  *
  *      exchange_begin() ─► an idle connection, else a new one ─► message() ... ─► idle, or closed
  *                           └─ closed meanwhile by the other side: once more, on a new one
  *
  *      connecting ─► handshake (TLS) ─► open ─► query out, messages in ─► idle ─► query ...
  *
- * A turn of the loop reads for STREAM_TURN_NS at most, then other connections have theirs.
+ * A connection reads for STREAM_TURN_NS at most in one turn of the loop.
  *
  * Threads: the loop's.
  */
@@ -30,47 +30,40 @@ struct transfer;
 #define STREAM_TURN_NS   2000000ULL
 #define STREAM_CONNECT_S 5
 #define STREAM_SILENCE_S 30
-#define STREAM_IDLE_S    8 /* less than the timeouts of knotd (10 s), named (30 s), nsd (120 s) */
+/* less than knotd (10 s), named (30 s), nsd (120 s) */
+#define STREAM_IDLE_S 8
 
-/*
- * Results of message(). Any negative value: the exchange has failed, and the connection is closed.
- */
+/* Results of message(). A negative value: the exchange has failed, and its connection is closed. */
 enum {
 	EXCHANGE_MORE, /* there is more to come */
-	EXCHANGE_DONE, /* that was the last; the connection is good for another */
+	EXCHANGE_DONE, /* this was the last message; the connection can be used again */
 };
 
 struct exchange_handlers {
-	/*
-	 * A message, without its length in front. With EXCHANGE_DONE, or an error, the exchange is
-	 * freed behind the call.
-	 */
+	/* A message, without its length in front. If it returns EXCHANGE_DONE or an error, the
+	 * exchange is freed after the call. */
 	int (*message)(void *user, const uint8_t *msg, size_t n);
-	/*
-	 * It came to nothing, @why in words; it is freed behind the call. Not after an error of
-	 * message().
-	 */
+	/* The exchange has failed, for the reason @why; it is freed after the call. Not called
+	 * after an error of message(). */
 	void (*failed)(void *user, int code, const char *why);
 };
 
 /*
- * Sends a message, which is copied, by TCP, or TLS where @remote has it, and hands its answers to
- * @handlers, never from within this call. A connection that is silent for @idle_s seconds has
- * failed. The remotes that @remote belongs to have to stay. 0, -ENOMEM, or the immediate error of
- * connect().
+ * Sends a copy of @msg by TCP, or by TLS if @remote has it, and gives its answers to @handlers,
+ * never within this call. An exchange fails after STREAM_SILENCE_S seconds of silence. The caller's
+ * reference to the remotes has to last until the exchange ends. 0, -ENOMEM, or the immediate error
+ * of connect().
  */
 int exchange_begin(struct exchange **out, struct transfer *t, struct remote *remote,
 		   struct peer *peer, const uint8_t *msg, size_t n,
 		   const struct exchange_handlers *handlers, void *user)
 	__attribute__((warn_unused_result));
-/* Ends it without a word; not from within its handlers. NULL is allowed. */
+/* Ends it without a call of its handlers. Not to be called within a handler. NULL is allowed. */
 void exchange_abort(struct exchange *exchange);
-/* Octets that came so far. */
+/* Octets received so far. */
 uint64_t exchange_bytes(const struct exchange *exchange);
-/*
- * Its connection was there before, so an older instance of the server may answer than on a new
- * connection.
- */
+/* True if the connection is older than the exchange: an older instance of the server may answer on
+ * it. */
 bool exchange_is_reused(const struct exchange *exchange);
 
 #endif

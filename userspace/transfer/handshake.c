@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread has a list of its handshakes and a line of connections that wait for a place, each in
- * the order of their deadlines. Both are that thread's alone; connections come to it through a
- * mailbox.
+ * A thread has a list of its handshakes and a line of connections that wait for a place, both in
+ * the order of their deadlines. Only that thread uses them; new connections come through a mailbox.
  */
 #include "transfer/handshake.h"
 
@@ -30,30 +29,31 @@
 #include "base/privilege.h"
 #include "port/tls_bio.h"
 
-#define OVER_MAX   8  /* done in a row, before the workers have them */
-#define EVENTS_CAP 16 /* each may sign; then the mailbox is looked into */
+#define OVER_MAX   8  /* ended handshakes that are handed over together */
+#define EVENTS_CAP 16 /* each may need a signature; then the mailbox is read */
 #define PREFIX4    24
 #define PREFIX6    48
-#define WAIT_MS    250 /* at most, so that deadlines are kept; less while */
-#define LINE_MS    10  /* connections wait for a place, which the other thread may free: at most */
-#define LINE_S     30  /* each */
-#define TRIES      32  /* in which one pass along the line looks for a client that is silent */
+#define WAIT_MS    250 /* longest wait for an event, so that deadlines are kept */
+/* the same while connections wait for a place, which the other thread may free */
+#define LINE_MS 10
+#define LINE_S  30 /* longest wait in line */
+#define TRIES   32 /* checks for silent clients in one pass along the line */
 
-/* How long a silent client keeps its place while others wait for it: one that has said nothing, and
- * one that has begun. */
+/* How long a silent client keeps its place while others wait: a client that has sent nothing, and a
+ * client that has begun. */
 #define MUTE_NS  (250 * CLOCK_NS_PER_MS)
 #define BEGUN_NS (2 * CLOCK_NS_PER_S)
 
-/* In line, or on its way. */
+/* A handshake that waits in line or runs. */
 struct shake {
 	struct handshake is; /* first */
 	struct cds_list_head link;
-	SSL_CTX *ctx;              /* a reference; NULL: the SSL is made */
+	SSL_CTX *ctx;              /* a reference; NULL once the SSL is made */
 	struct limits_place place; /* the same in `fresh` and in `limits` */
-	bool has_begun;            /* the client */
-	uint32_t events;           /* that the thread waits for */
-	uint64_t since_ns; /* the client's turn: the last time that all it had sent was read */
-	uint64_t end_ns;   /* of its wait in line, then of the handshake */
+	bool has_begun;            /* the client has sent something */
+	uint32_t events;           /* the epoll events that the thread waits for */
+	uint64_t since_ns;         /* when all that the client had sent was last read */
+	uint64_t end_ns;           /* deadline of its wait in line, then of the handshake */
 };
 
 struct shaker {
@@ -71,13 +71,13 @@ struct shaker {
 
 struct handshakes {
 	struct shaker shakers[HANDSHAKE_THREADS];
-	unsigned int n; /* of these */
+	unsigned int n; /* number of threads */
 	struct tcp_intake *intake;
-	struct limits fresh;  /* those in inboxes and lines */
-	struct limits limits; /* those on their way; the key is that of `fresh` */
+	struct limits fresh;  /* connections in inboxes and lines */
+	struct limits limits; /* handshakes that run; same key as `fresh` */
 	struct mailbox done;
 	bool is_stopping;  /* atomic */
-	unsigned int next; /* the thread that gets the next one */
+	unsigned int next; /* the thread that gets the next connection */
 };
 
 /* ---- One handshake: its thread --------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static void forget(struct shaker *s, struct shake *k)
 	cds_list_del(&k->link);
 }
 
-/* The loop counts it. */
+/* The loop's thread counts the failure. */
 static void fail(struct shaker *s, struct shake *k)
 {
 	SSL_free(k->is.conn.ssl);
@@ -116,8 +116,8 @@ static int watch(struct shaker *s, int op, struct shake *k, uint32_t events)
 	return epoll_ctl(s->epoll_fd, op, k->is.conn.fd, &event);
 }
 
-/* Several at once, so that a worker is woken less often. Where no worker has a port, the loop gets
- * them. */
+/* Hands over several at once, so that a worker is woken less often. If no worker has a port, they
+ * go to the loop. */
 static void hand_over(struct shaker *s)
 {
 	struct tcp_arrival *a = s->over, *next;
@@ -156,9 +156,9 @@ static void go_on(struct shaker *s, struct shake *k)
 	why = SSL_get_error(ssl, result);
 	tls_bio_hold(ssl, false);
 	/*
-	 * Where a question has come along, session tickets go with its reply. Otherwise they go at
-	 * once: the client's kernel may keep the question until our next segment acknowledges the
-	 * last flight (RFC 896).
+	 * If a question has already come, the session tickets are sent with its reply. Otherwise
+	 * they are sent at once: the client's kernel may hold back the question until our next
+	 * segment acknowledges the client's last flight (RFC 896).
 	 */
 	is_sent = (result == 1 && SSL_has_pending(ssl)) || tls_bio_flush(ssl);
 	if (result == 1) {
@@ -182,7 +182,7 @@ static bool is_of(const struct shake *k, const struct limits_place *client)
 	return k->place.cell[0] == client->cell[0] && k->place.cell[1] == client->cell[1];
 }
 
-/* It is this thread's turn: the client has sent something. */
+/* True if this thread has to act next: the client has sent something that is not read yet. */
 static bool is_ours(const struct shake *k)
 {
 	struct pollfd fd = { .fd = k->is.conn.fd, .events = POLLIN };
@@ -190,8 +190,8 @@ static bool is_ours(const struct shake *k)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Behind the first half of the line, silent clients are borne with for less and less: a flood of
- * them does not stop the line. */
+/* How long a silent client keeps its place. When the line is longer than half its limit the time
+ * becomes shorter and shorter, so that a flood of silent clients does not stop the line. */
 static uint64_t patience_ns(const struct shaker *s, const struct shake *k)
 {
 	uint64_t full = k->has_begun ? BEGUN_NS : MUTE_NS;
@@ -200,8 +200,8 @@ static uint64_t patience_ns(const struct shaker *s, const struct shake *k)
 	return n <= half ? full : n < 2 * half ? full * (2 * half - n) / half : 0;
 }
 
-/* The oldest one whose client is silent, of one client or of all (NULL). False: there is none
- * here. */
+/* Ends the oldest handshake with a silent client, among those of @client or of all (NULL). False:
+ * this thread has none. */
 static bool give_way(struct shaker *s, const struct limits_place *client, uint64_t now_ns,
 		     unsigned int *n_tries)
 {
@@ -221,7 +221,7 @@ static bool give_way(struct shaker *s, const struct limits_place *client, uint64
 	return false;
 }
 
-/* Counts it, in place of another one if need be. */
+/* Takes a place, if necessary that of another handshake. */
 static bool take_place(struct shaker *s, struct shake *k, uint64_t now_ns, unsigned int *n_tries)
 {
 	struct limits *limits = &s->owner->limits;
@@ -243,7 +243,7 @@ static void leave_line(struct shaker *s, struct shake *k)
 	s->n_line--;
 }
 
-/* It has a place. */
+/* Begins the handshake, which has a place. */
 static void begin(struct shaker *s, struct shake *k, uint64_t now_ns)
 {
 	leave_line(s, k);
@@ -277,8 +277,8 @@ static void take_new(struct shaker *s, uint64_t now_ns)
 	}
 }
 
-/* Those that get a place begin: a client that has all of its places does not hold up the others
- * behind it. */
+/* Begins each waiting handshake that gets a place. A client that has used all its places does not
+ * delay others behind it. */
 static void advance(struct shaker *s, uint64_t now_ns)
 {
 	unsigned int n_tries = TRIES;
@@ -294,7 +294,8 @@ static void advance(struct shaker *s, uint64_t now_ns)
 	}
 }
 
-/* Where this thread is behind, that is not the client's fault. */
+/* Ends handshakes after their deadline, except if this thread has yet to read what the client has
+ * sent. */
 static void expire(struct shaker *s, uint64_t now_ns)
 {
 	struct shake *k, *next;
@@ -318,7 +319,7 @@ static void *run(void *user)
 	struct epoll_event events[EVENTS_CAP];
 
 	(void)!privilege_drop_thread();
-	(void)!affinity_stand_behind(0); /* else it has the priority of the others */
+	(void)!affinity_stand_behind(0); /* after an error it keeps its priority */
 	while (!is_stopping(s)) {
 		int n = epoll_wait(s->epoll_fd, events, EVENTS_CAP, s->n_line ? LINE_MS : WAIT_MS);
 		uint64_t now_ns;
@@ -327,7 +328,7 @@ static void *run(void *user)
 			if (events[i].data.ptr)
 				go_on(s, events[i].data.ptr);
 		hand_over(s);
-		/* Behind the others: what gives way or expires may be among these events. */
+		/* After the events: a handshake that gives way or expires may be among them. */
 		now_ns = clock_ns();
 		expire(s, now_ns);
 		take_new(s, now_ns);
@@ -371,7 +372,7 @@ static int start(struct handshakes *h, struct shaker *s, unsigned int number)
 	if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->inbox.fd, &event))
 		return -errno;
 	s->owner = h;
-	/* Signals are the main thread's business: the new thread inherits a full mask. */
+	/* The main thread handles all signals: the new thread inherits a mask that blocks them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&s->thread, NULL, run, s);
@@ -392,8 +393,7 @@ static void init_limits(struct limits *l, uint32_t max_total, uint32_t max_clien
 	l->prefix6 = PREFIX6;
 }
 
-/* Two that take turns on one processor take a tenth more of its time than one
- * (docs/decisions/0049). */
+/* Two threads on one processor need a tenth more time than one (docs/decisions/0049). */
 static unsigned int n_threads(void)
 {
 	cpu_set_t cpus;

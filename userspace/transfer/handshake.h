@@ -1,21 +1,24 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * TLS handshakes of clients, in threads of their own: a handshake signs, which takes up to a
- * millisecond, and a flood of them must not hold up transfers, or workers on the same processor.
+ * TLS handshakes of clients, in threads of their own: a handshake makes a signature, which takes up
+ * to a millisecond, and a flood of handshakes must not delay transfers, or workers on the same
+ * processor.
  *
- *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ... ─► a worker (port/tcp_intake.h)
- *                                                                            └─► mailbox ─► server_tls.c: there is no worker, or it failed
+ *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ...
+ *           ├─► a worker (port/tcp_intake.h)
+ *           └─► mailbox ─► server_tls.c: there is no worker, or the handshake has failed
  *
- * The threads stand behind the workers (base/affinity.h). At most HANDSHAKES_MAX run at a time, and
- * half of them for one client, an IPv4 /24 or an IPv6 /48. Past either, a connection waits in line.
- * The oldest handshake, of that client where it is the client's half that is full, gives way to the
- * line if the client is silent: for two seconds nothing has come that is not read yet, or for a
- * quarter of one where nothing came at all; for less when the line is long. A handshake that waits
- * for a thread never gives way. So a client that opens a thousand connections at once has them all
- * in the end, and a flood of half handshakes holds up its own prefix alone.
+ * The threads have a lower priority than the workers (base/affinity.h). At most HANDSHAKES_MAX
+ * handshakes run at a time, and half of them for one client (an IPv4 /24 or an IPv6 /48). Above
+ * either limit a connection waits in line. Then the oldest handshake gives way to the line if its
+ * client is silent; above the client's limit, the oldest one of that client. A client is silent if
+ * no unread octets have come for two seconds, or for a quarter of a second if it has sent nothing
+ * at all; the times are shorter when the line is long. A handshake that waits for a thread never
+ * gives way. So a client that opens a thousand connections at once gets them all in the end, and a
+ * flood of half handshakes delays only its own prefix.
  *
- * Threads: the loop's calls all of these.
+ * Threads: the loop's thread calls all functions.
  */
 #ifndef VOLLEY_TRANSFER_HANDSHAKE_H
 #define VOLLEY_TRANSFER_HANDSHAKE_H
@@ -29,13 +32,13 @@
 #include "transfer/mailbox.h"
 
 #define HANDSHAKE_S       5
-#define HANDSHAKE_THREADS 2   /* where the process may use so many processors */
+#define HANDSHAKE_THREADS 2   /* fewer if the process may use fewer processors */
 #define HANDSHAKES_MAX    512 /* over all threads */
 #define HANDSHAKES_CLIENT 256
-#define HANDSHAKES_NEW    2048 /* accepted, and not begun: more are closed at once */
-#define HANDSHAKES_NEW_OF 1536 /* of these, of one client */
+#define HANDSHAKES_NEW    2048 /* accepted but not begun; more are closed at once */
+#define HANDSHAKES_NEW_OF 1536 /* the part of them that one client may have */
 
-/* One that is over, and that no worker has. */
+/* A handshake that has ended and that went to no worker. */
 struct handshake {
 	struct tcp_arrival conn; /* first; ssl NULL: it has failed, and the descriptor is closed */
 	struct post post;
@@ -43,23 +46,23 @@ struct handshake {
 
 struct handshakes;
 
-/* Starts the threads; connections go to the ports of @intake after their handshake, if there is
- * one. 0 or -errno. */
+/* Starts the threads. After the handshake a connection goes to a port of @intake, if there is one.
+ * 0 or -errno. */
 int handshakes_open(struct handshakes **out, struct tcp_intake *intake)
 	__attribute__((warn_unused_result));
-/* Closes handshakes under way and connections that were not taken. NULL is allowed. */
+/* Closes the handshakes that run and the connections that were not taken. NULL is allowed. */
 void handshakes_close(struct handshakes *h);
 
-/* The descriptor, not blocking, is ours from here on. False: it is closed, as too many wait, or
- * without memory. */
+/* Takes over @fd, which is not blocking. False: too many wait, or there is no memory; @fd is
+ * closed. */
 bool handshakes_begin(struct handshakes *h, int fd, SSL_CTX *ctx, const struct port_addr *peer);
 
-/* Readable when there is something to take. */
+/* Readable when handshakes_take() has something to return. */
 int handshakes_fd(const struct handshakes *h);
-/* The first of the handshakes that have ended: descriptor and SSL are the caller's, who frees each
- * item. NULL: none. */
+/* The first of the handshakes that have ended. The caller owns their descriptors and SSLs, and
+ * frees each item. NULL: none. */
 struct handshake *handshakes_take(struct handshakes *h);
-/* The next of the handshakes that were taken, or NULL. */
+/* The next of the taken handshakes, or NULL. */
 struct handshake *handshakes_next(const struct handshake *k);
 
 #endif

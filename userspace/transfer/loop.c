@@ -22,7 +22,7 @@ static void on_mail(evutil_socket_t fd, short events, void *user)
 	calls_run(t, mailbox_take(&t->to_loop));
 }
 
-/* It is in time for what is due: loop_run() sees to that. */
+/* Only wakes the loop: loop_run() then calls the timers that are due. */
 static void on_due(evutil_socket_t fd, short events, void *user)
 {
 	(void)fd, (void)events, (void)user;
@@ -85,7 +85,7 @@ static void drop_zones(struct transfer *t)
 	t->zones = (struct transfer_zones){ 0 };
 }
 
-/* libevent returns when something is to be done, at the latest when a timer is due. */
+/* libevent returns after an event, at the latest when a timer is due. */
 static void wait_for_event(struct transfer *t)
 {
 	uint64_t due_ns = timers_due_ns(&t->timers), wait_us;

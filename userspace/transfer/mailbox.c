@@ -29,7 +29,7 @@ void mailbox_close(struct mailbox *box)
 
 void mailbox_wake(struct mailbox *box)
 {
-	/* A full counter would mean that it is readable already. */
+	/* It fails only if the counter is full, and then the fd is readable already. */
 	(void)eventfd_write(box->fd, 1);
 }
 
@@ -43,7 +43,7 @@ void mailbox_put(struct mailbox *box, struct post *post)
 	*end = post;
 	box->last = &post->next;
 	pthread_mutex_unlock(&box->lock);
-	/* Else somebody has woken it, and it has not looked yet. */
+	/* If the list was not empty, the receiver has been woken already. */
 	if (end == &box->first)
 		mailbox_wake(box);
 }
@@ -53,7 +53,7 @@ struct post *mailbox_take(struct mailbox *box)
 	eventfd_t n;
 	struct post *all;
 
-	/* First the fd: what is put from here on makes it readable again. */
+	/* The fd first: a post that is put from here on makes it readable again. */
 	(void)eventfd_read(box->fd, &n);
 	pthread_mutex_lock(&box->lock);
 	all = box->first;

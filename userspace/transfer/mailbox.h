@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A mailbox between two threads: a list under a mutex, and an eventfd that is readable while there
- * is something. Order is kept. Posts are the sender's to make and the receiver's to free.
+ * A mailbox between two threads: a list under a mutex, and an eventfd that is readable while the
+ * list has posts. Order is kept. The sender allocates a post and the receiver frees it.
  */
 #ifndef VOLLEY_TRANSFER_MAILBOX_H
 #define VOLLEY_TRANSFER_MAILBOX_H
@@ -21,13 +21,13 @@ struct mailbox {
 
 /* 0 or -errno. */
 int mailbox_open(struct mailbox *box) __attribute__((warn_unused_result));
-void mailbox_close(struct mailbox *box); /* all posts were taken before; a second call is allowed */
+void mailbox_close(struct mailbox *box); /* after all posts were taken; a second call is allowed */
 
 /* Any thread. */
 void mailbox_put(struct mailbox *box, struct post *post);
 /* Makes the fd readable without a post. */
 void mailbox_wake(struct mailbox *box);
-/* All that is there, oldest first; the fd is quiet then. NULL: nothing. */
+/* Takes all posts, oldest first, and makes the fd unreadable. NULL: there are none. */
 struct post *mailbox_take(struct mailbox *box);
 
 #endif

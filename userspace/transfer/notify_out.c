@@ -13,17 +13,17 @@
 #include "transfer/udp_query.h"
 #include "xfr/notify.h"
 
-/* Seconds before the next round: RFC 1996 section 3.6 has 60 s and 5 rounds; most losses are
- * short. */
+/* Seconds before the next round. RFC 1996 section 3.6 has 60 s and 5 rounds; the first waits are
+ * shorter because most losses are short. */
 static const uint16_t waits_s[] = { 5, 15, 60, 60, 60 };
 
 #define NOTIFY_ROUNDS (sizeof(waits_s) / sizeof(waits_s[0]))
 
 enum state {
-	DONE,    /* nothing is outstanding */
-	QUEUED,  /* for its turn */
-	RUNNING, /* query or exchange */
-	WAITING, /* for the next round */
+	DONE,    /* there is nothing to send */
+	QUEUED,  /* waits for its turn */
+	RUNNING, /* waits for the answer to `query` or `exchange` */
+	WAITING, /* waits for the next round */
 };
 
 /* A remote of a zone. */
@@ -31,14 +31,14 @@ struct target {
 	struct cds_list_head link; /* in the queue */
 	struct transfer *t;
 	struct transfer_zone *zone;
-	const char *name; /* of the zone's configuration */
+	const char *name; /* points into the zone's configuration */
 	enum state state;
 	unsigned int n_rounds;
-	struct timer wait; /* once it was needed */
+	struct timer wait; /* initialised when first needed */
 	/* RUNNING. */
 	struct remotes *remotes;
 	struct remote *remote;
-	uint32_t n_tried; /* addresses, in this round */
+	uint32_t n_tried; /* addresses tried in this round */
 	struct udp_query *query;
 	struct exchange *exchange;
 	struct tsig tsig;
@@ -124,7 +124,7 @@ static void end_round(struct target *g)
 
 static void try_next(struct target *g);
 
-/* Any answer will do: section 3.12. */
+/* Any answer ends it: section 3.12. */
 static void on_answer(void *user, int code, const uint8_t *reply, size_t n)
 {
 	struct target *g = user;
@@ -147,7 +147,8 @@ static int on_message(void *user, const uint8_t *msg, size_t n)
 	struct target *g = user;
 	enum tsig_verdict verdict = tsig_verify(&g->tsig, msg, n, g->t->now.wall_s, NULL);
 	bool is_answer = verdict == TSIG_OK && notify_match(msg, n, g->id, g->zone->apex) >= 0;
-	/* The connection is kept with its peer, which may go with older remotes in leave(). */
+	/* leave() may free older remotes and their peers, so only a connection to a peer of the
+	 * present remotes is kept. */
 	bool is_kept = is_answer && g->remotes == g->t->remotes;
 
 	g->exchange = NULL;
@@ -167,7 +168,7 @@ static void on_failed(void *user, int code, const char *why)
 	try_next(g);
 }
 
-/* The NOTIFY, not signed, with the SOA that is served; its length, or an error. */
+/* Writes the NOTIFY, unsigned, with the served SOA. Returns its length, or an error. */
 static int write_notify(struct target *g, uint8_t *msg, size_t cap)
 {
 	struct zone *served = served_get(g->t, g->zone);
@@ -213,7 +214,7 @@ static int send_to(struct target *g, struct peer *peer)
 	return udp_query_start(&g->query, g->t, g->remote, peer, msg, (size_t)n, on_answer, g);
 }
 
-/* The next address of the remote, or the end of the round. */
+/* Tries the next address of the remote, or ends the round. */
 static void try_next(struct target *g)
 {
 	while (g->n_tried < g->remote->n_peers) {
@@ -265,7 +266,7 @@ void notifier_notify(struct transfer *t, struct transfer_zone *zone)
 	}
 }
 
-/* Whether remotes get a NOTIFY now: the list is new, or not all have answered the last NOTIFY. */
+/* True if the list is new, or if not all remotes have answered the last NOTIFY. */
 static bool is_due(struct transfer *t, const struct transfer_zone *zone)
 {
 	uint32_t serial;
@@ -291,7 +292,7 @@ void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone)
 	zone->primary = NULL;
 }
 
-/* Without memory no NOTIFY is sent: the secondaries ask by themselves, later. */
+/* Without memory no NOTIFY is sent: the secondaries ask later by themselves. */
 void notifier_put_zone(struct transfer *t, struct transfer_zone *zone)
 {
 	bool due = is_due(t, zone);

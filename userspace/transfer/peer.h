@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An address of another name server: whether it answers, and the connections to it that are kept
- * for some seconds (RFC 7766 section 6.2, RFC 9103 section 7.5). The next exchange over such a
- * connection (transfer/exchange.h) costs no handshake.
+ * An address of another name server: whether it answers, and its idle connections, which are kept
+ * for some seconds (RFC 7766 section 6.2, RFC 9103 section 7.5). The next exchange
+ * (transfer/exchange.h) uses one of them and needs no handshake.
  *
  * Threads: the loop's.
  */
@@ -17,9 +17,9 @@
 #include "base/tls_client.h"
 #include "port/addr.h"
 
-#define PEER_IDLE_MAX 32 /* connections that are kept */
+#define PEER_IDLE_MAX 32 /* connections kept for one address */
 
-/* A connection that may be kept. close() frees it, and its peer no longer keeps it. */
+/* A connection that may be kept. close() frees it and takes it from its peer. */
 struct peer_connection {
 	struct peer_connection *next;
 	void (*close)(struct peer_connection *connection);
@@ -29,24 +29,25 @@ struct peer {
 	struct port_addr addr;
 	struct peer_connection *idle; /* kept, newest first */
 	uint32_t n_idle;
-	struct tls_session session; /* to be resumed */
-	uint64_t dead_until_ns;     /* it did not answer: until then nothing is asked of it */
-	uint32_t n_dead;            /* how often in a row */
+	struct tls_session session; /* the TLS session to resume */
+	uint64_t dead_until_ns;     /* it did not answer: nothing is sent to it until then */
+	uint32_t n_dead;            /* failures in a row */
 };
 
-/* Keeps a connection that is idle; closes it if PEER_IDLE_MAX are kept already. */
+/* Keeps an idle connection; closes it if PEER_IDLE_MAX are kept already. */
 void peer_keep(struct peer *peer, struct peer_connection *connection);
-/* A connection that is kept is closed, or is used again. */
+/* Removes a kept connection, which is closed or used again. */
 void peer_forget(struct peer *peer, struct peer_connection *connection);
-/* The newest connection, which is kept no more; NULL: there is none. */
+/* Removes the newest kept connection and returns it; NULL: there is none. */
 struct peer_connection *peer_take(struct peer *peer);
 
-/* It has not answered: nothing is asked of it for a while, the longer the more often that is so. */
+/* It has not answered: nothing is sent to it for a while. The time grows with each failure in a
+ * row. */
 void peer_is_dead(struct peer *peer, uint64_t now_ns);
 void peer_is_alive(struct peer *peer);
 bool peer_is_shunned(const struct peer *peer, uint64_t now_ns);
 
-void peer_close_idle(struct peer *peer); /* the next exchange has a new connection */
+void peer_close_idle(struct peer *peer); /* the next exchange opens a new connection */
 void peer_fini(struct peer *peer);
 
 #endif

@@ -18,7 +18,7 @@
 #include "transfer/updates.h"
 #include "xfr/notify.h"
 
-/* ---- What it may be -------------------------------------------------------------------------- */
+/* ---- Kinds of messages ----------------------------------------------------------------------- */
 
 static void refuse_notify(struct peer_request *rq, const uint8_t *zone, enum dns_rcode rcode)
 {
@@ -57,9 +57,8 @@ static void take_notify(struct peer_request *rq)
 	secondary_notified(t, zone, &rq->client.addr, n.has_serial ? &n.serial : NULL);
 }
 
-/*
- * The serial number that an IXFR begins with: that of the SOA in its authority section (RFC 1995).
- */
+/* Reads the serial number that an IXFR begins with, from the SOA in its authority section (RFC
+ * 1995). */
 static bool read_serial(const struct peer_request *rq, uint32_t *serial)
 {
 	struct xfr_question question;
@@ -113,7 +112,7 @@ static void take_transfer(struct peer_request *rq)
 		transfer_out_datagram(rq, zone, serial);
 }
 
-/* What fits the client, and leaves room for the signature. */
+/* Octets that the reply may have: within the client's limit, less the room for the signature. */
 static size_t question_cap(const struct peer_request *rq)
 {
 	size_t cap = rq->conn ? rq->cap : peer_request_datagram_size(rq),
@@ -122,7 +121,8 @@ static size_t question_cap(const struct peer_request *rq)
 	return cap > room ? cap - room : 0;
 }
 
-/* Clients of allow-transfer may ask for the SOA, whatever server.allow says: secondaries do so. */
+/* Clients of allow-transfer may ask for the SOA, whatever server.allow says, because secondaries do
+ * so. */
 static const struct transfer_zone *zone_of_secondary(const struct peer_request *rq)
 {
 	const struct transfer_zone *zone;
@@ -133,7 +133,7 @@ static const struct transfer_zone *zone_of_secondary(const struct peer_request *
 	return zone && rules_allow(rq->t, &zone->config.allow_transfer, &rq->client) ? zone : NULL;
 }
 
-/* For a client that asks how long the connection may be idle: RFC 7828. */
+/* How long the connection may be idle, for clients that ask: RFC 7828. */
 static uint16_t idle_100ms(const struct peer_request *rq)
 {
 	const struct primary_settings *settings = rq->t->primary->settings;
@@ -160,7 +160,8 @@ static void take_question(struct peer_request *rq)
 	};
 	size_t n;
 
-	/* A worker decides by a client's address alone whether it may see a zone. */
+	/* A worker would not know that rules allow this client, because it judges by the address
+	 * alone. */
 	if (!zone && rq->conn && questions_ask(rq, question.idle_100ms, question_cap(rq)))
 		return;
 	question.has_expire = zone && secondary_expire_left(rq->t, zone, &question.expire_s);
@@ -202,10 +203,8 @@ static void dispatch(struct peer_request *rq)
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/*
- * Whether a block drops or refuses it: then an engine says so. What a worker has handed over was
- * let through there, but not what follows on a connection.
- */
+/* True if a block drops or refuses the message: then an engine writes the reply. A message from a
+ * worker has passed the blocks there; the later messages of a connection have not. */
 static bool is_blocked(const struct peer_request *rq, enum query_verdict verdict)
 {
 	struct blocks_verdict v = { 0 };
@@ -224,7 +223,7 @@ static bool is_blocked(const struct peer_request *rq, enum query_verdict verdict
 
 /* ---- Signature ------------------------------------------------------------------------------- */
 
-/* The record has done its work, and an engine would reply that it has no keys. */
+/* The record is not needed any more, and an engine would reply that it has no keys. */
 static void cut_tsig(struct peer_request *rq, size_t body_bytes)
 {
 	uint16_t n = wire_load_be16(rq->msg + DNS_ARCOUNT_AT);
@@ -251,7 +250,7 @@ static void check_tsig(struct peer_request *rq)
 	dispatch(rq);
 }
 
-/* Before the TSIG is cut off: the report has the message as it came. */
+/* To be called before the TSIG is cut off: the report has the message as it came. */
 static void open_answer(struct peer_request *rq)
 {
 	const struct handover_item *item = rq->item;
@@ -278,7 +277,7 @@ void peer_dispatch(struct peer_request *rq)
 		return;
 	}
 	open_answer(rq);
-	/* The engine writes the reply to a message that is wrong. */
+	/* The engine writes the reply to a malformed message. */
 	if ((verdict == QUERY_OK || verdict == QUERY_NOTIMP) && !is_blocked(rq, verdict))
 		check_tsig(rq);
 	else

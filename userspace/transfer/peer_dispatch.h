@@ -1,13 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A message to us: first its signature is checked; then opcode and type decide which part answers.
+ * A message to us: its signature is checked first; then opcode and type decide which module
+ * answers.
  *
  *      TSIG ─► opcode ─┬─► NOTIFY: rules, reply, secondary_notified()
  *                      ├─► UPDATE: rules, updates.c
  *                      ├─► AXFR, IXFR: rules, transfer_out.c (IXFR by UDP: here)
- *                      └─► any other question: by a connection, a worker (questions.c); else, and where
- *                          a secondary asks for the SOA of its zone, an engine without a cache
+ *                      └─► any other question: of a connection, by a worker (questions.c);
+ *                          else, and if a secondary asks for the SOA of its zone, by an engine
+ *                          without a cache
  *
  * Threads: the loop's.
  */
@@ -22,10 +24,8 @@ struct peer_request;
 
 void peer_dispatch(struct peer_request *rq);
 
-/*
- * Whether the message is to be answered behind all that came before it on its connection: a
- * transfer, a NOTIFY, an UPDATE. Questions are answered in any order.
- */
+/* True for a message that has to be answered after all earlier messages of its connection: a
+ * transfer, a NOTIFY, an UPDATE. Questions are answered in any order. */
 bool peer_dispatch_is_last(const uint8_t *msg, size_t n);
 
 #endif

@@ -48,9 +48,8 @@ void peer_request_reply(struct peer_request *rq, uint8_t *out, size_t n)
 		conn_end(rq->conn);
 }
 
-/*
- * As the engine says it (RFC 8914). Where the signature is what is wrong, its own record says so.
- */
+/* The same extended error as the engine's (RFC 8914). A wrong signature has its own error in the
+ * TSIG record. */
 static int words_for(const struct empty_reply *r)
 {
 	if (r->tsig->verdict != TSIG_OK && r->tsig->verdict != TSIG_NONE)
@@ -67,7 +66,7 @@ static int words_for(const struct empty_reply *r)
 	}
 }
 
-/* Where it has no room beside a signature, which counts for more, there is none. */
+/* There is no OPT if it has no room beside the signature, which is more important. */
 static size_t add_opt(uint8_t *out, size_t n, const struct empty_reply *r, const struct transfer *t)
 {
 	struct edns_reply opt = EDNS_REPLY_INIT;

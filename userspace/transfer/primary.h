@@ -5,39 +5,41 @@
  * zones.
  *
  *      primary.c    begin, end, settings; single messages from the workers
- *      server.c     connections that workers gave away, and connections of server_tls.c
- *      conn.c       one of them
+ *      server.c     connections from workers and from server_tls.c
+ *      conn.c       one connection
  *      peer_dispatch.c   one message: its signature, the rules, its kind
  *      peer_request.c    its reply
  *      questions.c  ordinary questions on connections: to a worker and back
- *      transfer_out.c    transfers out, so many at a time and of one client, others in line
+ *      transfer_out.c    transfers out: a limit in all and for each client, the others wait in line
  *      updates.c    UPDATE: to control and back
  *      notify_out.c NOTIFY to secondaries, paced
- *      rules.c      the rules; and the sieve that workers have of them
+ *      rules.c      the rules, and the workers' rules that are made of them
  *
- * Threads: the loop's, but for prepare and discard, which are control's, and open, before the
- * thread runs.
+ * Threads: the loop's, except primary_prepare() and primary_discard(): control's. primary_open() is
+ * called before the thread runs.
  */
 #ifndef VOLLEY_TRANSFER_PRIMARY_H
 #define VOLLEY_TRANSFER_PRIMARY_H
 
 #include "transfer/transfer_thread.h"
 
-struct primary_settings; /* its part of a configuration: rules, listeners, certificates */
+struct primary_settings; /* from a configuration: rules, listeners, certificates */
 
 int primary_open(struct transfer *t) __attribute__((warn_unused_result));
-/* Connections are closed, updates that wait get no reply. Before the base is freed. */
+/*
+ * Closes connections. Updates that wait get no reply. To be called before the event base is freed.
+ */
 void primary_close(struct transfer *t);
-/* From transfer_configure(): opens listeners, reads certificates. As that. */
+/* For transfer_configure(), with the same results: opens listeners, reads certificates. */
 int primary_prepare(struct primary_settings **out, struct transfer *t, const struct config *config,
 		    char *err, size_t err_cap) __attribute__((warn_unused_result));
 void primary_discard(struct primary_settings *settings); /* NULL is allowed */
-/* These hold from now on; t->remotes is the new one already. */
+/* These settings hold from now on. t->remotes has been replaced before. */
 void primary_configure(struct transfer *t, struct primary_settings *settings);
 void primary_handle(struct transfer *t, struct handover_item *item);
 void primary_put_zone(struct transfer *t, struct transfer_zone *zone);
 void primary_drop_zone(struct transfer *t, struct transfer_zone *zone);
-/* Secondaries get a NOTIFY, with the serial number that is served when the packet leaves. */
+/* Sends NOTIFY to the secondaries, with the serial number that is served when the packet leaves. */
 void primary_notify(struct transfer *t, struct transfer_zone *zone);
 void primary_answer(struct transfer *t, void *request, unsigned int rcode);
 

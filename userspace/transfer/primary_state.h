@@ -19,14 +19,14 @@ struct server;
 struct server_tls;
 
 struct primary_settings {
-	uint8_t **keys; /* names, folded wire: for the workers' sieve */
+	uint8_t **keys; /* names, folded wire: for the workers' rules */
 	size_t n_keys;
 	uint32_t idle_s;
 	struct server_tls *tls; /* listeners; NULL: none */
 };
 
 struct primary {
-	struct primary_settings *settings; /* NULL until there are some */
+	struct primary_settings *settings; /* NULL before the first configuration */
 	struct event *on_handover;
 	struct event *on_replies;
 	struct cds_list_head questions; /* questions.c */
@@ -38,9 +38,9 @@ struct primary {
 	struct notifier *notifier;
 	/* Transfers: transfer_out.c. */
 	struct cds_list_head transfers, transfers_waiting;
-	uint32_t n_transfers;  /* that have a place */
-	uint32_t n_lent;       /* that run without one: transfer_out.h */
-	struct limits clients; /* whose they are */
+	uint32_t n_transfers;  /* transfers that have a place */
+	uint32_t n_lent;       /* transfers that run without one: transfer_out.h */
+	struct limits clients; /* places by client */
 	bool is_starting;
 	/* Updates that control has: updates.c. */
 	struct cds_list_head updates;

@@ -13,10 +13,10 @@
 
 struct question {
 	struct relay_item item;       /* first */
-	struct cds_list_head link;    /* of all */
-	struct cds_list_head on_conn; /* while there is a connection */
-	struct conn *conn;            /* NULL: it has ended */
-	struct remotes *remotes;      /* for the key */
+	struct cds_list_head link;    /* in primary.questions */
+	struct cds_list_head on_conn; /* in conn.questions while the connection is open */
+	struct conn *conn;            /* NULL: the connection has ended */
+	struct remotes *remotes;      /* a reference, for the key */
 	struct tsig tsig;
 	bool is_padded;
 };
@@ -147,7 +147,7 @@ int questions_open(struct transfer *t)
 	return p->on_replies && !event_add(p->on_replies, NULL) ? 0 : -ENOMEM;
 }
 
-/* Their memory comes back to the relay, which frees it. */
+/* The workers give the questions back to the relay, which frees them. */
 void questions_close(struct transfer *t)
 {
 	struct primary *p = t->primary;

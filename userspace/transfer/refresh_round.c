@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A round of asking: the primaries in turn, of each all addresses, until one is current or gives
- * what is newer. Handlers only note what is to be done next: refresh_round_step() does it, from the
- * loop.
+ * A refresh round: asks the primaries in turn, all addresses of each, until one has nothing newer
+ * or gives a newer version. Handlers only note the next step: refresh_round_step() lets the loop
+ * run it.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -108,7 +108,7 @@ void refresh_round_is_current(struct refresh_round *r)
 	name_peer(r, r->s->remote, sizeof(r->s->remote));
 	peer_is_alive(r->peer);
 	refresh_round_hang_up(r);
-	if (secondary_is_notified_of_newer(r->s)) { /* another one has it, perhaps */
+	if (secondary_is_notified_of_newer(r->s)) { /* another primary may have it */
 		r->at_primary++;
 		r->at_address = 0;
 		refresh_round_step(r, ask_next);
@@ -170,7 +170,7 @@ static void take_soa(struct refresh_round *r, const struct xfr_request_soa *soa)
 	}
 }
 
-/* A message as it is sent on a stream; returns its length or an error. */
+/* Writes the SOA query; returns its length or an error. */
 static int build_soa_query(struct refresh_round *r, uint8_t *out, size_t cap, bool is_tls)
 {
 	const struct xfr_request request = {
@@ -277,17 +277,15 @@ static void ask_soa(struct refresh_round *r)
 		failed_to_answer(r, n);
 }
 
-/*
- * A peer that has not answered lately is left out, unless a person asks, or it has sent a NOTIFY
- * itself.
- */
+/* A peer that has not answered lately is left out, unless the round is by command or the peer has
+ * sent the NOTIFY. */
 static bool is_to_be_asked(const struct refresh_round *r, const struct peer *peer, uint64_t now_ns)
 {
 	return r->is_asked || !peer_is_shunned(peer, now_ns) ||
 	       port_addr_same_host(&r->s->notified_by, &peer->addr);
 }
 
-/* False: there is no other. */
+/* Finds the next address to ask. False: there is none. */
 static bool find_next(struct refresh_round *r)
 {
 	uint64_t now_ns = r->s->t->now.ns;
@@ -317,7 +315,7 @@ static void ask_next(struct refresh_round *r)
 		ask_soa(r);
 }
 
-/* The sender of the NOTIFY is asked first, the remote that failed last time last. */
+/* 0: the sender of the NOTIFY, asked first; 2: the remote that failed last time, asked last. */
 static int place_of(const struct secondary_zone *s, const struct remote *remote)
 {
 	if (s->notified_by.family && remote_has(remote, &s->notified_by))

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a primary gives: records go into a builder, changes into a list, and when all of it has come
- * and its signatures hold, to control. Until then nothing of it counts.
+ * Receives a transfer: records go into a builder, changes into a list. When it is complete and its
+ * signatures are right, it goes to control. Until then it has no effect.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static int on_record(void *user, const uint8_t *owner, unsigned int owner_bytes,
 	return zone_builder_add(r->builder, &record, &r->builder_error);
 }
 
-/* The new SOA of a sequence. */
+/* Notes the expire value of the new SOA of a change set. */
 static void note_expire_of(struct refresh_round *r, const struct changeset *set)
 {
 	struct changeset_record record;
@@ -105,7 +105,7 @@ static void make_room_for_others(struct refresh_round *r)
 	slots_leave(&r->place);
 }
 
-/* All of it is there, and is control's from now on. */
+/* The transfer is complete: control owns it from now on. */
 static void deliver(struct refresh_round *r)
 {
 	struct secondary_zone *s = r->s;
@@ -124,7 +124,7 @@ static void deliver(struct refresh_round *r)
 		.checked_wall_s = s->t->now.wall_s,
 	};
 
-	/* What gave it may be a secondary itself: RFC 7314 section 4. */
+	/* The primary may itself be a secondary: RFC 7314 section 4. */
 	if (r->known.expire_left_s < expire_s)
 		expire_s = r->known.expire_left_s;
 	event.expires_wall_s = event.checked_wall_s + expire_s;
@@ -162,13 +162,14 @@ static bool may_fall_back(enum xfr_in_result result, const struct refresh_round 
 	}
 }
 
-/* Who has never heard of OPT says FORMERR: RFC 6891 section 7. */
+/* A server that does not know OPT answers FORMERR: RFC 6891 section 7. */
 static bool is_ignorant(const struct refresh_round *r, enum xfr_in_result result)
 {
 	return result == XFR_IN_RCODE && r->in->rcode == DNS_RCODE_FORMERR && !r->known.is_plain;
 }
 
-/* Not good: the whole zone from the same one, or something from another. */
+/* The transfer has failed: asks the same primary again without OPT or for the whole zone, or the
+ * next address. */
 static void refuse(struct refresh_round *r, enum xfr_in_result result)
 {
 	char rcode[PROTO_TEXT_MAX];
@@ -208,10 +209,8 @@ static void transfer_anew(struct refresh_round *r)
 	refresh_round_transfer(r);
 }
 
-/*
- * A server that goes on with another process when its zones change (nsd) may leave us with the old
- * one, as long as our connection lasts.
- */
+/* A server that starts another process when its zones change (nsd) may answer with the old process
+ * as long as our connection lasts. */
 static bool is_stale(const struct refresh_round *r, enum xfr_in_result result)
 {
 	return (result == XFR_IN_CURRENT || result == XFR_IN_OLDER) &&
@@ -229,7 +228,7 @@ static int on_message(void *user, const uint8_t *msg, size_t n)
 	if (result == XFR_IN_MORE)
 		return EXCHANGE_MORE;
 	is_old = is_stale(r, result);
-	r->exchange = NULL; /* it goes behind this call */
+	r->exchange = NULL; /* it is freed after this call */
 	peer_is_alive(r->peer);
 	if (r->in->has_expire)
 		r->known.expire_left_s = r->in->expire_left_s;
@@ -246,7 +245,7 @@ static int on_message(void *user, const uint8_t *msg, size_t n)
 	}
 	if (result == XFR_IN_CURRENT) {
 		refresh_round_is_current(r);
-		return was_ixfr ? EXCHANGE_DONE : ERR_CLOSED; /* the rest of an AXFR follows */
+		return was_ixfr ? EXCHANGE_DONE : ERR_CLOSED; /* the rest of an AXFR would follow */
 	}
 	refuse(r, result);
 	return result == XFR_IN_RCODE ? EXCHANGE_DONE : ERR_FORMAT;
@@ -287,7 +286,7 @@ static int set_deadline(struct refresh_round *r)
 	return 0;
 }
 
-/* The request, unsigned, to @out; its length or an error. */
+/* Writes the request to @out, unsigned. Returns its length or an error. */
 static int build(struct refresh_round *r, const struct zone *served, uint16_t type, uint8_t *out)
 {
 	struct xfr_request request = {

@@ -101,7 +101,7 @@ static int make_remotes(struct remotes *remotes, const struct config *config, ch
 		int code = make_remote(remotes, remote, from, why, sizeof(why));
 
 		if (code) {
-			remotes->n++; /* what there is of it is freed, too */
+			remotes->n++; /* so that its finished part is freed, too */
 			snprintf(err, cap, "remote %s: %s", from->name,
 				 *why ? why : err_text(code));
 			return code;

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Remotes: other name servers and keys, as one configuration has them. They never change; another
- * configuration makes others, and each exchange that runs keeps its remotes by a reference.
+ * Remotes: the other name servers and the keys of one configuration. They never change. A new
+ * configuration makes new ones; an exchange that runs holds a reference to its remotes.
  *
- * Only the peers in it change (idle connections, TLS sessions, whether an address answers): they
- * belong to the loop's thread alone.
+ * Only their peers change (idle connections, TLS sessions, whether an address answers): they belong
+ * to the loop's thread alone.
  *
- * Threads: made in control's; from then on the loop's, references too.
+ * Threads: control's makes them. After that the loop's uses them and counts the references.
  */
 #ifndef VOLLEY_TRANSFER_REMOTES_H
 #define VOLLEY_TRANSFER_REMOTES_H
@@ -28,8 +28,8 @@ struct remote {
 	struct peer *peers; /* one for each address, in order */
 	uint32_t n_peers;
 	bool has_source4, has_source6;
-	struct port_addr source4, source6; /* to ask from; port 0 unless said */
-	const struct tsig_key *key;        /* of the remotes, or NULL */
+	struct port_addr source4, source6; /* our addresses; port 0 unless configured */
+	const struct tsig_key *key;        /* in remotes.keys, or NULL */
 	enum config_tls tls;
 	char *tls_name; /* or NULL */
 	bool has_pin;
@@ -42,24 +42,22 @@ struct remotes {
 	struct tsig_keys *keys; /* tsig_keys_find() */
 	struct remote *list;    /* by name */
 	uint32_t n;
-	uint32_t n_transfers; /* at a time, in and out */
+	uint32_t n_transfers; /* transfers at a time, in and out */
 	uint32_t n_transfers_out;
 };
 
-/*
- * Remotes with one reference. 0; -ENOMEM; ERR_CONFIG with a sentence in @err: a key or a file of
- * certificates that cannot be used.
- */
+/* Makes remotes with one reference. 0; -ENOMEM; or ERR_CONFIG with a sentence in @err: a key or a
+ * file of certificates cannot be used. */
 int remotes_new(struct remotes **out, const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
-struct remotes *remotes_get(struct remotes *remotes); /* one reference more; returns it */
+struct remotes *remotes_get(struct remotes *remotes); /* adds a reference; returns @remotes */
 void remotes_put(struct remotes *remotes);            /* NULL is allowed */
 
-/* NULL: it does not have one of that name, which is configuration's text. */
+/* By name, as the configuration writes it. NULL: there is none. */
 const struct tsig_key *remotes_key(const struct remotes *remotes, const char *name);
 struct remote *remotes_find(const struct remotes *remotes, const char *name);
 
-/* Is it one of its addresses? Ports do not count. */
+/* True if @addr is one of its addresses. Ports are not compared. */
 bool remote_has(const struct remote *remote, const struct port_addr *addr);
 
 /* Our address for messages to this one; NULL: the kernel chooses. */

@@ -9,7 +9,7 @@
 #include "transfer/transfer_thread.h"
 #include "xdp/count.h"
 
-/* The loop's thread alone writes these; others read whole values. */
+/* Only the loop's thread writes counters; other threads read whole values. */
 static void add_one(uint64_t *counter)
 {
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);

@@ -6,9 +6,9 @@
  *
  *      message ─► reply_report_begin() ─► its reply, at once or later ─► reply_report_end()
  *
- * A transfer is one reply, whatever the number of its messages: the first one is reported. A
- * question that a worker answers (questions.h) is counted and reported there. Replies are counted
- * without their zone: the counters of zones belong to a cache, and this thread has none.
+ * A transfer is one reply, whatever the number of its messages; its first message is reported. The
+ * worker that answers a question (questions.h) counts and reports it. Replies are not counted by
+ * zone: the counters of zones belong to a cache, and this thread has none.
  *
  * Threads: the loop's.
  */
@@ -21,10 +21,11 @@
 
 struct transfer;
 
-/* A query, from when it comes until its reply. Zeros: there is none. It may be moved, and not
- * copied. */
+/*
+ * A query, from its arrival until its reply. Zeros: there is none. It may be moved but not copied.
+ */
 struct reply_report {
-	bool is_open; /* its reply is to come */
+	bool is_open; /* the reply is still to come */
 	bool is_reported;
 	enum tap_transport transport;
 	struct port_addr peer, local;
@@ -32,24 +33,27 @@ struct reply_report {
 	uint8_t opcode;
 	bool has_question;
 	uint64_t asked_ns;
-	uint8_t *query; /* a copy, where it is reported; NULL: none */
+	uint8_t *query; /* a copy, if it is reported; else NULL */
 	size_t n_query;
 };
 
 /* The two ends of a query, and its transport. */
 struct reply_report_ends {
-	const struct port_addr *peer, *local; /* where local->family is 0, it is not known */
+	const struct port_addr *peer, *local; /* local->family 0: unknown */
 	enum tap_transport transport;
 };
 
-/* *a was zeros. The message is whole, and q is read from it; neither is needed afterwards. */
+/*
+ * *a has to be zeros. @msg is the whole message, and @q was read from it; both may go afterwards.
+ */
 void reply_report_begin(struct transfer *t, struct reply_report *a,
 			const struct reply_report_ends *ends, const struct query *q,
 			const uint8_t *msg, size_t n);
-/* The reply as it leaves, of n octets; 0: there is none. Later messages of the same answer are not
- * counted. */
+/*
+ * The reply as it is sent, of n octets; 0: there is none. Only the first call for an answer counts.
+ */
 void reply_report_end(struct transfer *t, struct reply_report *a, const uint8_t *reply, size_t n);
-/* There is no reply, or it has been. Zeros are allowed. */
+/* Frees it without a reply. Zeros are allowed. */
 void reply_report_fini(struct reply_report *a);
 
 #endif

@@ -24,14 +24,14 @@ struct request_audit {
 
 struct request_audit request_audit_of(const struct peer_request *rq, const uint8_t *zone);
 
-/* A signature that does not hold; by a key that may not be ours. */
+/* The signature is wrong. The key may be unknown here. */
 void request_audit_tsig(const struct peer_request *rq, enum tsig_verdict verdict);
 
-/* It was refused, for a reason in words; rcode as the reply has it. */
+/* The request was refused: @reason in words, rcode as in the reply. */
 void request_audit_refused(enum audit_event event, const struct request_audit *audit,
 			   unsigned int rcode, const char *reason);
 
-/* A transfer has ended, whole or not: how much of it was sent. */
+/* A transfer has ended, complete or not: reports how much was sent. */
 void request_audit_transfer(enum audit_event event, const struct request_audit *audit,
 			    const struct xfr_out *out, uint32_t serial);
 

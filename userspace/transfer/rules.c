@@ -13,7 +13,9 @@
 #include "transfer/primary_state.h"
 #include "transfer/remotes.h"
 
-/* While zones come and go, making the sieve takes no more than one in so many parts of the time. */
+/*
+ * Making the workers' rules takes at most about 1/DELAY_SHARE of the time while zones come and go.
+ */
 #define DELAY_SHARE 8
 
 static bool holds(const struct config_prefix *prefix, const struct port_addr *addr)
@@ -64,7 +66,7 @@ bool rules_are_primary(const struct transfer *t, const struct transfer_zone *zon
 	return false;
 }
 
-/* ---- The workers' sieve ---------------------------------------------------------------------- */
+/* ---- The workers' rules ---------------------------------------------------------------------- */
 
 struct list {
 	struct clients_prefix *prefixes;
@@ -101,7 +103,7 @@ static void add_any(struct list *list, uint32_t what)
 	add(list, AF_INET6, 0, nothing, what);
 }
 
-/* What a rule for a key lets through is not known by its address. */
+/* A rule for a key without a prefix adds no address. */
 static void add_rules(struct list *list, const struct config_rules *rules, uint32_t what)
 {
 	for (uint32_t i = 0; i < rules->n; i++) {
@@ -141,7 +143,7 @@ static int compare(const void *a, const void *b)
 	return order ? order : (x->views > y->views) - (x->views < y->views);
 }
 
-/* Ten thousand zones have the same few rules. */
+/* Removes duplicates: ten thousand zones have the same few rules. */
 static void drop_twins(struct list *list)
 {
 	size_t n = 0;
@@ -213,7 +215,7 @@ static void on_rules(evutil_socket_t fd, short events, void *user)
 		log_error("workers keep the old rules of transfers and NOTIFY: %s", err_text(err));
 	else
 		publish(t, rules);
-	loop_wake(t); /* how long it has taken is what counts here */
+	loop_wake(t); /* for the time that it has taken */
 	t->primary->rules_made_ns = t->now.ns;
 	t->primary->rules_took_ns = t->primary->rules_made_ns - begun_ns;
 }

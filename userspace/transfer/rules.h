@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules of zones: which client may transfer, notify and update, and the sieve that workers have
- * of these rules.
+ * The rules of zones: which client may transfer, notify and update. The workers' rules
+ * (engine/handover_rules.h) are made of them.
  *
  * Threads: the loop's.
  */
@@ -16,22 +16,21 @@
 
 /* The client that asks. */
 struct rules_client {
-	struct port_addr addr;      /* IPv4 as such, also behind an IPv6 socket */
-	const struct tsig_key *key; /* of t->remotes, that signed; NULL: none */
+	struct port_addr addr;      /* an IPv4-mapped IPv6 address as IPv4 */
+	const struct tsig_key *key; /* the key of t->remotes that signed; NULL: none */
 	bool is_tls;
 };
 
-/* Whether one of these rules holds: the prefix, the key and TLS, as far as it asks for them. */
+/* True if the client meets one of the rules: its prefix, its key and TLS, if the rule has them. */
 bool rules_allow(const struct transfer *t, const struct config_rules *rules,
 		 const struct rules_client *client);
-/* Whether it is one of the zone's primaries, by address, and by key where that one has a key. */
+/* True if the client is one of the zone's primaries: by its address, and by its key if that primary
+ * has one. */
 bool rules_are_primary(const struct transfer *t, const struct transfer_zone *zone,
 		       const struct rules_client *client);
-/*
- * Makes the workers' sieve anew, soon: if 10,000 zones come together, it is made only a few times.
- */
+/* Soon makes the workers' rules anew: only a few times if 10,000 zones come together. */
 void rules_change(struct transfer *t);
-/* The workers have none any more. */
+/* Takes the rules from the workers. */
 void rules_close(struct transfer *t);
 int rules_open(struct transfer *t) __attribute__((warn_unused_result));
 

@@ -12,12 +12,13 @@
 #include "base/wire.h"
 #include "transfer/transfer_events.h"
 
-#define JITTER_PARTS   10 /* up to a tenth early */
-#define N_TRANSFERS    10 /* before there is a configuration */
+#define JITTER_PARTS   10 /* a time is shortened by up to a tenth */
+#define N_TRANSFERS    10 /* until there is a configuration */
 #define BACKOFF_MAX_S  3600
 #define QUIET_FIRST_NS (250 * CLOCK_NS_PER_MS)
 #define QUIET_DOUBLED  8
-#define FAR_S          (100ull * 365 * 86400) /* a timer is no longer, whatever a file says */
+/* the longest timer, whatever the stored state says */
+#define FAR_S (100ull * 365 * 86400)
 
 static void begin_round(struct secondary_zone *s);
 
@@ -82,7 +83,7 @@ static bool is_settling(const struct secondary_zone *s)
 	return s->state == SECONDARY_SETTLING_ZONE || s->state == SECONDARY_SETTLING_CHANGES;
 }
 
-/* What has just come is served a moment before that is settled. */
+/* Control serves a new version a moment before it settles it: then the later expiry counts. */
 static uint64_t expires_at(const struct secondary_zone *s)
 {
 	return is_settling(s) && s->settles_expires_s > s->expires_wall_s ? s->settles_expires_s :
@@ -105,7 +106,7 @@ bool secondary_expire_left(struct transfer *t, const struct transfer_zone *zone,
 	return true;
 }
 
-/* Early by up to a tenth, so that zones of one age do not stay together. */
+/* Early by up to a tenth, so that zones of the same age are not asked for at the same time. */
 static void set_next_ms(struct secondary_zone *s, uint64_t ms)
 {
 	uint64_t early_ms = ms / JITTER_PARTS * random_u16(&s->t->random) / 65536;
@@ -148,8 +149,8 @@ static void on_next(void *user)
 	begin_round(user);
 }
 
-/* After a round that came to nothing: RFC 1035; a zone that was never there is asked for less and
- * less. */
+/* After a failed round: the retry time (RFC 1035). A zone that never came is asked for less and
+ * less often. */
 static void set_retry(struct secondary_zone *s)
 {
 	const struct config_zone *c = &s->zone->config;
@@ -171,14 +172,14 @@ static void begin_round(struct secondary_zone *s)
 {
 	timer_cancel(&s->next);
 	if (refresh_round_begin(s)) {
-		set_next(s, 1); /* there is no memory */
+		set_next(s, 1); /* there was no memory */
 		return;
 	}
 	s->state = SECONDARY_ASKING;
 	s->is_again = false;
 }
 
-/* For a NOTIFY: at once, unless the ones before it have led to nothing newer. */
+/* Begins a round for a NOTIFY: at once, or later if earlier ones led to nothing newer. */
 static void begin_notified_round(struct secondary_zone *s)
 {
 	uint64_t now_ns = s->t->now.ns;
@@ -230,7 +231,7 @@ static void forget_round(struct secondary_zone *s)
 	s->notified_by.family = 0;
 }
 
-/* A NOTIFY that led to nothing: the next ones wait, the longer the more of them there were. */
+/* A NOTIFY led to nothing newer: rounds for the next ones wait, twice as long each time. */
 static void be_quiet(struct secondary_zone *s)
 {
 	s->quiet_until_ns = s->t->now.ns + (QUIET_FIRST_NS << s->n_futile);
@@ -250,7 +251,7 @@ static void end_current(struct secondary_zone *s)
 	struct soa_times times;
 
 	if (!secondary_times(s, &times)) {
-		set_retry(s); /* it has expired meanwhile, or was taken away */
+		set_retry(s); /* the zone has expired meanwhile, or was removed */
 		return;
 	}
 	if (s->round->current_expire_left_s < times.expire_s)
@@ -266,7 +267,7 @@ static void end_current(struct secondary_zone *s)
 	set_expiry(s, event.expires_wall_s);
 	set_next(s, times.refresh_s);
 	if (transfer_emit(s->t, &event))
-		set_next(s, 1); /* once more, when there is memory */
+		set_next(s, 1); /* tries again: there was no memory */
 }
 
 static void end_failed(struct secondary_zone *s)
@@ -300,10 +301,8 @@ void secondary_ended(struct secondary_zone *s, enum refresh_end end)
 	else
 		end_failed(s);
 	forget_round(s);
-	/*
-	 * The version of a NOTIFY was not there: one more round, and no more because of this
-	 * NOTIFY.
-	 */
+	/* A NOTIFY came during the round, which did not find its version: one more round follows,
+	 * and no further one for this NOTIFY. */
 	if (s->is_again) {
 		s->is_again = false;
 		begin_notified_round(s);
@@ -345,13 +344,13 @@ void secondary_settled(struct transfer_zone *zone, int code)
 		end_failed(s);
 	}
 	forget_round(s);
-	if (code == -EBUSY) /* its file is read just now */
+	if (code == -EBUSY) /* its file is being read */
 		set_next(s, 1);
 	if (code == ERR_ZONE && was_changes) {
 		if (s->wants_next == SECONDARY_WANTS_NEWER)
 			s->wants_next = SECONDARY_WANTS_WHOLE;
 		begin_round(s);
-	} else if (s->is_asked_next) { /* by a person: the version of any NOTIFY has come */
+	} else if (s->is_asked_next) { /* by command */
 		begin_round(s);
 	} else if (s->is_again && (!s->is_notified || secondary_is_notified_of_newer(s))) {
 		begin_notified_round(s);
@@ -377,7 +376,7 @@ void secondary_refresh(struct transfer_zone *zone, bool whole)
 	begin_round(s);
 }
 
-/* What is known from before: when it is to be asked for, and when it expires. */
+/* Restores refresh and expiry times from before a restart. */
 static void resume(struct secondary_zone *s, const struct transfer_past *past)
 {
 	uint64_t now_s = s->t->now.wall_s, due_s;

@@ -23,8 +23,8 @@
 #include "transfer/updates.h"
 
 #define IN_HIGH   (CONN_PREFIX_BYTES + DNS_MESSAGE_MAX)
-#define WRITE_MAX (256u << 10) /* by one call */
-#define TURN_MAX  16           /* messages */
+#define WRITE_MAX (256u << 10) /* octets in one call */
+#define TURN_MAX  16           /* messages in one turn */
 
 /* ---- One connection -------------------------------------------------------------------------- */
 
@@ -48,8 +48,8 @@ static void copy_out(struct evbuffer *buffer, size_t at, uint8_t *out, size_t n)
 		evbuffer_copyout_from(buffer, &ptr, out, n);
 }
 
-/* The next whole message to @in; its length, 0: there is none yet, or it has to wait for
- * replies. */
+/* Copies the next whole message to @in. Returns its length; 0: there is none yet, or it has to wait
+ * for replies. */
 static size_t take_message(struct conn *c, uint8_t *in)
 {
 	struct evbuffer *buffer = bufferevent_get_input(c->bev);
@@ -98,9 +98,9 @@ static void handle(struct conn *c, uint8_t *msg, size_t n)
 }
 
 /*
- * What OpenSSL has read of the socket and not given out: the loop does not report it. Without
- * read-ahead there is an end: no more is read than the rest of a record. An error comes again by
- * the loop.
+ * Adds octets that OpenSSL has read from the socket and still holds: libevent does not report them.
+ * Read-ahead is switched off, so that OpenSSL reads no more than the rest of a record and the loop
+ * ends. libevent reports an error again.
  */
 static int add_hidden(struct evbuffer *input, SSL *ssl)
 {
@@ -119,8 +119,8 @@ static int add_hidden(struct evbuffer *input, SSL *ssl)
 	return err;
 }
 
-/* libevent leaves the rest of a record with OpenSSL where the input is full, and does not come back
- * for it by itself. */
+/* When the input is full, libevent leaves the rest of a record in OpenSSL, and does not fetch it
+ * later by itself. */
 static bool pull_hidden(struct conn *c)
 {
 	SSL *ssl = c->is_tls && !c->is_ended ? bufferevent_openssl_get_ssl(c->bev) : NULL;
@@ -128,7 +128,7 @@ static bool pull_hidden(struct conn *c)
 	return ssl && SSL_pending(ssl) && !add_hidden(bufferevent_get_input(c->bev), ssl);
 }
 
-/* Messages that are there, as many as a turn may do. */
+/* Handles the received messages, TURN_MAX at most. */
 static void serve(struct conn *c)
 {
 	uint8_t *in = c->t->primary->in;
@@ -151,7 +151,8 @@ static void serve(struct conn *c)
 	}
 }
 
-/* libevent reports when the output is empty: then the connection ends. */
+/* At the end of the client's data on_write() is called only when the output is empty, and then the
+ * connection ends. */
 static void end_of_turn(struct conn *c)
 {
 	if (c->is_eof && !c->is_busy)
@@ -170,7 +171,7 @@ static void on_read(struct bufferevent *bev, void *user)
 	end_of_turn(c);
 }
 
-/* What waits has become little. */
+/* The output has fallen to SERVER_OUT_LOW. */
 static void on_write(struct bufferevent *bev, void *user)
 {
 	struct conn *c = user;
@@ -200,9 +201,8 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 	loop_wake(c->t);
 	if (events & BEV_EVENT_CONNECTED)
 		return;
-	/*
-	 * The client has not taken all replies yet. The write timeout ends one that takes nothing.
-	 */
+	/* The client has not taken all replies yet. If it takes nothing more, the write timeout
+	 * ends the connection. */
 	if ((events & BEV_EVENT_TIMEOUT) && (events & BEV_EVENT_READING) &&
 	    (n_waiting(c) || c->n_asked)) {
 		(void)bufferevent_enable(bev, EV_READ);
@@ -220,8 +220,8 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 
-/* Room for one more, if need be that of the one that is idle longest, or of a reader that has stood
- * still. */
+/* Makes room for one more connection: at the limit it closes the one that is idle longest, or that
+ * of a reader that has stood still. */
 static bool make_room(struct transfer *t)
 {
 	struct server *s = t->primary->server;
@@ -265,9 +265,9 @@ static struct conn *conn_new(struct transfer *t, struct bufferevent *bev,
 }
 
 /*
- * ssl NULL: it is not over TLS. A worker's port has let SSL_write() write a part (port/tcp_tls.h).
- * libevent goes on with its next piece of memory then, so that the rest of a piece of more than a
- * record would be missing in what is sent.
+ * ssl NULL: no TLS. A worker's port has allowed SSL_write() to write a part (port/tcp_tls.h).
+ * libevent cannot handle that: after a partial write it continues with the next piece of memory,
+ * and the rest of a piece longer than a record would be lost.
  */
 static struct bufferevent *open_bev(struct transfer *t, int fd, SSL *ssl)
 {
@@ -278,13 +278,13 @@ static struct bufferevent *open_bev(struct transfer *t, int fd, SSL *ssl)
 					      BEV_OPT_CLOSE_ON_FREE);
 }
 
-/* What the worker had read comes first. */
+/* The octets that the worker had read come first. */
 static int prepend(struct bufferevent *bev, const struct handover_item *item)
 {
 	struct evbuffer *input = bufferevent_get_input(bev);
 	int err;
 
-	/* Over TLS libevent adds to it from without, as we do, and it is never frozen. */
+	/* With TLS the input is never frozen, because libevent itself adds to it from outside. */
 	if (item->ssl) {
 		err = evbuffer_add(input, item->bytes, item->n_bytes);
 		return err ? err : add_hidden(input, item->ssl);
@@ -315,7 +315,7 @@ static struct conn *adopt(struct transfer *t, struct handover_item *item)
 	return c;
 }
 
-/* What has come already is served. */
+/* Messages that have already come are handled. */
 static void begin(struct conn *c)
 {
 	conn_set_timeouts(c);
@@ -334,7 +334,7 @@ void server_take(struct transfer *t, struct handover_item *item)
 	begin(c);
 }
 
-/* Where a connection came to; family 0: the system does not say. */
+/* The local address of a connection; family 0: unknown. */
 static struct port_addr local_of(int fd)
 {
 	struct sockaddr_storage ss;

@@ -29,7 +29,7 @@
 struct listener {
 	struct server_tls *owner;
 	struct event *event;
-	struct event *on_resume; /* accepting pauses until then */
+	struct event *on_resume; /* ends a pause of accepting */
 	int fd;
 };
 
@@ -48,8 +48,8 @@ struct kept_socket {
 };
 
 struct server_tls_kept {
-	struct ticket_keys *random; /* NULL: there were none yet */
-	uint64_t ends_wall_s;       /* the certificate; 0: there is none */
+	struct ticket_keys *random; /* NULL: none were needed yet */
+	uint64_t ends_wall_s;       /* end of the certificate; 0: there is none */
 	uint32_t n;
 	struct kept_socket sockets[];
 };
@@ -70,7 +70,7 @@ static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_b
 	return SSL_TLSEXT_ERR_OK;
 }
 
-/* The first error is that of the system, where there is one. */
+/* If the system reported an error, it is the first in OpenSSL's queue. */
 static int say_tls(const char *file, char *err, size_t cap)
 {
 	unsigned long first = ERR_peek_error();
@@ -91,7 +91,8 @@ static int say_mismatch(const struct config *config, char *err, size_t cap)
 	return ERR_CONFIG;
 }
 
-/* A key of the same algorithm is compared when it is read, one of another by the check. */
+/* OpenSSL compares a key of the certificate's algorithm when it reads it; a key of another
+ * algorithm fails in the check. */
 static int load_key(SSL_CTX *ctx, const struct config *config, char *err, size_t cap)
 {
 	if (SSL_CTX_use_PrivateKey_file(ctx, config->tls_key, SSL_FILETYPE_PEM) != 1)
@@ -111,9 +112,9 @@ static int check_file(const char *file, char *err, size_t cap)
 }
 
 /*
- * OpenSSL's own order has AES-256 with SHA-384 first. Of OpenSSL's time for a resumed handshake
- * SHA-256 saves a tenth (docs/decisions/0049); TLS_AES_128_GCM_SHA256 is what every client has (RFC
- * 8446 section 9.1). A client that puts ChaCha20 first has no AES in hardware.
+ * OpenSSL's own order begins with AES-256 and SHA-384. SHA-256 saves a tenth of OpenSSL's time for
+ * a resumed handshake (docs/decisions/0049), and every client has TLS_AES_128_GCM_SHA256 (RFC 8446
+ * section 9.1). A client that puts ChaCha20 first has no AES in hardware.
  */
 static bool choose_ciphers(SSL_CTX *ctx)
 {
@@ -122,7 +123,7 @@ static bool choose_ciphers(SSL_CTX *ctx)
 					     "TLS_AES_256_GCM_SHA384") == 1;
 }
 
-/* *out is the caller's after an error too, or NULL. */
+/* The caller frees *out, also after an error; it may be NULL. */
 static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_t cap)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
@@ -141,15 +142,14 @@ static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_
 	if (!choose_ciphers(ctx))
 		return -ENOMEM;
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
-	SSL_CTX_set_read_ahead(ctx, 1); /* else a record is two calls of read() */
+	SSL_CTX_set_read_ahead(ctx, 1); /* else each record needs two calls of read() */
 	SSL_CTX_set_alpn_select_cb(ctx, choose_alpn, NULL);
 	if (SSL_CTX_use_certificate_chain_file(ctx, config->tls_certificate) != 1)
 		return say_tls(config->tls_certificate, err, cap);
 	return load_key(ctx, config, err, cap);
 }
 
-/* When the certificate of @ctx ends, not those of its issuers, in seconds since 1970; 0: it does
- * not say. */
+/* When the certificate of @ctx ends (without its issuers'), in seconds since 1970; 0: unknown. */
 static uint64_t certificate_end(const SSL_CTX *ctx)
 {
 	const X509 *certificate = SSL_CTX_get0_certificate(ctx);
@@ -162,7 +162,7 @@ static uint64_t certificate_end(const SSL_CTX *ctx)
 	return end > 0 ? (uint64_t)end : 0;
 }
 
-/* Those of the file; where none is named, *random, which is made if it is NULL. */
+/* Uses the ticket keys of the file; if none is configured, *random, which is made if it is NULL. */
 static int use_tickets(SSL_CTX *ctx, struct ticket_keys **random, const struct config *config,
 		       char *err, size_t cap)
 {
@@ -207,7 +207,7 @@ static int set(int fd, int level, int option)
 	return set_to(fd, level, option, 1);
 }
 
-/* The one of a volleyd before may still be open: SO_REUSEPORT. */
+/* SO_REUSEPORT: the socket of an earlier volleyd may still be open. */
 static int listen_at(struct listener *l, const struct port_addr *addr)
 {
 	struct sockaddr_storage ss;
@@ -229,7 +229,8 @@ static int listen_at(struct listener *l, const struct port_addr *addr)
 	return bind(l->fd, (struct sockaddr *)&ss, len) || listen(l->fd, SOMAXCONN) ? -errno : 0;
 }
 
-/* The socket that listens there already, by another descriptor: its connections that wait stay. */
+/* If a socket listens there already, a second descriptor of it is used, and its waiting connections
+ * stay. */
 static int open_listener(struct listener *l, const struct port_addr *addr,
 			 const struct server_tls_kept *kept)
 {
@@ -274,8 +275,8 @@ uint64_t server_tls_certificate_end(const struct server_tls_kept *kept)
 	return kept ? kept->ends_wall_s : 0;
 }
 
-/* What is to be kept of this one (NULL: it does not listen), with the keys, which are the caller's
- * after an error. */
+/* Makes what control keeps of @tls (NULL: nothing listens) and of the keys. After an error the
+ * caller still owns the keys. */
 static int keep(struct server_tls_kept **out, const struct server_tls *tls,
 		const struct config *config, struct ticket_keys *random)
 {
@@ -413,7 +414,7 @@ static void on_done(evutil_socket_t fd, short events, void *user)
 	}
 }
 
-/* It would be reported again at once, and in vain. */
+/* Without a pause the event would come again at once, and accept() would fail again. */
 static void pause_listener(struct listener *l)
 {
 	const struct timeval pause = { .tv_usec = PAUSE_MS * 1000 };

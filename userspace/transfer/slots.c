@@ -33,7 +33,7 @@ static struct slot *next_place(struct slots *slots)
 
 	cds_list_del(&place->node);
 	place->queue = NULL;
-	cds_list_del(&queue->node); /* its turn is over */
+	cds_list_del(&queue->node); /* the queue goes to the end */
 	cds_list_add_tail(&queue->node, &slots->queues);
 	drop_if_empty(queue);
 	return place;

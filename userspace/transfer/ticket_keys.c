@@ -21,9 +21,10 @@
 #include "config/value.h"
 
 struct ticket_keys {
-	unsigned int refs;    /* atomic */
-	pthread_mutex_t turn; /* of the threads that shake hands: for what follows */
-	uint64_t made_ns;     /* the first key; 0: they are a file's, and stay */
+	unsigned int refs; /* atomic */
+	/* protects the following members: handshakes run in several threads */
+	pthread_mutex_t turn;
+	uint64_t made_ns; /* when the first key was made; 0: the keys are a file's, and stay */
 	unsigned int n;
 	struct ticket_key keys[TICKET_KEYS_MAX]; /* the first makes tickets */
 };
@@ -44,7 +45,7 @@ static void make_place(void)
 	the_place = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, on_context_end);
 }
 
-/* The place of our pointer in a context; -1: no memory. */
+/* The index of our pointer in a context; -1: no memory. */
 static int place(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -60,14 +61,13 @@ static int make_key(struct ticket_key *key)
 	return RAND_bytes((unsigned char *)key, sizeof(*key)) == 1 ? 0 : -ENOMEM;
 }
 
-/* A new first key where the one that there is has made tickets for long enough; with the one before
- * it, that is all. */
+/* Makes a new first key if the present one is old enough. Only that one is kept beside it. */
 static void rotate(struct ticket_keys *keys, uint64_t now_ns)
 {
 	const uint64_t life_ns = TICKET_LIFE_S * CLOCK_NS_PER_S;
 	struct ticket_key fresh;
 
-	/* A thread that has waited for its turn may come with a time before made_ns. */
+	/* A thread that has waited for the mutex may have a time before made_ns. */
 	if (!keys->made_ns || now_ns < keys->made_ns + life_ns || make_key(&fresh))
 		return;
 	keys->keys[1] = keys->keys[0];
@@ -106,9 +106,9 @@ static bool set_mac(EVP_MAC_CTX *mac, struct ticket_key *key)
 }
 
 /*
- * What OpenSSL takes: -1 an error, 0 the ticket is of no use, 1 it is made, 2 it is read and a new
- * one follows: a client should use each once, else who watches can tell that two connections are of
- * the same one (RFC 8446 appendix C.4).
+ * Returns for OpenSSL: -1 an error; 0 the ticket cannot be used; 1 it is made; 2 it is read and a
+ * new one follows. A client should use each ticket once, else an observer can tell that two
+ * connections come from the same client (RFC 8446 appendix C.4).
  */
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
 		     EVP_MAC_CTX *mac, int is_new)
@@ -138,7 +138,7 @@ int ticket_keys_use(struct ticket_keys *keys, SSL_CTX *ctx)
 	if (place() < 0 || !SSL_CTX_set_ex_data(ctx, place(), keys))
 		return -ENOMEM;
 	__atomic_fetch_add(&keys->refs, 1, __ATOMIC_RELAXED);
-	/* The client keeps the session: nothing of it is kept here. */
+	/* The client keeps the session in its ticket, so the server needs no cache. */
 	(void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	(void)SSL_CTX_set_timeout(ctx, TICKET_LIFE_S);
 	return SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket) ? 0 : -ENOMEM;
@@ -179,7 +179,7 @@ int ticket_keys_make(struct ticket_keys **out, uint64_t now_ns)
 	return 0;
 }
 
-/* ---- A file of them -------------------------------------------------------------------------- */
+/* ---- Files of keys --------------------------------------------------------------------------- */
 
 static void trim(char *line)
 {
@@ -189,7 +189,7 @@ static void trim(char *line)
 		line[--n] = 0;
 }
 
-/* What is wrong with it, or NULL. */
+/* Adds the key of a line. Returns what is wrong with the line, or NULL. */
 static const char *add(struct ticket_keys *keys, char *line)
 {
 	trim(line);
@@ -234,7 +234,7 @@ int ticket_keys_read(struct ticket_keys **out, const char *path, char *err, size
 		snprintf(err, err_cap, "server.tls.ticket-keys: %s: %s", path, err_text(code));
 		return code == -ENOMEM ? code : ERR_CONFIG;
 	}
-	setvbuf(file, NULL, _IONBF, 0); /* else keys stay in its buffer */
+	setvbuf(file, NULL, _IONBF, 0); /* else keys would stay in its buffer */
 	if (st.st_mode & (S_IROTH | S_IWOTH)) {
 		snprintf(
 			err, err_cap,

@@ -105,7 +105,7 @@ void timers_run(struct timers *all, uint64_t now_ns)
 {
 	uint64_t number = all->n_set;
 
-	/* One that a call sets is due now at the earliest, and so behind all that were set
+	/* A timer that a call sets is due now at the earliest, so it comes after all that were set
 	 * before. */
 	while (all->n && all->heap[0]->due_ns <= now_ns && all->heap[0]->number < number) {
 		struct timer *timer = all->heap[0];

@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Timers by a clock that the caller brings: timers_run(now) calls all timers that are due at that
- * moment. So a test can let a week pass at once, and the loop asks the kernel only for the first of
- * them.
+ * Timers by a clock that the caller brings: timers_run(now) calls all timers that are due. So a
+ * test can let a week pass at once, and the loop needs one kernel timer, for the earliest.
  *
  *      timer_set() ─► heap by due time ─► timers_run(now): all that are due, the earliest first
  *
@@ -25,42 +24,45 @@ struct timer;
 struct timers {
 	struct timer **heap; /* the timers that are set */
 	size_t n, cap;
-	size_t n_places; /* of all, set or not */
-	uint64_t n_set;  /* how often one was set */
+	size_t n_places; /* of all timers, set or not */
+	uint64_t n_set;  /* calls of timer_set() */
 };
 
-/* All zeros: not initialized, which timer_fini() allows. */
+/* All zeros: not initialised; timer_fini() allows it. */
 struct timer {
 	struct timers *all;
 	void (*fire)(void *user);
 	void *user;
 	uint64_t due_ns;
-	/* of its setting: of two that are due at one time, the earlier set goes first */
+	/* order of setting: of two timers due at the same time, the one that was set first is
+	 * called first */
 	uint64_t number;
 	size_t place; /* in the heap, from 1; 0: not set */
 };
 
-/* @fire is called with @user when it is due; it may set and end any timer, this one, too. 0 or
+/* @fire is called with @user when it is due; it may set and end any timer, this one too. 0 or
  * -ENOMEM. */
 int timer_init(struct timer *timer, struct timers *all, void (*fire)(void *user), void *user)
 	__attribute__((warn_unused_result));
-/* It is not set any more, and its place is given back. */
+/* Cancels it and gives its place back. */
 void timer_fini(struct timer *timer);
 
-/* It is due at @due_ns and at no other time. */
+/* Sets it to @due_ns, in place of any earlier time. */
 void timer_set(struct timer *timer, uint64_t due_ns);
-/* It is not set any more. */
+/* Cancels it. */
 void timer_cancel(struct timer *timer);
 static inline bool timer_is_set(const struct timer *timer)
 {
 	return timer->place;
 }
 
-/* When the first is due; UINT64_MAX: none is set. */
+/* When the earliest timer is due; UINT64_MAX: none is set. */
 uint64_t timers_due_ns(const struct timers *all);
-/* Calls those that are due at @now_ns. One that is set meanwhile waits for the next call. */
+/*
+ * Calls the timers that are due at @now_ns. A timer that is set meanwhile waits for the next call.
+ */
 void timers_run(struct timers *all, uint64_t now_ns);
-/* After timer_fini() of each. */
+/* To be called after timer_fini() of each timer. */
 void timers_fini(struct timers *all);
 
 #endif

@@ -11,7 +11,8 @@ int tls_out_new(SSL_CTX **out, const struct config_remote *remote, char *err, si
 	const struct tls_client_options options = {
 		.min_version = TLS1_3_VERSION,
 		.wants_dot = true,
-		/* With a pin alone the chain says nothing: tls_out_handshake() compares the key. */
+		/* With only a pin, tls_out_handshake() compares the key and nothing verifies the
+		 * chain. */
 		.verifies = remote->tls == CONFIG_TLS_STRICT && remote->tls_name,
 		.bundle = remote->tls_bundle,
 	};

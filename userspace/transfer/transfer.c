@@ -21,7 +21,7 @@
 #include "transfer/server_tls.h"
 #include "transfer/transfer_thread.h"
 
-/* Signals are the main thread's business: the new thread inherits a full mask. */
+/* The main thread handles all signals: the new thread inherits a mask that blocks them. */
 static int start(struct transfer *t)
 {
 	sigset_t all, old;
@@ -74,8 +74,8 @@ void transfer_stop(struct transfer *t)
 	loop_close(t);
 	tap_producer_free(t->env.tap, t->tap);
 	t->tap = NULL;
-	/* Else connections would come to sockets that nobody accepts from, beside those of the next
-	 * volleyd. */
+	/* Otherwise the kernel would give some connections to these sockets, which nothing accepts
+	 * from, instead of those of the next volleyd. */
 	server_tls_forget(t->tls_kept);
 	t->tls_kept = NULL;
 	transfer_drop_events(t);
@@ -172,7 +172,7 @@ int transfer_put_zone(struct transfer *t, const uint8_t *apex, const struct conf
 	return 0;
 }
 
-/* What is said of one zone. */
+/* A call about one zone. */
 struct call_word {
 	struct call call;
 	uint8_t apex[DNS_NAME_MAX];

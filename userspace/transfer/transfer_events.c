@@ -8,7 +8,7 @@
 
 #include "transfer/transfer_thread.h"
 
-/* An event on its way, with what it points to. */
+/* An event in the mailbox, with the memory that it points to. */
 struct event_post {
 	struct post post; /* first */
 	struct transfer_event event;

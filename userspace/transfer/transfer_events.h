@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events of the transfer thread for control (transfer/transfer.h): what has come, and what control
- * has to decide.
+ * Events of the transfer thread for control (transfer/transfer.h): what has arrived, and what
+ * control has to decide.
  *
  *      the loop: transfer_emit() ─► mailbox ─► transfer_poll() :control ─► transfer_event_fn
  */
@@ -19,27 +19,26 @@ struct transfer;
 
 enum transfer_kind {
 	TRANSFER_ZONE,    /* a whole zone has come: builder, not finished */
-	TRANSFER_CHANGES, /* sets: one after the other, from the serial number that is served */
-	TRANSFER_CHECKED, /* a primary has nothing newer: the zone is good for its time again */
-	TRANSFER_EXPIRED, /* no primary could be asked for too long: serve it no more */
-	TRANSFER_UPDATE,  /* an UPDATE that may be made (RFC 2136), signature and rules checked */
+	TRANSFER_CHANGES, /* sets: consecutive, the first begins with the served serial number */
+	TRANSFER_CHECKED, /* a primary has nothing newer: the time until expiry begins again */
+	/* no primary has answered for too long: the zone must not be served any more */
+	TRANSFER_EXPIRED,
+	TRANSFER_UPDATE, /* an UPDATE (RFC 2136); its signature and the rules are checked */
 };
 
 struct transfer_event {
 	enum transfer_kind kind;
 	const uint8_t *apex; /* folded wire; valid during the call */
 	unsigned int apex_len;
-	const char *remote; /* the sender, "hidden 192.0.2.1@53"; likewise */
-	/* TRANSFER_ZONE: the callee's to free. */
+	const char *remote; /* the sender, "hidden 192.0.2.1@53"; valid during the call */
+	/* TRANSFER_ZONE: the callee frees it. */
 	struct zone_builder *builder;
 	uint32_t serial;
-	/* TRANSFER_CHANGES: n_sets, the callee may take their bytes (changeset_move). */
+	/* TRANSFER_CHANGES: n_sets of them; the callee may move their bytes (changeset_move). */
 	struct changeset *sets;
 	size_t n_sets;
-	/*
-	 * TRANSFER_ZONE, _CHANGES, _CHECKED: seconds since 1970; when it was so, and until when it
-	 * is good.
-	 */
+	/* TRANSFER_ZONE, _CHANGES, _CHECKED: when a primary was asked, and when the zone expires;
+	 * seconds since 1970. */
 	uint64_t checked_wall_s, expires_wall_s;
 	/* TRANSFER_UPDATE: the message, valid until transfer_answer(), which has to follow. */
 	const uint8_t *message;
@@ -47,16 +46,14 @@ struct transfer_event {
 	void *request;
 };
 
-/* In control's thread, from transfer_poll(). */
+/* Called in control's thread by transfer_poll(). */
 typedef void transfer_event_fn(void *user, struct transfer_event *event);
 
-/*
- * Sends a copy of @event to control, which then owns the memory of the event. On failure, -ENOMEM,
- * that memory is freed. The loop's thread.
- */
+/* Sends a copy of @event to control, which then owns the memory that it points to. 0; or -ENOMEM:
+ * that memory is freed. The loop's thread. */
 int transfer_emit(struct transfer *t, const struct transfer_event *event)
 	__attribute__((warn_unused_result));
-/* The thread has ended: events that control has not seen are freed. */
+/* Frees the events that control has not seen, after the thread has ended. */
 void transfer_drop_events(struct transfer *t);
 
 /* Readable when there are events. */

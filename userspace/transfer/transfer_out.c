@@ -19,44 +19,42 @@
 #include "xfr/xfr_message.h"
 #include "xfr/xfr_out.h"
 
-#define CLIENT_PREFIX4 24 /* as xdp/shed.h has them */
+#define CLIENT_PREFIX4 24 /* as in xdp/shed.h */
 #define CLIENT_PREFIX6 48
-/*
- * Pointers reach 16 KiB: in larger messages most names are written out. With its prefix and what
- * libevent puts in front it is a block of 16 KiB.
- */
+/* Compression pointers reach 16 KiB: in larger messages most names are written out. A message with
+ * its prefix and libevent's header fills a block of 16 KiB. */
 #define MESSAGE_BYTES 16320
 
-/* What is given: made when its turn has come. */
+/* The content to send: opened when the transfer starts. */
 struct source {
 	struct zone *zone;
 	struct store_chain *chain; /* NULL: the whole zone */
-	uint32_t at, end;          /* serial numbers of the chain: so far, and of the zone */
+	uint32_t at, end;          /* serial numbers: of the chain so far, and of the zone */
 	struct xfr_out out;
 };
 
 struct transfer_out {
-	struct cds_list_head link; /* of those that run, or wait */
+	struct cds_list_head link; /* in the list of the transfers that run, or wait */
 	struct conn *conn;
 	struct event *on_step, *on_stall;
-	struct limits_place place;  /* of its client, while it runs and has not lent its own */
-	struct transfer_zone *zone; /* see transfer_out_forget_zone() */
-	struct remotes *remotes;    /* for the key */
+	struct limits_place place;  /* counted for its client, while it runs and has not lent it */
+	struct transfer_zone *zone; /* valid until transfer_out_forget_zone() */
+	struct remotes *remotes;    /* a reference, for the key */
 	struct tsig tsig;
-	struct reply_report report; /* until its first message */
+	struct reply_report report; /* open until its first message */
 	struct xfr_out_request request;
 	struct query_edns edns;
 	uint8_t question[DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES];
-	size_t n_question; /* header and question, as they came */
+	size_t n_question; /* octets of header and question, as they came */
 	uint32_t serial;
 	bool is_running;
-	bool has_lent; /* its place, for good */
+	bool has_lent; /* it has lent its place, and does not get it back */
 	struct source source;
 };
 
-/* ---- What is given --------------------------------------------------------------------------- */
+/* ---- The content ----------------------------------------------------------------------------- */
 
-/* The journal may be ahead of what is served: the chain ends where the zone is. */
+/* The journal may be ahead of the served version: the chain ends at the version's serial number. */
 static int next_set(void *user, struct changeset *set)
 {
 	struct source *s = user;
@@ -70,14 +68,14 @@ static int next_set(void *user, struct changeset *set)
 	return code;
 }
 
-/* What a zone takes in memory is not far from what it takes on the wire. */
+/* The size of a zone in memory is close to its size on the wire. */
 static bool is_shorter(const struct source *s)
 {
 	return store_chain_bytes(s->chain) < zone_memory_bytes(s->zone);
 }
 
-/* From serial to the version that is served, if the journal has it and that is less (RFC 1995
- * section 4). */
+/* Opens the changes from @serial to the served version, if the journal has them and they are
+ * shorter than the zone (RFC 1995 section 4). */
 static bool open_chain(struct transfer *t, const struct transfer_zone *zone, struct source *s,
 		       uint32_t serial)
 {
@@ -157,7 +155,8 @@ static void audit_source(enum audit_event event, const struct transfer *t,
 	struct request_audit now = *audit;
 
 	if (event == AUDIT_TRANSFER_GIVEN && s->out.n_records <= 1)
-		return; /* its SOA record: there is nothing newer, or it has no room */
+		/* the SOA record alone: there is nothing newer, or the changes have no room */
+		return;
 	now.now_ns = t->now.ns;
 	if (s->zone)
 		request_audit_transfer(event, &now, &s->out, zone_serial(s->zone));
@@ -192,7 +191,8 @@ static int write_datagram(struct peer_request *rq, struct source *s,
 	return xfr_out_next(&s->out, out, datagram_cap(rq), rq->t->now.wall_s);
 }
 
-/* Signed at the end, as other replies are: what does not fit would use the signature up. */
+/* Signed at the end, as other replies: if a signed message did not fit, the next one could not be
+ * signed. */
 void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial)
 {
 	const struct xfr_out_request request = request_of(rq, zone);
@@ -261,7 +261,7 @@ static void transfer_out_free(struct transfer_out *h)
 	free(h);
 }
 
-/* It is over, well or not. */
+/* The transfer has ended; @is_well: completely. */
 static void finish(struct transfer_out *h, bool is_well)
 {
 	struct conn *c = h->conn;
@@ -279,7 +279,8 @@ static void finish(struct transfer_out *h, bool is_well)
 	transfer_out_next(t);
 }
 
-/* The next message, right into the output. Its length; 0: there was the last; or an error. */
+/* Writes the next message directly into the output. Returns its length; 0: there are no more; or an
+ * error. */
 static int add_message_of(struct transfer_out *h, struct evbuffer *output, size_t cap)
 {
 	struct evbuffer_iovec iov;
@@ -302,7 +303,7 @@ static int add_message(struct transfer_out *h, struct evbuffer *output)
 {
 	int n = add_message_of(h, output, MESSAGE_BYTES);
 
-	/* A record is larger than that. */
+	/* ERR_SPACE: a record is larger than MESSAGE_BYTES. */
 	return n == ERR_SPACE ? add_message_of(h, output, DNS_MESSAGE_MAX) : n;
 }
 
@@ -340,7 +341,7 @@ static void on_step(evutil_socket_t fd, short events, void *user)
 	finish(h, false);
 }
 
-/* Its reader stands still: the next in line has its place. */
+/* The reader takes nothing: its place goes to the next in line. */
 static void on_stall(evutil_socket_t fd, short events, void *user)
 {
 	const struct timeval stall = { .tv_sec = TRANSFER_OUT_STALL_S };
@@ -351,7 +352,7 @@ static void on_stall(evutil_socket_t fd, short events, void *user)
 	(void)fd, (void)events;
 	loop_wake(t);
 	if (p->n_lent >= TRANSFER_OUT_LENT_MAX * t->remotes->n_transfers_out) {
-		(void)event_add(h->on_stall, &stall); /* one may be free by then */
+		(void)event_add(h->on_stall, &stall); /* it may be possible to lend then */
 		return;
 	}
 	leave_place(h);
@@ -389,7 +390,7 @@ static void start(struct transfer_out *h)
 	cds_list_del(&h->link);
 	cds_list_add_tail(&h->link, &p->transfers);
 	h->is_running = true;
-	p->n_transfers++; /* its client has counted it */
+	p->n_transfers++; /* find_next() has counted it for its client */
 	h->request.tsig = &h->tsig;
 	h->request.qname = h->question + DNS_HEADER_BYTES;
 	if (h->zone && source_open(&h->source, c->t, h->zone, &h->request, h->serial)) {
@@ -400,7 +401,7 @@ static void start(struct transfer_out *h)
 	finish(h, true);
 }
 
-/* The first in line whose client has not all that it may have, which then counts. NULL: none. */
+/* The first in line whose client is below its limit; counts it for that client. NULL: none. */
 static struct transfer_out *find_next(struct primary *p)
 {
 	struct transfer_out *h;
@@ -418,7 +419,7 @@ void transfer_out_next(struct transfer *t)
 	const uint32_t n_max = t->remotes->n_transfers_out;
 	struct transfer_out *h;
 
-	/* One that is over at once calls this again. */
+	/* A transfer that ends at once calls this function again. */
 	if (p->is_starting)
 		return;
 	p->is_starting = true;

@@ -1,22 +1,22 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Transfers out. One holds a version of its zone, which may be replaced meanwhile, and makes
- * messages as fast as its reader takes them: a few a turn, so that any number of readers get on
- * side by side.
+ * Transfers out. Each holds a version of its zone, which may be replaced meanwhile, and makes
+ * messages as fast as its reader takes them: a few in each turn of the loop, so that all readers
+ * make progress.
  *
  *      transfer_out_begin() ─► line ─► runs (at most transfers-out at a time) ─► conn_release()
- *                                  └ chain of changes, if there is one and it is shorter; else the zone
+ *                                  └ the changes, if they are known and shorter; else the zone
  *
- * Messages are of 16 KiB, as far as pointers to names reach; a record that needs more has a larger
- * one.
+ * Messages have up to 16 KiB, as far as compression pointers reach; a record that needs more gets a
+ * larger one.
  *
- * Transfers over the limit wait in line, oldest first, for as long as their clients stay connected:
- * a secondary that is refused would try again, and only later. One client, an IPv4 /24 or an IPv6
- * /48, has three quarters of the places at most, so that those of others are next in line. A reader
- * that takes nothing for TRANSFER_OUT_STALL_S lends its place to the next in line, and goes on
- * without one; so do TRANSFER_OUT_LENT_MAX for each place. A reader that takes less than
- * SERVER_OUT_HIGH in TRANSFER_OUT_STEP_S seconds is given up.
+ * Transfers above the limit wait in line, oldest first, as long as their clients stay connected: a
+ * refused secondary would try again only later. One client (an IPv4 /24 or an IPv6 /48) gets three
+ * quarters of the places at most, so that other clients have the rest. A reader that takes nothing
+ * for TRANSFER_OUT_STALL_S seconds lends its place to the next in line, and goes on without one.
+ * For each place TRANSFER_OUT_LENT_MAX readers may do so. A transfer ends if its reader takes less
+ * than SERVER_OUT_HIGH in TRANSFER_OUT_STEP_S seconds.
  *
  * Threads: the loop's.
  */
@@ -36,25 +36,24 @@ struct peer_request;
 struct transfer;
 struct transfer_zone;
 
-/*
- * The client is allowed to have the zone. @serial is for IXFR. The connection is busy from here on;
- * replies are made later.
- */
+/* Begins a transfer to a client that the rules allow. @serial is for IXFR. The connection is busy
+ * from here on; replies are made later. */
 void transfer_out_begin(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial);
-/* IXFR by UDP: one message, or the SOA alone, which says: ask over TCP (RFC 1995 section 2). */
+/* IXFR by UDP: one message with the changes, or with the SOA alone, so that the client asks over
+ * TCP (RFC 1995 section 2). */
 void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial);
 
-/* There is room in the connection's output. It may be ended by this. */
+/* The connection's output has room again: the transfer goes on. It may end the connection. */
 void transfer_out_go_on(struct conn *c);
-/* The connection goes; nothing where there is no transfer. */
+/* The connection closes: its transfer ends, if it has one. */
 void transfer_out_abort(struct conn *c);
-/* The zone is being removed: transfers that wait end with an error, transfers that run go on. */
+/* The zone is being removed: waiting transfers end with an error; running ones go on. */
 void transfer_out_forget_zone(struct transfer *t, const struct transfer_zone *zone);
-/* Initialises the members of struct primary for transfers. 0, or the error of getrandom(). */
+/* Initialises the members of struct primary for transfers. 0, or an error of getrandom(). */
 int transfer_out_open(struct transfer *t) __attribute__((warn_unused_result));
-/* The connection of the oldest that has lent its place; NULL: there is none. */
+/* The connection of the oldest transfer that has lent its place; NULL: there is none. */
 struct conn *transfer_out_find_lent(const struct transfer *t);
-/* More may run now. */
+/* Starts waiting transfers if there are free places. */
 void transfer_out_next(struct transfer *t);
 
 #endif

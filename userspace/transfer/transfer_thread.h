@@ -1,21 +1,21 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of the transfer thread, and what its modules ask it for. Control's calls become posts
- * to the loop; the loop's events become posts to control. All else belongs to the loop's thread,
- * which owns every zone, every connection and every timer, so that nothing here has a lock.
+ * The state of the transfer thread, and functions that all its modules use. Control's calls become
+ * posts to the loop; the loop's events become posts to control. The loop's thread alone owns every
+ * zone, every connection and every timer, so that they need no lock.
  *
  *      transfer.c      control's calls ─► calls.c ─► mailbox ─► loop.c ─► secondary*, primary*
  *      zone_table.c    the zones that the thread knows, by apex
- *      remotes.c       keys and remotes of one configuration; refcounted: an exchange keeps its own
- *      peer.c          an address of a remote: connections that are kept for the next question
+ *      remotes.c       keys and remotes of one configuration; counted: each user holds a reference
+ *      peer.c          an address of a remote: and its idle connections
  *      exchange.c      one question by TCP or TLS, and the messages of its answer
  *      udp_query.c     one question by UDP with its retries, signed and checked
  *      reply_report.c  replies to requests of others: counted, and reported to the tap
  *      timers.c        refresh, retry, expiry, NOTIFY again; by the clock that loop.c reads
  *
- * The thread is a liburcu QSBR thread that is offline except for moments: code that needs a zone
- * for longer takes a reference (served_get()).
+ * The thread is a liburcu QSBR thread that is offline most of the time. Code that needs a zone for
+ * longer takes a reference (served_get()).
  */
 #ifndef VOLLEY_TRANSFER_TRANSFER_THREAD_H
 #define VOLLEY_TRANSFER_TRANSFER_THREAD_H
@@ -32,32 +32,32 @@
 
 struct remotes;
 struct primary;   /* the other side: server, transfers out, NOTIFY out, UPDATE in */
-struct secondary; /* of all zones: its slots */
+struct secondary; /* slots for rounds of all zones */
 struct tap_producer;
 struct transfer_event;
 
 struct transfer {
 	struct transfer_env env;
-	/* Control's. */
+	/* Control's thread owns these. */
 	void (*event)(void *user, struct transfer_event *event); /* transfer_event_fn */
 	void *user;
 	pthread_t pthread;
 	bool is_running;
-	struct server_tls_kept *tls_kept; /* for the next configuration; NULL: nothing yet */
-	/* Both sides'. */
+	struct server_tls_kept *tls_kept; /* for the next configuration; NULL: none yet */
+	/* Both threads use these. */
 	bool is_stopping; /* atomic */
 	struct mailbox to_loop, to_control;
 	struct transfer_counters counters; /* written by the loop, see transfer_count() */
-	struct engine_answers answers;     /* likewise: reply_report.h */
-	/* The loop's, from here on. */
+	struct engine_answers answers;     /* written by the loop: reply_report.h */
+	/* The loop's thread owns the rest. */
 	struct event_base *base;
 	struct event *on_mail, *on_due;
-	struct clock_now now; /* loop_wake(): the time for all that the loop calls */
+	struct clock_now now; /* set by loop_wake(): the time in all callbacks */
 	void (*read_clock)(struct clock_now *now); /* clock_read(), or a test's */
 	struct timers timers;
 	struct random random;
 	struct tap_producer *tap; /* NULL: no events */
-	struct remotes *remotes;  /* the newest; one reference */
+	struct remotes *remotes;  /* those of the last configuration; one reference */
 	struct transfer_zones zones;
 	struct secondary *secondary;
 	struct primary *primary;
@@ -72,15 +72,13 @@ struct transfer {
  * duration. Each callback of libevent that needs the time calls this first.
  */
 void loop_wake(struct transfer *t);
-/* The timer is due so long after t->now. */
+/* Sets the timer to @after_ns after t->now. */
 void loop_set(struct transfer *t, struct timer *timer, uint64_t after_ns);
 
-/*
- * A reference to the version of this zone that is served; the caller gives it back by zone_unref().
- * NULL: the zone is not served.
- */
+/* A reference to the served version of this zone; the caller gives it back by zone_unref(). NULL:
+ * the zone is not served. */
 struct zone *served_get(struct transfer *t, const struct transfer_zone *zone);
-/* Its serial number; false: it is not served. */
+/* Its serial number; false: the zone is not served. */
 bool served_serial(struct transfer *t, const struct transfer_zone *zone, uint32_t *serial);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What control and the modules of the transfer thread both know: environment, state of a zone,
- * counters.
+ * Types that control and the transfer thread share: environment, state of a zone, counters.
  */
 #ifndef VOLLEY_TRANSFER_TRANSFER_TYPES_H
 #define VOLLEY_TRANSFER_TRANSFER_TYPES_H
@@ -20,13 +19,13 @@ struct tap;
 struct tcp_intake;
 
 struct transfer_env {
-	struct engine_data *published;             /* RCU: zones that are served */
+	struct engine_data *published;             /* RCU: the served zones */
 	const struct engine_config *engine_config; /* for questions that no worker answers */
-	struct handover *handover;                 /* messages that workers leave to us */
+	struct handover *handover;                 /* messages from the workers */
 	struct relay *relay;       /* questions for workers: worker/relay.h; NULL: none */
-	struct tcp_intake *intake; /* where they get connections over TLS from; NULL: they do not */
-	struct store *store;       /* chains for IXFR out; NULL: none */
-	uint32_t n_conns_max;      /* that others make to us; 0: SERVER_CONNS_MAX */
+	struct tcp_intake *intake; /* gives TLS connections to workers; NULL: none */
+	struct store *store;       /* changes for IXFR out; NULL: none */
+	uint32_t n_conns_max;      /* connections of clients; 0: SERVER_CONNS_MAX */
 	struct tap *tap;           /* gets replies; NULL: none */
 };
 
@@ -36,17 +35,17 @@ struct transfer_past {
 	uint64_t expires_wall_s;
 };
 
-/* The state of a zone, for people. */
+/* The state of a zone, for reports. */
 struct transfer_status {
 	bool is_known;
 	bool is_secondary;
-	bool is_running;         /* a transfer of it */
+	bool is_running;         /* a round is running */
 	uint64_t checked_wall_s; /* 0: never */
-	uint64_t refresh_wall_s; /* when primaries are asked next */
+	uint64_t refresh_wall_s; /* when the primaries are asked next */
 	uint64_t expires_wall_s; /* 0: never */
-	uint64_t n_bytes;        /* of the transfer that runs */
-	char error[256];         /* why the last attempt failed; "" */
-	char remote[128];        /* the remote that gave it last */
+	uint64_t n_bytes;        /* of the running transfer */
+	char error[256];         /* why the last round failed; or "" */
+	char remote[128];        /* the remote that gave the zone last */
 };
 /* E(name, words) */
 #define TRANSFER_COUNTERS(E)                                                  \

@@ -17,7 +17,7 @@
 
 #define TRIES 3
 
-/* Before it is asked again, and before that is given up. */
+/* The waits after each try; after the last one the query ends. */
 static const uint16_t waits_ms[TRIES] = { 700, 1500, 3000 };
 
 struct udp_query {
@@ -31,7 +31,7 @@ struct udp_query {
 	int fd;
 	unsigned int n_tries;
 	uint16_t id;
-	const char *bad_tsig; /* what was wrong, or NULL */
+	const char *bad_tsig; /* what was wrong with the last signature, or NULL */
 	size_t n_msg;
 	uint8_t msg[UDP_QUERY_MAX]; /* without its TSIG */
 	uint8_t signed_msg[UDP_QUERY_MAX + TSIG_MAX];
@@ -61,7 +61,8 @@ static void finish(struct udp_query *query, int code, const uint8_t *reply, size
 	udp_query_abort(query);
 }
 
-/* The same ID each time: a late reply to an earlier try is as good, but for its signature. */
+/* All tries have the same ID, so a late reply to an earlier try is accepted, except if it is
+ * signed. */
 static int send_once(struct udp_query *query)
 {
 	int n;
@@ -80,7 +81,7 @@ static int send_once(struct udp_query *query)
 	return 0;
 }
 
-/* Is it a reply to what was asked? */
+/* True if @msg is a reply to the query. */
 static bool is_reply(const struct udp_query *query, const uint8_t *msg, size_t n)
 {
 	struct xfr_question mine, theirs;
@@ -92,7 +93,7 @@ static bool is_reply(const struct udp_query *query, const uint8_t *msg, size_t n
 	    m.opcode != (wire_load_be16(query->msg + DNS_FLAGS_AT) & DNS_OPCODE_MASK) >>
 				DNS_OPCODE_SHIFT)
 		return false;
-	if (!m.count[XFR_QUESTION]) /* some leave it out of an error */
+	if (!m.count[XFR_QUESTION]) /* some servers leave the question out of an error */
 		return m.rcode != DNS_RCODE_NOERROR;
 	return !xfr_message_question(&m, &theirs) && mine.type == theirs.type &&
 	       mine.class == theirs.class && name_equal(mine.name, theirs.name);
@@ -101,7 +102,7 @@ static bool is_reply(const struct udp_query *query, const uint8_t *msg, size_t n
 /* True: the query has ended. */
 static bool take(struct udp_query *query, const uint8_t *msg, size_t n)
 {
-	struct tsig tsig = query->tsig; /* a forged reply must not spoil it */
+	struct tsig tsig = query->tsig; /* a copy: a forged reply must not change the query's */
 	enum tsig_verdict verdict;
 	size_t n_body;
 
@@ -109,7 +110,7 @@ static bool take(struct udp_query *query, const uint8_t *msg, size_t n)
 		return false;
 	verdict = tsig_verify(&tsig, msg, n, query->t->now.wall_s, &n_body);
 	if (verdict == TSIG_OK)
-		query->tsig = tsig; /* with what it has allocated */
+		query->tsig = tsig; /* keeps the memory that it has allocated */
 	if (verdict != TSIG_OK) {
 		query->bad_tsig = tsig_verdict_text(verdict, tsig.remote_error);
 		return false;
@@ -118,7 +119,7 @@ static bool take(struct udp_query *query, const uint8_t *msg, size_t n)
 	return true;
 }
 
-/* There was no good reply in time. */
+/* No valid reply came in time. */
 static void on_silence(void *user)
 {
 	struct udp_query *query = user;
@@ -133,7 +134,7 @@ static void on_silence(void *user)
 
 static void on_event(evutil_socket_t fd, short what, void *user)
 {
-	static uint8_t reply[65536]; /* the loop's thread alone */
+	static uint8_t reply[65536]; /* only the loop's thread uses it */
 	struct udp_query *query = user;
 
 	(void)what;
@@ -143,7 +144,7 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
-		if (n < 0) { /* ECONNREFUSED and the like: by ICMP */
+		if (n < 0) { /* ECONNREFUSED and the like come from ICMP */
 			finish(query, -errno, NULL, 0);
 			return;
 		}
@@ -152,10 +153,8 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 	}
 }
 
-/*
- * Connected: the kernel takes nothing from another address or port, and its choice of ours is
- * random.
- */
+/* A connected socket: the kernel drops packets from other addresses and ports, and chooses our port
+ * at random. */
 static int open_socket(struct udp_query *query, const struct remote *remote,
 		       const struct peer *peer)
 {

@@ -15,13 +15,13 @@
 
 struct update_in {
 	struct cds_list_head link;
-	struct conn *conn;          /* or NULL: it is gone, or there was none */
+	struct conn *conn;          /* NULL: it has closed, or there was none */
 	struct handover_item *item; /* or NULL */
-	struct remotes *remotes;    /* for the key */
+	struct remotes *remotes;    /* a reference, for the key */
 	struct tsig tsig;
 	struct reply_report report;
 	struct query_edns edns;
-	struct port_addr peer; /* for the audit: its sender, transport and zone */
+	struct port_addr peer; /* for the audit: sender, transport and zone */
 	const char *transport;
 	uint8_t zone[DNS_NAME_MAX + 1];
 	size_t cap;
@@ -54,8 +54,8 @@ static void refuse(struct peer_request *rq, const uint8_t *zone, enum dns_rcode 
 	peer_request_refuse(rq, 0, rcode);
 }
 
-/* A refusal beforehand, or NOERROR: control is to do it. A secondary's zone is its primary's to
- * change. */
+/* The rcode of a refusal; NOERROR: control makes the change. Only the primary may change the zone
+ * of a secondary. */
 static enum dns_rcode judge(struct peer_request *rq, const struct transfer_zone *zone)
 {
 	uint32_t serial;
@@ -137,7 +137,7 @@ void updates_take(struct peer_request *rq)
 	enum dns_rcode rcode = update_open(&u, rq->msg, rq->n);
 
 	transfer_count(rq->t, update_in);
-	/* The zone comes first, then what the records say of it: RFC 2136 section 3.1.2. */
+	/* The check of the zone comes before the checks of the records: RFC 2136 section 3.1.2. */
 	if (rcode == DNS_RCODE_NOTZONE && !transfer_zones_find(&rq->t->zones, u.zone))
 		rcode = DNS_RCODE_NOTAUTH;
 	if (rcode) {

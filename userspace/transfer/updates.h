@@ -1,12 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * UPDATE (RFC 2136) as a message: rules and signature are checked here, control makes the
- * change, and its rcode comes back by transfer_answer(). The reply is signed with the key of the
- * request.
+ * UPDATE messages (RFC 2136): the rules are checked here, control makes the change and gives the
+ * rcode with transfer_answer(). The reply is signed with the key of the request.
  *
- * At most UPDATES_MAX are out at a time; more get SERVFAIL. A connection waits for its answer
- * before its next message is looked at.
+ * Control has at most UPDATES_MAX at a time; more get SERVFAIL. A connection handles its next
+ * message only after the answer.
  *
  * Threads: the loop's.
  */
@@ -22,10 +21,10 @@ struct peer_request;
 struct transfer;
 
 void updates_take(struct peer_request *rq);
-/* The connection goes; control completes its update all the same. */
+/* The connection closes; control completes its update nevertheless. */
 void updates_forget(struct conn *c);
 void updates_answer(struct transfer *t, void *request, unsigned int rcode);
-/* No answer comes any more. */
+/* To be called when control answers no more: frees the updates that wait. */
 void updates_close(struct transfer *t);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The zones that the transfer thread knows: a chained hash table by apex that grows. Where there is
- * no memory to grow, chains become longer.
+ * The zones that the transfer thread knows: a chained hash table by apex. Without memory to grow
+ * its chains become longer.
  *
  * Threads: the loop's, unless a comment says otherwise.
  */
@@ -18,7 +18,7 @@ struct primary_zone;
 struct secondary_zone;
 
 struct transfer_zone {
-	struct transfer_zone *next; /* in the table's bucket */
+	struct transfer_zone *next; /* in its bucket */
 	uint8_t apex[DNS_NAME_MAX + 1];
 	unsigned int apex_len;
 	uint32_t hash;
@@ -33,19 +33,19 @@ struct transfer_zones {
 	uint32_t n;
 };
 
-/* By folded name. NULL: it is not known. */
+/* By folded name. NULL: the zone is unknown. */
 struct transfer_zone *transfer_zones_find(const struct transfer_zones *zones, const uint8_t *apex);
-/* -ENOMEM where there is no room for a first table. */
+/* 0; or -ENOMEM: no memory for the first table. */
 int transfer_zones_insert(struct transfer_zones *zones, struct transfer_zone *zone)
 	__attribute__((warn_unused_result));
 void transfer_zones_remove(struct transfer_zones *zones, struct transfer_zone *zone);
-/* Any order; @zone NULL: the first. For a walk that removes nothing. */
+/* The next zone, in no order; @zone NULL: the first. For a walk that removes nothing. */
 struct transfer_zone *transfer_zones_next(const struct transfer_zones *zones,
 					  const struct transfer_zone *zone);
-/* Allocates; any thread. NULL: no memory. */
+/* NULL: no memory. Any thread. */
 struct transfer_zone *transfer_zone_new(const uint8_t *apex, const struct config_zone *config);
 void transfer_zone_free(struct transfer_zone *zone);
-/* The config of @from, which is freed, goes to @zone. */
+/* Moves the config of @from to @zone, and frees @from. */
 void transfer_zone_adopt(struct transfer_zone *zone, struct transfer_zone *from);
 
 #endif

@@ -13,19 +13,19 @@
 #include "dns/name.h"
 #include "xfr/catalog.h"
 
-/* NEW ─ what the store knows of it is recalled ─► KNOWN; both ─ the zone goes, or is no such
- * catalog ─► GONE ─► freed */
+/* NEW ─ its members are read from the store ─► KNOWN; both ─ the zone goes, or is no catalog to
+ * consume any more ─► GONE ─► freed */
 enum consumed_life { CONSUMED_NEW, CONSUMED_KNOWN, CONSUMED_GONE };
 
 /* A catalog that is consumed. */
 struct consumed {
 	struct consumed *next;
 	uint8_t apex[DNS_NAME_MAX + 1];
-	struct catalog known; /* what holds */
+	struct catalog known; /* the version in force */
 	enum consumed_life life;
-	bool is_due;          /* another version is served */
-	bool is_reconfigured; /* other things may be said of its members */
-	bool is_missed;       /* who kept it from having a member has gone */
+	bool is_due;          /* a new version is served */
+	bool is_reconfigured; /* the settings of its members may have changed */
+	bool is_missed;       /* a zone that kept a member out has gone */
 };
 
 struct catalogs {
@@ -35,8 +35,8 @@ struct catalogs {
 	struct zones *zones;
 	struct consumed *consumed;
 	bool is_due;          /* catalogs_poll() has something to do */
-	bool is_produce_due;  /* zones have come or gone, or a catalog of ours */
-	bool is_produce_late; /* what was due could not be done */
+	bool is_produce_due;  /* zones or produced catalogs have come or gone */
+	bool is_produce_late; /* the last produce has failed */
 	catalogs_reset_fn *reset;
 	void *reset_user;
 };
@@ -115,7 +115,7 @@ static bool is_of(const struct zones_entry *entry, const uint8_t *catalog)
 	       name_equal(entry->stored.known.catalog, catalog);
 }
 
-/* Notes in the entry, and so in the store, whose member it is. */
+/* Notes in the entry, and so in the store, which catalog it is a member of. */
 static void note_member(struct zones_entry *entry, const uint8_t *catalog,
 			const struct catalog_member *m)
 {
@@ -131,7 +131,8 @@ static void note_member(struct zones_entry *entry, const uint8_t *catalog,
 	zones_store_soon(entry);
 }
 
-/* What the template of its group says of it. False: there is none, or no memory. */
+/* Makes the configuration of a member from the template of its group. False: there is none, or no
+ * memory. */
 static bool make_config(const struct catalogs *c, const uint8_t *catalog,
 			const struct catalog_member *m, struct config_zone *out)
 {
@@ -183,7 +184,7 @@ static void remove_member(struct catalogs *c, struct zones_entry *entry)
 	zones_remove_member(c->zones, entry);
 }
 
-/* What this catalog says of it holds from now on. */
+/* Applies the group and the other properties that this catalog has for the member. */
 static void regroup(struct catalogs *c, const uint8_t *catalog, struct zones_entry *entry,
 		    const struct catalog_member *m)
 {
@@ -213,7 +214,7 @@ static void move_member(struct catalogs *c, const uint8_t *catalog, struct zones
 		reset(c, entry);
 }
 
-/* The catalog has it, and so has somebody else. */
+/* The catalog names a zone that the configuration or another catalog has. */
 static void contend(struct catalogs *c, const uint8_t *catalog, struct zones_entry *entry,
 		    const struct catalog_member *m)
 {
@@ -236,7 +237,8 @@ static void contend(struct catalogs *c, const uint8_t *catalog, struct zones_ent
 		move_member(c, catalog, entry, m, move);
 }
 
-/* Its catalog says that it may go to another, which may have it already: they come in any order. */
+/* The catalog allows the member to move to another catalog (coo). That one may name it already,
+ * because catalogs come in any order. */
 static void follow_coo(struct catalogs *c, struct zones_entry *entry,
 		       const struct catalog_member *now)
 {
@@ -252,7 +254,7 @@ struct comparison {
 	const uint8_t *catalog;
 };
 
-/* One that is about to go comes back when it has gone: catalogs_gone(). */
+/* A zone that is leaving cannot become a member yet: catalogs_gone() tries again. */
 static int on_change(void *user, enum catalog_change change, const struct catalog_member *before,
 		     const struct catalog_member *now)
 {
@@ -261,7 +263,7 @@ static int on_change(void *user, enum catalog_change change, const struct catalo
 	struct zones_entry *entry = entry_of(c, now ? now->name : before->name);
 	bool is_ours = entry && is_of(entry, cmp->catalog);
 
-	if (!entry && now) /* or there was no template for it so far */
+	if (!entry && now) /* also if there was no template for it so far */
 		add_member(c, cmp->catalog, now);
 	if (!entry || zones_is_leaving(entry))
 		return 0;
@@ -285,7 +287,7 @@ struct recall {
 	int err;
 };
 
-/* A zone of which the store knows that it is a member. */
+/* Reads a zone that the store has as a member. */
 static int recall_member(void *user, const uint8_t *apex, const struct store_zone *zone)
 {
 	struct recall *r = user;
@@ -302,7 +304,7 @@ static int recall_member(void *user, const uint8_t *apex, const struct store_zon
 	return r->err;
 }
 
-/* What an earlier daemon knew of the catalog: its members are served before it is. */
+/* Reads the members that an earlier daemon has stored: they are served before the catalog is. */
 static void recall(struct catalogs *c, struct consumed *at)
 {
 	struct comparison cmp = { c, at->apex };
@@ -352,7 +354,7 @@ static void check_catalog(struct catalogs *c, struct consumed *at)
 	at->known = now;
 }
 
-/* Members by the configuration that holds now, and those that could not come before. */
+/* Applies a new configuration to the members, and adds members that could not come before. */
 static void check_members(struct catalogs *c, struct consumed *at)
 {
 	for (size_t i = 0; i < at->known.n; i++) {
@@ -393,7 +395,7 @@ static void remove_gone(struct catalogs *c)
 	}
 }
 
-/* --- What happens ----------------------------------------------------------------------------- */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 static void drop_soon(struct catalogs *c, struct consumed *at)
 {
@@ -450,7 +452,7 @@ void catalogs_gone(struct catalogs *c, const struct zones_entry *entry)
 			at->is_missed = c->is_due = true;
 }
 
-/* Who refuses it, for the disk is full, say, has said so. */
+/* The code that refused the change (a full disk, for example) has logged the reason. */
 static void on_produced(void *user, int code)
 {
 	struct catalogs *c = user;
@@ -473,7 +475,7 @@ void catalogs_poll(struct catalogs *c)
 	remove_gone(c);
 	for (struct consumed *at = c->consumed; at; at = at->next)
 		if (at->life == CONSUMED_NEW)
-			recall(c, at); /* of all, before one takes what is another's */
+			recall(c, at); /* for all catalogs, before one takes a member of another */
 	for (struct consumed *at = c->consumed; at; at = at->next) {
 		if (at->is_due)
 			check_catalog(c, at);

@@ -1,16 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Catalog zones (RFC 9432): zones that are served because a catalog names them, and catalogs that
- * name ours.
+ * Catalog zones (RFC 9432). Consume: serves the zones that a catalog names. Produce: makes catalogs
+ * that name our zones.
  *
- *      consume   another version of the catalog is served ─► compared with the one before ─► zones come
- *                from the template of their group, go, move; the store knows them before the
- *                catalog is there
- *      produce   zones with member-of ─► compared with what the catalog says ─► zones_change()
+ *      consume   a new version of the catalog is served ─► comparison with the one before ─►
+ *                zones come (from the template of their group), go, move; after a restart the
+ *                store has the members before the catalog is there
+ *      produce   zones with member-of ─► comparison with the catalog ─► zones_change()
  *
- * A zone that the configuration names stays what that says. A catalog that is broken, expired, or
- * not there changes nothing: its last good version goes on to hold. Control's thread.
+ * A zone that the configuration names keeps the settings of the configuration. A catalog that is
+ * broken, expired or missing changes nothing: its last good version stays in force. Control's
+ * thread.
  */
 #ifndef VOLLEY_ZONEMGR_CATALOGS_H
 #define VOLLEY_ZONEMGR_CATALOGS_H
@@ -21,36 +22,36 @@
 
 struct catalogs;
 
-/* @config is borrowed, until catalogs_take_config(). NULL: no memory. */
+/* @config has to live until catalogs_take_config(). NULL: no memory. */
 struct catalogs *catalogs_new(const struct config *config, struct store *store);
 void catalogs_free(struct catalogs *c); /* NULL is allowed */
 void catalogs_set_zones(struct catalogs *c, struct zones *zones);
 
-/* From now on templates are those of @config, which becomes the catalogs'. */
+/* Takes over @config: its templates hold from now on. */
 void catalogs_take_config(struct catalogs *c, struct config *config);
 
-/* The configuration that was taken last: all but its zones. */
+/* The configuration that was taken last, without its zones. */
 const struct config *catalogs_config(const struct catalogs *c);
 
-/* As zones_env.served, configured and gone. What follows from them is done by catalogs_poll(). */
+/* For zones_env.served, configured and gone. catalogs_poll() then does the work. */
 void catalogs_served(struct catalogs *c, const struct zones_entry *entry);
 void catalogs_configured(struct catalogs *c, const struct zones_entry *entry);
 void catalogs_gone(struct catalogs *c, const struct zones_entry *entry);
 
-/* Does what is due; outside of a publish. */
+/* Does the due work. Not to be called during a publish. */
 void catalogs_poll(struct catalogs *c);
-/* Once a second: what could not be done is due again. */
+/* To be called once a second: makes failed work due again. */
 void catalogs_tick(struct catalogs *c);
 
 /*
- * Of catalogs_poll(): the catalogs that are made here become as their members are configured. @done
- * is told as by zones_change(), for each that changes. 0, or the error of the first that can be
- * changed later.
+ * For catalogs_poll(): changes the produced catalogs so that they name the zones configured as
+ * their members. @done is called as by zones_change(), for each catalog that changes. 0, or the
+ * first error after which a later try may succeed.
  */
 int catalogs_produce(struct zones *zones, zones_done_fn *done, void *user)
 	__attribute__((warn_unused_result));
 
-/* An entry whose zone is to be transferred anew as a whole, for the catalog has reset it. */
+/* Called when a catalog has reset a member: its whole zone has to be transferred anew. */
 typedef void catalogs_reset_fn(void *user, const struct zones_entry *entry);
 void catalogs_on_reset(struct catalogs *c, catalogs_reset_fn *reset, void *user);
 

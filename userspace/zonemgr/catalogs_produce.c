@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Catalogs that are made here: what is there is compared with what is wanted, and changed by an
- * edit. */
+/* Produced catalogs: compares their members with the wanted ones, and changes them by an edit. */
 #include <errno.h>
 #include <string.h>
 
@@ -58,7 +57,7 @@ static int produce(void *user, struct zone_edit *edit, struct zone_error *why)
 	return err || !p.any ? err : edit_raise_serial(edit);
 }
 
-/* The zones that are to be members; each keeps the label that it has. */
+/* Collects the zones that have to be members; each keeps its label. */
 static int want(const struct zones *zones, const struct zones_entry *catalog, struct wanted *w)
 {
 	uint8_t unique[1 + CATALOG_UNIQUE_BYTES];
@@ -85,7 +84,7 @@ static int want(const struct zones *zones, const struct zones_entry *catalog, st
 	return catalog_sort(&w->now);
 }
 
-/* 0, also where another version or configuration has to come before it can be. */
+/* 0 also if it is impossible until there is a new version or configuration. */
 static int produce_one(struct zones *zones, struct zones_entry *entry, zones_done_fn *done,
 		       void *user)
 {

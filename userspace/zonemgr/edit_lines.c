@@ -21,9 +21,9 @@ struct lines {
 	struct zone_edit *edit;
 	struct rdtext text;
 	struct zone_error *why;
-	uint32_t number; /* of the line, from 1 */
-	bool any;        /* something has changed */
-	bool is_signed;  /* the zone, here */
+	uint32_t number; /* number of the line, from 1 */
+	bool any;        /* any line has changed something */
+	bool is_signed;  /* the zone is signed here */
 };
 
 static int fault(struct lines *l, int code, const char *sentence)
@@ -33,7 +33,7 @@ static int fault(struct lines *l, int code, const char *sentence)
 	return code;
 }
 
-/* Its last dot is one, and none that belongs to a label. */
+/* True if the last dot is a separator and not an escaped part of a label. */
 static bool ends_absolute(const struct text_token *token)
 {
 	size_t n = token->n, n_escapes = 0;
@@ -45,7 +45,7 @@ static bool ends_absolute(const struct text_token *token)
 	return n_escapes % 2 == 0;
 }
 
-/* The owner, relative to the zone if it has no last dot. */
+/* Reads the owner; without a last dot it is relative to the zone. */
 static int read_owner(struct lines *l, const struct text_token *token, uint8_t out[256])
 {
 	char text[NAME_TEXT_MAX];
@@ -86,7 +86,7 @@ static int read_rdata(struct lines *l, uint16_t type, const char *rest)
 	return err ? fault(l, err, l->text.why) : 0;
 }
 
-/* There is one SOA record: what comes takes the place of what is there. */
+/* There is only one SOA record: the new one replaces it. */
 static int put_soa(struct zone_edit *edit, const uint8_t *owner, uint32_t ttl, const uint8_t *rdata,
 		   uint16_t len)
 {
@@ -95,7 +95,7 @@ static int put_soa(struct zone_edit *edit, const uint8_t *owner, uint32_t ttl, c
 	return err ? err : zone_edit_add(edit, owner, DNS_TYPE_SOA, ttl, rdata, len);
 }
 
-/* A type that is named. */
+/* Reads the name of a type. */
 static int read_type(struct lines *l, const struct text_token *token)
 {
 	int type = rdtext_type(token->at, token->n);
@@ -186,7 +186,7 @@ static int run_line(struct lines *l, const char *line)
 	return fault(l, -EINVAL, "a line begins with add or remove");
 }
 
-/* Of the SOA record as edited so far. False: there is none. */
+/* Reads the serial number of the SOA record as edited so far. False: there is none. */
 static bool serial_of(struct zone_edit *edit, uint32_t *serial)
 {
 	const struct zone *z = zone_edit_view(edit);

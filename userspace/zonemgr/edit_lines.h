@@ -3,7 +3,7 @@
 /*
  * Changes of a zone as people write them, a line each:
  *
- *      add OWNER [TTL] TYPE RDATA       a record; TTL: that of the RRset, or EDIT_TTL_S
+ *      add OWNER [TTL] TYPE RDATA       a record; default TTL: that of the RRset, or EDIT_TTL_S
  *      remove OWNER TYPE RDATA          this record
  *      remove OWNER TYPE                all of the type
  *      remove OWNER                     all of the name
@@ -21,10 +21,10 @@
 #define EDIT_TTL_S 3600
 
 /*
- * Where the zone is signed here (@is_signed), a line that names a type of the signer's is refused.
- * Else makes the changes of @n lines, and raises the serial number by one where no line changed it
- * and anything changed. 0, or a negative code with the line and a sentence in @why: the edit is to
- * be cancelled then.
+ * Makes the changes of @n lines. If anything has changed, and no line changed the serial number, it
+ * is raised by one. In a zone that is signed here (@is_signed) lines with record types of the
+ * signer are errors. 0, or a negative code with the line and a sentence in @why: then the caller
+ * has to cancel the edit.
  */
 int edit_lines(struct zone_edit *edit, const char *const *lines, size_t n, bool is_signed,
 	       struct zone_error *why) __attribute__((warn_unused_result));

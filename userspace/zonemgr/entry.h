@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One zone that is known here: what is said of it, where it stands between what is said and what is
- * served, and what its file, the store, the loader and the workers have of it. Control's thread
- * alone reads and writes it; all but zonemgr only read.
+ * One zone that volleyd knows: its configuration, its state, and what its file, the store, the
+ * loader and the workers have of it. Only control's thread uses it, and only zonemgr writes to it.
  */
 #ifndef VOLLEY_ZONEMGR_ENTRY_H
 #define VOLLEY_ZONEMGR_ENTRY_H
@@ -23,12 +22,12 @@ struct signing;
 struct zones;
 
 enum zones_state {
-	ZONES_NEW,     /* not loaded yet, and not answered for */
+	ZONES_NEW,     /* not loaded yet: there are no answers for it */
 	ZONES_FAILED,  /* nothing to serve: SERVFAIL */
-	ZONES_SERVING, /* what the file holds, or held before the load that runs */
-	ZONES_STALE,   /* an earlier version, since the file no longer loads */
+	ZONES_SERVING, /* the content of the file, or its content before the running load */
+	ZONES_STALE,   /* an earlier version, because the file cannot be loaded any more */
 	ZONES_AWAITED, /* no primary has given it yet: SERVFAIL */
-	ZONES_EXPIRED, /* no primary has been there for too long: SERVFAIL */
+	ZONES_EXPIRED, /* no primary has answered for too long: SERVFAIL */
 	ZONES_N_STATES,
 };
 
@@ -36,125 +35,122 @@ enum zones_state {
 const char *zones_state_text(enum zones_state state);
 
 /*
- * Is it named, and answered for? A member of a catalog is never LEAVING: its catalog takes it out
- * at once.
+ * Whether the configuration or a catalog names the zone, and whether it is answered for. A member
+ * of a catalog is never LEAVING: its catalog removes it at once.
  *
- *      COMING ─ loaded ─► LISTED ─ a configuration without it begins ─► LEAVING ─ and is in place ─► GONE
- *         │                 └─────────────── its catalog takes it out ───────────────────────────────► GONE
- *         └──────────────────────────────────── likewise ────────────────────────────────────────────► GONE
+ *      COMING ─ loaded ─► LISTED ─ configuration without it ─► LEAVING ─ that is loaded ─► GONE
+ *         │                 └──────────────── its catalog removes it ────────────────────► GONE
+ *         └────────────────────────────────── its catalog removes it ────────────────────► GONE
  *
- *      GONE ─ a publish of all ─► freed;  named again, since none has succeeded meanwhile ─► COMING
+ *      GONE ─ a publish of all ─► freed;   GONE ─ named again before such a publish ─► COMING
  */
 enum zones_life {
 	ZONES_COMING,  /* not answered for yet */
-	ZONES_LISTED,  /* answered for, from the next publish on */
-	ZONES_LEAVING, /* likewise */
+	ZONES_LISTED,  /* answered for from the next publish on */
+	ZONES_LEAVING, /* the same, but the new configuration does not name it */
 	ZONES_GONE,    /* answered for until the next publish */
 };
 
-/*
- * The loads of a zone have numbers from 1 on; one at a time runs. n_ended <= n_begun <= n_wanted,
- * and who waits for one waits until n_ended has come so far.
- */
+/* The loads of a zone have numbers from 1 on; one runs at a time. n_ended <= n_begun <= n_wanted. A
+ * wait for a load ends when n_ended has reached its number. */
 struct zones_loading {
-	struct load *load;  /* that waits or runs, or NULL */
-	struct load *fresh; /* that has ended well and is not published yet, or NULL */
-	bool is_due;        /* the next publish takes fresh */
-	bool is_changed;    /* file or command are not those of the load */
+	struct load *load;  /* the load that waits or runs, or NULL */
+	struct load *fresh; /* a load that has succeeded and is not published yet, or NULL */
+	bool is_due;        /* the next publish serves `fresh` */
+	bool is_changed;    /* the settings have changed since the load began */
 	int code;           /* of the last load */
-	uint64_t n_wanted;  /* behind n_begun: one more begins when the load ends */
+	uint64_t n_wanted;  /* above n_begun: another load begins when this one ends */
 	uint64_t n_begun;
 	uint64_t n_ended;
-	uint64_t awaited_number; /* the configuration waits for this one; 0: it waits for none */
+	uint64_t awaited_number; /* the load that the new configuration waits for; 0: none */
 };
 
 /*
- * Our writing of the file. A second one waits for the first.
+ * The writing of the zonefile. A second write waits for the first.
  *
  *      IDLE ─ asked for, or its change is old enough ─► WRITING ─ asked for ─► WRITING_AND_DUE
- *        └─ a primary has given a whole zone ─► DUE ──────▲ │ ended              │ ended
+ *        └─ a whole zone from a primary is served ─► DUE ─▲ │ ended              │ ended
  *                                                           ▼                    ▼
  *                                                         IDLE                  DUE
  *
- * A failure leads from each of them to IDLE, and its change is new then.
+ * After a failure the state is IDLE, and the time of the change is set to now.
  */
 enum zones_file_work {
 	ZONES_FILE_IDLE,
-	ZONES_FILE_DUE, /* at the next tick */
+	ZONES_FILE_DUE, /* the next tick begins it */
 	ZONES_FILE_WRITING,
 	ZONES_FILE_WRITING_AND_DUE,
 };
 
-/* The file that is read and written: zones_zonefile(). */
+/* The zonefile: zones_zonefile(). */
 struct zones_file {
-	struct zonefile_mark mark;            /* of the one that was read or written last */
-	uint8_t next_digest[ZONE_DIGEST_LEN]; /* of what was last to be written to it */
-	uint64_t changed_ns;                  /* the first change that it has not; 0: it has all */
+	struct zonefile_mark mark;            /* of the file as last read or written */
+	uint8_t next_digest[ZONE_DIGEST_LEN]; /* of the zone that was last to be written to it */
+	uint64_t changed_ns; /* the first change that is not in it; 0: it has all */
 	enum zones_file_work work;
-	bool is_wrong; /* the last load that read it, or tried to, has failed */
-	bool is_other; /* somebody else has changed it, and stored.error says so */
+	bool is_wrong; /* the last try to load it has failed */
+	bool is_other; /* changed by somebody else; stored.error says so */
 };
 
-/*
- * Whether the store has `known`: it is read once, then written. A write leads from all states but
- * UNREAD to CURRENT.
- */
+/* Whether the store has `known`. It is read once; after that it is only written. A write leads from
+ * every state except UNREAD to CURRENT. */
 enum zones_store_state {
 	ZONES_STORE_UNREAD,
 	ZONES_STORE_CURRENT,
-	ZONES_STORE_DUE,       /* it is to be written, */
-	ZONES_STORE_LIMIT_DUE, /* and the journal is to drop the changes that the file has, too */
+	ZONES_STORE_DUE,       /* it has to be written */
+	ZONES_STORE_LIMIT_DUE, /* the same, and the journal drops old changes that the file has */
 };
 
-/* What the store has of the zone, or should have. */
+/* The data that the store has, or should have, about the zone. */
 struct zones_stored {
-	struct store_zone known; /* but for its serial */
+	struct store_zone known; /* all except its serial */
 	enum zones_store_state state;
-	uint64_t unwritten_bytes; /* of changes in the journal that its file has not */
-	char error[640];          /* of the journal or the file; "" */
-	char warning[320];        /* that the journal will have no room for them; "" */
+	uint64_t unwritten_bytes; /* octets of changes in the journal that the file does not have */
+	char error[640];          /* an error of the journal or the file; or "" */
+	char warning[320];        /* that the journal has little room left for changes; or "" */
 };
 
-/* A version with many changes becomes one image. */
+/* The job that turns a version with many changes into one image. */
 struct zones_compaction {
-	struct load *load;       /* NULL: none is on its way */
-	struct changeset *since; /* what has changed since it began */
+	struct load *load;       /* NULL: there is none */
+	struct changeset *since; /* the changes made since it began */
 	size_t n, cap;
 };
 
-/* What the workers and the cache have of it. */
+/* The data about the zone in the set and the cache. */
 struct zones_published {
-	uint32_t slot, gen;               /* in the cache */
-	uint32_t names_id;                /* of the filter that has all names of `zone`; 0: none */
-	bool is_changed;                  /* it is on the list zones.changed, */
-	struct zones_entry *next_changed; /* and this one follows */
-	uint64_t digest[2];               /* of what is served */
-	uint64_t settings;                /* settings_digest of when it was published */
+	uint32_t slot, gen; /* in the cache */
+	uint32_t names_id;  /* of the filter that has all names of `zone`; 0: no filter */
+	bool is_changed;    /* it is in the list zones.changed */
+	struct zones_entry *next_changed; /* the next in that list */
+	uint64_t digest[2];               /* of the served version */
+	uint64_t settings;                /* settings_digest of the last publish */
 	struct withdrawn withdrawn;       /* by the last change */
 };
 
 struct zones_entry {
 	struct zones *owner;
-	struct config_zone *config; /* what is said of it; zeros for a moment, while it is made */
-	const char *name;           /* "example.com."; the config's, as file */
+	struct config_zone *config; /* zeros only while the entry is being made */
+	const char *name;           /* "example.com."; points into `config`, as does `file` */
 	const char *file;
 	uint8_t apex[ZONE_NAME_MAX]; /* folded wire form */
 	unsigned int apex_len;
 	enum zones_life life;
-	uint64_t configuration; /* the last one that names it, by its number */
-	bool is_member;         /* of a catalog; the configuration does not name it */
-	bool is_expired;        /* from the next publish on there is nothing to serve */
+	uint64_t configuration; /* the number of the last one that names it */
+	bool is_member;         /* member of a catalog, and not named by the configuration */
+	bool is_expired;        /* from the next publish on it is not served */
 	enum zones_state state;
-	struct zone *zone;   /* that is served, or NULL */
-	struct zone *edited; /* a later version than zone, for the next publish, or NULL */
-	/* why the driver denies nothing: zones_stop_denials(); or NULL */
+	struct zone *zone;   /* the served version, or NULL */
+	struct zone *edited; /* a later version, for the next publish, or NULL */
+	/* the fault for which zones_stop_denials() was called, or NULL */
 	const char *denials_fault;
-	char error[640];   /* of the last load; "" when it was well */
-	char warning[512]; /* likewise */
+	char error[640];   /* of the last load; "" if it succeeded */
+	char warning[512]; /* of the last load; "" if there is none */
 	uint64_t loaded_wall_s;
 	uint64_t load_ns;
-	struct signing *signing; /* it is kept signed; NULL: it is served as it is */
-	uint8_t content_digest[ZONE_DIGEST_LEN]; /* of what the signed zone was made of */
+	struct signing *signing; /* the zone is kept signed; NULL: it is not signed here */
+	/* of the content that the signed zone was made of */
+	uint8_t content_digest[ZONE_DIGEST_LEN];
 	struct zones_loading loading;
 	struct zones_file on_disk;
 	struct zones_stored stored;
@@ -167,13 +163,13 @@ static inline bool zones_is_answered(const struct zones_entry *entry)
 	return entry->life == ZONES_LISTED || entry->life == ZONES_LEAVING;
 }
 
-/* It is not to be changed or loaded any more. */
+/* The zone must not be changed or loaded any more. */
 static inline bool zones_is_leaving(const struct zones_entry *entry)
 {
 	return entry->life >= ZONES_LEAVING;
 }
 
-/* What is known of it has changed: it is written to the store soon. */
+/* stored.known has changed: it is written to the store soon. */
 static inline void zones_store_soon(struct zones_entry *entry)
 {
 	if (entry->stored.state < ZONES_STORE_DUE)

@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A load: what a zone is to be made of, how far that has come, and what came of it. The loader's
- * threads work on it between loader_start() and its end (zonemgr/loader.h); until then and from
- * then on it is control's.
+ * A load: what a zone is made of, how far the work is, and its result. The loader's threads own it
+ * between loader_start() and its end (zonemgr/loader.h); before and after that control owns it.
  */
 #ifndef VOLLEY_ZONEMGR_LOAD_H
 #define VOLLEY_ZONEMGR_LOAD_H
@@ -23,7 +22,7 @@ struct signing_work;
 struct store;
 struct zone_builder;
 
-/* Called once for each load, in the thread of loader_poll(); the load is the callee's to free. */
+/* Called once for each load, in the thread of loader_poll(); the callee frees the load. */
 typedef void load_ended_fn(struct load *load);
 
 enum load_stage {
@@ -34,113 +33,112 @@ enum load_stage {
 	LOAD_ENDED,
 };
 
-/* What a zone is made of. The row decides what of struct load is set, and what make() of loader.c
- * does. */
+/* What a zone is made of. It decides which members of struct load are set, and what make() of
+ * loader.c does. */
 enum load_source {
-	LOAD_FILE,          /* `file`, and what the journal in `store` has beyond it */
-	LOAD_SIGNED_FILE,   /* the same as content, which is signed by `signing` */
-	LOAD_UNSIGNED_FILE, /* the same, which was content until now and is signed no more */
-	LOAD_TRANSFER,      /* `builder`: what a primary gave */
-	LOAD_VERSION,       /* `version`, which is to be one image again */
-	LOAD_RESIGN,        /* `version`, all of which is signed anew by `signing` */
+	LOAD_FILE,          /* `file`, and later changes from the journal in `store` */
+	LOAD_SIGNED_FILE,   /* the same, signed with `signing` */
+	LOAD_UNSIGNED_FILE, /* the same; the zone was signed until now and is signed no more */
+	LOAD_TRANSFER,      /* `builder`: a zone from a primary */
+	LOAD_VERSION,       /* `version`, which becomes one image again */
+	LOAD_RESIGN,        /* `version`, completely signed anew with `signing` */
 };
 
-/* What it means that there is no file, or none that is whole. */
+/* What happens if there is no complete file. */
 enum load_absent {
 	LOAD_ABSENT_FAILS,
-	LOAD_ABSENT_WAITS, /* it ends well without a zone: a primary will give it */
-	LOAD_ABSENT_MADE,  /* an empty catalog takes its place */
+	LOAD_ABSENT_WAITS, /* the load succeeds without a zone: a primary will give it */
+	LOAD_ABSENT_MADE,  /* an empty catalog is made */
 };
 
-/* How what is to be served came of content that is signed here. */
+/* How the version to serve was made of content that is signed here. */
 enum load_content {
 	LOAD_NOT_SIGNED,
-	LOAD_SIGNED_BEFORE, /* as it is: the content is the same, or could not be read */
-	LOAD_SIGNED_ANEW,   /* what was signed before, if anything, was of other content or keys */
+	LOAD_SIGNED_BEFORE, /* the earlier version: the content is the same, or could not be read */
+	LOAD_SIGNED_ANEW,   /* signed now: the content or the keys are new */
 };
 
-/* Of a file that is ours. */
+/* The state of a file that volleyd writes. */
 enum load_own {
-	LOAD_OWN_FINE,   /* or the operator's */
-	LOAD_OWN_DUE,    /* the zone is in it before the load ends */
-	LOAD_OWN_HARMED, /* the signed one was cut or changed: nothing was taken of it */
+	LOAD_OWN_FINE,   /* or the file is the operator's */
+	LOAD_OWN_DUE,    /* the zone is written to it before the load ends */
+	LOAD_OWN_HARMED, /* the signed file was cut or changed: it is not used */
 };
 
 struct load {
-	/* Set by who starts it; constant while it runs, but for user. */
+	/* Set before the start; constant while it runs, except `user`. */
 	enum load_source source;
 	enum load_absent absent;
 	char *name; /* of the zone */
 	char *file;
 	struct verify verify;
-	struct zone *base; /* to compare with, a reference; NULL: none */
+	struct zone *base; /* a reference: the version to compare with; NULL: none */
 	struct zone_builder *builder;
 	struct zone *version;  /* a reference */
-	struct store *store;   /* NULL: nothing of a journal is applied */
-	struct store *journal; /* is told of our file before that is written; NULL: there is none */
+	struct store *store;   /* NULL: no journal is applied */
+	struct store *journal; /* gets the digest of our file before it is written; NULL: none */
 	struct signing_work *signing;
-	bool needs_zonemd; /* a zone without a ZONEMD that can be checked is refused */
-	bool wants_net;    /* net is to be made, for the journal */
-	/* for control: when it was asked for, the zone had what its file had not */
+	bool needs_zonemd; /* refuse a zone without a ZONEMD that can be checked */
+	bool wants_net;    /* make `net`, for the journal */
+	/* for control: the zone had changes that its file did not have when the load began */
 	bool is_base_ahead;
 	load_ended_fn *ended;
-	void *user; /* for ended; the threads do not look at it */
+	void *user; /* for ended(); the threads do not use it */
 
-	/* By the loader's threads; others look with load_stage() and relaxed loads. */
+	/* Written by the loader's threads; others read with load_stage() and relaxed loads. */
 	struct zone_progress progress;
 	uint32_t stage;    /* enum load_stage */
 	uint64_t begun_ns; /* clock_ns(); 0: waiting */
 
-	/* Good once it has ended. */
-	int code;          /* of zone_load() or verify_run(); -ECANCELED after loader_cancel() */
+	/* Valid after the end. */
+	int code;          /* as zone_load() or verify_run(); -ECANCELED after loader_cancel() */
 	struct zone *zone; /* NULL after an error */
-	/* Not 0: the content could not be read, as err says; the zone is what was signed before. */
+	/* Not 0: the content could not be read (err has the reason), and `zone` is the version that
+	 * was signed before. */
 	int file_code;
-	struct changes *changes; /* from base to zone; NULL: refusal says why */
-	/*
-	 * Likewise, as records; empty: there is no base, or too many changed. Of what is signed no
-	 * more: from what the file holds.
-	 */
+	struct changes *changes; /* from base to zone; NULL: see refusal */
+	/* The same as records; empty: there is no base, or too many records changed.
+	 * LOAD_UNSIGNED_FILE: from the file's content to zone. */
 	struct changeset net;
-	uint32_t file_serial; /* of what the file holds, without the journal */
+	uint32_t file_serial; /* of the file's content, without the journal */
 	uint8_t file_digest[ZONE_DIGEST_LEN];
 	struct zonefile_mark file_mark; /* of the file that was read */
-	uint64_t n_replayed;            /* change sets of the journal */
+	uint64_t n_replayed;            /* change sets applied from the journal */
 	enum load_own own;
 	enum load_content content;
 	uint8_t content_digest[ZONE_DIGEST_LEN]; /* unless LOAD_NOT_SIGNED */
-	uint8_t content_before[ZONE_DIGEST_LEN]; /* what that was before this load */
+	uint8_t content_before[ZONE_DIGEST_LEN]; /* the content digest before this load */
 	enum changes_refusal refusal;
 	struct zone_error err;
-	bool gives_up_journal; /* what follows in it does not fit */
-	uint32_t serial;       /* of a zone that was refused by the command */
-	char why[512];         /* it was; "" without one */
+	bool gives_up_journal; /* its changes do not fit the file */
+	uint32_t serial;       /* of a zone that the command has refused */
+	char why[512];         /* why it has refused; "" without a reason */
 	uint64_t took_ns;      /* without comparison and command */
 	uint64_t ended_wall_s; /* seconds since 1970 */
 
-	struct zone *old;  /* by control: a reference that goes with the load */
-	struct load *next; /* in the loader's queue, or among those that have ended */
+	struct zone *old;  /* control's: a reference that is freed with the load */
+	struct load *next; /* in the loader's queue, or in its list of ended loads */
 };
 
 /*
- * A load of the zone `name` from `file`, not started; of another source, which the caller sets with
- * what it needs, `file` is a word for people. `verify`, unless NULL, has to accept the zone. All
- * three are copied. NULL: no memory.
+ * Makes a load of the zone `name` from `file`, and does not start it. For another source, which the
+ * caller sets with its members, `file` is only text for messages. `verify`, unless NULL, has to
+ * accept the zone. All three are copied. NULL: no memory.
  */
 struct load *load_new(const char *name, const char *file, const struct verify *verify,
 		      load_ended_fn *ended, void *user);
-/* Frees it with its zones, if it still has some. NULL is allowed. Not while it runs. */
+/* Frees it with the zones that it still has. Not while it runs. NULL is allowed. */
 void load_free(struct load *load);
 
-/* What it has made is not wanted. */
+/* Gives up the zone that it has made. */
 static inline void load_drop_zone(struct load *load)
 {
 	zone_unref(load->zone);
 	load->zone = NULL;
 }
 
-/* What was wrong, with file and line if known, as one sentence. After an end with an error, or a
- * file_code. */
+/* Writes what was wrong as one sentence, with file and line if known. After an end with an error or
+ * a file_code. */
 void load_put_error(const struct load *load, char *buf, size_t cap);
 
 enum load_stage load_stage(const struct load *load);

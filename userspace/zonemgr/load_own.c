@@ -23,7 +23,7 @@ void load_warn(struct load *load, const char *format, ...)
 	load->err.n_warnings++;
 }
 
-/* --- Announced -------------------------------------------------------------------------------- */
+/* --- Announcement of a file ------------------------------------------------------------------- */
 
 int load_announce_own(const struct load *load)
 {
@@ -44,7 +44,7 @@ int load_announce_own(const struct load *load)
 	return err;
 }
 
-/* --- Catalogs that are made here -------------------------------------------------------------- */
+/* --- Produced catalogs ------------------------------------------------------------------------ */
 
 static int add_record(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		      const uint8_t *rdata, uint16_t rdata_bytes)
@@ -62,7 +62,7 @@ static int add_record(void *user, const uint8_t *owner, uint16_t type, uint32_t 
 	return zone_builder_add(user, &record, &why);
 }
 
-/* Above what was served: members are added by changes that follow. */
+/* A serial number above all that were served: later changes add the members. */
 static uint32_t next_serial(const struct load *load, const uint8_t *apex)
 {
 	struct store_zone known;
@@ -92,7 +92,7 @@ static int make_catalog(struct load *load)
 	return err;
 }
 
-/* What is wrong with it stands in load->err. */
+/* load->err has the error of the old file. */
 static int make_catalog_anew(struct load *load)
 {
 	char why[sizeof(load->err.warning)];
@@ -107,7 +107,7 @@ static int make_catalog_anew(struct load *load)
 	return 0;
 }
 
-/* --- Believed, or not ------------------------------------------------------------------------- */
+/* --- Check of the file ------------------------------------------------------------------------ */
 
 static int judge(struct load *load)
 {

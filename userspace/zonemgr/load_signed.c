@@ -17,7 +17,7 @@
 #include "zonemgr/replay.h"
 #include "zonemgr/signing_work.h"
 
-/* --- What there was --------------------------------------------------------------------------- */
+/* --- The version before ----------------------------------------------------------------------- */
 
 static bool is_first(const struct load *load)
 {
@@ -26,7 +26,9 @@ static bool is_first(const struct load *load)
 	return !memcmp(load->content_digest, none, sizeof(none));
 }
 
-/* The signed zone's file, vouched for by the store where that knows of it. NULL: there is none. */
+/*
+ * Reads the file of the signed zone, if it is as the store knows it. *before NULL: there is none.
+ */
 static int read_signed(struct load *load, struct zone **before)
 {
 	struct zone_error why;
@@ -52,9 +54,9 @@ static int read_signed(struct load *load, struct zone **before)
 }
 
 /*
- * The signed version: what is served, or what its file and the journal have. NULL: there is none.
- * Where the journal does not fit other content of the operator's is needed: that takes the place of
- * changes anyway.
+ * Finds the signed version: the served one, or that of its file and the journal. NULL: there is
+ * none. If the journal does not fit, it is dropped only if the operator's file has new content,
+ * which replaces the changes anyway.
  */
 static int signed_before(struct load *load, bool is_other_content, struct zone **before)
 {
@@ -84,7 +86,7 @@ static void raise_above(uint32_t *serial, uint32_t other)
 		*serial = other + 1;
 }
 
-/* What an earlier daemon served, whether its files are there or not. */
+/* Reads the store's record of the version that an earlier daemon served, even without its files. */
 static bool get_known(const struct load *load, const struct zone *content, struct store_zone *known)
 {
 	unsigned int len;
@@ -93,7 +95,7 @@ static bool get_known(const struct load *load, const struct zone *content, struc
 	       !store_get_zone(load->store, zone_apex(content, &len), known);
 }
 
-/* Changes that no operator's file has are lost with the file that they were made to. */
+/* Warns that changes which only the damaged file and its journal had are lost. */
 static void warn_harmed(struct load *load, const struct zone *content)
 {
 	struct store_zone known = { 0 };
@@ -110,8 +112,9 @@ static void warn_harmed(struct load *load, const struct zone *content)
 		load->file, lost);
 }
 
-/* The zone was served as it is until now: what was changed of it since its file was written is
- * signed, too. */
+/*
+ * The zone was served unsigned until now: changes made since its file was written are signed, too.
+ */
 static int add_changes(struct load *load, struct zone **content,
 		       const uint8_t digest[ZONE_DIGEST_LEN])
 {
@@ -134,7 +137,7 @@ static int add_changes(struct load *load, struct zone **content,
 
 /* --- Signed ----------------------------------------------------------------------------------- */
 
-/* Those that this thread may run on: what it starts has them, too. */
+/* The processors that this thread, and so the threads that it starts, may run on. */
 static unsigned int n_processors(void)
 {
 	cpu_set_t set;
@@ -189,8 +192,7 @@ int load_make_signed(struct load *load)
 	return err;
 }
 
-/* What is served by now needs nobody to bring it; what an operator says to be signed no more is
- * not. */
+/* Returns @err if a version is served already, or if the zone was never signed. */
 int load_make_without_content(struct load *load, int err)
 {
 	const struct zone_error why = load->err;
@@ -239,8 +241,8 @@ int load_sign_again(struct load *load)
 
 /* --- Signed no more --------------------------------------------------------------------------- */
 
-/* Others see that it has changed, and what was changed here stays, unless the file has something
- * new to say. */
+/* Gives the unsigned version a higher serial number, so that secondaries fetch it, and keeps
+ * changes made here, unless the file has new content. */
 static int unsign(struct load *load, const struct zone *content, const struct zone *before,
 		  uint32_t served)
 {

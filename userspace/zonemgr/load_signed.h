@@ -3,35 +3,36 @@
 /*
  * Loads of zones that are signed here, or were until now.
  *
- *      content as it was signed before     the signed version of then, with all changes since
- *      no content that can be read, or     at a start likewise; later nothing comes of it
- *      no keys that can be used
- *      other content, or first signed      signed from it
- *      signed no more                      the signed version without what is the signer's
+ *      content unchanged since signed      the signed version, with all changes since
+ *      content cannot be read, or          at a start the same; later an error
+ *      no keys can be used
+ *      new content, or first signed        the content is signed
+ *      signed no more                      the signed version without the signer's records
  */
 #ifndef VOLLEY_ZONEMGR_LOAD_SIGNED_H
 #define VOLLEY_ZONEMGR_LOAD_SIGNED_H
 
 #include "zonemgr/load.h"
 
-/* By the loader's threads: load->zone, the content, becomes what is to be served. As
- * zone_load(). */
+/* Called by the loader's threads, as the others: turns load->zone from the content into the version
+ * to serve. Results as zone_load(). */
 int load_make_signed(struct load *load) __attribute__((warn_unused_result));
 /*
- * Likewise where @err came of reading the content: what was signed before, load->file_code is @err
- * and load->err tells it. Else @err.
+ * The content could not be read: @err. If there is a version that was signed before, load->zone
+ * becomes that version, load->file_code is @err, load->err has the reason, and the result is 0.
+ * Else returns @err.
  */
 int load_make_without_content(struct load *load, int err) __attribute__((warn_unused_result));
-/* Likewise where there are no keys that could be used, whatever the content is. */
+/* The same if no keys can be used, whatever the content is. */
 int load_make_without_keys(struct load *load) __attribute__((warn_unused_result));
 /*
- * What was signed at a start cannot be written, as load->code and load->err say, so it is not
- * served: changes of it would go to a journal that begins elsewhere. What was signed before is, if
- * there is any; then as load_make_without_content().
+ * A newly signed version could not be written (load->code, load->err). It is not served, because
+ * its changes would go to a journal that begins at another version. The version that was signed
+ * before is served, if there is one: as load_make_without_content().
  */
 void load_fall_back(struct load *load);
 int load_make_unsigned(struct load *load) __attribute__((warn_unused_result));
-/* Likewise from load->version. */
+/* Signs load->version anew. */
 int load_sign_again(struct load *load) __attribute__((warn_unused_result));
 
 #endif

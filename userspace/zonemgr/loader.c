@@ -34,8 +34,8 @@ struct list {
 struct thread {
 	struct loader *loader;
 	pthread_t id;
-	struct load *load; /* that it works on; under the lock */
-	pid_t tid;         /* likewise; 0: it has only just begun */
+	struct load *load; /* the load that it works on; under the lock */
+	pid_t tid;         /* under the lock; 0: the thread has just started */
 	unsigned int i;
 };
 
@@ -47,8 +47,8 @@ struct loader {
 	struct list discarded;
 	struct thread threads[LOADER_THREADS_MAX];
 	unsigned int n_threads;
-	unsigned int limit; /* threads from this one on take nothing */
-	bool is_behind;     /* the workers */
+	unsigned int limit; /* threads from this number on take no loads */
+	bool is_behind;     /* the threads have a lower priority than the workers */
 	bool is_stopping;
 	int event_fd;
 };
@@ -89,7 +89,7 @@ static bool take_out(struct list *list, struct load *load)
 	return true;
 }
 
-/* --- What a load does ------------------------------------------------------------------------- */
+/* --- The steps of a load ---------------------------------------------------------------------- */
 
 static void set_stage(struct load *load, enum load_stage stage)
 {
@@ -108,8 +108,9 @@ static void ask_command(struct load *load)
 }
 
 /*
- * What has been acknowledged is not left out without a word: another file is the operator's to
- * give. A version of a primary's zone that is whole does until the primary is heard.
+ * Applies the journal. If it does not fit, acknowledged changes must not be lost silently: the load
+ * fails until the operator gives a newer file. A zone from a primary is served without the changes,
+ * until the primary is asked.
  */
 static int add_journal(struct load *load)
 {
@@ -191,7 +192,7 @@ static int make(struct load *load)
 	return load_sign_again(load);
 }
 
-/* What differs from the base: for the cache and for the journal. */
+/* Compares the zone with its base, for the cache and for the journal. */
 static void compare(struct load *load)
 {
 	load->changes = changes_new(load->base, load->zone, &load->refusal);
@@ -202,9 +203,9 @@ static void compare(struct load *load)
 }
 
 /*
- * What was made here is in its file before it is served: changes of it go to the journal, which
- * begins there. What the command refuses is not, since changes of what is served go on from the
- * file before.
+ * A zone that was made here is written to its file before it is served, because the journal of its
+ * changes begins there. A zone that the command has refused is not written: the journal of the
+ * served version begins at the file before.
  */
 static void write_own(struct load *load)
 {
@@ -237,7 +238,7 @@ static void run(struct load *load)
 {
 	set_stage(load, LOAD_READING);
 	load->code = make(load);
-	/* A thread of its own, and minutes of work: its own clock. */
+	/* The loader's thread reads the clock itself: a load may take minutes. */
 	load->took_ns = clock_ns() - load->begun_ns;
 	load->ended_wall_s = clock_wall_s();
 	if (load->code || !load->zone)
@@ -294,7 +295,7 @@ static void become_loader(struct thread *thread)
 		log_warn("%s: capabilities that are not needed could not be given up", name);
 }
 
-/* With the lock held, which is let go meanwhile. False: there is none. */
+/* With the lock held, which is released meanwhile. False: there is none to free. */
 static bool free_discarded(struct loader *loader)
 {
 	struct load *load = take_first(&loader->discarded);

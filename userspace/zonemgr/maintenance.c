@@ -13,13 +13,14 @@
 #include "zonemgr/maintenance_state.h"
 #include "zonemgr/signing.h"
 
-#define WRITE_AFTER_NS (300 * CLOCK_NS_PER_S) /* a change, a file of ours is written */
-#define WRITE_SOON_NS  (10 * CLOCK_NS_PER_S)  /* the same where room gets short */
+#define WRITE_AFTER_NS (300 * CLOCK_NS_PER_S) /* after a change to a file of ours */
+#define WRITE_SOON_NS  (10 * CLOCK_NS_PER_S)  /* the same if little room is left */
 #define FILES_AT_ONCE  1024
-#define OVERLAY_MIN    (16u << 20)           /* octets; below that nobody minds */
-#define OVERLAY_SHARE  10u                   /* more than one in so many of the image's */
-#define ROOM_BYTES     (2u << 20)            /* of changes that go at a time: some 40 ms */
-#define ROOM_PAUSE_NS  (10 * CLOCK_NS_PER_S) /* when there were none: to look is a walk over all */
+#define OVERLAY_MIN    (16u << 20) /* octets; smaller overlays stay */
+#define OVERLAY_SHARE  10u /* an overlay may have 1/OVERLAY_SHARE of the memory of its image */
+#define ROOM_BYTES     (2u << 20) /* changes deleted at a time: some 40 ms */
+/* after there were none, because the search is a walk over all */
+#define ROOM_PAUSE_NS (10 * CLOCK_NS_PER_S)
 
 struct maintenance *maintenance_new(struct store *store, struct background *background)
 {
@@ -42,7 +43,7 @@ void maintenance_set_zones(struct maintenance *u, struct zones *zones)
 	u->zones = zones;
 }
 
-/* --- What the store knows --------------------------------------------------------------------- */
+/* --- The store -------------------------------------------------------------------------------- */
 
 void maintenance_note(struct zones_entry *entry, const char *sentence)
 {
@@ -58,7 +59,7 @@ void maintenance_note_error(struct zones_entry *entry, const char *what, int err
 	maintenance_note(entry, sentence);
 }
 
-/* Where it holds nothing new the disk is not waited for. */
+/* A batch without anything new is cancelled, to save the wait for the disk. */
 static void finish_news(struct zones_entry *entry, struct store_batch *batch, int err, bool is_news)
 {
 	if (!err && is_news)
@@ -79,14 +80,13 @@ int maintenance_measure(struct store_batch *batch, struct zones_entry *entry)
 	return err;
 }
 
-/* The file as it is, and the journal behind it: there is nothing to be kept but what is known of
- * the zone. */
+/* True if the zone is that of its file and journal: only stored.known has to be stored. */
 static bool is_plain(const struct load *fresh)
 {
 	return !fresh->gives_up_journal && !fresh->net.n_bytes && fresh->source == LOAD_FILE;
 }
 
-/* A start reads ten thousand files that the store knows already. */
+/* False if the store has all of it already: a start may read ten thousand unchanged files. */
 static bool is_news(const struct maintenance *u, const struct zones_entry *entry,
 		    const struct load *fresh, bool is_same_file)
 {
@@ -97,10 +97,8 @@ static bool is_news(const struct maintenance *u, const struct zones_entry *entry
 	       !is_plain(fresh);
 }
 
-/*
- * Or ten thousand of which it knows nothing, but for the catalog that they are of: they have no
- * journal that would have to go, and maintenance_poll() tells it of all together.
- */
+/* True if the store knows at most the zone's catalog. Such zones, perhaps ten thousand, have no
+ * journal to drop, and maintenance_poll() stores all of them together. */
 static bool is_new(const struct maintenance *u, const struct zones_entry *entry)
 {
 	static const uint8_t none[ZONE_DIGEST_LEN];
@@ -111,7 +109,8 @@ static bool is_new(const struct maintenance *u, const struct zones_entry *entry)
 					!memcmp(stored.file_digest, none, sizeof(none)));
 }
 
-/* What a load has brought: the way to it, if that can be told; else no way from before leads on. */
+/* Puts the result of a load into the journal: the changes to it, if they are known; else the older
+ * changes are dropped. */
 static int put_load(struct store_batch *batch, const struct zones_entry *entry,
 		    const struct load *fresh, bool is_same_file)
 {
@@ -132,9 +131,9 @@ static int put_content(struct store_batch *batch, const struct zones_entry *entr
 }
 
 /*
- * Signed no more: the journal of the signed version is not that of the operator's file, behind
- * which now stands what leads to what is served. Nobody else is given that: a signed version had
- * that serial number, too.
+ * The zone is signed no more: drops the journal of the signed version. The new journal begins at
+ * the operator's file and leads to the served version. These changes are hidden from secondaries,
+ * because a signed version had the same serial number.
  */
 static int put_unsigned(struct store_batch *batch, struct zones_entry *entry,
 			const struct load *fresh)
@@ -175,7 +174,8 @@ static void note_load(struct maintenance *u, struct zones_entry *entry, const st
 						    0;
 	}
 	if (fresh->gives_up_journal)
-		entry->stored.known.checked_wall_s = 0; /* its primaries are asked at once */
+		/* so that its primaries are asked at once */
+		entry->stored.known.checked_wall_s = 0;
 	if (!u->store)
 		return;
 	if (is_plain(fresh) && is_new(u, entry)) {
@@ -238,7 +238,7 @@ static int put_one(struct store_batch *batch, struct zones_entry *entry)
 	return err ? err : maintenance_measure(batch, entry);
 }
 
-/* All that has been heard of primaries, and of files that were written, in one transaction. */
+/* Stores the state of zones (answers of primaries, written files) in one transaction. */
 static void put_known(struct maintenance *u)
 {
 	struct store_batch *batch = NULL;
@@ -269,9 +269,9 @@ static void put_known(struct maintenance *u)
 	}
 }
 
-/* --- Now and then ----------------------------------------------------------------------------- */
+/* --- Periodic work ---------------------------------------------------------------------------- */
 
-/* How long after a change its file is written; 0: when somebody says so. */
+/* How long after a change the file is written; 0: only by command. */
 static uint64_t write_after_ns(const struct zones_entry *entry)
 {
 	if (entry->config->zonefile_sync_s)
@@ -279,7 +279,7 @@ static uint64_t write_after_ns(const struct zones_entry *entry)
 	return maintenance_is_ours(entry) ? WRITE_AFTER_NS : 0;
 }
 
-/* Its changes take half of what there is for them, which is less from change to change. */
+/* True if its changes take half of the free room, which shrinks with every change. */
 static bool is_crowded(const struct maintenance *u, const struct zones_entry *entry)
 {
 	return entry->stored.unwritten_bytes && entry->stored.unwritten_bytes >= u->free_bytes / 2;
@@ -306,7 +306,8 @@ static bool is_overgrown(const struct zones_entry *entry)
 	return overlay > OVERLAY_MIN && overlay > zone_memory_bytes(entry->zone) / OVERLAY_SHARE;
 }
 
-/* Before changes are refused, somebody is to see to it. What is written by itself needs nobody. */
+/* Warns the operator before changes are refused. Files that are written automatically need no
+ * warning. */
 static void warn(const struct maintenance *u, struct zones_entry *entry)
 {
 	bool was_warned = *entry->stored.warning;
@@ -325,8 +326,8 @@ static void warn(const struct maintenance *u, struct zones_entry *entry)
 		log_warn("zone %s: %s", entry->name, entry->stored.warning);
 }
 
-/* The last quarter is for what comes: what files have, too, is there for secondaries, as long as
- * there is room. */
+/* Keeps a quarter of the journal free for new changes. Changes that files have, too, stay for
+ * secondaries as long as there is room. */
 static void keep_room(struct maintenance *u, uint64_t now_ns)
 {
 	struct store_usage usage;
@@ -363,8 +364,7 @@ static void maintain(struct maintenance *u, struct zones_entry *entry)
 		zones_compact(u->zones, entry);
 }
 
-/* Files that are due: so many on their way at a time, that thousands take no more of a tick than a
- * few do. */
+/* Writes due files, FILES_AT_ONCE at a time, so that thousands do not take longer in one tick. */
 static void write_files(struct maintenance *u, uint64_t now_ns)
 {
 	struct zones_entry *due[FILES_AT_ONCE];

@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The maintenance of changed zones: the store knows which versions are served, files are written
- * anew, and versions with many changes become one image again.
+ * The maintenance of changed zones: it tells the store which versions are served, writes files
+ * anew, and turns versions with many changes into one image again.
  *
- *      of the operator   `zone flush` writes the file, and zonefile-sync from time to time; the
- *                        journal has the changes that the file has not
+ *      of the operator   `zone flush` writes the file, and zonefile-sync from time to time
  *      of a primary      the file is ours: written when a whole zone has come, and some time after
- *                        a change; the journal likewise
+ *                        a change
+ *      both              the journal has the changes that the file does not have
  *
- * Only the writing of a file is due at a time of its own, and that time changes with the room in
- * the journal. What else is due follows from state that other modules keep, so a table of due times
- * for each zone would only copy it.
+ * Only the write of a file has a due time of its own, which changes with the room in the journal.
+ * All other work depends on state of other modules, so a table of due times for each zone would
+ * only copy that state.
  *
  * Control's thread calls all of these.
  */
@@ -24,46 +24,38 @@
 
 struct maintenance;
 
-/*
- * NULL: no memory. @store may be NULL: then nothing is kept. Both outlive it, and so does
- * @background.
- */
+/* NULL: no memory. @store NULL: nothing is stored. @store and @background have to outlive it. */
 struct maintenance *maintenance_new(struct store *store, struct background *background);
-/* After background_free(). NULL is allowed. */
+/* To be called after background_free(). NULL is allowed. */
 void maintenance_free(struct maintenance *maintenance);
-/* From now on the zones are these. */
+/* Sets the zones to work on. */
 void maintenance_set_zones(struct maintenance *maintenance, struct zones *zones);
 
-/* As zones_env.served, gone and gone_together. */
+/* For zones_env.served, gone and gone_together. */
 void maintenance_served(struct maintenance *maintenance, struct zones_entry *entry,
 			const struct load *fresh);
 void maintenance_gone(struct maintenance *maintenance, struct zones_entry *entry);
 void maintenance_gone_together(struct maintenance *maintenance);
 
-/* The zone's primaries have been heard. Seconds since 1970. */
+/* A primary has answered for the zone. Seconds since 1970. */
 void maintenance_checked(struct zones_entry *entry, uint64_t checked_wall_s,
 			 uint64_t expires_wall_s);
 
-/* Writes the zone's file soon. A sentence in err where that cannot be. */
+/* Writes the zone's file soon. 0, or a negative code with a sentence in err. */
 int maintenance_write(struct maintenance *maintenance, struct zones_entry *entry, char *err,
 		      size_t err_cap) __attribute__((warn_unused_result));
 
-/*
- * How a file was written: 0, or a negative code; where the zone has a sentence, that is its
- * storage_error. Without an entry the zone has gone meanwhile, or the daemon stops.
- */
+/* The end of a write: 0, or a negative code. The sentence, if there is one, is the zone's
+ * storage_error. @entry NULL: the zone has gone, or the daemon stops. */
 typedef void maintenance_done_fn(void *user, const struct zones_entry *entry, int code);
 
-/*
- * After maintenance_write(): done() is called once, when the file was written that it asked for.
- * -ENOMEM.
- */
+/* After maintenance_write(): done() is called once, when that write has ended. 0 or -ENOMEM. */
 int maintenance_await(struct maintenance *maintenance, struct zones_entry *entry,
 		      maintenance_done_fn *done, void *user) __attribute__((warn_unused_result));
 
-/* Behind each publish: the store knows of the zones that are new to it. */
+/* To be called after each publish: tells the store about new zones. */
 void maintenance_poll(struct maintenance *maintenance);
-/* Once a second: what is due by zones_time(). */
+/* To be called once a second: does the work that is due at zones_time(). */
 void maintenance_tick(struct maintenance *maintenance);
 
 #endif

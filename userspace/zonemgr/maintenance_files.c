@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Zones' files: written in the background, and taken away with members of catalogs. */
+/* Zone files: written in the background, and deleted with members of catalogs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,30 +18,28 @@ struct writing {
 	struct background_job job; /* first */
 	struct writing *next;      /* maintenance.writings */
 	struct maintenance *maintenance;
-	struct zones_entry *entry; /* NULL: it has gone */
+	struct zones_entry *entry; /* NULL: the zone has gone */
 	struct zone *zone;         /* a reference */
 	char *path;
 	struct zonefile_mark mark;
 	int code;
-	bool is_guarded;  /* nobody has asked for it: only over the file that we know */
-	bool is_other;    /* it is not that one */
-	bool is_unwanted; /* atomic: the file is not to be there any more */
+	bool is_guarded;  /* not by command: written only over the file that we know */
+	bool is_other;    /* the file is another one */
+	bool is_unwanted; /* atomic: the file has to be deleted */
 	char err[256];
 };
 
-/* Somebody who has asked for a file, and waits. */
+/* A call that waits for a file. */
 struct awaiting {
 	struct awaiting *next; /* maintenance.awaiting */
 	const struct zones_entry *entry;
-	bool is_behind; /* it is written for another just now, and then for this one */
+	bool is_behind; /* waits for the second write: one runs already */
 	maintenance_done_fn *done;
 	void *user;
 };
 
-/*
- * @result goes to done(); NULL: the zone has gone. After a failure a second writing that is due
- * fails, too.
- */
+/* Ends waits with done(@result); NULL: the zone has gone. After an error the waits for a second
+ * write end, too. */
 static void end_waits(struct maintenance *u, const struct zones_entry *entry,
 		      const struct zones_entry *result, int code)
 {
@@ -92,7 +90,7 @@ static void writing_free(struct writing *w)
 	free(w);
 }
 
-/* The later one, this or maintenance_gone(), deletes the file. */
+/* This or maintenance_gone(), whichever comes later, deletes an unwanted file. */
 static void run_writing(struct background_job *job)
 {
 	struct writing *w = (struct writing *)job;
@@ -109,8 +107,9 @@ static void run_writing(struct background_job *job)
 }
 
 /*
- * Before files are replaced: until somebody comes to note that they were, a restart knows by this
- * what they hold, and goes on with the journal from there. The disk is waited for once.
+ * Stores the digests before files are replaced. If volleyd ends before it notes the write, a
+ * restart knows the new content by its digest, and applies the journal from there. One wait for the
+ * disk for all.
  */
 static int announce_files(struct maintenance *u, struct zones_entry *const *entries, size_t n)
 {
@@ -131,7 +130,7 @@ static int announce_files(struct maintenance *u, struct zones_entry *const *entr
 	return err;
 }
 
-/* Written to the store soon: for many files at once. */
+/* Notes a written file. The store gets it soon, together with others. */
 static void note_file(struct zones_entry *entry, const struct writing *w)
 {
 	entry->stored.known.file_serial = zone_serial(w->zone);
@@ -140,7 +139,7 @@ static void note_file(struct zones_entry *entry, const struct writing *w)
 	entry->stored.state = ZONES_STORE_LIMIT_DUE;
 }
 
-/* Not if the zone has gone meanwhile, or has another file. */
+/* The entry of a write. NULL: the zone has gone meanwhile, or has another file. */
 static struct zones_entry *entry_of(const struct writing *w)
 {
 	if (!w->entry)
@@ -150,8 +149,8 @@ static struct zones_entry *entry_of(const struct writing *w)
 	return strcmp(zones_zonefile(w->entry), w->path) ? NULL : w->entry;
 }
 
-/* His word is lost as little as what was changed here: both are there until he chooses. Said
- * once. */
+/* The operator has changed the file: neither that nor the changes made here are lost; the operator
+ * has to choose. Logged once. */
 static void note_other(struct zones_entry *entry, const struct writing *w)
 {
 	char sentence[sizeof(entry->stored.error)];
@@ -211,7 +210,7 @@ static int begin_writing(struct maintenance *u, struct zones_entry *entry, bool 
 	}
 	w->job = (struct background_job){ .run = run_writing, .ended = writing_ended };
 	w->maintenance = u;
-	w->code = -ECANCELED; /* until it runs */
+	w->code = -ECANCELED; /* the result if it never runs */
 	w->entry = entry;
 	w->zone = zone_ref(entry->zone);
 	w->mark = entry->on_disk.mark;
@@ -251,7 +250,7 @@ int maintenance_write(struct maintenance *u, struct zones_entry *entry, char *er
 		return ERR_NOT_FOUND;
 	}
 	if (zones_is_file_written(entry)) {
-		maintenance_write_soon(entry); /* once more, behind it */
+		maintenance_write_soon(entry); /* again after the write that runs */
 		return 0;
 	}
 	code = announce_files(u, &entry, 1);
@@ -275,8 +274,9 @@ static bool is_in_folder(const char *path, const char *folder)
 }
 
 /*
- * What is ours of a member of a catalog, where nobody else makes files, goes with it. A zone of the
- * configuration may have been taken out for a while, and keys may be those that the parent has.
+ * True if the file is deleted with the zone: a file of ours, in our folder, of a member of a
+ * catalog. A zone of the configuration may come back later. Keys are never deleted, because the
+ * parent may have their DS.
  */
 static bool takes_file_along(const struct maintenance *u, const struct zones_entry *entry)
 {
@@ -312,7 +312,9 @@ void maintenance_gone(struct maintenance *u, struct zones_entry *entry)
 		u->leaving_code = store_drop_zone(u->leaving, entry->apex);
 }
 
-/* A catalog's members may be thousands, and each transaction waits for the disk: they share it. */
+/*
+ * One transaction for all members that go, perhaps thousands, because each one waits for the disk.
+ */
 void maintenance_gone_together(struct maintenance *u)
 {
 	int err = u->leaving_code;

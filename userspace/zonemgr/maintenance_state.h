@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What maintenance.c (what the store knows, what is done now and then) and maintenance_files.c
- * share.
+ * State that maintenance.c (the store, periodic work) and maintenance_files.c (zone files) share.
  */
 #ifndef VOLLEY_ZONEMGR_MAINTENANCE_STATE_H
 #define VOLLEY_ZONEMGR_MAINTENANCE_STATE_H
@@ -18,46 +17,48 @@ struct maintenance {
 	struct store *store;
 	struct background *background;
 	struct zones *zones;
-	struct writing *writings;    /* that are on their way, */
-	size_t n_writings;           /* so many */
-	struct awaiting *awaiting;   /* calls that wait for them */
-	struct store_batch *leaving; /* of zones that go together; NULL: none has gone */
-	int leaving_code;            /* what went wrong with it */
-	uint64_t free_bytes;         /* of the journal, for changes */
-	uint64_t room_pause_ns;      /* until then nothing is forgotten */
-	int known_code;              /* what the last of them ended with */
-	bool has_new;                /* zones that the store is to be told of */
-	bool is_tight;               /* little is left, and no file has any of the changes */
+	struct writing *writings;    /* the writes that run */
+	size_t n_writings;           /* their number */
+	struct awaiting *awaiting;   /* calls that wait for writes */
+	struct store_batch *leaving; /* removes zones that go together; NULL: no zone has gone */
+	int leaving_code;            /* its first error */
+	uint64_t free_bytes;         /* room in the journal for changes */
+	uint64_t room_pause_ns;      /* no old changes are deleted before this time */
+	int known_code;              /* the result of the last write of stored.known */
+	bool has_new;                /* the store has to be told about new zones */
+	bool is_tight;               /* little room is left, and no more changes can be deleted */
 };
 
-/* Notes, and logs, a sentence as the zone's storage_error; or "WHAT: the error". */
+/* Sets the zone's storage_error to the sentence, or to "WHAT: the error", and logs it. */
 void maintenance_note(struct zones_entry *entry, const char *sentence);
 void maintenance_note_error(struct zones_entry *entry, const char *what, int err);
-/* entry->stored.unwritten_bytes, as the batch leaves it. */
+/* Sets entry->stored.unwritten_bytes to the value after the batch. */
 int maintenance_measure(struct store_batch *batch, struct zones_entry *entry)
 	__attribute__((warn_unused_result));
 
-/* Ends the waits for the file of this zone (NULL: of any): the zone has gone. */
+/* Ends the waits for the file of this zone, which has gone. NULL: of all zones. */
 void maintenance_end_waits(struct maintenance *u, const struct zones_entry *entry, int code);
 
-/* Writes the files of these: as maintenance_write(), but what goes wrong is noted. */
+/*
+ * Writes the files of these zones: as maintenance_write(), but an error becomes the storage_error.
+ */
 void maintenance_write_all(struct maintenance *u, struct zones_entry *const *entries, size_t n);
 
-/* Its file is written at the next tick, or behind the writing that is on its way. */
+/* The file is written at the next tick, or after the write that runs. */
 static inline void maintenance_write_soon(struct zones_entry *entry)
 {
 	entry->on_disk.work = zones_is_file_written(entry) ? ZONES_FILE_WRITING_AND_DUE :
 							     ZONES_FILE_DUE;
 }
 
-/* Its file still has not what was changed. Not while it is being written. */
+/* The file still lacks changes: it is written later. Not while it is being written. */
 static inline void maintenance_write_later(struct zones_entry *entry)
 {
 	entry->on_disk.work = ZONES_FILE_IDLE;
 	entry->on_disk.changed_ns = zones_time(entry->owner)->ns;
 }
 
-/* The file, not the operator's. */
+/* True if volleyd itself writes the zonefile; false: it is the operator's. */
 static inline bool maintenance_is_ours(const struct zones_entry *entry)
 {
 	return zones_is_secondary(entry) || entry->signing ||

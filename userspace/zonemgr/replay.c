@@ -56,7 +56,7 @@ static int apply_chain(struct store_chain *chain, struct zone **zone, uint64_t *
 	return err;
 }
 
-/* The file was replaced by us, and the end came before that was noted. */
+/* True if we have replaced the file and ended before we noted it. */
 static bool is_next_file(struct store *store, const uint8_t *apex,
 			 const uint8_t digest[static ZONE_DIGEST_LEN])
 {
@@ -100,7 +100,7 @@ enum replay_file replay_judge_file(struct store *store, const uint8_t *apex,
 	return has_next_file(store, apex) ? REPLAY_FILE_HARMED : REPLAY_FILE_UNKNOWN;
 }
 
-/* The changes that the file has not. ERR_NOT_FOUND: none that fit. */
+/* Opens the changes that the file does not have. ERR_NOT_FOUND: there are none that fit. */
 static int open_chain(struct store *store, const uint8_t *apex, uint32_t serial,
 		      const uint8_t digest[static ZONE_DIGEST_LEN], struct store_chain **chain)
 {
@@ -121,7 +121,7 @@ static int open_chain(struct store *store, const uint8_t *apex, uint32_t serial,
 	return ERR_NOT_FOUND;
 }
 
-/* The reason comes last: there may be no room for all of it. */
+/* The reason comes last, because it may be cut. */
 static void say(const struct store *store, const struct zone *z, const char *and_so, int err,
 		struct zone_error *why)
 {

@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* After a restart: a zone as its file has it, and what the journal has beyond. */
+/*
+ * After a restart: applies the later changes of the journal to a zone that was read from its file.
+ */
 #ifndef VOLLEY_ZONEMGR_REPLAY_H
 #define VOLLEY_ZONEMGR_REPLAY_H
 
@@ -9,32 +11,30 @@
 #include "store/store.h"
 #include "zone/zone.h"
 
-/* **@zone becomes the version that @set leads to; after an error it is as before. As
- * zone_edit_apply(). */
+/* Applies @set to **@zone, which is unchanged after an error. Results as zone_edit_apply(). */
 int replay_set(struct zone **zone, const struct changeset *set) __attribute__((warn_unused_result));
 
-/* What the store calls the digest of the file that is about to take the place of a zone's. */
+/* The store's key for the digest of the file that is about to replace a zone's file. */
 #define REPLAY_NEXT_FILE "next file"
 
-/* What the store says of a zone's file that is ours to write. */
+/* How a zone's file that volleyd writes compares with the store. */
 enum replay_file {
-	REPLAY_FILE_OURS, /* this is what was written last */
-	/* the store, or NULL, knows of none: whoever made it, it is taken as it is */
+	REPLAY_FILE_OURS, /* the file as it was last written */
+	/* the store has no digest, or there is no store: the file is used as it is */
 	REPLAY_FILE_UNKNOWN,
-	REPLAY_FILE_HARMED, /* another content: the file was cut, or somebody has changed it */
+	REPLAY_FILE_HARMED, /* other content: the file was cut or changed */
 };
 
-/* Of a file with this digest, just read. Any thread. */
+/* Judges a file with this digest. Any thread. */
 enum replay_file replay_judge_file(struct store *store, const uint8_t *apex,
 				   const uint8_t digest[static ZONE_DIGEST_LEN]);
 
 /*
- * Applies to **@zone, just read from a file with this digest, the change sets that begin with its
- * serial number; *@zone is the version behind them then, and *@n their number. Nothing is applied
- * where the file is not the one that the journal begins with: somebody has replaced it, and it is
- * served as it is. Any thread. Returns 0; -ENOMEM, -EIO; ERR_ZONE where a set does not fit: *@zone
- * is as far as it went. After an error @why has a sentence: where the journal is, @and_so, and the
- * reason.
+ * Applies the change sets of the journal that follow **@zone, which was read from a file with this
+ * digest; *@n becomes their number. If the journal does not begin with this file, nothing is
+ * applied: the file was replaced, and is served as it is. Any thread. Returns 0, -ENOMEM, -EIO, or
+ * ERR_ZONE: a set does not fit, and *@zone is the version before it. After an error @why has a
+ * sentence: where the journal is, @and_so, and the reason.
  */
 int replay(struct store *store, struct zone **zone, const uint8_t digest[static ZONE_DIGEST_LEN],
 	   uint64_t *n, const char *and_so, struct zone_error *why)

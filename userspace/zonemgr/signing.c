@@ -18,26 +18,26 @@
 #include "zone/edit.h"
 #include "zonemgr/zonemgr.h"
 
-#define RENEW_MAX   1000u /* signatures of one change */
-#define CHECK_MIN_S 60u   /* between two walks over a zone for signatures that end */
+#define RENEW_MAX   1000u /* signatures in one change */
+#define CHECK_MIN_S 60u   /* between two looks at all signatures of a zone */
 #define CHECK_MAX_S 86400u
 
 struct signing {
 	struct sign_keys keys;
 	struct sign_options options;
 	struct rollover_policy policy;
-	char *folder;             /* of the keys; NULL: there are none */
-	char *file;               /* the signed zone's */
-	char why[256];            /* its keys cannot be used; "": they can, or none are wanted */
-	uint64_t step_s;          /* when keys are looked at next; seconds since 1970 */
-	uint64_t check_s;         /* when signatures are */
-	uint64_t seen_s;          /* the time of the last tick */
-	struct sign_span span;    /* of all of them, at the last look; end_s 0: none was yet */
-	size_t renew_at;          /* how far sign_renew() has come */
-	uint32_t resigned_serial; /* what is served while all is being signed anew */
-	bool is_resigning;        /* that was asked for */
-	bool is_renewing;         /* a change of ours is on its way */
-	bool is_gone;             /* freed when that has come to its end */
+	char *folder;          /* of the keys; NULL: no keys */
+	char *file;            /* of the signed zone */
+	char why[256];         /* why its keys cannot be used; "": they can, or none are needed */
+	uint64_t step_s;       /* when the keys are checked next; seconds since 1970 */
+	uint64_t check_s;      /* when the signatures are checked next */
+	uint64_t seen_s;       /* the time of the last tick */
+	struct sign_span span; /* of all signatures, at the last look; end_s 0: no look yet */
+	size_t renew_at;       /* where sign_renew() continues */
+	uint32_t resigned_serial; /* served while the whole zone is being signed anew */
+	bool is_resigning;        /* the whole zone is being signed anew */
+	bool is_renewing;         /* a change by the signer is not served yet */
+	bool is_gone;             /* free it when that change has ended */
 };
 
 /* --- Making ----------------------------------------------------------------------------------- */
@@ -67,10 +67,8 @@ static void set_policy(struct rollover_policy *p, const struct config_signing *p
 	};
 }
 
-/*
- * The same for a zone at each start, since another one would be another chain. That it can be known
- * beforehand is no loss: RFC 9276 section 3.1 would rather have none.
- */
+/* The same salt for a zone at each start, because a new salt would need a new chain. It may be
+ * predictable: RFC 9276 section 3.1 recommends no salt at all. */
 static void make_salt(uint8_t *salt, unsigned int n, const uint8_t *apex)
 {
 	static const uint8_t key[SIPHASH_KEY_BYTES] = "nsec3 salt";
@@ -101,7 +99,6 @@ static void set_options(struct sign_options *o, const struct config_signing *pol
 	make_salt(o->nsec3_salt, o->nsec3_salt_bytes, apex);
 }
 
-/* A slash in a name leads nowhere: config/member.h writes such names. */
 static char *join(const char *folder, const char *rest)
 {
 	size_t n = strlen(folder) + strlen(rest) + 2;
@@ -112,6 +109,7 @@ static char *join(const char *folder, const char *rest)
 	return path;
 }
 
+/* A slash in the zone's name must not lead to another folder: it becomes a '%'. */
 static char *file_name(const uint8_t *apex, const char *storage)
 {
 	char text[NAME_TEXT_MAX], rest[NAME_TEXT_MAX + 16];
@@ -125,7 +123,8 @@ static char *file_name(const uint8_t *apex, const char *storage)
 	return join(storage, rest);
 }
 
-/* The keys as they shall be now, and their files. *renew: the zone is to follow. */
+/* Brings the keys and their files to their present state. *renew: the zone has to be signed by
+ * them. */
 static int step(struct signing *s, uint64_t now_s, bool *renew)
 {
 	struct rollover_actions actions;
@@ -203,7 +202,7 @@ bool signing_is_folder(const struct signing *s, const struct config_signing *pol
 {
 	char *folder = policy->key_folder ? strdup(policy->key_folder) : join(storage, "keys");
 	bool is = !folder || !s->folder ||
-		  !strcmp(folder, s->folder); /* no memory: who needs it finds out */
+		  !strcmp(folder, s->folder); /* true without memory: a later step fails */
 
 	free(folder);
 	return is;
@@ -250,7 +249,7 @@ int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *b
 		"zone's file and reload that, which takes the place of all changes");
 }
 
-/* --- Now and then ----------------------------------------------------------------------------- */
+/* --- Periodic work ---------------------------------------------------------------------------- */
 
 struct renewal {
 	struct signing *signing;
@@ -272,13 +271,14 @@ static void on_renewed(void *user, int code)
 {
 	struct signing *s = user;
 
-	(void)code; /* told where it failed; it is tried again */
+	(void)code; /* logged where it failed; it is tried again */
 	s->is_renewing = false;
 	if (s->is_gone)
 		signing_free(s);
 }
 
-/* What caches may hold: they may have what the zone had, so it only grows. */
+/* Notes the longest TTL that resolvers may have cached. It never shrinks, because they may still
+ * have old records. */
 static void note_ttl(struct signing *s, const struct zones_entry *entry)
 {
 	uint32_t ttl_s = sign_ttl_max(entry->zone);
@@ -287,7 +287,7 @@ static void note_ttl(struct signing *s, const struct zones_entry *entry)
 		s->policy.zone_ttl_s = ttl_s;
 }
 
-/* Keys that come and go. */
+/* Makes, activates and removes keys that are due. */
 static void check_keys(struct signing *s, struct zones_entry *entry, uint64_t now_s)
 {
 	size_t n_before = s->keys.n;
@@ -307,7 +307,7 @@ static void check_keys(struct signing *s, struct zones_entry *entry, uint64_t no
 		s->check_s = 0;
 }
 
-/* The whole zone is as its keys say. */
+/* The signatures of the whole zone are right. */
 static void note_renewed(struct signing *s, uint64_t now_s)
 {
 	uint64_t due = sign_due(&s->span, &s->options), last = now_s + CHECK_MAX_S;
@@ -319,8 +319,8 @@ static void note_renewed(struct signing *s, uint64_t now_s)
 		s->check_s = now_s + CHECK_MIN_S;
 }
 
-/* Nobody can use a zone whose signatures are not valid: by all processors at once, not some in each
- * second. */
+/* Signs the whole zone on all processors at once, because resolvers reject it until its signatures
+ * are valid. */
 static void sign_all_anew(struct zones *zones, struct zones_entry *entry, uint64_t now_s)
 {
 	struct signing *s = entry->signing;
@@ -366,10 +366,8 @@ static void check_signatures(struct zones *zones, struct zones_entry *entry, uin
 	}
 }
 
-/*
- * Without a folder of keys no signature can be renewed, and no key is made, since the parent would
- * not know it.
- */
+/* Without a folder of keys only the times are noted: no signature can be renewed, and a new key
+ * would not be known to the parent. */
 static void note_span(struct signing *s, const struct zones_entry *entry, uint64_t now_s)
 {
 	if (now_s < s->check_s)
@@ -378,7 +376,7 @@ static void note_span(struct signing *s, const struct zones_entry *entry, uint64
 	s->check_s = now_s + CHECK_MAX_S;
 }
 
-/* Plans by a clock that was ahead are checked now; so is the zone that has been signed anew. */
+/* If the clock went back, plans are checked now; also after the whole zone was signed anew. */
 static void note_time(struct signing *s, const struct zones_entry *entry, uint64_t now_s)
 {
 	if (now_s < s->seen_s) {
@@ -448,7 +446,7 @@ bool signing_judge(const struct zones_entry *entry, uint64_t now_s, char *text, 
 
 static const char *const roles[] = { [SIGN_ZSK] = "zsk", [SIGN_KSK] = "ksk", [SIGN_CSK] = "csk" };
 
-/* --- What people ask for ---------------------------------------------------------------------- */
+/* --- Commands --------------------------------------------------------------------------------- */
 
 static int carry_out(struct signing *s, const struct rollover_actions *actions, int code, char *err,
 		     size_t err_cap)
@@ -490,7 +488,7 @@ int signing_ds_seen(struct signing *s, uint64_t now_s, char *err, size_t err_cap
 	return carry_out(s, &actions, code, err, err_cap);
 }
 
-/* --- For people ------------------------------------------------------------------------------- */
+/* --- Reports ---------------------------------------------------------------------------------- */
 
 static void put_hex(char *out, const uint8_t *bytes, size_t n)
 {

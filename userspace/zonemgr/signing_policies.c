@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which zones are kept signed, and how: what configurations say, one after the other. */
+/* Which zones are kept signed and how, by the successive configurations. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ int signing_policies_set(struct signing_policies *p, const struct config *config
 	return 0;
 }
 
-/* By the last daemon. */
+/* True if the last daemon has signed the zone. */
 static bool was_signed(const struct zones_entry *entry)
 {
 	struct store *store = entry->owner->env.store;
@@ -92,7 +92,7 @@ int signing_check(const struct zones *zones, const struct config *config, const 
 	return code;
 }
 
-#define OF_KEYS "signing: " /* a storage_error that usable keys end */
+#define OF_KEYS "signing: " /* usable keys end a storage_error that begins so */
 
 static void forget_error(struct zones_entry *entry)
 {
@@ -100,10 +100,8 @@ static void forget_error(struct zones_entry *entry)
 		entry->stored.error[0] = 0;
 }
 
-/*
- * Where the keys cannot be used, what was signed before is served, as it is. A zone that was not is
- * not served: never without signatures.
- */
+/* If the keys cannot be used, the version that was signed before is served as it is. Without one
+ * the zone is not served: never unsigned. */
 static void begin_signing(const struct config_signing *policy, const char *storage,
 			  struct zones_entry *entry)
 {

@@ -23,14 +23,14 @@ struct transfers {
 	struct transfer *thread;
 };
 
-/* An event on its way through the zones. */
+/* An event that the zones have not completed yet. */
 struct passage {
 	struct transfers *owner;
 	uint8_t apex[DNS_NAME_MAX + 1];
 	unsigned int apex_len;
 	uint64_t checked_wall_s, expires_wall_s;
-	void *request;          /* of an update */
-	struct changeset *sets; /* of changes, the event's */
+	void *request;          /* of UPDATE */
+	struct changeset *sets; /* of TRANSFER_CHANGES: the event's */
 	size_t n_sets;
 	const struct update *update;
 	bool is_signed;
@@ -102,7 +102,7 @@ static int change(struct transfers *t, struct zones_entry *entry, struct transfe
 	if (!err)
 		return 0;
 	free(p);
-	if (err == 1) { /* nothing has changed: as good as done */
+	if (err == 1) { /* nothing has changed: settled at once */
 		maintenance_checked(entry, event->checked_wall_s, event->expires_wall_s);
 		transfer_settled(t->thread, event->apex, 0);
 		return 0;
@@ -155,7 +155,7 @@ static void on_updated(void *user, int code)
 	free(p);
 }
 
-/* The rcode at once, or -1: on_updated() tells it. */
+/* Returns the rcode, or -1: on_updated() follows. */
 static int update(struct transfers *t, struct zones_entry *entry, struct transfer_event *event)
 {
 	struct passage *p = passage_new(t, event);
@@ -163,7 +163,7 @@ static int update(struct transfers *t, struct zones_entry *entry, struct transfe
 	struct update update;
 	int code, rcode;
 
-	if (!p || !t->env.store) { /* a change would be lost at the next start */
+	if (!p || !t->env.store) { /* without a store a restart would lose the change */
 		free(p);
 		return DNS_RCODE_SERVFAIL;
 	}

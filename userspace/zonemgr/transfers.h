@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Between the transfer thread and the zones: what has come from other name servers is put in place,
- * and they hear of it.
+ * Joins the transfer thread and the zones: events of the transfer thread change zones, and the
+ * thread is told about published zones.
  *
  *      transfer.h: events ─► transfers.c ─► zones_install(), zones_change(), zones_expire()
  *                     ▲                            │
@@ -23,7 +23,7 @@ struct transfers_env {
 	struct engine_data *published;
 	const struct engine_config *engine_config;
 	struct store *store;  /* NULL: none */
-	uint32_t n_conns_max; /* as in struct transfer_env, and the next */
+	uint32_t n_conns_max; /* as in struct transfer_env; so is `tap` */
 	struct tap *tap;
 	struct maintenance *maintenance;
 };
@@ -31,15 +31,15 @@ struct transfers_env {
 /* 0 or -errno. */
 int transfers_new(struct transfers **out, const struct transfers_env *env)
 	__attribute__((warn_unused_result));
-/* No event follows. A second call does nothing; NULL is allowed, as for free. */
+/* No event follows. A second call does nothing. NULL is allowed, also for transfers_free(). */
 void transfers_stop(struct transfers *t);
 void transfers_free(struct transfers *t); /* after the workers have ended */
 
 void transfers_set_zones(struct transfers *t, struct zones *zones);
 struct handover *transfers_handover(struct transfers *t);
-/* What the thread leaves to workers: their ports are closed before transfers_free(). */
+/* The relay of questions to workers. Their ports have to be closed before transfers_free(). */
 struct relay *transfers_relay(struct transfers *t);
-/* Where workers get connections over TLS from, likewise. */
+/* Gives TLS connections to workers; the same holds. */
 struct tcp_intake *transfers_intake(struct transfers *t);
 /* As transfer_configure(). */
 int transfers_configure(struct transfers *t, const struct config *config, char *err, size_t err_cap)
@@ -48,12 +48,12 @@ int transfers_configure(struct transfers *t, const struct config *config, char *
 int transfers_fd(const struct transfers *t);
 void transfers_poll(struct transfers *t);
 
-/* As zones_env.served, configured and gone. */
+/* For zones_env.served, configured and gone. */
 void transfers_served(struct transfers *t, const struct zones_entry *entry);
 void transfers_configured(struct transfers *t, const struct zones_entry *entry);
 void transfers_gone(struct transfers *t, const struct zones_entry *entry);
 
-/* For commands: the thread itself. */
+/* The transfer thread, for commands. */
 struct transfer *transfers_thread(struct transfers *t);
 
 #endif

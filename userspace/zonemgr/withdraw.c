@@ -26,7 +26,7 @@ struct withdrawal {
 	uint32_t n_slots;
 	const struct zone_set *set; /* NULL: no routes are planned */
 	bool moves_cuts;
-	uint32_t *gens; /* its generations, by slot */
+	uint32_t *gens; /* generations of `set`, by slot */
 	uint64_t n_led_elsewhere;
 };
 
@@ -68,7 +68,7 @@ void withdrawal_free(struct withdrawal *w)
 	free(w);
 }
 
-/* --- Before ----------------------------------------------------------------------------------- */
+/* --- Before the new zones serve --------------------------------------------------------------- */
 
 static struct plan *plan_new(struct withdrawal *w, const struct withdrawal_zone *zone,
 			     enum changes_refusal *why)
@@ -154,12 +154,10 @@ void withdrawal_cancel(struct withdrawal *w)
 	forget_plans(w);
 }
 
-/* --- After ------------------------------------------------------------------------------------ */
+/* --- After the new zones serve ---------------------------------------------------------------- */
 
-/*
- * Is it of these zones, and as it would not be rendered any more, or from upstream, and now ours?
- * What is dead already stays.
- */
+/* True if the new set routes this answer of one of its zones elsewhere, or if it is from upstream
+ * and the name is now ours. Dead answers stay. */
 static bool is_led_elsewhere(const struct withdrawal *w, const struct volley_entry *e)
 {
 	bool is_upstreams = e->key.view == VOLLEY_VIEW_RECURSIVE;
@@ -210,7 +208,7 @@ static int list_all(const struct withdrawal *w, struct dependency_list *list)
 	return err;
 }
 
-/* Not 0: that takes a walk. */
+/* Not 0: a walk is needed. */
 static int invalidate(struct withdrawal *w, bool *must_wait)
 {
 	struct dependency_list list = { .n = 0 };

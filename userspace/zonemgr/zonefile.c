@@ -18,7 +18,7 @@ int zonefile_write(const struct zone *z, const char *path, const bool *cancel, c
 		return -ENOMEM;
 	if (slash && slash != folder) {
 		*slash = 0;
-		(void)mkdir(folder, 0755); /* the writing says what is wrong */
+		(void)mkdir(folder, 0755); /* the write reports an error */
 	}
 	free(folder);
 	return store_write_zone_file(z, path, cancel, why, why_cap);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who asks for what, and when it is complete; each zone is in zones_entry.c. */
+/* Requests and configurations, and their ends. zones_entry.c has the single zone. */
 #include "zonemgr/zonemgr.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "zonemgr/zones_state.h"
 #include "zonemgr/zones_steps.h"
 
-/* --- Who waits -------------------------------------------------------------------------------- */
+/* --- Waiters ---------------------------------------------------------------------------------- */
 
 static struct zones_waiter *waiter_new(zones_done_fn *done, void *user)
 {
@@ -34,7 +34,7 @@ static void push(struct zones_waiter **list, struct zones_waiter *waiter)
 	*list = waiter;
 }
 
-/* Tells all of the list. What they do with it may put others on a list, but not on this one. */
+/* Calls done() of the whole list. done() may add waiters to other lists, never to this one. */
 static void tell(struct zones_waiter *list, int err)
 {
 	struct zones_waiter *next;
@@ -53,14 +53,12 @@ void zones_enter(struct zones *zones, struct zones_entry *entry)
 	if (entry->life == ZONES_COMING)
 		entry->life = ZONES_LISTED;
 	entry->loading.is_due = true;
-	if (is_first && zones->env.configured) /* the others are told of together */
+	if (is_first && zones->env.configured) /* other zones are reported together */
 		zones->env.configured(zones->env.user, entry);
 }
 
-/*
- * Moves those to `over` whose zone has gone or, unless @only_gone, whose load has ended. True:
- * there is something to publish.
- */
+/* Moves waiters to `over` if their zone has gone or, unless @only_gone, if their load has ended.
+ * True: there is something to publish. */
 static bool end_singles(struct zones *zones, bool only_gone, struct zones_waiter **over)
 {
 	struct zones_waiter **at = &zones->singles, *waiter;
@@ -87,19 +85,19 @@ static bool end_singles(struct zones *zones, bool only_gone, struct zones_waiter
 
 /* --- Configuration ---------------------------------------------------------------------------- */
 
-/* Frees what was made for a configuration that cannot be begun. */
+/* Frees the table of a configuration that cannot begin. */
 static void table_free(struct zones *table)
 {
 	size_t i;
 
 	for (i = 0; table->entries && i < table->n; i++)
-		if (!table->entries[i]->name) /* new: the others are those that serve */
+		if (!table->entries[i]->name) /* a new entry: the others are in use */
 			zones_entry_free(table->entries[i]);
 	free(table->entries);
 	free(table->by_apex);
 }
 
-/* The entries of `list`, those that are there already, unchanged, and new ones. */
+/* Makes a table of the entries of `list`: existing ones, unchanged, and new ones. */
 static int table_new(struct zones *table, struct zones *zones, const struct zones_list *list)
 {
 	size_t cap = zones->n + list->n + 1, i;
@@ -127,7 +125,7 @@ static int table_new(struct zones *table, struct zones *zones, const struct zone
 	return 0;
 }
 
-/* Puts the table in place of that of `zones`, behind it those that will leave. */
+/* Replaces the table of `zones`, and appends the entries that will leave. */
 static void table_adopt(struct zones *zones, struct zones *table, struct zones_list *list)
 {
 	size_t i;
@@ -144,7 +142,7 @@ static void table_adopt(struct zones *zones, struct zones *table, struct zones_l
 			continue;
 		table->entries[table->n++] = entry;
 		if (!entry->is_member &&
-		    entry->life == ZONES_LISTED) /* of a member its catalog says */
+		    entry->life == ZONES_LISTED) /* its catalog decides about a member */
 			entry->life = ZONES_LEAVING;
 	}
 	memcpy(table->by_apex, table->entries, table->n * sizeof(struct zones_entry *));
@@ -172,15 +170,15 @@ static int begin_configuration(struct zones *zones, struct zones_list *list)
 		uint64_t number = zones_ask(entry);
 
 		if (entry->loading.n_ended >= number)
-			continue; /* it could not even begin */
+			continue; /* it could not begin */
 		entry->loading.awaited_number = number;
 		zones->n_awaited++;
 	}
-	loader_wake(zones->env.loader); /* there may be nothing to wait for */
+	loader_wake(zones->env.loader); /* there may be no load to wait for */
 	return 0;
 }
 
-/* All is loaded that can be: from the next publish on, this is what is served. */
+/* All loads of the configuration have ended: the next publish serves it. */
 static void end_configuration(struct zones *zones, struct zones_waiter **over)
 {
 	struct zones_waiter *waiter;
@@ -190,7 +188,7 @@ static void end_configuration(struct zones *zones, struct zones_waiter **over)
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (!entry->is_member) /* members come and go by themselves */
+		if (!entry->is_member) /* members do not depend on the configuration */
 			entry->life = zones_is_leaving(entry) ? ZONES_GONE : ZONES_LISTED;
 		entry->loading.is_due = zones_is_answered(entry);
 		if (!first && entry->life == ZONES_LISTED && !entry->is_member)
@@ -210,7 +208,7 @@ static void remove_gone(struct zones *zones)
 	struct zones_waiter *over = NULL;
 	size_t i, n = 0;
 
-	(void)end_singles(zones, true, &over); /* before their entries are freed */
+	(void)end_singles(zones, true, &over); /* before the entries are freed */
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
@@ -253,10 +251,8 @@ static void begin_next(struct zones *zones)
 	}
 }
 
-/*
- * What hangs on the configuration of a zone may begin: its first version, if any, is served. Of
- * members their catalog tells.
- */
+/* Calls env.configured for the zones, after the first version, if any, is served. catalogs.c does
+ * so for members. */
 static void call_configured(struct zones *zones)
 {
 	zones->is_configured_due = false;
@@ -330,7 +326,7 @@ int zones_configure(struct zones *zones, struct config *config, zones_done_fn *d
 	return err;
 }
 
-/* Puts it into the n that are sorted. */
+/* Inserts it into n sorted entries. */
 static void insert(struct zones_entry **sorted, size_t n, struct zones_entry *entry)
 {
 	size_t lo = 0, hi = n;
@@ -368,7 +364,7 @@ int zones_table_add(struct zones *zones, struct zones_entry *entry)
 	return 0;
 }
 
-/* done() when the load with that number has ended, and is published. */
+/* Adds a waiter: done() is called when the load with that number has ended and is published. */
 static int wait_for(struct zones *zones, struct zones_entry *entry, uint64_t number,
 		    zones_done_fn *done, void *user)
 {
@@ -379,11 +375,11 @@ static int wait_for(struct zones *zones, struct zones_entry *entry, uint64_t num
 	waiter->entry = entry;
 	waiter->number = number;
 	push(&zones->singles, waiter);
-	loader_wake(zones->env.loader); /* it may have failed to begin */
+	loader_wake(zones->env.loader); /* the load may have failed to begin */
 	return 0;
 }
 
-/* That wait_for() has just put on the list; done() is not called. */
+/* Removes the last waiter of wait_for(), without done(). */
 static void forget_last(struct zones *zones)
 {
 	struct zones_waiter *waiter = zones->singles;
@@ -394,7 +390,7 @@ static void forget_last(struct zones *zones)
 
 static void nobody_waits(void *user, int code)
 {
-	(void)user, (void)code; /* what is wrong the entry tells */
+	(void)user, (void)code; /* the entry has the error */
 }
 
 void zones_await(struct zones *zones, struct zones_entry *entry)
@@ -426,7 +422,7 @@ int zones_install(struct zones *zones, struct zones_entry *entry, struct zone_bu
 
 	if (entry->loading.load || zones_is_leaving(entry))
 		return -EBUSY;
-	/* Who waits comes first: behind the beginning the builder is no more the caller's. */
+	/* The waiter first: after the load has begun, the builder cannot be given back. */
 	err = wait_for(zones, entry, entry->loading.n_begun + 1, done, user);
 	if (!err && !zones_begin_install(entry, builder)) {
 		forget_last(zones);
@@ -502,7 +498,7 @@ int zones_set_settings(struct zones *zones, uint64_t settings_digest)
 {
 	if (settings_digest == zones->env.settings_digest)
 		return 0;
-	zones_flush_journal(zones); /* before what was made is served with the rest */
+	zones_flush_journal(zones); /* before pending changes are served with the rest */
 	zones->env.settings_digest = settings_digest;
 	return zones->env.published->set ? zones_publish(zones) : 0;
 }

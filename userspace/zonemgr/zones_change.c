@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changes of zones that are served. Each makes a version at once, so that the next one builds on
- * it; journal and publish follow for all together. The first one after a pause waits for nobody;
- * those behind it for FLUSH_NS, so that a stream of changes costs few publishes.
+ * Changes of served zones. Each makes a version at once, and the next change builds on it. Journal
+ * and publish follow for all together. The first change after a pause is flushed at once; later
+ * ones wait for FLUSH_NS, so that a stream of changes needs few publishes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,13 +21,13 @@
 #include "zonemgr/zones_steps.h"
 
 #define FLUSH_NS        (8 * CLOCK_NS_PER_MS)
-#define FLUSH_MEMBER_NS (50 * CLOCK_NS_PER_MS) /* a publish of all */
-#define OF_JOURNAL      "journal: "            /* a storage_error that the next change ends */
-#define FLUSH_AGAIN_NS  CLOCK_NS_PER_S         /* one that has failed */
+#define FLUSH_MEMBER_NS (50 * CLOCK_NS_PER_MS) /* before a publish of all */
+#define OF_JOURNAL      "journal: "    /* the next change ends a storage_error that begins so */
+#define FLUSH_AGAIN_NS  CLOCK_NS_PER_S /* after a failed publish */
 
 #define FILTER_WAIT_NS (2 * CLOCK_NS_PER_S)
 
-/* --- Made ------------------------------------------------------------------------------------- */
+/* --- New versions ----------------------------------------------------------------------------- */
 
 static void flush_within(struct zones *zones, uint64_t pause_ns)
 {
@@ -48,7 +48,9 @@ void zones_flush_again(struct zones *zones)
 	flush_within(zones, FLUSH_AGAIN_NS);
 }
 
-/* A flush waits for readers. So it has ended at the first moment after it. */
+/*
+ * A flush takes time, because it waits for readers: the first time set after it counts as its end.
+ */
 static void note_flush_end(struct zones *zones)
 {
 	uint64_t took_ns = zones->now.ns - zones->flushed_ns;
@@ -83,7 +85,7 @@ static int fail(struct zone_error *why, int err)
 	return err;
 }
 
-/* The version that `edit` makes of the newest one. */
+/* Makes a version of the newest one by `edit`. */
 static int make(struct zones_entry *entry, zones_edit_fn *edit, void *edit_user, bool is_signed,
 		struct zone **out, struct changeset *net, struct zone_error *why)
 {
@@ -111,10 +113,8 @@ static void made_free(struct zones_made *made)
 	free(made);
 }
 
-/*
- * What has been loaded, and is not served yet, takes the place of what a change builds on; so does
- * what is being signed, since that begins with what was served.
- */
+/* True if a version that was loaded or is being signed will replace the version that a change would
+ * build on. */
 static bool is_about_to_change(const struct zones_entry *entry)
 {
 	return entry->loading.fresh || (entry->loading.load && entry->loading.load->signing);
@@ -178,7 +178,7 @@ int zones_renew(struct zones *zones, struct zones_entry *entry, zones_edit_fn *e
 	return change(zones, entry, edit, edit_user, true, done, user, why);
 }
 
-/* What was made of it, and is not told yet, is not going to be served. */
+/* The zone's pending changes fail: they will not be served. */
 static void disappoint(struct zones *zones, const struct zones_entry *entry)
 {
 	for (struct zones_made *made = zones->made; made; made = made->next)
@@ -211,8 +211,9 @@ void zones_forget_made(struct zones *zones, struct zones_entry *entry)
 /* --- The journal ------------------------------------------------------------------------------ */
 
 /*
- * What a zone's file has not cannot be forgotten. So it may take no more than what is left for all:
- * one zone alone half of the journal, two a third each, and there is always some for others.
+ * Changes that a zone's file does not have must stay in the journal. So they may take at most as
+ * much as is free for all: one zone alone takes half of the journal, two take a third each, and
+ * some room is always left for others.
  */
 static int check_share(struct store_batch *batch, struct zones_made *made)
 {
@@ -240,7 +241,7 @@ static int append_to_journal(struct store_batch *batch, struct zones_made *made)
 	return err ? err : store_put_zone(batch, entry->apex, &known);
 }
 
-/* All that is made, or @only one, as one transaction. */
+/* Writes all pending changes, or @only one, in one transaction. */
 static int write_journal(struct zones *zones, const struct zones_made *only)
 {
 	struct store_batch *batch;
@@ -257,7 +258,7 @@ static int write_journal(struct zones *zones, const struct zones_made *only)
 	return err;
 }
 
-/* The last version that the journal has and that is not served yet, or NULL. */
+/* The last version that is in the journal and not served yet, or NULL. */
 static struct zone *last_journaled(const struct zones *zones, const struct zones_entry *entry)
 {
 	struct zone *version = NULL;
@@ -283,7 +284,7 @@ static void note_refusal(struct zones_entry *entry, int err)
 	snprintf(entry->stored.error, sizeof(entry->stored.error), "%s", sentence);
 }
 
-/* Nobody needs its version, and while that is there an edit of the one before it copies the
+/* Frees the version at once: while it exists, an edit of the version before it has to copy the
  * zone. */
 static void give_up(struct zones_made *made, int err)
 {
@@ -294,9 +295,9 @@ static void give_up(struct zones_made *made, int err)
 }
 
 /*
- * A change of our own that the journal cannot hold is not made, nor is what builds on it: the next
- * one builds on the last that the journal has. What a primary has said is served all the same: it
- * can be asked again.
+ * The journal cannot hold a change. A change of our own fails, with all changes that build on it;
+ * the next one builds on the last version in the journal. A change from a primary is served
+ * nevertheless, because it can be fetched again.
  */
 static void refuse(struct zones *zones, struct zones_made *made, int err)
 {
@@ -326,8 +327,9 @@ static void settle_journaled(struct zones *zones, struct zones_made *made, int e
 	made->is_journaled = true;
 }
 
-/* Where all together have no room each is for itself, so that none is refused for what another one
- * takes. */
+/*
+ * If all together have no room, each is written separately, so that none fails because of another.
+ */
 void zones_flush_journal(struct zones *zones)
 {
 	bool is_any = false, is_single;
@@ -349,7 +351,7 @@ void zones_flush_journal(struct zones *zones)
 	}
 }
 
-/* --- Served ----------------------------------------------------------------------------------- */
+/* --- Flush ------------------------------------------------------------------------------------ */
 
 static void tell(struct zones_made *made, int err)
 {
@@ -386,7 +388,7 @@ void zones_cancel_made(struct zones *zones)
 	tell(take_made(zones), -ECANCELED);
 }
 
-/* Members whose load has ended are answered for from now on. */
+/* Members that were loaded are answered for from now on. */
 static void add_members(struct zones *zones)
 {
 	for (size_t i = 0; i < zones->n; i++) {
@@ -405,9 +407,9 @@ static int publish_all(struct zones *zones)
 }
 
 /*
- * Behind the adoption of many answers a withdrawal would first have to learn what they rest on, a
- * second for 4 million. The keeper does that in a hurry, and changes wait for it, while control
- * goes on. Where a zone has come or gone all answers are looked at anyway.
+ * After many answers were adopted, a withdrawal first needs their dependencies: a second for 4
+ * million answers. The keeper collects them quickly, and changes wait for it while control goes on.
+ * If a zone has come or gone, all answers are visited anyway, so there is no wait.
  */
 static bool must_wait(struct zones *zones)
 {
@@ -440,7 +442,7 @@ void zones_flush(struct zones *zones)
 		log_error("zones: %s", err_text(err));
 	zones->flushed_ns = zones->now.ns;
 	zones->was_flushed = true;
-	/* Nothing is in place, or who has gone is still there. */
+	/* Nothing was published, or zones that have gone are still there. */
 	if (err == -ENOMEM || (err && is_all))
 		zones_flush_again(zones);
 	tell(made, err);

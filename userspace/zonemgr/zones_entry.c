@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One zone: found by its name, and loaded. */
+/* One zone: its name and its loads. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ int zones_compare(const void *a, const void *b)
 	return compare_key(&apex, b);
 }
 
-/* The length of the apex, written in folded wire form, or a negative code. */
+/* Writes the apex in folded wire form. Returns its length or a negative code. */
 static int fold_apex(uint8_t folded[NAME_FOLDED_BYTES], const char *name)
 {
 	uint8_t wire[DNS_NAME_MAX];
@@ -157,8 +157,8 @@ static void note_error(struct zones_entry *entry, const char *error)
 		  entry->zone ? "; the earlier version keeps serving" : "");
 }
 
-/* What was signed anew says nothing of the file; with that something may be wrong, though not with
- * what was loaded. */
+/* Ends the error of the last load. A LOAD_RESIGN does not read the file, so it does not end an
+ * error of the file. A load may also succeed with an error of its file. */
 static void note_good(struct zones_entry *entry, const struct load *load)
 {
 	if (load->source == LOAD_RESIGN && entry->on_disk.is_wrong)
@@ -170,11 +170,11 @@ static void note_good(struct zones_entry *entry, const struct load *load)
 	log_error("zone %s: %s; what was signed before is served", entry->name, entry->error);
 }
 
-/* Keeps what was loaded until it is published. */
+/* Keeps the new version until it is published. */
 static void take(struct zones_entry *entry, struct load *load)
 {
 	note_good(entry, load);
-	if (!load->zone) { /* there is no file yet, or it has nothing new */
+	if (!load->zone) { /* there is no file yet, or nothing new in it */
 		if (entry->zone)
 			entry->state = ZONES_SERVING;
 		load_free(load);
@@ -199,7 +199,6 @@ static bool is_same_signing(const struct config_zone *a, const struct config_zon
 	return !strcmp(a->signing ? a->signing : "", b->signing ? b->signing : "");
 }
 
-/* Takes over what the configuration says of the zone. */
 void zones_set_config(struct zones_entry *entry, struct config_zone *config)
 {
 	struct config_zone *own = entry->config;
@@ -240,16 +239,14 @@ static void note_end(struct zones_entry *entry, int code)
 		begin(entry);
 }
 
-/*
- * The zone has changes that its file has not, or may not have had when it was read: they are on
- * their way into it, or to the workers.
- */
+/* True if the zone has changes that its file does not have, or may not have had when it was read:
+ * they are being written to it, or are not published yet. */
 static bool is_ahead_of_file(const struct zones_entry *entry)
 {
 	return entry->on_disk.changed_ns || zones_is_file_written(entry) || entry->edited;
 }
 
-/* The file says what it said, or what we have just written to it: the changes behind it stay. */
+/* True if the file is unchanged, or as we have just written it: the later changes stay. */
 static bool is_read_before(struct zones_entry *entry, const struct load *load)
 {
 	if (load->code || !load->zone || !entry->zone ||
@@ -261,7 +258,7 @@ static bool is_read_before(struct zones_entry *entry, const struct load *load)
 	return true;
 }
 
-/* What is served stays, with all that has changed since. */
+/* True if the served version stays, with all later changes. */
 static bool has_nothing_new(struct zones_entry *entry, const struct load *load)
 {
 	switch (load->source) {
@@ -269,7 +266,7 @@ static bool has_nothing_new(struct zones_entry *entry, const struct load *load)
 		return is_read_before(entry, load);
 	case LOAD_SIGNED_FILE:
 		return !load->code && load->content == LOAD_SIGNED_BEFORE && entry->zone;
-	case LOAD_UNSIGNED_FILE: /* it was to be signed no more, and is again */
+	case LOAD_UNSIGNED_FILE: /* the zone is to be signed again */
 		return entry->config->signing;
 	default:
 		return false;
@@ -285,10 +282,8 @@ static bool is_same_content(const struct zone *a, const struct zone *b)
 	return !memcmp(of_a, of_b, sizeof(of_a));
 }
 
-/*
- * The file may take the place of changes that it does not have only if its serial number says so.
- * What was just written to it is what is served.
- */
+/* The file may replace changes that it does not have only if its serial number is newer. The same
+ * content is no error: it was just written. */
 static void check_serial(const struct zones_entry *entry, struct load *load)
 {
 	uint32_t served, read;
@@ -313,7 +308,7 @@ static void on_ended(struct load *load)
 	char error[sizeof(entry->error)];
 	int code;
 
-	if (!entry) { /* it has gone */
+	if (!entry) { /* the zone has gone */
 		load_free(load);
 		return;
 	}
@@ -347,8 +342,8 @@ static void start(struct zones_entry *entry, struct load *load)
 	loader_start(entry->owner->env.loader, load);
 }
 
-/* What is read is signed as entry->signing says or, where its configuration names no policy any
- * more, served without. */
+/* Sets the source of the load: the content is signed by entry->signing, or served unsigned if the
+ * configuration names no policy any more. */
 static int sign_by(struct load *load, const struct zones_entry *entry)
 {
 	memcpy(load->content_digest, entry->content_digest, ZONE_DIGEST_LEN);
@@ -364,7 +359,7 @@ static int sign_by(struct load *load, const struct zones_entry *entry)
 	return -ENOMEM;
 }
 
-/* What was signed before is known from the last daemon at first. */
+/* Until the zone is served, the digest of the signed content comes from the last daemon. */
 static int sign_load(struct zones_entry *entry, struct load *load)
 {
 	struct store *store = entry->owner->env.store;
@@ -401,7 +396,7 @@ static struct load *load_of_file(struct zones_entry *entry)
 		load_free(load);
 		return NULL;
 	}
-	if (entry->zone || !entry->owner->env.store) /* later the file is what counts */
+	if (entry->zone || !entry->owner->env.store) /* later only the file counts */
 		return load;
 	load->store = entry->owner->env.store;
 	if (entry->stored.state == ZONES_STORE_UNREAD &&
@@ -422,10 +417,11 @@ static void begin(struct zones_entry *entry)
 	entry->loading.is_changed = false;
 	if (zones_newest(entry) &&
 	    (zones_is_secondary(entry) || entry->config->catalog == CONFIG_CATALOG_PRODUCE)) {
-		note_end(entry, 0); /* not the file, but its primaries, or we, say what it holds */
+		/* the content comes from primaries or from us, not from the file */
+		note_end(entry, 0);
 		return;
 	}
-	if (entry->config->signing && !entry->signing) { /* never without signatures instead */
+	if (entry->config->signing && !entry->signing) { /* it is never served unsigned instead */
 		note_error(entry, entry->stored.error);
 		note_end(entry, ERR_ZONE);
 		return;
@@ -454,7 +450,7 @@ uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *bui
 	return entry->loading.n_begun;
 }
 
-/* --- One image again -------------------------------------------------------------------------- */
+/* --- Compaction ------------------------------------------------------------------------------- */
 
 static int apply_since(struct zones_entry *entry, struct zone **zone)
 {
@@ -528,9 +524,9 @@ int zones_note_since(struct zones_entry *entry, const struct changeset *net)
 	return err;
 }
 
-/* --- Asked for, and forgotten ----------------------------------------------------------------- */
+/* --- Requests --------------------------------------------------------------------------------- */
 
-/* Taken as a reload is, when it has ended. */
+/* Its end is handled as that of a reload. */
 void zones_resign(struct zones *zones, struct zones_entry *entry)
 {
 	struct load *load;

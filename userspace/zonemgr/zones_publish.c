@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From what the entries say to what the workers and the XDP programs answer. */
+/* Publishing: from the entries to the set of the workers and the answers of the XDP programs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +20,23 @@
 
 static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
 
-/* --- What answers depend on ------------------------------------------------------------------- */
+/* --- Digests ---------------------------------------------------------------------------------- */
 
-/* The driver denies nothing of it: the configuration says so, or a worker found a wrong answer. */
+/* True if the driver must not deny names of the zone: by configuration, or after a worker has found
+ * a wrong answer. */
 static bool is_never_denied(const struct zones_entry *entry)
 {
 	return entry->denials_fault || entry->config->driver_denials == CONFIG_DENIALS_OFF;
 }
 
-/* What answers of the zone depend on beside its content. Where there are to be no more denials,
- * those in the cache die. */
+/* The settings that answers of the zone depend on. They include is_never_denied(), so that cached
+ * denials die when it becomes true. */
 static uint64_t settings_of(const struct zones *zones, const struct zones_entry *entry)
 {
 	return zones->env.settings_digest ^ (is_never_denied(entry) ? 1ull << 63 : 0);
 }
 
-/* The zone that the next publish serves; entry->zone is the one of the last. */
+/* The version that the next publish serves; entry->zone is that of the last one. */
 static struct zone *next_zone(const struct zones_entry *entry)
 {
 	const struct load *fresh = entry->loading.is_due ? entry->loading.fresh : NULL;
@@ -45,10 +46,8 @@ static struct zone *next_zone(const struct zones_entry *entry)
 	return fresh ? fresh->zone : zones_newest(entry);
 }
 
-/*
- * What a zone's cached answers depend on: its content and the settings. Which other zones there are
- * is seen to when that changes, see withdrawal_plan_routes().
- */
+/* The digest of a zone's content and settings, on which its cached answers depend. They also depend
+ * on which other zones there are: see withdrawal_plan_routes(). */
 static void entry_digest(const struct zones *zones, const struct zones_entry *entry,
 			 uint64_t digest[2])
 {
@@ -67,9 +66,9 @@ static void entry_digest(const struct zones *zones, const struct zones_entry *en
 /* --- Names ------------------------------------------------------------------------------------ */
 
 /*
- * The filter that has all names of the zone when it is served, for the set. What is not to be
- * denied by the driver has none: its names are in it all the same, since those of a zone above it
- * may not be denied either.
+ * The filter that has all names of the zone when it is served, for the set. 0 for a zone whose
+ * names the driver must not deny. Its names are in the filter nevertheless, because denials of a
+ * zone above it must not cover them.
  */
 static uint32_t names_id_of(const struct zones *zones, const struct zones_entry *entry)
 {
@@ -78,10 +77,8 @@ static uint32_t names_id_of(const struct zones *zones, const struct zones_entry 
 	return names_id(zones->env.names);
 }
 
-/*
- * Of a version whose names are in the filter only what differs is added. An entry that is new, be
- * the filter an adopted one, has none that we know of.
- */
+/* Adds the zone's names to the filter; only the differences if the filter has the names of the
+ * version before. Of a new entry no names are known to be there, even in an adopted filter. */
 static void add_names(struct names *names, const struct zones_entry *entry)
 {
 	const struct zone *next = next_zone(entry);
@@ -94,7 +91,7 @@ static void add_names(struct names *names, const struct zones_entry *entry)
 		names_add_zone(names, next, is_known ? entry->zone : NULL);
 }
 
-/* --- What has changed ------------------------------------------------------------------------- */
+/* --- The list of changed entries -------------------------------------------------------------- */
 
 void zones_mark_changed(struct zones *zones, struct zones_entry *entry)
 {
@@ -118,19 +115,20 @@ static size_t forget_changed(struct zones *zones)
 
 /* --- Publishing ------------------------------------------------------------------------------- */
 
-/* What one publish puts in place: members[i] is entries[i]'s. */
+/* What one publish puts in place: members[i] belongs to entries[i]. */
 struct edition {
 	struct zones_entry **entries;
 	struct zone_member *members;
 	uint64_t (*digests)[2];
 	struct withdrawal *withdrawal;
 	size_t n;
-	/* of pointers: whoever needs another generation gets none, for all are published then */
+	/* pointers are swapped: an entry that needs a new generation gets none, because then all
+	 * are published */
 	bool is_swap;
-	bool has_come; /* a zone that was not there before */
-	/* names below a cut, which upstream answers for, may be a zone's own now, or another's */
+	bool has_come; /* there is a zone that was not served before */
+	/* names below a cut, for which upstream has answered, may now belong to a zone of ours */
 	bool moves_cuts;
-	bool is_new; /* a zone has come, gone, or has a new generation */
+	bool is_new; /* a zone has come or gone, or has a new generation */
 };
 
 static void edition_fini(struct edition *edition)
@@ -141,7 +139,7 @@ static void edition_fini(struct edition *edition)
 	withdrawal_free(edition->withdrawal);
 }
 
-/* What the loader found out by comparing, if that was with the zone that is served. */
+/* Takes the loader's comparison, if it was made with the served version. */
 static void take_changes(struct withdrawal_zone *change, struct zones_entry *entry)
 {
 	struct load *fresh = entry->loading.is_due ? entry->loading.fresh : NULL;
@@ -155,9 +153,9 @@ static void take_changes(struct withdrawal_zone *change, struct zones_entry *ent
 }
 
 /*
- * The generation for answers of the next zone: the present one where what changed can be told. Of
- * the zones that an earlier daemon had we know only this: those whose answers we keep were among
- * them.
+ * Chooses the generation for answers of the next version: the present one if the changed answers
+ * are known. About the zones of an earlier daemon we know only that those whose answers we keep
+ * were among them.
  */
 static void choose_generation(struct zones *zones, struct edition *edition,
 			      struct zones_entry *entry, const uint64_t digest[2])
@@ -229,8 +227,8 @@ static void edition_add(struct edition *edition, struct zones *zones, struct zon
 	edition->entries[k] = entry;
 }
 
-/* Before any of them is served. Tells the members which regions have their intervals: those may be
- * others than before. */
+/* To be called before any of them is served. Also sets the members' regions of intervals, which may
+ * have changed. */
 static void edition_add_names(const struct edition *edition, const struct zones *zones)
 {
 	struct names *names = zones->env.names;
@@ -248,7 +246,7 @@ static void edition_add_names(const struct edition *edition, const struct zones 
 	}
 }
 
-/* Zones that are not to be served any more leave their names in the filter. */
+/* The names of zones that are not served any more stay in the filter: counts them as gone. */
 static void note_gone(const struct zones *zones)
 {
 	for (size_t i = 0; zones->env.names && i < zones->n; i++) {
@@ -282,9 +280,9 @@ static int edition_of_all(struct edition *edition, struct zones *zones)
 }
 
 /*
- * Begins the new generations; where the present one goes on, this does nothing. Where a zone has
- * come none stands for any content until others' answers are withdrawn: who adopts one later may
- * take it that this has been done.
+ * Begins the new generations; does nothing for those that stay. If a zone has come, no generation
+ * has a digest until the answers of other zones are withdrawn. So a daemon that adopts a generation
+ * may rely on that.
  */
 static void commit(struct zones *zones, const struct edition *edition)
 {
@@ -316,8 +314,9 @@ static void end_change(struct zones *zones, const struct edition *edition)
 }
 
 /*
- * Who has rendered from the old set has published. The driver does not render: it is waited for
- * where a new generation has ended answers, and else by withdrawal_run(), behind the withdrawal.
+ * Waits until answers rendered from the old set are in the cache. The driver does not render: it is
+ * waited for only if a new generation has ended answers, else by withdrawal_run(), after the
+ * withdrawal.
  */
 static int wait_for_renderers(const struct zones *zones, const struct edition *edition)
 {
@@ -326,7 +325,7 @@ static int wait_for_renderers(const struct zones *zones, const struct edition *e
 	return zones->env.grace_userspace(NULL);
 }
 
-/* Around the time in which the cache may have answers that are not of the version that serves
+/* Until end_edition() the cache may have answers of other versions than the served one
  * (engine/given.h). */
 static void begin_edition(const struct zones *zones)
 {
@@ -340,7 +339,8 @@ static void end_edition(const struct zones *zones)
 		shield_end_edition(zones->env.published->shield);
 }
 
-/* The new set serves. Each entry still has the zone before (entry->zone) beside the new one. */
+/* The new set serves: withdraws old answers. Each entry still has the old version (entry->zone)
+ * beside the new one. */
 static int withdraw(struct zones *zones, const struct edition *edition)
 {
 	int err;
@@ -372,7 +372,7 @@ static void log_withdrawn(const struct zones_entry *entry)
 			 (unsigned long long)w->n_names, (unsigned long long)w->n_answers);
 }
 
-/* Of a load: what is told of it. The entry has the new zone. */
+/* Notes and logs the load of the new version, which is entry->zone. */
 static void settle_fresh(struct zones_entry *entry, const struct load *fresh)
 {
 	entry->load_ns = fresh->took_ns;
@@ -391,7 +391,7 @@ static enum zones_state state_of(const struct zones_entry *entry)
 	return zones_is_secondary(entry) && !*entry->error ? ZONES_AWAITED : ZONES_FAILED;
 }
 
-/* The entry's next zone is the one that is served; nobody has the old one. */
+/* The next version becomes entry->zone. @is_old_free: no reader has the old one. */
 static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_free)
 {
 	struct load *fresh = entry->loading.is_due ? entry->loading.fresh : NULL;
@@ -414,7 +414,7 @@ static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_f
 	if (entry->zone != old && zones->env.served)
 		zones->env.served(zones->env.user, entry, fresh);
 	if (!is_old_free || entry->zone == old)
-		old = NULL; /* else somebody may still read it */
+		old = NULL; /* a reader may still have it */
 	if (fresh) {
 		fresh->old = old;
 		loader_discard(zones->env.loader, fresh);
@@ -425,8 +425,7 @@ static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_f
 
 /* --- For the resolver ------------------------------------------------------------------------- */
 
-/* The set that its authority is to have, none where the copy is not there; there is one hidden zone
- * at most. */
+/* Makes the set of the root copy; NULL if there is none. There is at most one hidden zone. */
 static int hidden_set(struct zone_set **out, const struct zones *zones)
 {
 	*out = NULL;
@@ -450,7 +449,7 @@ static struct zone_set *exchange_hidden(const struct zones *zones, struct zone_s
 	return data ? rcu_xchg_pointer(&data->set, set) : set;
 }
 
-/* What clients were told of the zone, if it was not hidden, has ended with the slot. */
+/* Answers to clients from before the zone was hidden have ended with its slot. */
 static void settle_hidden(struct zones *zones, bool is_old_free)
 {
 	for (size_t i = 0; i < zones->n; i++) {
@@ -491,7 +490,7 @@ int zones_publish(struct zones *zones)
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
 		hidden = exchange_hidden(zones, hidden);
 		err = withdraw(zones, &edition);
-		if (!err) { /* else somebody may still read them */
+		if (!err) { /* after an error readers may still have them */
 			zone_set_free(old);
 			zone_set_free(hidden);
 		}
@@ -507,8 +506,8 @@ int zones_publish(struct zones *zones)
 
 /* --- A few of them ---------------------------------------------------------------------------- */
 
-/* Only another version, of which the cache keeps what has not changed? What else the set says of it
- * stays. */
+/* True if only the version changes: the cache keeps unchanged answers, and the other members of the
+ * set's row stay. */
 static bool is_swap(const struct zones *zones, const struct zones_entry *entry,
 		    const struct zone_member *served)
 {
@@ -528,7 +527,9 @@ static bool are_swaps(const struct zones *zones)
 	return true;
 }
 
-/* False: one has another generation or region, which stand in the set beside its zone. */
+/*
+ * False if a zone has a new generation or region, because these are in the set beside its pointer.
+ */
 static bool keeps_members(const struct edition *edition, const struct zone_set *set)
 {
 	for (size_t i = 0; i < edition->n; i++) {
@@ -597,7 +598,7 @@ int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int ap
 	if (!entry || entry->denials_fault)
 		return ERR_NOT_FOUND;
 	entry->denials_fault = fault;
-	zones_flush_journal(zones); /* before what was made is served with the rest */
+	zones_flush_journal(zones); /* before pending changes are served with the rest */
 	err = zones_publish(zones);
 	if (err)
 		zones_flush_again(zones);
