@@ -15,7 +15,7 @@
 #include "daemon/snapshots.h"
 
 struct cache_jobs {
-	struct resize *resize; /* NULL until the workers are there, as the next one */
+	struct resize *resize; /* NULL until the workers are there, as `snapshots` */
 	struct snapshots *snapshots;
 	struct ctl *ctl; /* where clients wait for the end of a job */
 };
