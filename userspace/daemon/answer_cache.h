@@ -38,7 +38,7 @@ int answer_cache_open(struct answer_cache *c) __attribute__((warn_unused_result)
 void answer_cache_close(struct answer_cache *c);
 
 /*
- * Waits for all readers of zones and cache; a cache_grace_fn, user is a struct answer_cache. Any
+ * A cache_grace_fn: waits for all readers of zones and cache. user: a struct answer_cache. Any
  * thread.
  */
 int answer_cache_grace(void *user);

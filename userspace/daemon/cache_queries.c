@@ -202,10 +202,7 @@ static int query_new(struct cache_query **out, struct cache_queries *queries, ch
 	q->job = (struct background_job){ .run = run, .ended = ended };
 	q->queries = queries;
 	q->cache = queries->cache->cache;
-	/*
-	 * If a client hangs up, its walk goes on; so the number of clients does not limit the
-	 * walks.
-	 */
+	/* A walk goes on after its client hangs up, so the limit of clients is not enough. */
 	if (queries->n_walks < CTL_WAITING_CAP)
 		q->ticket = ctl_defer(queries->ctl);
 	if (q->ticket) {

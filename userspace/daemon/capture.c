@@ -218,10 +218,7 @@ static uint64_t count_lost(const struct report_view *v)
 	return n;
 }
 
-/*
- * Events on their way to the tap's thread are handled first. It cannot fail, since it starts no
- * thread.
- */
+/* Handles events on their way to the tap's thread first. Cannot fail: it starts no thread. */
 static void observe_nothing(struct capture *c)
 {
 	int err = taps_observe(c->taps, TAP_CAPTURE, 0, NULL, NULL);

@@ -10,9 +10,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/*
- * NAME [TYPE]: report_lookup(), and the answers that a walk in the background finds in the cache.
- */
+/* NAME [TYPE]: report_lookup(), and the answers that a background walk finds in the cache. */
 int commands_resolver_lookup(void *user, const json_t *args, json_t **result, char *err,
 			     size_t err_cap);
 /* report_upstreams_all() */

@@ -48,7 +48,7 @@ static bool is_line(const char *text)
 	return strchr(text, ' ') || strchr(text, '\t');
 }
 
-/* All arguments behind the name as one line. */
+/* All arguments after the name as one line. */
 static char *join(const json_t *args)
 {
 	size_t n = json_array_size(args), bytes = 1;
@@ -165,7 +165,7 @@ int commands_zone_edit(void *user, const json_t *args, json_t **result, char *er
 	return code;
 }
 
-/* --- Words to other name servers -------------------------------------------------------------- */
+/* --- Messages to other name servers ----------------------------------------------------------- */
 
 static int refresh(struct zone_service *s, const char *name, bool whole, char *err, size_t err_cap)
 {

@@ -15,16 +15,13 @@
 
 #include "config/config.h"
 
-/*
- * The daemon answers from now on; the daemon has ended. With `keep` its programs answer without it
- * for a while.
- */
+/* The daemon begins to answer; the daemon ends. keep: its programs answer on for a while. */
 void daemon_audit_start(const struct config *config);
 void daemon_audit_stop(uint64_t started_ns, bool keep);
 
 /* A signal ends the daemon or makes it reload: logs the signal, and the process that sent it. */
 void daemon_audit_signal(const struct signalfd_siginfo *info);
-/* The result of such a reload: 0, or a negative code. */
+/* The result of a reload by a signal: 0, or a negative code. */
 void daemon_audit_reload(int code);
 
 /*

@@ -95,8 +95,7 @@ static void want_size(struct daemon *d, uint64_t bytes)
 }
 
 /*
- * Zones, policies and lists of blocks are read in parallel. When the reload is over, all are in
- * place.
+ * Zones, policies and lists of blocks are read in parallel. The reload ends when all are in place.
  */
 struct reload {
 	zones_done_fn *done;

@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events that wake control's thread: signals, timers, changes of links, and the descriptors of
- * the parts.
+ * The events that wake control's thread: signals, timers, changes of links, the parts' descriptors.
  */
 #ifndef VOLLEY_DAEMON_EVENTS_H
 #define VOLLEY_DAEMON_EVENTS_H
@@ -19,10 +18,7 @@ struct events {
 
 /* Nothing is open; events_close() is allowed. */
 void events_init(struct events *e);
-/*
- * 0 or -errno; after an error *what names the descriptor that could not be opened. events_close()
- * follows in any case.
- */
+/* 0; or -errno, with the name of the failed part in *what. events_close() follows in any case. */
 int events_open(struct events *e, const char **what) __attribute__((warn_unused_result));
 void events_close(struct events *e);
 

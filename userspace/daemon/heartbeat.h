@@ -42,10 +42,7 @@ void heartbeat_fini(struct heartbeat *h);
 
 /* Starts the thread. 0 or -errno. */
 int heartbeat_start(struct heartbeat *h) __attribute__((warn_unused_result));
-/*
- * From now on programs read these states; second: NULL but during a resize. Both get the same
- * deadline.
- */
+/* From now on programs read these states, with one deadline. second: NULL but during a resize. */
 void heartbeat_serve_by(struct heartbeat *h, struct volley_state *first,
 			struct volley_state *second);
 
@@ -59,16 +56,10 @@ void heartbeat_silence_old(struct heartbeat *h);
 /* Tells the programs which kinds of blocks exist. */
 void heartbeat_put_block_kinds(struct heartbeat *h, uint32_t kinds);
 
-/*
- * Once a second, after health_facts_tick(): the heartbeat feeds the watchdog only while no worker
- * hangs.
- */
+/* Once a second, after health_facts_tick(): feeds the watchdog on only while no worker hangs. */
 void heartbeat_watch(struct heartbeat *h, const struct health_watch *watch, unsigned int n_workers);
 
-/*
- * Ends the thread. A program that stays attached stops answering; with `keep` it answers on for
- * cache.orphan-serve.
- */
+/* Ends the thread. Programs stop answering; with `keep` they answer on for cache.orphan-serve. */
 void heartbeat_stop(struct heartbeat *h, bool keep);
 
 #endif

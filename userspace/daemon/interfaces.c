@@ -132,9 +132,7 @@ void interfaces_clean_others(struct interfaces *all)
 	if_freenameindex(names);
 }
 
-/*
- * Before there are workers, no ports are opened: the workers' start opens those of all interfaces.
- */
+/* Opens no ports before there are workers: their start opens the ports of all interfaces. */
 static int attach_and_open(struct interfaces *all, struct iface *iface)
 {
 	int code = iface_attach(iface, &all->cache->maps, &all->cache->sizes);
@@ -267,10 +265,7 @@ static void drop_iface(struct interfaces *all, struct iface *iface)
 	all->n--;
 }
 
-/*
- * Removes an interface that `attach` added. An interface of the configuration is off again, with
- * its configured keys.
- */
+/* Removes an interface that `attach` added. A configured interface is off again, with its keys. */
 static void take_back(struct interfaces *all, struct iface *iface)
 {
 	if (iface->is_added) {

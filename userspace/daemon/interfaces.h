@@ -21,7 +21,7 @@ struct interfaces {
 	struct iface at[CONFIG_INTERFACES_MAX];
 	size_t n;
 	struct workers *workers;    /* NULL until the zones of the start are loaded */
-	struct answer_cache *cache; /* whose maps the programs get */
+	struct answer_cache *cache; /* the programs get its maps */
 	struct heartbeat *heartbeat;
 	struct report_services services; /* service_addresses.h */
 };
@@ -48,13 +48,10 @@ void interfaces_clean_others(struct interfaces *all);
 void interfaces_close(struct interfaces *all, bool keep);
 
 /*
- * Once a second, while there are workers: notices interfaces that came, went, or lost their
- * program.
+ * Once a second, while there are workers: notices interfaces that came, went or lost the program.
  */
 void interfaces_check(struct interfaces *all);
-/*
- * Several times a second, while there are workers: checks whether the driver's answers can leave.
- */
+/* Several times a second, while there are workers: checks that the driver's answers can leave. */
 void interfaces_guard(struct interfaces *all);
 /* Once a second: reads how much the driver has dropped since the last call. */
 void interfaces_look_at_load(struct interfaces *all);
@@ -66,10 +63,7 @@ bool interfaces_have_own_programs(const struct interfaces *all);
 
 /* Attaches to an interface at run time; it need not be in the configuration. Sentence in err. */
 int interfaces_attach(struct interfaces *all, const char *ifname, char *err, size_t err_cap);
-/*
- * Detaches the program, also one that was loaded by hand. -ENOENT: the interface has no program of
- * ours.
- */
+/* Detaches the program, also one loaded by hand. -ENOENT: the interface has no program of ours. */
 int interfaces_detach(struct interfaces *all, const char *ifname, char *err, size_t err_cap);
 /*
  * From now on AF_XDP serves the queues below n of an interface; 0: all queues. -ENOENT (the daemon

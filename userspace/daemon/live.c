@@ -47,7 +47,7 @@ struct live {
 	pthread_mutex_t lock;
 	uint32_t every;
 	uint64_t n_events;         /* since the last tick */
-	struct frequent *by[N_BY]; /* NULL: nobody watches */
+	struct frequent *by[N_BY]; /* NULL: no client watches */
 };
 
 struct live *live_new(struct taps *taps, const struct report_source *reports)

@@ -41,9 +41,7 @@ struct live *live_new(struct taps *taps, const struct report_source *reports);
 /* The tap no longer calls live_note(). NULL is allowed. */
 void live_free(struct live *live);
 
-/*
- * Readable when the load has grown and far too many events are reported: live_poll() sets N anew.
- */
+/* Readable when the load has grown, with far too many events: live_poll() sets N anew. */
 int live_fd(const struct live *live);
 void live_poll(struct live *live, uint64_t now_ns);
 
@@ -53,16 +51,10 @@ void live_tick(struct live *live, uint64_t now_ns);
 /* A tap_observe_fn; ctx is a struct live. The tap's thread. */
 void live_note(void *ctx, const struct tap_event *e);
 
-/*
- * The N with which about LIVE_EVENTS_PER_S of so many answers a second are reported; at least 1.
- * Pure.
- */
+/* The N that reports about LIVE_EVENTS_PER_S of so many answers a second; at least 1. Pure. */
 uint32_t live_every(double answers_per_s);
 
-/*
- * `top` [-n N]: the run() of a struct ctl_command; the user is a struct live. Begins a view or
- * prolongs it.
- */
+/* `top` [-n N]: the run() of a command; user: a struct live. Begins a view or prolongs it. */
 int live_run_top(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 
 #endif

@@ -33,15 +33,11 @@ int names_filter_open(struct names_filter *f, struct answer_cache *cache,
 		      const struct config *config, struct engine_data *published)
 	__attribute__((warn_unused_result));
 
-/*
- * During a resize: programs read these states; second: may be NULL. Called before either is used.
- */
+/* During a resize: programs read these states; second may be NULL. Called before their use. */
 void names_filter_tell(struct names_filter *f, struct volley_state *first,
 		       struct volley_state *second);
 
-/*
- * Reads the state of the filter into f->care, in O(lines) of the filter. Only if there is a filter.
- */
+/* Reads the filter's state into f->care, in O(lines of the filter). Only if there is a filter. */
 void names_filter_look(struct names_filter *f, const struct zones *zones);
 
 /*

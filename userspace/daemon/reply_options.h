@@ -39,10 +39,7 @@ void reply_options_close(struct reply_options *o);
  */
 void reply_options_tell_driver(const struct reply_options *o);
 
-/*
- * NSID, version and identity of the server by this configuration. The caller frees it with free().
- * NULL: no memory.
- */
+/* NSID, version and identity by this configuration, to be freed with free(). NULL: no memory. */
 struct engine_identity *reply_options_make_identity(const struct config *config)
 	__attribute__((warn_unused_result));
 /*

@@ -35,7 +35,7 @@ struct resize;
 
 /* The parts that it works with; they outlive it. */
 struct resize_env {
-	struct answer_cache *cache; /* whose content is exchanged */
+	struct answer_cache *cache; /* its content is exchanged */
 	struct interfaces *interfaces;
 	struct heartbeat *heartbeat;
 	struct names_filter *names;
@@ -76,7 +76,7 @@ void resize_poll(struct resize *resize);
 
 /*
  * Begins to resize the cache to `bytes`. 0: done() follows, unless it is NULL, perhaps before this
- * returns. Else a code with a sentence in err: -EBUSY (a resize or a snapshot is under way),
+ * returns. Otherwise a code with a sentence in err: -EBUSY (a resize or a snapshot is under way),
  * -ERANGE or -E2BIG, -ENOMEM (not enough memory for both caches). If the kernel refuses the new
  * maps, done() gets its error.
  */
@@ -88,16 +88,10 @@ void resize_want(struct resize *resize, uint64_t bytes);
 /* To be called once a second. */
 void resize_tick(struct resize *resize);
 
-/*
- * The reason why the cache does not have the configured size; "": it has, or is getting it. NULL is
- * allowed.
- */
+/* Why the cache does not have the configured size; "": it has, or will have. NULL is allowed. */
 const char *resize_problem(const struct resize *resize);
 
-/*
- * True while a resize is under way: its stage, the progress of this stage in percent, and the new
- * size.
- */
+/* True while a resize is under way: its stage, the stage's progress in percent, the new size. */
 bool resize_is_running(const struct resize *resize, const char **stage, unsigned int *percent,
 		       uint64_t *to_bytes);
 

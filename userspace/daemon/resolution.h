@@ -76,10 +76,7 @@ void resolution_take_back(struct resolution *r, struct config *config);
  */
 uint64_t resolution_settings_digest(const struct resolution *r);
 
-/*
- * Once a second: if the wall clock was set, a resolver that counts by that clock starts again with
- * an empty cache.
- */
+/* Once a second: if the wall clock was set, libunbound starts again with an empty cache. */
 void resolution_check_clock(struct resolution *r);
 
 /* From now on nothing is asked upstream. Called while the workers still run. */

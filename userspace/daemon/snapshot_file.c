@@ -62,7 +62,7 @@ static int say(int err, const char *path, char *why, size_t why_cap)
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
-/* 0 if there is no such file, or if it is a snapshot or the rest of one. */
+/* 0 if the file does not exist, or is a snapshot or the rest of one. */
 static int check_replaceable(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -44,10 +44,7 @@ int snapshots_new(struct snapshots **out, struct cache *cache, const struct engi
 /* Gives up a job that runs: its done() gets -ECANCELED. NULL is allowed. */
 void snapshots_free(struct snapshots *snapshots);
 
-/*
- * From now on snapshots are of this cache, which has the same slots (cache/copy.h). No job is
- * running.
- */
+/* From now on snapshots are of this cache, with the same slots (cache/copy.h). No job runs. */
 void snapshots_set_cache(struct snapshots *snapshots, struct cache *cache);
 
 /*

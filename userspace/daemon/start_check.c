@@ -49,7 +49,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *c, const ch
 	c->n_warnings++;
 }
 
-/* ---- What the process gets ------------------------------------------------------------------- */
+/* ---- Limits of the process ------------------------------------------------------------------- */
 
 static int check_process(struct check *c)
 {

@@ -94,8 +94,7 @@ static void find_without(struct zone_places *p)
 /* --- The exchange ----------------------------------------------------------------------------- */
 
 /*
- * Also gives the places of zones that have gone. No thread counts in a free place, and no report
- * takes it for a zone's.
+ * Also gives free places of zones that have gone: no thread counts there, and no report reads them.
  */
 static void give(struct zone_places *p)
 {

@@ -47,10 +47,7 @@ struct zone_places *zone_places_new(const struct report_source *reports, struct 
 				    struct background *background);
 void zone_places_free(struct zone_places *places); /* NULL is allowed; after background_free() */
 
-/*
- * Once a second, after top_names_gather(), while the daemon has workers and zones. Control's
- * thread.
- */
+/* Once a second, after top_names_gather(), while there are workers and zones. Control's thread. */
 void zone_places_tick(struct zone_places *places, uint64_t now_s);
 
 /*
