@@ -39,7 +39,7 @@ struct answers {
 		/* of programs that are gone, less old counts of adopted programs; modulo 2^64 */
 		gone;
 	struct engine_answers sum;          /* as of the last read; by_way of the workers alone */
-	struct engine_answers of_transfers; /* likewise: a part of the sum */
+	struct engine_answers of_transfers; /* as of the last read: a part of the sum */
 	uint64_t by_driver;
 	uint64_t zones_gone; /* answers of zones that have gone, or lost their places */
 	struct place places[VOLLEY_COUNT_ZONES];

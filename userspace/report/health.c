@@ -264,10 +264,7 @@ void health_policies(struct health *h, health_policy_at *at, const void *user, s
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
-/*
- * A remark about a slower way of answering is a warning; but a fault if the configuration asks for
- * the faster way.
- */
+/* A slower way of answering is a warning, or a fault if the configuration asks for a faster one. */
 static enum health_level remark_level(const struct iface *iface, enum iface_topic topic)
 {
 	const struct iface_remark *remark = &iface->remarks[topic];

@@ -69,10 +69,7 @@ struct health {
 	uint64_t now_s;       /* seconds since 1970: for signatures */
 };
 
-/*
- * Adds a sentence to the reasons or the warnings; with strict a warning is a reason. HEALTH_WELL
- * adds nothing.
- */
+/* Adds a sentence to reasons or warnings; strict: a warning is a reason. HEALTH_WELL adds none. */
 __attribute__((format(printf, 3, 4))) void health_say(struct health *h, enum health_level level,
 						      const char *format, ...);
 

@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "base/json_put.h"
 
-/* --- What is looked at ------------------------------------------------------------------------ */
+/* --- The facts -------------------------------------------------------------------------------- */
 
 static void judge_daemon(struct health *h, const struct report_view *v)
 {

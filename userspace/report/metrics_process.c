@@ -68,10 +68,7 @@ static void put_max_fds(struct metrics_text *out)
 		put(out, "process_max_fds", "file descriptors that may be open", limit.rlim_cur);
 }
 
-/*
- * Field 22 of /proc/self/stat, in ticks since boot. Field 2, in parentheses, may hold any
- * character.
- */
+/* Field 22 of /proc/self/stat, in ticks since boot. Field 2, in parentheses, may have any text. */
 static bool read_start(uint64_t *ticks)
 {
 	FILE *f = fopen("/proc/self/stat", "re");

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The metrics process_*, which Prometheus' client libraries give for any process, by the same
- * names.
- */
+/* The metrics process_*, with the names of Prometheus' client libraries. */
 #ifndef VOLLEY_REPORT_METRICS_PROCESS_H
 #define VOLLEY_REPORT_METRICS_PROCESS_H
 

@@ -196,9 +196,7 @@ static void put_engine(const struct report_view *v, struct metrics_text *out)
 #undef PUT
 }
 
-/*
- * A family of metrics from struct worker_kind_stats, with a row for each worker and kind of port.
- */
+/* A family of metrics from struct worker_kind_stats: a row for each worker and kind of port. */
 static void put_kind(const struct worker_stats *stats, unsigned int n, struct metrics_text *out,
 		     const char *name, const char *help, size_t at)
 {

@@ -7,10 +7,7 @@
 
 /* --- Each ------------------------------------------------------------------------------------- */
 
-/*
- * The time when the zone expires unless a primary answers before, in seconds since 1970. 0: never,
- * or not known yet.
- */
+/* When the zone expires without a primary, in seconds since 1970; 0: never, or not known yet. */
 static uint64_t expires_s(const struct zones_entry *entry)
 {
 	return zones_is_secondary(entry) ? entry->stored.known.expires_wall_s : 0;

@@ -18,10 +18,7 @@
 /* Zones with metrics of their own: as many as have counters of their own. */
 #define METRICS_ZONES_MAX (VOLLEY_COUNT_ZONES - VOLLEY_COUNT_FIRST_ZONE)
 
-/*
- * All zones. If there are more than METRICS_ZONES_MAX, is_first() chooses zones that get metrics of
- * their own.
- */
+/* All zones. If they are more than METRICS_ZONES_MAX, is_first() chooses those that come first. */
 struct metrics_zone_list {
 	const struct zones_entry *(*at)(const void *user, size_t i); /* the i-th */
 	const void *user;

@@ -11,10 +11,7 @@
 
 #define TELL_AFTER_NS (3 * CLOCK_NS_PER_S)
 #define LOG_EVERY_NS  (10 * CLOCK_NS_PER_S)
-/*
- * A start may take 60 s more from now: sd_notify(3). That is many ticks, so a late tick does no
- * harm.
- */
+/* A start may take 60 s from now: sd_notify(3). A late tick does no harm: 60 s are many ticks. */
 #define EXTEND "EXTEND_TIMEOUT_USEC=60000000"
 
 static uint64_t look(const uint64_t *value)

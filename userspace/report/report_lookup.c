@@ -62,10 +62,7 @@ static void put_zone(struct lookup *l, json_t *list)
 
 	if (!member)
 		return;
-	/*
-	 * RFC 4035 section 3.1.4.1: for a client that may recurse, the DS of an apex is asked
-	 * upstream.
-	 */
+	/* RFC 4035 section 3.1.4.1: clients that may recurse get an apex's DS from upstream. */
 	is_of_parent = l->qtype == DNS_TYPE_DS && member->apex_len == l->n_bytes && l->n_bytes > 1;
 	if (is_of_parent && l->v->published->recursion)
 		return;
@@ -194,9 +191,7 @@ static void put_upstream(json_t *o, const struct lookup *l, const struct recursi
 
 /* --- Validation ------------------------------------------------------------------------------- */
 
-/*
- * The deepest name of the list that is the name or above it: a pointer into `folded`. NULL: none.
- */
+/* The deepest name of the list at or above the name: a pointer into `folded`. NULL: none. */
 static const uint8_t *find_in(const char *const *names, const uint8_t *folded)
 {
 	struct nameset set;
@@ -225,10 +220,7 @@ static void put_anchors(json_t *o, const struct anchors_at *at)
 	json_object_set_new(o, "trust_anchors", list);
 }
 
-/*
- * Reads both files, and takes the anchors with the deeper owner. Reports a file that cannot be
- * read.
- */
+/* Reads both files and takes the anchors with the deeper owner. Reports an unreadable file. */
 static void read_anchors(json_t *o, const struct resolver_config *config, const uint8_t *folded,
 			 struct anchors_at *best)
 {
@@ -250,10 +242,7 @@ static void read_anchors(json_t *o, const struct resolver_config *config, const 
 	}
 }
 
-/*
- * The deepest enclosing name that turns validation off. A trust anchor at that name or deeper comes
- * first.
- */
+/* The deepest enclosing name without validation. A trust anchor there or deeper comes first. */
 static bool put_negative(json_t *o, const struct resolver_config *config, const uint8_t *folded,
 			 const struct anchors_at *anchors)
 {

@@ -11,10 +11,7 @@
 /* For `status`: the way in which upstreams are asked. A new reference. */
 json_t *report_recursion(const struct report_view *v);
 
-/*
- * For `stats`, while there are workers: adds "resolver" and "responder" to o if there is a
- * resolver.
- */
+/* For `stats`, while there are workers: adds "resolver" and "responder" to o if recursion is on. */
 void report_recursion_counters(json_t *o, const struct report_view *v);
 
 #endif

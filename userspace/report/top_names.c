@@ -136,9 +136,7 @@ static void add_hits(struct top_names *top, const struct report_view *v,
 	*seen = (struct seen){ cpu->n_samples, hits };
 }
 
-/*
- * Begins at the present counts: earlier counts of an adopted program do not belong to this daemon.
- */
+/* Begins at the present counts: earlier counts of an adopted program are not this daemon's. */
 static int begin_program(struct seen_program *seen, uint32_t id, const struct volley_cpu *cpus,
 			 int n_cpus)
 {

@@ -36,9 +36,7 @@ void top_names_gather(struct top_names *top, const struct report_view *v, uint64
 void top_names_zone_answers(const struct top_names *top, const uint8_t *apex, unsigned int apex_len,
 			    double *least, double *most);
 
-/*
- * Calls each() for each of the zones with most recent answers, with a lower bound of their number.
- */
+/* Calls each() for the zones with most recent answers, with a lower bound of their number. */
 typedef void top_names_zone_fn(void *user, const uint8_t *apex, unsigned int apex_len,
 			       double least);
 void top_names_each_zone(const struct top_names *top, top_names_zone_fn *each, void *user);
