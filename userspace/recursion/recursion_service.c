@@ -58,7 +58,7 @@ struct recursion {
 	char problem[128];
 };
 
-/* --- A resolver that goes --------------------------------------------------------------------- */
+/* --- The end of a resolver -------------------------------------------------------------------- */
 
 static void stop(struct retired *retired)
 {
@@ -106,7 +106,7 @@ static void retire(struct recursion *r, struct retired *retired, struct resolver
 	background_start(r->env.background, &retired->job);
 }
 
-/* --- What a configuration makes --------------------------------------------------------------- */
+/* --- The parts of a configuration ------------------------------------------------------------- */
 
 /* For a setup that is not in place. Its resolver stays if it is also in place. */
 static void setup_fini(struct recursion *r, struct setup *s)
@@ -242,10 +242,7 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 
 /* --- Putting it in place ---------------------------------------------------------------------- */
 
-/*
- * When it returns, no worker uses the earlier published pointers. An error: the driver may still
- * use an old answer.
- */
+/* Afterwards no worker uses earlier pointers. An error: the driver may still use an old answer. */
 static int wait_for_readers(struct recursion *r)
 {
 	int err = r->env.grace(r->env.grace_user);

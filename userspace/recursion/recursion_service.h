@@ -80,7 +80,7 @@ int recursion_check(const struct config *config, char *err, size_t err_cap)
 /*
  * Sets the n prefixes of clients that a policy names by address; copied. From now on the driver
  * gives these clients no answers from upstream, also after the lists of clients change. If
- * recursion.rpz has lists, the driver gives no client such answers before the first call. Call it
+ * recursion.rpz has lists, the driver gives no client these answers before the first call. Call it
  * before the policy is put in place. 0; or -ENOMEM, and nothing has changed.
  */
 int recursion_set_apart(struct recursion *r, const struct clients_prefix *prefixes, size_t n)
@@ -89,10 +89,7 @@ int recursion_set_apart(struct recursion *r, const struct clients_prefix *prefix
 /* The settings in place; all zeros at first. Valid until the next recursion_configure(). */
 const struct config_recursion *recursion_config(const struct recursion *r);
 
-/*
- * The place of the pointer to the resolver, for responders. The pointer is NULL while nothing is
- * asked upstream.
- */
+/* The pointer to the resolver, for responders; it is NULL while nothing is asked upstream. */
 struct resolver **recursion_resolver(struct recursion *r);
 
 /* The slot of answers from upstream in the cache; 0: none. */
@@ -144,9 +141,7 @@ struct recursion_report {
  */
 void recursion_report(const struct recursion *r, struct recursion_report *out);
 
-/*
- * Ends all questions: outstanding questions get their end now. Called while the workers still run.
- */
+/* Ends all outstanding questions, and takes no new ones. Called while the workers still run. */
 void recursion_stop(struct recursion *r);
 
 /* After recursion_stop(), background_free() and the end of the workers. NULL is allowed. */

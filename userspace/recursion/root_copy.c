@@ -47,9 +47,7 @@ struct root_copy {
 
 /* --- The authority ---------------------------------------------------------------------------- */
 
-/*
- * If there is no copy, it does not answer: a resolver that asks the root servers is about to start.
- */
+/* Without a copy it does not answer: a resolver that asks the root servers will soon start. */
 static void handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 		   uint64_t now_ns)
 {

@@ -27,8 +27,7 @@
 struct root_copy;
 
 /*
- * The authority answers from data->set; it starts when there is a copy. data and recursion outlive
- * it. 0 or -ENOMEM.
+ * The authority answers from data->set as soon as there is a copy. Both outlive it. 0 or -ENOMEM.
  */
 int root_copy_new(struct root_copy **out, struct engine_data *data, struct recursion *recursion)
 	__attribute__((warn_unused_result));
