@@ -102,7 +102,7 @@ static bool read_wait(const char *text, int *wait_s)
 	return true;
 }
 
-/* Returns -1 to go on, else the exit code. */
+/* Returns -1 to go on, otherwise the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
 	for (;;) {
@@ -283,7 +283,7 @@ static int wait_for_stop(int fd, const struct options *options)
 	return EXIT_REFUSED;
 }
 
-/* --- A load that takes its time --------------------------------------------------------------- */
+/* --- The progress of a load ------------------------------------------------------------------- */
 
 /* Asks on a second connection while the request waits on the first. A new reference, or NULL. */
 static json_t *look(const struct options *options, const char *command, const json_t *args)
@@ -319,10 +319,7 @@ static void put_zone(const json_t *zone, char *buf, size_t cap)
 		 (long long)json_integer_value(json_object_get(zone, "loading_s")));
 }
 
-/*
- * Shows the progress of the zone in ARGS, or of all zones: as one line that changes, or as lines of
- * a log.
- */
+/* Shows the progress of ARGS' zone, or of all: as a line that changes, or as lines of a log. */
 static void show_progress(const struct options *options, const json_t *args)
 {
 	bool is_one = json_array_size(args) != 0, is_terminal = isatty(STDERR_FILENO);
@@ -343,10 +340,7 @@ static void show_progress(const struct options *options, const json_t *args)
 	json_decref(none);
 }
 
-/*
- * The reply to a reload comes when the zone is published. volleyctl waits without limit, unless -w
- * sets one.
- */
+/* Waits for the end of a reload, when the zone is published; without limit, unless -w sets one. */
 static int await_load(const struct options *options, int fd, const char *command,
 		      const json_t *args)
 {

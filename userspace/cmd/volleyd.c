@@ -56,7 +56,7 @@ static int put_schema(void)
 	return err || puts("") < 0 || fflush(stdout) ? EXIT_FAILED : EXIT_OK;
 }
 
-/* -1 to go on, else the exit status. */
+/* -1 to go on, otherwise the exit status. */
 static int read_options(struct options *options, int argc, char **argv)
 {
 	int c;

@@ -13,8 +13,8 @@
 
 /*
  * Reads FILE as the zone NAME. 0: *RESULT is a new object with valid, serial, records, warnings,
- * and the first warning. Else a negative code, and in err a line with file, line and sentence for
- * each mistake, up to 20.
+ * and the first warning. Otherwise a negative code, and in err a line with file, line and sentence
+ * for each mistake, up to 20.
  */
 int zone_check_file(const char *name, const char *file, json_t **result, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
