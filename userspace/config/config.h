@@ -195,9 +195,7 @@ struct config_zone {
 	uint32_t n_groups;
 };
 
-/*
- * True if primaries may be asked for changes. ZONEMD is not checked after an incremental transfer.
- */
+/* True if primaries may be asked for changes. After these transfers ZONEMD is not checked. */
 static inline bool config_zone_asks_ixfr(const struct config_zone *zone)
 {
 	return zone->ixfr && !zone->is_root_copy && zone->zonemd != CONFIG_ZONEMD_REQUIRE;
@@ -211,9 +209,7 @@ struct config_dpdk {
 	char **options; /* more words for the EAL, ended by NULL; or NULL */
 };
 
-/*
- * One address of a stub zone or a forward zone. All items of one zone have the same other members.
- */
+/* One address of a stub zone or a forward zone. The rest is equal in all items of a zone. */
 struct config_stub {
 	char *zone;                      /* as a zone's name */
 	char *address;                   /* "192.0.2.1@53", with TLS "192.0.2.1@853#name" */
@@ -438,10 +434,7 @@ int config_load(struct config **out, const char *path, char *err, size_t err_cap
 int config_load_as(struct config **out, const char *from, const char *path, char *err,
 		   size_t err_cap) __attribute__((warn_unused_result));
 
-/*
- * The item with that name, or NULL; valid as long as the configuration. Names of keys have the form
- * of zones' names.
- */
+/* The item with that name, or NULL. Names of keys have the form of zones' names. */
 const struct config_tsig_key *config_find_key(const struct config *config, const char *name);
 const struct config_remote *config_find_remote(const struct config *config, const char *name);
 const struct config_signing *config_find_signing(const struct config *config, const char *name);

@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Checks the keys below recursion about answers; config_resolver.c checks the keys about upstreams.
- */
+/* Checks the keys below recursion about answers; config_resolver.c checks upstreams. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -172,10 +172,7 @@ static void check_stubs(struct reader *reader, const char *leaf, struct config_s
 	}
 }
 
-/*
- * A zone cannot be a stub zone and a forward zone: one would hide the other. For the root there is
- * recursion.forward.
- */
+/* A stub zone would hide a forward zone of its name. For the root there is recursion.forward. */
 static void check_forward_zones(struct reader *reader)
 {
 	const struct config_recursion *recursion = &reader->config->recursion;
@@ -200,7 +197,7 @@ static void check_forward_zones(struct reader *reader)
 	}
 }
 
-/* --- Addresses and answers that are not taken ------------------------------------------------- */
+/* --- Refused addresses and answers ------------------------------------------------------------ */
 
 static void check_outgoing(struct reader *reader)
 {

@@ -14,7 +14,7 @@
 #include "config/member.h"
 #include "config/reader.h"
 
-/* --- What is named elsewhere ------------------------------------------------------------------ */
+/* --- References ------------------------------------------------------------------------------- */
 
 static void check_names(struct reader *reader, const struct yamltree *node, const char *leaf)
 {
@@ -160,10 +160,7 @@ static void check_templates(struct reader *reader)
 
 /* --- Zones ------------------------------------------------------------------------------------ */
 
-/*
- * Gives ZONE the keys of its template that NODE does not have, except the file: see
- * complete_file().
- */
+/* Gives ZONE its template's keys that NODE lacks, except the file: see complete_file(). */
 static void inherit(struct reader *reader, const struct words_level *level,
 		    struct config_zone *zone, const struct yamltree *node,
 		    struct config_zone *template)

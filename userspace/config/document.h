@@ -44,7 +44,7 @@ void document_read(struct document *document);
 /* Gives each node its key. Fails for a key that is not in the table, and for a wrong shape. */
 void document_check(struct document *document);
 
-/* Frees all but .path, .base and .err. What may hold a secret is wiped. */
+/* Frees all but .path, .base and .err. Wipes values that may be secrets. */
 void document_fini(struct document *document);
 
 /* Reads the file at PATH as text that ends in a zero octet. 0; or -errno, and *TEXT is NULL. */
@@ -70,10 +70,7 @@ void document_fail_memory(struct document *document);
 void document_fail_yaml(struct document *document, uint32_t file, int code,
 			const struct yamltree_error *error);
 
-/*
- * Fails with a sentence about the values that the key of NODE accepts, and the given TEXT. A secret
- * is not shown.
- */
+/* Fails with the values that the key of NODE accepts, and the given TEXT, unless it is a secret. */
 void document_refuse(struct document *document, const struct yamltree *node, const char *text);
 
 /* Fails because KEY is missing, BELOW the node AT. */

@@ -16,10 +16,7 @@
 /* The place of KEY's value in OBJECT. */
 void *fields_at(const struct words_key *key, void *object);
 
-/*
- * The size of the field, or of an element of the array. Two lengths of prefixes count as two
- * fields.
- */
+/* The size of the field, or of an array's element. Two lengths of prefixes are two fields. */
 size_t fields_n_bytes(const struct words_key *key);
 
 /* Sets the number of elements of KEY's array. Does nothing if no field has that number. */

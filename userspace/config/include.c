@@ -132,10 +132,7 @@ static void include_all(struct document *document, struct yamltree *all,
 	}
 }
 
-/*
- * Puts the keys of TREE, from the file PATH, and of the files that it includes into ALL. Frees
- * TREE.
- */
+/* Puts the keys of TREE, from the file PATH, and of its included files into ALL. Frees TREE. */
 static void join_file(struct document *document, struct yamltree *all, struct yamltree *tree,
 		      const char *path, unsigned int depth)
 {

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Finds addresses where volleyd itself answers: a question that it forwards there would come back
- * without end.
- */
+/* Finds addresses where volleyd itself answers: a question forwarded there would never end. */
 #ifndef VOLLEY_CONFIG_LOOPS_H
 #define VOLLEY_CONFIG_LOOPS_H
 

@@ -74,9 +74,7 @@ static bool put_digest(char *part, size_t cap, const char *name)
 	return true;
 }
 
-/*
- * The name as a part of a path. Canonical text escapes @ and \, so the special forms equal no name.
- */
+/* The name as a part of a path. The special forms equal no name, since names escape @ and \. */
 static bool put_part(char *part, size_t cap, const char *name)
 {
 	size_t used = 0, len = strlen(name) - 1; /* without the last dot */

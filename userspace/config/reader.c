@@ -16,7 +16,7 @@
 #include "config/fields.h"
 #include "config/value.h"
 
-/* --- What checks call ------------------------------------------------------------------------- */
+/* --- Functions for checks --------------------------------------------------------------------- */
 
 /* FNV-1a is enough: a collision helps no attacker. */
 static uint64_t digest(uint64_t before, const void *bytes, size_t n)

@@ -36,10 +36,7 @@ void reader_fill(struct reader *reader);
 void reader_fill_field(struct reader *reader, const struct words_key *key,
 		       const struct yamltree *node, void *object);
 
-/*
- * Adds these octets to the digest of KEY's values for config_next_for_start(), if KEY needs a
- * start.
- */
+/* Adds the octets to KEY's digest for config_next_for_start(), if KEY needs a start. */
 void reader_note(struct reader *reader, const struct words_key *key, const void *bytes, size_t n);
 
 /* The node at PATH ("cache.names"); NULL: the file does not have it. */
@@ -54,9 +51,7 @@ void *reader_memory(struct reader *reader, size_t n, size_t size);
 /* A copy of a text, which the caller owns; NULL after a failure. */
 char *reader_copy(struct reader *reader, const char *text);
 
-/*
- * The path TEXT below the folder of the configuration, unless it is absolute. The caller owns it.
- */
+/* The path TEXT below the configuration's folder, unless it is absolute. The caller owns it. */
 char *reader_path(struct reader *reader, const char *text);
 
 /*
@@ -84,8 +79,7 @@ void reader_check_recursion(struct reader *reader);
 void reader_check_taps(struct reader *reader);
 
 /*
- * Steps of reader_check_zones(): keys that depend on each other in a template, in a zone, and among
- * all zones.
+ * Steps of reader_check_zones(): keys that depend on each other in a template, a zone, all zones.
  */
 void reader_check_template(struct reader *reader, const struct config_zone *template,
 			   const struct yamltree *node);

@@ -30,9 +30,7 @@ static const struct scale ns_scales[] = {
 };
 static const struct scale ms_scales[] = { { 1, "ms" }, { 1000, "s" }, { 0, NULL } };
 
-/*
- * Uses the largest unit in which the value is at least 1. In the first unit it is a whole number.
- */
+/* Uses the largest unit with a value of at least 1; whole numbers in the first unit. */
 static void put_scaled(FILE *out, uint64_t value, const struct scale *scale)
 {
 	uint64_t divisor = 1;

@@ -36,8 +36,8 @@ int value_read_addr(const char *text, uint16_t port, struct config_addr *out)
 	__attribute__((warn_unused_result));
 
 /*
- * Reads the address of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME; the default port is 53. -ENOMEM
- * is possible.
+ * Reads the address of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME; port 53 by default. Also
+ * -ENOMEM.
  */
 int value_read_upstream(const char *text, struct config_addr *out)
 	__attribute__((warn_unused_result));
@@ -63,9 +63,7 @@ int value_read_domain(const char *text, char **out) __attribute__((warn_unused_r
 int value_read_octets(const char *text, size_t min, size_t max, uint8_t *bytes, size_t *n)
 	__attribute__((warn_unused_result));
 
-/*
- * Reads exactly 2 * N hexadecimal digits into N bytes, the first digit the high half of bytes[0].
- */
+/* Reads exactly 2 * N hexadecimal digits into N octets; the first is the high half of bytes[0]. */
 int value_read_hex(const char *text, uint8_t *bytes, size_t n) __attribute__((warn_unused_result));
 
 /*

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Uses posix_spawn(), since this process has threads, and a pidfd, so that one poll() waits for
- * output and end.
- */
+/* Uses posix_spawn() because of threads, and a pidfd: one poll() waits for output and end. */
 #include "config/verify.h"
 
 #include <errno.h>

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The words about commands, options, exit codes and counters, and numbers with units. The keys are
- * in the other words_*.c.
- */
+/* Words about commands, options, exit codes and counters; numbers with units. Keys: words_*.c. */
 #include "config/words.h"
 
 #include <ctype.h>

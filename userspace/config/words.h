@@ -21,10 +21,7 @@
 
 #include "xdp/abi.h"
 
-/*
- * The type of a key's value, by which config/value.c reads it. The order makes groups: maps, lists,
- * numbers, texts.
- */
+/* The type of a key's value, for config/value.c. Groups by order: maps, lists, numbers, texts. */
 enum words_type {
 	WORDS_MAP,  /* keys below it */
 	WORDS_MAPS, /* a list whose items have keys; at most .max items, 0: no limit */
@@ -178,9 +175,7 @@ extern const struct words_counter words_responder_counters[];
 /* The environment variable that names another one. */
 #define WORDS_SOCKET_ENV "VOLLEY_CONTROL"
 
-/*
- * All keys are numbered from 0, in the order of the man page. NULL: there is no key of this number.
- */
+/* All keys are numbered from 0, in the order of the man page. NULL: the number is too large. */
 const struct words_key *words_key_at(unsigned int number);
 /* The number of a key from words_key_at() or words_find_key(). */
 unsigned int words_key_number(const struct words_key *key);
@@ -201,8 +196,8 @@ const struct words_command *words_find_command(int argc, char *const argv[], int
 void words_accepts(const struct words_key *key, char *buf, size_t cap);
 
 /*
- * Writes the JSON name of a reason of the XDP program, "hit-full", to KEY, which it returns; and
- * the text of a reason.
+ * The name in JSON, "hit-full", and the text of an XDP program's reason. Writes to KEY, and returns
+ * it.
  */
 #define WORDS_REASON_BYTES 64
 const char *words_reason_key(enum volley_reason reason, char key[WORDS_REASON_BYTES]);

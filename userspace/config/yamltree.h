@@ -62,9 +62,7 @@ struct yamltree *yamltree_new_map(void);
 /* Makes CHILD, which belongs to no tree, the last child of PARENT. */
 void yamltree_add(struct yamltree *parent, struct yamltree *child);
 
-/*
- * Takes the child of that name out of its map and makes it a tree of its own. NULL: there is none.
- */
+/* Takes the child of that name out of its map; it becomes a tree of its own. NULL: none. */
 struct yamltree *yamltree_take(struct yamltree *map, const char *name);
 
 /* The child of that name. NULL: there is none, or MAP is no map or NULL. */
