@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sizes of a cache that suits a configuration. */
+/* Plans the sizes of the cache for a configuration. */
 #ifndef VOLLEY_DAEMON_CACHE_PLAN_H
 #define VOLLEY_DAEMON_CACHE_PLAN_H
 

@@ -44,7 +44,7 @@ static void on_load(struct daemon *d)
 	zones_poll(d->zones.zones);
 }
 
-/* While there are workers. */
+/* Called while there are workers. */
 static void tick_serving(struct daemon *d, uint64_t now_ns)
 {
 	interfaces_check(&d->interfaces);

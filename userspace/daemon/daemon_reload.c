@@ -181,7 +181,7 @@ static int put_behind_recursion(struct daemon *d, struct config *config, zones_d
 	return code;
 }
 
-/* All parts that may refuse a configuration; if one does, the earlier ones are restored. */
+/* Configures all parts that may refuse; if one refuses, the earlier ones are restored. */
 static int put_parts(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
 		     char *err, size_t err_cap)
 {

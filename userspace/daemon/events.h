@@ -16,7 +16,7 @@ struct events {
 	struct links links;
 };
 
-/* Nothing is open; events_close() is allowed. */
+/* Opens nothing; afterwards events_close() is allowed. */
 void events_init(struct events *e);
 /* 0; or -errno, with the name of the failed part in *what. events_close() follows in any case. */
 int events_open(struct events *e, const char **what) __attribute__((warn_unused_result));

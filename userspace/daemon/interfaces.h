@@ -61,7 +61,7 @@ void interfaces_update_links(struct interfaces *all);
 /* True if volleyd has attached all programs. A program that was loaded by hand keeps its cache. */
 bool interfaces_have_own_programs(const struct interfaces *all);
 
-/* Attaches to an interface at run time; it need not be in the configuration. Sentence in err. */
+/* Attaches to an interface, configured or not. 0, or a negative code with a sentence in err. */
 int interfaces_attach(struct interfaces *all, const char *ifname, char *err, size_t err_cap);
 /* Detaches the program, also one loaded by hand. -ENOENT: the interface has no program of ours. */
 int interfaces_detach(struct interfaces *all, const char *ifname, char *err, size_t err_cap);

@@ -29,7 +29,7 @@ struct reply_options {
  */
 int reply_options_open(struct reply_options *o, const struct config *config)
 	__attribute__((warn_unused_result));
-/* No engine reads them any more. */
+/* Frees them; no engine reads them any more. */
 void reply_options_close(struct reply_options *o);
 
 /*

@@ -132,7 +132,7 @@ static void ended_freeing(struct background_job *job)
 {
 	struct resize *r = of_freeing(job);
 
-	free_other(r); /* unless run_freeing() has */
+	free_other(r); /* does nothing if run_freeing() has freed it */
 	r->stage = STAGE_NONE;
 	r->result.took_ns = clock_ns() - r->begun_ns;
 	if (r->env.snapshots)
@@ -207,7 +207,7 @@ static int prepare_programs(struct resize *r)
 	return err;
 }
 
-/* env.cache is the new one, r->other the old one. */
+/* Afterwards env.cache is the new cache, r->other the old one. */
 static void exchange(struct resize *r)
 {
 	struct answer_cache *now = r->env.cache, *new = &r->other;

@@ -81,7 +81,7 @@ void resolution_check_clock(struct resolution *r);
 
 /* From now on nothing is asked upstream. Called while the workers still run. */
 void resolution_stop(struct resolution *r);
-/* After resolution_stop(), and the end of the workers and background. */
+/* Called after resolution_stop(), when the workers and the background have ended. */
 void resolution_close(struct resolution *r);
 
 #endif

@@ -35,7 +35,7 @@ int service_addresses_add(struct interfaces *all, const struct descriptors *desc
 /* Last step: driver and workers serve the addresses of `config`, and no others. */
 void service_addresses_settle(struct interfaces *all, const struct config *config);
 
-/* Tells the programs which addresses are ours; during a resize those of both caches. */
+/* Tells the programs, during a resize those of both caches, which addresses are ours. */
 void service_addresses_update(struct interfaces *all, const struct config *config);
 
 #endif

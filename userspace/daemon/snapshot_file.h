@@ -17,7 +17,7 @@
 
 #include "cache/snapshot.h"
 
-/* The clocks now, and which boot this is. */
+/* Reads the clocks, and the id of this boot. */
 void snapshot_file_times(struct snapshot_times *times);
 
 /*

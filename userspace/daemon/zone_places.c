@@ -93,9 +93,7 @@ static void find_without(struct zone_places *p)
 
 /* --- The exchange ----------------------------------------------------------------------------- */
 
-/*
- * Also gives free places of zones that have gone: no thread counts there, and no report reads them.
- */
+/* Also gives places of removed zones: no thread counts there, and no report reads them. */
 static void give(struct zone_places *p)
 {
 	answers_read(report_view_now(&p->reports));

@@ -69,8 +69,8 @@ int zone_service_open_zones(struct zone_service *s, struct zones_env env)
 /* Ends the loads that run; their results are dropped. */
 void zone_service_stop_loading(struct zone_service *s);
 /*
- * The workers have ended, and the transfer thread. The loader stays until
- * zone_service_free_loader().
+ * The workers and the transfer thread have ended. Closes all but the loader, which
+ * zone_service_free_loader() frees.
  */
 void zone_service_close(struct zone_service *s);
 void zone_service_free_loader(struct zone_service *s);
