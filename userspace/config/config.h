@@ -5,7 +5,7 @@
  *
  *	files ─► document: a tree, each node with its line and its row of the table
  *	       ─► reader: each row's text or default, parsed, held against its bounds ─► its field
- *	       ─► config_*.c: what depends on more than one key
+ *	       ─► config_*.c: checks of more than one key
  *
  * A row of words_*.c has a key's meaning, type, bounds, default and field here. So a new key needs
  * a row and a field; config/words.h lists the parts that are derived from rows.
@@ -283,7 +283,7 @@ struct config_recursion {
 
 struct config_rrl {
 	uint32_t answers; /* for each second and address; 0: no limit */
-	uint32_t octets;  /* likewise */
+	uint32_t octets;  /* for each second and address; 0: no limit */
 	uint32_t slip;
 	bool dry_run;
 	struct config_prefix *exempt; /* none twice */
@@ -354,7 +354,7 @@ struct config {
 	uint8_t *nsid; /* n_nsid octets; NULL: none */
 	uint32_t n_nsid;
 	char *version;  /* NULL: not answered */
-	char *identity; /* likewise */
+	char *identity; /* NULL: not answered */
 	struct config_cookie_secret
 		cookie_secrets[VOLLEY_COOKIE_SECRETS]; /* the first one makes cookies; none twice */
 	uint32_t n_cookie_secrets;                     /* 0: volleyd makes a secret */

@@ -149,7 +149,7 @@ static void check_stub(struct reader *reader, const struct yamltree *node, struc
 	const struct yamltree *address = yamltree_child(node, "address");
 	struct config_addr to;
 
-	/* "quote" would end the name in the text that libunbound reads. */
+	/* These characters would end the name in the text that libunbound reads. */
 	if (strpbrk(stub->zone, "\"'\\"))
 		document_refuse(&reader->document, zone, stub->zone);
 	complete_transport(reader, node, stub, is_forward);

@@ -21,7 +21,7 @@
 
 struct document {
 	const char *path;
-	const char *base; /* relative paths start at its folder; mostly .path */
+	const char *base; /* relative paths start at its folder; normally .path */
 	char *err;        /* "FILE:LINE: key: sentence", set by the first failure */
 	size_t err_cap;
 	int failed; /* 0, or the code of the first failure */

@@ -5,8 +5,8 @@
  *
  *	document ─► reader_fill(): each row of the table: its text or its default, parsed by type,
  *	            held against its bounds, put into its field
- *	         ─► reader_check_*(): what needs thought: keys that depend on each other, secrets in
- *	            files, what a zone has of its template
+ *	         ─► reader_check_*(): the rest: keys that depend on each other, secrets in
+ *	            files, templates of zones
  *
  * The first fault is reported (config/document.h), and later steps do nothing. So a check begins
  * only if nothing has failed, and each loop in a check tests that, too.
@@ -73,7 +73,7 @@ void reader_check_cache(struct reader *reader);
 void reader_check_keys(struct reader *reader);
 void reader_check_remotes(struct reader *reader);
 void reader_check_signing(struct reader *reader);
-void reader_check_zones(struct reader *reader); /* and templates; completes zones by them */
+void reader_check_zones(struct reader *reader); /* also templates; completes zones by them */
 void reader_check_resolver(struct reader *reader);
 void reader_check_recursion(struct reader *reader);
 void reader_check_taps(struct reader *reader);

@@ -1,13 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The words that people read, in one place: configuration keys, commands, options, exit codes,
- * counters.
+ * All words for users in one place: configuration keys, commands, options, exit codes, counters.
  *
  *	words_*.c ─► document.c, reader.c: shape, bounds and default of each key, and its refusals
  *	          ├─► settings.c: config show, config diff
  *	          ├─► help.c: --help of both programs and the lists in the three man pages
- *	words.c ──┴─► volleyctl: which commands there are and how many arguments they take
+ *	words.c ──┴─► volleyctl: the commands, and the number of their arguments
  *
  * A key that is not in the table is unknown, and a key has no default but that of the table: so the
  * man page describes all that can be configured. The tables are constant; any thread may read them.
@@ -172,7 +171,7 @@ extern const struct words_counter words_responder_counters[];
 
 /* The socket of volleyd and volleyctl if no other is given. */
 #define WORDS_SOCKET_PATH "/run/volley/control.sock"
-/* The environment variable that names another one. */
+/* The environment variable that names another socket. */
 #define WORDS_SOCKET_ENV "VOLLEY_CONTROL"
 
 /* All keys are numbered from 0, in the order of the man page. NULL: the number is too large. */
