@@ -161,7 +161,7 @@ static int read_client(struct filter *f, const char *text)
 	return 0;
 }
 
-/* Each condition may be given once. The filter has pointers into itself, so it is not copied. */
+/* Each condition may be given once. The filter has pointers into itself. */
 static int read_condition(struct filter *f, const char *what, const char *text)
 {
 	int code;

@@ -41,7 +41,7 @@ void capture_tick(struct capture *capture, uint64_t now_ns);
 void capture_note(void *ctx, const struct tap_event *e);
 
 /*
- * The run() of a struct ctl_command; the user is a struct capture. client/capture.c sends:
+ * The run() of a struct ctl_command; the user is a struct capture. client/capture_call.c sends:
  *
  *      begin COUNT [name NAME] [type TYPE] [client PREFIX] [rcode RCODE]    {"id"}
  *      next ID                        {"packets", "bytes", "records", "lost", "not_udp"}

@@ -22,7 +22,7 @@
 #include "report/metrics_report.h"
 #include "report/top_names.h"
 
-/* The longest stop, and the time added for the snapshot of a cache on a slow disk. */
+/* The longest stop, and the speed of a slow disk for the snapshot of a cache. */
 #define STOP_S           60u
 #define STOP_BYTES_PER_S (16u << 20)
 

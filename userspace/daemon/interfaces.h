@@ -74,8 +74,9 @@ int interfaces_set_queues(struct interfaces *all, const char *ifname, uint32_t n
 
 /*
  * First step of a reload: attaches to the interfaces of `config` that the daemon does not have. 0,
- * or a negative code with a sentence in err: another program is there (-EPROTO, ERR_RUNNING), or
- * there are too many interfaces. interfaces_settle() follows in any case.
+ * or a negative code with a sentence in err: a program that is there would go on answering
+ * (-EPROTO, ERR_RUNNING), or there are too many interfaces. interfaces_settle() follows in any
+ * case.
  */
 int interfaces_add(struct interfaces *all, const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));

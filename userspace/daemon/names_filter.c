@@ -10,10 +10,8 @@
 #include "dns/proto.h"
 
 #define LOOK_NS (60 * CLOCK_NS_PER_S)
-#define REBUILD_NS \
-	(600 *     \
-	 CLOCK_NS_PER_S) /* shortest time between rebuilds: each takes control's thread as long
-			  * as a load */
+/* The shortest time between rebuilds: each takes control's thread as long as a load. */
+#define REBUILD_NS (600 * CLOCK_NS_PER_S)
 
 static void say_size(const char *key, const char *what, uint32_t has_lines, uint32_t said_lines)
 {

@@ -27,9 +27,9 @@
 
 #define ZONE_PLACES_EVERY_S 30u
 #define ZONE_PLACES_SWAPS   64u /* in one exchange: each searches the table of zones */
-#define ZONE_PLACES_FACTOR \
-	2.0 /* a zone must be busier by this factor to get a place: places do not alternate */
-#define ZONE_PLACES_LEAST 16.0 /* and by so many answers, so that single questions change nothing */
+/* A zone must be busier by this factor to get a place, so that places do not alternate. */
+#define ZONE_PLACES_FACTOR 2.0
+#define ZONE_PLACES_LEAST  16.0 /* and by so many answers: a few questions change nothing */
 
 struct zone_places;
 
