@@ -48,8 +48,7 @@ struct health_options {
 	enum health_scope interfaces;
 	enum health_scope policies;
 	bool is_strict;
-	const char *ignored[HEALTH_IGNORED_CAP]; /* zones and policies; borrowed from the
-						  * arguments */
+	const char *ignored[HEALTH_IGNORED_CAP]; /* zones and policies, borrowed */
 	size_t n_ignored;
 };
 
