@@ -195,8 +195,8 @@ const struct words_command *words_find_command(int argc, char *const argv[], int
 void words_accepts(const struct words_key *key, char *buf, size_t cap);
 
 /*
- * The name in JSON, "hit-full", and the text of an XDP program's reason. Writes to KEY, and returns
- * it.
+ * A reason of the XDP program: its name in JSON ("hit-full"), written to KEY and returned; and its
+ * text.
  */
 #define WORDS_REASON_BYTES 64
 const char *words_reason_key(enum volley_reason reason, char key[WORDS_REASON_BYTES]);
