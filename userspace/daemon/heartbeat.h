@@ -56,7 +56,7 @@ void heartbeat_silence_old(struct heartbeat *h);
 /* Tells the programs which kinds of blocks exist. */
 void heartbeat_put_block_kinds(struct heartbeat *h, uint32_t kinds);
 
-/* Once a second, after health_facts_tick(): feeds the watchdog on only while no worker hangs. */
+/* Once a second, after health_facts_tick(): feeds systemd's watchdog only while no worker hangs. */
 void heartbeat_watch(struct heartbeat *h, const struct health_watch *watch, unsigned int n_workers);
 
 /* Ends the thread. Programs stop answering; with `keep` they answer on for cache.orphan-serve. */

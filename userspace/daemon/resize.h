@@ -65,7 +65,7 @@ int resize_new(struct resize **out, const struct resize_env *env)
 
 /*
  * Gives up a resize before "moving", carries a later one to its end, and calls its done(). The old
- * cache is freed by the end of env->background; call resize_free() after that. NULL is allowed.
+ * cache is freed before env->background ends; call resize_free() after that. NULL is allowed.
  */
 void resize_stop(struct resize *resize);
 void resize_free(struct resize *resize);
