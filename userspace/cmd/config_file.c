@@ -121,7 +121,7 @@ int config_file_stage(char **staged, const char *from, const char *file, char *e
 	return code;
 }
 
-/* A rename is on the disk when its folder is. */
+/* A rename is on the disk when the folder is synced. */
 static void sync_folder(const char *file)
 {
 	int fd = open_folder(file);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `config apply` on the side of volleyctl: the new text beside the configuration's file, and then
- * in its place, with the rights of who calls it. volleyd reads the new text in between, from there.
+ * `config apply` on the side of volleyctl: writes the new text beside the configuration's file,
+ * lets volleyd read it there, and then puts it in place, all with the rights of the caller.
  */
 #ifndef VOLLEY_CMD_CONFIG_FILE_H
 #define VOLLEY_CMD_CONFIG_FILE_H
@@ -10,23 +10,23 @@
 #include <stddef.h>
 
 /*
- * Of two that would replace FILE at once, the one that comes later is refused: else the file could
- * be that of the one and the configuration that of the other. Signals that end a program wait until
- * config_file_unlock(), so that nothing is left behind. A descriptor, or -errno with a sentence in
- * ERR.
+ * Locks the folder of FILE; a second caller is refused. Otherwise the file could be from one caller
+ * and the configuration in force from the other. Signals that end the program are blocked until
+ * config_file_unlock(), so no file is left behind. A descriptor, or -errno with a sentence in ERR.
  */
 int config_file_lock(const char *file, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 void config_file_unlock(int lock);
 
 /*
- * Copies FROM to a new file in the folder of FILE, with FILE's mode and owner, on the disk. *STAGED
- * is its name, to be free()d. 0 or -errno with a sentence in ERR, and no file.
+ * Copies FROM to a new file in the folder of FILE, with FILE's mode and owner, and syncs it.
+ * *STAGED is its name; the caller frees it with free(). 0; or -errno with a sentence in ERR, and no
+ * file is left.
  */
 int config_file_stage(char **staged, const char *from, const char *file, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
-/* Puts STAGED in the place of FILE, at once. 0 or -errno with a sentence in ERR. */
+/* Renames STAGED to FILE. 0 or -errno with a sentence in ERR. */
 int config_file_replace(const char *staged, const char *file, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 

@@ -1,11 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * volleyctl: asks a running volleyd over its control socket and prints what it says. Commands and
- * their arguments are those of config/words.c; what they do is the daemon's business, but for
- * doctor, which looks at the host itself (doctor/doctor.h), import, which reads files
- * (import/import.h), and top and capture, which ask again and again (client/top.h,
- * client/capture_call.h).
+ * volleyctl: sends a command to a running volleyd over its control socket and prints the reply.
+ * config/words.c has the commands and their arguments. The daemon runs them, except doctor, which
+ * looks at the host itself (doctor/doctor.h), and import, which reads files (import/import.h). top
+ * and capture ask the daemon again and again (client/top.h, client/capture_call.h).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -32,11 +31,11 @@
 #include "import/import.h"
 
 #define WAIT_S_DEFAULT 60
-#define WAIT_S_HEALTH  5 /* who asks wants to know soon */
-#define WAIT_S_TOP     5 /* keys wait for it */
-#define WAIT_S_CAPTURE 5 /* packets wait for it */
+#define WAIT_S_HEALTH  5 /* the caller needs a quick answer */
+#define WAIT_S_TOP     5 /* keys are not read meanwhile */
+#define WAIT_S_CAPTURE 5 /* packets are not written meanwhile */
 #define WIDTH_DEFAULT  80
-#define PROGRESS_MS    500 /* between two looks at a load; what is over sooner shows none */
+#define PROGRESS_MS    500 /* between two looks at a load; a shorter load shows no progress */
 
 enum exit_code { EXIT_DONE, EXIT_REFUSED, EXIT_USAGE, EXIT_NO_DAEMON };
 
@@ -45,10 +44,9 @@ struct options {
 	int wait_s; /* 0: not given */
 	bool is_json;
 	bool has_progress;
-	/* sentences about what failed: standard error, or with is_json a text to be printed as
-	 * JSON */
+	/* sentences about failures: standard error, or with is_json a text for the JSON output */
 	FILE *errors;
-	char code[32]; /* of the error that the daemon has replied with; "": it has not */
+	char code[32]; /* of the daemon's error; "": it sent none */
 };
 
 enum { OPT_VERSION = 256, OPT_HELP, OPT_MAN };
@@ -104,7 +102,7 @@ static bool read_wait(const char *text, int *wait_s)
 	return true;
 }
 
-/* Returns -1 to go on, else the exit code. */
+/* Returns -1 to go on, otherwise the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
 	for (;;) {
@@ -139,7 +137,7 @@ static int read_options(int argc, char **argv, struct options *options)
 	}
 }
 
-/* --json is taken behind the command too, for that is where one thinks of it. */
+/* Also accepts --json after the command, where many users type it. */
 static int take_json(int argc, char **argv, struct options *options)
 {
 	int n = 0;
@@ -153,7 +151,7 @@ static int take_json(int argc, char **argv, struct options *options)
 	return n;
 }
 
-/* "zone" alone is none, but the first word of several. */
+/* Names a refused command. "zone" alone is the first word of several commands. */
 static void refuse_command(FILE *errors, int argc, char **argv)
 {
 	if (argc == 1 && help_put_commands_of(errors, argv[0]))
@@ -181,7 +179,7 @@ static const struct words_command *read_command(FILE *errors, int argc, char **a
 	return NULL;
 }
 
-/* The daemon has another working directory: what names a file here must name it there. */
+/* The daemon has another working directory, so file names are made absolute. */
 static char *make_absolute(const char *path)
 {
 	char *folder, *out = NULL;
@@ -195,14 +193,14 @@ static char *make_absolute(const char *path)
 	return out;
 }
 
-/* Whether argument i is the name of a file. */
+/* True if argument i is the name of a file. */
 static bool is_file(const char *command, int i)
 {
 	return !i && (!strcmp(command, "cache dump") || !strcmp(command, "cache load") ||
 		      !strcmp(command, "config diff") || !strcmp(command, "config apply"));
 }
 
-/* Whether it takes as long as it takes. */
+/* True if there is no limit of time for the command. */
 static bool is_long(const char *command)
 {
 	return !strcmp(command, "zone reload") || !strcmp(command, "zone flush") ||
@@ -274,7 +272,7 @@ static int say_no_daemon(const struct options *options, int err)
 	return EXIT_NO_DAEMON;
 }
 
-/* "stop" is done when the daemon is gone, which is when the connection ends. */
+/* "stop" is done when the daemon has ended: then the connection ends. */
 static int wait_for_stop(int fd, const struct options *options)
 {
 	int wait_s = options->wait_s ? options->wait_s : WAIT_S_DEFAULT;
@@ -285,10 +283,9 @@ static int wait_for_stop(int fd, const struct options *options)
 	return EXIT_REFUSED;
 }
 
-/* --- A load that takes its time --------------------------------------------------------------- */
+/* --- The progress of a load ------------------------------------------------------------------- */
 
-/* Beside the request that waits, on a connection of its own. The object is a new reference, or
- * NULL. */
+/* Asks on a second connection while the request waits on the first. A new reference, or NULL. */
 static json_t *look(const struct options *options, const char *command, const json_t *args)
 {
 	int fd = call_open(options->socket);
@@ -304,7 +301,7 @@ static json_t *look(const struct options *options, const char *command, const js
 	return result;
 }
 
-/* "example.com.: reading, 43 %, 120000 records, 12 s"; "" when there is nothing to tell. */
+/* "example.com.: reading, 43 %, 120000 records, 12 s"; "" if there is no progress to show. */
 static void put_zone(const json_t *zone, char *buf, size_t cap)
 {
 	const char *name = json_string_value(json_object_get(zone, "name"));
@@ -322,7 +319,7 @@ static void put_zone(const json_t *zone, char *buf, size_t cap)
 		 (long long)json_integer_value(json_object_get(zone, "loading_s")));
 }
 
-/* Shows how far the zone of ARGS is, or all of them: a line that changes, or lines of a log. */
+/* Shows the progress of ARGS' zone, or of all: as a line that changes, or as lines of a log. */
 static void show_progress(const struct options *options, const json_t *args)
 {
 	bool is_one = json_array_size(args) != 0, is_terminal = isatty(STDERR_FILENO);
@@ -343,7 +340,7 @@ static void show_progress(const struct options *options, const json_t *args)
 	json_decref(none);
 }
 
-/* A reload is answered when the zone is published, however long that takes, unless -w says less. */
+/* Waits for the end of a reload, when the zone is published; without limit, unless -w sets one. */
 static int await_load(const struct options *options, int fd, const char *command,
 		      const json_t *args)
 {
@@ -379,7 +376,7 @@ static int send_and_receive(const struct options *options, int fd, const char *c
 	return ret ? ret : call_receive(fd, wait_ms, reply);
 }
 
-/* *FD is open and *REPLY a new reference if it returns EXIT_DONE. */
+/* If it returns EXIT_DONE, *FD is open and *REPLY is a new reference. */
 static int get_reply(const struct options *options, const char *command, const json_t *args,
 		     int *fd, json_t **reply)
 {
@@ -414,7 +411,7 @@ static int run_command(struct options *options, const char *command, const json_
 
 /* --- Another configuration -------------------------------------------------------------------- */
 
-/* volleyd reads STAGED; when it has accepted that, STAGED is the configuration's FILE. */
+/* volleyd reads STAGED. If volleyd accepts it, STAGED replaces the configuration's FILE. */
 static int apply_staged(struct options *options, const char *staged, const char *file)
 {
 	json_t *args = json_pack("[s]", staged), *reply;
@@ -439,7 +436,7 @@ static int apply_staged(struct options *options, const char *staged, const char 
 	return ret;
 }
 
-/* While nobody else replaces FILE. */
+/* Holds the lock of FILE meanwhile. */
 static int apply_to(struct options *options, const char *from, const char *file)
 {
 	char err[1024], *staged;
@@ -456,8 +453,10 @@ static int apply_to(struct options *options, const char *from, const char *file)
 	return ret;
 }
 
-/* First by `config diff`: its sentences name the file that was given, and its result names the
- * configuration's. */
+/*
+ * Asks `config diff` first: its sentences name the file that the user gave, and its result names
+ * the configuration's file.
+ */
 static int run_config_apply(struct options *options, const json_t *args)
 {
 	const char *from = json_string_value(json_array_get(args, 0)), *file;
@@ -634,8 +633,10 @@ static int run(struct options *options, int argc, char **argv)
 
 /* --- Errors as JSON --------------------------------------------------------------------------- */
 
-/* {"error": "zone status: other.test: no such zone", "code": "ERR_NOT_FOUND"}; the code only where
- * the daemon gave one. */
+/*
+ * {"error": "zone status: other.test: no such zone", "code": "ERR_NOT_FOUND"}; "code" only if the
+ * daemon gave one.
+ */
 static void print_error(const struct options *options, char *text)
 {
 	static const char name[] = "volleyctl: ";

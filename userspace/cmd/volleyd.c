@@ -20,9 +20,9 @@
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 /*
- * Blocks from this size on are mappings of their own, and the system's again when they are freed.
- * Left to itself the C library raises its limit with each one freed, up to 32 MiB, and what is left
- * of a load then stays between the arrays of the zone.
+ * Blocks of this size and more are mappings of their own, so free() returns them to the system.
+ * Without this the C library raises the limit with each block freed, up to 32 MiB, and memory freed
+ * after a load would stay between the arrays of the zone.
  */
 #define MAPPED_BYTES (128 * 1024)
 
@@ -56,7 +56,7 @@ static int put_schema(void)
 	return err || puts("") < 0 || fflush(stdout) ? EXIT_FAILED : EXIT_OK;
 }
 
-/* -1 to go on, else the exit status. */
+/* -1 to go on, otherwise the exit status. */
 static int read_options(struct options *options, int argc, char **argv)
 {
 	int c;
@@ -105,7 +105,7 @@ static int read_options(struct options *options, int argc, char **argv)
 	return EXIT_USAGE;
 }
 
-/* Else the first file that is opened would be stderr, and get the log. */
+/* Otherwise the first opened file could get descriptor 2, and the log would be written to it. */
 static void hold_standard_files(void)
 {
 	int fd;

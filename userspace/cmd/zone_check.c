@@ -22,7 +22,7 @@ static json_t *tell(const struct zone *zone, const struct zone_error *why)
 	return o;
 }
 
-/* The first mistake, and each other on a line of its own. */
+/* Writes each mistake on a line of its own. */
 static void put_error(const struct zone_error *why, const char *file, char *err, size_t err_cap)
 {
 	int more_bytes = (int)strlen(why->more) - (*why->more != 0); /* without the last line end */

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a loaded configuration is asked: by name, and against another one. */
+/* Looks up items of a loaded configuration by name, and compares it with another one. */
 #include "config/config.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ static bool is_same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Octet by octet, so that a new field is compared, too. */
+/* Compares octet by octet, so a new field is compared, too. */
 bool config_interface_is_same(const struct config_interface *a, const struct config_interface *b)
 {
 	struct config_interface x, y;

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether what is said of zones goes together, in one zone and among all. What comes from a
- * template is told where the zone stands that it does not fit to.
+ * Checks whether the keys of a zone go together, and all zones with each other. If a key of a
+ * template does not fit, the fault is reported at the zone that uses the template.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ void reader_check_template(struct reader *reader, const struct config_zone *temp
 			      "is not for a zone with primaries: updates go to a primary");
 }
 
-/* The served serial number would be another than the primaries', by which they are asked. */
+/* Signing changes the serial number, by which volleyd asks the primaries for changes. */
 static void check_signing(struct reader *reader, const struct config_zone *zone,
 			  const struct yamltree *node)
 {
@@ -69,7 +69,7 @@ static void check_storage(struct reader *reader, const struct config_zone *zone,
 			      "needs server.storage, the folder for what is kept of zones");
 }
 
-/* RFC 9432: a catalog is for name servers, which trust its transfer. */
+/* RFC 9432: only name servers use a catalog, and they trust its transfer. */
 static void check_catalog(struct reader *reader, const struct config_zone *zone,
 			  const struct yamltree *node)
 {
@@ -121,8 +121,7 @@ void reader_check_zone(struct reader *reader, const struct config_zone *zone,
 
 /* --- Among all -------------------------------------------------------------------------------- */
 
-/* By name, then by place in the file: zones stand in one array, so their addresses are that
- * order. */
+/* Orders by name, then by place in the file: that is the order of the addresses in the array. */
 static int compare_names(const void *a, const void *b)
 {
 	const struct config_zone *const *left = a, *const *right = b;
@@ -183,7 +182,7 @@ static const struct yamltree *find_zone(const struct reader *reader, const struc
 	return node;
 }
 
-/* The file may be from a template: then the zone stands for it. */
+/* If the file is from a template, the fault names the zone. */
 static void refuse_file(struct reader *reader, const struct config_zone *zone,
 			const struct config_zone *first)
 {
@@ -194,7 +193,7 @@ static void refuse_file(struct reader *reader, const struct config_zone *zone,
 			      file ? file : before);
 }
 
-/* Zones that are only read may share a file; one that is written has it for itself. */
+/* Zones that volleyd only reads may share a file. A zone that it writes needs a file of its own. */
 static void check_files(struct reader *reader, const struct config_zone **zones)
 {
 	const struct config *config = reader->config;

@@ -19,7 +19,7 @@ static void read_secret_here(struct reader *reader, const struct yamltree *node)
 		config->n_cookie_secrets = 1;
 }
 
-/* Two files may hold the same secret for a while: somebody copies them. */
+/* Two files may hold the same secret for a while, as after a copy: it is used once. */
 static void add_secret(struct config *config, struct config_cookie_secret *secret)
 {
 	uint32_t i = 0;

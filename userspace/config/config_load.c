@@ -1,8 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The life of a configuration: from a file to checked values, and freed. See config.h for the way.
- */
+/* Loads a configuration from a file to checked values, and frees it. config.h shows the steps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +10,7 @@
 #include "config/member.h"
 #include "config/reader.h"
 
-/* What one check has completed the next ones may use. */
+/* A check may use values that an earlier check has completed. */
 static void check(struct reader *reader)
 {
 	static void (*const checks[])(struct reader *) = {
@@ -26,7 +24,7 @@ static void check(struct reader *reader)
 		checks[i](reader);
 }
 
-/* The configuration keeps the text, and the names of files with secrets. */
+/* Moves the text, and the names of files with secrets, to the configuration. */
 static void take_text(struct reader *reader)
 {
 	struct document *document = &reader->document;
@@ -88,7 +86,7 @@ void config_recursion_fini(struct config_recursion *recursion)
 	*recursion = (struct config_recursion){ 0 };
 }
 
-/* Fields that no row has, and then those that the rows have. */
+/* Frees the fields without a row, then those with a row. */
 void config_free(struct config *config)
 {
 	struct words_level level;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is answered: which keys below recursion go together, but for those of config_resolver.c. */
+/* Checks the keys below recursion about answers; config_resolver.c checks upstreams. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void check_times(struct reader *reader)
 			      recursion->min_ttl_s, recursion->max_ttl_s);
 }
 
-/* Whether a special name is this one, or below it. */
+/* True if this name or a name below it is a special name. */
 static bool has_special_name(const char *text)
 {
 	uint8_t name[DNS_NAME_MAX], special[DNS_NAME_MAX];
@@ -53,7 +53,7 @@ static void check_special_names(struct reader *reader)
 				      item->text);
 }
 
-/* A bad record would leave all of them out, so nothing of the configuration is taken. */
+/* One bad record would keep all of them out, so the configuration is refused. */
 static void check_local_data(struct reader *reader)
 {
 	char path[48] = "recursion.local-data";
@@ -73,7 +73,7 @@ static void check_local_data(struct reader *reader)
 		document_fail(&reader->document, NULL, path, "%s", why.sentence);
 }
 
-/* A policy zone has a name and a file, or it is a zone that is served here. */
+/* A policy zone has a name and a file, or `zone` names a zone that is served here. */
 static void complete_rpz(struct reader *reader, struct config_rpz *rpz, const struct yamltree *node)
 {
 	const struct yamltree *zone = yamltree_child(node, "zone");
@@ -129,7 +129,7 @@ static struct config_zone *find_zone(struct config *config, const char *name)
 	return NULL;
 }
 
-/* Another way to the root would hide the copy. */
+/* Refuses keys that send questions for the root elsewhere: they would hide the copy. */
 static void check_ways_to_root(struct reader *reader)
 {
 	const struct config_recursion *recursion = &reader->config->recursion;
@@ -146,7 +146,7 @@ static void check_ways_to_root(struct reader *reader)
 				i);
 }
 
-/* The copy is the resolver's alone, and as its primaries have it. */
+/* The copy is for the resolver alone, and equal to the zone of its primaries. */
 static void check_root_zone(struct reader *reader, const struct config_zone *zone)
 {
 	const struct {

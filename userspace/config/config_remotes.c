@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Other servers, and how they and we prove who we are: keys, remotes. */
+/* Checks keys and remotes: other servers, and the proofs of identity. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* --- Keys ------------------------------------------------------------------------------------- */
 
-/* What is written in the FILE is never shown: it may be most of a secret. */
+/* The text of FILE is never shown: it may be most of a secret. */
 static void read_secret(struct reader *reader, const struct yamltree *node, const char *file,
 			const char *text, struct config_tsig_key *key)
 {
@@ -25,7 +25,7 @@ static void read_secret(struct reader *reader, const struct yamltree *node, cons
 	err = value_read_base64(text, row->min, row->max, key->secret, &n);
 	key->n_secret = err ? 0 : (uint32_t)n;
 	if (err)
-		explicit_bzero(key->secret, row->max); /* it may be half written */
+		explicit_bzero(key->secret, row->max); /* it may be partly written */
 	if (err == -ERANGE)
 		document_fail(&reader->document, node, "",
 			      "has %zu octets, give %zu to %zu: the output of openssl rand -base64 "
@@ -83,7 +83,7 @@ static bool is_wildcard(const struct config_addr *addr)
 	return !memcmp(addr->addr, zeros, sizeof(zeros));
 }
 
-/* The usual port is that of TLS or of DNS. */
+/* The default port is that of TLS or of DNS. */
 static void check_addresses(struct reader *reader, struct config_remote *remote,
 			    const struct yamltree *node)
 {
@@ -106,7 +106,7 @@ static void check_addresses(struct reader *reader, struct config_remote *remote,
 				      "IPv6, or both");
 }
 
-/* A way to trust is for TLS alone, and strict TLS needs one. */
+/* Keys that prove identity are for TLS alone, and strict TLS needs one of them. */
 static void check_tls(struct reader *reader, const struct config_remote *remote,
 		      const struct yamltree *node)
 {
@@ -122,7 +122,7 @@ static void check_tls(struct reader *reader, const struct config_remote *remote,
 			      "strict needs tls-name or tls-pin, by which the server is known");
 }
 
-/* Certificates and TLS itself have names without the last dot: RFC 6066 section 3. */
+/* Names in certificates and in TLS have no final dot: RFC 6066 section 3. */
 static void cut_tls_name(struct reader *reader, struct config_remote *remote,
 			 const struct yamltree *node)
 {

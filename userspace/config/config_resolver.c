@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who is asked upstream, and how: which keys below recursion go together. */
+/* Checks the keys below recursion about upstreams and the way of asking. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,7 +16,7 @@ static const struct yamltree *find(const struct reader *reader, const char *leaf
 	return yamltree_child(reader_find(reader, "recursion"), leaf);
 }
 
-/* What is written for a key of the list, or the first item. */
+/* The first item of a list below recursion, or NULL. */
 static const struct yamltree *find_first(const struct reader *reader, const char *leaf)
 {
 	const struct yamltree *list = find(reader, leaf);
@@ -24,13 +24,13 @@ static const struct yamltree *find_first(const struct reader *reader, const char
 	return list ? list->first : NULL;
 }
 
-/* About a key below recursion. */
+/* Fails at a key below recursion. */
 #define FAIL(reader, leaf, ...) \
 	document_fail(&(reader)->document, NULL, "recursion." leaf, __VA_ARGS__)
 
 /* --- Upstreams -------------------------------------------------------------------------------- */
 
-/* The text was read before: only memory may be short. */
+/* The text was accepted before, so only memory can be short. */
 static void read_upstream(struct reader *reader, const char *text, struct config_addr *out)
 {
 	*out = (struct config_addr){ 0 };
@@ -38,7 +38,7 @@ static void read_upstream(struct reader *reader, const char *text, struct config
 		document_fail_memory(&reader->document);
 }
 
-/* What is forwarded to ourselves would be forwarded again, without end. */
+/* A question that volleyd forwards to itself would be forwarded again, without end. */
 static void refuse_loop(struct reader *reader, const struct yamltree *node,
 			const struct config_addr *to)
 {
@@ -71,7 +71,7 @@ static void check_family(struct reader *reader, const struct yamltree *node,
 			      node->text, is_ip4 ? '4' : '6', is_ip4 ? '4' : '6');
 }
 
-/* With TLS a resolver has a name, by which its certificate is known, and no other has. */
+/* A resolver with TLS needs the name in its certificate; without TLS a name is refused. */
 static void check_resolver(struct reader *reader, const struct yamltree *node, bool is_tls)
 {
 	const char *port = strchr(node->text, '@');
@@ -110,7 +110,7 @@ static void check_forward(struct reader *reader)
 
 /* --- Zones with upstreams of their own -------------------------------------------------------- */
 
-/* What two items of one zone say besides their addresses has to be the same. */
+/* All items of one zone must have the same `first` and `transport`. */
 static void check_same_zone(struct reader *reader, const struct yamltree *node,
 			    const struct config_stub *all, uint32_t at)
 {
@@ -124,7 +124,7 @@ static void check_same_zone(struct reader *reader, const struct yamltree *node,
 				all[at].zone, node->parent->name, i);
 }
 
-/* What is asked by TCP only is not asked otherwise below a zone. */
+/* If recursion.transport is tcp, a zone cannot have another transport. */
 static void complete_transport(struct reader *reader, const struct yamltree *node,
 			       struct config_stub *stub, bool is_forward)
 {
@@ -149,7 +149,7 @@ static void check_stub(struct reader *reader, const struct yamltree *node, struc
 	const struct yamltree *address = yamltree_child(node, "address");
 	struct config_addr to;
 
-	/* "quote" would end the name in the text that libunbound reads. */
+	/* These characters would end the name in the text that libunbound reads. */
 	if (strpbrk(stub->zone, "\"'\\"))
 		document_refuse(&reader->document, zone, stub->zone);
 	complete_transport(reader, node, stub, is_forward);
@@ -172,9 +172,7 @@ static void check_stubs(struct reader *reader, const char *leaf, struct config_s
 	}
 }
 
-/*
- * A zone cannot be both: the one would hide the other. The root is forwarded by recursion.forward.
- */
+/* A stub zone would hide a forward zone of its name. For the root there is recursion.forward. */
 static void check_forward_zones(struct reader *reader)
 {
 	const struct config_recursion *recursion = &reader->config->recursion;
@@ -199,7 +197,7 @@ static void check_forward_zones(struct reader *reader)
 	}
 }
 
-/* --- Addresses and answers that are not taken ------------------------------------------------- */
+/* --- Refused addresses and answers ------------------------------------------------------------ */
 
 static void check_outgoing(struct reader *reader)
 {
@@ -212,7 +210,7 @@ static void check_outgoing(struct reader *reader)
 	}
 }
 
-/* RFC 6052 section 2.2: the lengths that a prefix may have. */
+/* RFC 6052 section 2.2: the allowed lengths of a prefix. */
 static bool is_dns64_prefix(const char *text)
 {
 	struct config_prefix prefix;

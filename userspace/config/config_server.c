@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host: server.tls, server.pid-file, interfaces, cache. */
+/* Checks the keys of the host: server.tls, server.pid-file, interfaces, cache. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /* --- Server ----------------------------------------------------------------------------------- */
 
-/* It is used all the same: the program that renews keys may have to be changed first. */
+/* The file is used in spite of this: perhaps the program that renews keys must be changed first. */
 static void warn_of_readers(const char *file)
 {
 	struct stat st;
@@ -58,13 +58,13 @@ void reader_check_server(struct reader *reader)
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
-/* A query to a service is one, so GUE needs a port of its own. */
+/* GUE needs a port of its own, since packets to a service port are queries. */
 static void check_tunnels(struct reader *reader, const struct config_interface *interface,
 			  const struct yamltree *node)
 {
 	const struct config *config = reader->config;
 
-	/* The outer address is known to the XDP program, which a device of DPDK's own has not. */
+	/* Only the XDP program knows the outer address, and a device of DPDK has no program. */
 	if (interface->tunnels && interface->device)
 		document_fail(
 			&reader->document, node, "tunnels",
@@ -114,7 +114,7 @@ void reader_check_interfaces(struct reader *reader)
 
 /* --- Cache ------------------------------------------------------------------------------------ */
 
-/* Whole lines of the filter; a smaller one would be full at once. */
+/* The number of whole lines. A filter below the minimum would be full at once. */
 static uint32_t read_lines(struct reader *reader, const char *path, const char *what)
 {
 	uint64_t bytes = reader_number(reader, path);
@@ -127,7 +127,7 @@ static uint32_t read_lines(struct reader *reader, const char *path, const char *
 	return (uint32_t)(bytes / VOLLEY_NAMES_LINE_BYTES);
 }
 
-/* Intervals are kept behind the lines of the filter. */
+/* Intervals are stored after the lines of the filter. */
 void reader_check_cache(struct reader *reader)
 {
 	static const char intervals[] = "cache.intervals";

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ways to sign zones: which keys below signing go together. */
+/* Checks whether the keys below signing go together. */
 #include <string.h>
 
 #include "config/reader.h"
@@ -33,10 +33,7 @@ static void check_signatures(struct reader *reader, const struct config_signing 
 			      signing->refresh_s, signing->jitter_s, signing->signature_s);
 }
 
-/*
- * A key lives longer than it takes to put the next one in its place (RFC 7583 sections 3.2 and
- * 3.3).
- */
+/* A key must live longer than its replacement takes (RFC 7583 sections 3.2 and 3.3). */
 static void check_lifetime(struct reader *reader, const struct yamltree *node, const char *leaf,
 			   uint32_t lifetime_s, uint64_t rollover_s)
 {

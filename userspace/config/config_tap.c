@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who is told of answers: which keys below dnstap and query-log go together. */
+/* Checks whether the keys below dnstap and query-log go together. */
 #include <stddef.h>
 
 #include "config/reader.h"
@@ -19,7 +19,7 @@ static const uint8_t rcodes[] = { DNS_RCODE_NOERROR,  DNS_RCODE_FORMERR, DNS_RCO
 				  DNS_RCODE_NOTAUTH,  DNS_RCODE_NOTZONE, DNS_RCODE_BADVERS,
 				  DNS_RCODE_BADCOOKIE };
 
-/* Whether a map has a key with a value: that turns it on. */
+/* True if a map has a key with a value: that turns it on. */
 static bool has_values(const struct yamltree *map)
 {
 	const struct yamltree *node = map ? map->first : NULL;

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Zones and templates. A key that a zone does not have is its template's, else the default; so
- * a template's faults are told where the template stands.
+ * Completes and checks zones and templates. A zone gets a missing key from its template, or the
+ * default. Faults of a template are reported at the template.
  *
- * What is checked of a zone that is complete, and among all zones, is in config_check.c.
+ * config_check.c checks complete zones, and all zones with each other.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "config/member.h"
 #include "config/reader.h"
 
-/* --- What is named elsewhere ------------------------------------------------------------------ */
+/* --- References ------------------------------------------------------------------------------- */
 
 static void check_names(struct reader *reader, const struct yamltree *node, const char *leaf)
 {
@@ -48,7 +48,7 @@ static void check_rules(struct reader *reader, const struct config_rules *rules,
 	}
 }
 
-/* "none" is how a zone is not signed whose template has a policy. */
+/* "none" turns signing off for a zone whose template has a policy. */
 static void check_policy(struct reader *reader, struct config_zone *zone,
 			 const struct yamltree *node)
 {
@@ -93,7 +93,7 @@ static void check_groups(struct reader *reader, const struct config_zone *zone,
 	}
 }
 
-/* What is written of a zone or a template itself. */
+/* Checks the keys that are written at a zone or a template itself. */
 static void check_written(struct reader *reader, struct config_zone *zone,
 			  const struct yamltree *node)
 {
@@ -108,7 +108,7 @@ static void check_written(struct reader *reader, struct config_zone *zone,
 
 /* --- Templates -------------------------------------------------------------------------------- */
 
-/* The pattern is written with %s, so that zones have files of their own, and no other %. */
+/* The pattern must have %s, so that zones have files of their own, and no other %. */
 static void check_pattern(struct reader *reader, const struct yamltree *file)
 {
 	if (!strstr(file->text, "%s"))
@@ -124,7 +124,7 @@ static void check_pattern(struct reader *reader, const struct yamltree *file)
 		}
 }
 
-/* Each % of the folder of the configuration becomes %%; what is written is a pattern already. */
+/* Doubles each % of the configuration's folder; the written part is a pattern already. */
 static void quote_folder(struct reader *reader, struct config_zone *template,
 			 const struct yamltree *file)
 {
@@ -160,9 +160,7 @@ static void check_templates(struct reader *reader)
 
 /* --- Zones ------------------------------------------------------------------------------------ */
 
-/*
- * Gives ZONE what its template says and NODE does not. The file is a pattern: see complete_file().
- */
+/* Gives ZONE its template's keys that NODE lacks, except the file: see complete_file(). */
 static void inherit(struct reader *reader, const struct words_level *level,
 		    struct config_zone *zone, const struct yamltree *node,
 		    struct config_zone *template)
@@ -195,7 +193,7 @@ static struct config_zone *find_template(struct reader *reader, const struct yam
 	return NULL;
 }
 
-/* What the zone says, what the pattern of its template does, or the default. */
+/* The file of the zone itself, of its template's pattern, or the default. */
 static void complete_file(struct reader *reader, struct config_zone *zone,
 			  const struct yamltree *node, const struct config_zone *template)
 {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A configuration's text: read, held against the table of keys, and quoted in refusals. */
+/* Reads a configuration's text, checks it by the table of keys, and writes the refusals. */
 #include "config/document.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/regular.h"
 
-/* A million zones are about 80 MB; a longer file is not a configuration. */
+/* A million zones take about 80 MB; a longer file is not a configuration. */
 #define FILE_BYTES_MAX (256u << 20)
 #define ACCEPTS_CAP    200
 
@@ -123,7 +123,7 @@ static enum yamltree_shape get_shape(enum words_type type)
 							       YAMLTREE_SCALAR;
 }
 
-/* Lists the keys that may stand where NODE does, as many as a sentence has room for. */
+/* Lists the keys that are allowed in NODE's place, as many as fit in a sentence. */
 static void refuse_unknown(struct document *document, const struct yamltree *node,
 			   const struct words_level *level)
 {
@@ -154,7 +154,7 @@ static void refuse_shape(struct document *document, const struct yamltree *node)
 		      node->text && !*node->text ? "is empty" : "has the wrong shape", accepts);
 }
 
-/* Keys with secrets stand behind each other, mostly. */
+/* Searches from the end, since keys with secrets mostly follow each other. */
 static void note_secret(struct document *document, uint32_t file)
 {
 	uint32_t n = document->n_secret_files;
@@ -177,7 +177,7 @@ static void note_secret(struct document *document, uint32_t file)
 static void check_map(struct document *document, struct yamltree *map,
 		      const struct words_level *level);
 
-/* The level of a list of maps is made once for all its items. */
+/* The level of a list of maps is made once for all items. */
 static void check_below(struct document *document, struct yamltree *node,
 			const struct words_level *above, const struct words_child *child)
 {
@@ -216,7 +216,7 @@ static void check_node(struct document *document, struct yamltree *node,
 	if (node->key->is_secret)
 		note_secret(document, node->file);
 	if (node->key->type == WORDS_PATTERNS)
-		return; /* include_run() checks it, and takes it out */
+		return; /* include_run() checks and removes it */
 	if (node->shape != get_shape(node->key->type))
 		refuse_shape(document, node);
 	else if (node->key->type == WORDS_MAP || node->key->type == WORDS_MAPS)
@@ -319,7 +319,7 @@ void document_read(struct document *document)
 	err = yamltree_read(&document->top, document->text, document->len, 0, &error);
 	if (!err)
 		return;
-	/* A wrong shape before the fault is mostly its cause. */
+	/* Reports a wrong shape before the fault instead: it is mostly the cause. */
 	document_check(document);
 	document_fail_yaml(document, 0, err, &error);
 }

@@ -1,15 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A configuration as it is written: the text of its file, all files that it includes as one tree
+ * A configuration as written: the text of its file, one tree of it and all files that it includes,
  * whose nodes have their keys of the table, and the sentences that name a place in it.
  *
  *	file ─► tree ─► include.h: other files ─► shape: each node is a key of the table, and a map,
  *	                                          a list or a value as the table wants it
  *
- * The first failure is kept, with its code in .failed. Every later one is ignored, so that the
- * steps of a load can follow each other without a check between them. One thread; the storage is
- * the caller's.
+ * The first failure is kept, with its code in .failed. Later failures are ignored, so the steps of
+ * a load need no check between them. One thread; the caller owns the storage.
  */
 #ifndef VOLLEY_CONFIG_DOCUMENT_H
 #define VOLLEY_CONFIG_DOCUMENT_H
@@ -22,43 +21,44 @@
 
 struct document {
 	const char *path;
-	const char *base; /* relative paths start at its folder; mostly .path */
+	const char *base; /* relative paths start at its folder; normally .path */
 	char *err;        /* "FILE:LINE: key: sentence", set by the first failure */
 	size_t err_cap;
 	int failed; /* 0, or the code of the first failure */
 
-	char *text; /* ends in a zero octet behind len. After include_run() of all files */
+	char *text; /* len octets and a zero octet; after include_run() of all files */
 	size_t len;
 	struct yamltree *top; /* NULL: there is no key */
 	char **files;         /* by the numbers in the tree, .path first */
 	uint32_t n_files;
-	char **secret_files; /* of these those with a secret; NULL behind the last, or NULL */
+	char **secret_files; /* the files with a secret, ended by NULL; or NULL */
 	uint32_t n_secret_files;
 };
 
 /*
- * Reads .path. Fails with the -errno of open() or read(), -EFBIG past 256 MiB; with ERR_CONFIG for
- * bad YAML or a key that is there twice. Behind it comes include_run().
+ * Reads .path. Fails with the -errno of open() or read(), with -EFBIG beyond 256 MiB, or with
+ * ERR_CONFIG for bad YAML or a key given twice. include_run() comes next.
  */
 void document_read(struct document *document);
 
 /* Gives each node its key. Fails for a key that is not in the table, and for a wrong shape. */
 void document_check(struct document *document);
 
-/* Frees all but .path, .base and .err. What may hold a secret is wiped. */
+/* Frees all but .path, .base and .err. Wipes values that may be secrets. */
 void document_fini(struct document *document);
 
-/* Reads the file at PATH as text that ends in a zero octet. 0 or -errno; *TEXT is then NULL. */
+/* Reads the file at PATH as text that ends in a zero octet. 0; or -errno, and *TEXT is NULL. */
 int document_read_file(const char *path, char **text, size_t *len)
 	__attribute__((warn_unused_result));
 
-/* Adds a file to .files, whose number is then n_files - 1. -ENOMEM, and failed. */
+/* Adds a file to .files; its number is n_files - 1. 0; or -ENOMEM, and .failed is set. */
 int document_add_file(struct document *document, const char *path)
 	__attribute__((warn_unused_result));
 
 /*
  * Fails with a sentence about the key BELOW the node AT: "tcp.idle-timeout", or "" for AT itself.
- * AT may be NULL: the top. The line is that of the key, or of what is there on the way to it.
+ * AT may be NULL: the top. The line is that of the key, or of the last node that exists on the way
+ * to it.
  */
 __attribute__((format(printf, 4, 5))) void document_fail(struct document *document,
 							 const struct yamltree *at,
@@ -66,20 +66,18 @@ __attribute__((format(printf, 4, 5))) void document_fail(struct document *docume
 							 ...);
 void document_fail_memory(struct document *document);
 
-/* Fails with what yamltree_read() says of the file of that number. */
+/* Fails with the error of yamltree_read() in the file of that number. */
 void document_fail_yaml(struct document *document, uint32_t file, int code,
 			const struct yamltree_error *error);
 
-/*
- * Fails with what the key of NODE accepts; TEXT is what was given instead. A secret is not shown.
- */
+/* Fails with the values that the key of NODE accepts, and the given TEXT, unless it is a secret. */
 void document_refuse(struct document *document, const struct yamltree *node, const char *text);
 
-/* Fails because there is no KEY, BELOW the node AT. */
+/* Fails because KEY is missing, BELOW the node AT. */
 void document_refuse_missing(struct document *document, const struct yamltree *at,
 			     const char *below, const struct words_key *key);
 
-/* Fails because TEXT, the key BELOW the node AT, was given at FIRST already. */
+/* Fails because TEXT, the value of the key BELOW the node AT, is already at FIRST. */
 void document_refuse_twice(struct document *document, const struct yamltree *at, const char *below,
 			   const char *text, const struct yamltree *first);
 

@@ -30,7 +30,7 @@ void fields_set_n(const struct words_key *key, void *object, uint32_t n)
 		*count = n;
 }
 
-/* Elements of an array; one whose number is in no field has as many as its key says. */
+/* The number of an array's elements; if no field has it, the key's maximum. */
 static uint32_t get_n(const struct words_key *key, void *object)
 {
 	const uint32_t *count = count_at(key, object);
@@ -163,7 +163,7 @@ static bool copy_rules(struct config_rules *to, const struct config_rules *from)
 	return to->rules;
 }
 
-/* Of flat elements, and for structs the memory that their fields are then copied into. */
+/* Copies flat elements. For structs it only makes the memory for their fields. */
 static bool copy_array(const struct words_key *key, void **to, const void *from, uint32_t n)
 {
 	*to = n ? calloc(n, fields_n_bytes(key)) : NULL;

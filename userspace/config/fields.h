@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fields of struct config, and of the items of its lists, as the rows of the table describe
- * them (words_key.field): freed, copied, counted. No function here knows a key.
+ * Frees, copies and counts the fields of struct config and of the items of its lists, as the rows
+ * of the table describe them (words_key.field). No function here knows a single key.
  */
 #ifndef VOLLEY_CONFIG_FIELDS_H
 #define VOLLEY_CONFIG_FIELDS_H
@@ -13,30 +13,30 @@
 
 #include "config/words_level.h"
 
-/* Where the value of KEY is in OBJECT. */
+/* The place of KEY's value in OBJECT. */
 void *fields_at(const struct words_key *key, void *object);
 
-/* Octets of the field, or of an element of the array. Two lengths of prefixes are two fields. */
+/* The size of the field, or of an array's element. Two lengths of prefixes are two fields. */
 size_t fields_n_bytes(const struct words_key *key);
 
-/* Sets how many elements the array of KEY has. Without a field for that it does nothing. */
+/* Sets the number of elements of KEY's array. Does nothing if no field has that number. */
 void fields_set_n(const struct words_key *key, void *object, uint32_t n);
 
-/* Frees what the field of KEY holds, of LEVEL in OBJECT, and makes it zeros. Secrets are wiped. */
+/* Frees the field of CHILD, a key of LEVEL, in OBJECT, and makes it zeros. Wipes secrets. */
 void fields_free_one(const struct words_level *level, const struct words_child *child,
 		     void *object);
 
-/* The same of all keys of LEVEL, and of those below it. */
+/* The same for all keys of LEVEL, and for those below it. */
 void fields_free(const struct words_level *level, void *object);
 
 /*
- * Makes the field of CHILD in TO a deep copy of that in FROM. What TO has there is lost, not freed.
- * False: no memory; what is in TO may be freed then.
+ * Makes the field of CHILD in TO a deep copy of that in FROM. It does not free the earlier value in
+ * TO. False: no memory; the field in TO can still be freed.
  */
 bool fields_copy_one(const struct words_level *level, const struct words_child *child, void *to,
 		     void *from) __attribute__((warn_unused_result));
 
-/* Frees a list of texts, NULL behind the last. NULL is allowed. */
+/* Frees a list of texts that NULL ends. NULL is allowed. */
 void fields_free_texts(char **texts);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two manners of writing the same tables: wrapped columns for a terminal, mdoc for a page. */
+/* Writes the same tables in two forms: wrapped columns for a terminal, mdoc for a man page. */
 #include "config/help.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define LINE_WIDTH 80
 #define TEXT_AT    30 /* the column where texts begin */
 
-/* Writes TEXT from column AT on, on as many lines as it takes; the cursor stands at USED. */
+/* Writes TEXT from column AT on, in wrapped lines; the cursor is at column USED. */
 static void put_wrapped(FILE *out, int used, int at, const char *text)
 {
 	int column = used;
@@ -108,8 +108,8 @@ void help_put_volleyctl(FILE *out)
 }
 
 /*
- * Nothing of a word is taken by troff for a request or an escape; the hyphen of an option is typed.
- * Returns what was written.
+ * Writes a word so that troff takes no part of it for a request or an escape, and the hyphens of an
+ * option as minus signs. Returns the number of octets.
  */
 static size_t put_man_word(FILE *out, const char *word, size_t len)
 {
@@ -128,7 +128,7 @@ static size_t put_man_word(FILE *out, const char *word, size_t len)
 	return used;
 }
 
-/* A paragraph of mdoc, whose sentences begin on lines of their own. */
+/* Writes a paragraph of mdoc; each sentence begins on a line of its own. */
 static void put_man_text(FILE *out, const char *text)
 {
 	size_t used = 0;
@@ -152,7 +152,7 @@ static void put_man_text(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
-/* Arguments in brackets stay in them: "[all | zone NAME]" is read as it is printed. */
+/* Keeps brackets around arguments: "[all | zone NAME]" is printed as it is. */
 static void put_man_commands(FILE *out)
 {
 	fputs(".Bl -tag -width Ds\n", out);
@@ -245,14 +245,14 @@ static void put_man_reasons(FILE *out)
 	fputs(".El\n", out);
 }
 
-/* For completion: one of each line. */
+/* For completion: one name on each line. */
 static void put_command_names(FILE *out)
 {
 	for (const struct words_command *c = words_commands; c->name; c++)
 		fprintf(out, "%s\n", c->name);
 }
 
-/* "-w, --wait" are two. */
+/* "-w, --wait" gives two lines. */
 static void put_flags(FILE *out, const struct words_option *options)
 {
 	for (; options->flags; options++) {

@@ -1,31 +1,29 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The words of config/words.h as --help prints them and as the man pages take them in. */
+/* Writes the words of config/words.h for --help and for the man pages. */
 #ifndef VOLLEY_CONFIG_HELP_H
 #define VOLLEY_CONFIG_HELP_H
 
 #include <stdio.h>
 
-/* What --help of each program prints. Errors of OUT are for the caller to look up. */
+/* Writes the --help text of each program. The caller checks OUT for errors. */
 void help_put_volleyd(FILE *out);
 void help_put_volleyctl(FILE *out);
 
 struct words_command;
 
-/* What "help COMMAND" prints. */
+/* Writes the text of "help COMMAND". */
 void help_put_command(FILE *out, const struct words_command *command);
 
-/* Writes which commands of several words begin with @first; nothing if none does. How many there
- * are. */
+/* Writes the commands of several words that begin with FIRST; returns their number. */
 unsigned int help_put_commands_of(FILE *out, const char *first);
 
 /*
- * Copies the template IN, of a man page or of a shell's completion, to OUT. A line that is one of
- * these words alone is replaced by mdoc
- * text: @commands@, @keys@, @volleyd-options@, @volleyctl-options@, @volleyd-exits@,
- * @volleyctl-exits@, @reasons@, @engine-counters@; @command-names@ and @volleyctl-flags@ by lines
- * of plain text.
- * @version@ is replaced anywhere. Returns 0, or -EINVAL for a line in @ that is no such word.
+ * Copies the template IN, of a man page or of a shell's completion, to OUT. A line that has only
+ * one of these words is replaced by mdoc text: @commands@, @keys@, @volleyd-options@,
+ * @volleyctl-options@, @volleyd-exits@, @volleyctl-exits@, @reasons@, @engine-counters@; or by
+ * lines of plain text: @command-names@, @volleyctl-flags@. @version@ is replaced anywhere. 0, or
+ * -EINVAL for a line in @ that is none of these words.
  */
 int help_fill_man(FILE *out, FILE *in, const char *version) __attribute__((warn_unused_result));
 

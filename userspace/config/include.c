@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Trees of files, joined into one and written as one text. */
+/* Joins the trees of files and writes them as one text. */
 #include "config/include.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 /* --- Joining ---------------------------------------------------------------------------------- */
 
-/* Moves all that MORE has into INTO, both of one shape, and frees it. */
+/* Moves the children of MORE into INTO, which has the same shape, and frees MORE. */
 static void join(struct document *document, struct yamltree *into, struct yamltree *more)
 {
 	struct yamltree *next, *there;
@@ -83,7 +83,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A folder that is not there has no file that fits. */
+/* A missing folder is no error: it has no matching file. */
 static int is_trouble(const char *path, int error)
 {
 	(void)path;
@@ -132,9 +132,7 @@ static void include_all(struct document *document, struct yamltree *all,
 	}
 }
 
-/*
- * Puts the keys of TREE, which is the file PATH, and of all that it includes, into ALL. Frees TREE.
- */
+/* Puts the keys of TREE, from the file PATH, and of its included files into ALL. Frees TREE. */
 static void join_file(struct document *document, struct yamltree *all, struct yamltree *tree,
 		      const char *path, unsigned int depth)
 {
@@ -156,7 +154,7 @@ static void join_file(struct document *document, struct yamltree *all, struct ya
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
-/* Octets from *AT on as one character; they are UTF-8, as libyaml has seen to. */
+/* Reads one character at *AT. libyaml has checked that the text is UTF-8. */
 static uint32_t read_character(const unsigned char **at)
 {
 	unsigned char first = *(*at)++;

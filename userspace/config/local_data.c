@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* zone_load() reads files, so the records are written to a file in memory. */
+/* Writes the records to a file in memory, since zone_load() reads files. */
 #include "config/local_data.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define PATH_CAP 32
 
-/* A zone needs them; they are the lines before the first record. */
+/* The lines before the first record: a zone needs them. */
 #define APEX                                                               \
 	". 300 IN SOA localhost. nobody.invalid. 1 3600 1200 604800 300\n" \
 	". 300 IN NS localhost.\n"
@@ -55,7 +55,7 @@ static unsigned int count_lines(const char *record)
 	return n;
 }
 
-/* The record that has this line of the file; -1: none. */
+/* The record with this line of the file; -1: none. */
 static int find_record(char *const *records, unsigned int line)
 {
 	unsigned int last = N_APEX_LINES;

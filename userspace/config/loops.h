@@ -1,7 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether an address is one where volleyd itself answers: a question that it forwards there would
- * come back without end. */
+/* Finds addresses where volleyd itself answers: a question forwarded there would never end. */
 #ifndef VOLLEY_CONFIG_LOOPS_H
 #define VOLLEY_CONFIG_LOOPS_H
 
@@ -10,9 +9,9 @@
 #include "config/config.h"
 
 /*
- * The one of the n addresses of LISTEN by which a query for TO is received, or NULL. Besides TO
- * itself it is the wildcard of its family, with the same port, if TO is an address of this host
- * now; and a query for the wildcard arrives at the loopback address. Any thread.
+ * The address among the n of LISTEN that receives a query to TO, or NULL. That is TO itself, or the
+ * wildcard of its family with the same port, if TO is an address of this host now. A query to the
+ * wildcard arrives at the loopback address. Any thread.
  */
 const struct config_addr *loops_find(const struct config_addr *listen, uint32_t n,
 				     const struct config_addr *to);

@@ -14,13 +14,12 @@
 #include "config/fields.h"
 #include "dns/name.h"
 
-#define PART_MAX \
-	200u /* characters of a name in a path: NAME_MAX is 255, and suffixes come behind */
+#define PART_MAX 200u /* characters of a name in a path: NAME_MAX is 255, and suffixes follow */
 #define PART_CAP (4 * NAME_TEXT_MAX)
 
 /* --- Copies ----------------------------------------------------------------------------------- */
 
-/* Constant once it is made: zones are copied by the million. */
+/* Made once, since millions of zones are copied. */
 static struct words_level zone_level;
 
 static void make_zone_level(void)
@@ -43,7 +42,7 @@ int config_zone_copy(struct config_zone *to, const struct config_zone *from)
 	bool is_whole = true;
 
 	*to = source;
-	/* Each copy is made, so that each member of *to is its own when one has failed. */
+	/* Goes on after a failure, so that *to shares no member with *from and can be freed. */
 	for (unsigned int i = 0; i < level->n; i++)
 		is_whole &= fields_copy_one(level, &level->children[i], to, &source);
 	to->template_name = source.template_name ? strdup(source.template_name) : NULL;
@@ -62,7 +61,7 @@ void config_zone_fini(struct config_zone *zone)
 
 /* --- Paths ------------------------------------------------------------------------------------ */
 
-/* 32 hexadecimal digits that stand for a name; strangers who choose names cannot make two meet. */
+/* 32 hexadecimal digits for a name. A client that chooses names cannot make two of them equal. */
 static bool put_digest(char *part, size_t cap, const char *name)
 {
 	uint8_t digest[EVP_MAX_MD_SIZE];
@@ -75,11 +74,10 @@ static bool put_digest(char *part, size_t cap, const char *name)
 	return true;
 }
 
-/* The name as a part of a path. In canonical text @ and \ are escaped, so these forms meet no
- * name. */
+/* The name as a part of a path. The special forms equal no name, since names escape @ and \. */
 static bool put_part(char *part, size_t cap, const char *name)
 {
-	size_t used = 0, len = strlen(name) - 1; /* the last dot */
+	size_t used = 0, len = strlen(name) - 1; /* without the last dot */
 
 	if (!len) {
 		snprintf(part, cap, "@");
@@ -135,7 +133,7 @@ int config_member_zone(const struct config *config, const char *template_name, c
 	if (err)
 		return err;
 	free(out->file);
-	out->template_name = out->name; /* which is the template's so far */
+	out->template_name = out->name; /* the copied name of the template */
 	out->name = strdup(name);
 	out->file = config_zone_path(config, template->file, name);
 	if (out->name && out->file)

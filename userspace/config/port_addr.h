@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An address of the configuration, as ports have it. Pure; any thread. */
+/* An address of the configuration in the form of ports. Pure; any thread. */
 #ifndef VOLLEY_CONFIG_PORT_ADDR_H
 #define VOLLEY_CONFIG_PORT_ADDR_H
 

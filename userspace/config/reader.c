@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rows of the table, level by level; each value by itself is read in reader_fields.c. */
+/* Reads the rows of the table, level by level; reader_fields.c reads single values. */
 #include "config/reader.h"
 
 #include <ctype.h>
@@ -16,9 +16,9 @@
 #include "config/fields.h"
 #include "config/value.h"
 
-/* --- What checks call ------------------------------------------------------------------------- */
+/* --- Functions for checks --------------------------------------------------------------------- */
 
-/* FNV-1a: nobody gains from two that collide. */
+/* FNV-1a is enough: a collision helps no attacker. */
 static uint64_t digest(uint64_t before, const void *bytes, size_t n)
 {
 	const uint8_t *at = bytes;
@@ -28,7 +28,7 @@ static uint64_t digest(uint64_t before, const void *bytes, size_t n)
 	return (before ^ n) * 0x100000001b3;
 }
 
-/* The key goes in, too; which item of a list this is said of is its place among the others. */
+/* Includes the key. Items of a list differ by their order. */
 void reader_note(struct reader *reader, const struct words_key *key, const void *bytes, size_t n)
 {
 	uint64_t *at = &reader->config->start_digests[words_key_number(key)];
@@ -93,7 +93,7 @@ char *reader_path(struct reader *reader, const char *text)
 	return NULL;
 }
 
-/* Reads a file that not everyone can read; what is behind the last word of it is cut off. */
+/* Reads a file, unless all users can read or write it, and cuts white space at its end. */
 static int read_private(const char *file, char *text, size_t cap)
 {
 	struct stat st;
@@ -133,11 +133,11 @@ bool reader_private(struct reader *reader, const struct yamltree *node, const ch
 static void fill_map(struct reader *reader, const struct words_level *level,
 		     const struct yamltree *map, void *object);
 
-/* A key that an item has and no other may have, by its text. */
+/* The text of a unique key in one item. */
 struct named {
 	const char *text;
 	const struct yamltree *node;
-	uint32_t at; /* place in the list */
+	uint32_t at; /* the item's place in the list */
 };
 
 static int compare_named(const void *a, const void *b)
@@ -148,7 +148,7 @@ static int compare_named(const void *a, const void *b)
 	return order ? order : (left->at > right->at) - (left->at < right->at);
 }
 
-/* Of several pairs the one whose second comes first in the list. */
+/* Refuses a repeated text; if there are several, the one that is repeated first in the list. */
 static void check_unique(struct reader *reader, const struct words_child *child,
 			 const struct yamltree *list, const struct words_key *items, char *array)
 {
@@ -201,7 +201,7 @@ static void fill_structs(struct reader *reader, const struct words_level *level,
 			check_unique(reader, &below.children[i], list, key, array);
 }
 
-/* A missing key of an item is told in the item, any other by its whole path. */
+/* A missing key of an item is reported at the item, any other by its whole path. */
 static void refuse_missing(struct reader *reader, const struct words_child *child,
 			   const struct yamltree *map)
 {
@@ -232,7 +232,7 @@ static void fill_child(struct reader *reader, const struct words_level *level,
 	}
 }
 
-/* MAP is NULL where nothing is written: all keys of the level have their defaults then. */
+/* MAP is NULL if it is not written: then all keys of the level have their defaults. */
 static void fill_map(struct reader *reader, const struct words_level *level,
 		     const struct yamltree *map, void *object)
 {

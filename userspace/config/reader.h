@@ -5,11 +5,11 @@
  *
  *	document ─► reader_fill(): each row of the table: its text or its default, parsed by type,
  *	            held against its bounds, put into its field
- *	         ─► reader_check_*(): what needs thought: keys that depend on each other, secrets in
- *	            files, what a zone has of its template
+ *	         ─► reader_check_*(): the rest: keys that depend on each other, secrets in
+ *	            files, templates of zones
  *
- * The first fault is told (config/document.h), and what comes behind it does nothing. So a check
- * begins only if nothing has failed; within one, each loop asks.
+ * The first fault is reported (config/document.h), and later steps do nothing. So a check begins
+ * only if nothing has failed, and each loop in a check tests that, too.
  */
 #ifndef VOLLEY_CONFIG_READER_H
 #define VOLLEY_CONFIG_READER_H
@@ -30,42 +30,42 @@ struct reader {
 void reader_fill(struct reader *reader);
 
 /*
- * What reader_fill() does for one KEY: NODE is what is written, or NULL; the value goes to the
- * field in OBJECT. For all types but maps. reader_fields.c.
+ * The work of reader_fill() for one KEY of any type but a map: puts the value of NODE, or the
+ * default if NODE is NULL, into the field in OBJECT. In reader_fields.c.
  */
 void reader_fill_field(struct reader *reader, const struct words_key *key,
 		       const struct yamltree *node, void *object);
 
-/* With KEY this is said, too: for config_next_for_start(), if the key needs a start. */
+/* Adds the octets to KEY's digest for config_next_for_start(), if KEY needs a start. */
 void reader_note(struct reader *reader, const struct words_key *key, const void *bytes, size_t n);
 
-/* What is written at PATH ("cache.names"); NULL: nothing. */
+/* The node at PATH ("cache.names"); NULL: the file does not have it. */
 const struct yamltree *reader_find(const struct reader *reader, const char *path);
 
 /* The number at PATH, or its default, for a key without a field. */
 uint64_t reader_number(struct reader *reader, const char *path);
 
-/* Zeroed room for n of `size`; NULL for none, and after a failure. The caller's. */
+/* Zeroed memory for n items of `size`; NULL if n is 0 or after a failure. The caller owns it. */
 void *reader_memory(struct reader *reader, size_t n, size_t size);
 
-/* A copy of a text. The caller's; NULL after a failure. */
+/* A copy of a text, which the caller owns; NULL after a failure. */
 char *reader_copy(struct reader *reader, const char *text);
 
-/* The path TEXT from the folder of the configuration on, unless it is absolute. The caller's. */
+/* The path TEXT below the configuration's folder, unless it is absolute. The caller owns it. */
 char *reader_path(struct reader *reader, const char *text);
 
 /*
- * The text of FILE, which NODE names, without the white space at its end. False, and told: it
- * cannot be read, or everyone can read or write it.
+ * Reads the text of FILE, which NODE names, without the white space at its end. False, with the
+ * fault reported: it cannot be read, or all users can read or write it.
  */
 bool reader_private(struct reader *reader, const struct yamltree *node, const char *file,
 		    char *text, size_t cap) __attribute__((warn_unused_result));
 
-/* Refuses the second of two equal addresses of the LIST. */
+/* Refuses the second of two equal addresses in LIST. */
 void reader_refuse_same(struct reader *reader, const struct yamltree *list,
 			const struct config_addr *addrs, uint32_t n);
 
-/* Each about a part of the configuration. */
+/* Each checks a part of the configuration. */
 void reader_check_server(struct reader *reader);
 void reader_check_cookies(struct reader *reader);
 void reader_check_interfaces(struct reader *reader);
@@ -73,12 +73,14 @@ void reader_check_cache(struct reader *reader);
 void reader_check_keys(struct reader *reader);
 void reader_check_remotes(struct reader *reader);
 void reader_check_signing(struct reader *reader);
-void reader_check_zones(struct reader *reader); /* and templates; completes zones by them */
+void reader_check_zones(struct reader *reader); /* also templates; completes zones by them */
 void reader_check_resolver(struct reader *reader);
 void reader_check_recursion(struct reader *reader);
 void reader_check_taps(struct reader *reader);
 
-/* Of reader_check_zones(): what goes together in a template, in a zone, and among all zones. */
+/*
+ * Steps of reader_check_zones(): keys that depend on each other in a template, a zone, all zones.
+ */
 void reader_check_template(struct reader *reader, const struct config_zone *template,
 			   const struct yamltree *node);
 void reader_check_zone(struct reader *reader, const struct config_zone *zone,

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One value: parsed by the type of its key, held against its bounds, put into its field. */
+/* Reads one value: parses it by the type of its key, checks its bounds, puts it into its field. */
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include "config/reader.h"
 #include "config/value.h"
 
-#define WORD_CAP 1024 /* a domain name as text */
+#define WORD_CAP 1024 /* octets of a domain name as text */
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* The bounds of a key are those of its field. */
+/* The bounds of a key fit its field. */
 static void put_number(const struct words_key *key, void *at, uint64_t value)
 {
 	uint8_t *octets = at;
@@ -45,7 +45,7 @@ static void put_number(const struct words_key *key, void *at, uint64_t value)
 	}
 }
 
-/* NODE is what is written, or NULL: TEXT is the default then, which is always accepted. */
+/* NODE is the written value. If it is NULL, TEXT is the default, which is always accepted. */
 static uint64_t read_number(struct reader *reader, const struct words_key *key,
 			    const struct yamltree *node, const char *text)
 {
@@ -130,7 +130,7 @@ static int read_path(struct reader *reader, const struct words_key *key, const c
 	return -ERANGE;
 }
 
-/* 0, or the code of a text that is not copied as it is. */
+/* 0, or the code for a text that may not be copied unchanged. */
 static int check_text(const struct words_key *key, const char *text)
 {
 	struct config_prefix prefix;
@@ -155,14 +155,14 @@ static int check_text(const struct words_key *key, const char *text)
 	}
 }
 
-/* The first word of a command is a path if it has a slash; else it is looked for in PATH. */
+/* The first word of a command is a path if it has a slash; otherwise it is searched in PATH. */
 static bool is_path(const struct words_key *key, const char *text, bool is_first)
 {
 	return key->type == WORDS_PATH || key->type == WORDS_SOCKET || key->type == WORDS_PATHS ||
 	       (key->type == WORDS_COMMAND && is_first && (!*text || strchr(text, '/')));
 }
 
-/* The text of NODE, or the default, as a new string; NULL, and told. */
+/* The text of NODE, or the default, as a new string; NULL after a fault, which is reported. */
 static char *read_text(struct reader *reader, const struct words_key *key,
 		       const struct yamltree *node, const char *text)
 {
@@ -226,7 +226,7 @@ static void fill_octets(struct reader *reader, const struct words_key *key,
 	*(uint8_t **)fields_at(key, object) = octets;
 	fields_set_n(key, object, err ? 0 : (uint32_t)n);
 	if (err)
-		explicit_bzero(octets, key->max); /* it may be half written, of a secret */
+		explicit_bzero(octets, key->max); /* it may have part of a secret */
 	if (err == -ERANGE && key->is_secret)
 		document_fail(&reader->document, node, "",
 			      "has %zu octets, give %zu to %zu: the output of openssl rand -base64 "
@@ -309,7 +309,7 @@ static void fill_prefixes(struct reader *reader, const struct words_key *key,
 
 /* --- Rules ------------------------------------------------------------------------------------ */
 
-/* The next word of *AT, spaces between; false: there is none, or it is too long to be one. */
+/* The next word at *AT, separated by spaces. False: there is none, or it is too long. */
 static bool read_word(const char **at, char word[WORD_CAP])
 {
 	size_t len;
@@ -324,7 +324,7 @@ static bool read_word(const char **at, char word[WORD_CAP])
 	return true;
 }
 
-/* Reads [any|PREFIX] [key NAME] [tls], at least one of them. -EINVAL, -ENOMEM. */
+/* Reads [any|PREFIX] [key NAME] [tls]; at least one part is required. 0, -EINVAL or -ENOMEM. */
 static int read_rule(const char *text, struct config_rule *rule)
 {
 	char word[WORD_CAP];

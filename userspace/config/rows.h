@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the rows of words_*.c are written with: a key, its type, and the field of struct config, or
- * of an item of one of its lists, that has the value.
+ * The macros for the rows of words_*.c: a key, its type, and the field for its value, in struct
+ * config or in an item of one of its lists.
  *
  *	{ ROW("rrl.slip", WORDS_COUNT, struct config_rrl, slip),
  *	  .min = 0, .max = 100, .fallback = "2", .text = "..." },
  *
- * A row whose type does not go with the C type of its field does not compile. A key whose value
- * needs a function of its own has ROW_OF() and no field.
+ * A row does not compile if its type does not fit the C type of its field. A key whose value is
+ * read by a function of its own has ROW_OF() and no field.
  */
 #ifndef VOLLEY_CONFIG_ROWS_H
 #define VOLLEY_CONFIG_ROWS_H
@@ -36,7 +36,7 @@
 		uint8_t **: WORDS_FIELD_OCTETS,                \
 		default: WORDS_FIELD_STRUCTS)
 
-/* The types of values that a field may have: from FIRST to LAST. */
+/* True if TYPE is a type of values from FIRST to LAST. */
 #define ROWS_BETWEEN(type, first, last) ((type) >= (first) && (type) <= (last))
 #define ROWS_FIT(type, field)                                                                      \
 	((field) == WORDS_FIELD_NUMBER ?                                                           \
@@ -51,7 +51,7 @@
 	 (field) == WORDS_FIELD_CORES     ? (type) == WORDS_CORES :                                \
 	 (field) == WORDS_FIELD_OCTETS    ? ROWS_BETWEEN(type, WORDS_BASE64, WORDS_OCTETS) :       \
 					    ROWS_BETWEEN(type, WORDS_MAP, WORDS_MAPS))
-/* TYPE; an array of -1 octets, which no compiler takes, if it does not fit. */
+/* TYPE. If it does not fit, an array of -1 octets, which does not compile. */
 #define ROWS_CHECKED(type, field) ((type) + 0 * sizeof(char[ROWS_FIT(type, field) ? 1 : -1]))
 
 #define ROW_OF(key_path, key_type) .path = (key_path), .type = (key_type)
@@ -62,7 +62,7 @@
 	.field = ROWS_FIELD(in, member), .at = offsetof(in, member),                \
 	.n_bytes = sizeof(((in *)0)->member)
 
-/* An array MEMBER, of which N_MEMBER says how many it has. */
+/* An array MEMBER; N_MEMBER is its number of elements. */
 #define ROW_ARRAY(key_path, key_type, in, member, n_member)                         \
 	.path = (key_path), .type = ROWS_CHECKED(key_type, ROWS_FIELD(in, member)), \
 	.field = ROWS_FIELD(in, member), .at = offsetof(in, member),                \

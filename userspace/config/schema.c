@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One function for each kind of value; those of lists wrap the one of their items. */
+/* One function for each kind of value; a list's function wraps that of its items. */
 #include "config/schema.h"
 
 #include <inttypes.h>
@@ -12,9 +12,7 @@
 
 #define ADDRESS "[0-9A-Fa-f:.]+"
 
-/*
- * The form of a text, or of an item of a list of texts; NULL: any text of at least one character.
- */
+/* The pattern of a text, or of an item in a list of texts; NULL: any text that is not empty. */
 static const char *find_pattern(enum words_type type)
 {
 	static const char *const patterns[] = {
@@ -50,10 +48,10 @@ static const char *find_pattern(enum words_type type)
 
 static void put(json_t *object, const char *name, json_t *value)
 {
-	(void)json_object_set_new(object, name, value); /* without memory the schema says less */
+	(void)json_object_set_new(object, name, value); /* no memory: it is left out */
 }
 
-/* An address, or a text that begins with one: nothing that YAML reads as a number. */
+/* True for an address or a text that begins with one: YAML does not read it as a number. */
 static bool is_address(enum words_type type)
 {
 	const char *pattern = find_pattern(type);
@@ -62,7 +60,7 @@ static bool is_address(enum words_type type)
 	       (pattern && !strncmp(pattern, "^" ADDRESS, sizeof(ADDRESS)));
 }
 
-/* Other texts may look like numbers: YAML's type is then another, and volleyd reads the text. */
+/* Other texts may look like numbers, so YAML gives them another type; volleyd reads the text. */
 static json_t *make_text(const struct words_key *key)
 {
 	const char *pattern = find_pattern(key->type);
@@ -80,7 +78,7 @@ static json_t *make_text(const struct words_key *key)
 	return text;
 }
 
-/* A bare number of milliseconds is one of seconds. */
+/* For WORDS_MS a number without a unit is in seconds. */
 static json_t *make_number(const struct words_key *key)
 {
 	uint64_t unit = key->type == WORDS_MS ? 1000 : 1;
@@ -124,7 +122,7 @@ static json_t *make_scalar(const struct words_key *key)
 	case WORDS_SECONDS:
 	case WORDS_MS:
 		return make_number(key);
-	case WORDS_MODE: /* YAML 1.2 reads 0660 as a decimal number: only texts have a pattern */
+	case WORDS_MODE: /* YAML 1.2 reads 0660 as a decimal number; patterns are for texts */
 		return json_pack("{s:[s,s], s:s}", "type", "string", "integer", "pattern",
 				 find_pattern(key->type));
 	default:
@@ -134,7 +132,7 @@ static json_t *make_scalar(const struct words_key *key)
 
 static json_t *make_map(const struct words_level *level);
 
-/* Lists whose items are refused when they are there twice. */
+/* True for lists in which an item must not be there twice. */
 static bool is_set(const struct words_key *key)
 {
 	return key->type == WORDS_CHOICES || key->type == WORDS_REMOTES ||

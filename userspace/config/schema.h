@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of keys as a JSON schema (draft 2020-12), by which an editor completes volley.yaml and
+ * The table of keys as a JSON schema (draft 2020-12). With it an editor completes volley.yaml and
  * marks mistakes in it.
  *
- * The schema accepts each file that volleyd accepts, one of several files, too: so no key of the
- * top level is required. It knows single keys only: what goes together, and the bounds of a number
- * with a unit behind it ("7M"), is for volleyd --check. Values may be YAML's numbers and booleans,
- * or texts.
+ * The schema accepts each file that volleyd accepts, also as one of several files: so no key of the
+ * top level is required. It checks single keys only. volleyd --check also finds keys that do not
+ * fit together, and numbers with a unit ("7M") that are out of bounds. Values may be YAML's numbers
+ * and booleans, or texts.
  */
 #ifndef VOLLEY_CONFIG_SCHEMA_H
 #define VOLLEY_CONFIG_SCHEMA_H

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From YAML to a tree, its defaults, and back to YAML. */
+/* Reads YAML into a tree, adds defaults, and writes YAML. */
 #include "config/settings.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@
 
 #define PATH_CAP YAMLTREE_PATH_CAP
 
-/* "zones[0]" and "file" are "zones[0].file"; no path of a text that was read is too long. */
+/* Joins "zones[0]" and "file" to "zones[0].file". A path of an accepted text always fits. */
 static void join(char out[PATH_CAP], const char *path, const char *leaf)
 {
 	if (snprintf(out, PATH_CAP, "%s%s%s", path, *path ? "." : "", leaf) >= PATH_CAP)
@@ -119,7 +119,7 @@ size_t settings_n_items(const json_t *tree)
 
 struct filling {
 	json_t *origins;
-	json_t *templates; /* by name, as they were before */
+	json_t *templates; /* by name, before anything was added */
 	bool failed;
 };
 
@@ -131,7 +131,7 @@ static void note_origin(struct filling *f, const char *path, const json_t *templ
 	f->failed |= json_object_set_new(f->origins, path, origin) != 0;
 }
 
-/* What a key that is not there has; NULL: nothing. A new reference. */
+/* The value of a missing key, from the template or by default; NULL: none. A new reference. */
 static json_t *make_absent(struct filling *f, const struct words_child *child, const char *path,
 			   const json_t *template)
 {
@@ -174,7 +174,7 @@ static void fill_below(struct filling *f, json_t *value, const struct words_leve
 	}
 }
 
-/* Builds the object anew, so that its keys are in the order of the table. */
+/* Builds the object anew, in the order of the table. */
 static void fill_level(struct filling *f, json_t *object, const struct words_level *level,
 		       const char *path, const json_t *template)
 {
@@ -235,7 +235,7 @@ int settings_fill(json_t *tree, json_t **origins)
 
 /* --- YAML ------------------------------------------------------------------------------------- */
 
-/* Text that is the same without quotes, for any reader of YAML. */
+/* True if each reader of YAML reads the text as the same without quotes. */
 static bool is_plain(const char *text)
 {
 	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

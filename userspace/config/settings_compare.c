@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Two configurations, level by level of the table of keys. */
+/* Compares two configurations, level by level of the table of keys. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void compare_scalars(struct comparison *c, const struct words_key *key, c
 	json_decref(fallback);
 }
 
-/* How many of each text there are: {text: n}. */
+/* Counts equal texts: {text: n}. */
 static json_t *count_texts(const json_t *array)
 {
 	json_t *counts = json_object(), *item;
@@ -93,7 +93,7 @@ static json_t *count_texts(const json_t *array)
 	return counts;
 }
 
-/* Of ARRAY those that COUNTS has not. */
+/* Adds the items of ARRAY that are not in COUNTS. */
 static unsigned int add_missing(struct comparison *c, const struct words_key *key, const char *path,
 				const json_t *array, json_t *counts, bool is_added)
 {
@@ -170,7 +170,7 @@ static json_t *index_items(const struct words_level *level, const json_t *array)
 static void compare_level(struct comparison *c, const struct words_level *level, const char *path,
 			  const json_t *before, const json_t *after);
 
-/* Whether those that both have stand in the same order. */
+/* True if the common items have the same order. */
 static bool has_same_order(json_t *old, json_t *new)
 {
 	void *at = json_object_iter(old);
@@ -189,7 +189,7 @@ static bool has_same_order(json_t *old, json_t *new)
 	return true;
 }
 
-/* A path that is too long ends early. */
+/* Cuts a path that is too long. */
 static void put_item(char at[PATH_CAP], const char *path, const char *name)
 {
 	if (snprintf(at, PATH_CAP, "%s[%s]", path, name) >= PATH_CAP)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each kind of value is written by one small function to a stream that grows. */
+/* One small function for each kind of value writes it to a memory stream. */
 #include "config/units.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ static const char *const no_counts[] = {
 };
 
 struct scale {
-	uint64_t factor; /* of the unit before */
+	uint64_t factor; /* how many of the unit before make this unit */
 	const char *name;
 };
 
@@ -30,7 +30,7 @@ static const struct scale ns_scales[] = {
 };
 static const struct scale ms_scales[] = { { 1, "ms" }, { 1000, "s" }, { 0, NULL } };
 
-/* The largest unit that leaves at least 1 before the point; whole numbers in the first. */
+/* Uses the largest unit with a value of at least 1; whole numbers in the first unit. */
 static void put_scaled(FILE *out, uint64_t value, const struct scale *scale)
 {
 	uint64_t divisor = 1;
@@ -45,7 +45,7 @@ static void put_scaled(FILE *out, uint64_t value, const struct scale *scale)
 		fprintf(out, "%.1f %s", (double)value / (double)divisor, scale->name);
 }
 
-/* The two largest parts: what is below them does not matter to a reader. */
+/* Writes the two largest parts; smaller parts do not matter to a reader. */
 static void put_duration(FILE *out, uint64_t s)
 {
 	if (s < 60)
@@ -127,7 +127,7 @@ static void put_integer(FILE *out, const char *key, json_int_t value)
 		fprintf(out, "%" PRIu64, size);
 }
 
-/* Names of zones and files come from elsewhere: no control character reaches the terminal. */
+/* Replaces control characters, since names of zones and files may come from elsewhere. */
 static void put_string(FILE *out, const char *text)
 {
 	for (; *text; text++)
@@ -212,7 +212,7 @@ void units_put_label(const char *key, char *buf, size_t cap)
 	size_t len = (size_t)(strlen(key) - strlen(get_suffix(key)));
 	size_t n = len < cap ? len : cap - 1;
 
-	/* "loaded_at" would read as a number of those loaded. */
+	/* Keeps "_at": "loaded" alone would look like a count. */
 	if (!strcmp(key + len, "_at"))
 		n = strlen(key) < cap ? strlen(key) : cap - 1;
 	for (size_t i = 0; i < n; i++)

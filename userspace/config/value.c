@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The readers of configuration values; each takes the whole text or refuses it. */
+/* The readers of configuration values; each accepts the whole text or refuses it. */
 #include "config/value.h"
 
 #include <arpa/inet.h>
@@ -34,7 +34,7 @@ static const struct unit ms_units[] = {
 	{ "h", 3600000 }, { "d", 86400000 }, { 0 },
 };
 
-/* Digits of BASE only, at least one; *end is what follows them. */
+/* Reads digits of BASE, at least one; *end is the text after them. */
 static int read_digits(const char *text, unsigned int base, uint64_t *out, const char **end)
 {
 	uint64_t value = 0;
@@ -51,7 +51,7 @@ static int read_digits(const char *text, unsigned int base, uint64_t *out, const
 	return 0;
 }
 
-/* A number with at most one unit behind it. */
+/* Reads a number, followed by at most one unit. */
 static int read_units(const char *text, const struct unit *units, uint64_t *out)
 {
 	const char *rest;
@@ -95,7 +95,7 @@ static int read_choice(const char *choices, uint64_t place, const char *text, ui
 	}
 }
 
-/* Octal, and written so: a mode without a leading 0 is more often a mistake than a wish. */
+/* Requires a leading 0 for octal: a mode without it is mostly a mistake. */
 static int read_mode(const char *text, uint64_t *out)
 {
 	const char *rest;
@@ -107,7 +107,7 @@ static int read_mode(const char *text, uint64_t *out)
 	return err ? err : *rest ? -EINVAL : 0;
 }
 
-/* "24/48": IPv4, then IPv6. */
+/* Reads "24/48": IPv4, then IPv6. */
 static int read_bits(const char *text, uint64_t *out)
 {
 	uint64_t bits4, bits6;
@@ -250,7 +250,7 @@ int value_read_upstream(const char *text, struct config_addr *out)
 	return err;
 }
 
-/* Whether the bits of an address from `bits` on are 0. */
+/* True if the bits of an address from `bits` on are 0. */
 static bool is_zero_behind(const uint8_t *addr, unsigned int n_bytes, unsigned int bits)
 {
 	for (unsigned int i = bits; i < 8 * n_bytes; i++)
@@ -304,7 +304,7 @@ int value_read_domain(const char *text, char **out)
 	char canonical[NAME_TEXT_MAX];
 	int len;
 
-	/* White space in a name is legal in DNS; a person who writes it here has erred. */
+	/* White space in a name is legal in DNS, but here it is a mistake. */
 	if (!*text || text[strcspn(text, " \t\r\n")])
 		return -EINVAL;
 	len = name_from_text(wire, sizeof(wire), text, strlen(text));
@@ -363,7 +363,7 @@ int value_read_octets(const char *text, size_t min, size_t max, uint8_t *bytes, 
 	return 0;
 }
 
-/* Bits that are left over in the last digit are 0 in what an encoder writes. */
+/* Unused bits of the last digit must be 0, as encoders write them. */
 int value_read_base64(const char *text, size_t min, size_t max, uint8_t *bytes, size_t *n)
 {
 	size_t len = strlen(text), n_digits = strspn(text, BASE64_DIGITS);

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One configuration value: the text of a scalar read as what its key takes (config/words.h).
+ * Reads one configuration value: the text of a scalar, by the type of its key (config/words.h).
  *
- * The readers are strict: no white space, no sign, nothing left over, never a silent wrap. They are
- * pure, for any thread. All return 0, -EINVAL when the text is not of the key's kind, -ERANGE when
- * it is but its bounds are passed; *out is then untouched. The sentence for a person is
- * words_accepts().
+ * The readers are strict: they accept no white space, sign or trailing text, and no number wraps.
+ * Pure; any thread. All return 0; or -EINVAL if the text does not have the key's type, or -ERANGE
+ * if it is out of bounds, and then *out has not changed. words_accepts() has the sentence for the
+ * operator.
  */
 #ifndef VOLLEY_CONFIG_VALUE_H
 #define VOLLEY_CONFIG_VALUE_H
@@ -20,7 +20,7 @@ struct config_addr;
 struct config_prefix;
 
 /*
- * Reads what is a number in the end: COUNT, PORT, AUTO_COUNT (auto: 0), POWER, BUDGET, SIZE
+ * Reads types that are stored as a number: COUNT, PORT, AUTO_COUNT (auto: 0), POWER, BUDGET, SIZE
  * (octets), SECONDS, MS, BOOL (0 or 1), CHOICE (.min for the first choice, and so on), MODE
  * (permission bits), and one item of CORES or CHOICES.
  */
@@ -28,50 +28,47 @@ int value_read_number(const struct words_key *key, const char *text, uint64_t *o
 	__attribute__((warn_unused_result));
 
 /*
- * Reads ADDRESS or ADDRESS@PORT, PORT when absent. Refused with -ERANGE: port 0, multicast, the
- * IPv4 broadcast address, and IPv4-mapped IPv6 addresses (RFC 4291 section 2.5.5.2), for no service
- * can be bound to them as such.
+ * Reads ADDRESS or ADDRESS@PORT; `port` is the default. -ERANGE for port 0, multicast, the IPv4
+ * broadcast address, and IPv4-mapped IPv6 addresses (RFC 4291 section 2.5.5.2), since no service
+ * can be bound to them.
  */
 int value_read_addr(const char *text, uint16_t port, struct config_addr *out)
 	__attribute__((warn_unused_result));
 
 /*
- * Reads the address of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME, port 53 when absent. -ENOMEM is
- * possible.
+ * Reads the address of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME; port 53 by default. Also
+ * -ENOMEM.
  */
 int value_read_upstream(const char *text, struct config_addr *out)
 	__attribute__((warn_unused_result));
 
 /*
- * Reads ADDRESS/LENGTH, or ADDRESS alone for all its bits. Refused with -ERANGE: bits that are set
- * behind the prefix, since it is not what was meant, and IPv4-mapped IPv6 addresses, which no
- * client has.
+ * Reads ADDRESS/LENGTH, or ADDRESS alone for all its bits. -ERANGE for bits that are set after the
+ * prefix, which are a mistake, and for IPv4-mapped IPv6 addresses, which no client has.
  */
 int value_read_prefix(const char *text, struct config_prefix *out)
 	__attribute__((warn_unused_result));
 
 /*
- * Reads a domain name in presentation form and writes it the way it is compared: lower case,
- * absolute, every escape in one form ("EXAMPLE.com" is "example.com."). *out is a new string,
- * free() it; -ENOMEM is possible.
+ * Reads a domain name in presentation form and writes it in the form for comparisons: lower case,
+ * absolute, each escape in one form ("EXAMPLE.com" is "example.com."). *out is a new string, to be
+ * freed with free(). -ENOMEM is possible.
  */
 int value_read_domain(const char *text, char **out) __attribute__((warn_unused_result));
 
 /*
- * Reads the octets of a text, or of the hexadecimal digits behind 0x. *N is how many, MIN to MAX;
+ * Reads the octets of a text, or of hexadecimal digits after 0x. *N is their number, MIN to MAX;
  * BYTES, unless NULL, has room for MAX. -EINVAL, -ERANGE.
  */
 int value_read_octets(const char *text, size_t min, size_t max, uint8_t *bytes, size_t *n)
 	__attribute__((warn_unused_result));
 
-/*
- * Reads exactly 2 * N hexadecimal digits into N bytes, the first digit the high half of bytes[0].
- */
+/* Reads exactly 2 * N hexadecimal digits into N octets; the first is the high half of bytes[0]. */
 int value_read_hex(const char *text, uint8_t *bytes, size_t n) __attribute__((warn_unused_result));
 
 /*
- * Reads base64 (RFC 4648 section 4, with its padding) of min to max octets. *N is how many; BYTES
- * has room for MAX, and may be half written after an error.
+ * Reads base64 (RFC 4648 section 4, with its padding) of min to max octets. *N is their number.
+ * BYTES has room for MAX, and may be half written after an error.
  */
 int value_read_base64(const char *text, size_t min, size_t max, uint8_t *bytes, size_t *n)
 	__attribute__((warn_unused_result));

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* posix_spawn, for this process has threads; a pidfd, so that one poll() sees output and end. */
+/* Uses posix_spawn() because of threads, and a pidfd: one poll() waits for output and end. */
 #include "config/verify.h"
 
 #include <errno.h>
@@ -20,9 +20,9 @@
 #include "base/err.h"
 #include "zone/dump.h"
 
-#define SLICE_MS     100 /* how often it is looked whether the load is cancelled */
+#define SLICE_MS     100 /* between two checks whether the load is cancelled */
 #define LINE_CAP     256
-#define PIPE_BYTES   65536 /* that a pipe holds, pipe(7) */
+#define PIPE_BYTES   65536 /* the capacity of a pipe, pipe(7) */
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* --- The settings ----------------------------------------------------------------------------- */
@@ -79,11 +79,11 @@ bool verify_equal(const struct verify *a, const struct verify *b)
 struct run {
 	const struct verify *verify;
 	const bool *cancel;
-	int zone_fd;    /* the text of the zone, to be read */
+	int zone_fd;    /* the text of the zone, for reading */
 	int said_fd[2]; /* a pipe: its standard error */
 	int pid_fd;
 	pid_t pid;
-	char line[LINE_CAP]; /* the first that it said */
+	char line[LINE_CAP]; /* its first line */
 	size_t n_line;
 	bool is_line_full;
 };
@@ -93,7 +93,7 @@ static bool is_cancelled(const struct run *run)
 	return __atomic_load_n(run->cancel, __ATOMIC_RELAXED);
 }
 
-/* The zone as text in memory, open for reading only. A descriptor or a negative code. */
+/* Writes the zone as text in memory. A descriptor, open for reading only, or a negative code. */
 static int write_text(const struct zone *zone, const bool *cancel)
 {
 	int fd = memfd_create("zone", MFD_CLOEXEC), read_fd = -1, err;
@@ -132,7 +132,7 @@ static int set_files(posix_spawn_file_actions_t *files, const struct run *run)
 	return err ? err : posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
 }
 
-/* The daemon's threads block signals, and ignore one; the command shall not. */
+/* The daemon's threads block signals and ignore one; the command gets the defaults. */
 static int set_attributes(posix_spawnattr_t *attr)
 {
 	sigset_t none, all;
@@ -193,8 +193,8 @@ static int start(struct run *run, const struct zone *zone, const char *name, con
 }
 
 /*
- * Takes what the pipe holds, and no more, for who writes without end must not keep us here. False:
- * nothing more will come.
+ * Reads at most what the pipe holds, so a command that writes without end does not keep us here.
+ * False: nothing more will come.
  */
 static bool hear(struct run *run)
 {
@@ -212,7 +212,7 @@ static bool hear(struct run *run)
 	return n > 0 || (n < 0 && errno == EAGAIN);
 }
 
-/* Waits until it has ended. 0, -ETIMEDOUT or -ECANCELED. */
+/* Waits until the command has ended. 0, -ETIMEDOUT, -ECANCELED or -errno. */
 static int wait_for_end(struct run *run)
 {
 	uint64_t end_ns = clock_ns() + run->verify->timeout_s * CLOCK_NS_PER_S;
@@ -232,7 +232,7 @@ static int wait_for_end(struct run *run)
 	return -ECANCELED;
 }
 
-/* Ends what is left of its group. The leader has not been waited for, so the group is still its. */
+/* Kills the rest of the group. waitpid() comes later, so the number still belongs to this group. */
 static int reap(struct run *run)
 {
 	int status = 0;

@@ -1,9 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Words about commands, options, exit codes and counters, and numbers as people write them. Keys
- * are in words_host.c, words_zones.c and words_recursion.c.
- */
+/* Words about commands, options, exit codes and counters; numbers with units. Keys: words_*.c. */
 #include "config/words.h"
 
 #include <ctype.h>
@@ -264,7 +261,8 @@ const struct words_command words_commands[] = {
 	  "were in the last 10 "
 	  "seconds, those first of which most answers are withheld: since when, how many in the "
 	  "last second, and "
-	  "how many were sent with TC=1 or as BADCOOKIE, or dropped, since the prefix was listed." },
+	  "how many were sent with TC=1 or as BADCOOKIE, or dropped, since the prefix was "
+	  "listed." },
 	{ "policy list", "", 0, 0, "response policy zones and local data, each with its state",
 	  "Lists recursion.local-data and each of recursion.rpz with its state, how many rules it "
 	  "has, how many "
@@ -341,7 +339,8 @@ const struct words_command words_commands[] = {
 	  "secret "
 	  "itself, since when it is active or only accepted, and its file. It says whether volleyd "
 	  "makes "
-	  "them or the configuration gives them, where they are kept, and when the next one is due." },
+	  "them or the configuration gives them, where they are kept, and when the next one is "
+	  "due." },
 	{ "cookies rotate", "", 0, 0, "a new secret for DNS cookies",
 	  "Makes a new secret, which makes cookies from now on, where volleyd makes its own "
 	  "(server.cookies in volley.yaml(5)). Cookies of the one before are accepted for an hour, "
@@ -354,7 +353,8 @@ const struct words_command words_commands[] = {
 	{ "attach", "IF", 1, 1, "start answering on an interface",
 	  "Loads the XDP program on the interface IF, or adopts it when it is there already, and "
 	  "opens "
-	  "ports. The interface need not be in the configuration; what is configured for it holds." },
+	  "ports. The interface need not be in the configuration; what is configured for it "
+	  "holds." },
 	{ "detach", "IF", 1, 1, "stop answering on an interface",
 	  "Closes the ports of the interface IF and removes the XDP program, also one that was "
 	  "adopted. "
@@ -587,7 +587,7 @@ const char *words_reason_text(enum volley_reason reason)
 	return texts[reason];
 }
 
-/* How many of ARGV the words of NAME take; 0: they do not open it. */
+/* The number of words of NAME if ARGV begins with them; otherwise 0. */
 static int match_words(const char *name, int argc, char *const argv[])
 {
 	int n = 0;

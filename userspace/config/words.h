@@ -1,17 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The words that people read, in one place: configuration keys, commands, options, exit codes,
- * counters.
+ * All words for users in one place: configuration keys, commands, options, exit codes, counters.
  *
  *	words_*.c ─► document.c, reader.c: shape, bounds and default of each key, and its refusals
  *	          ├─► settings.c: config show, config diff
  *	          ├─► help.c: --help of both programs and the lists in the three man pages
- *	words.c ──┴─► volleyctl: which commands there are and how many arguments they take
+ *	words.c ──┴─► volleyctl: the commands, and the number of their arguments
  *
- * A key that is not in the table is an unknown key, a default that is not in the table is none: so
- * nothing can be configured that the man page does not tell. All of it is constant; any thread may
- * read it.
+ * A key that is not in the table is unknown, and a key has no default but that of the table: so the
+ * man page describes all that can be configured. The tables are constant; any thread may read them.
  */
 #ifndef VOLLEY_CONFIG_WORDS_H
 #define VOLLEY_CONFIG_WORDS_H
@@ -22,19 +20,16 @@
 
 #include "xdp/abi.h"
 
-/*
- * What is written behind a key, and so how config/value.c reads it. The order makes groups: maps,
- * lists, numbers, texts.
- */
+/* The type of a key's value, for config/value.c. Groups by order: maps, lists, numbers, texts. */
 enum words_type {
 	WORDS_MAP,  /* keys below it */
-	WORDS_MAPS, /* a list, each item with keys below it; .max items at most, 0: any */
-	/* a list of ADDRESS or ADDRESS@PORT; .min is the port where none is said */
+	WORDS_MAPS, /* a list whose items have keys; at most .max items, 0: no limit */
+	/* a list of ADDRESS or ADDRESS@PORT; .min is the default port */
 	WORDS_ADDRESSES,
-	WORDS_PEERS,      /* the same; the port depends on more, and is 0 where none is said */
+	WORDS_PEERS,      /* the same; port 0: not given, the default depends on other keys */
 	WORDS_RULES,      /* a list of [PREFIX] [key NAME] [tls] */
 	WORDS_CORES,      /* a list of whole numbers */
-	WORDS_CHOICES,    /* a list of words of .choices, none twice: a bit for each */
+	WORDS_CHOICES,    /* a list of words of .choices, none twice; stored as a bit for each */
 	WORDS_PREFIXES,   /* a list of ADDRESS/LENGTH or ADDRESS; .max items, 0: 4,096 */
 	WORDS_REMOTES,    /* a list of names of remotes */
 	WORDS_UPSTREAMS,  /* a list of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME */
@@ -44,19 +39,19 @@ enum words_type {
 	WORDS_COMMAND,    /* a list of a command and its arguments */
 	WORDS_WORDS,      /* a list of texts */
 	WORDS_PATHS,      /* a list of files */
-	WORDS_PATTERNS,   /* a path with wildcards, or a list of such; see config/include.h */
+	WORDS_PATTERNS,   /* a path with wildcards, or a list of them; see config/include.h */
 	WORDS_COUNT,      /* a whole number */
-	WORDS_PORT,       /* the same, a port, which is stored in wire order */
-	WORDS_AUTO_COUNT, /* a whole number, or auto, which is read as 0 */
+	WORDS_PORT,       /* a port, stored in wire order */
+	WORDS_AUTO_COUNT, /* a whole number, or auto, stored as 0 */
 	WORDS_POWER,      /* a power of two */
 	WORDS_BUDGET,     /* a whole number, or false (0), or true (WORDS_BUDGET_TRUE) */
-	WORDS_SIZE,       /* octets: a number with K, M, G or T behind it */
-	WORDS_SECONDS,    /* a time: a number with s, m, h or d behind it */
-	WORDS_MS,         /* the same with ms, too, and read as milliseconds */
+	WORDS_SIZE,       /* octets: a number followed by K, M, G or T */
+	WORDS_SECONDS,    /* a time: a number followed by s, m, h or d */
+	WORDS_MS,         /* the same, or followed by ms; stored in milliseconds */
 	WORDS_BOOL,       /* true or false */
 	WORDS_CHOICE,     /* one of .choices: .min is the first, and so on */
 	WORDS_MODE,       /* file permissions, octal */
-	WORDS_BITS,       /* IPv4/IPv6 lengths of prefixes: 256 times the first, and the second */
+	WORDS_BITS,       /* lengths of IPv4 and IPv6 prefixes: 256 * first + second */
 	WORDS_TEXT,       /* .min to .max octets */
 	WORDS_NAME,       /* .min to .max letters, digits, dots, hyphens and underscores */
 	WORDS_PATH,
@@ -71,35 +66,31 @@ enum words_type {
 	WORDS_OCTETS, /* as text, or 0x and hexadecimal digits */
 };
 
-/* Lists are from WORDS_MAPS to the first of these; from the second on a list may be one of
- * texts. */
+/* Lists are from WORDS_MAPS to WORDS_LISTS_END, lists of texts from WORDS_TEXTS on. */
 #define WORDS_LISTS_END WORDS_PATHS
 #define WORDS_TEXTS     WORDS_PREFIXES
 /* Numbers are from here to WORDS_BITS. */
 #define WORDS_NUMBERS_IN WORDS_COUNT
 
-/* The C type of the field that has the value: rows.h finds it out. */
+/* The C type of the field for the value: rows.h derives it from the field. */
 enum words_field {
 	WORDS_NO_FIELD,      /* a function of config_*.c reads the value */
 	WORDS_FIELD_NUMBER,  /* bool, an enum, or an unsigned integer of .n_bytes octets */
 	WORDS_FIELD_TEXT,    /* char *; NULL: absent */
-	WORDS_FIELD_TEXTS,   /* char **, NULL behind the last; NULL: none */
+	WORDS_FIELD_TEXTS,   /* char **, ended by NULL; NULL: none */
 	WORDS_FIELD_ADDRESS, /* struct config_addr; family 0: absent */
 	WORDS_FIELD_NAME,    /* char [IF_NAMESIZE] */
 	WORDS_FIELD_RULES,   /* struct config_rules */
-	/* Arrays with how many they have in another field; NULL: none. */
+	/* Arrays whose length is in another field; NULL: none. */
 	WORDS_FIELD_ADDRESSES, /* struct config_addr * */
 	WORDS_FIELD_PREFIXES,  /* struct config_prefix * */
 	WORDS_FIELD_CORES,     /* uint16_t * */
 	WORDS_FIELD_OCTETS,    /* uint8_t * */
-	/* Of WORDS_MAPS an array, a struct for each item. Of WORDS_MAP no array, but the struct. */
+	/* WORDS_MAPS: an array with a struct for each item. WORDS_MAP: one struct. */
 	WORDS_FIELD_STRUCTS,
 };
 
-/*
- * Packets that one busy poll takes at most when busy-poll says only "true": the kernel's NAPI
- * weight.
- */
+/* The most packets of one busy poll with busy-poll: true: the kernel's NAPI weight. */
 #define WORDS_BUDGET_TRUE 64
 
 /*
@@ -109,29 +100,31 @@ enum words_field {
 struct words_key {
 	const char *path; /* "interfaces[].name": dots between levels, [] for each item of a list */
 	enum words_type type;
-	uint64_t min; /* bounds of a number or a length, both allowed; octets, seconds or a count */
+	uint64_t min; /* bounds of a number or a length, inclusive; octets, seconds or a count */
 	uint64_t max;
 	const char *choices;  /* WORDS_CHOICE, _CHOICES: "auto|native|generic|off" */
-	const char *fallback; /* the value when the key is absent; NULL: none, see the text */
-	bool is_required;     /* its map, or the configuration, is refused without it */
-	bool is_unique;       /* no two items of the list have the same */
+	const char *fallback; /* the value if the key is absent; NULL: none, see the text */
+	bool is_required;     /* without it its map, or the configuration, is refused */
+	bool is_unique;       /* no two items of the list have the same value */
 	bool needs_start;     /* a reload does not put it in place: config_next_for_start() */
 	bool is_secret;       /* its value is never printed */
-	/* why a list of no item is refused, and what to do; NULL: it is fine */
+	/* why an empty list is refused, and the remedy; NULL: it is allowed */
 	const char *if_empty;
 	const char *text; /* a paragraph for volley.yaml(5) */
 
-	/* Where the value goes, in struct config or in the item of its list. */
+	/* The field for the value, in struct config or in the item of its list. */
 	enum words_field field;
 	uint16_t at;      /* offset of the field */
-	uint16_t n_at;    /* offset of how many an array has (uint32_t); 0: no field says it */
-	uint16_t n_bytes; /* of the field; of an array, of one element */
+	uint16_t n_at;    /* offset of an array's length (uint32_t); 0: no field has it */
+	uint16_t n_bytes; /* size of the field, or of one element of an array */
 };
 
 #define WORDS_KEYS_MAX 256 /* words_key_number() is below that */
 
-/* Those of one subject, in the order of the man page: words_host.c, words_zones.c,
- * words_recursion.c, words_limits.c, words_blocks.c, words_tap.c. */
+/*
+ * The keys of one subject, in the order of the man page: words_host.c, words_zones.c,
+ * words_recursion.c, words_limits.c, words_blocks.c, words_tap.c.
+ */
 struct words_table {
 	const struct words_key *keys;
 	unsigned int n;
@@ -157,7 +150,7 @@ struct words_exit {
 	const char *text;
 };
 
-/* A counter, as JSON calls it. */
+/* A counter; the name is that in JSON. */
 struct words_counter {
 	const char *name;
 	const char *text;
@@ -176,34 +169,33 @@ extern const struct words_counter words_engine_counters[];
 extern const struct words_counter words_resolver_counters[];
 extern const struct words_counter words_responder_counters[];
 
-/* The socket that volleyctl asks and volleyd opens when nothing else is said. */
+/* The socket of volleyd and volleyctl if no other is given. */
 #define WORDS_SOCKET_PATH "/run/volley/control.sock"
-/* The environment variable that names another one. */
+/* The environment variable that names another socket. */
 #define WORDS_SOCKET_ENV "VOLLEY_CONTROL"
 
-/* All keys are numbered from 0 on, in the order of the man page. NULL: there are not so many. */
+/* All keys are numbered from 0, in the order of the man page. NULL: the number is too large. */
 const struct words_key *words_key_at(unsigned int number);
-/* Of a key that words_key_at() or words_find_key() gave. */
+/* The number of a key from words_key_at() or words_find_key(). */
 unsigned int words_key_number(const struct words_key *key);
 
 /*
- * The key with that path, list indices already taken out ("interfaces[].name"); NULL: unknown. A
- * template's keys are a zone's, but for those that it has itself: "templates[].notify" is
- * "zones[].notify".
+ * The key with that path, without list indices ("interfaces[].name"); NULL: unknown. A template has
+ * the keys of a zone, except those of its own: "templates[].notify" gives "zones[].notify".
  */
 const struct words_key *words_find_key(const char *path);
 
-/* The command whose words open ARGV, the longest one; *n_words is how many they are. NULL: none. */
+/* The longest command whose words begin ARGV; *n_words is the number of its words. NULL: none. */
 const struct words_command *words_find_command(int argc, char *const argv[], int *n_words);
 
 /*
- * Writes what a key accepts so that it may follow "give": "a size from 8M to 1T (...)".
- * Always ends in a zero byte; what is too long is cut.
+ * Writes the values that a key accepts, to follow "give": "a size from 8M to 1T (...)". Always ends
+ * in a zero octet; cuts a text that is too long.
  */
 void words_accepts(const struct words_key *key, char *buf, size_t cap);
 
 /*
- * A reason of the XDP program as JSON calls it, "hit-full" (it is key that is returned), and its
+ * A reason of the XDP program: its name in JSON ("hit-full"), written to KEY and returned; and its
  * text.
  */
 #define WORDS_REASON_BYTES 64
@@ -213,7 +205,7 @@ const char *words_reason_text(enum volley_reason reason);
 /* Writes a number of bytes or seconds as a configuration would: 8388608 is "8M", 300 is "5m". */
 void words_put_size(uint64_t bytes, char *buf, size_t cap);
 void words_put_seconds(uint64_t seconds, char *buf, size_t cap);
-/* The same of milliseconds: 1800 is "1800ms", 2000 is "2s". */
+/* The same for milliseconds: 1800 is "1800ms", 2000 is "2s". */
 void words_put_ms(uint64_t ms, char *buf, size_t cap);
 
 #endif

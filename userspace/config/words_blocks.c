@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Configuration keys: what is blocked. */
+/* Configuration keys: lists of blocks. */
 #include "config/rows.h"
 
 static const struct words_key rows[] = {

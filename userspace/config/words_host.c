@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Configuration keys: the host, that is server, its interfaces, memory and sockets. */
+/* Configuration keys of the host: server, interfaces, memory and sockets. */
 #include "config/rows.h"
 
 #define SIZE_M (1ull << 20)
 #define SIZE_G (1ull << 30)
 #define SIZE_T (1ull << 40)
-/* 71,678M with few zones is the most that an entry's number reaches: cache_sizes_plan(). */
+/* With few zones the numbers of entries are enough for 71,678M: cache_sizes_plan(). */
 #define CACHE_MAX (69 * SIZE_G)
 
 static const struct words_key rows[] = {
@@ -155,7 +155,8 @@ static const struct words_key rows[] = {
 	{ ROW("server.tls.key", WORDS_PATH, struct config, tls_key),
 	  .text = "The file of its private key, in PEM. The two are given together. A reload reads "
 		  "both "
-		  "again: new connections get the new certificate, those that are open stay open." },
+		  "again: new connections get the new certificate, those that are open stay "
+		  "open." },
 	{ ROW("server.tls.ticket-keys", WORDS_PATH, struct config, tls_ticket_keys),
 	  .text = "A file of keys for session tickets (RFC 8446), by which a client that comes "
 		  "back needs no "
@@ -221,7 +222,8 @@ static const struct words_key rows[] = {
 	  .text = "How packets that the driver does not answer reach a worker: xsk by AF_XDP "
 		  "rings, "
 		  "socket by kernel sockets. With auto, xsk where it works, else socket; volleyctl "
-		  "status says which and why. dpdk by DPDK, if volleyd was built with it: see DPDK." },
+		  "status says which and why. dpdk by DPDK, if volleyd was built with it: see "
+		  "DPDK." },
 	{ ROW("interfaces[].driver-answers", WORDS_BOOL, struct config_interface, driver_answers),
 	  .fallback = "true",
 	  .text = "With false, the XDP program answers nothing and only hands up: to measure and "

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Configuration keys: found in their tables, and what each accepts as a sentence. */
+/* Finds configuration keys in their tables, and writes the values that each accepts. */
 #include "config/words.h"
 
 #include <inttypes.h>
@@ -75,7 +75,7 @@ static void put_choices(const char *choices, char *buf, size_t cap)
 	}
 }
 
-/* What takes a number: its bounds are written in the unit that the configuration uses. */
+/* Types with a number: the bounds are written in the configuration's units. */
 static const char *number_format(enum words_type type)
 {
 	switch (type) {
@@ -128,13 +128,14 @@ static const char *address_phrase(enum words_type type)
 	case WORDS_HOSTS:
 		return "a list of IPv4 or IPv6 addresses";
 	case WORDS_LISTEN:
-		return "an IPv4 or IPv6 address with @ and a port behind it, such as 127.0.0.1@9253";
+		return "an IPv4 or IPv6 address with @ and a port behind it, such as "
+		       "127.0.0.1@9253";
 	default:
 		return "something else";
 	}
 }
 
-/* What takes no number: one phrase does for all keys of the type. */
+/* Types without a number: one phrase for all keys of the type. */
 static const char *fixed_phrase(enum words_type type)
 {
 	switch (type) {

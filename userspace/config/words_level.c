@@ -9,7 +9,7 @@
 #define TEMPLATES "templates[]"
 #define ZONES     "zones[]"
 
-/* What is behind PATH and a dot in the path of KEY, if that is one word; else NULL. */
+/* The rest of KEY's path after PATH and a dot, if it is one word; otherwise NULL. */
 static const char *find_leaf(const struct words_key *key, const char *path)
 {
 	size_t len = strlen(path);
@@ -21,7 +21,7 @@ static const char *find_leaf(const struct words_key *key, const char *path)
 	return strchr(leaf, '.') ? NULL : leaf;
 }
 
-/* Adds the keys right below PATH, but for those that are there. */
+/* Adds the keys directly below PATH that LEVEL does not have yet. */
 static void add(struct words_level *level, const char *path)
 {
 	const struct words_key *key;

@@ -21,14 +21,14 @@ struct words_level {
 /* Fills LEVEL with the keys of the top of a configuration. */
 void words_level_top(struct words_level *level);
 
-/* With those below CHILD of ABOVE, a WORDS_MAP or WORDS_MAPS. A template has the keys of a zone. */
+/* The same with the keys below CHILD of ABOVE, a map or maps. A template has the keys of a zone. */
 void words_level_below(struct words_level *level, const struct words_level *above,
 		       const struct words_child *child);
 
-/* With those below the key LEAF of the top: "zones", "recursion". */
+/* The same with the keys below the key LEAF of the top: "zones", "recursion". */
 void words_level_of(struct words_level *level, const char *leaf);
 
-/* The child of that name; NULL: no key of the table. As long as LEVEL. */
+/* The child of that name; NULL: no key of the table. Valid as long as LEVEL. */
 const struct words_child *words_level_find(const struct words_level *level, const char *leaf);
 
 #endif

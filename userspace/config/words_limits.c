@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The words below rrl. */
+/* Configuration keys: rrl. */
 #include "config/rows.h"
 #include "engine/limiter.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Configuration keys: who is told of answers. */
+/* Configuration keys: receivers of events about answers. */
 #include "config/rows.h"
 
 #define SAMPLE_MAX 1000000
 
-#define SAMPLE_TEXT                                                                                        \
-	"One answer in so many is told, drawn by chance; 1: every one. The XDP program draws as well, so " \
-	"what it does not draw costs it nothing."
+#define SAMPLE_TEXT                                                                               \
+	"One answer in so many is told, drawn by chance; 1: every one. The XDP program draws as " \
+	"well, so what it does not draw costs it nothing."
 #define PREFIX_TEXT \
 	"How many bits of a client's address are told, of IPv4 and of IPv6; the others are zeros. "
 #define SUBNET_TEXT \
@@ -24,7 +24,8 @@ static const struct words_key rows[] = {
 	{ ROW("dnstap.socket", WORDS_SOCKET, struct config_dnstap, socket),
 	  .text = "The Unix socket of the collector, which has to exist. Default: none." },
 	{ ROW("dnstap.tcp", WORDS_LISTEN, struct config_dnstap, tcp),
-	  .text = "Address and port of the collector. The stream is not encrypted. Default: none." },
+	  .text = "Address and port of the collector. The stream is not encrypted. Default: "
+		  "none." },
 	{ ROW("dnstap.file", WORDS_PATH, struct config_dnstap, file),
 	  .text = "A file that begins anew at each start and reload: rename it before, to keep it. "
 		  "What a full disk does not take is "
@@ -64,9 +65,8 @@ static const struct words_key rows[] = {
 	{ ROW("query-log.zones", WORDS_DOMAINS, struct config_query_log, zones),
 	  .text = "Only answers to questions for names at or below one of these. Default: all." },
 	{ ROW("query-log.rcodes", WORDS_CHOICES, struct config_query_log, rcodes),
-	  .choices =
-		  "noerror|formerr|servfail|nxdomain|notimp|refused|yxdomain|yxrrset|nxrrset|notauth|notzone|"
-		  "badvers|badcookie",
+	  .choices = "noerror|formerr|servfail|nxdomain|notimp|refused|yxdomain|yxrrset|nxrrset|"
+		     "notauth|notzone|badvers|badcookie",
 	  .text = "Only answers with one of these response codes. Default: all." },
 	{ ROW_ARRAY("query-log.clients", WORDS_PREFIXES, struct config_query_log, clients,
 		    n_clients),

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One recursive descent over libyaml's events; each event that opens a value makes a node. */
+/* Descends recursively through libyaml's events; each event that begins a value makes a node. */
 #include "config/yamltree.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 #define DEPTH_CAP 16   /* the deepest key has three levels and two lists */
 #define KEY_MAX   63   /* octets of a key */
-#define KEYS_CAP  256u /* of one map; the largest has 60 */
+#define KEYS_CAP  256u /* in one map; the largest has 60 */
 
 struct walk {
 	yaml_parser_t parser;
@@ -27,7 +27,7 @@ struct walk {
 
 /* --- Nodes ------------------------------------------------------------------------------------ */
 
-/* Node, name and value are one block: a large configuration has millions of them. */
+/* Node, name and value are one block, since a large configuration has millions of nodes. */
 static struct yamltree *new_node(enum yamltree_shape shape, const char *name, const char *text)
 {
 	size_t n_name = name ? strlen(name) + 1 : 0, n_text = text ? strlen(text) + 1 : 0;
@@ -107,7 +107,7 @@ void yamltree_free(struct yamltree *tree)
 	free(tree);
 }
 
-/* The child that *PATH begins with; *PATH goes on behind it. */
+/* The child for the first part of *PATH; *PATH moves past that part. */
 static const struct yamltree *find_step(const struct yamltree *from, const char **path)
 {
 	const struct yamltree *child = from->first;
@@ -165,7 +165,7 @@ const char *yamltree_path(const struct yamltree *node, char path[YAMLTREE_PATH_C
 
 /* --- Faults ----------------------------------------------------------------------------------- */
 
-/* About the key AT, or about none. */
+/* Sets the error for the key AT; NULL: no key is at fault. */
 __attribute__((format(printf, 4, 5))) static int fail(struct walk *walk, const struct yamltree *at,
 						      size_t line, const char *format, ...)
 {
@@ -183,7 +183,7 @@ __attribute__((format(printf, 4, 5))) static int fail(struct walk *walk, const s
 	return -EINVAL;
 }
 
-/* What to do about what libyaml says. */
+/* The remedy for an error of libyaml. */
 static const char *find_remedy(const char *problem)
 {
 	if (strstr(problem, "cannot start any token"))
@@ -193,7 +193,7 @@ static const char *find_remedy(const char *problem)
 	return "";
 }
 
-/* libyaml gives a place for bad syntax, but for bad bytes only an offset. */
+/* libyaml gives a line for bad syntax, but only an offset for bad octets. */
 static int fail_syntax(struct walk *walk)
 {
 	const yaml_parser_t *parser = &walk->parser;
@@ -224,7 +224,7 @@ static size_t event_line(const yaml_event_t *event)
 	return event->start_mark.line + 1;
 }
 
-/* Where a new node comes to stand. */
+/* The place of a new node. */
 struct place {
 	struct yamltree *parent; /* NULL: it is the top */
 	const char *name;
@@ -233,7 +233,7 @@ struct place {
 
 static int read_value(struct walk *walk, const yaml_event_t *event, struct place place);
 
-/* Nothing that would make the path of a key look like that of another. */
+/* True if the key has no character that would make its path look like another path. */
 static int is_word(const yaml_event_t *key)
 {
 	const char *text = (const char *)key->data.scalar.value;
@@ -242,7 +242,7 @@ static int is_word(const yaml_event_t *key)
 	       strlen(text) == key->data.scalar.length;
 }
 
-/* KEY is the event of a key; its value comes next. */
+/* KEY is the event of a key; the next event begins its value. */
 static int read_pair(struct walk *walk, const yaml_event_t *key, struct yamltree *map)
 {
 	const char *name = (const char *)key->data.scalar.value;
@@ -269,7 +269,7 @@ static int read_pair(struct walk *walk, const yaml_event_t *key, struct yamltree
 	return err;
 }
 
-/* The children of a map or a list, up to its end. */
+/* Reads the children of a map or a list, up to its end. */
 static int read_below(struct walk *walk, struct yamltree *node)
 {
 	int err = 0, is_end = 0;
@@ -315,7 +315,7 @@ static int read_node(struct walk *walk, enum yamltree_shape shape, struct place 
 	return err;
 }
 
-/* EVENT opens the value; its children are read from the parser. */
+/* EVENT begins the value; its children come from the parser. */
 static int read_value(struct walk *walk, const yaml_event_t *event, struct place place)
 {
 	const struct yamltree alias = { .parent = place.parent, .name = place.name };
@@ -338,7 +338,7 @@ static int read_value(struct walk *walk, const yaml_event_t *event, struct place
 	}
 }
 
-/* The stream's own events open and close around the one document. */
+/* The stream begins and ends with events of its own, around the one document. */
 static int read_stream(struct walk *walk)
 {
 	int n_documents = 0;

@@ -7,8 +7,8 @@
  *	  - name: example.com     zones[0]       YAMLTREE_MAP     line 2
  *	                          zones[0].name  YAMLTREE_SCALAR  line 2, "example.com"
  *
- * The tree is made of libyaml's events. Values stay text, since what a value means depends on its
- * key: `off` is a word, `0660` is octal. The configuration allows less than YAML does: one
+ * The tree is made from libyaml's events. Values stay text, since the meaning of a value depends on
+ * its key: `off` is a word, `0660` is octal. The configuration allows less than YAML does: one
  * document, no alias, no key twice in a map. Any thread; a tree has one user at a time.
  */
 #ifndef VOLLEY_CONFIG_YAMLTREE_H
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define YAMLTREE_PATH_CAP 192 /* octets of a path that is shown; the deepest key has 60 */
+#define YAMLTREE_PATH_CAP 192 /* octets of a path in messages; the deepest key has 60 */
 
 struct words_key;
 
@@ -27,17 +27,17 @@ struct yamltree {
 	struct yamltree *parent;       /* NULL: the top */
 	struct yamltree *first, *last; /* children, in the order of the file */
 	struct yamltree *next;
-	/* Of the table; an item has that of its list. NULL until document_check(). */
+	/* From the table; an item has the key of its list. NULL until document_check(). */
 	const struct words_key *key;
 	const char *name; /* "example" of `example: 1`; NULL: the top, or an item of a list */
-	char *text;       /* YAMLTREE_SCALAR: its value; else NULL */
+	char *text;       /* YAMLTREE_SCALAR: its value; otherwise NULL */
 	enum yamltree_shape shape;
 	uint32_t file; /* as it was given to yamltree_read() */
-	uint32_t line; /* from 1; of the key, for an item of a list of its value */
+	uint32_t line; /* from 1; of the key, or of the value of a list's item */
 	uint32_t n;    /* children */
 };
 
-/* What is wrong with the text. Control characters in what is quoted from the file are replaced. */
+/* The fault in the text. Control characters in quotes from the file are replaced. */
 struct yamltree_error {
 	size_t line;
 	char path[YAMLTREE_PATH_CAP]; /* "": no key is at fault */
@@ -45,15 +45,15 @@ struct yamltree_error {
 };
 
 /*
- * Reads LEN octets. *OUT is a tree for yamltree_free(), after a fault what stands before it, or
- * NULL: there is no node. FILE is a number of the caller's, which each node gets. Returns -EINVAL
- * with *ERR filled for bad syntax, a second document, a key given twice in one map, an alias, a key
- * that is not a word, or more than 16 levels; -ENOMEM.
+ * Reads LEN octets. *OUT is a tree for yamltree_free(), or NULL: there is no node. After a fault it
+ * has the nodes before the fault. Each node gets the caller's number FILE. 0; -EINVAL, with *ERR
+ * filled, for bad syntax, a second document, a key given twice in one map, an alias, a key that is
+ * not a word, or more than 16 levels; or -ENOMEM.
  */
 int yamltree_read(struct yamltree **out, const char *text, size_t len, uint32_t file,
 		  struct yamltree_error *err) __attribute__((warn_unused_result));
 
-/* Wipes the values, for one may be a secret. NULL is allowed. */
+/* Frees the tree and wipes its values, since there may be secrets. NULL is allowed. */
 void yamltree_free(struct yamltree *tree);
 
 /* A map without keys, for yamltree_add(). NULL: no memory. */
@@ -62,21 +62,19 @@ struct yamltree *yamltree_new_map(void);
 /* Makes CHILD, which belongs to no tree, the last child of PARENT. */
 void yamltree_add(struct yamltree *parent, struct yamltree *child);
 
-/*
- * Takes the child of that name out of its map; it is then a tree of its own. NULL: there is none.
- */
+/* Takes the child of that name out of its map; it becomes a tree of its own. NULL: none. */
 struct yamltree *yamltree_take(struct yamltree *map, const char *name);
 
 /* The child of that name. NULL: there is none, or MAP is no map or NULL. */
 struct yamltree *yamltree_child(const struct yamltree *map, const char *name);
 
 /*
- * The node at PATH below FROM ("tcp.idle-timeout", "groups[1].template"), or the last one on the
- * way there; *IS_THERE says which. FROM may be NULL: so is the result.
+ * The node at PATH below FROM ("tcp.idle-timeout", "groups[1].template"), or the last node on the
+ * way there if *IS_THERE is 0. If FROM is NULL, so is the result.
  */
 const struct yamltree *yamltree_find(const struct yamltree *from, const char *path, int *is_there);
 
-/* Writes the path of NODE, "" for the top or NULL. What is too long is cut. Returns PATH. */
+/* Writes the path of NODE, "" for the top or NULL, and cuts it if it is too long. Returns PATH. */
 const char *yamltree_path(const struct yamltree *node, char path[YAMLTREE_PATH_CAP]);
 
 #endif

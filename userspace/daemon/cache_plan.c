@@ -11,7 +11,7 @@
 
 #define MIB_SHIFT 20
 
-/* Of the sizes that may be configured the first one, in steps of a MiB, that suits n zones. */
+/* The smallest size that may be configured, in steps of a MiB, for n zones. */
 static uint64_t find_least(uint32_t n_zones)
 {
 	const struct words_key *key = words_find_key("cache.size");
@@ -39,7 +39,7 @@ static void refuse_size(const struct config *config, uint32_t n_zones, char *err
 		 config->n_zones, least);
 }
 
-/* Of the host; UINT64_MAX: not known. */
+/* The host's memory; UINT64_MAX: not known. */
 static uint64_t memory_bytes(void)
 {
 	long n_pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);

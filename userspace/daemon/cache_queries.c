@@ -26,7 +26,7 @@ struct cache_query {
 	struct background_job job; /* first: job and query have one address */
 	struct cache_queries *queries;
 	struct cache
-		*cache; /* in use when this began: it lives until all such background have ended */
+		*cache; /* in use when this began; it lives until all jobs like this have ended */
 	uint64_t ticket;
 	walk_visit *visit;
 	json_t *(*report)(struct cache_query *q);
@@ -39,8 +39,8 @@ struct cache_query {
 	struct census *census;
 	size_t n_zones;
 	struct cache_found found[FOUND_MAX];
-	size_t n_found; /* of all, with those that had no place */
-	json_t *reply;  /* what they are added to; or NULL */
+	size_t n_found; /* of all answers, also those beyond FOUND_MAX */
+	json_t *reply;  /* the object to add the answers to; or NULL */
 };
 
 /* --- In the background ------------------------------------------------------------------------ */
@@ -127,7 +127,7 @@ static json_t *report_added(struct cache_query *q)
 	return json_incref(q->reply);
 }
 
-/* Whether the driver may deny names of the zone in which the filter denies the name. */
+/* True if the filter denies the name and the driver may deny names of its zone. */
 static bool is_zone_denied(const struct cache_query *q)
 {
 	const struct zones_entry *entry;
@@ -202,7 +202,7 @@ static int query_new(struct cache_query **out, struct cache_queries *queries, ch
 	q->job = (struct background_job){ .run = run, .ended = ended };
 	q->queries = queries;
 	q->cache = queries->cache->cache;
-	/* A client that hangs up leaves its walk behind, so clients alone are no bound. */
+	/* A walk goes on after its client hangs up, so the limit of clients is not enough. */
 	if (queries->n_walks < CTL_WAITING_CAP)
 		q->ticket = ctl_defer(queries->ctl);
 	if (q->ticket) {
@@ -244,7 +244,7 @@ int cache_queries_stats(void *user, const json_t *args, json_t **result, char *e
 	return -ENOMEM;
 }
 
-/* reply: a reference that is taken; or NULL. */
+/* Takes the reference to reply, which may be NULL. */
 static int look_up(struct cache_queries *queries, const struct cache_match *match, json_t *reply,
 		   char *err, size_t err_cap)
 {
@@ -289,7 +289,7 @@ static int find_zone(const struct zones *zones, const char *name, uint32_t *slot
 	return 0;
 }
 
-/* Else the resolver would give again what is flushed, and questions on their way would bring it. */
+/* Without this the resolver, or an outstanding question, would bring back a flushed answer. */
 static int forget_upstream(struct recursion *recursion, bool is_all, char *err, size_t err_cap)
 {
 	int code = recursion_forget(recursion, err, err_cap);

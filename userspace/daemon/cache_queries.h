@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The commands that are a walk over the whole cache: cache stats, lookup and flush. The walk is a
- * job (base/background.h), in parts, and the reply comes when it is over; so neither control's thread nor
- * an answer waits for it. Each is the run() of a struct ctl_command; the user is a
- * struct cache_queries.
+ * The commands that walk over the whole cache: cache stats, lookup and flush. The walk is a
+ * background job (base/background.h) in parts, and the reply comes when it is over. So neither
+ * control's thread nor an answer waits for it. Each function is the run() of a struct ctl_command;
+ * the user is a struct cache_queries.
  */
 #ifndef VOLLEY_DAEMON_CACHE_QUERIES_H
 #define VOLLEY_DAEMON_CACHE_QUERIES_H
@@ -20,7 +20,7 @@
 #include "report/report_view.h"
 
 struct cache_queries {
-	unsigned int n_walks; /* that wait or run, their clients gone or not */
+	unsigned int n_walks; /* that wait or run, also for clients that have hung up */
 
 	/* The parts that it works with; they outlive it. */
 	struct answer_cache *cache;
@@ -30,7 +30,7 @@ struct cache_queries {
 	struct report_source reports;
 };
 
-/* [-n N]: report_cache(), and the census with the N zones that take most. */
+/* [-n N]: report_cache(), and the census with the N zones that take most memory. */
 int cache_queries_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 
 /* NAME [TYPE] */
@@ -38,9 +38,8 @@ int cache_queries_lookup(void *user, const json_t *args, json_t **result, char *
 			 size_t err_cap);
 
 /*
- * For a command of another file: the answers that match, a name, are added to the object o as
- * "cache", and o is the reply. The reference to o is taken. CTL_LATER, or a negative code with a
- * sentence in err.
+ * For a command of another file: adds the answers that match a name to the object o as "cache"; o
+ * is the reply. Takes the reference to o. CTL_LATER, or a negative code with a sentence in err.
  */
 int cache_queries_add(struct cache_queries *queries, const struct cache_match *match, json_t *o,
 		      char *err, size_t err_cap);

@@ -37,7 +37,7 @@ struct record {
 };
 
 struct filter {
-	struct querylog_config of; /* which has all but the type */
+	struct querylog_config of; /* all conditions but the type */
 	struct querylog_net client;
 	uint8_t name[1][NAME_FOLDED_BYTES];
 	bool has_type;
@@ -51,7 +51,7 @@ struct capture {
 	bool is_on;
 	char id[ID_BYTES];
 	uint64_t until_ns;
-	uint64_t lost_before; /* of the tap's rings */
+	uint64_t lost_before; /* of the tap's rings, before this capture */
 	/* Both threads', under the lock. */
 	pthread_mutex_t lock;
 	struct filter filter;
@@ -161,7 +161,7 @@ static int read_client(struct filter *f, const char *text)
 	return 0;
 }
 
-/* Each condition stands once. The filter points into itself. */
+/* Each condition may be given once. The filter has pointers into itself. */
 static int read_condition(struct filter *f, const char *what, const char *text)
 {
 	int code;
@@ -203,7 +203,7 @@ static int read_filter(struct filter *f, const json_t *args, char *err, size_t e
 
 /* --- The command ------------------------------------------------------------------------------ */
 
-/* What was drawn and found no room on its way to the tap's thread. */
+/* The number of sampled events that found no room on their way to the tap's thread. */
 static uint64_t count_lost(const struct report_view *v)
 {
 	struct tap_counters counters;
@@ -218,8 +218,7 @@ static uint64_t count_lost(const struct report_view *v)
 	return n;
 }
 
-/* It does not fail, since no thread is to be started. What is on its way to the tap's thread comes
- * first. */
+/* Handles events on their way to the tap's thread first. Cannot fail: it starts no thread. */
 static void observe_nothing(struct capture *c)
 {
 	int err = taps_observe(c->taps, TAP_CAPTURE, 0, NULL, NULL);
@@ -306,7 +305,7 @@ static char *to_base64(const uint8_t *p, size_t n)
 	return text;
 }
 
-/* Takes what has come. */
+/* Takes the packets that have come. */
 static json_t *report(struct capture *c, const struct report_view *v)
 {
 	uint64_t lost = count_lost(v) - c->lost_before;

@@ -2,14 +2,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * `volleyctl capture`: queries and answers over UDP as packets, including those of the driver,
- * which no other program of the host can see. The tap tells each answer (tap/tap.h) while it runs:
+ * which no other program of the host can see. While a capture runs, the tap reports each answer
+ * (tap/tap.h):
  *
- *      driver, workers ─► tap thread: capture_note(): filter, packets (tap/event_packet.h) ─► room ─► capture_run(next) ─► volleyctl
+ *      driver, workers ─► tap thread: capture_note(): filter, packets (tap/event_packet.h) ─► room
+ *      room ─► capture_run(next) ─► volleyctl
  *
- * One capture runs at a time. It ends when volleyctl says so, or has not asked for CAPTURE_REST_S.
- * If there is no room, packets are lost, and counted.
+ * One capture runs at a time. It ends when volleyctl says so, or has sent no `next` for
+ * CAPTURE_REST_S. Packets for which there is no room are lost and counted.
  *
- * Control's thread calls these, but capture_note().
+ * Control's thread calls all of these except capture_note().
  */
 #ifndef VOLLEY_DAEMON_CAPTURE_H
 #define VOLLEY_DAEMON_CAPTURE_H
@@ -21,7 +23,7 @@
 #include "tap/event.h"
 
 #define CAPTURE_REST_S     10u
-#define CAPTURE_ROOM_BYTES (4u << 20) /* volleyctl takes it 20 times a second */
+#define CAPTURE_ROOM_BYTES (4u << 20) /* volleyctl empties it 20 times a second */
 
 struct capture;
 struct report_source;
@@ -29,7 +31,7 @@ struct taps;
 
 /* NULL: no memory. The taps outlive it. */
 struct capture *capture_new(struct taps *taps, const struct report_source *reports);
-/* The tap calls capture_note() no more. NULL is allowed. */
+/* The tap no longer calls capture_note(). NULL is allowed. */
 void capture_free(struct capture *capture);
 
 /* Once a second: ends a capture that volleyctl no longer asks for. */
@@ -39,15 +41,14 @@ void capture_tick(struct capture *capture, uint64_t now_ns);
 void capture_note(void *ctx, const struct tap_event *e);
 
 /*
- * The run() of a struct ctl_command, with a struct capture as the user, as client/capture_call.c asks
- * it:
+ * The run() of a struct ctl_command; the user is a struct capture. client/capture_call.c sends:
  *
  *      begin COUNT [name NAME] [type TYPE] [client PREFIX] [rcode RCODE]    {"id"}
- *      next ID                                                              {"packets", "bytes", "records", "lost", "not_udp"}
- *      end ID                                                               the same: the last ones
+ *      next ID                        {"packets", "bytes", "records", "lost", "not_udp"}
+ *      end ID                         the same: the last ones
  *
- * "records" are records of a pcap file with nanoseconds in this host's order of octets, as base64;
- * the numbers are those since the begin.
+ * "records" are records of a pcap file with nanoseconds, in this host's byte order, as base64. The
+ * numbers count from `begin`.
  */
 int capture_run(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 

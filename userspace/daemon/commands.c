@@ -107,7 +107,7 @@ static int call_new(struct call **out, struct daemon *d, const char *name, char 
 	return code;
 }
 
-/* All zones, and what of the configuration is not in place. */
+/* All zones, and the changed keys that need a new start. */
 static json_t *report_reload(struct daemon *d)
 {
 	json_t *o = report_zones(d->zones.zones, d->zones.transfers, NULL),
@@ -180,9 +180,8 @@ static int run_detach(void *user, const json_t *args, json_t **result, char *err
 }
 
 /*
- * The kernel takes no queue away that an AF_XDP socket has. So before ethtool -L makes them
- * fewer, volleyd gives up those sockets, and packets that arrive there meanwhile go to the
- * kernel's.
+ * The kernel does not remove a queue that has an AF_XDP socket. So volleyd closes these sockets
+ * before ethtool -L removes queues. Meanwhile the kernel's sockets get the packets of these queues.
  */
 static int run_port_queues(void *user, const json_t *args, json_t **result, char *err,
 			   size_t err_cap)
@@ -263,7 +262,7 @@ static int run_stop(void *user, const json_t *args, json_t **result, char *err, 
 
 /* --- The part that a command works on --------------------------------------------------------- */
 
-/* run() takes no pointer to const. */
+/* A run() has no const user. */
 static void *view_of(void *user)
 {
 	return (void *)(uintptr_t)daemon_view(user);

@@ -15,7 +15,7 @@
 
 #define EFFECTIVE_ITEMS_MAX 10000 /* of a list: some 25 values each */
 
-/* The configuration's file, wherever the caller is. A new reference. */
+/* The configuration's file as an absolute path. A new reference. */
 static json_t *put_file(const struct config *config)
 {
 	char *path = realpath(config->path, NULL);
@@ -76,7 +76,7 @@ int commands_config_show(void *user, const json_t *args, json_t **result, char *
 
 /* --- diff ------------------------------------------------------------------------------------- */
 
-/* Holds NEW against what BEFORE says. */
+/* Compares NEW with BEFORE. */
 static int compare(json_t *changes, const struct config *before, const json_t *new,
 		   const uint8_t key[SIPHASH_KEY_BYTES], enum settings_which which)
 {
@@ -90,7 +90,7 @@ static int compare(json_t *changes, const struct config *before, const json_t *n
 	return code;
 }
 
-/* What needs a start is held against what the start has read. */
+/* Keys that need a start are compared with the configuration of the start. */
 static int compare_both(const struct zone_service *s, json_t *changes, const struct config *config)
 {
 	uint8_t key[SIPHASH_KEY_BYTES];
@@ -109,7 +109,7 @@ static int compare_both(const struct zone_service *s, json_t *changes, const str
 	return code;
 }
 
-/* Loads FROM, checks it, and says what it would change. */
+/* Loads FROM, checks it, and reports the changes. */
 static int examine(struct zone_service *s, const char *from, json_t **result, char *err,
 		   size_t err_cap)
 {

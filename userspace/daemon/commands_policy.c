@@ -62,7 +62,7 @@ static int read_option(const char *option, const char *value, struct block_order
 	return 0;
 }
 
-/* Everywhere among the others stands what is blocked. */
+/* The prefix, name or type to block may stand anywhere among the options. */
 static int read_order(const json_t *args, struct block_order *order, char *err, size_t err_cap)
 {
 	size_t n = json_array_size(args);

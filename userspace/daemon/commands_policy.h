@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Commands about what clients may ask and get (policy/): control/ctl_command.h describes a
- * command. The user of each is the part named beside it. Control's thread.
+ * Commands about the rules for clients (policy/): control/ctl_command.h describes a command. The
+ * comment above each gives its user. Control's thread.
  */
 #ifndef VOLLEY_DAEMON_COMMANDS_POLICY_H
 #define VOLLEY_DAEMON_COMMANDS_POLICY_H

@@ -21,7 +21,7 @@ int commands_resolver_lookup(void *user, const json_t *args, json_t **result, ch
 	(void)result;
 	if (code)
 		return code;
-	if (!v->workers) /* neither the resolver's place nor the lists are as they will be */
+	if (!v->workers) /* the start has not put resolver and lists in place yet */
 		return ctl_not_ready(err, err_cap);
 	o = json_object();
 	if (!o)

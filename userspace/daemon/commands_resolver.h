@@ -10,8 +10,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* NAME [TYPE]: report_lookup(), and the cache's answers, for which the cache is walked in the
- * background. */
+/* NAME [TYPE]: report_lookup(), and the answers that a background walk finds in the cache. */
 int commands_resolver_lookup(void *user, const json_t *args, json_t **result, char *err,
 			     size_t err_cap);
 /* report_upstreams_all() */

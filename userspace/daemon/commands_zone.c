@@ -48,7 +48,7 @@ static bool is_line(const char *text)
 	return strchr(text, ' ') || strchr(text, '\t');
 }
 
-/* All arguments behind the name as one line. */
+/* All arguments after the name as one line. */
 static char *join(const json_t *args)
 {
 	size_t n = json_array_size(args), bytes = 1;
@@ -62,7 +62,7 @@ static char *join(const json_t *args)
 	return line;
 }
 
-/* A line for each argument where these are lines; else they are the words of one. */
+/* If the arguments are lines, each is one line; otherwise they are the words of one line. */
 static int read_lines(struct editing *e, const json_t *args)
 {
 	size_t n = is_line(ctl_arg(args, 1)) ? json_array_size(args) - 1 : 1;
@@ -102,7 +102,7 @@ static int run_edit(void *user, struct zone_edit *edit, struct zone_error *why)
 			  why);
 }
 
-/* Who may change it: not where others say what it holds, and not where nothing would be kept. */
+/* A zone cannot be edited if other servers decide its content, or if nothing would be stored. */
 static int check_editable(const struct zone_service *s, const struct zones_entry *entry, char *err,
 			  size_t err_cap)
 {
@@ -165,7 +165,7 @@ int commands_zone_edit(void *user, const json_t *args, json_t **result, char *er
 	return code;
 }
 
-/* --- Words to other name servers -------------------------------------------------------------- */
+/* --- Messages to other name servers ----------------------------------------------------------- */
 
 static int refresh(struct zone_service *s, const char *name, bool whole, char *err, size_t err_cap)
 {
@@ -211,7 +211,7 @@ int commands_zone_notify(void *user, const json_t *args, json_t **result, char *
 
 /* --- zone flush ------------------------------------------------------------------------------- */
 
-/* A client that waits until files are written; the first that could not be is what it learns. */
+/* A client that waits until files are written. The reply names the first file that failed. */
 struct flushing {
 	struct zone_service *service;
 	uint64_t ticket;

@@ -44,7 +44,7 @@ static void on_load(struct daemon *d)
 	zones_poll(d->zones.zones);
 }
 
-/* While there are workers. */
+/* Called while there are workers. */
 static void tick_serving(struct daemon *d, uint64_t now_ns)
 {
 	interfaces_check(&d->interfaces);
@@ -96,14 +96,14 @@ static void on_links(struct daemon *d)
 {
 	links_drain(&d->events.links);
 	if (!d->interfaces.workers)
-		return; /* all is looked at again when there are workers */
+		return; /* when there are workers, everything is read again */
 	service_addresses_update(&d->interfaces, zone_service_config(&d->zones));
 	interfaces_guard(&d->interfaces);
 	interfaces_check(&d->interfaces);
 	interfaces_update_links(&d->interfaces);
 }
 
-/* Until changes of zones are to be put in place; -1: there are none. */
+/* The time until changes of zones must be put in place; -1: there are none. */
 static int timeout_ms(const struct daemon *d)
 {
 	uint64_t at = d->zones.zones ? zones_flush_at(d->zones.zones) : UINT64_MAX,

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The daemon: all parts put together, in the order in which one needs the other.
+ * The daemon: puts all parts together. Each part is opened after the parts that it needs.
  *
  *   start   lock ─► programs and maps ─► cache ─► control socket ─► resolver ─► zones ─► workers,
  *           sockets ─► AF_XDP ─► services
@@ -23,8 +23,8 @@
 #include "config/config.h"
 
 /*
- * Runs until it is told to stop. 0, or -errno or an own code after a failed start: the fault
- * has been logged. The caller's thread is the control thread. `config` becomes the daemon's.
+ * Runs until a signal or a command stops it. 0, or -errno or an own code after a failed start; the
+ * fault has been logged. The caller's thread is the control thread. `config` becomes the daemon's.
  */
 int daemon_run(struct config *config, bool keep) __attribute__((warn_unused_result));
 

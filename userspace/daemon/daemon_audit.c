@@ -35,7 +35,7 @@ void daemon_audit_stop(uint64_t started_ns, bool keep)
 
 	snprintf(uptime, sizeof(uptime), "%" PRIu64,
 		 (uint64_t)((now_ns - started_ns) / CLOCK_NS_PER_S));
-	audit_tick(now_ns + AUDIT_PERIOD_NS); /* what is left out is told now or never */
+	audit_tick(now_ns + AUDIT_PERIOD_NS); /* the last time to report suppressed events */
 	audit(AUDIT_STOP, now_ns, fields, N_OF(fields));
 }
 

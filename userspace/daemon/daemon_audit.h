@@ -15,19 +15,18 @@
 
 #include "config/config.h"
 
-/* It answers from now on; it has ended, and with `keep` its programs answer without it for a
- * while. */
+/* The daemon begins to answer; the daemon ends. keep: its programs answer on for a while. */
 void daemon_audit_start(const struct config *config);
 void daemon_audit_stop(uint64_t started_ns, bool keep);
 
-/* A signal came that ends it or makes it reload: which one, and whose process sent it. */
+/* A signal ends the daemon or makes it reload: logs the signal, and the process that sent it. */
 void daemon_audit_signal(const struct signalfd_siginfo *info);
-/* The result of such a reload: 0, or a negative code. */
+/* The result of a reload by a signal: 0, or a negative code. */
 void daemon_audit_reload(int code);
 
 /*
- * The log as a new configuration says; its level where that is another one than `running` has,
- * which then has the new one.
+ * Sets the log as a new configuration says. The level is set only if it differs from that of
+ * `running`, which then gets the new one.
  */
 void daemon_configure_log(struct config *running, const struct config *config);
 

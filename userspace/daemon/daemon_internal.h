@@ -52,17 +52,14 @@ struct statistics {
 	struct zone_places *places;
 };
 
-/*
- * Each part has its state and its functions in a header of its own, and is given the parts that
- * it works with.
- */
+/* Each part has a header with its state and functions, and gets pointers to other parts. */
 struct daemon {
-	struct config *config; /* that the start has read; zone_service_config() is in force */
+	struct config *config; /* as the start has read it; zone_service_config() is in force */
 	struct engine_config engine_config;
 	uint64_t started_ns;
 	bool keep;     /* leave programs attached at the end */
 	bool stopping; /* set by a signal or a command */
-	bool is_ready; /* it answers; before, while zones are loaded, there are no workers */
+	bool is_ready; /* it answers; false while the start loads zones, without workers */
 	int lock_fd;
 	struct affinity affinity;
 	struct descriptors descriptors;
@@ -72,7 +69,7 @@ struct daemon {
 	struct heartbeat heartbeat;
 	struct interfaces interfaces;
 	struct names_filter names;
-	struct engine_data published; /* what workers and the transfer thread read */
+	struct engine_data published; /* read by workers and the transfer thread */
 
 	struct rate_limits *rate_limits;
 	struct block_book *blocks; /* NULL until server.storage is open */
@@ -93,26 +90,25 @@ struct daemon {
 	struct report_view view; /* daemon_view() fills it */
 };
 
-/* The daemon as it is now, for a report; until the next call. */
+/* The daemon as it is now, for a report. Valid until the next call. */
 const struct report_view *daemon_view(struct daemon *d);
 
 /*
  * Reads the configuration again, puts the keys that a reload can change in place, and begins to
- * load its zones. Another cache.size resizes the cache; log and status list changed keys that
- * need a new start (report/new_start.h). 0: done() follows, as for zones_configure(). Else a
+ * load its zones. Another cache.size resizes the cache; log and status list changed keys that need
+ * a new start (report/new_start.h). 0: done() follows, as for zones_configure(). Otherwise a
  * negative code, with a sentence in err.
  */
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);
 /*
- * The same with the text of the file at `from` in place of the configuration's; the caller
- * replaces the file of the configuration after this has returned 0. The result of loading the
- * zones is logged.
+ * The same, but reads the text from the file at `from`. The caller replaces the configuration's
+ * file after this has returned 0. The result of loading the zones is logged.
  */
 int daemon_apply(struct daemon *d, const char *from, char *err, size_t err_cap);
 
 /*
- * The result of a reload of the zone `name` (NULL: of all) that ended with `code`: the code, and
- * a sentence in err unless it is 0.
+ * A reload of the zone `name` (NULL: of all zones) ended with `code`. Returns `code`, or the code
+ * of the first zone, list or local data that did not load; with a sentence in err unless it is 0.
  */
 int daemon_tell_reload(const struct daemon *d, const char *name, int code, char *err,
 		       size_t err_cap);
@@ -122,23 +118,17 @@ int daemon_tell_reload(const struct daemon *d, const char *name, int code, char 
  * has been logged. daemon_close() follows in any case.
  */
 int daemon_open(struct daemon *d) __attribute__((warn_unused_result));
-/*
- * When the zones are loaded: workers, their ports, service addresses. 0 or a negative code,
- * logged.
- */
+/* After the zones are loaded: workers, ports, service addresses. 0 or a negative code, logged. */
 int daemon_open_workers(struct daemon *d) __attribute__((warn_unused_result));
 /*
- * Closes the parts that are open, in reverse order. First the driver stops answering, unless
- * d->keep is set.
+ * Closes the open parts in reverse order. Unless d->keep is set, the driver first stops answering.
  */
 void daemon_close(struct daemon *d);
 
-/* A reload by a signal: failures are logged, and systemd is told of begin and end. */
+/* A reload by a signal: logs failures, and tells systemd when it begins and ends. */
 void daemon_reload_by_signal(struct daemon *d);
 
-/*
- * Puts the rate limits of a configuration in force, for driver and workers. 0, or -errno, logged.
- */
+/* Puts a configuration's rate limits in force for driver and workers. 0, or -errno, logged. */
 int daemon_configure_rate_limits(struct daemon *d, const struct config *config)
 	__attribute__((warn_unused_result));
 

@@ -22,7 +22,7 @@
 #include "report/metrics_report.h"
 #include "report/top_names.h"
 
-/* A stop may take that long, and the snapshot of a cache so much longer on a slow disk. */
+/* The longest stop, and the speed of a slow disk for the snapshot of a cache. */
 #define STOP_S           60u
 #define STOP_BYTES_PER_S (16u << 20)
 
@@ -38,7 +38,7 @@ static struct report_source reports_of(struct daemon *d)
 
 /* --- The cache -------------------------------------------------------------------------------- */
 
-/* Called before any time is written that the XDP program compares with its clock. */
+/* Called before any time is stored that the XDP program compares with its clock. */
 static void follow_driver_clock(void)
 {
 	int64_t ahead_ns;
@@ -263,7 +263,7 @@ static int open_blocks(struct daemon *d)
 	return err;
 }
 
-/* Begins to load; no other thread needs the processors yet. */
+/* Begins to load with all processors, since no other thread needs them yet. */
 static int open_zones(struct daemon *d)
 {
 	const struct zones_env env = {
@@ -349,7 +349,7 @@ int daemon_open(struct daemon *d)
 
 /* --- When the zones are loaded ---------------------------------------------------------------- */
 
-/* When zones are in place: a snapshot is loaded only for zones that are served. */
+/* Called when zones are in place: only answers from zones that are served are loaded. */
 static int open_snapshots(struct daemon *d)
 {
 	const char *path = d->config->cache_snapshot;
@@ -456,12 +456,13 @@ static int open_crew(struct daemon *d, const struct config *wanted)
 
 int daemon_open_workers(struct daemon *d)
 {
-	const struct config *wanted = zone_service_config(&d->zones); /* it may be of a reload */
+	const struct config *wanted =
+		zone_service_config(&d->zones); /* a reload may have changed it */
 	int code = open_crew(d, wanted);
 
 	if (code)
 		return code;
-	heartbeat_let_old_go(&d->heartbeat); /* they have some seconds left at least */
+	heartbeat_let_old_go(&d->heartbeat); /* their deadlines are seconds away */
 	interfaces_open_ports(&d->interfaces);
 	service_addresses_update(&d->interfaces, wanted);
 	interfaces_take_places(&d->interfaces);
@@ -475,9 +476,9 @@ int daemon_open_workers(struct daemon *d)
 /* --- Close ------------------------------------------------------------------------------------ */
 
 /*
- * systemd kills a service that does not end within TimeoutStopSec: sd_notify(3). It is asked for
- * more time once, so that a disk that hangs does not keep the host from stopping. The watchdog is
- * off by then, since STOPPING=1 was said.
+ * systemd kills a service that does not end within TimeoutStopSec: sd_notify(3). volleyd asks for
+ * more time only once, so a disk that hangs does not keep the host from stopping. The watchdog is
+ * off by then, since STOPPING=1 was sent.
  */
 static void ask_for_time(const struct daemon *d)
 {
@@ -505,11 +506,11 @@ static void close_observers(struct observers *o)
 	capture_free(o->capture);
 }
 
-/* No question and no command comes any more. */
+/* Ends questions and commands. */
 static void stop_serving(struct daemon *d)
 {
 	metrics_close(d->metrics);
-	resize_stop(d->jobs.resize); /* else it would speak for the daemon once more */
+	resize_stop(d->jobs.resize); /* before heartbeat_stop(): on_moved() renews the heartbeat */
 	ask_for_time(d);
 	heartbeat_stop(&d->heartbeat, d->keep);
 	ctl_stop(d->ctl);

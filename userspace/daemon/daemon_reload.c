@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Another configuration is put in place while the daemon answers, as a whole or not at all. */
+/* Puts another configuration in place while the daemon answers, as a whole or not at all. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void put_zone_error(const struct zones_entry *entry, char *err, size_t er
 
 /*
  * The first zone, list or local data that did not load. Members of catalogs are left out, since the
- * configuration does not name them: the log and their status tell of them.
+ * configuration does not name them: the log and their status report them.
  */
 static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
 {
@@ -94,8 +94,9 @@ static void want_size(struct daemon *d, uint64_t bytes)
 		resize_want(d->jobs.resize, bytes);
 }
 
-/* Zones, policies and lists of blocks are read side by side; all are in place when the reload is
- * over. */
+/*
+ * Zones, policies and lists of blocks are read in parallel. The reload ends when all are in place.
+ */
 struct reload {
 	zones_done_fn *done;
 	void *user;
@@ -162,7 +163,7 @@ static void take_back(struct daemon *d)
 	service_addresses_settle(&d->interfaces, before);
 }
 
-/* Policies are read by the settings of recursion, which are in place. */
+/* Reading policies needs the settings of recursion, which are in place. */
 static int put_behind_recursion(struct daemon *d, struct config *config, zones_done_fn *done,
 				void *user, char *err, size_t err_cap)
 {
@@ -180,7 +181,7 @@ static int put_behind_recursion(struct daemon *d, struct config *config, zones_d
 	return code;
 }
 
-/* All parts that may refuse a configuration; if one does, the earlier ones are restored. */
+/* Configures all parts that may refuse; if one refuses, the earlier ones are restored. */
 static int put_parts(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
 		     char *err, size_t err_cap)
 {
@@ -208,7 +209,7 @@ static int put_parts(struct daemon *d, struct config *config, zones_done_fn *don
 	return code;
 }
 
-/* Before anything is changed. *identity is the caller's. */
+/* Called before anything is changed. The caller owns *identity. */
 static int check_config(struct daemon *d, const struct config *config,
 			struct engine_identity **identity, char *err, size_t err_cap)
 {
@@ -223,7 +224,7 @@ static int check_config(struct daemon *d, const struct config *config,
 	return -ENOMEM;
 }
 
-/* Puts CONFIG in place, or frees it and leaves all as it is. */
+/* Puts CONFIG in place, or frees it and changes nothing. */
 static int put_config(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
 		      char *err, size_t err_cap)
 {
@@ -237,7 +238,7 @@ static int put_config(struct daemon *d, struct config *config, zones_done_fn *do
 		config_free(config);
 		return code;
 	}
-	config_recursion_fini(&config->recursion); /* that of before */
+	config_recursion_fini(&config->recursion); /* the earlier one */
 	reply_options_put_identity(&d->options, identity);
 	want_size(d, config->cache_size_bytes);
 	daemon_configure_log(d->config, config);
@@ -257,7 +258,7 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 	return code ? code : put_config(d, config, done, user, err, err_cap);
 }
 
-/* Before it is ready, systemd is not told of reloads. */
+/* Does not report a reload to systemd before the daemon is ready. */
 static void tell_systemd(const struct daemon *d, const char *state)
 {
 	if (d->is_ready)

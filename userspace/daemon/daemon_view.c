@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What reports see of the daemon. */
+/* Fills the view of the daemon that reports read. */
 #include "daemon/daemon_internal.h"
 
 static enum report_state state_of(const struct daemon *d)

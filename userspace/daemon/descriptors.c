@@ -72,7 +72,7 @@ int descriptors_plan(struct descriptors *out, const struct config *config, unsig
 	return -EMFILE;
 }
 
-/* As far as the hard limit lets us. */
+/* At most to the hard limit. */
 static void raise_to(struct rlimit *limit, uint64_t wanted)
 {
 	struct rlimit wish = *limit;

@@ -1,10 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * File descriptors: how many a configuration needs, and how many the limit leaves for connections.
+ * The number of file descriptors that a configuration needs, and the number that the limit leaves
+ * for connections.
  *
- *      │ fixed: control, workers, sockets, queues, files │ TCP connections │ connections of the transfer thread │
- *                                                         └──────── shrink together where the limit is low ─────┘
+ *      │ fixed: control, workers,    │ TCP connections │ connections of      │
+ *      │ sockets, queues, files      │                 │ the transfer thread │
+ *                                    └─ shrink together if the limit is low ─┘
  *
  * Each part is bounded by itself, so connections never take the descriptors that control needs:
  * volleyctl is answered however many clients come.
@@ -19,26 +21,23 @@
 
 #include "config/config.h"
 
-#define DESCRIPTORS_CONNS_MIN 32 /* connections without which there is no use in a start */
+#define DESCRIPTORS_CONNS_MIN 32 /* with fewer connections than this, the start is refused */
 
 struct descriptors {
 	uint64_t n_fixed;
 	uint64_t n_wanted;   /* with all connections */
 	uint32_t n_tcp;      /* connections of the workers: server.tcp.max-connections, or fewer */
 	uint32_t n_transfer; /* of the transfer thread */
-	char problem[256];   /* why there are fewer than configured; "" */
+	char problem[256];   /* why there are fewer than configured; "": there are not */
 };
 
-/*
- * Plans with `limit` descriptors. 0, or -EMFILE with a sentence in err: they are not even enough
- * for a start.
- */
+/* Plans with `limit` descriptors. 0, or -EMFILE with a sentence in err: too few for a start. */
 int descriptors_plan(struct descriptors *out, const struct config *config, unsigned int n_workers,
 		     uint64_t limit, char *err, size_t err_cap) __attribute__((warn_unused_result));
 
 /*
- * Raises RLIMIT_NOFILE to the number that is wanted, as far as that is allowed, and plans with the
- * new limit. Returns as descriptors_plan().
+ * Raises RLIMIT_NOFILE to the number that is wanted, or to the hard limit if that is lower, and
+ * plans with the new limit. Returns as descriptors_plan().
  */
 int descriptors_raise(struct descriptors *out, const struct config *config, unsigned int n_workers,
 		      char *err, size_t err_cap) __attribute__((warn_unused_result));

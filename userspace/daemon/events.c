@@ -9,7 +9,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define GUARD_NS 200000000 /* hits that do not leave meanwhile are lost */
+#define GUARD_NS 200000000 /* for so long hits that cannot leave are lost */
 
 void events_init(struct events *e)
 {

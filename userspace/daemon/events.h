@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What wakes control's thread: signals, timers, links of the kernel, and the descriptors of the
- * parts.
+ * The events that wake control's thread: signals, timers, changes of links, the parts' descriptors.
  */
 #ifndef VOLLEY_DAEMON_EVENTS_H
 #define VOLLEY_DAEMON_EVENTS_H
@@ -17,12 +16,9 @@ struct events {
 	struct links links;
 };
 
-/* Nothing is open; events_close() is allowed. */
+/* Opens nothing; afterwards events_close() is allowed. */
 void events_init(struct events *e);
-/*
- * 0 or -errno; *what is then the name of the one that could not be opened. events_close() follows
- * in any case.
- */
+/* 0; or -errno, with the name of the failed part in *what. events_close() follows in any case. */
 int events_open(struct events *e, const char **what) __attribute__((warn_unused_result));
 void events_close(struct events *e);
 

@@ -9,11 +9,11 @@
 #include "base/log.h"
 
 #define HEARTBEAT_S  1u
-#define ORPHAN_S_MIN 3u /* a heartbeat that is late by two must not silence the driver */
+#define ORPHAN_S_MIN 3u /* a heartbeat that is two seconds late must not silence the driver */
 
 /*
- * One event may keep control's thread that long: keys that are made for hundreds of zones, a disk
- * that stands still. Workers and driver answer meanwhile, so this is no reason for an end.
+ * One event may take control's thread that long: making keys for hundreds of zones, or a disk that
+ * hangs. Workers and driver answer meanwhile, so volleyd need not be restarted.
  */
 #define CONTROL_LONG_NS (300 * CLOCK_NS_PER_S)
 
@@ -32,7 +32,7 @@ void heartbeat_fini(struct heartbeat *h)
 	pthread_mutex_destroy(&h->lock);
 }
 
-/* The driver dates cookies by the wall clock, which may be set at any time. */
+/* Also stores the wall clock, by which the driver dates cookies: it may be set at any time. */
 static void serve_until(struct heartbeat *h, uint32_t until_s)
 {
 	uint64_t wall_ns = clock_wall_ahead_ns();
@@ -98,7 +98,7 @@ void heartbeat_put_block_kinds(struct heartbeat *h, uint32_t kinds)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* systemd's watchdog, unless a worker hangs, or control's thread. */
+/* Feeds systemd's watchdog, unless a worker or control's thread hangs. */
 static void feed_watchdog(const struct heartbeat *h)
 {
 	uint64_t well_ns = __atomic_load_n(&h->well_ns, __ATOMIC_ACQUIRE);
@@ -140,8 +140,8 @@ static int find_hanging(const struct health_watch *watch, unsigned int n)
 }
 
 /*
- * Control's thread waits for readers here and there. A worker that hangs while a zone changes keeps
- * control's thread from calling this, and the watchdog ends the daemon later.
+ * If a worker hangs while control's thread waits for readers, control's thread does not come here,
+ * and the watchdog ends the daemon later.
  */
 void heartbeat_watch(struct heartbeat *h, const struct health_watch *watch, unsigned int n_workers)
 {

@@ -28,7 +28,7 @@ static int attach(struct interfaces *all, struct iface *iface)
 
 	if (err != -EPROTO && err != ERR_RUNNING)
 		return 0;
-	/* it would go on answering beside us, from old data; why has been said */
+	/* it would go on answering beside us, from old data; the reason is logged */
 	log_error("%s: volleyd cannot run beside the XDP program that is there",
 		  iface->config.name);
 	return err;
@@ -51,7 +51,7 @@ static void keep_old_alive(struct interfaces *all)
 
 /*
  * A volleyd that died during a resize leaves programs with two caches: the newer cache is adopted.
- * Withdrawals went to both (cache/sweep.h), and both have one table of generations.
+ * That is safe: withdrawals went to both (cache/sweep.h), and both share one table of generations.
  */
 int interfaces_attach_all(struct interfaces *all)
 {
@@ -132,7 +132,7 @@ void interfaces_clean_others(struct interfaces *all)
 	if_freenameindex(names);
 }
 
-/* Workers that start later open the ports of all interfaces at once. */
+/* Opens no ports before there are workers: their start opens the ports of all interfaces. */
 static int attach_and_open(struct interfaces *all, struct iface *iface)
 {
 	int code = iface_attach(iface, &all->cache->maps, &all->cache->sizes);
@@ -174,7 +174,7 @@ static void reattach(struct interfaces *all, struct iface *iface)
 	(void)attach_and_open(all, iface);
 }
 
-/* Notices that an interface came or went, or that a program was taken off it. */
+/* Notices that an interface came or went, or that its program was detached. */
 static void check(struct interfaces *all, struct iface *iface)
 {
 	bool is_sound = iface->ifindex && iface_is_sound(iface);
@@ -256,7 +256,7 @@ static struct iface *add_by_hand(struct interfaces *all, const char *ifname)
 	return iface;
 }
 
-/* Behind iface_close(). */
+/* After iface_close(). */
 static void drop_iface(struct interfaces *all, struct iface *iface)
 {
 	const struct iface *end = all->at + all->n;
@@ -265,10 +265,7 @@ static void drop_iface(struct interfaces *all, struct iface *iface)
 	all->n--;
 }
 
-/*
- * An interface that `attach` added is removed; one of the configuration is off again, as its keys
- * say.
- */
+/* Removes an interface that `attach` added. A configured interface is off again, with its keys. */
 static void take_back(struct interfaces *all, struct iface *iface)
 {
 	if (iface->is_added) {
@@ -407,7 +404,7 @@ static void begin_anew(struct interfaces *all, struct iface *iface,
 		(void)begin(all, iface);
 }
 
-/* The lists belong to the configuration before, which will be freed. */
+/* The lists belong to the earlier configuration, which will be freed. */
 static void take_lists(struct iface *iface, const struct config_interface *c)
 {
 	iface->config.tunnel_sources = c->tunnel_sources;

@@ -26,9 +26,9 @@
 #define TOP_DEFAULT 20u
 #define TOP_MAX     1000u
 #define EVERY_FIRST 256u /* until the load is known, which takes a second at most */
-#define EVENTS_MANY (2 * LIVE_EVENTS_PER_S) /* between two ticks: N is too low by far */
-#define TICK_MIN_S  0.01                    /* a load that grows is seen so soon; */
-#define TICK_S      0.5 /* one that falls has this time, since less tells little */
+#define EVENTS_MANY (2 * LIVE_EVENTS_PER_S) /* between two ticks: N is far too low */
+#define TICK_MIN_S  0.01                    /* a growing load is noticed after this time */
+#define TICK_S      0.5                     /* a falling load after this time */
 #define EVERY_MAX   (1u << 20)
 #define PREFIX_TEXT (INET6_ADDRSTRLEN + 4)
 
@@ -47,7 +47,7 @@ struct live {
 	pthread_mutex_t lock;
 	uint32_t every;
 	uint64_t n_events;         /* since the last tick */
-	struct frequent *by[N_BY]; /* NULL: nobody watches */
+	struct frequent *by[N_BY]; /* NULL: no client watches */
 };
 
 struct live *live_new(struct taps *taps, const struct report_source *reports)
@@ -124,7 +124,7 @@ void live_note(void *ctx, const struct tap_event *e)
 	struct live *live = ctx;
 	size_t prefix_bytes, name_bytes;
 
-	if (e->way == TAP_FORWARDER) /* Volley itself asks */
+	if (e->way == TAP_FORWARDER) /* a question of Volley itself */
 		return;
 	prefix_bytes = prefix_key(prefix, e);
 	name_bytes = name_key(name, e);
@@ -174,13 +174,15 @@ static int begin(struct live *live, uint64_t now_ns)
 
 static void end(struct live *live)
 {
-	(void)observe(live, 0); /* does not fail: no thread is to be started */
+	(void)observe(live, 0); /* does not fail: it starts no thread */
 	free_counts(live);
 	live->is_on = false;
 }
 
-/* Events of the other N are counted when this is called: the first N was a guess, and its few
- * samples would weigh too much. */
+/*
+ * Events of the earlier N are counted by now. The first N was a guess, and its few samples would
+ * weigh too much, so the counts begin anew.
+ */
 static void set_every(struct live *live, uint32_t every)
 {
 	const bool differs = every < live->every || every > live->every + live->every / 4;
@@ -243,7 +245,7 @@ static json_t *prefix_text(const struct frequent_counter *c)
 
 	memcpy(address, c->key + 1, c->key_bytes - 1u);
 	if (!inet_ntop(c->key[0], address, text, INET6_ADDRSTRLEN))
-		return json_null(); /* does not happen: there is room */
+		return json_null(); /* cannot happen: there is room */
 	snprintf(text + strlen(text), 5, "/%u", is_ipv4 ? LIVE_PREFIX4 : LIVE_PREFIX6);
 	return json_string(text);
 }
@@ -277,7 +279,7 @@ static json_t *report_top(const struct live *live, enum by by, uint64_t n)
 	return rows;
 }
 
-/* What the driver dropped since a worker was behind. */
+/* Messages that the driver dropped because a worker was behind. */
 static uint64_t count_shed(const struct report_view *v)
 {
 	uint64_t n = 0;

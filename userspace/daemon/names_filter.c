@@ -10,9 +10,8 @@
 #include "dns/proto.h"
 
 #define LOOK_NS (60 * CLOCK_NS_PER_S)
-#define REBUILD_NS \
-	(600 *     \
-	 CLOCK_NS_PER_S) /* between two rebuilds at least: each keeps control's thread for as long as a load */
+/* The shortest time between rebuilds: each takes control's thread as long as a load. */
+#define REBUILD_NS (600 * CLOCK_NS_PER_S)
 
 static void say_size(const char *key, const char *what, uint32_t has_lines, uint32_t said_lines)
 {
@@ -27,7 +26,7 @@ static void say_size(const char *key, const char *what, uint32_t has_lines, uint
 		   key, what, has, said);
 }
 
-/* A filter that goes on keeps its lines; what the map has behind them is for intervals. */
+/* A filter that goes on keeps its lines. The rest of the map is for intervals. */
 static uint32_t filter_lines(const struct answer_cache *cache, const struct config *config)
 {
 	const struct volley_names_state *state = &cache->memory.state->names;
@@ -38,7 +37,7 @@ static uint32_t filter_lines(const struct answer_cache *cache, const struct conf
 	return n && n < cache->maps.names_lines ? n : cache->maps.names_lines;
 }
 
-/* With them the filter is begun, unless an earlier one goes on. */
+/* Also begins the filter, unless an earlier one goes on. */
 static int begin_intervals(struct names *names, struct answer_cache *cache,
 			   const struct config *config, bool is_adopted)
 {
@@ -50,7 +49,7 @@ static int begin_intervals(struct names *names, struct answer_cache *cache,
 			    names_begin(names, answer_cache_grace, cache);
 }
 
-/* The driver reads what an earlier daemon began, until nothing is denied any more. */
+/* Ends the filter of an earlier daemon; returns when the driver no longer reads it. */
 static int end_adopted(struct names *names, struct answer_cache *cache)
 {
 	if (!names_id(names))
@@ -92,7 +91,7 @@ void names_filter_tell(struct names_filter *f, struct volley_state *first,
 
 /* --- Wrong denials ---------------------------------------------------------------------------- */
 
-/* What is wrong, as a sentence. */
+/* The fault, as a sentence. */
 static void put_fault(const struct shield_found *found, char *text, size_t cap)
 {
 	char name[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
@@ -123,7 +122,7 @@ static void stop_denials(struct zones *zones, const struct shield_found *found)
 	int err = zones_stop_denials(zones, apex, found->bytes - found->apex,
 				     shield_fault_text(found->fault));
 
-	if (err == ERR_NOT_FOUND) /* it was done before, or the zone has gone */
+	if (err == ERR_NOT_FOUND) /* already done, or the zone has gone */
 		return;
 	name_to_text(zone, sizeof(zone), apex);
 	put_fault(found, text, sizeof(text));
@@ -167,12 +166,12 @@ int names_filter_rebuild(struct names_filter *f, struct zones *zones, bool is_as
 	return 0;
 }
 
-/* Without an id a rebuild has failed. */
+/* If the filter has no id, a rebuild has failed. */
 static void look_after_filter(struct names_filter *f, struct zones *zones)
 {
 	struct names_care *care = &f->care;
 	uint64_t now_ns = clock_ns();
-	bool is_first = !care->looked_ns; /* behind a start, which has just added all names */
+	bool is_first = !care->looked_ns; /* the start has just added all names */
 
 	if (care->looked_ns && now_ns < care->looked_ns + LOOK_NS)
 		return;
@@ -190,7 +189,7 @@ void names_filter_tick(struct names_filter *f, struct zones *zones)
 
 	if (!f->names)
 		return;
-	/* As many as were there: others may be found meanwhile. */
+	/* A bounded number of rounds, since workers may find more faults meanwhile. */
 	for (unsigned int i = 0; i < SHIELD_PLACES; i++)
 		if (shield_take(&f->shield, &found))
 			stop_denials(zones, &found);

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The filter of names that exist (engine/name_filter.h), as the daemon has it: begun or adopted at
- * the start, rebuilt when much in it has gone, and stopped for a zone of which a worker has found a
- * wrong denial.
+ * The daemon's filter of names that exist (engine/name_filter.h): begun or adopted at the start,
+ * rebuilt when many of its names have gone, and stopped for a zone when a worker finds a wrong
+ * denial.
  *
  * Control's thread calls all of these.
  */
@@ -26,35 +26,32 @@ struct names_filter {
 };
 
 /*
- * The filter of an earlier daemon goes on, or a new one begins, or there is none. When the maps
- * and the cache are open, before any zone is loaded. 0 or a negative code, logged.
+ * Adopts the filter of an earlier daemon or begins a new one, if the configuration wants one. The
+ * maps and the cache are open, and no zone is loaded yet. 0 or a negative code, logged.
  */
 int names_filter_open(struct names_filter *f, struct answer_cache *cache,
 		      const struct config *config, struct engine_data *published)
 	__attribute__((warn_unused_result));
 
-/*
- * During a resize: programs read these, the second one unless it is NULL. Before any of them is
- * used.
- */
+/* During a resize: programs read these states; second may be NULL. Called before their use. */
 void names_filter_tell(struct names_filter *f, struct volley_state *first,
 		       struct volley_state *second);
 
-/* Reads the state of the filter into f->care. O(lines) of it. With a filter only. */
+/* Reads the filter's state into f->care, in O(lines of the filter). Only if there is a filter. */
 void names_filter_look(struct names_filter *f, const struct zones *zones);
 
 /*
- * A new filter, with the names that are served, takes the place of the present one; logged.
- * is_asked: by a person, and zones whose denials were stopped have them again. 0 or a negative
- * code. With a filter only.
+ * Replaces the filter by a new one of the names that are served; logged. is_asked: an operator
+ * asked for it, so denials that were stopped for a zone begin again. 0 or a negative code. Only if
+ * there is a filter.
  */
 int names_filter_rebuild(struct names_filter *f, struct zones *zones, bool is_asked)
 	__attribute__((warn_unused_result));
 
 /*
- * Once a second, when the daemon is ready: the driver denies no more names of zones of which a
- * worker has found that the filter lacks a name; and once a minute a filter in which much has
- * gone is rebuilt.
+ * Once a second, when the daemon is ready. If a worker has found that the filter lacks a name of a
+ * zone, the driver stops denying names of that zone. Once a minute, a filter of which many names
+ * have gone is rebuilt.
  */
 void names_filter_tick(struct names_filter *f, struct zones *zones);
 

@@ -82,7 +82,7 @@ void reply_options_close(struct reply_options *o)
 	free(o->published->identity);
 }
 
-/* --- What the server says of itself ----------------------------------------------------------- */
+/* --- The server's identity -------------------------------------------------------------------- */
 
 static void copy_text(char to[ENGINE_TEXT_MAX + 1], const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What replies have beside the answer: the secrets of DNS cookies, NSID, and the version and
+ * The parts of replies beside the answer: the secrets of DNS cookies, NSID, and the version and
  * identity of the server. Workers read them from engine_data, the driver from the table of
  * volley_options that is in use.
  *
@@ -24,33 +24,30 @@ struct reply_options {
 };
 
 /*
- * Secrets and identity by this configuration. Before the cache is opened, so that the driver has
- * them from the beginning. With the pointers set. 0 or a code, logged.
+ * Sets secrets and identity by this configuration. Called before the cache is opened, so that the
+ * driver has them from the beginning. The pointers in *o are set. 0 or a code, logged.
  */
 int reply_options_open(struct reply_options *o, const struct config *config)
 	__attribute__((warn_unused_result));
-/* No engine reads them any more. */
+/* Frees them; no engine reads them any more. */
 void reply_options_close(struct reply_options *o);
 
 /*
- * Tells the driver how to answer COOKIE and NSID: by the table that is not read, which then is,
- * so that a query is answered by one of them. A grace period must be between two calls. During a
- * resize both caches are told.
+ * Tells the driver how to answer COOKIE and NSID: fills the table that is not in use and then
+ * switches to it, so a query is answered by one table only. A grace period must lie between two
+ * calls. During a resize both caches get the options.
  */
 void reply_options_tell_driver(const struct reply_options *o);
 
-/*
- * NSID, version and identity of the server by this configuration. For free(); NULL: there is no
- * memory.
- */
+/* NSID, version and identity by this configuration, to be freed with free(). NULL: no memory. */
 struct engine_identity *reply_options_make_identity(const struct config *config)
 	__attribute__((warn_unused_result));
 /*
- * Puts an identity in place, which then belongs to *o: before the cache is opened, and by a
- * reload. Workers and the transfer thread get it first, then the driver. Meanwhile some replies
- * have the old identity; a single reply does not mix both. Each reply that is made after this has
- * returned has the new one. A change of the driver's options: see reply_options_tell_driver(). If
- * nothing is new, nothing is done.
+ * Puts an identity in place, which then belongs to *o: before the cache is opened, and by a reload.
+ * Workers and the transfer thread get it first, then the driver. Meanwhile some replies have the
+ * old identity; no reply mixes both. Each reply that is made after this has returned has the new
+ * one. The grace period of reply_options_tell_driver() applies. Does nothing if the identity is the
+ * same.
  */
 void reply_options_put_identity(struct reply_options *o, struct engine_identity *identity);
 

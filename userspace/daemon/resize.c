@@ -14,7 +14,7 @@
 #include "base/background.h"
 #include "config/words.h"
 
-/* Of what is wanted so much more must be there: kernel and libraries take something, too. */
+/* One part in 16 must be available in addition: kernel and libraries need memory, too. */
 #define MEMORY_SPARE 16u
 
 enum stage { STAGE_NONE, STAGE_COPYING, STAGE_LATE, STAGE_FREEING };
@@ -22,19 +22,19 @@ enum stage { STAGE_NONE, STAGE_COPYING, STAGE_LATE, STAGE_FREEING };
 struct resize {
 	struct resize_env env;
 	struct background *background;
-	struct background_job copying; /* run by these background */
-	struct background_job freeing; /* by env.background, behind every walk that has begun */
+	struct background_job copying; /* run by `background` */
+	struct background_job freeing; /* run by env.background, after every walk that has begun */
 	enum stage stage;
 	bool is_stopping;
-	bool is_torn;              /* somebody may still read what would be freed */
+	bool is_torn;              /* the cache to be freed may still have readers */
 	struct answer_cache other; /* first the new one, then the old one */
 	uint32_t since_s;
 	uint64_t begun_ns;
 	struct resize_result result;
 	resize_done_fn *done;
 	void *user;
-	uint64_t wanted_bytes; /* by the configuration; 0: nothing that is not done */
-	char problem[300];     /* why what it says is not so; "": it is, or will be */
+	uint64_t wanted_bytes; /* by the configuration; 0: nothing is left to do */
+	char problem[300];     /* why the cache does not have that size; "": it has, or will */
 };
 
 static struct resize *of_copying(struct background_job *job)
@@ -93,7 +93,7 @@ static void run_copying(struct background_job *job)
 		copy_late(r);
 }
 
-/* Of a large cache this takes the kernel long. */
+/* For a large cache this takes the kernel long. */
 static void free_other(struct resize *r)
 {
 	struct answer_cache *old = &r->other;
@@ -132,7 +132,7 @@ static void ended_freeing(struct background_job *job)
 {
 	struct resize *r = of_freeing(job);
 
-	free_other(r); /* unless run_freeing() has */
+	free_other(r); /* does nothing if run_freeing() has freed it */
 	r->stage = STAGE_NONE;
 	r->result.took_ns = clock_ns() - r->begun_ns;
 	if (r->env.snapshots)
@@ -165,7 +165,7 @@ static void give_up(struct resize *r, int code)
 
 /* --- Switching -------------------------------------------------------------------------------- */
 
-/* An interface that does not come along is attached anew, as if its program had been taken off. */
+/* An interface that cannot switch is attached anew, as if its program had been detached. */
 static void switch_iface(struct resize *r, struct iface *iface)
 {
 	int err;
@@ -207,7 +207,7 @@ static int prepare_programs(struct resize *r)
 	return err;
 }
 
-/* env.cache is the new one, r->other the old one. */
+/* Afterwards env.cache is the new cache, r->other the old one. */
 static void exchange(struct resize *r)
 {
 	struct answer_cache *now = r->env.cache, *new = &r->other;
@@ -234,7 +234,7 @@ static void start_copying(struct resize *r, enum stage stage)
 	background_start(r->background, &r->copying);
 }
 
-/* Everything that may fail is done before anybody uses the new cache. */
+/* All steps that may fail come before the first use of the new cache. */
 static void move_workers(struct resize *r)
 {
 	struct answer_cache *now = r->env.cache, *new = &r->other;
@@ -348,7 +348,7 @@ int resize_start(struct resize *r, uint64_t bytes, resize_done_fn *done, void *u
 	r->begun_ns = clock_ns();
 	r->is_torn = false;
 	if (is_same(&sizes, now))
-		start_freeing(r); /* nothing */
+		start_freeing(r); /* there is no other cache */
 	else
 		start_copying(r, STAGE_COPYING);
 	return 0;

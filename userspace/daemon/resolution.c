@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "cache/sweep.h"
 
-#define WALL_DRIFT_S 2 /* in a second: more is a step */
+#define WALL_DRIFT_S 2 /* a larger difference within a second: the clock was set */
 
 uint64_t resolution_settings_digest(const struct resolution *r)
 {
@@ -44,7 +44,7 @@ int resolution_configure(struct resolution *r, struct config *config, char *err,
 
 void resolution_take_back(struct resolution *r, struct config *config)
 {
-	/* What the list of clients is made of, too, as it was before. */
+	/* The list of clients is made from other keys as well, in their earlier values. */
 	struct config before = *zone_service_config(r->zones);
 	char err[512];
 	int code;
@@ -67,10 +67,10 @@ static enum walk_step is_public(void *user, const struct volley_entry *e)
 }
 
 /*
- * If not every client may ask, no answer is public (engine/engine.c). An earlier daemon may have
- * let every client ask: the driver would give its public answers to all of them until the zones are
- * loaded. An earlier program that waits to be replaced has its own cache and its own list of
- * clients, so it is silenced.
+ * If not every client may ask, no answer is public (engine/engine.c). But an earlier daemon may
+ * have let every client ask, and the driver would give its public answers to all clients until the
+ * zones are loaded. So they are withdrawn. An earlier program that waits to be replaced has its own
+ * cache and its own list of clients, so it is silenced.
  */
 static int withdraw_public(struct resolution *r)
 {
@@ -92,7 +92,7 @@ static int withdraw_public(struct resolution *r)
 	return err;
 }
 
-/* Workers that are begun later get it from workers_env. */
+/* Workers that start later get it from workers_env. */
 static int make_room(void *user, uint32_t n_questions)
 {
 	const struct resolution *r = user;
@@ -165,11 +165,14 @@ static void on_policies(void *user, int code)
 {
 	struct resolution *r = user;
 
-	(void)code; /* what does not load has said so */
+	(void)code; /* load errors are logged elsewhere */
 	r->has_policies = true;
 }
 
-/* Before zones, which keep only slots that they know. Lists and zones are read at the same time. */
+/*
+ * Called before the zones are opened, since zones keep only slots that they know. Lists and zones
+ * are read at the same time.
+ */
 int resolution_open_policies(struct resolution *r, struct background *background)
 {
 	struct policies_env env = {
@@ -201,9 +204,8 @@ int resolution_open_policies(struct resolution *r, struct background *background
 /* --- The clock -------------------------------------------------------------------------------- */
 
 /*
- * libunbound counts by the wall clock when what it remembers expires. So when that clock was set,
- * another resolver takes its place, which remembers nothing. Volley's own clock is the monotonic
- * one.
+ * libunbound uses the wall clock for the expiry of its cache. So if that clock was set, another
+ * resolver with an empty cache takes its place. Volley itself uses the monotonic clock.
  */
 void resolution_check_clock(struct resolution *r)
 {

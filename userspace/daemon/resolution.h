@@ -3,7 +3,7 @@
 /*
  * Recursion and policies: opened at the start, and configured anew by a reload.
  *
- *	recursion/           the clients that may ask, and the resolver
+ *	recursion/           the clients that may recurse, and the resolver
  *	policy/policies.h    lists and local data
  *
  * Control's thread calls all of these.
@@ -34,7 +34,7 @@ struct resolution {
 	struct policies *policies;
 	uint32_t other_slots[N_OTHER_SLOTS]; /* in the cache; 0: none */
 	bool has_policies;                   /* lists and local data of the start are in place */
-	int64_t wall_ahead_s; /* of the wall clock before the monotonic one, at the last check */
+	int64_t wall_ahead_s; /* the wall clock less the monotonic clock, at the last check */
 
 	/* The parts that it works with; they outlive it. */
 	struct engine_data *published;
@@ -46,43 +46,42 @@ struct resolution {
 };
 
 /*
- * Opens the lists of clients and the resolver for the first time: before any zone is loaded.
- * config->recursion is then zeros. 0 or a negative code, logged.
+ * Opens the lists of clients and the resolver at the start, before any zone is loaded. Afterwards
+ * config->recursion is all zeros. 0 or a negative code, logged.
  */
 int resolution_open(struct resolution *r, struct config *config, struct background *background,
 		    struct tap *tap) __attribute__((warn_unused_result));
-/* Behind it: lists and local data begin to be loaded. Likewise. */
+/* After resolution_open(): begins to load lists and local data. 0 or a negative code, logged. */
 int resolution_open_policies(struct resolution *r, struct background *background)
 	__attribute__((warn_unused_result));
 
 /*
- * Puts the lists of clients and the settings for upstreams in place: at the start and by a
- * reload. As recursion_configure(): afterwards config->recursion is what was in place before. 0;
- * or a negative code with a sentence in err, and all is as before.
+ * Puts the lists of clients and the settings for upstreams in place: at the start and by a reload.
+ * As with recursion_configure(), config->recursion is afterwards the earlier settings. 0; or a
+ * negative code with a sentence in err, and nothing has changed.
  */
 int resolution_configure(struct resolution *r, struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 /*
- * Undoes resolution_configure() with this configuration, where a later part of a reload was
- * refused; config->recursion is its own again. An error is logged, and then the refused one stays
+ * A later part of a reload was refused: undoes resolution_configure() with this configuration,
+ * which gets its own config->recursion back. An error is logged, and then the refused settings stay
  * in force.
  */
 void resolution_take_back(struct resolution *r, struct config *config);
 
 /*
- * A digest of all that answers of our zones depend on, besides the zones: the engine's settings,
- * the view of these answers, and whether parents are asked for the DS records of the zones.
+ * A digest of everything besides the zones that answers from our zones depend on: the engine's
+ * settings, the view of these answers, and whether volleyd asks parents for the DS records of the
+ * zones.
  */
 uint64_t resolution_settings_digest(const struct resolution *r);
 
-/*
- * Once a second: if the wall clock was set, the resolver forgets what it remembers by that clock.
- */
+/* Once a second: if the wall clock was set, libunbound starts again with an empty cache. */
 void resolution_check_clock(struct resolution *r);
 
-/* Nothing is asked upstream any more. While the workers still run. */
+/* From now on nothing is asked upstream. Called while the workers still run. */
 void resolution_stop(struct resolution *r);
-/* After resolution_stop(), and the end of the workers and background. */
+/* Called after resolution_stop(), when the workers and the background have ended. */
 void resolution_close(struct resolution *r);
 
 #endif

@@ -16,7 +16,7 @@ int service_addresses_add(struct interfaces *all, const struct descriptors *desc
 	int code;
 
 	if (!all->workers)
-		return 0; /* the workers begin with the configuration that is in force by then */
+		return 0; /* workers start with the configuration that is then in force */
 	code = descriptors_grow(descriptors, running, workers_n(all->workers),
 				workers_n_listen_with(all->workers, config->listen,
 						      config->n_listen),
@@ -32,7 +32,7 @@ void service_addresses_settle(struct interfaces *all, const struct config *confi
 	service_addresses_update(all, config);
 	if (!workers_listens_elsewhere(all->workers, config->listen, config->n_listen))
 		return;
-	/* After an error of these packets on their way may find no socket. */
+	/* After an error, packets on their way may find no socket. */
 	(void)answer_cache_grace(all->cache);
 	workers_stop_elsewhere(all->workers, config->listen, config->n_listen);
 	(void)answer_cache_grace(all->cache);

@@ -42,7 +42,7 @@ void snapshot_file_times(struct snapshot_times *times)
 {
 	*times = (struct snapshot_times){ .now_s = clock_coarse_s(), .wall_s = clock_wall_s() };
 	if (read_boot_id(times->boot_id) &&
-	    getrandom(times->boot_id, sizeof(times->boot_id), 0) < 0) /* like no other */
+	    getrandom(times->boot_id, sizeof(times->boot_id), 0) < 0) /* unlike any other boot */
 		times->now_s = 0;
 }
 
@@ -62,7 +62,7 @@ static int say(int err, const char *path, char *why, size_t why_cap)
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
-/* 0 when there is nothing under this name, or a snapshot, or what is left of one. */
+/* 0 if the file does not exist, or is a snapshot or the rest of one. */
 static int check_replaceable(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -92,7 +92,7 @@ static int open_tmp(const char *path)
 	return err;
 }
 
-/* From FILE.tmp to FILE. */
+/* Renames FILE.tmp to FILE. */
 static int put_in_place(int fd, const char *tmp, const char *path)
 {
 	int err = fsync(fd) ? -errno : check_replaceable(path);
@@ -129,7 +129,7 @@ int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool 
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* A file, and one that only this user or root can have written. */
+/* 0 if it is a regular file that only this user or root can have written. */
 static int check_origin(int fd, const char *path, char *why, size_t why_cap)
 {
 	struct stat st;

@@ -5,9 +5,9 @@
  *
  *      FILE.tmp, locked, 0600 ─► written ─► fsync ─► rename to FILE ─► fsync of the folder
  *
- * So FILE is at every moment the old snapshot or the new one, whole. A daemon that dies leaves
- * FILE.tmp, which the next one overwrites. The file's name comes from a command, so the daemon
- * replaces no file but a snapshot.
+ * So FILE is always one whole snapshot, the old or the new one. A daemon that dies leaves FILE.tmp,
+ * which the next one overwrites. The file's name may come from a command, so the daemon replaces
+ * only a file that is a snapshot.
  */
 #ifndef VOLLEY_DAEMON_SNAPSHOT_FILE_H
 #define VOLLEY_DAEMON_SNAPSHOT_FILE_H
@@ -17,14 +17,13 @@
 
 #include "cache/snapshot.h"
 
-/* The clocks now, and which boot this is. */
+/* Reads the clocks, and the id of this boot. */
 void snapshot_file_times(struct snapshot_times *times);
 
 /*
- * Both as snapshot_write() and snapshot_read(), with a sentence in `why` after every error but
- * -ECANCELED. -EEXIST: there is something else under that name; -EBUSY: another volleyd writes to
- * it; -EPERM: another user may have written the file. `source` comes without fd
- * and times.
+ * As snapshot_write() and snapshot_read(), with a sentence in `why` after every error but
+ * -ECANCELED. -EEXIST: the file is no snapshot; -EBUSY: another volleyd writes it; -EPERM: another
+ * user may have written it. The caller sets neither fd nor times in `source`.
  */
 int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool *cancel,
 			struct snapshot_written *told, char *why, size_t why_cap)

@@ -19,11 +19,11 @@
 #define WHY_CAP 640
 
 struct job {
-	struct background_job background; /* first: job and job have one address */
+	struct background_job background; /* first: both have the same address */
 	struct snapshots *owner;
 	char *path;
 	struct snapshot *snapshot;
-	struct cache_writer *writer; /* of a load */
+	struct cache_writer *writer; /* if it is a load */
 	char why[WHY_CAP];
 	struct snapshots_result result;
 	snapshots_done_fn *done;
@@ -34,13 +34,13 @@ struct snapshots {
 	struct cache *cache;
 	const struct engine_data *zones;
 	struct background *background; /* NULL after the end */
-	struct job *job;               /* that runs, or NULL */
-	bool is_held;                  /* none is to run */
+	struct job *job;               /* the running job, or NULL */
+	bool is_held;                  /* no job may start */
 
-	char *path; /* of the configuration; NULL: none */
+	char *path; /* cache.snapshot; NULL: none */
 	uint64_t interval_ns;
-	uint64_t last_ns; /* when a dump of the configuration was begun */
-	bool is_ripe;     /* what is on file is loaded, or cannot be */
+	uint64_t last_ns; /* when the last dump by the configuration began */
+	bool is_ripe;     /* the file is loaded, or cannot be */
 	char error[WHY_CAP];
 };
 
@@ -56,7 +56,10 @@ static void job_free(struct job *job)
 	free(job);
 }
 
-/* Zones that have come since lead elsewhere; those that come now wait for this read section. */
+/*
+ * True if the entry still answers by the zones of now: new zones may have taken its name. A zone
+ * that comes now waits for this read section.
+ */
 static bool holds(void *user, const struct volley_entry *entry)
 {
 	const struct engine_data *zones = user;
@@ -110,7 +113,7 @@ static int job_new(struct job **out, struct snapshots *snapshots, enum snapshots
 	job->background = (struct background_job){ .run = run, .ended = ended };
 	job->owner = snapshots;
 	job->path = strdup(path);
-	/* a job that is given up before it runs leaves this code */
+	/* the result if the job is cancelled before it runs */
 	job->result = (struct snapshots_result){
 		.kind = kind, .path = job->path, .code = -ECANCELED, .why = job->why
 	};
@@ -163,7 +166,7 @@ void snapshots_release(struct snapshots *snapshots)
 
 /* --- As configured ---------------------------------------------------------------------------- */
 
-/* Says what is wrong once, not at each interval. */
+/* Logs a fault once, not at each interval. */
 static void note_error(struct snapshots *snapshots, const struct snapshots_result *r)
 {
 	char error[WHY_CAP] = "";
@@ -240,7 +243,7 @@ void snapshots_finish(struct snapshots *snapshots)
 
 	if (!snapshots)
 		return;
-	background_free(snapshots->background); /* calls done() of what runs */
+	background_free(snapshots->background); /* calls done() of a running job */
 	snapshots->background = NULL;
 	if (!snapshots->path || !snapshots->is_ripe)
 		return;

@@ -27,7 +27,7 @@ struct snapshots_result {
 	enum snapshots_kind kind;
 	const char *path;
 	int code;
-	const char *why; /* a sentence; "" where the code says all */
+	const char *why; /* a sentence; "": the code says all */
 	struct snapshot_written written;
 	struct snapshot_read read;
 	uint64_t took_ns;
@@ -44,12 +44,12 @@ int snapshots_new(struct snapshots **out, struct cache *cache, const struct engi
 /* Gives up a job that runs: its done() gets -ECANCELED. NULL is allowed. */
 void snapshots_free(struct snapshots *snapshots);
 
-/* From now on it is this cache, with the same slots (cache/copy.h); no job is running. */
+/* From now on snapshots are of this cache, with the same slots (cache/copy.h). No job runs. */
 void snapshots_set_cache(struct snapshots *snapshots, struct cache *cache);
 
 /*
- * Keeps jobs from being started (they get -EBUSY) while the cache is replaced; snapshots of the
- * configuration are made later. -EBUSY: a job is running, and nothing has changed.
+ * While the cache is replaced: new jobs get -EBUSY, and snapshots by the configuration are made
+ * later. -EBUSY: a job is running, and nothing has changed.
  */
 int snapshots_hold(struct snapshots *snapshots) __attribute__((warn_unused_result));
 void snapshots_release(struct snapshots *snapshots);
@@ -63,8 +63,8 @@ int snapshots_start(struct snapshots *snapshots, enum snapshots_kind kind, const
 		    snapshots_done_fn *done, void *user) __attribute__((warn_unused_result));
 
 /*
- * From now on as the configuration says, with `path` copied. interval_s 0: at the end only.
- * `load`: the file is loaded first. 0 or -errno.
+ * Snapshots by the configuration; `path` is copied. interval_s 0: only at the end. `load`: loads
+ * the file first. 0 or -errno.
  */
 int snapshots_configure(struct snapshots *snapshots, const char *path, uint32_t interval_s,
 			bool load, uint64_t now_ns) __attribute__((warn_unused_result));
@@ -72,11 +72,13 @@ int snapshots_configure(struct snapshots *snapshots, const char *path, uint32_t 
 /* To be called once a second. */
 void snapshots_tick(struct snapshots *snapshots, uint64_t now_ns);
 
-/* At a clean stop, when no thread publishes any more: gives up a job that runs, and writes a
- * snapshot, if configured. */
+/*
+ * At a clean stop, when no thread publishes any more: cancels a job that runs, and writes a
+ * snapshot if one is configured.
+ */
 void snapshots_finish(struct snapshots *snapshots);
 
-/* The fault of the last snapshot of the configuration; "" if it was well. */
+/* The fault of the last snapshot by the configuration; "": there was none. */
 const char *snapshots_error(const struct snapshots *snapshots);
 
 #endif

@@ -30,7 +30,7 @@ struct check {
 	bool with_zones;
 	unsigned int n_threads; /* that the process may run at a time */
 	unsigned int n_warnings;
-	json_t *warnings;       /* where they go; NULL: to the log */
+	json_t *warnings;       /* gets the warnings; NULL: the log gets them */
 	char err[ERR_TEXT_CAP]; /* why a start would end */
 };
 
@@ -49,7 +49,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *c, const ch
 	c->n_warnings++;
 }
 
-/* ---- What the process gets ------------------------------------------------------------------- */
+/* ---- Limits of the process ------------------------------------------------------------------- */
 
 static int check_process(struct check *c)
 {
@@ -90,7 +90,7 @@ static void on_loaded(struct load *load)
 	*(bool *)load->user = true;
 }
 
-/* Until the loader has brought something. */
+/* Waits until the loader has a result. */
 static void wait_for_load(struct loader *loader)
 {
 	struct pollfd pollfd = { .fd = loader_fd(loader), .events = POLLIN };
@@ -109,8 +109,7 @@ static int new_loader(struct check *c, struct loader **loader, unsigned int n)
 	return code;
 }
 
-/* With its own loader: as policies.c has it read. The load is the caller's; NULL: there is no
- * memory. */
+/* Reads a list as policies.c does. The caller owns the load; NULL: no memory. */
 static struct load *read_list(struct loader *loader, const struct config_rpz *list)
 {
 	bool is_over = false;
@@ -201,7 +200,10 @@ static bool is_open_to_all(const char *file)
 	return !stat(file, &st) && st.st_mode & (S_IROTH | S_IWOTH);
 }
 
-/* Files that have nothing but a secret, and are open to all, config_load() refuses. */
+/*
+ * Warns about files with secrets that all users can read. A file with nothing but a secret is
+ * refused by config_load().
+ */
 static int check_secrets(struct check *c)
 {
 	const char *key = c->config->tls_key;
@@ -223,7 +225,7 @@ static int check_secrets(struct check *c)
 
 /* ---- Zones ----------------------------------------------------------------------------------- */
 
-/* What comes from elsewhere, or is made here, may have no file yet. */
+/* A zone from primaries, or one that volleyd makes, may have no file yet. */
 static bool needs_file(const struct config_zone *zone)
 {
 	return !zone->primaries && zone->catalog != CONFIG_CATALOG_PRODUCE;
@@ -234,7 +236,7 @@ struct zone_loads {
 	unsigned int n_running, n_refused;
 };
 
-/* Each mistake is a line of the log. */
+/* Logs a line for each mistake. */
 static void log_mistakes(const struct load *load)
 {
 	const char *at = load->err.more;
@@ -278,7 +280,7 @@ static int start_zone(struct zone_loads *loads, struct loader *loader,
 	return 0;
 }
 
-/* No more zones are in memory than threads work on, and as many that wait. */
+/* At most two zones for each thread are in memory: the loading one and a waiting one. */
 static int load_zones(struct check *c)
 {
 	struct zone_loads loads = { .check = c };
@@ -306,7 +308,7 @@ static int load_zones(struct check *c)
 	return ERR_ZONE;
 }
 
-/* What is in a file takes long to read, so it is read where that is asked for. */
+/* Reading zone files takes long, so they are read only with with_zones. */
 static int check_zones(struct check *c)
 {
 	if (c->with_zones)

@@ -73,7 +73,7 @@ static int copy_clients(const struct config_query_log *from, struct querylog_con
 	return 0;
 }
 
-/* Control's thread, or the tap's: both are threads of liburcu that are offline. */
+/* Control's thread or the tap's thread. Both are registered with liburcu, and offline. */
 static bool judge(void *ctx, const struct tap_event *e, struct querylog_policy *out)
 {
 	struct engine_data *published = ctx;
@@ -117,7 +117,7 @@ static int make_log(const struct config_query_log *from, struct engine_data *pub
 	return err;
 }
 
-/* Rings for the driver are made when they are wanted for the first time, and stay. */
+/* Makes the driver's rings at their first use; they stay. */
 static void open_rings(struct taps *t)
 {
 	int err;

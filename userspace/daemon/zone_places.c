@@ -11,7 +11,7 @@
 #include "census/sketch.h"
 
 struct zone_places {
-	struct background_job job; /* first; the background' while is_waiting */
+	struct background_job job; /* first; the background thread's while is_waiting */
 	struct report_source reports;
 	struct answer_cache *cache;
 	struct background *background;
@@ -93,8 +93,7 @@ static void find_without(struct zone_places *p)
 
 /* --- The exchange ----------------------------------------------------------------------------- */
 
-/* Places of zones that have gone are given, too. Nobody counts in a free place, and nobody knows it
- * as a zone's any more. */
+/* Also gives places of removed zones: no thread counts there, and no report reads them. */
 static void give(struct zone_places *p)
 {
 	answers_read(report_view_now(&p->reports));
@@ -109,7 +108,7 @@ static void run_grace(struct background_job *job)
 {
 	const struct zone_places *p = (const struct zone_places *)job;
 
-	/* an error: the places stay free until a later round, long after all who counted in them */
+	/* after an error the places stay free until a later round, when no thread counts in them */
 	if (!background_is_cancelled(job))
 		(void)answer_cache_grace(p->cache);
 }

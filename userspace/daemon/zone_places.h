@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which zones have a counter of their own (struct volley_answers.by_zone), where there are more
- * zones than places: the busiest, by the estimates of report/top_names.h.
+ * Chooses the zones that have a counter of their own (struct volley_answers.by_zone) if there are
+ * more zones than places: the busiest, by the estimates of report/top_names.h.
  *
  *	every ZONE_PLACES_EVERY_S: zones without a place that are far busier than some with one?
  *	     │ yes: the quiet zones count as "other" from now on
@@ -12,8 +12,8 @@
  *	     ▼
  *	the busy zones get the places, and begin at 0
  *
- * So no answer is counted for another zone, or twice. While it waits, the busy zones are "other" as
- * before.
+ * So no answer is counted for another zone, or twice. During the grace period the busy zones still
+ * count as "other".
  */
 #ifndef VOLLEY_DAEMON_ZONE_PLACES_H
 #define VOLLEY_DAEMON_ZONE_PLACES_H
@@ -26,32 +26,33 @@
 #include "report/report_view.h"
 
 #define ZONE_PLACES_EVERY_S 30u
-#define ZONE_PLACES_SWAPS   64u /* at a time: each looks through the table of zones */
-#define ZONE_PLACES_FACTOR \
-	2.0 /* by which a zone without a place has to be busier, so that places do not go to and fro */
-#define ZONE_PLACES_LEAST 16.0 /* and answers by which, so that single questions move nothing */
+#define ZONE_PLACES_SWAPS   64u /* in one exchange: each searches the table of zones */
+/* A zone must be busier by this factor to get a place, so that places do not alternate. */
+#define ZONE_PLACES_FACTOR 2.0
+#define ZONE_PLACES_LEAST  16.0 /* and by so many answers: a few questions change nothing */
 
 struct zone_places;
 
-/* A zone's slot in the cache, and answers of late: for a zone with a place at most so many, for one
- * without at least. */
+/*
+ * A zone's slot in the cache, and its recent answers: an upper bound for a zone with a place, a
+ * lower bound for a zone without.
+ */
 struct zone_load {
 	uint32_t slot;
 	double answers;
 };
 
-/* NULL: no memory. All of these outlive it; the wait for a grace period is a job. */
+/* NULL: no memory. All arguments outlive it. It waits for a grace period in `background`. */
 struct zone_places *zone_places_new(const struct report_source *reports, struct answer_cache *cache,
 				    struct background *background);
 void zone_places_free(struct zone_places *places); /* NULL is allowed; after background_free() */
 
-/* Once a second, behind top_names_gather(), while the daemon has workers and zones. Control's
- * thread. */
+/* Once a second, after top_names_gather(), while there are workers and zones. Control's thread. */
 void zone_places_tick(struct zone_places *places, uint64_t now_s);
 
 /*
- * How many places are to be exchanged, ZONE_PLACES_SWAPS at most. `with` is sorted, the quietest
- * zone first: the first ones lose their places. `without` is sorted, too, the busiest zone first.
+ * The number of places to exchange, at most ZONE_PLACES_SWAPS. Sorts `with`, the quietest zone
+ * first: the first zones lose their places. Sorts `without`, the busiest zone first.
  */
 size_t zone_places_plan(struct zone_load *with, size_t n_with, struct zone_load *without,
 			size_t n_without);

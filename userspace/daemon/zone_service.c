@@ -27,8 +27,8 @@ int zone_service_open_loader(struct zone_service *s, unsigned int n)
 /* --- The store -------------------------------------------------------------------------------- */
 
 /*
- * The disk needs repair; zones of files need no store. All other faults need a person, and end
- * the start.
+ * If the disk fails, volleyd serves on: zones of files need no store. All other faults need an
+ * operator, and end the start.
  */
 bool zone_service_does_without_store(int code)
 {
@@ -100,7 +100,7 @@ static void on_loaded(void *user, int code)
 {
 	struct zone_service *s = user;
 
-	(void)code; /* a zone that does not load has said so, and is SERVFAIL */
+	(void)code; /* a zone that does not load is logged, and is SERVFAIL */
 	s->is_loaded = true;
 }
 

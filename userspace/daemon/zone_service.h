@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The zones that are served, with all that loads, stores, signs and transfers them (zonemgr), put
- * together:
+ * The zones that are served, with the parts that load, store, sign and transfer them (zonemgr):
  *
  *	loader ─► store ─► maintenance, catalogs ─► transfers ─► zones
  *
@@ -29,12 +28,12 @@
 #define ZONE_SERVICE_LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
 
 struct zone_service {
-	struct config *config;     /* that the start has read */
-	struct policies *policies; /* are told of versions that are served; opened before zones */
+	struct config *config;     /* as the start has read it */
+	struct policies *policies; /* learn of versions that are served; opened before zones */
 	struct ctl *ctl;           /* where clients wait for changes of zones */
 	struct loader *loader;
-	struct store *store;     /* NULL: no server.storage, or it cannot be opened */
-	char storage_error[640]; /* it cannot be opened, or not be written to; "" */
+	struct store *store;     /* NULL: there is no server.storage, or it cannot be opened */
+	char storage_error[640]; /* why it cannot be opened or written to; "": it can */
 	struct maintenance *maintenance;
 	struct catalogs *catalogs;
 	struct signing_policies signing;
@@ -47,30 +46,31 @@ struct zone_service {
 /* The configuration that is in force. */
 const struct config *zone_service_config(const struct zone_service *s);
 
-/* With n threads, or a few more. 0 or -errno, logged. */
+/* With n threads, at least ZONE_SERVICE_LOADERS_MIN. 0 or -errno, logged. */
 int zone_service_open_loader(struct zone_service *s, unsigned int n)
 	__attribute__((warn_unused_result));
 
 /*
- * Opens server.storage and what other name servers bring and take. Where the disk is at fault,
- * the store is left out: s->storage_error says so. env: without store and maintenance. 0 or a
- * negative code, logged: a damaged store, or one in use, needs a person.
+ * Opens server.storage, and the transfers from and to other name servers. If the disk fails, there
+ * is no store, and s->storage_error says why. The caller does not set env.store and
+ * env.maintenance. 0 or a negative code, logged: an operator must deal with a store that is damaged
+ * or in use.
  */
 int zone_service_open_transfers(struct zone_service *s, struct transfers_env env,
 				struct background *background) __attribute__((warn_unused_result));
 
 /*
- * Begins to load the zones of the configuration. env: without loader, store and functions. As
- * above.
+ * Begins to load the zones of the configuration. The caller does not set loader, store and
+ * functions in env. 0 or a negative code, logged.
  */
 int zone_service_open_zones(struct zone_service *s, struct zones_env env)
 	__attribute__((warn_unused_result));
 
-/* Ends the loads that run, so that nothing of theirs is put in place. */
+/* Ends the loads that run; their results are dropped. */
 void zone_service_stop_loading(struct zone_service *s);
 /*
- * The workers have ended, and the transfer thread. The loader stays until
- * zone_service_free_loader().
+ * The workers and the transfer thread have ended. Closes all but the loader, which
+ * zone_service_free_loader() frees.
  */
 void zone_service_close(struct zone_service *s);
 void zone_service_free_loader(struct zone_service *s);
@@ -78,7 +78,7 @@ void zone_service_free_loader(struct zone_service *s);
 /* Once a second. */
 void zone_service_tick(struct zone_service *s);
 
-/* Whether volleyd serves without a store that gives this code. Pure. */
+/* True if volleyd serves without a store after opening it gave this code. Pure. */
 bool zone_service_does_without_store(int code);
 
 #endif

@@ -20,28 +20,28 @@
 #include "resolver/anchors.h"
 #include "resolver/forward.h"
 
-#define RELEASE_US 5000 /* between two looks at whether all answers of a resolver came home */
+#define RELEASE_US 5000 /* between two checks whether workers have released all answers */
 
-/* No zone has this apex: what is folded has no capital letters. */
+/* No zone has this apex, since folded names have no capital letters. */
 static const uint8_t apex[] = "\011RECURSION";
 
-/* All that one configuration makes. */
+/* The parts that are made from one configuration. */
 struct setup {
 	struct clients_list list;
-	struct clients_list mapped; /* the same for the driver: without clients that are apart */
-	struct clients *clients;    /* NULL: the list is empty */
+	struct clients_list mapped;     /* for the driver: without the clients that are set apart */
+	struct clients *clients;        /* NULL: the list is empty */
 	struct engine_recursion *rules; /* NULL: no recursion */
-	struct resolver *resolver;      /* likewise */
+	struct resolver *resolver;      /* NULL: no recursion */
 	struct recursion_settings settings;
 };
 
-/* A resolver that is asked no more, and ends in the background. */
+/* A resolver that gets no new questions, and ends in the background. */
 struct retired {
 	struct background_job job; /* first */
 	struct recursion *owner;
 	struct resolver *resolver;
 	bool is_stopped;
-	struct retired *next; /* of those that could not be waited for */
+	struct retired *next; /* of resolvers that were not released in time */
 };
 
 struct recursion {
@@ -53,12 +53,12 @@ struct recursion {
 	struct clients_prefix *apart; /* recursion_set_apart() */
 	size_t n_apart;
 	bool is_apart_known;
-	bool is_map_right;                  /* it holds now.mapped, and nothing else */
+	bool is_map_right;                  /* the driver's map holds exactly now.mapped */
 	char root_copy[PORT_ADDR_TEXT_CAP]; /* "": there is none */
 	char problem[128];
 };
 
-/* --- A resolver that goes --------------------------------------------------------------------- */
+/* --- The end of a resolver -------------------------------------------------------------------- */
 
 static void stop(struct retired *retired)
 {
@@ -67,7 +67,7 @@ static void stop(struct retired *retired)
 	retired->is_stopped = true;
 }
 
-/* The workers have what came back: within a round they give it back. */
+/* Workers still hold answers of the resolver, and release them within a round. */
 static void run(struct background_job *job)
 {
 	struct retired *retired = (struct retired *)job;
@@ -95,7 +95,7 @@ static void ended(struct background_job *job)
 	retired->owner->left = retired;
 }
 
-/* Nobody submits to it any more. */
+/* No worker submits to the resolver any more. */
 static void retire(struct recursion *r, struct retired *retired, struct resolver *resolver)
 {
 	*retired = (struct retired){
@@ -106,13 +106,13 @@ static void retire(struct recursion *r, struct retired *retired, struct resolver
 	background_start(r->env.background, &retired->job);
 }
 
-/* --- What a configuration makes --------------------------------------------------------------- */
+/* --- The parts of a configuration ------------------------------------------------------------- */
 
-/* Of a setup that is not in place. A resolver that is, too, stays. */
+/* For a setup that is not in place. Its resolver stays if it is also in place. */
 static void setup_fini(struct recursion *r, struct setup *s)
 {
 	if (s->resolver && s->resolver != r->now.resolver) {
-		resolver_stop(s->resolver); /* nobody has asked it anything */
+		resolver_stop(s->resolver); /* it had no questions */
 		resolver_free(s->resolver);
 	}
 	free(s->rules);
@@ -122,7 +122,7 @@ static void setup_fini(struct recursion *r, struct setup *s)
 	recursion_settings_fini(&s->settings);
 }
 
-/* A resolver has a socket for each question upstream; workers and TCP have theirs beside. */
+/* A resolver has a socket for each question upstream, in addition to those of workers and TCP. */
 static void raise_files(void)
 {
 	struct rlimit limit;
@@ -148,8 +148,8 @@ static int start_resolver(struct resolver **out, const struct recursion_settings
 }
 
 /*
- * The resolver that is there has read the followed anchor, and does not read it again. The next
- * start would: so an anchor that is gone from the file is told now.
+ * The running resolver has read the followed anchor, and does not read it again. The next start
+ * would, so an anchor that is missing in the file is reported now.
  */
 static int check_followed_anchor(const struct recursion_settings *settings, char *err,
 				 size_t err_cap)
@@ -186,7 +186,7 @@ int recursion_check(const struct config *config, char *err, size_t err_cap)
 	return code;
 }
 
-/* The one that is there where it would do the same, else a new one. */
+/* The running resolver, if it works in the same way; otherwise a new one. */
 static int choose_resolver(struct recursion *r, struct setup *s, char *err, size_t err_cap)
 {
 	if (!r->now.resolver || strcmp(s->settings.text, r->now.settings.text) != 0)
@@ -195,7 +195,7 @@ static int choose_resolver(struct recursion *r, struct setup *s, char *err, size
 	return check_followed_anchor(&s->settings, err, err_cap);
 }
 
-/* Under the present generation where answers may be kept; else one that is to be committed. */
+/* With the present generation if answers may be kept; otherwise with a new one, to be committed. */
 static int make_rules(struct recursion *r, struct setup *s)
 {
 	s->rules = malloc(sizeof(*s->rules));
@@ -242,10 +242,7 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 
 /* --- Putting it in place ---------------------------------------------------------------------- */
 
-/*
- * When it returns, no worker has what was published before. Where it is not known whether the
- * driver has still some old answer in hand, that is an error.
- */
+/* Afterwards no worker uses earlier pointers. An error: the driver may still use an old answer. */
 static int wait_for_readers(struct recursion *r)
 {
 	int err = r->env.grace(r->env.grace_user);
@@ -266,7 +263,7 @@ static void note_map(struct recursion *r, int err)
 	log_warn("%s", r->problem);
 }
 
-/* Beside those who read, for answers that others are made of than before. */
+/* Begins the generation of new answers while readers go on. */
 static void begin_generation(struct recursion *r, const struct setup *s)
 {
 	if (s->rules)
@@ -277,15 +274,16 @@ static void begin_generation(struct recursion *r, const struct setup *s)
 }
 
 /*
- * A worker looks for the resolver first and at the rules later: where there was no resolver, each
- * worker has it before one has rules. Else a question that comes in between would be SERVFAIL.
+ * A worker reads the pointer to the resolver first and the rules later. So if there was no
+ * resolver, all workers get the resolver before the rules. Otherwise a question in between would be
+ * SERVFAIL.
  */
 static void begin_resolver(struct recursion *r, const struct setup *s)
 {
 	if (!s->resolver || r->published)
 		return;
 	rcu_xchg_pointer(&r->published, s->resolver);
-	(void)wait_for_readers(r); /* workers have it in any case */
+	(void)wait_for_readers(r); /* even after an error all workers have it */
 }
 
 static void put_in_place(struct recursion *r, struct setup *s, struct retired *retired)
@@ -315,7 +313,7 @@ static void put_in_place(struct recursion *r, struct setup *s, struct retired *r
 	setup_fini(r, &old);
 }
 
-/* The map alone; the engines' table has all clients. */
+/* Changes only the driver's map; the engines' table has all clients. */
 static void put_in_map(struct recursion *r, const struct clients_list *mapped)
 {
 	int err = clients_map_restrict(r->env.clients_fd, mapped);
@@ -404,7 +402,7 @@ int recursion_flush(struct recursion *r)
 	return err;
 }
 
-/* By the settings that are in place. */
+/* Starts a new resolver with the settings in place. */
 static int replace_resolver(struct recursion *r, char *err, size_t err_cap)
 {
 	struct retired *retired = malloc(sizeof(*retired));

@@ -1,20 +1,22 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The clients that may ask, and the resolver that asks upstream for them: put in place at the
- * start, changed by a reload, ended in order.
+ * The clients that may recurse, and the resolver that asks upstream for them: their start, their
+ * change by a reload, and their end.
  *
  *	configuration ─► clients (clients_map.h) ──► engine_data.clients, driver's map
- *	             ├─► settings (recursion_settings.h) ─► engine_data.recursion, a slot in the cache
+ *	             ├─► settings (recursion_settings.h) ─► engine_data.recursion, a cache slot
  *	             └─► resolver_start() ─► *recursion_resolver()
  *
- *	reload  all new parts are made ─► pointers swapped ─► grace period ─► old parts freed; the old
- *	        resolver ends in the background: its outstanding questions are asked again of the
- *	        new one
- *	stop    recursion_stop() ─► workers answer with the last replies ─► workers end ─► recursion_free()
+ *	reload  all new parts are made ─► pointers swapped ─► grace period ─► old parts freed;
+ *	        the old resolver ends in the background: the new one asks its outstanding
+ *	        questions again
+ *	stop    recursion_stop() ─► workers answer with the last replies ─► workers end
+ *	        ─► recursion_free()
  *
- * Answers from upstream have a slot in the cache as a zone has, whose generation stands for the
- * settings that answers depend on: so adoption and snapshots keep them where these are the same.
+ * Answers from upstream have a slot in the cache, as a zone has. The slot's generation stands for
+ * the settings that answers depend on: if the settings are the same, adoption and snapshots keep
+ * the answers.
  *
  * Control's thread calls all of these.
  */
@@ -45,98 +47,101 @@ struct recursion_env {
 	cache_grace_fn *grace;  /* waits for all readers of published data */
 	void *grace_user;
 	/*
-	 * Has workers make room for so many questions, where they have none: called before each
-	 * resolver that is published. 0; or a negative code, and then it is not published. NULL:
-	 * they have it.
+	 * Called before a resolver is published: each worker makes room for so many questions,
+	 * unless it has room. 0; or a negative code, and then the resolver is not published. NULL:
+	 * the workers have room.
 	 */
 	int (*make_room)(void *user, uint32_t n_questions);
 	void *room_user;
 	struct tap *tap; /* as in struct resolver_config */
 };
 
-/* 0 or -ENOMEM. Nobody recurses yet, everyone may ask. */
+/* 0 or -ENOMEM. No client may recurse yet, and all may ask for the zones. */
 int recursion_new(struct recursion **out, const struct recursion_env *env)
 	__attribute__((warn_unused_result));
 
 /*
- * Puts the configuration in place, and exchanges config->recursion for what was in place before:
- * that is the caller's then, and a second call puts it back. 0; or a negative code with a sentence
- * in err, and all is as before, also the configuration. If some clients cannot be written to the
- * driver's map, this is logged: then the driver hands up more queries than it would.
+ * Puts config->recursion in place and stores the earlier settings there, which the caller then
+ * owns; a second call puts them back. 0; or a negative code with a sentence in err, and nothing has
+ * changed, not even *config. If some clients cannot be written to the driver's map, this is logged,
+ * and the driver hands up more queries than necessary.
  */
 int recursion_configure(struct recursion *r, struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 /*
- * Whether recursion_configure() would take it: the resolver is started with its settings, so all of
- * its files are read, and ended without a question. 0; or a negative code with a sentence in err.
- * Of no resolver that runs.
+ * Checks whether recursion_configure() would accept the configuration: starts a resolver, which
+ * reads all its files, and ends it without a question. 0; or a negative code with a sentence in
+ * err. Uses no running resolver.
  */
 int recursion_check(const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 /*
- * Clients that a policy names by their address: from now on the driver gives them no answers from
- * upstream, also when the lists of clients change; n prefixes, copied. If recursion.rpz has lists,
- * no client gets such answers from the driver until the first call. To be called before the policy
- * is put in place. 0 or -ENOMEM; then it is as before.
+ * Sets the n prefixes of clients that a policy names by address; copied. From now on the driver
+ * gives these clients no answers from upstream, also after the lists of clients change. If
+ * recursion.rpz has lists, the driver gives no client these answers before the first call. Call it
+ * before the policy is put in place. 0; or -ENOMEM, and nothing has changed.
  */
 int recursion_set_apart(struct recursion *r, const struct clients_prefix *prefixes, size_t n)
 	__attribute__((warn_unused_result));
 
-/* The configuration that was taken last; zeros at first. Valid until the next
- * recursion_configure(). */
+/* The settings in place; all zeros at first. Valid until the next recursion_configure(). */
 const struct config_recursion *recursion_config(const struct recursion *r);
 
-/* Where the pointer to the resolver stands, for responders: NULL there while nothing is asked. */
+/* The pointer to the resolver, for responders; it is NULL while nothing is asked upstream. */
 struct resolver **recursion_resolver(struct recursion *r);
 
-/* The slot in the cache of answers from upstream; 0: none. */
+/* The slot of answers from upstream in the cache; 0: none. */
 uint32_t recursion_slot(const struct recursion *r);
 
 /*
- * When this returns 0, all answers from upstream are dead, also those on their way. An error is
- * that of the grace period: new answers may still be made of old questions.
+ * When this returns 0, all answers from upstream are dead, also those on their way. -ENOMEM:
+ * nothing was done. Another error is that of the grace period: an old question may still bring an
+ * answer.
  */
 int recursion_flush(struct recursion *r) __attribute__((warn_unused_result));
 
 /*
- * Empties the resolver's own memory, if it has one: another resolver takes its place. When a job
- * that is started after this runs, all answers of the one before are in the cache. 0; or a negative
- * code with a sentence in err, and it is as before.
+ * Empties the resolver's own cache, if it has one: another resolver takes its place. A background
+ * job that is started after this finds all answers of the earlier resolver in the answer cache. 0;
+ * or a negative code with a sentence in err, and nothing has changed.
  */
 int recursion_forget(struct recursion *r, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 /*
- * From now on the root is asked at this address, as in struct resolver_config, where the
- * configuration has root-copy; NULL: the root servers are asked. Copied. If this is a change,
- * another resolver replaces the running one, and libunbound's memory is lost; the answer cache
- * stays. 0; or a negative code with a sentence in err, and it is as before.
+ * If the configuration has root-copy, the root is from now on asked at this address, as in struct
+ * resolver_config; copied. NULL: the root servers are asked. A change replaces the running
+ * resolver, so libunbound's cache is lost; the answer cache stays. 0; or a negative code with a
+ * sentence in err, and nothing has changed.
  */
 int recursion_set_root_copy(struct recursion *r, const char *address, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
-/* From now on it is this cache, with the same slots: cache/copy.h. */
+/* From now on this cache is used; it has the same slots: cache/copy.h. */
 void recursion_set_cache(struct recursion *r, struct cache *cache);
 
-/* Whether not everyone may ask for the zones. */
+/* True if not all clients may ask for the zones. */
 bool recursion_restricts_zones(const struct recursion *r);
 
 struct recursion_report {
 	bool is_on;
-	bool has_own_forwarder;          /* resolver/forward.h; else libunbound does it */
+	bool has_own_forwarder;          /* resolver/forward.h asks; otherwise libunbound */
 	const struct resolver *resolver; /* for resolver/inspect.h; NULL: recursion is off */
-	const struct resolver_config *resolver_config; /* that it was started with; NULL likewise */
+	const struct resolver_config *resolver_config; /* of its start; NULL: recursion is off */
 	const char *root_hints;            /* NULL: libunbound's own hints, or none needed */
-	const char *problem;               /* of the last change; NULL: none */
-	struct resolver_counters counters; /* of this resolver, without earlier ones */
+	const char *problem;               /* of the last change of clients; NULL: none */
+	struct resolver_counters counters; /* of this resolver, without earlier resolvers */
 };
 
-/* Beside recursion_config(). Its pointers are valid as long as that. */
+/*
+ * The state of recursion, beside recursion_config(). Its pointers are valid until the next
+ * recursion_configure(), too.
+ */
 void recursion_report(const struct recursion *r, struct recursion_report *out);
 
-/* Nothing is asked any more, and all that was comes back. While the workers still run. */
+/* Ends all outstanding questions, and takes no new ones. Called while the workers still run. */
 void recursion_stop(struct recursion *r);
 
 /* After recursion_stop(), background_free() and the end of the workers. NULL is allowed. */

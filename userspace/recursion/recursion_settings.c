@@ -14,7 +14,7 @@
 #include "engine/special.h"
 #include "resolver/forward.h"
 
-/* Where make install puts what all configurations may share. */
+/* make install puts shared files there. */
 #define ROOT_HINTS VOLLEY_SHARE "/root.hints"
 
 /* --- For the resolver ------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ static const char *choose_hints(const struct config_recursion *config)
 	return access(ROOT_HINTS, R_OK) ? NULL : ROOT_HINTS;
 }
 
-/* Keys that are options of libunbound and nothing else: by their words there. */
+/* Keys that only set an option of libunbound, with its name there. */
 static const struct {
 	const char *option;
 	size_t at;
@@ -83,7 +83,7 @@ static void set_tuning(struct recursion_settings *s, const struct config_recursi
 	s->resolver.n_tuning = n;
 }
 
-/* Of all upstreams: a zone that says the same says nothing. */
+/* A zone with the same transport as all upstreams has RESOLVER_UDP, unless it is TLS. */
 static void set_stubs(struct recursion_settings *s, const struct config_recursion *config)
 {
 	for (uint32_t i = 0; i < config->n_stubs + config->n_forward_zones; i++) {
@@ -188,7 +188,7 @@ static int set_special(struct recursion_settings *s, const struct config_recursi
 
 /* --- To compare ------------------------------------------------------------------------------- */
 
-/* No text has a zero byte or a line break that is not its own: lines cannot be mistaken. */
+/* Writes the length before each text, so different settings never give the same lines. */
 static void put_text(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, "%s %zu %s\n", name, text ? strlen(text) + 1 : 0, text ? text : "");
@@ -210,7 +210,7 @@ static void put_texts(FILE *out, const char *name, const char *const *texts)
 		put_text(out, name, *texts);
 }
 
-/* What libunbound has and the forwarder has not: where that forwards, a change is none. */
+/* Settings of libunbound alone. If our forwarder asks, they change nothing. */
 static void put_tuning(FILE *out, const struct resolver_config *r)
 {
 	if (forward_suits(r))
@@ -223,7 +223,7 @@ static void put_tuning(FILE *out, const struct resolver_config *r)
 	fprintf(out, "%d %d\n", r->dns64_synthall, r->forward_first);
 }
 
-/* What other answers may come of. */
+/* Settings that can change answers. */
 static void put_sources(FILE *out, const struct resolver_config *r)
 {
 	put_texts(out, "forward", r->forwards);
@@ -238,7 +238,7 @@ static void put_sources(FILE *out, const struct resolver_config *r)
 	put_text(out, "auto", r->auto_trust_anchor_file);
 }
 
-/* Where the copy is does not count: recursion_set_root_copy(). */
+/* The address of the root copy is not compared: recursion_set_root_copy(). */
 static void put_ways(FILE *out, const struct resolver_config *r, bool has_root_copy)
 {
 	put_file(out, "hints", r->root_hints);
@@ -254,7 +254,7 @@ static void put_ways(FILE *out, const struct resolver_config *r, bool has_root_c
 		r->upstream_timeout_ms);
 }
 
-/* Which names are answered without upstream; a resolver does the same whatever they are. */
+/* Names that are answered without upstream. They change answers, but not the resolver. */
 static void put_special(FILE *out, const struct config_recursion *config)
 {
 	fprintf(out, "special %d\n", config->special_names);

@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The configuration of recursion in the forms that the resolver and the engine use,
- * with two ways to compare: the settings that a resolver is started with, and the settings that
- * answers depend on.
+ * The configuration of recursion in the forms that the resolver and the engine use, with two values
+ * to compare: one for the settings of a resolver, one for the settings that answers depend on.
  *
  * Any thread.
  */
@@ -18,21 +17,21 @@
 
 struct recursion_settings {
 	struct resolver_config resolver; /* points into the configuration, and to stubs */
-	struct resolver_stub *stubs;     /* and forward zones */
+	struct resolver_stub *stubs;     /* stubs and forward zones */
 	struct recursion_tuning *tuning;
 	struct engine_recursion rules; /* slot and generation are not set */
-	struct special *special;       /* that of rules */
+	struct special *special;       /* owned; rules point to it */
 	/*
-	 * Equal if a resolver would work in the same way; files count by size and time. The file of
-	 * auto_trust_anchor is by name only, since the resolver itself writes to it.
+	 * Equal if a resolver would work in the same way. A file is compared by size and time; but
+	 * that of auto_trust_anchor by name only, since the resolver itself writes to it.
 	 */
 	char *text;
 	uint64_t digest[2]; /* equal if answers may be kept */
 };
 
 /*
- * engine_digest: engine_config_digest(). The configuration has to live as long as .resolver is
- * used. rules.special lives as long as the settings. 0 or -ENOMEM.
+ * engine_digest: engine_config_digest(). The configuration must live as long as .resolver is used.
+ * rules.special lives as long as the settings. 0 or -ENOMEM.
  */
 int recursion_settings_make(struct recursion_settings *s, const struct config_recursion *config,
 			    uint64_t engine_digest) __attribute__((warn_unused_result));

@@ -20,14 +20,13 @@
 #include "zone/set.h"
 #include "zone/zone.h"
 
-/* An address that nothing else is asked at: the others of 127.0.0.0/8 stay closed to the
- * resolver. */
+/* An address for this purpose alone: the resolver may ask no other address of 127.0.0.0/8. */
 #define ADDRESS4 "127.88.0.6"
 #define ADDRESS6 "::1"
 
 #define RETRY_NS   (60 * CLOCK_NS_PER_S)
-#define PORT_TRIES 16  /* a port that UDP gets may be another's for TCP */
-#define TCP_CONNS  64  /* of the resolver alone, for what does not fit into UDP */
+#define PORT_TRIES 16  /* the port that UDP gets may be taken for TCP */
+#define TCP_CONNS  64  /* from the resolver alone, for answers that do not fit into UDP */
 #define WORKER_ID  999 /* in the thread's name only */
 
 struct root_copy {
@@ -35,7 +34,7 @@ struct root_copy {
 	struct recursion *recursion;
 	struct engine *engine;
 	struct responder *responder;
-	struct resolver *no_resolver; /* NULL: this authority asks nobody */
+	struct resolver *no_resolver; /* NULL: this authority asks no upstream */
 	struct port *udp, *tcp;
 	struct worker *worker;
 	bool is_open;
@@ -48,8 +47,7 @@ struct root_copy {
 
 /* --- The authority ---------------------------------------------------------------------------- */
 
-/* Silence where there is no copy (any more): a resolver that asks the root servers is about to
- * come. */
+/* Without a copy it does not answer: a resolver that asks the root servers will soon start. */
 static void handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 		   uint64_t now_ns)
 {
@@ -70,7 +68,7 @@ static void port_gone(void *ctx, struct port *port)
 	responder_port_gone(copy->responder, port);
 }
 
-/* With the same port for both. */
+/* Opens both with the same port number. */
 static int open_ports(struct root_copy *copy, struct port_addr *addr)
 {
 	const struct tcp_config tcp = { .n_conns_max = TCP_CONNS,
@@ -98,7 +96,7 @@ static int open_ports(struct root_copy *copy, struct port_addr *addr)
 	return err;
 }
 
-/* The sockets bind where no loopback interface is up; a question would go nowhere. */
+/* Sockets can bind although no loopback interface is up; then no question would arrive. */
 static int check_route(const struct port_addr *addr)
 {
 	struct sockaddr_storage ss;
@@ -175,7 +173,7 @@ static int open_all(struct root_copy *copy, int family)
 
 /* --- The resolver ----------------------------------------------------------------------------- */
 
-/* One that the resolver's sockets have. */
+/* A family that the resolver's sockets have. */
 static int choose_family(const struct config_recursion *config)
 {
 	bool has_ip4 = !config->outgoing_interface;

@@ -16,7 +16,7 @@
 
 #define N_COUNTERS (sizeof(struct volley_answers) / sizeof(uint64_t))
 
-/* A program, by its number in the kernel, and what it had at the last read. */
+/* A program, by its id in the kernel, and its counters at the last read. */
 struct source {
 	uint32_t program_id; /* 0: none */
 	struct volley_answers last;
@@ -28,22 +28,22 @@ struct source {
 struct place {
 	/* digest of the zone's name; OWNER_NO_ZONE: answers from upstream and the like; 0: none */
 	uint64_t owner;
-	uint64_t base; /* of its counter, when it came to the owner */
-	uint64_t last; /* at the last read */
-	bool is_left;  /* no owner, and the one before was a zone */
+	uint64_t base; /* the counter when the owner got this place */
+	uint64_t last; /* the counter at the last read */
+	bool is_left;  /* no owner, and the earlier owner was a zone */
 };
 
 struct answers {
 	struct source sources[CONFIG_INTERFACES_MAX];
 	struct volley_answers
-		/* of programs that are gone, less what adopted ones had before us; modulo 2^64 */
+		/* of programs that are gone, less old counts of adopted programs; modulo 2^64 */
 		gone;
 	struct engine_answers sum;          /* as of the last read; by_way of the workers alone */
-	struct engine_answers of_transfers; /* likewise: a part of the sum */
+	struct engine_answers of_transfers; /* as of the last read: a part of the sum */
 	uint64_t by_driver;
 	uint64_t zones_gone; /* answers of zones that have gone, or lost their places */
 	struct place places[VOLLEY_COUNT_ZONES];
-	struct volley_cpu cpu; /* room for a read */
+	struct volley_cpu cpu; /* buffer for a read */
 };
 
 struct answers *answers_new(void)
@@ -78,7 +78,7 @@ static const struct program *find_program(const struct report_view *v, uint32_t 
 	return NULL;
 }
 
-/* What programs that are gone had stays. */
+/* Keeps the counts of programs that are gone. */
 static void keep_gone(struct answers *a, const struct report_view *v)
 {
 	for (size_t i = 0; i < CONFIG_INTERFACES_MAX; i++) {
@@ -125,9 +125,9 @@ static uint64_t digest_of(const struct zones_entry *entry)
 }
 
 /*
- * Which zone has the place now, and its counter. What a zone had whose place it is no more is that
- * of zones which are gone; so is what is counted there until another one has the place, since these
- * answers were begun before. What is of no zone stays so.
+ * The present owner of a place, and its counter. If a zone has lost the place, its answers move to
+ * zones_gone. So do answers that are counted there before the next owner comes, since they were
+ * begun earlier. Answers of no zone do not move.
  */
 static void read_place(struct answers *a, struct place *place, uint64_t owner, uint64_t n)
 {
@@ -163,7 +163,7 @@ static void read_places(struct answers *a, const struct report_view *v)
 		read_place(a, &a->places[i], owners[i], a->sum.of.by_zone[i]);
 }
 
-/* The transfer thread's own replies. */
+/* Adds the transfer thread's own replies. */
 static void read_transfers(struct answers *a, const struct report_view *v)
 {
 	a->of_transfers = (struct engine_answers){ 0 };
@@ -191,7 +191,7 @@ void answers_read(const struct report_view *v)
 	a->by_driver = 0;
 	for (i = 0; i < VOLLEY_COUNT_RCODES; i++)
 		a->by_driver += a->sum.of.by_rcode[i];
-	a->sum.by_opcode[DNS_OPCODE_QUERY] = a->by_driver; /* it answers no other */
+	a->sum.by_opcode[DNS_OPCODE_QUERY] = a->by_driver; /* the driver answers no other opcode */
 	if (v->workers)
 		workers_answers_add(v->workers, &a->sum);
 	read_transfers(a, v);
@@ -200,7 +200,7 @@ void answers_read(const struct report_view *v)
 
 /* --- Dimensions ------------------------------------------------------------------------------- */
 
-/* Called for each label of a dimension, the last one "other" where there is one. */
+/* Called for each label of a dimension. "other", if any, is the last one. */
 typedef void put_label_fn(void *user, const char *label, uint64_t n);
 
 static void each_rcode(const struct answers *a, put_label_fn *put, void *user)

@@ -1,23 +1,24 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters of the answers of this daemon, by response code, type, family and zone: of the driver
- * (struct volley_cpu) and of the workers' engines.
+ * Counters of this daemon's answers by response code, type, family and zone. They come from the
+ * driver (struct volley_cpu), the workers' engines and the transfer thread.
  *
- *	each interface's program ─► less the counts of an earlier daemon ───────────┐
- *	programs that are gone ───► their counts at the last read ──────────────────┼─► sums ─► metrics, stats
- *	each engine ────────────────────────────────────────────────────────────────┤
- *	the transfer thread ────────────────────────────────────────────────────────┘
+ *	each interface's program ─► less the counts of an earlier daemon ─┐
+ *	programs that are gone ───► their counts at the last read ────────┼─► sums ─► metrics, stats
+ *	each engine ──────────────────────────────────────────────────────┤
+ *	the transfer thread ──────────────────────────────────────────────┘
  *
  * The sum of each breakdown is the number of answers, and no counter ever falls. Answers of the
  * transfer thread (to transfers, NOTIFY and UPDATE that are allowed, and signed questions) have the
- * way "transfer" and the zone "none"; a transfer is one answer. If a program answers between the
- * last read and its end, these answers are lost.
+ * way "transfer" and the zone "none". A transfer is one answer. Answers that a program gives
+ * between the last read and its end are not counted.
  *
- * Zones: 1,022 zones have a counter of their own (cache_zone_counter()); if there are more, the
- * busiest (daemon/zone_places.h). Answers of the other zones count as "other", answers of no zone
- * of ours (upstream, REFUSED, blocks, policies) as "none". When a zone goes, or loses its counter,
- * its answers become those of "gone". So "other" has no step, and its rate is true.
+ * Zones: up to 1,022 zones have a counter of their own (cache_zone_counter()); if there are more
+ * zones, the busiest have one (daemon/zone_places.h). Answers of the other zones count as "other",
+ * answers of no zone of ours (upstream, REFUSED, blocks, policies) as "none". When a zone is
+ * removed or loses its counter, its answers move to "gone". So "other" never jumps, and its rate is
+ * right.
  */
 #ifndef VOLLEY_REPORT_ANSWERS_H
 #define VOLLEY_REPORT_ANSWERS_H
@@ -29,18 +30,17 @@
 struct answers;
 struct report_view;
 
-/* NULL: memory is short. */
+/* NULL: no memory. */
 struct answers *answers_new(void);
 void answers_free(struct answers *answers); /* NULL is allowed */
 
 /*
- * Reads all counters. Call it once before anything is answered: the counts of an adopted program up
- * to then do not belong to this daemon. The functions below call it. Control's thread, as all of
- * these.
+ * Reads all counters. Call it once before the first answer: earlier counts of an adopted program do
+ * not belong to this daemon. The functions below call it. Control's thread calls all of these.
  */
 void answers_read(const struct report_view *v);
 
-/* A family for each dimension. */
+/* Writes a family of metrics for each dimension. */
 void answers_metrics(const struct report_view *v, struct metrics_text *out);
 
 /*

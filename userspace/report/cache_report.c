@@ -21,8 +21,7 @@ static void put_share(json_t *o, const char *key, uint64_t part, uint64_t whole)
 	json_put_percent(o, key, whole ? (double)part / (double)whole : 0);
 }
 
-/* The zone that has this slot of the cache, or what has it beside the zones; "none" if there is
- * none. */
+/* The name of the zone, or of the other part, that has this slot of the cache; or "none". */
 static const char *zone_name(const struct report_view *v, uint32_t slot)
 {
 	static const char *const others[N_OTHER_SLOTS] = {
@@ -70,7 +69,7 @@ static void append_row(json_t *list, const char *key, const char *value,
 	json_array_append_new(list, row);
 }
 
-/* What the rows of the largest have left, if anything. */
+/* A row "other" for all counts beyond those of the largest, if there are any. */
 static void append_rest(json_t *list, const char *key, const struct census_count *counts,
 			const uint32_t *largest, size_t n, const struct census *census)
 {
@@ -160,7 +159,7 @@ static void append_hits(json_t *list, const char *by, uint64_t hits, uint64_t as
 	json_array_append_new(list, row);
 }
 
-/* Both of those that ask the cache; the driver hands what it does not find up to the workers. */
+/* Hits of driver and workers. The driver hands a query that it does not find up to a worker. */
 static void put_hits(json_t *o, const struct report_view *v)
 {
 	json_t *stats = report_stats(v), *list = json_array();
@@ -224,7 +223,7 @@ void cache_report_census(json_t *o, const struct report_view *v, const struct ce
 
 /* --- An entry --------------------------------------------------------------------------------- */
 
-/* The message that the answer would be now, to the question in the letters of the key. */
+/* The message that would be sent now; its question has the letters of the key. */
 static ldns_pkt *make_packet(const struct volley_entry *e, uint32_t now_s)
 {
 	struct message m = message_of_entry(e);

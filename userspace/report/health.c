@@ -89,8 +89,7 @@ void health_say(struct health *h, enum health_level level, const char *format, .
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	/* Only what is not UTF-8, such as a file's name, cannot be told; that there is something,
-	 * can. */
+	/* A sentence that is not UTF-8, as from a file's name, cannot be shown. */
 	if (json_array_append_new(list, json_string(text)))
 		json_array_append_new(list, json_string("a sentence that is not UTF-8"));
 }
@@ -100,7 +99,7 @@ void health_say(struct health *h, enum health_level level, const char *format, .
 static enum health_level judge_state(const struct zones_entry *entry, char text[HEALTH_TEXT_CAP])
 {
 	switch (entry->state) {
-	case ZONES_NEW: /* by a reload: at the start the whole daemon is not ready */
+	case ZONES_NEW: /* after a reload; during a start the whole daemon is not ready */
 		snprintf(text, HEALTH_TEXT_CAP, "zone %s: new, and not loaded yet", entry->name);
 		return HEALTH_WARNS;
 	case ZONES_FAILED:
@@ -122,8 +121,7 @@ static enum health_level judge_state(const struct zones_entry *entry, char text[
 	case ZONES_N_STATES:
 		break;
 	}
-	/* What is served is right; a restart may have an earlier version, or secondaries have to
-	 * wait. */
+	/* The zone is served, but a restart may load an earlier version, or secondaries wait. */
 	if (!*entry->stored.error && !*entry->stored.warning)
 		return HEALTH_WELL;
 	snprintf(text, HEALTH_TEXT_CAP, "zone %s: %s", entry->name,
@@ -152,7 +150,7 @@ enum health_level health_zone(const struct zones_entry *entry, uint64_t now_s,
 	return entry->signing ? HEALTH_FAILS : HEALTH_WARNS;
 }
 
-/* As an operator writes it: any case, with or without the last dot. */
+/* Compares a name as an operator writes it: any case, with or without the last dot. */
 static bool is_name(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
@@ -187,8 +185,8 @@ bool health_have_zones_come(health_zone_at *at, const void *user, size_t n)
 }
 
 struct tally {
-	size_t n;      /* that count */
-	size_t n_well; /* of these, served */
+	size_t n;      /* zones that count */
+	size_t n_well; /* of these, zones that are served */
 	size_t n_listed, n_left[HEALTH_FAILS + 1];
 };
 
@@ -266,8 +264,7 @@ void health_policies(struct health *h, health_policy_at *at, const void *user, s
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
-/* What a remark means where it is: a step down the ladder answers, too, but where a step was asked
- * for. */
+/* A slower way of answering is a warning, or a fault if the configuration asks for a faster one. */
 static enum health_level remark_level(const struct iface *iface, enum iface_topic topic)
 {
 	const struct iface_remark *remark = &iface->remarks[topic];
@@ -300,7 +297,7 @@ static enum health_level remark_level(const struct iface *iface, enum iface_topi
 	return HEALTH_WELL;
 }
 
-/* What is not in its remarks: a sentence, or NULL. */
+/* A fault that is not in the remarks, as a sentence; or NULL. */
 static const char *find_loss(const struct health_iface *one)
 {
 	const struct iface *iface = one->iface;
@@ -313,7 +310,7 @@ static const char *find_loss(const struct health_iface *one)
 		return "the interface or its XDP program is gone";
 	if (iface->state == IFACE_DOWN)
 		return "nothing is attached";
-	/* A native bond has no queue that could have one, so none is missing. */
+	/* A native bond has no queues, so no socket is missing. */
 	if (iface->config.port == CONFIG_PORT_XSK && iface->state == IFACE_UP && !iface->n_queues)
 		return "no queue has an AF_XDP socket";
 	return NULL;

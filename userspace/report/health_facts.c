@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "base/json_put.h"
 
-/* --- What is looked at ------------------------------------------------------------------------ */
+/* --- The facts -------------------------------------------------------------------------------- */
 
 static void judge_daemon(struct health *h, const struct report_view *v)
 {
@@ -77,7 +77,7 @@ static void judge_overload(struct health *h, const struct report_view *v)
 				health_say(h, HEALTH_WARNS, "%s", text);
 }
 
-/* What could not be put in place as a whole was, at a start, nothing. */
+/* If putting policies in place failed at a start, none is in force: that is a reason. */
 static void judge_policies(struct health *h, const struct report_view *v)
 {
 	const char *error = policies_error(v->policies);
@@ -117,7 +117,7 @@ static void judge(struct health *h, const struct report_view *v)
 	for (uint32_t i = 0; i < config->n_listen; i++)
 		health_address(h, &config->listen[i]);
 	if (!v->workers)
-		return; /* what is not there yet is being made */
+		return; /* the start is still opening the other parts */
 	judge_workers(h, v);
 	judge_ifaces(h, v);
 	health_zones(h, zone_at, v->zones, zones_n(v->zones));
@@ -128,7 +128,7 @@ static void judge(struct health *h, const struct report_view *v)
 
 /* --- Commands --------------------------------------------------------------------------------- */
 
-/* *WELL: no reason was found, and memory was there to tell one. */
+/* *WELL: there is no reason. It is false if memory was short. */
 static json_t *report(const struct report_view *v, const struct health_options *options, bool *well)
 {
 	const struct config *config = v->configured;

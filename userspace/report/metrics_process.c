@@ -46,7 +46,7 @@ static void put_memory(struct metrics_text *out)
 	fclose(f);
 }
 
-/* Entries but "." and "..", less the one that reads them. */
+/* Counts the entries except "." and ".." and the descriptor that reads them. */
 static void put_open_fds(struct metrics_text *out)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -68,8 +68,7 @@ static void put_max_fds(struct metrics_text *out)
 		put(out, "process_max_fds", "file descriptors that may be open", limit.rlim_cur);
 }
 
-/* The 22nd field of /proc/self/stat, in ticks since boot; the second one, in parentheses, may hold
- * any character. */
+/* Field 22 of /proc/self/stat, in ticks since boot. Field 2, in parentheses, may have any text. */
 static bool read_start(uint64_t *ticks)
 {
 	FILE *f = fopen("/proc/self/stat", "re");
@@ -98,7 +97,7 @@ static void put_start(struct metrics_text *out)
 		return;
 	boot_ns = (uint64_t)boot.tv_sec * CLOCK_NS_PER_S + (uint64_t)boot.tv_nsec;
 	wall_ns = (uint64_t)wall.tv_sec * CLOCK_NS_PER_S + (uint64_t)wall.tv_nsec;
-	/* Rounded to a second, so that it stays the same from one look to the next. */
+	/* Rounded to a second, so that it is the same at each scrape. */
 	put(out, "process_start_time_seconds", "when it was started, in seconds since 1970",
 	    (wall_ns - (boot_ns - ticks * (CLOCK_NS_PER_S / hz)) + CLOCK_NS_PER_S / 2) /
 		    CLOCK_NS_PER_S);

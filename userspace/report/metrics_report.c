@@ -69,7 +69,7 @@ struct driver {
 	struct volley_cpu sum;
 };
 
-/* Of the interfaces with a program; how many. */
+/* Reads the drivers of the interfaces with a program; returns their number. */
 static size_t read_drivers(const struct report_view *v, struct driver *drivers)
 {
 	size_t n = 0;
@@ -106,7 +106,7 @@ static void put_reasons(const struct driver *drivers, size_t n, struct metrics_t
 					    words_reason_key((enum volley_reason)k, key), NULL);
 }
 
-/* A family of struct volley_cpu, a row for each interface. */
+/* A family of metrics from struct volley_cpu, with a row for each interface. */
 static void put_driver_counter(const struct driver *drivers, size_t n, struct metrics_text *out,
 			       const char *name, const char *help, size_t at)
 {
@@ -196,7 +196,7 @@ static void put_engine(const struct report_view *v, struct metrics_text *out)
 #undef PUT
 }
 
-/* One family of struct worker_kind_stats, a row for each worker and kind of port. */
+/* A family of metrics from struct worker_kind_stats: a row for each worker and kind of port. */
 static void put_kind(const struct worker_stats *stats, unsigned int n, struct metrics_text *out,
 		     const char *name, const char *help, size_t at)
 {
@@ -214,7 +214,7 @@ static void put_kind(const struct worker_stats *stats, unsigned int n, struct me
 		}
 }
 
-/* Over all workers. */
+/* Summed over all workers. */
 static void put_took(const struct worker_stats *stats, unsigned int n, struct metrics_text *out)
 {
 	metrics_text_family(out, METRICS_HISTOGRAM, "worker_answer_seconds",
@@ -265,9 +265,9 @@ static void put_workers(const struct report_view *v, struct metrics_text *out)
 
 /* --- Ports ------------------------------------------------------------------------------------ */
 
-/* The sums over the ports of a kind that a worker has, whatever their number. */
+/* The sums over a worker's ports of one kind. */
 struct port_row {
-	unsigned int n; /* of ports; 0: no row is told */
+	unsigned int n; /* number of ports; 0: no row */
 	struct port_stats stats;
 };
 
@@ -456,7 +456,7 @@ static const struct zones_entry *zone_at(const void *user, size_t i)
 	return zones_at(user, i);
 }
 
-/* Of many zones those with counters of their own come first. */
+/* Zones with counters of their own come first. */
 static bool has_counter(const void *user, const struct zones_entry *entry)
 {
 	const struct report_view *v = user;

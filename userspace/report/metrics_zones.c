@@ -7,15 +7,16 @@
 
 /* --- Each ------------------------------------------------------------------------------------- */
 
-/* When the zone expires unless a primary is heard before, seconds since 1970; 0: never, or not
- * known yet. */
+/* When the zone expires without a primary, in seconds since 1970; 0: never, or not known yet. */
 static uint64_t expires_s(const struct zones_entry *entry)
 {
 	return zones_is_secondary(entry) ? entry->stored.known.expires_wall_s : 0;
 }
 
-/* When the first signature of a zone that is signed here ends, seconds since 1970; 0: not known
- * yet, or it is not. */
+/*
+ * The end of the first signature to expire, in seconds since 1970. 0: volleyd does not sign the
+ * zone, or the time is not known yet.
+ */
 static uint64_t signed_until_s(const struct zones_entry *entry)
 {
 	return entry->zone && entry->signing ? signing_first_end(entry->signing) : 0;
@@ -78,9 +79,9 @@ static void put_each(const struct zones_entry *const *told, size_t n, uint64_t n
 struct sums {
 	uint64_t by_state[ZONES_N_STATES];
 	uint64_t n_errors, n_warnings; /* of storage */
-	uint64_t n_invalid;            /* their signatures */
-	uint64_t first_expires_s;      /* UINT64_MAX: none does */
-	uint64_t first_signed_s;       /* likewise */
+	uint64_t n_invalid;            /* zones with invalid signatures */
+	uint64_t first_expires_s;      /* UINT64_MAX: no zone expires */
+	uint64_t first_signed_s;       /* UINT64_MAX: no zone is signed */
 };
 
 static void add(struct sums *s, const struct zones_entry *entry, uint64_t now_s)
@@ -122,7 +123,7 @@ static void put_sums(const struct sums *s, struct metrics_text *out)
 		metrics_text_sample(out, s->first_signed_s, NULL);
 }
 
-/* Adds those of which is_first() says `first`. */
+/* Adds the zones for which is_first() returns `first`. */
 static size_t choose(const struct metrics_zone_list *list, bool first,
 		     const struct zones_entry **told, size_t n)
 {

@@ -6,7 +6,7 @@
 #include "base/json_put.h"
 #include "report/report_view.h"
 
-/* Zones of which the driver denies nothing since a worker found a wrong answer. */
+/* Zones in which the driver stopped denying, since a worker found a wrong answer. */
 static json_t *report_stopped(const struct report_view *v)
 {
 	json_t *list = json_array(), *o;
@@ -24,7 +24,7 @@ static json_t *report_stopped(const struct report_view *v)
 	return list;
 }
 
-/* What workers have compared with the driver's shared answers. */
+/* Counts of the workers' checks of the driver's shared answers. */
 static void put_checks(json_t *o, const struct report_view *v)
 {
 	struct engine_counters c;

@@ -8,7 +8,7 @@
 
 #include "report/report_view.h"
 
-/* A new reference, or NULL when memory is short. Control's thread. */
+/* A new reference, or NULL: no memory. Control's thread. */
 json_t *names_report(const struct report_view *v);
 
 #endif

@@ -43,8 +43,7 @@ static int check_storage(const struct config *running, const struct config *conf
 	return 0;
 }
 
-/* Of two configurations, the interfaces that DPDK has in the first one, and that the second one
- * says something else of. */
+/* Refuses an interface that has port: dpdk in `one` and is different or missing in `other`. */
 static int check_dpdk(const struct config *one, const struct config *other, char *err,
 		      size_t err_cap)
 {

@@ -11,8 +11,7 @@
 
 #define TELL_AFTER_NS (3 * CLOCK_NS_PER_S)
 #define LOG_EVERY_NS  (10 * CLOCK_NS_PER_S)
-/* A start may take that long from now: sd_notify(3). Many ticks, so that a late one does no
- * harm. */
+/* A start may take 60 s from now: sd_notify(3). A late tick does no harm: 60 s are many ticks. */
 #define EXTEND "EXTEND_TIMEOUT_USEC=60000000"
 
 static uint64_t look(const uint64_t *value)

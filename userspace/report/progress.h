@@ -15,28 +15,29 @@ struct progress_load {
 	enum load_stage stage;
 	bool has_percent; /* the stage is reading, and the size of the text is known */
 	unsigned int percent;
-	uint64_t n_bytes; /* of text read */
+	uint64_t n_bytes; /* of text that was read */
 	uint64_t n_records;
-	uint64_t s; /* since it began */
+	uint64_t s; /* seconds since the load began */
 };
 
 void progress_read(struct progress_load *p, const struct load *load, uint64_t now_ns);
 
 /*
- * Writes how many zones are being loaded and how far the first of them that is not waiting is:
- * "2 zones to load, example.com.: reading, 43 %, 120000 records, 12 s". False: none is.
+ * Writes the number of zones to load, and the progress of the first zone that does not wait: "2
+ * zones to load, example.com.: reading, 43 %, 120000 records, 12 s". False: no zone is being
+ * loaded.
  */
 bool progress_put(const struct zones *zones, uint64_t now_ns, char *buf, size_t cap);
 
 struct progress {
-	uint64_t since_ns; /* 0: nothing is loaded */
+	uint64_t since_ns; /* 0: no load runs */
 	uint64_t logged_ns;
 	bool is_told; /* to systemd */
 };
 
 /*
- * To be called once a second: tells systemd's status, and more seldom the log, of loads that take
- * more than some seconds, and asks systemd for the time.
+ * Call it once a second. If loads take more than some seconds, it reports them in systemd's status
+ * and, less often, in the log, and asks systemd for more time.
  */
 void progress_tick(struct progress *p, const struct zones *zones, uint64_t now_ns);
 

@@ -173,7 +173,7 @@ static json_t *report_degraded(const struct report_view *v)
 	return list;
 }
 
-/* A zone that is loaded anew counts twice: as what it serves meanwhile, and as loading. */
+/* A zone that is loaded anew counts twice: by its present state and as loading. */
 static json_t *count_zones(const struct report_view *v)
 {
 	json_t *o = json_object();
@@ -315,7 +315,7 @@ static json_t *report_transfers(const struct report_view *v)
 	return o;
 }
 
-/* A deferred one is answered, too, by and by. */
+/* Deferred messages are included: they will be answered later. */
 static void sum_answered(const struct report_view *v, uint64_t by_kind[PORT_N_KINDS])
 {
 	struct worker_stats stats;
@@ -369,7 +369,7 @@ json_t *report_stats(const struct report_view *v)
 
 /* --- ports ------------------------------------------------------------------------------------ */
 
-/* What the driver dropped before it came to the port. */
+/* Packets that the driver dropped before they came to the port. */
 static void put_shed(json_t *o, const struct volley_queue *queue)
 {
 	uint64_t n = __atomic_load_n(&queue->shed, __ATOMIC_RELAXED);
@@ -378,7 +378,7 @@ static void put_shed(json_t *o, const struct volley_queue *queue)
 		json_put_int(o, "shed", n);
 }
 
-/* Which interface and queue an AF_XDP port serves. */
+/* The interface and queue of an AF_XDP port. */
 static void put_queue(json_t *o, const struct report_view *v, const struct port *port)
 {
 	size_t i, queue;
@@ -434,7 +434,7 @@ json_t *report_ports(const struct report_view *v)
 
 /* --- zones ------------------------------------------------------------------------------------ */
 
-/* Of the file that is being read; what else is told of the zone is of the version that serves. */
+/* The load that is running. All other keys of the zone describe the version that is served. */
 static void put_load(json_t *o, const struct load *load)
 {
 	struct progress_load p = { .stage = LOAD_ENDED };
@@ -463,7 +463,7 @@ static void put_withdrawn(json_t *o, const struct withdrawn *w)
 	json_put_int(o, "answers_withdrawn", w->n_answers);
 }
 
-/* Where it comes from, what has changed since, and what is outstanding with other name servers. */
+/* The zone's source, its changes since the load, and its state at other name servers. */
 static void put_life(json_t *o, const struct zones_entry *entry, const struct transfer_status *t)
 {
 	json_put_text(o, "role", zones_is_secondary(entry) ? "secondary" : "primary");
@@ -553,7 +553,7 @@ json_t *report_zones(struct zones *zones, struct transfers *transfers, const cha
 
 /* --- cache ------------------------------------------------------------------------------------ */
 
-/* Resident memory of this process; the cache's maps, being mapped, are in it as far as touched. */
+/* Resident memory of this process, with the touched pages of the cache's mapped maps. */
 static uint64_t resident_bytes(void)
 {
 	unsigned long size, resident = 0;

@@ -24,14 +24,14 @@
 #define RECORDS_SHOWN  4   /* of a rule */
 #define RECORD_CAP     512 /* characters of each */
 
-/* What all parts look at. */
+/* The input of all parts. */
 struct lookup {
 	const struct report_view *v;
 	const uint8_t *folded;
 	unsigned int n_bytes;
 	uint16_t qtype;
 	bool has_type;
-	const char *answered_by; /* the first that answers; NULL: none so far */
+	const char *answered_by; /* the first part that answers; NULL: none so far */
 };
 
 static void put_name(json_t *o, const char *key, const uint8_t *name)
@@ -62,7 +62,7 @@ static void put_zone(struct lookup *l, json_t *list)
 
 	if (!member)
 		return;
-	/* RFC 4035 section 3.1.4.1: the DS of an apex is asked upstream for those who recurse. */
+	/* RFC 4035 section 3.1.4.1: clients that may recurse get an apex's DS from upstream. */
 	is_of_parent = l->qtype == DNS_TYPE_DS && member->apex_len == l->n_bytes && l->n_bytes > 1;
 	if (is_of_parent && l->v->published->recursion)
 		return;
@@ -72,7 +72,7 @@ static void put_zone(struct lookup *l, json_t *list)
 	append(l, list, row, "zone", true);
 }
 
-/* A record as a line; what is too long is cut. */
+/* Appends a record as a line, which is cut if it is too long. */
 static void append_record(json_t *list, char *text, const char *owner, uint16_t type,
 			  const struct zone_rdata *rd)
 {
@@ -191,7 +191,7 @@ static void put_upstream(json_t *o, const struct lookup *l, const struct recursi
 
 /* --- Validation ------------------------------------------------------------------------------- */
 
-/* The deepest name of the list at or above the name, as its place there; NULL: none. */
+/* The deepest name of the list at or above the name: a pointer into `folded`. NULL: none. */
 static const uint8_t *find_in(const char *const *names, const uint8_t *folded)
 {
 	struct nameset set;
@@ -220,8 +220,7 @@ static void put_anchors(json_t *o, const struct anchors_at *at)
 	json_object_set_new(o, "trust_anchors", list);
 }
 
-/* The anchors of both files; of the one with the deeper owner. A file that cannot be read is
- * told. */
+/* Reads both files and takes the anchors with the deeper owner. Reports an unreadable file. */
 static void read_anchors(json_t *o, const struct resolver_config *config, const uint8_t *folded,
 			 struct anchors_at *best)
 {
@@ -243,7 +242,7 @@ static void read_anchors(json_t *o, const struct resolver_config *config, const 
 	}
 }
 
-/* Of names that are not validated, the deepest; a trust anchor of the same name comes first. */
+/* The deepest enclosing name without validation. A trust anchor there or deeper comes first. */
 static bool put_negative(json_t *o, const struct resolver_config *config, const uint8_t *folded,
 			 const struct anchors_at *anchors)
 {

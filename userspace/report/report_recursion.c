@@ -44,7 +44,7 @@ static void put_upstreams(json_t *o, const struct recursion_report *report,
 	json_put_int(o, "max_outstanding", config->max_outstanding);
 }
 
-/* "serial 5, asked at 127.88.0.6@40001"; or why the root servers are asked. */
+/* "serial 5, asked at 127.88.0.6@40001", or the reason why the root servers are asked. */
 static void put_root_copy(json_t *o, const struct report_view *v)
 {
 	struct root_copy_report copy;

@@ -8,11 +8,10 @@
 
 #include "report/report_view.h"
 
-/* For `status`: how upstreams are asked. A new reference. */
+/* For `status`: the way in which upstreams are asked. A new reference. */
 json_t *report_recursion(const struct report_view *v);
 
-/* For `stats`, into o: "resolver" and "responder", where there is a resolver. While there are
- * workers. */
+/* For `stats`, while there are workers: adds "resolver" and "responder" to o if recursion is on. */
 void report_recursion_counters(json_t *o, const struct report_view *v);
 
 #endif

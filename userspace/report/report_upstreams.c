@@ -77,7 +77,7 @@ static void put_times(json_t *o, const struct forward_seen *seen, uint64_t now_n
 	put_ago(o, "heard_s", seen->heard_ns, now_ns);
 }
 
-/* What an upstream understands is known by its replies. */
+/* The features of an upstream, as its replies have shown them. */
 static void put_form(json_t *o, const struct inspect_upstream *u, uint64_t now_ns)
 {
 	if (!u->seen.heard_ns)
@@ -137,7 +137,7 @@ static bool is_of(const struct resolver_stub *stub, const uint8_t *zone)
 	       name_equal(name, zone);
 }
 
-/* Where all is asked over TLS, each zone says how it is asked. */
+/* UDP of a zone stands for the transport of all upstreams, unless that is TLS. */
 static enum resolver_transport transport_of(const struct resolver_config *config,
 					    const struct resolver_stub *stub)
 {
@@ -252,7 +252,7 @@ static void put_targets(json_t *o, const struct resolver_config *config, const s
 		json_array_append_new(sentences, json_string(untold[i]));
 	json_object_set_new(o, "targets", list);
 	list = report_upstreams(r);
-	if (json_array_size(list)) /* over TLS, which libunbound does not ask by itself */
+	if (json_array_size(list)) /* the TLS upstreams that volleyd asks for libunbound */
 		json_object_set(o, "upstreams", list);
 	json_decref(list);
 	json_object_set_new(o, "not_told", sentences);

@@ -1,14 +1,14 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What reports may see of the daemon.
+ * The parts of the daemon that reports may read.
  *
  *	daemon/daemon_view.c ─► struct report_view ─► report/: JSON for commands, text for metrics
  *
- * The daemon fills a view each time before it asks for a report, so a report never keeps one. A
- * part that lives longer than a report, and makes some, has a struct report_source. Pointers are
- * to const wherever the part can be read so; cache, transfers, blocks and tap take a lock or ask
- * their thread. NULL: the part is not there yet, or the configuration does not ask for it.
+ * The daemon fills the view before each report, so a report does not keep it. A part that makes
+ * reports again and again has a struct report_source. Pointers are to const, unless reading takes a
+ * lock or asks a thread (cache, transfers, blocks, tap). NULL: the part does not exist yet, or is
+ * not configured.
  */
 #ifndef VOLLEY_REPORT_REPORT_VIEW_H
 #define VOLLEY_REPORT_REPORT_VIEW_H
@@ -38,38 +38,38 @@
 struct answers;
 struct top_names;
 
-/* Answers that are no zone's have slots in the cache, as zones have. */
+/* Answers from no zone have slots in the cache, as zones have. */
 enum other_slot { OTHER_SLOT_RECURSION, OTHER_SLOT_POLICIES, N_OTHER_SLOTS };
 
 enum report_state { REPORT_STARTING, REPORT_SERVING, REPORT_STOPPING };
 
 /* The state of the filter of names, and when it was rebuilt. */
 struct names_care {
-	uint64_t looked_ns;  /* when it was last checked whether a rebuild is due; 0: not yet */
-	uint64_t rebuilt_ns; /* when the last rebuild was tried; 0: not yet */
+	uint64_t looked_ns;  /* the last check whether a rebuild is due; 0: none yet */
+	uint64_t rebuilt_ns; /* the last attempt of a rebuild; 0: none yet */
 	uint64_t took_ns;    /* the duration of that rebuild */
-	uint64_t n_rebuilds; /* that succeeded */
+	uint64_t n_rebuilds; /* successful ones */
 	struct names_use use;
 	uint64_t n_live; /* names that are served */
 };
 
-/* Addresses that the driver was given. */
+/* The service addresses in the driver's table. */
 struct report_services {
 	uint32_t n;
 	bool has_overflow;
-	bool ends_overflow; /* of addresses at which tunnels end */
+	bool ends_overflow; /* of addresses where tunnels end */
 };
 
 /* A resize of the cache. */
 struct report_resize {
-	const char *stage; /* NULL: none is under way */
+	const char *stage; /* NULL: there is no resize */
 	unsigned int percent;
 	uint64_t to_bytes;
 };
 
 struct report_view {
-	const struct config *config;     /* that the start has read */
-	const struct config *configured; /* that is in force */
+	const struct config *config;     /* as the start has read it */
+	const struct config *configured; /* in force */
 	uint64_t started_ns;
 	enum report_state state;
 	bool is_ready; /* zones are loaded, and workers answer */
@@ -92,9 +92,9 @@ struct report_view {
 	const struct workers *workers;
 
 	struct cache *cache;
-	const uint32_t *other_slots; /* by enum other_slot; 0: it has none */
+	const uint32_t *other_slots; /* by enum other_slot; 0: no slot */
 	struct report_resize resize;
-	const struct names *names; /* the filter */
+	const struct names *names; /* the filter of names */
 	const struct names_care *names_care;
 
 	const struct engine_data *published;
@@ -107,9 +107,9 @@ struct report_view {
 	const struct rate_limits *rate_limits;
 	struct tap *tap;
 
-	struct health_watch *health; /* notes that all zones have come */
-	struct answers *answers;     /* brought up to date by each report of them */
-	struct top_names *top_names; /* likewise */
+	struct health_watch *health; /* health notes here that all zones have come */
+	struct answers *answers;     /* each report of them reads the counters */
+	struct top_names *top_names; /* each report of them reads the samples */
 };
 
 /* Gives the view as it is now, valid until the next call. */

@@ -23,21 +23,21 @@
 #define TOP_DEFAULT 10u
 #define TOP_MAX     SKETCH_COUNTERS
 
-/* So many in a second can be looked at whole: then nothing is left to chance. */
+/* Up to so many answers in a second are all recorded, so there is no sampling. */
 #define FINE_MAX 128u
 
 enum by { BY_NAME, BY_TYPE, BY_ZONE, N_BY };
 
 static const char *const by_words[N_BY] = { "name", "type", "zone" };
 
-/* Where a CPU's ring, or a worker's, was when it was looked at last. */
+/* The position of a CPU's or worker's ring at the last read. */
 struct seen {
 	uint32_t n_samples;
 	uint64_t n_answered;
 };
 
 struct seen_program {
-	uint32_t id; /* 0: none was looked at */
+	uint32_t id; /* 0: none was read yet */
 	int n_cpus;
 	struct seen *cpus;
 };
@@ -47,7 +47,7 @@ struct top_names {
 	struct seen_program programs[CONFIG_INTERFACES_MAX];
 	uint64_t *workers_seen; /* by worker */
 	unsigned int n_workers;
-	uint64_t fades_s; /* next; 0: not yet known */
+	uint64_t fades_s; /* the next time; 0: not known yet */
 	struct sample samples[SAMPLER_CAP];
 };
 
@@ -79,7 +79,7 @@ void top_names_free(struct top_names *top)
 
 /* --- Gathering -------------------------------------------------------------------------------- */
 
-/* No zone is a key without octets. */
+/* The key of BY_ZONE for a name in no zone has no octets. */
 static void add(struct top_names *top, const struct report_view *v, const uint8_t *folded,
 		size_t name_bytes, uint16_t qtype, double weight)
 {
@@ -94,7 +94,7 @@ static void add(struct top_names *top, const struct report_view *v, const uint8_
 		   weight);
 }
 
-/* How fine to draw when there were `n` in a second. */
+/* How finely to sample if there were `n` samples in the last second. */
 static unsigned int finer_for(uint64_t n)
 {
 	unsigned int finer = 0;
@@ -114,7 +114,7 @@ static uint64_t cpu_hits(const struct volley_cpu *cpu)
 	return n;
 }
 
-/* With what cpu_hits() says. In a QSBR read section. */
+/* `hits` is the result of cpu_hits(). Called in a QSBR read section. */
 static void add_hits(struct top_names *top, const struct report_view *v,
 		     const struct volley_cpu *cpu, uint64_t hits, struct seen *seen)
 {
@@ -136,7 +136,7 @@ static void add_hits(struct top_names *top, const struct report_view *v,
 	*seen = (struct seen){ cpu->n_samples, hits };
 }
 
-/* What an adopted program has counted before is not ours to weigh. */
+/* Begins at the present counts: earlier counts of an adopted program are not this daemon's. */
 static int begin_program(struct seen_program *seen, uint32_t id, const struct volley_cpu *cpus,
 			 int n_cpus)
 {
@@ -228,7 +228,7 @@ void top_names_each_zone(const struct top_names *top, top_names_zone_fn *each, v
 	size_t n = sketch_top(top->sketches[BY_ZONE], rows, SKETCH_COUNTERS);
 
 	for (size_t i = 0; i < n; i++)
-		if (rows[i]->key_bytes) /* no zone of ours has none */
+		if (rows[i]->key_bytes) /* an empty key stands for no zone */
 			each(user, rows[i]->key, rows[i]->key_bytes,
 			     rows[i]->count - rows[i]->error);
 }

@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names, types and zones that clients ask for most, of driver and workers together.
+ * The names, types and zones that clients ask for most, summed over driver and workers.
  *
  *      XDP program: hashes of some hits ──► entry in the cache ─┐   once a second
  *      worker: some questions that it answered ────────────────┴─► sketches (census/sketch.h)
  *
- * Both note a random part of their answers: one of 256 while there is much to do, all
- * while there is little. Each sample stands for as many answers as its source gave for each that it
- * noted, so the estimates of sources with different shares can be added. An answer that is hit and
- * withdrawn within the second is no longer found, and left out.
+ * Both record a random part of their answers: one of 256 under high load, all under low load. A
+ * sample weighs as many answers as its source gave for each sample, so estimates of sources with
+ * different rates can be added. If an entry is hit and withdrawn within one second, its samples are
+ * left out.
  *
  * Control's thread calls all of these.
  */
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TOP_NAMES_HALF_LIFE_S 300u /* a question so long ago counts half */
+#define TOP_NAMES_HALF_LIFE_S 300u /* a question of that age counts half */
 
 struct report_view;
 struct top_names;
@@ -32,11 +32,11 @@ void top_names_free(struct top_names *top); /* NULL is allowed */
 /* Reads the samples since the last call; once a second, while the daemon has workers. */
 void top_names_gather(struct top_names *top, const struct report_view *v, uint64_t now_s);
 
-/* At least and at most so many answers of a zone (folded wire form) of late, estimated. */
+/* Estimates bounds of a zone's recent answers; apex: folded wire form. */
 void top_names_zone_answers(const struct top_names *top, const uint8_t *apex, unsigned int apex_len,
 			    double *least, double *most);
 
-/* Calls it for each of the zones that had most answers of late, with how many it had at least. */
+/* Calls each() for the zones with most recent answers, with a lower bound of their number. */
 typedef void top_names_zone_fn(void *user, const uint8_t *apex, unsigned int apex_len,
 			       double least);
 void top_names_each_zone(const struct top_names *top, top_names_zone_fn *each, void *user);
