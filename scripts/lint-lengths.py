@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""lint-lengths.py FILE...: checks that files have under 800 lines, and function bodies at most 50.
+"""lint-lengths.py FILE...: checks that files have under 800 lines, function bodies at most 50, and
+lines of comments at most 100 columns (clang-format breaks the lines of code).
 
 A longer function says why, in a comment directly above it that begins with /* long: reason.
 Relies on the format that `make lint` enforces: a function's braces stand in the first column.
@@ -11,6 +12,8 @@ import sys
 
 FILE_MAX = 799
 FUNCTION_MAX = 50
+COLUMNS_MAX = 100
+COMMENT = re.compile(r"\s*(/\*|\*[ \t])")
 NAME = re.compile(r"(\w+)\(")
 
 
@@ -40,6 +43,11 @@ def check(name: str) -> int:
     if len(lines) - 1 > FILE_MAX:
         print(f"{name}: {len(lines) - 1} lines, {FILE_MAX} are allowed: split it")
         faults += 1
+    for number, line in enumerate(lines, 1):
+        columns = len(line.expandtabs(8))
+        if columns > COLUMNS_MAX and COMMENT.match(line):
+            print(f"{name}:{number}: {columns} columns, {COLUMNS_MAX} are allowed: break it")
+            faults += 1
     for brace, length in functions(lines):
         head = head_of(lines, brace)
         if length <= FUNCTION_MAX or any("/* long:" in line for line in head):

@@ -7,7 +7,8 @@
  *      entry's key      │ *  │ example.com │            body: pointer to example.com
  *      question         │ long-label │ example.com │    body: pointer + the difference in length
  *
- * A pointer to the beginning of the question stays. userspace/engine/shared_answer.h makes these entries.
+ * A pointer to the beginning of the question stays. userspace/engine/shared_answer.h makes these
+ * entries.
  */
 #ifndef VOLLEY_XDP_SHARED_H
 #define VOLLEY_XDP_SHARED_H

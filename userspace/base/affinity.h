@@ -6,8 +6,8 @@
  *
  *      volleyd may use     0 1 2 3 4 5
  *      workers             . . 2 3 4 5
- *      control             0 1 . . . .      main thread, loader, keeper, background jobs, snapshots,
- *                                           heartbeat, resolver, metrics, TLS handshakes
+ *      control             0 1 . . . .      main thread, loader, keeper, background jobs,
+ *                                           snapshots, heartbeat, resolver, metrics, TLS handshakes
  *
  * So control's work (reading zones, walking over the cache, formatting text) takes no time from a
  * worker and evicts nothing from the caches of its core. If no processor is left, all threads
