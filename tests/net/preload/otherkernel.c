@@ -7,7 +7,7 @@
  *	NO_PWAIT2=1		epoll_pwait2() is not there (Linux 5.10)
  *	NO_HELPER=160,190	nor are the BPF helpers of these numbers
  *	NO_FRAGS=1		nor programs for frames in several buffers (BPF_F_XDP_HAS_FRAGS)
- *	VERIFIER_SAYS=WORDS	the verifier refuses the program "volley" with these words and EACCES
+ *	VERIFIER_SAYS=WORDS	the verifier refuses "volley" with these words and EACCES
  *	DISPATCHER_SAYS=22	libxdp's dispatcher refuses a program with this errno, once it is
  *				loaded for it (libxdp 1.3.1 with newer kernels)
  *	NATIVE_SAYS=95		the driver refuses a native program with this errno
