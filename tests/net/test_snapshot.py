@@ -191,7 +191,7 @@ def test_altered_and_cut(lab, daemon, path, zones):
         path.write_bytes(good[:cut])
         assert "nothing of it is loaded" in refused(daemon, "cache", "load", path)
     path.write_bytes(good + b"more")
-    assert "behind its end" in refused(daemon, "cache", "load", path)
+    assert "after its end" in refused(daemon, "cache", "load", path)
     assert in_driver(lab, daemon, NAMES[:1]) == 0
     path.write_bytes(good)
     assert daemon.json("cache", "load", path)["loaded"] == len(NAMES)

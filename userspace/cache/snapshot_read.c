@@ -170,13 +170,13 @@ static int take_zones(struct in *in)
 	size_t n = in->block.n_bytes / sizeof(*zones), i;
 
 	if (in->block.n_bytes % sizeof(*zones))
-		return refuse(in, "has a table of zones that is no whole one");
+		return refuse(in, "has an incomplete table of zones");
 	in->matches = calloc(n + 1, sizeof(*in->matches));
 	if (!in->matches)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		if (i && zones[i].slot <= zones[i - 1].slot)
-			return refuse(in, "has a table of zones that is in no order");
+			return refuse(in, "has a table of zones in the wrong order");
 		find_match(in->snapshot, &zones[i], &in->matches[i]);
 	}
 	in->n_matches = n;
@@ -364,7 +364,7 @@ static int take_block(struct in *in, enum pass pass)
 	if (in->block.kind != SNAPSHOT_ZONES)
 		return refuse(in, "has a block of an unknown kind");
 	if (in->at != in->end)
-		return refuse(in, "has octets behind its end");
+		return refuse(in, "has octets after its end");
 	return pass == PASS_CHECK ? take_zones(in) : 0;
 }
 

@@ -86,7 +86,9 @@ void denial_query_text(const struct denial_query *q, bool zone_is_denied, char *
 	else if (q->verdict == NAMES_DENIED || q->verdict == NAMES_EXPANDED)
 		put_denied(q, zone_is_denied, text, cap);
 	else if (q->walk.is_stopped)
-		snprintf(text, cap, "goes up: may exist (a cut, a DNAME or a wildcard above it)");
+		snprintf(text, cap,
+			 "goes up: it may exist, since a cut, a DNAME or a wildcard is "
+			 "above it");
 	else
 		snprintf(text, cap, "goes up: the filter knows the name");
 }

@@ -181,7 +181,8 @@ static void ended(struct background_job *job)
 		q->code = -ECANCELED;
 		err = "volleyd stops: the walk over the cache is given up";
 	} else if (q->code) {
-		err = "withdrawn, but the kernel does not say when all readers are done";
+		err = "withdrawn, but the kernel gives no grace period, so a reader may still use "
+		      "the old data";
 	} else {
 		result = q->report(q);
 		q->code = result ? 0 : -ENOMEM;

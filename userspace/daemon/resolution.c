@@ -88,7 +88,8 @@ static int withdraw_public(struct resolution *r)
 			 "them now",
 			 (unsigned long long)n);
 	if (err)
-		log_error("answer cache: the kernel does not say when all readers are done");
+		log_error("answer cache: the kernel gives no grace period, so a reader may still "
+			  "use the old data");
 	return err;
 }
 

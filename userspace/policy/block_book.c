@@ -88,9 +88,8 @@ static int install(struct block_book *b, struct block_memory *m)
 	if (old)
 		block_records_each(&b->records, keep_met, old);
 	if (err)
-		log_error(
-			"blocks: the kernel does not say when all readers are done: the memory of "
-			"the table before stays");
+		log_error("blocks: the kernel gives no grace period, so a reader may still use the "
+			  "old table: its memory is not freed");
 	else
 		block_memory_free(old);
 	return 0;

@@ -300,7 +300,8 @@ static void put_in_place(struct recursion *r, struct setup *s, struct retired *r
 	rcu_xchg_pointer(&r->published, s->resolver);
 	begin_generation(r, s);
 	if (wait_for_readers(r))
-		log_error("recursion: the kernel does not say when all readers are done");
+		log_error("recursion: the kernel gives no grace period, so a reader may still use "
+			  "the old data");
 	if (!is_map_right)
 		note_map(r, err ? err : clients_map_extend(r->env.clients_fd, &s->mapped));
 	r->now = *s;
@@ -319,7 +320,8 @@ static void put_in_map(struct recursion *r, const struct clients_list *mapped)
 	int err = clients_map_restrict(r->env.clients_fd, mapped);
 
 	if (wait_for_readers(r))
-		log_error("recursion: the kernel does not say when all readers are done");
+		log_error("recursion: the kernel gives no grace period, so a reader may still use "
+			  "the old data");
 	note_map(r, err ? err : clients_map_extend(r->env.clients_fd, mapped));
 }
 

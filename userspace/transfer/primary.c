@@ -115,7 +115,7 @@ void primary_configure(struct transfer *t, struct primary_settings *settings)
 	primary_discard(p->settings);
 	p->settings = settings;
 	if (settings->tls && server_tls_start(settings->tls, t))
-		log_error("no DNS over TLS: %s", err_text(-ENOMEM));
+		log_error("DNS over TLS is not served: %s", err_text(-ENOMEM));
 	rules_change(t);
 	transfer_out_next(t);
 }

@@ -229,7 +229,8 @@ void withdrawal_give_up(struct withdrawal *w)
 {
 	for (struct plan *plan = w->plans; plan; plan = plan->next) {
 		cache_zone_flush(w->cache, plan->zone.slot);
-		refuse(&plan->zone, "the kernel does not say when all readers are done");
+		refuse(&plan->zone, "the kernel gives no grace period, so a reader may still use "
+				    "the old data");
 	}
 	for (uint32_t slot = 1; w->set && slot < w->n_slots; slot++)
 		if (w->gens[slot])

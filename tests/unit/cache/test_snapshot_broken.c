@@ -70,7 +70,7 @@ static void test_each_cut(void **state)
 		must_refuse(&b, bytes, i);
 	bytes[n] = 0;
 	must_refuse(&b, bytes, n + 1);
-	assert_non_null(strstr(why, "behind its end"));
+	assert_non_null(strstr(why, "after its end"));
 	world_close(&b);
 }
 
