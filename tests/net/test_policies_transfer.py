@@ -100,6 +100,20 @@ def test_a_list_from_a_primary(lab, daemon, tmp_path, upstream):
     assert verdict(lab, "other.far") == NXDOMAIN and told(daemon)["state"] == "serving"
 
 
+def test_a_reload_with_a_list_and_its_zone(lab, daemon, tmp_path, upstream):
+    """The reload ends when the list is in force, though its zone was not served at the begin."""
+    assert upstream
+    path = tmp_path / "list.zone"
+    path.write_text(HEAD.format(1) + "bad.far CNAME .\n", encoding="ascii")
+    start(daemon, recursion=recursion())
+    assert verdict(lab, "bad.far") == FINE
+    daemon.configure(zones=[zone("example.com"), zone(LIST, path)],
+                     recursion=recursion(rpz=[{"zone": LIST}]))
+    daemon.ctl("zone", "reload")
+    assert told(daemon)["state"] == "serving"
+    assert verdict(lab, "bad.far") == NXDOMAIN
+
+
 def test_a_list_that_no_primary_gives(lab, daemon, tmp_path, upstream):
     """
     Nothing is filtered, and status, health and the list of policies say so, until the zone is

@@ -96,12 +96,15 @@ static void want_size(struct daemon *d, uint64_t bytes)
 
 /*
  * Zones, policies and lists of blocks are read in parallel. The reload ends when all are in place.
+ * A list that is a zone may be read before its zone is served: then it is put in place last.
  */
 struct reload {
+	struct policies *policies;
 	zones_done_fn *done;
 	void *user;
 	int code;
 	unsigned int n_left;
+	bool has_awaited_zones;
 };
 
 static void part_ended(void *user, int code)
@@ -112,6 +115,13 @@ static void part_ended(void *user, int code)
 		reload->code = code;
 	if (--reload->n_left)
 		return;
+	if (reload->code != -ECANCELED && !reload->has_awaited_zones &&
+	    !policies_is_idle(reload->policies)) {
+		reload->n_left = 1;
+		reload->has_awaited_zones = true;
+		if (!policies_await_zones(reload->policies, part_ended, reload))
+			return;
+	}
 	reload->done(reload->user, reload->code);
 	free(reload);
 }
@@ -123,7 +133,9 @@ static int start_reload(struct daemon *d, struct config *config, zones_done_fn *
 
 	if (!reload)
 		return -ENOMEM;
-	*reload = (struct reload){ .done = done, .user = user, .n_left = 3 };
+	*reload = (struct reload){
+		.policies = d->resolution.policies, .done = done, .user = user, .n_left = 3
+	};
 	code = zones_configure(d->zones.zones, config, part_ended, reload);
 	if (code) {
 		free(reload);

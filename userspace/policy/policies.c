@@ -84,6 +84,7 @@ struct policies {
 	char error[128];              /* policies_error() */
 	struct waiter *waiters;       /* for the reading under way */
 	struct waiter *later_waiters; /* for the reading that follows it */
+	struct waiter *zone_waiters;  /* for the next begin_zones() */
 };
 
 int policies_new(struct policies **out, const struct policies_env *env)
@@ -144,13 +145,15 @@ static void begin(struct policies *p);
 static void finish(struct policies *p)
 {
 	bool again = p->later_waiters && p->work != WORK_CANCELLED;
+	struct waiter *waiters = p->waiters;
 
-	tell(&p->waiters, p->code);
-	if (!again)
-		tell(&p->later_waiters, -ECANCELED);
+	p->waiters = NULL;
 	if (p->work != WORK_CANCELLED)
 		p->work = again ? WORK_BUSY : WORK_IDLE;
-	if (again)
+	tell(&waiters, p->code); /* a waiter may ask policies_is_idle() */
+	if (p->work == WORK_CANCELLED)
+		tell(&p->later_waiters, -ECANCELED);
+	if (again && p->work != WORK_CANCELLED)
 		begin(p);
 }
 
@@ -617,6 +620,8 @@ static void begin_zones(struct policies *p)
 	struct parts *next = &p->next;
 	int err = 0;
 
+	p->waiters = p->zone_waiters;
+	p->zone_waiters = NULL;
 	p->code = 0;
 	p->n_loading = 0;
 	next->items = calloc(p->now.n + 1, sizeof(*next->items));
@@ -652,14 +657,31 @@ bool policies_is_idle(const struct policies *p)
 	return !p->is_zone_due && p->work != WORK_BUSY;
 }
 
-int policies_reload(struct policies *p, policies_done_fn *done, void *user)
+static int add_waiter(struct waiter **waiters, policies_done_fn *done, void *user)
 {
 	struct waiter *waiter = malloc(sizeof(*waiter));
 
 	if (!waiter)
 		return -ENOMEM;
-	*waiter = (struct waiter){ done, user, p->later_waiters };
-	p->later_waiters = waiter;
+	*waiter = (struct waiter){ done, user, *waiters };
+	*waiters = waiter;
+	return 0;
+}
+
+int policies_await_zones(struct policies *p, policies_done_fn *done, void *user)
+{
+	int err = add_waiter(&p->zone_waiters, done, user);
+
+	p->is_zone_due |= !err;
+	return err;
+}
+
+int policies_reload(struct policies *p, policies_done_fn *done, void *user)
+{
+	int err = add_waiter(&p->later_waiters, done, user);
+
+	if (err)
+		return err;
 	if (p->work != WORK_IDLE)
 		return 0;
 	p->work = WORK_BUSY;
@@ -674,8 +696,10 @@ void policies_set_cache(struct policies *p, struct cache *cache)
 
 void policies_cancel(struct policies *p)
 {
-	if (p)
-		p->work = WORK_CANCELLED;
+	if (!p)
+		return;
+	p->work = WORK_CANCELLED;
+	tell(&p->zone_waiters, -ECANCELED);
 }
 
 /* ---- Access ---------------------------------------------------------------------------------- */

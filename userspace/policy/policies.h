@@ -131,6 +131,12 @@ int policies_reload(struct policies *policies, policies_done_fn *done, void *use
  */
 void policies_zone_served(struct policies *policies, const char *name);
 void policies_poll(struct policies *policies);
+/*
+ * Calls done() when the next policies_poll() has put the served versions of all lists that are
+ * zones in place. As policies_reload(), but no list is read.
+ */
+int policies_await_zones(struct policies *policies, policies_done_fn *done, void *user)
+	__attribute__((warn_unused_result));
 /* True if no reading, walk or update is under way or due. */
 bool policies_is_idle(const struct policies *policies);
 
