@@ -133,6 +133,17 @@ def test_the_editor_and_volleyd_say_the_same(tmp_path, validator, text, is_good,
         assert not faults(validator, text, yaml.BaseLoader)
 
 
+def test_a_reader_of_yaml_1_1(validator):
+    """It takes on and off for booleans."""
+    assert not faults(validator, GOOD["words that YAML 1.1 takes for booleans"], yaml.SafeLoader)
+
+
+@pytest.mark.parametrize("words", [["extra"], ["--strict"]])
+def test_nothing_beside_the_schema(words):
+    said = run(BIN / "volleyd", "--schema", *words, check=False)
+    assert said.returncode == 2 and words[0] in said.stderr and not said.stdout
+
+
 @pytest.mark.parametrize("name", ["zones/volley.yaml.example", "scripts/debian/volley.yaml"])
 def test_examples_have_no_mark(validator, name):
     assert not faults(validator, (ROOT / name).read_text("utf-8"))

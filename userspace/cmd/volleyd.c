@@ -28,7 +28,7 @@ enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
 enum { OPT_CHECK = 256, OPT_STRICT, OPT_ZONES, OPT_KEEP, OPT_SCHEMA, OPT_VERSION, OPT_HELP };
 
-enum task { TASK_SERVE, TASK_CHECK };
+enum task { TASK_SERVE, TASK_CHECK, TASK_SCHEMA };
 
 struct options {
 	const char *config;
@@ -79,7 +79,8 @@ static int read_options(struct options *options, int argc, char **argv)
 			options->keep = true;
 			break;
 		case OPT_SCHEMA:
-			return put_schema();
+			options->task = TASK_SCHEMA;
+			break;
 		case 'v':
 			options->is_verbose = true;
 			break;
@@ -99,7 +100,7 @@ static int read_options(struct options *options, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (optind == argc)
-		return -1;
+		return options->task == TASK_SCHEMA ? put_schema() : -1;
 	fprintf(stderr, "volleyd: %s: not an option: give a configuration by -c FILE\n",
 		argv[optind]);
 	return EXIT_USAGE;

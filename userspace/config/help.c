@@ -57,6 +57,7 @@ static void put_exits(FILE *out, const struct words_exit *exits)
 void help_put_volleyd(FILE *out)
 {
 	fputs("usage: volleyd [-c FILE] [--check [--strict] [--zones]] [--keep] [-v]\n"
+	      "       volleyd --schema\n"
 	      "Answers DNS queries in the network driver, and in userspace what cannot be.\n",
 	      out);
 	put_options(out, words_volleyd_options);

@@ -240,18 +240,25 @@ static void fill_octets(struct reader *reader, const struct words_key *key,
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
+static const struct yamltree *nth_item(const struct yamltree *list, uint32_t n)
+{
+	const struct yamltree *item = list->first;
+
+	while (n--)
+		item = item->next;
+	return item;
+}
+
 void reader_refuse_same(struct reader *reader, const struct yamltree *list,
 			const struct config_addr *addrs, uint32_t n)
 {
-	const struct yamltree *item = list->first, *first;
+	const struct yamltree *item = list->first;
 
-	for (uint32_t i = 0; i < n; i++, item = item->next) {
-		first = list->first;
-		for (uint32_t j = 0; j < i; j++, first = first->next)
+	for (uint32_t i = 0; i < n; i++, item = item->next)
+		for (uint32_t j = 0; j < i; j++)
 			if (!memcmp(&addrs[i], &addrs[j], sizeof(addrs[i])))
 				document_refuse_twice(&reader->document, item, "", item->text,
-						      first);
-	}
+						      nth_item(list, j));
 }
 
 static void fill_addresses(struct reader *reader, const struct words_key *key,

@@ -93,6 +93,7 @@ static json_t *make_number(const struct words_key *key)
 	return number;
 }
 
+/* A reader of YAML 1.1 makes booleans of the words on and off. */
 static json_t *make_choices(const char *choices)
 {
 	json_t *words = json_array();
@@ -100,6 +101,10 @@ static json_t *make_choices(const char *choices)
 	for (size_t len; *choices; choices += len + (choices[len] == '|')) {
 		len = strcspn(choices, "|");
 		(void)json_array_append_new(words, json_stringn(choices, len));
+		if (len == strlen("off") && !memcmp(choices, "off", len))
+			(void)json_array_append_new(words, json_false());
+		if (len == strlen("on") && !memcmp(choices, "on", len))
+			(void)json_array_append_new(words, json_true());
 	}
 	return json_pack("{s:o}", "enum", words);
 }

@@ -19,7 +19,8 @@ int ctl_read_n(const json_t *args, uint64_t max, uint64_t *n, char *err, size_t 
 	const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = max };
 	const char *option = ctl_arg(args, 0), *text = ctl_arg(args, 1);
 
-	if (!option || (!strcmp(option, "-n") && text && !value_read_number(&key, text, n)))
+	if (!option || (!strcmp(option, "-n") && text && json_array_size(args) == 2 &&
+			!value_read_number(&key, text, n)))
 		return 0;
 	snprintf(err, err_cap, "give -n and a number from 1 to %llu", (unsigned long long)max);
 	return -EINVAL;

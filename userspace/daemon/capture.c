@@ -266,7 +266,7 @@ static int begin(struct capture *c, const struct report_view *v, const json_t *a
 	if (code)
 		return code;
 	if (!ctl_arg(args, 1) || value_read_number(&key, ctl_arg(args, 1), &c->count)) {
-		snprintf(err, err_cap, "capture takes -n and a number from 1 to %u", COUNT_MAX);
+		snprintf(err, err_cap, "give -n and a number from 1 to %u", COUNT_MAX);
 		return -EINVAL;
 	}
 	c->n_packets = c->n_lost = c->n_not_udp = c->n = 0;

@@ -124,9 +124,10 @@ int commands_block_list(void *user, const json_t *args, json_t **result, char *e
 	struct block_book *book = user;
 	uint64_t n = LIST_DEFAULT;
 
-	if (ctl_arg(args, 0) && (strcmp(ctl_arg(args, 0), "-n") != 0 || !ctl_arg(args, 1) ||
-				 value_read_number(&key, ctl_arg(args, 1), &n))) {
-		snprintf(err, err_cap, "block list takes -n and a number up to %u", LIST_MAX);
+	if (ctl_arg(args, 0) &&
+	    (strcmp(ctl_arg(args, 0), "-n") != 0 || !ctl_arg(args, 1) ||
+	     json_array_size(args) != 2 || value_read_number(&key, ctl_arg(args, 1), &n))) {
+		snprintf(err, err_cap, "give -n and a number up to %u", LIST_MAX);
 		return -EINVAL;
 	}
 	if (!book)

@@ -265,9 +265,7 @@ static int read_asked(struct asked *asked, const json_t *args, char *err, size_t
 				 json_string_value(json_array_get(args, i + 1))))
 			continue;
 		snprintf(err, err_cap,
-			 "cache top takes -n and a number from 1 to %u, and --by name, type or "
-			 "zone",
-			 TOP_MAX);
+			 "give -n and a number from 1 to %u, and --by name, type or zone", TOP_MAX);
 		return -EINVAL;
 	}
 	return 0;

@@ -233,9 +233,10 @@ static bool make_room(struct transfer *t)
 		c = transfer_out_find_lent(t);
 	else
 		c = cds_list_first_entry(&s->idle, struct conn, link);
-	if (c)
-		conn_destroy(c);
-	return c;
+	if (!c)
+		return false;
+	conn_destroy(c);
+	return true;
 }
 
 static struct conn *conn_new(struct transfer *t, struct bufferevent *bev,

@@ -47,6 +47,7 @@ static void test_numbers(void **state)
 		{ "[\"-n\", \"1x\"]", -EINVAL, 0 },
 		{ "[\"-n\"]", -EINVAL, 0 },
 		{ "[\"-m\", \"1\"]", -EINVAL, 0 },
+		{ "[\"-n\", \"5\", \"x\"]", -EINVAL, 0 },
 	};
 
 	(void)state;
