@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <systemd/sd-daemon.h>
 
 #include "base/clock.h"
@@ -13,6 +12,7 @@
 #include "base/log.h"
 #include "bpf/ktime.h"
 #include "bpf/lock.h"
+#include "config/port_addr.h"
 #include "daemon/cache_plan.h"
 #include "daemon/commands.h"
 #include "daemon/daemon_internal.h"
@@ -135,13 +135,12 @@ static void write_metrics(void *user, struct metrics_text *out)
 static int open_metrics(struct daemon *d)
 {
 	const struct config_addr *at = &d->config->metrics;
-	struct port_addr addr = { .family = (uint8_t)at->family, .port = at->net_port };
+	const struct port_addr addr = config_port_addr(at);
 	char err[512];
 	int code;
 
 	if (!at->family)
 		return 0;
-	memcpy(addr.bytes, at->addr, sizeof(addr.bytes));
 	code = metrics_open(&d->metrics, &addr, write_metrics, d, err, sizeof(err));
 	if (!code)
 		return events_watch(&d->events, metrics_fd(d->metrics));

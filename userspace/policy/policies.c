@@ -670,7 +670,7 @@ static int add_waiter(struct waiter **waiters, policies_done_fn *done, void *use
 
 int policies_await_zones(struct policies *p, policies_done_fn *done, void *user)
 {
-	int err = add_waiter(&p->zone_waiters, done, user);
+	int err = p->work == WORK_CANCELLED ? -ECANCELED : add_waiter(&p->zone_waiters, done, user);
 
 	p->is_zone_due |= !err;
 	return err;

@@ -133,7 +133,7 @@ void policies_zone_served(struct policies *policies, const char *name);
 void policies_poll(struct policies *policies);
 /*
  * Calls done() when the next policies_poll() has put the served versions of all lists that are
- * zones in place. As policies_reload(), but no list is read.
+ * zones in place. As policies_reload(), but no list is read. -ECANCELED after policies_cancel().
  */
 int policies_await_zones(struct policies *policies, policies_done_fn *done, void *user)
 	__attribute__((warn_unused_result));

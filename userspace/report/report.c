@@ -8,13 +8,13 @@
 
 #include "base/clock.h"
 #include "base/json_put.h"
+#include "config/port_addr.h"
 #include "config/words.h"
 #include "report/answers.h"
 #include "report/new_start.h"
 #include "report/progress.h"
 #include "report/report_recursion.h"
 #include "iface/dpdk_iface.h"
-#include "port/addr.h"
 #include "port/xsk.h"
 #include "zonemgr/signing.h"
 
@@ -199,10 +199,8 @@ json_t *report_listen(const struct config_addr *listen, uint32_t n)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct port_addr addr = { .family = (uint8_t)listen[i].family,
-					  .port = listen[i].net_port };
+		const struct port_addr addr = config_port_addr(&listen[i]);
 
-		memcpy(addr.bytes, listen[i].addr, sizeof(addr.bytes));
 		json_array_append_new(list, json_string(port_addr_text(&addr, text)));
 	}
 	return list;
