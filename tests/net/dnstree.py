@@ -276,8 +276,8 @@ class World:
         return {key: value for key, value in section.items() if value is not None}
 
     def start(self, xdp="native", keys=None, **sections):
-        """KEYS are of the recursion section."""
-        sections = {"interfaces": [iface(xdp=xdp)], **sections}
+        """KEYS are of the recursion section. Sets self.interfaces."""
+        self.interfaces = sections.setdefault("interfaces", [iface(xdp=xdp)])
         return self.daemon.start(recursion=self.recursion(**(keys or {})), **sections)
 
     def unbound(self):

@@ -152,11 +152,12 @@ def test_a_reload_changes_who_may(closed):
         for _ in range(3):
             assert ask(closed.lab, query(name), V4, CLIENT4).answer
     swapped = [f"{OUTSIDE4}/32", f"{OUTSIDE6}/128"]
-    daemon.configure(recursion=closed.recursion(allow=swapped),
+    daemon.configure(recursion=closed.recursion(allow=swapped), interfaces=closed.interfaces,
                      server={**closed.server, "allow": swapped})
     daemon.signal(signal.SIGHUP)
     wait_for("the others may", lambda: are_swapped(OUTSIDE4, CLIENT4))
-    daemon.configure(recursion=closed.recursion(), server=closed.server)
+    daemon.configure(recursion=closed.recursion(), interfaces=closed.interfaces,
+                     server=closed.server)
     daemon.signal(signal.SIGHUP)
     wait_for("it is as before", lambda: are_swapped(CLIENT4, OUTSIDE4))
 
