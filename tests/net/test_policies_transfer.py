@@ -61,8 +61,9 @@ def told(daemon):
 
 
 def is_stored(daemon, text):
+    """In the list's file. One that is being written still has another name."""
     return any(text in path.read_text(encoding="utf-8", errors="replace")
-               for path in (daemon.folder / "state").rglob(f"*{LIST}*") if path.is_file())
+               for path in (daemon.folder / "state").glob(f"zones/*{LIST}*.zone"))
 
 
 @contextlib.contextmanager

@@ -478,7 +478,7 @@ def test_a_restart_serves_at_once(lab, there, daemon):
     primary = there.start("knotd", CLIENT4, algorithm="sha256", notify=V4)
     begin(daemon, CLIENT4)
     wait_for("the zone is there", lambda: serial(lab) == 1)
-    wait_for("its file is written", lambda: list((daemon.folder / "state").glob("zones/*")))
+    wait_for("its file is written", lambda: list((daemon.folder / "state").glob("zones/*.zone")))
     primary.change(2, "new", "192.0.2.2")
     wait_for("Volley has it, too", lambda: serial(lab) == 2, 20)
     primary.stop()
