@@ -324,6 +324,7 @@ bench: $(ALL) $(TOOLS) $(BPF_TESTS) ## benchmarks: ratios against a peer in the 
 .PHONY: verify
 verify: $(BPF_MAIN) $(BPF_OTHERS) $(BPF_BY_CLANGS) $(VERIFY) ## show the XDP programs to the verifiers of this kernel and of KERNELS (root)
 	@$(VERIFY) --max $(VERIFY_MAX) $(BPF_MAIN) $(BPF_OTHERS) $(BPF_BY_CLANGS)
+	@$(PYTHON) tests/bpf/stores.py $(VERIFY) $(BPF_MAIN)
 	@$(if $(KERNELS),$(PYTHON) tests/vm/verify.py --max $(VERIFY_MAX) --kernels "$(KERNELS)" \
 		$(VERIFY) $(BPF_MAIN) $(BPF_OTHERS) $(BPF_BY_CLANGS))
 

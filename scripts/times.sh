@@ -7,7 +7,7 @@
 # times.sh --slow FOLDER                  prints tests/slow.txt: Python tests that took 3 s or more
 set -u
 
-case $1 in
+case ${1-} in
 --stage)
 	file=$2 name=$3
 	shift 3

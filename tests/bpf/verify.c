@@ -1,6 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * verify --log OBJECT: prints the verifier's whole log of each program, with the state of registers
+ * before each instruction.
+ *
  * verify [--max N] OBJECT...: loads each program of a BPF object and prints its cost: the
  * instructions that the verifier walked, its peak of states, the size of the bytecode (after the
  * kernel's rewriting) and of the native code. Fails if a program does not load, and then prints the
@@ -14,10 +17,12 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
-#define LOG_BYTES      (16u << 20)
-#define LOG_STEPS      1 /* BPF_LOG_LEVEL1: each instruction of the path that failed */
-#define LOG_STATS      4 /* BPF_LOG_STATS: totals only */
-#define LOG_TAIL_BYTES 3000u
+#define LOG_BYTES       (16u << 20)
+#define LOG_STEPS       1 /* BPF_LOG_LEVEL1: each instruction of the path that failed */
+#define LOG_STATES      2 /* BPF_LOG_LEVEL2: each instruction of each path, with registers */
+#define LOG_STATS       4 /* BPF_LOG_STATS: totals only */
+#define WHOLE_LOG_BYTES (1000ul << 20) /* the kernel's limit is 1 GiB; only what is used is there */
+#define LOG_TAIL_BYTES  3000u
 
 static unsigned long max_verified = 100000;
 static char log_buf[LOG_BYTES];
@@ -55,25 +60,63 @@ static int report(const char *path, struct bpf_program *prog)
 	return 0;
 }
 
-/* Loads only the object's program of that name. log_level: LOG_*. */
-static int load(const char *path, const char *name, __u32 log_level)
+/* Loads the program of that name alone, with its log of LOG_* in `log`. */
+static int load_alone(struct bpf_object *obj, const char *name, __u32 log_level, char *log,
+		      size_t log_bytes)
 {
-	struct bpf_object *obj = bpf_object__open_file(path, NULL);
 	struct bpf_program *prog;
-	int err;
 
-	if (!obj)
-		return -1;
 	bpf_object__for_each_program(prog, obj) {
 		bpf_program__set_autoload(prog, !strcmp(bpf_program__name(prog), name));
 	}
 	prog = bpf_object__find_program_by_name(obj, name);
-	memset(log_buf, 0, sizeof(log_buf));
-	bpf_program__set_log_buf(prog, log_buf, sizeof(log_buf));
+	log[0] = '\0';
+	bpf_program__set_log_buf(prog, log, log_bytes);
 	bpf_program__set_log_level(prog, log_level);
-	err = bpf_object__load(obj);
+	return bpf_object__load(obj);
+}
+
+/* Loads only the object's program of that name, and reports its cost. log_level: LOG_*. */
+static int load(const char *path, const char *name, __u32 log_level)
+{
+	struct bpf_object *obj = bpf_object__open_file(path, NULL);
+	int err;
+
+	if (!obj)
+		return -1;
+	err = load_alone(obj, name, log_level, log_buf, sizeof(log_buf));
 	if (!err)
-		err = report(path, prog);
+		err = report(path, bpf_object__find_program_by_name(obj, name));
+	bpf_object__close(obj);
+	return err;
+}
+
+/* Prints the whole log of one program. */
+static int print_log(const char *path, const char *name, char *log)
+{
+	struct bpf_object *obj = bpf_object__open_file(path, NULL);
+	int err = obj ? load_alone(obj, name, LOG_STATES, log, WHOLE_LOG_BYTES) : -1;
+
+	if (err)
+		fprintf(stderr, "verify: %s: %s failed, or its log is too long\n", path, name);
+	else
+		fputs(log, stdout);
+	bpf_object__close(obj);
+	return err;
+}
+
+static int print_logs(const char *path)
+{
+	struct bpf_object *obj = bpf_object__open_file(path, NULL);
+	char *log = malloc(WHOLE_LOG_BYTES);
+	struct bpf_program *prog;
+	int err = obj && log ? 0 : -1;
+
+	bpf_object__for_each_program(prog, obj) {
+		if (!err)
+			err = print_log(path, bpf_program__name(prog), log);
+	}
+	free(log);
 	bpf_object__close(obj);
 	return err;
 }
@@ -109,12 +152,14 @@ int main(int argc, char **argv)
 {
 	int first = 1, err = 0;
 
+	if (argc == 3 && !strcmp(argv[1], "--log"))
+		return print_logs(argv[2]) ? 1 : 0;
 	if (argc > 2 && !strcmp(argv[1], "--max")) {
 		max_verified = strtoul(argv[2], NULL, 10);
 		first = 3;
 	}
 	if (first >= argc) {
-		fprintf(stderr, "usage: verify [--max N] OBJECT...\n");
+		fprintf(stderr, "usage: verify --log OBJECT | [--max N] OBJECT...\n");
 		return 2;
 	}
 	setlinebuf(stdout);

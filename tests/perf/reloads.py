@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Queries per second while a large zone is loaded again, against those before.
 
-volleyd has one CPU for everything: driver, worker, and what reads the zone. The driver goes before
-all threads there, as it does on a card without threaded NAPI. volleyd is warm and under constant
+volleyd has one CPU for everything: driver, worker, and what reads the zone. In the rows "zone read
+on the other CPU" the threads that read it have the load's CPU (server.control-cores). The driver
+goes before all threads of ordinary priority, as it does on a card without threaded NAPI. volleyd is warm and under constant
 load when `volleyctl zone reload` is called; the file has another serial and a record more, so it is
 read, built and swapped in. Replies are counted on the client's interface ten times a second:
 before, from the call to its return, and in the second after that, when the cache may have to fill
@@ -31,7 +32,7 @@ BEFORE_SECONDS, AFTER_SECONDS, SETTLE_SECONDS, STEP_SECONDS = 3, 1, 1, 0.1
 RELOAD_SECONDS = 300     # the thread that reads gets what is left of the CPU
 LOADS = {"half of capacity": 0.5, "90 % of capacity": 0.9}
 FIGURES = ("offered_per_s", "before", "during", "during_ratio", "queries_ratio", "after_ratio",
-           "worst_ratio", "other", "reload_s")
+           "worst_ratio", "napi_before_ns", "napi_during_ns", "other", "reload_s")
 
 
 class Data:
@@ -100,6 +101,11 @@ class Reloaded(servers.Volley):
             raise RuntimeError(f"{self.name}: no reload within {RELOAD_SECONDS} s") from err
         if self.serial() != self.data.serial:
             raise RuntimeError(f"{self.name}: the zone that was loaded is not served")
+
+
+class ReadElsewhere(Reloaded):
+    """The thread that reads the zone works on the CPU of the load."""
+    control_cpu = rig.LOAD_CPU
 
 
 class Counter:
@@ -188,6 +194,8 @@ def reload_under(server, rate):
             "queries_ratio": during["queries"] / before["queries"],
             "after_ratio": after["replies"] / before["replies"],
             "worst_ratio": min(during["steps"], default=0) / before["replies"],
+            "napi_before_ns": quiet.napi_ns / quiet.seconds / before["replies"],
+            "napi_during_ns": busy.napi_ns / busy.seconds / during["replies"],
             "other": max(meter.other_ns / 1e9 / meter.seconds for meter in (quiet, busy)),
             "reload_s": returned - called,
             "steps": [before["steps"], during["steps"], after["steps"]]}
@@ -204,6 +212,7 @@ def compare(options, bench):
     bench = type(bench)(bench.rig, bench.folder, Data(bench.folder, min(options.records)))
     rows = []
     for server in (Reloaded(bench, "driver hits", "driver"),
+                   ReadElsewhere(bench, "driver hits, zone read on the other CPU", "driver"),
                    Reloaded(bench, "kernel sockets", "kernel_socket", xdp="off", port="socket")):
         try:
             server.start()

@@ -93,12 +93,13 @@ def zones_table(rows):
 def reload_table(rows):
     """Ratios are to the replies before; how many queries came during it is there to compare."""
     return table(["reload under load", "load", "offered/s", "replies/s before", "during", "ratio",
-                  "queries' ratio", "worst 0.1 s", "second after", "reload took",
-                  "others on the CPU"],
+                  "queries' ratio", "worst 0.1 s", "second after", "NAPI ns/reply before",
+                  "during", "reload took", "others on the CPU"],
                  [[one["name"], one["load"], f"{one['offered_per_s']:,.0f}",
                    f"{one['before']:,.0f}",
                    f"{one['during']:,.0f}", *(f"{one[key]:.2f}" for key in (
                        "during_ratio", "queries_ratio", "worst_ratio", "after_ratio")),
+                   f"{one['napi_before_ns']:.0f}", f"{one['napi_during_ns']:.0f}",
                    f"{one['reload_s']:.1f} s", f"{one['other']:.0%}"] for one in rows])
 
 

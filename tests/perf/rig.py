@@ -260,13 +260,22 @@ class Meter:
 
 
 class PinnedDaemon(Daemon):
-    """A volleyd of one worker on the server's CPU."""
+    """
+    A volleyd of one worker on the server's CPU. Its other threads are there too, or on CONTROL_CPU
+    (server.control-cores).
+    """
+    control_cpu = None
 
     def start(self, **sections):
-        self.configure(**{"server": {"workers": 1}, **sections})
-        self.spawn(before=("taskset", "-c", str(SERVER_CPU)))
+        server, cpus = {"workers": 1}, [SERVER_CPU]
+        if self.control_cpu is not None:
+            server["control-cores"] = [self.control_cpu]
+            cpus.append(self.control_cpu)
+        self.configure(**{"server": server, **sections})
+        self.spawn(before=("taskset", "-c", ",".join(map(str, cpus))))
         self.wait_ready(60)
-        pin([self.process.pid], SERVER_CPU)
+        if self.control_cpu is None:
+            pin([self.process.pid], SERVER_CPU)
         self.lab.settle()
         return self
 

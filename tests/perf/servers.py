@@ -106,6 +106,7 @@ class Filled(Server):
 class Volley(Server):
     """volleyd with the zone. `who` is to answer nearly all, once warm."""
     cache = {"size": "256M"}
+    control_cpu = None   # of all threads but the worker; None: the worker's
 
     def __init__(self, bench, name, who, **interface):
         super().__init__(bench, name)
@@ -128,6 +129,7 @@ class Volley(Server):
     def start(self):
         self.folder = tempfile.TemporaryDirectory(prefix="volley-bench-")
         self.daemon = rig.PinnedDaemon(self.rig, self.folder.name)
+        self.daemon.control_cpu = self.control_cpu
         self.daemon.start(interfaces=[rig.iface(**self.interface)], cache=self.cache,
                           zones=[rig.zone(ORIGIN, self.data.zone)])
         self.warm()
