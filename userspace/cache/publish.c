@@ -106,9 +106,19 @@ static struct place judge(const struct cache *cache, uint64_t *slot, const struc
 	return place;
 }
 
-/* The best slot of a bucket: this key's own, else an empty one, a dead one, the least used one. */
+/* Whether the word may lead to this key's entry, or to none. */
+static bool is_empty_or_own(uint64_t word, const struct cache_key *key)
+{
+	return !word || word >> 32 == volley_tag(key->hash);
+}
+
+/*
+ * The best slot of a bucket: this key's own, else an empty one, a dead one, the least used one.
+ * Without `others` it looks at no entry with another tag, so it finds neither of the last two.
+ */
 static struct place find_in_bucket(const struct cache *cache, const struct cache_key *key,
-				   uint32_t bucket, uint32_t now_s, unsigned int *n_empty)
+				   uint32_t bucket, bool others, uint32_t now_s,
+				   unsigned int *n_empty)
 {
 	uint64_t *words = bucket_words(cache, bucket);
 	struct place best = { .kind = PLACE_NONE };
@@ -116,8 +126,12 @@ static struct place find_in_bucket(const struct cache *cache, const struct cache
 
 	*n_empty = 0;
 	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++) {
-		struct place place = judge(cache, &words[volley_slot(key->hash) ^ i], key, now_s);
+		uint64_t *slot = &words[volley_slot(key->hash) ^ i];
+		struct place place;
 
+		if (!others && !is_empty_or_own(load_word(slot), key))
+			continue;
+		place = judge(cache, slot, key, now_s);
 		*n_empty += place.kind == PLACE_EMPTY;
 		if (is_better(&place, &best))
 			best = place;
@@ -133,19 +147,31 @@ static struct place find_in_bucket(const struct cache *cache, const struct cache
  */
 #define SPARE_SLOTS 2
 
-static struct place find_place(const struct cache *cache, const struct cache_key *key,
-			       uint32_t now_s)
+static struct place find_in_both(const struct cache *cache, const struct cache_key *key,
+				 bool others, uint32_t now_s)
 {
 	uint32_t n = cache->memory.sizes.n_buckets;
 	unsigned int n_empty, n_empty2;
 	struct place first =
-		find_in_bucket(cache, key, volley_bucket(key->hash, n), now_s, &n_empty);
+		find_in_bucket(cache, key, volley_bucket(key->hash, n), others, now_s, &n_empty);
 	struct place second =
-		find_in_bucket(cache, key, volley_bucket2(key->hash, n), now_s, &n_empty2);
+		find_in_bucket(cache, key, volley_bucket2(key->hash, n), others, now_s, &n_empty2);
 
 	if (first.kind == PLACE_EMPTY && second.kind == PLACE_EMPTY)
 		return n_empty < SPARE_SLOTS && n_empty < n_empty2 ? second : first;
 	return is_better(&second, &first) ? second : first;
+}
+
+/*
+ * The entries of other keys matter only if no slot is empty, which is rare. Each lies in a line of
+ * its own, for which the processor would wait.
+ */
+static struct place find_place(const struct cache *cache, const struct cache_key *key,
+			       uint32_t now_s)
+{
+	struct place place = find_in_both(cache, key, false, now_s);
+
+	return place.kind != PLACE_NONE ? place : find_in_both(cache, key, true, now_s);
 }
 
 /*

@@ -238,7 +238,8 @@ static const struct words_key rows[] = {
 	  .min = 1, .max = 4096, .fallback = "false",
 	  .text = "Whether the worker drives the queue itself instead of by interrupts, and how "
 		  "many "
-		  "packets it takes at a time; true means 64. It costs a whole processor." },
+		  "packets it takes at a time; true means 64. It costs a whole processor. At low load "
+		  "it makes answers faster; see docs/benchmarks.md." },
 	{ ROW("interfaces[].umem-frames", WORDS_POWER, struct config_interface, n_umem_frames),
 	  .min = 64, .max = 1ull << 20, .fallback = "4096",
 	  .text = "Packet buffers of each queue, of 2048 bytes each, or of 4096 where the "
