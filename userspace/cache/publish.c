@@ -106,15 +106,15 @@ static struct place judge(const struct cache *cache, uint64_t *slot, const struc
 	return place;
 }
 
-/* Whether the word may lead to this key's entry, or to none. */
-static bool is_empty_or_own(uint64_t word, const struct cache_key *key)
+/* True for an empty word, and for one with the key's tag, which other views of it also have. */
+static bool is_empty_or_tagged(uint64_t word, const struct cache_key *key)
 {
 	return !word || word >> 32 == volley_tag(key->hash);
 }
 
 /*
  * The best slot of a bucket: this key's own, else an empty one, a dead one, the least used one.
- * Without `others` it looks at no entry with another tag, so it finds neither of the last two.
+ * Without `others` it looks at no entry with another tag, and only the first two are right.
  */
 static struct place find_in_bucket(const struct cache *cache, const struct cache_key *key,
 				   uint32_t bucket, bool others, uint32_t now_s,
@@ -129,7 +129,7 @@ static struct place find_in_bucket(const struct cache *cache, const struct cache
 		uint64_t *slot = &words[volley_slot(key->hash) ^ i];
 		struct place place;
 
-		if (!others && !is_empty_or_own(load_word(slot), key))
+		if (!others && !is_empty_or_tagged(load_word(slot), key))
 			continue;
 		place = judge(cache, slot, key, now_s);
 		*n_empty += place.kind == PLACE_EMPTY;
@@ -171,7 +171,7 @@ static struct place find_place(const struct cache *cache, const struct cache_key
 {
 	struct place place = find_in_both(cache, key, false, now_s);
 
-	return place.kind != PLACE_NONE ? place : find_in_both(cache, key, true, now_s);
+	return place.kind >= PLACE_EMPTY ? place : find_in_both(cache, key, true, now_s);
 }
 
 /*

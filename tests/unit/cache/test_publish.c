@@ -174,21 +174,11 @@ static void test_full_buckets(void **state)
 	enum { N = 16 };
 	struct world w;
 	struct cache_stats stats;
-	uint64_t in[N + 1], number = 0;
-	unsigned int n = 0;
+	uint64_t in[N + 1];
 
 	(void)state;
 	world_open(&w, CACHE_BYTES_MIN);
-	w.memory.sizes.n_buckets = VOLLEY_PAGE_BUCKETS; /* one page: many names share their two */
-	w.cache->memory.sizes.n_buckets = VOLLEY_PAGE_BUCKETS;
-	while (n < N + 1) {
-		uint64_t hash = key_of(w.cache, ++number).hash;
-		uint32_t first = volley_bucket(hash, VOLLEY_PAGE_BUCKETS);
-		uint32_t second = volley_bucket2(hash, VOLLEY_PAGE_BUCKETS);
-
-		if (first + second == 1) /* 0 and 1, in either order */
-			in[n++] = number;
-	}
+	share_two_buckets(&w, in, N + 1);
 	for (unsigned int i = 0; i < N; i++) {
 		put(&w, in[i]);
 		if (i != 5)

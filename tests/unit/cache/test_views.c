@@ -94,6 +94,29 @@ static void test_a_dead_one_gives_way(void **state)
 	}
 }
 
+/* In full buckets the least asked gives way, and not the same question in another view. */
+static void test_full_buckets(void **state)
+{
+	enum { N = 2 * VOLLEY_BUCKET_SLOTS, LEAST = 5 };
+	uint64_t numbers[N];
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	share_two_buckets(&w, numbers, N);
+	for (unsigned int i = 0; i < N; i++) {
+		assert_int_equal(put_in_view(&w, numbers[i], 0, 1), 0);
+		if (i != LEAST)
+			assert_int_equal(version_in(&w, numbers[i], 0), 1);
+	}
+	assert_int_equal(count_words(&w.memory), N);
+	assert_int_equal(put_in_view(&w, numbers[0], 1, 2), 0);
+	assert_int_equal(version_in(&w, numbers[0], 1), 2);
+	for (unsigned int i = 0; i < N; i++)
+		assert_int_equal(version_in(&w, numbers[i], 0), i != LEAST);
+	world_close(&w);
+}
+
 static void test_adopted(void **state)
 {
 	enum { N = 2000 };
@@ -266,6 +289,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_side_by_side),
 		cmocka_unit_test(test_a_dead_one_gives_way),
+		cmocka_unit_test(test_full_buckets),
 		cmocka_unit_test(test_adopted),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_no_such_view),

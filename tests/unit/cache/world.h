@@ -254,4 +254,24 @@ static inline uint64_t count_words(const struct cache_memory *memory)
 	return n;
 }
 
+/*
+ * Makes the cache use one page of buckets, and finds `n` numbers whose keys have buckets 0 and 1,
+ * in either order.
+ */
+static inline void share_two_buckets(struct world *w, uint64_t *numbers, unsigned int n)
+{
+	uint64_t number = 0;
+
+	w->memory.sizes.n_buckets = VOLLEY_PAGE_BUCKETS;
+	w->cache->memory.sizes.n_buckets = VOLLEY_PAGE_BUCKETS;
+	while (n) {
+		uint64_t hash = key_of(w->cache, ++number).hash;
+		uint32_t first = volley_bucket(hash, VOLLEY_PAGE_BUCKETS);
+		uint32_t second = volley_bucket2(hash, VOLLEY_PAGE_BUCKETS);
+
+		if (first + second == 1)
+			numbers[--n] = number;
+	}
+}
+
 #endif
