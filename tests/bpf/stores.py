@@ -55,20 +55,21 @@ class Log:
     """Reads a log line by line. It knows what each register points to, and the line of source."""
 
     def __init__(self):
-        self.registers, self.source, self.map_of_size = {}, ("", "", 0), {}
+        self.registers, self.source = {}, ("", "", 0)
+        self.maps_of_size = collections.defaultdict(set)
         self.found = set()
 
     def note(self, state):
         """
         An argument of a global function is known only by its size; so it is a map's value if a
-        map has values of this size.
+        map has values of this size. If two maps have, the store is one that KNOWN does not have.
         """
         for register, kind, rest in STATE.findall(state):
             of_map, size = MAP.search(rest), SIZE.search(rest)
             if of_map:
                 kind = of_map[1]
                 if value_size := MAP_SIZE.search(rest):
-                    self.map_of_size[value_size[1]] = kind
+                    self.maps_of_size[int(value_size[1])].add(kind)
             elif kind == "mem" and size:
                 kind = int(size[1])
             self.registers[register] = kind
@@ -89,8 +90,8 @@ class Log:
     def what(self, target):
         """The name of the memory."""
         if isinstance(target, int):
-            return "the stack" if target in ON_THE_STACK else \
-                self.map_of_size.get(str(target), f"{target} octets")
+            maps = " or ".join(sorted(self.maps_of_size[target]))
+            return "the stack" if target in ON_THE_STACK else maps or f"{target} octets"
         return {"fp": "the stack", "pkt": "the packet", "ringbuf_mem": "a record of a ring buffer",
                 "map_value": "an inner map"}.get(target, target)
 
@@ -116,10 +117,10 @@ def read_log(verify, path):
 
 def main(argv):
     log = read_log(*argv[1:])
-    stores, counts, faults = log.stores(), collections.Counter(), []
-    if not log.map_of_size:
+    if not log.maps_of_size:
         print("stores: this kernel's log does not name maps: nothing is checked")
         return 0
+    stores, counts, faults = log.stores(), collections.Counter(), []
     missing = set(KNOWN)
     for memory, statement, where in sorted(stores, key=str):
         if memory in OF_ONE_CPU:

@@ -4,11 +4,11 @@
 
 volleyd has one CPU for everything: driver, worker, and what reads the zone. In the rows "zone read
 on the other CPU" the threads that read it have the load's CPU (server.control-cores). The driver
-goes before all threads of ordinary priority, as it does on a card without threaded NAPI. volleyd is warm and under constant
-load when `volleyctl zone reload` is called; the file has another serial and a record more, so it is
-read, built and swapped in. Replies are counted on the client's interface ten times a second:
-before, from the call to its return, and in the second after that, when the cache may have to fill
-again.
+goes before all threads of ordinary priority, as it does on a card without threaded NAPI. volleyd is
+warm and under constant load when `volleyctl zone reload` is called; the file has another serial and
+a record more, so it is read, built and swapped in. Replies are counted on the client's interface
+ten times a second: before, from the call to its return, and in the second after that, when the
+cache may have to fill again.
 """
 import contextlib
 import itertools

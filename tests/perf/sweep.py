@@ -30,7 +30,8 @@ def say(text):
 
 def sample(server, rate, seconds, **how):
     """
-    One run: rates, share lost, CPU time for one reply, CPU that others took; what else was told.
+    One run: rates, share lost, CPU time for one reply, share of the CPU that NAPI thread, daemon
+    and others had; what else was told.
     """
     with rig.Meter(server.rig, server.daemon_pid) as meter:
         run = server.load(seconds, rate, **how)
@@ -44,6 +45,8 @@ def sample(server, rate, seconds, **how):
         "loss": 1 - run["replies"] / max(1, run["sent"]),
         "napi_ns": meter.napi_ns / replies,
         "daemon_ns": meter.daemon_ns / replies,
+        "napi_cpu": meter.napi_ns / 1e9 / meter.seconds,
+        "daemon_cpu": meter.daemon_ns / 1e9 / meter.seconds,
         "other": meter.other_ns / 1e9 / meter.seconds,
     }
 
