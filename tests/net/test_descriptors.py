@@ -104,7 +104,7 @@ def test_few_descriptors_are_shared_out(lab, daemon, tmp_path):
             many(lab, 853, 300, stack)
             many(lab, 53, 300, stack)
             assert daemon.status()["ready"]
-            assert texts(lab.tcp(QUERY)) == WWW
+            assert wait_for("an answer by TCP", lambda: by_tcp(lab)) == WWW
     assert "RLIMIT_NOFILE is 800" in daemon.log()
 
 

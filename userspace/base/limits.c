@@ -103,18 +103,26 @@ void limits_give(struct limits *l, const struct limits_place *place)
 	sub(&l->total);
 }
 
+uint32_t limits_count(const struct limits *l, const struct limits_place *place)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (unsigned int i = 0; i < LIMITS_ROWS; i++) {
+		uint32_t n = __atomic_load_n(&l->cells[i][place->cell[i]], __ATOMIC_RELAXED);
+
+		least = n < least ? n : least;
+	}
+	return least;
+}
+
 bool limits_has_room(const struct limits *l, uint8_t family, const uint8_t *address)
 {
-	uint32_t total = __atomic_load_n(&l->total, __ATOMIC_RELAXED) + 1, n = UINT32_MAX;
+	uint32_t total = __atomic_load_n(&l->total, __ATOMIC_RELAXED) + 1;
 	struct limits_place place;
 
 	if (total <= l->max_total / 2)
 		return true;
 	set_place(&place, client_hash(l, family, address));
-	for (unsigned int i = 0; i < LIMITS_ROWS; i++) {
-		uint32_t cell = __atomic_load_n(&l->cells[i][place.cell[i]], __ATOMIC_RELAXED);
-
-		n = cell < n ? cell : n;
-	}
-	return total <= l->max_total && !is_over_share(l, family, n + 1, total);
+	return total <= l->max_total &&
+	       !is_over_share(l, family, limits_count(l, &place) + 1, total);
 }

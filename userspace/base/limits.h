@@ -55,6 +55,10 @@ enum limits_verdict limits_take(struct limits *l, uint8_t family, const uint8_t 
 				struct limits_place *place);
 void limits_give(struct limits *l, const struct limits_place *place);
 
+/* How many places the client has, which is counted at *place. Other clients may be among them if
+ * they share both of its cells. Only with max_client or has_shares. */
+uint32_t limits_count(const struct limits *l, const struct limits_place *place);
+
 /* True if limits_take() would give this client a place now. Takes none. While half of all places
  * are free, the answer is true for each client. For limits with has_shares only. */
 bool limits_has_room(const struct limits *l, uint8_t family, const uint8_t *address);

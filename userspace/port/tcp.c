@@ -201,6 +201,7 @@ static void take_event(struct tcp_port *t, uint64_t tag, uint32_t events, uint64
 
 	if (tag == TCP_WAKE_TAG) {
 		(void)eventfd_read(t->wake_fd, &value);
+		t->is_woken = true;
 		return;
 	}
 	if (tag == TCP_INTAKE_TAG) {

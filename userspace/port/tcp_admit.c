@@ -3,8 +3,8 @@
 /*
  * Which connections are admitted, and which are closed for them.
  *
- *      accepted ─► has its client a place left? ─ no ──► close one of that client, or the new one
- *                          │ yes
+ *      accepted ─► has its client a place left? ─ no ──► close one of that client: of this port, of
+ *                          │ yes                         another port (a wish), or the new one
  *                  are there too many in all? ── yes ──► close one of this port, of another port
  *                          │ no                          (a wish), or the new one
  *                      a slot
@@ -94,6 +94,17 @@ static bool make_room(struct tcp_port *t, uint64_t now_ns)
 	return true;
 }
 
+/* A client has one connection too many: closes one of it. False: its new one must be closed. */
+static bool make_client_room(struct tcp_port *t, const struct limits_place *client, uint64_t now_ns)
+{
+	struct tcp_conn *victim = find_own_victim(t, client, now_ns);
+
+	if (!victim)
+		return tcp_share_wish_client(t->share, t->wake_fd, client);
+	evict(t, victim);
+	return true;
+}
+
 /* True if the client may have one more connection, which is then counted. */
 static bool take_place(struct tcp_port *t, const struct port_addr *client,
 		       struct limits_place *place, uint64_t now_ns)
@@ -167,7 +178,9 @@ static struct tcp_conn *admit(struct tcp_port *t, int fd, const struct port_addr
 	struct tcp_conn *c = NULL;
 
 	if (take_place(t, peer, &place, now_ns)) {
-		if (!tcp_share_is_over(t->share) || make_room(t, now_ns))
+		if ((!tcp_share_client_is_over(t->share, &place) ||
+		     make_client_room(t, &place, now_ns)) &&
+		    (!tcp_share_is_over(t->share) || make_room(t, now_ns)))
 			c = enter(t, fd, peer, &place, now_ns);
 		if (!c)
 			tcp_share_give(t->share, &place);
@@ -255,11 +268,28 @@ static struct tcp_conn *find_for_wish(struct tcp_port *t, enum tcp_timer last, u
 	return NULL;
 }
 
+/* Once for each time that this port was woken: later wishes wake it again. */
+static void grant_to_clients(struct tcp_port *t, uint64_t now_ns)
+{
+	struct limits_place client;
+	struct tcp_conn *victim;
+	uint32_t at = 0;
+
+	while (tcp_share_next_client_wish(t->share, t->wake_fd, &at, &client)) {
+		victim = find_own_victim(t, &client, now_ns);
+		if (victim && tcp_share_take_client_wish(t->share, &client))
+			evict(t, victim);
+	}
+}
+
 void tcp_port_grant(struct tcp_port *t, uint64_t now_ns)
 {
 	enum tcp_timer last;
 	struct tcp_conn *victim;
 
+	if (t->is_woken)
+		grant_to_clients(t, now_ns);
+	t->is_woken = false;
 	while (tcp_share_is_wished(t->share)) {
 		last = tcp_share_has_half(t->share) ? TCP_PARTIAL : TCP_IDLE;
 		victim = find_for_wish(t, last, now_ns);

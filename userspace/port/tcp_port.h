@@ -30,6 +30,7 @@ struct tcp_port {
 	struct tcp_share *share;
 	struct tcp_share *own_share;       /* the same if it belongs to the port; else NULL */
 	int wake_fd;                       /* woken by wishes of the share */
+	bool is_woken;                     /* wake_fd was read, and clients' wishes not looked at */
 	struct tcp_arrivals arrivals;      /* from config.intake; fd -1: no intake */
 	uint64_t timeout_ns[TCP_N_TIMERS]; /* as configured */
 	uint32_t scale;                    /* current part of timeout_ns: tcp_share_scale() */

@@ -9,12 +9,16 @@
 
 struct tcp_share {
 	struct limits limits;
-	uint32_t n_conns_max;
+	uint32_t n_conns_max, n_client_max;
 	int32_t n_half;
 	uint32_t n_wishes;
-	pthread_mutex_t lock; /* of the fields below: the ports */
+	pthread_mutex_t lock; /* of the fields below */
 	uint32_t n_ports, n_ports_max;
-	int wake_fds[];
+	struct member { /* a port */
+		int wake_fd;
+		bool has_wish; /* for a connection of `client` less */
+		struct limits_place client;
+	} ports[];
 };
 
 static uint32_t load(const uint32_t *value)
@@ -25,7 +29,7 @@ static uint32_t load(const uint32_t *value)
 int tcp_share_new(struct tcp_share **out, uint32_t n_conns_max, uint32_t n_client_max,
 		  uint32_t n_ports)
 {
-	struct tcp_share *share = calloc(1, sizeof(*share) + n_ports * sizeof(share->wake_fds[0]));
+	struct tcp_share *share = calloc(1, sizeof(*share) + n_ports * sizeof(share->ports[0]));
 
 	if (!share)
 		return -ENOMEM;
@@ -34,9 +38,11 @@ int tcp_share_new(struct tcp_share **out, uint32_t n_conns_max, uint32_t n_clien
 		return -errno;
 	}
 	share->n_conns_max = n_conns_max;
-	share->limits.max_total = n_conns_max + n_ports; /* one too many for each port */
+	share->n_client_max = n_client_max;
+	/* One too many for each port. */
+	share->limits.max_total = n_conns_max + n_ports;
+	share->limits.max_client = n_client_max ? n_client_max + n_ports : 0;
 	share->n_ports_max = n_ports;
-	share->limits.max_client = n_client_max;
 	share->limits.prefix4 = TCP_SHARE_PREFIX4;
 	share->limits.prefix6 = TCP_SHARE_PREFIX6;
 	pthread_mutex_init(&share->lock, NULL);
@@ -64,7 +70,7 @@ int tcp_share_join(struct tcp_share *share, int wake_fd)
 	pthread_mutex_lock(&share->lock);
 	is_full = share->n_ports == share->n_ports_max;
 	if (!is_full)
-		share->wake_fds[share->n_ports++] = wake_fd;
+		share->ports[share->n_ports++] = (struct member){ .wake_fd = wake_fd };
 	pthread_mutex_unlock(&share->lock);
 	return is_full ? -ENOSPC : 0;
 }
@@ -73,9 +79,9 @@ void tcp_share_leave(struct tcp_share *share, int wake_fd)
 {
 	pthread_mutex_lock(&share->lock);
 	for (uint32_t i = 0; i < share->n_ports; i++) {
-		if (share->wake_fds[i] != wake_fd)
+		if (share->ports[i].wake_fd != wake_fd)
 			continue;
-		share->wake_fds[i] = share->wake_fds[--share->n_ports];
+		share->ports[i] = share->ports[--share->n_ports];
 		break;
 	}
 	pthread_mutex_unlock(&share->lock);
@@ -97,6 +103,11 @@ bool tcp_share_is_over(const struct tcp_share *share)
 	return load(&share->limits.total) > share->n_conns_max;
 }
 
+bool tcp_share_client_is_over(const struct tcp_share *share, const struct limits_place *client)
+{
+	return share->n_client_max && limits_count(&share->limits, client) > share->n_client_max;
+}
+
 void tcp_share_count_half(struct tcp_share *share, int n)
 {
 	__atomic_fetch_add(&share->n_half, n, __ATOMIC_RELAXED);
@@ -107,6 +118,14 @@ bool tcp_share_has_half(const struct tcp_share *share)
 	return __atomic_load_n(&share->n_half, __ATOMIC_RELAXED) > 0;
 }
 
+/* Call with the lock. */
+static void wake_others(const struct tcp_share *share, int own_wake_fd)
+{
+	for (uint32_t i = 0; i < share->n_ports; i++)
+		if (share->ports[i].wake_fd != own_wake_fd)
+			(void)eventfd_write(share->ports[i].wake_fd, 1);
+}
+
 bool tcp_share_wish(struct tcp_share *share, int own_wake_fd)
 {
 	bool has_others;
@@ -115,9 +134,7 @@ bool tcp_share_wish(struct tcp_share *share, int own_wake_fd)
 	has_others = share->n_ports > 1;
 	if (has_others)
 		__atomic_fetch_add(&share->n_wishes, 1, __ATOMIC_RELAXED);
-	for (uint32_t i = 0; i < share->n_ports; i++)
-		if (share->wake_fds[i] != own_wake_fd)
-			(void)eventfd_write(share->wake_fds[i], 1);
+	wake_others(share, own_wake_fd);
 	pthread_mutex_unlock(&share->lock);
 	return has_others;
 }
@@ -141,6 +158,54 @@ bool tcp_share_take_wish(struct tcp_share *share)
 						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return true;
 	return false;
+}
+
+bool tcp_share_wish_client(struct tcp_share *share, int own_wake_fd,
+			   const struct limits_place *client)
+{
+	bool has_others;
+
+	pthread_mutex_lock(&share->lock);
+	has_others = share->n_ports > 1;
+	for (uint32_t i = 0; has_others && i < share->n_ports; i++)
+		if (share->ports[i].wake_fd == own_wake_fd)
+			share->ports[i] = (struct member){ own_wake_fd, true, *client };
+	wake_others(share, own_wake_fd);
+	pthread_mutex_unlock(&share->lock);
+	return has_others;
+}
+
+bool tcp_share_next_client_wish(struct tcp_share *share, int own_wake_fd, uint32_t *at,
+				struct limits_place *client)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&share->lock);
+	for (; !found && *at < share->n_ports; ++*at) {
+		struct member *port = &share->ports[*at];
+
+		/* A connection may have ended by itself meanwhile. */
+		port->has_wish &= tcp_share_client_is_over(share, &port->client);
+		found = port->has_wish && port->wake_fd != own_wake_fd;
+		*client = port->client;
+	}
+	pthread_mutex_unlock(&share->lock);
+	return found;
+}
+
+bool tcp_share_take_client_wish(struct tcp_share *share, const struct limits_place *client)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&share->lock);
+	for (uint32_t i = 0; !found && i < share->n_ports; i++) {
+		struct member *port = &share->ports[i];
+
+		found = port->has_wish && port->client.client == client->client;
+		port->has_wish &= !found;
+	}
+	pthread_mutex_unlock(&share->lock);
+	return found;
 }
 
 uint32_t tcp_share_scale(const struct tcp_share *share)

@@ -278,6 +278,81 @@ static void test_a_new_one_is_not_its_own_victim(void **state)
 	tcp_share_free(share);
 }
 
+/* A client whose share is taken by connections of one port is served at another: the first port
+ * closes one of them, and none of another client. */
+static void test_a_client_pays_at_another_port(void **state)
+{
+	enum { OWN = 3 };
+	struct tcp_share *share = share_of(10, OWN, 2);
+	struct tcp_config config = { .share = share, .idle_ms = IDLE_MS };
+	struct port_addr at_a, at_b;
+	struct port *a = open_with(&config, &at_a), *b = open_with(&config, &at_b);
+	int other = client_from("127.2.2.1", &at_a), first[OWN], next[2];
+
+	(void)state;
+	ask(other, "query");
+	serve(a);
+	expect(other, "query");
+	for (int i = 0; i < OWN; i++) {
+		first[i] = client_from("127.3.3.1", &at_a);
+		ask(first[i], "query");
+		serve(a);
+		expect(first[i], "query");
+	}
+	next[0] = client_from("127.3.3.2", &at_b);
+	ask(next[0], "new");
+	serve(b);
+	expect(next[0], "new");
+	serve(a);
+	assert_true(is_closed(first[0]));
+	assert_int_equal(tcp_n_conns(a), OWN);
+	/* The next one at this port is paid for here. */
+	next[1] = client_from("127.3.3.3", &at_b);
+	ask(next[1], "new");
+	serve(b);
+	expect(next[1], "new");
+	serve(a);
+	assert_true(is_closed(next[0]));
+	assert_int_equal(tcp_n_conns(a), OWN);
+	assert_int_equal(tcp_n_conns(b), 1);
+	assert_false(is_closed(other));
+	close_all(first, OWN);
+	close_all(next, 2);
+	close(other);
+	done(a);
+	done(b);
+	tcp_share_free(share);
+}
+
+/* If no connection of the client may be closed, it has at most one too many for each port. */
+static void test_a_client_has_few_too_many(void **state)
+{
+	enum { OWN = 2, N_PORTS = 2, ALL = OWN + N_PORTS };
+	struct tcp_share *share = share_of(10, OWN, N_PORTS);
+	struct tcp_config config = { .share = share, .idle_ms = IDLE_MS };
+	struct port_addr at_a, at_b;
+	struct port *a = open_with(&config, &at_a), *b = open_with(&config, &at_b);
+	static struct later later;
+	int fds[ALL + 1];
+
+	(void)state;
+	later.n = 0;
+	for (int i = 0; i <= ALL; i++) {
+		fds[i] = client_from("127.3.3.1", i < OWN ? &at_a : &at_b);
+		ask(fds[i], "late"); /* it waits for a reply, so it may not be closed */
+		serve_or_defer(i < OWN ? a : b, &later);
+	}
+	serve_or_defer(a, &later);
+	assert_int_equal(tcp_n_conns(a), OWN);
+	assert_int_equal(tcp_n_conns(b), N_PORTS);
+	assert_int_equal(b->stats.conns_refused, 1);
+	assert_true(is_closed(fds[ALL]));
+	close_all(fds, ALL + 1);
+	done(a);
+	done(b);
+	tcp_share_free(share);
+}
+
 static void assert_refused(const struct port_addr *at)
 {
 	int fd = socket(at->family, SOCK_STREAM, 0);
@@ -402,6 +477,8 @@ int main(void)
 		cmocka_unit_test(test_timeouts_shorten_as_slots_fill),
 		cmocka_unit_test(test_ports_share_one_limit),
 		cmocka_unit_test(test_a_new_one_is_not_its_own_victim),
+		cmocka_unit_test(test_a_client_pays_at_another_port),
+		cmocka_unit_test(test_a_client_has_few_too_many),
 		cmocka_unit_test(test_one_port_listens_at_many_addresses),
 		cmocka_unit_test(test_an_address_goes),
 		cmocka_unit_test(test_slow_readers_give_memory_back),
