@@ -3,6 +3,7 @@
 """named and unbound with the same block lists as volleyd, on its address and other ports, with the
 same upstream."""
 import contextlib
+import pathlib
 import shutil
 
 import dns.flags
@@ -10,11 +11,12 @@ import dns.message
 import dns.rcode
 import pytest
 
-from netlab import V4, wait_for
+from netlab import V4, texts, wait_for
 from upstreams import Netns
 
 UPSTREAM = "127.0.1.1"
 HEAD = "$TTL 60\n@ SOA localhost. root. 1 3600 600 86400 30\n@ NS localhost.\n"
+MARK, MARKED = "zzz", "192.0.2.250"
 PORTS = {"volley": 53, "named": 5301, "unbound": 5302}
 
 
@@ -91,15 +93,46 @@ COMMANDS = {"named": named, "unbound": unbound}
 @contextlib.contextmanager
 def peers_of(netns, lab, folder, lists, names=tuple(COMMANDS), servers=False):
     """
-    The NAMES of those that run now, each with LISTS; SERVERS: with their rules for name servers.
+    The NAMES of those that run now, each with LISTS in force; SERVERS: with their rules for name
+    servers.
     """
     names = [name for name in names if shutil.which(name, path="/usr/sbin:/usr/bin")]
+    lists = with_marks(folder, lists)
     for name in names:
         netns.popen(*COMMANDS[name](folder, lists, servers))
     for name in names:
-        wait_for(f"{name} answers",
-                 lambda name=name: lab.is_answered("ns.", port=PORTS[name], end="s"))
+        for i in range(len(lists)):
+            wait_for(f"{name} has list {i} in force",
+                     lambda name=name, i=i: is_in_force(lab, PORTS[name], i))
     yield names
+
+
+def is_in_force(lab, port, i):
+    """Asked from 127.0.0.1, for which no list has a rule."""
+    query = dns.message.make_query(f"{MARK}{i}", "A")
+    with lab.socket("s") as sock:
+        sock.settimeout(0.2)
+        sock.bind(("127.0.0.1", 0))
+        try:
+            sock.sendto(query.to_wire(), (V4, port))
+            answer = dns.message.from_wire(sock.recv(4096))
+        except OSError:
+            return False
+    return texts(answer) == [MARKED]
+
+
+def with_marks(folder, lists):
+    """
+    Copies of LISTS with one more rule each, for MARK and the list's number. named answers before it
+    has read its lists, and reads a list in canonical order: MARK is the last.
+    """
+    marked = []
+    for i, one in enumerate(lists):
+        path = folder / f"{one['name']}.marked"
+        path.write_text(pathlib.Path(one["file"]).read_text(encoding="ascii") +
+                        f"{MARK}{i} A {MARKED}\n", encoding="ascii")
+        marked.append({**one, "file": str(path)})
+    return marked
 
 
 def verdict(lab, name, kind="A", server="volley", tcp=False, where=V4):
