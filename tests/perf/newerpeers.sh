@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-# newerpeers.sh FOLDER [SUITE]: unpacks knot, nsd, unbound and bind9 of another release of Debian
+# newerpeers.sh FOLDER [SUITE]: unpacks knot, nsd and unbound of another release of Debian
 # (default: trixie), with the libraries of that release, and writes a command for each server into
 # FOLDER/bin. Nothing is installed. To measure beside them:
 #
@@ -25,18 +25,18 @@ apt() {
 }
 
 apt update
-apt --download-only install knot nsd unbound bind9
+apt --download-only install knot nsd unbound
 for package in "$folder"/cache/archives/*.deb; do
 	dpkg-deb --extract "$package" "$root"
 done
 
 loader=$(find "$root" -name 'ld-linux*.so.*' | head -n 1)
 libraries=$(find "$root" -name 'libc.so.6' -exec dirname {} \;)
-for server in knotd nsd unbound named; do
+for server in knotd nsd unbound; do
 	printf '#!/bin/sh\nexec %s --library-path %s %s "$@"\n' \
 		"$loader" "$libraries" "$root/usr/sbin/$server" >"$folder/bin/$server"
 	chmod +x "$folder/bin/$server"
 done
-for command in 'knotd --version' 'nsd -v' 'unbound -V' 'named -v'; do
+for command in 'knotd --version' 'nsd -v' 'unbound -V'; do
 	"$folder/bin/${command% *}" "${command#* }" 2>&1 | head -n 1
 done
