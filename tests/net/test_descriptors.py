@@ -16,6 +16,7 @@ import pytest
 
 from netlab import TIMEOUT, V4, run, texts, wait_for
 from secondaries import certificate
+from test_dot_many import FAR, add_far
 from test_primary import counters, serve
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -78,6 +79,16 @@ def by_tcp(lab):
     return None
 
 
+def by_tcp_from_far(lab):
+    """The answer to a client of another prefix, whose connection no flood displaces."""
+    with lab.socket("c", kind=socket.SOCK_STREAM) as sock:
+        sock.settimeout(TIMEOUT)
+        sock.bind((FAR, 0))
+        sock.connect((V4, 53))
+        dns.query.send_tcp(sock, QUERY)
+        return texts(dns.query.receive_tcp(sock)[0])
+
+
 def start_limited(daemon, limit, **server):
     daemon.configure(server={"listen": [V4], "workers": 2, **server})
     daemon.spawn(before=with_limit(*limit))
@@ -94,8 +105,9 @@ def test_the_limit_is_raised_at_the_start(daemon):
 def test_few_descriptors_are_shared_out(lab, daemon, tmp_path):
     """
     Less than configured: it is said, and floods over TCP and TLS leave enough for queries and
-    volleyctl.
+    volleyctl. The flood's own client may have to ask again.
     """
+    add_far(lab)
     start_limited(daemon, (800, 800), tls=certificate(tmp_path)["server"])
     assert "RLIMIT_NOFILE is 800" in daemon.degraded()
     assert "connections over TCP and TLS" in daemon.degraded()
@@ -104,6 +116,7 @@ def test_few_descriptors_are_shared_out(lab, daemon, tmp_path):
             many(lab, 853, 300, stack)
             many(lab, 53, 300, stack)
             assert daemon.status()["ready"]
+            assert by_tcp_from_far(lab) == WWW
             assert wait_for("an answer by TCP", lambda: by_tcp(lab)) == WWW
     assert "RLIMIT_NOFILE is 800" in daemon.log()
 

@@ -35,11 +35,16 @@ def more_files():
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+def add_far(lab):
+    """FAR becomes an address of the client's end."""
+    lab.ip("c", "address", "add", f"{FAR}/24", "dev", "c0")
+    lab.ip("s", "route", "add", "198.51.100.0/24", "via", CLIENT4)
+
+
 @pytest.fixture(name="server")
 def start(lab, daemon, tmp_path):
     """A daemon whose workers accept all connections, and clients of another prefix."""
-    lab.ip("c", "address", "add", f"{FAR}/24", "dev", "c0")
-    lab.ip("s", "route", "add", "198.51.100.0/24", "via", CLIENT4)
+    add_far(lab)
     limits = {"max-connections": 4096, "max-connections-per-client": 4096}
     daemon.start(server={"listen": [V4], "tls": certificate(tmp_path)["server"], "tcp": limits},
                  zones=[zone("example.com")])
@@ -121,6 +126,7 @@ class Burst:
         return bool(self.waiting)
 
     def read(self, seconds):
+        """Those that have something to read go on; waits for the first of them."""
         ready = self.epoll.poll(seconds, 8)
         while ready:
             for fd, _ in ready:

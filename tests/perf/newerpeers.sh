@@ -11,6 +11,10 @@ set -eu
 folder=$(realpath -m "${1:?newerpeers.sh: name a folder}")
 suite=${2:-trixie}
 root=$folder/root
+if [ -e "$root" ]; then
+	echo "newerpeers.sh: $root is there already: name another folder" >&2
+	exit 1
+fi
 mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial" "$folder/bin" "$root"
 : >"$folder/status"
 mirror=$(apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' | head -n 1)

@@ -268,7 +268,7 @@ static struct tcp_conn *find_for_wish(struct tcp_port *t, enum tcp_timer last, u
 	return NULL;
 }
 
-/* Once for each time that this port was woken: later wishes wake it again. */
+/* Called once after each wake-up: later wishes wake the port again. */
 static void grant_to_clients(struct tcp_port *t, uint64_t now_ns)
 {
 	struct limits_place client;

@@ -28,10 +28,10 @@ struct tcp_port {
 	uint32_t n_listeners; /* including unused places */
 	struct tcp_config config;
 	struct tcp_share *share;
-	struct tcp_share *own_share;       /* the same if it belongs to the port; else NULL */
-	int wake_fd;                       /* woken by wishes of the share */
-	bool is_woken;                     /* wake_fd was read, and clients' wishes not looked at */
-	struct tcp_arrivals arrivals;      /* from config.intake; fd -1: no intake */
+	struct tcp_share *own_share;  /* the same if it belongs to the port; else NULL */
+	int wake_fd;                  /* woken by wishes of the share */
+	bool is_woken;                /* wake_fd was read; clients' wishes are to be looked at */
+	struct tcp_arrivals arrivals; /* from config.intake; fd -1: no intake */
 	uint64_t timeout_ns[TCP_N_TIMERS]; /* as configured */
 	uint32_t scale;                    /* current part of timeout_ns: tcp_share_scale() */
 	uint64_t resume_at_ns;             /* accepting pauses until then; PORT_NEVER: no pause */

@@ -16,7 +16,7 @@ struct tcp_share {
 	uint32_t n_ports, n_ports_max;
 	struct member { /* a port */
 		int wake_fd;
-		bool has_wish; /* for a connection of `client` less */
+		bool has_wish; /* another port is to close a connection of `client` */
 		struct limits_place client;
 	} ports[];
 };

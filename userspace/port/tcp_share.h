@@ -12,8 +12,7 @@
  * connections that may be closed, the new connection is admitted and a wish wakes the other ports:
  * the first port that has such a connection closes it; for a client's limit, such a connection of
  * that client. So for a moment there may be one connection too many for each port, in all and of a
- * client. If all connections of a client wait for replies, there are as many too many until one
- * ends.
+ * client. If all connections of a client wait for replies, this lasts until one of them ends.
  *
  * Timeouts shorten as the slots fill: up to half of n_conns_max they are as configured; from there
  * on they fall linearly to a sixteenth.

@@ -278,6 +278,14 @@ static void test_a_new_one_is_not_its_own_victim(void **state)
 	tcp_share_free(share);
 }
 
+/* A question and its reply. */
+static void exchange(struct port *p, int fd, const char *text)
+{
+	ask(fd, text);
+	serve(p);
+	expect(fd, text);
+}
+
 /* A client whose share is taken by connections of one port is served at another: the first port
  * closes one of them, and none of another client. */
 static void test_a_client_pays_at_another_port(void **state)
@@ -290,27 +298,19 @@ static void test_a_client_pays_at_another_port(void **state)
 	int other = client_from("127.2.2.1", &at_a), first[OWN], next[2];
 
 	(void)state;
-	ask(other, "query");
-	serve(a);
-	expect(other, "query");
+	exchange(a, other, "query");
 	for (int i = 0; i < OWN; i++) {
 		first[i] = client_from("127.3.3.1", &at_a);
-		ask(first[i], "query");
-		serve(a);
-		expect(first[i], "query");
+		exchange(a, first[i], "query");
 	}
 	next[0] = client_from("127.3.3.2", &at_b);
-	ask(next[0], "new");
-	serve(b);
-	expect(next[0], "new");
+	exchange(b, next[0], "new");
 	serve(a);
 	assert_true(is_closed(first[0]));
 	assert_int_equal(tcp_n_conns(a), OWN);
 	/* The next one at this port is paid for here. */
 	next[1] = client_from("127.3.3.3", &at_b);
-	ask(next[1], "new");
-	serve(b);
-	expect(next[1], "new");
+	exchange(b, next[1], "new");
 	serve(a);
 	assert_true(is_closed(next[0]));
 	assert_int_equal(tcp_n_conns(a), OWN);
@@ -319,6 +319,34 @@ static void test_a_client_pays_at_another_port(void **state)
 	close_all(first, OWN);
 	close_all(next, 2);
 	close(other);
+	done(a);
+	done(b);
+	tcp_share_free(share);
+}
+
+/* If the client closes a connection itself, no other is closed for the wish. */
+static void test_a_wish_ends_with_a_connection(void **state)
+{
+	struct tcp_share *share = share_of(10, 2, 2);
+	struct tcp_config config = { .share = share, .idle_ms = IDLE_MS };
+	struct port_addr at_a, at_b;
+	struct port *a = open_with(&config, &at_a), *b = open_with(&config, &at_b);
+	int first[2], next;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		first[i] = client_from("127.3.3.1", &at_a);
+		exchange(a, first[i], "query");
+	}
+	next = client_from("127.3.3.2", &at_b);
+	exchange(b, next, "new");
+	close(first[1]);
+	serve(a);
+	assert_false(is_closed(first[0]));
+	assert_int_equal(a->stats.conns_evicted, 0);
+	assert_int_equal(tcp_n_conns(a), 1);
+	close(first[0]);
+	close(next);
 	done(a);
 	done(b);
 	tcp_share_free(share);
@@ -478,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_ports_share_one_limit),
 		cmocka_unit_test(test_a_new_one_is_not_its_own_victim),
 		cmocka_unit_test(test_a_client_pays_at_another_port),
+		cmocka_unit_test(test_a_wish_ends_with_a_connection),
 		cmocka_unit_test(test_a_client_has_few_too_many),
 		cmocka_unit_test(test_one_port_listens_at_many_addresses),
 		cmocka_unit_test(test_an_address_goes),
