@@ -6,7 +6,8 @@ import pathlib
 
 import pytest
 
-from netlab import BIN, Answered, run, texts, wait_for
+from netlab import Answered, run, texts, wait_for
+from test_plain_veth import fill_ring, give_program, lose_program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WWW, WILD = ["192.0.2.80", "192.0.2.81"], ["192.0.2.200"]
@@ -23,7 +24,7 @@ def stop_napi(lab):
     From now on the client's end takes nothing that a program of the other end answers (XDP_TX), and
     counts that.
     """
-    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "off")
+    lose_program(lab)
     lab.exec("c", "ethtool", "-K", "c0", "gro", "off")
 
 
@@ -149,13 +150,22 @@ def test_hits_that_do_not_leave(lab, hidden):
     assert many.by == {"worker": 20}
 
 
+def test_hits_that_fill_a_ring(lab, hidden):
+    """With a NAPI that nothing wakes: workers' answers would be dropped, too (bpf/vethring.h)."""
+    lab.ask()
+    lose_program(lab)
+    fill_ring(lab)
+    wait_for("the driver answers no more",
+             lambda: lab.is_answered(timeout=0.05) and not hidden.interface()["driver_answers"], 20)
+    assert texts(lab.ask()) == WWW
+
+
 def test_hits_again_when_it_is_attached_anew(lab, hidden):
     daemon = hidden
     lab.ask()
     stop_napi(lab)
     wait_for("the complaint", lambda: lab.is_answered(timeout=0.05) and daemon.degraded(), 20)
-    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec",
-             "xdp")
+    give_program(lab)
     daemon.ctl("detach", "s0")
     daemon.ctl("attach", "s0")
     assert not daemon.degraded() and daemon.interface()["driver_answers"]

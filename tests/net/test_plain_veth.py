@@ -2,13 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A veth pair like that of a container: its other end has no XDP program, which native answers
 need."""
+import os
 import re
+import signal
 import subprocess
+import sys
 import time
 
+import dns.message
 import pytest
 
 from netlab import BIN, ROOT, V4, Answered, iface, program, run, texts, wait_for
+
+sys.path.insert(0, str(ROOT / "tests" / "perf"))
+from rig import napi_threads  # noqa: E402
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 NAMES = ("www.example.com A", "www.example.com AAAA", "example.com MX", "mail.example.com A",
@@ -44,6 +51,28 @@ def ended(process):
     """(queries that were sent, those without an answer)"""
     out = process.communicate(timeout=60)[0]
     return tuple(int(re.search(rf"Queries {word}:\s+(\d+)", out)[1]) for word in ("sent", "lost"))
+
+
+def counted(lab, name):
+    """The sum of a statistic of s0 over its queues."""
+    out = lab.exec("s", "ethtool", "-S", "s0").stdout
+    return sum(int(n) for n in re.findall(rf"_{name}: (\d+)", out))
+
+
+def fill_ring(lab):
+    """
+    Asks for the answer that the driver has until the ring in which its answers wait for the other
+    end (256 frames) is full.
+    """
+    query = dns.message.make_query("www.example.com", "A").to_wire()
+    dropped = counted(lab, "xdp_tx_errors")
+
+    def is_full():
+        with lab.socket("c") as sock:
+            for _ in range(50):
+                sock.sendto(query, (V4, 53))
+        return counted(lab, "xdp_tx_errors") > dropped
+    wait_for("the ring is full", is_full)
 
 
 def auto(**keys):
@@ -108,6 +137,44 @@ def test_the_other_end_cannot_be_seen(lab, daemon, tmp_path):
     assert (seen["xdp"], seen["state"]) == ("generic", "up")
     assert "cannot be seen from here" in seen["note"] and "xdp: native for s0" in seen["note"]
     assert lab.ask().answer and texts(lab.ask()) == WWW
+
+
+@pytest.mark.parametrize("mode", ["auto", "native"])
+@pytest.mark.parametrize("cpu", sorted(os.sched_getaffinity(0))[:2])
+def test_its_ring_is_full_when_that_is_seen(make_lab, make_daemon, mode, cpu):
+    """
+    What waited there leaves, and all after it: from then on the kernel would drop every frame for
+    the other end, those of kernel sockets, too. Each CPU that sends has its ring.
+    """
+    lab = make_lab(queues=2)
+    for thread in napi_threads(lab, "s"):
+        os.sched_setaffinity(thread, {cpu})
+    daemon = make_daemon(where=lab).start(interfaces=[iface(xdp=mode)])
+    for _ in range(2):
+        lab.ask()
+    daemon.signal(signal.SIGSTOP)
+    lose_program(lab)
+    fill_ring(lab)
+    daemon.signal(signal.SIGCONT)
+    wait_for("it is seen", lambda: (LOST if mode == "auto" else BARE) in daemon.degraded())
+    for name in ("www.example.com", "mail.example.com"):
+        assert lab.ask(name).answer
+    lab.ping(V4)
+    assert lab.tcp(dns.message.make_query("www.example.com", "A")).answer
+
+
+def test_its_ring_is_full_when_volleyd_begins(lab, daemon):
+    """The program has answered without a volleyd."""
+    daemon.start(interfaces=auto())
+    for _ in range(2):
+        lab.ask()
+    daemon.kill()
+    lose_program(lab)
+    fill_ring(lab)
+    assert not lab.is_answered()
+    daemon.start()
+    assert texts(lab.ask()) == WWW
+    lab.ping(V4)
 
 
 @pytest.mark.alone

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "iface/iface_peer.h"
 #include "iface/quirks.h"
 #include "iface/xdpdrops.h"
 #include "port/xsk.h"
@@ -152,6 +153,7 @@ static void silence(struct iface *iface, const struct xdpdrops_driver *driver)
 {
 	iface->is_silenced = true;
 	program_set_answers(iface->program, iface_driver_answers(iface));
+	iface_peer_wake(iface);
 	iface_say(
 		iface, IFACE_TOPIC_HITS, true,
 		"the driver drops what the XDP program answers (ethtool -S %s): workers answer in "

@@ -3,7 +3,9 @@
 #include "iface/iface_peer.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/log.h"
+#include "bpf/vethring.h"
 
 /* Age of the other end's program before native mode is tried again: attaching loses frames. */
 #define STEADY_NS (3 * CLOCK_NS_PER_S)
@@ -93,6 +95,17 @@ void iface_peer_say(struct iface *iface)
 		iface_unsay(iface, IFACE_TOPIC_PEER);
 }
 
+void iface_peer_wake(const struct iface *iface)
+{
+	int err = linkinfo_is(&iface->link, "veth") ?
+			  vethring_wake(iface->ifindex, iface->link.mac) :
+			  0;
+
+	if (err)
+		log_warn("%s: waking the other end of the veth pair: %s", iface->config.name,
+			 err_text(err));
+}
+
 static void look_again(struct iface *iface, uint64_t now_ns)
 {
 	const enum vethpeer_kind before = iface->peer;
@@ -106,6 +119,8 @@ static void look_again(struct iface *iface, uint64_t now_ns)
 	if (is_native(iface) && may_step_down(iface) && peer.kind == VETHPEER_BARE)
 		iface->has_peer_lost = true;
 	program_set_answers(iface->program, iface_driver_answers(iface));
+	if (peer.kind == VETHPEER_BARE)
+		iface_peer_wake(iface);
 	iface_peer_say(iface);
 }
 

@@ -34,6 +34,13 @@ bool iface_peer_wants_generic(const struct iface *iface);
 void iface_peer_say(struct iface *iface);
 
 /*
+ * Wakes the other end for natively sent answers that wait there, and without which it may receive
+ * nothing (bpf/vethring.h). Call it after the driver's answers were switched off. No effect on an
+ * interface that is no veth.
+ */
+void iface_peer_wake(const struct iface *iface);
+
+/*
  * Looks again, several times a second, because natively sent answers may be lost meanwhile.
  * Switches the driver's answers off and on, and makes a new attachment in the other mode due.
  */
