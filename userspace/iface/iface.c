@@ -190,7 +190,8 @@ static void begin(struct iface *iface)
 		iface_unsay(iface, IFACE_TOPIC_QUIRK);
 	say_kind(iface, &iface->link);
 	iface_update_link(iface);
-	if (iface->peer == VETHPEER_BARE) /* an earlier native program may have answered */
+	/* this program, or one before it, may have answered until now */
+	if (iface->peer == VETHPEER_BARE)
 		iface_peer_wake(iface);
 	iface_peer_say(iface);
 	iface_watch_tags(iface);
