@@ -157,6 +157,7 @@ def test_its_ring_is_full_when_that_is_seen(make_lab, make_daemon, mode, cpu):
     fill_ring(lab)
     daemon.signal(signal.SIGCONT)
     wait_for("it is seen", lambda: (LOST if mode == "auto" else BARE) in daemon.degraded())
+    wait_for("the ring is empty", lab.is_answered)  # until its thread has run, it drops answers
     for name in ("www.example.com", "mail.example.com"):
         assert lab.ask(name).answer
     lab.ping(V4)
@@ -173,6 +174,7 @@ def test_its_ring_is_full_when_volleyd_begins(lab, daemon):
     fill_ring(lab)
     assert not lab.is_answered()
     daemon.start()
+    wait_for("the ring is empty", lab.is_answered)
     assert texts(lab.ask()) == WWW
     lab.ping(V4)
 
