@@ -44,22 +44,34 @@ static int redirect(int fd, const uint8_t mac[6])
 	return bpf_prog_test_run_opts(fd, &opts) ? -errno : 0;
 }
 
-int vethring_wake(unsigned int ifindex, const uint8_t mac[6])
+/* Redirects one frame on each CPU that the thread may use, and leaves the thread on one of them. */
+static int redirect_everywhere(int fd, const uint8_t mac[6])
 {
 	const size_t n_cpus = (size_t)sysconf(_SC_NPROCESSORS_CONF);
-	int fd = load(ifindex), err = fd < 0 ? fd : 0;
-	cpu_set_t before, one;
+	cpu_set_t one;
+	int err = 0;
 
-	if (!err && sched_getaffinity(0, sizeof(before), &before))
-		err = -errno;
 	for (size_t cpu = 0; !err && cpu < n_cpus && cpu < CPU_SETSIZE; cpu++) {
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
 		if (!sched_setaffinity(0, sizeof(one), &one)) /* fails if it may not be used */
 			err = redirect(fd, mac);
-		(void)sched_setaffinity(0, sizeof(before), &before);
 	}
-	if (fd >= 0)
-		close(fd);
+	return err;
+}
+
+int vethring_wake(unsigned int ifindex, const uint8_t mac[6])
+{
+	cpu_set_t before;
+	int fd, err;
+
+	if (sched_getaffinity(0, sizeof(before), &before))
+		return -errno;
+	fd = load(ifindex);
+	if (fd < 0)
+		return fd;
+	err = redirect_everywhere(fd, mac);
+	(void)sched_setaffinity(0, sizeof(before), &before);
+	close(fd);
 	return err;
 }

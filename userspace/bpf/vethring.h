@@ -5,10 +5,10 @@
  * that end. A sender chooses the ring by its CPU.
  *
  * If the other end has GRO and no XDP program, the answers of a native program wait in its rings,
- * since nothing wakes that end (iface/vethpeer.h). Once a ring is full (256 frames), the kernel
- * drops all frames for it, those of its own sockets too if this end has no segmentation offload
- * (veth_xmit(): the frame wakes the other end only if the ring has taken it). So the link is
- * dead in this direction until something else wakes the other end.
+ * since nothing wakes that end (iface/vethpeer.h). A ring has room for 256 frames. If this end has
+ * no segmentation offload, frames of kernel sockets use the ring, too, and such a frame wakes the
+ * other end only if the ring has taken it (veth_xmit()). So once the ring is full, the kernel drops
+ * every frame for it, until something else wakes the other end.
  */
 #ifndef VOLLEY_BPF_VETHRING_H
 #define VOLLEY_BPF_VETHRING_H

@@ -34,9 +34,9 @@ bool iface_peer_wants_generic(const struct iface *iface);
 void iface_peer_say(struct iface *iface);
 
 /*
- * Wakes the other end for natively sent answers that wait there, and without which it may receive
- * nothing (bpf/vethring.h). Call it after the driver's answers were switched off. No effect on an
- * interface that is no veth.
+ * Wakes the other end, so that it receives the native answers that wait for it: while they fill its
+ * ring, it may receive nothing (bpf/vethring.h). Call it after the driver's answers were switched
+ * off. No effect on an interface that is no veth.
  */
 void iface_peer_wake(const struct iface *iface);
 
