@@ -28,6 +28,7 @@ import collections
 import os
 import pathlib
 import random
+import re
 
 import pytest
 
@@ -36,6 +37,9 @@ USUAL_S = 0.7  # counted for a test that is not in SLOW
 
 STRICT = os.environ.get("CI") == "true"
 DURATIONS = os.environ.get("VOLLEY_DURATIONS")
+
+# what pytest-xdist puts behind a name; a name with an @ of its own ends with a bracket
+GROUP = re.compile(r"@[\w.-]+$")
 
 _seconds, _failed = collections.Counter(), set()
 
@@ -140,7 +144,7 @@ def pytest_make_collect_report(collector):
 
 
 def pytest_runtest_logreport(report):
-    name = report.nodeid.partition("@")[0]
+    name = GROUP.sub("", report.nodeid)
     _seconds[name] += report.duration
     if report.failed:
         _failed.add(name)
