@@ -45,13 +45,16 @@ poweroff -f
 """
 
 # The host's files, read-only, with a layer of memory above: so a guest runs what was built here.
+# Its /run and /tmp are empty, but for the project's folder if it lies there.
 HOST_ROOT = """
 mkdir -p /low /up /new
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=loose,ro root /low
 mount -t tmpfs up /up; mkdir /up/upper /up/work
 mount -t overlay -o lowerdir=/low,upperdir=/up/upper,workdir=/up/work overlay /new
 for folder in proc sys dev; do mount --rbind /$folder /new/$folder; done
+mkdir /project; mount --bind /new{project} /project
 for folder in run tmp; do mount -t tmpfs $folder /new/$folder; done
+mkdir -p /new{project}; mount --bind /project /new{project}
 mkdir -p /new/dev/shm /new/run/netns /new/run/volley; mount -t tmpfs shm /new/dev/shm
 ip link set lo up; hostname vm
 chroot /new env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 {command}
@@ -153,7 +156,7 @@ def boot_here(kernel, command, seconds, modules=(), options=(), **kwargs):
     with Initramfs() as initramfs:
         initramfs.add_modules(kernel, [*HOST_ROOT_MODULES, *modules])
         words = f"{environment} timeout -k 5 {seconds} sh -c 'cd {ROOT} && {command}'"
-        archive = initramfs.write(HOST_ROOT.format(command=words))
+        archive = initramfs.write(HOST_ROOT.format(project=ROOT, command=words))
         return boot(kernel, archive, seconds + BOOT_SECONDS, [*HOST_ROOT_OPTIONS, *options],
                     **kwargs)
 
