@@ -104,9 +104,9 @@ def start(lab, daemon):
     daemon.start(server={"workers": 1}, interfaces=[iface(port="xsk")])
     for _ in range(3):
         lab.ask()
-    # as the interrupts of a card: else the link loses what a worker that goes on sends at once, and
-    # a thread that moves to another CPU counts the flood's packets anew there
+    # as an interrupt on a card: else the link loses what a worker that goes on sends at once
     put_first(napi_threads(lab, "c"))
+    # else the thread may move in the flood, and on the other CPU the driver counts from zero
     pin(napi_threads(lab, "s"), SERVER_CPU)
     return Wire(lab, daemon.interface()["program_id"])
 

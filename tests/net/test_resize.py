@@ -225,7 +225,7 @@ def test_the_hot_half_stays(lab, daemon, path):
     daemon.start()
     assert stats(daemon)["entries"] >= N_PRIMED * 0.99
     warm(lab)
-    warm(lab)  # a hit of each: of N_PRIMED answers, full buckets of the index push some out
+    warm(lab)  # now each is a hit: a full bucket of the index may have lost its primed answer
     with asking(lab, NAMES, lambda i: {address(i)}):
         told = resize(daemon, 8)
     assert told["no_room"] > N_PRIMED / 2
