@@ -696,6 +696,22 @@ def test_output_is_private(world):
     assert SECRET in made.read_text() and "It has secrets" in made.read_text()
 
 
+def test_output_replaces_files_only(tmp_path):
+    """A FIFO stands for a device: -o /dev/null once made /dev/null a regular file."""
+    path, pipe, link = tmp_path / "nsd.conf", tmp_path / "pipe", tmp_path / "link"
+    path.write_text("zone:\n  name: a\n  zonefile: a\n", encoding="ascii")
+    os.mkfifo(pipe)
+    done = run(BIN / "volleyctl", "import", path, "-o", pipe, check=False)
+    assert done.returncode == 1 and not done.stdout
+    assert f"{pipe}: it is not a regular file: without -o" in done.stderr
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    link.symlink_to("led.to")  # a name that is not there yet
+    for _ in range(2):
+        run(BIN / "volleyctl", "import", path, "-o", link, check=False)
+        assert link.is_symlink() and "name: a." in (tmp_path / "led.to").read_text("ascii")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["led.to", "link", "nsd.conf", "pipe"]
+
+
 @pytest.mark.parametrize("name,text,wanted", [
     ("a.conf", "server:\n  zonesdir: \"/x\"\nzone:\n  name: a\n  zonefile: a\n", "nsd"),
     ("b.conf", "# x\nserver:\n  access-control: 192.0.2.0/24 allow\n", "unbound"),

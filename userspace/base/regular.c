@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-static int check_kind(const struct stat *st)
+int regular_kind(const struct stat *st)
 {
 	if (S_ISREG(st->st_mode))
 		return 0;
@@ -20,14 +20,14 @@ static int check_kind(const struct stat *st)
 int regular_open(const char *path, struct stat *st)
 {
 	struct stat before, now;
-	int fd, err = stat(path, &before) ? -errno : check_kind(&before);
+	int fd, err = stat(path, &before) ? -errno : regular_kind(&before);
 
 	if (err)
 		return err;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, &now) ? -errno : check_kind(&now);
+	err = fstat(fd, &now) ? -errno : regular_kind(&now);
 	if (err) {
 		close(fd);
 		return err;

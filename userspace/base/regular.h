@@ -20,6 +20,9 @@ int regular_open(const char *path, struct stat *st) __attribute__((warn_unused_r
 int regular_fopen(FILE **out, const char *path, struct stat *st)
 	__attribute__((warn_unused_result));
 
+/* 0 if @st is of a regular file, else -EISDIR or ERR_NOT_REGULAR. Pure. */
+int regular_kind(const struct stat *st) __attribute__((warn_unused_result));
+
 /* 0 if it could be opened now, else as above. */
 int regular_check(const char *path) __attribute__((warn_unused_result));
 

@@ -12,6 +12,72 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/regular.h"
+
+#define LINKS_MAX 40 /* as the kernel */
+
+/* --- The file that is replaced ---------------------------------------------------------------- */
+
+/* The octets of "FOLDER/", or 0 without a folder. */
+static int folder_bytes(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* A link's text is relative to the folder of the link. */
+static int follow_link(char *path, size_t cap)
+{
+	char text[PATH_MAX], next[PATH_MAX];
+	ssize_t n = readlink(path, text, sizeof(text) - 1);
+	int len;
+
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	len = snprintf(next, sizeof(next), "%.*s%s", *text == '/' ? 0 : folder_bytes(path), path,
+		       text);
+	if (len >= (int)sizeof(next) || (size_t)len >= cap)
+		return -ENAMETOOLONG;
+	memcpy(path, next, (size_t)len + 1);
+	return 0;
+}
+
+int replace_find(const char *path, char *out, size_t cap)
+{
+	struct stat st;
+	int err;
+
+	if (snprintf(out, cap, "%s", path) >= (int)cap)
+		return -ENAMETOOLONG;
+	for (int i = 0; i < LINKS_MAX; i++) {
+		if (lstat(out, &st))
+			return errno == ENOENT ? 0 : -errno;
+		if (!S_ISLNK(st.st_mode))
+			return regular_kind(&st);
+		if (st.st_uid && st.st_uid != geteuid())
+			return ERR_LINK;
+		err = follow_link(out, cap);
+		if (err)
+			return err;
+	}
+	return -ELOOP;
+}
+
+/* Anything but a regular file stays: rename() would remove it. */
+static int check_target(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st))
+		return errno == ENOENT ? 0 : -errno;
+	return regular_kind(&st);
+}
+
+/* --- The temporary file ----------------------------------------------------------------------- */
+
 /* Another process may have renamed it between open() and flock(). */
 static bool is_still_there(int fd, const char *path)
 {
@@ -21,9 +87,17 @@ static bool is_still_there(int fd, const char *path)
 	       ours.st_ino == there.st_ino;
 }
 
-int replace_open(const char *tmp)
+/* The owner of a file may read it later, and a second name may be a file that matters. */
+static bool is_ours_alone(int fd)
 {
-	int fd = open(tmp, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_uid == geteuid() && st.st_nlink == 1;
+}
+
+static int open_locked(const char *tmp)
+{
+	int fd = open(tmp, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return -errno;
@@ -31,6 +105,33 @@ int replace_open(const char *tmp)
 		return fd;
 	close(fd);
 	return -EBUSY;
+}
+
+/* open() could start an action of a device, so its kind is looked at first. */
+static int check_left(const char *tmp)
+{
+	struct stat st;
+
+	if (lstat(tmp, &st) || S_ISLNK(st.st_mode))
+		return 0; /* open() finds the error */
+	return regular_kind(&st);
+}
+
+int replace_open(const char *tmp)
+{
+	int fd = check_left(tmp);
+
+	if (!fd)
+		fd = open_locked(tmp);
+	if (fd < 0 || is_ours_alone(fd))
+		return fd;
+	unlink(tmp);
+	close(fd);
+	fd = open_locked(tmp);
+	if (fd < 0 || is_ours_alone(fd))
+		return fd;
+	close(fd);
+	return -EPERM;
 }
 
 int replace_clear(int fd)
@@ -42,11 +143,9 @@ int replace_clear(int fd)
 static int sync_folder(const char *path)
 {
 	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	int fd, err = 0;
+	int fd, err = 0, n = folder_bytes(path);
 
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
-		 slash ? path : ".");
+	snprintf(folder, sizeof(folder), "%.*s", n ? n : 1, n ? path : ".");
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -58,6 +157,10 @@ static int sync_folder(const char *path)
 
 int replace_finish(const char *tmp, const char *path)
 {
+	int err = check_target(path);
+
+	if (err)
+		return err;
 	return rename(tmp, path) ? -errno : sync_folder(path);
 }
 

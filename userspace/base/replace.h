@@ -2,26 +2,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Replaces files as a whole: under the name there is always the old file or the new one, also after
- * a crash.
+ * a crash. A rename would put a regular file in the place of a device, a FIFO, a socket or a link,
+ * so these functions refuse the first three, and follow a link first.
  *
- *      replace_open() ─► locked ─► replace_clear() ─► written, fsync() ─► replace_finish()
- *                           └──────────────────────────┴────────────────► replace_drop()
+ *      replace_find() ─► PATH ─► replace_open() ─► locked ─► replace_clear() ─► written, fsync()
+ *                                                     │                              │
+ *                             replace_drop() ◄────────┴──────────────────────────────┤
+ *                                                                replace_finish() ◄──┘
  *
  * All return 0 or -errno unless they say otherwise. Any thread, one for a path; others get -EBUSY.
  */
 #ifndef VOLLEY_BASE_REPLACE_H
 #define VOLLEY_BASE_REPLACE_H
 
+#include <stddef.h>
+
+/*
+ * @out gets the path of the file that is to be replaced: @path, or where the symbolic link @path
+ * leads to, also if there is no file yet. Only links of root and of this user are followed: in a
+ * folder that others may write to, another user could lead a privileged process to any file.
+ * 0; ERR_LINK: a link of another user; ERR_NOT_REGULAR: a device, FIFO or socket; -EISDIR, -ELOOP,
+ * -ENAMETOOLONG, -EACCES ...
+ */
+int replace_find(const char *path, char *out, size_t cap) __attribute__((warn_unused_result));
+
 /*
  * Opens the temporary file for reading and writing: a new one with mode 0600, or the one that a
- * killed process has left, unchanged. Never follows a link. Returns a descriptor, which holds the
- * lock until it is closed, or -errno; -EBUSY: another process or thread writes to it.
+ * killed process of this user has left, unchanged. Never follows a link. Removes a regular file of
+ * another user, or with a second name, instead of writing to it. Returns a descriptor, which holds
+ * the lock until it is closed, or -errno; -EBUSY: another process or thread writes to it;
+ * ERR_NOT_REGULAR: a device, FIFO or socket has this name.
  */
 int replace_open(const char *tmp) __attribute__((warn_unused_result));
 /* Empties it, and allows it to this user only. */
 int replace_clear(int fd) __attribute__((warn_unused_result));
 
-/* Renames the written and synced file to PATH, which must be in the same folder. */
+/* Renames the written and synced file to @path, which replace_find() gave, in the same folder.
+ * -EISDIR or ERR_NOT_REGULAR, also for a link: by now something else than a file has this name. */
 int replace_finish(const char *tmp, const char *path) __attribute__((warn_unused_result));
 /* Removes the file if it is still there and ours. Call it after an error of any of these. */
 void replace_drop(int fd, const char *tmp);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/regular.h"
+#include "base/replace.h"
 
 static int open_folder(const char *file)
 {
@@ -93,14 +95,26 @@ static int fill(int out, const char *from, const struct stat *like)
 	return 0;
 }
 
+/* The name of the new file, beside the one that it will replace. */
+static int name_staged(char **staged, const char *file, struct stat *like)
+{
+	char target[PATH_MAX];
+	int code = replace_find(file, target, sizeof(target));
+
+	*staged = NULL;
+	if (code)
+		return code;
+	if (stat(target, like))
+		return -errno;
+	return asprintf(staged, "%s.new.XXXXXX", target) < 0 ? -ENOMEM : 0;
+}
+
 int config_file_stage(char **staged, const char *from, const char *file, char *err, size_t err_cap)
 {
 	struct stat like;
-	int out, code;
+	int out, code = name_staged(staged, file, &like);
 
-	*staged = NULL;
-	if (stat(file, &like) || asprintf(staged, "%s.new.XXXXXX", file) < 0) {
-		code = -errno;
+	if (code) {
 		snprintf(err, err_cap, "%s: %s", file, err_text(code));
 		*staged = NULL;
 		return code;
@@ -121,24 +135,14 @@ int config_file_stage(char **staged, const char *from, const char *file, char *e
 	return code;
 }
 
-/* A rename is on the disk when the folder is synced. */
-static void sync_folder(const char *file)
-{
-	int fd = open_folder(file);
-
-	if (fd < 0)
-		return;
-	(void)fsync(fd);
-	close(fd);
-}
-
 int config_file_replace(const char *staged, const char *file, char *err, size_t err_cap)
 {
-	int code = rename(staged, file) ? -errno : 0;
+	char target[PATH_MAX];
+	int code = replace_find(file, target, sizeof(target));
 
 	if (!code)
-		sync_folder(file);
-	else
+		code = replace_finish(staged, target);
+	if (code)
 		snprintf(err, err_cap,
 			 "volleyd has the new configuration, but %s cannot be replaced by %s: %s",
 			 file, staged, err_text(code));

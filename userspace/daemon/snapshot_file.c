@@ -17,6 +17,7 @@
 #include "base/replace.h"
 #include "config/value.h"
 
+#define TMP          ".tmp"
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
 
 /* "01234567-89ab-...\n" as 16 octets. */
@@ -104,23 +105,24 @@ int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool 
 			struct snapshot_written *told, char *why, size_t why_cap)
 {
 	struct snapshot_times times;
-	char tmp[PATH_MAX];
+	char target[PATH_MAX], tmp[PATH_MAX + sizeof(TMP)];
 	int fd, err;
 
 	*told = (struct snapshot_written){ 0 };
 	why[0] = '\0';
-	if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp))
-		return say(-ENAMETOOLONG, path, why, why_cap);
-	err = check_replaceable(path);
+	err = replace_find(path, target, sizeof(target));
+	if (!err)
+		err = check_replaceable(target);
 	if (err)
 		return say(err, path, why, why_cap);
+	snprintf(tmp, sizeof(tmp), "%s" TMP, target);
 	fd = open_tmp(tmp);
 	if (fd < 0)
 		return say(fd, tmp, why, why_cap);
 	snapshot_file_times(&times);
 	err = snapshot_write(snapshot, fd, &times, cancel, told);
 	if (!err)
-		err = put_in_place(fd, tmp, path);
+		err = put_in_place(fd, tmp, target);
 	if (err)
 		replace_drop(fd, tmp);
 	close(fd);

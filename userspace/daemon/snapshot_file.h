@@ -7,7 +7,8 @@
  *
  * So FILE is always one whole snapshot, the old or the new one. A daemon that dies leaves FILE.tmp,
  * which the next one overwrites. The file's name may come from a command, so the daemon replaces
- * only a file that is a snapshot.
+ * only a file that is a snapshot. If FILE is a link, the file that it leads to is replaced
+ * (base/replace.h).
  */
 #ifndef VOLLEY_DAEMON_SNAPSHOT_FILE_H
 #define VOLLEY_DAEMON_SNAPSHOT_FILE_H

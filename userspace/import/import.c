@@ -3,6 +3,7 @@
 #include "import/import.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -167,10 +168,12 @@ static bool read_words(struct wish *wish, int n, char **words)
 /* Replaces the file PATH by TEXT. Only this user may read it. */
 static int write_file(const char *path, const char *text, size_t n)
 {
-	char *tmp = NULL;
-	int fd, ret;
+	char target[PATH_MAX], *tmp = NULL;
+	int fd, ret = replace_find(path, target, sizeof(target));
 
-	if (asprintf(&tmp, "%s.new", path) < 0)
+	if (ret)
+		return ret;
+	if (asprintf(&tmp, "%s.new", target) < 0)
 		return -ENOMEM;
 	fd = replace_open(tmp);
 	ret = fd < 0 ? fd : replace_clear(fd);
@@ -185,7 +188,7 @@ static int write_file(const char *path, const char *text, size_t n)
 	if (!ret && fsync(fd))
 		ret = -errno;
 	if (!ret)
-		ret = replace_finish(tmp, path);
+		ret = replace_finish(tmp, target);
 	if (ret && fd >= 0)
 		replace_drop(fd, tmp);
 	if (fd >= 0)
@@ -209,7 +212,10 @@ static int run_to_file(const struct wish *wish, FILE *errors, enum import_kind k
 		explicit_bzero(text, n);
 	free(text);
 	if (err)
-		fprintf(errors, "volleyctl: %s: %s\n", wish->output, err_text(err));
+		fprintf(errors, "volleyctl: %s: %s%s\n", wish->output, err_text(err),
+			err == ERR_NOT_REGULAR ?
+				": without -o the configuration goes to the standard output" :
+				"");
 	return err ? err : ret;
 }
 

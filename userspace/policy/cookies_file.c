@@ -16,6 +16,7 @@
 #include "config/value.h"
 
 #define HEAD       "volley-cookies 1\n"
+#define TMP        ".tmp"
 #define LINE_BYTES 64 /* 32 digits, a space, 20 digits */
 #define TEXT_MAX   (sizeof(HEAD) + COOKIE_SECRETS_MAX * LINE_BYTES)
 
@@ -97,11 +98,12 @@ static int write_all(int fd, const struct cookies_known *known)
 
 int cookies_file_write(const char *path, const struct cookies_known *known)
 {
-	char tmp[PATH_MAX];
-	int fd, err;
+	char tmp[PATH_MAX + sizeof(TMP)], target[PATH_MAX];
+	int fd, err = replace_find(path, target, sizeof(target));
 
-	if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp))
-		return -ENAMETOOLONG;
+	if (err)
+		return err;
+	snprintf(tmp, sizeof(tmp), "%s" TMP, target);
 	fd = replace_open(tmp);
 	if (fd < 0)
 		return fd;
@@ -109,7 +111,7 @@ int cookies_file_write(const char *path, const struct cookies_known *known)
 	if (!err)
 		err = write_all(fd, known);
 	if (!err)
-		err = replace_finish(tmp, path);
+		err = replace_finish(tmp, target);
 	if (err)
 		replace_drop(fd, tmp);
 	close(fd);

@@ -273,11 +273,13 @@ static int print(FILE *f, const struct sign_keys *keys, const struct sign_key *k
 static int write_file(const struct sign_keys *keys, const struct sign_key *key, const char *folder,
 		      bool is_secret)
 {
-	char path[PATH_CAP], tmp[PATH_CAP + 8];
-	int fd, err = base_name(keys, key, folder, is_secret ? ".private" : ".key", path,
-				sizeof(path));
+	char name[PATH_CAP], path[PATH_CAP], tmp[PATH_CAP + 8];
+	int fd, err = base_name(keys, key, folder, is_secret ? ".private" : ".key", name,
+				sizeof(name));
 	FILE *f;
 
+	if (!err)
+		err = replace_find(name, path, sizeof(path));
 	if (err)
 		return err;
 	snprintf(tmp, sizeof(tmp), "%s.new", path);

@@ -23,15 +23,11 @@ struct target {
 
 static int find_target(struct target *t, const char *path)
 {
-	if (!realpath(path, t->path)) {
-		if (errno != ENOENT)
-			return -errno;
-		if (snprintf(t->path, sizeof(t->path), "%s", path) >= (int)sizeof(t->path))
-			return -ENAMETOOLONG;
-	}
-	t->is_there = !stat(t->path, &t->before);
-	if (t->is_there && !S_ISREG(t->before.st_mode))
-		return S_ISDIR(t->before.st_mode) ? -EISDIR : -EINVAL;
+	int err = replace_find(path, t->path, sizeof(t->path));
+
+	if (err)
+		return err;
+	t->is_there = !lstat(t->path, &t->before);
 	snprintf(t->tmp, sizeof(t->tmp), "%s" STORE_FILE_TMP, t->path);
 	return 0;
 }

@@ -15,9 +15,9 @@
 /*
  * Writes @z as a master file (zone/dump.h) beside @path, syncs it, and renames it to @path. Keeps
  * the mode of the old file and, if allowed, its owner; a new file gets 0644. If @path is a link,
- * the file that it leads to is replaced. Overwrites the remains of a killed process. Only reads @z.
- * Any thread, one for a path; a second thread or process gets -EBUSY. Ends early with -ECANCELED if
- * @cancel, unless NULL, becomes true.
+ * the file that it leads to is replaced (base/replace.h). Overwrites the remains of a killed
+ * process. Only reads @z. Any thread, one for a path; a second thread or process gets -EBUSY. Ends
+ * early with -ECANCELED if @cancel, unless NULL, becomes true.
  *
  * 0, or -ENOSPC, -EROFS, -EACCES, -ENOMEM ... with a message in @why: then the old file is in
  * place, and nothing is left beside it.

@@ -141,12 +141,13 @@ static void test_written_and_replaced(void **state)
 
 static void test_nothing_else_is_replaced(void **state)
 {
+	static const int codes[] = { -EEXIST, -EISDIR, ERR_NOT_REGULAR };
 	char path[256], tmp[256], target[256];
 
 	(void)state;
 	make_path(target, "target");
 	assert_int_equal(save(target), 0);
-	for (int what = 0; what < 4; what++) {
+	for (int what = 0; what < 3; what++) {
 		make_path(path, "other");
 		make_path(tmp, "other.tmp");
 		for (int i = 0; i < 2; i++) {
@@ -156,18 +157,41 @@ static void test_nothing_else_is_replaced(void **state)
 				make_file(there, "somebody's words", 0600);
 			else if (what == 1)
 				MUST(!mkdir(there, 0700));
-			else if (what == 2)
-				MUST(!symlink(target, there));
 			else
 				MUST(!mkfifo(there, 0600));
-			assert_int_equal(save(path), -EEXIST);
+			assert_int_equal(save(path), i || !what ? -EEXIST : codes[what]);
 			assert_non_null(strstr(why, there));
 			assert_true(is_there(there));
 			assert_false(is_there(i ? path : tmp));
 			MUST(!remove(there));
 		}
 	}
+	make_path(tmp, "other.tmp");
+	MUST(!symlink(target, tmp));
+	assert_int_equal(save(path), -EEXIST);
+	MUST(!unlink(tmp));
 	assert_int_equal(load(target), N_NAMES);
+}
+
+/* The link stays, and the file that it leads to is replaced; only a snapshot is. */
+static void test_a_link_is_followed(void **state)
+{
+	char path[256], target[256];
+	struct stat st;
+
+	(void)state;
+	make_path(path, "link");
+	make_path(target, "led.to");
+	MUST(!symlink("led.to", path));
+	for (int i = 0; i < 2; i++) { /* at first it dangles */
+		assert_int_equal(save(path), 0);
+		MUST(!lstat(path, &st));
+		assert_true(S_ISLNK(st.st_mode));
+		assert_int_equal(load(target), N_NAMES);
+	}
+	make_file(target, "somebody's words", 0600);
+	assert_int_equal(save(path), -EEXIST);
+	MUST(!unlink(path) && !unlink(target));
 }
 
 static void test_one_writer(void **state)
@@ -263,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_written_and_replaced),
 		cmocka_unit_test(test_nothing_else_is_replaced),
+		cmocka_unit_test(test_a_link_is_followed),
 		cmocka_unit_test(test_one_writer),
 		cmocka_unit_test(test_of_others),
 		cmocka_unit_test(test_no_space),

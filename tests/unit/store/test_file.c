@@ -11,6 +11,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include "base/err.h"
 #include "killing.h"
 #include "tests/lib/draw.h"
 #include "tests/lib/tmpfolder.h"
@@ -160,6 +161,9 @@ static void test_refused(void **state)
 	assert_int_equal(store_write_zone_file(zones[1], "/nowhere/x", NULL, why, sizeof(why)),
 			 -ENOENT);
 	assert_string_equal(why, "/nowhere/x: No such file or directory");
+	MUST(!unlink(tmpfolder_file) && !mkfifo(tmpfolder_file, 0600));
+	assert_int_equal(save(1), ERR_NOT_REGULAR);
+	assert_false(is_littered());
 	unlink(tmpfolder_file);
 }
 
