@@ -443,6 +443,15 @@ $(B)/gen/prefix $(B)/gen/sysconfdir: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VALUE)' | cmp -s - $@ || echo '$(VALUE)' >$@
 
+# What pkg-config says of each library at the build. Some of its versions put the name before the number.
+$(call objs,userspace/daemon/libraries.c): $(B)/gen/libraries_built.h
+$(B)/gen/libraries_built.h: PACKAGES = $(PKGS) $(if $(filter 1,$(DPDK)),libdpdk)
+$(B)/gen/libraries_built.h: FORCE
+	@mkdir -p $(@D)
+	@set -- $(PACKAGES); $(PKG_CONFIG) --modversion "$$@" | sed 's/.*[: ]//' | \
+		while read -r v; do echo "LIBRARY(\"$$1\", \"$$v\")"; shift; done >$@.tmp
+	@cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+
 # Made whole, and anew when a file was removed from the folder, so that no old member lingers. By q,
 # since r keeps only one of two files of the same name on two floors.
 define archive

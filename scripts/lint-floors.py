@@ -33,7 +33,7 @@ BELOW = {
     "iface": "xdp base tap cache engine port worker config bpf",
     "client": "base dns port config",    # asks the daemon; knows nothing of it
     "import": "base config",    # configurations of other name servers
-    "doctor": "xdp base port config bpf iface client",
+    "doctor": "xdp base resolver port config bpf iface client",
     "transfer": "xdp base dns tap zone store xfr resolver engine port worker config",
     "zonemgr": "base dns cache zone store xfr sign engine port worker config transfer",
     "control": "base config port",    # sockets for commands and metrics; knows no daemon

@@ -14,6 +14,7 @@ import dns.message
 import pytest
 
 from netlab import BIN, ENV, ROOT, V4, V6, ZONES, open_to_all, program, run, texts, wait_for
+from upstreams import unbound_version
 
 # Command, and keys that its JSON has (those of userspace/client/result_text.h); of lists, of each
 # item.
@@ -270,6 +271,24 @@ def test_help_and_version():
         assert " ".join(command.split()[:2 if command.split()[0] in ("zone", "cache", "port")
                                         else 1]) \
             in words
+
+
+def test_version_lists_the_libraries():
+    lines = run(BIN / "volleyd", "--version").stdout.splitlines()
+    assert lines[1].split() == ["library", "built", "with", "running", "with"]
+    rows = {words[0]: words[1:] for words in (line.split(maxsplit=2) for line in lines[2:])}
+    needs = {match.group(1) for match in re.finditer(
+        r"\(NEEDED\).*\[(.*)\.so", run("readelf", "-d", BIN / "volleyd").stdout)}
+    other_names = {"libyaml-0": "yaml-0.1", "libjansson": "jansson", "liblmdb": "lmdb",
+                   "libldns": "ldns", "libevent_core-2.1": "libevent_core",
+                   "libevent_openssl-2.1": "libevent_openssl"}
+    for name in sorted(needs):
+        if name not in ("libc", "libm") and not name.startswith(("ld-", "librte_")):
+            assert other_names.get(name, name) in rows
+    for name, (built, running) in rows.items():
+        assert re.match(r"\d+(\.\d+)*", built), name
+        assert re.match(r"\d+\.\d+|lib.*\.so\.\d", running), name
+    assert rows["libunbound"][1] == unbound_version()
 
 
 def test_stop_waits_until_it_is_gone(lab, daemon, tmp_path):

@@ -4,6 +4,7 @@
 
 test_tree.py and its neighbours test all kinds of questions and answers, over a whole tree.
 """
+import json
 import re
 import signal
 
@@ -14,7 +15,7 @@ import pytest
 
 from dnstree import ask as ask_world, query, world_of
 from netlab import CLIENT4, CLIENT6, V4, V6, texts, wait_for, zone
-from upstreams import Netns, address_answer, missing
+from upstreams import Netns, address_answer, missing, unbound_version
 
 FIRST, SECOND = "127.0.1.1", "127.0.1.2"
 HEAD = "$TTL 300\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns\nns A {}\n"
@@ -112,7 +113,8 @@ def test_what_is_told(lab, daemon):
 def test_without_recursion_nothing_is_asked(lab, daemon):
     start(daemon, recursion=recursion(allow=[]))
     assert ask(lab, "www.far").rcode() == dns.rcode.REFUSED
-    assert daemon.status()["recursion"] == {"mode": "off", "zones_for_everyone": True}
+    assert daemon.status()["recursion"] == {"mode": "off", "zones_for_everyone": True,
+                                             "libunbound": unbound_version()}
     assert "resolver" not in daemon.stats()
 
 
@@ -127,6 +129,23 @@ def test_flush(lab, daemon):
         assert daemon.json("cache", "flush", *flush)["withdrawn"] >= len(names)
         assert hits(daemon, lambda names=names: [ask(lab, name) for name in names]) == 0
         assert hits(daemon, lambda names=names: [ask(lab, name) for name in names]) == len(names)
+
+
+def test_the_library_is_told(lab, daemon, upstream):
+    """The log and doctor warn of an old libunbound if questions go by it, and only then."""
+    upstream.script("stub.", lambda query, tcp: address_answer(query).to_wire(), "127.0.1.50")
+    number, sound = unbound_version(), tuple(map(int, unbound_version().split("."))) >= (1, 26, 2)
+    for by, keys in ("forwarder", {}), ("libunbound", {"stubs": [{"zone": "stub.",
+                                                                  "address": "127.0.1.50"}]}):
+        start(daemon, recursion=recursion(**keys))
+        told = daemon.status()["recursion"]
+        assert told["by"] == by and told["libunbound"] == number
+        old = by == "libunbound" and not sound
+        assert (f"libunbound {number} is older than 1.26.2: " in daemon.log()) == old
+        found = json.loads(daemon.ctl("--json", "doctor", "--config", daemon.path, check=False).stdout)
+        (row,) = [row for row in found["checks"] if row["check"] == "libunbound"]
+        assert row["state"] == ("warn" if old else "ok") and f"libunbound {number}" in row["text"]
+        daemon.stop()
 
 
 def test_what_is_flushed_is_asked_upstream_again(lab, daemon, upstream):

@@ -12,7 +12,7 @@ import pytest
 from netlab import CLIENT4, V4, V6, Answered, texts, wait_for, zone
 from test_identity import make_clients
 from test_recursion import FIRST, SECOND, ask, hits, make_upstream, recursion, send, wait_outstanding
-from upstreams import address_answer
+from upstreams import address_answer, unbound_version
 
 __all__ = ["make_clients", "make_upstream"]
 
@@ -41,7 +41,8 @@ def test_it_begins_by_a_reload(lab, daemon, zones):
         assert ask(lab, "www.far", where=where).rcode() == dns.rcode.REFUSED
         assert texts(ask(lab, "out.own.test", where=where)) == ["www.far."]
     assert hits(daemon, lambda: ask(lab, "out.own.test")) == 1
-    assert daemon.status()["recursion"] == {"mode": "off", "zones_for_everyone": True}
+    assert daemon.status()["recursion"] == {"mode": "off", "zones_for_everyone": True,
+                                             "libunbound": unbound_version()}
     turn(daemon, zones, allow=[CLIENT4], **{"max-outstanding": 64})
     assert daemon.status()["recursion"]["max_outstanding"] == 64 and not daemon.degraded()
     first = ask(lab, "www.far")

@@ -7,6 +7,7 @@ address, so a resolver has to follow referrals. Scripted servers, in threads of 
 the rules.
 """
 import contextlib
+import ctypes
 import itertools
 import os
 import pathlib
@@ -61,6 +62,13 @@ ns.lame A 127.0.1.4
 
 def missing():
     return [tool for tool in NEEDED if not shutil.which(tool, path=ENV["PATH"])]
+
+
+def unbound_version():
+    """Of the libunbound that volleyd is linked with: "1.17.1"."""
+    library = ctypes.CDLL("libunbound.so.8")
+    library.ub_version.restype = ctypes.c_char_p
+    return library.ub_version().decode()
 
 
 def sign(folder, origin, text, *options):

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "daemon/libraries.h"
 #include "daemon/start_check.h"
 #include "daemon/daemon.h"
 #include "config/help.h"
@@ -86,6 +87,7 @@ static int read_options(struct options *options, int argc, char **argv)
 			break;
 		case OPT_VERSION:
 			puts("volleyd " VOLLEY_VERSION);
+			libraries_put(stdout);
 			return EXIT_OK;
 		case OPT_HELP:
 			help_put_volleyd(stdout);

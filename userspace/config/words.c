@@ -505,7 +505,9 @@ const struct words_option words_volleyd_options[] = {
 	  "Print a JSON schema of the configuration and exit. With it an editor completes keys and "
 	  "marks mistakes; see EDITORS in volley.yaml(5)." },
 	{ "-v, --verbose", NULL, "Log everything, what the BPF libraries say included." },
-	{ "--version", NULL, "Print the version and exit." },
+	{ "--version", NULL,
+	  "Print the version, and of each library the one that was there at the build and the one that "
+	  "runs, and exit." },
 	{ "--help", NULL, "Print a summary and exit." },
 	{ 0 },
 };

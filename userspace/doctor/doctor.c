@@ -323,6 +323,7 @@ static void gather(struct doctor *d)
 	doctor_gather_daemon(&d->daemon, d->socket, &d->status, &d->ports);
 	choose_interfaces(d);
 	doctor_gather_host(&d->host, d->daemon.pid);
+	doctor_gather_libunbound(&d->host.libunbound, d->status, d->config);
 	place_workers(d);
 	for (size_t i = 0; i < d->n_names; i++)
 		gather_interface(d, &d->nics[i], d->names[i]);

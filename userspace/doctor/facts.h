@@ -55,6 +55,13 @@ struct doctor_load {
 	char missing[NEEDS_HELPER_CAP]; /* a BPF helper, from needs_find_missing(); or "" */
 };
 
+/* The library by which volleyd asks name servers, unless its own forwarder does. */
+struct doctor_libunbound {
+	char runs[32];      /* version in the daemon; "": no daemon answers, or it does not say */
+	char installed[32]; /* "": there is no such library */
+	bool is_asked;      /* by the daemon, or perhaps by one with this configuration */
+};
+
 struct doctor_host {
 	char release[65];
 	unsigned int kernel[3]; /* zeros: the release has another form */
@@ -76,6 +83,7 @@ struct doctor_host {
 	struct doctor_cpus cpus;
 	cpu_set_t workers; /* processors of the workers */
 	int n_workers;
+	struct doctor_libunbound libunbound;
 };
 
 struct doctor_irq {

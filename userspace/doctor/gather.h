@@ -26,6 +26,12 @@ void doctor_read_cpus(cpu_set_t *cpus, const char *format, ...)
 
 /* Kernel, BPF, memory and the process. PID is the daemon's, or 0. */
 void doctor_gather_host(struct doctor_host *host, int pid);
+/*
+ * libunbound. STATUS is the daemon's, CONFIG the configuration that was read; each may be NULL.
+ * The library is loaded and closed again.
+ */
+void doctor_gather_libunbound(struct doctor_libunbound *u, const json_t *status,
+			      const struct config *config);
 /* Processors. WORKERS are those on which workers run. */
 void doctor_gather_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers);
 

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -18,6 +19,7 @@
 #include "base/privilege.h"
 #include "bpf/object.h"
 #include "doctor/gather.h"
+#include "resolver/unbound_version.h"
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
@@ -164,6 +166,31 @@ static void try_load(struct doctor_load *load)
 	load->err = object_try_load(load->why, sizeof(load->why));
 	if (!load->err || !needs_find_missing(load->missing, sizeof(load->missing)))
 		load->missing[0] = 0;
+}
+
+/* --- Library ---------------------------------------------------------------------------------- */
+
+static void read_installed(char *version, size_t cap)
+{
+	void *library = dlopen(UNBOUND_VERSION_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+	const char *(*get)(void) = library ? dlsym(library, "ub_version") : NULL;
+
+	snprintf(version, cap, "%s", get ? get() : "");
+	if (library)
+		dlclose(library);
+}
+
+/* Without a daemon every recursion counts as by libunbound: recursion_settings decides that. */
+void doctor_gather_libunbound(struct doctor_libunbound *u, const json_t *status,
+			      const struct config *config)
+{
+	const json_t *recursion = json_object_get(status, "recursion");
+	const char *runs = json_string_value(json_object_get(recursion, "libunbound"));
+	const char *by = json_string_value(json_object_get(recursion, "by"));
+
+	snprintf(u->runs, sizeof(u->runs), "%s", runs ? runs : "");
+	read_installed(u->installed, sizeof(u->installed));
+	u->is_asked = runs ? by && !strcmp(by, "libunbound") : config && config->recursion.n_allow;
 }
 
 /* --- Processes -------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "base/affinity.h"
 #include "doctor/finding.h"
+#include "resolver/unbound_version.h"
 
 #define MIB        (1024.0 * 1024)
 #define BASE_BYTES (64ull << 20) /* for program, workers and zones with some thousand names */
@@ -431,6 +432,30 @@ static void conntrack(const struct doctor_case *c, struct doctor_finding *f)
 		      "priority raw");
 }
 
+/* A library that was replaced on disk is used after the next start. */
+static void libunbound(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_libunbound *u = &c->host->libunbound;
+	const char *version = *u->runs ? u->runs : u->installed;
+
+	if (!*version)
+		return;
+	if (!u->is_asked || unbound_version_is_sound(version)) {
+		doctor_ok(f, "libunbound %s%s", version, u->is_asked ? "" : ", which is not asked");
+		return;
+	}
+	doctor_warn(f,
+		    "libunbound %s%s is older than " UNBOUND_VERSION_SOUND
+		    ": " UNBOUND_VERSION_REASON
+		    ", unless the distribution has mended this under the old number",
+		    version, *u->runs ? ", which volleyd runs with," : "");
+	if (*u->runs && unbound_version_is_sound(u->installed))
+		doctor_fix(f, "restart volleyd: libunbound %s is installed", u->installed);
+	else
+		doctor_fix(f, "install libunbound " UNBOUND_VERSION_SOUND
+			      " or later, as Debian 13 has it: docs/libraries.md");
+}
+
 const struct doctor_check doctor_host_checks[] = {
 	{ "configuration", configuration },
 	{ "daemon", daemon_state },
@@ -453,5 +478,6 @@ const struct doctor_check doctor_host_checks[] = {
 	{ "idle-states", idle_states },
 	{ "irqbalance", irqbalance },
 	{ "conntrack", conntrack },
+	{ "libunbound", libunbound },
 	{ NULL, NULL },
 };

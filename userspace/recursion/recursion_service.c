@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <unbound.h>
 #include <urcu-qsbr.h>
 
 #include "base/err.h"
@@ -19,6 +20,7 @@
 #include "port/addr.h"
 #include "resolver/anchors.h"
 #include "resolver/forward.h"
+#include "resolver/unbound_version.h"
 
 #define RELEASE_US 5000 /* between two checks whether workers have released all answers */
 
@@ -350,8 +352,17 @@ int recursion_set_apart(struct recursion *r, const struct clients_prefix *prefix
 	return 0;
 }
 
+static bool has_forwarder(const struct recursion *r)
+{
+	return r->now.resolver && forward_suits(&r->now.settings.resolver);
+}
+
 static void tell(const struct recursion *r)
 {
+	if (r->now.resolver && !has_forwarder(r) && !unbound_version_is_sound(ub_version()))
+		log_warn("recursion: libunbound %s is older than " UNBOUND_VERSION_SOUND
+			 ": " UNBOUND_VERSION_REASON "; see volleyctl doctor",
+			 ub_version());
 	if (r->now.resolver)
 		log_info("recursion: %s, %u threads, for %u prefixes%s",
 			 r->config.forward ? "forwards" : "iterates", r->config.n_threads,
@@ -486,7 +497,8 @@ void recursion_report(const struct recursion *r, struct recursion_report *out)
 {
 	*out = (struct recursion_report){
 		.is_on = r->now.resolver,
-		.has_own_forwarder = r->now.resolver && forward_suits(&r->now.settings.resolver),
+		.has_own_forwarder = has_forwarder(r),
+		.libunbound = ub_version(),
 		.resolver = r->now.resolver,
 		.resolver_config = r->now.resolver ? &r->now.settings.resolver : NULL,
 		.root_hints = r->now.settings.resolver.root_hints,

@@ -127,7 +127,8 @@ bool recursion_restricts_zones(const struct recursion *r);
 
 struct recursion_report {
 	bool is_on;
-	bool has_own_forwarder;          /* resolver/forward.h asks; otherwise libunbound */
+	bool has_own_forwarder; /* resolver/forward.h asks; otherwise libunbound */
+	const char *libunbound; /* the version that runs, whether or not it is asked; static */
 	const struct resolver *resolver; /* for resolver/inspect.h; NULL: recursion is off */
 	const struct resolver_config *resolver_config; /* of its start; NULL: recursion is off */
 	const char *root_hints;            /* NULL: libunbound's own hints, or none needed */

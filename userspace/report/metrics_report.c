@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unbound.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -41,8 +42,10 @@ static void put_daemon(const struct report_view *v, struct metrics_text *out)
 	char abi[NUMBER_CAP];
 
 	snprintf(abi, sizeof(abi), "%d", VOLLEY_ABI);
-	metrics_text_family(out, METRICS_GAUGE, "build_info", "version and ABI of the maps");
-	metrics_text_sample(out, 1, "version", VOLLEY_VERSION, "abi", abi, NULL);
+	metrics_text_family(out, METRICS_GAUGE, "build_info",
+			    "versions of volleyd and libunbound, and ABI of the maps");
+	metrics_text_sample(out, 1, "version", VOLLEY_VERSION, "abi", abi, "libunbound",
+			    ub_version(), NULL);
 	gauge(out, "uptime_seconds", "since volleyd was started",
 	      (clock_ns() - v->started_ns) / CLOCK_NS_PER_S);
 	gauge(out, "ready", "1 when zones are loaded and workers answer", v->is_ready);

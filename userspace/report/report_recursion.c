@@ -68,6 +68,7 @@ json_t *report_recursion(const struct report_view *v)
 	recursion_report(v->recursion, &report);
 	json_put_text(o, "mode", mode_text(&report, config));
 	json_put_bool(o, "zones_for_everyone", !recursion_restricts_zones(v->recursion));
+	json_put_text(o, "libunbound", report.libunbound);
 	if (report.is_on)
 		put_upstreams(o, &report, config);
 	if (report.is_on && config->root_copy)

@@ -22,6 +22,15 @@
 
 static uint16_t core_of_row[] = { 30 };
 
+static void put_libunbound(struct world *w, const char *runs, const char *installed, bool is_asked)
+{
+	struct doctor_libunbound *u = &w->host.libunbound;
+
+	strcpy(u->runs, runs);
+	strcpy(u->installed, installed);
+	u->is_asked = is_asked;
+}
+
 /* clang-format off */
 #define HOST_ROWS(X) \
 	X(config_right, "configuration", , DOCTOR_OK, "volley.yaml") \
@@ -139,7 +148,18 @@ static uint16_t core_of_row[] = { 30 };
 	  DOCTOR_WARN, "process 5") \
 	X(conntrack_none, "conntrack", w->host.conntrack = -ENOENT, DOCTOR_NOTHING, "") \
 	X(conntrack_idle, "conntrack", , DOCTOR_OK, "") \
-	X(conntrack_used, "conntrack", w->host.conntrack = 300, DOCTOR_WARN, "notrack")
+	X(conntrack_used, "conntrack", w->host.conntrack = 300, DOCTOR_WARN, "notrack") \
+	X(libunbound_none, "libunbound", , DOCTOR_NOTHING, "") \
+	X(libunbound_idle, "libunbound", put_libunbound(w, "1.17.1", "1.17.1", false), DOCTOR_OK, \
+	  "libunbound 1.17.1, which is not asked") \
+	X(libunbound_sound, "libunbound", put_libunbound(w, "1.26.2", "1.26.2", true), DOCTOR_OK, \
+	  "libunbound 1.26.2") \
+	X(libunbound_old, "libunbound", put_libunbound(w, "", "1.17.1", true), DOCTOR_WARN, \
+	  "libunbound 1.17.1 is older than 1.26.2") \
+	X(libunbound_runs_old, "libunbound", put_libunbound(w, "1.17.1", "1.17.1", true), DOCTOR_WARN, \
+	  "install libunbound 1.26.2") \
+	X(libunbound_replaced, "libunbound", put_libunbound(w, "1.17.1", "1.26.2", true), DOCTOR_WARN, \
+	  "restart volleyd: libunbound 1.26.2")
 
 #define SERVICE_ROWS(X) \
 	X(address_here, "address", , DOCTOR_OK, "") \
