@@ -244,7 +244,7 @@ class Scripted:
 
     def __init__(self, netns, address, udp=None, tcp=None, keyring=None):
         self.keyring, self.on_udp, self.on_tcp = keyring, udp, tcp
-        self.seen, self.peers, self.n_connections = [], [], 0
+        self.seen, self.peers, self.n_connections, self.asked_from = [], [], 0, None
         if ":" in address:
             netns.has_address(address)
         self.udp, self.tcp = (netns.socket(kind, family_of(address))
@@ -270,6 +270,7 @@ class Scripted:
                 if not wire:
                     continue
                 self.peers.append(("udp", peer[0]))
+                self.asked_from = peer
                 out = self.on_udp(self.read(wire)) if self.on_udp else None
                 if out:
                     self.udp.sendto(out, peer)

@@ -30,6 +30,7 @@ struct exchange {
 	struct stream *stream;
 	uint64_t n_bytes; /* octets received */
 	bool is_reused;   /* on a connection that an earlier exchange has used */
+	bool is_sent;     /* the query, whole */
 	size_t n_query;   /* with its length in front */
 	uint8_t query[];
 };
@@ -129,6 +130,7 @@ static int send_query(struct stream *s)
 			return (int)n;
 		s->n_sent += (size_t)n;
 	}
+	e->is_sent = s->n_sent == e->n_query;
 	if (!watch(s, s->n_sent < e->n_query ? EV_READ | EV_WRITE : EV_READ, STREAM_SILENCE_S))
 		return -ENOMEM;
 	return 0;
@@ -423,6 +425,11 @@ void exchange_abort(struct exchange *e)
 uint64_t exchange_bytes(const struct exchange *e)
 {
 	return e->n_bytes;
+}
+
+bool exchange_is_sent(const struct exchange *e)
+{
+	return e->is_sent;
 }
 
 bool exchange_is_reused(const struct exchange *e)

@@ -62,6 +62,8 @@ int exchange_begin(struct exchange **out, struct transfer *t, struct remote *rem
 void exchange_abort(struct exchange *exchange);
 /* Octets received so far. */
 uint64_t exchange_bytes(const struct exchange *exchange);
+/* True if the whole query has gone out: the connection has come about. */
+bool exchange_is_sent(const struct exchange *exchange);
 /* True if the connection is older than the exchange: an older instance of the server may answer on
  * it. */
 bool exchange_is_reused(const struct exchange *exchange);

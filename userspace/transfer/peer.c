@@ -6,6 +6,7 @@
 
 #define DEAD_FIRST_NS (2 * CLOCK_NS_PER_S)
 #define DEAD_DOUBLED  5 /* 64 s */
+#define BY_STREAM_NS  (3600 * CLOCK_NS_PER_S)
 
 void peer_keep(struct peer *peer, struct peer_connection *connection)
 {
@@ -53,6 +54,7 @@ void peer_fini(struct peer *peer)
 
 void peer_is_dead(struct peer *peer, uint64_t now_ns)
 {
+	peer->stream_until_ns = 0;
 	if (peer_is_shunned(peer, now_ns))
 		return;
 	peer->dead_until_ns = now_ns + (DEAD_FIRST_NS << peer->n_dead);
@@ -69,4 +71,14 @@ void peer_is_alive(struct peer *peer)
 bool peer_is_shunned(const struct peer *peer, uint64_t now_ns)
 {
 	return now_ns < peer->dead_until_ns;
+}
+
+void peer_is_by_stream(struct peer *peer, uint64_t now_ns)
+{
+	peer->stream_until_ns = now_ns + BY_STREAM_NS;
+}
+
+bool peer_wants_stream(const struct peer *peer, uint64_t now_ns)
+{
+	return now_ns < peer->stream_until_ns;
 }

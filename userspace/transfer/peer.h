@@ -32,6 +32,7 @@ struct peer {
 	struct tls_session session; /* the TLS session to resume */
 	uint64_t dead_until_ns;     /* it did not answer: nothing is sent to it until then */
 	uint32_t n_dead;            /* failures in a row */
+	uint64_t stream_until_ns;   /* it does not answer over UDP: asked by TCP until then */
 };
 
 /* Keeps an idle connection; closes it if PEER_IDLE_MAX are kept already. */
@@ -46,6 +47,10 @@ struct peer_connection *peer_take(struct peer *peer);
 void peer_is_dead(struct peer *peer, uint64_t now_ns);
 void peer_is_alive(struct peer *peer);
 bool peer_is_shunned(const struct peer *peer, uint64_t now_ns);
+
+/* It has not answered over UDP: it is asked by TCP for an hour, or until peer_is_dead(). */
+void peer_is_by_stream(struct peer *peer, uint64_t now_ns);
+bool peer_wants_stream(const struct peer *peer, uint64_t now_ns);
 
 void peer_close_idle(struct peer *peer); /* the next exchange opens a new connection */
 void peer_fini(struct peer *peer);

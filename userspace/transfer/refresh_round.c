@@ -18,6 +18,7 @@
 static const struct refresh_known nothing_known = { .expire_left_s = UINT32_MAX };
 
 static void ask_next(struct refresh_round *r);
+static void ask_soa(struct refresh_round *r);
 
 static void on_step(evutil_socket_t fd, short what, void *user)
 {
@@ -117,12 +118,6 @@ void refresh_round_is_current(struct refresh_round *r)
 	refresh_round_step(r, end_current);
 }
 
-static void failed_to_answer(struct refresh_round *r, int code)
-{
-	peer_is_dead(r->peer, r->s->t->now.ns);
-	refresh_round_next(r, "%s", code == -ETIMEDOUT ? "no answer" : err_text(code));
-}
-
 static void has_place(void *user)
 {
 	refresh_round_step(user, ask_next);
@@ -139,29 +134,37 @@ static bool is_transferring(const struct refresh_round *r)
 	return r->place.slots == &r->s->t->secondary->transfers;
 }
 
-static void take_newer(struct refresh_round *r)
+static void transfer_in_turn(struct refresh_round *r)
 {
 	refresh_round_hang_up(r);
-	r->known.is_promised = true;
 	if (enter(r, &r->s->t->secondary->transfers, r->remote->name))
 		refresh_round_next(r, "%s", err_text(-ENOMEM));
 }
 
+/* RFC 6891 section 7, and what servers without EDNS answer in its place. */
+static bool is_opt_refused(const struct refresh_round *r, uint16_t rcode)
+{
+	return !r->known.is_plain && (rcode == DNS_RCODE_FORMERR || rcode == DNS_RCODE_NOTIMP ||
+				      rcode == DNS_RCODE_BADVERS);
+}
+
 static void take_soa(struct refresh_round *r, const struct xfr_request_soa *soa)
 {
-	char rcode[PROTO_TEXT_MAX];
 	uint32_t serial;
 
 	peer_is_alive(r->peer);
 	r->known.expire_left_s = soa->has_expire ? soa->expire_left_s : UINT32_MAX;
-	if (soa->rcode) {
-		proto_rcode_to_text(rcode, soa->rcode);
-		refresh_round_next(r, "the SOA query was answered %s", rcode);
-	} else if (!soa->has_soa || !soa->is_authority) {
-		refresh_round_next(r, "it is not authoritative for the zone");
+	if (is_opt_refused(r, soa->rcode)) {
+		r->known.is_plain = true;
+		refresh_round_hang_up(r);
+		refresh_round_step(r, ask_soa);
+	} else if (soa->rcode || !soa->has_soa || !soa->is_authority) {
+		/* Some servers give a zone to us and its SOA to nobody. */
+		transfer_in_turn(r);
 	} else if (!served_serial(r->s->t, r->s->zone, &serial) ||
 		   xfr_serial_newer(soa->serial, serial)) {
-		take_newer(r);
+		r->known.is_promised = true;
+		transfer_in_turn(r);
 	} else if (soa->serial == serial) {
 		refresh_round_is_current(r);
 	} else {
@@ -177,7 +180,7 @@ static int build_soa_query(struct refresh_round *r, uint8_t *out, size_t cap, bo
 		.zone = r->s->zone->apex,
 		.id = r->id,
 		.type = DNS_TYPE_SOA,
-		.udp_size = UDP_QUERY_MAX,
+		.udp_size = r->known.is_plain ? 0 : UDP_QUERY_MAX,
 		.wants_expire = true,
 		.pads = is_tls,
 		.pad_room = is_tls ? tsig_room(&r->tsig) : 0,
@@ -195,11 +198,11 @@ static int on_soa_message(void *user, const uint8_t *msg, size_t n)
 	r->exchange = NULL;
 	if (verdict != TSIG_OK) {
 		transfer_count(r->s->t, tsig_bad);
-		refresh_round_next(r, "%s", tsig_verdict_text(verdict, r->tsig.remote_error));
+		transfer_in_turn(r);
 		return ERR_TSIG;
 	}
 	if (xfr_request_read_soa(&soa, msg, n, r->id, r->s->zone->apex) || soa.is_truncated) {
-		refresh_round_next(r, "the reply to the SOA query is malformed");
+		transfer_in_turn(r);
 		return ERR_FORMAT;
 	}
 	take_soa(r, &soa);
@@ -209,9 +212,13 @@ static int on_soa_message(void *user, const uint8_t *msg, size_t n)
 static void on_soa_failed(void *user, int code, const char *why)
 {
 	struct refresh_round *r = user;
+	bool was_closed = exchange_is_sent(r->exchange) && code != -ETIMEDOUT;
 
 	r->exchange = NULL;
-	(void)code;
+	if (was_closed) {
+		transfer_in_turn(r);
+		return;
+	}
 	peer_is_dead(r->peer, r->s->t->now.ns);
 	refresh_round_next(r, "%s", why);
 }
@@ -237,23 +244,15 @@ static void ask_soa_by_stream(struct refresh_round *r)
 static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
 {
 	struct refresh_round *r = user;
-	const char *bad_tsig = udp_query_bad_tsig(r->query);
 	struct xfr_request_soa soa;
 
 	r->query = NULL;
-	if (code == ERR_TSIG) {
-		refresh_round_next(r, "%s", bad_tsig);
-		return;
-	}
-	if (code) {
-		failed_to_answer(r, code);
-		return;
-	}
-	code = xfr_request_read_soa(&soa, msg, n, wire_load_be16(msg + DNS_ID_AT),
-				    r->s->zone->apex);
+	if (!code)
+		code = xfr_request_read_soa(&soa, msg, n, wire_load_be16(msg + DNS_ID_AT),
+					    r->s->zone->apex);
 	if (code)
-		refresh_round_next(r, "the reply to the SOA query is malformed");
-	else if (soa.is_truncated)
+		peer_is_by_stream(r->peer, r->s->t->now.ns);
+	if (code || soa.is_truncated)
 		refresh_round_step(r, ask_soa_by_stream);
 	else
 		take_soa(r, &soa);
@@ -265,7 +264,7 @@ static void ask_soa(struct refresh_round *r)
 	int n;
 
 	transfer_count(r->s->t, soa_asked);
-	if (r->remote->tls_ctx) {
+	if (r->remote->tls_ctx || peer_wants_stream(r->peer, r->s->t->now.ns)) {
 		ask_soa_by_stream(r);
 		return;
 	}
@@ -273,8 +272,10 @@ static void ask_soa(struct refresh_round *r)
 	if (n > 0)
 		n = udp_query_start(&r->query, r->s->t, r->remote, r->peer, msg, (size_t)n,
 				    on_soa_reply, r);
-	if (n)
-		failed_to_answer(r, n);
+	if (!n)
+		return;
+	peer_is_dead(r->peer, r->s->t->now.ns);
+	refresh_round_next(r, "%s", err_text(n));
 }
 
 /* A peer that has not answered lately is left out, unless the round is by command or the peer has

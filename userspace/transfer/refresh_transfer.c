@@ -143,56 +143,58 @@ static void deliver(struct refresh_round *r)
 	secondary_ended(s, transfer_emit(s->t, &event) ? REFRESH_FAILED : end);
 }
 
-static bool may_fall_back(enum xfr_in_result result, const struct refresh_round *r)
+/* Whether a failed transfer may be the fault of the OPT record in our request. */
+enum opt_doubt { OPT_UNDERSTOOD, OPT_PERHAPS, OPT_REFUSED };
+
+/* Asks the same address without OPT, or for the whole zone. False: both were tried. */
+static bool ask_otherwise(struct refresh_round *r, enum opt_doubt doubt)
 {
-	switch (result) {
-	case XFR_IN_RCODE:
-		return r->in->rcode == DNS_RCODE_NOTIMP || r->in->rcode == DNS_RCODE_FORMERR ||
-		       r->in->rcode == DNS_RCODE_SERVFAIL;
-	case XFR_IN_TSIG:
-	case XFR_IN_OLDER:
-	case XFR_IN_LIMIT_BYTES:
-	case XFR_IN_LIMIT_MESSAGES:
-	case XFR_IN_LIMIT_RECORDS:
-	case XFR_IN_SINK:
-	case XFR_IN_NOT_REPLY:
+	if (doubt == OPT_REFUSED && !r->known.is_plain)
+		r->known.is_plain = true;
+	else if (r->in->config.type == DNS_TYPE_IXFR)
+		r->known.is_whole = true;
+	else if (doubt == OPT_PERHAPS && !r->known.is_plain)
+		r->known.is_plain = true;
+	else
 		return false;
-	default:
-		return true;
-	}
+	refresh_round_hang_up(r);
+	refresh_round_step(r, refresh_round_transfer);
+	return true;
 }
 
-/* A server that does not know OPT answers FORMERR: RFC 6891 section 7. */
-static bool is_ignorant(const struct refresh_round *r, enum xfr_in_result result)
+/* A limit or a lack of memory would end another transfer, too; so would an older version. */
+static bool may_ask_otherwise(enum xfr_in_result result)
 {
-	return result == XFR_IN_RCODE && r->in->rcode == DNS_RCODE_FORMERR && !r->known.is_plain;
+	return result != XFR_IN_OLDER && result != XFR_IN_LIMIT_BYTES &&
+	       result != XFR_IN_LIMIT_MESSAGES && result != XFR_IN_LIMIT_RECORDS &&
+	       result != XFR_IN_SINK;
 }
 
-/* The transfer has failed: asks the same primary again without OPT or for the whole zone, or the
- * next address. */
+/* RFC 6891 section 7. */
+static enum opt_doubt doubt_opt(const struct refresh_round *r, enum xfr_in_result result)
+{
+	if (result != XFR_IN_RCODE)
+		return OPT_UNDERSTOOD;
+	if (r->in->rcode == DNS_RCODE_FORMERR || r->in->rcode == DNS_RCODE_BADVERS)
+		return OPT_REFUSED;
+	return r->in->rcode == DNS_RCODE_NOTIMP ? OPT_PERHAPS : OPT_UNDERSTOOD;
+}
+
+/* The transfer has failed: asks the same address in another way, or the next one. */
 static void refuse(struct refresh_round *r, enum xfr_in_result result)
 {
 	char rcode[PROTO_TEXT_MAX];
 	struct xfr_in *in = r->in;
 
-	if (is_ignorant(r, result)) {
-		r->known.is_plain = true;
-		refresh_round_hang_up(r);
-		refresh_round_step(r, refresh_round_transfer);
+	if (result == XFR_IN_TSIG)
+		transfer_count(r->s->t, tsig_bad);
+	if (may_ask_otherwise(result) && ask_otherwise(r, doubt_opt(r, result)))
 		return;
-	}
-	if (in->config.type == DNS_TYPE_IXFR && may_fall_back(result, r)) {
-		r->wants = SECONDARY_WANTS_WHOLE;
-		refresh_round_hang_up(r);
-		refresh_round_step(r, refresh_round_transfer);
-		return;
-	}
 	transfer_count(r->s->t, in_failed);
 	if (result == XFR_IN_RCODE) {
 		proto_rcode_to_text(rcode, in->rcode);
 		refresh_round_next(r, "the transfer was answered %s", rcode);
 	} else if (result == XFR_IN_TSIG) {
-		transfer_count(r->s->t, tsig_bad);
 		refresh_round_next(r, "%s", tsig_verdict_text(in->verdict, r->tsig.remote_error));
 	} else if (result == XFR_IN_SINK && in->error == ERR_ZONE) {
 		refresh_round_next(r, "%s", r->builder_error.sentence);
@@ -254,9 +256,12 @@ static int on_message(void *user, const uint8_t *msg, size_t n)
 static void on_failed(void *user, int code, const char *why)
 {
 	struct refresh_round *r = user;
+	bool is_sent = exchange_is_sent(r->exchange);
+	bool is_closed = code != -ETIMEDOUT && !r->in->n_messages;
 
-	(void)code;
 	r->exchange = NULL;
+	if (is_sent && ask_otherwise(r, is_closed ? OPT_PERHAPS : OPT_UNDERSTOOD))
+		return;
 	transfer_count(r->s->t, in_failed);
 	if (!r->in->n_messages)
 		peer_is_dead(r->peer, r->s->t->now.ns);
@@ -333,7 +338,7 @@ static int open_reader(struct refresh_round *r, const struct zone *served, uint1
 static int begin(struct refresh_round *r, const struct zone *served)
 {
 	static const struct exchange_handlers handlers = { on_message, on_failed };
-	bool is_whole = r->wants != SECONDARY_WANTS_NEWER || !served ||
+	bool is_whole = r->wants != SECONDARY_WANTS_NEWER || r->known.is_whole || !served ||
 			!config_zone_asks_ixfr(&r->s->zone->config);
 	uint16_t type = is_whole ? DNS_TYPE_AXFR : DNS_TYPE_IXFR;
 	uint8_t msg[XFR_REQUEST_MAX + TSIG_MAX];

@@ -12,6 +12,9 @@
  * that is ASKING and begins another. A NOTIFY during a round, and a command while the zone settles,
  * make another round follow.
  *
+ * A primary that answers wrongly is asked in other ways, before the next one is asked (decision
+ * 0056): over TCP, without OPT, for the zone without its SOA, for the whole zone.
+ *
  * secondary.c decides when; refresh_round.c asks the primaries in turn; refresh_transfer.c reads
  * their transfers.
  */
@@ -109,6 +112,7 @@ struct refresh_primary {
 struct refresh_known {
 	uint32_t expire_left_s; /* RFC 7314; UINT32_MAX: not given */
 	bool is_plain;          /* it does not know OPT: queries go without it */
+	bool is_whole;          /* it gives no changes: it is asked for the whole zone */
 	bool is_promised;       /* its SOA was newer */
 	/* asked again on a new connection, as the old one gave nothing newer */
 	bool has_new_connection;

@@ -265,6 +265,17 @@ static enum xfr_in_result check_signature(struct xfr_in *in, const uint8_t *msg,
 	return in->verdict == TSIG_OK ? XFR_IN_MORE : XFR_IN_TSIG;
 }
 
+/* Of a first message without answers: an error such as BADVERS, which the header does not show. */
+static uint16_t extended_rcode(struct xfr_in *in, const struct xfr_message *m)
+{
+	struct xfr_message rest = *m;
+	uint16_t rcode = 0;
+
+	while (!in->n_messages && !m->count[XFR_ANSWER] && xfr_message_next(&rest, &in->record))
+		rcode |= xfr_extended_rcode(&in->record);
+	return rcode;
+}
+
 static enum xfr_in_result check_header(struct xfr_in *in, struct xfr_message *m, uint64_t now_s)
 {
 	enum xfr_in_result result;
@@ -276,10 +287,9 @@ static enum xfr_in_result check_header(struct xfr_in *in, struct xfr_message *m,
 		result = check_signature(in, m->bytes, m->len, now_s);
 	if (result != XFR_IN_MORE)
 		return result;
-	if (m->rcode) {
-		in->rcode = m->rcode;
+	in->rcode = m->rcode | extended_rcode(in, m);
+	if (in->rcode)
 		return XFR_IN_RCODE;
-	}
 	if (m->flags & DNS_FLAG_TC)
 		return XFR_IN_TRUNCATED;
 	if (!m->count[XFR_ANSWER])

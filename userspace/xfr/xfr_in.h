@@ -102,7 +102,7 @@ struct xfr_in_config {
 struct xfr_in {
 	struct xfr_in_config config;
 	enum tsig_verdict verdict;               /* public: with XFR_IN_TSIG */
-	uint8_t rcode;                           /* public: with XFR_IN_RCODE, of the header */
+	uint16_t rcode;                          /* public: with XFR_IN_RCODE, with OPT's bits */
 	int error;                               /* public: with XFR_IN_SINK */
 	uint64_t n_bytes, n_records, n_messages; /* public: so far */
 	uint32_t new_serial;                     /* public: of the first SOA, after it has come */

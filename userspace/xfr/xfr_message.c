@@ -192,6 +192,13 @@ bool xfr_expire_of(const struct xfr_record *r, uint32_t *seconds)
 	return has_expire;
 }
 
+uint16_t xfr_extended_rcode(const struct xfr_record *r)
+{
+	bool is_opt = r->section == XFR_ADDITIONAL && r->type == DNS_TYPE_OPT;
+
+	return is_opt ? (uint16_t)(r->ttl >> 24 << 4) : 0;
+}
+
 /* ---- Replies --------------------------------------------------------------------------------- */
 
 int xfr_reply(uint8_t *out, size_t cap, const uint8_t *request, size_t n, uint16_t flags,

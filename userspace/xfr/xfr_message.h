@@ -86,6 +86,10 @@ bool xfr_message_next(struct xfr_message *m, struct xfr_record *r);
  * or the record is no OPT. */
 bool xfr_expire_of(const struct xfr_record *r, uint32_t *seconds);
 
+/* The upper bits of the rcode in an OPT record, shifted to their place (RFC 6891 section 6.1.3); 0
+ * for other records. */
+uint16_t xfr_extended_rcode(const struct xfr_record *r);
+
 /*
  * Makes a reply to @request (n octets) that has only a header, an rcode and, if it can be read, the
  * question: for NOTIFY, UPDATE and errors. ID, opcode and RD are those of the request; @flags (AA)

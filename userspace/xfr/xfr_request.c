@@ -94,6 +94,7 @@ static int read_records(struct xfr_request_soa *out, struct xfr_message *m, cons
 
 	while (xfr_message_next(m, &r)) {
 		out->has_expire |= xfr_expire_of(&r, &out->expire_left_s);
+		out->rcode |= xfr_extended_rcode(&r);
 		if (r.section != XFR_ANSWER || r.type != DNS_TYPE_SOA || r.class != DNS_CLASS_IN ||
 		    !name_equal(r.owner, zone))
 			continue;

@@ -38,7 +38,7 @@ int xfr_request_build(uint8_t *buf, size_t cap, const struct xfr_request *r)
 	__attribute__((warn_unused_result));
 
 struct xfr_request_soa {
-	uint8_t rcode;     /* the header's */
+	uint16_t rcode;    /* with the bits of OPT */
 	bool is_truncated; /* TC: ask over TCP; the fields below are not set */
 	bool is_authority; /* AA */
 	bool has_soa;      /* the answer section has exactly one SOA for the zone */
