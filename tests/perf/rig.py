@@ -11,6 +11,7 @@ thread of s0 is all that a program in the driver costs, the daemon's threads all
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import struct
@@ -96,11 +97,34 @@ def netdev_dump(lab, end, command, by_ifindex):
                             attribute(by_ifindex, struct.pack("I", ifindex)), True))
 
 
+def name_of(pid):
+    """The name of a thread; of one that has ended, and of PID 0, none."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").rstrip("\n")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def is_napi(pid, interface):
+    """
+    Whether a thread receives for this interface. The number in its name is that of the NAPI, or of
+    the one before it when the kernel has made the NAPI anew.
+    """
+    return re.fullmatch(rf"napi/{interface}-\d+", name_of(pid) or "") is not None
+
+
 def napi_threads(lab, end):
-    """The NAPI threads of c0 or s0."""
-    return sorted(struct.unpack("I", napi[NETDEV_A_NAPI_PID])[0]
-                  for napi in netdev_dump(lab, end, NETDEV_CMD_NAPI_GET, NETDEV_A_NAPI_IFINDEX)
-                  if NETDEV_A_NAPI_PID in napi)
+    """
+    The NAPI threads of c0 or s0. While the kernel makes a NAPI anew, it tells PID 0 or that of
+    a stranger: this waits until each PID is that of a NAPI thread.
+    """
+    def told():
+        pids = sorted(struct.unpack("I", napi[NETDEV_A_NAPI_PID])[0]
+                      for napi in netdev_dump(lab, end, NETDEV_CMD_NAPI_GET, NETDEV_A_NAPI_IFINDEX)
+                      if NETDEV_A_NAPI_PID in napi)
+        return all(is_napi(pid, f"{end}0") for pid in pids) and [pids]
+
+    return wait_for(f"each NAPI of {end}0 has its thread", told)[0]
 
 
 def has_xsk(lab, end):
@@ -174,9 +198,16 @@ def pin(pids, cpu):
 
 
 def put_first(pids, first=True):
-    """Before all threads of ordinary priority, or among them again."""
+    """
+    NAPI threads, before all threads of ordinary priority, or among them again. Another thread is
+    refused: PID 0 is the caller, and its children would inherit the priority. A shell that waits
+    for the kernel at this priority keeps the kernel's own threads from their work.
+    """
     policy, priority = (os.SCHED_FIFO, 50) if first else (os.SCHED_OTHER, 0)
     for pid in pids:
+        name = name_of(pid)
+        if not pid or (name or "napi/").partition("/")[0] != "napi":
+            raise ValueError(f"PID {pid} ({name}) is no NAPI thread: its priority stays")
         try:
             os.sched_setscheduler(pid, policy, os.sched_param(priority))
         except ProcessLookupError:
