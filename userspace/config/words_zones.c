@@ -93,7 +93,8 @@ static const struct words_key rows[] = {
 	{ ROW("signing[].key-folder", WORDS_PATH, struct config_signing, key_folder),
 	  .text = "The folder of the private keys, which stays as long as volleyd runs. A relative "
 		  "path starts at the folder of the "
-		  "configuration file. Default: keys in server.storage." },
+		  "configuration file. Keys of BIND's tools, ldns and PowerDNS that are there are "
+		  "used, so that the DS at the parent stays valid. Default: keys in server.storage." },
 	{ ROW("signing[].signature-lifetime", WORDS_SECONDS, struct config_signing, signature_s),
 	  .min = 60, .max = 365 * 86400, .fallback = "14d", .text = "How long a signature holds." },
 	{ ROW("signing[].refresh", WORDS_SECONDS, struct config_signing, refresh_s), .min = 1,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "base/regular.h"
 #include "base/replace.h"
 #include "dns/name.h"
+#include "sign/key_given.h"
 #include "sign/keys.h"
 
 #define PATH_CAP 4096
@@ -81,91 +83,150 @@ static enum sign_role role_of(const char *line)
 	return !strncmp(line, "Role: CSK", 9) ? SIGN_CSK : SIGN_ZSK;
 }
 
-/* Reads the times and the role. BIND's format has no role; its flags in the .key file tell KSK and
- * ZSK apart. */
-static enum sign_role read_fields(struct sign_key *key, FILE *f, enum sign_role fallback)
+/* Reads the times, and the role into the key. Files of other signers have no role: false. */
+static bool read_fields(struct sign_key *key, FILE *f)
 {
-	enum sign_role role = fallback;
+	bool has_role = false;
 	char line[8192];
 
 	rewind(f);
 	while (fgets(line, sizeof(line), f)) {
 		read_time(key, line);
-		if (!strncmp(line, "Role: ", 6))
-			role = role_of(line);
+		if (!strncmp(line, "Role: ", 6)) {
+			key->role = role_of(line);
+			has_role = true;
+		}
 	}
-	return role;
+	return has_role;
 }
 
-/* The role by the flags in the public file. Without the file, it is a ZSK. */
-static enum sign_role public_role(const char *private_path)
+/* Makes @key from the private key, which it takes. */
+static int set_key(const uint8_t *apex, struct sign_key *key, const ldns_key *from, FILE *f,
+		   const char *path, char *err, size_t err_cap)
 {
-	char path[PATH_CAP], line[8192];
-	enum sign_role role = SIGN_ZSK;
-	size_t n = strlen(private_path) - strlen(".private");
-	FILE *f;
+	const enum sign_algorithm algorithm = (enum sign_algorithm)ldns_key_algorithm(from);
+	EVP_PKEY *pkey = ldns_key_evp_key(from);
+	int code = pkey && EVP_PKEY_up_ref(pkey) ? 0 : ERR_FORMAT;
+	bool has_role;
 
-	snprintf(path, sizeof(path), "%.*s.key", (int)n, private_path);
-	if (regular_fopen(&f, path, NULL))
-		return role;
-	while (fgets(line, sizeof(line), f))
-		if (*line != ';' && strstr(line, "DNSKEY 257 "))
-			role = SIGN_KSK;
-	fclose(f);
-	return role;
+	if (code)
+		return code;
+	*key = (struct sign_key){ 0 };
+	has_role = read_fields(key, f);
+	code = sign_key_set(key, key->role, algorithm, pkey);
+	if (code)
+		snprintf(err, err_cap,
+			 "%s: its algorithm %u, or its size, is not supported: 8 (RSA up to 4096 "
+			 "bits), 13, 14 and 15 are",
+			 path, algorithm);
+	if (!code && !has_role) {
+		code = key_given_role(apex, key, path, err, err_cap);
+		if (!code)
+			code = sign_key_set(key, key->role, algorithm, pkey);
+	}
+	if (code)
+		EVP_PKEY_free(pkey);
+	return code;
 }
 
-static int take_key(struct sign_keys *keys, FILE *f, const char *path)
+/* It is written under this name, so with another one it would be there twice. */
+static int check_name(const struct sign_keys *keys, const struct sign_key *key, const char *folder,
+		      const char *path, char *err, size_t err_cap)
+{
+	char right[PATH_CAP];
+
+	if (base_name(keys, key, folder, ".private", right, sizeof(right)) || !strcmp(right, path))
+		return 0;
+	snprintf(err, err_cap, "%s: rename it, and its .key file, to %s, by its tag and zone", path,
+		 strrchr(right, '/') + 1);
+	return ERR_FORMAT;
+}
+
+static int take_key(struct sign_keys *keys, FILE *f, const char *folder, const char *path,
+		    char *err, size_t err_cap)
 {
 	struct sign_key *key = &keys->keys[keys->n];
 	ldns_key *from = NULL;
-	EVP_PKEY *pkey;
-	int err;
+	int code;
 
 	if (ldns_key_new_frm_fp(&from, f) != LDNS_STATUS_OK)
 		return ERR_FORMAT;
-	pkey = ldns_key_evp_key(from);
-	*key = (struct sign_key){ 0 };
-	if (pkey && !EVP_PKEY_up_ref(pkey))
-		pkey = NULL;
-	err = pkey ? 0 : ERR_FORMAT;
-	if (!err)
-		err = sign_key_set(key, read_fields(key, f, public_role(path)),
-				   (enum sign_algorithm)ldns_key_algorithm(from), pkey);
-	if (err && pkey)
-		EVP_PKEY_free(pkey);
+	code = set_key(keys->apex, key, from, f, path, err, err_cap);
 	ldns_key_deep_free(from);
-	keys->n += !err;
-	return err;
+	if (code)
+		return code == -EOWNERDEAD ? 0 : code;
+	code = check_name(keys, key, folder, path, err, err_cap);
+	if (code)
+		EVP_PKEY_free(key->pkey);
+	keys->n += !code;
+	return code;
 }
 
-static int read_one(struct sign_keys *keys, const char *path, char *err, size_t err_cap)
+static int read_one(struct sign_keys *keys, const char *folder, const char *path, char *err,
+		    size_t err_cap)
 {
 	struct stat st;
 	FILE *f;
 	int code = regular_fopen(&f, path, &st);
 
+	*err = '\0';
 	if (!code && st.st_mode & 077)
 		code = -EPERM;
 	if (!code && keys->n == SIGN_KEYS_MAX)
 		code = ERR_LIMIT;
 	if (!code)
-		code = take_key(keys, f, path);
+		code = take_key(keys, f, folder, path, err, err_cap);
 	if (f)
 		fclose(f);
 	if (code == -EPERM)
 		snprintf(err, err_cap, "%s: others may read it: chmod 600", path);
-	else if (code)
+	else if (code && !*err)
 		snprintf(err, err_cap, "%s: %s", path, err_text(code));
 	return code;
 }
 
-static bool is_private(const char *name, const char *prefix)
+/* Some tools keep the letter case in which the zone's name was given. */
+static bool is_of_zone(const char *name, const char *prefix, const char *suffix)
 {
-	size_t n = strlen(name), end = strlen(".private");
+	size_t n = strlen(name), end = strlen(suffix);
 
-	return !strncmp(name, prefix, strlen(prefix)) && n > end &&
-	       !strcmp(name + n - end, ".private");
+	return !strncasecmp(name, prefix, strlen(prefix)) && n > end &&
+	       !strcmp(name + n - end, suffix);
+}
+
+/* Knot DNS names its files of keys by 40 hexadecimal digits. */
+static bool is_pem_of_knot(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == 40 && !strcmp(name + 40, ".pem");
+}
+
+/* There is no private key of the zone. A new one would not be the one that the parent knows, if a
+ * file shows that there is one. */
+static int check_others(const char *folder, const char *prefix, char *err, size_t err_cap)
+{
+	struct dirent *file;
+	DIR *dir = opendir(folder);
+	int code = 0;
+
+	while (dir && !code && (file = readdir(dir))) {
+		if (is_of_zone(file->d_name, prefix, ".key")) {
+			code = -ENOKEY;
+			snprintf(err, err_cap,
+				 "%s/%s has no .private file beside it: put that there, or take "
+				 "this file away if the parent has no DS of it",
+				 folder, file->d_name);
+		} else if (is_pem_of_knot(file->d_name)) {
+			code = -ENOKEY;
+			snprintf(err, err_cap,
+				 "%s/%s is a key of Knot DNS: volleyd reads keys in the format of "
+				 "BIND's tools: convert them, or give another key-folder if the "
+				 "parent has no DS",
+				 folder, file->d_name);
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return code;
 }
 
 int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *folder, char *err,
@@ -186,22 +247,27 @@ int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *fold
 	dir = opendir(folder);
 	if (!dir) {
 		code = errno == ENOENT ? 0 : -errno;
-		snprintf(err, err_cap, "%s", folder);
+		snprintf(err, err_cap, "%s: %s", folder, err_text(code));
 		return code;
 	}
 	while (!code && (errno = 0, file = readdir(dir))) {
-		if (!is_private(file->d_name, prefix + 1))
+		if (!is_of_zone(file->d_name, prefix + 1, ".private"))
 			continue;
 		if (snprintf(path, sizeof(path), "%s/%s", folder, file->d_name) < (int)sizeof(path))
-			code = read_one(keys, path, err, err_cap);
+			code = read_one(keys, folder, path, err, err_cap);
 		else
 			code = -ENAMETOOLONG;
 	}
 	if (!code && errno) { /* the folder may hold a key that was not listed */
 		code = -errno;
-		snprintf(err, err_cap, "%s", folder);
+		snprintf(err, err_cap, "%s: %s", folder, err_text(code));
 	}
 	closedir(dir);
+	if (!code && !keys->n)
+		code = check_others(folder, prefix + 1, err, err_cap);
+	if (!code && !keys->n &&
+	    snprintf(path, sizeof(path), "%s/keys", folder) < (int)sizeof(path))
+		code = check_others(path, prefix + 1, err, err_cap); /* where Knot DNS has them */
 	if (code)
 		sign_keys_fini(keys);
 	return code;

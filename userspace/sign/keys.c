@@ -132,6 +132,15 @@ static uint16_t tag_of(const uint8_t *dnskey, size_t n)
 	return (uint16_t)(sum + (sum >> 16));
 }
 
+uint16_t sign_key_tag_with(const struct sign_key *key, uint16_t flags)
+{
+	uint8_t dnskey[SIGN_DNSKEY_MAX];
+
+	memcpy(dnskey, key->dnskey, key->dnskey_bytes);
+	wire_store_be16(dnskey, flags);
+	return tag_of(dnskey, key->dnskey_bytes);
+}
+
 int sign_key_set(struct sign_key *key, enum sign_role role, enum sign_algorithm algorithm,
 		 EVP_PKEY *pkey)
 {

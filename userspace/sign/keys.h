@@ -42,8 +42,16 @@ enum sign_role {
 	SIGN_CSK, /* signs all */
 };
 
+/* Where a key's role comes from. */
+enum sign_origin {
+	SIGN_OURS,           /* made here, or its file was written here */
+	SIGN_GIVEN,          /* from another signer, whose files tell the role */
+	SIGN_GIVEN_BY_FLAGS, /* the same, but the files tell only the flags */
+};
+
 struct sign_key {
 	enum sign_role role;
+	enum sign_origin origin;
 	uint8_t algorithm; /* enum sign_algorithm */
 	uint16_t tag;      /* RFC 4034 appendix B */
 	uint8_t dnskey[SIGN_DNSKEY_MAX];
@@ -77,6 +85,9 @@ static inline bool sign_is_key_type(uint16_t type)
 int sign_key_set(struct sign_key *key, enum sign_role role, enum sign_algorithm algorithm,
 		 EVP_PKEY *pkey) __attribute__((warn_unused_result));
 
+/* The tag that the key has with these flags (RFC 4034 appendix B). Pure. */
+uint16_t sign_key_tag_with(const struct sign_key *key, uint16_t flags);
+
 /* Makes a new key in the set; only created_s is set. ERR_LIMIT, -ENOMEM, -EIO (OpenSSL). */
 int sign_keys_make(struct sign_keys *keys, enum sign_role role, enum sign_algorithm algorithm,
 		   uint64_t now_s, struct sign_key **out) __attribute__((warn_unused_result));
@@ -88,9 +99,11 @@ int sign_keys_copy(struct sign_keys *to, const struct sign_keys *from)
 	__attribute__((warn_unused_result));
 
 /*
- * Reads all keys of the zone in @folder; if there are none, that is no error. Refuses with a
- * message in @err: a private file that others may read (-EPERM), one that cannot be read or is no
- * key (ERR_FORMAT, -errno), too many keys (ERR_LIMIT).
+ * Reads all keys of the zone in @folder; if there are none, that is no error. A revoked key is left
+ * out. Refuses with a message in @err: a private file that others may read (-EPERM), one that
+ * cannot be read, is no key, is of another algorithm, or does not fit its .key file or its name
+ * (ERR_FORMAT, -errno), too many keys (ERR_LIMIT), a folder in which the zone's keys may be in
+ * another form (-ENOKEY).
  */
 int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *folder, char *err,
 		   size_t err_cap) __attribute__((warn_unused_result));

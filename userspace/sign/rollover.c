@@ -48,6 +48,8 @@ static int first(struct step *s, enum sign_role role)
 		if (s->keys->keys[i].role == role && !s->keys->keys[i].published_s &&
 		    !is_going(&s->keys->keys[i]))
 			key = &s->keys->keys[i];
+	if (!key && role != SIGN_ZSK && s->keys->n)
+		return -ENOKEY;
 	if (!key)
 		rc = sign_keys_make(s->keys, role, s->policy->algorithm, s->now_s, &key);
 	if (rc)

@@ -22,8 +22,12 @@
 
 #include "sign/rollover_policy.h"
 
-/* Brings the keys to the state for @now_s. Call it again after each change of renewed_s, and at
- * *@next_s at the latest; UINT64_MAX: no such time. Returns 0, or the error of sign_keys_make(). */
+/*
+ * Brings the keys to the state for @now_s. Call it again after each change of renewed_s, and at
+ * *@next_s at the latest; UINT64_MAX: no such time. Returns 0; -ENOKEY: the set has keys, but no
+ * KSK or CSK to go on with, and a new one would not fit the parent's DS; or the error of
+ * sign_keys_make().
+ */
 int rollover_step(struct sign_keys *keys, const struct rollover_policy *policy, uint64_t now_s,
 		  struct rollover_actions *actions, uint64_t *next_s)
 	__attribute__((warn_unused_result));

@@ -13,7 +13,9 @@
 #include "base/log.h"
 #include "base/siphash.h"
 #include "dns/name.h"
+#include "sign/key_given.h"
 #include "sign/rollover.h"
+#include "sign/rollover_steps.h"
 #include "zone/builder.h"
 #include "zone/edit.h"
 #include "zonemgr/zonemgr.h"
@@ -134,14 +136,39 @@ static int step(struct signing *s, uint64_t now_s, bool *renew)
 	return err ? err : rollover_store(&s->keys, &actions, s->folder);
 }
 
+/* Puts the keys in the folder into use, or makes the first ones. */
+static int begin_keys(struct signing *s, uint64_t now_s, char *err, size_t err_cap)
+{
+	char name[NAME_TEXT_MAX] = "", note[256];
+	bool renew, is_given = key_given_adopt(&s->keys, now_s, note, sizeof(note));
+	int code = 0;
+
+	(void)name_to_text(name, sizeof(name), s->keys.apex);
+	if (*note)
+		log_warn("zone %s: %s", name, note);
+	for (size_t i = 0; is_given && !code && i < s->keys.n; i++)
+		if (s->keys.keys[i].origin != SIGN_OURS)
+			code = sign_key_write(&s->keys, &s->keys.keys[i], s->folder);
+	if (!code)
+		code = step(s, now_s, &renew);
+	if (code == -ENOKEY)
+		snprintf(err, err_cap,
+			 "%s has keys of zone %s, but none whose DS the parent can have: put the "
+			 "files of its KSK or CSK there; or take all of its keys away if the "
+			 "parent has no DS",
+			 s->folder, name);
+	else if (code)
+		snprintf(err, err_cap, "%s: %s", s->folder, err_text(code));
+	return code;
+}
+
 struct signing *signing_new(const uint8_t *apex, const struct config_signing *policy,
 			    const char *storage, uint64_t now_s, char *err, size_t err_cap)
 {
 	struct signing *s = calloc(1, sizeof(*s));
 	int code = -ENOMEM;
-	bool renew;
 
-	snprintf(err, err_cap, "keys");
+	snprintf(err, err_cap, "keys: %s", err_text(-ENOMEM));
 	if (!s)
 		return NULL;
 	set_options(&s->options, policy, apex);
@@ -150,13 +177,11 @@ struct signing *signing_new(const uint8_t *apex, const struct config_signing *po
 	s->file = file_name(apex, storage);
 	if (s->folder && s->file)
 		code = sign_keys_read(&s->keys, apex, s->folder, err, err_cap);
-	if (!code) {
-		snprintf(err, err_cap, "%s", s->folder);
-		code = step(s, now_s, &renew);
-	}
+	if (!code)
+		code = begin_keys(s, now_s, err, err_cap);
 	if (!code)
 		return s;
-	log_error("signing: %s: %s", err, err_text(code));
+	log_error("signing: %s", err);
 	signing_free(s);
 	return NULL;
 }
@@ -296,6 +321,11 @@ static void check_keys(struct signing *s, struct zones_entry *entry, uint64_t no
 
 	note_ttl(s, entry);
 	err = step(s, now_s, &renew);
+	if (s->keys.n > n_before && rollover_is_changing(&s->keys))
+		log_warn("zone %s: its keys are of another kind than its policy asks for, so new "
+			 "ones are made beside them: the DS at the parent stays valid, and has to "
+			 "be replaced when volleyctl zone ds %s prints the new one",
+			 entry->name, entry->name);
 	if (s->keys.n > n_before)
 		log_info("zone %s: a key of algorithm %u has been made: volleyctl zone keys %s",
 			 entry->name, s->keys.keys[n_before].algorithm, entry->name);

@@ -121,7 +121,7 @@ static void others_may_not_read_them(void **state)
 	assert_int_equal(chmod(path, 0600), 0);
 	assert_true(sign_keys_read(&keys, apex, folder, err, sizeof(err)) < 0);
 	assert_int_equal(sign_keys_read(&keys, apex, path, err, sizeof(err)), -ENOTDIR);
-	assert_string_equal(err, path); /* no folder: it is not known that keys exist */
+	assert_non_null(strstr(err, ".private: Not a directory")); /* keys may exist somewhere */
 	remove_folder(folder);
 }
 
