@@ -206,7 +206,6 @@ static __always_inline int question_opt(const struct message *m, struct volley_c
 	if (opt->flags & bpf_htons(EDNS_DO))
 		key->flags |= VOLLEY_KEY_DO;
 	cpu->edns = 1;
-	cpu->opt_rcode = 0;
 	cpu->opt_bytes = EDNS_OPT_BYTES;
 	if (!opt->rdlen)
 		return -1;
@@ -237,6 +236,7 @@ static __always_inline int question_tail(struct xdp_md *ctx, struct volley_cpu *
 		return reason;
 	cpu->edns = 0;
 	cpu->opt_bytes = 0;
+	cpu->opt_rcode = 0;
 	cpu->options = 0;
 	cpu->cookie_good = 0;
 	cpu->shared = 0;

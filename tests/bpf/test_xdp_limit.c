@@ -177,6 +177,28 @@ static void test_cookies(void **state)
 	assert_int_equal(result.reason, VOLLEY_HIT_SLIPPED);
 }
 
+/* An answer is counted under its own response code, whatever code the answer before it had. */
+static void test_counted_by_rcode(void **state)
+{
+	const uint8_t cookie[12] = { 0, 10, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct xdp_world *w = take(state, &usual);
+	struct volley_cpu before, after;
+
+	w->maps.memory.state->options[0] =
+		(struct volley_options){ .n_secrets = 1, .secrets = { { 1, 2 } } };
+	w->maps.limiter.rrl->answer_cost = VOLLEY_RRL_FULL;
+	run(w, &ipv4, 1);
+	xdp_world_run(w, frame, build(&ipv4, 2, cookie, sizeof(cookie)), &result);
+	assert_int_equal(result.reason, VOLLEY_HIT_BADCOOKIE);
+	assert_int_equal(bpfmaps_counters(&w->maps, &before), 0);
+	run(w, &ipv4_beside, 3);
+	assert_int_equal(result.reason, VOLLEY_HIT_FULL);
+	assert_int_equal(bpfmaps_counters(&w->maps, &after), 0);
+	for (unsigned int rcode = 0; rcode < VOLLEY_COUNT_RCODES; rcode++)
+		assert_int_equal(after.answers.by_rcode[rcode] - before.answers.by_rcode[rcode],
+				 rcode == 0);
+}
+
 /* A reply over the limit has no extended error, even if the answer would have one. */
 static void test_slipped_without_error(void **state)
 {
@@ -358,10 +380,15 @@ static void test_two_answerers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),         cmocka_unit_test(test_slipped),
-		cmocka_unit_test(test_dropped),       cmocka_unit_test(test_dry_run),
-		cmocka_unit_test(test_cookies),       cmocka_unit_test(test_slipped_without_error),
-		cmocka_unit_test(test_exempt),        cmocka_unit_test(test_no_room_costs_nothing),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_slipped),
+		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_dry_run),
+		cmocka_unit_test(test_counted_by_rcode),
+		cmocka_unit_test(test_cookies),
+		cmocka_unit_test(test_slipped_without_error),
+		cmocka_unit_test(test_exempt),
+		cmocka_unit_test(test_no_room_costs_nothing),
 		cmocka_unit_test(test_two_answerers),
 	};
 

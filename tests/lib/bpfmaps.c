@@ -143,6 +143,9 @@ int bpfmaps_map_fd(const struct bpfmaps *maps, const char *name)
 
 static void add_cpu(struct volley_cpu *sum, const struct volley_cpu *one)
 {
+	const __u64 *answers = (const __u64 *)&one->answers;
+	__u64 *to = (__u64 *)&sum->answers;
+
 	sum->received += one->received;
 	sum->to_worker += one->to_worker;
 	for (size_t i = 0; i < VOLLEY_N_REASONS; i++)
@@ -150,6 +153,8 @@ static void add_cpu(struct volley_cpu *sum, const struct volley_cpu *one)
 #define ADD(name, words) sum->name += one->name;
 	VOLLEY_NOTES(ADD)
 #undef ADD
+	for (size_t i = 0; i < sizeof(one->answers) / sizeof(*answers); i++)
+		to[i] += answers[i];
 }
 
 int bpfmaps_counters(const struct bpfmaps *maps, struct volley_cpu *sum)
