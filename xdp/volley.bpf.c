@@ -550,7 +550,8 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 
 /*
  * -1 to hand the packet up, or a reason to drop it. Without a socket the queue has no worker, even
- * if a daemon that was killed has left counts in `queue`.
+ * if a daemon that was killed has left counts in `queue`. A packet that goes up early has not read
+ * the clock yet.
  */
 static __always_inline int shed(struct xdp_md *ctx, struct volley_cpu *cpu,
 				const struct volley_state *state, struct volley_queue *queue)
@@ -562,6 +563,7 @@ static __always_inline int shed(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (!shed_is_behind(queue) || !bpf_map_lookup_elem(&xsks_map, &number) ||
 	    client_of(ctx, cpu) >= 0)
 		return -1;
+	read_clock(cpu, state);
 	if (limit_is_over(cpu, bpf_map_lookup_elem(&volley_rrl, &zero)))
 		reason = VOLLEY_DROP_SHARE;
 	else

@@ -107,16 +107,21 @@ static struct xdp_world *take(void **state)
 	return w;
 }
 
-/* Asks from this address, for the answer in the cache or for another type. */
-static int ask_as(struct xdp_world *w, const char *from, uint16_t qtype)
+/* Sends a query from this address. */
+static int send_from(struct xdp_world *w, const char *from, struct pkt_ask ask)
 {
 	static uint8_t frame[PKT_FRAME_MAX], dns[PKT_FRAME_MAX];
-	struct pkt_ask ask = { .name = name, .qtype = qtype };
 	struct pkt p = strchr(from, ':') ? pkt_ipv6 : pkt_ipv4;
 
 	assert_int_equal(inet_pton(p.ipv6 ? AF_INET6 : AF_INET, from, p.from), 1);
 	xdp_world_run(w, frame, pkt_build(frame, &p, dns, pkt_ask(dns, &ask)), &result);
 	return result.reason;
+}
+
+/* Asks for the answer in the cache or for another type. */
+static int ask_as(struct xdp_world *w, const char *from, uint16_t qtype)
+{
+	return send_from(w, from, (struct pkt_ask){ .name = name, .qtype = qtype });
 }
 
 /* A miss must have this result, in each counter. */
@@ -172,19 +177,26 @@ static void test_share(void **state)
 	}
 }
 
-/* When the worker is behind, a client that has used up its rate limit is dropped at once, and
- * another one goes up. */
-static void test_over_the_rate_limit(void **state)
+/* A limit of one answer a second, and no loads. */
+static void limit_to_one(struct xdp_world *w)
 {
 	const struct limiter_config limits = { .answers = 1, .slip = 1, .n_readers = 1 };
-	struct xdp_world *w = take(state);
 	struct volley_rrl *rrl = w->maps.limiter.rrl;
 
 	memset(rrl, 0, sizeof(*rrl));
 	memset(w->maps.limiter.loads, 0, VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line));
 	assert_int_equal(limiter_configure(rrl, &limits), 0);
 	rrl->near_cost = 0;
-	memset(rrl->decay, 0xff, sizeof(rrl->decay)); /* no decay */
+	memset(rrl->decay, 0xff, sizeof(rrl->decay)); /* no decay for the first 32 s */
+}
+
+/* When the worker is behind, a client that has used up its rate limit is dropped at once, and
+ * another one goes up. */
+static void test_over_the_rate_limit(void **state)
+{
+	struct xdp_world *w = take(state);
+
+	limit_to_one(w);
 	assert_int_equal(ask_as(w, CLIENT, 1), VOLLEY_HIT_FULL);
 	set_behind(w, LIMIT / 4);
 	expect_miss(w, CLIENT, VOLLEY_DROP_SHARE);
@@ -192,7 +204,53 @@ static void test_over_the_rate_limit(void **state)
 	expect_miss(w, "2001:db8:7::7", VOLLEY_UP_MISS);
 	set_behind(w, LIMIT / 4 - 1);
 	expect_miss(w, CLIENT, VOLLEY_UP_MISS);
-	rrl->answer_cost = 0;
+	w->maps.limiter.rrl->answer_cost = 0;
+}
+
+/*
+ * As if no packet had read the clock for 30 s. By such a clock a load of now is 35 s old, so nothing
+ * is left of it.
+ */
+static void forget_clocks(const struct xdp_world *w)
+{
+	const __u32 room = 0;
+	int fd = bpfmaps_map_fd(&w->maps, "volley_cpu"), n_cpus = libbpf_num_possible_cpus();
+	struct volley_cpu *each = calloc((size_t)n_cpus, sizeof(*each));
+
+	assert_non_null(each);
+	assert_int_equal(bpf_map_lookup_elem(fd, &room, each), 0);
+	for (int i = 0; i < n_cpus; i++) {
+		each[i].jiffies = 0;
+		each[i].now_ms -= 30000;
+		each[i].now_s -= 30;
+	}
+	assert_int_equal(bpf_map_update_elem(fd, &room, each, BPF_ANY), 0);
+	free(each);
+}
+
+/* A packet that goes up before the driver looks for its answer is judged by the present time. */
+static void test_early_packets_read_the_clock(void **state)
+{
+	static const struct {
+		uint16_t qclass;
+		uint32_t driver_answers;
+	} rows[] = { { 1, 0 }, { 3, 1 }, { 3, 0 } };
+	struct xdp_world *w = take(state);
+
+	limit_to_one(w);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pkt_ask ask = { .name = name, .qtype = 2, .qclass = rows[i].qclass };
+
+		memset(w->maps.limiter.loads, 0, VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line));
+		w->maps.link->driver_answers = 1;
+		assert_int_equal(ask_as(w, CLIENT, 1), VOLLEY_HIT_FULL);
+		set_behind(w, LIMIT / 4);
+		forget_clocks(w);
+		w->maps.link->driver_answers = rows[i].driver_answers;
+		assert_int_equal(send_from(w, CLIENT, ask), VOLLEY_DROP_SHARE);
+	}
+	w->maps.link->driver_answers = 1;
+	w->maps.limiter.rrl->answer_cost = 0;
 }
 
 static void test_overload(void **state)
@@ -335,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_over_the_rate_limit),
+		cmocka_unit_test(test_early_packets_read_the_clock),
 		cmocka_unit_test(test_overload),
 		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_prefixes),
