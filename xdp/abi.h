@@ -3,7 +3,7 @@
 /*
  * The one header that the XDP program and userspace share: the layout of the maps.
  *
- *   volley_abi_9   one struct volley_state: switches, service addresses, hash keys
+ *   volley_abi_10  one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
@@ -52,8 +52,8 @@
 
 #include "xdp/cookie.h"
 
-#define VOLLEY_ABI          9
-#define VOLLEY_STATE_MAP    "volley_abi_9"
+#define VOLLEY_ABI          10
+#define VOLLEY_STATE_MAP    "volley_abi_10"
 #define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
 #define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 
@@ -465,13 +465,13 @@ struct volley_shares {
  * Response rate limiting (xdp/rrl.h). VOLLEY_RRL_FULL is the load of the answers that an address
  * may get in a second. A load loses a thousandth in each millisecond.
  *
- *      volley_near    slot:  period (16 bits) | hot (1) | load of this period (47)
+ *      volley_near    slot:  period (30 bits) | hot (1) | load of this period (33)
  *                     by prefix, without its address
  *      volley_loads   slot:  id of the prefix (16 bits) | millisecond (16) | load (32)
- *                     8 to a line
+ *                     7 to a line, and when the line was last tidied
  */
 #define VOLLEY_RRL_FULL    (1u << 31)
-#define VOLLEY_RRL_WAYS    8u
+#define VOLLEY_RRL_WAYS    7u
 #define VOLLEY_RRL_LINES   65536u /* 4 MiB */
 #define VOLLEY_NEAR_SLOTS  4096u  /* a power of two; 32 KiB on each CPU */
 #define VOLLEY_RRL_LIMITED 1024u  /* prefixes that are listed */
@@ -482,6 +482,7 @@ struct volley_near {
 
 struct volley_rrl_line {
 	__u64 slots[VOLLEY_RRL_WAYS];
+	__u64 tidied; /* number of the turn of 16 s in which old loads were last removed */
 };
 
 /* A prefix that is over its limit. It gives its place to another one after RRL_LIST_REST_S without
@@ -652,11 +653,10 @@ struct volley_cpu {
 	struct volley_answers answers; /* the hits */
 
 	__u64 jiffies; /* at the last read of the clock; it is read again when they differ */
-	__u32 now_s;   /* coarse monotonic second */
-	__u32 now_ms;  /* and millisecond, modulo 2^32 */
+	__u64 now_ms;  /* coarse monotonic millisecond */
+	__u32 now_s;   /* and second */
 	__u32 wall_s;  /* likewise CLOCK_REALTIME's second */
 
-	__u32 n_samples; /* all that were ever noted */
 	__u64 sample_at; /* the next hit is noted once `received` is this large */
 
 	__u32 l3_offset; /* in the frame */
@@ -695,10 +695,10 @@ struct volley_cpu {
 	__u32 tap_left;     /* hits until the next one is reported */
 	__u32 opt_rcode;    /* high bits of the answer's rcode, in OPT */
 	__u32 zone_counter; /* of the answer's zone, as in struct volley_zone */
-	__u32 rest2;
-	__u64 rrl_cost;  /* load of the answer that is made */
-	__u64 rrl_carry; /* and with the load that volley_near held back */
-	__u8 options;    /* of the answer: VOLLEY_OPTION_* */
+	__u32 n_samples;    /* all that were ever noted, modulo 2^32 */
+	__u64 rrl_cost;     /* load of the answer that is made */
+	__u64 rrl_carry;    /* and with the load that volley_near held back */
+	__u8 options;       /* of the answer: VOLLEY_OPTION_* */
 	/* the query has a good server cookie, so its source is not forged (options_make()) */
 	__u8 cookie_good;
 	__u8 options_at;    /* volley_state.options_at when the query was read */
@@ -761,6 +761,7 @@ _Static_assert(sizeof(struct volley_queue) == 128, "two cache lines");
 _Static_assert(sizeof(struct volley_shares) <= 32768, "the kernel takes no more for each CPU");
 _Static_assert(sizeof(struct volley_near) <= 32768, "the kernel takes no more for each CPU");
 _Static_assert(sizeof(struct volley_cookies) <= 32768, "the kernel takes no more for each CPU");
+_Static_assert(sizeof(struct volley_rrl_line) == 64, "a cache line");
 _Static_assert(sizeof(struct volley_limited) == 56, "no padding that differs");
 _Static_assert(sizeof(struct volley_rrl) == 24 + 32 + 16 + 3 * 32 * 4 + 1024 * 56,
 	       "no padding that differs");

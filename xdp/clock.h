@@ -19,7 +19,7 @@ static __always_inline void read_clock(struct volley_cpu *cpu, const struct voll
 		return;
 	now_ns = bpf_ktime_get_coarse_ns();
 	cpu->now_s = (__u32)(now_ns / 1000000000);
-	cpu->now_ms = (__u32)(now_ns / 1000000);
+	cpu->now_ms = now_ns / 1000000;
 	cpu->wall_s = (__u32)((now_ns + state->wall_ns) / 1000000000);
 	cpu->jiffies = jiffies;
 }

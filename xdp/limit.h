@@ -78,7 +78,7 @@ static __always_inline void limit_client(struct rrl_client *client, const struct
 
 /* rrl_charge(), compiled once for each family, so the verifier meets no branch on it. */
 static __always_inline int limit_charge(struct volley_cpu *cpu, const struct volley_rrl *r,
-					struct rrl_client *client, __u32 now_ms)
+					struct rrl_client *client, __u64 now_ms)
 {
 	if (client->is_ipv6) {
 		client->is_ipv6 = 1;
@@ -150,7 +150,7 @@ __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct vo
  */
 __noinline int limit_give_back(struct volley_cpu *cpu, const struct volley_rrl *r)
 {
-	__u32 now_ms;
+	__u64 now_ms;
 	int i;
 
 	if (!cpu || !r || !cpu->rrl_carry)
@@ -171,7 +171,7 @@ __noinline int limit_give_back(struct volley_cpu *cpu, const struct volley_rrl *
 __noinline int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r)
 {
 	struct rrl_client client;
-	__u32 now_ms;
+	__u64 now_ms;
 
 	if (!cpu || !r || !r->answer_cost || r->dry_run)
 		return 0;

@@ -17,7 +17,7 @@
  *
  * The table of loads follows the idea of Knot's limiter: count heavy prefixes, evict the lightest,
  * decay exponentially by the millisecond. Id, time and load of a prefix are one word of 8 octets,
- * which one compare-and-swap changes. So there is no lock, no load is half decayed, and a line of 8
+ * which one compare-and-swap changes. So there is no lock, and no load is half decayed. A line of 7
  * prefixes has 64 octets. Each prefix has one line. A prefix that is not in its line takes the
  * place of the lightest one and inherits a load from it, so its load is never much too low.
  *
@@ -52,12 +52,16 @@
 #define RRL_PREFIXES_V4  4
 #define RRL_V6_MAPPED    0xffff0000u /* third word of ::ffff:0:0/96, in network order */
 #define RRL_PERIOD_BITS  7           /* a period of the first stage: 128 ms */
-#define RRL_PERIOD_SHIFT 48
-#define RRL_HOT          (1ull << 47)
+#define RRL_PERIOD_SHIFT 34
+#define RRL_PERIOD_MASK  0x3fffffffu /* periods: four years */
+#define RRL_HOT          (1ull << 33)
 #define RRL_HOT_PERIODS  4u /* without a packet, after which a prefix is no longer hot */
 #define RRL_LOAD_MASK    (RRL_HOT - 1)
 #define RRL_NEWER_MAX    1024u  /* ms by which another clock may be ahead */
 #define RRL_DEAD         0x8000 /* ms after which nothing is left of a load */
+#define RRL_TURN_BITS    14     /* a turn in which a line is tidied: 16 s */
+#define RRL_PLACE_MASK   7u
+#define RRL_OLD_MS       20000u /* after that time 2 of 10^9 of a load are left */
 #define RRL_INHERIT_MAX  (VOLLEY_RRL_FULL / 4)
 #define RRL_TRIES        3
 #define RRL_MIX          0x9e3779b97f4a7c15ull /* odd, its bits are spread */
@@ -73,9 +77,10 @@ struct rrl_client {
 /* Functions that the verifier walks once each, and not once for each path that leads to them. */
 #if defined(__bpf__) || defined(VOLLEY_XDP_NATIVE_H)
 #define RRL_GLOBAL __noinline
-int rrl_look(struct volley_try *t, const struct volley_rrl *r, __u32 now_ms);
-int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u32 now_ms);
-int rrl_give_back(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u32 now_ms);
+int rrl_tidy(const struct volley_try *t, __u64 now_ms);
+int rrl_look(struct volley_try *t, const struct volley_rrl *r, __u64 now_ms);
+int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u64 now_ms);
+int rrl_give_back(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u64 now_ms);
 #else
 #define RRL_GLOBAL static inline
 #endif
@@ -90,6 +95,12 @@ RRL_INLINE struct volley_rrl_line *rrl_line(const struct volley_try *t)
 #else
 	return (struct volley_rrl_line *)t->table + t->line;
 #endif
+}
+
+/* A prefix's slot. `place` is below VOLLEY_RRL_WAYS. */
+RRL_INLINE __u64 *rrl_slot(struct volley_rrl_line *line, __u32 place)
+{
+	return (__u64 *)line + bounded(place, RRL_PLACE_MASK);
 }
 
 /* ---- Prefixes -------------------------------------------------------------------------------- */
@@ -203,13 +214,13 @@ RRL_INLINE __u64 rrl_near_prefix_ipv6(__u64 first_word)
  * before.
  */
 RRL_INLINE __u64 rrl_near(struct volley_near *near, const struct volley_rrl *r, __u64 prefix,
-			  __u32 now_ms, __u64 cost)
+			  __u64 now_ms, __u64 cost)
 {
 	__u64 h = (prefix ^ r->keys[0]) * (r->keys[1] | 1);
 	__u64 *slot = &near->slots[(h ^ h >> 32) * RRL_MIX >> 52];
-	__u64 period = now_ms >> RRL_PERIOD_BITS & 0xffff;
+	__u64 period = now_ms >> RRL_PERIOD_BITS & RRL_PERIOD_MASK;
 	__u64 word = *slot, load = word & RRL_LOAD_MASK, hot = word & RRL_HOT;
-	__u64 periods = (period - (word >> RRL_PERIOD_SHIFT)) & 0xffff;
+	__u64 periods = (period - (word >> RRL_PERIOD_SHIFT)) & RRL_PERIOD_MASK;
 
 	if (periods) {
 		if (periods > RRL_HOT_PERIODS || load <= r->near_cost / 2)
@@ -244,15 +255,15 @@ RRL_INLINE __u32 rrl_decayed(const struct volley_rrl *r, __u32 load, __u32 ms)
 }
 
 /* Milliseconds from a slot's time to now; 0 if another clock was ahead. */
-RRL_INLINE __u32 rrl_age(__u64 word, __u32 now_ms)
+RRL_INLINE __u32 rrl_age(__u64 word, __u64 now_ms)
 {
-	__u32 ms = (now_ms - (__u32)(word >> 32)) & 0xffff;
+	__u32 ms = (__u32)(now_ms - (word >> 32)) & 0xffff;
 
 	return ms > 0xffff - RRL_NEWER_MAX ? 0 : ms;
 }
 
 /* Roughly the rest of a slot's load, to find the lightest of a line. A load halves in 693 ms. */
-RRL_INLINE __u32 rrl_weight(__u64 word, __u32 now_ms)
+RRL_INLINE __u32 rrl_weight(__u64 word, __u64 now_ms)
 {
 	__u32 halves = rrl_age(word, now_ms) * 3 / 2048;
 
@@ -260,7 +271,7 @@ RRL_INLINE __u32 rrl_weight(__u64 word, __u32 now_ms)
 }
 
 /* The place in its line of the prefix with this id, or of the lightest one. */
-RRL_INLINE __u32 rrl_place(const struct volley_rrl_line *line, __u32 id, __u32 now_ms)
+RRL_INLINE __u32 rrl_place(const struct volley_rrl_line *line, __u32 id, __u64 now_ms)
 {
 	__u32 least = ~0u, place = 0, i;
 
@@ -279,37 +290,68 @@ RRL_INLINE __u32 rrl_place(const struct volley_rrl_line *line, __u32 id, __u32 n
 }
 
 /* Reads the load and time in t->word, decayed to now. */
-RRL_INLINE void rrl_read(struct volley_try *t, const struct volley_rrl *r, __u32 now_ms)
+RRL_INLINE void rrl_read(struct volley_try *t, const struct volley_rrl *r, __u64 now_ms)
 {
 	__u32 age = rrl_age(t->word, now_ms);
 
 	t->load = rrl_decayed(r, (__u32)t->word, age);
-	t->tick = (age ? now_ms : (__u32)(t->word >> 32)) & 0xffff;
+	t->tick = (__u32)(age ? now_ms : t->word >> 32) & 0xffff;
 	if (t->word >> 48 == t->id)
 		return;
-	t->tick = now_ms & 0xffff;
+	t->tick = (__u32)now_ms & 0xffff;
 	if (t->load > RRL_INHERIT_MAX)
 		t->load = RRL_INHERIT_MAX;
 }
 
-/* Finds the prefix in its line. Returns 0. */
-RRL_GLOBAL int rrl_look(struct volley_try *t, const struct volley_rrl *r, __u32 now_ms)
+/*
+ * Removes old loads from a line, in each turn before the line is first read. A slot has 16 bits of
+ * milliseconds, so without this a load of 65 s ago would look new. In a line that was read in the
+ * turn before, no load is older than RRL_OLD_MS and two turns. In any other line all loads are old.
+ * If two do this at a time, one does it. Returns 0.
+ */
+RRL_GLOBAL int rrl_tidy(const struct volley_try *t, __u64 now_ms)
 {
-	const struct volley_rrl_line *line;
+	__u64 turn = now_ms >> RRL_TURN_BITS, last;
+	struct volley_rrl_line *line;
+	int i;
+
+	if (!t)
+		return 0;
+	line = rrl_line(t);
+	if (!line)
+		return 0;
+	last = load_once(&line->tidied);
+	if (turn <= last || __sync_val_compare_and_swap(&line->tidied, last, turn) != last)
+		return 0;
+	for (i = 0; i < (int)VOLLEY_RRL_WAYS; i++) {
+		__u64 word = load_once(&line->slots[i]);
+
+		if (turn - last > 1 || rrl_age(word, now_ms) > RRL_OLD_MS)
+			__sync_val_compare_and_swap(&line->slots[i], word, 0);
+	}
+	return 0;
+}
+
+/* Finds the prefix in its line. Returns 0. */
+RRL_GLOBAL int rrl_look(struct volley_try *t, const struct volley_rrl *r, __u64 now_ms)
+{
+	struct volley_rrl_line *line;
 
 	if (!t || !r)
 		return 0;
 	line = rrl_line(t);
 	if (!line)
 		return 0;
+	if (load_once(&line->tidied) < now_ms >> RRL_TURN_BITS)
+		rrl_tidy(t, now_ms);
 	t->place = rrl_place(line, t->id, now_ms);
-	t->word = *(const volatile __u64 *)&line->slots[bounded(t->place, VOLLEY_RRL_WAYS - 1)];
+	t->word = load_once(rrl_slot(line, t->place));
 	rrl_read(t, r, now_ms);
 	return 0;
 }
 
 /* Adds to the prefix. If others keep changing its word, the load is lost. Returns 0. */
-RRL_GLOBAL int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u32 now_ms)
+RRL_GLOBAL int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u64 now_ms)
 {
 	struct volley_rrl_line *line;
 	int i;
@@ -320,7 +362,7 @@ RRL_GLOBAL int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 l
 	if (!line)
 		return 0;
 	for (i = 0; i < RRL_TRIES; i++) {
-		__u64 *slot = &line->slots[bounded(t->place, VOLLEY_RRL_WAYS - 1)];
+		__u64 *slot = rrl_slot(line, t->place);
 		__u64 sum = t->load + load, found;
 
 		if (sum > VOLLEY_RRL_FULL)
@@ -338,7 +380,7 @@ RRL_GLOBAL int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 l
 #if defined(__bpf__) || defined(VOLLEY_XDP_NATIVE_H)
 /* Undoes rrl_add(), if the prefix is still in its line. Returns 0. */
 RRL_GLOBAL int rrl_give_back(struct volley_try *t, const struct volley_rrl *r, __u64 load,
-			     __u32 now_ms)
+			     __u64 now_ms)
 {
 	struct volley_rrl_line *line;
 	__u64 left;
@@ -353,8 +395,7 @@ RRL_GLOBAL int rrl_give_back(struct volley_try *t, const struct volley_rrl *r, _
 		return 0;
 	left = t->load > load ? t->load - load : 0;
 	left |= (__u64)t->id << 48 | (__u64)t->tick << 32;
-	__sync_val_compare_and_swap(&line->slots[bounded(t->place, VOLLEY_RRL_WAYS - 1)], t->word,
-				    left);
+	__sync_val_compare_and_swap(rrl_slot(line, t->place), t->word, left);
 	return 0;
 }
 #endif
@@ -369,7 +410,7 @@ RRL_INLINE int rrl_has(const struct rrl_client *c, int i)
 /* Looks up all prefixes of the client. All lines are prefetched before the first is used, so the
  * waits overlap. */
 RRL_INLINE void rrl_look_all(struct volley_try tries[RRL_PREFIXES], struct volley_rrl_line *table,
-			     const struct volley_rrl *r, const struct rrl_client *c, __u32 now_ms)
+			     const struct volley_rrl *r, const struct rrl_client *c, __u64 now_ms)
 {
 	int i;
 
@@ -411,7 +452,7 @@ RRL_INLINE int rrl_find_over(const struct volley_try tries[RRL_PREFIXES],
 
 /* Whether a prefix of the client has at most a 64th of its limit left. */
 RRL_INLINE int rrl_is_full(struct volley_try tries[RRL_PREFIXES], const struct volley_rrl *r,
-			   const struct rrl_client *c, __u32 now_ms)
+			   const struct rrl_client *c, __u64 now_ms)
 {
 	int i, full = 0;
 
@@ -428,7 +469,7 @@ RRL_INLINE int rrl_is_full(struct volley_try tries[RRL_PREFIXES], const struct v
  * held back (carry is both). -1, or the prefix that is over its limit: then nothing is charged.
  */
 RRL_INLINE int rrl_charge(struct volley_try tries[RRL_PREFIXES], struct volley_rrl_line *table,
-			  const struct volley_rrl *r, const struct rrl_client *c, __u32 now_ms,
+			  const struct volley_rrl *r, const struct rrl_client *c, __u64 now_ms,
 			  __u64 cost, __u64 carry)
 {
 	int i, over;
@@ -447,7 +488,7 @@ RRL_INLINE int rrl_charge(struct volley_try tries[RRL_PREFIXES], struct volley_r
 /* Whether an answer over the limit becomes TC=1 or BADCOOKIE, or is dropped. `id` is the
  * query's. */
 RRL_INLINE enum rrl_verdict rrl_slip(const struct volley_rrl *r, const struct rrl_client *c,
-				     __u16 id, __u32 now_ms)
+				     __u16 id, __u64 now_ms)
 {
 	const __u64 words[2] = { c->address[0] ^ (__u64)id << 32 ^ now_ms, c->address[1] };
 

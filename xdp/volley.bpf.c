@@ -67,7 +67,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct volley_state);
-} volley_abi_9 SEC(".maps");
+} volley_abi_10 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -703,7 +703,7 @@ SEC("xdp")
 int volley(struct xdp_md *ctx)
 {
 	__u32 key __attribute__((aligned(8))) = 0;
-	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_9, &key);
+	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_10, &key);
 	struct volley_link *link = bpf_map_lookup_elem(&volley_link, &key);
 	struct volley_cpu *cpu = bpf_map_lookup_elem(&volley_cpu, &key);
 	int reason = VOLLEY_PASS_UNCONFIGURED;

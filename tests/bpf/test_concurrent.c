@@ -445,7 +445,7 @@ static uint64_t memlock_of(int fd)
 
 static void test_maps_keep_the_budget(void **state)
 {
-	static const char *const names[] = { "volley_abi_9", "volley_index", "volley_store",
+	static const char *const names[] = { "volley_abi_10", "volley_index", "volley_store",
 					     "volley_zones" };
 	const struct cache_sizes *s = &maps.memory.sizes;
 	uint64_t ghosts, sum = 0;

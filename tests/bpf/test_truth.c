@@ -82,8 +82,9 @@ struct truth {
 	const struct limiter_config *limits; /* NULL: none */
 	struct side of_driver, of_engine, of_bare;
 	struct querygen g;
-	struct pkt from;         /* the client */
-	uint32_t now_ms, wall_s; /* the driver's clocks in its last run */
+	struct pkt from; /* the client */
+	uint64_t now_ms; /* the driver's clocks in its last run */
+	uint32_t wall_s;
 	struct volley_cpu *cpus; /* copies of all CPUs' memory */
 	int cpu;                 /* for all runs */
 	uint64_t n_queries, n_sent, n_sent_options, n_dropped;

@@ -279,7 +279,7 @@ static void test_no_room_costs_nothing(void **state)
 /* ---- Two answerers, one truth ---------------------------------------------------------------- */
 
 /* The driver's clock in the last run on this CPU. */
-static uint32_t driver_ms(struct xdp_world *w, int cpu)
+static uint64_t driver_ms(struct xdp_world *w, int cpu)
 {
 	static struct volley_cpu *each;
 	const uint32_t room = 0;
@@ -358,6 +358,7 @@ static void test_two_answerers(void **state)
 		enum limiter_verdict verdict;
 
 		w->maps.limiter.rrl->ahead_ms += draw(&seed, 100) ? 0 : draw(&seed, 50);
+		w->maps.limiter.rrl->ahead_ms += draw(&seed, 5000) ? 0 : 65536;
 		other.rrl->ahead_ms = w->maps.limiter.rrl->ahead_ms;
 		run(w, &c, id);
 		a.now_ms = driver_ms(w, cpu);

@@ -208,8 +208,8 @@ static void test_over_the_rate_limit(void **state)
 }
 
 /*
- * As if no packet had read the clock for 30 s. By such a clock a load of now is 35 s old, so nothing
- * is left of it.
+ * As if no packet had read the clock for 30 s. By such a clock a load of now is 35 s old, so
+ * nothing is left of it.
  */
 static void forget_clocks(const struct xdp_world *w)
 {

@@ -24,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define STEPS_MAX  2000
 #define N_CLIENTS  32
 #define START_MS   123456
-#define SWEEP_MS   20000
-#define SURE       1e-4 /* of a limit: the model does not judge nearer loads */
+#define WRAP_MS    65536 /* after so long the milliseconds of a load come round */
+#define SURE       1e-4  /* of a limit: the model does not judge nearer loads */
 
 static const int bits_v4[] = { 32, 24, 20, 18 }, bits_v6[] = { 128, 64, 56, 48, 32 };
 static const double weights_v4[] = { 1, 32, 256, 768 }, weights_v6[] = { 1, 2, 3, 4, 64 };
@@ -35,7 +35,7 @@ struct model {
 	uint8_t address[16];
 	int is_ipv6, bits;
 	double load;
-	uint32_t at_ms;
+	uint64_t at_ms;
 };
 
 static struct volley_rrl rrl;
@@ -43,7 +43,6 @@ static struct volley_rrl_line loads[VOLLEY_RRL_LINES];
 static struct volley_near near_;
 static struct model models[N_CLIENTS * RRL_PREFIXES];
 static size_t n_models;
-static uint32_t swept_ms;
 
 static void must(int holds, const char *what)
 {
@@ -53,7 +52,7 @@ static void must(int holds, const char *what)
 	abort();
 }
 
-static struct model *find(const uint8_t address[16], int is_ipv6, int bits, uint32_t now_ms)
+static struct model *find(const uint8_t address[16], int is_ipv6, int bits, uint64_t now_ms)
 {
 	uint8_t masked[16];
 	struct model *m;
@@ -91,7 +90,7 @@ static uint8_t client_of(uint8_t number, uint8_t address[16])
 }
 
 /* The load of the fullest prefix with this answer; above 1 it is over its limit. */
-static double judge(const uint8_t address[16], int is_ipv6, double cost, uint32_t now_ms,
+static double judge(const uint8_t address[16], int is_ipv6, double cost, uint64_t now_ms,
 		    struct model *out[RRL_PREFIXES])
 {
 	int n = is_ipv6 ? RRL_PREFIXES : RRL_PREFIXES_V4;
@@ -100,7 +99,7 @@ static double judge(const uint8_t address[16], int is_ipv6, double cost, uint32_
 	for (int i = 0; i < n; i++) {
 		struct model *m = find(address, is_ipv6, (is_ipv6 ? bits_v6 : bits_v4)[i], now_ms);
 
-		m->load *= pow(0.999, now_ms - m->at_ms);
+		m->load *= pow(0.999, (double)(now_ms - m->at_ms));
 		m->at_ms = now_ms;
 		fullest = fmax(fullest, m->load + cost / (is_ipv6 ? weights_v6 : weights_v4)[i]);
 		out[i] = m;
@@ -131,7 +130,6 @@ static int set_up(const uint8_t *data)
 	memset(loads, 0, sizeof(loads));
 	memset(&near_, 0, sizeof(near_));
 	n_models = 0;
-	swept_ms = START_MS;
 	for (uint64_t i = 0; i < 4; i++)
 		rrl.keys[i] = 0x0123456789abcdefull * (2 * i + 1);
 	if (limiter_configure(&rrl, &config))
@@ -140,16 +138,7 @@ static int set_up(const uint8_t *data)
 	return config.answers || config.octets;
 }
 
-/* Sweeps the table in time, as control does. */
-static void sweep(const struct limiter *limiter, uint32_t now_ms)
-{
-	if (now_ms - swept_ms < SWEEP_MS)
-		return;
-	swept_ms = now_ms;
-	limiter_sweep(limiter, 0, VOLLEY_RRL_LINES, now_ms);
-}
-
-static void step(const uint8_t *data, uint32_t *now_ms, int is_on)
+static void step(const uint8_t *data, uint64_t *now_ms, int is_on)
 {
 	const struct limiter limiter = { &rrl, loads };
 	struct model *prefixes[RRL_PREFIXES];
@@ -160,10 +149,10 @@ static void step(const uint8_t *data, uint32_t *now_ms, int is_on)
 	int is_ipv6, is_over;
 
 	*now_ms += data[2] & 1 ? (uint32_t)(data[2] >> 1) << (data[3] & 3) : 0;
-	sweep(&limiter, *now_ms);
+	*now_ms += data[3] == 0xff ? WRAP_MS : 0;
 	a.family = client_of(data[0], address);
 	a.now_ms = *now_ms;
-	a.now_s = *now_ms / 1000;
+	a.now_s = (uint32_t)(*now_ms / 1000);
 	a.net_id = (uint16_t)(data[2] << 8 | data[3]);
 	verdict = limiter_judge(&limiter, &near_, &a);
 	if (!is_on) {
@@ -183,7 +172,7 @@ static void step(const uint8_t *data, uint32_t *now_ms, int is_on)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint32_t now_ms = START_MS;
+	uint64_t now_ms = START_MS;
 	int is_on;
 
 	if (size < HEAD_BYTES)

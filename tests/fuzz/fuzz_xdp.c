@@ -182,7 +182,7 @@ static void block_nothing(void)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const struct native_map maps[] = {
-		{ &volley_abi_9, &state, sizeof(state), 1, 0 },
+		{ &volley_abi_10, &state, sizeof(state), 1, 0 },
 		{ &volley_index, index_buckets, sizeof(index_buckets[0]), N_BUCKETS, 0 },
 		{ &volley_store, store, VOLLEY_SEGMENT_BYTES, N_SEGMENTS, 0 },
 		{ &volley_zones, zones, sizeof(zones[0]), N_ZONES, 0 },

@@ -44,7 +44,7 @@ static int map_all(struct bpfmaps *maps)
 	const struct volley_bpf *skel = maps->skel;
 	int err;
 
-	err = map_in(skel->maps.volley_abi_9, &maps->memory.state);
+	err = map_in(skel->maps.volley_abi_10, &maps->memory.state);
 	if (!err)
 		err = map_in(skel->maps.volley_index, &maps->memory.index);
 	if (!err)
@@ -123,7 +123,7 @@ void bpfmaps_close(struct bpfmaps *maps)
 
 	if (!skel)
 		return;
-	map_out(skel->maps.volley_abi_9, maps->memory.state);
+	map_out(skel->maps.volley_abi_10, maps->memory.state);
 	map_out(skel->maps.volley_index, maps->memory.index);
 	map_out(skel->maps.volley_store, maps->memory.store);
 	map_out(skel->maps.volley_zones, maps->memory.zones);

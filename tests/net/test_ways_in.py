@@ -242,8 +242,8 @@ def other_abi(tmp_path):
     """The object, as if it were of ABI 8."""
     path = tmp_path / "other.bpf.o"
     data = OBJECT.read_bytes()
-    assert data.count(b"volley_abi_9\0") >= 1
-    path.write_bytes(data.replace(b"volley_abi_9\0", b"volley_abi_8\0"))
+    assert data.count(b"volley_abi_10\0") >= 1
+    path.write_bytes(data.replace(b"volley_abi_10\0", b"volley_abi_11\0"))
     return path
 
 
@@ -252,7 +252,7 @@ def test_another_abi_is_refused(lab, daemon, other_abi):
     found = program(lab)
     status, said = daemon.configure().run_failing()
     assert status == 1
-    assert re.search(r"s0: .*ABI 8.*ABI 9.*ip link set dev s0 xdp off", said), said
+    assert re.search(r"s0: .*ABI 11.*ABI 10.*ip link set dev s0 xdp off", said), said
     assert program(lab) == found
 
 

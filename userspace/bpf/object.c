@@ -182,7 +182,7 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 struct found_maps object_fds(const struct volley_bpf *skel)
 {
 	return (struct found_maps){
-		.state = bpf_map__fd(skel->maps.volley_abi_9),
+		.state = bpf_map__fd(skel->maps.volley_abi_10),
 		.index = bpf_map__fd(skel->maps.volley_index),
 		.store = bpf_map__fd(skel->maps.volley_store),
 		.zones = bpf_map__fd(skel->maps.volley_zones),
@@ -213,7 +213,7 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 	if (!skel)
 		return NULL;
 	if (maps->is_open) {
-		err = bpf_map__reuse_fd(skel->maps.volley_abi_9, maps->state_fd);
+		err = bpf_map__reuse_fd(skel->maps.volley_abi_10, maps->state_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_index, maps->index_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_store, maps->store_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_zones, maps->zones_fd);

@@ -11,7 +11,6 @@
 #include "xdp/rrl.h"
 
 #define LEFT_PER_MS 0.999L /* of a load after 1 ms: a limit is regained in about 1 s */
-#define SWEEP_MS    20000  /* after that time 2 of 10^9 of a load are left */
 #define NEAR_SHARE  2      /* all first stages together hold back so small a part of a limit */
 
 /* decay[i][n]: the rest of 2^32 after n times 1, 32 and 1024 ms. */
@@ -85,21 +84,6 @@ int limiter_configure(struct volley_rrl *rrl, const struct limiter_config *confi
 	return 0;
 }
 
-void limiter_sweep(const struct limiter *limiter, uint32_t line, uint32_t n, uint32_t now_ms)
-{
-	now_ms += limiter->rrl->ahead_ms;
-	for (uint32_t i = 0; i < n; i++) {
-		struct volley_rrl_line *at = &limiter->loads[(line + i) % VOLLEY_RRL_LINES];
-
-		for (unsigned int way = 0; way < VOLLEY_RRL_WAYS; way++) {
-			uint64_t word = __atomic_load_n(&at->slots[way], __ATOMIC_RELAXED);
-
-			if (word && rrl_age(word, now_ms) > SWEEP_MS)
-				__sync_val_compare_and_swap(&at->slots[way], word, 0);
-		}
-	}
-}
-
 /* The client's address in the form of the table. */
 static void client_of(struct rrl_client *client, const struct limiter_answer *answer)
 {
@@ -137,7 +121,7 @@ enum limiter_verdict limiter_judge(const struct limiter *limiter, struct volley_
 	struct rrl_client client;
 	enum rrl_verdict verdict;
 	uint64_t cost, carry;
-	uint32_t now_ms;
+	uint64_t now_ms;
 	int over;
 
 	if (!__atomic_load_n(&rrl->answer_cost, __ATOMIC_ACQUIRE))

@@ -52,13 +52,6 @@ struct limiter_config {
 int limiter_configure(struct volley_rrl *rrl, const struct limiter_config *config)
 	__attribute__((warn_unused_result));
 
-/*
- * Empties the slots of n lines, from `line` on (modulo VOLLEY_RRL_LINES), whose loads have decayed.
- * A slot has 16 bits of milliseconds, so each line must be swept every 40 s; otherwise a load that
- * is 65 s old counts as new. At the same time as driver and engines; one thread.
- */
-void limiter_sweep(const struct limiter *limiter, uint32_t line, uint32_t n, uint32_t now_ms);
-
 /* What happens to an answer. In the order of the driver's counters. */
 enum limiter_verdict {
 	LIMITER_GIVEN,
@@ -76,7 +69,7 @@ struct limiter_answer {
 	uint16_t net_id;       /* the query's, as on the wire */
 	bool is_exempt;        /* the client has a good cookie */
 	const struct clients *clients; /* has the exempt prefixes; NULL: none */
-	uint32_t now_ms;               /* of the clock that the driver reads; may wrap */
+	uint64_t now_ms;               /* of the clock that the driver reads */
 	uint32_t now_s;                /* likewise */
 };
 

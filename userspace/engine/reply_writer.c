@@ -145,7 +145,7 @@ static enum limiter_verdict judge(struct engine *e, const struct engine_request 
 		.net_id = htons(q->id),
 		.is_exempt = e->cookie_good,
 		.clients = rcu_dereference(e->data->clients),
-		.now_ms = (uint32_t)(clock_kernel_ns(rq->now_ns) / CLOCK_NS_PER_MS),
+		.now_ms = clock_kernel_ns(rq->now_ns) / CLOCK_NS_PER_MS,
 		.now_s = rq->now_s,
 	};
 

@@ -10,15 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/json_put.h"
 #include "base/log.h"
 #include "xdp/abi.h"
 
 #define LOADS_BYTES (VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line))
 #define REST_S      10u /* within its limit for so long, a prefix is reported as within it */
-#define SWEEP_LINES (VOLLEY_RRL_LINES / 16) /* in a second, so all in 16 s */
-#define LINES_MAX   5u                      /* of the log, in a second */
+#define LINES_MAX   5u  /* of the log, in a second */
 #define PREFIX_CAP  (INET6_ADDRSTRLEN + 4)
 #define MAPPED_BITS 96u /* of the prefix before an IPv4 address */
 
@@ -35,8 +33,7 @@ struct seen {
 struct rate_limits {
 	struct limiter limiter;
 	struct limiter_config config;
-	bool is_own;    /* the memory is this process's */
-	uint32_t swept; /* the line at which the next sweep begins */
+	bool is_own; /* the memory is this process's */
 	struct seen seen[VOLLEY_RRL_LIMITED];
 };
 
@@ -187,9 +184,6 @@ void rate_limits_tick(struct rate_limits *rrl, uint32_t now_s)
 {
 	struct lines lines = { .left = LINES_MAX };
 
-	limiter_sweep(&rrl->limiter, rrl->swept, SWEEP_LINES,
-		      (uint32_t)(clock_kernel_ns(clock_ns()) / CLOCK_NS_PER_MS));
-	rrl->swept = (rrl->swept + SWEEP_LINES) % VOLLEY_RRL_LINES;
 	for (unsigned int i = 0; i < VOLLEY_RRL_LIMITED; i++) {
 		const struct volley_limited *at = &rrl->limiter.rrl->limited[i];
 		uint64_t key = __atomic_load_n(&at->key, __ATOMIC_RELAXED);

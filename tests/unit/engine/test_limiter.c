@@ -35,7 +35,7 @@ static const struct limiter_config at_once = { .answers = ANSWERS, .slip = 1, .n
 struct fixture {
 	struct limiter limiter;
 	struct volley_near *near;
-	uint32_t now_ms;
+	uint64_t now_ms;
 };
 
 /* The first stage holds nothing back: each verdict is the table's. */
@@ -82,7 +82,7 @@ static struct limiter_answer answer_to(const struct fixture *f, const char *text
 
 	a.family = strchr(text, ':') ? AF_INET6 : AF_INET;
 	MUST(inet_pton(a.family, text, address) == 1);
-	a.now_s = f->now_ms / 1000;
+	a.now_s = (uint32_t)(f->now_ms / 1000);
 	return a;
 }
 
@@ -214,21 +214,73 @@ static bool is_untouched(const struct fixture *f)
 	return true;
 }
 
-/* 65 s later the 16 bits of a load's time would have come round: nothing is left of it, since it
- * was swept. */
-static void test_sweep(void **state)
+/* When a number of the clock, of 16 or 32 bits of milliseconds, comes round. */
+static const uint64_t wraps_ms[] = { 1ull << 16, 1ull << 17, 10ull << 16, 1ull << 32 };
+
+/* A load does not come back when the milliseconds of its time come round. Nobody has asked. */
+static void test_old_loads_do_not_come_back(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
-	f->now_ms += 15000;
-	limiter_sweep(&f->limiter, 0, VOLLEY_RRL_LINES, f->now_ms);
-	assert_false(is_untouched(f));
-	f->now_ms += 10000;
-	limiter_sweep(&f->limiter, 1000, VOLLEY_RRL_LINES, f->now_ms);
-	assert_true(is_untouched(f));
-	f->now_ms += 65536 - 25000;
-	assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
+	for (size_t i = 0; i < sizeof(wraps_ms) / sizeof(wraps_ms[0]); i++)
+		for (int ms = -1000; ms <= 1000; ms += 100) {
+			assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
+			f->now_ms += wraps_ms[i] + (uint64_t)(int64_t)ms;
+			assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
+			f->now_ms += 40000;
+		}
+}
+
+/* Another client whose address has its place in the line of 192.0.2.1. */
+static void find_neighbour(const struct fixture *f, char text[INET_ADDRSTRLEN])
+{
+	const struct volley_rrl *r = f->limiter.rrl;
+	const __u64 client[2] = { 0, 192 | 2 << 16 | 1 << 24 };
+
+	for (uint32_t net = 10; net < 0x7fffff00; net += 256) {
+		const __u64 words[2] = { 0, net };
+
+		if (rrl_hash(r, words, 128) >> 48 != rrl_hash(r, client, 128) >> 48)
+			continue;
+		assert_non_null(inet_ntop(AF_INET, &net, text, INET_ADDRSTRLEN));
+		return;
+	}
+	fail();
+}
+
+/* The same where others ask meanwhile, now and then, for the prefixes of the same line. */
+static void test_old_loads_beside_others(void **state)
+{
+	struct fixture *f = *state;
+	char neighbour[INET_ADDRSTRLEN];
+
+	find_neighbour(f, neighbour);
+	for (unsigned int step_ms = 500; step_ms < 40000; step_ms = step_ms * 5 / 4) {
+		uint64_t end_ms = f->now_ms + 65536;
+
+		assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
+		while (f->now_ms + step_ms < end_ms) {
+			f->now_ms += step_ms;
+			assert_int_equal(judge(f, neighbour), LIMITER_GIVEN);
+		}
+		f->now_ms = end_ms;
+		assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
+		f->now_ms += 40000;
+	}
+}
+
+/* A line is tidied in each turn, and its loads of now stay. */
+static void test_loads_of_now_stay(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int turn = 0; turn < 4; turn++) {
+		f->now_ms = (f->now_ms | 0x3fff) - 3; /* the end of a turn */
+		assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
+		for (int ms = 0; ms < 10; ms++, f->now_ms++)
+			assert_in_range(count(f, "192.0.2.1", 0, 0, 1000), 0, 1);
+		f->now_ms += 40000;
+	}
 }
 
 /* ---- The first stage ------------------------------------------------------------------------- */
@@ -248,6 +300,22 @@ static void test_far_below(void **state)
 				 i / 250, i % 250);
 			assert_int_equal(judge(f, text), LIMITER_GIVEN);
 		}
+	assert_true(is_untouched(f));
+}
+
+/* The first stage forgets a period, also when the number of the period comes round. */
+static void test_periods_do_not_come_back(void **state)
+{
+	const struct limiter_config config = { .answers = 1024, .slip = 1, .n_readers = 1 };
+	struct fixture *f = *state;
+
+	assert_int_equal(limiter_configure(f->limiter.rrl, &config), 0);
+	f->now_ms = 128000;
+	for (unsigned int n_bits = 16; n_bits < 30; n_bits++) {
+		for (int n = 0; n < 50; n++)
+			assert_int_equal(judge(f, "192.0.2.1"), LIMITER_GIVEN);
+		f->now_ms += 1ull << n_bits << RRL_PERIOD_BITS;
+	}
 	assert_true(is_untouched(f));
 }
 
@@ -588,8 +656,11 @@ int main(void)
 		TEST(test_each_length),
 		TEST(test_rate_comes_back),
 		TEST(test_decay),
-		TEST(test_sweep),
+		TEST(test_old_loads_do_not_come_back),
+		TEST(test_old_loads_beside_others),
+		TEST(test_loads_of_now_stay),
 		TEST(test_far_below),
+		TEST(test_periods_do_not_come_back),
 		TEST(test_what_was_held_back_counts),
 		TEST(test_who_goes_on_stays_hot),
 		TEST(test_a_full_line),
