@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <cmocka.h>
 #include <errno.h>
@@ -102,6 +103,95 @@ static void test_maps(void **state)
 	bpf_object__close(object);
 }
 
+/* ---- The layout ------------------------------------------------------------------------------ */
+
+/*
+ * The digest of all layouts of this ABI. Another digest means that a daemon cannot use the maps of
+ * a daemon that was built before the change: unless no release has this VOLLEY_ABI, raise it (see
+ * "a counter" in docs/contributing.md).
+ */
+#define DIGEST_OF_ABI 10
+#define DIGEST        0x3a18897631233e3eull
+
+static void digest_octets(uint64_t *digest, const void *octets, size_t n)
+{
+	const uint8_t *at = octets;
+
+	for (size_t i = 0; i < n; i++)
+		*digest = (*digest ^ at[i]) * 0x100000001b3ull; /* FNV-1a */
+}
+
+static void digest_number(uint64_t *digest, uint64_t n)
+{
+	digest_octets(digest, &n, sizeof(n));
+}
+
+static void digest_type(uint64_t *digest, const struct btf *btf, __u32 id);
+
+static void digest_members(uint64_t *digest, const struct btf *btf, const struct btf_type *t)
+{
+	const struct btf_member *m = btf_members(t);
+
+	digest_number(digest, t->size);
+	for (__u16 i = 0; i < btf_vlen(t); i++) {
+		const char *name = btf__name_by_offset(btf, m[i].name_off);
+
+		digest_octets(digest, name, strlen(name));
+		digest_number(digest, btf_member_bit_offset(t, i));
+		digest_number(digest, btf_member_bitfield_size(t, i));
+		digest_type(digest, btf, m[i].type);
+	}
+}
+
+/* Names of types and signs of numbers do not matter, names of fields do. */
+static void digest_type(uint64_t *digest, const struct btf *btf, __u32 id)
+{
+	const struct btf_type *t = btf__type_by_id(btf, id);
+
+	while (btf_is_typedef(t) || btf_is_mod(t))
+		t = btf__type_by_id(btf, t->type);
+	if (btf_is_composite(t)) {
+		digest_members(digest, btf, t);
+	} else if (btf_is_array(t)) {
+		digest_number(digest, btf_array(t)->nelems);
+		digest_type(digest, btf, btf_array(t)->type);
+	} else {
+		digest_number(digest, btf_is_ptr(t) ? 8 : t->size);
+	}
+}
+
+/* Structures in maps whose values have no type. */
+static const uint64_t others[] = {
+	sizeof(struct volley_entry),   sizeof(struct volley_segment), sizeof(struct volley_shared),
+	sizeof(struct volley_refresh), sizeof(struct volley_tap),
+};
+
+/* A change of a structure, or of the reasons and notes in one, is a new ABI. */
+static void test_layout_is_that_of_the_abi(void **state)
+{
+#define TEXT_OF(name, ...) #name "\n"
+	static const char rows[] = VOLLEY_REASONS(TEXT_OF) VOLLEY_NOTES(TEXT_OF);
+	struct bpf_object *object = open_object();
+	const struct btf *btf = bpf_object__btf(object);
+	uint64_t digest = 0xcbf29ce484222325ull;
+
+	(void)state;
+	assert_non_null(btf);
+	digest_octets(&digest, rows, sizeof(rows));
+	digest_octets(&digest, others, sizeof(others));
+	for (size_t i = 0; i < N_MAPS; i++) {
+		const struct bpf_map *map = bpf_object__find_map_by_name(object, map_rows[i].name);
+
+		assert_non_null(map);
+		if (bpf_map__btf_value_type_id(map))
+			digest_type(&digest, btf, bpf_map__btf_value_type_id(map));
+	}
+	bpf_object__close(object);
+	if (VOLLEY_ABI != DIGEST_OF_ABI || digest != DIGEST)
+		fail_msg("the layout of ABI %d has the digest 0x%llx; the test knows ABI %d",
+			 VOLLEY_ABI, (unsigned long long)digest, DIGEST_OF_ABI);
+}
+
 /* Loaders take the first program of section "xdp". The object has no internal maps, which old
  * loaders do not know. */
 static void test_program(void **state)
@@ -158,6 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_maps),
+		cmocka_unit_test(test_layout_is_that_of_the_abi),
 		cmocka_unit_test(test_program),
 		cmocka_unit_test(test_found_by_program),
 	};
