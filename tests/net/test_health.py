@@ -4,6 +4,7 @@
 reported."""
 import contextlib
 import ctypes
+import json
 import os
 import signal
 import socket
@@ -13,9 +14,10 @@ import time
 import pytest
 
 from netlab import BIN, CLIENT4, V4, V6, wait_for, write_zone, zone
-from secondaries import Peer, knot_head
+from secondaries import Peer, certificate, knot_head
 from test_metrics import fetch
 
+MISSING = "no interface has this address: no query can reach it"
 HEALTHY, NOT_HEALTHY, USAGE, NO_DAEMON = range(4)
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 WALL = 0x40000000  # __WALL: threads that are no children
@@ -276,7 +278,7 @@ def test_detached_and_gone(lab, daemon):
     assert health(daemon)[0] == HEALTHY
     lab.ip("s", "link", "del", "dev", "s0")
     _, reasons, _ = wait_health(daemon, NOT_HEALTHY)
-    assert "s0: " in reasons and f"service address {V4}: this host does not have it" in reasons
+    assert "s0: " in reasons and f"service address {V4}: {MISSING}" in reasons
 
 
 def test_attached_and_detached_by_hand(lab, daemon):
@@ -334,15 +336,48 @@ def test_steps_down(lab, daemon):
     assert "no AF_XDP socket" in reasons or "service address" in reasons
 
 
-def test_service_address(lab, daemon):
-    daemon.start(server={"listen": [V4, "203.0.113.53"]})
-    missing = "service address 203.0.113.53: this host does not have it"
-    assert health(daemon)[:2] == (NOT_HEALTHY, missing)
+def is_missing(lab, daemon, where):
+    """Whether health, status, metrics and doctor say that the host lacks the address: all agree."""
+    sentence = f"service address {where}: {MISSING}"
+    checks = lab.exec("s", BIN / "volleyctl", "--json", "-s", daemon.socket, "doctor", "--config",
+                      daemon.path, check=False).stdout
+    row = next(row for row in json.loads(checks)["checks"]
+               if (row["where"], row["check"]) == (f"{where}@53", "address"))
+    told = sentence in health(daemon)[1], sentence in daemon.degraded(), row["text"] == MISSING
+    assert len(set(told)) == 1, told
+    wait_for("the metric agrees", lambda: f"\nvolley_services_missing {int(told[0])}\n" in fetch(lab)[2])
+    return told[0]
+
+
+@pytest.mark.parametrize("binds_any", [0, 1], ids=["usual", "ip_nonlocal_bind"])
+def test_service_address(lab, daemon, binds_any):
+    """With ip_nonlocal_bind, which failover daemons set, a socket can be bound to any address."""
+    for family in ("ipv4", "ipv6"):
+        lab.exec("s", "sysctl", "-qw", f"net.{family}.ip_nonlocal_bind={binds_any}")
+    metrics = {"listen": f"{V4}@9253"}
+    daemon.start(server={"listen": [V4]}, metrics=metrics)
+    assert not is_missing(lab, daemon, V4) and health(daemon)[0] == HEALTHY
+    for where, bits, around in ("203.0.113.53", 32, "203.0.113.0/24"), \
+            ("2001:db8:1::53", 128, "2001:db8:1::/64"):
+        daemon.configure(server={"listen": [V4, where]}, metrics=metrics)
+        daemon.ctl("zone", "reload")
+        assert is_missing(lab, daemon, where)
+        assert f"service address {where}: {MISSING}" in daemon.log()
+        for kind, what in ("address", f"{where}/{bits}"), ("route", around):
+            words = ["local", what] if kind == "route" else [what]
+            lab.ip("s", kind, "add", *words, "dev", "lo")
+            assert not is_missing(lab, daemon, where), kind
+            lab.ip("s", kind, "del", *words, "dev", "lo")
+            assert is_missing(lab, daemon, where)
+
+
+def test_service_address_over_tls(lab, daemon, tmp_path):
+    tls = {**certificate(tmp_path)["server"], "listen": ["203.0.113.53"]}
+    daemon.start(server={"listen": [V4], "tls": tls})
+    sentence = f"service address 203.0.113.53: {MISSING}"
+    assert health(daemon)[:2] == (NOT_HEALTHY, sentence) and sentence in daemon.degraded()
     lab.ip("s", "address", "add", "203.0.113.53/32", "dev", "lo")
-    assert health(daemon)[0] == HEALTHY
-    lab.ip("s", "address", "del", "203.0.113.53/32", "dev", "lo")
-    lab.ip("s", "route", "add", "local", "203.0.113.0/24", "dev", "lo")
-    assert health(daemon)[0] == HEALTHY, "a local route is an address, too"
+    assert health(daemon)[0] == HEALTHY and not daemon.degraded()
 
 
 def ask_inside(lab, daemon, *words, wait_s=10):

@@ -464,6 +464,7 @@ int daemon_open_workers(struct daemon *d)
 	heartbeat_let_old_go(&d->heartbeat); /* their deadlines are seconds away */
 	interfaces_open_ports(&d->interfaces);
 	service_addresses_update(&d->interfaces, wanted);
+	service_addresses_log_missing(wanted);
 	interfaces_take_places(&d->interfaces);
 	interfaces_catch_up(&d->interfaces, d->config, wanted);
 	code = leave_cores(d);

@@ -257,6 +257,7 @@ static int put_config(struct daemon *d, struct config *config, zones_done_fn *do
 	interfaces_settle(&d->interfaces, zone_service_config(&d->zones), config);
 	catalogs_take_config(d->zones.catalogs, config);
 	service_addresses_settle(&d->interfaces, config);
+	service_addresses_log_missing(config);
 	taps_configure(&d->observers.taps, config);
 	new_start_log(d->config, config);
 	return 0;

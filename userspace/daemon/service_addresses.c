@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "bpf/services.h"
 #include "iface/dpdk_iface.h"
+#include "report/missing.h"
 
 int service_addresses_add(struct interfaces *all, const struct descriptors *descriptors,
 			  const struct config *running, const struct config *config, char *err,
@@ -68,4 +69,16 @@ void service_addresses_update(struct interfaces *all, const struct config *confi
 	if (err)
 		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),
 			 all->services.n);
+}
+
+static void warn_missing(void *user, const char *text, int here)
+{
+	(void)user;
+	(void)here;
+	log_warn("%s", text);
+}
+
+void service_addresses_log_missing(const struct config *config)
+{
+	missing_each(config, warn_missing, NULL);
 }

@@ -38,4 +38,7 @@ void service_addresses_settle(struct interfaces *all, const struct config *confi
 /* Tells the programs, during a resize those of both caches, which addresses are ours. */
 void service_addresses_update(struct interfaces *all, const struct config *config);
 
+/* Warns in the log of each address that the host does not have: report/missing.h. */
+void service_addresses_log_missing(const struct config *config);
+
 #endif

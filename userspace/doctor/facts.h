@@ -173,7 +173,7 @@ struct doctor_service {
 	char address[48]; /* without the port */
 	uint16_t port;
 	bool is_wildcard;
-	int is_here; /* an interface of this namespace has it */
+	int is_here; /* as addr_here() says */
 	/* by another process than the daemon; 2: by an unknown process, since we are not root */
 	int udp_taken;
 	int tcp_taken;

@@ -8,7 +8,6 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,41 +17,13 @@
 
 #include "base/err.h"
 #include "client/call.h"
+#include "config/port_addr.h"
 #include "doctor/gather.h"
+#include "iface/addr_here.h"
 
 #define TCP_LISTENING     0x0a /* TCP_LISTEN of the kernel's net/tcp_states.h */
 #define TAKEN_BY_SOMEBODY 2
 #define WAIT_MS           2000
-
-/* --- Addresses -------------------------------------------------------------------------------- */
-
-static int is_on_interface(const struct config_addr *addr)
-{
-	struct ifaddrs *all, *a;
-	int found = 0;
-
-	if (getifaddrs(&all))
-		return -errno;
-	for (a = all; a; a = a->ifa_next) {
-		const struct sockaddr_in6 *in6 = (const void *)a->ifa_addr;
-		const struct sockaddr_in *in = (const void *)a->ifa_addr;
-
-		if (!a->ifa_addr || a->ifa_addr->sa_family != addr->family)
-			continue;
-		if (addr->family == AF_INET)
-			found |= !memcmp(&in->sin_addr, addr->addr, 4);
-		else
-			found |= !memcmp(&in6->sin6_addr, addr->addr, 16);
-	}
-	freeifaddrs(all);
-	return found;
-}
-
-/* Each host has all of 127.0.0.0/8. */
-static bool is_loopback(const struct config_addr *addr)
-{
-	return addr->family == AF_INET && addr->addr[0] == IN_LOOPBACKNET;
-}
 
 /* --- Ports ------------------------------------------------------------------------------------ */
 
@@ -191,14 +162,14 @@ static int gather_port(const struct doctor_service *service, const struct config
 
 void doctor_gather_service(struct doctor_service *service, const struct config_addr *addr, int pid)
 {
-	static const uint8_t zeros[16];
+	const struct port_addr host = config_port_addr(addr);
 
 	*service = (struct doctor_service){ .port = ntohs(addr->net_port) };
 	if (!inet_ntop(addr->family, addr->addr, service->address, sizeof(service->address)))
 		service->address[0] = 0;
 	snprintf(service->text, sizeof(service->text), "%s@%u", service->address, service->port);
-	service->is_wildcard = !memcmp(addr->addr, zeros, sizeof(zeros));
-	service->is_here = service->is_wildcard || is_loopback(addr) ? 1 : is_on_interface(addr);
+	service->is_wildcard = port_addr_is_wildcard(&host);
+	service->is_here = addr_here(&host);
 	service->udp_taken =
 		gather_port(service, addr, false, pid, service->holder, sizeof(service->holder));
 	service->tcp_taken =

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "doctor/finding.h"
+#include "iface/addr_here.h"
 
 static void address(const struct doctor_case *c, struct doctor_finding *f)
 {
@@ -17,7 +18,7 @@ static void address(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_ok(f, "on an interface of this host");
 	} else {
 		/* volleyd listens, and the driver answers as soon as the host has the address. */
-		doctor_fail(f, "no interface has this address: no query can reach it");
+		doctor_fail(f, ADDR_HERE_MISSING);
 		doctor_fix(f, "ip address add %s dev lo, or take it out of server.listen",
 			   s->address);
 	}

@@ -7,11 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/err.h"
-#include "port/addr.h"
+#include "report/missing.h"
 #include "zonemgr/signing.h"
 
 /* --- Options ---------------------------------------------------------------------------------- */
@@ -385,28 +383,12 @@ void health_worker(struct health *h, const struct health_heartbeats *heartbeats,
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-void health_address(struct health *h, const struct config_addr *listen)
+static void say_missing(void *user, const char *text, int here)
 {
-	struct port_addr addr = { .family = (uint8_t)listen->family }; /* any port */
-	char text[PORT_ADDR_TEXT_CAP];
-	struct sockaddr_storage ss;
-	socklen_t len;
-	int fd, err;
+	health_say(user, here ? HEALTH_WARNS : HEALTH_FAILS, "%s", text);
+}
 
-	memcpy(addr.bytes, listen->addr, sizeof(addr.bytes));
-	len = port_addr_to_sockaddr(&addr, &ss);
-	fd = socket(listen->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	err = fd < 0 || bind(fd, (struct sockaddr *)&ss, len) ? -errno : 0;
-	if (fd >= 0)
-		close(fd);
-	if (!err)
-		return;
-	port_addr_text(&addr, text);
-	text[strcspn(text, "@")] = 0;
-	if (err == -EADDRNOTAVAIL)
-		health_say(h, HEALTH_FAILS, "service address %s: this host does not have it", text);
-	else
-		health_say(h, HEALTH_WARNS,
-			   "service address %s: cannot find out whether this host has it: %s", text,
-			   err_text(err));
+void health_addresses(struct health *h, const struct config *config)
+{
+	missing_each(config, say_missing, h);
 }

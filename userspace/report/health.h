@@ -16,7 +16,7 @@
  * health_zone() alone decides whether a zone is current. A new state of zones (zonemgr/zonemgr.h)
  * does not compile until health_zone() has a case for it.
  *
- * Pure, except health_address(). Control's thread.
+ * Pure, except health_addresses(). Control's thread.
  */
 #ifndef VOLLEY_REPORT_HEALTH_H
 #define VOLLEY_REPORT_HEALTH_H
@@ -141,10 +141,7 @@ void health_worker(struct health *h, const struct health_heartbeats *heartbeats,
 
 /* --- Addresses --- */
 
-/*
- * A reason if the host does not have a service address. It asks the kernel to bind a socket there,
- * so an address from a local route counts, too. A wildcard always exists.
- */
-void health_address(struct health *h, const struct config_addr *listen);
+/* A reason for each service address that the host does not have: report/missing.h. */
+void health_addresses(struct health *h, const struct config *config);
 
 #endif

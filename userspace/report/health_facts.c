@@ -111,11 +111,8 @@ static void judge_rest(struct health *h, const struct report_view *v)
 
 static void judge(struct health *h, const struct report_view *v)
 {
-	const struct config *config = v->configured;
-
 	judge_daemon(h, v);
-	for (uint32_t i = 0; i < config->n_listen; i++)
-		health_address(h, &config->listen[i]);
+	health_addresses(h, v->configured);
 	if (!v->workers)
 		return; /* the start is still opening the other parts */
 	judge_workers(h, v);

@@ -14,6 +14,7 @@
 #include "config/words.h"
 #include "report/answers.h"
 #include "report/health_facts.h"
+#include "report/missing.h"
 #include "report/metrics_process.h"
 #include "report/metrics_zones.h"
 
@@ -59,6 +60,8 @@ static void put_daemon(const struct report_view *v, struct metrics_text *out)
 	gauge(out, "rrl_prefixes_over", "prefixes of clients that are over their rate limit",
 	      rate_limits_n_limited(v->rate_limits, clock_coarse_s()));
 	gauge(out, "services", "service addresses that the driver knows", v->services.n);
+	gauge(out, "services_missing", "service addresses that no interface of this host has",
+	      missing_count(v->configured));
 	gauge(out, "storage_error", "1 when server.storage cannot be written to",
 	      *v->storage_error != 0);
 	counter(out, "log", "dropped", "lines of the log that stderr did not take",

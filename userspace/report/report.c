@@ -11,6 +11,7 @@
 #include "config/port_addr.h"
 #include "config/words.h"
 #include "report/answers.h"
+#include "report/missing.h"
 #include "report/new_start.h"
 #include "report/progress.h"
 #include "report/report_recursion.h"
@@ -128,6 +129,12 @@ static void append_policies(json_t *list, const struct policies *policies)
 		json_array_append_new(list, json_string(policies_error(policies)));
 }
 
+static void append_missing(void *user, const char *text, int here)
+{
+	(void)here;
+	json_array_append_new(user, json_string(text));
+}
+
 static json_t *report_degraded(const struct report_view *v)
 {
 	json_t *list = json_array();
@@ -135,6 +142,7 @@ static json_t *report_degraded(const struct report_view *v)
 	size_t i;
 
 	new_start_append(v->config, v->configured, list);
+	missing_each(v->configured, append_missing, list);
 	for (i = 0; i < v->n_ifaces; i++) {
 		put_faults(list, &v->ifaces[i]);
 		append_overload(list, &v->ifaces[i]);

@@ -3,6 +3,7 @@
 /* What is a reason to send no queries to a host, what is a warning, and what the operator may say
  * of it. */
 #include "report/health.h"
+#include "report/missing.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -436,17 +437,31 @@ static void test_worker_hangs(void **state)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
+#define MISSING "no interface has this address: no query can reach it"
+
 static void test_addresses(void **state)
 {
+	static struct config_addr loopback = { .family = AF_INET, .addr = { 127, 0, 0, 99 } },
+				  wildcard = { .family = AF_INET6 },
+				  other = { .family = AF_INET, .addr = { 203, 0, 113, 53 } },
+				  both[] = { { .family = AF_INET, .addr = { 127, 0, 0, 1 } },
+					     { .family = AF_INET, .addr = { 203, 0, 113, 53 } } };
 	static const struct {
-		struct config_addr addr;
+		struct config config;
+		size_t n;
 		const char *says;
 	} rows[] = {
-		{ { .family = AF_INET, .addr = { 127, 0, 0, 1 } }, " | " },
-		{ { .family = AF_INET, .addr = { 127, 0, 0, 99 } }, " | " },
-		{ { .family = AF_INET }, " | " },
-		{ { .family = AF_INET, .addr = { 203, 0, 113, 53 } },
-		  "service address 203.0.113.53: this host does not have it | " },
+		{ { .listen = &loopback, .n_listen = 1 }, 0, " | " },
+		{ { .listen = &wildcard, .n_listen = 1 }, 0, " | " },
+		{ { .listen = &other, .n_listen = 1 },
+		  1,
+		  "service address 203.0.113.53: " MISSING " | " },
+		{ { .listen = &loopback, .n_listen = 1, .tls_listen = &other, .n_tls_listen = 1 },
+		  1,
+		  "service address 203.0.113.53: " MISSING " | " },
+		{ { .listen = both, .n_listen = 2, .tls_listen = &other, .n_tls_listen = 1 },
+		  1,
+		  "service address 203.0.113.53: " MISSING " | " },
 	};
 	static const struct health_options options;
 	struct health h;
@@ -454,8 +469,9 @@ static void test_addresses(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		begin(&h, &options);
-		health_address(&h, &rows[i].addr);
+		health_addresses(&h, &rows[i].config);
 		assert_said(&h, rows[i].says);
+		assert_int_equal(missing_count(&rows[i].config), rows[i].n);
 	}
 }
 
