@@ -4,7 +4,9 @@
 Blocks: the same verdict by every way in, until they expire, over restarts, from commands and from
 lists.
 """
+import contextlib
 import json
+import os
 import socket
 import ssl
 import threading
@@ -189,6 +191,59 @@ def test_commands_survive_a_restart(lab, make_daemon, tmp_path):
     daemon.spawn()
     daemon.wait_ready()
     assert set(blocks(daemon)) == set(seen)
+
+
+def test_a_file_that_could_not_be_read_stays(daemon, tmp_path):
+    """It is not written without the blocks in it, and volleyd says that new ones are not kept."""
+    storage = tmp_path / "storage"
+    storage.mkdir()
+    text = "volley blocks 1\n+ 0 drop 203.0.113.1 x\n+ 0 explode 203.0.113.2 x\n"
+    (storage / "blocks").write_text(text, encoding="ascii")
+    daemon.start(server={"storage": str(storage)})
+    says = f"{storage}/blocks:3: the blocks of commands could not be read"
+    assert says in daemon.ctl("health", check=False).stdout
+    assert any(says in line for line in daemon.json("status")["degraded"])
+    assert daemon.json("block", "add", "example.com")["kept"] is False
+    told = daemon.ctl("block", "remove", "example.com", check=False)
+    assert told.returncode == 1 and "a restart may bring it back" in told.stderr
+    assert set(blocks(daemon)) == {"203.0.113.1/32"}  # of the line before
+    daemon.stop()
+    assert (storage / "blocks").read_text("ascii") == text
+    (storage / "blocks").write_text(text.replace("explode", "drop"), encoding="ascii")
+    daemon.spawn()
+    daemon.wait_ready()
+    assert set(blocks(daemon)) == {"203.0.113.1/32", "203.0.113.2/32"}
+    assert daemon.json("block", "add", "example.com")["kept"] is True
+
+
+def test_storage_that_was_full_for_a_moment(daemon, make_disk):
+    """A block that is reported as kept is there after a restart, and a removed one is not."""
+    storage = make_disk("64k")
+    daemon.start(server={"storage": str(storage)})
+    kept = [f"203.0.113.{i}/32" for i in range(2)]
+    for block in kept:
+        assert daemon.json("block", "add", block)["kept"]
+    with open(storage / "fill", "wb", buffering=0) as fill, contextlib.suppress(OSError):
+        while fill.write(bytes(4096)):
+            pass
+    added = iter(f"198.51.100.{i}/32" for i in range(250))
+    for block in added:  # the last page has room for some lines
+        if not daemon.json("block", "add", block, "--why", "w" * 150)["kept"]:
+            break
+        kept.append(block)
+    assert any("No space left" in line for line in daemon.json("status")["degraded"])
+    told = daemon.ctl("block", "remove", kept.pop(0), check=False)
+    assert told.returncode == 1 and "a restart may bring it back" in told.stderr
+    os.unlink(storage / "fill")
+    assert daemon.json("block", "add", next(added))["kept"]
+    assert daemon.json("block", "list")["kept"]
+    seen = set(blocks(daemon))
+    assert seen > set(kept)
+    daemon.kill()
+    daemon.spawn()
+    daemon.wait_ready()
+    assert set(blocks(daemon)) == seen
+    daemon.stop()
 
 
 def test_without_storage_it_says_so(daemon):

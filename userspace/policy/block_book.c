@@ -19,6 +19,8 @@
 #define LINES_MIN  1024
 #define WHY_CAP    200
 
+#define JOURNAL_WAIT_MAX_S 64 /* between two tries to write a file that is behind */
+
 /* ---- The table in use ------------------------------------------------------------------------ */
 
 static void tell_kinds(struct block_book *b)
@@ -196,12 +198,45 @@ static struct block_record *renew_record(struct block_book *b, const struct voll
 
 /* ---- The journal ----------------------------------------------------------------------------- */
 
+/* A file that could not be read stays as it is, until somebody has looked at it. */
+static void say_unread(struct block_book *b, int err)
+{
+	char where[32] = "";
+
+	if (b->journal.wrong_line)
+		snprintf(where, sizeof(where), ":%zu", b->journal.wrong_line);
+	snprintf(
+		b->journal_error, sizeof(b->journal_error),
+		"%s%s: the blocks of commands could not be read: %s: volleyd leaves the file as it "
+		"is and keeps no new blocks: mend it, or move it away, and restart volleyd",
+		b->journal.path ? b->journal.path : "", where,
+		b->journal.wrong_line ? "the line is not understood" : err_text(err));
+}
+
 static void note_journal(struct block_book *b, int err)
 {
-	if (err && err != b->journal_code)
-		log_error("blocks: %s: %s: they hold, but will not survive a restart",
-			  b->journal.path ? b->journal.path : "", err_text(err));
+	bool is_new = err && err != b->journal_code;
+
 	b->journal_code = err;
+	if (!err) {
+		*b->journal_error = 0;
+		b->journal_wait_s = 0;
+		return;
+	}
+	if (!is_new)
+		return;
+	if (b->journal.state == BLOCK_JOURNAL_UNREAD)
+		say_unread(b, err);
+	else
+		snprintf(b->journal_error, sizeof(b->journal_error),
+			 "%s: %s: the last changes of blocks hold, but will not survive a restart",
+			 b->journal.path, err_text(err));
+	log_error("blocks: %s", b->journal_error);
+}
+
+static bool is_kept(const struct block_book *b)
+{
+	return b->journal.state == BLOCK_JOURNAL_WHOLE;
 }
 
 static void write_record(void *user, struct block_record *record)
@@ -213,20 +248,39 @@ static void write_record(void *user, struct block_record *record)
 static void write_all(struct block_book *b)
 {
 	FILE *f;
+	int err;
 
-	if (!b->journal.path)
+	if (b->journal.state == BLOCK_JOURNAL_NONE || b->journal.state == BLOCK_JOURNAL_UNREAD)
 		return;
-	f = block_journal_begin(&b->journal);
-	if (!f) {
-		note_journal(b, -errno);
-		return;
+	err = block_journal_begin(&b->journal, &f);
+	if (!err) {
+		block_records_each(&b->records, write_record, f);
+		err = block_journal_end(&b->journal, f, b->records.n);
 	}
-	block_records_each(&b->records, write_record, f);
-	note_journal(b, block_journal_end(&b->journal, f, b->records.n));
+	note_journal(b, err);
+}
+
+/* The file lacks a change: all is written anew, since nothing may follow a line that was cut. */
+static void catch_up(struct block_book *b)
+{
+	b->journal_wait_s = b->journal_wait_s ? b->journal_wait_s * 2 : 1;
+	if (b->journal_wait_s > JOURNAL_WAIT_MAX_S)
+		b->journal_wait_s = JOURNAL_WAIT_MAX_S;
+	b->journal_due_s = clock_coarse_s() + b->journal_wait_s;
+	write_all(b);
+}
+
+/* @err: the result of appending a change that is in the records. */
+static void end_change(struct block_book *b, int err)
+{
+	if (b->journal.state == BLOCK_JOURNAL_BEHIND)
+		catch_up(b);
+	else if (b->journal.state == BLOCK_JOURNAL_WHOLE)
+		note_journal(b, err);
 }
 
 /* Reads a line of the file. A block that has expired meanwhile is left out. */
-static void take_line(void *user, char sign, uint64_t wall_expires_s, const char *word,
+static bool take_line(void *user, char sign, uint64_t wall_expires_s, const char *word,
 		      const char *what, const char *why)
 {
 	struct block_book *b = user;
@@ -237,21 +291,24 @@ static void take_line(void *user, char sign, uint64_t wall_expires_s, const char
 	struct block_record *record;
 
 	if (action < 0 || block_words_read(what, &b->secrets, &key, text))
-		return;
+		return false;
 	record = block_records_find(&b->records, &key);
 	if (record)
 		block_records_remove(&b->records, record);
 	if (sign == '-' || (wall_expires_s && wall_expires_s <= wall_s))
-		return;
+		return true;
 	record = block_records_add(&b->records, &key, text, why);
 	if (!record)
-		return;
+		return false;
 	record->action = (uint32_t)action;
 	record->wall_expires_s = wall_expires_s;
 	if (wall_expires_s &&
 	    block_records_expire(&b->records, record,
-				 clock_coarse_s() + (uint32_t)(wall_expires_s - wall_s)))
+				 clock_coarse_s() + (uint32_t)(wall_expires_s - wall_s))) {
 		block_records_remove(&b->records, record);
+		return false;
+	}
+	return true;
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */
@@ -288,10 +345,11 @@ static int take_order(struct block_book *b, const struct block_order *order,
 		err = put_in_place(b, record);
 	if (err)
 		return err;
-	if (b->journal.path)
-		note_journal(b, block_journal_add(&b->journal, record->wall_expires_s,
-						  block_words_action(order->action), record->what,
-						  record->why));
+	if (is_kept(b))
+		err = block_journal_add(&b->journal, record->wall_expires_s,
+					block_words_action(order->action), record->what,
+					record->why);
+	end_change(b, err);
 	tell_kinds(b);
 	return 0;
 }
@@ -323,9 +381,24 @@ int block_book_add(struct block_book *b, const struct block_order *order, json_t
 	}
 	*result = block_book_describe(b, record);
 	if (*result)
-		json_object_set_new(*result, "kept",
-				    json_boolean(b->journal.path && !b->journal_code));
+		json_object_set_new(*result, "kept", json_boolean(is_kept(b)));
 	return *result ? 0 : -ENOMEM;
+}
+
+/* It is no success if the block comes back by a restart. */
+static int remove_record(struct block_book *b, struct block_record *record, char *err,
+			 size_t err_cap)
+{
+	int code = is_kept(b) ? block_journal_remove(&b->journal, record->what) : 0;
+
+	drop_record(b, record);
+	end_change(b, code);
+	tell_kinds(b);
+	if (b->journal.state == BLOCK_JOURNAL_NONE || is_kept(b))
+		return 0;
+	snprintf(err, err_cap, "it is removed, but a restart may bring it back: %s",
+		 b->journal_error);
+	return b->journal_code;
 }
 
 int block_book_remove(struct block_book *b, const char *what, char *err, size_t err_cap)
@@ -338,13 +411,8 @@ int block_book_remove(struct block_book *b, const char *what, char *err, size_t 
 	if (block_words_read(what, &b->secrets, &key, text))
 		return refuse_words(what, err, err_cap);
 	record = block_records_find(&b->records, &key);
-	if (record) {
-		if (b->journal.path)
-			note_journal(b, block_journal_remove(&b->journal, record->what));
-		drop_record(b, record);
-		tell_kinds(b);
-		return 0;
-	}
+	if (record)
+		return remove_record(b, record, err, err_cap);
 	there = b->now ? block_table_get(&b->now->table, &key) : NULL;
 	if (there)
 		snprintf(err, err_cap,
@@ -364,6 +432,8 @@ void block_book_tick(struct block_book *b)
 	struct block_record *record;
 	unsigned int n = 0;
 
+	if (b->journal.state == BLOCK_JOURNAL_BEHIND && now_s >= b->journal_due_s)
+		catch_up(b);
 	if (!b->now)
 		return;
 	while (n < EXPIRE_MAX && (record = block_records_expired(&b->records, now_s))) {
@@ -373,7 +443,7 @@ void block_book_tick(struct block_book *b)
 	tell_kinds(b); /* repeated, since a cache that is being resized has a state of its own */
 	if (block_table_retire(&b->now->table) && !b->env.grace(b->env.grace_user))
 		block_table_reclaim(&b->now->table);
-	if (b->journal.n_lines > LINES_MIN + 2 * b->records.n)
+	if (is_kept(b) && b->journal.n_lines > LINES_MIN + 2 * b->records.n)
 		write_all(b);
 }
 
@@ -530,6 +600,11 @@ const char *block_book_error(const struct block_book *b)
 	return b->error;
 }
 
+const char *block_book_journal_error(const struct block_book *b)
+{
+	return b->journal_error;
+}
+
 bool block_book_lacks_list(const struct block_book *b)
 {
 	return b->lacks_list;
@@ -598,7 +673,10 @@ int block_book_open(struct block_book **out, const struct block_env *env,
 		free(b);
 		return err;
 	}
-	note_journal(b, block_journal_open(&b->journal, env->storage, take_line, b));
+	err = block_journal_open(&b->journal, env->storage, take_line, b);
+	if (err)
+		note_journal(b, err); /* volleyd serves without these blocks, and says so */
+	err = 0;
 	*out = b;
 	if (config->n_block || b->records.n)
 		err = open_lists(b, config);

@@ -13,8 +13,10 @@
  * nothing was ever blocked, there is no table.
  *
  * If server.storage is set, its file `blocks` keeps the commands' blocks: a line for each change,
- * written before the command returns. A long file is written anew. The file has wall time; while
- * volleyd runs, blocks expire by the monotonic clock.
+ * written before the command returns. A long file is written anew, and also one that lacks changes,
+ * because it could not be written: with the next command, and by the tick. A file that could not be
+ * read is never written. The file has wall time; while volleyd runs, blocks expire by the monotonic
+ * clock.
  *
  * Control's thread calls all of these.
  */
@@ -50,7 +52,8 @@ struct block_order {
 
 /*
  * Adds a command's block, or changes action, time and reason of an existing one. *result describes
- * it. 0, or a negative code with a sentence.
+ * it, and whether a restart would keep it. 0, or a negative code with a sentence. A block that is
+ * removed and may come back by a restart is an error.
  */
 int block_book_add(struct block_book *b, const struct block_order *order, json_t **result,
 		   char *err, size_t err_cap) __attribute__((warn_unused_result));
@@ -78,6 +81,8 @@ int block_book_reload(struct block_book *b, const struct config *config, block_d
  */
 int block_book_check(const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
+/* Why a restart would not bring all of the commands' blocks back, or did not; "": it would. */
+const char *block_book_journal_error(const struct block_book *b);
 /* Why the lists were not read completely the last time; "": they were. */
 const char *block_book_error(const struct block_book *b);
 /* True if a list could not be read and has no earlier version: it blocks nothing. */

@@ -18,7 +18,9 @@ struct block_book {
 	struct block_memory *now; /* the table in use; NULL: none */
 	struct block_records records;
 	struct block_journal journal;
-	int journal_code; /* result of the last write */
+	int journal_code; /* why the journal lacks changes, or was not read; 0: neither */
+	uint32_t journal_due_s, journal_wait_s; /* the next try to write it anew */
+	char journal_error[512];                /* the sentence for it; "": none */
 	struct block_list *lists;
 	uint32_t n_lists;
 	char error[704]; /* of the last reading of the lists; "": none */

@@ -106,8 +106,11 @@ json_t *block_book_report(struct block_book *b, uint32_t n)
 			 (json_int_t)b->records.n, "memory_bytes",
 			 b->now ? (json_int_t)b->now->n_chunks * VOLLEY_BLOCK_CHUNK_BYTES :
 				  (json_int_t)0,
-			 "kept", b->journal.path && !b->journal_code, "error",
-			 *b->error ? b->error : NULL, "lists", lists, "blocks", listing.to);
+			 "kept", b->journal.state == BLOCK_JOURNAL_WHOLE, "error",
+			 *b->error         ? b->error :
+			 *b->journal_error ? b->journal_error :
+					     NULL,
+			 "lists", lists, "blocks", listing.to);
 }
 
 /* ---- As metrics ------------------------------------------------------------------------------ */

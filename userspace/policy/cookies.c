@@ -34,6 +34,7 @@ struct cookies {
 	char *file; /* keeps volleyd's own secrets; NULL: they are not kept */
 	bool is_unsaved;
 	int save_error; /* of the last try */
+	bool is_unread; /* the file could not be read, so it is not written */
 };
 
 /* --- Publishing ------------------------------------------------------------------------------- */
@@ -173,8 +174,13 @@ static int make_next(struct cookies_known *known, uint64_t now_s)
 
 static void save(struct cookies *c)
 {
-	int err = c->file ? cookies_file_write(c->file, &c->known) : 0;
+	int err;
 
+	if (c->is_unread) {
+		c->is_unsaved = false;
+		return;
+	}
+	err = c->file ? cookies_file_write(c->file, &c->known) : 0;
 	if (err && err != c->save_error)
 		log_warn("%s: %s: a restart makes new secrets of DNS cookies", c->file,
 			 err_text(err));
@@ -186,14 +192,21 @@ static void read_kept(struct cookies *c, struct cookies_known *known)
 {
 	int err = c->file ? cookies_file_read(c->file, known) : -ENOENT;
 
-	if (!c->file || err == -ENOENT)
+	c->is_unread = err < 0 && err > -1000 && err != -ENOENT && err != -EPERM;
+	if (!err || err == -ENOENT)
 		return;
-	if (err == -EPERM)
+	if (c->is_unread)
+		c->save_error = err;
+	if (c->is_unread)
+		log_warn("%s: %s: new secrets of DNS cookies are made, and are not kept: a restart "
+			 "reads the file again",
+			 c->file, err_text(err));
+	else if (err == -EPERM)
 		log_warn("%s: everyone can read or write it: new secrets of DNS cookies are made",
 			 c->file);
-	else if (err)
-		log_warn("%s: %s: new secrets of DNS cookies are made", c->file,
-			 err == ERR_FORMAT ? "is not as volleyd wrote it" : err_text(err));
+	else
+		log_warn("%s: is not as volleyd wrote it: new secrets of DNS cookies are made",
+			 c->file);
 }
 
 /*

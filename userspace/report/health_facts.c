@@ -89,6 +89,8 @@ static void judge_policies(struct health *h, const struct report_view *v)
 	if (*block_book_error(v->blocks))
 		health_say(h, block_book_lacks_list(v->blocks) ? HEALTH_FAILS : HEALTH_WARNS,
 			   "policy.block: %s", block_book_error(v->blocks));
+	if (*block_book_journal_error(v->blocks))
+		health_say(h, HEALTH_WARNS, "%s", block_book_journal_error(v->blocks));
 }
 
 static void judge_rest(struct health *h, const struct report_view *v)

@@ -158,6 +158,8 @@ static json_t *report_degraded(const struct report_view *v)
 	if (v->blocks && *block_book_error(v->blocks))
 		json_array_append_new(list, json_sprintf("policy.block: %s",
 							 block_book_error(v->blocks)));
+	if (v->blocks && *block_book_journal_error(v->blocks))
+		json_array_append_new(list, json_string(block_book_journal_error(v->blocks)));
 	if (*v->resize_problem)
 		json_array_append_new(list, json_string(v->resize_problem));
 	if (*v->snapshots_error)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -331,6 +332,40 @@ static void test_files(void **state)
 	close_world(state);
 }
 
+static void limit_descriptors(rlim_t n)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = n ? n : limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* It may be readable at the next start, and clients have cookies by its secrets. */
+static void test_unread_file_stays(void **state)
+{
+	struct cookies_known known;
+	json_t *o;
+
+	(void)state;
+	write_kept(HEAD LINE, 0600);
+	open_world(tmpfolder);
+	limit_descriptors(3);
+	assert_int_equal(configure("", NOW), 0);
+	limit_descriptors(0);
+	assert_int_equal(published().n, 1);
+	cookies_tick(world.cookies, NOW);
+	assert_int_equal(rotate(NOW), 0);
+	cookies_tick(world.cookies, NOW + 1);
+	o = cookies_report(world.cookies);
+	assert_string_equal(json_string_value(json_object_get(o, "error")), err_text(-EMFILE));
+	json_decref(o);
+	assert_int_equal(cookies_file_read(kept(), &known), 0);
+	assert_int_equal(known.n, 1);
+	assert_int_equal(known.secrets[0].secret[0], 'a');
+	close_world(state);
+}
+
 /* A folder that is gone: the secrets are rotated all the same, and the report says that they are
  * not kept. */
 static void test_not_kept(void **state)
@@ -380,6 +415,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_clock_set_back, close_world),
 		cmocka_unit_test(test_kept_over_a_start),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test_teardown(test_unread_file_stays, close_world),
 		cmocka_unit_test_teardown(test_not_kept, close_world),
 		cmocka_unit_test_teardown(test_given_then_made, close_world),
 	};
