@@ -290,7 +290,7 @@ struct config_rrl {
 	uint32_t n_exempt;
 };
 
-/* In the order of the choices of the key, as enum volley_block_action from VOLLEY_BLOCK_DROP on. */
+/* In the order of the choices of the key. */
 enum config_block_action {
 	CONFIG_BLOCK_DROP,
 	CONFIG_BLOCK_REFUSE,

@@ -37,19 +37,19 @@ void reply_event_keep(struct reply_event *kept, const struct tap_event *e, uint6
 	kept->event = *e;
 	kept->event.way = TAP_UPSTREAM;
 	kept->asked_ns = asked_ns;
-	if (e->n_query <= sizeof(kept->query))
-		memcpy(kept->query, tap_event_query(e), e->n_query);
+	if (e->n_query <= REPLY_EVENT_QUERY_MAX)
+		memcpy(kept->event.octets, tap_event_query(e), e->n_query);
 }
 
 void reply_event_late(struct tap_producer *p, const struct reply_event *kept, const uint8_t *reply,
 		      size_t n)
 {
 	uint8_t rebuilt[REPLY_EVENT_QUERY_MAX];
-	const uint8_t *query = kept->query;
+	const uint8_t *query = tap_event_query(&kept->event);
 	size_t n_query = kept->event.n_query;
 	struct tap_event *e;
 
-	if (n_query > sizeof(kept->query)) {
+	if (n_query > REPLY_EVENT_QUERY_MAX) {
 		query = rebuilt;
 		n_query = tap_event_rebuild(rebuilt, sizeof(rebuilt), reply, n);
 	}

@@ -21,9 +21,11 @@
 /* An event without its reply, and the time of its query. The caller zeroes it; it is not touched
  * unless the tap has a reader. */
 struct reply_event {
-	struct tap_event event;
 	uint64_t asked_ns;
-	uint8_t query[REPLY_EVENT_QUERY_MAX]; /* the query of event */
+	union {
+		struct tap_event event; /* with its query, if that is not longer than room for it */
+		uint8_t room[sizeof(struct tap_event) + REPLY_EVENT_QUERY_MAX];
+	};
 };
 
 /* Begins an event; m->data must have the whole query. NULL: no room, which is counted. */
