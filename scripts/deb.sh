@@ -23,6 +23,6 @@ seconds=$(git log -1 --format=%ct)
 	printf ' -- The Volley authors <volley@packages.invalid>  %s\n' "$(date -uR -d "@$seconds")"
 } >"$tree/debian/changelog"
 cd "$tree"
-SOURCE_DATE_EPOCH=$seconds dpkg-buildpackage -b -us -uc
+SOURCE_DATE_EPOCH=$seconds dpkg-buildpackage -b -us -uc "-j$(nproc)"
 cp debian/volley.spdx.json "$folder/volley_${version}_$(dpkg --print-architecture).spdx.json"
 rm -rf "$tree"
