@@ -289,20 +289,22 @@ def plot_fill(path, rows):
             axis.plot([at - zero for at, _ in points], [rate for _, rate in points],
                       label=one["name"])
         axis.set(yscale="log", xlabel="seconds", ylabel="replies/s", title=f"Limit: {limit}")
-        axis.legend()
+    # Below the last plot, where it covers no line.
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), ncol=3)
     save(figure, path)
 
 
 def plot_curve(path, results):
+    """Against the offered rate: replies may fall while it grows, and a line would lead back."""
     plt = pyplot()
     figure, axes = plt.subplots(figsize=(8, 5))
     for one in results:
-        rates = [sample["replies_per_s"] / 1e3 for sample in one["samples"]]
+        rates = [sample["offered_per_s"] / 1e3 for sample in one["samples"]]
         driver, process = zip(*(curve.cpus(sample) for sample in one["samples"]))
         line = axes.plot(rates, [a + b for a, b in zip(driver, process)], "o-",
                          label=f"{one['name']}: driver and process")
         axes.plot(rates, process, ":", color=line[0].get_color(), label=f"{one['name']}: process")
-    axes.set(xlabel="replies, 1000/s", ylabel="CPUs busy",
+    axes.set(xscale="log", xlabel="offered queries, 1000/s", ylabel="CPUs busy",
              title="CPU time against the load, all hits")
     axes.legend()
     save(figure, path)
