@@ -154,10 +154,15 @@ static int take_json(int argc, char **argv, struct options *options)
 /* Names a refused command. "zone" alone is the first word of several commands. */
 static void refuse_command(FILE *errors, int argc, char **argv)
 {
+	const char *meant = help_find_meant(argc, argv);
+
 	if (argc == 1 && help_put_commands_of(errors, argv[0]))
 		return;
-	fprintf(errors, "volleyctl: there is no command \"%s%s%s\"\n", argv[0], argc > 1 ? " " : "",
+	fprintf(errors, "volleyctl: there is no command \"%s%s%s\"", argv[0], argc > 1 ? " " : "",
 		argc > 1 ? argv[1] : "");
+	if (meant)
+		fprintf(errors, ", did you mean \"%s\"?", meant);
+	fputc('\n', errors);
 	if (argc > 1)
 		(void)help_put_commands_of(errors, argv[0]);
 }

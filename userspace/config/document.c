@@ -12,6 +12,8 @@
 
 #include "base/err.h"
 #include "base/regular.h"
+#include "config/nearest.h"
+#include "config/words_level.h"
 
 /* A million zones take about 80 MB; a longer file is not a configuration. */
 #define FILE_BYTES_MAX (256u << 20)
@@ -123,25 +125,60 @@ static enum yamltree_shape get_shape(enum words_type type)
 							       YAMLTREE_SCALAR;
 }
 
-/* Lists the keys that are allowed in NODE's place, as many as fit in a sentence. */
-static void refuse_unknown(struct document *document, const struct yamltree *node,
-			   const struct words_level *level)
+/* Lists the keys that are allowed in a place, as many as fit in a sentence. */
+static void list_keys(char *known, size_t cap, const struct words_level *level)
 {
 	static const char more[] = "; volley.yaml(5) has all";
-	char known[400];
 	size_t used = 0;
 
 	for (unsigned int i = 0; i < level->n; i++) {
 		const char *leaf = level->children[i].leaf;
 
-		if (used + strlen(leaf) + sizeof(", ") + sizeof(more) > sizeof(known)) {
-			snprintf(known + used, sizeof(known) - used, "%s", more);
+		if (used + strlen(leaf) + sizeof(", ") + sizeof(more) > cap) {
+			snprintf(known + used, cap - used, "%s", more);
 			break;
 		}
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-					 used ? ", " : "", leaf);
+		used += (size_t)snprintf(known + used, cap - used, "%s%s", used ? ", " : "", leaf);
 	}
-	document_fail(document, node, "", "unknown key, accepted here: %s", known);
+}
+
+/* The path of the first key of the table whose last word is LEAF; NULL: there is none. */
+static const char *find_elsewhere(const char *leaf)
+{
+	const struct words_key *key;
+
+	for (unsigned int i = 0; (key = words_key_at(i)); i++) {
+		const char *dot = strrchr(key->path, '.');
+
+		if (!strcmp(dot ? dot + 1 : key->path, leaf))
+			return key->path;
+	}
+	return NULL;
+}
+
+/* A key of this place that is spelt nearly so, else one that is spelt so and has another place. */
+static const char *find_meant(const char *name, const struct words_level *level)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name);
+	for (unsigned int i = 0; i < level->n; i++)
+		nearest_offer(&nearest, level->children[i].leaf);
+	return nearest.found ? nearest.found : find_elsewhere(name);
+}
+
+static void refuse_unknown(struct document *document, const struct yamltree *node,
+			   const struct words_level *level)
+{
+	const char *meant = find_meant(node->name, level);
+	char known[400] = "";
+
+	list_keys(known, sizeof(known), level);
+	if (meant)
+		document_fail(document, node, "",
+			      "unknown key, did you mean \"%s\"? Accepted here: %s", meant, known);
+	else
+		document_fail(document, node, "", "unknown key, accepted here: %s", known);
 }
 
 static void refuse_shape(struct document *document, const struct yamltree *node)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/nearest.h"
 #include "config/words.h"
 
 #define LINE_WIDTH 80
@@ -86,6 +87,36 @@ unsigned int help_put_commands_of(FILE *out, const char *first)
 		put_command(out, command);
 	}
 	return n;
+}
+
+/* A command whose last word is WORD: "zone reload" for "reload". */
+static const char *find_last_word(const char *word)
+{
+	for (const struct words_command *command = words_commands; command->name; command++) {
+		const char *space = strrchr(command->name, ' ');
+
+		if (space && !strcmp(space + 1, word))
+			return command->name;
+	}
+	return NULL;
+}
+
+const char *help_find_meant(int argc, char *const argv[])
+{
+	char both[2 * NEAREST_WORD_MAX];
+	struct nearest one, two;
+
+	if (!argc)
+		return NULL;
+	snprintf(both, sizeof(both), "%s %s", argv[0], argc > 1 ? argv[1] : "");
+	nearest_begin(&one, argv[0]);
+	nearest_begin(&two, both);
+	for (const struct words_command *command = words_commands; command->name; command++) {
+		nearest_offer(&one, command->name);
+		if (argc > 1)
+			nearest_offer(&two, command->name);
+	}
+	return two.found ? two.found : one.found ? one.found : find_last_word(argv[0]);
 }
 
 void help_put_command(FILE *out, const struct words_command *command)

@@ -19,6 +19,12 @@ void help_put_command(FILE *out, const struct words_command *command);
 unsigned int help_put_commands_of(FILE *out, const char *first);
 
 /*
+ * The name of the command that a user probably meant by ARGV, which begins with no command: its
+ * name is nearly that, or its last word is the first of ARGV. NULL: none. The name is static.
+ */
+const char *help_find_meant(int argc, char *const argv[]);
+
+/*
  * Copies the template IN, of a man page or of a shell's completion, to OUT. A line that has only
  * one of these words is replaced by mdoc text: @commands@, @keys@, @volleyd-options@,
  * @volleyctl-options@, @volleyd-exits@, @volleyctl-exits@, @reasons@, @engine-counters@; or by

@@ -35,7 +35,7 @@ static const struct refusal refusals[] = {
 
 	/* recursion */
 	{ "unknown below recursion", RECURSION "  forwards: []\n",
-	  "4: recursion.forwards: unknown key, accepted here: allow, forward, forward-first, "
+	  "4: recursion.forwards: unknown key, did you mean \"forward\"? Accepted here: allow, forward, forward-first, "
 	  "transport, "
 	  "tls-bundle, stubs, forward-zones, " },
 	{ "forward, no address", RECURSION "  forward: [dns.example]\n",

@@ -110,12 +110,12 @@ static const struct refusal refusals[] = {
 	{ "template twice", LISTEN "templates:\n  - name: a\n  - name: a\n",
 	  "5: templates[1].name: \"a\" is given twice, first in line 4" },
 	{ "template of a template", LISTEN "templates:\n  - name: a\n    template: b\n",
-	  "5: templates[0].template: unknown key, accepted here: name, file, verify, "
+	  "5: templates[0].template: unknown key, did you mean \"zones[].template\"? Accepted here: name, file, verify, "
 	  "verify-timeout, "
 	  "primaries, " },
 	{ "unknown key in a template's list",
 	  LISTEN "templates: [{name: a, groups: [{grup: b}]}]\n",
-	  "3: templates[0].groups[0].grup: unknown key, accepted here: group, template" },
+	  "3: templates[0].groups[0].grup: unknown key, did you mean \"group\"? Accepted here: group, template" },
 	{ "one file for many zones", LISTEN "templates: [{name: a, file: zones/all}]\n",
 	  "3: templates[0].file: has no %s, and all zones of the template would share one file" },
 	{ "file with another %", LISTEN "templates: [{name: a, file: \"%s-%d\"}]\n",

@@ -47,19 +47,21 @@ static const struct refusal refusals[] = {
 
 	/* Unknown keys, each level */
 	{ "unknown at the top", LISTEN "zone: []\n",
-	  "3: zone: unknown key, accepted here: server, interfaces, cache, dpdk, control, metrics, "
+	  "3: zone: unknown key, did you mean \"zones\"? Accepted here: server, interfaces, cache, dpdk, control, metrics, "
 	  "log, include, keys, "
 	  "remotes, signing, templates, zones, recursion" },
 	{ "unknown in a map", "server:\n  listen: [192.0.2.1]\n  worker: 2\n",
-	  "3: server.worker: unknown key, accepted here: listen, allow, workers, control-cores, "
+	  "3: server.worker: unknown key, did you mean \"workers\"? Accepted here: listen, allow, workers, control-cores, "
 	  "max-udp-size, minimal-responses, any, nsid, version, identity, pid-file, tcp, cookies, "
 	  "tls, "
 	  "storage, storage-size, transfers-in, transfers-out" },
 	{ "unknown in a map below", "server:\n  listen: [192.0.2.1]\n  tcp:\n    idle: 3\n",
 	  "4: server.tcp.idle: unknown key, accepted here: max-connections, "
 	  "max-connections-per-client, idle-timeout, max-queries, backlog" },
+	{ "known at another place", LISTEN "workers: 2\n",
+	  "3: workers: unknown key, did you mean \"server.workers\"? Accepted here: server, " },
 	{ "unknown in a list", LISTEN "zones:\n  - name: a\n    file: b\n  - nam: c\n",
-	  "6: zones[1].nam: unknown key, accepted here: name, template, file, verify, "
+	  "6: zones[1].nam: unknown key, did you mean \"name\"? Accepted here: name, template, file, verify, "
 	  "verify-timeout, primaries, notify, allow-transfer, " },
 	{ "key with a line break", LISTEN "\"a\\nb\": 1\n", "3: a key here is not a plain word" },
 
@@ -99,7 +101,8 @@ static void test_many_keys(void **state)
 	for (int i = 0; i < 300; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "key%d: 1\n", i);
 	assert_int_equal(load(&config, text, err, sizeof(err)), ERR_CONFIG);
-	assert_non_null(strstr(err, ":3: key0: unknown key, accepted here: "));
+	assert_non_null(
+		strstr(err, ":3: key0: unknown key, did you mean \"keys\"? Accepted here: "));
 }
 
 int main(void)

@@ -131,6 +131,32 @@ static void test_commands(void **state)
 	}
 }
 
+static void test_meant(void **state)
+{
+	static const struct {
+		const char *argv[4];
+		const char *meant;
+	} rows[] = {
+		{ { "zone", "relaod", "example.com" }, "zone reload" },
+		{ { "staus" }, "status" },
+		{ { "statsu", "--json" }, "status" },
+		{ { "reload" }, "zone reload" },
+		{ { "restart" }, NULL },
+		{ { NULL }, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *meant;
+		int argc = 0;
+
+		while (rows[i].argv[argc])
+			argc++;
+		meant = help_find_meant(argc, (char *const *)rows[i].argv);
+		assert_string_equal(meant ? meant : "none", rows[i].meant ? rows[i].meant : "none");
+	}
+}
+
 static void read_help(void (*put)(FILE *), char *buf, size_t cap)
 {
 	FILE *out = fmemopen(buf, cap, "w");
@@ -252,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_keys_by_number),
 		cmocka_unit_test(test_every_key_accepts_something),
 		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_meant),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_man),
 		cmocka_unit_test(test_man_counters),
