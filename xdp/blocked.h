@@ -341,6 +341,26 @@ __noinline int block_question(struct volley_cpu *cpu)
 	return -1;
 }
 
+/*
+ * The options of a block's answer, which no limit bounds: -1 or a reason to go up. Unless a good
+ * cookie shows that the client's address is not forged, the answer has no other option than an
+ * extended error.
+ */
+static __always_inline int block_options(struct xdp_md *ctx, struct volley_cpu *cpu,
+					 const struct volley_options *o)
+{
+	int reason = options_make(ctx, cpu, o);
+
+	if (reason >= 0 || cpu->cookie_good ||
+	    !(cpu->options & (VOLLEY_OPTION_COOKIE | VOLLEY_OPTION_NSID)))
+		return reason;
+	if (cpu->options & VOLLEY_OPTION_COOKIE)
+		cookie_count(cpu);
+	options_keep(cpu, VOLLEY_OPTION_EDE);
+	cpu->body_sum = 0;
+	return cpu->options ? options_make(ctx, cpu, o) : -1;
+}
+
 /* The answer's header, and the sums of its OPT. -1 or a reason to go up. */
 __noinline int block_choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 			    const struct volley_options *o)
@@ -360,7 +380,7 @@ __noinline int block_choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 	cpu->arcount = bpf_htons(cpu->edns);
 	cpu->body_bytes = 0;
 	cpu->body_sum = 0;
-	return cpu->options ? options_make(ctx, cpu, o) : -1;
+	return cpu->options ? block_options(ctx, cpu, o) : -1;
 }
 
 /* As reply_send(), without a body. */

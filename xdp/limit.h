@@ -186,16 +186,14 @@ __noinline int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r)
 }
 
 /*
- * Replaces the chosen answer by one without a body: TC=1 or BADCOOKIE, by `reason`. The caller
- * makes the options' part of its sum anew.
+ * Replaces the chosen answer by one without a body: TC=1 or BADCOOKIE, by `reason`. No limit bounds
+ * these, so they have no option but the cookie of BADCOOKIE. The caller makes the options' part of
+ * its sum anew.
  */
 static __always_inline void limit_slip(struct volley_cpu *cpu, int reason)
 {
 	cpu->reason = (__u32)reason;
-	if (cpu->options & VOLLEY_OPTION_EDE) {
-		cpu->options &= (__u8)~VOLLEY_OPTION_EDE;
-		cpu->opt_bytes -= EDE_BYTES;
-	}
+	options_keep(cpu, VOLLEY_OPTION_COOKIE);
 	cpu->body_bytes = 0;
 	cpu->body_sum = 0;
 	cpu->ancount = 0;

@@ -67,6 +67,19 @@ static __always_inline int options_note(struct volley_cpu *cpu, const struct vol
 	return VOLLEY_UP_OPTION;
 }
 
+/* Takes all options but these out of the answer: COOKIE, EDE or both. */
+static __always_inline void options_keep(struct volley_cpu *cpu, __u8 which)
+{
+	__u16 bytes = EDNS_OPT_BYTES;
+
+	cpu->options &= which;
+	if (cpu->options & VOLLEY_OPTION_COOKIE)
+		bytes += OPTION_HEAD_BYTES + COOKIE_WHOLE;
+	if (cpu->options & VOLLEY_OPTION_EDE)
+		bytes += EDE_BYTES;
+	cpu->opt_bytes = cpu->edns ? bytes : 0;
+}
+
 /* Adds an extended error to the answer. To call before the body is chosen; the query has EDNS. */
 static __always_inline void options_add_ede(struct volley_cpu *cpu, __u8 code)
 {

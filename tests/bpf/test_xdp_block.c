@@ -185,6 +185,39 @@ static void test_without_edns(void **state)
 	blocklab_close(&lab);
 }
 
+/* Unless a good cookie shows the address, the answer has neither COOKIE nor NSID. */
+static void test_options(void **state)
+{
+	static uint8_t options[32] = { 0, 10, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8, 0, 3, 0, 0 };
+	struct xdp_world *w = take(state);
+	struct volley_options *o = &w->maps.memory.state->options[0];
+	struct pkt_ask ask = ask_for(NAME);
+	size_t plain_n, n;
+	uint8_t good[28];
+
+	*o = (struct volley_options){ .n_secrets = 1, .secrets = { { 1, 2 } }, .nsid_bytes = 132 };
+	w->maps.memory.state->option_up_mask = 1u << 3 | 1u << 10;
+	ask.options = options;
+	ask.n_options = 16;
+	n = build(0, &ask, &plain_n);
+	xdp_expect_answer(w, "not blocked", frame, n, VOLLEY_HIT_FULL, &result, &answer);
+	assert_int_equal(answer.opt_options, 28 + 132);
+	memcpy(good, answer.opt + PKT_OPT_BYTES, sizeof(good));
+	block_clients(VOLLEY_BLOCK_REFUSE, NEVER);
+	n = build(0, &ask, &plain_n);
+	expect_reply(w, n, plain_n, VOLLEY_HIT_REFUSED, PKT_QR | PKT_RD | 5, 18);
+	block_clients(VOLLEY_BLOCK_TRUNCATE, NEVER);
+	expect_reply(w, n, plain_n, VOLLEY_HIT_BLOCK_TRUNCATED, PKT_QR | PKT_RD | PKT_TC, 0);
+	memcpy(options, good, sizeof(good));
+	memcpy(options + 28, "\0\3\0", 4);
+	ask.n_options = 32;
+	n = build(0, &ask, &plain_n);
+	xdp_expect_answer(w, "a good cookie", frame, n, VOLLEY_HIT_BLOCK_TRUNCATED, &result,
+			  &answer);
+	assert_int_equal(answer.opt_options, 28 + 132);
+	blocklab_close(&lab);
+}
+
 /* ---- Which one decides ----------------------------------------------------------------------- */
 
 static void expect_hit(struct xdp_world *w, size_t n, size_t plain_n)
@@ -311,10 +344,11 @@ static void test_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_prefixes),     cmocka_unit_test(test_names_and_types),
-		cmocka_unit_test(test_without_edns), cmocka_unit_test(test_longest_decides),
-		cmocka_unit_test(test_expiry),       cmocka_unit_test(test_malformed),
-		cmocka_unit_test(test_many_labels),  cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_prefixes),        cmocka_unit_test(test_names_and_types),
+		cmocka_unit_test(test_without_edns),    cmocka_unit_test(test_options),
+		cmocka_unit_test(test_longest_decides), cmocka_unit_test(test_expiry),
+		cmocka_unit_test(test_malformed),       cmocka_unit_test(test_many_labels),
+		cmocka_unit_test(test_counts),
 	};
 
 	return cmocka_run_group_tests(tests, xdp_world_open, xdp_world_close);

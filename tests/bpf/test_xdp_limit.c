@@ -225,6 +225,27 @@ static void test_slipped_without_error(void **state)
 	assert_int_equal(answer.opt_options, 28);
 }
 
+/* A reply over the limit has no NSID: nothing limits these replies. */
+static void test_slipped_without_nsid(void **state)
+{
+	static const uint8_t asked[16] = { 0, 3, 0, 0, 0, 10, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct xdp_world *w = take(state, &usual);
+	struct volley_options *o = &w->maps.memory.state->options[0];
+	size_t n;
+
+	*o = (struct volley_options){ .n_secrets = 1, .secrets = { { 1, 2 } }, .nsid_bytes = 132 };
+	w->maps.memory.state->option_up_mask = 1u << 3 | 1u << 10;
+	w->maps.limiter.rrl->answer_cost = VOLLEY_RRL_FULL;
+	n = build(&ipv4, 1, asked, 4);
+	xdp_expect_answer(w, "whole", frame, n, VOLLEY_HIT_FULL, &result, &answer);
+	assert_int_equal(answer.opt_options, 132);
+	xdp_expect_answer(w, "slipped", frame, n, VOLLEY_HIT_SLIPPED, &result, &answer);
+	assert_int_equal(answer.opt_options, 0);
+	n = build(&ipv4, 2, asked, sizeof(asked));
+	xdp_expect_answer(w, "BADCOOKIE", frame, n, VOLLEY_HIT_BADCOOKIE, &result, &answer);
+	assert_int_equal(answer.opt_options, 28);
+}
+
 static void test_exempt(void **state)
 {
 	const struct volley_client prefix = { .prefix_bits = 120,
@@ -388,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_counted_by_rcode),
 		cmocka_unit_test(test_cookies),
 		cmocka_unit_test(test_slipped_without_error),
+		cmocka_unit_test(test_slipped_without_nsid),
 		cmocka_unit_test(test_exempt),
 		cmocka_unit_test(test_no_room_costs_nothing),
 		cmocka_unit_test(test_two_answerers),

@@ -154,6 +154,26 @@ static enum limiter_verdict judge(struct engine *e, const struct engine_request 
 	return limiter_judge(limiter, &e->near, &answer);
 }
 
+static void count_limits(struct engine *e, enum limiter_verdict verdict)
+{
+	if (verdict == LIMITER_EXEMPT)
+		engine_count(&e->counters.rrl_exempt);
+	if (verdict == LIMITER_DRY)
+		engine_count(&e->counters.rrl_dry);
+	if (verdict == LIMITER_DROPPED)
+		engine_count(&e->counters.limited);
+}
+
+/*
+ * Takes out of an OPT without limit all options but COOKIE and an extended error, so that the reply
+ * is hardly longer than the query whoever has sent it.
+ */
+static void keep_small(struct edns_reply *opt)
+{
+	opt->nsid = NULL;
+	opt->expire = NULL;
+}
+
 /*
  * Writes the reply to a client over its limit, octet for octet as the driver does (xdp/limit.h). A
  * client that has shown a cookie gets BADCOOKIE and a new cookie, with which it is not limited (RFC
@@ -173,6 +193,7 @@ static size_t write_slip(struct engine *e, const struct engine_request *rq, cons
 	if (is_badcookie)
 		opt->rcode = DNS_RCODE_BADCOOKIE;
 	opt->ede_code = EDNS_NO_EDE;
+	keep_small(opt);
 	count_answer(e, rq, q, is_badcookie ? DNS_RCODE_BADCOOKIE : opt->rcode);
 	if (is_badcookie) {
 		engine_count(&e->counters.badcookie);
@@ -213,22 +234,21 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		wire_store_be16(keepalive, rq->idle_100ms);
 		opt.keepalive = keepalive;
 	}
+	if (e->is_blocked && !rq->stream && !e->cookie_good) {
+		keep_small(&opt);
+		opt.cookie = NULL;
+	}
 	bytes = emit_reply(out, limit, rq->msg, q, a, q->edns.present ? &opt : NULL, &form);
 	if (!bytes) {
 		engine_count(&e->counters.no_room);
 		return 0;
 	}
 	verdict = judge(e, rq, q, bytes + e->tsig_bytes);
-	if (verdict == LIMITER_EXEMPT)
-		engine_count(&e->counters.rrl_exempt);
-	if (verdict == LIMITER_DRY)
-		engine_count(&e->counters.rrl_dry);
+	count_limits(e, verdict);
 	if (verdict == LIMITER_SLIPS)
 		return write_slip(e, rq, q, a, &opt, out, limit);
-	if (verdict == LIMITER_DROPPED) {
-		engine_count(&e->counters.limited);
+	if (verdict == LIMITER_DROPPED)
 		return 0;
-	}
 	count_answer(e, rq, q, rcode);
 	if (form != EMIT_FULL)
 		engine_count(form == EMIT_SHORT ? &e->counters.shortened : &e->counters.truncated);
