@@ -162,7 +162,7 @@ ROWS = {
         counters("Forwarder", "volley_resolver", "queries", "queries_tcp", "resent", "probes",
                  "truncated", "tls_failed"),
         counters("Replies refused", "volley_resolver", "malformed", "miscased", "unmatched",
-                 "forged", "no_cookie"),
+                 "forged", "no_cookie", "too_long"),
         Panel("Stale answers",
               {"stale": rate("volley_engine_stale_total"), "cut": rate("volley_engine_cut_total")},
               "ops"),

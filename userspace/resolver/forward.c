@@ -111,15 +111,14 @@ static void probe(struct forward *f, const struct forward_question *q, uint64_t 
 	}
 }
 
-/* If the question must go over TCP: the upstreams whose connection is full. */
+/* The upstreams to which the question must go over TCP, and whose connection is full. */
 static uint16_t full(const struct forward *f, const struct forward_question *q)
 {
 	uint16_t set = 0;
 
-	if (q->tcp || f->tcp_only)
-		for (uint8_t i = 0; i < f->upstreams.n; i++)
-			if (forward_tcp_is_full(&f->tcp, i))
-				set |= upstream_bit(i);
+	for (uint8_t i = 0; i < f->upstreams.n; i++)
+		if (forward_question_uses_tcp(f, q, i) && forward_tcp_is_full(&f->tcp, i))
+			set |= upstream_bit(i);
 	return set;
 }
 
@@ -224,8 +223,10 @@ static void on_timer(struct forward *f, struct forward_question *q, uint64_t now
 		if (query->n_silent < UINT8_MAX)
 			query->n_silent++;
 		upstream_on_silence(u, query->sent_ns, now_ns);
-		if (query->channel && query->channel->is_tcp)
+		if (query->channel && query->channel->is_tcp) {
+			(void)forward_question_yield(q, query->upstream);
 			forward_tcp_on_silence(&f->tcp, query->channel, now_ns);
+		}
 	}
 	forward_question_ask_again(f, q);
 }

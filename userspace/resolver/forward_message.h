@@ -18,7 +18,7 @@
 	(DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES + DNS_OPT_FIXED_BYTES + \
 	 DNS_OPTION_FIXED_BYTES + UPSTREAM_COOKIE_MAX)
 
-/* The largest reply over UDP: no fragments on common paths (DNS flag day 2020). */
+/* The largest reply over UDP that queries allow: no fragments on common paths (flag day 2020) */
 #define FORWARD_UDP_BYTES 1232
 
 /* A query that is sent. */

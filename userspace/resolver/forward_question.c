@@ -238,6 +238,23 @@ static bool may_use_edns(const struct forward *f, const struct forward_question 
 	       now_ns >= f->upstreams.all[upstream].plain_until_ns;
 }
 
+bool forward_question_uses_tcp(const struct forward *f, const struct forward_question *q,
+			       uint8_t upstream)
+{
+	return f->tcp_only || q->tcp || (q->doubted & ~q->lenient & upstream_bit(upstream));
+}
+
+bool forward_question_yield(struct forward_question *q, uint8_t upstream)
+{
+	uint16_t bit = upstream_bit(upstream);
+
+	if (q->tcp || !(q->yields & bit) || (q->lenient & bit))
+		return false;
+	q->lenient |= bit;
+	q->prefer = upstream;
+	return true;
+}
+
 /*
  * Chooses EDNS, letter case and cookie. If UDP is used at all, queries over TCP have case and
  * cookie, too, so that their replies show what the upstream supports.
@@ -246,13 +263,16 @@ static void set_form(struct forward *f, struct forward_query *query, uint64_t no
 {
 	const struct forward_question *q = query->question;
 	const struct upstream *u = &f->upstreams.all[query->upstream];
+	bool is_lenient = q->lenient & upstream_bit(query->upstream);
 
 	query->has_edns = may_use_edns(f, q, query->upstream, now_ns);
 	query->has_case = f->caps_for_id && !f->tcp_only && now_ns >= u->caseless_until_ns &&
+			  !(is_lenient && !u->keeps_case) &&
 			  !nameset_find(&f->caps_exempt, q->name);
 	query->upper = query->has_case ? random_u64(&f->random) : 0;
 	query->has_cookie = query->has_edns && !f->tcp_only &&
 			    !(q->bare & upstream_bit(query->upstream)) &&
+			    !(is_lenient && !upstream_cookie_is_proven(&u->cookie)) &&
 			    upstream_cookie_is_on(&u->cookie, now_ns);
 }
 
@@ -310,13 +330,14 @@ void forward_query_send(struct forward *f, struct forward_question *q, uint8_t u
 {
 	struct upstream *u = &f->upstreams.all[upstream];
 	struct forward_query *query = query_to(f, q, upstream);
-	bool tcp = q->tcp || f->tcp_only;
+	bool tcp = forward_question_uses_tcp(f, q, upstream);
 
 	q->prefer = UPSTREAM_NONE;
 	q->tried |= upstream_bit(upstream);
 	if (!give_channel(f, query, tcp, now_ns)) {
 		forward_query_drop(f, query);
-		q->refused |= upstream_bit(upstream);
+		if (!tcp || !forward_question_yield(q, upstream))
+			q->refused |= upstream_bit(upstream);
 		forward_question_ask_again(f, q);
 		return;
 	}

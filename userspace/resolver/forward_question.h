@@ -37,16 +37,19 @@ struct forward_question {
 	struct cds_list_head waiting; /* in its share's list, or in the free list */
 	bool is_armed;
 	bool is_waiting;
-	bool tcp; /* a reply was truncated */
+	bool tcp; /* a reply was truncated, or somebody guesses */
 	bool checking_disabled;
 	uint8_t prefer; /* the upstream to be asked next, or UPSTREAM_NONE */
 	uint8_t n_refusals;
-	uint16_t tried;   /* these six are sets of upstreams: asked in this turn */
+	uint16_t tried;   /* these nine are sets of upstreams: asked in this turn */
 	uint16_t failed;  /* replied that they cannot answer */
 	uint16_t refused; /* could not be reached */
 	uint16_t plain;   /* refused EDNS */
 	uint16_t bare;    /* refused the COOKIE option */
 	uint16_t bad;     /* said BADCOOKIE */
+	uint16_t doubted; /* sent a reply over UDP that may be forged: asked over TCP */
+	uint16_t yields;  /* of these: may be asked over UDP again if they have no TCP */
+	uint16_t lenient; /* of these: have no TCP; see forward_question_yield() */
 	uint16_t qtype;
 	uint16_t qclass;
 	int ede_code;
@@ -121,6 +124,18 @@ void forward_question_wait_first(struct forward *f, struct forward_question *q);
 struct forward_question *forward_question_next(struct forward *f, struct share *share);
 
 bool forward_question_has_in_flight(const struct forward_question *q);
+
+/* True if the question goes to this upstream over TCP. */
+bool forward_question_uses_tcp(const struct forward *f, const struct forward_question *q,
+			       uint8_t upstream);
+
+/*
+ * The upstream cannot be reached over TCP. True if the question may therefore be asked there over
+ * UDP once more, after a reply in which a protection was missing that this upstream has never
+ * shown: its cookie, the letter case, or the limit of octets. Then it is asked without that
+ * protection, with another port and ID, and the next doubt is a failure.
+ */
+bool forward_question_yield(struct forward_question *q, uint8_t upstream);
 
 /* Sets the question's timer, which may be set already. */
 void forward_question_arm(struct forward *f, struct forward_question *q, uint64_t at_ns);

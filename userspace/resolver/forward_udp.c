@@ -11,15 +11,20 @@
 #include "base/wire.h"
 #include "resolver/resolver_counters.h"
 
-#define PORT_TRIES      32
-#define RECEIVE_BYTES   (FORWARD_UDP_BYTES + 1) /* one more, so that a longer reply is noticed */
-#define RECEIVE_BURSTS  4                       /* from one socket per event */
+#define PORT_TRIES 32
+/*
+ * Upstreams without TCP send replies of any length. The distance of the places for them is no
+ * multiple of 4096, so that the headers do not all compete for one set of the processor's cache.
+ */
+#define RECEIVE_BYTES   DNS_MESSAGE_MAX
+#define RECEIVE_STRIDE  (RECEIVE_BYTES + 1 + 320)
+#define RECEIVE_BURSTS  4 /* from one socket per event */
 #define SOCKET_RX_BYTES (256 << 10)
 
 struct forward_received {
 	struct mmsghdr headers[FORWARD_BURST];
 	struct iovec iovs[FORWARD_BURST];
-	uint8_t bytes[FORWARD_BURST][RECEIVE_BYTES];
+	uint8_t bytes[FORWARD_BURST][RECEIVE_STRIDE]; /* pages that no reply needs stay untouched */
 };
 
 static struct forward_socket *socket_of(struct forward_channel *channel)

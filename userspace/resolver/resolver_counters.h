@@ -42,6 +42,7 @@
 	E(malformed, "replies refused: they cannot be read to their end")                 \
 	E(miscased, "replies in other letter case: asked again over TCP")                 \
 	E(no_cookie, "replies without the cookie expected: asked again over TCP")         \
+	E(too_long, "replies over UDP longer than asked for: asked again over TCP")       \
 	E(badcookie, "replies BADCOOKIE: asked again")                                    \
 	E(unmatched, "messages refused: replies to no query under way")                   \
 	E(forged, "queries moved to TCP: wrong replies came to their socket")             \

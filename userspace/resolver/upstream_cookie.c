@@ -18,10 +18,26 @@ bool upstream_cookie_is_on(const struct upstream_cookie *cookie, uint64_t now_ns
 	return now_ns >= cookie->off_until_ns;
 }
 
+bool upstream_cookie_is_proven(const struct upstream_cookie *cookie)
+{
+	return cookie->n_bytes > CLIENT_BYTES;
+}
+
+static enum upstream_cookie_verdict judge_wrong(struct upstream_cookie *cookie, bool is_tcp,
+						uint64_t now_ns)
+{
+	if (!is_tcp)
+		return upstream_cookie_is_proven(cookie) ? UPSTREAM_COOKIE_WRONG :
+							   UPSTREAM_COOKIE_FOREIGN;
+	cookie->n_bytes = CLIENT_BYTES;
+	cookie->off_until_ns = now_ns + UPSTREAM_COOKIE_LAX_NS;
+	return UPSTREAM_COOKIE_GOOD;
+}
+
 static enum upstream_cookie_verdict judge_missing(struct upstream_cookie *cookie, bool is_tcp,
 						  uint64_t now_ns)
 {
-	bool is_expected = cookie->n_bytes > CLIENT_BYTES && now_ns >= cookie->lax_until_ns;
+	bool is_expected = upstream_cookie_is_proven(cookie) && now_ns >= cookie->lax_until_ns;
 
 	if (!is_expected)
 		return UPSTREAM_COOKIE_GOOD;
@@ -40,7 +56,7 @@ enum upstream_cookie_verdict upstream_cookie_judge(struct upstream_cookie *cooki
 		return judge_missing(cookie, is_tcp, now_ns);
 	if (n > UPSTREAM_COOKIE_MAX || (n < CLIENT_BYTES + SERVER_BYTES_MIN && n != CLIENT_BYTES) ||
 	    memcmp(option, cookie->bytes, CLIENT_BYTES) != 0)
-		return UPSTREAM_COOKIE_WRONG;
+		return judge_wrong(cookie, is_tcp, now_ns);
 	if (n > CLIENT_BYTES) {
 		memcpy(cookie->bytes, option, n);
 		cookie->n_bytes = (uint8_t)n;

@@ -37,10 +37,16 @@ enum upstream_cookie_verdict {
 	UPSTREAM_COOKIE_MISSING, /* over UDP, from an upstream that has sent cookies */
 	/* another client cookie, or an illegal length: RFC 7873 section 5.3 */
 	UPSTREAM_COOKIE_WRONG,
+	/* the same, over UDP, from an upstream that has never sent the right one with its own */
+	UPSTREAM_COOKIE_FOREIGN,
 };
 
 /* client: 64 random bits, for this upstream only. */
 void upstream_cookie_init(struct upstream_cookie *cookie, uint64_t client);
+
+/* True if the upstream has sent a server cookie with our client cookie: replies without them may
+ * be forged. */
+bool upstream_cookie_is_proven(const struct upstream_cookie *cookie);
 
 /* True if a query should have the option. */
 bool upstream_cookie_is_on(const struct upstream_cookie *cookie, uint64_t now_ns);
@@ -49,6 +55,8 @@ bool upstream_cookie_is_on(const struct upstream_cookie *cookie, uint64_t now_ns
  * Checks the COOKIE option of a reply to a query that had one: n octets at option, or NULL if the
  * reply has none. Remembers the server cookie of a good option. A missing option over TCP is good:
  * the upstream does not support cookies any more, and none is expected for UPSTREAM_COOKIE_LAX_NS.
+ * A wrong option over TCP is good as well: the address is proven, so the upstream itself mixes up
+ * the cookies of its clients, and gets no cookie for UPSTREAM_COOKIE_LAX_NS.
  */
 enum upstream_cookie_verdict upstream_cookie_judge(struct upstream_cookie *cookie,
 						   const uint8_t *option, size_t n, bool is_tcp,

@@ -123,7 +123,8 @@ static inline void lab_close(struct lab *lab)
 	groups_fini(&lab->groups);
 	event_base_free(lab->base);
 	close(lab->udp);
-	close(lab->listener);
+	if (lab->listener >= 0)
+		close(lab->listener);
 	if (lab->tcp >= 0)
 		close(lab->tcp);
 }
@@ -267,13 +268,18 @@ static inline void lab_send(struct lab *lab, const struct lab_message *m)
 	lab_turn(lab);
 }
 
-static inline void lab_send_tcp(struct lab *lab, const struct lab_message *m)
+static inline void lab_write_tcp(struct lab *lab, const struct lab_message *m)
 {
 	uint8_t length[2];
 
 	wire_store_be16(length, (uint16_t)m->n);
 	assert_int_equal(send(lab->tcp, length, 2, MSG_MORE), 2);
 	assert_int_equal(send(lab->tcp, m->at, m->n, 0), m->n);
+}
+
+static inline void lab_send_tcp(struct lab *lab, const struct lab_message *m)
+{
+	lab_write_tcp(lab, m);
 	for (unsigned int i = 0; i < LAB_WAIT && !lab->is_over; i++) {
 		lab_turn(lab);
 		(void)poll(NULL, 0, 1);

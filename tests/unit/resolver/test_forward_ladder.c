@@ -1,0 +1,424 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The forwarder and upstreams that do not do all that it asks for: in which forms, and over which
+ * transport, it asks again (docs/decisions/0057), and that forged replies do not profit from it.
+ */
+#include "forward_lab.h"
+
+#include "resolver/forward_udp.h"
+
+#define WWW   "\3www\7example\0"
+#define OTHER "\5other\7example\0"
+#define LONG   \
+	"\x1f" \
+	"abcdefghijklmnopqrstuvwxyzabcde\7example\0" /* all lower case: 1 of 2^40 */
+
+#define ANOTHER "another1server--" /* a cookie of another client */
+
+static struct lab lab;
+
+static int begin(void **state)
+{
+	(void)state;
+	lab_open(&lab, false);
+	return 0;
+}
+
+static int begin_with_case(void **state)
+{
+	(void)state;
+	lab_open(&lab, true);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	lab_close(&lab);
+	return 0;
+}
+
+static struct lab_message asked(const char *name)
+{
+	lab_ask(&lab, name);
+	return lab_query(&lab);
+}
+
+static bool has_edns(const struct lab_message *query)
+{
+	return wire_load_be16(query->at + DNS_ARCOUNT_AT);
+}
+
+static bool has_cookie(const struct lab_message *query)
+{
+	size_t n;
+
+	return lab_cookie(query, &n) != NULL;
+}
+
+static uint16_t port_of(const struct lab_message *query)
+{
+	return query->peer.sin_port;
+}
+
+static void close_tcp(void)
+{
+	close(lab.listener);
+	lab.listener = -1;
+}
+
+static void give(const struct lab_message *query)
+{
+	struct lab_message reply = lab_reply(query, LAB_TRUE);
+
+	lab_send(&lab, &reply);
+	lab_assert_answer(&lab, LAB_TRUE);
+}
+
+/* --- EDNS ------------------------------------------------------------------------------------- */
+
+/* An error with the OPT record of the query. */
+static void refuse(const struct lab_message *query, uint16_t rcode)
+{
+	struct lab_message m = *query;
+
+	wire_store_be16(m.at + DNS_FLAGS_AT, (uint16_t)(DNS_FLAG_QR | DNS_FLAG_RD | rcode));
+	lab_send(&lab, &m);
+}
+
+static void refuses_edns(uint16_t rcode)
+{
+	struct lab_message query = asked(WWW);
+
+	while (has_edns(&query)) {
+		refuse(&query, rcode);
+		assert_false(lab.is_over);
+		query = lab_query(&lab);
+	}
+	give(&query);
+	query = asked(OTHER); /* it is remembered */
+	assert_false(has_edns(&query));
+	give(&query);
+}
+
+static void formerr_with_the_opt_of_the_query_ends_without_edns(void **state)
+{
+	(void)state;
+	refuses_edns(DNS_RCODE_FORMERR);
+}
+
+static void notimp_with_the_opt_of_the_query_ends_without_edns(void **state)
+{
+	(void)state;
+	refuses_edns(DNS_RCODE_NOTIMP);
+}
+
+static void servfail_to_edns_ends_without_edns(void **state)
+{
+	(void)state;
+	refuses_edns(DNS_RCODE_SERVFAIL);
+}
+
+static void servfail_of_a_server_with_edns_is_not_about_edns(void **state)
+{
+	struct lab_message query;
+
+	(void)state;
+	query = asked(WWW);
+	assert_true(has_edns(&query));
+	give(&query);
+	query = asked(OTHER);
+	refuse(&query, DNS_RCODE_SERVFAIL);
+	assert_true(lab.is_over);
+	assert_memory_equal(lab.address, "\0\0\0\0", 4);
+	assert_false(lab_has_query(&lab));
+}
+
+static void what_cannot_be_read_is_asked_for_without_edns(void **state)
+{
+	struct lab_message query, reply;
+
+	(void)state;
+	query = asked(WWW);
+	reply = lab_reply(&query, LAB_TRUE);
+	reply.n -= 2;
+	lab_send(&lab, &reply);
+	query = lab_query(&lab);
+	assert_false(has_edns(&query));
+	give(&query);
+}
+
+/* --- Cookies ---------------------------------------------------------------------------------- */
+
+static struct lab_message with_cookie(const struct lab_message *query, const char *address,
+				      const void *cookie, size_t n)
+{
+	struct lab_message m = lab_reply(query, address);
+
+	lab_add_opt(&m, 0, cookie, n);
+	return m;
+}
+
+static void send_foreign(const struct lab_message *query)
+{
+	struct lab_message m = with_cookie(query, LAB_FORGED, ANOTHER, 16);
+
+	lab_send(&lab, &m);
+	assert_false(lab.is_over);
+}
+
+/* Its query has been given up. */
+static void send_late(const struct lab_message *query)
+{
+	struct lab_message m = lab_reply(query, LAB_FORGED);
+
+	lab_send(&lab, &m);
+	assert_false(lab.is_over);
+}
+
+static void a_cookie_of_another_client_leads_to_tcp(void **state)
+{
+	struct lab_message query, reply;
+
+	(void)state;
+	query = asked(WWW);
+	send_foreign(&query);
+	query = lab_tcp_query(&lab);
+	reply = with_cookie(&query, LAB_TRUE, ANOTHER, 16);
+	lab_send_tcp(&lab, &reply);
+	lab_assert_answer(&lab, LAB_TRUE);
+	/* Over TCP it was the upstream itself, so it gets no cookies any more. */
+	for (unsigned int i = 0; i < 2 * FORWARD_UDP_WRONG; i++) {
+		query = asked(OTHER);
+		assert_true(has_edns(&query) && !has_cookie(&query));
+		reply = with_cookie(&query, LAB_TRUE, ANOTHER, 16);
+		lab_send(&lab, &reply);
+		lab_assert_answer(&lab, LAB_TRUE);
+	}
+	assert_int_equal(lab.counters.queries_tcp, 1);
+	assert_int_equal(lab.counters.forged, 0);
+}
+
+static void a_cookie_of_another_client_where_there_is_no_tcp(void **state)
+{
+	struct lab_message first, query, reply;
+
+	(void)state;
+	close_tcp();
+	first = asked(WWW);
+	send_foreign(&first);
+	query = lab_query(&lab);
+	assert_true(has_edns(&query) && !has_cookie(&query));
+	assert_true(wire_load_be16(query.at) != wire_load_be16(first.at) ||
+		    port_of(&query) != port_of(&first));
+	send_late(&first);
+	reply = with_cookie(&query, LAB_TRUE, ANOTHER, 16);
+	lab_send(&lab, &reply);
+	lab_assert_answer(&lab, LAB_TRUE);
+}
+
+/* An upstream that is known to send cookies loses none of their protection if it has no TCP. */
+static void a_proven_cookie_is_not_given_up(void **state)
+{
+	struct lab_message query, reply;
+	uint8_t cookie[24];
+	size_t n;
+
+	(void)state;
+	close_tcp();
+	query = asked(WWW);
+	memcpy(cookie, lab_cookie(&query, &n), 8);
+	memcpy(cookie + 8, "server-cookie-16", 16);
+	reply = with_cookie(&query, LAB_TRUE, cookie, 24);
+	lab_send(&lab, &reply);
+	lab_assert_answer(&lab, LAB_TRUE);
+	query = asked(OTHER);
+	send_foreign(&query);
+	reply = lab_reply(&query, LAB_FORGED); /* cannot be read: it may lack the cookie */
+	reply.n -= 2;
+	lab_send(&lab, &reply);
+	assert_false(lab.is_over);
+	assert_false(lab_has_query(&lab));
+	reply = with_cookie(&query, LAB_TRUE, cookie, 24);
+	lab_send(&lab, &reply);
+	lab_assert_answer(&lab, LAB_TRUE);
+}
+
+static struct lab_message badcookie(const struct lab_message *query)
+{
+	struct lab_message m = lab_error(query, 23);
+	uint8_t cookie[16];
+	size_t n;
+
+	memcpy(cookie, lab_cookie(query, &n), 8);
+	memcpy(cookie + 8, "anything", 8);
+	lab_add_opt(&m, 23, cookie, 16);
+	return m;
+}
+
+static void badcookie_over_tcp_ends_without_the_option(void **state)
+{
+	struct lab_message query, reply;
+
+	(void)state;
+	query = asked(WWW);
+	for (unsigned int i = 0; i < 2; i++) {
+		reply = badcookie(&query);
+		lab_send(&lab, &reply);
+		query = i ? lab_tcp_query(&lab) : lab_query(&lab);
+	}
+	reply = badcookie(&query);
+	lab_write_tcp(&lab, &reply);
+	query = lab_tcp_query(&lab);
+	assert_true(has_edns(&query) && !has_cookie(&query));
+	reply = lab_reply(&query, LAB_TRUE);
+	lab_send_tcp(&lab, &reply);
+	lab_assert_answer(&lab, LAB_TRUE);
+}
+
+static void badcookie_where_there_is_no_tcp_ends_without_the_option(void **state)
+{
+	struct lab_message query, reply;
+
+	(void)state;
+	close_tcp();
+	query = asked(WWW);
+	while (has_cookie(&query)) {
+		reply = badcookie(&query);
+		lab_send(&lab, &reply);
+		assert_false(lab.is_over);
+		query = lab_query(&lab);
+	}
+	give(&query);
+	assert_true(lab.counters.badcookie <= 3);
+}
+
+/* --- Length ----------------------------------------------------------------------------------- */
+
+/* The answer with so many octets behind its end, which are ignored. */
+static struct lab_message long_reply(const struct lab_message *query, const char *address)
+{
+	struct lab_message m = lab_reply(query, address);
+
+	m.n = FORWARD_UDP_BYTES + 1;
+	return m;
+}
+
+static void a_reply_that_is_too_long_leads_to_tcp(void **state)
+{
+	struct lab_message query, reply;
+
+	(void)state;
+	query = asked(WWW);
+	reply = long_reply(&query, LAB_FORGED);
+	lab_send(&lab, &reply);
+	assert_false(lab.is_over);
+	query = lab_tcp_query(&lab);
+	reply = long_reply(&query, LAB_TRUE);
+	lab_send_tcp(&lab, &reply);
+	lab_assert_answer(&lab, LAB_TRUE);
+	assert_int_equal(lab.counters.too_long, 1);
+}
+
+static void a_reply_that_is_too_long_where_there_is_no_tcp(void **state)
+{
+	struct lab_message query, reply;
+
+	(void)state;
+	close_tcp();
+	query = asked(WWW);
+	reply = long_reply(&query, LAB_FORGED);
+	lab_send(&lab, &reply);
+	assert_false(lab.is_over);
+	for (unsigned int i = 0; i < 3; i++) {
+		query = lab_query(&lab);
+		reply = long_reply(&query, LAB_TRUE);
+		lab_send(&lab, &reply);
+		lab_assert_answer(&lab, LAB_TRUE);
+		lab_ask(&lab, OTHER);
+	}
+	assert_int_equal(lab.counters.too_long, 1);
+}
+
+/* --- Letter case ------------------------------------------------------------------------------ */
+
+static struct lab_message in_lower_case(const struct lab_message *query, const char *address)
+{
+	struct lab_message m = lab_reply(query, address);
+	uint8_t *name = m.at + DNS_HEADER_BYTES;
+
+	name_fold(name, name, name_bytes(name));
+	memcpy(m.at + DNS_HEADER_BYTES + name_bytes(name), "\0\1\0\1", 4);
+	memcpy(m.at + DNS_HEADER_BYTES + name_bytes(name) + 4, "\xc0\x0c", 2);
+	return m;
+}
+
+static bool is_lower(const struct lab_message *query)
+{
+	struct lab_message m = in_lower_case(query, LAB_TRUE);
+
+	return !memcmp(m.at + DNS_HEADER_BYTES, query->at + DNS_HEADER_BYTES,
+		       name_bytes(m.at + DNS_HEADER_BYTES));
+}
+
+static void lower_case_where_there_is_no_tcp(void **state)
+{
+	struct lab_message query, reply;
+
+	(void)state;
+	close_tcp();
+	query = asked(LONG);
+	assert_false(is_lower(&query));
+	for (unsigned int i = 0; i < 2; i++) {
+		reply = in_lower_case(&query, i ? LAB_TRUE : LAB_FORGED);
+		lab_send(&lab, &reply);
+		if (!i)
+			query = lab_query(&lab);
+	}
+	assert_true(is_lower(&query));
+	lab_assert_answer(&lab, LAB_TRUE);
+}
+
+static void letter_case_that_was_kept_is_not_given_up(void **state)
+{
+	struct lab_message query, reply;
+
+	(void)state;
+	close_tcp();
+	query = asked(LONG);
+	give(&query);
+	query = asked(LONG);
+	reply = in_lower_case(&query, LAB_FORGED);
+	lab_send(&lab, &reply);
+	for (unsigned int i = 0; i < 5; i++) {
+		assert_false(lab_has_query(&lab));
+		(void)poll(NULL, 0, 1);
+	}
+	assert_memory_equal(lab.address, "\0\0\0\0", 4);
+}
+
+#define TEST(name)      cmocka_unit_test_setup_teardown(name, begin, end)
+#define CASE_TEST(name) cmocka_unit_test_setup_teardown(name, begin_with_case, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(formerr_with_the_opt_of_the_query_ends_without_edns),
+		TEST(notimp_with_the_opt_of_the_query_ends_without_edns),
+		TEST(servfail_to_edns_ends_without_edns),
+		TEST(servfail_of_a_server_with_edns_is_not_about_edns),
+		TEST(what_cannot_be_read_is_asked_for_without_edns),
+		TEST(a_cookie_of_another_client_leads_to_tcp),
+		TEST(a_cookie_of_another_client_where_there_is_no_tcp),
+		TEST(a_proven_cookie_is_not_given_up),
+		TEST(badcookie_over_tcp_ends_without_the_option),
+		TEST(badcookie_where_there_is_no_tcp_ends_without_the_option),
+		TEST(a_reply_that_is_too_long_leads_to_tcp),
+		TEST(a_reply_that_is_too_long_where_there_is_no_tcp),
+		CASE_TEST(lower_case_where_there_is_no_tcp),
+		CASE_TEST(letter_case_that_was_kept_is_not_given_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
