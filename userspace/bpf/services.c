@@ -80,6 +80,8 @@ static int want_all(struct wanted *w, const struct config_addr *listen, uint32_t
 	if (getifaddrs(&addresses))
 		return -errno;
 	for (i = 0; i < n; i++) {
+		if (listen[i].scope_id)
+			continue;
 		if (!is_wildcard(&listen[i])) {
 			want(w, listen[i].family, listen[i].addr, listen[i].net_port);
 			continue;
@@ -98,7 +100,7 @@ static int want_ends(struct wanted *w, const struct config_addr *listen, uint32_
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (!is_wildcard(&listen[i]))
+		if (!is_wildcard(&listen[i]) && !listen[i].scope_id)
 			want(w, listen[i].family, listen[i].addr, 0);
 	return want_all(w, all, 2);
 }

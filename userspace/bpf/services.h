@@ -13,7 +13,9 @@
 
 /*
  * Changes the driver's table to `listen`. A wildcard means all unicast addresses that the host's
- * interfaces have now: with `lo` and its VIPs, without loopback and link-local addresses. Readers
+ * interfaces have now: with `lo` and its VIPs, without loopback and link-local addresses. Each link
+ * may have the same link-local address, and the table knows no interfaces, so kernel sockets answer
+ * for one of `listen`. Readers
  * go on; an address that stays is never missing. *n_services: the number of addresses. 0; -ENOSPC
  * if there are more than VOLLEY_SERVICES, of which the driver serves only that many; or -errno.
  * Control's thread.

@@ -29,6 +29,7 @@ struct config_addr {
 	__be16 net_port;
 	/* wire order; IPv4 in the first four octets, then zeros; all zeros: wildcard */
 	uint8_t addr[16];
+	uint32_t scope_id; /* the interface of a link-local IPv6 address (RFC 4007), else 0 */
 };
 
 #define CONFIG_PREFIXES_MAX       4096u /* of a list */

@@ -31,11 +31,13 @@ static const struct yamltree *find_first(const struct reader *reader, const char
 /* --- Upstreams -------------------------------------------------------------------------------- */
 
 /* The text was accepted before, so only memory can be short. */
-static void read_upstream(struct reader *reader, const char *text, struct config_addr *out)
+static void read_upstream(struct reader *reader, const struct yamltree *node,
+			  struct config_addr *out)
 {
 	*out = (struct config_addr){ 0 };
-	if (value_read_upstream(text, out))
+	if (value_read_upstream(node->text, out))
 		document_fail_memory(&reader->document);
+	reader_check_scope(reader, node, out, true);
 }
 
 /* A question that volleyd forwards to itself would be forwarded again, without end. */
@@ -77,7 +79,7 @@ static void check_resolver(struct reader *reader, const struct yamltree *node, b
 	const char *port = strchr(node->text, '@');
 	struct config_addr to;
 
-	read_upstream(reader, node->text, &to);
+	read_upstream(reader, node, &to);
 	if (is_tls && !(port && strchr(port, '#')))
 		document_fail(&reader->document, node, "",
 			      "transport is tls: give ADDRESS@853#NAME, where NAME is that of the "
@@ -157,7 +159,7 @@ static void check_stub(struct reader *reader, const struct yamltree *node, struc
 		check_resolver(reader, address, stub->transport == CONFIG_TRANSPORT_TLS);
 		return;
 	}
-	read_upstream(reader, stub->address, &to);
+	read_upstream(reader, address, &to);
 	check_family(reader, address, &to);
 }
 
@@ -205,7 +207,7 @@ static void check_outgoing(struct reader *reader)
 	struct config_addr addr;
 
 	for (; item; item = item->next) {
-		read_upstream(reader, item->text, &addr);
+		read_upstream(reader, item, &addr);
 		check_family(reader, item, &addr);
 	}
 }

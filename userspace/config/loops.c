@@ -33,8 +33,10 @@ static bool is_same(const struct sockaddr *have, const struct config_addr *addr)
 
 	if (!have || have->sa_family != addr->family)
 		return false;
-	return have->sa_family == AF_INET ? !memcmp(&four->sin_addr, addr->addr, 4) :
-					    !memcmp(&six->sin6_addr, addr->addr, 16);
+	if (have->sa_family == AF_INET)
+		return !memcmp(&four->sin_addr, addr->addr, 4);
+	return !memcmp(&six->sin6_addr, addr->addr, 16) &&
+	       (!addr->scope_id || six->sin6_scope_id == addr->scope_id);
 }
 
 static bool is_of_host(const struct config_addr *addr)
@@ -58,7 +60,7 @@ const struct config_addr *loops_find(const struct config_addr *listen, uint32_t 
 
 		if (at->family != to->family || at->net_port != to->net_port)
 			continue;
-		if (!memcmp(at->addr, to->addr, n_bytes(to)))
+		if (!memcmp(at->addr, to->addr, n_bytes(to)) && at->scope_id == to->scope_id)
 			return at;
 		if (is_wildcard(at) && (is_loopback(to) || is_of_host(to)))
 			return at;

@@ -9,7 +9,10 @@
 
 static inline struct port_addr config_port_addr(const struct config_addr *from)
 {
-	return port_addr_make(from->family, from->addr, from->net_port);
+	struct port_addr addr = port_addr_make(from->family, from->addr, from->net_port);
+
+	addr.scope_id = from->scope_id;
+	return addr;
 }
 
 #endif

@@ -65,6 +65,14 @@ bool reader_private(struct reader *reader, const struct yamltree *node, const ch
 void reader_refuse_same(struct reader *reader, const struct yamltree *list,
 			const struct config_addr *addrs, uint32_t n);
 
+/*
+ * Refuses an address whose interface this host does not have, and a link-local address without one
+ * if is_needed: the kernel neither binds nor connects a socket there. Remotes may do without, since
+ * a NOTIFY is known by such an address. ADDR was read from NODE.
+ */
+void reader_check_scope(struct reader *reader, const struct yamltree *node,
+			const struct config_addr *addr, bool is_needed);
+
 /* Each checks a part of the configuration. */
 void reader_check_server(struct reader *reader);
 void reader_check_cookies(struct reader *reader);

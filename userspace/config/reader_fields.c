@@ -9,6 +9,7 @@
 #include <sys/un.h>
 
 #include "config/fields.h"
+#include "config/port_addr.h"
 #include "config/reader.h"
 #include "config/value.h"
 
@@ -261,6 +262,23 @@ void reader_refuse_same(struct reader *reader, const struct yamltree *list,
 						      nth_item(list, j));
 }
 
+void reader_check_scope(struct reader *reader, const struct yamltree *node,
+			const struct config_addr *addr, bool is_needed)
+{
+	const struct port_addr host = config_port_addr(addr);
+
+	if (addr->scope_id || reader->document.failed)
+		return;
+	if (strchr(node->text, '%'))
+		document_fail(&reader->document, node, "",
+			      "%s: this host has no such interface, or not yet", node->text);
+	else if (is_needed && port_addr_is_link_local(&host))
+		document_fail(&reader->document, node, "",
+			      "%s is a link-local address: give its interface, too, as in "
+			      "fe80::1%%eth0",
+			      node->text);
+}
+
 static void fill_addresses(struct reader *reader, const struct words_key *key,
 			   const struct yamltree *list, void *object)
 {
@@ -272,6 +290,8 @@ static void fill_addresses(struct reader *reader, const struct words_key *key,
 	for (uint32_t i = 0; addrs && i < list->n; i++, item = item->next)
 		if (value_read_addr(item->text, (uint16_t)key->min, &addrs[i]))
 			document_refuse(&reader->document, item, item->text);
+		else
+			reader_check_scope(reader, item, &addrs[i], key->type != WORDS_PEERS);
 	if (!addrs || reader->document.failed)
 		return;
 	reader_refuse_same(reader, list, addrs, list->n);
@@ -286,6 +306,8 @@ static void fill_address(struct reader *reader, const struct words_key *key,
 	if (!strchr(node->text, '@') || value_read_addr(node->text, 0, addr))
 		document_refuse(&reader->document, node, node->text);
 	else
+		reader_check_scope(reader, node, addr, true);
+	if (!reader->document.failed)
 		reader_note(reader, key, addr, sizeof(*addr));
 }
 

@@ -11,16 +11,17 @@
 #include "config/words_level.h"
 
 #define ADDRESS "[0-9A-Fa-f:.]+"
+#define ZONE    "(%[^/: \\t@#%]{1,15})?" /* RFC 4007 section 11 */
 
 /* The pattern of a text, or of an item in a list of texts; NULL: any text that is not empty. */
 static const char *find_pattern(enum words_type type)
 {
 	static const char *const patterns[] = {
-		[WORDS_ADDRESSES] = "^" ADDRESS "(@[0-9]+)?$",
-		[WORDS_PEERS] = "^" ADDRESS "(@[0-9]+)?$",
+		[WORDS_ADDRESSES] = "^" ADDRESS ZONE "(@[0-9]+)?$",
+		[WORDS_PEERS] = "^" ADDRESS ZONE "(@[0-9]+)?$",
 		[WORDS_PREFIXES] = "^" ADDRESS "(/[0-9]+)?$",
-		[WORDS_UPSTREAMS] = "^" ADDRESS "(@[0-9]+)?(#.+)?$",
-		[WORDS_HOSTS] = "^" ADDRESS "$",
+		[WORDS_UPSTREAMS] = "^" ADDRESS ZONE "(@[0-9]+)?(#.+)?$",
+		[WORDS_HOSTS] = "^" ADDRESS ZONE "$",
 		[WORDS_DOMAINS] = "^[^ \\t]+$",
 		[WORDS_COUNT] = "^[0-9]+$",
 		[WORDS_PORT] = "^[0-9]+$",
@@ -35,9 +36,9 @@ static const char *find_pattern(enum words_type type)
 		[WORDS_BITS] = "^[0-9]+/[0-9]+$",
 		[WORDS_NAME] = "^[A-Za-z0-9._-]+$",
 		[WORDS_DOMAIN] = "^[^ \\t]+$",
-		[WORDS_UPSTREAM] = "^" ADDRESS "(@[0-9]+)?$",
-		[WORDS_UPSTREAM_NAMED] = "^" ADDRESS "(@[0-9]+)?(#.+)?$",
-		[WORDS_LISTEN] = "^" ADDRESS "@[0-9]+$",
+		[WORDS_UPSTREAM] = "^" ADDRESS ZONE "(@[0-9]+)?$",
+		[WORDS_UPSTREAM_NAMED] = "^" ADDRESS ZONE "(@[0-9]+)?(#.+)?$",
+		[WORDS_LISTEN] = "^" ADDRESS ZONE "@[0-9]+$",
 		[WORDS_INTERFACE] = "^[^/: \\t]{1,15}$",
 		[WORDS_SECRET] = "^[0-9A-Fa-f]{32}$",
 		[WORDS_BASE64] = "^[A-Za-z0-9+/]+={0,2}$",

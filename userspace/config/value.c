@@ -13,6 +13,7 @@
 
 #include "config/config.h"
 #include "dns/name.h"
+#include "port/addr.h"
 
 #define BASE64_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
@@ -179,24 +180,25 @@ int value_read_number(const struct words_key *key, const char *text, uint64_t *o
 	return 0;
 }
 
+/* An interface that this host does not have is no mistake of the text. */
 static int read_host(const char *text, struct config_addr *out)
 {
+	struct port_addr host;
 	struct in6_addr v6;
 	struct in_addr v4;
+	int err = port_addr_from_text(&host, text, 0);
 
-	if (inet_pton(AF_INET, text, &v4) == 1) {
-		if (IN_MULTICAST(ntohl(v4.s_addr)) || v4.s_addr == htonl(INADDR_BROADCAST))
-			return -ERANGE;
-		out->family = AF_INET;
-		memcpy(out->addr, &v4, sizeof(v4));
-		return 0;
-	}
-	if (inet_pton(AF_INET6, text, &v6) != 1)
-		return -EINVAL;
-	if (IN6_IS_ADDR_MULTICAST(&v6) || IN6_IS_ADDR_V4MAPPED(&v6))
+	if (err && err != -ENODEV)
+		return err;
+	memcpy(&v4, host.bytes, sizeof(v4));
+	memcpy(&v6, host.bytes, sizeof(v6));
+	if (host.family == AF_INET ?
+		    IN_MULTICAST(ntohl(v4.s_addr)) || v4.s_addr == htonl(INADDR_BROADCAST) :
+		    IN6_IS_ADDR_MULTICAST(&v6) || IN6_IS_ADDR_V4MAPPED(&v6))
 		return -ERANGE;
-	out->family = AF_INET6;
-	memcpy(out->addr, &v6, sizeof(v6));
+	out->family = host.family;
+	out->scope_id = host.scope_id;
+	memcpy(out->addr, host.bytes, sizeof(out->addr));
 	return 0;
 }
 
@@ -206,7 +208,7 @@ int value_read_addr(const char *text, uint16_t port, struct config_addr *out)
 						   .min = 1,
 						   .max = UINT16_MAX };
 	struct config_addr addr = { 0 };
-	char host[INET6_ADDRSTRLEN];
+	char host[PORT_ADDR_TEXT_CAP];
 	const char *at = strchr(text, '@');
 	size_t len = at ? (size_t)(at - text) : strlen(text);
 	uint64_t value = port;
@@ -228,7 +230,7 @@ int value_read_addr(const char *text, uint16_t port, struct config_addr *out)
 
 int value_read_upstream(const char *text, struct config_addr *out)
 {
-	char address[INET6_ADDRSTRLEN + sizeof("@65535")];
+	char address[PORT_ADDR_TEXT_CAP];
 	const char *name = strchr(text, '#');
 	size_t len = name ? (size_t)(name - text) : strlen(text);
 	struct config_addr addr;

@@ -30,7 +30,8 @@ int value_read_number(const struct words_key *key, const char *text, uint64_t *o
 /*
  * Reads ADDRESS or ADDRESS@PORT; `port` is the default. -ERANGE for port 0, multicast, the IPv4
  * broadcast address, and IPv4-mapped IPv6 addresses (RFC 4291 section 2.5.5.2), since no service
- * can be bound to them.
+ * can be bound to them. A link-local IPv6 address may have its interface: "fe80::1%eth0@53"
+ * (port/addr.h). If this host does not have that interface, scope_id is 0.
  */
 int value_read_addr(const char *text, uint16_t port, struct config_addr *out)
 	__attribute__((warn_unused_result));

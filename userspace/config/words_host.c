@@ -19,7 +19,9 @@ static const struct words_key rows[] = {
 		  "that "
 		  "are new and closes those that are gone, and no query to the others is lost; "
 		  "where one "
-		  "cannot be opened, the reload fails and nothing is changed." },
+		  "cannot be opened, the reload fails and nothing is changed. A link-local IPv6 "
+		  "address has its interface behind it, which must exist: fe80::1%eth0@53; kernel "
+		  "sockets answer there." },
 	{ ROW_ARRAY("server.allow", WORDS_PREFIXES, struct config, allow, n_allow),
 	  .if_empty = "has no prefix, so nobody could ask: leave it out to allow everyone",
 	  .text = "The clients that may ask for the zones; others are refused, and get nothing "

@@ -29,6 +29,7 @@ static void make_dnstap(const struct config_dnstap *from, struct dnstap_config *
 	copy_text(to->path, sizeof(to->path), from->socket ? from->socket : from->file);
 	to->family = (uint8_t)from->tcp.family;
 	to->port = from->tcp.net_port;
+	to->scope_id = from->tcp.scope_id;
 	memcpy(to->address, from->tcp.addr, sizeof(to->address));
 	copy_text(to->identity, sizeof(to->identity), from->identity);
 	copy_text(to->version, sizeof(to->version), from->version);

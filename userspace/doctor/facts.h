@@ -169,8 +169,8 @@ struct doctor_nic {
 
 /* One address of server.listen. */
 struct doctor_service {
-	char text[64];    /* "192.0.2.53@53" */
-	char address[48]; /* without the port */
+	char text[72];    /* "192.0.2.53@53" */
+	char address[72]; /* without the port */
 	uint16_t port;
 	bool is_wildcard;
 	int is_here; /* as addr_here() says */

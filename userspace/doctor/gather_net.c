@@ -163,11 +163,13 @@ static int gather_port(const struct doctor_service *service, const struct config
 void doctor_gather_service(struct doctor_service *service, const struct config_addr *addr, int pid)
 {
 	const struct port_addr host = config_port_addr(addr);
+	char text[PORT_ADDR_TEXT_CAP];
 
 	*service = (struct doctor_service){ .port = ntohs(addr->net_port) };
-	if (!inet_ntop(addr->family, addr->addr, service->address, sizeof(service->address)))
-		service->address[0] = 0;
-	snprintf(service->text, sizeof(service->text), "%s@%u", service->address, service->port);
+	port_addr_text(&host, text);
+	snprintf(service->text, sizeof(service->text), "%s", text);
+	text[strcspn(text, "@")] = 0;
+	snprintf(service->address, sizeof(service->address), "%s", text);
 	service->is_wildcard = port_addr_is_wildcard(&host);
 	service->is_here = addr_here(&host);
 	service->udp_taken =

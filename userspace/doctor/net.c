@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of a service address: is it on this host, and is its port free or ours? Pure. */
 #include <stdio.h>
+#include <string.h>
 
 #include "doctor/finding.h"
 #include "iface/addr_here.h"
@@ -19,8 +20,9 @@ static void address(const struct doctor_case *c, struct doctor_finding *f)
 	} else {
 		/* volleyd listens, and the driver answers as soon as the host has the address. */
 		doctor_fail(f, ADDR_HERE_MISSING);
-		doctor_fix(f, "ip address add %s dev lo, or take it out of server.listen",
-			   s->address);
+		doctor_fix(f, "ip address add %.*s dev %s, or take it out of server.listen",
+			   (int)strcspn(s->address, "%"), s->address,
+			   strchr(s->address, '%') ? strchr(s->address, '%') + 1 : "lo");
 	}
 }
 

@@ -4,8 +4,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct port_addr port_addr_make(uint16_t family, const uint8_t *bytes, __be16 net_port)
@@ -16,16 +18,46 @@ struct port_addr port_addr_make(uint16_t family, const uint8_t *bytes, __be16 ne
 	return a;
 }
 
+/* 0: there is no such interface. */
+static uint32_t find_interface(const char *zone)
+{
+	const uint32_t ifindex = if_nametoindex(zone);
+	unsigned long number;
+	char *end;
+
+	if (ifindex || *zone < '0' || *zone > '9')
+		return ifindex;
+	number = strtoul(zone, &end, 10);
+	return *end || number > INT32_MAX ? 0 : (uint32_t)number;
+}
+
+static int read_zone(struct port_addr *a, const char *zone)
+{
+	if (!port_addr_is_link_local(a) || !*zone || strlen(zone) >= IF_NAMESIZE ||
+	    strpbrk(zone, "/: \t@#%"))
+		return -EINVAL;
+	a->scope_id = find_interface(zone);
+	return a->scope_id ? 0 : -ENODEV;
+}
+
 int port_addr_from_text(struct port_addr *a, const char *text, uint16_t port)
 {
+	const char *zone = strchr(text, '%');
+	const size_t n_bytes = zone ? (size_t)(zone - text) : strlen(text);
+	char host[INET6_ADDRSTRLEN];
+
 	*a = (struct port_addr){ .port = htons(port) };
-	if (inet_pton(AF_INET, text, a->bytes) == 1)
+	if (n_bytes >= sizeof(host))
+		return -EINVAL;
+	memcpy(host, text, n_bytes);
+	host[n_bytes] = 0;
+	if (inet_pton(AF_INET, host, a->bytes) == 1)
 		a->family = AF_INET;
-	else if (inet_pton(AF_INET6, text, a->bytes) == 1)
+	else if (inet_pton(AF_INET6, host, a->bytes) == 1)
 		a->family = AF_INET6;
 	else
 		return -EINVAL;
-	return 0;
+	return zone ? read_zone(a, zone + 1) : 0;
 }
 
 int port_addr_from_sockaddr(struct port_addr *a, const struct sockaddr *sa)
@@ -85,13 +117,20 @@ socklen_t port_addr_to_sockaddr(const struct port_addr *a, struct sockaddr_stora
 	return sizeof(*in6);
 }
 
+bool port_addr_is_link_local(const struct port_addr *a)
+{
+	return a->family == AF_INET6 && a->bytes[0] == 0xfe && (a->bytes[1] & 0xc0) == 0x80;
+}
+
 char *port_addr_text(const struct port_addr *a, char text[PORT_ADDR_TEXT_CAP])
 {
-	char host[INET6_ADDRSTRLEN] = "?";
+	char host[INET6_ADDRSTRLEN] = "?", zone[IF_NAMESIZE];
 
 	inet_ntop(a->family, a->bytes, host, sizeof(host));
+	if (a->scope_id && !if_indextoname(a->scope_id, zone))
+		snprintf(zone, sizeof(zone), "%u", a->scope_id);
 	if (a->scope_id)
-		snprintf(text, PORT_ADDR_TEXT_CAP, "%s%%%u@%u", host, a->scope_id, ntohs(a->port));
+		snprintf(text, PORT_ADDR_TEXT_CAP, "%s%%%s@%u", host, zone, ntohs(a->port));
 	else
 		snprintf(text, PORT_ADDR_TEXT_CAP, "%s@%u", host, ntohs(a->port));
 	return text;

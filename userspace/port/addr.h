@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The address of one end of a connection or a datagram, as ports keep it: without the padding and
- * the different sizes of struct sockaddr. Pure; any thread.
+ * the different sizes of struct sockaddr. Any thread; pure, except for names of interfaces.
  */
 #ifndef VOLLEY_PORT_ADDR_H
 #define VOLLEY_PORT_ADDR_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define PORT_ADDR_TEXT_CAP 64 /* "fe80::...%12@65535" with its NUL */
+#define PORT_ADDR_TEXT_CAP 72 /* "fe80::...%eth0@65535" with its NUL */
 
 struct port_addr {
 	uint8_t family; /* AF_INET (the first 4 bytes) or AF_INET6 */
@@ -24,7 +24,11 @@ struct port_addr {
 /* bytes has 4 or 16 octets, by the family. */
 struct port_addr port_addr_make(uint16_t family, const uint8_t *bytes, __be16 net_port);
 
-/* text is an address without port and brackets; port is in host order. 0 or -EINVAL. */
+/*
+ * text is an address without port and brackets; port is in host order. A link-local IPv6 address
+ * may have its interface, by name or number: "fe80::1%eth0" (RFC 4007 section 11). 0; -EINVAL; or
+ * -ENODEV with everything but scope_id: this host has no such interface.
+ */
 __attribute__((warn_unused_result)) int port_addr_from_text(struct port_addr *a, const char *text,
 							    uint16_t port);
 
@@ -44,7 +48,10 @@ bool port_addr_is_wildcard(const struct port_addr *a);
 /* Fills ss. Returns the length of the address in it. */
 socklen_t port_addr_to_sockaddr(const struct port_addr *a, struct sockaddr_storage *ss);
 
-/* Writes "192.0.2.1@53", the notation of the configuration. Returns text. */
+/* True for fe80::/10: RFC 4291 section 2.5.6. Such an address is of use with an interface only. */
+bool port_addr_is_link_local(const struct port_addr *a);
+
+/* Writes "192.0.2.1@53" or "fe80::1%eth0@53", the notation of the configuration. Returns text. */
 char *port_addr_text(const struct port_addr *a, char text[PORT_ADDR_TEXT_CAP]);
 
 #endif

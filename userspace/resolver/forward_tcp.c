@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -344,17 +345,16 @@ static bool init_connection(struct forward_tcp *tcp, struct forward_connection *
 	return c->in && c->out && c->readable && c->writable;
 }
 
+/* The interface of a link-local address is in the text: fe80::1%eth0. */
 static void add_from(struct forward_tcp *tcp, const char *text)
 {
-	struct sockaddr_storage *from = &tcp->from[tcp->n_from];
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)from;
-	struct sockaddr_in *in = (struct sockaddr_in *)from;
+	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found;
 
-	if (inet_pton(AF_INET, text, &in->sin_addr) == 1)
-		from->ss_family = AF_INET;
-	else if (inet_pton(AF_INET6, text, &in6->sin6_addr) == 1)
-		from->ss_family = AF_INET6;
-	tcp->n_from += from->ss_family != AF_UNSPEC;
+	if (getaddrinfo(text, NULL, &hints, &found))
+		return;
+	memcpy(&tcp->from[tcp->n_from++], found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
 }
 
 int forward_tcp_init(struct forward_tcp *tcp, const struct forward_tcp_config *config)

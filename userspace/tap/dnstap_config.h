@@ -37,6 +37,7 @@ struct dnstap_config {
 	uint8_t family;  /* of the collector's TCP address, AF_INET or AF_INET6 */
 	__be16 port;
 	uint8_t address[16];
+	uint32_t scope_id;  /* the interface of a link-local address, else 0 */
 	char identity[256]; /* "": not sent */
 	char version[256];  /* "": not sent */
 	uint32_t messages;  /* a bit for each enum dnstap_kind */

@@ -176,6 +176,7 @@ static int address_of(const struct dnstap_config *config, struct sockaddr_storag
 	} else {
 		in6->sin6_family = AF_INET6;
 		in6->sin6_port = config->port;
+		in6->sin6_scope_id = config->scope_id;
 		memcpy(&in6->sin6_addr, config->address, sizeof(in6->sin6_addr));
 		*bytes = sizeof(*in6);
 	}

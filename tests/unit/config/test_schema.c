@@ -30,8 +30,9 @@ static const struct {
 	{ "recursion/query-timeout",
 	  "{\"type\":[\"integer\",\"string\"],\"minimum\":1,\"maximum\":60,"
 	  "\"pattern\":\"^[0-9]+(ms|s|m|h|d)?$\",\"default\":\"5s\"}" },
-	{ "recursion/forward", "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":"
-			       "\"^[0-9A-Fa-f:.]+(@[0-9]+)?(#.+)?$\"},\"default\":[]}" },
+	{ "recursion/forward",
+	  "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":"
+	  "\"^[0-9A-Fa-f:.]+(%[^/: \\\\t@#%]{1,15})?(@[0-9]+)?(#.+)?$\"},\"default\":[]}" },
 	{ "rrl/slip", "{\"type\":[\"integer\",\"string\"],\"minimum\":0,\"maximum\":100,"
 		      "\"pattern\":\"^[0-9]+$\",\"default\":2}" },
 	{ "templates//ixfr", "{\"enum\":[true,false,\"true\",\"false\"],\"default\":true}" },

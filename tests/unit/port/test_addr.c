@@ -3,6 +3,7 @@
 #include "tests/unit/port/echo.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/in.h>
 
 static void test_text_there_and_back(void **state)
@@ -57,17 +58,36 @@ static void test_link_local_keeps_its_interface(void **state)
 	char text[PORT_ADDR_TEXT_CAP];
 
 	(void)state;
-	a.scope_id = 12;
+	a.scope_id = 4000000;
 	port_addr_to_sockaddr(&a, &ss);
 	assert_int_equal(port_addr_from_sockaddr(&b, (struct sockaddr *)&ss), 0);
-	assert_int_equal(b.scope_id, 12);
-	assert_string_equal(port_addr_text(&b, text), "fe80::1%12@53");
+	assert_int_equal(b.scope_id, 4000000);
+	assert_string_equal(port_addr_text(&b, text), "fe80::1%4000000@53");
+	assert_int_equal(port_addr_from_text(&b, "fe80::1%4000000", 53), 0);
+	assert_true(port_addr_is_same(&a, &b));
+	assert_int_equal(port_addr_from_text(&b, "FE80::1%lo", 53), 0);
+	assert_int_equal(b.scope_id, if_nametoindex("lo"));
+	assert_string_equal(port_addr_text(&b, text), "fe80::1%lo@53");
+	assert_int_equal(port_addr_from_text(&b, "fe80::1%nosuch0", 53), -ENODEV);
 }
 
 static void test_refuses(void **state)
 {
-	static const char *const texts[] = { "",       "192.0.2", "192.0.2.256", "example.com",
-					     "::1@53", "[::1]",   " ::1" };
+	static const char *const texts[] = { "",
+					     "192.0.2",
+					     "192.0.2.256",
+					     "example.com",
+					     "::1@53",
+					     "[::1]",
+					     " ::1",
+					     "fe80::1%",
+					     "%lo",
+					     "2001:db8::1%lo",
+					     "192.0.2.1%lo",
+					     "fe80::1%a/b",
+					     "fe80::1%lo%lo",
+					     "ff02::1%lo",
+					     "fe80::1%a.name.of.sixteen" };
 	struct sockaddr sa = { .sa_family = AF_UNIX };
 	struct port_addr a;
 
