@@ -7,17 +7,12 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#define MAP_PAGE_BYTES 4096u
-
-static inline size_t map_memory_bytes(size_t bytes)
-{
-	return (bytes + MAP_PAGE_BYTES - 1) / MAP_PAGE_BYTES * MAP_PAGE_BYTES;
-}
+#include "base/page.h"
 
 /* Maps the first `bytes` octets of the map's values. NULL: the kernel does not map them. */
 static inline void *map_memory_open(int fd, size_t bytes)
 {
-	void *at = mmap(NULL, map_memory_bytes(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *at = mmap(NULL, page_round(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	return at == MAP_FAILED ? NULL : at;
 }
@@ -26,7 +21,7 @@ static inline void *map_memory_open(int fd, size_t bytes)
 static inline void map_memory_close(void *at, size_t bytes)
 {
 	if (at)
-		munmap(at, map_memory_bytes(bytes));
+		munmap(at, page_round(bytes));
 }
 
 #endif

@@ -5,13 +5,9 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#define PAGE_BYTES      4096u
-#define HUGE_PAGE_BYTES (2u << 20)
+#include "base/page.h"
 
-static size_t round_page(size_t bytes)
-{
-	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-}
+#define HUGE_PAGE_BYTES (2u << 20)
 
 static size_t store_bytes(const struct cache_sizes *s)
 {
@@ -20,18 +16,18 @@ static size_t store_bytes(const struct cache_sizes *s)
 
 static size_t index_bytes(const struct cache_sizes *s)
 {
-	return round_page((size_t)s->n_buckets * VOLLEY_BUCKET_SLOTS * sizeof(uint64_t));
+	return page_round((size_t)s->n_buckets * VOLLEY_BUCKET_SLOTS * sizeof(uint64_t));
 }
 
 static size_t zones_bytes(const struct cache_sizes *s)
 {
-	return round_page((size_t)s->n_zones * sizeof(struct volley_zone));
+	return page_round((size_t)s->n_zones * sizeof(struct volley_zone));
 }
 
 /* All but the zones, which two caches may share. */
 static size_t own_bytes(const struct cache_sizes *s)
 {
-	return store_bytes(s) + index_bytes(s) + round_page(sizeof(struct volley_state));
+	return store_bytes(s) + index_bytes(s) + page_round(sizeof(struct volley_state));
 }
 
 /* Maps ordinary pages at an address where a huge page can begin. */

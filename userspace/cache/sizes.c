@@ -3,9 +3,8 @@
 /* Divides a budget of bytes into segments, buckets, zone slots and ghosts. */
 #include <errno.h>
 
+#include "base/page.h"
 #include "cache/cache_state.h"
-
-#define PAGE_BYTES 4096ull
 
 /*
  * The index has one slot for so many bytes of entries: the smallest entries, an A record for a
@@ -13,11 +12,6 @@
  */
 #define STORE_BYTES_PER_SLOT 96u
 #define SEGMENTS_MIN         8u
-
-static uint64_t round_page(uint64_t bytes)
-{
-	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-}
 
 static uint64_t ghost_bytes(uint64_t n_buckets)
 {
@@ -27,14 +21,14 @@ static uint64_t ghost_bytes(uint64_t n_buckets)
 /* The kernel puts a header before an array that can be mapped, in a page of its own. */
 static uint64_t map_bytes(uint64_t n, uint64_t bytes)
 {
-	return PAGE_BYTES + round_page(n * bytes);
+	return page_bytes() + page_round(n * bytes);
 }
 
 /* The daemon's memory beside the maps: struct cache and its lists of segments. */
 static uint64_t own_bytes(uint64_t n_segments)
 {
-	return round_page(sizeof(struct cache) + EMPTIED_MAX * sizeof(uint32_t)) +
-	       N_FIFOS * round_page(n_segments * sizeof(uint32_t));
+	return page_round(sizeof(struct cache) + EMPTIED_MAX * sizeof(uint32_t)) +
+	       N_FIFOS * page_round(n_segments * sizeof(uint32_t));
 }
 
 static uint64_t total(const struct cache_sizes *s)
@@ -43,7 +37,7 @@ static uint64_t total(const struct cache_sizes *s)
 	       map_bytes(s->n_buckets, VOLLEY_BUCKET_SLOTS * 8) +
 	       map_bytes(s->n_segments, VOLLEY_SEGMENT_BYTES) +
 	       map_bytes(s->n_zones, sizeof(struct volley_zone)) +
-	       round_page(ghost_bytes(s->n_buckets)) + own_bytes(s->n_segments);
+	       page_round(ghost_bytes(s->n_buckets)) + own_bytes(s->n_segments);
 }
 
 /* Twice the number needed, so that zones can be added without new maps. Slot 0 has no zone. */
@@ -64,7 +58,7 @@ static uint32_t fit_buckets(struct cache_sizes *sizes)
 	uint64_t left;
 
 	sizes->n_buckets = 0;
-	left = sizes->bytes - total(sizes) - 2 * PAGE_BYTES; /* to round up index and ghosts */
+	left = sizes->bytes - total(sizes) - 2 * page_bytes(); /* to round up index and ghosts */
 	left /= BUCKET_COST;
 	return (uint32_t)(left - left % VOLLEY_PAGE_BUCKETS);
 }
@@ -83,7 +77,7 @@ int cache_sizes_plan_beside(struct cache_sizes *sizes, uint64_t bytes, uint32_t 
 	uint64_t fixed, n;
 
 	*sizes = (struct cache_sizes){ .bytes = bytes, .n_zones = n_slots };
-	fixed = total(sizes) + (2 + N_FIFOS) * PAGE_BYTES;
+	fixed = total(sizes) + (2 + N_FIFOS) * page_bytes();
 	n = bytes < fixed ? 0 : (bytes - fixed) / cost;
 	if (n < SEGMENTS_MIN)
 		return -ERANGE;

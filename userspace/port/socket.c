@@ -5,6 +5,7 @@
  * reply leaves through the slot of its query, so peer and source address are in place. Late replies
  * have slots of their own, whose addresses are written for each reply.
  */
+#include "base/page.h"
 #include "port/awake.h"
 #include "port/socket.h"
 
@@ -23,7 +24,7 @@
 #define SEND_TRIES   3 /* retries, each after a wait, if the kernel has no room */
 #define SEND_WAIT_MS 1
 #define LINE_BYTES   64u
-#define PAGE_BYTES   4096u /* part of each buffer that keeps its memory */
+#define KEPT_BYTES   4096u /* part of each buffer that keeps its memory */
 
 struct slot {
 	struct sockaddr_storage peer;
@@ -161,12 +162,9 @@ static unsigned int read_burst(struct socket_port *s, unsigned int n_cap)
 /* Frees the memory of a long datagram beyond the first pages, so that a flood does not keep it. */
 static void trim(const struct socket_port *s, unsigned int i)
 {
-	uintptr_t at = (uintptr_t)s->data + (size_t)i * s->stride;
-	uintptr_t from = (at + 2 * PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
-	uintptr_t to = (at + s->msg_bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
-
-	if (s->in[i].msg_len > PAGE_BYTES && from < to)
-		(void)madvise((void *)from, to - from, MADV_DONTNEED);
+	if (s->in[i].msg_len > KEPT_BYTES)
+		page_release(s->data + (size_t)i * s->stride + KEPT_BYTES,
+			     s->msg_bytes - KEPT_BYTES);
 }
 
 static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,

@@ -9,13 +9,14 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#include "base/page.h"
 #include "base/wire.h"
 #include "port/tcp_tls.h"
 
 #define FLUSH_IOVS 16
-#define PAGE_BYTES 4096u
+#define KEPT_BYTES 4096u /* of a slot for input, without a connection */
 
-_Static_assert(sizeof(struct tcp_chunk) == TCP_CHUNK_BYTES, "chunks fill whole pages");
+_Static_assert(sizeof(struct tcp_chunk) == TCP_CHUNK_BYTES, "a chunk is as long as it says");
 _Static_assert(TCP_CHUNKS_PER_MSG * sizeof(((struct tcp_chunk *)0)->bytes) >=
 		       TCP_PREFIX_BYTES + TCP_MESSAGE_MAX,
 	       "a message fits its chunks");
@@ -69,7 +70,7 @@ static void chunk_put(struct tcp_pool *pool, struct tcp_chunk *chunk)
 {
 	pool->n_free++;
 	if (pool->n_warm == TCP_POOL_WARM) {
-		(void)madvise(chunk, TCP_CHUNK_BYTES, MADV_DONTNEED);
+		page_release(chunk, TCP_CHUNK_BYTES);
 		pool->cold[pool->n_cold++] = (uint32_t)(chunk - pool->chunks);
 		return;
 	}
@@ -270,14 +271,14 @@ int tcp_conn_flush(struct tcp_conn *c, struct tcp_pool *pool)
 /* A client with large messages must not make the slot keep its memory for later clients. */
 static void release_input(struct tcp_conn *c)
 {
-	if (c->in_peak > PAGE_BYTES)
-		(void)madvise(c->in + PAGE_BYTES, TCP_IN_BYTES - PAGE_BYTES, MADV_DONTNEED);
+	if (c->in_peak > KEPT_BYTES)
+		page_release(c->in + KEPT_BYTES, TCP_IN_BYTES - KEPT_BYTES);
 	c->in_start = c->in_end = c->in_peak = 0;
 }
 
 void tcp_conn_trim(struct tcp_conn *c)
 {
-	if (c->in_start == c->in_end && c->in_peak > PAGE_BYTES)
+	if (c->in_start == c->in_end && c->in_peak > KEPT_BYTES)
 		release_input(c);
 }
 

@@ -23,7 +23,7 @@
 
 #define TCP_PREFIX_BYTES   2
 #define TCP_MESSAGE_MAX    65535
-#define TCP_IN_BYTES       (68u << 10) /* room for the longest message; whole pages */
+#define TCP_IN_BYTES       (68u << 10) /* room for the longest message */
 #define TCP_CHUNK_BYTES    (16u << 10)
 #define TCP_POOL_WARM      64 /* chunks: 1 MiB */
 #define TCP_CHUNKS_PER_MSG 5  /* the most that 2 + 65535 bytes take */

@@ -85,8 +85,8 @@ static int map_area(struct xsk_port *x)
 	void *area;
 
 	x->area_bytes = (n_bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
-	area = mmap(NULL, x->area_bytes, PROT_READ | PROT_WRITE, flags | MAP_POPULATE | MAP_HUGETLB,
-		    -1, 0);
+	area = mmap(NULL, x->area_bytes, PROT_READ | PROT_WRITE,
+		    flags | MAP_POPULATE | MAP_HUGETLB | 21 << MAP_HUGE_SHIFT, -1, 0);
 	if (area == MAP_FAILED)
 		area = map_transparent(x->area_bytes);
 	if (area == MAP_FAILED)

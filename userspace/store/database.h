@@ -43,9 +43,10 @@ struct store {
 	MDB_env *env;
 	MDB_dbi dbs[STORE_N_DBS];
 	char *folder;
-	int lock_fd; /* of the folder */
-	unsigned page_bytes;
-	uint64_t max_pages;      /* of the map */
+	int lock_fd;             /* of the folder */
+	uint64_t max_bytes;      /* of the map; whole pages of this host */
+	unsigned page_bytes;     /* of the file, by the host that made it: 32 KiB at most */
+	uint64_t max_pages;      /* of the file, in the map */
 	uint64_t max_live_pages; /* with more, changes are refused */
 	uint64_t max_map_bytes;  /* LMDB's: more than max_pages if the file was larger */
 	bool has_warned;         /* of all damaged zones; atomic */

@@ -22,12 +22,13 @@
 #include "base/err.h"
 #include "base/replace.h"
 #include "base/wire.h"
+#include "base/page.h"
 #include "store/data_file.h"
 #include "store/database.h"
 
 #define KEY        "server.storage: "
 #define FORMAT_KEY "format"
-/* LMDB's lock file: two cache lines for its mutexes, then one for each reader; in whole pages. */
+/* LMDB's lock file: two cache lines for its mutexes, then one for each reader; in whole blocks. */
 #define LOCK_BYTES ((128 + 64 * STORE_READERS_MAX + 4095) / 4096 * 4096)
 
 /* --- Open ------------------------------------------------------------------------------------- */
@@ -109,7 +110,6 @@ static int make_lock_file(const struct store *st, const struct sentence *s)
 
 static int open_env(struct store *st, const struct sentence *s, const char *path, unsigned flags)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int rc = mdb_env_create(&st->env);
 
 	if (!rc)
@@ -117,7 +117,7 @@ static int open_env(struct store *st, const struct sentence *s, const char *path
 	if (!rc)
 		rc = mdb_env_set_maxreaders(st->env, STORE_READERS_MAX);
 	if (!rc)
-		rc = mdb_env_set_mapsize(st->env, (size_t)st->max_pages * page);
+		rc = mdb_env_set_mapsize(st->env, st->max_bytes);
 	if (!rc)
 		rc = mdb_env_open(st->env, path, MDB_NOTLS | flags, 0600);
 	return rc ? say_opening(s, rc) : 0;
@@ -244,6 +244,7 @@ static int measure(struct store *st, const struct sentence *s)
 		return say_opening(s, rc);
 	st->max_map_bytes = info.me_mapsize;
 	st->page_bytes = stat.ms_psize;
+	st->max_pages = st->max_bytes / st->page_bytes;
 	st->max_live_pages = st->max_pages - st->max_pages / 8;
 	return 0;
 }
@@ -302,7 +303,7 @@ int store_open(struct store **out, const char *folder, uint64_t max_bytes, char 
 	if (max_bytes < STORE_MAX_BYTES_MIN)
 		max_bytes = STORE_MAX_BYTES_MIN;
 	st->lock_fd = -1;
-	st->max_pages = max_bytes / (uint64_t)sysconf(_SC_PAGESIZE);
+	st->max_bytes = max_bytes / page_bytes() * page_bytes();
 	st->folder = strdup(folder);
 	rc = st->folder ? lock_folder(st, &s) : say(&s, -ENOMEM, "");
 	if (!rc)

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "base/page.h"
 #include "cache/cache_state.h"
 
 /* Every budget from 5 MB to 1 GB in steps of 0.7 %: never passed, and at least 97 % of it used. */
@@ -41,7 +42,7 @@ static void test_total_is_the_sum_of_all_parts(void **state)
 		64ull * s.n_zones + 8ull * s.n_buckets + 4 * 4ull * s.n_segments +
 		sizeof(struct cache);
 	assert_true(s.total_bytes >= parts);
-	assert_true(s.total_bytes <= parts + 16 * 4096); /* rounding, headers of the maps */
+	assert_true(s.total_bytes <= parts + 16 * page_bytes()); /* rounding, headers of the maps */
 }
 
 static void test_zone_slots(void **state)
