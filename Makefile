@@ -236,6 +236,7 @@ test: ## everything that must hold: installs deps, builds, runs all tests; ends 
 	$(call stage,test-read)
 	$(call stage,test-unit)
 	$(call stage,test-bpf)
+	$(call stage,test-litmus)
 	$(call stage,verify)
 	$(call stage_beside,test-net-together,sanitized)
 	$(call stage,test-net-alone)
@@ -292,6 +293,10 @@ test-tsan-cache: ## the cache beside writers, readers and its keeper under Threa
 .PHONY: test-bpf
 test-bpf: $(PROG_TESTS) $(BPF_MAIN) $(BPF_OTHERS) $(BPF_TESTS) ## the XDP program by test run (root)
 	@$(run_tests) bpf $(PROG_TESTS)
+
+.PHONY: test-litmus
+test-litmus: ## the rules of xdp/memory_order.h, on a processor that orders as little as arm64
+	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/litmus
 
 .PHONY: test-fuzz
 test-fuzz: ## replay the fuzz corpora under the sanitizers, without a fuzzer

@@ -35,10 +35,10 @@
  *
  * Order of memory: a writer fills an entry, then publishes its word with one 8-byte release store
  * or compare-and-swap. Readers load the word once and reach the entry through the address that they
- * compute from it. This address dependency orders the loads on every processor on which Linux runs
- * BPF, so the driver needs no barrier. After publication only `freq` and `refreshing` of an entry
- * change, and its bytes are used again only after a grace period. A field that one side changes
- * while the other side reads it has at most 8 bytes, is aligned, and is read once.
+ * compute from it: xdp/memory_order.h has this rule and the others. After publication only `freq`
+ * and `refreshing` of an entry change, and its bytes are used again only after a grace period. A
+ * field that one side changes while the other side reads it has at most 8 bytes, is aligned, and is
+ * read once.
  *
  * A change of any structure here needs a new VOLLEY_ABI, and so a new name of the first map: by
  * that name alone a daemon knows whether it can adopt the maps that it finds on an interface. Two

@@ -29,11 +29,11 @@
  *
  * Order of memory: a point is added before a version of the zone that needs it is served. Inner
  * lines do not change. The words of a leaf are filled from the first to the last, each by one
- * store, and read from the last to the first: a reader that finds a point finds all that were added
- * to the leaf before it. A point is never removed. If a leaf is full, its last word becomes
- * VOLLEY_INTERVALS_MARK, and all names in it are uncertain. When a region is replaced, its id
- * becomes 0, and its lines are used again only after volley_names_state.intervals_id has been 0 for
- * a grace period.
+ * store, and read from the last to the first: a worker that finds a point finds all that were added
+ * to the leaf before it. The driver looks twice (xdp/memory_order.h). A point is never removed. If
+ * a leaf is full, its last word becomes VOLLEY_INTERVALS_MARK, and all names in it are uncertain.
+ * When a region is replaced, its id becomes 0, and its lines are used again only after
+ * volley_names_state.intervals_id has been 0 for a grace period.
  */
 #ifndef VOLLEY_XDP_INTERVALS_H
 #define VOLLEY_XDP_INTERVALS_H
@@ -69,7 +69,7 @@ struct volley_intervals_head {
 	__u64 reserved;
 };
 
-/* Reads a word of a line once, in order with the words read before it: in BPF by volatile. A test
+/* Reads a word of a line once; in userspace also in order with the words read before it. A test
  * defines its own. */
 #ifndef VOLLEY_INTERVALS_LOAD
 #if defined(__bpf__)

@@ -531,7 +531,8 @@ RRL_INLINE void rrl_listed_of(struct rrl_listed *p, const struct volley_rrl *r,
 /* Whether this place belongs to the prefix; takes it if it is free or rested. */
 RRL_INLINE int rrl_list_take(struct volley_limited *at, const struct rrl_listed *p, __u32 now_s)
 {
-	__u64 theirs = *(const volatile __u64 *)&at->key;
+	__u64 theirs = load_once(&at->key);
+	__u32 bits = load_once(&at->bits);
 
 	if (theirs == p->key)
 		return 1;
@@ -539,15 +540,14 @@ RRL_INLINE int rrl_list_take(struct volley_limited *at, const struct rrl_listed 
 		return 0;
 	if (__sync_val_compare_and_swap(&at->key, theirs, p->key) != theirs)
 		return 0;
-	*(volatile __u32 *)&at->bits = 0;
+	if (__sync_val_compare_and_swap(&at->bits, bits, 0) != bits)
+		return 0; /* another taker is writing it */
 	at->address[0] = p->address[0];
 	at->address[1] = p->address[1];
 	at->first_s = now_s;
 	at->slipped = 0;
 	at->dropped = 0;
-	forget_bounds(); /* keeps these stores before the next one */
-	*(volatile __u32 *)&at->bits = p->bits;
-	return 1;
+	return !__sync_val_compare_and_swap(&at->bits, 0, p->bits);
 }
 
 /* Counts a packet of prefix `which` of the client, which is over its limit. */

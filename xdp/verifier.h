@@ -18,6 +18,8 @@
 
 #include <linux/types.h>
 
+#include "xdp/memory_order.h"
+
 /*
  * `value` as 64 bits, with a proof that it is at most `mask`, a constant one less than a power of
  * two. It costs one instruction. The caller knows or has checked that no bit is lost.
@@ -33,9 +35,6 @@
 #else
 #define bounded(value, mask) ((__u64)(value) & (mask))
 #endif
-
-/* Reads once a value that another thread may change, or that the verifier should treat so. */
-#define load_once(where) (*(const volatile __typeof__(*(where)) *)(where))
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 

@@ -231,9 +231,7 @@ __noinline int find_shared(struct volley_cpu *cpu, const struct volley_state *st
  */
 static __always_inline int find_again(struct volley_cpu *cpu, const struct volley_state *state)
 {
-	/* fence is always 0. This is a full barrier in BPF, too: the reads below come after the
-	 * entry's. */
-	if (__sync_val_compare_and_swap(&cpu->fence, 0, 0))
+	if (!order_fence(&cpu->fence))
 		return VOLLEY_UP_MISS;
 	return deny_again(cpu, state);
 }

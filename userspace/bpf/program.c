@@ -20,6 +20,7 @@
 #include "bpf/lock.h"
 #include "bpf/map_memory.h"
 #include "bpf/program_state.h"
+#include "cache/grace.h"
 #include "volley.skel.h"
 
 #define IPV4_UDP_BYTES (20 + 8)
@@ -252,6 +253,15 @@ static struct volley_prefix prefix_of(const struct config_prefix *from)
 	return p;
 }
 
+/* Returns when all runs that began before have ended: the trial of grace_open() waits for them. */
+static void wait_for_runs(void)
+{
+	struct grace *grace;
+
+	if (!grace_open(&grace))
+		grace_close(grace);
+}
+
 /* If the list changes, no tunnel is taken off while it is written. */
 void program_set_tunnel_sources(struct program *p, const struct config_prefix *sources, uint32_t n)
 {
@@ -265,6 +275,8 @@ void program_set_tunnel_sources(struct program *p, const struct config_prefix *s
 	    !memcmp(link->tunnel_sources, prefixes, sizeof(prefixes)))
 		return;
 	__atomic_store_n(&link->tunnels, 0, __ATOMIC_SEQ_CST);
+	if (tunnels)
+		wait_for_runs();
 	memcpy(link->tunnel_sources, prefixes, sizeof(prefixes));
 	link->n_tunnel_sources = n;
 	__atomic_store_n(&link->tunnels, tunnels, __ATOMIC_RELEASE);

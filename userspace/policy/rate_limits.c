@@ -104,14 +104,19 @@ int rate_limits_configure(struct rate_limits *rrl, const struct config *config,
 /* Writes "192.0.2.0/24". False: the place is free, or is being written. */
 static bool put_prefix(const struct volley_limited *at, char text[PREFIX_CAP])
 {
+	uint64_t key = __atomic_load_n(&at->key, __ATOMIC_ACQUIRE);
 	uint32_t bits = __atomic_load_n(&at->bits, __ATOMIC_ACQUIRE);
 	uint8_t address[16];
 	bool is_ipv4;
 	size_t n;
 
-	if (!__atomic_load_n(&at->key, __ATOMIC_RELAXED) || !bits)
+	if (!key || !bits)
 		return false;
 	memcpy(address, at->address, sizeof(address));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&at->bits, __ATOMIC_RELAXED) != bits ||
+	    __atomic_load_n(&at->key, __ATOMIC_RELAXED) != key)
+		return false;
 	is_ipv4 = bits > MAPPED_BITS && IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)address);
 	if (!inet_ntop(is_ipv4 ? AF_INET : AF_INET6, is_ipv4 ? address + 12 : address, text,
 		       INET6_ADDRSTRLEN))
