@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "client/table.h"
 #include "config/settings.h"
@@ -207,6 +208,14 @@ static void put_sentences(FILE *out, int indent, const json_t *value)
 	}
 }
 
+/* The columns of the terminal that OUT is; 0: it is none, and programs read whole lines. */
+static unsigned int get_width(FILE *out)
+{
+	struct winsize size;
+
+	return ioctl(fileno(out), TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
 static int put_array(FILE *out, int indent, const char *command, const struct view *view,
 		     const json_t *value)
 {
@@ -215,7 +224,7 @@ static int put_array(FILE *out, int indent, const char *command, const struct vi
 	int ret = 0;
 
 	if (!view->is_list)
-		return table_put(out, indent, value, &view->order);
+		return table_put(out, indent, get_width(out), value, &view->order);
 	json_array_foreach(value, i, item) {
 		if (i)
 			fputc('\n', out);

@@ -155,8 +155,14 @@ static void put_padding(FILE *out, size_t width, size_t used)
 		fputc(' ', out);
 }
 
+/* Columns that stand side by side: the first of the table, and those from FROM up to END. */
+struct group {
+	size_t from, end;
+};
+
 /* The last column is not padded: lines must not end in spaces. */
-static void put_cell(FILE *out, const struct table *table, size_t at, const char *text)
+static void put_cell(FILE *out, const struct table *table, const struct group *group, size_t at,
+		     const char *text)
 {
 	const struct column *column = &table->columns[at];
 
@@ -165,25 +171,59 @@ static void put_cell(FILE *out, const struct table *table, size_t at, const char
 	if (column->is_number)
 		put_padding(out, column->width, units_width(text));
 	fputs(text, out);
-	if (!column->is_number && at + 1 < table->n_columns)
+	if (!column->is_number && at + 1 < group->end)
 		put_padding(out, column->width, units_width(text));
 }
 
-static void put_lines(FILE *out, int indent, const struct table *table)
+static void put_titles(FILE *out, int indent, const struct table *table, const struct group *group)
 {
 	fprintf(out, "%*s", indent, "");
-	for (size_t at = 0; at < table->n_columns; at++)
-		put_cell(out, table, at, table->columns[at].title);
+	put_cell(out, table, group, 0, table->columns[0].title);
+	for (size_t at = group->from; at < group->end; at++)
+		put_cell(out, table, group, at, table->columns[at].title);
 	fputc('\n', out);
+}
+
+static void put_cells(FILE *out, int indent, const struct table *table, const struct group *group)
+{
 	for (size_t row = 0; row < table->n_rows; row++) {
+		char *const *cells = &table->cells[row * table->n_columns];
+
 		fprintf(out, "%*s", indent, "");
-		for (size_t at = 0; at < table->n_columns; at++)
-			put_cell(out, table, at, table->cells[row * table->n_columns + at]);
+		put_cell(out, table, group, 0, cells[0]);
+		for (size_t at = group->from; at < group->end; at++)
+			put_cell(out, table, group, at, cells[at]);
 		fputc('\n', out);
 	}
 }
 
-int table_put(FILE *out, int indent, const json_t *rows, const struct table_order *order)
+/* The end of the columns from FROM on that have room, at least one beside the first. */
+static size_t find_end(const struct table *table, int indent, unsigned int width, size_t from)
+{
+	size_t used = (size_t)indent + table->columns[0].width, at;
+
+	for (at = from; at < table->n_columns; at++) {
+		used += 2 + table->columns[at].width;
+		if (width && used > width && at > from)
+			break;
+	}
+	return at;
+}
+
+static void put_groups(FILE *out, int indent, unsigned int width, const struct table *table)
+{
+	struct group group = { .end = 1 };
+
+	do {
+		group.from = group.end;
+		group.end = find_end(table, indent, width, group.from);
+		put_titles(out, indent, table, &group);
+		put_cells(out, indent, table, &group);
+	} while (group.end < table->n_columns);
+}
+
+int table_put(FILE *out, int indent, unsigned int width, const json_t *rows,
+	      const struct table_order *order)
 {
 	struct table table = { .rows = rows, .n_rows = json_array_size(rows) };
 	int ret = 0;
@@ -198,7 +238,7 @@ int table_put(FILE *out, int indent, const json_t *rows, const struct table_orde
 		for (size_t at = 0; at < table.n_columns && !ret; at++)
 			ret = fill_cell(&table, row, at);
 	if (!ret)
-		put_lines(out, indent, &table);
+		put_groups(out, indent, width, &table);
 	for (size_t i = 0; i < table.n_rows * table.n_columns; i++)
 		free(table.cells[i]);
 	free(table.cells);

@@ -18,10 +18,11 @@ struct table_order {
 
 /*
  * Writes ROWS, an array of objects with at least one, each line after INDENT spaces. A column
- * without any value is left out. Returns 0 or -ENOMEM.
+ * without any value is left out. Columns beyond WIDTH characters follow in a further table, which
+ * has the first column again; 0: there is no bound. Returns 0 or -ENOMEM.
  */
-int table_put(FILE *out, int indent, const json_t *rows, const struct table_order *order)
-	__attribute__((warn_unused_result));
+int table_put(FILE *out, int indent, unsigned int width, const json_t *rows,
+	      const struct table_order *order) __attribute__((warn_unused_result));
 
 /* True if WORD is in LIST, which has spaces between its words. */
 int table_has_word(const char *list, const char *word);

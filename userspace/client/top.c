@@ -177,6 +177,7 @@ static bool obey(struct top *top, const char *keys, ssize_t n)
 
 		if (keys[i] == 'q')
 			return false;
+		top->view.is_help = keys[i] == '?' && !top->view.is_help;
 		if (keys[i] == ' ')
 			top->view.is_paused = !top->view.is_paused;
 		else

@@ -257,7 +257,7 @@ static void put_keys(struct page *page)
 
 		snprintf(line + n, sizeof(line) - n, form, words[k][0], words[k]);
 	}
-	put(page, "%s space pause  q quit", line);
+	put(page, "%s space pause  ? help  q quit", line);
 }
 
 /* --- Tables ----------------------------------------------------------------------------------- */
@@ -389,6 +389,24 @@ static void put_table(struct page *page, const json_t *now)
 	}
 }
 
+static void put_help(struct page *page)
+{
+	static const char *const lines[] = {
+		"c  clients: the prefixes that got most answers, estimated",
+		"n  names: the names that were asked for most, estimated",
+		"t  types: answers by type of the question",
+		"r  rcodes: answers by response code",
+		"z  zones: answers by zone",
+		"l  limited: prefixes over their rate limit",
+		"space  stops the picture, and goes on",
+		"?  this help; each other key leaves it",
+		"q  quit",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		put(page, "%s", lines[i]);
+}
+
 void top_view_draw(FILE *out, const struct top_view *view, const json_t *now)
 {
 	struct page page = { .out = out, .view = view };
@@ -397,7 +415,10 @@ void top_view_draw(FILE *out, const struct top_view *view, const json_t *now)
 	if (view->is_live)
 		put_keys(&page);
 	put(&page, "%s", "");
-	put_table(&page, now);
+	if (view->is_help)
+		put_help(&page);
+	else
+		put_table(&page, now);
 	if (view->is_live)
 		fputs("\033[J", out);
 }

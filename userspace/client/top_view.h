@@ -41,6 +41,7 @@ struct top_view {
 	unsigned int height; /* the most lines; 0: one for each row */
 	bool is_live;        /* show the keys, and overwrite the earlier picture */
 	bool is_paused;
+	bool is_help; /* show what the keys do in place of the table */
 	bool is_utf8;
 	double history[TOP_HISTORY]; /* answers per second; the latest value is the last */
 	unsigned int n_history;      /* number of values, which are at the end of history */

@@ -170,7 +170,7 @@ const struct words_command words_commands[] = {
 	  "seconds, who answered, and one of these views: clients by prefix "
 	  "(IPv4 /24, IPv6 /48), names, types, response codes, zones, and the prefixes that are "
 	  "over their limit. The keys c, n, t, r, z and "
-	  "l choose the view, the space bar stops and goes on, q ends it. Clients and names are "
+	  "l choose the view, the space bar stops and goes on, ? shows the keys, q ends it. Clients and names are "
 	  "estimates: of about 8,000 answers in a second, drawn at "
 	  "random by driver and workers, what came 5 seconds ago counts half, and the true share "
 	  "is within the error 95 times of 100. All else is counted. "

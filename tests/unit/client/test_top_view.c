@@ -153,6 +153,25 @@ static void test_window(void **state)
 	json_decref(now);
 }
 
+/* The help names the key of each view, and has its place. */
+static void test_help_of_keys(void **state)
+{
+	struct top_view view = { .width = 80, .is_help = true };
+	double total;
+	json_t *now = read_rates(&total);
+	char *text = draw(&view, now), word[32];
+
+	(void)state;
+#define TOP_HELP(name, kind)                                         \
+	snprintf(word, sizeof(word), "\n%c  %s: ", (kind)[0], kind); \
+	assert_non_null(strstr(text, word));
+	TOP_VIEW_LIST(TOP_HELP)
+#undef TOP_HELP
+	assert_null(strstr(text, "CLIENTS"));
+	free(text);
+	json_decref(now);
+}
+
 /* A new daemon counts from 0, but no rate is below 0. The first reply has no rates. */
 static void test_no_rates_below_zero(void **state)
 {
@@ -181,9 +200,8 @@ static void test_find(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_view),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_no_rates_below_zero),
+		cmocka_unit_test(test_each_view),    cmocka_unit_test(test_window),
+		cmocka_unit_test(test_help_of_keys), cmocka_unit_test(test_no_rates_below_zero),
 		cmocka_unit_test(test_find),
 	};
 
