@@ -154,7 +154,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 # --- What there is ----------------------------------------------------------------------------------
 
 # From the ground up; cmd is the roof.
-FLOORS   := base dns tap cache zone store xfr sign resolver engine census port worker config bpf iface client import doctor transfer zonemgr control policy recursion report daemon cmd
+FLOORS   := base dns tap cache zone store xfr sign resolver engine census port worker config bpf iface client doctor transfer zonemgr control policy recursion report daemon cmd
 PROGRAMS := volleyd volleyctl
 
 # iface/dpdk_iface_none.c stands in for iface/dpdk_iface.c.
@@ -205,7 +205,9 @@ MANS := $(if $(filter volleyctl,$(PROGRAMS_HERE)),$(patsubst docs/man/%.in,$(O)/
 COMPLETIONS := $(if $(filter volleyctl,$(PROGRAMS_HERE)),$(patsubst scripts/completion/%.in,$(O)/completion/%,$(wildcard scripts/completion/*.in)))
 # For editors of volley.yaml.
 SCHEMA := $(if $(filter volleyd,$(PROGRAMS_HERE)),$(O)/volley.schema.json)
-ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%) $(MANS) $(COMPLETIONS) $(SCHEMA)
+# volleyctl import, which looks for it beside bin/.
+IMPORT := $(patsubst scripts/%,$(O)/%,$(wildcard scripts/import/volley-import scripts/import/*.py scripts/import/*.options))
+ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%) $(MANS) $(COMPLETIONS) $(SCHEMA) $(IMPORT)
 
 # --- Main targets -----------------------------------------------------------------------------------
 
@@ -379,6 +381,9 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	sed 's,@PREFIX@,$(PREFIX),g;s,@SYSCONFDIR@,$(SYSCONFDIR),g' scripts/volleyd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/volleyd.service
 	install -m 644 zones/root.hints $(SCHEMA) $(DESTDIR)$(PREFIX)/share/volley/
 	install -m 755 scripts/anycast-health $(DESTDIR)$(PREFIX)/lib/volley/
+	install -d $(DESTDIR)$(PREFIX)/lib/volley/import
+	install -m 644 $(filter %.py %.options,$(IMPORT)) $(DESTDIR)$(PREFIX)/lib/volley/import/
+	install -m 755 $(filter %/volley-import,$(IMPORT)) $(DESTDIR)$(PREFIX)/lib/volley/import/
 	install -d $(DESTDIR)$(PREFIX)/share/volley/anycast
 	install -m 644 scripts/anycast/*.conf $(DESTDIR)$(PREFIX)/share/volley/anycast/
 	install -d $(DESTDIR)$(PREFIX)/share/volley/monitoring
@@ -531,6 +536,10 @@ $(O)/volley.schema.json: $(B)/bin/volleyd
 	$(say) SCHEMA $@
 	@mkdir -p $(@D)
 	$(Q)$< --schema >$@
+
+$(O)/import/%: scripts/import/%
+	@mkdir -p $(@D)
+	@cp -p $< $@
 
 # --- Tests ------------------------------------------------------------------------------------------
 

@@ -32,7 +32,6 @@ BELOW = {
     "bpf": "xdp base dns tap cache engine config",
     "iface": "xdp base tap cache engine port worker config bpf",
     "client": "base dns port config",    # asks the daemon; knows nothing of it
-    "import": "base config",    # configurations of other name servers
     "doctor": "xdp base resolver port config bpf iface client",
     "transfer": "xdp base dns tap zone store xfr resolver engine port worker config",
     "zonemgr": "base dns cache zone store xfr sign engine port worker config transfer",
@@ -44,7 +43,7 @@ BELOW = {
     "daemon": "xdp base dns tap cache store engine census config bpf iface transfer zonemgr "
               "control policy recursion"
               " report",
-    "cmd": "base zone config client import doctor daemon",
+    "cmd": "base zone config client doctor daemon",
 }
 BELOW = {floor: below.split() for floor, below in BELOW.items()}
 SKELETONS = {"bpf", "iface"}

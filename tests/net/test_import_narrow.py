@@ -80,6 +80,7 @@ def test_named_the_options_of_the_one_view(tmp_path):
         match-clients {{ any; }};
         recursion yes; allow-query {{ 10.1.0.0/16; }}; allow-recursion {{ 10.1.2.0/24; }};
         allow-transfer {{ 10.1.2.3; }}; forward only; forwarders {{ 192.0.2.1; }};
+        dnssec-validation no;
         {ZONE}
     }};"""
     config, said = named(tmp_path, "recursion no; allow-query { any; }; allow-transfer { any; };",

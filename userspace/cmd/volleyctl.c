@@ -3,8 +3,8 @@
 /*
  * volleyctl: sends a command to a running volleyd over its control socket and prints the reply.
  * config/words.c has the commands and their arguments. The daemon runs them, except doctor, which
- * looks at the host itself (doctor/doctor.h), and import, which reads files (import/import.h). top
- * and capture ask the daemon again and again (client/top.h, client/capture_call.h).
+ * looks at the host itself (doctor/doctor.h), and import, which is a script (cmd/import_script.h).
+ * top and capture ask the daemon again and again (client/top.h, client/capture_call.h).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,13 +22,13 @@
 #include "client/result_text.h"
 #include "client/top.h"
 #include "cmd/config_file.h"
+#include "cmd/import_script.h"
 #include "cmd/zone_check.h"
 #include "config/help.h"
 #include "config/value.h"
 #include "config/words.h"
 #include "doctor/doctor.h"
 #include "doctor/print.h"
-#include "import/import.h"
 
 #define WAIT_S_DEFAULT 60
 #define WAIT_S_HEALTH  5 /* the caller needs a quick answer */
@@ -557,13 +557,6 @@ static int run_capture(const struct options *options, int n, char **words)
 	return code ? code : finish_output();
 }
 
-static int run_import(int n, char **words)
-{
-	int code = import_command(stdout, stderr, n, words), ret = finish_output();
-
-	return ret ? ret : code;
-}
-
 static int run_zone_check(const struct options *options, char **words)
 {
 	char err[4096];
@@ -620,7 +613,9 @@ static int run(struct options *options, int argc, char **argv)
 	if (!strcmp(command->name, "capture"))
 		return run_capture(options, argc - n_words, argv + n_words);
 	if (!strcmp(command->name, "import"))
-		return run_import(argc - n_words, argv + n_words);
+		return import_script_run(options->errors, argc - n_words, argv + n_words) ?
+			       EXIT_REFUSED :
+			       EXIT_DONE;
 	if (!strcmp(command->name, "zone check"))
 		return run_zone_check(options, argv + n_words);
 	args = make_args(command, argc - n_words, argv + n_words);

@@ -459,18 +459,16 @@ const struct words_command words_commands[] = {
 	  "volley.yaml(5)." },
 	{ "import", "FILE [--from KIND] [-o OUTPUT]", 1, 5,
 	  "the configuration of another name server as a volley.yaml",
-	  "Reads FILE, the configuration of nsd, knotd, named or unbound, with all that it "
+	  "Reads FILE, the configuration of nsd, knotd, named or unbound, with all files that it "
 	  "includes, and prints what is the same in "
 	  "volley.yaml(5). KIND is nsd, knot, named or unbound; without it the name of the file "
-	  "tells, or what is in it. Each option "
-	  "that is not carried over as it is has a line on standard error, with file and line: not "
-	  "carried over, with what to do; note, where it is carried over and "
-	  "means something else; or without meaning here, once for each name. The status is 0 "
-	  "where all that matters was carried over, 1 where "
-	  "something was left out or a file cannot be read. TSIG keys and other secrets are "
+	  "tells, or what is in it. Each option that is not carried over as it is has a line on "
+	  "standard error, with file and line, those of most weight first: see IMPORT. The status "
+	  "is 0 if all is carried over, 3 if only options were left out that no client notices, "
+	  "and 1 if something has to be decided before volleyd starts, or if FILE cannot be read. "
+	  "TSIG keys and other secrets are "
 	  "printed as they are: with -o the file OUTPUT is written "
-	  "instead, readable for its owner alone (mode 0600). No daemon is needed. Check the "
-	  "result with volleyd --check." },
+	  "instead, readable for its owner alone (mode 0600). No daemon is needed, but python3." },
 	{ "stop", "[--keep]", 0, 1, "stop the daemon",
 	  "Stops volleyd as SIGTERM does: what it attached is detached, what it adopted stays. "
 	  "With "
