@@ -146,6 +146,7 @@ def page():
 `make test-diff` asks Volley, knotd 3.2, nsd 4.6 and named 9.18 the same questions. Where the three
 peers agree, Volley agrees with them, except for the differences on this page. tests/diff/explained.py
 makes the page and recognises each difference in the test, too: do not edit the page itself.
+[primaries](primaries.md) compares them as secondaries of primaries that deviate.
 """
     for rule in RULES:
         lines = textwrap.fill(f"{rule.source}. {rule.sentence}", 100, break_on_hyphens=False)

@@ -112,10 +112,10 @@ static bool check_fields(struct rdcheck *c, const struct rdata_type *row)
 	return c->at == c->end || rdcheck_refuse(c, "there are octets after its last field");
 }
 
-const char *rdata_fault(uint16_t type, const uint8_t *rdata, unsigned len)
+static const char *find_fault(uint16_t type, const uint8_t *rdata, unsigned len, bool is_foreign)
 {
 	const struct rdata_type *row = rdata_type(type);
-	struct rdcheck c = { .at = rdata, .end = rdata + len };
+	struct rdcheck c = { .at = rdata, .end = rdata + len, .is_foreign = is_foreign };
 
 	if (!row)
 		return NULL;
@@ -124,6 +124,21 @@ const char *rdata_fault(uint16_t type, const uint8_t *rdata, unsigned len)
 	if (len > row->max)
 		return "it is too long";
 	return check_fields(&c, row) ? NULL : c.why;
+}
+
+const char *rdata_fault(uint16_t type, const uint8_t *rdata, unsigned len)
+{
+	return find_fault(type, rdata, len, false);
+}
+
+const char *rdata_fault_foreign(uint16_t type, const uint8_t *rdata, unsigned len)
+{
+	return find_fault(type, rdata, len, true);
+}
+
+int rdata_check_foreign(uint16_t type, const uint8_t *rdata, unsigned len)
+{
+	return find_fault(type, rdata, len, true) ? ERR_RDATA : 0;
 }
 
 int rdata_check(uint16_t type, const uint8_t *rdata, unsigned len)

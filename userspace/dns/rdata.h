@@ -38,14 +38,27 @@ bool rdata_is_meta(uint16_t type);
 
 /*
  * Checks if @rdata of @len octets, without compressed names, is well formed for @type. All data
- * that comes into a zone passes this check: from files, UPDATE, transfers, commands. A type without
- * a row may have any data. Pure. Returns 0 or ERR_RDATA.
+ * that people write passes this check: in files, UPDATE and commands, but for the generic form \#
+ * of files (RFC 3597 section 5). A type without a row may have any data. Pure. Returns 0 or
+ * ERR_RDATA.
  */
 int rdata_check(uint16_t type, const uint8_t *rdata, unsigned len)
 	__attribute__((warn_unused_result));
 
 /* The same; returns what is wrong, as a clause, or NULL. */
 const char *rdata_fault(uint16_t type, const uint8_t *rdata, unsigned len);
+
+/*
+ * The check of data that another server has given, and of data that was stored: as rdata_check(),
+ * but values that a server only passes on may have any form (keys of SVCB, tags of CAA, numbers of
+ * LOC and APL). Their lengths have to fit. So a mistake of a primary does not cost its secondary
+ * the zone. Pure. Returns 0 or ERR_RDATA.
+ */
+int rdata_check_foreign(uint16_t type, const uint8_t *rdata, unsigned len)
+	__attribute__((warn_unused_result));
+
+/* The same; returns what is wrong, as a clause, or NULL. */
+const char *rdata_fault_foreign(uint16_t type, const uint8_t *rdata, unsigned len);
 
 /* A weaker check for code that only passes data on: numbers, addresses, names and strings must be
  * complete; other fields are not checked. Pure. Returns 0 or ERR_RDATA. */

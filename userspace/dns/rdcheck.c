@@ -64,6 +64,8 @@ static bool tag(struct rdcheck *c)
 
 	if (!string(c))
 		return false;
+	if (c->is_foreign)
+		return true;
 	if (at == c->at)
 		return rdcheck_refuse(c, "its tag is empty");
 	for (; at < c->at; at++)
@@ -146,6 +148,8 @@ static bool loc(struct rdcheck *c)
 		return rest(c);
 	if (!rdcheck_skip(c, 16))
 		return false;
+	if (c->is_foreign)
+		return true;
 	if (!is_loc_size(p[1]) || !is_loc_size(p[2]) || !is_loc_size(p[3]))
 		return rdcheck_refuse(c, "a size or precision in it is out of range");
 	if (!is_loc_angle(p + 4, 90) || !is_loc_angle(p + 8, 180))
@@ -163,8 +167,8 @@ static bool apl(struct rdcheck *c)
 		family = wire_load_be16(c->at);
 		prefix = c->at[2];
 		n = c->at[3] & 0x7f;
-		if ((family == 1 && (prefix > 32 || n > 4)) ||
-		    (family == 2 && (prefix > 128 || n > 16)))
+		if (!c->is_foreign && ((family == 1 && (prefix > 32 || n > 4)) ||
+				       (family == 2 && (prefix > 128 || n > 16))))
 			return rdcheck_refuse(c, "a prefix in it is too long");
 		if (!rdcheck_skip(c, 4 + n))
 			return false;
@@ -299,6 +303,8 @@ static bool param(struct rdcheck *c, const struct param *p)
 		return p->n || rdcheck_refuse(c, "ech is empty");
 	case 6:
 		return (p->n && !(p->n % 16)) || rdcheck_refuse(c, "ipv6hint has no addresses");
+	case 7:
+		return p->n || rdcheck_refuse(c, "dohpath is empty");
 	case 65535:
 		return rdcheck_refuse(c, "key65535 is reserved");
 	default:
@@ -315,6 +321,8 @@ static bool svcparams(struct rdcheck *c)
 	while (left(&all)) {
 		if (!next_param(&all, &p))
 			return rdcheck_refuse(c, all.why);
+		if (c->is_foreign)
+			continue;
 		if ((int)p.key <= before)
 			return rdcheck_refuse(c, "a key is repeated or out of order");
 		before = (int)p.key;

@@ -13,6 +13,8 @@
 struct rdcheck {
 	const uint8_t *at, *end;
 	const char *why; /* static */
+	/* values that a server only passes on may have any form (rdata_check_foreign()) */
+	bool is_foreign;
 };
 
 static inline bool rdcheck_refuse(struct rdcheck *c, const char *why)

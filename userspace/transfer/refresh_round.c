@@ -244,9 +244,14 @@ static void ask_soa_by_stream(struct refresh_round *r)
 static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
 {
 	struct refresh_round *r = user;
+	const char *bad_tsig = udp_query_bad_tsig(r->query);
 	struct xfr_request_soa soa;
 
 	r->query = NULL;
+	if (code == ERR_TSIG) {
+		refresh_round_next(r, "%s", bad_tsig);
+		return;
+	}
 	if (!code)
 		code = xfr_request_read_soa(&soa, msg, n, wire_load_be16(msg + DNS_ID_AT),
 					    r->s->zone->apex);

@@ -5,11 +5,13 @@
  * signatures are right, it goes to control. Until then it has no effect.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "transfer/secondary.h"
 #include "transfer/transfer_events.h"
 
@@ -56,6 +58,7 @@ static int on_record(void *user, const uint8_t *owner, unsigned int owner_bytes,
 		.ttl = ttl,
 		.rdata = rdata,
 		.rdata_bytes = rdata_bytes,
+		.is_checked = true,
 	};
 
 	if (type == DNS_TYPE_SOA)
@@ -105,6 +108,17 @@ static void make_room_for_others(struct refresh_round *r)
 	slots_leave(&r->place);
 }
 
+static void report_left_out(const struct refresh_round *r)
+{
+	char name[NAME_TEXT_MAX];
+
+	if (!r->in->n_left_out)
+		return;
+	(void)name_to_text(name, sizeof(name), r->s->zone->apex);
+	log_warn("zone %s: %s: records that are left out: %" PRIu64 "; the first: %s", name,
+		 r->s->remote, r->in->n_left_out, r->in->left_out);
+}
+
 /* The transfer is complete: control owns it from now on. */
 static void deliver(struct refresh_round *r)
 {
@@ -130,6 +144,7 @@ static void deliver(struct refresh_round *r)
 	event.expires_wall_s = event.checked_wall_s + expire_s;
 	snprintf(s->remote, sizeof(s->remote), "%s %s", r->remote->name,
 		 port_addr_text(&r->peer->addr, text));
+	report_left_out(r);
 	s->settles_checked_s = event.checked_wall_s;
 	s->settles_expires_s = event.expires_wall_s;
 	if (r->in->is_whole)
@@ -200,6 +215,8 @@ static void refuse(struct refresh_round *r, enum xfr_in_result result)
 		refresh_round_next(r, "%s", r->builder_error.sentence);
 	} else if (result == XFR_IN_SINK) {
 		refresh_round_next(r, "%s", err_text(in->error));
+	} else if (result == XFR_IN_RDATA) {
+		refresh_round_next(r, "%s: %s", xfr_in_text(result), in->refused);
 	} else {
 		refresh_round_next(r, "%s", xfr_in_text(result));
 	}

@@ -10,6 +10,7 @@
  */
 #include "xfr/xfr_in.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -198,25 +199,41 @@ static enum xfr_in_result take_second(struct xfr_in *in, const struct xfr_record
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-static enum xfr_in_result check_record(struct xfr_in *in, struct xfr_record *r, bool same_owner)
+/* "OWNER TYPE: why" */
+static void describe(const struct xfr_record *r, const char *why, char out[XFR_IN_RECORD_MAX])
 {
-	if (in->state == END)
-		return XFR_IN_BEHIND;
-	if (in->config.limits.n_records && in->n_records >= in->config.limits.n_records)
-		return XFR_IN_LIMIT_RECORDS;
+	char owner[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
+
+	(void)name_to_text(owner, sizeof(owner), r->owner);
+	proto_type_to_text(type, r->type);
+	snprintf(out, XFR_IN_RECORD_MAX, "%.200s %s: %s", owner, type, why);
+}
+
+/* Why no answer of this zone could have the record; NULL: one could. */
+static const char *reason_to_leave_out(const struct xfr_in *in, const struct xfr_record *r,
+				       bool same_owner)
+{
 	if (r->class != DNS_CLASS_IN)
-		return XFR_IN_CLASS;
+		return "it is not of class IN";
 	if (!same_owner && !name_is_under(r->owner, in->zone))
-		return XFR_IN_OUT_OF_ZONE;
+		return "it lies outside the zone";
 	if (rdata_is_meta(r->type))
-		return XFR_IN_TYPE;
-	if (rdata_check(r->type, r->rdata, r->rdata_bytes))
-		return XFR_IN_RDATA;
+		return "no zone has this type";
 	if (r->type == DNS_TYPE_SOA && r->owner_bytes != in->zone_bytes)
-		return XFR_IN_SOA_INSIDE;
+		return "this SOA is of another zone, below this one";
+	return NULL;
+}
+
+static enum xfr_in_result check_record(struct xfr_in *in, struct xfr_record *r)
+{
+	const char *fault = rdata_fault_foreign(r->type, r->rdata, r->rdata_bytes);
+
+	if (fault) {
+		describe(r, fault, in->refused);
+		return XFR_IN_RDATA;
+	}
 	if (r->ttl > DNS_TTL_MAX)
 		r->ttl = 0;
-	in->n_records++;
 	return XFR_IN_MORE;
 }
 
@@ -236,12 +253,40 @@ static enum xfr_in_result take(struct xfr_in *in, const struct xfr_record *r)
 	case END:
 		break;
 	}
-	return XFR_IN_BEHIND; /* not reached: check_record() refuses records behind the end */
+	return XFR_IN_BEHIND; /* not reached: take_record() refuses records behind the end */
+}
+
+/* A record that is left out is no beginning: a reply about another zone has only such records. */
+static enum xfr_in_result leave_out(struct xfr_in *in, const struct xfr_record *r, const char *why)
+{
+	if (in->state == FIRST)
+		return XFR_IN_NO_SOA;
+	if (!in->n_left_out++)
+		describe(r, why, in->left_out);
+	return XFR_IN_MORE;
+}
+
+static enum xfr_in_result take_record(struct xfr_in *in, struct xfr_record *r, bool same_owner)
+{
+	enum xfr_in_result result;
+	const char *why;
+
+	if (in->state == END)
+		return XFR_IN_BEHIND;
+	if (in->config.limits.n_records && in->n_records >= in->config.limits.n_records)
+		return XFR_IN_LIMIT_RECORDS;
+	in->n_records++;
+	why = reason_to_leave_out(in, r, same_owner);
+	if (why)
+		return leave_out(in, r, why);
+	result = check_record(in, r);
+	return result == XFR_IN_MORE ? take(in, r) : result;
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-/* RFC 5936 section 2.2.1: the first message must have the question; later messages may have it. */
+/* RFC 5936 section 2.2.1: the first message has the question; knotd and nsd do not demand it, and
+ * the ID and the connection are ours. Later messages may have it. */
 static enum xfr_in_result check_question(struct xfr_in *in, struct xfr_message *m)
 {
 	struct xfr_question q;
@@ -249,7 +294,7 @@ static enum xfr_in_result check_question(struct xfr_in *in, struct xfr_message *
 	if (m->count[XFR_QUESTION] > 1)
 		return XFR_IN_FORMAT;
 	if (!m->count[XFR_QUESTION])
-		return in->n_messages || m->rcode ? XFR_IN_MORE : XFR_IN_NOT_REPLY;
+		return XFR_IN_MORE;
 	if (xfr_message_question(m, &q))
 		return XFR_IN_FORMAT;
 	if (q.type != in->config.type || q.class != DNS_CLASS_IN || !name_equal(q.name, in->zone))
@@ -290,11 +335,7 @@ static enum xfr_in_result check_header(struct xfr_in *in, struct xfr_message *m,
 	in->rcode = m->rcode | extended_rcode(in, m);
 	if (in->rcode)
 		return XFR_IN_RCODE;
-	if (m->flags & DNS_FLAG_TC)
-		return XFR_IN_TRUNCATED;
-	if (!m->count[XFR_ANSWER])
-		return in->n_messages ? XFR_IN_EMPTY : XFR_IN_NO_SOA;
-	return XFR_IN_MORE;
+	return in->n_messages || m->count[XFR_ANSWER] ? XFR_IN_MORE : XFR_IN_NO_SOA;
 }
 
 static enum xfr_in_result count_message(struct xfr_in *in, size_t len)
@@ -314,14 +355,15 @@ static enum xfr_in_result take_answers(struct xfr_in *in, struct xfr_message *m)
 	struct xfr_record *r = &in->record;
 	enum xfr_in_result result = XFR_IN_MORE;
 	size_t owner_at = XFR_NO_OWNER;
+	uint64_t n_left_out;
 
 	while (m->left[XFR_ANSWER] && result == XFR_IN_MORE) {
 		if (!xfr_message_next(m, r))
 			return XFR_IN_FORMAT;
-		result = check_record(in, r, m->owner_at == owner_at);
-		owner_at = m->owner_at;
-		if (result == XFR_IN_MORE)
-			result = take(in, r);
+		n_left_out = in->n_left_out;
+		result = take_record(in, r, m->owner_at == owner_at);
+		/* The next record may have the owner of this one, which lies in the zone. */
+		owner_at = in->n_left_out == n_left_out ? m->owner_at : XFR_NO_OWNER;
 	}
 	return result;
 }

@@ -11,10 +11,10 @@
  * sink gathers what it gets, and throws it away if the transfer ends in any other way.
  *
  * The reader checks signatures with the transaction that signed the request. Where the RFCs leave a
- * choice: it refuses records outside the zone, of a class other than IN, of meta types, and a SOA
- * below the apex (BIND and Knot ignore some of them; a primary that sends them is broken). It does
- * not demand AA (nor do BIND and Knot). It refuses records behind the final SOA. The sink handles
- * duplicates.
+ * choice (decision 0056): it leaves out records outside the zone, of a class other than IN, of meta
+ * types, and a SOA below the apex, since no answer could have them. It demands neither AA nor the
+ * question, and ignores TC and messages without records. It refuses records behind the final SOA.
+ * The sink handles duplicates.
  *
  * One thread for each reader. Only change sets allocate memory.
  */
@@ -30,28 +30,23 @@
 #include "zone/changeset.h"
 
 /* name, text. MORE, DONE and CURRENT are no failures. With SINK, in->error has the sink's code. */
-#define XFR_IN_RESULTS(X)                                                                     \
-	X(MORE, "the transfer is not complete yet")                                           \
-	X(DONE, "the transfer is complete")                                                   \
-	X(CURRENT, "the primary has nothing newer")                                           \
-	X(FORMAT, "a message of the transfer is malformed")                                   \
-	X(NOT_REPLY, "a message is no reply to our request")                                  \
-	X(RCODE, "the primary refuses the transfer")                                          \
-	X(TRUNCATED, "a message of the transfer is truncated")                                \
-	X(TSIG, "the transfer's signature does not hold")                                     \
-	X(NO_SOA, "the transfer does not begin with the SOA")                                 \
-	X(OLDER, "the primary's serial number is lower than ours")                            \
-	X(OUT_OF_ZONE, "a record lies outside the zone")                                      \
-	X(CLASS, "a record is not of class IN")                                               \
-	X(TYPE, "a record is of a type that no zone has")                                     \
-	X(RDATA, "the data of a record does not fit its type")                                \
-	X(SOA_INSIDE, "there is a SOA below the apex, or one that does not end the transfer") \
-	X(CHAIN, "the changes do not lead from our serial number to the primary's")           \
-	X(BEHIND, "there are records behind the end of the transfer")                         \
-	X(EMPTY, "a message of the transfer has no records")                                  \
-	X(LIMIT_BYTES, "the transfer is larger than allowed")                                 \
-	X(LIMIT_RECORDS, "the transfer has more records than allowed")                        \
-	X(LIMIT_MESSAGES, "the transfer has more messages than allowed")                      \
+#define XFR_IN_RESULTS(X)                                                           \
+	X(MORE, "the transfer is not complete yet")                                 \
+	X(DONE, "the transfer is complete")                                         \
+	X(CURRENT, "the primary has nothing newer")                                 \
+	X(FORMAT, "a message of the transfer is malformed")                         \
+	X(NOT_REPLY, "a message is no reply to our request")                        \
+	X(RCODE, "the primary refuses the transfer")                                \
+	X(TSIG, "the transfer's signature does not hold")                           \
+	X(NO_SOA, "the transfer does not begin with the SOA")                       \
+	X(OLDER, "the primary's serial number is lower than ours")                  \
+	X(RDATA, "the data of a record does not fit its type")                      \
+	X(SOA_INSIDE, "there is a SOA that does not end the transfer")              \
+	X(CHAIN, "the changes do not lead from our serial number to the primary's") \
+	X(BEHIND, "there are records behind the end of the transfer")               \
+	X(LIMIT_BYTES, "the transfer is larger than allowed")                       \
+	X(LIMIT_RECORDS, "the transfer has more records than allowed")              \
+	X(LIMIT_MESSAGES, "the transfer has more messages than allowed")            \
 	X(SINK, "the content could not be stored")
 
 enum xfr_in_result {
@@ -63,6 +58,9 @@ enum xfr_in_result {
 /* The text above. Static. */
 const char *xfr_in_text(enum xfr_in_result result);
 
+/* Room for "OWNER TYPE: " with a reason. */
+#define XFR_IN_RECORD_MAX 320
+
 /* Takes the content. A result other than 0 ends the transfer with XFR_IN_SINK. */
 struct xfr_in_sink {
 	void *user;
@@ -70,8 +68,8 @@ struct xfr_in_sink {
 	int (*begin)(void *user, uint32_t serial);
 	/*
 	 * One record of it. The SOA comes first, and only once. The owner is a checked wire name in
-	 * the zone, in its own case. The data is uncompressed and has passed rdata_check(). A TTL
-	 * with its top bit set is 0 (RFC 2181 section 8).
+	 * the zone, in its own case. The data is uncompressed and has passed
+	 * rdata_check_foreign(). A TTL with its top bit set is 0 (RFC 2181 section 8).
 	 */
 	int (*record)(void *user, const uint8_t *owner, unsigned int owner_bytes, uint16_t type,
 		      uint32_t ttl, const uint8_t *rdata, uint16_t rdata_bytes);
@@ -105,6 +103,9 @@ struct xfr_in {
 	uint16_t rcode;                          /* public: with XFR_IN_RCODE, with OPT's bits */
 	int error;                               /* public: with XFR_IN_SINK */
 	uint64_t n_bytes, n_records, n_messages; /* public: so far */
+	uint64_t n_left_out;                     /* public: records that no zone could have */
+	char left_out[XFR_IN_RECORD_MAX];        /* public: the first of them */
+	char refused[XFR_IN_RECORD_MAX];         /* public: with XFR_IN_RDATA */
 	uint32_t new_serial;                     /* public: of the first SOA, after it has come */
 	/* public, after DONE: a whole zone has come */
 	bool is_whole;

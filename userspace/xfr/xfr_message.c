@@ -59,12 +59,12 @@ int xfr_message_question(struct xfr_message *m, struct xfr_question *q)
 /* The octets of the data that are not copied yet, [at, end) of the message, and where they go. */
 struct expansion {
 	size_t at, end;
-	uint8_t *out;
+	uint8_t *out, *out_end;
 };
 
 static int copy(struct expansion *x, const uint8_t *msg, size_t n)
 {
-	if (n > x->end - x->at)
+	if (n > x->end - x->at || n > (size_t)(x->out_end - x->out))
 		return ERR_FORMAT;
 	memcpy(x->out, msg + x->at, n);
 	x->out += n;
@@ -83,29 +83,56 @@ static int copy_name(struct expansion *x, const uint8_t *msg)
 	uint8_t name[NAME_FOLDED_BYTES];
 	int n = name_follow(name, msg, x->end, x->at, &x->at);
 
-	if (n < 0)
+	if (n < 0 || n > x->out_end - x->out)
 		return ERR_FORMAT;
 	memcpy(x->out, name, (size_t)n);
 	x->out += n;
 	return 0;
 }
 
-static int expand(const uint8_t *msg, struct xfr_record *r, size_t at, struct rdata_layout l)
+static int expand_field(struct expansion *x, const uint8_t *msg, enum rdata_field field)
 {
-	struct expansion x = { .at = at, .end = at + r->rdata_bytes, .out = r->expanded };
-	int err = copy(&x, msg, l.front_bytes);
+	unsigned n = rdata_fixed_bytes(field);
 
-	while (l.n_strings-- && !err)
-		err = copy_string(&x, msg);
-	while (l.n_names-- && !err)
-		err = copy_name(&x, msg);
-	if (!err)
-		err = copy(&x, msg, l.tail_bytes);
-	if (err || x.at != x.end)
-		return ERR_FORMAT;
+	if (field == RD_NAME)
+		return copy_name(x, msg);
+	if (field == RD_STRING)
+		return copy_string(x, msg);
+	return copy(x, msg, n ? n : x->end - x->at); /* no name stands behind a field of any size */
+}
+
+static bool has_names(const struct rdata_type *row)
+{
+	for (const uint8_t *field = row->fields; *field; field++)
+		if (*field == RD_NAME)
+			return true;
+	return false;
+}
+
+/*
+ * Old servers compress names in data of any type, and named, knotd and nsd read them, although RFC
+ * 3597 section 4 wants it of some types only. A label's length has never the bits of a pointer.
+ * Data that cannot be expanded stays as it is, and rdata_check() refuses it.
+ */
+static void expand(const uint8_t *msg, struct xfr_record *r, size_t at)
+{
+	const struct rdata_type *row = rdata_type(r->type);
+	struct expansion x = {
+		.at = at,
+		.end = at + r->rdata_bytes,
+		.out = r->expanded,
+		.out_end = r->expanded + sizeof(r->expanded),
+	};
+
+	if (!row || !r->rdata_bytes || !has_names(row))
+		return;
+	for (const uint8_t *field = row->fields; *field; field++)
+		if (expand_field(&x, msg, *field))
+			return;
+	if (copy(&x, msg, x.end - x.at)) /* octets that no field has: they are refused later */
+		return;
 	r->rdata = r->expanded;
 	r->rdata_bytes = (uint16_t)(x.out - r->expanded);
-	return 0;
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
@@ -134,7 +161,6 @@ static int read_owner(struct xfr_message *m, struct xfr_record *r)
 static int read_record(struct xfr_message *m, struct xfr_record *r)
 {
 	const uint8_t *fixed;
-	struct rdata_layout l;
 	size_t at;
 
 	r->at = m->at;
@@ -150,9 +176,8 @@ static int read_record(struct xfr_message *m, struct xfr_record *r)
 		return ERR_FORMAT;
 	m->at = at + r->rdata_bytes;
 	r->rdata = m->bytes + at;
-	l = rdata_layout(r->type, RD_RECEIVE);
-	/* An UPDATE has records without data that name an RRset. */
-	return l.n_names && r->rdata_bytes ? expand(m->bytes, r, at, l) : 0;
+	expand(m->bytes, r, at);
+	return 0;
 }
 
 bool xfr_message_next(struct xfr_message *m, struct xfr_record *r)

@@ -20,8 +20,8 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 
-/* Room for all data that is written out: two names with the octets around them, or a NAPTR. */
-#define XFR_RDATA_MAX (2 * DNS_NAME_MAX + 3 * 256 + 24)
+/* Room for data whose names are written out: a NSEC with all types is the largest in use. */
+#define XFR_RDATA_MAX (2 * DNS_NAME_MAX + 256 * 34)
 
 /* Sections, as in an UPDATE: zone, prerequisite, update, additional (RFC 2136 section 2). */
 enum xfr_section {
@@ -75,10 +75,10 @@ int xfr_message_question(struct xfr_message *m, struct xfr_question *q)
 	__attribute__((warn_unused_result));
 
 /*
- * The next record of any section; read all questions first. Names in the data are written out for
- * the types of RFC 1035, and for the types for which RFC 3597 section 4 asks receivers to do so.
- * The data of other types is not changed. rdata_check() has to check the data. False at the end, or
- * with m->error. All calls for one message must use the same @r, because it keeps the last owner.
+ * The next record of any section; read all questions first. Names in the data of types with a row
+ * in dns/rdtypes.h are written out. rdata_check() or rdata_check_foreign() has to check the data.
+ * False at the end, or with m->error. All calls for one message must use the same @r, because it
+ * keeps the last owner.
  */
 bool xfr_message_next(struct xfr_message *m, struct xfr_record *r);
 

@@ -305,7 +305,7 @@ const char *zone_record_refusal(const uint8_t *apex, const struct zone_builder_r
 		return "a SOA stands only at the apex of the zone";
 	if (rec->ttl > DNS_TTL_MAX)
 		return "the TTL is above 2147483647";
-	if (!rec->is_checked && rdata_check(rec->type, rec->rdata, rec->rdata_bytes))
+	if (!rec->is_checked && rdata_check_foreign(rec->type, rec->rdata, rec->rdata_bytes))
 		return "the data does not have the form of this type";
 	return NULL;
 }

@@ -20,7 +20,7 @@ struct zone_builder_record {
 	uint16_t rdata_bytes;
 	uint32_t ttl;
 	const uint8_t *rdata; /* uncompressed wire */
-	bool is_checked;      /* it has passed rdata_check() */
+	bool is_checked;      /* it has passed rdata_check_foreign() */
 	struct zone_origin at;
 };
 

@@ -513,7 +513,7 @@ int edit_remove_all(struct zone_edit *e, const uint8_t *owner, uint16_t type,
 	if (e->failed)
 		return e->failed;
 	for (unsigned i = 0; i < n; i++)
-		if (!rrset || rdata_check(type, rds[i].bytes, rds[i].len))
+		if (!rrset || rdata_check_foreign(type, rds[i].bytes, rds[i].len))
 			return ERR_NOT_FOUND;
 	patch.ttl = rrset->ttl;
 	n_records = merge(e, rrset, rds, n, false, &patch, &n_found);

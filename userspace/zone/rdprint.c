@@ -333,11 +333,12 @@ static const rdprint_field fields[RD_N_FIELDS] = {
 	[RD_SVCPARAMS] = rdprint_svcparams,
 };
 
-/* Fields from RD_NXT on, which only one type has, need checked data. */
+/* The text form of tags, and of fields from RD_NXT on, which only one type has, needs data that the
+ * reader of text accepts. */
 static bool row_of_fields(struct rdprinting *p, const struct rdata_type *row)
 {
 	for (const uint8_t *field = row->fields; *field; field++) {
-		if (*field >= RD_NXT &&
+		if ((*field >= RD_NXT || *field == RD_TAG) &&
 		    rdata_check(row->number, p->start, (unsigned)(p->end - p->start)))
 			return false;
 		if (!fields[*field] ||

@@ -393,8 +393,6 @@ bool rdprint_svcparams(struct rdprinting *p)
 			return false;
 		put(p, ' ');
 		put_key(p, key);
-		if (!n && key == 7) /* dohpath: nsd needs a value */
-			return false;
 		if (!n)
 			continue;
 		put(p, '=');

@@ -136,12 +136,14 @@ int rdtext_parse(struct rdtext *t, uint16_t type, const char *text)
 	const struct rdata_type *row = rdata_type(type);
 	struct rdreading f = { .at = text, .out = t->rdata, .t = t };
 	const char *fault;
+	bool is_octets;
 
 	f.end = t->rdata + sizeof(t->rdata);
 	t->type = type;
 	rdread_skip_blanks(&f);
 	text = f.at;
-	if (is_generic(text)) {
+	is_octets = is_generic(text);
+	if (is_octets) {
 		if (!read_generic(&f))
 			return ERR_RDATA;
 	} else if (!row) {
@@ -151,7 +153,9 @@ int rdtext_parse(struct rdtext *t, uint16_t type, const char *text)
 		return ERR_RDATA;
 	}
 	t->len = (uint16_t)(f.out - t->rdata);
-	fault = rdata_fault(type, t->rdata, t->len);
+	/* A file that was written for a secondary has a primary's mistakes in this form. */
+	fault = is_octets ? rdata_fault_foreign(type, t->rdata, t->len) :
+			    rdata_fault(type, t->rdata, t->len);
 	if (fault)
 		rdread_refuse(&f, text, "it does not have the form of this type: %s", fault);
 	return fault ? ERR_RDATA : 0;

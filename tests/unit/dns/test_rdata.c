@@ -123,6 +123,41 @@ static const struct shape malformed[] = {
 	{ "HTTPS, a short port", DNS_TYPE_HTTPS, B("\0\1\0\0\3\0\1\1"), BAD },
 };
 
+/* Mistakes of primaries that cost no zone, and those that do. */
+static const struct shape foreign[] = {
+	{ "SVCB, keys out of order", DNS_TYPE_SVCB, B("\0\1\0\0\3\0\2\0\65\0\1\0\2\1a"), 0, 0, 0 },
+	{ "SVCB, a key twice", DNS_TYPE_SVCB, B("\0\1\0\0\7\0\0\0\7\0\0"), 0, 0, 0 },
+	{ "SVCB, key65535", DNS_TYPE_SVCB, B("\0\1\0\xff\xff\0\1x"), 0, 0, 0 },
+	{ "SVCB, an empty dohpath", DNS_TYPE_SVCB, B("\0\1\0\0\7\0\0"), 0, 0, 0 },
+	{ "SVCB, a mandatory key is missing", DNS_TYPE_HTTPS, B("\0\1\0\0\0\0\2\0\1"), 0, 0, 0 },
+	{ "HTTPS, a short port", DNS_TYPE_HTTPS, B("\0\1\0\0\3\0\1\1"), 0, 0, 0 },
+	{ "CAA, no tag", DNS_TYPE_CAA, B("\0\0x"), 0, 0, 0 },
+	{ "CAA, a tag of marks", DNS_TYPE_CAA, B("\0\2--x"), 0, 0, 0 },
+	{ "LOC, out of range", DNS_TYPE_LOC, B("\0\xff\0\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0"), 0, 0,
+	  0 },
+	{ "APL, a long prefix", DNS_TYPE_APL, B("\0\1\41\0"), 0, 0, 0 },
+	{ "SVCB, a key that is cut", DNS_TYPE_SVCB, B("\0\1\0\0\3\0\2\1"), BAD },
+	{ "CAA, a tag that is cut", DNS_TYPE_CAA, B("\0\5is"), BAD },
+	{ "LOC, cut", DNS_TYPE_LOC, B("\0\0\0\0"), BAD },
+	{ "APL, cut", DNS_TYPE_APL, B("\0\1\41\4a"), BAD },
+	{ "A of three", DNS_TYPE_A, B("abc"), BAD },
+	{ "NSEC, zeros at the end", DNS_TYPE_NSEC, B("\0\0\2\100\0"), BAD },
+};
+
+static void takes_what_primaries_have(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+		const struct shape *row = &foreign[i];
+		const uint8_t *bytes = (const uint8_t *)row->bytes;
+
+		print_message("  %s\n", row->name);
+		assert_int_equal(rdata_check_foreign(row->type, bytes, row->len), row->rc);
+		assert_int_equal(!rdata_fault_foreign(row->type, bytes, row->len), !row->rc);
+		assert_int_equal(rdata_check(row->type, bytes, row->len), ERR_RDATA);
+	}
+}
+
 /* The resolver passes data on unchanged unless a name or a number in it is malformed. */
 static void refuses_what_is_malformed(void **state)
 {
@@ -180,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_shapes),
 		cmocka_unit_test(refuses_what_is_malformed),
+		cmocka_unit_test(takes_what_primaries_have),
 		cmocka_unit_test(orders_rdata),
 	};
 

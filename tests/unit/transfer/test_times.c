@@ -309,8 +309,8 @@ static void answer(uint32_t serial)
 	answer_at(serial, 0);
 }
 
-/* A query for changes, on the connection that it has come by. */
-static int take_stream_query(void)
+/* A query for changes or for the zone, on the connection that it has come by. */
+static int take_stream_query(uint16_t type)
 {
 	uint8_t length[2];
 	int fd = accept4(tcp, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -321,27 +321,39 @@ static int take_stream_query(void)
 	assert_int_equal(recv(fd, length, sizeof(length), 0), sizeof(length));
 	n_query = wire_load_be16(length);
 	assert_int_equal(recv(fd, query, sizeof(query), 0), n_query);
-	assert_int_equal(wire_load_be16(query + DNS_HEADER_BYTES + 3), DNS_TYPE_IXFR);
+	assert_int_equal(wire_load_be16(query + DNS_HEADER_BYTES + 3), type);
 	return fd;
 }
 
-#define SILENT 0u         /* the connection is closed */
+#define SILENT 0u         /* each connection is closed */
 #define UNSAID UINT32_MAX /* there is no option EXPIRE */
+
+/* IXFR, AXFR, AXFR without OPT: each gets the end of its connection. */
+static void close_queries(void)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		uint16_t type = i ? DNS_TYPE_AXFR : DNS_TYPE_IXFR;
+
+		assert_int_equal(shutdown(take_stream_query(type), SHUT_RDWR), 0);
+		run();
+	}
+}
 
 /* There is nothing newer; and how long its own copy is good for: RFC 7314. */
 static void answer_current(uint32_t expire_left_s)
 {
 	uint8_t msg[2 + 1024];
-	int fd = take_stream_query();
-	size_t n = soa_reply(msg + 2, SERIAL);
 	struct wire_writer w;
+	size_t n;
+	int fd;
 
-	wire_writer_init(&w, msg + 2 + n, sizeof(msg) - 2 - n);
 	if (expire_left_s == SILENT) {
-		assert_int_equal(shutdown(fd, SHUT_RDWR), 0);
-		run();
+		close_queries();
 		return;
 	}
+	fd = take_stream_query(DNS_TYPE_IXFR);
+	n = soa_reply(msg + 2, SERIAL);
+	wire_writer_init(&w, msg + 2 + n, sizeof(msg) - 2 - n);
 	if (expire_left_s != UNSAID) {
 		wire_store_be16(msg + 2 + DNS_ARCOUNT_AT, 1);
 		wire_write_u8(&w, 0);
