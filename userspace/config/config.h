@@ -150,6 +150,12 @@ struct config_signing {
 
 enum config_denials { CONFIG_DENIALS_AUTO, CONFIG_DENIALS_OFF };
 enum config_zonemd { CONFIG_ZONEMD_CHECK, CONFIG_ZONEMD_REQUIRE };
+enum config_serial {
+	CONFIG_SERIAL_FILE, /* as in the file */
+	CONFIG_SERIAL_INCREMENT,
+	CONFIG_SERIAL_UNIXTIME,
+	CONFIG_SERIAL_DATE,
+};
 enum config_catalog { CONFIG_CATALOG_NONE, CONFIG_CATALOG_CONSUME, CONFIG_CATALOG_PRODUCE };
 
 /*
@@ -184,6 +190,7 @@ struct config_zone {
 	/* the names that the driver denies (xdp/names.h) */
 	enum config_denials driver_denials;
 	enum config_zonemd zonemd;
+	enum config_serial serial;
 	/* recursion.root-copy: only the resolver asks it. Only for the zone "." */
 	bool is_root_copy;
 	enum config_catalog catalog;

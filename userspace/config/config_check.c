@@ -56,6 +56,7 @@ const char *config_zone_storage_key(const struct config_zone *zone)
 	       zone->signing                        ? "signing" :
 	       zone->catalog != CONFIG_CATALOG_NONE ? "catalog" :
 	       zone->zonefile_sync_s                ? "zonefile-sync" :
+	       zone->serial != CONFIG_SERIAL_FILE   ? "serial" :
 						      NULL;
 }
 

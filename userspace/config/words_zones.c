@@ -250,6 +250,16 @@ static const struct words_key rows[] = {
 		  "its primaries are asked for whole zones, since an incremental transfer is not "
 		  "checked. That the record "
 		  "is signed is not looked at." },
+	{ ROW("zones[].serial", WORDS_CHOICE, struct config_zone, serial),
+	  .choices = "file|increment|unixtime|date", .fallback = "file",
+	  .text = "Which serial number the zone gets when its file has changed and the serial in "
+		  "it is not newer than the one that was served. With file that of the file, and "
+		  "volleyd warns, because secondaries do not fetch the zone. Otherwise the file "
+		  "needs no new serial: with increment the zone gets the next number, with "
+		  "unixtime the seconds since 1970, with date the day and a number (YYYYMMDDnn), "
+		  "or the next number if that is not newer. The file itself stays as it is. A "
+		  "zone that is signed here, or comes from primaries, or is a catalog made here "
+		  "has a serial of its own. Needs server.storage." },
 	{ ROW("zones[].catalog", WORDS_CHOICE, struct config_zone, catalog),
 	  .choices = "none|consume|produce", .fallback = "none",
 	  .text = "Whether the zone is a catalog of zones (RFC 9432): with consume its members are "

@@ -120,10 +120,12 @@ static enum health_level judge_state(const struct zones_entry *entry, char text[
 		break;
 	}
 	/* The zone is served, but a restart may load an earlier version, or secondaries wait. */
-	if (!*entry->stored.error && !*entry->stored.warning)
+	if (!*entry->stored.error && !*entry->stored.warning && !entry->behind_serial)
 		return HEALTH_WELL;
 	snprintf(text, HEALTH_TEXT_CAP, "zone %s: %s", entry->name,
-		 *entry->stored.error ? entry->stored.error : entry->stored.warning);
+		 *entry->stored.error   ? entry->stored.error :
+		 *entry->stored.warning ? entry->stored.warning :
+					  entry->warning);
 	return HEALTH_WARNS;
 }
 

@@ -105,8 +105,12 @@ static void append_overload(json_t *list, const struct iface *iface)
 static void put_zone(json_t *list, const struct zones_entry *entry)
 {
 	char fault[128] = "", denials[128] = "";
-	const char *const texts[] = { entry->error, entry->stored.error, entry->stored.warning,
-				      fault, denials };
+	const char *const texts[] = { entry->error,
+				      entry->stored.error,
+				      entry->stored.warning,
+				      entry->behind_serial ? entry->warning : "",
+				      fault,
+				      denials };
 
 	if (entry->denials_fault)
 		snprintf(denials, sizeof(denials), "%s: the driver denies no names of it",

@@ -144,6 +144,9 @@ struct zones_entry {
 	struct zone *edited; /* a later version, for the next publish, or NULL */
 	/* the fault for which zones_stop_denials() was called, or NULL */
 	const char *denials_fault;
+	/* Not 0: a version with this serial was served, and the served one is not newer, so that
+	 * secondaries do not fetch it. */
+	uint32_t behind_serial;
 	char error[640];   /* of the last load; "" if it succeeded */
 	char warning[512]; /* of the last load; "" if there is none */
 	uint64_t loaded_wall_s;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/config.h"
 #include "config/verify.h"
 #include "engine/changes.h"
 #include "zone/changeset.h"
@@ -65,6 +66,26 @@ enum load_own {
 	LOAD_OWN_HARMED, /* the signed file was cut or changed: it is not used */
 };
 
+/* The serial of a zone from an operator's file. */
+enum load_serial {
+	LOAD_SERIAL_FINE,
+	LOAD_SERIAL_RAISED, /* the zone has a newer one than its file */
+	LOAD_SERIAL_BEHIND, /* the zone has changed, and its serial is not newer than before */
+};
+
+/* What the serial of an operator's file is compared with: zonemgr/load_serial.h. */
+struct load_serial_rule {
+	bool is_on;     /* false: the serial of the file is not looked at */
+	bool is_known;  /* an earlier version was served */
+	bool is_behind; /* the served version has other content than one with `served` had */
+	enum config_serial policy;
+	uint32_t served;      /* the newest serial that was served */
+	uint32_t file_serial; /* under which the file's content was served */
+	uint8_t file_digest[ZONE_DIGEST_LEN];
+	uint8_t next_digest[ZONE_DIGEST_LEN]; /* of what was last to be written to it */
+	uint64_t now_s;
+};
+
 struct load {
 	/* Set before the start; constant while it runs, except `user`. */
 	enum load_source source;
@@ -80,6 +101,7 @@ struct load {
 	struct signing_work *signing;
 	bool needs_zonemd; /* refuse a zone without a ZONEMD that can be checked */
 	bool wants_net;    /* make `net`, for the journal */
+	struct load_serial_rule serial_rule;
 	/* for control: the zone had changes that its file did not have when the load began */
 	bool is_base_ahead;
 	load_ended_fn *ended;
@@ -111,10 +133,12 @@ struct load {
 	enum changes_refusal refusal;
 	struct zone_error err;
 	bool gives_up_journal; /* its changes do not fit the file */
-	uint32_t serial;       /* of a zone that the command has refused */
-	char why[512];         /* why it has refused; "" without a reason */
-	uint64_t took_ns;      /* without comparison and command */
-	uint64_t ended_wall_s; /* seconds since 1970 */
+	enum load_serial serial_state;
+	uint32_t behind_serial; /* LOAD_SERIAL_BEHIND: the newest serial that was served */
+	uint32_t serial;        /* of a zone that the command has refused */
+	char why[512];          /* why it has refused; "" without a reason */
+	uint64_t took_ns;       /* without comparison and command */
+	uint64_t ended_wall_s;  /* seconds since 1970 */
 
 	struct zone *old;  /* control's: a reference that is freed with the load */
 	struct load *next; /* in the loader's queue, or in its list of ended loads */

@@ -17,8 +17,14 @@ void load_warn(struct load *load, const char *format, ...)
 {
 	va_list args;
 
+	size_t n = strlen(load->err.warning);
+
+	if (n)
+		n += (size_t)snprintf(load->err.warning + n, sizeof(load->err.warning) - n, "; ");
+	if (n >= sizeof(load->err.warning))
+		n = sizeof(load->err.warning) - 1;
 	va_start(args, format);
-	vsnprintf(load->err.warning, sizeof(load->err.warning), format, args);
+	vsnprintf(load->err.warning + n, sizeof(load->err.warning) - n, format, args);
 	va_end(args);
 	load->err.n_warnings++;
 }

@@ -23,7 +23,7 @@ int load_make_own(struct load *load, int err) __attribute__((warn_unused_result)
  * accepts the file even if volleyd ends before it notes the write. 0, or as store_commit(). */
 int load_announce_own(const struct load *load) __attribute__((warn_unused_result));
 
-/* Sets the warning of the load, in place of an earlier one. */
+/* Adds a warning to those of the load. */
 __attribute__((format(printf, 2, 3))) void load_warn(struct load *load, const char *format, ...);
 
 #endif

@@ -21,6 +21,7 @@
 #include "zone/edit.h"
 #include "zone/zonemd.h"
 #include "zonemgr/load_own.h"
+#include "zonemgr/load_serial.h"
 #include "zonemgr/load_signed.h"
 #include "zonemgr/replay.h"
 #include "zonemgr/signing_work.h"
@@ -148,9 +149,10 @@ static int make_plain(struct load *load)
 
 	if (err || !load->zone || load->own == LOAD_OWN_DUE)
 		return err;
-	load->file_serial = zone_serial(load->zone);
 	zone_digest(load->zone, load->file_digest);
-	return load->store ? add_journal(load) : 0;
+	err = load_set_serial(load);
+	load->file_serial = zone_serial(load->zone);
+	return err || !load->store ? err : add_journal(load);
 }
 
 static int make_signed(struct load *load)

@@ -187,6 +187,7 @@ static void take(struct zones_entry *entry, struct load *load)
 		log_info("zone %s: serial %u from %s, %llu changes of the journal behind it",
 			 entry->name, load->file_serial, load->file,
 			 (unsigned long long)load->n_replayed);
+	entry->behind_serial = load->behind_serial;
 	snprintf(entry->warning, sizeof(entry->warning), "%s", load->err.warning);
 	if (load->err.n_warnings)
 		log_warn("zone %s: %s", entry->name, load->err.warning);
@@ -203,10 +204,11 @@ void zones_set_config(struct zones_entry *entry, struct config_zone *config)
 {
 	struct config_zone *own = entry->config;
 
-	entry->loading.is_changed |= own->name && (strcmp(own->file, config->file) != 0 ||
-						   !verify_equal(&own->verify, &config->verify) ||
-						   own->zonemd != config->zonemd ||
-						   !is_same_signing(own, config));
+	entry->loading.is_changed |=
+		own->name &&
+		(strcmp(own->file, config->file) != 0 ||
+		 !verify_equal(&own->verify, &config->verify) || own->zonemd != config->zonemd ||
+		 own->serial != config->serial || !is_same_signing(own, config));
 	config_zone_fini(own);
 	*own = *config;
 	*config = (struct config_zone){ 0 };
@@ -293,7 +295,8 @@ static void check_serial(const struct zones_entry *entry, struct load *load)
 		return;
 	served = zone_serial(zones_newest(entry));
 	read = zone_serial(load->zone);
-	if (xfr_serial_newer(read, served) || is_same_content(load->zone, zones_newest(entry)))
+	if ((load->serial_state != LOAD_SERIAL_RAISED && xfr_serial_newer(read, served)) ||
+	    is_same_content(load->zone, zones_newest(entry)))
 		return;
 	load->code = ERR_ZONE;
 	snprintf(load->err.sentence, sizeof(load->err.sentence),
@@ -380,6 +383,24 @@ static bool needs_zonemd(const struct zones_entry *entry)
 	return entry->config->zonemd == CONFIG_ZONEMD_REQUIRE;
 }
 
+static void set_serial_rule(const struct zones_entry *entry, struct load *load)
+{
+	static const uint8_t none[ZONE_DIGEST_LEN];
+	const struct store_zone *known = &entry->stored.known;
+	struct load_serial_rule *rule = &load->serial_rule;
+
+	rule->is_on = load->source == LOAD_FILE && load->absent == LOAD_ABSENT_FAILS;
+	rule->is_known = memcmp(known->file_digest, none, sizeof(none)) != 0;
+	rule->policy = entry->config->serial;
+	rule->is_behind = entry->behind_serial &&
+			  !xfr_serial_newer(known->serial, entry->behind_serial);
+	rule->served = rule->is_behind ? entry->behind_serial : known->serial;
+	rule->file_serial = known->file_serial;
+	rule->now_s = entry->owner->now.wall_s;
+	memcpy(rule->file_digest, known->file_digest, ZONE_DIGEST_LEN);
+	memcpy(rule->next_digest, entry->on_disk.next_digest, ZONE_DIGEST_LEN);
+}
+
 static struct load *load_of_file(struct zones_entry *entry)
 {
 	struct load *load =
@@ -396,8 +417,10 @@ static struct load *load_of_file(struct zones_entry *entry)
 		load_free(load);
 		return NULL;
 	}
-	if (entry->zone || !entry->owner->env.store) /* later only the file counts */
+	if (entry->zone || !entry->owner->env.store) { /* later only the file counts */
+		set_serial_rule(entry, load);
 		return load;
+	}
 	load->store = entry->owner->env.store;
 	if (entry->stored.state == ZONES_STORE_UNREAD &&
 	    store_get_zone(load->store, entry->apex, &entry->stored.known))
@@ -406,6 +429,7 @@ static struct load *load_of_file(struct zones_entry *entry)
 		entry->stored.state = ZONES_STORE_CURRENT;
 	entry->is_expired = zones_is_secondary(entry) && entry->stored.known.expires_wall_s &&
 			    entry->stored.known.expires_wall_s <= entry->owner->now.wall_s;
+	set_serial_rule(entry, load);
 	return load;
 }
 

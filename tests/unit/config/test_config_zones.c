@@ -413,6 +413,7 @@ static void check_defaults_zone(const struct config_zone *zone)
 	assert_null(zone->signing);
 	assert_int_equal(zone->driver_denials, CONFIG_DENIALS_AUTO);
 	assert_int_equal(zone->zonemd, CONFIG_ZONEMD_CHECK);
+	assert_int_equal(zone->serial, CONFIG_SERIAL_FILE);
 	assert_int_equal(zone->catalog, CONFIG_CATALOG_NONE);
 	assert_null(zone->member_of);
 	assert_null(zone->member_group);
@@ -499,6 +500,7 @@ static const char everything[] =
 	"    ixfr: false\n"
 	"    driver-denials: off\n"
 	"    zonemd: require\n"
+	"    serial: date\n"
 	"    journal-size: 0\n"
 	"    zonefile-sync: 90\n"
 	"    max-transfer-size: 1M\n"
@@ -618,6 +620,7 @@ static void check_zone(const struct config_zone *zone)
 	assert_false(zone->ixfr);
 	assert_int_equal(zone->driver_denials, CONFIG_DENIALS_OFF);
 	assert_int_equal(zone->zonemd, CONFIG_ZONEMD_REQUIRE);
+	assert_int_equal(zone->serial, CONFIG_SERIAL_DATE);
 	assert_false(config_zone_asks_ixfr(zone));
 	assert_int_equal(zone->journal_bytes, 0);
 	assert_int_equal(zone->zonefile_sync_s, 90);
