@@ -92,6 +92,9 @@ static void failures_and_timeouts_are_on_it(void **state)
 	reply = lab_error(&query, DNS_RCODE_SERVFAIL);
 	lab_add_opt(&reply, 0, NULL, 0);
 	lab_send(&lab, &reply);
+	query = lab_query(&lab); /* without EDNS, which it may not support */
+	reply = lab_error(&query, DNS_RCODE_SERVFAIL);
+	lab_send(&lab, &reply);
 	wait_for_the_end();
 	seen = read_board();
 	assert_int_equal(seen.failures, 1);

@@ -38,15 +38,15 @@ struct row {
 
 static const struct row rows[] = {
 	{ "none", NULL, 0, UPSTREAM_COOKIE_GOOD, 8 },
-	{ "empty", "", 0, UPSTREAM_COOKIE_WRONG, 8 },
-	{ "cut", CLIENT, 7, UPSTREAM_COOKIE_WRONG, 8 },
+	{ "empty", "", 0, UPSTREAM_COOKIE_FOREIGN, 8 },
+	{ "cut", CLIENT, 7, UPSTREAM_COOKIE_FOREIGN, 8 },
 	{ "the client's alone", CLIENT, 8, UPSTREAM_COOKIE_GOOD, 8 },
-	{ "a server cookie of 1", CLIENT SERVER, 9, UPSTREAM_COOKIE_WRONG, 8 },
-	{ "a server cookie of 7", CLIENT SERVER, 15, UPSTREAM_COOKIE_WRONG, 8 },
+	{ "a server cookie of 1", CLIENT SERVER, 9, UPSTREAM_COOKIE_FOREIGN, 8 },
+	{ "a server cookie of 7", CLIENT SERVER, 15, UPSTREAM_COOKIE_FOREIGN, 8 },
 	{ "a server cookie of 8", CLIENT SERVER, 16, UPSTREAM_COOKIE_GOOD, 16 },
 	{ "a server cookie of 32", CLIENT SERVER SERVER, 40, UPSTREAM_COOKIE_GOOD, 40 },
-	{ "a server cookie of 33", CLIENT SERVER SERVER "!", 41, UPSTREAM_COOKIE_WRONG, 8 },
-	{ "another client's", "CLIENT-9" SERVER, 24, UPSTREAM_COOKIE_WRONG, 8 },
+	{ "a server cookie of 33", CLIENT SERVER SERVER "!", 41, UPSTREAM_COOKIE_FOREIGN, 8 },
+	{ "another client's", "CLIENT-9" SERVER, 24, UPSTREAM_COOKIE_FOREIGN, 8 },
 };
 
 static void options_are_judged(void **state)
@@ -71,6 +71,30 @@ static void a_cookie_that_was_given_is_expected(void **state)
 	assert_int_equal(judge(&c, CLIENT SERVER, 24), UPSTREAM_COOKIE_GOOD);
 	assert_int_equal(judge(&c, NULL, 0), UPSTREAM_COOKIE_MISSING);
 	assert_int_equal(c.n_bytes, 24);
+}
+
+static void a_wrong_one_is_a_guess_once_the_right_one_has_come(void **state)
+{
+	struct upstream_cookie c = fresh();
+
+	(void)state;
+	assert_int_equal(judge(&c, CLIENT SERVER, 24), UPSTREAM_COOKIE_GOOD);
+	assert_int_equal(judge(&c, "CLIENT-9" SERVER, 24), UPSTREAM_COOKIE_WRONG);
+	assert_true(upstream_cookie_is_on(&c, NOW));
+}
+
+static void a_wrong_one_over_tcp_ends_the_cookies(void **state)
+{
+	struct upstream_cookie c = fresh();
+
+	(void)state;
+	assert_int_equal(judge(&c, CLIENT SERVER, 24), UPSTREAM_COOKIE_GOOD);
+	assert_int_equal(upstream_cookie_judge(&c, (const uint8_t *)"CLIENT-9" SERVER, 24, true,
+					       NOW),
+			 UPSTREAM_COOKIE_GOOD);
+	assert_int_equal(c.n_bytes, 8);
+	assert_false(upstream_cookie_is_on(&c, NOW + UPSTREAM_COOKIE_LAX_NS - 1));
+	assert_true(upstream_cookie_is_on(&c, NOW + UPSTREAM_COOKIE_LAX_NS));
 }
 
 static void tcp_says_that_there_are_none_any_more(void **state)
@@ -104,6 +128,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_are_judged),
 		cmocka_unit_test(a_cookie_that_was_given_is_expected),
+		cmocka_unit_test(a_wrong_one_is_a_guess_once_the_right_one_has_come),
+		cmocka_unit_test(a_wrong_one_over_tcp_ends_the_cookies),
 		cmocka_unit_test(tcp_says_that_there_are_none_any_more),
 		cmocka_unit_test(a_refused_option_is_left_out_for_a_while),
 	};
