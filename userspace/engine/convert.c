@@ -230,14 +230,40 @@ static const struct convert_record *find_above(struct convert *c, uint16_t type,
 	return NULL;
 }
 
+/*
+ * Of a set of which there may be one record, only the first of several with the same name in their
+ * data is written. Some servers send an alias twice.
+ */
+static void drop_copies(struct convert *c, struct set set)
+{
+	uint8_t first[NAME_FOLDED_BYTES], other[NAME_FOLDED_BYTES];
+	bool has_first = false;
+
+	for (unsigned int i = 0; i < c->n_records; i++) {
+		struct convert_record *r = &c->records[i];
+		uint32_t at;
+
+		if (!is_of(c, r, set))
+			continue;
+		at = record_of(c, r).rdata_at;
+		if (!has_first)
+			has_first = message_copy_name(&c->from->message, at, first);
+		else if (message_copy_name(&c->from->message, at, other) &&
+			 name_equal(first, other))
+			r->written = true;
+	}
+}
+
 /* Writes the DNAME that makes an alias of the name (RFC 6672), if it is not written yet. */
 static int write_dname(struct convert *c)
 {
+	const struct set set = { .type = DNS_TYPE_DNAME, .in_answer = true };
 	int n;
 
 	if (!find_above(c, DNS_TYPE_DNAME, true, false))
 		return 0;
 	look_for(c, c->aside);
+	drop_copies(c, set);
 	n = write_signed(c, DNS_TYPE_DNAME, true);
 	return n > 1 ? ERR_FORMAT : n;
 }
@@ -250,6 +276,7 @@ static int write_cname(struct convert *c)
 	unsigned int len;
 	int n;
 
+	drop_copies(c, set);
 	for (unsigned int i = 0; i < c->n_records; i++)
 		if (is_of(c, &c->records[i], set))
 			record = record_of(c, &c->records[i]);
@@ -337,6 +364,7 @@ static int write_chain(struct convert *c)
  * cached. */
 static int write_soa(struct convert *c)
 {
+	const struct set set = { .type = DNS_TYPE_SOA };
 	const struct convert_record *soa = find_above(c, DNS_TYPE_SOA, false, true);
 	struct message_record record;
 	uint32_t minimum;
@@ -352,6 +380,7 @@ static int write_soa(struct convert *c)
 	minimum = ttl_left(c, wire_load_be32(record.rdata + record.len - 4));
 	c->ttl_cap_s = clamp(minimum, c->limits->min_ttl_s, c->limits->max_negative_ttl_s);
 	look_for(c, c->aside);
+	drop_copies(c, set);
 	n = write_signed(c, DNS_TYPE_SOA, false);
 	c->ttl_cap_s = c->limits->max_ttl_s;
 	return n > 1 ? ERR_FORMAT : n;
@@ -428,14 +457,33 @@ static int write_before(struct convert *c, const struct convert_limits *limits)
 	static const struct convert_limits none = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
 	int found;
 
-	c->limits = &none;
-	c->ttl_cap_s = none.max_ttl_s;
+	if (!c->question->before->is_head) {
+		c->limits = &none;
+		c->ttl_cap_s = none.max_ttl_s;
+	}
 	found = take_source(c, c->question->before);
 	if (!found)
 		found = write_chain(c);
 	c->limits = limits;
 	c->ttl_cap_s = limits->max_ttl_s;
 	return found > 0 ? ERR_FORMAT : found;
+}
+
+/*
+ * True if the alias itself was asked for and found. Some servers look for its target all the same,
+ * and their rcode is about the target. The alias exists: RFC 6604 section 3.
+ */
+static bool is_at_alias(struct convert *c)
+{
+	bool is_found = false;
+
+	look_for(c, name_now(c));
+	for (unsigned int i = 0; i < c->n_records && may_be_alias(c->question->qtype); i++) {
+		const struct convert_record *r = &c->records[i];
+
+		is_found |= r->type == DNS_TYPE_CNAME && r->in_answer && is_owner(c, r);
+	}
+	return is_found;
 }
 
 /* Writes the records of the message itself. */
@@ -446,10 +494,15 @@ static int write_message(struct convert *c)
 
 	if (found < 0)
 		return found;
-	if (c->from->n_answer && c->n_ttls == n_before)
+	if (c->from->n_answer && c->n_ttls == n_before &&
+	    !(c->question->before && c->question->before->is_head))
 		return ERR_FORMAT; /* an answer to another question */
-	if (found && c->from->rcode == DNS_RCODE_NXDOMAIN)
-		return ERR_FORMAT;
+	c->rcode = c->from->rcode;
+	if (found && c->rcode == DNS_RCODE_NXDOMAIN) {
+		if (!is_at_alias(c))
+			return ERR_FORMAT;
+		c->rcode = DNS_RCODE_NOERROR;
+	}
 	writer_set_section(&c->writer, WRITER_AUTHORITY);
 	err = found ? 0 : write_soa(c);
 	if (err >= 0 && c->question->dnssec_ok)
@@ -506,7 +559,7 @@ int convert_answer(struct convert *c, const struct convert_source *from,
 		.short_bytes = (uint16_t)writer_bytes(&c->writer),
 		.ancount = c->writer.n_records[WRITER_ANSWER],
 		.nscount = c->writer.n_records[WRITER_AUTHORITY],
-		.flags = from->rcode,
+		.flags = c->rcode,
 		.ttls = c->ttls,
 		.n_ttls = c->n_ttls,
 	};

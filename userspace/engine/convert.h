@@ -44,6 +44,8 @@ struct convert_source {
 	uint16_t n_answer, n_authority;
 	uint16_t rcode; /* 4 bits */
 	uint32_t age_s; /* subtracted from each TTL */
+	/* As `before`: it came from upstream together with the message, and the limits apply. */
+	bool is_head;
 };
 
 struct convert_question {
@@ -80,6 +82,7 @@ struct convert {
 	const struct convert_limits *limits;
 	uint32_t ttl_s;     /* the smallest TTL that was written */
 	uint32_t ttl_cap_s; /* the cap of the TTLs that are written next */
+	uint16_t rcode;     /* of the body */
 	unsigned int n_chain;
 	unsigned int n_records;
 	uint16_t n_ttls;

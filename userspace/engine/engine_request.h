@@ -55,6 +55,7 @@ struct engine_held {
 	uint8_t memory;
 	const uint8_t *msg;
 	size_t msg_bytes;
+	size_t head_bytes;
 	struct resolver_answer *answer; /* one reference */
 };
 

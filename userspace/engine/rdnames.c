@@ -49,15 +49,35 @@ static void copy_name(struct wire_writer *w, struct wire_reader *r, const struct
 	wire_write_bytes(w, name, len);
 }
 
+/* True if no name in the data is compressed. */
+static bool has_plain_names(const struct message_record *record, struct rdata_layout l)
+{
+	size_t at = l.front_bytes;
+
+	while (l.n_names--) {
+		int n = at <= record->len ? name_check(record->rdata + at, record->len - at) : -1;
+
+		if (n < 0)
+			return false;
+		at += (size_t)n;
+	}
+	return true;
+}
+
 int rdnames_expand(const struct message *m, const struct message_record *record, uint8_t *out,
 		   size_t cap)
 {
 	struct rdata_layout l = rdata_layout(record->type, RD_EXPAND);
+	bool has_rest = false;
 	struct wire_reader r;
 	struct wire_writer w;
 
-	if (!l.n_names)
-		return 0;
+	if (!l.n_names) {
+		l = rdata_layout(record->type, RD_KEEP);
+		if (!l.n_names || l.n_strings || has_plain_names(record, l))
+			return 0;
+		has_rest = true;
+	}
 	wire_reader_init(&r, record->rdata, record->len);
 	wire_writer_init(&w, out, cap);
 	copy(&w, &r, l.front_bytes);
@@ -65,7 +85,7 @@ int rdnames_expand(const struct message *m, const struct message_record *record,
 		copy_string(&w, &r);
 	while (l.n_names--)
 		copy_name(&w, &r, m, record->rdata_at);
-	copy(&w, &r, l.tail_bytes);
+	copy(&w, &r, has_rest ? wire_reader_left(&r) : l.tail_bytes);
 	if (r.error || wire_reader_left(&r))
 		return ERR_RDATA;
 	return w.error ? w.error : (int)w.at;

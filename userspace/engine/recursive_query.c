@@ -547,8 +547,9 @@ static int convert(struct engine *e, const struct engine_pending *p, uint32_t no
 {
 	const struct resolver_question *q = &p->question;
 	const bool is_bogus = q->security == RESOLVER_BOGUS;
+	struct convert_source head, from;
 	const struct convert_question question = { q->name, q->qtype, p->asked.edns.dnssec_ok,
-						   NULL };
+						   q->head_bytes ? &head : NULL };
 	struct convert_limits limits = {
 		.max_ttl_s = is_bogus && p->rules.max_ttl_s > RECURSION_BOGUS_S ?
 				     RECURSION_BOGUS_S :
@@ -558,11 +559,15 @@ static int convert(struct engine *e, const struct engine_pending *p, uint32_t no
 					      RECURSION_BOGUS_S :
 					      p->rules.max_negative_ttl_s,
 	};
-	struct convert_source from;
 
 	if (!limits.min_ttl_s && is_last_second(e, p, now_s))
 		limits.min_ttl_s = RECURSION_LAST_S;
-	if (!convert_from_wire(&from, q->msg, q->msg_bytes) || !is_about(&from.message, q))
+	if (!convert_from_wire(&from, q->msg + q->head_bytes, q->msg_bytes - q->head_bytes))
+		return ERR_FORMAT;
+	if (q->head_bytes && !convert_from_wire(&head, q->msg, q->head_bytes))
+		return ERR_FORMAT;
+	head.is_head = true;
+	if (!is_about(q->head_bytes ? &head.message : &from.message, q))
 		return ERR_FORMAT;
 	return convert_answer(&e->convert, &from, &question, &limits, a, ttl_s);
 }

@@ -233,6 +233,7 @@ static void hold(struct engine_pending *p)
 	held->memory = q->memory;
 	held->msg = q->msg;
 	held->msg_bytes = q->msg_bytes;
+	held->head_bytes = q->head_bytes;
 	held->answer = q->answer;
 	q->msg = NULL;
 	q->answer = NULL;
@@ -254,6 +255,7 @@ static void put_back(struct engine_pending *p)
 	q->memory = held->memory;
 	q->msg = held->msg;
 	q->msg_bytes = held->msg_bytes;
+	q->head_bytes = held->head_bytes;
 	q->answer = held->answer;
 	p->servers.is_asking = false;
 }

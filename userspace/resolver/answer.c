@@ -66,6 +66,7 @@ void question_set_outcome(struct resolver_question *q, const struct outcome *o)
 	q->text = o->text;
 	q->msg = o->msg;
 	q->msg_bytes = o->msg_bytes;
+	q->head_bytes = o->head_bytes;
 	q->answer = o->answer;
 	if (q->answer)
 		__atomic_fetch_add(&q->answer->refs, 1, __ATOMIC_RELAXED);

@@ -20,6 +20,7 @@ struct outcome {
 	const char *told; /* for the log in place of text; not kept. NULL: the log gets text */
 	const uint8_t *msg;
 	size_t msg_bytes;
+	size_t head_bytes;              /* struct resolver_question */
 	struct resolver_answer *answer; /* holds text and msg; NULL: text is static, msg NULL */
 };
 

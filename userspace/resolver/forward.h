@@ -9,7 +9,8 @@
  *	                     ├─ no reply in time ◄┘             │
  *	                     ├─ truncated: over TCP ◄───────────┤
  *	                     ├─ EDNS is refused: without ◄──────┤
- *	                     ├─ other case or no cookie: TCP ◄──┤
+ *	                     ├─ it may be forged: over TCP ◄────┤
+ *	                     ├─ no target: asked for (chain) ◄──┤
  *	                     └─ a failure: the next upstream ◄──┘ there is none: done->failed()
  *
  * A question has one query to each upstream. The query keeps its port and ID when it is sent again

@@ -15,8 +15,9 @@ struct resolver_group;
  */
 struct forward_done {
 	void *ctx;
-	/* There is an answer; msg is the forwarder's. */
-	void (*answered)(void *ctx, struct resolver_group *group, const uint8_t *msg, size_t n);
+	/* There is an answer; msg is the forwarder's. head_bytes: resolver/resolver_question.h. */
+	void (*answered)(void *ctx, struct resolver_group *group, const uint8_t *msg, size_t n,
+			 size_t head_bytes);
 	/*
 	 * No upstream gave an answer, or no client waits any more. ede_code: the upstream's own, or
 	 * DNS_EDE_NO_REACHABLE_AUTHORITY, or DNS_EDE_NETWORK_ERROR.

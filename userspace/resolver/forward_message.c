@@ -209,6 +209,8 @@ int forward_message_read(struct forward_reply *reply, const uint8_t *msg, size_t
 
 		if (!read_record(&record, &r))
 			return ERR_FORMAT;
+		reply->has_alias |= i < n_answers && (record.type == DNS_TYPE_CNAME ||
+						      record.type == DNS_TYPE_DNAME);
 		has_ns |= i < n_authority && record.type == DNS_TYPE_NS;
 		has_soa |= i < n_authority && record.type == DNS_TYPE_SOA;
 		if (i < n_authority || record.type != DNS_TYPE_OPT)

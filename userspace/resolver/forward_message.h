@@ -55,6 +55,7 @@ struct forward_reply {
 	size_t end;     /* octets up to the end of the last record; the rest is ignored */
 	uint16_t rcode; /* all 12 bits */
 	bool has_opt;
+	bool has_alias;        /* a CNAME or DNAME in the answer section */
 	bool is_referral;      /* to other servers: the upstream does not recurse */
 	int ede_code;          /* the first one, RFC 8914; EDNS_NO_EDE: none */
 	const uint8_t *cookie; /* the first COOKIE option; points into the message; NULL: none */

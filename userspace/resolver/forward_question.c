@@ -140,6 +140,8 @@ static void end(struct forward *f, struct forward_question *q)
 	leave_line(f, q);
 	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++)
 		forward_query_drop(f, &q->queries[i]);
+	forward_chain_free(q->chain);
+	q->chain = NULL;
 	if (!q->group) {
 		caa_container_of(q, struct forward_probe, question)->is_used = false;
 		return;
@@ -152,10 +154,38 @@ void forward_question_answer(struct forward *f, struct forward_question *q, cons
 			     size_t n)
 {
 	struct resolver_group *group = q->group;
+	struct forward_chain *chain = q->chain;
+	size_t head_bytes = 0;
 
+	if (chain && !chain->is_all) {
+		head_bytes = chain->n;
+		if (forward_chain_append(chain, msg, n)) {
+			forward_question_fail(f, q);
+			return;
+		}
+	}
+	q->chain = NULL;
 	end(f, q);
-	if (group)
-		f->done.answered(f->done.ctx, group, msg, n);
+	if (group && chain)
+		f->done.answered(f->done.ctx, group, chain->bytes, chain->n, head_bytes);
+	else if (group)
+		f->done.answered(f->done.ctx, group, msg, n, 0);
+	forward_chain_free(chain);
+}
+
+void forward_question_follow(struct forward *f, struct forward_question *q)
+{
+	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++) {
+		forward_query_drop(f, &q->queries[i]);
+		q->queries[i] = (struct forward_query){ .question = q };
+	}
+	q->name = q->chain->target;
+	q->tried = q->failed = q->refused = q->bad = 0;
+	q->tcp = false;
+	q->n_refusals = 0;
+	q->prefer = UPSTREAM_NONE;
+	resolver_count(&f->counters->followed);
+	forward_question_ask_again(f, q);
 }
 
 void forward_question_fail(struct forward *f, struct forward_question *q)

@@ -15,6 +15,7 @@
 
 #include "dns/nameset.h"
 #include "resolver/forward_board.h"
+#include "resolver/forward_chain.h"
 #include "resolver/forward_done.h"
 #include "resolver/forward_tap.h"
 #include "resolver/forward_tcp.h"
@@ -54,7 +55,8 @@ struct forward_question {
 	uint16_t qclass;
 	int ede_code;
 	struct resolver_group *group; /* NULL: a probe */
-	const uint8_t *name;
+	const uint8_t *name;          /* the group's, or the chain's target */
+	struct forward_chain *chain;  /* aliases before that target, or NULL */
 	struct forward_query queries[FORWARD_QUERIES_EACH];
 };
 
@@ -104,9 +106,12 @@ struct forward_question *forward_question_take(struct forward *f);
 /* Clears the question. The caller sets group, name, qtype, qclass and checking_disabled. */
 void forward_question_init(struct forward_question *q);
 
-/* Ends the question with an answer: the message of n octets. */
+/* Ends the question with an answer: the message of n octets, behind the chain, if there is one. */
 void forward_question_answer(struct forward *f, struct forward_question *q, const uint8_t *msg,
 			     size_t n);
+
+/* Asks for the target of the chain, of any upstream. */
+void forward_question_follow(struct forward *f, struct forward_question *q);
 
 /* Ends the question without an answer. */
 void forward_question_fail(struct forward *f, struct forward_question *q);

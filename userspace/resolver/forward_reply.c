@@ -160,6 +160,23 @@ static bool asks_in_other_form(struct forward *f, struct forward_query *query,
 	return false;
 }
 
+/* An upstream's answer: the end of the question, or of a part of it (resolver/forward_chain.h). */
+static void on_answer(struct forward *f, struct forward_question *q, uint8_t *msg,
+		      const struct forward_reply *reply)
+{
+	enum forward_chain_state state = FORWARD_CHAIN_WHOLE;
+
+	forward_message_finish(msg, q->name);
+	if (q->group && reply->has_alias)
+		state = forward_chain_add(&q->chain, msg, reply->end, q->name, q->qtype);
+	if (state == FORWARD_CHAIN_WHOLE)
+		forward_question_answer(f, q, msg, reply->end);
+	else if (state == FORWARD_CHAIN_OPEN)
+		forward_question_follow(f, q);
+	else
+		forward_question_fail(f, q);
+}
+
 /* Handles a reply to this query that is not truncated. */
 static void on_reply(struct forward *f, struct forward_query *query, uint8_t *msg,
 		     const struct forward_reply *reply, uint64_t now_ns)
@@ -170,8 +187,7 @@ static void on_reply(struct forward *f, struct forward_query *query, uint8_t *ms
 	if (is_answer(reply)) {
 		upstream_on_outcome(u, true, now_ns);
 		remember_form(f, u, query, now_ns);
-		forward_message_finish(msg, q->name);
-		forward_question_answer(f, q, msg, reply->end);
+		on_answer(f, q, msg, reply);
 		return;
 	}
 	if (q->ede_code == EDNS_NO_EDE)

@@ -38,6 +38,7 @@
 	E(probes, "of these, besides, to know an upstream")                               \
 	E(overtaken, "forwarder: queries whose place another client's took")              \
 	E(truncated, "replies that were truncated: asked again over TCP")                 \
+	E(followed, "answers without the target of their alias: asked for it")            \
 	E(plain, "replies that refused EDNS: asked again without")                        \
 	E(malformed, "replies refused: they cannot be read to their end")                 \
 	E(miscased, "replies in other letter case: asked again over TCP")                 \

@@ -47,6 +47,11 @@ struct resolver_question {
 	bool is_known;      /* known here already: no server was asked */
 	const uint8_t *msg; /* the answer, msg_bytes long; NULL: there is only the rcode */
 	size_t msg_bytes;
+	/*
+	 * If not 0, msg is two messages. The first one, of so many octets, has the question's name
+	 * and aliases that lead away from it; the second one answers the question for their target.
+	 */
+	size_t head_bytes;
 
 	/* The resolver's own. */
 	uint64_t hash;

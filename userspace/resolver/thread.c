@@ -97,6 +97,7 @@ static void complete_with_answer(struct resolver_thread *t, struct resolver_ques
 		bogus.ede_code = DNS_EDE_DNSSEC_BOGUS;
 		bogus.msg = NULL;
 		bogus.msg_bytes = 0;
+		bogus.head_bytes = 0;
 		resolver_count(&t->counters.bogus);
 		complete(t, q, &bogus);
 		return;
@@ -128,17 +129,27 @@ static void displace(void *owner, struct resolver_group *group)
 	finish_with_error(t, group, &outcome_displaced, &t->counters.displaced);
 }
 
+/* An answer that came: struct resolver_question. */
+struct answer_bytes {
+	const uint8_t *msg;
+	size_t n_bytes;
+	size_t head_bytes;
+};
+
 static void finish_with_answer(struct resolver_thread *t, struct resolver_group *group,
-			       const uint8_t *msg, size_t n_bytes, enum resolver_security security,
+			       const struct answer_bytes *answer, enum resolver_security security,
 			       const char *why)
 {
+	const uint8_t *last = answer->msg + answer->head_bytes;
 	struct outcome o = {
-		.rcode = wire_load_be16(msg + DNS_FLAGS_AT) & DNS_RCODE_MASK,
+		.rcode = wire_load_be16(last + DNS_FLAGS_AT) & DNS_RCODE_MASK,
 		.ede_code = EDNS_NO_EDE,
 		.security = security,
+		.head_bytes = answer->head_bytes,
 	};
 
-	if (answer_new(&o, msg, n_bytes, security == RESOLVER_BOGUS ? why : NULL, &t->home)) {
+	if (answer_new(&o, answer->msg, answer->n_bytes, security == RESOLVER_BOGUS ? why : NULL,
+		       &t->home)) {
 		finish_with_error(t, group, &outcome_no_memory, &t->counters.failed);
 		return;
 	}
@@ -202,7 +213,8 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 	if (cds_list_empty(&group->waiters))
 		resolver_count(&t->counters.late);
 	else if (is_answer)
-		finish_with_answer(t, group, msg, (size_t)n_bytes, security_of(security), why);
+		finish_with_answer(t, group, &(struct answer_bytes){ msg, (size_t)n_bytes, 0 },
+				   security_of(security), why);
 	else if (was_limited)
 		finish_with_error(t, group, &outcome_limited, &t->counters.limited_upstream);
 	else
@@ -210,14 +222,16 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 	groups_put(&t->groups, group);
 }
 
-static void on_forwarded(void *user, struct resolver_group *group, const uint8_t *msg, size_t n)
+static void on_forwarded(void *user, struct resolver_group *group, const uint8_t *msg, size_t n,
+			 size_t head_bytes)
 {
 	struct resolver_thread *t = user;
 
 	if (cds_list_empty(&group->waiters))
 		resolver_count(&t->counters.late);
 	else
-		finish_with_answer(t, group, msg, n, RESOLVER_INSECURE, NULL);
+		finish_with_answer(t, group, &(struct answer_bytes){ msg, n, head_bytes },
+				   RESOLVER_INSECURE, NULL);
 	groups_put(&t->groups, group);
 }
 

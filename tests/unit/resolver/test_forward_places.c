@@ -28,9 +28,10 @@ static void over(struct resolver_group *group)
 	groups_put(&groups, group);
 }
 
-static void answered(void *ctx, struct resolver_group *group, const uint8_t *msg, size_t n)
+static void answered(void *ctx, struct resolver_group *group, const uint8_t *msg, size_t n,
+		     size_t head_bytes)
 {
-	(void)ctx, (void)msg, (void)n;
+	(void)ctx, (void)msg, (void)n, (void)head_bytes;
 	over(group);
 }
 
