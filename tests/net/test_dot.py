@@ -7,6 +7,7 @@ import contextlib
 import socket
 import ssl
 import struct
+import subprocess
 import time
 
 import dns.edns
@@ -315,3 +316,97 @@ def test_how_long_a_connection_may_be_idle(lab, daemon, upstream, tls, way):
     for name in ("www.far.", "www.far.", "www.example.com."):
         found = [option.to_wire() for option in ask(lab, name, way, options=[KEEPALIVE]).options]
         assert found == [(10 * 10).to_bytes(2, "big")]
+
+
+# ---- Versions of TLS ------------------------------------------------------------------------------
+
+def old_context(version=ssl.TLSVersion.TLSv1_2, ciphers=None, alpn=None):
+    context = anyone()
+    context.minimum_version = context.maximum_version = version
+    if ciphers:
+        context.set_ciphers(ciphers)
+    if alpn:
+        context.set_alpn_protocols(alpn)
+    return context
+
+
+@contextlib.contextmanager
+def connect_by(lab, context, session=None):
+    with lab.connect("c", V4, 853) as sock:
+        with context.wrap_socket(sock, session=session) as stream:
+            yield stream
+
+
+def www_of(stream):
+    send(stream, dns.message.make_query("www.example.com", "A"))
+    return texts(receive(stream))
+
+
+@pytest.mark.parametrize("ciphers", [None, "ECDHE-ECDSA-AES128-GCM-SHA256",
+                                     "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-ECDSA-AES256-GCM-SHA384"])
+@pytest.mark.parametrize("alpn", [None, ["h2", "dot"]], ids=["", "alpn"])
+def test_tls_1_2(lab, daemon, tls, ciphers, alpn):
+    start(daemon, tls)
+    with connect_by(lab, old_context(ciphers=ciphers, alpn=alpn)) as stream:
+        assert www_of(stream) == ["192.0.2.80", "192.0.2.81"] and www_of(stream)
+        assert stream.version() == "TLSv1.2"
+        assert stream.selected_alpn_protocol() == (alpn and "dot")
+        assert ciphers in (None, stream.cipher()[0])
+
+
+def test_tls_1_2_resumes_a_session(lab, daemon, tls):
+    start(daemon, tls)
+    context = old_context()
+    with connect_by(lab, context) as stream:
+        session = stream.session
+        assert www_of(stream) and not stream.session_reused
+    with connect_by(lab, context, session) as stream:
+        assert www_of(stream) and stream.session_reused
+
+
+@pytest.mark.parametrize("wrong", [
+    {"ciphers": "ECDHE-ECDSA-AES128-SHA@SECLEVEL=0"}, {"ciphers": "ECDHE-ECDSA-AES128-SHA256"},
+    {"ciphers": "DHE-RSA-AES128-GCM-SHA256"},
+    {"version": ssl.TLSVersion.TLSv1_1, "ciphers": "DEFAULT@SECLEVEL=0"},
+    {"alpn": ["h2"]}])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_weak_tls_is_refused(lab, daemon, tls, wrong):
+    """RFC 9325: no CBC, no key exchange that OpenSSL is not told to allow, no TLS 1.1."""
+    start(daemon, tls)
+    with pytest.raises(ssl.SSLError), connect_by(lab, old_context(**wrong)):
+        pass
+    with connect_by(lab, old_context()) as stream:
+        assert www_of(stream)
+
+
+def test_tls_1_2_is_not_renegotiated(lab, daemon, tls):
+    start(daemon, tls)
+    words = "openssl", "s_client", "-connect", f"{V4}:853", "-tls1_2"
+    with lab.popen("c", *words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.PIPE) as client:
+        client.stdin.write(b"R\n")
+        client.stdin.flush()
+        assert b"no renegotiation" in client.stderr.read()
+
+
+def test_the_oldest_version_is_the_operators_choice(lab, daemon, tls):
+    start(daemon, {**tls, "min-version": "TLSv1.3"})
+    with pytest.raises(ssl.SSLError), connect_by(lab, old_context()):
+        pass
+    with connect_by(lab, anyone()) as stream:
+        assert www_of(stream) and stream.version() == "TLSv1.3"
+    daemon.configure(server={"tls": {**tls, "min-version": "TLSv1.2"}}, zones=[zone("example.com")])
+    daemon.ctl("zone", "reload")
+    with connect_by(lab, old_context()) as stream:
+        assert www_of(stream)
+
+
+@pytest.mark.parametrize("rules, codes", [(["any tls"], (dns.rcode.REFUSED, dns.rcode.NOERROR)),
+                                          (["any"], (dns.rcode.NOERROR, dns.rcode.NOERROR))])
+def test_transfers_by_a_rule_with_tls_need_tls_1_3(lab, daemon, tls, rules, codes):
+    """RFC 9103 section 7.1. Without that word TLS 1.2 is as good as TCP without TLS."""
+    start(daemon, tls, zones=[{**zone("example.com"), "allow-transfer": rules}])
+    for context, code in zip((old_context(), anyone()), codes):
+        with connect_by(lab, context) as stream:
+            send(stream, dns.message.make_query("example.com", "AXFR"))
+            assert receive(stream).rcode() == code

@@ -88,6 +88,9 @@ struct config_tsig_key {
 	uint32_t n_secret;
 };
 
+/* The oldest version of TLS that clients may use. */
+enum config_tls_version { CONFIG_TLS_1_2, CONFIG_TLS_1_3 };
+
 /* The proof of identity that the other side of a TLS connection must give: RFC 9103 section 9.3. */
 enum config_tls { CONFIG_TLS_OFF, CONFIG_TLS_OPPORTUNISTIC, CONFIG_TLS_STRICT };
 
@@ -389,6 +392,7 @@ struct config {
 	uint32_t n_tls_listen;
 	char *tls_certificate; /* files in PEM; NULL: none, and then tls_listen is empty */
 	char *tls_key;
+	enum config_tls_version tls_min;
 	char *tls_ticket_keys; /* a file for transfer/ticket_keys.h; NULL: random keys */
 	struct config_tsig_key *keys;
 	uint32_t n_keys;

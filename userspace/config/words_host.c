@@ -159,6 +159,12 @@ static const struct words_key rows[] = {
 		  "both "
 		  "again: new connections get the new certificate, those that are open stay "
 		  "open." },
+	{ ROW("server.tls.min-version", WORDS_CHOICE, struct config, tls_min),
+	  .choices = "TLSv1.2|TLSv1.3", .fallback = "TLSv1.2",
+	  .text = "The oldest version of TLS that a client may use. With TLS 1.2 it gets only "
+		  "ciphers with forward secrecy and authenticated encryption (RFC 9325). A rule "
+		  "with the word tls always needs TLS 1.3 (RFC 9103). A reload changes it for new "
+		  "connections." },
 	{ ROW("server.tls.ticket-keys", WORDS_PATH, struct config, tls_ticket_keys),
 	  .text = "A file of keys for session tickets (RFC 8446), by which a client that comes "
 		  "back needs no "

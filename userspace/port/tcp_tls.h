@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads and writes the octets of a connection over TLS 1.3 whose handshake is done. The socket is
+ * Reads and writes the octets of a connection over TLS whose handshake is done. The socket is
  * non-blocking; a call reads all there is, or writes what fits. For the tcp port alone.
  *
  * OpenSSL may have read more from the socket than it has returned: epoll does not report these

@@ -29,6 +29,7 @@ struct conn {
 	struct bufferevent *bev;
 	struct event *on_turn;        /* the input has more than one turn handles */
 	struct port_addr peer, local; /* local.family 0: unknown */
+	int tls_version;              /* as OpenSSL numbers them; 0: no TLS */
 	bool is_tls;
 	bool is_busy;  /* from conn_hold() to conn_release() */
 	bool is_eof;   /* the client sends no more */

@@ -31,7 +31,7 @@ static bool holds(const struct config_prefix *prefix, const struct port_addr *ad
 static bool fits(const struct transfer *t, const struct config_rule *rule,
 		 const struct rules_client *client)
 {
-	if (rule->has_tls && !client->is_tls)
+	if (rule->has_tls && !client->is_xot)
 		return false;
 	if (rule->has_prefix && !holds(&rule->prefix, &client->addr))
 		return false;

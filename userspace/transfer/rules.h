@@ -19,6 +19,7 @@ struct rules_client {
 	struct port_addr addr;      /* an IPv4-mapped IPv6 address as IPv4 */
 	const struct tsig_key *key; /* the key of t->remotes that signed; NULL: none */
 	bool is_tls;
+	bool is_xot; /* TLS 1.3 or later, which zone transfers need: RFC 9103 section 7.1 */
 };
 
 /* True if the client meets one of the rules: its prefix, its key and TLS, if the rule has them. */

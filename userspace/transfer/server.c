@@ -89,7 +89,9 @@ static void handle(struct conn *c, uint8_t *msg, size_t n)
 		.t = c->t,
 		.msg = msg,
 		.n = n,
-		.client = { .addr = c->peer, .is_tls = c->is_tls },
+		.client = { .addr = c->peer,
+			    .is_tls = c->is_tls,
+			    .is_xot = c->tls_version >= TLS1_3_VERSION },
 		.cap = DNS_MESSAGE_MAX,
 		.conn = c,
 	};
@@ -296,6 +298,13 @@ static int prepend(struct bufferevent *bev, const struct handover_item *item)
 	return err;
 }
 
+/* SSL is NULL for a connection without TLS. */
+static void note_tls(struct conn *c, const SSL *ssl)
+{
+	c->is_tls = ssl;
+	c->tls_version = ssl ? SSL_version(ssl) : 0;
+}
+
 static struct conn *adopt(struct transfer *t, struct handover_item *item)
 {
 	struct bufferevent *bev = make_room(t) ? open_bev(t, item->fd, item->ssl) : NULL;
@@ -312,7 +321,7 @@ static struct conn *adopt(struct transfer *t, struct handover_item *item)
 	if (!c)
 		bufferevent_free(bev);
 	else
-		c->is_tls = item->ssl;
+		note_tls(c, item->ssl);
 	return c;
 }
 
@@ -365,7 +374,7 @@ void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_a
 		bufferevent_free(bev);
 		return;
 	}
-	c->is_tls = true;
+	note_tls(c, ssl);
 	begin(c);
 }
 

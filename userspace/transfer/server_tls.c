@@ -118,8 +118,14 @@ static int check_file(const char *file, char *err, size_t cap)
  */
 static bool choose_ciphers(SSL_CTX *ctx)
 {
+	/* Of TLS 1.2 those of RFC 9325 section 4.2, in the same order. */
+	static const char of_tls12[] = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
+				       "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:"
+				       "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384";
+
 	(void)SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
-	return SSL_CTX_set_ciphersuites(ctx, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:"
+	return SSL_CTX_set_cipher_list(ctx, of_tls12) == 1 &&
+	       SSL_CTX_set_ciphersuites(ctx, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:"
 					     "TLS_AES_256_GCM_SHA384") == 1;
 }
 
@@ -138,7 +144,10 @@ static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_
 	if (check_file(config->tls_certificate, err, cap) || check_file(config->tls_key, err, cap))
 		return ERR_CONFIG;
 	ERR_clear_error();
-	(void)SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
+	(void)SSL_CTX_set_min_proto_version(
+		ctx, config->tls_min == CONFIG_TLS_1_2 ? TLS1_2_VERSION : TLS1_3_VERSION);
+	/* With TLS 1.2 a client could make us compute a handshake again and again. */
+	(void)SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
 	if (!choose_ciphers(ctx))
 		return -ENOMEM;
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);

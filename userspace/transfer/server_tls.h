@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The listeners for DNS over TLS (RFC 7858, RFC 9103): TLS 1.3 only; a client that uses ALPN has to
- * offer "dot". Sessions are resumed by tickets (transfer/ticket_keys.h).
+ * The listeners for DNS over TLS (RFC 7858, RFC 9103): TLS 1.3, and 1.2 if the configuration allows
+ * it; a client that uses ALPN has to offer "dot". Sessions are resumed by tickets
+ * (transfer/ticket_keys.h).
  *
  * A reload without a gap: the new configuration has its own context with certificate and ticket
  * keys. For unchanged addresses it takes over the sockets of the previous configuration, with the

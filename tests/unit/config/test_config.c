@@ -341,6 +341,7 @@ static void test_defaults(void **state)
 	assert_null(config->tls_certificate);
 	assert_null(config->tls_key);
 	assert_null(config->tls_ticket_keys);
+	assert_int_equal(config->tls_min, CONFIG_TLS_1_2);
 	assert_null(config->storage);
 	assert_int_equal(config->storage_bytes, 1u << 30);
 	assert_int_equal(config->n_transfers, 16);
@@ -390,6 +391,7 @@ static const char everything[] =
 	"    listen: [192.0.2.53, \"::@8853\"]\n"
 	"    certificate: tls/cert.pem\n"
 	"    ticket-keys: tls/tickets\n"
+	"    min-version: TLSv1.3\n"
 	"    key: /etc/key.pem\n"
 	"  storage: state\n"
 	"  storage-size: 2G\n"
@@ -450,6 +452,20 @@ static void check_everything_log(const struct config *config)
 	assert_int_equal(config->log_format, LOG_JSON);
 }
 
+static void check_everything_tls(const struct config *config)
+{
+	static const uint8_t v4[16] = { 192, 0, 2, 53 };
+
+	assert_int_equal(config->n_tls_listen, 2);
+	assert_memory_equal(config->tls_listen[0].addr, v4, 16);
+	assert_int_equal(ntohs(config->tls_listen[0].net_port), 853);
+	assert_int_equal(ntohs(config->tls_listen[1].net_port), 8853);
+	assert_below_folder(config->tls_certificate, "tls/cert.pem");
+	assert_string_equal(config->tls_key, "/etc/key.pem");
+	assert_non_null(strstr(config->tls_ticket_keys, "/tls/tickets"));
+	assert_int_equal(config->tls_min, CONFIG_TLS_1_3);
+}
+
 static void check_everything_server(const struct config *config)
 {
 	static const uint8_t v6[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 0x53 };
@@ -486,13 +502,7 @@ static void check_everything_server(const struct config *config)
 	assert_int_equal(config->tcp_idle_s, 120);
 	assert_int_equal(config->tcp_queries_max, 8);
 	assert_int_equal(config->tcp_backlog, 300);
-	assert_int_equal(config->n_tls_listen, 2);
-	assert_memory_equal(config->tls_listen[0].addr, v4, 16);
-	assert_int_equal(ntohs(config->tls_listen[0].net_port), 853);
-	assert_int_equal(ntohs(config->tls_listen[1].net_port), 8853);
-	assert_below_folder(config->tls_certificate, "tls/cert.pem");
-	assert_string_equal(config->tls_key, "/etc/key.pem");
-	assert_non_null(strstr(config->tls_ticket_keys, "/tls/tickets"));
+	check_everything_tls(config);
 	assert_below_folder(config->storage, "state");
 	assert_int_equal(config->storage_bytes, 2ull << 30);
 	assert_int_equal(config->n_transfers, 3);
