@@ -297,6 +297,16 @@ static void put_no_change(FILE *out, const json_t *result)
 		fprintf(out, "warning: %s\n", json_string_value(warning));
 }
 
+/* Each record is a line, which begins in column 0: it can be pasted into the parent's zone file. */
+static void put_records(FILE *out, const json_t *records)
+{
+	json_t *record;
+	size_t i;
+
+	json_array_foreach(records, i, record)
+		fprintf(out, "%s\n", json_string_value(record));
+}
+
 int result_text(FILE *out, const char *command, const json_t *result)
 {
 	const char *key = json_object_iter_key(json_object_iter((json_t *)result));
@@ -309,6 +319,10 @@ int result_text(FILE *out, const char *command, const json_t *result)
 	if (!strncmp(command, "config ", 7) &&
 	    !json_array_size(json_object_get(result, "changes"))) {
 		put_no_change(out, result);
+		return 0;
+	}
+	if (!strcmp(command, "zone ds")) {
+		put_records(out, value);
 		return 0;
 	}
 	if (!json_object_size(result)) {

@@ -231,6 +231,8 @@ static const struct result_row result_rows[] = {
 	  "{'zones':[{'state':'serving','name':'a.','names':3,'file':'/z/a','records':7}]}",
 	  "NAME  STATE    RECORDS\n"
 	  "a.    serving        7\n" },
+	{ "records to paste", "zone ds", "{'ds':['a. IN DS 1 13 2 ab','a. IN DS 2 13 2 cd']}",
+	  "a. IN DS 1 13 2 ab\na. IN DS 2 13 2 cd\n" },
 	{ "wide characters", "zone list",
 	  "{'zones':[{'name':'z\xc3\xbcrich.','state':'serving'},{'name':'b.','state':'failed'}]}",
 	  "NAME     STATE\n"
