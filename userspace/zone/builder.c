@@ -321,6 +321,21 @@ static int refuse(const struct zone_builder *b, const struct zone_builder_record
 			      "%s: %.160s %s", why, owner, type);
 }
 
+/* The first record is the SOA of another zone, so each further record would be refused, too. */
+static int refuse_another(const struct zone_builder *b, const struct zone_builder_record *rec,
+			  struct zone_error *err)
+{
+	char owner[NAME_TEXT_MAX], apex[NAME_TEXT_MAX];
+
+	name_to_text(owner, sizeof(owner), rec->owner);
+	name_to_text(apex, sizeof(apex), b->apex);
+	err->is_of_another = true;
+	return zone_error_set(err, builder_file_name(b, rec->at.file), rec->at.line,
+			      "the file begins with the SOA of %.100s, so it is not the file of "
+			      "%.100s",
+			      owner, apex);
+}
+
 int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *rec,
 		     struct zone_error *err)
 {
@@ -328,6 +343,8 @@ int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *r
 	uint32_t node;
 	int rc;
 
+	if (why && rec->type == DNS_TYPE_SOA && !b->n_parts && !name_is_under(rec->owner, b->apex))
+		return refuse_another(b, rec, err);
 	if (why)
 		return refuse(b, rec, why, err);
 	rc = owner_node(b, rec->owner, rec->owner_bytes, &node);

@@ -473,7 +473,7 @@ static bool note_fault(struct source *s)
 		return false;
 	if (!f->n++) {
 		f->first = *err;
-		return true;
+		return !err->is_of_another;
 	}
 	n = snprintf(f->more + f->more_bytes, room, "%s:%u: %s\n", err->file, err->line,
 		     err->sentence);

@@ -52,6 +52,7 @@ struct zone_error {
 	uint32_t line;   /* from 1; 0: the file as a whole */
 	uint32_t column; /* from 1, also in the sentence; 0: the line as a whole */
 	char sentence[256];
+	bool is_of_another; /* the text begins with the SOA of another zone: it is not read further */
 	uint32_t n_errors; /* mistakes found in the text, with the one above */
 	char more[2048];   /* the others, as many as fit: lines of "file:line: sentence" */
 	uint32_t n_warnings;

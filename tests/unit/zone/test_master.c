@@ -330,6 +330,25 @@ static void tells_of_all_mistakes(void **state)
 	}
 }
 
+/* One sentence for the file of another zone, and not one for each of its records. */
+static void tells_of_another_zone_once(void **state)
+{
+	struct zone_error err;
+	struct zone *z;
+
+	(void)state;
+	assert_int_equal(load_text(&z, "other.example",
+				   "$ORIGIN example.com.\n@ 300 SOA ns h 1 1 1 1 1\n@ 300 NS ns\n"
+				   "ns 300 A 192.0.2.1\n",
+				   &err),
+			 ERR_ZONE);
+	assert_int_equal(err.line, 2);
+	assert_int_equal(err.n_errors, 1);
+	assert_string_equal(err.more, "");
+	assert_string_equal(err.sentence, "the file begins with the SOA of example.com., so it is "
+					  "not the file of other.example.");
+}
+
 /* A mistake of an included file is told once, and the file that includes it is read on. */
 static void tells_of_mistakes_in_includes_once(void **state)
 {
@@ -361,7 +380,8 @@ static const struct unreadable unreadables[] = {
 	{ "a folder", "example.com", "/tmp", -EISDIR, "directory" },
 	{ "a device", "example.com", "/dev/null", ERR_NOT_REGULAR, "regular" },
 	{ "a bad zone name", "a..b", "zones/example.com.zone", ERR_ZONE, "empty label" },
-	{ "another zone's file", "example.org", "zones/example.com.zone", ERR_ZONE, "outside" },
+	{ "another zone's file", "example.org", "zones/example.com.zone", ERR_ZONE,
+	  "SOA of example.com." },
 };
 
 static void refuses_what_it_cannot_read(void **state)
@@ -539,6 +559,7 @@ int main(void)
 		cmocka_unit_test(warns_of_a_line_that_does_not_end),
 		cmocka_unit_test(refuses_bad_files),
 		cmocka_unit_test(tells_of_all_mistakes),
+		cmocka_unit_test(tells_of_another_zone_once),
 		cmocka_unit_test(tells_of_mistakes_in_includes_once),
 		cmocka_unit_test(refuses_what_it_cannot_read),
 		cmocka_unit_test(bounds_the_depth_of_includes),
