@@ -36,6 +36,9 @@ class Server:
         found = [node for node in found if node is not None]
         return found[-1].word() if found else ""
 
+    def server_option(self, name):
+        return next((node for section in self.sections("server") for node in section.all(name)), None)
+
     def carry(self, section, rows, at=None):
         table.carry_all(self.result, section, self.tables[rows], self.calls, at)
 
@@ -44,6 +47,9 @@ class Server:
         port = self.server_text("port") or "53"
         tls_port = self.server_text("tls-port", "ssl-port") or "853"
         nodes = [node for section in self.sections("server") for node in section.all(*options)]
+        for node in (node for section in self.sections("server") for node in section.all("port")):
+            if node.word() == "53":
+                self.result.idle(node, "53 is the port without it")
         for node in nodes:
             own = node.word().partition("@")[2] or port
             listen(self.result, node, node.word(), port, own == tls_port)

@@ -195,6 +195,8 @@ class Knot(Server):
                 self.modules.add(name)
             elif name not in HARMLESS:
                 self.result.hole(node, f"Volley has no module {word}")
+            else:
+                self.result.idle(node, f"{name} of Volley is for all zones")
         del zone
 
     do_global_module = do_module

@@ -26,8 +26,8 @@ class Acls:
                 self.allow(acl, zone)
         else:
             return
-        self.result.hole(acl, "a rule of Volley cannot deny: write rules for the clients that may, "
-                              "and see policy.block for queries")
+        self.result.hole(acl, f"a rule of Volley cannot deny ({what(acl)}): write rules for the clients "
+                              "that may, and see policy.block for queries")
         n = {key: len(zone.get(key, ())) for key in LISTS.values()}
         self.carry(node, zone, at + 1)
         actions = acl.find("action")
@@ -52,8 +52,8 @@ class Acls:
         for node in acl.children:
             is_free = node is protocol and (is_tls or PROTOCOLS <= set(node.words))
             if node.name.startswith(("update-", "cert-")) or (node is protocol and not is_free):
-                self.result.hole(node, "a rule without this would allow more, so the whole rule is "
-                                       "not carried over")
+                self.result.hole(node, "a rule without this would allow more, so the whole rule "
+                                       f"({what(acl)}) is not carried over")
                 return
         actions = acl.find("action")
         for action in actions.words if actions else ():
@@ -84,3 +84,10 @@ class Acls:
         for address in addresses.words if addresses else ():
             self.result.rule(node, zone, key, address.partition("@")[0], remote.text("key") or None,
                              is_tls)
+
+
+def what(acl):
+    """The rule in short, for notes: "transfer: 10.0.0.0/8 xfr.lab"."""
+    def words(*names):
+        return " ".join(word for name in names for node in acl.all(name) for word in node.words)
+    return f"{words('action') or 'all'}: {words('address', 'remote', 'key') or 'everybody'}"

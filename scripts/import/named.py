@@ -46,8 +46,10 @@ class Named:
             self.zones.carry(node)
         for node in self.top.children:
             self.carry_rest(node)
-        if self.options.find("key-directory") and not self.zones.policies:
-            self.result.idle(self.options.find("key-directory"), "no zone of the file is signed")
+        place = self.options.find("key-directory")
+        if place and self.result.path(place.word()) not in {at for _, at in self.zones.policies}:
+            self.result.idle(place, "no zone of the file is signed with keys that are there")
+        self.result.end_folder(self.options.find("directory"))
 
     def carry_options(self):
         options, port = self.options, self.options.text("port")
@@ -119,6 +121,8 @@ class Named:
         clients that may recurse."""
         query, match = self.options.find("allow-query"), self.options.find("match-clients")
         view = self.clients(match)
+        if query and is_any(query):
+            self.result.idle(query, "without it all clients may ask")
         if (query and not is_any(query)) or (match and not is_any(match)):
             some = query if query and not is_any(query) else None
             if not self.put_common(some or match, "server.allow", self.clients(some), view):

@@ -29,6 +29,7 @@ class Nsd(Server):
                 self.check_pattern(section)
             elif section.name != "key":
                 self.result.hole(section, "nsd has no such section")
+        self.result.end_folder(self.server_option("zonesdir"))
 
     def named(self, section, name):
         return next((node for node in self.sections(section) if node.text("name") == name), None)
@@ -192,3 +193,5 @@ class Nsd(Server):
     def do_chroot(self, node, _at):
         if node.word():
             self.result.left(node, "names of files are taken as they stand in the file")
+        else:
+            self.result.idle(node, "systemd has this")

@@ -45,6 +45,7 @@ class Result:
         self.keys = keys_of(schema)
         self.config = {}
         self.folder = None  # to which names of files are relative
+        self.uses_folder = False
         self.origins = {}   # (id of the object, key, value or None): the option it comes from
         self.lost_keys = set()
         self.lines = {kind: {} for kind in KINDS}
@@ -120,7 +121,15 @@ class Result:
             self.origins[id(at), key, value] = node
 
     def path(self, text):
-        return text if text.startswith("/") or not self.folder else f"{self.folder}/{text}"
+        if text.startswith("/") or not self.folder:
+            return text
+        self.uses_folder = True
+        return f"{self.folder}/{text}"
+
+    def end_folder(self, node):
+        """NODE is the option that names the folder, or None."""
+        if node and not self.uses_folder:
+            self.idle(node, "no name of a file that is carried over is relative")
 
     def set(self, node, key, text, at=None):
         """Sets KEY, as in volley.yaml(5) ("server.tcp.idle-timeout"), in the whole configuration or,

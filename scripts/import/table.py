@@ -12,6 +12,7 @@ Each has a row for each option that its server knows, in the sections of its con
     cookie-foo     left  text                               not carried over, of little weight
     tls-auth       hole  text                               not carried over: has to be decided on
     drop-updates   hole:yes text                            the same, unless it has this value
+    server-N-cpu   idle  text                               N stands for any number
 
 The section "zone < options" also has the rows of "options" that it does not have itself. An option
 without a row is unknown and a hole, so an option of a newer version is named, too.
@@ -56,7 +57,7 @@ def read(server):
 def carry(result, node, rows, calls, at=None):
     """Carries over one option. CALLS has the functions of rows with "code": {option: function(node,
     at)}; an option without a function is read together with another one. AT is as for set()."""
-    row = rows.get(node.name) or rows.get("*")
+    row = rows.get(node.name) or rows.get(re.sub(r"\d+", "N", node.name)) or rows.get("*")
     if row is None:
         result.hole(node, "Volley does not know this option")
     elif row.action == "set":

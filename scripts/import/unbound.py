@@ -32,6 +32,7 @@ class Unbound(Server):
             else:
                 self.result.hole(section, "Volley has nothing like this section")
         self.finish()
+        self.result.end_folder(self.server_option("directory"))
 
     def finish(self):
         """Only clients that may recurse may ask for zones, like with auth-zones of unbound."""
@@ -134,6 +135,8 @@ class Unbound(Server):
     def do_unblock_lan_zones(self, node, _at):
         for name in LANS if values.is_yes(node.word()) else ():
             self.result.set(node, "recursion.special-names-off", name)
+        if not values.is_yes(node.word()):
+            self.result.idle(node, "Volley does the same")
 
     # --- Other options of the section server ------------------------------------------------------
 
@@ -263,6 +266,10 @@ class Unbound(Server):
     def root_is_asked_elsewhere(self):
         return any(section.text("name") == "." for section in
                    self.sections("forward-zone", "stub-zone"))
+
+    def do_for_downstream(self, node, _at):
+        if values.is_yes(node.word()):
+            self.result.idle(node, "a zone that volleyd serves is for all clients of server.allow")
 
     def do_fallback_enabled(self, node, _at):
         if not values.is_yes(node.word()) and node.parent.text("name") == ".":
