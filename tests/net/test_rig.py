@@ -51,7 +51,7 @@ def test_a_thread_that_has_ended_is_passed_over():
     rig.put_first([child.pid])
 
 
-@pytest.mark.parametrize("wrong", [0, os.getpid()])
+@pytest.mark.parametrize("wrong", [0, os.getpid()], ids=["zero", "this"])
 def test_a_pid_that_is_not_yet_the_threads_is_not_taken(monkeypatch, wrong):
     """The kernel tells PID 0, or a number that another process has got, for a moment."""
     thread = 4711
