@@ -353,6 +353,13 @@ static void keep_room(struct maintenance *u, uint64_t now_ns)
 		u->room_pause_ns = now_ns + ROOM_PAUSE_NS;
 }
 
+void maintenance_settle(struct maintenance *u)
+{
+	put_known(u);
+	u->room_pause_ns = 0;
+	keep_room(u, zones_time(u->zones)->ns);
+}
+
 static void maintain(struct maintenance *u, struct zones_entry *entry)
 {
 	if (!entry->zone)

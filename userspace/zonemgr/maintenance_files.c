@@ -182,6 +182,17 @@ static void note_end(const struct writing *w, struct zones_entry *entry)
 		maintenance_note_error(entry, w->path, w->code);
 }
 
+/* After the last of the files that a command waits for, an update must find the room that they have
+ * made. */
+static bool ends_command(const struct maintenance *u, const struct zones_entry *entry)
+{
+	const struct awaiting *a = u->awaiting;
+
+	while (a && a->entry != entry)
+		a = a->next;
+	return a && u->n_writings == 1;
+}
+
 static void writing_ended(struct background_job *job)
 {
 	struct writing *w = (struct writing *)job;
@@ -192,6 +203,8 @@ static void writing_ended(struct background_job *job)
 			note_file(entry, w);
 		note_end(w, entry);
 	}
+	if (w->entry && ends_command(w->maintenance, w->entry))
+		maintenance_settle(w->maintenance);
 	if (w->entry)
 		end_waits(w->maintenance, w->entry, w->entry, w->code);
 	writing_free(w);

@@ -36,6 +36,10 @@ void maintenance_note_error(struct zones_entry *entry, const char *what, int err
 int maintenance_measure(struct store_batch *batch, struct zones_entry *entry)
 	__attribute__((warn_unused_result));
 
+/* Stores what is known of the zones now, instead of at the next tick, and makes room in the
+ * journal: files do not need the changes that they have got. Waits for the disk once. */
+void maintenance_settle(struct maintenance *u);
+
 /* Ends the waits for the file of this zone, which has gone. NULL: of all zones. */
 void maintenance_end_waits(struct maintenance *u, const struct zones_entry *entry, int code);
 
