@@ -14,7 +14,7 @@ from netlab import BIN, ROOT
 OBJECT = BIN / "volley.bpf.o"
 ABI = int(re.search(r"define VOLLEY_ABI +(\d+)",
                     (ROOT / "xdp/abi.h").read_text(encoding="utf-8"))[1])
-OTHER_ABI = 8
+OTHER_ABI = ABI + 1  # as many digits, so that no offset changes
 BPF_JGT_K, BPF_JGE_K = 0x25, 0x35  # jump if a register > a number, if >= one
 
 
@@ -64,5 +64,5 @@ def with_another_tag(folder):
 
 
 def with_another_abi(folder):
-    """A volleyd that says of its maps that they are of ABI 8."""
+    """A volleyd that says of its maps that they are of another ABI."""
     return write(folder / "volleyd.abi", other_abi((BIN / "volleyd").read_bytes()))

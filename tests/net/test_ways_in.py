@@ -239,7 +239,7 @@ def test_no_descriptor_is_lost(lab, daemon):
 
 @pytest.fixture
 def other_abi(tmp_path):
-    """The object, as if it were of ABI 8."""
+    """The object, as if it were of ABI 11."""
     path = tmp_path / "other.bpf.o"
     data = OBJECT.read_bytes()
     assert data.count(b"volley_abi_10\0") >= 1
@@ -261,9 +261,9 @@ def test_another_abi_at_run_time(lab, daemon, other_abi):
     daemon.start(server={"listen": [V4, where]})
     by_ip_link(lab, other_abi, dev="s1")
     refused = daemon.ctl("attach", "s1", check=False)
-    assert refused.returncode == 1 and "ABI 8" in refused.stderr
+    assert refused.returncode == 1 and "ABI 11" in refused.stderr
     assert texts(lab.ask()) == WWW
-    assert "ABI 8" in daemon.degraded()
+    assert "ABI 11" in daemon.degraded()
 
 
 def test_a_foreign_program(lab, daemon):
