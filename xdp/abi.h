@@ -71,7 +71,7 @@
 
 #define VOLLEY_NAME_BYTES     256 /* of a folded name: 255 octets, padded */
 #define VOLLEY_NAME_WORDS     (VOLLEY_NAME_BYTES / 8)
-#define VOLLEY_QUERY_MAX      512  /* DNS octets; a longer query goes up */
+#define VOLLEY_QUERY_MAX      2047 /* DNS octets; a longer query goes up */
 #define VOLLEY_UDP_MAX        1432 /* upper bound of max_udp_bytes */
 #define VOLLEY_SERVICES       256  /* service addresses */
 #define VOLLEY_TUNNEL_ENDS    512  /* further addresses at which tunnels may end */
@@ -571,16 +571,15 @@ struct volley_tap {
 	V(UP_SWITCHED_OFF, UP, "driver answers are switched off")                   \
 	V(UP_ORPHANED, UP, "no daemon for longer than cache.orphan-serve")          \
 	V(UP_NO_ROOM, UP, "no room in the frame for the answer")                    \
-	V(UP_LONG_QUERY, UP, "query of more than 512 octets")                       \
+	V(UP_LONG_QUERY, UP, "query of more than 2047 octets")                      \
 	V(UP_OPCODE, UP, "opcode is not QUERY")                                     \
-	V(UP_HEADER, UP, "unusual header bits")                                     \
 	V(UP_COUNTS, UP, "not one question and at most one more record")            \
 	V(UP_NAME, UP, "malformed or compressed name")                              \
 	V(UP_CLASS, UP, "class is not IN")                                          \
-	V(UP_TAIL, UP, "octets behind the last record, or too few")                 \
+	V(UP_TAIL, UP, "too few octets for its records")                            \
 	V(UP_EDNS, UP, "not a plain OPT record of version 0")                       \
 	V(UP_OPTION, UP, "an EDNS option that the engine answers")                  \
-	V(UP_OPTIONS, UP, "malformed or very many EDNS options")                    \
+	V(UP_OPTIONS, UP, "malformed EDNS options")                                 \
 	V(UP_BLOCKED, UP, "a block says that a worker answers")                     \
 	V(PASS_UNCONFIGURED, PASSED, "no daemon has set the program up yet")        \
 	V(PASS_RUNT, PASSED, "frame is cut short")                                  \
@@ -638,6 +637,9 @@ enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 #define VOLLEY_OPTION_COOKIE 0x01
 #define VOLLEY_OPTION_NSID   0x02
 #define VOLLEY_OPTION_EDE    0x04
+/* of the query alone: */
+#define VOLLEY_OPTION_EXPIRE 0x08 /* a worker answers, if the name exists */
+#define VOLLEY_OPTION_PLAIN  0x10 /* a COOKIE, though the server has no secret */
 
 /*
  * Per CPU, room and interface. Userspace reads the counters; the rest is the program's working
@@ -698,7 +700,7 @@ struct volley_cpu {
 	__u32 n_samples;    /* all that were ever noted, modulo 2^32 */
 	__u64 rrl_cost;     /* load of the answer that is made */
 	__u64 rrl_carry;    /* and with the load that volley_near held back */
-	__u8 options;       /* of the answer: VOLLEY_OPTION_* */
+	__u8 options;       /* of query and answer: VOLLEY_OPTION_* */
 	/* the query has a good server cookie, so its source is not forged (options_make()) */
 	__u8 cookie_good;
 	__u8 options_at;    /* volley_state.options_at when the query was read */

@@ -367,6 +367,7 @@ __noinline int block_choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 {
 	if (!cpu || !o)
 		return VOLLEY_UP_BLOCKED;
+	cpu->options &= (__u8)~VOLLEY_OPTION_EXPIRE; /* it is not handed over, either */
 	cpu->zone_counter = VOLLEY_COUNT_NO_ZONE;
 	cpu->reason = VOLLEY_HIT_REFUSED;
 	cpu->flags = bpf_htons(DNS_QR | DNS_REFUSED);

@@ -13,6 +13,19 @@
 #define BODY_OFFSET_MAX (sizeof(struct volley_entry) + VOLLEY_NAME_BYTES)
 #define BODY_MASK       511 /* holds it, and a body behind that is still within VOLLEY_READ_MAX */
 
+/* No body, and TC=1, with the flags that are chosen. */
+static __always_inline void choose_truncated(struct volley_cpu *cpu)
+{
+	cpu->reason = VOLLEY_HIT_TRUNCATED;
+	cpu->body_bytes = 0;
+	cpu->body_sum = 0;
+	cpu->flags |= bpf_htons(DNS_TC);
+	cpu->ancount = 0;
+	cpu->nscount = 0;
+	cpu->arcount = bpf_htons(cpu->edns);
+	forget_bounds();
+}
+
 /*
  * The first that has room in the client's reply: the whole body, the short body, or no body and
  * TC=1. The choice goes through memory: else the verifier would follow three states, and a branch

@@ -119,7 +119,7 @@ __noinline int deny_look(struct volley_cpu *cpu, const struct volley_state *stat
 	if (!cpu || !state)
 		return VOLLEY_UP_MISS;
 	key = (const void *)&cpu->folded[0];
-	if (!volley_is_data_type(bpf_ntohs(key->qtype)))
+	if (!volley_is_cached_type(bpf_ntohs(key->qtype)))
 		return VOLLEY_UP_MISS;
 	walk.sum = suffixes_note(cpu, state->names.keys);
 	labels = state->names.labels;

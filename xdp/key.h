@@ -115,11 +115,11 @@ static inline __attribute__((always_inline)) __u32 volley_ttls_offset(const stru
 
 _Static_assert(VOLLEY_SERVICE_SLOTS == 2048, "volley_service_slot gives 11 bits");
 
-/* A type of data, in host order: not OPT, TSIG or another meta type. The others are never cached,
- * and never asked upstream. */
-static inline __attribute__((always_inline)) int volley_is_data_type(__u16 qtype)
+/* Whether answers to this type, in host order, may be cached: it is neither IXFR nor AXFR. To a
+ * type of which there is no data, 128 for example, a zone answers that there is none. */
+static inline __attribute__((always_inline)) int volley_is_cached_type(__u16 qtype)
 {
-	return qtype && qtype != 41 && (qtype < 128 || qtype >= 255);
+	return qtype != 251 && qtype != 252;
 }
 
 /* A name's octets with their padding to whole words. */

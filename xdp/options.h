@@ -26,7 +26,9 @@
 #define OPTION_EDE         15
 #define EDE_BYTES          6
 #define OPTION_HEAD_BYTES  4
-#define OPTION_MASK        1023 /* VOLLEY_QUERY_MAX is 512, so the next mask */
+#define OPTION_MASK        2047 /* VOLLEY_QUERY_MAX */
+#define OPTION_EXPIRE      9
+#define OPTION_TYPE_SOA    6
 #define COOKIE_CLIENT_ONLY 8
 #define COOKIE_WHOLE       24
 #define COOKIE_LEAST       16
@@ -42,26 +44,53 @@ struct {
 
 int options_make(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_options *o);
 
-/* Notes an option of option_up_mask, with its value at `at` in the message. -1, or a reason to go
- * up. */
+/*
+ * Notes the COOKIE of a query, with its value at `at` in the message. Only the first counts (RFC
+ * 7873 section 5.2), and its length has to be right even if the server has no secret. -1, or a
+ * reason to go up.
+ */
+static __always_inline int options_note_cookie(struct volley_cpu *cpu, __u32 n_secrets, __u32 at,
+					       __u32 bytes)
+{
+	if (cpu->options & (VOLLEY_OPTION_COOKIE | VOLLEY_OPTION_PLAIN))
+		return -1;
+	if (bytes != COOKIE_CLIENT_ONLY && (bytes < COOKIE_LEAST || bytes > COOKIE_MOST))
+		return VOLLEY_UP_OPTION;
+	if (!n_secrets) {
+		cpu->options |= VOLLEY_OPTION_PLAIN;
+		return -1;
+	}
+	cpu->options |= VOLLEY_OPTION_COOKIE;
+	cpu->cookie_at = (__u16)at;
+	cpu->cookie_bytes = (__u8)bytes;
+	cpu->opt_bytes += OPTION_HEAD_BYTES + COOKIE_WHOLE;
+	return -1;
+}
+
+/*
+ * Notes an option of option_up_mask, with its value at `at` in the message. -1, or a reason to go
+ * up. EXPIRE counts in questions for the SOA (RFC 7314): a worker hands the question of a secondary
+ * over, but no secondary asks for a name that does not exist.
+ */
 static __always_inline int options_note(struct volley_cpu *cpu, const struct volley_state *state,
 					__u32 code, __u32 at, __u32 bytes)
 {
 	__u32 which = cpu->options_at & 1;
 	const struct volley_options *o = &state->options[which];
 
-	if (code == OPTION_COOKIE && o->n_secrets && !(cpu->options & VOLLEY_OPTION_COOKIE)) {
-		if (bytes != COOKIE_CLIENT_ONLY && (bytes < COOKIE_LEAST || bytes > COOKIE_MOST))
-			return VOLLEY_UP_OPTION;
-		cpu->options |= VOLLEY_OPTION_COOKIE;
-		cpu->cookie_at = (__u16)at;
-		cpu->cookie_bytes = (__u8)bytes;
-		cpu->opt_bytes += OPTION_HEAD_BYTES + COOKIE_WHOLE;
+	if (code == OPTION_COOKIE)
+		return options_note_cookie(cpu, o->n_secrets, at, bytes);
+	if (code == OPTION_EXPIRE) {
+		const struct volley_key *key = (const void *)&cpu->folded[0];
+
+		if (key->qtype == bpf_htons(OPTION_TYPE_SOA))
+			cpu->options |= VOLLEY_OPTION_EXPIRE;
 		return -1;
 	}
-	if (code == OPTION_NSID && o->nsid_bytes && !(cpu->options & VOLLEY_OPTION_NSID)) {
+	if (code == OPTION_NSID && o->nsid_bytes) {
+		if (!(cpu->options & VOLLEY_OPTION_NSID))
+			cpu->opt_bytes = (__u16)(cpu->opt_bytes + o->nsid_bytes);
 		cpu->options |= VOLLEY_OPTION_NSID;
-		cpu->opt_bytes = (__u16)(cpu->opt_bytes + o->nsid_bytes);
 		return -1;
 	}
 	return VOLLEY_UP_OPTION;
@@ -213,7 +242,7 @@ __noinline int options_make(struct xdp_md *ctx, struct volley_cpu *cpu,
 	__u64 sum;
 	__u32 i;
 
-	if (!cpu || !o)
+	if (!cpu || !o || (cpu->options & VOLLEY_OPTION_EXPIRE && !cpu->shared))
 		return VOLLEY_UP_OPTION;
 	sum = bpf_htons((__u16)(cpu->opt_bytes - EDNS_OPT_BYTES));
 	if (cpu->options & VOLLEY_OPTION_COOKIE) {

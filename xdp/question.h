@@ -4,7 +4,9 @@
  * Accepts DNS messages that the driver fully understands, and makes the query's key.
  *
  * It accepts opcode QUERY with one question of class IN, and no other record than one OPT of
- * version 0 at the end. It reads everything in the frame: a helper call to copy it would cost more.
+ * version 0. Like the engine it does not look at other bits of the header, at the upper bits of a
+ * response code in OPT, and at octets behind the last record. It reads everything in the frame: a
+ * helper call to copy it would cost more.
  *
  * Each step loads pointers and lengths anew (forget_bounds() in verifier.h), so the verifier walks
  * it once, not once for each path that leads there.
@@ -78,15 +80,8 @@ static __always_inline int message_at(struct message *m, struct xdp_md *ctx,
 /* A reason or -1. */
 static __always_inline int question_header(const struct dns_header *h)
 {
-	const __be16 usual = bpf_htons(DNS_RD | DNS_AD | DNS_CD);
-
-	if (h->flags & (__be16)~usual) {
-		if (h->flags & bpf_htons(DNS_QR))
-			return VOLLEY_PASS_RESPONSE;
-		if (h->flags & bpf_htons(DNS_OPCODE))
-			return VOLLEY_UP_OPCODE;
-		return VOLLEY_UP_HEADER;
-	}
+	if (h->flags & bpf_htons(DNS_QR | DNS_OPCODE))
+		return h->flags & bpf_htons(DNS_QR) ? VOLLEY_PASS_RESPONSE : VOLLEY_UP_OPCODE;
 	if (h->qdcount != bpf_htons(1) || (h->ancount | h->nscount) ||
 	    (h->arcount & (__be16)~bpf_htons(1)))
 		return VOLLEY_UP_COUNTS;
@@ -155,12 +150,72 @@ static __always_inline int question_key(struct xdp_md *ctx, struct volley_cpu *c
 	return -1;
 }
 
-/* Reads the options in the last `left` octets of the message. */
+int question_many_options(struct xdp_md *ctx, struct volley_cpu *cpu,
+			  const struct volley_state *state, __u32 at, __u32 left);
+
+/* Whether an option of this code may change the answer. */
+static __always_inline int is_option_noted(const struct volley_state *state, __u32 code)
+{
+	return code < 64 && (state->option_up_mask >> code & 1);
+}
+
+/* A walk over the options that are too many for question_options(). */
+struct options_walk {
+	struct xdp_md *ctx;
+	struct volley_cpu *cpu;
+	const struct volley_state *state;
+	__u32 at; /* in the message */
+	__u32 left;
+	int reason;
+};
+
+/* Reads the next option. 1: the walk has ended. */
+static long question_next_option(__u32 number, struct options_walk *walk)
+{
+	struct volley_cpu *cpu = walk->cpu;
+	__be16 head[2] = {};
+	__u32 code, bytes;
+
+	(void)number;
+	walk->reason = VOLLEY_UP_OPTIONS;
+	if (walk->left < sizeof(head) ||
+	    bpf_xdp_load_bytes(walk->ctx, cpu->dns_offset + walk->at, head, sizeof(head)))
+		return 1;
+	code = bpf_ntohs(head[0]);
+	bytes = (__u32)sizeof(head) + bpf_ntohs(head[1]);
+	if (bytes > walk->left)
+		return 1;
+	if (is_option_noted(walk->state, code) &&
+	    options_note(cpu, walk->state, code, walk->at + 4, bytes - 4) >= 0) {
+		walk->reason = VOLLEY_UP_OPTION;
+		return 1;
+	}
+	walk->at += bytes;
+	walk->left -= bytes;
+	walk->reason = -1;
+	return !walk->left;
+}
+
+/* Reads the options in the last `left` octets of OPT, at `at` in the message. -1 or a reason. */
+__noinline int question_many_options(struct xdp_md *ctx, struct volley_cpu *cpu,
+				     const struct volley_state *state, __u32 at, __u32 left)
+{
+	struct options_walk walk = { .ctx = ctx, .cpu = cpu, .state = state };
+
+	if (!cpu || !state)
+		return VOLLEY_UP_OPTIONS;
+	walk.at = at;
+	walk.left = left;
+	bpf_loop(VOLLEY_QUERY_MAX / 4, question_next_option, &walk, 0);
+	return walk.reason;
+}
+
+/* Reads the options in the last `left` octets of OPT, which ends at `opt_end` in the message. */
 static __always_inline int question_options(const __u8 *option, __u32 left, const void *end,
+					    __u32 opt_end, struct xdp_md *ctx,
 					    struct volley_cpu *cpu,
 					    const struct volley_state *state)
 {
-	__u64 mask = state->option_up_mask;
 	int i;
 
 	for (i = 0; i < OPTIONS_MAX; i++) {
@@ -175,28 +230,30 @@ static __always_inline int question_options(const __u8 *option, __u32 left, cons
 		bytes = 4u + bpf_ntohs(head[1]);
 		if (bytes > left || bytes > VOLLEY_QUERY_MAX)
 			return VOLLEY_UP_OPTIONS;
-		if (code < 64 && (mask >> code & 1) &&
-		    options_note(cpu, state, code, cpu->dns_bytes - left + 4, bytes - 4) >= 0)
+		if (is_option_noted(state, code) &&
+		    options_note(cpu, state, code, opt_end - left + 4, bytes - 4) >= 0)
 			return VOLLEY_UP_OPTION;
 		option += bounded(bytes, OPTION_MASK);
 		left -= bytes;
 	}
-	return left ? VOLLEY_UP_OPTIONS : -1;
+	return left ? question_many_options(ctx, cpu, state, opt_end - left, left) : -1;
 }
 
-/* Reads an OPT record that ends exactly at the end of the message. */
-static __always_inline int question_opt(const struct message *m, struct volley_cpu *cpu,
-					const struct volley_state *state, __u32 offset)
+/* Reads an OPT record. */
+static __always_inline int question_opt(const struct message *m, struct xdp_md *ctx,
+					struct volley_cpu *cpu, const struct volley_state *state,
+					__u32 offset)
 {
 	const struct dns_opt *opt = m->dns + bounded(offset, HEAD_MASK);
 	struct volley_key *key = (void *)&cpu->folded[0];
-	__u32 limit;
+	__u32 limit, end;
 
 	if ((const void *)(opt + 1) > m->end || offset + EDNS_OPT_BYTES > cpu->dns_bytes)
 		return VOLLEY_UP_TAIL;
-	if (opt->root || opt->type != bpf_htons(DNS_TYPE_OPT) || opt->version || opt->rcode)
+	if (opt->root || opt->type != bpf_htons(DNS_TYPE_OPT) || opt->version)
 		return VOLLEY_UP_EDNS;
-	if (offset + EDNS_OPT_BYTES + bpf_ntohs(opt->rdlen) != cpu->dns_bytes)
+	end = offset + EDNS_OPT_BYTES + bpf_ntohs(opt->rdlen);
+	if (end > cpu->dns_bytes)
 		return VOLLEY_UP_TAIL;
 	limit = bpf_ntohs(opt->udp_size);
 	if (limit > state->max_udp_bytes)
@@ -210,7 +267,8 @@ static __always_inline int question_opt(const struct message *m, struct volley_c
 	if (!opt->rdlen)
 		return -1;
 	cpu->options_at = (__u8)state->options_at;
-	return question_options((const void *)(opt + 1), bpf_ntohs(opt->rdlen), m->end, cpu, state);
+	return question_options((const void *)(opt + 1), bpf_ntohs(opt->rdlen), m->end, end, ctx,
+				cpu, state);
 }
 
 /* Limits the reply to the MTU: the client may accept more, but the link does not. */
@@ -223,7 +281,7 @@ static __always_inline void question_limit(struct volley_cpu *cpu, const struct 
 		cpu->reply_limit = limit;
 }
 
-/* Parses the rest behind the question: nothing, or OPT. */
+/* Parses the rest behind the question: OPT, if there is one. */
 static __always_inline int question_tail(struct xdp_md *ctx, struct volley_cpu *cpu,
 					 const struct volley_state *state,
 					 const struct volley_link *link)
@@ -241,11 +299,8 @@ static __always_inline int question_tail(struct xdp_md *ctx, struct volley_cpu *
 	cpu->cookie_good = 0;
 	cpu->shared = 0;
 	cpu->reply_limit = DNS_UDP_MIN;
-	if (!((struct dns_header *)m.dns)->arcount) {
-		reason = offset == cpu->dns_bytes ? -1 : VOLLEY_UP_TAIL;
-	} else {
-		reason = question_opt(&m, cpu, state, offset);
-	}
+	if (((struct dns_header *)m.dns)->arcount)
+		reason = question_opt(&m, ctx, cpu, state, offset);
 	question_limit(cpu, link);
 	forget_bounds();
 	return reason;

@@ -51,21 +51,27 @@ static __always_inline __u32 shared_longer_sum(const struct volley_cpu *cpu)
 	return (longer & 0xffff) - (longer >> 31);
 }
 
-/* Whether the entry answers this question: -1, or a reason to go up. */
-static __always_inline int shared_fits(const struct volley_cpu *cpu, const struct volley_entry *e,
-				       const struct volley_shared *s)
+/* Whether the entry answers this question, in a reply of any length: -1, or a reason to go up. */
+static __always_inline int shared_fits(const struct volley_cpu *cpu, const struct volley_shared *s)
 {
-	__u32 fixed = DNS_HEADER + cpu->name_bytes + 4 + cpu->opt_bytes;
 	__u32 i;
 
 	if (s->intervals_id || s->n_pointers > VOLLEY_SHARED_POINTERS ||
-	    fixed + e->short_bytes > cpu->reply_limit || cpu->name_bytes < s->name_min ||
-	    cpu->name_bytes > s->name_max)
+	    cpu->name_bytes < s->name_min || cpu->name_bytes > s->name_max)
 		return VOLLEY_UP_MISS;
 	for (i = 0; i < VOLLEY_SHARED_SUFFIXES; i++)
 		if (cpu->below == s->suffixes[i])
 			return VOLLEY_UP_MAYBE;
 	return -1;
+}
+
+/* Whether the client's reply has room for the answer. */
+static __always_inline int shared_has_room(const struct volley_cpu *cpu,
+					   const struct volley_entry *e)
+{
+	__u32 fixed = DNS_HEADER + cpu->name_bytes + 4 + cpu->opt_bytes;
+
+	return fixed + e->short_bytes <= cpu->reply_limit;
 }
 
 /* As reply_choose(), for a shared answer: -1, or a reason to go up. */
@@ -76,11 +82,15 @@ static __always_inline int shared_choose(struct volley_cpu *cpu, const struct vo
 	int reason;
 	__u64 sum;
 
-	reason = s ? shared_fits(cpu, e, s) : VOLLEY_UP_MISS;
+	reason = s ? shared_fits(cpu, s) : VOLLEY_UP_MISS;
 	if (reason >= 0)
 		return reason;
-	cpu->reason = cpu->shared == VOLLEY_KEY_WILDCARD ? VOLLEY_HIT_WILDCARD : VOLLEY_HIT_DENIED;
 	cpu->flags = e->flags;
+	if (!shared_has_room(cpu, e)) {
+		choose_truncated(cpu);
+		return -1;
+	}
+	cpu->reason = cpu->shared == VOLLEY_KEY_WILDCARD ? VOLLEY_HIT_WILDCARD : VOLLEY_HIT_DENIED;
 	cpu->ancount = e->ancount;
 	cpu->nscount = e->nscount;
 	cpu->arcount = bpf_htons((__u16)(bpf_ntohs(e->arcount_short) + cpu->edns));

@@ -518,16 +518,38 @@ static bool is_in_z(const uint8_t *name)
 	return n > 3 && !memcmp(name + n - 3, "\1z", 3);
 }
 
+/* Options of every kind that the driver looks at, a few or very many. */
+static size_t draw_options(uint8_t to[600])
+{
+	static const struct {
+		uint8_t code, bytes;
+	} known[] = { { 9, 0 }, { 10, 8 }, { 10, 24 }, { 10, 9 }, { 11, 0 }, { 12, 40 }, { 65, 1 } };
+	unsigned int n = draw(4) ? 1 + draw(3) : draw(100);
+	size_t at = 0;
+
+	for (; n && at < 500; n--) {
+		size_t i = draw(draw(4) ? 2 : sizeof(known) / sizeof(known[0]));
+
+		memset(to + at, 0, 4u + known[i].bytes);
+		to[at + 1] = known[i].code;
+		to[at + 3] = known[i].bytes;
+		at += 4u + known[i].bytes;
+	}
+	return at;
+}
+
 static size_t draw_query(const struct truth *t, uint8_t *dns)
 {
+	static uint8_t options[600];
 	static const uint16_t sizes[] = { 512, 700, 1232, 4096 };
 	uint8_t name[PKT_NAME_MAX];
+	size_t n, more;
 	struct pkt_ask ask = {
 		.name = name,
 		.id = (uint16_t)(1 + draw(65535)),
 		.qtype = qtypes[draw(2) ? draw(4) : draw(sizeof(qtypes) / sizeof(qtypes[0]))],
 		.flags = (uint16_t)((draw(2) ? PKT_RD : 0) | (draw(4) ? 0 : PKT_AD) |
-				    (draw(8) ? 0 : PKT_CD)),
+				    (draw(8) ? 0 : PKT_CD) | (draw(16) ? 0 : draw(65536) & 0x07ff)),
 		.edns = draw(4),
 		.udp_size = sizes[draw(4)],
 		.edns_flags = draw(3) ? 0 : PKT_DO,
@@ -538,7 +560,17 @@ static size_t draw_query(const struct truth *t, uint8_t *dns)
 		ask.edns = 1;
 		ask.edns_flags = PKT_DO;
 	}
-	return pkt_ask(dns, &ask);
+	ask.options = options;
+	if (ask.edns && !draw(16))
+		ask.n_options = draw_options(options);
+	n = pkt_ask(dns, &ask);
+	if (ask.edns && !draw(50)) /* upper bits of a response code */
+		dns[n - ask.n_options - 6] = (uint8_t)draw(256);
+	if (draw(50))
+		return n;
+	more = draw(600);
+	memset(dns + n, (int)draw(256), more);
+	return n + more;
 }
 
 /* Each query moves the clock, so that the comparisons allowed in a second are never used up. */
@@ -705,6 +737,7 @@ static void test_denials(void **state)
 		if (counts[r])
 			print_message("           %-18s %lu\n", xdp_reason_name(r), counts[r]);
 	assert_true(counts[VOLLEY_HIT_DENIED] > t.n_nxdomain / 4);
+	assert_true(counts[VOLLEY_HIT_TRUNCATED] > t.n / 1000);
 	assert_true(counts[VOLLEY_UP_MAYBE] > t.n / 1000);
 	assert_true(t.n_proved[ZONE_CHAIN_NSEC] > t.n / 1000);
 	assert_true(t.n_proved[ZONE_CHAIN_NSEC3] > t.n / 1000);

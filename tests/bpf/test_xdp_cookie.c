@@ -445,7 +445,8 @@ static void test_none_is_noted_in_other_rooms(void **state)
 	assert_int_equal(times_noted(w, LEARNT), 0);
 }
 
-static void test_a_second_cookie_goes_up(void **state)
+/* Only the first counts (RFC 7873 section 5.2), well formed or not. */
+static void test_a_second_cookie_is_nothing(void **state)
 {
 	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
 	uint8_t options[64];
@@ -453,17 +454,23 @@ static void test_a_second_cookie_goes_up(void **state)
 
 	know(w, &rows[0]);
 	n += put_cookie(options + n, LEARNT);
-	xdp_expect_unchanged(w, "twice", frame, build(rows[0].from, options, n), VOLLEY_UP_OPTION);
+	options[n - 1] ^= 1;
+	xdp_expect_answer(w, "twice", frame, build(rows[0].from, options, n), VOLLEY_HIT_FULL,
+			  &result, &answer);
+	assert_int_equal(answer.opt_options, 28);
+	assert_memory_equal(answer.opt + PKT_OPT_BYTES, options, 28);
 }
 
-static void test_without_secrets_it_goes_up(void **state)
+/* A server without secrets answers as to a query without a cookie. */
+static void test_without_secrets(void **state)
 {
 	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
 	uint8_t options[64];
 	size_t n = put_cookie(options, LEARNT);
 
-	xdp_expect_unchanged(w, "no secret", frame, build(rows[0].from, options, n),
-			     VOLLEY_UP_OPTION);
+	xdp_expect_answer(w, "no secret", frame, build(rows[0].from, options, n), VOLLEY_HIT_FULL,
+			  &result, &answer);
+	assert_int_equal(answer.opt_options, 0);
 }
 
 /* An NSID option of this many octets. */
@@ -541,8 +548,8 @@ int main(void)
 		cmocka_unit_test(test_slots_are_shared),
 		cmocka_unit_test(test_none_is_noted_in_other_rooms),
 		cmocka_unit_test(test_every_length_of_nsid),
-		cmocka_unit_test(test_a_second_cookie_goes_up),
-		cmocka_unit_test(test_without_secrets_it_goes_up),
+		cmocka_unit_test(test_a_second_cookie_is_nothing),
+		cmocka_unit_test(test_without_secrets),
 		cmocka_unit_test(test_the_cookie_counts_for_the_limit),
 	};
 

@@ -76,11 +76,11 @@ static const struct message_row message_rows[] = {
 	{ "class CH", VOLLEY_UP_CLASS, M(ONE WWW "\0\1\0\3") },
 	{ "class ANY", VOLLEY_UP_CLASS, M(ONE WWW "\0\1\0\xff") },
 	{ "class 257", VOLLEY_UP_CLASS, M(ONE WWW "\0\1\1\1") },
-	{ "an octet behind the question", VOLLEY_UP_TAIL, M(ONE ASK "\0") },
-	{ "OPT that is not counted", VOLLEY_UP_TAIL, M(ONE ASK OPT("", "\0\0")) },
+	{ "an octet behind the question", VOLLEY_HIT_FULL, M(ONE ASK "\0") },
+	{ "OPT that is not counted", VOLLEY_HIT_FULL, M(ONE ASK OPT("", "\0\0")) },
 	{ "OPT counted, not there", VOLLEY_UP_TAIL, M(ONE_OPT ASK) },
 	{ "OPT cut short", VOLLEY_UP_TAIL, M(ONE_OPT ASK OPT_HEAD "\0\0\0\0\0") },
-	{ "an octet behind OPT", VOLLEY_UP_TAIL, M(ONE_OPT ASK OPT("", "\0\0") "\0") },
+	{ "an octet behind OPT", VOLLEY_HIT_FULL, M(ONE_OPT ASK OPT("", "\0\0") "\0") },
 	{ "OPT longer than the message", VOLLEY_UP_TAIL, M(ONE_OPT ASK OPT("\0\3\0", "\0\4")) },
 	{ "OPT of 65535 octets", VOLLEY_UP_TAIL, M(ONE_OPT ASK OPT("", "\xff\xff")) },
 	{ "another owner of OPT", VOLLEY_UP_EDNS, M(ONE_OPT ASK "\1\0\x29\4\xd0\0\0\0\0\0\0") },
@@ -88,15 +88,20 @@ static const struct message_row message_rows[] = {
 	{ "TSIG", VOLLEY_UP_EDNS, M(ONE_OPT ASK "\0\0\xfa\0\xff\0\0\0\0\0\0") },
 	{ "EDNS version 1", VOLLEY_UP_EDNS, M(ONE_OPT ASK OPT_HEAD "\0\1\0\0\0\0") },
 	{ "EDNS version 255", VOLLEY_UP_EDNS, M(ONE_OPT ASK OPT_HEAD "\0\xff\0\0\0\0") },
-	{ "an extended rcode in a query", VOLLEY_UP_EDNS, M(ONE_OPT ASK OPT_HEAD "\1\0\0\0\0\0") },
-	{ "COOKIE of the client", VOLLEY_UP_OPTION,
+	{ "an extended rcode in a query", VOLLEY_HIT_FULL, M(ONE_OPT ASK OPT_HEAD "\1\0\0\0\0\0") },
+	{ "COOKIE of the client", VOLLEY_HIT_FULL,
 	  M(ONE_OPT ASK OPT("\0\x0a\0\x08"
 			    "12345678",
 			    "\0\x0c")) },
-	{ "COOKIE behind others", VOLLEY_UP_OPTION,
+	{ "COOKIE behind others", VOLLEY_HIT_FULL,
 	  M(ONE_OPT ASK OPT("\0\3\0\0\0\x0c\0\2\0\0\0\x0a\0\x08"
 			    "12345678",
 			    "\0\x16")) },
+	{ "COOKIE, and a malformed one behind it", VOLLEY_HIT_FULL,
+	  M(ONE_OPT ASK OPT("\0\x0a\0\x08"
+			    "12345678"
+			    "\0\x0a\0\1x",
+			    "\0\x11")) },
 	{ "COOKIE malformed", VOLLEY_UP_OPTION, M(ONE_OPT ASK OPT("\0\x0a\0\1x", "\0\5")) },
 	{ "an option of one octet", VOLLEY_UP_OPTIONS, M(ONE_OPT ASK OPT("\0", "\0\1")) },
 	{ "an option of three octets", VOLLEY_UP_OPTIONS, M(ONE_OPT ASK OPT("\0\3\0", "\0\3")) },
@@ -110,7 +115,7 @@ static const struct message_row message_rows[] = {
 			    "\0\x08")) },
 	{ "octets behind the last option", VOLLEY_UP_OPTIONS,
 	  M(ONE_OPT ASK OPT("\0\3\0\0\0\3", "\0\6")) },
-	{ "nine options", VOLLEY_UP_OPTIONS,
+	{ "nine options", VOLLEY_HIT_FULL,
 	  M(ONE_OPT ASK OPT(
 		  "\0\3\0\0\0\3\0\0\0\3\0\0\0\3\0\0\0\3\0\0\0\3\0\0\0\3\0\0\0\3\0\0\0\3\0\0",
 		  "\0\x24")) },
@@ -126,6 +131,41 @@ static const struct message_row message_rows[] = {
 	{ "an option 64 above COOKIE", VOLLEY_HIT_FULL, M(ONE_OPT ASK OPT("\0\x4a\0\0", "\0\4")) },
 	{ "an option 256 above COOKIE", VOLLEY_HIT_FULL, M(ONE_OPT ASK OPT("\1\x0a\0\0", "\0\4")) },
 };
+
+/* Very many options: the last of them counts, too. */
+static void test_many_options(void **state)
+{
+	static const struct {
+		const char *what, *last;
+		size_t bytes;
+		int reason;
+	} rows[] = {
+		{ "padding", "\0\x0c\0\1x", 5, VOLLEY_HIT_FULL },
+		{ "COOKIE",
+		  "\0\x0a\0\x08"
+		  "12345678",
+		  12, VOLLEY_HIT_FULL },
+		{ "a malformed COOKIE", "\0\x0a\0\1x", 5, VOLLEY_UP_OPTION },
+		{ "an option longer than OPT", "\0\3\0\2x", 5, VOLLEY_UP_OPTIONS },
+		{ "three octets", "\0\3\0", 3, VOLLEY_UP_OPTIONS },
+	};
+	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+	static uint8_t options[2048];
+	struct pkt_ask ask = { .name = (const uint8_t *)WWW, .edns = true, .options = options };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (size_t n = 0; n <= 500; n++) {
+			memset(options, 0, sizeof(options));
+			for (size_t k = 0; k < n; k++)
+				options[4 * k + 1] = 3; /* empty */
+			memcpy(options + 4 * n, rows[i].last, rows[i].bytes);
+			ask.n_options = 4 * n + rows[i].bytes;
+			expect(w, rows[i].what, dns, pkt_ask(dns, &ask),
+			       12 + sizeof(WWW) - 1 + 4 + 11 + ask.n_options > 2047 ?
+				       VOLLEY_UP_LONG_QUERY :
+				       rows[i].reason);
+		}
+}
 
 static void test_messages(void **state)
 {
@@ -180,11 +220,10 @@ static void test_every_flags_word(void **state)
 	size_t n = sizeof(message) - 1;
 
 	for (unsigned int flags = 0; flags < 65536; flags++) {
-		int reason = !(flags & ~(unsigned int)(PKT_RD | PKT_AD)) ? VOLLEY_HIT_FULL :
-			     !(flags & ~(unsigned int)(PKT_RD | PKT_AD | PKT_CD)) ? VOLLEY_UP_MISS :
-			     flags & PKT_QR  ? VOLLEY_PASS_RESPONSE :
+		int reason = flags & PKT_QR  ? VOLLEY_PASS_RESPONSE :
 			     flags & 0x7800u ? VOLLEY_UP_OPCODE :
-					       VOLLEY_UP_HEADER;
+			     flags & PKT_CD  ? VOLLEY_UP_MISS :
+					       VOLLEY_HIT_FULL;
 		char what[32];
 
 		snprintf(what, sizeof(what), "flags %04x", flags);
@@ -237,15 +276,15 @@ static void test_every_option(void **state)
 	}
 }
 
-/* Padding options that make the query 480 to 530 octets long: up to 512 are accepted. */
+/* Padding options that make the query up to 2,063 octets long: up to 2,047 are accepted. */
 static void test_long_queries(void **state)
 {
 	struct xdp_world *w = take(state);
-	uint8_t options[600] = { 0, 12 };
+	uint8_t options[2100] = { 0, 12 };
 	struct pkt_ask ask = { .name = (const uint8_t *)WWW, .edns = true, .options = options };
 	char what[32];
 
-	for (size_t n = 400; n < 520; n++) {
+	for (size_t n = 1900; n < 2020; n++) {
 		size_t bytes;
 
 		options[2] = (uint8_t)(n >> 8);
@@ -253,9 +292,9 @@ static void test_long_queries(void **state)
 		ask.n_options = 4 + n;
 		bytes = pkt_ask(dns, &ask);
 		snprintf(what, sizeof(what), "query of %zu octets", bytes);
-		expect(w, what, dns, bytes, bytes <= 512 ? VOLLEY_HIT_FULL : VOLLEY_UP_LONG_QUERY);
+		expect(w, what, dns, bytes, bytes <= 2047 ? VOLLEY_HIT_FULL : VOLLEY_UP_LONG_QUERY);
 	}
-	assert_true(pkt_ask(dns, &ask) > 530);
+	assert_true(pkt_ask(dns, &ask) > 2050);
 }
 
 /* Names that are too long, in octets and in labels. */
@@ -303,6 +342,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_many_options),
 		cmocka_unit_test(test_every_message_length),
 		cmocka_unit_test(test_every_flags_word),
 		cmocka_unit_test(test_every_type_and_class),

@@ -141,6 +141,8 @@ static const uint16_t types[] = {
 	251 /* IXFR */,
 	252 /* AXFR */,
 	41,
+	128 /* NXNAME */,
+	250 /* TSIG */,
 };
 
 static const uint16_t sizes[] = { 1232, 1232, 1232, 4096, 4096, 512,  0,    1,    511,
@@ -230,6 +232,8 @@ static uint16_t draw_flags(struct querygen *g)
 	static const uint16_t usual[] = { 0,      PKT_RD,          PKT_RD, PKT_RD | PKT_AD,
 					  PKT_CD, PKT_RD | PKT_CD, PKT_AD };
 
+	if (once_in(g, 50)) /* any bits, but for those of the opcode */
+		return (uint16_t)querygen_draw(g, 65536) & 0x87ff;
 	return once_in(g, 50) ? (uint16_t)querygen_draw(g, 65536) :
 				usual[querygen_draw(g, COUNT(usual))];
 }
@@ -240,8 +244,8 @@ static size_t draw_option(struct querygen *g, uint8_t *to)
 	static const struct {
 		uint8_t code;
 		uint8_t bytes;
-	} known[] = { { 3, 0 },  { 8, 7 },  { 8, 11 }, { 10, 8 },  { 10, 24 }, { 10, 40 },
-		      { 10, 9 }, { 11, 0 }, { 12, 0 }, { 12, 31 }, { 15, 2 },  { 5, 3 } };
+	} known[] = { { 3, 0 }, { 8, 7 },  { 8, 11 }, { 10, 8 },  { 10, 24 }, { 10, 40 }, { 10, 9 },
+		      { 9, 0 }, { 11, 0 }, { 12, 0 }, { 12, 31 }, { 15, 2 },  { 5, 3 } };
 	uint32_t i = querygen_draw(g, COUNT(known) + 2);
 	size_t n = i < COUNT(known) ? known[i].bytes : querygen_draw(g, 40);
 

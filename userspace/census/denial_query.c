@@ -79,7 +79,7 @@ void denial_query_text(const struct denial_query *q, bool zone_is_denied, char *
 
 	if (!q->id)
 		snprintf(text, cap, "goes up: the filter of names is off");
-	else if (match->has_type && !volley_is_data_type(match->qtype))
+	else if (match->has_type && !volley_is_cached_type(match->qtype))
 		snprintf(text, cap, "goes up: the driver denies nothing to queries of this type");
 	else if (q->verdict == NAMES_NONE)
 		snprintf(text, cap, "goes up: it is in no zone");

@@ -40,7 +40,7 @@ bool follow_is_wanted(const struct engine *e, const struct engine_request *rq,
 	const struct render *r = &e->render;
 
 	if (!r->leads_out || !client->recursion || !q->rd || rq->sees_zones ||
-	    !volley_is_data_type(q->qtype))
+	    !recursion_asks_for(q->qtype))
 		return false;
 	if (r->n_steps)
 		return q->qtype != DNS_TYPE_ANY && q->qtype != DNS_TYPE_RRSIG;

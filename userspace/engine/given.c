@@ -224,7 +224,7 @@ enum given given_check(struct engine *e, const struct query *q, const struct cac
 	uint32_t edition = __atomic_load_n(&shield->edition, __ATOMIC_ACQUIRE);
 	enum given given;
 
-	if (!volley_is_data_type(q->qtype) || !e->render.set)
+	if (!volley_is_cached_type(q->qtype) || !e->render.set)
 		return GIVEN_NONE;
 	given = check(&f, a);
 	if (given == GIVEN_NONE)

@@ -10,7 +10,7 @@ static bool takes_key(const struct engine *e, const struct engine_prepared *prep
 	const struct query *q = &prepared->query;
 
 	return e->cache && prepared->verdict == QUERY_OK && q->qclass == DNS_CLASS_IN &&
-	       volley_is_data_type(q->qtype);
+	       volley_is_cached_type(q->qtype);
 }
 
 void prepare_read(const struct engine *e, struct engine_prepared *prepared, const uint8_t *msg,

@@ -443,7 +443,7 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 	const struct engine_recursion *rules = client->recursion;
 	uint16_t rcode;
 
-	if (!volley_is_data_type(q->qtype))
+	if (!recursion_asks_for(q->qtype))
 		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
 	if (want->is_target && find_target(e, rq, q, rules, want, a))
 		return a->flags & DNS_RCODE_MASK;

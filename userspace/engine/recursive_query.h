@@ -91,6 +91,13 @@ struct recursion_want {
 /* Turns e to the question of q: sets its key, and clears what was noted of the cache. */
 void recursion_turn(struct engine *e, const struct query *q);
 
+/* Whether a question of this type is asked upstream: not of OPT, TSIG or another meta type but ANY
+ * (RFC 6895 section 3.1). */
+static inline bool recursion_asks_for(uint16_t qtype)
+{
+	return qtype && qtype != DNS_TYPE_OPT && (qtype < 128 || qtype >= DNS_TYPE_ANY);
+}
+
 /*
  * Answers a name that none of our zones answers. The result is *a and the rcode, or an alias in
  * *want, or e->outcome is not ENGINE_REPLIES. With ENGINE_DEFERS rq->pending has the question for

@@ -82,8 +82,10 @@ static const struct {
 	{ "cross.example.com", T(A), false }, /* the other zone may change by itself */
 	{ "www.example.net", T(A), false },
 	{ "www.example.edu", T(A), false },
-	{ "www.example.com", T(OPT), false },
-	{ "www.example.com", T(MAILB), false },
+	{ "www.example.com", T(OPT), true },
+	{ "www.example.com", T(MAILB), true }, /* no data has it: an attacker chooses the type */
+	{ "www.example.com", 128, true },
+	{ "www.example.com", T(IXFR), false },
 };
 
 #define N_CACHED_ROWS (sizeof(cached_rows) / sizeof(cached_rows[0]))

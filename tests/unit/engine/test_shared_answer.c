@@ -128,7 +128,7 @@ static const struct row {
 	  0,
 	  DNS_RCODE_NXDOMAIN,
 	  false }, /* SOA points into the question */
-	{ { .name = "no.z.test", .type = 128 }, 0, DNS_RCODE_NXDOMAIN, false }, /* no type of data */
+	{ { .name = "no.z.test", .type = 128 }, 0, DNS_RCODE_NXDOMAIN, true }, /* no type of data */
 	{ { .name = "no.signed-nsec.example", .type = 1, .udp_size = 1232, .dnssec_ok = true },
 	  1,
 	  DNS_RCODE_NXDOMAIN,
