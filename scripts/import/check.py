@@ -99,6 +99,7 @@ def judge(result, volleyd, first):
         items = way[-1].get(leaf)
         value = items[index] if isinstance(items, list) and index is not None else None
         nodes = [result.origins.get((id(way[-1]), leaf, value if isinstance(value, str) else None))]
+        nodes += [origin for place, origin in result.origins.items() if place[:2] == (id(way[-1]), leaf)]
         nodes += [result.origins.get((id(at), None, None)) for at in reversed(way)]
         node = next((node for node in nodes if node), first)
         if isinstance(value, str) and "cannot be read: No such file" not in refused[1]:

@@ -247,6 +247,8 @@ class Named:
 
     def do_minimal_responses(self, node, _at):
         self.result.set(node, "server.minimal-responses", "yes" if values.is_yes(node.word()) else "no")
+        if node.word().startswith("no-auth"):
+            self.result.left(node, f"{node.word()}: server.minimal-responses is true or false")
 
     def do_max_cache_size(self, node, _at):
         if node.word() in ("unlimited", "default", "0") or node.word().endswith("%"):

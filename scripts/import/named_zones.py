@@ -98,8 +98,8 @@ class Zones:
         if zone is None:
             return
         listed = values.domain(node.word()) in self.server.policy_zones
-        query = self.of(node, "allow-query")
-        if listed and query and not query.find("any"):
+        query = node.find("allow-query")
+        if listed and query and not is_any(query):
             result.config["zones"].remove(zone)
             self.carry_list(node, query, is_secondary)
             return
@@ -144,6 +144,8 @@ class Zones:
                                     "transfers, to the clients of server.allow")
             for i in reversed(at):
                 del lists[i]
+            if not lists:
+                del self.result.config["recursion"]["rpz"]
             return
         for i in at:
             lists[i] = {"name": name, "file": self.result.path(node.text("file"))}
@@ -280,9 +282,19 @@ class Zones:
         for prefix, key in MatchList(self.result, self.top, node).found:
             self.result.rule(node, zone, node.name, prefix, key, transport == "tls")
 
-    do_allow_notify = do_allow_update = do_allow_transfer
+    do_allow_notify = do_allow_transfer
+
+    def do_allow_update(self, node, zone):
+        if node.children and not node.find("none"):
+            self.tell_journal(node)
+        self.do_allow_transfer(node, zone)
+
+    def tell_journal(self, node):
+        self.result.note(node, "changes that named has not written to the file are in its journal: "
+                               "'rndc sync -clean' before the switch")
 
     def do_update_policy(self, node, _zone):
+        self.tell_journal(node)
         for rule in node.children:
             self.result.hole(rule, f"{' '.join([rule.name, *rule.words])}: write rules with keys for "
                                    "zones[].allow-update; they hold for the whole zone")

@@ -62,6 +62,9 @@ ROWS = {
     "transfers at one port": (
         "named", "", ZONE % "allow-transfer port 5300 { 192.0.2.0/24; };",
         1, None, "192.0.2.0/24", "allow-transfer: not carried over"),
+    "updates in a journal": (
+        "named", "", ZONE % "allow-update { key k; };", 0, "allow-update: [\"key k.\"]", None,
+        "rndc sync -clean"),
     "updates of everybody": (
         "named", "", ZONE % "allow-update { any; };", 1, None, "allow-update",
         "everybody may change the zone"),
@@ -111,6 +114,9 @@ ROWS = {
     "a policy zone that is closed": (
         "named", 'response-policy { zone "a.lab"; };', ZONE % "allow-query { none; };", 0,
         "file: /x/a", "zones:", "is read from its file, and not served"),
+    "a policy zone for the clients of all zones": (
+        "named", 'allow-query { 10.0.0.0/8; }; response-policy { zone "a.lab"; };', SECONDARY, 0,
+        "rpz:", None, None),
     "a policy zone that is closed and transferred": (
         "named", 'response-policy { zone "a.lab"; };',
         SECONDARY.replace('file "a";', "allow-query { none; };"), 1, None, "a.lab",
