@@ -190,8 +190,8 @@ def refuses(query, _connection):
 
 
 def other_zone(query, _connection):
-    return wire(reply(query, soa(2), dns.rrset.from_text("elsewhere.", 300, "IN", "A", "192.0.2.1"),
-                      soa(2)))
+    return wire(reply(query, dns.rrset.from_text("elsewhere.", 300, "IN", "A", "192.0.2.1"),
+                      soa(2), *records(), soa(2)))
 
 
 def bad_zone(query, _connection):
