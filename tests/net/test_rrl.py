@@ -10,10 +10,13 @@ import time
 import dns.edns
 import dns.flags
 import dns.message
+import dns.opcode
 import dns.rcode
+import dns.rrset
+import dns.tsigkeyring
 import pytest
 
-from netlab import CLIENT4, V4, Answered, iface, wait_for
+from netlab import CLIENT4, V4, Answered, iface, wait_for, zone
 from test_metrics import AT, Metrics
 
 TIGHT = {"answers": 1, "slip": 1}
@@ -163,3 +166,59 @@ def test_what_was_sent_outlives_a_daemon(lab, daemon):
     daemon.start()
     until_limited(lab)
     assert daemon.json("rrl", "top")["top"][0]["prefix"] == f"{CLIENT4}/32"
+
+
+SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+RIGHT, WRONG = (dns.tsigkeyring.from_text({"k1.": s}) for s in (SECRET, SECRET[::-1][1:] + "="))
+SOA = dns.rrset.from_text("example.com.", 0, "IN", "SOA", "ns. h. 1 1 1 1 1")
+
+
+def opcode(number, name="example.com"):
+    query = dns.message.make_query(name, "SOA")
+    query.set_opcode(number)
+    return query
+
+
+def ixfr():
+    query = dns.message.make_query("example.com", "IXFR", use_edns=0, payload=1232)
+    query.authority.append(SOA)
+    return query
+
+
+def signed(query, ring):
+    query.use_tsig(ring, "k1.")
+    return query
+
+
+TO_TRANSFER_THREAD = {
+    "IXFR": ixfr, "NOTIFY": lambda: opcode(dns.opcode.NOTIFY, "told.test"),
+    "UPDATE": lambda: opcode(dns.opcode.UPDATE),
+    "AXFR": lambda: dns.message.make_query("example.com", "AXFR"),
+    "a wrong signature": lambda: signed(dns.message.make_query("example.com", "A"), WRONG),
+}
+
+
+def whole_answers(lab, make, n=40):
+    """How many of N queries get another answer than one with TC=1, within a moment."""
+    with lab.socket("c") as sock:
+        sock.connect((V4, 53))
+        for _ in range(n):
+            sock.send(make().to_wire())
+        # with slip 1 none is dropped: as many replies as queries
+        return sum(not sock.recv(4096)[2] & 2 for _ in range(n))
+
+
+@pytest.mark.parametrize("what", TO_TRANSFER_THREAD)
+def test_replies_of_the_transfer_thread_are_limited(lab, daemon, what):
+    """They count in the same table as all others, so little is left after answers of the
+    driver. Messages that are signed well are not limited."""
+    daemon.start(interfaces=[iface()], rrl=TIGHT,
+                 server={"storage": str(daemon.folder / "state")},
+                 keys=[{"name": "k1", "algorithm": "hmac-sha256", "secret": SECRET}],
+                 remotes=[{"name": "p", "address": ["192.0.2.1"]}],
+                 zones=[zone("example.com", allow_transfer=["any"],
+                             allow_update=["0.0.0.0/1", "128.0.0.0/1"]),
+                        zone("told.test", primaries=["p"], allow_notify=["any"])])
+    until_limited(lab)
+    assert whole_answers(lab, TO_TRANSFER_THREAD[what]) <= 10
+    assert whole_answers(lab, lambda: signed(ixfr(), RIGHT)) == 40

@@ -10,7 +10,8 @@
  *	                                  one in each engine
  *
  * Only UDP is limited. Over TCP, or with a good cookie, a client has shown that its address is not
- * spoofed.
+ * spoofed. The transfer thread's replies (IXFR, NOTIFY, UPDATE, refusals) come here by
+ * engine_limit(); it gives all replies to messages that are signed well, whose senders have a key.
  */
 #ifndef VOLLEY_ENGINE_LIMITER_H
 #define VOLLEY_ENGINE_LIMITER_H

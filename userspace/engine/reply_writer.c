@@ -134,15 +134,15 @@ static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_
 }
 
 /* The limiter's verdict on a reply of `bytes` octets. */
-static enum limiter_verdict judge(struct engine *e, const struct engine_request *rq,
-				  const struct query *q, size_t bytes)
+static enum limiter_verdict judge(struct engine *e, const struct engine_request *rq, uint16_t id,
+				  size_t bytes)
 {
 	const struct limiter *limiter = e->data->limiter;
 	const struct limiter_answer answer = {
 		.family = rq->family,
 		.client = rq->client,
 		.octets = (uint32_t)bytes,
-		.net_id = htons(q->id),
+		.net_id = htons(id),
 		.is_exempt = e->cookie_good,
 		.clients = rcu_dereference(e->data->clients),
 		.now_ms = clock_kernel_ns(rq->now_ns) / CLOCK_NS_PER_MS,
@@ -162,6 +162,22 @@ static void count_limits(struct engine *e, enum limiter_verdict verdict)
 		engine_count(&e->counters.rrl_dry);
 	if (verdict == LIMITER_DROPPED)
 		engine_count(&e->counters.limited);
+}
+
+enum limiter_verdict engine_limit(struct engine *e, const struct engine_request *rq, uint16_t id,
+				  size_t bytes)
+{
+	enum limiter_verdict verdict;
+
+	e->cookie_good = false;
+	e->is_blocked = false;
+	verdict = judge(e, rq, id, bytes);
+	count_limits(e, verdict);
+	if (verdict == LIMITER_SLIPS) {
+		engine_count(&e->counters.truncated);
+		engine_count(&e->counters.slipped);
+	}
+	return verdict;
 }
 
 /*
@@ -243,7 +259,7 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		engine_count(&e->counters.no_room);
 		return 0;
 	}
-	verdict = judge(e, rq, q, bytes + e->tsig_bytes);
+	verdict = judge(e, rq, q->id, bytes + e->tsig_bytes);
 	count_limits(e, verdict);
 	if (verdict == LIMITER_SLIPS)
 		return write_slip(e, rq, q, a, &opt, out, limit);

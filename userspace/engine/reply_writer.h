@@ -5,6 +5,7 @@
 #define VOLLEY_ENGINE_REPLY_WRITER_H
 
 #include "engine/engine_request.h"
+#include "engine/limiter.h"
 
 struct cache_answer;
 struct engine;
@@ -22,5 +23,15 @@ const uint8_t *reply_client(const struct engine_request *rq, size_t *bytes);
  */
 size_t reply_write(struct engine *e, const struct engine_request *rq, const struct query *q,
 		   const struct cache_answer *a, uint16_t rcode, uint8_t *out, size_t cap);
+
+/*
+ * The rate limit's verdict on a reply over UDP that another module has written (a transfer, NOTIFY,
+ * UPDATE, a refusal): `bytes` octets for the message rq, whose ID is id. The reply counts in the
+ * same table as all others, and the verdict in the engine's counters. After LIMITER_SLIPS the
+ * caller sends a reply with TC=1 and without records, after LIMITER_DROPPED none. Owner thread
+ * only, in a QSBR read section.
+ */
+enum limiter_verdict engine_limit(struct engine *e, const struct engine_request *rq, uint16_t id,
+				  size_t bytes);
 
 #endif

@@ -4,9 +4,12 @@
 
 #include <string.h>
 #include <sys/socket.h>
+#include <urcu-qsbr.h>
 
 #include "base/wire.h"
 #include "dns/padding.h"
+#include "engine/engine_request.h"
+#include "engine/reply_writer.h"
 #include "transfer/conn.h"
 #include "transfer/primary_state.h"
 #include "xfr/xfr_message.h"
@@ -95,6 +98,42 @@ size_t peer_request_write_empty(struct transfer *t, const struct empty_reply *r)
 	return r->edns->present ? add_opt(out, (size_t)n, r, t) : (size_t)n;
 }
 
+static enum limiter_verdict judge_reply(struct transfer *t, const struct port_addr *client,
+					uint16_t id, size_t n)
+{
+	const struct engine_request request = {
+		.family = client->family,
+		.client = client->bytes,
+		.now_ns = t->now.ns,
+		.now_s = t->now.coarse_s,
+	};
+	enum limiter_verdict verdict;
+
+	rcu_thread_online();
+	verdict = engine_limit(t->primary->engine, &request, id, n);
+	rcu_thread_offline();
+	return verdict;
+}
+
+size_t peer_request_limit(struct transfer *t, const struct port_addr *client,
+			  const struct empty_reply *reply, size_t n)
+{
+	struct empty_reply slip = *reply;
+
+	if (!n || (reply->tsig->key && reply->tsig->verdict == TSIG_OK))
+		return n;
+	switch (judge_reply(t, client, wire_load_be16(reply->request), n)) {
+	case LIMITER_SLIPS:
+		slip.flags = DNS_FLAG_TC;
+		slip.rcode = DNS_RCODE_NOERROR;
+		return peer_request_write_empty(t, &slip);
+	case LIMITER_DROPPED:
+		return 0;
+	default:
+		return n;
+	}
+}
+
 void peer_request_refuse(struct peer_request *rq, uint16_t flags, enum dns_rcode rcode)
 {
 	const struct empty_reply reply = {
@@ -107,7 +146,11 @@ void peer_request_refuse(struct peer_request *rq, uint16_t flags, enum dns_rcode
 		.cap = rq->conn ? rq->cap : peer_request_datagram_size(rq),
 	};
 
-	peer_request_reply(rq, rq->t->primary->out, peer_request_write_empty(rq->t, &reply));
+	size_t n = peer_request_write_empty(rq->t, &reply);
+
+	if (!rq->conn)
+		n = peer_request_limit(rq->t, &rq->client.addr, &reply, n);
+	peer_request_reply(rq, rq->t->primary->out, n);
 }
 
 size_t peer_request_datagram_size(const struct peer_request *rq)

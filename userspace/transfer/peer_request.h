@@ -45,6 +45,17 @@ void peer_request_reply(struct peer_request *rq, uint8_t *out, size_t n);
 /* The longest datagram that the client takes and we send. */
 size_t peer_request_datagram_size(const struct peer_request *rq);
 
+/*
+ * What the rate limit leaves of a reply of n octets over UDP, for an address that may be forged:
+ * all octets, none, or those of a reply with TC=1 and without records, which takes their place in
+ * t->primary->out. A message that is signed well is not limited, as one with a good cookie is not:
+ * its sender has the key. @reply: as for peer_request_write_empty(); its rcode and flags are not
+ * read.
+ */
+struct empty_reply;
+size_t peer_request_limit(struct transfer *t, const struct port_addr *client,
+			  const struct empty_reply *reply, size_t n);
+
 /* A reply that has only a header, a question and, if the request had one, an OPT record: RFC 6891
  * section 7. */
 struct empty_reply {

@@ -193,6 +193,20 @@ static int write_datagram(struct peer_request *rq, struct source *s,
 
 /* Signed at the end, as other replies: if a signed message did not fit, the next one could not be
  * signed. */
+static void reply_in_limits(struct peer_request *rq, size_t n)
+{
+	const struct empty_reply reply = {
+		.request = rq->msg,
+		.n = rq->n,
+		.edns = &rq->q.edns,
+		.tsig = &rq->tsig,
+		.cap = peer_request_datagram_size(rq),
+	};
+
+	n = peer_request_limit(rq->t, &rq->client.addr, &reply, n);
+	peer_request_reply(rq, rq->t->primary->out, n);
+}
+
 void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial)
 {
 	const struct xfr_out_request request = request_of(rq, zone);
@@ -209,7 +223,7 @@ void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, 
 
 		count(rq->t, &s);
 		audit_source(AUDIT_TRANSFER_GIVEN, rq->t, &audit, &s);
-		peer_request_reply(rq, rq->t->primary->out, (size_t)n);
+		reply_in_limits(rq, (size_t)n);
 	} else {
 		peer_request_refuse(rq, 0, DNS_RCODE_SERVFAIL);
 	}
