@@ -188,6 +188,18 @@ static unsigned int add_loopback(uint32_t *ours, unsigned int n, const char *at)
 }
 
 /*
+ * Addresses that no server can have. On Linux a query to 0.0.0.0 or :: reaches a service of this
+ * host, so a hostile delegation could have it asked (CVE-2026-50251). libunbound forbids these from
+ * 1.25.2 on, and not if loopback addresses are allowed.
+ */
+static void forbid_unspecified(struct making *m)
+{
+	set(m, "do-not-query-address:", "0.0.0.0/8");
+	set(m, "do-not-query-address:", "::");
+	set(m, "do-not-query-address:", "::ffff:0.0.0.0/96");
+}
+
+/*
  * libunbound has one switch for all loopback addresses. With an address of ours they are allowed,
  * and all prefixes without such an address are forbidden. So a delegation to a loopback address
  * brings no question to other services of this host.
@@ -198,6 +210,7 @@ static void set_loopback(struct making *m, const struct resolver_config *c)
 	uint32_t ours[2];
 	unsigned int n_ours;
 
+	forbid_unspecified(m);
 	set_bool(m, "do-not-query-localhost:", !c->query_localhost && !has_ours);
 	if (c->query_localhost || !has_ours)
 		return;
