@@ -573,6 +573,7 @@ static void begin(struct engine *e, struct engine_prepared *prepared)
 	e->outcome = ENGINE_REPLIES;
 	e->is_blocked = false;
 	e->expired = NULL;
+	e->is_hurried = false;
 	e->memory = 0;
 	e->is_apart = false;
 	e->is_passed = false;

@@ -60,6 +60,11 @@ struct engine_recursion {
 	 * 5.3.1 */
 	bool dns64;
 	bool prefetch; /* an answer asked for shortly before it expires is fetched anew */
+	/*
+	 * CD goes upstream, and nothing is validated here. So an answer to a question with CD may
+	 * be one that upstream withholds from a question without CD.
+	 */
+	bool keeps_cd;
 	/* names answered here, not upstream; NULL: none. Lives as long as this is published */
 	const struct special *special;
 };

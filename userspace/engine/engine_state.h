@@ -76,9 +76,10 @@ struct engine {
 	bool is_blocked;
 	/* the question's entry, which may be given stale; NULL: none */
 	const struct volley_entry *expired;
-	bool is_apart;  /* a rule of a policy names the client: engine/policy_apply.h */
-	bool is_passed; /* and its action is to pass */
-	uint8_t memory; /* the resolver's memory that the question is asked of */
+	bool is_hurried; /* there is one that may be given if upstream is silent */
+	bool is_apart;   /* a rule of a policy names the client: engine/policy_apply.h */
+	bool is_passed;  /* and its action is to pass */
+	uint8_t memory;  /* the resolver's memory that the question is asked of */
 	int ede_code;
 	size_t tsig_bytes;
 	uint8_t cookie[COOKIE_BYTES];

@@ -86,7 +86,7 @@ static void fill_asked(struct engine *e, const struct engine_request *rq, const 
 	p->question.memory = e->memory;
 	p->question.family = address_bytes == 4 ? AF_INET : AF_INET6;
 	memcpy(p->question.client, address, address_bytes);
-	p->is_hurried = e->expired && rules->stale_wait_ms < rules->timeout_ms;
+	p->is_hurried = (e->expired || e->is_hurried) && rules->stale_wait_ms < rules->timeout_ms;
 	p->question.deadline_ns =
 		deadline(rq->now_ns, p->is_hurried ? rules->stale_wait_ms : rules->timeout_ms);
 	p->asked.has_client = true;
@@ -175,26 +175,79 @@ static bool has_do(const struct volley_key *key)
 	return key->flags & VOLLEY_KEY_DO;
 }
 
-/*
- * The answer to the same question with DO, if e->key has no DO and serve-stale is on: it has all
- * that is asked for. It is given if upstream fails, valid or expired. NULL: there is none.
- */
-static const struct volley_entry *find_with_do(struct engine *e,
-					       const struct engine_recursion *rules, uint32_t now_s)
+/* How upstream has failed. */
+enum failing {
+	FAILING_LOUDLY, /* with a reply */
+	FAILING_SILENTLY,
+};
+
+static bool is_bogus(const struct volley_entry *entry)
 {
-	struct volley_key first = *(const struct volley_key *)e->key->words;
+	return cache_ede_code(entry->ede) == DNS_EDE_DNSSEC_BOGUS;
+}
+
+/* True if an answer to a question with the flags of the entry may serve one with these flags. */
+static bool may_serve(const struct volley_entry *entry, uint8_t flags,
+		      const struct engine_recursion *rules, enum failing failing)
+{
+	if (!(entry->key.flags & ~flags & VOLLEY_KEY_CD))
+		return true;
+	return !is_bogus(entry) && (!rules->keeps_cd || failing == FAILING_SILENTLY);
+}
+
+static const struct volley_entry *find_stale(struct engine *e, const struct volley_key *key,
+					     const struct engine_recursion *rules, uint32_t now_s)
+{
 	const struct volley_entry *entry;
 	enum cache_verdict verdict;
-	struct cache_key key;
+	struct cache_key other;
 
-	if (has_do(&first) || !rules->stale_s)
-		return NULL;
-	first.flags |= VOLLEY_KEY_DO;
-	cache_key_from(&key, e->cache, &first, (const uint8_t *)&e->key->words[1]);
-	verdict = cache_lookup(e->cache, &key, now_s, false, &entry);
+	cache_key_from(&other, e->cache, key, (const uint8_t *)&e->key->words[1]);
+	verdict = cache_lookup(e->cache, &other, now_s, false, &entry);
 	if (verdict == CACHE_HIT)
 		return is_data(entry) ? entry : NULL;
 	return verdict == CACHE_EXPIRED && may_be_stale(entry, rules, now_s) ? entry : NULL;
+}
+
+/*
+ * The answer to the same question with other DO and CD bits, if serve-stale is on. It is given if
+ * upstream fails, valid or expired. First those that differ in DO alone, then in CD. NULL: there is
+ * none.
+ */
+static const struct volley_entry *find_other(struct engine *e, const struct engine_recursion *rules,
+					     enum failing failing, uint32_t now_s)
+{
+	static const uint8_t differences[] = { VOLLEY_KEY_DO, VOLLEY_KEY_CD,
+					       VOLLEY_KEY_DO | VOLLEY_KEY_CD };
+	const struct volley_key *own = (const struct volley_key *)e->key->words;
+
+	for (unsigned int i = 0; rules->stale_s && i < sizeof(differences); i++) {
+		struct volley_key key = *own;
+		const struct volley_entry *entry;
+
+		key.flags ^= differences[i];
+		entry = find_stale(e, &key, rules, now_s);
+		if (entry && may_serve(entry, own->flags, rules, failing) &&
+		    policy_apply_is_for_client(e, entry))
+			return entry;
+	}
+	return NULL;
+}
+
+/* The other entry that may be given for e->key. Whether upstream was silent is known only if it
+ * was asked lately. */
+static const struct volley_entry *
+find_before_asking(struct engine *e, const struct engine_recursion *rules, uint32_t now_s)
+{
+	bool is_recent = failures_is_recent(&e->failures, e->key->hash, now_s);
+	const struct volley_entry *entry = find_other(e, rules, FAILING_LOUDLY, now_s);
+
+	e->is_hurried = false;
+	if (entry)
+		return entry;
+	entry = find_other(e, rules, FAILING_SILENTLY, now_s);
+	e->is_hurried = entry && rules->stale_wait_ms;
+	return is_recent ? entry : NULL;
 }
 
 enum cache_verdict recursion_lookup(struct engine *e, const struct engine_request *rq,
@@ -215,7 +268,7 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
 		e->expired = entry;
 	else if (verdict != CACHE_HIT)
-		e->expired = find_with_do(e, rules, rq->now_s);
+		e->expired = find_before_asking(e, rules, rq->now_s);
 	if (verdict != CACHE_HIT)
 		return verdict;
 	answer_as_cached(e, entry, rq->now_s, a);
@@ -246,16 +299,17 @@ static bool strip(struct engine *e, const struct volley_entry *entry, uint32_t t
 }
 
 /*
- * The answer from `entry` if upstream fails. The entry is expired, or has DO and is perhaps still
- * valid. An expired answer is not vouched for any more, so it has no AD.
+ * The answer from `entry` if upstream fails. The entry is expired, or is that of other DO and CD
+ * bits and perhaps still valid. An expired answer is not vouched for any more, so it has no AD.
  */
 static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry,
 			     uint32_t stale_ttl_s, uint32_t now_s, struct cache_answer *a)
 {
 	uint32_t ttl_s = now_s < entry->expires_s ? 0 : stale_ttl_s;
+	const struct volley_key *own = (const struct volley_key *)e->key->words;
 	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
 
-	if (has_do(&entry->key) == has_do((const struct volley_key *)e->key->words)) {
+	if (!has_do(&entry->key) || has_do(own)) {
 		cache_answer_of(a, entry, now_s);
 	} else if (!strip(e, entry, ttl_s, now_s, a)) {
 		rcode = engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
@@ -263,9 +317,10 @@ static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry,
 		return rcode;
 	}
 	e->ede_code = cache_ede_code(entry->ede);
+	if (ttl_s || (has_do(own) && !has_do(&entry->key)))
+		a->flags &= (uint16_t)~DNS_FLAG_AD;
 	if (!ttl_s)
 		return rcode;
-	a->flags &= (uint16_t)~DNS_FLAG_AD;
 	a->stale_ttl_s = ttl_s;
 	e->ede_code = rcode == DNS_RCODE_NXDOMAIN ? DNS_EDE_STALE_NXDOMAIN : DNS_EDE_STALE_ANSWER;
 	engine_count(&e->counters.stale);
@@ -405,6 +460,7 @@ void recursion_turn(struct engine *e, const struct query *q)
 		(uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) | (q->cd ? VOLLEY_KEY_CD : 0));
 
 	e->expired = NULL;
+	e->is_hurried = false;
 	e->memory = 0;
 	if (e->cache)
 		cache_key_init(e->key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass,
@@ -455,6 +511,8 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 		return a->flags & DNS_RCODE_MASK;
 	if (answer_special(e, rq, q, rules, a))
 		return a->flags & DNS_RCODE_MASK;
+	if (!q->rd && e->expired)
+		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);
 	if (!q->rd)
 		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
 	return ask(e, rq, q, rules, want, a);
@@ -490,11 +548,38 @@ static bool is_spoken_for(struct engine *e, struct engine_pending *p, const stru
 	       !policy_apply_allows(e, p, a);
 }
 
+static bool is_answer(uint16_t rcode)
+{
+	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN ||
+	       rcode == DNS_RCODE_YXDOMAIN;
+}
+
+/* Withdraws the expired answers to the question of e->key, with any DO and CD bits. */
+static void withdraw_expired(struct engine *e, uint32_t now_s)
+{
+	static const uint8_t all = VOLLEY_KEY_DO | VOLLEY_KEY_CD;
+	struct volley_key key = *(const struct volley_key *)e->key->words;
+	const uint8_t others = (uint8_t)(key.flags & ~all);
+	const uint8_t flags[] = { 0, VOLLEY_KEY_DO, VOLLEY_KEY_CD, all };
+
+	for (unsigned int i = 0; i < sizeof(flags); i++) {
+		const struct volley_entry *entry;
+		struct cache_key other;
+
+		key.flags = others | flags[i];
+		cache_key_from(&other, e->cache, &key, (const uint8_t *)&e->key->words[1]);
+		if (cache_lookup(e->cache, &other, now_s, false, &entry) == CACHE_EXPIRED)
+			(void)cache_withdraw(e->cache, &other); /* perhaps another thread did */
+	}
+}
+
 static void keep(struct engine *e, struct engine_pending *p, struct cache_answer *a, uint32_t ttl_s,
 		 uint32_t now_s)
 {
 	uint32_t refresh_s = 0;
 
+	if (!ttl_s && e->cache && p->rules.stale_s && is_answer(a->flags & DNS_RCODE_MASK))
+		withdraw_expired(e, now_s);
 	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, p, a))
 		return;
 	if (p->servers.is_unsure && ttl_s > RECURSION_SERVFAIL_S)
@@ -516,12 +601,6 @@ static bool is_about(const struct message *m, const struct resolver_question *q)
 
 	return name_equal(m->name, q->name) && wire_load_be16(fixed) == q->qtype &&
 	       wire_load_be16(fixed + 2) == q->qclass;
-}
-
-static bool is_answer(uint16_t rcode)
-{
-	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN ||
-	       rcode == DNS_RCODE_YXDOMAIN;
 }
 
 /*
@@ -581,6 +660,10 @@ static uint16_t finish_with_answer(struct engine *e, const struct engine_request
 	a->flags |= DNS_FLAG_QR | DNS_FLAG_RA;
 	if (p->question.security == RESOLVER_SECURE)
 		a->flags |= DNS_FLAG_AD;
+	if (p->question.security == RESOLVER_BOGUS) {
+		e->ede_code = DNS_EDE_DNSSEC_BOGUS;
+		a->ede = cache_ede(e->ede_code);
+	}
 	failures_forget(&e->failures, e->key->hash);
 	if (policy_apply_answer(e, rq, p, ttl_s, alias, a, &rcode))
 		return rcode;
@@ -609,6 +692,9 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 				    struct cache_answer *a)
 {
 	bool goes_on = p->asked.has_client && times->now_ns >= p->question.deadline_ns;
+	bool is_silent = times->now_ns >= p->question.deadline_ns ||
+			 ede_code == DNS_EDE_NETWORK_ERROR;
+	enum failing failing = is_silent ? FAILING_SILENTLY : FAILING_LOUDLY;
 	const struct volley_entry *entry = NULL;
 	enum cache_verdict verdict = CACHE_MISS;
 
@@ -621,7 +707,7 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 		return a->flags & DNS_RCODE_MASK;
 	}
 	if (verdict != CACHE_EXPIRED || !may_be_stale(entry, &p->rules, times->now_s))
-		entry = e->cache ? find_with_do(e, &p->rules, times->now_s) : NULL;
+		entry = e->cache ? find_other(e, &p->rules, failing, times->now_s) : NULL;
 	if (entry) {
 		if (!is_local(ede_code))
 			failures_note(&e->failures, e->key->hash, times->now_s);

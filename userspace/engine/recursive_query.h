@@ -35,9 +35,17 @@
  * zones above are silent. If it still has the old answer, in its last second, that answer lives
  * RECURSION_LAST_S here (docs/decisions/0043).
  *
- * If upstream fails and serve-stale is on, an answer with DO, valid or expired, also serves a query
- * without DO that has no answer of its own. Signatures and proofs are taken out. The reverse is not
- * done: an entry without DO does not tell whether signatures are missing in it.
+ * If upstream fails and serve-stale is on, a question that has no answer of its own gets that of a
+ * question with other DO and CD bits, valid or expired. Without DO, signatures and proofs are
+ * taken out; with DO they may be missing, and AD is clear. An answer with CD that is known as bogus
+ * (its extended error says so) is for clients with CD only. If the forwarder sends CD upstream, an
+ * answer with CD serves a question without CD only if upstream is silent: if it replies with a
+ * failure, its validation may have failed.
+ *
+ * A client that does not set RD gets a stale answer, too: nothing would be asked for it.
+ *
+ * If a fresh answer may not be cached (its TTL is 0), the expired ones are withdrawn, because they
+ * would be given in its place.
  *
  * An extended error (RFC 8914) is kept with the entry and sent with each answer to a query with
  * EDNS.

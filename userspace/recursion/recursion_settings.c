@@ -162,6 +162,7 @@ static void set_rules(struct recursion_settings *s, const struct config_recursio
 		.cuts = config->harden_below_nxdomain,
 		.dns64 = config->dns64_prefix,
 		.prefetch = config->prefetch,
+		.keeps_cd = forward_suits(&s->resolver),
 	};
 }
 

@@ -475,8 +475,7 @@ static void test_last_second_of_a_failure(void **state)
 	assert_false(ask(&r, &www));
 }
 
-/* What was asked with DO is there for who asks without; not the other way, where signatures would
- * be missing. */
+/* What was asked with DO is there without it. */
 static void test_stale_of_other_do(void **state)
 {
 	static const struct upstream with_signature = {
@@ -513,23 +512,130 @@ static void test_stale_of_other_do(void **state)
 	r.now_s += 1; /* upstream is left alone */
 	check_hit(&without, "www.x. 30 IN A 192.0.2.80\n");
 	assert_int_equal(ede_of(&r.reply), DNS_EDE_STALE_ANSWER);
-	without.flags = RD | CD; /* another question */
-	assert_true(ask(&r, &without));
-	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
-	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_SERVFAIL);
 }
 
-static void test_stale_without_do(void **state)
+static void set_bits(struct ask *a, unsigned int bits)
+{
+	*a = www;
+	a->dnssec_ok = bits & 1;
+	a->flags = (uint16_t)(RD | (bits & 2 ? CD : 0));
+}
+
+/* With which DO and CD bits a name was asked before makes no difference. */
+static void test_stale_of_other_bits(void **state)
+{
+	struct ask before, after;
+
+	(void)state;
+	r.rules.stale_s = 1000;
+	for (unsigned int i = 0; i < 16; i++) {
+		set_bits(&before, i & 3);
+		set_bits(&after, i >> 2);
+		assert_true(ask(&r, &before));
+		complete(&r, &www_answer);
+		r.now_s += 400;
+		assert_true(ask(&r, &after));
+		assert_true(r.pending.is_hurried);
+		complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+		check_answer("www.x. 30 IN A 192.0.2.80\n");
+		assert_int_equal(reply_flags(&r.reply) & AD, 0);
+		recursing_flush(&r);
+		r.now_s += 100;
+	}
+}
+
+/* What is known as bogus is for clients with CD alone. */
+static void test_stale_bogus(void **state)
+{
+	struct ask with = www, without = www;
+
+	(void)state;
+	with.flags = RD | CD;
+	r.rules.stale_s = 1000;
+	assert_true(ask(&r, &with));
+	complete_as(&r, &www_answer, EDNS_NO_EDE, RESOLVER_BOGUS);
+	assert_int_equal(ede_of(&r.reply), DNS_EDE_DNSSEC_BOGUS);
+	r.now_s += 400;
+	assert_true(ask(&r, &without));
+	assert_false(r.pending.is_hurried);
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_SERVFAIL);
+	with.dnssec_ok = true;
+	assert_true(ask(&r, &with));
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	check_answer("www.x. 30 IN A 192.0.2.80\n");
+}
+
+/* Upstream validates: if it replies with a failure, the reason may be that the answer is bogus. */
+static void test_stale_where_upstream_validates(void **state)
 {
 	struct ask with = www;
 
 	(void)state;
-	go_stale(&www_answer, 100);
-	with.dnssec_ok = true;
+	with.flags = RD | CD;
+	r.rules.stale_s = 1000;
+	r.rules.keeps_cd = true;
 	assert_true(ask(&r, &with));
+	complete(&r, &www_answer);
+	for (unsigned int i = 0; i < 2; i++) { /* valid, expired */
+		assert_true(ask(&r, &www));
+		assert_true(r.pending.is_hurried);
+		complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+		assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_SERVFAIL);
+		r.now_s += 400;
+	}
+	assert_true(ask(&r, &www));
+	complete_failed(&r, DNS_EDE_NETWORK_ERROR); /* it is silent */
+	check_answer("www.x. 30 IN A 192.0.2.80\n");
+	check_hit(&www, "www.x. 30 IN A 192.0.2.80\n");
+	r.rules.stale_wait_ms = 0;
+	r.now_s += 100;
+	assert_true(ask(&r, &www));
 	assert_false(r.pending.is_hurried);
 	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
 	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_SERVFAIL);
+}
+
+static void test_stale_without_rd(void **state)
+{
+	struct ask without = www;
+
+	(void)state;
+	without.flags = 0;
+	assert_false(ask(&r, &without));
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_REFUSED);
+	go_stale(&www_answer, 100);
+	check_hit(&without, "www.x. 30 IN A 192.0.2.80\n");
+	without.dnssec_ok = true;
+	check_hit(&without, "www.x. 30 IN A 192.0.2.80\n");
+	assert_int_equal(ede_of(&r.reply), DNS_EDE_STALE_ANSWER);
+}
+
+/* A fresh answer that may not be kept ends the stale ones, whatever their bits. */
+static void test_stale_ends_with_an_answer_that_is_not_kept(void **state)
+{
+	static const struct upstream fresh[] = {
+		{ "www.x.", T(A), 0, "www.x. 0 IN A 192.0.2.81\n", NULL, NULL },
+		{ "www.x.", T(A), DNS_RCODE_NXDOMAIN, NULL, NULL, NULL }, /* without a SOA */
+	};
+	struct ask with = www;
+
+	(void)state;
+	with.dnssec_ok = true;
+	r.rules.stale_s = 1000;
+	r.rules.stale_wait_ms = 0;
+	for (size_t i = 0; i < sizeof(fresh) / sizeof(fresh[0]); i++) {
+		assert_true(ask(&r, &with));
+		complete(&r, &www_answer);
+		r.now_s += 400;
+		assert_false(ask(&r, &www)); /* the stale one, and a question behind it */
+		assert_true(r.pending.submit);
+		complete(&r, &fresh[i]);
+		assert_true(ask(&r, &www));
+		assert_true(ask(&r, &with));
+		complete(&r, &fresh[i]);
+		r.now_s += 100;
+	}
 }
 
 /* An extended error is said each time, to queries with EDNS. */
@@ -585,7 +691,11 @@ int main(void)
 		TEST(test_last_second),
 		TEST(test_last_second_of_a_failure),
 		TEST(test_stale_of_other_do),
-		TEST(test_stale_without_do),
+		TEST(test_stale_of_other_bits),
+		TEST(test_stale_bogus),
+		TEST(test_stale_where_upstream_validates),
+		TEST(test_stale_without_rd),
+		TEST(test_stale_ends_with_an_answer_that_is_not_kept),
 		TEST(test_errors_are_kept),
 	};
 
