@@ -36,7 +36,9 @@
 #define bounded(value, mask) ((__u64)(value) & (mask))
 #endif
 
+#ifndef unlikely /* bpf_helpers.h of libbpf 1.7 has the same */
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
+#endif
 
 /* Hides the origin of `value` from clang, which then has one copy of it and keeps each
  * comparison. */

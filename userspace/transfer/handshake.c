@@ -380,7 +380,7 @@ static int start(struct handshakes *h, struct shaker *s, unsigned int number)
 	if (err)
 		return -err;
 	s->is_running = true;
-	snprintf(name, sizeof(name), "volley-tls%u", number);
+	snprintf(name, sizeof(name), "volley-tls%u", number % 10000);
 	pthread_setname_np(s->thread, name);
 	return 0;
 }
