@@ -2,42 +2,57 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# deps.sh [GROUP...]: installs the Debian 12 packages of these groups; if all are installed, it
-# quickly does nothing. Needs root to install. Groups:
+# deps.sh [GROUP...]: installs the Debian packages of these groups; if all are installed, it quickly
+# does nothing. Needs root to install. Groups:
 #   run    the libraries of programs that were built elsewhere without DPDK (DPDK=0)
-#   build  packages to compile and install
+#   core   packages to compile and install without DPDK
+#   lab    further packages for "make demo"
+#   dpdk   further packages to compile DPDK in
+#   build  core and dpdk
 #   deb    further packages for "make deb"
-#   test   further packages for tests, demo, lint and benchmarks
-# Without a group: build, deb and test. The script neither starts nor enables a packaged daemon: the
-# tests start the name servers that they compare with, in their own namespaces.
+#   test   further packages for tests, lint and benchmarks
+# Without a group: build, lab, deb and test. The script neither starts nor enables a packaged daemon:
+# the tests start the name servers that they compare with, in their own namespaces.
 # deps.sh --list [GROUP...] prints the packages.
+#
+# A release of Debian has one of the names in "a/b/c", and apt says which: the first that is
+# installed, else the first that can be installed, else the last. "a?" is left out where apt does not
+# know it. clang: make takes one by the same order (CLANG in Makefile).
 set -eu
 
 # group | what | packages
+# shellcheck disable=SC2086 # a list
 packages() {
-	sed -nE "s/^($(echo "$groups" | tr ' ' '|')) *\|[^|]*\|//p" <<'END'
-run   | libraries          | libbpf1 libcap-ng0 libevent-core-2.1-7 libevent-openssl-2.1-7 libjansson4 libldns3 liblmdb0
-run   | libraries          | libfstrm0 libmicrohttpd12 libmnl0 libprotobuf-c1 libssl3 libsystemd0 libunbound8 liburcu8 libxdp1 libyaml-0-2
-build | C                  | gcc make ccache pkg-config libc6-dev linux-libc-dev
-build | the XDP program    | clang-14 llvm-14 bpftool libbpf-dev libxdp-dev libelf-dev zlib1g-dev
-build | zones, TSIG, TLS   | libldns-dev libssl-dev
-build | journal            | liblmdb-dev
-build | resolution         | libunbound-dev libevent-dev
-build | RCU                | liburcu-dev
-build | configuration      | libyaml-dev libjansson-dev
-build | the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev libmnl-dev
-build | dnstap             | libfstrm-dev libprotobuf-c-dev protobuf-c-compiler
-build | DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempool-ring23
+	sed -nE "s/^($(echo $groups | tr ' ' '|')) *\|[^|]*\|//p" <<'END'
+run   | libraries          | libbpf1 libcap-ng0 libevent-core-2.1-7t64/libevent-core-2.1-7
+run   | libraries          | libevent-openssl-2.1-7t64/libevent-openssl-2.1-7 libjansson4 libldns3t64/libldns3 liblmdb0
+run   | libraries          | libfstrm0 libmicrohttpd12t64/libmicrohttpd12 libmnl0 libprotobuf-c1 libssl3t64/libssl3
+run   | libraries          | libsystemd0 libunbound8 liburcu8t64/liburcu8 libxdp1 libyaml-0-2
+core  | C                  | gcc make ccache pkg-config libc6-dev linux-libc-dev
+core  | the XDP program    | clang-14/clang-19/clang-18/clang-17/clang-20/clang-21/clang-22
+core  | the XDP program    | llvm-14/llvm-19/llvm-18/llvm-17/llvm-20/llvm-21/llvm-22
+core  | the XDP program    | bpftool libbpf-dev libxdp-dev libelf-dev zlib1g-dev
+core  | zones, TSIG, TLS   | libldns-dev libssl-dev
+core  | journal            | liblmdb-dev
+core  | resolution         | libunbound-dev libevent-dev
+core  | RCU                | liburcu-dev
+core  | configuration      | libyaml-dev libjansson-dev
+core  | the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev libmnl-dev
+core  | dnstap             | libfstrm-dev libprotobuf-c-dev protobuf-c-compiler
+dpdk  | DPDK               | dpdk-dev librte-net-af-xdp26/librte-net-af-xdp25/librte-net-af-xdp23
+dpdk  | DPDK               | librte-net-tap26/librte-net-tap25/librte-net-tap23
+dpdk  | DPDK               | librte-mempool-ring26/librte-mempool-ring25/librte-mempool-ring23
 deb   | packages           | build-essential debhelper dpkg-dev fakeroot apparmor dh-apparmor python3
-test  | DPDK, for tests    | librte-net-ring23 librte-net-null23
-test  | other kernels      | clang-16 clang-19 cpio busybox-static xz-utils
-test  | tests in C         | libcmocka-dev libclang-rt-14-dev
+test  | DPDK, for tests    | librte-net-ring26/librte-net-ring25/librte-net-ring23 librte-net-null26/librte-net-null25/librte-net-null23
+test  | other kernels      | clang-16? clang-19? cpio busybox-static xz-utils
+test  | tests in C         | libcmocka-dev libclang-rt-14-dev/libclang-rt-19-dev/libclang-rt-18-dev/libclang-rt-17-dev/libclang-rt-20-dev/libclang-rt-21-dev/libclang-rt-22-dev
 test  | tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-cryptography python3-jsonschema python3-yaml
 test  | the units, tests   | systemd libseccomp2
-test  | labs               | iproute2 ethtool procps util-linux
+lab   | labs               | iproute2 ethtool procps util-linux python3
 test  | shells, completion  | bash zsh
 test  | loading by hand    | xdp-tools
-test  | clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng tcpdump
+lab   | clients            | knot-dnsutils bind9-dnsutils
+test  | clients            | dnsperf netsniff-ng tcpdump
 test  | dnstap, for tests  | fstrm-bin
 test  | servers to compare | knot knot-dnssecutils nsd bind9 unbound
 test  | routers, for tests | bird2 python3-exabgp
@@ -47,16 +62,46 @@ test  | packages, tests    | lintian debootstrap
 test  | the image          | buildah crun
 test  | benchmark plots    | python3-matplotlib
 test  | profiles           | linux-perf
-test  | lint               | clang-format-14 shellcheck python3-pyflakes
+test  | lint               | clang-format-14? shellcheck python3-pyflakes
 END
 }
 
+# Prints "installed NAME" and "candidate NAME" for the packages named on standard input.
+known() {
+	names=$(sed 's/[ /]/\n/g' | tr -d '?' | sed '/^$/d' | sort -u)
+	# shellcheck disable=SC2086 # a list
+	dpkg-query -W -f '${db:Status-Status} ${Package}\n' $names 2>/dev/null | grep '^installed ' || true
+	command -v apt-cache >/dev/null || return 0
+	# shellcheck disable=SC2086
+	LC_ALL=C apt-cache policy $names | awk '
+		/^[^ ]/ { sub(":$", ""); name = $0 }
+		$1 == "Candidate:" && $2 != "(none)" { print "candidate", name }'
+}
+
+# The packages of the groups by the names that they have here, one a line.
+resolve() {
+	packages | known >"$tmp/known"
+	packages | tr ' ' '\n' | sed '/^$/d' | awk -v known="$tmp/known" '
+		BEGIN { while ((getline line <known) > 0) is[line] = 1 }
+		{
+			may_lack = sub("[?]$", "")
+			n = split($0, names, "/")
+			best = may_lack ? "" : names[n]
+			for (i = n; i > 0; i--)
+				if ("candidate " names[i] in is)
+					best = names[i]
+			for (i = n; i > 0; i--)
+				if ("installed " names[i] in is)
+					best = names[i]
+			if (best != "")
+				print best
+		}'
+}
+
 missing() {
-	for package in $(packages); do
-		echo "$package"
-	done | sort -u >"$tmp/wanted"
+	resolve | sort -u >"$tmp/wanted"
 	# shellcheck disable=SC2046 # a list
-	dpkg-query -W -f '${db:Status-Status} ${Package}\n' $(packages) 2>/dev/null |
+	dpkg-query -W -f '${db:Status-Status} ${Package}\n' $(cat "$tmp/wanted") 2>/dev/null |
 		sed -n 's/^installed //p' | sort -u >"$tmp/present"
 	comm -23 "$tmp/wanted" "$tmp/present"
 }
@@ -84,13 +129,15 @@ guard_remove() {
 	fi
 }
 
-install_missing() {
+begin_installing() {
 	if ! command -v apt-get >/dev/null; then
-		echo "deps: no apt-get here: install what corresponds to: $*" >&2
+		# shellcheck disable=SC2086 # a list
+		echo "deps: no apt-get here: install what corresponds to:" $1 >&2
 		exit 1
 	fi
 	if [ "$(id -u)" -ne 0 ]; then
-		echo "deps: run as root, or: apt-get install $*" >&2
+		# shellcheck disable=SC2086
+		echo "deps: run as root, or: apt-get install" $1 >&2
 		exit 1
 	fi
 	exec 9>/run/volley-deps.lock
@@ -99,6 +146,9 @@ install_missing() {
 	guard_put
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get -q -o DPkg::Lock::Timeout=300 update
+}
+
+install_missing() {
 	apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends "$@"
 }
 
@@ -120,25 +170,29 @@ if [ "${1:-}" = --list ]; then
 	list_only=yes
 	shift
 fi
-groups=${*:-build deb test}
-for group in $groups; do
+groups=
+[ $# -gt 0 ] || set -- build lab deb test
+for group; do
 	case $group in
-	run | build | deb | test) ;;
+	build) groups="$groups core dpdk" ;;
+	run | core | lab | dpdk | deb | test) groups="$groups $group" ;;
 	*)
-		echo "deps: no such group: $group (run, build, deb, test)" >&2
+		echo "deps: no such group: $group (run, core, lab, dpdk, build, deb, test)" >&2
 		exit 2
 		;;
 	esac
 done
-if [ "$list_only" ]; then
-	packages
-	exit
-fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
+if [ "$list_only" ]; then
+	resolve
+	exit
+fi
 list=$(missing)
 if [ -n "$list" ]; then
+	begin_installing "$list"
+	list=$(missing) # a fresh system has only now the names of packages
 	# shellcheck disable=SC2086 # a list
 	echo "deps: installing" $list
 	# shellcheck disable=SC2086
