@@ -43,7 +43,7 @@ BELOW = {
     "daemon": "xdp base dns tap cache store engine census config bpf iface transfer zonemgr "
               "control policy recursion"
               " report",
-    "cmd": "base zone config client doctor daemon",
+    "cmd": "base cache zone config client doctor daemon",
 }
 BELOW = {floor: below.split() for floor, below in BELOW.items()}
 SKELETONS = {"bpf", "iface"}

@@ -150,8 +150,9 @@ def test_commands(daemon, form):
     assert "zone list" not in told
 
 
-def test_who_may_not_command(daemon, form):
-    daemon.start(log={"format": form}, control={"socket": str(daemon.socket), "mode": "0666"})
+@pytest.mark.parametrize("may", [True, False])
+def test_another_user(daemon, form, may):
+    daemon.start(log={"format": form}, control={"mode": "0666", "change": ["65534"] * may})
     daemon.folder.chmod(0o755)
     for parent in daemon.folder.parents:
         parent.chmod(parent.stat().st_mode | 0o111)
@@ -159,8 +160,9 @@ def test_who_may_not_command(daemon, form):
                            str(BIN / "volleyctl"), "--socket", str(daemon.socket), "cache", "flush",
                            "--all"],
                           capture_output=True, text=True, timeout=30, check=False)
-    assert said.returncode == 0, said.stderr
-    holds(the_one(daemon, "command"), command="cache flush --all", uid="65534", result="ok")
+    assert said.returncode == (0 if may else 1), said.stderr
+    holds(the_one(daemon, "command" if may else "command-refused"), command="cache flush --all",
+          uid="65534", result="ok" if may else "EACCES")
 
 
 def test_start_signals_and_end(daemon, form):

@@ -4,7 +4,6 @@
 never shown."""
 import json
 import os
-import pathlib
 import re
 import signal
 import socket
@@ -171,37 +170,83 @@ def test_apply(lab, daemon, tmp_path):
     assert texts(lab.ask("www.new.test")) == ["192.0.2.10"]
 
 
+BROKEN = {
+    "a zone": ({"zones": [zone("example.com"), {"name": "z.test", "file": "{folder}/bad"}]},
+               "zone z.test.: {folder}/bad:1: 'is' is not a record type"),
+    "a list": ({"recursion": {"allow": ["127.0.0.1/32"], "forward": ["127.0.0.9@9"],
+                              "query-localhost": True,
+                              "rpz": [{"name": "r.test", "file": "{folder}/bad"}]}},
+               "{folder}/bad:1: 'is' is not a record type"),
+    "the query log": ({"query-log": {"file": "{folder}"}}, "query-log: Is a directory"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_part_that_fails_is_told(lab, daemon, tmp_path, name):
+    """config apply, a later one without a change, and zone reload: all else is in force."""
+    sections, sentence = json.loads(json.dumps(BROKEN[name]).replace("{folder}", str(tmp_path)))
+    (tmp_path / "bad").write_text("this is no zone\n", encoding="ascii")
+    daemon.start(interfaces=None)
+    before = daemon.path.read_text(encoding="utf-8")
+    daemon.configure(interfaces=None, log={"level": "notice"}, **sections)
+    new = write(tmp_path / "new.yaml", json.loads(daemon.path.read_text(encoding="utf-8")))
+    after = new.read_text(encoding="utf-8")
+    daemon.path.write_text(before, encoding="utf-8")
+    for _ in range(2):
+        told = daemon.ctl("config", "apply", new, check=False)
+        assert told.returncode == 1 and sentence in told.stdout, told.stdout
+        assert "the new configuration is in force" in told.stderr
+        assert daemon.path.read_text(encoding="utf-8") == after
+    told = daemon.ctl("config", "apply", new, "--json", check=False)
+    assert told.returncode == 1 and not told.stderr
+    assert sentence in "".join(json.loads(told.stdout)["failed"])
+    told = daemon.ctl("zone", "reload", check=False)
+    assert told.returncode == 1 and "all but this is in force: " in told.stderr
+    assert sentence in told.stderr
+    assert daemon.json("log", "level")["level"] == "notice"
+    daemon.ctl("config", "apply", write(new, json.loads(before)))
+
+
 class Scripted(threading.Thread):
     """
     In the place of volleyd: accepts what config diff asks, and says to config apply what it is told
-    to.
+    to. The text comes as a descriptor; its copy is already beside the configuration.
     """
 
     def __init__(self, path, file, reply):
         super().__init__(daemon=True)
-        self.file, self.reply, self.staged = file, reply, None
+        self.file, self.reply, self.staged = file, reply, []
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(path))
         self.listener.listen()
 
+    def answer(self, request, descriptors):
+        reply = {"ok": True, "result": {"file": str(self.file), "changes": [], "warnings": []}}
+        if request["args"] == ["--await"]:
+            return {"ok": True, "result": {"failed": ["this one"]}}
+        with open(descriptors[0], "rb") as text:
+            text.seek(0)
+            assert text.read() == b"behind\n"
+        if request["command"] == "config apply":
+            self.staged = [path.read_text("ascii") for path in self.file.parent.iterdir()]
+            reply.update(self.reply)
+        return reply
+
     def run(self):
-        for _ in range(2):
+        for _ in range(3 if self.reply.get("ok", True) else 2):
             connection = self.listener.accept()[0]
-            with connection, connection.makefile("rb") as requests:
-                request = json.loads(requests.readline())
-                reply = {"ok": True,
-                         "result": {"file": str(self.file), "changes": [], "warnings": []}}
-                if request["command"] == "config apply":
-                    self.staged = pathlib.Path(request["args"][0])
-                    reply = {**reply, **self.reply, "text": self.staged.read_text("ascii")}
-                    assert self.file.read_text("ascii") == "before\n"
-                    assert reply.pop("text") == "behind\n"
+            with connection:
+                line, descriptors = b"", []
+                while not line.endswith(b"\n"):
+                    octets, more, _, _ = socket.recv_fds(connection, 65536, 1)
+                    line, descriptors = line + octets, descriptors + more
+                reply = self.answer(json.loads(line), descriptors)
                 connection.sendall(json.dumps(reply).encode() + b"\n")
         self.listener.close()
 
 
 @pytest.mark.parametrize("reply, status, holds", [
-    ({"ok": False, "error": "no memory", "code": "ENOMEM"}, 1, "before\n"), ({}, 0, "behind\n")],
+    ({"ok": False, "error": "no memory", "code": "ENOMEM"}, 1, "before\n"), ({}, 1, "behind\n")],
                          ids=["refused", "accepted"])
 def test_the_file_is_replaced_when_the_reload_is_accepted(tmp_path, reply, status, holds):
     folder = tmp_path / "etc"
@@ -213,9 +258,11 @@ def test_the_file_is_replaced_when_the_reload_is_accepted(tmp_path, reply, statu
     scripted.start()
     told = run(BIN / "volleyctl", "-s", tmp_path / "socket", "config", "apply", new, check=False)
     scripted.join(30)
-    assert told.returncode == status and ("no memory" in told.stderr) == (status == 1), told.stderr
+    assert told.returncode == status, told.stderr
+    assert ("no memory" in told.stderr) == (not reply.get("ok", True)), told.stderr
+    assert ("this one" in told.stdout) == reply.get("ok", True), told.stdout
     assert file.read_text("ascii") == holds and list(folder.iterdir()) == [file]
-    assert scripted.staged.parent == folder
+    assert sorted(scripted.staged) == ["before\n", "behind\n"]
 
 
 class Slow(threading.Thread):

@@ -220,7 +220,7 @@ def test_other_files_are_left_alone(daemon, path, zones, tmp_path):
     path.with_name(path.name + ".tmp").write_text("somebody's", encoding="ascii")
     assert ".tmp exists and is no snapshot" in refused(daemon, "cache", "dump", path)
     assert "No such file" in refused(daemon, "cache", "dump", tmp_path / "nowhere" / "file")
-    assert "is no file" in refused(daemon, "cache", "load", tmp_path)
+    assert "Is a directory" in refused(daemon, "cache", "load", tmp_path)
     wait_for("the interval", lambda: "cache.snapshot" in daemon.degraded())
     time.sleep(2.5)
     assert daemon.log().count("it is not overwritten") == 1

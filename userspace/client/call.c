@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -57,11 +58,32 @@ static uint64_t get_end_ns(int wait_ms)
 	return clock_ns() + (unsigned int)wait_ms * CLOCK_NS_PER_MS;
 }
 
+/* Sends some octets, with the descriptor FILE unless it is -1. */
+static ssize_t send_some(int fd, const char *line, size_t len, int file)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec octets = { (char *)(uintptr_t)line, len };
+	struct msghdr msg = { .msg_iov = &octets, .msg_iovlen = 1 };
+
+	if (file >= 0) {
+		control.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+						 .cmsg_level = SOL_SOCKET,
+						 .cmsg_type = SCM_RIGHTS };
+		memcpy(CMSG_DATA(&control.head), &file, sizeof(int));
+		msg.msg_control = control.room;
+		msg.msg_controllen = sizeof(control.room);
+	}
+	return sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* A busy daemon may reply before it reads. Then sending fails, but there is a reply. */
-static int send_line(int fd, const char *line, size_t len, uint64_t end_ns)
+static int send_line(int fd, const char *line, size_t len, int file, uint64_t end_ns)
 {
 	while (len) {
-		ssize_t put = send(fd, line, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t put = send_some(fd, line, len, file);
 		int ret;
 
 		if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
@@ -69,6 +91,7 @@ static int send_line(int fd, const char *line, size_t len, uint64_t end_ns)
 		if (put < 0 && errno != EAGAIN && errno != EINTR)
 			return -errno;
 		if (put >= 0) {
+			file = -1;
 			line += put;
 			len -= (size_t)put;
 			continue;
@@ -80,15 +103,15 @@ static int send_line(int fd, const char *line, size_t len, uint64_t end_ns)
 	return 0;
 }
 
-static int send_request(int fd, const char *command, const json_t *args, uint64_t end_ns)
+static int send_request(int fd, const char *command, const json_t *args, int file, uint64_t end_ns)
 {
 	json_t *request = json_pack("{s:i, s:s, s:O}", "v", CTL_VERSION, "command", command, "args",
 				    (json_t *)args);
 	char *line = request ? json_dumps(request, JSON_COMPACT) : NULL;
-	int ret = line ? send_line(fd, line, strlen(line), end_ns) : ERR_FORMAT;
+	int ret = line ? send_line(fd, line, strlen(line), file, end_ns) : ERR_FORMAT;
 
 	if (!ret)
-		ret = send_line(fd, "\n", 1, end_ns);
+		ret = send_line(fd, "\n", 1, -1, end_ns);
 	free(line);
 	json_decref(request);
 	return ret;
@@ -147,15 +170,15 @@ static int receive_reply(int fd, uint64_t end_ns, json_t **reply)
 int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_t **reply)
 {
 	uint64_t end_ns = get_end_ns(wait_ms);
-	int ret = send_request(fd, command, args, end_ns);
+	int ret = send_request(fd, command, args, -1, end_ns);
 
 	*reply = NULL;
 	return ret ? ret : receive_reply(fd, end_ns, reply);
 }
 
-int call_send(int fd, const char *command, const json_t *args, int wait_ms)
+int call_send(int fd, const char *command, const json_t *args, int file, int wait_ms)
 {
-	return send_request(fd, command, args, get_end_ns(wait_ms));
+	return send_request(fd, command, args, file, get_end_ns(wait_ms));
 }
 
 int call_wait_reply(int fd, int wait_ms)

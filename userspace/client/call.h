@@ -23,8 +23,8 @@ int call_open(const char *path) __attribute__((warn_unused_result));
 int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_t **reply)
 	__attribute__((warn_unused_result));
 
-/* Sends the command, and does not wait for the reply. */
-int call_send(int fd, const char *command, const json_t *args, int wait_ms)
+/* Sends the command, with the descriptor FILE unless it is -1, and does not wait for the reply. */
+int call_send(int fd, const char *command, const json_t *args, int file, int wait_ms)
 	__attribute__((warn_unused_result));
 /* Waits for octets of the reply, or for the end. 0, or -ETIMEDOUT after WAIT_MS. */
 int call_wait_reply(int fd, int wait_ms) __attribute__((warn_unused_result));

@@ -287,14 +287,20 @@ static void put_config(FILE *out, const json_t *result)
 			  json_object_get(result, "origins"));
 }
 
-static void put_no_change(FILE *out, const json_t *result)
+static void put_named_sentences(FILE *out, const char *what, const json_t *sentences)
 {
-	json_t *warning;
+	json_t *sentence;
 	size_t i;
 
+	json_array_foreach(sentences, i, sentence)
+		fprintf(out, "%s: %s\n", what, json_string_value(sentence));
+}
+
+static void put_no_change(FILE *out, const json_t *result)
+{
 	fputs("no key would change\n", out);
-	json_array_foreach(json_object_get(result, "warnings"), i, warning)
-		fprintf(out, "warning: %s\n", json_string_value(warning));
+	put_named_sentences(out, "warning", json_object_get(result, "warnings"));
+	put_named_sentences(out, "failed", json_object_get(result, "failed"));
 }
 
 /* Each record is a line, which begins in column 0: it can be pasted into the parent's zone file. */

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/regular.h"
 #include "base/replace.h"
 
 static int open_folder(const char *file)
@@ -63,11 +62,13 @@ void config_file_unlock(int lock)
 	hold_signals(SIG_UNBLOCK);
 }
 
-static int copy(int in, int out)
+int config_file_copy(int in, int out)
 {
 	char buf[65536];
 	ssize_t got;
 
+	if (lseek(in, 0, SEEK_SET))
+		return -errno;
 	while ((got = read(in, buf, sizeof(buf))) > 0)
 		for (ssize_t done = 0, n; done < got; done += n) {
 			n = write(out, buf + done, (size_t)(got - done));
@@ -79,14 +80,10 @@ static int copy(int in, int out)
 }
 
 /* mkostemp() has made OUT with mode 0600. */
-static int fill(int out, const char *from, const struct stat *like)
+static int fill(int out, int from, const struct stat *like)
 {
-	int in = regular_open(from, NULL), err;
+	int err = config_file_copy(from, out);
 
-	if (in < 0)
-		return in;
-	err = copy(in, out);
-	close(in);
 	if (err)
 		return err;
 	if (fchown(out, like->st_uid, like->st_gid) || fchmod(out, like->st_mode & 07777) ||
@@ -109,7 +106,7 @@ static int name_staged(char **staged, const char *file, struct stat *like)
 	return asprintf(staged, "%s.new.XXXXXX", target) < 0 ? -ENOMEM : 0;
 }
 
-int config_file_stage(char **staged, const char *from, const char *file, char *err, size_t err_cap)
+int config_file_stage(char **staged, int from, const char *file, char *err, size_t err_cap)
 {
 	struct stat like;
 	int out, code = name_staged(staged, file, &like);
@@ -122,8 +119,8 @@ int config_file_stage(char **staged, const char *from, const char *file, char *e
 	out = mkostemp(*staged, O_CLOEXEC);
 	code = out < 0 ? -errno : fill(out, from, &like);
 	if (code)
-		snprintf(err, err_cap, "%s cannot be copied to %s, which would replace %s: %s",
-			 from, *staged, file, err_text(code));
+		snprintf(err, err_cap, "%s, which would replace %s, cannot be written: %s", *staged,
+			 file, err_text(code));
 	if (out >= 0)
 		close(out);
 	if (!code)

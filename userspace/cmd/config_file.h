@@ -18,12 +18,15 @@ int config_file_lock(const char *file, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 void config_file_unlock(int lock);
 
+/* Copies the file IN from its start to OUT. 0 or -errno. */
+int config_file_copy(int in, int out) __attribute__((warn_unused_result));
+
 /*
- * Copies FROM to a new file in the folder of FILE, with FILE's mode and owner, and syncs it.
- * *STAGED is its name; the caller frees it with free(). 0; or -errno with a sentence in ERR, and no
- * file is left.
+ * Copies FROM, an open file, to a new file in the folder of FILE, with FILE's mode and owner, and
+ * syncs it. *STAGED is its name; the caller frees it with free(). 0; or -errno with a sentence in
+ * ERR, and no file is left.
  */
-int config_file_stage(char **staged, const char *from, const char *file, char *err, size_t err_cap)
+int config_file_stage(char **staged, int from, const char *file, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 /* Renames STAGED to FILE. 0 or -errno with a sentence in ERR. */

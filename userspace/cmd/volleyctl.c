@@ -23,6 +23,7 @@
 #include "client/top.h"
 #include "cmd/config_file.h"
 #include "cmd/import_script.h"
+#include "cmd/passed_file.h"
 #include "cmd/zone_check.h"
 #include "config/help.h"
 #include "config/value.h"
@@ -184,7 +185,7 @@ static const struct words_command *read_command(FILE *errors, int argc, char **a
 	return NULL;
 }
 
-/* The daemon has another working directory, so file names are made absolute. */
+/* Sentences and results name files, also in logs, so their names are made absolute. */
 static char *make_absolute(const char *path)
 {
 	char *folder, *out = NULL;
@@ -201,16 +202,22 @@ static char *make_absolute(const char *path)
 /* True if argument i is the name of a file. */
 static bool is_file(const char *command, int i)
 {
-	return !i && (!strcmp(command, "cache dump") || !strcmp(command, "cache load") ||
-		      !strcmp(command, "config diff") || !strcmp(command, "config apply"));
+	return !i && passed_file_is_of(command);
+}
+
+static bool is_await(const json_t *args)
+{
+	const char *arg = json_string_value(json_array_get(args, 0));
+
+	return arg && !strcmp(arg, "--await");
 }
 
 /* True if there is no limit of time for the command. */
-static bool is_long(const char *command)
+static bool is_long(const char *command, const json_t *args)
 {
-	return !strcmp(command, "zone reload") || !strcmp(command, "zone flush") ||
-	       !strcmp(command, "cache dump") || !strcmp(command, "cache load") ||
-	       !strcmp(command, "cache resize");
+	return is_await(args) || !strcmp(command, "zone reload") ||
+	       !strcmp(command, "zone flush") || !strcmp(command, "cache dump") ||
+	       !strcmp(command, "cache load") || !strcmp(command, "cache resize");
 }
 
 static json_t *make_args(const struct words_command *command, int n, char **words)
@@ -327,7 +334,8 @@ static void put_zone(const json_t *zone, char *buf, size_t cap)
 /* Shows the progress of ARGS' zone, or of all: as a line that changes, or as lines of a log. */
 static void show_progress(const struct options *options, const json_t *args)
 {
-	bool is_one = json_array_size(args) != 0, is_terminal = isatty(STDERR_FILENO);
+	bool is_one = json_array_size(args) != 0 && !is_await(args),
+	     is_terminal = isatty(STDERR_FILENO);
 	json_t *none = json_array();
 	json_t *result = look(options, is_one ? "zone status" : "status", is_one ? args : none);
 	const char *progress = json_string_value(json_object_get(result, "progress"));
@@ -349,7 +357,7 @@ static void show_progress(const struct options *options, const json_t *args)
 static int await_load(const struct options *options, int fd, const char *command,
 		      const json_t *args)
 {
-	bool is_shown = !strcmp(command, "zone reload") &&
+	bool is_shown = (!strcmp(command, "zone reload") || is_await(args)) &&
 			(options->has_progress || isatty(STDERR_FILENO));
 	int left_ms = options->wait_s * 1000, ret;
 	bool is_line = false;
@@ -370,27 +378,27 @@ static int await_load(const struct options *options, int fd, const char *command
 }
 
 static int send_and_receive(const struct options *options, int fd, const char *command,
-			    const json_t *args, json_t **reply)
+			    const json_t *args, int file, json_t **reply)
 {
 	int wait_ms = (options->wait_s ? options->wait_s : WAIT_S_DEFAULT) * 1000;
-	int ret = call_send(fd, command, args, wait_ms);
+	int ret = call_send(fd, command, args, file, wait_ms);
 
 	*reply = NULL;
-	if (!ret && is_long(command))
+	if (!ret && is_long(command, args))
 		ret = await_load(options, fd, command, args);
 	return ret ? ret : call_receive(fd, wait_ms, reply);
 }
 
-/* If it returns EXIT_DONE, *FD is open and *REPLY is a new reference. */
+/* If it returns EXIT_DONE, *FD is open and *REPLY is a new reference. FILE: to send, or -1. */
 static int get_reply(const struct options *options, const char *command, const json_t *args,
-		     int *fd, json_t **reply)
+		     int file, int *fd, json_t **reply)
 {
 	int ret;
 
 	*fd = call_open(options->socket);
 	if (*fd < 0)
 		return say_no_daemon(options, *fd);
-	ret = send_and_receive(options, *fd, command, args, reply);
+	ret = send_and_receive(options, *fd, command, args, file, reply);
 	if (!ret)
 		return EXIT_DONE;
 	fprintf(options->errors, "volleyctl: no reply from volleyd on %s: %s\n", options->socket,
@@ -399,14 +407,49 @@ static int get_reply(const struct options *options, const char *command, const j
 	return EXIT_REFUSED;
 }
 
+static bool is_ok(const json_t *reply)
+{
+	return json_is_true(json_object_get(reply, "ok"));
+}
+
+/* Opens the file of a command. EXIT_DONE, or the fault is told. */
+static int open_file(struct options *options, struct passed_file *file, const char *command,
+		     const json_t *args)
+{
+	char err[1024];
+
+	if (!passed_file_open(file, command, json_string_value(json_array_get(args, 0)), err,
+			      sizeof(err)))
+		return EXIT_DONE;
+	fprintf(options->errors, "volleyctl: %s: %s\n", command, err);
+	return EXIT_REFUSED;
+}
+
+/* Closes it; if the command is done, puts a dump in place. EXIT_DONE, or the fault is told. */
+static int close_file(struct options *options, struct passed_file *file, const char *command,
+		      bool is_done)
+{
+	char err[1024];
+
+	if (!passed_file_close(file, is_done, err, sizeof(err)))
+		return EXIT_DONE;
+	fprintf(options->errors, "volleyctl: %s: %s\n", command, err);
+	return EXIT_REFUSED;
+}
+
 static int run_command(struct options *options, const char *command, const json_t *args)
 {
-	json_t *reply;
-	int fd, ret = get_reply(options, command, args, &fd, &reply);
+	struct passed_file file;
+	json_t *reply = NULL;
+	int fd, ret = open_file(options, &file, command, args), closed;
 
 	if (ret)
 		return ret;
-	ret = print_reply(options, command, reply);
+	ret = get_reply(options, command, args, file.fd, &fd, &reply);
+	closed = close_file(options, &file, command, !ret && is_ok(reply));
+	if (ret)
+		return ret;
+	ret = closed ? closed : print_reply(options, command, reply);
 	if (!ret && !strcmp(command, "stop"))
 		ret = wait_for_stop(fd, options);
 	json_decref(reply);
@@ -416,39 +459,70 @@ static int run_command(struct options *options, const char *command, const json_
 
 /* --- Another configuration -------------------------------------------------------------------- */
 
-/* volleyd reads STAGED. If volleyd accepts it, STAGED replaces the configuration's FILE. */
-static int apply_staged(struct options *options, const char *staged, const char *file)
+/* Asks with the descriptor of the new text. *REPLY is a new reference if it returns EXIT_DONE. */
+static int ask_about(const struct options *options, const char *command, const json_t *args,
+		     int file, json_t **reply)
 {
-	json_t *args = json_pack("[s]", staged), *reply;
-	char err[1024];
-	int fd, ret = get_reply(options, "config apply", args, &fd, &reply);
+	int fd, ret = get_reply(options, command, args, file, &fd, reply);
+
+	if (!ret)
+		close(fd);
+	return ret;
+}
+
+/*
+ * Waits until zones and lists are loaded, and adds the parts that are not in force to the result.
+ * EXIT_DONE: all is in force.
+ */
+static int await_loads(struct options *options, json_t *result, const char *file)
+{
+	json_t *args = json_pack("[s]", "--await"), *reply, *failed;
+	int ret = ask_about(options, "config apply", args, -1, &reply);
 
 	json_decref(args);
-	if (ret) {
-		unlink(staged);
+	if (ret)
 		return ret;
+	failed = json_object_get(json_object_get(reply, "result"), "failed");
+	if (json_array_size(failed)) {
+		json_object_set(result, "failed", failed);
+		if (!options->is_json)
+			fprintf(options->errors,
+				"volleyctl: config apply: the new configuration is in force and is in %s, "
+				"but what stands at \"failed\" is not\n",
+				file);
+		ret = EXIT_REFUSED;
 	}
-	close(fd);
-	if (!json_is_true(json_object_get(reply, "ok"))) {
-		unlink(staged);
-	} else if (config_file_replace(staged, file, err, sizeof(err))) {
-		fprintf(options->errors, "volleyctl: config apply: %s\n", err);
-		json_decref(reply);
-		return EXIT_REFUSED;
-	}
-	ret = print_reply(options, "config apply", reply);
 	json_decref(reply);
 	return ret;
 }
 
-/* Holds the lock of FILE meanwhile. */
-static int apply_to(struct options *options, const char *from, const char *file)
+/* If volleyd accepts the text in memory, STAGED, which has the same text, replaces FILE. */
+static int apply_staged(struct options *options, const json_t *args, int text, const char *staged,
+			const char *file, json_t **reply)
+{
+	char err[1024];
+	int ret = ask_about(options, "config apply", args, text, reply);
+
+	if (ret || !is_ok(*reply)) {
+		unlink(staged);
+		return ret;
+	}
+	if (!config_file_replace(staged, file, err, sizeof(err)))
+		return EXIT_DONE;
+	fprintf(options->errors, "volleyctl: config apply: %s\n", err);
+	json_decref(*reply);
+	return EXIT_REFUSED;
+}
+
+/* Holds the lock of FILE meanwhile. EXIT_DONE: *REPLY is a new reference. */
+static int apply_to(struct options *options, const json_t *args, int text, const char *file,
+		    json_t **reply)
 {
 	char err[1024], *staged;
 	int lock = config_file_lock(file, err, sizeof(err)), ret = EXIT_REFUSED;
 
-	if (lock >= 0 && !config_file_stage(&staged, from, file, err, sizeof(err))) {
-		ret = apply_staged(options, staged, file);
+	if (lock >= 0 && !config_file_stage(&staged, text, file, err, sizeof(err))) {
+		ret = apply_staged(options, args, text, staged, file, reply);
 		free(staged);
 	} else {
 		fprintf(options->errors, "volleyctl: config apply: %s\n", err);
@@ -458,25 +532,39 @@ static int apply_to(struct options *options, const char *from, const char *file)
 	return ret;
 }
 
-/*
- * Asks `config diff` first: its sentences name the file that the user gave, and its result names
- * the configuration's file.
- */
-static int run_config_apply(struct options *options, const json_t *args)
+/* The result is printed in any case; the status tells whether all of it is in force. */
+static int apply_and_await(struct options *options, const json_t *args, int text, const char *file)
 {
-	const char *from = json_string_value(json_array_get(args, 0)), *file;
 	json_t *reply;
-	int fd, ret = get_reply(options, "config diff", args, &fd, &reply);
+	int ret = apply_to(options, args, text, file, &reply), failed;
 
 	if (ret)
 		return ret;
-	close(fd);
-	file = json_string_value(json_object_get(json_object_get(reply, "result"), "file"));
-	if (!json_is_true(json_object_get(reply, "ok")) || !file)
-		ret = print_reply(options, "config apply", reply);
-	else
-		ret = apply_to(options, from, file);
+	failed = is_ok(reply) ? await_loads(options, json_object_get(reply, "result"), file) :
+				EXIT_DONE;
+	ret = print_reply(options, "config apply", reply);
 	json_decref(reply);
+	return ret ? ret : failed;
+}
+
+/* Asks `config diff` first: its result names the configuration's file. */
+static int run_config_apply(struct options *options, const json_t *args)
+{
+	struct passed_file text;
+	json_t *reply;
+	const char *file;
+	int ret = open_file(options, &text, "config apply", args);
+
+	if (ret)
+		return ret;
+	ret = ask_about(options, "config diff", args, text.fd, &reply);
+	if (!ret) {
+		file = json_string_value(json_object_get(json_object_get(reply, "result"), "file"));
+		ret = is_ok(reply) && file ? apply_and_await(options, args, text.fd, file) :
+					     print_reply(options, "config apply", reply);
+		json_decref(reply);
+	}
+	(void)close_file(options, &text, "config apply", false);
 	return ret;
 }
 

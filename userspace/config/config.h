@@ -24,6 +24,9 @@
 #include "config/verify.h"
 #include "config/words.h"
 
+/* Before the name of a group in control.read and control.change. */
+#define CONFIG_GROUP "group:"
+
 struct config_addr {
 	uint16_t family; /* AF_INET or AF_INET6 */
 	__be16 net_port;
@@ -416,7 +419,10 @@ struct config {
 	struct config_query_log query_log;
 
 	char *control_socket;
-	mode_t control_mode;        /* permission bits */
+	mode_t control_mode; /* permission bits */
+	/* users, and groups behind CONFIG_GROUP; names or numbers; see control/rights.h */
+	char **control_read; /* NULL: everyone who reaches the socket */
+	char **control_change;
 	struct config_addr metrics; /* the listening address; family 0: none */
 	enum log_level log_level;
 	enum log_format log_format;
@@ -440,10 +446,11 @@ int config_load(struct config **out, const char *path, char *err, size_t err_cap
 	__attribute__((warn_unused_result));
 
 /*
- * The same, but reads the file at FROM as if it were at PATH: relative paths in it start at the
- * folder of PATH, and the configuration's path is PATH. ERR names FROM.
+ * The same, but reads the open file FD from its start, as if it were at PATH: relative paths in it
+ * start at the folder of PATH, and the configuration's path is PATH. ERR calls the file FROM. FD
+ * stays open; it must be a regular file.
  */
-int config_load_as(struct config **out, const char *from, const char *path, char *err,
+int config_load_as(struct config **out, int fd, const char *from, const char *path, char *err,
 		   size_t err_cap) __attribute__((warn_unused_result));
 
 /* The item with that name, or NULL. Names of keys have the form of zones' names. */

@@ -36,11 +36,12 @@ static void take_text(struct reader *reader)
 	document->text = NULL;
 }
 
-int config_load_as(struct config **out, const char *from, const char *path, char *err,
-		   size_t err_cap)
+/* FD NULL: FROM is opened. */
+static int load_from(struct config **out, const int *fd, const char *from, const char *path,
+		     char *err, size_t err_cap)
 {
 	struct reader reader = {
-		.document = { .path = from, .base = path, .err = err, .err_cap = err_cap }
+		.document = { .path = from, .fd = fd, .base = path, .err = err, .err_cap = err_cap }
 	};
 	struct document *document = &reader.document;
 
@@ -67,7 +68,13 @@ int config_load_as(struct config **out, const char *from, const char *path, char
 
 int config_load(struct config **out, const char *path, char *err, size_t err_cap)
 {
-	return config_load_as(out, path, path, err, err_cap);
+	return load_from(out, NULL, path, path, err, err_cap);
+}
+
+int config_load_as(struct config **out, int fd, const char *from, const char *path, char *err,
+		   size_t err_cap)
+{
+	return load_from(out, &fd, from, path, err, err_cap);
 }
 
 void config_zones_free(struct config_zone *zones, uint32_t n)

@@ -308,6 +308,20 @@ static int read_all(int fd, char **text, size_t *len)
 	return 0;
 }
 
+static int read_open_file(int fd, char **text, size_t *len)
+{
+	int err;
+
+	*text = NULL;
+	*len = 0;
+	err = read_all(fd, text, len);
+	if (err) {
+		free(*text);
+		*text = NULL;
+	}
+	return err;
+}
+
 int document_read_file(const char *path, char **text, size_t *len)
 {
 	int fd = regular_open(path, NULL), err;
@@ -316,13 +330,21 @@ int document_read_file(const char *path, char **text, size_t *len)
 	*len = 0;
 	if (fd < 0)
 		return fd;
-	err = read_all(fd, text, len);
+	err = read_open_file(fd, text, len);
 	close(fd);
-	if (err) {
-		free(*text);
-		*text = NULL;
-	}
 	return err;
+}
+
+/* Reads a file that a client has opened: reading anything but a regular file might wait. */
+static int read_given_file(int fd, char **text, size_t *len)
+{
+	struct stat st;
+
+	*text = NULL;
+	*len = 0;
+	if (fstat(fd, &st) || lseek(fd, 0, SEEK_SET))
+		return -errno;
+	return S_ISREG(st.st_mode) ? read_open_file(fd, text, len) : ERR_NOT_REGULAR;
 }
 
 int document_add_file(struct document *document, const char *path)
@@ -346,7 +368,8 @@ void document_read(struct document *document)
 
 	if (document->failed || document_add_file(document, document->path))
 		return;
-	err = document_read_file(document->path, &document->text, &document->len);
+	err = document->fd ? read_given_file(*document->fd, &document->text, &document->len) :
+			     document_read_file(document->path, &document->text, &document->len);
 	if (err) {
 		document->failed = err;
 		snprintf(document->err, document->err_cap, "%s: cannot be read: %s", document->path,

@@ -21,6 +21,7 @@
 
 struct document {
 	const char *path;
+	const int *fd;    /* the open file to read as .path; NULL: .path is opened */
 	const char *base; /* relative paths start at its folder; normally .path */
 	char *err;        /* "FILE:LINE: key: sentence", set by the first failure */
 	size_t err_cap;

@@ -131,6 +131,14 @@ static int read_path(struct reader *reader, const struct words_key *key, const c
 	return -ERANGE;
 }
 
+/* Whether the host has the user or group is looked up later (control/rights.h). */
+static int check_user(const char *text)
+{
+	if (!strncmp(text, CONFIG_GROUP, strlen(CONFIG_GROUP)))
+		text += strlen(CONFIG_GROUP);
+	return *text && !text[strcspn(text, ":, \t\n\r")] ? 0 : -EINVAL;
+}
+
 /* 0, or the code for a text that may not be copied unchanged. */
 static int check_text(const struct words_key *key, const char *text)
 {
@@ -149,6 +157,8 @@ static int check_text(const struct words_key *key, const char *text)
 	case WORDS_UPSTREAM_NAMED:
 	case WORDS_UPSTREAMS:
 		return value_read_upstream(text, &addr);
+	case WORDS_USERS:
+		return check_user(text);
 	case WORDS_HOSTS:
 		return strchr(text, '@') ? -EINVAL : value_read_addr(text, 53, &addr);
 	default:
@@ -205,7 +215,7 @@ static void fill_texts(struct reader *reader, const struct words_key *key,
 	*(char ***)fields_at(key, object) = texts;
 	for (uint32_t i = 0; item && !reader->document.failed; i++, item = item->next) {
 		texts[i] = read_text(reader, key, item, item->text);
-		if (key->type == WORDS_REMOTES && texts[i])
+		if ((key->type == WORDS_REMOTES || key->type == WORDS_USERS) && texts[i])
 			refuse_same_text(reader, list, texts, i, item);
 	}
 }

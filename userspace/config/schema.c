@@ -23,6 +23,7 @@ static const char *find_pattern(enum words_type type)
 		[WORDS_UPSTREAMS] = "^" ADDRESS ZONE "(@[0-9]+)?(#.+)?$",
 		[WORDS_HOSTS] = "^" ADDRESS ZONE "$",
 		[WORDS_DOMAINS] = "^[^ \\t]+$",
+		[WORDS_USERS] = "^(group:)?[^:, \\t]+$",
 		[WORDS_COUNT] = "^[0-9]+$",
 		[WORDS_PORT] = "^[0-9]+$",
 		[WORDS_CORES] = "^[0-9]+$",
@@ -142,6 +143,7 @@ static json_t *make_map(const struct words_level *level);
 static bool is_set(const struct words_key *key)
 {
 	return key->type == WORDS_CHOICES || key->type == WORDS_REMOTES ||
+	       key->type == WORDS_USERS ||
 	       (key->field >= WORDS_FIELD_ADDRESSES && key->field <= WORDS_FIELD_CORES);
 }
 

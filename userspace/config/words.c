@@ -47,7 +47,8 @@ const struct words_command words_commands[] = {
 	  "read again where these name others. Keys that were changed and need a new start are "
 	  "told as "
 	  "warnings. A "
-	  "broken file is refused with file and line, and the zone keeps serving what it had. When "
+	  "broken file is refused with file and line, and the zone keeps serving what it had; "
+	  "the status is 1 then, all else is in force, and the sentence says so. When "
 	  "the command returns, no CPU gives an answer of the old zone. Files are read in the "
 	  "background, whoever ends the command does not end that, and on a terminal a line tells "
 	  "how "
@@ -199,7 +200,8 @@ const struct words_command words_commands[] = {
 	  "FILE is "
 	  "replaced when the whole is on the disk, and only if it was a snapshot before. Zones "
 	  "that "
-	  "change meanwhile are left out. The file is for volleyd alone (mode 0600)." },
+	  "change meanwhile are left out. volleyctl opens FILE, so it belongs to the user who "
+	  "gives the command (mode 0600)." },
 	{ "cache load", "FILE", 1, 1, "take answers back from a file",
 	  "Reads what cache dump wrote, in the background. The whole file is checked first: of one "
 	  "that is "
@@ -438,16 +440,16 @@ const struct words_command words_commands[] = {
 	  "are named by their name, and what was added to or removed from a list is told one by "
 	  "one. Values that say the same in "
 	  "another way (300 and 5m, a default that is written out) are no change. Nothing is "
-	  "changed. volleyd reads FILE itself, "
-	  "and its systemd unit hides /home and /tmp from it: the best place is the folder of the "
-	  "configuration." },
+	  "changed. volleyctl reads FILE; volleyd reads what FILE includes. For root and the user "
+	  "of volleyd." },
 	{ "config apply", "FILE", 1, 1, "put another configuration in place",
 	  "Checks FILE as config diff does, then reloads with it. If that is accepted the file of "
 	  "the configuration is replaced by "
 	  "the text of FILE, at once, with the mode and the owner that it has; if it is not, this "
 	  "says why, and volleyd and the file are as before. "
-	  "Shows what has changed. Zone files are read behind that, as by zone reload: log and "
-	  "zone list tell of those that are refused. volleyctl "
+	  "Shows what has changed. Zone files and lists are read behind that, as by zone reload, and "
+	  "the command waits for them: with status 1 it lists under failed what is not in force, "
+	  "while all else is. volleyctl "
 	  "replaces the file, so who calls it must be allowed to write in its folder. What include "
 	  "names is read, not replaced. Of two at once the later one is refused; signals that "
 	  "would end it wait until the file is replaced." },

@@ -38,6 +38,7 @@ enum words_type {
 	WORDS_DOMAINS,    /* a list of domain names */
 	WORDS_COMMAND,    /* a list of a command and its arguments */
 	WORDS_WORDS,      /* a list of texts */
+	WORDS_USERS,      /* a list of users and groups: NAME or group:NAME, or their numbers */
 	WORDS_PATHS,      /* a list of files */
 	WORDS_PATTERNS,   /* a path with wildcards, or a list of them; see config/include.h */
 	WORDS_COUNT,      /* a whole number */

@@ -375,9 +375,21 @@ static const struct words_key rows[] = {
 		  "configuration file." },
 	{ ROW("control.mode", WORDS_MODE, struct config, control_mode), .needs_start = true,
 	  .min = 0600, .max = 0777, .fallback = "0660",
-	  .text = "The permissions of the socket, in octal. Whoever may write to it may command "
-		  "the "
-		  "daemon." },
+	  .text = "The permissions of the socket, in octal. Users who may write to it reach the "
+		  "daemon; control.read and control.change say what they may do." },
+	{ ROW("control.read", WORDS_USERS, struct config, control_read),
+	  .if_empty = "names nobody: leave it out, so that everyone who reaches the socket may "
+		      "read, or give [root]",
+	  .text = "The users and groups that may give commands that only read: status, stats, top, "
+		  "lists and lookups. A user is given by its name or number, a group with group: "
+		  "before it, such as [monitor, group:dns]. All groups of the peer's process count. "
+		  "Root, the user of volleyd and control.change may read in any case, and everyone "
+		  "who reaches the socket may ask for health. Default: everyone who reaches the "
+		  "socket." },
+	{ ROW("control.change", WORDS_USERS, struct config, control_change),
+	  .text = "The users and groups that may also give the commands that change something, and "
+		  "capture. Root and the user of volleyd always may. config diff and config apply are "
+		  "for these two alone. Default: nobody else." },
 	{ ROW_OF("metrics", WORDS_MAP), .text = "Counters for monitoring. See METRICS." },
 	{ ROW("metrics.listen", WORDS_LISTEN, struct config, metrics), .needs_start = true,
 	  .text = "Where they are told over HTTP, in the text format of Prometheus: an address of "

@@ -135,6 +135,33 @@ static const char *address_phrase(enum words_type type)
 	}
 }
 
+static const char *list_phrase(enum words_type type)
+{
+	switch (type) {
+	case WORDS_RULES:
+		return "a list of rules, each any or a prefix, then key and its name, then tls, or "
+		       "some of "
+		       "these: \"192.0.2.0/24 key a.example.\"";
+	case WORDS_REMOTES:
+		return "a list of names of remotes, none twice";
+	case WORDS_RECORDS:
+		return "a list of records as in a master file, such as \"host.lan. 300 IN A "
+		       "192.0.2.1\"";
+	case WORDS_DOMAINS:
+		return "a list of domain names, such as [corp.example, 10.in-addr.arpa]";
+	case WORDS_COMMAND:
+		return "a list of a command and its arguments, such as [check-zone, --strict]";
+	case WORDS_WORDS:
+		return "a list of words, such as [--log-level, pmd:debug]";
+	case WORDS_USERS:
+		return "a list of users and groups of this host, such as [exabgp, group:dns]";
+	case WORDS_PATHS:
+		return "a list of paths of files";
+	default:
+		return address_phrase(type);
+	}
+}
+
 /* Types without a number: one phrase for all keys of the type. */
 static const char *fixed_phrase(enum words_type type)
 {
@@ -146,26 +173,9 @@ static const char *fixed_phrase(enum words_type type)
 	case WORDS_PEERS:
 		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not "
 		       "the usual";
-	case WORDS_RULES:
-		return "a list of rules, each any or a prefix, then key and its name, then tls, or "
-		       "some of "
-		       "these: \"192.0.2.0/24 key a.example.\"";
-	case WORDS_REMOTES:
-		return "a list of names of remotes, none twice";
 	case WORDS_PREFIXES:
 		return "a list of prefixes with zeros behind them, such as 192.0.2.0/24 or "
 		       "\"2001:db8::/32\"";
-	case WORDS_RECORDS:
-		return "a list of records as in a master file, such as \"host.lan. 300 IN A "
-		       "192.0.2.1\"";
-	case WORDS_DOMAINS:
-		return "a list of domain names, such as [corp.example, 10.in-addr.arpa]";
-	case WORDS_COMMAND:
-		return "a list of a command and its arguments, such as [check-zone, --strict]";
-	case WORDS_WORDS:
-		return "a list of words, such as [--log-level, pmd:debug]";
-	case WORDS_PATHS:
-		return "a list of paths of files";
 	case WORDS_BITS:
 		return "two lengths of prefixes, of IPv4 up to 32 and of IPv6 up to 128, such as "
 		       "24/48";
@@ -186,7 +196,7 @@ static const char *fixed_phrase(enum words_type type)
 	case WORDS_INTERFACE:
 		return "the name of a network interface, 1 to 15 bytes, such as eth0";
 	default:
-		return address_phrase(type);
+		return list_phrase(type);
 	}
 }
 

@@ -29,8 +29,8 @@ struct client {
 	bool at_end;
 	uint64_t ticket;   /* of the request whose reply comes later; 0: none */
 	uint64_t since_ns; /* its request or reply has taken time since then */
-	bool is_owner;     /* it is root, or the daemon's user */
-	struct ucred peer;
+	struct rights_peer peer;
+	int file;                     /* sent with the request that is being read; -1: none */
 	struct ctl_request_told told; /* the request that waits for its reply */
 	/* the last command, if it only read: the audit reports repetitions once */
 	const struct ctl_command *watched;
@@ -51,10 +51,13 @@ struct ctl {
 	struct stat file; /* the socket file that this daemon made */
 	const struct ctl_command *commands;
 	void *user;
-	uint64_t n_requests;          /* the ticket of the last request */
-	const struct client *running; /* its request runs now */
+	const struct rights *rights;
+	uint64_t n_requests;    /* the ticket of the last request */
+	struct client *running; /* its request runs now */
 	struct client clients[CTL_CLIENTS_CAP];
 };
+
+static const struct rights all_read;
 
 /* epoll knows a client by its place, and the listening socket by the place after the last one. */
 #define LISTEN_PLACE CTL_CLIENTS_CAP
@@ -83,25 +86,36 @@ static void audit_request(const struct client *client, const struct ctl_request_
 		{ "peer_pid", pid },
 	};
 
-	snprintf(uid, sizeof(uid), "%u", (unsigned int)client->peer.uid);
-	snprintf(pid, sizeof(pid), "%d", (int)client->peer.pid);
+	snprintf(uid, sizeof(uid), "%u", (unsigned int)client->peer.id.uid);
+	snprintf(pid, sizeof(pid), "%d", (int)client->peer.id.pid);
 	audit(!told->command                   ? AUDIT_COMMAND_REFUSED :
-	      told->command->kind == CTL_READS ? AUDIT_COMMAND_READ :
+	      told->command->kind <= CTL_READS ? AUDIT_COMMAND_READ :
 						 AUDIT_COMMAND,
 	      now_ns, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
-/* volleyctl top asks once a second over one connection: the audit has one line for all of that. */
+/*
+ * volleyctl top asks once a second over one connection: the audit has one line for all of that. The
+ * program that announces addresses asks for health each second, over new connections: there is no
+ * line.
+ */
 static bool is_told_already(struct client *client)
 {
 	const struct ctl_command *command = client->told.command;
 	const bool is_again = command && command == client->watched;
 
-	client->watched = command && command->kind == CTL_READS &&
+	client->watched = command && command->kind <= CTL_READS &&
 					  !strcmp(client->told.result, "ok") ?
 				  command :
 				  NULL;
-	return is_again && client->watched;
+	return client->watched && (is_again || command->kind == CTL_HEALTH);
+}
+
+static void drop_file(struct client *client)
+{
+	if (client->file >= 0)
+		close(client->file);
+	client->file = -1;
 }
 
 /*
@@ -112,9 +126,11 @@ static void drop_client(struct ctl *ctl, struct client *client)
 {
 	(void)watch(ctl, EPOLL_CTL_DEL, client->fd, place_of(ctl, client), 0);
 	close(client->fd);
+	drop_file(client);
+	rights_peer_fini(&client->peer);
 	free(client->in);
 	free(client->out);
-	*client = (struct client){ .fd = -1 };
+	*client = (struct client){ .fd = -1, .file = -1 };
 }
 
 /* Sends as much as the socket takes. False: the client is gone. */
@@ -152,8 +168,10 @@ static void run_line(struct ctl *ctl, struct client *client, const char *line, s
 	char *reply;
 
 	ctl->running = client;
-	reply = ctl_request_run(ctl->commands, ctl->user, line, len, &is_later, &client->told);
+	reply = ctl_request_run(ctl->commands, ctl->user, rights_of(ctl->rights, &client->peer),
+				line, len, &is_later, &client->told);
 	ctl->running = NULL;
+	drop_file(client);
 	if (is_later) {
 		client->ticket = ticket;
 	} else {
@@ -185,12 +203,47 @@ static bool run_lines(struct ctl *ctl, struct client *client, uint64_t now_ns)
 	return is_alive;
 }
 
-/* Reads the octets that have come, as far as there is room. False: the connection is broken. */
-static bool read_lines(struct client *client)
+/* Keeps the descriptor that came with a message, if any. */
+static void keep_file(struct client *client, struct msghdr *msg)
 {
+	const struct cmsghdr *at = CMSG_FIRSTHDR(msg);
+
+	if (!at || at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS ||
+	    at->cmsg_len != CMSG_LEN(sizeof(int)))
+		return;
+	drop_file(client);
+	memcpy(&client->file, CMSG_DATA(at), sizeof(int));
+}
+
+/*
+ * Without room for them, the kernel drops descriptors. Closing one may wait, for example for the
+ * process behind a FUSE file, so a client that only reads must not be able to send any.
+ */
+static ssize_t receive(struct client *client, bool with_file)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_LEN(sizeof(int))]; /* for one descriptor, also without padding */
+	} control;
+	struct iovec to = { client->in + client->n_in, CTL_LINE_BYTES - client->n_in };
+	struct msghdr msg = { .msg_iov = &to,
+			      .msg_iovlen = 1,
+			      .msg_control = with_file ? control.room : NULL,
+			      .msg_controllen = with_file ? CMSG_LEN(sizeof(int)) : 0 };
+	ssize_t got = recvmsg(client->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (got >= 0 && with_file)
+		keep_file(client, &msg);
+	return got;
+}
+
+/* Reads the octets that have come, as far as there is room. False: the connection is broken. */
+static bool read_lines(const struct ctl *ctl, struct client *client)
+{
+	const bool with_file = rights_of(ctl->rights, &client->peer) >= CTL_CHANGES;
+
 	while (!client->at_end && client->n_in < CTL_LINE_BYTES) {
-		ssize_t got = recv(client->fd, client->in + client->n_in,
-				   CTL_LINE_BYTES - client->n_in, MSG_DONTWAIT);
+		ssize_t got = receive(client, with_file);
 
 		if (got < 0)
 			return errno == EAGAIN || errno == EINTR;
@@ -210,7 +263,7 @@ static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
 {
 	uint32_t events;
 
-	if (!client->out && !read_lines(client))
+	if (!client->out && !read_lines(ctl, client))
 		return false;
 	if (!run_lines(ctl, client, now_ns))
 		return false;
@@ -240,15 +293,7 @@ static void turn_away(int fd, const char *code, const char *sentence)
 	close(fd);
 }
 
-/* False: the kernel does not know the peer. */
-static bool find_peer(int fd, struct ucred *peer)
-{
-	socklen_t len = sizeof(*peer);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &len);
-}
-
-static void turn_stranger_away(int fd, const struct ucred *peer, uint64_t now_ns)
+static void turn_stranger_away(int fd, const struct rights_peer *peer, uint64_t now_ns)
 {
 	const struct client client = { .peer = *peer };
 	const struct ctl_request_told told = { .words = "?", .result = "EACCES" };
@@ -260,8 +305,8 @@ static void turn_stranger_away(int fd, const struct ucred *peer, uint64_t now_ns
 /* True if `a` must go before `b`: other users before root, then the one that has taken longest. */
 static bool goes_before(const struct client *a, const struct client *b)
 {
-	if (!b || a->is_owner != b->is_owner)
-		return !b || b->is_owner;
+	if (!b || a->peer.is_owner != b->peer.is_owner)
+		return !b || b->peer.is_owner;
 	return a->since_ns < b->since_ns;
 }
 
@@ -275,7 +320,8 @@ static struct client *find_victim(struct ctl *ctl, bool is_for_owner, uint64_t n
 
 		if (client->fd < 0 || client->ticket)
 			continue;
-		if (!is_for_owner && (client->is_owner || now_ns - client->since_ns < CTL_TURN_NS))
+		if (!is_for_owner &&
+		    (client->peer.is_owner || now_ns - client->since_ns < CTL_TURN_NS))
 			continue;
 		if (goes_before(client, victim))
 			victim = client;
@@ -290,7 +336,7 @@ static unsigned int count_others(const struct ctl *ctl, bool is_waiting)
 	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
 		const struct client *client = &ctl->clients[i];
 
-		n += client->fd >= 0 && !client->is_owner && (!is_waiting || client->ticket);
+		n += client->fd >= 0 && !client->peer.is_owner && (!is_waiting || client->ticket);
 	}
 	return n;
 }
@@ -310,32 +356,40 @@ static struct client *find_place(struct ctl *ctl, bool is_for_owner, uint64_t no
 	return victim;
 }
 
-static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
+/* Takes the peer. */
+static int seat_client(struct ctl *ctl, struct client *client, int fd, struct rights_peer *peer,
+		       uint64_t now_ns)
 {
-	struct ucred peer = { .uid = (uid_t)-1 };
-	bool is_known = find_peer(fd, &peer);
-	bool is_root = is_known && (peer.uid == 0 || peer.uid == geteuid());
-	struct client *client;
-	char *in;
+	char *in = malloc(CTL_LINE_BYTES);
 
-	if (!is_known || (!is_root && !ctl->may_others)) {
-		turn_stranger_away(fd, &peer, now_ns);
-		return;
-	}
-	client = find_place(ctl, is_root, now_ns);
-	if (!client) {
-		turn_away(fd, "busy", "too many clients are connected, try again later");
-		return;
-	}
-	in = malloc(CTL_LINE_BYTES);
 	if (!in || watch(ctl, EPOLL_CTL_ADD, fd, place_of(ctl, client), EPOLLIN)) {
 		free(in);
-		close(fd);
-		return;
+		return -ENOMEM;
 	}
 	*client = (struct client){
-		.fd = fd, .in = in, .since_ns = now_ns, .is_owner = is_root, .peer = peer
+		.fd = fd, .file = -1, .in = in, .since_ns = now_ns, .peer = *peer
 	};
+	*peer = (struct rights_peer){ 0 };
+	return 0;
+}
+
+static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
+{
+	struct rights_peer peer;
+	int err = rights_peer_read(&peer, fd);
+	struct client *client;
+
+	if (err || (!peer.is_owner && !ctl->may_others)) {
+		turn_stranger_away(fd, &peer, now_ns);
+		rights_peer_fini(&peer);
+		return;
+	}
+	client = find_place(ctl, peer.is_owner, now_ns);
+	if (!client)
+		turn_away(fd, "busy", "too many clients are connected, try again later");
+	else if (seat_client(ctl, client, fd, &peer, now_ns))
+		close(fd);
+	rights_peer_fini(&peer);
 }
 
 /* Accepts all clients. Without descriptors it pauses: the event would come back at once. */
@@ -399,6 +453,29 @@ void ctl_poll(struct ctl *ctl, uint64_t now_ns)
 	close_idle(ctl, now_ns);
 }
 
+void ctl_set_rights(struct ctl *ctl, const struct rights *rights)
+{
+	ctl->rights = rights;
+}
+
+int ctl_take_file_or_tell(struct ctl *ctl, char *err, size_t err_cap)
+{
+	int file = ctl->running->file;
+
+	ctl->running->file = -1;
+	if (file >= 0)
+		return file;
+	snprintf(err, err_cap,
+		 "no descriptor of the file has come with the request: volleyctl opens the file "
+		 "and sends it; a profile of AppArmor for volleyd may keep it away");
+	return -EBADF;
+}
+
+bool ctl_is_owner(const struct ctl *ctl)
+{
+	return ctl->running->peer.is_owner;
+}
+
 uint64_t ctl_defer(const struct ctl *ctl)
 {
 	unsigned int n_waiting = 0;
@@ -406,7 +483,7 @@ uint64_t ctl_defer(const struct ctl *ctl)
 	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
 		n_waiting += ctl->clients[i].ticket != 0;
 	if (n_waiting >= CTL_WAITING_CAP ||
-	    (!ctl->running->is_owner && count_others(ctl, true) >= CTL_WAITING_OTHERS_CAP))
+	    (!ctl->running->peer.is_owner && count_others(ctl, true) >= CTL_WAITING_OTHERS_CAP))
 		return 0;
 	return ctl->n_requests;
 }
@@ -423,13 +500,13 @@ int ctl_defer_or_tell(const struct ctl *ctl, uint64_t *ticket, char *err, size_t
 void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, json_t *result,
 		const char *err)
 {
-	char *reply = ctl_request_reply(code, result, err);
-
 	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
 		struct client *client = &ctl->clients[i];
+		char *reply;
 
 		if (client->fd < 0 || client->ticket != ticket)
 			continue;
+		reply = ctl_request_reply(rights_of(ctl->rights, &client->peer), code, result, err);
 		client->ticket = 0;
 		client->since_ns = now_ns;
 		ctl_request_tell(&client->told, code);
@@ -439,7 +516,7 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
 			drop_client(ctl, client);
 		return;
 	}
-	free(reply);
+	json_decref(result);
 }
 
 void ctl_stop(struct ctl *ctl)
@@ -539,7 +616,8 @@ int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_c
 		ctl->addr.sun_family = AF_UNIX;
 		strcpy(ctl->addr.sun_path, path);
 		for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
-			ctl->clients[i].fd = -1;
+			ctl->clients[i].fd = ctl->clients[i].file = -1;
+		ctl->rights = &all_read;
 		ret = start(ctl, mode, err, err_cap);
 		if (!ret) {
 			*out = ctl;

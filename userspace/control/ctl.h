@@ -13,10 +13,18 @@
  * CTL_LATER, and ctl_answer() sends the reply. Meanwhile its client waits without a limit, and the
  * others are served.
  *
- * Each command is reported to the audit (base/audit.h), with its result and the client's process.
+ * Each command is reported to the audit (base/audit.h), with its result and the client's process,
+ * except `health`, which may come each second.
  *
  * Root and the daemon's own user are always let in. Other users are let in if the mode of the
- * socket lets the group or everyone write to it; the kernel checks that at connect(). Other users
+ * socket lets the group or everyone write to it; the kernel checks that at connect(). Each command
+ * needs a right (control/rights.h), which is checked before it runs.
+ *
+ * The daemon opens no file that a client names. The client opens it, with its own rights, and sends
+ * the descriptor with the first octet of the request (SCM_RIGHTS, one descriptor). Descriptors are
+ * received from clients that may change something only; the kernel drops those of others.
+ *
+ * Other users
  * may take CTL_OTHERS_CAP of the places. When all places are taken, a new client takes the place of
  * the client whose request or reply has taken longest. Root may take any client's place. Other
  * users may only take the place of another such user's client that has had CTL_TURN_NS. A client
@@ -32,6 +40,7 @@
 #include <sys/types.h>
 
 #include "control/ctl_command.h"
+#include "control/rights.h"
 
 #define CTL_CLIENTS_CAP 32
 /* places for clients other than root and the daemon's user */
@@ -53,6 +62,9 @@ struct ctl;
 int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_command *commands,
 	     void *user, char *err, size_t err_cap) __attribute__((warn_unused_result));
 
+/* Sets the rights of clients, from their next request on. Borrowed. Without this all may read. */
+void ctl_set_rights(struct ctl *ctl, const struct rights *rights);
+
 /* A descriptor that is readable when ctl_poll() has work to do; for poll() or epoll. */
 int ctl_fd(const struct ctl *ctl);
 
@@ -62,6 +74,15 @@ int ctl_fd(const struct ctl *ctl);
  * least once a second to close idle clients.
  */
 void ctl_poll(struct ctl *ctl, uint64_t now_ns);
+
+/*
+ * For run(): the descriptor that came with the request, which run() then owns. -EBADF with a
+ * sentence in err: there is none.
+ */
+int ctl_take_file_or_tell(struct ctl *ctl, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+/* For run(): the client is root or the daemon's user. */
+bool ctl_is_owner(const struct ctl *ctl);
 
 /* For run(): the ticket of its request; run() then returns CTL_LATER. 0: too many clients wait. */
 uint64_t ctl_defer(const struct ctl *ctl);

@@ -12,10 +12,15 @@
 
 #define CTL_LATER 1 /* returned by run(): ctl_answer() brings the reply */
 
-/* For the audit, which leaves out repeated commands that only read. */
+/*
+ * The right that a command needs (control/rights.h), from the least to the greatest. The audit
+ * leaves out `health`, and repeated commands that only read.
+ */
 enum ctl_kind {
+	CTL_HEALTH,
 	CTL_READS,
 	CTL_CHANGES,
+	CTL_OWNS,
 };
 
 /*

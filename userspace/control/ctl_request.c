@@ -10,6 +10,10 @@
 
 #include "base/err.h"
 #include "config/words.h"
+#include "control/quoted.h"
+#include "control/rights.h"
+
+#define ERR_CAP 1024
 
 /* Takes the reference. NULL: the reply could not be built or written. */
 static char *write_line(json_t *reply)
@@ -62,16 +66,29 @@ static const struct ctl_command *find_command(const struct ctl_command *commands
 	return NULL;
 }
 
-char *ctl_request_reply(int code, json_t *result, const char *err)
+static char *reply_result(enum ctl_kind may, json_t *result)
+{
+	if (may < CTL_OWNS && quoted_hide(result)) {
+		json_decref(result);
+		return NULL;
+	}
+	return write_line(
+		json_pack("{s:b, s:o}", "ok", 1, "result", result ? result : json_object()));
+}
+
+char *ctl_request_reply(enum ctl_kind may, int code, json_t *result, const char *err)
 {
 	const char *name;
+	char sentence[ERR_CAP];
 
 	if (!code)
-		return write_line(json_pack("{s:b, s:o}", "ok", 1, "result",
-					    result ? result : json_object()));
+		return reply_result(may, result);
 	json_decref(result);
 	name = err_name(code);
-	return ctl_request_refuse(name ? name : "error", *err ? err : err_text(code));
+	snprintf(sentence, sizeof(sentence), "%s", *err ? err : err_text(code));
+	if (may < CTL_OWNS)
+		quoted_hide_text(sentence);
+	return ctl_request_refuse(name ? name : "error", sentence);
 }
 
 static char *refuse(struct ctl_request_told *told, const char *code, const char *sentence)
@@ -100,13 +117,13 @@ static void tell_words(struct ctl_request_told *told, const char *name, const js
 	}
 }
 
-static char *run_command(const struct ctl_command *command, void *user, const json_t *args,
-			 bool *is_later, struct ctl_request_told *told)
+static char *run_command(const struct ctl_command *command, void *user, enum ctl_kind may,
+			 const json_t *args, bool *is_later, struct ctl_request_told *told)
 {
 	const struct words_command *words = find_words(command->name);
 	size_t n_args = json_array_size(args);
 	json_t *result = NULL;
-	char err[1024] = "";
+	char err[ERR_CAP] = "";
 	int ret;
 
 	if (n_args < words->min_args || n_args > words->max_args) {
@@ -119,7 +136,7 @@ static char *run_command(const struct ctl_command *command, void *user, const js
 	if (*is_later)
 		return NULL;
 	ctl_request_tell(told, ret);
-	return ctl_request_reply(ret, result, err);
+	return ctl_request_reply(may, ret, result, err);
 }
 
 static int are_strings(const json_t *args)
@@ -133,8 +150,8 @@ static int are_strings(const json_t *args)
 	return json_is_array(args);
 }
 
-static char *run_object(const struct ctl_command *commands, void *user, json_t *request,
-			bool *is_later, struct ctl_request_told *told)
+static char *run_object(const struct ctl_command *commands, void *user, enum ctl_kind may,
+			json_t *request, bool *is_later, struct ctl_request_told *told)
 {
 	const json_t *version = json_object_get(request, "v");
 	const char *name = json_string_value(json_object_get(request, "command"));
@@ -152,17 +169,21 @@ static char *run_object(const struct ctl_command *commands, void *user, json_t *
 			      "a request has a \"command\", a string, and may "
 			      "have \"args\", an array of strings");
 	tell_words(told, name, args);
-	command = told->command = find_command(commands, name);
+	command = find_command(commands, name);
 	if (!command)
 		return refuse(told, "command", "this daemon does not know that command");
+	if (may < command->kind)
+		return refuse(told, "EACCES", rights_refusal(command->kind));
+	told->command = command;
 	no_args = json_array();
-	reply = no_args ? run_command(command, user, args ? args : no_args, is_later, told) : NULL;
+	reply = no_args ? run_command(command, user, may, args ? args : no_args, is_later, told) :
+			  NULL;
 	json_decref(no_args);
 	return reply;
 }
 
-char *ctl_request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
-		      bool *is_later, struct ctl_request_told *told)
+char *ctl_request_run(const struct ctl_command *commands, void *user, enum ctl_kind may,
+		      const char *line, size_t len, bool *is_later, struct ctl_request_told *told)
 {
 	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
 	char *reply;
@@ -170,7 +191,7 @@ char *ctl_request_run(const struct ctl_command *commands, void *user, const char
 	*is_later = false;
 	*told = (struct ctl_request_told){ .words = "?" };
 	if (json_is_object(request))
-		reply = run_object(commands, user, request, is_later, told);
+		reply = run_object(commands, user, may, request, is_later, told);
 	else
 		reply = refuse(told, "request", "a request is one JSON object on one line");
 	json_decref(request);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -132,12 +133,19 @@ static int begin_snapshot(struct cache_jobs *jobs, enum snapshots_kind kind, con
 			  char *err, size_t err_cap)
 {
 	struct call *call = NULL;
-	int code = jobs->snapshots ? call_new(&call, jobs->ctl, err, err_cap) :
-				     ctl_not_ready(err, err_cap);
+	int file = ctl_take_file_or_tell(jobs->ctl, err, err_cap), code = file < 0 ? file : 0;
 
-	if (code)
+	if (!code)
+		code = jobs->snapshots ? call_new(&call, jobs->ctl, err, err_cap) :
+					 ctl_not_ready(err, err_cap);
+	if (code) {
+		if (file >= 0)
+			close(file);
 		return code;
-	code = snapshots_start(jobs->snapshots, kind, ctl_arg(args, 0), on_snapshot, call);
+	}
+	code = snapshots_start(jobs->snapshots, kind, ctl_arg(args, 0), file, on_snapshot, call);
+	if (code)
+		close(file);
 	if (code == -EBUSY)
 		snprintf(err, err_cap,
 			 "another snapshot is being written or loaded, or the cache is being "

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -137,6 +138,23 @@ static void on_reloaded(void *user, int code)
 	call_free(call);
 }
 
+/*
+ * Sentences about a configuration quote it. It may include a file of somebody else, and that may be
+ * a link to a file that the client cannot read: so only root and the daemon's user get the
+ * sentence.
+ */
+static int reload_all(struct daemon *d, struct call *call, char *err, size_t err_cap)
+{
+	int code = daemon_reload(d, on_reloaded, call, err, err_cap);
+
+	if (!code || ctl_is_owner(d->ctl))
+		return code;
+	log_error("zone reload: %s", err);
+	snprintf(err, err_cap, "%s: the configuration is not accepted: volleyd's log says why",
+		 d->config->path);
+	return code;
+}
+
 static int run_zone_reload(void *user, const json_t *args, json_t **result, char *err,
 			   size_t err_cap)
 {
@@ -151,7 +169,7 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 	if (name)
 		code = zones_reload(d->zones.zones, name, on_reloaded, call);
 	else
-		code = daemon_reload(d, on_reloaded, call, err, err_cap);
+		code = reload_all(d, call, err, err_cap);
 	if (!code)
 		return CTL_LATER;
 	call_free(call);
@@ -230,14 +248,23 @@ static int run_names_rebuild(void *user, const json_t *args, json_t **result, ch
 	return code ? code : run_names(user, args, result, err, err_cap);
 }
 
+/* "--await" is from volleyctl, which has made a path of the name of a file. */
 static int run_config_apply(void *user, const json_t *args, json_t **result, char *err,
 			    size_t err_cap)
 {
 	struct daemon *d = user;
-	int code = commands_config_diff(&d->zones, args, result, err, err_cap);
+	const char *from = ctl_arg(args, 0);
+	int fd, code;
 
+	if (!strcmp(from, "--await"))
+		return daemon_await_loads(d, result, err, err_cap);
+	fd = ctl_take_file_or_tell(d->ctl, err, err_cap);
+	if (fd < 0)
+		return fd;
+	code = commands_config_examine(&d->zones, fd, from, result, err, err_cap);
 	if (!code)
-		code = daemon_apply(d, ctl_arg(args, 0), err, err_cap);
+		code = daemon_apply(d, fd, from, err, err_cap);
+	close(fd);
 	if (code) {
 		json_decref(*result);
 		*result = NULL;
@@ -314,7 +341,7 @@ const struct ctl_command commands[] = {
 	{ "cache load", cache_jobs_load, CTL_CHANGES, jobs_of },
 	{ "cache resize", cache_jobs_resize, CTL_CHANGES, jobs_of },
 	{ "top", live_run_top, CTL_READS, live_of },
-	{ "capture", capture_run, CTL_READS, capture_of },
+	{ "capture", capture_run, CTL_CHANGES, capture_of },
 	{ "names", run_names, CTL_READS, NULL },
 	{ "names rebuild", run_names_rebuild, CTL_CHANGES, NULL },
 	{ "rrl status", commands_rrl_status, CTL_READS, limits_of },
@@ -330,12 +357,12 @@ const struct ctl_command commands[] = {
 	{ "attach", run_attach, CTL_CHANGES, NULL },
 	{ "detach", run_detach, CTL_CHANGES, interfaces_of },
 	{ "port status", run_port_status, CTL_READS, view_of },
-	{ "port queues", run_port_queues, CTL_READS, NULL },
-	{ "health", health_facts_run, CTL_READS, view_of },
+	{ "port queues", run_port_queues, CTL_CHANGES, NULL },
+	{ "health", health_facts_run, CTL_HEALTH, view_of },
 	{ "drain", drain_run, CTL_CHANGES, drain_of },
-	{ "config show", commands_config_show, CTL_READS, zones_of },
-	{ "config diff", commands_config_diff, CTL_READS, zones_of },
-	{ "config apply", run_config_apply, CTL_CHANGES, NULL },
+	{ "config show", commands_config_show, CTL_CHANGES, zones_of },
+	{ "config diff", commands_config_diff, CTL_OWNS, zones_of },
+	{ "config apply", run_config_apply, CTL_OWNS, NULL },
 	{ "log level", daemon_audit_log_level, CTL_CHANGES, NULL },
 	{ "stop", run_stop, CTL_CHANGES, NULL },
 	{ NULL, NULL, CTL_READS, NULL },

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "config/settings.h"
 #include "daemon/start_check.h"
@@ -109,13 +110,12 @@ static int compare_both(const struct zone_service *s, json_t *changes, const str
 	return code;
 }
 
-/* Loads FROM, checks it, and reports the changes. */
-static int examine(struct zone_service *s, const char *from, json_t **result, char *err,
-		   size_t err_cap)
+int commands_config_examine(struct zone_service *s, int fd, const char *from, json_t **result,
+			    char *err, size_t err_cap)
 {
 	json_t *changes = json_array(), *warnings = json_array();
 	struct config *config;
-	int code = config_load_as(&config, from, s->config->path, err, err_cap);
+	int code = config_load_as(&config, fd, from, s->config->path, err, err_cap);
 
 	if (!code) {
 		code = new_start_check(s->config, zone_service_config(s), config, err, err_cap);
@@ -140,5 +140,12 @@ static int examine(struct zone_service *s, const char *from, json_t **result, ch
 
 int commands_config_diff(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	return examine(user, ctl_arg(args, 0), result, err, err_cap);
+	struct zone_service *s = user;
+	int fd = ctl_take_file_or_tell(s->ctl, err, err_cap), code;
+
+	if (fd < 0)
+		return fd;
+	code = commands_config_examine(s, fd, ctl_arg(args, 0), result, err, err_cap);
+	close(fd);
+	return code;
 }

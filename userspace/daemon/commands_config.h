@@ -8,9 +8,15 @@
 #include <jansson.h>
 #include <stddef.h>
 
+struct zone_service;
+
 int commands_config_show(void *user, const json_t *args, json_t **result, char *err,
 			 size_t err_cap);
 int commands_config_diff(void *user, const json_t *args, json_t **result, char *err,
 			 size_t err_cap);
+
+/* The work of `config diff` for the open file FD, whose name is FROM. */
+int commands_config_examine(struct zone_service *s, int fd, const char *from, json_t **result,
+			    char *err, size_t err_cap);
 
 #endif

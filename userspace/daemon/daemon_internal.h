@@ -18,6 +18,7 @@
 #include "control/ctl.h"
 #include "control/drain.h"
 #include "control/metrics.h"
+#include "control/rights.h"
 #include "daemon/answer_cache.h"
 #include "daemon/cache_jobs.h"
 #include "daemon/cache_queries.h"
@@ -50,6 +51,16 @@ struct statistics {
 	struct answers *answers;
 	struct top_names *top_names;
 	struct zone_places *places;
+};
+
+/* As many clients as may wait for a reply (control/ctl.h). */
+#define AWAITED_CAP CTL_WAITING_CAP
+
+/* Reloads by signals and by `config apply`, and the clients that wait for their ends. */
+struct awaited {
+	unsigned int n_reloads; /* that run */
+	unsigned int n_tickets;
+	uint64_t tickets[AWAITED_CAP];
 };
 
 /* Each part has a header with its state and functions, and gets pointers to other parts. */
@@ -86,6 +97,8 @@ struct daemon {
 	struct health_watch health;
 	struct drain drain;
 	struct ctl *ctl;
+	struct rights rights; /* of the clients of ctl */
+	struct awaited awaited;
 	struct metrics *metrics; /* NULL: there is no metrics.listen */
 	struct report_view view; /* daemon_view() fills it */
 };
@@ -101,14 +114,27 @@ const struct report_view *daemon_view(struct daemon *d);
  */
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);
 /*
- * The same, but reads the text from the file at `from`. The caller replaces the configuration's
- * file after this has returned 0. The result of loading the zones is logged.
+ * The same, but reads the text from the open file `fd`, which is called `from`. The caller replaces
+ * the configuration's file after this has returned 0. The result of loading the zones is logged.
  */
-int daemon_apply(struct daemon *d, const char *from, char *err, size_t err_cap);
+int daemon_apply(struct daemon *d, int fd, const char *from, char *err, size_t err_cap);
 
 /*
- * A reload of the zone `name` (NULL: of all zones) ended with `code`. Returns `code`, or the code
- * of the first zone, list or local data that did not load; with a sentence in err unless it is 0.
+ * The parts that are not in force, a sentence for each: zones, lists, local data, query log and
+ * dnstap. Members of catalogs are left out, since the configuration does not name them: the log
+ * and their status report them. A new reference.
+ */
+json_t *daemon_list_faults(const struct daemon *d);
+
+/*
+ * For the run() of a command: {"failed": [sentence...]} as above, when no reload by a signal or by
+ * daemon_apply() runs any more. 0, CTL_LATER, or a negative code.
+ */
+int daemon_await_loads(struct daemon *d, json_t **result, char *err, size_t err_cap);
+
+/*
+ * A reload of the zone `name` (NULL: of all zones) ended with `code`. Returns `code`, or ERR_ZONE
+ * if a part is not in force; then the sentence in err says that all else is.
  */
 int daemon_tell_reload(const struct daemon *d, const char *name, int code, char *err,
 		       size_t err_cap);
@@ -127,6 +153,9 @@ void daemon_close(struct daemon *d);
 
 /* A reload by a signal: logs failures, and tells systemd when it begins and ends. */
 void daemon_reload_by_signal(struct daemon *d);
+
+/* Puts rights in force for the control socket, and takes them. Logs names that are unknown. */
+void daemon_put_rights(struct daemon *d, struct rights *rights);
 
 /* Puts a configuration's rate limits in force for driver and workers. 0, or -errno, logged. */
 int daemon_configure_rate_limits(struct daemon *d, const struct config *config)

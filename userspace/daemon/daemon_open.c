@@ -186,12 +186,18 @@ static int open_events(struct daemon *d)
 {
 	const char *what;
 	char err[512] = "";
+	struct rights rights = { 0 };
 	int code = events_open(&d->events, &what);
 
+	if (!code) {
+		what = "control socket";
+		code = rights_read(&rights, d->config);
+	}
 	if (!code)
 		code = ctl_open(&d->ctl, d->config->control_socket, d->config->control_mode,
 				commands, d, err, sizeof(err));
 	if (!code) {
+		daemon_put_rights(d, &rights);
 		d->zones.ctl = d->jobs.ctl = d->ctl;
 		drain_open(&d->drain, d->config->control_socket);
 		what = "background work";
@@ -199,6 +205,7 @@ static int open_events(struct daemon *d)
 	}
 	if (!code)
 		return open_metrics(d);
+	rights_fini(&rights);
 	if (*err)
 		log_error("%s", err);
 	else
@@ -549,5 +556,6 @@ void daemon_close(struct daemon *d)
 	if (d->lock_fd >= 0)
 		lock_close(d->lock_fd, d->config->pid_file);
 	ctl_close(d->ctl);
+	rights_fini(&d->rights);
 	config_free(d->config);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <systemd/sd-daemon.h>
 
 #include "base/clock.h"
@@ -13,6 +14,8 @@
 #include "daemon/daemon_internal.h"
 #include "daemon/service_addresses.h"
 #include "report/new_start.h"
+
+#define ZONE_TEXT_CAP 1280
 
 int daemon_configure_rate_limits(struct daemon *d, const struct config *config)
 {
@@ -25,49 +28,81 @@ int daemon_configure_rate_limits(struct daemon *d, const struct config *config)
 	return err;
 }
 
+void daemon_put_rights(struct daemon *d, struct rights *rights)
+{
+	if (*rights->problem && strcmp(rights->problem, d->rights.problem) != 0)
+		log_warn("%s", rights->problem);
+	rights_fini(&d->rights);
+	d->rights = *rights;
+	*rights = (struct rights){ 0 };
+	ctl_set_rights(d->ctl, &d->rights);
+}
+
 static void put_zone_error(const struct zones_entry *entry, char *err, size_t err_cap)
 {
 	snprintf(err, err_cap, "zone %s: %s%s", entry->name, entry->error,
 		 entry->zone ? "; the earlier version keeps serving" : "");
 }
 
-/*
- * The first zone, list or local data that did not load. Members of catalogs are left out, since the
- * configuration does not name them: the log and their status report them.
- */
-static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
+static void add_zones(json_t *list, const struct zones *zones)
 {
-	char text[POLICIES_TEXT_CAP];
-	size_t i;
+	char text[ZONE_TEXT_CAP];
 
-	for (i = 0; i < zones_n(d->zones.zones); i++) {
-		const struct zones_entry *entry = zones_at(d->zones.zones, i);
+	for (size_t i = 0; i < zones_n(zones); i++) {
+		const struct zones_entry *entry = zones_at(zones, i);
 
 		if (entry->is_member || !*entry->error)
 			continue;
-		put_zone_error(entry, err, err_cap);
-		return ERR_ZONE;
+		put_zone_error(entry, text, sizeof(text));
+		json_array_append_new(list, json_string(text));
 	}
-	for (i = 0; i < policies_n(d->resolution.policies); i++) {
-		const struct policies_entry *entry = policies_at(d->resolution.policies, i);
+}
 
-		if (!policies_entry_tell(entry, text))
-			continue;
-		snprintf(err, err_cap, "%s", text);
-		return ERR_ZONE;
-	}
-	if (*block_book_error(d->blocks)) {
-		snprintf(err, err_cap, "policy.block: %s", block_book_error(d->blocks));
-		return ERR_CONFIG;
-	}
-	return 0;
+static void add_policies(json_t *list, const struct policies *policies)
+{
+	char text[POLICIES_TEXT_CAP];
+
+	for (size_t i = 0; i < policies_n(policies); i++)
+		if (policies_entry_tell(policies_at(policies, i), text))
+			json_array_append_new(list, json_string(text));
+}
+
+json_t *daemon_list_faults(const struct daemon *d)
+{
+	json_t *list = json_array();
+
+	add_zones(list, d->zones.zones);
+	add_policies(list, d->resolution.policies);
+	if (*block_book_error(d->blocks))
+		json_array_append_new(list, json_sprintf("policy.block: %s",
+							 block_book_error(d->blocks)));
+	if (*d->observers.taps.error)
+		json_array_append_new(list, json_string(d->observers.taps.error));
+	return list;
+}
+
+/* Writes the faults as one sentence. 0: there are none. */
+static int tell_faults(const struct daemon *d, char *err, size_t err_cap)
+{
+	json_t *list = daemon_list_faults(d);
+	size_t n = json_array_size(list), at = 0;
+
+	if (n == 1)
+		at = (size_t)snprintf(err, err_cap, "all but this is in force: ");
+	else if (n)
+		at = (size_t)snprintf(err, err_cap, "all but these %zu is in force: ", n);
+	for (size_t i = 0; i < n && at < err_cap; i++)
+		at += (size_t)snprintf(err + at, err_cap - at, "%s%s", i ? "; " : "",
+				       json_string_value(json_array_get(list, i)));
+	json_decref(list);
+	return n ? ERR_ZONE : 0;
 }
 
 int daemon_tell_reload(const struct daemon *d, const char *name, int code, char *err,
 		       size_t err_cap)
 {
 	const struct zones_entry *entry = name ? zones_find(d->zones.zones, name) : NULL;
-	int first = name || code == -ECANCELED ? 0 : tell_first_error(d, err, err_cap);
+	int first = name || code == -ECANCELED ? 0 : tell_faults(d, err, err_cap);
 
 	if (first)
 		return first;
@@ -221,8 +256,8 @@ static int put_parts(struct daemon *d, struct config *config, zones_done_fn *don
 	return code;
 }
 
-/* Called before anything is changed. The caller owns *identity. */
-static int check_config(struct daemon *d, const struct config *config,
+/* Called before anything is changed. The caller owns *identity and *rights. */
+static int check_config(struct daemon *d, const struct config *config, struct rights *rights,
 			struct engine_identity **identity, char *err, size_t err_cap)
 {
 	int code = new_start_check(d->config, zone_service_config(&d->zones), config, err, err_cap);
@@ -230,8 +265,10 @@ static int check_config(struct daemon *d, const struct config *config,
 	if (!code)
 		code = signing_check(d->zones.zones, config, d->config->storage, err, err_cap);
 	*identity = code ? NULL : reply_options_make_identity(config);
-	if (code || *identity)
+	if (code || (*identity && !rights_read(rights, config)))
 		return code;
+	free(*identity);
+	*identity = NULL;
 	snprintf(err, err_cap, "%s", err_text(-ENOMEM));
 	return -ENOMEM;
 }
@@ -241,15 +278,18 @@ static int put_config(struct daemon *d, struct config *config, zones_done_fn *do
 		      char *err, size_t err_cap)
 {
 	struct engine_identity *identity;
-	int code = check_config(d, config, &identity, err, err_cap);
+	struct rights rights = { 0 };
+	int code = check_config(d, config, &rights, &identity, err, err_cap);
 
 	if (!code)
 		code = put_parts(d, config, done, user, err, err_cap);
 	if (code) {
+		rights_fini(&rights);
 		free(identity);
 		config_free(config);
 		return code;
 	}
+	daemon_put_rights(d, &rights);
 	config_recursion_fini(&config->recursion); /* the earlier one */
 	reply_options_put_identity(&d->options, identity);
 	want_size(d, config->cache_size_bytes);
@@ -278,6 +318,17 @@ static void tell_systemd(const struct daemon *d, const char *state)
 		sd_notify(0, state);
 }
 
+/* Answers the clients of daemon_await_loads(). */
+static void answer_waiters(struct daemon *d)
+{
+	struct awaited *w = &d->awaited;
+
+	for (unsigned int i = 0; i < w->n_tickets; i++)
+		ctl_answer(d->ctl, w->tickets[i], clock_ns(), 0,
+			   json_pack("{s:o}", "failed", daemon_list_faults(d)), "");
+	w->n_tickets = 0;
+}
+
 static void on_reloaded(void *user, int code)
 {
 	struct daemon *d = user;
@@ -288,6 +339,26 @@ static void on_reloaded(void *user, int code)
 		log_error("reload: %s", err);
 	daemon_audit_reload(code);
 	tell_systemd(d, "READY=1");
+	if (!--d->awaited.n_reloads)
+		answer_waiters(d);
+}
+
+int daemon_await_loads(struct daemon *d, json_t **result, char *err, size_t err_cap)
+{
+	struct awaited *w = &d->awaited;
+	uint64_t ticket;
+	int code;
+
+	if (!w->n_reloads) {
+		*result = json_pack("{s:o}", "failed", daemon_list_faults(d));
+		return *result ? 0 : -ENOMEM;
+	}
+	code = w->n_tickets < AWAITED_CAP ? ctl_defer_or_tell(d->ctl, &ticket, err, err_cap) :
+					    -EBUSY;
+	if (code)
+		return code;
+	w->tickets[w->n_tickets++] = ticket;
+	return CTL_LATER;
 }
 
 void daemon_reload_by_signal(struct daemon *d)
@@ -296,24 +367,29 @@ void daemon_reload_by_signal(struct daemon *d)
 	int code;
 
 	tell_systemd(d, "RELOADING=1");
+	d->awaited.n_reloads++;
 	code = daemon_reload(d, on_reloaded, d, err, sizeof(err));
 	if (!code)
 		return;
+	d->awaited.n_reloads--;
 	log_error("reload: %s", err);
 	daemon_audit_reload(code);
 	tell_systemd(d, "READY=1");
 }
 
-int daemon_apply(struct daemon *d, const char *from, char *err, size_t err_cap)
+int daemon_apply(struct daemon *d, int fd, const char *from, char *err, size_t err_cap)
 {
 	struct config *config;
-	int code = config_load_as(&config, from, d->config->path, err, err_cap);
+	int code = config_load_as(&config, fd, from, d->config->path, err, err_cap);
 
 	if (code)
 		return code;
 	tell_systemd(d, "RELOADING=1");
+	d->awaited.n_reloads++;
 	code = put_config(d, config, on_reloaded, d, err, err_cap);
-	if (code)
-		tell_systemd(d, "READY=1");
+	if (!code)
+		return 0;
+	d->awaited.n_reloads--;
+	tell_systemd(d, "READY=1");
 	return code;
 }

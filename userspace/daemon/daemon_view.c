@@ -27,6 +27,7 @@ static void put_faults(struct report_view *v, const struct daemon *d)
 	v->resize_problem = resize_problem(d->jobs.resize);
 	v->snapshots_error = snapshots_error(d->jobs.snapshots);
 	v->descriptors_problem = d->descriptors.problem;
+	v->rights_problem = d->rights.problem;
 }
 
 const struct report_view *daemon_view(struct daemon *d)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +14,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/replace.h"
+#include "cache/snapshot_place.h"
 #include "config/value.h"
 
-#define TMP          ".tmp"
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
 
 /* "01234567-89ab-...\n" as 16 octets. */
@@ -47,86 +46,52 @@ void snapshot_file_times(struct snapshot_times *times)
 		times->now_s = 0;
 }
 
-static int say(int err, const char *path, char *why, size_t why_cap)
-{
-	if (err == -EEXIST)
-		snprintf(why, why_cap,
-			 "%s exists and is no snapshot, so it is not overwritten: give another "
-			 "file, or move it away",
-			 path);
-	else if (err == -EBUSY)
-		snprintf(why, why_cap, "%s is being written by another volleyd", path);
-	else if (err)
-		snprintf(why, why_cap, "%s: %s", path, err_text(err));
-	return err;
-}
-
 /* --- Writing ---------------------------------------------------------------------------------- */
 
-/* 0 if the file does not exist, or is a snapshot or the rest of one. */
-static int check_replaceable(const char *path)
+/* Says nothing of a file that a stop leaves unfinished. */
+static int say(int err, const char *path, char *why, size_t why_cap)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool is_one;
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : errno == ELOOP ? -EEXIST : -errno;
-	is_one = snapshot_is_one(fd);
-	close(fd);
-	return is_one ? 0 : -EEXIST;
-}
-
-/* A descriptor or -errno. */
-static int open_tmp(const char *path)
-{
-	int fd, err = check_replaceable(path);
-
-	if (err)
-		return err;
-	fd = replace_open(path);
-	if (fd < 0)
-		return fd;
-	err = snapshot_is_one(fd) ? replace_clear(fd) : -EEXIST;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
-
-/* Renames FILE.tmp to FILE. */
-static int put_in_place(int fd, const char *tmp, const char *path)
-{
-	int err = fsync(fd) ? -errno : check_replaceable(path);
-
-	return err ? err : replace_finish(tmp, path);
+	return err == -ECANCELED ? err : snapshot_place_say(err, path, why, why_cap);
 }
 
 int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool *cancel,
 			struct snapshot_written *told, char *why, size_t why_cap)
 {
 	struct snapshot_times times;
-	char target[PATH_MAX], tmp[PATH_MAX + sizeof(TMP)];
+	struct snapshot_place place;
 	int fd, err;
 
 	*told = (struct snapshot_written){ 0 };
 	why[0] = '\0';
-	err = replace_find(path, target, sizeof(target));
-	if (!err)
-		err = check_replaceable(target);
-	if (err)
-		return say(err, path, why, why_cap);
-	snprintf(tmp, sizeof(tmp), "%s" TMP, target);
-	fd = open_tmp(tmp);
+	fd = snapshot_place_open(&place, path, why, why_cap);
 	if (fd < 0)
-		return say(fd, tmp, why, why_cap);
+		return fd;
 	snapshot_file_times(&times);
 	err = snapshot_write(snapshot, fd, &times, cancel, told);
-	if (!err)
-		err = put_in_place(fd, tmp, target);
-	if (err)
-		replace_drop(fd, tmp);
+	if (err) {
+		replace_drop(fd, place.tmp);
+		say(err, path, why, why_cap);
+	} else {
+		err = snapshot_place_finish(&place, fd, path, why, why_cap);
+	}
 	close(fd);
-	return err == -ECANCELED ? err : say(err, path, why, why_cap);
+	return err;
+}
+
+int snapshot_file_write_to(int fd, const char *name, struct snapshot *snapshot, const bool *cancel,
+			   struct snapshot_written *told, char *why, size_t why_cap)
+{
+	struct snapshot_times times;
+	int err = snapshot_is_one(fd) ? 0 : -EEXIST;
+
+	*told = (struct snapshot_written){ 0 };
+	why[0] = '\0';
+	if (!err && (ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET)))
+		err = -errno;
+	snapshot_file_times(&times);
+	if (!err)
+		err = snapshot_write(snapshot, fd, &times, cancel, told);
+	return say(err, name, why, why_cap);
 }
 
 /* --- Reading ---------------------------------------------------------------------------------- */
@@ -155,25 +120,34 @@ static int check_origin(int fd, const char *path, char *why, size_t why_cap)
 int snapshot_file_read(const char *path, struct snapshot *snapshot, struct snapshot_source *source,
 		       struct snapshot_read *told, char *why, size_t why_cap)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	char place[128];
-	int err;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err;
 
 	*told = (struct snapshot_read){ 0 };
 	why[0] = '\0';
 	if (fd < 0)
 		return say(-errno, path, why, why_cap);
+	err = snapshot_file_read_from(fd, path, snapshot, source, told, why, why_cap);
+	close(fd);
+	return err;
+}
+
+int snapshot_file_read_from(int fd, const char *path, struct snapshot *snapshot,
+			    struct snapshot_source *source, struct snapshot_read *told, char *why,
+			    size_t why_cap)
+{
+	char place[128];
+	int err;
+
+	*told = (struct snapshot_read){ 0 };
+	why[0] = '\0';
 	err = check_origin(fd, path, why, why_cap);
-	if (err) {
-		close(fd);
+	if (err)
 		return err;
-	}
 	source->fd = fd;
 	snapshot_file_times(&source->times);
 	err = snapshot_read(snapshot, source, told, place, sizeof(place));
-	close(fd);
 	if (err != ERR_SNAPSHOT)
-		return err == -ECANCELED ? err : say(err, path, why, why_cap);
+		return say(err, path, why, why_cap);
 	snprintf(why, why_cap, "%s %s: %s", path, place,
 		 told->n_loaded ? "what was before that is loaded" : "nothing of it is loaded");
 	return err;

@@ -1,14 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Snapshots of the cache (cache/snapshot.h) as files.
- *
- *      FILE.tmp, locked, 0600 ─► written ─► fsync ─► rename to FILE ─► fsync of the folder
- *
- * So FILE is always one whole snapshot, the old or the new one. A daemon that dies leaves FILE.tmp,
- * which the next one overwrites. The file's name may come from a command, so the daemon replaces
- * only a file that is a snapshot. If FILE is a link, the file that it leads to is replaced
- * (base/replace.h).
+ * Snapshots of the cache (cache/snapshot.h) as files: by name for the configuration
+ * (cache/snapshot_place.h), by a descriptor for a command, whose client has opened the file.
  */
 #ifndef VOLLEY_DAEMON_SNAPSHOT_FILE_H
 #define VOLLEY_DAEMON_SNAPSHOT_FILE_H
@@ -32,5 +26,16 @@ int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool 
 int snapshot_file_read(const char *path, struct snapshot *snapshot, struct snapshot_source *source,
 		       struct snapshot_read *told, char *why, size_t why_cap)
 	__attribute__((warn_unused_result));
+
+/*
+ * The same for an open file, which stays open; `name` is for sentences. Writing: the file must be a
+ * snapshot or empty, and the caller syncs and renames it.
+ */
+int snapshot_file_write_to(int fd, const char *name, struct snapshot *snapshot, const bool *cancel,
+			   struct snapshot_written *told, char *why, size_t why_cap)
+	__attribute__((warn_unused_result));
+int snapshot_file_read_from(int fd, const char *name, struct snapshot *snapshot,
+			    struct snapshot_source *source, struct snapshot_read *told, char *why,
+			    size_t why_cap) __attribute__((warn_unused_result));
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
@@ -22,6 +23,7 @@ struct job {
 	struct background_job background; /* first: both have the same address */
 	struct snapshots *owner;
 	char *path;
+	int file; /* opened by a client; -1: none */
 	struct snapshot *snapshot;
 	struct cache_writer *writer; /* if it is a load */
 	char why[WHY_CAP];
@@ -52,6 +54,8 @@ static void job_free(struct job *job)
 		return;
 	snapshot_end(job->snapshot);
 	cache_writer_free(job->writer);
+	if (job->file >= 0)
+		close(job->file);
 	free(job->path);
 	free(job);
 }
@@ -68,6 +72,18 @@ static bool holds(void *user, const struct volley_entry *entry)
 	return routes_hold(set, entry);
 }
 
+static int work_on_file(struct job *job, struct snapshot_source *source)
+{
+	struct snapshots_result *r = &job->result;
+	const size_t cap = sizeof(job->why);
+
+	if (r->kind == SNAPSHOTS_DUMP)
+		return snapshot_file_write_to(job->file, job->path, job->snapshot, source->cancel,
+					      &r->written, job->why, cap);
+	return snapshot_file_read_from(job->file, job->path, job->snapshot, source, &r->read,
+				       job->why, cap);
+}
+
 static void work(struct job *job)
 {
 	struct snapshot_source source = { .writer = job->writer,
@@ -77,7 +93,9 @@ static void work(struct job *job)
 	struct snapshots_result *r = &job->result;
 	uint64_t begun_ns = clock_ns();
 
-	if (r->kind == SNAPSHOTS_DUMP)
+	if (job->file >= 0)
+		r->code = work_on_file(job, &source);
+	else if (r->kind == SNAPSHOTS_DUMP)
 		r->code = snapshot_file_write(job->path, job->snapshot, source.cancel, &r->written,
 					      job->why, sizeof(job->why));
 	else
@@ -112,6 +130,7 @@ static int job_new(struct job **out, struct snapshots *snapshots, enum snapshots
 		return err;
 	job->background = (struct background_job){ .run = run, .ended = ended };
 	job->owner = snapshots;
+	job->file = -1;
 	job->path = strdup(path);
 	/* the result if the job is cancelled before it runs */
 	job->result = (struct snapshots_result){
@@ -129,7 +148,7 @@ static int job_new(struct job **out, struct snapshots *snapshots, enum snapshots
 }
 
 int snapshots_start(struct snapshots *snapshots, enum snapshots_kind kind, const char *path,
-		    snapshots_done_fn *done, void *user)
+		    int file, snapshots_done_fn *done, void *user)
 {
 	struct job *job;
 	int err;
@@ -139,6 +158,7 @@ int snapshots_start(struct snapshots *snapshots, enum snapshots_kind kind, const
 	err = job_new(&job, snapshots, kind, path);
 	if (err)
 		return err;
+	job->file = file;
 	job->done = done;
 	job->user = user;
 	snapshots->job = job;
@@ -220,7 +240,8 @@ int snapshots_configure(struct snapshots *snapshots, const char *path, uint32_t 
 	snapshots->interval_ns = interval_s * CLOCK_NS_PER_S;
 	snapshots->last_ns = now_ns;
 	snapshots->is_ripe = !load;
-	return load ? snapshots_start(snapshots, SNAPSHOTS_LOAD, path, on_loaded, snapshots) : 0;
+	return load ? snapshots_start(snapshots, SNAPSHOTS_LOAD, path, -1, on_loaded, snapshots) :
+		      0;
 }
 
 void snapshots_tick(struct snapshots *snapshots, uint64_t now_ns)
@@ -231,7 +252,7 @@ void snapshots_tick(struct snapshots *snapshots, uint64_t now_ns)
 	    snapshots->is_held || now_ns - snapshots->last_ns < snapshots->interval_ns)
 		return;
 	snapshots->last_ns = now_ns;
-	err = snapshots_start(snapshots, SNAPSHOTS_DUMP, snapshots->path, on_dumped, snapshots);
+	err = snapshots_start(snapshots, SNAPSHOTS_DUMP, snapshots->path, -1, on_dumped, snapshots);
 	if (err)
 		note_error(snapshots, &(struct snapshots_result){ .code = err, .why = "" });
 }

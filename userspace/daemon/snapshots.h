@@ -58,9 +58,14 @@ void snapshots_release(struct snapshots *snapshots);
 int snapshots_fd(const struct snapshots *snapshots);
 void snapshots_poll(struct snapshots *snapshots);
 
-/* Begins a job; done() follows unless this fails: -EBUSY while another one runs, -ENOMEM. */
+/*
+ * Begins a job on FILE, an open file, which the job takes unless this fails; PATH is its name for
+ * sentences. FILE -1: the job opens PATH. done() follows unless this fails: -EBUSY while another
+ * one runs, -ENOMEM.
+ */
 int snapshots_start(struct snapshots *snapshots, enum snapshots_kind kind, const char *path,
-		    snapshots_done_fn *done, void *user) __attribute__((warn_unused_result));
+		    int file, snapshots_done_fn *done, void *user)
+	__attribute__((warn_unused_result));
 
 /*
  * Snapshots by the configuration; `path` is copied. interval_s 0: only at the end. `load`: loads

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/regular.h"
+#include "control/rights.h"
 #include "daemon/cache_plan.h"
 #include "daemon/descriptors.h"
 #include "daemon/zone_service.h"
@@ -191,6 +192,19 @@ static int check_blocks(struct check *c)
 	return code;
 }
 
+static int check_rights(struct check *c)
+{
+	struct rights rights;
+	int code = rights_read(&rights, c->config);
+
+	snprintf(c->err, sizeof(c->err), "control: %s", err_text(code));
+	if (!code && *rights.problem)
+		warn(c, "%s", rights.problem);
+	if (!code)
+		rights_fini(&rights);
+	return code;
+}
+
 /* ---- Secrets --------------------------------------------------------------------------------- */
 
 static bool is_open_to_all(const char *file)
@@ -331,7 +345,7 @@ int check_run(const struct config *config, bool with_zones, unsigned int *n_warn
 	/* In the order of daemon_open(). */
 	static int (*const steps[])(struct check *) = {
 		check_process,   check_cache,  check_recursion, check_policies, check_storage,
-		check_transfers, check_blocks, check_secrets,   check_zones,
+		check_transfers, check_blocks, check_rights,    check_secrets,  check_zones,
 	};
 	struct check c = { .config = config, .with_zones = with_zones };
 	int code = 0;
@@ -347,8 +361,8 @@ int check_run(const struct config *config, bool with_zones, unsigned int *n_warn
 int check_beside(const struct config *config, json_t *warnings, char *err, size_t err_cap)
 {
 	static int (*const steps[])(struct check *) = {
-		check_cache,  check_recursion, check_transfers,
-		check_blocks, check_secrets,   check_zones,
+		check_cache,  check_recursion, check_transfers, check_blocks,
+		check_rights, check_secrets,   check_zones,
 	};
 	struct check c = { .config = config, .warnings = warnings };
 	int code = 0;

@@ -102,6 +102,8 @@ static void judge_rest(struct health *h, const struct report_view *v)
 		health_say(h, HEALTH_WARNS, "%s", recursion.problem);
 	if (*v->storage_error)
 		health_say(h, HEALTH_WARNS, "%s", v->storage_error);
+	if (*v->tap_error)
+		health_say(h, HEALTH_WARNS, "%s", v->tap_error);
 	if (v->is_anonymous && v->n_ifaces)
 		health_say(h, HEALTH_WARNS, "no BPF maps: the driver cannot answer");
 	if (v->services.has_overflow)

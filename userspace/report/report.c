@@ -173,6 +173,8 @@ static json_t *report_degraded(const struct report_view *v)
 		json_array_append_new(list, json_string(recursion.problem));
 	if (*v->descriptors_problem)
 		json_array_append_new(list, json_string(v->descriptors_problem));
+	if (*v->rights_problem)
+		json_array_append_new(list, json_string(v->rights_problem));
 	if (v->is_anonymous)
 		json_array_append_new(list, json_string("no BPF maps: the driver cannot answer"));
 	if (v->services.has_overflow)

@@ -83,6 +83,7 @@ struct report_view {
 	const char *resize_problem;
 	const char *snapshots_error;
 	const char *descriptors_problem;
+	const char *rights_problem;
 
 	const struct drain *drain;
 	const struct affinity *affinity;

@@ -255,6 +255,16 @@ static const struct refusal refusals[] = {
 	{ "control.mode without its owner", LISTEN "control:\n  mode: 0060\n",
 	  "4: control.mode: " },
 	{ "control.mode with more bits", LISTEN "control:\n  mode: 01777\n", "4: control.mode: " },
+	{ "control.read of nobody", LISTEN "control:\n  read: []\n",
+	  "4: control.read: names nobody: leave it out" },
+	{ "control.change without a name", LISTEN "control:\n  change: [\"group:\"]\n",
+	  "4: control.change[0]: \"group:\" is not accepted, give a list of users and groups" },
+	{ "control.change of another kind", LISTEN "control:\n  change: [\"user:a\"]\n",
+	  "4: control.change[0]: \"user:a\" is not accepted" },
+	{ "control.change of two in one", LISTEN "control:\n  change: [\"a b\"]\n",
+	  "4: control.change[0]: \"a b\" is not accepted" },
+	{ "control.change twice", LISTEN "control:\n  change: [a, b, a]\n",
+	  "4: control.change[2]: \"a\" is given twice" },
 	{ "control.socket too long",
 	  LISTEN "control:\n  socket: /run/"
 		 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -354,6 +364,8 @@ static void test_defaults(void **state)
 	assert_string_equal(config->control_socket, "/run/volley/control.sock");
 	assert_string_equal(config->pid_file, "/run/volley/control.sock.lock");
 	assert_int_equal(config->control_mode, 0660);
+	assert_null(config->control_read);
+	assert_null(config->control_change);
 	assert_int_equal(config->n_control_cores, 0);
 	assert_int_equal(config->log_level, LOG_LEVEL_INFO);
 	assert_int_equal(config->log_format, LOG_TEXT);
@@ -440,6 +452,8 @@ static const char everything[] =
 	"control:\n"
 	"  socket: control.sock\n"
 	"  mode: 0600\n"
+	"  read: [monitor, \"1000\"]\n"
+	"  change: [group:dns]\n"
 	"metrics:\n"
 	"  listen: \"::1@9253\"\n"
 	"log:\n"
@@ -582,6 +596,10 @@ static void test_everything(void **state)
 	assert_below_folder(config->control_socket, "control.sock");
 	assert_below_folder(config->pid_file, "volley.pid");
 	assert_int_equal(config->control_mode, 0600);
+	assert_string_equal(config->control_read[0], "monitor");
+	assert_string_equal(config->control_read[1], "1000");
+	assert_null(config->control_read[2]);
+	assert_string_equal(config->control_change[0], "group:dns");
 	config_free(config);
 }
 

@@ -3,6 +3,7 @@
 /* Configurations of several files: what they say together, and where a mistake stands. */
 #include "config/include.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -211,15 +212,18 @@ static void test_included_from_the_folder_of_the_other(void **state)
 	static const struct one more[FILES_CAP] = { { "conf.d/1", "log: {level: error}\n" } };
 	struct config *config;
 	char err[512], path[256];
+	int fd;
 
 	(void)state;
 	config_free(load_good(LISTEN "include: conf.d/*\n"));
 	put_files(more, true);
 	snprintf(path, sizeof(path), "%s/conf.d/volley.yaml", tmpfolder);
-	assert_int_equal(config_load_as(&config, file, path, err, sizeof(err)), 0);
+	fd = open(file, O_RDONLY);
+	assert_int_equal(config_load_as(&config, fd, file, path, err, sizeof(err)), 0);
 	assert_int_equal(config->log_level, LOG_LEVEL_INFO); /* there is no conf.d/conf.d */
 	config_free(config);
-	assert_int_equal(config_load_as(&config, file, file, err, sizeof(err)), 0);
+	assert_int_equal(config_load_as(&config, fd, file, file, err, sizeof(err)), 0);
+	close(fd);
 	assert_int_equal(config->log_level, LOG_LEVEL_ERROR);
 	config_free(config);
 	put_files(more, false);

@@ -4,6 +4,8 @@
 #include "config/settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "configtext.h"
 
@@ -264,14 +266,23 @@ static void test_loads_as_another_file(void **state)
 {
 	struct config *config = load_good(LISTEN "zones:\n- {name: a, file: a.zone}\n");
 	char err[512];
+	int fd = open(file, O_RDONLY), ends[2];
 
 	(void)state;
 	config_free(config);
-	assert_int_equal(config_load_as(&config, file, "/else/volley.yaml", err, sizeof(err)), 0);
+	assert_int_equal(config_load_as(&config, fd, file, "/else/volley.yaml", err, sizeof(err)),
+			 0);
+	close(fd);
 	assert_string_equal(config->path, "/else/volley.yaml");
 	assert_string_equal(config->zones[0].file, "/else/a.zone");
 	assert_string_equal(config->text, LISTEN "zones:\n- {name: a, file: a.zone}\n");
 	config_free(config);
+	/* A client may send the descriptor of anything: reading it must not wait. */
+	assert_int_equal(pipe(ends), 0);
+	assert_int_not_equal(config_load_as(&config, ends[0], "a pipe", file, err, sizeof(err)), 0);
+	assert_non_null(strstr(err, "a pipe: cannot be read: "));
+	close(ends[0]);
+	close(ends[1]);
 }
 
 int main(void)

@@ -113,7 +113,7 @@ static const struct ctl_command commands[] = {
 	{ "attach", run_attach, CTL_CHANGES, NULL },
 	{ "detach", run_detach, CTL_CHANGES, NULL },
 	{ "stats", run_stats, CTL_CHANGES, NULL },
-	{ "cache flush", run_flush, CTL_CHANGES, NULL },
+	{ "cache flush", run_flush, CTL_READS, NULL },
 	{ "zone reload", run_reload, CTL_CHANGES, NULL },
 	{ NULL, NULL, CTL_READS, NULL },
 };

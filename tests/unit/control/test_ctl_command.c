@@ -112,7 +112,8 @@ static void run(struct whole *whole, const char *line)
 	};
 	struct ctl_request_told told;
 	bool is_later;
-	char *reply = ctl_request_run(commands, whole, line, strlen(line), &is_later, &told);
+	char *reply =
+		ctl_request_run(commands, whole, CTL_OWNS, line, strlen(line), &is_later, &told);
 
 	assert_non_null(reply);
 	assert_non_null(strstr(reply, "\"ok\":true"));

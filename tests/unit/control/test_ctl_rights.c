@@ -1,0 +1,283 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What another user gets at the control socket: commands by right, files, words of files. */
+#include "control/ctl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "config/config.h"
+#include "control/rights.h"
+#include "tests/lib/must.h"
+#include "tests/lib/tmpfolder.h"
+
+static const char *const path = tmpfolder_file;
+static struct ctl *the_ctl;
+
+static int run_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	(void)user, (void)args, (void)result, (void)err, (void)err_cap;
+	return 0;
+}
+
+/* Reads a file that comes with the request, as far as 15 octets. */
+static int run_load(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	int file = ctl_take_file_or_tell(the_ctl, err, err_cap);
+	char text[16] = "";
+
+	(void)user, (void)args;
+	if (file < 0)
+		return file;
+	MUST(read(file, text, sizeof(text) - 1) >= 0);
+	*result = json_pack("{s:s, s:b}", "text", text, "owner", (int)ctl_is_owner(the_ctl));
+	close(file);
+	return 0;
+}
+
+static int run_quoting(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	(void)user;
+	if (!json_array_size(args)) {
+		*result = json_pack("{s:s}", "error", "/a:1: 'secret' is not a TTL");
+		return 0;
+	}
+	snprintf(err, err_cap, "/a:1: 'secret' is not a TTL");
+	return ERR_ZONE;
+}
+
+static const struct ctl_command commands_by_right[] = {
+	{ "health", run_flush, CTL_HEALTH, NULL },
+	{ "status", run_flush, CTL_READS, NULL },
+	{ "zone status", run_quoting, CTL_READS, NULL },
+	{ "stats", run_load, CTL_CHANGES, NULL },
+	{ "names", run_flush, CTL_CHANGES, NULL },
+	{ "cookies", run_flush, CTL_OWNS, NULL },
+	{ NULL, NULL, CTL_READS, NULL },
+};
+
+static struct ctl *open_ctl(void)
+{
+	struct ctl *ctl;
+	char err[256];
+
+	MUST(!chmod(tmpfolder, 0755));
+	if (ctl_open(&ctl, path, 0666, commands_by_right, NULL, err, sizeof(err)))
+		fail_msg("%s", err);
+	return ctl;
+}
+
+/* The first call accepts, the second reads. */
+static void turn(struct ctl *ctl)
+{
+	ctl_poll(ctl, 1);
+	ctl_poll(ctl, 1);
+}
+
+static int connect_client(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
+	MUST(fd >= 0 && !connect(fd, (struct sockaddr *)&addr, sizeof(addr)));
+	return fd;
+}
+
+/* The reply fits into one message. */
+static ssize_t receive(int fd, char *buf, size_t cap)
+{
+	ssize_t got = recv(fd, buf, cap - 1, 0);
+
+	buf[got > 0 ? got : 0] = '\0';
+	return got;
+}
+
+static void send_with_files(int fd, const char *text, const int *files, size_t n)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(4 * sizeof(int))];
+	} control = { 0 };
+	struct iovec octets = { (char *)(uintptr_t)text, strlen(text) };
+	struct msghdr msg = { .msg_iov = &octets,
+			      .msg_iovlen = 1,
+			      .msg_control = n ? control.room : NULL,
+			      .msg_controllen = n ? CMSG_SPACE(n * sizeof(int)) : 0 };
+
+	control.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(n * sizeof(int)),
+					 .cmsg_level = SOL_SOCKET,
+					 .cmsg_type = SCM_RIGHTS };
+	if (n)
+		memcpy(CMSG_DATA(&control.head), files, n * sizeof(int));
+	if (sendmsg(fd, &msg, MSG_NOSIGNAL) != (ssize_t)strlen(text))
+		_exit(2);
+}
+
+/*
+ * As user 65534 of our group 0: sends the line, with FILE n_files times. 10 if the reply has
+ * `expected`.
+ */
+static int ask_as_other(struct ctl *ctl, const char *line, int file, size_t n_files,
+			const char *expected)
+{
+	const int files[] = { file, file, file, file };
+	pid_t child = fork();
+	int status = 0;
+
+	assert_true(child >= 0);
+	if (!child) {
+		char buf[512];
+		int fd;
+
+		if (setresuid(65534, 65534, 65534))
+			_exit(1);
+		fd = connect_client();
+		send_with_files(fd, line, files, n_files);
+		_exit(receive(fd, buf, sizeof(buf)) > 0 && strstr(buf, expected) ? 10 : 11);
+	}
+	while (!waitpid(child, &status, WNOHANG)) {
+		turn(ctl);
+		usleep(1000);
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#define LINE(command) "{\"v\":1,\"command\":\"" command "\"}\n"
+
+/* Each kind of command with each right: it runs, or the reply says EACCES. */
+static void test_rights(void **state)
+{
+	static const char *const lines[] = { LINE("health"), LINE("status"), LINE("names"),
+					     LINE("cookies") };
+	char *nobody[] = { (char[]){ "65534" }, NULL }, *other[] = { (char[]){ "1" }, NULL };
+	const struct config configs[] = {
+		{ .control_read = other },
+		{ .control_read = nobody },
+		{ .control_read = other, .control_change = nobody },
+	};
+	struct ctl *ctl;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	ctl = open_ctl();
+	for (size_t right = 0; right < sizeof(configs) / sizeof(configs[0]); right++) {
+		struct rights rights;
+
+		MUST(!rights_read(&rights, &configs[right]));
+		ctl_set_rights(ctl, &rights);
+		for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+			if (ask_as_other(ctl, lines[i], -1, 0,
+					 i <= right ? "\"ok\":true" : "\"code\":\"EACCES\"") != 10)
+				fail_msg("right %zu: %s", right, lines[i]);
+		rights_fini(&rights);
+	}
+	ctl_close(ctl);
+}
+
+static size_t count_descriptors(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static const struct {
+	const char *line;
+	size_t n_files;
+	bool may; /* change */
+	const char *expected;
+} with_files[] = {
+	{ LINE("stats"), 1, true, "\"text\":\"some words\"" },
+	{ LINE("stats"), 1, true, "\"owner\":false" },
+	{ LINE("stats"), 0, true, "no descriptor of the file" },
+	{ LINE("stats"), 2, true, "\"text\":\"some words\"" },
+	{ LINE("stats"), 4, true, "\"text\":\"some words\"" },
+	{ LINE("stats"), 1, false, "EACCES" },
+	{ LINE("status"), 1, true, "\"ok\":true" }, /* the command takes no file */
+	{ LINE("status"), 4, false, "\"ok\":true" },
+};
+
+/* A file comes as a descriptor, and no descriptor stays open. */
+static void test_files(void **state)
+{
+	char *nobody[] = { (char[]){ "65534" }, NULL }, name[300];
+	const struct config none = { 0 }, some = { .control_change = nobody };
+	size_t n_before;
+	int file;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	snprintf(name, sizeof(name), "%s.words", path);
+	file = open(name, O_RDWR | O_CREAT, 0600); /* user 65534 could not open it */
+	MUST(file >= 0 && write(file, "some words", 10) == 10);
+	the_ctl = open_ctl();
+	turn(the_ctl);
+	n_before = count_descriptors();
+	for (size_t i = 0; i < sizeof(with_files) / sizeof(with_files[0]); i++) {
+		struct rights rights;
+
+		MUST(!rights_read(&rights, with_files[i].may ? &some : &none));
+		MUST(!lseek(file, 0, SEEK_SET));
+		ctl_set_rights(the_ctl, &rights);
+		if (ask_as_other(the_ctl, with_files[i].line, file, with_files[i].n_files,
+				 with_files[i].expected) != 10)
+			fail_msg("row %zu: %s", i, with_files[i].line);
+		turn(the_ctl); /* sees that the client has gone */
+		assert_int_equal(count_descriptors(), n_before);
+		rights_fini(&rights);
+	}
+	ctl_close(the_ctl);
+	close(file);
+	unlink(name);
+}
+
+/* Words of files are for root and the daemon's user. */
+static void test_quoted_words(void **state)
+{
+	static const char with_args[] = "{\"v\":1,\"command\":\"zone status\",\"args\":[\"a\"]}\n";
+	char buf[512];
+	int fd;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	the_ctl = open_ctl();
+	assert_int_equal(ask_as_other(the_ctl, LINE("zone status"), -1, 0, "/a:1: '...' is"), 10);
+	assert_int_equal(ask_as_other(the_ctl, with_args, -1, 0, "/a:1: '...' is"), 10);
+	fd = connect_client();
+	send_with_files(fd, with_args, NULL, 0);
+	turn(the_ctl);
+	assert_true(receive(fd, buf, sizeof(buf)) > 0);
+	assert_non_null(strstr(buf, "/a:1: 'secret' is"));
+	close(fd);
+	ctl_close(the_ctl);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rights),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_quoted_words),
+	};
+
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
+}
