@@ -49,6 +49,7 @@ COMMANDS = {
     "port status": {"ports"},
     "config show": {"file", "config", "warnings"},
     "config show --effective": {"config", "origins"},
+    "log reopen": set(),
     "detach s0": set(),
     "attach s0": {"interfaces"},
 }

@@ -220,3 +220,61 @@ def test_a_disk_that_has_room_again(lab, daemon, make_disk):
     assert [json.loads(line)["name"] for line in found[whole + parts:]] == ["www.example.net."] * 5
     assert all(json.loads(line) for line in found[:whole])
     assert daemon.stats()["tap"]["log_written"] == whole + 5
+
+
+@pytest.mark.parametrize("how", ["USR1", "HUP", "command"])
+def test_a_renamed_file_is_opened_anew(lab, daemon, tmp_path, how):
+    """While volley.yaml has a mistake; lines before are in the old file, lines after in the new."""
+    log, old = tmp_path / "q.log", tmp_path / "q.log.1"
+    daemon.start(interfaces=None, **{"query-log": {"file": str(log)}})
+    lab.ask("www.example.com")
+    wait_for("the first line", lambda: log.exists() and log.stat().st_size)
+    daemon.path.write_text("oops: 1\n", encoding="ascii")
+    log.rename(old)
+    before = old.stat().st_size
+    if how == "command":
+        daemon.ctl("log", "reopen")
+    else:
+        daemon.signal(getattr(signal, "SIG" + how))
+    wait_for("a new file", log.exists)
+    lab.ask("www.example.net")
+    wait_for("its first line", lambda: log.stat().st_size)
+    assert old.stat().st_size == before
+    assert ("oops" in daemon.log()) == (how == "HUP"), "only SIGHUP reads the configuration"
+
+
+def test_a_file_that_cannot_be_opened_anew(lab, daemon, tmp_path):
+    """Lines go on to the file that is open, and it is told; later it is opened."""
+    log, old = tmp_path / "q.log", tmp_path / "q.log.1"
+    daemon.start(interfaces=None, **{"query-log": {"file": str(log)}})
+    log.rename(old)
+    log.mkdir()
+    refused = daemon.ctl("log", "reopen", check=False)
+    assert refused.returncode == 1 and "Is a directory" in refused.stderr
+    assert "lines go on" in daemon.degraded()
+    lab.ask("www.example.com")
+    wait_for("a line in the open file", lambda: old.stat().st_size)
+    log.rmdir()
+    daemon.ctl("log", "reopen")
+    lab.ask("www.example.com")
+    wait_for("a line in the new file", lambda: log.stat().st_size)
+    assert not daemon.degraded()
+
+
+@pytest.mark.parametrize("how", ["HUP", "USR1"])
+def test_dnstap_file_is_not_emptied(lab, daemon, tmp_path, how):
+    """A file that keeps its name goes on; a renamed one is ended, and another is begun."""
+    tap, old = tmp_path / "x.tap", tmp_path / "x.tap.1"
+    daemon.start(interfaces=None, dnstap={"file": str(tap)})
+    lab.ask("www.example.com")
+    wait_for("frames", lambda: tap.exists() and tap.stat().st_size > 100)
+    inode, size = tap.stat().st_ino, tap.stat().st_size
+    daemon.signal(getattr(signal, "SIG" + how))
+    wait_for("the signal", lambda: f"signal={how}" in daemon.log())
+    daemon.status()
+    assert (tap.stat().st_ino, tap.stat().st_size >= size) == (inode, True)
+    tap.rename(old)
+    daemon.signal(getattr(signal, "SIG" + how))
+    wait_for("another file", tap.exists)
+    wait_for("the end of the first", lambda: old.read_bytes().endswith(bytes.fromhex(
+        "00000000000000040000000" + "3")))

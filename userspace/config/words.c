@@ -459,6 +459,10 @@ const struct words_command words_commands[] = {
 	  "and of more important ones are written from now on. It holds until volleyd ends, or "
 	  "until a reload finds another word in log.level in "
 	  "volley.yaml(5)." },
+	{ "log reopen", "", 0, 0, "open the query log anew, after it was renamed",
+	  "Opens query-log.file and dnstap.file anew if their names no longer lead to the open "
+	  "files: for programs that rotate logs. The configuration is not read. SIGUSR1 does the "
+	  "same. If the query log cannot be opened, lines go on to the file that is open." },
 	{ "import", "FILE [--from KIND] [-o OUTPUT]", 1, 5,
 	  "the configuration of another name server as a volley.yaml",
 	  "Reads FILE, the configuration of nsd, knotd, named or unbound, with all files that it "

@@ -272,6 +272,18 @@ static int run_config_apply(void *user, const json_t *args, json_t **result, cha
 	return code;
 }
 
+static int run_log_reopen(void *user, const json_t *args, json_t **result, char *err,
+			  size_t err_cap)
+{
+	struct daemon *d = user;
+	int code = daemon_reopen_logs(d);
+
+	(void)args, (void)result;
+	if (code)
+		snprintf(err, err_cap, "%s", d->observers.taps.error);
+	return code;
+}
+
 static int run_stop(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct daemon *d = user;
@@ -364,6 +376,7 @@ const struct ctl_command commands[] = {
 	{ "config diff", commands_config_diff, CTL_OWNS, zones_of },
 	{ "config apply", run_config_apply, CTL_OWNS, NULL },
 	{ "log level", daemon_audit_log_level, CTL_CHANGES, NULL },
+	{ "log reopen", run_log_reopen, CTL_CHANGES, NULL },
 	{ "stop", run_stop, CTL_CHANGES, NULL },
 	{ NULL, NULL, CTL_READS, NULL },
 };

@@ -31,6 +31,10 @@ static void on_signal(struct daemon *d)
 
 	while (read(d->events.signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		daemon_audit_signal(&info);
+		if (info.ssi_signo == SIGHUP || info.ssi_signo == SIGUSR1)
+			(void)daemon_reopen_logs(d); /* logged */
+		if (info.ssi_signo == SIGUSR1)
+			continue;
 		if (info.ssi_signo == SIGHUP)
 			daemon_reload_by_signal(d);
 		else
@@ -201,6 +205,7 @@ static void block_signals(void)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }

@@ -151,6 +151,8 @@ int daemon_open_workers(struct daemon *d) __attribute__((warn_unused_result));
  */
 void daemon_close(struct daemon *d);
 
+/* Opens the query log and dnstap.file anew if they were renamed. 0 or -errno, logged. */
+int daemon_reopen_logs(struct daemon *d);
 /* A reload by a signal: logs failures, and tells systemd when it begins and ends. */
 void daemon_reload_by_signal(struct daemon *d);
 

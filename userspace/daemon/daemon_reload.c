@@ -361,6 +361,11 @@ int daemon_await_loads(struct daemon *d, json_t **result, char *err, size_t err_
 	return CTL_LATER;
 }
 
+int daemon_reopen_logs(struct daemon *d)
+{
+	return taps_reopen(&d->observers.taps, zone_service_config(&d->zones));
+}
+
 void daemon_reload_by_signal(struct daemon *d)
 {
 	char err[1024];

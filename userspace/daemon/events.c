@@ -36,6 +36,7 @@ static int open_signals(int *fd)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGUSR1);
 	*fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	return *fd < 0 ? -errno : 0;
 }

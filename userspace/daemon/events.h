@@ -10,7 +10,7 @@
 
 struct events {
 	int epoll_fd;
-	int signal_fd; /* SIGTERM, SIGINT, SIGHUP, which are blocked */
+	int signal_fd; /* SIGTERM, SIGINT, SIGHUP, SIGUSR1, which are blocked */
 	int tick_fd;   /* once a second */
 	int guard_fd;  /* interfaces_guard() is due */
 	struct links links;

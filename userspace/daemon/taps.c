@@ -163,6 +163,24 @@ void taps_configure(struct taps *t, const struct config *config)
 	taps_tell_driver(t);
 }
 
+int taps_reopen(struct taps *t, const struct config *config)
+{
+	int err;
+
+	if (!t->tap)
+		return 0;
+	if (*t->error)
+		taps_configure(t, config);
+	err = *t->error ? -EIO : tap_reopen(t->tap);
+	if (!err || *t->error)
+		return err;
+	snprintf(t->error, sizeof(t->error),
+		 "query-log: %s: %s: lines go on to the file that had this name",
+		 config->query_log.file, err_text(err));
+	log_error("%s", t->error);
+	return err;
+}
+
 static void tell(const struct taps *t, struct volley_state *state)
 {
 	uint32_t every = t->rings ? tap_every(t->tap) : 0;

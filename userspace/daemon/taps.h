@@ -33,6 +33,12 @@ void taps_close(struct taps *t);
 /* A receiver that cannot be opened stays off; this is logged, and `volleyctl status` says so. */
 void taps_configure(struct taps *t, const struct config *config);
 
+/*
+ * Opens the files of query-log and dnstap anew if they were renamed or removed, and tries again
+ * what is off by a fault. 0, or -errno with t->error set, logged.
+ */
+int taps_reopen(struct taps *t, const struct config *config) __attribute__((warn_unused_result));
+
 /* Tells programs how often to report a hit; during a resize the programs of both caches. */
 void taps_tell_driver(const struct taps *t);
 

@@ -199,6 +199,12 @@ bool dnstap_is_connected(const struct dnstap *d)
 	return dnstap_sink_is_open(d->sink);
 }
 
+void dnstap_reopen(struct dnstap *d)
+{
+	dnstap_sink_reopen(d->sink);
+	dnstap_kick(d);
+}
+
 int dnstap_open(struct dnstap **out, const struct dnstap_config *config)
 {
 	struct dnstap *d = calloc(1, sizeof(*d));

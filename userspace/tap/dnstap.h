@@ -39,6 +39,8 @@ bool dnstap_wants_forwarders(const struct dnstap_config *config);
 
 /* Messages that the collector got, and lost ones. Any thread, as the next one. */
 void dnstap_counters(const struct dnstap *d, uint64_t *written, uint64_t *lost);
+/* dnstap_sink_reopen() (tap/dnstap_sink.h). Any thread. */
+void dnstap_reopen(struct dnstap *dnstap);
 bool dnstap_is_connected(const struct dnstap *d);
 
 /* One message of an event as protobuf, at most `cap` octets. 0: no room. The event must have that

@@ -31,6 +31,7 @@ struct dnstap_sink {
 	uint64_t hello_until_ns; /* during the handshake, else 0 */
 	uint64_t retry_ns;
 	bool is_open;    /* atomic */
+	bool is_to_look; /* atomic: dnstap_sink_reopen() */
 	bool is_regular; /* a file on a disk */
 	bool is_refused; /* for such a file: the last write failed, at least in part */
 	bool is_torn;    /* for such a file: part of a frame may follow `whole` */
@@ -40,6 +41,11 @@ struct dnstap_sink {
 bool dnstap_sink_is_open(const struct dnstap_sink *s)
 {
 	return __atomic_load_n(&s->is_open, __ATOMIC_RELAXED);
+}
+
+void dnstap_sink_reopen(struct dnstap_sink *s)
+{
+	__atomic_store_n(&s->is_to_look, true, __ATOMIC_RELEASE);
 }
 
 /* --- Octets ----------------------------------------------------------------------------------- */
@@ -267,11 +273,26 @@ static void end_stream(struct dnstap_sink *s)
 	close_it(s);
 }
 
+/* True if another file, or none, has the name of the open file. */
+static bool is_renamed(const struct dnstap_sink *s)
+{
+	struct stat opened, named;
+
+	if (!s->writer || !s->is_regular || fstat(s->fd, &opened))
+		return false;
+	return stat(s->config->path, &named) || named.st_dev != opened.st_dev ||
+	       named.st_ino != opened.st_ino;
+}
+
 static void tick(void *ctx)
 {
 	struct dnstap_sink *s = ctx;
 	uint64_t now_ns = clock_ns();
 
+	if (__atomic_exchange_n(&s->is_to_look, false, __ATOMIC_ACQ_REL) && is_renamed(s)) {
+		end_stream(s);
+		s->retry_ns = 0;
+	}
 	if (s->writer || now_ns < s->retry_ns || tap_writer_stops(*s->out))
 		return;
 	s->retry_ns = now_ns + RETRY_NS;

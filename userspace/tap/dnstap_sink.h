@@ -19,6 +19,12 @@ int dnstap_sink_new(struct dnstap_sink **to, struct tap_sink *sink,
 		    const struct dnstap_config *config, struct tap_writer *const *out)
 	__attribute__((warn_unused_result));
 
+/*
+ * If the file's path no longer leads to the open file, because that was renamed or removed, the
+ * output's thread ends the stream and begins another at its next tick(). Any thread.
+ */
+void dnstap_sink_reopen(struct dnstap_sink *sink);
+
 /* True if a collector is connected or the file is open. Any thread. */
 bool dnstap_sink_is_open(const struct dnstap_sink *sink);
 

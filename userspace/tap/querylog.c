@@ -14,6 +14,7 @@
 #define QUEUE_BYTES (8u << 20)
 
 struct querylog {
+	struct querylog_file *file; /* NULL: the journal */
 	struct querylog_config config;
 	struct tap_writer *out;
 	size_t lead_bytes; /* that the sink needs before a line */
@@ -112,7 +113,7 @@ int querylog_open(struct querylog **out, struct querylog_config *config)
 	log->config = *config;
 	*config = (struct querylog_config){ 0 };
 	log->lead_bytes = log->config.path ? 0 : strlen(QUERYLOG_LEAD);
-	err = querylog_sink_new(&sink, log->config.path, &log->out);
+	err = querylog_sink_new(&sink, &log->file, log->config.path, &log->out);
 	if (!err)
 		err = tap_writer_open(&log->out, &sink, QUEUE_BYTES, "volley-qlog");
 	if (!err) {
@@ -121,6 +122,14 @@ int querylog_open(struct querylog **out, struct querylog_config *config)
 	}
 	querylog_config_fini(&log->config);
 	free(log);
+	return err;
+}
+
+int querylog_reopen(struct querylog *log)
+{
+	int err = querylog_file_reopen(log->file);
+
+	querylog_kick(log);
 	return err;
 }
 

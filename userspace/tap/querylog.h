@@ -63,6 +63,9 @@ int querylog_open(struct querylog **out, struct querylog_config *config)
 /* Adds the final querylog_counters(). NULL is allowed. */
 void querylog_close(struct querylog *log, uint64_t *written, uint64_t *lost);
 
+/* querylog_file_reopen() of its file (tap/querylog_sink.h). Control's thread. */
+int querylog_reopen(struct querylog *log) __attribute__((warn_unused_result));
+
 /* Puts the line of an event into the queue, if the filters let it through; querylog_kick() wakes
  * the writer. One thread. */
 void querylog_put(struct querylog *log, const struct tap_event *e);

@@ -252,8 +252,7 @@ void tap_producer_free(struct tap *tap, struct tap_producer *p)
 
 static bool is_same_dnstap(const struct tap *tap, const struct dnstap_config *config)
 {
-	return tap->dnstap && config && config->to != DNSTAP_TO_FILE &&
-	       !memcmp(&tap->dnstap_config, config, sizeof(*config));
+	return tap->dnstap && config && !memcmp(&tap->dnstap_config, config, sizeof(*config));
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -355,6 +354,14 @@ int tap_configure(struct tap *tap, const struct dnstap_config *config, struct qu
 	set_switch(tap);
 	pthread_mutex_unlock(&tap->lock);
 	return err;
+}
+
+/* Only control's thread changes the pointers, by tap_configure(). */
+int tap_reopen(struct tap *tap)
+{
+	if (tap->dnstap)
+		dnstap_reopen(tap->dnstap);
+	return tap->log ? querylog_reopen(tap->log) : 0;
 }
 
 /* Handles events of the old rate first. */

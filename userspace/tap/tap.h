@@ -48,6 +48,12 @@ int tap_new(struct tap **out) __attribute__((warn_unused_result));
  * is allowed. */
 void tap_free(struct tap *tap);
 
+/*
+ * Opens files anew that were renamed or removed. 0; or -errno: the query log goes on in the file
+ * that is open. Control's thread.
+ */
+int tap_reopen(struct tap *tap) __attribute__((warn_unused_result));
+
 /* A source that the thread drains: drain() calls tap_handle() for each event. NULL: none. */
 typedef void tap_drain_fn(void *ctx, struct tap *tap);
 void tap_set_source(struct tap *tap, tap_drain_fn *drain, void *ctx);
@@ -55,8 +61,8 @@ void tap_set_source(struct tap *tap, tap_drain_fn *drain, void *ctx);
 void tap_handle(struct tap *tap, struct tap_event *e);
 
 /*
- * Changes the settings; NULL: this writer is off. A dnstap writer to a socket with the same
- * settings goes on; files are opened anew. Takes *log, also on an error. 0 or -errno: then the
+ * Changes the settings; NULL: this writer is off. A dnstap writer with the same settings
+ * goes on. Takes *log, also on an error. 0 or -errno: then the
  * writer that *what names ("dnstap" or "query-log") is off.
  */
 int tap_configure(struct tap *tap, const struct dnstap_config *dnstap, struct querylog_config *log,
