@@ -388,13 +388,18 @@ struct volley_state {
 	__u64 option_up_mask; /* EDNS options (code < 64) that change the answer; others are free */
 	__u64 next_seq;       /* of segments */
 	__u32 block_kinds;    /* VOLLEY_BLOCKS_*; written behind the table */
-	__u32 tap_every;      /* one hit in so many is reported (xdp/tap.h); 0: none */
-	__u32 services_at;    /* which of the tables is read, 0 or 1 */
-	__u32 options_at;     /* which of the options, likewise */
+	/* one hit in so many is reported until tap_until_s (xdp/tap.h); 0: none */
+	__u32 tap_every;
+	__u32 services_at;                      /* which of the tables is read, 0 or 1 */
+	__u32 options_at;                       /* which of the options, likewise */
 	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
 	struct volley_services services[2];
 	__u64 wall_ns; /* CLOCK_REALTIME less the coarse monotonic clock, modulo 2^64 */
 	struct volley_options options[2];
+	/* three seconds after the last heartbeat: from then on no hit is reported, since nobody
+	 * reads the rings */
+	__u32 tap_until_s;
+	__u32 reserved;
 	__u32 cache_kib; /* the budget that these maps were made for */
 	__u32 n_resizes; /* that led to this cache: of two caches the newer one has more */
 	struct volley_names_state names;
@@ -772,7 +777,7 @@ _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to
 _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_services) == 64 + 2048 * 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 2 * (64 + 2048 * 24) + 8 +
-						      2 * (16 + 64 + 256) + 8 + 16 +
+						      2 * (16 + 64 + 256) + 8 + 8 + 16 +
 						      VOLLEY_NAME_BYTES * 8,
 	       "no padding that differs");
 _Static_assert(sizeof(struct volley_shared) == 112, "no padding that differs");

@@ -3,7 +3,8 @@
 /*
  * Hits for dnstap and the query log: one in state->tap_every on average, with random gaps. The
  * final answer, from its IP header on, goes to this processor's ring. Userspace reads the rings
- * several times in a hundredth of a second, so the program wakes no reader.
+ * several times in a hundredth of a second, so the program wakes no reader. If the daemon is dead,
+ * the program reports nothing.
  */
 #ifndef VOLLEY_XDP_TAP_H
 #define VOLLEY_XDP_TAP_H
@@ -73,7 +74,7 @@ static __always_inline void tap_hit(struct xdp_md *ctx, struct volley_cpu *cpu,
 {
 	__u32 every = state->tap_every;
 
-	if (!unlikely(every))
+	if (!unlikely(every) || cpu->now_s >= state->tap_until_s)
 		return;
 	if (cpu->tap_left && cpu->tap_left < 2 * every) {
 		cpu->tap_left--;

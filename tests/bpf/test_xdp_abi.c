@@ -111,7 +111,7 @@ static void test_maps(void **state)
  * "a counter" in docs/contributing.md).
  */
 #define DIGEST_OF_ABI 10
-#define DIGEST        0x1332ff7fe27dcffeull
+#define DIGEST        0x12d9f4db6005b35full
 
 static void digest_octets(uint64_t *digest, const void *octets, size_t n)
 {

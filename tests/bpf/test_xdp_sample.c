@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 #include <cmocka.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "tests/lib/must.h"
 #include "tests/lib/xdpworld.h"
@@ -127,11 +128,56 @@ static void test_drawn(void **state)
 	assert_in_range(n_often, n * 60 / 100, n * 90 / 100);
 }
 
+/* One small ring for all processors, which nobody reads. */
+static int put_rings(const struct xdp_world *w)
+{
+	int ring = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, 4096, NULL);
+	int taps = bpfmaps_map_fd(&w->maps, "volley_taps");
+
+	assert_true(ring >= 0);
+	for (__u32 slot = 0; slot < VOLLEY_TAP_RINGS; slot++)
+		assert_int_equal(bpf_map_update_elem(taps, &slot, &ring, BPF_ANY), 0);
+	return ring;
+}
+
+/* How many of 100 hits the full ring has lost. */
+static uint64_t taps_lost(const struct xdp_world *w, const struct asked *a)
+{
+	struct volley_cpu before, after;
+
+	assert_int_equal(bpfmaps_counters(&w->maps, &before), 0);
+	for (int i = 0; i < 100; i++)
+		run(w, a);
+	assert_int_equal(bpfmaps_counters(&w->maps, &after), 0);
+	return after.taps_lost - before.taps_lost;
+}
+
+/* After the last heartbeat of a daemon that was killed, no hit is reported to its rings. */
+static void test_taps_end_with_the_daemon(void **state)
+{
+	struct xdp_world *w = xdp_world_take(state);
+	struct volley_state *s = w->maps.memory.state;
+	struct asked a;
+	int ring = put_rings(w);
+
+	make(w, &a, "tap.example", true);
+	s->tap_until_s = VOLLEY_NEVER;
+	assert_int_equal(taps_lost(w, &a), 0); /* taps are off */
+	s->tap_every = 1;
+	assert_in_range(taps_lost(w, &a), 50, 99);
+	assert_int_equal(taps_lost(w, &a), 100);
+	s->tap_until_s = 1;
+	assert_int_equal(taps_lost(w, &a), 0);
+	s->tap_every = 0;
+	close(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_hit),
 		cmocka_unit_test(test_drawn),
+		cmocka_unit_test(test_taps_end_with_the_daemon),
 	};
 
 	return cmocka_run_group_tests(tests, xdp_world_open, xdp_world_close);

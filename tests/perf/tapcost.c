@@ -138,6 +138,7 @@ static uint32_t run(struct bench *b, enum target target, uint32_t repeat)
 static void measure(struct bench *b, enum target target, unsigned int round)
 {
 	__atomic_store_n(&b->is_left, target == FULL, __ATOMIC_RELAXED);
+	b->maps.memory.state->tap_until_s = VOLLEY_NEVER;
 	b->maps.memory.state->tap_every = every[target];
 	run(b, target, target == FULL ? FILL : b->repeat / 8);
 	b->ns[target][round] = run(b, target, b->repeat);

@@ -43,6 +43,8 @@ static void serve_until(struct heartbeat *h, uint32_t until_s)
 		if (!h->states[i])
 			continue;
 		__atomic_store_n(&h->states[i]->wall_ns, wall_ns, __ATOMIC_RELAXED);
+		__atomic_store_n(&h->states[i]->tap_until_s, clock_coarse_s() + ORPHAN_S_MIN,
+				 __ATOMIC_RELAXED);
 		__atomic_store_n(&h->states[i]->serve_until_s, until_s, __ATOMIC_RELEASE);
 	}
 	for (i = 0; i < h->n_old; i++)
