@@ -22,7 +22,8 @@ from netlab import ENV, TOOLS, family_of, run, wait_for
 from upstreams import Netns
 
 ZONE = "example.test."
-SECRETS = {"sha256": bytes(range(32)), "sha384": bytes(range(48)), "sha512": bytes(range(64))}
+SECRETS = {"sha256": bytes(range(32)), "sha384": bytes(range(48)), "sha512": bytes(range(64)),
+           "sha224": bytes(range(28)), "sha1": bytes(range(20)), "md5": bytes(range(16))}
 NEEDED = ("ip", "knotd", "knotc", "nsd", "nsd-control", "named", "nsupdate", "openssl")
 
 

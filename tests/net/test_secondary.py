@@ -74,7 +74,7 @@ def test_changes_of_an_rrset_that_fits_no_message(scene):
         assert secondary.has(primary.file)
 
 
-@pytest.mark.parametrize("algorithm", ("sha384", "sha512"))
+@pytest.mark.parametrize("algorithm", ("sha384", "sha512", "sha224", "sha1", "md5"))
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_algorithms(scene, kind, algorithm):
     scene.start(kind, A, algorithm=algorithm)

@@ -82,7 +82,14 @@ struct config_cookie_secret {
 	char *file; /* NULL: the secret is in the configuration */
 };
 
-enum config_tsig { CONFIG_TSIG_SHA256, CONFIG_TSIG_SHA384, CONFIG_TSIG_SHA512 };
+enum config_tsig { /* in the order of keys[].algorithm and of TSIG_ALGORITHMS */
+		   CONFIG_TSIG_SHA256,
+		   CONFIG_TSIG_SHA384,
+		   CONFIG_TSIG_SHA512,
+		   CONFIG_TSIG_SHA224,
+		   CONFIG_TSIG_SHA1,
+		   CONFIG_TSIG_MD5,
+};
 
 struct config_tsig_key {
 	char *name; /* as a zone's */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "config/reader.h"
 #include "config/value.h"
 
@@ -54,6 +55,14 @@ static void read_secret_file(struct reader *reader, const struct yamltree *node,
 	free(file);
 }
 
+static void warn_of_algorithm(const struct config_tsig_key *key)
+{
+	if (key->algorithm == CONFIG_TSIG_MD5 || key->algorithm == CONFIG_TSIG_SHA1)
+		log_warn("keys: %s: %s is weak: use hmac-sha256 at both ends, if the other server "
+			 "has it",
+			 key->name, key->algorithm == CONFIG_TSIG_MD5 ? "hmac-md5" : "hmac-sha1");
+}
+
 void reader_check_keys(struct reader *reader)
 {
 	const struct yamltree *list = reader_find(reader, "keys");
@@ -71,6 +80,7 @@ void reader_check_keys(struct reader *reader)
 		else if (!key->secret)
 			document_refuse_missing(&reader->document, node, "secret",
 						words_find_key("keys[].secret"));
+		warn_of_algorithm(key);
 	}
 }
 

@@ -12,8 +12,11 @@ static const struct words_key rows[] = {
 	  .is_unique = true,
 	  .text = "The name of the key, the same at both ends. Required, and none twice." },
 	{ ROW("keys[].algorithm", WORDS_CHOICE, struct config_tsig_key, algorithm),
-	  .choices = "hmac-sha256|hmac-sha384|hmac-sha512", .fallback = "hmac-sha256",
-	  .text = "The algorithm, the same at both ends." },
+	  .choices = "hmac-sha256|hmac-sha384|hmac-sha512|hmac-sha224|hmac-sha1|hmac-md5",
+	  .fallback = "hmac-sha256",
+	  .text = "The algorithm, the same at both ends. hmac-sha1 and hmac-md5 are for servers "
+		  "that have no "
+		  "better one: they are weak, and a warning says so." },
 	{ ROW_ARRAY("keys[].secret", WORDS_BASE64, struct config_tsig_key, secret, n_secret),
 	  .min = 16, .max = 1024, .is_secret = true,
 	  .text = "The secret. Keep the file unreadable to others, or give the next key instead. "

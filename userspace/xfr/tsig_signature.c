@@ -31,8 +31,7 @@ struct algorithm {
 };
 
 static const struct algorithm algorithms[TSIG_N_ALGORITHMS] = {
-/* All names have the same length. */
-#define ROW(id, name, digest, bytes) { (const uint8_t *)"\13" name, 13, bytes },
+#define ROW(id, name, digest, bytes) { (const uint8_t *)(name), sizeof(name), bytes },
 	TSIG_ALGORITHMS(ROW)
 #undef ROW
 };

@@ -41,9 +41,9 @@ static const struct refusal refusals[] = {
 	{ "key with two secrets",
 	  LISTEN "keys:\n  - name: a\n    secret-file: f\n    secret: MDEyMzQ1Njc4OWFiY2RlZg==\n",
 	  "6: keys[0].secret: is given beside secret-file: keep one of them" },
-	{ "algorithm", LISTEN "keys:\n  - name: a\n    algorithm: hmac-md5\n",
-	  "5: keys[0].algorithm: \"hmac-md5\" is not accepted, give hmac-sha256, hmac-sha384 or "
-	  "hmac-sha512" },
+	{ "algorithm", LISTEN "keys:\n  - name: a\n    algorithm: hmac-md4\n",
+	  "5: keys[0].algorithm: \"hmac-md4\" is not accepted, give hmac-sha256, hmac-sha384, "
+	  "hmac-sha512, hmac-sha224, hmac-sha1 or hmac-md5" },
 	{ "secret that is no base64",
 	  LISTEN "keys: [{name: a, secret: MDEyMzQ1Njc4OWFiY2RlZg!=}]\n",
 	  "3: keys[0].secret: \"(hidden)\" is not accepted, give 16 to 1024 octets in base64" },
