@@ -22,9 +22,13 @@ O       ?= build
 V       ?= 0
 FUZZ_SECS ?= 60
 
+# For another architecture: the prefix of its tools (aarch64-linux-gnu-), and what runs its programs here
+# (qemu-aarch64): docs/testing.md.
+CROSS      ?=
+RUN        ?=
 CC         ?= gcc
 ifeq ($(origin CC),default)
-CC         := gcc
+CC         := $(CROSS)gcc
 endif
 # Sizes and costs of the XDP program are measured with clang 14; where it is not installed the newest one compiles.
 CLANG_ORDER := 14 22 21 20 19 18 17 16 15
@@ -38,7 +42,7 @@ BPFTOOL    ?= PATH="$$PATH:/usr/sbin:/sbin" bpftool
 PYTHON     ?= /usr/bin/python3
 FLOOR      ?=
 AGAIN      ?=
-PKG_CONFIG ?= pkg-config
+PKG_CONFIG ?= $(if $(CROSS),PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS:%-=%)/pkgconfig:/usr/share/pkgconfig )pkg-config
 
 # With DPDK where it is installed; DPDK=0 leaves it out. Builds for the sanitizers are without: the EAL's
 # memory is not theirs, and its threads know nothing of them.
@@ -104,7 +108,7 @@ DPDK_CFLAGS = $(call once,DPDK_CFLAGS,$(PKG_CONFIG) --cflags libdpdk | sed 's/-I
 # Since DPDK 24.03 rte_log() is in a library of its own.
 DPDK_CALLED := ethdev mbuf mempool ring eal log
 DPDK_LIBS   = $(if $(filter 1,$(DPDK)),$(call once,DPDK_FOUND,$(PKG_CONFIG) --libs libdpdk | tr ' ' '\n' | grep -xF $(DPDK_CALLED:%=-e -lrte_%)))
-MULTIARCH  = $(call once,MULTIARCH,gcc -print-multiarch)
+MULTIARCH  = $(call once,MULTIARCH,$(CROSS)gcc -print-multiarch)
 
 CPPFLAGS_ALL := -I. -Iuserspace -I$(B)/gen -D_GNU_SOURCE= -DVOLLEY_VERSION='"$(VERSION)"'
 CFLAGS_ALL   := -std=gnu17 -pthread $(WARN) -fno-strict-aliasing
@@ -266,7 +270,7 @@ check: $(ALL) $(CHECKED) $(O)/read.stamp ## what a change needs first: build, un
 	scripts/lint.sh --changed $(O)/lint.stamp || failed=1; \
 	exit $$failed
 
-run_tests = TEST_JOBS=$(TEST_JOBS) AGAIN=$(AGAIN) scripts/run-tests.sh
+run_tests = RUN="$(RUN)" TEST_JOBS=$(TEST_JOBS) AGAIN=$(AGAIN) scripts/run-tests.sh
 
 .PHONY: test-unit
 test-unit: $(UNIT_TESTS) ## unit tests of userspace/ that have not passed as they are; FLOOR=cache AGAIN=1
@@ -491,7 +495,7 @@ $(B)/gen/libraries_built.h: FORCE
 define archive
 	$(say) AR $@
 	@mkdir -p $(@D) && rm -f $@
-	$(Q)ar qcs $@ $(filter %.o,$^)
+	$(Q)$(CROSS)ar qcs $@ $(filter %.o,$^)
 endef
 
 # UPTO_<floor>: the floor and all below it, in the order the linker wants.
@@ -535,17 +539,17 @@ FORCE:
 $(O)/man/%: docs/man/%.in $(B)/bin/volleyctl
 	$(say) MAN $@
 	@mkdir -p $(@D)
-	$(Q)$(B)/bin/volleyctl --man $< >$@.tmp && sed 's,@SYSCONFDIR@,$(SYSCONFDIR),g' $@.tmp >$@ && rm $@.tmp
+	$(Q)$(RUN) $(B)/bin/volleyctl --man $< >$@.tmp && sed 's,@SYSCONFDIR@,$(SYSCONFDIR),g' $@.tmp >$@ && rm $@.tmp
 
 $(O)/completion/%: scripts/completion/%.in $(B)/bin/volleyctl
 	$(say) WORDS $@
 	@mkdir -p $(@D)
-	$(Q)$(B)/bin/volleyctl --man $< >$@
+	$(Q)$(RUN) $(B)/bin/volleyctl --man $< >$@
 
 $(O)/volley.schema.json: $(B)/bin/volleyd
 	$(say) SCHEMA $@
 	@mkdir -p $(@D)
-	$(Q)$< --schema >$@
+	$(Q)$(RUN) $< --schema >$@
 
 $(O)/import/%: scripts/import/%
 	@mkdir -p $(@D)
@@ -589,7 +593,7 @@ fuzz-replay: $(REPLAYS)
 	@echo 'test-fuzz: $(words $(REPLAYS)) passed, 0 failed'
 
 $(REPLAYS): replay-%: $(B)/tests/fuzz/%
-	@$< $(wildcard tests/fuzz/corpus/$*)
+	@$(RUN) $< $(wildcard tests/fuzz/corpus/$*)
 
 fuzz-run: $(FUZZ_RUNS)
 

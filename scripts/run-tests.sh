@@ -11,6 +11,8 @@
 # that tests read. While the checksum is the same, the program is not run again, unless AGAIN is
 # set.
 #
+# RUN: a command that runs the programs, an emulator for those of another architecture.
+#
 # run-tests.sh --one FOLDER PROGRAM CHECKSUM: runs one program, for the pool; FOLDER gets the
 # results.
 set -u
@@ -34,7 +36,8 @@ run_one() {
 	name=$(echo "$program" | tr / _)
 	log=$1/$name.log
 	began=$(date +%s%N)
-	timeout -k 5 "${TEST_TIMEOUT:-900}" "$program" >"$log" 2>&1 </dev/null
+	# shellcheck disable=SC2086 # an emulator with its options, or none
+	timeout -k 5 "${TEST_TIMEOUT:-900}" ${RUN:-} "$program" >"$log" 2>&1 </dev/null
 	status=$?
 	ms=$((($(date +%s%N) - began) / 1000000))
 	# cmocka names a skipped test twice; its closing line counts them.
