@@ -115,11 +115,41 @@ static size_t written(int result, size_t cap)
 	return (size_t)result < cap ? (size_t)result : cap - 1;
 }
 
+/* The number of octets that follow this one in UTF-8. */
+static unsigned int n_following(unsigned char c)
+{
+	return c < 0xc2 || c > 0xf4 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+}
+
+/*
+ * Replaces octets that a terminal could take for commands: below `lowest`, DEL, U+0080 to U+009F,
+ * and octets from 0x80 on that belong to no character.
+ */
+static void clean_from(char *text, size_t n, unsigned char lowest)
+{
+	unsigned int n_left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char c = (unsigned char)text[i];
+
+		if (n_left && (c & 0xc0) == 0x80) {
+			n_left--;
+			continue;
+		}
+		n_left = n_following(c);
+		if (c < lowest || c == 0x7f || (c >= 0x80 && !n_left))
+			text[i] = '?';
+		if (c != 0xc2 || i + 1 == n || ((unsigned char)text[i + 1] & 0xe0) != 0x80)
+			continue;
+		text[i] = text[i + 1] = '?';
+		n_left = 0;
+		i++;
+	}
+}
+
 static void clean(char *text, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-			text[i] = '?';
+	clean_from(text, n, ' ');
 }
 
 static size_t put_head(char line[static LOG_LINE_BYTES], enum log_level level)
@@ -320,6 +350,7 @@ static json_t *begin_of(const char *text, size_t most)
 			n--;
 	memcpy(begin, text, n);
 	begin[n] = '\0';
+	clean_from(begin, n, 0); /* JSON has a form for the others */
 	return text_of(begin);
 }
 

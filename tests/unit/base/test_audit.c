@@ -95,7 +95,7 @@ static void test_json(void **state)
 	assert_int_equal(json_integer_value(json_object_get(object, "pid")), getpid());
 	assert_string_equal(member(object, "zone"), "a\"b\\c");
 	assert_null(json_object_get(object, "left-out"));
-	assert_string_equal(member(object, "octets"), "?? ?");
+	assert_string_equal(member(object, "octets"), "\303\244 ?");
 	assert_int_equal(strlen(member(object, "time")), strlen("2026-11-26T08:00:00.000000Z"));
 	json_decref(object);
 	object = json_loads(second, 0, NULL);

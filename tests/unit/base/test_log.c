@@ -128,6 +128,40 @@ static void test_control_characters_make_no_line(void **state)
 #define N_THREADS 4
 #define N_LINES   50
 
+/*
+ * DEL, U+009B (CSI, as ESC [ is) and octets of no character are commands for some terminals; other
+ * characters stay. Messages and events, as text and as JSON.
+ */
+static void test_no_commands_for_terminals(void **state)
+{
+	static const char bad[] = "\177\xc2\x9b"
+				  "2J\x9b\xc2\x80|\xc2\x9f",
+			  good[] = "\xc2\xa0\xc3\x9b\xe2\x82\xac\xf0\x9f\x98\x80";
+	const struct log_field fields[] = { { "bad", bad }, { "good", good } };
+	char text[2048], *at = text;
+
+	(void)state;
+	log_open("tester", LOG_LEVEL_INFO);
+	for (int format = LOG_TEXT; format <= LOG_JSON; format++) {
+		log_set_format(format);
+		log_info("%s %s", bad, good);
+		log_event(LOG_LEVEL_INFO, "done", fields, 2);
+	}
+	log_set_format(LOG_TEXT);
+	taken(text, sizeof(text));
+	assert_null(strstr(text, "\177"));
+	assert_null(strstr(text, "\xc2\x9b"));
+	assert_null(strstr(text, "\xc2\x80"));
+	assert_null(strstr(text, "\xc2\x9f"));
+	assert_null(strstr(text, "\x9b\xc2"));
+	for (int i = 0; i < 4; i++) {
+		at = strstr(at, "???2J???|??");
+		assert_non_null(at);
+		at = strstr(at, good);
+		assert_non_null(at);
+	}
+}
+
 static void *write_lines(void *arg)
 {
 	for (int i = 0; i < N_LINES; i++)
@@ -381,6 +415,7 @@ int main(void)
 		captured(test_journal_of_another),
 		captured(test_long_line_is_cut),
 		captured(test_control_characters_make_no_line),
+		captured(test_no_commands_for_terminals),
 		captured(test_lines_of_threads_do_not_mix),
 		captured(test_nobody_reads_for_a_while),
 		captured(test_what_is_dropped_is_told),
