@@ -4,7 +4,10 @@
 same option."""
 import re
 
+import dns.flags
+import dns.message
 import dns.rdatatype
+import dns.rrset
 import pytest
 
 from dnstree import OUTSIDE4, ask, query, world_of
@@ -46,6 +49,16 @@ def zones_key(zone, *addresses, **more):
 
 FILL, COUNT = "fill.lab.", "count.lab."
 UNSIGNED = {"fill.lab.": says("192.0.2.80")}
+def says_mapped(made, _tcp):
+    """An IPv4-mapped address, which a client takes for the IPv4 address in it."""
+    out = dns.message.make_response(made)
+    out.flags |= dns.flags.AA
+    if made.question[0].rdtype == dns.rdatatype.AAAA:
+        out.answer = [dns.rrset.from_text(made.question[0].name, 300, "IN", "AAAA",
+                                          "::ffff:192.0.2.80")]
+    return out.to_wire()
+
+
 PRIVATE = {"private-address": ["192.0.2.0/24", "2001:db8::/32"]}
 PRIVATE_LINES = ["private-address: 192.0.2.0/24", "private-address: 2001:db8::/32"]
 DNS64_LINES = ['module-config: "dns64 validator iterator"']
@@ -102,6 +115,12 @@ ROWS = {
         {"first": says(FORWARDED, only_tcp=True)}, {("www.fill.lab.", "A"): ELSEWHERE}),
     "private-address": (PRIVATE, PRIVATE_LINES, "", {}, {("www.plain.lab.", "A"): NOTHING,
                                                          ("deep.er.leaf.raw.", "A"): NOTHING}),
+    "private-address of a mapped address": (
+        PRIVATE, [*PRIVATE_LINES, "private-address: ::ffff:192.0.2.0/120"], "",
+        {FILL: says_mapped}, {("www.fill.lab.", "AAAA"): NOTHING}),
+    "private-address of all mapped addresses": (
+        {"private-address": ["::ffff:0:0/96"]}, ["private-address: ::ffff:0:0/96"], "",
+        {FILL: says_mapped}, {("www.fill.lab.", "AAAA"): NOTHING}),
     "private-domain": (
         {**PRIVATE, "private-domain": ["plain.lab"]}, [*PRIVATE_LINES, "private-domain: plain.lab"],
                        "", {},

@@ -151,7 +151,8 @@ static int check_text(const struct words_key *key, const char *text)
 	case WORDS_NAME:
 		return value_check_name(text, key->min, key->max);
 	case WORDS_PREFIXES:
-		return value_read_prefix(text, &prefix);
+		return key->field == WORDS_FIELD_PREFIXES ? value_read_prefix(text, &prefix) :
+							    value_read_any_prefix(text, &prefix);
 	case WORDS_UPSTREAM:
 		return strchr(text, '#') ? -EINVAL : value_read_upstream(text, &addr);
 	case WORDS_UPSTREAM_NAMED:

@@ -269,7 +269,7 @@ static bool is_mapped(const uint8_t addr[16])
 	return IN6_IS_ADDR_V4MAPPED(&v6);
 }
 
-int value_read_prefix(const char *text, struct config_prefix *out)
+int value_read_any_prefix(const char *text, struct config_prefix *out)
 {
 	struct words_key length = { .type = WORDS_COUNT };
 	const char *slash = strchr(text, '/');
@@ -292,10 +292,22 @@ int value_read_prefix(const char *text, struct config_prefix *out)
 	err = slash ? value_read_number(&length, slash + 1, &bits) : 0;
 	if (err)
 		return err;
-	if (!is_zero_behind(prefix.addr, (unsigned int)length.max / 8, (unsigned int)bits) ||
-	    (prefix.family == AF_INET6 && is_mapped(prefix.addr)))
+	if (!is_zero_behind(prefix.addr, (unsigned int)length.max / 8, (unsigned int)bits))
 		return -ERANGE;
 	prefix.bits = (uint8_t)bits;
+	*out = prefix;
+	return 0;
+}
+
+int value_read_prefix(const char *text, struct config_prefix *out)
+{
+	struct config_prefix prefix;
+	int err = value_read_any_prefix(text, &prefix);
+
+	if (err)
+		return err;
+	if (prefix.family == AF_INET6 && is_mapped(prefix.addr))
+		return -ERANGE;
 	*out = prefix;
 	return 0;
 }

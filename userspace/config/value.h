@@ -50,6 +50,10 @@ int value_read_upstream(const char *text, struct config_addr *out)
 int value_read_prefix(const char *text, struct config_prefix *out)
 	__attribute__((warn_unused_result));
 
+/* The same, also for IPv4-mapped addresses: records may have these. */
+int value_read_any_prefix(const char *text, struct config_prefix *out)
+	__attribute__((warn_unused_result));
+
 /*
  * Reads a domain name in presentation form and writes it in the form for comparisons: lower case,
  * absolute, each escape in one form ("EXAMPLE.com" is "example.com."). *out is a new string, to be

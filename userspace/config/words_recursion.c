@@ -192,7 +192,7 @@ static const struct words_key rows[] = {
 		  "out of answers, so that no "
 		  "foreign page reaches servers in your network (DNS rebinding). Zones, local data "
 		  "and recursion.rpz may "
-		  "have them. With any, questions are asked by libunbound." },
+		  "have them. An IPv4 prefix counts for IPv4-mapped IPv6 addresses, too. With any, questions are asked by libunbound." },
 	{ ROW("recursion.private-domain", WORDS_DOMAINS, struct config_recursion, private_domain),
 	  .fallback = "[]",
 	  .text = "Names that may have them, with all below: exceptions to "

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <unbound-event.h>
@@ -71,6 +72,25 @@ static void set_each(struct making *m, const char *name, const char *const *valu
 {
 	for (; values && *values; values++)
 		set(m, name, *values);
+}
+
+/*
+ * IPv4-mapped addresses (RFC 4291 section 2.5.5.2) lead to the IPv4 address in them, so the IPv4
+ * prefixes count in this form, too: 10.0.0.0/8 is also ::ffff:10.0.0.0/104.
+ */
+static void set_mapped(struct making *m, const char *const *prefixes)
+{
+	for (; prefixes && *prefixes; prefixes++) {
+		const char *slash = strchr(*prefixes, '/');
+		unsigned int bits = slash ? (unsigned int)strtoul(slash + 1, NULL, 10) : 32;
+		int n = slash ? (int)(slash - *prefixes) : (int)strlen(*prefixes);
+		char text[64];
+
+		if (strchr(*prefixes, ':'))
+			continue;
+		snprintf(text, sizeof(text), "::ffff:%.*s/%u", n, *prefixes, 96 + bits);
+		set(m, "private-address:", text);
+	}
 }
 
 /* libunbound would only say that it could not start. */
@@ -294,6 +314,7 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_number(m, "cache-max-negative-ttl:", c->max_negative_ttl_s);
 	set_each(m, "caps-whitelist:", c->caps_exempt);
 	set_each(m, "private-address:", c->private_addresses);
+	set_mapped(m, c->private_addresses);
 	set_each(m, "private-domain:", c->private_domains);
 	set_each(m, "outgoing-interface:", c->outgoing_interfaces);
 }
