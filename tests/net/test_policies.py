@@ -48,8 +48,12 @@ def test_a_list(lab, daemon, tmp_path):
     rules = write(tmp_path, "bad.far CNAME .", "*.bad.far CNAME .",
                   "good.bad.far CNAME rpz-passthru.",
                   "empty.far CNAME *.", "drop.far CNAME rpz-drop.", "tcp.far CNAME rpz-tcp-only.",
-                  "garden.far A 192.0.2.80")
+                  "garden.far A 192.0.2.80", "out.example. CNAME .")
     start(daemon, recursion=recursion(rpz=rules))
+    says = "this owner is outside the zone, so the record is left out: out.example. CNAME"
+    assert says in daemon.degraded() and says in daemon.log()
+    assert says in daemon.ctl("health", check=False).stdout
+    daemon.ctl("zone", "reload")  # the list is in force, so this is no failure
     for name in ("bad.far", "x.bad.far"):
         assert ask(lab, name).rcode() == dns.rcode.NXDOMAIN
         assert hits(daemon, lambda name=name: ask(lab, name)) == 1

@@ -63,7 +63,8 @@ static void add_policies(json_t *list, const struct policies *policies)
 	char text[POLICIES_TEXT_CAP];
 
 	for (size_t i = 0; i < policies_n(policies); i++)
-		if (policies_entry_tell(policies_at(policies, i), text))
+		if (policies_entry_state(policies_at(policies, i)) != POLICIES_SERVING &&
+		    policies_entry_tell(policies_at(policies, i), text))
 			json_array_append_new(list, json_string(text));
 }
 

@@ -118,6 +118,7 @@ static struct load *read_list(struct loader *loader, const struct config_rpz *li
 
 	if (!load)
 		return NULL;
+	load->progress.skips_outside = true;
 	loader_start(loader, load);
 	while (!is_over)
 		wait_for_load(loader);
@@ -136,6 +137,8 @@ static int check_list(struct check *c, struct loader *loader, const struct confi
 		load_put_error(load, entry.error, sizeof(entry.error));
 		if (policies_entry_tell(&entry, text))
 			warn(c, "%s", text);
+	} else if (*load->err.warning) {
+		warn(c, "policy %s: %s", load->name, load->err.warning);
 	}
 	load_free(load);
 	return 0;

@@ -422,6 +422,7 @@ static void take_present(struct policies_entry *e, const struct policies_entry *
 	e->n_rules = present->n_rules;
 	e->n_ignored = present->n_ignored;
 	e->loaded_wall_s = present->loaded_wall_s;
+	memcpy(e->warning, present->warning, sizeof(e->warning));
 }
 
 /* The entry has the reason. */
@@ -454,6 +455,21 @@ static void take_zone(struct part *part, struct zone *zone, uint64_t wall_s)
 			 e->name, e->n_ignored);
 }
 
+/* The first of the lines that the list is in force without, and their number. */
+static void note_warning(struct part *part, const struct load *load)
+{
+	const struct zone_error *err = &load->err;
+	struct policies_entry *e = &part->entry;
+
+	if (!err->n_warnings)
+		return;
+	snprintf(e->warning, sizeof(e->warning), "%s", err->warning);
+	if (err->n_warnings > 1)
+		snprintf(e->warning, sizeof(e->warning), "%s (and %u more)", err->warning,
+			 err->n_warnings - 1);
+	log_warn("policy %s: %s", e->name, e->warning);
+}
+
 static void on_loaded(struct load *load)
 {
 	struct part *part = load->user;
@@ -468,6 +484,7 @@ static void on_loaded(struct load *load)
 	} else {
 		take_zone(part, load->zone, load->ended_wall_s);
 		load->zone = NULL;
+		note_warning(part, load);
 	}
 	loader_discard(p->env.loader, load);
 	if (--p->n_loading)
@@ -544,6 +561,8 @@ static int add_list(struct policies *p, struct part *part, const struct config_r
 	if (!part->entry.file)
 		return -ENOMEM;
 	part->load = load_new(list->name, list->file, NULL, on_loaded, part);
+	if (part->load) /* one line of another name must not switch the list off */
+		part->load->progress.skips_outside = true;
 	p->n_loading++;
 	return part->load ? 0 : -ENOMEM;
 }

@@ -98,7 +98,8 @@ struct policies_entry {
 	uint64_t loaded_wall_s; /* seconds since 1970 */
 	/* of a list: how often its rules have changed a worker's answer since the start */
 	uint64_t *hits;
-	char error[640]; /* of the last load; "": none */
+	char error[640];   /* of the last load; "": none */
+	char warning[600]; /* of the load of the version in force; "": none */
 };
 
 #define POLICIES_LOCAL "local-data"

@@ -33,6 +33,10 @@ bool policies_entry_tell(const struct policies_entry *entry, char text[POLICIES_
 			 entry->error);
 		return true;
 	case POLICIES_SERVING:
+		if (!*entry->warning)
+			break;
+		snprintf(text, POLICIES_TEXT_CAP, "policy %s: %s", entry->name, entry->warning);
+		return true;
 	case POLICIES_N_STATES:
 		break;
 	}
@@ -58,6 +62,8 @@ static json_t *report_entry(const struct policies_entry *entry)
 		json_put_text(o, "zone", entry->name);
 	if (*entry->error)
 		json_put_text(o, "error", entry->error);
+	if (*entry->warning)
+		json_put_text(o, "warning", entry->warning);
 	return o;
 }
 

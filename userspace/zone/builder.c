@@ -336,6 +336,23 @@ static int refuse_another(const struct zone_builder *b, const struct zone_builde
 			      owner, apex);
 }
 
+void zone_builder_skip_outside(struct zone_builder *b)
+{
+	b->skips_outside = true;
+}
+
+static void warn_outside(const struct zone_builder *b, const struct zone_builder_record *rec,
+			 struct zone_error *err)
+{
+	char owner[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
+
+	name_to_text(owner, sizeof(owner), rec->owner);
+	proto_type_to_text(type, rec->type);
+	zone_error_warn(err, builder_file_name(b, rec->at.file), rec->at.line,
+			"this owner is outside the zone, so the record is left out: %.160s %s",
+			owner, type);
+}
+
 int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *rec,
 		     struct zone_error *err)
 {
@@ -345,6 +362,10 @@ int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *r
 
 	if (why && rec->type == DNS_TYPE_SOA && !b->n_parts && !name_is_under(rec->owner, b->apex))
 		return refuse_another(b, rec, err);
+	if (why && b->skips_outside && !name_is_under(rec->owner, b->apex)) {
+		warn_outside(b, rec, err);
+		return 0;
+	}
 	if (why)
 		return refuse(b, rec, why, err);
 	rc = owner_node(b, rec->owner, rec->owner_bytes, &node);

@@ -40,6 +40,10 @@ int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *r
 /* Why zone_builder_add() refuses this record below @apex (folded); NULL: it does not. Pure. */
 const char *zone_record_refusal(const uint8_t *apex, const struct zone_builder_record *rec);
 
+/* From now on a record outside of the zone is left out, with a warning, except the SOA of another
+ * zone as the first record. */
+void zone_builder_skip_outside(struct zone_builder *b);
+
 /* From now on zone_builder_finish() ends with -ECANCELED soon after *@cancel has become true. */
 void zone_builder_watch(struct zone_builder *b, const bool *cancel);
 

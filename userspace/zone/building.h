@@ -92,6 +92,7 @@ struct zone_builder {
 	size_t n_files;
 	uint64_t seed;
 	const bool *cancel; /* set by another thread; NULL: never */
+	bool skips_outside; /* zone_builder_skip_outside() */
 	bool is_known;      /* the records are those of a checked zone: ZONEMD is not verified */
 	/* While there is no table: the nodes down to the last name, without the apex. */
 	unsigned n_path;

@@ -581,6 +581,8 @@ static int load(struct zone **out, struct source *s)
 		return rc;
 	}
 	zone_builder_watch(s->b, &s->progress->cancel);
+	if (s->progress->skips_outside)
+		zone_builder_skip_outside(s->b);
 	rc = zone_builder_file(s->b, s->path);
 	if (rc < 0)
 		close(fd);

@@ -92,11 +92,13 @@ struct zone_progress {
 	uint64_t n_records;
 	uint32_t stage; /* enum zone_stage */
 	bool cancel;    /* set by another thread: the load ends soon with -ECANCELED */
+	/* Set before the load: records outside of the zone are left out, each with a warning. */
+	bool skips_outside;
 };
 
 /*
  * As zone_load_file(), for a thread in the background. @progress, unless NULL, is set to zero
- * first, except @cancel, and then kept up to date by relaxed atomic stores.
+ * first, except @cancel and @skips_outside, and then kept up to date by relaxed atomic stores.
  */
 int zone_load(struct zone **out, const char *origin_text, const char *path,
 	      struct zone_progress *progress, struct zone_error *err)

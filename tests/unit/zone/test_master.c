@@ -369,6 +369,32 @@ static void tells_of_mistakes_in_includes_once(void **state)
 	assert_non_null(strstr(err.more, ":6: the data of this A record"));
 }
 
+/* A policy list may have lines of another name. */
+static void leaves_out_records_outside_of_the_zone(void **state)
+{
+	static const char text[] = ZONE_HEAD "a A 192.0.2.1\nout.example. A 192.0.2.2\n"
+					     "b A 192.0.2.3\nsub.out.example. SOA . . 1 1 1 1 1\n";
+	char path[] = "/tmp/volley-zone-XXXXXX";
+	struct zone_progress progress = { .skips_outside = true };
+	int fd = mkstemp(path);
+	struct zone_error err;
+	struct zone *all, *z;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	assert_int_equal(zone_load_file(&all, "example.com", path, &err), ERR_ZONE);
+	assert_int_equal(zone_load(&z, "example.com", path, &progress, &err), 0);
+	assert_int_equal(err.n_warnings, 2);
+	assert_non_null(strstr(err.warning, "left out: out.example. A"));
+	all = zone_of("example.com", ZONE_HEAD "a A 192.0.2.1\nb A 192.0.2.3\n");
+	assert_int_equal(zone_n_records(z), zone_n_records(all));
+	zone_free(z);
+	zone_free(all);
+	unlink(path);
+}
+
 struct unreadable {
 	const char *name, *origin, *path;
 	int rc;
@@ -552,6 +578,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes_good_text),
+		cmocka_unit_test(leaves_out_records_outside_of_the_zone),
 		cmocka_unit_test(takes_nsec3_below_an_apex_dname),
 		cmocka_unit_test(inherits_ttls),
 		cmocka_unit_test(keeps_the_case_of_the_file),
