@@ -16,7 +16,7 @@ static void tell_state(const struct engine_data *published, struct volley_state 
 {
 	uint32_t at = !(state->options_at & 1);
 
-	state->wall_ns = clock_wall_ahead_ns();
+	__atomic_store_n(&state->wall_ns, clock_wall_ahead_ns(), __ATOMIC_RELAXED);
 	engine_options(published->identity, published->cookies, &state->options[at]);
 	__atomic_store_n(&state->options_at, at, __ATOMIC_RELEASE);
 	state->option_up_mask = engine_option_mask(published->identity);

@@ -74,7 +74,7 @@ unsigned rdata_fixed_bytes(enum rdata_field field)
 		[RD_U8] = 1,     [RD_U16] = 2,   [RD_U32] = 4,       [RD_PERIOD] = 4,
 		[RD_TIME] = 4,   [RD_TYPE] = 2,  [RD_ALGORITHM] = 1, [RD_CERTIFICATE] = 2,
 		[RD_IPV4] = 4,   [RD_IPV6] = 16, [RD_EUI48] = 6,     [RD_EUI64] = 8,
-		[RD_ILNP64] = 8, [RD_U64] = 8,
+		[RD_ILNP64] = 8, [RD_U64] = 8,   [RD_SCHEME] = 1,
 	};
 
 	return bytes[field];

@@ -44,6 +44,7 @@ enum rdata_field {
 	RD_TYPE,        /* 2 octets: a record type */
 	RD_ALGORITHM,   /* 1 octet: a number or mnemonic, RFC 4034 appendix A.1 */
 	RD_CERTIFICATE, /* 2 octets: a number or mnemonic, RFC 4398 section 2.1 */
+	RD_SCHEME,      /* 1 octet: a number or NOTIFY, RFC 9859 section 2.1 */
 	RD_IPV4,
 	RD_IPV6,
 	RD_EUI48,  /* 00-00-5e-00-53-2a */
@@ -185,7 +186,7 @@ enum rdata_field {
 	X(65, HTTPS, "HTTPS", RD_KEEP, RD_TEXT_FORM, 3, RD_MAX, "RFC 9460 section 9", \
 	  RD_U16, RD_NAME, RD_SVCPARAMS) \
 	X(66, DSYNC, "DSYNC", RD_KEEP, RD_GENERIC, 6, 260, "RFC 9859 section 2.1", \
-	  RD_TYPE, RD_U8, RD_U16, RD_NAME) \
+	  RD_TYPE, RD_SCHEME, RD_U16, RD_NAME) \
 	X(67, HHIT, "HHIT", RD_KEEP, RD_GENERIC, 1, RD_MAX, "RFC 9886 section 5.1", RD_BASE64) \
 	X(68, BRID, "BRID", RD_KEEP, RD_GENERIC, 1, RD_MAX, "RFC 9886 section 5.2", RD_BASE64) \
 	X(99, SPF, "SPF", RD_KEEP, RD_GENERIC, 1, RD_MAX, "RFC 7208 section 14.1", RD_STRINGS) \

@@ -301,6 +301,7 @@ static const rdprint_field fields[RD_N_FIELDS] = {
 	[RD_TYPE] = type_of,
 	[RD_ALGORITHM] = u8,
 	[RD_CERTIFICATE] = certificate,
+	[RD_SCHEME] = u8,
 	[RD_IPV4] = rdprint_ipv4,
 	[RD_IPV6] = rdprint_ipv6,
 	[RD_EUI48] = rdprint_eui48,

@@ -201,6 +201,7 @@ const rdread_field rdread_fields[RD_N_FIELDS] = {
 	[RD_TYPE] = type,
 	[RD_ALGORITHM] = rdread_algorithm,
 	[RD_CERTIFICATE] = rdread_certificate,
+	[RD_SCHEME] = rdread_scheme,
 	[RD_IPV4] = rdread_ipv4,
 	[RD_IPV6] = rdread_ipv6,
 	[RD_EUI48] = rdread_eui48,

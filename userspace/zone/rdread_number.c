@@ -167,6 +167,15 @@ bool rdread_certificate(struct rdreading *f)
 	       rdread_put16(f, v);
 }
 
+bool rdread_scheme(struct rdreading *f)
+{
+	static const struct mnemonic rows[] = { { 1, "NOTIFY" } };
+	uint32_t v;
+
+	return mnemonic(f, rows, sizeof(rows) / sizeof(rows[0]), UINT8_MAX, &v) &&
+	       rdread_put8(f, v);
+}
+
 /* --- Times --- */
 
 /* Days from 1970-01-01 to a Gregorian date: years begin in March, so the leap day is last. */

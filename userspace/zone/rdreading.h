@@ -140,6 +140,7 @@ bool rdread_u64(struct rdreading *f);
 bool rdread_period(struct rdreading *f);
 bool rdread_date(struct rdreading *f);
 bool rdread_algorithm(struct rdreading *f);
+bool rdread_scheme(struct rdreading *f);
 bool rdread_certificate(struct rdreading *f);
 
 /* In zone/rdread_octets.c. */

@@ -94,6 +94,7 @@ static const struct rdata_row rdata_rows[] = {
 	{ "SVCB", "SVCB", "1 svc alpn=h2 port=443", "000103737663047465737400000100030268320003000201bb" },
 	{ "HTTPS", "HTTPS", "0 foo.example.com.", "000003666f6f076578616d706c6503636f6d00" },
 	{ "DSYNC", "DSYNC", "CDS 1 5300 a", "003b0114b40161047465737400" },
+	{ "DSYNC, mnemonic", "DSYNC", "CSYNC NOTIFY 53 a", "003e0100350161047465737400" },
 	{ "HHIT", "HHIT", "gwppM2ZmOCAw", "830a69336666382030" },
 	{ "BRID", "BRID", "owAAAYEFUQEA", "a30000018105510100" },
 	{ "SPF", "SPF", "\"v=spf1 -all\"", "0b763d73706631202d616c6c" },
