@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/answers.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -317,26 +318,41 @@ struct way {
 	const char *transport, *way;
 };
 
+/* No default: a kind that is added without a row does not compile. */
 static struct way way_of(enum port_kind kind)
 {
-	static const struct way ways[PORT_N_KINDS] = {
-		[PORT_XSK] = { "udp", "xdp" },    [PORT_SOCKET] = { "udp", "socket" },
-		[PORT_TCP] = { "tcp", "socket" }, [PORT_TLS] = { "tls", "socket" },
-		[PORT_DPDK] = { "udp", "dpdk" },
-	};
-
-	return ways[kind];
+	switch (kind) {
+	case PORT_XSK:
+		return (struct way){ "udp", "xdp" };
+	case PORT_SOCKET:
+		return (struct way){ "udp", "socket" };
+	case PORT_TCP:
+		return (struct way){ "tcp", "socket" };
+	case PORT_TLS:
+		return (struct way){ "tls", "socket" };
+	case PORT_DPDK:
+		return (struct way){ "udp", "dpdk" };
+	case PORT_N_KINDS:
+		break;
+	}
+	assert(!"a port has a kind");
+	return (struct way){ "none", "none" };
 }
 
 static struct way transfer_way(enum tap_transport transport)
 {
-	static const struct way ways[TAP_N_TRANSPORTS] = {
-		[TAP_UDP] = { "udp", "transfer" },
-		[TAP_TCP] = { "tcp", "transfer" },
-		[TAP_TLS] = { "tls", "transfer" },
-	};
-
-	return ways[transport];
+	switch (transport) {
+	case TAP_UDP:
+		return (struct way){ "udp", "transfer" };
+	case TAP_TCP:
+		return (struct way){ "tcp", "transfer" };
+	case TAP_TLS:
+		return (struct way){ "tls", "transfer" };
+	case TAP_N_TRANSPORTS:
+		break;
+	}
+	assert(!"an answer has a transport");
+	return (struct way){ "none", "none" };
 }
 
 /* --- Metrics ---------------------------------------------------------------------------------- */
