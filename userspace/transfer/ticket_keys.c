@@ -20,6 +20,8 @@
 #include "base/regular.h"
 #include "config/value.h"
 
+#define LINE_CAP 512 /* octets; a line of a key is shorter */
+
 struct ticket_keys {
 	unsigned int refs; /* atomic */
 	/* protects the following members: handshakes run in several threads */
@@ -207,13 +209,19 @@ static int read_lines(struct ticket_keys *keys, FILE *file, const char *path, ch
 {
 	const char *wrong = NULL;
 	unsigned int number = 0;
-	char line[512];
+	size_t line_cap = LINE_CAP;
+	char *line = malloc(line_cap); /* a line with a key needs no more, so it leaves no copy */
 
-	while (!wrong && fgets(line, sizeof(line), file)) {
+	if (!line) {
+		snprintf(err, cap, "server.tls.ticket-keys: out of memory");
+		return -ENOMEM;
+	}
+	while (!wrong && getline(&line, &line_cap, file) >= 0) {
 		number++;
 		wrong = add(keys, line);
 	}
-	explicit_bzero(line, sizeof(line));
+	explicit_bzero(line, line_cap);
+	free(line);
 	if (!wrong && ferror(file))
 		wrong = "cannot be read";
 	if (wrong)

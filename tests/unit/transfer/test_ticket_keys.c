@@ -97,7 +97,7 @@ static void write_file(const char *path, const char *text)
 
 static void keys_of_a_file_stay_in_their_order(void **state)
 {
-	char path[] = "/tmp/volley-ticket-keys-XXXXXX", text[400], err[256];
+	char path[] = "/tmp/volley-ticket-keys-XXXXXX", text[2000], err[256];
 	struct ticket_keys *keys;
 	struct ticket_key first, other = { .name = { 0 } };
 	int fd = mkstemp(path);
@@ -105,7 +105,8 @@ static void keys_of_a_file_stay_in_their_order(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
-	snprintf(text, sizeof(text), "# two\n%0160d\r\n\n%0159d2", 1, 0);
+	snprintf(text, sizeof(text), "# a comment of any length: %01200d\n%0160d\r\n\n%0159d2", 5,
+		 1, 0);
 	write_file(path, text);
 	assert_int_equal(ticket_keys_read(&keys, path, err, sizeof(err)), 0);
 	first = key_at(keys, START_NS);
