@@ -49,6 +49,8 @@ package() {
 	in_root chgrp root /etc/volley /etc/volley/volley.yaml
 	rm -rf "$root"/root/volley_*.deb "$root"/var/lib/apt/lists/* "$root"/var/log/* "$root"/var/cache/debconf/*-old \
 		"$root/usr/sbin/policy-rc.d" "$root"/usr/share/man/* "$root/etc/machine-id" "$root"/tmp/* "$root/etc/resolv.conf"
+	# The folder of query-log.file and dnstap.file, which the units make.
+	in_root install -d -o root -g root -m 0750 /var/log/volley
 }
 
 store() {
