@@ -176,9 +176,35 @@ int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_
 	return ret ? ret : receive_reply(fd, end_ns, reply);
 }
 
+/* Any reply says that the daemon has accepted the connection, unless it has no room for it. */
+static int await_acceptance(int fd, uint64_t end_ns)
+{
+	json_t *no_args = json_array(), *reply = NULL;
+	int ret = send_request(fd, "health", no_args, -1, end_ns);
+	const char *code;
+
+	if (!ret)
+		ret = receive_reply(fd, end_ns, &reply);
+	code = json_string_value(json_object_get(reply, "code"));
+	if (code && !strcmp(code, "busy"))
+		ret = -EBUSY;
+	json_decref(reply);
+	json_decref(no_args);
+	return ret;
+}
+
+/* The daemon tells a client that may send no file why this is so. */
 int call_send(int fd, const char *command, const json_t *args, int file, int wait_ms)
 {
-	return send_request(fd, command, args, file, get_end_ns(wait_ms));
+	uint64_t end_ns = get_end_ns(wait_ms);
+	int ret = send_request(fd, command, args, file, end_ns);
+
+	if (ret != -EPERM || file < 0)
+		return ret;
+	ret = await_acceptance(fd, end_ns);
+	if (!ret)
+		ret = send_request(fd, command, args, file, end_ns);
+	return ret == -EPERM ? send_request(fd, command, args, -1, end_ns) : ret;
 }
 
 int call_wait_reply(int fd, int wait_ms)

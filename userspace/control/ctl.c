@@ -18,6 +18,10 @@
 #include "base/err.h"
 #include "control/ctl_request.h"
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 /* Linux 6.16 */
+#endif
+
 #define BACKLOG 16
 /* when descriptors ran out, accept() is tried again after this time */
 #define RETRY_NS 1000000000ull
@@ -217,7 +221,8 @@ static void keep_file(struct client *client, struct msghdr *msg)
 
 /*
  * Without room for them, the kernel drops descriptors. Closing one may wait, for example for the
- * process behind a FUSE file, so a client that only reads must not be able to send any.
+ * process behind a FUSE file, or as long as SO_LINGER of a TCP socket says, even if the kernel does
+ * it. So a client that only reads must not be able to send any: see let_files_pass().
  */
 static ssize_t receive(struct client *client, bool with_file)
 {
@@ -356,6 +361,17 @@ static struct client *find_place(struct ctl *ctl, bool is_for_owner, uint64_t no
 	return victim;
 }
 
+/*
+ * If IS_ON is false, sendmsg() fails with EPERM for a peer that sends a descriptor. A connection
+ * begins with the value of the listening socket. Kernels before Linux 6.16 let all peers send them.
+ */
+static void let_files_pass(int fd, bool is_on)
+{
+	const int value = is_on;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &value, sizeof(value));
+}
+
 /* Takes the peer. */
 static int seat_client(struct ctl *ctl, struct client *client, int fd, struct rights_peer *peer,
 		       uint64_t now_ns)
@@ -370,6 +386,8 @@ static int seat_client(struct ctl *ctl, struct client *client, int fd, struct ri
 		.fd = fd, .file = -1, .in = in, .since_ns = now_ns, .peer = *peer
 	};
 	*peer = (struct rights_peer){ 0 };
+	if (rights_of(ctl->rights, &client->peer) >= CTL_CHANGES)
+		let_files_pass(fd, true);
 	return 0;
 }
 
@@ -577,6 +595,7 @@ static int bind_socket(struct ctl *ctl, mode_t mode)
 	const char *path = ctl->addr.sun_path;
 
 	ctl->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	let_files_pass(ctl->listen_fd, false);
 	if (ctl->listen_fd < 0 || fchmod(ctl->listen_fd, 0600) ||
 	    bind(ctl->listen_fd, (const struct sockaddr *)&ctl->addr, sizeof(ctl->addr)) ||
 	    lstat(path, &ctl->file) || chmod(path, mode) || listen(ctl->listen_fd, BACKLOG))

@@ -21,8 +21,10 @@
  * needs a right (control/rights.h), which is checked before it runs.
  *
  * The daemon opens no file that a client names. The client opens it, with its own rights, and sends
- * the descriptor with the first octet of the request (SCM_RIGHTS, one descriptor). Descriptors are
- * received from clients that may change something only; the kernel drops those of others.
+ * the descriptor with the first octet of the request (SCM_RIGHTS, one descriptor). Only clients
+ * that may change something can send descriptors, as soon as the daemon has accepted their
+ * connection: until then, and for all others, sendmsg() fails with EPERM (SO_PASSRIGHTS, Linux
+ * 6.16). Older kernels drop the descriptors of others.
  *
  * Other users
  * may take CTL_OTHERS_CAP of the places. When all places are taken, a new client takes the place of

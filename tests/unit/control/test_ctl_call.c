@@ -45,7 +45,24 @@ static int run_stats(void *user, const json_t *args, json_t **result, char *err,
 	return 0;
 }
 
+static struct ctl *the_ctl;
+
+/* Says how many octets of the file that comes with the request can be read. */
+static int run_load(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	int file = ctl_take_file_or_tell(the_ctl, err, err_cap);
+	char text[16];
+
+	(void)user, (void)args;
+	if (file < 0)
+		return file;
+	*result = json_pack("{s:i}", "n", (int)read(file, text, sizeof(text)));
+	close(file);
+	return 0;
+}
+
 static const struct ctl_command commands[] = {
+	{ "cache load", run_load, CTL_CHANGES, NULL },
 	{ "status", run_status, CTL_CHANGES, NULL },
 	{ "stats", run_stats, CTL_CHANGES, NULL },
 	{ NULL, NULL, CTL_READS, NULL },
@@ -63,6 +80,7 @@ static pid_t start_daemon(void)
 		return child;
 	if (ctl_open(&ctl, path, 0600, commands, NULL, err, sizeof(err)))
 		_exit(1);
+	the_ctl = ctl;
 	for (;;) {
 		ctl_poll(ctl, clock_ns());
 		usleep(1000);
@@ -112,10 +130,38 @@ static void test_results(void **state)
 	close(fd);
 }
 
+/* A file may be sent in the first request, too, which may come before the acceptance. */
+static void test_files(void **state)
+{
+	pid_t child = start_daemon();
+	json_t *args = json_pack("[s]", "a name"), *reply;
+	int fd = open_soon(), ends[2];
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "some words", 10), 10);
+	for (int n = 10; n >= 0; n -= 10) {
+		assert_int_equal(call_send(fd, "cache load", args, ends[0], 5000), 0);
+		assert_int_equal(call_receive(fd, 5000, &reply), 0);
+		assert_int_equal(
+			json_integer_value(json_object_get(json_object_get(reply, "result"), "n")),
+			n);
+		json_decref(reply);
+		if (n)
+			close(ends[1]);
+	}
+	close(ends[0]);
+	json_decref(args);
+	stop_daemon(child);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_files),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
