@@ -52,8 +52,10 @@ def kind_of(path):
         if server in os.path.basename(path):
             return server
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # to open a FIFO waits for its writer
+            return None
         with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read(1 << 20).splitlines() if stat.S_ISREG(os.stat(path).st_mode) else []
+            lines = file.read(1 << 20).splitlines()
     except OSError:
         return None
     for line in lines:

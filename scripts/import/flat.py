@@ -42,16 +42,25 @@ class Server:
     def carry(self, section, rows, at=None):
         table.carry_all(self.result, section, self.tables[rows], self.calls, at)
 
-    def addresses(self, options, certificate, key, fallback):
-        """All addresses, which are TLS if their port is the TLS port."""
+    def addresses(self, options, certificate, key, fallback, others):
+        """All addresses, which are TLS if their port is the TLS port. OTHERS has the options that
+        name a port with another protocol, and the ports without them."""
         port = self.server_text("port") or "53"
         tls_port = self.server_text("tls-port", "ssl-port") or "853"
         nodes = [node for section in self.sections("server") for node in section.all(*options)]
         for node in (node for section in self.sections("server") for node in section.all("port")):
             if node.word() == "53":
                 self.result.idle(node, "53 is the port without it")
+        closed = {one.word(): name for name in others for section in self.sections("server")
+                  for one in section.all(name)}
+        closed |= {text: name for name, text in others.items() if text and not
+                   self.server_text(name)}
         for node in nodes:
             own = node.word().partition("@")[2] or port
+            if own in closed and own != tls_port:
+                self.result.hole(node, f"port {own} is the {closed[own]}: Volley would answer plain "
+                                       "DNS there")
+                continue
             listen(self.result, node, node.word(), port, own == tls_port)
             for word in node.words[1:]:
                 self.result.left(node, f"\"{word}\" is ignored: see server.workers")

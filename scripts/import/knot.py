@@ -231,6 +231,9 @@ class Knot(Server):
         part.children = [node for node in template.children
                          if not item.find(node.name)] if template else []
         self.carry(part, "zone", zone)
+        default = self.item("template", "default")
+        for node in default.all("global-module") if default and default is not template else ():
+            self.do_module(node, zone)
         if values.is_yes(self.server_text("automatic-acl")):
             notify = self.find(item, "notify")
             for name in self.remotes(notify.words) if notify else ():

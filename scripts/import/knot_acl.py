@@ -77,6 +77,9 @@ class Acls:
         """Allows what KEY is about to a remote: its addresses with its TSIG key."""
         remote = self.item("remote", name)
         addresses = remote.find("address") if remote else None
+        if not addresses:
+            self.result.hole(node, f"the remote {name} has no address" if remote else
+                             f"the file has no remote {name}")
         if remote and key != "allow-notify" and remote.find("cert-key", "cert-hostname"):
             self.result.hole(node, f"knotd asks {name} for a certificate, which a rule of Volley "
                                    "cannot: decide on a rule with a key, or with the word tls")

@@ -93,9 +93,9 @@ class Named:
         elif name == "tls":
             self.carry(node, "tls")
         elif name in ("acl", "primaries", "masters", "remote-servers"):
-            words = {child.name for part in self.top.children for child in walk(part)
+            words = {child.word() if child.name == "!" else child.name for part in self.top.children for child in walk(part)
                      if part is not node}
-            if node.word() not in words:
+            if node.word().lower() not in {word.lower() for word in words}:
                 self.result.idle(node, f"nothing in this file names {node.word()}")
         elif name in self.tables["top"]:
             table.carry(self.result, node, self.tables["top"], self.calls)
@@ -185,6 +185,10 @@ class Named:
         if tls is not None:
             self.result.set(node, "server.tls.certificate", tls.text("cert-file"))
             self.result.set(node, "server.tls.key", tls.text("key-file"))
+            protocols = tls.find("protocols")
+            if protocols and {one.name for one in protocols.children} == {"tlsv1.3"}:
+                self.result.put(protocols, self.result.object("server", "tls"), "min-version",
+                                "TLSv1.3")
             if tls.find("ca-file"):
                 self.result.hole(tls.find("ca-file"), "named asks clients for a certificate, which "
                                                       "Volley cannot: give rules with keys")

@@ -9,7 +9,8 @@ LISTS = ("primaries", "masters", "remote-servers")
 
 def block(top, name, word):
     """The statement NAME WORD { } of the file, or None."""
-    return next((node for node in top.all(name) if node.word() == word and node.is_block), None)
+    return next((node for node in top.all(name) if node.word().lower() == word.lower() and
+                 node.is_block), None)
 
 
 class MatchList:
@@ -20,7 +21,7 @@ class MatchList:
 
     def __init__(self, result, top, node):
         self.result, self.top = result, top
-        self.out, self.found = [], []
+        self.out, self.found, self.seen = [], [], set()
         self.is_closed = False  # a key or a list has !, so no later element can be carried over
         self.walk([child for child in node.children if child.block == 0], 0)
 
@@ -42,8 +43,10 @@ class MatchList:
                 self.give(node, "", node.word())
             elif node.is_block and depth < DEPTH_MAX:
                 self.walk(node.children, depth + 1)
-            elif acl and depth < DEPTH_MAX:
-                self.walk(acl.children, depth + 1)
+            elif acl:  # a second time it has no element that the first time has not
+                if id(acl) not in self.seen:
+                    self.seen.add(id(acl))
+                    self.walk(acl.children, depth + 1)
             elif node.name == "localhost":
                 self.give(node, "127.0.0.0/8")
                 self.give(node, "::1")
@@ -76,16 +79,21 @@ def is_any(node):
     return [child.name for child in node.children] == ["any"]
 
 
-def servers(top, node, depth=0):
+def servers(top, node, seen=None):
     """(statement, {"port": ..., "key": ..., "tls": ...}) for each server of a list, the lists in it
     resolved. What a server does not say is said by its list."""
+    seen = set() if seen is None else seen
     names = ("port", "key", "tls", "source", "source-v6")
     given = {name: node.after(name) for name in names}
     for one in node.children:
         own = {name: one.after(name) or given[name] for name in names}
         more = next(filter(None, (block(top, name, one.name) for name in LISTS)), None)
-        if more is not None and depth < DEPTH_MAX:
-            for server, words in servers(top, more, depth + 1):
+        if more is not None:
+            known = (id(more), *own.values())
+            if known in seen:
+                continue
+            seen.add(known)
+            for server, words in servers(top, more, seen):
                 yield server, {name: words[name] or own[name] for name in names}
         else:
             yield one, own

@@ -18,7 +18,7 @@ class Zones:
         self.policies = {}  # (name, folder): the name of the policy in the configuration
 
     def carry(self, node):
-        kind, name = node.text("type"), node.word()
+        kind, name = node.text("type").lower(), node.word()
         if node.find("in-view"):
             self.result.hole(node, "Volley has no views, and so no zones of another view")
         elif not name or not kind:
@@ -285,6 +285,10 @@ class Zones:
     do_allow_notify = do_allow_transfer
 
     def do_allow_update(self, node, zone):
+        if self.node.find("update-policy"):
+            say = self.result.hole if node.parent is self.node else self.result.idle
+            say(node, "the zone has an update-policy, which counts instead")
+            return
         if node.children and not node.find("none"):
             self.tell_journal(node)
         self.do_allow_transfer(node, zone)

@@ -4,19 +4,18 @@
 import values
 from flat import Server
 
-PATTERNS_MAX = 16  # patterns that include each other
 FOLDER = "/etc/nsd"
 
 
 class Nsd(Server):
     def __init__(self, result, top):
         super().__init__("nsd", result, top)
-        self.zone, self.depth = None, 0
+        self.zone, self.way = None, []  # the patterns that are being read
 
     def run(self):
         self.result.folder = self.server_text("zonesdir") or FOLDER
         self.addresses(("ip-address", "interface"), ("tls-service-pem", ), ("tls-service-key", ),
-                       ("0.0.0.0", "::"))
+                       ("0.0.0.0", "::"), {"proxy-protocol-port": "", "tls-auth-port": ""})
         for key in self.sections("key"):
             self.carry(key, "key")
             self.result.tsig_key(key, key.text("name"), key.text("algorithm"), key.text("secret"))
@@ -36,12 +35,12 @@ class Nsd(Server):
 
     # --- Zones ------------------------------------------------------------------------------------
 
-    def with_patterns(self, zone, depth=0):
+    def with_patterns(self, zone, way=()):
         """All options of the zone and of its patterns, in the order in which nsd reads them."""
         for node in zone.children:
             pattern = self.named("pattern", node.word()) if node.name == "include-pattern" else None
-            if pattern and depth < PATTERNS_MAX:
-                yield from self.with_patterns(pattern, depth + 1)
+            if pattern and pattern not in way:
+                yield from self.with_patterns(pattern, (*way, pattern))
             yield node
 
     def check_pattern(self, pattern):
@@ -104,12 +103,13 @@ class Nsd(Server):
 
     def do_include_pattern(self, node, zone):
         pattern = self.named("pattern", node.word())
-        if not pattern or self.depth >= PATTERNS_MAX:
-            self.result.hole(node, f"the file has no pattern \"{node.word()}\"")
+        if not pattern or pattern in self.way:
+            self.result.hole(node, f"the pattern \"{node.word()}\" includes itself" if pattern else
+                             f"the file has no pattern \"{node.word()}\"")
             return
-        self.depth += 1
+        self.way.append(pattern)
         self.carry(pattern, "zone", zone)
-        self.depth -= 1
+        self.way.pop()
 
     def tls_of(self, node, name):
         """The values of a remote for a tls-auth; None, with a note, if it is missing."""
@@ -157,6 +157,9 @@ class Nsd(Server):
         elif who == "BLOCKED":
             self.result.hole(node, f"a rule of Volley cannot exclude {prefix}: write rules for the "
                                    "clients that may")
+        elif key == "allow-transfer" and values.is_yes(self.server_text("tls-auth-xfr-only")):
+            self.result.hole(node, "tls-auth-xfr-only asks each client for a certificate, which a rule "
+                                   "of Volley cannot: decide on a rule with a key and the word tls")
         elif "-" in prefix or "@" in prefix:
             self.result.hole(node, f"\"{prefix}\": Volley has no ranges and no ports in rules: "
                                    "write ADDRESS/LENGTH")

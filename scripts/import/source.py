@@ -335,7 +335,8 @@ class Named(Parser):
                     if node:
                         node.words.append(word)
                     else:
-                        node = Node(word, file, line, self.place)
+                        node = Node(word.lower() if kind == "word" else word, file, line,
+                                    self.place)  # named reads "Options" and "ANY", too
             line += token.count("\n")
             at = match.end()
         if depth:

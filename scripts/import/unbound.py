@@ -20,7 +20,8 @@ class Unbound(Server):
     def run(self):
         self.result.folder = self.server_text("directory") or FOLDER
         self.addresses(("interface", "ip-address"), ("tls-service-pem", "ssl-service-pem"),
-                       ("tls-service-key", "ssl-service-key"), ("127.0.0.1", "::1"))
+                       ("tls-service-key", "ssl-service-key"), ("127.0.0.1", "::1"),
+                       {"proxy-protocol-port": "", "https-port": "443", "quic-port": ""})
         self.carry_clients()
         for section in self.top.children:
             how = {"forward-zone": self.carry_upstreams, "stub-zone": self.carry_upstreams,
@@ -195,8 +196,13 @@ class Unbound(Server):
         if not name:
             self.result.hole(section, "the section has no name")
             return
-        is_tls = kind == "forward" and any(values.is_yes(section.text(f"forward-{word}-upstream"))
-                                           for word in ("tls", "ssl"))
+        is_tls = any(values.is_yes(section.text(f"{kind}-{word}-upstream") or
+                                   self.server_text(f"{word}-upstream")) for word in ("tls", "ssl"))
+        if is_tls and kind == "stub":
+            self.result.hole(section.find("stub-tls-upstream", "stub-ssl-upstream") or section,
+                             f"{name} is left out: volleyd would ask "
+                             f"{', '.join(one.word() for one in section.all('stub-addr'))} without TLS")
+            return
         is_tcp = values.is_yes(section.text(f"{kind}-tcp-upstream"))
         extra = {"first": "true"} if values.is_yes(section.text(f"{kind}-first")) else {}
         extra |= {"transport": "tls" if is_tls else "tcp"} if is_tls or is_tcp else {}

@@ -278,3 +278,68 @@ def test_a_text_that_is_not_utf8(tmp_path):
     path.write_bytes(b"stub-zone:\n    name: \"k\xfc.lab\"\n    stub-addr: 192.0.2.1\n")
     status, config, said = imported(path)
     assert status == 1 and not config and said == [f"{path}: a name in it is not UTF-8"], said
+
+
+def test_named_words_in_capitals(tmp_path):
+    """named reads its words in any case, and so the names of lists."""
+    config, said = made_of(tmp_path, "named", 'ACL Inside { 10.0.0.0/8; };\nOptions { Recursion No; '
+                           'Allow-Query { INSIDE; }; };\nZone "a.lab" { Type Master; '
+                           'File "%FOLDER/a.zone"; Allow-Transfer { NONE; }; };\n')
+    assert config["server"]["allow"] == ["10.0.0.0/8"] and config["zones"], said
+    assert "recursion" not in config and "allow-transfer" not in config["zones"][0], said
+
+
+@pytest.mark.parametrize("policy", ["local", "{ grant k.lab zonesub A; }"])
+def test_named_update_policy_beside_a_list_for_all_zones(tmp_path, policy):
+    """Of the two, named asks the policy of the zone alone."""
+    zone = ZONE.replace("};", f"update-policy {policy}; }};")
+    config, said = named(tmp_path, "recursion no; allow-update { 10.0.0.0/8; };", zone)
+    assert "allow-update" not in config["zones"][0] and "not carried over" in said, said
+
+
+@pytest.mark.parametrize("kind, text", [
+    ("named", "acl a { b; b; b; b; };\nacl b { a; a; a; a; 10.0.0.0/8; };\n"
+              "options { recursion no; allow-query { a; }; };\n"),
+    ("named", "primaries a { b; b; b; };\nprimaries b { a; a; a; 10.0.0.1; };\noptions { recursion no; };\n"
+              "zone a.lab { type secondary; primaries { a; }; };\n"),
+    ("nsd", "pattern:\n  name: a\n" + "  include-pattern: b\n" * 5 + "pattern:\n  name: b\n" +
+     "  include-pattern: a\n" * 5 + "zone:\n  name: a.lab\n  zonefile: %FOLDER/a.zone\n"
+     "  include-pattern: a\n"),
+])
+def test_lists_that_include_each_other(tmp_path, kind, text):
+    """They end, however often one is named."""
+    config, said = made_of(tmp_path, kind, text)
+    assert config["server"].get("allow") == ["10.0.0.0/8"] or config["zones"], said
+
+
+@pytest.mark.parametrize("kind, option", [
+    ("nsd", "proxy-protocol-port"), ("nsd", "tls-auth-port"),
+    ("unbound", "proxy-protocol-port"), ("unbound", "https-port"), ("unbound", "")])
+def test_ports_of_other_protocols(tmp_path, kind, option):
+    """Plain DNS is not answered where clients need a certificate, a proxy or HTTPS."""
+    port = "443" if not option else "5353"
+    more = f"  {option}: {port}\n" if option else ""
+    config, said = made_of(tmp_path, kind, "server:\n  ip-address: 127.0.0.1\n"
+                           f"  ip-address: 127.0.0.1@{port}\n" + more)
+    assert config["server"]["listen"] == ["127.0.0.1"] and f"port {port} is the " in said, said
+
+
+def test_nsd_transfers_that_need_a_certificate(tmp_path):
+    config, said = made_of(tmp_path, "nsd", "server:\n  tls-auth-xfr-only: yes\nzone:\n  name: a.lab\n"
+                           "  zonefile: %FOLDER/a.zone\n  provide-xfr: 0.0.0.0/0 NOKEY\n")
+    assert "allow-transfer" not in config["zones"][0] and "certificate" in said, said
+
+
+def test_unbound_stubs_that_are_asked_by_tls(tmp_path):
+    config, said = made_of(tmp_path, "unbound", "server:\n  verbosity: 1\nstub-zone:\n  name: a.lab\n"
+                           "  stub-addr: 192.0.2.1\n  stub-tls-upstream: yes\n")
+    assert "stubs" not in config["recursion"] and "without TLS" in said, said
+
+
+def test_knot_modules_for_all_zones(tmp_path):
+    """Those of the default template are for zones with another template, too."""
+    config, said = made_of(tmp_path, "knot", "server:\n    listen: 127.0.0.1@53\nmod-queryacl:\n  - id: q\n"
+                           "    address: 10.0.0.0/8\ntemplate:\n  - id: default\n"
+                           "    global-module: mod-queryacl/q\n  - id: t\n    storage: %FOLDER\n"
+                           "    file: a.zone\nzone:\n  - domain: a.lab\n    template: t\n")
+    assert not config.get("zones") and "without mod-queryacl" in said, said
