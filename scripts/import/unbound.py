@@ -98,10 +98,10 @@ class Unbound(Server):
                            f"{owner} {ttl}{rest}")
 
     def do_local_data(self, node, _at):
-        owner, _blank, rest = node.word().strip().partition(" ")
+        owner, rest = (node.word().split(None, 1) + ["", ""])[:2]
         self.put_record(node, owner, rest.strip())
-        kinds = {values.domain(zone.word()): zone.word(1) for zone in
-                 node.parent.all("local-zone")}
+        kinds = {values.domain(zone.word()): zone.word(1) for section in self.sections("server")
+                 for zone in section.all("local-zone")}
         if kinds.get(values.domain(owner)) == "redirect":  # its data is for all names below it
             self.put_record(node, "*." + owner, rest.strip())
 
@@ -119,6 +119,9 @@ class Unbound(Server):
         zone, kind = node.word(), node.word(1)
         if not kind:
             self.result.hole(node, "a name and a type are expected")
+        elif kind in ("transparent", "typetransparent") and \
+                (values.domain(zone) or "").endswith(tuple(name + "." for name in LANS)):
+            self.result.set(node, "recursion.special-names-off", zone)
         elif kind in ("transparent", "redirect"):
             self.result.idle(node, f"{kind}: local data of Volley is like this")
         elif kind == "nodefault":

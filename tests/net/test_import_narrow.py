@@ -343,3 +343,13 @@ def test_knot_modules_for_all_zones(tmp_path):
                            "    global-module: mod-queryacl/q\n  - id: t\n    storage: %FOLDER\n"
                            "    file: a.zone\nzone:\n  - domain: a.lab\n    template: t\n")
     assert not config.get("zones") and "without mod-queryacl" in said, said
+
+
+def test_unbound_local_names(tmp_path):
+    """Tabs, a zone in another section "server", and a zone of a LAN that is asked upstream."""
+    config, said = made_of(tmp_path, "unbound", "server:\n  local-zone: x.lab redirect\n"
+                           "  local-zone: 168.192.in-addr.arpa transparent\nserver:\n"
+                           "  local-data: \"x.lab.\tA\t192.0.2.1\"\n")
+    assert config["recursion"]["local-data"] == [
+        "x.lab. 3600 A\t192.0.2.1", "*.x.lab. 3600 A\t192.0.2.1"], said
+    assert config["recursion"]["special-names-off"] == ["168.192.in-addr.arpa"], said
