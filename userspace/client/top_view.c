@@ -257,7 +257,7 @@ static void put_keys(struct page *page)
 
 		snprintf(line + n, sizeof(line) - n, form, words[k][0], words[k]);
 	}
-	put(page, "%s space pause  ? help  q quit", line);
+	put(page, "%s ? keys  q quit", line);
 }
 
 /* --- Tables ----------------------------------------------------------------------------------- */
