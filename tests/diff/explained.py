@@ -90,6 +90,9 @@ RESOLVER_RULES = [
                  "REFUSED. unbound, with allow_snoop, "
                  "gives the closest delegation in its cache. Volley's answer cache holds only "
                  "answers."),
+    ResolverRule("stale-without-rd", "RFC 8767 section 5",
+                 "If upstream is silent, Volley gives a stale answer to a question without RD, "
+                 "too. unbound, with allow_snoop, gives the closest delegation in its cache."),
     ResolverRule("no-answer-is-explained", "RFC 8914 section 4.23",
                  "If no server gives a usable answer, Volley adds the extended error 22; unbound "
                  "1.17 adds none."),
