@@ -94,6 +94,10 @@ class Lab:
     def ip(self, end, *words, check=True):
         return run("ip", "-n", f"{self.name}-{end}", *words, check=check)
 
+    def put_v6_back(self):
+        """The kernel removes the IPv6 addresses of a link that goes down, or away."""
+        self.ip("s", "address", "add", f"{V6}/64", "dev", "s0", "nodad")
+
     def exec(self, end, *command, **kwargs):
         return run("nsenter", f"--net=/run/netns/{self.name}-{end}", "--", *command, **kwargs)
 

@@ -95,6 +95,7 @@ def test_a_socket_that_sends_nothing(untold):
     lab.exec("s", "ethtool", "-L", "s0", "tx", 2)
     for word in ("down", "up"):
         lab.ip("s", "link", "set", "s0", word)
+    lab.put_v6_back()
     wait_for("its socket", lambda: list(xsk_ports(daemon)) == [0, 1])
     wait_for("no complaint", lambda: not daemon.degraded())
     wait_for("the link", lambda: lab.is_answered("link.wild.example.com"))

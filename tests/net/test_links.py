@@ -83,7 +83,8 @@ def test_replaced_by_another(lab, daemon):
         assert texts(lab.ask()) == WWW
         assert texts(lab.ask("mail.example.com")) == ["192.0.2.25"]
     assert two.by.get("worker") == 1 and sum(two.by.values()) == 2
-    assert not daemon.degraded()
+    lab.put_v6_back()
+    wait_for("no remark", lambda: not daemon.degraded())
 
 
 @contextlib.contextmanager

@@ -305,6 +305,10 @@ def test_keys_choose_the_view(terminal):
                        "c": ("CLIENTS", "198.51.")}.items():
         it.type(key)
         it.shows(*words)
+    it.type("?")
+    it.shows("limited: prefixes over their rate limit", "this help")
+    it.type("c")
+    it.shows("CLIENTS", "198.51.")
     it.type(" ")
     it.shows("PAUSED")
     it.type("n ")
