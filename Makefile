@@ -37,7 +37,10 @@ CLANG      ?= clang-$(or $(firstword $(foreach n,$(CLANG_ORDER),$(if $(wildcard 
 CLANGS     ?= clang-14 clang-16 clang-19
 KERNELS    ?= 6.1 6.12 newest
 VERIFY_MAX ?= 200000
-LLVM_STRIP ?= $(subst clang,llvm-strip,$(CLANG))
+# Asked once: an object that another clang compiles is stripped by the same program.
+ifeq ($(origin LLVM_STRIP),undefined)
+LLVM_STRIP := $(subst clang,llvm-strip,$(CLANG))
+endif
 BPFTOOL    ?= PATH="$$PATH:/usr/sbin:/sbin" bpftool
 PYTHON     ?= /usr/bin/python3
 FLOOR      ?=
