@@ -115,10 +115,13 @@ class Result:
 
     def append(self, node, at, key, value):
         """Adds a value to a list, unless the list has it."""
-        values_there = at.setdefault(key, [])
-        if value not in values_there:
-            values_there.append(value)
-            self.origins[id(at), key, value] = node
+        if value not in at.get(key, ()):
+            self.add(node, at, key, value)
+
+    def add(self, node, at, key, value):
+        """Adds a value that the list is known not to have."""
+        at.setdefault(key, []).append(value)
+        self.origins[id(at), key, value] = node
 
     def path(self, text):
         if text.startswith("/") or not self.folder:

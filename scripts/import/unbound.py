@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """unbound.conf(5): clients, local data, forward zones, stubs, served zones and policies."""
+import functools
 import ipaddress
 import re
 
@@ -16,6 +17,7 @@ LANS = ("10.in-addr.arpa", "172.in-addr.arpa", "168.192.in-addr.arpa", "254.169.
 class Unbound(Server):
     def __init__(self, result, top):
         super().__init__("unbound", result, top)
+        self.records = set()  # lists have a hundred thousand: a search for each takes minutes
 
     def run(self):
         self.result.folder = self.server_text("directory") or FOLDER
@@ -94,15 +96,27 @@ class Unbound(Server):
         """Adds "OWNER TTL REST", with the default TTL if REST has none. Names are absolute."""
         owner += "" if owner.endswith(".") else "."
         ttl = "" if re.match(r"(?i)(in\s+)?\d", rest) else TTL + " "
-        self.result.append(node, self.result.object("recursion"), "local-data",
-                           f"{owner} {ttl}{rest}")
+        record = f"{owner} {ttl}{rest}"
+        if record not in self.records:
+            self.records.add(record)
+            self.result.add(node, self.result.object("recursion"), "local-data", record)
+
+    @functools.cache
+    def kinds_of_zones(self):
+        """{name of a local-zone: its type}"""
+        return {values.domain(zone.word()): zone.word(1) for section in self.sections("server")
+                for zone in section.all("local-zone")}
+
+    @functools.cache
+    def owners_of_data(self):
+        return {values.domain((data.word().split(None, 1) + [""])[0])
+                for section in self.sections("server") for data in section.all("local-data")}
 
     def do_local_data(self, node, _at):
         owner, rest = (node.word().split(None, 1) + ["", ""])[:2]
         self.put_record(node, owner, rest.strip())
-        kinds = {values.domain(zone.word()): zone.word(1) for section in self.sections("server")
-                 for zone in section.all("local-zone")}
-        if kinds.get(values.domain(owner)) == "redirect":  # its data is for all names below it
+        # Its data is for all names below it.
+        if self.kinds_of_zones().get(values.domain(owner)) == "redirect":
             self.put_record(node, "*." + owner, rest.strip())
 
     def do_local_data_ptr(self, node, _at):
@@ -122,6 +136,9 @@ class Unbound(Server):
         elif kind in ("transparent", "typetransparent") and \
                 (values.domain(zone) or "").endswith(tuple(name + "." for name in LANS)):
             self.result.set(node, "recursion.special-names-off", zone)
+        elif kind == "redirect" and values.domain(zone) not in self.owners_of_data():
+            self.result.hole(node, f"{zone} redirect has no local data, so it is denied: write a list "
+                                   f"for recursion.rpz (\"{zone} CNAME *.\" and \"*.{zone} CNAME *.\")")
         elif kind in ("transparent", "redirect"):
             self.result.idle(node, f"{kind}: local data of Volley is like this")
         elif kind == "nodefault":
@@ -184,6 +201,16 @@ class Unbound(Server):
             self.result.set(node, "recursion." + leaf, node.word())
 
     do_auto_trust_anchor_file = do_trust_anchor_file
+
+    def do_tls_protocols(self, node, _at):
+        versions = set(" ".join(node.words).split())
+        if versions == {"TLSv1.3"} and any(self.server_text(f"{word}-service-key")
+                                           for word in ("tls", "ssl")):
+            self.result.put(node, self.result.object("server", "tls"), "min-version", "TLSv1.3")
+        elif versions == {"TLSv1.2"}:
+            self.result.note(node, "Volley offers TLS 1.3, too")
+        else:
+            self.result.idle(node, "volleyd offers TLS 1.2 and 1.3")
 
     def do_tcp_upstream(self, node, _at):
         if values.is_yes(node.word()):

@@ -8,6 +8,7 @@ Without a daemon or a peer: the configurations are read, and volleyd checks the 
 import pytest
 
 from netlab import BIN, run, write_zone
+from secondaries import certificate
 from test_import import SECRET, imported
 
 NOBODY = ["0.0.0.0"]
@@ -334,6 +335,26 @@ def test_unbound_stubs_that_are_asked_by_tls(tmp_path):
     config, said = made_of(tmp_path, "unbound", "server:\n  verbosity: 1\nstub-zone:\n  name: a.lab\n"
                            "  stub-addr: 192.0.2.1\n  stub-tls-upstream: yes\n")
     assert "stubs" not in config["recursion"] and "without TLS" in said, said
+
+
+def test_unbound_names_that_are_denied(tmp_path):
+    """redirect without data is the form of lists of advertisers."""
+    _config, said = made_of(tmp_path, "unbound", "server:\n  local-zone: ads.lab redirect\n"
+                            "  local-zone: x.lab redirect\n  local-data: \"x.lab A 192.0.2.1\"\n")
+    assert "ads.lab redirect has no local data" in said and "x.lab redirect has" not in said, said
+
+
+@pytest.mark.parametrize("words, wanted", [
+    ("TLSv1.3", "TLSv1.3"), ("TLSv1.2 TLSv1.3", None), ("TLSv1.2", None)],
+    ids=["new", "both", "old"])
+def test_unbound_versions_of_tls(tmp_path, words, wanted):
+    certificate(tmp_path)
+    config, said = made_of(tmp_path, "unbound", "server:\n  interface: 127.0.0.1\n"
+                           "  interface: 127.0.0.1@853\n"
+                           "  tls-service-key: %FOLDER/tls.key\n  tls-service-pem: %FOLDER/tls.crt\n"
+                           f"  tls-protocols: \"{words}\"\n")
+    assert config["server"]["tls"].get("min-version") == wanted, said
+    assert ("Volley offers TLS 1.3, too" in said) == (words == "TLSv1.2"), said
 
 
 def test_knot_modules_for_all_zones(tmp_path):
