@@ -5,6 +5,7 @@ Rate limits by every way in: the replies to a client over its limit, its ways to
 same, and the operator's view. The limit is one answer a second here, so that a few queries exceed
 it on a machine of any speed.
 """
+import sys
 import time
 
 import dns.edns
@@ -16,8 +17,12 @@ import dns.rrset
 import dns.tsigkeyring
 import pytest
 
-from netlab import CLIENT4, V4, Answered, iface, wait_for, zone
+from netlab import CLIENT4, ROOT, V4, Answered, iface, wait_for, zone
 from test_metrics import AT, Metrics
+
+sys.path.insert(0, str(ROOT / "tests" / "perf"))
+
+from rig import SERVER_CPU, napi_threads, pin  # noqa: E402
 
 TIGHT = {"answers": 1, "slip": 1}
 WAYS = {"driver": [iface()], "worker": [iface(**{"driver-answers": False})], "kernel_socket": []}
@@ -91,8 +96,13 @@ def test_what_driver_and_worker_give_counts_together(lab, daemon):
 
 
 def test_reloads(lab, daemon):
-    """Exempt, dry run, other limits, off: each by a reload, and at once."""
+    """
+    Exempt, dry run, other limits, off: each by a reload, and at once. The first stage counts for
+    each CPU, in costs of the limits at that time. If the thread moved between CPUs, as no interrupt
+    of a card does, loads of a tighter limit would come to the table after a reload.
+    """
     daemon.start(rrl=TIGHT)
+    pin(napi_threads(lab, "s"), SERVER_CPU)
     lab.ask()
     until_limited(lab)
     for rrl in ({**TIGHT, "exempt": [f"{CLIENT4}/32"]}, {**TIGHT, "dry-run": True},
