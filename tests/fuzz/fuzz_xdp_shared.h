@@ -423,7 +423,7 @@ static void check_shared(const struct shared_input *in, const struct query *q,
 	must(!!in->unknown, "what exists");
 	must(!is_late(in),
 	     "what may be of a newer version than what the filter and the region said");
-	must(volley_is_data_type(q->qtype), "to a type that has no data");
+	must(volley_is_cached_type(q->qtype), "to a transfer");
 	must(!(in->control.names & not_names), "in no zone, below a cut, or by no filter");
 	must(in->kind != INTERVAL || !(in->control.names & FAR_WILD && n_known(in)),
 	     "below a wildcard");
