@@ -304,7 +304,7 @@ static void put_no_change(FILE *out, const json_t *result)
 }
 
 /* Each record is a line, which begins in column 0: it can be pasted into the parent's zone file. */
-static void put_records(FILE *out, const json_t *records)
+static void put_pasted_records(FILE *out, const json_t *records)
 {
 	json_t *record;
 	size_t i;
@@ -328,7 +328,7 @@ int result_text(FILE *out, const char *command, const json_t *result)
 		return 0;
 	}
 	if (!strcmp(command, "zone ds")) {
-		put_records(out, value);
+		put_pasted_records(out, value);
 		return 0;
 	}
 	if (!json_object_size(result)) {

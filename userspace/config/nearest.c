@@ -6,7 +6,7 @@
 
 #define WIDTH (NEAREST_WORD_MAX + 1)
 
-static unsigned int least(unsigned int a, unsigned int b)
+static unsigned int take_fewer(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
 }
@@ -21,9 +21,9 @@ static void fill_edits(unsigned int rows[3][WIDTH], const char *a, size_t i, con
 	row[0] = (unsigned int)i;
 	for (size_t k = 1; k <= n_b; k++) {
 		row[k] = above[k - 1] + (a[i - 1] != b[k - 1]);
-		row[k] = least(row[k], least(above[k], row[k - 1]) + 1);
+		row[k] = take_fewer(row[k], take_fewer(above[k], row[k - 1]) + 1);
 		if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-			row[k] = least(row[k], before[k - 2] + 1);
+			row[k] = take_fewer(row[k], before[k - 2] + 1);
 	}
 }
 
