@@ -1,16 +1,21 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands of README.md, as they stand there."""
+"""The commands of README.md and of the pages that continue it, as they stand there."""
 import re
 
 from netlab import ROOT
 
+PAGES = ("README.md", "docs/installing.md", "docs/serving.md")
 PROGRAMS = ("make", "apt-get", "cp", "dig", "editor", "ip", "journalctl", "podman", "systemctl",
             "volleyctl", "volleyd", "xdp-loader")
 COMMAND = re.compile(rf"(?:{'|'.join(PROGRAMS)}|(?:build/bin|scripts)/\S+) ")
 YAML = re.compile(r"(?:# my\.yaml|[a-z]+:)$")
 # What a block shows that is neither commands nor a configuration: output, the map of folders.
 OTHERS = re.compile(r"QUERY |xdp/ ")
+
+
+def text():
+    return "\n".join((ROOT / page).read_text("utf-8") for page in PAGES)
 
 
 class Command(str):
@@ -47,12 +52,12 @@ def is_commands(heading, lines):
 def read():
     """All commands of the blocks, in their order."""
     found = []
-    for heading, lines in blocks((ROOT / "README.md").read_text("utf-8")):
+    for heading, lines in blocks(text()):
         if not is_commands(heading, lines):
             continue
         for line in lines:
-            text, _, comment = line.partition(" # ")
-            command = Command(re.sub(r"\s+", " ", text.strip()))
+            words, _, comment = line.partition(" # ")
+            command = Command(re.sub(r"\s+", " ", words.strip()))
             command.section, command.comment = heading, comment.strip()
             found.append(command)
     return found
@@ -60,13 +65,12 @@ def read():
 
 def configuration(first):
     """The text of the block that begins with this line."""
-    text = (ROOT / "README.md").read_text("utf-8")
-    block = re.search(rf"(?m)^    {re.escape(first)}\n((?:    .*\n)+)", text)[1]
+    block = re.search(rf"(?m)^    {re.escape(first)}\n((?:    .*\n)+)", text())[1]
     return re.sub(r"(?m)^    ", "", block)
 
 
 def in_prose():
     """Commands in the sentences, between backticks: the program and what follows."""
-    prose = re.sub(r"(?m)^    .*$", "", (ROOT / "README.md").read_text("utf-8"))
+    prose = re.sub(r"(?m)^    .*$", "", text())
     return [words.split() for words in re.findall(r"`([^`]+)`", prose)
             if words.split()[0] in PROGRAMS and " " in words]
