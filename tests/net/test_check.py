@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from netlab import V4, zone
+from netlab import V4, wait_for, zone
 from secondaries import certificate
 from test_policies import HEAD
 
@@ -90,6 +90,19 @@ ROWS = [
         {"policy": {"block": [{"file": "{}/nothing"}]}}, DEGRADED),
     Row("blocks, a folder", "policy.block: {}: Is a directory",
         {"policy": {"block": [{"file": "{}"}]}}, DEGRADED),
+    Row("query log, no folder", "query-log: {}/no/log: No such file or directory: it is off",
+        {"query-log": {"file": "{}/no/log"}}, DEGRADED),
+    Row("query log, a folder", "query-log: {}: Is a directory: it is off",
+        {"query-log": {"file": "{}"}}, DEGRADED),
+    Row("query log, below a file", "query-log: {}/text/log: Not a directory: it is off",
+        {"query-log": {"file": "{}/text/log"}}, DEGRADED),
+    Row("query log", "", {"query-log": {"file": "{}/queries"}}, WELL),
+    Row("dnstap, no folder", "dnstap: {}/no/tap: No such file or directory: messages are lost",
+        {"dnstap": {"file": "{}/no/tap"}}, DEGRADED),
+    Row("dnstap, a folder", "dnstap: {}: Is a directory: messages are lost",
+        {"dnstap": {"file": "{}"}}, DEGRADED),
+    Row("dnstap", "", {"dnstap": {"file": "{}/tap"}}, WELL),
+    Row("dnstap, a collector that is not there yet", "", {"dnstap": {"socket": "{}/socket"}}, WELL),
     Row("zone, missing", "zone a.test.: {}/nothing: cannot read the file: No such file",
         {"zones": [zone("a.test", "{}/nothing")]}, DEGRADED),
     Row("zone, a folder", "zone a.test.: {}: cannot read the file: Is a directory",
@@ -158,16 +171,35 @@ def test_check_start_and_reload(daemon, folder, row):
     assert (told.returncode == 0) == (row.outcome == WELL) and says in told.stderr, told.stderr
 
 
+@pytest.mark.parametrize("file, reason", [
+    ("no/cache", "No such file or directory"), ("text/cache", "Not a directory"),
+    (".", "Is a directory"), ("cache", "")])
+def test_a_snapshot_that_cannot_be_written(daemon, folder, file, reason):
+    """A start finds out only when it first writes the file."""
+    path = f"{folder}/{file}"
+    daemon.configure(interfaces=[], zones=[zone("example.com")], cache={"snapshot": path})
+    status, said = daemon.run_failing("--check", "--strict")
+    assert status == (1 if reason else 0)
+    if reason:
+        assert f"cache.snapshot: {path}: cannot be written: {reason}" in said
+    assert not (folder / "cache").exists()
+
+
 def test_a_check_beside_a_daemon(daemon, folder):
     """It opens no socket and no lock of a daemon, and leaves nothing behind."""
     sections = {"interfaces": [],
+                "query-log": {"file": str(daemon.folder / "queries")},
+                "dnstap": {"file": str(daemon.folder / "tap")},
                 "server": {"listen": [V4], "storage": str(daemon.folder / "store"), **tls(
         str(folder / "a/tls.crt"), str(folder / "a/tls.key"))["server"]}}
     daemon.configure(**sections)
     assert daemon.run_failing("--check")[0] == 0
-    assert not (daemon.folder / "store").exists()
+    assert not any((daemon.folder / name).exists() for name in ("store", "queries", "tap"))
     daemon.start()
+    wait_for("the stream", lambda: (daemon.folder / "tap").stat().st_size)
+    stream = (daemon.folder / "tap").stat().st_size
     process, daemon.process = daemon.process, None
     assert daemon.run_failing("--check")[0] == 0
     daemon.process = process
     assert daemon.status()["ready"]
+    assert (daemon.folder / "tap").stat().st_size == stream

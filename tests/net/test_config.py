@@ -177,7 +177,8 @@ BROKEN = {
                               "query-localhost": True,
                               "rpz": [{"name": "r.test", "file": "{folder}/bad"}]}},
                "{folder}/bad:1: 'is' is not a record type"),
-    "the query log": ({"query-log": {"file": "{folder}"}}, "query-log: Is a directory"),
+    "the query log": ({"query-log": {"file": "{folder}"}}, "query-log: {folder}: Is a directory"),
+    "dnstap": ({"dnstap": {"file": "{folder}"}}, "dnstap: {folder}: Is a directory"),
 }
 
 

@@ -41,7 +41,8 @@
 
 /* Receivers of the events about answers. */
 struct observers {
-	struct taps taps; /* dnstap and the query log */
+	struct taps taps;                /* dnstap and the query log */
+	char taps_error[TAPS_ERROR_CAP]; /* of the view */
 	struct live *live;
 	struct capture *capture;
 };

@@ -71,14 +71,16 @@ static void add_policies(json_t *list, const struct policies *policies)
 json_t *daemon_list_faults(const struct daemon *d)
 {
 	json_t *list = json_array();
+	char of_taps[TAPS_ERROR_CAP];
 
 	add_zones(list, d->zones.zones);
 	add_policies(list, d->resolution.policies);
 	if (*block_book_error(d->blocks))
 		json_array_append_new(list, json_sprintf("policy.block: %s",
 							 block_book_error(d->blocks)));
-	if (*d->observers.taps.error)
-		json_array_append_new(list, json_string(d->observers.taps.error));
+	taps_error(&d->observers.taps, of_taps);
+	if (*of_taps)
+		json_array_append_new(list, json_string(of_taps));
 	return list;
 }
 

@@ -20,10 +20,11 @@ static struct report_resize resize_of(const struct daemon *d)
 	return r;
 }
 
-static void put_faults(struct report_view *v, const struct daemon *d)
+static void put_faults(struct report_view *v, struct daemon *d)
 {
 	v->storage_error = d->zones.storage_error;
-	v->tap_error = d->observers.taps.error;
+	taps_error(&d->observers.taps, d->observers.taps_error);
+	v->tap_error = d->observers.taps_error;
 	v->resize_problem = resize_problem(d->jobs.resize);
 	v->snapshots_error = snapshots_error(d->jobs.snapshots);
 	v->descriptors_problem = d->descriptors.problem;

@@ -13,9 +13,11 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/regular.h"
+#include "base/writable.h"
 #include "control/rights.h"
 #include "daemon/cache_plan.h"
 #include "daemon/descriptors.h"
+#include "daemon/taps.h"
 #include "daemon/zone_service.h"
 #include "policy/block_book.h"
 #include "policy/policies.h"
@@ -208,6 +210,28 @@ static int check_rights(struct check *c)
 	return code;
 }
 
+/* ---- Files that volleyd writes --------------------------------------------------------------- */
+
+static int check_taps(struct check *c)
+{
+	char text[TAPS_ERROR_CAP];
+
+	taps_check(c->config, text);
+	if (*text)
+		warn(c, "%s", text);
+	return 0;
+}
+
+static int check_snapshot(struct check *c)
+{
+	const char *file = c->config->cache_snapshot;
+	int code = file ? writable_check_replaced(file) : 0;
+
+	if (code)
+		warn(c, "cache.snapshot: %s: cannot be written: %s", file, err_text(code));
+	return 0;
+}
+
 /* ---- Secrets --------------------------------------------------------------------------------- */
 
 static bool is_open_to_all(const char *file)
@@ -347,8 +371,9 @@ int check_run(const struct config *config, bool with_zones, unsigned int *n_warn
 {
 	/* In the order of daemon_open(). */
 	static int (*const steps[])(struct check *) = {
-		check_process,   check_cache,  check_recursion, check_policies, check_storage,
-		check_transfers, check_blocks, check_rights,    check_secrets,  check_zones,
+		check_process,  check_cache,  check_recursion, check_policies,
+		check_storage,  check_taps,   check_transfers, check_blocks,
+		check_snapshot, check_rights, check_secrets,   check_zones,
 	};
 	struct check c = { .config = config, .with_zones = with_zones };
 	int code = 0;
@@ -364,8 +389,8 @@ int check_run(const struct config *config, bool with_zones, unsigned int *n_warn
 int check_beside(const struct config *config, json_t *warnings, char *err, size_t err_cap)
 {
 	static int (*const steps[])(struct check *) = {
-		check_cache,  check_recursion, check_transfers, check_blocks,
-		check_rights, check_secrets,   check_zones,
+		check_cache,    check_recursion, check_taps,    check_transfers, check_blocks,
+		check_snapshot, check_rights,    check_secrets, check_zones,
 	};
 	struct check c = { .config = config, .warnings = warnings };
 	int code = 0;

@@ -7,8 +7,9 @@
  *	config_load()   the file itself, local data, loops of forwarders   start, reload, --check
  *	check_run()     ─► the functions that open each part, except sockets and locks:
  *	                   affinity_init, descriptors_raise, cache_plan, recursion_check,
- *	                   transfer_check, store_check, block_book_check, and a loader for
- *	                   policies
+ *	                   transfer_check, store_check, block_book_check, a loader for
+ *	                   policies; and for files that are written later taps_check
+ *	                   and writable_check_replaced
  *
  * A fault that ends a start ends the check, with the same sentence. Any other fault is a warning.
  */

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/writable.h"
 #include "engine/policy_said.h"
 
 static void copy_text(char *to, size_t cap, const char *text)
@@ -118,6 +119,13 @@ static int make_log(const struct config_query_log *from, struct engine_data *pub
 	return err;
 }
 
+/* FILE may be NULL: the receiver writes to none. */
+static void put_off(char text[TAPS_ERROR_CAP], const char *what, const char *file, int code)
+{
+	snprintf(text, TAPS_ERROR_CAP, "%s: %s%s%s: it is off", what, file ? file : "",
+		 file ? ": " : "", err_text(code));
+}
+
 /* Makes the driver's rings at their first use; they stay. */
 static void open_rings(struct taps *t)
 {
@@ -155,12 +163,49 @@ void taps_configure(struct taps *t, const struct config *config)
 	else if (has_log)
 		querylog_config_fini(&log);
 	free(dnstap);
+	free(t->dnstap_file);
+	t->dnstap_file = config->dnstap.file ? strdup(config->dnstap.file) : NULL;
 	if (err) {
-		snprintf(t->error, sizeof(t->error), "%s: %s: it is off", what, err_text(err));
+		put_off(t->error, what, *what == 'q' ? config->query_log.file : NULL, err);
 		log_error("%s", t->error);
 	}
 	open_rings(t);
 	taps_tell_driver(t);
+}
+
+/* dnstap opens its file in a thread of its own, once a second until it succeeds. */
+static void check_dnstap_file(const char *file, char text[TAPS_ERROR_CAP])
+{
+	int code = file ? writable_check(file) : 0;
+
+	*text = '\0';
+	if (code)
+		snprintf(text, TAPS_ERROR_CAP,
+			 "dnstap: %s: %s: messages are lost until it can be opened", file,
+			 err_text(code));
+}
+
+void taps_check(const struct config *config, char text[TAPS_ERROR_CAP])
+{
+	const char *file = config->query_log.file;
+	int code = file ? writable_check(file) : 0;
+
+	if (code)
+		put_off(text, "query-log", file, code);
+	else
+		check_dnstap_file(config->dnstap.file, text);
+}
+
+void taps_error(const struct taps *t, char text[TAPS_ERROR_CAP])
+{
+	struct tap_counters counters = { 0 };
+
+	snprintf(text, TAPS_ERROR_CAP, "%s", t->error);
+	if (*text || !t->tap)
+		return;
+	tap_counters_read(t->tap, &counters);
+	if (!counters.is_connected)
+		check_dnstap_file(t->dnstap_file, text);
 }
 
 int taps_reopen(struct taps *t, const struct config *config)
@@ -222,6 +267,8 @@ void taps_close(struct taps *t)
 {
 	struct volley_state *state = t->cache->memory.state;
 
+	free(t->dnstap_file);
+	t->dnstap_file = NULL;
 	if (!t->tap)
 		return;
 	if (state)

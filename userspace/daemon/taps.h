@@ -14,10 +14,13 @@
 #include "engine/engine.h"
 #include "tap/tap.h"
 
+#define TAPS_ERROR_CAP 640
+
 struct taps {
 	struct tap *tap;
-	struct tap_rings *rings; /* NULL: the driver has never reported events */
-	char error[640];         /* why dnstap or the query log is off; "": neither failed */
+	struct tap_rings *rings;    /* NULL: the driver has never reported events */
+	char error[TAPS_ERROR_CAP]; /* why dnstap or the query log is off; "": neither failed */
+	char *dnstap_file;          /* dnstap.file; NULL: none */
 
 	/* The parts that it works with; they outlive it. */
 	struct engine_data *published;
@@ -38,6 +41,16 @@ void taps_configure(struct taps *t, const struct config *config);
  * what is off by a fault. 0, or -errno with t->error set, logged.
  */
 int taps_reopen(struct taps *t, const struct config *config) __attribute__((warn_unused_result));
+
+/* Why dnstap or the query log is off, or why dnstap.file gets nothing: looks at the file anew. "":
+ * no fault is known. */
+void taps_error(const struct taps *t, char text[TAPS_ERROR_CAP]);
+
+/*
+ * Writes the sentence of the first file of query-log and dnstap that could not be opened, as
+ * taps_error() would after a start. "": there is none. Makes and opens nothing.
+ */
+void taps_check(const struct config *config, char text[TAPS_ERROR_CAP]);
 
 /* Tells programs how often to report a hit; during a resize the programs of both caches. */
 void taps_tell_driver(const struct taps *t);
