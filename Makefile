@@ -164,8 +164,16 @@ export PYTHONDONTWRITEBYTECODE := 1
 
 # --- What there is ----------------------------------------------------------------------------------
 
-# From the ground up; cmd is the roof.
-FLOORS   := base dns tap cache zone store xfr sign resolver engine census port worker config bpf iface client doctor transfer zonemgr control policy recursion report daemon cmd
+# From the ground up, a line for each storey; cmd is the roof.
+FLOORS   := base dns \
+            port tap \
+            cache zone store xfr sign \
+            resolver engine census worker \
+            config bpf iface \
+            transfer zonemgr \
+            control policy recursion report daemon \
+            client doctor cmd
+OF_THE_DAEMON := transfer zonemgr control policy recursion report daemon
 PROGRAMS := volleyd volleyctl
 
 # iface/dpdk_iface_none.c stands in for iface/dpdk_iface.c.
@@ -504,7 +512,8 @@ endef
 # UPTO_<floor>: the floor and all below it, in the order the linker wants.
 STACK :=
 $(foreach f,$(FLOORS),$(eval STACK := $(f) $(STACK))$(eval UPTO_$(f) := $(STACK)))
-floor_libs = $(patsubst %,$(B)/floor/%.a,$(filter $(FLOORS_HERE),$(UPTO_$(1))))
+# client and doctor stand above the daemon, and cannot call it.
+floor_libs = $(patsubst %,$(B)/floor/%.a,$(filter-out $(if $(filter client doctor,$(1)),$(OF_THE_DAEMON)),$(filter $(FLOORS_HERE),$(UPTO_$(1)))))
 
 define floor_rule
 $(B)/floor/$(1).a: $$(call objs,$$(call floor_srcs,$(1))) userspace/$(1)
@@ -525,7 +534,7 @@ define link
 	$(Q)$(LINK) $(1) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(2) $(PKG_LIBS) $(DPDK_LIBS) -lm
 endef
 
-# volleyctl links the floors up to doctor: what is the daemon's alone it cannot call.
+# volleyctl links nothing of the daemon.
 $(B)/bin/volleyd: $(LIBVOLLEY)
 $(B)/bin/volleyctl: $(call floor_libs,doctor)
 $(PROGRAMS_HERE:%=$(B)/bin/%): $(B)/bin/%: $(B)/obj/userspace/cmd/%.o $(LIBCMD)

@@ -11,41 +11,56 @@ import re
 import sys
 from pathlib import Path, PurePath
 
-# From the ground up. Each floor with those below it that it includes: none that no file of it
-# includes.
-BELOW = {
-    "xdp": "",
-    "base": "",
-    "dns": "xdp base",
-    "tap": "base dns",    # reports of answers; their producers stand above it
-    "cache": "xdp base dns",
-    "zone": "base dns",
-    "store": "base dns zone",
-    "xfr": "base dns zone",    # wire formats; knows no sockets
-    "sign": "base dns zone",
-    "resolver": "base dns tap zone",
-    "engine": "xdp base dns cache zone resolver",
-    "census": "xdp base dns cache engine",    # what the cache holds, counted and matched
-    "port": "xdp base",    # packets in and out; knows no DNS
-    "worker": "base dns tap resolver engine port",
-    "config": "xdp base dns zone resolver engine port worker",
-    "bpf": "xdp base dns tap cache engine config",
-    "iface": "xdp base tap cache engine port worker config bpf",
-    "client": "base dns port config",    # asks the daemon; knows nothing of it
-    "doctor": "xdp base resolver port config bpf iface client",
-    "transfer": "xdp base dns tap zone store xfr resolver engine port worker config",
-    "zonemgr": "base dns cache zone store xfr sign engine port worker config transfer",
-    "control": "base config port",    # sockets for commands and metrics; knows no daemon
-    "policy": "xdp base dns cache engine config bpf zonemgr control",
-    "recursion": "base cache zone resolver engine port worker config bpf",
-    "report": "xdp base dns tap cache zone resolver engine census port config iface zonemgr "
-              "control policy recursion",
-    "daemon": "xdp base dns tap cache store engine census config bpf iface transfer zonemgr "
-              "control policy recursion"
-              " report",
-    "cmd": "base cache zone config client doctor daemon",
+# The eight storeys of the house, from the ground up, and in each the folders in their order: a folder
+# with those below it that it includes, none that no file of it includes.
+STOREYS = {
+    "ground": {
+        "xdp": "",
+        "base": "",
+        "dns": "xdp base",
+    },
+    "wire": {
+        "port": "xdp base",    # packets in and out; knows no DNS
+        "tap": "base dns",    # reports of answers; their producers stand above it
+    },
+    "data": {
+        "cache": "xdp base dns",
+        "zone": "base dns",
+        "store": "base dns zone",
+        "xfr": "base dns zone",    # wire formats; knows no sockets
+        "sign": "base dns zone",
+    },
+    "answer": {
+        "resolver": "base dns tap zone",
+        "engine": "xdp base dns cache zone resolver",
+        "census": "xdp base dns cache engine",    # what the cache holds, counted and matched
+        "worker": "base dns tap resolver engine port",
+    },
+    "host": {
+        "config": "xdp base dns zone resolver engine port worker",
+        "bpf": "xdp base dns tap cache engine config",
+        "iface": "xdp base tap cache engine port worker config bpf",
+    },
+    "zones": {
+        "transfer": "xdp base dns tap zone store xfr resolver engine port worker config",
+        "zonemgr": "base dns cache zone store xfr sign engine port worker config transfer",
+    },
+    "operator": {
+        "control": "base config port",    # sockets for commands and metrics; knows no daemon
+        "policy": "xdp base dns cache engine config bpf zonemgr control",
+        "recursion": "base cache zone resolver engine port worker config bpf",
+        "report": "xdp base dns tap cache zone resolver engine census port config iface zonemgr "
+                  "control policy recursion",
+        "daemon": "xdp base dns tap cache store engine census config bpf iface transfer zonemgr "
+                  "control policy recursion report",
+    },
+    "tools": {
+        "client": "base dns port config",    # asks the daemon; knows nothing of it
+        "doctor": "xdp base resolver port config bpf iface client",
+        "cmd": "base cache zone config client doctor daemon",
+    },
 }
-BELOW = {floor: below.split() for floor, below in BELOW.items()}
+BELOW = {floor: below.split() for floors in STOREYS.values() for floor, below in floors.items()}
 SKELETONS = {"bpf", "iface"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

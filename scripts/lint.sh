@@ -86,6 +86,14 @@ licences() {
 	return $bad
 }
 
+# Each decision has a row in the index.
+indexed() {
+	for page in docs/decisions/0*.md; do
+		grep -qF "(${page##*/})" docs/decisions/README.md || { echo "$page: docs/decisions/README.md has no row for it"; bad=1; }
+	done
+	return ${bad:-0}
+}
+
 if [ -n "$fix" ]; then
 	[ -z "$c_files" ] || clang-format-14 -i $c_files
 	exit
@@ -96,6 +104,7 @@ check floors scripts/lint-floors.py $c_files
 check lengths scripts/lint-lengths.py $c_files
 check structure scripts/counts.py --bound
 check 'trailing space' no_trailing_space $text_files
+check decisions indexed
 check licences licences $c_files $py_files $sh_files
 [ -z "$sh_files" ] || check shell shellcheck -x $sh_files
 [ -z "$py_files" ] || check python /usr/bin/python3 -m pyflakes $py_files

@@ -24,6 +24,18 @@
  * Order of memory: a name is added before the zone that has it is served. While
  * volley_names_state.id stays the same, bits are set and never cleared. Before userspace clears
  * bits, it sets the id to 0 and waits for a grace period.
+ *
+ * A worker publishes an answer that many names share (engine/shared_answer.h) beside the answer
+ * that it has rendered. The driver looks for it when the query has no entry of its own and the walk
+ * has ended at an unknown suffix (deny.h); in a flood of such names the walk comes first:
+ *
+ *    walk ─┬─ no wildcard above ──► DENIAL, by the apex ─── signed, DO ─► INTERVAL ───┐
+ *          ├─ wildcard right above ► WILDCARD ─┬─ found ──────────────────────────────┼► look twice
+ *          │                                   └─ DO ─► DENIAL ─► INTERVAL, with type ┘   ─► answer
+ *          └─ all known, a cut, a DNAME, a wildcard further above ─► up
+ *
+ * shield.h has the checks that no denial is wrong: the driver hands up one of VOLLEY_CHECK_EVERY
+ * queries that it could answer.
  */
 #ifndef VOLLEY_XDP_NAMES_H
 #define VOLLEY_XDP_NAMES_H

@@ -20,6 +20,12 @@
  * volley_cpu, xsks_map, volley_queues, volley_shares, volley_near and volley_cookies.
  *
  * Control's thread calls all of these. They load, attach and map, so they may take milliseconds.
+ *
+ * The steps of attaching (program_attach.c): native by libxdp's dispatcher, native alone, generic
+ * by the dispatcher, generic alone, the kernel's sockets. If a step is refused, the next one that
+ * interfaces[].xdp allows is tried; none, if another program is on the interface, or if the
+ * verifier refuses the program, which it does in every mode. refusal.h logs each refusal in the
+ * kernel's own words; needs.h probes for BPF helpers that the kernel lacks.
  */
 #ifndef VOLLEY_BPF_PROGRAM_H
 #define VOLLEY_BPF_PROGRAM_H

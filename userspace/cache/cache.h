@@ -21,6 +21,26 @@
  * Threads: any number of readers; one cache_writer for each publishing thread; one keeper. Only the
  * keeper evicts (keeper.h). Readers in userspace are liburcu QSBR threads: an entry that
  * cache_lookup returned may be read until the thread's next quiescent state.
+ *
+ * The key has everything that the octets depend on: name (folded), type, class, DO, CD, view.
+ * Letter case, ID, RD, EDNS and the client's size are the reader's: it writes the header, keeps the
+ * question, appends OPT, and takes the whole body, or the prefix without optional records, or none
+ * with TC=1. The body is made for UDP: if it lacks optional records that have room over TCP, the
+ * entry says so, and a client over TCP gets an answer that is rendered for it alone.
+ *
+ * The view says which clients may read an entry: all; those that may recurse; those that may ask
+ * for our zones, if not all may. It is part of the key but not of its hash, so all views of a
+ * question lie in the same two buckets, and a reader that finds a public entry never looks at the
+ * client.
+ *
+ * Answers from upstream age. The offsets of their TTLs lie behind the body; the sums take these
+ * TTLs as 0, and a reader writes the remaining time of each into its reply, so the entry does not
+ * change. When no more than refresh_s seconds are left, the first reader says so, once, and the
+ * answer is fetched anew while the old one is still given. An expired entry stays until its place
+ * is needed: cache_lookup() gives it to a caller that may answer with stale records.
+ *
+ * An answer that looked into a second zone is not cached, because an entry can follow only one
+ * generation.
  */
 #ifndef VOLLEY_CACHE_CACHE_H
 #define VOLLEY_CACHE_CACHE_H

@@ -6,6 +6,18 @@
  * denial.
  *
  * Control's thread calls all of these.
+ *
+ * zone_member.names_id says that all names of the served version are in the filter of that id. It
+ * is 0 while the driver denies no name of the zone: with driver-denials: off, and after a wrong
+ * denial (engine/shield.h), until `volleyctl names rebuild` or a restart. The zone is then
+ * published with a new generation, so its old denials are dead.
+ *
+ * Names that have gone are counted. Once a minute control looks at the filter: if a quarter of its
+ * names has gone, or if more than 1 % of unknown names are false positives and a new filter would
+ * be better, zones_rebuild_names() begins a new one and adds the names of all served zones, in
+ * control's thread, at most once in 10 minutes. Until that publish has ended no zone has the new
+ * id, so the driver denies nothing. Intervals begin anew with each daemon, also behind an adopted
+ * filter, because it does not know which lines the earlier daemon has used.
  */
 #ifndef VOLLEY_DAEMON_NAMES_FILTER_H
 #define VOLLEY_DAEMON_NAMES_FILTER_H

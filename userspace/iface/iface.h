@@ -16,6 +16,18 @@
  * or fewer queues than before. Each is a state that is reported; volleyd goes on.
  *
  * Control's thread calls all these functions.
+ *
+ * Queues (iface_ports.c): ethtool's notifications report changes. A new queue gets a socket. A
+ * queue that has gone first loses its place in xsks_map, and then, when no program that has seen it
+ * there runs any more, the socket; its worker first answers the queries that have arrived. A socket
+ * that cannot be opened is tried again when the link changes, or after 1, 2, 4 ... 64 seconds.
+ *
+ * Some changes have no notification, so watch.c looks for them once a second: frames that the
+ * program no longer sees (unseen.h); an MTU that crosses the size of one buffer (the program is
+ * attached again, and the driver decides anew between native, native for several buffers, and
+ * generic); VLANs on an interface whose card strips tags (vlans.h: kernel sockets answer); an
+ * interface that has moved to another network namespace (its program is silenced before volleyd
+ * lets go of it).
  */
 #ifndef VOLLEY_IFACE_IFACE_H
 #define VOLLEY_IFACE_IFACE_H

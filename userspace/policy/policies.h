@@ -30,6 +30,11 @@
  * those of the zone.
  *
  * Control's thread calls all of these.
+ *
+ * A client that a rule names by its address loses the view RECURSIVE in the driver's map
+ * (clients_list_without()), so its questions come to a worker; its rights in the engine's table
+ * stay. The map is changed before the rules are put in place. At a start no client has this view in
+ * the driver until the lists are loaded.
  */
 #ifndef VOLLEY_POLICY_POLICIES_H
 #define VOLLEY_POLICY_POLICIES_H

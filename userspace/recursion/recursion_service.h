@@ -19,6 +19,12 @@
  * the answers.
  *
  * Control's thread calls all of these.
+ *
+ * A reload takes rights out of the driver's map, swaps the engine's table, waits for all readers,
+ * and then gives the new rights. A start that adopts a cache first withdraws the public answers, if
+ * no longer everyone may ask, and the answers of lists and local data, if the configuration has
+ * none any more; then zones are loaded. With the first recursion.allow, workers get room for
+ * questions, then the resolver starts, then the workers get the rules by which they ask it.
  */
 #ifndef VOLLEY_RECURSION_RECURSION_SERVICE_H
 #define VOLLEY_RECURSION_RECURSION_SERVICE_H

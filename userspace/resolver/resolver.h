@@ -66,6 +66,18 @@
  *
  * RFC 5011: libunbound updates auto_trust_anchor_file when it fetches the DNSKEY set for a
  * question; it has no timer that fetches the set otherwise.
+ *
+ * Files:
+ *
+ *     inbox, groups, deadlines, shares     questions: joined, ended, shared fairly
+ *     failures, failure_table, targets,
+ *     inspect, forward_board               what is counted and kept for operators
+ *     answer, thread                       shared answers; the loop that joins all
+ *     context*, unbound_version, anchors   libunbound: its options, its version, trust anchors
+ *     denials*                             denials from validated NSEC3 records
+ *     forward*, upstreams, upstream_cookie, random
+ *                                          the forwarder of our own
+ *     tls_relay*                           libunbound's queries over TLS
  */
 #ifndef VOLLEY_RESOLVER_RESOLVER_H
 #define VOLLEY_RESOLVER_RESOLVER_H
