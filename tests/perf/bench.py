@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The benchmarks (make bench BENCH_ARGS="..."). docs/benchmarks.md says what each figure means.
+"""The benchmarks (make bench BENCH_ARGS="..."). docs/benchmarks-method.md says what each figure means.
 
     cost    ns per packet by test run: empty program, reflector, miss, hit (xdpcost)
     cache   replies per second from the driver, and CPU for each, against the answers in the cache

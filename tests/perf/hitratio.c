@@ -5,7 +5,7 @@
  * LRU with the same budget, for names by Zipf's law (10,000,000). The budget is 1 and 10 % of the
  * names, or PERCENT. It also prints the ratios with a flood: ten queries for each one, for names
  * that never repeat. One thread and no clock: the figures are the same on every machine.
- * docs/benchmarks.md explains them.
+ * docs/benchmarks-tables.md explains them.
  */
 #include <stdio.h>
 

@@ -20,7 +20,7 @@ LARGE = 4000000
 LOAD_RATIO, MEMORY_RATIO, PEAK_RATIO = 1.0, 0.8, 1.5   # loading zones, against the better peer
 RELOAD_RATIO = 0.95
 LEAST_SECOND, FILL_RATIO, FORWARD_RATIO, HITS_TIMES = 0.5, 1.0, 2.0, 5.0   # caches of resolvers
-BASE_BYTES = 96 << 20   # of volleyd beside its cache: docs/benchmarks.md
+BASE_BYTES = 96 << 20   # of volleyd beside its cache: docs/benchmarks-method.md
 
 
 def machine():
