@@ -563,16 +563,22 @@ def update():
 
 def test_strangers_are_refused_by_the_worker(lab, daemon):
     serve(daemon, ["198.51.100.0/24"], allow_update=BY_KEY, others=[comes("198.51.100.0/24")])
-    for message in (notify(), update()):
-        assert lab.udp(message).rcode() == dns.rcode.REFUSED
-        assert lab.tcp(message).rcode() == dns.rcode.REFUSED
+    for message, rcode in [
+            (notify(), "REFUSED"), (update(), "REFUSED"), (notify(name="example.net"), "REFUSED"),
+            (notify(name="strange.test"), "NOTAUTH"),
+            (dns.update.Update("strange.test"), "NOTAUTH")]:
+        for answer in (lab.udp(message), lab.tcp(message)):
+            assert dns.rcode.to_text(answer.rcode()) == rcode
     assert nothing_came(daemon)
 
 
 def test_notify_of_a_zone_that_is_no_secondary(lab, daemon):
+    """The transfer thread refuses as a worker does."""
     serve(daemon, [], others=[comes("192.0.2.0/24")])
-    assert lab.udp(notify()).rcode() == dns.rcode.NOTAUTH
+    assert lab.udp(notify(name="strange.test")).rcode() == dns.rcode.NOTAUTH
     assert counters(daemon)["notify_refused"] == 1
+    assert lab.udp(notify()).rcode() == dns.rcode.REFUSED
+    assert counters(daemon)["notify_refused"] == 2
     assert lab.udp(notify(name="example.net")).rcode() == dns.rcode.NOERROR
     assert counters(daemon)["notify_in"] == 1
 

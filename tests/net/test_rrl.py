@@ -218,17 +218,66 @@ def whole_answers(lab, make, n=40):
         return sum(not sock.recv(4096)[2] & 2 for _ in range(n))
 
 
-@pytest.mark.parametrize("what", TO_TRANSFER_THREAD)
-def test_replies_of_the_transfer_thread_are_limited(lab, daemon, what):
-    """They count in the same table as all others, so little is left after answers of the
-    driver. Messages that are signed well are not limited."""
-    daemon.start(interfaces=[iface()], rrl=TIGHT,
+def start_with_peers(daemon, rrl):
+    daemon.start(interfaces=[iface()], rrl=rrl,
                  server={"storage": str(daemon.folder / "state")},
                  keys=[{"name": "k1", "algorithm": "hmac-sha256", "secret": SECRET}],
                  remotes=[{"name": "p", "address": ["192.0.2.1"]}],
                  zones=[zone("example.com", allow_transfer=["any"],
                              allow_update=["0.0.0.0/1", "128.0.0.0/1"]),
                         zone("told.test", primaries=["p"], allow_notify=["any"])])
-    until_limited(lab)
-    assert whole_answers(lab, TO_TRANSFER_THREAD[what]) <= 10
+
+
+def use_up(lab, daemon):
+    """Until nothing is sent to this client any more."""
+    with lab.socket("c") as sock:
+        sock.connect((V4, 53))
+
+        def is_dropped():
+            sock.send(question().to_wire())
+            return daemon.stats()["driver"]["reasons"].get("drop-limited")
+        wait_for("the driver drops", is_dropped)
+
+
+@pytest.mark.parametrize("what", TO_TRANSFER_THREAD)
+def test_replies_of_the_transfer_thread_are_limited(lab, daemon, what):
+    """They count in the same table as all others, so little is left after answers of the
+    driver. Messages that are signed well are not limited."""
+    start_with_peers(daemon, {"answers": 1, "slip": 0})
+    use_up(lab, daemon)
+    with lab.socket("c") as sock:
+        sock.connect((V4, 53))
+        for _ in range(40):
+            sock.send(TO_TRANSFER_THREAD[what]().to_wire())
+        last = signed(ixfr(), RIGHT)
+        sock.send(last.to_wire())
+        n = 0
+        while sock.recv(4096)[:2] != last.id.to_bytes(2, "big"):
+            n += 1
+    assert n <= 10
     assert whole_answers(lab, lambda: signed(ixfr(), RIGHT)) == 40
+
+
+@pytest.mark.parametrize("what", TO_TRANSFER_THREAD)
+def test_slips_of_the_transfer_thread(lab, daemon, what):
+    """TC=1 for questions only: nobody sends a NOTIFY or an UPDATE again by TCP, and their replies
+    are no longer than one with TC=1."""
+    start_with_peers(daemon, TIGHT)
+    until_limited(lab)
+    n = whole_answers(lab, TO_TRANSFER_THREAD[what])
+    assert n == 40 if what in ("NOTIFY", "UPDATE") else n <= 10
+
+
+@pytest.mark.parametrize("number", [dns.opcode.NOTIFY, dns.opcode.UPDATE, dns.opcode.STATUS])
+def test_slips_of_other_opcodes_by_a_worker(lab, daemon, number):
+    """A refusal stays one."""
+    daemon.start(rrl=TIGHT)
+    until_limited(lab)
+    with lab.socket("c") as sock:
+        sock.connect((V4, 53))
+        for _ in range(40):
+            sock.send(opcode(number).to_wire())
+        replies = [dns.message.from_wire(sock.recv(4096)) for _ in range(40)]
+    assert {r.rcode() for r in replies} == {
+        dns.rcode.NOTIMP if number == dns.opcode.STATUS else dns.rcode.REFUSED}
+    assert not any(r.flags & dns.flags.TC for r in replies)

@@ -442,6 +442,20 @@ static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 	return engine_empty(a, DNS_RCODE_NOTAUTH);
 }
 
+static bool is_zone_of_ours(const struct engine *e, const struct query *q)
+{
+	const struct zone_set *set = rcu_dereference(e->data->set);
+
+	return set && zone_set_get(set, q->folded, q->qname_bytes);
+}
+
+static uint16_t answer_not_ours(struct engine *e, const struct engine_request *rq,
+				const struct query *q, struct cache_answer *a)
+{
+	refused_audit(rq, q, DNS_RCODE_NOTAUTH);
+	return engine_failure(e, a, DNS_RCODE_NOTAUTH, DNS_EDE_NOT_AUTHORITATIVE);
+}
+
 /*
  * REFUSED for a zone of ours, NOTAUTH for any other name (RFC 5936 section 2.2.1). AXFR does not go
  * over UDP at all (section 4.2): NOTIMP, as knotd and nsd say.
@@ -450,20 +464,21 @@ static uint16_t answer_transfer(struct engine *e, const struct engine_request *r
 				const struct query *q, struct cache_answer *a)
 {
 	const struct handover_rules *rules = rules_of(e, rq);
-	const struct zone_set *set = rcu_dereference(e->data->set);
 
 	if (q->qtype == DNS_TYPE_AXFR && !rq->stream)
 		return engine_failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
-	if (!set || !zone_set_get(set, q->folded, q->qname_bytes)) {
-		refused_audit(rq, q, DNS_RCODE_NOTAUTH);
-		return engine_failure(e, a, DNS_RCODE_NOTAUTH, DNS_EDE_NOT_AUTHORITATIVE);
-	}
+	if (!is_zone_of_ours(e, q))
+		return answer_not_ours(e, rq, q, a);
 	if (rules && handover_allows(rules, rq->family, rq->client, rq->is_tls, HANDOVER_TRANSFER))
 		return hand_over(e, a);
 	return answer_refused(e, rq, q, a);
 }
 
-/* NOTIFY and UPDATE may be for zones that are not served yet. All other opcodes are NOTIMP. */
+/*
+ * A client of some rule is answered by the transfer thread, which knows the rules of each zone. Any
+ * other gets the same refusal here: REFUSED for a zone of ours, NOTAUTH for any other name, as
+ * named says (knotd: always NOTAUTH; nsd: always REFUSED). All other opcodes are NOTIMP.
+ */
 static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
 			      const struct query *q, struct cache_answer *a)
 {
@@ -479,9 +494,9 @@ static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
 		return engine_empty(a, DNS_RCODE_FORMERR);
 	if (q->has_tsig)
 		return answer_tsig(e, rq, q, a);
-	return handover_allows(rules, rq->family, rq->client, rq->is_tls, what) ?
-		       hand_over(e, a) :
-		       answer_refused(e, rq, q, a);
+	if (handover_allows(rules, rq->family, rq->client, rq->is_tls, what))
+		return hand_over(e, a);
+	return is_zone_of_ours(e, q) ? answer_refused(e, rq, q, a) : answer_not_ours(e, rq, q, a);
 }
 
 static uint16_t answer_question(struct engine *e, const struct engine_request *rq,

@@ -133,16 +133,21 @@ static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_
 	return bytes + e->tsig_bytes;
 }
 
+bool reply_has_use_for_tc(const uint8_t *msg)
+{
+	return (wire_load_be16(msg + DNS_FLAGS_AT) & DNS_OPCODE_MASK) ==
+	       DNS_OPCODE_QUERY << DNS_OPCODE_SHIFT;
+}
+
 /* The limiter's verdict on a reply of `bytes` octets. */
-static enum limiter_verdict judge(struct engine *e, const struct engine_request *rq, uint16_t id,
-				  size_t bytes)
+static enum limiter_verdict judge(struct engine *e, const struct engine_request *rq, size_t bytes)
 {
 	const struct limiter *limiter = e->data->limiter;
 	const struct limiter_answer answer = {
 		.family = rq->family,
 		.client = rq->client,
 		.octets = (uint32_t)bytes,
-		.net_id = htons(id),
+		.net_id = htons(wire_load_be16(rq->msg)),
 		.is_exempt = e->cookie_good,
 		.clients = rcu_dereference(e->data->clients),
 		.now_ms = clock_kernel_ns(rq->now_ns) / CLOCK_NS_PER_MS,
@@ -164,19 +169,24 @@ static void count_limits(struct engine *e, enum limiter_verdict verdict)
 		engine_count(&e->counters.limited);
 }
 
-enum limiter_verdict engine_limit(struct engine *e, const struct engine_request *rq, uint16_t id,
-				  size_t bytes)
+static void count_slip(struct engine *e, const uint8_t *msg)
+{
+	if (!reply_has_use_for_tc(msg))
+		return;
+	engine_count(&e->counters.truncated);
+	engine_count(&e->counters.slipped);
+}
+
+enum limiter_verdict engine_limit(struct engine *e, const struct engine_request *rq, size_t bytes)
 {
 	enum limiter_verdict verdict;
 
 	e->cookie_good = false;
 	e->is_blocked = false;
-	verdict = judge(e, rq, id, bytes);
+	verdict = judge(e, rq, bytes);
 	count_limits(e, verdict);
-	if (verdict == LIMITER_SLIPS) {
-		engine_count(&e->counters.truncated);
-		engine_count(&e->counters.slipped);
-	}
+	if (verdict == LIMITER_SLIPS)
+		count_slip(e, rq->msg);
 	return verdict;
 }
 
@@ -193,7 +203,8 @@ static void keep_small(struct edns_reply *opt)
 /*
  * Writes the reply to a client over its limit, octet for octet as the driver does (xdp/limit.h). A
  * client that has shown a cookie gets BADCOOKIE and a new cookie, with which it is not limited (RFC
- * 7873 section 5.2.3). Any other client gets TC=1.
+ * 7873 section 5.2.3). Any other client gets TC=1, or, for another opcode than QUERY, its reply
+ * without the extended error: that is as short.
  */
 static size_t write_slip(struct engine *e, const struct engine_request *rq, const struct query *q,
 			 const struct cache_answer *a, struct edns_reply *opt, uint8_t *out,
@@ -205,18 +216,16 @@ static size_t write_slip(struct engine *e, const struct engine_request *rq, cons
 
 	cut.flags = is_badcookie ? (a->flags & (DNS_FLAG_QR | DNS_FLAG_RA)) |
 					   (DNS_RCODE_BADCOOKIE & DNS_RCODE_MASK) :
-				   a->flags | DNS_FLAG_TC;
+				   a->flags | (reply_has_use_for_tc(rq->msg) ? DNS_FLAG_TC : 0);
 	if (is_badcookie)
 		opt->rcode = DNS_RCODE_BADCOOKIE;
 	opt->ede_code = EDNS_NO_EDE;
 	keep_small(opt);
 	count_answer(e, rq, q, is_badcookie ? DNS_RCODE_BADCOOKIE : opt->rcode);
-	if (is_badcookie) {
+	if (is_badcookie)
 		engine_count(&e->counters.badcookie);
-	} else {
-		engine_count(&e->counters.truncated);
-		engine_count(&e->counters.slipped);
-	}
+	else
+		count_slip(e, rq->msg);
 	return emit_reply(out, limit, rq->msg, q, &cut, q->edns.present ? opt : NULL, &form);
 }
 
@@ -259,7 +268,7 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		engine_count(&e->counters.no_room);
 		return 0;
 	}
-	verdict = judge(e, rq, q->id, bytes + e->tsig_bytes);
+	verdict = judge(e, rq, bytes + e->tsig_bytes);
 	count_limits(e, verdict);
 	if (verdict == LIMITER_SLIPS)
 		return write_slip(e, rq, q, a, &opt, out, limit);

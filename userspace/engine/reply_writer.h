@@ -25,13 +25,20 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		   const struct cache_answer *a, uint16_t rcode, uint8_t *out, size_t cap);
 
 /*
- * The rate limit's verdict on a reply over UDP that another module has written (a transfer, NOTIFY,
- * UPDATE, a refusal): `bytes` octets for the message rq, whose ID is id. The reply counts in the
- * same table as all others, and the verdict in the engine's counters. After LIMITER_SLIPS the
- * caller sends a reply with TC=1 and without records, after LIMITER_DROPPED none. Owner thread
- * only, in a QSBR read section.
+ * True if the reply to the message, of which the header is read, may have TC=1. That tells
+ * resolvers to ask by TCP. It tells the sender of a NOTIFY or an UPDATE nothing, and replies to
+ * these have no records that it could take the place of. Pure.
  */
-enum limiter_verdict engine_limit(struct engine *e, const struct engine_request *rq, uint16_t id,
-				  size_t bytes);
+bool reply_has_use_for_tc(const uint8_t *msg);
+
+/*
+ * The rate limit's verdict on a reply over UDP that another module has written (a transfer, NOTIFY,
+ * UPDATE, a refusal): `bytes` octets for the message rq, of which the header is read. The reply
+ * counts in the same table as all others, and the verdict in the engine's counters. After
+ * LIMITER_SLIPS the caller sends a reply without records: with TC=1 for opcode QUERY, with its own
+ * rcode for any other. After LIMITER_DROPPED it sends none. Owner thread only, in a QSBR read
+ * section.
+ */
+enum limiter_verdict engine_limit(struct engine *e, const struct engine_request *rq, size_t bytes);
 
 #endif

@@ -26,9 +26,16 @@ static void refuse_notify(struct peer_request *rq, const uint8_t *zone, enum dns
 
 	transfer_count(rq->t, notify_refused);
 	request_audit_refused(AUDIT_NOTIFY_REFUSED, &audit, rcode,
-			      rcode == DNS_RCODE_NOTAUTH ? "the zone has no primaries here" :
+			      rcode == DNS_RCODE_NOTAUTH ? "not a zone of ours" :
 							   "neither a primary nor in allow-notify");
 	peer_request_refuse(rq, DNS_FLAG_AA, rcode);
+}
+
+/* Nobody may for a zone that has no primaries here. */
+static bool may_notify(const struct peer_request *rq, const struct transfer_zone *zone)
+{
+	return zone->secondary && (rules_are_primary(rq->t, zone, &rq->client) ||
+				   rules_allow(rq->t, &zone->config.allow_notify, &rq->client));
 }
 
 static void take_notify(struct peer_request *rq)
@@ -43,13 +50,8 @@ static void take_notify(struct peer_request *rq)
 		return;
 	}
 	zone = transfer_zones_find(&t->zones, n.zone);
-	if (!zone || !zone->secondary) {
-		refuse_notify(rq, n.zone, DNS_RCODE_NOTAUTH);
-		return;
-	}
-	if (!rules_are_primary(t, zone, &rq->client) &&
-	    !rules_allow(t, &zone->config.allow_notify, &rq->client)) {
-		refuse_notify(rq, n.zone, DNS_RCODE_REFUSED);
+	if (!zone || !may_notify(rq, zone)) {
+		refuse_notify(rq, n.zone, zone ? DNS_RCODE_REFUSED : DNS_RCODE_NOTAUTH);
 		return;
 	}
 	transfer_count(t, notify_in);

@@ -55,7 +55,7 @@ void peer_request_reply(struct peer_request *rq, uint8_t *out, size_t n)
  * TSIG record. */
 static int words_for(const struct empty_reply *r)
 {
-	if (r->tsig->verdict != TSIG_OK && r->tsig->verdict != TSIG_NONE)
+	if (r->is_slip || (r->tsig->verdict != TSIG_OK && r->tsig->verdict != TSIG_NONE))
 		return EDNS_NO_EDE;
 	switch (r->rcode) {
 	case DNS_RCODE_REFUSED:
@@ -99,9 +99,11 @@ size_t peer_request_write_empty(struct transfer *t, const struct empty_reply *r)
 }
 
 static enum limiter_verdict judge_reply(struct transfer *t, const struct port_addr *client,
-					uint16_t id, size_t n)
+					const struct empty_reply *reply, size_t n)
 {
 	const struct engine_request request = {
+		.msg = reply->request,
+		.len = reply->n,
 		.family = client->family,
 		.client = client->bytes,
 		.now_ns = t->now.ns,
@@ -110,7 +112,7 @@ static enum limiter_verdict judge_reply(struct transfer *t, const struct port_ad
 	enum limiter_verdict verdict;
 
 	rcu_thread_online();
-	verdict = engine_limit(t->primary->engine, &request, id, n);
+	verdict = engine_limit(t->primary->engine, &request, n);
 	rcu_thread_offline();
 	return verdict;
 }
@@ -122,10 +124,13 @@ size_t peer_request_limit(struct transfer *t, const struct port_addr *client,
 
 	if (!n || (reply->tsig->key && reply->tsig->verdict == TSIG_OK))
 		return n;
-	switch (judge_reply(t, client, wire_load_be16(reply->request), n)) {
+	switch (judge_reply(t, client, reply, n)) {
 	case LIMITER_SLIPS:
-		slip.flags = DNS_FLAG_TC;
-		slip.rcode = DNS_RCODE_NOERROR;
+		slip.is_slip = true;
+		if (reply_has_use_for_tc(reply->request)) {
+			slip.flags = DNS_FLAG_TC;
+			slip.rcode = DNS_RCODE_NOERROR;
+		}
 		return peer_request_write_empty(t, &slip);
 	case LIMITER_DROPPED:
 		return 0;

@@ -47,10 +47,10 @@ size_t peer_request_datagram_size(const struct peer_request *rq);
 
 /*
  * What the rate limit leaves of a reply of n octets over UDP, for an address that may be forged:
- * all octets, none, or those of a reply with TC=1 and without records, which takes their place in
- * t->primary->out. A message that is signed well is not limited, as one with a good cookie is not:
- * its sender has the key. @reply: as for peer_request_write_empty(); its rcode and flags are not
- * read.
+ * all octets, none, or those of a reply without records, which takes their place in
+ * t->primary->out: with TC=1 for opcode QUERY, else with the rcode and flags of @reply. A message
+ * that is signed well is not limited, as one with a good cookie is not: its sender has the key.
+ * @reply: as for peer_request_write_empty().
  */
 struct empty_reply;
 size_t peer_request_limit(struct transfer *t, const struct port_addr *client,
@@ -65,7 +65,8 @@ struct empty_reply {
 	const struct tsig *tsig;       /* room is left for its record */
 	uint16_t flags;                /* added to those of the request */
 	enum dns_rcode rcode;
-	size_t cap; /* octets that it may have */
+	size_t cap;   /* octets that it may have */
+	bool is_slip; /* over the rate limit: without an extended error */
 };
 
 /*

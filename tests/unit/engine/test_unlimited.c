@@ -5,6 +5,7 @@
  * longer than its query may one be? Each form of query is asked, and the largest factor is the one
  * that docs/abuse.md names ("Answers that nothing limits").
  *
+ *      opcode: QUERY, NOTIFY
  *      question: none, the root, a usual name, 255 octets
  *      OPT: none; or with each subset of the options that change an answer
  */
@@ -22,6 +23,7 @@
 
 #define NSID_BYTES 128
 #define NEVER      VOLLEY_NEVER
+#define NOTIFY     (DNS_OPCODE_NOTIFY << DNS_OPCODE_SHIFT)
 
 static struct world world;
 static struct limiter limiter;
@@ -81,6 +83,7 @@ static int close_world(void **state)
 /* ---- Queries --------------------------------------------------------------------------------- */
 
 struct form {
+	uint16_t flags;
 	const char *name; /* NULL: no question */
 	bool has_opt;
 	unsigned int with; /* a bit for each of options[] */
@@ -105,7 +108,8 @@ static const struct {
 
 static size_t build(const struct form *form, uint8_t msg[512])
 {
-	const struct ask ask = { .name = form->name,
+	const struct ask ask = { .flags = form->flags,
+				 .name = form->name,
 				 .type = DNS_TYPE_A,
 				 .udp_size = form->has_opt ? 1232 : NO_EDNS };
 	size_t len = ask_bytes(&ask, msg), first = len;
@@ -125,7 +129,7 @@ static char long_name[DNS_NAME_MAX + 1];
 static const char *const names[] = { NULL, ".", "www.example.com", long_name };
 
 /* Octets of the longest answer for each octet of its query, in hundredths, rounded up. */
-static unsigned int largest_factor(void)
+static unsigned int largest_factor(uint16_t flags)
 {
 	unsigned int largest = 0;
 	struct reply r;
@@ -134,7 +138,7 @@ static unsigned int largest_factor(void)
 		long_name[i] = i % 50 == 49 ? '.' : 'x';
 	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
 		for (unsigned int with = 0; with <= 1u << N_OPTIONS; with++) {
-			struct form form = { names[n], with > 0, with ? with - 1 : 0 };
+			struct form form = { flags, names[n], with > 0, with ? with - 1 : 0 };
 			uint8_t msg[512];
 			size_t len = build(&form, msg);
 
@@ -157,9 +161,10 @@ static void test_over_the_limit(void **state)
 	(void)state;
 	world.zones.limiter = &limiter;
 	send_ask(world.engine, &ask, &r);
-	assert_int_equal(largest_factor(), 146);
+	assert_int_equal(largest_factor(0), 146);
 	world.zones.cookies = NULL;
-	assert_int_equal(largest_factor(), 100);
+	assert_int_equal(largest_factor(0), 100);
+	assert_int_equal(largest_factor(NOTIFY), 100);
 	world.zones.cookies = &secrets;
 	world.zones.limiter = NULL;
 }
@@ -180,9 +185,9 @@ static void test_blocked(void **state)
 	(void)state;
 	world.zones.blocks = &blocks;
 	set_block(VOLLEY_BLOCK_REFUSE);
-	assert_int_equal(largest_factor(), 127);
+	assert_int_equal(largest_factor(0), 127);
 	set_block(VOLLEY_BLOCK_TRUNCATE);
-	assert_int_equal(largest_factor(), 100);
+	assert_int_equal(largest_factor(0), 100);
 	world.zones.blocks = NULL;
 }
 
