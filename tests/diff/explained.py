@@ -150,6 +150,7 @@ def page():
 peers agree, Volley agrees with them, except for the differences on this page. tests/diff/explained.py
 makes the page and recognises each difference in the test, too: do not edit the page itself.
 [primaries](primaries.md) compares them as secondaries of primaries that deviate.
+[upstreams](upstreams.md) compares forwarders whose upstreams deviate.
 """
     for rule in RULES:
         lines = textwrap.fill(f"{rule.source}. {rule.sentence}", 100, break_on_hyphens=False)

@@ -379,15 +379,23 @@ static int walk_aliases(struct chain_walk *w, struct forward_chain *c, const uin
 		if (s.kind == STEP_MADE && is_wanted(DNS_TYPE_CNAME, qtype))
 			break;
 	}
-	w->last = STEP_END; /* a loop, or the CNAME was asked for */
+	w->last = STEP_ALIAS; /* a loop, or the CNAME was asked for */
 	return code;
 }
 
+/*
+ * True if the target has to be asked for: the message says nothing about it, or contradicts itself
+ * by records of the target and NXDOMAIN, which is about the target as well (RFC 6604 section 3).
+ */
 static bool is_open(const struct chain_walk *w, const uint8_t *msg, size_t n)
 {
-	return w->last == STEP_OPEN && w->n_steps &&
-	       !(wire_load_be16(msg + DNS_FLAGS_AT) & DNS_RCODE_MASK) &&
-	       !has_soa_of(msg, n, w->name);
+	unsigned int rcode = wire_load_be16(msg + DNS_FLAGS_AT) & DNS_RCODE_MASK;
+
+	if (!w->n_steps)
+		return false;
+	if (w->last == STEP_END)
+		return rcode == DNS_RCODE_NXDOMAIN;
+	return w->last == STEP_OPEN && rcode == DNS_RCODE_NOERROR && !has_soa_of(msg, n, w->name);
 }
 
 enum forward_chain_state forward_chain_add(struct forward_chain **chain, const uint8_t *msg,
