@@ -9,6 +9,7 @@ import os
 import re
 
 import pytest
+import yaml
 
 from netlab import V4, wait_for, zone
 from secondaries import certificate
@@ -61,7 +62,8 @@ ROWS = [
     Row("trust anchor, missing", "trust-anchor: {}/nothing: No such file",
         recursion(trust_anchor="{}/nothing")),
     Row("trust anchor, a folder", "trust-anchor: {}: Is a directory", recursion(trust_anchor="{}")),
-    Row("trust anchor, no records", "recursion: ", recursion(trust_anchor="{}/text")),
+    Row("trust anchor, no records", "recursion.trust-anchor: {}/text: ",
+        recursion(trust_anchor="{}/text")),
     Row("auto trust anchor, missing", "trust-anchor: {}/nothing: No such file",
         recursion(auto_trust_anchor="{}/nothing")),
     Row("certificates of forwarders, missing", "{}/nothing: No such file",
@@ -71,11 +73,13 @@ ROWS = [
         recursion(forward=[V4]), USAGE),
     Row("local data", "recursion.local-data[1]: ",
         recursion(local_data=["a.lan. A 192.0.2.1", "b.lan. A 192.0.2"]), USAGE),
-    Row("certificate, missing", "server.tls: {}/nothing: No such file",
+    Row("certificate, missing", "server.tls.certificate: {}/nothing: No such file",
         tls("{}/nothing", "{}/a/tls.key")),
-    Row("certificate, none in it", "server.tls: {}/text: ", tls("{}/text", "{}/a/tls.key")),
-    Row("key, missing", "server.tls: {}/nothing: No such file", tls("{}/a/tls.crt", "{}/nothing")),
-    Row("key, of another certificate", "server.tls: {}/b/tls.key is not the key of {}/a/tls.crt",
+    Row("certificate, none in it", "server.tls.certificate: {}/text: ",
+        tls("{}/text", "{}/a/tls.key")),
+    Row("key, missing", "server.tls.key: {}/nothing: No such file",
+        tls("{}/a/tls.crt", "{}/nothing")),
+    Row("key, of another certificate", "server.tls.key: {}/b/tls.key is not the key of {}/a/tls.crt",
         tls("{}/a/tls.crt", "{}/b/tls.key")),
     Row("certificate and key", "", tls("{}/a/tls.crt", "{}/a/tls.key"), WELL),
     Row("certificates for a remote, missing", "remote a: ", strict("{}/nothing")),
@@ -169,6 +173,45 @@ def test_check_start_and_reload(daemon, folder, row):
     daemon.configure(**sections)
     told = daemon.ctl("zone", "reload", check=False)
     assert (told.returncode == 0) == (row.outcome == WELL) and says in told.stderr, told.stderr
+
+
+PLACED = {  # key: what else is below its map, and a file that is refused
+    "server.tls.certificate": ("key: {}/a/tls.key", "{}/text"),
+    "server.tls.key": ("certificate: {}/a/tls.crt", "{}/nothing"),
+    "server.tls.ticket-keys": ("certificate: {}/a/tls.crt\n    key: {}/a/tls.key", "{}/text"),
+    "recursion.root-hints": ("prefetch: false", "{}"),
+    "recursion.trust-anchor": ("prefetch: false", "{}/text"),
+    "recursion.auto-trust-anchor": ("prefetch: false", "{}/nothing"),
+    "recursion.tls-bundle": ("forward: [192.0.2.7@853#a.test]\n  transport: tls", "{}/text"),
+}
+
+
+@pytest.mark.parametrize("included", [False, True], ids=["file", "included"])
+@pytest.mark.parametrize("key", PLACED)
+def test_the_place_of_a_file_that_is_refused(daemon, folder, key, included):
+    """The file, the line and the key of the configuration, as for all other faults."""
+    beside, wrong = (text.replace("{}", str(folder)) for text in PLACED[key])
+    part = (f"recursion:\n  allow: [192.0.2.0/24]\n  {beside}\n  {key.split('.')[-1]}: {wrong}\n"
+            if key.startswith("recursion") else
+            f"server:\n  listen: [{V4}]\n  tls:\n    listen: [{V4}]\n    {beside}\n"
+            f"    {key.split('.')[-1]}: {wrong}\n")
+    daemon.configure(interfaces=[], zones=[zone("example.com")])
+    rest = yaml.safe_load(daemon.path.read_text(encoding="utf-8"))
+    rest.pop("recursion", None)
+    if key.startswith("server"):
+        del rest["server"]
+    place = daemon.path
+    if included:
+        place = daemon.folder / "more.yaml"
+        rest["include"] = "more.yaml"
+        place.write_text(part, encoding="utf-8")
+        daemon.path.write_text(yaml.safe_dump(rest), encoding="utf-8")
+    else:
+        daemon.path.write_text(part + yaml.safe_dump(rest), encoding="utf-8")
+    said = f"{place}:{len(part.splitlines())}: {key}: "
+    for words in (["--check"], []):
+        status, told = daemon.run_failing(*words)
+        assert status == 1 and errors(told)[0].startswith(said) and wrong in told, told
 
 
 @pytest.mark.parametrize("file, reason", [

@@ -207,7 +207,7 @@ def test_a_pair_that_does_not_fit(lab, daemon, tls, tmp_path):
         "A", "B"),
                                       encoding="ascii")
     told = daemon.ctl("zone", "reload", check=False)
-    assert told.returncode == 1 and "server.tls: " in told.stderr, told
+    assert told.returncode == 1 and "server.tls.key: " in told.stderr, told
     assert fingerprint(lab) == before and stays.ask()
     stays.close()
     certificate(tmp_path, "other.test")

@@ -345,9 +345,9 @@ def test_reloads_while_it_is_asked(lab, daemon, more):
 
 
 @pytest.mark.parametrize("keys, before, said", [
-    ({"trust-anchor": "nowhere"}, (), "recursion: .*/nowhere: No such file"),
+    ({"trust-anchor": "nowhere"}, (), "recursion.trust-anchor: .*/nowhere: No such file"),
     ({"forward": ["192.0.2.7@853#dns.example"], "transport": "tls", "tls-bundle": "nowhere"}, (),
-     "recursion: .*/nowhere: No such file"),
+     "recursion.tls-bundle: .*/nowhere: No such file"),
     ({"stubs": [{"zone": "stub.", "address": FIRST}]}, ("prlimit", "--nofile=500:500"),
      "recursion: .* need [0-9]+ files, and RLIMIT_NOFILE is 500"),
 ], ids=["anchor", "certificates", "files"])

@@ -437,6 +437,14 @@ struct config {
 
 	/* For each key that needs a start: a digest of its values, by words_key_number(). */
 	uint64_t start_digests[WORDS_KEYS_MAX];
+
+	/* Where the keys with paths stand, for config_locate(), by words_key_number(). */
+	struct config_place {
+		uint32_t file; /* number in `files` */
+		uint32_t line; /* 0: the key is not given, or stands in an item of a list */
+	} places[WORDS_KEYS_MAX];
+	char **files; /* the configuration and the files that it includes */
+	uint32_t n_files;
 };
 
 /*
@@ -479,6 +487,13 @@ const struct words_key *config_next_for_start(const struct config *running,
 
 /* The key that makes a zone need server.storage, such as "primaries"; NULL: it does not need it. */
 const char *config_zone_storage_key(const struct config_zone *zone);
+
+/*
+ * If SENTENCE, in a buffer of CAP octets, begins with the path of a key that names a file
+ * ("recursion.root-hints: ..."), writes the place of that key before it: "FILE:LINE: ". For faults
+ * of files that are opened after the configuration was read. A key below a list has no place.
+ */
+void config_locate(const struct config *config, char *sentence, size_t cap);
 
 /* Frees a list of zones that was taken out of a configuration. */
 void config_zones_free(struct config_zone *zones, uint32_t n);

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Loads a configuration from a file to checked values, and frees it. config.h shows the steps. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "config/include.h"
 #include "config/member.h"
 #include "config/reader.h"
+#include "config/words.h"
 
 /* A check may use values that an earlier check has completed. */
 static void check(struct reader *reader)
@@ -24,7 +26,7 @@ static void check(struct reader *reader)
 		checks[i](reader);
 }
 
-/* Moves the text, and the names of files with secrets, to the configuration. */
+/* Moves the text, and the names of its files and of those with secrets, to the configuration. */
 static void take_text(struct reader *reader)
 {
 	struct document *document = &reader->document;
@@ -32,6 +34,10 @@ static void take_text(struct reader *reader)
 	reader->config->secret_files = document->secret_files;
 	reader->config->text = document->text;
 	reader->config->n_text = document->len;
+	reader->config->files = document->files;
+	reader->config->n_files = document->n_files;
+	document->files = NULL;
+	document->n_files = 0;
 	document->secret_files = NULL;
 	document->text = NULL;
 }
@@ -77,6 +83,25 @@ int config_load_as(struct config **out, int fd, const char *from, const char *pa
 	return load_from(out, &fd, from, path, err, err_cap);
 }
 
+void config_locate(const struct config *config, char *sentence, size_t cap)
+{
+	const struct words_key *key;
+	struct config_place place;
+	char *rest, path[64];
+
+	if (snprintf(path, sizeof(path), "%.*s", (int)strcspn(sentence, ":"), sentence) >=
+	    (int)sizeof(path))
+		return;
+	key = words_find_key(path);
+	if (!key)
+		return;
+	place = config->places[words_key_number(key)];
+	rest = place.line ? strdup(sentence) : NULL;
+	if (rest)
+		snprintf(sentence, cap, "%s:%u: %s", config->files[place.file], place.line, rest);
+	free(rest);
+}
+
 void config_zones_free(struct config_zone *zones, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -114,5 +139,8 @@ void config_free(struct config *config)
 		explicit_bzero(config->text, config->n_text);
 	free(config->text);
 	fields_free_texts(config->secret_files);
+	for (uint32_t i = 0; i < config->n_files; i++)
+		free(config->files[i]);
+	free(config->files);
 	free(config);
 }

@@ -116,6 +116,15 @@ static int copy(const char *text, char **out)
 	return *out ? 0 : -ENOMEM;
 }
 
+/* Keys in items of lists have as many places as the list has items. */
+static void note_place(struct reader *reader, const struct words_key *key,
+		       const struct yamltree *node)
+{
+	if (node && !strstr(key->path, "[]"))
+		reader->config->places[words_key_number(key)] =
+			(struct config_place){ node->file, node->line };
+}
+
 static int read_path(struct reader *reader, const struct words_key *key, const char *text,
 		     char **out)
 {
@@ -182,12 +191,14 @@ static char *read_text(struct reader *reader, const struct words_key *key,
 	char *out = NULL;
 	int err;
 
-	if (is_path(key, text, is_first))
+	if (is_path(key, text, is_first)) {
+		note_place(reader, key, node);
 		err = read_path(reader, key, text, &out);
-	else if (key->type == WORDS_DOMAIN || key->type == WORDS_DOMAINS)
+	} else if (key->type == WORDS_DOMAIN || key->type == WORDS_DOMAINS) {
 		err = value_read_domain(text, &out);
-	else
+	} else {
 		err = check_text(key, text) ?: copy(text, &out);
+	}
 	if (err == -ENOMEM)
 		document_fail_memory(&reader->document);
 	else if (err)

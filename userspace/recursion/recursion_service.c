@@ -16,6 +16,7 @@
 #include "cache/grace.h"
 #include "cache/generations.h"
 #include "bpf/clients_map.h"
+#include "config/words.h"
 #include "recursion/recursion_settings.h"
 #include "port/addr.h"
 #include "resolver/anchors.h"
@@ -136,6 +137,15 @@ static void raise_files(void)
 		log_warn("RLIMIT_NOFILE could not be raised: %s", err_text(-errno));
 }
 
+/* WHY may begin with a key of recursion: "root-hints: ...". */
+static void put_fault(char *err, size_t err_cap, const char *why)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "recursion.%.*s", (int)strcspn(why, ":"), why);
+	snprintf(err, err_cap, "recursion%s%s", words_find_key(path) ? "." : ": ", why);
+}
+
 static int start_resolver(struct resolver **out, const struct recursion_settings *settings,
 			  char *err, size_t err_cap)
 {
@@ -145,7 +155,7 @@ static int start_resolver(struct resolver **out, const struct recursion_settings
 	raise_files();
 	code = resolver_start(out, &settings->resolver, why, sizeof(why));
 	if (code)
-		snprintf(err, err_cap, "recursion: %s", *why ? why : err_text(code));
+		put_fault(err, err_cap, *why ? why : err_text(code));
 	return code;
 }
 
@@ -161,7 +171,7 @@ static int check_followed_anchor(const struct recursion_settings *settings, char
 	int code = path ? anchors_check(path, why, sizeof(why)) : 0;
 
 	if (code)
-		snprintf(err, err_cap, "recursion: auto-trust-anchor: %s: %s", path,
+		snprintf(err, err_cap, "recursion.auto-trust-anchor: %s: %s", path,
 			 *why ? why : err_text(code));
 	return code;
 }
@@ -183,6 +193,8 @@ int recursion_check(const struct config *config, char *err, size_t err_cap)
 	if (!code) {
 		resolver_stop(resolver);
 		resolver_free(resolver);
+	} else {
+		config_locate(config, err, err_cap);
 	}
 	recursion_settings_fini(&settings);
 	return code;
@@ -233,6 +245,8 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 		s->settings.resolver.root_copy = r->root_copy;
 	if (!code && recursion->n_allow)
 		code = choose_resolver(r, s, err, err_cap);
+	if (code)
+		config_locate(config, err, err_cap);
 	if (!code && recursion->n_allow && r->env.make_room)
 		code = r->env.make_room(r->env.room_user, recursion->max_outstanding);
 	if (!code && recursion->n_allow)

@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/tls_client.h"
 #include "resolver/resolver_counters.h"
 #include "resolver/forward_reply.h"
 
@@ -342,22 +341,6 @@ static int init_channels(struct forward *f, const struct resolver_config *config
 	return code ? code : forward_tcp_init(&f->tcp, &tcp);
 }
 
-/* The strict profile of RFC 8310 section 5: without a trusted certificate nothing is sent or
- * accepted. */
-static int init_tls(struct forward *f, const struct resolver_config *config, char *err, size_t cap)
-{
-	const struct tls_client_options options = {
-		.min_version = TLS1_2_VERSION,
-		.verifies = true,
-		.bundle = config->tls_bundle,
-	};
-
-	if (options.bundle)
-		return tls_client_new(&f->tls, &options, err, cap);
-	snprintf(err, cap, "TLS: the file of certificates that are trusted is missing");
-	return ERR_CONFIG;
-}
-
 static int init_caps_exempt(struct nameset *names, const char *const *list)
 {
 	int code = nameset_init(names, nameset_length(list));
@@ -391,7 +374,7 @@ static int init(struct forward *f, const struct resolver_config *config, struct 
 	if (!code)
 		code = init_caps_exempt(&f->caps_exempt, config->caps_exempt);
 	if (!code && config->transport == RESOLVER_TLS)
-		code = init_tls(f, config, err, cap);
+		code = upstreams_tls_new(&f->tls, config->tls_bundle, err, cap);
 	if (!code)
 		code = forward_queries_init(&f->queries, f->n_all);
 	if (!code)

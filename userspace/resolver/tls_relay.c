@@ -429,21 +429,11 @@ static int init_upstreams(struct tls_relay *r, const struct resolver_config *c, 
 		.wait_max_ms = c->upstream_timeout_ms,
 		.window_max = FORWARD_TCP_IN_FLIGHT,
 	};
-	const struct tls_client_options tls = {
-		.min_version = TLS1_2_VERSION,
-		.verifies = true,
-		.bundle = c->tls_bundle,
-	};
 	int code = relay_config_collect(r, c, err, cap);
 
 	if (!code)
 		code = upstreams_init(&r->upstreams, &upstreams, err, cap);
-	if (code)
-		return code;
-	if (tls.bundle)
-		return tls_client_new(&r->tls, &tls, err, cap);
-	snprintf(err, cap, "TLS: the file of certificates that are trusted is missing");
-	return ERR_CONFIG;
+	return code ? code : upstreams_tls_new(&r->tls, c->tls_bundle, err, cap);
 }
 
 static int init_queries(struct tls_relay *r, const struct resolver_config *config)

@@ -4,11 +4,13 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/tls_client.h"
 
 #define BACKOFFS_MAX 6
 #define SILENT_MAX   6
@@ -269,4 +271,24 @@ bool upstream_wants_probe(struct upstream *u, uint64_t now_ns)
 		return false;
 	u->probe_ns = now_ns + (is_ill(u) ? UPSTREAM_PROBE_ILL_NS : UPSTREAM_PROBE_NS);
 	return true;
+}
+
+int upstreams_tls_new(SSL_CTX **out, const char *bundle, char *err, size_t cap)
+{
+	const struct tls_client_options options = {
+		.min_version = TLS1_2_VERSION,
+		.verifies = true,
+		.bundle = bundle,
+	};
+	char why[448] = "";
+	int code;
+
+	if (!bundle) {
+		snprintf(err, cap, "TLS: the file of certificates that are trusted is missing");
+		return ERR_CONFIG;
+	}
+	code = tls_client_new(out, &options, why, sizeof(why));
+	if (code)
+		snprintf(err, cap, "tls-bundle: %s", *why ? why : err_text(code));
+	return code;
 }

@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <openssl/types.h>
 
 #include "resolver/random.h"
 #include "resolver/upstream_cookie.h"
@@ -100,6 +101,14 @@ struct upstreams_config {
 /* 0, or ERR_CONFIG with a sentence in err of cap octets. */
 int upstreams_init(struct upstreams *us, const struct upstreams_config *config, char *err,
 		   size_t cap) __attribute__((warn_unused_result));
+
+/*
+ * Settings for connections to upstreams by the strict profile of RFC 8310 section 5: without a
+ * certificate that those in the file `bundle` trust, nothing is sent or accepted. SSL_CTX_free()
+ * frees *out. 0, -ENOMEM, or ERR_CONFIG with a sentence in err that begins with "tls-bundle: ".
+ */
+int upstreams_tls_new(SSL_CTX **out, const char *bundle, char *err, size_t cap)
+	__attribute__((warn_unused_result));
 
 /* One of the best upstreams of the set that have room for another query, or UPSTREAM_NONE. */
 uint8_t upstreams_choose(const struct upstreams *us, uint16_t set, struct random *random);

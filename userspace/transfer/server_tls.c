@@ -71,21 +71,21 @@ static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_b
 }
 
 /* If the system reported an error, it is the first in OpenSSL's queue. */
-static int say_tls(const char *file, char *err, size_t cap)
+static int say_tls(const char *key, const char *file, char *err, size_t cap)
 {
 	unsigned long first = ERR_peek_error();
 	const char *reason = ERR_SYSTEM_ERROR(first) ?
 				     err_text(-ERR_GET_REASON(first)) :
 				     ERR_reason_error_string(ERR_peek_last_error());
 
-	snprintf(err, cap, "server.tls: %s: %s", file, reason ? reason : "cannot be used");
+	snprintf(err, cap, "server.tls.%s: %s: %s", key, file, reason ? reason : "cannot be used");
 	ERR_clear_error();
 	return ERR_CONFIG;
 }
 
 static int say_mismatch(const struct config *config, char *err, size_t cap)
 {
-	snprintf(err, cap, "server.tls: %s is not the key of %s", config->tls_key,
+	snprintf(err, cap, "server.tls.key: %s is not the key of %s", config->tls_key,
 		 config->tls_certificate);
 	ERR_clear_error();
 	return ERR_CONFIG;
@@ -98,16 +98,16 @@ static int load_key(SSL_CTX *ctx, const struct config *config, char *err, size_t
 	if (SSL_CTX_use_PrivateKey_file(ctx, config->tls_key, SSL_FILETYPE_PEM) != 1)
 		return ERR_GET_LIB(ERR_peek_last_error()) == ERR_LIB_X509 ?
 			       say_mismatch(config, err, cap) :
-			       say_tls(config->tls_key, err, cap);
+			       say_tls("key", config->tls_key, err, cap);
 	return SSL_CTX_check_private_key(ctx) == 1 ? 0 : say_mismatch(config, err, cap);
 }
 
-static int check_file(const char *file, char *err, size_t cap)
+static int check_file(const char *key, const char *file, char *err, size_t cap)
 {
 	int code = regular_check(file);
 
 	if (code)
-		snprintf(err, cap, "server.tls: %s: %s", file, err_text(code));
+		snprintf(err, cap, "server.tls.%s: %s: %s", key, file, err_text(code));
 	return code ? ERR_CONFIG : 0;
 }
 
@@ -141,7 +141,8 @@ static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_
 		snprintf(err, cap, "server.tls: listen needs a certificate and its key");
 		return ERR_CONFIG;
 	}
-	if (check_file(config->tls_certificate, err, cap) || check_file(config->tls_key, err, cap))
+	if (check_file("certificate", config->tls_certificate, err, cap) ||
+	    check_file("key", config->tls_key, err, cap))
 		return ERR_CONFIG;
 	ERR_clear_error();
 	(void)SSL_CTX_set_min_proto_version(
@@ -154,7 +155,7 @@ static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_
 	SSL_CTX_set_read_ahead(ctx, 1); /* else each record needs two calls of read() */
 	SSL_CTX_set_alpn_select_cb(ctx, choose_alpn, NULL);
 	if (SSL_CTX_use_certificate_chain_file(ctx, config->tls_certificate) != 1)
-		return say_tls(config->tls_certificate, err, cap);
+		return say_tls("certificate", config->tls_certificate, err, cap);
 	return load_key(ctx, config, err, cap);
 }
 
@@ -199,6 +200,8 @@ int server_tls_check(const struct config *config, char *err, size_t err_cap)
 	code = open_ctx(&ctx, config, err, err_cap);
 	if (!code)
 		code = use_tickets(ctx, &random, config, err, err_cap);
+	if (code)
+		config_locate(config, err, err_cap);
 	SSL_CTX_free(ctx);
 	ticket_keys_put(random);
 	return code;
@@ -335,10 +338,12 @@ static int open_new(struct server_tls **out, const struct server_tls_kept *kept,
 		code = handshakes_open(&tls->handshakes, intake);
 	if (!code)
 		code = open_listeners(tls, kept, config, err, err_cap);
-	if (code)
+	if (code) {
+		config_locate(config, err, err_cap);
 		server_tls_close(tls);
-	else
+	} else {
 		*out = tls;
+	}
 	return code;
 }
 

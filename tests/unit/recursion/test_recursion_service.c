@@ -392,7 +392,7 @@ static void test_an_error_changes_nothing(void **state)
 	clients = p.published.clients;
 	gen = p.published.recursion->zone_gen;
 	assert_true(put(&p, FORWARD "  trust-anchor: /nowhere\n", err, sizeof(err)) < 0);
-	assert_non_null(strstr(err, "recursion: trust-anchor: /nowhere: "));
+	assert_non_null(strstr(err, ": recursion.trust-anchor: /nowhere: "));
 	assert_ptr_equal(resolver_of(&p), resolver);
 	assert_ptr_equal(p.published.clients, clients);
 	assert_int_equal(p.published.recursion->zone_gen, gen);
