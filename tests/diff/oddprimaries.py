@@ -18,6 +18,7 @@ import dns.rdata
 import dns.rdatatype
 
 import peers
+from rivals import named_alone
 
 ADDRESS, OTHER = "127.0.0.2", "127.0.0.3"
 C = b"\xc0\x0c"  # the zone's name, compressed
@@ -389,7 +390,7 @@ def named(folder, port, primary):
     (folder / "named.conf").write_text(f"""
 options {{
   directory "{folder}"; listen-on port {port} {{ 127.0.0.1; }}; listen-on-v6 {{ none; }};
-  pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; lock-file none;
+  pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; {named_alone()}
   recursion no; dnssec-validation no; notify no; transfers-in 200; transfers-per-ns 200;
   serial-query-rate 1000; min-refresh-time 1; min-retry-time 1; max-refresh-time 1;
   max-retry-time 1; empty-zones-enable no;

@@ -13,6 +13,8 @@ import socket
 import subprocess
 import time
 
+from rivals import named_alone
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("VOLLEY_BIN", ROOT / "build" / "bin"))
 PATH = f"{BIN}:{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -93,7 +95,7 @@ options {{
   listen-on port {port} {{ 127.0.0.1; }};
   listen-on-v6 {{ none; }};
   pid-file "{folder}/named.pid";
-  session-keyfile "{folder}/session.key"; lock-file none;
+  session-keyfile "{folder}/session.key"; {named_alone()}
   recursion no;
   dnssec-validation no;
   minimal-responses no;

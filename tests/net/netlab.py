@@ -20,6 +20,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 
 import dns.flags
@@ -28,6 +29,7 @@ import dns.query
 import dns.rcode
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))  # rivals: for programs that are no tests
 BIN = pathlib.Path(os.environ.get("VOLLEY_BIN", ROOT / "build" / "bin"))
 TOOLS = pathlib.Path(os.environ.get("VOLLEY_TESTS", ROOT / "build/release/tests")) / "net"
 LAB = ROOT / "scripts" / "lab.sh"

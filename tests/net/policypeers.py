@@ -12,6 +12,7 @@ import dns.rcode
 import pytest
 
 from netlab import V4, texts, wait_for
+from rivals import named_alone
 from upstreams import Netns
 
 UPSTREAM = "127.0.1.1"
@@ -53,7 +54,7 @@ def named(folder, lists, servers=False):
                   for word in ("nsip-enable", "nsdname-enable"))
     (folder / "named.conf").write_text(f"""
 options {{
-  directory "{folder}"; pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; lock-file none;
+  directory "{folder}"; pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; {named_alone()}
   listen-on port {PORTS["named"]} {{ {V4}; }}; listen-on-v6 {{ none; }};
   recursion yes; allow-recursion {{ any; }}; allow-query-cache {{ any; }}; dnssec-validation no; empty-zones-enable no;
   forward only; forwarders {{ {UPSTREAM}; }}; minimal-responses yes; qname-minimization off;

@@ -19,6 +19,7 @@ import dns.renderer
 import dns.rrset
 
 from netlab import ENV, TOOLS, family_of, run, wait_for
+from rivals import named_alone
 from upstreams import Netns
 
 ZONE = "example.test."
@@ -221,7 +222,7 @@ class Named(Primary):
         self.conf = self.folder / "named.conf"
         self.conf.write_text(f"""{key}{tls}options {{
   directory "{self.folder}"; pid-file "{self.folder}/pid"; session-keyfile "{self.folder}/session";
-  lock-file none; {listen}
+  {named_alone()} {listen}
   listen-on {{ {mine[not self.is6]} }}; listen-on-v6 {{ {mine[self.is6]} }};
   recursion no; dnssec-validation no; {told} notify-delay 0; allow-transfer {{ {allow} }}; check-integrity no;
 }};

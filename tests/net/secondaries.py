@@ -8,6 +8,7 @@ import dns.exception
 import dns.message
 
 from netlab import CLIENT4, V4, has, run, texts, wait_for
+from rivals import named_alone
 
 
 def certificate(folder, name="volley.test", days=2):
@@ -118,7 +119,7 @@ options {{
   listen-on {{ {"none" if ":" in here else here}; }};
   listen-on-v6 {{ {here if ":" in here else "none"}; }};
   pid-file "{folder}/named.pid";
-  session-keyfile "{folder}/session.key"; lock-file none;
+  session-keyfile "{folder}/session.key"; {named_alone()}
   recursion no;
   dnssec-validation no;
   empty-zones-enable no;

@@ -15,6 +15,7 @@ import dns.rcode
 import pytest
 
 from netlab import V4, Answered, wait_for
+from rivals import named_alone
 from test_metrics import AT, Metrics
 
 SECRET, NEXT = "e5e973e5a6b2a43f48e7dc849e37bfcf", "445536bcd2513298075a5d379663c962"
@@ -32,7 +33,7 @@ options {{
   directory "{folder}";
   listen-on port {PORT} {{ {V4}; }};
   listen-on-v6 {{ none; }};
-  pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; lock-file none;
+  pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; {named_alone()}
   recursion no; dnssec-validation no; empty-zones-enable no;
   cookie-algorithm siphash24; {secrets} require-server-cookie yes;
 }};

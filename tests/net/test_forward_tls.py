@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Forwarding over TLS (userspace/base/tls_client.h) to scripted upstreams."""
 import contextlib
+import datetime
 import os
 import socket
 import ssl
@@ -9,6 +10,8 @@ import time
 
 import dns.rcode
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
 
 from netlab import CLIENT4, CLIENT6, TOOLS, V4, inside_netns, run, texts, wait_for, zone
 from scripted import NETWORK_ERROR, TRUE, Upstream, large_answer, silent, true_answer
@@ -35,16 +38,35 @@ class Authority:
         return ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
                 f"{name}.key")
 
-    def certificate(self, file, names=f"DNS:{NAME}", days=2):
+    def certificate(self, file, names=f"DNS:{NAME}"):
         self.openssl("req", *self.new_key(file), "-out", f"{file}.csr", "-subj", "/CN=any")
         (self.folder / f"{file}.ext").write_text(f"subjectAltName={names}\n", encoding="ascii")
         self.openssl("x509", "-req", "-in", f"{file}.csr", "-CA", f"{self.name}.crt", "-CAkey",
                      f"{self.name}.key", "-CAcreateserial", "-out", f"{file}.crt", "-days",
-                     str(days), "-extfile", f"{file}.ext")
+                     "2", "-extfile", f"{file}.ext")
+        return self.join(file)
+
+    def join(self, file):
         path = self.folder / f"{file}.pem"
         path.write_bytes(b"".join((self.folder / f"{file}.{end}").read_bytes()
                                   for end in ("key", "crt")))
         return path
+
+    def expired(self):
+        """
+        A certificate that ended a day ago. `openssl x509` of 3.0 cannot name the end of a
+        certificate, and that of 3.5 refuses less than 0 days, so this one is made here.
+        """
+        self.certificate("expired")
+        made, key = ((self.folder / file).read_bytes() for file in ("expired.crt", f"{self.name}.key"))
+        made = x509.load_pem_x509_certificate(made)
+        day, now = datetime.timedelta(days=1), datetime.datetime.now(datetime.timezone.utc)
+        builder = x509.CertificateBuilder(
+            made.issuer, made.subject, made.public_key(), made.serial_number, now - 2 * day, now - day,
+            list(made.extensions))
+        made = builder.sign(serialization.load_pem_private_key(key, None), hashes.SHA256())
+        (self.folder / "expired.crt").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+        return self.join("expired")
 
 
 class Certificates:
@@ -55,7 +77,7 @@ class Certificates:
         self.good = self.authority.certificate("good")
         self.bad = {
             "another name": self.authority.certificate("other", "DNS:other.example,IP:127.0.3.1"),
-            "expired": self.authority.certificate("expired", days=-1),
+            "expired": self.authority.expired(),
             "of a stranger": stranger.certificate("strange"),
             "of itself": self.of_itself(stranger),
         }

@@ -20,7 +20,8 @@ import tempfile
 
 import rig
 
-from upstreams import Netns, family  # rig has set the path
+from rivals import named_alone  # rig has set the path
+from upstreams import Netns, family
 
 ORIGIN = "bench.test"
 WARM_RATE, WARM_PASSES, WARM_SHARE = 100000, 12, 0.995
@@ -300,7 +301,7 @@ class Named(Peer):
 
     def configure(self, folder):
         (folder / "named.conf").write_text(f"""options {{
-  directory "{folder}"; pid-file "{folder}/pid"; session-keyfile "{folder}/key"; lock-file none;
+  directory "{folder}"; pid-file "{folder}/pid"; session-keyfile "{folder}/key"; {named_alone()}
   listen-on {{ {rig.V4}; }}; listen-on-v6 {{ none; }};
   recursion no; allow-query {{ any; }}; dnssec-validation no; querylog no; minimal-responses yes;
 }};
