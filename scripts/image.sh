@@ -4,14 +4,16 @@
 #
 # image.sh VERSION DEBS FOLDER: makes an OCI image of the package volley in DEBS: FOLDER/volley-VERSION.oci.tar.
 # Needs root, debootstrap, buildah and a Debian mirror, but no registry of images. The base is the
-# smallest Debian 12 that debootstrap makes. Environment: MIRROR, a Debian mirror.
+# smallest Debian that debootstrap makes, of the release of this machine, whose libraries the package
+# needs. Environment: MIRROR, a Debian mirror.
 set -eu
 
 version=$1
 debs=$(cd "$2" && pwd)
 mkdir -p "$3"
 folder=$(cd "$3" && pwd)
-mirror=${MIRROR:-http://deb.debian.org/debian}
+suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+mirror=$(scripts/mirror.sh)
 [ "$(id -u)" -eq 0 ] || { echo 'image: run as root' >&2; exit 1; }
 
 work=$(mktemp -d "$folder/work.XXXXXX")
@@ -21,9 +23,9 @@ root=$work/root
 
 # The security updates have their own suite.
 base() {
-	debootstrap --variant=minbase bookworm "$root" "$mirror" >"$work/debootstrap.log" 2>&1 ||
+	debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$work/debootstrap.log" 2>&1 ||
 		{ tail -n 20 "$work/debootstrap.log" >&2; exit 1; }
-	printf 'deb %s bookworm main\ndeb %s-security bookworm-security main\n' "$mirror" "${mirror%/}" >"$root/etc/apt/sources.list"
+	scripts/mirror.sh "$suite" >"$root/etc/apt/sources.list"
 	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
 	chmod 755 "$root/usr/sbin/policy-rc.d"
 }

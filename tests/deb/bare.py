@@ -1,14 +1,17 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A Debian 12 in a folder, with nothing but what every Debian has."""
+"""A Debian of the release of this machine in a folder, with nothing but what every Debian has."""
 import os
 import pathlib
+import platform
 import shutil
 
 from netlab import ROOT, run
 
 DEBS = pathlib.Path(os.environ.get("VOLLEY_DEBS", ROOT / "build" / "deb"))
-MIRROR = os.environ.get("MIRROR", "http://deb.debian.org/debian")
+MIRROR = ROOT / "scripts/mirror.sh"
+SUITE = platform.freedesktop_os_release().get("VERSION_CODENAME")
+GIVEN = os.environ.get("VOLLEY_BARE")  # by scripts/suite.sh
 MOUNTS = tuple((folder, folder) for folder in ("/proc", "/sys", "/sys/fs/bpf", "/dev", "/dev/pts"))
 
 
@@ -18,14 +21,21 @@ def deb(name):
     return found[0]
 
 
+def units(tree):
+    """The folder of units in an unpacked package: below /lib in Debian 12, below /usr/lib in Debian 13."""
+    return next(tree.rglob("systemd/system/volleyd.service")).parent
+
+
 def bootstrap(root):
     """
     With the security updates, as Debian's own installer has them. Daemons are not started there,
     and apt asks nothing.
     """
-    run("debootstrap", "--variant=minbase", "bookworm", root, MIRROR, timeout=900)
-    (root / "etc/apt/sources.list").write_text(
-        f"deb {MIRROR} bookworm main\ndeb {MIRROR}-security bookworm-security main\n", "ascii")
+    if GIVEN:
+        run("cp", "-a", GIVEN, root, timeout=300)
+        return
+    run("debootstrap", "--variant=minbase", SUITE, root, run(MIRROR).stdout.strip(), timeout=900)
+    (root / "etc/apt/sources.list").write_text(run(MIRROR, SUITE).stdout, "ascii")
     (root / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
     (root / "usr/sbin/policy-rc.d").chmod(0o755)
     (root / "etc/apt/apt.conf.d/yes").write_text('APT::Get::Assume-Yes '

@@ -6,8 +6,8 @@ import pytest
 import bare
 
 
-@pytest.fixture(name="bookworm", scope="session")
-def make_bookworm(tmp_path_factory):
-    root = tmp_path_factory.mktemp("bookworm") / "root"
+@pytest.fixture(name="bare_debian", scope="session")
+def make_bare_debian(tmp_path_factory):
+    root = tmp_path_factory.mktemp("bare_debian") / "root"
     bare.bootstrap(root)
     return root

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from bare import deb
+from bare import deb, units
 from netlab import ROOT, run
 
 sys.path.insert(0, str(ROOT / "tests/vm"))
@@ -34,7 +34,7 @@ def test_the_parser_takes_it(tree):
 
 def test_its_capabilities_are_those_of_the_unit(tree):
     profile = (tree / "etc/apparmor.d/volleyd").read_text("ascii")
-    unit = (tree / "lib/systemd/system/volleyd.service.d/user.conf").read_text("ascii")
+    unit = (units(tree) / "volleyd.service.d/user.conf").read_text("ascii")
     named = {f"CAP_{word.upper()}" for word in re.findall(r"(?m)^  capability (\w+),$", profile)}
     assert named == set(re.findall(r"CAP_\w+", unit))
     assert (re.search(r"(?m)^profile (\w+) ", profile)[1] ==
@@ -43,7 +43,7 @@ def test_its_capabilities_are_those_of_the_unit(tree):
 
 def test_it_lets_volleyd_write_where_the_unit_does(tree):
     profile = (tree / "etc/apparmor.d/volleyd").read_text("ascii")
-    unit = (tree / "lib/systemd/system/volleyd.service").read_text("ascii")
+    unit = (units(tree) / "volleyd.service").read_text("ascii")
     folders = re.findall(r"(?m)^(State|Logs|Runtime)Directory=(\w+)$", unit)
     assert len(folders) == 3
     for kind, name in folders:

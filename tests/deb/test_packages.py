@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Debian packages (scripts/debian), installed in a Debian 12 that has nothing but what every
+"""The Debian packages (scripts/debian), installed in a Debian that has nothing but what every
 Debian has.
 
 `make test-deb` builds them before, and needs a Debian mirror. There is no systemd in the chroot, so
@@ -23,8 +23,8 @@ KEPT = re.compile(r"/(etc/(mtab|machine-id|(g?shadow|passwd|group)-)$|var/(cache
 
 
 @pytest.fixture(name="debian", scope="module")
-def make_debian(bookworm, tmp_path_factory):
-    with Host(bookworm, tmp_path_factory.mktemp("debian") / "root") as host:
+def make_debian(bare_debian, tmp_path_factory):
+    with Host(bare_debian, tmp_path_factory.mktemp("debian") / "root") as host:
         yield host
 
 

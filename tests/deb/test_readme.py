@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""README.md walked as a new user would, by the commands that it shows: from an empty Debian 12 to
+"""README.md walked as a new user would, by the commands that it shows: from an empty Debian to
 an answer.
 
 One Debian builds the packages; another one gets them and nothing else, and is started in a virtual
@@ -159,8 +159,8 @@ def builders():
 
 
 @pytest.fixture(name="builder", scope="module")
-def make_builder(bookworm, tmp_path_factory):
-    with Builder(bookworm, tmp_path_factory.mktemp("builder") / "root") as builder:
+def make_builder(bare_debian, tmp_path_factory):
+    with Builder(bare_debian, tmp_path_factory.mktemp("builder") / "root") as builder:
         builder.run("apt-get", "-q", "update")
         for words in ("apt-get install make git", "apt-get install bind9-dnsutils"):
             assert f"`{words}`" in (ROOT / "README.md").read_text("utf-8")
@@ -222,8 +222,8 @@ def script():
 
 
 @pytest.fixture(name="host", scope="module")
-def make_host(bookworm, packages, tmp_path_factory):
-    with Debian(bookworm, tmp_path_factory.mktemp("host") / "root") as host:
+def make_host(bare_debian, packages, tmp_path_factory):
+    with Debian(bare_debian, tmp_path_factory.mktemp("host") / "root") as host:
         folder = host.root / "root/build/deb"
         shutil.copytree(packages, folder)
         host.run("apt-get", "-q", "update")
