@@ -241,7 +241,7 @@ deps-run deps-build deps-deb:
 	@scripts/deps.sh $(@:deps-%=%)
 
 deps-test:
-	@scripts/deps.sh lab test
+	@scripts/deps.sh lab unit net test
 
 deps-demo:
 	@scripts/deps.sh core lab
@@ -300,11 +300,12 @@ test-asan: ## the unit tests under AddressSanitizer and UBSan
 	@$(MAKE) SAN=address,undefined test-unit
 
 # What test-asan, test-tsan-cache and test-fuzz run, compiled.
-.PHONY: sanitized unit-programs fuzz-programs
+.PHONY: sanitized checked unit-programs fuzz-programs
 sanitized:
 	@$(MAKE) SAN=address,undefined unit-programs fuzz-programs
 	@$(MAKE) SAN=thread TESTS=cache/test_threads unit-programs
 
+checked: $(CHECKED)
 unit-programs: $(UNIT_TESTS)
 fuzz-programs: $(FUZZERS)
 
@@ -428,8 +429,13 @@ deb: ## Debian packages of what is committed, in build/deb (needs no root; what 
 	@scripts/deb.sh $(VERSION) $(O)/deb
 
 .PHONY: test-deb
-test-deb: deb ## the packages installed, upgraded and purged in a bare Debian 12 (root; asks a Debian mirror)
-	@PYTHONPATH=tests/net VOLLEY_DEBS=$(O)/deb $(PYTHON) -m pytest -q -ra -p no:cacheprovider tests/deb
+test-deb: deb ## the packages installed, upgraded and purged in a bare Debian (root; asks a Debian mirror)
+	@PYTHONPATH=tests/net VOLLEY_DEBS=$(O)/deb $(PYTHON) -m pytest -q -ra -p no:cacheprovider $(or $(FILES),tests/deb)
+
+.PHONY: test-suite
+SUITE ?= trixie
+test-suite: ## build, test and package what is committed in a bare Debian of SUITE, trixie (root): STEPS="build unit"
+	@scripts/suite.sh $(SUITE) $(STEPS)
 
 .PHONY: image
 image: deb ## an OCI image of the package, in build/image (root; asks a Debian mirror)

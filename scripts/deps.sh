@@ -10,8 +10,10 @@
 #   dpdk   further packages to compile DPDK in
 #   build  core and dpdk
 #   deb    further packages for "make deb"
-#   test   further packages for tests, lint and benchmarks
-# Without a group: build, lab, deb and test. The script neither starts nor enables a packaged daemon:
+#   unit   further packages for the unit tests and those of the XDP program
+#   net    further packages for the network tests, but for the few that need routers or Prometheus
+#   test   further packages for all tests, lint and benchmarks
+# Without a group: build, lab, deb, unit, net and test. The script neither starts nor enables a packaged daemon:
 # the tests start the name servers that they compare with, in their own namespaces.
 # deps.sh --list [GROUP...] prints the packages.
 #
@@ -43,21 +45,21 @@ dpdk  | DPDK               | dpdk-dev librte-net-af-xdp26/librte-net-af-xdp25/li
 dpdk  | DPDK               | librte-net-tap26/librte-net-tap25/librte-net-tap23
 dpdk  | DPDK               | librte-mempool-ring26/librte-mempool-ring25/librte-mempool-ring23
 deb   | packages           | build-essential debhelper dpkg-dev fakeroot apparmor dh-apparmor python3
-test  | DPDK, for tests    | librte-net-ring26/librte-net-ring25/librte-net-ring23 librte-net-null26/librte-net-null25/librte-net-null23
+unit  | DPDK, for tests    | librte-net-ring26/librte-net-ring25/librte-net-ring23 librte-net-null26/librte-net-null25/librte-net-null23
 test  | other kernels      | clang-16? clang-19? cpio busybox-static xz-utils
-test  | tests in C         | libcmocka-dev libclang-rt-14-dev/libclang-rt-19-dev/libclang-rt-18-dev/libclang-rt-17-dev/libclang-rt-20-dev/libclang-rt-21-dev/libclang-rt-22-dev
-test  | tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-cryptography python3-jsonschema python3-yaml
-test  | the units, tests   | systemd libseccomp2
+unit  | tests in C         | libcmocka-dev libclang-rt-14-dev/libclang-rt-19-dev/libclang-rt-18-dev/libclang-rt-17-dev/libclang-rt-20-dev/libclang-rt-21-dev/libclang-rt-22-dev
+unit  | tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-cryptography python3-jsonschema python3-yaml
+unit  | the units, tests   | systemd libseccomp2
 lab   | labs               | iproute2 ethtool procps util-linux python3
-test  | shells, completion  | bash zsh
-test  | loading by hand    | xdp-tools
+unit  | shells, completion  | bash zsh
+net   | loading by hand    | xdp-tools
 lab   | clients            | knot-dnsutils bind9-dnsutils
-test  | clients            | dnsperf netsniff-ng tcpdump
-test  | dnstap, for tests  | fstrm-bin
-test  | servers to compare | knot knot-dnssecutils nsd bind9 unbound
+net   | clients            | dnsperf netsniff-ng tcpdump
+net   | dnstap, for tests  | fstrm-bin
+net   | servers to compare | knot knot-dnssecutils nsd bind9 unbound
 test  | routers, for tests | bird2 python3-exabgp
 test  | checks of metrics  | prometheus
-test  | validators         | ldnsutils bind9-utils
+unit  | validators         | ldnsutils bind9-utils
 test  | packages, tests    | lintian debootstrap
 test  | the image          | buildah crun
 test  | benchmark plots    | python3-matplotlib
@@ -171,13 +173,13 @@ if [ "${1:-}" = --list ]; then
 	shift
 fi
 groups=
-[ $# -gt 0 ] || set -- build lab deb test
+[ $# -gt 0 ] || set -- build lab deb unit net test
 for group; do
 	case $group in
 	build) groups="$groups core dpdk" ;;
-	run | core | lab | dpdk | deb | test) groups="$groups $group" ;;
+	run | core | lab | dpdk | deb | unit | net | test) groups="$groups $group" ;;
 	*)
-		echo "deps: no such group: $group (run, core, lab, dpdk, build, deb, test)" >&2
+		echo "deps: no such group: $group (run, core, lab, dpdk, build, deb, unit, net, test)" >&2
 		exit 2
 		;;
 	esac

@@ -94,12 +94,22 @@ indexed() {
 	return ${bad:-0}
 }
 
+# Each version of clang-format breaks some lines at other places, and the tree has one format. CI has
+# to have this version.
+check_format() {
+	if command -v clang-format-14 >/dev/null || [ "${CI:-}" = true ]; then
+		check format clang-format-14 --dry-run -Werror $c_files
+	else
+		printf '  %-9s %s\n' LINT 'format: NOT CHECKED: clang-format-14, which Debian 12 has, is not installed'
+	fi
+}
+
 if [ -n "$fix" ]; then
 	[ -z "$c_files" ] || clang-format-14 -i $c_files
 	exit
 fi
 
-[ -z "$c_files" ] || check format clang-format-14 --dry-run -Werror $c_files
+[ -z "$c_files" ] || check_format
 check floors scripts/lint-floors.py $c_files
 check lengths scripts/lint-lengths.py $c_files
 check structure scripts/counts.py --bound

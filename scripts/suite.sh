@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# suite.sh SUITE [STEP...]: builds and tests the commit that is checked out inside a bare Debian of
+# this suite (trixie, bookworm, testing, sid). Needs root, debootstrap and a Debian mirror. Steps, by
+# default all but the last two:
+#   deps     installs the packages of the groups in SUITE_GROUPS (default: all of `make deps`)
+#   build    all programs, tests and tools, with -Werror
+#   clang    reads userspace by clang, with -Werror
+#   unit     the unit tests
+#   bpf      the tests of the XDP program
+#   net      the network tests and the comparisons (FILES, PYTEST_ARGS, NET_JOBS as for make)
+#   deb      makes the packages
+#   package  installs, upgrades and purges them in a bare Debian of the suite
+#   demo     `make demo`, and the seconds from a Debian without a package to the table
+#   "make X" any command, in the tree
+#
+# $VOLLEY_SUITES (/var/cache/volley-suites) keeps for each suite:
+#   bare   the Debian that debootstrap has made
+#   root   a copy with the packages and the tree; SUITE_FRESH=1 makes it anew
+#   ccache
+# Everything runs in a mount namespace and a PID namespace of its own: when this script ends, however
+# it ends, nothing is mounted and no process lives. The network is the machine's, for apt; the tests
+# make namespaces.
+set -eu
+cd "$(dirname "$0")/.."
+
+suite=${1:?suite.sh SUITE [STEP...]}
+shift
+[ $# -gt 0 ] || set -- deps build clang unit bpf net deb package
+[ "$(id -u)" -eq 0 ] || { echo 'suite: run as root' >&2; exit 1; }
+command -v debootstrap >/dev/null || { echo 'suite: debootstrap is not installed (make deps)' >&2; exit 1; }
+
+folder=${VOLLEY_SUITES:-/var/cache/volley-suites}/$suite
+bare=$folder/bare root=$folder/root
+mkdir -p "$folder/ccache"
+exec 9>"$folder/lock"
+flock -n 9 || { echo "suite: another run uses $folder" >&2; exit 1; }
+
+# The settings by which this machine's apt reaches its mirror; and three attempts for each file.
+apt_settings() {
+	apt-config dump | grep -E '^Acquire::(Check-|http|ForceIP|Proxy|BrokenProxy)' || true
+	printf 'Acquire::Retries "3";\nAcquire::http::Timeout "60";\nAPT::Get::Assume-Yes "true";\n'
+	printf 'APT::Install-Recommends "false";\nAcquire::Languages "none";\n'
+}
+
+# A suite that the machine's debootstrap does not know is made like sid.
+bootstrap() {
+	mirror=$(scripts/mirror.sh)
+	known=$suite
+	[ -e "/usr/share/debootstrap/scripts/$suite" ] || known=sid
+	for attempt in 1 2 3; do
+		rm -rf "$bare.new"
+		! debootstrap --variant=minbase "$suite" "$bare.new" "$mirror" "/usr/share/debootstrap/scripts/$known" \
+			>"$folder/debootstrap.log" 2>&1 || break
+		echo "suite: attempt $attempt: debootstrap of $suite from $mirror failed:" >&2
+		tail -n 3 "$folder/debootstrap.log" >&2
+		[ "$attempt" -lt 3 ] || exit 1
+	done
+	scripts/mirror.sh "$suite" >"$bare.new/etc/apt/sources.list"
+	apt_settings >"$bare.new/etc/apt/apt.conf.d/90suite"
+	echo force-unsafe-io >"$bare.new/etc/dpkg/dpkg.cfg.d/90suite"
+	printf '#!/bin/sh\nexit 101\n' >"$bare.new/usr/sbin/policy-rc.d"
+	chmod 755 "$bare.new/usr/sbin/policy-rc.d"
+	mv "$bare.new" "$bare"
+}
+
+# in_root ROOT COMMAND...: in the tree, if ROOT has one. A shell remains process 1 and reaps orphans.
+# shellcheck disable=SC2016 # the inner shell's
+in_root() {
+	there=$1
+	shift
+	rm -f "$there/etc/resolv.conf"
+	cp /etc/resolv.conf /etc/hosts "$there/etc/" || return
+	unshare --mount --propagation private --pid --fork --kill-child sh -ec '
+		root=$1 bare=$2 ccache=$3
+		shift 3
+		mount --bind "$root" "$root"
+		cd "$root"
+		mount -t proc proc proc
+		mount --rbind /sys sys
+		mount -t bpf bpf sys/fs/bpf
+		mount --rbind /dev dev
+		mount -t tmpfs -o mode=755 tmpfs run
+		mkdir -p run/lock root/.cache/ccache srv/bare root/volley
+		mount --bind "$ccache" root/.cache/ccache
+		[ "$bare" = "$root" ] || mount --bind "$bare" srv/bare
+		status=0
+		chroot . env --chdir=/root/volley "$@" || status=$?
+		exit $status' sh "$there" "$bare" "$folder/ccache" -i \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+		DEBIAN_FRONTEND=noninteractive VOLLEY_BARE=/srv/bare "CI=${CI:-}" "http_proxy=${http_proxy:-}" \
+		"https_proxy=${https_proxy:-}" "MIRROR=${MIRROR:-}" "$@"
+}
+
+# A clean copy of what is committed.
+copy_tree() {
+	rm -rf "$root/root/volley"
+	find "$root/tmp" -mindepth 1 -delete
+	git clone --quiet . "$root/root/volley"
+}
+
+step() {
+	case $1 in
+	deps)
+		in_root "$root" sh -ec 'apt-get -q update; apt-get -q upgrade; exec apt-get -q install make git ca-certificates' || return
+		# shellcheck disable=SC2086 # a list
+		in_root "$root" scripts/deps.sh ${SUITE_GROUPS:-} && touch "$root/.has-packages"
+		;;
+	build) in_root "$root" make all checked tools ;;
+	clang) in_root "$root" make test-clang ;;
+	unit) in_root "$root" make test-unit ;;
+	bpf) in_root "$root" make test-bpf ;;
+	net) in_root "$root" make test-net-diff "FILES=${FILES:-}" "PYTEST_ARGS=${PYTEST_ARGS:-}" ${NET_JOBS:+"NET_JOBS=$NET_JOBS"} ;;
+	deb) in_root "$root" make deb ;;
+	package)
+		in_root "$bare" apt-get -q update &&
+			in_root "$root" make test-deb FILES=tests/deb/test_packages.py
+		;;
+	demo) demo ;;
+	*) in_root "$root" sh -ec "$1" ;;
+	esac
+}
+
+if [ ! -d "$bare" ]; then
+	rm -rf "$root"
+	bootstrap
+fi
+if [ -n "${SUITE_FRESH:-}" ] || [ ! -e "$root/.has-packages" ]; then
+	rm -rf "$root"
+	cp -a --reflink=auto "$bare" "$root"
+fi
+copy_tree
+for name; do
+	began=$(date +%s) status=0
+	step "$name" || status=$?
+	echo "suite: $suite: $name: $(($(date +%s) - began)) s, $([ "$status" -eq 0 ] && echo passed || echo failed)"
+	[ "$status" -eq 0 ] || exit "$status"
+done
