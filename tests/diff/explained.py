@@ -112,6 +112,14 @@ RESOLVER_RULES = [
                  "If a policy zone denies a name, Volley's answer has the SOA record of that zone, "
                  "so that clients may cache it, "
                  "and no AA. unbound 1.17 sets AA and gives no SOA record."),
+    ResolverRule("loops-fail", "RFC 1034 section 3.6.2",
+                 "If a DNAME record leads to itself or to a name below itself, Volley as a resolver "
+                 "answers SERVFAIL, as both do for CNAME records that form a loop. unbound gives "
+                 "the records that it has found."),
+    ResolverRule("the-alias-exists", "RFC 6604 section 3",
+                 "If the CNAME record that a DNAME record makes was asked for, and its target does "
+                 "not exist, Volley answers NOERROR, since the CNAME record exists. unbound looks "
+                 "for the target all the same and gives its NXDOMAIN."),
     ResolverRule("below-an-alias", "RFC 8020 section 2",
                  "In a signed zone, an alias leads to a name that does not exist, and there are "
                  "names below the alias. While the "

@@ -317,6 +317,12 @@ def svcb(*params):
     return b"\0\1\0" + b"".join(struct.pack("!HH", k, len(v)) + v for k, v in params)
 
 
+def long_name(end):
+    """Of 253 octets: with another label it is too long."""
+    last = 253 - 3 * 64 - len(end) - 1
+    return 3 * (b"\x3f" + b"x" * 63) + bytes([last]) + b"x" * last + end
+
+
 def dname(q):
     """From the parent, d, to m."""
     return record(parent(q), DNAME, b"\1m" + zone(q))
@@ -391,8 +397,8 @@ SAID = {
         [], additional=[record(parent(q), SOA, SOA_DATA)])),
     "no such name, without SOA": code(NXDOMAIN),
     "no such name, with AA": code(NXDOMAIN, flags=RD | RA | AA),
-    "YXDOMAIN with the DNAME": made(lambda q: q.reply(
-        [dname(q)], rcode=YXDOMAIN)),
+    "YXDOMAIN with a DNAME whose target is long": made(lambda q: q.reply(
+        [record(parent(q), DNAME, long_name(zone(q)))], rcode=YXDOMAIN)),
     "an address of 5 octets": each(answers=[record(Q, A, TRUE + b"\0")]),
     "an address of 0 octets": each(answers=[record(Q, A, b"")]),
     "an address of 5 octets beside the answer": each(
@@ -441,7 +447,7 @@ WANTED = {
     "two CNAMEs that lead to each other": (0, {CNAME}),
     "no such name, without SOA": (NXDOMAIN, set()),
     "no such name, with AA": (NXDOMAIN, set()),
-    "YXDOMAIN with the DNAME": (YXDOMAIN, {DNAME}),
+    "YXDOMAIN with a DNAME whose target is long": (YXDOMAIN, {DNAME}),
     **{row: (0, set()) for row in [*SAID, *FORMED]
        if row.startswith("no data") or row in (
            "foreign records alone", "another type alone", "a header alone, NOERROR",

@@ -258,14 +258,31 @@ static void drop_copies(struct convert *c, struct set set)
 static int write_dname(struct convert *c)
 {
 	const struct set set = { .type = DNS_TYPE_DNAME, .in_answer = true };
+	const struct convert_record *dname = find_above(c, DNS_TYPE_DNAME, true, false);
+	uint8_t target[NAME_FOLDED_BYTES];
 	int n;
 
-	if (!find_above(c, DNS_TYPE_DNAME, true, false))
+	if (!dname)
 		return 0;
+	if (message_copy_name(&c->from->message, record_of(c, dname).rdata_at, target))
+		c->is_endless |= name_is_under(target, c->aside);
 	look_for(c, c->aside);
 	drop_copies(c, set);
 	n = write_signed(c, DNS_TYPE_DNAME, true);
 	return n > 1 ? ERR_FORMAT : n;
+}
+
+/*
+ * True if the chain would go on to this name for ever: it has been there, or a DNAME leads to a
+ * name below itself.
+ */
+static bool is_loop(const struct convert *c, const uint8_t *name)
+{
+	bool is_passed = name_equal(name, c->question->name);
+
+	for (unsigned int i = 0; i < c->n_chain; i++)
+		is_passed |= name_equal(name, c->chain[i]);
+	return is_passed || c->is_endless;
 }
 
 /* Goes on to the target of the name's CNAME. 1; 0: the name has none; or an error. */
@@ -288,6 +305,8 @@ static int write_cname(struct convert *c)
 	len = message_copy_name(&c->from->message, record.rdata_at, c->chain[c->n_chain]);
 	if (!len)
 		return ERR_RDATA;
+	if (is_loop(c, c->chain[c->n_chain]))
+		return ERR_FORMAT;
 	c->n_chain++;
 	return 1;
 }
@@ -539,6 +558,7 @@ static void begin(struct convert *c, const struct convert_question *question,
 	c->ttl_s = DNS_TTL_MAX;
 	c->ttl_cap_s = limits->max_ttl_s;
 	c->n_chain = 0;
+	c->is_endless = false;
 	c->n_ttls = 0;
 	writer_init(&c->writer, c->body, base, DNS_MESSAGE_MAX - CONVERT_OPT_ROOM, question->name);
 }

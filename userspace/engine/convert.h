@@ -84,6 +84,7 @@ struct convert {
 	uint32_t ttl_cap_s; /* the cap of the TTLs that are written next */
 	uint16_t rcode;     /* of the body */
 	unsigned int n_chain;
+	bool is_endless; /* a DNAME leads to a name below itself */
 	unsigned int n_records;
 	uint16_t n_ttls;
 
@@ -112,8 +113,8 @@ void convert_from_entry(struct convert_source *from, const struct volley_entry *
 /*
  * Converts. Sets body, counts, TTLs (in c until the next call) and the rcode of *a; the caller sets
  * zone, expiry and the other flags. *ttl_s: how long the answer may be cached; 0: not at all. The
- * question in the message is not read. ERR_FORMAT: malformed, or no answer to the question;
- * ERR_SPACE: too large for a message; ERR_RDATA. No allocation.
+ * question in the message is not read. ERR_FORMAT: malformed, a loop of aliases, or no answer to
+ * the question; ERR_SPACE: too large for a message; ERR_RDATA. No allocation.
  */
 int convert_answer(struct convert *c, const struct convert_source *from,
 		   const struct convert_question *question, const struct convert_limits *limits,
