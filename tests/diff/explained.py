@@ -141,6 +141,15 @@ that record is unchanged, and if the record's signature outlives the proofs besi
 question for the SOA record have the zone's serial number. Decision 0010 says more.
 """
 
+# No comparison meets it: there, no server both has the zone and recurses for the client.
+NO_RA = """
+## RA in answers of zones
+
+RFC 1035 section 4.1.1. Answers from a zone have RA clear, also to clients that may recurse. named sets
+RA for these clients. In Volley one cached answer is for all clients, and the driver does not look at
+the client for it. Answers from upstream have RA set. A stub resolver does not need RA in an answer.
+"""
+
 RESOLVERS = """
 ## As a resolver
 
@@ -163,7 +172,7 @@ makes the page and recognises each difference in the test, too: do not edit the 
     for rule in RULES:
         lines = textwrap.fill(f"{rule.source}. {rule.sentence}", 100, break_on_hyphens=False)
         text += f"\n## {rule.name}\n\n{lines}\n"
-    text += OLDER_SOA + RESOLVERS
+    text += OLDER_SOA + NO_RA + RESOLVERS
     for rule in RESOLVER_RULES:
         lines = textwrap.fill(f"{rule.source}. {rule.sentence}", 100, break_on_hyphens=False)
         text += f"\n### {rule.name}\n\n{lines}\n"

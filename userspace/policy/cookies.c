@@ -34,7 +34,8 @@ struct cookies {
 	char *file; /* keeps volleyd's own secrets; NULL: they are not kept */
 	bool is_unsaved;
 	int save_error; /* of the last try */
-	bool is_unread; /* the file could not be read, so it is not written */
+	/* The file has something that was not read, perhaps secrets, so it is not written. */
+	bool is_unread;
 };
 
 /* --- Publishing ------------------------------------------------------------------------------- */
@@ -188,24 +189,24 @@ static void save(struct cookies *c)
 	c->is_unsaved = err != 0;
 }
 
+static const char *reason_of(int code)
+{
+	return code == ERR_FORMAT ? "it is not as volleyd wrote it" : err_text(code);
+}
+
 static void read_kept(struct cookies *c, struct cookies_known *known)
 {
 	int err = c->file ? cookies_file_read(c->file, known) : -ENOENT;
 
-	c->is_unread = err < 0 && err > -1000 && err != -ENOENT && err != -EPERM;
-	if (!err || err == -ENOENT)
-		return;
+	c->is_unread = err < 0 && err != -ENOENT && err != -EPERM;
 	if (c->is_unread)
 		c->save_error = err;
 	if (c->is_unread)
-		log_warn("%s: %s: new secrets of DNS cookies are made, and are not kept: a restart "
-			 "reads the file again",
-			 c->file, err_text(err));
+		log_warn("%s: %s: new secrets of DNS cookies are made, and are not kept: correct "
+			 "or remove the file; a restart reads it again",
+			 c->file, reason_of(err));
 	else if (err == -EPERM)
 		log_warn("%s: everyone can read or write it: new secrets of DNS cookies are made",
-			 c->file);
-	else
-		log_warn("%s: is not as volleyd wrote it: new secrets of DNS cookies are made",
 			 c->file);
 }
 
@@ -372,7 +373,7 @@ json_t *cookies_report(const struct cookies *c)
 	if (c->is_made && c->file)
 		json_put_text(o, "kept_in", c->file);
 	if (c->is_made && c->save_error)
-		json_put_text(o, "error", err_text(c->save_error));
+		json_put_text(o, "error", reason_of(c->save_error));
 	if (c->is_made && c->rotate_s)
 		json_put_int(o, "rotates_at", c->known.secrets[0].since_s + c->rotate_s);
 	for (uint32_t i = 0; i < c->known.n; i++)

@@ -366,6 +366,30 @@ static void test_unread_file_stays(void **state)
 	close_world(state);
 }
 
+/* A mistake of a person who edited the file must not cost the secrets in it. */
+static void test_malformed_file_stays(void **state)
+{
+	char text[sizeof(HEAD LINE "x")] = "";
+	json_t *o;
+	FILE *f;
+
+	(void)state;
+	write_kept(HEAD LINE "x", 0600);
+	open_world(tmpfolder);
+	assert_int_equal(configure("", NOW), 0);
+	cookies_tick(world.cookies, NOW);
+	assert_int_equal(rotate(NOW), 0);
+	o = cookies_report(world.cookies);
+	assert_string_equal(text_of(o, "error"), "it is not as volleyd wrote it");
+	json_decref(o);
+	f = fopen(kept(), "r");
+	assert_non_null(f);
+	assert_int_equal(fread(text, 1, sizeof(text) - 1, f), sizeof(text) - 1);
+	assert_int_equal(fclose(f), 0);
+	assert_string_equal(text, HEAD LINE "x");
+	close_world(state);
+}
+
 /* A folder that is gone: the secrets are rotated all the same, and the report says that they are
  * not kept. */
 static void test_not_kept(void **state)
@@ -416,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_kept_over_a_start),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test_teardown(test_unread_file_stays, close_world),
+		cmocka_unit_test_teardown(test_malformed_file_stays, close_world),
 		cmocka_unit_test_teardown(test_not_kept, close_world),
 		cmocka_unit_test_teardown(test_given_then_made, close_world),
 	};
