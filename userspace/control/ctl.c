@@ -17,6 +17,7 @@
 #include "base/audit.h"
 #include "base/err.h"
 #include "control/ctl_request.h"
+#include "control/hangup.h"
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83 /* Linux 6.16 */
@@ -58,6 +59,7 @@ struct ctl {
 	const struct rights *rights;
 	uint64_t n_requests;    /* the ticket of the last request */
 	struct client *running; /* its request runs now */
+	struct hangup *hangup;
 	struct client clients[CTL_CLIENTS_CAP];
 };
 
@@ -129,7 +131,7 @@ static void drop_file(struct client *client)
 static void drop_client(struct ctl *ctl, struct client *client)
 {
 	(void)watch(ctl, EPOLL_CTL_DEL, client->fd, place_of(ctl, client), 0);
-	close(client->fd);
+	hangup_close(ctl->hangup, client->fd);
 	drop_file(client);
 	rights_peer_fini(&client->peer);
 	free(client->in);
@@ -219,12 +221,8 @@ static void keep_file(struct client *client, struct msghdr *msg)
 	memcpy(&client->file, CMSG_DATA(at), sizeof(int));
 }
 
-/*
- * Without room for them, the kernel drops descriptors. Closing one may wait, for example for the
- * process behind a FUSE file, or as long as SO_LINGER of a TCP socket says, even if the kernel does
- * it. So a client that only reads must not be able to send any: see let_files_pass().
- */
-static ssize_t receive(struct client *client, bool with_file)
+/* From a client that may change something. */
+static ssize_t receive_with_file(struct client *client)
 {
 	union {
 		struct cmsghdr align;
@@ -233,25 +231,46 @@ static ssize_t receive(struct client *client, bool with_file)
 	struct iovec to = { client->in + client->n_in, CTL_LINE_BYTES - client->n_in };
 	struct msghdr msg = { .msg_iov = &to,
 			      .msg_iovlen = 1,
-			      .msg_control = with_file ? control.room : NULL,
-			      .msg_controllen = with_file ? CMSG_LEN(sizeof(int)) : 0 };
+			      .msg_control = control.room,
+			      .msg_controllen = CMSG_LEN(sizeof(int)) };
 	ssize_t got = recvmsg(client->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-	if (got >= 0 && with_file)
-		keep_file(client, &msg);
+	if (got < 0)
+		return -errno;
+	keep_file(client, &msg);
 	return got;
+}
+
+/* A client that may change nothing must not have a descriptor put into the daemon, or closed in
+ * this thread: that may wait (control/hangup.h). See also let_files_pass(). */
+static ssize_t receive(const struct ctl *ctl, struct client *client)
+{
+	if (rights_of(ctl->rights, &client->peer) >= CTL_CHANGES)
+		return receive_with_file(client);
+	return hangup_receive(client->fd, client->in + client->n_in, CTL_LINE_BYTES - client->n_in);
+}
+
+/* It does not matter if the reply arrives. */
+static void send_last(int fd, const char *code, const char *sentence)
+{
+	char *reply = ctl_request_refuse(code, sentence);
+
+	if (reply && send(fd, reply, strlen(reply), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		errno = 0;
+	free(reply);
 }
 
 /* Reads the octets that have come, as far as there is room. False: the connection is broken. */
 static bool read_lines(const struct ctl *ctl, struct client *client)
 {
-	const bool with_file = rights_of(ctl->rights, &client->peer) >= CTL_CHANGES;
-
 	while (!client->at_end && client->n_in < CTL_LINE_BYTES) {
-		ssize_t got = receive(client, with_file);
+		ssize_t got = receive(ctl, client);
 
+		if (got == -EPERM)
+			send_last(client->fd, "EACCES",
+				  "only a client that may change something may send descriptors");
 		if (got < 0)
-			return errno == EAGAIN || errno == EINTR;
+			return got == -EAGAIN || got == -EINTR;
 		client->n_in += (size_t)got;
 		client->at_end = got == 0;
 	}
@@ -287,24 +306,21 @@ static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
 	return !watch(ctl, EPOLL_CTL_MOD, client->fd, place_of(ctl, client), events);
 }
 
-/* Replies to a client that is not let in. It does not matter if the reply arrives. */
-static void turn_away(int fd, const char *code, const char *sentence)
+/* Replies to a client that is not let in. */
+static void turn_away(const struct ctl *ctl, int fd, const char *code, const char *sentence)
 {
-	char *reply = ctl_request_refuse(code, sentence);
-
-	if (reply && send(fd, reply, strlen(reply), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		errno = 0;
-	free(reply);
-	close(fd);
+	send_last(fd, code, sentence);
+	hangup_close(ctl->hangup, fd);
 }
 
-static void turn_stranger_away(int fd, const struct rights_peer *peer, uint64_t now_ns)
+static void turn_stranger_away(const struct ctl *ctl, int fd, const struct rights_peer *peer,
+			       uint64_t now_ns)
 {
 	const struct client client = { .peer = *peer };
 	const struct ctl_request_told told = { .words = "?", .result = "EACCES" };
 
 	audit_request(&client, &told, now_ns);
-	turn_away(fd, "EACCES", "only root and the daemon's user may command it");
+	turn_away(ctl, fd, "EACCES", "only root and the daemon's user may command it");
 }
 
 /* True if `a` must go before `b`: other users before root, then the one that has taken longest. */
@@ -397,24 +413,39 @@ static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
 	int err = rights_peer_read(&peer, fd);
 	struct client *client;
 
+	hangup_prepare(fd);
 	if (err || (!peer.is_owner && !ctl->may_others)) {
-		turn_stranger_away(fd, &peer, now_ns);
+		turn_stranger_away(ctl, fd, &peer, now_ns);
 		rights_peer_fini(&peer);
 		return;
 	}
 	client = find_place(ctl, peer.is_owner, now_ns);
 	if (!client)
-		turn_away(fd, "busy", "too many clients are connected, try again later");
+		turn_away(ctl, fd, "busy", "too many clients are connected, try again later");
 	else if (seat_client(ctl, client, fd, &peer, now_ns))
-		close(fd);
+		hangup_close(ctl->hangup, fd);
 	rights_peer_fini(&peer);
 }
 
-/* Accepts all clients. Without descriptors it pauses: the event would come back at once. */
+/* accept() is tried again later, since the event would come back at once. */
+static void pause_accepting(struct ctl *ctl, uint64_t now_ns)
+{
+	if (!watch(ctl, EPOLL_CTL_MOD, ctl->listen_fd, LISTEN_PLACE, 0))
+		ctl->retry_ns = now_ns + RETRY_NS;
+}
+
+/* Accepts all clients. Pauses without descriptors, and if connections with descriptors in them
+ * wait for their end: all clients may have some. */
 static void accept_clients(struct ctl *ctl, uint64_t now_ns)
 {
 	for (int i = 0; i < 2 * CTL_CLIENTS_CAP; i++) {
-		int fd = accept4(ctl->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int fd;
+
+		if (hangup_is_behind(ctl->hangup, CTL_CLIENTS_CAP + 1)) {
+			pause_accepting(ctl, now_ns);
+			return;
+		}
+		fd = accept4(ctl->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd >= 0) {
 			add_client(ctl, fd, now_ns);
@@ -422,8 +453,8 @@ static void accept_clients(struct ctl *ctl, uint64_t now_ns)
 		}
 		if (errno == EINTR || errno == ECONNABORTED)
 			continue;
-		if (errno != EAGAIN && !watch(ctl, EPOLL_CTL_MOD, ctl->listen_fd, LISTEN_PLACE, 0))
-			ctl->retry_ns = now_ns + RETRY_NS;
+		if (errno != EAGAIN)
+			pause_accepting(ctl, now_ns);
 		return;
 	}
 }
@@ -627,6 +658,8 @@ int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_c
 	err[0] = '\0';
 	if (!ret && strlen(path) >= sizeof(ctl->addr.sun_path))
 		ret = -ENAMETOOLONG;
+	if (!ret)
+		ret = hangup_new(&ctl->hangup);
 	if (!ret) {
 		ctl->epoll_fd = ctl->listen_fd = -1;
 		ctl->may_others = (mode & 0022) != 0;
@@ -676,5 +709,6 @@ void ctl_close(struct ctl *ctl)
 		close(ctl->listen_fd);
 	if (ctl->epoll_fd >= 0)
 		close(ctl->epoll_fd);
+	hangup_free(ctl->hangup);
 	free(ctl);
 }

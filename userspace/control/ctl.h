@@ -24,13 +24,13 @@
  * the descriptor with the first octet of the request (SCM_RIGHTS, one descriptor). Only clients
  * that may change something can send descriptors, as soon as the daemon has accepted their
  * connection: until then, and for all others, sendmsg() fails with EPERM (SO_PASSRIGHTS, Linux
- * 6.16). Older kernels drop the descriptors of others.
+ * 6.16). On older kernels the connection of a client ends that sends one without that right; this
+ * thread neither receives nor closes the descriptor (control/hangup.h).
  *
- * Other users
- * may take CTL_OTHERS_CAP of the places. When all places are taken, a new client takes the place of
- * the client whose request or reply has taken longest. Root may take any client's place. Other
- * users may only take the place of another such user's client that has had CTL_TURN_NS. A client
- * whose reply comes later keeps its place.
+ * Other users may take CTL_OTHERS_CAP of the places. When all places are taken, a new client takes
+ * the place of the client whose request or reply has taken longest. Root may take any client's
+ * place. Other users may only take the place of another such user's client that has had
+ * CTL_TURN_NS. A client whose reply comes later keeps its place.
  */
 #ifndef VOLLEY_CONTROL_CTL_H
 #define VOLLEY_CONTROL_CTL_H

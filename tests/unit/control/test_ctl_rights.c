@@ -9,11 +9,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -297,6 +300,133 @@ static void test_files_before_acceptance(void **state)
 	ctl_close(ctl);
 }
 
+/* ---- Kernels before Linux 6.16 --------------------------------------------------------------- */
+
+static bool is_old_kernel; /* it has no SO_PASSRIGHTS */
+
+/* In the place of that of libc. */
+int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+	if (is_old_kernel && level == SOL_SOCKET && name == SO_PASSRIGHTS) {
+		errno = ENOPROTOOPT;
+		return -1;
+	}
+	return (int)syscall(SYS_setsockopt, fd, level, name, value, len);
+}
+
+#define LINGER_S 30
+
+/* A TCP socket whose close takes LINGER_S, unless the other end, *reader, is read or closed. */
+static int open_lingering(int *reader)
+{
+	const struct linger linger = { .l_onoff = 1, .l_linger = LINGER_S };
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0), listener = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = sizeof(at);
+	static char octets[65536];
+
+	MUST(fd >= 0 && listener >= 0 && !bind(listener, (struct sockaddr *)&at, sizeof(at)) &&
+	     !listen(listener, 1) && !getsockname(listener, (struct sockaddr *)&at, &len) &&
+	     !connect(fd, (struct sockaddr *)&at, sizeof(at)));
+	*reader = accept(listener, NULL, NULL);
+	MUST(*reader >= 0 && !close(listener) &&
+	     !setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)));
+	while (send(fd, octets, sizeof(octets), MSG_DONTWAIT) > 0)
+		;
+	return fd;
+}
+
+enum when { WITH_REQUEST, BEFORE_ACCEPTANCE, AS_URGENT, BEHIND_A_REQUEST, N_WHENS };
+
+/* As another user, who may ask for health only. */
+static void send_lingering(enum when when, int fd, int file)
+{
+	struct iovec octet = { (char[]){ "\n" }, 1 };
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { .head = { .cmsg_len = CMSG_LEN(sizeof(int)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS } };
+	struct msghdr msg = { .msg_iov = &octet,
+			      .msg_iovlen = 1,
+			      .msg_control = control.room,
+			      .msg_controllen = sizeof(control.room) };
+	char buf[512];
+
+	memcpy(CMSG_DATA(&control.head), &file, sizeof(file));
+	if (when == WITH_REQUEST) {
+		MUST(!send_with_files(fd, LINE("health"), NULL, 0));
+		MUST(receive(fd, buf, sizeof(buf)) > 0);
+	}
+	if (when == AS_URGENT)
+		MUST(sendmsg(fd, &msg, MSG_OOB) == 1);
+	else if (when == BEHIND_A_REQUEST)
+		MUST(!send_with_files(fd, "{}\n{}\n{}", NULL, 0) && sendmsg(fd, &msg, 0) == 1);
+	else
+		MUST(!send_with_files(fd, LINE("health"), &file, 1));
+}
+
+static void hang_up_on(struct ctl *ctl, enum when when)
+{
+	int reader, file = open_lingering(&reader), status = 0;
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		int fd;
+
+		if (setresuid(65534, 65534, 65534))
+			_exit(1);
+		fd = connect_client();
+		send_lingering(when, fd, file);
+		_exit(10);
+	}
+	close(file); /* only the message has it now, when the child has ended */
+	while (!waitpid(child, &status, WNOHANG)) {
+		if (when == WITH_REQUEST)
+			turn(ctl);
+		usleep(1000);
+	}
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 10);
+	turn(ctl);
+	turn(ctl);
+	close(reader);
+}
+
+/* The thread of control neither gets the descriptor nor waits for its end. */
+static void test_descriptors_on_old_kernels(void **state)
+{
+	char *nobody[] = { (char[]){ "1" }, NULL };
+	const struct config config = { .control_read = nobody, .control_change = nobody };
+	struct timespec before, after;
+	struct rights rights;
+	struct ctl *ctl;
+	size_t n_before;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	MUST(!rights_read(&rights, &config));
+	is_old_kernel = true;
+	ctl = open_ctl();
+	ctl_set_rights(ctl, &rights);
+	n_before = count_descriptors();
+	for (enum when when = 0; when < N_WHENS; when++) {
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		hang_up_on(ctl, when);
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		if (after.tv_sec - before.tv_sec > LINGER_S / 2)
+			fail_msg("case %d: %ld s", when, (long)(after.tv_sec - before.tv_sec));
+		while (count_descriptors() > n_before) /* its reader has closed */
+			usleep(1000);
+	}
+	assert_int_equal(ask_as_other(ctl, LINE("health"), -1, 0, "\"ok\":true"), 10);
+	ctl_close(ctl);
+	is_old_kernel = false;
+	rights_fini(&rights);
+}
+
 /* Words of files are for root and the daemon's user. */
 static void test_quoted_words(void **state)
 {
@@ -325,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_rights),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_files_before_acceptance),
+		cmocka_unit_test(test_descriptors_on_old_kernels),
 		cmocka_unit_test(test_quoted_words),
 	};
 
