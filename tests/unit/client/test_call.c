@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Calls of daemons that answer, refuse, hang, send wrong replies and close. Calls of a real daemon
- * are in tests/unit/control/test_ctl_call.c.
+ * are in tests/unit/cmd/test_ctl_call.c.
  */
 #include "client/call.h"
 
