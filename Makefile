@@ -18,14 +18,18 @@ PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 DESTDIR ?=
 CONFIG  ?=
-O       ?= build
-V       ?= 0
-FUZZ_SECS ?= 60
-
 # For another architecture: the prefix of its tools (aarch64-linux-gnu-), and what runs its programs here
 # (qemu-aarch64): docs/testing.md.
-CROSS      ?=
-RUN        ?=
+CROSS   ?=
+RUN     ?=
+O       ?= build$(if $(CROSS),/$(CROSS:%-=%))
+V       ?= 0
+FUZZ_SECS ?= 60
+# The same in a Debian of its own, which has what that needs (scripts/cross.sh).
+ARCH    ?=
+CROSS_arm64 := CROSS=aarch64-linux-gnu- RUN=qemu-aarch64 DPDK=0
+in_cross = scripts/cross.sh $(ARCH) make $(CROSS_$(ARCH)) $(filter-out ARCH=%,$(MAKEOVERRIDES))
+
 CC         ?= gcc
 ifeq ($(origin CC),default)
 CC         := $(CROSS)gcc
@@ -309,6 +313,21 @@ checked: $(CHECKED)
 unit-programs: $(UNIT_TESTS)
 fuzz-programs: $(FUZZERS)
 
+# The programs that a guest of another architecture runs (make test-vm).
+.PHONY: guest-programs
+guest-programs: tools $(PROG_TESTS) $(VERIFY)
+
+# LeakSanitizer wants ptrace(), which the emulator does not have.
+.PHONY: cross test-cross
+cross: ## all for another architecture, in a Debian of its own: ARCH=arm64 (root; asks a Debian mirror)
+	@$(in_cross) guest-programs
+
+test-cross: ## unit tests, fuzz corpora and volleyd for ARCH=arm64, by an emulator (root; asks a Debian mirror)
+	@$(in_cross) all
+	@$(in_cross) test-unit
+	@ASAN_OPTIONS=detect_leaks=0:$(ASAN_OPTIONS) $(in_cross) test-fuzz
+	@$(in_cross) test-sockets
+
 .PHONY: test-tsan
 test-tsan: ## the unit tests under ThreadSanitizer
 	@$(MAKE) SAN=thread test-unit
@@ -325,6 +344,10 @@ test-bpf: $(PROG_TESTS) $(BPF_MAIN) $(BPF_OTHERS) $(BPF_TESTS) ## the XDP progra
 .PHONY: test-litmus
 test-litmus: ## the rules of xdp/memory_order.h, on a processor that orders as little as arm64
 	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/litmus
+
+.PHONY: test-sockets
+test-sockets: $(ALL) ## volleyd with kernel sockets alone, by the emulator RUN if there is one (root)
+	@RUN="$(RUN)" PYTHONPATH=tests/net $(PYTHON) -m pytest -q -p no:cacheprovider tests/emulated
 
 .PHONY: test-fuzz
 test-fuzz: ## replay the fuzz corpora under the sanitizers, without a fuzzer
@@ -425,8 +448,8 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	install -D -m 644 $(O)/completion/volleyctl.zsh $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_volleyctl
 
 .PHONY: deb
-deb: ## Debian packages of what is committed, in build/deb (needs no root; what it needs: scripts/debian/control)
-	@scripts/deb.sh $(VERSION) $(O)/deb
+deb: ## Debian packages of what is committed, in build/deb (needs no root; what it needs: scripts/debian/control); ARCH=arm64, in build/deb/arm64 (root)
+	@scripts/deb.sh $(VERSION) $(O)/deb$(ARCH:%=/%) $(ARCH)
 
 .PHONY: test-deb
 test-deb: deb ## the packages installed, upgraded and purged in a bare Debian (root; asks a Debian mirror)

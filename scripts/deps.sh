@@ -13,9 +13,12 @@
 #   unit   further packages for the unit tests and those of the XDP program
 #   net    further packages for the network tests, but for the few that need routers or Prometheus
 #   test   further packages for all tests, lint and benchmarks
+#   cross  packages to build and test for another architecture, ARCH (arm64): core, with that
+#          architecture's libraries in place of this one's. In a Debian of its own (scripts/cross.sh):
+#          libevent-dev of one architecture removes that of another
 # Without a group: build, lab, deb, unit, net and test. The script neither starts nor enables a packaged daemon:
 # the tests start the name servers that they compare with, in their own namespaces.
-# deps.sh --list [GROUP...] prints the packages.
+# deps.sh --list [GROUP...] prints the packages. Environment: ARCH, for cross.
 #
 # A release of Debian has one of the names in "a/b/c", and apt says which: the first that is
 # installed, else the first that can be installed, else the last. "a?" is left out where apt does not
@@ -65,14 +68,36 @@ test  | the image          | buildah crun
 test  | benchmark plots    | python3-matplotlib
 test  | profiles           | linux-perf
 test  | lint               | clang-format-14? shellcheck python3-pyflakes
+cross | the compiler       | crossbuild-essential-@ARCH@ qemu-user
+cross | packages           | build-essential debhelper fakeroot apparmor dh-apparmor python3
+cross | tests in C         | libcmocka-dev
+cross | tools of tests     | ldnsutils bind9-utils bind9-dnsutils knot-dnsutils knot-dnssecutils iproute2 procps util-linux openssl
+cross | tests in Python    | python3-pytest python3-dnspython python3-cryptography
 END
+}
+
+# The rows of the groups. In the group "cross" a library to link is one of ARCH.
+rows() {
+	case $groups in
+	*cross*)
+		groups="core cross"
+		packages | sed -E "s/@ARCH@/$arch/; s/([^ ]+-dev)( |\$)/\1:$arch\2/g"
+		;;
+	*) packages ;;
+	esac
+}
+
+# Prints "installed NAME" for each of these packages that is: NAME:ARCH for one of another architecture.
+installed_of() {
+	dpkg-query -W -f '${db:Status-Status} ${binary:Package}\n' "$@" 2>/dev/null |
+		sed -n "s/:$(dpkg --print-architecture)\$//; /^installed /p"
 }
 
 # Prints "installed NAME" and "candidate NAME" for the packages named on standard input.
 known() {
 	names=$(sed 's/[ /]/\n/g' | tr -d '?' | sed '/^$/d' | sort -u)
 	# shellcheck disable=SC2086 # a list
-	dpkg-query -W -f '${db:Status-Status} ${Package}\n' $names 2>/dev/null | grep '^installed ' || true
+	installed_of $names
 	command -v apt-cache >/dev/null || return 0
 	# shellcheck disable=SC2086
 	LC_ALL=C apt-cache policy $names | awk '
@@ -82,8 +107,8 @@ known() {
 
 # The packages of the groups by the names that they have here, one a line.
 resolve() {
-	packages | known >"$tmp/known"
-	packages | tr ' ' '\n' | sed '/^$/d' | awk -v known="$tmp/known" '
+	rows | known >"$tmp/known"
+	rows | tr ' ' '\n' | sed '/^$/d' | awk -v known="$tmp/known" '
 		BEGIN { while ((getline line <known) > 0) is[line] = 1 }
 		{
 			may_lack = sub("[?]$", "")
@@ -103,8 +128,7 @@ resolve() {
 missing() {
 	resolve | sort -u >"$tmp/wanted"
 	# shellcheck disable=SC2046 # a list
-	dpkg-query -W -f '${db:Status-Status} ${Package}\n' $(cat "$tmp/wanted") 2>/dev/null |
-		sed -n 's/^installed //p' | sort -u >"$tmp/present"
+	installed_of $(cat "$tmp/wanted") | sed 's/^installed //' | sort -u >"$tmp/present"
 	comm -23 "$tmp/wanted" "$tmp/present"
 }
 
@@ -147,6 +171,7 @@ begin_installing() {
 	trap 'guard_remove; rm -rf "$tmp"' EXIT
 	guard_put
 	export DEBIAN_FRONTEND=noninteractive
+	case $groups in *cross*) dpkg --add-architecture "$arch" ;; esac
 	apt-get -q -o DPkg::Lock::Timeout=300 update
 }
 
@@ -167,6 +192,7 @@ disable_units() {
 	done
 }
 
+arch=${ARCH:-arm64}
 list_only=
 if [ "${1:-}" = --list ]; then
 	list_only=yes
@@ -177,9 +203,9 @@ groups=
 for group; do
 	case $group in
 	build) groups="$groups core dpdk" ;;
-	run | core | lab | dpdk | deb | unit | net | test) groups="$groups $group" ;;
+	run | core | lab | dpdk | deb | unit | net | test | cross) groups="$groups $group" ;;
 	*)
-		echo "deps: no such group: $group (run, core, lab, dpdk, build, deb, unit, net, test)" >&2
+		echo "deps: no such group: $group (run, core, lab, dpdk, build, deb, unit, net, test, cross)" >&2
 		exit 2
 		;;
 	esac
