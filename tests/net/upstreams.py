@@ -107,6 +107,7 @@ class Scripted:
 
     def __init__(self, netns, address, reply, port=53):
         self.reply, self.seen, self.silent, self.delay_s = reply, [], False, 0
+        self.ports = []    # the source ports of the datagrams
         self.udp = netns.socket(socket.SOCK_DGRAM)
         self.tcp = netns.socket(socket.SOCK_STREAM)
         self.tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -130,6 +131,8 @@ class Scripted:
         with contextlib.suppress(OSError):
             while True:
                 wire, peer = self.udp.recvfrom(4096)
+                if wire:
+                    self.ports.append(peer[1])
                 out = self.answer(wire, False) if wire else None
                 if out and self.delay_s:
                     threading.Timer(self.delay_s, self.send_udp, (out, peer)).start()

@@ -16,6 +16,7 @@
 #include "dns/special_names.h"
 #include "resolver/anchors.h"
 #include "resolver/context_file.h"
+#include "resolver/unbound_version.h"
 
 /* libunbound's defaults, divided among the contexts of a thread. */
 #define KEY_CACHE_BYTES   ((4u << 20) / RESOLVER_MEMORIES)
@@ -254,6 +255,25 @@ static void set_root(struct making *m, const struct resolver_config *c)
 		set(m, "root-hints:", c->root_hints);
 }
 
+/*
+ * Faults of a libunbound older than UNBOUND_VERSION_SOUND that options avoid. docs/libraries.md has
+ * the list.
+ */
+static void avoid_faults(struct making *m)
+{
+	if (unbound_version_is_sound(ub_version()))
+		return;
+	/*
+	 * Before 1.26.1 libunbound writes keys and records that are longer than a message past the
+	 * end of a buffer of this size, by default 64 KiB (CVE-2026-81642, CVE-2026-81634,
+	 * CVE-2026-56416). The largest record set of one message has 1.2 MB in canonical form.
+	 * Pages that are not written take no memory.
+	 */
+	set(m, "msg-buffer-size:", "2097152");
+	/* Before 1.25.2 a zone can put a wildcard of its parent into the cache: CVE-2026-44690. */
+	set(m, "aggressive-nsec:", "no");
+}
+
 static void set_upstreams(struct making *m, const struct resolver_config *c)
 {
 	read_file(m, c);
@@ -364,6 +384,7 @@ int context_open(struct ub_ctx **out, const struct resolver_config *config, stru
 	set_limits(&m, config);
 	set_anchors(&m, config);
 	set_local_zones(&m);
+	avoid_faults(&m);
 	for (size_t i = 0; i < config->n_tuning; i++)
 		set(&m, config->tuning[i].name, config->tuning[i].value);
 	for (size_t i = 0; i < config->n_options; i++)
