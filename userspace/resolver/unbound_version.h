@@ -16,13 +16,14 @@
 #include <stdbool.h>
 
 /*
- * 1.26.2 (October 2026) has the fixes of 1.25.1, 1.25.2 and 1.26.0. Of these faults 1.17.1, that of
- * Debian 12, has at least CVE-2026-42959, CVE-2026-42960 and CVE-2026-40622.
+ * 1.26.2 (October 2026) has all fixes of 2026. context.c avoids some of the faults of older
+ * versions. It cannot avoid these three, which 1.17.1, that of Debian 12, has.
  */
 #define UNBOUND_VERSION_SOUND "1.26.2"
-#define UNBOUND_VERSION_REASON                                                                 \
-	"a hostile zone can crash its validator (CVE-2026-42959), put false records into its " \
-	"cache (CVE-2026-42960), and live on after its delegation has ended (CVE-2026-40622)"
+#define UNBOUND_VERSION_REASON                                                                    \
+	"a hostile zone can end volleyd, and perhaps run code in it (CVE-2026-33278), put false " \
+	"records into its cache (CVE-2026-42960), and live on after its delegation has ended "    \
+	"(CVE-2026-40622)"
 /* The shared library that volleyd is linked with. */
 #define UNBOUND_VERSION_LIBRARY "libunbound.so.8"
 
