@@ -172,7 +172,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 FLOORS   := base dns \
             port tap \
             cache zone store xfr sign \
-            resolver engine census worker \
+            resolver limits shield rpz engine invalidate census worker \
             config bpf iface \
             transfer zonemgr \
             control policy recursion report daemon \

@@ -32,32 +32,38 @@ STOREYS = {
     },
     "answer": {
         "resolver": "base dns tap zone",
-        "engine": "xdp base dns cache zone resolver",
-        "census": "xdp base dns cache engine",    # what the cache holds, counted and matched
-        "worker": "base dns tap resolver engine port",
+        "limits": "xdp base dns",    # of clients: rights, rates, blocks
+        "shield": "xdp base dns cache zone",    # names and intervals for the driver, and their check
+        "rpz": "base dns cache zone limits",    # which rule of a policy decides
+        "engine": "xdp base dns cache zone resolver limits shield rpz",
+        "invalidate": "xdp base dns cache zone engine",    # cached answers that a change affects
+        "census": "xdp base dns cache shield engine",    # what the cache holds, counted and matched
+        "worker": "base dns port tap resolver engine",
     },
     "host": {
-        "config": "xdp base dns zone resolver engine port worker",
-        "bpf": "xdp base dns tap cache engine config",
-        "iface": "xdp base tap cache engine port worker config bpf",
+        "config": "xdp base dns port zone resolver limits shield engine worker",
+        "bpf": "xdp base dns tap cache limits config",
+        "iface": "xdp base port tap cache engine worker config bpf",
     },
     "zones": {
-        "transfer": "xdp base dns tap zone store xfr resolver engine port worker config",
-        "zonemgr": "base dns cache zone store xfr sign engine port worker config transfer",
+        "transfer": "xdp base dns port tap zone store xfr resolver limits engine worker "
+                    "config",
+        "zonemgr": "base dns port cache zone store xfr sign shield engine invalidate "
+                   "worker config transfer",
     },
     "operator": {
-        "control": "base config port",    # sockets for commands and metrics; knows no daemon
-        "policy": "xdp base dns cache engine config bpf zonemgr control",
-        "recursion": "base cache zone resolver engine port worker config bpf",
-        "report": "xdp base dns tap cache zone resolver engine census port config iface zonemgr "
-                  "control policy recursion",
-        "daemon": "xdp base dns tap cache store engine census config bpf iface transfer zonemgr "
-                  "control policy recursion report",
+        "control": "base port config",    # sockets for commands and metrics; knows no daemon
+        "policy": "xdp base dns cache limits rpz engine config bpf zonemgr control",
+        "recursion": "base port cache zone resolver limits engine worker config bpf",
+        "report": "xdp base dns port tap cache zone resolver shield rpz engine census "
+                  "config iface zonemgr control policy recursion",
+        "daemon": "xdp base dns tap cache store shield rpz engine invalidate census "
+                  "config bpf iface transfer zonemgr control policy recursion report",
     },
     "tools": {
         "client": "base dns port config",    # asks the daemon; knows nothing of it
-        "doctor": "xdp base resolver port config bpf iface client",
-        "cmd": "base cache zone config client doctor daemon",
+        "doctor": "xdp base port resolver config bpf iface client",
+        "cmd": "base cache zone config daemon client doctor",
     },
 }
 BELOW = {floor: below.split() for floors in STOREYS.values() for floor, below in floors.items()}

@@ -3,7 +3,7 @@
 /*
  * Finds the interval of a zone's NSEC or NSEC3 chain in which a name lies: one proof serves all
  * names in it. The driver and the workers read the intervals, volleyd writes them
- * (userspace/engine/interval_regions.h).
+ * (userspace/shield/interval_regions.h).
  *
  * A signed zone has a set of points, which are words of 64 bits. A name that does not exist has a
  * closest encloser C, and S is the name one label longer than C. If two such names have the same C,

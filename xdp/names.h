@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The filter of all names that exist in our zones: a name that it does not know does not exist. The
- * driver reads it, volleyd writes it (userspace/engine/name_filter.h).
+ * driver reads it, volleyd writes it (userspace/shield/name_filter.h).
  *
  *      name ─► hash of each suffix ─► a line of 64 octets, 7 of its 512 bits
  *      (a blocked Bloom filter)

@@ -346,7 +346,7 @@ __noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *
 /*
  * The shared answer to a query, or NULL and a reason to go up in cpu->reason. One query in
  * VOLLEY_CHECK_EVERY goes up all the same: the worker's answer shows whether the driver's would be
- * right (userspace/engine/shield.h).
+ * right (userspace/shield/shield.h).
  */
 static __always_inline struct volley_entry *look_for_shared(struct volley_cpu *cpu,
 							    const struct volley_state *state)

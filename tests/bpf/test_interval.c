@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Compares xdp/interval.h, built natively, with the search of userspace
- * (engine/interval_regions.h): in regions of few and many points, at, before and after each point;
+ * (shield/interval_regions.h): in regions of few and many points, at, before and after each point;
  * with points that are added later; with damaged heads.
  */
 #include "xdp/native.h"
@@ -22,7 +22,7 @@ struct {
 
 #include "xdp/interval.h"
 
-#include "engine/interval_regions.h"
+#include "shield/interval_regions.h"
 #include "tests/lib/draw.h" /* last: its seed has the name of parameters above */
 
 #define LINES      512u

@@ -35,7 +35,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"
-#include "engine/limiter.h"
+#include "limits/limiter.h"
 #include "tests/lib/answerkinds.h"
 #include "tests/lib/querygen.h"
 #include "tests/lib/xdpworld.h"

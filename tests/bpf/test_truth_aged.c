@@ -25,7 +25,7 @@
 #include "base/clock.h"
 #include "base/wire.h"
 #include "cache/generations.h"
-#include "engine/clients.h"
+#include "limits/clients.h"
 #include "engine/engine.h"
 #include "tests/lib/querygen.h"
 #include "tests/lib/xdpworld.h"

@@ -39,8 +39,8 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"
-#include "engine/name_filter.h"
-#include "engine/shield.h"
+#include "shield/name_filter.h"
+#include "shield/shield.h"
 #include "tests/lib/draw.h"
 #include "tests/lib/xdpworld.h"
 #define SIGNING_ITERATIONS 0

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/wire.h"
-#include "engine/convert.h"
+#include "cache/convert.h"
 #include "tests/lib/must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

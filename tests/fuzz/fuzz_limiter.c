@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "engine/limiter.h"
+#include "limits/limiter.h"
 #include "xdp/rrl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

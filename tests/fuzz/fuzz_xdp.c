@@ -33,11 +33,11 @@ static void *lookup(const void *map, const void *key); /* fuzz_xdp_shared.h */
 
 #undef bpf_map_lookup_elem
 
-#include "engine/name_filter.h"
+#include "shield/name_filter.h"
 #include "zone/nsec3_index.h"
 
 /* after the program, which accesses the table in its own way (xdp/block.h) */
-#include "engine/block_table.h"
+#include "limits/block_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -8,8 +8,8 @@
 #ifndef VOLLEY_TESTS_LIB_BLOCKLAB_H
 #define VOLLEY_TESTS_LIB_BLOCKLAB_H
 
-#include "engine/block_table.h"
-#include "engine/block_lookup.h"
+#include "limits/block_table.h"
+#include "limits/block_lookup.h"
 #include "tests/lib/bpfmaps.h"
 
 struct blocklab {

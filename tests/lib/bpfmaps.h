@@ -12,7 +12,7 @@
 #define VOLLEY_TESTS_LIB_BPFMAPS_H
 
 #include "cache/cache.h"
-#include "engine/limiter.h"
+#include "limits/limiter.h"
 
 struct volley_bpf; /* volley.skel.h */
 

@@ -14,7 +14,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"
-#include "engine/shield.h"
+#include "shield/shield.h"
 #include "tests/lib/must.h"
 #include "zone/builder.h"
 #include "zone/nsec3_index.h"

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "cache/cache.h"
-#include "engine/name_filter.h"
+#include "shield/name_filter.h"
 
 enum sharedzone { SHAREDZONE_WILD, SHAREDZONE_NSEC, SHAREDZONE_NSEC3, N_SHAREDZONES };
 

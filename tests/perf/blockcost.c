@@ -31,7 +31,7 @@
 #include "base/clock.h"
 #include "bpf/block_map.h"
 #include "cache/cache.h"
-#include "engine/block_table.h"
+#include "limits/block_table.h"
 #include "tests/lib/bpfmaps.h"
 #include "tests/lib/draw.h"
 #include "tests/perf/front.h"

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * namescost ORIGIN FILE [EDITS]: the cost of the filter of names and of the intervals
- * (engine/name_filter.h) for control.
+ * (shield/name_filter.h) for control.
  *
  *      load FILE ──► names_add_zone() of all of it
  *              beside each other: seconds of the processor, and their ratio
@@ -22,7 +22,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "engine/name_filter.h"
+#include "shield/name_filter.h"
 #include "tests/lib/must.h"
 #include "tests/perf/median.h"
 #include "zone/edit.h"

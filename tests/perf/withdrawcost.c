@@ -16,8 +16,8 @@
 #include "cache/keeper.h"
 #include "cache/dependency_filter.h"
 #include "cache/entry_walk.h"
-#include "engine/affected.h"
-#include "engine/routes.h"
+#include "invalidate/affected.h"
+#include "invalidate/routes.h"
 #include "tests/perf/manyanswers.h"
 
 /* Names whose address the new version changes; each version changes others. */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The map that holds a table of blocks (engine/block_table.h), and its place in volley_blocks,
+ * The map that holds a table of blocks (limits/block_table.h), and its place in volley_blocks,
  * where the programs of all interfaces find it.
  *
  * Control's thread calls these; block_map_make() may be called from any thread.

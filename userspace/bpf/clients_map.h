@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which clients may read which view of the cache. The same list of prefixes becomes the engine's
- * table (engine/clients.h) and the driver's map volley_clients.
+ * table (limits/clients.h) and the driver's map volley_clients.
  *
  * 	server.allow ────┐                              ┌─► clients_new(): engine
  * 	                 ├─► struct clients_list, views ┤
@@ -20,7 +20,7 @@
 #include <stddef.h>
 
 #include "config/config.h"
-#include "engine/clients.h"
+#include "limits/clients.h"
 
 struct clients_list {
 	struct clients_prefix *prefixes; /* no prefix twice */

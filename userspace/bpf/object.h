@@ -15,7 +15,7 @@
 
 #include "cache/cache.h"
 #include "bpf/found.h"
-#include "engine/limiter.h"
+#include "limits/limiter.h"
 
 struct volley_bpf;
 

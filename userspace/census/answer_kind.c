@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "dns/proto.h"
-#include "engine/message.h"
+#include "cache/message.h"
 
 /* The records in the sections that decide the kind. */
 struct contents {

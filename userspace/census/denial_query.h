@@ -14,7 +14,7 @@
 
 #include "cache/cache.h"
 #include "census/cache_match.h"
-#include "engine/name_filter.h"
+#include "shield/name_filter.h"
 
 struct denial_query {
 	const struct cache_match *match; /* by name */

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "config/reader.h"
-#include "engine/name_filter.h"
+#include "shield/name_filter.h"
 
 /* --- Server ----------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Configuration keys: rrl. */
 #include "config/rows.h"
-#include "engine/limiter.h"
+#include "limits/limiter.h"
 
 static const struct words_key rows[] = {
 	{ ROW("rrl", WORDS_MAP, struct config, rrl),

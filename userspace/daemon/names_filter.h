@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The daemon's filter of names that exist (engine/name_filter.h): begun or adopted at the start,
+ * The daemon's filter of names that exist (shield/name_filter.h): begun or adopted at the start,
  * rebuilt when many of its names have gone, and stopped for a zone when a worker finds a wrong
  * denial.
  *
@@ -9,7 +9,7 @@
  *
  * zone_member.names_id says that all names of the served version are in the filter of that id. It
  * is 0 while the driver denies no name of the zone: with driver-denials: off, and after a wrong
- * denial (engine/shield.h), until `volleyctl names rebuild` or a restart. The zone is then
+ * denial (shield/shield.h), until `volleyctl names rebuild` or a restart. The zone is then
  * published with a new generation, so its old denials are dead.
  *
  * Names that have gone are counted. Once a minute control looks at the filter: if a quarter of its
@@ -25,8 +25,8 @@
 #include "config/config.h"
 #include "daemon/answer_cache.h"
 #include "engine/engine.h"
-#include "engine/name_filter.h"
-#include "engine/shield.h"
+#include "shield/name_filter.h"
+#include "shield/shield.h"
 #include "report/report_view.h"
 #include "zonemgr/zonemgr.h"
 

@@ -15,7 +15,7 @@
 #include "base/background.h"
 #include "base/privilege.h"
 #include "daemon/snapshot_file.h"
-#include "engine/routes.h"
+#include "invalidate/routes.h"
 
 #define WHY_CAP 640
 

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/writable.h"
-#include "engine/policy_said.h"
+#include "rpz/policy_said.h"
 
 static void copy_text(char *to, size_t cap, const char *text)
 {

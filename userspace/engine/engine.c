@@ -8,9 +8,9 @@
 #include <urcu-qsbr.h>
 
 #include "dns/tsig_record.h"
-#include "engine/block_lookup.h"
+#include "limits/block_lookup.h"
 #include "engine/chaos.h"
-#include "engine/clients.h"
+#include "limits/clients.h"
 #include "engine/follow.h"
 #include "engine/given.h"
 #include "engine/handover_rules.h"
@@ -21,7 +21,7 @@
 #include "engine/reply_writer.h"
 #include "engine/servers.h"
 #include "engine/shared_answer.h"
-#include "engine/shield.h"
+#include "shield/shield.h"
 
 uint64_t engine_config_digest(const struct engine_config *config)
 {

@@ -11,7 +11,7 @@
  *	             └─ malformed, other opcode, class, ... ──────▲
  *	                                render, finish ─► publish (next time the driver has a hit)
  *
- * For clients that may recurse (engine/clients.h), a name that is in no zone of ours is asked
+ * For clients that may recurse (limits/clients.h), a name that is in no zone of ours is asked
  * upstream, and so is the target of an alias or referral in our zones (engine/follow.h). The caller
  * then submits a question, and engine_finish() makes the reply later. engine/recursive_query.h
  * describes the steps of such a miss.

@@ -23,12 +23,12 @@ struct engine_data {
 	struct policy *policy;   /* NULL: none */
 	struct engine_recursion *recursion; /* NULL: no questions upstream */
 	struct handover_rules *handover;    /* engine/handover_rules.h; NULL: no handover */
-	/* engine/limiter.h; set before engines exist; NULL: no limits */
+	/* limits/limiter.h; set before engines exist; NULL: no limits */
 	const struct limiter *limiter;
 	struct cookie_secrets *cookies;   /* NULL: COOKIE options are treated as unknown */
 	struct engine_identity *identity; /* NULL: the server says nothing of itself */
-	struct blocks *blocks;            /* engine/block_lookup.h; NULL: no blocks */
-	struct shield *shield; /* engine/shield.h; set before engines exist; NULL: no filter */
+	struct blocks *blocks;            /* limits/block_lookup.h; NULL: no blocks */
+	struct shield *shield; /* shield/shield.h; set before engines exist; NULL: no filter */
 	/*
 	 * Data of the authority that only the resolver asks, never a client: its set has the zone
 	 * of recursion.root-copy, or no zone. Set before engines exist; NULL: not used.

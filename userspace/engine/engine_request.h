@@ -11,7 +11,7 @@
 #include "dns/proto.h"
 #include "dns/query.h"
 #include "engine/engine_config.h"
-#include "engine/policy_servers.h"
+#include "rpz/policy_servers.h"
 #include "resolver/resolver.h"
 
 #define ENGINE_AHEAD 16 /* queries that are read ahead at most */

@@ -11,7 +11,7 @@
 #include "dns/name.h"
 #include "dns/query.h"
 #include "dns/tsig_record.h"
-#include "engine/convert.h"
+#include "cache/convert.h"
 #include "engine/engine_counters.h"
 #include "engine/engine_data.h"
 #include "engine/engine_request.h"

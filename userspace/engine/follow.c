@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "engine/policy_apply.h"
-#include "engine/policy.h"
+#include "engine/policy_act.h"
 #include "engine/recursive_query.h"
 #include "engine/special.h"
 

@@ -5,7 +5,7 @@
  * (engine/shared_answer.h), with the answer that a worker has rendered.
  *
  *	query ─► walk over the filter ─► key ─────────► entry ─► pointers moved ┐
- *	         (engine/name_filter.h)  (xdp/deny.h)            (xdp/shared.h) ├─► alike_compare()
+ *	         (shield/name_filter.h)  (xdp/deny.h)            (xdp/shared.h) ├─► alike_compare()
  *	query ─► zone ─► rendered ──────────────────────────────────────────────┘
  *
  * The entry is found by the driver's steps, not by the worker's choice of a key to publish under.
@@ -43,7 +43,7 @@ enum given {
 
 /*
  * Checks the answer `a` that e has just rendered for q over UDP and has not published yet. e->key
- * is the question's, in the view of the client. GIVEN_OTHER is noted for control (engine/shield.h).
+ * is the question's, in the view of the client. GIVEN_OTHER is noted for control (shield/shield.h).
  * Overwrites e->shared. Caller's QSBR read section, the same as for rendering a; no lock, no
  * allocation; one walk, up to three look-ups, one comparison.
  */

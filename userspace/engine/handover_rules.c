@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/message.h"
+#include "cache/message.h"
 
 struct key {
 	uint8_t bytes;

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "dns/query.h"
-#include "engine/clients.h"
+#include "limits/clients.h"
 
 /* Permissions, as the views of a struct clients_prefix: bits beyond those of the cache. */
 #define HANDOVER_TRANSFER (1u << 8)

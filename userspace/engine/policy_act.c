@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes answers from the rules of a policy. */
+#include "engine/policy_act.h"
+
 #include <string.h>
 
 #include "dns/edns.h"
 #include "dns/name.h"
-#include "engine/message.h"
-#include "engine/policy.h"
-#include "engine/policy_rules.h"
+#include "cache/message.h"
+#include "rpz/policy_rules.h"
 
 /* A rule, and the name that it applies to. */
 struct rule {

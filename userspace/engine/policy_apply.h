@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How policies (engine/policy.h) act on a question, before it goes upstream and on its answer.
+ * How policies (rpz/policy.h) act on a question, before it goes upstream and on its answer.
  *
  *	policy_apply_before() ─ a rule that is final ────────────────────────────────────► decided
  *	     │ none yet
@@ -22,7 +22,7 @@
 #define VOLLEY_ENGINE_POLICY_APPLY_H
 
 #include "engine/engine_state.h"
-#include "engine/policy.h"
+#include "engine/policy_act.h"
 
 /* Sets e->is_apart for the client. */
 void policy_apply_set_apart(struct engine *e, const struct engine_request *rq);

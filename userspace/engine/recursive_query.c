@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "engine/policy_apply.h"
-#include "engine/policy.h"
+#include "engine/policy_act.h"
 #include "engine/reply_writer.h"
 #include "engine/servers.h"
 #include "engine/special.h"

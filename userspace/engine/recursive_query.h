@@ -56,7 +56,7 @@
 #define VOLLEY_ENGINE_RECURSIVE_QUERY_H
 
 #include "engine/engine_state.h"
-#include "engine/policy.h"
+#include "engine/policy_act.h"
 
 #define RECURSION_BOGUS_S 60u
 #define RECURSION_LAST_S  1u /* TTL of an answer that a memory gives in its last second */

@@ -11,7 +11,7 @@
 #include "cache/generations.h"
 #include "engine/emit.h"
 #include "engine/engine_state.h"
-#include "engine/limiter.h"
+#include "limits/limiter.h"
 #include "xdp/count.h"
 
 _Static_assert(RENDER_OPT_BYTES == DNS_OPT_FIXED_BYTES + DNS_OPTION_FIXED_BYTES + COOKIE_BYTES,

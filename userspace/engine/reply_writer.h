@@ -5,7 +5,7 @@
 #define VOLLEY_ENGINE_REPLY_WRITER_H
 
 #include "engine/engine_request.h"
-#include "engine/limiter.h"
+#include "limits/limiter.h"
 
 struct cache_answer;
 struct engine;

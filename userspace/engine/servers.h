@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the name servers of a name, for the rules rpz-nsdname and rpz-nsip of policies
- * (engine/policy.h). Upstream does not send them with an answer. So they are asked for, one
+ * (rpz/policy.h). Upstream does not send them with an answer. So they are asked for, one
  * question after the other, in the place of the client's question, which waits:
  *
  *	answer ─► held ─► NS of the name ─┬─ NS records ─► A and AAAA of each server ─┐
@@ -28,7 +28,7 @@
 #define VOLLEY_ENGINE_SERVERS_H
 
 #include "engine/engine_state.h"
-#include "engine/policy.h"
+#include "engine/policy_act.h"
 
 #define SERVERS_ASKED_MAX 16u /* questions upstream for one answer */
 /* In the flags of a key: no query has it, so neither driver nor engine give these entries. */

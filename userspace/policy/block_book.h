@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Blocks come from commands (each until a time or for good) and from lists in files (policy.block).
- * All are in one table (engine/block_table.h), which the driver, the workers and the transfer
+ * All are in one table (limits/block_table.h), which the driver, the workers and the transfer
  * thread read.
  *
  *      block add, remove ─► records, journal ─► the table in place
@@ -29,7 +29,7 @@
 
 #include "config/config.h"
 #include "control/metrics_text.h"
-#include "engine/block_table.h"
+#include "limits/block_table.h"
 #include "policy/block_env.h"
 
 struct block_book;

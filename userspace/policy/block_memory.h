@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "engine/block_table.h"
-#include "engine/block_lookup.h"
+#include "limits/block_table.h"
+#include "limits/block_lookup.h"
 
 struct block_memory {
 	struct block_table table;

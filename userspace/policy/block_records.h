@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/block_table.h"
+#include "limits/block_table.h"
 
 struct block_record {
 	struct volley_block_key key;

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "engine/block_table.h"
+#include "limits/block_table.h"
 
 #define BLOCK_WORDS_CAP 1024 /* more than a name whose octets are all escaped */
 

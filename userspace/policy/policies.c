@@ -14,7 +14,7 @@
 #include "cache/sweep.h"
 #include "cache/generations.h"
 #include "config/local_data.h"
-#include "engine/policy.h"
+#include "rpz/policy.h"
 #include "engine/servers.h"
 #include "zonemgr/loader.h"
 

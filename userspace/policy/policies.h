@@ -49,7 +49,7 @@
 #include "cache/keeper.h"
 #include "config/config.h"
 #include "control/metrics_text.h"
-#include "engine/clients.h"
+#include "limits/clients.h"
 #include "engine/engine.h"
 #include "zonemgr/loader.h"
 
@@ -98,7 +98,7 @@ struct policies_entry {
 	bool is_list;           /* false for local data */
 	uint16_t ede_code;      /* of a list: RFC 8914 */
 	struct zone *zone;      /* the version in force, or NULL; the members below are of it */
-	uint32_t n_rules;       /* engine/policy.h */
+	uint32_t n_rules;       /* rpz/policy.h */
 	uint32_t n_ignored;     /* rules whose trigger or action is not supported */
 	uint64_t loaded_wall_s; /* seconds since 1970 */
 	/* of a list: how often its rules have changed a worker's answer since the start */

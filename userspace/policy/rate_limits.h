@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
-#include "engine/limiter.h"
+#include "limits/limiter.h"
 
 struct rate_limits;
 

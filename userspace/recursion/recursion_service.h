@@ -37,7 +37,7 @@
 #include "cache/keeper.h"
 #include "base/background.h"
 #include "config/config.h"
-#include "engine/clients.h"
+#include "limits/clients.h"
 #include "engine/engine.h"
 #include "resolver/resolver.h"
 

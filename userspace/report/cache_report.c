@@ -12,7 +12,7 @@
 #include "base/json_put.h"
 #include "report/report.h"
 #include "dns/proto.h"
-#include "engine/message.h"
+#include "cache/message.h"
 
 #define TYPES_SHOWN 20
 

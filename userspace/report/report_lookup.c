@@ -13,7 +13,7 @@
 #include "dns/edns.h"
 #include "dns/nameset.h"
 #include "dns/special_names.h"
-#include "engine/policy.h"
+#include "rpz/policy.h"
 #include "engine/special.h"
 #include "resolver/anchors.h"
 #include "resolver/inspect.h"

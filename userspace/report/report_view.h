@@ -22,7 +22,7 @@
 #include "config/config.h"
 #include "control/drain.h"
 #include "engine/engine.h"
-#include "engine/name_filter.h"
+#include "shield/name_filter.h"
 #include "iface/workers.h"
 #include "iface/iface.h"
 #include "policy/block_book.h"

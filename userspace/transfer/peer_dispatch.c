@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "engine/block_lookup.h"
+#include "limits/block_lookup.h"
 #include "transfer/conn.h"
 #include "transfer/peer_request.h"
 #include "transfer/primary_state.h"

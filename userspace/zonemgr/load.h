@@ -13,7 +13,7 @@
 
 #include "config/config.h"
 #include "config/verify.h"
-#include "engine/changes.h"
+#include "invalidate/changes.h"
 #include "zone/changeset.h"
 #include "zone/zone.h"
 #include "zonemgr/zonefile.h"

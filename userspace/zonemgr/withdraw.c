@@ -9,8 +9,8 @@
 #include "cache/dependency_filter.h"
 #include "cache/sweep.h"
 #include "cache/generations.h"
-#include "engine/affected.h"
-#include "engine/routes.h"
+#include "invalidate/affected.h"
+#include "invalidate/routes.h"
 
 struct plan {
 	struct withdrawal_zone zone;

@@ -5,7 +5,7 @@
  * known; else all answers of the zone. docs/decisions/0010-withdraw-what-changed.md
  *
  *      withdrawal_plan         for each zone: compares old and new, unless the loader has done so
- *      withdrawal_plan_routes  if a zone has come: answers of others may change (engine/routes.h);
+ *      withdrawal_plan_routes  a zone has come: others' answers may change (invalidate/routes.h);
  *                              with recursion, if a cut has changed: names may be ours now
  *      the new zones serve
  *      grace period            answers rendered from the old ones are in the cache after it
@@ -26,7 +26,7 @@
 
 #include "cache/cache.h"
 #include "cache/keeper.h"
-#include "engine/changes.h"
+#include "invalidate/changes.h"
 #include "zone/set.h"
 #include "zone/zone.h"
 

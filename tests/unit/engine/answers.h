@@ -9,7 +9,7 @@
 
 #include <arpa/inet.h>
 
-#include "engine/affected.h"
+#include "invalidate/affected.h"
 #include "engine/render.h"
 #include "tests/unit/engine/signing.h"
 #include "zone/set.h"

@@ -8,7 +8,7 @@
 #define VOLLEY_TESTS_ENGINE_RECURSING_H
 
 #include "base/clock.h"
-#include "engine/clients.h"
+#include "limits/clients.h"
 #include "tests/unit/engine/upstream.h"
 #include "tests/unit/engine/world.h"
 

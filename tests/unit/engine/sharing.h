@@ -8,8 +8,8 @@
 #ifndef VOLLEY_TESTS_ENGINE_SHARING_H
 #define VOLLEY_TESTS_ENGINE_SHARING_H
 
-#include "engine/name_filter.h"
-#include "engine/shield.h"
+#include "shield/name_filter.h"
+#include "shield/shield.h"
 #define SIGNING_ITERATIONS 0
 #include "tests/unit/engine/signing.h"
 #include "tests/unit/engine/world.h"

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Aliases and cuts that lead out of our zones, and aliases of local data: for who may recurse, and
  * for who may not. */
-#include "engine/policy.h"
+#include "rpz/policy.h"
 #include "tests/unit/engine/recursion_rows.h"
 #include "tests/unit/zone/zone_text.h"
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "engine/interval_regions.h"
+#include "shield/interval_regions.h"
 #include "tests/lib/must.h"
 #include "tests/unit/zone/zone_text.h"
 #include "zone/changeset.h"

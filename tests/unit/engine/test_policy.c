@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "engine/policy.h"
+#include "engine/policy_act.h"
 #include "tests/unit/engine/world.h"
 
 #define SLOT 7

@@ -10,7 +10,8 @@
 #include <cmocka.h>
 
 #include "engine/emit.h"
-#include "engine/policy_said.h"
+#include "engine/policy_act.h"
+#include "rpz/policy_said.h"
 #include "tests/unit/engine/world.h"
 
 #define HEAD "@ 300 SOA localhost. root. 1 3600 600 86400 30\n@ NS localhost.\n"

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names that are not ours, and what policies say of them. */
-#include "engine/policy.h"
+#include "rpz/policy.h"
 #include "engine/recursive_query.h"
 #include "tests/unit/engine/recursion_rows.h"
 #include "tests/unit/zone/zone_text.h"

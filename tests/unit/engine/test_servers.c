@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rules for name servers: which questions are asked for them, in which order, and what becomes of
  * the answer that they are for. */
-#include "engine/policy.h"
+#include "rpz/policy.h"
 #include "engine/recursive_query.h"
 #include "engine/servers.h"
 #include "tests/unit/engine/recursion_rows.h"

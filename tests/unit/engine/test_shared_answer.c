@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which answers are shared by many names, what they look like, and which changes of the zone
- * withdraw them. tests/bpf/test_truth_denials.c compares what the driver makes of them with the
- * engine's answers.
+ * Which answers are shared by many names, and what they look like. tests/bpf/test_truth_denials.c
+ * compares what the driver makes of them with the engine's answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,90 +12,7 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
-#include "engine/affected.h"
-#include "engine/name_filter.h"
-#include "engine/shared_answer.h"
-#include "tests/unit/engine/world.h"
-
-#define SOA "$TTL 300\n@ 60 SOA ns1.A Host.b %u 2 3 4 60\n"
-/* 422 octets of TXT: behind these there is no room for the servers of the zone in 512 octets, but
- * for very short names. */
-#define OCTETS_52  "0123456789012345678901234567890123456789012345678901"
-#define OCTETS_210 OCTETS_52 OCTETS_52 OCTETS_52 OCTETS_52 "01"
-#define FILL       "\"" OCTETS_210 "\" \"" OCTETS_210 "\""
-#define ZONE                                                                               \
-	"@ NS ns1.a\n@ A 192.0.2.1\nns1.a A 192.0.2.2\nb.c A 192.0.2.3\n*.w A 192.0.2.4\n" \
-	"alias CNAME nowhere\nout CNAME x.other.test.\ncut NS ns.other.test.\n"            \
-	"*.x CNAME target\ntarget A 192.0.2.5\ncut.w NS ns.other.test.\n"                  \
-	"*.m MX 1 srv.m\n*.m MX 2 mail.y.z.test.\nmail.y A 192.0.2.6\n*.many TXT " FILL "\n"
-
-static struct world w;
-static struct names names;
-static struct volley_names_line lines[VOLLEY_DEFAULT_NAMES_LINES];
-
-static int no_grace(void *user)
-{
-	(void)user;
-	return 0;
-}
-
-static int open_world(void **state)
-{
-	struct engine_config config = ENGINE_CONFIG_INIT;
-	char text[2048];
-	size_t n;
-
-	world_begin(&w, state);
-	n = (size_t)snprintf(text, sizeof(text), SOA, 1);
-	snprintf(text + n, sizeof(text) - n, "%s", ZONE);
-	world_add_zone(&w, "z.test", text);
-	world_load_zone(&w, "signed-nsec.example", "zones/signed-nsec.example.zone");
-	world_add_zone(&w, "off.test", text);
-	world_add_cache(&w);
-	names_init(&names, lines, VOLLEY_DEFAULT_NAMES_LINES, &cache_state(w.cache)->names);
-	MUST(!names_begin(&names, no_grace, NULL));
-	for (size_t i = 0; i < w.n_zones; i++) {
-		names_add_apex(&names, w.members[i].apex, w.members[i].apex_len);
-		names_add_zone(&names, w.members[i].zone, NULL);
-		w.members[i].names_id = i < 2 ? names_id(&names) : 0;
-	}
-	world_publish(&w);
-	MUST(!engine_new(&w.engine, &config, w.cache, &w.zones));
-	MUST(!engine_new(&w.uncached, &config, NULL, &w.zones));
-	return 0;
-}
-
-static void denial_key(struct cache_key *key, size_t i, uint8_t key_flags)
-{
-	const struct volley_key first = {
-		.qclass = htons(VOLLEY_SHARED_CLASS(names_id(&names))),
-		.flags = key_flags,
-		.name_bytes = (uint8_t)w.members[i].apex_len,
-		.kind = VOLLEY_SHARED_KIND(VOLLEY_KEY_DENIAL, names_id(&names)),
-	};
-
-	cache_key_from(key, w.cache, &first, w.members[i].apex);
-}
-
-/* The denial of zone number i in the cache, or NULL. */
-static const struct volley_entry *denial_of(size_t i, uint8_t key_flags)
-{
-	const struct volley_entry *entry;
-	struct cache_key key;
-
-	denial_key(&key, i, key_flags);
-	return cache_lookup(w.cache, &key, WORLD_NOW_S, false, &entry) == CACHE_HIT ? entry : NULL;
-}
-
-static void forget(size_t i)
-{
-	struct cache_key key;
-
-	for (uint8_t flags = 0; flags < 4; flags++) {
-		denial_key(&key, i, flags);
-		(void)cache_withdraw(w.cache, &key);
-	}
-}
+#include "tests/unit/engine/denials.h"
 
 static const struct row {
 	struct ask ask;
@@ -216,80 +132,7 @@ static void test_what_it_says(void **state)
 			 names_hash_of(names.states[0]->keys, (const uint8_t *)"\1b\1z\4test", 10));
 }
 
-/* Another version of z.test. */
-static struct zone *version(unsigned int serial, const char *more, const char *soa)
-{
-	char path[] = "/tmp/volley-denials-XXXXXX";
-	struct zone_error error;
-	struct zone *z = NULL;
-	FILE *f = fdopen(mkstemp(path), "w");
-
-	MUST(f);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	fprintf(f, soa, serial);
-#pragma GCC diagnostic pop
-	fprintf(f, "%s%s", ZONE, more);
-	fclose(f);
-	MUST(!zone_load_file(&z, "z.test", path, &error));
-	unlink(path);
-	return z;
-}
-
-static const struct {
-	const char *what, *more, *soa;
-	bool is_withdrawn;
-} changes_rows[] = {
-	{ "a serial number", "", SOA, false },
-	{ "a name", "new A 192.0.2.9\n", SOA, false },
-	{ "a wildcard", "*.new A 192.0.2.9\n", SOA, false },
-	{ "a cut", "new NS ns.other.test.\n", SOA, false },
-	{ "the time of denials", "", "$TTL 300\n@ 60 SOA ns1.A Host.b %u 2 3 4 59\n", true },
-	{ "the server in SOA", "", "$TTL 300\n@ 60 SOA ns2.a Host.b %u 2 3 4 60\n", true },
-};
-
-static void test_what_withdraws_it(void **state)
-{
-	static const struct ask ask = { .name = "never.asked.z.test", .type = 1 };
-	struct reply r;
-
-	(void)state;
-	forget(0);
-	send_ask(w.engine, &ask, &r);
-	assert_non_null(denial_of(0, 0));
-	for (size_t i = 0; i < sizeof(changes_rows) / sizeof(changes_rows[0]); i++) {
-		struct zone *z = version(2, changes_rows[i].more, changes_rows[i].soa);
-		enum changes_refusal why;
-		struct changes *c = changes_new(w.members[0].zone, z, &why);
-
-		assert_non_null(c);
-		if (affected_by(c, denial_of(0, 0)) != changes_rows[i].is_withdrawn)
-			fail_msg("%s: withdrawn or not", changes_rows[i].what);
-		changes_free(c);
-		zone_free(z);
-	}
-}
-
 /* --- Wildcards -------------------------------------------------------------------------------- */
-
-static const struct volley_entry *wildcard_of(const char *name, uint16_t type, uint8_t key_flags)
-{
-	const struct volley_entry *entry;
-	struct volley_key first = {
-		.qtype = htons(type),
-		.qclass = htons(VOLLEY_SHARED_CLASS(names_id(&names))),
-		.flags = key_flags,
-		.kind = VOLLEY_SHARED_KIND(VOLLEY_KEY_WILDCARD, names_id(&names)),
-	};
-	uint8_t wire[NAME_FOLDED_BYTES];
-	struct cache_key key;
-	int n = name_from_text(wire, DNS_NAME_MAX, name, strlen(name));
-
-	assert_true(n > 0);
-	first.name_bytes = (uint8_t)n;
-	cache_key_from(&key, w.cache, &first, wire);
-	return cache_lookup(w.cache, &key, WORLD_NOW_S, false, &entry) == CACHE_HIT ? entry : NULL;
-}
 
 static const struct {
 	struct ask ask;
@@ -359,49 +202,14 @@ static void test_for_which_lengths(void **state)
 	assert_in_range(misfits.name_max, 15, 254);
 }
 
-static const struct {
-	const char *what, *more;
-	bool is_withdrawn;
-} wild_changes[] = {
-	{ "a serial number", "", false },
-	{ "another name", "new A 192.0.2.9\n", false },
-	{ "its records", "*.w A 192.0.2.9\n", true },
-	{ "another type of it", "*.w TXT x\n", true },
-	{ "a cut above it", "w NS ns.other.test.\n", true },
-	{ "a name below its parent", "n.w A 192.0.2.9\n", false },
-};
-
-static void test_what_withdraws_a_wildcard(void **state)
-{
-	static const struct ask ask = { .name = "x.w.z.test", .type = 1 };
-	struct reply r;
-
-	(void)state;
-	send_ask(w.engine, &ask, &r);
-	assert_non_null(wildcard_of("*.w.z.test", 1, 0));
-	for (size_t i = 0; i < sizeof(wild_changes) / sizeof(wild_changes[0]); i++) {
-		struct zone *z = version(2, wild_changes[i].more, SOA);
-		enum changes_refusal why;
-		struct changes *c = changes_new(w.members[0].zone, z, &why);
-
-		assert_non_null(c);
-		if (affected_by(c, wildcard_of("*.w.z.test", 1, 0)) != wild_changes[i].is_withdrawn)
-			fail_msg("%s: withdrawn or not", wild_changes[i].what);
-		changes_free(c);
-		zone_free(z);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_makes_one),
 		cmocka_unit_test(test_key_has_the_id),
 		cmocka_unit_test(test_what_it_says),
-		cmocka_unit_test(test_what_withdraws_it),
 		cmocka_unit_test(test_which_wildcards_make_one),
 		cmocka_unit_test(test_for_which_lengths),
-		cmocka_unit_test(test_what_withdraws_a_wildcard),
 	};
 
 	return cmocka_run_group_tests(tests, open_world, world_end);

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "engine/name_filter.h"
-#include "engine/shield.h"
+#include "shield/name_filter.h"
+#include "shield/shield.h"
 #include "tests/unit/engine/world.h"
 
 #define ZONE                                                                                      \

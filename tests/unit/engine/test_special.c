@@ -3,7 +3,7 @@
 /* Names that have no place in the public DNS: engine/special.h. */
 #include "engine/special.h"
 
-#include "engine/policy.h"
+#include "rpz/policy.h"
 #include "tests/unit/engine/recursion_rows.h"
 #include "tests/unit/zone/zone_text.h"
 

@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "engine/block_table.h"
-#include "engine/block_lookup.h"
-#include "engine/limiter.h"
+#include "limits/block_table.h"
+#include "limits/block_lookup.h"
+#include "limits/limiter.h"
 #include "tests/unit/engine/world.h"
 
 #define NSID_BYTES 128

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "policy/policies.h"
-#include "engine/policy.h"
+#include "rpz/policy.h"
 #include "tests/unit/engine/world.h"
 #include "zonemgr/loader.h"
 

@@ -13,7 +13,7 @@
 #include "cache/memory.h"
 #include "cache/generations.h"
 #include "recursion/recursion_settings.h"
-#include "engine/clients.h"
+#include "limits/clients.h"
 #include "tests/lib/must.h"
 #include "tests/unit/config/configtext.h"
 

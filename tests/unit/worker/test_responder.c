@@ -14,7 +14,7 @@
 #include <poll.h>
 
 #include "dns/edns.h"
-#include "engine/policy.h"
+#include "rpz/policy.h"
 #include "tests/unit/engine/recursing.h"
 #include "tests/unit/zone/zone_text.h"
 #include "worker/responder.h"

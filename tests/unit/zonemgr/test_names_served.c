@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 
 #include "base/err.h"
-#include "engine/name_filter.h"
-#include "engine/shield.h"
+#include "shield/name_filter.h"
+#include "shield/shield.h"
 #include "tests/unit/zonemgr/changing.h"
 
 #define N_LINES    1024u

@@ -1,0 +1,135 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rpz/policy_servers.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "rpz/policy_rules.h"
+#include "rpz/policy_prefixes.h"
+
+#define ADDRESS_BYTES 16
+
+static const uint8_t by_server_name[] = "\13" POLICY_NSDNAME;
+
+/* True if LABEL.ORIGIN exists: only a rule at or below it makes such a node. */
+static bool has_label(const struct zone *list, const char *label)
+{
+	unsigned int apex_bytes, n = (unsigned int)strlen(label);
+	const uint8_t *apex = zone_apex(list, &apex_bytes);
+	uint8_t name[NAME_FOLDED_BYTES];
+
+	if (1 + n + apex_bytes > DNS_NAME_MAX)
+		return false;
+	name[0] = (uint8_t)n;
+	memcpy(name + 1, label, n);
+	memcpy(name + 1 + n, apex, apex_bytes);
+	return zone_node_of(list, name) != NULL;
+}
+
+bool policy_has_server_names(const struct zone *list)
+{
+	return has_label(list, POLICY_NSDNAME);
+}
+
+bool policy_list_names_servers(const struct zone *list)
+{
+	return has_label(list, POLICY_NSDNAME) || has_label(list, POLICY_NSIP);
+}
+
+bool policy_names_servers(const struct policy *p)
+{
+	return p->has_servers;
+}
+
+uint64_t policy_number(const struct policy *p)
+{
+	return p->number;
+}
+
+/* How many lists can have a better rule: those before the list of *hit, and that list itself,
+ * except for an address if *hit is a rule for a name. */
+static size_t n_better(size_t n_lists, bool by_address, const struct policy_server_hit *hit)
+{
+	size_t n = hit->list + (by_address <= hit->by_address);
+
+	return hit->node && n < n_lists ? n : n_lists;
+}
+
+bool policy_may_better(const struct policy *p, size_t n_lists, uint8_t family,
+		       const struct policy_server_hit *hit)
+{
+	size_t n = n_better(n_lists, family != 0, hit);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct policy_rules *rules = &p->lists[i];
+
+		if (family ? policy_prefixes_has(rules->server_addresses, family) :
+			     rules->has_server_names)
+			return true;
+	}
+	return false;
+}
+
+/* True if `other`, of the same list and kind as *hit, is not better. */
+static bool is_worse(const struct policy_server_hit *other, const struct policy_server_hit *hit)
+{
+	if (!other->by_address)
+		return name_canonical_cmp(other->server, hit->server) >= 0;
+	if (other->bits != hit->bits)
+		return other->bits < hit->bits;
+	return memcmp(other->server, hit->server, ADDRESS_BYTES) >= 0;
+}
+
+static void take(struct policy_server_hit *hit, const struct policy_server_hit *other)
+{
+	bool is_same = hit->node && other->list == hit->list &&
+		       other->by_address == hit->by_address;
+
+	if (!is_same || !is_worse(other, hit))
+		*hit = *other;
+}
+
+void policy_add_server(const struct policy *p, size_t n_lists, const uint8_t *folded,
+		       struct policy_server_hit *hit)
+{
+	size_t n = n_better(n_lists, false, hit);
+	struct policy_server_hit other = { .by_address = false };
+	unsigned int n_bytes = (unsigned int)name_bytes(folded);
+
+	for (other.list = 0; other.list < n; other.list++) {
+		const struct policy_rules *rules = &p->lists[other.list];
+
+		if (!rules->has_server_names)
+			continue;
+		other.node = policy_name_node(rules->zone, folded, n_bytes, by_server_name);
+		if (!other.node)
+			continue;
+		memcpy(other.server, folded, n_bytes);
+		take(hit, &other);
+		return;
+	}
+}
+
+void policy_add_server_address(const struct policy *p, size_t n_lists, uint8_t family,
+			       const uint8_t *address, struct policy_server_hit *hit)
+{
+	size_t n = n_better(n_lists, true, hit);
+	struct policy_server_hit other = { .by_address = true };
+
+	for (other.list = 0; other.list < n; other.list++) {
+		other.node = policy_prefixes_find(p->lists[other.list].server_addresses, family,
+						  address, &other.bits);
+		if (!other.node)
+			continue;
+		/* As a mapped address: IPv4 sorts before nearly all of IPv6. */
+		if (family == AF_INET) {
+			memset(other.server + 10, 0xff, 2);
+			memcpy(other.server + 12, address, 4);
+		} else {
+			memcpy(other.server, address, ADDRESS_BYTES);
+		}
+		take(hit, &other);
+		return;
+	}
+}
