@@ -24,6 +24,8 @@
 #endif
 
 #define BACKLOG 16
+/* of one client, before the others have their turn */
+#define TURN_LINES 8
 /* when descriptors ran out, accept() is tried again after this time */
 #define RETRY_NS 1000000000ull
 #define N_EVENTS (CTL_CLIENTS_CAP + 1)
@@ -188,13 +190,22 @@ static void run_line(struct ctl *ctl, struct client *client, const char *line, s
 	client->since_ns = now_ns;
 }
 
-/* Answers whole lines, as long as the replies can be sent at once. False: the client is gone. */
+/* True if a request waits for the next turn of this client. */
+static bool has_line(const struct client *client)
+{
+	return !client->out && !client->ticket && memchr(client->in, '\n', client->n_in);
+}
+
+/*
+ * Answers at most TURN_LINES whole lines, as long as the replies can be sent at once. False: the
+ * client is gone.
+ */
 static bool run_lines(struct ctl *ctl, struct client *client, uint64_t now_ns)
 {
 	size_t from = 0;
 	bool is_alive = send_reply(client, now_ns);
 
-	while (is_alive && !client->out && !client->ticket) {
+	for (int n = 0; n < TURN_LINES && is_alive && !client->out && !client->ticket; n++) {
 		char *line = client->in + from;
 		char *end = memchr(line, '\n', client->n_in - from);
 
@@ -298,9 +309,10 @@ static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
 		if (!send_reply(client, now_ns))
 			return false;
 	}
-	if (client->at_end && !client->out && !client->ticket)
+	if (client->at_end && !client->out && !client->ticket && !has_line(client))
 		return false;
-	events = client->out ? EPOLLOUT : EPOLLIN;
+	/* While a request waits for its turn, the event comes at once: the socket takes octets. */
+	events = client->out || has_line(client) ? EPOLLOUT : EPOLLIN;
 	if (client->ticket)
 		events = 0; /* epoll still reports that the client has gone */
 	return !watch(ctl, EPOLL_CTL_MOD, client->fd, place_of(ctl, client), events);
@@ -331,9 +343,34 @@ static bool goes_before(const struct client *a, const struct client *b)
 	return a->since_ns < b->since_ns;
 }
 
-/* The client that must leave for a new one. NULL: none. */
-static struct client *find_victim(struct ctl *ctl, bool is_for_owner, uint64_t now_ns)
+/* The places of a user. */
+static unsigned int count_places(const struct ctl *ctl, uid_t uid)
 {
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
+		n += ctl->clients[i].fd >= 0 && ctl->clients[i].peer.id.uid == uid;
+	return n;
+}
+
+/*
+ * True if another user's client may leave for a new client of a user that has n_new places. A user
+ * with two places more loses one at once, so one user cannot keep all others away. A user with
+ * fewer places loses none.
+ */
+static bool may_leave(const struct ctl *ctl, const struct client *client, unsigned int n_new,
+		      uint64_t now_ns)
+{
+	const unsigned int n = count_places(ctl, client->peer.id.uid);
+
+	return !client->peer.is_owner &&
+	       (n > n_new + 1 || (n >= n_new && now_ns - client->since_ns >= CTL_TURN_NS));
+}
+
+/* The client that must leave for a new one. NULL: none. */
+static struct client *find_victim(struct ctl *ctl, const struct rights_peer *peer, uint64_t now_ns)
+{
+	const unsigned int n_new = count_places(ctl, peer->id.uid);
 	struct client *victim = NULL;
 
 	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
@@ -341,8 +378,7 @@ static struct client *find_victim(struct ctl *ctl, bool is_for_owner, uint64_t n
 
 		if (client->fd < 0 || client->ticket)
 			continue;
-		if (!is_for_owner &&
-		    (client->peer.is_owner || now_ns - client->since_ns < CTL_TURN_NS))
+		if (!peer->is_owner && !may_leave(ctl, client, n_new, now_ns))
 			continue;
 		if (goes_before(client, victim))
 			victim = client;
@@ -350,28 +386,25 @@ static struct client *find_victim(struct ctl *ctl, bool is_for_owner, uint64_t n
 	return victim;
 }
 
-static unsigned int count_others(const struct ctl *ctl, bool is_waiting)
+static unsigned int count_others(const struct ctl *ctl)
 {
 	unsigned int n = 0;
 
-	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
-		const struct client *client = &ctl->clients[i];
-
-		n += client->fd >= 0 && !client->peer.is_owner && (!is_waiting || client->ticket);
-	}
+	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
+		n += ctl->clients[i].fd >= 0 && !ctl->clients[i].peer.is_owner;
 	return n;
 }
 
 /* A free place, or the place of a client that is closed for it. NULL: none. */
-static struct client *find_place(struct ctl *ctl, bool is_for_owner, uint64_t now_ns)
+static struct client *find_place(struct ctl *ctl, const struct rights_peer *peer, uint64_t now_ns)
 {
-	const bool is_full = !is_for_owner && count_others(ctl, false) >= CTL_OTHERS_CAP;
+	const bool is_full = !peer->is_owner && count_others(ctl) >= CTL_OTHERS_CAP;
 	struct client *victim;
 
 	for (size_t i = 0; !is_full && i < CTL_CLIENTS_CAP; i++)
 		if (ctl->clients[i].fd < 0)
 			return &ctl->clients[i];
-	victim = find_victim(ctl, is_for_owner, now_ns);
+	victim = find_victim(ctl, peer, now_ns);
 	if (victim)
 		drop_client(ctl, victim);
 	return victim;
@@ -419,7 +452,7 @@ static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
 		rights_peer_fini(&peer);
 		return;
 	}
-	client = find_place(ctl, peer.is_owner, now_ns);
+	client = find_place(ctl, &peer, now_ns);
 	if (!client)
 		turn_away(ctl, fd, "busy", "too many clients are connected, try again later");
 	else if (seat_client(ctl, client, fd, &peer, now_ns))
@@ -525,15 +558,36 @@ bool ctl_is_owner(const struct ctl *ctl)
 	return ctl->running->peer.is_owner;
 }
 
-uint64_t ctl_defer(const struct ctl *ctl)
+static unsigned int waiting_cap(enum ctl_kind may)
 {
-	unsigned int n_waiting = 0;
+	return may == CTL_OWNS    ? CTL_WAITING_CAP :
+	       may == CTL_CHANGES ? CTL_WAITING_OTHERS_CAP :
+				    CTL_WAITING_READERS_CAP;
+}
+
+unsigned int ctl_waiting_cap(const struct ctl *ctl)
+{
+	return waiting_cap(rights_of(ctl->rights, &ctl->running->peer));
+}
+
+/* The clients whose reply comes later and that have no more than this right. */
+static unsigned int count_waiting(const struct ctl *ctl, enum ctl_kind most)
+{
+	unsigned int n = 0;
 
 	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
-		n_waiting += ctl->clients[i].ticket != 0;
-	if (n_waiting >= CTL_WAITING_CAP ||
-	    (!ctl->running->peer.is_owner && count_others(ctl, true) >= CTL_WAITING_OTHERS_CAP))
-		return 0;
+		n += ctl->clients[i].ticket &&
+		     rights_of(ctl->rights, &ctl->clients[i].peer) <= most;
+	return n;
+}
+
+uint64_t ctl_defer(const struct ctl *ctl)
+{
+	enum ctl_kind may = rights_of(ctl->rights, &ctl->running->peer);
+
+	for (; may <= CTL_OWNS; may++)
+		if (count_waiting(ctl, may) >= waiting_cap(may))
+			return 0;
 	return ctl->n_requests;
 }
 

@@ -29,8 +29,11 @@
  *
  * Other users may take CTL_OTHERS_CAP of the places. When all places are taken, a new client takes
  * the place of the client whose request or reply has taken longest. Root may take any client's
- * place. Other users may only take the place of another such user's client that has had
- * CTL_TURN_NS. A client whose reply comes later keeps its place.
+ * place. Another user may take the place of a user that has at least two places more, or of a user
+ * that has as many, if that client has had CTL_TURN_NS. So each user gets a share of the places. A
+ * client whose reply comes later keeps its place.
+ *
+ * In each turn a few requests of a client are answered, then the other clients have theirs.
  */
 #ifndef VOLLEY_CONTROL_CTL_H
 #define VOLLEY_CONTROL_CTL_H
@@ -52,6 +55,8 @@
 #define CTL_WAITING_CAP \
 	24 /* clients whose reply comes later; the other places are for quick commands */
 #define CTL_WAITING_OTHERS_CAP 16 /* of these, clients of other users */
+#define CTL_WAITING_READERS_CAP \
+	8 /* of these, clients that may not change anything; they cannot keep the others away */
 
 struct ctl;
 
@@ -88,7 +93,9 @@ bool ctl_is_owner(const struct ctl *ctl);
 
 /* For run(): the ticket of its request; run() then returns CTL_LATER. 0: too many clients wait. */
 uint64_t ctl_defer(const struct ctl *ctl);
-/* The same. 0, or -EBUSY with a sentence in err if too many clients wait. */
+/* For run(): how many clients with at most the right of this client may wait for replies. */
+unsigned int ctl_waiting_cap(const struct ctl *ctl);
+/* As ctl_defer(). 0, or -EBUSY with a sentence in err if too many clients wait. */
 int ctl_defer_or_tell(const struct ctl *ctl, uint64_t *ticket, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 

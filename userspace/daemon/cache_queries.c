@@ -204,15 +204,14 @@ static int query_new(struct cache_query **out, struct cache_queries *queries, ch
 	q->queries = queries;
 	q->cache = queries->cache->cache;
 	/* A walk goes on after its client hangs up, so the limit of clients is not enough. */
-	if (queries->n_walks < CTL_WAITING_CAP)
+	if (queries->n_walks < ctl_waiting_cap(queries->ctl))
 		q->ticket = ctl_defer(queries->ctl);
 	if (q->ticket) {
 		queries->n_walks++;
 		*out = q;
 		return 0;
 	}
-	snprintf(err, err_cap, "%d walks over the cache wait already, try again later",
-		 CTL_WAITING_CAP);
+	snprintf(err, err_cap, "too many walks over the cache wait already, try again later");
 	free(q);
 	return -EBUSY;
 }

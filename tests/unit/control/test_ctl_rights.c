@@ -30,10 +30,21 @@
 static const char *const path = tmpfolder_file;
 static struct ctl *the_ctl;
 
+static unsigned int n_flushed;
+
 static int run_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	(void)user, (void)args, (void)result, (void)err, (void)err_cap;
+	n_flushed++;
 	return 0;
+}
+
+static int run_later(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	uint64_t ticket;
+
+	(void)user, (void)args, (void)result;
+	return ctl_defer_or_tell(the_ctl, &ticket, err, err_cap) ? -EBUSY : CTL_LATER;
 }
 
 /* Reads a file that comes with the request, as far as 15 octets. */
@@ -63,13 +74,10 @@ static int run_quoting(void *user, const json_t *args, json_t **result, char *er
 }
 
 static const struct ctl_command commands_by_right[] = {
-	{ "health", run_flush, CTL_HEALTH, NULL },
-	{ "status", run_flush, CTL_READS, NULL },
-	{ "zone status", run_quoting, CTL_READS, NULL },
-	{ "stats", run_load, CTL_CHANGES, NULL },
-	{ "names", run_flush, CTL_CHANGES, NULL },
-	{ "cookies", run_flush, CTL_OWNS, NULL },
-	{ NULL, NULL, CTL_READS, NULL },
+	{ "health", run_flush, CTL_HEALTH, NULL },       { "status", run_flush, CTL_READS, NULL },
+	{ "zone status", run_quoting, CTL_READS, NULL }, { "stats", run_load, CTL_CHANGES, NULL },
+	{ "names", run_flush, CTL_CHANGES, NULL },       { "cookies", run_flush, CTL_OWNS, NULL },
+	{ "cache stats", run_later, CTL_READS, NULL },   { NULL, NULL, CTL_READS, NULL },
 };
 
 static struct ctl *open_ctl(void)
@@ -449,6 +457,143 @@ static void test_quoted_words(void **state)
 	ctl_close(the_ctl);
 }
 
+/* --- One user does not keep the others away --------------------------------------------------- */
+
+static int connect_as(uid_t uid)
+{
+	int fd;
+
+	MUST(!seteuid(uid));
+	fd = connect_client();
+	MUST(!seteuid(0));
+	return fd;
+}
+
+/* The first octets of what has come; "" for nothing, "closed" for the end. */
+static const char *peek_reply(int fd)
+{
+	static char buf[512];
+	ssize_t got = recv(fd, buf, sizeof(buf) - 1, MSG_DONTWAIT);
+
+	buf[got > 0 ? got : 0] = '\0';
+	return got ? buf : "closed";
+}
+
+/* Sends the line and returns the beginning of its reply. */
+static const char *exchange(struct ctl *ctl, int fd, const char *line)
+{
+	if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0)
+		return "closed";
+	turn(ctl);
+	return peek_reply(fd);
+}
+
+/* User 65534 has all places for other users, and takes one more whenever it can. */
+static void test_places_are_shared(void **state)
+{
+	int mine[CTL_OTHERS_CAP], theirs[CTL_OTHERS_CAP / 2], more;
+	struct ctl *ctl;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	ctl = open_ctl();
+	for (size_t i = 0; i < CTL_OTHERS_CAP; i++) {
+		mine[i] = connect_as(65534);
+		turn(ctl);
+	}
+	for (size_t i = 0; i < CTL_OTHERS_CAP / 2; i++) {
+		theirs[i] = connect_as(1);
+		turn(ctl);
+		assert_non_null(strstr(exchange(ctl, theirs[i], LINE("health")), "\"ok\":true"));
+		assert_string_equal(peek_reply(mine[i]), "closed");
+	}
+	more = connect_as(65534); /* both users have as many places, and none of them is old */
+	turn(ctl);
+	assert_non_null(strstr(peek_reply(more), "\"code\":\"busy\""));
+	close(more);
+	close(theirs[0]);
+	turn(ctl);
+	for (size_t i = 0; i < 2; i++) { /* this user has more places than the other */
+		more = connect_as(65534);
+		ctl_poll(ctl, 2 * CTL_TURN_NS);
+		close(more);
+		for (size_t k = 1; k < CTL_OTHERS_CAP / 2; k++)
+			assert_string_equal(peek_reply(theirs[k]), "");
+	}
+	ctl_close(ctl);
+	for (size_t i = 0; i < CTL_OTHERS_CAP; i++)
+		close(mine[i]);
+	for (size_t i = 1; i < CTL_OTHERS_CAP / 2; i++)
+		close(theirs[i]);
+}
+
+#define N_PIPED 1000
+
+/* A thousand requests at once: each is answered, and another client has its turn between them. */
+static void test_turns(void **state)
+{
+	struct ctl *ctl = open_ctl();
+	static char lines[N_PIPED * sizeof(LINE("health"))];
+	int busy = connect_client(), other = connect_client(), n_turns = 0;
+
+	(void)state;
+	turn(ctl);
+	for (int i = 0; i < N_PIPED; i++)
+		strcat(lines, LINE("health"));
+	MUST(send(busy, lines, strlen(lines), MSG_NOSIGNAL) == (ssize_t)strlen(lines));
+	MUST(!shutdown(busy, SHUT_WR));
+	n_flushed = 0;
+	assert_non_null(strstr(exchange(ctl, other, LINE("health")), "\"ok\":true"));
+	assert_in_range(n_flushed, 1, 32);
+	while (strcmp(peek_reply(busy), "closed") && n_turns++ < 4 * N_PIPED)
+		ctl_poll(ctl, 1);
+	assert_int_equal(n_flushed, N_PIPED + 1);
+	close(busy);
+	close(other);
+	ctl_close(ctl);
+}
+
+/* Clients that only read may wait for as many replies as leave room for those that change. */
+static void test_waiting_by_right(void **state)
+{
+	static const struct {
+		uid_t uid;
+		int n; /* that may wait beside those before */
+	} rows[] = {
+		{ 65534, CTL_WAITING_READERS_CAP },
+		{ 2, 0 }, /* another one that only reads */
+		{ 1, CTL_WAITING_OTHERS_CAP - CTL_WAITING_READERS_CAP },
+		{ 0, CTL_WAITING_CAP - CTL_WAITING_OTHERS_CAP },
+	};
+	char *change[] = { (char[]){ "1" }, NULL };
+	const struct config config = { .control_change = change };
+	int fds[CTL_WAITING_CAP], n_fds = 0, last;
+	struct rights rights;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	the_ctl = open_ctl();
+	MUST(!rights_read(&rights, &config));
+	ctl_set_rights(the_ctl, &rights);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (int k = 0; k < rows[i].n; k++) {
+			fds[n_fds] = connect_as(rows[i].uid);
+			assert_string_equal(exchange(the_ctl, fds[n_fds++], LINE("cache stats")),
+					    "");
+		}
+		last = connect_as(rows[i].uid);
+		assert_non_null(strstr(exchange(the_ctl, last, LINE("cache stats")), "EBUSY"));
+		close(last);
+		turn(the_ctl);
+	}
+	ctl_close(the_ctl);
+	rights_fini(&rights);
+	for (int i = 0; i < n_fds; i++)
+		close(fds[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -457,6 +602,9 @@ int main(void)
 		cmocka_unit_test(test_files_before_acceptance),
 		cmocka_unit_test(test_descriptors_on_old_kernels),
 		cmocka_unit_test(test_quoted_words),
+		cmocka_unit_test(test_places_are_shared),
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_waiting_by_right),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
