@@ -50,7 +50,7 @@ def test_a_list(lab, daemon, tmp_path):
                   "empty.far CNAME *.", "drop.far CNAME rpz-drop.", "tcp.far CNAME rpz-tcp-only.",
                   "garden.far A 192.0.2.80", "out.example. CNAME .")
     start(daemon, recursion=recursion(rpz=rules))
-    says = "this owner is outside the zone, so the record is left out: out.example. CNAME"
+    says = "this owner is outside the zone, so the record is left out: 'out.example. CNAME'"
     assert says in daemon.degraded() and says in daemon.log()
     assert says in daemon.ctl("health", check=False).stdout
     daemon.ctl("zone", "reload")  # the list is in force, so this is no failure

@@ -318,7 +318,7 @@ static int refuse(const struct zone_builder *b, const struct zone_builder_record
 	name_to_text(owner, sizeof(owner), rec->owner);
 	proto_type_to_text(type, rec->type);
 	return zone_error_set(err, builder_file_name(b, rec->at.file), rec->at.line,
-			      "%s: %.160s %s", why, owner, type);
+			      "%s: '%.160s %s'", why, owner, type);
 }
 
 /* The first record is the SOA of another zone, so each further record would be refused, too. */
@@ -331,7 +331,7 @@ static int refuse_another(const struct zone_builder *b, const struct zone_builde
 	name_to_text(apex, sizeof(apex), b->apex);
 	err->is_of_another = true;
 	return zone_error_set(err, builder_file_name(b, rec->at.file), rec->at.line,
-			      "the file begins with the SOA of %.100s, so it is not the file of "
+			      "the file begins with the SOA of '%.100s', so it is not the file of "
 			      "%.100s",
 			      owner, apex);
 }
@@ -349,7 +349,7 @@ static void warn_outside(const struct zone_builder *b, const struct zone_builder
 	name_to_text(owner, sizeof(owner), rec->owner);
 	proto_type_to_text(type, rec->type);
 	zone_error_warn(err, builder_file_name(b, rec->at.file), rec->at.line,
-			"this owner is outside the zone, so the record is left out: %.160s %s",
+			"this owner is outside the zone, so the record is left out: '%.160s %s'",
 			owner, type);
 }
 

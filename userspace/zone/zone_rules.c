@@ -29,7 +29,7 @@ static int refuse(const struct check *c, const struct zone_node *node,
 	zone_node_owner(c->z, node, owner);
 	name_to_text(text, sizeof(text), owner);
 	return zone_error_set(c->err, c->b ? builder_file_name(c->b, at->file) : "",
-			      c->b ? at->line : 0, "%s: %.160s", why, text);
+			      c->b ? at->line : 0, "%s: '%.160s'", why, text);
 }
 
 static const struct build_origin *origin_of(const struct check *c, const struct zone_rrset *rrset)

@@ -345,8 +345,9 @@ static void tells_of_another_zone_once(void **state)
 	assert_int_equal(err.line, 2);
 	assert_int_equal(err.n_errors, 1);
 	assert_string_equal(err.more, "");
-	assert_string_equal(err.sentence, "the file begins with the SOA of example.com., so it is "
-					  "not the file of other.example.");
+	assert_string_equal(err.sentence,
+			    "the file begins with the SOA of 'example.com.', so it is "
+			    "not the file of other.example.");
 }
 
 /* A mistake of an included file is told once, and the file that includes it is read on. */
@@ -387,7 +388,7 @@ static void leaves_out_records_outside_of_the_zone(void **state)
 	assert_int_equal(zone_load_file(&all, "example.com", path, &err), ERR_ZONE);
 	assert_int_equal(zone_load(&z, "example.com", path, &progress, &err), 0);
 	assert_int_equal(err.n_warnings, 2);
-	assert_non_null(strstr(err.warning, "left out: out.example. A"));
+	assert_non_null(strstr(err.warning, "left out: 'out.example. A'"));
 	all = zone_of("example.com", ZONE_HEAD "a A 192.0.2.1\nb A 192.0.2.3\n");
 	assert_int_equal(zone_n_records(z), zone_n_records(all));
 	zone_free(z);
@@ -407,7 +408,7 @@ static const struct unreadable unreadables[] = {
 	{ "a device", "example.com", "/dev/null", ERR_NOT_REGULAR, "regular" },
 	{ "a bad zone name", "a..b", "zones/example.com.zone", ERR_ZONE, "empty label" },
 	{ "another zone's file", "example.org", "zones/example.com.zone", ERR_ZONE,
-	  "SOA of example.com." },
+	  "SOA of 'example.com.'" },
 };
 
 static void refuses_what_it_cannot_read(void **state)
