@@ -122,8 +122,24 @@ static unsigned int n_following(unsigned char c)
 }
 
 /*
+ * The octets of a character that shows the text behind it in another order or on another line:
+ * U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. 0: it is another one.
+ */
+static size_t n_of_order(const unsigned char *at, size_t n)
+{
+	if (n >= 2 && at[0] == 0xd8 && at[1] == 0x9c)
+		return 2;
+	if (n < 3 || at[0] != 0xe2)
+		return 0;
+	if (at[1] == 0x80 && (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae)))
+		return 3;
+	return at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9 ? 3 : 0;
+}
+
+/*
  * Replaces octets that a terminal could take for commands: below `lowest`, DEL, U+0080 to U+009F,
- * and octets from 0x80 on that belong to no character.
+ * characters that change the order of the text, and octets from 0x80 on that belong to no
+ * character.
  */
 static void clean_from(char *text, size_t n, unsigned char lowest)
 {
@@ -131,9 +147,16 @@ static void clean_from(char *text, size_t n, unsigned char lowest)
 
 	for (size_t i = 0; i < n; i++) {
 		const unsigned char c = (unsigned char)text[i];
+		const size_t n_order = n_of_order((unsigned char *)text + i, n - i);
 
 		if (n_left && (c & 0xc0) == 0x80) {
 			n_left--;
+			continue;
+		}
+		if (n_order) {
+			memset(text + i, '?', n_order);
+			n_left = 0;
+			i += n_order - 1;
 			continue;
 		}
 		n_left = n_following(c);

@@ -162,6 +162,33 @@ static void test_no_commands_for_terminals(void **state)
 	}
 }
 
+/* Characters that change the order of a line or begin another one: each octet becomes '?'. */
+static void test_the_order_of_text_stays(void **state)
+{
+	static const char *const others[] = { "\xd8\x9b",     "\xe2\x80\x8d", "\xe2\x80\x90",
+					      "\xe2\x80\xa7", "\xe2\x80\xaf", "\xe2\x81\xa5",
+					      "\xe2\x81\xaa" };
+	static const char *const bad[] = { "\xd8\x9c",     "\xe2\x80\x8e", "\xe2\x80\x8f",
+					   "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaa",
+					   "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9" };
+	char text[2048], *at = text;
+
+	(void)state;
+	log_open("tester", LOG_LEVEL_INFO);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		log_info("a%sb%s", bad[i], bad[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		log_info("a%sb", others[i]);
+	taken(text, sizeof(text));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		at = strstr(at, strlen(bad[i]) == 2 ? " a??b??\n" : " a???b???\n");
+		assert_non_null(at);
+		at++;
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_non_null(strstr(text, others[i]));
+}
+
 static void *write_lines(void *arg)
 {
 	for (int i = 0; i < N_LINES; i++)
@@ -416,6 +443,7 @@ int main(void)
 		captured(test_long_line_is_cut),
 		captured(test_control_characters_make_no_line),
 		captured(test_no_commands_for_terminals),
+		captured(test_the_order_of_text_stays),
 		captured(test_lines_of_threads_do_not_mix),
 		captured(test_nobody_reads_for_a_while),
 		captured(test_what_is_dropped_is_told),
