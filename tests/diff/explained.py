@@ -120,6 +120,11 @@ RESOLVER_RULES = [
                  "If the CNAME record that a DNAME record makes was asked for, and its target does "
                  "not exist, Volley answers NOERROR, since the CNAME record exists. unbound looks "
                  "for the target all the same and gives its NXDOMAIN."),
+    ResolverRule("mapped-is-ipv4", "RFC 4291 section 2.5.5.2",
+                 "A prefix of IPv4 in private-address also applies to IPv4-mapped IPv6 addresses, "
+                 "as in dnsmasq, since hosts send packets for them to the IPv4 address. In unbound "
+                 "::ffff:0:0/96 has to be given as well. Other IPv6 addresses with an IPv4 address "
+                 "in them (64:ff9b::/96, 2002::/16, ::/96) need prefixes of their own in both."),
     ResolverRule("below-an-alias", "RFC 8020 section 2",
                  "In a signed zone, an alias leads to a name that does not exist, and there are "
                  "names below the alias. While the "

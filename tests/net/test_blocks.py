@@ -312,6 +312,7 @@ def test_many_by_commands(lab, daemon, tmp_path):
 
 
 @pytest.mark.parametrize("words", [["add", "192.0.2.1/24"], ["add", "300.1.2.3/8"], ["add", "a..b"],
+                                   ["add", "::ffff:192.0.2.1"], ["remove", "::ffff:0:0/96"],
                                    ["add", "example.com", "--for", "x"],
                                    ["add", "example.com", "--action", "kill"],
                                    ["add", "example.com", "example.net"],
@@ -321,3 +322,9 @@ def test_what_is_refused(shared, words):
     _, daemon = shared
     said = daemon.ctl("block", *words, check=False)
     assert said.returncode and said.stderr and not blocks(daemon)
+
+
+def test_a_mapped_address_is_refused_with_the_ipv4_address(shared):
+    """No packet has one, so the block would meet nothing."""
+    said = shared[1].ctl("block", "add", "::ffff:192.0.2.0/120", check=False)
+    assert said.returncode == 2 and "IPv4 address that is mapped there, 192.0.2.0/24" in said.stderr

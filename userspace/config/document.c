@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/regular.h"
 #include "config/nearest.h"
+#include "config/value.h"
 #include "config/words_level.h"
 
 /* A million zones take about 80 MB; a longer file is not a configuration. */
@@ -86,9 +87,12 @@ void document_fail_yaml(struct document *document, uint32_t file, int code,
 
 void document_refuse(struct document *document, const struct yamltree *node, const char *text)
 {
-	char accepts[ACCEPTS_CAP], shown[64];
+	char accepts[ACCEPTS_CAP], ipv4[VALUE_IPV4_CAP], shown[64];
 
 	words_accepts(node->key, accepts, sizeof(accepts));
+	if (!node->key->is_secret && value_ipv4_of(text, ipv4))
+		snprintf(accepts, sizeof(accepts), "the IPv4 address that is mapped there, %s",
+			 ipv4);
 	snprintf(shown, sizeof(shown), "%s", node->key->is_secret ? "(hidden)" : text);
 	for (char *c = shown; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <net/if.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +15,7 @@
 #include "dns/name.h"
 #include "port/addr.h"
 
+#define MAPPED_BITS   96u /* of the prefix before an IPv4 address */
 #define BASE64_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 struct unit {
@@ -267,6 +268,40 @@ static bool is_mapped(const uint8_t addr[16])
 
 	memcpy(&v6, addr, sizeof(v6));
 	return IN6_IS_ADDR_V4MAPPED(&v6);
+}
+
+static bool is_printable(const char *text)
+{
+	while (*text >= ' ' && *text <= '~')
+		text++;
+	return !*text;
+}
+
+bool value_ipv4_of(const char *text, char *out)
+{
+	size_t len = strcspn(text, "/@# ");
+	const char *rest = text + len;
+	char address[INET6_ADDRSTRLEN];
+	char ipv4[INET_ADDRSTRLEN];
+	unsigned long bits;
+	uint8_t bytes[16];
+	char *end;
+
+	if (len >= sizeof(address) || !is_printable(rest))
+		return false;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	if (inet_pton(AF_INET6, address, bytes) != 1 || !is_mapped(bytes))
+		return false;
+	(void)inet_ntop(AF_INET, bytes + 12, ipv4, sizeof(ipv4)); /* there is room for it */
+	if (*rest != '/') {
+		snprintf(out, VALUE_IPV4_CAP, "%s%s", ipv4, rest);
+		return true;
+	}
+	bits = strtoul(rest + 1, &end, 10);
+	if (bits >= MAPPED_BITS)
+		snprintf(out, VALUE_IPV4_CAP, "%s/%lu%s", ipv4, bits - MAPPED_BITS, end);
+	return bits >= MAPPED_BITS;
 }
 
 int value_read_any_prefix(const char *text, struct config_prefix *out)

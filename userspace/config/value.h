@@ -11,6 +11,7 @@
 #ifndef VOLLEY_CONFIG_VALUE_H
 #define VOLLEY_CONFIG_VALUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,7 +51,15 @@ int value_read_upstream(const char *text, struct config_addr *out)
 int value_read_prefix(const char *text, struct config_prefix *out)
 	__attribute__((warn_unused_result));
 
-/* The same, also for IPv4-mapped addresses: records may have these. */
+/*
+ * If a text that was refused begins with an IPv4-mapped address, writes it with the IPv4 address in
+ * its place into out, which has VALUE_IPV4_CAP octets: "::ffff:192.0.2.0/120" is "192.0.2.0/24".
+ * False: it does not.
+ */
+#define VALUE_IPV4_CAP 64
+bool value_ipv4_of(const char *text, char *out);
+
+/* As value_read_prefix(), also for IPv4-mapped addresses: records may have these. */
 int value_read_any_prefix(const char *text, struct config_prefix *out)
 	__attribute__((warn_unused_result));
 

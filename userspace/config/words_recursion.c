@@ -198,7 +198,8 @@ static const struct words_key rows[] = {
 		  "Such addresses are removed from answers, so that no foreign web page reaches "
 		  "servers in your network (DNS rebinding). "
 		  "Zones, local data and recursion.rpz may have them. "
-		  "An IPv4 prefix also applies to IPv4-mapped IPv6 addresses. "
+		  "An IPv4 prefix also applies to IPv4-mapped IPv6 addresses; others with an IPv4 "
+		  "address in them (64:ff9b::/96, 2002::/16, ::/96) need prefixes of their own. "
 		  "With any, libunbound asks all questions." },
 	{ ROW("recursion.private-domain", WORDS_DOMAINS, struct config_recursion, private_domain),
 	  .fallback = "[]",

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "bpf/block_map.h"
+#include "config/value.h"
 #include "policy/block_book_internal.h"
 #include "policy/block_words.h"
 
@@ -315,10 +316,16 @@ static bool take_line(void *user, char sign, uint64_t wall_expires_s, const char
 
 static int refuse_words(const char *what, char *err, size_t err_cap)
 {
-	snprintf(err, err_cap,
-		 "%s: give a prefix (192.0.2.0/24), a name (example.com, or mx. with its dot) or a "
-		 "type (ANY)",
-		 what);
+	char ipv4[VALUE_IPV4_CAP];
+
+	if (value_ipv4_of(what, ipv4))
+		snprintf(err, err_cap, "%s: give the IPv4 address that is mapped there, %s", what,
+			 ipv4);
+	else
+		snprintf(err, err_cap,
+			 "%s: give a prefix (192.0.2.0/24), a name (example.com, or mx. with its "
+			 "dot) or a type (ANY)",
+			 what);
 	return -EINVAL;
 }
 
