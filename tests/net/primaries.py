@@ -369,8 +369,8 @@ class Scene(Netns):
     def start(self, kind, address, **kwargs):
         return KINDS[kind](self, address, **kwargs)
 
-    def secondary(self, remotes, keys=(), zones=None, server=None, **zone):
-        """REMOTES: name: address, or a dict of what the configuration says."""
+    def secondary(self, remotes, keys=(), zones=None, server=None, clock=None, **zone):
+        """REMOTES: name: address, or a dict of what the configuration says. CLOCK: its clocks."""
         remotes = [{"name": name, **(r if isinstance(r, dict) else {"address": [r]})}
                    for name, r in remotes.items()]
         made = Secondary(self, {
@@ -382,7 +382,7 @@ class Scene(Netns):
                      for a, s in keys],
             "remotes": remotes,
             "zones": zones or [{"name": ZONE, "primaries": [r["name"] for r in remotes], **zone}],
-        })
+        }, clock)
         self.secondaries.append(made)
         return made
 
@@ -397,10 +397,11 @@ class Scene(Netns):
 class Secondary:
     """transferin.c, running; its lines as tuples of fields."""
 
-    def __init__(self, netns, config):
+    def __init__(self, netns, config, clock=None):
         path = netns.folder / "secondary.yaml"
         path.write_text(json.dumps({k: v for k, v in config.items() if v}), encoding="utf-8")
-        self.process = netns.popen(TOOLS / "transferin", path, stdin=subprocess.PIPE,
+        words = ["env", *(f"{k}={v}" for k, v in clock.env.items())] if clock else []
+        self.process = netns.popen(*words, TOOLS / "transferin", path, stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, text=True)
         self.lines = queue.Queue()
         threading.Thread(target=self.read, daemon=True).start()

@@ -21,7 +21,7 @@ from test_primary import count_records, counters, pass_time, query, receive, ser
 
 SERVER_CONNS = 1024    # SERVER_CONNS_MAX, of userspace/transfer/server.h
 NOTIFY_RUNNING = 64    # NOTIFY_RUNNING_MAX, of userspace/transfer/notify_out.h
-CHECKS = 64            # SECONDARY_CHECKS, of userspace/transfer/secondary.h
+CHECKS = 64            # of SECONDARY_CHECKS, of userspace/transfer/secondary.h
 
 
 @pytest.fixture(name="files")

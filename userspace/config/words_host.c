@@ -193,7 +193,8 @@ static const struct words_key rows[] = {
 	{ ROW("server.transfers-in", WORDS_COUNT, struct config, n_transfers), .min = 1,
 	  .max = 10000, .fallback = "16",
 	  .text = "The number of zones that are transferred from primaries at the same time. "
-		  "Others wait." },
+		  "Others wait. From 8 on, one remote has at most three quarters of them, so that "
+		  "others can be asked while it does not end its transfers." },
 	{ ROW("server.transfers-out", WORDS_COUNT, struct config, n_transfers_out), .min = 1,
 	  .max = 10000, .fallback = "64",
 	  .text = "The number of zones that are transferred to secondaries at the same time, at "

@@ -228,7 +228,8 @@ static const struct words_key rows[] = {
 	  .text = "The longest time of a "
 		  "transfer from a primary. "
 		  "A longer one is stopped, and "
-		  "the zone stays as it is." },
+		  "the zone stays as it is. A transfer that brings less than 60 KiB in a minute, "
+		  "or a message that takes longer than 30 seconds, is stopped, too." },
 	{ ROW("zones[].refresh-min", WORDS_SECONDS, struct config_zone, refresh_min_s), .min = 1,
 	  .max = 36500 * 86400ull, .fallback = "2s",
 	  .text = "The shortest time between two questions to the primaries for a newer "

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/wire.h"
 #include "transfer/peer.h"
@@ -47,8 +48,9 @@ struct stream {
 	int fd;
 	struct tls_stream tls;
 	struct event *io, *more;
-	short watched; /* events that io waits for */
-	size_t n_sent; /* octets of the exchange's query */
+	short watched;     /* events that io waits for */
+	size_t n_sent;     /* octets of the exchange's query */
+	uint64_t heard_ns; /* when the last whole message came, or the exchange began */
 	size_t in_at, in_n;
 	uint8_t in[IN_CAP];
 };
@@ -136,6 +138,13 @@ static int send_query(struct stream *s)
 	return 0;
 }
 
+/* Single octets keep the connection from falling silent, so each message has a time of its own, and
+ * so has the handshake. */
+static bool is_too_slow(const struct stream *s)
+{
+	return s->t->now.ns - s->heard_ns >= STREAM_SILENCE_S * CLOCK_NS_PER_S;
+}
+
 /* Goes on after message() has returned @code. False: the stream is closed, or idle. */
 static bool settle(struct stream *s, int code)
 {
@@ -164,6 +173,7 @@ static bool hand_out(struct stream *s)
 		if (s->in_n - s->in_at < 2 + n)
 			break;
 		s->in_at += 2 + n;
+		s->heard_ns = s->t->now.ns;
 		if (!settle(s, s->exchange->handlers->message(s->exchange->user, at + 2, n)))
 			return false;
 	}
@@ -200,6 +210,10 @@ static void read_some(struct stream *s)
 		s->exchange->n_bytes += (size_t)n;
 		if (!hand_out(s))
 			return;
+		if (is_too_slow(s)) {
+			lose(s, -ETIMEDOUT, "a message did not come to its end in time");
+			return;
+		}
 		loop_wake(s->t); /* the time that this turn has taken ends it */
 	} while (s->t->now.ns < end_ns);
 	/* TLS may have read more already, and the socket does not report these octets again. */
@@ -229,6 +243,11 @@ static void shake_hands(struct stream *s)
 	const bool is_pinned = s->remote->tls == CONFIG_TLS_STRICT && s->remote->has_pin;
 	int code = tls_out_handshake(&s->tls, is_pinned ? s->remote->pin : NULL, why, sizeof(why));
 
+	if (code == -EAGAIN && is_too_slow(s)) {
+		s->tls.is_broken = true;
+		lose(s, -ETIMEDOUT, "the handshake did not come to its end in time");
+		return;
+	}
 	if (code == -EAGAIN) {
 		if (!watch(s, tls_stream_wants_write(&s->tls) ? EV_WRITE : EV_READ,
 			   STREAM_CONNECT_S))
@@ -353,6 +372,7 @@ static void stream_begin(struct stream *s, struct exchange *exchange)
 	s->exchange = exchange;
 	exchange->stream = s;
 	s->n_sent = 0;
+	s->heard_ns = s->t->now.ns;
 	/* An open connection is writable, so the event comes at once. */
 	if (s->state == OPEN)
 		(void)watch(s, EV_READ | EV_WRITE, STREAM_SILENCE_S);

@@ -11,7 +11,8 @@
  *
  *      connecting ─► handshake (TLS) ─► open ─► query out, messages in ─► idle ─► query ...
  *
- * A connection reads for STREAM_TURN_NS at most in one turn of the loop.
+ * A connection reads for STREAM_TURN_NS at most in one turn of the loop. Each message has to come
+ * to its end within STREAM_SILENCE_S, so that single octets do not keep an exchange alive.
  *
  * Threads: the loop's.
  */
@@ -29,7 +30,7 @@ struct transfer;
 
 #define STREAM_TURN_NS   2000000ULL
 #define STREAM_CONNECT_S 5
-#define STREAM_SILENCE_S 30
+#define STREAM_SILENCE_S 30 /* between two octets, and for each whole message */
 /* less than knotd (10 s), named (30 s), nsd (120 s) */
 #define STREAM_IDLE_S 8
 

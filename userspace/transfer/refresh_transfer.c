@@ -288,12 +288,33 @@ static void on_failed(void *user, int code, const char *why)
 		refresh_round_next(r, "%s", why);
 }
 
+/* Sets the deadline to the end of the time of the transfer, or of the time in which
+ * SECONDARY_WATCH_BYTES have to come, whichever is earlier. */
+static void watch_transfer(struct refresh_round *r)
+{
+	uint64_t watch_ns = SECONDARY_WATCH_S * CLOCK_NS_PER_S;
+	uint64_t left_ns = r->ends_ns - r->s->t->now.ns;
+
+	r->n_bytes_watched = r->in->n_bytes;
+	loop_set(r->s->t, &r->deadline, left_ns < watch_ns ? left_ns : watch_ns);
+}
+
 static void on_deadline(void *user)
 {
 	struct refresh_round *r = user;
 
+	if (r->s->t->now.ns < r->ends_ns &&
+	    r->in->n_bytes - r->n_bytes_watched >= SECONDARY_WATCH_BYTES) {
+		watch_transfer(r);
+		return;
+	}
 	transfer_count(r->s->t, in_failed);
-	refresh_round_next(r, "the transfer took longer than %u s", r->s->zone->config.transfer_s);
+	if (r->s->t->now.ns < r->ends_ns)
+		refresh_round_next(r, "the transfer is too slow: less than %u octets in %u s",
+				   SECONDARY_WATCH_BYTES, SECONDARY_WATCH_S);
+	else
+		refresh_round_next(r, "the transfer took longer than %u s",
+				   r->s->zone->config.transfer_s);
 }
 
 static int set_deadline(struct refresh_round *r)
@@ -303,8 +324,8 @@ static int set_deadline(struct refresh_round *r)
 
 	if (!r->deadline.all && timer_init(&r->deadline, &t->timers, on_deadline, r))
 		return -ENOMEM;
-	if (transfer_s)
-		loop_set(t, &r->deadline, transfer_s * CLOCK_NS_PER_S);
+	r->ends_ns = transfer_s ? t->now.ns + transfer_s * CLOCK_NS_PER_S : UINT64_MAX;
+	watch_transfer(r);
 	return 0;
 }
 

@@ -35,7 +35,7 @@
 #include "xfr/xfr_in.h"
 #include "xfr/xfr_request.h"
 
-#define SECONDARY_CHECKS 64 /* SOA queries at a time */
+#define SECONDARY_CHECKS 85 /* SOA queries at a time, of one remote 64 (transfer/slots.h) */
 /*
  * A received zone, or its changes, keeps its slot until control has settled it, because it needs
  * memory until then. Control settles many zones as quickly as one. So up to SECONDARY_SMALL_MAX
@@ -43,6 +43,10 @@
  */
 #define SECONDARY_SMALL_BYTES (64u << 10) /* of messages */
 #define SECONDARY_SMALL_MAX   256
+/* A transfer that brings fewer octets in this time is broken off, or it would keep its slot for
+ * hours. */
+#define SECONDARY_WATCH_S     60u
+#define SECONDARY_WATCH_BYTES (60u << 10)
 
 struct secondary {
 	struct slots checks;    /* SOA queries */
@@ -137,7 +141,9 @@ struct refresh_round {
 	uint32_t current_expire_left_s;
 	struct udp_query *query;
 	struct exchange *exchange;
-	struct timer deadline;
+	struct timer deadline;    /* of the transfer */
+	uint64_t ends_ns;         /* when the transfer has to be complete */
+	uint64_t n_bytes_watched; /* that had come when the deadline was set */
 	struct tsig tsig;
 	uint16_t id;
 	uint32_t soa_expire_s; /* of the zone that is being received */

@@ -8,46 +8,62 @@
 #include <string.h>
 
 struct slots_queue {
-	struct cds_list_head node; /* in the queues of slots */
-	struct cds_list_head places;
+	struct cds_list_head node;   /* in the queues of slots */
+	struct cds_list_head places; /* that wait */
+	uint32_t n_inside;           /* places that have a slot */
 	char name[];
 };
 
-static struct slots_queue *first_queue(const struct slots *slots)
+static void drop_if_unused(struct slots_queue *queue)
 {
-	return cds_list_entry(slots->queues.next, struct slots_queue, node);
-}
-
-static void drop_if_empty(struct slots_queue *queue)
-{
-	if (!cds_list_empty(&queue->places))
+	if (queue->n_inside || !cds_list_empty(&queue->places))
 		return;
 	cds_list_del(&queue->node);
 	free(queue);
 }
 
-static struct slot *next_place(struct slots *slots)
+/* The most slots of one name server. */
+static uint32_t most_of_one(const struct slots *slots)
 {
-	struct slots_queue *queue = first_queue(slots);
+	return slots->limit < SLOTS_SHARED ? slots->limit : slots->limit - slots->limit / 4;
+}
+
+/* The next name server with a user that may have a slot, or NULL. */
+static struct slots_queue *next_queue(const struct slots *slots)
+{
+	struct slots_queue *queue;
+
+	if (slots->n_inside >= slots->limit)
+		return NULL;
+	cds_list_for_each_entry(queue, &slots->queues, node) {
+		if (!cds_list_empty(&queue->places) && queue->n_inside < most_of_one(slots))
+			return queue;
+	}
+	return NULL;
+}
+
+static struct slot *let_next_in(struct slots *slots, struct slots_queue *queue)
+{
 	struct slot *place = cds_list_entry(queue->places.next, struct slot, node);
 
 	cds_list_del(&place->node);
-	place->queue = NULL;
+	place->is_inside = true;
+	slots->n_inside++;
+	queue->n_inside++;
 	cds_list_del(&queue->node); /* the queue goes to the end */
 	cds_list_add_tail(&queue->node, &slots->queues);
-	drop_if_empty(queue);
 	return place;
 }
 
 static void on_let_in(evutil_socket_t fd, short what, void *user)
 {
 	struct slots *slots = user;
+	struct slots_queue *queue;
 
 	(void)fd, (void)what;
-	while (slots->n_inside < slots->limit && !cds_list_empty(&slots->queues)) {
-		struct slot *place = next_place(slots);
+	while ((queue = next_queue(slots))) {
+		struct slot *place = let_next_in(slots, queue);
 
-		slots->n_inside++;
 		place->go(place->user);
 	}
 }
@@ -56,7 +72,7 @@ static void wake(struct slots *slots)
 {
 	const struct timeval at_once = { 0 };
 
-	if (!cds_list_empty(&slots->queues) && slots->n_inside < slots->limit)
+	if (next_queue(slots))
 		(void)evtimer_add(slots->let_in, &at_once);
 }
 
@@ -94,6 +110,7 @@ static struct slots_queue *queue_of(struct slots *slots, const char *name)
 	if (!queue)
 		return NULL;
 	memcpy(queue->name, name, n);
+	queue->n_inside = 0;
 	CDS_INIT_LIST_HEAD(&queue->places);
 	cds_list_add_tail(&queue->node, &slots->queues);
 	return queue;
@@ -113,16 +130,19 @@ int slots_enter(struct slots *slots, struct slot *place, const char *name)
 void slots_leave(struct slot *place)
 {
 	struct slots *slots = place->slots;
+	struct slots_queue *queue = place->queue;
 
 	if (!slots)
 		return;
 	place->slots = NULL;
-	if (place->queue) {
+	place->queue = NULL;
+	if (place->is_inside) {
+		place->is_inside = false;
+		slots->n_inside--;
+		queue->n_inside--;
+	} else {
 		cds_list_del(&place->node);
-		drop_if_empty(place->queue);
-		place->queue = NULL;
-		return;
 	}
-	slots->n_inside--;
+	drop_if_unused(queue);
 	wake(slots);
 }

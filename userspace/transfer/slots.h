@@ -3,7 +3,8 @@
 /*
  * Slots: `limit` users have one at a time; the others wait. The name servers that they wait for get
  * slots by turns, so that ten thousand zones of one server do not keep out the only zone of
- * another.
+ * another. Of SLOTS_SHARED slots or more, one name server has at most three quarters, so that a
+ * server that never ends an answer does not keep out the others either.
  *
  *      remote a: z1 z2 z3 ...     ┐
  *      remote b: z7               ├─► one of each in turn ─► at most `limit` at a time
@@ -15,20 +16,24 @@
 #define VOLLEY_TRANSFER_SLOTS_H
 
 #include <event2/event.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <urcu/list.h>
 
+#define SLOTS_SHARED 8
+
 struct slots {
 	uint32_t limit, n_inside;
-	struct cds_list_head
-		queues; /* one for each name server with waiting users, the next one first */
+	/* one for each name server with users that wait or have a slot, the next one first */
+	struct cds_list_head queues;
 	struct event *let_in;
 };
 
 /* A user that has a slot or waits for it. All zeros: neither. */
 struct slot {
 	struct slots *slots;       /* NULL: neither */
-	struct slots_queue *queue; /* NULL: it has a slot */
+	struct slots_queue *queue; /* its name server's */
+	bool is_inside;            /* it has a slot */
 	struct cds_list_head node;
 	void (*go)(void *user);
 	void *user;

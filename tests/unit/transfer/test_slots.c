@@ -96,6 +96,28 @@ static void by_turns_of_the_name_servers(void **state)
 	assert_string_equal(order, "abcabaa");
 }
 
+/* A name server whose users keep their slots for ever leaves a quarter to the others. */
+static void one_name_server_has_three_quarters(void **state)
+{
+	(void)state;
+	slots_set_limit(&slots, SLOTS_SHARED);
+	for (unsigned int i = 0; i < 20; i++)
+		wait_for("a");
+	run();
+	assert_string_equal(order, "aaaaaa");
+	wait_for("b");
+	wait_for("c");
+	wait_for("c");
+	run();
+	assert_string_equal(order, "aaaaaabc");
+	slots_leave(&places[0]);
+	run();
+	assert_string_equal(order, "aaaaaabca");
+	slots_leave(&places[20]);
+	run();
+	assert_string_equal(order, "aaaaaabcac");
+}
+
 static void who_leaves_the_queue_is_not_let_in(void **state)
 {
 	struct slot *second;
@@ -118,6 +140,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(never_more_than_may, open_lane, close_lane),
 		cmocka_unit_test_setup_teardown(by_turns_of_the_name_servers, open_lane,
+						close_lane),
+		cmocka_unit_test_setup_teardown(one_name_server_has_three_quarters, open_lane,
 						close_lane),
 		cmocka_unit_test_setup_teardown(who_leaves_the_queue_is_not_let_in, open_lane,
 						close_lane),
