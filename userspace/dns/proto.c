@@ -47,6 +47,12 @@ int proto_rcode_to_text(char dst[PROTO_TEXT_MAX], uint16_t rcode)
 	return to_text(dst, rcodes, N_ROWS(rcodes), "RCODE", rcode);
 }
 
+bool proto_ede_is_bogus(int ede_code)
+{
+	return ede_code == DNS_EDE_UNSUPPORTED_KEY || ede_code == DNS_EDE_UNSUPPORTED_DIGEST ||
+	       (ede_code >= DNS_EDE_DNSSEC_BOGUS && ede_code <= DNS_EDE_NSEC_MISSING);
+}
+
 const char *proto_ede_text(uint16_t code)
 {
 	static const char *const texts[] = {

@@ -8,6 +8,7 @@
 #ifndef VOLLEY_DNS_PROTO_H
 #define VOLLEY_DNS_PROTO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -123,8 +124,16 @@ enum dns_option {
 /* Extended DNS errors that we send: RFC 8914 section 4. */
 enum dns_ede {
 	DNS_EDE_OTHER = 0,
+	DNS_EDE_UNSUPPORTED_KEY = 1,
+	DNS_EDE_UNSUPPORTED_DIGEST = 2,
 	DNS_EDE_STALE_ANSWER = 3,
 	DNS_EDE_DNSSEC_BOGUS = 6,
+	DNS_EDE_SIGNATURE_EXPIRED = 7,
+	DNS_EDE_SIGNATURE_NOT_YET_VALID = 8,
+	DNS_EDE_DNSKEY_MISSING = 9,
+	DNS_EDE_RRSIGS_MISSING = 10,
+	DNS_EDE_NO_ZONE_KEY_BIT = 11,
+	DNS_EDE_NSEC_MISSING = 12,
 	DNS_EDE_CACHED_ERROR = 13,
 	DNS_EDE_NOT_READY = 14,
 	DNS_EDE_BLOCKED = 15,
@@ -147,6 +156,9 @@ int proto_type_to_text(char dst[PROTO_TEXT_MAX], uint16_t type);
 /* The type number for a mnemonic or TYPEnnn, in any letter case; text has n_bytes and needs no NUL.
  * ERR_TYPE for anything else. */
 int proto_type_from_text(const char *text, size_t n_bytes) __attribute__((warn_unused_result));
+
+/* True for errors that say that an answer is bogus: RFC 8914 sections 4.2, 4.3, 4.7 to 4.13. */
+bool proto_ede_is_bogus(int ede_code);
 
 /* The registry's words for an extended DNS error: "DNSSEC Bogus"; NULL: it has none. Static. */
 const char *proto_ede_text(uint16_t code);

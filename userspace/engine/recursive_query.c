@@ -183,7 +183,7 @@ enum failing {
 
 static bool is_bogus(const struct volley_entry *entry)
 {
-	return cache_ede_code(entry->ede) == DNS_EDE_DNSSEC_BOGUS;
+	return proto_ede_is_bogus(cache_ede_code(entry->ede));
 }
 
 /* True if an answer to a question with the flags of the entry may serve one with these flags. */
@@ -661,7 +661,8 @@ static uint16_t finish_with_answer(struct engine *e, const struct engine_request
 	if (p->question.security == RESOLVER_SECURE)
 		a->flags |= DNS_FLAG_AD;
 	if (p->question.security == RESOLVER_BOGUS) {
-		e->ede_code = DNS_EDE_DNSSEC_BOGUS;
+		e->ede_code = proto_ede_is_bogus(p->question.ede_code) ? p->question.ede_code :
+									 DNS_EDE_DNSSEC_BOGUS;
 		a->ede = cache_ede(e->ede_code);
 	}
 	failures_forget(&e->failures, e->key->hash);

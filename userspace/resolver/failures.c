@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "dns/proto.h"
@@ -44,4 +45,32 @@ void failures_tell(struct failures *f, const struct resolver_question *q, int ed
 
 	if (failures_line(f, line, sizeof(line), q, ede_code, text, now_ns))
 		log_info("%s", line);
+}
+
+/* Parts of libunbound's reasons. Each has a space, so no name in the text can contain it. */
+static const struct {
+	const char *part;
+	int ede_code;
+} bogus_reasons[] = {
+	{ "signature expired", DNS_EDE_SIGNATURE_EXPIRED },
+	{ "signature before inception date", DNS_EDE_SIGNATURE_NOT_YET_VALID },
+	{ "dnskey without ZSK flag", DNS_EDE_NO_ZONE_KEY_BIT },
+	{ "signatures from unknown keys", DNS_EDE_DNSKEY_MISSING },
+	{ "o DNSKEY r", DNS_EDE_DNSKEY_MISSING }, /* "No DNSKEY record", "no DNSKEY rrset" */
+	{ "DNSKEY RRset did not match", DNS_EDE_DNSKEY_MISSING },
+	{ "DS hash mismatches key", DNS_EDE_DNSKEY_MISSING },
+	{ "unsupported algorithm by crypto library", DNS_EDE_UNSUPPORTED_KEY },
+	{ "zone has no known algorithms", DNS_EDE_UNSUPPORTED_KEY },
+	{ "no signatures", DNS_EDE_RRSIGS_MISSING },
+	{ "signature missing", DNS_EDE_RRSIGS_MISSING },
+};
+
+#define N_BOGUS_REASONS (sizeof(bogus_reasons) / sizeof(bogus_reasons[0]))
+
+int failures_bogus_ede(const char *why)
+{
+	for (size_t i = 0; why && i < N_BOGUS_REASONS; i++)
+		if (strstr(why, bogus_reasons[i].part))
+			return bogus_reasons[i].ede_code;
+	return DNS_EDE_DNSSEC_BOGUS;
 }

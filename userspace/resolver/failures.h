@@ -38,4 +38,11 @@ size_t failures_line(struct failures *f, char *out, size_t cap, const struct res
 void failures_tell(struct failures *f, const struct resolver_question *q, int ede_code,
 		   const char *text, uint64_t now_ns);
 
+/*
+ * The extended error (RFC 8914) of a bogus answer, by what libunbound says of it, as 1.17.1 and
+ * 1.26.2 do: "validation failure <www.lab. A IN>: signature expired from 192.0.2.1". libunbound's
+ * API has the text only. DNS_EDE_DNSSEC_BOGUS if the text is NULL or has another reason. Pure.
+ */
+int failures_bogus_ede(const char *why);
+
 #endif

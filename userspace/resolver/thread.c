@@ -94,7 +94,6 @@ static void complete_with_answer(struct resolver_thread *t, struct resolver_ques
 
 	if (o->security == RESOLVER_BOGUS && !q->checking_disabled) {
 		bogus.rcode = DNS_RCODE_SERVFAIL;
-		bogus.ede_code = DNS_EDE_DNSSEC_BOGUS;
 		bogus.msg = NULL;
 		bogus.msg_bytes = 0;
 		bogus.head_bytes = 0;
@@ -143,7 +142,7 @@ static void finish_with_answer(struct resolver_thread *t, struct resolver_group 
 	const uint8_t *last = answer->msg + answer->head_bytes;
 	struct outcome o = {
 		.rcode = wire_load_be16(last + DNS_FLAGS_AT) & DNS_RCODE_MASK,
-		.ede_code = EDNS_NO_EDE,
+		.ede_code = security == RESOLVER_BOGUS ? failures_bogus_ede(why) : EDNS_NO_EDE,
 		.security = security,
 		.head_bytes = answer->head_bytes,
 	};

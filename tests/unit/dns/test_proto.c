@@ -91,10 +91,22 @@ static void test_ede_text(void **state)
 	assert_null(proto_ede_text(65535));
 }
 
+/* RFC 8914: the errors of a validator, without 5, an indeterminate state. */
+static void test_ede_is_bogus(void **state)
+{
+	static const char bogus[] = ".BB...BBBBBBB.........................";
+
+	(void)state;
+	for (int code = 0; code < 30; code++)
+		assert_int_equal(proto_ede_is_bogus(code), bogus[code] == 'B');
+	assert_false(proto_ede_is_bogus(-1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ede_text),
+		cmocka_unit_test(test_ede_is_bogus),
 		cmocka_unit_test(test_type_from_text),
 		cmocka_unit_test(test_text_needs_no_end),
 		cmocka_unit_test(test_every_type_there_and_back),

@@ -72,12 +72,49 @@ static void a_long_reason_is_cut(void **state)
 	assert_int_equal(strlen(line), sizeof(line) - 1);
 }
 
+#define FAILURE(reason) "validation failure <www.lab. A IN>: " reason " from 192.0.2.1"
+
+/* The texts are those of libunbound 1.17.1 and 1.26.2. */
+static void a_reason_of_the_validator_has_its_code(void **state)
+{
+	static const struct {
+		const char *why;
+		int ede_code;
+	} rows[] = {
+		{ FAILURE("signature expired"), 7 },
+		{ FAILURE("signature expired") " for key lab. while building chain of trust", 7 },
+		{ FAILURE("signature before inception date"), 8 },
+		{ FAILURE("signatures from unknown keys"), 9 },
+		{ FAILURE("No DNSKEY record"), 9 },
+		{ FAILURE("DNSKEY RRset did not match DS RRset by name"), 9 },
+		{ FAILURE("DS hash mismatches key"), 9 },
+		{ FAILURE("no signatures"), 10 },
+		{ FAILURE("signature missing"), 10 },
+		{ FAILURE("dnskey without ZSK flag"), 11 },
+		{ FAILURE("zone has no known algorithms"), 1 },
+		{ FAILURE("ECDSA signature verification failed"), 6 },
+		{ "validation failure <no.signatures. A IN>: key lab.", 6 },
+		{ "", 6 },
+		{ NULL, 6 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(failures_bogus_ede(rows[i].why), rows[i].ede_code);
+		assert_true(proto_ede_is_bogus(rows[i].ede_code));
+	}
+	assert_false(proto_ede_is_bogus(EDNS_NO_EDE));
+	assert_false(proto_ede_is_bogus(DNS_EDE_STALE_ANSWER));
+	assert_false(proto_ede_is_bogus(DNS_EDE_NO_REACHABLE_AUTHORITY));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_says_name_type_and_why),
 		cmocka_unit_test(each_cause_has_a_line_in_its_time),
 		cmocka_unit_test(codes_above_are_one_cause),
+		cmocka_unit_test(a_reason_of_the_validator_has_its_code),
 		cmocka_unit_test(a_long_reason_is_cut),
 	};
 
