@@ -4,44 +4,11 @@
  * The forwarder among replies that somebody forges: what does not fit is counted, and a question on
  * whose socket it came goes to TCP.
  */
-#include "forward_lab.h"
+#include "forward_fixtures.h"
 
 #include "resolver/forward_udp.h"
 
-#define WWW   "\3www\7example\0"
-#define OTHER "\5other\7example\0"
-
-static struct lab lab;
-
-static int begin(void **state)
-{
-	(void)state;
-	lab_open(&lab, false);
-	return 0;
-}
-
-static int begin_with_case(void **state)
-{
-	(void)state;
-	lab_open(&lab, true);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	lab_close(&lab);
-	return 0;
-}
-
 /* --- Guesses ---------------------------------------------------------------------------------- */
-
-/* A question, and the query for it that the upstream gets. */
-static struct lab_message asked(void)
-{
-	lab_ask(&lab, WWW);
-	return lab_query(&lab);
-}
 
 static void send_with_id(const struct lab_message *reply, uint16_t id)
 {
@@ -58,7 +25,7 @@ static void the_right_id_behind_all_others_is_not_taken(void **state)
 	uint16_t id;
 
 	(void)state;
-	query = asked();
+	query = ask_and_take(WWW);
 	forged = lab_reply(&query, LAB_FORGED);
 	id = wire_load_be16(query.at);
 	for (uint32_t i = 1; i <= 65535; i++) {
@@ -85,7 +52,7 @@ static void guesses_of_one_burst_are_counted_one_by_one(void **state)
 	struct lab_message query, forged;
 
 	(void)state;
-	query = asked();
+	query = ask_and_take(WWW);
 	forged = lab_reply(&query, LAB_FORGED);
 	for (unsigned int i = 0; i <= FORWARD_UDP_WRONG; i++) {
 		struct lab_message m = forged;
@@ -104,7 +71,7 @@ static void a_wrong_question_is_a_guess_as_well(void **state)
 	struct lab_message query, forged;
 
 	(void)state;
-	query = asked();
+	query = ask_and_take(WWW);
 	forged = lab_reply(&query, LAB_FORGED);
 	forged.at[DNS_HEADER_BYTES + 1] ^= 1;
 	for (unsigned int i = 0; i < FORWARD_UDP_WRONG; i++)
@@ -120,7 +87,7 @@ static void fewer_wrong_replies_change_nothing(void **state)
 	struct lab_message query, reply;
 
 	(void)state;
-	query = asked();
+	query = ask_and_take(WWW);
 	reply = lab_reply(&query, LAB_FORGED);
 	for (uint16_t i = 1; i < FORWARD_UDP_WRONG; i++) {
 		send_with_id(&reply, (uint16_t)(wire_load_be16(query.at) + i));
@@ -140,7 +107,7 @@ static void replies_to_queries_of_the_past_are_no_guesses(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 50; i++) {
-		query = asked();
+		query = ask_and_take(WWW);
 		reply = lab_reply(&query, LAB_TRUE);
 		lab_send(&lab, &reply);
 		lab_assert_answer(&lab, LAB_TRUE);
@@ -162,11 +129,6 @@ static void lower(struct lab_message *m)
 			name[i] |= 0x20;
 }
 
-/* A name whose letters are all lower by chance: 1 of 2^40. */
-#define LONG   \
-	"\x1f" \
-	"abcdefghijklmnopqrstuvwxyzabcde\7example\0"
-
 static bool has_upper(const struct lab_message *query)
 {
 	struct lab_message m = *query;
@@ -180,8 +142,7 @@ static void case_is_random_and_compared(void **state)
 	struct lab_message query, reply;
 
 	(void)state;
-	lab_ask(&lab, LONG);
-	query = lab_query(&lab);
+	query = ask_and_take(LONG);
 	assert_true(has_upper(&query));
 	reply = lab_reply(&query, LAB_FORGED);
 	lower(&reply);
@@ -198,8 +159,7 @@ static void case_is_random_and_compared(void **state)
 	lab_send_tcp(&lab, &reply);
 	lab_assert_answer(&lab, LAB_TRUE);
 	/* Over TCP it has kept the case, so the other reply was forged. */
-	lab_ask(&lab, LONG);
-	query = lab_query(&lab);
+	query = ask_and_take(LONG);
 	assert_true(has_upper(&query));
 }
 
@@ -208,8 +168,7 @@ static void a_server_that_does_not_keep_the_case_is_remembered(void **state)
 	struct lab_message query, reply;
 
 	(void)state;
-	lab_ask(&lab, LONG);
-	query = lab_query(&lab);
+	query = ask_and_take(LONG);
 	reply = lab_reply(&query, LAB_TRUE);
 	lower(&reply);
 	lab_send(&lab, &reply);
@@ -219,8 +178,7 @@ static void a_server_that_does_not_keep_the_case_is_remembered(void **state)
 	lab_send_tcp(&lab, &reply);
 	lab_assert_answer(&lab, LAB_TRUE);
 	for (unsigned int i = 0; i < 10; i++) {
-		lab_ask(&lab, LONG);
-		query = lab_query(&lab);
+		query = ask_and_take(LONG);
 		assert_false(has_upper(&query));
 		reply = lab_reply(&query, LAB_TRUE);
 		lab_send(&lab, &reply);
@@ -247,7 +205,7 @@ static void learn(uint8_t cookie[24])
 	const uint8_t *sent;
 	size_t n;
 
-	query = asked();
+	query = ask_and_take(WWW);
 	sent = lab_cookie(&query, &n);
 	assert_int_equal(n, 8);
 	memcpy(cookie, sent, 8);
@@ -264,8 +222,7 @@ static void a_server_cookie_comes_back(void **state)
 
 	(void)state;
 	learn(cookie);
-	lab_ask(&lab, OTHER);
-	query = lab_query(&lab);
+	query = ask_and_take(OTHER);
 	sent = lab_cookie(&query, &n);
 	assert_int_equal(n, 24);
 	assert_memory_equal(sent, cookie, 24);
@@ -279,8 +236,7 @@ static void a_wrong_client_cookie_is_not_taken(void **state)
 
 	(void)state;
 	learn(cookie);
-	lab_ask(&lab, OTHER);
-	query = lab_query(&lab);
+	query = ask_and_take(OTHER);
 	forged = lab_reply(&query, LAB_FORGED);
 	cookie[0] ^= 1;
 	lab_add_opt(&forged, 0, cookie, 24);
@@ -298,8 +254,7 @@ static void wrong_client_cookies_are_guesses(void **state)
 
 	(void)state;
 	learn(cookie);
-	lab_ask(&lab, OTHER);
-	query = lab_query(&lab);
+	query = ask_and_take(OTHER);
 	forged = lab_reply(&query, LAB_FORGED);
 	cookie[0] ^= 1;
 	lab_add_opt(&forged, 0, cookie, 24);
@@ -315,8 +270,7 @@ static void a_cookie_that_is_missing_is_asked_for_over_tcp(void **state)
 
 	(void)state;
 	learn(cookie);
-	lab_ask(&lab, OTHER);
-	query = lab_query(&lab);
+	query = ask_and_take(OTHER);
 	reply = lab_reply(&query, LAB_FORGED);
 	lab_send(&lab, &reply);
 	assert_false(lab.is_over);
@@ -326,7 +280,7 @@ static void a_cookie_that_is_missing_is_asked_for_over_tcp(void **state)
 	lab_assert_answer(&lab, LAB_TRUE);
 	assert_int_equal(lab.counters.no_cookie, 1);
 	/* It has none over TCP either: from now on it goes without. */
-	query = asked();
+	query = ask_and_take(WWW);
 	answer(&query, NULL, 0);
 }
 
@@ -336,7 +290,7 @@ static void a_server_without_cookies_goes_on_without(void **state)
 	for (unsigned int i = 0; i < 3; i++) {
 		struct lab_message query;
 
-		query = asked();
+		query = ask_and_take(WWW);
 		answer(&query, NULL, 0);
 	}
 	assert_int_equal(lab.counters.queries_tcp, 0);
@@ -361,8 +315,7 @@ static void badcookie_is_asked_again_and_then_over_tcp(void **state)
 
 	(void)state;
 	learn(cookie);
-	lab_ask(&lab, OTHER);
-	query = lab_query(&lab);
+	query = ask_and_take(OTHER);
 	cookie[23] ^= 1;
 	reply = badcookie(&query, cookie);
 	lab_send(&lab, &reply);
@@ -387,7 +340,7 @@ static void a_server_that_refuses_the_option_is_asked_without(void **state)
 	size_t n;
 
 	(void)state;
-	query = asked();
+	query = ask_and_take(WWW);
 	reply = lab_error(&query, DNS_RCODE_FORMERR);
 	lab_add_opt(&reply, DNS_RCODE_FORMERR, NULL, 0);
 	lab_send(&lab, &reply);
@@ -400,9 +353,6 @@ static void a_server_that_refuses_the_option_is_asked_without(void **state)
 	}
 	assert_int_equal(lab.counters.queries_tcp, 0);
 }
-
-#define TEST(name)      cmocka_unit_test_setup_teardown(name, begin, end)
-#define CASE_TEST(name) cmocka_unit_test_setup_teardown(name, begin_with_case, end)
 
 int main(void)
 {

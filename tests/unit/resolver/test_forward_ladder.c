@@ -4,46 +4,11 @@
  * The forwarder and upstreams that do not do all that it asks for: in which forms, and over which
  * transport, it asks again (docs/decisions/0057), and that forged replies do not profit from it.
  */
-#include "forward_lab.h"
+#include "forward_fixtures.h"
 
 #include "resolver/forward_udp.h"
 
-#define WWW   "\3www\7example\0"
-#define OTHER "\5other\7example\0"
-#define LONG   \
-	"\x1f" \
-	"abcdefghijklmnopqrstuvwxyzabcde\7example\0" /* all lower case: 1 of 2^40 */
-
 #define ANOTHER "another1server--" /* a cookie of another client */
-
-static struct lab lab;
-
-static int begin(void **state)
-{
-	(void)state;
-	lab_open(&lab, false);
-	return 0;
-}
-
-static int begin_with_case(void **state)
-{
-	(void)state;
-	lab_open(&lab, true);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	lab_close(&lab);
-	return 0;
-}
-
-static struct lab_message asked(const char *name)
-{
-	lab_ask(&lab, name);
-	return lab_query(&lab);
-}
 
 static bool has_edns(const struct lab_message *query)
 {
@@ -89,7 +54,7 @@ static void refuse(const struct lab_message *query, uint16_t rcode)
 
 static void refuses_edns(uint16_t rcode)
 {
-	struct lab_message query = asked(WWW);
+	struct lab_message query = ask_and_take(WWW);
 
 	while (has_edns(&query)) {
 		refuse(&query, rcode);
@@ -97,7 +62,7 @@ static void refuses_edns(uint16_t rcode)
 		query = lab_query(&lab);
 	}
 	give(&query);
-	query = asked(OTHER); /* it is remembered */
+	query = ask_and_take(OTHER); /* it is remembered */
 	assert_false(has_edns(&query));
 	give(&query);
 }
@@ -125,10 +90,10 @@ static void servfail_of_a_server_with_edns_is_not_about_edns(void **state)
 	struct lab_message query;
 
 	(void)state;
-	query = asked(WWW);
+	query = ask_and_take(WWW);
 	assert_true(has_edns(&query));
 	give(&query);
-	query = asked(OTHER);
+	query = ask_and_take(OTHER);
 	refuse(&query, DNS_RCODE_SERVFAIL);
 	assert_true(lab.is_over);
 	assert_memory_equal(lab.address, "\0\0\0\0", 4);
@@ -140,7 +105,7 @@ static void what_cannot_be_read_is_asked_for_without_edns(void **state)
 	struct lab_message query, reply;
 
 	(void)state;
-	query = asked(WWW);
+	query = ask_and_take(WWW);
 	reply = lab_reply(&query, LAB_TRUE);
 	reply.n -= 2;
 	lab_send(&lab, &reply);
@@ -182,7 +147,7 @@ static void a_cookie_of_another_client_leads_to_tcp(void **state)
 	struct lab_message query, reply;
 
 	(void)state;
-	query = asked(WWW);
+	query = ask_and_take(WWW);
 	send_foreign(&query);
 	query = lab_tcp_query(&lab);
 	reply = with_cookie(&query, LAB_TRUE, ANOTHER, 16);
@@ -190,7 +155,7 @@ static void a_cookie_of_another_client_leads_to_tcp(void **state)
 	lab_assert_answer(&lab, LAB_TRUE);
 	/* Over TCP it was the upstream itself, so it gets no cookies any more. */
 	for (unsigned int i = 0; i < 2 * FORWARD_UDP_WRONG; i++) {
-		query = asked(OTHER);
+		query = ask_and_take(OTHER);
 		assert_true(has_edns(&query) && !has_cookie(&query));
 		reply = with_cookie(&query, LAB_TRUE, ANOTHER, 16);
 		lab_send(&lab, &reply);
@@ -206,7 +171,7 @@ static void a_cookie_of_another_client_where_there_is_no_tcp(void **state)
 
 	(void)state;
 	close_tcp();
-	first = asked(WWW);
+	first = ask_and_take(WWW);
 	send_foreign(&first);
 	query = lab_query(&lab);
 	assert_true(has_edns(&query) && !has_cookie(&query));
@@ -227,13 +192,13 @@ static void a_proven_cookie_is_not_given_up(void **state)
 
 	(void)state;
 	close_tcp();
-	query = asked(WWW);
+	query = ask_and_take(WWW);
 	memcpy(cookie, lab_cookie(&query, &n), 8);
 	memcpy(cookie + 8, "server-cookie-16", 16);
 	reply = with_cookie(&query, LAB_TRUE, cookie, 24);
 	lab_send(&lab, &reply);
 	lab_assert_answer(&lab, LAB_TRUE);
-	query = asked(OTHER);
+	query = ask_and_take(OTHER);
 	send_foreign(&query);
 	reply = lab_reply(&query, LAB_FORGED); /* cannot be read: it may lack the cookie */
 	reply.n -= 2;
@@ -262,7 +227,7 @@ static void badcookie_over_tcp_ends_without_the_option(void **state)
 	struct lab_message query, reply;
 
 	(void)state;
-	query = asked(WWW);
+	query = ask_and_take(WWW);
 	for (unsigned int i = 0; i < 2; i++) {
 		reply = badcookie(&query);
 		lab_send(&lab, &reply);
@@ -283,7 +248,7 @@ static void badcookie_where_there_is_no_tcp_ends_without_the_option(void **state
 
 	(void)state;
 	close_tcp();
-	query = asked(WWW);
+	query = ask_and_take(WWW);
 	while (has_cookie(&query)) {
 		reply = badcookie(&query);
 		lab_send(&lab, &reply);
@@ -310,7 +275,7 @@ static void a_reply_that_is_too_long_leads_to_tcp(void **state)
 	struct lab_message query, reply;
 
 	(void)state;
-	query = asked(WWW);
+	query = ask_and_take(WWW);
 	reply = long_reply(&query, LAB_FORGED);
 	lab_send(&lab, &reply);
 	assert_false(lab.is_over);
@@ -327,7 +292,7 @@ static void a_reply_that_is_too_long_where_there_is_no_tcp(void **state)
 
 	(void)state;
 	close_tcp();
-	query = asked(WWW);
+	query = ask_and_take(WWW);
 	reply = long_reply(&query, LAB_FORGED);
 	lab_send(&lab, &reply);
 	assert_false(lab.is_over);
@@ -368,7 +333,7 @@ static void lower_case_where_there_is_no_tcp(void **state)
 
 	(void)state;
 	close_tcp();
-	query = asked(LONG);
+	query = ask_and_take(LONG);
 	assert_false(is_lower(&query));
 	for (unsigned int i = 0; i < 2; i++) {
 		reply = in_lower_case(&query, i ? LAB_TRUE : LAB_FORGED);
@@ -386,9 +351,9 @@ static void letter_case_that_was_kept_is_not_given_up(void **state)
 
 	(void)state;
 	close_tcp();
-	query = asked(LONG);
+	query = ask_and_take(LONG);
 	give(&query);
-	query = asked(LONG);
+	query = ask_and_take(LONG);
 	reply = in_lower_case(&query, LAB_FORGED);
 	lab_send(&lab, &reply);
 	for (unsigned int i = 0; i < 5; i++) {
@@ -397,9 +362,6 @@ static void letter_case_that_was_kept_is_not_given_up(void **state)
 	}
 	assert_memory_equal(lab.address, "\0\0\0\0", 4);
 }
-
-#define TEST(name)      cmocka_unit_test_setup_teardown(name, begin, end)
-#define CASE_TEST(name) cmocka_unit_test_setup_teardown(name, begin_with_case, end)
 
 int main(void)
 {
