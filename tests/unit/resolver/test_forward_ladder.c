@@ -8,8 +8,8 @@
 
 #include "resolver/forward_udp.h"
 
-#define ANOTHER "another1server--" /* a cookie of another client */
-
+#define ANOTHER   "another1server--" /* a cookie of another client */
+#define STEPS_MAX 8                  /* more than the ladder has */
 static bool has_edns(const struct lab_message *query)
 {
 	return wire_load_be16(query->at + DNS_ARCOUNT_AT);
@@ -52,16 +52,23 @@ static void refuse(const struct lab_message *query, uint16_t rcode)
 	lab_send(&lab, &m);
 }
 
-static void refuses_edns(uint16_t rcode)
+/* Refuses queries until one has no EDNS, and answers that one. */
+static void refuse_edns(struct lab_message query, uint16_t rcode)
 {
-	struct lab_message query = ask_and_take(WWW);
-
-	while (has_edns(&query)) {
+	for (unsigned int i = 0; i < STEPS_MAX && has_edns(&query); i++) {
 		refuse(&query, rcode);
 		assert_false(lab.is_over);
 		query = lab_query(&lab);
 	}
+	assert_false(has_edns(&query));
 	give(&query);
+}
+
+static void refuses_edns(uint16_t rcode)
+{
+	struct lab_message query = ask_and_take(WWW);
+
+	refuse_edns(query, rcode);
 	query = ask_and_take(OTHER); /* it is remembered */
 	assert_false(has_edns(&query));
 	give(&query);
@@ -98,6 +105,50 @@ static void servfail_of_a_server_with_edns_is_not_about_edns(void **state)
 	assert_true(lab.is_over);
 	assert_memory_equal(lab.address, "\0\0\0\0", 4);
 	assert_false(lab_has_query(&lab));
+}
+
+/* Unlike SERVFAIL, these are about the form, also from a server that has answered with EDNS: a
+ * filter before it may have changed. */
+static void a_server_with_edns_may_refuse_the_form(uint16_t rcode)
+{
+	struct lab_message query = ask_and_take(WWW);
+
+	assert_true(has_edns(&query));
+	give(&query);
+	query = ask_and_take(OTHER);
+	assert_true(has_edns(&query));
+	refuse_edns(query, rcode);
+}
+
+static void formerr_of_a_server_with_edns_is_about_the_form(void **state)
+{
+	(void)state;
+	a_server_with_edns_may_refuse_the_form(DNS_RCODE_FORMERR);
+}
+
+static void notimp_of_a_server_with_edns_is_about_the_form(void **state)
+{
+	(void)state;
+	a_server_with_edns_may_refuse_the_form(DNS_RCODE_NOTIMP);
+}
+
+static void badvers_of_a_server_with_edns_is_about_the_form(void **state)
+{
+	struct lab_message query, reply;
+
+	(void)state;
+	query = ask_and_take(WWW);
+	give(&query);
+	query = ask_and_take(OTHER);
+	for (unsigned int i = 0; i < STEPS_MAX && has_edns(&query); i++) {
+		reply = lab_error(&query, 0);
+		lab_add_opt(&reply, DNS_RCODE_BADVERS, NULL, 0);
+		lab_send(&lab, &reply);
+		assert_false(lab.is_over);
+		query = lab_query(&lab);
+	}
+	assert_false(has_edns(&query));
+	give(&query);
 }
 
 static void what_cannot_be_read_is_asked_for_without_edns(void **state)
@@ -249,12 +300,13 @@ static void badcookie_where_there_is_no_tcp_ends_without_the_option(void **state
 	(void)state;
 	close_tcp();
 	query = ask_and_take(WWW);
-	while (has_cookie(&query)) {
+	for (unsigned int i = 0; i < STEPS_MAX && has_cookie(&query); i++) {
 		reply = badcookie(&query);
 		lab_send(&lab, &reply);
 		assert_false(lab.is_over);
 		query = lab_query(&lab);
 	}
+	assert_false(has_cookie(&query));
 	give(&query);
 	assert_true(lab.counters.badcookie <= 3);
 }
@@ -370,6 +422,9 @@ int main(void)
 		TEST(notimp_with_the_opt_of_the_query_ends_without_edns),
 		TEST(servfail_to_edns_ends_without_edns),
 		TEST(servfail_of_a_server_with_edns_is_not_about_edns),
+		TEST(formerr_of_a_server_with_edns_is_about_the_form),
+		TEST(notimp_of_a_server_with_edns_is_about_the_form),
+		TEST(badvers_of_a_server_with_edns_is_about_the_form),
 		TEST(what_cannot_be_read_is_asked_for_without_edns),
 		TEST(a_cookie_of_another_client_leads_to_tcp),
 		TEST(a_cookie_of_another_client_where_there_is_no_tcp),
