@@ -59,12 +59,13 @@ def schema_of(volleyd):
 
 def refusal(volleyd, text):
     """("zones[0].file", "sentence") of the first thing that volleyd refuses; None: it starts."""
-    with os.fdopen(os.memfd_create("volley.yaml"), "w") as file:
+    with os.fdopen(os.memfd_create("volley.yaml"), "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         path = f"/proc/self/fd/{file.fileno()}"
         done = subprocess.run([volleyd, "--check", "-c", path], pass_fds=[file.fileno()],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                              errors="replace", check=False)
     if not done.returncode:
         return None
     said = re.findall(r"^volleyd[^ ]*: error: (.*)$", done.stderr, re.M) or \
@@ -107,6 +108,8 @@ def judge(result, volleyd, first):
             del items[index]
             if not items:
                 del way[-1][leaf]
+                if way[-1] is result.config.get("server") and leaf == "allow":
+                    result.allow_nobody(node)  # without server.allow all clients may ask
             continue
         where = f"{refused[0]}: " if refused[0] else ""
         result.hole(node, f"volleyd does not start with the result: {where}{refused[1]}")

@@ -12,6 +12,7 @@ import tempfile
 import check
 import result
 import source
+import values
 
 DONE, HOLES, USAGE, LEFT = 0, 1, 2, 3
 USAGE_TEXT = """usage: volleyctl import FILE [--from nsd|knot|named|unbound] [-o OUTPUT]
@@ -66,13 +67,16 @@ def kind_of(path):
     return None
 
 
-def make(path, server, volleyd):
+def make(path, server, volleyd, output=None):
     """(the text of the new configuration or None, lines of notes, exit status)."""
     tree = SYNTAX[server]()
     try:
         tree.read(path)
     except source.Fault as fault:
-        return None, [str(fault)], HOLES
+        return None, [values.shown(str(fault))], HOLES
+    if output and tree.has_read(output):
+        return None, [values.shown(f"{output}: it is a file of the configuration that is read: give "
+                                   "another name")], HOLES
     made = result.Result(check.schema_of(volleyd))
     if not tree.top.children:
         source.Node("", path, 1, tree.top).is_block = True
@@ -83,10 +87,10 @@ def make(path, server, volleyd):
     except UnicodeError:
         text = "\udc80"
     if not result.is_utf8(text):
-        return None, [f"{path}: a name in it is not UTF-8"], HOLES
+        return None, [values.shown(f"{path}: a name in it is not UTF-8")], HOLES
     check.judge(made, volleyd, source.Node("the result", path, 1))
     head = f"# Made by \"volleyctl import\" of the configuration of {server}, "
-    head += "".join("?" if ch < " " or ch == "\x7f" else ch for ch in path)
+    head += values.shown(path)
     head += ".\n# It has secrets: do not let others read it.\n" if "keys" in made.config else ".\n"
     if "interfaces" not in made.config:
         head += "# To answer in the driver, name the interfaces: interfaces: [{name: eth0}]\n"
@@ -141,11 +145,11 @@ def main(words):
     path = options["file"]
     server = options.get("from") or kind_of(path)
     if not server:
-        sys.stderr.write(f"volleyctl: import: {path}: it is not clear of which server it is: give "
+        sys.stderr.write(f"volleyctl: import: {values.shown(path)}: it is not clear of which server it is: give "
                          "--from nsd, knot, named or unbound\n")
         return USAGE
     try:
-        text, notes, status = make(path, server, options["volleyd"])
+        text, notes, status = make(path, server, options["volleyd"], options.get("output"))
         if text is not None and "output" in options:
             write(options["output"], text)
         elif text is not None:
@@ -153,7 +157,12 @@ def main(words):
         sys.stdout.flush()
     except (OSError, subprocess.CalledProcessError) as err:
         where = options.get("output", getattr(err, "filename", None) or path)
-        sys.stderr.write(f"volleyctl: {where}: {getattr(err, 'strerror', None) or err}\n")
+        said = f"volleyctl: {where}: {getattr(err, 'strerror', None) or err}"
+        sys.stderr.write(values.shown(said) + "\n")
+        return HOLES
+    except RecursionError:
+        sys.stderr.write(f"volleyctl: import: {values.shown(path)}: its parts include each other too "
+                         "deeply\n")
         return HOLES
     sys.stderr.write("".join(line + "\n" for line in notes))
     return status

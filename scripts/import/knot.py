@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """knot.conf(5): server, keys, remotes, policies, modules, and zones with their templates."""
+import functools
 import re
 
 import source
@@ -19,7 +20,7 @@ class Knot(Server):
     def __init__(self, result, top):
         super().__init__("knot", result, top)
         self.acls = Acls(result, self.item, self.remotes)
-        self.modules = set()
+        self.modules, self.of_templates = set(), {}  # weighty ones of a zone, and of templates
 
     def run(self):
         for key in self.items("key"):
@@ -38,12 +39,17 @@ class Knot(Server):
             self.result.hole(source.Node("listen", place.file, place.line),
                              "knotd listens on no address: give server.listen")
 
+    @functools.cache
     def items(self, section):
         return [item for node in self.sections(section) for item in node.children
                 if item.name == "item"]
 
+    @functools.cache
+    def by_name(self, section):
+        return {item.text("id"): item for item in reversed(self.items(section))}
+
     def item(self, section, name):
-        return next((item for item in self.items(section) if item.text("id") == name), None)
+        return self.by_name(section).get(name)
 
     def remotes(self, words):
         """The names of remotes, with those of groups resolved."""
@@ -240,7 +246,7 @@ class Knot(Server):
                 remote = self.item("remote", name)
                 if not remote or values.is_yes(remote.text("automatic-acl") or "on"):
                     self.acls.remote(notify, zone, name, "allow-transfer")
-        self.sign(item, zone)
+        self.sign(item, zone, self.text(item, "dnssec-signing"))
         self.carry_groups(self.find(item, "catalog-template"), zone)
         if self.modules:
             result.drop_zone(item, zone, f"without {' and '.join(sorted(self.modules))} it must not "
@@ -248,9 +254,10 @@ class Knot(Server):
         else:
             result.end_zone(item, zone, self.find(item, "master") is not None)
 
-    def sign(self, item, zone):
+    def sign(self, item, zone, word):
+        """WORD is dnssec-signing of the zone, or of the template of members of a catalog."""
         result = self.result
-        if not values.is_yes(self.text(item, "dnssec-signing")):
+        if not values.is_yes(word):
             zone.pop("signing", None)
         elif "primaries" in zone:
             result.hole(item, "Volley does not sign a zone that has primaries: sign it on the primary")
@@ -260,7 +267,8 @@ class Knot(Server):
                 zone["signing"] = "default"
                 if not result.named("signing", "default"):
                     result.item(item, result.config, "signing", name="default", keys="ksk-zsk")
-            result.keys_wanted(item, zone, "in knotd's KASP database")
+            name = zone["name"] if item.find("domain") else f"of template {item.text('id')}"
+            result.keys_wanted(item, {"name": name}, "in knotd's KASP database")
 
     def do_dnssec_policy(self, node, zone):
         name = node.word()
@@ -316,6 +324,7 @@ class Knot(Server):
             return
         whole = file if file.startswith("/") else f"{storage or STORAGE}/{file}"
         if name is not None:
+            name = name.replace("/", "_")  # as knotd does, for 0/25.2.0.192.in-addr.arpa
             whole = re.sub("%([%s])", lambda m: name if m[1] == "s" else "%", whole)
         self.result.set(node, "zones[].file", whole, at)
 
@@ -334,9 +343,16 @@ class Knot(Server):
                 self.result.set(item, "templates[].name", name, made)
                 if not item.find("master"):
                     self.put_file(item, made, None, item.text("storage"), item.text("file"))
-                self.carry(item, "zone", made)
-                if values.is_yes(item.text("dnssec-signing")):
-                    self.result.keys_wanted(item, {"name": f"of template {word}"},
-                                            "in knotd's KASP database")
+                self.carry_template(item, made)
+            self.modules |= self.of_templates.get(word, set())
             group = {"group": word} if i else {}
             zone.setdefault("groups", []).append({**group, "template": name})
+
+    def carry_template(self, item, made):
+        """What members need, each zone that names the template for its members must have."""
+        kept, self.modules = self.modules, set()
+        self.carry(item, "zone", made)
+        self.sign(item, made, item.text("dnssec-signing"))
+        if "primaries" in made and made.pop("allow-update", None):
+            self.result.hole(item, "Volley does not forward updates of a zone with primaries")
+        self.of_templates[item.text("id")], self.modules = self.modules, kept

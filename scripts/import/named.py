@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """named.conf(5): options, the only view, keys and policies. Zones are in named_zones.py."""
+import collections
+import functools
 import os
 
 import source
@@ -69,7 +71,8 @@ class Named:
     def open_view(self):
         """The options of the only view replace the options for all views."""
         views = self.top.all("view")
-        for view in views if len(views) > 1 else ():
+        self.is_split = len(views) > 1
+        for view in views if self.is_split else ():
             self.result.hole(view, f"Volley has no views: make a configuration and run a volleyd for "
                                    f"each of the {len(views)}")
         for view in views if len(views) == 1 else ():
@@ -93,9 +96,8 @@ class Named:
         elif name == "tls":
             self.carry(node, "tls")
         elif name in ("acl", "primaries", "masters", "remote-servers"):
-            words = {child.word() if child.name == "!" else child.name for part in self.top.children for child in walk(part)
-                     if part is not node}
-            if node.word().lower() not in {word.lower() for word in words}:
+            name = node.word().lower()
+            if self.count_words()[name] == sum(word == name for word in words_of(node)):
                 self.result.idle(node, f"nothing in this file names {node.word()}")
         elif name in self.tables["top"]:
             table.carry(self.result, node, self.tables["top"], self.calls)
@@ -103,6 +105,11 @@ class Named:
                 self.result.idle(child, self.tables["top"][name].text)
         else:
             self.result.hole(node, "Volley has nothing like it")
+
+    @functools.cache
+    def count_words(self):
+        """How often each list could be named."""
+        return collections.Counter(word for part in self.top.children for word in words_of(part))
 
     # --- Clients ----------------------------------------------------------------------------------
 
@@ -123,18 +130,37 @@ class Named:
         view = self.clients(match)
         if query and is_any(query):
             self.result.idle(query, "without it all clients may ask")
-        if (query and not is_any(query)) or (match and not is_any(match)):
+        closed = self.closed_on("allow-query-on", "match-destinations")
+        if closed:
+            self.result.allow_nobody(closed)
+        elif (query and not is_any(query)) or (match and not is_any(match)):
             some = query if query and not is_any(query) else None
             if not self.put_common(some or match, "server.allow", self.clients(some), view):
                 self.result.allow_nobody(some or match)
         self.carry_recursion(view)
 
+    def closed_on(self, *names):
+        """The option by which only some addresses of the host answer: Volley has clients, and no
+        addresses, so none may ask. None: there is no such option."""
+        return next((node for node in map(self.options.find, names) if node and not is_any(node)),
+                    None)
+
     def carry_recursion(self, view):
         """allow-recursion and allow-query-cache, which default to each other, or else allow-query,
         or else this host and its networks."""
         options, recursion = self.options, self.options.find("recursion")
+        closed = self.closed_on("allow-recursion-on", "allow-query-cache-on", "allow-query-on",
+                                "match-destinations")
+        if closed:
+            self.result.note(closed, "no client is in recursion.allow, because this is not carried "
+                                     "over")
+            return
         if recursion and not values.is_yes(recursion.word()):
             self.result.idle(recursion, "no client is in recursion.allow")
+            return
+        if self.is_split:
+            for node in options.all("recursion", "allow-recursion", "allow-query-cache"):
+                self.result.hole(node, "no client may recurse, because the views are not carried over")
             return
         lists = [options.find(name) for name in ("allow-recursion", "allow-query-cache")]
         lists = [node for node in lists if node] or list(filter(None, [options.find("allow-query")]))
@@ -313,7 +339,16 @@ class Named:
         self.result.set(node, "recursion.dns64", "yes")
         self.result.set(node, "recursion.dns64-prefix", node.word())
         for child in node.children:
-            self.result.left(child, "recursion.dns64 is for all clients, and for all addresses")
+            is_rule = child.name in ("clients", "mapped") and not is_any(child)
+            (self.result.hole if is_rule else self.result.left)(
+                child, "recursion.dns64 is for all clients, and for all addresses")
+
+    def do_dnssec_must_be_secure(self, node, _at):
+        if values.is_yes(node.word(1)):
+            self.result.hole(node, "volleyd answers for an unsigned name, too: it cannot demand that "
+                                   f"{node.word()} is signed")
+        else:
+            self.result.idle(node, "volleyd demands it of no name")
 
     def do_validate_except(self, node, _at):
         for one in node.children:
@@ -363,3 +398,8 @@ def walk(node):
     yield node
     for child in node.children:
         yield from walk(child)
+
+
+def words_of(part):
+    """The names in a statement that may be those of lists, in small letters."""
+    return ((child.word() if child.name == "!" else child.name).lower() for child in walk(part))

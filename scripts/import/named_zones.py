@@ -100,7 +100,7 @@ class Zones:
         listed = values.domain(node.word()) in self.server.policy_zones
         query = node.find("allow-query")
         if listed and query and not is_any(query):
-            result.config["zones"].remove(zone)
+            result.forget("zones", zone)
             self.carry_list(node, query, is_secondary)
             return
         if node.find("file"):
@@ -159,18 +159,19 @@ class Zones:
         if on and not is_any(on):
             self.result.drop_zone(on, zone, "it is answered on some addresses of the host only")
             return True
-        if own is None or is_any(own):
-            if own and all_clients:
-                self.result.left(own, f"{zone['name']} is for the clients of server.allow only")
+        if own is None:
             return False
         prefixes = MatchList(self.result, self.top, own).prefixes(own)
+        lost = next((one for one in prefixes if all_clients and not values.is_within(one, all_clients)),
+                    None)
         missing = [one for one in all_clients or values.EVERYONE
                    if not values.is_within(one, prefixes)]
         if missing:
             self.result.drop_zone(own, zone, "it has clients of its own, and Volley has one list for "
                                   f"all zones, server.allow, which would let {missing[0]} ask")
-        elif all_clients != prefixes:
-            self.result.left(own, f"{zone['name']} is for the clients of server.allow only")
+        elif lost:
+            self.result.hole(own, f"{zone['name']} is for the clients of server.allow only, and named "
+                                  f"answers {lost}: server.allow is for all zones")
         return bool(missing)
 
     def mirror(self, node, zone):
@@ -296,6 +297,17 @@ class Zones:
     def tell_journal(self, node):
         self.result.note(node, "changes that named has not written to the file are in its journal: "
                                "'rndc sync -clean' before the switch")
+
+    def do_allow_update_forwarding(self, node, _zone):
+        if [child.name for child in node.children] == ["none"]:
+            self.result.idle(node, "volleyd forwards no updates")
+        else:
+            self.result.hole(node, "volleyd forwards no updates: send them to the primary")
+
+    def do_max_transfer_time_in(self, node, zone):
+        minutes = values.number(node.word())
+        self.result.set(node, "zones[].max-transfer-time",
+                        node.word() if minutes is None else str(60 * minutes), zone)
 
     def do_update_policy(self, node, _zone):
         self.tell_journal(node)

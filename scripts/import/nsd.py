@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """nsd.conf(5): server, keys, and zones with their patterns."""
+import functools
+
+import source
 import values
 from flat import Server
 
@@ -10,7 +13,8 @@ FOLDER = "/etc/nsd"
 class Nsd(Server):
     def __init__(self, result, top):
         super().__init__("nsd", result, top)
-        self.zone, self.way = None, []  # the patterns that are being read
+        self.zone = None
+        self.flat = {}  # {zone or pattern: with_patterns()}
 
     def run(self):
         self.result.folder = self.server_text("zonesdir") or FOLDER
@@ -30,24 +34,38 @@ class Nsd(Server):
                 self.result.hole(section, "nsd has no such section")
         self.result.end_folder(self.server_option("zonesdir"))
 
+    @functools.cache
+    def by_name(self, section):
+        return {node.text("name"): node for node in reversed(self.sections(section))}
+
     def named(self, section, name):
-        return next((node for node in self.sections(section) if node.text("name") == name), None)
+        return self.by_name(section).get(name)
 
     # --- Zones ------------------------------------------------------------------------------------
 
-    def with_patterns(self, zone, way=()):
-        """All options of the zone and of its patterns, in the order in which nsd reads them."""
-        for node in zone.children:
-            pattern = self.named("pattern", node.word()) if node.name == "include-pattern" else None
-            if pattern and pattern not in way:
-                yield from self.with_patterns(pattern, (*way, pattern))
-            yield node
+    def with_patterns(self, part):
+        """All options of a zone or a pattern and of its patterns, in the order in which nsd reads
+        them; of an option that comes more than once the last place."""
+        if part not in self.flat:
+            found = {}
+            self.flat[part] = ()  # it includes itself: do_include_pattern() says so
+            for node in part.children:
+                pattern = self.named("pattern", node.word()) if node.name == "include-pattern" else None
+                for one in (*(self.with_patterns(pattern) if pattern else ()), node):
+                    found.pop(one, None)
+                    found[one] = None
+            self.flat[part] = tuple(found)
+        return self.flat[part]
+
+    @functools.cache
+    def patterns_of_zones(self):
+        return {node.word() for section in self.sections("zone", "pattern")
+                for node in section.all("include-pattern")}
 
     def check_pattern(self, pattern):
         """A pattern that no zone has is for zones that nsd-control adds."""
         name = pattern.text("name")
-        if not any(node.name == "include-pattern" and node.word() == name
-                   for section in self.sections("zone", "pattern") for node in section.children):
+        if name not in self.patterns_of_zones():
             self.result.left(pattern, f"no zone of this file has the pattern {name}: see templates "
                                       "and catalogs for zones that are added while volleyd runs")
 
@@ -56,10 +74,12 @@ class Nsd(Server):
         zone = result.zone(section, section.text("name"))
         if zone is None:
             return
-        options = list(self.with_patterns(section))
+        options = self.with_patterns(section)
         self.zone = options
         self.put_file(section, zone, options)
-        self.carry(section, "zone", zone)
+        part = source.Node(section.name, section.file, section.line)
+        part.children = options
+        self.carry(part, "zone", zone)
         for node in options:  # BLOCKED counts at any place
             if node.word(1) == "BLOCKED" and node.name in ("provide-xfr", "allow-notify"):
                 key = "allow-transfer" if node.name == "provide-xfr" else "allow-notify"
@@ -82,12 +102,13 @@ class Nsd(Server):
         return True
 
     def put_file(self, section, zone, options):
-        """%s is the zone's name, %1 to %3 are its first letters, %z, %y and %x its last labels."""
+        """%s is the zone's name as the file has it, %1 to %3 are its first letters, %z, %y and %x its
+        last labels."""
         nodes = [node for node in options if node.name == "zonefile"]
         if not nodes or not nodes[-1].word():
             return
-        name = zone["name"].rstrip(".") or "."
-        labels = ["."] * 3 + name.split(".")
+        name = section.text("name")
+        labels = ["."] * 3 + (zone["name"].rstrip(".") or ".").split(".")
         codes = {"s": name, "z": labels[-1], "y": labels[-2], "x": labels[-3],
                  **{str(i + 1): (name + "...")[i] for i in range(3)}}
         text, parts = nodes[-1].word(), []
@@ -101,15 +122,12 @@ class Nsd(Server):
             text = text[1:]
         self.result.set(section if not parts else nodes[-1], "zones[].file", "".join(parts), zone)
 
-    def do_include_pattern(self, node, zone):
+    def do_include_pattern(self, node, _zone):
         pattern = self.named("pattern", node.word())
-        if not pattern or pattern in self.way:
-            self.result.hole(node, f"the pattern \"{node.word()}\" includes itself" if pattern else
-                             f"the file has no pattern \"{node.word()}\"")
-            return
-        self.way.append(pattern)
-        self.carry(pattern, "zone", zone)
-        self.way.pop()
+        if not pattern:
+            self.result.hole(node, f"the file has no pattern \"{node.word()}\"")
+        elif node in self.with_patterns(pattern):
+            self.result.hole(node, f"the pattern \"{node.word()}\" includes itself")
 
     def tls_of(self, node, name):
         """The values of a remote for a tls-auth; None, with a note, if it is missing."""

@@ -48,6 +48,8 @@ class Result:
         self.uses_folder = False
         self.origins = {}   # (id of the object, key, value or None): the option it comes from
         self.lost_keys = set()
+        self.remotes = {}   # {(address, the other values as text): name}, of those without a name
+        self.names = {}     # {section: {name: object}}, see named()
         self.lines = {kind: {} for kind in KINDS}
 
     # --- Notes ------------------------------------------------------------------------------------
@@ -83,7 +85,7 @@ class Result:
             more += ", ..." if len(places) > 20 else ""
             lines.append(f"{places[0][0]}:{places[0][1]}: {name}: {IDLE}: {text}" +
                          (f" (also {more}: {len(places)} in all)" if more else ""))
-        return ["".join("?" if ch < " " or ch == "\x7f" else ch for ch in line) for line in lines]
+        return [values.shown(line) for line in lines]
 
     def count(self, kind):
         return len(self.lines[kind])
@@ -106,7 +108,17 @@ class Result:
 
     def named(self, section, name):
         """The object of this name in a section that is a list, or None."""
-        return next((item for item in self.config.get(section, ()) if item["name"] == name), None)
+        items, names = self.config.get(section, ()), self.names.setdefault(section, {})
+        for item in items[len(names):]:  # names are added at the end, and taken out by forget()
+            names[item["name"]] = item
+        return names.get(name)
+
+    def forget(self, section, item):
+        """Takes an object with a name out of the section."""
+        self.named(section, item["name"])
+        items = self.config[section]
+        del items[next(i for i in range(len(items) - 1, -1, -1) if items[i] is item)]
+        del self.names[section][item["name"]]
 
     def put(self, node, at, key, value):
         """Sets a value that is known to be right."""
@@ -187,7 +199,7 @@ class Result:
     def number(self, node, key, row, text):
         pattern, low, high = row["pattern"], row["minimum"], row["maximum"]
         if "ms" in pattern:
-            taken = int(text) if text.isdigit() else None
+            taken = values.number(text)
             least = re.search(r"from (\d+)ms", row["description"])
             low, high = int(least[1]) if least else low * 1000, high * 1000
         elif "smhd" in pattern:
@@ -195,7 +207,7 @@ class Result:
         elif "KMGT" in pattern:
             taken = values.size(text)
         else:
-            taken = int(text) if text.isdigit() else None
+            taken = values.number(text)
         if taken is None:
             self.hole(node, f"\"{text}\" is not a number")
             return None
@@ -227,11 +239,16 @@ class Result:
             self.hole(node, f"key {name}: Volley has no {algorithm}: use hmac-sha256 at both ends")
         elif not 16 <= len(octets_of(secret)) <= 1024:
             self.hole(node, f"key {name}: the secret must have at least 16 octets, in base64")
-        elif not self.named("keys", canon):
-            self.item(node, self.config, "keys", name=canon, algorithm=algorithm, secret=secret)
-            return
-        else:
-            return
+        elif canon not in self.lost_keys:
+            made, known = {"name": canon, "algorithm": algorithm, "secret": secret}, \
+                self.named("keys", canon)
+            if known is None:
+                self.item(node, self.config, "keys", **made)
+            if known in (None, made):
+                return
+            self.hole(node, f"the file has two keys {canon}, and volleyd could not tell them apart: "
+                            "neither is carried over")
+            self.forget("keys", known)
         self.lost_keys.add(canon)
 
     def key_name(self, node, name):
@@ -259,11 +276,9 @@ class Result:
             self.left(node, f"a remote has one source of each family: not {one}")
         wanted = {**{k.replace("_", "-"): v for k, v in tls.items() if v},
                   **({"key": key} if key else {}), **({"source": fits[:1]} if fits else {})}
-        all_there = self.config.setdefault("remotes", [])
-        if name is None:
-            for item in all_there:
-                if item == {"name": item["name"], "address": [address], **wanted}:
-                    return item["name"]
+        kind = (address, str(sorted(wanted.items())))
+        if name is None and kind in self.remotes:
+            return self.remotes[kind]
         made = name_of(name or address)
         n = 0
         while name is None and self.named("remotes", made):
@@ -274,6 +289,8 @@ class Result:
         for one in fits[:1]:
             self.append(node, item, "source", one)
         item.update({k: v for k, v in wanted.items() if k != "source"})
+        if name is None:
+            self.remotes[kind] = made
         return made
 
     # --- Rules and clients ------------------------------------------------------------------------
@@ -339,7 +356,7 @@ class Result:
 
     def drop_zone(self, node, zone, why):
         self.hole(node, f"zone {zone['name']} is left out: {why}")
-        self.config["zones"] = [one for one in self.config["zones"] if one is not zone]
+        self.forget("zones", zone)
 
     def end_zone(self, node, zone, is_secondary):
         """Ends a zone, and drops it if it cannot be served. False if it was dropped."""

@@ -38,9 +38,19 @@ class Node:
             self.block = parent.n_blocks
             parent.children.append(self)
         self.n_blocks = 0
+        self.places = (None, 0, {})  # of many children: the list, its length, {name: places}
 
     def all(self, *names):
-        return [child for child in self.children if child.name in names]
+        """The children of these names, in their order."""
+        children, n = self.children, len(self.children)
+        if n < 64:
+            return [child for child in children if child.name in names]
+        if self.places[0] is not children or self.places[1] != n:
+            self.places = (children, n, {})
+            for i, child in enumerate(children):
+                self.places[2].setdefault(child.name, []).append(i)
+        found = [i for name in dict.fromkeys(names) for i in self.places[2].get(name, ())]
+        return [children[i] for i in sorted(found)]
 
     def find(self, *names):
         """The last child of one of these names, which is the one that counts; or None."""
@@ -70,6 +80,7 @@ class Parser:
     def __init__(self):
         self.top = Node("", "", 0)
         self.depth = 0
+        self.seen = set()  # (device, number) of each file
 
     def read(self, path, place=None):
         """PLACE is (file, line) of the option that includes PATH."""
@@ -77,11 +88,12 @@ class Parser:
         if self.depth >= INCLUDES_MAX:
             raise Fault(f"{where}more than {INCLUDES_MAX} files include each other")
         try:
+            self.check_kind(where, path, os.stat(path))  # to open a device may start something
             fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             with open(fd, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
                 known = os.fstat(fd)
-                if not stat.S_ISREG(known.st_mode):
-                    raise Fault(f"{where}{path}: it is not a regular file")
+                self.check_kind(where, path, known)
+                self.seen.add((known.st_dev, known.st_ino))
                 if known.st_size > SIZE_MAX:
                     raise Fault(f"{where}{path}: it is larger than {SIZE_MAX >> 20} MiB")
                 text = file.read()
@@ -92,6 +104,19 @@ class Parser:
         self.depth += 1
         self.parse(str(path), text)
         self.depth -= 1
+
+    @staticmethod
+    def check_kind(where, path, known):
+        if not stat.S_ISREG(known.st_mode):
+            raise Fault(f"{where}{path}: it is not a regular file")
+
+    def has_read(self, path):
+        """True if PATH is one of the files that were read."""
+        try:
+            known = os.stat(path)
+        except OSError:
+            return False
+        return (known.st_dev, known.st_ino) in self.seen
 
     def include(self, pattern, file, line):
         if not pattern:
@@ -119,8 +144,9 @@ SECTIONS = set("server remote-control zone pattern key tls-auth verify dnstap st
 
 
 class Flat(Parser):
-    """ "server:" begins a section, "port: 53" is an option in it. A line may have several. A #
-    within a word belongs to the word, as in forward-addr: 192.0.2.1@853#dns.example."""
+    """ "server:" begins a section, "port: 53" is an option in it. A line may have several. The value
+    may be on the next line, and nsd reads "Port:", too. A # within a word belongs to the word, as in
+    forward-addr: 192.0.2.1@853#dns.example."""
 
     OPTION = re.compile(r"[A-Za-z][A-Za-z0-9_-]*:(?=\s|$)")
     TIGHT = re.compile(r"[A-Za-z][^:\s]*:(?=\S)")  # "port:53"
@@ -129,17 +155,22 @@ class Flat(Parser):
     def __init__(self):
         super().__init__()
         self.section = None
+        self.last = None  # the option without a value that was read last
 
     def parse(self, file, text):
+        self.last = None
         for number, line in enumerate(text.split("\n"), 1):
             at = self.skip(line, 0)
             while at < len(line):
                 match = self.OPTION.match(line, at) or self.TIGHT.match(line, at)
+                if not match and self.last:
+                    at = self.words(self.last, line, at, file, number)
+                    continue
                 if not match:
                     word, _at = self.word(line, at, file, number, "")
                     fail(file, number,
                          f"\"{word}\" is no option: a name and a colon are expected")
-                at = self.option(match[0][:-1], line, match.end(), file, number)
+                at = self.option(match[0][:-1].lower(), line, match.end(), file, number)
 
     @staticmethod
     def skip(line, at):
@@ -157,13 +188,19 @@ class Flat(Parser):
             fail(file, number, f"{name and name + ': '}a quote is not closed on this line")
         return line[at + 1:end], end + 1
 
-    def option(self, name, line, at, file, number):
-        words = []
-        at = self.skip(line, at)
+    def words(self, node, line, at, file, number):
+        """Adds the words up to the next option."""
+        self.last = None
         while at < len(line) and not self.OPTION.match(line, at):
-            word, at = self.word(line, at, file, number, name)
-            words.append(word)
+            word, at = self.word(line, at, file, number, node.name)
+            node.words.append(word)
             at = self.skip(line, at)
+        return at
+
+    def option(self, name, line, at, file, number):
+        read = Node(name, file, number)
+        at = self.words(read, line, self.skip(line, at), file, number)
+        words = read.words
         if name in ("include", "include-toplevel"):
             self.section = None if name == "include-toplevel" else self.section
             self.include(words[0] if words else "", file, number)
@@ -176,7 +213,9 @@ class Flat(Parser):
         if not self.section:
             fail(file, number, f"{name} is in no section: \"server:\" or another section is "
                                "expected before it")
-        Node(name, file, number, self.section).words = words
+        node = Node(name, file, number, self.section)
+        node.words = words
+        self.last = None if words else node
         return at
 
 

@@ -134,7 +134,7 @@ class Unbound(Server):
         if not kind:
             self.result.hole(node, "a name and a type are expected")
         elif kind in ("transparent", "typetransparent") and \
-                (values.domain(zone) or "").endswith(tuple(name + "." for name in LANS)):
+                ("." + (values.domain(zone) or "")).endswith(tuple(f".{name}." for name in LANS)):
             self.result.set(node, "recursion.special-names-off", zone)
         elif kind == "redirect" and values.domain(zone) not in self.owners_of_data():
             self.result.hole(node, f"{zone} redirect has no local data, so it is denied: write a list "
@@ -159,6 +159,12 @@ class Unbound(Server):
         if not values.is_yes(node.word()):
             self.result.idle(node, "Volley does the same")
 
+    def do_insecure_lan_zones(self, node, _at):
+        for name in LANS if values.is_yes(node.word()) else ():
+            self.result.set(node, "recursion.domain-insecure", name)
+        if not values.is_yes(node.word()):
+            self.result.idle(node, "Volley does the same")
+
     # --- Other options of the section server ------------------------------------------------------
 
     def do_do_not_query_localhost(self, node, _at):
@@ -168,7 +174,8 @@ class Unbound(Server):
     def do_tcp_idle_timeout(self, node, _at):
         text = node.word()
         self.result.set(node, "server.tcp.idle-timeout",
-                        str((int(text) + 999) // 1000) if text.isdigit() else text)
+                        text if values.number(text) is None else
+                        str((values.number(text) + 999) // 1000))
 
     def do_serve_expired(self, node, _at):
         if values.is_yes(node.word()):
@@ -226,8 +233,8 @@ class Unbound(Server):
         if not name:
             self.result.hole(section, "the section has no name")
             return
-        is_tls = any(values.is_yes(section.text(f"{kind}-{word}-upstream") or
-                                   self.server_text(f"{word}-upstream")) for word in ("tls", "ssl"))
+        is_tls = any(values.is_yes(text) for word in ("tls", "ssl") for text in
+                     (section.text(f"{kind}-{word}-upstream"), self.server_text(f"{word}-upstream")))
         if is_tls and kind == "stub":
             self.result.hole(section.find("stub-tls-upstream", "stub-ssl-upstream") or section,
                              f"{name} is left out: volleyd would ask "
@@ -329,7 +336,8 @@ class Unbound(Server):
             if not result.end_zone(section, zone, True):
                 return
             item = {"zone": zone["name"]}
-            result.note(section, f"clients of server.allow can ask for the list {zone['name']} itself")
+            say = result.note if values.is_yes(section.text("for-downstream")) else result.hole
+            say(section, f"clients of server.allow can ask for the list {zone['name']} itself")
         elif not name or not section.text("zonefile"):
             result.hole(section, "the list has no name or no zonefile")
             return

@@ -3,13 +3,32 @@
 """Values of other servers: yes and no, times, sizes, prefixes, names."""
 import ipaddress
 import re
+import unicodedata
 
+NUMBER_MAX = 10 ** 18  # a larger number is taken for this one
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
 EVERYONE = ("0.0.0.0/0", "::/0")
+REORDERING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
 
 def is_yes(text):
     return text.lower() in ("yes", "on", "true", "1")
+
+
+def number(text):
+    """The number in ASCII digits; None if it is none. int() refuses 5,000 digits, and "²" is a digit
+    for str.isdigit()."""
+    if not re.fullmatch("[0-9]+", text):
+        return None
+    digits = text.lstrip("0") or "0"
+    return int(digits) if len(digits) <= 18 else NUMBER_MAX
+
+
+def shown(text):
+    """The text as a terminal and a comment may have it: one line, in its order, in UTF-8."""
+    return "".join("?" if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or
+                   unicodedata.bidirectional(c) in REORDERING or c in "\u061c\u200e\u200f" else c
+                   for c in text)
 
 
 def is_same(text, default):
@@ -24,7 +43,7 @@ def seconds(text):
     is_time, total = False, 0
     rest = text[1:] if text.startswith("P") else text
     while rest:
-        match = re.match(r"(T?)(\d+)([a-zA-Z]?)", rest)
+        match = re.match(r"(T?)([0-9]+)([a-zA-Z]?)", rest)
         if not match:
             return None
         is_time = is_time or bool(match[1])
@@ -32,15 +51,15 @@ def seconds(text):
         unit = 30 * 86400 if match[3] == "M" and not is_time else SECONDS.get(match[3].lower())
         if unit is None:
             return None
-        total += int(match[2]) * unit
+        total += number(match[2]) * unit
         rest = rest[match.end():]
     return total if text not in ("", "P") else None
 
 
 def size(text):
     """The octets in "4m", "64k", "10MB"; None if it is no size."""
-    match = re.fullmatch(r"(\d+)(?:([bkmgt])b?)?", text.lower())
-    return int(match[1]) << 10 * "bkmgt".index(match[2] or "b") if match else None
+    match = re.fullmatch(r"([0-9]+)(?:([bkmgt])b?)?", text.lower())
+    return number(match[1]) << 10 * "bkmgt".index(match[2] or "b") if match else None
 
 
 def with_unit(number, units):
@@ -66,7 +85,7 @@ def address(text):
 def split_port(text):
     """("192.0.2.1", "53") of "192.0.2.1@53"; the port is "" if there is none. None: no address."""
     host, at, port = text.partition("@")
-    if not address(host) or (at and not (port.isdigit() and 0 < int(port) < 65536)):
+    if not address(host) or (at and not 0 < (number(port) or 0) < 65536):
         return None
     return host, port
 
