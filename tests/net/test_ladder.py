@@ -9,6 +9,7 @@ import socket
 import dns.flags
 import dns.rcode
 import dns.rdatatype
+import dns.rrset
 import pytest
 
 from primaries import ZONE, Mood, reply, soa, whole, wire
@@ -79,6 +80,24 @@ def test_an_ixfr_that_fails_is_followed_by_an_axfr(scene, how):
     primary.tcp = only(("AXFR",), IXFR_FAILS[how])
     asked = gets_2(primary, secondary)
     assert asked[-1] == "AXFR" and asked.count("AXFR") == 1, asked
+
+
+def test_more_changes_than_the_zone_has_records(scene):
+    """The whole zone takes less work than its changes."""
+    primary, secondary = begin(scene)
+
+    def many(query, _connection):
+        yield wire(reply(query, soa(2), soa(1), soa(2)))
+        for start in range(0, 11000, 1000):
+            yield wire(reply(query, dns.rrset.from_text(
+                f"many.{ZONE}", 300, "IN", "A",
+                *(f"10.0.{i >> 8}.{i & 255}" for i in range(start, start + 1000)))))
+        yield wire(reply(query, soa(2)))
+    primary.tcp = lambda query, connection: (
+        many(query, connection) if query.question[0].rdtype == dns.rdatatype.IXFR
+        else whole(query, 2))
+    asked = gets_2(primary, secondary)
+    assert asked[-2:] == ["IXFR", "AXFR"], asked
 
 
 def test_the_next_primary_is_asked_for_changes_again(scene):

@@ -15,6 +15,10 @@
 #include "transfer/secondary.h"
 #include "transfer/transfer_events.h"
 
+/* Changes may have so many records more than the zone: then the whole zone, which is read in other
+ * threads than control's, takes less work. */
+#define CHANGES_MORE 10000u
+
 void refresh_round_drop_content(struct refresh_round *r)
 {
 	if (r->in)
@@ -363,6 +367,7 @@ static int open_reader(struct refresh_round *r, const struct zone *served, uint1
 		.serial = served ? zone_serial(served) : 0,
 		.tsig = r->remote->key ? &r->tsig : NULL,
 		.limits.n_bytes = r->s->zone->config.transfer_bytes,
+		.limits.n_changes = served ? zone_n_records(served) + CHANGES_MORE : 0,
 		.sink = { r, on_begin, on_record, on_changes },
 	};
 

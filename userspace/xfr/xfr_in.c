@@ -107,7 +107,11 @@ static enum xfr_in_result put(struct xfr_in *in, const struct xfr_record *r, enu
 		.rdata_bytes = r->rdata_bytes,
 		.op = (uint8_t)op,
 	};
+	uint64_t max = in->config.limits.n_changes;
 
+	if (max && in->n_changes >= max)
+		return XFR_IN_LIMIT_CHANGES;
+	in->n_changes++;
 	return sink_result(in, changeset_put(&in->set, &record));
 }
 

@@ -46,6 +46,7 @@
 	X(BEHIND, "there are records behind the end of the transfer")               \
 	X(LIMIT_BYTES, "the transfer is larger than allowed")                       \
 	X(LIMIT_RECORDS, "the transfer has more records than allowed")              \
+	X(LIMIT_CHANGES, "there are more changes than a whole zone has records")    \
 	X(LIMIT_MESSAGES, "the transfer has more messages than allowed")            \
 	X(SINK, "the content could not be stored")
 
@@ -81,6 +82,7 @@ struct xfr_in_sink {
 struct xfr_in_limits {      /* 0: none */
 	uint64_t n_bytes;   /* of messages */
 	uint64_t n_records; /* of AXFR and IXFR, SOAs included */
+	uint64_t n_changes; /* records of IXFR that are changes, SOAs included */
 	uint64_t n_messages;
 };
 
@@ -103,6 +105,7 @@ struct xfr_in {
 	uint16_t rcode;                          /* public: with XFR_IN_RCODE, with OPT's bits */
 	int error;                               /* public: with XFR_IN_SINK */
 	uint64_t n_bytes, n_records, n_messages; /* public: so far */
+	uint64_t n_changes;                      /* of n_records */
 	uint64_t n_left_out;                     /* public: records that no zone could have */
 	char left_out[XFR_IN_RECORD_MAX];        /* public: the first of them */
 	char refused[XFR_IN_RECORD_MAX];         /* public: with XFR_IN_RDATA */

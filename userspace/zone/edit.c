@@ -134,6 +134,13 @@ static int note(struct zone_edit *e, const uint8_t *owner, unsigned n)
 	return version_note(e->overlay.z, folded, n);
 }
 
+/* Counts octets that are copied. ERR_LIMIT: these are more than the edit may copy. */
+static int charge(struct zone_edit *e, size_t n_bytes)
+{
+	e->n_copied += n_bytes;
+	return e->n_copied > e->copied_max ? ERR_LIMIT : 0;
+}
+
 /* Puts the node into the draft. The old node may be freed: its pointers are no longer valid. */
 static int put(struct zone_edit *e, const struct sketch *s)
 {
@@ -141,8 +148,10 @@ static int put(struct zone_edit *e, const struct sketch *s)
 	unsigned n;
 	size_t bytes = measure(z, s, &n);
 	struct overlay_node *o;
-	int rc = note(e, s->owner, s->owner_bytes);
+	int rc = charge(e, bytes);
 
+	if (!rc)
+		rc = note(e, s->owner, s->owner_bytes);
 	if (rc)
 		return rc;
 	o = overlay_alloc(&e->overlay,
@@ -581,8 +590,15 @@ int zone_edit_begin(struct zone_edit **out, struct zone *base)
 		return -ENOMEM;
 	}
 	e->base = zone_ref(base);
+	e->copied_max = UINT64_MAX;
 	*out = e;
 	return 0;
+}
+
+void zone_edit_limit(struct zone_edit *e, uint64_t n_bytes)
+{
+	e->n_copied = 0;
+	e->copied_max = n_bytes;
 }
 
 const struct zone *zone_edit_view(struct zone_edit *e)

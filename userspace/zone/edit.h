@@ -27,6 +27,13 @@ struct zone_edit;
 int zone_edit_begin(struct zone_edit **out, struct zone *base) __attribute__((warn_unused_result));
 
 /*
+ * Lets the next calls copy at most so many octets of records: then they return ERR_LIMIT. Each
+ * change of an RRset copies all records of its name, so without a limit many changes of a large
+ * RRset, one by one, take a time that grows with the square of their number.
+ */
+void zone_edit_limit(struct zone_edit *e, uint64_t n_bytes);
+
+/*
  * Adds one record: @owner is a checked wire name, any case; @rdata is uncompressed wire. The TTL
  * becomes that of the whole RRset (RFC 2181 section 5.2). The TTL of signatures is ignored, since
  * they are sent with the TTL of the RRset that they cover. Rules about more than one record are

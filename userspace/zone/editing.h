@@ -14,6 +14,8 @@ struct zone_edit {
 	size_t records_cap;
 	struct zone_rdata *rds; /* records of one RRset of a change set, pointing into it */
 	size_t rds_cap;
+	/* Octets of records that were copied, and may be: zone_edit_limit(). */
+	uint64_t n_copied, copied_max;
 	int failed; /* 0, or an error: the edit can only be cancelled */
 };
 

@@ -14,6 +14,9 @@
 #include "worker/relay.h"
 #include "xfr/update.h"
 
+#define COPY_BYTES (16u << 20)
+#define COPY_TIMES 32u
+
 struct transfers {
 	struct transfers_env env;
 	struct zones *zones;
@@ -81,14 +84,30 @@ static int install(struct transfers *t, struct zones_entry *entry, struct transf
 	return err;
 }
 
+/*
+ * The octets that changes may copy, so that control's thread is not busy with them for longer than
+ * in proportion to their length. More take changes one by one of an RRset with tens of thousands of
+ * records: then the whole zone is fetched, which the loader's threads read.
+ */
+static uint64_t may_copy(const struct passage *p)
+{
+	uint64_t n_bytes = 0;
+
+	for (size_t i = 0; i < p->n_sets; i++)
+		n_bytes += p->sets[i].n_bytes;
+	return COPY_BYTES + COPY_TIMES * n_bytes;
+}
+
 static int apply_sets(void *user, struct zone_edit *edit, struct zone_error *why)
 {
 	const struct passage *p = user;
 	int err = 0;
 
+	zone_edit_limit(edit, may_copy(p));
 	for (size_t i = 0; i < p->n_sets && !err; i++)
 		err = zone_edit_apply(edit, &p->sets[i], why);
-	return err;
+	zone_edit_limit(edit, UINT64_MAX); /* of signatures that follow */
+	return err == ERR_LIMIT ? zone_error_set(why, "", 0, "they take too much work") : err;
 }
 
 static int change(struct transfers *t, struct zones_entry *entry, struct transfer_event *event)

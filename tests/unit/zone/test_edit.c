@@ -607,14 +607,35 @@ static void test_sets_of_one_rrset(void **state)
 	}
 }
 
+/* One by one they copy the RRset each time: more than an edit with a limit may. */
+static void test_limit_of_copies(void **state)
+{
+	struct zone *from = zone_with_many(0, N_MANY);
+	struct changeset set = { 0 };
+	struct zone_error err;
+	struct zone_edit *e;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++) /* each with a TTL of its own */
+		put_address(&set, CHANGESET_ADD, 0x0a000000 + N_MANY + i, 300 + i);
+	assert_int_equal(zone_edit_begin(&e, from), 0);
+	zone_edit_limit(e, 50u * 6 * N_MANY);
+	assert_int_equal(zone_edit_apply(e, &set, &err), ERR_LIMIT);
+	zone_edit_cancel(e);
+	assert_int_equal(zone_edit_begin(&e, from), 0);
+	zone_edit_limit(e, 110u * 6 * N_MANY);
+	assert_int_equal(zone_edit_apply(e, &set, &err), 0);
+	zone_edit_cancel(e);
+	changeset_fini(&set);
+	zone_unref(from);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_of_one_rrset),
-		cmocka_unit_test(test_sets_of_one_rrset),
-		cmocka_unit_test(test_programs),
-		cmocka_unit_test(test_cut_in_chain),
-		cmocka_unit_test(test_series),
+		cmocka_unit_test(test_many_of_one_rrset), cmocka_unit_test(test_limit_of_copies),
+		cmocka_unit_test(test_sets_of_one_rrset), cmocka_unit_test(test_programs),
+		cmocka_unit_test(test_cut_in_chain),      cmocka_unit_test(test_series),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
