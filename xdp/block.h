@@ -102,14 +102,11 @@ struct volley_block_head {
  * The table is a map of chunks for the program, and memory for userspace. block_chunk() gives NULL
  * for a chunk that does not exist, and then no other function reads it.
  */
-/* Reads once a value that may change meanwhile. The sanitizers see an atomic load. */
 #ifdef __bpf__
 #define BLOCK_UNROLL        _Pragma("unroll")
-#define block_load(where)   load_once(where)
-#define block_follow(where) block_load(where) /* later loads depend on it */
+#define block_follow(where) load_once(where) /* later loads depend on it */
 #else
 #define BLOCK_UNROLL
-#define block_load(where)   __atomic_load_n(where, __ATOMIC_RELAXED)
 #define block_follow(where) __atomic_load_n(where, __ATOMIC_ACQUIRE)
 #endif
 
@@ -199,9 +196,9 @@ VOLLEY_BLOCK_INLINE __u32 volley_block_filtered(const struct volley_block_head *
 	const __u8 *line =
 		(const __u8 *)filter + (__u64)volley_block_line(head, hash) * VOLLEY_BLOCK_LINE;
 
-	return (__u32)(block_load(&line[VOLLEY_BLOCK_OCTET1(hash)]) &
-		       block_load(&line[VOLLEY_BLOCK_OCTET2(hash)]) &
-		       block_load(&line[VOLLEY_BLOCK_OCTET3(hash)]));
+	return (__u32)(load_once(&line[VOLLEY_BLOCK_OCTET1(hash)]) &
+		       load_once(&line[VOLLEY_BLOCK_OCTET2(hash)]) &
+		       load_once(&line[VOLLEY_BLOCK_OCTET3(hash)]));
 }
 
 /* The hash of a prefix: of its group's octets (`hash`), and of `more` further bits, 0 to 7, the
@@ -220,8 +217,8 @@ VOLLEY_BLOCK_INLINE int volley_block_is_fine(const struct volley_block_head *hea
 	const __u8 *line =
 		(const __u8 *)filter + (__u64)volley_block_line(head, hash) * VOLLEY_BLOCK_LINE;
 
-	return (block_load(&line[VOLLEY_BLOCK_FINE1(fine)]) & VOLLEY_BLOCK_FINE1_BIT(fine)) &&
-	       (block_load(&line[VOLLEY_BLOCK_FINE2(fine)]) & VOLLEY_BLOCK_FINE2_BIT(fine));
+	return (load_once(&line[VOLLEY_BLOCK_FINE1(fine)]) & VOLLEY_BLOCK_FINE1_BIT(fine)) &&
+	       (load_once(&line[VOLLEY_BLOCK_FINE2(fine)]) & VOLLEY_BLOCK_FINE2_BIT(fine));
 }
 
 /* The block at a location, or NULL where none can be. */
@@ -274,7 +271,7 @@ VOLLEY_BLOCK_INLINE struct volley_block *volley_block_in(void *table, const __u6
 			continue;
 		block = volley_block_at(table, location);
 		if (block && block->high == key->high && block->low == key->low &&
-		    (block_load(&block->rule) >> 32 & 0xffff) == key->kind_bits)
+		    (load_once(&block->rule) >> 32 & 0xffff) == key->kind_bits)
 			return block;
 	}
 	return (void *)0;
@@ -298,7 +295,7 @@ VOLLEY_BLOCK_INLINE struct volley_block *volley_block_find(void *table,
 	for (n = 0; n < VOLLEY_BLOCK_TRIES; n++) {
 		words = (const __u64 *)((__u8 *)page + volley_block_try(bucket, hash, n) *
 							       (__u64)VOLLEY_BLOCK_LINE);
-		first = block_load(&words[0]);
+		first = load_once(&words[0]);
 		block = volley_block_in(table, words, volley_tag(hash), key);
 		if (block || !(first & VOLLEY_BLOCK_MORE))
 			return block;
@@ -315,7 +312,7 @@ VOLLEY_BLOCK_INLINE __u32 volley_block_masks(const struct volley_block_head *hea
 					     __u8 *masks, __u64 *hashes)
 {
 	const __u64 *keys = head->group_keys[is_ipv6];
-	const __u32 in_use = block_load(&head->groups[is_ipv6]);
+	const __u32 in_use = load_once(&head->groups[is_ipv6]);
 	__u32 any = 0, i;
 	__u64 sum = 0;
 

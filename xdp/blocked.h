@@ -107,7 +107,7 @@ __noinline int block_probe(struct volley_cpu *cpu)
 	block = volley_block_find(table, head, (const struct volley_block_key *)cpu->block_key);
 	if (!block)
 		return VOLLEY_BLOCK_NONE;
-	rule = block_load(&block->rule);
+	rule = load_once(&block->rule);
 	if (!volley_block_is_alive(rule, cpu->now_s))
 		return VOLLEY_BLOCK_NONE;
 	action = (int)volley_block_action(rule);

@@ -51,8 +51,18 @@
 
 #include <linux/types.h>
 
-/* Reads once a value that another thread may change, or that the verifier should treat so. */
-#define load_once(where) (*(const volatile __typeof__(*(where)) *)(where))
+/*
+ * Reads once a value that another thread may change, or that the verifier should treat so, and
+ * writes one that another thread may read. Userspace does it by relaxed atomics: the same
+ * instructions, and ThreadSanitizer knows them.
+ */
+#ifdef __bpf__
+#define load_once(where)         (*(const volatile __typeof__(*(where)) *)(where))
+#define store_once(where, value) ((void)(*(volatile __typeof__(*(where)) *)(where) = (value)))
+#else
+#define load_once(where)         __atomic_load_n(where, __ATOMIC_RELAXED)
+#define store_once(where, value) __atomic_store_n(where, value, __ATOMIC_RELAXED)
+#endif
 
 /*
  * A full barrier: loads behind it come after loads before it. `place` is a word of this CPU's

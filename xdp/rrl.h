@@ -276,10 +276,10 @@ RRL_INLINE __u32 rrl_place(const struct volley_rrl_line *line, __u32 id, __u64 n
 	__u32 least = ~0u, place = 0, i;
 
 	for (i = 0; i < VOLLEY_RRL_WAYS; i++)
-		if (*(const volatile __u64 *)&line->slots[i] >> 48 == id)
+		if (load_once(&line->slots[i]) >> 48 == id)
 			return i;
 	for (i = 0; i < VOLLEY_RRL_WAYS; i++) {
-		__u32 weight = rrl_weight(*(const volatile __u64 *)&line->slots[i], now_ms);
+		__u32 weight = rrl_weight(load_once(&line->slots[i]), now_ms);
 
 		if (weight < least) {
 			least = weight;
@@ -428,7 +428,7 @@ RRL_INLINE void rrl_look_all(struct volley_try tries[RRL_PREFIXES], struct volle
 			break;
 		line = rrl_line(&tries[i]);
 		if (line)
-			(void)*(const volatile __u64 *)&line->slots[0];
+			(void)load_once(&line->slots[0]);
 	}
 	RRL_UNROLL
 	for (i = 0; i < RRL_PREFIXES; i++)
@@ -536,17 +536,17 @@ RRL_INLINE int rrl_list_take(struct volley_limited *at, const struct rrl_listed 
 
 	if (theirs == p->key)
 		return 1;
-	if (theirs && now_s - at->last_s < RRL_LIST_REST_S)
+	if (theirs && now_s - load_once(&at->last_s) < RRL_LIST_REST_S)
 		return 0;
 	if (__sync_val_compare_and_swap(&at->key, theirs, p->key) != theirs)
 		return 0;
 	if (__sync_val_compare_and_swap(&at->bits, bits, 0) != bits)
 		return 0; /* another taker is writing it */
-	at->address[0] = p->address[0];
-	at->address[1] = p->address[1];
-	at->first_s = now_s;
-	at->slipped = 0;
-	at->dropped = 0;
+	store_once(&at->address[0], p->address[0]);
+	store_once(&at->address[1], p->address[1]);
+	store_once(&at->first_s, now_s);
+	store_once(&at->slipped, 0);
+	store_once(&at->dropped, 0);
 	return !__sync_val_compare_and_swap(&at->bits, 0, p->bits);
 }
 
@@ -564,7 +564,7 @@ RRL_INLINE void rrl_list(struct volley_rrl *r, const struct rrl_client *c, int w
 
 		if (!rrl_list_take(at, &p, now_s))
 			continue;
-		at->last_s = now_s;
+		store_once(&at->last_s, now_s);
 		if (verdict == RRL_SLIPS)
 			__sync_fetch_and_add(&at->slipped, 1);
 		else

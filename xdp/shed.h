@@ -38,14 +38,13 @@
 /* Below 0 if the worker counted packets as lost that came late. */
 static __always_inline __s64 shed_on_its_way(const struct volley_queue *queue)
 {
-	return (__s64)(*(const volatile __u64 *)&queue->handed -
-		       *(const volatile __u64 *)&queue->taken);
+	return (__s64)(load_once(&queue->handed) - load_once(&queue->taken));
 }
 
 /* Whether shares matter. While there is room, a packet costs no more than this check. */
 static __always_inline int shed_is_behind(const struct volley_queue *queue)
 {
-	__u32 limit = *(const volatile __u32 *)&queue->limit;
+	__u32 limit = load_once(&queue->limit);
 
 	return limit && shed_on_its_way(queue) >= (__s64)(limit / 4);
 }

@@ -500,7 +500,7 @@ static __always_inline int allow(struct xdp_md *ctx, struct volley_cpu *cpu,
 
 	if (link->return_fib)
 		reason = fib_check(ctx, cpu, link);
-	if (reason < 0 && block_load(&cpu->block_kinds))
+	if (reason < 0 && load_once(&cpu->block_kinds))
 		reason = block_judge(ctx, cpu, state);
 	return reason;
 }
@@ -517,7 +517,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	reason = packet_parse(cpu, state, link, ctx);
 	if (reason >= 0 && unlikely(link->tunnels))
 		reason = tunnel_parse(ctx, cpu, state, link, reason);
-	if (reason < 0 && unlikely(link->return_fib | block_load(&cpu->block_kinds)))
+	if (reason < 0 && unlikely(link->return_fib | load_once(&cpu->block_kinds)))
 		reason = allow(ctx, cpu, state, link);
 	if (reason >= 0)
 		return reason;
@@ -529,7 +529,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	read_clock(cpu, state);
 	if (cpu->now_s >= state->serve_until_s)
 		return VOLLEY_UP_ORPHANED;
-	reason = unlikely(block_load(&cpu->block_kinds)) ? block_turn(ctx, cpu, state) : -1;
+	reason = unlikely(load_once(&cpu->block_kinds)) ? block_turn(ctx, cpu, state) : -1;
 	if (reason >= 0)
 		return reason;
 	e = find_answer(cpu, state);

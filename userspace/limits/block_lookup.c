@@ -22,7 +22,7 @@ static struct blocks_verdict probe(const struct blocks *b, const struct volley_b
 
 	if (!v.block)
 		return v;
-	rule = block_load(&v.block->rule);
+	rule = load_once(&v.block->rule);
 	if (volley_block_is_alive(rule, now_s))
 		v.action = (enum volley_block_action)volley_block_action(rule);
 	return v;
@@ -30,7 +30,7 @@ static struct blocks_verdict probe(const struct blocks *b, const struct volley_b
 
 void blocks_count(const struct blocks *b, struct volley_block *block)
 {
-	uint32_t list = volley_block_list(block_load(&block->rule));
+	uint32_t list = volley_block_list(load_once(&block->rule));
 
 	__atomic_fetch_add(list ? &b->met->of[list] : &block->met, 1, __ATOMIC_RELAXED);
 }
