@@ -26,7 +26,7 @@ static char folder[] = "/tmp/writable.XXXXXX";
 
 static const char *at(const char *name)
 {
-	static char path[128];
+	static char path[64];
 
 	snprintf(path, sizeof(path), "%s%s", folder, name);
 	return path;
