@@ -10,6 +10,7 @@ import dns.message
 import dns.query
 import dns.rdataset
 import dns.rrset
+import dns.update
 import dns.zone
 import pytest
 
@@ -66,6 +67,30 @@ def test_a_file_that_was_changed_meanwhile(lab, daemon, tmp_path):
     daemon.wait_ready()
     assert "serial 5 is not newer than 5" in warnings(daemon)
     assert texts(lab.ask(f"www.{NAME}")) == ["192.0.2.11"]
+
+
+@pytest.mark.parametrize("change", ["update", "edit"])
+def test_a_change_with_a_newer_serial_ends_the_warning(lab, daemon, tmp_path, change):
+    path = start(daemon, tmp_path, **{"allow-update": [CLIENT4]})
+    write_zone(path, 4, "192.0.2.11")
+    daemon.ctl("zone", "reload", NAME)
+    assert "serial 4 is not newer than 5" in warnings(daemon)
+    add_record(lab, daemon, change, "one")  # serial 5: still not newer
+    assert serial(lab) == 5 and "serial 4 is not newer than 5" in warnings(daemon)
+    add_record(lab, daemon, change, "two")
+    assert serial(lab) == 6 and not warnings(daemon)
+    assert not daemon.json("status")["degraded"] and daemon.ctl("health").returncode == 0
+    assert "is not newer" not in daemon.ctl("zone", "reload", NAME).stdout
+    assert not warnings(daemon)
+
+
+def add_record(lab, daemon, change, owner):
+    if change == "edit":
+        daemon.ctl("zone", "edit", NAME, f"add {owner} 60 A 192.0.2.99")
+        return
+    made = dns.update.Update(NAME)
+    made.add(owner, 60, "A", "192.0.2.99")
+    assert lab.udp(made).rcode() == 0
 
 
 def is_due(policy, number, before):

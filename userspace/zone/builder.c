@@ -42,7 +42,7 @@ void zone_error_warn(struct zone_error *err, const char *file, uint32_t line, co
 
 	if (err->n_warnings++)
 		return;
-	n = snprintf(err->warning, sizeof(err->warning) / 2, "%s:%u: ", file, line);
+	n = *file ? snprintf(err->warning, sizeof(err->warning) / 2, "%s:%u: ", file, line) : 0;
 	if (n < 0 || (size_t)n >= sizeof(err->warning) / 2)
 		n = 0;
 	va_start(args, format);

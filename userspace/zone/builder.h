@@ -58,7 +58,7 @@ int zone_builder_finish(struct zone_builder *b, struct zone **out, struct zone_e
 /* Writes file, line and sentence into @err; returns ERR_ZONE. */
 int zone_error_set(struct zone_error *err, const char *file, uint32_t line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Counts a warning and keeps its text if it is the first. */
+/* Counts a warning and keeps its text if it is the first. The place is left out if FILE is "". */
 void zone_error_warn(struct zone_error *err, const char *file, uint32_t line, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
 

@@ -41,22 +41,27 @@ struct freeze {
 
 /* --- Filling the arrays --- */
 
-static void warn_ttl(const struct freeze *f, const struct build_origin *last,
-		     const struct zone_rrset *set)
+/* A record of a transfer has no line, so the owner is named. */
+static void warn_ttl(const struct freeze *f, const struct zone_node *node,
+		     const struct build_origin *last, const struct zone_rrset *set)
 {
-	char type[PROTO_TEXT_MAX];
+	char type[PROTO_TEXT_MAX], owner[NAME_TEXT_MAX];
+	uint8_t name[ZONE_NAME_MAX];
 
+	zone_node_owner(f->z, node, name);
+	name_to_text(owner, sizeof(owner), name);
 	proto_type_to_text(type, set->type);
 	zone_error_warn(f->err, builder_file_name(f->b, last->file), last->line,
-			"the TTLs of the %s records of this owner differ; the lowest, %u, is used",
-			type, set->ttl);
+			"the TTLs of the %s records of %.160s differ; the lowest, %u, is used",
+			type, owner, set->ttl);
 }
 
 /*
- * Joins the parts from @at on that have one type to the next RRset, whose index is at most @at.
- * *@next becomes the first part of another type.
+ * Joins the parts of @node from @at on that have one type to the next RRset, whose index is at
+ * most @at. *@next becomes the first part of another type.
  */
-static int fill_rrset(struct freeze *f, uint32_t at, uint32_t end, uint32_t *next)
+static int fill_rrset(struct freeze *f, const struct zone_node *node, uint32_t at, uint32_t end,
+		      uint32_t *next)
 {
 	struct zone_builder *b = f->b;
 	struct zone *z = f->z;
@@ -70,7 +75,7 @@ static int fill_rrset(struct freeze *f, uint32_t at, uint32_t end, uint32_t *nex
 		return rc;
 	/* RRSIGs have the TTLs of the RRsets that they cover: RFC 4034 section 3. */
 	if (b->origins[at].ttls_differ && part->type != DNS_TYPE_RRSIG)
-		warn_ttl(f, &b->origins[at], part);
+		warn_ttl(f, node, &b->origins[at], part);
 	b->origins[z->n_rrsets] = b->origins[at];
 	b->parts[z->n_rrsets++] = *part;
 	return 0;
@@ -99,7 +104,7 @@ static int fill_node(struct freeze *f, uint32_t index)
 	node->rrsets = f->z->n_rrsets;
 	for (uint32_t at = f->first[index]; at < end && !rc;) {
 		node->flags |= zone_type_flag(f->b->parts[at].type, index == 0);
-		rc = fill_rrset(f, at, end, &at);
+		rc = fill_rrset(f, node, at, end, &at);
 	}
 	return rc;
 }

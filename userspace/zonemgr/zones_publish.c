@@ -12,6 +12,7 @@
 #include "cache/generations.h"
 #include "shield/name_filter.h"
 #include "shield/shield.h"
+#include "xfr/xfr_message.h"
 #include "zone/set.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/zonemgr.h"
@@ -391,6 +392,16 @@ static enum zones_state state_of(const struct zones_entry *entry)
 	return zones_is_secondary(entry) && !*entry->error ? ZONES_AWAITED : ZONES_FAILED;
 }
 
+/* A change by UPDATE or by a command may have a newer serial than the file that was behind. */
+static void forget_behind(struct zones_entry *entry)
+{
+	if (!entry->behind_serial || !entry->zone ||
+	    !xfr_serial_newer(zone_serial(entry->zone), entry->behind_serial))
+		return;
+	entry->behind_serial = 0;
+	*entry->warning = '\0';
+}
+
 /* The next version becomes entry->zone. @is_old_free: no reader has the old one. */
 static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_free)
 {
@@ -411,6 +422,7 @@ static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_f
 	entry->edited = NULL;
 	entry->loading.is_due = false;
 	entry->state = state_of(entry);
+	forget_behind(entry);
 	if (entry->zone != old && zones->env.served)
 		zones->env.served(zones->env.user, entry, fresh);
 	if (!is_old_free || entry->zone == old)

@@ -117,6 +117,28 @@ static struct zone *random_zone(uint32_t serial, unsigned n)
 	return z;
 }
 
+/* There is no file and no line to name. */
+static void test_a_warning_names_the_owner(void **state)
+{
+	struct zone_builder *b;
+	struct zone_error err = { 0 };
+	struct made_rdata soa = soa_of(1), ns = name_rdata("ns.other");
+	static const uint8_t address[2][4] = { { 192, 0, 2, 1 }, { 192, 0, 2, 2 } };
+	struct zone *z;
+
+	(void)state;
+	assert_int_equal(zone_builder_new(&b, apex), 0);
+	add(b, "z", DNS_TYPE_SOA, 300, soa.bytes, soa.n);
+	add(b, "z", DNS_TYPE_NS, 300, ns.bytes, ns.n);
+	add(b, "www.z", DNS_TYPE_A, 7, address[0], 4);
+	add(b, "www.z", DNS_TYPE_A, 6, address[1], 4);
+	assert_int_equal(zone_builder_finish(b, &z, &err), 0);
+	zone_builder_free(b);
+	zone_free(z);
+	assert_string_equal(err.warning,
+			    "the TTLs of the A records of www.z. differ; the lowest, 6, is used");
+}
+
 /* --- Both sides of a transfer --- */
 
 struct receiver {
@@ -610,6 +632,7 @@ static void test_no_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_warning_names_the_owner),
 		cmocka_unit_test(test_axfr),
 		cmocka_unit_test(test_ixfr),
 		cmocka_unit_test(test_ixfr_broken),

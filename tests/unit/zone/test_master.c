@@ -220,7 +220,8 @@ static void warns_of_differing_ttls(void **state)
 				   ZONE_HEAD "a 7 A 192.0.2.1\na 6 A 192.0.2.2\n", &err),
 			 0);
 	assert_int_equal(err.n_warnings, 1);
-	assert_non_null(strstr(err.warning, ":6: the TTLs of the A records"));
+	assert_non_null(
+		strstr(err.warning, ":6: the TTLs of the A records of a.example.com. differ"));
 	zone_free(z);
 	assert_int_equal(load_text(&z, "example.com", ZONE_HEAD, &err), 0);
 	assert_int_equal(err.n_warnings, 0);
