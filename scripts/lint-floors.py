@@ -46,10 +46,9 @@ STOREYS = {
         "iface": "xdp base port tap cache engine worker config bpf",
     },
     "zones": {
-        "transfer": "xdp base dns port tap zone store xfr resolver limits engine worker "
-                    "config",
+        "transfer": "xdp base dns port tap zone store xfr resolver engine worker config",
         "zonemgr": "base dns port cache zone store xfr sign shield engine invalidate "
-                   "worker config transfer",
+                   "config transfer",
     },
     "operator": {
         "control": "base port config",    # sockets for commands and metrics; knows no daemon
@@ -57,7 +56,7 @@ STOREYS = {
         "recursion": "base port cache zone resolver limits engine worker config bpf",
         "report": "xdp base dns port tap cache zone resolver shield rpz engine census "
                   "config iface zonemgr control policy recursion",
-        "daemon": "xdp base dns tap cache store shield rpz engine invalidate census "
+        "daemon": "xdp base dns port tap cache store shield rpz engine invalidate census "
                   "config bpf iface transfer zonemgr control policy recursion report",
     },
     "tools": {

@@ -307,7 +307,7 @@ def test_transfers_and_what_follows_on_their_connection(lab, daemon, collector, 
     assert {m.type for m in found} == {"AUTH_QUERY", "AUTH_RESPONSE"} and len(found) == 8
     assert {(m.protocol, m.client, m.server, m.server_port) for m in found} == {
         ({"tls": "dot"}.get(way, way), CLIENT4, V4, 853 if way == "tls" else 53)}
-    assert answered[way] == 2 and answered["tls" if way == "tcp" else "tcp"] == 0
+    assert answered[way] == 4 and answered["tls" if way == "tcp" else "tcp"] == 0
 
 
 def test_shortened(lab, daemon, collector):

@@ -236,7 +236,6 @@ static int open_transfers(struct daemon *d)
 	const struct transfers_env env = {
 		.published = &d->published,
 		.engine_config = &d->engine_config,
-		.n_conns_max = d->descriptors.n_transfer,
 		.tap = d->observers.taps.tap,
 	};
 	int code = zone_service_open_transfers(&d->zones, env, d->background);
@@ -444,9 +443,9 @@ static int open_crew(struct daemon *d, const struct config *wanted)
 		.resolver = recursion_resolver(d->resolution.recursion),
 		.n_pending = recursion->n_allow ? recursion->max_outstanding : 0,
 		.n_tcp_conns = d->descriptors.n_tcp,
+		.n_tcp_peers = d->descriptors.n_transfer,
 		.refresh_fd = answer_cache_fd(&d->cache, d->cache.maps.refresh_fd),
 		.handover = transfers_handover(d->zones.transfers),
-		.relay = transfers_relay(d->zones.transfers),
 		.intake = transfers_intake(d->zones.transfers),
 		.tap = d->observers.taps.tap,
 	};

@@ -7,10 +7,10 @@
 #include <sys/resource.h>
 
 #include "base/err.h"
+#include "port/tcp_peers.h"
 #include "transfer/handshake.h"
 #include "transfer/notify_out.h"
 #include "transfer/secondary.h"
-#include "transfer/server.h"
 #include "xdp/abi.h"
 
 #define CONTROL_FDS   192 /* clients of control and metrics, maps, zone files, the journal, logs */
@@ -50,7 +50,7 @@ int descriptors_plan(struct descriptors *out, const struct config *config, unsig
 	*out = (struct descriptors){
 		.n_fixed = n_fixed(config, n_workers),
 		.n_tcp = config->tcp_connections_cap,
-		.n_transfer = SERVER_CONNS_MAX,
+		.n_transfer = TCP_PEERS_DEFAULT,
 	};
 	/* A worker may have one connection too many, for a moment. */
 	out->n_wanted =

@@ -27,7 +27,7 @@ struct descriptors {
 	uint64_t n_fixed;
 	uint64_t n_wanted;   /* with all connections */
 	uint32_t n_tcp;      /* connections of the workers: server.tcp.max-connections, or fewer */
-	uint32_t n_transfer; /* of the transfer thread */
+	uint32_t n_transfer; /* of peers: port/tcp_peers.h */
 	char problem[256];   /* why there are fewer than configured; "": there are not */
 };
 

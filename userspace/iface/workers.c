@@ -15,7 +15,6 @@
 #include "iface/workers_state.h"
 #include "port/tcp.h"
 #include "tap/tap.h"
-#include "worker/relay.h"
 
 #define PORTS_FIRST       64u
 #define NODES_CAP         64u
@@ -102,11 +101,12 @@ static int open_tcp(struct port **out, const struct workers *workers, const stru
 {
 	struct tcp_config tcp = {
 		.share = workers->tcp,
+		.peers = workers->peers,
 		.intake = intake,
 		.idle_ms = env->config->tcp_idle_s * MS_PER_S,
 		.queries_max = env->config->tcp_queries_max,
 		.backlog = env->config->tcp_backlog,
-		.pool_bytes = tcp_pool_bytes(workers, env->n_tcp_conns),
+		.pool_bytes = tcp_pool_bytes(workers, env->n_tcp_conns + env->n_tcp_peers),
 	};
 
 	return tcp_open(out, &tcp);
@@ -118,7 +118,9 @@ static int share_tcp(struct workers *workers, const struct workers_env *env)
 	const uint32_t n = env->n_tcp_conns, n_client = env->config->tcp_client_cap;
 	const uint32_t n_ports = env->intake ? 2 * workers->n : workers->n;
 
-	return tcp_share_new(&workers->tcp, n, n_client ? n_client : (n + 1) / 2, n_ports);
+	int err = tcp_share_new(&workers->tcp, n, n_client ? n_client : (n + 1) / 2, n_ports);
+
+	return err ? err : tcp_peers_new(&workers->peers, env->n_tcp_peers, n_ports);
 }
 
 /* Opens the port for listeners; workers_listen() opens these. */
@@ -131,21 +133,6 @@ static int open_plain_tcp(struct workers *workers, unsigned int worker,
 	err = err ? err : workers_add_or_close(workers, worker, port);
 	if (!err)
 		workers->members[worker].tcp = port;
-	return err;
-}
-
-static int open_relay(struct workers *workers, unsigned int worker, struct relay *relay)
-{
-	static const enum port_kind kinds[] = { PORT_TCP, PORT_TLS };
-	int err = 0;
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !err; i++) {
-		struct port *port;
-
-		err = relay_open_port(&port, relay, kinds[i]);
-		if (!err)
-			err = workers_add_or_close(workers, worker, port);
-	}
 	return err;
 }
 
@@ -217,15 +204,6 @@ static int open_member(struct workers *workers, unsigned int i, const struct wor
 	return worker_start(&m->worker, &config);
 }
 
-/* Opens the ports for the transfer thread's messages and connections. */
-static int open_for_transfer(struct workers *workers, unsigned int worker,
-			     const struct workers_env *env)
-{
-	int code = env->relay ? open_relay(workers, worker, env->relay) : 0;
-
-	return code || !env->intake ? code : open_tls(workers, worker, env);
-}
-
 /* Opens a worker and its ports, except those of addresses. */
 static int open_whole_member(struct workers *workers, unsigned int i, const struct workers_env *env,
 			     char *err, size_t err_cap)
@@ -241,7 +219,7 @@ static int open_whole_member(struct workers *workers, unsigned int i, const stru
 		snprintf(err, err_cap, "TCP: %s", err_text(code));
 		return code;
 	}
-	code = open_for_transfer(workers, i, env);
+	code = env->intake ? open_tls(workers, i, env) : 0;
 	if (code)
 		snprintf(err, err_cap, "TLS: %s", err_text(code));
 	return code;
@@ -358,6 +336,7 @@ void workers_close(struct workers *workers)
 	free(workers->ports);
 	free(workers->listen);
 	tcp_share_free(workers->tcp);
+	tcp_peers_free(workers->peers);
 	refresh_close(workers->refresh);
 	for (i = 0; i < workers->n; i++) {
 		responder_free(workers->members[i].responder);

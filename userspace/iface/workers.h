@@ -4,8 +4,8 @@
  * The workers with their engines, responders and kernel sockets: one UDP socket and one TCP
  * listener for every listen address and worker (workers_listen.c). A worker's listeners are one
  * port, and the ports of all workers share the limits of connections. Each worker has one more port
- * for connections over TLS, and one for messages from connections of the transfer thread. The first
- * worker also reads which answers the driver wants fetched again (iface/refresh.h).
+ * for connections over TLS. The first worker also reads which answers the driver wants fetched
+ * again (iface/refresh.h).
  *
  * Control's thread calls all these functions.
  */
@@ -25,7 +25,6 @@
 #include "worker/worker.h"
 
 struct workers;
-struct relay;
 struct tap;
 struct tcp_intake;
 
@@ -41,10 +40,10 @@ struct workers_env {
 	struct resolver **resolver; /* as in struct responder_config */
 	uint32_t n_pending; /* outstanding questions, in all; 0: none before workers_make_room() */
 	uint32_t n_tcp_conns;      /* at a time, over all workers */
+	uint32_t n_tcp_peers;      /* in addition: connections of peers (port/tcp_peers.h) */
 	int refresh_fd;            /* the map volley_refresh; -1: none */
 	struct handover *handover; /* as in struct responder_config */
 	struct tap *tap;           /* gets events about answers: tap/tap.h; NULL: none */
-	struct relay *relay; /* connections of the transfer thread: worker/relay.h; NULL: none */
 	struct tcp_intake *intake; /* connections over TLS: port/tcp_intake.h; NULL: none */
 };
 

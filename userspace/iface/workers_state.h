@@ -31,10 +31,11 @@ struct workers_port {
 struct workers {
 	struct member *members;
 	unsigned int n;
-	bool has_room;              /* for questions upstream */
-	struct tap *tap;            /* of the producers */
-	struct refresh *refresh;    /* of the first member */
-	struct tcp_share *tcp;      /* of the TCP ports of all members */
+	bool has_room;           /* for questions upstream */
+	struct tap *tap;         /* of the producers */
+	struct refresh *refresh; /* of the first member */
+	struct tcp_share *tcp;
+	struct tcp_peers *peers;    /* of the TCP ports of all members */
 	struct workers_port *ports; /* room for ports_cap; grows */
 	size_t n_ports, ports_cap;
 	struct port_addr *listen; /* addresses of all members; grows */

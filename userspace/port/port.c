@@ -30,16 +30,22 @@ void port_defer(struct port *p, const struct port_msg *msg, struct port_return *
 unsigned int port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			unsigned int n)
 {
-	assert(n <= PORT_BURST && n <= port_deferred(p));
-	for (unsigned int i = 0; i < n; i++)
+	unsigned int n_more = 0;
+
+	assert(n <= PORT_BURST);
+	for (unsigned int i = 0; i < n; i++) {
 		assert(replies[i].to->port == p && replies[i].len <= replies[i].to->cap);
-	port_count(&p->stats.late, n);
+		n_more += replies[i].more;
+	}
+	assert(n - n_more <= port_deferred(p));
+	port_count(&p->stats.late, n - n_more);
+	port_count(&p->stats.more, n_more);
 	return p->ops->reply(p, now_ns, replies, n);
 }
 
-int port_give(struct port *p, const struct port_msg *msg, struct port_gift *out)
+int port_claim(struct port *p, const struct port_msg *msg, struct port_watch *watch)
 {
-	return p->ops->give && msg->stream ? p->ops->give(p, msg, out) : -EOPNOTSUPP;
+	return p->ops->claim && msg->stream ? p->ops->claim(p, msg, watch) : -EOPNOTSUPP;
 }
 
 void port_stats_read(const struct port *p, struct port_stats *out)

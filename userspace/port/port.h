@@ -18,9 +18,15 @@
  *
  *      handler: port_defer() ──► struct port_return, kept by the caller ──► port_reply(), once
  *
- * The handler can give a whole connection to another thread that does more with it than reply:
- * port_give(). Earlier messages of the connection must be answered first. Until then the handler
- * puts the message back, and a later receive gives it again.
+ * A reply over a connection may have any number of messages, and other messages of the connection
+ * wait until the last one has left: port_claim(). The port keeps no more of it than the socket has
+ * not taken of one port_reply(). It says when the socket has taken that, and when the connection
+ * has ended:
+ *
+ *      handler: port_claim(), port_defer() ──► port_reply(.more) ... port_reply()
+ *                                                ▲       │ port_has_room() is false
+ *                                PORT_ROOM ──────┘       ▼
+ *                                PORT_GONE ◄── struct port_watch
  *
  * Threads: control opens and closes a port; only the worker that the port was given to calls the
  * rest. Only that worker writes the counters; any thread may read them with port_counter().
@@ -29,7 +35,6 @@
 #define VOLLEY_PORT_PORT_H
 
 #include <linux/types.h>
-#include <openssl/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,12 +60,11 @@ enum port_kind {
 /*
  * Between two rounds the counters of every port add up:
  *
- *      rx = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending() +
- *      port_deferred()
- *           + to_kernel + to_kernel_lost + given + put_back
+ *      rx + more = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending() +
+ *                  port_deferred() + to_kernel + to_kernel_lost + put_back
  *
  * port_deferred() is deferred - late. A late reply is counted when it is sent, in the same counters
- * as any other: tx, no_reply, tx_dropped ...
+ * as any other: tx, no_reply, tx_dropped ... Each message of a reply counts as a reply.
  *
  * Bytes: of whole frames with xsk, of DNS messages with sockets and TCP.
  */
@@ -73,7 +77,7 @@ enum port_kind {
 	X(deferred, "handed back to be answered later")                     \
 	X(late, "of the deferred, answered by now or given up")             \
 	X(late_orphaned, "of the late, those whose connection was gone")    \
-	X(given, "gone with their connection, which was given away")        \
+	X(more, "messages of late replies that more messages follow")       \
 	X(put_back, "put back, to come again behind earlier replies")       \
 	X(tx, "replies given to the kernel")                                \
 	X(tx_bytes, "bytes of these replies")                               \
@@ -90,7 +94,6 @@ enum port_kind {
 	X(conns_closed, "connections closed, for whatever reason")          \
 	X(conns_refused, "connections over the limit: refused")             \
 	X(conns_evicted, "idle or stalled connections closed to make room") \
-	X(conns_given, "of the closed, those that were given away open")    \
 	X(conns_timed_out, "connections closed by a timeout")
 
 struct port_stats {
@@ -120,8 +123,7 @@ struct port_msg {
 	uint8_t local[16]; /* destination of the query, source of the reply */
 	uint32_t ifindex;  /* the interface it came in by; 0: not known */
 	bool deferred; /* out, with len 0: the reply follows by port_reply(); see port_defer() */
-	bool given;    /* out, with len 0: see port_give(), for both */
-	bool put_back;
+	bool put_back; /* out, with len 0: see port_claim() */
 	/* out, with len 0: its connection ends; later messages there are not answered */
 	bool closes;
 
@@ -146,6 +148,7 @@ struct port_return {
 	uint32_t ifindex;
 	uint8_t family;
 	bool stream;
+	bool is_tls13; /* tcp: the connection is over TLS 1.3 */
 	__be16 peer_port;
 	__be16 local_port;
 	uint8_t l2_bytes; /* xsk: MACs, VLAN tags and type, as the query had them */
@@ -159,15 +162,21 @@ struct port_reply {
 	const struct port_return *to;
 	const uint8_t *data;
 	uint32_t len; /* at most to->cap; 0: no reply will be sent */
+	bool more;    /* another message of this reply follows; only after port_claim() */
+	bool closes;  /* with len 0: the connection ends */
 };
 
-/* A connection that was given away. */
-struct port_gift {
-	int fd;   /* belongs to the receiver; non-blocking */
-	SSL *ssl; /* NULL: no TLS; else belongs to the receiver, and may have read more from fd */
-	/* read but not answered, with length prefixes; valid until port_send() */
-	const uint8_t *bytes;
-	size_t n_bytes;
+enum port_event {
+	PORT_ROOM, /* the socket has taken all of the reply so far: port_has_room() is true */
+	PORT_GONE, /* the connection has ended; the watch is not used any more */
+};
+
+/*
+ * Called on the worker's thread, from any function of the port. It only makes a note: it must not
+ * call the port. A port that is closed does not call it.
+ */
+struct port_watch {
+	void (*tell)(struct port_watch *watch, enum port_event event);
 };
 
 struct port_ops {
@@ -179,8 +188,9 @@ struct port_ops {
 	/* NULL: the port cannot defer. Counts all but `late`, which port_reply() counts. */
 	unsigned int (*reply)(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			      unsigned int n);
-	/* NULL: the port has no connections, or keeps them. */
-	int (*give)(struct port *p, const struct port_msg *msg, struct port_gift *out);
+	/* NULL, both: the port has no connections. */
+	int (*claim)(struct port *p, const struct port_msg *msg, struct port_watch *watch);
+	bool (*has_room)(const struct port *p, const struct port_return *to);
 	int (*start)(struct port *p);
 	void (*stop)(struct port *p);
 	uint64_t (*wake_at)(struct port *p);
@@ -193,8 +203,6 @@ struct port {
 	const struct port_ops *ops;
 	enum port_kind kind;
 	int fd; /* readable when there is something to receive */
-	/* its messages come from the thread that connections are given to: worker/relay.h */
-	bool is_relay;
 	char name[PORT_NAME_CAP];
 	struct port_stats stats;
 };
@@ -237,7 +245,9 @@ void port_defer(struct port *p, const struct port_msg *msg, struct port_return *
  * Sends n late replies (at most PORT_BURST), all of them to p. An earlier port_send() has handed
  * back their messages. Adjacent replies to one TCP connection leave by one system call. May be
  * called between a receive and its send, too. Returns how many were sent or wait for room. Of the
- * others, replies with len 0 count as no_reply, the rest as tx_dropped. The worker's thread.
+ * others, replies with len 0 count as no_reply, the rest as tx_dropped. A reply with `more` is
+ * followed by others to the same destination, the next one when port_has_room(). The worker's
+ * thread.
  */
 unsigned int port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			unsigned int n);
@@ -249,15 +259,25 @@ static inline bool port_same_stream(const struct port_msg *a, const struct port_
 }
 
 /*
- * Gives away the connection of msg, which must have stream. The handler calls this. 0: *out belongs
- * to the receiver, and the port has forgotten the connection; the handler sets given and len = 0.
- * -EAGAIN: earlier messages are not answered yet; the handler sets put_back and len = 0, and the
- * message comes again after all replies have left. In both cases the handler sets the same in all
- * later messages of this connection in the burst, and answers none of them. -EOPNOTSUPP: the
- * connection cannot be given; the handler answers. The worker's thread.
+ * Says that another thread will answer msg, which must have stream: its connection becomes one of a
+ * peer (port/tcp.h). With a watch, the reply may have several messages, and nothing else leaves
+ * between them. The handler calls this before port_defer().
+ *
+ * 0, or 1 for the first such message of its connection: the handler defers the message. The watch
+ * is used until the last message of the reply, or PORT_GONE. -EAGAIN, only with a watch: earlier
+ * messages are not answered yet; the handler sets put_back and len = 0, and the message comes again
+ * after all replies have left. With a watch, in both cases, the handler also sets put_back and
+ * len = 0 in all later messages of this connection in the burst. Another error: the connection
+ * cannot be kept, and the handler sets closes. The worker's thread.
  */
-__attribute__((warn_unused_result)) int port_give(struct port *p, const struct port_msg *msg,
-						  struct port_gift *out);
+__attribute__((warn_unused_result)) int port_claim(struct port *p, const struct port_msg *msg,
+						   struct port_watch *watch);
+
+/* True if no octets of this connection wait in the port, or it has ended. After port_claim(). */
+static inline bool port_has_room(const struct port *p, const struct port_return *to)
+{
+	return !p->ops->has_room || p->ops->has_room(p, to);
+}
 
 /*
  * Begins to attract traffic (AF_XDP: enters the socket in the map); port_stop() ends it. Messages
@@ -322,10 +342,7 @@ static inline void port_count_unsent(struct port *p, const struct port_msg *msg)
 {
 	struct port_stats *s = &p->stats;
 
-	if (msg->given || msg->put_back)
-		port_count(msg->given ? &s->given : &s->put_back, 1);
-	else
-		port_count(msg->deferred ? &s->deferred : &s->no_reply, 1);
+	port_count(msg->put_back ? &s->put_back : msg->deferred ? &s->deferred : &s->no_reply, 1);
 }
 
 /* Copies all counters. Each value is whole; they are not of one instant. Any thread. */

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Epoll, timers and turns. tcp_conn.c moves the octets, tcp_send.c sends replies, tcp_admit.c
- * admits connections, tcp_open.c has the listeners.
+ * admits connections, tcp_claim.c those of peers, tcp_open.c has the listeners.
  *
  * Each connection is in the list of the timer that runs for it. A list has one timeout, so
  * appending keeps it in the order of deadlines, and expiry looks only at the first.
@@ -41,13 +41,26 @@ static void watch(struct tcp_port *t, struct tcp_conn *c, uint32_t interest)
 	c->interest = interest;
 }
 
-void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c)
+/* Gives back its place in the limits. */
+static void leave_class(struct tcp_port *t, struct tcp_conn *c)
 {
-	port_count(&t->port.stats.tx_dropped, c->n_queued);
-	t->n_queued -= c->n_queued;
+	if (c->is_peer && t->config.peers) {
+		tcp_peers_give(t->config.peers);
+		return;
+	}
 	if (c->timer == TCP_PARTIAL)
 		tcp_share_count_half(t->share, -1);
 	tcp_share_give(t->share, &c->place);
+}
+
+/* Frees its slot. */
+static void forget_conn(struct tcp_port *t, struct tcp_conn *c)
+{
+	struct port_watch *watch = c->watch;
+
+	port_count(&t->port.stats.tx_dropped, c->n_queued);
+	t->n_queued -= c->n_queued;
+	leave_class(t, c);
 	c->fd = -1;
 	c->gen++;
 	tcp_conn_reset(c, &t->pool);
@@ -55,6 +68,8 @@ void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c)
 	cds_list_del_init(&c->ready_link);
 	cds_list_move(&c->timer_link, &t->free);
 	port_count(&t->port.stats.conns_closed, 1);
+	if (watch)
+		watch->tell(watch, PORT_GONE);
 }
 
 /* Removes it from the epoll first: close() does not if a child process has the descriptor. */
@@ -64,7 +79,7 @@ void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
 	if (c->ssl)
 		tcp_tls_end(c->ssl);
 	close(c->fd);
-	tcp_port_forget(t, c);
+	forget_conn(t, c);
 }
 
 /* True if replies are outstanding, in this burst or late. */
@@ -90,7 +105,7 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 {
 	if (timer == c->timer && !(timer == TCP_WRITING && c->progress))
 		return;
-	if ((timer == TCP_PARTIAL) != (c->timer == TCP_PARTIAL))
+	if (!c->is_peer && (timer == TCP_PARTIAL) != (c->timer == TCP_PARTIAL))
 		tcp_share_count_half(t->share, timer == TCP_PARTIAL ? 1 : -1);
 	if (timer == TCP_IDLE)
 		tcp_conn_trim(c);
@@ -98,7 +113,7 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 	c->progress = false;
 	c->since_ns = now_ns;
 	cds_list_del(&c->timer_link);
-	cds_list_add_tail(&c->timer_link, &t->timers[timer]);
+	cds_list_add_tail(&c->timer_link, &t->timers[c->is_peer][timer]);
 }
 
 /* Closes our sending side only, since a reset would lose answers on their way. */
@@ -167,7 +182,7 @@ void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
 	tcp_port_set_timer(t, c, timer_for(c, more), now_ns);
 }
 
-/* Counts the replies that waited, when all of them were sent. */
+/* Counts the replies that waited, and tells the watch, when all of them were sent. */
 static void settle(struct tcp_port *t, struct tcp_conn *c)
 {
 	if (c->out_bytes)
@@ -175,6 +190,8 @@ static void settle(struct tcp_port *t, struct tcp_conn *c)
 	port_count(&t->port.stats.tx, c->n_queued);
 	t->n_queued -= c->n_queued;
 	c->n_queued = 0;
+	if (c->watch)
+		c->watch->tell(c->watch, PORT_ROOM);
 }
 
 static void on_conn(struct tcp_port *t, struct tcp_conn *c, uint32_t events, uint64_t now_ns)
@@ -227,18 +244,23 @@ static void take_events(struct tcp_port *t, uint64_t now_ns)
 		take_event(t, events[i].data.u64, events[i].events, now_ns);
 }
 
+static void expire_list(struct tcp_port *t, struct cds_list_head *timer, uint64_t now_ns)
+{
+	while (!cds_list_empty(timer)) {
+		struct tcp_conn *c = tcp_first(timer);
+
+		if (tcp_port_deadline(t, c) > now_ns)
+			break;
+		port_count(&t->port.stats.conns_timed_out, 1);
+		tcp_port_end(t, c);
+	}
+}
+
 static void expire(struct tcp_port *t, uint64_t now_ns)
 {
-	for (enum tcp_timer i = 0; i < TCP_BUSY; i++) {
-		while (!cds_list_empty(&t->timers[i])) {
-			struct tcp_conn *c = tcp_first(&t->timers[i]);
-
-			if (tcp_port_deadline(t, c) > now_ns)
-				break;
-			port_count(&t->port.stats.conns_timed_out, 1);
-			tcp_port_end(t, c);
-		}
-	}
+	for (enum tcp_timer i = 0; i < TCP_BUSY; i++)
+		for (enum tcp_class class = 0; class < TCP_N_CLASSES; class ++)
+			expire_list(t, &t->timers[class][i], now_ns);
 	if (t->resume_at_ns <= now_ns) {
 		t->resume_at_ns = PORT_NEVER;
 		tcp_port_watch_listeners(t, true);
@@ -248,7 +270,8 @@ static void expire(struct tcp_port *t, uint64_t now_ns)
 /* The idle timeout at the current scale; it may shorten later. */
 static uint16_t idle_100ms(const struct tcp_port *t, const struct tcp_conn *c)
 {
-	uint64_t idle_ns = t->timeout_ns[TCP_IDLE] / TCP_SHARE_SCALE_FULL * t->scale;
+	uint64_t idle_ns =
+		t->timeout_ns[c->is_peer][TCP_IDLE] / TCP_SHARE_SCALE_FULL * t->scale[c->is_peer];
 
 	/* This is the last query that the connection may send. */
 	if (t->queries_max && c->n_queries >= t->queries_max)
@@ -304,11 +327,16 @@ static unsigned int take_turn(struct tcp_port *t, struct tcp_conn *c, struct por
 
 bool tcp_port_evict_writer(struct tcp_port *t)
 {
-	if (cds_list_empty(&t->timers[TCP_WRITING]))
-		return false;
-	port_count(&t->port.stats.conns_evicted, 1);
-	tcp_port_end(t, tcp_first(&t->timers[TCP_WRITING]));
-	return true;
+	for (enum tcp_class class = 0; class < TCP_N_CLASSES; class ++) {
+		struct cds_list_head *writing = &t->timers[class][TCP_WRITING];
+
+		if (cds_list_empty(writing))
+			continue;
+		port_count(&t->port.stats.conns_evicted, 1);
+		tcp_port_end(t, tcp_first(writing));
+		return true;
+	}
+	return false;
 }
 
 /*
@@ -338,35 +366,28 @@ static unsigned int tcp_receive(struct port *p, uint64_t now_ns, struct port_msg
 
 	t->now_ns = now_ns;
 	take_events(t, now_ns);
-	t->scale = tcp_share_scale(t->share);
+	t->scale[TCP_CLIENTS] = tcp_share_scale(t->share);
 	expire(t, now_ns);
 	tcp_port_grant(t, now_ns);
+	tcp_port_grant_peers(t, now_ns);
 	t->n_taken = take_messages(t, msgs, n_cap < TCP_BURST ? n_cap : TCP_BURST);
+	tcp_port_rank(t, now_ns);
 	return t->n_taken;
 }
 
-/*
- * The input still has the messages of this burst, because only a read moves it. So the slot belongs
- * to the connection until port_send().
- */
-static int tcp_give(struct port *p, const struct port_msg *msg, struct port_gift *out)
+static void tcp_defer(struct port *p, const struct port_msg *msg, struct port_return *out)
 {
-	struct tcp_port *t = self(p);
-	struct tcp_conn *c = &t->conns[msg->slot];
+	const struct tcp_conn *c = &self(p)->conns[msg->slot];
 
-	if (c->gen != msg->gen)
-		return -EOPNOTSUPP; /* the connection ended within this burst */
-	if (msg->net_off || c->n_deferred || c->out_bytes)
-		return -EAGAIN;
-	*out = (struct port_gift){
-		.fd = c->fd,
-		.ssl = c->ssl,
-		.bytes = c->in + msg->frame_at,
-		.n_bytes = c->in_end - (uint32_t)msg->frame_at,
-	};
-	(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, c->fd, NULL);
-	port_count(&t->port.stats.conns_given, 1);
-	return 0;
+	/* It may have ended within this burst. */
+	out->is_tls13 = c->gen == msg->gen && c->ssl && tcp_tls_is_13(c->ssl);
+}
+
+static uint64_t earlier_of(const struct tcp_port *t, struct cds_list_head *timer, uint64_t first)
+{
+	uint64_t at = cds_list_empty(timer) ? first : tcp_port_deadline(t, tcp_first(timer));
+
+	return at < first ? at : first;
 }
 
 static uint64_t tcp_wake_at(struct port *p)
@@ -376,15 +397,9 @@ static uint64_t tcp_wake_at(struct port *p)
 
 	if (!cds_list_empty(&t->ready))
 		return 0;
-	for (enum tcp_timer i = 0; i < TCP_BUSY; i++) {
-		uint64_t at;
-
-		if (cds_list_empty(&t->timers[i]))
-			continue;
-		at = tcp_port_deadline(t, tcp_first(&t->timers[i]));
-		if (at < first)
-			first = at;
-	}
+	for (enum tcp_timer i = 0; i < TCP_BUSY; i++)
+		for (enum tcp_class class = 0; class < TCP_N_CLASSES; class ++)
+			first = earlier_of(t, &t->timers[class][i], first);
 	return first;
 }
 
@@ -418,9 +433,11 @@ static void tcp_close(struct port *p)
 {
 	struct tcp_port *t = self(p);
 
-	for (uint32_t i = 0; i < t->n_fresh; i++)
+	for (uint32_t i = 0; i < t->n_fresh; i++) {
+		t->conns[i].watch = NULL;
 		if (t->conns[i].fd >= 0)
 			tcp_port_end(t, &t->conns[i]);
+	}
 	tcp_port_fini(t);
 	free(t);
 }
@@ -428,8 +445,10 @@ static void tcp_close(struct port *p)
 const struct port_ops tcp_ops = {
 	.receive = tcp_receive,
 	.send = tcp_port_send,
+	.defer = tcp_defer,
 	.reply = tcp_port_reply,
-	.give = tcp_give,
+	.claim = tcp_port_claim,
+	.has_room = tcp_port_has_room,
 	.start = tcp_start,
 	.stop = tcp_stop,
 	.wake_at = tcp_wake_at,

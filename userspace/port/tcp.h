@@ -22,6 +22,10 @@
  * With TCP_DEFERRED_MAX of them outstanding, no more messages are taken from the connection. When a
  * connection ends, its late replies are dropped.
  *
+ * Another thread may answer a message (port_claim()), with any number of messages. From then on the
+ * connection is one of a peer: it counts in limits of its own (port/tcp_peers.h), and its readers
+ * have more time.
+ *
  * Idle connections, incomplete messages and unread replies have a timeout each; the timeouts
  * shorten as the slots fill. If a client (a prefix) has its share of connections, its next
  * connection replaces one of its own. If the total limit is reached, a connection is closed, in

@@ -45,8 +45,9 @@ static struct tcp_conn *find_victim(struct tcp_port *t, enum tcp_timer first, en
 				    uint64_t now_ns)
 {
 	for (enum tcp_timer i = first; i <= last; i++)
-		if (!cds_list_empty(&t->timers[i]) && may_go(tcp_first(&t->timers[i]), now_ns))
-			return tcp_first(&t->timers[i]);
+		if (!cds_list_empty(&t->timers[TCP_CLIENTS][i]) &&
+		    may_go(tcp_first(&t->timers[TCP_CLIENTS][i]), now_ns))
+			return tcp_first(&t->timers[TCP_CLIENTS][i]);
 	return NULL;
 }
 
@@ -206,9 +207,10 @@ static void take_arrival(struct tcp_port *t, struct tcp_arrival *a, uint64_t now
 		tcp_port_end(t, c);
 		return;
 	}
-	if (c->in_start == c->in_end)
-		tcp_tls_flush(c->ssl);
 	tcp_port_update(t, c, now_ns);
+	/* Without a whole query, the client may wait for its tickets. */
+	if (c->fd >= 0 && cds_list_empty(&c->ready_link))
+		tcp_tls_flush(c->ssl);
 }
 
 void tcp_port_take_arrivals(struct tcp_port *t, uint64_t now_ns)

@@ -7,12 +7,14 @@
 #include <stdint.h>
 
 #include "port/tcp_intake.h"
+#include "port/tcp_peers.h"
 #include "port/tcp_share.h"
 
 #define TCP_CONNS_DEFAULT      256
 #define TCP_IDLE_MS_DEFAULT    10000
 #define TCP_MESSAGE_MS_DEFAULT 5000
 #define TCP_WRITE_MS_DEFAULT   5000
+#define TCP_PEER_WRITE_MS      30000 /* the same for readers of transfers */
 #define TCP_POOL_BYTES_DEFAULT (8u << 20)
 #define TCP_POOL_BYTES_MIN     (1u << 20)
 #define TCP_BURST              32 /* messages taken at a time; each has a buffer of 64 KiB */
@@ -27,6 +29,8 @@ struct tcp_config {
 	 * Source of connections over TLS: the kind is then PORT_TLS. NULL: none. Outlives the port.
 	 */
 	struct tcp_intake *intake;
+	/* limit of the connections of peers; NULL: they count as other connections do */
+	struct tcp_peers *peers;
 	uint32_t n_conns_max; /* without a share: the limit of all; a client has none */
 	uint32_t idle_ms;     /* without a query */
 	uint32_t message_ms;  /* from a message's first octet to its last */

@@ -291,8 +291,9 @@ void tcp_conn_reset(struct tcp_conn *c, struct tcp_pool *pool)
 		chunk_put(pool, chunk);
 	}
 	c->ssl = NULL;
+	c->watch = NULL;
 	c->out_last = NULL;
 	c->out_bytes = c->n_queued = c->n_queries = c->n_taken = c->n_deferred = 0;
 	release_input(c);
-	c->eof = c->finished = c->shut = c->alone = c->progress = false;
+	c->eof = c->finished = c->shut = c->alone = c->is_peer = c->progress = false;
 }

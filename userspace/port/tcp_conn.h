@@ -28,6 +28,8 @@
 #define TCP_POOL_WARM      64 /* chunks: 1 MiB */
 #define TCP_CHUNKS_PER_MSG 5  /* the most that 2 + 65535 bytes take */
 
+struct port_watch;
+
 struct tcp_chunk {
 	struct tcp_chunk *next;
 	uint32_t start, end;
@@ -79,10 +81,12 @@ struct tcp_conn {
 	bool eof;      /* the client has closed its sending side */
 	bool finished; /* no more messages are taken: further input is discarded */
 	bool shut;     /* our sending side is closed, too */
-	bool alone;    /* the next message was put back: it is taken when all replies have left */
+	bool alone;    /* no message is taken until all replies have left */
+	bool is_peer;  /* port_claim() was called for it: its class is TCP_PEERS */
 	uint32_t n_queries;
-	uint32_t n_taken;    /* messages that the worker has now */
-	uint32_t n_deferred; /* outstanding late replies */
+	uint32_t n_taken;         /* messages that the worker has now */
+	uint32_t n_deferred;      /* outstanding late replies */
+	struct port_watch *watch; /* of the reply that has more messages; NULL: there is none */
 
 	struct tcp_chunk *out_first, *out_last;
 	uint32_t out_bytes;

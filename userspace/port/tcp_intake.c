@@ -16,7 +16,10 @@ struct tcp_intake {
 	pthread_mutex_t lock; /* of all fields below, and of those of the ports except `newest` */
 	struct tcp_arrivals **ports;
 	unsigned int n, cap;
-	unsigned int next; /* the port whose turn it is, modulo n */
+	unsigned int next;         /* the port whose turn it is, modulo n */
+	struct tcp_arrival *early; /* they came before the first port */
+	unsigned int n_early;
+	bool has_begun; /* a port has joined */
 };
 
 int tcp_intake_new(struct tcp_intake **out)
@@ -32,8 +35,14 @@ int tcp_intake_new(struct tcp_intake **out)
 
 void tcp_intake_free(struct tcp_intake *intake)
 {
+	struct tcp_arrival *next;
+
 	if (!intake)
 		return;
+	for (struct tcp_arrival *a = intake->early; a; a = next) {
+		next = a->next;
+		tcp_arrival_drop(a);
+	}
 	pthread_mutex_destroy(&intake->lock);
 	free(intake->ports);
 	free(intake);
@@ -60,21 +69,47 @@ static void wake(struct tcp_arrivals *port)
 	port->is_to_wake = false;
 }
 
-bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrivals)
+/* All functions from here on to tcp_intake_put() are called with the lock. */
+
+static void deal(struct tcp_intake *intake, struct tcp_arrival *arrivals)
 {
 	struct tcp_arrival *next;
-	unsigned int n;
+
+	for (; arrivals; arrivals = next) {
+		next = arrivals->next;
+		add(intake->ports[intake->next++ % intake->n], arrivals);
+	}
+	for (unsigned int i = 0; i < intake->n; i++)
+		wake(intake->ports[i]);
+}
+
+/* Keeps them for the first port. False: it has come and gone, or too many wait. */
+static bool keep_early(struct tcp_intake *intake, struct tcp_arrival *arrivals)
+{
+	struct tcp_arrival **end = &arrivals;
+	unsigned int n = 0;
+
+	for (; *end; end = &(*end)->next)
+		n++;
+	if (intake->has_begun || intake->n_early + n > TCP_INTAKE_EARLY)
+		return false;
+	*end = intake->early;
+	intake->early = arrivals;
+	intake->n_early += n;
+	return true;
+}
+
+bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrivals)
+{
+	bool is_taken = true;
 
 	pthread_mutex_lock(&intake->lock);
-	n = intake->n;
-	for (; n && arrivals; arrivals = next) {
-		next = arrivals->next;
-		add(intake->ports[intake->next++ % n], arrivals);
-	}
-	for (unsigned int i = 0; i < n; i++)
-		wake(intake->ports[i]);
+	if (intake->n)
+		deal(intake, arrivals);
+	else
+		is_taken = keep_early(intake, arrivals);
 	pthread_mutex_unlock(&intake->lock);
-	return n > 0;
+	return is_taken;
 }
 
 int tcp_intake_join(struct tcp_intake *intake, struct tcp_arrivals *port)
@@ -92,8 +127,13 @@ int tcp_intake_join(struct tcp_intake *intake, struct tcp_arrivals *port)
 		}
 		err = ports ? 0 : -ENOMEM;
 	}
-	if (!err)
+	if (!err) {
 		intake->ports[intake->n++] = port;
+		intake->has_begun = true;
+		deal(intake, intake->early);
+		intake->early = NULL;
+		intake->n_early = 0;
+	}
 	pthread_mutex_unlock(&intake->lock);
 	return err;
 }

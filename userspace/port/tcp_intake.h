@@ -7,6 +7,8 @@
  *      tcp_intake_put() ─► inbox of a port, by turns ─► limits (port/tcp_share.h) ─┬► a slot
  *                                                                                  └► closed
  *
+ * While the workers start, the first TCP_INTAKE_EARLY connections wait for the first port.
+ *
  * Threads: control makes it, and frees it when no port and no other thread uses it. Ports join and
  * leave on their workers' threads.
  */
@@ -17,6 +19,8 @@
 #include <stdbool.h>
 
 #include "port/addr.h"
+
+#define TCP_INTAKE_EARLY 64
 
 struct tcp_intake;
 
@@ -42,7 +46,7 @@ void tcp_intake_free(struct tcp_intake *intake); /* NULL is allowed */
 
 /*
  * Gives the arrivals, linked by next, to the ports, and wakes each port once. False: there is no
- * port, and the caller still owns the arrivals. Any thread.
+ * port, too many wait, and the caller still owns the arrivals. Any thread.
  */
 bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrivals)
 	__attribute__((warn_unused_result));

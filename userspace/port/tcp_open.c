@@ -222,8 +222,12 @@ static int join(struct tcp_port *t, const struct tcp_config *config)
 	if (err)
 		return err;
 	t->share = config->share ? config->share : t->own_share;
-	t->n_slots = tcp_share_cap(t->share);
-	return tcp_share_join(t->share, t->wake_fd);
+	t->n_slots = tcp_share_cap(t->share) + (config->peers ? tcp_peers_cap(config->peers) : 0);
+	err = tcp_share_join(t->share, t->wake_fd);
+	if (err || !config->peers)
+		return err;
+	t->as_peers = (struct tcp_peers_port){ .wake_fd = t->wake_fd, .rank = TCP_PEERS_NONE };
+	return tcp_peers_join(config->peers, &t->as_peers);
 }
 
 static uint64_t ns_of(uint32_t ms, uint32_t preset_ms)
@@ -236,9 +240,24 @@ static void init_lists(struct tcp_port *t)
 	CDS_INIT_LIST_HEAD(&t->free);
 	CDS_INIT_LIST_HEAD(&t->ready);
 	for (int i = 0; i < TCP_N_TIMERS; i++)
-		CDS_INIT_LIST_HEAD(&t->timers[i]);
+		for (enum tcp_class class = 0; class < TCP_N_CLASSES; class ++)
+			CDS_INIT_LIST_HEAD(&t->timers[class][i]);
 	for (unsigned int i = 0; i < TCP_CLIENT_LISTS; i++)
 		CDS_INIT_LIST_HEAD(&t->clients[i]);
+}
+
+static void init_timeouts(struct tcp_port *t, const struct tcp_config *config)
+{
+	for (enum tcp_class class = 0; class < TCP_N_CLASSES; class ++) {
+		uint64_t *timeouts = t->timeout_ns[class];
+
+		timeouts[TCP_IDLE] = ns_of(config->idle_ms, TCP_IDLE_MS_DEFAULT);
+		timeouts[TCP_NEW] = timeouts[TCP_IDLE];
+		timeouts[TCP_PARTIAL] = ns_of(config->message_ms, TCP_MESSAGE_MS_DEFAULT);
+		timeouts[TCP_WRITING] = ns_of(config->write_ms, TCP_WRITE_MS_DEFAULT);
+	}
+	if (config->peers)
+		t->timeout_ns[TCP_PEERS][TCP_WRITING] = TCP_PEER_WRITE_MS * CLOCK_NS_PER_MS;
 }
 
 static int init(struct tcp_port *t, const struct tcp_config *config)
@@ -249,13 +268,10 @@ static int init(struct tcp_port *t, const struct tcp_config *config)
 	t->port = (struct port){ .ops = &tcp_ops, .kind = PORT_TCP, .fd = -1 };
 	t->wake_fd = t->arrivals.fd = -1;
 	t->config = *config;
-	t->scale = TCP_SHARE_SCALE_FULL;
+	t->scale[TCP_CLIENTS] = t->scale[TCP_PEERS] = TCP_SHARE_SCALE_FULL;
 	t->resume_at_ns = PORT_NEVER;
 	t->queries_max = config->queries_max;
-	t->timeout_ns[TCP_IDLE] = ns_of(config->idle_ms, TCP_IDLE_MS_DEFAULT);
-	t->timeout_ns[TCP_NEW] = t->timeout_ns[TCP_IDLE];
-	t->timeout_ns[TCP_PARTIAL] = ns_of(config->message_ms, TCP_MESSAGE_MS_DEFAULT);
-	t->timeout_ns[TCP_WRITING] = ns_of(config->write_ms, TCP_WRITE_MS_DEFAULT);
+	init_timeouts(t, config);
 	init_lists(t);
 	if (pool_bytes < TCP_POOL_BYTES_MIN)
 		return -EINVAL;
@@ -294,6 +310,8 @@ void tcp_port_fini(struct tcp_port *t)
 	drop_arrivals(t);
 	if (t->share)
 		tcp_share_leave(t->share, t->wake_fd);
+	if (t->config.peers)
+		tcp_peers_leave(t->config.peers, &t->as_peers);
 	tcp_share_free(t->own_share);
 	if (t->port.fd >= 0)
 		close(t->port.fd);

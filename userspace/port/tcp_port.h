@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The state of the tcp port. Set-up is in tcp_open.c, admission and eviction of connections in
- * tcp_admit.c, turns and timers in tcp.c, replies in tcp_send.c. For the tcp port alone.
+ * tcp_admit.c, connections of peers in tcp_claim.c, turns and timers in tcp.c, replies in
+ * tcp_send.c. For the tcp port alone.
  */
 #ifndef VOLLEY_PORT_TCP_PORT_H
 #define VOLLEY_PORT_TCP_PORT_H
@@ -19,6 +20,13 @@
 #define TCP_BUFFER_BYTES  (64u + 65536u) /* one message, with room for its length before it */
 #define TCP_BUFFER_OFFSET 64u
 
+/* Connections with the same limit and the same timeouts; tcp_conn.is_peer says which. */
+enum tcp_class {
+	TCP_CLIENTS, /* the limits of port/tcp_share.h */
+	TCP_PEERS,   /* those of port/tcp_peers.h, if config.peers is given */
+	TCP_N_CLASSES,
+};
+
 struct tcp_port {
 	struct port port;     /* its fd is an epoll */
 	struct tcp_listener { /* indexed by the number in the tag */
@@ -28,14 +36,15 @@ struct tcp_port {
 	uint32_t n_listeners; /* including unused places */
 	struct tcp_config config;
 	struct tcp_share *share;
-	struct tcp_share *own_share;  /* the same if it belongs to the port; else NULL */
-	int wake_fd;                  /* woken by wishes of the share */
-	bool is_woken;                /* wake_fd was read; clients' wishes are to be looked at */
-	struct tcp_arrivals arrivals; /* from config.intake; fd -1: no intake */
-	uint64_t timeout_ns[TCP_N_TIMERS]; /* as configured */
-	uint32_t scale;                    /* current part of timeout_ns: tcp_share_scale() */
-	uint64_t resume_at_ns;             /* accepting pauses until then; PORT_NEVER: no pause */
-	uint64_t now_ns;                   /* of the last receive */
+	struct tcp_share *own_share;    /* the same if it belongs to the port; else NULL */
+	int wake_fd;                    /* woken by wishes of the share */
+	bool is_woken;                  /* wake_fd was read; clients' wishes are to be looked at */
+	struct tcp_arrivals arrivals;   /* from config.intake; fd -1: no intake */
+	struct tcp_peers_port as_peers; /* used if there is config.peers */
+	uint64_t timeout_ns[TCP_N_CLASSES][TCP_N_TIMERS]; /* as configured */
+	uint32_t scale[TCP_N_CLASSES]; /* current part of timeout_ns: tcp_share_scale() */
+	uint64_t resume_at_ns;         /* accepting pauses until then; PORT_NEVER: no pause */
+	uint64_t now_ns;               /* of the last receive */
 	uint32_t queries_max;
 
 	uint32_t n_slots;
@@ -50,7 +59,7 @@ struct tcp_port {
 
 	struct cds_list_head free;
 	struct cds_list_head ready;
-	struct cds_list_head timers[TCP_N_TIMERS];
+	struct cds_list_head timers[TCP_N_CLASSES][TCP_N_TIMERS];
 	struct cds_list_head clients[TCP_CLIENT_LISTS];
 };
 
@@ -79,13 +88,11 @@ static inline bool tcp_port_can_queue(const struct tcp_port *t, unsigned int n_m
 	return t->pool.n_free >= n_msgs * TCP_CHUNKS_PER_MSG;
 }
 
-/* Frees a connection's slot and leaves the socket open. Waiting replies are counted as dropped. */
-void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c);
-
-/* Does the same and closes the socket. */
+/* Closes a connection and frees its slot. Waiting replies are counted as dropped. */
 void tcp_port_end(struct tcp_port *t, struct tcp_conn *c);
 
-/* Ends the connection whose reader has stalled longest. False: no connection is writing. */
+/* Ends the connection whose reader has stalled longest; one of a peer only if there is no other.
+ * False: no connection is writing. */
 bool tcp_port_evict_writer(struct tcp_port *t);
 
 /* Call after any change of a connection's octets or counts. Sets its timer, or ends it. */
@@ -105,7 +112,8 @@ void tcp_port_watch_listeners(struct tcp_port *t, bool on);
 /* When the connection's timeout ends, at the current scale. */
 static inline uint64_t tcp_port_deadline(const struct tcp_port *t, const struct tcp_conn *c)
 {
-	return c->since_ns + t->timeout_ns[c->timer] / TCP_SHARE_SCALE_FULL * t->scale;
+	return c->since_ns +
+	       t->timeout_ns[c->is_peer][c->timer] / TCP_SHARE_SCALE_FULL * t->scale[c->is_peer];
 }
 
 /* Starts the timer, unless it runs already. */
@@ -115,6 +123,13 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 /* tcp_admit.c: accepts waiting connections; closes a connection if another port wishes it. */
 void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns);
 void tcp_port_grant(struct tcp_port *t, uint64_t now_ns);
+
+/* tcp_claim.c: port_ops.claim and .has_room. */
+int tcp_port_claim(struct port *p, const struct port_msg *msg, struct port_watch *watch);
+bool tcp_port_has_room(const struct port *p, const struct port_return *to);
+/* Closes connections of peers if other ports wish it. Call tcp_port_rank() after any change. */
+void tcp_port_grant_peers(struct tcp_port *t, uint64_t now_ns);
+void tcp_port_rank(struct tcp_port *t, uint64_t now_ns);
 
 /* Admits the connections that have come through the intake. */
 void tcp_port_take_arrivals(struct tcp_port *t, uint64_t now_ns);

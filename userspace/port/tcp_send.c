@@ -121,14 +121,12 @@ void tcp_port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsig
 
 		for (next = i + 1; next < n && msgs[next].slot == msgs[i].slot; next++)
 			;
-		if (c && !msgs[i].given) {
-			send_to(t, c, msgs + i, next - i, now_ns);
-			continue;
-		}
-		drop(t, msgs + i, next - i);
 		if (c)
-			tcp_port_forget(t, c);
+			send_to(t, c, msgs + i, next - i, now_ns);
+		else
+			drop(t, msgs + i, next - i);
 	}
+	tcp_port_rank(t, now_ns);
 }
 
 /* Returns how many of n replies (n > 0) are for one connection and fit one message's chunks. */
@@ -151,9 +149,10 @@ static void drop_late(struct tcp_port *t, const struct port_reply *replies, unsi
 {
 	struct port_stats *stats = &t->port.stats;
 
-	port_count(&stats->late_orphaned, n);
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
+		port_count(&stats->late_orphaned, !replies[i].more);
 		port_count(replies[i].len ? &stats->tx_dropped : &stats->no_reply, 1);
+	}
 }
 
 /*
@@ -171,6 +170,19 @@ static void make_room(struct tcp_port *t, struct tcp_conn *c)
 	}
 }
 
+/* Counts n messages of late replies: whole replies, or parts of the one with a watch. */
+static void settle_late(struct tcp_conn *c, const struct port_reply *replies, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (replies[i].more)
+			continue;
+		assert(c->n_deferred);
+		c->n_deferred--;
+	}
+	if (!c->n_deferred)
+		c->watch = NULL;
+}
+
 /* Returns how many were sent or wait. */
 static unsigned int send_late(struct tcp_port *t, struct tcp_conn *c,
 			      const struct port_reply *replies, unsigned int n, uint64_t now_ns)
@@ -179,13 +191,14 @@ static unsigned int send_late(struct tcp_port *t, struct tcp_conn *c,
 	struct iovec iov[PORT_BURST * PIECES_LATE];
 	unsigned int n_out = 0;
 	uint64_t n_bytes = 0;
+	bool closes = false;
 
-	assert(n <= c->n_deferred);
-	c->n_deferred -= n;
+	settle_late(c, replies, n);
 	for (unsigned int i = 0; i < n; i++) {
 		struct iovec *pieces = &iov[n_out * PIECES_LATE];
 
 		if (!replies[i].len) {
+			closes |= replies[i].closes;
 			port_count(&t->port.stats.no_reply, 1);
 			continue;
 		}
@@ -198,7 +211,10 @@ static unsigned int send_late(struct tcp_port *t, struct tcp_conn *c,
 	}
 	if (!write_replies(t, c, iov, n_out, PIECES_LATE, n_bytes))
 		return 0;
-	tcp_port_update(t, c, now_ns);
+	if (closes)
+		tcp_port_end(t, c);
+	else
+		tcp_port_update(t, c, now_ns);
 	return n_out;
 }
 
@@ -221,5 +237,6 @@ unsigned int tcp_port_reply(struct port *p, uint64_t now_ns, const struct port_r
 		else
 			drop_late(t, replies + i, n_run);
 	}
+	tcp_port_rank(t, now_ns);
 	return n_sent;
 }

@@ -75,6 +75,11 @@ bool tcp_tls_is_hiding(const SSL *ssl)
 	return SSL_has_pending(ssl);
 }
 
+bool tcp_tls_is_13(const SSL *ssl)
+{
+	return SSL_version(ssl) >= TLS1_3_VERSION;
+}
+
 /* Copies octets for one record, from offset `at` on. Returns their number. */
 static size_t gather(uint8_t *record, const struct iovec *iov, unsigned int n, size_t at)
 {

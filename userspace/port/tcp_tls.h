@@ -42,6 +42,9 @@ bool tcp_tls_is_hiding(const SSL *ssl);
  * with the octets that were not taken. */
 ssize_t tcp_tls_write(SSL *ssl, const struct iovec *iov, unsigned int n);
 
+/* True if it is TLS 1.3 or later. */
+bool tcp_tls_is_13(const SSL *ssl);
+
 /* Sends close_notify: nothing more comes from us. If the socket does not take it, it is lost. */
 void tcp_tls_shut(SSL *ssl);
 

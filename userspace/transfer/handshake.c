@@ -116,8 +116,7 @@ static int watch(struct shaker *s, int op, struct shake *k, uint32_t events)
 	return epoll_ctl(s->epoll_fd, op, k->is.conn.fd, &event);
 }
 
-/* Hands over several at once, so that a worker is woken less often. If no worker has a port, they
- * go to the loop. */
+/* Hands over several at once, so that a worker is woken less often. */
 static void hand_over(struct shaker *s)
 {
 	struct tcp_arrival *a = s->over, *next;
@@ -129,7 +128,7 @@ static void hand_over(struct shaker *s)
 		return;
 	for (; a; a = next) {
 		next = a->next;
-		mailbox_put(&s->owner->done, &((struct handshake *)a)->post);
+		tcp_arrival_drop(a);
 	}
 }
 

@@ -7,7 +7,7 @@
  *
  *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ...
  *           ├─► a worker (port/tcp_intake.h)
- *           └─► mailbox ─► server_tls.c: there is no worker, or the handshake has failed
+ *           └─► mailbox ─► server_tls.c: the handshake has failed
  *
  * The threads have a lower priority than the workers (base/affinity.h). At most HANDSHAKES_MAX
  * handshakes run at a time, and half of them for one client (an IPv4 /24 or an IPv6 /48). Above
@@ -38,16 +38,16 @@
 #define HANDSHAKES_NEW    2048 /* accepted but not begun; more are closed at once */
 #define HANDSHAKES_NEW_OF 1536 /* the part of them that one client may have */
 
-/* A handshake that has ended and that went to no worker. */
+/* A handshake that has failed; its descriptor is closed. */
 struct handshake {
-	struct tcp_arrival conn; /* first; ssl NULL: it has failed, and the descriptor is closed */
+	struct tcp_arrival conn; /* first */
 	struct post post;
 };
 
 struct handshakes;
 
-/* Starts the threads. After the handshake a connection goes to a port of @intake, if there is one.
- * 0 or -errno. */
+/* Starts the threads. After the handshake a connection goes to a port of @intake; NULL: it is
+ * closed. 0 or -errno. */
 int handshakes_open(struct handshakes **out, struct tcp_intake *intake)
 	__attribute__((warn_unused_result));
 /* Closes the handshakes that run and the connections that were not taken. NULL is allowed. */
@@ -59,8 +59,7 @@ bool handshakes_begin(struct handshakes *h, int fd, SSL_CTX *ctx, const struct p
 
 /* Readable when handshakes_take() has something to return. */
 int handshakes_fd(const struct handshakes *h);
-/* The first of the handshakes that have ended. The caller owns their descriptors and SSLs, and
- * frees each item. NULL: none. */
+/* The first of the handshakes that have failed. The caller frees each item. NULL: none. */
 struct handshake *handshakes_take(struct handshakes *h);
 /* The next of the taken handshakes, or NULL. */
 struct handshake *handshakes_next(const struct handshake *k);

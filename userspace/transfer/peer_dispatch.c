@@ -6,8 +6,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "limits/block_lookup.h"
-#include "transfer/conn.h"
+#include "engine/engine.h"
 #include "transfer/peer_request.h"
 #include "transfer/primary_state.h"
 #include "transfer/questions.h"
@@ -96,7 +95,7 @@ static void take_transfer(struct peer_request *rq)
 	struct transfer_zone *zone = transfer_zones_find(&t->zones, rq->q.folded);
 	uint32_t serial = 0;
 
-	if (rq->q.qtype == DNS_TYPE_AXFR && !rq->conn) {
+	if (rq->q.qtype == DNS_TYPE_AXFR && !rq->is_stream) {
 		peer_request_refuse(rq, 0, DNS_RCODE_NOTIMP);
 		return;
 	}
@@ -108,7 +107,7 @@ static void take_transfer(struct peer_request *rq)
 		peer_request_refuse(rq, 0, DNS_RCODE_FORMERR);
 		return;
 	}
-	if (rq->conn)
+	if (rq->is_stream)
 		transfer_out_begin(rq, zone, serial);
 	else
 		transfer_out_datagram(rq, zone, serial);
@@ -117,8 +116,7 @@ static void take_transfer(struct peer_request *rq)
 /* Octets that the reply may have: within the client's limit, less the room for the signature. */
 static size_t question_cap(const struct peer_request *rq)
 {
-	size_t cap = rq->conn ? rq->cap : peer_request_datagram_size(rq),
-	       room = tsig_room(&rq->tsig);
+	size_t cap = peer_request_size(rq), room = tsig_room(&rq->tsig);
 
 	return cap > room ? cap - room : 0;
 }
@@ -135,15 +133,6 @@ static const struct transfer_zone *zone_of_secondary(const struct peer_request *
 	return zone && rules_allow(rq->t, &zone->config.allow_transfer, &rq->client) ? zone : NULL;
 }
 
-/* How long the connection may be idle, for clients that ask: RFC 7828. */
-static uint16_t idle_100ms(const struct peer_request *rq)
-{
-	const struct primary_settings *settings = rq->t->primary->settings;
-	const uint32_t idle = 10 * (settings ? settings->idle_s : SERVER_IDLE_S);
-
-	return idle < UINT16_MAX ? (uint16_t)idle : UINT16_MAX;
-}
-
 static void take_question(struct peer_request *rq)
 {
 	const struct transfer_zone *zone = zone_of_secondary(rq);
@@ -151,8 +140,8 @@ static void take_question(struct peer_request *rq)
 	struct engine_request question = {
 		.msg = rq->msg,
 		.len = rq->n,
-		.stream = rq->conn,
-		.idle_100ms = idle_100ms(rq),
+		.stream = rq->is_stream,
+		.idle_100ms = rq->item->idle_100ms,
 		.family = rq->client.addr.family,
 		.client = rq->client.addr.bytes,
 		.sees_zones = zone,
@@ -164,14 +153,15 @@ static void take_question(struct peer_request *rq)
 
 	/* A worker would not know that rules allow this client, because it judges by the address
 	 * alone. */
-	if (!zone && rq->conn && questions_ask(rq, question.idle_100ms, question_cap(rq)))
+	if (!zone && rq->is_stream && questions_ask(rq, question_cap(rq)))
 		return;
 	question.has_expire = zone && secondary_expire_left(rq->t, zone, &question.expire_s);
 	rcu_thread_online();
 	n = engine_answer(p->engine, &question, p->out, question_cap(rq));
 	rcu_thread_offline();
 	if (n == ENGINE_CLOSE) {
-		conn_end(rq->conn);
+		handover_close(rq->item);
+		rq->item = NULL;
 		return;
 	}
 	peer_request_reply(rq, p->out, n);
@@ -181,14 +171,6 @@ static bool is_transfer(const struct query *q)
 {
 	return q->qclass == DNS_CLASS_IN &&
 	       (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR);
-}
-
-bool peer_dispatch_is_last(const uint8_t *msg, size_t n)
-{
-	struct query q;
-	enum query_verdict verdict = query_parse(&q, msg, n);
-
-	return verdict == QUERY_NOTIMP || (verdict == QUERY_OK && is_transfer(&q));
 }
 
 static void dispatch(struct peer_request *rq)
@@ -201,26 +183,6 @@ static void dispatch(struct peer_request *rq)
 		take_transfer(rq);
 	else
 		take_question(rq);
-}
-
-/* ---- Blocks ---------------------------------------------------------------------------------- */
-
-/* True if a block drops or refuses the message: then an engine writes the reply. A message from a
- * worker has passed the blocks there; the later messages of a connection have not. */
-static bool is_blocked(const struct peer_request *rq, enum query_verdict verdict)
-{
-	struct blocks_verdict v = { 0 };
-	const struct blocks *b;
-
-	if (!rq->conn)
-		return false;
-	rcu_thread_online();
-	b = rcu_dereference(rq->t->env.published->blocks);
-	if (b && b->kinds)
-		v = blocks_judge(b, rq->client.addr.family, rq->client.addr.bytes,
-				 verdict == QUERY_OK ? &rq->q : NULL, rq->t->now.coarse_s);
-	rcu_thread_offline();
-	return v.action == VOLLEY_BLOCK_DROP || v.action == VOLLEY_BLOCK_REFUSE;
 }
 
 /* ---- Signature ------------------------------------------------------------------------------- */
@@ -257,13 +219,12 @@ static void open_answer(struct peer_request *rq)
 {
 	const struct handover_item *item = rq->item;
 	const struct port_addr local =
-		rq->conn ? rq->conn->local :
-			   peer_request_addr(item->family, item->local, item->local_port);
+		peer_request_addr(item->family, item->local, item->local_port);
 	const struct reply_report_ends ends = {
 		.peer = &rq->client.addr,
 		.local = &local,
-		.transport = !rq->conn        ? TAP_UDP :
-			     rq->conn->is_tls ? TAP_TLS :
+		.transport = !item->is_stream ? TAP_UDP :
+			     item->is_tls     ? TAP_TLS :
 						TAP_TCP,
 	};
 
@@ -280,7 +241,7 @@ void peer_dispatch(struct peer_request *rq)
 	}
 	open_answer(rq);
 	/* The engine writes the reply to a malformed message. */
-	if ((verdict == QUERY_OK || verdict == QUERY_NOTIMP) && !is_blocked(rq, verdict))
+	if (verdict == QUERY_OK || verdict == QUERY_NOTIMP)
 		check_tsig(rq);
 	else
 		take_question(rq);

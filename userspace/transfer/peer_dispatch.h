@@ -7,8 +7,8 @@
  *      TSIG ─► opcode ─┬─► NOTIFY: rules, reply, secondary_notified()
  *                      ├─► UPDATE: rules, updates.c
  *                      ├─► AXFR, IXFR: rules, transfer_out.c (IXFR by UDP: here)
- *                      └─► any other question: of a connection, by a worker (questions.c);
- *                          else, and if a secondary asks for the SOA of its zone, by an engine
+ *                      └─► any other question: over TCP, by its worker (questions.c);
+ *                          by UDP, and if a secondary asks for the SOA of its zone, by an engine
  *                          without a cache
  *
  * Threads: the loop's.
@@ -16,16 +16,8 @@
 #ifndef VOLLEY_TRANSFER_PEER_DISPATCH_H
 #define VOLLEY_TRANSFER_PEER_DISPATCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct peer_request;
 
 void peer_dispatch(struct peer_request *rq);
-
-/* True for a message that has to be answered after all earlier messages of its connection: a
- * transfer, a NOTIFY, an UPDATE. Questions are answered in any order. */
-bool peer_dispatch_is_last(const uint8_t *msg, size_t n);
 
 #endif

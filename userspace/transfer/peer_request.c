@@ -10,7 +10,6 @@
 #include "dns/padding.h"
 #include "engine/engine_request.h"
 #include "engine/reply_writer.h"
-#include "transfer/conn.h"
 #include "transfer/primary_state.h"
 #include "xfr/xfr_message.h"
 
@@ -26,8 +25,6 @@ struct port_addr peer_request_addr(uint8_t family, const uint8_t bytes[16], __be
 void peer_request_send(struct peer_request *rq, const uint8_t *out, size_t n)
 {
 	reply_report_end(rq->t, &rq->report, out, n);
-	if (rq->conn && n)
-		conn_send(rq->conn, out, n);
 	if (rq->item)
 		handover_reply(rq->item, out, n);
 	rq->item = NULL;
@@ -46,9 +43,11 @@ void peer_request_reply(struct peer_request *rq, uint8_t *out, size_t n)
 		n = padding_add(out, n, rq->cap, tsig_room(&rq->tsig));
 	bytes = n ? tsig_sign(&rq->tsig, out, n, rq->cap, rq->t->now.wall_s) : 0;
 
+	if (bytes < 0 && rq->is_stream) {
+		handover_close(rq->item);
+		rq->item = NULL;
+	}
 	peer_request_send(rq, out, bytes > 0 ? (size_t)bytes : 0);
-	if (bytes < 0 && rq->conn)
-		conn_end(rq->conn);
 }
 
 /* The same extended error as the engine's (RFC 8914). A wrong signature has its own error in the
@@ -148,20 +147,22 @@ void peer_request_refuse(struct peer_request *rq, uint16_t flags, enum dns_rcode
 		.tsig = &rq->tsig,
 		.flags = flags,
 		.rcode = rcode,
-		.cap = rq->conn ? rq->cap : peer_request_datagram_size(rq),
+		.cap = peer_request_size(rq),
 	};
 
 	size_t n = peer_request_write_empty(rq->t, &reply);
 
-	if (!rq->conn)
+	if (!rq->is_stream)
 		n = peer_request_limit(rq->t, &rq->client.addr, &reply, n);
 	peer_request_reply(rq, rq->t->primary->out, n);
 }
 
-size_t peer_request_datagram_size(const struct peer_request *rq)
+size_t peer_request_size(const struct peer_request *rq)
 {
 	size_t most = rq->t->env.engine_config->max_udp_bytes, size = query_udp_size(&rq->q);
 
+	if (rq->is_stream)
+		return rq->cap;
 	if (size > most)
 		size = most;
 	return size < rq->cap ? size : rq->cap;

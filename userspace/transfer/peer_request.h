@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One message to us, from a worker or a connection, and its reply, signed as the message was (RFC
- * 8945 section 5). transfer/peer_dispatch.h decides which module answers it.
+ * One message to us, from a worker, and its reply, signed as the message was (RFC 8945 section 5).
+ * transfer/peer_dispatch.h decides which module answers it.
  *
  * Threads: the loop's.
  */
@@ -13,8 +13,7 @@
 #include "dns/query.h"
 #include "transfer/reply_report.h"
 #include "transfer/rules.h"
-
-struct conn;
+#include "worker/handover_queue.h"
 
 /* The caller sets the first members; the others are zeros. */
 struct peer_request {
@@ -23,8 +22,8 @@ struct peer_request {
 	size_t n;
 	struct rules_client client; /* its key comes from the signature */
 	size_t cap;                 /* octets that a reply may have */
-	struct conn *conn;          /* the connection that it came by; if NULL: */
-	struct handover_item *item; /* gets one reply, or a note that there is none */
+	bool is_stream;             /* it came over TCP or TLS */
+	struct handover_item *item; /* to be ended; NULL: another module will do that */
 	struct query q;
 	struct tsig tsig;
 	struct reply_report report;
@@ -42,8 +41,13 @@ void peer_request_send(struct peer_request *rq, const uint8_t *out, size_t n);
 /* Pads, signs and sends the n octets at out, which has room for peer_request.cap octets. Once for
  * each request. n 0: there is no reply. */
 void peer_request_reply(struct peer_request *rq, uint8_t *out, size_t n);
-/* The longest datagram that the client takes and we send. */
-size_t peer_request_datagram_size(const struct peer_request *rq);
+/* The longest message that the client takes and we send. */
+size_t peer_request_size(const struct peer_request *rq);
+
+/* A request that is answered later hears of its item's events: item->user points to this. */
+struct peer_task {
+	void (*tell)(struct transfer *t, struct peer_task *task, enum handover_event event);
+};
 
 /*
  * What the rate limit leaves of a reply of n octets over UDP, for an address that may be forged:

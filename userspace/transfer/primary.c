@@ -15,41 +15,51 @@
 #include "transfer/primary_state.h"
 #include "transfer/questions.h"
 #include "transfer/rules.h"
-#include "transfer/server.h"
 #include "transfer/server_tls.h"
 #include "transfer/transfer_out.h"
 #include "transfer/updates.h"
 
 /* ---- From the workers ------------------------------------------------------------------------ */
 
-void primary_handle(struct transfer *t, struct handover_item *item)
+static void handle_message(struct transfer *t, struct handover_item *item)
 {
 	struct peer_request request = {
 		.t = t,
 		.msg = item->bytes,
 		.n = item->n_bytes,
-		.client.addr = peer_request_addr(item->family, item->peer, item->peer_port),
+		.client = { .addr = peer_request_addr(item->family, item->peer, item->peer_port),
+			    .is_tls = item->is_tls,
+			    .is_xot = item->is_tls13 },
 		.cap = item->reply_cap < DNS_MESSAGE_MAX ? item->reply_cap : DNS_MESSAGE_MAX,
+		.is_stream = item->is_stream,
 		.item = item,
 	};
 
-	if (item->fd >= 0)
-		server_take(t, item);
-	else
-		peer_dispatch(&request);
+	if (item->is_first)
+		transfer_count(t, connections);
+	peer_dispatch(&request);
+}
+
+void primary_handle(struct transfer *t, struct handover_item *item, enum handover_event event)
+{
+	struct peer_task *task = item->user;
+
+	if (event == HANDOVER_MESSAGE)
+		handle_message(t, item);
+	else if (task)
+		task->tell(t, task, event);
 }
 
 static void on_handover(evutil_socket_t fd, short events, void *user)
 {
 	struct transfer *t = user;
-	struct handover_item *item = handover_take(t->env.handover), *next;
+	struct handover_item *item;
+	enum handover_event event;
 
 	(void)fd, (void)events;
 	loop_wake(t);
-	for (; item; item = next) {
-		next = item->next;
-		primary_handle(t, item);
-	}
+	while ((item = handover_take(t->env.handover, &event)))
+		primary_handle(t, item, event);
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */
@@ -84,7 +94,6 @@ int primary_prepare(struct primary_settings **out, struct transfer *t, const str
 	*out = NULL;
 	if (!s)
 		return -ENOMEM;
-	s->idle_s = config->tcp_idle_s;
 	code = copy_keys(s, config);
 	if (!code)
 		code = server_tls_open(&s->tls, &t->tls_kept, config, t->env.intake, err, err_cap);
@@ -171,10 +180,8 @@ int primary_open(struct transfer *t)
 	CDS_INIT_LIST_HEAD(&p->updates);
 	CDS_INIT_LIST_HEAD(&p->questions);
 	code = engine_new(&p->engine, t->env.engine_config, NULL, t->env.published);
-	code = code ? code : questions_open(t);
 	code = code ? code : rules_open(t);
 	code = code ? code : transfer_out_open(t);
-	code = code ? code : server_open(t);
 	code = code ? code : notifier_open(t);
 	return code ? code : open_handover(t);
 }
@@ -188,7 +195,7 @@ void primary_close(struct transfer *t)
 	rules_close(t);
 	if (p->on_handover)
 		event_free(p->on_handover);
-	server_close(t);
+	transfer_out_close(t);
 	questions_close(t);
 	updates_close(t);
 	notifier_close(t);

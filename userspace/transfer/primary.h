@@ -4,12 +4,10 @@
  * The primary's side of the transfer thread: requests of other name servers and clients about
  * zones.
  *
- *      primary.c    begin, end, settings; single messages from the workers
- *      server.c     connections from workers and from server_tls.c
- *      conn.c       one connection
+ *      primary.c    begin, end, settings; messages from the workers, and what becomes of them there
  *      peer_dispatch.c   one message: its signature, the rules, its kind
  *      peer_request.c    its reply
- *      questions.c  ordinary questions on connections: to a worker and back
+ *      questions.c  signed questions: to their worker and back
  *      transfer_out.c    transfers out: a limit in all and for each client, the others wait in line
  *      updates.c    UPDATE: to control and back
  *      notify_out.c NOTIFY to secondaries, paced
@@ -27,7 +25,7 @@ struct primary_settings; /* from a configuration: rules, listeners, certificates
 
 int primary_open(struct transfer *t) __attribute__((warn_unused_result));
 /*
- * Closes connections. Updates that wait get no reply. To be called before the event base is freed.
+ * Transfers end. Updates that wait get no reply. To be called before the event base is freed.
  */
 void primary_close(struct transfer *t);
 /* For transfer_configure(), with the same results: opens listeners, reads certificates. */
@@ -36,7 +34,7 @@ int primary_prepare(struct primary_settings **out, struct transfer *t, const str
 void primary_discard(struct primary_settings *settings); /* NULL is allowed */
 /* These settings hold from now on. t->remotes has been replaced before. */
 void primary_configure(struct transfer *t, struct primary_settings *settings);
-void primary_handle(struct transfer *t, struct handover_item *item);
+void primary_handle(struct transfer *t, struct handover_item *item, enum handover_event event);
 void primary_put_zone(struct transfer *t, struct transfer_zone *zone);
 void primary_drop_zone(struct transfer *t, struct transfer_zone *zone);
 /* Sends NOTIFY to the secondaries, with the serial number that is served when the packet leaves. */

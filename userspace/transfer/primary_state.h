@@ -15,26 +15,22 @@
 struct engine;
 struct handover_rules;
 struct notifier;
-struct server;
 struct server_tls;
 
 struct primary_settings {
 	uint8_t **keys; /* names, folded wire: for the workers' rules */
 	size_t n_keys;
-	uint32_t idle_s;
 	struct server_tls *tls; /* listeners; NULL: none */
 };
 
 struct primary {
 	struct primary_settings *settings; /* NULL before the first configuration */
 	struct event *on_handover;
-	struct event *on_replies;
 	struct cds_list_head questions; /* questions.c */
 	struct event *on_rules;
 	struct handover_rules *rules; /* the rules that the workers have now */
 	uint64_t rules_made_ns, rules_took_ns;
 	struct engine *engine; /* for ordinary questions */
-	struct server *server;
 	struct notifier *notifier;
 	/* Transfers: transfer_out.c. */
 	struct cds_list_head transfers, transfers_waiting;
@@ -45,7 +41,6 @@ struct primary {
 	/* Updates that control has: updates.c. */
 	struct cds_list_head updates;
 	uint32_t n_updates;
-	uint8_t in[DNS_MESSAGE_MAX + 1];  /* a message of a connection */
 	uint8_t out[DNS_MESSAGE_MAX + 1]; /* a reply */
 };
 

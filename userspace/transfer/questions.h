@@ -1,14 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ordinary questions on our connections: a worker answers them (worker/relay.h) with its cache, its
- * policies and its resolver, and counts them as its own. So a client gets the same answers over TLS
- * as over TCP.
+ * Signed questions over TCP and TLS that are not about transfers: the worker that they came from
+ * answers them (handover_ask()) with its cache, its policies and its resolver, and counts them as
+ * its own. So a client gets the same answers with a signature as without.
  *
- *	peer_dispatch.c ─► questions_ask() ─► relay ─► a worker ─► relay ─► reply: signed, sent
- *
- * The replies of a connection come in any order (RFC 7766 section 6.2.1.1). When a connection ends,
- * the replies that are still to come are dropped.
+ *	peer_dispatch.c ─► questions_ask() ─► the worker ─► HANDOVER_ANSWERED ─► reply: signed, sent
  *
  * Threads: the loop's.
  */
@@ -17,22 +14,13 @@
 
 #include "transfer/peer_request.h"
 
-#define QUESTIONS_OF_CONN_MAX 64 /* the same limit as a worker's TCP_DEFERRED_MAX */
-
-/* Begins to receive replies. 0 or -ENOMEM. Without a relay it does nothing. */
-int questions_open(struct transfer *t) __attribute__((warn_unused_result));
-/* Questions that workers have get no reply. To be called after all connections are closed. */
+/* To be called when the thread ends. The questions that workers have get no reply. */
 void questions_close(struct transfer *t);
 
 /*
- * Sends a question that came by a connection to a worker. idle_100ms is as in struct
- * engine_request; cap: octets that the reply may have without its signature. False: no worker takes
- * it, and the caller answers it.
+ * Sends the question to its worker. cap: octets that the reply may have without its signature.
+ * False: there is no memory, or no room for a reply; the caller answers it.
  */
-bool questions_ask(struct peer_request *rq, uint16_t idle_100ms, size_t cap)
-	__attribute__((warn_unused_result));
-
-/* The connection ends: the replies to its questions will be dropped. */
-void questions_forget(struct conn *c);
+bool questions_ask(struct peer_request *rq, size_t cap) __attribute__((warn_unused_result));
 
 #endif

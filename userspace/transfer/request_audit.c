@@ -59,7 +59,7 @@ struct request_audit request_audit_of(const struct peer_request *rq, const uint8
 		.now_ns = rq->t->now.ns,
 		.peer = &rq->client.addr,
 		.transport = rq->client.is_tls ? "tls" :
-			     rq->conn          ? "tcp" :
+			     rq->is_stream     ? "tcp" :
 						 "udp",
 		.key = rq->tsig.key ? rq->tsig.key->name : NULL,
 		.zone = zone,

@@ -20,7 +20,6 @@
 #include "config/port_addr.h"
 #include "port/tcp.h"
 #include "transfer/handshake.h"
-#include "transfer/server.h"
 #include "transfer/ticket_keys.h"
 
 #define ACCEPT_TURN 16
@@ -420,10 +419,7 @@ static void on_done(evutil_socket_t fd, short events, void *user)
 	(void)fd, (void)events;
 	for (; k; k = next) {
 		next = handshakes_next(k);
-		if (!k->conn.ssl)
-			transfer_count(tls->t, tls_failed);
-		else
-			server_accept_tls(tls->t, k->conn.fd, k->conn.ssl, &k->conn.peer);
+		transfer_count(tls->t, tls_failed);
 		free(k);
 	}
 }

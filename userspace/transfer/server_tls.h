@@ -46,8 +46,8 @@ int server_tls_check(const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 /* Moves the handshakes of @before to @tls. To be called before server_tls_start(). */
 void server_tls_inherit(struct server_tls *tls, struct server_tls *before);
-/* Begins to accept. After its handshake a connection goes to a worker (port/tcp_intake.h), or to
- * server_accept_tls() if there are no workers. 0 or -ENOMEM. */
+/* Begins to accept. After its handshake a connection goes to a worker (port/tcp_intake.h). 0 or
+ * -ENOMEM. */
 int server_tls_start(struct server_tls *tls, struct transfer *t)
 	__attribute__((warn_unused_result));
 /* Open connections stay. NULL is allowed. */

@@ -3,12 +3,13 @@
 /*
  * The transfer thread: all messages from and to other name servers about zones. It asks primaries
  * (SOA, AXFR, IXFR, over UDP, TCP and TLS), receives NOTIFY and UPDATE, sends NOTIFY to
- * secondaries, and transfers zones to them. Control tells it which servers it may talk with,
+ * secondaries, and makes transfers for them. Workers have the connections of those that ask, and
+ * this thread those to servers that it asks. Control tells it which servers it may talk with,
  * decides about each zone that came, and publishes it.
  *
  *  workers ─► worker/handover_queue.h ─► ┌──────────────┐ ◄─ transfer_put_zone(), _refresh() ─┐
  *  primaries ◄─► secondary.c             │ one thread,  │ ── events: a zone, changes, an ─► control
- *  secondaries ◄─► primary.c, server.c   │ one libevent │    update, expired                  │
+ *  NOTIFY ◄─► primary.c                  │ one libevent │    update, expired                  │
  *                                        └──────────────┘ ◄─ transfer_settled(), _answer() ───┘
  *
  * Each zone has at most one event with a zone or changes that control has not settled: until then

@@ -3,14 +3,11 @@
 #include "transfer/transfer_out.h"
 
 #include <errno.h>
-#include <event2/buffer.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "base/err.h"
-#include "base/wire.h"
-#include "transfer/conn.h"
 #include "transfer/peer_request.h"
 #include "transfer/primary_state.h"
 #include "transfer/remotes.h"
@@ -21,8 +18,7 @@
 
 #define CLIENT_PREFIX4 24 /* as in xdp/shed.h */
 #define CLIENT_PREFIX6 48
-/* Compression pointers reach 16 KiB: in larger messages most names are written out. A message with
- * its prefix and libevent's header fills a block of 16 KiB. */
+/* Compression pointers reach 16 KiB: in larger messages most names are written out. */
 #define MESSAGE_BYTES 16320
 
 /* The content to send: opened when the transfer starts. */
@@ -34,8 +30,12 @@ struct source {
 };
 
 struct transfer_out {
+	struct peer_task task;     /* first */
 	struct cds_list_head link; /* in the list of the transfers that run, or wait */
-	struct conn *conn;
+	struct transfer *t;
+	struct handover_item *item;
+	struct port_addr peer;
+	struct event *on_turn; /* it has room for more than one turn makes */
 	struct event *on_step, *on_stall;
 	struct limits_place place;  /* counted for its client, while it runs and has not lent it */
 	struct transfer_zone *zone; /* valid until transfer_out_forget_zone() */
@@ -168,7 +168,7 @@ static void audit_source(enum audit_event event, const struct transfer *t,
 
 static size_t datagram_cap(const struct peer_request *rq)
 {
-	size_t cap = peer_request_datagram_size(rq), room = tsig_room(&rq->tsig);
+	size_t cap = peer_request_size(rq), room = tsig_room(&rq->tsig);
 
 	return cap > room ? cap - room : 0;
 }
@@ -200,7 +200,7 @@ static void reply_in_limits(struct peer_request *rq, size_t n)
 		.n = rq->n,
 		.edns = &rq->q.edns,
 		.tsig = &rq->tsig,
-		.cap = peer_request_datagram_size(rq),
+		.cap = peer_request_size(rq),
 	};
 
 	n = peer_request_limit(rq->t, &rq->client.addr, &reply, n);
@@ -234,7 +234,7 @@ void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, 
 
 static void leave_place(struct transfer_out *h)
 {
-	struct primary *p = h->conn->t->primary;
+	struct primary *p = h->t->primary;
 
 	if (!h->is_running || h->has_lent)
 		return;
@@ -244,42 +244,49 @@ static void leave_place(struct transfer_out *h)
 
 static void audit_transfer(const struct transfer_out *h, enum audit_event event)
 {
-	const struct conn *c = h->conn;
 	const struct request_audit audit = {
-		.peer = &c->peer,
-		.transport = c->is_tls ? "tls" : "tcp",
+		.peer = &h->peer,
+		.transport = h->item->is_tls ? "tls" : "tcp",
 		.key = h->tsig.key ? h->tsig.key->name : NULL,
 		.zone = h->question + DNS_HEADER_BYTES,
 		.qtype = h->request.qtype,
 	};
 
-	audit_source(event, c->t, &audit, &h->source);
+	audit_source(event, h->t, &audit, &h->source);
 }
 
+static void free_timer(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
+static void free_events(struct transfer_out *h)
+{
+	free_timer(h->on_turn);
+	free_timer(h->on_step);
+	free_timer(h->on_stall);
+}
+
+/* Its item remains, for the caller to end. */
 static void transfer_out_free(struct transfer_out *h)
 {
-	struct transfer *t = h->conn->t;
-
-	h->conn->transfer = NULL;
 	cds_list_del(&h->link);
 	leave_place(h);
-	t->primary->n_lent -= h->has_lent;
+	h->t->primary->n_lent -= h->has_lent;
 	source_close(&h->source);
 	tsig_fini(&h->tsig);
 	reply_report_fini(&h->report);
 	remotes_put(h->remotes);
-	if (h->on_step)
-		event_free(h->on_step);
-	if (h->on_stall)
-		event_free(h->on_stall);
+	free_events(h);
 	free(h);
 }
 
 /* The transfer has ended; @is_well: completely. */
 static void finish(struct transfer_out *h, bool is_well)
 {
-	struct conn *c = h->conn;
-	struct transfer *t = c->t;
+	struct handover_item *item = h->item;
+	struct transfer *t = h->t;
 
 	if (is_well)
 		count(t, &h->source);
@@ -287,38 +294,36 @@ static void finish(struct transfer_out *h, bool is_well)
 		transfer_count(t, out_failed);
 	audit_transfer(h, is_well && h->source.zone ? AUDIT_TRANSFER_GIVEN : AUDIT_TRANSFER_FAILED);
 	transfer_out_free(h);
-	if (!is_well)
-		conn_end(c);
-	conn_release(c);
+	if (is_well)
+		handover_end(item);
+	else
+		handover_close(item);
 	transfer_out_next(t);
 }
 
-/* Writes the next message directly into the output. Returns its length; 0: there are no more; or an
+/* Makes the next message. Returns its length; 0: it was the last, or there are no more; or an
  * error. */
-static int add_message_of(struct transfer_out *h, struct evbuffer *output, size_t cap)
+static int add_message_of(struct transfer_out *h, size_t cap)
 {
-	struct evbuffer_iovec iov;
-	uint8_t *bytes;
+	uint8_t *bytes = handover_begin(h->item, cap);
 	int n;
 
-	if (evbuffer_reserve_space(output, (ev_ssize_t)(CONN_PREFIX_BYTES + cap), &iov, 1) != 1)
+	if (!bytes)
 		return -ENOMEM;
-	bytes = iov.iov_base;
-	n = xfr_out_next(&h->source.out, bytes + CONN_PREFIX_BYTES, cap, h->conn->t->now.wall_s);
+	n = xfr_out_next(&h->source.out, bytes, cap, h->t->now.wall_s);
+	handover_send(h->item, n > 0 ? (size_t)n : 0);
 	if (n <= 0)
 		return n;
-	reply_report_end(h->conn->t, &h->report, bytes + CONN_PREFIX_BYTES, (size_t)n);
-	wire_store_be16(bytes, (uint16_t)n);
-	iov.iov_len = CONN_PREFIX_BYTES + (size_t)n;
-	return evbuffer_commit_space(output, &iov, 1) ? -ENOMEM : n;
+	reply_report_end(h->t, &h->report, bytes, (size_t)n);
+	return xfr_out_is_done(&h->source.out) ? 0 : n;
 }
 
-static int add_message(struct transfer_out *h, struct evbuffer *output)
+static int add_message(struct transfer_out *h)
 {
-	int n = add_message_of(h, output, MESSAGE_BYTES);
+	int n = add_message_of(h, MESSAGE_BYTES);
 
 	/* ERR_SPACE: a record is larger than MESSAGE_BYTES. */
-	return n == ERR_SPACE ? add_message_of(h, output, DNS_MESSAGE_MAX) : n;
+	return n == ERR_SPACE ? add_message_of(h, DNS_MESSAGE_MAX) : n;
 }
 
 static void arm(struct transfer_out *h)
@@ -331,19 +336,58 @@ static void arm(struct transfer_out *h)
 		(void)event_add(h->on_stall, &stall);
 }
 
-void transfer_out_go_on(struct conn *c)
+/* Makes messages while there is room, as many as wait at most: the worker may send them as fast as
+ * they are made. */
+static void make_messages(struct transfer_out *h)
 {
-	struct transfer_out *h = c->transfer;
-	struct evbuffer *output = bufferevent_get_output(c->bev);
+	size_t n_bytes = 0;
 	int n = 1;
 
-	if (!h->is_running || c->is_ended)
-		return;
 	arm(h);
-	while (n > 0 && evbuffer_get_length(output) < SERVER_OUT_HIGH)
-		n = add_message(h, output);
-	if (n <= 0)
+	while (n > 0 && n_bytes < HANDOVER_HIGH && handover_has_room(h->item)) {
+		n = add_message(h);
+		n_bytes += n > 0 ? (size_t)n : 0;
+	}
+	if (n <= 0) {
 		finish(h, !n);
+		return;
+	}
+	handover_flush(h->item);
+	if (handover_has_room(h->item))
+		event_active(h->on_turn, EV_TIMEOUT, 0);
+}
+
+/* The client is gone. */
+static void abandon(struct transfer_out *h)
+{
+	struct handover_item *item = h->item;
+	struct transfer *t = h->t;
+
+	transfer_count(t, out_failed);
+	audit_transfer(h, AUDIT_TRANSFER_FAILED);
+	transfer_out_free(h);
+	handover_end(item);
+	transfer_out_next(t);
+}
+
+static void on_transfer_event(struct transfer *t, struct peer_task *task, enum handover_event event)
+{
+	struct transfer_out *h = (struct transfer_out *)task;
+
+	(void)t;
+	if (event == HANDOVER_GONE)
+		abandon(h);
+	else if (event == HANDOVER_ROOM && h->is_running)
+		make_messages(h);
+}
+
+static void on_turn(evutil_socket_t fd, short events, void *user)
+{
+	struct transfer_out *h = user;
+
+	(void)fd, (void)events;
+	loop_wake(h->t);
+	make_messages(h);
 }
 
 static void on_step(evutil_socket_t fd, short events, void *user)
@@ -351,7 +395,7 @@ static void on_step(evutil_socket_t fd, short events, void *user)
 	struct transfer_out *h = user;
 
 	(void)fd, (void)events;
-	loop_wake(h->conn->t);
+	loop_wake(h->t);
 	finish(h, false);
 }
 
@@ -360,7 +404,7 @@ static void on_stall(evutil_socket_t fd, short events, void *user)
 {
 	const struct timeval stall = { .tv_sec = TRANSFER_OUT_STALL_S };
 	struct transfer_out *h = user;
-	struct transfer *t = h->conn->t;
+	struct transfer *t = h->t;
 	struct primary *p = t->primary;
 
 	(void)fd, (void)events;
@@ -377,7 +421,7 @@ static void on_stall(evutil_socket_t fd, short events, void *user)
 
 static void refuse(struct transfer_out *h)
 {
-	struct transfer *t = h->conn->t;
+	struct transfer *t = h->t;
 	const struct empty_reply reply = {
 		.request = h->question,
 		.n = h->n_question,
@@ -387,19 +431,21 @@ static void refuse(struct transfer_out *h)
 		.cap = DNS_MESSAGE_MAX,
 	};
 	int n = (int)peer_request_write_empty(t, &reply);
+	uint8_t *out;
 
 	if (n > 0)
 		n = tsig_sign(&h->tsig, t->primary->out, (size_t)n, DNS_MESSAGE_MAX, t->now.wall_s);
-	if (n <= 0)
+	out = n > 0 ? handover_begin(h->item, (size_t)n) : NULL;
+	if (!out)
 		return;
-	reply_report_end(t, &h->report, t->primary->out, (size_t)n);
-	conn_send(h->conn, t->primary->out, (size_t)n);
+	memcpy(out, t->primary->out, (size_t)n);
+	reply_report_end(t, &h->report, out, (size_t)n);
+	handover_send(h->item, (size_t)n);
 }
 
 static void start(struct transfer_out *h)
 {
-	struct conn *c = h->conn;
-	struct primary *p = c->t->primary;
+	struct primary *p = h->t->primary;
 
 	cds_list_del(&h->link);
 	cds_list_add_tail(&h->link, &p->transfers);
@@ -407,8 +453,8 @@ static void start(struct transfer_out *h)
 	p->n_transfers++; /* find_next() has counted it for its client */
 	h->request.tsig = &h->tsig;
 	h->request.qname = h->question + DNS_HEADER_BYTES;
-	if (h->zone && source_open(&h->source, c->t, h->zone, &h->request, h->serial)) {
-		transfer_out_go_on(c);
+	if (h->zone && source_open(&h->source, h->t, h->zone, &h->request, h->serial)) {
+		make_messages(h);
 		return;
 	}
 	refuse(h);
@@ -421,8 +467,8 @@ static struct transfer_out *find_next(struct primary *p)
 	struct transfer_out *h;
 
 	cds_list_for_each_entry(h, &p->transfers_waiting, link)
-		if (limits_take(&p->clients, h->conn->peer.family, h->conn->peer.bytes,
-				&h->place) == LIMITS_TAKEN)
+		if (limits_take(&p->clients, (uint8_t)h->peer.family, h->peer.bytes, &h->place) ==
+		    LIMITS_TAKEN)
 			return h;
 	return NULL;
 }
@@ -445,16 +491,6 @@ void transfer_out_next(struct transfer *t)
 	p->is_starting = false;
 }
 
-struct conn *transfer_out_find_lent(const struct transfer *t)
-{
-	const struct transfer_out *h;
-
-	cds_list_for_each_entry(h, &t->primary->transfers, link)
-		if (h->has_lent)
-			return h->conn;
-	return NULL;
-}
-
 int transfer_out_open(struct transfer *t)
 {
 	struct limits *l = &t->primary->clients;
@@ -466,23 +502,34 @@ int transfer_out_open(struct transfer *t)
 	return getrandom(l->key, sizeof(l->key), 0) < 0 ? -errno : 0;
 }
 
-void transfer_out_begin(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial)
+static struct transfer_out *transfer_out_new(struct transfer *t)
 {
-	struct conn *c = rq->conn;
 	struct transfer_out *h = calloc(1, sizeof(*h));
 
-	if (h)
-		h->on_step = evtimer_new(rq->t->base, on_step, h);
-	if (h)
-		h->on_stall = evtimer_new(rq->t->base, on_stall, h);
-	if (!h || !h->on_step || !h->on_stall) {
-		if (h && h->on_step)
-			event_free(h->on_step);
-		free(h);
+	if (!h)
+		return NULL;
+	h->task.tell = on_transfer_event;
+	h->t = t;
+	h->on_turn = evtimer_new(t->base, on_turn, h);
+	h->on_step = evtimer_new(t->base, on_step, h);
+	h->on_stall = evtimer_new(t->base, on_stall, h);
+	if (h->on_turn && h->on_step && h->on_stall)
+		return h;
+	free_events(h);
+	free(h);
+	return NULL;
+}
+
+void transfer_out_begin(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial)
+{
+	struct transfer_out *h = transfer_out_new(rq->t);
+
+	if (!h) {
 		peer_request_refuse(rq, 0, DNS_RCODE_SERVFAIL);
 		return;
 	}
-	h->conn = c;
+	h->item = rq->item;
+	h->peer = rq->client.addr;
 	h->zone = zone;
 	h->serial = serial;
 	h->remotes = remotes_get(rq->t->remotes);
@@ -494,25 +541,29 @@ void transfer_out_begin(struct peer_request *rq, struct transfer_zone *zone, uin
 	rq->tsig = (struct tsig){ 0 };
 	h->report = rq->report;
 	rq->report = (struct reply_report){ 0 };
-	c->transfer = h;
-	conn_hold(c);
+	h->item->user = &h->task;
+	handover_drop_message(h->item);
+	rq->item = NULL;
 	cds_list_add_tail(&h->link, &rq->t->primary->transfers_waiting);
 	transfer_out_next(rq->t);
 }
 
-void transfer_out_abort(struct conn *c)
+static void close_list(struct cds_list_head *list)
 {
-	struct transfer_out *h = c->transfer;
-	struct transfer *t = c->t;
-	bool was_running = h && h->is_running;
+	struct transfer_out *h, *next;
 
-	if (!h)
-		return;
-	transfer_count(t, out_failed);
-	audit_transfer(h, AUDIT_TRANSFER_FAILED);
-	transfer_out_free(h);
-	if (was_running)
-		transfer_out_next(t);
+	cds_list_for_each_entry_safe(h, next, list, link) {
+		struct handover_item *item = h->item;
+
+		transfer_out_free(h);
+		handover_close(item);
+	}
+}
+
+void transfer_out_close(struct transfer *t)
+{
+	close_list(&t->primary->transfers);
+	close_list(&t->primary->transfers_waiting);
 }
 
 void transfer_out_forget_zone(struct transfer *t, const struct transfer_zone *zone)

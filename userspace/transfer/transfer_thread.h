@@ -31,7 +31,7 @@
 #include "transfer/zone_table.h"
 
 struct remotes;
-struct primary;   /* the other side: server, transfers out, NOTIFY out, UPDATE in */
+struct primary;   /* the other side: transfers out, NOTIFY out, UPDATE in */
 struct secondary; /* slots for rounds of all zones */
 struct tap_producer;
 struct transfer_event;

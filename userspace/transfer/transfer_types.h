@@ -14,7 +14,6 @@
 #include "store/store.h"
 #include "worker/handover_queue.h"
 
-struct relay;
 struct tap;
 struct tcp_intake;
 
@@ -22,10 +21,8 @@ struct transfer_env {
 	struct engine_data *published;             /* RCU: the served zones */
 	const struct engine_config *engine_config; /* for questions that no worker answers */
 	struct handover *handover;                 /* messages from the workers */
-	struct relay *relay;       /* questions for workers: worker/relay.h; NULL: none */
-	struct tcp_intake *intake; /* gives TLS connections to workers; NULL: none */
+	struct tcp_intake *intake; /* gives TLS connections to workers; NULL: they are closed */
 	struct store *store;       /* changes for IXFR out; NULL: none */
-	uint32_t n_conns_max;      /* connections of clients; 0: SERVER_CONNS_MAX */
 	struct tap *tap;           /* gets replies; NULL: none */
 };
 
@@ -65,7 +62,7 @@ struct transfer_status {
 	E(update_refused, "UPDATE messages refused")                          \
 	E(tsig_bad, "messages whose signature does not hold")                 \
 	E(tls_failed, "TLS connections that could not be established")        \
-	E(connections, "connections accepted")
+	E(connections, "connections over TCP or TLS with messages for this thread")
 
 struct transfer_counters {
 #define TRANSFER_COUNTER_FIELD(name, words) uint64_t name;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transfer/conn.h"
 #include "transfer/peer_request.h"
 #include "transfer/primary_state.h"
 #include "transfer/remotes.h"
@@ -15,9 +14,8 @@
 
 struct update_in {
 	struct cds_list_head link;
-	struct conn *conn;          /* NULL: it has closed, or there was none */
-	struct handover_item *item; /* or NULL */
-	struct remotes *remotes;    /* a reference, for the key */
+	struct handover_item *item;
+	struct remotes *remotes; /* a reference, for the key */
 	struct tsig tsig;
 	struct reply_report report;
 	struct query_edns edns;
@@ -75,14 +73,13 @@ static struct update_in *keep(struct peer_request *rq, const struct transfer_zon
 
 	if (!u)
 		return NULL;
-	u->conn = rq->conn;
 	u->item = rq->item;
 	u->remotes = remotes_get(rq->t->remotes);
 	u->edns = rq->q.edns;
 	u->peer = rq->client.addr;
 	u->transport = request_audit_of(rq, NULL).transport;
 	memcpy(u->zone, zone->apex, zone->apex_len);
-	u->cap = rq->conn ? rq->cap : peer_request_datagram_size(rq);
+	u->cap = peer_request_size(rq);
 	u->tsig = rq->tsig;
 	u->n = rq->n;
 	memcpy(u->msg, rq->msg, rq->n);
@@ -90,10 +87,6 @@ static struct update_in *keep(struct peer_request *rq, const struct transfer_zon
 	u->report = rq->report;
 	rq->report = (struct reply_report){ 0 };
 	rq->item = NULL;
-	if (u->conn) {
-		u->conn->update = u;
-		conn_hold(u->conn);
-	}
 	cds_list_add_tail(&u->link, &rq->t->primary->updates);
 	rq->t->primary->n_updates++;
 	return u;
@@ -183,28 +176,14 @@ void updates_answer(struct transfer *t, void *request, unsigned int rcode)
 	int n = (int)peer_request_write_empty(t, &reply);
 
 	audit_update(t, u, rcode);
-	if (n > 0 && u->item)
+	if (n > 0 && !u->item->is_stream)
 		n = (int)peer_request_limit(t, &u->peer, &reply, (size_t)n);
 	if (n > 0)
 		n = tsig_sign(&u->tsig, out, (size_t)n, u->cap, t->now.wall_s);
-	if (n > 0 && (u->item || u->conn))
+	if (n > 0)
 		reply_report_end(t, &u->report, out, (size_t)n);
-	if (u->item)
-		handover_reply(u->item, out, n > 0 ? (size_t)n : 0);
-	if (u->conn) {
-		u->conn->update = NULL;
-		if (n > 0)
-			conn_send(u->conn, out, (size_t)n);
-		conn_release(u->conn);
-	}
+	handover_reply(u->item, out, n > 0 ? (size_t)n : 0);
 	forget(t, u);
-}
-
-void updates_forget(struct conn *c)
-{
-	if (c->update)
-		c->update->conn = NULL;
-	c->update = NULL;
 }
 
 void updates_close(struct transfer *t)
@@ -214,8 +193,7 @@ void updates_close(struct transfer *t)
 	while (!cds_list_empty(&p->updates)) {
 		struct update_in *u = cds_list_first_entry(&p->updates, struct update_in, link);
 
-		if (u->item)
-			handover_reply(u->item, NULL, 0);
+		handover_reply(u->item, NULL, 0);
 		forget(t, u);
 	}
 }

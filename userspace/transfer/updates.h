@@ -4,8 +4,9 @@
  * UPDATE messages (RFC 2136): the rules are checked here, control makes the change and gives the
  * rcode with transfer_answer(). The reply is signed with the key of the request.
  *
- * Control has at most UPDATES_MAX at a time; more get SERVFAIL. A connection handles its next
- * message only after the answer.
+ * Control has at most UPDATES_MAX at a time; more get SERVFAIL. A worker takes the next message of
+ * a connection only after the answer. If the client goes meanwhile, control makes the change
+ * nevertheless.
  *
  * Threads: the loop's.
  */
@@ -16,13 +17,10 @@
 
 #define UPDATES_MAX 256
 
-struct conn;
 struct peer_request;
 struct transfer;
 
 void updates_take(struct peer_request *rq);
-/* The connection closes; control completes its update nevertheless. */
-void updates_forget(struct conn *c);
 void updates_answer(struct transfer *t, void *request, unsigned int rcode);
 /* To be called when control answers no more: frees the updates that wait. */
 void updates_close(struct transfer *t);

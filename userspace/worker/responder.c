@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <urcu-qsbr.h>
 
@@ -29,6 +30,7 @@ struct slot {
 	bool is_padded;   /* its reply must be padded */
 	bool is_reported; /* its answer goes to the tap, and event is set */
 	struct limits_place place;
+	struct handover_item *item; /* gets the answer; NULL: its port does */
 	struct slot *next_free;
 	struct reply_event *event; /* of this slot; not touched unless the tap has a reader */
 };
@@ -38,6 +40,7 @@ struct responder {
 	struct resolver **resolver;
 	struct handover *handover; /* NULL: none, then way is NULL, too */
 	struct handover_way *way;
+	const struct port_msg *held; /* later messages of its connection in this burst wait */
 	struct responder_counters counters;
 	struct inbox inbox;
 	unsigned int n_slots;
@@ -115,6 +118,7 @@ static void give_back(struct responder *r, struct slot *s)
 	s->is_taken = false;
 	limits_give(&r->limits, &s->place);
 	s->to.port = NULL;
+	s->item = NULL;
 	s->next_free = r->free;
 	r->free = s;
 	count(&r->counters.released, 1);
@@ -139,28 +143,58 @@ static void add_to_batch(struct responder *r, struct slot *s, struct resolver *r
 
 _Static_assert(PORT_N_KINDS <= ENGINE_WAYS, "each kind of port is a way");
 
+/* True for a message that has the connection for itself: a transfer, a NOTIFY, an UPDATE. */
+static bool needs_whole_stream(const struct port_msg *m)
+{
+	struct query q;
+	enum query_verdict verdict = query_parse(&q, m->data, m->len);
+
+	return m->stream &&
+	       (verdict == QUERY_NOTIMP || q.qtype == DNS_TYPE_AXFR || q.qtype == DNS_TYPE_IXFR);
+}
+
 static void hand_over(struct responder *r, struct port_msg *m, struct port *port)
 {
-	bool is_put = handover_put(r->handover, r->way, port, m);
+	bool alone = needs_whole_stream(m),
+	     is_put = handover_put(r->handover, r->way, port, m, alone);
 
+	if (m->put_back || (alone && m->deferred))
+		r->held = m;
 	count(is_put ? &r->counters.handed_over : &r->counters.handover_lost, !m->put_back);
 }
 
-/* True if the message is of the same connection as the one before, and that connection was given
- * away or that message was put back. */
-static bool follows(struct port_msg *m, const struct port_msg *before)
+/* True if the message is of a connection whose later messages wait. */
+static bool has_to_wait(const struct responder *r, struct port_msg *m)
 {
-	if (!(before->given || before->put_back) || !port_same_stream(before, m))
+	if (!r->held || !port_same_stream(r->held, m))
 		return false;
 	m->len = 0;
-	m->given = before->given;
-	m->put_back = before->put_back;
+	m->put_back = true;
 	return true;
 }
 
-static void answer(struct responder *r, struct engine_request *rq, struct port_msg *m,
-		   struct port *port, struct resolver *resolver)
+/* Where the answer goes: to the port, or to an item of the handover. */
+struct asker {
+	struct port *port;
+	struct handover_item *item; /* NULL: to the port */
+	const struct port_return *to;
+};
+
+/* Notes where a late reply to m goes. */
+static void defer_reply(struct slot *s, struct port_msg *m, const struct asker *asker)
 {
+	s->item = asker->item;
+	if (asker->item)
+		s->to = *asker->to;
+	else
+		port_defer(asker->port, m, &s->to);
+	m->deferred = true;
+}
+
+static void answer(struct responder *r, struct engine_request *rq, struct port_msg *m,
+		   const struct asker *asker, struct resolver *resolver)
+{
+	struct port *port = asker->port;
 	struct slot *s = resolver && port_can_defer(port) ? free_slot_for(r, m) : NULL;
 	struct tap_event *event = tap_draws(r->tap) ? reply_event_begin(r->tap, m) : NULL;
 	size_t len;
@@ -168,7 +202,7 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 	rq->msg = m->data;
 	rq->len = m->len;
 	rq->stream = m->stream;
-	rq->is_tls = m->encrypted && !port->is_relay; /* the relay's owner pads */
+	rq->is_tls = m->encrypted && !asker->item; /* else the transfer thread pads */
 	rq->idle_100ms = m->idle_100ms;
 	rq->family = m->family;
 	rq->client = m->peer;
@@ -183,8 +217,7 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 		len = 0;
 	}
 	if (len == ENGINE_DEFERRED) {
-		port_defer(port, m, &s->to);
-		m->deferred = true;
+		defer_reply(s, m, asker);
 		s->is_padded = engine_pads(r->engine, rq);
 		len = 0;
 	}
@@ -226,19 +259,58 @@ void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct p
 		.now_s = times.now_s,
 		.wall_s = times.wall_s,
 		.way = (uint8_t)port->kind,
-		/* a relay's message comes from there */
-		.hands_over = r->handover && !port->is_relay,
+		.hands_over = r->handover,
 	};
+	const struct asker asker = { .port = port };
 
+	r->held = NULL;
 	for (unsigned int i = 0; i < n; i++) {
 		if (i % ENGINE_AHEAD == 0)
 			read_ahead(r, &msgs[i], n - i);
-		if (i && follows(&msgs[i], &msgs[i - 1]))
+		if (has_to_wait(r, &msgs[i]))
 			continue;
 		rq.ahead = 1 + i % ENGINE_AHEAD;
-		answer(r, &rq, &msgs[i], port, resolver);
+		answer(r, &rq, &msgs[i], &asker, resolver);
 	}
 	submit(r, resolver);
+}
+
+/*
+ * A question whose signature the transfer thread has checked: the rules for the handover do not
+ * hold again.
+ */
+static void answer_item(void *ctx, struct handover_item *item, const struct port_return *to,
+			uint64_t now_ns)
+{
+	struct responder *r = ctx;
+	struct resolver *resolver = rcu_dereference(*r->resolver);
+	struct engine_times times = times_now(now_ns);
+	struct engine_request rq = {
+		.now_ns = now_ns,
+		.now_s = times.now_s,
+		.wall_s = times.wall_s,
+		.way = (uint8_t)to->port->kind,
+	};
+	const struct asker asker = { .port = to->port, .item = item, .to = to };
+	struct port_msg m = {
+		.data = r->scratch, /* free: completions use it only within their call */
+		.len = (uint32_t)item->n_bytes,
+		.cap = to->cap,
+		.family = item->family,
+		.stream = true,
+		.encrypted = item->is_tls,
+		.idle_100ms = item->idle_100ms,
+		.peer_port = item->peer_port,
+		.local_port = item->local_port,
+	};
+
+	memcpy(m.peer, item->peer, sizeof(m.peer));
+	memcpy(m.local, item->local, sizeof(m.local));
+	memcpy(m.data, item->bytes, item->n_bytes);
+	answer(r, &rq, &m, &asker, resolver);
+	submit(r, resolver);
+	if (!m.deferred)
+		handover_answer(item, m.data, m.len, m.closes);
 }
 
 void responder_refresh(struct responder *r, const struct volley_refresh *refreshes, unsigned int n)
@@ -312,6 +384,13 @@ static void finish(struct responder *r, struct slot *s, struct resolver *resolve
 		len = engine_fail(r->engine, &s->pending, times, out, cap);
 	engine_abandon(&s->pending);
 	r->done[r->n_done++] = s;
+	if (s->item) {
+		if (s->is_reported && len)
+			reply_event_late(r->tap, s->event, out, len);
+		handover_answer(s->item, out, len, false);
+		s->item = NULL;
+		return;
+	}
 	if (!s->to.port) {
 		count(&r->counters.orphaned, len != 0);
 		return;
@@ -441,7 +520,7 @@ int responder_new(struct responder **out, const struct responder_config *config)
 	if (!err && getrandom(r->limits.key, sizeof(r->limits.key), 0) != sizeof(r->limits.key))
 		err = -EIO;
 	if (!err && r->handover)
-		err = handover_way_new(&r->way);
+		err = handover_way_new(&r->way, answer_item, r);
 	err = err ? err : inbox_open(&r->inbox);
 	if (err) {
 		handover_way_free(r->way);
@@ -467,6 +546,9 @@ void responder_free(struct responder *r)
 		q = next;
 	}
 	inbox_close(&r->inbox);
+	for (unsigned int i = 0; i < r->n_used; i++)
+		if (r->slots[i].is_taken && r->slots[i].item)
+			handover_answer(r->slots[i].item, NULL, 0, false);
 	handover_way_free(r->way);
 	free_room(r);
 	free(r);

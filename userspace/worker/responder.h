@@ -10,7 +10,8 @@
  *	port ◄─ port_reply() ◄─ engine_finish() ◄─ responder_source(): completions, in bursts
  *
  * Messages for the transfer thread go to the handover (worker/handover_queue.h), whose replies are
- * another source.
+ * another source. Signed questions come back from there without their signature, and their answers
+ * go there again.
  *
  * A slot is a question upstream, with the way back to its client. All slots are made before the
  * first question. The engine answers SERVFAIL at once if no slot is free, if there is no resolver,
@@ -90,7 +91,7 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 	E(orphaned, "questions that were answered after the client's port had gone")       \
 	E(resubmitted, "questions that were asked again, because their resolver had gone") \
 	E(not_refreshed, "answers that were not refreshed: no resolver or no free slot")   \
-	E(handed_over, "messages and connections for the transfer thread")                 \
+	E(handed_over, "messages for the transfer thread")                                 \
 	E(handover_lost, "messages for it that were dropped, because too many waited")
 
 struct responder_counters {

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "dns/proto.h"
 #include "port/tcp_intake.h"
-#include "worker/relay.h"
 #include "xfr/update.h"
 
 #define COPY_BYTES (16u << 20)
@@ -21,7 +20,6 @@ struct transfers {
 	struct transfers_env env;
 	struct zones *zones;
 	struct handover *handover;
-	struct relay *relay;
 	struct tcp_intake *intake;
 	struct transfer *thread;
 };
@@ -252,7 +250,6 @@ int transfers_new(struct transfers **out, const struct transfers_env *env)
 		.published = env->published,
 		.engine_config = env->engine_config,
 		.store = env->store,
-		.n_conns_max = env->n_conns_max,
 		.tap = env->tap,
 	};
 	int err;
@@ -262,11 +259,8 @@ int transfers_new(struct transfers **out, const struct transfers_env *env)
 	t->env = *env;
 	err = handover_new(&t->handover);
 	if (!err)
-		err = relay_new(&t->relay);
-	if (!err)
 		err = tcp_intake_new(&t->intake);
 	thread.handover = t->handover;
-	thread.relay = t->relay;
 	thread.intake = t->intake;
 	if (!err)
 		err = transfer_new(&t->thread, &thread, on_event, t);
@@ -290,7 +284,6 @@ void transfers_free(struct transfers *t)
 		return;
 	transfer_free(t->thread);
 	handover_free(t->handover);
-	relay_free(t->relay);
 	tcp_intake_free(t->intake);
 	free(t);
 }
@@ -303,11 +296,6 @@ void transfers_set_zones(struct transfers *t, struct zones *zones)
 struct handover *transfers_handover(struct transfers *t)
 {
 	return t->handover;
-}
-
-struct relay *transfers_relay(struct transfers *t)
-{
-	return t->relay;
 }
 
 struct tcp_intake *transfers_intake(struct transfers *t)

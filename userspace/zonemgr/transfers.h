@@ -22,8 +22,7 @@ struct transfers;
 struct transfers_env {
 	struct engine_data *published;
 	const struct engine_config *engine_config;
-	struct store *store;  /* NULL: none */
-	uint32_t n_conns_max; /* as in struct transfer_env; so is `tap` */
+	struct store *store; /* NULL: none */
 	struct tap *tap;
 	struct maintenance *maintenance;
 };
@@ -37,8 +36,6 @@ void transfers_free(struct transfers *t); /* after the workers have ended */
 
 void transfers_set_zones(struct transfers *t, struct zones *zones);
 struct handover *transfers_handover(struct transfers *t);
-/* The relay of questions to workers. Their ports have to be closed before transfers_free(). */
-struct relay *transfers_relay(struct transfers *t);
 /* Gives TLS connections to workers; the same holds. */
 struct tcp_intake *transfers_intake(struct transfers *t);
 /* As transfer_configure(). */

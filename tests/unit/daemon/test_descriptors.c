@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 
 #include "daemon/descriptors.h"
-#include "transfer/server.h"
+#include "port/tcp_peers.h"
 
 #define N_WORKERS 4
 
@@ -39,7 +39,7 @@ static void test_enough(void **state)
 	(void)state;
 	assert_int_equal(descriptors_plan(&d, &plain, N_WORKERS, wanted(), err, sizeof(err)), 0);
 	assert_int_equal(d.n_tcp, 1000);
-	assert_int_equal(d.n_transfer, SERVER_CONNS_MAX);
+	assert_int_equal(d.n_transfer, TCP_PEERS_DEFAULT);
 	assert_string_equal(d.problem, "");
 }
 

@@ -337,35 +337,73 @@ static void test_idle_time(void **state)
 	leave();
 }
 
-/* Given away, with OpenSSL's state: the receiver goes on where the port has ended. */
-static void test_it_is_given_away(void **state)
+static unsigned int n_room;
+
+static void on_room(struct port_watch *watch, enum port_event event)
 {
+	(void)watch;
+	n_room += event == PORT_ROOM;
+}
+
+/* A reply of many messages: each is sent when there is room for it. */
+static void test_a_reply_of_many_messages(void **state)
+{
+	static uint8_t message[60000], got[2 + sizeof(message)];
+	struct port_watch watch = { .tell = on_room };
 	struct port_msg msgs[PORT_BURST];
-	struct port_gift gift = { 0 };
+	struct port_return to;
+	struct port_reply reply = { .to = &to, .data = message, .len = sizeof(message) };
 
 	(void)state;
 	enter(&(struct tcp_config){ 0 });
-	tell_message("one");
-	hear_message("one");
-	tell_message("give");
+	tell_message("claim");
 	assert_int_equal(port_receive(port, now_ns, msgs, PORT_BURST), 1);
 	assert_true(msgs[0].encrypted);
-	assert_int_equal(port_give(port, &msgs[0], &gift), 0);
-	assert_non_null(gift.ssl);
-	assert_int_equal(gift.n_bytes, 6);
+	assert_int_equal(port_claim(port, &msgs[0], &watch), 1);
+	port_defer(port, &msgs[0], &to);
+	assert_true(to.is_tls13);
 	msgs[0].len = 0;
-	msgs[0].given = true;
+	msgs[0].deferred = true;
 	port_send(port, now_ns, msgs, 1);
-	assert_int_equal(tcp_n_conns(port), 0);
-	assert_int_equal(SSL_write(gift.ssl, "hello", 5), 5);
-	{
-		uint8_t got[5];
-
-		assert_int_equal(SSL_read(client, got, 5), 5);
-		assert_memory_equal(got, "hello", 5);
+	n_room = 0;
+	for (unsigned int i = 0, n_sent = 0; i < 20; i++) {
+		for (; n_sent < 20 && port_has_room(port, &to); n_sent++) {
+			message[0] = (uint8_t)n_sent;
+			reply.more = n_sent < 19;
+			assert_int_equal(port_reply(port, now_ns, &reply, 1), 1);
+		}
+		hear(got, sizeof(got));
+		assert_int_equal(wire_load_be16(got), sizeof(message));
+		assert_int_equal(got[2], i);
 	}
-	SSL_free(gift.ssl);
-	close(gift.fd);
+	assert_true(n_room > 0);
+	assert_int_equal(port->stats.tx, 20);
+	leave();
+}
+
+/* Connections that come before the first port wait for it; more than a few are not taken. */
+static void test_early_arrivals(void **state)
+{
+	struct tcp_arrival *early = shake_hands(), *too_many = NULL;
+
+	(void)state;
+	tell_message("one");
+	assert_int_equal(tcp_intake_new(&intake), 0);
+	assert_true(tcp_intake_put(intake, early));
+	for (int i = 0; i < TCP_INTAKE_EARLY; i++) {
+		struct tcp_arrival *a = calloc(1, sizeof(*a));
+
+		a->next = too_many;
+		too_many = a;
+	}
+	assert_false(tcp_intake_put(intake, too_many));
+	for (struct tcp_arrival *next; too_many; too_many = next) {
+		next = too_many->next;
+		free(too_many);
+	}
+	assert_int_equal(tcp_open(&port, &(struct tcp_config){ .intake = intake }), 0);
+	assert_int_equal(port_start(port), 0);
+	hear_message("one");
 	leave();
 }
 
@@ -443,6 +481,23 @@ static void test_tickets_do_not_wait_for_a_question(void **state)
 	leave();
 }
 
+/* A client may send the rest of its question only when it has them. */
+static void test_tickets_do_not_wait_for_the_rest(void **state)
+{
+	char byte;
+
+	(void)state;
+	open_port(&(struct tcp_config){ 0 });
+	assert_true(tcp_intake_put(intake, shake_hands_and_hold()));
+	tell("\0\3o", 3);
+	serve(port);
+	assert_int_equal(SSL_read(client, &byte, 1), -1);
+	assert_int_equal(n_tickets, 2);
+	tell("ne", 2);
+	hear_message("one");
+	leave();
+}
+
 /* Over our BIO too, close_notify comes before the end of the stream. */
 static void test_close_notify_over_our_bio(void **state)
 {
@@ -511,10 +566,12 @@ int main(void)
 		cmocka_unit_test(test_an_end_without_a_word),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_idle_time),
-		cmocka_unit_test(test_it_is_given_away),
+		cmocka_unit_test(test_a_reply_of_many_messages),
+		cmocka_unit_test(test_early_arrivals),
 		cmocka_unit_test(test_several_arrive),
 		cmocka_unit_test(test_tickets_go_with_the_first_reply),
 		cmocka_unit_test(test_tickets_do_not_wait_for_a_question),
+		cmocka_unit_test(test_tickets_do_not_wait_for_the_rest),
 		cmocka_unit_test(test_close_notify_over_our_bio),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_a_port_that_goes),

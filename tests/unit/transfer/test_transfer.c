@@ -18,10 +18,12 @@
 
 #include "base/wire.h"
 #include "config/port_addr.h"
+#include "port/tcp.h"
 #include "transfer/calls.h"
 #include "transfer/secondary.h"
 #include "transfer/transfer.h"
 #include "transfer/transfer_thread.h"
+#include "worker/worker.h"
 #include "xfr/xfr_out.h"
 
 #define PATIENCE_S 60
@@ -96,11 +98,12 @@ static void on_event(void *user, struct transfer_event *event)
 	zone_builder_free(event->builder);
 }
 
-static struct scene *begin(enum config_tls tls)
+static struct scene *begin_with(enum config_tls tls, struct tcp_intake *intake)
 {
 	struct scene *s = calloc(1, sizeof(*s));
 	const struct transfer_env env = { .published = &s->published,
-					  .engine_config = &s->engine_config };
+					  .engine_config = &s->engine_config,
+					  .intake = intake };
 
 	assert_non_null(s);
 	s->engine_config = (struct engine_config)ENGINE_CONFIG_INIT;
@@ -120,6 +123,11 @@ static struct scene *begin(enum config_tls tls)
 	assert_int_equal(transfer_new(&s->t, &env, on_event, s), 0);
 	configure(s);
 	return s;
+}
+
+static struct scene *begin(enum config_tls tls)
+{
+	return begin_with(tls, NULL);
 }
 
 /* transfer_stop() was called. */
@@ -589,21 +597,50 @@ static void ask_with_tickets(const struct config_addr *at, unsigned int n_first)
 	close(fd);
 }
 
-/* While no worker listens yet, this thread has connections: what OpenSSL has read of a question is
- * not lost, nor are session tickets. */
+/* Each message is its own reply. */
+static void answer_all(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
+		       uint64_t now_ns)
+{
+	(void)ctx, (void)port, (void)now_ns;
+	for (unsigned int i = 0; i < n; i++)
+		msgs[i].data[DNS_FLAGS_AT] |= 0x80; /* QR */
+}
+
+static struct worker *start_worker(struct tcp_intake *intake, struct port **port)
+{
+	const struct worker_config config = { .cpu = WORKER_CPU_ANY, .handle = answer_all };
+	struct worker *worker = NULL;
+
+	assert_int_equal(tcp_open(port, &(struct tcp_config){ .intake = intake }), 0);
+	assert_int_equal(worker_start(&worker, &config), 0);
+	assert_int_equal(worker_port_add(worker, *port), 0);
+	return worker;
+}
+
+/* On the way from the handshake to a worker, what OpenSSL has read of a question is not lost, nor
+ * are session tickets. */
 static void a_question_behind_the_handshake(void **state)
 {
 	char certificate[] = "/tmp/volley-cert-XXXXXX", key[] = "/tmp/volley-key-XXXXXX";
-	struct scene *s = begin(CONFIG_TLS_OPPORTUNISTIC);
+	struct tcp_intake *intake = NULL;
 	struct config_addr at;
+	struct worker *worker;
+	struct scene *s;
+	struct port *port;
 
 	(void)state;
+	assert_int_equal(tcp_intake_new(&intake), 0);
+	s = begin_with(CONFIG_TLS_OPPORTUNISTIC, intake);
+	worker = start_worker(intake, &port);
 	SSL_CTX_free(listen_tls(s, &at, certificate, key));
 	for (size_t i = 0; i < sizeof(ticket_rows) / sizeof(ticket_rows[0]); i++) {
 		print_message("%s\n", ticket_rows[i].name);
 		ask_with_tickets(&at, ticket_rows[i].n_first);
 	}
 	transfer_stop(s->t);
+	worker_stop(worker);
+	port_close(port);
+	tcp_intake_free(intake);
 	unlink(certificate);
 	unlink(key);
 	end(s);
