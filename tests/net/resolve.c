@@ -52,7 +52,8 @@ static _Noreturn void usage(void)
 	      "  [-r HINTS] [-a ANCHOR] [-A AUTO-ANCHOR] [-s ZONE=ADDRESS]... [-p PRIVATE]...\n"
 	      "  [-i INSECURE]...\n"
 	      "  [-o OPTION=VALUE]... [-m OUTSTANDING] [-c PER-CLIENT] [-u UPSTREAM-MAX]\n"
-	      "  [-q UPSTREAM-QPS] [-w DEADLINE-MS] [-P FIRST-LAST]\n"
+	      "  [-q UPSTREAM-QPS] [-w DEADLINE-MS] [-W TIMEOUT-MS]\n"
+	      "  [-P FIRST-LAST]\n"
 	      "  [-x]   (-x: 0x20)\n",
 	      stderr);
 	exit(2);
@@ -117,7 +118,7 @@ static void read_options(int argc, char **argv)
 	config.stubs = stubs;
 	config.options = options;
 	config.query_localhost = true;
-	while ((c = getopt(argc, argv, "n:f:t:b:r:a:A:s:p:i:o:m:c:u:q:w:P:x")) != -1) {
+	while ((c = getopt(argc, argv, "n:f:t:b:r:a:A:s:p:i:o:m:c:u:q:w:W:P:x")) != -1) {
 		switch (c) {
 		case 'n':
 			config.n_threads = (unsigned int)atoi(optarg);
@@ -166,6 +167,9 @@ static void read_options(int argc, char **argv)
 			break;
 		case 'w':
 			deadline_ms = (uint64_t)atoi(optarg);
+			break;
+		case 'W':
+			config.upstream_timeout_ms = (uint32_t)atoi(optarg);
 			break;
 		case 'P':
 			if (sscanf(optarg, "%hu-%hu", &config.port_first, &config.port_last) != 2)

@@ -12,7 +12,7 @@ import pytest
 
 import scripted
 from netlab import wait_for
-from scripted import (A, B, C, FORGED, NETWORK_ERROR, NOBODY, TRUE, failing, large_answer,
+from scripted import (A, B, C, FORGED, NETWORK_ERROR, NOBODY, TRUE, Upstream, failing, large_answer,
                       quick_answer, silent, true_answer)
 from upstreams import address_answer
 
@@ -332,6 +332,37 @@ def test_a_connection_on_which_nothing_comes(resolve, upstream):
     it = resolve("-t", "tcp", to=[A, B, C])
     for n in range(10):
         assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
+
+
+def octet_by_octet(conn, _query):
+    conn.sendall(b"\xff\xff")
+    while True:
+        conn.sendall(b"\0")
+        time.sleep(0.02)
+
+
+def replies_to_nothing(conn, query):
+    wire = quick_answer(bytes([query[0] ^ 1]) + query[1:])
+    while True:
+        conn.sendall(len(wire).to_bytes(2, "big") + wire)
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("noise", [octet_by_octet, replies_to_nothing])
+def test_a_connection_that_brings_no_reply(netns, resolve, noise):
+    """It is never silent: the question goes over another one."""
+    class FirstIsNoise(Upstream):
+        def serve_messages(self, conn, peer):
+            if self.connections > 1:
+                super().serve_messages(conn, peer)
+                return
+            size = conn.recv(2, socket.MSG_WAITALL)
+            noise(conn, conn.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL))
+    server = FirstIsNoise(netns, A, true_answer)
+    it = resolve("-t", "tcp", "-W", "100", "-w", "20000")
+    assert it.ask("www.lab.").texts("A") == [TRUE]
+    assert server.connections == 2
+    server.close()
 
 
 def test_a_truncated_answer_over_tcp_is_none(resolve, upstream):

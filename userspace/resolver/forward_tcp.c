@@ -75,7 +75,10 @@ static bool take_messages(struct forward_connection *c, uint64_t now_ns)
 			return false;
 		if (c->n_in - at < LENGTH_BYTES + n_bytes)
 			break;
-		c->n_replies += events->message(events->ctx, &c->channel, msg, n_bytes, now_ns);
+		if (events->message(events->ctx, &c->channel, msg, n_bytes, now_ns)) {
+			c->n_replies++;
+			c->replied_ns = now_ns;
+		}
 		at += LENGTH_BYTES + n_bytes;
 	}
 	memmove(c->in, c->in + at, c->n_in - at);
@@ -265,7 +268,7 @@ static bool open_connection(struct forward_connection *c, uint8_t upstream, uint
 	c->is_connected = false;
 	c->is_open = false;
 	c->n_replies = 0;
-	c->heard_ns = now_ns;
+	c->heard_ns = c->replied_ns = now_ns;
 	c->n_in = 0;
 	c->n_out = 0;
 	event_assign(c->readable, c->tcp->base, c->fd, EV_READ | EV_PERSIST, on_event, c);
@@ -295,7 +298,7 @@ struct forward_channel *forward_tcp_channel(struct forward_tcp *tcp, uint8_t ups
 	if (c->fd < 0 && !open_connection(c, upstream, now_ns))
 		return NULL;
 	if (!c->channel.n_queries)
-		c->heard_ns = now_ns; /* before this no reply was due */
+		c->heard_ns = c->replied_ns = now_ns; /* before this no reply was due */
 	return &c->channel;
 }
 
@@ -330,7 +333,8 @@ void forward_tcp_on_silence(struct forward_tcp *tcp, struct forward_channel *cha
 {
 	struct forward_connection *c = connection_of(channel);
 
-	if (now_ns - c->heard_ns >= tcp->silence_ns)
+	if (now_ns - c->heard_ns >= tcp->silence_ns ||
+	    now_ns - c->replied_ns >= 2 * tcp->silence_ns)
 		close_connection(c, now_ns);
 }
 

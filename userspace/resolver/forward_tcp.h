@@ -47,8 +47,9 @@ struct forward_connection {
 	bool is_connected;
 	bool is_open; /* queries may be sent */
 	uint32_t n_replies;
-	uint32_t limit;    /* of queries at a time; kept for the next connections */
-	uint64_t heard_ns; /* last reply, or opened */
+	uint32_t limit;      /* of queries at a time; kept for the next connections */
+	uint64_t heard_ns;   /* the last octets came, or it was opened */
+	uint64_t replied_ns; /* the last reply to a query came, or it was opened */
 	uint64_t shut_until_ns;
 	size_t n_in;
 	size_t n_out;
@@ -74,8 +75,10 @@ struct forward_tcp_config {
 	const struct upstreams *upstreams;
 	struct event_base *base;
 	struct forward_events events;
-	uint64_t silence_ns; /* so long without a reply to its queries, a connection is closed */
-	SSL_CTX *tls;        /* owned by the caller; NULL: no TLS */
+	/* A connection with queries is closed after so long without octets, and after twice as long
+	 * without a reply to one of them. */
+	uint64_t silence_ns;
+	SSL_CTX *tls; /* owned by the caller; NULL: no TLS */
 	/*
 	 * Addresses to connect from, used in turn, each for upstreams of its family; only the first
 	 * FORWARD_TCP_FROM are used. NULL ends the list. If `from` is NULL or has none of the
@@ -108,8 +111,8 @@ int forward_tcp_fd(const struct forward_channel *channel);
 /* Sends what was appended. True if this broke a channel. */
 bool forward_tcp_end_round(struct forward_tcp *tcp, uint64_t now_ns);
 
-/* A reply did not come in time. Closes the connection, with broken(), if no reply came there for
- * silence_ns. */
+/* A reply did not come in time. Closes the connection, with broken(), if it has been silent for too
+ * long: silence_ns, above. */
 void forward_tcp_on_silence(struct forward_tcp *tcp, struct forward_channel *channel,
 			    uint64_t now_ns);
 
