@@ -113,10 +113,14 @@ class World(Netns):
         self.zones[zone] = address, ttl_s
         return self.script(zone, by_size(reply), address)
 
-    def start(self, **keys):
-        self.daemon.start(recursion={
+    def configure(self, **keys):
+        self.daemon.configure(recursion={
             "allow": [CLIENT4], "root-hints": str(self.folder / "hints"), "query-localhost": True,
             "prefetch": False, "threads": 1, **keys})
+
+    def start(self, **keys):
+        self.configure(**keys)
+        self.daemon.start()
         version = self.daemon.status()["recursion"]["libunbound"]
         self.version = tuple(map(int, version.split(".")))
 

@@ -15,6 +15,7 @@ import pytest
 from hostile import (EVIL, FALSE, LEAF, TRUE, hostile_world, name_and_kind, nothing, of_server,
                      reply_to, rrset)
 from netlab import texts, wait_for
+from upstreams import unbound_version
 
 
 @pytest.fixture(name="world")
@@ -194,3 +195,23 @@ def test_a_reply_of_many_options(world):
     world.start()
     assert texts(world.ask("www.options.lab.")) == [TRUE]
     assert world.daemon.cpu_s() < 5
+
+
+# --- Options that 1.17 lacks ----------------------------------------------------------------------
+
+@pytest.mark.parametrize("key, since, value", [
+    ("harden-unknown-additional", (1, 18), True), ("harden-unverified-glue", (1, 22), True),
+    ("max-global-quota", (1, 22), 2), ("max-global-quota", (1, 22), 50)])
+def test_an_option_of_a_newer_library(world, key, since, value):
+    """An older library refuses it with a sentence; with a newer one it has its effect."""
+    world.serve("leaf.lab.", LEAF, lambda query, _tcp: of_server(query, "leaf.lab.", LEAF) or reply_to(
+        query, [rrset(name_and_kind(query)[0], 60, "A", TRUE)]))
+    version = unbound_version()
+    if tuple(map(int, version.split(".")[:2])) < since:
+        world.configure(**{key: value})
+        status, log = world.daemon.run_failing()
+        assert status and f"{key}: libunbound {version} does not have this option" in log, log
+        return
+    world.start(**{key: value})
+    got = world.ask("www.leaf.lab.")
+    assert (got.rcode() == dns.rcode.SERVFAIL) == (value == 2) and got.rcode() in (0, 2)

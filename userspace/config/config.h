@@ -270,11 +270,14 @@ struct config_recursion {
 	bool harden_below_nxdomain;
 	bool harden_dnssec_stripped;
 	bool harden_algo_downgrade;
+	bool harden_unverified_glue;
+	bool harden_unknown_additional;
 	char **private_address; /* prefixes as text, listed as forward */
 	char **private_domain;  /* as domain_insecure */
 	char *dns64_prefix;     /* "64:ff9b::/96"; NULL: no DNS64 */
 	bool dns64_synthall;
 	uint32_t max_query_restarts;
+	uint32_t max_global_quota;   /* 0: not given */
 	uint32_t outbound_msg_retry; /* 0: not given */
 	char *target_fetch_policy;   /* numbers with spaces between them; NULL: not given */
 	bool query_localhost;

@@ -191,6 +191,18 @@ static const struct words_key rows[] = {
 	  .fallback = "false",
 	  .text = "Whether a zone must be signed with all algorithms of its DS records. "
 		  "With false, one of them is enough." },
+	{ ROW("recursion.harden-unverified-glue", WORDS_BOOL, struct config_recursion,
+	      harden_unverified_glue),
+	  .fallback = "false",
+	  .text = "Whether an address of a name server in a referral that is not within the "
+		  "zone of the server that gave it is used only after it was asked for. "
+		  "Needs libunbound 1.22 or later: with an older one volleyd does not start." },
+	{ ROW("recursion.harden-unknown-additional", WORDS_BOOL, struct config_recursion,
+	      harden_unknown_additional),
+	  .fallback = "false",
+	  .text = "Whether records of types that do not belong into the authority and the "
+		  "additional section of a reply are removed from it. "
+		  "Needs libunbound 1.18 or later: with an older one volleyd does not start." },
 	{ ROW("recursion.private-address", WORDS_PREFIXES, struct config_recursion,
 	      private_address),
 	  .fallback = "[]",
@@ -251,6 +263,13 @@ static const struct words_key rows[] = {
 	  .min = 1, .max = 100, .fallback = "11",
 	  .text = "The number of aliases in a chain that are followed to other names; a longer "
 		  "chain gets SERVFAIL. For libunbound only." },
+	{ ROW("recursion.max-global-quota", WORDS_COUNT, struct config_recursion, max_global_quota),
+	  .min = 1, .max = 10000,
+	  .text = "The number of queries upstream that one question may bring about; then it "
+		  "fails. "
+		  "Needs libunbound 1.22 or later: with an older one volleyd does not start. "
+		  "Default: libunbound's, 200 in 1.26; 1.17 has no such limit. "
+		  "For libunbound only." },
 	{ ROW("recursion.outbound-msg-retry", WORDS_COUNT, struct config_recursion,
 	      outbound_msg_retry),
 	  .min = 1, .max = 100,

@@ -26,19 +26,24 @@ static const char *choose_hints(const struct config_recursion *config)
 	return access(ROOT_HINTS, R_OK) ? NULL : ROOT_HINTS;
 }
 
-/* Keys that only set an option of libunbound, with its name there. */
+/*
+ * Keys that only set an option of libunbound, with its name there. An option that 1.17 lacks is set
+ * only if its key is given: with false and 0 libunbound decides.
+ */
 static const struct {
 	const char *option;
 	size_t at;
 	bool is_number;
+	bool is_newer;
 } tuned[] = {
-#define FLAG(option, member)                                             \
-	{                                                                \
-		option, offsetof(struct config_recursion, member), false \
+#define AT(member) offsetof(struct config_recursion, member)
+#define FLAG(option, member)                     \
+	{                                        \
+		option, AT(member), false, false \
 	}
-#define NUMBER(option, member)                                          \
-	{                                                               \
-		option, offsetof(struct config_recursion, member), true \
+#define NUMBER(option, member)                  \
+	{                                       \
+		option, AT(member), true, false \
 	}
 	FLAG("do-ip4:", do_ip4),
 	FLAG("do-ip6:", do_ip6),
@@ -49,6 +54,10 @@ static const struct {
 	FLAG("harden-dnssec-stripped:", harden_dnssec_stripped),
 	FLAG("harden-algo-downgrade:", harden_algo_downgrade),
 	NUMBER("max-query-restarts:", max_query_restarts),
+	{ "harden-unverified-glue:", AT(harden_unverified_glue), false, true },
+	{ "harden-unknown-additional:", AT(harden_unknown_additional), false, true },
+	{ "max-global-quota:", AT(max_global_quota), true, true },
+#undef AT
 #undef FLAG
 #undef NUMBER
 };
@@ -65,16 +74,20 @@ static void set_tuning(struct recursion_settings *s, const struct config_recursi
 	struct recursion_tuning *tuning = s->tuning;
 	size_t n = 0;
 
-	for (; n < N_TUNED; n++) {
-		const char *at = (const char *)config + tuned[n].at;
+	for (size_t i = 0; i < N_TUNED; i++) {
+		const char *at = (const char *)config + tuned[i].at;
+		uint32_t value = tuned[i].is_number ? *(const uint32_t *)(const void *)at :
+						      *(const bool *)at;
 
-		tuning->options[n].name = tuned[n].option;
-		tuning->options[n].value = tuning->numbers[n];
-		if (tuned[n].is_number)
-			snprintf(tuning->numbers[n], sizeof(tuning->numbers[n]), "%" PRIu32,
-				 *(const uint32_t *)(const void *)at);
-		else
-			tuning->options[n].value = *(const bool *)at ? "yes" : "no";
+		if (tuned[i].is_newer && !value)
+			continue;
+		snprintf(tuning->numbers[i], sizeof(tuning->numbers[i]), "%" PRIu32, value);
+		tuning->options[n++] = (struct resolver_option){
+			.name = tuned[i].option,
+			.value = tuned[i].is_number ? tuning->numbers[i] :
+				 value              ? "yes" :
+						      "no",
+		};
 	}
 	if (config->target_fetch_policy)
 		tuning->options[n++] = (struct resolver_option){ "target-fetch-policy:",

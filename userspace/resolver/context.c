@@ -56,6 +56,20 @@ static void set(struct making *m, const char *name, const char *value)
 		check(m, ub_ctx_set_option(m->ctx, name, value), name, value);
 }
 
+/* Values of tuning are sound, so a syntax error means that this libunbound lacks the option. */
+static void set_tuning_option(struct making *m, const struct resolver_option *option)
+{
+	int code = m->code ? UB_NOERROR : ub_ctx_set_option(m->ctx, option->name, option->value);
+
+	if (code != UB_SYNTAX) {
+		check(m, code, option->name, option->value);
+		return;
+	}
+	snprintf(m->err, m->cap, "%.*s: libunbound %s does not have this option",
+		 (int)strcspn(option->name, ":"), option->name, ub_version());
+	m->code = ERR_CONFIG;
+}
+
 static void set_bool(struct making *m, const char *name, bool value)
 {
 	set(m, name, value ? "yes" : "no");
@@ -386,7 +400,7 @@ int context_open(struct ub_ctx **out, const struct resolver_config *config, stru
 	set_local_zones(&m);
 	avoid_faults(&m);
 	for (size_t i = 0; i < config->n_tuning; i++)
-		set(&m, config->tuning[i].name, config->tuning[i].value);
+		set_tuning_option(&m, &config->tuning[i]);
 	for (size_t i = 0; i < config->n_options; i++)
 		set(&m, config->options[i].name, config->options[i].value);
 	finish(&m);

@@ -218,11 +218,14 @@ static void test_resolver_defaults(void **state)
 	assert_true(recursion->harden_below_nxdomain);
 	assert_true(recursion->harden_dnssec_stripped);
 	assert_false(recursion->harden_algo_downgrade);
+	assert_false(recursion->harden_unverified_glue);
+	assert_false(recursion->harden_unknown_additional);
 	assert_null(recursion->private_address);
 	assert_null(recursion->private_domain);
 	assert_null(recursion->dns64_prefix);
 	assert_false(recursion->dns64_synthall);
 	assert_int_equal(recursion->max_query_restarts, 11);
+	assert_int_equal(recursion->max_global_quota, 0);
 	assert_int_equal(recursion->outbound_msg_retry, 0);
 	assert_null(recursion->target_fetch_policy);
 	assert_int_equal(recursion->stale_reply_ttl_s, 30);
@@ -389,6 +392,8 @@ static const struct refusal resolver_refusals[] = {
 	{ "max-query-restarts", RECURSION "  max-query-restarts: 0\n",
 	  "4: recursion.max-query-restarts: \"0\" is not accepted, give a whole number from 1 to "
 	  "100" },
+	{ "max-global-quota", RECURSION "  max-global-quota: 0\n",
+	  "4: recursion.max-global-quota: \"0\" is not accepted" },
 	{ "outbound-msg-retry", RECURSION "  outbound-msg-retry: 101\n",
 	  "4: recursion.outbound-msg-retry: \"101\" is not accepted" },
 	{ "target-fetch-policy", RECURSION "  target-fetch-policy: \"3, 2\"\n",
@@ -472,12 +477,15 @@ static const char everything[] =
 	"  harden-below-nxdomain: false\n"
 	"  harden-dnssec-stripped: false\n"
 	"  harden-algo-downgrade: true\n"
+	"  harden-unverified-glue: true\n"
+	"  harden-unknown-additional: true\n"
 	"  private-address: [10.0.0.0/8, \"fd00::/8\"]\n"
 	"  private-domain: [LAN]\n"
 	"  dns64: true\n"
 	"  dns64-prefix: \"2001:db8:64::/96\"\n"
 	"  dns64-synthall: true\n"
 	"  max-query-restarts: 5\n"
+	"  max-global-quota: 50\n"
 	"  outbound-msg-retry: 2\n"
 	"  target-fetch-policy: \"1 0\"\n"
 	"  query-localhost: true\n"
@@ -565,6 +573,8 @@ static void check_everything_resolver(const struct config_recursion *recursion)
 	assert_false(recursion->harden_below_nxdomain);
 	assert_false(recursion->harden_dnssec_stripped);
 	assert_true(recursion->harden_algo_downgrade);
+	assert_true(recursion->harden_unverified_glue);
+	assert_true(recursion->harden_unknown_additional);
 	assert_string_equal(recursion->private_address[0], "10.0.0.0/8");
 	assert_string_equal(recursion->private_address[1], "fd00::/8");
 	assert_null(recursion->private_address[2]);
@@ -573,6 +583,7 @@ static void check_everything_resolver(const struct config_recursion *recursion)
 	assert_string_equal(recursion->dns64_prefix, "2001:db8:64::/96");
 	assert_true(recursion->dns64_synthall);
 	assert_int_equal(recursion->max_query_restarts, 5);
+	assert_int_equal(recursion->max_global_quota, 50);
 	assert_int_equal(recursion->outbound_msg_retry, 2);
 	assert_string_equal(recursion->target_fetch_policy, "1 0");
 	assert_int_equal(recursion->stale_reply_ttl_s, 60);

@@ -89,6 +89,7 @@ static const struct change_row libunbound_rows[] = {
 	{ "harden-below-nxdomain", STUB "  harden-below-nxdomain: false\n", false, false },
 	{ "qname-minimisation-strict", STUB "  qname-minimisation-strict: true\n", true, true },
 	{ "max-query-restarts", STUB "  max-query-restarts: 5\n", true, true },
+	{ "max-global-quota", STUB "  max-global-quota: 50\n", true, true },
 	{ "target-fetch-policy", STUB "  target-fetch-policy: \"0 0\"\n", true, true },
 	{ "private-domain", STUB "  private-address: [10.0.0.0/8]\n  private-domain: [lan]\n", true,
 	  true },
