@@ -206,6 +206,23 @@ static struct forward_question *begin(struct forward *f, struct resolver_group *
 
 /* --- Rounds ----------------------------------------------------------------------------------- */
 
+/*
+ * Some filters drop queries that have an option which they do not know. After some silence, a query
+ * to an upstream that has not replied to cookies lately goes without the option. One that is known
+ * to send cookies does not lose their protection.
+ */
+static void give_up_cookie(struct forward *f, struct forward_query *query, uint64_t now_ns)
+{
+	const struct upstream *u = &f->upstreams.all[query->upstream];
+
+	if (!query->has_cookie || !query->channel || query->channel->is_tcp ||
+	    query->n_silent != FORWARD_COOKIE_SILENT || upstream_cookie_is_proven(&u->cookie) ||
+	    now_ns < u->cookie_until_ns)
+		return;
+	query->question->bare |= upstream_bit(query->upstream);
+	forward_query_drop(f, query);
+}
+
 static void on_timer(struct forward *f, struct forward_question *q, uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++) {
@@ -222,6 +239,7 @@ static void on_timer(struct forward *f, struct forward_question *q, uint64_t now
 		if (query->n_silent < UINT8_MAX)
 			query->n_silent++;
 		upstream_on_silence(u, query->sent_ns, now_ns);
+		give_up_cookie(f, query, now_ns);
 		if (query->channel && query->channel->is_tcp) {
 			(void)forward_question_yield(q, query->upstream);
 			forward_tcp_on_silence(&f->tcp, query->channel, now_ns);

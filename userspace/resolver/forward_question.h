@@ -33,6 +33,9 @@
 #define FORWARD_SILENT_MAX 3
 #define FORWARD_SILENT_NS  1500000000ULL
 
+/* So often a query with a cookie is sent in vain; then it goes without: docs/decisions/0057 */
+#define FORWARD_COOKIE_SILENT 3
+
 struct forward_question {
 	struct deadline timer;        /* while armed: for the latest query */
 	struct cds_list_head waiting; /* in its share's list, or in the free list */
@@ -46,7 +49,7 @@ struct forward_question {
 	uint16_t failed;  /* replied that they cannot answer */
 	uint16_t refused; /* could not be reached */
 	uint16_t plain;   /* refused EDNS */
-	uint16_t bare;    /* refused the COOKIE option */
+	uint16_t bare;    /* refused the COOKIE option, or are silent to it */
 	uint16_t bad;     /* said BADCOOKIE */
 	uint16_t doubted; /* sent a reply over UDP that may be forged: asked over TCP */
 	uint16_t yields;  /* of these: may be asked over UDP again if they have no TCP */

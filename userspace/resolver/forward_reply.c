@@ -67,6 +67,8 @@ static void hear(struct forward *f, const struct forward_query *query, const uin
 
 	upstream_on_reply(&f->upstreams, &f->upstreams.all[query->upstream],
 			  query->is_resent ? 0 : rtt_ns, now_ns);
+	if (query->has_cookie && !query->channel->is_tcp)
+		f->upstreams.all[query->upstream].cookie_until_ns = now_ns + UPSTREAM_COOKIE_NS;
 	if (!query->is_resent)
 		histogram_add(&f->counters->took, rtt_ns, 1);
 	forward_tap_reply(&f->tap, query, msg, n);

@@ -50,6 +50,7 @@
 #define UPSTREAM_PLAIN_NS      60000000000ULL  /* how long it gets no EDNS after refusing it */
 #define UPSTREAM_CASELESS_NS   600000000000ULL /* how long it is excused from keeping case */
 #define UPSTREAM_EDNS_NS       600000000000ULL /* how long an answer to EDNS shows that it works */
+#define UPSTREAM_COOKIE_NS     600000000000ULL /* the same, of a reply to the COOKIE option */
 #define UPSTREAM_LONG_NS       600000000000ULL /* how long it is excused from keeping to the size */
 
 struct upstream {
@@ -72,9 +73,10 @@ struct upstream {
 	uint64_t probe_ns;          /* when the next probe is due */
 	uint64_t plain_until_ns;    /* RFC 6891 section 6.2.2: it refuses EDNS */
 	uint64_t caseless_until_ns; /* it does not keep the letter case */
-	uint64_t edns_until_ns; /* it has answered a query with EDNS: failures are not about it */
-	uint64_t long_until_ns; /* it has no TCP, so its replies over UDP may be of any length */
-	bool keeps_case;        /* it has sent letters of both cases back as they were */
+	uint64_t edns_until_ns;   /* it has answered a query with EDNS: failures are not about it */
+	uint64_t cookie_until_ns; /* it has answered one with a cookie: silence is not about it */
+	uint64_t long_until_ns;   /* it has no TCP, so its replies over UDP may be of any length */
+	bool keeps_case;          /* it has sent letters of both cases back as they were */
 	struct upstream_cookie cookie;
 	uint64_t n_sent; /* these four are only shown: resolver/forward_board.h */
 	uint64_t n_answers;

@@ -96,7 +96,8 @@ static inline uint16_t lab_listen(struct lab *lab)
 	return ntohs(addr.sin_port);
 }
 
-static inline void lab_open(struct lab *lab, bool caps_for_id)
+/* wait_ms: the longest wait for a reply; 0: as configured by default. */
+static inline void lab_open_waiting(struct lab *lab, bool caps_for_id, uint32_t wait_ms)
 {
 	struct resolver_config config = RESOLVER_CONFIG_INIT;
 	const struct forward_done done = { lab, lab_answered, lab_failed };
@@ -109,6 +110,8 @@ static inline void lab_open(struct lab *lab, bool caps_for_id)
 	config.query_localhost = true;
 	config.caps_for_id = caps_for_id;
 	config.upstream_max = 64;
+	if (wait_ms)
+		config.upstream_timeout_ms = wait_ms;
 	lab->base = event_base_new();
 	assert_non_null(lab->base);
 	assert_int_equal(groups_init(&lab->groups, 64, 64, lab), 0);
@@ -116,6 +119,11 @@ static inline void lab_open(struct lab *lab, bool caps_for_id)
 	assert_int_equal(forward_new(&lab->forward, &config, lab->base, &done, &lab->counters, err,
 				     sizeof(err)),
 			 0);
+}
+
+static inline void lab_open(struct lab *lab, bool caps_for_id)
+{
+	lab_open_waiting(lab, caps_for_id, 0);
 }
 
 static inline void lab_close(struct lab *lab)

@@ -311,6 +311,56 @@ static void badcookie_where_there_is_no_tcp_ends_without_the_option(void **state
 	assert_true(lab.counters.badcookie <= 3);
 }
 
+/* The next query of a question that gets no reply, after n others. */
+static struct lab_message nth_resent(const char *name, unsigned int n)
+{
+	struct lab_message query = ask_and_take(name);
+
+	while (n--)
+		query = lab_query(&lab);
+	return query;
+}
+
+static int begin_with_short_waits(void **state)
+{
+	(void)state;
+	lab_open_waiting(&lab, false, 50);
+	return 0;
+}
+
+/* Some filters drop queries with options that they do not know. */
+static void silence_to_cookies_ends_without_the_option(void **state)
+{
+	struct lab_message first, query;
+
+	(void)state;
+	first = ask_and_take(WWW);
+	assert_true(has_cookie(&first));
+	query = first;
+	for (unsigned int i = 0; i < STEPS_MAX && has_cookie(&query); i++)
+		query = lab_query(&lab);
+	assert_true(has_edns(&query) && !has_cookie(&query));
+	assert_true(wire_load_be16(query.at) != wire_load_be16(first.at) ||
+		    port_of(&query) != port_of(&first));
+	send_late(&first);
+	give(&query);
+	query = ask_and_take(OTHER);
+	assert_true(has_edns(&query) && !has_cookie(&query));
+	give(&query);
+}
+
+static void silence_of_a_server_that_answers_cookies_is_not_about_them(void **state)
+{
+	struct lab_message query;
+
+	(void)state;
+	query = ask_and_take(WWW);
+	give(&query);
+	query = nth_resent(OTHER, 3);
+	assert_true(has_cookie(&query));
+	give(&query);
+}
+
 /* --- Length ----------------------------------------------------------------------------------- */
 
 /* The answer with so many octets behind its end, which are ignored. */
@@ -431,6 +481,9 @@ int main(void)
 		TEST(a_proven_cookie_is_not_given_up),
 		TEST(badcookie_over_tcp_ends_without_the_option),
 		TEST(badcookie_where_there_is_no_tcp_ends_without_the_option),
+		cmocka_unit_test_setup_teardown(silence_to_cookies_ends_without_the_option,
+						begin_with_short_waits, end),
+		TEST(silence_of_a_server_that_answers_cookies_is_not_about_them),
 		TEST(a_reply_that_is_too_long_leads_to_tcp),
 		TEST(a_reply_that_is_too_long_where_there_is_no_tcp),
 		CASE_TEST(lower_case_where_there_is_no_tcp),
