@@ -19,7 +19,7 @@ from test_metrics import AT, Metrics, fetch, parse
 
 FILE = pathlib.Path(__file__).parent / "metrics_names.txt"
 # labels with any text
-OPEN = {"zone", "interface", "policy", "worker", "le", "version", "abi",
+OPEN = {"zone", "interface", "policy", "worker", "queue", "le", "version", "abi",
         "libunbound", "list"}
 
 

@@ -332,7 +332,9 @@ const struct words_command words_commands[] = {
 	  "An interface that only attach has added is forgotten." },
 	{ "port status", "", 0, 0, "every port: queue, core, mode and counters",
 	  "Lists the ports, one line for each queue, with the core that serves it, whether "
-	  "frames are copied, and how many were received, sent, tried again and dropped." },
+	  "frames are copied, and how many were received, sent, tried again and dropped. "
+	  "Counters kernel_... are those of the kernel for an AF_XDP socket: "
+	  "kernel_rx_ring_full are queries that were lost because the worker was too late." },
 	{ "port queues", "IF N|auto", 2, 2, "how many queues of an interface have AF_XDP sockets",
 	  "Serves queues 0 to N-1 of the interface IF by AF_XDP, as interfaces[].queues does, "
 	  "and no others, until volleyd ends; with auto, all queues that it has. "

@@ -84,7 +84,16 @@ struct xsk_sent {
 /* Any thread: the rings are shared memory. */
 void xsk_sent_read(const struct port *p, struct xsk_sent *out);
 
-/* The kernel's own counters (rx_dropped, rx_ring_full, ...). Any thread. 0 or -errno. */
+/* The kernel's counters of a socket (XDP_STATISTICS): fields of struct xdp_statistics, texts. */
+#define XSK_KERNEL_LIST(X)                                                                      \
+	X(rx_dropped, "frames that did not fit a buffer, or that the kernel dropped otherwise") \
+	X(rx_ring_full, "frames dropped because the worker was too late: the RX ring was full") \
+	X(rx_fill_ring_empty_descs, "frames dropped because no buffer was free for them")       \
+	X(rx_invalid_descs, "buffers that the kernel refused: a fault of volleyd")              \
+	X(tx_invalid_descs, "replies that the kernel refused: a fault of volleyd")              \
+	X(tx_ring_empty_descs, "looks of the kernel into an empty TX ring")
+
+/* Reads them. Any thread. 0 or -errno. */
 __attribute__((warn_unused_result)) int xsk_kernel_stats(const struct port *p,
 							 struct xdp_statistics *out);
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "cache/generations.h"
 #include "config/words.h"
+#include "port/xsk.h"
 #include "report/answers.h"
 #include "report/health_facts.h"
 #include "report/missing.h"
@@ -344,6 +345,39 @@ static void put_ports(const struct report_view *v, struct metrics_text *out)
 	free(rows);
 }
 
+/* --- AF_XDP sockets --------------------------------------------------------------------------- */
+
+/* A family from struct xdp_statistics: a row for each queue with a socket. */
+static void put_kernel_counter(const struct report_view *v, struct metrics_text *out,
+			       const char *name, const char *help, size_t at)
+{
+	char family[METRICS_NAME_CAP], number[NUMBER_CAP];
+	struct xdp_statistics stats;
+
+	snprintf(family, sizeof(family), "xsk_%s", name);
+	metrics_text_family(out, METRICS_COUNTER, family, help);
+	for (size_t i = 0; i < v->n_ifaces; i++)
+		for (unsigned int queue = 0; queue < VOLLEY_QUEUES; queue++) {
+			const struct port *port = v->ifaces[i].ports[queue];
+			uint64_t value;
+
+			if (!port || port->kind != PORT_XSK || xsk_kernel_stats(port, &stats))
+				continue;
+			memcpy(&value, (const char *)&stats + at, sizeof(value));
+			snprintf(number, sizeof(number), "%u", queue);
+			metrics_text_sample(out, value, "interface", v->ifaces[i].config.name,
+					    "queue", number, NULL);
+		}
+}
+
+static void put_kernel_sockets(const struct report_view *v, struct metrics_text *out)
+{
+#define PUT(name, words) \
+	put_kernel_counter(v, out, #name, words, offsetof(struct xdp_statistics, name));
+	XSK_KERNEL_LIST(PUT)
+#undef PUT
+}
+
 /* --- Recursion -------------------------------------------------------------------------------- */
 
 static void put_recursion(const struct report_view *v, struct metrics_text *out)
@@ -496,6 +530,7 @@ void metrics_report(const struct report_view *v, struct metrics_text *out)
 		put_engine(v, out);
 		put_workers(v, out);
 		put_ports(v, out);
+		put_kernel_sockets(v, out);
 		put_recursion(v, out);
 	}
 	put_transfers(v, out);

@@ -411,6 +411,20 @@ static void put_queue(json_t *o, const struct report_view *v, const struct port 
 		}
 }
 
+/* The kernel's counters of an AF_XDP socket, except zeros. */
+static void put_kernel_counters(json_t *o, const struct port *port)
+{
+	struct xdp_statistics stats;
+
+	if (port->kind != PORT_XSK || xsk_kernel_stats(port, &stats))
+		return;
+#define PUT(name, words) \
+	if (stats.name)  \
+		json_put_int(o, "kernel_" #name, stats.name);
+	XSK_KERNEL_LIST(PUT)
+#undef PUT
+}
+
 static json_t *report_port(const struct report_view *v, const struct port *port,
 			   unsigned int worker)
 {
@@ -428,6 +442,7 @@ static json_t *report_port(const struct report_view *v, const struct port *port,
 		json_put_int(o, #name, stats.name);
 	PORT_COUNTER_LIST(PUT)
 #undef PUT
+	put_kernel_counters(o, port);
 	return o;
 }
 

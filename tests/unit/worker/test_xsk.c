@@ -201,6 +201,33 @@ static void look_in_vain(struct port *p)
 		assert_int_equal(port_receive(p, 1, msgs, PORT_BURST), 0);
 }
 
+/* The kernel counts the frames that a worker did not take in time. */
+static void test_kernel_counts_lost_frames(void **state)
+{
+	enum { RING = 64, SENT = 4 * RING };
+	struct xsk_config config = small(4 * RING, RING);
+	struct xdp_statistics before, after;
+	struct port *p;
+	int fd;
+
+	(void)state;
+	need_lab();
+	p = open_port(&config);
+	assert_int_equal(xsk_kernel_stats(p, &before), 0);
+	assert_int_equal(before.rx_ring_full + before.rx_fill_ring_empty_descs, 0);
+	fd = client_to("192.0.2.1");
+	nap_ms(50);
+	assert_int_equal(port_start(p), 0);
+	for (int i = 0; i < SENT; i++)
+		assert_int_equal(send(fd, "late", 4, 0), 4);
+	wait_received(p, RING);
+	assert_int_equal(xsk_kernel_stats(p, &after), 0);
+	assert_true(after.rx_ring_full + after.rx_fill_ring_empty_descs >= SENT - 2 * RING);
+	assert_frames(p);
+	close(fd);
+	port_close(p);
+}
+
 /*
  * The link is down, so the kernel accepts nothing: the TX ring fills, then the backlog, and further
  * replies are counted as dropped. When the link is up again, all kept replies go out, in order.
@@ -365,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_answers_over_both_families),
 		cmocka_unit_test(test_malformed_frames_are_recycled),
 		cmocka_unit_test(test_flood_balances),
+		cmocka_unit_test(test_kernel_counts_lost_frames),
 		cmocka_unit_test(test_full_tx_ring_loses_nothing_silently),
 		cmocka_unit_test(test_sockets_take_over_when_the_port_goes),
 		cmocka_unit_test(test_busy_poll_answers),
