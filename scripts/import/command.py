@@ -101,6 +101,8 @@ def make(path, server, volleyd, output=None):
 def write(path, text):
     """Writes TEXT to a regular file or a new name, for its owner alone. A symbolic link is followed
     first. Raises OSError."""
+    if not os.path.basename(path):
+        raise OSError(0, "it is the name of a folder: give the name of a file")
     path = os.path.realpath(path)
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
         raise OSError(0, "it is not a regular file: without -o the configuration goes to the standard "

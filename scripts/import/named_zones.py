@@ -13,7 +13,7 @@ class Zones:
 
     def __init__(self, server):
         self.server, self.result, self.top = server, server.result, server.top
-        self.options, self.used_servers = server.options, set()
+        self.options, self.used_servers, self.noted = server.options, set(), set()
         self.told = set()
         self.policies = {}  # (name, folder): the name of the policy in the configuration
 
@@ -216,9 +216,20 @@ class Zones:
         for suffix in ("", "-v6"):
             name = f"{kind}-source{suffix}"
             places = [place.find(name) for place in (server, self.node, self.options) if place]
-            given = words["source" + suffix] or next((one.word() for one in places if one), None)
+            here = next((one for one in places if one), None)
+            given = words["source" + suffix] or (here.word() if here else None)
+            if here and not words["source" + suffix]:
+                self.note_port(here)
             found += [given] if given and given != "*" else []
         return found
+
+    def note_port(self, source):
+        """Once for each option, however many servers it is for."""
+        if source.after("port") not in (None, "*", "0") and id(source) not in self.noted:
+            self.noted.add(id(source))
+            self.result.left(source, f"port {source.after('port')}: volleyd lets the kernel choose "
+                                     "the port; a packet filter that wants this one has to be "
+                                     "changed")
 
     def tls_of(self, one, name):
         """The values of a remote; None, with a note, if TLS would be weaker than named's."""

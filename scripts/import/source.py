@@ -8,7 +8,8 @@
 
 Each parser reads a file, and each file that it includes at the place of the line that includes it.
 Names of included files may have the wildcards of glob(7). A relative name is relative to the folder
-of the file that includes it or, if it does not exist there, to the working directory.
+of the file that includes it or, if it does not exist there, to the working directory. In named.conf
+an option "directory" that comes before it goes first, as named changes to that folder at once.
 """
 import glob
 import os
@@ -121,10 +122,11 @@ class Parser:
     def include(self, pattern, file, line):
         if not pattern:
             fail(file, line, "include needs the name of a file")
-        path = os.path.join(os.path.dirname(file), pattern)
-        found = sorted(glob.glob(path))
-        if not found:
-            path, found = pattern, sorted(glob.glob(pattern))
+        for folder in (*self.folders(file), os.path.dirname(file), ""):
+            path = os.path.join(folder, pattern)
+            found = sorted(glob.glob(path))
+            if found:
+                break
         if os.path.isdir(path):
             found = sorted(glob.glob(os.path.join(glob.escape(path), "*")))
         elif not found and not re.search(r"[*?\[]", path):
@@ -132,6 +134,10 @@ class Parser:
         for name in found:
             if len(found) == 1 or not os.path.isdir(name):
                 self.read(name, (file, line))
+
+    def folders(self, _file):
+        """Further folders to which the names of included files are relative, the first one first."""
+        return ()
 
     def parse(self, file, text):
         raise NotImplementedError
@@ -339,6 +345,11 @@ class Named(Parser):
     def __init__(self):
         super().__init__()
         self.place = self.top
+
+    def folders(self, file):
+        options = self.top.find("options")
+        folder = options.text("directory") if options else ""
+        return (os.path.join(os.path.dirname(file), folder),) if folder else ()
 
     def parse(self, file, text):
         outer, node, depth, line, at = self.place, None, 0, 1, 0

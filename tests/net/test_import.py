@@ -709,6 +709,9 @@ def test_output_replaces_files_only(tmp_path):
     assert done.returncode == 1 and not done.stdout
     assert f"{pipe}: it is not a regular file: without -o" in done.stderr
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+    for folder in ("new/", "./"):
+        done = run(BIN / "volleyctl", "import", path, "-o", f"{tmp_path}/{folder}", check=False)
+        assert done.returncode == 1 and "it is the name of a folder" in done.stderr
     link.symlink_to("led.to")  # a name that is not there yet
     for _ in range(2):
         run(BIN / "volleyctl", "import", path, "-o", link, check=False)

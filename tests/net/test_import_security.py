@@ -47,6 +47,12 @@ ROWS = {
     "other options of server { }": (
         "named", "", "server 192.0.2.1 { bogus yes; transfer-source 192.0.2.9; };\n" + SECONDARY,
         1, "source: [192.0.2.9]", None, "bogus: not carried over"),
+    "the port of transfer-source": (
+        "named", "transfer-source 192.0.2.9 port 5300;", SECONDARY, 3, "source: [192.0.2.9]", None,
+        "transfer-source: left out: port 5300: volleyd lets the kernel choose"),
+    "any port of transfer-source": (
+        "named", "transfer-source 192.0.2.9 port *;", SECONDARY, 0, "source: [192.0.2.9]", "port",
+        None),
     "a server that nobody asks": (
         "named", "", "server 192.0.2.7 { keys k; };\n" + SECONDARY, 3, None, "key: k.",
         "no zone of this file asks or notifies 192.0.2.7"),

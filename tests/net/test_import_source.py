@@ -130,6 +130,20 @@ def test_includes(tmp_path, kind, outer, part, wanted):
     assert tree(kind, tmp_path / "x", outer) == wanted
 
 
+@pytest.mark.parametrize("text, wanted", [
+    ("options { directory \"{}/down\"; };\ninclude \"part.conf\";\n", "down:1;"),
+    ("options { directory \"down\"; };\ninclude \"part.conf\";\n", "down:1;"),
+    ("options { directory \"{}/down\"; };\ninclude \"other.conf\";\n", "other:1;"),
+    ("include \"part.conf\";\noptions { directory \"{}/down\"; };\n", "up:1;"),
+    ("options { directory \"{}/down\"; include \"part.conf\"; };\n", "down:1;"),
+])
+def test_includes_are_relative_to_the_directory_of_named(tmp_path, text, wanted):
+    (tmp_path / "down").mkdir()
+    for name, word in (("part", "up"), ("other", "other"), ("down/part", "down")):
+        (tmp_path / f"{name}.conf").write_text(f"{word};\n", encoding="utf-8")
+    assert wanted in tree(NAMED, tmp_path / "x", text.replace("{}", str(tmp_path)))
+
+
 def test_faults_of_includes(tmp_path):
     """An error names the included file; a file that includes itself, and a FIFO, are errors."""
     part = tmp_path / "part.conf"
