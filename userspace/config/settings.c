@@ -152,6 +152,14 @@ static json_t *make_absent(struct filling *f, const struct words_child *child, c
 static void fill_level(struct filling *f, json_t *object, const struct words_level *level,
 		       const char *path, const json_t *template);
 
+/* As reader_check_zones() chooses it. NULL: none. */
+static const json_t *template_of(const struct filling *f, const json_t *zone)
+{
+	const char *name = json_string_value(json_object_get(zone, "template"));
+
+	return json_object_get(f->templates, name ? name : "default");
+}
+
 static void fill_below(struct filling *f, json_t *value, const struct words_level *above,
 		       const struct words_child *child, const char *path)
 {
@@ -166,11 +174,9 @@ static void fill_below(struct filling *f, json_t *value, const struct words_leve
 		return;
 	}
 	json_array_foreach(value, i, item) {
-		const char *name = json_string_value(json_object_get(item, "template"));
-		const json_t *template = name ? json_object_get(f->templates, name) : NULL;
-
 		snprintf(at, sizeof(at), "%.*s[%zu]", PATH_CAP - 32, path, i);
-		fill_level(f, item, &level, at, template);
+		fill_level(f, item, &level, at,
+			   strcmp(child->key->path, "zones") ? NULL : template_of(f, item));
 	}
 }
 

@@ -121,6 +121,27 @@ static void test_zones_have_what_their_template_says(void **state)
 	json_decref(origins);
 }
 
+/* The template "default" is that of a zone that names none. It does not apply to templates. */
+static void test_zones_without_a_template_have_the_default_one(void **state)
+{
+	json_t *tree = read_tree(
+		LISTEN
+		"templates:\n- {name: default, ixfr: false}\n- {name: t}\n"
+		"zones:\n- {name: a.}\n- {name: b., template: t}\n- {name: c., ixfr: true}\n",
+		NULL);
+	json_t *origins;
+
+	(void)state;
+	assert_int_equal(settings_fill(tree, &origins), 0);
+	assert_json(find(tree, "zones[0].ixfr"), "\"false\"");
+	assert_json(json_object_get(origins, "zones[0].ixfr"), "\"template default\"");
+	assert_json(json_object_get(origins, "zones[1].ixfr"), "\"default\"");
+	assert_json(find(tree, "zones[2].ixfr"), "\"true\"");
+	assert_json(json_object_get(origins, "templates[1].ixfr"), "\"default\"");
+	json_decref(tree);
+	json_decref(origins);
+}
+
 /* What is written is read as the same tree. */
 static void test_yaml_is_read_as_the_same(void **state)
 {
@@ -292,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_no_key_and_no_map),
 		cmocka_unit_test(test_every_default_is_filled_in),
 		cmocka_unit_test(test_zones_have_what_their_template_says),
+		cmocka_unit_test(test_zones_without_a_template_have_the_default_one),
 		cmocka_unit_test(test_yaml_is_read_as_the_same),
 		cmocka_unit_test(test_yaml_tells_origins),
 		cmocka_unit_test(test_compares),
