@@ -6,6 +6,7 @@ import contextlib
 import mmap
 import pathlib
 import random
+import re
 import signal
 import socket
 import struct
@@ -513,6 +514,10 @@ def test_refusals(lab, daemon, path, pace, tmp_path):
     resizing.join()
     assert stats(daemon)["size_bytes"] == 16 * MIB and not daemon.degraded()
     daemon.ctl("cache", "dump", tmp_path / "snapshot")
+    parts = re.search(r"resized to 16M: .*; ([0-9.]+) s: memory and copy ([0-9.]+), what came "
+                      r"meanwhile ([0-9.]+), release ([0-9.]+)", daemon.log()).groups()
+    total, *parts = map(float, parts)
+    assert total - 0.01 < sum(parts) < total + 0.01 and parts[0] > 0
     assert resize(daemon, 16)["size_bytes"] == 16 * MIB  # as it is
     assert in_driver(lab, daemon, NAMES[:1]) == 1
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -17,7 +18,7 @@
 /* One part in 16 must be available in addition: kernel and libraries need memory, too. */
 #define MEMORY_SPARE 16u
 
-enum stage { STAGE_NONE, STAGE_COPYING, STAGE_LATE, STAGE_FREEING };
+enum stage { STAGE_NONE, STAGE_COPYING, STAGE_LATE, STAGE_FREEING, N_STAGES };
 
 struct resize {
 	struct resize_env env;
@@ -30,6 +31,8 @@ struct resize {
 	struct answer_cache other; /* first the new one, then the old one */
 	uint32_t since_s;
 	uint64_t begun_ns;
+	uint64_t entered_ns; /* the stage */
+	uint64_t stage_ns[N_STAGES];
 	struct resize_result result;
 	resize_done_fn *done;
 	void *user;
@@ -45,6 +48,15 @@ static struct resize *of_copying(struct background_job *job)
 static struct resize *of_freeing(struct background_job *job)
 {
 	return (struct resize *)((char *)job - offsetof(struct resize, freeing));
+}
+
+static void enter_stage(struct resize *r, enum stage stage)
+{
+	uint64_t now_ns = clock_ns();
+
+	r->stage_ns[r->stage] += now_ns - r->entered_ns;
+	r->entered_ns = now_ns;
+	r->stage = stage;
 }
 
 /* --- In the background ------------------------------------------------------------------------ */
@@ -114,6 +126,11 @@ static void run_freeing(struct background_job *job)
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
+static double as_seconds(uint64_t ns)
+{
+	return (double)ns / (double)CLOCK_NS_PER_S;
+}
+
 static void tell(const struct resize *r)
 {
 	const struct resize_result *result = &r->result;
@@ -124,8 +141,12 @@ static void tell(const struct resize *r)
 		log_error("answer cache: not resized to %s: %s", size, err_text(result->code));
 	else
 		log_notice("answer cache: resized to %s: %" PRIu64 " answers copied, %" PRIu64
-			   " without room",
-			   size, result->copied.n_copied, result->copied.n_left_out);
+			   " without room; %.3f s: memory and copy %.3f, what came meanwhile %.3f, "
+			   "release %.3f",
+			   size, result->copied.n_copied, result->copied.n_left_out,
+			   as_seconds(result->took_ns), as_seconds(r->stage_ns[STAGE_COPYING]),
+			   as_seconds(r->stage_ns[STAGE_LATE]),
+			   as_seconds(r->stage_ns[STAGE_FREEING]));
 }
 
 static void ended_freeing(struct background_job *job)
@@ -133,7 +154,7 @@ static void ended_freeing(struct background_job *job)
 	struct resize *r = of_freeing(job);
 
 	free_other(r); /* does nothing if run_freeing() has freed it */
-	r->stage = STAGE_NONE;
+	enter_stage(r, STAGE_NONE);
 	r->result.took_ns = clock_ns() - r->begun_ns;
 	if (r->env.snapshots)
 		snapshots_release(r->env.snapshots);
@@ -144,7 +165,7 @@ static void ended_freeing(struct background_job *job)
 
 static void start_freeing(struct resize *r)
 {
-	r->stage = STAGE_FREEING;
+	enter_stage(r, STAGE_FREEING);
 	r->freeing = (struct background_job){ .run = run_freeing, .ended = ended_freeing };
 	background_start(r->env.background, &r->freeing);
 }
@@ -229,7 +250,7 @@ static void exchange(struct resize *r)
 
 static void start_copying(struct resize *r, enum stage stage)
 {
-	r->stage = stage;
+	enter_stage(r, stage);
 	r->copying.is_cancelled = false;
 	background_start(r->background, &r->copying);
 }
@@ -345,7 +366,8 @@ int resize_start(struct resize *r, uint64_t bytes, resize_done_fn *done, void *u
 	r->problem[0] = '\0';
 	r->done = done;
 	r->user = user;
-	r->begun_ns = clock_ns();
+	r->begun_ns = r->entered_ns = clock_ns();
+	memset(r->stage_ns, 0, sizeof(r->stage_ns));
 	r->is_torn = false;
 	if (is_same(&sizes, now))
 		start_freeing(r); /* there is no other cache */
