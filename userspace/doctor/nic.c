@@ -422,7 +422,9 @@ static void threaded_napi(const struct doctor_case *c, struct doctor_finding *f)
 	if (!wants_xdp(c) || !is_veth(c) || doctor_is_unknown(f, c->nic->threaded, "threaded NAPI"))
 		return;
 	if (c->nic->threaded) {
-		doctor_ok(f, "on: a thread of its own receives");
+		doctor_ok(f, "on: a thread of its own receives; bind it to one processor (taskset "
+			     "-p), because the driver counts a flood on each processor to which it "
+			     "moves");
 		return;
 	}
 	doctor_warn(f, "off: the sender's processor does the receiving work, too");

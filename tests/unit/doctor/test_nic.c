@@ -175,7 +175,7 @@
 	  DOCTOR_WARN, "or xdp: auto") \
 	X(peer_unseen, "veth-peer", world_make_veth(w); w->nic.peer.mtu = -EPERM, \
 	  DOCTOR_UNKNOWN, "only root") \
-	X(threaded_on, "threaded-napi", world_make_veth(w), DOCTOR_OK, "") \
+	X(threaded_on, "threaded-napi", world_make_veth(w), DOCTOR_OK, "bind it to one") \
 	X(threaded_off, "threaded-napi", world_make_veth(w); w->nic.threaded = 0, \
 	  DOCTOR_WARN, "/sys/class/net/eth0/threaded") \
 	X(threaded_unseen, "threaded-napi", world_make_veth(w); w->nic.threaded = -EXDEV, \
