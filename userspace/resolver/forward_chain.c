@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/wire.h"
 #include "dns/compressed_name.h"
 #include "dns/proto.h"
@@ -233,6 +234,8 @@ static int add_record(struct forward_chain *c, const struct chain_data *d, bool 
 	size_t at = in_answer ? c->answers_end : c->n;
 	struct wire_writer w;
 
+	if (c->n + n > DNS_MESSAGE_MAX)
+		return ERR_LIMIT;
 	if (reserve(c, n))
 		return -ENOMEM;
 	memmove(c->bytes + at + n, c->bytes + at, c->n - at);
@@ -398,6 +401,12 @@ static bool is_open(const struct chain_walk *w, const uint8_t *msg, size_t n)
 	return w->last == STEP_OPEN && rcode == DNS_RCODE_NOERROR && !has_soa_of(msg, n, w->name);
 }
 
+static unsigned int n_records(const uint8_t *msg)
+{
+	return (unsigned int)wire_load_be16(msg + DNS_ANCOUNT_AT) +
+	       wire_load_be16(msg + DNS_NSCOUNT_AT);
+}
+
 enum forward_chain_state forward_chain_add(struct forward_chain **chain, const uint8_t *msg,
 					   size_t n, const uint8_t *name, uint16_t qtype)
 {
@@ -405,6 +414,8 @@ enum forward_chain_state forward_chain_add(struct forward_chain **chain, const u
 	struct chain_walk w;
 	bool open;
 
+	if (n_records(msg) > FORWARD_CHAIN_RECORDS)
+		return FORWARD_CHAIN_WHOLE;
 	(void)walk_aliases(&w, NULL, msg, n, name, qtype);
 	open = is_open(&w, msg, n);
 	if (w.n_steps > FORWARD_CHAIN_STEPS || (!open && !w.is_made))

@@ -6,11 +6,11 @@
  *
  *	reply ─► forward_chain_add() ─┬─ WHOLE ─► the answer: the message, with the chain before it
  *	  ▲                           ├─ OPEN ──► the question for chain->target
- *	  │                           └─ FAILED: a loop, too many, no memory
+ *	  │                           └─ FAILED: a loop, too many, too long, no memory
  *	  └───────────────────────────────┘
  *
- * The chain is a message of its own, with the question's own name and no compressed names. Memory
- * is allocated only for answers of this kind. One thread.
+ * The chain is a message of its own, with the question's own name and no compressed names. It is no
+ * longer than a message may be. Memory is allocated only for answers of this kind. One thread.
  */
 #ifndef VOLLEY_RESOLVER_FORWARD_CHAIN_H
 #define VOLLEY_RESOLVER_FORWARD_CHAIN_H
@@ -23,6 +23,12 @@
 
 #define FORWARD_CHAIN_ASKED 11 /* targets that are asked for, as many as unbound does */
 #define FORWARD_CHAIN_STEPS 16 /* aliases in one message that are followed, as in zones */
+/*
+ * A message with more records, of answer and authority section, is taken as whole: its aliases are
+ * not followed, since each alias takes a walk over all records. Aliases with their signatures and
+ * proofs have far fewer.
+ */
+#define FORWARD_CHAIN_RECORDS 256
 
 struct forward_chain {
 	uint8_t target[NAME_FOLDED_BYTES]; /* where it ends, folded */

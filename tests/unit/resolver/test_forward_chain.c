@@ -16,6 +16,7 @@
 #include "tests/unit/engine/world.h"
 
 #define T(type) DNS_TYPE_##type
+#define SIXTY   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define SOA     "SOA ns.x. root.x. 1 2 3 4 60\n"
 #define SIG(type, signer) \
 	"RRSIG " type " 13 2 300 20380101000000 20260101000000 7 " signer " AAAA\n"
@@ -234,6 +235,51 @@ static void aliases_without_end_fail(void **state)
 	forward_chain_free(c);
 }
 
+/* Adds the alias of this number with n NSEC records, whose owners are long. */
+static enum forward_chain_state add_with_proofs(struct forward_chain **c, unsigned int number,
+						unsigned int n)
+{
+	char name[16], answer[64], *authority;
+	struct upstream u = { name, T(A), 0, answer, NULL, NULL };
+	enum forward_chain_state state;
+	size_t n_bytes;
+	FILE *f = open_memstream(&authority, &n_bytes);
+
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(f, "%.60s.%.60s.%.60s.p%u.x. 9 IN NSEC z.x. A\n", SIXTY, SIXTY, SIXTY, i);
+	fclose(f);
+	snprintf(name, sizeof(name), "n%u.x.", number);
+	snprintf(answer, sizeof(answer), "n%u.x. 9 IN CNAME n%u.x.\n", number, number + 1);
+	u.authority = authority;
+	state = add(c, &u);
+	free(authority);
+	return state;
+}
+
+/* Each alias takes a walk over all records. */
+static void aliases_among_many_records_are_not_followed(void **state)
+{
+	struct forward_chain *c = NULL;
+
+	(void)state;
+	assert_int_equal(add_with_proofs(&c, 0, FORWARD_CHAIN_RECORDS), FORWARD_CHAIN_WHOLE);
+	assert_null(c);
+	assert_int_equal(add_with_proofs(&c, 0, 9), FORWARD_CHAIN_OPEN);
+	assert_int_equal(add_with_proofs(&c, 1, FORWARD_CHAIN_RECORDS), FORWARD_CHAIN_WHOLE);
+	forward_chain_free(c);
+}
+
+static void a_chain_is_no_longer_than_a_message(void **state)
+{
+	struct forward_chain *c = NULL;
+
+	(void)state;
+	assert_int_equal(add_with_proofs(&c, 0, FORWARD_CHAIN_RECORDS - 1), FORWARD_CHAIN_OPEN);
+	assert_int_equal(add_with_proofs(&c, 1, FORWARD_CHAIN_RECORDS - 1), FORWARD_CHAIN_FAILED);
+	assert_true(c->n <= DNS_MESSAGE_MAX);
+	forward_chain_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +287,8 @@ int main(void)
 		cmocka_unit_test(parts_are_joined_with_their_proofs),
 		cmocka_unit_test(a_loop_over_several_messages_fails),
 		cmocka_unit_test(aliases_without_end_fail),
+		cmocka_unit_test(aliases_among_many_records_are_not_followed),
+		cmocka_unit_test(a_chain_is_no_longer_than_a_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
