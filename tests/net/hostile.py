@@ -201,3 +201,76 @@ def signed_basics(query, signer, zone, address):
     known = {(zone, "DNSKEY"): signer.keys, (zone, "NS"): rrset(zone, 3600, "NS", server),
              (server, "A"): rrset(server, 3600, "A", address)}.get(name_and_kind(query))
     return reply_to(query, signer.with_signatures(known)) if known else None
+
+
+# --- Replies that are much work, in wire format ---------------------------------------------------
+
+def wire_name(text):
+    return dns.name.from_text(text).to_wire()
+
+
+def record(owner, kind, ttl_s, rdata):
+    """A record in wire format; OWNER may be a compression pointer."""
+    return (owner + struct.pack("!HHIH", dns.rdatatype.from_text(kind), 1, ttl_s, len(rdata))
+            + rdata)
+
+
+def pointer(at):
+    return struct.pack("!H", 0xc000 | at)
+
+
+def message(query, question, answers):
+    """A reply whose question and answers are octets."""
+    return struct.pack("!HHHHHH", query.id, 0x8580, 1, len(answers), 0, 0) + question + b"".join(
+        answers)
+
+
+def many_names(query, tcp):
+    """CVE-2026-44390: 3000 names in one record set, in the order of a tree, without a common end."""
+    if not tcp:
+        return reply_to(query, flags=dns.flags.TC)
+    names = [f"{chr(97 + n // 676)}{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}." for n in range(3000)]
+    question = wire_name(name_and_kind(query)[0]) + struct.pack("!HH", dns.rdatatype.MX, 1)
+    return message(query, question, [
+        record(pointer(12), "MX", 3600, b"\0\1" + wire_name(one)) for one in names])
+
+
+def long_chains(query, tcp):
+    """CVE-2026-96405: each of 3500 names is read by way of 120 pointers."""
+    if not tcp:
+        return reply_to(query, flags=dns.flags.TC)
+    question = wire_name(name_and_kind(query)[0]) + struct.pack("!HH", dns.rdatatype.MX, 1)
+    at = 12 + len(question) + 2 + 10 + 1    # of the text in the first record: the chain
+    links = pointer(12) + b"".join(pointer(at + 2 * n) for n in range(119))
+    last = pointer(at + 2 * 119)
+    return message(query, question, [record(pointer(12), "TXT", 3600, bytes([len(links)]) + links),
+                                     *(record(last, "MX", 3600, struct.pack("!H", n) + last)
+                                       for n in range(3500))])
+
+
+def many_options(query, tcp):
+    """CVE-2026-41292: a good answer with 15000 EDNS options."""
+    if not tcp:
+        return reply_to(query, flags=dns.flags.TC)
+    name = name_and_kind(query)[0]
+    plain = dns.message.make_response(query)
+    plain.flags |= dns.flags.AA
+    plain.answer.append(rrset(name, 60, "A", TRUE))
+    plain.use_edns(-1)
+    options = struct.pack("!HH", 65001, 0) * 15000
+    wire = plain.to_wire()
+    return (wire[:10] + b"\0\1" + wire[12:] + b"\0"
+            + struct.pack("!HHIH", dns.rdatatype.OPT, 1232, 0, len(options)) + options)
+
+
+def own_name(query, tcp):
+    """CVE-2026-81642: the name of a record lies in its own data, and both are too long together."""
+    if not tcp:
+        return reply_to(query, flags=dns.flags.TC)
+    at, size = 12 + 6 + 12 + 1, 65535 - 12 - 6 - 12
+    data = (b"\xff" + wire_name(name_and_kind(query)[0])).ljust(256, b"x")
+    while len(data) < size:
+        n = min(255, size - len(data) - 1)
+        data += bytes([n]) + b"x" * n
+    question = pointer(at) + struct.pack("!HH", dns.rdatatype.TXT, 1)
+    return message(query, question, [record(pointer(at), "TXT", 3600, data)])

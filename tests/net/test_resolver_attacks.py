@@ -4,17 +4,14 @@
 volleyd makes of it with the libunbound that it runs with. test_resolver_validator.py has those that
 need signatures. hostile.py says when an attack is expected to work.
 """
-import struct
 import time
 
-import dns.flags
-import dns.message
 import dns.rcode
 import pytest
 
-from hostile import (EVIL, FALSE, LEAF, TRUE, hostile_world, name_and_kind, nothing, of_server,
-                     reply_to, rrset)
-from netlab import texts, wait_for
+from hostile import (EVIL, FALSE, LEAF, TRUE, hostile_world, long_chains, many_names, many_options,
+                     name_and_kind, nothing, of_server, own_name, reply_to, rrset)
+from netlab import CLIENT4, texts, wait_for
 from upstreams import unbound_version
 
 
@@ -175,26 +172,31 @@ def test_source_ports_of_one_thread(world):
     assert len(ports) > 50 and min(ports) < 18000 and max(ports) > 49000, sorted(ports)
 
 
-def test_a_reply_of_many_options(world):
-    """CVE-2026-41292: a server's reply has 15000 EDNS options."""
-    def hostile(query, tcp):
-        name, kind = name_and_kind(query)
-        if kind != "A" or name.startswith("ns."):
-            return of_server(query, "options.lab.", LEAF) or nothing(query, "options.lab.")
-        if not tcp:
-            return reply_to(query, flags=dns.flags.TC)
-        plain = dns.message.make_response(query)
-        plain.flags |= dns.flags.AA
-        plain.answer.append(rrset(name, 60, "A", TRUE))
-        plain.use_edns(-1)
-        options = struct.pack("!HH", 65001, 0) * 15000
-        opt = b"\0" + struct.pack("!HHIH", 41, 1232, 0, len(options)) + options
-        return plain.to_wire()[:10] + b"\0\1" + plain.to_wire()[12:] + opt
-
-    world.serve("options.lab.", LEAF, hostile)
+@pytest.mark.parametrize("kind, work", [("MX", many_names), ("MX", long_chains),
+                                        ("A", many_options)])
+def test_a_reply_of_much_work(world, kind, work):
+    """The functions in hostile.py have the numbers of CVE. 1.26 refuses to read some of them."""
+    world.serve("work.lab.", LEAF, lambda query, tcp: (
+        work(query, tcp) if name_and_kind(query) == ("www.work.lab.", kind) else
+        of_server(query, "work.lab.", LEAF) or nothing(query, "work.lab.")))
     world.start()
-    assert texts(world.ask("www.options.lab.")) == [TRUE]
-    assert world.daemon.cpu_s() < 5
+    got = world.ask("www.work.lab.", kind)
+    assert got.rcode() in (dns.rcode.NOERROR, dns.rcode.SERVFAIL)
+    assert kind == "MX" or texts(got) == [TRUE]
+    assert world.daemon.cpu_s() < 5 and world.scripted["work.lab."].seen.count("www.work.lab.") > 1
+
+
+@pytest.mark.parametrize("kind, work", [("MX", many_names), ("MX", long_chains),
+                                        ("A", many_options), ("TXT", own_name)])
+def test_the_forwarder_gets_a_reply_of_much_work(world, kind, work):
+    """Volley's own forwarder reads the same replies."""
+    up = world.script("up", work, LEAF)
+    world.daemon.start(recursion={"allow": [CLIENT4], "forward": [LEAF], "query-localhost": True})
+    assert world.daemon.status()["recursion"]["by"] == "forwarder"
+    got = world.ask("www.work.lab.", kind)
+    assert got.rcode() == (dns.rcode.SERVFAIL if work is own_name else dns.rcode.NOERROR)
+    assert kind != "A" or texts(got) == [TRUE]
+    assert world.daemon.cpu_s() < 5 and world.is_alive() and len(up.seen) > 1
 
 
 # --- Options that 1.17 lacks ----------------------------------------------------------------------

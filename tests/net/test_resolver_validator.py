@@ -18,8 +18,9 @@ import dns.wire
 import pytest
 
 import hostile
-from hostile import (EVIL, FALSE, LEAF, ROOT, TLD, TRUE, Signer, hostile_world, name_and_kind,
-                     nothing, of_server, reply_to, rrset, signed_basics, soa)
+from hostile import (EVIL, FALSE, LEAF, ROOT, TLD, TRUE, Signer, hostile_world, message,
+                     name_and_kind, nothing, of_server, pointer, record, reply_to, rrset,
+                     signed_basics, soa, wire_name)
 from netlab import V4
 
 
@@ -128,26 +129,6 @@ def test_many_keys_with_one_tag(world):
 
 
 # --- Messages of which the validator makes more than fits -----------------------------------------
-
-def wire_name(text):
-    return dns.name.from_text(text).to_wire()
-
-
-def record(owner, kind, ttl_s, rdata):
-    """A record in wire format; OWNER may be a compression pointer."""
-    return (owner + struct.pack("!HHIH", dns.rdatatype.from_text(kind), 1, ttl_s, len(rdata))
-            + rdata)
-
-
-def pointer(at):
-    return struct.pack("!H", 0xc000 | at)
-
-
-def message(query, question, answers):
-    """A reply whose question and answers are octets."""
-    return struct.pack("!HHHHHH", query.id, 0x8580, 1, len(answers), 0, 0) + question + b"".join(
-        answers)
-
 
 LONG = ".".join(["x" * 63, "y" * 63, "z" * 63, "w" * 56, "lab."])    # 255 octets
 
@@ -379,54 +360,6 @@ def test_an_nsec_record_at_the_top_of_an_island(world):
 
 
 # --- Work -----------------------------------------------------------------------------------------
-
-def letters(n):
-    return "".join(chr(97 + n // 26 ** i % 26) for i in (2, 1, 0))
-
-
-def test_names_without_a_common_end(world):
-    """CVE-2026-44390: 3000 names in one record set, each to be compressed, in the order of the tree."""
-    names = [f"{letters(n)}." for n in range(3000)]
-
-    def hostile(query, tcp):
-        name, kind = name_and_kind(query)
-        if kind != "MX":
-            return of_server(query, "names.lab.", LEAF) or nothing(query, "names.lab.")
-        if not tcp:
-            return reply_to(query, flags=dns.flags.TC)
-        question = wire_name(name) + struct.pack("!HH", 15, 1)
-        return message(query, question, [
-            record(pointer(12), "MX", 3600, b"\0\1" + wire_name(one)) for one in names])
-
-    world.serve("names.lab.", LEAF, hostile)
-    world.start()
-    world.ask("n.names.lab.", "MX")    # an answer of 50 KB, or a refusal to read so many names
-    assert world.daemon.cpu_s() < 5 and world.scripted["names.lab."].seen.count("n.names.lab.") > 1
-
-
-def test_pointers_to_pointers(world):
-    """CVE-2026-96405: each of 5000 names is read by way of a long chain of pointers."""
-    chain = 120
-
-    def hostile(query, tcp):
-        name, kind = name_and_kind(query)
-        if kind != "MX":
-            return of_server(query, "chain.lab.", LEAF) or nothing(query, "chain.lab.")
-        if not tcp:
-            return reply_to(query, flags=dns.flags.TC)
-        question = wire_name(name) + struct.pack("!HH", 15, 1)
-        at = 12 + len(question) + 2 + 10    # of the first record's data: a chain in a TXT record
-        links = pointer(12) + b"".join(pointer(at + 1 + 2 * n) for n in range(chain - 1))
-        text = record(pointer(12), "TXT", 3600, bytes([len(links)]) + links)
-        last = pointer(at + 1 + 2 * (chain - 1))
-        return message(query, question, [text] + [
-            record(last, "MX", 3600, struct.pack("!H", n) + last) for n in range(3500)])
-
-    world.serve("chain.lab.", LEAF, hostile)
-    world.start()
-    world.ask("n.chain.lab.", "MX")
-    assert world.daemon.cpu_s() < 5 and world.scripted["chain.lab."].seen.count("n.chain.lab.") > 1
-
 
 def test_a_name_of_many_labels_below_hashed_names(world):
     """
