@@ -501,6 +501,9 @@ $(B)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MF $(@:.o=.d) -c -o $@ $<
 
+# cmocka.h of cmocka 1 and 2.
+$(call objs,$(wildcard tests/*/*.c tests/unit/*/*.c)): CPPFLAGS_ALL += -Itests/lib/wrapped
+
 # DPDK's inline functions need a processor that its packages say; the rest of the program does not.
 $(call objs,$(wildcard userspace/port/dpdk*.c tests/unit/port/test_dpdk*.c)): CFLAGS_ALL += $(DPDK_CFLAGS)
 

@@ -11,7 +11,8 @@
 static void apex_id(const uint8_t *apex, uint32_t n, uint64_t id[2])
 {
 	/* Need not be secret: the hash only tells an operator's own zones apart, over restarts. */
-	static const uint8_t keys[2][16] = { "volley zone id 0", "volley zone id 1" };
+	static const uint8_t keys[2][SIPHASH_KEY_BYTES + 1] = { "volley zone id 0",
+								"volley zone id 1" };
 
 	id[0] = siphash24(keys[0], apex, n) | 1; /* 0, 0 is a free slot */
 	id[1] = siphash24(keys[1], apex, n);

@@ -51,7 +51,7 @@ static struct volley_intervals_head *head_of(const struct intervals *in,
 
 /* --- Zones and their regions ------------------------------------------------------------------ */
 
-static const uint8_t table_key[SIPHASH_KEY_BYTES] = "volley intervals";
+static const uint8_t table_key[SIPHASH_KEY_BYTES + 1] = "volley intervals";
 
 /* The place of the apex, or the free place for it. The table is never full. */
 static struct intervals_region *place_of(struct intervals_region *regions, size_t cap,

@@ -64,7 +64,7 @@ static int reserve(struct signer *s, size_t n)
  * signing to the next. */
 static uint32_t jitter(const struct signer *s, const uint8_t *owner, size_t n, uint16_t type)
 {
-	static const uint8_t key[SIPHASH_KEY_BYTES] = "signature jitter";
+	static const uint8_t key[SIPHASH_KEY_BYTES + 1] = "signature jitter";
 
 	if (!s->options->jitter_s)
 		return 0;
