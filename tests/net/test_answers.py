@@ -113,7 +113,7 @@ def test_dig_with_cookies(shared):
         answer = lab.udp(query)
         (option,) = [o for o in answer.options if o.otype == 10]
         assert texts(answer) == WWW["A"] and answer.rcode() == dns.rcode.NOERROR
-        return bytes(option.data)
+        return option.to_wire()
     with Answered(daemon) as two:
         cookie = ask(client)
         assert cookie[:8] == client and len(cookie) == 24

@@ -429,7 +429,8 @@ def test_a_hundred_thousand_questions_to_a_dead_upstream(tmp_path, by):
         signal_all(server, signal.SIGSTOP)
         it.say("flood 100000 dead.lab.")
         assert it.line() == "flooded 100000 0 100000"
-        assert it.counters()["timed_out"] > 0
+        counters = it.counters()
+        assert counters["timed_out"] + (counters["failed"] if by else 0) > 0  # 1.26 gives up itself
         assert it.rss_kib() - before < 300 * 1024, it.rss_kib() - before
         signal_all(server, signal.SIGCONT)
         wait_for("it is back", lambda: it.ask("back.lab.").rcode == "NOERROR", 20 if by else 8)

@@ -8,6 +8,7 @@ import pytest
 from catalogpeers import CATALOG
 from netlab import CLIENT4, V4, V6, texts, wait_for, write_zone, zone
 from primaries import ZONE, zone_text
+from rivals import nsd_loads
 from test_primary import ODD
 from test_secondary import begin, serial as asked_serial
 from test_signing import configure, serial, stop, transferred, verify
@@ -152,15 +153,16 @@ def test_odd_records_of_a_secondary_outlive_its_primary(lab, there, daemon):
     Those that have no text, or none that is easily read back: the stored file gives each octet
     again.
     """
+    odd = nsd_loads(ODD)
     lines = "".join(f"odd-{kind} {kind} \\# {len(octets) // 2} {octets}\n"
-                    for kind, octets in ODD.items())
+                    for kind, octets in odd.items())
     primary = there.start("nsd", CLIENT4, algorithm="sha256", text=zone_text(1, lines))
     begin(daemon, CLIENT4)
     wait_for("the zone is there", lambda: asked_serial(lab) == 1)
     wait_for("its file is written", lambda: "serial 1 written to" in daemon.log())
 
     def answers():  # as octets: dnspython does not read all of them
-        asked = [dns.message.make_query(f"odd-{kind}.{ZONE}", kind, id=1) for kind in ODD]
+        asked = [dns.message.make_query(f"odd-{kind}.{ZONE}", kind, id=1) for kind in odd]
         return [lab.udp_wire(query.to_wire()) for query in asked]
 
     before = answers()
