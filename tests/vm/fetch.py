@@ -11,11 +11,12 @@ A kernel is a folder of the cache ($VOLLEY_VM, /var/cache/volley-vm unless said)
 
 `order` has the modules in the order in which they have to be loaded. Packages of other suites come
 through lists of apt's own in the cache, from the mirror that the machine uses already: apt of the
-machine sees none of it. QEMU is installed, from bookworm-backports where Debian 12's own is too old
-to know igb.
+machine sees none of it. QEMU is installed, from backports where the release's own is too old to know
+igb, as in Debian 12.
 """
 import fcntl
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -24,6 +25,7 @@ import tempfile
 from pathlib import Path
 
 CACHE = Path(os.environ.get("VOLLEY_VM", "/var/cache/volley-vm"))
+MIRROR = Path(__file__).resolve().parents[2] / "scripts/mirror.sh"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 TOOLS = ("cpio", "busybox-static", "xz-utils")
 QEMU_OLDEST = 8  # the first with igb
@@ -53,12 +55,8 @@ def run(*command, **options):
 # --- apt ------------------------------------------------------------------------------------------
 
 
-def mirrors():
-    """The machine's own mirrors, by suite: {"bookworm": URI, "bookworm-security": URI}."""
-    out = run("apt-get", "indextargets", "--format", "$(CODENAME) $(REPO_URI)",
-              "Created-By: Packages")
-    return {line.split()[0]: line.split()[1] for line in out.splitlines()
-            if line.startswith("bookworm")}
+def own_suite():
+    return platform.freedesktop_os_release().get("VERSION_CODENAME", "sid")
 
 
 def apt_options():
@@ -83,14 +81,13 @@ def apt_update(suites):
     apt = CACHE / "apt"
     for folder in ("parts", "lists/partial", "cache/archives/partial"):
         (apt / folder).mkdir(parents=True, exist_ok=True)
-    known = mirrors()
-    if "bookworm" not in known:
-        raise Error("apt of this machine has no list of Debian 12: run apt-get update")
-    lines = [f"deb [signed-by={KEYRING}] {known['bookworm']} {suite} main"
-             for suite in sorted({"bookworm", "bookworm-backports", *suites})]
-    if "bookworm-security" in known:
-        lines.append(f"deb [signed-by={KEYRING}] {known['bookworm-security']} bookworm-security "
-                     f"main")
+    mirror, own = run(MIRROR).strip(), own_suite()
+    wanted = {own, *suites, *{f"{own}-backports"} & {suite for suite, _ in SERIES.values()}}
+    lines = [f"deb {mirror} {suite} main" for suite in wanted]
+    # Not of a later release than the machine's: apt would install from there.
+    for suite in {own, "bookworm"}:
+        lines += [line for line in run(MIRROR, suite).splitlines() if "-security main" in line]
+    lines = sorted(line.replace("deb ", f"deb [signed-by={KEYRING}] ") for line in lines)
     (apt / "sources.list").write_text("\n".join(lines) + "\n")
     run("apt-get", *apt_options(), "update")
 
@@ -208,13 +205,21 @@ def qemu_major():
         return 0
 
 
+def qemu_on_offer():
+    """The version in the machine's own suite."""
+    said = run("apt-cache", *apt_options(), "policy", "qemu-system-x86")
+    found = re.search(r"Candidate: (?:\d+:)?(\d+)", said)
+    return int(found[1]) if found else 0
+
+
 def install_tools():
     present = run("dpkg-query", "-W", "-f", "${Package}\n").split()
     missing = [name for name in TOOLS if name not in present]
     suite = []
     if qemu_major() < QEMU_OLDEST:
         missing += ["qemu-system-x86", "qemu-system-common"]
-        suite = ["-t", "bookworm-backports"]
+        if qemu_on_offer() < QEMU_OLDEST:
+            suite = ["-t", f"{own_suite()}-backports"]
     if missing:
         print("  INSTALL  ", *missing, flush=True)
         run("apt-get", *apt_options(), "-y", "--no-install-recommends", *suite, "install", *missing,
