@@ -460,6 +460,20 @@ SUITE ?= trixie
 test-suite: ## build, test and package what is committed in a bare Debian of SUITE, trixie (root): STEPS="build unit"
 	@scripts/suite.sh $(SUITE) $(STEPS)
 
+# The part of it that `make test` has, on the other supported release (OTHER_BASE= leaves it out): without the packages
+# of some tests, and with the network tests whose result most depends on libraries and servers of the release.
+OTHER_BASE ?= $(if $(shell grep -sx VERSION_CODENAME=trixie /etc/os-release),bookworm,trixie)
+BASE_TESTS := $(addprefix tests/net/test_,ways_in.py resolver.py resolver_attacks.py forward_tls.py dot.py transfer_ways.py \
+	signing_clock.py snapshot.py dnstap.py cookies.py unit_file.py doctor.py)
+other_base = $(if $(OTHER_BASE),SUITE_GROUPS="build lab deb unit net" FILES="$(BASE_TESTS)" scripts/suite.sh $(OTHER_BASE),echo 'OTHER_BASE is empty: nothing of:')
+
+.PHONY: other-base test-other-base
+other-base:
+	@$(other_base) deps build deb
+
+test-other-base: ## the build, unit, BPF and some network tests, and the package in a bare Debian 13 (root)
+	@SUITE_KEEP=1 $(other_base) deps build deb unit bpf net package across
+
 .PHONY: image
 image: deb ## an OCI image of the package, in build/image (root; asks a Debian mirror)
 	@scripts/image.sh $(VERSION) $(O)/deb $(O)/image

@@ -4,7 +4,7 @@
 #
 # suite.sh SUITE [STEP...]: builds and tests the commit that is checked out inside a bare Debian of
 # this suite (trixie, bookworm, testing, sid). Needs root, debootstrap and a Debian mirror. Steps, by
-# default all but the last two:
+# default all but the last three:
 #   deps     installs the packages of the groups in SUITE_GROUPS (default: all of `make deps`)
 #   build    all programs, tests and tools, with -Werror
 #   clang    reads userspace by clang, with -Werror
@@ -13,13 +13,17 @@
 #   net      the network tests and the comparisons (FILES, PYTEST_ARGS, NET_JOBS as for make)
 #   deb      makes the packages
 #   package  installs, upgrades and purges them in a bare Debian of the suite
-#   demo     `make demo`, and the seconds from a Debian without a package to the table
+#   across   the machine's own volleyd (build/bin) and that of the suite take each other's state
+#   demo     `make demo` in a bare Debian with make and git, and the seconds to the table
 #   "make X" any command, in the tree
 #
 # $VOLLEY_SUITES (/var/cache/volley-suites) keeps for each suite:
 #   bare   the Debian that debootstrap has made
 #   root   a copy with the packages and the tree; SUITE_FRESH=1 makes it anew
 #   ccache
+# Each run builds a new copy of the tree, in which ccache has what was compiled before. With
+# SUITE_KEEP=1 the run takes the copy of an earlier run as it is, if the commit is the same, and does
+# not repeat the steps deps, build, clang and deb that passed there.
 # Everything runs in a mount namespace and a PID namespace of its own: when this script ends, however
 # it ends, nothing is mounted and no process lives. The network is the machine's, for apt; the tests
 # make namespaces.
@@ -34,6 +38,7 @@ command -v debootstrap >/dev/null || { echo 'suite: debootstrap is not installed
 
 folder=${VOLLEY_SUITES:-/var/cache/volley-suites}/$suite
 bare=$folder/bare root=$folder/root
+passed=$root/srv/volley/build/passed # the commit, and a file for each step
 mkdir -p "$folder/ccache"
 exec 9>"$folder/lock"
 flock -n 9 || { echo "suite: another run uses $folder" >&2; exit 1; }
@@ -83,22 +88,62 @@ in_root() {
 		mount -t bpf bpf sys/fs/bpf
 		mount --rbind /dev dev
 		mount -t tmpfs -o mode=755 tmpfs run
-		mkdir -p run/lock root/.cache/ccache srv/bare root/volley
+		mkdir -p run/lock root/.cache/ccache srv/bare srv/volley
 		mount --bind "$ccache" root/.cache/ccache
 		[ "$bare" = "$root" ] || mount --bind "$bare" srv/bare
 		status=0
-		chroot . env --chdir=/root/volley "$@" || status=$?
+		chroot . env --chdir=/srv/volley "$@" || status=$?
 		exit $status' sh "$there" "$bare" "$folder/ccache" -i \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
 		DEBIAN_FRONTEND=noninteractive VOLLEY_BARE=/srv/bare "CI=${CI:-}" "http_proxy=${http_proxy:-}" \
 		"https_proxy=${https_proxy:-}" "MIRROR=${MIRROR:-}" "$@"
 }
 
+demo() {
+	there=$folder/demo
+	rm -rf "$there"
+	cp -a --reflink=auto "$bare" "$there" &&
+		in_root "$there" sh -ec 'apt-get -q update; exec apt-get -q install make git' &&
+		git clone --quiet . "$there/srv/volley" || return
+	began_demo=$(date +%s)
+	in_root "$there" CCACHE_DISABLE=1 make demo || return
+	echo "suite: $suite: from a Debian with make and git to the table: $(($(date +%s) - began_demo)) s"
+	rm -rf "$there"
+}
+
+# In the machine's own root; the other one shares its folders, and both a BPF file system.
+# shellcheck disable=SC2016 # the inner shell's
+across() {
+	make all tools &&
+		VOLLEY_OTHER=$root unshare --mount --propagation private --pid --fork --kill-child sh -ec '
+			mount -t proc proc /proc
+			mount -t bpf bpf /sys/fs/bpf
+			mount -t tmpfs -o mode=755 tmpfs /run
+			mkdir -p "$VOLLEY_OTHER/$PWD"
+			for folder in /proc /sys /sys/fs/bpf /dev /run /tmp "$PWD"; do
+				mount --bind "$folder" "$VOLLEY_OTHER/$folder"
+			done
+			status=0
+			TMPDIR=/tmp make test-net FILES=tests/net/test_across_releases.py || status=$?
+			exit $status'
+}
+
 # A clean copy of what is committed.
 copy_tree() {
-	rm -rf "$root/root/volley"
+	[ -z "${SUITE_KEEP:-}" ] || [ "$(cat "$passed/commit" 2>/dev/null)" != "$(git rev-parse HEAD)" ] || return 0
+	rm -rf "$root/srv/volley"
 	find "$root/tmp" -mindepth 1 -delete
-	git clone --quiet . "$root/root/volley"
+	git clone --quiet . "$root/srv/volley"
+	mkdir -p "$passed"
+	git rev-parse HEAD >"$passed/commit"
+}
+
+# Whether the step need not be repeated.
+has_passed() {
+	case $1 in
+	deps | build | clang | deb) [ -n "${SUITE_KEEP:-}" ] && [ -e "$passed/$1" ] ;;
+	*) false ;;
+	esac
 }
 
 step() {
@@ -118,6 +163,7 @@ step() {
 		in_root "$bare" apt-get -q update &&
 			in_root "$root" make test-deb FILES=tests/deb/test_packages.py
 		;;
+	across) across ;;
 	demo) demo ;;
 	*) in_root "$root" sh -ec "$1" ;;
 	esac
@@ -133,8 +179,16 @@ if [ -n "${SUITE_FRESH:-}" ] || [ ! -e "$root/.has-packages" ]; then
 fi
 copy_tree
 for name; do
+	if has_passed "$name"; then
+		echo "suite: $suite: $name: passed before, for this commit"
+		continue
+	fi
 	began=$(date +%s) status=0
 	step "$name" || status=$?
-	echo "suite: $suite: $name: $(($(date +%s) - began)) s, $([ "$status" -eq 0 ] && echo passed || echo failed)"
+	echo "suite: $suite: $name: $(($(date +%s) - began)) s, $([ "$status" -eq 0 ] && echo passed || echo FAILED)"
 	[ "$status" -eq 0 ] || exit "$status"
+	case $name in
+	*[!a-z]*) ;;
+	*) touch "$passed/$name" ;;
+	esac
 done
