@@ -406,7 +406,7 @@ struct config {
 	char *tls_certificate; /* files in PEM; NULL: none, and then tls_listen is empty */
 	char *tls_key;
 	enum config_tls_version tls_min;
-	char *tls_ticket_keys; /* a file for transfer/ticket_keys.h; NULL: random keys */
+	char *tls_ticket_keys; /* a file for port/ticket_keys.h; NULL: random keys */
 	struct config_tsig_key *keys;
 	uint32_t n_keys;
 	struct config_remote *remotes;

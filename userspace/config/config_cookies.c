@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "config/reader.h"
-#include "config/value.h"
 
 static void read_secret_here(struct reader *reader, const struct yamltree *node)
 {
 	struct config *config = reader->config;
 
-	if (value_read_hex(node->text, config->cookie_secrets[0].secret,
-			   sizeof(config->cookie_secrets[0].secret)))
+	if (hex_read(node->text, config->cookie_secrets[0].secret,
+		     sizeof(config->cookie_secrets[0].secret)))
 		document_refuse(&reader->document, node, node->text);
 	else
 		config->n_cookie_secrets = 1;
@@ -47,7 +47,7 @@ static void read_secret_file(struct reader *reader, const struct yamltree *node)
 	if (secret.file && reader_private(reader, node, secret.file, text, sizeof(text))) {
 		if (!strncmp(text, "0x", 2))
 			digits += 2;
-		if (value_read_hex(digits, secret.secret, sizeof(secret.secret)))
+		if (hex_read(digits, secret.secret, sizeof(secret.secret)))
 			document_fail(
 				&reader->document, node, "",
 				"%s does not hold 32 hexadecimal digits: the output of openssl "

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "config/config.h"
 #include "dns/name.h"
 #include "port/addr.h"
@@ -366,26 +367,6 @@ int value_read_domain(const char *text, char **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-int value_read_hex(const char *text, uint8_t *bytes, size_t n)
-{
-	if (strlen(text) != 2 * n)
-		return -EINVAL;
-	for (size_t i = 0; i < 2 * n; i++)
-		if (hex_digit(text[i]) < 0)
-			return -EINVAL;
-	for (size_t i = 0; i < n; i++)
-		bytes[i] = (uint8_t)(hex_digit(text[2 * i]) << 4 | hex_digit(text[2 * i + 1]));
-	return 0;
-}
-
 static int check_hex(const char *text)
 {
 	if (strlen(text) % 2)
@@ -406,7 +387,7 @@ int value_read_octets(const char *text, size_t min, size_t max, uint8_t *bytes, 
 	if (*n < min || *n > max)
 		return -ERANGE;
 	if (bytes && is_hex)
-		return value_read_hex(text + 2, bytes, *n);
+		return hex_read(text + 2, bytes, *n);
 	if (bytes)
 		memcpy(bytes, text, *n);
 	return 0;

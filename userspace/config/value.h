@@ -77,9 +77,6 @@ int value_read_domain(const char *text, char **out) __attribute__((warn_unused_r
 int value_read_octets(const char *text, size_t min, size_t max, uint8_t *bytes, size_t *n)
 	__attribute__((warn_unused_result));
 
-/* Reads exactly 2 * N hexadecimal digits into N octets; the first is the high half of bytes[0]. */
-int value_read_hex(const char *text, uint8_t *bytes, size_t n) __attribute__((warn_unused_result));
-
 /*
  * Reads base64 (RFC 4648 section 4, with its padding) of min to max octets. *N is their number.
  * BYTES has room for MAX, and may be half written after an error.

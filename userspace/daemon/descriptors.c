@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "port/tcp_peers.h"
-#include "transfer/handshake.h"
+#include "port/handshake.h"
 #include "transfer/notify_out.h"
 #include "transfer/secondary.h"
 #include "xdp/abi.h"

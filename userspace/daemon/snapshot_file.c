@@ -13,9 +13,9 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/hex.h"
 #include "base/replace.h"
 #include "cache/snapshot_place.h"
-#include "config/value.h"
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
 
@@ -35,7 +35,7 @@ static int read_boot_id(uint8_t id[16])
 		if (*at != '-')
 			digits[n++] = *at;
 	digits[n] = '\0';
-	return value_read_hex(digits, id, 16);
+	return hex_read(digits, id, 16);
 }
 
 void snapshot_file_times(struct snapshot_times *times)

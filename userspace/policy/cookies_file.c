@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/hex.h"
 #include "base/regular.h"
 #include "base/replace.h"
-#include "config/value.h"
 
 #define HEAD       "volley-cookies 1\n"
 #define TMP        ".tmp"
@@ -29,8 +29,7 @@ static bool read_line(const char **at, struct cookies_known *out)
 	if (out->n == COOKIE_SECRETS_MAX ||
 	    sscanf(*at, "%32[0-9a-f] %" SCNu64 "%n", digits, &out->secrets[out->n].since_s, &n) !=
 		    2 ||
-	    (*at)[n] != '\n' ||
-	    value_read_hex(digits, out->secrets[out->n].secret, SIPHASH_KEY_BYTES))
+	    (*at)[n] != '\n' || hex_read(digits, out->secrets[out->n].secret, SIPHASH_KEY_BYTES))
 		return false;
 	*at += n + 1;
 	out->n++;

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "transfer/mailbox.h"
+#include "base/mailbox.h"
 
 struct transfer;
 struct call;

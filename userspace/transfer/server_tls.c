@@ -3,381 +3,109 @@
 #include "transfer/server_tls.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/err.h"
-#include "base/regular.h"
 #include "config/port_addr.h"
-#include "port/tcp.h"
-#include "transfer/handshake.h"
-#include "transfer/ticket_keys.h"
+#include "port/tls_listener.h"
 
-#define ACCEPT_TURN 16
-#define PAUSE_MS    100 /* after the system had no descriptor for a connection */
+#define PAUSE_MS 100 /* after the system had no descriptor for a connection */
 
-struct listener {
+struct acceptor {
 	struct server_tls *owner;
 	struct event *event;
 	struct event *on_resume; /* ends a pause of accepting */
-	int fd;
+	uint32_t number;
 };
 
 struct server_tls {
 	struct transfer *t;
-	struct handshakes *handshakes;
-	struct event *on_done;
-	SSL_CTX *ctx;
+	struct tls_listener *listener;
+	struct event *on_failed;
 	uint32_t n;
-	struct listener listeners[];
+	struct acceptor acceptors[];
 };
 
-struct kept_socket {
-	struct port_addr addr;
-	int fd;
-};
-
-struct server_tls_kept {
-	struct ticket_keys *random; /* NULL: none were needed yet */
-	uint64_t ends_wall_s;       /* end of the certificate; 0: there is none */
-	uint32_t n;
-	struct kept_socket sockets[];
-};
-
-/* ---- The certificate ------------------------------------------------------------------------- */
-
-static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_bytes,
-		       const unsigned char *in, unsigned int in_bytes, void *user)
+/* NULL: no memory. The caller frees it. */
+static struct port_addr *copy_addrs(const struct config *config)
 {
-	static const unsigned char dot[] = "\3dot";
-	unsigned char *chosen;
+	struct port_addr *addrs = calloc(config->n_tls_listen + 1, sizeof(*addrs));
 
-	(void)ssl, (void)user;
-	if (SSL_select_next_proto(&chosen, out_bytes, dot, sizeof(dot) - 1, in, in_bytes) !=
-	    OPENSSL_NPN_NEGOTIATED)
-		return SSL_TLSEXT_ERR_ALERT_FATAL;
-	*out = chosen;
-	return SSL_TLSEXT_ERR_OK;
+	for (uint32_t i = 0; addrs && i < config->n_tls_listen; i++)
+		addrs[i] = config_port_addr(&config->tls_listen[i]);
+	return addrs;
 }
 
-/* If the system reported an error, it is the first in OpenSSL's queue. */
-static int say_tls(const char *key, const char *file, char *err, size_t cap)
+static struct tls_listener_config listener_config(const struct config *config,
+						  const struct port_addr *addrs)
 {
-	unsigned long first = ERR_peek_error();
-	const char *reason = ERR_SYSTEM_ERROR(first) ?
-				     err_text(-ERR_GET_REASON(first)) :
-				     ERR_reason_error_string(ERR_peek_last_error());
-
-	snprintf(err, cap, "server.tls.%s: %s: %s", key, file, reason ? reason : "cannot be used");
-	ERR_clear_error();
-	return ERR_CONFIG;
-}
-
-static int say_mismatch(const struct config *config, char *err, size_t cap)
-{
-	snprintf(err, cap, "server.tls.key: %s is not the key of %s", config->tls_key,
-		 config->tls_certificate);
-	ERR_clear_error();
-	return ERR_CONFIG;
-}
-
-/* OpenSSL compares a key of the certificate's algorithm when it reads it; a key of another
- * algorithm fails in the check. */
-static int load_key(SSL_CTX *ctx, const struct config *config, char *err, size_t cap)
-{
-	if (SSL_CTX_use_PrivateKey_file(ctx, config->tls_key, SSL_FILETYPE_PEM) != 1)
-		return ERR_GET_LIB(ERR_peek_last_error()) == ERR_LIB_X509 ?
-			       say_mismatch(config, err, cap) :
-			       say_tls("key", config->tls_key, err, cap);
-	return SSL_CTX_check_private_key(ctx) == 1 ? 0 : say_mismatch(config, err, cap);
-}
-
-static int check_file(const char *key, const char *file, char *err, size_t cap)
-{
-	int code = regular_check(file);
-
-	if (code)
-		snprintf(err, cap, "server.tls.%s: %s: %s", key, file, err_text(code));
-	return code ? ERR_CONFIG : 0;
-}
-
-/*
- * OpenSSL's own order begins with AES-256 and SHA-384. SHA-256 saves a tenth of OpenSSL's time for
- * a resumed handshake (docs/decisions/0049), and every client has TLS_AES_128_GCM_SHA256 (RFC 8446
- * section 9.1). A client that puts ChaCha20 first has no AES in hardware.
- */
-static bool choose_ciphers(SSL_CTX *ctx)
-{
-	/* Of TLS 1.2 those of RFC 9325 section 4.2, in the same order. */
-	static const char of_tls12[] = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
-				       "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:"
-				       "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384";
-
-	(void)SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
-	return SSL_CTX_set_cipher_list(ctx, of_tls12) == 1 &&
-	       SSL_CTX_set_ciphersuites(ctx, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:"
-					     "TLS_AES_256_GCM_SHA384") == 1;
-}
-
-/* The caller frees *out, also after an error; it may be NULL. */
-static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_t cap)
-{
-	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
-
-	*out = ctx;
-	if (!ctx)
-		return -ENOMEM;
-	if (!config->tls_certificate || !config->tls_key) {
-		snprintf(err, cap, "server.tls: listen needs a certificate and its key");
-		return ERR_CONFIG;
-	}
-	if (check_file("certificate", config->tls_certificate, err, cap) ||
-	    check_file("key", config->tls_key, err, cap))
-		return ERR_CONFIG;
-	ERR_clear_error();
-	(void)SSL_CTX_set_min_proto_version(
-		ctx, config->tls_min == CONFIG_TLS_1_2 ? TLS1_2_VERSION : TLS1_3_VERSION);
-	/* With TLS 1.2 a client could make us compute a handshake again and again. */
-	(void)SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
-	if (!choose_ciphers(ctx))
-		return -ENOMEM;
-	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
-	SSL_CTX_set_read_ahead(ctx, 1); /* else each record needs two calls of read() */
-	SSL_CTX_set_alpn_select_cb(ctx, choose_alpn, NULL);
-	if (SSL_CTX_use_certificate_chain_file(ctx, config->tls_certificate) != 1)
-		return say_tls("certificate", config->tls_certificate, err, cap);
-	return load_key(ctx, config, err, cap);
-}
-
-/* When the certificate of @ctx ends (without its issuers'), in seconds since 1970; 0: unknown. */
-static uint64_t certificate_end(const SSL_CTX *ctx)
-{
-	const X509 *certificate = SSL_CTX_get0_certificate(ctx);
-	struct tm tm;
-	time_t end;
-
-	if (!certificate || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &tm) != 1)
-		return 0;
-	end = timegm(&tm);
-	return end > 0 ? (uint64_t)end : 0;
-}
-
-/* Uses the ticket keys of the file; if none is configured, *random, which is made if it is NULL. */
-static int use_tickets(SSL_CTX *ctx, struct ticket_keys **random, const struct config *config,
-		       char *err, size_t cap)
-{
-	struct ticket_keys *read = NULL;
-	int code = 0;
-
-	if (config->tls_ticket_keys)
-		code = ticket_keys_read(&read, config->tls_ticket_keys, err, cap);
-	else if (!*random)
-		code = ticket_keys_make(random, clock_ns());
-	if (!code)
-		code = ticket_keys_use(read ? read : *random, ctx);
-	ticket_keys_put(read);
-	return code;
+	return (struct tls_listener_config){
+		.addrs = addrs,
+		.n = config->n_tls_listen,
+		.certificate = config->tls_certificate,
+		.key = config->tls_key,
+		.ticket_keys = config->tls_ticket_keys,
+		.has_tls12 = config->tls_min == CONFIG_TLS_1_2,
+	};
 }
 
 int server_tls_check(const struct config *config, char *err, size_t err_cap)
 {
-	struct ticket_keys *random = NULL;
-	SSL_CTX *ctx;
-	int code;
+	const struct tls_listener_config listener = listener_config(config, NULL);
+	int code = tls_listener_check(&listener, err, err_cap);
 
-	if (!config->n_tls_listen)
-		return 0;
-	code = open_ctx(&ctx, config, err, err_cap);
-	if (!code)
-		code = use_tickets(ctx, &random, config, err, err_cap);
 	if (code)
 		config_locate(config, err, err_cap);
-	SSL_CTX_free(ctx);
-	ticket_keys_put(random);
 	return code;
 }
 
-/* ---- Sockets --------------------------------------------------------------------------------- */
-
-static int set_to(int fd, int level, int option, int value)
+static int open_listeners(struct tls_listener **out, struct tls_listener_kept **kept,
+			  const struct config *config, struct tcp_intake *intake, char *err,
+			  size_t err_cap)
 {
-	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
-}
+	struct port_addr *addrs = copy_addrs(config);
+	struct tls_listener_config listener = listener_config(config, addrs);
+	int code = -ENOMEM;
 
-static int set(int fd, int level, int option)
-{
-	return set_to(fd, level, option, 1);
-}
-
-/* SO_REUSEPORT: the socket of an earlier volleyd may still be open. */
-static int listen_at(struct listener *l, const struct port_addr *addr)
-{
-	struct sockaddr_storage ss;
-	socklen_t len = port_addr_to_sockaddr(addr, &ss);
-	int err;
-
-	l->fd = socket(addr->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (l->fd < 0)
-		return -errno;
-	err = set(l->fd, SOL_SOCKET, SO_REUSEADDR);
-	err = err ? err : set(l->fd, SOL_SOCKET, SO_REUSEPORT);
-	err = err ? err : set(l->fd, IPPROTO_IP, IP_FREEBIND);
-	err = err ? err : set(l->fd, IPPROTO_TCP, TCP_NODELAY);
-	err = err ? err : set_to(l->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TCP_UNSENT_BYTES);
-	if (addr->family == AF_INET6)
-		err = err ? err : set(l->fd, IPPROTO_IPV6, IPV6_V6ONLY);
-	if (err)
-		return err;
-	return bind(l->fd, (struct sockaddr *)&ss, len) || listen(l->fd, SOMAXCONN) ? -errno : 0;
-}
-
-/* If a socket listens there already, a second descriptor of it is used, and its waiting connections
- * stay. */
-static int open_listener(struct listener *l, const struct port_addr *addr,
-			 const struct server_tls_kept *kept)
-{
-	for (uint32_t i = 0; kept && i < kept->n; i++) {
-		if (!port_addr_is_same(&kept->sockets[i].addr, addr))
-			continue;
-		l->fd = fcntl(kept->sockets[i].fd, F_DUPFD_CLOEXEC, 0);
-		return l->fd < 0 ? -errno : 0;
-	}
-	return listen_at(l, addr);
-}
-
-static int open_listeners(struct server_tls *tls, const struct server_tls_kept *kept,
-			  const struct config *config, char *err, size_t cap)
-{
-	for (uint32_t i = 0; i < tls->n; i++) {
-		const struct port_addr addr = config_port_addr(&config->tls_listen[i]);
-		int code = open_listener(&tls->listeners[i], &addr, kept);
-		char text[PORT_ADDR_TEXT_CAP];
-
-		if (!code)
-			continue;
-		snprintf(err, cap, "server.tls: cannot listen at %s: %s",
-			 port_addr_text(&addr, text), err_text(code));
-		return code;
-	}
-	return 0;
-}
-
-void server_tls_forget(struct server_tls_kept *kept)
-{
-	if (!kept)
-		return;
-	for (uint32_t i = 0; i < kept->n; i++)
-		close(kept->sockets[i].fd);
-	ticket_keys_put(kept->random);
-	free(kept);
-}
-
-uint64_t server_tls_certificate_end(const struct server_tls_kept *kept)
-{
-	return kept ? kept->ends_wall_s : 0;
-}
-
-/* Makes what control keeps of @tls (NULL: nothing listens) and of the keys. After an error the
- * caller still owns the keys. */
-static int keep(struct server_tls_kept **out, const struct server_tls *tls,
-		const struct config *config, struct ticket_keys *random)
-{
-	uint32_t n = tls ? tls->n : 0;
-	struct server_tls_kept *kept = calloc(1, sizeof(*kept) + n * sizeof(kept->sockets[0]));
-
-	if (!kept)
-		return -ENOMEM;
-	for (; kept->n < n; kept->n++) {
-		struct kept_socket *s = &kept->sockets[kept->n];
-
-		s->addr = config_port_addr(&config->tls_listen[kept->n]);
-		s->fd = fcntl(tls->listeners[kept->n].fd, F_DUPFD_CLOEXEC, 0);
-		if (s->fd < 0) {
-			int code = -errno;
-
-			server_tls_forget(kept);
-			return code;
-		}
-	}
-	kept->random = random;
-	kept->ends_wall_s = tls ? certificate_end(tls->ctx) : 0;
-	*out = kept;
-	return 0;
-}
-
-static int open_new(struct server_tls **out, const struct server_tls_kept *kept,
-		    struct ticket_keys **random, const struct config *config,
-		    struct tcp_intake *intake, char *err, size_t err_cap)
-{
-	struct server_tls *tls;
-	int code;
-
-	*out = NULL;
-	if (!config->n_tls_listen)
-		return 0;
-	tls = calloc(1, sizeof(*tls) + config->n_tls_listen * sizeof(tls->listeners[0]));
-	if (!tls)
-		return -ENOMEM;
-	tls->n = config->n_tls_listen;
-	for (uint32_t i = 0; i < tls->n; i++)
-		tls->listeners[i] = (struct listener){ .owner = tls, .fd = -1 };
-	code = open_ctx(&tls->ctx, config, err, err_cap);
-	if (!code)
-		code = use_tickets(tls->ctx, random, config, err, err_cap);
-	if (!code)
-		code = handshakes_open(&tls->handshakes, intake);
-	if (!code)
-		code = open_listeners(tls, kept, config, err, err_cap);
-	if (code) {
+	listener.intake = intake;
+	if (addrs)
+		code = tls_listener_open(out, kept, &listener, err, err_cap);
+	if (code)
 		config_locate(config, err, err_cap);
-		server_tls_close(tls);
-	} else {
-		*out = tls;
-	}
+	free(addrs);
 	return code;
 }
 
-int server_tls_open(struct server_tls **out, struct server_tls_kept **kept,
+int server_tls_open(struct server_tls **out, struct tls_listener_kept **kept,
 		    const struct config *config, struct tcp_intake *intake, char *err,
 		    size_t err_cap)
 {
-	struct ticket_keys *had = *kept ? (*kept)->random : NULL, *random = had;
-	struct server_tls_kept *now = NULL;
-	int code = open_new(out, *kept, &random, config, intake, err, err_cap);
+	const uint32_t n = config->n_tls_listen;
+	struct server_tls *tls = calloc(1, sizeof(*tls) + n * sizeof(tls->acceptors[0]));
+	int code = -ENOMEM;
 
-	if (!code) {
-		code = keep(&now, *out, config, random);
-		if (code)
-			server_tls_close(*out);
-	}
-	if (code) {
-		if (random != had)
-			ticket_keys_put(random);
-		*out = NULL;
+	*out = NULL;
+	if (tls)
+		code = open_listeners(&tls->listener, kept, config, intake, err, err_cap);
+	if (code || !tls->listener) {
+		free(tls);
 		return code;
 	}
-	if (*kept)
-		(*kept)->random = NULL; /* it has moved */
-	server_tls_forget(*kept);
-	*kept = now;
+	tls->n = n;
+	for (uint32_t i = 0; i < n; i++)
+		tls->acceptors[i] = (struct acceptor){ .owner = tls, .number = i };
+	*out = tls;
 	return 0;
 }
 
 void server_tls_inherit(struct server_tls *tls, struct server_tls *before)
 {
-	struct handshakes *unused = tls->handshakes;
+	tls_listener_inherit(tls->listener, before->listener);
+}
 
-	tls->handshakes = before->handshakes;
-	before->handshakes = unused;
+static void free_event_of(struct event *event)
+{
+	if (event)
+		event_free(event);
 }
 
 void server_tls_close(struct server_tls *tls)
@@ -385,95 +113,74 @@ void server_tls_close(struct server_tls *tls)
 	if (!tls)
 		return;
 	for (uint32_t i = 0; i < tls->n; i++) {
-		if (tls->listeners[i].event)
-			event_free(tls->listeners[i].event);
-		if (tls->listeners[i].on_resume)
-			event_free(tls->listeners[i].on_resume);
-		if (tls->listeners[i].fd >= 0)
-			close(tls->listeners[i].fd);
+		free_event_of(tls->acceptors[i].event);
+		free_event_of(tls->acceptors[i].on_resume);
 	}
-	if (tls->on_done)
-		event_free(tls->on_done);
-	handshakes_close(tls->handshakes);
-	SSL_CTX_free(tls->ctx);
+	free_event_of(tls->on_failed);
+	tls_listener_close(tls->listener);
 	free(tls);
 }
 
-/* ---- Connections ----------------------------------------------------------------------------- */
-
-static void admit(struct server_tls *tls, int fd, const struct sockaddr *from)
+static void count_failed(struct server_tls *tls, uint32_t n)
 {
-	struct port_addr addr;
-
-	if (port_addr_from_sockaddr(&addr, from))
-		close(fd);
-	else if (!handshakes_begin(tls->handshakes, fd, tls->ctx, &addr))
+	while (n--)
 		transfer_count(tls->t, tls_failed);
 }
 
-static void on_done(evutil_socket_t fd, short events, void *user)
+static void on_handshakes_failed(evutil_socket_t fd, short events, void *user)
 {
 	struct server_tls *tls = user;
-	struct handshake *k = handshakes_take(tls->handshakes), *next;
 
 	(void)fd, (void)events;
-	for (; k; k = next) {
-		next = handshakes_next(k);
-		transfer_count(tls->t, tls_failed);
-		free(k);
-	}
+	count_failed(tls, tls_listener_take_failed(tls->listener));
 }
 
 /* Without a pause the event would come again at once, and accept() would fail again. */
-static void pause_listener(struct listener *l)
+static void pause_acceptor(struct acceptor *a)
 {
 	const struct timeval pause = { .tv_usec = PAUSE_MS * 1000 };
 
-	if (!event_add(l->on_resume, &pause))
-		(void)event_del(l->event);
+	if (!event_add(a->on_resume, &pause))
+		(void)event_del(a->event);
 }
 
 static void on_resume(evutil_socket_t fd, short events, void *user)
 {
-	struct listener *l = user;
+	struct acceptor *a = user;
 
 	(void)fd, (void)events;
-	(void)event_add(l->event, NULL);
+	(void)event_add(a->event, NULL);
 }
 
-static void on_accept(evutil_socket_t listen_fd, short events, void *user)
+static void on_accept(evutil_socket_t fd, short events, void *user)
 {
-	struct listener *l = user;
+	struct acceptor *a = user;
+	uint32_t n_failed;
 
-	(void)events;
-	for (unsigned int i = 0; i < ACCEPT_TURN; i++) {
-		struct sockaddr_storage ss = { 0 };
-		socklen_t len = sizeof(ss);
-		int fd = accept4(listen_fd, (struct sockaddr *)&ss, &len,
-				 SOCK_NONBLOCK | SOCK_CLOEXEC);
+	(void)fd, (void)events;
+	if (!tls_listener_accept(a->owner->listener, a->number, &n_failed))
+		pause_acceptor(a);
+	count_failed(a->owner, n_failed);
+}
 
-		if (fd < 0 && err_is_exhausted(-errno))
-			pause_listener(l);
-		if (fd < 0)
-			return;
-		admit(l->owner, fd, (struct sockaddr *)&ss);
-	}
+static int start_acceptor(struct acceptor *a, struct event_base *base)
+{
+	a->event = event_new(base, tls_listener_fd(a->owner->listener, a->number),
+			     EV_READ | EV_PERSIST, on_accept, a);
+	a->on_resume = evtimer_new(base, on_resume, a);
+	return a->event && a->on_resume && !event_add(a->event, NULL) ? 0 : -ENOMEM;
 }
 
 int server_tls_start(struct server_tls *tls, struct transfer *t)
 {
-	tls->t = t;
-	tls->on_done = event_new(t->base, handshakes_fd(tls->handshakes), EV_READ | EV_PERSIST,
-				 on_done, tls);
-	if (!tls->on_done || event_add(tls->on_done, NULL))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < tls->n; i++) {
-		struct listener *l = &tls->listeners[i];
+	int code = 0;
 
-		l->event = event_new(t->base, l->fd, EV_READ | EV_PERSIST, on_accept, l);
-		l->on_resume = evtimer_new(t->base, on_resume, l);
-		if (!l->event || !l->on_resume || event_add(l->event, NULL))
-			return -ENOMEM;
-	}
-	return 0;
+	tls->t = t;
+	tls->on_failed = event_new(t->base, tls_listener_failed_fd(tls->listener),
+				   EV_READ | EV_PERSIST, on_handshakes_failed, tls);
+	if (!tls->on_failed || event_add(tls->on_failed, NULL))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < tls->n && !code; i++)
+		code = start_acceptor(&tls->acceptors[i], t->base);
+	return code;
 }

@@ -18,6 +18,7 @@
 #include "transfer/primary.h"
 #include "transfer/remotes.h"
 #include "transfer/secondary.h"
+#include "port/tls_listener.h"
 #include "transfer/server_tls.h"
 #include "transfer/transfer_thread.h"
 
@@ -76,7 +77,7 @@ void transfer_stop(struct transfer *t)
 	t->tap = NULL;
 	/* Otherwise the kernel would give some connections to these sockets, which nothing accepts
 	 * from, instead of those of the next volleyd. */
-	server_tls_forget(t->tls_kept);
+	tls_listener_forget(t->tls_kept);
 	t->tls_kept = NULL;
 	transfer_drop_events(t);
 }
@@ -349,7 +350,7 @@ void transfer_counters_read(const struct transfer *t, struct transfer_counters *
 
 uint64_t transfer_certificate_end(const struct transfer *t)
 {
-	return server_tls_certificate_end(t->tls_kept);
+	return tls_listener_certificate_end(t->tls_kept);
 }
 
 void transfer_answers_add(const struct transfer *t, struct engine_answers *sum)

@@ -25,7 +25,7 @@
 
 #include "base/clock.h"
 #include "resolver/random.h"
-#include "transfer/mailbox.h"
+#include "base/mailbox.h"
 #include "transfer/timers.h"
 #include "transfer/transfer_types.h"
 #include "transfer/zone_table.h"
@@ -43,7 +43,7 @@ struct transfer {
 	void *user;
 	pthread_t pthread;
 	bool is_running;
-	struct server_tls_kept *tls_kept; /* for the next configuration; NULL: none yet */
+	struct tls_listener_kept *tls_kept; /* for the next configuration; NULL: none yet */
 	/* Both threads use these. */
 	bool is_stopping; /* atomic */
 	struct mailbox to_loop, to_control;

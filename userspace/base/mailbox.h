@@ -4,8 +4,8 @@
  * A mailbox between two threads: a list under a mutex, and an eventfd that is readable while the
  * list has posts. Order is kept. The sender allocates a post and the receiver frees it.
  */
-#ifndef VOLLEY_TRANSFER_MAILBOX_H
-#define VOLLEY_TRANSFER_MAILBOX_H
+#ifndef VOLLEY_BASE_MAILBOX_H
+#define VOLLEY_BASE_MAILBOX_H
 
 #include <pthread.h>
 

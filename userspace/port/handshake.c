@@ -4,7 +4,7 @@
  * A thread has a list of its handshakes and a line of connections that wait for a place, both in
  * the order of their deadlines. Only that thread uses them; new connections come through a mailbox.
  */
-#include "transfer/handshake.h"
+#include "port/handshake.h"
 
 #include <errno.h>
 #include <openssl/err.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/ticket_keys.h"
+#include "port/ticket_keys.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/hex.h"
 #include "base/regular.h"
-#include "config/value.h"
 
 #define LINE_CAP 512 /* octets; a line of a key is shorter */
 
@@ -199,7 +199,7 @@ static const char *add(struct ticket_keys *keys, char *line)
 		return NULL;
 	if (keys->n == TICKET_KEYS_MAX)
 		return "there are more than 8 keys";
-	if (value_read_hex(line, (uint8_t *)&keys->keys[keys->n], sizeof(keys->keys[0])))
+	if (hex_read(line, (uint8_t *)&keys->keys[keys->n], sizeof(keys->keys[0])))
 		return "160 hexadecimal digits are wanted, as openssl rand -hex 80 makes them";
 	keys->n++;
 	return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/ticket_keys.h"
+#include "port/ticket_keys.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -16,8 +16,8 @@
  * A key is 80 octets: 16 name it in tickets, 32 are for AES-256-CBC, 32 for HMAC-SHA256 (RFC 5077
  * section 4).
  */
-#ifndef VOLLEY_TRANSFER_TICKET_KEYS_H
-#define VOLLEY_TRANSFER_TICKET_KEYS_H
+#ifndef VOLLEY_PORT_TICKET_KEYS_H
+#define VOLLEY_PORT_TICKET_KEYS_H
 
 #include <openssl/types.h>
 #include <stddef.h>

@@ -5,9 +5,9 @@
  * to a millisecond, and a flood of handshakes must not delay transfers, or workers on the same
  * processor.
  *
- *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ...
+ *      tls_listener.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ...
  *           ├─► a worker (port/tcp_intake.h)
- *           └─► mailbox ─► server_tls.c: the handshake has failed
+ *           └─► mailbox ─► tls_listener.c: the handshake has failed
  *
  * The threads have a lower priority than the workers (base/affinity.h). At most HANDSHAKES_MAX
  * handshakes run at a time, and half of them for one client (an IPv4 /24 or an IPv6 /48). Above
@@ -20,8 +20,8 @@
  *
  * Threads: the loop's thread calls all functions.
  */
-#ifndef VOLLEY_TRANSFER_HANDSHAKE_H
-#define VOLLEY_TRANSFER_HANDSHAKE_H
+#ifndef VOLLEY_PORT_HANDSHAKE_H
+#define VOLLEY_PORT_HANDSHAKE_H
 
 #include <openssl/types.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@
 
 #include "port/addr.h"
 #include "port/tcp_intake.h"
-#include "transfer/mailbox.h"
+#include "base/mailbox.h"
 
 #define HANDSHAKE_S       5
 #define HANDSHAKE_THREADS 2   /* fewer if the process may use fewer processors */

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/mailbox.h"
+#include "base/mailbox.h"
 
 #include <errno.h>
 #include <stddef.h>
