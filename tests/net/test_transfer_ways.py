@@ -283,11 +283,12 @@ def test_a_certificate_or_key_that_is_not_there_or_not_right(daemon, tmp_path):
         return text
 
     missing = tmp_path / "missing.pem"
-    assert f"server.tls: {missing}: No such file or directory" in said(certificate=str(missing))
-    assert f"server.tls: {missing}: No such file or directory" in said(key=str(missing))
+    for word in ("certificate", "key"):
+        assert f"server.tls.{word}: {missing}: No such file or directory" in said(
+            **{word: str(missing)})
     for name in keys:
         key = str(tmp_path / name)
-        assert f"server.tls: {key} is not the key of {right['certificate']}" in said(key=key)
+        assert f"server.tls.key: {key} is not the key of {right['certificate']}" in said(key=key)
 
 
 # ---- What a secondary is asked for ---------------------------------------------------------------
