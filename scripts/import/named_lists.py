@@ -35,8 +35,12 @@ class MatchList:
             self.found.append((prefix, key))
 
     def walk(self, nodes, depth):
-        for node in nodes:
+        for i, node in enumerate(nodes):
             acl = block(self.top, "acl", node.name)
+            if node.name == "none":  # "!any": no element behind it is looked at
+                for one in nodes[i + 1:]:
+                    self.result.idle(one, "it stands behind none, so named does not look at it")
+                return
             if node.name == "!":
                 self.take_out(node)
             elif node.name == "key" and node.words:
@@ -48,20 +52,23 @@ class MatchList:
                     self.seen.add(id(acl))
                     self.walk(acl.children, depth + 1)
             elif node.name == "localhost":
+                self.result.note(node, "all addresses of the host, for named: add those that ask")
                 self.give(node, "127.0.0.0/8")
                 self.give(node, "::1")
             elif node.name == "localnets":
                 self.result.hole(node, "give the prefixes of your networks")
             elif values.prefix(node.name):
                 self.give(node, values.prefix(node.name))
-            elif node.name != "none":
+            else:
                 self.result.hole(node, f"\"{node.name}\" is neither a prefix nor an acl")
 
     def take_out(self, node):
         reduced = values.prefix(node.word())
         if reduced:
             self.out.append(reduced)
-        elif node.word() != "none":
+        elif node.word().lower() == "none":
+            self.give(node, "any")
+        else:
             self.is_closed = True
 
     def prefixes(self, node):

@@ -291,8 +291,27 @@ class Zones:
         if port and transport == "tls":
             self.result.note(node, f"a rule with tls holds at all ports of server.tls.listen, not "
                                    f"only at {port}")
+        limits = self.limits(node)
         for prefix, key in MatchList(self.result, self.top, node).found:
-            self.result.rule(node, zone, node.name, prefix, key, transport == "tls")
+            found = [prefix] if limits is None else \
+                list(filter(None, (values.common(prefix or "any", one) for one in limits)))
+            for one in found:
+                self.result.rule(node, zone, node.name, one, key, transport == "tls")
+            if not found:
+                self.result.idle(node, f"named lets no client ask that is in {prefix or key}")
+
+    def limits(self, node):
+        """The clients that named lets ask at all: those of the only view and, for updates, those of
+        allow-query. None: all."""
+        lists = [self.options.find("match-clients")]
+        lists += [self.of(self.node, "allow-query")] if node.name == "allow-update" else []
+        found = None
+        for one in filter(None, lists):
+            if not is_any(one):
+                own = MatchList(self.result, self.top, one).prefixes(one)
+                found = own if found is None else \
+                    list(filter(None, (values.common(a, b) for a in found for b in own)))
+        return found
 
     do_allow_notify = do_allow_transfer
 

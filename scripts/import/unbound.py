@@ -74,7 +74,7 @@ class Unbound(Server):
             if node.word(1) in ("deny_non_local", "refuse_non_local"):
                 result.hole(node, f"{node.word(1)}: add the clients that may ask only for zones to "
                                   "server.allow")
-            elif node.word(1) in ("deny", "refuse", "allow_cookie"):
+            if node.word(1) not in ("allow", "allow_snoop", "allow_setrd"):
                 self.refuse(node)
 
     def refuse(self, node):
@@ -87,7 +87,7 @@ class Unbound(Server):
                                    "not carried over: give it the prefixes of the clients that may, "
                                    "or add the refused prefix to policy.block")
             allow.remove(one)
-        if not taken and node.word(1) != "allow_cookie":
+        if not taken and node.word(1) in ("deny", "refuse"):
             self.result.idle(node, "clients outside of recursion.allow are refused")
 
     # --- Local data -------------------------------------------------------------------------------
