@@ -187,6 +187,14 @@ ASKED = {
                                                     additional=[opt(size=512)])),
     "TC, and over TCP octet by octet": over_udp(each(answers=[], flags=RD | RA | TC),
                                                 lambda q, _tcp: [SLOWLY, q.reply()]),
+    "TC, and over TCP a wrong ID before": over_udp(
+        each(answers=[], flags=RD | RA | TC), then_right(lambda q: forged(ident=q.id ^ 1)(q))),
+    "TC, and over TCP an empty message before": over_udp(
+        each(answers=[], flags=RD | RA | TC), then_right(lambda q: b"")),
+    "TC, and over TCP the reply twice": over_udp(
+        each(answers=[], flags=RD | RA | TC), lambda q, _tcp: [q.reply()] * 2),
+    "TC, and over TCP EDNS is answered FORMERR": over_udp(
+        each(answers=[], flags=RD | RA | TC), with_opt(code(FORMERR, own_opt=False))),
     "TC, and over TCP one reply for each connection": over_udp(
         each(answers=[], flags=RD | RA | TC), lambda q, _tcp: [q.reply(), CLOSE]),
     "TC, and the first connection closed": over_udp(
@@ -207,6 +215,13 @@ FORMED = {
     "OPT without DO": with_options(do=0),
     "OPT with unknown flags": with_options(do=0x7fff),
     "OPT with an unknown option": with_options(option(65001, b"any"), option(0, b"")),
+    "OPT with client subnet, padding, NSID and EDE": with_options(
+        option(8, b"\0\1\x18\0\xc0\0\2"), option(12, bytes(40)), option(3, b"name"),
+        option(15, b"\0\3stale")),
+    "OPT with an EDE of one octet": with_options(option(15, b"\0")),
+    "a TSIG record behind OPT": with_opt(lambda q, _tcp: [q.reply(own_opt=False, additional=[
+        opt(), record(name("key.example."), 250, name("hmac-sha256.") + bytes(6) + b"\1\x2c\0\0"
+                      + q.wire[:2] + bytes(4), 0, 255)])]),
     "OPT with edns-tcp-keepalive over UDP": with_options(option(11, b"\0\x64")),
     "OPT with an option that is cut": with_opt(lambda q, _tcp: [q.reply(
         own_opt=False, additional=[record(b"\0", OPT, b"\0\x0a\0\x20abc", 0, 1232)])]),
@@ -303,14 +318,18 @@ def moved_name(q):
     return q.name[:1 + q.name[0]] + b"\1m" + zone(q)
 
 
-def typed(kind, data, **more):
+def typed(kind, data, kind_of_record=None, **more):
     """Another type is asked for."""
-    return kind, made(lambda q: q.reply([record(Q, kind, data(q) if callable(data) else data,
+    return kind, made(lambda q: q.reply([record(Q, kind_of_record or kind, data(q) if callable(data) else data,
                                                 **more)]))
 
 
-def signed(q):
-    return struct.pack("!HBBIIIH", A, 13, 3, 300, 4000000000, 1700000000, 1) + Q + bytes(64)
+def signed_by(signer):
+    return struct.pack("!HBBIIIH", A, 13, 3, 300, 4000000000, 1700000000, 1) + signer + bytes(64)
+
+
+def signed(_query):
+    return signed_by(Q)
 
 
 def svcb(*params):
@@ -349,6 +368,14 @@ SAID = {
     "letters of another case": made(lambda q: q.reply([record(q.name.swapcase(), A, TRUE)])),
     "a record twice": each(answers=[record(Q, A, TRUE)] * 2),
     "TTLs that differ": each(answers=[record(Q, A, TRUE), record(Q, A, b"\xc0\0\2\2", 60)]),
+    "signatures that nobody asked for": each(answers=[
+        record(Q, A, TRUE), record(Q, RRSIG, signed_by(name("example.")))]),
+    "a signature of another type alone": each(answers=[
+        record(Q, A, TRUE), record(Q, RRSIG, b"\0\x10" + signed_by(name("example."))[2:])]),
+    "a name compressed in the additional section that leads nowhere": each(
+        additional=[record(b"\1x\xff\xff", A, TRUE)]),
+    "owners by a pointer to a pointer": made(lambda q: q.reply([
+        record(Q, A, TRUE), record(b"\xc0" + bytes([12 + len(q.question)]), A, b"\xc0\0\2\2")])),
     "a TTL of 0": each(answers=[record(Q, A, TRUE, 0)]),
     "a TTL above 2^31": each(answers=[record(Q, A, TRUE, 0x80000005)]),
     "a CNAME that leads to itself": each(answers=[record(Q, CNAME, Q)]),
@@ -387,6 +414,18 @@ SAID = {
     "a DNAME, and a CNAME that leads elsewhere": moves(lambda q: [
         dname(q), record(Q, CNAME, t_of(q)), record(t_of(q), A, TRUE)]),
     "no data, without SOA": code(0),
+    "no data, with the SOA in the answer section": made(lambda q: q.reply(
+        [record(zone(q), SOA, SOA_DATA)])),
+    "no such name, with the SOA in the answer section": made(lambda q: q.reply(
+        [record(zone(q), SOA, SOA_DATA)], rcode=NXDOMAIN)),
+    "no data, with the address in the additional section": each(
+        answers=[], additional=[record(Q, A, TRUE)]),
+    "no data, with the SOA and NS of the zone": made(lambda q: q.reply(
+        [], [record(zone(q), SOA, SOA_DATA), record(zone(q), NS, name("ns.example."))])),
+    "no data, with the SOA below the name": made(lambda q: q.reply(
+        [], [record(b"\1x" + q.name, SOA, SOA_DATA)])),
+    "no data, with two SOAs": made(lambda q: q.reply(
+        [], [record(zone(q), SOA, SOA_DATA), record(parent(q), SOA, SOA_DATA)])),
     "no data, with NS of the parent": made(lambda q: q.reply(
         [], [record(parent(q), NS, name("ns.example."))])),
     "no data, with NS of the parent, no RA": made(lambda q: q.reply(
@@ -420,6 +459,11 @@ SAID = {
     "SVCB with a port of one octet": typed(SVCB, svcb((3, b"\1"))),
     "CAA with a tag of other characters": typed(257, b"\0\5iss-ue;"),
     "NSEC with zeros at the end of its types": typed(NSEC, name("v.example.") + b"\0\2\x40\0"),
+    "ANY with HINFO": typed(255, b"\7RFC8482\0", kind_of_record=13),
+    "MX with an empty name": typed(15, b"\0\x0a\0"),
+    "NULL": typed(10, b"anything"),
+    "TLSA": typed(52, b"\3\1\1" + bytes(32)),
+    "URI": typed(256, b"\0\1\0\1https://example/"),
     "DS with an empty digest": typed(43, b"\0\1\x0d\2"),
 }
 
@@ -447,6 +491,8 @@ WANTED = {
     "two CNAMEs that lead to each other": (0, {CNAME}),
     "no such name, without SOA": (NXDOMAIN, set()),
     "no such name, with AA": (NXDOMAIN, set()),
+    "no such name, with the SOA in the answer section": (NXDOMAIN, set()),
+    "ANY with HINFO": (0, {13}),
     "YXDOMAIN with a DNAME whose target is long": (YXDOMAIN, {DNAME}),
     **{row: (0, set()) for row in [*SAID, *FORMED]
        if row.startswith("no data") or row in (
