@@ -34,8 +34,8 @@ CC         ?= gcc
 ifeq ($(origin CC),default)
 CC         := $(CROSS)gcc
 endif
-# Sizes and costs of the XDP program are measured with clang 14; where it is not installed the newest one compiles.
-CLANG_ORDER := 14 22 21 20 19 18 17 16 15
+# Sizes and costs of the XDP program are measured with clang 14; the row of deps.sh has the order of the others.
+CLANG_ORDER := $(subst clang-,,$(subst /, ,$(lastword $(shell grep '^core.*| clang-' scripts/deps.sh))))
 CLANG      ?= clang-$(or $(firstword $(foreach n,$(CLANG_ORDER),$(if $(wildcard /usr/bin/clang-$(n)),$(n)))),14)
 # Whose objects `make verify` shows to the kernels, beside that of CLANG: those of these that are installed.
 CLANGS     ?= clang-14 clang-16 clang-19
