@@ -21,8 +21,8 @@ import dns.rrset
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
-from netlab import CLIENT4
-from upstreams import Netns
+from netlab import CLIENT4, V4, wait_for
+from upstreams import Netns, unbound_version
 
 ROOT, TLD, LEAF, EVIL = "127.0.1.1", "127.0.1.2", "127.0.1.3", "127.0.1.66"
 TRUE, FALSE = "192.0.2.80", "192.0.2.66"
@@ -92,9 +92,9 @@ def by_size(reply):
 class World(Netns):
     """The daemon's namespace with a root, lab. and the zones below it that a test scripts."""
 
-    def __init__(self, lab, daemon, folder):
+    def __init__(self, lab, daemon, folder, by):
         super().__init__(folder, f"{lab.name}-s")
-        self.lab, self.daemon = lab, daemon
+        self.lab, self.daemon, self.by = lab, daemon, by
         self.zones = {}    # below lab.: (address, TTL of the delegation)
         (self.folder / "hints").write_text(f". 3600 IN NS ns.\nns. 3600 IN A {ROOT}\n")
         self.script(".", root, ROOT)
@@ -118,7 +118,30 @@ class World(Netns):
             "allow": [CLIENT4], "root-hints": str(self.folder / "hints"), "query-localhost": True,
             "prefetch": False, "threads": 1, **keys})
 
+    def start_unbound(self, **keys):
+        """unbound in place of volleyd, with the options of its own that are given."""
+        path = self.folder / "unbound.conf"
+        path.write_text(f"""server:
+  interface: {V4}
+  access-control: {CLIENT4}/32 allow
+  use-syslog: no
+  username: ""
+  chroot: ""
+  directory: {self.folder}
+  pidfile: {self.folder}/unbound.pid
+  root-hints: {self.folder}/hints
+  do-not-query-localhost: no
+""" + "".join(f'  {"trust-anchor-file" if key == "trust-anchor" else key}: "{value}"\n'
+              for key, value in keys.items()) + "remote-control:\n  control-enable: no\n")
+        with open(self.folder / "unbound.log", "wb") as log:
+            self.popen("unbound", "-d", "-c", path, stdout=log, stderr=log)
+        wait_for("unbound", lambda: self.lab.is_answered(".", "SOA"), 10)
+
     def start(self, **keys):
+        if self.by == "unbound":    # it is of the same version
+            self.version = tuple(map(int, unbound_version().split(".")))
+            self.start_unbound(**keys)
+            return
         self.configure(**keys)
         self.daemon.start()
         version = self.daemon.status()["recursion"]["libunbound"]
@@ -135,10 +158,10 @@ class World(Netns):
 
 
 @contextlib.contextmanager
-def hostile_world(lab, daemon, folder):
+def hostile_world(lab, daemon, folder, by="volleyd"):
     folder.mkdir()
     lab.ip("s", "link", "set", "lo", "up")
-    world = World(lab, daemon, folder)
+    world = World(lab, daemon, folder, by)
     try:
         yield world
     finally:

@@ -30,6 +30,13 @@ def make_world(lab, daemon, tmp_path):
         yield made
 
 
+@pytest.fixture(name="either", params=["volleyd", "unbound"])
+def make_either(lab, daemon, tmp_path, request):
+    """volleyd, or unbound of the same version as libunbound: with equal options both are alike."""
+    with hostile_world(lab, daemon, tmp_path / "world", request.param) as made:
+        yield made
+
+
 # --- Crashes --------------------------------------------------------------------------------------
 
 def test_aliases_below_one_dname(world):
@@ -329,7 +336,7 @@ def island(world, reply):
     world.start(**{"trust-anchor": str(anchors)})
 
 
-def test_a_denial_signed_by_the_parent_of_an_island(world):
+def test_a_denial_signed_by_the_parent_of_an_island(either):
     """CVE-2026-50106: the signer of a false denial in an island of trust is its insecure parent."""
     parent = Signer("lab.")
 
@@ -340,22 +347,22 @@ def test_a_denial_signed_by_the_parent_of_an_island(world):
             soa("island.lab."), rrset("island.lab.", 3600, "NSEC", "x.island.lab. NS SOA NSEC RRSIG")),
                         rcode=dns.rcode.NXDOMAIN)
 
-    island(world, forged)
-    got = world.ask("www.island.lab.").rcode()
-    assert got == (dns.rcode.SERVFAIL if world.withstands("island denied by its parent") else
+    island(either, forged)
+    got = either.ask("www.island.lab.").rcode()
+    assert got == (dns.rcode.SERVFAIL if either.withstands("island denied by its parent") else
                    dns.rcode.NXDOMAIN)
 
 
-def test_an_nsec_record_at_the_top_of_an_island(world):
+def test_an_nsec_record_at_the_top_of_an_island(either):
     """CVE-2026-35501: an NSEC record without the bit of SOA seems to be of the insecure parent."""
     def forged(query, _signer):
         if name_and_kind(query) != ("island.lab.", "NSEC"):
             return None
         return reply_to(query, [rrset("island.lab.", 3600, "NSEC", "x.island.lab. NS RRSIG NSEC")])
 
-    island(world, forged)
-    got = world.ask("island.lab.", "NSEC").rcode()
-    assert got == (dns.rcode.SERVFAIL if world.withstands("island denied by an NSEC") else
+    island(either, forged)
+    got = either.ask("island.lab.", "NSEC").rcode()
+    assert got == (dns.rcode.SERVFAIL if either.withstands("island denied by an NSEC") else
                    dns.rcode.NOERROR)
 
 
