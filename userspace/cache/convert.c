@@ -84,6 +84,15 @@ static int read_records(struct convert *c)
 
 /* ---- Record sets ----------------------------------------------------------------------------- */
 
+/* Copies the name of a record, of which only so many may be: then no more names are found. */
+static bool copy_owner(struct convert *c, const struct convert_record *r, uint8_t *name)
+{
+	if (!c->n_copies_left)
+		return false;
+	c->n_copies_left--;
+	return message_copy_name(&c->from->message, r->owner_at, name);
+}
+
 static void look_for(struct convert *c, const uint8_t *owner)
 {
 	c->owner = owner;
@@ -94,8 +103,7 @@ static bool is_owner(struct convert *c, const struct convert_record *r)
 {
 	if (r->owner_at != c->seen_at) {
 		c->seen_at = r->owner_at;
-		c->seen_equal = message_copy_name(&c->from->message, r->owner_at, c->other) &&
-				name_equal(c->other, c->owner);
+		c->seen_equal = copy_owner(c, r, c->other) && name_equal(c->other, c->owner);
 	}
 	return c->seen_equal;
 }
@@ -223,8 +231,8 @@ static const struct convert_record *find_above(struct convert *c, uint16_t type,
 		const struct convert_record *r = &c->records[i];
 
 		if (r->type == type && r->in_answer == in_answer && !r->written &&
-		    message_copy_name(&c->from->message, r->owner_at, c->aside) &&
-		    name_is_under(name, c->aside) && (same || !name_equal(name, c->aside)))
+		    copy_owner(c, r, c->aside) && name_is_under(name, c->aside) &&
+		    (same || !name_equal(name, c->aside)))
 			return r;
 	}
 	return NULL;
@@ -557,6 +565,7 @@ static void begin(struct convert *c, const struct convert_question *question,
 	c->limits = limits;
 	c->ttl_s = DNS_TTL_MAX;
 	c->ttl_cap_s = limits->max_ttl_s;
+	c->n_copies_left = CONVERT_COPIES_MAX;
 	c->n_chain = 0;
 	c->is_endless = false;
 	c->n_ttls = 0;
@@ -571,6 +580,8 @@ int convert_answer(struct convert *c, const struct convert_source *from,
 
 	begin(c, question, limits);
 	err = write_body(c, from, limits);
+	if (!err && !c->n_copies_left)
+		err = ERR_FORMAT;
 	if (err)
 		return err;
 	*a = (struct cache_answer){

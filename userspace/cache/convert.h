@@ -36,7 +36,13 @@
 #define CONVERT_RECORDS_MAX 6000 /* the most that a message can have, of 11 octets at least */
 #define CONVERT_CHAIN_MAX   16   /* CNAMEs that are followed, as in zones */
 #define CONVERT_SETS_MAX    64   /* RRsets of one name, for ANY and RRSIG */
-#define CONVERT_OPT_ROOM    128  /* reserved for OPT behind the largest answer */
+/*
+ * Owners that are copied to be compared. Records of one name mostly point to the same place, which
+ * is copied once. If they do not, each record of a type is copied twice for each name of the chain.
+ * A message with thousands of them and a long chain would keep a worker busy for 100 ms.
+ */
+#define CONVERT_COPIES_MAX 24000
+#define CONVERT_OPT_ROOM   128 /* reserved for OPT behind the largest answer */
 
 /* What convert_answer() reads. */
 struct convert_source {
@@ -86,6 +92,7 @@ struct convert {
 	unsigned int n_chain;
 	bool is_endless; /* a DNAME leads to a name below itself */
 	unsigned int n_records;
+	unsigned int n_copies_left; /* of CONVERT_COPIES_MAX */
 	uint16_t n_ttls;
 
 	/* The owner that is looked for, and whether the name at seen_at equals it. */
@@ -113,8 +120,9 @@ void convert_from_entry(struct convert_source *from, const struct volley_entry *
 /*
  * Converts. Sets body, counts, TTLs (in c until the next call) and the rcode of *a; the caller sets
  * zone, expiry and the other flags. *ttl_s: how long the answer may be cached; 0: not at all. The
- * question in the message is not read. ERR_FORMAT: malformed, a loop of aliases, or no answer to
- * the question; ERR_SPACE: too large for a message; ERR_RDATA. No allocation.
+ * question in the message is not read. ERR_FORMAT: malformed, a loop of aliases, no answer to the
+ * question, or too much work (CONVERT_COPIES_MAX); ERR_SPACE: too large for a message; ERR_RDATA.
+ * No allocation.
  */
 int convert_answer(struct convert *c, const struct convert_source *from,
 		   const struct convert_question *question, const struct convert_limits *limits,

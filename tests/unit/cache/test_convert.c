@@ -546,12 +546,65 @@ static void test_broken(void **state)
 	free(wire);
 }
 
+static void put_record(struct wire_writer *w, const char *owner, size_t owner_bytes, uint16_t type,
+		       const char *data, uint16_t data_bytes)
+{
+	wire_write_bytes(w, owner, owner_bytes);
+	wire_write_be16(w, type);
+	wire_write_be16(w, DNS_CLASS_IN);
+	wire_write_be32(w, 9);
+	wire_write_be16(w, data_bytes);
+	wire_write_bytes(w, data, data_bytes);
+}
+
+/* A chain of 15 aliases from a.x, and n DNAME records whose owners are at two places in turn. */
+static int convert_dnames(unsigned int n)
+{
+	static uint8_t folded[NAME_FOLDED_BYTES] = "\1a\1x";
+	static uint8_t wire[DNS_MESSAGE_MAX];
+	const struct convert_question question = { folded, T(A), false, NULL };
+	char name[] = "\1a\1x", next[] = "\1b\1x", to_y[] = "\xc0\x15", to_z[] = "\xc0\x25";
+	struct convert_source from;
+	struct cache_answer a;
+	struct wire_writer w;
+	uint32_t ttl_s;
+
+	wire_writer_init(&w, wire, sizeof(wire));
+	wire_write_be32(&w, 0x8180);
+	wire_write_be16(&w, 1);
+	wire_write_be16(&w, (uint16_t)(n + 18));
+	wire_write_be32(&w, 0);
+	wire_write_bytes(&w, name, sizeof(name));
+	wire_write_be32(&w, T(A) << 16 | DNS_CLASS_IN);
+	put_record(&w, "\1y\1x", 5, T(DNAME), "", 1); /* at 0x15, of 16 octets */
+	put_record(&w, "\1z\1x", 5, T(DNAME), "", 1);
+	for (unsigned int i = 0; i < 15; i++) {
+		put_record(&w, name, sizeof(name), T(CNAME), next, sizeof(next));
+		name[1]++;
+		next[1]++;
+	}
+	put_record(&w, name, sizeof(name), T(A), "\xc0\0\2\1", 4);
+	for (unsigned int i = 0; i < n; i++)
+		put_record(&w, i % 2 ? to_y : to_z, 2, T(DNAME), "", 1);
+	assert_int_equal(w.error, 0);
+	assert_true(convert_from_wire(&from, wire, w.at));
+	return convert_answer(&convert, &from, &question, &limits, &a, &ttl_s);
+}
+
+static void test_work(void **state)
+{
+	(void)state;
+	assert_int_equal(convert_dnames(1000), 0);
+	assert_int_equal(convert_dnames(4000), ERR_FORMAT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),  cmocka_unit_test(test_pointers_in_data),
 		cmocka_unit_test(test_floor), cmocka_unit_test(test_long_chain),
 		cmocka_unit_test(test_large), cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
