@@ -24,8 +24,9 @@
 # Each run builds a new copy of the tree, in which ccache has what was compiled before. With
 # SUITE_KEEP=1 the run takes the copy of an earlier run as it is, if the commit is the same, and does
 # not repeat the steps deps, build, clang and deb that passed there.
-# Everything runs in a mount namespace and a PID namespace of its own: when this script ends, however
-# it ends, nothing is mounted and no process lives. The network is the machine's, for apt; the tests
+# Everything runs in a mount namespace of its own: the kernel removes the mounts after the last process
+# there. The script ends them all when it ends. It has no PID namespace, since tests look for the
+# kernel's NAPI threads. The network is the machine's, for apt; the tests
 # make namespaces.
 set -eu
 cd "$(dirname "$0")/.."
@@ -42,6 +43,13 @@ passed=$root/srv/volley/build/passed # the commit, and a file for each step
 mkdir -p "$folder/ccache"
 exec 9>"$folder/lock"
 flock -n 9 || { echo "suite: another run uses $folder" >&2; exit 1; }
+
+# All processes of this run, which have its number in their environment.
+end_all() {
+	grep -lzsx "VOLLEY_SUITE_RUN=$$" /proc/[0-9]*/environ | cut -d / -f 3 | xargs -r kill -KILL 2>/dev/null || true
+}
+trap end_all EXIT
+trap 'exit 130' INT TERM
 
 # The settings by which this machine's apt reaches its mirror; and three attempts for each file.
 apt_settings() {
@@ -71,19 +79,19 @@ bootstrap() {
 	mv "$bare.new" "$bare"
 }
 
-# in_root ROOT COMMAND...: in the tree, if ROOT has one. A shell remains process 1 and reaps orphans.
+# in_root ROOT COMMAND...: in the tree, if ROOT has one.
 # shellcheck disable=SC2016 # the inner shell's
 in_root() {
 	there=$1
 	shift
 	rm -f "$there/etc/resolv.conf"
 	cp /etc/resolv.conf /etc/hosts "$there/etc/" || return
-	unshare --mount --propagation private --pid --fork --kill-child sh -ec '
+	unshare --mount --propagation private --fork --kill-child sh -ec '
 		root=$1 bare=$2 ccache=$3
 		shift 3
 		mount --bind "$root" "$root"
 		cd "$root"
-		mount -t proc proc proc
+		mount --bind /proc proc
 		mount --rbind /sys sys
 		mount -t bpf bpf sys/fs/bpf
 		mount --rbind /dev dev
@@ -95,7 +103,7 @@ in_root() {
 		chroot . env --chdir=/srv/volley "$@" || status=$?
 		exit $status' sh "$there" "$bare" "$folder/ccache" -i \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-		DEBIAN_FRONTEND=noninteractive VOLLEY_BARE=/srv/bare "CI=${CI:-}" "http_proxy=${http_proxy:-}" \
+		DEBIAN_FRONTEND=noninteractive "VOLLEY_SUITE_RUN=$$" VOLLEY_BARE=/srv/bare "CI=${CI:-}" "http_proxy=${http_proxy:-}" \
 		"https_proxy=${https_proxy:-}" "MIRROR=${MIRROR:-}" "$@"
 }
 
@@ -115,8 +123,7 @@ demo() {
 # shellcheck disable=SC2016 # the inner shell's
 across() {
 	make all tools &&
-		VOLLEY_OTHER=$root unshare --mount --propagation private --pid --fork --kill-child sh -ec '
-			mount -t proc proc /proc
+		VOLLEY_SUITE_RUN=$$ VOLLEY_OTHER=$root unshare --mount --propagation private --fork --kill-child sh -ec '
 			mount -t bpf bpf /sys/fs/bpf
 			mount -t tmpfs -o mode=755 tmpfs /run
 			mkdir -p "$VOLLEY_OTHER/$PWD"

@@ -43,3 +43,20 @@ def unbound_stale_ttl(configured, of_the_answer):
     the configured one. Of the versions between nothing is known here.
     """
     return min(configured, of_the_answer) if version("unbound", "-V") >= (1, 26) else configured
+
+
+def is_later_unbound():
+    """
+    The differences that the scenarios name are those of unbound 1.17. A later one may answer as
+    Volley does: 1.26.2 does so for a CNAME below a DNAME, and gives stale answers without RD.
+    """
+    return version("unbound", "-V") >= (1, 18)
+
+
+def nsd_reads_otherwise(kind):
+    """
+    Whether nsd reads text of this type in another way than the other servers. nsd 4.12.0 refuses
+    no-default-alpn without alpn in SVCB and HTTPS, but not as octets, and it gives some prefixes of
+    an APL another length.
+    """
+    return version("nsd", "-v") >= (4, 10) and kind in ("APL", "HTTPS", "SVCB")

