@@ -31,9 +31,10 @@
  *                            agree, the result holds for that version; the order of the loads
  *                            within a look does not matter. The inner lines of a region, and its
  *                            head, are reached by addresses from the entry.
- *      taken places          volley_limited: the key is taken by compare-and-swap, `bits` is
- *                            cleared and at the end set by compare-and-swap. The reader looks at
- *                            key and bits before and after its copy.
+ *      taken places          volley_limited: `bits` is cleared by compare-and-swap, then the key
+ *                            taken, the address written, and `bits` set, each by compare-and-swap.
+ *                            A place whose bits are 0 is being written: nobody else takes it. The
+ *                            reader looks at key and bits before and after its copy.
  *      services              a slot's family is stored last; all three words are compared. A mix of
  *                            an old address and the new family matches only what was served before
  *                            this change.

@@ -528,7 +528,11 @@ RRL_INLINE void rrl_listed_of(struct rrl_listed *p, const struct volley_rrl *r,
 		p->address[1] = p->address[1] << 32 | RRL_V6_MAPPED;
 }
 
-/* Whether this place belongs to the prefix; takes it if it is free or rested. */
+/*
+ * Whether this place belongs to the prefix; takes it if it is free or rested. The place of another
+ * prefix is claimed by its `bits`, and a free one by its key. While a place is written, its bits
+ * are 0, and nobody else takes it.
+ */
 RRL_INLINE int rrl_list_take(struct volley_limited *at, const struct rrl_listed *p, __u32 now_s)
 {
 	__u64 theirs = load_once(&at->key);
@@ -536,15 +540,19 @@ RRL_INLINE int rrl_list_take(struct volley_limited *at, const struct rrl_listed 
 
 	if (theirs == p->key)
 		return 1;
-	if (theirs && now_s - load_once(&at->last_s) < RRL_LIST_REST_S)
+	if (theirs && (!bits || now_s - load_once(&at->last_s) < RRL_LIST_REST_S))
 		return 0;
-	if (__sync_val_compare_and_swap(&at->key, theirs, p->key) != theirs)
+	if (theirs && __sync_val_compare_and_swap(&at->bits, bits, 0) != bits)
 		return 0;
-	if (__sync_val_compare_and_swap(&at->bits, bits, 0) != bits)
-		return 0; /* another taker is writing it */
-	store_once(&at->address[0], p->address[0]);
-	store_once(&at->address[1], p->address[1]);
-	store_once(&at->first_s, now_s);
+	if (__sync_val_compare_and_swap(&at->key, theirs, p->key) != theirs) {
+		/* Since the look at the key another taker has taken and written the place. */
+		if (theirs)
+			__sync_val_compare_and_swap(&at->bits, 0, bits);
+		return 0;
+	}
+	at->address[0] = p->address[0];
+	at->address[1] = p->address[1];
+	at->first_s = now_s;
 	store_once(&at->slipped, 0);
 	store_once(&at->dropped, 0);
 	return !__sync_val_compare_and_swap(&at->bits, 0, p->bits);

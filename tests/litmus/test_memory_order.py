@@ -5,6 +5,8 @@
 Each test shows that a rule holds, and that it breaks without each of its parts: so an exploration
 that finds nothing is no accident.
 """
+import dataclasses
+
 from weakmemory import FENCE, GRACE, load, run, store, swap
 
 
@@ -94,7 +96,7 @@ def taken(clears="swap", sets="swap", looks_again=True):
         return (swap(register, "bits", expect, value) if how == "swap"
                 else store("bits", value))
 
-    driver = [swap("k", "key", OLD, NEW), put("b", OLD, 0, clears),
+    driver = [*([put("b", OLD, 0, clears)] if clears else []), swap("k", "key", OLD, NEW),
               store("address 0", NEW), store("address 1", NEW), put("c", 0, NEW, sets)]
     again = [FENCE, load("bits again", "bits"), load("key again", "key")]
     reader = [load("key", "key", order="acquire"), load("bits", "bits", order="acquire"),
@@ -111,6 +113,52 @@ def taken(clears="swap", sets="swap", looks_again=True):
 
 def test_taken_places():
     assert not taken()
-    assert taken(clears="store")
+    assert taken(clears=None)
     assert taken(sets="store")
     assert taken(looks_again=False)
+
+
+# Two packets of other prefixes take the place at once. `bits` is the same for all prefixes here.
+BITS = 24
+
+
+def taking(new, claims_bits):
+    """
+    Steps of a taker. It may take from any prefix: `last_s` is still that of the old one. A place
+    whose `bits` are 0 is being written by another one.
+    """
+    def has_bits(r):
+        return r["bits"] and r.get("was") == r["bits"]
+
+    def has_key(r):
+        return r.get("had") == r["key"]
+
+    def has_both(r):
+        return r.get("was") == r["bits"] and has_key(r)
+
+    names = ("was", "bits", "had", "key")
+    read = [load("key", "key"), load("bits", "bits")]
+    wanted = [store("address 0", new, (), has_both, names),
+              store("address 1", new, (), has_both, names),
+              swap("end", "bits", 0, BITS, (), has_both, names)]
+    if not claims_bits:
+        return [*read, swap("had", "key", lambda r: r["key"], new, ("key",)),
+                swap("was", "bits", lambda r: r["bits"], 0, ("bits",), has_key, ("had", "key")),
+                *wanted]
+    return [*read, swap("was", "bits", lambda r: r["bits"], 0, ("bits",), lambda r: r["bits"], ("bits",)),
+            swap("had", "key", lambda r: r["key"], new, ("key",), has_bits, ("was", "bits")),
+            swap("back", "bits", 0, lambda r: r["bits"], names,
+                 lambda r: has_bits(r) and not has_key(r), names),
+            *[dataclasses.replace(step, guard=lambda r: has_bits(r) and has_key(r)) for step in wanted]]
+
+
+def taken_by_two(claims_bits=True):
+    """Whether the place can end with the address of another prefix than that of its key."""
+    places = {"key": 1, "bits": BITS, "address 0": 1, "address 1": 1}
+    return any(m["bits"] != BITS or not m["key"] == m["address 0"] == m["address 1"]
+               for _, m in run([taking(2, claims_bits), taking(3, claims_bits)], places))
+
+
+def test_a_place_that_two_take():
+    assert not taken_by_two()
+    assert taken_by_two(claims_bits=False)

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -510,6 +511,60 @@ static void test_side_by_side(void **state)
 	assert_in_range(n, 65536, 65536 + 65536 / 2);
 }
 
+/* ---- Places of the list that several take ---------------------------------------------------- */
+
+#define N_PLACES 200000u
+#define LENGTH   24u /* of all prefixes here */
+
+struct taker {
+	pthread_t thread;
+	struct volley_limited *places;
+	uint64_t id;
+	uint32_t *n_ready; /* takers that have come to a place, all together */
+};
+
+/* Begins each place when the other taker begins it, too. */
+static void *take_all(void *arg)
+{
+	struct taker *t = arg;
+	const struct rrl_listed p = { t->id, { t->id, t->id }, LENGTH };
+
+	for (uint32_t i = 0; i < N_PLACES; i++) {
+		__atomic_fetch_add(t->n_ready, 1, __ATOMIC_RELAXED);
+		while (__atomic_load_n(t->n_ready, __ATOMIC_RELAXED) < 2 * (i + 1))
+			sched_yield();
+		(void)rrl_list_take(&t->places[i], &p, RRL_LIST_REST_S + 1);
+	}
+	return NULL;
+}
+
+/* All places have rested. Each ends with the address that goes with its key. */
+static void test_a_place_that_two_take(void **state)
+{
+	struct volley_limited *places = calloc(N_PLACES, sizeof(*places));
+	struct taker takers[2];
+	uint32_t n_ready = 0;
+
+	(void)state;
+	MUST(places);
+	for (uint32_t i = 0; i < N_PLACES; i++)
+		places[i] =
+			(struct volley_limited){ .key = 1, .address = { 1, 1 }, .bits = LENGTH };
+	for (uint64_t i = 0; i < 2; i++) {
+		takers[i] = (struct taker){ .places = places, .id = 2 + i, .n_ready = &n_ready };
+		MUST(!pthread_create(&takers[i].thread, NULL, take_all, &takers[i]));
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(takers[i].thread, NULL);
+	for (uint32_t i = 0; i < N_PLACES; i++) {
+		assert_in_range(places[i].key, 2, 3);
+		assert_int_equal(places[i].address[0], places[i].key);
+		assert_int_equal(places[i].address[1], places[i].key);
+		assert_int_equal(places[i].bits, LENGTH);
+	}
+	free(places);
+}
+
 /* ---- What is told ---------------------------------------------------------------------------- */
 
 static unsigned int slips_of(struct fixture *f, uint32_t slip)
@@ -669,6 +724,7 @@ int main(void)
 		TEST(test_forged_sources),
 		TEST(test_one_prefix_floods),
 		TEST(test_side_by_side),
+		TEST(test_a_place_that_two_take),
 		TEST(test_slip),
 		TEST(test_list),
 		TEST(test_exempt),
