@@ -57,8 +57,9 @@ def identifier(kind, name):
     return f"SPDXRef-{kind}-" + re.sub(r"[^A-Za-z0-9.-]", "-", name)
 
 
-def installed():
-    """The fields of each package that is installed here, by its name."""
+def installed(arch):
+    """The fields of each package that is installed here, by its name: where several architectures
+    are, those of `arch`."""
     shown = subprocess.run(["dpkg-query", "-W", "-f",
                             "Package: ${Package}\nVersion: ${Version}\nArchitecture: "
                             "${Architecture}\n"
@@ -67,6 +68,7 @@ def installed():
                             "Provides: ${Provides}\nDepends: ${Pre-Depends}, ${Depends}\n\n"],
                            check=True, text=True, capture_output=True).stdout
     found = [fields(text) for text in shown.split("\n\n") if text]
+    found.sort(key=lambda one: one["Architecture"] == arch)
     return {one["Package"]: one for one in found if one["Status"] == "installed"}
 
 
@@ -194,7 +196,7 @@ def relation(left, kind, right):
 
 
 def document(control, tree, source):
-    here = installed()
+    here = installed(control.get("Architecture"))
     edges = closure(f"{control.get('Pre-Depends', '')}, {control.get('Depends', '')}", here)
     files = list(our_files(tree, source))
     packages = [volley(control, files)] + [dependency(name, here) for name in sorted(edges) if name]
