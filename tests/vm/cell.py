@@ -80,12 +80,12 @@ class Network(contextlib.AbstractContextManager):
 
 def run(kernel, card_name, script=HERE / "guest.py", seconds=SECONDS):
     """What the script printed in the guest; machine.Failed if it failed."""
-    card = CARDS[card_name]
+    card, steps = CARDS[card_name], os.environ.get("STEPS", "")
     client = ["-netdev", "tap,id=client,ifname=tc,script=no,downscript=no,vhost=off",
               "-device", f"virtio-net-pci,netdev=client,mac={CLIENT_MAC},host_mtu={MTU}"]
     with Network(card) as network:
         return machine.boot_here(kernel,
-                                 f"PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -u {script} "
+                                 f"PYTHONDONTWRITEBYTECODE=1 STEPS=\"{steps}\" /usr/bin/python3 -u {script} "
                                  f"{card_name}", seconds,
                                  modules=[*MODULES, card.module],
                                  options=[*card.arguments("ts"), *client],

@@ -3,16 +3,18 @@
 """Kernels for virtual machines, and QEMU: fetched by apt, unpacked into a cache, never installed as
 kernels.
 
-    fetch.py KERNEL...     5.10, 6.1, 6.12, 6.19, newest: the last of Debian's in that series; with -rt the real-time one
+    fetch.py KERNEL...     5.10, 6.1, 6.12, 6.19, newest: the last of Debian's in that series; with -rt the real-time one,
+                           with -arm64 that of arm64, with -arm64-16k that with pages of 16 KiB
 
 A kernel is a folder of the cache ($VOLLEY_VM, /var/cache/volley-vm unless said):
 
     KERNEL/vmlinuz, KERNEL/release, KERNEL/modules/*.ko, KERNEL/modules/order
+    arm64-root/            the files of a guest of that architecture: packages, unpacked and not configured
 
-`order` has the modules in the order in which they have to be loaded. Packages of other suites come
-through lists of apt's own in the cache, from the mirror that the machine uses already: apt of the
-machine sees none of it. QEMU is installed, from backports where the release's own is too old to know
-igb, as in Debian 12.
+`order` has the modules in the order in which they have to be loaded. Packages of other suites and
+architectures come through lists of apt's own in the cache, from the mirror that the machine uses
+already: apt of the machine sees none of it. QEMU is installed, from backports where the release's own
+is too old to know igb, as in Debian 12.
 """
 import fcntl
 import os
@@ -29,6 +31,18 @@ MIRROR = Path(__file__).resolve().parents[2] / "scripts/mirror.sh"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 TOOLS = ("cpio", "busybox-static", "xz-utils")
 QEMU_OLDEST = 8  # the first with igb
+NATIVE = "amd64"
+# The packages with QEMU for a guest of an architecture, and the program.
+QEMU = {NATIVE: ("qemu-system-x86", "qemu-system-x86_64"),
+        "arm64": ("qemu-system-arm", "qemu-system-aarch64")}
+# What a kernel's name ends with, and Debian's word for that build.
+FLAVOURS = {"": "amd64", "rt": "rt-amd64", "arm64": "arm64", "arm64-16k": "arm64-16k",
+            "arm64-rt": "rt-arm64"}
+# For a guest that cannot run this machine's files: what the steps of a cell call. The libraries of
+# volleyd are those of the group "run" of scripts/deps.sh.
+ROOT_PACKAGES = """base-files coreutils dash bash grep sed mawk findutils procps util-linux hostname iproute2
+    ethtool libc-bin xdp-tools bpftool python3 python3-dnspython python3-pytest busybox-static libcmocka0""".split()
+DEPS = Path(__file__).resolve().parents[2] / "scripts/deps.sh"
 
 # What the guests use, and all that these need.
 MODULES = """virtio_pci virtio_net igb e1000e vmxnet3 9pnet_virtio 9p overlay veth 8021q bridge dummy tun
@@ -55,14 +69,26 @@ def run(*command, **options):
 # --- apt ------------------------------------------------------------------------------------------
 
 
-def own_suite():
+def own_suite(arch=None):
+    """The machine's release; for a guest of another architecture that of scripts/cross.sh."""
+    if arch not in (None, NATIVE):
+        return "bookworm"
     return platform.freedesktop_os_release().get("VERSION_CODENAME", "sid")
 
 
-def apt_options():
+def arch_of(kernel):
+    return "arm64" if "-arm64" in kernel else NATIVE
+
+
+def apt_folder(arch):
+    return CACHE / ("apt" if arch == NATIVE else f"apt-{arch}")
+
+
+def apt_options(arch):
     """For apt-get and apt-cache, after the lists have been made."""
-    apt = CACHE / "apt"
-    return ["-q", "-o", f"Dir::Etc::sourcelist={apt}/sources.list", "-o",
+    apt = apt_folder(arch)
+    return ["-q", "-o", f"APT::Architecture={arch}", "-o", f"APT::Architectures={arch}",
+            "-o", f"Dir::Etc::sourcelist={apt}/sources.list", "-o",
             f"Dir::Etc::sourceparts={apt}/parts",
             "-o", f"Dir::State::lists={apt}/lists", "-o", f"Dir::Cache={apt}/cache",
             "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"]
@@ -70,26 +96,27 @@ def apt_options():
 
 def series_of(kernel):
     """Suite, pattern and flavour."""
-    series, flavour = (kernel[:-3], "rt-amd64") if kernel.endswith("-rt") else (kernel, "amd64")
-    if series not in SERIES:
-        raise Error(f"{kernel}: no such kernel here; there are {', '.join(SERIES)}, each with -rt "
-                    f"or without")
-    return *SERIES[series], flavour
+    series, _, ending = kernel.partition("-")
+    if series not in SERIES or ending not in FLAVOURS:
+        raise Error(f"{kernel}: no such kernel here; there are {', '.join(SERIES)}, each alone or with "
+                    f"{', '.join('-' + one for one in FLAVOURS if one)}")
+    return *SERIES[series], FLAVOURS[ending]
 
 
-def apt_update(suites):
-    apt = CACHE / "apt"
+def apt_update(suites, arch):
+    apt = apt_folder(arch)
     for folder in ("parts", "lists/partial", "cache/archives/partial"):
         (apt / folder).mkdir(parents=True, exist_ok=True)
-    mirror, own = run(MIRROR).strip(), own_suite()
+    mirror, own = run(MIRROR).strip(), own_suite(arch)
     wanted = {own, *suites, *{f"{own}-backports"} & {suite for suite, _ in SERIES.values()}}
     lines = [f"deb {mirror} {suite} main" for suite in wanted]
     # Not of a later release than the machine's: apt would install from there.
     for suite in {own, "bookworm"}:
         lines += [line for line in run(MIRROR, suite).splitlines() if "-security main" in line]
-    lines = sorted(line.replace("deb ", f"deb [signed-by={KEYRING}] ") for line in lines)
+    words = f"deb [arch={arch} signed-by={KEYRING}] "
+    lines = sorted(line.replace("deb ", words) for line in lines)
     (apt / "sources.list").write_text("\n".join(lines) + "\n")
-    run("apt-get", *apt_options(), "update")
+    run("apt-get", *apt_options(arch), "update")
 
 
 def version_key(name):
@@ -99,19 +126,19 @@ def version_key(name):
 def find_release(kernel):
     """"6.12.95+deb12-amd64" for "6.12"; with -rt at its end that of the real-time kernel."""
     _, pattern, flavour = series_of(kernel)
-    names = run("apt-cache", *apt_options(), "pkgnames", "linux-")
+    names = run("apt-cache", *apt_options(arch_of(kernel)), "pkgnames", "linux-")
     found = re.findall(rf"^linux-(?:image|binary)-({pattern}-{flavour})$", names, re.MULTILINE)
     if not found:
         raise Error(f"{kernel}: the mirror has no such kernel")
     return max(found, key=version_key)
 
 
-def packages_of(release):
+def packages_of(release, arch):
     """
     A kernel is one package, or since 6.19 one with the image and one with the modules, if the
     mirror still has it.
     """
-    names = run("apt-cache", *apt_options(), "pkgnames", "linux-").split()
+    names = run("apt-cache", *apt_options(arch), "pkgnames", "linux-").split()
     split = [name for name in (f"linux-binary-{release}", f"linux-modules-{release}")
              if name in names]
     return split or [f"linux-image-{release}"]
@@ -166,7 +193,8 @@ def unpack(kernel, release):
     """
     with tempfile.TemporaryDirectory(dir=CACHE) as tmp:
         tmp = Path(tmp)
-        run("apt-get", *apt_options(), "download", *packages_of(release), cwd=tmp)
+        arch = arch_of(kernel)
+        run("apt-get", *apt_options(arch), "download", *packages_of(release, arch), cwd=tmp)
         for deb in tmp.glob("*.deb"):
             run("dpkg-deb", "-x", deb, tmp / "tree")
         new = tmp / "new"
@@ -198,43 +226,93 @@ def fetch_kernel(kernel):
 # --- QEMU -----------------------------------------------------------------------------------------
 
 
-def qemu_major():
+def qemu_major(arch):
     try:
-        return int(re.search(r"version (\d+)", run("qemu-system-x86_64", "--version")).group(1))
+        return int(re.search(r"version (\d+)", run(QEMU[arch][1], "--version")).group(1))
     except (OSError, AttributeError, subprocess.CalledProcessError):
         return 0
 
 
-def qemu_on_offer():
+def qemu_on_offer(arch):
     """The version in the machine's own suite."""
-    said = run("apt-cache", *apt_options(), "policy", "qemu-system-x86")
+    said = run("apt-cache", *apt_options(NATIVE), "policy", QEMU[arch][0])
     found = re.search(r"Candidate: (?:\d+:)?(\d+)", said)
     return int(found[1]) if found else 0
 
 
-def install_tools():
+def install_tools(architectures):
+    """`architectures`: of the guests."""
     present = run("dpkg-query", "-W", "-f", "${Package}\n").split()
     missing = [name for name in TOOLS if name not in present]
     suite = []
-    if qemu_major() < QEMU_OLDEST:
-        missing += ["qemu-system-x86", "qemu-system-common"]
-        if qemu_on_offer() < QEMU_OLDEST:
-            suite = ["-t", f"{own_suite()}-backports"]
+    for arch in architectures:
+        if qemu_major(arch) < QEMU_OLDEST:
+            missing += [QEMU[arch][0], "qemu-system-common"]
+            if qemu_on_offer(arch) < QEMU_OLDEST:
+                suite = ["-t", f"{own_suite()}-backports"]
     if missing:
         print("  INSTALL  ", *missing, flush=True)
-        run("apt-get", *apt_options(), "-y", "--no-install-recommends", *suite, "install", *missing,
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+        run("apt-get", *apt_options(NATIVE), "-y", "--no-install-recommends", *suite, "install",
+            *missing, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+
+
+# --- Files of a guest of another architecture ------------------------------------------------------
+
+
+def root_of(arch):
+    """The folder with the files of a guest."""
+    return Path("/") if arch == NATIVE else CACHE / f"{arch}-root"
+
+
+def download_root(arch, packages, to):
+    """These packages and those that they depend on, none of which counts as installed."""
+    state = to / "status"
+    state.touch()
+    archives = to / "archives"
+    (archives / "partial").mkdir(parents=True)
+    run("apt-get", *apt_options(arch), "-o", f"Dir::State::status={state}", "-o",
+        f"Dir::Cache::archives={archives}", "-o", "Debug::NoLocking=1", "-y",
+        "--no-install-recommends", "--download-only", "install", *packages)
+    return sorted(archives.glob("*.deb"))
+
+
+def fetch_root(arch):
+    """Unpacked beside its place, then put there in one step. Made anew when the list has changed."""
+    libraries = run(DEPS, "--list", "run").split()  # by the names of this machine's release
+    packages = [*ROOT_PACKAGES, *(name.removesuffix("t64") for name in libraries)]
+    root = root_of(arch)
+    mark = root / "packages"
+    if mark.exists() and mark.read_text() == "\n".join(packages):
+        return
+    print(f"  FETCH     files of a guest of {arch}", flush=True)
+    with tempfile.TemporaryDirectory(dir=CACHE) as tmp:
+        new = Path(tmp) / "root"
+        for folder in ("bin", "sbin", "lib"):
+            (new / "usr" / folder).mkdir(parents=True)
+            (new / folder).symlink_to(f"usr/{folder}")
+        for deb in download_root(arch, packages, Path(tmp)):
+            with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as tar:
+                run("tar", "-x", "--keep-directory-symlink", "-C", new, stdin=tar.stdout)
+        (new / "usr/bin/awk").symlink_to("mawk")  # the packages' scripts are not run
+        (new / "packages").write_text("\n".join(packages))
+        shutil.rmtree(root, ignore_errors=True)
+        new.rename(root)
 
 
 def fetch(kernels):
     """All that virtual machines with these kernels need. One process at a time does this."""
     kernels = list(dict.fromkeys(kernels))
+    architectures = {arch_of(kernel) for kernel in kernels}
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            apt_update([series_of(kernel)[0] for kernel in kernels])
-            install_tools()
+            for arch in {NATIVE, *architectures}:
+                apt_update([series_of(kernel)[0] for kernel in kernels if arch_of(kernel) == arch],
+                           arch)
+            install_tools(architectures)
+            for arch in architectures - {NATIVE}:
+                fetch_root(arch)
             for kernel in kernels:
                 fetch_kernel(kernel)
         except subprocess.CalledProcessError as err:
@@ -255,8 +333,8 @@ def fetch_or_exit(kernels, who):
 
 def is_complete(kernels):
     """Whether machines can run without the mirror."""
-    return (qemu_major() >= QEMU_OLDEST
-            and all((CACHE / kernel / "release").exists() for kernel in kernels))
+    return all(qemu_major(arch_of(kernel)) >= QEMU_OLDEST and root_of(arch_of(kernel)).exists() and
+               (CACHE / kernel / "release").exists() for kernel in kernels)
 
 
 if __name__ == "__main__":

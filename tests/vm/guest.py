@@ -14,17 +14,18 @@ import time
 import traceback
 
 import steps
+import steps_driver
 import steps_links
-from card import Absent, CardLab
-from netlab import Daemon, run
+from card import Absent, CardDaemon, CardLab
+from netlab import run
 
-STEPS = steps.STEPS + steps_links.STEPS
+STEPS = steps.STEPS + steps_links.STEPS + steps_driver.STEPS
 COMPLAINTS = ("BUG:", "Oops", "WARNING:", "Call Trace", "UBSAN")
 
 
 def one_step(step, lab, folder):
     """(result, words)"""
-    daemon = Daemon(lab, folder)
+    daemon = CardDaemon(lab, folder)
     try:
         return "PASS", step(lab, daemon)
     except Absent as why:

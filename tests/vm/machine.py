@@ -12,6 +12,7 @@ between two marks, and their status is in the second one. Nothing of a guest lea
 has the network devices alone that the caller adds.
 """
 import contextlib
+import dataclasses
 import os
 import re
 import shutil
@@ -22,9 +23,7 @@ from pathlib import Path
 import fetch
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT = {"VOLLEY_BIN": "build/bin", "VOLLEY_TESTS": "build/release/tests"}
 BOOT_SECONDS = 60
-BUSYBOX = "/usr/bin/busybox"
 BEGIN, END = "volley-vm: begin", "volley-vm: end"
 
 INIT = """#!/bin/busybox sh
@@ -44,15 +43,16 @@ echo '{end}' $?
 poweroff -f
 """
 
-# The host's files, read-only, with a layer of memory above: so a guest runs what was built here.
-# Its /run and /tmp are empty, but for the project's folder if it lies there.
+# The host's files, or those of another architecture, read-only, with a layer of memory above: so a
+# guest runs what was built here. Its /run and /tmp are empty, but for the project's folder if it lies
+# there.
 HOST_ROOT = """
 mkdir -p /low /up /new
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=loose,ro root /low
 mount -t tmpfs up /up; mkdir /up/upper /up/work
 mount -t overlay -o lowerdir=/low,upperdir=/up/upper,workdir=/up/work overlay /new
 for folder in proc sys dev; do mount --rbind /$folder /new/$folder; done
-mkdir /project; mount --bind /new{project} /project
+mkdir /project; mount {mount_project} /project
 for folder in run tmp; do mount -t tmpfs $folder /new/$folder; done
 mkdir -p /new{project}; mount --bind /project /new{project}
 mkdir -p /new/dev/shm /new/run/netns /new/run/volley; mount -t tmpfs shm /new/dev/shm
@@ -61,15 +61,38 @@ chroot /new env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 """
 # To be loaded before, and to be given to boot().
 HOST_ROOT_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
-HOST_ROOT_OPTIONS = ("-virtfs",
-                     "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap")
+SHARE = "local,path={},mount_tag={},security_model=none,readonly=on,multidevs=remap"
+
+
+@dataclasses.dataclass(frozen=True)
+class Arch:
+    """Machines of an architecture. `slower`: how many times as long as x86-64 they may take."""
+    qemu: str
+    words: str  # for the kernel
+    bin: str
+    tests: str
+    mount_project: str = "--bind /new{project}"
+    slower: int = 1
+
 
 # Without KVM. qemu64 lacks instructions that Debian's DPDK wants; without no_timer_check a boot
-# hangs now and then.
-QEMU = ("qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 -cpu "
-        "Nehalem "
-        "-accel tcg,thread=multi").split()
-CMDLINE = "console=ttyS0 quiet panic=-1 mitigations=off nokaslr no_timer_check"
+# hangs now and then. Of QEMU's processors for arm64, neoverse-n1 is the first that has pages of 16
+# KiB and the atomic instructions that the JIT uses where it finds them.
+ARCHS = {
+    "amd64": Arch("qemu-system-x86_64 -M q35 -cpu Nehalem",
+                  "console=ttyS0 mitigations=off nokaslr no_timer_check",
+                  "build/bin", "build/release/tests"),
+    "arm64": Arch("qemu-system-aarch64 -M virt -cpu neoverse-n1",
+                  "console=ttyAMA0 mitigations=off nokaslr",
+                  "build/aarch64-linux-gnu/bin", "build/aarch64-linux-gnu/release-nodpdk/tests",
+                  "-t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=loose,ro project", 6),
+}
+QEMU = "-nodefaults -no-user-config -display none -no-reboot -accel tcg,thread=multi".split()
+CMDLINE = "quiet panic=-1"
+
+
+def arch_of(kernel):
+    return ARCHS[fetch.arch_of(kernel)]
 
 
 class Failed(Exception):
@@ -88,10 +111,10 @@ def libraries(program):
 class Initramfs(contextlib.AbstractContextManager):
     """A folder that becomes an archive; it goes away with the object."""
 
-    def __init__(self):
+    def __init__(self, arch=fetch.NATIVE):
         self.folder = tempfile.TemporaryDirectory(prefix="volley-vm-")
         self.root = Path(self.folder.name) / "root"
-        self.add("/bin/busybox", Path(BUSYBOX))
+        self.add("/bin/busybox", fetch.root_of(arch) / "usr/bin/busybox")
         self.add_modules(None)
 
     def __exit__(self, *_):
@@ -146,18 +169,31 @@ def modules_for(kernel, wanted):
     return [name for name in order if name in found]
 
 
+def built(kernel):
+    """Where the programs of the kernel's architecture are: the environment of make's tests."""
+    arch = arch_of(kernel)
+    paths = {"VOLLEY_BIN": ROOT / arch.bin, "VOLLEY_TESTS": ROOT / arch.tests}
+    if fetch.arch_of(kernel) == fetch.NATIVE:
+        paths = {name: os.environ.get(name, path) for name, path in paths.items()}
+    return " ".join(f"{name}={path}" for name, path in paths.items())
+
+
 def boot_here(kernel, command, seconds, modules=(), options=(), **kwargs):
     """
     Runs a command with the host's files, and the environment of make's tests, from the folder of
-    the project.
+    the project. A guest of another architecture has files of its own.
     """
-    environment = " ".join(f"{name}={os.environ.get(name, ROOT / default)}"
-                           for name, default in BUILT.items())
-    with Initramfs() as initramfs:
+    arch, name = arch_of(kernel), fetch.arch_of(kernel)
+    shares = ["-virtfs", SHARE.format(fetch.root_of(name), "root")]
+    if name != fetch.NATIVE:
+        shares += ["-virtfs", SHARE.format(ROOT, "project")]
+    seconds *= arch.slower
+    with Initramfs(name) as initramfs:
         initramfs.add_modules(kernel, [*HOST_ROOT_MODULES, *modules])
-        words = f"{environment} timeout -k 5 {seconds} sh -c 'cd {ROOT} && {command}'"
-        archive = initramfs.write(HOST_ROOT.format(project=ROOT, command=words))
-        return boot(kernel, archive, seconds + BOOT_SECONDS, [*HOST_ROOT_OPTIONS, *options],
+        words = f"{built(kernel)} timeout -k 5 {seconds} sh -c 'cd {ROOT} && {command}'"
+        archive = initramfs.write(HOST_ROOT.format(
+            project=ROOT, command=words, mount_project=arch.mount_project.format(project=ROOT)))
+        return boot(kernel, archive, seconds + BOOT_SECONDS * arch.slower, [*shares, *options],
                     **kwargs)
 
 
@@ -166,10 +202,10 @@ def boot(kernel, initramfs, seconds, options=(), words="", memory_mb=1024, cpus=
     Runs the machine to its end, `before` being words before QEMU's. What its commands printed;
     Failed where they did not end with 0.
     """
-    folder = fetch.CACHE / kernel
-    command = [*before, *QEMU, "-smp", str(cpus), "-m", str(memory_mb), "-kernel",
+    folder, arch = fetch.CACHE / kernel, arch_of(kernel)
+    command = [*before, *arch.qemu.split(), *QEMU, "-smp", str(cpus), "-m", str(memory_mb), "-kernel",
                folder / "vmlinuz", "-initrd", initramfs,
-               "-append", f"{CMDLINE} {words}", "-serial", "stdio", "-monitor", "none", *options]
+               "-append", f"{CMDLINE} {arch.words} {words}", "-serial", "stdio", "-monitor", "none", *options]
     try:
         out = subprocess.run(command, capture_output=True, timeout=seconds, check=False,
                              stdin=subprocess.DEVNULL)
