@@ -125,6 +125,10 @@ RESOLVER_RULES = [
                  "as in dnsmasq, since hosts send packets for them to the IPv4 address. In unbound "
                  "::ffff:0:0/96 has to be given as well. Other IPv6 addresses with an IPv4 address "
                  "in them (64:ff9b::/96, 2002::/16, ::/96) need prefixes of their own in both."),
+    ResolverRule("gaps-need-a-sound-library", "RFC 8198",
+                 "With libunbound before 1.26.2 Volley turns aggressive-nsec off, since a hostile "
+                 "zone could use it for false records (docs/libraries.md), so each name in a gap "
+                 "of NSEC records is asked for. unbound asks for the first one."),
     ResolverRule("below-an-alias", "RFC 8020 section 2",
                  "In a signed zone, an alias leads to a name that does not exist, and there are "
                  "names below the alias. While the "

@@ -13,7 +13,7 @@ import pytest
 
 from dnstree import answers, ask, by, has, query, records, world_of
 from netlab import CLIENT4, V4, V6, wait_for
-from upstreams import family
+from upstreams import family, unbound_version
 
 MANY = 100000
 TRUE = ["A 192.0.2.80"]
@@ -153,15 +153,17 @@ def test_a_client_cannot_take_all(world):
 def test_a_denial_serves_for_other_names(world):
     """
     Its servers are silent, and names that were never asked for are denied by the NSEC records of
-    another (RFC 8198).
+    another (RFC 8198). With a libunbound that this would harm, they are not (docs/libraries.md).
     """
     lab = world.lab
+    is_sound = tuple(map(int, unbound_version().split("."))) >= (1, 26, 2)
     assert ask(lab, query("zz.good.lab.", do=True)).rcode() == dns.rcode.NXDOMAIN
     send_signal(world.tree.leaf, signal.SIGSTOP)
     try:
-        for n in range(10):
+        for n in range(10 if is_sound else 1):
             reply = ask(lab, query(f"zz{n}.good.lab.", do=True))
-            assert reply.rcode() == dns.rcode.NXDOMAIN and has(reply, "AD"), reply
+            assert reply.rcode() == (dns.rcode.NXDOMAIN if is_sound else dns.rcode.SERVFAIL), reply
+            assert has(reply, "AD") == is_sound
     finally:
         send_signal(world.tree.leaf, signal.SIGCONT)
 
