@@ -31,7 +31,7 @@ set -eu
 packages() {
 	sed -nE "s/^($(echo $groups | tr ' ' '|')) *\|[^|]*\|//p" <<'END'
 run   | libraries          | libbpf1 libcap-ng0 libevent-core-2.1-7t64/libevent-core-2.1-7
-run   | libraries          | libevent-openssl-2.1-7t64/libevent-openssl-2.1-7 libjansson4 libldns3t64/libldns3 liblmdb0
+run   | libraries          | libjansson4 libldns3t64/libldns3 liblmdb0
 run   | libraries          | libfstrm0 libmicrohttpd12t64/libmicrohttpd12 libmnl0 libprotobuf-c1 libssl3t64/libssl3
 run   | libraries          | libsystemd0 libunbound8 liburcu8t64/liburcu8 libxdp1 libyaml-0-2
 core  | C                  | gcc make ccache pkg-config libc6-dev linux-libc-dev

@@ -59,7 +59,6 @@ static const struct {
 	{ "ldns", ldns_version },
 	{ "libunbound", ub_version },
 	{ "libevent_core", event_get_version },
-	{ "libevent_openssl", event_get_version },
 	{ "lmdb", lmdb_version },
 	{ "yaml-0.1", yaml_get_version_string },
 	{ "jansson", jansson_version_str },
