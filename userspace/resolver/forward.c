@@ -432,6 +432,8 @@ void forward_free(struct forward *f)
 		return;
 	forward_udp_fini(&f->udp);
 	forward_tcp_fini(&f->tcp);
+	for (uint32_t i = 0; i < f->n_fresh; i++) /* of questions that wait for a target */
+		forward_chain_free(f->all[i].chain);
 	SSL_CTX_free(f->tls);
 	nameset_fini(&f->caps_exempt);
 	forward_queries_fini(&f->queries);
