@@ -9,7 +9,8 @@ With --bound it fails, and says so, for each of these:
 drawing;
 - a circle of includes within a folder;
 - a file name in two folders, unless NAMES_TWICE gives the reason;
-- a name in NAMES_TWICE that is in one folder alone.
+- a name in NAMES_TWICE that is in one folder alone;
+- a static function whose name stands twice in userspace and xdp.
 
 Without --bound it prints the structs with most booleans, the fields of `struct daemon`, circles of
 includes within a folder, file names in more than one folder, the longest lines, and the files that
@@ -36,6 +37,10 @@ NAMES_TWICE = {
 }
 STRUCT = re.compile(r"^(?:static )?struct (\w+)(?:\[\w*\])? \{\n(.*?)^\}", re.M | re.S)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+# A static function with its body; the name stands before the arguments.
+STATIC = re.compile(r"^static (?:__always_inline |inline |__noinline )?(?:__attribute__\(\([^)]*\)\) )?"
+                    r"(?:\w+(?: +\**| *\*+))+?(?!__attribute__)(\w+)\([^;{]*?\)\s*(?:__attribute__\(\([^\n]*\)\)\s*)?\n\{",
+                    re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -107,6 +112,15 @@ def names_twice(sources):
     return sorted((name, sorted(where)) for name, where in places.items() if len(where) > 1)
 
 
+def statics_twice(sources):
+    """(name, paths) of each static function whose name stands twice"""
+    places = collections.defaultdict(list)
+    for path in sources:
+        for match in STATIC.finditer(path.read_text("utf-8")):
+            places[match[1]].append(path)
+    return sorted((name, where) for name, where in places.items() if len(where) > 1)
+
+
 def faults_of(sources):
     """A sentence for each thing that --bound forbids"""
     for name, path, _, n_bool in structs([path for path in sources if str(path.parent) in BOUND]):
@@ -119,6 +133,10 @@ def faults_of(sources):
         yield f"{name} is in {' and '.join(twice[name])}: give one of these a name of its own"
     for name in sorted(set(NAMES_TWICE) - set(twice)):
         yield f"scripts/counts.py: {name} is in one folder alone: take it out of NAMES_TWICE"
+
+
+    for name, where in statics_twice(sources):
+        yield f"{where[1]}: {where[0]} has a static function {name}(), too: give one of them a name of its own"
 
 
 def check_bound():
@@ -151,6 +169,7 @@ def main():
     print("file names in more than one folder:", len(twice))
     for name, where in twice:
         print(f"  {name}: {' '.join(where)}")
+    print("names of static functions that stand twice:", len(statics_twice(c)))
     for what, paths, bound in (("code", c, 100),
                                ("docs", [p for p in every if p.suffix == ".md"], 120)):
         n, rows = longest(paths, bound)

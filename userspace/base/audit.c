@@ -38,7 +38,7 @@ static void tell_omitted(enum audit_event event)
 }
 
 /* A thread's time may be a little behind that of another thread. */
-static bool is_over(uint64_t since_ns, uint64_t now_ns)
+static bool is_audit_over(uint64_t since_ns, uint64_t now_ns)
 {
 	return !since_ns || (int64_t)(now_ns - since_ns) >= (int64_t)AUDIT_PERIOD_NS;
 }
@@ -48,7 +48,7 @@ static void begin_period(enum audit_event event, uint64_t now_ns)
 {
 	uint64_t since_ns = atomic_load_explicit(&of[event].since_ns, memory_order_relaxed);
 
-	if (!is_over(since_ns, now_ns) ||
+	if (!is_audit_over(since_ns, now_ns) ||
 	    !atomic_compare_exchange_strong(&of[event].since_ns, &since_ns, now_ns))
 		return;
 	tell_omitted(event);
@@ -81,7 +81,8 @@ void audit(enum audit_event event, uint64_t now_ns, const struct log_field *fiel
 void audit_tick(uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < AUDIT_N_EVENTS; i++)
-		if (is_over(atomic_load_explicit(&of[i].since_ns, memory_order_relaxed), now_ns))
+		if (is_audit_over(atomic_load_explicit(&of[i].since_ns, memory_order_relaxed),
+				  now_ns))
 			tell_omitted(i);
 }
 

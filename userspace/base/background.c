@@ -22,7 +22,7 @@ struct background {
 	int event_fd;
 };
 
-static void append(struct background_job **list, struct background_job *job)
+static void append_job(struct background_job **list, struct background_job *job)
 {
 	while (*list)
 		list = &(*list)->next;
@@ -30,7 +30,7 @@ static void append(struct background_job **list, struct background_job *job)
 	*list = job;
 }
 
-static void tell(const struct background *background)
+static void tell_job(const struct background *background)
 {
 	const uint64_t one = 1;
 	ssize_t n = write(background->event_fd, &one, sizeof(one));
@@ -39,18 +39,18 @@ static void tell(const struct background *background)
 }
 
 /* A running job stays first in the list, so that background_free() can cancel it. */
-static void work(struct background *background, struct background_job *job)
+static void work_job(struct background *background, struct background_job *job)
 {
 	pthread_mutex_unlock(&background->lock);
 	if (!background_is_cancelled(job))
 		job->run(job);
 	pthread_mutex_lock(&background->lock);
 	background->waiting = job->next;
-	append(&background->ended, job);
-	tell(background);
+	append_job(&background->ended, job);
+	tell_job(background);
 }
 
-static void *serve(void *user)
+static void *serve_job(void *user)
 {
 	struct background *background = user;
 
@@ -60,7 +60,7 @@ static void *serve(void *user)
 	pthread_mutex_lock(&background->lock);
 	while (background->waiting || !background->is_stopping) {
 		if (background->waiting)
-			work(background, background->waiting);
+			work_job(background, background->waiting);
 		else
 			pthread_cond_wait(&background->work, &background->lock);
 	}
@@ -85,7 +85,7 @@ int background_new(struct background **out)
 	}
 	pthread_mutex_init(&background->lock, NULL);
 	pthread_cond_init(&background->work, NULL);
-	err = -pthread_create(&background->thread, NULL, serve, background);
+	err = -pthread_create(&background->thread, NULL, serve_job, background);
 	if (!err) {
 		pthread_setname_np(background->thread, "background");
 		*out = background;
@@ -122,7 +122,7 @@ int background_fd(const struct background *background)
 void background_start(struct background *background, struct background_job *job)
 {
 	pthread_mutex_lock(&background->lock);
-	append(&background->waiting, job);
+	append_job(&background->waiting, job);
 	pthread_cond_signal(&background->work);
 	pthread_mutex_unlock(&background->lock);
 }

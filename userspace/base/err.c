@@ -17,7 +17,7 @@ static const struct err_row rows[ERR_N_CODES] = {
 #undef ERR_ROW
 };
 
-static const struct err_row *find(int code)
+static const struct err_row *find_err(int code)
 {
 	if (code > -1000 || code <= -1000 - (int)ERR_N_CODES)
 		return NULL;
@@ -32,7 +32,7 @@ static int to_errno(int code)
 
 const char *err_text(int code)
 {
-	const struct err_row *row = find(code);
+	const struct err_row *row = find_err(code);
 	const char *text = row ? row->text : strerrordesc_np(to_errno(code));
 
 	return text ? text : "unknown error";
@@ -40,7 +40,7 @@ const char *err_text(int code)
 
 const char *err_name(int code)
 {
-	const struct err_row *row = find(code);
+	const struct err_row *row = find_err(code);
 
 	return row ? row->name : strerrorname_np(to_errno(code));
 }

@@ -25,7 +25,7 @@ static uint64_t client_hash(const struct limits *l, uint8_t family, const uint8_
 	return siphash24(l->key, client, sizeof(client));
 }
 
-static uint32_t add(uint32_t *counter, uint32_t n)
+static uint32_t add_limit(uint32_t *counter, uint32_t n)
 {
 	return __atomic_add_fetch(counter, n, __ATOMIC_RELAXED);
 }
@@ -53,7 +53,7 @@ static uint32_t take_client(struct limits *l, const struct limits_place *place)
 	uint32_t least = UINT32_MAX;
 
 	for (unsigned int i = 0; i < LIMITS_ROWS; i++) {
-		uint32_t n = add(&l->cells[i][place->cell[i]], 1);
+		uint32_t n = add_limit(&l->cells[i][place->cell[i]], 1);
 
 		least = n < least ? n : least;
 	}
@@ -76,7 +76,7 @@ static void give_client(struct limits *l, const struct limits_place *place)
 enum limits_verdict limits_take(struct limits *l, uint8_t family, const uint8_t *address,
 				struct limits_place *place)
 {
-	uint32_t total = add(&l->total, 1), n;
+	uint32_t total = add_limit(&l->total, 1), n;
 	enum limits_verdict verdict = LIMITS_TAKEN;
 
 	if (total > l->max_total) {

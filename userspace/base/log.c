@@ -170,12 +170,12 @@ static void clean_from(char *text, size_t n, unsigned char lowest)
 	}
 }
 
-static void clean(char *text, size_t n)
+static void clean_log(char *text, size_t n)
 {
 	clean_from(text, n, ' ');
 }
 
-static size_t put_head(char line[static LOG_LINE_BYTES], enum log_level level)
+static size_t put_log_head(char line[static LOG_LINE_BYTES], enum log_level level)
 {
 	int n = to_journal ? snprintf(line, LOG_LINE_BYTES, "<%d>", (int)level) :
 			     snprintf(line, LOG_LINE_BYTES, "%s[%d]: %s: ", log_ident,
@@ -187,7 +187,7 @@ static size_t put_head(char line[static LOG_LINE_BYTES], enum log_level level)
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 /* Takes the reference. Leaves room for the newline. 0: no memory, or longer than a line. */
-static size_t put_object(char line[static LOG_LINE_BYTES], json_t *object)
+static size_t put_log_object(char line[static LOG_LINE_BYTES], json_t *object)
 {
 	size_t n = object ? json_dumpb(object, line, LOG_LINE_BYTES - 1, JSON_COMPACT) : 0;
 
@@ -196,7 +196,7 @@ static size_t put_object(char line[static LOG_LINE_BYTES], json_t *object)
 }
 
 /* Octets that are not UTF-8 are shown as '?'. NULL: no memory. */
-static json_t *text_of(const char *text)
+static json_t *log_text(const char *text)
 {
 	json_t *string = json_string(text);
 	char *copy;
@@ -233,8 +233,8 @@ static size_t put_message_json(char line[static LOG_LINE_BYTES], enum log_level 
 {
 	json_t *object = object_of(level);
 
-	if (object && !json_object_set_new(object, "message", text_of(message)))
-		return put_object(line, object);
+	if (object && !json_object_set_new(object, "message", log_text(message)))
+		return put_log_object(line, object);
 	json_decref(object);
 	return 0;
 }
@@ -247,7 +247,7 @@ static size_t put_message(char line[static LOG_LINE_BYTES], enum log_level level
 
 	if (n)
 		return n;
-	n = put_head(line, level);
+	n = put_log_head(line, level);
 	return n +
 	       written(snprintf(line + n, LOG_LINE_BYTES - n, "%s", message), LOG_LINE_BYTES - n);
 }
@@ -270,7 +270,7 @@ static void say_dropped(void)
 		n_unsaid = 0;
 }
 
-static void put(const char *line, size_t n)
+static void put_log(const char *line, size_t n)
 {
 	pthread_mutex_lock(&out_lock);
 	(void)log_out_flush();
@@ -306,10 +306,10 @@ void log_vline(enum log_level level, const char *format, va_list args)
 	if (level > log_get_level())
 		return;
 	n = written(vsnprintf(message, cap, format, args), cap);
-	clean(message, n);
+	clean_log(message, n);
 	n = put_message(line, level, message);
 	line[n++] = '\n'; /* over the NUL */
-	put(line, n);
+	put_log(line, n);
 	errno = errno_kept;
 }
 
@@ -352,13 +352,13 @@ static size_t add_field(char line[static LOG_LINE_BYTES], size_t n, const struct
 static size_t put_event_text(char line[static LOG_LINE_BYTES], enum log_level level,
 			     const char *event, const struct log_field *fields, size_t n_fields)
 {
-	size_t n = put_head(line, level), from = n;
+	size_t n = put_log_head(line, level), from = n;
 
 	n += written(snprintf(line + n, LOG_LINE_BYTES - n, "%s", event), LOG_LINE_BYTES - n);
 	for (size_t i = 0; i < n_fields; i++)
 		if (fields[i].text)
 			n = add_field(line, n, &fields[i]);
-	clean(line + from, n - from);
+	clean_log(line + from, n - from);
 	return n;
 }
 
@@ -374,7 +374,7 @@ static json_t *begin_of(const char *text, size_t most)
 	memcpy(begin, text, n);
 	begin[n] = '\0';
 	clean_from(begin, n, 0); /* JSON has a form for the others */
-	return text_of(begin);
+	return log_text(begin);
 }
 
 /* Cuts each field to `most` octets. 0: no memory, or the object is too long. */
@@ -392,7 +392,7 @@ static size_t put_fields_json(char line[static LOG_LINE_BYTES], enum log_level l
 		if (fields[i].text)
 			json_object_set_new(object, fields[i].name, begin_of(fields[i].text, most));
 	}
-	return put_object(line, object);
+	return put_log_object(line, object);
 }
 
 /* Cuts fields if the line is too long, because half a line would be no object. 0: no memory. */
@@ -420,6 +420,6 @@ void log_event(enum log_level level, const char *event, const struct log_field *
 	if (!n)
 		n = put_event_text(line, level, event, fields, n_fields);
 	line[n++] = '\n';
-	put(line, n);
+	put_log(line, n);
 	errno = errno_kept;
 }

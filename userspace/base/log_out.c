@@ -114,7 +114,7 @@ bool log_out_has_room(void)
 	return out.n <= LOG_OUT_BYTES / 2;
 }
 
-static void keep(const char *bytes, size_t n)
+static void keep_log_bytes(const char *bytes, size_t n)
 {
 	size_t at = (out.at + out.n) % LOG_OUT_BYTES, whole = LOG_OUT_BYTES - at;
 
@@ -133,6 +133,6 @@ bool log_out_put(const char *line, size_t n)
 		taken = try_to_write(line, n);
 	if (out.is_gone || n - taken > LOG_OUT_BYTES - out.n)
 		return false;
-	keep(line + taken, n - taken);
+	keep_log_bytes(line + taken, n - taken);
 	return true;
 }

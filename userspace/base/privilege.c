@@ -13,7 +13,7 @@ static const unsigned int kept[] = {
 };
 
 /* Gives up all capabilities except the n in `caps`. */
-static int keep(const unsigned int *caps, size_t n)
+static int keep_capabilities(const unsigned int *caps, size_t n)
 {
 	unsigned int have = 0;
 	size_t i;
@@ -32,7 +32,7 @@ static int keep(const unsigned int *caps, size_t n)
 
 int privilege_drop(void)
 {
-	int err = keep(kept, sizeof(kept) / sizeof(kept[0]));
+	int err = keep_capabilities(kept, sizeof(kept) / sizeof(kept[0]));
 
 	if (err)
 		return err;
@@ -43,7 +43,7 @@ int privilege_drop_thread(void)
 {
 	static const unsigned int caps[] = { CAP_DAC_READ_SEARCH };
 
-	return keep(caps, 1);
+	return keep_capabilities(caps, 1);
 }
 
 bool privilege_has_xdp(void)

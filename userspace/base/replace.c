@@ -140,7 +140,7 @@ int replace_clear(int fd)
 }
 
 /* The new name is on the disk only after its folder is synced. */
-static int sync_folder(const char *path)
+static int sync_replaced_folder(const char *path)
 {
 	char folder[PATH_MAX];
 	int fd, err = 0, n = folder_bytes(path);
@@ -161,7 +161,7 @@ int replace_finish(const char *tmp, const char *path)
 
 	if (err)
 		return err;
-	return rename(tmp, path) ? -errno : sync_folder(path);
+	return rename(tmp, path) ? -errno : sync_replaced_folder(path);
 }
 
 void replace_drop(int fd, const char *tmp)

@@ -5,7 +5,7 @@
 #include <endian.h>
 #include <string.h>
 
-static uint64_t load_word(const uint8_t *p)
+static uint64_t load_siphash_word(const uint8_t *p)
 {
 	uint64_t v;
 
@@ -14,7 +14,7 @@ static uint64_t load_word(const uint8_t *p)
 }
 
 /* Fewer than 8 bytes as a little-endian number. */
-static uint64_t load_tail(const uint8_t *p, size_t n)
+static uint64_t load_siphash_tail(const uint8_t *p, size_t n)
 {
 	uint64_t v = 0;
 
@@ -23,7 +23,7 @@ static uint64_t load_tail(const uint8_t *p, size_t n)
 	return v;
 }
 
-static uint64_t rotate(uint64_t v, unsigned int bits)
+static uint64_t rotate_siphash(uint64_t v, unsigned int bits)
 {
 	return v << bits | v >> (64 - bits);
 }
@@ -33,14 +33,14 @@ static inline __attribute__((always_inline)) void mix(uint64_t v[4])
 {
 	v[0] += v[1];
 	v[2] += v[3];
-	v[1] = rotate(v[1], 13) ^ v[0];
-	v[3] = rotate(v[3], 16) ^ v[2];
-	v[0] = rotate(v[0], 32);
+	v[1] = rotate_siphash(v[1], 13) ^ v[0];
+	v[3] = rotate_siphash(v[3], 16) ^ v[2];
+	v[0] = rotate_siphash(v[0], 32);
 	v[2] += v[1];
 	v[0] += v[3];
-	v[1] = rotate(v[1], 17) ^ v[2];
-	v[3] = rotate(v[3], 21) ^ v[0];
-	v[2] = rotate(v[2], 32);
+	v[1] = rotate_siphash(v[1], 17) ^ v[2];
+	v[3] = rotate_siphash(v[3], 21) ^ v[0];
+	v[2] = rotate_siphash(v[2], 32);
 }
 
 static inline __attribute__((always_inline)) void absorb(uint64_t v[4], uint64_t word)
@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) void absorb(uint64_t v[4], uint64_t
 
 uint64_t siphash24(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t n_bytes)
 {
-	uint64_t k0 = load_word(key), k1 = load_word(key + 8);
+	uint64_t k0 = load_siphash_word(key), k1 = load_siphash_word(key + 8);
 	/* "somepseudorandomlygeneratedbytes" */
 	uint64_t v[4] = { k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
 			  k1 ^ 0x7465646279746573 };
@@ -61,8 +61,8 @@ uint64_t siphash24(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_
 	size_t left = n_bytes;
 
 	for (; left >= 8; left -= 8, p += 8)
-		absorb(v, load_word(p));
-	absorb(v, (uint64_t)n_bytes << 56 | load_tail(p, left));
+		absorb(v, load_siphash_word(p));
+	absorb(v, (uint64_t)n_bytes << 56 | load_siphash_tail(p, left));
 	v[2] ^= 0xff;
 	for (unsigned int i = 0; i < 4; i++)
 		mix(v);

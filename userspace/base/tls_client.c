@@ -27,7 +27,7 @@ static int on_session(SSL *ssl, SSL_SESSION *last)
 	return 1;
 }
 
-static int load(SSL_CTX *ctx, const char *bundle, char *err, size_t cap)
+static int load_tls(SSL_CTX *ctx, const char *bundle, char *err, size_t cap)
 {
 	const char *wrong = NULL;
 	int code = bundle ? regular_check(bundle) : 0;
@@ -45,7 +45,7 @@ static int load(SSL_CTX *ctx, const char *bundle, char *err, size_t cap)
 	return ERR_CONFIG;
 }
 
-static int set_options(SSL_CTX *ctx, const struct tls_client_options *options)
+static int set_tls_options(SSL_CTX *ctx, const struct tls_client_options *options)
 {
 	static const uint8_t dot[] = { 3, 'd', 'o', 't' };
 
@@ -68,10 +68,10 @@ static int set_options(SSL_CTX *ctx, const struct tls_client_options *options)
 int tls_client_new(SSL_CTX **out, const struct tls_client_options *options, char *err, size_t cap)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
-	int code = ctx ? set_options(ctx, options) : -ENOMEM;
+	int code = ctx ? set_tls_options(ctx, options) : -ENOMEM;
 
 	if (!code && options->verifies)
-		code = load(ctx, options->bundle, err, cap);
+		code = load_tls(ctx, options->bundle, err, cap);
 	if (code)
 		SSL_CTX_free(ctx);
 	else
@@ -87,18 +87,18 @@ void tls_session_fini(struct tls_session *session)
 	session->last = NULL;
 }
 
-static bool is_address(const char *name)
+static bool is_tls_address(const char *name)
 {
 	struct in6_addr any;
 
 	return inet_pton(AF_INET, name, &any) == 1 || inet_pton(AF_INET6, name, &any) == 1;
 }
 
-static bool set_name(SSL *ssl, const char *name)
+static bool set_tls_name(SSL *ssl, const char *name)
 {
 	if (!name)
 		return true;
-	if (!is_address(name) && !SSL_set_tlsext_host_name(ssl, name))
+	if (!is_tls_address(name) && !SSL_set_tlsext_host_name(ssl, name))
 		return false;
 	if (SSL_get_verify_mode(ssl) == SSL_VERIFY_NONE)
 		return true;
@@ -111,7 +111,7 @@ bool tls_stream_open(struct tls_stream *s, SSL_CTX *ctx, int fd, const char *nam
 {
 	SSL *ssl = SSL_new(ctx);
 
-	if (!ssl || !SSL_set_app_data(ssl, session) || !set_name(ssl, name) ||
+	if (!ssl || !SSL_set_app_data(ssl, session) || !set_tls_name(ssl, name) ||
 	    !SSL_set_fd(ssl, fd)) {
 		SSL_free(ssl);
 		ERR_clear_error();
@@ -213,7 +213,7 @@ static int at_most_int(size_t n)
 }
 
 /* Without this, errors would stay in the thread's queue. */
-static ssize_t clean(int code)
+static ssize_t clean_tls(int code)
 {
 	int error = errno;
 
@@ -225,13 +225,13 @@ static ssize_t clean(int code)
 ssize_t tls_stream_receive(struct tls_stream *s, void *bytes, size_t n)
 {
 	ERR_clear_error();
-	return clean(outcome(s, SSL_read(s->ssl, bytes, at_most_int(n))));
+	return clean_tls(outcome(s, SSL_read(s->ssl, bytes, at_most_int(n))));
 }
 
 ssize_t tls_stream_send(struct tls_stream *s, const void *bytes, size_t n)
 {
 	ERR_clear_error();
-	return clean(outcome(s, SSL_write(s->ssl, bytes, at_most_int(n))));
+	return clean_tls(outcome(s, SSL_write(s->ssl, bytes, at_most_int(n))));
 }
 
 bool tls_stream_has_more(const struct tls_stream *s)

@@ -17,7 +17,7 @@ static int check_access(const char *path, int mode)
 }
 
 /* Overwrites @path. */
-static int check_folder(char *path)
+static int check_writable_folder(char *path)
 {
 	char *slash = strrchr(path, '/');
 
@@ -32,7 +32,7 @@ int writable_check_replaced(const char *path)
 	char found[PATH_MAX];
 	int code = replace_find(path, found, sizeof(found));
 
-	return code ? code : check_folder(found);
+	return code ? code : check_writable_folder(found);
 }
 
 /* Permissions do not tell all: a file may be immutable. */

@@ -48,7 +48,7 @@ static uint32_t views_of(const struct clients_prefix *p, const struct config *co
 	return views;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_client_list(const void *a, const void *b)
 {
 	const struct clients_prefix *x = a, *y = b;
 
@@ -59,7 +59,8 @@ static int compare(const void *a, const void *b)
 	return memcmp(x->address, y->address, sizeof(x->address));
 }
 
-static void add(struct clients_list *list, const struct config_prefix *prefixes, size_t n)
+static void add_client_list(struct clients_list *list, const struct config_prefix *prefixes,
+			    size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct clients_prefix *p = &list->prefixes[list->n++];
@@ -71,13 +72,13 @@ static void add(struct clients_list *list, const struct config_prefix *prefixes,
 }
 
 /* Sorts the prefixes and removes duplicates. */
-static void sort(struct clients_list *list)
+static void sort_client_list(struct clients_list *list)
 {
 	size_t n = 0;
 
-	qsort(list->prefixes, list->n, sizeof(*list->prefixes), compare);
+	qsort(list->prefixes, list->n, sizeof(*list->prefixes), compare_client_list);
 	for (size_t i = 0; i < list->n; i++)
-		if (!n || compare(&list->prefixes[n - 1], &list->prefixes[i]))
+		if (!n || compare_client_list(&list->prefixes[n - 1], &list->prefixes[i]))
 			list->prefixes[n++] = list->prefixes[i];
 	list->n = n;
 }
@@ -96,13 +97,13 @@ int clients_list_make(struct clients_list *list, const struct config *config)
 		return -ENOMEM;
 	/* The map keeps IPv4 addresses as mapped IPv6 addresses. With this prefix, no short IPv6
 	 * prefix decides for an IPv4 client. */
-	add(list, &every_ipv4, 1);
+	add_client_list(list, &every_ipv4, 1);
 	if (config->recursion.n_allow)
-		add(list, &every_ipv6, 1);
-	add(list, config->allow, config->n_allow);
-	add(list, config->recursion.allow, config->recursion.n_allow);
-	add(list, config->rrl.exempt, config->rrl.n_exempt);
-	sort(list);
+		add_client_list(list, &every_ipv6, 1);
+	add_client_list(list, config->allow, config->n_allow);
+	add_client_list(list, config->recursion.allow, config->recursion.n_allow);
+	add_client_list(list, config->rrl.exempt, config->rrl.n_exempt);
+	sort_client_list(list);
 	for (size_t i = 0; i < list->n; i++)
 		list->prefixes[i].views = views_of(&list->prefixes[i], config);
 	return 0;
@@ -119,7 +120,7 @@ bool clients_list_equal(const struct clients_list *a, const struct clients_list 
 	if (a->n != b->n)
 		return false;
 	for (size_t i = 0; i < a->n; i++)
-		if (compare(&a->prefixes[i], &b->prefixes[i]) ||
+		if (compare_client_list(&a->prefixes[i], &b->prefixes[i]) ||
 		    a->prefixes[i].views != b->prefixes[i].views)
 			return false;
 	return true;
@@ -127,7 +128,7 @@ bool clients_list_equal(const struct clients_list *a, const struct clients_list 
 
 /* --- The map ---------------------------------------------------------------------------------- */
 
-static struct volley_client key_of(const struct clients_prefix *p)
+static struct volley_client key_of_client_list(const struct clients_prefix *p)
 {
 	struct volley_client key = { .prefix_bits = p->bits };
 
@@ -144,12 +145,13 @@ static struct volley_client key_of(const struct clients_prefix *p)
 /*
  * The views that the list gives a client or a whole prefix: those of the longest prefix around it.
  */
-static uint32_t look(const struct clients_list *list, const struct volley_client *client)
+static uint32_t look_client_list(const struct clients_list *list,
+				 const struct volley_client *client)
 {
 	uint32_t views = PUBLIC, longest = 0;
 
 	for (size_t i = 0; i < list->n; i++) {
-		struct volley_client key = key_of(&list->prefixes[i]);
+		struct volley_client key = key_of_client_list(&list->prefixes[i]);
 
 		if (key.prefix_bits < longest || key.prefix_bits > client->prefix_bits ||
 		    !has_same_bits(key.address, client->address, key.prefix_bits))
@@ -160,10 +162,11 @@ static uint32_t look(const struct clients_list *list, const struct volley_client
 	return views;
 }
 
-static bool is_listed(const struct clients_list *list, const struct volley_client *client)
+static bool is_client_list_listed(const struct clients_list *list,
+				  const struct volley_client *client)
 {
 	for (size_t i = 0; i < list->n; i++) {
-		struct volley_client key = key_of(&list->prefixes[i]);
+		struct volley_client key = key_of_client_list(&list->prefixes[i]);
 
 		if (!memcmp(&key, client, sizeof(key)))
 			return true;
@@ -200,13 +203,13 @@ int clients_list_without(struct clients_list *out, const struct clients_list *li
 			p->views &= ~CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE);
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct volley_client key = key_of(&apart[i]);
+		struct volley_client key = key_of_client_list(&apart[i]);
 		struct clients_prefix *p = &out->prefixes[out->n++];
 
 		*p = apart[i];
-		p->views = look(list, &key) & ~CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE);
+		p->views = look_client_list(list, &key) & ~CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE);
 	}
-	sort(out); /* a prefix in both has the same views in both */
+	sort_client_list(out); /* a prefix in both has the same views in both */
 	return 0;
 }
 
@@ -234,9 +237,9 @@ static int read_keys(int fd, struct volley_client **out, size_t *n)
 }
 
 /* Enters a prefix that only the list has, with the views that both the list and the map give it. */
-static int enter(int fd, const struct clients_prefix *p)
+static int enter_client_list(int fd, const struct clients_prefix *p)
 {
-	struct volley_client key = key_of(p);
+	struct volley_client key = key_of_client_list(p);
 	uint32_t views;
 
 	if (bpf_map_lookup_elem(fd, &key,
@@ -272,11 +275,11 @@ int clients_map_restrict(int fd, const struct clients_list *list)
 	 * The longest prefix first: the views of shorter prefixes around it are still the old ones.
 	 */
 	for (size_t i = list->n; i-- && !err;)
-		err = enter(fd, &list->prefixes[i]);
+		err = enter_client_list(fd, &list->prefixes[i]);
 	for (size_t i = 0; i < n && !err; i++) {
 		if (bpf_map_lookup_elem(fd, &keys[i], &views))
 			continue;
-		views &= look(list, &keys[i]);
+		views &= look_client_list(list, &keys[i]);
 		err = bpf_map_update_elem(fd, &keys[i], &views, BPF_EXIST);
 	}
 	if (err == -ENOSPC)
@@ -294,12 +297,12 @@ int clients_map_extend(int fd, const struct clients_list *list)
 	if (fd < 0 || err)
 		return err;
 	for (size_t i = 0; i < list->n && !err; i++) {
-		struct volley_client key = key_of(&list->prefixes[i]);
+		struct volley_client key = key_of_client_list(&list->prefixes[i]);
 
 		err = bpf_map_update_elem(fd, &key, &list->prefixes[i].views, BPF_ANY);
 	}
 	for (size_t i = 0; i < n && !err; i++)
-		if (!is_listed(list, &keys[i]))
+		if (!is_client_list_listed(list, &keys[i]))
 			err = bpf_map_delete_elem(fd, &keys[i]);
 	free(keys);
 	return err;

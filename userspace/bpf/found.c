@@ -121,7 +121,7 @@ static bool are_entries_right(const struct bpf_map_info *info, const struct decl
 }
 
 /* Notes the first map that differs from the declaration in our own object. */
-static void check_map(struct found *found, const struct bpf_map_info *info)
+static void check_found_map(struct found *found, const struct bpf_map_info *info)
 {
 	const struct declared_map *want = find_declared(info->name);
 
@@ -172,7 +172,7 @@ static void take_map(struct found *found, int fd)
 		if (strcmp(info.name, known[i].name) || *known[i].fd >= 0)
 			continue;
 		*known[i].fd = fd;
-		check_map(found, &info);
+		check_found_map(found, &info);
 		return;
 	}
 	if (!strncmp(info.name, VOLLEY_STATE_PREFIX, strlen(VOLLEY_STATE_PREFIX)) &&
@@ -267,7 +267,7 @@ static int open_pinned(int ifindex, uint32_t dispatcher_id, int place)
 }
 
 /* A dispatcher has room for our program, so only a Volley program behind it matters. */
-static int look_behind(struct found *found, int ifindex, uint32_t dispatcher_id)
+static int look_behind_found(struct found *found, int ifindex, uint32_t dispatcher_id)
 {
 	for (int i = 0; i < DISPATCHER_CAP; i++) {
 		int fd = open_pinned(ifindex, dispatcher_id, i), err;
@@ -315,7 +315,7 @@ static int look_once(struct found *found, int ifindex, uint32_t *id)
 	if (err || found->kind != FOUND_OTHER || strcmp(found->name, DISPATCHER) != 0)
 		return err;
 	found->is_alone = false;
-	return look_behind(found, ifindex, *id);
+	return look_behind_found(found, ifindex, *id);
 }
 
 /*

@@ -17,7 +17,7 @@
 
 /* Loads a program that returns 32 bits of the clock in nanoseconds, from bit `shift` on. A
  * descriptor or -errno. */
-static int load(int shift)
+static int load_ktime(int shift)
 {
 	const struct bpf_insn insns[] = {
 		INSN(.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_ktime_get_coarse_ns),
@@ -30,7 +30,7 @@ static int load(int shift)
 	return fd < 0 ? -errno : fd;
 }
 
-static int run(int fd, uint32_t *result)
+static int run_ktime(int fd, uint32_t *result)
 {
 	uint8_t frame[FRAME_BYTES] = { 0 };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = sizeof(frame));
@@ -49,11 +49,11 @@ static int read_ktime(const int fds[2], uint64_t *ns)
 	int err;
 
 	do {
-		err = run(fds[1], &before);
+		err = run_ktime(fds[1], &before);
 		if (!err)
-			err = run(fds[0], &low);
+			err = run_ktime(fds[0], &low);
 		if (!err)
-			err = run(fds[1], &high);
+			err = run_ktime(fds[1], &high);
 	} while (!err && before != high);
 	*ns = (uint64_t)high << 32 | low;
 	return err;
@@ -61,7 +61,9 @@ static int read_ktime(const int fds[2], uint64_t *ns)
 
 int ktime_offset(int64_t *ahead_ns)
 {
-	int fds[2] = { load(0), load(32) }, err = fds[0] < 0 ? fds[0] : fds[1] < 0 ? fds[1] : 0;
+	int fds[2] = { load_ktime(0), load_ktime(32) }, err = fds[0] < 0 ? fds[0] :
+							      fds[1] < 0 ? fds[1] :
+									   0;
 	uint64_t ktime_ns = 0, before_ns, after_ns = 0;
 	int64_t ahead = 0;
 

@@ -45,7 +45,7 @@ static int refuse_running(int fd, const char *path, char *err, size_t err_cap)
 }
 
 /* The previous holder may have removed the file between our open() and our flock(). */
-static bool is_current(int fd, const char *path)
+static bool is_iface_lock_current(int fd, const char *path)
 {
 	struct stat ours, named;
 
@@ -65,7 +65,7 @@ static int write_pid(int fd)
 	return put < 0 ? -errno : put == len ? 0 : -ENOSPC;
 }
 
-static int open_file(const char *path)
+static int open_iface_lock_file(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 
@@ -78,7 +78,7 @@ int lock_open(const char *path, char *err, size_t err_cap)
 
 	make_folder(path);
 	for (;;) {
-		fd = open_file(path);
+		fd = open_iface_lock_file(path);
 		if (fd < 0) {
 			ret = fd;
 			goto fail;
@@ -89,7 +89,7 @@ int lock_open(const char *path, char *err, size_t err_cap)
 			close(fd);
 			return ret;
 		}
-		if (ret || is_current(fd, path))
+		if (ret || is_iface_lock_current(fd, path))
 			break;
 		close(fd);
 	}

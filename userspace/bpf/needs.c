@@ -42,7 +42,7 @@ static size_t row_of(int helper)
 	return row;
 }
 
-static void describe(int helper, char *text, size_t cap)
+static void describe_need(int helper, char *text, size_t cap)
 {
 	size_t row = row_of(helper);
 
@@ -92,6 +92,6 @@ bool needs_find_missing(char *text, size_t cap)
 	volley_bpf__destroy(skel);
 	if (!helper)
 		return false;
-	describe(helper, text, cap);
+	describe_need(helper, text, cap);
 	return true;
 }

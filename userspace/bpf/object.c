@@ -18,18 +18,18 @@
 
 /* --- Maps ------------------------------------------------------------------------------------- */
 
-static void close_fd(int fd)
+static void close_object_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
 }
 
-static size_t index_bytes(const struct cache_sizes *sizes)
+static size_t object_index_bytes(const struct cache_sizes *sizes)
 {
 	return (size_t)sizes->n_buckets * VOLLEY_BUCKET_SLOTS * 8;
 }
 
-static size_t store_bytes(const struct cache_sizes *sizes)
+static size_t object_store_bytes(const struct cache_sizes *sizes)
 {
 	return (size_t)sizes->n_segments * VOLLEY_SEGMENT_BYTES;
 }
@@ -39,7 +39,7 @@ static size_t names_bytes(const struct object_maps *maps)
 	return (size_t)maps->names_lines * sizeof(*maps->names);
 }
 
-static size_t zones_bytes(const struct cache_sizes *sizes)
+static size_t object_zones_bytes(const struct cache_sizes *sizes)
 {
 	return (size_t)sizes->n_zones * sizeof(struct volley_zone);
 }
@@ -51,9 +51,9 @@ void object_maps_close(struct object_maps *maps)
 	if (!maps->is_open)
 		return;
 	map_memory_close(memory->state, sizeof(*memory->state));
-	map_memory_close(memory->index, index_bytes(&memory->sizes));
-	map_memory_close(memory->store, store_bytes(&memory->sizes));
-	map_memory_close(memory->zones, zones_bytes(&memory->sizes));
+	map_memory_close(memory->index, object_index_bytes(&memory->sizes));
+	map_memory_close(memory->store, object_store_bytes(&memory->sizes));
+	map_memory_close(memory->zones, object_zones_bytes(&memory->sizes));
 	close(maps->state_fd);
 	close(maps->index_fd);
 	close(maps->store_fd);
@@ -93,9 +93,9 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	maps->names_lines = found_entries(maps->names_fd);
 	memory->sizes = *sizes;
 	memory->state = map_memory_open(maps->state_fd, sizeof(*memory->state));
-	memory->index = map_memory_open(maps->index_fd, index_bytes(sizes));
-	memory->store = map_memory_open(maps->store_fd, store_bytes(sizes));
-	memory->zones = map_memory_open(maps->zones_fd, zones_bytes(sizes));
+	memory->index = map_memory_open(maps->index_fd, object_index_bytes(sizes));
+	memory->store = map_memory_open(maps->store_fd, object_store_bytes(sizes));
+	memory->zones = map_memory_open(maps->zones_fd, object_zones_bytes(sizes));
 	maps->limiter.rrl = map_memory_open(maps->rrl_fd, sizeof(*maps->limiter.rrl));
 	maps->limiter.loads = map_memory_open(maps->loads_fd, LOADS_BYTES);
 	if (maps->names_lines)
@@ -142,13 +142,13 @@ int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *
 		err = -errno;
 	if (!err)
 		err = object_maps_open(maps, &fds, sizes);
-	close_fd(fds.state);
-	close_fd(fds.index);
-	close_fd(fds.store);
+	close_object_fd(fds.state);
+	close_object_fd(fds.index);
+	close_object_fd(fds.store);
 	return err;
 }
 
-static void exchange(int *a, int *b)
+static void exchange_object(int *a, int *b)
 {
 	int c = *a;
 
@@ -161,18 +161,18 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 	const struct limiter limiter = maps->limiter;
 	struct volley_names_line *const names = maps->names;
 
-	exchange(&maps->zones_fd, &before->zones_fd);
-	exchange(&maps->clients_fd, &before->clients_fd);
-	exchange(&maps->refresh_fd, &before->refresh_fd);
-	exchange(&maps->rrl_fd, &before->rrl_fd);
-	exchange(&maps->loads_fd, &before->loads_fd);
+	exchange_object(&maps->zones_fd, &before->zones_fd);
+	exchange_object(&maps->clients_fd, &before->clients_fd);
+	exchange_object(&maps->refresh_fd, &before->refresh_fd);
+	exchange_object(&maps->rrl_fd, &before->rrl_fd);
+	exchange_object(&maps->loads_fd, &before->loads_fd);
 	maps->limiter =
 		before->limiter; /* engines use it; the other mapping goes with the old cache */
 	before->limiter = limiter;
-	exchange(&maps->blocks_fd, &before->blocks_fd);
-	exchange(&maps->blocked_fd, &before->blocked_fd);
-	exchange(&maps->taps_fd, &before->taps_fd);
-	exchange(&maps->names_fd, &before->names_fd);
+	exchange_object(&maps->blocks_fd, &before->blocks_fd);
+	exchange_object(&maps->blocked_fd, &before->blocked_fd);
+	exchange_object(&maps->taps_fd, &before->taps_fd);
+	exchange_object(&maps->names_fd, &before->names_fd);
 	maps->names = before->names; /* control uses it */
 	before->names = names;
 }

@@ -150,7 +150,7 @@ int program_detach_once(struct program *p)
 	return bpf_xdp_detach(p->ifindex, program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
 }
 
-static void close_fd(int fd)
+static void close_program_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
@@ -190,14 +190,14 @@ void program_drop_maps(struct program *p)
 	p->link = NULL;
 	p->queues = NULL;
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
-		close_fd(*fds[i]);
+		close_program_fd(*fds[i]);
 		*fds[i] = -1;
 	}
 }
 
 /* The interface may have moved to another network namespace, with the program still running there:
  * then it is not attached here, and is told to stop answering. */
-static void leave(struct program *p)
+static void leave_program(struct program *p)
 {
 	int err = 0;
 
@@ -214,13 +214,13 @@ void program_close(struct program *p, bool keep)
 	if (!p)
 		return;
 	if (p->id && p->link && !keep)
-		leave(p);
+		leave_program(p);
 	program_unprepare(p);
 	found_unmap(p->old_until_s);
 	if (p->xdp)
 		xdp_program__close(p->xdp);
 	program_drop_maps(p);
-	close_fd(p->prog_fd);
+	close_program_fd(p->prog_fd);
 	if (p->lock_fd >= 0)
 		lock_close(p->lock_fd, p->lock_path);
 	volley_bpf__destroy(p->skel);
@@ -239,7 +239,7 @@ void program_set_ways(struct program *p, uint8_t tunnels, __be16 gue_port, bool 
 	__atomic_store_n(&p->link->tunnels, tunnels, __ATOMIC_RELEASE);
 }
 
-static struct volley_prefix prefix_of(const struct config_prefix *from)
+static struct volley_prefix prefix_of_program(const struct config_prefix *from)
 {
 	const uint32_t at = from->family == AF_INET ? 12 : 0, bits = at * 8 + from->bits;
 	uint8_t address[16] = { [10] = 0xff, [11] = 0xff }, mask[16] = { 0 };
@@ -270,7 +270,7 @@ void program_set_tunnel_sources(struct program *p, const struct config_prefix *s
 	uint8_t tunnels = link->tunnels;
 
 	for (uint32_t i = 0; i < n; i++)
-		prefixes[i] = prefix_of(&sources[i]);
+		prefixes[i] = prefix_of_program(&sources[i]);
 	if (link->n_tunnel_sources == n &&
 	    !memcmp(link->tunnel_sources, prefixes, sizeof(prefixes)))
 		return;

@@ -127,7 +127,8 @@ static bool is_occupied(const struct program *p, int err)
 	       (there.prog_id || there.drv_prog_id || there.skb_prog_id || there.hw_prog_id);
 }
 
-static bool is_wanted(const struct step *step, const struct program_want *want, bool has_dispatcher)
+static bool is_program_attach_wanted(const struct step *step, const struct program_want *want,
+				     bool has_dispatcher)
 {
 	if (step->is_plain && has_dispatcher)
 		return false;
@@ -137,7 +138,7 @@ static bool is_wanted(const struct step *step, const struct program_want *want, 
 }
 
 /* Each mode keeps the reason of its last step. */
-static void note(struct program *p, const struct step *step, int err)
+static void note_program_attach(struct program *p, const struct step *step, int err)
 {
 	char *reason = step->mode == PROGRAM_NATIVE ? p->generic_reason : p->refusal;
 
@@ -156,12 +157,12 @@ int program_attach_steps(struct program *p, const struct object_maps *maps,
 		const struct step *step = &steps[i];
 		bool is_last;
 
-		if (!is_wanted(step, want, has_dispatcher))
+		if (!is_program_attach_wanted(step, want, has_dispatcher))
 			continue;
 		err = take_step(p, maps, step);
 		if (!err)
 			return 0;
-		note(p, step, err);
+		note_program_attach(p, step, err);
 		is_last = is_occupied(p, err) ||
 			  (step->is_plain && !step->has_frags && !is_loaded(p));
 		if (was_plain(p, step))

@@ -63,7 +63,7 @@ static int open_borrower(struct program *p)
 	return fd < 0 ? -errno : fd;
 }
 
-static int exchange(struct program *p, int borrower_fd)
+static int exchange_program_lend(struct program *p, int borrower_fd)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = borrower_fd);
 
@@ -84,7 +84,8 @@ static int open_with(struct program *p, const struct object_maps *maps, int xsks
 }
 
 /* Replaces the borrower by our program, with the sockets of `xsks_fd`. */
-static int replace(struct program *p, const struct object_maps *maps, int borrower_fd, int xsks_fd)
+static int replace_program_lend(struct program *p, const struct object_maps *maps, int borrower_fd,
+				int xsks_fd)
 {
 	int err = open_with(p, maps, xsks_fd);
 
@@ -92,7 +93,7 @@ static int replace(struct program *p, const struct object_maps *maps, int borrow
 		return err;
 	err = volley_bpf__load(p->next);
 	if (!err)
-		err = exchange(p, borrower_fd);
+		err = exchange_program_lend(p, borrower_fd);
 	if (!err)
 		program_settle(p);
 	else
@@ -161,7 +162,7 @@ int program_take_back(struct program *p, const struct object_maps *maps, bool is
 	if (borrower_fd < 0)
 		return borrower_fd;
 	xsks_fd = open_xsks(borrower_fd);
-	err = xsks_fd < 0 ? xsks_fd : replace(p, maps, borrower_fd, xsks_fd);
+	err = xsks_fd < 0 ? xsks_fd : replace_program_lend(p, maps, borrower_fd, xsks_fd);
 	close(borrower_fd);
 	return err;
 }

@@ -38,8 +38,8 @@ static int claim_maps(struct program *p, struct object_maps *maps, const struct 
 
 /* Makes the maps before all attempts, so that no attempt makes them again. If all attempts fail,
  * new maps are closed. */
-static int load(struct program *p, struct object_maps *maps, const struct program_want *want,
-		bool has_dispatcher)
+static int load_program_open(struct program *p, struct object_maps *maps,
+			     const struct program_want *want, bool has_dispatcher)
 {
 	const bool had_maps = maps->is_open;
 	int err = had_maps ? 0 : object_maps_make(maps, &want->sizes);
@@ -62,8 +62,8 @@ static int load(struct program *p, struct object_maps *maps, const struct progra
 
 /* Prepares ours to take the place of `old`. If that fails, the old program is detached at once,
  * because its cache would get out of date. Then ours is loaded as if there had been none. */
-static int succeed(struct program *p, struct object_maps *maps, const struct program_want *want,
-		   const struct found *old)
+static int succeed_program_open(struct program *p, struct object_maps *maps,
+				const struct program_want *want, const struct found *old)
 {
 	int err;
 
@@ -77,7 +77,7 @@ static int succeed(struct program *p, struct object_maps *maps, const struct pro
 	err = program_detach(p);
 	close(p->prog_fd);
 	p->prog_fd = -1;
-	return err ? err : load(p, maps, want, !old->is_alone);
+	return err ? err : load_program_open(p, maps, want, !old->is_alone);
 }
 
 /* --- Finding ---------------------------------------------------------------------------------- */
@@ -90,8 +90,8 @@ uint32_t program_map_id(int fd)
 	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
 }
 
-static int adopt(struct program *p, struct object_maps *maps, const struct found *found,
-		 const struct cache_sizes *sizes)
+static int adopt_program_open(struct program *p, struct object_maps *maps,
+			      const struct found *found, const struct cache_sizes *sizes)
 {
 	int err;
 
@@ -124,22 +124,23 @@ static int adopt_or_replace(struct program *p, struct object_maps *maps,
 	if (code)
 		return code;
 	if (maps->is_open && program_map_id(found->maps.state) != program_map_id(maps->state_fd))
-		return succeed(p, maps, want, found);
+		return succeed_program_open(p, maps, want, found);
 	if (!maps->is_open && found_is_by_daemon(found) && sizes.n_zones < want->sizes.n_zones) {
 		log_notice("%s: the old cache has too few slots for the zones: its answers are "
 			   "dropped",
 			   p->ifname);
-		return succeed(p, maps, want, found);
+		return succeed_program_open(p, maps, want, found);
 	}
 	if (!maps->is_open && !found_is_by_daemon(found) && !is_same_size(&sizes, &want->sizes))
 		log_warn("%s: cache.size is not used: the program that is attached was loaded with "
 			 "a cache of %llu MiB, and keeps it until it is loaded anew",
 			 p->ifname,
 			 (unsigned long long)((sizes.bytes + MIB_BYTES / 2) / MIB_BYTES));
-	return adopt(p, maps, found, &sizes);
+	return adopt_program_open(p, maps, found, &sizes);
 }
 
-static int refuse(const struct program *p, const struct found *found, char *err, size_t err_cap)
+static int refuse_program_open(const struct program *p, const struct found *found, char *err,
+			       size_t err_cap)
 {
 	if (found->kind == FOUND_OTHER_ABI) {
 		snprintf(err, err_cap,
@@ -165,7 +166,7 @@ static int refuse(const struct program *p, const struct found *found, char *err,
 }
 
 /* Says why native was refused and why generic was, if the reasons differ. */
-static void say_refused(const struct program *p, int code, char *err, size_t err_cap)
+static void say_program_open_refused(const struct program *p, int code, char *err, size_t err_cap)
 {
 	const char *reason = *p->refusal ? p->refusal : refusal_words(code);
 
@@ -185,17 +186,18 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 	if (!code) {
 		switch (found.kind) {
 		case FOUND_NOTHING:
-			code = load(p, maps, want, !found.is_alone);
+			code = load_program_open(p, maps, want, !found.is_alone);
 			break;
 		case FOUND_VOLLEY:
 			code = adopt_or_replace(p, maps, want, &found);
 			break;
 		case FOUND_OTHER_ABI:
-			code = found_is_by_daemon(&found) ? succeed(p, maps, want, &found) :
-							    refuse(p, &found, err, err_cap);
+			code = found_is_by_daemon(&found) ?
+				       succeed_program_open(p, maps, want, &found) :
+				       refuse_program_open(p, &found, err, err_cap);
 			break;
 		default:
-			code = refuse(p, &found, err, err_cap);
+			code = refuse_program_open(p, &found, err, err_cap);
 		}
 	}
 	found_close(&found);
@@ -204,7 +206,7 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 			 "%s: its driver has no native XDP: say xdp: auto or generic for it",
 			 p->ifname);
 	else if (code && !*err)
-		say_refused(p, code, err, err_cap);
+		say_program_open_refused(p, code, err, err_cap);
 	return code;
 }
 
@@ -277,7 +279,7 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
 /* --- What others left ------------------------------------------------------------------------- */
 
 /* Makes it answer nothing from now on. True if it answered before. */
-static bool silence(const struct found *found)
+static bool silence_program_open(const struct found *found)
 {
 	uint32_t *until_s = found_serve_until(found);
 	bool was_answering;
@@ -294,7 +296,7 @@ static bool clean_up(struct program *p, const struct found *found)
 	int err;
 
 	if (!found_is_by_daemon(found))
-		return silence(found);
+		return silence_program_open(found);
 	p->mode = found->is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
 	p->prog_fd = dup(found->prog_fd);
 	err = program_detach(p);
@@ -302,7 +304,7 @@ static bool clean_up(struct program *p, const struct found *found)
 		return true;
 	log_warn("%s: cannot detach the XDP program of an earlier volleyd: %s", p->ifname,
 		 err_text(err));
-	return silence(found);
+	return silence_program_open(found);
 }
 
 bool program_clean_up(const char *ifname)

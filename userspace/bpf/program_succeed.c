@@ -99,7 +99,8 @@ int program_take_place(struct program *p)
 /* --- Another build ---------------------------------------------------------------------------- */
 
 /* Replaces a program of the same ABI and keeps all its maps. */
-static int exchange(struct program *p, const struct object_maps *maps, bool is_alone)
+static int exchange_program_succeed(struct program *p, const struct object_maps *maps,
+				    bool is_alone)
 {
 	int err;
 
@@ -124,7 +125,7 @@ void program_update(struct program *p, const struct object_maps *maps, const str
 		return;
 	program_tag_text(p, was);
 	refusal_forget();
-	err = exchange(p, maps, found->is_alone);
+	err = exchange_program_succeed(p, maps, found->is_alone);
 	if (!err) {
 		log_notice("%s: XDP program %u has replaced another build of it (tag %s)",
 			   p->ifname, p->id, was);

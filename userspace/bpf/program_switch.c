@@ -112,7 +112,7 @@ void program_unprepare(struct program *p)
 	p->next = NULL;
 }
 
-static int exchange(struct program *p)
+static int exchange_program_switch(struct program *p)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = program_fd(p));
 
@@ -134,7 +134,7 @@ static int add_and_take_out(struct program *p)
 
 int program_put_next(struct program *p)
 {
-	int err = p->next_xdp ? add_and_take_out(p) : exchange(p);
+	int err = p->next_xdp ? add_and_take_out(p) : exchange_program_switch(p);
 
 	if (!err)
 		program_settle(p);

@@ -16,7 +16,7 @@
  * nearly every set for 256 addresses, every second one for 768, the maximum. */
 #define KEYS_TRIED 1000
 
-static bool is_same(const struct volley_service *a, const struct volley_service *b)
+static bool is_service_same(const struct volley_service *a, const struct volley_service *b)
 {
 	return a->family == b->family && a->port == b->port &&
 	       !memcmp(a->address, b->address, sizeof(a->address));
@@ -33,7 +33,7 @@ struct wanted {
 _Static_assert(VOLLEY_SERVICES <= VOLLEY_TUNNEL_ENDS, "either kind has room");
 
 /* Port 0 marks the end of a tunnel. */
-static void want(struct wanted *w, uint16_t family, const void *address, __be16 port)
+static void want_service(struct wanted *w, uint16_t family, const void *address, __be16 port)
 {
 	struct volley_service s = { .port = port, .family = family == AF_INET ? 4 : 6 };
 	uint32_t i;
@@ -43,7 +43,7 @@ static void want(struct wanted *w, uint16_t family, const void *address, __be16 
 
 	memcpy(s.address, address, family == AF_INET ? 4 : 16);
 	for (i = 0; i < w->n; i++)
-		if (is_same(&w->items[i], &s))
+		if (is_service_same(&w->items[i], &s))
 			return;
 	if (w->n == w->cap)
 		w->overflow = true;
@@ -51,7 +51,7 @@ static void want(struct wanted *w, uint16_t family, const void *address, __be16 
 		w->items[w->n++] = s;
 }
 
-static bool is_wildcard(const struct config_addr *a)
+static bool is_service_wildcard(const struct config_addr *a)
 {
 	static const uint8_t none[16];
 
@@ -65,10 +65,10 @@ static void want_interface_address(struct wanted *w, const struct sockaddr *sa, 
 
 	if (sa->sa_family == AF_INET) {
 		if (ntohl(in->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
-			want(w, AF_INET, &in->sin_addr, port);
+			want_service(w, AF_INET, &in->sin_addr, port);
 	} else if (!IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr) &&
 		   !IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr)) {
-		want(w, AF_INET6, &in6->sin6_addr, port);
+		want_service(w, AF_INET6, &in6->sin6_addr, port);
 	}
 }
 
@@ -82,8 +82,8 @@ static int want_all(struct wanted *w, const struct config_addr *listen, uint32_t
 	for (i = 0; i < n; i++) {
 		if (listen[i].scope_id)
 			continue;
-		if (!is_wildcard(&listen[i])) {
-			want(w, listen[i].family, listen[i].addr, listen[i].net_port);
+		if (!is_service_wildcard(&listen[i])) {
+			want_service(w, listen[i].family, listen[i].addr, listen[i].net_port);
 			continue;
 		}
 		for (a = addresses; a; a = a->ifa_next)
@@ -100,17 +100,17 @@ static int want_ends(struct wanted *w, const struct config_addr *listen, uint32_
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (!is_wildcard(&listen[i]) && !listen[i].scope_id)
-			want(w, listen[i].family, listen[i].addr, 0);
+		if (!is_service_wildcard(&listen[i]) && !listen[i].scope_id)
+			want_service(w, listen[i].family, listen[i].addr, 0);
 	return want_all(w, all, 2);
 }
 
-static bool is_wanted(const struct wanted *w, const struct volley_service *s)
+static bool is_service_wanted(const struct wanted *w, const struct volley_service *s)
 {
 	uint32_t i;
 
 	for (i = 0; i < w->n; i++)
-		if (is_same(&w->items[i], s))
+		if (is_service_same(&w->items[i], s))
 			return true;
 	return false;
 }
@@ -123,7 +123,7 @@ static struct volley_services *table_of(struct volley_state *state)
 }
 
 /* Puts a service where the driver looks for it. False: its slots are taken. */
-static bool put(struct volley_services *t, const struct volley_service *s)
+static bool put_service(struct volley_services *t, const struct volley_service *s)
 {
 	const uint32_t first = volley_service_place(t, s);
 	struct volley_service *vacant = NULL, *slot;
@@ -131,7 +131,7 @@ static bool put(struct volley_services *t, const struct volley_service *s)
 
 	for (i = 0; i < VOLLEY_SERVICE_PROBES; i++) {
 		slot = &t->slots[(first + i) % VOLLEY_SERVICE_SLOTS];
-		if (is_same(slot, s))
+		if (is_service_same(slot, s))
 			return true;
 		if (!slot->family && !vacant)
 			vacant = slot;
@@ -144,17 +144,17 @@ static bool put(struct volley_services *t, const struct volley_service *s)
 	return true;
 }
 
-static bool put_all(struct volley_services *t, const struct wanted *w)
+static bool put_all_service(struct volley_services *t, const struct wanted *w)
 {
 	uint32_t i;
 
 	for (i = 0; i < w->n; i++)
-		if (!put(t, &w->items[i]))
+		if (!put_service(t, &w->items[i]))
 			return false;
 	return true;
 }
 
-static bool is_of_kind(const struct volley_service *s, uint8_t mark)
+static bool is_service_of_kind(const struct volley_service *s, uint8_t mark)
 {
 	return s->family && (s->family & VOLLEY_TUNNEL_END) == mark;
 }
@@ -168,7 +168,7 @@ static bool copy_others(struct volley_services *to, const struct volley_services
 	for (i = 0; i < VOLLEY_SERVICE_SLOTS; i++) {
 		const struct volley_service *s = &from->slots[i];
 
-		if (s->family && !is_of_kind(s, mark) && !put(to, s))
+		if (s->family && !is_service_of_kind(s, mark) && !put_service(to, s))
 			return false;
 	}
 	return true;
@@ -197,7 +197,7 @@ static bool make_anew(struct volley_state *state, const struct wanted *w, uint8_
 		memset(t, 0, sizeof(*t));
 		for (int k = 0; k < 3; k++)
 			t->keys[k] = draw_key(&seed);
-		if (copy_others(t, table_of(state), mark) && put_all(t, w)) {
+		if (copy_others(t, table_of(state), mark) && put_all_service(t, w)) {
 			__atomic_store_n(&state->services_at, at, __ATOMIC_RELEASE);
 			return true;
 		}
@@ -212,16 +212,16 @@ static void clear_unwanted(struct volley_services *t, const struct wanted *w, ui
 	for (i = 0; i < VOLLEY_SERVICE_SLOTS; i++) {
 		struct volley_service *s = &t->slots[i];
 
-		if (is_of_kind(s, mark) && !is_wanted(w, s))
+		if (is_service_of_kind(s, mark) && !is_service_wanted(w, s))
 			__atomic_store_n(&s->family, 0, __ATOMIC_RELEASE);
 	}
 }
 
 /* Changes the services of this kind to the wanted ones. */
-static int set(struct volley_state *state, const struct wanted *w, uint8_t mark)
+static int set_service(struct volley_state *state, const struct wanted *w, uint8_t mark)
 {
 	clear_unwanted(table_of(state), w, mark);
-	if (!put_all(table_of(state), w) && !make_anew(state, w, mark))
+	if (!put_all_service(table_of(state), w) && !make_anew(state, w, mark))
 		return -ENOSPC;
 	return w->overflow ? -ENOSPC : 0;
 }
@@ -233,7 +233,7 @@ int services_update(struct volley_state *state, const struct config_addr *listen
 	int err = want_all(&w, listen, n);
 
 	*n_services = err ? 0 : w.n;
-	return err ? err : set(state, &w, 0);
+	return err ? err : set_service(state, &w, 0);
 }
 
 int services_update_ends(struct volley_state *state, const struct config_addr *listen, uint32_t n,
@@ -242,7 +242,7 @@ int services_update_ends(struct volley_state *state, const struct config_addr *l
 	struct wanted w = { .cap = VOLLEY_TUNNEL_ENDS };
 	int err = are_wanted ? want_ends(&w, listen, n) : 0;
 
-	return err ? err : set(state, &w, VOLLEY_TUNNEL_END);
+	return err ? err : set_service(state, &w, VOLLEY_TUNNEL_END);
 }
 
 void services_clear(struct volley_state *state)

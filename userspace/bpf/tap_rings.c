@@ -69,7 +69,7 @@ bool tap_rings_read(struct tap_event *e, const struct volley_tap *record, size_t
 	return true;
 }
 
-static int take(void *ctx, void *record, size_t n)
+static int take_tap_rings(void *ctx, void *record, size_t n)
 {
 	struct tap_rings *rings = ctx;
 
@@ -92,7 +92,7 @@ void tap_rings_drain(void *ctx, struct tap *tap)
 
 	rings->tap = tap;
 	rings->ahead_ns = real_ns() - clock_kernel_ns(clock_ns());
-	(void)ring_buffer__consume(rings->reader); /* take() does not fail */
+	(void)ring_buffer__consume(rings->reader); /* take_tap_rings() does not fail */
 }
 
 static int add_ring(struct tap_rings *rings)
@@ -103,8 +103,8 @@ static int add_ring(struct tap_rings *rings)
 		return -errno;
 	rings->fds[rings->n++] = fd;
 	if (rings->reader)
-		return ring_buffer__add(rings->reader, fd, take, rings);
-	rings->reader = ring_buffer__new(fd, take, rings, NULL);
+		return ring_buffer__add(rings->reader, fd, take_tap_rings, rings);
+	rings->reader = ring_buffer__new(fd, take_tap_rings, rings, NULL);
 	return rings->reader ? 0 : errno ? -errno : -ENOMEM;
 }
 

@@ -14,7 +14,7 @@
 #define INSN(...) ((struct bpf_insn){ __VA_ARGS__ })
 
 /* Loads a program that redirects each frame to the interface. A descriptor or -errno. */
-static int load(unsigned int ifindex)
+static int load_veth(unsigned int ifindex)
 {
 	const struct bpf_insn insns[] = {
 		INSN(.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1,
@@ -30,7 +30,7 @@ static int load(unsigned int ifindex)
 }
 
 /* Redirects one frame, on the CPU of the thread. */
-static int redirect(int fd, const uint8_t mac[6])
+static int redirect_veth(int fd, const uint8_t mac[6])
 {
 	struct {
 		struct ether_header ethernet;
@@ -55,7 +55,7 @@ static int redirect_everywhere(int fd, const uint8_t mac[6])
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
 		if (!sched_setaffinity(0, sizeof(one), &one)) /* fails if it may not be used */
-			err = redirect(fd, mac);
+			err = redirect_veth(fd, mac);
 	}
 	return err;
 }
@@ -67,7 +67,7 @@ int vethring_wake(unsigned int ifindex, const uint8_t mac[6])
 
 	if (sched_getaffinity(0, sizeof(before), &before))
 		return -errno;
-	fd = load(ifindex);
+	fd = load_veth(ifindex);
 	if (fd < 0)
 		return fd;
 	err = redirect_everywhere(fd, mac);

@@ -93,7 +93,7 @@ static void bound_segment(struct volley_segment *segment)
 }
 
 /* True if no word leads into it. */
-static bool is_empty(const struct cache *cache, struct volley_segment *segment)
+static bool is_adopted_empty(const struct cache *cache, struct volley_segment *segment)
 {
 	struct volley_entry *e = NULL;
 
@@ -114,7 +114,7 @@ static void adopt_segment(struct cache *cache, struct volley_segment *segment)
 	if (segment->seq >= cache->memory.state->next_seq)
 		cache->memory.state->next_seq = segment->seq + 1;
 	if (segment->state == VOLLEY_SEGMENT_RETIRED && cache->emptied.n < EMPTIED_MAX &&
-	    is_empty(cache, segment)) {
+	    is_adopted_empty(cache, segment)) {
 		fifo_push(&cache->emptied, number);
 		return;
 	}

@@ -47,7 +47,7 @@ static uint32_t owner_place(const struct message *m, uint32_t at)
 	return *p >= DNS_POINTER_BITS ? wire_load_be16(p) & DNS_POINTER_MAX : at;
 }
 
-static bool read_record(struct convert *c, uint32_t *at, bool in_answer)
+static bool read_converted_record(struct convert *c, uint32_t *at, bool in_answer)
 {
 	const struct message *m = &c->from->message;
 	uint32_t end = message_name_end(m, *at);
@@ -69,7 +69,7 @@ static bool read_record(struct convert *c, uint32_t *at, bool in_answer)
 	return true;
 }
 
-static int read_records(struct convert *c)
+static int read_converted_records(struct convert *c)
 {
 	unsigned int n = (unsigned int)c->from->n_answer + c->from->n_authority;
 	uint32_t at = c->from->message.body_at;
@@ -77,7 +77,7 @@ static int read_records(struct convert *c)
 	if (n > CONVERT_RECORDS_MAX)
 		return ERR_FORMAT;
 	for (unsigned int i = 0; i < n; i++)
-		if (!read_record(c, &at, i < c->from->n_answer))
+		if (!read_converted_record(c, &at, i < c->from->n_answer))
 			return ERR_FORMAT;
 	return 0;
 }
@@ -114,7 +114,7 @@ struct set {
 	bool in_answer;
 };
 
-static bool is_of(struct convert *c, const struct convert_record *r, struct set set)
+static bool is_converted_of(struct convert *c, const struct convert_record *r, struct set set)
 {
 	return r->type == set.type && r->covered == set.covered && r->in_answer == set.in_answer &&
 	       !r->written && is_owner(c, r);
@@ -143,7 +143,7 @@ static uint32_t clamp(uint32_t ttl, uint32_t low, uint32_t high)
 }
 
 /* The number of records in the set, and the smallest of their TTLs. */
-static unsigned int measure(struct convert *c, struct set set, uint32_t *ttl)
+static unsigned int measure_converted(struct convert *c, struct set set, uint32_t *ttl)
 {
 	unsigned int n = 0;
 
@@ -151,7 +151,7 @@ static unsigned int measure(struct convert *c, struct set set, uint32_t *ttl)
 	for (unsigned int i = 0; i < c->n_records; i++) {
 		uint32_t left;
 
-		if (!is_of(c, &c->records[i], set))
+		if (!is_converted_of(c, &c->records[i], set))
 			continue;
 		left = ttl_left(c, record_of(c, &c->records[i]).ttl);
 		if (left < *ttl)
@@ -161,7 +161,7 @@ static unsigned int measure(struct convert *c, struct set set, uint32_t *ttl)
 	return n;
 }
 
-static int write_record(struct convert *c, struct convert_record *r, uint32_t ttl)
+static int write_converted_record(struct convert *c, struct convert_record *r, uint32_t ttl)
 {
 	struct message_record record = record_of(c, r);
 	int n = rdnames_expand(&c->from->message, &record, c->rdata, sizeof(c->rdata));
@@ -180,10 +180,10 @@ static int write_record(struct convert *c, struct convert_record *r, uint32_t tt
 }
 
 /* Writes all records of a set of the present owner. Returns their number, or an error. */
-static int write_set(struct convert *c, struct set set)
+static int write_converted_set(struct convert *c, struct set set)
 {
 	uint32_t ttl;
-	unsigned int n = measure(c, set, &ttl);
+	unsigned int n = measure_converted(c, set, &ttl);
 
 	if (!n)
 		return 0;
@@ -192,7 +192,7 @@ static int write_set(struct convert *c, struct set set)
 		c->ttl_s = ttl;
 	for (unsigned int i = 0; i < c->n_records; i++) {
 		struct convert_record *r = &c->records[i];
-		int err = is_of(c, r, set) ? write_record(c, r, ttl) : 0;
+		int err = is_converted_of(c, r, set) ? write_converted_record(c, r, ttl) : 0;
 
 		if (err)
 			return err;
@@ -205,11 +205,11 @@ static int write_signed(struct convert *c, uint16_t type, bool in_answer)
 {
 	const struct set set = { .type = type, .in_answer = in_answer };
 	const struct set signatures = { DNS_TYPE_RRSIG, type, in_answer };
-	int n = write_set(c, set), err;
+	int n = write_converted_set(c, set), err;
 
 	if (n <= 0 || !c->question->dnssec_ok)
 		return n;
-	err = write_set(c, signatures);
+	err = write_converted_set(c, signatures);
 	return err < 0 ? err : n;
 }
 
@@ -251,7 +251,7 @@ static void drop_copies(struct convert *c, struct set set)
 		struct convert_record *r = &c->records[i];
 		uint32_t at;
 
-		if (!is_of(c, r, set))
+		if (!is_converted_of(c, r, set))
 			continue;
 		at = record_of(c, r).rdata_at;
 		if (!has_first)
@@ -303,7 +303,7 @@ static int write_cname(struct convert *c)
 
 	drop_copies(c, set);
 	for (unsigned int i = 0; i < c->n_records; i++)
-		if (is_of(c, &c->records[i], set))
+		if (is_converted_of(c, &c->records[i], set))
 			record = record_of(c, &c->records[i]);
 	n = write_signed(c, DNS_TYPE_CNAME, true);
 	if (n <= 0)
@@ -338,9 +338,9 @@ static int write_every_set(struct convert *c)
 		if (any ? is_of_dnssec(r->type) && !c->question->dnssec_ok :
 			  r->type != DNS_TYPE_RRSIG)
 			continue;
-		if (!is_of(c, r, set))
+		if (!is_converted_of(c, r, set))
 			continue;
-		n = write_set(c, set);
+		n = write_converted_set(c, set);
 		if (n < 0)
 			return n;
 		if (++n_sets > CONVERT_SETS_MAX)
@@ -389,7 +389,7 @@ static int write_chain(struct convert *c)
 
 /* Writes the SOA of a zone that has the name: RFC 2308 section 5. Without a SOA the answer is not
  * cached. */
-static int write_soa(struct convert *c)
+static int write_converted_soa(struct convert *c)
 {
 	const struct set set = { .type = DNS_TYPE_SOA };
 	const struct convert_record *soa = find_above(c, DNS_TYPE_SOA, false, true);
@@ -433,7 +433,7 @@ static bool is_signed_here(struct convert *c, uint16_t type)
 		struct message_record record;
 		const uint8_t *signer;
 
-		if (!is_of(c, &c->records[i], signatures))
+		if (!is_converted_of(c, &c->records[i], signatures))
 			continue;
 		record = record_of(c, &c->records[i]);
 		signer = record.rdata + RRSIG_SIGNER_AT;
@@ -475,11 +475,11 @@ static int take_source(struct convert *c, const struct convert_source *from)
 {
 	c->from = from;
 	c->n_records = 0;
-	return read_records(c);
+	return read_converted_records(c);
 }
 
 /* Writes the chain that was found before, which ends at a name without an answer. */
-static int write_before(struct convert *c, const struct convert_limits *limits)
+static int write_converted_before(struct convert *c, const struct convert_limits *limits)
 {
 	static const struct convert_limits none = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
 	int found;
@@ -514,7 +514,7 @@ static bool is_at_alias(struct convert *c)
 }
 
 /* Writes the records of the message itself. */
-static int write_message(struct convert *c)
+static int write_converted_message(struct convert *c)
 {
 	uint16_t n_before = c->n_ttls;
 	int found = write_chain(c), err;
@@ -531,22 +531,22 @@ static int write_message(struct convert *c)
 		c->rcode = DNS_RCODE_NOERROR;
 	}
 	writer_set_section(&c->writer, WRITER_AUTHORITY);
-	err = found ? 0 : write_soa(c);
+	err = found ? 0 : write_converted_soa(c);
 	if (err >= 0 && c->question->dnssec_ok)
 		err = write_proofs(c);
 	return err;
 }
 
-static int write_body(struct convert *c, const struct convert_source *from,
-		      const struct convert_limits *limits)
+static int write_converted_body(struct convert *c, const struct convert_source *from,
+				const struct convert_limits *limits)
 {
 	const struct convert_source *before = c->question->before;
-	int err = before ? write_before(c, limits) : 0;
+	int err = before ? write_converted_before(c, limits) : 0;
 
 	if (err >= 0)
 		err = take_source(c, from);
 	if (err >= 0)
-		err = write_message(c);
+		err = write_converted_message(c);
 	if (err >= 0 && before && c->question->dnssec_ok) {
 		err = take_source(c, before);
 		if (err >= 0)
@@ -555,8 +555,8 @@ static int write_body(struct convert *c, const struct convert_source *from,
 	return err < 0 ? err : 0;
 }
 
-static void begin(struct convert *c, const struct convert_question *question,
-		  const struct convert_limits *limits)
+static void begin_converted(struct convert *c, const struct convert_question *question,
+			    const struct convert_limits *limits)
 {
 	uint32_t base =
 		DNS_HEADER_BYTES + (uint32_t)name_bytes(question->name) + DNS_QUESTION_FIXED_BYTES;
@@ -578,8 +578,8 @@ int convert_answer(struct convert *c, const struct convert_source *from,
 {
 	int err;
 
-	begin(c, question, limits);
-	err = write_body(c, from, limits);
+	begin_converted(c, question, limits);
+	err = write_converted_body(c, from, limits);
 	if (!err && !c->n_copies_left)
 		err = ERR_FORMAT;
 	if (err)

@@ -35,13 +35,13 @@ struct copier {
 	bool is_full;
 };
 
-static void add(uint64_t *counter, uint64_t n)
+static void add_copied(uint64_t *counter, uint64_t n)
 {
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
 /* COPY_RANKS: it is not copied. */
-static uint32_t rank_of(const struct copier *c, const struct volley_entry *e)
+static uint32_t rank_of_copied(const struct copier *c, const struct volley_entry *e)
 {
 	switch (entry_verdict(c->from, e, c->now_s)) {
 	case CACHE_HIT:
@@ -55,14 +55,14 @@ static uint32_t rank_of(const struct copier *c, const struct volley_entry *e)
 
 /* --- An entry --------------------------------------------------------------------------------- */
 
-static enum queue queue_of(const struct copier *c, const struct volley_entry *e)
+static enum queue queue_of_copied(const struct copier *c, const struct volley_entry *e)
 {
 	if (cache_entry_is_main(c->from, e))
 		return QUEUE_MAIN;
 	return entry_queue(&e->key, ntohs(e->flags));
 }
 
-static void take_key(struct cache_key *key, const struct volley_entry *e)
+static void take_copied_key(struct cache_key *key, const struct volley_entry *e)
 {
 	key->hash = e->hash; /* both caches have the same secrets */
 	key->n_words = 1 + volley_name_padded(e->key.name_bytes) / 8;
@@ -73,8 +73,8 @@ static void take_key(struct cache_key *key, const struct volley_entry *e)
  * True if the new cache has a valid entry of the key that is not older. An older one is withdrawn.
  * Two entries of the same age are of the same state of the zone, or both hold until they expire.
  */
-static bool is_there(const struct copier *c, const struct cache_key *key,
-		     const struct volley_entry *e)
+static bool is_copied_there(const struct copier *c, const struct cache_key *key,
+			    const struct volley_entry *e)
 {
 	const struct volley_entry *present;
 	uint64_t *slot, word;
@@ -92,10 +92,11 @@ static bool is_there(const struct copier *c, const struct cache_key *key,
 }
 
 /* 0, or -ENOSPC. Other errors: another writer was faster, or is changing the same key. */
-static int append(struct copier *c, const struct cache_key *key, const struct volley_entry *e)
+static int append_copied(struct copier *c, const struct cache_key *key,
+			 const struct volley_entry *e)
 {
 	struct appender *appender = appender_take(&c->writer);
-	enum queue queue = queue_of(c, e);
+	enum queue queue = queue_of_copied(c, e);
 	struct volley_entry *copy;
 	int err = -ENOSPC;
 
@@ -112,36 +113,36 @@ static int append(struct copier *c, const struct cache_key *key, const struct vo
 	return err;
 }
 
-static bool is_wanted(const struct copier *c, const struct volley_entry *e)
+static bool is_copied_wanted(const struct copier *c, const struct volley_entry *e)
 {
-	uint32_t rank = rank_of(c, e);
+	uint32_t rank = rank_of_copied(c, e);
 
 	if (rank == COPY_RANKS || rank < c->from_rank || e->born_s < c->since_s)
 		return false;
 	return rank > c->from_rank || e->hash >> 48 < c->share;
 }
 
-static enum walk_step copy_entry(void *user, const struct volley_entry *e)
+static enum walk_step copy_copied_entry(void *user, const struct volley_entry *e)
 {
 	struct copier *c = user;
 	struct cache_key key;
 	int err;
 
-	if (!is_wanted(c, e))
+	if (!is_copied_wanted(c, e))
 		return WALK_ON;
-	take_key(&key, e);
-	if (is_there(c, &key, e))
+	take_copied_key(&key, e);
+	if (is_copied_there(c, &key, e))
 		return WALK_ON;
-	err = append(c, &key, e);
+	err = append_copied(c, &key, e);
 	c->is_full |= err == -ENOSPC;
-	add(&c->told->n_copied, !err);
+	add_copied(&c->told->n_copied, !err);
 	return c->is_full ? WALK_STOP : WALK_ON;
 }
 
 static enum walk_step count_entry(void *user, const struct volley_entry *e)
 {
 	struct copier *c = user;
-	uint32_t rank = rank_of(c, e);
+	uint32_t rank = rank_of_copied(c, e);
 
 	if (rank == COPY_RANKS)
 		return WALK_ON;
@@ -174,15 +175,15 @@ static int go_round(struct copier *c, walk_visit *visit)
 		rcu_thread_online();
 		cache_walk_part(c->from, &at, PART_WORDS, visit, c);
 		rcu_thread_offline();
-		add(&c->told->words_done, at - before);
-		c->is_full |= visit == copy_entry && !n_room(c->to);
+		add_copied(&c->told->words_done, at - before);
+		c->is_full |= visit == copy_copied_entry && !n_room(c->to);
 		sched_yield();
 	}
 	return 0;
 }
 
 /* Chooses the lowest rank that has room, and the share of it. */
-static void choose(struct copier *c)
+static void choose_copied(struct copier *c)
 {
 	uint64_t room = (uint64_t)n_room(c->to) * VOLLEY_START_MAX;
 	uint32_t rank = COPY_RANKS - 1;
@@ -202,14 +203,14 @@ static int copy_ranks(struct copier *c)
 	int err;
 
 	if (share < ALL) {
-		add(&c->told->n_words, cache_walk_end(c->from));
+		add_copied(&c->told->n_words, cache_walk_end(c->from));
 		c->share = 0;
-		err = go_round(c, copy_entry);
+		err = go_round(c, copy_copied_entry);
 		if (err)
 			return err;
 		c->share = share;
 	}
-	return go_round(c, copy_entry);
+	return go_round(c, copy_copied_entry);
 }
 
 /*
@@ -227,8 +228,8 @@ static void count_left_out(const struct copier *c)
 			told->n_entries > told->n_copied ? told->n_entries - told->n_copied : 0;
 }
 
-static void begin(struct copier *c, struct cache *to, uint32_t now_s, const bool *cancel,
-		  struct cache_copied *told)
+static void begin_copied(struct copier *c, struct cache *to, uint32_t now_s, const bool *cancel,
+			 struct cache_copied *told)
 {
 	*c = (struct copier){ .from = to->from,
 			      .to = to,
@@ -242,7 +243,7 @@ static void begin(struct copier *c, struct cache *to, uint32_t now_s, const bool
  * `into` is set before the copy first reads the index. So a sweep that finds it NULL has withdrawn
  * its entries before, and the lock makes the copy see that.
  */
-static void set(struct cache *cache, struct cache **field, struct cache *value)
+static void set_copied(struct cache *cache, struct cache **field, struct cache *value)
 {
 	pthread_mutex_lock(&cache->lock);
 	*field = value;
@@ -254,13 +255,13 @@ int cache_copy(struct cache *to, uint32_t now_s, const bool *cancel, struct cach
 	struct copier c;
 	int err;
 
-	begin(&c, to, now_s, cancel, told);
+	begin_copied(&c, to, now_s, cancel, told);
 	*told = (struct cache_copied){ .n_words = 2 * cache_walk_end(c.from) };
-	set(c.from, &c.from->into, to);
+	set_copied(c.from, &c.from->into, to);
 	err = go_round(&c, count_entry);
 	for (uint32_t i = 0; i < COPY_RANKS; i++)
-		add(&told->n_entries, c.entries[i]);
-	choose(&c);
+		add_copied(&told->n_entries, c.entries[i]);
+	choose_copied(&c);
 	if (!err)
 		err = copy_ranks(&c);
 	count_left_out(&c);
@@ -273,11 +274,11 @@ int cache_copy_late(struct cache *to, uint32_t since_s, uint32_t now_s, const bo
 	struct copier c;
 	int err;
 
-	begin(&c, to, now_s, cancel, told);
+	begin_copied(&c, to, now_s, cancel, told);
 	c.since_s = since_s;
 	c.share = ALL;
-	add(&told->n_words, cache_walk_end(c.from));
-	err = go_round(&c, copy_entry);
+	add_copied(&told->n_words, cache_walk_end(c.from));
+	err = go_round(&c, copy_copied_entry);
 	count_left_out(&c);
 	return err;
 }
@@ -296,11 +297,11 @@ void cache_copy_counters(struct cache *to)
 
 void cache_copy_give_up(struct cache *to)
 {
-	set(to->from, &to->from->into, NULL);
+	set_copied(to->from, &to->from->into, NULL);
 }
 
 void cache_copy_end(struct cache *to)
 {
 	/* from->into stays: a sweep in `from` must still continue in `to`. */
-	set(to, &to->from, NULL);
+	set_copied(to, &to->from, NULL);
 }

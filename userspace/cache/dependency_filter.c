@@ -91,7 +91,7 @@ static uint64_t *stripes_of(const struct cache_filter *filter, uint32_t segment)
 	return filter->stripes + (size_t)segment * STRIPE_ROWS;
 }
 
-static uint64_t common(const uint64_t *table, const uint32_t row[4])
+static uint64_t dependency_common(const uint64_t *table, const uint32_t row[4])
 {
 	return table[row[0]] & table[row[1]] & table[row[2]] & table[row[3]];
 }
@@ -115,8 +115,8 @@ static void clear(const struct cache_filter *filter, uint32_t number)
 	part->upto = sizeof(struct volley_segment);
 }
 
-static void add(const struct cache_filter *filter, uint32_t number, uint32_t stripe,
-		uint64_t dependency)
+static void add_dependency(const struct cache_filter *filter, uint32_t number, uint32_t stripe,
+			   uint64_t dependency)
 {
 	uint64_t *group = group_of(filter, number), *stripes = stripes_of(filter, number);
 	struct rows rows = rows_of(dependency);
@@ -147,11 +147,11 @@ static void add_entry(const struct cache *cache, uint32_t number, uint32_t at)
 	filter->scratch.n = 0;
 	filter->dependencies(cache_filter_seed(cache), e, &filter->scratch);
 	for (unsigned i = 0; i < filter->scratch.n; i++)
-		add(filter, number, stripe, filter->scratch.items[i]);
+		add_dependency(filter, number, stripe, filter->scratch.items[i]);
 }
 
 /* Adds the new entries of a pending segment. True: there will be no more. */
-static bool fill(const struct cache *cache, uint32_t number)
+static bool fill_dependency(const struct cache *cache, uint32_t number)
 {
 	const struct volley_segment *segment = segment_at(cache, number);
 	struct part *part = &cache->filter->parts[number];
@@ -197,7 +197,7 @@ static void fill_group(const struct cache *cache, uint32_t group, uint32_t *n_ma
 	for (; left && *n_max; left &= left - 1) {
 		uint32_t number = group * 64 + (uint32_t)__builtin_ctzll(left);
 
-		if (!fill(cache, number))
+		if (!fill_dependency(cache, number))
 			continue;
 		set_complete(cache->filter, number, true);
 		--*n_max;
@@ -292,20 +292,22 @@ void filter_freed(struct cache_filter *filter, uint32_t segment)
 
 /* --- Invalidation ----------------------------------------------------------------------------- */
 
-static void find(const struct cache_filter *filter, uint64_t dependency)
+static void find_dependency(const struct cache_filter *filter, uint64_t dependency)
 {
 	struct rows rows = rows_of(dependency);
 
 	for (uint32_t i = 0; i < filter->n_groups; i++) {
 		uint64_t used = filter->complete[i] |
 				__atomic_load_n(&filter->pending[i], __ATOMIC_RELAXED);
-		uint64_t segments = common(filter->groups + (size_t)i * GROUP_ROWS, rows.group) &
-				    used;
+		uint64_t segments =
+			dependency_common(filter->groups + (size_t)i * GROUP_ROWS, rows.group) &
+			used;
 
 		for (; segments; segments &= segments - 1) {
 			uint32_t number = i * 64 + (uint32_t)__builtin_ctzll(segments);
 
-			filter->found[number] |= common(stripes_of(filter, number), rows.stripe);
+			filter->found[number] |=
+				dependency_common(stripes_of(filter, number), rows.stripe);
 		}
 	}
 }
@@ -327,7 +329,7 @@ struct invalidating {
 	bool is_seen;
 };
 
-static void visit(struct invalidating *s, const struct volley_entry *e)
+static void visit_dependency(struct invalidating *s, const struct volley_entry *e)
 {
 	uint64_t word = entry_word(s->cache, e), *slot;
 
@@ -352,7 +354,7 @@ static void visit_stripe(struct invalidating *s, uint32_t number, uint32_t strip
 	while (at && at < end && at < part->upto) {
 		const struct volley_entry *e = (const void *)(segment + at);
 
-		visit(s, e);
+		visit_dependency(s, e);
 		at += e->bytes;
 	}
 }
@@ -405,7 +407,7 @@ static int invalidate_in_turn(struct invalidating *s, size_t *at)
 		n = n_max;
 	fill_some(s->cache, UINT32_MAX);
 	for (; n; n--)
-		find(filter, s->invalidation->dependencies[(*at)++]);
+		find_dependency(filter, s->invalidation->dependencies[(*at)++]);
 	s->is_seen |= filter->is_thinned;
 	filter->is_thinned = false;
 	return visit_found(s);
@@ -440,7 +442,7 @@ int cache_invalidate(struct cache *cache, const struct cache_invalidation *inval
 		cache_turn_release(cache);
 	}
 	*must_wait = s.is_seen;
-	/* a copy may have begun meanwhile: see set() in copy.c */
+	/* a copy may have begun meanwhile: see set_copied() in copy.c */
 	return err || is_alone(cache) ? err : -EOPNOTSUPP;
 }
 
@@ -461,7 +463,7 @@ static int make_rows(struct cache_filter *filter)
 	return 0;
 }
 
-static struct cache_filter *make(uint32_t n_segments, dependencies_fn *dependencies)
+static struct cache_filter *make_dependency(uint32_t n_segments, dependencies_fn *dependencies)
 {
 	struct cache_filter *filter = calloc(1, sizeof(*filter));
 
@@ -515,7 +517,7 @@ int cache_filter_new(struct cache *cache, dependencies_fn *dependencies)
 	cache_turn_take(cache);
 	pthread_mutex_lock(&cache->lock);
 	if (!cache->filter) {
-		filter = make(cache->memory.sizes.n_segments, dependencies);
+		filter = make_dependency(cache->memory.sizes.n_segments, dependencies);
 		err = filter ? 0 : -ENOMEM;
 	}
 	if (filter) {

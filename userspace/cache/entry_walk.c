@@ -10,7 +10,7 @@
 #define WORDS_AHEAD 16u /* the entries of so many words ahead are prefetched */
 
 /* The header, and the lines where key and body most often end. */
-static void fetch(const struct cache *cache, uint64_t word)
+static void fetch_walked(const struct cache *cache, uint64_t word)
 {
 	const uint8_t *entry = (const uint8_t *)word_entry(cache, word);
 
@@ -35,7 +35,7 @@ uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *
 		uint64_t word = load_word(&words[i]);
 
 		if (i + WORDS_AHEAD < n_words)
-			fetch(cache, load_word(&words[i + WORDS_AHEAD]));
+			fetch_walked(cache, load_word(&words[i + WORDS_AHEAD]));
 		if (!word)
 			continue;
 		step = visit(user, word_entry(cache, word));

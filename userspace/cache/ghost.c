@@ -6,12 +6,12 @@
  */
 #include "cache/cache_state.h"
 
-static uint16_t *set_of(struct ghost *ghost, uint64_t hash)
+static uint16_t *set_of_ghost(struct ghost *ghost, uint64_t hash)
 {
 	return ghost->tags + (size_t)volley_bucket(hash, ghost->n_sets) * GHOST_WAYS;
 }
 
-static uint16_t tag_of(uint64_t hash)
+static uint16_t tag_of_ghost(uint64_t hash)
 {
 	uint16_t tag = (uint16_t)(hash >> 48);
 
@@ -20,19 +20,19 @@ static uint16_t tag_of(uint64_t hash)
 
 void ghost_remember(struct ghost *ghost, uint64_t hash)
 {
-	uint16_t *set = set_of(ghost, hash);
+	uint16_t *set = set_of_ghost(ghost, hash);
 	unsigned int i;
 
 	for (i = GHOST_WAYS - 1; i > 0; i--)
 		__atomic_store_n(&set[i], __atomic_load_n(&set[i - 1], __ATOMIC_RELAXED),
 				 __ATOMIC_RELAXED);
-	__atomic_store_n(&set[0], tag_of(hash), __ATOMIC_RELAXED);
+	__atomic_store_n(&set[0], tag_of_ghost(hash), __ATOMIC_RELAXED);
 }
 
 bool ghost_recall(struct ghost *ghost, uint64_t hash)
 {
-	uint16_t *set = set_of(ghost, hash);
-	uint16_t tag = tag_of(hash);
+	uint16_t *set = set_of_ghost(ghost, hash);
+	uint16_t tag = tag_of_ghost(hash);
 	unsigned int i;
 
 	for (i = 0; i < GHOST_WAYS; i++) {

@@ -55,8 +55,8 @@ static uint8_t keep_from(const struct cache *cache, struct volley_segment *segme
 }
 
 /* Copies an entry to the main queue and makes its word lead to the copy. */
-static bool copy_entry(struct cache *cache, const struct volley_entry *e, uint64_t *slot,
-		       uint8_t freq)
+static bool copy_keeper_entry(struct cache *cache, const struct volley_entry *e, uint64_t *slot,
+			      uint8_t freq)
 {
 	uint64_t word = entry_word(cache, e);
 	struct volley_entry *copy = segment_reserve(cache, &cache->keeper, QUEUE_MAIN, e->bytes);
@@ -89,7 +89,7 @@ static void withdraw_entry(struct cache *cache, const struct volley_entry *e, ui
 }
 
 /* Empties a sealed segment: from now on no word leads into it. */
-static void retire(struct cache *cache, struct volley_segment *segment, uint32_t now_s)
+static void retire_keeper(struct cache *cache, struct volley_segment *segment, uint32_t now_s)
 {
 	enum queue queue = segment->queue == QUEUE_MAIN ? QUEUE_MAIN : QUEUE_PROBATION;
 	uint8_t least = keep_from(cache, segment, now_s);
@@ -105,7 +105,8 @@ static void retire(struct cache *cache, struct volley_segment *segment, uint32_t
 		if (!slot)
 			continue;
 		if (valid && freq >= least && kept_bytes + e->bytes <= KEEP_BYTES_MAX &&
-		    copy_entry(cache, e, slot, queue == QUEUE_MAIN ? (uint8_t)(freq - 1) : 0))
+		    copy_keeper_entry(cache, e, slot,
+				      queue == QUEUE_MAIN ? (uint8_t)(freq - 1) : 0))
 			kept_bytes += e->bytes;
 		else
 			withdraw_entry(cache, e, slot, queue, valid);
@@ -216,7 +217,7 @@ uint32_t cache_keep(struct cache *cache, uint32_t now_s, cache_grace_fn *grace, 
 		segments_seal_idle(cache);
 	while (take_oldest(cache, &number)) {
 		cache_turn_take(cache);
-		retire(cache, segment_at(cache, number), now_s);
+		retire_keeper(cache, segment_at(cache, number), now_s);
 		cache_turn_release(cache);
 		push_emptied(cache, number);
 	}
@@ -294,7 +295,7 @@ struct cache_keeper {
 	bool stopping;
 };
 
-static bool is_stopping(const struct cache_keeper *keeper)
+static bool is_keeper_stopping(const struct cache_keeper *keeper)
 {
 	return __atomic_load_n(&keeper->stopping, __ATOMIC_ACQUIRE);
 }
@@ -305,12 +306,12 @@ static void *keeper_main(void *arg)
 	uint64_t next_ns = 0;
 	int pause_ms;
 
-	while (!is_stopping(keeper)) {
+	while (!is_keeper_stopping(keeper)) {
 		while (cache_keep(keeper->cache, clock_coarse_s(), keeper->grace, keeper->user) &&
-		       !is_stopping(keeper))
+		       !is_keeper_stopping(keeper))
 			;
 		pause_ms = cache_keep_filter(keeper->cache, clock_ns(), &next_ns);
-		if (pause_ms && !is_stopping(keeper))
+		if (pause_ms && !is_keeper_stopping(keeper))
 			cache_keeper_wait(keeper->cache, pause_ms);
 	}
 	return NULL;

@@ -89,8 +89,8 @@ struct found {
 };
 
 /* True if a valid entry is found. Of dead ones an expired one is preferred to a stale one. */
-static bool find_in(const struct cache *cache, const struct cache_key *key, uint32_t bucket,
-		    uint32_t now_s, struct found *found)
+static bool find_in_cached(const struct cache *cache, const struct cache_key *key, uint32_t bucket,
+			   uint32_t now_s, struct found *found)
 {
 	const uint64_t *words = bucket_words(cache, bucket);
 	unsigned int i;
@@ -122,8 +122,8 @@ enum cache_verdict cache_lookup(struct cache *cache, const struct cache_key *key
 	uint32_t n = cache->memory.sizes.n_buckets;
 	struct found found = { CACHE_MISS, NULL };
 
-	if (!find_in(cache, key, volley_bucket(key->hash, n), now_s, &found))
-		find_in(cache, key, volley_bucket2(key->hash, n), now_s, &found);
+	if (!find_in_cached(cache, key, volley_bucket(key->hash, n), now_s, &found))
+		find_in_cached(cache, key, volley_bucket2(key->hash, n), now_s, &found);
 	if (found.verdict == CACHE_HIT && count)
 		count_hit(found.entry);
 	*entry = found.entry;

@@ -9,25 +9,26 @@
 
 #define HUGE_PAGE_BYTES (2u << 20)
 
-static size_t store_bytes(const struct cache_sizes *s)
+static size_t memory_store_bytes(const struct cache_sizes *s)
 {
 	return (size_t)s->n_segments * VOLLEY_SEGMENT_BYTES;
 }
 
-static size_t index_bytes(const struct cache_sizes *s)
+static size_t memory_index_bytes(const struct cache_sizes *s)
 {
 	return page_round((size_t)s->n_buckets * VOLLEY_BUCKET_SLOTS * sizeof(uint64_t));
 }
 
-static size_t zones_bytes(const struct cache_sizes *s)
+static size_t memory_zones_bytes(const struct cache_sizes *s)
 {
 	return page_round((size_t)s->n_zones * sizeof(struct volley_zone));
 }
 
 /* All but the zones, which two caches may share. */
-static size_t own_bytes(const struct cache_sizes *s)
+static size_t memory_own_bytes(const struct cache_sizes *s)
 {
-	return store_bytes(s) + index_bytes(s) + page_round(sizeof(struct volley_state));
+	return memory_store_bytes(s) + memory_index_bytes(s) +
+	       page_round(sizeof(struct volley_state));
 }
 
 /* Maps ordinary pages at an address where a huge page can begin. */
@@ -64,28 +65,28 @@ static void try_huge(uint8_t *base, size_t bytes)
 
 static int map_own(struct cache_memory *memory, const struct cache_sizes *sizes)
 {
-	uint8_t *base = map_aligned(own_bytes(sizes));
+	uint8_t *base = map_aligned(memory_own_bytes(sizes));
 
 	if (!base)
 		return -ENOMEM;
-	try_huge(base, store_bytes(sizes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES);
+	try_huge(base, memory_store_bytes(sizes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES);
 	*memory = (struct cache_memory){ .sizes = *sizes, .store = base };
-	base += store_bytes(sizes);
+	base += memory_store_bytes(sizes);
 	memory->index = (uint64_t *)base;
-	base += index_bytes(sizes);
+	base += memory_index_bytes(sizes);
 	memory->state = (struct volley_state *)base;
 	return 0;
 }
 
 int cache_memory_anonymous(struct cache_memory *memory, const struct cache_sizes *sizes)
 {
-	void *zones = mmap(NULL, zones_bytes(sizes), PROT_READ | PROT_WRITE,
+	void *zones = mmap(NULL, memory_zones_bytes(sizes), PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (zones == MAP_FAILED)
 		return -ENOMEM;
 	if (map_own(memory, sizes)) {
-		munmap(zones, zones_bytes(sizes));
+		munmap(zones, memory_zones_bytes(sizes));
 		return -ENOMEM;
 	}
 	memory->zones = zones;
@@ -104,18 +105,18 @@ int cache_memory_anonymous_beside(struct cache_memory *memory, const struct cach
 
 void cache_memory_release_beside(struct cache_memory *memory)
 {
-	size_t huge = store_bytes(&memory->sizes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+	size_t huge = memory_store_bytes(&memory->sizes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
 
 	if (!memory->store)
 		return;
 	munmap(memory->store, huge); /* apart: these may be huge pages */
-	munmap(memory->store + huge, own_bytes(&memory->sizes) - huge);
+	munmap(memory->store + huge, memory_own_bytes(&memory->sizes) - huge);
 	*memory = (struct cache_memory){ 0 };
 }
 
 void cache_memory_release(struct cache_memory *memory)
 {
 	if (memory->zones)
-		munmap(memory->zones, zones_bytes(&memory->sizes));
+		munmap(memory->zones, memory_zones_bytes(&memory->sizes));
 	cache_memory_release_beside(memory);
 }

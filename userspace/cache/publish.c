@@ -87,8 +87,8 @@ static bool is_better(const struct place *new, const struct place *old)
 	return new->kind == PLACE_VICTIM &&new->freq < old->freq;
 }
 
-static struct place judge(const struct cache *cache, uint64_t *slot, const struct cache_key *key,
-			  uint32_t now_s)
+static struct place judge_cached(const struct cache *cache, uint64_t *slot,
+				 const struct cache_key *key, uint32_t now_s)
 {
 	struct place place = { .slot = slot, .word = load_word(slot), .kind = PLACE_EMPTY };
 	const struct volley_entry *e;
@@ -131,7 +131,7 @@ static struct place find_in_bucket(const struct cache *cache, const struct cache
 
 		if (!others && !is_empty_or_tagged(load_word(slot), key))
 			continue;
-		place = judge(cache, slot, key, now_s);
+		place = judge_cached(cache, slot, key, now_s);
 		*n_empty += place.kind == PLACE_EMPTY;
 		if (is_better(&place, &best))
 			best = place;
@@ -166,8 +166,8 @@ static struct place find_in_both(const struct cache *cache, const struct cache_k
  * The entries of other keys matter only if no slot is empty, which is rare. Each lies in a line of
  * its own, for which the processor would wait.
  */
-static struct place find_place(const struct cache *cache, const struct cache_key *key,
-			       uint32_t now_s)
+static struct place find_cached_place(const struct cache *cache, const struct cache_key *key,
+				      uint32_t now_s)
 {
 	struct place place = find_in_both(cache, key, false, now_s);
 
@@ -246,7 +246,7 @@ int publish_word(struct cache_writer *writer, const struct cache_key *key,
 	int races;
 
 	for (races = 0; races < RACES_MAX; races++) {
-		struct place place = find_place(cache, key, now_s);
+		struct place place = find_cached_place(cache, key, now_s);
 
 		if (place.kind == PLACE_VALID && !valid)
 			return -ESTALE;
@@ -321,8 +321,9 @@ static bool can_be_entry(const struct cache *cache, const struct cache_key *key,
 }
 
 /* `birth` is NULL for a new answer. */
-static int publish(struct cache_writer *writer, const struct cache_key *key,
-		   const struct cache_answer *answer, const struct birth *birth, uint32_t now_s)
+static int publish_cached(struct cache_writer *writer, const struct cache_key *key,
+			  const struct cache_answer *answer, const struct birth *birth,
+			  uint32_t now_s)
 {
 	struct appender *appender;
 	int err = -EAGAIN;
@@ -347,7 +348,7 @@ static int publish(struct cache_writer *writer, const struct cache_key *key,
 int cache_publish(struct cache_writer *writer, const struct cache_key *key,
 		  const struct cache_answer *answer, uint32_t now_s)
 {
-	return publish(writer, key, answer, NULL, now_s);
+	return publish_cached(writer, key, answer, NULL, now_s);
 }
 
 int cache_restore(struct cache_writer *writer, const struct cache_key *key,
@@ -362,7 +363,7 @@ int cache_restore(struct cache_writer *writer, const struct cache_key *key,
 		.aged_s = past->age_s < now_s ? 0 : past->age_s - now_s,
 	};
 
-	return publish(writer, key, answer, &birth, now_s);
+	return publish_cached(writer, key, answer, &birth, now_s);
 }
 
 /* Tries again if the keeper has just moved the entry, which would otherwise stay. */

@@ -8,7 +8,7 @@
 #include "dns/rdata.h"
 
 /* Both cursors move. */
-static void copy(struct wire_writer *w, struct wire_reader *r, size_t n)
+static void copy_rdata(struct wire_writer *w, struct wire_reader *r, size_t n)
 {
 	const uint8_t *from = wire_read_ref(r, n);
 
@@ -16,19 +16,19 @@ static void copy(struct wire_writer *w, struct wire_reader *r, size_t n)
 		wire_write_bytes(w, from, n);
 }
 
-static void copy_string(struct wire_writer *w, struct wire_reader *r)
+static void copy_rdata_string(struct wire_writer *w, struct wire_reader *r)
 {
 	const uint8_t *len = wire_read_ref(r, 1);
 
 	if (!len)
 		return;
 	wire_write_u8(w, *len);
-	copy(w, r, *len);
+	copy_rdata(w, r, *len);
 }
 
 /* Pointers of the name may lead out of the data, but its labels there must end within the data. */
-static void copy_name(struct wire_writer *w, struct wire_reader *r, const struct message *m,
-		      uint32_t rdata_at)
+static void copy_rdata_name(struct wire_writer *w, struct wire_reader *r, const struct message *m,
+			    uint32_t rdata_at)
 {
 	uint32_t at = rdata_at + (uint32_t)r->at;
 	uint8_t name[NAME_FOLDED_BYTES];
@@ -80,12 +80,12 @@ int rdnames_expand(const struct message *m, const struct message_record *record,
 	}
 	wire_reader_init(&r, record->rdata, record->len);
 	wire_writer_init(&w, out, cap);
-	copy(&w, &r, l.front_bytes);
+	copy_rdata(&w, &r, l.front_bytes);
 	while (l.n_strings--)
-		copy_string(&w, &r);
+		copy_rdata_string(&w, &r);
 	while (l.n_names--)
-		copy_name(&w, &r, m, record->rdata_at);
-	copy(&w, &r, has_rest ? wire_reader_left(&r) : l.tail_bytes);
+		copy_rdata_name(&w, &r, m, record->rdata_at);
+	copy_rdata(&w, &r, has_rest ? wire_reader_left(&r) : l.tail_bytes);
 	if (r.error || wire_reader_left(&r))
 		return ERR_RDATA;
 	return w.error ? w.error : (int)w.at;

@@ -42,7 +42,7 @@ static void want_room(struct cache *cache)
 	pthread_cond_signal(&cache->room_wanted);
 }
 
-static struct volley_segment *take_free(struct cache *cache, bool for_keeper)
+static struct volley_segment *take_segment_free(struct cache *cache, bool for_keeper)
 {
 	struct volley_segment *segment = NULL;
 	uint32_t number;
@@ -64,7 +64,7 @@ static struct volley_segment *take_free(struct cache *cache, bool for_keeper)
 static struct volley_segment *open_segment(struct cache *cache, struct appender *appender,
 					   enum queue queue)
 {
-	struct volley_segment *segment = take_free(cache, appender == &cache->keeper);
+	struct volley_segment *segment = take_segment_free(cache, appender == &cache->keeper);
 
 	if (!segment)
 		return NULL;
@@ -87,7 +87,8 @@ static void seal(struct cache *cache, struct appender *appender, enum queue queu
 	fifo_push(&cache->queues[queue], segment_number(cache, segment));
 }
 
-static bool is_idle(const struct cache *cache, const struct appender *appender, enum queue queue)
+static bool is_segment_idle(const struct cache *cache, const struct appender *appender,
+			    enum queue queue)
 {
 	const struct fifo *fifo = &cache->queues[queue];
 	const struct volley_segment *segment = appender->open[queue];
@@ -109,7 +110,7 @@ void segments_seal_idle(struct cache *cache)
 			continue;
 		pthread_mutex_lock(&cache->lock);
 		for (queue = 0; queue < N_QUEUES; queue++)
-			if (is_idle(cache, appender, (enum queue)queue))
+			if (is_segment_idle(cache, appender, (enum queue)queue))
 				seal(cache, appender, (enum queue)queue);
 		pthread_mutex_unlock(&cache->lock);
 		appender_release(appender);
@@ -136,7 +137,7 @@ void appender_release(struct appender *appender)
 	__atomic_store_n(&appender->held, false, __ATOMIC_RELEASE);
 }
 
-static bool has_room(const struct volley_segment *segment, uint32_t bytes)
+static bool has_segment_room(const struct volley_segment *segment, uint32_t bytes)
 {
 	return segment->used_bytes <= VOLLEY_START_MAX &&
 	       segment->used_bytes + bytes <= VOLLEY_SEGMENT_BYTES;
@@ -147,7 +148,7 @@ struct volley_entry *segment_reserve(struct cache *cache, struct appender *appen
 {
 	struct volley_segment *segment = appender->open[queue];
 
-	if (segment && !has_room(segment, bytes)) {
+	if (segment && !has_segment_room(segment, bytes)) {
 		pthread_mutex_lock(&cache->lock);
 		seal(cache, appender, queue);
 		pthread_mutex_unlock(&cache->lock);

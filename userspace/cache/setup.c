@@ -47,7 +47,7 @@ static void empty(struct cache *cache)
 }
 
 /* Writes the members that differ from cache to cache; magic is written last. */
-static void describe(struct cache *cache)
+static void describe_cache(struct cache *cache)
 {
 	const struct cache_sizes *sizes = &cache->memory.sizes;
 	struct volley_state *state = cache->memory.state;
@@ -61,7 +61,7 @@ static void describe(struct cache *cache)
 }
 
 /* Sets up new memory, or memory of a daemon that died before it had set up everything. */
-static int set_up(struct cache *cache)
+static int set_up_cache(struct cache *cache)
 {
 	struct volley_state *state = cache->memory.state;
 
@@ -75,7 +75,7 @@ static int set_up(struct cache *cache)
 	state->abi = VOLLEY_ABI;
 	state->realtime = kernel_is_realtime();
 	state->max_udp_bytes = 512;
-	describe(cache);
+	describe_cache(cache);
 	return 0;
 }
 
@@ -88,17 +88,17 @@ static void set_up_beside(struct cache *cache, const struct cache *from)
 	*state = *from->memory.state;
 	state->magic = 0;
 	state->n_resizes++;
-	describe(cache);
+	describe_cache(cache);
 }
 
-static int start(struct cache *cache, bool *adopted)
+static int start_cache(struct cache *cache, bool *adopted)
 {
 	const struct cache_sizes *sizes = &cache->memory.sizes;
 	struct volley_state *state = cache->memory.state;
 
 	*adopted = __atomic_load_n(&state->magic, __ATOMIC_ACQUIRE) == VOLLEY_MAGIC;
 	if (!*adopted)
-		return set_up(cache);
+		return set_up_cache(cache);
 	if (state->abi != VOLLEY_ABI || state->n_buckets != sizes->n_buckets ||
 	    state->n_segments != sizes->n_segments || state->n_zones != sizes->n_zones)
 		return -EPROTO;
@@ -129,7 +129,7 @@ static void make_locks(struct cache *cache)
 }
 
 /* Makes everything outside of the memory. */
-static struct cache *make(const struct cache_memory *memory)
+static struct cache *make_cache(const struct cache_memory *memory)
 {
 	struct cache *cache = aligned_alloc(64, sizeof(*cache));
 
@@ -147,12 +147,12 @@ static struct cache *make(const struct cache_memory *memory)
 
 int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopted)
 {
-	struct cache *cache = make(memory);
+	struct cache *cache = make_cache(memory);
 	int err;
 
 	if (!cache)
 		return -ENOMEM;
-	err = start(cache, adopted);
+	err = start_cache(cache, adopted);
 	if (err) {
 		cache_free(cache);
 		return err;
@@ -163,7 +163,7 @@ int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopt
 
 int cache_new_beside(struct cache **out, const struct cache_memory *memory, struct cache *from)
 {
-	struct cache *cache = make(memory);
+	struct cache *cache = make_cache(memory);
 
 	if (!cache)
 		return -ENOMEM;

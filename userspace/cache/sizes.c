@@ -25,7 +25,7 @@ static uint64_t map_bytes(uint64_t n, uint64_t bytes)
 }
 
 /* The daemon's memory beside the maps: struct cache and its lists of segments. */
-static uint64_t own_bytes(uint64_t n_segments)
+static uint64_t size_own_bytes(uint64_t n_segments)
 {
 	return page_round(sizeof(struct cache) + EMPTIED_MAX * sizeof(uint32_t)) +
 	       N_FIFOS * page_round(n_segments * sizeof(uint32_t));
@@ -37,7 +37,7 @@ static uint64_t total(const struct cache_sizes *s)
 	       map_bytes(s->n_buckets, VOLLEY_BUCKET_SLOTS * 8) +
 	       map_bytes(s->n_segments, VOLLEY_SEGMENT_BYTES) +
 	       map_bytes(s->n_zones, sizeof(struct volley_zone)) +
-	       page_round(ghost_bytes(s->n_buckets)) + own_bytes(s->n_segments);
+	       page_round(ghost_bytes(s->n_buckets)) + size_own_bytes(s->n_segments);
 }
 
 /* Twice the number needed, so that zones can be added without new maps. Slot 0 has no zone. */

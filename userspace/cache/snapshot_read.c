@@ -49,7 +49,7 @@ struct in {
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
-static int refuse(const struct in *in, const char *words)
+static int refuse_snapshot(const struct in *in, const char *words)
 {
 	snprintf(in->why, in->why_cap, "%s, at octet %lld", words, (long long)in->at);
 	return ERR_SNAPSHOT;
@@ -67,7 +67,7 @@ static int read_bytes(struct in *in, void *to, size_t n)
 		if (done < 0)
 			return -errno;
 		if (!done)
-			return refuse(in, "is cut short");
+			return refuse_snapshot(in, "is cut short");
 		at += done;
 		n -= (size_t)done;
 		in->at += done;
@@ -85,29 +85,29 @@ static uint64_t elapsed_since(const struct snapshot_header *header,
 	return times->wall_s >= header->wall_s ? times->wall_s - header->wall_s : UINT64_MAX;
 }
 
-static int read_header(struct in *in)
+static int read_snapshot_header(struct in *in)
 {
 	struct snapshot_header header;
 	int err;
 
 	in->at = 0;
 	if (in->end < (off_t)sizeof(header))
-		return refuse(in, "is no snapshot, or cut short");
+		return refuse_snapshot(in, "is no snapshot, or cut short");
 	err = read_bytes(in, &header, sizeof(header));
 	if (err)
 		return err;
 	if (header.magic != SNAPSHOT_MAGIC)
-		return refuse(in, "is no snapshot");
+		return refuse_snapshot(in, "is no snapshot");
 	if (header.version != SNAPSHOT_VERSION || header.abi != VOLLEY_ABI)
-		return refuse(in, "was written by another version of volleyd");
+		return refuse_snapshot(in, "was written by another version of volleyd");
 	if (header.sum != snapshot_header_sum(&header))
-		return refuse(in, "has been altered");
+		return refuse_snapshot(in, "has been altered");
 	in->sum = header.sum;
 	in->elapsed_s = elapsed_since(&header, &in->source->times);
 	return 0;
 }
 
-static int grow(struct in *in, size_t n)
+static int grow_snapshot(struct in *in, size_t n)
 {
 	uint8_t *buf;
 
@@ -131,9 +131,9 @@ static int read_block(struct in *in)
 		return err;
 	if (in->block.n_bytes > SNAPSHOT_BLOCK_MAX || in->block.n_bytes > in->end - in->at) {
 		in->at = begin;
-		return refuse(in, "is cut short or has been altered");
+		return refuse_snapshot(in, "is cut short or has been altered");
 	}
-	err = grow(in, in->block.n_bytes);
+	err = grow_snapshot(in, in->block.n_bytes);
 	if (!err)
 		err = read_bytes(in, in->buf, in->block.n_bytes);
 	if (err)
@@ -142,7 +142,7 @@ static int read_block(struct in *in)
 	if (in->sum == in->block.sum)
 		return 0;
 	in->at = begin;
-	return refuse(in, "has been altered");
+	return refuse_snapshot(in, "has been altered");
 }
 
 /* --- Zones ------------------------------------------------------------------------------------ */
@@ -170,13 +170,13 @@ static int take_zones(struct in *in)
 	size_t n = in->block.n_bytes / sizeof(*zones), i;
 
 	if (in->block.n_bytes % sizeof(*zones))
-		return refuse(in, "has an incomplete table of zones");
+		return refuse_snapshot(in, "has an incomplete table of zones");
 	in->matches = calloc(n + 1, sizeof(*in->matches));
 	if (!in->matches)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		if (i && zones[i].slot <= zones[i - 1].slot)
-			return refuse(in, "has a table of zones in the wrong order");
+			return refuse_snapshot(in, "has a table of zones in the wrong order");
 		find_match(in->snapshot, &zones[i], &in->matches[i]);
 	}
 	in->n_matches = n;
@@ -233,7 +233,7 @@ static int check_entries(struct in *in)
 
 		if (!entry_is_sound(e, n - at) || VOLLEY_IS_SHARED(e->key) ||
 		    !is_name_sound(e->name, e->key.name_bytes))
-			return refuse(in, "has an entry that contradicts itself");
+			return refuse_snapshot(in, "has an entry that contradicts itself");
 		at += e->bytes;
 		in->told->n_entries++;
 	}
@@ -253,8 +253,8 @@ static uint32_t expiry_of(const struct in *in, const struct volley_entry *e)
 	return until_s < VOLLEY_NEVER ? (uint32_t)until_s : VOLLEY_NEVER - 1;
 }
 
-static int publish(struct in *in, const struct volley_entry *e, const struct match *match,
-		   uint32_t expires_s)
+static int publish_snapshot(struct in *in, const struct volley_entry *e, const struct match *match,
+			    uint32_t expires_s)
 {
 	const uint64_t age_s = e->born_s + (in->elapsed_s == UINT64_MAX ? 0 : in->elapsed_s);
 	const struct cache_past past = { .age_s = age_s < UINT32_MAX ? (uint32_t)age_s : UINT32_MAX,
@@ -277,7 +277,7 @@ static int publish(struct in *in, const struct volley_entry *e, const struct mat
 }
 
 /* True if the answer would be the same now: its zone is unchanged and no other one affects it. */
-static bool holds(const struct in *in, struct volley_entry *e, const struct match *match)
+static bool holds_snapshot(const struct in *in, struct volley_entry *e, const struct match *match)
 {
 	const uint32_t file_slot = e->zone_slot;
 	bool it_does;
@@ -291,13 +291,13 @@ static bool holds(const struct in *in, struct volley_entry *e, const struct matc
 }
 
 /* -ENOSPC or -EAGAIN: nothing was done; a later try may succeed. */
-static int take_entry(struct in *in, struct volley_entry *e)
+static int take_snapshot_entry(struct in *in, struct volley_entry *e)
 {
 	const struct match *match = match_of(in, e);
 	uint32_t expires_s = expiry_of(in, e);
 	int err;
 
-	if (!holds(in, e, match)) {
+	if (!holds_snapshot(in, e, match)) {
 		in->told->n_foreign++;
 		return 0;
 	}
@@ -309,7 +309,7 @@ static int take_entry(struct in *in, struct volley_entry *e)
 		in->told->n_no_room++;
 		return 0;
 	}
-	err = publish(in, e, match, expires_s);
+	err = publish_snapshot(in, e, match, expires_s);
 	in->told->n_loaded += !err;
 	in->told->n_present += err == -EEXIST;
 	in->told->n_foreign += err == -ESTALE || err == -EINVAL;
@@ -337,7 +337,7 @@ static int take_entries(struct in *in, enum pass pass)
 			struct volley_entry *e = (struct volley_entry *)(in->buf + at);
 
 			if (is_of_pass(e, pass))
-				err = take_entry(in, e);
+				err = take_snapshot_entry(in, e);
 			if (err)
 				break;
 			at += e->bytes;
@@ -362,15 +362,15 @@ static int take_block(struct in *in, enum pass pass)
 	if (in->block.kind == SNAPSHOT_ENTRIES)
 		return pass == PASS_CHECK ? check_entries(in) : take_entries(in, pass);
 	if (in->block.kind != SNAPSHOT_ZONES)
-		return refuse(in, "has a block of an unknown kind");
+		return refuse_snapshot(in, "has a block of an unknown kind");
 	if (in->at != in->end)
-		return refuse(in, "has octets after its end");
+		return refuse_snapshot(in, "has octets after its end");
 	return pass == PASS_CHECK ? take_zones(in) : 0;
 }
 
 static int go_through(struct in *in, enum pass pass)
 {
-	int err = read_header(in);
+	int err = read_snapshot_header(in);
 
 	do {
 		if (!err)

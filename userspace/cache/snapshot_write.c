@@ -68,7 +68,7 @@ static void write_block(struct out *out, enum snapshot_kind kind)
 }
 
 /* Room for `n` more octets in the block, or NULL. */
-static void *take_room(struct out *out, size_t n)
+static void *take_written_snapshot_room(struct out *out, size_t n)
 {
 	size_t cap = out->cap ? out->cap : SNAPSHOT_BLOCK_BYTES;
 	uint8_t *buf;
@@ -100,7 +100,7 @@ static void put_entry(const struct out *out, struct volley_entry *to, const stru
 		     (e->memory ? SNAPSHOT_MEMORY : 0);
 }
 
-static enum walk_step visit(void *user, const struct volley_entry *e)
+static enum walk_step visit_written_snapshot(void *user, const struct volley_entry *e)
 {
 	struct out *out = user;
 	const struct snapshot *snapshot = out->snapshot;
@@ -114,7 +114,7 @@ static enum walk_step visit(void *user, const struct volley_entry *e)
 	if (zone->gen != e->zone_gen || !snapshot_zone_stands(zone) || out->now_s >= e->expires_s ||
 	    cache_zone_has_changed(snapshot->cache, e->zone_slot))
 		return WALK_ON;
-	to = take_room(out, e->bytes);
+	to = take_written_snapshot_room(out, e->bytes);
 	if (!to)
 		return WALK_STOP;
 	put_entry(out, to, e);
@@ -129,7 +129,7 @@ static void write_entries(struct out *out, const bool *cancel)
 
 	while (at < end && !out->err) {
 		rcu_thread_online();
-		cache_walk_part(cache, &at, SNAPSHOT_PART_WORDS, visit, out);
+		cache_walk_part(cache, &at, SNAPSHOT_PART_WORDS, visit_written_snapshot, out);
 		rcu_thread_offline();
 		if (out->n >= SNAPSHOT_BLOCK_BYTES || (at == end && out->n))
 			write_block(out, SNAPSHOT_ENTRIES);
@@ -154,7 +154,7 @@ static void write_zones(struct out *out)
 			out->told->n_changed++;
 			continue;
 		}
-		to = take_room(out, sizeof(*to));
+		to = take_written_snapshot_room(out, sizeof(*to));
 		if (!to)
 			return;
 		*to = (struct snapshot_zone){ .slot = i,

@@ -22,7 +22,7 @@ int cache_writer_new(struct cache_writer **out, struct cache *cache)
 	return 0;
 }
 
-static void add_counters(struct cache_counters *sum, const struct cache_counters *part)
+static void add_cache_stats_counters(struct cache_counters *sum, const struct cache_counters *part)
 {
 #define ADD(name, words) sum->name += __atomic_load_n(&part->name, __ATOMIC_RELAXED);
 	CACHE_COUNTERS(ADD)
@@ -41,7 +41,7 @@ void cache_writer_free(struct cache_writer *writer)
 	for (link = &cache->writers; *link != writer; link = &(*link)->next)
 		;
 	*link = writer->next;
-	add_counters(&cache->past, &writer->counters);
+	add_cache_stats_counters(&cache->past, &writer->counters);
 	pthread_mutex_unlock(&cache->lock);
 	free(writer);
 }
@@ -81,7 +81,7 @@ static void read_stats(struct cache *cache, struct cache_stats *stats, uint32_t 
 	stats->n_main = cache->queues[QUEUE_MAIN].n;
 	stats->counters = cache->past;
 	for (writer = cache->writers; writer; writer = writer->next)
-		add_counters(&stats->counters, &writer->counters);
+		add_cache_stats_counters(&stats->counters, &writer->counters);
 	pthread_mutex_unlock(&cache->lock);
 }
 

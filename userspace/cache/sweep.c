@@ -9,7 +9,7 @@
 
 #include "cache/cache_state.h"
 
-static struct cache *get(struct cache *cache, struct cache *const *field)
+static struct cache *get_sweep(struct cache *cache, struct cache *const *field)
 {
 	struct cache *value;
 
@@ -22,14 +22,14 @@ static struct cache *get(struct cache *cache, struct cache *const *field)
 int cache_sweep(struct cache *cache, const bool *cancel, walk_visit *visit, void *user,
 		cache_grace_fn *grace, void *grace_user, uint64_t *n_withdrawn)
 {
-	struct cache *first = get(cache, &cache->from), *second;
+	struct cache *first = get_sweep(cache, &cache->from), *second;
 	int err;
 
 	if (!first)
 		first = cache;
 	*n_withdrawn = cache_walk_offline(first, cancel, visit, user);
 	err = grace(grace_user);
-	second = get(first, &first->into); /* after the walk: see set() in copy.c */
+	second = get_sweep(first, &first->into); /* after the walk: see set_copied() in copy.c */
 	if (err || !second)
 		return err;
 	*n_withdrawn += cache_walk_offline(second, cancel, visit, user);

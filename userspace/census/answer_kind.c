@@ -14,7 +14,7 @@ struct contents {
 	bool has_soa, has_ns;      /* authority section */
 };
 
-static void note(struct contents *c, uint16_t type, uint16_t qtype, bool in_authority)
+static void note_answer_kind(struct contents *c, uint16_t type, uint16_t qtype, bool in_authority)
 {
 	if (in_authority) {
 		c->has_soa |= type == DNS_TYPE_SOA;
@@ -38,7 +38,7 @@ static bool read_contents(struct contents *c, const struct volley_entry *e)
 		at = message_name_end(&m, at);
 		if (!at || !message_read_record(&m, at, &r))
 			return false;
-		note(c, r.type, ntohs(e->key.qtype), i >= n_answer);
+		note_answer_kind(c, r.type, ntohs(e->key.qtype), i >= n_answer);
 		at = r.rdata_at + r.len;
 	}
 	return true;

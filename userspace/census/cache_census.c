@@ -32,7 +32,7 @@ void census_free(struct census *census)
 
 /* --- Spans ------------------------------------------------------------------------------------ */
 
-static uint32_t span_of(uint32_t s)
+static uint32_t span_of_census(uint32_t s)
 {
 	uint32_t octave;
 
@@ -57,7 +57,7 @@ static void add_span(struct census_spans *spans, uint32_t s)
 	if (s > spans->most_s)
 		spans->most_s = s;
 	spans->n++;
-	spans->by_span[span_of(s)]++;
+	spans->by_span[span_of_census(s)]++;
 }
 
 uint32_t census_median_s(const struct census_spans *spans)
@@ -77,7 +77,7 @@ uint32_t census_median_s(const struct census_spans *spans)
 
 /* --- Counts ----------------------------------------------------------------------------------- */
 
-static void add(struct census_count *count, uint32_t bytes)
+static void add_census(struct census_count *count, uint32_t bytes)
 {
 	count->entries++;
 	count->bytes += bytes;
@@ -86,12 +86,12 @@ static void add(struct census_count *count, uint32_t bytes)
 void census_add(struct census *census, const struct volley_entry *e, enum cache_verdict verdict,
 		uint32_t now_s)
 {
-	add(&census->all, e->bytes);
+	add_census(&census->all, e->bytes);
 	if (e->key.qtype) /* some shared answers are for any type */
-		add(&census->by_type[ntohs(e->key.qtype)], e->bytes);
-	add(&census->by_kind[answer_kind(e)], e->bytes);
-	add(&census->by_variant[e->key.view][e->key.flags % CENSUS_VARIANTS], e->bytes);
-	add(&census->by_zone[e->zone_slot < census->n_zones ? e->zone_slot : 0], e->bytes);
+		add_census(&census->by_type[ntohs(e->key.qtype)], e->bytes);
+	add_census(&census->by_kind[answer_kind(e)], e->bytes);
+	add_census(&census->by_variant[e->key.view][e->key.flags % CENSUS_VARIANTS], e->bytes);
+	add_census(&census->by_zone[e->zone_slot < census->n_zones ? e->zone_slot : 0], e->bytes);
 	census->n_stale += verdict == CACHE_STALE;
 	census->n_expired += verdict == CACHE_EXPIRED;
 	add_span(&census->age, now_s > e->born_s ? now_s - e->born_s : 0);

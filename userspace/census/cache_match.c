@@ -13,7 +13,7 @@
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-static int read_name(struct cache_match *match, const char *text, char *err, size_t err_cap)
+static int read_match_name(struct cache_match *match, const char *text, char *err, size_t err_cap)
 {
 	uint8_t wire[DNS_NAME_MAX];
 	int len = name_from_text(wire, sizeof(wire), text, strlen(text));
@@ -27,7 +27,7 @@ static int read_name(struct cache_match *match, const char *text, char *err, siz
 	return 0;
 }
 
-static int read_type(struct cache_match *match, const char *text, char *err, size_t err_cap)
+static int read_match_type(struct cache_match *match, const char *text, char *err, size_t err_cap)
 {
 	int type = proto_type_from_text(text, strlen(text));
 
@@ -46,8 +46,8 @@ int cache_match_read_name(struct cache_match *match, const char *name, const cha
 	int code;
 
 	*match = (struct cache_match){ .by = CACHE_MATCH_NAME };
-	code = read_name(match, name, err, err_cap);
-	return code || !type ? code : read_type(match, type, err, err_cap);
+	code = read_match_name(match, name, err, err_cap);
+	return code || !type ? code : read_match_type(match, type, err, err_cap);
 }
 
 static const struct option {
@@ -60,7 +60,7 @@ static const struct option {
 	{ "--zone", CACHE_MATCH_ZONE, true },       { NULL, CACHE_MATCH_ALL, false },
 };
 
-static int refuse(char *err, size_t err_cap)
+static int refuse_match(char *err, size_t err_cap)
 {
 	snprintf(err, err_cap,
 		 "say what to flush: NAME [TYPE], --subtree NAME, --zone ZONE, --type TYPE, "
@@ -68,16 +68,16 @@ static int refuse(char *err, size_t err_cap)
 	return -EINVAL;
 }
 
-static int read_option(struct cache_match *match, const struct option *option, const char *value,
-		       const char **zone, char *err, size_t err_cap)
+static int read_match_option(struct cache_match *match, const struct option *option,
+			     const char *value, const char **zone, char *err, size_t err_cap)
 {
 	*match = (struct cache_match){ .by = option->by };
 	if (!value == option->takes_value)
-		return refuse(err, err_cap);
+		return refuse_match(err, err_cap);
 	if (option->by == CACHE_MATCH_SUBTREE)
-		return read_name(match, value, err, err_cap);
+		return read_match_name(match, value, err, err_cap);
 	if (option->by == CACHE_MATCH_TYPE)
-		return read_type(match, value, err, err_cap);
+		return read_match_type(match, value, err, err_cap);
 	if (option->by == CACHE_MATCH_ZONE)
 		*zone = value;
 	return 0;
@@ -92,9 +92,9 @@ int cache_match_read(struct cache_match *match, const json_t *args, const char *
 	*zone = NULL;
 	for (const struct option *option = options; what && option->word; option++)
 		if (!strcmp(option->word, what))
-			return read_option(match, option, value, zone, err, err_cap);
+			return read_match_option(match, option, value, zone, err, err_cap);
 	if (!what || !strncmp(what, "--", 2))
-		return refuse(err, err_cap);
+		return refuse_match(err, err_cap);
 	return cache_match_read_name(match, what, value, err, err_cap);
 }
 
@@ -107,7 +107,7 @@ static bool is_at(const struct cache_match *match, const struct volley_entry *e)
 }
 
 /* True if the entry's name is the name of *match, or lies below it. */
-static bool is_below(const struct cache_match *match, const struct volley_entry *e)
+static bool is_match_below(const struct cache_match *match, const struct volley_entry *e)
 {
 	uint32_t n = e->key.name_bytes, at = 0;
 
@@ -126,7 +126,7 @@ bool cache_match_has(const struct cache_match *match, const struct volley_entry 
 	case CACHE_MATCH_NAME:
 		return is_type && is_at(match, e);
 	case CACHE_MATCH_SUBTREE:
-		return is_below(match, e);
+		return is_match_below(match, e);
 	case CACHE_MATCH_TYPE:
 		return is_type;
 	case CACHE_MATCH_ZONE:

@@ -49,7 +49,8 @@ void frequent_clear(struct frequent *f)
 }
 
 /* The slot of the key, or the free one for it. There is always a free one. */
-static uint32_t find(const struct frequent *f, uint64_t hash, const void *key, size_t key_bytes)
+static uint32_t find_frequent(const struct frequent *f, uint64_t hash, const void *key,
+			      size_t key_bytes)
 {
 	uint32_t at = (uint32_t)hash % SLOTS;
 
@@ -77,12 +78,12 @@ static void keep_above(struct frequent *f, double less)
 		if (n != i)
 			f->counters[n] = *c;
 		c = &f->counters[n++];
-		f->slots[find(f, c->hash, c->key, c->key_bytes)] = (uint16_t)n;
+		f->slots[find_frequent(f, c->hash, c->key, c->key_bytes)] = (uint16_t)n;
 	}
 	f->n = n;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_frequent(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -95,7 +96,7 @@ static void purge(struct frequent *f)
 
 	for (uint32_t i = 0; i < f->n; i++)
 		f->counts[i] = f->counters[i].count;
-	qsort(f->counts, f->n, sizeof(f->counts[0]), compare);
+	qsort(f->counts, f->n, sizeof(f->counts[0]), compare_frequent);
 	median = f->counts[f->n / 2];
 	f->missing += median;
 	keep_above(f, median);
@@ -104,14 +105,14 @@ static void purge(struct frequent *f)
 void frequent_add(struct frequent *f, const void *key, size_t key_bytes, double weight)
 {
 	uint64_t hash = siphash24(f->hash_key, key, key_bytes);
-	uint32_t at = find(f, hash, key, key_bytes);
+	uint32_t at = find_frequent(f, hash, key, key_bytes);
 	struct frequent_counter *c;
 
 	f->total += weight;
 	f->squares += weight * weight;
 	if (f->slots[at] == FREE && f->n == FREQUENT_COUNTERS) {
 		purge(f);
-		at = find(f, hash, key, key_bytes);
+		at = find_frequent(f, hash, key, key_bytes);
 	}
 	if (f->slots[at] != FREE) {
 		f->counters[f->slots[at] - 1].count += weight;

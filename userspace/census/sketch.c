@@ -41,8 +41,8 @@ void sketch_free(struct sketch *s)
 }
 
 /* *at: the place of the key, else the next free place, else the place of the smallest count. */
-static bool find(const struct sketch *s, uint64_t hash, const void *key, size_t key_bytes,
-		 uint32_t *at)
+static bool find_sketch(const struct sketch *s, uint64_t hash, const void *key, size_t key_bytes,
+			uint32_t *at)
 {
 	uint32_t least = 0;
 
@@ -74,7 +74,7 @@ void sketch_add(struct sketch *s, const void *key, size_t key_bytes, double weig
 	uint64_t hash = siphash24(s->hash_key, key, key_bytes);
 	uint32_t i;
 
-	if (!find(s, hash, key, key_bytes, &i))
+	if (!find_sketch(s, hash, key, key_bytes, &i))
 		take_over(s, i, hash, key, key_bytes);
 	s->counts[i] += weight;
 	s->counters[i].count = s->counts[i];
@@ -102,7 +102,7 @@ void sketch_bounds(const struct sketch *s, const void *key, size_t key_bytes, do
 {
 	uint32_t i;
 
-	if (find(s, siphash24(s->hash_key, key, key_bytes), key, key_bytes, &i)) {
+	if (find_sketch(s, siphash24(s->hash_key, key, key_bytes), key, key_bytes, &i)) {
 		*least = s->counts[i] - s->counters[i].error;
 		*most = s->counts[i];
 	} else {

@@ -35,7 +35,7 @@ int call_open(const char *path)
 }
 
 /* Waits for EVENTS until END_NS of clock_ns(). */
-static int wait_until(int fd, short events, uint64_t end_ns)
+static int wait_call_until(int fd, short events, uint64_t end_ns)
 {
 	struct pollfd pollfd = { .fd = fd, .events = events };
 
@@ -59,7 +59,7 @@ static uint64_t get_end_ns(int wait_ms)
 }
 
 /* Sends some octets, with the descriptor FILE unless it is -1. */
-static ssize_t send_some(int fd, const char *line, size_t len, int file)
+static ssize_t send_call_some(int fd, const char *line, size_t len, int file)
 {
 	union {
 		struct cmsghdr head;
@@ -83,7 +83,7 @@ static ssize_t send_some(int fd, const char *line, size_t len, int file)
 static int send_line(int fd, const char *line, size_t len, int file, uint64_t end_ns)
 {
 	while (len) {
-		ssize_t put = send_some(fd, line, len, file);
+		ssize_t put = send_call_some(fd, line, len, file);
 		int ret;
 
 		if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
@@ -96,7 +96,7 @@ static int send_line(int fd, const char *line, size_t len, int file, uint64_t en
 			len -= (size_t)put;
 			continue;
 		}
-		ret = wait_until(fd, POLLOUT, end_ns);
+		ret = wait_call_until(fd, POLLOUT, end_ns);
 		if (ret)
 			return ret;
 	}
@@ -126,7 +126,7 @@ static int receive_line(int fd, char **line, size_t *len, uint64_t end_ns)
 	*len = 0;
 	for (;;) {
 		ssize_t got;
-		int ret = wait_until(fd, POLLIN, end_ns);
+		int ret = wait_call_until(fd, POLLIN, end_ns);
 
 		if (ret)
 			return ret;
@@ -209,7 +209,7 @@ int call_send(int fd, const char *command, const json_t *args, int file, int wai
 
 int call_wait_reply(int fd, int wait_ms)
 {
-	return wait_until(fd, POLLIN, get_end_ns(wait_ms));
+	return wait_call_until(fd, POLLIN, get_end_ns(wait_ms));
 }
 
 int call_receive(int fd, int wait_ms, json_t **reply)
@@ -224,7 +224,7 @@ int call_wait_end(int fd, int wait_ms)
 	for (;;) {
 		char rest[256];
 		ssize_t got;
-		int ret = wait_until(fd, POLLIN, end_ns);
+		int ret = wait_call_until(fd, POLLIN, end_ns);
 
 		if (ret)
 			return ret;

@@ -49,7 +49,7 @@ struct capture {
 
 static volatile sig_atomic_t ends;
 
-static void on_signal(int number)
+static void on_capture_signal(int number)
 {
 	(void)number;
 	ends = 1;
@@ -57,7 +57,7 @@ static void on_signal(int number)
 
 /* --- Arguments -------------------------------------------------------------------------------- */
 
-static int read_option(struct capture *c, const char *option, const char *value)
+static int read_capture_option(struct capture *c, const char *option, const char *value)
 {
 	static const struct words_key count = { .type = WORDS_COUNT, .min = 1, .max = 1000000000 };
 	static const struct words_key time = { .type = WORDS_COUNT, .min = 1, .max = 86400 };
@@ -74,13 +74,13 @@ static int read_option(struct capture *c, const char *option, const char *value)
 	return json_array_append_new(c->begin, json_string(value)) ? -EINVAL : 0;
 }
 
-static int read_words(struct capture *c, int n, char *const *words)
+static int read_capture_words(struct capture *c, int n, char *const *words)
 {
 	char text[24];
 
 	c->begin = json_pack("[s, s]", "begin", "");
 	for (int i = 0; i < n; i += 2)
-		if (i + 1 == n || read_option(c, words[i], words[i + 1]))
+		if (i + 1 == n || read_capture_option(c, words[i], words[i + 1]))
 			return -EINVAL;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)c->count);
 	json_array_set_new(c->begin, 1, json_string(text));
@@ -91,7 +91,7 @@ static int read_words(struct capture *c, int n, char *const *words)
 
 /* Sends a request and returns its result, a new reference; or NULL after it has printed an error
  * message and set *status. */
-static json_t *ask(const struct capture *c, const json_t *args, int *status)
+static json_t *ask_capture(const struct capture *c, const json_t *args, int *status)
 {
 	const struct capture_call *call = c->call;
 	json_t *reply = NULL, *result;
@@ -115,15 +115,15 @@ static json_t *ask(const struct capture *c, const json_t *args, int *status)
 	return result;
 }
 
-static uint64_t number(const json_t *object, const char *key)
+static uint64_t capture_number(const json_t *object, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-static int write_records(struct capture *c, const json_t *result)
+static int write_capture_records(struct capture *c, const json_t *result)
 {
 	const char *text = json_string_value(json_object_get(result, "records"));
-	const size_t most = number(result, "bytes");
+	const size_t most = capture_number(result, "bytes");
 	uint8_t *records = malloc(most + 1);
 	size_t n;
 	int err = records && text ? 0 : -ENOMEM;
@@ -138,7 +138,7 @@ static int write_records(struct capture *c, const json_t *result)
 	return err;
 }
 
-static int refuse_file(struct capture *c, int err)
+static int refuse_capture_file(struct capture *c, int err)
 {
 	fprintf(c->call->errors, "volleyctl: capture: %s: %s\n", c->path, err_text(err));
 	c->is_unwritable = true;
@@ -146,30 +146,30 @@ static int refuse_file(struct capture *c, int err)
 }
 
 /* Fetches packets. WORD is "next" or "end". */
-static int take(struct capture *c, const char *word)
+static int take_capture(struct capture *c, const char *word)
 {
 	json_t *args = json_pack("[s, s]", word, c->id), *result;
 	int status, err;
 
-	result = ask(c, args, &status);
+	result = ask_capture(c, args, &status);
 	json_decref(args);
 	if (!result)
 		return status;
-	err = write_records(c, result);
-	c->n_packets = number(result, "packets");
-	c->n_lost = number(result, "lost");
-	c->n_not_udp = number(result, "not_udp");
+	err = write_capture_records(c, result);
+	c->n_packets = capture_number(result, "packets");
+	c->n_lost = capture_number(result, "lost");
+	c->n_not_udp = capture_number(result, "not_udp");
 	json_decref(result);
-	return err ? refuse_file(c, err) : STATUS_DONE;
+	return err ? refuse_capture_file(c, err) : STATUS_DONE;
 }
 
 /* Ends the capture in the daemon at once, and throws away the packets that it still has. */
-static void give_up(const struct capture *c)
+static void give_up_capture(const struct capture *c)
 {
 	json_t *args = json_pack("[s, s]", "end", c->id);
 	int status;
 
-	json_decref(ask(c, args, &status));
+	json_decref(ask_capture(c, args, &status));
 	json_decref(args);
 }
 
@@ -177,7 +177,7 @@ static void give_up(const struct capture *c)
 
 /* Opens the file for its owner alone, since queries are private, even if the file exists. The mode
  * of a pipe or a device stays. */
-static FILE *open_path(const char *path)
+static FILE *open_capture_path(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct stat st;
@@ -192,24 +192,24 @@ static FILE *open_path(const char *path)
 	return out;
 }
 
-static int open_file(struct capture *c)
+static int open_capture_file(struct capture *c)
 {
 	const struct pcap_head head = { PCAP_MAGIC_NS, 2, 4, 0, 0, SNAP_BYTES, LINKTYPE_RAW };
 
-	c->out = strcmp(c->path, "-") != 0 ? open_path(c->path) : stdout;
+	c->out = strcmp(c->path, "-") != 0 ? open_capture_path(c->path) : stdout;
 	if (c->out && fwrite(&head, sizeof(head), 1, c->out) == 1 && !fflush(c->out))
 		return STATUS_DONE;
-	return refuse_file(c, -errno);
+	return refuse_capture_file(c, -errno);
 }
 
-static int close_file(struct capture *c)
+static int close_capture_file(struct capture *c)
 {
 	if (!c->out || c->out == stdout || !fclose(c->out) || c->is_unwritable)
 		return STATUS_DONE;
-	return refuse_file(c, -errno);
+	return refuse_capture_file(c, -errno);
 }
 
-static void tell(const struct capture *c)
+static void tell_capture(const struct capture *c)
 {
 	if (c->call->is_json && c->out != stdout) {
 		printf("{\n  \"packets\": %llu,\n  \"lost\": %llu,\n  \"not_udp\": %llu\n}\n",
@@ -227,35 +227,35 @@ static void tell(const struct capture *c)
 }
 
 /* No SA_RESTART: a signal ends a pause at once, and also open() of a pipe without a reader. */
-static void catch_signals(void)
+static void catch_capture_signals(void)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
+	const struct sigaction action = { .sa_handler = on_capture_signal };
 
 	signal(SIGPIPE, SIG_IGN); /* if the reader of a pipe ends, write() fails */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }
 
-static int run(struct capture *c)
+static int run_capture_call(struct capture *c)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	const uint64_t until_ns = clock_ns() + c->seconds * CLOCK_NS_PER_S;
 	json_t *begun;
 	int status, ended;
 
-	catch_signals();
-	begun = ask(c, c->begin, &status);
+	catch_capture_signals();
+	begun = ask_capture(c, c->begin, &status);
 	if (!begun)
 		return status;
 	c->id = json_string_value(json_object_get(begun, "id"));
-	status = open_file(c);
+	status = open_capture_file(c);
 	while (!status && !ends && c->n_packets < c->count && clock_ns() < until_ns) {
 		nanosleep(&pause, NULL);
-		status = take(c, "next");
+		status = take_capture(c, "next");
 	}
-	ended = status ? status : take(c, "end");
+	ended = status ? status : take_capture(c, "end");
 	if (status && c->is_unwritable)
-		give_up(c);
+		give_up_capture(c);
 	json_decref(begun);
 	return ended;
 }
@@ -265,7 +265,7 @@ int capture_call(const struct capture_call *call, int n, char *const *words)
 	struct capture c = { .call = call, .count = COUNT_DEFAULT, .seconds = SECONDS_DEFAULT };
 	int status, closed;
 
-	if (read_words(&c, n, words)) {
+	if (read_capture_words(&c, n, words)) {
 		fprintf(call->errors,
 			"usage: volleyctl capture [name NAME] [type TYPE] [client PREFIX] "
 			"[rcode RCODE] [-n COUNT] [-t SECONDS] -w FILE\n");
@@ -277,11 +277,11 @@ int capture_call(const struct capture_call *call, int n, char *const *words)
 		json_decref(c.begin);
 		return c.fd;
 	}
-	status = run(&c);
-	closed = close_file(&c);
+	status = run_capture_call(&c);
+	closed = close_capture_file(&c);
 	status = status ? status : closed;
 	if (!status)
-		tell(&c);
+		tell_capture(&c);
 	json_decref(c.begin);
 	close(c.fd);
 	return status;

@@ -43,7 +43,7 @@ static bool read_probe(struct words *w, const char *text)
 	return !code;
 }
 
-static bool read_words(struct words *w, int n, char *const *words)
+static bool read_health_words(struct words *w, int n, char *const *words)
 {
 	*w = (struct words){ .args = json_array() };
 	for (int i = 0; i < n; i++) {
@@ -75,7 +75,7 @@ static int read_service(struct port_addr *addr, const char *text)
 	return port_addr_from_text(addr, copy, (uint16_t)atoi(at + 1));
 }
 
-static void ask(const struct question *q, const char *service, int wait_ms, json_t *reasons)
+static void ask_health(const struct question *q, const char *service, int wait_ms, json_t *reasons)
 {
 	struct port_addr addr;
 	char err[128];
@@ -96,14 +96,14 @@ static void ask_all(const struct words *w, int wait_ms, json_t *result)
 
 	for (unsigned int i = 0; i < w->n; i++)
 		for (size_t k = 0; k < json_array_size(services); k++)
-			ask(&w->questions[i], json_string_value(json_array_get(services, k)),
-			    wait_ms, reasons);
+			ask_health(&w->questions[i], json_string_value(json_array_get(services, k)),
+				   wait_ms, reasons);
 	if (json_array_size(reasons))
 		json_object_set_new(result, "healthy", json_false());
 }
 
 /* Makes the result if the daemon has given none. */
-static json_t *make_result(const char *what, const char *socket, const char *why)
+static json_t *make_health_result(const char *what, const char *socket, const char *why)
 {
 	json_t *reason = json_sprintf("%s %s: %s", what, socket, why);
 
@@ -135,7 +135,7 @@ static void print_list(FILE *out, const char *before, const json_t *list)
 		fprintf(out, "%s: %s\n", before, json_string_value(text));
 }
 
-static void print(FILE *out, bool is_json, const json_t *result)
+static void print_health(FILE *out, bool is_json, const json_t *result)
 {
 	if (is_json) {
 		json_dumpf(result, out, JSON_INDENT(2));
@@ -157,7 +157,8 @@ static enum health_exit take_refusal(const char *socket, const json_t *reply, js
 		error = "it failed";
 	/* Wrong arguments say nothing about the daemon's health. */
 	if (!call_is_usage(json_string_value(json_object_get(reply, "code")))) {
-		*result = make_result("volleyd refuses to report its health on", socket, error);
+		*result = make_health_result("volleyd refuses to report its health on", socket,
+					     error);
 		return HEALTH_EXIT_NOT;
 	}
 	fprintf(stderr, "volleyctl: health: %s\n", error);
@@ -171,18 +172,18 @@ static enum health_exit take_result(const struct words *w, int wait_ms, json_t *
 								  HEALTH_EXIT_NOT;
 }
 
-static enum health_exit run(FILE *out, const char *socket, int wait_ms, bool is_json,
-			    const struct words *w)
+static enum health_exit run_health_call(FILE *out, const char *socket, int wait_ms, bool is_json,
+					const struct words *w)
 {
 	enum health_exit status = HEALTH_EXIT_NO_DAEMON;
 	json_t *reply, *result = NULL;
 	int code = ask_daemon(socket, wait_ms, w->args, &reply);
 
 	if (code) {
-		result = make_result(code == -ETIMEDOUT || code == ERR_CLOSED ?
-					     "volleyd does not reply on" :
-					     "no volleyd answers on",
-				     socket, err_text(code));
+		result = make_health_result(code == -ETIMEDOUT || code == ERR_CLOSED ?
+						    "volleyd does not reply on" :
+						    "no volleyd answers on",
+					    socket, err_text(code));
 	} else if (json_is_true(json_object_get(reply, "ok"))) {
 		result = json_incref(json_object_get(reply, "result"));
 		status = take_result(w, wait_ms, result);
@@ -190,7 +191,7 @@ static enum health_exit run(FILE *out, const char *socket, int wait_ms, bool is_
 		status = take_refusal(socket, reply, &result);
 	}
 	if (result)
-		print(out, is_json, result);
+		print_health(out, is_json, result);
 	json_decref(result);
 	json_decref(reply);
 	return status;
@@ -202,8 +203,8 @@ enum health_exit health_call(FILE *out, const char *socket, int wait_ms, bool is
 	enum health_exit status = HEALTH_EXIT_USAGE;
 	struct words w;
 
-	if (read_words(&w, n, words))
-		status = run(out, socket, wait_ms, is_json, &w);
+	if (read_health_words(&w, n, words))
+		status = run_health_call(out, socket, wait_ms, is_json, &w);
 	json_decref(w.args);
 	return status;
 }

@@ -68,7 +68,7 @@ int probe_judge(const struct probe *probe, uint16_t id, const uint8_t *reply, si
 
 /* --- On the wire ------------------------------------------------------------------------------ */
 
-static int open_socket(const struct port_addr *server)
+static int open_probe_socket(const struct port_addr *server)
 {
 	static const uint8_t none[16];
 	struct port_addr to = *server;
@@ -94,7 +94,7 @@ static int open_socket(const struct port_addr *server)
 }
 
 /* Waits until END_NS for a reply. Returns probe_judge() of it; *err is 0, -ETIMEDOUT or -errno. */
-static int receive(const struct probe *probe, uint16_t id, int fd, uint64_t end_ns, int *err)
+static int receive_probe(const struct probe *probe, uint16_t id, int fd, uint64_t end_ns, int *err)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 	uint8_t reply[DNS_MESSAGE_MAX];
@@ -121,7 +121,7 @@ static int receive(const struct probe *probe, uint16_t id, int fd, uint64_t end_
 	return said;
 }
 
-static int ask(const struct probe *probe, int fd, int wait_ms, int *said)
+static int ask_probe(const struct probe *probe, int fd, int wait_ms, int *said)
 {
 	uint8_t query[PROBE_QUERY_MAX];
 	int err = -ETIMEDOUT;
@@ -134,7 +134,7 @@ static int ask(const struct probe *probe, int fd, int wait_ms, int *said)
 
 		if (send(fd, query, probe_write(probe, id, query), MSG_NOSIGNAL) < 0)
 			return -errno;
-		*said = receive(probe, id, fd, clock_ns() + wait_ns, &err);
+		*said = receive_probe(probe, id, fd, clock_ns() + wait_ns, &err);
 	}
 	return err;
 }
@@ -143,9 +143,9 @@ int probe_ask(const struct probe *probe, const struct port_addr *server, int wai
 	      size_t err_cap)
 {
 	char rcode[PROTO_TEXT_MAX] = "no records";
-	int fd = open_socket(server), code, said = 0;
+	int fd = open_probe_socket(server), code, said = 0;
 
-	code = fd < 0 ? fd : ask(probe, fd, wait_ms, &said);
+	code = fd < 0 ? fd : ask_probe(probe, fd, wait_ms, &said);
 	if (fd >= 0)
 		close(fd);
 	if (!code && !said)

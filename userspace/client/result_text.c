@@ -134,7 +134,7 @@ struct list {
 	bool is_numbers;
 };
 
-static int measure(const json_t *object, struct list *list)
+static int measure_result(const json_t *object, struct list *list)
 {
 	const char *key;
 	json_t *value;
@@ -161,7 +161,7 @@ static int measure(const json_t *object, struct list *list)
 	return 0;
 }
 
-static void put_label(FILE *out, int indent, const char *key, size_t width)
+static void put_result_label(FILE *out, int indent, const char *key, size_t width)
 {
 	char label[64];
 
@@ -171,14 +171,14 @@ static void put_label(FILE *out, int indent, const char *key, size_t width)
 		fputc(' ', out);
 }
 
-static int put_line(FILE *out, int indent, const struct list *list, const char *key,
-		    const json_t *value, bool with_shares)
+static int put_result_line(FILE *out, int indent, const struct list *list, const char *key,
+			   const json_t *value, bool with_shares)
 {
 	char *text = units_put(key, value);
 
 	if (!text)
 		return -ENOMEM;
-	put_label(out, indent, key, list->label_width);
+	put_result_label(out, indent, key, list->label_width);
 	fputc(' ', out);
 	if (list->is_numbers)
 		for (size_t used = units_width(text); used < list->value_width; used++)
@@ -192,8 +192,8 @@ static int put_line(FILE *out, int indent, const struct list *list, const char *
 	return 0;
 }
 
-static int put_object(FILE *out, int indent, const char *command, const json_t *object,
-		      bool with_shares);
+static int put_result_object(FILE *out, int indent, const char *command, const json_t *object,
+			     bool with_shares);
 
 static void put_sentences(FILE *out, int indent, const json_t *value)
 {
@@ -216,8 +216,8 @@ static unsigned int get_width(FILE *out)
 	return ioctl(fileno(out), TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }
 
-static int put_array(FILE *out, int indent, const char *command, const struct view *view,
-		     const json_t *value)
+static int put_result_array(FILE *out, int indent, const char *command, const struct view *view,
+			    const json_t *value)
 {
 	size_t i;
 	json_t *item;
@@ -228,7 +228,7 @@ static int put_array(FILE *out, int indent, const char *command, const struct vi
 	json_array_foreach(value, i, item) {
 		if (i)
 			fputc('\n', out);
-		ret = put_object(out, indent, command, item, false);
+		ret = put_result_object(out, indent, command, item, false);
 		if (ret)
 			break;
 	}
@@ -239,26 +239,26 @@ static int put_block(FILE *out, int indent, const char *command, const char *key
 		     const json_t *value)
 {
 	if (json_is_object(value))
-		return put_object(out, indent, command, value, !strcmp(key, "answered"));
+		return put_result_object(out, indent, command, value, !strcmp(key, "answered"));
 	if (is_array_of(value, JSON_OBJECT))
-		return put_array(out, indent, command, find_view(command, key), value);
+		return put_result_array(out, indent, command, find_view(command, key), value);
 	put_sentences(out, indent, value);
 	return 0;
 }
 
-static int put_object(FILE *out, int indent, const char *command, const json_t *object,
-		      bool with_shares)
+static int put_result_object(FILE *out, int indent, const char *command, const json_t *object,
+			     bool with_shares)
 {
 	struct list list;
 	const char *key;
 	json_t *value;
-	int ret = measure(object, &list);
+	int ret = measure_result(object, &list);
 	bool is_first = true;
 
 	json_object_foreach((json_t *)object, key, value) {
 		if (ret || is_block(value))
 			continue;
-		ret = put_line(out, indent, &list, key, value, with_shares);
+		ret = put_result_line(out, indent, &list, key, value, with_shares);
 		is_first = false;
 	}
 	json_object_foreach((json_t *)object, key, value) {
@@ -267,7 +267,7 @@ static int put_object(FILE *out, int indent, const char *command, const json_t *
 		if (!indent && !is_first)
 			fputc('\n', out);
 		is_first = false;
-		put_label(out, indent, key, 0);
+		put_result_label(out, indent, key, 0);
 		fputc('\n', out);
 		ret = put_block(out, indent + INDENT_STEP, command, key, value);
 	}
@@ -275,7 +275,7 @@ static int put_object(FILE *out, int indent, const char *command, const json_t *
 }
 
 /* Writes a configuration in the form of a file that volleyd can read. */
-static void put_config(FILE *out, const json_t *result)
+static void put_result_config(FILE *out, const json_t *result)
 {
 	json_t *warning;
 	size_t i;
@@ -319,7 +319,7 @@ int result_text(FILE *out, const char *command, const json_t *result)
 	const json_t *value = key ? json_object_get(result, key) : NULL;
 
 	if (!strcmp(command, "config show")) {
-		put_config(out, result);
+		put_result_config(out, result);
 		return 0;
 	}
 	if (!strncmp(command, "config ", 7) &&
@@ -338,5 +338,5 @@ int result_text(FILE *out, const char *command, const json_t *result)
 	/* A result that is one table needs no title. */
 	if (json_object_size(result) == 1 && is_array_of(value, JSON_OBJECT))
 		return put_block(out, 0, command, key, value);
-	return put_object(out, 0, command, result, false);
+	return put_result_object(out, 0, command, result, false);
 }

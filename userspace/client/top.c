@@ -47,14 +47,14 @@ struct top {
 
 static volatile sig_atomic_t ends;
 
-static void on_signal(int number)
+static void on_top_signal(int number)
 {
 	ends |= number != SIGWINCH;
 }
 
 /* --- Arguments -------------------------------------------------------------------------------- */
 
-static int read_words(struct top *top, int n, char *const *words)
+static int read_top_words(struct top *top, int n, char *const *words)
 {
 	static const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = ROWS_MAX };
 	uint64_t rows;
@@ -81,7 +81,7 @@ static int read_words(struct top *top, int n, char *const *words)
 /* --- Requests --------------------------------------------------------------------------------- */
 
 /* Fetches the next reply, and adds rates. 0, or an exit status after an error message. */
-static int look(struct top *top, json_t **out)
+static int look_top(struct top *top, json_t **out)
 {
 	const struct top_call *call = top->call;
 	unsigned int n = top->n_rows      ? top->n_rows :
@@ -112,10 +112,10 @@ static int look(struct top *top, json_t **out)
 	return status;
 }
 
-static int refresh(struct top *top)
+static int refresh_top(struct top *top)
 {
 	json_t *now;
-	int status = look(top, &now);
+	int status = look_top(top, &now);
 
 	if (status)
 		return status;
@@ -129,11 +129,11 @@ static int refresh(struct top *top)
 static int show_once(struct top *top)
 {
 	const struct timespec pause = { .tv_sec = PERIOD_NS / CLOCK_NS_PER_S };
-	int status = refresh(top);
+	int status = refresh_top(top);
 
 	for (int i = 1; i < N_LOOKS && !status; i++) {
 		nanosleep(&pause, NULL);
-		status = refresh(top);
+		status = refresh_top(top);
 	}
 	if (status)
 		return status;
@@ -148,7 +148,7 @@ static int show_once(struct top *top)
 
 /* --- The terminal ----------------------------------------------------------------------------- */
 
-static void measure(struct top *top)
+static void measure_top(struct top *top)
 {
 	struct winsize size;
 
@@ -162,7 +162,7 @@ static void measure(struct top *top)
 
 static void draw(struct top *top)
 {
-	measure(top);
+	measure_top(top);
 	fputs(SCREEN_HOME, stdout);
 	if (top->last && json_object_get(top->last, "per_second"))
 		top_view_draw(stdout, &top->view, top->last);
@@ -170,7 +170,7 @@ static void draw(struct top *top)
 }
 
 /* False: q was typed. */
-static bool obey(struct top *top, const char *keys, ssize_t n)
+static bool obey_top(struct top *top, const char *keys, ssize_t n)
 {
 	for (ssize_t i = 0; i < n; i++) {
 		const char word[2] = { keys[i] };
@@ -199,11 +199,11 @@ static bool wait_for_keys(struct top *top, uint64_t until_ns, const sigset_t *ma
 	if (ppoll(&in, 1, &left, mask) <= 0)
 		return !ends;
 	n = read(STDIN_FILENO, keys, sizeof(keys));
-	return n > 0 && !ends && obey(top, keys, n);
+	return n > 0 && !ends && obey_top(top, keys, n);
 }
 
 /* Requests go on during a pause, so that the view is current at once after it. */
-static int watch(struct top *top, const sigset_t *mask)
+static int watch_top(struct top *top, const sigset_t *mask)
 {
 	uint64_t next_ns = clock_ns();
 	int status = STATUS_DONE;
@@ -213,7 +213,7 @@ static int watch(struct top *top, const sigset_t *mask)
 			struct top_view view = top->view;
 			json_t *shown = view.is_paused ? json_incref(top->last) : NULL;
 
-			status = refresh(top);
+			status = refresh_top(top);
 			if (shown && !status) {
 				json_decref(top->last);
 				top->last = shown;
@@ -228,10 +228,10 @@ static int watch(struct top *top, const sigset_t *mask)
 	return status;
 }
 
-static void catch_signals(sigset_t *old)
+static void catch_top_signals(sigset_t *old)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH };
-	struct sigaction action = { .sa_handler = on_signal };
+	struct sigaction action = { .sa_handler = on_top_signal };
 	sigset_t ours;
 
 	sigemptyset(&ours);
@@ -243,7 +243,7 @@ static void catch_signals(sigset_t *old)
 	sigprocmask(SIG_BLOCK, &ours, old);
 }
 
-/* Calls watch(), then prints its errors: on the alternate screen they would vanish. */
+/* Calls watch_top(), then prints its errors: on the alternate screen they would vanish. */
 static int watch_screen(struct top *top, const sigset_t *mask)
 {
 	const struct top_call *call = top->call;
@@ -256,7 +256,7 @@ static int watch_screen(struct top *top, const sigset_t *mask)
 	if (hidden.errors)
 		top->call = &hidden;
 	fputs(SCREEN_BEGIN, stdout);
-	status = watch(top, mask);
+	status = watch_top(top, mask);
 	fputs(SCREEN_END, stdout);
 	fflush(stdout);
 	top->call = call;
@@ -275,7 +275,7 @@ static int show_live(struct top *top)
 
 	if (tcgetattr(STDIN_FILENO, &before))
 		return show_once(top);
-	catch_signals(&mask);
+	catch_top_signals(&mask);
 	raw = before;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VSUSP] = _POSIX_VDISABLE;
@@ -283,7 +283,7 @@ static int show_live(struct top *top)
 	raw.c_cc[VTIME] = 0;
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
 	top->view.is_live = true;
-	measure(top);
+	measure_top(top);
 	status = watch_screen(top, &mask);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
 	return status;
@@ -294,7 +294,7 @@ int top_call(const struct top_call *call, int n, char *const *words)
 	struct top top = { .call = call, .view.width = WIDTH_DEFAULT };
 	int status;
 
-	if (read_words(&top, n, words)) {
+	if (read_top_words(&top, n, words)) {
 		fprintf(call->errors,
 			"volleyctl: top takes --once, -n and a number from 1 to %d, and --by "
 			"clients, names, types, rcodes, zones or limited\n",

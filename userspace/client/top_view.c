@@ -39,7 +39,7 @@ void top_view_remember(struct top_view *view, double per_second)
 
 /* --- Rates ------------------------------------------------------------------------------------ */
 
-static double number(const json_t *object, const char *key)
+static double top_page_number(const json_t *object, const char *key)
 {
 	return json_number_value(json_object_get(object, key));
 }
@@ -56,9 +56,9 @@ static json_t *object_rates(const json_t *now, const json_t *before, double seco
 	const char *key;
 
 	json_object_foreach((json_t *)now, key, value)
-		json_object_set_new(
-			o, key,
-			json_real(rate(json_number_value(value), number(before, key), seconds)));
+		json_object_set_new(o, key,
+				    json_real(rate(json_number_value(value),
+						   top_page_number(before, key), seconds)));
 	return o;
 }
 
@@ -85,10 +85,10 @@ static json_t *row_rates(const json_t *now, const json_t *before, double seconds
 
 		json_array_foreach(before, k, other)
 			if (is_same_row(row, other))
-				was = number(other, "answers");
+				was = top_page_number(other, "answers");
 		json_object_del(copy, "answers");
 		json_object_set_new(copy, "per_second",
-				    json_real(rate(number(row, "answers"), was, seconds)));
+				    json_real(rate(top_page_number(row, "answers"), was, seconds)));
 		json_array_append_new(list, copy);
 	}
 	return list;
@@ -101,15 +101,17 @@ static void share_rates(const json_t *rows, double total)
 
 	json_array_foreach(rows, i, row)
 		json_object_set_new(row, "per_second",
-				    json_real(number(row, "share_percent") / 100 * total));
+				    json_real(top_page_number(row, "share_percent") / 100 * total));
 }
 
 double top_view_rates(json_t *now, const json_t *before)
 {
-	const double seconds = (number(now, "time_ms") - number(before, "time_ms")) / 1000;
+	const double seconds =
+		(top_page_number(now, "time_ms") - top_page_number(before, "time_ms")) / 1000;
 	const json_t *answers = json_object_get(now, "answers");
 	const json_t *old = json_object_get(before, "answers");
-	double total = rate(number(answers, "total"), number(old, "total"), seconds);
+	double total =
+		rate(top_page_number(answers, "total"), top_page_number(old, "total"), seconds);
 	json_t *o = json_object(), *value;
 	const char *key;
 
@@ -123,7 +125,8 @@ double top_view_rates(json_t *now, const json_t *before)
 	}
 	json_object_set_new(o, "total", json_real(total));
 	json_object_set_new(o, "shed",
-			    json_real(rate(number(now, "shed"), number(before, "shed"), seconds)));
+			    json_real(rate(top_page_number(now, "shed"),
+					   top_page_number(before, "shed"), seconds)));
 	json_object_set_new(now, "per_second", o);
 	share_rates(json_object_get(now, "clients"), total);
 	share_rates(json_object_get(now, "names"), total);
@@ -138,7 +141,7 @@ struct page {
 	unsigned int n_lines;
 };
 
-static bool has_room(const struct page *page)
+static bool has_top_page_room(const struct page *page)
 {
 	return !page->view->height || page->n_lines < page->view->height;
 }
@@ -164,7 +167,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct page *page, const c
 	va_list args;
 	size_t n;
 
-	if (!has_room(page))
+	if (!has_top_page_room(page))
 		return;
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
@@ -181,7 +184,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct page *page, const c
 }
 
 /* A number of at most 13 columns, with commas. The text is valid until the fifth later call. */
-static const char *count(double n)
+static const char *format_count(double n)
 {
 	static __thread char texts[5][32];
 	static __thread unsigned int at;
@@ -210,12 +213,12 @@ static void put_history(struct page *page)
 
 		strcat(bars, (view->is_utf8 ? blocks : ascii)[level]);
 	}
-	put(page, "%-4s%s  most %s", "60 s", bars, count(most));
+	put(page, "%-4s%s  most %s", "60 s", bars, format_count(most));
 }
 
-static void put_ways(struct page *page, const json_t *rates)
+static void put_top_page_ways(struct page *page, const json_t *rates)
 {
-	const double total = number(rates, "total");
+	const double total = top_page_number(rates, "total");
 	char line[LINE_CAP] = "from";
 	json_t *row;
 	size_t i;
@@ -223,7 +226,7 @@ static void put_ways(struct page *page, const json_t *rates)
 	json_array_foreach(json_object_get(rates, "by_way"), i, row) {
 		const char *way = json_string_value(json_object_get(row, "way"));
 		const char *transport = json_string_value(json_object_get(row, "transport"));
-		double share = total > 0 ? number(row, "per_second") / total * 100 : 0;
+		double share = total > 0 ? top_page_number(row, "per_second") / total * 100 : 0;
 		size_t n = strlen(line);
 
 		snprintf(line + n, sizeof(line) - n, "  %s/%s %.1f %%", way ? way : "?",
@@ -232,7 +235,7 @@ static void put_ways(struct page *page, const json_t *rates)
 	put(page, "%s", line);
 }
 
-static void put_head(struct page *page, const json_t *now)
+static void put_top_page_head(struct page *page, const json_t *now)
 {
 	const json_t *rates = json_object_get(now, "per_second");
 	const json_int_t one_in = json_integer_value(json_object_get(now, "one_in"));
@@ -241,13 +244,15 @@ static void put_head(struct page *page, const json_t *now)
 	snprintf(drawn, sizeof(drawn), one_in > 1 ? "1 in %lld sampled" : "all sampled",
 		 (long long)one_in);
 	put(page, "%s answers/s    %s    limited prefixes %s    shed/s %s%s",
-	    count(number(rates, "total")), drawn, count(number(now, "limited_prefixes")),
-	    count(number(rates, "shed")), page->view->is_paused ? "    PAUSED" : "");
+	    format_count(top_page_number(rates, "total")), drawn,
+	    format_count(top_page_number(now, "limited_prefixes")),
+	    format_count(top_page_number(rates, "shed")),
+	    page->view->is_paused ? "    PAUSED" : "");
 	put_history(page);
-	put_ways(page, rates);
+	put_top_page_ways(page, rates);
 }
 
-static void put_keys(struct page *page)
+static void put_top_page_keys(struct page *page)
 {
 	char line[LINE_CAP] = "";
 
@@ -268,7 +273,8 @@ static unsigned int key_width(const struct page *page)
 }
 
 /* A key that is too long ends in dots. */
-static void put_row(struct page *page, const char *key, const char *a, const char *b, const char *c)
+static void put_top_page_row(struct page *page, const char *key, const char *a, const char *b,
+			     const char *c)
 {
 	const unsigned int width = key_width(page);
 	char text[LINE_CAP / 2];
@@ -291,12 +297,12 @@ static void put_estimates(struct page *page, const json_t *rows, const char *key
 	json_t *row;
 	size_t i;
 
-	put_row(page, title, "SHARE", "+-", "ANSWERS/S");
+	put_top_page_row(page, title, "SHARE", "+-", "ANSWERS/S");
 	json_array_foreach(rows, i, row)
-		put_row(page, json_string_value(json_object_get(row, key)),
-			percent(share, number(row, "share_percent")),
-			percent(error, number(row, "error_percent")),
-			count(number(row, "per_second")));
+		put_top_page_row(page, json_string_value(json_object_get(row, key)),
+				 percent(share, top_page_number(row, "share_percent")),
+				 percent(error, top_page_number(row, "error_percent")),
+				 format_count(top_page_number(row, "per_second")));
 }
 
 struct row {
@@ -305,7 +311,7 @@ struct row {
 };
 
 /* Sorts by number, the largest first, and equal numbers by name, so that rows keep their places. */
-static int compare(const void *a, const void *b)
+static int compare_top_page(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
@@ -314,7 +320,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->key, y->key);
 }
 
-static size_t collect(struct row rows[ROWS_CAP], const json_t *from)
+static size_t collect_top_page(struct row rows[ROWS_CAP], const json_t *from)
 {
 	const char *key;
 	json_t *value;
@@ -326,25 +332,26 @@ static size_t collect(struct row rows[ROWS_CAP], const json_t *from)
 	json_array_foreach(from, i, value) {
 		key = json_string_value(json_object_get(value, "zone"));
 		if (key && n < ROWS_CAP)
-			rows[n++] = (struct row){ key, number(value, "per_second") };
+			rows[n++] = (struct row){ key, top_page_number(value, "per_second") };
 	}
-	qsort(rows, n, sizeof(rows[0]), compare);
+	qsort(rows, n, sizeof(rows[0]), compare_top_page);
 	return n;
 }
 
 /* Rows without an answer since the last reply are left out. */
-static void put_counted(struct page *page, const json_t *rates, const char *key, const char *title)
+static void put_top_page_counted(struct page *page, const json_t *rates, const char *key,
+				 const char *title)
 {
-	const double total = number(rates, "total");
+	const double total = top_page_number(rates, "total");
 	struct row rows[ROWS_CAP];
-	size_t n = collect(rows, json_object_get(rates, key));
+	size_t n = collect_top_page(rows, json_object_get(rates, key));
 	char share[16];
 
-	put_row(page, title, "SHARE", "", "ANSWERS/S");
+	put_top_page_row(page, title, "SHARE", "", "ANSWERS/S");
 	for (size_t i = 0; i < n && rows[i].per_second > 0; i++)
-		put_row(page, rows[i].key,
-			percent(share, total > 0 ? rows[i].per_second / total * 100 : 0), "",
-			count(rows[i].per_second));
+		put_top_page_row(page, rows[i].key,
+				 percent(share, total > 0 ? rows[i].per_second / total * 100 : 0),
+				 "", format_count(rows[i].per_second));
 }
 
 static void put_limited(struct page *page, const json_t *rows)
@@ -358,8 +365,9 @@ static void put_limited(struct page *page, const json_t *rows)
 		const char *prefix = json_string_value(json_object_get(row, "prefix"));
 
 		put(page, "%-28s %9s %10s %13s %13s", prefix ? prefix : "?", text ? text : "",
-		    count(number(row, "over_per_second")), count(number(row, "slipped")),
-		    count(number(row, "dropped")));
+		    format_count(top_page_number(row, "over_per_second")),
+		    format_count(top_page_number(row, "slipped")),
+		    format_count(top_page_number(row, "dropped")));
 		free(text);
 	}
 }
@@ -376,13 +384,13 @@ static void put_table(struct page *page, const json_t *now)
 		put_estimates(page, json_object_get(now, "names"), "name", "NAME");
 		break;
 	case TOP_TYPES:
-		put_counted(page, rates, "by_qtype", "TYPE");
+		put_top_page_counted(page, rates, "by_qtype", "TYPE");
 		break;
 	case TOP_RCODES:
-		put_counted(page, rates, "by_rcode", "RCODE");
+		put_top_page_counted(page, rates, "by_rcode", "RCODE");
 		break;
 	case TOP_ZONES:
-		put_counted(page, rates, "by_zone", "ZONE");
+		put_top_page_counted(page, rates, "by_zone", "ZONE");
 		break;
 	default:
 		put_limited(page, json_object_get(now, "limited"));
@@ -411,9 +419,9 @@ void top_view_draw(FILE *out, const struct top_view *view, const json_t *now)
 {
 	struct page page = { .out = out, .view = view };
 
-	put_head(&page, now);
+	put_top_page_head(&page, now);
 	if (view->is_live)
-		put_keys(&page);
+		put_top_page_keys(&page);
 	put(&page, "%s", "");
 	if (view->is_help)
 		put_help(&page);

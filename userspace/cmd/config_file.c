@@ -80,7 +80,7 @@ int config_file_copy(int in, int out)
 }
 
 /* mkostemp() has made OUT with mode 0600. */
-static int fill(int out, int from, const struct stat *like)
+static int fill_staged(int out, int from, const struct stat *like)
 {
 	int err = config_file_copy(from, out);
 
@@ -117,7 +117,7 @@ int config_file_stage(char **staged, int from, const char *file, char *err, size
 		return code;
 	}
 	out = mkostemp(*staged, O_CLOEXEC);
-	code = out < 0 ? -errno : fill(out, from, &like);
+	code = out < 0 ? -errno : fill_staged(out, from, &like);
 	if (code)
 		snprintf(err, err_cap, "%s, which would replace %s, cannot be written: %s", *staged,
 			 file, err_text(code));

@@ -104,7 +104,7 @@ static bool read_wait(const char *text, int *wait_s)
 }
 
 /* Returns -1 to go on, otherwise the exit code. */
-static int read_options(int argc, char **argv, struct options *options)
+static int read_volleyctl_options(int argc, char **argv, struct options *options)
 {
 	for (;;) {
 		switch (getopt_long(argc, argv, "+s:jw:ph", long_options, NULL)) {
@@ -220,7 +220,7 @@ static bool is_long(const char *command, const json_t *args)
 	       !strcmp(command, "cache load") || !strcmp(command, "cache resize");
 }
 
-static json_t *make_args(const struct words_command *command, int n, char **words)
+static json_t *make_volleyctl_args(const struct words_command *command, int n, char **words)
 {
 	json_t *args = json_array();
 
@@ -298,7 +298,8 @@ static int wait_for_stop(int fd, const struct options *options)
 /* --- The progress of a load ------------------------------------------------------------------- */
 
 /* Asks on a second connection while the request waits on the first. A new reference, or NULL. */
-static json_t *look(const struct options *options, const char *command, const json_t *args)
+static json_t *look_volleyctl(const struct options *options, const char *command,
+			      const json_t *args)
 {
 	int fd = call_open(options->socket);
 	json_t *reply = NULL, *result;
@@ -314,7 +315,7 @@ static json_t *look(const struct options *options, const char *command, const js
 }
 
 /* "example.com.: reading, 43 %, 120000 records, 12 s"; "" if there is no progress to show. */
-static void put_zone(const json_t *zone, char *buf, size_t cap)
+static void put_volleyctl_zone(const json_t *zone, char *buf, size_t cap)
 {
 	const char *name = json_string_value(json_object_get(zone, "name"));
 	const char *stage = json_string_value(json_object_get(zone, "stage"));
@@ -337,12 +338,14 @@ static void show_progress(const struct options *options, const json_t *args)
 	bool is_one = json_array_size(args) != 0 && !is_await(args),
 	     is_terminal = isatty(STDERR_FILENO);
 	json_t *none = json_array();
-	json_t *result = look(options, is_one ? "zone status" : "status", is_one ? args : none);
+	json_t *result =
+		look_volleyctl(options, is_one ? "zone status" : "status", is_one ? args : none);
 	const char *progress = json_string_value(json_object_get(result, "progress"));
 	char text[80] = "";
 
 	if (is_one)
-		put_zone(json_array_get(json_object_get(result, "zones"), 0), text, sizeof(text));
+		put_volleyctl_zone(json_array_get(json_object_get(result, "zones"), 0), text,
+				   sizeof(text));
 	else if (progress)
 		snprintf(text, sizeof(text), "%s", progress);
 	if (is_terminal)
@@ -413,8 +416,8 @@ static bool is_ok(const json_t *reply)
 }
 
 /* Opens the file of a command. EXIT_DONE, or the fault is told. */
-static int open_file(struct options *options, struct passed_file *file, const char *command,
-		     const json_t *args)
+static int open_volleyctl_file(struct options *options, struct passed_file *file,
+			       const char *command, const json_t *args)
 {
 	char err[1024];
 
@@ -426,8 +429,8 @@ static int open_file(struct options *options, struct passed_file *file, const ch
 }
 
 /* Closes it; if the command is done, puts a dump in place. EXIT_DONE, or the fault is told. */
-static int close_file(struct options *options, struct passed_file *file, const char *command,
-		      bool is_done)
+static int close_volleyctl_file(struct options *options, struct passed_file *file,
+				const char *command, bool is_done)
 {
 	char err[1024];
 
@@ -437,16 +440,16 @@ static int close_file(struct options *options, struct passed_file *file, const c
 	return EXIT_REFUSED;
 }
 
-static int run_command(struct options *options, const char *command, const json_t *args)
+static int run_volleyctl_command(struct options *options, const char *command, const json_t *args)
 {
 	struct passed_file file;
 	json_t *reply = NULL;
-	int fd, ret = open_file(options, &file, command, args), closed;
+	int fd, ret = open_volleyctl_file(options, &file, command, args), closed;
 
 	if (ret)
 		return ret;
 	ret = get_reply(options, command, args, file.fd, &fd, &reply);
-	closed = close_file(options, &file, command, !ret && is_ok(reply));
+	closed = close_volleyctl_file(options, &file, command, !ret && is_ok(reply));
 	if (ret)
 		return ret;
 	ret = closed ? closed : print_reply(options, command, reply);
@@ -548,12 +551,12 @@ static int apply_and_await(struct options *options, const json_t *args, int text
 }
 
 /* Asks `config diff` first: its result names the configuration's file. */
-static int run_config_apply(struct options *options, const json_t *args)
+static int run_volleyctl_config_apply(struct options *options, const json_t *args)
 {
 	struct passed_file text;
 	json_t *reply;
 	const char *file;
-	int ret = open_file(options, &text, "config apply", args);
+	int ret = open_volleyctl_file(options, &text, "config apply", args);
 
 	if (ret)
 		return ret;
@@ -564,7 +567,7 @@ static int run_config_apply(struct options *options, const json_t *args)
 					     print_reply(options, "config apply", reply);
 		json_decref(reply);
 	}
-	(void)close_file(options, &text, "config apply", false);
+	(void)close_volleyctl_file(options, &text, "config apply", false);
 	return ret;
 }
 
@@ -681,7 +684,7 @@ static int run_help(FILE *errors, int argc, char **argv)
 	return refuse_usage(errors);
 }
 
-static int run(struct options *options, int argc, char **argv)
+static int run_volleyctl(struct options *options, int argc, char **argv)
 {
 	const struct words_command *command;
 	int n_words, code;
@@ -706,15 +709,15 @@ static int run(struct options *options, int argc, char **argv)
 			       EXIT_DONE;
 	if (!strcmp(command->name, "zone check"))
 		return run_zone_check(options, argv + n_words);
-	args = make_args(command, argc - n_words, argv + n_words);
+	args = make_volleyctl_args(command, argc - n_words, argv + n_words);
 	if (!args) {
 		fputs("volleyctl: an argument is not UTF-8\n", options->errors);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(command->name, "config apply"))
-		code = run_config_apply(options, args);
+		code = run_volleyctl_config_apply(options, args);
 	else
-		code = run_command(options, command->name, args);
+		code = run_volleyctl_command(options, command->name, args);
 	json_decref(args);
 	return code;
 }
@@ -751,9 +754,9 @@ static int run_with_json(struct options *options, int argc, char **argv)
 	options->errors = open_memstream(&text, &n);
 	if (!options->errors) {
 		options->errors = stderr;
-		return run(options, argc, argv);
+		return run_volleyctl(options, argc, argv);
 	}
-	code = run(options, argc, argv);
+	code = run_volleyctl(options, argc, argv);
 	if (fclose(options->errors) || !n) {
 		free(text);
 		return code;
@@ -767,7 +770,7 @@ static int run_with_json(struct options *options, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct options options = { .socket = getenv(WORDS_SOCKET_ENV), .errors = stderr };
-	int code = read_options(argc, argv, &options);
+	int code = read_volleyctl_options(argc, argv, &options);
 
 	if (code >= 0)
 		return code;
@@ -775,5 +778,6 @@ int main(int argc, char **argv)
 		options.socket = WORDS_SOCKET_PATH;
 	argv += optind;
 	argc = take_json(argc - optind, argv, &options);
-	return options.is_json ? run_with_json(&options, argc, argv) : run(&options, argc, argv);
+	return options.is_json ? run_with_json(&options, argc, argv) :
+				 run_volleyctl(&options, argc, argv);
 }

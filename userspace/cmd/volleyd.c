@@ -58,7 +58,7 @@ static int put_schema(void)
 }
 
 /* -1 to go on, otherwise the exit status. */
-static int read_options(struct options *options, int argc, char **argv)
+static int read_volleyd_options(struct options *options, int argc, char **argv)
 {
 	int c;
 
@@ -120,7 +120,7 @@ static void hold_standard_files(void)
 		close(fd);
 }
 
-static int check(struct config *config, const struct options *options)
+static int check_volleyd(struct config *config, const struct options *options)
 {
 	unsigned int n_warnings = 0;
 	int code = check_run(config, options->with_zones, &n_warnings);
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 	int code;
 
 	hold_standard_files();
-	code = read_options(&options, argc, argv);
+	code = read_volleyd_options(&options, argc, argv);
 	if (code >= 0)
 		return code;
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	if (!options.is_verbose)
 		log_set_level(config->log_level);
 	if (options.task == TASK_CHECK)
-		return check(config, &options);
+		return check_volleyd(config, &options);
 	code = daemon_run(config, options.keep);
 	log_close();
 	return code ? EXIT_FAILED : EXIT_OK;

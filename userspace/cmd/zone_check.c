@@ -9,7 +9,7 @@
 #include "base/json_put.h"
 #include "zone/zone.h"
 
-static json_t *tell(const struct zone *zone, const struct zone_error *why)
+static json_t *tell_zone_check(const struct zone *zone, const struct zone_error *why)
 {
 	json_t *o = json_object();
 
@@ -46,7 +46,7 @@ int zone_check_file(const char *name, const char *file, json_t **result, char *e
 		put_error(&why, file, err, err_cap);
 		return code;
 	}
-	*result = tell(zone, &why);
+	*result = tell_zone_check(zone, &why);
 	zone_unref(zone);
 	if (*result)
 		return 0;

@@ -60,8 +60,8 @@ const char *config_zone_storage_key(const struct config_zone *zone)
 						      NULL;
 }
 
-static void check_storage(struct reader *reader, const struct config_zone *zone,
-			  const struct yamltree *node)
+static void check_zone_config_storage(struct reader *reader, const struct config_zone *zone,
+				      const struct yamltree *node)
 {
 	const char *leaf = config_zone_storage_key(zone);
 
@@ -71,8 +71,8 @@ static void check_storage(struct reader *reader, const struct config_zone *zone,
 }
 
 /* RFC 9432: only name servers use a catalog, and they trust its transfer. */
-static void check_catalog(struct reader *reader, const struct config_zone *zone,
-			  const struct yamltree *node)
+static void check_zone_config_catalog(struct reader *reader, const struct config_zone *zone,
+				      const struct yamltree *node)
 {
 	bool is_made = zone->catalog == CONFIG_CATALOG_PRODUCE;
 	bool is_read = zone->catalog == CONFIG_CATALOG_CONSUME;
@@ -113,8 +113,8 @@ void reader_check_zone(struct reader *reader, const struct config_zone *zone,
 		return;
 	reader_check_template(reader, zone, node);
 	check_signing(reader, zone, node);
-	check_storage(reader, zone, node);
-	check_catalog(reader, zone, node);
+	check_zone_config_storage(reader, zone, node);
+	check_zone_config_catalog(reader, zone, node);
 	if (zone->allow_notify.n && !zone->primaries && !zone->template_name)
 		document_fail(&reader->document, node, "allow-notify",
 			      "is for a zone with primaries, and it has none: leave it out");
@@ -123,7 +123,7 @@ void reader_check_zone(struct reader *reader, const struct config_zone *zone,
 /* --- Among all -------------------------------------------------------------------------------- */
 
 /* Orders by name, then by place in the file: that is the order of the addresses in the array. */
-static int compare_names(const void *a, const void *b)
+static int compare_zone_config_names(const void *a, const void *b)
 {
 	const struct config_zone *const *left = a, *const *right = b;
 	int order = strcmp((*left)->name, (*right)->name);
@@ -144,7 +144,8 @@ static int compare_name(const void *name, const void *zone)
 	return strcmp(name, (*(const struct config_zone *const *)zone)->name);
 }
 
-static void check_members(struct reader *reader, const struct config_zone *const *sorted)
+static void check_zone_config_members(struct reader *reader,
+				      const struct config_zone *const *sorted)
 {
 	const struct yamltree *node = reader_find(reader, "zones")->first;
 	const struct config *config = reader->config;
@@ -174,7 +175,8 @@ static bool is_written(const struct config_zone *zone)
 	       (zone->zonefile_sync_s && !zone->signing);
 }
 
-static const struct yamltree *find_zone(const struct reader *reader, const struct config_zone *zone)
+static const struct yamltree *find_zone_config_zone(const struct reader *reader,
+						    const struct config_zone *zone)
 {
 	const struct yamltree *node = reader_find(reader, "zones")->first;
 
@@ -184,14 +186,14 @@ static const struct yamltree *find_zone(const struct reader *reader, const struc
 }
 
 /* If the file is from a template, the fault names the zone. */
-static void refuse_file(struct reader *reader, const struct config_zone *zone,
-			const struct config_zone *first)
+static void refuse_zone_config_file(struct reader *reader, const struct config_zone *zone,
+				    const struct config_zone *first)
 {
-	const struct yamltree *before = find_zone(reader, first);
+	const struct yamltree *before = find_zone_config_zone(reader, first);
 	const struct yamltree *file = yamltree_child(before, "file");
 
-	document_refuse_twice(&reader->document, find_zone(reader, zone), "file", zone->file,
-			      file ? file : before);
+	document_refuse_twice(&reader->document, find_zone_config_zone(reader, zone), "file",
+			      zone->file, file ? file : before);
 }
 
 /* Zones that volleyd only reads may share a file. A zone that it writes needs a file of its own. */
@@ -205,7 +207,7 @@ static void check_files(struct reader *reader, const struct config_zone **zones)
 		if (strcmp(zones[i]->file, zones[first]->file) != 0)
 			first = i;
 		else if (is_written(zones[i]) || is_written(zones[first]))
-			refuse_file(reader, zones[i], zones[first]);
+			refuse_zone_config_file(reader, zones[i], zones[first]);
 	}
 }
 
@@ -218,8 +220,8 @@ void reader_check_all_zones(struct reader *reader)
 		return;
 	for (uint32_t i = 0; i < config->n_zones; i++)
 		zones[i] = &config->zones[i];
-	qsort(zones, config->n_zones, sizeof(*zones), compare_names);
-	check_members(reader, zones);
+	qsort(zones, config->n_zones, sizeof(*zones), compare_zone_config_names);
+	check_zone_config_members(reader, zones);
 	check_files(reader, zones);
 	free(zones);
 }

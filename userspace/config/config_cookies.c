@@ -34,7 +34,7 @@ static void add_secret(struct config *config, struct config_cookie_secret *secre
 	config->cookie_secrets[config->n_cookie_secrets++] = *secret;
 }
 
-static void read_secret_file(struct reader *reader, const struct yamltree *node)
+static void read_cookie_secret_file(struct reader *reader, const struct yamltree *node)
 {
 	struct config_cookie_secret secret = { .file = NULL };
 	char text[256], *digits = text;
@@ -77,5 +77,5 @@ void reader_check_cookies(struct reader *reader)
 	else if (here)
 		read_secret_here(reader, here);
 	for (; file && !reader->document.failed; file = file->next)
-		read_secret_file(reader, file);
+		read_cookie_secret_file(reader, file);
 }

@@ -13,7 +13,7 @@
 #include "config/words.h"
 
 /* A check may use values that an earlier check has completed. */
-static void check(struct reader *reader)
+static void check_config_load(struct reader *reader)
 {
 	static void (*const checks[])(struct reader *) = {
 		reader_check_server,    reader_check_cookies, reader_check_interfaces,
@@ -61,7 +61,7 @@ static int load_from(struct config **out, const int *fd, const char *from, const
 	document_check(document);
 	if (!document->failed)
 		reader_fill(&reader);
-	check(&reader);
+	check_config_load(&reader);
 	if (!document->failed)
 		take_text(&reader);
 	document_fini(document);

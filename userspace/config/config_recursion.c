@@ -121,7 +121,7 @@ static void check_rpz(struct reader *reader)
 
 /* --- A local copy of the root (RFC 8806) ------------------------------------------------------ */
 
-static struct config_zone *find_zone(struct config *config, const char *name)
+static struct config_zone *find_recursion_zone(struct config *config, const char *name)
 {
 	for (uint32_t i = 0; i < config->n_zones; i++)
 		if (!strcmp(config->zones[i].name, name))
@@ -180,7 +180,7 @@ static void check_root_copy(struct reader *reader)
 
 	if (!reader->config->recursion.root_copy || reader->document.failed)
 		return;
-	zone = find_zone(reader->config, ".");
+	zone = find_recursion_zone(reader->config, ".");
 	if (!zone) {
 		document_fail(&reader->document, NULL, "recursion.root-copy",
 			      "needs the zone \".\" in zones, with the primaries that give it");

@@ -39,8 +39,8 @@ static void read_secret(struct reader *reader, const struct yamltree *node, cons
 			      file, (size_t)row->min, (size_t)row->max);
 }
 
-static void read_secret_file(struct reader *reader, const struct yamltree *node,
-			     struct config_tsig_key *key)
+static void read_remote_secret_file(struct reader *reader, const struct yamltree *node,
+				    struct config_tsig_key *key)
 {
 	char *file, secret[4096];
 
@@ -76,7 +76,7 @@ void reader_check_keys(struct reader *reader)
 			document_fail(&reader->document, node, "secret",
 				      "is given beside secret-file: keep one of them");
 		else if (file)
-			read_secret_file(reader, file, key);
+			read_remote_secret_file(reader, file, key);
 		else if (!key->secret)
 			document_refuse_missing(&reader->document, node, "secret",
 						words_find_key("keys[].secret"));
@@ -86,7 +86,7 @@ void reader_check_keys(struct reader *reader)
 
 /* --- Remotes ---------------------------------------------------------------------------------- */
 
-static bool is_wildcard(const struct config_addr *addr)
+static bool is_remote_wildcard(const struct config_addr *addr)
 {
 	static const uint8_t zeros[sizeof(addr->addr)];
 
@@ -105,7 +105,7 @@ static void check_addresses(struct reader *reader, struct config_remote *remote,
 
 		if (!addr->net_port)
 			addr->net_port = htons(port);
-		if (is_wildcard(addr))
+		if (is_remote_wildcard(addr))
 			document_refuse(&reader->document, item, item->text);
 	}
 	reader_refuse_same(reader, list, remote->addresses, remote->n_addresses);

@@ -11,7 +11,7 @@
 
 #define DNS64_PREFIX "64:ff9b::/96" /* RFC 6052 section 2.1 */
 
-static const struct yamltree *find(const struct reader *reader, const char *leaf)
+static const struct yamltree *find_resolver_key(const struct reader *reader, const char *leaf)
 {
 	return yamltree_child(reader_find(reader, "recursion"), leaf);
 }
@@ -19,7 +19,7 @@ static const struct yamltree *find(const struct reader *reader, const char *leaf
 /* The first item of a list below recursion, or NULL. */
 static const struct yamltree *find_first(const struct reader *reader, const char *leaf)
 {
-	const struct yamltree *list = find(reader, leaf);
+	const struct yamltree *list = find_resolver_key(reader, leaf);
 
 	return list ? list->first : NULL;
 }
@@ -249,7 +249,7 @@ static void check_questions(struct reader *reader)
 	struct config_recursion *recursion = &reader->config->recursion;
 	const char *policy = recursion->target_fetch_policy;
 
-	recursion->has_caps_for_id = find(reader, "caps-for-id");
+	recursion->has_caps_for_id = find_resolver_key(reader, "caps-for-id");
 	if (recursion->caps_exempt && recursion->has_caps_for_id && !recursion->caps_for_id)
 		FAIL(reader, "caps-exempt",
 		     "names exceptions to recursion.caps-for-id, which is off: leave one out");
@@ -260,7 +260,8 @@ static void check_questions(struct reader *reader)
 		FAIL(reader, "private-domain",
 		     "names exceptions to recursion.private-address, which is not given: give it");
 	if (policy && policy[strspn(policy, "-0123456789 ")])
-		document_refuse(&reader->document, find(reader, "target-fetch-policy"), policy);
+		document_refuse(&reader->document, find_resolver_key(reader, "target-fetch-policy"),
+				policy);
 }
 
 void reader_check_resolver(struct reader *reader)

@@ -115,7 +115,7 @@ void reader_check_interfaces(struct reader *reader)
 /* --- Cache ------------------------------------------------------------------------------------ */
 
 /* The number of whole lines. A filter below the minimum would be full at once. */
-static uint32_t read_lines(struct reader *reader, const char *path, const char *what)
+static uint32_t read_server_lines(struct reader *reader, const char *path, const char *what)
 {
 	uint64_t bytes = reader_number(reader, path);
 	const struct yamltree *node = reader_find(reader, path);
@@ -133,8 +133,8 @@ void reader_check_cache(struct reader *reader)
 	static const char intervals[] = "cache.intervals";
 	struct config *config = reader->config;
 
-	config->cache_names_lines = read_lines(reader, "cache.names", " for a filter");
-	config->cache_intervals_lines = read_lines(reader, intervals, "");
+	config->cache_names_lines = read_server_lines(reader, "cache.names", " for a filter");
+	config->cache_intervals_lines = read_server_lines(reader, intervals, "");
 	if (!config->cache_names_lines && config->cache_intervals_lines &&
 	    reader_find(reader, intervals))
 		document_fail(&reader->document, NULL, intervals,

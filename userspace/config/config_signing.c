@@ -19,8 +19,8 @@ static void check_denial(struct reader *reader, const struct config_signing *sig
 				"leave it out");
 }
 
-static void check_signatures(struct reader *reader, const struct config_signing *signing,
-			     const struct yamltree *node)
+static void check_signing_signatures(struct reader *reader, const struct config_signing *signing,
+				     const struct yamltree *node)
 {
 	const char *leaf = yamltree_child(node, "refresh") ? "refresh" :
 			   yamltree_child(node, "jitter")  ? "jitter" :
@@ -71,7 +71,7 @@ void reader_check_signing(struct reader *reader)
 				&reader->document, node, "name",
 				"none is the word for a zone without a policy: give another name");
 		check_denial(reader, signing, node);
-		check_signatures(reader, signing, node);
+		check_signing_signatures(reader, signing, node);
 		check_lifetimes(reader, signing, node);
 	}
 }

@@ -215,23 +215,23 @@ static void note_secret(struct document *document, uint32_t file)
 	document->n_secret_files = n + 1;
 }
 
-static void check_map(struct document *document, struct yamltree *map,
-		      const struct words_level *level);
+static void check_document_map(struct document *document, struct yamltree *map,
+			       const struct words_level *level);
 
 /* The level of a list of maps is made once for all items. */
-static void check_below(struct document *document, struct yamltree *node,
-			const struct words_level *above, const struct words_child *child)
+static void check_document_below(struct document *document, struct yamltree *node,
+				 const struct words_level *above, const struct words_child *child)
 {
 	struct words_level level;
 
 	words_level_below(&level, above, child);
 	if (child->key->type == WORDS_MAP)
-		check_map(document, node, &level);
+		check_document_map(document, node, &level);
 	else
 		for (struct yamltree *item = node->first; item && !document->failed;
 		     item = item->next) {
 			item->key = node->key;
-			check_map(document, item, &level);
+			check_document_map(document, item, &level);
 		}
 }
 
@@ -244,8 +244,8 @@ static void check_values(struct document *document, struct yamltree *list)
 	}
 }
 
-static void check_node(struct document *document, struct yamltree *node,
-		       const struct words_level *level)
+static void check_document_node(struct document *document, struct yamltree *node,
+				const struct words_level *level)
 {
 	const struct words_child *child = words_level_find(level, node->name);
 
@@ -261,20 +261,20 @@ static void check_node(struct document *document, struct yamltree *node,
 	if (node->shape != get_shape(node->key->type))
 		refuse_shape(document, node);
 	else if (node->key->type == WORDS_MAP || node->key->type == WORDS_MAPS)
-		check_below(document, node, level, child);
+		check_document_below(document, node, level, child);
 	else if (node->shape == YAMLTREE_LIST)
 		check_values(document, node);
 }
 
-static void check_map(struct document *document, struct yamltree *map,
-		      const struct words_level *level)
+static void check_document_map(struct document *document, struct yamltree *map,
+			       const struct words_level *level)
 {
 	if (map->shape != YAMLTREE_MAP) {
 		refuse_shape(document, map);
 		return;
 	}
 	for (struct yamltree *node = map->first; node && !document->failed; node = node->next)
-		check_node(document, node, level);
+		check_document_node(document, node, level);
 }
 
 void document_check(struct document *document)
@@ -284,12 +284,12 @@ void document_check(struct document *document)
 	if (document->failed || !document->top)
 		return;
 	words_level_top(&level);
-	check_map(document, document->top, &level);
+	check_document_map(document, document->top, &level);
 }
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
-static int read_all(int fd, char **text, size_t *len)
+static int read_all_document(int fd, char **text, size_t *len)
 {
 	ssize_t got = 1;
 
@@ -318,7 +318,7 @@ static int read_open_file(int fd, char **text, size_t *len)
 
 	*text = NULL;
 	*len = 0;
-	err = read_all(fd, text, len);
+	err = read_all_document(fd, text, len);
 	if (err) {
 		free(*text);
 		*text = NULL;

@@ -125,7 +125,7 @@ void fields_free(const struct words_level *level, void *object)
 
 /* --- Copies ----------------------------------------------------------------------------------- */
 
-static bool copy_text(char **to, const char *from)
+static bool copy_field_text(char **to, const char *from)
 {
 	*to = from ? strdup(from) : NULL;
 	return !from || *to;
@@ -142,7 +142,7 @@ static bool copy_texts(char ***to, char *const *from)
 		n++;
 	*to = calloc(n + 1, sizeof(char *));
 	for (size_t i = 0; *to && i < n; i++)
-		if (!copy_text(&(*to)[i], from[i]))
+		if (!copy_field_text(&(*to)[i], from[i]))
 			return false;
 	return *to;
 }
@@ -155,7 +155,7 @@ static bool copy_rules(struct config_rules *to, const struct config_rules *from)
 	to->rules = calloc(from->n, sizeof(*to->rules));
 	for (; to->rules && to->n < from->n; to->n++) {
 		to->rules[to->n] = from->rules[to->n];
-		if (!copy_text(&to->rules[to->n].key, from->rules[to->n].key)) {
+		if (!copy_field_text(&to->rules[to->n].key, from->rules[to->n].key)) {
 			to->n++;
 			return false;
 		}
@@ -212,7 +212,7 @@ bool fields_copy_one(const struct words_level *level, const struct words_child *
 	case WORDS_NO_FIELD:
 		return true;
 	case WORDS_FIELD_TEXT:
-		return copy_text(target, *(char **)source);
+		return copy_field_text(target, *(char **)source);
 	case WORDS_FIELD_TEXTS:
 		return copy_texts(target, *(char ***)source);
 	case WORDS_FIELD_RULES:

@@ -14,7 +14,7 @@
 #define TEXT_AT    30 /* the column where texts begin */
 
 /* Writes TEXT from column AT on, in wrapped lines; the cursor is at column USED. */
-static void put_wrapped(FILE *out, int used, int at, const char *text)
+static void put_help_wrapped(FILE *out, int used, int at, const char *text)
 {
 	int column = used;
 
@@ -44,7 +44,7 @@ static void put_options(FILE *out, const struct words_option *options)
 		int used = fprintf(out, "  %s%s%s", options->flags, options->arg ? " " : "",
 				   options->arg ? options->arg : "");
 
-		put_wrapped(out, used, TEXT_AT, options->text);
+		put_help_wrapped(out, used, TEXT_AT, options->text);
 	}
 }
 
@@ -52,7 +52,7 @@ static void put_exits(FILE *out, const struct words_exit *exits)
 {
 	fputs("\nexit status:\n", out);
 	for (; exits->text; exits++)
-		put_wrapped(out, fprintf(out, "  %d", exits->code), TEXT_AT, exits->text);
+		put_help_wrapped(out, fprintf(out, "  %d", exits->code), TEXT_AT, exits->text);
 }
 
 void help_put_volleyd(FILE *out)
@@ -71,7 +71,7 @@ static void put_command(FILE *out, const struct words_command *command)
 	int used =
 		fprintf(out, "  %s%s%s", command->name, *command->args ? " " : "", command->args);
 
-	put_wrapped(out, used, TEXT_AT, command->line);
+	put_help_wrapped(out, used, TEXT_AT, command->line);
 }
 
 unsigned int help_put_commands_of(FILE *out, const char *first)
@@ -123,7 +123,7 @@ void help_put_command(FILE *out, const struct words_command *command)
 {
 	fprintf(out, "usage: volleyctl %s%s%s\n", command->name, *command->args ? " " : "",
 		command->args);
-	put_wrapped(out, TEXT_AT, 2, command->text);
+	put_help_wrapped(out, TEXT_AT, 2, command->text);
 }
 
 void help_put_volleyctl(FILE *out)
@@ -285,7 +285,7 @@ static void put_command_names(FILE *out)
 }
 
 /* "-w, --wait" gives two lines. */
-static void put_flags(FILE *out, const struct words_option *options)
+static void put_help_flags(FILE *out, const struct words_option *options)
 {
 	for (; options->flags; options++) {
 		const char *comma = strstr(options->flags, ", ");
@@ -323,7 +323,7 @@ static int put_man_list(FILE *out, const char *word)
 	else if (!strcmp(word, "@command-names@"))
 		put_command_names(out);
 	else if (!strcmp(word, "@volleyctl-flags@"))
-		put_flags(out, words_volleyctl_options);
+		put_help_flags(out, words_volleyctl_options);
 	else
 		return -EINVAL;
 	return 0;

@@ -15,7 +15,7 @@
 /* --- Joining ---------------------------------------------------------------------------------- */
 
 /* Moves the children of MORE into INTO, which has the same shape, and frees MORE. */
-static void join(struct document *document, struct yamltree *into, struct yamltree *more)
+static void join_include(struct document *document, struct yamltree *into, struct yamltree *more)
 {
 	struct yamltree *next, *there;
 
@@ -25,7 +25,7 @@ static void join(struct document *document, struct yamltree *into, struct yamltr
 		if (!there) {
 			yamltree_add(into, child);
 		} else if (there->shape == child->shape && child->shape != YAMLTREE_SCALAR) {
-			join(document, there, child);
+			join_include(document, there, child);
 		} else {
 			document_fail(document, child, "",
 				      "is given twice, first in %s:%u: keep one of them",
@@ -78,7 +78,7 @@ static void include_file(struct document *document, struct yamltree *all, const 
 		document_fail_yaml(document, file, err, &error);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_include_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -112,7 +112,7 @@ static void include_pattern(struct document *document, struct yamltree *all,
 	free(path);
 	if (err)
 		return;
-	qsort(found.gl_pathv, found.gl_pathc, sizeof(char *), compare_names);
+	qsort(found.gl_pathv, found.gl_pathc, sizeof(char *), compare_include_names);
 	for (size_t i = 0; i < found.gl_pathc && !document->failed; i++)
 		include_file(document, all, found.gl_pathv[i], pattern, depth + 1);
 	globfree(&found);
@@ -141,7 +141,7 @@ static void join_file(struct document *document, struct yamltree *all, struct ya
 	if (include)
 		include->parent = all; /* for its path */
 	if (tree->shape == YAMLTREE_MAP) {
-		join(document, all, tree);
+		join_include(document, all, tree);
 	} else {
 		document_fail(document, tree, "",
 			      "has the wrong shape, give keys such as \"server:\" at its top");
@@ -184,7 +184,7 @@ static void put_quoted(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void put_node(FILE *out, const struct yamltree *node, int indent)
+static void put_include_node(FILE *out, const struct yamltree *node, int indent)
 {
 	fprintf(out, "%*s", indent, "");
 	if (node->name) {
@@ -201,17 +201,17 @@ static void put_node(FILE *out, const struct yamltree *node, int indent)
 	}
 	fputc('\n', out);
 	for (const struct yamltree *child = node->first; child; child = child->next)
-		put_node(out, child, indent + 1);
+		put_include_node(out, child, indent + 1);
 }
 
-static void write_text(struct document *document)
+static void write_include_text(struct document *document)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
 	for (const struct yamltree *child = document->top->first; child && out; child = child->next)
-		put_node(out, child, 0);
+		put_include_node(out, child, 0);
 	if (!out || fclose(out)) {
 		free(text);
 		document_fail_memory(document);
@@ -239,5 +239,5 @@ void include_run(struct document *document)
 	}
 	join_file(document, document->top, first, document->base, 0);
 	if (!document->failed)
-		write_text(document);
+		write_include_text(document);
 }

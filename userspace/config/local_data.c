@@ -20,7 +20,7 @@
 #define N_APEX_LINES 2u
 
 /* A descriptor, or -errno. */
-static int write_records(char *const *records)
+static int write_local_records(char *const *records)
 {
 	int fd = memfd_create("volley-local-data", MFD_CLOEXEC), copy, err = 0;
 	FILE *out;
@@ -70,8 +70,8 @@ static int find_record(char *const *records, unsigned int line)
 	return -1;
 }
 
-static void tell(struct local_data_error *why, const struct zone_error *err, const char *path,
-		 char *const *records)
+static void tell_local(struct local_data_error *why, const struct zone_error *err, const char *path,
+		       char *const *records)
 {
 	bool is_included = err->line && strcmp(err->file, path) != 0;
 
@@ -85,7 +85,7 @@ static void tell(struct local_data_error *why, const struct zone_error *err, con
 
 int local_data_load(struct zone **out, char *const *records, struct local_data_error *why)
 {
-	int fd = write_records(records), code;
+	int fd = write_local_records(records), code;
 	struct zone_error err;
 	char path[PATH_CAP];
 
@@ -99,6 +99,6 @@ int local_data_load(struct zone **out, char *const *records, struct local_data_e
 	code = zone_load(out, ".", path, NULL, &err);
 	close(fd);
 	if (code)
-		tell(why, &err, path, records);
+		tell_local(why, &err, path, records);
 	return code;
 }

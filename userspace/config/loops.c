@@ -12,7 +12,7 @@ static size_t n_bytes(const struct config_addr *addr)
 	return addr->family == AF_INET ? 4 : 16;
 }
 
-static bool is_wildcard(const struct config_addr *addr)
+static bool is_loop_wildcard(const struct config_addr *addr)
 {
 	static const uint8_t none[16];
 
@@ -26,7 +26,7 @@ static bool is_loopback(const struct config_addr *addr)
 	return addr->family == AF_INET ? addr->addr[0] == 127 : !memcmp(addr->addr, one, 16);
 }
 
-static bool is_same(const struct sockaddr *have, const struct config_addr *addr)
+static bool is_loop_same(const struct sockaddr *have, const struct config_addr *addr)
 {
 	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)have;
 	const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)have;
@@ -47,7 +47,7 @@ static bool is_of_host(const struct config_addr *addr)
 	if (getifaddrs(&all))
 		return false;
 	for (one = all; one && !is_there; one = one->ifa_next)
-		is_there = is_same(one->ifa_addr, addr);
+		is_there = is_loop_same(one->ifa_addr, addr);
 	freeifaddrs(all);
 	return is_there;
 }
@@ -62,9 +62,9 @@ const struct config_addr *loops_find(const struct config_addr *listen, uint32_t 
 			continue;
 		if (!memcmp(at->addr, to->addr, n_bytes(to)) && at->scope_id == to->scope_id)
 			return at;
-		if (is_wildcard(at) && (is_loopback(to) || is_of_host(to)))
+		if (is_loop_wildcard(at) && (is_loopback(to) || is_of_host(to)))
 			return at;
-		if (is_wildcard(to) && is_loopback(at))
+		if (is_loop_wildcard(to) && is_loopback(at))
 			return at;
 	}
 	return NULL;

@@ -62,7 +62,7 @@ void config_zone_fini(struct config_zone *zone)
 /* --- Paths ------------------------------------------------------------------------------------ */
 
 /* 32 hexadecimal digits for a name. A client that chooses names cannot make two of them equal. */
-static bool put_digest(char *part, size_t cap, const char *name)
+static bool put_member_digest(char *part, size_t cap, const char *name)
 {
 	uint8_t digest[EVP_MAX_MD_SIZE];
 	size_t used = (size_t)snprintf(part, cap, "@");
@@ -90,7 +90,7 @@ static bool put_part(char *part, size_t cap, const char *name)
 			part[used++] = name[i];
 	}
 	part[used] = '\0';
-	return used <= PART_MAX || put_digest(part, cap, name);
+	return used <= PART_MAX || put_member_digest(part, cap, name);
 }
 
 char *config_zone_path(const struct config *config, const char *pattern, const char *name)

@@ -18,7 +18,7 @@
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
 /* The bounds of a key fit its field. */
-static void put_number(const struct words_key *key, void *at, uint64_t value)
+static void put_field_number(const struct words_key *key, void *at, uint64_t value)
 {
 	uint8_t *octets = at;
 
@@ -47,8 +47,8 @@ static void put_number(const struct words_key *key, void *at, uint64_t value)
 }
 
 /* NODE is the written value. If it is NULL, TEXT is the default, which is always accepted. */
-static uint64_t read_number(struct reader *reader, const struct words_key *key,
-			    const struct yamltree *node, const char *text)
+static uint64_t read_field_number(struct reader *reader, const struct words_key *key,
+				  const struct yamltree *node, const char *text)
 {
 	uint64_t value = 0;
 	int err = value_read_number(key, text, &value);
@@ -68,7 +68,7 @@ static uint64_t read_choices(struct reader *reader, const struct words_key *key,
 	uint64_t bits = 0, bit;
 
 	for (; item && !reader->document.failed; item = item->next) {
-		bit = 1ull << read_number(reader, key, item, item->text);
+		bit = 1ull << read_field_number(reader, key, item, item->text);
 		if (bits & bit)
 			document_refuse(&reader->document, item, item->text);
 		bits |= bit;
@@ -85,11 +85,11 @@ static void fill_number(struct reader *reader, const struct words_key *key,
 	if (key->type == WORDS_CHOICES)
 		value = read_choices(reader, key, node);
 	else if (text)
-		value = read_number(reader, key, node, text);
+		value = read_field_number(reader, key, node, text);
 	else
 		return;
 	if (!reader->document.failed)
-		put_number(key, fields_at(key, object), value);
+		put_field_number(key, fields_at(key, object), value);
 }
 
 static void fill_cores(struct reader *reader, const struct words_key *key,
@@ -101,7 +101,7 @@ static void fill_cores(struct reader *reader, const struct words_key *key,
 	*(uint16_t **)fields_at(key, object) = cores;
 	fields_set_n(key, object, cores ? list->n : 0);
 	for (uint32_t i = 0; cores && i < list->n; i++, item = item->next) {
-		cores[i] = (uint16_t)read_number(reader, key, item, item->text);
+		cores[i] = (uint16_t)read_field_number(reader, key, item, item->text);
 		for (uint32_t j = 0; j < i; j++)
 			if (cores[j] == cores[i])
 				document_refuse(&reader->document, item, item->text);
@@ -110,7 +110,7 @@ static void fill_cores(struct reader *reader, const struct words_key *key,
 
 /* --- Texts ------------------------------------------------------------------------------------ */
 
-static int copy(const char *text, char **out)
+static int copy_field(const char *text, char **out)
 {
 	*out = strdup(text);
 	return *out ? 0 : -ENOMEM;
@@ -184,8 +184,8 @@ static bool is_path(const struct words_key *key, const char *text, bool is_first
 }
 
 /* The text of NODE, or the default, as a new string; NULL after a fault, which is reported. */
-static char *read_text(struct reader *reader, const struct words_key *key,
-		       const struct yamltree *node, const char *text)
+static char *read_field_text(struct reader *reader, const struct words_key *key,
+			     const struct yamltree *node, const char *text)
 {
 	bool is_first = node && node->parent && node->parent->first == node;
 	char *out = NULL;
@@ -197,7 +197,7 @@ static char *read_text(struct reader *reader, const struct words_key *key,
 	} else if (key->type == WORDS_DOMAIN || key->type == WORDS_DOMAINS) {
 		err = value_read_domain(text, &out);
 	} else {
-		err = check_text(key, text) ?: copy(text, &out);
+		err = check_text(key, text) ?: copy_field(text, &out);
 	}
 	if (err == -ENOMEM)
 		document_fail_memory(&reader->document);
@@ -226,7 +226,7 @@ static void fill_texts(struct reader *reader, const struct words_key *key,
 
 	*(char ***)fields_at(key, object) = texts;
 	for (uint32_t i = 0; item && !reader->document.failed; i++, item = item->next) {
-		texts[i] = read_text(reader, key, item, item->text);
+		texts[i] = read_field_text(reader, key, item, item->text);
 		if ((key->type == WORDS_REMOTES || key->type == WORDS_USERS) && texts[i])
 			refuse_same_text(reader, list, texts, i, item);
 	}
@@ -425,7 +425,7 @@ static void fill_text(struct reader *reader, const struct words_key *key,
 	const char *text = node ? node->text : key->fallback;
 
 	if (text)
-		*(char **)fields_at(key, object) = read_text(reader, key, node, text);
+		*(char **)fields_at(key, object) = read_field_text(reader, key, node, text);
 }
 
 static void fill_name(struct reader *reader, const struct words_key *key,

@@ -48,13 +48,13 @@ static const char *find_pattern(enum words_type type)
 	return type < sizeof(patterns) / sizeof(patterns[0]) ? patterns[type] : NULL;
 }
 
-static void put(json_t *object, const char *name, json_t *value)
+static void put_config_schema(json_t *object, const char *name, json_t *value)
 {
 	(void)json_object_set_new(object, name, value); /* no memory: it is left out */
 }
 
 /* True for an address or a text that begins with one: YAML does not read it as a number. */
-static bool is_address(enum words_type type)
+static bool is_schema_address(enum words_type type)
 {
 	const char *pattern = find_pattern(type);
 
@@ -63,20 +63,20 @@ static bool is_address(enum words_type type)
 }
 
 /* Other texts may look like numbers, so YAML gives them another type; volleyd reads the text. */
-static json_t *make_text(const struct words_key *key)
+static json_t *make_schema_text(const struct words_key *key)
 {
 	const char *pattern = find_pattern(key->type);
 	bool has_length = key->type == WORDS_TEXT || key->type == WORDS_NAME;
-	json_t *text = is_address(key->type) ?
+	json_t *text = is_schema_address(key->type) ?
 			       json_pack("{s:s}", "type", "string") :
 			       json_pack("{s:[s,s,s]}", "type", "string", "number", "boolean");
 
 	if (pattern)
-		put(text, "pattern", json_string(pattern));
+		put_config_schema(text, "pattern", json_string(pattern));
 	else if (key->type != WORDS_COMMAND && key->type != WORDS_WORDS)
-		put(text, "minLength", json_integer(1));
+		put_config_schema(text, "minLength", json_integer(1));
 	if (has_length)
-		put(text, "maxLength", json_integer((json_int_t)key->max));
+		put_config_schema(text, "maxLength", json_integer((json_int_t)key->max));
 	return text;
 }
 
@@ -133,11 +133,11 @@ static json_t *make_scalar(const struct words_key *key)
 		return json_pack("{s:[s,s], s:s}", "type", "string", "integer", "pattern",
 				 find_pattern(key->type));
 	default:
-		return make_text(key);
+		return make_schema_text(key);
 	}
 }
 
-static json_t *make_map(const struct words_level *level);
+static json_t *make_schema_map(const struct words_level *level);
 
 /* True for lists in which an item must not be there twice. */
 static bool is_set(const struct words_key *key)
@@ -147,35 +147,36 @@ static bool is_set(const struct words_key *key)
 	       (key->field >= WORDS_FIELD_ADDRESSES && key->field <= WORDS_FIELD_CORES);
 }
 
-static json_t *make_list(const struct words_key *key, json_t *items)
+static json_t *make_schema_list(const struct words_key *key, json_t *items)
 {
 	json_t *list = json_pack("{s:s, s:o}", "type", "array", "items", items);
 	bool has_most = key->type == WORDS_MAPS || key->type == WORDS_PREFIXES ||
 			key->type == WORDS_PATHS;
 
 	if (is_set(key))
-		put(list, "uniqueItems", json_true());
+		put_config_schema(list, "uniqueItems", json_true());
 	if (key->is_required || key->if_empty)
-		put(list, "minItems", json_integer(1));
+		put_config_schema(list, "minItems", json_integer(1));
 	if (has_most && key->max)
-		put(list, "maxItems", json_integer((json_int_t)key->max));
+		put_config_schema(list, "maxItems", json_integer((json_int_t)key->max));
 	return list;
 }
 
-static json_t *make_value(const struct words_level *level, const struct words_child *child)
+static json_t *make_schema_value(const struct words_level *level, const struct words_child *child)
 {
 	const struct words_key *key = child->key;
 	struct words_level below;
 
 	if (key->type == WORDS_MAP || key->type == WORDS_MAPS) {
 		words_level_below(&below, level, child);
-		return key->type == WORDS_MAP ? make_map(&below) : make_list(key, make_map(&below));
+		return key->type == WORDS_MAP ? make_schema_map(&below) :
+						make_schema_list(key, make_schema_map(&below));
 	}
 	if (key->type == WORDS_PATTERNS)
-		return json_pack("{s:[o,o]}", "anyOf", make_text(key),
-				 make_list(key, make_text(key)));
+		return json_pack("{s:[o,o]}", "anyOf", make_schema_text(key),
+				 make_schema_list(key, make_schema_text(key)));
 	if (key->type > WORDS_MAPS && key->type <= WORDS_LISTS_END)
-		return make_list(key, make_scalar(key));
+		return make_schema_list(key, make_scalar(key));
 	return make_scalar(key);
 }
 
@@ -197,26 +198,26 @@ static json_t *make_description(const struct words_key *key)
 			    key->needs_start ? " A change needs a new start." : "");
 }
 
-static json_t *make_map(const struct words_level *level)
+static json_t *make_schema_map(const struct words_level *level)
 {
 	json_t *properties = json_object(), *required = json_array(), *map;
 	bool is_item = strstr(level->path, "[]");
 
 	for (unsigned int i = 0; i < level->n; i++) {
 		const struct words_child *child = &level->children[i];
-		json_t *value = make_value(level, child);
+		json_t *value = make_schema_value(level, child);
 
-		put(value, "description", make_description(child->key));
+		put_config_schema(value, "description", make_description(child->key));
 		if (child->key->fallback)
-			put(value, "default", make_default(child->key));
-		put(properties, child->leaf, value);
+			put_config_schema(value, "default", make_default(child->key));
+		put_config_schema(properties, child->leaf, value);
 		if (is_item && child->key->is_required)
 			(void)json_array_append_new(required, json_string(child->leaf));
 	}
 	map = json_pack("{s:s, s:b, s:o}", "type", "object", "additionalProperties", 0,
 			"properties", properties);
 	if (json_array_size(required))
-		put(map, "required", json_incref(required));
+		put_config_schema(map, "required", json_incref(required));
 	json_decref(required);
 	return map;
 }
@@ -227,8 +228,9 @@ json_t *schema_make(void)
 	json_t *schema;
 
 	words_level_top(&top);
-	schema = make_map(&top);
-	put(schema, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
-	put(schema, "title", json_string("volley.yaml"));
+	schema = make_schema_map(&top);
+	put_config_schema(schema, "$schema",
+			  json_string("https://json-schema.org/draft/2020-12/schema"));
+	put_config_schema(schema, "title", json_string("volley.yaml"));
 	return schema;
 }

@@ -16,7 +16,7 @@
 #define PATH_CAP YAMLTREE_PATH_CAP
 
 /* Joins "zones[0]" and "file" to "zones[0].file". A path of an accepted text always fits. */
-static void join(char out[PATH_CAP], const char *path, const char *leaf)
+static void join_settings(char out[PATH_CAP], const char *path, const char *leaf)
 {
 	if (snprintf(out, PATH_CAP, "%s%s%s", path, *path ? "." : "", leaf) >= PATH_CAP)
 		*out = '\0';
@@ -24,11 +24,11 @@ static void join(char out[PATH_CAP], const char *path, const char *leaf)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-static json_t *make_map(const struct yamltree *map, const struct words_level *level,
-			const uint8_t *hash_key);
+static json_t *make_settings_map(const struct yamltree *map, const struct words_level *level,
+				 const uint8_t *hash_key);
 
-static json_t *make_text(const struct yamltree *node, const struct words_key *key,
-			 const uint8_t *hash_key)
+static json_t *make_settings_text(const struct yamltree *node, const struct words_key *key,
+				  const uint8_t *hash_key)
 {
 	if (!key->is_secret)
 		return json_string(node->text);
@@ -38,14 +38,15 @@ static json_t *make_text(const struct yamltree *node, const struct words_key *ke
 			    siphash24(hash_key, node->text, strlen(node->text)));
 }
 
-static json_t *make_list(const struct yamltree *list, const struct words_key *key,
-			 const struct words_level *below, const uint8_t *hash_key)
+static json_t *make_settings_list(const struct yamltree *list, const struct words_key *key,
+				  const struct words_level *below, const uint8_t *hash_key)
 {
 	json_t *array = json_array();
 
 	for (const struct yamltree *item = list->first; item && array; item = item->next) {
-		json_t *value = item->shape == YAMLTREE_MAP ? make_map(item, below, hash_key) :
-							      make_text(item, key, hash_key);
+		json_t *value = item->shape == YAMLTREE_MAP ?
+					make_settings_map(item, below, hash_key) :
+					make_settings_text(item, key, hash_key);
 
 		if (json_array_append_new(array, value)) {
 			json_decref(array);
@@ -55,21 +56,21 @@ static json_t *make_list(const struct yamltree *list, const struct words_key *ke
 	return array;
 }
 
-static json_t *make_value(const struct yamltree *node, const struct words_level *level,
-			  const struct words_child *child, const uint8_t *hash_key)
+static json_t *make_settings_value(const struct yamltree *node, const struct words_level *level,
+				   const struct words_child *child, const uint8_t *hash_key)
 {
 	struct words_level below;
 
 	if (node->shape == YAMLTREE_SCALAR)
-		return make_text(node, child->key, hash_key);
+		return make_settings_text(node, child->key, hash_key);
 	if (child->key->type == WORDS_MAP || child->key->type == WORDS_MAPS)
 		words_level_below(&below, level, child);
-	return node->shape == YAMLTREE_MAP ? make_map(node, &below, hash_key) :
-					     make_list(node, child->key, &below, hash_key);
+	return node->shape == YAMLTREE_MAP ? make_settings_map(node, &below, hash_key) :
+					     make_settings_list(node, child->key, &below, hash_key);
 }
 
-static json_t *make_map(const struct yamltree *map, const struct words_level *level,
-			const uint8_t *hash_key)
+static json_t *make_settings_map(const struct yamltree *map, const struct words_level *level,
+				 const uint8_t *hash_key)
 {
 	json_t *object = json_object();
 
@@ -78,7 +79,7 @@ static json_t *make_map(const struct yamltree *map, const struct words_level *le
 
 		assert(child);
 		if (json_object_set_new(object, node->name,
-					make_value(node, level, child, hash_key))) {
+					make_settings_value(node, level, child, hash_key))) {
 			json_decref(object);
 			return NULL;
 		}
@@ -98,7 +99,7 @@ int settings_read(json_t **out, const char *text, size_t len, const uint8_t key[
 	if (!err && top && top->shape != YAMLTREE_MAP)
 		err = -EINVAL;
 	if (!err)
-		*out = top ? make_map(top, &level, key) : json_object();
+		*out = top ? make_settings_map(top, &level, key) : json_object();
 	yamltree_free(top);
 	return err || *out ? err : -ENOMEM;
 }
@@ -123,7 +124,7 @@ struct filling {
 	bool failed;
 };
 
-static void note_origin(struct filling *f, const char *path, const json_t *template)
+static void note_settings_origin(struct filling *f, const char *path, const json_t *template)
 {
 	const char *name = json_string_value(json_object_get(template, "name"));
 	json_t *origin = name ? json_sprintf("template %s", name) : json_string("default");
@@ -143,7 +144,7 @@ static json_t *make_absent(struct filling *f, const struct words_child *child, c
 		return json_object();
 	if (!said && !fallback)
 		return NULL;
-	note_origin(f, path, said ? template : NULL);
+	note_settings_origin(f, path, said ? template : NULL);
 	if (said)
 		return json_deep_copy(said);
 	return strcmp(fallback, "[]") != 0 ? json_string(fallback) : json_array();
@@ -191,7 +192,7 @@ static void fill_level(struct filling *f, json_t *object, const struct words_lev
 		json_t *value = json_incref(json_object_get(object, child->leaf));
 		char at[PATH_CAP];
 
-		join(at, path, child->leaf);
+		join_settings(at, path, child->leaf);
 		if (!value)
 			value = make_absent(f, child, at, template);
 		if (!value)
@@ -242,7 +243,7 @@ int settings_fill(json_t *tree, json_t **origins)
 /* --- YAML ------------------------------------------------------------------------------------- */
 
 /* True if each reader of YAML reads the text as the same without quotes. */
-static bool is_plain(const char *text)
+static bool is_settings_plain(const char *text)
 {
 	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 				   "._/@:+-";
@@ -258,14 +259,14 @@ static void put_scalar(FILE *out, const json_t *value)
 {
 	const char *text = json_string_value(value);
 
-	if (text && is_plain(text))
+	if (text && is_settings_plain(text))
 		fputs(text, out);
 	else
 		json_dumpf(value, out, JSON_ENCODE_ANY);
 }
 
-static void put_object(FILE *out, const json_t *object, int indent, bool is_item, const char *path,
-		       const json_t *origins);
+static void put_settings_object(FILE *out, const json_t *object, int indent, bool is_item,
+				const char *path, const json_t *origins);
 
 static void put_items(FILE *out, const json_t *array, int indent, const char *path,
 		      const json_t *origins)
@@ -278,7 +279,7 @@ static void put_items(FILE *out, const json_t *array, int indent, const char *pa
 		fprintf(out, "%*s- ", indent, "");
 		snprintf(at, sizeof(at), "%.*s[%zu]", PATH_CAP - 32, path, i);
 		if (json_is_object(item) && json_object_size(item)) {
-			put_object(out, item, indent + 2, true, at, origins);
+			put_settings_object(out, item, indent + 2, true, at, origins);
 			continue;
 		}
 		put_scalar(out, item);
@@ -286,8 +287,8 @@ static void put_items(FILE *out, const json_t *array, int indent, const char *pa
 	}
 }
 
-static void put_object(FILE *out, const json_t *object, int indent, bool is_item, const char *path,
-		       const json_t *origins)
+static void put_settings_object(FILE *out, const json_t *object, int indent, bool is_item,
+				const char *path, const json_t *origins)
 {
 	char at[PATH_CAP];
 	const char *key;
@@ -297,7 +298,7 @@ static void put_object(FILE *out, const json_t *object, int indent, bool is_item
 		bool has_more = json_object_size(value) || json_array_size(value);
 		const char *origin;
 
-		join(at, path, key);
+		join_settings(at, path, key);
 		origin = json_string_value(json_object_get(origins, at));
 		fprintf(out, "%*s%s:", is_item ? 0 : indent, "", key);
 		is_item = false;
@@ -309,11 +310,11 @@ static void put_object(FILE *out, const json_t *object, int indent, bool is_item
 		if (json_is_array(value))
 			put_items(out, value, indent + 2, at, origins);
 		else if (has_more)
-			put_object(out, value, indent + 2, false, at, origins);
+			put_settings_object(out, value, indent + 2, false, at, origins);
 	}
 }
 
 void settings_put_yaml(FILE *out, const json_t *tree, const json_t *origins)
 {
-	put_object(out, tree, 0, false, "", origins);
+	put_settings_object(out, tree, 0, false, "", origins);
 }

@@ -23,8 +23,9 @@ static json_t *show(const struct words_key *key, const json_t *value)
 	return value && key->is_secret ? json_string(SETTINGS_SECRET) : json_deep_copy(value);
 }
 
-static void add(struct comparison *c, const struct words_key *key, const char *path,
-		const char *change, const json_t *was, const json_t *becomes)
+static void add_settings_compare(struct comparison *c, const struct words_key *key,
+				 const char *path, const char *change, const json_t *was,
+				 const json_t *becomes)
 {
 	json_t *o;
 
@@ -52,7 +53,7 @@ static bool is_same_domain(const char *a, const char *b)
 	return is_same;
 }
 
-static bool is_same(const struct words_key *key, const char *a, const char *b)
+static bool is_change_same(const struct words_key *key, const char *a, const char *b)
 {
 	uint64_t x, y;
 
@@ -72,8 +73,9 @@ static void compare_scalars(struct comparison *c, const struct words_key *key, c
 	const char *a = json_string_value(before), *b = json_string_value(after);
 	json_t *fallback = key->fallback ? json_string(key->fallback) : NULL;
 
-	if (!is_same(key, a ? a : key->fallback, b ? b : key->fallback))
-		add(c, key, path, "changed", before ? before : fallback, after ? after : fallback);
+	if (!is_change_same(key, a ? a : key->fallback, b ? b : key->fallback))
+		add_settings_compare(c, key, path, "changed", before ? before : fallback,
+				     after ? after : fallback);
 	json_decref(fallback);
 }
 
@@ -109,8 +111,8 @@ static unsigned int add_missing(struct comparison *c, const struct words_key *ke
 			json_object_set_new(counts, text ? text : "", json_integer(n - 1));
 			continue;
 		}
-		add(c, key, path, is_added ? "added" : "removed", is_added ? NULL : item,
-		    is_added ? item : NULL);
+		add_settings_compare(c, key, path, is_added ? "added" : "removed",
+				     is_added ? NULL : item, is_added ? item : NULL);
 		n_missing++;
 	}
 	return n_missing;
@@ -129,7 +131,7 @@ static void compare_lists(struct comparison *c, const struct words_key *key, con
 	if (add_missing(c, key, path, before, new, false) +
 		    add_missing(c, key, path, after, old, true) ==
 	    0)
-		add(c, key, path, "order", before, after);
+		add_settings_compare(c, key, path, "order", before, after);
 	json_decref(old);
 	json_decref(new);
 }
@@ -137,8 +139,8 @@ static void compare_lists(struct comparison *c, const struct words_key *key, con
 /* --- Items ------------------------------------------------------------------------------------ */
 
 /* Names ITEM by the first key of its level. */
-static void put_name(char *out, size_t cap, const struct words_level *level, const json_t *item,
-		     const json_t *known)
+static void put_change_name(char *out, size_t cap, const struct words_level *level,
+			    const json_t *item, const json_t *known)
 {
 	const char *text = json_string_value(json_object_get(item, level->children[0].leaf));
 	char *domain = NULL;
@@ -161,7 +163,7 @@ static json_t *index_items(const struct words_level *level, const json_t *array)
 	size_t i;
 
 	json_array_foreach((json_t *)array, i, item) {
-		put_name(name, sizeof(name), level, item, items);
+		put_change_name(name, sizeof(name), level, item, items);
 		json_object_set(items, name, item);
 	}
 	return items;
@@ -210,15 +212,15 @@ static void compare_items(struct comparison *c, const struct words_key *list,
 		if (json_object_get(new, name))
 			compare_level(c, level, at, item, json_object_get(new, name));
 		else
-			add(c, key, at, "removed", NULL, NULL);
+			add_settings_compare(c, key, at, "removed", NULL, NULL);
 	}
 	json_object_foreach(new, name, item) {
 		put_item(at, path, name);
 		if (!json_object_get(old, name))
-			add(c, key, at, "added", NULL, NULL);
+			add_settings_compare(c, key, at, "added", NULL, NULL);
 	}
 	if (!has_same_order(old, new))
-		add(c, list, path, "order", NULL, NULL);
+		add_settings_compare(c, list, path, "order", NULL, NULL);
 }
 
 static void compare_below(struct comparison *c, const struct words_level *above,

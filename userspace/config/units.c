@@ -58,7 +58,7 @@ static void put_duration(FILE *out, uint64_t s)
 		fprintf(out, "%" PRIu64 " d %" PRIu64 " h", s / 86400, s % 86400 / 3600);
 }
 
-static void put_time(FILE *out, uint64_t s)
+static void put_unit_time(FILE *out, uint64_t s)
 {
 	time_t when = (time_t)s;
 	struct tm tm;
@@ -69,7 +69,7 @@ static void put_time(FILE *out, uint64_t s)
 	fputs(*text ? text : "-", out);
 }
 
-static void put_count(FILE *out, uint64_t value)
+static void put_unit_count(FILE *out, uint64_t value)
 {
 	char digits[24];
 	int len = snprintf(digits, sizeof(digits), "%" PRIu64, value);
@@ -120,9 +120,9 @@ static void put_integer(FILE *out, const char *key, json_int_t value)
 	else if (!strcmp(suffix, "_s"))
 		put_duration(out, size);
 	else if (!strcmp(suffix, "_at"))
-		put_time(out, size);
+		put_unit_time(out, size);
 	else if (is_count(key))
-		put_count(out, size);
+		put_unit_count(out, size);
 	else
 		fprintf(out, "%" PRIu64, size);
 }
@@ -134,22 +134,22 @@ static void put_string(FILE *out, const char *text)
 		fputc(iscntrl((unsigned char)*text) ? '?' : *text, out);
 }
 
-static void put_value(FILE *out, const char *key, const json_t *value);
+static void put_unit_value(FILE *out, const char *key, const json_t *value);
 
-static void put_array(FILE *out, const char *key, const json_t *value)
+static void put_unit_array(FILE *out, const char *key, const json_t *value)
 {
 	size_t i;
 	json_t *item;
 
 	json_array_foreach(value, i, item) {
 		fputs(i ? ", " : "", out);
-		put_value(out, key, item);
+		put_unit_value(out, key, item);
 	}
 	if (!json_array_size(value))
 		fputs("none", out);
 }
 
-static void put_object(FILE *out, const json_t *value)
+static void put_unit_object(FILE *out, const json_t *value)
 {
 	const char *glue = "", *key;
 	json_t *item;
@@ -158,12 +158,12 @@ static void put_object(FILE *out, const json_t *value)
 		fprintf(out, "%s", glue);
 		put_string(out, key);
 		fputc('=', out);
-		put_value(out, key, item);
+		put_unit_value(out, key, item);
 		glue = " ";
 	}
 }
 
-static void put_value(FILE *out, const char *key, const json_t *value)
+static void put_unit_value(FILE *out, const char *key, const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_INTEGER:
@@ -176,10 +176,10 @@ static void put_value(FILE *out, const char *key, const json_t *value)
 		put_string(out, *json_string_value(value) ? json_string_value(value) : "-");
 		break;
 	case JSON_ARRAY:
-		put_array(out, key, value);
+		put_unit_array(out, key, value);
 		break;
 	case JSON_OBJECT:
-		put_object(out, value);
+		put_unit_object(out, value);
 		break;
 	case JSON_TRUE:
 	case JSON_FALSE:
@@ -199,7 +199,7 @@ char *units_put(const char *key, const json_t *value)
 
 	if (!out)
 		return NULL;
-	put_value(out, key, value);
+	put_unit_value(out, key, value);
 	if (fclose(out)) {
 		free(text);
 		return NULL;

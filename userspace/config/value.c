@@ -129,7 +129,7 @@ static int read_bits(const char *text, uint64_t *out)
 	return 0;
 }
 
-static int read_plain(const struct words_key *key, const char *text, uint64_t *out)
+static int read_value_plain(const struct words_key *key, const char *text, uint64_t *out)
 {
 	switch (key->type) {
 	case WORDS_COUNT:
@@ -171,7 +171,7 @@ int value_read_number(const struct words_key *key, const char *text, uint64_t *o
 		*out = value ? WORDS_BUDGET_TRUE : 0;
 		return 0;
 	}
-	err = read_plain(key, text, &value);
+	err = read_value_plain(key, text, &value);
 	if (err)
 		return err;
 	if (value < key->min || value > key->max)
@@ -263,7 +263,7 @@ static bool is_zero_behind(const uint8_t *addr, unsigned int n_bytes, unsigned i
 	return true;
 }
 
-static bool is_mapped(const uint8_t addr[16])
+static bool is_value_mapped(const uint8_t addr[16])
 {
 	struct in6_addr v6;
 
@@ -292,7 +292,7 @@ bool value_ipv4_of(const char *text, char *out)
 		return false;
 	memcpy(address, text, len);
 	address[len] = '\0';
-	if (inet_pton(AF_INET6, address, bytes) != 1 || !is_mapped(bytes))
+	if (inet_pton(AF_INET6, address, bytes) != 1 || !is_value_mapped(bytes))
 		return false;
 	(void)inet_ntop(AF_INET, bytes + 12, ipv4, sizeof(ipv4)); /* there is room for it */
 	if (*rest != '/') {
@@ -342,7 +342,7 @@ int value_read_prefix(const char *text, struct config_prefix *out)
 
 	if (err)
 		return err;
-	if (prefix.family == AF_INET6 && is_mapped(prefix.addr))
+	if (prefix.family == AF_INET6 && is_value_mapped(prefix.addr))
 		return -ERANGE;
 	*out = prefix;
 	return 0;

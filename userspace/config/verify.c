@@ -27,7 +27,7 @@
 
 /* --- The settings ----------------------------------------------------------------------------- */
 
-static size_t count(char *const *argv)
+static size_t count_verify(char *const *argv)
 {
 	size_t n = 0;
 
@@ -38,7 +38,7 @@ static size_t count(char *const *argv)
 
 int verify_copy(struct verify *to, const struct verify *from)
 {
-	size_t n = count(from->argv), i;
+	size_t n = count_verify(from->argv), i;
 
 	*to = (struct verify){ NULL, from->timeout_s };
 	if (!from->argv)
@@ -64,9 +64,9 @@ void verify_fini(struct verify *verify)
 
 bool verify_equal(const struct verify *a, const struct verify *b)
 {
-	size_t n = count(a->argv), i;
+	size_t n = count_verify(a->argv), i;
 
-	if (a->timeout_s != b->timeout_s || n != count(b->argv))
+	if (a->timeout_s != b->timeout_s || n != count_verify(b->argv))
 		return false;
 	for (i = 0; i < n; i++)
 		if (strcmp(a->argv[i], b->argv[i]) != 0)
@@ -88,13 +88,13 @@ struct run {
 	bool is_line_full;
 };
 
-static bool is_cancelled(const struct run *run)
+static bool is_verify_cancelled(const struct run *run)
 {
 	return __atomic_load_n(run->cancel, __ATOMIC_RELAXED);
 }
 
 /* Writes the zone as text in memory. A descriptor, open for reading only, or a negative code. */
-static int write_text(const struct zone *zone, const bool *cancel)
+static int write_verify_text(const struct zone *zone, const bool *cancel)
 {
 	int fd = memfd_create("zone", MFD_CLOEXEC), read_fd = -1, err;
 	char path[32];
@@ -174,7 +174,8 @@ static int spawn(struct run *run, char *const *env)
 	return -err;
 }
 
-static int start(struct run *run, const struct zone *zone, const char *name, const char *file)
+static int start_verify(struct run *run, const struct zone *zone, const char *name,
+			const char *file)
 {
 	const char *path = getenv("PATH");
 	char *env[5] = { NULL };
@@ -196,7 +197,7 @@ static int start(struct run *run, const struct zone *zone, const char *name, con
  * Reads at most what the pipe holds, so a command that writes without end does not keep us here.
  * False: nothing more will come.
  */
-static bool hear(struct run *run)
+static bool hear_verify(struct run *run)
 {
 	char said[PIPE_BYTES];
 	ssize_t n = read(run->said_fd[0], said, sizeof(said));
@@ -219,10 +220,10 @@ static int wait_for_end(struct run *run)
 	struct pollfd fds[] = { { .fd = run->pid_fd, .events = POLLIN },
 				{ .fd = run->said_fd[0], .events = POLLIN } };
 
-	while (!is_cancelled(run)) {
+	while (!is_verify_cancelled(run)) {
 		if (poll(fds, 2, SLICE_MS) < 0 && errno != EINTR)
 			return -errno;
-		if (fds[1].revents && !hear(run))
+		if (fds[1].revents && !hear_verify(run))
 			fds[1].fd = -1;
 		if (fds[0].revents)
 			return 0;
@@ -240,11 +241,11 @@ static int reap(struct run *run)
 	kill(-run->pid, SIGKILL);
 	while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	hear(run);
+	hear_verify(run);
 	return status;
 }
 
-static int judge(const struct run *run, int err, int status, char *why, size_t cap)
+static int judge_verify(const struct run *run, int err, int status, char *why, size_t cap)
 {
 	const char *command = run->verify->argv[0];
 	const char *colon = run->n_line ? ": " : "";
@@ -268,7 +269,7 @@ static int judge(const struct run *run, int err, int status, char *why, size_t c
 static int run_process(struct run *run, const struct zone *zone, const char *name, const char *file,
 		       char *why, size_t cap)
 {
-	int err = start(run, zone, name, file), status;
+	int err = start_verify(run, zone, name, file), status;
 
 	if (err) {
 		snprintf(why, cap, "%s cannot be run: %s", run->verify->argv[0], err_text(err));
@@ -279,10 +280,10 @@ static int run_process(struct run *run, const struct zone *zone, const char *nam
 	run->pid_fd = pidfd_open(run->pid, 0);
 	err = run->pid_fd < 0 ? -errno : wait_for_end(run);
 	status = reap(run);
-	return judge(run, err, status, why, cap);
+	return judge_verify(run, err, status, why, cap);
 }
 
-static void close_fd(int fd)
+static void close_verify_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
@@ -294,7 +295,7 @@ int verify_run(const struct verify *verify, const struct zone *zone, const char 
 	struct run run = { .verify = verify, .cancel = cancel, .said_fd = { -1, -1 }, .pid_fd = -1 };
 	int err = 0;
 
-	run.zone_fd = write_text(zone, cancel);
+	run.zone_fd = write_verify_text(zone, cancel);
 	if (run.zone_fd < 0)
 		err = run.zone_fd;
 	else if (pipe2(run.said_fd, O_CLOEXEC) || fcntl(run.said_fd[0], F_SETFL, O_NONBLOCK))
@@ -304,9 +305,9 @@ int verify_run(const struct verify *verify, const struct zone *zone, const char 
 			 err_text(err));
 	else
 		err = run_process(&run, zone, name, file, why, why_cap);
-	close_fd(run.zone_fd);
-	close_fd(run.said_fd[0]);
-	close_fd(run.said_fd[1]);
-	close_fd(run.pid_fd);
+	close_verify_fd(run.zone_fd);
+	close_verify_fd(run.said_fd[0]);
+	close_verify_fd(run.said_fd[1]);
+	close_verify_fd(run.pid_fd);
 	return err;
 }

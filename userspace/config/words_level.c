@@ -22,7 +22,7 @@ static const char *find_leaf(const struct words_key *key, const char *path)
 }
 
 /* Adds the keys directly below PATH that LEVEL does not have yet. */
-static void add(struct words_level *level, const char *path)
+static void add_level(struct words_level *level, const char *path)
 {
 	const struct words_key *key;
 	const char *leaf;
@@ -40,7 +40,7 @@ void words_level_top(struct words_level *level)
 {
 	level->n = 0;
 	level->path[0] = '\0';
-	add(level, "");
+	add_level(level, "");
 }
 
 static void remove_child(struct words_level *level, const char *leaf)
@@ -66,11 +66,11 @@ void words_level_below(struct words_level *level, const struct words_level *abov
 
 	assert(used > 0 && (size_t)used < sizeof(level->path));
 	level->n = 0;
-	add(level, level->path);
+	add_level(level, level->path);
 	if (strncmp(level->path, TEMPLATES, len) != 0)
 		return;
 	snprintf(zone, sizeof(zone), ZONES "%s", level->path + len);
-	add(level, zone);
+	add_level(level, zone);
 	if (!level->path[len])
 		remove_child(level, "template");
 }

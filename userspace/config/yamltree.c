@@ -231,7 +231,7 @@ struct place {
 	size_t line;
 };
 
-static int read_value(struct walk *walk, const yaml_event_t *event, struct place place);
+static int read_yaml_value(struct walk *walk, const yaml_event_t *event, struct place place);
 
 /* True if the key has no character that would make its path look like another path. */
 static int is_word(const yaml_event_t *key)
@@ -264,7 +264,7 @@ static int read_pair(struct walk *walk, const yaml_event_t *key, struct yamltree
 	err = next_event(walk, &value);
 	if (err)
 		return err;
-	err = read_value(walk, &value, (struct place){ map, name, line });
+	err = read_yaml_value(walk, &value, (struct place){ map, name, line });
 	yaml_event_delete(&value);
 	return err;
 }
@@ -285,8 +285,8 @@ static int read_below(struct walk *walk, struct yamltree *node)
 		if (!is_end && node->shape == YAMLTREE_MAP)
 			err = read_pair(walk, &event, node);
 		else if (!is_end)
-			err = read_value(walk, &event,
-					 (struct place){ node, NULL, event_line(&event) });
+			err = read_yaml_value(walk, &event,
+					      (struct place){ node, NULL, event_line(&event) });
 		yaml_event_delete(&event);
 	}
 	return err;
@@ -316,7 +316,7 @@ static int read_node(struct walk *walk, enum yamltree_shape shape, struct place 
 }
 
 /* EVENT begins the value; its children come from the parser. */
-static int read_value(struct walk *walk, const yaml_event_t *event, struct place place)
+static int read_yaml_value(struct walk *walk, const yaml_event_t *event, struct place place)
 {
 	const struct yamltree alias = { .parent = place.parent, .name = place.name };
 	const char *text = (const char *)event->data.scalar.value;
@@ -356,8 +356,8 @@ static int read_stream(struct walk *walk)
 				   "a second document (---) is not allowed");
 		else if (type == YAML_SCALAR_EVENT || type == YAML_MAPPING_START_EVENT ||
 			 type == YAML_SEQUENCE_START_EVENT || type == YAML_ALIAS_EVENT)
-			err = read_value(walk, &event,
-					 (struct place){ .line = event_line(&event) });
+			err = read_yaml_value(walk, &event,
+					      (struct place){ .line = event_line(&event) });
 		yaml_event_delete(&event);
 		if (err || type == YAML_STREAM_END_EVENT)
 			return err;

@@ -70,14 +70,14 @@ static const struct rights all_read;
 /* epoll knows a client by its place, and the listening socket by the place after the last one. */
 #define LISTEN_PLACE CTL_CLIENTS_CAP
 
-static int watch(struct ctl *ctl, int op, int fd, uint32_t place, uint32_t events)
+static int watch_ctl(struct ctl *ctl, int op, int fd, uint32_t place, uint32_t events)
 {
 	struct epoll_event event = { .events = events, .data.u32 = place };
 
 	return epoll_ctl(ctl->epoll_fd, op, fd, &event) ? -errno : 0;
 }
 
-static uint32_t place_of(const struct ctl *ctl, const struct client *client)
+static uint32_t place_of_ctl(const struct ctl *ctl, const struct client *client)
 {
 	return (uint32_t)(client - ctl->clients);
 }
@@ -132,7 +132,7 @@ static void drop_file(struct client *client)
  */
 static void drop_client(struct ctl *ctl, struct client *client)
 {
-	(void)watch(ctl, EPOLL_CTL_DEL, client->fd, place_of(ctl, client), 0);
+	(void)watch_ctl(ctl, EPOLL_CTL_DEL, client->fd, place_of_ctl(ctl, client), 0);
 	hangup_close(ctl->hangup, client->fd);
 	drop_file(client);
 	rights_peer_fini(&client->peer);
@@ -168,8 +168,8 @@ static void set_reply(struct client *client, char *reply)
 	client->at_end |= !reply;
 }
 
-static void run_line(struct ctl *ctl, struct client *client, const char *line, size_t len,
-		     uint64_t now_ns)
+static void run_ctl_line(struct ctl *ctl, struct client *client, const char *line, size_t len,
+			 uint64_t now_ns)
 {
 	uint64_t ticket = ++ctl->n_requests;
 	bool is_later = false;
@@ -211,7 +211,7 @@ static bool run_lines(struct ctl *ctl, struct client *client, uint64_t now_ns)
 
 		if (!end)
 			break;
-		run_line(ctl, client, line, (size_t)(end - line), now_ns);
+		run_ctl_line(ctl, client, line, (size_t)(end - line), now_ns);
 		from = (size_t)(end + 1 - client->in);
 		is_alive = send_reply(client, now_ns);
 	}
@@ -254,7 +254,7 @@ static ssize_t receive_with_file(struct client *client)
 
 /* A client that may change nothing must not have a descriptor put into the daemon, or closed in
  * this thread: that may wait (control/hangup.h). See also let_files_pass(). */
-static ssize_t receive(const struct ctl *ctl, struct client *client)
+static ssize_t receive_ctl(const struct ctl *ctl, struct client *client)
 {
 	if (rights_of(ctl->rights, &client->peer) >= CTL_CHANGES)
 		return receive_with_file(client);
@@ -272,10 +272,10 @@ static void send_last(int fd, const char *code, const char *sentence)
 }
 
 /* Reads the octets that have come, as far as there is room. False: the connection is broken. */
-static bool read_lines(const struct ctl *ctl, struct client *client)
+static bool read_ctl_lines(const struct ctl *ctl, struct client *client)
 {
 	while (!client->at_end && client->n_in < CTL_LINE_BYTES) {
-		ssize_t got = receive(ctl, client);
+		ssize_t got = receive_ctl(ctl, client);
 
 		if (got == -EPERM)
 			send_last(client->fd, "EACCES",
@@ -294,11 +294,11 @@ static bool is_over_long(const struct client *client)
 }
 
 /* Does everything for a client that needs no waiting. False: the client must be closed. */
-static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
+static bool serve_ctl(struct ctl *ctl, struct client *client, uint64_t now_ns)
 {
 	uint32_t events;
 
-	if (!client->out && !read_lines(ctl, client))
+	if (!client->out && !read_ctl_lines(ctl, client))
 		return false;
 	if (!run_lines(ctl, client, now_ns))
 		return false;
@@ -315,7 +315,7 @@ static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
 	events = client->out || has_line(client) ? EPOLLOUT : EPOLLIN;
 	if (client->ticket)
 		events = 0; /* epoll still reports that the client has gone */
-	return !watch(ctl, EPOLL_CTL_MOD, client->fd, place_of(ctl, client), events);
+	return !watch_ctl(ctl, EPOLL_CTL_MOD, client->fd, place_of_ctl(ctl, client), events);
 }
 
 /* Replies to a client that is not let in. */
@@ -368,7 +368,8 @@ static bool may_leave(const struct ctl *ctl, const struct client *client, unsign
 }
 
 /* The client that must leave for a new one. NULL: none. */
-static struct client *find_victim(struct ctl *ctl, const struct rights_peer *peer, uint64_t now_ns)
+static struct client *find_ctl_victim(struct ctl *ctl, const struct rights_peer *peer,
+				      uint64_t now_ns)
 {
 	const unsigned int n_new = count_places(ctl, peer->id.uid);
 	struct client *victim = NULL;
@@ -396,7 +397,8 @@ static unsigned int count_others(const struct ctl *ctl)
 }
 
 /* A free place, or the place of a client that is closed for it. NULL: none. */
-static struct client *find_place(struct ctl *ctl, const struct rights_peer *peer, uint64_t now_ns)
+static struct client *find_ctl_place(struct ctl *ctl, const struct rights_peer *peer,
+				     uint64_t now_ns)
 {
 	const bool is_full = !peer->is_owner && count_others(ctl) >= CTL_OTHERS_CAP;
 	struct client *victim;
@@ -404,7 +406,7 @@ static struct client *find_place(struct ctl *ctl, const struct rights_peer *peer
 	for (size_t i = 0; !is_full && i < CTL_CLIENTS_CAP; i++)
 		if (ctl->clients[i].fd < 0)
 			return &ctl->clients[i];
-	victim = find_victim(ctl, peer, now_ns);
+	victim = find_ctl_victim(ctl, peer, now_ns);
 	if (victim)
 		drop_client(ctl, victim);
 	return victim;
@@ -427,7 +429,7 @@ static int seat_client(struct ctl *ctl, struct client *client, int fd, struct ri
 {
 	char *in = malloc(CTL_LINE_BYTES);
 
-	if (!in || watch(ctl, EPOLL_CTL_ADD, fd, place_of(ctl, client), EPOLLIN)) {
+	if (!in || watch_ctl(ctl, EPOLL_CTL_ADD, fd, place_of_ctl(ctl, client), EPOLLIN)) {
 		free(in);
 		return -ENOMEM;
 	}
@@ -440,7 +442,7 @@ static int seat_client(struct ctl *ctl, struct client *client, int fd, struct ri
 	return 0;
 }
 
-static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
+static void add_ctl_client(struct ctl *ctl, int fd, uint64_t now_ns)
 {
 	struct rights_peer peer;
 	int err = rights_peer_read(&peer, fd);
@@ -452,7 +454,7 @@ static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
 		rights_peer_fini(&peer);
 		return;
 	}
-	client = find_place(ctl, &peer, now_ns);
+	client = find_ctl_place(ctl, &peer, now_ns);
 	if (!client)
 		turn_away(ctl, fd, "busy", "too many clients are connected, try again later");
 	else if (seat_client(ctl, client, fd, &peer, now_ns))
@@ -463,7 +465,7 @@ static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
 /* accept() is tried again later, since the event would come back at once. */
 static void pause_accepting(struct ctl *ctl, uint64_t now_ns)
 {
-	if (!watch(ctl, EPOLL_CTL_MOD, ctl->listen_fd, LISTEN_PLACE, 0))
+	if (!watch_ctl(ctl, EPOLL_CTL_MOD, ctl->listen_fd, LISTEN_PLACE, 0))
 		ctl->retry_ns = now_ns + RETRY_NS;
 }
 
@@ -481,7 +483,7 @@ static void accept_clients(struct ctl *ctl, uint64_t now_ns)
 		fd = accept4(ctl->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd >= 0) {
-			add_client(ctl, fd, now_ns);
+			add_ctl_client(ctl, fd, now_ns);
 			continue;
 		}
 		if (errno == EINTR || errno == ECONNABORTED)
@@ -501,7 +503,7 @@ static void close_idle(struct ctl *ctl, uint64_t now_ns)
 			drop_client(ctl, client);
 	}
 	if (ctl->retry_ns && now_ns >= ctl->retry_ns &&
-	    !watch(ctl, EPOLL_CTL_MOD, ctl->listen_fd, LISTEN_PLACE, EPOLLIN))
+	    !watch_ctl(ctl, EPOLL_CTL_MOD, ctl->listen_fd, LISTEN_PLACE, EPOLLIN))
 		ctl->retry_ns = 0;
 }
 
@@ -526,7 +528,7 @@ void ctl_poll(struct ctl *ctl, uint64_t now_ns)
 			has_new = true;
 		else if (ctl->clients[place].ticket)
 			leave_waiting(ctl, &ctl->clients[place], now_ns);
-		else if (!serve(ctl, &ctl->clients[place], now_ns))
+		else if (!serve_ctl(ctl, &ctl->clients[place], now_ns))
 			drop_client(ctl, &ctl->clients[place]);
 	}
 	/* After the others: a new client may take the place of a client that has an event here. */
@@ -615,7 +617,8 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
 		ctl_request_tell(&client->told, code);
 		audit_request(client, &client->told, now_ns);
 		set_reply(client, reply);
-		if (!(ctl->is_stopping ? send_reply(client, now_ns) : serve(ctl, client, now_ns)))
+		if (!(ctl->is_stopping ? send_reply(client, now_ns) :
+					 serve_ctl(ctl, client, now_ns)))
 			drop_client(ctl, client);
 		return;
 	}
@@ -675,7 +678,7 @@ static int remove_stale(const struct sockaddr_un *addr, char *err, size_t err_ca
 }
 
 /* The file is made with the mode of the socket, 0600, so it is closed to others until chmod(). */
-static int bind_socket(struct ctl *ctl, mode_t mode)
+static int bind_ctl_socket(struct ctl *ctl, mode_t mode)
 {
 	const char *path = ctl->addr.sun_path;
 
@@ -688,18 +691,18 @@ static int bind_socket(struct ctl *ctl, mode_t mode)
 	return 0;
 }
 
-static int start(struct ctl *ctl, mode_t mode, char *err, size_t err_cap)
+static int start_ctl(struct ctl *ctl, mode_t mode, char *err, size_t err_cap)
 {
 	int ret = remove_stale(&ctl->addr, err, err_cap);
 
 	if (!ret)
-		ret = bind_socket(ctl, mode);
+		ret = bind_ctl_socket(ctl, mode);
 	if (ret)
 		return ret;
 	ctl->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (ctl->epoll_fd < 0)
 		return -errno;
-	return watch(ctl, EPOLL_CTL_ADD, ctl->listen_fd, LISTEN_PLACE, EPOLLIN);
+	return watch_ctl(ctl, EPOLL_CTL_ADD, ctl->listen_fd, LISTEN_PLACE, EPOLLIN);
 }
 
 int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_command *commands,
@@ -724,7 +727,7 @@ int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_c
 		for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
 			ctl->clients[i].fd = ctl->clients[i].file = -1;
 		ctl->rights = &all_read;
-		ret = start(ctl, mode, err, err_cap);
+		ret = start_ctl(ctl, mode, err, err_cap);
 		if (!ret) {
 			*out = ctl;
 			return 0;

@@ -91,7 +91,7 @@ char *ctl_request_reply(enum ctl_kind may, int code, json_t *result, const char 
 	return ctl_request_refuse(name ? name : "error", sentence);
 }
 
-static char *refuse(struct ctl_request_told *told, const char *code, const char *sentence)
+static char *refuse_request(struct ctl_request_told *told, const char *code, const char *sentence)
 {
 	snprintf(told->result, sizeof(told->result), "%s", code);
 	return ctl_request_refuse(code, sentence);
@@ -117,8 +117,8 @@ static void tell_words(struct ctl_request_told *told, const char *name, const js
 	}
 }
 
-static char *run_command(const struct ctl_command *command, void *user, enum ctl_kind may,
-			 const json_t *args, bool *is_later, struct ctl_request_told *told)
+static char *run_request_command(const struct ctl_command *command, void *user, enum ctl_kind may,
+				 const json_t *args, bool *is_later, struct ctl_request_told *told)
 {
 	const struct words_command *words = find_words(command->name);
 	size_t n_args = json_array_size(args);
@@ -129,7 +129,7 @@ static char *run_command(const struct ctl_command *command, void *user, enum ctl
 	if (n_args < words->min_args || n_args > words->max_args) {
 		snprintf(err, sizeof(err), "usage: %s%s%s", words->name, *words->args ? " " : "",
 			 words->args);
-		return refuse(told, "usage", err);
+		return refuse_request(told, "usage", err);
 	}
 	ret = command->run(command->of ? command->of(user) : user, args, &result, err, sizeof(err));
 	*is_later = ret == CTL_LATER;
@@ -161,22 +161,23 @@ static char *run_object(const struct ctl_command *commands, void *user, enum ctl
 	char *reply;
 
 	if (!json_is_integer(version) || json_integer_value(version) != CTL_VERSION)
-		return refuse(told, "version",
-			      "this daemon speaks version 1 (\"v\":1): use the "
-			      "volleyctl that came with it");
+		return refuse_request(told, "version",
+				      "this daemon speaks version 1 (\"v\":1): use the "
+				      "volleyctl that came with it");
 	if (!name || (args && !are_strings(args)))
-		return refuse(told, "request",
-			      "a request has a \"command\", a string, and may "
-			      "have \"args\", an array of strings");
+		return refuse_request(told, "request",
+				      "a request has a \"command\", a string, and may "
+				      "have \"args\", an array of strings");
 	tell_words(told, name, args);
 	command = find_command(commands, name);
 	if (!command)
-		return refuse(told, "command", "this daemon does not know that command");
+		return refuse_request(told, "command", "this daemon does not know that command");
 	if (may < command->kind)
-		return refuse(told, "EACCES", rights_refusal(command->kind));
+		return refuse_request(told, "EACCES", rights_refusal(command->kind));
 	told->command = command;
 	no_args = json_array();
-	reply = no_args ? run_command(command, user, may, args ? args : no_args, is_later, told) :
+	reply = no_args ? run_request_command(command, user, may, args ? args : no_args, is_later,
+					      told) :
 			  NULL;
 	json_decref(no_args);
 	return reply;
@@ -193,7 +194,7 @@ char *ctl_request_run(const struct ctl_command *commands, void *user, enum ctl_k
 	if (json_is_object(request))
 		reply = run_object(commands, user, may, request, is_later, told);
 	else
-		reply = refuse(told, "request", "a request is one JSON object on one line");
+		reply = refuse_request(told, "request", "a request is one JSON object on one line");
 	json_decref(request);
 	return reply;
 }

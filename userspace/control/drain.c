@@ -41,7 +41,7 @@ void drain_open(struct drain *drain, const char *socket)
 	set_why(drain, why);
 }
 
-static int write_file(const struct drain *drain)
+static int write_drain_file(const struct drain *drain)
 {
 	int fd = open(drain->path,
 		      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
@@ -60,7 +60,7 @@ int drain_set(struct drain *drain, bool is_on, const char *why)
 	drain->is_on = is_on;
 	set_why(drain, is_on ? why : NULL);
 	if (is_on)
-		return write_file(drain);
+		return write_drain_file(drain);
 	return unlink(drain->path) && errno != ENOENT ? -errno : 0;
 }
 

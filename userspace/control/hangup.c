@@ -37,7 +37,7 @@ static void close_first(struct hangup *h)
 		h->fds[i] = h->fds[i + 1];
 }
 
-static void *run(void *user)
+static void *run_hangup(void *user)
 {
 	struct hangup *h = user;
 
@@ -58,7 +58,7 @@ static void start_thread(struct hangup *h)
 {
 	pthread_t thread;
 
-	if (h->has_thread || pthread_create(&thread, NULL, run, h))
+	if (h->has_thread || pthread_create(&thread, NULL, run_hangup, h))
 		return;
 	h->has_thread = true;
 	pthread_setname_np(thread, "hangup");
@@ -129,7 +129,7 @@ ssize_t hangup_receive(int fd, void *octets, size_t n)
 }
 
 /* Reads until the end, which shutdown() has set. False: a descriptor is in the way. */
-static bool drain(int fd)
+static bool drain_hangup(int fd)
 {
 	char octets[4096];
 	ssize_t got;
@@ -142,7 +142,7 @@ static bool drain(int fd)
 void hangup_close(struct hangup *h, int fd)
 {
 	(void)shutdown(fd, SHUT_RDWR); /* an error: the peer has gone, and sends nothing either */
-	if (drain(fd) || !give_to_thread(h, fd))
+	if (drain_hangup(fd) || !give_to_thread(h, fd))
 		close(fd);
 }
 

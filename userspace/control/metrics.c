@@ -58,8 +58,8 @@ struct metrics {
 
 /* --- Answers: the HTTP thread ----------------------------------------------------------------- */
 
-static enum MHD_Result tell(struct MHD_Connection *connection, unsigned int status,
-			    const char *text)
+static enum MHD_Result tell_metrics(struct MHD_Connection *connection, unsigned int status,
+				    const char *text)
 {
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 		strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
@@ -99,21 +99,23 @@ static enum MHD_Result give_text(struct metrics *m, struct MHD_Connection *conne
 	if (is_there)
 		result = MHD_queue_response(connection, MHD_HTTP_OK, m->response);
 	pthread_mutex_unlock(&m->lock);
-	return is_there ? result :
-			  tell(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "volleyd is busy\n");
+	return is_there ?
+		       result :
+		       tell_metrics(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "volleyd is busy\n");
 }
 
-static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url,
-			      const char *method, const char *version, const char *data,
-			      size_t *n_data, void **context)
+static enum MHD_Result handle_metrics(void *user, struct MHD_Connection *connection,
+				      const char *url, const char *method, const char *version,
+				      const char *data, size_t *n_data, void **context)
 {
 	static const char seen;
 
 	(void)version;
 	(void)data;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return *n_data ? MHD_NO :
-				 tell(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
+		return *n_data ?
+			       MHD_NO :
+			       tell_metrics(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
 	if (*n_data)
 		return MHD_NO;
 	if (!*context) { /* at the first call there is only the header */
@@ -121,7 +123,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 		return MHD_YES;
 	}
 	if (strcmp(url, "/metrics"))
-		return tell(connection, MHD_HTTP_NOT_FOUND, "/metrics is all there is\n");
+		return tell_metrics(connection, MHD_HTTP_NOT_FOUND, "/metrics is all there is\n");
 	return give_text(user, connection);
 }
 
@@ -165,8 +167,8 @@ static void shut_oldest(struct metrics *m)
 		shut(oldest);
 }
 
-static void on_connection(void *user, struct MHD_Connection *is, void **context,
-			  enum MHD_ConnectionNotificationCode what)
+static void on_metrics_connection(void *user, struct MHD_Connection *is, void **context,
+				  enum MHD_ConnectionNotificationCode what)
 {
 	struct metrics *m = user;
 	struct connection *c =
@@ -213,7 +215,7 @@ static bool shut_late(struct metrics *m)
 
 /* --- The HTTP thread -------------------------------------------------------------------------- */
 
-static int timeout_ms(struct MHD_Daemon *http)
+static int metrics_timeout_ms(struct MHD_Daemon *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
@@ -222,7 +224,7 @@ static int timeout_ms(struct MHD_Daemon *http)
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
-static bool is_stopping(struct metrics *m)
+static bool is_metrics_stopping(struct metrics *m)
 {
 	bool is;
 
@@ -232,7 +234,7 @@ static bool is_stopping(struct metrics *m)
 	return is;
 }
 
-static void *serve(void *user)
+static void *serve_metrics(void *user)
 {
 	struct metrics *m = user;
 	struct pollfd fds[] = {
@@ -244,8 +246,8 @@ static void *serve(void *user)
 	if (privilege_drop_thread())
 		log_warn("metrics: capabilities that are not needed could not be given up");
 	(void)!affinity_stand_behind(0); /* on failure it has the priority of the other threads */
-	while (!is_stopping(m)) {
-		int ms = timeout_ms(m->http);
+	while (!is_metrics_stopping(m)) {
+		int ms = metrics_timeout_ms(m->http);
 
 		if (shut_late(m) && (ms < 0 || ms > LOOK_MS))
 			ms = LOOK_MS;
@@ -257,7 +259,7 @@ static void *serve(void *user)
 
 /* --- Open and close --------------------------------------------------------------------------- */
 
-static int open_socket(const struct port_addr *listen_at)
+static int open_metrics_socket(const struct port_addr *listen_at)
 {
 	const int one = 1;
 	struct sockaddr_storage ss;
@@ -278,9 +280,9 @@ static int open_socket(const struct port_addr *listen_at)
 	return err;
 }
 
-static int open_fds(struct metrics *m, const struct port_addr *listen_at)
+static int open_metrics_fds(struct metrics *m, const struct port_addr *listen_at)
 {
-	m->listen_fd = open_socket(listen_at);
+	m->listen_fd = open_metrics_socket(listen_at);
 	if (m->listen_fd < 0)
 		return m->listen_fd;
 	m->ask_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -289,20 +291,21 @@ static int open_fds(struct metrics *m, const struct port_addr *listen_at)
 }
 
 /* libmicrohttpd takes over the listening socket. */
-static int start(struct metrics *m)
+static int start_metrics(struct metrics *m)
 {
 	int err;
 
 	m->http = MHD_start_daemon(
-		MHD_USE_EPOLL, 0, NULL, NULL, handle, m, MHD_OPTION_LISTEN_SOCKET, m->listen_fd,
-		MHD_OPTION_CONNECTION_LIMIT, PLACES, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-		METRICS_CONNECTIONS_IP, MHD_OPTION_CONNECTION_TIMEOUT, METRICS_IDLE_S,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, m, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, m, MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY_BYTES, MHD_OPTION_END);
+		MHD_USE_EPOLL, 0, NULL, NULL, handle_metrics, m, MHD_OPTION_LISTEN_SOCKET,
+		m->listen_fd, MHD_OPTION_CONNECTION_LIMIT, PLACES,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, METRICS_CONNECTIONS_IP,
+		MHD_OPTION_CONNECTION_TIMEOUT, METRICS_IDLE_S, MHD_OPTION_NOTIFY_CONNECTION,
+		on_metrics_connection, m, MHD_OPTION_NOTIFY_COMPLETED, on_completed, m,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY_BYTES, MHD_OPTION_END);
 	if (!m->http)
 		return -ENOMEM;
 	m->listen_fd = -1;
-	err = pthread_create(&m->thread, NULL, serve, m);
+	err = pthread_create(&m->thread, NULL, serve_metrics, m);
 	if (err)
 		return -err;
 	m->has_thread = true;
@@ -310,7 +313,8 @@ static int start(struct metrics *m)
 	return 0;
 }
 
-static int say_refused(const struct port_addr *listen_at, int code, char *err, size_t err_cap)
+static int say_metrics_refused(const struct port_addr *listen_at, int code, char *err,
+			       size_t err_cap)
 {
 	char text[PORT_ADDR_TEXT_CAP];
 
@@ -330,24 +334,24 @@ int metrics_open(struct metrics **out, const struct port_addr *listen_at,
 
 	*out = NULL;
 	if (!m)
-		return say_refused(listen_at, -ENOMEM, err, err_cap);
+		return say_metrics_refused(listen_at, -ENOMEM, err, err_cap);
 	m->write = write_fn;
 	m->user = user;
 	m->listen_fd = m->ask_fd = m->stop_fd = -1;
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->written, NULL);
-	code = open_fds(m, listen_at);
+	code = open_metrics_fds(m, listen_at);
 	if (!code)
-		code = start(m);
+		code = start_metrics(m);
 	if (code) {
 		metrics_close(m);
-		return say_refused(listen_at, code, err, err_cap);
+		return say_metrics_refused(listen_at, code, err, err_cap);
 	}
 	*out = m;
 	return 0;
 }
 
-static void stop_thread(struct metrics *m)
+static void stop_metrics_thread(struct metrics *m)
 {
 	pthread_mutex_lock(&m->lock);
 	m->is_stopping = true;
@@ -357,7 +361,7 @@ static void stop_thread(struct metrics *m)
 	pthread_join(m->thread, NULL);
 }
 
-static void close_fd(int fd)
+static void close_metrics_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
@@ -368,14 +372,14 @@ void metrics_close(struct metrics *m)
 	if (!m)
 		return;
 	if (m->has_thread)
-		stop_thread(m);
+		stop_metrics_thread(m);
 	if (m->http)
 		MHD_stop_daemon(m->http);
 	if (m->response)
 		MHD_destroy_response(m->response);
-	close_fd(m->listen_fd);
-	close_fd(m->ask_fd);
-	close_fd(m->stop_fd);
+	close_metrics_fd(m->listen_fd);
+	close_metrics_fd(m->ask_fd);
+	close_metrics_fd(m->stop_fd);
 	pthread_cond_destroy(&m->written);
 	pthread_mutex_destroy(&m->lock);
 	free(m);

@@ -10,7 +10,7 @@
 
 #define FIRST_CAP 16384u
 
-static bool make_room(struct metrics_text *out, size_t n)
+static bool make_metrics_text_room(struct metrics_text *out, size_t n)
 {
 	size_t cap = out->cap ? out->cap : FIRST_CAP;
 	char *text;
@@ -30,18 +30,18 @@ static bool make_room(struct metrics_text *out, size_t n)
 	return true;
 }
 
-static void put(struct metrics_text *out, const char *text, size_t n)
+static void put_metrics_text(struct metrics_text *out, const char *text, size_t n)
 {
-	if (!make_room(out, n))
+	if (!make_metrics_text_room(out, n))
 		return;
 	memcpy(out->text + out->n, text, n);
 	out->n += n;
 	out->text[out->n] = '\0';
 }
 
-static void put_text(struct metrics_text *out, const char *text)
+static void put_control_metrics_text(struct metrics_text *out, const char *text)
 {
-	put(out, text, strlen(text));
+	put_metrics_text(out, text, strlen(text));
 }
 
 /* `escaped` are the characters that get a backslash; a line feed becomes \n. */
@@ -49,26 +49,26 @@ static void put_escaped(struct metrics_text *out, const char *text, const char *
 {
 	for (; *text; text++) {
 		if (*text == '\n') {
-			put(out, "\\n", 2);
+			put_metrics_text(out, "\\n", 2);
 			continue;
 		}
 		if (strchr(escaped, *text))
-			put(out, "\\", 1);
-		put(out, text, 1);
+			put_metrics_text(out, "\\", 1);
+		put_metrics_text(out, text, 1);
 	}
 }
 
-static void begin(struct metrics_text *out, enum metrics_type type, const char *help)
+static void begin_metrics_text(struct metrics_text *out, enum metrics_type type, const char *help)
 {
 	static const char *const types[] = { " counter\n", " gauge\n", " histogram\n" };
 
-	put_text(out, "# HELP ");
-	put_text(out, out->name);
-	put_text(out, " ");
+	put_control_metrics_text(out, "# HELP ");
+	put_control_metrics_text(out, out->name);
+	put_control_metrics_text(out, " ");
 	put_escaped(out, help, "\\");
-	put_text(out, "\n# TYPE ");
-	put_text(out, out->name);
-	put_text(out, types[type]);
+	put_control_metrics_text(out, "\n# TYPE ");
+	put_control_metrics_text(out, out->name);
+	put_control_metrics_text(out, types[type]);
 }
 
 void metrics_text_family(struct metrics_text *out, enum metrics_type type, const char *name,
@@ -76,14 +76,14 @@ void metrics_text_family(struct metrics_text *out, enum metrics_type type, const
 {
 	snprintf(out->name, sizeof(out->name), METRICS_PREFIX "%s%s", name,
 		 type == METRICS_COUNTER ? "_total" : "");
-	begin(out, type, help);
+	begin_metrics_text(out, type, help);
 }
 
 void metrics_text_standard(struct metrics_text *out, enum metrics_type type, const char *name,
 			   const char *help)
 {
 	snprintf(out->name, sizeof(out->name), "%s", name);
-	begin(out, type, help);
+	begin_metrics_text(out, type, help);
 }
 
 #define VALUE_CAP 32
@@ -94,27 +94,27 @@ static void seconds(char text[VALUE_CAP], uint64_t ns)
 }
 
 /* A line of a histogram: the family with a suffix, its label, and `le` unless that is NULL. */
-static void put_line(struct metrics_text *out, const char *suffix, const char *const label[2],
-		     const char *le, const char *value)
+static void put_metrics_text_line(struct metrics_text *out, const char *suffix,
+				  const char *const label[2], const char *le, const char *value)
 {
-	put_text(out, out->name);
-	put_text(out, suffix);
+	put_control_metrics_text(out, out->name);
+	put_control_metrics_text(out, suffix);
 	if (label[0] || le)
-		put_text(out, "{");
+		put_control_metrics_text(out, "{");
 	if (label[0]) {
-		put_text(out, label[0]);
-		put_text(out, "=\"");
+		put_control_metrics_text(out, label[0]);
+		put_control_metrics_text(out, "=\"");
 		put_escaped(out, label[1], "\\\"");
-		put_text(out, le ? "\"," : "\"");
+		put_control_metrics_text(out, le ? "\"," : "\"");
 	}
 	if (le) {
-		put_text(out, "le=\"");
-		put_text(out, le);
-		put_text(out, "\"");
+		put_control_metrics_text(out, "le=\"");
+		put_control_metrics_text(out, le);
+		put_control_metrics_text(out, "\"");
 	}
-	put_text(out, label[0] || le ? "} " : " ");
-	put_text(out, value);
-	put_text(out, "\n");
+	put_control_metrics_text(out, label[0] || le ? "} " : " ");
+	put_control_metrics_text(out, value);
+	put_control_metrics_text(out, "\n");
 }
 
 void metrics_text_decimal(struct metrics_text *out, uint64_t ns)
@@ -123,7 +123,7 @@ void metrics_text_decimal(struct metrics_text *out, uint64_t ns)
 	char value[VALUE_CAP];
 
 	seconds(value, ns);
-	put_line(out, "", no_label, NULL, value);
+	put_metrics_text_line(out, "", no_label, NULL, value);
 }
 
 void metrics_text_histogram(struct metrics_text *out, const struct histogram *h, const char *label,
@@ -139,11 +139,11 @@ void metrics_text_histogram(struct metrics_text *out, const struct histogram *h,
 	for (size_t i = 0; i < HISTOGRAM_N; i++) {
 		n += h->n[i];
 		snprintf(value, sizeof(value), "%" PRIu64, n);
-		put_line(out, "_bucket", pair, bounds[i], value);
+		put_metrics_text_line(out, "_bucket", pair, bounds[i], value);
 	}
-	put_line(out, "_count", pair, NULL, value);
+	put_metrics_text_line(out, "_count", pair, NULL, value);
 	seconds(value, h->sum_ns);
-	put_line(out, "_sum", pair, NULL, value);
+	put_metrics_text_line(out, "_sum", pair, NULL, value);
 }
 
 void metrics_text_sample(struct metrics_text *out, uint64_t value, ...)
@@ -152,17 +152,17 @@ void metrics_text_sample(struct metrics_text *out, uint64_t value, ...)
 	char number[32];
 	va_list args;
 
-	put_text(out, out->name);
+	put_control_metrics_text(out, out->name);
 	va_start(args, value);
 	while ((label = va_arg(args, const char *))) {
-		put_text(out, before);
-		put_text(out, label);
-		put_text(out, "=\"");
+		put_control_metrics_text(out, before);
+		put_control_metrics_text(out, label);
+		put_control_metrics_text(out, "=\"");
 		put_escaped(out, va_arg(args, const char *), "\\\"");
-		put_text(out, "\"");
+		put_control_metrics_text(out, "\"");
 		before = ",";
 	}
 	va_end(args);
 	snprintf(number, sizeof(number), "%s %" PRIu64 "\n", *before == ',' ? "}" : "", value);
-	put_text(out, number);
+	put_control_metrics_text(out, number);
 }

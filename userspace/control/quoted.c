@@ -9,7 +9,7 @@
 #define HIDDEN "..."
 
 /* The end of the first ":NUMBER: " in the text; NULL: there is none. */
-static char *find_place(char *text)
+static char *find_quoted_place(char *text)
 {
 	for (char *at = strchr(text, ':'); at; at = strchr(at + 1, ':')) {
 		size_t n = strspn(at + 1, "0123456789");
@@ -24,7 +24,7 @@ static char *find_place(char *text)
  * removed. */
 void quoted_hide_text(char *text)
 {
-	char *at = find_place(text), *first = at ? strchr(at, '\'') : NULL;
+	char *at = find_quoted_place(text), *first = at ? strchr(at, '\'') : NULL;
 	char *last = at ? strrchr(at, '\'') : NULL;
 	size_t n;
 

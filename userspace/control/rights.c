@@ -17,7 +17,7 @@
 /* --- Names ------------------------------------------------------------------------------------ */
 
 /* True if TEXT is a number. The last one, (uid_t)-1, is no user. */
-static bool read_number(const char *text, id_t *id)
+static bool read_rights_number(const char *text, id_t *id)
 {
 	char *end;
 	unsigned long value;
@@ -48,11 +48,11 @@ static int look_up_once(const char *name, bool is_group, char *room, size_t cap,
 }
 
 /* 0, -ENOENT or -ENOMEM. */
-static int look_up(const char *name, bool is_group, id_t *id)
+static int look_up_rights(const char *name, bool is_group, id_t *id)
 {
 	int err = -ERANGE;
 
-	if (read_number(name, id))
+	if (read_rights_number(name, id))
 		return 0;
 	for (size_t cap = 4096; err == -ERANGE && cap <= ENTRY_BYTES_MAX; cap *= 4) {
 		char *room = malloc(cap);
@@ -80,7 +80,8 @@ static void note_unknown(struct rights *rights, const char *key, const char *tex
 			 key, text);
 }
 
-static int read_list(struct rights *rights, struct rights_ids *ids, const char *key, char **texts)
+static int read_rights_list(struct rights *rights, struct rights_ids *ids, const char *key,
+			    char **texts)
 {
 	size_t n = 0;
 
@@ -93,7 +94,8 @@ static int read_list(struct rights *rights, struct rights_ids *ids, const char *
 	for (size_t i = 0; i < n; i++) {
 		bool is_group = !strncmp(texts[i], CONFIG_GROUP, strlen(CONFIG_GROUP));
 		id_t id;
-		int err = look_up(texts[i] + (is_group ? strlen(CONFIG_GROUP) : 0), is_group, &id);
+		int err = look_up_rights(texts[i] + (is_group ? strlen(CONFIG_GROUP) : 0), is_group,
+					 &id);
 
 		if (err == -ENOMEM)
 			return err;
@@ -112,9 +114,10 @@ int rights_read(struct rights *rights, const struct config *config)
 	int err;
 
 	*rights = (struct rights){ .is_limited = config->control_read != NULL };
-	err = read_list(rights, &rights->read, "control.read", config->control_read);
+	err = read_rights_list(rights, &rights->read, "control.read", config->control_read);
 	if (!err)
-		err = read_list(rights, &rights->change, "control.change", config->control_change);
+		err = read_rights_list(rights, &rights->change, "control.change",
+				       config->control_change);
 	if (err)
 		rights_fini(rights);
 	return err;
@@ -174,7 +177,7 @@ void rights_peer_fini(struct rights_peer *peer)
 
 /* --- Rights ----------------------------------------------------------------------------------- */
 
-static bool is_member(const struct rights_peer *peer, gid_t group)
+static bool is_rights_member(const struct rights_peer *peer, gid_t group)
 {
 	if (peer->id.gid == group)
 		return true;
@@ -190,7 +193,7 @@ static bool has_peer(const struct rights_ids *ids, const struct rights_peer *pee
 		if (ids->users[i] == peer->id.uid)
 			return true;
 	for (size_t i = 0; i < ids->n_groups; i++)
-		if (is_member(peer, ids->groups[i]))
+		if (is_rights_member(peer, ids->groups[i]))
 			return true;
 	return false;
 }

@@ -19,7 +19,7 @@ struct call {
 	uint64_t ticket;
 };
 
-static int call_new(struct call **out, struct ctl *ctl, char *err, size_t err_cap)
+static int call_new_cache_job(struct call **out, struct ctl *ctl, char *err, size_t err_cap)
 {
 	struct call *call = calloc(1, sizeof(*call));
 	int code = -ENOMEM;
@@ -35,7 +35,7 @@ static int call_new(struct call **out, struct ctl *ctl, char *err, size_t err_ca
 	return code;
 }
 
-static int wait_for(struct call *call, int code)
+static int wait_for_cache_job(struct call *call, int code)
 {
 	if (!code)
 		return CTL_LATER;
@@ -92,10 +92,11 @@ int cache_jobs_resize(void *user, const json_t *args, json_t **result, char *err
 	if (!code && !jobs->resize)
 		code = ctl_not_ready(err, err_cap);
 	if (!code)
-		code = call_new(&call, jobs->ctl, err, err_cap);
+		code = call_new_cache_job(&call, jobs->ctl, err, err_cap);
 	if (code)
 		return code;
-	return wait_for(call, resize_start(jobs->resize, bytes, on_resized, call, err, err_cap));
+	return wait_for_cache_job(call, resize_start(jobs->resize, bytes, on_resized, call, err,
+						     err_cap));
 }
 
 /* --- Snapshots -------------------------------------------------------------------------------- */
@@ -136,7 +137,7 @@ static int begin_snapshot(struct cache_jobs *jobs, enum snapshots_kind kind, con
 	int file = ctl_take_file_or_tell(jobs->ctl, err, err_cap), code = file < 0 ? file : 0;
 
 	if (!code)
-		code = jobs->snapshots ? call_new(&call, jobs->ctl, err, err_cap) :
+		code = jobs->snapshots ? call_new_cache_job(&call, jobs->ctl, err, err_cap) :
 					 ctl_not_ready(err, err_cap);
 	if (code) {
 		if (file >= 0)
@@ -150,7 +151,7 @@ static int begin_snapshot(struct cache_jobs *jobs, enum snapshots_kind kind, con
 		snprintf(err, err_cap,
 			 "another snapshot is being written or loaded, or the cache is being "
 			 "resized: try again later");
-	return wait_for(call, code);
+	return wait_for_cache_job(call, code);
 }
 
 int cache_jobs_dump(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)

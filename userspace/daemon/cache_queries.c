@@ -45,7 +45,7 @@ struct cache_query {
 
 /* --- In the background ------------------------------------------------------------------------ */
 
-static void run(struct background_job *job)
+static void run_cache_query(struct background_job *job)
 {
 	struct cache_query *q = (struct cache_query *)job;
 	const bool *cancel = &job->is_cancelled;
@@ -87,7 +87,7 @@ static enum walk_step take_copy(void *user, const struct volley_entry *e)
 	return WALK_ON;
 }
 
-static enum walk_step withdraw(void *user, const struct volley_entry *e)
+static enum walk_step withdraw_cache_query(void *user, const struct volley_entry *e)
 {
 	const struct cache_query *q = user;
 
@@ -171,7 +171,7 @@ static void query_free(struct cache_query *q)
 	free(q);
 }
 
-static void ended(struct background_job *job)
+static void cache_query_ended(struct background_job *job)
 {
 	struct cache_query *q = (struct cache_query *)job;
 	const char *err = "";
@@ -200,7 +200,7 @@ static int query_new(struct cache_query **out, struct cache_queries *queries, ch
 
 	if (!q)
 		return -ENOMEM;
-	q->job = (struct background_job){ .run = run, .ended = ended };
+	q->job = (struct background_job){ .run = run_cache_query, .ended = cache_query_ended };
 	q->queries = queries;
 	q->cache = queries->cache->cache;
 	/* A walk goes on after its client hangs up, so the limit of clients is not enough. */
@@ -216,7 +216,8 @@ static int query_new(struct cache_query **out, struct cache_queries *queries, ch
 	return -EBUSY;
 }
 
-static int start(struct cache_query *q, walk_visit *visit, json_t *(*report)(struct cache_query *))
+static int start_cache_query(struct cache_query *q, walk_visit *visit,
+			     json_t *(*report)(struct cache_query *))
 {
 	q->visit = visit;
 	q->report = report;
@@ -239,14 +240,14 @@ int cache_queries_stats(void *user, const json_t *args, json_t **result, char *e
 	q->n_zones = n_zones;
 	q->census = census_new(cache_state(queries->cache->cache)->n_zones);
 	if (q->census)
-		return start(q, take_census, report_stats_of);
+		return start_cache_query(q, take_census, report_stats_of);
 	query_free(q);
 	return -ENOMEM;
 }
 
 /* Takes the reference to reply, which may be NULL. */
-static int look_up(struct cache_queries *queries, const struct cache_match *match, json_t *reply,
-		   char *err, size_t err_cap)
+static int look_up_cache_query(struct cache_queries *queries, const struct cache_match *match,
+			       json_t *reply, char *err, size_t err_cap)
 {
 	struct cache_query *q;
 	int code = query_new(&q, queries, err, err_cap);
@@ -258,7 +259,7 @@ static int look_up(struct cache_queries *queries, const struct cache_match *matc
 	q->match = *match;
 	q->reply = reply;
 	denial_query_begin(&q->denial, report_view_now(&queries->reports)->names, &q->match);
-	return start(q, take_copy, reply ? report_added : report_found);
+	return start_cache_query(q, take_copy, reply ? report_added : report_found);
 }
 
 int cache_queries_lookup(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
@@ -267,17 +268,17 @@ int cache_queries_lookup(void *user, const json_t *args, json_t **result, char *
 	int code = cache_match_read_name(&match, ctl_arg(args, 0), ctl_arg(args, 1), err, err_cap);
 
 	(void)result;
-	return code ? code : look_up(user, &match, NULL, err, err_cap);
+	return code ? code : look_up_cache_query(user, &match, NULL, err, err_cap);
 }
 
 int cache_queries_add(struct cache_queries *queries, const struct cache_match *match, json_t *o,
 		      char *err, size_t err_cap)
 {
-	return look_up(queries, match, o, err, err_cap);
+	return look_up_cache_query(queries, match, o, err, err_cap);
 }
 
-static int find_zone(const struct zones *zones, const char *name, uint32_t *slot, char *err,
-		     size_t err_cap)
+static int find_cache_query_zone(const struct zones *zones, const char *name, uint32_t *slot,
+				 char *err, size_t err_cap)
 {
 	const struct zones_entry *entry = zones_find(zones, name);
 
@@ -312,8 +313,8 @@ int cache_queries_flush(void *user, const json_t *args, json_t **result, char *e
 
 	(void)result;
 	if (!code && zone)
-		code = find_zone(report_view_now(&queries->reports)->zones, zone, &match.zone_slot,
-				 err, err_cap);
+		code = find_cache_query_zone(report_view_now(&queries->reports)->zones, zone,
+					     &match.zone_slot, err, err_cap);
 	if (!code && !zone)
 		code = forget_upstream(queries->recursion, match.by == CACHE_MATCH_ALL, err,
 				       err_cap);
@@ -323,5 +324,5 @@ int cache_queries_flush(void *user, const json_t *args, json_t **result, char *e
 		return code;
 	q->match = match;
 	q->is_flush = true;
-	return start(q, withdraw, report_flush);
+	return start_cache_query(q, withdraw_cache_query, report_flush);
 }

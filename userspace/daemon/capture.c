@@ -92,7 +92,7 @@ static bool wants(const struct filter *f, const struct tap_event *e)
 	       (!f->has_type || (view.name && view.qtype == f->type));
 }
 
-static void put(struct capture *c, const struct tap_event *e, bool is_reply)
+static void put_capture(struct capture *c, const struct tap_event *e, bool is_reply)
 {
 	const uint64_t ns = is_reply || !e->asked_ns ? e->answered_ns : e->asked_ns;
 	struct record head = { .seconds = (uint32_t)(ns / CLOCK_NS_PER_S),
@@ -122,8 +122,8 @@ void capture_note(void *ctx, const struct tap_event *e)
 	pthread_mutex_lock(&c->lock);
 	if (c->room && wants(&c->filter, e)) {
 		if (e->transport == TAP_UDP) {
-			put(c, e, false);
-			put(c, e, true);
+			put_capture(c, e, false);
+			put_capture(c, e, true);
 		} else {
 			c->n_not_udp++;
 		}
@@ -227,7 +227,7 @@ static void observe_nothing(struct capture *c)
 	(void)err;
 }
 
-static void end(struct capture *c)
+static void end_capture(struct capture *c)
 {
 	observe_nothing(c);
 	free(c->room);
@@ -238,10 +238,10 @@ static void end(struct capture *c)
 void capture_tick(struct capture *c, uint64_t now_ns)
 {
 	if (c->is_on && now_ns >= c->until_ns)
-		end(c);
+		end_capture(c);
 }
 
-static int make_id(char id[ID_BYTES])
+static int make_capture_id(char id[ID_BYTES])
 {
 	uint64_t number;
 
@@ -251,8 +251,8 @@ static int make_id(char id[ID_BYTES])
 	return 0;
 }
 
-static int begin(struct capture *c, const struct report_view *v, const json_t *args, char *err,
-		 size_t err_cap)
+static int begin_capture(struct capture *c, const struct report_view *v, const json_t *args,
+			 char *err, size_t err_cap)
 {
 	static const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = COUNT_MAX };
 	int code;
@@ -272,7 +272,7 @@ static int begin(struct capture *c, const struct report_view *v, const json_t *a
 	c->n_packets = c->n_lost = c->n_not_udp = c->n = 0;
 	c->lost_before = count_lost(v);
 	c->room = malloc(CAPTURE_ROOM_BYTES);
-	code = c->room ? make_id(c->id) : -ENOMEM;
+	code = c->room ? make_capture_id(c->id) : -ENOMEM;
 	if (!code)
 		code = taps_observe(c->taps, TAP_CAPTURE, 1, capture_note, c);
 	c->is_on = !code;
@@ -306,7 +306,7 @@ static char *to_base64(const uint8_t *p, size_t n)
 }
 
 /* Takes the packets that have come. */
-static json_t *report(struct capture *c, const struct report_view *v)
+static json_t *report_capture(struct capture *c, const struct report_view *v)
 {
 	uint64_t lost = count_lost(v) - c->lost_before;
 	json_t *o = json_object();
@@ -335,7 +335,7 @@ int capture_run(void *user, const json_t *args, json_t **result, char *err, size
 	if (!v->workers)
 		return ctl_not_ready(err, err_cap);
 	if (!strcmp(word, "begin"))
-		code = begin(c, v, args, err, err_cap);
+		code = begin_capture(c, v, args, err, err_cap);
 	else if ((strcmp(word, "next") != 0 && strcmp(word, "end") != 0) || !id || !c->is_on ||
 		 strcmp(id, c->id) != 0)
 		code = -ENOENT;
@@ -348,8 +348,8 @@ int capture_run(void *user, const json_t *args, json_t **result, char *err, size
 	}
 	if (!strcmp(word, "end"))
 		observe_nothing(c);
-	*result = report(c, v);
+	*result = report_capture(c, v);
 	if (!strcmp(word, "end"))
-		end(c);
+		end_capture(c);
 	return *result ? 0 : -ENOMEM;
 }

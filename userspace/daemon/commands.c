@@ -28,7 +28,7 @@
 #include "report/names_report.h"
 #include "report/report.h"
 
-static int give(json_t **result, json_t *object)
+static int give_daemon_command(json_t **result, json_t *object)
 {
 	*result = object;
 	return object ? 0 : -ENOMEM;
@@ -37,7 +37,7 @@ static int give(json_t **result, json_t *object)
 static int run_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	(void)args, (void)err, (void)err_cap;
-	return give(result, report_status(user));
+	return give_daemon_command(result, report_status(user));
 }
 
 static int run_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
@@ -45,7 +45,8 @@ static int run_stats(void *user, const json_t *args, json_t **result, char *err,
 	const struct report_view *v = user;
 
 	(void)args;
-	return v->workers ? give(result, report_stats(v)) : ctl_not_ready(err, err_cap);
+	return v->workers ? give_daemon_command(result, report_stats(v)) :
+			    ctl_not_ready(err, err_cap);
 }
 
 static int run_port_status(void *user, const json_t *args, json_t **result, char *err,
@@ -54,7 +55,8 @@ static int run_port_status(void *user, const json_t *args, json_t **result, char
 	const struct report_view *v = user;
 
 	(void)args;
-	return v->workers ? give(result, report_ports(v)) : ctl_not_ready(err, err_cap);
+	return v->workers ? give_daemon_command(result, report_ports(v)) :
+			    ctl_not_ready(err, err_cap);
 }
 
 /* --- zone ------------------------------------------------------------------------------------- */
@@ -73,7 +75,7 @@ static int run_zone_status(void *user, const json_t *args, json_t **result, char
 
 	if (name && !zones_find(v->zones, name))
 		return no_such_zone(name, err, err_cap);
-	return give(result, report_zones(v->zones, v->transfers, name));
+	return give_daemon_command(result, report_zones(v->zones, v->transfers, name));
 }
 
 /* A client that waits for a load. */
@@ -89,8 +91,8 @@ static void call_free(struct call *call)
 	free(call);
 }
 
-static int call_new(struct call **out, struct daemon *d, const char *name, char *err,
-		    size_t err_cap)
+static int call_new_daemon_command(struct call **out, struct daemon *d, const char *name, char *err,
+				   size_t err_cap)
 {
 	struct call *call = calloc(1, sizeof(*call));
 	int code;
@@ -121,7 +123,7 @@ static json_t *report_reload(struct daemon *d)
 	return o;
 }
 
-static void on_reloaded(void *user, int code)
+static void on_daemon_command_reloaded(void *user, int code)
 {
 	struct call *call = user;
 	struct daemon *d = call->daemon;
@@ -145,7 +147,7 @@ static void on_reloaded(void *user, int code)
  */
 static int reload_all(struct daemon *d, struct call *call, char *err, size_t err_cap)
 {
-	int code = daemon_reload(d, on_reloaded, call, err, err_cap);
+	int code = daemon_reload(d, on_daemon_command_reloaded, call, err, err_cap);
 
 	if (!code || ctl_is_owner(d->ctl))
 		return code;
@@ -161,13 +163,13 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 	struct daemon *d = user;
 	const char *name = ctl_arg(args, 0);
 	struct call *call;
-	int code = call_new(&call, d, name, err, err_cap);
+	int code = call_new_daemon_command(&call, d, name, err, err_cap);
 
 	(void)result;
 	if (code)
 		return code;
 	if (name)
-		code = zones_reload(d->zones.zones, name, on_reloaded, call);
+		code = zones_reload(d->zones.zones, name, on_daemon_command_reloaded, call);
 	else
 		code = reload_all(d, call, err, err_cap);
 	if (!code)
@@ -185,7 +187,7 @@ static int run_attach(void *user, const json_t *args, json_t **result, char *err
 			   interfaces_attach(&d->interfaces, ctl_arg(args, 0), err, err_cap) :
 			   ctl_not_ready(err, err_cap);
 
-	return code ? code : give(result, report_status(daemon_view(d)));
+	return code ? code : give_daemon_command(result, report_status(daemon_view(d)));
 }
 
 static int run_detach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
@@ -217,7 +219,7 @@ static int run_port_queues(void *user, const json_t *args, json_t **result, char
 		return -EINVAL;
 	}
 	code = interfaces_set_queues(&d->interfaces, ctl_arg(args, 0), (uint32_t)n, err, err_cap);
-	return code ? code : give(result, report_ports(daemon_view(d)));
+	return code ? code : give_daemon_command(result, report_ports(daemon_view(d)));
 }
 
 static int run_names(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
@@ -227,7 +229,7 @@ static int run_names(void *user, const json_t *args, json_t **result, char *err,
 	(void)args, (void)err, (void)err_cap;
 	if (d->names.names)
 		names_filter_look(&d->names, d->zones.zones);
-	return give(result, names_report(daemon_view(d)));
+	return give_daemon_command(result, names_report(daemon_view(d)));
 }
 
 static int run_names_rebuild(void *user, const json_t *args, json_t **result, char *err,
@@ -249,8 +251,8 @@ static int run_names_rebuild(void *user, const json_t *args, json_t **result, ch
 }
 
 /* "--await" is from volleyctl, which has made a path of the name of a file. */
-static int run_config_apply(void *user, const json_t *args, json_t **result, char *err,
-			    size_t err_cap)
+static int run_daemon_command_config_apply(void *user, const json_t *args, json_t **result,
+					   char *err, size_t err_cap)
 {
 	struct daemon *d = user;
 	const char *from = ctl_arg(args, 0);
@@ -302,7 +304,7 @@ static int run_stop(void *user, const json_t *args, json_t **result, char *err, 
 /* --- The part that a command works on --------------------------------------------------------- */
 
 /* A run() has no const user. */
-static void *view_of(void *user)
+static void *view_of_daemon_command(void *user)
 {
 	return (void *)(uintptr_t)daemon_view(user);
 }
@@ -331,10 +333,10 @@ POINTER(cookies, options.cookies)
 #undef POINTER
 
 const struct ctl_command commands[] = {
-	{ "status", run_status, CTL_READS, view_of },
-	{ "stats", run_stats, CTL_READS, view_of },
-	{ "zone list", run_zone_status, CTL_READS, view_of },
-	{ "zone status", run_zone_status, CTL_READS, view_of },
+	{ "status", run_status, CTL_READS, view_of_daemon_command },
+	{ "stats", run_stats, CTL_READS, view_of_daemon_command },
+	{ "zone list", run_zone_status, CTL_READS, view_of_daemon_command },
+	{ "zone status", run_zone_status, CTL_READS, view_of_daemon_command },
 	{ "zone reload", run_zone_reload, CTL_CHANGES, NULL },
 	{ "zone edit", commands_zone_edit, CTL_CHANGES, zones_of },
 	{ "zone refresh", commands_zone_refresh, CTL_CHANGES, zones_of },
@@ -348,7 +350,7 @@ const struct ctl_command commands[] = {
 	{ "cache stats", cache_queries_stats, CTL_READS, queries_of },
 	{ "cache lookup", cache_queries_lookup, CTL_READS, queries_of },
 	{ "cache flush", cache_queries_flush, CTL_CHANGES, queries_of },
-	{ "cache top", top_names_run_top, CTL_READS, view_of },
+	{ "cache top", top_names_run_top, CTL_READS, view_of_daemon_command },
 	{ "cache dump", cache_jobs_dump, CTL_CHANGES, jobs_of },
 	{ "cache load", cache_jobs_load, CTL_CHANGES, jobs_of },
 	{ "cache resize", cache_jobs_resize, CTL_CHANGES, jobs_of },
@@ -358,9 +360,9 @@ const struct ctl_command commands[] = {
 	{ "names rebuild", run_names_rebuild, CTL_CHANGES, NULL },
 	{ "rrl status", commands_rrl_status, CTL_READS, limits_of },
 	{ "rrl top", commands_rrl_top, CTL_READS, limits_of },
-	{ "policy list", commands_policy_list, CTL_READS, view_of },
+	{ "policy list", commands_policy_list, CTL_READS, view_of_daemon_command },
 	{ "resolver lookup", commands_resolver_lookup, CTL_READS, queries_of },
-	{ "resolver infra", commands_resolver_infra, CTL_READS, view_of },
+	{ "resolver infra", commands_resolver_infra, CTL_READS, view_of_daemon_command },
 	{ "block add", commands_block_add, CTL_CHANGES, blocks_of },
 	{ "block remove", commands_block_remove, CTL_CHANGES, blocks_of },
 	{ "block list", commands_block_list, CTL_READS, blocks_of },
@@ -368,13 +370,13 @@ const struct ctl_command commands[] = {
 	{ "cookies rotate", commands_cookies_rotate, CTL_CHANGES, cookies_of },
 	{ "attach", run_attach, CTL_CHANGES, NULL },
 	{ "detach", run_detach, CTL_CHANGES, interfaces_of },
-	{ "port status", run_port_status, CTL_READS, view_of },
+	{ "port status", run_port_status, CTL_READS, view_of_daemon_command },
 	{ "port queues", run_port_queues, CTL_CHANGES, NULL },
-	{ "health", health_facts_run, CTL_HEALTH, view_of },
+	{ "health", health_facts_run, CTL_HEALTH, view_of_daemon_command },
 	{ "drain", drain_run, CTL_CHANGES, drain_of },
 	{ "config show", commands_config_show, CTL_CHANGES, zones_of },
 	{ "config diff", commands_config_diff, CTL_OWNS, zones_of },
-	{ "config apply", run_config_apply, CTL_OWNS, NULL },
+	{ "config apply", run_daemon_command_config_apply, CTL_OWNS, NULL },
 	{ "log level", daemon_audit_log_level, CTL_CHANGES, NULL },
 	{ "log reopen", run_log_reopen, CTL_CHANGES, NULL },
 	{ "stop", run_stop, CTL_CHANGES, NULL },

@@ -17,7 +17,7 @@
 #define EFFECTIVE_ITEMS_MAX 10000 /* of a list: some 25 values each */
 
 /* The configuration's file as an absolute path. A new reference. */
-static json_t *put_file(const struct config *config)
+static json_t *put_config_command_file(const struct config *config)
 {
 	char *path = realpath(config->path, NULL);
 	json_t *file = json_string(path ? path : config->path);
@@ -63,8 +63,8 @@ int commands_config_show(void *user, const json_t *args, json_t **result, char *
 		return code;
 	}
 	new_start_append(s->config, config, warnings);
-	o = json_pack("{s:o, s:o, s:o}", "file", put_file(s->config), "warnings", warnings,
-		      "config", tree);
+	o = json_pack("{s:o, s:o, s:o}", "file", put_config_command_file(s->config), "warnings",
+		      warnings, "config", tree);
 	if (!o)
 		return -ENOMEM;
 	if (option)
@@ -78,8 +78,8 @@ int commands_config_show(void *user, const json_t *args, json_t **result, char *
 /* --- diff ------------------------------------------------------------------------------------- */
 
 /* Compares NEW with BEFORE. */
-static int compare(json_t *changes, const struct config *before, const json_t *new,
-		   const uint8_t key[SIPHASH_KEY_BYTES], enum settings_which which)
+static int compare_config_command(json_t *changes, const struct config *before, const json_t *new,
+				  const uint8_t key[SIPHASH_KEY_BYTES], enum settings_which which)
 {
 	json_t *old;
 	int code = settings_read(&old, before->text, before->n_text, key);
@@ -103,9 +103,10 @@ static int compare_both(const struct zone_service *s, json_t *changes, const str
 	code = settings_read(&new, config->text, config->n_text, key);
 	if (code)
 		return code;
-	code = compare(changes, zone_service_config(s), new, key, SETTINGS_BY_RELOAD);
+	code = compare_config_command(changes, zone_service_config(s), new, key,
+				      SETTINGS_BY_RELOAD);
 	if (!code)
-		code = compare(changes, s->config, new, key, SETTINGS_BY_START);
+		code = compare_config_command(changes, s->config, new, key, SETTINGS_BY_START);
 	json_decref(new);
 	return code;
 }
@@ -127,8 +128,8 @@ int commands_config_examine(struct zone_service *s, int fd, const char *from, js
 			code = compare_both(s, changes, config);
 		config_free(config);
 	}
-	*result = json_pack("{s:o, s:o, s:o}", "file", put_file(s->config), "changes", changes,
-			    "warnings", warnings);
+	*result = json_pack("{s:o, s:o, s:o}", "file", put_config_command_file(s->config),
+			    "changes", changes, "warnings", warnings);
 	if (!code && !*result)
 		return -ENOMEM;
 	if (code) {

@@ -23,7 +23,7 @@
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
-static int read_time(const char *text, uint32_t *seconds, char *err, size_t err_cap)
+static int read_policy_command_time(const char *text, uint32_t *seconds, char *err, size_t err_cap)
 {
 	static const struct words_key key = { .type = WORDS_SECONDS, .min = 1, .max = 31536000 };
 	uint64_t value;
@@ -36,13 +36,13 @@ static int read_time(const char *text, uint32_t *seconds, char *err, size_t err_
 	return 0;
 }
 
-static int read_option(const char *option, const char *value, struct block_order *order, char *err,
-		       size_t err_cap)
+static int read_policy_command_option(const char *option, const char *value,
+				      struct block_order *order, char *err, size_t err_cap)
 {
 	int action;
 
 	if (!strcmp(option, "--for"))
-		return read_time(value, &order->for_s, err, err_cap);
+		return read_policy_command_time(value, &order->for_s, err, err_cap);
 	if (!strcmp(option, "--why")) {
 		order->why = value;
 		return 0;
@@ -84,7 +84,7 @@ static int read_order(const json_t *args, struct block_order *order, char *err, 
 			snprintf(err, err_cap, "%s needs a value", word);
 			return -EINVAL;
 		}
-		code = read_option(word, ctl_arg(args, ++i), order, err, err_cap);
+		code = read_policy_command_option(word, ctl_arg(args, ++i), order, err, err_cap);
 		if (code)
 			return code;
 	}

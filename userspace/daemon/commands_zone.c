@@ -14,7 +14,8 @@
 #include "zonemgr/edit_lines.h"
 #include "report/report.h"
 
-static struct zones_entry *find(struct zone_service *s, const char *name, char *err, size_t err_cap)
+static struct zones_entry *find_zone_command(struct zone_service *s, const char *name, char *err,
+					     size_t err_cap)
 {
 	struct zones_entry *entry = zones_get(s->zones, name);
 
@@ -49,7 +50,7 @@ static bool is_line(const char *text)
 }
 
 /* All arguments after the name as one line. */
-static char *join(const json_t *args)
+static char *join_zone_command(const json_t *args)
 {
 	size_t n = json_array_size(args), bytes = 1;
 	char *line, *at;
@@ -63,13 +64,14 @@ static char *join(const json_t *args)
 }
 
 /* If the arguments are lines, each is one line; otherwise they are the words of one line. */
-static int read_lines(struct editing *e, const json_t *args)
+static int read_zone_command_lines(struct editing *e, const json_t *args)
 {
 	size_t n = is_line(ctl_arg(args, 1)) ? json_array_size(args) - 1 : 1;
 
 	e->lines = calloc(n, sizeof(*e->lines));
 	for (size_t i = 0; e->lines && i < n; i++) {
-		e->lines[i] = is_line(ctl_arg(args, 1)) ? strdup(ctl_arg(args, i + 1)) : join(args);
+		e->lines[i] = is_line(ctl_arg(args, 1)) ? strdup(ctl_arg(args, i + 1)) :
+							  join_zone_command(args);
 		e->n_lines += e->lines[i] != NULL;
 	}
 	return e->n_lines == n ? 0 : -ENOMEM;
@@ -143,7 +145,7 @@ static int begin_editing(struct zone_service *s, struct zones_entry *entry, stru
 int commands_zone_edit(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct zone_service *s = user;
-	struct zones_entry *entry = find(s, ctl_arg(args, 0), err, err_cap);
+	struct zones_entry *entry = find_zone_command(s, ctl_arg(args, 0), err, err_cap);
 	struct editing *e;
 	int code;
 
@@ -157,7 +159,7 @@ int commands_zone_edit(void *user, const json_t *args, json_t **result, char *er
 	if (!e)
 		return -ENOMEM;
 	e->name = strdup(entry->name);
-	code = e->name ? read_lines(e, args) : -ENOMEM;
+	code = e->name ? read_zone_command_lines(e, args) : -ENOMEM;
 	if (!code)
 		code = begin_editing(s, entry, e, err, err_cap);
 	if (code != CTL_LATER)
@@ -167,9 +169,10 @@ int commands_zone_edit(void *user, const json_t *args, json_t **result, char *er
 
 /* --- Messages to other name servers ----------------------------------------------------------- */
 
-static int refresh(struct zone_service *s, const char *name, bool whole, char *err, size_t err_cap)
+static int refresh_zone_command(struct zone_service *s, const char *name, bool whole, char *err,
+				size_t err_cap)
 {
-	struct zones_entry *entry = find(s, name, err, err_cap);
+	struct zones_entry *entry = find_zone_command(s, name, err, err_cap);
 
 	if (!entry)
 		return ERR_NOT_FOUND;
@@ -184,20 +187,20 @@ int commands_zone_refresh(void *user, const json_t *args, json_t **result, char 
 			  size_t err_cap)
 {
 	(void)result;
-	return refresh(user, ctl_arg(args, 0), false, err, err_cap);
+	return refresh_zone_command(user, ctl_arg(args, 0), false, err, err_cap);
 }
 
 int commands_zone_retransfer(void *user, const json_t *args, json_t **result, char *err,
 			     size_t err_cap)
 {
 	(void)result;
-	return refresh(user, ctl_arg(args, 0), true, err, err_cap);
+	return refresh_zone_command(user, ctl_arg(args, 0), true, err, err_cap);
 }
 
 int commands_zone_notify(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct zone_service *s = user;
-	struct zones_entry *entry = find(s, ctl_arg(args, 0), err, err_cap);
+	struct zones_entry *entry = find_zone_command(s, ctl_arg(args, 0), err, err_cap);
 
 	(void)result;
 	if (!entry)
@@ -249,7 +252,7 @@ static void on_written(void *user, const struct zones_entry *entry, int code)
 	free(f);
 }
 
-static void flush(struct flushing *f, struct zones_entry *entry)
+static void flush_zone_command(struct flushing *f, struct zones_entry *entry)
 {
 	struct maintenance *maintenance = f->service->maintenance;
 	char err[512] = "";
@@ -271,7 +274,7 @@ static void flush_changed(struct flushing *f)
 		struct zones_entry *entry = zones_entry_at(zones, i);
 
 		if (entry->zone && entry->on_disk.changed_ns)
-			flush(f, entry);
+			flush_zone_command(f, entry);
 	}
 }
 
@@ -279,7 +282,7 @@ int commands_zone_flush(void *user, const json_t *args, json_t **result, char *e
 {
 	struct zone_service *s = user;
 	const char *name = ctl_arg(args, 0);
-	struct zones_entry *entry = name ? find(s, name, err, err_cap) : NULL;
+	struct zones_entry *entry = name ? find_zone_command(s, name, err, err_cap) : NULL;
 	struct flushing *f;
 	int code;
 
@@ -294,7 +297,7 @@ int commands_zone_flush(void *user, const json_t *args, json_t **result, char *e
 	if (code)
 		f->code = code;
 	else if (name)
-		flush(f, entry);
+		flush_zone_command(f, entry);
 	else
 		flush_changed(f);
 	if (f->n_left)
@@ -310,7 +313,7 @@ int commands_zone_flush(void *user, const json_t *args, json_t **result, char *e
 static struct signing *signing_of(struct zone_service *s, const char *name, char *err,
 				  size_t err_cap)
 {
-	struct zones_entry *entry = find(s, name, err, err_cap);
+	struct zones_entry *entry = find_zone_command(s, name, err, err_cap);
 
 	if (entry && !entry->signing)
 		snprintf(err, err_cap, "%s: this zone is not signed here", entry->name);

@@ -25,7 +25,7 @@
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static void on_signal(struct daemon *d)
+static void on_daemon_signal(struct daemon *d)
 {
 	struct signalfd_siginfo info;
 
@@ -63,7 +63,7 @@ static void tick_serving(struct daemon *d, uint64_t now_ns)
 	capture_tick(d->observers.capture, now_ns);
 }
 
-static void on_tick(struct daemon *d)
+static void on_daemon_tick(struct daemon *d)
 {
 	struct workers *workers = d->interfaces.workers;
 	uint64_t n;
@@ -108,7 +108,7 @@ static void on_links(struct daemon *d)
 }
 
 /* The time until changes of zones must be put in place; -1: there are none. */
-static int timeout_ms(const struct daemon *d)
+static int daemon_timeout_ms(const struct daemon *d)
 {
 	uint64_t at = d->zones.zones ? zones_flush_at(d->zones.zones) : UINT64_MAX,
 		 now = clock_ns();
@@ -118,14 +118,14 @@ static int timeout_ms(const struct daemon *d)
 	return at <= now ? 0 : (int)((at - now + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS);
 }
 
-static void on_event(struct daemon *d, const struct epoll_event *at)
+static void on_daemon_event(struct daemon *d, const struct epoll_event *at)
 {
 	struct epoll_event event = *at;
 
 	if (event.data.fd == d->events.signal_fd)
-		on_signal(d);
+		on_daemon_signal(d);
 	else if (event.data.fd == d->events.tick_fd)
-		on_tick(d);
+		on_daemon_tick(d);
 	else if (event.data.fd == d->events.guard_fd)
 		on_guard(d);
 	else if (event.data.fd == d->events.links.fd)
@@ -148,17 +148,17 @@ static void on_event(struct daemon *d, const struct epoll_event *at)
 		ctl_poll(d->ctl, clock_ns());
 }
 
-static void wait_for_event(struct daemon *d)
+static void wait_daemon_for_event(struct daemon *d)
 {
 	struct epoll_event event;
-	int n = epoll_wait(d->events.epoll_fd, &event, 1, timeout_ms(d));
+	int n = epoll_wait(d->events.epoll_fd, &event, 1, daemon_timeout_ms(d));
 	struct clock_now now;
 
 	clock_read(&now);
 	if (d->zones.zones)
 		zones_set_time(d->zones.zones, &now);
 	if (n == 1)
-		on_event(d, &event);
+		on_daemon_event(d, &event);
 	if (d->zones.zones && now.ns >= zones_flush_at(d->zones.zones))
 		zones_flush(d->zones.zones);
 	if (d->zones.catalogs)
@@ -173,14 +173,14 @@ static void wait_for_event(struct daemon *d)
 
 /* --- From start to life ----------------------------------------------------------------------- */
 
-static int start(struct daemon *d)
+static int start_daemon_here(struct daemon *d)
 {
 	int code = daemon_open(d);
 
 	while (!code && !d->stopping &&
 	       !(d->zones.is_loaded && d->resolution.has_policies &&
 		 policies_is_idle(d->resolution.policies)))
-		wait_for_event(d);
+		wait_daemon_for_event(d);
 	if (code || d->stopping)
 		return code;
 	return daemon_open_workers(d);
@@ -194,7 +194,7 @@ static void live(struct daemon *d)
 	log_notice("ready: %u workers, %zu zones, %zu interfaces", workers_n(d->interfaces.workers),
 		   zones_n(d->zones.zones), d->interfaces.n);
 	while (!d->stopping)
-		wait_for_event(d);
+		wait_daemon_for_event(d);
 }
 
 static void block_signals(void)
@@ -256,7 +256,7 @@ int daemon_run(struct config *config, bool keep)
 		log_warn("capabilities that are not needed could not be given up");
 	rcu_register_thread();
 	rcu_thread_offline();
-	err = start(d);
+	err = start_daemon_here(d);
 	if (!err && !d->stopping)
 		live(d);
 	has_started = d->is_ready;

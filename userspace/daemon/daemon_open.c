@@ -26,14 +26,14 @@
 #define STOP_S           60u
 #define STOP_BYTES_PER_S (16u << 20)
 
-static const struct report_view *view_of(void *user)
+static const struct report_view *view_of_daemon_open(void *user)
 {
 	return daemon_view(user);
 }
 
 static struct report_source reports_of(struct daemon *d)
 {
-	return (struct report_source){ view_of, d };
+	return (struct report_source){ view_of_daemon_open, d };
 }
 
 /* --- The cache -------------------------------------------------------------------------------- */
@@ -182,7 +182,7 @@ static int open_background(struct daemon *d)
 	return watch_parts(d);
 }
 
-static int open_events(struct daemon *d)
+static int open_daemon_open_events(struct daemon *d)
 {
 	const char *what;
 	char err[512] = "";
@@ -298,7 +298,7 @@ static void make_engine_config(struct daemon *d)
 	};
 }
 
-static int choose_cpus(struct daemon *d)
+static int choose_daemon_open_cpus(struct daemon *d)
 {
 	const struct config *config = d->config;
 	char err[512];
@@ -327,7 +327,7 @@ static int raise_descriptors(struct daemon *d)
 
 int daemon_open(struct daemon *d)
 {
-	static int (*const steps[])(struct daemon *) = { open_cache,      open_events,
+	static int (*const steps[])(struct daemon *) = { open_cache,      open_daemon_open_events,
 							 open_resolution, open_transfers,
 							 open_blocks,     open_zones };
 	char err[512];
@@ -339,7 +339,7 @@ int daemon_open(struct daemon *d)
 		log_error("%s", err);
 		return d->lock_fd;
 	}
-	code = choose_cpus(d);
+	code = choose_daemon_open_cpus(d);
 	if (!code)
 		code = raise_descriptors(d);
 	if (!code) {

@@ -85,7 +85,7 @@ json_t *daemon_list_faults(const struct daemon *d)
 }
 
 /* Writes the faults as one sentence. 0: there are none. */
-static int tell_faults(const struct daemon *d, char *err, size_t err_cap)
+static int tell_reload_faults(const struct daemon *d, char *err, size_t err_cap)
 {
 	json_t *list = daemon_list_faults(d);
 	size_t n = json_array_size(list), at = 0;
@@ -105,7 +105,7 @@ int daemon_tell_reload(const struct daemon *d, const char *name, int code, char 
 		       size_t err_cap)
 {
 	const struct zones_entry *entry = name ? zones_find(d->zones.zones, name) : NULL;
-	int first = name || code == -ECANCELED ? 0 : tell_faults(d, err, err_cap);
+	int first = name || code == -ECANCELED ? 0 : tell_reload_faults(d, err, err_cap);
 
 	if (first)
 		return first;
@@ -196,7 +196,7 @@ static void tell_not_taken_back(int code, const char *what)
 }
 
 /* Restores the settings before a refused reload; a part that fails does not stop the rest. */
-static void take_back(struct daemon *d)
+static void take_back_reload(struct daemon *d)
 {
 	const struct config *before = zone_service_config(&d->zones);
 	char err[512];
@@ -255,7 +255,7 @@ static int put_parts(struct daemon *d, struct config *config, zones_done_fn *don
 			resolution_take_back(&d->resolution, config);
 	}
 	if (code)
-		take_back(d);
+		take_back_reload(d);
 	return code;
 }
 
@@ -277,8 +277,8 @@ static int check_config(struct daemon *d, const struct config *config, struct ri
 }
 
 /* Puts CONFIG in place, or frees it and changes nothing. */
-static int put_config(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
-		      char *err, size_t err_cap)
+static int put_reload_config(struct daemon *d, struct config *config, zones_done_fn *done,
+			     void *user, char *err, size_t err_cap)
 {
 	struct engine_identity *identity;
 	struct rights rights = { 0 };
@@ -311,7 +311,7 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 	struct config *config;
 	int code = config_load(&config, d->config->path, err, err_cap);
 
-	return code ? code : put_config(d, config, done, user, err, err_cap);
+	return code ? code : put_reload_config(d, config, done, user, err, err_cap);
 }
 
 /* Does not report a reload to systemd before the daemon is ready. */
@@ -332,7 +332,7 @@ static void answer_waiters(struct daemon *d)
 	w->n_tickets = 0;
 }
 
-static void on_reloaded(void *user, int code)
+static void on_reload_reloaded(void *user, int code)
 {
 	struct daemon *d = user;
 	char err[1024];
@@ -376,7 +376,7 @@ void daemon_reload_by_signal(struct daemon *d)
 
 	tell_systemd(d, "RELOADING=1");
 	d->awaited.n_reloads++;
-	code = daemon_reload(d, on_reloaded, d, err, sizeof(err));
+	code = daemon_reload(d, on_reload_reloaded, d, err, sizeof(err));
 	if (!code)
 		return;
 	d->awaited.n_reloads--;
@@ -394,7 +394,7 @@ int daemon_apply(struct daemon *d, int fd, const char *from, char *err, size_t e
 		return code;
 	tell_systemd(d, "RELOADING=1");
 	d->awaited.n_reloads++;
-	code = put_config(d, config, on_reloaded, d, err, err_cap);
+	code = put_reload_config(d, config, on_reload_reloaded, d, err, err_cap);
 	if (!code)
 		return 0;
 	d->awaited.n_reloads--;

@@ -3,7 +3,7 @@
 /* Fills the view of the daemon that reports read. */
 #include "daemon/daemon_internal.h"
 
-static enum report_state state_of(const struct daemon *d)
+static enum report_state state_of_view(const struct daemon *d)
 {
 	if (d->stopping)
 		return REPORT_STOPPING;
@@ -20,7 +20,7 @@ static struct report_resize resize_of(const struct daemon *d)
 	return r;
 }
 
-static void put_faults(struct report_view *v, struct daemon *d)
+static void put_view_faults(struct report_view *v, struct daemon *d)
 {
 	v->storage_error = d->zones.storage_error;
 	taps_error(&d->observers.taps, d->observers.taps_error);
@@ -37,7 +37,7 @@ const struct report_view *daemon_view(struct daemon *d)
 		.config = d->config,
 		.configured = zone_service_config(&d->zones),
 		.started_ns = d->started_ns,
-		.state = state_of(d),
+		.state = state_of_view(d),
 		.is_ready = d->is_ready,
 		.is_anonymous = d->cache.is_anonymous,
 		.is_adopted = d->cache.is_adopted,
@@ -66,6 +66,6 @@ const struct report_view *daemon_view(struct daemon *d)
 		.answers = d->statistics.answers,
 		.top_names = d->statistics.top_names,
 	};
-	put_faults(&d->view, d);
+	put_view_faults(&d->view, d);
 	return &d->view;
 }

@@ -26,7 +26,7 @@ static uint64_t n_fixed(const struct config *config, unsigned int n_workers)
 	       config->n_transfers + SECONDARY_CHECKS;
 }
 
-static void shrink(struct descriptors *out, uint64_t limit)
+static void shrink_descriptors(struct descriptors *out, uint64_t limit)
 {
 	const uint32_t n_tcp = out->n_tcp, n_transfer = out->n_transfer;
 	const uint64_t left = limit - out->n_fixed, wanted = out->n_wanted - out->n_fixed;
@@ -60,7 +60,7 @@ int descriptors_plan(struct descriptors *out, const struct config *config, unsig
 	if (limit >= out->n_wanted)
 		return 0;
 	if (limit >= out->n_fixed + DESCRIPTORS_CONNS_MIN) {
-		shrink(out, limit);
+		shrink_descriptors(out, limit);
 		return 0;
 	}
 	snprintf(err, err_cap,

@@ -84,7 +84,7 @@ int events_watch(struct events *e, int fd)
 	return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static void close_fd(int fd)
+static void close_event_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
@@ -92,9 +92,9 @@ static void close_fd(int fd)
 
 void events_close(struct events *e)
 {
-	close_fd(e->epoll_fd);
-	close_fd(e->signal_fd);
+	close_event_fd(e->epoll_fd);
+	close_event_fd(e->signal_fd);
 	links_close(&e->links);
-	close_fd(e->tick_fd);
-	close_fd(e->guard_fd);
+	close_event_fd(e->tick_fd);
+	close_event_fd(e->guard_fd);
 }

@@ -52,7 +52,7 @@ static void serve_until(struct heartbeat *h, uint32_t until_s)
 	pthread_mutex_unlock(&h->lock);
 }
 
-static void renew(struct heartbeat *h)
+static void renew_heartbeat(struct heartbeat *h)
 {
 	serve_until(h,
 		    clock_coarse_s() + (h->orphan_s < ORPHAN_S_MIN ? ORPHAN_S_MIN : h->orphan_s));
@@ -65,7 +65,7 @@ void heartbeat_serve_by(struct heartbeat *h, struct volley_state *first,
 	h->states[0] = first;
 	h->states[1] = second;
 	pthread_mutex_unlock(&h->lock);
-	renew(h);
+	renew_heartbeat(h);
 }
 
 void heartbeat_keep_old(struct heartbeat *h, uint32_t *until_s)
@@ -114,7 +114,7 @@ static void *heartbeat_main(void *arg)
 	struct heartbeat *h = arg;
 
 	for (unsigned int n = 0; !__atomic_load_n(&h->stops, __ATOMIC_ACQUIRE); n++) {
-		renew(h);
+		renew_heartbeat(h);
 		if (n % 4 == 0)
 			feed_watchdog(h);
 		usleep(HEARTBEAT_S * 1000000 / 4);
@@ -159,7 +159,7 @@ void heartbeat_watch(struct heartbeat *h, const struct health_watch *watch, unsi
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
-static void stop_thread(struct heartbeat *h)
+static void stop_heartbeat_thread(struct heartbeat *h)
 {
 	if (!h->has_thread)
 		return;
@@ -170,9 +170,9 @@ static void stop_thread(struct heartbeat *h)
 
 void heartbeat_stop(struct heartbeat *h, bool keep)
 {
-	stop_thread(h);
+	stop_heartbeat_thread(h);
 	if (keep)
-		renew(h);
+		renew_heartbeat(h);
 	else
 		serve_until(h, 0);
 }

@@ -145,7 +145,7 @@ static int attach_and_open(struct interfaces *all, struct iface *iface)
 }
 
 /* For an interface that a reload adds or changes. */
-static int begin(struct interfaces *all, struct iface *iface)
+static int begin_interface(struct interfaces *all, struct iface *iface)
 {
 	if (!all->cache->is_anonymous)
 		return attach_and_open(all, iface);
@@ -154,7 +154,7 @@ static int begin(struct interfaces *all, struct iface *iface)
 	return 0;
 }
 
-static void renew(struct interfaces *all, struct iface *iface)
+static void renew_interface(struct interfaces *all, struct iface *iface)
 {
 	int err = program_renew(iface->program, &all->cache->maps);
 
@@ -175,7 +175,7 @@ static void reattach(struct interfaces *all, struct iface *iface)
 }
 
 /* Notices that an interface came or went, or that its program was detached. */
-static void check(struct interfaces *all, struct iface *iface)
+static void check_interfaces(struct interfaces *all, struct iface *iface)
 {
 	bool is_sound = iface->ifindex && iface_is_sound(iface);
 
@@ -186,7 +186,7 @@ static void check(struct interfaces *all, struct iface *iface)
 		iface_watch_driver(iface);
 		iface_watch_neighbours(iface);
 		if (iface->is_renewal_due)
-			renew(all, iface);
+			renew_interface(all, iface);
 		if (iface->is_reattach_due)
 			reattach(all, iface);
 		return;
@@ -203,7 +203,7 @@ static void check(struct interfaces *all, struct iface *iface)
 void interfaces_check(struct interfaces *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		check(all, &all->at[i]);
+		check_interfaces(all, &all->at[i]);
 }
 
 void interfaces_guard(struct interfaces *all)
@@ -266,7 +266,7 @@ static void drop_iface(struct interfaces *all, struct iface *iface)
 }
 
 /* Removes an interface that `attach` added. A configured interface is off again, with its keys. */
-static void take_back(struct interfaces *all, struct iface *iface)
+static void take_back_interface(struct interfaces *all, struct iface *iface)
 {
 	if (iface->is_added) {
 		drop_iface(all, iface);
@@ -324,7 +324,7 @@ int interfaces_detach(struct interfaces *all, const char *ifname, char *err, siz
 		snprintf(err, err_cap, "%s: %s", ifname, err_text(code));
 	iface_close(iface, all->workers, true);
 	if (is_by_hand && !code)
-		take_back(all, iface);
+		take_back_interface(all, iface);
 	else
 		iface->wanted = false;
 	return code;
@@ -371,7 +371,7 @@ int interfaces_add(struct interfaces *all, const struct config *config, char *er
 				 CONFIG_INTERFACES_MAX);
 			return ERR_LIMIT;
 		}
-		code = begin(all, iface);
+		code = begin_interface(all, iface);
 		if (code == -EPROTO || code == ERR_RUNNING) {
 			snprintf(err, err_cap, "%s: %s", c->name, iface->note);
 			return code;
@@ -401,11 +401,11 @@ static void begin_anew(struct interfaces *all, struct iface *iface,
 	iface_init(iface, c);
 	iface->wanted = is_wanted;
 	if (is_wanted)
-		(void)begin(all, iface);
+		(void)begin_interface(all, iface);
 }
 
 /* The lists belong to the earlier configuration, which will be freed. */
-static void take_lists(struct iface *iface, const struct config_interface *c)
+static void take_interface_lists(struct iface *iface, const struct config_interface *c)
 {
 	iface->config.tunnel_sources = c->tunnel_sources;
 	iface->config.cores = c->cores;
@@ -432,7 +432,7 @@ void interfaces_settle(struct interfaces *all, const struct config *before,
 		} else if (iface->is_added || (was && !config_interface_is_same(was, is))) {
 			begin_anew(all, iface, is);
 		} else {
-			take_lists(iface, is);
+			take_interface_lists(iface, is);
 		}
 	}
 }

@@ -152,7 +152,7 @@ static int observe(struct live *live, uint32_t every)
 	return taps_observe(live->taps, TAP_TOP, every, live_note, live);
 }
 
-static int begin(struct live *live, uint64_t now_ns)
+static int begin_live(struct live *live, uint64_t now_ns)
 {
 	int err = 0;
 
@@ -172,7 +172,7 @@ static int begin(struct live *live, uint64_t now_ns)
 	return err;
 }
 
-static void end(struct live *live)
+static void end_daemon_live(struct live *live)
 {
 	(void)observe(live, 0); /* does not fail: it starts no thread */
 	free_counts(live);
@@ -206,7 +206,7 @@ void live_tick(struct live *live, uint64_t now_ns)
 	if (!live->is_on)
 		return;
 	if (now_ns >= live->until_ns) {
-		end(live);
+		end_daemon_live(live);
 		return;
 	}
 	seconds = (double)(now_ns - live->tick_ns) / CLOCK_NS_PER_S;
@@ -250,7 +250,7 @@ static json_t *prefix_text(const struct frequent_counter *c)
 	return json_string(text);
 }
 
-static json_t *name_text(const struct frequent_counter *c)
+static json_t *live_name_text(const struct frequent_counter *c)
 {
 	char text[NAME_TEXT_MAX];
 
@@ -271,7 +271,7 @@ static json_t *report_top(const struct live *live, enum by by, uint64_t n)
 		if (by == BY_CLIENT)
 			json_object_set_new(row, "prefix", prefix_text(top[i]));
 		else
-			json_object_set_new(row, "name", name_text(top[i]));
+			json_object_set_new(row, "name", live_name_text(top[i]));
 		json_put_percent(row, "share_percent", fmin(top[i]->count / frequent_total(f), 1));
 		json_put_percent(row, "error_percent", frequent_share_error(f, top[i]));
 		json_array_append_new(rows, row);
@@ -294,7 +294,8 @@ static uint64_t count_shed(const struct report_view *v)
 	return n;
 }
 
-static json_t *report(struct live *live, const struct report_view *v, uint64_t n, uint64_t now_ns)
+static json_t *report_live(struct live *live, const struct report_view *v, uint64_t n,
+			   uint64_t now_ns)
 {
 	json_t *o = json_object(),
 	       *limited = rate_limits_report_top(v->rate_limits, (unsigned int)n, clock_coarse_s());
@@ -326,11 +327,11 @@ int live_run_top(void *user, const json_t *args, json_t **result, char *err, siz
 		return code;
 	if (!v->workers)
 		return ctl_not_ready(err, err_cap);
-	code = live->is_on ? 0 : begin(live, now_ns);
+	code = live->is_on ? 0 : begin_live(live, now_ns);
 	if (code)
 		return code;
 	live->until_ns = now_ns + LIVE_REST_S * CLOCK_NS_PER_S;
 	live_tick(live, now_ns);
-	*result = report(live, v, n, now_ns);
+	*result = report_live(live, v, n, now_ns);
 	return *result ? 0 : -ENOMEM;
 }

@@ -92,7 +92,7 @@ void names_filter_tell(struct names_filter *f, struct volley_state *first,
 /* --- Wrong denials ---------------------------------------------------------------------------- */
 
 /* The fault, as a sentence. */
-static void put_fault(const struct shield_found *found, char *text, size_t cap)
+static void put_names_fault(const struct shield_found *found, char *text, size_t cap)
 {
 	char name[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
 
@@ -125,7 +125,7 @@ static void stop_denials(struct zones *zones, const struct shield_found *found)
 	if (err == ERR_NOT_FOUND) /* already done, or the zone has gone */
 		return;
 	name_to_text(zone, sizeof(zone), apex);
-	put_fault(found, text, sizeof(text));
+	put_names_fault(found, text, sizeof(text));
 	log_error("zone %s: cache.names: %s. It denies no names of this zone until volleyctl names "
 		  "rebuild, or a restart%s%s",
 		  zone, text, err ? ": " : "", err ? err_text(err) : "");

@@ -35,7 +35,7 @@ static void on_secrets(void *user)
 	reply_options_tell_driver(user);
 }
 
-static int wait_for_readers(void *user)
+static int wait_option_for_readers(void *user)
 {
 	const struct reply_options *o = user;
 
@@ -48,7 +48,7 @@ static int open_cookies(struct reply_options *o, const struct config *config)
 		.published = o->published,
 		.storage = config->storage,
 		.tell = on_secrets,
-		.grace = wait_for_readers,
+		.grace = wait_option_for_readers,
 		.user = o,
 	};
 	int code = cookies_new(&o->cookies, &env);
@@ -84,7 +84,7 @@ void reply_options_close(struct reply_options *o)
 
 /* --- The server's identity -------------------------------------------------------------------- */
 
-static void copy_text(char to[ENGINE_TEXT_MAX + 1], const char *text)
+static void copy_option_text(char to[ENGINE_TEXT_MAX + 1], const char *text)
 {
 	if (text)
 		memcpy(to, text, strnlen(text, ENGINE_TEXT_MAX));
@@ -96,8 +96,8 @@ struct engine_identity *reply_options_make_identity(const struct config *config)
 
 	if (!made)
 		return NULL;
-	copy_text(made->version, config->version);
-	copy_text(made->name, config->identity);
+	copy_option_text(made->version, config->version);
+	copy_option_text(made->name, config->identity);
 	assert(config->n_nsid <= sizeof(made->nsid));
 	made->nsid_bytes = (uint16_t)config->n_nsid;
 	if (config->n_nsid)

@@ -74,7 +74,7 @@ static int make_memory(struct resize *r)
 	return err;
 }
 
-static void copy(struct resize *r)
+static void copy_resize(struct resize *r)
 {
 	const bool *cancel = &r->copying.is_cancelled;
 	struct answer_cache *new = &r->other;
@@ -100,7 +100,7 @@ static void run_copying(struct background_job *job)
 	struct resize *r = of_copying(job);
 
 	if (r->stage == STAGE_COPYING)
-		copy(r);
+		copy_resize(r);
 	else
 		copy_late(r);
 }
@@ -131,7 +131,7 @@ static double as_seconds(uint64_t ns)
 	return (double)ns / (double)CLOCK_NS_PER_S;
 }
 
-static void tell(const struct resize *r)
+static void tell_resize(const struct resize *r)
 {
 	const struct resize_result *result = &r->result;
 	char size[24];
@@ -158,7 +158,7 @@ static void ended_freeing(struct background_job *job)
 	r->result.took_ns = clock_ns() - r->begun_ns;
 	if (r->env.snapshots)
 		snapshots_release(r->env.snapshots);
-	tell(r);
+	tell_resize(r);
 	if (r->done)
 		r->done(r->user, &r->result);
 }
@@ -170,7 +170,7 @@ static void start_freeing(struct resize *r)
 	background_start(r->env.background, &r->freeing);
 }
 
-static void give_up(struct resize *r, int code)
+static void give_up_resize(struct resize *r, int code)
 {
 	r->result.code = code;
 	for (size_t i = 0; i < r->env.interfaces->n; i++)
@@ -229,7 +229,7 @@ static int prepare_programs(struct resize *r)
 }
 
 /* Afterwards env.cache is the new cache, r->other the old one. */
-static void exchange(struct resize *r)
+static void exchange_resize(struct resize *r)
 {
 	struct answer_cache *now = r->env.cache, *new = &r->other;
 	struct answer_cache old = { .maps = now->maps,
@@ -271,11 +271,11 @@ static void move_workers(struct resize *r)
 		r->is_torn = err && err != -ENOMEM;
 	}
 	if (err && !r->is_torn) {
-		give_up(r, err);
+		give_up_resize(r, err);
 		return;
 	}
 	cache_copy_counters(new->cache);
-	exchange(r);
+	exchange_resize(r);
 	start_copying(r, STAGE_LATE);
 }
 
@@ -286,7 +286,7 @@ static void ended_copying(struct background_job *job)
 	if (r->stage == STAGE_LATE)
 		switch_programs(r);
 	else if (r->result.code || r->is_stopping)
-		give_up(r, r->result.code ? r->result.code : -ECANCELED);
+		give_up_resize(r, r->result.code ? r->result.code : -ECANCELED);
 	else
 		move_workers(r);
 }
@@ -308,7 +308,7 @@ static uint64_t available_bytes(void)
 	return kib < UINT64_MAX >> 10 ? kib << 10 : UINT64_MAX;
 }
 
-static int refuse(int code, uint64_t bytes, char *err, size_t err_cap)
+static int refuse_resize(int code, uint64_t bytes, char *err, size_t err_cap)
 {
 	char size[24];
 
@@ -322,15 +322,15 @@ static int refuse(int code, uint64_t bytes, char *err, size_t err_cap)
 	return code;
 }
 
-static int plan(const struct resize *r, uint64_t bytes, struct cache_sizes *sizes, char *err,
-		size_t err_cap)
+static int plan_resize(const struct resize *r, uint64_t bytes, struct cache_sizes *sizes, char *err,
+		       size_t err_cap)
 {
 	int code = cache_sizes_plan_beside(sizes, bytes, r->env.cache->memory.sizes.n_zones);
 	uint64_t available = available_bytes();
 
 	if (!code && sizes->total_bytes + sizes->total_bytes / MEMORY_SPARE > available)
 		code = -ENOMEM;
-	return code ? refuse(code, bytes, err, err_cap) : 0;
+	return code ? refuse_resize(code, bytes, err, err_cap) : 0;
 }
 
 static int find_hindrance(struct resize *r, char *err, size_t err_cap)
@@ -345,7 +345,7 @@ static int find_hindrance(struct resize *r, char *err, size_t err_cap)
 	return -EBUSY;
 }
 
-static bool is_same(const struct cache_sizes *a, const struct cache_sizes *b)
+static bool is_resize_same(const struct cache_sizes *a, const struct cache_sizes *b)
 {
 	return a->n_segments == b->n_segments && a->n_buckets == b->n_buckets;
 }
@@ -355,7 +355,7 @@ int resize_start(struct resize *r, uint64_t bytes, resize_done_fn *done, void *u
 {
 	const struct cache_sizes *now = &r->env.cache->memory.sizes;
 	struct cache_sizes sizes;
-	int code = plan(r, bytes, &sizes, err, err_cap);
+	int code = plan_resize(r, bytes, &sizes, err, err_cap);
 
 	if (!code)
 		code = find_hindrance(r, err, err_cap);
@@ -369,7 +369,7 @@ int resize_start(struct resize *r, uint64_t bytes, resize_done_fn *done, void *u
 	r->begun_ns = r->entered_ns = clock_ns();
 	memset(r->stage_ns, 0, sizeof(r->stage_ns));
 	r->is_torn = false;
-	if (is_same(&sizes, now))
+	if (is_resize_same(&sizes, now))
 		start_freeing(r); /* there is no other cache */
 	else
 		start_copying(r, STAGE_COPYING);
@@ -391,8 +391,8 @@ void resize_tick(struct resize *r)
 
 	if (!r->wanted_bytes || r->stage != STAGE_NONE)
 		return;
-	code = plan(r, r->wanted_bytes, &sizes, err, sizeof(err));
-	if (!code && !is_same(&sizes, &r->env.cache->memory.sizes))
+	code = plan_resize(r, r->wanted_bytes, &sizes, err, sizeof(err));
+	if (!code && !is_resize_same(&sizes, &r->env.cache->memory.sizes))
 		code = resize_start(r, r->wanted_bytes, NULL, NULL, err, sizeof(err));
 	if (code == -EBUSY)
 		return;

@@ -94,7 +94,7 @@ static int withdraw_public(struct resolution *r)
 }
 
 /* Workers that start later get it from workers_env. */
-static int make_room(void *user, uint32_t n_questions)
+static int make_resolution_room(void *user, uint32_t n_questions)
 {
 	const struct resolution *r = user;
 
@@ -117,7 +117,7 @@ int resolution_open(struct resolution *r, struct config *config, struct backgrou
 		.engine_digest = engine_config_digest(r->engine_config),
 		.grace = answer_cache_grace,
 		.grace_user = r->cache,
-		.make_room = make_room,
+		.make_room = make_resolution_room,
 		.room_user = r,
 		.tap = tap,
 	};

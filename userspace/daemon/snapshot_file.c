@@ -49,7 +49,7 @@ void snapshot_file_times(struct snapshot_times *times)
 /* --- Writing ---------------------------------------------------------------------------------- */
 
 /* Says nothing of a file that a stop leaves unfinished. */
-static int say(int err, const char *path, char *why, size_t why_cap)
+static int say_snapshot_file(int err, const char *path, char *why, size_t why_cap)
 {
 	return err == -ECANCELED ? err : snapshot_place_say(err, path, why, why_cap);
 }
@@ -70,7 +70,7 @@ int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool 
 	err = snapshot_write(snapshot, fd, &times, cancel, told);
 	if (err) {
 		replace_drop(fd, place.tmp);
-		say(err, path, why, why_cap);
+		say_snapshot_file(err, path, why, why_cap);
 	} else {
 		err = snapshot_place_finish(&place, fd, path, why, why_cap);
 	}
@@ -91,7 +91,7 @@ int snapshot_file_write_to(int fd, const char *name, struct snapshot *snapshot, 
 	snapshot_file_times(&times);
 	if (!err)
 		err = snapshot_write(snapshot, fd, &times, cancel, told);
-	return say(err, name, why, why_cap);
+	return say_snapshot_file(err, name, why, why_cap);
 }
 
 /* --- Reading ---------------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static int check_origin(int fd, const char *path, char *why, size_t why_cap)
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return say(-errno, path, why, why_cap);
+		return say_snapshot_file(-errno, path, why, why_cap);
 	if (!S_ISREG(st.st_mode)) {
 		snprintf(why, why_cap, "%s is no file", path);
 		return ERR_SNAPSHOT;
@@ -125,7 +125,7 @@ int snapshot_file_read(const char *path, struct snapshot *snapshot, struct snaps
 	*told = (struct snapshot_read){ 0 };
 	why[0] = '\0';
 	if (fd < 0)
-		return say(-errno, path, why, why_cap);
+		return say_snapshot_file(-errno, path, why, why_cap);
 	err = snapshot_file_read_from(fd, path, snapshot, source, told, why, why_cap);
 	close(fd);
 	return err;
@@ -147,7 +147,7 @@ int snapshot_file_read_from(int fd, const char *path, struct snapshot *snapshot,
 	snapshot_file_times(&source->times);
 	err = snapshot_read(snapshot, source, told, place, sizeof(place));
 	if (err != ERR_SNAPSHOT)
-		return say(err, path, why, why_cap);
+		return say_snapshot_file(err, path, why, why_cap);
 	snprintf(why, why_cap, "%s %s: %s", path, place,
 		 told->n_loaded ? "what was before that is loaded" : "nothing of it is loaded");
 	return err;

@@ -64,7 +64,7 @@ static void job_free(struct job *job)
  * True if the entry still answers by the zones of now: new zones may have taken its name. A zone
  * that comes now waits for this read section.
  */
-static bool holds(void *user, const struct volley_entry *entry)
+static bool holds_snapshots(void *user, const struct volley_entry *entry)
 {
 	const struct engine_data *zones = user;
 	const struct zone_set *set = rcu_dereference(zones->set);
@@ -84,10 +84,10 @@ static int work_on_file(struct job *job, struct snapshot_source *source)
 				       job->why, cap);
 }
 
-static void work(struct job *job)
+static void work_snapshot(struct job *job)
 {
 	struct snapshot_source source = { .writer = job->writer,
-					  .holds = holds,
+					  .holds = holds_snapshots,
 					  .holds_user = (void *)job->owner->zones,
 					  .cancel = &job->background.is_cancelled };
 	struct snapshots_result *r = &job->result;
@@ -104,14 +104,14 @@ static void work(struct job *job)
 	r->took_ns = clock_ns() - begun_ns;
 }
 
-static void run(struct background_job *background)
+static void run_snapshot(struct background_job *background)
 {
 	if (privilege_drop_thread())
 		log_debug("snapshots: capabilities that are not needed could not be given up");
-	work((struct job *)background);
+	work_snapshot((struct job *)background);
 }
 
-static void ended(struct background_job *background)
+static void snapshot_ended(struct background_job *background)
 {
 	struct job *job = (struct job *)background;
 
@@ -128,7 +128,7 @@ static int job_new(struct job **out, struct snapshots *snapshots, enum snapshots
 
 	if (!job)
 		return err;
-	job->background = (struct background_job){ .run = run, .ended = ended };
+	job->background = (struct background_job){ .run = run_snapshot, .ended = snapshot_ended };
 	job->owner = snapshots;
 	job->file = -1;
 	job->path = strdup(path);
@@ -187,7 +187,7 @@ void snapshots_release(struct snapshots *snapshots)
 /* --- As configured ---------------------------------------------------------------------------- */
 
 /* Logs a fault once, not at each interval. */
-static void note_error(struct snapshots *snapshots, const struct snapshots_result *r)
+static void note_snapshot_error(struct snapshots *snapshots, const struct snapshots_result *r)
 {
 	char error[WHY_CAP] = "";
 
@@ -199,7 +199,7 @@ static void note_error(struct snapshots *snapshots, const struct snapshots_resul
 	memcpy(snapshots->error, error, sizeof(error));
 }
 
-static void on_loaded(void *user, const struct snapshots_result *r)
+static void on_snapshot_loaded(void *user, const struct snapshots_result *r)
 {
 	struct snapshots *snapshots = user;
 	const struct snapshot_read *n = &r->read;
@@ -211,7 +211,7 @@ static void on_loaded(void *user, const struct snapshots_result *r)
 		log_info("cache.snapshot: %s does not exist yet", r->path);
 		return;
 	}
-	note_error(snapshots, r);
+	note_snapshot_error(snapshots, r);
 	if (!r->code)
 		log_notice("answer cache: %llu of %llu answers of %s loaded; %llu of zones whose "
 			   "content is another or that are not served, %llu expired, %llu without "
@@ -225,7 +225,7 @@ static void on_dumped(void *user, const struct snapshots_result *r)
 {
 	if (r->code == -ECANCELED)
 		return;
-	note_error(user, r);
+	note_snapshot_error(user, r);
 	if (!r->code)
 		log_info("answer cache: %llu answers written to %s",
 			 (unsigned long long)r->written.n_entries, r->path);
@@ -240,7 +240,8 @@ int snapshots_configure(struct snapshots *snapshots, const char *path, uint32_t 
 	snapshots->interval_ns = interval_s * CLOCK_NS_PER_S;
 	snapshots->last_ns = now_ns;
 	snapshots->is_ripe = !load;
-	return load ? snapshots_start(snapshots, SNAPSHOTS_LOAD, path, -1, on_loaded, snapshots) :
+	return load ? snapshots_start(snapshots, SNAPSHOTS_LOAD, path, -1, on_snapshot_loaded,
+				      snapshots) :
 		      0;
 }
 
@@ -254,7 +255,8 @@ void snapshots_tick(struct snapshots *snapshots, uint64_t now_ns)
 	snapshots->last_ns = now_ns;
 	err = snapshots_start(snapshots, SNAPSHOTS_DUMP, snapshots->path, -1, on_dumped, snapshots);
 	if (err)
-		note_error(snapshots, &(struct snapshots_result){ .code = err, .why = "" });
+		note_snapshot_error(snapshots,
+				    &(struct snapshots_result){ .code = err, .why = "" });
 }
 
 void snapshots_finish(struct snapshots *snapshots)
@@ -273,7 +275,7 @@ void snapshots_finish(struct snapshots *snapshots)
 		log_error("cache.snapshot: %s", err_text(err));
 		return;
 	}
-	work(job);
+	work_snapshot(job);
 	on_dumped(snapshots, &job->result);
 	job_free(job);
 }

@@ -88,7 +88,7 @@ static int check_recursion(struct check *c)
 
 /* ---- Policies -------------------------------------------------------------------------------- */
 
-static void on_loaded(struct load *load)
+static void on_checked_loaded(struct load *load)
 {
 	*(bool *)load->user = true;
 }
@@ -113,10 +113,10 @@ static int new_loader(struct check *c, struct loader **loader, unsigned int n)
 }
 
 /* Reads a list as policies.c does. The caller owns the load; NULL: no memory. */
-static struct load *read_list(struct loader *loader, const struct config_rpz *list)
+static struct load *read_checked_list(struct loader *loader, const struct config_rpz *list)
 {
 	bool is_over = false;
-	struct load *load = load_new(list->name, list->file, NULL, on_loaded, &is_over);
+	struct load *load = load_new(list->name, list->file, NULL, on_checked_loaded, &is_over);
 
 	if (!load)
 		return NULL;
@@ -130,7 +130,7 @@ static struct load *read_list(struct loader *loader, const struct config_rpz *li
 static int check_list(struct check *c, struct loader *loader, const struct config_rpz *list)
 {
 	struct policies_entry entry = { .name = list->name };
-	struct load *load = read_list(loader, list);
+	struct load *load = read_checked_list(loader, list);
 	char text[POLICIES_TEXT_CAP];
 
 	if (!load)
@@ -169,7 +169,7 @@ static int check_policies(struct check *c)
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
-static int check_storage(struct check *c)
+static int check_checked_storage(struct check *c)
 {
 	int code;
 
@@ -371,9 +371,9 @@ int check_run(const struct config *config, bool with_zones, unsigned int *n_warn
 {
 	/* In the order of daemon_open(). */
 	static int (*const steps[])(struct check *) = {
-		check_process,  check_cache,  check_recursion, check_policies,
-		check_storage,  check_taps,   check_transfers, check_blocks,
-		check_snapshot, check_rights, check_secrets,   check_zones,
+		check_process,         check_cache,  check_recursion, check_policies,
+		check_checked_storage, check_taps,   check_transfers, check_blocks,
+		check_snapshot,        check_rights, check_secrets,   check_zones,
 	};
 	struct check c = { .config = config, .with_zones = with_zones };
 	int code = 0;

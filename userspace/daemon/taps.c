@@ -13,12 +13,12 @@
 #include "base/writable.h"
 #include "rpz/policy_said.h"
 
-static void copy_text(char *to, size_t cap, const char *text)
+static void copy_taps_text(char *to, size_t cap, const char *text)
 {
 	snprintf(to, cap, "%s", text ? text : "");
 }
 
-static struct tap_prefix prefix_of(const struct config_tap *tap)
+static struct tap_prefix prefix_of_taps(const struct config_tap *tap)
 {
 	return (struct tap_prefix){ tap->bits4, tap->bits6 };
 }
@@ -27,16 +27,16 @@ static void make_dnstap(const struct config_dnstap *from, struct dnstap_config *
 {
 	memset(to, 0, sizeof(*to));
 	to->to = from->socket ? DNSTAP_TO_SOCKET : from->file ? DNSTAP_TO_FILE : DNSTAP_TO_TCP;
-	copy_text(to->path, sizeof(to->path), from->socket ? from->socket : from->file);
+	copy_taps_text(to->path, sizeof(to->path), from->socket ? from->socket : from->file);
 	to->family = (uint8_t)from->tcp.family;
 	to->port = from->tcp.net_port;
 	to->scope_id = from->tcp.scope_id;
 	memcpy(to->address, from->tcp.addr, sizeof(to->address));
-	copy_text(to->identity, sizeof(to->identity), from->identity);
-	copy_text(to->version, sizeof(to->version), from->version);
+	copy_taps_text(to->identity, sizeof(to->identity), from->identity);
+	copy_taps_text(to->version, sizeof(to->version), from->version);
 	to->messages = from->messages;
 	to->every = from->tap.sample;
-	to->prefix = prefix_of(&from->tap);
+	to->prefix = prefix_of_taps(&from->tap);
 }
 
 static int copy_zones(char *const *from, struct querylog_config *to)
@@ -76,7 +76,7 @@ static int copy_clients(const struct config_query_log *from, struct querylog_con
 }
 
 /* Control's thread or the tap's thread. Both are registered with liburcu, and offline. */
-static bool judge(void *ctx, const struct tap_event *e, struct querylog_policy *out)
+static bool judge_taps(void *ctx, const struct tap_event *e, struct querylog_policy *out)
 {
 	struct engine_data *published = ctx;
 	const struct policy_client client = { e->family, e->peer };
@@ -103,8 +103,8 @@ static int make_log(const struct config_query_log *from, struct engine_data *pub
 
 	*to = (struct querylog_config){ .is_json = from->is_json,
 					.every = from->tap.sample,
-					.prefix = prefix_of(&from->tap),
-					.judge = judge,
+					.prefix = prefix_of_taps(&from->tap),
+					.judge = judge_taps,
 					.judge_ctx = published,
 					.rcodes = from->rcodes };
 	err = copy_zones(from->zones, to);
@@ -127,7 +127,7 @@ static void put_off(char text[TAPS_ERROR_CAP], const char *what, const char *fil
 }
 
 /* Makes the driver's rings at their first use; they stay. */
-static void open_rings(struct taps *t)
+static void open_taps_rings(struct taps *t)
 {
 	int err;
 
@@ -169,7 +169,7 @@ void taps_configure(struct taps *t, const struct config *config)
 		put_off(t->error, what, *what == 'q' ? config->query_log.file : NULL, err);
 		log_error("%s", t->error);
 	}
-	open_rings(t);
+	open_taps_rings(t);
 	taps_tell_driver(t);
 }
 
@@ -226,7 +226,7 @@ int taps_reopen(struct taps *t, const struct config *config)
 	return err;
 }
 
-static void tell(const struct taps *t, struct volley_state *state)
+static void tell_taps(const struct taps *t, struct volley_state *state)
 {
 	uint32_t every = t->rings ? tap_every(t->tap) : 0;
 
@@ -236,8 +236,8 @@ static void tell(const struct taps *t, struct volley_state *state)
 
 void taps_tell_driver(const struct taps *t)
 {
-	tell(t, t->cache->memory.state);
-	tell(t, t->heartbeat->states[1]);
+	tell_taps(t, t->cache->memory.state);
+	tell_taps(t, t->heartbeat->states[1]);
 }
 
 int taps_observe(struct taps *t, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
@@ -246,7 +246,7 @@ int taps_observe(struct taps *t, enum tap_observer who, uint32_t every, tap_obse
 	int err = tap_observe(t->tap, who, every, fn, ctx);
 
 	if (!err)
-		open_rings(t);
+		open_taps_rings(t);
 	taps_tell_driver(t);
 	return err;
 }

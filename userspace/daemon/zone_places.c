@@ -51,7 +51,7 @@ size_t zone_places_plan(struct zone_load *with, size_t n_with, struct zone_load 
 
 /* --- Loads ------------------------------------------------------------------------------------ */
 
-static bool has_place(const struct zone_places *p, const struct zones_entry *entry)
+static bool has_zone_place_place(const struct zone_places *p, const struct zones_entry *entry)
 {
 	return cache_zone_counter(p->cache->cache, entry->published.slot) >=
 	       VOLLEY_COUNT_FIRST_ZONE;
@@ -66,7 +66,7 @@ static void find_with(struct zone_places *p)
 	for (size_t i = 0; i < zones_n(v->zones) && p->n_with < VOLLEY_COUNT_ZONES; i++) {
 		const struct zones_entry *entry = zones_at(v->zones, i);
 
-		if (!has_place(p, entry))
+		if (!has_zone_place_place(p, entry))
 			continue;
 		top_names_zone_answers(v->top_names, entry->apex, entry->apex_len, &least, &most);
 		p->with[p->n_with++] = (struct zone_load){ entry->published.slot, most };
@@ -80,7 +80,7 @@ static void add_without(void *user, const uint8_t *apex, unsigned int apex_len, 
 	const struct zones_entry *entry =
 		zones_get_apex(report_view_now(&p->reports)->zones, apex, apex_len);
 
-	if (entry && entry->published.slot && !has_place(p, entry) && least > 0 &&
+	if (entry && entry->published.slot && !has_zone_place_place(p, entry) && least > 0 &&
 	    p->n_without < SKETCH_COUNTERS)
 		p->without[p->n_without++] = (struct zone_load){ entry->published.slot, least };
 }
@@ -94,7 +94,7 @@ static void find_without(struct zone_places *p)
 /* --- The exchange ----------------------------------------------------------------------------- */
 
 /* Also gives places of removed zones: no thread counts there, and no report reads them. */
-static void give(struct zone_places *p)
+static void give_zone_place(struct zone_places *p)
 {
 	answers_read(report_view_now(&p->reports));
 	find_without(p);
@@ -119,10 +119,10 @@ static void ended_grace(struct background_job *job)
 
 	p->is_waiting = false;
 	if (!background_is_cancelled(job))
-		give(p);
+		give_zone_place(p);
 }
 
-static void exchange(struct zone_places *p, size_t n)
+static void exchange_zone_place(struct zone_places *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		cache_zone_counter_release(p->cache->cache, p->with[i].slot);
@@ -144,9 +144,9 @@ void zone_places_tick(struct zone_places *p, uint64_t now_s)
 	find_with(p);
 	n = zone_places_plan(p->with, p->n_with, p->without, p->n_without);
 	if (n)
-		exchange(p, n);
+		exchange_zone_place(p, n);
 	else
-		give(p);
+		give_zone_place(p);
 }
 
 struct zone_places *zone_places_new(const struct report_source *reports, struct answer_cache *cache,

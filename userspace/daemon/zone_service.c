@@ -96,7 +96,7 @@ int zone_service_open_transfers(struct zone_service *s, struct transfers_env env
 
 /* --- Zones ------------------------------------------------------------------------------------ */
 
-static void on_loaded(void *user, int code)
+static void on_zone_service_loaded(void *user, int code)
 {
 	struct zone_service *s = user;
 
@@ -167,7 +167,7 @@ int zone_service_open_zones(struct zone_service *s, struct zones_env env)
 		maintenance_set_zones(s->maintenance, s->zones);
 		transfers_set_zones(s->transfers, s->zones);
 		catalogs_set_zones(s->catalogs, s->zones);
-		err = zones_configure(s->zones, s->config, on_loaded, s);
+		err = zones_configure(s->zones, s->config, on_zone_service_loaded, s);
 	}
 	if (err)
 		log_error("zones: %s", err_text(err));

@@ -29,7 +29,8 @@ size_t edns_reply_bytes(const struct edns_reply *e)
 	       option_bytes(e->keepalive, KEEPALIVE_BYTES) + ede_bytes(e);
 }
 
-static void put_option(struct wire_writer *w, uint16_t code, const uint8_t *value, uint16_t n_bytes)
+static void put_edns_option(struct wire_writer *w, uint16_t code, const uint8_t *value,
+			    uint16_t n_bytes)
 {
 	if (!value)
 		return;
@@ -70,10 +71,10 @@ int edns_reply_write(struct wire_writer *w, const struct edns_reply *e)
 	}
 	put_fixed(wire_write_ref(w, DNS_OPT_FIXED_BYTES), e,
 		  (uint16_t)(n_bytes - DNS_OPT_FIXED_BYTES));
-	put_option(w, DNS_OPTION_COOKIE, e->cookie, e->cookie_bytes);
-	put_option(w, DNS_OPTION_NSID, e->nsid, e->nsid_bytes);
-	put_option(w, DNS_OPTION_EXPIRE, e->expire, EXPIRE_BYTES);
-	put_option(w, DNS_OPTION_KEEPALIVE, e->keepalive, KEEPALIVE_BYTES);
+	put_edns_option(w, DNS_OPTION_COOKIE, e->cookie, e->cookie_bytes);
+	put_edns_option(w, DNS_OPTION_NSID, e->nsid, e->nsid_bytes);
+	put_edns_option(w, DNS_OPTION_EXPIRE, e->expire, EXPIRE_BYTES);
+	put_edns_option(w, DNS_OPTION_KEEPALIVE, e->keepalive, KEEPALIVE_BYTES);
 	put_ede(w, e);
 	return w->error;
 }

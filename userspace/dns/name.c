@@ -71,7 +71,7 @@ static uint64_t fold_word(uint64_t w)
 	return w | capital >> 2;
 }
 
-static uint64_t load_word(const uint8_t *p, size_t n)
+static uint64_t load_name_word(const uint8_t *p, size_t n)
 {
 	uint64_t w = 0;
 
@@ -81,11 +81,11 @@ static uint64_t load_word(const uint8_t *p, size_t n)
 
 /* The last n_bytes - at octets, fewer than 8, followed by zeros. If there are 8 octets, loads the
  * last 8 and shifts them: a copy whose length the compiler does not know would be a call. */
-static uint64_t load_tail(const uint8_t *p, size_t at, size_t n_bytes)
+static uint64_t load_name_tail(const uint8_t *p, size_t at, size_t n_bytes)
 {
 	if (n_bytes < 8)
-		return load_word(p, n_bytes);
-	return htole64(le64toh(load_word(p + n_bytes - 8, 8)) >> 8 * (8 - (n_bytes - at)));
+		return load_name_word(p, n_bytes);
+	return htole64(le64toh(load_name_word(p + n_bytes - 8, 8)) >> 8 * (8 - (n_bytes - at)));
 }
 
 void name_fold(uint8_t *dst, const uint8_t *src, size_t n_bytes)
@@ -94,12 +94,12 @@ void name_fold(uint8_t *dst, const uint8_t *src, size_t n_bytes)
 	uint64_t w;
 
 	for (; n_bytes - at >= 8; at += 8) {
-		w = fold_word(load_word(src + at, 8));
+		w = fold_word(load_name_word(src + at, 8));
 		memcpy(dst + at, &w, 8);
 	}
 	if (at == n_bytes)
 		return;
-	w = fold_word(load_tail(src, at, n_bytes));
+	w = fold_word(load_name_tail(src, at, n_bytes));
 	memcpy(dst + at, &w, 8);
 }
 
@@ -108,10 +108,10 @@ static bool equal_folded(const uint8_t *a, const uint8_t *b, size_t n_bytes)
 	size_t at = 0;
 
 	for (; n_bytes - at >= 8; at += 8)
-		if (fold_word(load_word(a + at, 8)) != fold_word(load_word(b + at, 8)))
+		if (fold_word(load_name_word(a + at, 8)) != fold_word(load_name_word(b + at, 8)))
 			return false;
-	return at == n_bytes ||
-	       fold_word(load_tail(a, at, n_bytes)) == fold_word(load_tail(b, at, n_bytes));
+	return at == n_bytes || fold_word(load_name_tail(a, at, n_bytes)) ==
+					fold_word(load_name_tail(b, at, n_bytes));
 }
 
 bool name_equal(const uint8_t *a, const uint8_t *b)
@@ -128,7 +128,7 @@ bool name_is_under(const uint8_t *name, const uint8_t *apex)
 	return n >= n_apex && name_equal(name_skip_labels(name, n - n_apex), apex);
 }
 
-static uint8_t lower(uint8_t c)
+static uint8_t lower_name(uint8_t c)
 {
 	return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
 }
@@ -138,13 +138,13 @@ int name_label_cmp(const uint8_t *a, const uint8_t *b)
 	uint8_t n = *a < *b ? *a : *b;
 
 	for (uint8_t i = 1; i <= n; i++)
-		if (lower(a[i]) != lower(b[i]))
-			return lower(a[i]) - lower(b[i]);
+		if (lower_name(a[i]) != lower_name(b[i]))
+			return lower_name(a[i]) - lower_name(b[i]);
 	return *a - *b;
 }
 
 /* Notes where each label begins, from the left. Returns their number. */
-static unsigned int split(const uint8_t *label[DNS_LABELS_MAX], const uint8_t *name)
+static unsigned int split_name(const uint8_t *label[DNS_LABELS_MAX], const uint8_t *name)
 {
 	unsigned int n = 0;
 
@@ -156,7 +156,7 @@ static unsigned int split(const uint8_t *label[DNS_LABELS_MAX], const uint8_t *n
 int name_canonical_cmp(const uint8_t *a, const uint8_t *b)
 {
 	const uint8_t *label_a[DNS_LABELS_MAX], *label_b[DNS_LABELS_MAX];
-	unsigned int n_a = split(label_a, a), n_b = split(label_b, b);
+	unsigned int n_a = split_name(label_a, a), n_b = split_name(label_b, b);
 
 	while (n_a && n_b) {
 		int order = name_label_cmp(label_a[--n_a], label_b[--n_b]);
@@ -272,7 +272,7 @@ static size_t write_char(char dst[4], uint8_t c)
 }
 
 /* Appends n characters and leaves room for the NUL. */
-static bool append(char *dst, size_t cap, size_t *at, const char *src, size_t n)
+static bool append_name(char *dst, size_t cap, size_t *at, const char *src, size_t n)
 {
 	if (n >= cap - *at)
 		return false;
@@ -286,13 +286,13 @@ int name_to_text(char *dst, size_t cap, const uint8_t *name)
 	size_t at = 0;
 	char piece[4];
 
-	if (!cap || (!*name && !append(dst, cap, &at, ".", 1)))
+	if (!cap || (!*name && !append_name(dst, cap, &at, ".", 1)))
 		return ERR_SPACE;
 	for (; *name; name += 1u + *name) {
 		for (uint8_t i = 1; i <= *name; i++)
-			if (!append(dst, cap, &at, piece, write_char(piece, name[i])))
+			if (!append_name(dst, cap, &at, piece, write_char(piece, name[i])))
 				return ERR_SPACE;
-		if (!append(dst, cap, &at, ".", 1))
+		if (!append_name(dst, cap, &at, ".", 1))
 			return ERR_SPACE;
 	}
 	dst[at] = '\0';

@@ -63,7 +63,7 @@ size_t nameset_length(const char *const *list)
 	return n;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_nameset(const void *a, const void *b)
 {
 	const struct nameset_member *first = a, *second = b;
 
@@ -81,7 +81,7 @@ static size_t climb(const struct nameset *s, size_t n, const uint8_t *folded)
 
 void nameset_sort(struct nameset *s)
 {
-	qsort(s->members, s->n, sizeof(*s->members), compare);
+	qsort(s->members, s->n, sizeof(*s->members), compare_nameset);
 	for (size_t i = 0; i < s->n; i++)
 		s->members[i].above = climb(s, i, s->members[i].name);
 }

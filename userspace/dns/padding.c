@@ -11,7 +11,7 @@
 #define RR_LENGTH_AT   8
 
 /* Skips a name, which may end in a pointer. */
-static void skip_name(struct wire_reader *r)
+static void skip_padding_name(struct wire_reader *r)
 {
 	uint8_t octet;
 
@@ -37,11 +37,11 @@ static size_t find_opt(const uint8_t *msg, size_t n)
 	wire_reader_init(&r, msg, n);
 	wire_reader_skip(&r, DNS_HEADER_BYTES);
 	for (; n_questions && !r.error; n_questions--) {
-		skip_name(&r);
+		skip_padding_name(&r);
 		wire_reader_skip(&r, DNS_QUESTION_FIXED_BYTES);
 	}
 	for (; n_records && !r.error; n_records--) {
-		skip_name(&r);
+		skip_padding_name(&r);
 		at = r.at;
 		wire_reader_skip(&r, RR_LENGTH_AT);
 		wire_reader_skip(&r, wire_read_be16(&r));
@@ -49,7 +49,7 @@ static size_t find_opt(const uint8_t *msg, size_t n)
 	return !r.error && at && r.at == n && wire_load_be16(msg + at) == DNS_TYPE_OPT ? at : 0;
 }
 
-static size_t add(uint8_t *msg, size_t n, size_t cap, size_t room, size_t block)
+static size_t add_padding(uint8_t *msg, size_t n, size_t cap, size_t room, size_t block)
 {
 	size_t opt = n >= DNS_HEADER_BYTES ? find_opt(msg, n) : 0;
 	size_t least = n + DNS_OPTION_FIXED_BYTES, whole, n_zeros;
@@ -69,10 +69,10 @@ static size_t add(uint8_t *msg, size_t n, size_t cap, size_t room, size_t block)
 
 size_t padding_add(uint8_t *msg, size_t n, size_t cap, size_t room)
 {
-	return add(msg, n, cap, room, PADDING_REPLY_BYTES);
+	return add_padding(msg, n, cap, room, PADDING_REPLY_BYTES);
 }
 
 size_t padding_add_query(uint8_t *msg, size_t n, size_t cap)
 {
-	return add(msg, n, cap, 0, PADDING_QUERY_BYTES);
+	return add_padding(msg, n, cap, 0, PADDING_QUERY_BYTES);
 }

@@ -20,7 +20,7 @@ struct record {
 	const uint8_t *rdata;
 };
 
-static void read_header(struct query *q, const uint8_t *msg)
+static void read_query_header(struct query *q, const uint8_t *msg)
 {
 	q->id = wire_load_be16(msg + DNS_ID_AT);
 	q->flags = wire_load_be16(msg + DNS_FLAGS_AT);
@@ -33,7 +33,7 @@ static void read_header(struct query *q, const uint8_t *msg)
 }
 
 /* The question's name must not be compressed: there is no earlier name to point to. */
-static int read_question(struct query *q, struct wire_reader *r)
+static int read_query_question(struct query *q, struct wire_reader *r)
 {
 	const uint8_t *qname = r->start + r->at;
 	int n_bytes = name_check(qname, wire_reader_left(r));
@@ -89,7 +89,7 @@ static int owner_end(const uint8_t *msg, size_t len, size_t at)
 	return end ? ERR_NAME : ERR_SHORT;
 }
 
-static int read_record(struct record *rr, struct wire_reader *r)
+static int read_query_record(struct record *rr, struct wire_reader *r)
 {
 	int end = owner_end(r->start, r->n_bytes, r->at);
 
@@ -123,7 +123,8 @@ static int read_cookie(struct query_edns *e, const uint8_t *value, uint16_t n_by
 	return 0;
 }
 
-static int read_option(struct query_edns *e, uint16_t code, const uint8_t *value, uint16_t n_bytes)
+static int read_query_option(struct query_edns *e, uint16_t code, const uint8_t *value,
+			     uint16_t n_bytes)
 {
 	e->n_options++;
 	switch (code) {
@@ -147,7 +148,7 @@ static int read_option(struct query_edns *e, uint16_t code, const uint8_t *value
 	}
 }
 
-static int read_options(struct query_edns *e, const struct record *rr)
+static int read_query_options(struct query_edns *e, const struct record *rr)
 {
 	struct wire_reader r;
 	int error = 0;
@@ -163,13 +164,13 @@ static int read_options(struct query_edns *e, const struct record *rr)
 			e->present = false;
 			return ERR_FORMAT;
 		}
-		error = read_option(e, code, value, n_bytes);
+		error = read_query_option(e, code, value, n_bytes);
 	}
 	return error;
 }
 
 /* RFC 6891 section 6.1.2 and 6.1.3: class and TTL hold size, version and flags. */
-static int read_opt(struct query_edns *e, const struct record *rr)
+static int read_query_opt(struct query_edns *e, const struct record *rr)
 {
 	if (e->present) {
 		e->present = false;
@@ -181,7 +182,7 @@ static int read_opt(struct query_edns *e, const struct record *rr)
 	e->udp_size = rr->class;
 	e->version = (uint8_t)(rr->ttl >> 16);
 	e->dnssec_ok = rr->ttl & DNS_EDNS_DO;
-	return e->version == DNS_EDNS_VERSION ? read_options(e, rr) : 0;
+	return e->version == DNS_EDNS_VERSION ? read_query_options(e, rr) : 0;
 }
 
 /* RFC 8945 section 5.1: a TSIG is the last record. */
@@ -194,13 +195,14 @@ static int take_tsig(struct query *q, const struct record *rr, bool is_last)
 	return 0;
 }
 
-static int take_record(struct query *q, const struct record *rr, enum section section, bool is_last)
+static int take_query_record(struct query *q, const struct record *rr, enum section section,
+			     bool is_last)
 {
 	if (rr->type != DNS_TYPE_OPT && rr->type != DNS_TYPE_TSIG)
 		return 0;
 	if (section != ADDITIONAL)
 		return ERR_FORMAT;
-	return rr->type == DNS_TYPE_OPT ? read_opt(&q->edns, rr) : take_tsig(q, rr, is_last);
+	return rr->type == DNS_TYPE_OPT ? read_query_opt(&q->edns, rr) : take_tsig(q, rr, is_last);
 }
 
 static int read_section(struct query *q, struct wire_reader *r, enum section section,
@@ -210,11 +212,11 @@ static int read_section(struct query *q, struct wire_reader *r, enum section sec
 	int error = 0;
 
 	while (n_records && !error) {
-		error = read_record(&rr, r);
+		error = read_query_record(&rr, r);
 		if (error)
 			return error;
 		n_records--;
-		error = take_record(q, &rr, section, !n_records);
+		error = take_query_record(q, &rr, section, !n_records);
 	}
 	return error;
 }
@@ -227,7 +229,7 @@ static int read_body(struct query *q, struct wire_reader *r, uint16_t n_question
 	if (n_questions > 1)
 		return ERR_FORMAT;
 	if (n_questions)
-		error = read_question(q, r);
+		error = read_query_question(q, r);
 	for (enum section s = ANSWER; s < N_SECTIONS && !error; s++)
 		error = read_section(q, r, s, n_records[s]);
 	if (!error)
@@ -257,7 +259,7 @@ enum query_verdict query_parse(struct query *q, const uint8_t *msg, size_t len)
 	if (len > DNS_MESSAGE_MAX)
 		len = DNS_MESSAGE_MAX;
 	memset(q, 0, offsetof(struct query, edns.cookie_client));
-	read_header(q, msg);
+	read_query_header(q, msg);
 	error = read_message(q, msg, len);
 	if (q->opcode != DNS_OPCODE_QUERY)
 		return QUERY_NOTIMP;

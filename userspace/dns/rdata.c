@@ -165,7 +165,7 @@ int rdata_check_frame(uint16_t type, const uint8_t *rdata, unsigned len)
 /* --- Names --- */
 
 /* Lower case of one octet, without a branch or the locale. */
-static uint8_t fold(uint8_t c)
+static uint8_t fold_rdata(uint8_t c)
 {
 	return (uint8_t)(c | (uint8_t)((uint8_t)(c - 'A') < 26) << 5);
 }
@@ -212,7 +212,7 @@ static int cmp_with_names(const uint8_t *a, const uint8_t *b, unsigned n, struct
 	for (unsigned i = 0; i < n && !diff; i++) {
 		bool in_name = i >= names.start && i < names.end;
 
-		diff = in_name ? fold(a[i]) - fold(b[i]) : a[i] - b[i];
+		diff = in_name ? fold_rdata(a[i]) - fold_rdata(b[i]) : a[i] - b[i];
 	}
 	return diff;
 }

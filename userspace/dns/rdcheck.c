@@ -8,7 +8,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 
-static unsigned left(const struct rdcheck *c)
+static unsigned dns_rdcheck_left(const struct rdcheck *c)
 {
 	return rdcheck_left(c);
 }
@@ -16,13 +16,14 @@ static unsigned left(const struct rdcheck *c)
 /* A length octet, and that many octets. */
 static bool string(struct rdcheck *c)
 {
-	return left(c) && *c->at < left(c) ? rdcheck_skip(c, 1u + *c->at) :
-					     rdcheck_refuse(c, "a string in it ends too early");
+	return dns_rdcheck_left(c) && *c->at < dns_rdcheck_left(c) ?
+		       rdcheck_skip(c, 1u + *c->at) :
+		       rdcheck_refuse(c, "a string in it ends too early");
 }
 
 static bool string_opt(struct rdcheck *c)
 {
-	return !left(c) || string(c);
+	return !dns_rdcheck_left(c) || string(c);
 }
 
 static bool strings(struct rdcheck *c)
@@ -30,11 +31,11 @@ static bool strings(struct rdcheck *c)
 	do {
 		if (!string(c))
 			return false;
-	} while (left(c));
+	} while (dns_rdcheck_left(c));
 	return true;
 }
 
-static bool rest(struct rdcheck *c)
+static bool rdcheck_rest(struct rdcheck *c)
 {
 	c->at = c->end;
 	return true;
@@ -42,12 +43,12 @@ static bool rest(struct rdcheck *c)
 
 static bool rest_not_empty(struct rdcheck *c)
 {
-	return left(c) ? rest(c) : rdcheck_refuse(c, "it ends too early");
+	return dns_rdcheck_left(c) ? rdcheck_rest(c) : rdcheck_refuse(c, "it ends too early");
 }
 
 static bool name(struct rdcheck *c)
 {
-	int n = name_check(c->at, left(c));
+	int n = name_check(c->at, dns_rdcheck_left(c));
 
 	return n > 0 ? rdcheck_skip(c, (unsigned)n) :
 		       rdcheck_refuse(c, "a name in it is malformed");
@@ -76,21 +77,21 @@ static bool tag(struct rdcheck *c)
 
 static bool hash(struct rdcheck *c)
 {
-	return left(c) && *c->at ? string(c) : rdcheck_refuse(c, "its hash is empty");
+	return dns_rdcheck_left(c) && *c->at ? string(c) : rdcheck_refuse(c, "its hash is empty");
 }
 
 /* Windows in ascending order, each without trailing zero octets. */
-static bool bitmap(struct rdcheck *c)
+static bool check_bitmap(struct rdcheck *c)
 {
 	int before = -1;
 
-	while (left(c)) {
+	while (dns_rdcheck_left(c)) {
 		unsigned n;
 
-		if (left(c) < 3 || (int)c->at[0] <= before)
+		if (dns_rdcheck_left(c) < 3 || (int)c->at[0] <= before)
 			return rdcheck_refuse(c, "its type bitmap is malformed");
 		n = c->at[1];
-		if (!n || n > 32 || left(c) < 2 + n || !c->at[1 + n])
+		if (!n || n > 32 || dns_rdcheck_left(c) < 2 + n || !c->at[1 + n])
 			return rdcheck_refuse(c, "its type bitmap is malformed");
 		before = c->at[0];
 		c->at += 2 + n;
@@ -101,23 +102,23 @@ static bool bitmap(struct rdcheck *c)
 /* Bit 0 would mean another format, which no RFC defines. */
 static bool nxt(struct rdcheck *c)
 {
-	if (!left(c) || left(c) > 16 || *c->at & 0x80 || !c->end[-1])
+	if (!dns_rdcheck_left(c) || dns_rdcheck_left(c) > 16 || *c->at & 0x80 || !c->end[-1])
 		return rdcheck_refuse(c, "its type bitmap is malformed");
-	return rest(c);
+	return rdcheck_rest(c);
 }
 
 static bool wks(struct rdcheck *c)
 {
-	if (left(c) > 1 + 8192)
+	if (dns_rdcheck_left(c) > 1 + 8192)
 		return rdcheck_refuse(c, "its port bitmap is too long");
-	return rdcheck_skip(c, 1) && rest(c);
+	return rdcheck_skip(c, 1) && rdcheck_rest(c);
 }
 
 static bool a6(struct rdcheck *c)
 {
 	unsigned prefix;
 
-	if (!left(c) || *c->at > 128)
+	if (!dns_rdcheck_left(c) || *c->at > 128)
 		return rdcheck_refuse(c, "its prefix is longer than 128");
 	prefix = *c->at;
 	if (!rdcheck_skip(c, 1 + (128 - prefix + 7) / 8))
@@ -145,7 +146,7 @@ static bool loc(struct rdcheck *c)
 	const uint8_t *p = c->at;
 
 	if (*p)
-		return rest(c);
+		return rdcheck_rest(c);
 	if (!rdcheck_skip(c, 16))
 		return false;
 	if (c->is_foreign)
@@ -159,10 +160,10 @@ static bool loc(struct rdcheck *c)
 
 static bool apl(struct rdcheck *c)
 {
-	while (left(c)) {
+	while (dns_rdcheck_left(c)) {
 		unsigned family, prefix, n;
 
-		if (left(c) < 4)
+		if (dns_rdcheck_left(c) < 4)
 			return rdcheck_refuse(c, "it ends too early");
 		family = wire_load_be16(c->at);
 		prefix = c->at[2];
@@ -177,7 +178,7 @@ static bool apl(struct rdcheck *c)
 }
 
 /* A relay or gateway by its type: none, IPv4, IPv6, name; other types may have any form. */
-static bool gateway(struct rdcheck *c, unsigned type)
+static bool check_gateway(struct rdcheck *c, unsigned type)
 {
 	switch (type) {
 	case 0:
@@ -189,18 +190,18 @@ static bool gateway(struct rdcheck *c, unsigned type)
 	case 3:
 		return name(c);
 	default:
-		return rest(c);
+		return rdcheck_rest(c);
 	}
 }
 
 static bool ipseckey(struct rdcheck *c)
 {
-	return rdcheck_skip(c, 2) && gateway(c, c->at[-2]) && rest(c);
+	return rdcheck_skip(c, 2) && check_gateway(c, c->at[-2]) && rdcheck_rest(c);
 }
 
 static bool amtrelay(struct rdcheck *c)
 {
-	return rdcheck_skip(c, 1) && gateway(c, c->at[-1] & 0x7f);
+	return rdcheck_skip(c, 1) && check_gateway(c, c->at[-1] & 0x7f);
 }
 
 static bool hip(struct rdcheck *c)
@@ -215,7 +216,7 @@ static bool hip(struct rdcheck *c)
 		return rdcheck_refuse(c, "its host identity is empty");
 	if (!rdcheck_skip(c, p[0] + n))
 		return false;
-	while (left(c))
+	while (dns_rdcheck_left(c))
 		if (!name(c))
 			return false;
 	return true;
@@ -251,7 +252,7 @@ static bool has_key(struct rdcheck *at, struct param *p, unsigned key)
 }
 
 /* Keys in ascending order, without "mandatory" itself, and each of them present: section 8. */
-static bool mandatory(struct rdcheck *c, const struct param *p)
+static bool check_mandatory(struct rdcheck *c, const struct param *p)
 {
 	struct rdcheck others = *c;
 	struct param other = *p;
@@ -273,25 +274,25 @@ static bool mandatory(struct rdcheck *c, const struct param *p)
 	return true;
 }
 
-static bool alpn(struct rdcheck *c, const struct param *p)
+static bool check_alpn(struct rdcheck *c, const struct param *p)
 {
 	struct rdcheck ids = { .at = p->value, .end = p->value + p->n };
 
 	if (!p->n)
 		return rdcheck_refuse(c, "alpn is empty");
-	while (left(&ids))
+	while (dns_rdcheck_left(&ids))
 		if (!*ids.at || !string(&ids))
 			return rdcheck_refuse(c, "alpn has an empty or broken protocol");
 	return true;
 }
 
-static bool param(struct rdcheck *c, const struct param *p)
+static bool check_param(struct rdcheck *c, const struct param *p)
 {
 	switch (p->key) {
 	case 0:
-		return mandatory(c, p);
+		return check_mandatory(c, p);
 	case 1:
-		return alpn(c, p);
+		return check_alpn(c, p);
 	case 2:
 	case 8:
 		return !p->n || rdcheck_refuse(c, "a key has a value that takes none");
@@ -318,7 +319,7 @@ static bool svcparams(struct rdcheck *c)
 	int before = -1;
 	struct param p;
 
-	while (left(&all)) {
+	while (dns_rdcheck_left(&all)) {
 		if (!next_param(&all, &p))
 			return rdcheck_refuse(c, all.why);
 		if (c->is_foreign)
@@ -326,23 +327,35 @@ static bool svcparams(struct rdcheck *c)
 		if ((int)p.key <= before)
 			return rdcheck_refuse(c, "a key is repeated or out of order");
 		before = (int)p.key;
-		if (!param(&all, &p))
+		if (!check_param(&all, &p))
 			return rdcheck_refuse(c, all.why);
 	}
-	return rest(c);
+	return rdcheck_rest(c);
 }
 
 const rdcheck_field rdcheck_fields[RD_N_FIELDS] = {
-	[RD_STRING] = string,     [RD_STRING_OPT] = string_opt,
-	[RD_STRINGS] = strings,   [RD_REST] = rest,
-	[RD_HEX] = rest,          [RD_BASE64] = rest_not_empty,
-	[RD_BASE64_OPT] = rest,   [RD_QUOTED] = rest,
-	[RD_TAG] = tag,           [RD_SALT] = string,
-	[RD_HASH] = hash,         [RD_BITMAP] = bitmap,
-	[RD_BITMAP_OPT] = bitmap, [RD_NXT] = nxt,
-	[RD_WKS] = wks,           [RD_NSAP] = rest,
-	[RD_ATMA] = rest,         [RD_A6] = a6,
-	[RD_LOC] = loc,           [RD_APL] = apl,
-	[RD_IPSECKEY] = ipseckey, [RD_AMTRELAY] = amtrelay,
-	[RD_HIP] = hip,           [RD_SVCPARAMS] = svcparams,
+	[RD_STRING] = string,
+	[RD_STRING_OPT] = string_opt,
+	[RD_STRINGS] = strings,
+	[RD_REST] = rdcheck_rest,
+	[RD_HEX] = rdcheck_rest,
+	[RD_BASE64] = rest_not_empty,
+	[RD_BASE64_OPT] = rdcheck_rest,
+	[RD_QUOTED] = rdcheck_rest,
+	[RD_TAG] = tag,
+	[RD_SALT] = string,
+	[RD_HASH] = hash,
+	[RD_BITMAP] = check_bitmap,
+	[RD_BITMAP_OPT] = check_bitmap,
+	[RD_NXT] = nxt,
+	[RD_WKS] = wks,
+	[RD_NSAP] = rdcheck_rest,
+	[RD_ATMA] = rdcheck_rest,
+	[RD_A6] = a6,
+	[RD_LOC] = loc,
+	[RD_APL] = apl,
+	[RD_IPSECKEY] = ipseckey,
+	[RD_AMTRELAY] = amtrelay,
+	[RD_HIP] = hip,
+	[RD_SVCPARAMS] = svcparams,
 };

@@ -9,14 +9,14 @@
 #include "dns/compressed_name.h"
 #include "dns/name.h"
 
-static uint64_t read_time(struct wire_reader *r)
+static uint64_t read_tsig_time(struct wire_reader *r)
 {
 	uint64_t high = wire_read_be16(r);
 
 	return high << 32 | wire_read_be32(r);
 }
 
-static int read_rdata(struct tsig_record *t, const uint8_t *rdata, size_t len)
+static int read_tsig_rdata(struct tsig_record *t, const uint8_t *rdata, size_t len)
 {
 	int n_bytes = name_check(rdata, len);
 	struct wire_reader r;
@@ -27,7 +27,7 @@ static int read_rdata(struct tsig_record *t, const uint8_t *rdata, size_t len)
 	name_fold(t->algorithm, rdata, t->algorithm_bytes);
 	wire_reader_init(&r, rdata, len);
 	wire_reader_skip(&r, t->algorithm_bytes);
-	t->time_s = read_time(&r);
+	t->time_s = read_tsig_time(&r);
 	t->fudge_s = wire_read_be16(&r);
 	t->mac_bytes = wire_read_be16(&r);
 	t->mac = wire_read_ref(&r, t->mac_bytes);
@@ -60,7 +60,7 @@ int tsig_read(struct tsig_record *t, const uint8_t *msg, size_t len, size_t at, 
 	if (!rdata || type != DNS_TYPE_TSIG || class != DNS_CLASS_ANY || ttl)
 		return ERR_FORMAT;
 	*end = r.at;
-	return read_rdata(t, rdata, rdata_bytes);
+	return read_tsig_rdata(t, rdata, rdata_bytes);
 }
 
 int tsig_write(const struct tsig_record *t, uint8_t *out, size_t cap)

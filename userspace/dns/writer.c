@@ -24,13 +24,13 @@ struct parts {
 	uint8_t folded[NAME_FOLDED_BYTES + 8] __attribute__((aligned(8)));
 };
 
-static uint8_t lower(uint8_t c)
+static uint8_t lower_writer(uint8_t c)
 {
 	return (uint8_t)(c | (unsigned int)((uint8_t)(c - 'A') < 26) << 5);
 }
 
 /* Hashes a label with its length octet, by words, after the hash of the suffix to its right. */
-static uint32_t hash_label(uint32_t hash, const uint8_t *label)
+static uint32_t hash_writer_label(uint32_t hash, const uint8_t *label)
 {
 	uint64_t h = hash, word;
 	unsigned int n = 1u + *label;
@@ -56,12 +56,12 @@ static void take_apart(struct parts *p, const uint8_t *name)
 	p->at[p->n_labels] = (uint8_t)at;
 	name_fold(p->folded, name, at + 1);
 	for (unsigned int i = p->n_labels; i--;) {
-		hash = hash_label(hash, p->folded + p->at[i]);
+		hash = hash_writer_label(hash, p->folded + p->at[i]);
 		p->hash[i] = hash;
 	}
 }
 
-static uint16_t *bucket_of(struct writer *w, uint32_t hash)
+static uint16_t *bucket_of_writer(struct writer *w, uint32_t hash)
 {
 	return &w->bucket[(hash ^ hash >> 16) % WRITER_BUCKETS];
 }
@@ -70,7 +70,7 @@ static uint16_t *bucket_of(struct writer *w, uint32_t hash)
 static void remember(struct writer *w, const struct parts *p, unsigned int n, uint32_t name_at)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		uint16_t *bucket = bucket_of(w, p->hash[i]);
+		uint16_t *bucket = bucket_of_writer(w, p->hash[i]);
 		struct writer_suffix *s = &w->suffix[w->n_suffixes];
 
 		if (name_at + p->at[i] > DNS_POINTER_MAX || w->n_suffixes == WRITER_SUFFIX_CAP)
@@ -83,16 +83,16 @@ static void remember(struct writer *w, const struct parts *p, unsigned int n, ui
 }
 
 /* Only names are looked at, so an offset is in the question's name or in what was written here. */
-static const uint8_t *message_at(const struct writer *w, uint32_t offset)
+static const uint8_t *writer_message_at(const struct writer *w, uint32_t offset)
 {
 	return offset < w->base ? w->qname + (offset - DNS_HEADER_BYTES) :
 				  w->buf + (offset - w->base);
 }
 
-static bool label_equal(const uint8_t *label, const uint8_t *folded)
+static bool writer_label_equal(const uint8_t *label, const uint8_t *folded)
 {
 	for (unsigned int i = 0; i <= *label; i++)
-		if (lower(label[i]) != folded[i])
+		if (lower_writer(label[i]) != folded[i])
 			return false;
 	return true;
 }
@@ -101,13 +101,13 @@ static bool label_equal(const uint8_t *label, const uint8_t *folded)
 static bool stands_at(const struct writer *w, uint32_t offset, const uint8_t *folded)
 {
 	for (;;) {
-		const uint8_t *p = message_at(w, offset);
+		const uint8_t *p = writer_message_at(w, offset);
 
 		if (*p >= DNS_POINTER_BITS) {
 			offset = wire_load_be16(p) & DNS_POINTER_MAX;
 			continue;
 		}
-		if (!label_equal(p, folded))
+		if (!writer_label_equal(p, folded))
 			return false;
 		if (!*p)
 			return true;
@@ -117,11 +117,11 @@ static bool stands_at(const struct writer *w, uint32_t offset, const uint8_t *fo
 }
 
 /* The message offset of an earlier suffix, or 0. */
-static uint16_t find(struct writer *w, uint32_t hash, const uint8_t *folded)
+static uint16_t find_writer(struct writer *w, uint32_t hash, const uint8_t *folded)
 {
 	unsigned int walk = BUCKET_WALK_MAX;
 
-	for (uint16_t i = *bucket_of(w, hash); i && walk--; i = w->suffix[i - 1].next) {
+	for (uint16_t i = *bucket_of_writer(w, hash); i && walk--; i = w->suffix[i - 1].next) {
 		const struct writer_suffix *s = &w->suffix[i - 1];
 
 		if (s->hash == hash && stands_at(w, s->offset, folded))
@@ -160,7 +160,7 @@ void writer_set_section(struct writer *w, enum writer_section section)
 	w->section = (uint8_t)section;
 }
 
-static void put_bytes(struct writer *w, const void *src, size_t n)
+static void put_writer_bytes(struct writer *w, const void *src, size_t n)
 {
 	memcpy(w->buf + (w->at - w->base), src, n);
 	w->at += (uint32_t)n;
@@ -187,15 +187,15 @@ int writer_add_name(struct writer *w, const uint8_t *name)
 		return 0;
 	}
 	take_apart(&p, name);
-	while (n < p.n_labels && !(target = find(w, p.hash[n], p.folded + p.at[n])))
+	while (n < p.n_labels && !(target = find_writer(w, p.hash[n], p.folded + p.at[n])))
 		n++;
 	if (writer_left(w) < p.at[n] + (target ? 2u : 1u))
 		return ERR_SPACE;
-	put_bytes(w, name, p.at[n]);
+	put_writer_bytes(w, name, p.at[n]);
 	if (target)
 		put_be16(w, (uint16_t)(0xc000 | target));
 	else
-		put_bytes(w, "", 1);
+		put_writer_bytes(w, "", 1);
 	remember(w, &p, n, name_at);
 	return 0;
 }
@@ -206,7 +206,7 @@ static int add_bytes(struct writer *w, const uint8_t *src, size_t n)
 		return ERR_RDATA;
 	if (writer_left(w) < n)
 		return ERR_SPACE;
-	put_bytes(w, src, n);
+	put_writer_bytes(w, src, n);
 	return 0;
 }
 
@@ -297,7 +297,7 @@ void writer_rollback(struct writer *w, const struct writer_mark *mark)
 	while (w->n_suffixes > mark->n_suffixes) {
 		const struct writer_suffix *s = &w->suffix[--w->n_suffixes];
 
-		*bucket_of(w, s->hash) = s->next;
+		*bucket_of_writer(w, s->hash) = s->next;
 	}
 	w->at = mark->at;
 	w->section = mark->section;

@@ -235,8 +235,8 @@ static void gather_interface(struct doctor *d, struct doctor_nic *nic, const cha
 
 /* --- Checks ----------------------------------------------------------------------------------- */
 
-static void add(struct doctor *d, const char *where, const char *check,
-		const struct doctor_finding *f)
+static void add_doctor(struct doctor *d, const char *where, const char *check,
+		       const struct doctor_finding *f)
 {
 	json_t *row;
 
@@ -253,14 +253,14 @@ static void add(struct doctor *d, const char *where, const char *check,
 	d->counts[f->level]++;
 }
 
-static void run(struct doctor *d, const char *where, const struct doctor_check *checks,
-		const struct doctor_case *c)
+static void run_doctor_here(struct doctor *d, const char *where, const struct doctor_check *checks,
+			    const struct doctor_case *c)
 {
 	for (; checks->name; checks++) {
 		struct doctor_finding f = { .level = DOCTOR_NOTHING };
 
 		checks->run(c, &f);
-		add(d, where, checks->name, &f);
+		add_doctor(d, where, checks->name, &f);
 	}
 }
 
@@ -271,7 +271,7 @@ static void run_services(struct doctor *d, struct doctor_case *c)
 
 		doctor_gather_service(&service, &d->config->listen[i], d->daemon.pid);
 		c->service = &service;
-		run(d, service.text, doctor_service_checks, c);
+		run_doctor_here(d, service.text, doctor_service_checks, c);
 	}
 	c->service = NULL;
 }
@@ -287,19 +287,19 @@ static void run_all(struct doctor *d)
 		.umem_bytes = d->umem_bytes,
 	};
 
-	run(d, "host", doctor_host_checks, &c);
+	run_doctor_here(d, "host", doctor_host_checks, &c);
 	run_services(d, &c);
 	for (size_t i = 0; i < d->n_names; i++) {
 		c.nic = &d->nics[i];
 		c.want = find_want(d, d->names[i]);
-		run(d, d->names[i], doctor_nic_checks, &c);
-		run(d, d->names[i], doctor_queue_checks, &c);
+		run_doctor_here(d, d->names[i], doctor_nic_checks, &c);
+		run_doctor_here(d, d->names[i], doctor_queue_checks, &c);
 	}
 }
 
 /* --- The result ------------------------------------------------------------------------------- */
 
-static json_t *make_result(struct doctor *d)
+static json_t *make_doctor_result(struct doctor *d)
 {
 	json_t *o = json_object();
 
@@ -317,7 +317,7 @@ static json_t *make_result(struct doctor *d)
 	return o;
 }
 
-static void gather(struct doctor *d)
+static void gather_doctor(struct doctor *d)
 {
 	read_config(d);
 	doctor_gather_daemon(&d->daemon, d->socket, &d->status, &d->ports);
@@ -342,9 +342,9 @@ int doctor_run(const char *socket, int n, char *const *words, json_t **result)
 	err = take_words(d, n, words);
 	d->checks = json_array();
 	if (!err && d->checks) {
-		gather(d);
+		gather_doctor(d);
 		run_all(d);
-		*result = make_result(d);
+		*result = make_doctor_result(d);
 	}
 	json_decref(d->checks);
 	json_decref(d->status);

@@ -27,7 +27,7 @@ struct ask {
 };
 
 /* 0 or -errno. */
-static int ask(const struct ask *a, void *what)
+static int ask_gather_ethtool(const struct ask *a, void *what)
 {
 	struct ifreq ifr = { .ifr_data = what };
 
@@ -39,7 +39,7 @@ static void gather_driver(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
 
-	if (ask(a, &info))
+	if (ask_gather_ethtool(a, &info))
 		return;
 	snprintf(nic->driver, sizeof(nic->driver), "%s", info.driver);
 	snprintf(nic->version, sizeof(nic->version), "%s", info.version);
@@ -51,7 +51,7 @@ static void gather_driver(const struct ask *a, struct doctor_nic *nic)
 static void gather_channels(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_channels ch = { .cmd = ETHTOOL_GCHANNELS };
-	int err = ask(a, &ch);
+	int err = ask_gather_ethtool(a, &ch);
 
 	/* Like iface/iface.c: 1 if the driver does not report it. */
 	nic->n_queues = err ? 1 : (int)(ch.combined_count + ch.rx_count);
@@ -64,7 +64,7 @@ static void gather_channels(const struct ask *a, struct doctor_nic *nic)
 static void gather_rings(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_ringparam ring = { .cmd = ETHTOOL_GRINGPARAM };
-	int err = ask(a, &ring);
+	int err = ask_gather_ethtool(a, &ring);
 
 	nic->rx_ring = err ? err : (int)ring.rx_pending;
 	nic->rx_ring_max = err ? err : (int)ring.rx_max_pending;
@@ -75,7 +75,7 @@ static void gather_rings(const struct ask *a, struct doctor_nic *nic)
 static void gather_pause(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_pauseparam pause = { .cmd = ETHTOOL_GPAUSEPARAM };
-	int err = ask(a, &pause);
+	int err = ask_gather_ethtool(a, &pause);
 
 	nic->pause_tx = err ? err : (int)pause.tx_pause;
 }
@@ -89,7 +89,7 @@ static int count_features(const struct ask *a)
 		struct ethtool_sset_info head;
 		uint8_t room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} info = { .head = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ull << ETH_SS_FEATURES } };
-	int err = ask(a, &info);
+	int err = ask_gather_ethtool(a, &info);
 
 	if (err)
 		return err;
@@ -140,7 +140,7 @@ static void gather_features(const struct ask *a, struct doctor_features *f)
 							 .string_set = ETH_SS_FEATURES,
 							 .len = (uint32_t)n };
 		bits.head.size = ((uint32_t)n + 31) / 32;
-		if (!ask(a, names) && !ask(a, &bits)) {
+		if (!ask_gather_ethtool(a, names) && !ask_gather_ethtool(a, &bits)) {
 			f->lro = is_on(names, &bits, n, "rx-lro", NULL);
 			f->gro = is_on(names, &bits, n, "rx-gro", NULL);
 			f->gro_hw = is_on(names, &bits, n, "rx-gro-hw", &f->gro_hw_fixed);
@@ -155,7 +155,7 @@ static void gather_features(const struct ask *a, struct doctor_features *f)
 static int read_hash(const struct ask *a, uint32_t flow_type)
 {
 	struct ethtool_rxnfc rx = { .cmd = ETHTOOL_GRXFH, .flow_type = flow_type };
-	int err = ask(a, &rx);
+	int err = ask_gather_ethtool(a, &rx);
 
 	return err ? err : (int)(rx.data & INT32_MAX);
 }
@@ -180,7 +180,7 @@ static void gather_table(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_rxfh_indir size = { .cmd = ETHTOOL_GRXFHINDIR };
 	struct ethtool_rxfh_indir *table;
-	int err = ask(a, &size);
+	int err = ask_gather_ethtool(a, &size);
 
 	nic->rss_queues = err ? err : -ENOENT;
 	nic->rss_outside = -ENOENT;
@@ -190,7 +190,7 @@ static void gather_table(const struct ask *a, struct doctor_nic *nic)
 	if (!table)
 		return;
 	*table = (struct ethtool_rxfh_indir){ .cmd = ETHTOOL_GRXFHINDIR, .size = size.size };
-	err = ask(a, table);
+	err = ask_gather_ethtool(a, table);
 	if (err)
 		nic->rss_queues = err;
 	else
@@ -225,7 +225,7 @@ static void take_rule(const struct ask *a, struct doctor_nic *nic, uint32_t loca
 	uint64_t queue;
 
 	rx.fs.location = location;
-	if (ask(a, &rx) || !is_for_dns(&rx.fs) || rx.fs.flow_type & FLOW_RSS)
+	if (ask_gather_ethtool(a, &rx) || !is_for_dns(&rx.fs) || rx.fs.flow_type & FLOW_RSS)
 		return;
 	if (nic->n_steered < (int)DOCTOR_STEERED) {
 		queue = rx.fs.ring_cookie & ETHTOOL_RX_FLOW_SPEC_RING;
@@ -241,7 +241,7 @@ static void gather_rules(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_rxnfc count = { .cmd = ETHTOOL_GRXCLSRLCNT };
 	struct ethtool_rxnfc *all;
-	int err = ask(a, &count);
+	int err = ask_gather_ethtool(a, &count);
 
 	nic->n_steered = err;
 	if (err || !count.rule_cnt || count.rule_cnt > RULES_CAP)
@@ -251,7 +251,7 @@ static void gather_rules(const struct ask *a, struct doctor_nic *nic)
 		return;
 	all->cmd = ETHTOOL_GRXCLSRLALL;
 	all->rule_cnt = count.rule_cnt;
-	err = ask(a, all);
+	err = ask_gather_ethtool(a, all);
 	for (uint32_t i = 0; !err && i < all->rule_cnt && i < count.rule_cnt; i++)
 		take_rule(a, nic, all->rule_locs[i]);
 	free(all);

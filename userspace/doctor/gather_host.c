@@ -23,7 +23,7 @@
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
-static int read_line(char *buf, size_t cap, const char *path)
+static int read_host_line(char *buf, size_t cap, const char *path)
 {
 	ssize_t got;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -57,7 +57,7 @@ int doctor_read_line(char *buf, size_t cap, const char *format, ...)
 	char path[256];
 
 	MAKE_PATH(path, format);
-	return read_line(buf, cap, path);
+	return read_host_line(buf, cap, path);
 }
 
 int64_t doctor_read_number(const char *format, ...)
@@ -67,7 +67,7 @@ int64_t doctor_read_number(const char *format, ...)
 	int err;
 
 	MAKE_PATH(path, format);
-	err = read_line(text, sizeof(text), path);
+	err = read_host_line(text, sizeof(text), path);
 	if (err)
 		return err;
 	value = strtoll(text, &end, 10);
@@ -80,7 +80,7 @@ void doctor_read_cpus(cpu_set_t *cpus, const char *format, ...)
 
 	MAKE_PATH(path, format);
 	CPU_ZERO(cpus);
-	if (read_line(text, sizeof(text), path))
+	if (read_host_line(text, sizeof(text), path))
 		return;
 	while (*at) {
 		char *end;

@@ -38,7 +38,7 @@ static void put_proc_address(const struct config_addr *addr, char buf[33])
 		snprintf(buf + 8 * i, 9, "%08X", words[i]);
 }
 
-static bool is_zeros(const char *text)
+static bool is_net_zeros(const char *text)
 {
 	return !text[strspn(text, "0")];
 }
@@ -64,7 +64,7 @@ static void take_socket(struct port_search *s, const char *line)
 		return;
 	if (port != s->port || (s->state && state != s->state))
 		return;
-	if (!s->is_wildcard && !is_zeros(address) && strcmp(address, s->address))
+	if (!s->is_wildcard && !is_net_zeros(address) && strcmp(address, s->address))
 		return;
 	if (s->n < sizeof(s->inodes) / sizeof(s->inodes[0]))
 		s->inodes[s->n++] = inode;
@@ -131,7 +131,7 @@ static void name_holder(const struct port_search *s, char *buf, size_t cap)
 		closedir(proc);
 }
 
-static int is_taken(struct port_search *s, const char *path, int pid, char *holder, size_t cap)
+static int is_net_taken(struct port_search *s, const char *path, int pid, char *holder, size_t cap)
 {
 	int ours, err = search(s, path);
 
@@ -157,7 +157,7 @@ static int gather_port(const struct doctor_service *service, const struct config
 	put_proc_address(addr, s.address);
 	snprintf(path, sizeof(path), "/proc/net/%s%s", is_tcp ? "tcp" : "udp",
 		 addr->family == AF_INET ? "" : "6");
-	return is_taken(&s, path, pid, holder, cap);
+	return is_net_taken(&s, path, pid, holder, cap);
 }
 
 void doctor_gather_service(struct doctor_service *service, const struct config_addr *addr, int pid)
@@ -180,7 +180,7 @@ void doctor_gather_service(struct doctor_service *service, const struct config_a
 
 /* --- The daemon ------------------------------------------------------------------------------- */
 
-static json_t *ask(const char *path, const char *command, int *err)
+static json_t *ask_net(const char *path, const char *command, int *err)
 {
 	json_t *args = json_array(), *reply = NULL, *result = NULL;
 	int fd = call_open(path);
@@ -197,7 +197,7 @@ static json_t *ask(const char *path, const char *command, int *err)
 	return result;
 }
 
-static int number(const json_t *object, const char *key)
+static int net_number(const json_t *object, const char *key)
 {
 	return (int)json_integer_value(json_object_get(object, key));
 }
@@ -210,12 +210,12 @@ void doctor_gather_daemon(struct doctor_daemon *daemon, const char *path, json_t
 
 	*daemon = (struct doctor_daemon){ .err = 0 };
 	*ports = NULL;
-	*status = ask(path, "status", &daemon->err);
+	*status = ask_net(path, "status", &daemon->err);
 	if (!*status)
 		return;
-	*ports = ask(path, "port status", &err);
-	daemon->pid = number(*status, "pid");
-	daemon->n_workers = number(*status, "workers");
+	*ports = ask_net(path, "port status", &err);
+	daemon->pid = net_number(*status, "pid");
+	daemon->n_workers = net_number(*status, "workers");
 	daemon->is_ready = json_is_true(json_object_get(*status, "ready"));
 	degraded = json_object_get(*status, "degraded");
 	daemon->n_degraded = (int)json_array_size(degraded);

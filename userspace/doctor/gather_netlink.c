@@ -38,7 +38,7 @@ struct link {
 	bool is_there;
 };
 
-static int take_kind(const struct nlattr *attr, void *user)
+static int take_doctor_link_kind(const struct nlattr *attr, void *user)
 {
 	struct link *link = user;
 
@@ -53,7 +53,7 @@ static int take_link_attr(const struct nlattr *attr, void *user)
 
 	switch (mnl_attr_get_type(attr)) {
 	case IFLA_LINKINFO:
-		mnl_attr_parse_nested(attr, take_kind, link);
+		mnl_attr_parse_nested(attr, take_doctor_link_kind, link);
 		break;
 	case IFLA_LINK:
 		link->has_lower = true;
@@ -68,7 +68,7 @@ static int take_link_attr(const struct nlattr *attr, void *user)
 	return MNL_CB_OK;
 }
 
-static int take_link(const struct nlmsghdr *m, void *user)
+static int take_doctor_link(const struct nlmsghdr *m, void *user)
 {
 	struct link *link = user;
 
@@ -86,7 +86,7 @@ static int get_link(uint32_t ifindex, struct link *link)
 	*link = (struct link){ .kind = "" };
 	question->nlmsg_type = RTM_GETLINK;
 	head->ifi_index = (int)ifindex;
-	err = genl_ask(NETLINK_ROUTE, question, take_link, link);
+	err = genl_ask(NETLINK_ROUTE, question, take_doctor_link, link);
 	return err ? err : link->is_there ? 0 : -ENODEV;
 }
 
@@ -113,7 +113,7 @@ static void gather_link(struct doctor_nic *nic)
 
 /* --- The family "netdev" ---------------------------------------------------------------------- */
 
-static int take_features_attr(const struct nlattr *attr, void *user)
+static int take_doctor_link_features_attr(const struct nlattr *attr, void *user)
 {
 	struct doctor_nic *nic = user;
 
@@ -122,12 +122,12 @@ static int take_features_attr(const struct nlattr *attr, void *user)
 	return MNL_CB_OK;
 }
 
-static int take_features(const struct nlmsghdr *m, void *user)
+static int take_doctor_link_features(const struct nlmsghdr *m, void *user)
 {
 	struct doctor_nic *nic = user;
 
 	nic->xdp_features = 0;
-	return mnl_attr_parse(m, GENL_HDRLEN, take_features_attr, nic);
+	return mnl_attr_parse(m, GENL_HDRLEN, take_doctor_link_features_attr, nic);
 }
 
 /* Linux 6.13 and later send both attributes. */
@@ -171,7 +171,7 @@ static void gather_netdev(struct doctor_nic *nic)
 		return; /* before Linux 6.3 */
 	question = genl_begin(buf, family.id, NETDEV_DEV_GET);
 	mnl_attr_put_u32(question, NETDEV_DEV_IFINDEX, (uint32_t)nic->ifindex);
-	err = genl_ask(NETLINK_GENERIC, question, take_features, nic);
+	err = genl_ask(NETLINK_GENERIC, question, take_doctor_link_features, nic);
 	if (err)
 		nic->xdp_features = err;
 	question = genl_begin(buf, family.id, NETDEV_NAPI_GET);

@@ -34,7 +34,7 @@ static bool is_same_address(const char *name, const char *text)
 	return !err && (ifr.ifr_hwaddr.sa_family != ARPHRD_ETHER || !strcmp(ours, text));
 }
 
-static bool is_ours(const struct doctor_nic *nic)
+static bool is_sysfs_ours(const struct doctor_nic *nic)
 {
 	char address[32];
 
@@ -88,7 +88,7 @@ int doctor_irq_queue(const char *name)
 }
 
 /* Takes a line of /proc/interrupts. The device's interrupts have a file in msi_irqs. */
-static void take_line(struct doctor_nic *nic, char *line)
+static void take_sysfs_line(struct doctor_nic *nic, char *line)
 {
 	char *colon = strchr(line, ':'), *name = strrchr(line, ' ');
 	int number = atoi(line), queue;
@@ -117,7 +117,7 @@ static void gather_irqs(struct doctor_nic *nic)
 	while (in && (len = getline(&line, &cap, in)) > 0) {
 		while (len && (line[len - 1] == '\n' || line[len - 1] == ' '))
 			line[--len] = 0;
-		take_line(nic, line);
+		take_sysfs_line(nic, line);
 	}
 	free(line);
 	if (in)
@@ -159,7 +159,7 @@ void doctor_gather_sysfs(struct doctor_nic *nic)
 
 	nic->rp_filter = read_rp_filter(nic->name);
 	nic->is_default_route = has_default_route(nic->name);
-	if (is_ours(nic))
+	if (is_sysfs_ours(nic))
 		gather_class(nic);
 	else
 		nic->rps = -EXDEV;

@@ -42,7 +42,7 @@ static void kernel(const struct doctor_case *c, struct doctor_finding *f)
 	}
 }
 
-static bool wants_xdp(const struct config *config)
+static bool wants_host_xdp(const struct config *config)
 {
 	bool is_off = config && config->n_interfaces;
 
@@ -55,7 +55,7 @@ static void program_load(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_load *load = &c->host->load;
 
-	if (!wants_xdp(c->config))
+	if (!wants_host_xdp(c->config))
 		return;
 	if (doctor_is_unknown(f, load->is_tried ? 0 : -EPERM, "whether the XDP program loads"))
 		return;

@@ -26,7 +26,7 @@ static void address(const struct doctor_case *c, struct doctor_finding *f)
 	}
 }
 
-static void port(const struct doctor_case *c, struct doctor_finding *f)
+static void judge_service_port(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_service *s = c->service;
 	int taken = s->udp_taken > s->tcp_taken ? s->udp_taken : s->tcp_taken;
@@ -52,6 +52,6 @@ static void port(const struct doctor_case *c, struct doctor_finding *f)
 
 const struct doctor_check doctor_service_checks[] = {
 	{ "address", address },
-	{ "port", port },
+	{ "port", judge_service_port },
 	{ NULL, NULL },
 };

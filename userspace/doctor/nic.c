@@ -23,14 +23,14 @@
 
 #define SEE_HOST "see program-load of the host" /* the fault is not the interface's */
 
-static bool is_there(const struct doctor_case *c)
+static bool is_nic_there(const struct doctor_case *c)
 {
 	return c->nic->ifindex > 0;
 }
 
-static bool wants_xdp(const struct doctor_case *c)
+static bool wants_nic_xdp(const struct doctor_case *c)
 {
-	return is_there(c) && c->want->xdp != CONFIG_XDP_OFF;
+	return is_nic_there(c) && c->want->xdp != CONFIG_XDP_OFF;
 }
 
 static bool is_veth(const struct doctor_case *c)
@@ -42,7 +42,7 @@ static void link_state(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
 
-	if (!is_there(c)) {
+	if (!is_nic_there(c)) {
 		doctor_fail(f, "there is no such interface");
 		doctor_fix(f, "ip link");
 	} else if (!nic->is_up) {
@@ -60,7 +60,7 @@ static void kind(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
 
-	if (!wants_xdp(c))
+	if (!wants_nic_xdp(c))
 		return;
 	if (!strcmp(nic->kind, "vlan")) {
 		doctor_warn(f, "a VLAN interface has generic XDP only. On the device below it, "
@@ -84,7 +84,7 @@ static void driver(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
 
-	if (!is_there(c) || !*nic->driver)
+	if (!is_nic_there(c) || !*nic->driver)
 		return;
 	doctor_ok(f, "%s%s%s%s%s", nic->driver, *nic->version ? " " : "", nic->version,
 		  *nic->firmware ? ", firmware " : "", nic->firmware);
@@ -96,7 +96,7 @@ static void driver_faults(const struct doctor_case *c, struct doctor_finding *f)
 	bool zero_copy = doctor_wants_xsk(c->want) && c->want->zero_copy != CONFIG_ZERO_COPY_OFF;
 	const struct doctor_fault *fault;
 
-	if (!wants_xdp(c) || !*c->nic->driver)
+	if (!wants_nic_xdp(c) || !*c->nic->driver)
 		return;
 	fault = doctor_fault_find(c->nic->driver, c->host->kernel, zero_copy);
 	if (!fault) {
@@ -136,7 +136,7 @@ static void native_xdp(const struct doctor_case *c, struct doctor_finding *f)
 	const struct doctor_nic *nic = c->nic;
 	int native;
 
-	if (!wants_xdp(c) || c->want->xdp == CONFIG_XDP_GENERIC)
+	if (!wants_nic_xdp(c) || c->want->xdp == CONFIG_XDP_GENERIC)
 		return;
 	native = has_native(c);
 	if (native == 1 && nic->xdp_program != DOCTOR_NO_PROGRAM && nic->xdp_generic > 0) {
@@ -167,7 +167,7 @@ static void zero_copy(const struct doctor_case *c, struct doctor_finding *f)
 	const char *quirk = quirks_zerocopy(c->nic->driver);
 	bool has;
 
-	if (!wants_xdp(c) || !doctor_wants_xsk(c->want) ||
+	if (!wants_nic_xdp(c) || !doctor_wants_xsk(c->want) ||
 	    c->want->zero_copy == CONFIG_ZERO_COPY_OFF || c->want->xdp == CONFIG_XDP_GENERIC)
 		return;
 	if (c->nic->xdp_features < 0 && !d)
@@ -192,9 +192,9 @@ static void zero_copy(const struct doctor_case *c, struct doctor_finding *f)
 	}
 }
 
-static void redirect(const struct doctor_case *c, struct doctor_finding *f)
+static void judge_redirect(const struct doctor_case *c, struct doctor_finding *f)
 {
-	if (!wants_xdp(c) || !doctor_wants_xsk(c->want) || c->nic->xdp_features < 0)
+	if (!wants_nic_xdp(c) || !doctor_wants_xsk(c->want) || c->nic->xdp_features < 0)
 		return;
 	if (!(c->nic->xdp_features & XDP_ACT_BASIC) || c->nic->xdp_features & XDP_ACT_REDIRECT)
 		return;
@@ -221,7 +221,7 @@ static void program(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
 
-	if (!wants_xdp(c) || doctor_is_unknown(f, nic->xdp_program, "XDP program"))
+	if (!wants_nic_xdp(c) || doctor_is_unknown(f, nic->xdp_program, "XDP program"))
 		return;
 	if (nic->xdp_program == DOCTOR_NO_PROGRAM) {
 		no_program(c, f);
@@ -269,7 +269,7 @@ static void mtu(const struct doctor_case *c, struct doctor_finding *f)
 {
 	int max = max_mtu(c), peer_max;
 
-	if (!wants_xdp(c) || c->want->xdp == CONFIG_XDP_GENERIC || !has_native(c))
+	if (!wants_nic_xdp(c) || c->want->xdp == CONFIG_XDP_GENERIC || !has_native(c))
 		return;
 	/* veth_xdp_set() */
 	peer_max = c->host->page_bytes - XDP_HEADROOM - XDP_SHARED_INFO - ETH_HEADER;
@@ -304,7 +304,7 @@ static void lro(const struct doctor_case *c, struct doctor_finding *f)
 	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
 	bool hw = features->gro_hw > 0;
 
-	if (!wants_xdp(c) || (features->lro < 0 && features->gro_hw < 0))
+	if (!wants_nic_xdp(c) || (features->lro < 0 && features->gro_hw < 0))
 		return;
 	if (features->lro <= 0 && !hw) {
 		doctor_ok(f, "off: each packet is a frame");
@@ -335,7 +335,7 @@ static void lro(const struct doctor_case *c, struct doctor_finding *f)
 }
 
 /* True if the program is or will be generic. */
-static bool is_generic(const struct doctor_case *c)
+static bool is_nic_generic(const struct doctor_case *c)
 {
 	if (c->nic->xdp_program == DOCTOR_VOLLEY)
 		return c->nic->xdp_generic > 0;
@@ -351,7 +351,7 @@ static void vlan_offload(const struct doctor_case *c, struct doctor_finding *f)
 	const struct doctor_features *features = &c->nic->features;
 	const char *name = c->nic->name;
 
-	if (!wants_xdp(c) || features->rx_vlan < 0 || is_veth(c))
+	if (!wants_nic_xdp(c) || features->rx_vlan < 0 || is_veth(c))
 		return;
 	if (!features->rx_vlan) {
 		doctor_ok(f, "off: VLAN tags are in the frame");
@@ -361,14 +361,15 @@ static void vlan_offload(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_ok(f, "on, and %s has no VLAN interface", name);
 		return;
 	}
-	if (is_generic(c) && !doctor_wants_xsk(c->want)) {
+	if (is_nic_generic(c) && !doctor_wants_xsk(c->want)) {
 		doctor_ok(f, "on: the kernel puts the tag into a generic program's answers");
 		return;
 	}
 	doctor_warn(f,
 		    "the card removes VLAN tags from frames, and %s is a VLAN of %s: kernel "
 		    "sockets answer %s, because other replies would have no tag",
-		    c->nic->vlan, name, is_generic(c) ? "all that the program does not" : "all");
+		    c->nic->vlan, name,
+		    is_nic_generic(c) ? "all that the program does not" : "all");
 	if (features->rx_vlan_fixed > 0)
 		doctor_fix(f, "xdp: generic and port: socket for %s: the card cannot keep the tags",
 			   name);
@@ -379,7 +380,7 @@ static void vlan_offload(const struct doctor_case *c, struct doctor_finding *f)
 /* GRO gives a veth end its NAPI; scripts/lab.sh explains why. */
 static void veth_gro(const struct doctor_case *c, struct doctor_finding *f)
 {
-	if (!wants_xdp(c) || !is_veth(c) || c->nic->features.gro < 0)
+	if (!wants_nic_xdp(c) || !is_veth(c) || c->nic->features.gro < 0)
 		return;
 	if (!c->nic->features.gro) {
 		doctor_warn(f,
@@ -395,7 +396,7 @@ static void veth_peer(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_peer *peer = &c->nic->peer;
 
-	if (!wants_xdp(c) || !is_veth(c) ||
+	if (!wants_nic_xdp(c) || !is_veth(c) ||
 	    doctor_is_unknown(f, peer->mtu, "the other end of the veth pair"))
 		return;
 	if (peer->has_xdp) {
@@ -419,7 +420,8 @@ static void veth_peer(const struct doctor_case *c, struct doctor_finding *f)
 
 static void threaded_napi(const struct doctor_case *c, struct doctor_finding *f)
 {
-	if (!wants_xdp(c) || !is_veth(c) || doctor_is_unknown(f, c->nic->threaded, "threaded NAPI"))
+	if (!wants_nic_xdp(c) || !is_veth(c) ||
+	    doctor_is_unknown(f, c->nic->threaded, "threaded NAPI"))
 		return;
 	if (c->nic->threaded) {
 		doctor_ok(f, "on: a thread of its own receives; bind it to one processor (taskset "
@@ -435,7 +437,7 @@ static void busy_poll(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
 
-	if (!wants_xdp(c) || !c->want->busy_poll_budget ||
+	if (!wants_nic_xdp(c) || !c->want->busy_poll_budget ||
 	    doctor_is_unknown(f, nic->defer_hard_irqs, "napi_defer_hard_irqs"))
 		return;
 	if (nic->defer_hard_irqs > 0 && nic->gro_flush_ns > 0) {
@@ -456,7 +458,7 @@ static void pause_frames(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
 
-	if (!wants_xdp(c) || nic->pause_tx < 0)
+	if (!wants_nic_xdp(c) || nic->pause_tx < 0)
 		return;
 	if (!nic->pause_tx) {
 		doctor_ok(f, "the card does not pause its switch");
@@ -473,7 +475,7 @@ static void return_path(const struct doctor_case *c, struct doctor_finding *f)
 {
 	int v4 = c->host->forwarding4, v6 = c->host->forwarding6;
 
-	if (!wants_xdp(c) || c->want->return_path != CONFIG_RETURN_FIB)
+	if (!wants_nic_xdp(c) || c->want->return_path != CONFIG_RETURN_FIB)
 		return;
 	if (v4 && v6) {
 		doctor_ok(f, "replies leave by the routing table");
@@ -492,7 +494,7 @@ const struct doctor_check doctor_nic_checks[] = {
 	{ "driver", driver },
 	{ "driver-known", driver_faults },
 	{ "native-xdp", native_xdp },
-	{ "redirect", redirect },
+	{ "redirect", judge_redirect },
 	{ "zero-copy", zero_copy },
 	{ "xdp-program", program },
 	{ "mtu", mtu },

@@ -16,7 +16,7 @@ static void put_safe(FILE *out, const char *text, size_t len)
 	}
 }
 
-static void put_wrapped(FILE *out, int width, const char *text)
+static void put_doctor_wrapped(FILE *out, int width, const char *text)
 {
 	int column = TEXT_AT;
 
@@ -37,19 +37,19 @@ static void put_wrapped(FILE *out, int width, const char *text)
 	fputc('\n', out);
 }
 
-static const char *text_of(const json_t *row, const char *key)
+static const char *doctor_text(const json_t *row, const char *key)
 {
 	const char *text = json_string_value(json_object_get(row, key));
 
 	return text ? text : "";
 }
 
-static void put_row(FILE *out, int width, const json_t *row)
+static void put_doctor_row(FILE *out, int width, const json_t *row)
 {
-	const char *state = text_of(row, "state"), *fix = text_of(row, "do");
+	const char *state = doctor_text(row, "state"), *fix = doctor_text(row, "do");
 
-	fprintf(out, "  %-7s %-15s ", state, text_of(row, "check"));
-	put_wrapped(out, width, text_of(row, "text"));
+	fprintf(out, "  %-7s %-15s ", state, doctor_text(row, "check"));
+	put_doctor_wrapped(out, width, doctor_text(row, "text"));
 	if (!*fix)
 		return;
 	fprintf(out, "%*s-> ", TEXT_AT, "");
@@ -64,13 +64,13 @@ void doctor_print(FILE *out, const json_t *result, int width)
 	json_t *row;
 
 	json_array_foreach(json_object_get(result, "checks"), i, row) {
-		if (strcmp(where, text_of(row, "where"))) {
-			where = text_of(row, "where");
+		if (strcmp(where, doctor_text(row, "where"))) {
+			where = doctor_text(row, "where");
 			fputs(i ? "\n" : "", out);
 			put_safe(out, where, strlen(where));
 			fputc('\n', out);
 		}
-		put_row(out, width, row);
+		put_doctor_row(out, width, row);
 	}
 	fprintf(out, "\n%lld ok, %lld warnings, %lld failures, %lld not checked\n",
 		(long long)json_integer_value(json_object_get(result, "ok")),

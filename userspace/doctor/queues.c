@@ -14,7 +14,7 @@
 /* Addresses and ports, ethtool's "sdfn". */
 #define HASH_PORTS (RXH_IP_SRC | RXH_IP_DST | RXH_L4_B_0_1 | RXH_L4_B_2_3)
 
-static bool wants_xdp(const struct doctor_case *c)
+static bool wants_queue_xdp(const struct doctor_case *c)
 {
 	return c->nic->ifindex > 0 && c->want->xdp != CONFIG_XDP_OFF;
 }
@@ -49,7 +49,7 @@ static void queues(const struct doctor_case *c, struct doctor_finding *f)
 	int n = c->nic->n_queues, max = c->nic->max_queues, workers = c->host->n_workers;
 	int most = most_queues(c, d);
 
-	if (!wants_xdp(c) || doctor_is_unknown(f, n, "queues"))
+	if (!wants_queue_xdp(c) || doctor_is_unknown(f, n, "queues"))
 		return;
 	if (c->want->n_queues && (int)c->want->n_queues > n) {
 		doctor_warn(f, "queues: %u, but the interface has %d", c->want->n_queues, n);
@@ -96,7 +96,7 @@ static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 	const struct quirks_pairs pairs = pairs_of(c);
 	const uint32_t n = pairs.n, n_all = pairs.n + pairs.n_cpus;
 
-	if (!wants_xdp(c) || !d || !d->takes_tx_queues || c->nic->max_queues <= 0)
+	if (!wants_queue_xdp(c) || !d || !d->takes_tx_queues || c->nic->max_queues <= 0)
 		return;
 	if (!c->nic->n_tx_queues && c->nic->xdp_program > DOCTOR_NO_PROGRAM &&
 	    c->nic->xdp_generic <= 0) {
@@ -157,7 +157,7 @@ static void rss_hash(const struct doctor_case *c, struct doctor_finding *f)
 	bool bad4, bad6;
 	char hash[8];
 
-	if (!wants_xdp(c) || nic->n_queues < 2 || (nic->hash_udp4 < 0 && nic->hash_udp6 < 0))
+	if (!wants_queue_xdp(c) || nic->n_queues < 2 || (nic->hash_udp4 < 0 && nic->hash_udp6 < 0))
 		return;
 	bad4 = nic->hash_udp4 >= 0 && (nic->hash_udp4 & HASH_PORTS) != HASH_PORTS;
 	bad6 = nic->hash_udp6 >= 0 && (nic->hash_udp6 & HASH_PORTS) != HASH_PORTS;
@@ -183,7 +183,7 @@ static void rss_table(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
 
-	if (!wants_xdp(c) || nic->n_queues < 2 ||
+	if (!wants_queue_xdp(c) || nic->n_queues < 2 ||
 	    doctor_is_unknown(f, nic->rss_queues, "RSS table"))
 		return;
 	if (nic->rss_outside > 0) {
@@ -206,7 +206,7 @@ static void rings(const struct doctor_case *c, struct doctor_finding *f)
 	const struct doctor_nic *nic = c->nic;
 	int small = nic->rx_ring_max / 4;
 
-	if (!wants_xdp(c) || nic->rx_ring_max <= 0 || nic->rx_ring < 0)
+	if (!wants_queue_xdp(c) || nic->rx_ring_max <= 0 || nic->rx_ring < 0)
 		return;
 	/* Knot DNS manual, xdp ring-size: at least as large as the card's ring. */
 	if (doctor_wants_xsk(c->want) && (int)c->want->ring_size < nic->rx_ring) {
@@ -232,7 +232,7 @@ static void irqs(const struct doctor_case *c, struct doctor_finding *f)
 	const struct doctor_nic *nic = c->nic;
 	int n_bad = 0, first = -1;
 
-	if (!wants_xdp(c) || nic->n_irqs <= 0)
+	if (!wants_queue_xdp(c) || nic->n_irqs <= 0)
 		return;
 	for (int q = 0; q < nic->serves && q < (int)DOCTOR_QUEUES; q++) {
 		const struct doctor_irq *irq = &nic->irqs[q];
@@ -257,7 +257,7 @@ static void irqs(const struct doctor_case *c, struct doctor_finding *f)
 
 static void rps(const struct doctor_case *c, struct doctor_finding *f)
 {
-	if (!wants_xdp(c) || doctor_is_unknown(f, c->nic->rps, "receive packet steering"))
+	if (!wants_queue_xdp(c) || doctor_is_unknown(f, c->nic->rps, "receive packet steering"))
 		return;
 	if (!c->nic->rps) {
 		doctor_ok(f, "off: packets for the kernel stay on their processor");
@@ -276,7 +276,7 @@ static void ntuple(const struct doctor_case *c, struct doctor_finding *f)
 	const struct doctor_nic *nic = c->nic;
 	const struct doctor_steer *first = &nic->steered[0];
 
-	if (!wants_xdp(c) || doctor_is_unknown(f, nic->n_steered, "flow rules"))
+	if (!wants_queue_xdp(c) || doctor_is_unknown(f, nic->n_steered, "flow rules"))
 		return;
 	if (!nic->n_steered) {
 		doctor_ok(f, "no rule moves DNS to one queue");
@@ -300,7 +300,7 @@ static void numa(const struct doctor_case *c, struct doctor_finding *f)
 	cpu_set_t near;
 	char list[64];
 
-	if (!wants_xdp(c) || node < 0 || node >= (int)DOCTOR_NODES)
+	if (!wants_queue_xdp(c) || node < 0 || node >= (int)DOCTOR_NODES)
 		return;
 	CPU_AND(&near, &c->host->workers, &cpus->nodes[node]);
 	if (CPU_EQUAL(&near, &c->host->workers)) {

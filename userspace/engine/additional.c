@@ -23,7 +23,7 @@ int additional_target_offset(uint16_t type)
 	}
 }
 
-static bool is_noted(const struct render *r, const uint8_t *target)
+static bool is_additional_noted(const struct render *r, const uint8_t *target)
 {
 	for (unsigned int i = 0; i < r->n_targets; i++) {
 		if (name_equal(r->targets[i].name, target))
@@ -32,14 +32,14 @@ static bool is_noted(const struct render *r, const uint8_t *target)
 	return false;
 }
 
-static bool is_service(uint16_t type)
+static bool is_additional_service(uint16_t type)
 {
 	return type == DNS_TYPE_SVCB || type == DNS_TYPE_HTTPS;
 }
 
 bool additional_has_type(uint16_t type)
 {
-	return type == DNS_TYPE_A || type == DNS_TYPE_AAAA || is_service(type);
+	return type == DNS_TYPE_A || type == DNS_TYPE_AAAA || is_additional_service(type);
 }
 
 /*
@@ -72,9 +72,9 @@ void additional_note(struct render *r, const struct zone_rrset *rrset)
 		if (rd.len <= offset || name_check(rd.bytes + offset, rd.len - (size_t)offset) < 0)
 			continue; /* unknown data (RFC 3597) that is invalid for its type */
 		t.name = rd.bytes + offset;
-		if (is_service(rrset->type))
+		if (is_additional_service(rrset->type))
 			note_service(r, &t, rrset->type, &rd);
-		if (!is_noted(r, t.name))
+		if (!is_additional_noted(r, t.name))
 			r->targets[r->n_targets++] = t;
 	}
 }
@@ -116,7 +116,7 @@ static int add_address(struct render *r, const uint8_t *target, const uint8_t *f
 	rrset = zone_find_address(r->zone, folded, len, type, &place);
 	if (!rrset || is_answered(r, rrset, target))
 		return 0;
-	if (place != ZONE_PLACE_INSIDE && is_service(type))
+	if (place != ZONE_PLACE_INSIDE && is_additional_service(type))
 		return 0; /* glue consists of addresses */
 	if (r->dnssec_ok && place == ZONE_PLACE_INSIDE)
 		node = signed_node(r, folded, len, type);

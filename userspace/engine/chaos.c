@@ -7,7 +7,7 @@
 #include "dns/name.h"
 
 /* The text for this name; "": none. */
-static const char *text_of(const struct engine_identity *identity, const uint8_t *name)
+static const char *chaos_text(const struct engine_identity *identity, const uint8_t *name)
 {
 	static const uint8_t version_bind[] = "\7version\4bind";
 	static const uint8_t version_server[] = "\7version\6server";
@@ -24,7 +24,7 @@ static const char *text_of(const struct engine_identity *identity, const uint8_t
 uint16_t chaos_answer(struct render *r, const struct engine_identity *identity,
 		      const struct query *q, struct cache_answer *a)
 {
-	const char *told = identity ? text_of(identity, q->folded) : "";
+	const char *told = identity ? chaos_text(identity, q->folded) : "";
 	uint8_t text[256];
 	size_t len;
 

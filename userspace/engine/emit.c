@@ -7,7 +7,7 @@
 
 #include "base/wire.h"
 
-static enum emit_form choose(const struct cache_answer *a, size_t room)
+static enum emit_form choose_emit(const struct cache_answer *a, size_t room)
 {
 	if (a->full_bytes <= room)
 		return EMIT_FULL;
@@ -16,8 +16,8 @@ static enum emit_form choose(const struct cache_answer *a, size_t room)
 	return EMIT_TRUNCATED;
 }
 
-static void put_header(uint8_t *out, const struct query *q, const struct cache_answer *a,
-		       enum emit_form form, unsigned int n_opt)
+static void put_emit_header(uint8_t *out, const struct query *q, const struct cache_answer *a,
+			    enum emit_form form, unsigned int n_opt)
 {
 	const uint16_t kept = DNS_OPCODE_MASK | DNS_FLAG_RD | DNS_FLAG_CD;
 	const uint16_t hidden = q->ad || q->edns.dnssec_ok ? 0 : DNS_FLAG_AD;
@@ -44,10 +44,10 @@ size_t emit_reply(uint8_t *out, size_t limit, const uint8_t *msg, const struct q
 
 	if (at + opt_bytes > limit)
 		return 0;
-	*form = choose(a, limit - at - opt_bytes);
+	*form = choose_emit(a, limit - at - opt_bytes);
 	if (out != msg)
 		memcpy(out + DNS_HEADER_BYTES, msg + DNS_HEADER_BYTES, at - DNS_HEADER_BYTES);
-	put_header(out, q, a, *form, opt != NULL);
+	put_emit_header(out, q, a, *form, opt != NULL);
 	if (body_bytes[*form])
 		memcpy(out + at, a->body, body_bytes[*form]);
 	cache_answer_age(a, out + at, body_bytes[*form]);

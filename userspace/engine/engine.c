@@ -141,7 +141,7 @@ void engine_counters_read(const struct engine *e, struct engine_counters *out)
 #undef COPY
 }
 
-static void add_counters(uint64_t *sum, const uint64_t *counters, size_t n)
+static void add_engine_counters(uint64_t *sum, const uint64_t *counters, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		sum[i] += __atomic_load_n(&counters[i], __ATOMIC_RELAXED);
@@ -151,8 +151,8 @@ void engine_answers_add(const struct engine *e, struct engine_answers *sum)
 {
 	_Static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "counters, end to end");
 
-	add_counters((uint64_t *)sum, (const uint64_t *)&e->answers,
-		     sizeof(*sum) / sizeof(uint64_t));
+	add_engine_counters((uint64_t *)sum, (const uint64_t *)&e->answers,
+			    sizeof(*sum) / sizeof(uint64_t));
 }
 
 struct sampler *engine_sampler(struct engine *e)
@@ -162,8 +162,8 @@ struct sampler *engine_sampler(struct engine *e)
 
 /* ---- Clients and cache ----------------------------------------------------------------------- */
 
-static struct engine_client client_of(const struct engine *e, const struct clients *clients,
-				      const struct engine_request *rq)
+static struct engine_client client_of_engine(const struct engine *e, const struct clients *clients,
+					     const struct engine_request *rq)
 {
 	struct engine_client c = { .zones = true, .zone_view = VOLLEY_VIEW_PUBLIC };
 	uint32_t views;
@@ -186,7 +186,7 @@ static struct engine_client client_of(const struct engine *e, const struct clien
 
 struct engine_client engine_client_of(const struct engine *e, const struct engine_request *rq)
 {
-	return client_of(e, rcu_dereference(e->data->clients), rq);
+	return client_of_engine(e, rcu_dereference(e->data->clients), rq);
 }
 
 /* Looks in the cache for an answer of our zones. */
@@ -220,7 +220,7 @@ static enum cache_verdict lookup(struct engine *e, const struct engine_request *
 		verdict = lookup_zones(e, rq, VOLLEY_VIEW_PUBLIC, a);
 	if (verdict == CACHE_HIT)
 		return verdict;
-	*client = client_of(e, clients, rq);
+	*client = client_of_engine(e, clients, rq);
 	if (is_restricted && client->zones)
 		verdict = lookup_zones(e, rq, VOLLEY_VIEW_PRIVATE, a);
 	if (verdict != CACHE_HIT && client->zones && client->leading_view != client->zone_view &&
@@ -359,7 +359,7 @@ static const struct handover_rules *rules_of(const struct engine *e,
 	return rq->hands_over ? rcu_dereference(e->data->handover) : NULL;
 }
 
-static uint16_t hand_over(struct engine *e, struct cache_answer *a)
+static uint16_t hand_over_engine(struct engine *e, struct cache_answer *a)
 {
 	e->outcome = ENGINE_HANDS_OVER;
 	return engine_empty(a, DNS_RCODE_NOERROR);
@@ -396,7 +396,7 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 			return a->flags & DNS_RCODE_MASK;
 		}
 	} else {
-		client = client_of(e, clients, rq);
+		client = client_of_engine(e, clients, rq);
 	}
 	if (!engine_is_ours(e, q->folded, q->qname_bytes, q->qtype) ||
 	    (client.recursion && q->rd &&
@@ -405,7 +405,7 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 					  recursion_refuse(e, q, a);
 	if (!client.zones && !rq->sees_zones) {
 		if (may_be_secondary(e, rq, q))
-			return hand_over(e, a);
+			return hand_over_engine(e, a);
 		engine_count(&e->counters.prohibited);
 		(void)engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
 		a->flags |= client.recursion ? DNS_FLAG_RA : 0;
@@ -433,7 +433,7 @@ static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 	int bytes;
 
 	if (rules && handover_knows_key(rules, rq->msg, q))
-		return hand_over(e, a);
+		return hand_over_engine(e, a);
 	refused_audit(rq, q, DNS_RCODE_NOTAUTH);
 	bytes = tsig_write_error(e->tsig, rq->msg, q, DNS_RCODE_BADKEY);
 	if (bytes < 0)
@@ -470,7 +470,7 @@ static uint16_t answer_transfer(struct engine *e, const struct engine_request *r
 	if (!is_zone_of_ours(e, q))
 		return answer_not_ours(e, rq, q, a);
 	if (rules && handover_allows(rules, rq->family, rq->client, rq->is_tls, HANDOVER_TRANSFER))
-		return hand_over(e, a);
+		return hand_over_engine(e, a);
 	return answer_refused(e, rq, q, a);
 }
 
@@ -495,7 +495,7 @@ static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
 	if (q->has_tsig)
 		return answer_tsig(e, rq, q, a);
 	if (handover_allows(rules, rq->family, rq->client, rq->is_tls, what))
-		return hand_over(e, a);
+		return hand_over_engine(e, a);
 	return is_zone_of_ours(e, q) ? answer_refused(e, rq, q, a) : answer_not_ours(e, rq, q, a);
 }
 
@@ -514,7 +514,7 @@ static uint16_t answer_question(struct engine *e, const struct engine_request *r
 		return answer_transfer(e, rq, q, a);
 	/* The engine does not know when a zone expires. */
 	if (q->edns.expire_asked && may_be_secondary(e, rq, q))
-		return hand_over(e, a);
+		return hand_over_engine(e, a);
 	return answer_data(e, rq, q, a);
 }
 
@@ -577,7 +577,7 @@ static bool is_blocked(struct engine *e, const struct engine_request *rq,
 
 /* ---- What is called -------------------------------------------------------------------------- */
 
-static void begin(struct engine *e, struct engine_prepared *prepared)
+static void begin_engine(struct engine *e, struct engine_prepared *prepared)
 {
 	e->key = &prepared->key;
 	e->identity = rcu_dereference(e->data->identity);
@@ -635,7 +635,7 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 		engine_count(&e->counters.ignored);
 		return 0;
 	}
-	begin(e, prepared);
+	begin_engine(e, prepared);
 	if (!is_blocked(e, rq, prepared, &a, &rcode)) {
 		rcode = decide(e, rq, q, prepared->verdict, &a);
 		if (prepared->verdict == QUERY_OK)
@@ -678,8 +678,8 @@ static void restore(struct query *q, const struct engine_pending *p)
 }
 
 /* The request of the waiting client. */
-static struct engine_request request_of(const struct engine_pending *p,
-					const struct engine_times *times)
+static struct engine_request request_of_engine(const struct engine_pending *p,
+					       const struct engine_times *times)
 {
 	return (struct engine_request){
 		.msg = p->asked.query,
@@ -698,14 +698,14 @@ static struct engine_request request_of(const struct engine_pending *p,
 size_t engine_finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,
 		     uint8_t *out, size_t cap)
 {
-	const struct engine_request rq = request_of(p, times);
+	const struct engine_request rq = request_of_engine(p, times);
 	struct engine_prepared *prepared = &e->prepared[0];
 	struct cache_answer a;
 	size_t bytes = 0;
 	uint16_t rcode;
 
 	engine_take_cache(e);
-	begin(e, prepared);
+	begin_engine(e, prepared);
 	if (p->asked.has_client)
 		restore(&prepared->query, p);
 	rcode = follow_completion(e, &rq, &prepared->query, p, &a);
@@ -726,7 +726,7 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 size_t engine_fail(struct engine *e, struct engine_pending *p, const struct engine_times *times,
 		   uint8_t *out, size_t cap)
 {
-	const struct engine_request rq = request_of(p, times);
+	const struct engine_request rq = request_of_engine(p, times);
 	struct engine_prepared *prepared = &e->prepared[0];
 	struct cache_answer a;
 	uint16_t rcode;
@@ -735,7 +735,7 @@ size_t engine_fail(struct engine *e, struct engine_pending *p, const struct engi
 	if (!p->asked.has_client)
 		return 0;
 	engine_take_cache(e);
-	begin(e, prepared);
+	begin_engine(e, prepared);
 	restore(&prepared->query, p);
 	rcode = recursion_not_asked(e, &a);
 	engine_count(&e->counters.finished);

@@ -54,7 +54,7 @@ static void set_target(struct engine_follow *f, const uint8_t *folded)
 }
 
 /* Goes on at the target. */
-static void go_on(struct walk *w)
+static void go_on_follow(struct walk *w)
 {
 	struct query *at = &w->at;
 
@@ -65,7 +65,7 @@ static void go_on(struct walk *w)
 		(uint16_t)(DNS_HEADER_BYTES + at->qname_bytes + DNS_QUESTION_FIXED_BYTES);
 }
 
-static enum found fail(struct walk *w, struct cache_answer *a, int ede_code)
+static enum found fail_follow(struct walk *w, struct cache_answer *a, int ede_code)
 {
 	w->rcode = engine_failure(w->e, a, DNS_RCODE_SERVFAIL, ede_code);
 	a->flags |= DNS_FLAG_RA;
@@ -82,10 +82,10 @@ static enum found look_in_zones(struct walk *w, struct cache_answer *a, bool *is
 
 	if (render_answer(&e->render, &e->config, rcu_dereference(e->data->set), &w->at,
 			  w->rq->stream, a))
-		return fail(w, a, DNS_EDE_OTHER);
+		return fail_follow(w, a, DNS_EDE_OTHER);
 	w->rcode = a->flags & DNS_RCODE_MASK;
 	if (w->rcode == DNS_RCODE_SERVFAIL)
-		return fail(w, a, DNS_EDE_NOT_READY);
+		return fail_follow(w, a, DNS_EDE_NOT_READY);
 	*is_below = r->leads_out && !r->n_steps;
 	if (!r->leads_out)
 		return FOUND_END;
@@ -111,7 +111,7 @@ static enum found take_alias(struct walk *w, struct cache_answer *a)
 		    r->chain[0]);
 	if (writer_add_rr(&r->writer, r->chain[0], DNS_TYPE_CNAME, DNS_CLASS_IN, w->alias->ttl_s,
 			  w->alias->target, (uint16_t)w->alias->n_bytes))
-		return fail(w, a, DNS_EDE_OTHER);
+		return fail_follow(w, a, DNS_EDE_OTHER);
 	w->rcode = engine_empty(a, DNS_RCODE_NOERROR);
 	a->body = r->body;
 	a->full_bytes = a->short_bytes = (uint16_t)writer_bytes(&r->writer);
@@ -134,7 +134,7 @@ static enum found look_upstream(struct walk *w, struct cache_answer *a)
 		return a->flags & DNS_FLAG_TC ? FOUND_NO_MORE : FOUND_END;
 	}
 	if (!w->client->recursion)
-		return fail(w, a, DNS_EDE_NOT_READY);
+		return fail_follow(w, a, DNS_EDE_NOT_READY);
 	if (f->head.ancount)
 		recursion_turn(w->e, &w->at);
 	w->rcode = recursion_find(w->e, w->rq, &w->at, w->client, &want, a);
@@ -149,7 +149,7 @@ static enum found look_upstream(struct walk *w, struct cache_answer *a)
 	return FOUND_HEAD;
 }
 
-static enum found look(struct walk *w, struct cache_answer *a)
+static enum found look_follow(struct walk *w, struct cache_answer *a)
 {
 	const struct query *at = &w->at;
 	enum found found = FOUND_END;
@@ -190,14 +190,14 @@ static void read_answer(struct engine *e, const uint8_t *name, const struct cach
 	};
 }
 
-static bool is_answer(uint16_t rcode)
+static bool is_follow_answer(uint16_t rcode)
 {
 	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN ||
 	       rcode == DNS_RCODE_YXDOMAIN;
 }
 
 /* Puts the head before *a, the answer for w->at. */
-static enum found join(struct walk *w, struct cache_answer *a)
+static enum found join_follow(struct walk *w, struct cache_answer *a)
 {
 	struct engine *e = w->e;
 	const struct convert_limits limits = {
@@ -212,7 +212,7 @@ static enum found join(struct walk *w, struct cache_answer *a)
 
 	if (!e->follow.head.ancount) /* *a is for the question's own name */
 		return FOUND_END;
-	if (!is_answer(w->rcode)) {
+	if (!is_follow_answer(w->rcode)) {
 		engine_empty(a, w->rcode);
 		a->flags |= DNS_FLAG_RA;
 		return FOUND_NO_MORE;
@@ -220,7 +220,7 @@ static enum found join(struct walk *w, struct cache_answer *a)
 	read_answer(e, w->at.folded, a, &from);
 	read_answer(e, w->q->folded, &e->follow.head, &before);
 	if (convert_answer(&e->convert, &from, &question, &limits, a, &ignored_s))
-		return fail(w, a, DNS_EDE_OTHER);
+		return fail_follow(w, a, DNS_EDE_OTHER);
 	return FOUND_END;
 }
 
@@ -238,7 +238,7 @@ static void keep_head(struct walk *w, const struct cache_answer *a)
 	f->head.n_ttls = 0; /* the TTLs in the body have been reduced already */
 }
 
-static uint16_t end(struct walk *w, struct cache_answer *a)
+static uint16_t end_follow(struct walk *w, struct cache_answer *a)
 {
 	const struct engine_follow *f = &w->e->follow;
 
@@ -262,7 +262,7 @@ static void note_asked(struct walk *w)
 	p->asked.no_lists = w->e->follow.is_rewritten;
 }
 
-static uint16_t follow(struct walk *w, struct cache_answer *a)
+static uint16_t follow_alias_chain(struct walk *w, struct cache_answer *a)
 {
 	struct engine_follow *f = &w->e->follow;
 
@@ -270,20 +270,20 @@ static uint16_t follow(struct walk *w, struct cache_answer *a)
 	f->is_rewritten = false;
 	f->ede_code = EDNS_NO_EDE;
 	for (unsigned int i = 0; i <= FOLLOW_MAX; i++) {
-		enum found found = look(w, a);
+		enum found found = look_follow(w, a);
 
 		if (found == FOUND_NO_MORE) {
 			note_asked(w);
 			return w->rcode;
 		}
-		if (join(w, a) == FOUND_NO_MORE)
+		if (join_follow(w, a) == FOUND_NO_MORE)
 			return w->rcode;
 		if (found == FOUND_END)
-			return end(w, a);
+			return end_follow(w, a);
 		keep_head(w, a);
-		go_on(w);
+		go_on_follow(w);
 	}
-	(void)fail(w, a, DNS_EDE_OTHER);
+	(void)fail_follow(w, a, DNS_EDE_OTHER);
 	return w->rcode;
 }
 
@@ -292,7 +292,7 @@ uint16_t follow_answer(struct engine *e, const struct engine_request *rq, const 
 {
 	struct walk w = { .e = e, .rq = rq, .q = q, .client = client, .at = *q };
 
-	return follow(&w, a);
+	return follow_alias_chain(&w, a);
 }
 
 /*
@@ -300,8 +300,9 @@ uint16_t follow_answer(struct engine *e, const struct engine_request *rq, const 
  * becomes the answer to q. If the aliases lead to another name by now, the reply is SERVFAIL, and
  * the client asks again.
  */
-static uint16_t finish(struct engine *e, const struct engine_request *rq, const struct query *q,
-		       const struct engine_pending *p, struct cache_answer *a)
+static uint16_t finish_follow(struct engine *e, const struct engine_request *rq,
+			      const struct query *q, const struct engine_pending *p,
+			      struct cache_answer *a)
 {
 	const struct engine_client client = engine_client_of(e, rq);
 	struct cache_answer done = *a;
@@ -322,7 +323,7 @@ static uint16_t finish(struct engine *e, const struct engine_request *rq, const 
 	if (a->full_bytes)
 		memcpy(e->follow.done_body, a->body, a->full_bytes);
 	done.body = e->follow.done_body;
-	return follow(&w, a);
+	return follow_alias_chain(&w, a);
 }
 
 /*
@@ -338,7 +339,7 @@ static uint16_t finish_alias(struct engine *e, const struct engine_request *rq,
 		.e = e, .rq = rq, .q = q, .client = &client, .at = *q, .alias = alias, .again = p
 	};
 
-	return follow(&w, a);
+	return follow_alias_chain(&w, a);
 }
 
 uint16_t follow_completion(struct engine *e, const struct engine_request *rq, const struct query *q,
@@ -354,7 +355,8 @@ uint16_t follow_completion(struct engine *e, const struct engine_request *rq, co
 	policy_apply_set_apart(e, rq);
 	if (p->asked.is_followed) {
 		(void)recursion_finish(e, rq, p, &alias, a);
-		return e->outcome == ENGINE_REPLIES ? finish(e, rq, q, p, a) : DNS_RCODE_NOERROR;
+		return e->outcome == ENGINE_REPLIES ? finish_follow(e, rq, q, p, a) :
+						      DNS_RCODE_NOERROR;
 	}
 	if (policy_apply_before(e, rq, q, false, &alias, a, &rcode))
 		return rcode;

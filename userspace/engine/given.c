@@ -42,8 +42,8 @@ static bool read_tail(struct finding *f, const struct volley_entry *entry)
 }
 
 /* As find_shared() of the driver. NULL: no valid entry. */
-static const struct volley_entry *look(struct finding *f, uint32_t kind, bool is_expanded,
-				       uint64_t start)
+static const struct volley_entry *look_given(struct finding *f, uint32_t kind, bool is_expanded,
+					     uint64_t start)
 {
 	struct engine *e = f->e;
 	struct shared *s = &e->shared;
@@ -62,9 +62,9 @@ static const struct volley_entry *look(struct finding *f, uint32_t kind, bool is
 	return entry;
 }
 
-/* As find_interval() of the driver. `denial` is the result of look(). */
-static const struct volley_entry *look_behind(struct finding *f, const struct volley_entry *denial,
-					      bool is_expanded)
+/* As find_interval() of the driver. `denial` is the result of look_given(). */
+static const struct volley_entry *
+look_behind_given(struct finding *f, const struct volley_entry *denial, bool is_expanded)
 {
 	const struct shield *shield = f->e->data->shield;
 	uint64_t point, start;
@@ -78,20 +78,20 @@ static const struct volley_entry *look_behind(struct finding *f, const struct vo
 	    intervals_find(shield->lines, shield->n_lines, f->tail.intervals_at,
 			   f->tail.intervals_id, point, &start))
 		return NULL;
-	return look(f, VOLLEY_KEY_INTERVAL, is_expanded, start);
+	return look_given(f, VOLLEY_KEY_INTERVAL, is_expanded, start);
 }
 
 /* As find_for_name() of the driver, after the walk. */
-static const struct volley_entry *find(struct finding *f, bool is_expanded)
+static const struct volley_entry *find_given(struct finding *f, bool is_expanded)
 {
 	bool has_do = ((const struct volley_key *)f->e->key->words)->flags & VOLLEY_KEY_DO;
-	const struct volley_entry *entry = is_expanded ? look(f, VOLLEY_KEY_WILDCARD, true, 0) :
-							 NULL;
+	const struct volley_entry *entry =
+		is_expanded ? look_given(f, VOLLEY_KEY_WILDCARD, true, 0) : NULL;
 
 	if (entry || (is_expanded && !has_do))
 		return entry;
-	entry = look(f, VOLLEY_KEY_DENIAL, false, 0);
-	return has_do ? look_behind(f, entry, is_expanded) : entry;
+	entry = look_given(f, VOLLEY_KEY_DENIAL, false, 0);
+	return has_do ? look_behind_given(f, entry, is_expanded) : entry;
 }
 
 /* True if the zone is in the set, and all of its names are in this filter. */
@@ -104,7 +104,7 @@ static bool has_member(struct finding *f)
 }
 
 /* The hash of the name's suffix that is one label longer than the base. */
-static uint64_t hash_below(const struct finding *f, unsigned int base_at)
+static uint64_t hash_given_below(const struct finding *f, unsigned int base_at)
 {
 	const uint8_t *name = f->q->folded;
 	unsigned int at = 0;
@@ -115,11 +115,11 @@ static uint64_t hash_below(const struct finding *f, unsigned int base_at)
 }
 
 /* As shared_fits() of xdp/shared.h, for a client that accepts our largest reply. */
-static bool fits(const struct finding *f, const struct volley_entry *entry)
+static bool fits_given(const struct finding *f, const struct volley_entry *entry)
 {
 	const struct volley_shared *tail = &f->tail;
 	uint32_t n = f->q->qname_bytes;
-	uint64_t below = hash_below(f, f->e->shared.base_at);
+	uint64_t below = hash_given_below(f, f->e->shared.base_at);
 
 	if (tail->intervals_id || tail->n_pointers > VOLLEY_SHARED_POINTERS ||
 	    DNS_HEADER_BYTES + n + DNS_QUESTION_FIXED_BYTES + entry->short_bytes >
@@ -136,7 +136,7 @@ static bool fits(const struct finding *f, const struct volley_entry *entry)
 }
 
 /* As shared_write() of xdp/shared.h: writes the driver's body to e->shared.body. */
-static void write_body(const struct finding *f, const struct volley_entry *entry)
+static void write_given_body(const struct finding *f, const struct volley_entry *entry)
 {
 	uint32_t longer = f->q->qname_bytes - (uint32_t)entry->key.name_bytes;
 	uint8_t *body = f->e->shared.body;
@@ -163,8 +163,8 @@ static struct message message_to(const struct query *q, const uint8_t *body, uin
 }
 
 /* An entry with wrong checksums is ALIKE_OTHER: the client would discard the packet. */
-static enum alike compare(const struct finding *f, const struct volley_entry *entry,
-			  const struct cache_answer *a)
+static enum alike compare_given(const struct finding *f, const struct volley_entry *entry,
+				const struct cache_answer *a)
 {
 	struct alike_answer cached = {
 		.m = message_to(f->q, f->e->shared.body, entry->short_bytes),
@@ -183,12 +183,12 @@ static enum alike compare(const struct finding *f, const struct volley_entry *en
 
 	if (entry->n_ttls || !cache_entry_is_sound(entry, VOLLEY_READ_MAX))
 		return ALIKE_OTHER;
-	write_body(f, entry);
+	write_given_body(f, entry);
 	return alike_compare(&cached, &rendered);
 }
 
 /* The whole check, but for the edition. */
-static enum given check(struct finding *f, const struct cache_answer *a)
+static enum given check_given(struct finding *f, const struct cache_answer *a)
 {
 	const struct shield *shield = f->e->data->shield;
 	enum names_verdict verdict;
@@ -200,10 +200,10 @@ static enum given check(struct finding *f, const struct cache_answer *a)
 	verdict = names_walk(&f->walk, shield->lines, f->names, f->q->folded, f->q->qname_bytes);
 	if ((verdict != NAMES_DENIED && verdict != NAMES_EXPANDED) || !has_member(f))
 		return GIVEN_NONE;
-	entry = find(f, verdict == NAMES_EXPANDED);
-	if (!entry || !fits(f, entry))
+	entry = find_given(f, verdict == NAMES_EXPANDED);
+	if (!entry || !fits_given(f, entry))
 		return GIVEN_NONE;
-	switch (compare(f, entry, a)) {
+	switch (compare_given(f, entry, a)) {
 	case ALIKE_SAME:
 		return GIVEN_SAME;
 	case ALIKE_OTHER:
@@ -226,7 +226,7 @@ enum given given_check(struct engine *e, const struct query *q, const struct cac
 
 	if (!volley_is_cached_type(q->qtype) || !e->render.set)
 		return GIVEN_NONE;
-	given = check(&f, a);
+	given = check_given(&f, a);
 	if (given == GIVEN_NONE)
 		return given;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);

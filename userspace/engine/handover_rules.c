@@ -19,7 +19,7 @@ struct handover_rules {
 	struct key keys[]; /* in order */
 };
 
-static int compare(const void *a, const void *b)
+static int compare_handover(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
 
@@ -41,7 +41,7 @@ int handover_rules_new(struct handover_rules **out, const struct clients_prefix 
 		memcpy(rules->keys[i].name, keys[i], rules->keys[i].bytes);
 	}
 	rules->n_keys = n_keys;
-	qsort(rules->keys, n_keys, sizeof(rules->keys[0]), compare);
+	qsort(rules->keys, n_keys, sizeof(rules->keys[0]), compare_handover);
 	err = clients_new_joined(&rules->clients, prefixes, n);
 	if (err)
 		free(rules);
@@ -88,5 +88,5 @@ bool handover_knows_key(const struct handover_rules *rules, const uint8_t *msg,
 	if (!key.bytes)
 		return false;
 	memcpy(key.name, name, key.bytes);
-	return bsearch(&key, rules->keys, rules->n_keys, sizeof(key), compare);
+	return bsearch(&key, rules->keys, rules->n_keys, sizeof(key), compare_handover);
 }

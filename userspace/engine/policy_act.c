@@ -17,8 +17,8 @@ struct rule {
 	unsigned int n_bytes;
 };
 
-static int add_rrset(struct render *r, const struct zone *zone, const uint8_t *owner,
-		     const struct zone_rrset *rrset)
+static int add_policy_answer_rrset(struct render *r, const struct zone *zone, const uint8_t *owner,
+				   const struct zone_rrset *rrset)
 {
 	const uint8_t *at = zone_rrset_first(zone, rrset);
 	struct zone_rdata rd;
@@ -33,7 +33,7 @@ static int add_rrset(struct render *r, const struct zone *zone, const uint8_t *o
 }
 
 /* The set of the type that was asked for, or the CNAME; for ANY one set (RFC 8482 section 4.1). */
-static const struct zone_rrset *choose(const struct rule *rule, uint16_t qtype)
+static const struct zone_rrset *choose_policy_answer(const struct rule *rule, uint16_t qtype)
 {
 	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
 	unsigned int n;
@@ -44,13 +44,13 @@ static const struct zone_rrset *choose(const struct rule *rule, uint16_t qtype)
 }
 
 /* The SOA tells whose rule it is, and how long a negative answer holds (RFC 2308 section 3). */
-static int add_soa(struct render *r, const struct zone *zone)
+static int add_policy_answer_soa(struct render *r, const struct zone *zone)
 {
 	uint8_t owner[ZONE_NAME_MAX];
 
 	zone_node_owner(zone, zone_apex_node(zone), owner);
 	writer_set_section(&r->writer, WRITER_AUTHORITY);
-	return add_rrset(r, zone, owner, zone_soa(zone));
+	return add_policy_answer_rrset(r, zone, owner, zone_soa(zone));
 }
 
 /* Adds an alias of upstream. Other records are left out: signatures, for example, because not all
@@ -88,8 +88,8 @@ static int add_chain(struct render *r, const struct policy_question *q,
 	return err;
 }
 
-static int begin(struct render *r, const struct policy_question *q, const struct cache_answer *from,
-		 unsigned int n_before)
+static int begin_policy_answer(struct render *r, const struct policy_question *q,
+			       const struct cache_answer *from, unsigned int n_before)
 {
 	memcpy(r->chain[0], q->folded, q->n_bytes);
 	writer_init(&r->writer, r->body, DNS_HEADER_BYTES + q->n_bytes + DNS_QUESTION_FIXED_BYTES,
@@ -97,8 +97,8 @@ static int begin(struct render *r, const struct policy_question *q, const struct
 	return n_before ? add_chain(r, q, from, n_before) : 0;
 }
 
-static void finish(const struct policy *p, const struct render *r, uint16_t rcode,
-		   struct cache_answer *a)
+static void finish_policy_answer(const struct policy *p, const struct render *r, uint16_t rcode,
+				 struct cache_answer *a)
 {
 	*a = (struct cache_answer){
 		.body = r->body,
@@ -114,12 +114,14 @@ static void finish(const struct policy *p, const struct render *r, uint16_t rcod
 }
 
 /* Adds the records of the rule, or the SOA if rrset is NULL. False: they fit no message. */
-static bool answer(const struct policy *p, struct render *r, const struct rule *rule,
-		   uint16_t rcode, const struct zone_rrset *rrset, struct cache_answer *a)
+static bool answer_policy_answer(const struct policy *p, struct render *r, const struct rule *rule,
+				 uint16_t rcode, const struct zone_rrset *rrset,
+				 struct cache_answer *a)
 {
-	if (rrset ? add_rrset(r, rule->zone, rule->name, rrset) : add_soa(r, rule->zone))
+	if (rrset ? add_policy_answer_rrset(r, rule->zone, rule->name, rrset) :
+		    add_policy_answer_soa(r, rule->zone))
 		return false;
-	finish(p, r, rcode, a);
+	finish_policy_answer(p, r, rcode, a);
 	return true;
 }
 
@@ -154,7 +156,7 @@ static bool write_alias(const struct policy *p, struct render *r, const struct r
 	if (writer_add_rr(&r->writer, rule->name, DNS_TYPE_CNAME, DNS_CLASS_IN, alias->ttl_s,
 			  alias->target, (uint16_t)alias->n_bytes))
 		return false;
-	finish(p, r, DNS_RCODE_NOERROR, a);
+	finish_policy_answer(p, r, DNS_RCODE_NOERROR, a);
 	return true;
 }
 
@@ -165,8 +167,9 @@ static enum policy_verdict rewrite(const struct policy *p, struct render *r, uin
 	bool is_asked = qtype == DNS_TYPE_CNAME || qtype == DNS_TYPE_ANY;
 
 	if (!read_alias(rule, alias)) /* the target is too long for a name, so it does not exist */
-		return answer(p, r, rule, DNS_RCODE_NXDOMAIN, NULL, a) ? POLICY_FILTERED :
-									 POLICY_NONE;
+		return answer_policy_answer(p, r, rule, DNS_RCODE_NXDOMAIN, NULL, a) ?
+			       POLICY_FILTERED :
+			       POLICY_NONE;
 	if (name_equal(alias->target, rule->name) || !write_alias(p, r, rule, alias, a)) {
 		alias->n_bytes = 0;
 		return POLICY_NONE;
@@ -177,9 +180,9 @@ static enum policy_verdict rewrite(const struct policy *p, struct render *r, uin
 	return POLICY_FILTERED;
 }
 
-static enum policy_verdict act(const struct policy *p, struct render *r, uint16_t qtype,
-			       const struct rule *rule, struct policy_alias *alias,
-			       struct cache_answer *a)
+static enum policy_verdict act_policy_answer(const struct policy *p, struct render *r,
+					     uint16_t qtype, const struct rule *rule,
+					     struct policy_alias *alias, struct cache_answer *a)
 {
 	const struct zone_rrset *rrset = NULL;
 	uint16_t rcode = DNS_RCODE_NOERROR;
@@ -200,9 +203,9 @@ static enum policy_verdict act(const struct policy *p, struct render *r, uint16_
 	case POLICY_ACTION_NODATA:
 		break;
 	case POLICY_ACTION_DATA:
-		rrset = choose(rule, qtype);
+		rrset = choose_policy_answer(rule, qtype);
 	}
-	return answer(p, r, rule, rcode, rrset, a) ? POLICY_FILTERED : POLICY_NONE;
+	return answer_policy_answer(p, r, rule, rcode, rrset, a) ? POLICY_FILTERED : POLICY_NONE;
 }
 
 enum policy_verdict policy_act(const struct policy *p, struct render *r,
@@ -216,11 +219,11 @@ enum policy_verdict policy_act(const struct policy *p, struct render *r,
 	alias->n_bytes = 0;
 	if (hit->trigger == POLICY_BY_LOCAL_DATA)
 		return policy_answer_local(p, r, q, alias, a);
-	if (begin(r, q, from, from ? hit->n_before : 0))
+	if (begin_policy_answer(r, q, from, from ? hit->n_before : 0))
 		return POLICY_NONE;
 	alias->ede_code = hit->ede_code;
 	alias->is_of_list = true;
-	verdict = act(p, r, q->qtype, &rule, alias, a);
+	verdict = act_policy_answer(p, r, q->qtype, &rule, alias, a);
 	if (hit->hits && verdict != POLICY_NONE)
 		__atomic_fetch_add(hit->hits, 1, __ATOMIC_RELAXED);
 	return verdict;
@@ -250,8 +253,9 @@ enum policy_verdict policy_answer_local(const struct policy *p, struct render *r
 				   q->n_bytes };
 
 	alias->n_bytes = 0;
-	if (!rule.node || begin(r, q, NULL, 0) ||
-	    !answer(p, r, &rule, DNS_RCODE_NOERROR, choose(&rule, q->qtype), a))
+	if (!rule.node || begin_policy_answer(r, q, NULL, 0) ||
+	    !answer_policy_answer(p, r, &rule, DNS_RCODE_NOERROR,
+				  choose_policy_answer(&rule, q->qtype), a))
 		return POLICY_NONE;
 	note_target(&rule, q->qtype, alias);
 	return alias->n_bytes ? POLICY_ALIAS : POLICY_LOCAL;

@@ -10,7 +10,7 @@
 
 static const struct policy_client nobody;
 
-static struct policy_client client_of(const struct engine_request *rq)
+static struct policy_client client_of_policy(const struct engine_request *rq)
 {
 	size_t n_bytes;
 	const uint8_t *address = reply_client(rq, &n_bytes);
@@ -26,7 +26,7 @@ static struct policy_question question_of(const struct resolver_question *q)
 void policy_apply_set_apart(struct engine *e, const struct engine_request *rq)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
-	struct policy_client client = client_of(rq);
+	struct policy_client client = client_of_policy(rq);
 
 	e->is_apart = policy && policy_names_client(policy, &client);
 }
@@ -53,9 +53,9 @@ bool policy_apply_is_for_client(const struct engine *e, const struct volley_entr
 
 /* Turns the verdict into a reply. False: the question or the answer passes, or an alias is to be
  * followed. until_s 0: do not cache. */
-static bool act(struct engine *e, const struct engine_request *rq, const struct policy_hit *hit,
-		enum policy_verdict verdict, uint32_t until_s, struct cache_answer *a,
-		uint16_t *rcode)
+static bool act_policy(struct engine *e, const struct engine_request *rq,
+		       const struct policy_hit *hit, enum policy_verdict verdict, uint32_t until_s,
+		       struct cache_answer *a, uint16_t *rcode)
 {
 	switch (verdict) {
 	case POLICY_NONE:
@@ -89,7 +89,7 @@ static bool act(struct engine *e, const struct engine_request *rq, const struct 
 }
 
 /* True for names that are answered here: no list has to wait for an answer of upstream. */
-static bool is_special(struct engine *e, const struct query *q)
+static bool is_policy_special(struct engine *e, const struct query *q)
 {
 	const struct engine_recursion *rules = rcu_dereference(e->data->recursion);
 	struct cache_answer ignored;
@@ -103,10 +103,10 @@ static bool find_before(struct engine *e, const struct engine_request *rq, const
 			const struct policy *policy, const struct policy_question *question,
 			struct policy_hit *hit)
 {
-	struct policy_client client = client_of(rq);
+	struct policy_client client = client_of_policy(rq);
 
 	if (!policy_find(policy, &client, question, hit) ||
-	    (!hit->is_final && q->rd && !is_special(e, q)))
+	    (!hit->is_final && q->rd && !is_policy_special(e, q)))
 		return false;
 	e->is_passed = e->is_apart && !policy_changes(hit);
 	return true;
@@ -128,7 +128,7 @@ bool policy_apply_before(struct engine *e, const struct engine_request *rq, cons
 	else if (policy && find_before(e, rq, q, policy, &question, &hit))
 		verdict = policy_act(policy, &e->render, &question, &hit, NULL, alias, a);
 	if (verdict != POLICY_ALIAS || q->rd)
-		return act(e, rq, &hit, verdict, VOLLEY_NEVER, a, rcode);
+		return act_policy(e, rq, &hit, verdict, VOLLEY_NEVER, a, rcode);
 	alias->n_bytes = 0; /* without RD the alias is the whole answer: it is not cached */
 	*rcode = DNS_RCODE_NOERROR;
 	return true;
@@ -151,7 +151,7 @@ bool policy_apply_answer(struct engine *e, const struct engine_request *rq,
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct policy_question question = question_of(&p->question);
-	struct policy_client client = p->asked.has_client ? client_of(rq) : nobody;
+	struct policy_client client = p->asked.has_client ? client_of_policy(rq) : nobody;
 	uint32_t until_s = ttl_s ? rq->now_s + ttl_s : 0;
 	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
 	struct servers_finder finder = { e, policy, p, &times };
@@ -173,7 +173,7 @@ bool policy_apply_answer(struct engine *e, const struct engine_request *rq,
 		return false;
 	verdict = policy_act(policy, &e->render, &question, &hit, a, alias, &said);
 	verdict = end_with(p, verdict, alias, &until_s);
-	if (!act(e, rq, &hit, verdict, until_s, &said, rcode))
+	if (!act_policy(e, rq, &hit, verdict, until_s, &said, rcode))
 		return false;
 	*a = said;
 	return true;
@@ -185,7 +185,7 @@ bool policy_apply_failure(struct engine *e, const struct engine_request *rq,
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct policy_question question = question_of(&p->question);
-	struct policy_client client = client_of(rq);
+	struct policy_client client = client_of_policy(rq);
 	enum policy_verdict verdict;
 	struct policy_hit hit;
 	uint32_t until_s = 0;
@@ -196,7 +196,7 @@ bool policy_apply_failure(struct engine *e, const struct engine_request *rq,
 		return false;
 	verdict = policy_act(policy, &e->render, &question, &hit, NULL, alias, a);
 	verdict = end_with(p, verdict, alias, &until_s);
-	return act(e, rq, &hit, verdict, until_s, a, rcode);
+	return act_policy(e, rq, &hit, verdict, until_s, a, rcode);
 }
 
 bool policy_apply_allows_special(const struct engine *e, const uint8_t *folded, uint16_t qtype,

@@ -28,9 +28,9 @@ static uint8_t other_memory(const struct volley_entry *entry)
 }
 
 /* Makes p a question without a client. */
-static void fill(struct engine_pending *p, const struct engine_recursion *rules,
-		 const uint8_t *folded, unsigned int n_bytes, uint16_t qtype, bool cd,
-		 bool dnssec_ok)
+static void fill_recursive(struct engine_pending *p, const struct engine_recursion *rules,
+			   const uint8_t *folded, unsigned int n_bytes, uint16_t qtype, bool cd,
+			   bool dnssec_ok)
 {
 	struct resolver_question *q = &p->question;
 
@@ -54,7 +54,7 @@ static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 static void fill_from_query(struct engine_pending *p, const struct engine_recursion *rules,
 			    const struct query *q)
 {
-	fill(p, rules, q->folded, q->qname_bytes, q->qtype, q->cd, q->edns.dnssec_ok);
+	fill_recursive(p, rules, q->folded, q->qname_bytes, q->qtype, q->cd, q->edns.dnssec_ok);
 }
 
 /* A question for the cache alone. */
@@ -140,8 +140,8 @@ bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
 	entry = rules && e->cache ? cache_refresh_entry(e->cache, refresh) : NULL;
 	if (!entry) /* only answers from upstream are fetched anew */
 		return false;
-	fill(p, rules, entry->name, entry->key.name_bytes, ntohs(entry->key.qtype),
-	     entry->key.flags & VOLLEY_KEY_CD, entry->key.flags & VOLLEY_KEY_DO);
+	fill_recursive(p, rules, entry->name, entry->key.name_bytes, ntohs(entry->key.qtype),
+		       entry->key.flags & VOLLEY_KEY_CD, entry->key.flags & VOLLEY_KEY_DO);
 	fill_refresh(e, p, other_memory(entry), times->now_ns);
 	return true;
 }
@@ -149,17 +149,18 @@ bool recursion_refresh(struct engine *e, const struct volley_refresh *refresh,
 /* ---- The cache ------------------------------------------------------------------------------- */
 
 /* RFC 8767 section 4: data or a denial, never a failure. */
-static bool is_data(const struct volley_entry *entry)
+static bool is_recursive_data(const struct volley_entry *entry)
 {
 	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
 
 	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN;
 }
 
-static bool may_be_stale(const struct volley_entry *entry, const struct engine_recursion *rules,
-			 uint32_t now_s)
+static bool may_recursive_be_stale(const struct volley_entry *entry,
+				   const struct engine_recursion *rules, uint32_t now_s)
 {
-	return rules->stale_s && now_s - entry->expires_s <= rules->stale_s && is_data(entry);
+	return rules->stale_s && now_s - entry->expires_s <= rules->stale_s &&
+	       is_recursive_data(entry);
 }
 
 /* The answer as it was published, with its extended error. */
@@ -195,8 +196,10 @@ static bool may_serve(const struct volley_entry *entry, uint8_t flags,
 	return !is_bogus(entry) && (!rules->keeps_cd || failing == FAILING_SILENTLY);
 }
 
-static const struct volley_entry *find_stale(struct engine *e, const struct volley_key *key,
-					     const struct engine_recursion *rules, uint32_t now_s)
+static const struct volley_entry *find_recursive_stale(struct engine *e,
+						       const struct volley_key *key,
+						       const struct engine_recursion *rules,
+						       uint32_t now_s)
 {
 	const struct volley_entry *entry;
 	enum cache_verdict verdict;
@@ -205,8 +208,9 @@ static const struct volley_entry *find_stale(struct engine *e, const struct voll
 	cache_key_from(&other, e->cache, key, (const uint8_t *)&e->key->words[1]);
 	verdict = cache_lookup(e->cache, &other, now_s, false, &entry);
 	if (verdict == CACHE_HIT)
-		return is_data(entry) ? entry : NULL;
-	return verdict == CACHE_EXPIRED && may_be_stale(entry, rules, now_s) ? entry : NULL;
+		return is_recursive_data(entry) ? entry : NULL;
+	return verdict == CACHE_EXPIRED && may_recursive_be_stale(entry, rules, now_s) ? entry :
+											 NULL;
 }
 
 /*
@@ -226,7 +230,7 @@ static const struct volley_entry *find_other(struct engine *e, const struct engi
 		const struct volley_entry *entry;
 
 		key.flags ^= differences[i];
-		entry = find_stale(e, &key, rules, now_s);
+		entry = find_recursive_stale(e, &key, rules, now_s);
 		if (entry && may_serve(entry, own->flags, rules, failing) &&
 		    policy_apply_is_for_client(e, entry))
 			return entry;
@@ -265,7 +269,7 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	/* This memory knows the zone's servers; the other one may have to begin at the root. */
 	if (verdict == CACHE_EXPIRED)
 		e->memory = entry->memory;
-	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
+	if (verdict == CACHE_EXPIRED && may_recursive_be_stale(entry, rules, rq->now_s))
 		e->expired = entry;
 	else if (verdict != CACHE_HIT)
 		e->expired = find_before_asking(e, rules, rq->now_s);
@@ -354,8 +358,9 @@ static bool answer_cut(struct engine *e, const struct engine_request *rq, const 
 }
 
 /* The servers of a stub zone decide what is in it: a denial of a zone above does not hold there. */
-static bool is_cut(struct engine *e, const struct engine_request *rq, const struct query *q,
-		   const struct engine_recursion *rules, struct cache_answer *a)
+static bool is_recursive_cut(struct engine *e, const struct engine_request *rq,
+			     const struct query *q, const struct engine_recursion *rules,
+			     struct cache_answer *a)
 {
 	const uint8_t *apart = rules->special ? special_apart(rules->special, q->folded) : NULL;
 	const uint8_t *above = q->folded;
@@ -378,7 +383,8 @@ static bool may_be_cut(const struct engine_recursion *rules, const struct query 
 
 /* ---- A miss ---------------------------------------------------------------------------------- */
 
-static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode, int ede_code)
+static uint16_t recursive_failure(struct engine *e, struct cache_answer *a, uint16_t rcode,
+				  int ede_code)
 {
 	(void)engine_failure(e, a, rcode, ede_code);
 	a->flags |= DNS_FLAG_RA;
@@ -415,7 +421,7 @@ uint16_t recursion_refuse(struct engine *e, const struct query *q, struct cache_
 uint16_t recursion_not_asked(struct engine *e, struct cache_answer *a)
 {
 	engine_count(&e->counters.not_asked);
-	return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
+	return recursive_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
 }
 
 /*
@@ -436,11 +442,11 @@ static bool is_stale_at_once(struct engine *e, const struct engine_request *rq,
 	return true;
 }
 
-static uint16_t ask(struct engine *e, const struct engine_request *rq, const struct query *q,
-		    const struct engine_recursion *rules, struct recursion_want *want,
-		    struct cache_answer *a)
+static uint16_t ask_recursive(struct engine *e, const struct engine_request *rq,
+			      const struct query *q, const struct engine_recursion *rules,
+			      struct recursion_want *want, struct cache_answer *a)
 {
-	if (e->cache && may_be_cut(rules, q) && is_cut(e, rq, q, rules, a))
+	if (e->cache && may_be_cut(rules, q) && is_recursive_cut(e, rq, q, rules, a))
 		return DNS_RCODE_NXDOMAIN;
 	want->is_unasked = !rq->pending && want->may_wait;
 	if (want->is_unasked)
@@ -484,9 +490,9 @@ static bool answer_apart(struct engine *e, const struct engine_request *rq, stru
 
 /* Looks up an alias's target in the cache. If a list made the alias, lists do not apply again, so a
  * cached answer of a policy does not count. */
-static bool find_target(struct engine *e, const struct engine_request *rq, const struct query *q,
-			const struct engine_recursion *rules, const struct recursion_want *want,
-			struct cache_answer *a)
+static bool find_recursive_target(struct engine *e, const struct engine_request *rq,
+				  const struct query *q, const struct engine_recursion *rules,
+				  const struct recursion_want *want, struct cache_answer *a)
 {
 	return e->cache && recursion_lookup(e, rq, q, rules, a) == CACHE_HIT &&
 	       !(want->no_lists && policy_apply_has_said(e, a));
@@ -500,8 +506,8 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 	uint16_t rcode;
 
 	if (!recursion_asks_for(q->qtype))
-		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
-	if (want->is_target && find_target(e, rq, q, rules, want, a))
+		return recursive_failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
+	if (want->is_target && find_recursive_target(e, rq, q, rules, want, a))
 		return a->flags & DNS_RCODE_MASK;
 	if (policy_apply_before(e, rq, q, want->no_lists, &want->alias, a, &rcode))
 		return rcode;
@@ -514,8 +520,8 @@ uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const
 	if (!q->rd && e->expired)
 		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);
 	if (!q->rd)
-		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
-	return ask(e, rq, q, rules, want, a);
+		return recursive_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
+	return ask_recursive(e, rq, q, rules, want, a);
 }
 
 /* ---- A completion ---------------------------------------------------------------------------- */
@@ -548,7 +554,7 @@ static bool is_spoken_for(struct engine *e, struct engine_pending *p, const stru
 	       !policy_apply_allows(e, p, a);
 }
 
-static bool is_answer(uint16_t rcode)
+static bool is_recursive_answer(uint16_t rcode)
 {
 	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN ||
 	       rcode == DNS_RCODE_YXDOMAIN;
@@ -573,12 +579,13 @@ static void withdraw_expired(struct engine *e, uint32_t now_s)
 	}
 }
 
-static void keep(struct engine *e, struct engine_pending *p, struct cache_answer *a, uint32_t ttl_s,
-		 uint32_t now_s)
+static void keep_recursive(struct engine *e, struct engine_pending *p, struct cache_answer *a,
+			   uint32_t ttl_s, uint32_t now_s)
 {
 	uint32_t refresh_s = 0;
 
-	if (!ttl_s && e->cache && p->rules.stale_s && is_answer(a->flags & DNS_RCODE_MASK))
+	if (!ttl_s && e->cache && p->rules.stale_s &&
+	    is_recursive_answer(a->flags & DNS_RCODE_MASK))
 		withdraw_expired(e, now_s);
 	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, p, a))
 		return;
@@ -621,8 +628,8 @@ static bool is_last_second(struct engine *e, const struct engine_pending *p, uin
 }
 
 /* 0, or an error if the completion cannot be used. */
-static int convert(struct engine *e, const struct engine_pending *p, uint32_t now_s,
-		   struct cache_answer *a, uint32_t *ttl_s)
+static int convert_recursive(struct engine *e, const struct engine_pending *p, uint32_t now_s,
+			     struct cache_answer *a, uint32_t *ttl_s)
 {
 	const struct resolver_question *q = &p->question;
 	const bool is_bogus = q->security == RESOLVER_BOGUS;
@@ -651,9 +658,9 @@ static int convert(struct engine *e, const struct engine_pending *p, uint32_t no
 	return convert_answer(&e->convert, &from, &question, &limits, a, ttl_s);
 }
 
-static uint16_t finish_with_answer(struct engine *e, const struct engine_request *rq,
-				   struct engine_pending *p, struct policy_alias *alias,
-				   struct cache_answer *a, uint32_t ttl_s)
+static uint16_t finish_recursive_with_answer(struct engine *e, const struct engine_request *rq,
+					     struct engine_pending *p, struct policy_alias *alias,
+					     struct cache_answer *a, uint32_t ttl_s)
 {
 	uint16_t rcode;
 
@@ -670,12 +677,12 @@ static uint16_t finish_with_answer(struct engine *e, const struct engine_request
 		return rcode;
 	if (alias->n_bytes)
 		return DNS_RCODE_NOERROR;
-	keep(e, p, a, ttl_s, rq->now_s);
+	keep_recursive(e, p, a, ttl_s, rq->now_s);
 	return a->flags & DNS_RCODE_MASK;
 }
 
 /* A limit of ours, no memory, or a resolver that stops: the failure says nothing about the name. */
-static bool is_local(int ede_code)
+static bool is_recursive_local(int ede_code)
 {
 	return ede_code == DNS_EDE_NOT_READY || ede_code == DNS_EDE_OTHER;
 }
@@ -688,9 +695,9 @@ static uint32_t failure_ttl_s(struct engine *e, const struct engine_pending *p, 
 	return p->question.security == RESOLVER_BOGUS ? RECURSION_BOGUS_S : RECURSION_SERVFAIL_S;
 }
 
-static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
-				    const struct engine_times *times, int ede_code,
-				    struct cache_answer *a)
+static uint16_t finish_recursive_with_failure(struct engine *e, struct engine_pending *p,
+					      const struct engine_times *times, int ede_code,
+					      struct cache_answer *a)
 {
 	bool goes_on = p->asked.has_client && times->now_ns >= p->question.deadline_ns;
 	bool is_silent = times->now_ns >= p->question.deadline_ns ||
@@ -707,23 +714,23 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 		answer_as_cached(e, entry, times->now_s, a);
 		return a->flags & DNS_RCODE_MASK;
 	}
-	if (verdict != CACHE_EXPIRED || !may_be_stale(entry, &p->rules, times->now_s))
+	if (verdict != CACHE_EXPIRED || !may_recursive_be_stale(entry, &p->rules, times->now_s))
 		entry = e->cache ? find_other(e, &p->rules, failing, times->now_s) : NULL;
 	if (entry) {
-		if (!is_local(ede_code))
+		if (!is_recursive_local(ede_code))
 			failures_note(&e->failures, e->key->hash, times->now_s);
 		if (!p->asked.has_client)
 			return DNS_RCODE_SERVFAIL;
 		p->submit = goes_on;
 		return answer_stale(e, entry, p->rules.stale_ttl_s, times->now_s, a);
 	}
-	(void)failure(e, a, DNS_RCODE_SERVFAIL, ede_code);
+	(void)recursive_failure(e, a, DNS_RCODE_SERVFAIL, ede_code);
 	a->body = e->convert.body; /* it is empty, but must have an address */
 	a->ede = cache_ede(ede_code);
 	/* the time was short because of a stale entry that is gone now */
 	p->submit = goes_on && p->is_hurried;
-	if (!is_local(ede_code) && !p->submit)
-		keep(e, p, a, failure_ttl_s(e, p, times->now_s), times->now_s);
+	if (!is_recursive_local(ede_code) && !p->submit)
+		keep_recursive(e, p, a, failure_ttl_s(e, p, times->now_s), times->now_s);
 	return DNS_RCODE_SERVFAIL;
 }
 
@@ -734,15 +741,16 @@ uint16_t recursion_finish(struct engine *e, const struct engine_request *rq,
 	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
 	const struct resolver_question *q = &p->question;
 	int ede_code = q->ede_code == EDNS_NO_EDE ? DNS_EDE_NO_REACHABLE_AUTHORITY : q->ede_code;
-	bool is_usable = q->msg && is_answer(q->rcode);
+	bool is_usable = q->msg && is_recursive_answer(q->rcode);
 	uint16_t rcode = DNS_RCODE_NOERROR;
 	uint32_t ttl_s;
 
-	if (is_usable && !convert(e, p, rq->now_s, a, &ttl_s))
-		return finish_with_answer(e, rq, p, alias, a, ttl_s);
+	if (is_usable && !convert_recursive(e, p, rq->now_s, a, &ttl_s))
+		return finish_recursive_with_answer(e, rq, p, alias, a, ttl_s);
 	if (is_usable)
 		engine_count(&e->counters.unusable);
 	if (policy_apply_failure(e, rq, p, alias, a, &rcode) || alias->n_bytes)
 		return rcode;
-	return finish_with_failure(e, p, &times, is_usable ? DNS_EDE_INVALID_DATA : ede_code, a);
+	return finish_recursive_with_failure(e, p, &times,
+					     is_usable ? DNS_EDE_INVALID_DATA : ede_code, a);
 }

@@ -16,7 +16,7 @@ static enum audit_event event_of(const struct query *q)
 	return q->opcode == DNS_OPCODE_UPDATE ? AUDIT_UPDATE_REFUSED : AUDIT_TRANSFER_REFUSED;
 }
 
-static const char *reason_of(const struct query *q, unsigned int rcode)
+static const char *reason_of_refused(const struct query *q, unsigned int rcode)
 {
 	if (q->has_tsig)
 		return "the key is not known";
@@ -24,7 +24,7 @@ static const char *reason_of(const struct query *q, unsigned int rcode)
 }
 
 /* NULL: there is no name. */
-static const char *name_text(char text[NAME_TEXT_MAX], const uint8_t *name)
+static const char *refused_name_text(char text[NAME_TEXT_MAX], const uint8_t *name)
 {
 	return name && name_to_text(text, NAME_TEXT_MAX, name) > 0 ? text : NULL;
 }
@@ -46,12 +46,13 @@ void refused_audit(const struct engine_request *rq, const struct query *q, unsig
 		{ "transport", rq->is_tls ? "tls" :
 			       rq->stream ? "tcp" :
 					    "udp" },
-		{ "key",
-		  handover_key_name(key_name, rq->msg, q) ? name_text(key, key_name) : NULL },
-		{ "zone", name_text(zone, q->has_question ? q->folded : NULL) },
+		{ "key", handover_key_name(key_name, rq->msg, q) ?
+				 refused_name_text(key, key_name) :
+				 NULL },
+		{ "zone", refused_name_text(zone, q->has_question ? q->folded : NULL) },
 		{ "type", q->opcode == DNS_OPCODE_QUERY ? type : NULL },
 		{ "rcode", word },
-		{ "reason", reason_of(q, rcode) },
+		{ "reason", reason_of_refused(q, rcode) },
 	};
 
 	audit_write(event, fields, N_OF(fields));

@@ -73,8 +73,8 @@ static void add_authority(struct render *r)
 		additional_note(r, ns);
 }
 
-static int add_answer(struct render *r, const struct zone_node *node,
-		      const struct zone_rrset *rrset)
+static int add_render_answer(struct render *r, const struct zone_node *node,
+			     const struct zone_rrset *rrset)
 {
 	if (additional_has_type(rrset->type))
 		r->answered[r->n_answered++] = rrset;
@@ -113,7 +113,7 @@ static int answer_any_full(struct render *r, const struct zone_node *node)
 	for (unsigned int i = 0; i < n && !err; i++) {
 		if (r->dnssec_ok && rrsets[i].type == DNS_TYPE_RRSIG)
 			continue; /* each signature was added with the set that it covers */
-		err = add_answer(r, node, &rrsets[i]);
+		err = add_render_answer(r, node, &rrsets[i]);
 	}
 	return err ? err : end_answer(r, node != zone_apex_node(r->zone));
 }
@@ -132,14 +132,14 @@ static int step_answer(struct render *r, const struct zone_result *found)
 		return answer_any_minimal(r, found->node);
 	if (!found->rrset)
 		return answer_any_full(r, found->node);
-	err = add_answer(r, found->node, found->rrset);
+	err = add_render_answer(r, found->node, found->rrset);
 	if (err)
 		return err;
 	return end_answer(r, takes_ns(r, found->rrset));
 }
 
 /* The chain goes on at target, unless that is in no zone of ours or was in the chain before. */
-static int follow(struct render *r, const uint8_t *target)
+static int follow_rendered_alias(struct render *r, const uint8_t *target)
 {
 	size_t len = name_bytes(target);
 	uint8_t *folded;
@@ -166,7 +166,7 @@ static int step_cname(struct render *r, const struct zone_result *found)
 	int err = dnssec_add_rrset(r, found->node, r->name, found->rrset, found->rrset->ttl);
 
 	zone_rdata_next(zone_rrset_first(r->zone, found->rrset), &rd);
-	return err ? err : follow(r, rd.bytes);
+	return err ? err : follow_rendered_alias(r, rd.bytes);
 }
 
 /* r->dname = r->name with its suffix `owner` replaced by `target` (RFC 6672 section 2.3). */
@@ -219,7 +219,7 @@ static int step_dname(struct render *r, const struct zone_result *found)
 			    name_bytes(r->dname));
 	if (err || r->qtype == DNS_TYPE_CNAME)
 		return err; /* the CNAME is the answer */
-	return follow(r, r->dname);
+	return follow_rendered_alias(r, r->dname);
 }
 
 /* RFC 2308 sections 3 and 5. RFC 6604 section 3: the rcode is that of the last name. */
@@ -250,7 +250,7 @@ static int step_delegation(struct render *r, const struct zone_result *found)
 	return err ? err : additional_referral(r, cut, found->rrset);
 }
 
-static void note_origin(struct render *r, const struct zone_result *found)
+static void note_render_origin(struct render *r, const struct zone_result *found)
 {
 	r->origin.zone = r->zone;
 	r->origin.encloser = found->encloser;
@@ -258,7 +258,7 @@ static void note_origin(struct render *r, const struct zone_result *found)
 	r->origin.is_wildcard = found->wildcard;
 }
 
-static int step(struct render *r)
+static int step_render(struct render *r)
 {
 	const uint8_t *folded = r->chain[r->n_steps];
 	struct zone_result found;
@@ -267,7 +267,7 @@ static int step(struct render *r)
 	zone_find(r->zone, folded, (unsigned int)name_bytes(folded), r->qtype, &found);
 	dnssec_note_proofs(r, &found);
 	if (!r->n_steps)
-		note_origin(r, &found);
+		note_render_origin(r, &found);
 	switch (found.status) {
 	case ZONE_ANSWER:
 		return step_answer(r, &found);
@@ -285,8 +285,8 @@ static int step(struct render *r)
 	return -EINVAL;
 }
 
-static void begin(struct render *r, const struct engine_config *config, const struct zone_set *set,
-		  const struct query *q)
+static void begin_render(struct render *r, const struct engine_config *config,
+			 const struct zone_set *set, const struct query *q)
 {
 	r->config = config;
 	r->set = set;
@@ -311,7 +311,7 @@ static void begin(struct render *r, const struct engine_config *config, const st
 		    r->chain[0]);
 }
 
-static void finish(struct render *r, struct cache_answer *a)
+static void finish_render(struct render *r, struct cache_answer *a)
 {
 	const uint16_t *n = r->writer.n_records;
 	bool all = !r->short_at; /* there was nothing optional */
@@ -337,7 +337,7 @@ int render_answer(struct render *r, const struct engine_config *config, const st
 {
 	int err;
 
-	begin(r, config, set, q);
+	begin_render(r, config, set, q);
 	r->stream = stream;
 	r->first = set ? zone_set_find(set, r->chain[0], q->qname_bytes, q->qtype) : NULL;
 	r->member = r->first;
@@ -346,12 +346,12 @@ int render_answer(struct render *r, const struct engine_config *config, const st
 		return 0;
 	}
 	do {
-		err = step(r);
+		err = step_render(r);
 	} while (err == STEP_ON);
 	if (!err)
 		err = dnssec_add_proofs(r); /* for a chain that has left our zones */
 	if (err)
 		return err == ERR_SPACE ? -EMSGSIZE : err;
-	finish(r, a);
+	finish_render(r, a);
 	return 0;
 }

@@ -42,8 +42,8 @@ static void count_as_driver(__u64 *counter)
 }
 
 /* Counts a written reply with this rcode (all 12 bits), once in each group of counters. */
-static void count_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
-			 uint16_t rcode)
+static void count_reply_answer(struct engine *e, const struct engine_request *rq,
+			       const struct query *q, uint16_t rcode)
 {
 	struct engine_answers *n = &e->answers;
 	uint32_t type = q->has_question ? volley_count_type(q->qtype) : VOLLEY_COUNT_OTHER_TYPE;
@@ -140,7 +140,8 @@ bool reply_has_use_for_tc(const uint8_t *msg)
 }
 
 /* The limiter's verdict on a reply of `bytes` octets. */
-static enum limiter_verdict judge(struct engine *e, const struct engine_request *rq, size_t bytes)
+static enum limiter_verdict judge_reply_writer(struct engine *e, const struct engine_request *rq,
+					       size_t bytes)
 {
 	const struct limiter *limiter = e->data->limiter;
 	const struct limiter_answer answer = {
@@ -183,7 +184,7 @@ enum limiter_verdict engine_limit(struct engine *e, const struct engine_request 
 
 	e->cookie_good = false;
 	e->is_blocked = false;
-	verdict = judge(e, rq, bytes);
+	verdict = judge_reply_writer(e, rq, bytes);
 	count_limits(e, verdict);
 	if (verdict == LIMITER_SLIPS)
 		count_slip(e, rq->msg);
@@ -221,7 +222,7 @@ static size_t write_slip(struct engine *e, const struct engine_request *rq, cons
 		opt->rcode = DNS_RCODE_BADCOOKIE;
 	opt->ede_code = EDNS_NO_EDE;
 	keep_small(opt);
-	count_answer(e, rq, q, is_badcookie ? DNS_RCODE_BADCOOKIE : opt->rcode);
+	count_reply_answer(e, rq, q, is_badcookie ? DNS_RCODE_BADCOOKIE : opt->rcode);
 	if (is_badcookie)
 		engine_count(&e->counters.badcookie);
 	else
@@ -268,13 +269,13 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		engine_count(&e->counters.no_room);
 		return 0;
 	}
-	verdict = judge(e, rq, bytes + e->tsig_bytes);
+	verdict = judge_reply_writer(e, rq, bytes + e->tsig_bytes);
 	count_limits(e, verdict);
 	if (verdict == LIMITER_SLIPS)
 		return write_slip(e, rq, q, a, &opt, out, limit);
 	if (verdict == LIMITER_DROPPED)
 		return 0;
-	count_answer(e, rq, q, rcode);
+	count_reply_answer(e, rq, q, rcode);
 	if (form != EMIT_FULL)
 		engine_count(form == EMIT_SHORT ? &e->counters.shortened : &e->counters.truncated);
 	return add_tsig(e, out, bytes, limit);

@@ -21,7 +21,7 @@ static uint32_t draw_gap(struct sampler *s)
 	return s->seed & __atomic_load_n(&s->mask, __ATOMIC_RELAXED);
 }
 
-static void note(struct sample *to, const struct query *q)
+static void note_engine_sample(struct sample *to, const struct query *q)
 {
 	to->qtype = q->qtype;
 	to->name_bytes = q->qname_bytes;
@@ -33,7 +33,7 @@ void sampler_draw(struct sampler *s, const struct query *q)
 	uint32_t head = s->head, gap = draw_gap(s);
 
 	if (head - __atomic_load_n(&s->tail, __ATOMIC_ACQUIRE) < SAMPLER_CAP) {
-		note(&s->ring[head % SAMPLER_CAP], q);
+		note_engine_sample(&s->ring[head % SAMPLER_CAP], q);
 		__atomic_store_n(&s->head, head + 1, __ATOMIC_RELEASE);
 	}
 	s->left = gap;

@@ -30,7 +30,7 @@ static uint16_t qtype_of(enum stage stage)
 	return stage == OF_ZONE ? DNS_TYPE_NS : stage == OF_IPV4 ? DNS_TYPE_A : DNS_TYPE_AAAA;
 }
 
-static const uint8_t *name_of(const struct engine_search *s)
+static const uint8_t *name_of_server_search(const struct engine_search *s)
 {
 	return s->stage == OF_ZONE ? s->zone : s->names + s->name_at;
 }
@@ -62,7 +62,7 @@ static void go_up(struct engine_search *s)
 	begin_zone(s, name_parent(s->zone));
 }
 
-static void go_on(struct engine_search *s)
+static void go_on_server_search(struct engine_search *s)
 {
 	if (s->stage == OF_IPV4) {
 		s->stage = OF_IPV6;
@@ -78,8 +78,9 @@ static void go_on(struct engine_search *s)
 /* ---- What an answer says --------------------------------------------------------------------- */
 
 /* Reads the next record and its owner. Returns the offset after it; 0: it cannot be read. */
-static uint32_t next_record(const struct message *m, uint32_t at, uint8_t owner[NAME_FOLDED_BYTES],
-			    struct message_record *r)
+static uint32_t next_server_search_record(const struct message *m, uint32_t at,
+					  uint8_t owner[NAME_FOLDED_BYTES],
+					  struct message_record *r)
 {
 	uint32_t fixed_at = message_name_end(m, at);
 
@@ -88,7 +89,8 @@ static uint32_t next_record(const struct message *m, uint32_t at, uint8_t owner[
 	return r->rdata_at + r->len;
 }
 
-static void add_name(struct engine_search *s, const uint8_t *folded, unsigned int n_bytes)
+static void add_server_search_name(struct engine_search *s, const uint8_t *folded,
+				   unsigned int n_bytes)
 {
 	if (s->names_bytes + n_bytes > sizeof(s->names))
 		return;
@@ -105,8 +107,8 @@ static void go_to_apex(struct engine_search *s, const uint8_t *apex)
 		go_up(s);
 }
 
-static void take_zone(struct engine_search *s, const struct policy *policy, size_t n_lists,
-		      const struct fact *fact)
+static void take_server_search_zone(struct engine_search *s, const struct policy *policy,
+				    size_t n_lists, const struct fact *fact)
 {
 	uint8_t owner[NAME_FOLDED_BYTES], server[NAME_FOLDED_BYTES];
 	uint32_t at = fact->message.body_at;
@@ -116,7 +118,7 @@ static void take_zone(struct engine_search *s, const struct policy *policy, size
 	for (unsigned int i = 0; i < fact->n_answer + fact->n_authority; i++) {
 		unsigned int n;
 
-		at = next_record(&fact->message, at, owner, &r);
+		at = next_server_search_record(&fact->message, at, owner, &r);
 		if (!at)
 			break;
 		if (!fact->n_answer && r.type == DNS_TYPE_SOA) {
@@ -130,10 +132,10 @@ static void take_zone(struct engine_search *s, const struct policy *policy, size
 		if (n < 2) /* the root: the zone has no name server here */
 			continue;
 		policy_add_server(policy, n_lists, server, &s->hit);
-		add_name(s, server, n);
+		add_server_search_name(s, server, n);
 	}
 	if (is_zone)
-		go_on(s);
+		go_on_server_search(s);
 	else
 		go_up(s);
 }
@@ -147,7 +149,7 @@ static void take_addresses(struct engine_search *s, const struct policy *policy,
 	struct message_record r;
 
 	for (unsigned int i = 0; i < fact->n_answer; i++) {
-		at = next_record(&fact->message, at, owner, &r);
+		at = next_server_search_record(&fact->message, at, owner, &r);
 		if (!at)
 			break;
 		if (r.type == qtype && r.len == n_bytes)
@@ -155,24 +157,25 @@ static void take_addresses(struct engine_search *s, const struct policy *policy,
 						  n_bytes == 4 ? AF_INET : AF_INET6, r.rdata,
 						  &s->hit);
 	}
-	go_on(s);
+	go_on_server_search(s);
 }
 
-static void take(struct engine_pending *p, const struct policy *policy, const struct fact *fact)
+static void take_server_search(struct engine_pending *p, const struct policy *policy,
+			       const struct fact *fact)
 {
 	struct engine_search *s = p->servers.search;
 
 	p->servers.is_unsure |= fact->is_failure;
 	if (s->stage == OF_ZONE)
-		take_zone(s, policy, s->n_lists, fact);
+		take_server_search_zone(s, policy, s->n_lists, fact);
 	else
 		take_addresses(s, policy, s->n_lists, fact);
 }
 
 /* ---- The cache ------------------------------------------------------------------------------- */
 
-static void make_key(const struct engine *e, const struct engine_pending *p, struct cache_key *key,
-		     const uint8_t *name, uint16_t qtype)
+static void make_server_search_key(const struct engine *e, const struct engine_pending *p,
+				   struct cache_key *key, const uint8_t *name, uint16_t qtype)
 {
 	uint8_t flags =
 		(uint8_t)(SERVERS_KEY | (p->question.checking_disabled ? VOLLEY_KEY_CD : 0));
@@ -190,7 +193,7 @@ static bool find_cached(struct engine *e, const struct engine_pending *p, uint32
 
 	if (!e->cache)
 		return false;
-	make_key(e, p, &key, name_of(s), qtype_of(s->stage));
+	make_server_search_key(e, p, &key, name_of_server_search(s), qtype_of(s->stage));
 	if (cache_lookup(e->cache, &key, now_s, true, &entry) != CACHE_HIT)
 		return false;
 	*fact = (struct fact){ message_of_entry(entry), ntohs(entry->ancount),
@@ -199,15 +202,15 @@ static bool find_cached(struct engine *e, const struct engine_pending *p, uint32
 	return true;
 }
 
-static void keep(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
-		 uint32_t ttl_s, uint32_t now_s)
+static void keep_server_search(struct engine *e, const struct engine_pending *p,
+			       struct cache_answer *a, uint32_t ttl_s, uint32_t now_s)
 {
 	struct cache_key key;
 	int err;
 
 	if (!e->cache || !ttl_s || !p->rules.zone_slot)
 		return;
-	make_key(e, p, &key, p->question.name, p->question.qtype);
+	make_server_search_key(e, p, &key, p->question.name, p->question.qtype);
 	a->zone_slot = p->rules.zone_slot;
 	a->zone_gen = p->rules.zone_gen;
 	a->expires_s = now_s + ttl_s;
@@ -218,7 +221,7 @@ static void keep(struct engine *e, const struct engine_pending *p, struct cache_
 
 /* ---- Upstream -------------------------------------------------------------------------------- */
 
-static void hold(struct engine_pending *p)
+static void hold_server_search(struct engine_pending *p)
 {
 	struct resolver_question *q = &p->question;
 	struct engine_held *held = &p->servers.search->held;
@@ -239,7 +242,7 @@ static void hold(struct engine_pending *p)
 	q->answer = NULL;
 }
 
-static void put_back(struct engine_pending *p)
+static void put_back_server_search(struct engine_pending *p)
 {
 	struct resolver_question *q = &p->question;
 	const struct engine_held *held = &p->servers.search->held;
@@ -263,7 +266,7 @@ static void put_back(struct engine_pending *p)
 void servers_abandon(struct engine_pending *p)
 {
 	if (p->servers.is_asking)
-		put_back(p);
+		put_back_server_search(p);
 	resolver_release(&p->question);
 }
 
@@ -276,18 +279,18 @@ static uint64_t deadline_of(const struct engine_pending *p)
 }
 
 /* False: no time is left, or enough questions were asked. */
-static bool ask(struct engine_pending *p, const struct engine_times *times)
+static bool ask_server_search(struct engine_pending *p, const struct engine_times *times)
 {
 	struct engine_search *s = p->servers.search;
 	struct resolver_question *q = &p->question;
-	const uint8_t *name = name_of(s);
+	const uint8_t *name = name_of_server_search(s);
 	size_t n_bytes = name_bytes(name);
 
 	if (!p->servers.n_asked)
 		s->deadline_ns = deadline_of(p);
 	if (p->servers.n_asked == SERVERS_ASKED_MAX || times->now_ns >= s->deadline_ns)
 		return false;
-	hold(p);
+	hold_server_search(p);
 	memset(q->name, 0, sizeof(q->name));
 	memcpy(q->name, name, n_bytes);
 	q->qtype = qtype_of(s->stage);
@@ -301,8 +304,8 @@ static bool ask(struct engine_pending *p, const struct engine_times *times)
 }
 
 /* 0, or an error if the completion cannot be used; a is then a SERVFAIL to be cached. */
-static int convert(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
-		   uint32_t *ttl_s)
+static int convert_server_search(struct engine *e, const struct engine_pending *p,
+				 struct cache_answer *a, uint32_t *ttl_s)
 {
 	const struct resolver_question *q = &p->question;
 	const struct convert_question question = { q->name, q->qtype, false, NULL };
@@ -333,7 +336,7 @@ static struct message message_of(const struct resolver_question *q, const struct
 }
 
 /* A limit of ours, or a resolver that stops: the failure says nothing about the name. */
-static bool is_local(int ede_code)
+static bool is_server_search_local(int ede_code)
 {
 	return ede_code == DNS_EDE_NOT_READY || ede_code == DNS_EDE_OTHER;
 }
@@ -344,14 +347,14 @@ void servers_take(struct engine *e, struct engine_pending *p, const struct engin
 	struct engine_search *s = p->servers.search;
 	struct cache_answer a;
 	uint32_t ttl_s;
-	bool is_failure = convert(e, p, &a, &ttl_s) != 0;
+	bool is_failure = convert_server_search(e, p, &a, &ttl_s) != 0;
 	const struct fact fact = { message_of(&p->question, &a), a.ancount, a.nscount, is_failure };
 
-	if (!is_failure || !is_local(p->question.ede_code))
-		keep(e, p, &a, ttl_s, times->now_s);
+	if (!is_failure || !is_server_search_local(p->question.ede_code))
+		keep_server_search(e, p, &a, ttl_s, times->now_s);
 	if (policy && policy_number(policy) == s->policy)
-		take(p, policy, &fact);
-	put_back(p);
+		take_server_search(p, policy, &fact);
+	put_back_server_search(p);
 }
 
 /* ---- The search ------------------------------------------------------------------------------ */
@@ -365,7 +368,7 @@ void servers_reset(struct engine_pending *p)
 }
 
 /* True if the next question can change anything. */
-static bool is_wanted(const struct engine_search *s, const struct policy *policy)
+static bool is_server_search_wanted(const struct engine_search *s, const struct policy *policy)
 {
 	bool wants_ipv4 = policy_may_better(policy, s->n_lists, AF_INET, &s->hit);
 	bool wants_ipv6 = policy_may_better(policy, s->n_lists, AF_INET6, &s->hit);
@@ -389,7 +392,7 @@ static void skip(struct engine_search *s)
 	if (s->stage == OF_ZONE)
 		s->stage = ALL_KNOWN;
 	else
-		go_on(s);
+		go_on_server_search(s);
 }
 
 enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_t *folded,
@@ -413,16 +416,16 @@ enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_
 	while (s->stage != ALL_KNOWN) {
 		if (!f->times)
 			return POLICY_SERVERS_WAIT;
-		if (!is_wanted(s, f->policy)) {
+		if (!is_server_search_wanted(s, f->policy)) {
 			skip(s);
 			continue;
 		}
 		if (!find_cached(f->e, f->p, f->times->now_s, &fact)) {
-			if (ask(f->p, f->times))
+			if (ask_server_search(f->p, f->times))
 				return POLICY_SERVERS_WAIT;
 			fact = (struct fact){ .is_failure = true };
 		}
-		take(f->p, f->policy, &fact);
+		take_server_search(f->p, f->policy, &fact);
 	}
 	*hit = s->hit;
 	return POLICY_SERVERS_KNOWN;

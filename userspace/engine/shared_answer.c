@@ -98,7 +98,7 @@ static bool take_name(struct making *m, uint32_t *at)
 }
 
 /* An owner that is a pointer to the question's name stays as it is. */
-static bool take_owner(struct making *m, uint32_t *at, bool is_answer)
+static bool take_shared_owner(struct making *m, uint32_t *at, bool is_answer)
 {
 	uint32_t n;
 	const uint8_t *p = message_octets(&m->m, *at, &n);
@@ -140,8 +140,8 @@ static bool take_records(struct making *m, const struct cache_answer *a)
 	struct message_record r;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (!take_owner(m, &at, i < a->ancount) || !message_read_record(&m->m, at, &r) ||
-		    !take_rdata(m, &r))
+		if (!take_shared_owner(m, &at, i < a->ancount) ||
+		    !message_read_record(&m->m, at, &r) || !take_rdata(m, &r))
 			return false;
 		at = r.rdata_at + r.len;
 	}
@@ -205,7 +205,7 @@ struct prefix {
 	unsigned int n;
 };
 
-static struct prefix prefix_of(uint32_t kind, uint64_t start)
+static struct prefix prefix_of_shared(uint32_t kind, uint64_t start)
 {
 	struct prefix prefix = { 0 };
 
@@ -224,7 +224,7 @@ static struct prefix prefix_of(uint32_t kind, uint64_t start)
 bool shared_put_key(struct shared *out, const struct query *q, const struct volley_key *asked,
 		    uint64_t start, uint32_t id)
 {
-	const struct prefix prefix = prefix_of(out->kind, start);
+	const struct prefix prefix = prefix_of_shared(out->kind, start);
 	unsigned int base_bytes = q->qname_bytes - out->base_at;
 
 	if (base_bytes == 1 || prefix.n + base_bytes > DNS_NAME_MAX)
@@ -245,8 +245,8 @@ bool shared_put_key(struct shared *out, const struct query *q, const struct voll
  * be cached under e->key. names_id is the id of the filter that has all names of the zone. False:
  * the answer is for its own name only. Caller's QSBR read section; no allocation.
  */
-static bool make_key(struct shared *out, const struct engine *e, const struct cache_answer *a,
-		     const struct query *q, uint32_t names_id)
+static bool make_shared_key(struct shared *out, const struct engine *e,
+			    const struct cache_answer *a, const struct query *q, uint32_t names_id)
 {
 	const struct render *r = &e->render;
 	unsigned int encloser_bytes, at;
@@ -293,9 +293,9 @@ static void end_body(struct shared *out, uint16_t n, const struct volley_shared 
 }
 
 /*
- * After make_key(): makes out->answer and its body. False: the answer is for its own name only. It
- * is too large, or its records depend on the name's length, or another name in it leads into the
- * question. Called as make_key().
+ * After make_shared_key(): makes out->answer and its body. False: the answer is for its own name
+ * only. It is too large, or its records depend on the name's length, or another name in it leads
+ * into the question. Called as make_shared_key().
  */
 static bool make_body(struct shared *out, const struct render *r, const struct cache_answer *a,
 		      const struct query *q, const struct volley_names_state *names)
@@ -365,7 +365,8 @@ void shared_publish(struct engine *e, const struct query *q, const struct cache_
 	const struct volley_entry *entry;
 	struct cache_key key;
 
-	if (!id || !e->render.first || e->render.first->names_id != id || !make_key(s, e, a, q, id))
+	if (!id || !e->render.first || e->render.first->names_id != id ||
+	    !make_shared_key(s, e, a, q, id))
 		return;
 	cache_key_from(&key, e->cache, &s->first, s->name);
 	if (cache_lookup(e->cache, &key, now_s, false, &entry) != CACHE_HIT &&

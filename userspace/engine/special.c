@@ -36,7 +36,7 @@ static const uint8_t reverse6[] =
 
 /* --- The sets --------------------------------------------------------------------------------- */
 
-static int make(struct nameset *s, const char *const *list)
+static int make_special(struct nameset *s, const char *const *list)
 {
 	int err = nameset_init(s, nameset_length(list));
 
@@ -55,7 +55,7 @@ static int make_zones(struct special *s, const struct special_config *config)
 	int err = nameset_init(&s->zones, SPECIAL_NAMES_N);
 
 	if (!err)
-		err = make(&off, config->off);
+		err = make_special(&off, config->off);
 	for (const char *const *name = special_names; *name && !err && !config->is_off; name++) {
 		int bytes = name_from_text(folded, sizeof(folded), *name, strlen(*name));
 
@@ -90,7 +90,7 @@ int special_new(struct special **out, const struct special_config *config)
 	int err = s ? make_zones(s, config) : -ENOMEM;
 
 	if (!err)
-		err = make(&s->stubs, config->stubs);
+		err = make_special(&s->stubs, config->stubs);
 	if (!err)
 		err = make_apart(s, config);
 	if (err) {
@@ -137,19 +137,19 @@ static bool is_reverse(const uint8_t *name)
 	return name_equal(name, reverse4) || name_equal(name, reverse6);
 }
 
-static bool is_there(const struct special *s, const uint8_t *name, const uint8_t *apex)
+static bool is_special_there(const struct special *s, const uint8_t *name, const uint8_t *apex)
 {
 	return name == apex || name_equal(apex, localhost) || name_is_under(reverse4, name) ||
 	       name_is_under(reverse6, name) || nameset_has_under(&s->stubs, name);
 }
 
-static int add(struct render *r, const uint8_t *owner, uint16_t type, const uint8_t *rdata,
-	       size_t bytes)
+static int add_special(struct render *r, const uint8_t *owner, uint16_t type, const uint8_t *rdata,
+		       size_t bytes)
 {
 	return writer_add_rr(&r->writer, owner, type, DNS_CLASS_IN, TTL_S, rdata, bytes);
 }
 
-static int add_soa(struct render *r, const uint8_t *apex)
+static int add_special_soa(struct render *r, const uint8_t *apex)
 {
 	uint8_t rdata[DNS_NAME_MAX + sizeof(rname) + sizeof(numbers)];
 	size_t bytes = name_bytes(apex);
@@ -157,36 +157,37 @@ static int add_soa(struct render *r, const uint8_t *apex)
 	memcpy(rdata, apex, bytes);
 	memcpy(rdata + bytes, rname, sizeof(rname));
 	memcpy(rdata + bytes + sizeof(rname), numbers, sizeof(numbers));
-	return add(r, apex, DNS_TYPE_SOA, rdata, bytes + sizeof(rname) + sizeof(numbers));
+	return add_special(r, apex, DNS_TYPE_SOA, rdata, bytes + sizeof(rname) + sizeof(numbers));
 }
 
 /* Adds the record of the type that was asked for, if the name has it; for ANY one set (RFC 8482
  * section 4.1). */
-static int add_answer(struct render *r, const uint8_t *name, const uint8_t *apex, uint16_t qtype)
+static int add_special_answer(struct render *r, const uint8_t *name, const uint8_t *apex,
+			      uint16_t qtype)
 {
 	bool is_apex = name == apex, is_any = qtype == DNS_TYPE_ANY;
 
 	if (name_equal(apex, localhost) && (is_any || qtype == DNS_TYPE_A))
-		return add(r, name, DNS_TYPE_A, address4, sizeof(address4));
+		return add_special(r, name, DNS_TYPE_A, address4, sizeof(address4));
 	if (name_equal(apex, localhost) && qtype == DNS_TYPE_AAAA)
-		return add(r, name, DNS_TYPE_AAAA, address6, sizeof(address6));
+		return add_special(r, name, DNS_TYPE_AAAA, address6, sizeof(address6));
 	if (is_reverse(name) && (is_any || qtype == DNS_TYPE_PTR))
-		return add(r, name, DNS_TYPE_PTR, localhost, sizeof(localhost));
+		return add_special(r, name, DNS_TYPE_PTR, localhost, sizeof(localhost));
 	if (is_apex && (is_any || qtype == DNS_TYPE_SOA))
-		return add_soa(r, apex);
+		return add_special_soa(r, apex);
 	if (is_apex && qtype == DNS_TYPE_NS)
-		return add(r, apex, DNS_TYPE_NS, apex, name_bytes(apex));
+		return add_special(r, apex, DNS_TYPE_NS, apex, name_bytes(apex));
 	return 0;
 }
 
-static void begin(struct render *r, const struct query *q)
+static void begin_special(struct render *r, const struct query *q)
 {
 	memcpy(r->chain[0], q->folded, (q->qname_bytes + 7u) & ~7u);
 	writer_init(&r->writer, r->body, q->question_end, DNS_MESSAGE_MAX - RENDER_OPT_MAX,
 		    r->chain[0]);
 }
 
-static void finish(const struct render *r, bool exists, struct cache_answer *a)
+static void finish_special(const struct render *r, bool exists, struct cache_answer *a)
 {
 	uint16_t rcode = exists ? DNS_RCODE_NOERROR : DNS_RCODE_NXDOMAIN;
 
@@ -208,15 +209,15 @@ bool special_answer(const struct special *s, struct render *r, const struct quer
 
 	if (!at)
 		return false;
-	begin(r, q);
+	begin_special(r, q);
 	apex = name + (at - q->folded);
-	if (add_answer(r, name, apex, q->qtype))
+	if (add_special_answer(r, name, apex, q->qtype))
 		return false;
 	if (!r->writer.n_records[WRITER_ANSWER]) {
 		writer_set_section(&r->writer, WRITER_AUTHORITY);
-		if (add_soa(r, apex))
+		if (add_special_soa(r, apex))
 			return false;
 	}
-	finish(r, exists || is_there(s, name, apex), a);
+	finish_special(r, exists || is_special_there(s, name, apex), a);
 	return true;
 }

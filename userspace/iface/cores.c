@@ -15,7 +15,7 @@
 #define NODES_MAX 1024 /* the kernel's MAX_NUMNODES is at most that */
 #define LONG_BITS (8 * sizeof(unsigned long))
 
-static bool read_number(const char *path, long *n)
+static bool read_cores_number(const char *path, long *n)
 {
 	FILE *f = fopen(path, "re");
 	bool is_read;
@@ -34,10 +34,10 @@ int cores_link_node(const char *ifname)
 	long n;
 
 	snprintf(path, sizeof(path), "/sys/class/net/%s/ifindex", ifname);
-	if (!read_number(path, &n) || n != (long)if_nametoindex(ifname))
+	if (!read_cores_number(path, &n) || n != (long)if_nametoindex(ifname))
 		return CORES_NODE_ANY;
 	snprintf(path, sizeof(path), "/sys/class/net/%s/device/numa_node", ifname);
-	if (!read_number(path, &n) || n < 0 || n >= NODES_MAX)
+	if (!read_cores_number(path, &n) || n < 0 || n >= NODES_MAX)
 		return CORES_NODE_ANY;
 	return (int)n;
 }

@@ -79,7 +79,7 @@ static bool is_pci(const char *words)
 
 /* --- Start ------------------------------------------------------------------------------------ */
 
-static uint64_t read_number(const char *folder, const char *name)
+static uint64_t read_dpdk_iface_number(const char *folder, const char *name)
 {
 	char path[512];
 	unsigned long long n = 0;
@@ -105,7 +105,7 @@ static uint64_t free_huge_bytes(void)
 
 	while (dir && (entry = readdir(dir)))
 		if (sscanf(entry->d_name, "hugepages-%llukB", &kib) == 1)
-			n += kib * 1024 * read_number(entry->d_name, "free_hugepages");
+			n += kib * 1024 * read_dpdk_iface_number(entry->d_name, "free_hugepages");
 	if (dir)
 		closedir(dir);
 	return n;

@@ -7,7 +7,7 @@
 
 #include "iface/dpdk_iface.h"
 
-static int refuse(char *err, size_t err_cap)
+static int refuse_dpdk_iface_none(char *err, size_t err_cap)
 {
 	snprintf(err, err_cap, "this volleyd was built without DPDK");
 	return -EOPNOTSUPP;
@@ -41,7 +41,7 @@ int dpdk_iface_open_owned(struct dpdk_device **out, const struct config_interfac
 {
 	(void)out;
 	(void)config;
-	return refuse(err, err_cap);
+	return refuse_dpdk_iface_none(err, err_cap);
 }
 
 int dpdk_iface_open_lent(struct dpdk_device **out, const struct config_interface *config,
@@ -53,7 +53,7 @@ int dpdk_iface_open_lent(struct dpdk_device **out, const struct config_interface
 	(void)program;
 	(void)maps;
 	(void)n_queues;
-	return refuse(err, err_cap);
+	return refuse_dpdk_iface_none(err, err_cap);
 }
 
 uint32_t dpdk_iface_n_queues(const struct dpdk_device *device)

@@ -40,7 +40,7 @@ struct nlmsghdr *genl_begin(void *buf, uint16_t family, uint8_t command)
 	return question;
 }
 
-static ssize_t receive(const struct mnl_socket *nl, void *buf, size_t cap)
+static ssize_t receive_genl(const struct mnl_socket *nl, void *buf, size_t cap)
 {
 	ssize_t n;
 
@@ -51,13 +51,14 @@ static ssize_t receive(const struct mnl_socket *nl, void *buf, size_t cap)
 }
 
 /* Reads up to the acknowledgement, or to the end of a dump. */
-static int take_all(const struct mnl_socket *nl, unsigned int number, mnl_cb_t take, void *user)
+static int take_all_genl(const struct mnl_socket *nl, unsigned int number, mnl_cb_t take,
+			 void *user)
 {
 	_Alignas(struct nlmsghdr) char buf[ANSWER_CAP];
 	int ret;
 
 	do {
-		ssize_t n = receive(nl, buf, sizeof(buf));
+		ssize_t n = receive_genl(nl, buf, sizeof(buf));
 
 		ret = n < 0 ? MNL_CB_ERROR :
 			      mnl_cb_run(buf, (size_t)n, number, mnl_socket_get_portid(nl), take,
@@ -80,7 +81,7 @@ int genl_ask(int bus, struct nlmsghdr *question, mnl_cb_t take, void *user)
 	    mnl_socket_sendto(nl, question, question->nlmsg_len) < 0)
 		err = -errno;
 	else
-		err = take_all(nl, question->nlmsg_seq, take, user);
+		err = take_all_genl(nl, question->nlmsg_seq, take, user);
 	mnl_socket_close(nl);
 	return err;
 }
@@ -110,7 +111,7 @@ static int take_group_attr(const struct nlattr *attr, void *user)
 	return MNL_CB_OK;
 }
 
-static int take_group(const struct nlattr *nest, void *user)
+static int take_genl_group(const struct nlattr *nest, void *user)
 {
 	const struct search *search = user;
 	struct group group = { .name = search->group };
@@ -128,7 +129,7 @@ static int take_family_attr(const struct nlattr *attr, void *user)
 	if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID)
 		search->family->id = (uint16_t)genl_number(attr);
 	else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GROUPS)
-		mnl_attr_parse_nested(attr, take_group, user);
+		mnl_attr_parse_nested(attr, take_genl_group, user);
 	return MNL_CB_OK;
 }
 

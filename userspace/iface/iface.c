@@ -85,7 +85,7 @@ static void say_kind(struct iface *iface, const struct linkinfo *link)
 
 /* --- Program ---------------------------------------------------------------------------------- */
 
-static int refuse(struct iface *iface, int code, const char *sentence)
+static int refuse_iface(struct iface *iface, int code, const char *sentence)
 {
 	const size_t name_len = strlen(iface->config.name);
 
@@ -106,7 +106,7 @@ static int refuse(struct iface *iface, int code, const char *sentence)
 static int refuse_fatal(struct iface *iface)
 {
 	iface_guard_say_fatal(iface);
-	return refuse(iface, -EOPNOTSUPP, "no native XDP");
+	return refuse_iface(iface, -EOPNOTSUPP, "no native XDP");
 }
 
 static void say_program(struct iface *iface)
@@ -177,7 +177,7 @@ static void set_ways(struct iface *iface)
 }
 
 /* Call after the program was attached: begins to watch it, sets the remarks, and lets it answer. */
-static void begin(struct iface *iface)
+static void begin_iface(struct iface *iface)
 {
 	iface->state = IFACE_UP;
 	iface->unseen = (struct unseen){ 0 };
@@ -216,16 +216,16 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	iface->maps = maps;
 	if (dpdk_iface_is_owned(&iface->config)) {
 		code = iface_attach_dpdk(iface, err, sizeof(err));
-		return code ? refuse(iface, code, err) : 0;
+		return code ? refuse_iface(iface, code, err) : 0;
 	}
 	code = linkinfo_read(&iface->link, iface->config.name);
 	iface->ifindex = iface->link.ifindex;
 	if (code == -ENODEV)
-		return refuse(iface, code, "no such interface");
+		return refuse_iface(iface, code, "no such interface");
 	if (iface->config.xdp == CONFIG_XDP_OFF)
 		return 0;
 	if (!code && !iface->link.is_ethernet)
-		return refuse(iface, -EOPNOTSUPP, "its frames are not Ethernet");
+		return refuse_iface(iface, -EOPNOTSUPP, "its frames are not Ethernet");
 	iface_guard_note_pairs(iface);
 	iface->is_native_fatal = iface_guard_is_native_fatal(iface);
 	if (iface->is_native_fatal && want.native_only)
@@ -233,15 +233,15 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	iface_peer_begin(iface);
 	iface->is_generic_for_peer = !iface->is_native_fatal && iface_peer_wants_generic(iface);
 	want.generic_only |= iface->is_native_fatal || iface->is_generic_for_peer;
-	/* An adopted program may be native; begin() switches safe answers on. */
+	/* An adopted program may be native; begin_iface() switches safe answers on. */
 	want.driver_answers &= !iface->is_native_fatal && iface->peer != VETHPEER_BARE;
 	want.takes_frags = linkinfo_xdp_features(iface->ifindex) & LINKINFO_XDP_RX_SG;
 	code = program_open(&iface->program, maps, &want, err, sizeof(err));
 	if (code) {
 		iface->program = NULL;
-		return refuse(iface, code, err);
+		return refuse_iface(iface, code, err);
 	}
-	begin(iface);
+	begin_iface(iface);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "iface/iface.h"
 
 /* Opens all ports of the device. No worker has them yet. */
-static int open_ports(struct iface *iface)
+static int open_iface_dpdk_ports(struct iface *iface)
 {
 	uint32_t n = dpdk_iface_n_queues(iface->dpdk);
 	int err = 0;
@@ -68,7 +68,7 @@ int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 
 	if (code)
 		return code;
-	code = open_ports(iface);
+	code = open_iface_dpdk_ports(iface);
 	if (code) {
 		snprintf(err, err_cap, "no tap interface for DPDK's device: %s", err_text(code));
 		iface_close_dpdk(iface, NULL);
@@ -79,7 +79,7 @@ int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 	return 0;
 }
 
-static uint32_t n_wanted(const struct iface *iface)
+static uint32_t n_iface_dpdk_wanted(const struct iface *iface)
 {
 	uint32_t n = iface->link.n_queues ? iface->link.n_queues : 1;
 
@@ -95,11 +95,11 @@ static int open_lent(struct iface *iface, char *err, size_t err_cap)
 		return -EINVAL;
 	}
 	code = dpdk_iface_open_lent(&iface->dpdk, &iface->config, iface->program, iface->maps,
-				    n_wanted(iface), err, err_cap);
+				    n_iface_dpdk_wanted(iface), err, err_cap);
 	if (code)
 		iface->dpdk = NULL;
 	else
-		code = open_ports(iface);
+		code = open_iface_dpdk_ports(iface);
 	if (iface->dpdk && code)
 		snprintf(err, err_cap, "DPDK's queues: %s", err_text(code));
 	return code;

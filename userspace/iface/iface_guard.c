@@ -149,7 +149,7 @@ static bool can_see_hits(const struct iface *iface, const struct xdpdrops_driver
 	       !iface->remarks[IFACE_TOPIC_QUIRK].is_fault;
 }
 
-static void silence(struct iface *iface, const struct xdpdrops_driver *driver)
+static void silence_iface_guard(struct iface *iface, const struct xdpdrops_driver *driver)
 {
 	iface->is_silenced = true;
 	program_set_answers(iface->program, iface_driver_answers(iface));
@@ -181,7 +181,7 @@ static void judge_hits(struct iface *iface, const struct xdpdrops_driver *driver
 		say_some_lost(iface, driver);
 		break;
 	case LEAVING_ALL_LOST:
-		silence(iface, driver);
+		silence_iface_guard(iface, driver);
 		break;
 	}
 }

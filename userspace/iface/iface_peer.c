@@ -10,7 +10,7 @@
 /* Age of the other end's program before native mode is tried again: attaching loses frames. */
 #define STEADY_NS (3 * CLOCK_NS_PER_S)
 
-static bool is_native(const struct iface *iface)
+static bool is_iface_peer_native(const struct iface *iface)
 {
 	return program_mode(iface->program) == PROGRAM_NATIVE;
 }
@@ -87,7 +87,7 @@ static void say_generic(struct iface *iface)
 
 void iface_peer_say(struct iface *iface)
 {
-	if (is_native(iface))
+	if (is_iface_peer_native(iface))
 		say_native(iface);
 	else if (iface->is_generic_for_peer)
 		say_generic(iface);
@@ -116,7 +116,7 @@ static void look_again(struct iface *iface, uint64_t now_ns)
 		return;
 	iface->peer = peer.kind;
 	iface->peer_since_ns = now_ns;
-	if (is_native(iface) && may_step_down(iface) && peer.kind == VETHPEER_BARE)
+	if (is_iface_peer_native(iface) && may_step_down(iface) && peer.kind == VETHPEER_BARE)
 		iface->has_peer_lost = true;
 	program_set_answers(iface->program, iface_driver_answers(iface));
 	if (peer.kind == VETHPEER_BARE)
@@ -133,7 +133,7 @@ void iface_peer_watch(struct iface *iface, uint64_t now_ns)
 	look_again(iface, now_ns);
 	if (!may_step_down(iface))
 		return;
-	if (is_native(iface) && iface->peer == VETHPEER_BARE) {
+	if (is_iface_peer_native(iface) && iface->peer == VETHPEER_BARE) {
 		iface->is_reattach_due = true;
 	} else if (iface->is_generic_for_peer && iface->peer == VETHPEER_TAKES &&
 		   now_ns - iface->peer_since_ns >= STEADY_NS && !iface->is_reattach_due) {

@@ -171,7 +171,7 @@ static bool has_too_few_tx(const struct iface *iface)
 	return iface->link.n_tx_queues && iface->link.n_tx_queues < iface->link.n_queues;
 }
 
-static uint32_t n_wanted(const struct iface *iface)
+static uint32_t n_iface_port_wanted(const struct iface *iface)
 {
 	uint32_t n = iface->link.n_queues;
 
@@ -192,7 +192,7 @@ static bool is_same_link(const struct linkinfo *a, const struct linkinfo *b)
 }
 
 /* True if failed queues are due: at once after a change of the interface, else ever less often. */
-static bool is_due(struct iface *iface, bool has_changed, uint64_t now_ns)
+static bool is_iface_port_due(struct iface *iface, bool has_changed, uint64_t now_ns)
 {
 	if (has_changed)
 		iface->retry_s = 0;
@@ -228,7 +228,7 @@ static bool is_missing(const struct iface *iface, uint32_t queue)
 	return !iface->ports[queue] && !iface_guard_is_barred(iface, queue, clock_ns());
 }
 
-static uint32_t count_missing(const struct iface *iface, uint32_t n)
+static uint32_t count_iface_port_missing(const struct iface *iface, uint32_t n)
 {
 	uint32_t n_missing = 0;
 
@@ -249,14 +249,15 @@ static void list_missing(const struct iface *iface, uint32_t n, char *buf, size_
 						queue);
 }
 
-static void say_missing(struct iface *iface, uint32_t n, int err)
+static void say_iface_port_missing(struct iface *iface, uint32_t n, int err)
 {
 	char queues[64];
 
 	list_missing(iface, n, queues, sizeof(queues));
 	iface_say(iface, IFACE_TOPIC_QUEUES, true,
 		  "queue%s %s: no AF_XDP socket (%s); kernel sockets answer",
-		  count_missing(iface, n) > 1 ? "s" : "", queues, reason_text(iface, err));
+		  count_iface_port_missing(iface, n) > 1 ? "s" : "", queues,
+		  reason_text(iface, err));
 }
 
 static void say_mode(struct iface *iface)
@@ -290,7 +291,7 @@ static void open_missing(struct iface *iface, struct workers *workers, uint32_t 
 			err = one;
 	}
 	if (err) {
-		say_missing(iface, n, err);
+		say_iface_port_missing(iface, n, err);
 	} else {
 		iface_unsay(iface, IFACE_TOPIC_QUEUES);
 		iface->retry_at_ns = 0;
@@ -365,12 +366,13 @@ void iface_open_ports(struct iface *iface, struct workers *workers)
 	if (!is_same_link(&before, &iface->link))
 		leaving_forgive(&iface->leaving);
 	close_stuck(iface, workers, now_ns);
-	n = n_wanted(iface);
+	n = n_iface_port_wanted(iface);
 	/* The sockets use the old MTU as the limit of replies. */
 	iface_close_ports(iface, workers, iface->link.mtu == before.mtu ? n : 0);
-	if (count_missing(iface, n) && is_due(iface, !is_same_link(&before, &iface->link), now_ns))
+	if (count_iface_port_missing(iface, n) &&
+	    is_iface_port_due(iface, !is_same_link(&before, &iface->link), now_ns))
 		open_missing(iface, workers, n);
-	else if (!count_missing(iface, n))
+	else if (!count_iface_port_missing(iface, n))
 		iface_unsay(iface, IFACE_TOPIC_QUEUES);
 	say_mode(iface);
 	say_cores(iface, workers, n);

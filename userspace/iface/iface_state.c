@@ -25,7 +25,7 @@ bool iface_driver_answers(const struct iface *iface)
 }
 
 /* Makes the note and the state from the remarks. */
-static void sum_up(struct iface *iface)
+static void sum_up_iface_state(struct iface *iface)
 {
 	bool is_fault = false;
 	size_t len = 0;
@@ -59,7 +59,7 @@ void iface_say(struct iface *iface, enum iface_topic topic, bool is_fault, const
 			 text);
 	snprintf(remark->text, sizeof(remark->text), "%s", text);
 	remark->is_fault = is_fault && *text;
-	sum_up(iface);
+	sum_up_iface_state(iface);
 }
 
 void iface_unsay(struct iface *iface, enum iface_topic topic)

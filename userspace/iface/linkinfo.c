@@ -31,7 +31,7 @@ bool linkinfo_is(const struct linkinfo *info, const char *kind)
 
 /* --- What a message says ---------------------------------------------------------------------- */
 
-static int take_kind(const struct nlattr *attr, void *user)
+static int take_linkinfo_kind(const struct nlattr *attr, void *user)
 {
 	struct linkinfo *info = user;
 
@@ -42,13 +42,13 @@ static int take_kind(const struct nlattr *attr, void *user)
 	return MNL_CB_OK;
 }
 
-static int take(const struct nlattr *attr, void *user)
+static int take_linkinfo(const struct nlattr *attr, void *user)
 {
 	struct linkinfo *info = user;
 
 	switch (mnl_attr_get_type(attr)) {
 	case IFLA_LINKINFO:
-		mnl_attr_parse_nested(attr, take_kind, info);
+		mnl_attr_parse_nested(attr, take_linkinfo_kind, info);
 		break;
 	case IFLA_LINK:
 		info->parent = (uint32_t)genl_number(attr);
@@ -81,13 +81,13 @@ int linkinfo_parse(struct linkinfo *info, const struct nlmsghdr *message)
 	info->is_up = head->ifi_flags & IFF_UP;
 	info->has_carrier = head->ifi_flags & IFF_RUNNING;
 	info->is_ethernet = head->ifi_type == ARPHRD_ETHER || head->ifi_type == ARPHRD_LOOPBACK;
-	mnl_attr_parse(message, sizeof(*head), take, info);
+	mnl_attr_parse(message, sizeof(*head), take_linkinfo, info);
 	return 0;
 }
 
 /* --- Questions -------------------------------------------------------------------------------- */
 
-static int take_link(const struct nlmsghdr *message, void *user)
+static int take_linkinfo_link(const struct nlmsghdr *message, void *user)
 {
 	int err = linkinfo_parse(user, message);
 
@@ -96,7 +96,7 @@ static int take_link(const struct nlmsghdr *message, void *user)
 }
 
 /* Asks by number, or by name if the number is 0. */
-static int ask(struct linkinfo *info, const char *ifname, unsigned int ifindex)
+static int ask_linkinfo(struct linkinfo *info, const char *ifname, unsigned int ifindex)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
 	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
@@ -107,7 +107,7 @@ static int ask(struct linkinfo *info, const char *ifname, unsigned int ifindex)
 	mnl_attr_put_u32(question, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
 	if (ifname && !mnl_attr_put_strz_check(question, sizeof(buf), IFLA_IFNAME, ifname))
 		return -ENODEV;
-	return genl_ask(NETLINK_ROUTE, question, take_link, info);
+	return genl_ask(NETLINK_ROUTE, question, take_linkinfo_link, info);
 }
 
 /* Runs the ethtool command at `call` for the interface. */
@@ -156,7 +156,7 @@ int linkinfo_read(struct linkinfo *info, const char *ifname)
 	int err;
 
 	*info = (struct linkinfo){ 0 };
-	err = ask(info, ifname, 0);
+	err = ask_linkinfo(info, ifname, 0);
 	if (err)
 		return err;
 	count_queues(info, ifname);
@@ -167,7 +167,7 @@ int linkinfo_read(struct linkinfo *info, const char *ifname)
 int linkinfo_index(const char *ifname, unsigned int *ifindex)
 {
 	struct linkinfo info = { 0 };
-	int err = ask(&info, ifname, 0);
+	int err = ask_linkinfo(&info, ifname, 0);
 
 	*ifindex = info.ifindex;
 	return err;
@@ -180,20 +180,20 @@ void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6])
 	memcpy(mac, info->mac, sizeof(info->mac));
 	if (!info->master || strcmp(info->master_kind, "bridge"))
 		return;
-	if (!ask(&master, NULL, info->master))
+	if (!ask_linkinfo(&master, NULL, info->master))
 		memcpy(mac, master.mac, sizeof(master.mac));
 }
 
-static int take_features_attr(const struct nlattr *attr, void *user)
+static int take_linkinfo_features_attr(const struct nlattr *attr, void *user)
 {
 	if (mnl_attr_get_type(attr) == NETDEV_A_DEV_XDP_FEATURES)
 		*(uint64_t *)user = genl_number(attr);
 	return MNL_CB_OK;
 }
 
-static int take_features(const struct nlmsghdr *message, void *user)
+static int take_linkinfo_features(const struct nlmsghdr *message, void *user)
 {
-	return mnl_attr_parse(message, GENL_HDRLEN, take_features_attr, user);
+	return mnl_attr_parse(message, GENL_HDRLEN, take_linkinfo_features_attr, user);
 }
 
 uint64_t linkinfo_xdp_features(unsigned int ifindex)
@@ -207,7 +207,7 @@ uint64_t linkinfo_xdp_features(unsigned int ifindex)
 		return UINT64_MAX;
 	question = genl_begin(buf, family.id, NETDEV_CMD_DEV_GET);
 	mnl_attr_put_u32(question, NETDEV_A_DEV_IFINDEX, ifindex);
-	if (genl_ask(NETLINK_GENERIC, question, take_features, &features))
+	if (genl_ask(NETLINK_GENERIC, question, take_linkinfo_features, &features))
 		return UINT64_MAX;
 	return features;
 }

@@ -26,14 +26,14 @@ static int open_ethtool(struct mnl_socket **out)
 	return err;
 }
 
-static int watch(const struct links *links, const struct mnl_socket *nl)
+static int watch_links(const struct links *links, const struct mnl_socket *nl)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
 	return epoll_ctl(links->fd, EPOLL_CTL_ADD, mnl_socket_get_fd(nl), &event) ? -errno : 0;
 }
 
-static void close_socket(struct mnl_socket **nl)
+static void close_links_socket(struct mnl_socket **nl)
 {
 	if (*nl)
 		mnl_socket_close(*nl);
@@ -50,17 +50,17 @@ int links_open(struct links *links)
 		err = genl_open(&links->route, NETLINK_ROUTE, SOCK_NONBLOCK,
 				RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
 	if (!err)
-		err = watch(links, links->route);
+		err = watch_links(links, links->route);
 	if (!err && open_ethtool(&links->ethtool))
-		close_socket(&links->ethtool);
+		close_links_socket(&links->ethtool);
 	if (!err && links->ethtool)
-		err = watch(links, links->ethtool);
+		err = watch_links(links, links->ethtool);
 	if (err)
 		links_close(links);
 	return err;
 }
 
-static void drain(const struct mnl_socket *nl)
+static void drain_links(const struct mnl_socket *nl)
 {
 	char buffer[8192];
 
@@ -72,14 +72,14 @@ static void drain(const struct mnl_socket *nl)
 
 void links_drain(const struct links *links)
 {
-	drain(links->route);
-	drain(links->ethtool);
+	drain_links(links->route);
+	drain_links(links->ethtool);
 }
 
 void links_close(struct links *links)
 {
-	close_socket(&links->ethtool);
-	close_socket(&links->route);
+	close_links_socket(&links->ethtool);
+	close_links_socket(&links->route);
 	if (links->fd >= 0)
 		close(links->fd);
 	links->fd = -1;

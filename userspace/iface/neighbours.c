@@ -48,7 +48,7 @@ struct attrs {
 	bool has_more_flags; /* NTF_EXT_*: kept up to date by others */
 };
 
-static int take_attr(const struct nlattr *attr, void *user)
+static int take_neighbours_attr(const struct nlattr *attr, void *user)
 {
 	struct attrs *attrs = user;
 
@@ -77,7 +77,7 @@ static int take_neighbour(const struct nlmsghdr *message, void *user)
 	    head->ndm_ifindex != (int)look->ifindex || !(head->ndm_state & NUD_STALE) ||
 	    (head->ndm_flags & NTF_EXT_LEARNED) || look->n == STALE_CAP)
 		return MNL_CB_OK;
-	mnl_attr_parse(message, sizeof(*head), take_attr, &attrs);
+	mnl_attr_parse(message, sizeof(*head), take_neighbours_attr, &attrs);
 	if (attrs.has_more_flags || !attrs.address ||
 	    mnl_attr_get_payload_len(attrs.address) > ADDRESS_BYTES || !attrs.mac ||
 	    mnl_attr_get_payload_len(attrs.mac) != MAC_BYTES ||
@@ -90,7 +90,8 @@ static int take_neighbour(const struct nlmsghdr *message, void *user)
 	return MNL_CB_OK;
 }
 
-static struct nlmsghdr *begin(void *buf, uint16_t type, uint8_t family, unsigned int ifindex)
+static struct nlmsghdr *begin_neighbours(void *buf, uint16_t type, uint8_t family,
+					 unsigned int ifindex)
 {
 	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
 	struct ndmsg *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
@@ -102,10 +103,10 @@ static struct nlmsghdr *begin(void *buf, uint16_t type, uint8_t family, unsigned
 }
 
 /* Old kernels without filters send the neighbours of all interfaces. */
-static int find_stale(struct look *look, uint8_t family)
+static int find_neighbours_stale(struct look *look, uint8_t family)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
-	struct nlmsghdr *question = begin(buf, RTM_GETNEIGH, family, 0);
+	struct nlmsghdr *question = begin_neighbours(buf, RTM_GETNEIGH, family, 0);
 
 	question->nlmsg_flags = NLM_F_DUMP;
 	mnl_attr_put_u32(question, NDA_IFINDEX, look->ifindex);
@@ -113,10 +114,10 @@ static int find_stale(struct look *look, uint8_t family)
 }
 
 /* Without NLM_F_CREATE, so that a neighbour that has gone meanwhile is not created again. */
-static int use(unsigned int ifindex, const struct neighbour *n)
+static int use_neighbours(unsigned int ifindex, const struct neighbour *n)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
-	struct nlmsghdr *question = begin(buf, RTM_NEWNEIGH, n->family, ifindex);
+	struct nlmsghdr *question = begin_neighbours(buf, RTM_NEWNEIGH, n->family, ifindex);
 	struct ndmsg *head = mnl_nlmsg_get_payload(question);
 
 	head->ndm_flags = NTF_USE;
@@ -131,11 +132,11 @@ int neighbours_use(unsigned int ifindex, uint8_t *used)
 
 	if (!take_used(&look, used))
 		return 0;
-	err = find_stale(&look, AF_INET);
+	err = find_neighbours_stale(&look, AF_INET);
 	if (!err)
-		err = find_stale(&look, AF_INET6);
+		err = find_neighbours_stale(&look, AF_INET6);
 	for (unsigned int i = 0; i < look.n; i++) {
-		int one = use(ifindex, &look.stale[i]);
+		int one = use_neighbours(ifindex, &look.stale[i]);
 
 		if (one && one != -ENOENT)
 			err = one;

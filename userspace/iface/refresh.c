@@ -16,14 +16,14 @@ struct refresh {
 	unsigned int n;
 };
 
-static void flush(struct refresh *refresh)
+static void flush_refresh(struct refresh *refresh)
 {
 	if (refresh->n)
 		responder_refresh(refresh->responder, refresh->batch, refresh->n);
 	refresh->n = 0;
 }
 
-static int take(void *user, void *data, size_t bytes)
+static int take_refresh(void *user, void *data, size_t bytes)
 {
 	struct refresh *refresh = user;
 
@@ -31,17 +31,17 @@ static int take(void *user, void *data, size_t bytes)
 		return 0;
 	memcpy(&refresh->batch[refresh->n++], data, sizeof(refresh->batch[0]));
 	if (refresh->n == BATCH_CAP)
-		flush(refresh);
+		flush_refresh(refresh);
 	return 0;
 }
 
-static void ready(void *ctx, uint64_t now_ns)
+static void ready_refresh(void *ctx, uint64_t now_ns)
 {
 	struct refresh *refresh = ctx;
 
 	(void)now_ns;
-	(void)ring_buffer__consume(refresh->ring); /* take() never fails */
-	flush(refresh);
+	(void)ring_buffer__consume(refresh->ring); /* take_refresh() never fails */
+	flush_refresh(refresh);
 }
 
 int refresh_open(struct refresh **out, int fd, struct responder *responder)
@@ -52,7 +52,7 @@ int refresh_open(struct refresh **out, int fd, struct responder *responder)
 	if (!refresh)
 		return -ENOMEM;
 	refresh->responder = responder;
-	refresh->ring = ring_buffer__new(fd, take, refresh, NULL);
+	refresh->ring = ring_buffer__new(fd, take_refresh, refresh, NULL);
 	if (!refresh->ring) {
 		err = errno ? -errno : -ENOMEM;
 		free(refresh);
@@ -66,7 +66,7 @@ struct worker_source refresh_source(struct refresh *refresh)
 {
 	return (struct worker_source){
 		.fd = ring_buffer__epoll_fd(refresh->ring),
-		.ready = ready,
+		.ready = ready_refresh,
 		.ctx = refresh,
 	};
 }

@@ -27,7 +27,7 @@ struct queue {
 	uint64_t type;
 };
 
-static int take_attr(const struct nlattr *attr, void *user)
+static int take_txqueues_attr(const struct nlattr *attr, void *user)
 {
 	struct queue *queue = user;
 
@@ -42,7 +42,7 @@ bool txqueues_is_transmit(const struct nlmsghdr *message, unsigned int ifindex)
 {
 	struct queue queue = { 0 };
 
-	mnl_attr_parse(message, GENL_HDRLEN, take_attr, &queue);
+	mnl_attr_parse(message, GENL_HDRLEN, take_txqueues_attr, &queue);
 	return queue.ifindex == ifindex && queue.type == NETDEV_QUEUE_TYPE_TX;
 }
 

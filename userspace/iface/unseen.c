@@ -18,7 +18,7 @@ bool unseen_is_due(const struct unseen *u, uint64_t now_ns)
 	return !u->is_begun || now_ns - u->looked_at_ns >= LOOK_NS;
 }
 
-static void begin(struct unseen *u, uint64_t n_rx, uint64_t n_received, uint64_t now_ns)
+static void begin_unseen(struct unseen *u, uint64_t n_rx, uint64_t n_received, uint64_t now_ns)
 {
 	*u = (struct unseen){
 		.is_begun = true,
@@ -29,7 +29,7 @@ static void begin(struct unseen *u, uint64_t n_rx, uint64_t n_received, uint64_t
 	};
 }
 
-static enum unseen_state judge(struct unseen *u)
+static enum unseen_state judge_unseen(struct unseen *u)
 {
 	if (u->n_looks < N_LOOKS || u->n_frames < (u->is_renewed ? N_FRAMES_STILL : N_FRAMES_LOST))
 		return UNSEEN_UNKNOWN;
@@ -51,7 +51,7 @@ enum unseen_state unseen_take(struct unseen *u, uint64_t n_rx, uint64_t n_receiv
 	if (was_seen || !u->is_begun || n_received < u->n_received || n_rx < u->n_rx) {
 		if (was_seen)
 			u->is_renewed = false;
-		begin(u, n_rx, n_received, now_ns);
+		begin_unseen(u, n_rx, n_received, now_ns);
 		return was_seen ? UNSEEN_NONE : UNSEEN_UNKNOWN;
 	}
 	more = n_rx - u->n_rx;
@@ -59,5 +59,5 @@ enum unseen_state unseen_take(struct unseen *u, uint64_t n_rx, uint64_t n_receiv
 	u->n_rx = n_rx;
 	u->n_frames += more;
 	u->n_looks += more > 0;
-	return more ? judge(u) : UNSEEN_UNKNOWN;
+	return more ? judge_unseen(u) : UNSEEN_UNKNOWN;
 }

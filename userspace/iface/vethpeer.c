@@ -19,7 +19,7 @@ struct link {
 	bool is_native; /* the link has a native XDP program */
 };
 
-static int take_kind(const struct nlattr *attr, void *user)
+static int take_vethpeer_kind(const struct nlattr *attr, void *user)
 {
 	struct link *link = user;
 
@@ -40,13 +40,13 @@ static int take_xdp(const struct nlattr *attr, void *user)
 	return MNL_CB_OK;
 }
 
-static int take_attr(const struct nlattr *attr, void *user)
+static int take_vethpeer_attr(const struct nlattr *attr, void *user)
 {
 	struct link *link = user;
 
 	switch (mnl_attr_get_type(attr)) {
 	case IFLA_LINKINFO:
-		mnl_attr_parse_nested(attr, take_kind, link);
+		mnl_attr_parse_nested(attr, take_vethpeer_kind, link);
 		break;
 	case IFLA_LINK:
 		link->other = (uint32_t)genl_number(attr);
@@ -67,13 +67,13 @@ static int take_attr(const struct nlattr *attr, void *user)
 	return MNL_CB_OK;
 }
 
-static int take(const struct nlmsghdr *message, void *user)
+static int take_vethpeer(const struct nlmsghdr *message, void *user)
 {
-	return mnl_attr_parse(message, sizeof(struct ifinfomsg), take_attr, user);
+	return mnl_attr_parse(message, sizeof(struct ifinfomsg), take_vethpeer_attr, user);
 }
 
 /* netnsid NULL: this network namespace. */
-static int ask(struct link *link, uint32_t ifindex, const uint32_t *netnsid)
+static int ask_vethpeer(struct link *link, uint32_t ifindex, const uint32_t *netnsid)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
 	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
@@ -85,19 +85,20 @@ static int ask(struct link *link, uint32_t ifindex, const uint32_t *netnsid)
 	mnl_attr_put_u32(question, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
 	if (netnsid)
 		mnl_attr_put_u32(question, IFLA_TARGET_NETNSID, *netnsid);
-	return genl_ask(NETLINK_ROUTE, question, take, link);
+	return genl_ask(NETLINK_ROUTE, question, take_vethpeer, link);
 }
 
 void vethpeer_look(struct vethpeer *peer, unsigned int ifindex)
 {
 	struct link link, other;
-	int err = ask(&link, ifindex, NULL);
+	int err = ask_vethpeer(&link, ifindex, NULL);
 
 	*peer = (struct vethpeer){ .kind = err ? VETHPEER_UNSEEN : VETHPEER_NONE, .mtu = -ENOENT };
 	if (err || strcmp(link.kind, "veth") != 0)
 		return;
-	err = link.other ? ask(&other, link.other, link.has_netnsid ? &link.netnsid : NULL) :
-			   -ENOENT;
+	err = link.other ?
+		      ask_vethpeer(&other, link.other, link.has_netnsid ? &link.netnsid : NULL) :
+		      -ENOENT;
 	peer->mtu = err ? err : other.mtu;
 	peer->kind = err ? VETHPEER_UNSEEN : other.is_native ? VETHPEER_TAKES : VETHPEER_BARE;
 }

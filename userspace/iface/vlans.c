@@ -94,7 +94,7 @@ static bool is_offloaded(const char *ifname)
 	return is;
 }
 
-static int take_member(const struct nlmsghdr *message, void *user)
+static int take_vlans_member(const struct nlmsghdr *message, void *user)
 {
 	struct search *search = user;
 	struct linkinfo member;
@@ -118,5 +118,6 @@ bool vlans_are_taken_out(const struct linkinfo *link, const char *ifname)
 		return is_offloaded(ifname);
 	question = begin_dump(buf);
 	mnl_attr_put_u32(question, IFLA_MASTER, link->ifindex);
-	return !genl_ask(NETLINK_ROUTE, question, take_member, &search) && search.is_taken_out;
+	return !genl_ask(NETLINK_ROUTE, question, take_vlans_member, &search) &&
+	       search.is_taken_out;
 }

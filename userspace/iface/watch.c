@@ -10,7 +10,7 @@
 #include "iface/iface.h"
 #include "iface/vlans.h"
 
-static bool is_native(const struct iface *iface)
+static bool is_watch_native(const struct iface *iface)
 {
 	return program_mode(iface->program) == PROGRAM_NATIVE;
 }
@@ -85,7 +85,7 @@ static void watch_frames(struct iface *iface, uint64_t now_ns)
  */
 #define MTU_ONE_BUFFER (4096u - 256u - 320u - 14u - 8u)
 
-static bool fits(uint32_t mtu)
+static bool fits_watch(uint32_t mtu)
 {
 	return mtu <= MTU_ONE_BUFFER;
 }
@@ -94,11 +94,11 @@ static bool fits(uint32_t mtu)
  * generic one may become native. */
 static bool is_mtu_crossed(const struct iface *iface, uint32_t mtu)
 {
-	if (fits(mtu) == fits(iface->attach_mtu))
+	if (fits_watch(mtu) == fits_watch(iface->attach_mtu))
 		return false;
-	if (is_native(iface))
-		return !fits(mtu);
-	return fits(mtu) && *program_generic_reason(iface->program);
+	if (is_watch_native(iface))
+		return !fits_watch(mtu);
+	return fits_watch(mtu) && *program_generic_reason(iface->program);
 }
 
 static void watch_mtu(struct iface *iface, uint32_t mtu)
@@ -129,7 +129,7 @@ void iface_watch_driver(struct iface *iface)
 		return;
 	watch_mtu(iface, link.mtu);
 	/* The driver may drop a larger frame before the program runs. */
-	if (is_native(iface) && fits(link.mtu))
+	if (is_watch_native(iface) && fits_watch(link.mtu))
 		watch_frames(iface, now_ns);
 	else
 		iface->unseen = (struct unseen){ .is_begun = true, .looked_at_ns = now_ns };
@@ -144,7 +144,7 @@ void iface_watch_tags(struct iface *iface)
 
 	if (!iface->program)
 		return;
-	is_generic = !is_native(iface);
+	is_generic = !is_watch_native(iface);
 	iface->is_untagged = vlans_are_taken_out(&iface->link, iface->config.name) &&
 			     vlans_find(&iface->link, vlan);
 	program_set_answers(iface->program, iface_driver_answers(iface));

@@ -34,7 +34,7 @@ static unsigned int count_cpus(const cpu_set_t *allowed)
 
 /* --- Ports ------------------------------------------------------------------------------------ */
 
-static int make_place(struct workers *workers)
+static int make_workers_place(struct workers *workers)
 {
 	size_t cap = workers->ports_cap ? 2 * workers->ports_cap : PORTS_FIRST;
 	struct workers_port *ports;
@@ -51,7 +51,7 @@ static int make_place(struct workers *workers)
 
 int workers_add(struct workers *workers, unsigned int worker, struct port *port)
 {
-	int err = make_place(workers);
+	int err = make_workers_place(workers);
 
 	if (err)
 		return err;
@@ -225,8 +225,8 @@ static int open_whole_member(struct workers *workers, unsigned int i, const stru
 	return code;
 }
 
-static int open_all(struct workers *workers, const struct workers_env *env, char *err,
-		    size_t err_cap)
+static int open_all_workers(struct workers *workers, const struct workers_env *env, char *err,
+			    size_t err_cap)
 {
 	int code = share_tcp(workers, env);
 
@@ -270,8 +270,8 @@ static size_t list_cpus(const cpu_set_t *set, const struct config *config, int c
 }
 
 /* Workers without a configured processor get, in turn, those that are not taken. */
-static void choose_cpus(struct workers *workers, const struct config *config,
-			const cpu_set_t *allowed)
+static void choose_workers_cpus(struct workers *workers, const struct config *config,
+				const cpu_set_t *allowed)
 {
 	cpu_set_t left = *allowed;
 	int cpus[CPU_SETSIZE];
@@ -312,8 +312,8 @@ int workers_open(struct workers **out, const struct workers_env *env, char *err,
 		free(workers);
 		return -ENOMEM;
 	}
-	choose_cpus(workers, config, &allowed);
-	code = open_all(workers, env, err, err_cap);
+	choose_workers_cpus(workers, config, &allowed);
+	code = open_all_workers(workers, env, err, err_cap);
 	if (code) {
 		workers_close(workers);
 		return code;

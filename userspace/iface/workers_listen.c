@@ -20,7 +20,7 @@
 #include "port/socket.h"
 #include "port/tcp.h"
 
-static bool is_open(const struct workers *workers, const struct port_addr *addr)
+static bool is_listen_open(const struct workers *workers, const struct port_addr *addr)
 {
 	for (uint32_t i = 0; i < workers->n_listen; i++)
 		if (port_addr_is_same(&workers->listen[i], addr))
@@ -44,8 +44,8 @@ static bool has_ours(const struct workers *workers, const struct port_addr *addr
 
 /* --- Refusals --------------------------------------------------------------------------------- */
 
-static int say_refused(const struct port_addr *addr, const char *what, int code, char *err,
-		       size_t err_cap)
+static int say_listen_refused(const struct port_addr *addr, const char *what, int code, char *err,
+			      size_t err_cap)
 {
 	char text[PORT_ADDR_TEXT_CAP];
 
@@ -61,7 +61,7 @@ static int say_refused(const struct port_addr *addr, const char *what, int code,
  * Binds a socket without SO_REUSEPORT, which fails if any other socket has the address. With
  * SO_REUSEPORT, two servers of the same user would share the queries unnoticed.
  */
-static int probe(const struct port_addr *addr)
+static int probe_listen(const struct port_addr *addr)
 {
 	const int one = 1;
 	struct sockaddr_storage ss;
@@ -86,10 +86,10 @@ static int probe_all(const struct workers *workers, const struct config_addr *li
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct port_addr addr = config_port_addr(&listen[i]);
-		int code = has_ours(workers, &addr) ? 0 : probe(&addr);
+		int code = has_ours(workers, &addr) ? 0 : probe_listen(&addr);
 
 		if (code)
-			return say_refused(&addr, "UDP", code, err, err_cap);
+			return say_listen_refused(&addr, "UDP", code, err, err_cap);
 	}
 	return 0;
 }
@@ -173,20 +173,20 @@ static int open_address(struct workers *workers, const struct port_addr *addr, c
 
 /* --- All of them ------------------------------------------------------------------------------ */
 
-static int open_new(struct workers *workers, const struct config_addr *listen, uint32_t n,
-		    char *err, size_t err_cap)
+static int open_new_listen(struct workers *workers, const struct config_addr *listen, uint32_t n,
+			   char *err, size_t err_cap)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct port_addr addr = config_port_addr(&listen[i]);
 		const char *what;
 		int code;
 
-		if (is_open(workers, &addr))
+		if (is_listen_open(workers, &addr))
 			continue;
 		workers->listen[workers->n_listen++] = addr;
 		code = open_address(workers, &addr, &what);
 		if (code)
-			return say_refused(&addr, what, code, err, err_cap);
+			return say_listen_refused(&addr, what, code, err, err_cap);
 	}
 	return 0;
 }
@@ -205,7 +205,7 @@ int workers_listen(struct workers *workers, const struct config_addr *listen, ui
 	workers->listen = room;
 	code = probe_all(workers, listen, n, err, err_cap);
 	if (!code)
-		code = open_new(workers, listen, n, err, err_cap);
+		code = open_new_listen(workers, listen, n, err, err_cap);
 	while (code && workers->n_listen > n_before)
 		close_address(workers, &workers->listen[--workers->n_listen]);
 	return code;
@@ -272,7 +272,7 @@ uint32_t workers_n_listen_with(const struct workers *workers, const struct confi
 	for (uint32_t i = 0; i < n; i++) {
 		const struct port_addr addr = config_port_addr(&listen[i]);
 
-		n_all += !is_open(workers, &addr);
+		n_all += !is_listen_open(workers, &addr);
 	}
 	return n_all;
 }

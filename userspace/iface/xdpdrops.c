@@ -111,8 +111,8 @@ static int add_up(const struct xdpdrops_driver *driver, const struct ethtool_gst
 	return any ? 0 : -ENOENT;
 }
 
-static int read_all(int fd, const struct xdpdrops_driver *driver, const char *ifname, uint32_t n,
-		    uint64_t *n_lost)
+static int read_all_xdpdrops(int fd, const struct xdpdrops_driver *driver, const char *ifname,
+			     uint32_t n, uint64_t *n_lost)
 {
 	struct ethtool_gstrings *names = calloc(1, sizeof(*names) + (size_t)n * ETH_GSTRING_LEN);
 	struct ethtool_stats *values = calloc(1, sizeof(*values) + n * sizeof(uint64_t));
@@ -144,7 +144,7 @@ int xdpdrops_read(const struct xdpdrops_driver *driver, const char *ifname, uint
 		return -errno;
 	err = count_stats(fd, ifname, &n);
 	if (!err)
-		err = read_all(fd, driver, ifname, n, n_lost);
+		err = read_all_xdpdrops(fd, driver, ifname, n, n_lost);
 	close(fd);
 	return err;
 }

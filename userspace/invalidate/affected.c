@@ -58,7 +58,7 @@ static uint32_t name_begin(const struct message *m, uint32_t *at)
 }
 
 /* Moves *at behind the name there. Returns what changed for the name; NULL: there is no name. */
-static const struct seen *look(struct subject *s, uint32_t *at)
+static const struct seen *look_affected(struct subject *s, uint32_t *at)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];
 	uint32_t begin = name_begin(&s->message, at);
@@ -127,7 +127,7 @@ static bool has_other_target(struct subject *s, const struct message_record *r)
 	if (r->len <= offset)
 		return true;
 	at = r->rdata_at + (uint32_t)offset;
-	target = look(s, &at);
+	target = look_affected(s, &at);
 	return !target || is_found_other(s, target);
 }
 
@@ -198,7 +198,7 @@ static bool is_other_rrset(const struct subject *s, const struct message_record 
 /* Reads the record at *at and moves *at behind it. True: it is affected, or cannot be read. */
 static bool is_record_affected(struct subject *s, uint32_t *at, bool in_authority)
 {
-	const struct seen *owner = look(s, at);
+	const struct seen *owner = look_affected(s, at);
 	struct message_record r;
 
 	if (!owner || !message_read_record(&s->message, *at, &r))
@@ -220,7 +220,7 @@ bool affected_by(const struct changes *changes, const struct volley_entry *entry
 	};
 
 	at = DNS_HEADER_BYTES;
-	asked = look(&s, &at);
+	asked = look_affected(&s, &at);
 	if (!asked || is_found_other(&s, asked))
 		return true;
 	/* The NS RRset was omitted for want of room: with its new size it may fit. */
@@ -264,7 +264,7 @@ static uint64_t dependency_of_type(uint64_t name, uint16_t type)
 }
 
 /* FNV-1a over a label with its length octet, continued from the hash of the name above. */
-static uint64_t hash_below(uint64_t above, const uint8_t *label)
+static uint64_t hash_affected_below(uint64_t above, const uint8_t *label)
 {
 	uint64_t hash = above;
 
@@ -285,7 +285,7 @@ struct collector {
 	} noted[SEEN_MAX];
 };
 
-static void collect(struct collector *c, uint64_t dependency)
+static void collect_affected(struct collector *c, uint64_t dependency)
 {
 	c->is_full |= !dependencies_add(c->to, dependency);
 }
@@ -301,8 +301,8 @@ static uint64_t collect_above(struct collector *c, const uint8_t *folded)
 	for (unsigned at = 0; folded[at]; at += 1u + folded[at])
 		label[n++] = (uint8_t)at;
 	while (n--) {
-		collect(c, dependency_of(hash, DEPENDENCY_BELOW));
-		hash = hash_below(hash, folded + label[n]);
+		collect_affected(c, dependency_of(hash, DEPENDENCY_BELOW));
+		hash = hash_affected_below(hash, folded + label[n]);
 	}
 	return hash;
 }
@@ -333,10 +333,10 @@ static bool collect_looked_up(struct collector *c, uint32_t *at)
 
 	if (!collect_name(c, at, &hash))
 		return false;
-	collect(c, dependency_of(hash, DEPENDENCY_NAME));
+	collect_affected(c, dependency_of(hash, DEPENDENCY_NAME));
 	if (c->s.qtype == DNS_TYPE_SOA || c->s.qtype == DNS_TYPE_ANY ||
 	    c->s.qtype == DNS_TYPE_RRSIG)
-		collect(c, dependency_of_type(hash, DNS_TYPE_SOA));
+		collect_affected(c, dependency_of_type(hash, DNS_TYPE_SOA));
 	return true;
 }
 
@@ -353,14 +353,14 @@ static void collect_rrset(struct collector *c, uint64_t owner, uint16_t type, bo
 	bool is_soa = type == DNS_TYPE_SOA;
 
 	if (!is_soa && !(in_authority && is_of_authority(type))) {
-		collect(c, dependency_of(owner, DEPENDENCY_NAME));
+		collect_affected(c, dependency_of(owner, DEPENDENCY_NAME));
 		return;
 	}
-	collect(c, dependency_of(owner, DEPENDENCY_BELOW));
+	collect_affected(c, dependency_of(owner, DEPENDENCY_BELOW));
 	if (is_soa && in_authority)
-		collect(c, dependency_of(owner, DEPENDENCY_OLD_SOA));
+		collect_affected(c, dependency_of(owner, DEPENDENCY_OLD_SOA));
 	else
-		collect(c, dependency_of_type(owner, type));
+		collect_affected(c, dependency_of_type(owner, type));
 }
 
 /* As has_other_target(). */
@@ -385,7 +385,7 @@ static bool collect_record(struct collector *c, uint32_t *at, bool in_authority)
 	return collect_target(c, &r) && (!in_authority || note_signature(&c->s, &r));
 }
 
-static bool collect_all(struct collector *c, const struct volley_entry *entry)
+static bool collect_all_affected(struct collector *c, const struct volley_entry *entry)
 {
 	uint32_t n_answer = ntohs(entry->ancount), n_authority = ntohs(entry->nscount);
 	uint32_t n = n_answer + n_authority + ntohs(entry->arcount_full), at = DNS_HEADER_BYTES;
@@ -393,13 +393,13 @@ static bool collect_all(struct collector *c, const struct volley_entry *entry)
 	if (!collect_looked_up(c, &at))
 		return false;
 	if (entry->partial)
-		collect(c, dependency_of(c->seed, DEPENDENCY_SERVERS));
+		collect_affected(c, dependency_of(c->seed, DEPENDENCY_SERVERS));
 	at = c->s.message.body_at;
 	for (uint32_t i = 0; i < n; i++)
 		if (!collect_record(c, &at, i >= n_answer && i < n_answer + n_authority))
 			return false;
 	if (!soa_may_stay(&c->s))
-		collect(c, dependency_of(c->seed, DEPENDENCY_SIGNED_SOA));
+		collect_affected(c, dependency_of(c->seed, DEPENDENCY_SIGNED_SOA));
 	return at == c->s.message.end;
 }
 
@@ -415,7 +415,7 @@ void affected_dependencies(uint64_t seed, const struct volley_entry *entry,
 
 	if (entry->key.view == VOLLEY_VIEW_RECURSIVE)
 		return;
-	if (collect_all(&c, entry) && !c.is_full)
+	if (collect_all_affected(&c, entry) && !c.is_full)
 		return;
 	dependencies_clear(dependencies);
 	dependencies_add(dependencies, any); /* this alone is enough */
@@ -439,12 +439,12 @@ static int list_dependency(struct dependency_list *list, uint64_t dependency)
 	return 0;
 }
 
-static uint64_t hash_of(uint64_t seed, const uint8_t *name)
+static uint64_t hash_of_affected(uint64_t seed, const uint8_t *name)
 {
 	uint64_t hash = seed;
 
 	for (unsigned n = name_n_labels(name); n--;)
-		hash = hash_below(hash, name_skip_labels(name, n));
+		hash = hash_affected_below(hash, name_skip_labels(name, n));
 	return hash;
 }
 
@@ -470,7 +470,7 @@ static int list_rrsets(struct dependency_list *list, const struct changes *chang
 static int list_name(struct dependency_list *list, const struct changes *changes, uint64_t seed,
 		     const struct changed_entry *e)
 {
-	uint64_t hash = hash_of(seed, e->name);
+	uint64_t hash = hash_of_affected(seed, e->name);
 	int err = e->has_rrsets ? list_rrsets(list, changes, hash, e) : 0;
 
 	if (!err && e->is_below)

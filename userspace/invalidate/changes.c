@@ -83,8 +83,8 @@ static void *extend(struct array *a, size_t n)
 	return (uint8_t *)a->items + (a->n - n) * a->item_bytes;
 }
 
-static int add_name(struct changes *c, const uint8_t *folded, uint8_t flags, uint32_t types,
-		    uint16_t n_types)
+static int add_changes_name(struct changes *c, const uint8_t *folded, uint8_t flags, uint32_t types,
+			    uint16_t n_types)
 {
 	uint32_t at = (uint32_t)c->names.n;
 	uint8_t bytes = (uint8_t)name_bytes(folded);
@@ -170,8 +170,8 @@ static int add_rrsets(struct changes *c, const struct zone_change *change, uint8
 	if (!err)
 		err = add_types_of(c, change, true);
 	return err ? err :
-		     add_name(c, change->owner, flags | NAME_RRSETS, first,
-			      (uint16_t)(c->types.n - first));
+		     add_changes_name(c, change->owner, flags | NAME_RRSETS, first,
+				      (uint16_t)(c->types.n - first));
 }
 
 /* RFC 1035 section 3.3.13: the serial number is the first of five numbers at the end. */
@@ -199,7 +199,7 @@ static bool has_cut(const struct zone *zone, const struct zone_node *node)
 		zone_node_rrset(zone, node, DNS_TYPE_DNAME));
 }
 
-static int visit(void *context, const struct zone_change *change)
+static int visit_changes(void *context, const struct zone_change *change)
 {
 	struct changes *c = context;
 	uint8_t flags = change->subtree ? NAME_BELOW : 0;
@@ -209,18 +209,18 @@ static int visit(void *context, const struct zone_change *change)
 		return -E2BIG;
 	c->cuts |= has_cut(c->old_zone, change->old_node) || has_cut(c->new_zone, change->new_node);
 	if (change->subtree && change->below != change->owner)
-		err = add_name(c, change->below, NAME_WILD, 0, 0);
+		err = add_changes_name(c, change->below, NAME_WILD, 0, 0);
 	if (err)
 		return err;
 	if (change->kind != ZONE_CHANGE_RRSETS)
-		return add_name(c, change->owner, NAME_BELOW, 0, 0);
+		return add_changes_name(c, change->owner, NAME_BELOW, 0, 0);
 	return add_rrsets(c, change, flags);
 }
 
 /* --- The table -------------------------------------------------------------------------------- */
 
 /* The hash of a name, from that of its parent and the label with its length octet. */
-static uint32_t hash_label(uint32_t above, const uint8_t *label)
+static uint32_t hash_changes_label(uint32_t above, const uint8_t *label)
 {
 	uint32_t hash = above;
 
@@ -229,13 +229,13 @@ static uint32_t hash_label(uint32_t above, const uint8_t *label)
 	return hash;
 }
 
-static const uint8_t *octets_of(const struct changes *c, const struct changed_name *entry)
+static const uint8_t *octets_of_changes(const struct changes *c, const struct changed_name *entry)
 {
 	return (const uint8_t *)c->names.items + entry->name;
 }
 
-static struct changed_name *find(const struct changes *c, uint32_t hash, const uint8_t *name,
-				 size_t bytes)
+static struct changed_name *find_changes(const struct changes *c, uint32_t hash,
+					 const uint8_t *name, size_t bytes)
 {
 	struct changed_name *entries = c->entries.items;
 
@@ -243,23 +243,23 @@ static struct changed_name *find(const struct changes *c, uint32_t hash, const u
 		struct changed_name *entry = &entries[c->slots[at] - 1];
 
 		if (entry->hash == hash && entry->bytes == bytes &&
-		    !memcmp(octets_of(c, entry), name, bytes))
+		    !memcmp(octets_of_changes(c, entry), name, bytes))
 			return entry;
 	}
 	return NULL;
 }
 
-static uint32_t hash_name(const struct changes *c, const uint8_t *name)
+static uint32_t hash_changes_name(const struct changes *c, const uint8_t *name)
 {
 	unsigned n = name_n_labels(name) - c->apex_labels;
 	uint32_t hash = 0;
 
 	while (n--)
-		hash = hash_label(hash, name_skip_labels(name, n));
+		hash = hash_changes_label(hash, name_skip_labels(name, n));
 	return hash;
 }
 
-static void merge(struct changed_name *to, const struct changed_name *from)
+static void merge_changes(struct changed_name *to, const struct changed_name *from)
 {
 	to->flags |= from->flags;
 	if (!from->n_types)
@@ -281,12 +281,12 @@ static int make_table(struct changes *c)
 	if (!c->slots)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->entries.n; i++) {
-		const uint8_t *name = octets_of(c, &entries[i]);
-		uint32_t hash = hash_name(c, name), at = hash & c->mask;
-		struct changed_name *same = find(c, hash, name, entries[i].bytes);
+		const uint8_t *name = octets_of_changes(c, &entries[i]);
+		uint32_t hash = hash_changes_name(c, name), at = hash & c->mask;
+		struct changed_name *same = find_changes(c, hash, name, entries[i].bytes);
 
 		if (same) {
-			merge(same, &entries[i]);
+			merge_changes(same, &entries[i]);
 			continue;
 		}
 		while (c->slots[at])
@@ -307,10 +307,10 @@ static size_t limit_of(const struct zone *z)
 }
 
 /* Errors: -E2BIG, -ENOMEM; -EINVAL: the chains do not allow a comparison. */
-static int build(struct changes *c)
+static int build_changes(struct changes *c)
 {
 	const struct changed_name *apex;
-	int err = zone_diff(c->old_zone, c->new_zone, visit, c);
+	int err = zone_diff(c->old_zone, c->new_zone, visit_changes, c);
 
 	if (!err && !zone_chains_agree(c->old_zone, c->new_zone))
 		err = -EINVAL;
@@ -318,7 +318,7 @@ static int build(struct changes *c)
 		err = make_table(c);
 	if (err)
 		return err;
-	apex = find(c, 0, c->apex, c->apex_bytes);
+	apex = find_changes(c, 0, c->apex, c->apex_bytes);
 	c->servers = apex && changed_has(apex, c, DNS_TYPE_NS);
 	c->soa = apex && changed_has(apex, c, DNS_TYPE_SOA);
 	c->keep_soa = soa_is_kept(c);
@@ -344,7 +344,7 @@ struct changes *changes_new(const struct zone *old_zone, const struct zone *new_
 	};
 	c->apex = zone_apex(new_zone, &c->apex_bytes);
 	c->apex_labels = name_n_labels(c->apex);
-	err = build(c);
+	err = build_changes(c);
 	if (!err) {
 		*why = CHANGES_NO_REFUSAL;
 		return c;
@@ -401,7 +401,7 @@ bool changes_next(const struct changes *changes, size_t *at, struct changed_entr
 		return false;
 	name = &names[(*at)++];
 	*entry = (struct changed_entry){
-		.name = octets_of(changes, name),
+		.name = octets_of_changes(changes, name),
 		.has_rrsets = name->flags & NAME_RRSETS,
 		.is_below = name->flags & NAME_BELOW,
 		.is_wild = name->flags & NAME_WILD,
@@ -453,14 +453,14 @@ enum changes_verdict changes_look(const struct changes *changes, const uint8_t *
 	    memcmp(folded + label[n], changes->apex, changes->apex_bytes) != 0)
 		return CHANGES_NONE;
 	for (unsigned i = n;; i--) {
-		self = find(changes, hash, folded + label[i], at + 1u - label[i]);
+		self = find_changes(changes, hash, folded + label[i], at + 1u - label[i]);
 		if (self &&
 		    (self->flags & NAME_BELOW || (i && self->flags & NAME_WILD &&
 						  is_wild_for(changes, folded, folded + label[i]))))
 			return CHANGES_BELOW;
 		if (!i)
 			break;
-		hash = hash_label(hash, folded + label[i - 1]);
+		hash = hash_changes_label(hash, folded + label[i - 1]);
 	}
 	if (!self || !(self->flags & NAME_RRSETS))
 		return CHANGES_NONE;

@@ -13,8 +13,8 @@
 #define LABELS_MAX 128
 
 /* The verdict of this key's block, if it has not expired. */
-static struct blocks_verdict probe(const struct blocks *b, const struct volley_block_key *key,
-				   uint32_t now_s)
+static struct blocks_verdict probe_block(const struct blocks *b, const struct volley_block_key *key,
+					 uint32_t now_s)
 {
 	const struct volley_block_head *head = block_chunk(b->table, VOLLEY_BLOCK_HEAD);
 	struct blocks_verdict v = { .block = volley_block_find(b->table, head, key) };
@@ -62,7 +62,7 @@ static struct blocks_verdict probe_lengths(const struct blocks *b, const struct 
 
 		if (l->masks[group] >> n & 1 &&
 		    volley_block_is_fine(head, l->filter, hash, volley_block_fine(hash, next, n)))
-			v = probe(b, &key, now_s);
+			v = probe_block(b, &key, now_s);
 	}
 	return v;
 }
@@ -124,7 +124,7 @@ static struct blocks_verdict probe_name(const struct blocks *b, const uint8_t *f
 
 		if (volley_block_filtered(head, block_chunk(b->table, 1), key.high) &
 		    VOLLEY_BLOCK_BIT(key.high))
-			v = probe(b, &key, now_s);
+			v = probe_block(b, &key, now_s);
 	}
 	return v;
 }
@@ -140,7 +140,7 @@ struct blocks_verdict blocks_question(const struct blocks *b, const uint8_t *fol
 	if (!blocks_lets_through(&of_name))
 		return of_name;
 	if (b->kinds & VOLLEY_BLOCKS_TYPES)
-		of_type = probe(b, &type, now_s);
+		of_type = probe_block(b, &type, now_s);
 	return of_type.action ? of_type : of_name;
 }
 

@@ -198,7 +198,7 @@ static void count_group(struct block_table *t, const struct spot *s, bool is_add
 				 __ATOMIC_RELAXED);
 }
 
-static void count(struct block_table *t, const struct volley_block_key *key, bool is_added)
+static void count_block(struct block_table *t, const struct volley_block_key *key, bool is_added)
 {
 	const uint32_t kind = key->kind_bits & 0xff;
 	const struct spot s = spot_of(t->head, key);
@@ -227,7 +227,7 @@ static struct volley_block *block_at(const struct block_table *t, uint32_t locat
 }
 
 /* A free location, or 0: there is none. */
-static uint32_t take_place(struct block_table *t)
+static uint32_t take_block_place(struct block_table *t)
 {
 	uint32_t place = t->free;
 
@@ -238,7 +238,7 @@ static uint32_t take_place(struct block_table *t)
 	return place ? t->first_at + place - 1 : 0;
 }
 
-static void give_back(struct block_table *t, uint32_t location, uint32_t *chain)
+static void give_back_block(struct block_table *t, uint32_t location, uint32_t *chain)
 {
 	uint32_t place = location - t->first_at + 1;
 
@@ -268,7 +268,7 @@ void block_table_reclaim(struct block_table *t)
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static uint64_t *bucket_of(const struct block_table *t, uint64_t hash, uint32_t n)
+static uint64_t *bucket_of_block(const struct block_table *t, uint64_t hash, uint32_t n)
 {
 	uint32_t bucket = volley_bucket(hash, t->head->n_buckets);
 	uint8_t *page = volley_block_page(t->memory, bucket);
@@ -282,7 +282,7 @@ static uint32_t location_of(uint64_t word)
 	return (uint32_t)word & ~VOLLEY_BLOCK_MORE;
 }
 
-static uint64_t *free_slot(uint64_t *words, uint64_t hash)
+static uint64_t *block_free_slot(uint64_t *words, uint64_t hash)
 {
 	uint32_t at = volley_slot(hash);
 
@@ -293,18 +293,18 @@ static uint64_t *free_slot(uint64_t *words, uint64_t hash)
 }
 
 /* First marks the buckets tried before with MORE, then stores the word. */
-static bool publish(struct block_table *t, uint64_t hash, uint32_t location)
+static bool publish_block(struct block_table *t, uint64_t hash, uint32_t location)
 {
 	const uint64_t word = (uint64_t)volley_tag(hash) << 32 | location;
 	uint64_t *slot = NULL;
 	uint32_t n;
 
 	for (n = 0; n < VOLLEY_BLOCK_TRIES && !slot; n++)
-		slot = free_slot(bucket_of(t, hash, n), hash);
+		slot = block_free_slot(bucket_of_block(t, hash, n), hash);
 	if (!slot)
 		return false;
 	for (n--; n-- > 0;) {
-		uint64_t *first = bucket_of(t, hash, n);
+		uint64_t *first = bucket_of_block(t, hash, n);
 
 		__atomic_store_n(first, *first | VOLLEY_BLOCK_MORE, __ATOMIC_RELAXED);
 	}
@@ -316,7 +316,7 @@ static uint64_t *find_word(const struct block_table *t, uint64_t hash,
 			   const struct volley_block *block)
 {
 	for (uint32_t n = 0; n < VOLLEY_BLOCK_TRIES; n++) {
-		uint64_t *words = bucket_of(t, hash, n);
+		uint64_t *words = bucket_of_block(t, hash, n);
 
 		for (uint32_t i = 0; i < VOLLEY_BUCKET_SLOTS; i++)
 			if (location_of(words[i]) && block_at(t, location_of(words[i])) == block)
@@ -342,15 +342,16 @@ int block_table_set(struct block_table *t, const struct volley_block_key *key, u
 		__atomic_store_n(&block->rule, rule, __ATOMIC_RELAXED);
 		return 0;
 	}
-	location = take_place(t);
+	location = take_block_place(t);
 	if (!location)
 		return -ENOSPC;
 	*block_at(t, location) = (struct volley_block){ key->high, key->low, rule, 0 };
-	count(t, key, true);
-	if (publish(t, volley_block_hash(t->head, key->high, key->low, key->kind_bits), location))
+	count_block(t, key, true);
+	if (publish_block(t, volley_block_hash(t->head, key->high, key->low, key->kind_bits),
+			  location))
 		return 0;
-	count(t, key, false);
-	give_back(t, location, &t->free);
+	count_block(t, key, false);
+	give_back_block(t, location, &t->free);
 	return -ENOSPC;
 }
 
@@ -366,8 +367,8 @@ bool block_table_remove(struct block_table *t, const struct volley_block_key *ke
 	assert(word);
 	location = location_of(*word);
 	__atomic_store_n(word, *word & VOLLEY_BLOCK_MORE, __ATOMIC_RELEASE);
-	count(t, key, false);
-	give_back(t, location, &t->limbo);
+	count_block(t, key, false);
+	give_back_block(t, location, &t->limbo);
 	return true;
 }
 

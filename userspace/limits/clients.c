@@ -33,7 +33,7 @@ struct span {
 	uint32_t views;
 };
 
-static number number_of(uint8_t family, const uint8_t *address)
+static number number_of_clients(uint8_t family, const uint8_t *address)
 {
 	unsigned int n = family == AF_INET ? 4 : 16;
 	number value = family == AF_INET ? 0xffff : 0;
@@ -43,7 +43,7 @@ static number number_of(uint8_t family, const uint8_t *address)
 	return value;
 }
 
-static int span_of(struct span *s, const struct clients_prefix *p)
+static int span_of_clients(struct span *s, const struct clients_prefix *p)
 {
 	unsigned int bits = p->bits;
 	number host;
@@ -54,14 +54,14 @@ static int span_of(struct span *s, const struct clients_prefix *p)
 	if (p->family == AF_INET)
 		bits += MAPPED_BITS;
 	host = bits < ADDRESS_BITS ? ~(number)0 >> bits : 0;
-	s->first = number_of(p->family, p->address) & ~host;
+	s->first = number_of_clients(p->family, p->address) & ~host;
 	s->last = s->first | host;
 	s->views = p->views;
 	return 0;
 }
 
 /* Orders by the first address, and a wider span before those within it. */
-static int compare(const void *a, const void *b)
+static int compare_clients(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
 
@@ -71,12 +71,12 @@ static int compare(const void *a, const void *b)
 }
 
 /* Joins equal spans. They are in order. */
-static size_t join(struct span *spans, size_t n)
+static size_t join_clients(struct span *spans, size_t n)
 {
 	size_t n_out = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (n_out && !compare(&spans[n_out - 1], &spans[i]))
+		if (n_out && !compare_clients(&spans[n_out - 1], &spans[i]))
 			spans[n_out - 1].views |= spans[i].views;
 		else
 			spans[n_out++] = spans[i];
@@ -108,7 +108,7 @@ static void close_spans(struct clients *c, const struct span **around, unsigned 
 
 /* Spans are nested or disjoint, so those around the present one are a stack with at most one for
  * each length. */
-static void flatten(struct clients *c, struct span *spans, size_t n, bool joined)
+static void flatten_clients(struct clients *c, struct span *spans, size_t n, bool joined)
 {
 	const struct span *around[ADDRESS_BITS + 1];
 	unsigned int depth = 0;
@@ -125,17 +125,18 @@ static void flatten(struct clients *c, struct span *spans, size_t n, bool joined
 	close_spans(c, around, &depth, NULL);
 }
 
-static int make(struct clients **out, const struct clients_prefix *prefixes, size_t n, bool joined)
+static int make_clients(struct clients **out, const struct clients_prefix *prefixes, size_t n,
+			bool joined)
 {
 	struct clients *c = calloc(1, sizeof(*c) + (2 * n + 1) * sizeof(c->ranges[0]));
 	struct span *spans = calloc(n ? n : 1, sizeof(*spans));
 	int err = c && spans ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = span_of(&spans[i], &prefixes[i]);
+		err = span_of_clients(&spans[i], &prefixes[i]);
 	if (!err) {
-		qsort(spans, n, sizeof(*spans), compare);
-		flatten(c, spans, join(spans, n), joined);
+		qsort(spans, n, sizeof(*spans), compare_clients);
+		flatten_clients(c, spans, join_clients(spans, n), joined);
 		*out = c;
 		c = NULL;
 	}
@@ -146,12 +147,12 @@ static int make(struct clients **out, const struct clients_prefix *prefixes, siz
 
 int clients_new(struct clients **out, const struct clients_prefix *prefixes, size_t n)
 {
-	return make(out, prefixes, n, false);
+	return make_clients(out, prefixes, n, false);
 }
 
 int clients_new_joined(struct clients **out, const struct clients_prefix *prefixes, size_t n)
 {
-	return make(out, prefixes, n, true);
+	return make_clients(out, prefixes, n, true);
 }
 
 void clients_free(struct clients *c)
@@ -161,7 +162,7 @@ void clients_free(struct clients *c)
 
 uint32_t clients_views(const struct clients *c, uint8_t family, const uint8_t *address)
 {
-	number at = number_of(family, address);
+	number at = number_of_clients(family, address);
 	size_t low = 0, high = c->n; /* ranges[low].first <= at < ranges[high].first */
 
 	while (high - low > 1) {

@@ -30,7 +30,7 @@ static void fill_decay(struct volley_rrl *rrl)
 	}
 }
 
-static int make_keys(struct volley_rrl *rrl)
+static int make_limiter_keys(struct volley_rrl *rrl)
 {
 	uint64_t keys[4];
 
@@ -70,7 +70,7 @@ int limiter_configure(struct volley_rrl *rrl, const struct limiter_config *confi
 	if (config->answers > LIMITER_ANSWERS_MAX || config->octets > LIMITER_OCTETS_MAX ||
 	    !config->n_readers)
 		return -EINVAL;
-	err = make_keys(rrl);
+	err = make_limiter_keys(rrl);
 	if (err)
 		return err;
 	if (!rrl->decay[0][0])
@@ -85,7 +85,7 @@ int limiter_configure(struct volley_rrl *rrl, const struct limiter_config *confi
 }
 
 /* The client's address in the form of the table. */
-static void client_of(struct rrl_client *client, const struct limiter_answer *answer)
+static void client_of_limiter(struct rrl_client *client, const struct limiter_answer *answer)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	uint8_t address[16];
@@ -128,7 +128,7 @@ enum limiter_verdict limiter_judge(const struct limiter *limiter, struct volley_
 		return LIMITER_GIVEN;
 	if (answer->is_exempt)
 		return LIMITER_EXEMPT;
-	client_of(&client, answer);
+	client_of_limiter(&client, answer);
 	now_ms = answer->now_ms + rrl->ahead_ms;
 	cost = rrl_cost(rrl, answer->octets);
 	carry = rrl_near(near, rrl, near_prefix(&client), now_ms, cost);

@@ -33,8 +33,8 @@ static void tell_kinds(struct block_book *b)
 	b->env.tell(b->env.tell_user, kinds);
 }
 
-static int set(struct block_memory *m, const struct volley_block_key *key, uint32_t expires_s,
-	       uint32_t action)
+static int set_block_book(struct block_memory *m, const struct volley_block_key *key,
+			  uint32_t expires_s, uint32_t action)
 {
 	return block_table_set(&m->table, key,
 			       volley_block_rule(expires_s, key->kind_bits, action, 0));
@@ -46,7 +46,7 @@ struct put {
 };
 
 /* A list's block of the same key is hidden, and comes back when the record is removed. */
-static void put_record(void *user, struct block_record *record)
+static void put_block_book_record(void *user, struct block_record *record)
 {
 	struct put *put = user;
 	const struct volley_block *there;
@@ -58,7 +58,7 @@ static void put_record(void *user, struct block_record *record)
 		record->hidden = 0;
 	else if (volley_block_list(there->rule)) /* else it is its own, of a smaller table */
 		record->hidden = there->rule;
-	put->err = set(put->to, &record->key, record->expires_s, record->action);
+	put->err = set_block_book(put->to, &record->key, record->expires_s, record->action);
 }
 
 static void keep_met(void *user, struct block_record *record)
@@ -71,13 +71,13 @@ static void keep_met(void *user, struct block_record *record)
 }
 
 /* Puts the table in use; frees the old one after a grace period. On an error nothing changes. */
-static int install(struct block_book *b, struct block_memory *m)
+static int install_block_book(struct block_book *b, struct block_memory *m)
 {
 	struct block_memory *old = b->now;
 	struct put put = { .to = m };
 	int err;
 
-	block_records_each(&b->records, put_record, &put);
+	block_records_each(&b->records, put_block_book_record, &put);
 	err = put.err;
 	m->view.kinds = block_table_kinds(&m->table);
 	if (!err && m->fd >= 0)
@@ -99,7 +99,7 @@ static int install(struct block_book *b, struct block_memory *m)
 }
 
 /* Makes places of removed blocks free, or makes the table larger. */
-static int make_room(struct block_book *b)
+static int make_block_book_room(struct block_book *b)
 {
 	struct block_memory *larger;
 	int err;
@@ -118,13 +118,13 @@ static int make_room(struct block_book *b)
 		return err;
 	err = block_memory_copy(larger, b->now);
 	if (!err)
-		err = install(b, larger);
+		err = install_block_book(b, larger);
 	if (err)
 		block_memory_free(larger);
 	return err;
 }
 
-static int begin(struct block_book *b)
+static int begin_block_book(struct block_book *b)
 {
 	struct block_memory *first;
 	int err;
@@ -134,18 +134,19 @@ static int begin(struct block_book *b)
 	err = block_memory_new(&first, BLOCK_TABLE_MIN, b->env.blocks_fd >= 0, &b->secrets,
 			       &b->met);
 	if (!err)
-		err = install(b, first);
+		err = install_block_book(b, first);
 	if (err)
 		block_memory_free(first);
 	return err;
 }
 
-static int put_in_place(struct block_book *b, const struct block_record *record)
+static int put_in_place_block_book(struct block_book *b, const struct block_record *record)
 {
 	int err;
 
-	while ((err = set(b->now, &record->key, record->expires_s, record->action)) == -ENOSPC) {
-		err = make_room(b);
+	while ((err = set_block_book(b->now, &record->key, record->expires_s, record->action)) ==
+	       -ENOSPC) {
+		err = make_block_book_room(b);
 		if (err)
 			return err;
 	}
@@ -235,18 +236,18 @@ static void note_journal(struct block_book *b, int err)
 	log_error("blocks: %s", b->journal_error);
 }
 
-static bool is_kept(const struct block_book *b)
+static bool is_block_book_kept(const struct block_book *b)
 {
 	return b->journal.state == BLOCK_JOURNAL_WHOLE;
 }
 
-static void write_record(void *user, struct block_record *record)
+static void write_block_book_record(void *user, struct block_record *record)
 {
 	block_journal_put(user, record->wall_expires_s, block_words_action(record->action),
 			  record->what, record->why);
 }
 
-static void write_all(struct block_book *b)
+static void write_all_block_book(struct block_book *b)
 {
 	FILE *f;
 	int err;
@@ -255,7 +256,7 @@ static void write_all(struct block_book *b)
 		return;
 	err = block_journal_begin(&b->journal, &f);
 	if (!err) {
-		block_records_each(&b->records, write_record, f);
+		block_records_each(&b->records, write_block_book_record, f);
 		err = block_journal_end(&b->journal, f, b->records.n);
 	}
 	note_journal(b, err);
@@ -268,11 +269,11 @@ static void catch_up(struct block_book *b)
 	if (b->journal_wait_s > JOURNAL_WAIT_MAX_S)
 		b->journal_wait_s = JOURNAL_WAIT_MAX_S;
 	b->journal_due_s = clock_coarse_s() + b->journal_wait_s;
-	write_all(b);
+	write_all_block_book(b);
 }
 
 /* @err: the result of appending a change that is in the records. */
-static void end_change(struct block_book *b, int err)
+static void end_change_block_book(struct block_book *b, int err)
 {
 	if (b->journal.state == BLOCK_JOURNAL_BEHIND)
 		catch_up(b);
@@ -281,8 +282,8 @@ static void end_change(struct block_book *b, int err)
 }
 
 /* Reads a line of the file. A block that has expired meanwhile is left out. */
-static bool take_line(void *user, char sign, uint64_t wall_expires_s, const char *word,
-		      const char *what, const char *why)
+static bool take_block_book_line(void *user, char sign, uint64_t wall_expires_s, const char *word,
+				 const char *what, const char *why)
 {
 	struct block_book *b = user;
 	const uint64_t wall_s = clock_wall_s();
@@ -349,14 +350,14 @@ static int take_order(struct block_book *b, const struct block_order *order,
 	err = block_records_expire(&b->records, record,
 				   order->for_s ? now_s + order->for_s : VOLLEY_NEVER);
 	if (!err)
-		err = put_in_place(b, record);
+		err = put_in_place_block_book(b, record);
 	if (err)
 		return err;
-	if (is_kept(b))
+	if (is_block_book_kept(b))
 		err = block_journal_add(&b->journal, record->wall_expires_s,
 					block_words_action(order->action), record->what,
 					record->why);
-	end_change(b, err);
+	end_change_block_book(b, err);
 	tell_kinds(b);
 	return 0;
 }
@@ -372,7 +373,7 @@ int block_book_add(struct block_book *b, const struct block_order *order, json_t
 	if (block_words_read(order->what, &b->secrets, &key, text))
 		return refuse_words(order->what, err, err_cap);
 	clean_why(why, order->why);
-	code = begin(b);
+	code = begin_block_book(b);
 	if (code)
 		return code;
 	record = renew_record(b, &key, text, why);
@@ -388,7 +389,7 @@ int block_book_add(struct block_book *b, const struct block_order *order, json_t
 	}
 	*result = block_book_describe(b, record);
 	if (*result)
-		json_object_set_new(*result, "kept", json_boolean(is_kept(b)));
+		json_object_set_new(*result, "kept", json_boolean(is_block_book_kept(b)));
 	return *result ? 0 : -ENOMEM;
 }
 
@@ -396,12 +397,12 @@ int block_book_add(struct block_book *b, const struct block_order *order, json_t
 static int remove_record(struct block_book *b, struct block_record *record, char *err,
 			 size_t err_cap)
 {
-	int code = is_kept(b) ? block_journal_remove(&b->journal, record->what) : 0;
+	int code = is_block_book_kept(b) ? block_journal_remove(&b->journal, record->what) : 0;
 
 	drop_record(b, record);
-	end_change(b, code);
+	end_change_block_book(b, code);
 	tell_kinds(b);
-	if (b->journal.state == BLOCK_JOURNAL_NONE || is_kept(b))
+	if (b->journal.state == BLOCK_JOURNAL_NONE || is_block_book_kept(b))
 		return 0;
 	snprintf(err, err_cap, "it is removed, but a restart may bring it back: %s",
 		 b->journal_error);
@@ -450,8 +451,8 @@ void block_book_tick(struct block_book *b)
 	tell_kinds(b); /* repeated, since a cache that is being resized has a state of its own */
 	if (block_table_retire(&b->now->table) && !b->env.grace(b->env.grace_user))
 		block_table_reclaim(&b->now->table);
-	if (is_kept(b) && b->journal.n_lines > LINES_MIN + 2 * b->records.n)
-		write_all(b);
+	if (is_block_book_kept(b) && b->journal.n_lines > LINES_MIN + 2 * b->records.n)
+		write_all_block_book(b);
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
@@ -503,12 +504,12 @@ static int begin_lists(struct block_book *b, struct block_lists *l, const struct
 }
 
 /* Puts the lists in use, in a larger table if commands have added too many blocks meanwhile. */
-static int take_lists(struct block_book *b, struct block_lists *l)
+static int take_block_book_lists(struct block_book *b, struct block_lists *l)
 {
 	struct block_memory *larger;
 	int err;
 
-	while ((err = install(b, l->memory)) == -ENOSPC) {
+	while ((err = install_block_book(b, l->memory)) == -ENOSPC) {
 		err = block_memory_new(&larger, 2 * l->memory->table.cap, l->is_map, &b->secrets,
 				       &b->met);
 		if (!err)
@@ -567,7 +568,7 @@ static void end_reload(struct background_job *job)
 	if (!r->code && *r->lists.error)
 		r->code = ERR_CONFIG;
 	if (!r->code)
-		r->code = take_lists(b, &r->lists);
+		r->code = take_block_book_lists(b, &r->lists);
 	if (!r->code)
 		b->lacks_list = false;
 	if (*r->lists.error)
@@ -647,7 +648,7 @@ static int open_lists(struct block_book *b, const struct config *config)
 	if (*b->error)
 		log_error("blocks: %s", b->error);
 	if (!err)
-		err = take_lists(b, &l);
+		err = take_block_book_lists(b, &l);
 	end_lists(&l);
 	return err;
 }
@@ -688,7 +689,7 @@ int block_book_open(struct block_book **out, const struct block_env *env,
 		free(b);
 		return err;
 	}
-	err = block_journal_open(&b->journal, env->storage, take_line, b);
+	err = block_journal_open(&b->journal, env->storage, take_block_book_line, b);
 	if (err)
 		note_journal(b, err); /* volleyd serves without these blocks, and says so */
 	err = 0;
@@ -697,7 +698,7 @@ int block_book_open(struct block_book **out, const struct block_env *env,
 		err = open_lists(b, config);
 	else
 		tell_kinds(b); /* the state of an earlier daemon no longer holds */
-	write_all(b);
+	write_all_block_book(b);
 	return err;
 }
 

@@ -81,7 +81,7 @@ struct listing {
 	uint32_t n_left;
 };
 
-static void append(void *user, struct block_record *record)
+static void append_block_report(void *user, struct block_record *record)
 {
 	struct listing *listing = user;
 
@@ -100,7 +100,7 @@ json_t *block_book_report(struct block_book *b, uint32_t n)
 	read_met(b, met);
 	for (uint32_t i = 0; i < b->n_lists; i++)
 		json_array_append_new(lists, describe_list(&b->lists[i], met_of(b, met, i)));
-	block_records_each(&b->records, append, &listing);
+	block_records_each(&b->records, append_block_report, &listing);
 	return json_pack("{s:I, s:I, s:I, s:b, s:s*, s:o, s:o}", "total",
 			 (json_int_t)(b->now ? b->now->table.n : 0), "by_command",
 			 (json_int_t)b->records.n, "memory_bytes",

@@ -22,7 +22,7 @@
 /* --- Reading ---------------------------------------------------------------------------------- */
 
 /* Reads a line without its newline. */
-static bool read_line(char *line, block_journal_fn *fn, void *user)
+static bool read_block_journal_line(char *line, block_journal_fn *fn, void *user)
 {
 	char *at = line + 2, *action, *what, *why;
 	uint64_t until;
@@ -46,7 +46,8 @@ static bool read_line(char *line, block_journal_fn *fn, void *user)
 }
 
 /* A last line without an end was not written whole: the change was not reported as kept. */
-static int read_lines(struct block_journal *j, FILE *f, block_journal_fn *fn, void *user)
+static int read_block_journal_lines(struct block_journal *j, FILE *f, block_journal_fn *fn,
+				    void *user)
 {
 	char *line = NULL;
 	size_t cap = 0, n_read = 0;
@@ -59,7 +60,7 @@ static int read_lines(struct block_journal *j, FILE *f, block_journal_fn *fn, vo
 		if (is_head ? strcmp(line, HEAD) != 0 : strlen(line) != (size_t)n)
 			err = ERR_FORMAT;
 		line[n - 1] = 0;
-		if (!is_head && !err && !read_line(line, fn, user))
+		if (!is_head && !err && !read_block_journal_line(line, fn, user))
 			err = ERR_FORMAT;
 		j->n_lines += !is_head;
 	}
@@ -71,14 +72,14 @@ static int read_lines(struct block_journal *j, FILE *f, block_journal_fn *fn, vo
 	return err;
 }
 
-static int read_all(struct block_journal *j, block_journal_fn *fn, void *user)
+static int read_all_block_journal(struct block_journal *j, block_journal_fn *fn, void *user)
 {
 	FILE *f;
 	int err = regular_fopen(&f, j->path, NULL);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	err = read_lines(j, f, fn, user);
+	err = read_block_journal_lines(j, f, fn, user);
 	fclose(f);
 	return err;
 }
@@ -96,7 +97,7 @@ int block_journal_open(struct block_journal *j, const char *folder, block_journa
 		j->path = NULL;
 		return -ENOMEM;
 	}
-	err = read_all(j, fn, user);
+	err = read_all_block_journal(j, fn, user);
 	if (!err)
 		j->state = BLOCK_JOURNAL_BEHIND; /* nothing is open yet */
 	return err;
@@ -114,7 +115,7 @@ void block_journal_close(struct block_journal *j)
 
 /* One write, so that the file has the whole line, or a line that is cut. Nothing may follow a cut
  * line: it would become a part of it. */
-static int append(struct block_journal *j, const char *line, int n)
+static int append_block_journal(struct block_journal *j, const char *line, int n)
 {
 	ssize_t put;
 
@@ -137,16 +138,16 @@ int block_journal_add(struct block_journal *j, uint64_t wall_expires_s, const ch
 {
 	char line[LINE_CAP];
 
-	return append(j, line,
-		      snprintf(line, sizeof(line), "+ %" PRIu64 " %s %s %s\n", wall_expires_s,
-			       action, what, why));
+	return append_block_journal(j, line,
+				    snprintf(line, sizeof(line), "+ %" PRIu64 " %s %s %s\n",
+					     wall_expires_s, action, what, why));
 }
 
 int block_journal_remove(struct block_journal *j, const char *what)
 {
 	char line[LINE_CAP];
 
-	return append(j, line, snprintf(line, sizeof(line), "- %s\n", what));
+	return append_block_journal(j, line, snprintf(line, sizeof(line), "- %s\n", what));
 }
 
 /* --- Writing anew ----------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 #define CAP_FIRST 4096u
 
 /* Moves the blocks to a table of twice the size. */
-static int grow(struct block_lists *l)
+static int grow_block_list(struct block_lists *l)
 {
 	uint32_t cap = l->memory->table.cap;
 	struct block_memory *larger;
@@ -35,7 +35,8 @@ static int grow(struct block_lists *l)
 	return 0;
 }
 
-static int put(struct block_lists *l, const struct volley_block_key *key, uint32_t number)
+static int put_block_list(struct block_lists *l, const struct volley_block_key *key,
+			  uint32_t number)
 {
 	const uint32_t action = l->lists[number].action;
 	int err;
@@ -48,14 +49,14 @@ static int put(struct block_lists *l, const struct volley_block_key *key, uint32
 							number + 1));
 		if (err != -ENOSPC)
 			return err;
-		err = grow(l);
+		err = grow_block_list(l);
 		if (err)
 			return err;
 	}
 }
 
 /* Removes white space around the line, and the comment after #. */
-static char *trim(char *line)
+static char *trim_block_list(char *line)
 {
 	char *end;
 
@@ -67,12 +68,12 @@ static char *trim(char *line)
 	return line;
 }
 
-static bool is_over(const struct block_lists *l)
+static bool is_block_list_over(const struct block_lists *l)
 {
 	return l->is_cancelled && __atomic_load_n(l->is_cancelled, __ATOMIC_RELAXED);
 }
 
-static int read_lines(struct block_lists *l, uint32_t number, FILE *f)
+static int read_block_list_lines(struct block_lists *l, uint32_t number, FILE *f)
 {
 	struct block_list *list = &l->lists[number];
 	struct volley_block_key key;
@@ -81,7 +82,7 @@ static int read_lines(struct block_lists *l, uint32_t number, FILE *f)
 	int err = 0;
 
 	while (!err && getline(&line, &cap, f) > 0) {
-		word = trim(line);
+		word = trim_block_list(line);
 		if (!*word)
 			continue;
 		if (block_words_read(word, l->secrets, &key, NULL)) {
@@ -89,31 +90,31 @@ static int read_lines(struct block_lists *l, uint32_t number, FILE *f)
 			continue;
 		}
 		list->n++;
-		err = is_over(l) ? -ECANCELED : put(l, &key, number);
+		err = is_block_list_over(l) ? -ECANCELED : put_block_list(l, &key, number);
 	}
 	free(line);
 	return err;
 }
 
-static void tell(struct block_lists *l, const char *file, int code)
+static void tell_block_list(struct block_lists *l, const char *file, int code)
 {
 	if (!*l->error)
 		snprintf(l->error, sizeof(l->error), "%s: %s", file, err_text(code));
 }
 
-static int read_file(struct block_lists *l, uint32_t number)
+static int read_block_list_file(struct block_lists *l, uint32_t number)
 {
 	struct block_list *list = &l->lists[number];
 	FILE *f;
 	int err = regular_fopen(&f, list->file, NULL);
 
 	if (err) {
-		tell(l, list->file, err);
+		tell_block_list(l, list->file, err);
 		return 0;
 	}
-	err = read_lines(l, number, f);
+	err = read_block_list_lines(l, number, f);
 	if (!err && ferror(f))
-		tell(l, list->file, -EIO);
+		tell_block_list(l, list->file, -EIO);
 	fclose(f);
 	return err;
 }
@@ -123,9 +124,9 @@ int block_lists_read(struct block_lists *l)
 	int err = block_memory_new(&l->memory, CAP_FIRST, l->is_map, l->secrets, l->met);
 
 	for (uint32_t i = 0; i < l->n && !err; i++)
-		err = read_file(l, i);
+		err = read_block_list_file(l, i);
 	while (!err && l->memory->table.cap - l->memory->table.n < l->spare)
-		err = grow(l);
+		err = grow_block_list(l);
 	if (err) {
 		block_memory_free(l->memory);
 		l->memory = NULL;

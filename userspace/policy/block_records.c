@@ -12,7 +12,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_block_record(const void *a, const void *b)
 {
 	const struct volley_block_key *x = a, *y = b; /* a record begins with its key */
 	int order = compare_numbers(x->kind_bits & 0xff, y->kind_bits & 0xff);
@@ -24,14 +24,14 @@ static int compare(const void *a, const void *b)
 	return order ? order : compare_numbers(x->kind_bits, y->kind_bits);
 }
 
-static void forget(void *record)
+static void forget_block_record(void *record)
 {
 	free(record);
 }
 
 void block_records_fini(struct block_records *r)
 {
-	tdestroy(r->tree, forget);
+	tdestroy(r->tree, forget_block_record);
 	free(r->heap);
 	*r = (struct block_records){ 0 };
 }
@@ -39,7 +39,7 @@ void block_records_fini(struct block_records *r)
 struct block_record *block_records_find(const struct block_records *r,
 					const struct volley_block_key *key)
 {
-	void *at = tfind(key, &r->tree, compare);
+	void *at = tfind(key, &r->tree, compare_block_record);
 
 	return at ? *(struct block_record **)at : NULL;
 }
@@ -57,7 +57,7 @@ struct block_record *block_records_add(struct block_records *r, const struct vol
 	record->why = record->what + n_what;
 	memcpy(record->why, why, n_why);
 	record->expires_s = VOLLEY_NEVER;
-	if (!tsearch(record, &r->tree, compare)) {
+	if (!tsearch(record, &r->tree, compare_block_record)) {
 		free(record);
 		return NULL;
 	}
@@ -67,14 +67,14 @@ struct block_record *block_records_add(struct block_records *r, const struct vol
 
 void block_records_remove(struct block_records *r, struct block_record *record)
 {
-	tdelete(record, &r->tree, compare);
+	tdelete(record, &r->tree, compare_block_record);
 	free(record);
 	r->n--;
 }
 
 /* ---- The heap -------------------------------------------------------------------------------- */
 
-static void exchange(struct block_expiry *a, struct block_expiry *b)
+static void exchange_block_record(struct block_expiry *a, struct block_expiry *b)
 {
 	struct block_expiry c = *a;
 
@@ -92,12 +92,12 @@ static void sink(struct block_records *r)
 			child++;
 		if (r->heap[at].expires_s <= r->heap[child].expires_s)
 			return;
-		exchange(&r->heap[at], &r->heap[child]);
+		exchange_block_record(&r->heap[at], &r->heap[child]);
 		at = child;
 	}
 }
 
-static int grow(struct block_records *r)
+static int grow_block_record(struct block_records *r)
 {
 	size_t cap = r->heap_cap ? 2 * r->heap_cap : 64;
 	struct block_expiry *heap = reallocarray(r->heap, cap, sizeof(*heap));
@@ -116,11 +116,11 @@ int block_records_expire(struct block_records *r, struct block_record *record, u
 	record->expires_s = expires_s;
 	if (expires_s == VOLLEY_NEVER)
 		return 0;
-	if (r->n_heap == r->heap_cap && grow(r))
+	if (r->n_heap == r->heap_cap && grow_block_record(r))
 		return -ENOMEM;
 	r->heap[r->n_heap++] = (struct block_expiry){ expires_s, record->key };
 	for (; at && r->heap[(at - 1) / 2].expires_s > expires_s; at = (at - 1) / 2)
-		exchange(&r->heap[at], &r->heap[(at - 1) / 2]);
+		exchange_block_record(&r->heap[at], &r->heap[(at - 1) / 2]);
 	return 0;
 }
 
@@ -144,7 +144,7 @@ struct walk {
 	void *user;
 };
 
-static void visit(const void *node, VISIT which, void *closure)
+static void visit_block_record(const void *node, VISIT which, void *closure)
 {
 	struct walk *walk = closure;
 
@@ -156,5 +156,5 @@ void block_records_each(const struct block_records *r, block_record_fn *fn, void
 {
 	struct walk walk = { fn, user };
 
-	twalk_r(r->tree, visit, &walk);
+	twalk_r(r->tree, visit_block_record, &walk);
 }

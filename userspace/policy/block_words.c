@@ -45,7 +45,7 @@ static int read_prefix(const char *what, struct volley_block_key *key, char *tex
 	return 0;
 }
 
-static int read_type(const char *what, struct volley_block_key *key, char *text)
+static int read_block_word_type(const char *what, struct volley_block_key *key, char *text)
 {
 	char name[PROTO_TEXT_MAX];
 	int type = proto_type_from_text(what, strlen(what));
@@ -59,8 +59,8 @@ static int read_type(const char *what, struct volley_block_key *key, char *text)
 	return 0;
 }
 
-static int read_name(const char *what, const struct volley_block_head *secrets,
-		     struct volley_block_key *key, char *text)
+static int read_block_word_name(const char *what, const struct volley_block_head *secrets,
+				struct volley_block_key *key, char *text)
 {
 	uint8_t wire[DNS_NAME_MAX], folded[NAME_FOLDED_BYTES];
 	int n = name_from_text(wire, sizeof(wire), what, strlen(what));
@@ -81,7 +81,7 @@ int block_words_read(const char *what, const struct volley_block_head *secrets,
 		return 0;
 	if (strchr(what, ':') || strchr(what, '/') || !*what)
 		return -EINVAL;
-	if (!strchr(what, '.') && !read_type(what, key, text))
+	if (!strchr(what, '.') && !read_block_word_type(what, key, text))
 		return 0;
-	return read_name(what, secrets, key, text);
+	return read_block_word_name(what, secrets, key, text);
 }

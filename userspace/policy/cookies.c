@@ -40,7 +40,7 @@ struct cookies {
 
 /* --- Publishing ------------------------------------------------------------------------------- */
 
-static void add(struct cookie_secrets *set, const uint8_t *key)
+static void add_cookie_set(struct cookie_secrets *set, const uint8_t *key)
 {
 	if (set->n < COOKIE_SECRETS_MAX && !cookie_secrets_have(set, key))
 		memcpy(set->keys[set->n++], key, sizeof(set->keys[0]));
@@ -51,17 +51,17 @@ static void add(struct cookie_secrets *set, const uint8_t *key)
  * without a place are left out, those in both sets last. That happens only for two full sets whose
  * first secrets differ, and lasts a grace period.
  */
-static void join(struct cookie_secrets *both, const struct cookie_secrets *now,
-		 const struct cookie_secrets *next)
+static void join_cookie_set(struct cookie_secrets *both, const struct cookie_secrets *now,
+			    const struct cookie_secrets *next)
 {
 	*both = (struct cookie_secrets){ 0 };
-	add(both, now->keys[0]);
-	add(both, next->keys[0]);
+	add_cookie_set(both, now->keys[0]);
+	add_cookie_set(both, next->keys[0]);
 	for (uint32_t i = 0; i < now->n; i++)
 		if (cookie_secrets_have(next, now->keys[i]))
-			add(both, now->keys[i]);
+			add_cookie_set(both, now->keys[i]);
 	for (uint32_t i = 0; i < now->n; i++)
-		add(both, now->keys[i]);
+		add_cookie_set(both, now->keys[i]);
 }
 
 static void forget_set(struct published *set)
@@ -72,7 +72,7 @@ static void forget_set(struct published *set)
 }
 
 /* -ENOMEM: no change. Another error: the set is published; the old one may still have readers. */
-static int publish(struct cookies *c, const struct cookie_secrets *set)
+static int publish_cookie_set(struct cookies *c, const struct cookie_secrets *set)
 {
 	struct published *copy = malloc(sizeof(*copy)), *old;
 	int err;
@@ -92,12 +92,12 @@ static int publish(struct cookies *c, const struct cookie_secrets *set)
 	return err;
 }
 
-static bool is_same(const struct cookie_secrets *a, const struct cookie_secrets *b)
+static bool is_cookie_set_same(const struct cookie_secrets *a, const struct cookie_secrets *b)
 {
 	return a->n == b->n && !memcmp(a->keys, b->keys, a->n * sizeof(a->keys[0]));
 }
 
-static int put(struct cookies *c, const struct cookies_known *known)
+static int put_cookie_set(struct cookies *c, const struct cookies_known *known)
 {
 	const struct cookie_secrets *now = c->env.published->cookies;
 	struct cookie_secrets set = { .n = known->n }, both;
@@ -106,20 +106,20 @@ static int put(struct cookies *c, const struct cookies_known *known)
 	for (uint32_t i = 0; i < known->n; i++)
 		memcpy(set.keys[i], known->secrets[i].secret, sizeof(set.keys[i]));
 	if (now && !cookie_secrets_have(now, set.keys[0])) {
-		join(&both, now, &set);
-		err = publish(c, &both);
+		join_cookie_set(&both, now, &set);
+		err = publish_cookie_set(c, &both);
 		now = c->env.published->cookies;
 		explicit_bzero(&both, sizeof(both));
 	}
-	if (!err && !(now && is_same(now, &set)))
-		err = publish(c, &set);
+	if (!err && !(now && is_cookie_set_same(now, &set)))
+		err = publish_cookie_set(c, &set);
 	if (!err)
 		c->known = *known;
 	explicit_bzero(&set, sizeof(set));
 	return err;
 }
 
-static int say(int code, char *err, size_t err_cap)
+static int say_cookie_set(int code, char *err, size_t err_cap)
 {
 	if (code)
 		snprintf(err, err_cap, "secrets of DNS cookies: %s", err_text(code));
@@ -129,7 +129,7 @@ static int say(int code, char *err, size_t err_cap)
 /* --- Secrets of volleyd ----------------------------------------------------------------------- */
 
 /* True if all cookies of the secret are too old to be accepted. */
-static bool is_over(const struct cookies_known *known, uint32_t i, uint64_t now_s)
+static bool is_cookie_set_over(const struct cookies_known *known, uint32_t i, uint64_t now_s)
 {
 	return i && now_s > known->secrets[i].since_s + VOLLEY_COOKIE_PAST_MAX_S;
 }
@@ -145,7 +145,7 @@ static bool forget_old(struct cookies_known *known, uint64_t now_s)
 			known->secrets[i].since_s = now_s;
 			is_changed = true;
 		}
-		if (!is_over(known, i, now_s))
+		if (!is_cookie_set_over(known, i, now_s))
 			known->secrets[n++] = known->secrets[i];
 	}
 	is_changed |= n < known->n;
@@ -189,7 +189,7 @@ static void save(struct cookies *c)
 	c->is_unsaved = err != 0;
 }
 
-static const char *reason_of(int code)
+static const char *reason_of_cookie_set(int code)
 {
 	return code == ERR_FORMAT ? "it is not as volleyd wrote it" : err_text(code);
 }
@@ -204,7 +204,7 @@ static void read_kept(struct cookies *c, struct cookies_known *known)
 	if (c->is_unread)
 		log_warn("%s: %s: new secrets of DNS cookies are made, and are not kept: correct "
 			 "or remove the file; a restart reads it again",
-			 c->file, reason_of(err));
+			 c->file, reason_of_cookie_set(err));
 	else if (err == -EPERM)
 		log_warn("%s: everyone can read or write it: new secrets of DNS cookies are made",
 			 c->file);
@@ -228,19 +228,19 @@ static int start_own(struct cookies *c, uint64_t now_s)
 		known.secrets[known.n++].since_s = now_s;
 	}
 	if (!err)
-		err = put(c, &known);
+		err = put_cookie_set(c, &known);
 	c->is_unsaved = !err; /* server.storage may not be open yet */
 	explicit_bzero(&known, sizeof(known));
 	return err;
 }
 
-static int rotate(struct cookies *c, uint64_t now_s)
+static int rotate_cookie_set(struct cookies *c, uint64_t now_s)
 {
 	struct cookies_known known = c->known;
 	int err = make_next(&known, now_s);
 
 	if (!err)
-		err = put(c, &known);
+		err = put_cookie_set(c, &known);
 	if (!err)
 		save(c);
 	explicit_bzero(&known, sizeof(known));
@@ -250,7 +250,7 @@ static int rotate(struct cookies *c, uint64_t now_s)
 int cookies_rotate(struct cookies *c, uint64_t now_s, char *err, size_t err_cap)
 {
 	if (c->is_made)
-		return say(rotate(c, now_s), err, err_cap);
+		return say_cookie_set(rotate_cookie_set(c, now_s), err, err_cap);
 	snprintf(err, err_cap,
 		 "the configuration gives the secrets: change server.cookies or its files, then "
 		 "volleyctl zone reload");
@@ -265,11 +265,11 @@ void cookies_tick(struct cookies *c, uint64_t now_s)
 	if (!c->is_made)
 		return;
 	if (forget_old(&known, now_s)) {
-		err = put(c, &known);
+		err = put_cookie_set(c, &known);
 		c->is_unsaved |= !err;
 	}
 	if (!err && c->rotate_s && now_s >= known.secrets[0].since_s + c->rotate_s)
-		err = rotate(c, now_s);
+		err = rotate_cookie_set(c, now_s);
 	if (err)
 		log_error("secrets of DNS cookies: %s", err_text(err));
 	if (c->is_unsaved)
@@ -309,7 +309,7 @@ static int take_given(struct cookies *c, const struct config *config, uint64_t n
 		memcpy(known.secrets[i].secret, given->secret, sizeof(given->secret));
 		known.secrets[i].since_s = since_of(c, given->secret, !i, now_s);
 	}
-	err = put(c, &known);
+	err = put_cookie_set(c, &known);
 	explicit_bzero(&known, sizeof(known));
 	if (err)
 		return err;
@@ -328,11 +328,11 @@ int cookies_configure(struct cookies *c, const struct config *config, uint64_t n
 
 	c->rotate_s = config->cookie_rotate_s;
 	if (config->n_cookie_secrets)
-		return say(take_given(c, config, now_s), err, err_cap);
+		return say_cookie_set(take_given(c, config, now_s), err, err_cap);
 	if (!c->is_made)
 		code = start_own(c, now_s);
 	if (code)
-		return say(code, err, err_cap);
+		return say_cookie_set(code, err, err_cap);
 	c->is_made = true;
 	forget_files(c);
 	return 0;
@@ -344,7 +344,7 @@ int cookies_configure(struct cookies *c, const struct config *config, uint64_t n
  * The same on all hosts with the secret. It is no help for forging cookies, which are hashes of 20
  * or 32 octets.
  */
-static void put_digest(json_t *o, const uint8_t *secret)
+static void put_cookie_set_digest(json_t *o, const uint8_t *secret)
 {
 	static const char what[] = "DNS cookies";
 	char text[DIGEST_BYTES];
@@ -357,7 +357,7 @@ static json_t *report_secret(const struct cookies *c, uint32_t i)
 {
 	json_t *o = json_object();
 
-	put_digest(o, c->known.secrets[i].secret);
+	put_cookie_set_digest(o, c->known.secrets[i].secret);
 	json_put_text(o, "state", i ? "accepted" : "active");
 	json_put_int(o, "since_at", c->known.secrets[i].since_s);
 	if (c->files[i])
@@ -373,7 +373,7 @@ json_t *cookies_report(const struct cookies *c)
 	if (c->is_made && c->file)
 		json_put_text(o, "kept_in", c->file);
 	if (c->is_made && c->save_error)
-		json_put_text(o, "error", reason_of(c->save_error));
+		json_put_text(o, "error", reason_of_cookie_set(c->save_error));
 	if (c->is_made && c->rotate_s)
 		json_put_int(o, "rotates_at", c->known.secrets[0].since_s + c->rotate_s);
 	for (uint32_t i = 0; i < c->known.n; i++)

@@ -21,7 +21,7 @@
 #define TEXT_MAX   (sizeof(HEAD) + COOKIE_SECRETS_MAX * LINE_BYTES)
 
 /* Reads the line at *AT, and moves *AT past it. */
-static bool read_line(const char **at, struct cookies_known *out)
+static bool read_cookies_file_line(const char **at, struct cookies_known *out)
 {
 	char digits[2 * SIPHASH_KEY_BYTES + 1];
 	int n = 0;
@@ -37,14 +37,14 @@ static bool read_line(const char **at, struct cookies_known *out)
 	return true;
 }
 
-static int read_text(const char *text, struct cookies_known *out)
+static int read_cookies_file_text(const char *text, struct cookies_known *out)
 {
 	const char *at = text + strlen(HEAD);
 
 	if (strncmp(text, HEAD, strlen(HEAD)) != 0)
 		return ERR_FORMAT;
 	while (*at)
-		if (!read_line(&at, out))
+		if (!read_cookies_file_line(&at, out))
 			return ERR_FORMAT;
 	return out->n ? 0 : ERR_FORMAT;
 }
@@ -66,14 +66,14 @@ int cookies_file_read(const char *path, struct cookies_known *out)
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	if (!err)
-		err = read_text(text, out);
+		err = read_cookies_file_text(text, out);
 	if (err)
 		explicit_bzero(out, sizeof(*out));
 	explicit_bzero(text, sizeof(text));
 	return err;
 }
 
-static int write_all(int fd, const struct cookies_known *known)
+static int write_all_cookies_file(int fd, const struct cookies_known *known)
 {
 	char text[TEXT_MAX];
 	size_t n = (size_t)snprintf(text, sizeof(text), HEAD);
@@ -108,7 +108,7 @@ int cookies_file_write(const char *path, const struct cookies_known *known)
 		return fd;
 	err = replace_clear(fd);
 	if (!err)
-		err = write_all(fd, known);
+		err = write_all_cookies_file(fd, known);
 	if (!err)
 		err = replace_finish(tmp, target);
 	if (err)

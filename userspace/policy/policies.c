@@ -128,7 +128,7 @@ void policies_free(struct policies *p)
 	free(p);
 }
 
-static void tell(struct waiter **waiters, int code)
+static void tell_policy_set(struct waiter **waiters, int code)
 {
 	struct waiter *waiter = *waiters, *next;
 
@@ -140,9 +140,9 @@ static void tell(struct waiter **waiters, int code)
 	}
 }
 
-static void begin(struct policies *p);
+static void begin_policy_set(struct policies *p);
 
-static void finish(struct policies *p)
+static void finish_policy_set(struct policies *p)
 {
 	bool again = p->later_waiters && p->work != WORK_CANCELLED;
 	struct waiter *waiters = p->waiters;
@@ -150,17 +150,17 @@ static void finish(struct policies *p)
 	p->waiters = NULL;
 	if (p->work != WORK_CANCELLED)
 		p->work = again ? WORK_BUSY : WORK_IDLE;
-	tell(&waiters, p->code); /* a waiter may ask policies_is_idle() */
+	tell_policy_set(&waiters, p->code); /* a waiter may ask policies_is_idle() */
 	if (p->work == WORK_CANCELLED)
-		tell(&p->later_waiters, -ECANCELED);
+		tell_policy_set(&p->later_waiters, -ECANCELED);
 	if (again && p->work != WORK_CANCELLED)
-		begin(p);
+		begin_policy_set(p);
 }
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
 /* Withdraws upstream's answers that have a rule now. Answers of rules die by their generation. */
-static enum walk_step judge(void *user, const struct volley_entry *e)
+static enum walk_step judge_policy_set(void *user, const struct volley_entry *e)
 {
 	struct sweep *sweep = user;
 
@@ -175,8 +175,8 @@ static void sweep_run(struct background_job *job)
 	struct sweep *sweep = (struct sweep *)job;
 	const struct policies_env *env = &sweep->owner->env;
 
-	sweep->code = cache_sweep(sweep->cache, &job->is_cancelled, judge, sweep, env->grace,
-				  env->grace_user, &sweep->n_withdrawn);
+	sweep->code = cache_sweep(sweep->cache, &job->is_cancelled, judge_policy_set, sweep,
+				  env->grace, env->grace_user, &sweep->n_withdrawn);
 }
 
 static void sweep_ended(struct background_job *job)
@@ -194,7 +194,7 @@ static void sweep_ended(struct background_job *job)
 			cache_zone_end_change(p->env.cache, p->slot, sweep->digest);
 	}
 	free(sweep);
-	finish(p);
+	finish_policy_set(p);
 }
 
 static void start_sweep(struct policies *p, bool is_whole, const uint64_t digest[2])
@@ -204,7 +204,7 @@ static void start_sweep(struct policies *p, bool is_whole, const uint64_t digest
 	if (!sweep) {
 		if (p->now.policy)
 			p->code = -ENOMEM;
-		finish(p);
+		finish_policy_set(p);
 		return;
 	}
 	sweep->job = (struct background_job){ .run = sweep_run, .ended = sweep_ended };
@@ -222,7 +222,8 @@ static void start_sweep(struct policies *p, bool is_whole, const uint64_t digest
  * The digest of all contents in their order and the settings of rendering. Without parts it is 0:
  * there are no answers to adopt, or to keep in a snapshot.
  */
-static void digest_of(const struct policies *p, const struct parts *parts, uint64_t digest[2])
+static void digest_of_policy_set(const struct policies *p, const struct parts *parts,
+				 uint64_t digest[2])
 {
 	digest[0] = parts->n ? p->env.settings_digest : 0;
 	digest[1] = parts->n ? parts->n ^ (uint64_t)RULES_VERSION << 32 : 0;
@@ -311,7 +312,7 @@ static struct part *find_part(const struct parts *parts, const char *name)
 }
 
 /* Drops everything that was read. The parts in force stay. */
-static void give_up(struct policies *p, int code)
+static void give_up_policy_set(struct policies *p, int code)
 {
 	for (size_t i = 0; i < p->next.n; i++)
 		load_free(p->next.items[i].load);
@@ -320,7 +321,7 @@ static void give_up(struct policies *p, int code)
 		 err_text(code));
 	log_error("policies: %s", p->error);
 	p->code = code;
-	finish(p);
+	finish_policy_set(p);
 }
 
 /* The i-th list in force, or NULL. */
@@ -373,7 +374,8 @@ static bool may_hit_by_servers(const struct policies *p, bool is_present)
 }
 
 /* Until the whole walk has ended, the slot has no digest: a daemon that starts then walks, too. */
-static void commit(struct policies *p, uint32_t gen, const uint64_t digest[2], bool is_whole)
+static void commit_policy_set(struct policies *p, uint32_t gen, const uint64_t digest[2],
+			      bool is_whole)
 {
 	static const uint64_t nothing[2];
 
@@ -383,7 +385,7 @@ static void commit(struct policies *p, uint32_t gen, const uint64_t digest[2], b
 		cache_zone_end_change(p->env.cache, p->slot, nothing);
 }
 
-static void publish(struct policies *p)
+static void publish_policy_set(struct policies *p)
 {
 	struct parts old = p->now;
 	bool is_present, is_whole;
@@ -391,7 +393,7 @@ static void publish(struct policies *p)
 	uint32_t gen;
 	int err;
 
-	digest_of(p, &p->next, digest);
+	digest_of_policy_set(p, &p->next, digest);
 	is_present = cache_zone_prepare(p->env.cache, slot_name, sizeof(slot_name) - 1, digest,
 					&p->slot, &gen);
 	is_whole = may_hit_by_servers(p, is_present);
@@ -399,7 +401,7 @@ static void publish(struct policies *p)
 	if (!err)
 		err = set_apart(p, &p->next);
 	if (err) {
-		give_up(p, err);
+		give_up_policy_set(p, err);
 		return;
 	}
 	*p->error = '\0';
@@ -408,7 +410,7 @@ static void publish(struct policies *p)
 	p->next = (struct parts){ 0 };
 	(void)rcu_xchg_pointer(&p->env.published->policy, p->now.policy);
 	(void)p->env.grace(p->env.grace_user); /* workers that used the old one have published */
-	commit(p, gen, digest, is_whole);
+	commit_policy_set(p, gen, digest, is_whole);
 	parts_free(&old);
 	start_sweep(p, is_whole, digest);
 }
@@ -426,7 +428,7 @@ static void take_present(struct policies_entry *e, const struct policies_entry *
 }
 
 /* The entry has the reason. */
-static void fail(struct policies *p, struct part *part, int code)
+static void fail_policy_set(struct policies *p, struct part *part, int code)
 {
 	const struct part *present = find_part(&p->now, part->entry.name);
 	char text[POLICIES_TEXT_CAP];
@@ -439,7 +441,7 @@ static void fail(struct policies *p, struct part *part, int code)
 		p->code = code;
 }
 
-static void take_zone(struct part *part, struct zone *zone, uint64_t wall_s)
+static void take_policy_set_zone(struct part *part, struct zone *zone, uint64_t wall_s)
 {
 	struct policies_entry *e = &part->entry;
 	struct policy_counts counts = policy_count(zone, e->is_list);
@@ -470,7 +472,7 @@ static void note_warning(struct part *part, const struct load *load)
 	log_warn("policy %s: %s", e->name, e->warning);
 }
 
-static void on_loaded(struct load *load)
+static void on_policy_set_loaded(struct load *load)
 {
 	struct part *part = load->user;
 	struct policies *p = part->owner;
@@ -480,9 +482,9 @@ static void on_loaded(struct load *load)
 		p->code = -ECANCELED;
 	} else if (load->code) {
 		load_put_error(load, part->entry.error, sizeof(part->entry.error));
-		fail(p, part, load->code);
+		fail_policy_set(p, part, load->code);
 	} else {
-		take_zone(part, load->zone, load->ended_wall_s);
+		take_policy_set_zone(part, load->zone, load->ended_wall_s);
 		load->zone = NULL;
 		note_warning(part, load);
 	}
@@ -490,9 +492,9 @@ static void on_loaded(struct load *load)
 	if (--p->n_loading)
 		return;
 	if (p->work == WORK_CANCELLED)
-		finish(p);
+		finish_policy_set(p);
 	else
-		publish(p);
+		publish_policy_set(p);
 }
 
 /* Loads local data at once: it is a few records of the configuration. */
@@ -508,7 +510,7 @@ static int add_local(struct policies *p, struct part *part, char *const *records
 		return -ENOMEM;
 	code = local_data_load(&zone, records, &why);
 	if (!code) {
-		take_zone(part, zone, clock_wall_s());
+		take_policy_set_zone(part, zone, clock_wall_s());
 		return 0;
 	}
 	if (why.at >= 0)
@@ -516,7 +518,7 @@ static int add_local(struct policies *p, struct part *part, char *const *records
 			 why.sentence);
 	else
 		snprintf(part->entry.error, sizeof(part->entry.error), "%s", why.sentence);
-	fail(p, part, code);
+	fail_policy_set(p, part, code);
 	return 0;
 }
 
@@ -534,7 +536,7 @@ static void take_served(struct policies *p, struct part *part)
 		return;
 	}
 	if (zone) {
-		take_zone(part, zone, clock_wall_s());
+		take_policy_set_zone(part, zone, clock_wall_s());
 		return;
 	}
 	snprintf(e->error, sizeof(e->error), "the zone is not served");
@@ -545,7 +547,7 @@ static void take_served(struct policies *p, struct part *part)
 			 e->zone ? "the version before stays in force" : "nothing is in force");
 }
 
-static int add_list(struct policies *p, struct part *part, const struct config_rpz *list)
+static int add_policy_set_list(struct policies *p, struct part *part, const struct config_rpz *list)
 {
 	*part = (struct part){ .owner = p };
 	part->entry.is_list = true;
@@ -560,7 +562,7 @@ static int add_list(struct policies *p, struct part *part, const struct config_r
 	part->entry.file = strdup(list->file);
 	if (!part->entry.file)
 		return -ENOMEM;
-	part->load = load_new(list->name, list->file, NULL, on_loaded, part);
+	part->load = load_new(list->name, list->file, NULL, on_policy_set_loaded, part);
 	if (part->load) /* one line of another name must not switch the list off */
 		part->load->progress.skips_outside = true;
 	p->n_loading++;
@@ -579,11 +581,11 @@ static int add_parts(struct policies *p, const struct config_recursion *config)
 	if (has_local)
 		err = add_local(p, &next->items[next->n++], config->local_data);
 	for (uint32_t i = 0; !err && i < config->n_rpz; i++)
-		err = add_list(p, &next->items[next->n++], &config->rpz[i]);
+		err = add_policy_set_list(p, &next->items[next->n++], &config->rpz[i]);
 	return err;
 }
 
-static void begin(struct policies *p)
+static void begin_policy_set(struct policies *p)
 {
 	int err;
 
@@ -593,13 +595,13 @@ static void begin(struct policies *p)
 	p->n_loading = 0;
 	err = add_parts(p, p->env.config(p->env.config_user));
 	if (err) {
-		give_up(p, err);
+		give_up_policy_set(p, err);
 	} else if (!p->next.n && !p->now.n && p->is_begun) {
 		parts_free(&p->next);
 		*p->error = '\0';
-		finish(p);
+		finish_policy_set(p);
 	} else if (!p->n_loading) {
-		publish(p);
+		publish_policy_set(p);
 	} else {
 		for (size_t i = 0; i < p->next.n; i++)
 			if (p->next.items[i].load)
@@ -649,9 +651,9 @@ static void begin_zones(struct policies *p)
 	for (size_t i = 0; !err && i < p->now.n; i++)
 		err = copy_part(p, &next->items[next->n++], &p->now.items[i]);
 	if (err)
-		give_up(p, err);
+		give_up_policy_set(p, err);
 	else
-		publish(p);
+		publish_policy_set(p);
 }
 
 void policies_zone_served(struct policies *p, const char *name)
@@ -704,7 +706,7 @@ int policies_reload(struct policies *p, policies_done_fn *done, void *user)
 	if (p->work != WORK_IDLE)
 		return 0;
 	p->work = WORK_BUSY;
-	begin(p);
+	begin_policy_set(p);
 	return 0;
 }
 
@@ -718,7 +720,7 @@ void policies_cancel(struct policies *p)
 	if (!p)
 		return;
 	p->work = WORK_CANCELLED;
-	tell(&p->zone_waiters, -ECANCELED);
+	tell_policy_set(&p->zone_waiters, -ECANCELED);
 }
 
 /* ---- Access ---------------------------------------------------------------------------------- */

@@ -94,7 +94,7 @@ static void put_states(const struct policies *policies, struct metrics_text *out
 	metrics_text_sample(out, *policies_error(policies) != 0, NULL);
 }
 
-static void put_state(const struct policies_entry *entry, struct metrics_text *out)
+static void put_policies_report_state(const struct policies_entry *entry, struct metrics_text *out)
 {
 	for (int k = 0; k < POLICIES_N_STATES; k++)
 		metrics_text_sample(out, policies_entry_state(entry) == (enum policies_state)k,
@@ -111,7 +111,7 @@ void policies_metrics(const struct policies *policies, struct metrics_text *out)
 	metrics_text_family(out, METRICS_GAUGE, "policy_state",
 			    "1 for the state that it is in, 0 for the others");
 	for (i = 0; i < n; i++)
-		put_state(policies_at(policies, i), out);
+		put_policies_report_state(policies_at(policies, i), out);
 #define EACH(family, help, value)                                                       \
 	metrics_text_family(out, METRICS_GAUGE, family, help);                          \
 	for (i = 0; i < n; i++) {                                                       \

@@ -102,7 +102,7 @@ int rate_limits_configure(struct rate_limits *rrl, const struct config *config,
 /* ---- The list -------------------------------------------------------------------------------- */
 
 /* Writes "192.0.2.0/24". False: the place is free, or is being written. */
-static bool put_prefix(const struct volley_limited *at, char text[PREFIX_CAP])
+static bool put_rate_limits_prefix(const struct volley_limited *at, char text[PREFIX_CAP])
 {
 	uint64_t key = __atomic_load_n(&at->key, __ATOMIC_ACQUIRE);
 	uint32_t bits = __atomic_load_n(&at->bits, __ATOMIC_ACQUIRE);
@@ -132,7 +132,7 @@ static uint64_t withheld(const struct volley_limited *at)
 	       __atomic_load_n(&at->dropped, __ATOMIC_RELAXED);
 }
 
-static bool is_over(const struct volley_limited *at, uint32_t now_s)
+static bool is_rate_limits_over(const struct volley_limited *at, uint32_t now_s)
 {
 	uint32_t last_s = __atomic_load_n(&at->last_s, __ATOMIC_RELAXED);
 
@@ -168,7 +168,7 @@ static void began(struct rate_limits *rrl, struct seen *seen, const struct volle
 	seen->is_over = true;
 	seen->since_s = now_s;
 	seen->first_withheld = seen->withheld;
-	if (put_prefix(at, text) && may_say(lines))
+	if (put_rate_limits_prefix(at, text) && may_say(lines))
 		log_notice("rrl: %s is over its limit%s", text, what_is_done(rrl));
 }
 
@@ -178,7 +178,7 @@ static void stopped(struct seen *seen, const struct volley_limited *at, uint32_t
 	char text[PREFIX_CAP];
 
 	seen->is_over = false;
-	if (put_prefix(at, text) && may_say(lines))
+	if (put_rate_limits_prefix(at, text) && may_say(lines))
 		log_notice("rrl: %s is within its limit again: it was over it for %u s, with %llu "
 			   "answers",
 			   text, now_s - seen->since_s - REST_S,
@@ -198,10 +198,10 @@ void rate_limits_tick(struct rate_limits *rrl, uint32_t now_s)
 		if (key != seen->key)
 			*seen = (struct seen){ .key = key };
 		seen->per_second = now > seen->withheld ? now - seen->withheld : 0;
-		if (key && is_over(at, now_s) && !seen->is_over)
+		if (key && is_rate_limits_over(at, now_s) && !seen->is_over)
 			began(rrl, seen, at, now_s, &lines);
 		seen->withheld = now;
-		if (seen->is_over && !is_over(at, now_s))
+		if (seen->is_over && !is_rate_limits_over(at, now_s))
 			stopped(seen, at, now_s, &lines);
 	}
 	if (lines.n_unsaid)
@@ -220,13 +220,13 @@ unsigned int rate_limits_n_limited(const struct rate_limits *rrl, uint32_t now_s
 	for (unsigned int i = 0; i < VOLLEY_RRL_LIMITED; i++) {
 		const struct volley_limited *at = &rrl->limiter.rrl->limited[i];
 
-		n += __atomic_load_n(&at->key, __ATOMIC_RELAXED) && is_over(at, now_s);
+		n += __atomic_load_n(&at->key, __ATOMIC_RELAXED) && is_rate_limits_over(at, now_s);
 	}
 	return n;
 }
 
 /* By the answers withheld in a second, the most first. */
-static int compare(const void *a, const void *b, void *user)
+static int compare_rate_limits(const void *a, const void *b, void *user)
 {
 	const struct rate_limits *rrl = user;
 	uint64_t x = rrl->seen[*(const unsigned int *)a].per_second;
@@ -242,7 +242,7 @@ static json_t *report_prefix(const struct rate_limits *rrl, unsigned int i, uint
 	char text[PREFIX_CAP];
 	json_t *row;
 
-	if (!put_prefix(at, text))
+	if (!put_rate_limits_prefix(at, text))
 		return NULL;
 	row = json_object();
 	json_put_text(row, "prefix", text);
@@ -261,10 +261,10 @@ json_t *rate_limits_report_top(const struct rate_limits *rrl, unsigned int n, ui
 	for (unsigned int i = 0; i < VOLLEY_RRL_LIMITED; i++) {
 		const struct volley_limited *at = &rrl->limiter.rrl->limited[i];
 
-		if (__atomic_load_n(&at->key, __ATOMIC_RELAXED) && is_over(at, now_s))
+		if (__atomic_load_n(&at->key, __ATOMIC_RELAXED) && is_rate_limits_over(at, now_s))
 			order[n_order++] = i;
 	}
-	qsort_r(order, n_order, sizeof(order[0]), compare, (void *)rrl);
+	qsort_r(order, n_order, sizeof(order[0]), compare_rate_limits, (void *)rrl);
 	for (unsigned int i = 0; i < n_order && i < n; i++) {
 		json_t *row = report_prefix(rrl, order[i], now_s);
 

@@ -31,7 +31,7 @@ static uint32_t find_interface(const char *zone)
 	return *end || number > INT32_MAX ? 0 : (uint32_t)number;
 }
 
-static int read_zone(struct port_addr *a, const char *zone)
+static int read_addr_zone(struct port_addr *a, const char *zone)
 {
 	if (!port_addr_is_link_local(a) || !*zone || strlen(zone) >= IF_NAMESIZE ||
 	    strpbrk(zone, "/: \t@#%"))
@@ -57,7 +57,7 @@ int port_addr_from_text(struct port_addr *a, const char *text, uint16_t port)
 		a->family = AF_INET6;
 	else
 		return -EINVAL;
-	return zone ? read_zone(a, zone + 1) : 0;
+	return zone ? read_addr_zone(a, zone + 1) : 0;
 }
 
 int port_addr_from_sockaddr(struct port_addr *a, const struct sockaddr *sa)

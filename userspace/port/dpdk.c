@@ -26,7 +26,7 @@
 
 _Static_assert(sizeof(uintptr_t) <= sizeof(uint64_t), "frame_at holds an mbuf's address");
 
-static struct dpdk_port *self(struct port *p)
+static struct dpdk_port *dpdk_self(struct port *p)
 {
 	return (struct dpdk_port *)p;
 }
@@ -39,7 +39,7 @@ static struct rte_mbuf *mbuf_of(const struct port_msg *m)
 /* --- Out -------------------------------------------------------------------------------------- */
 
 /* Tries several times, as the device may be behind. Frees the rest; returns its number. */
-static uint16_t transmit(struct dpdk_port *d, struct rte_mbuf **mbufs, uint16_t n)
+static uint16_t transmit_dpdk(struct dpdk_port *d, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint16_t n_sent = 0, more;
 
@@ -68,7 +68,7 @@ static uint32_t sum_lengths(struct rte_mbuf *const *mbufs, uint16_t n)
 static uint16_t transmit_replies(struct dpdk_port *d, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint32_t n_bytes = sum_lengths(mbufs, n);
-	uint16_t n_lost = n ? transmit(d, mbufs, n) : 0;
+	uint16_t n_lost = n ? transmit_dpdk(d, mbufs, n) : 0;
 
 	port_count(&d->port.stats.tx, (uint64_t)n - n_lost);
 	port_count(&d->port.stats.tx_dropped, n_lost);
@@ -78,7 +78,7 @@ static uint16_t transmit_replies(struct dpdk_port *d, struct rte_mbuf **mbufs, u
 }
 
 /* The frame is complete at the mbuf's data. */
-static void finish(struct rte_mbuf *mbuf, uint32_t len)
+static void finish_dpdk(struct rte_mbuf *mbuf, uint32_t len)
 {
 	mbuf->data_len = (uint16_t)len;
 	mbuf->pkt_len = len;
@@ -103,12 +103,12 @@ static void dpdk_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, un
 			continue;
 		}
 		assert(m->len <= m->cap);
-		finish(mbuf, frame_reply(&f, rte_pktmbuf_mtod(mbuf, uint8_t *), m->len));
+		finish_dpdk(mbuf, frame_reply(&f, rte_pktmbuf_mtod(mbuf, uint8_t *), m->len));
 		out[n_out++] = mbuf;
 	}
 	if (n_back)
 		rte_pktmbuf_free_bulk(back, n_back);
-	(void)transmit_replies(self(p), out, n_out);
+	(void)transmit_replies(dpdk_self(p), out, n_out);
 }
 
 /* --- The kernel's frames ---------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ static struct rte_mbuf *take_from_kernel(struct dpdk_port *d)
 		rte_pktmbuf_free(mbuf);
 		return NULL;
 	}
-	finish(mbuf, len);
+	finish_dpdk(mbuf, len);
 	return mbuf;
 }
 
@@ -149,7 +149,7 @@ static void send_for_kernel(struct dpdk_port *d)
 		n++;
 	if (!n)
 		return;
-	n_lost = transmit(d, mbufs, n);
+	n_lost = transmit_dpdk(d, mbufs, n);
 	port_count(&d->port.stats.from_kernel, (uint64_t)n - n_lost);
 	port_count(&d->port.stats.from_kernel_lost, n_lost);
 }
@@ -157,8 +157,8 @@ static void send_for_kernel(struct dpdk_port *d)
 /* --- In --------------------------------------------------------------------------------------- */
 
 /* The room for a reply ends at the mbuf's end or at the MTU, but is never less than the query. */
-static uint32_t room_for(const struct dpdk_device *device, const struct rte_mbuf *mbuf,
-			 const struct frame *f)
+static uint32_t dpdk_room_for(const struct dpdk_device *device, const struct rte_mbuf *mbuf,
+			      const struct frame *f)
 {
 	uint32_t in_mbuf = (uint32_t)mbuf->buf_len - mbuf->data_off - f->data_off;
 	uint32_t headers = (uint32_t)f->data_off - f->net_off;
@@ -169,15 +169,15 @@ static uint32_t room_for(const struct dpdk_device *device, const struct rte_mbuf
 	return room > f->data_len ? room : f->data_len;
 }
 
-static void fill(struct port_msg *m, const struct dpdk_port *d, struct rte_mbuf *mbuf,
-		 const struct frame *f)
+static void fill_dpdk(struct port_msg *m, const struct dpdk_port *d, struct rte_mbuf *mbuf,
+		      const struct frame *f)
 {
 	size_t n = f->family == AF_INET ? 4 : 16;
 
 	*m = (struct port_msg){
 		.data = rte_pktmbuf_mtod_offset(mbuf, uint8_t *, f->data_off),
 		.len = f->data_len,
-		.cap = room_for(d->device, mbuf, f),
+		.cap = dpdk_room_for(d->device, mbuf, f),
 		.family = f->family,
 		.peer_port = f->peer_port,
 		.local_port = f->local_port,
@@ -189,7 +189,7 @@ static void fill(struct port_msg *m, const struct dpdk_port *d, struct rte_mbuf 
 }
 
 /* False: the mbuf went to the kernel or was freed. Only frames of one segment are answered. */
-static bool take(struct dpdk_port *d, struct rte_mbuf *mbuf, struct port_msg *m)
+static bool take_dpdk(struct dpdk_port *d, struct rte_mbuf *mbuf, struct port_msg *m)
 {
 	const struct volley_state *services = d->device->services;
 	uint8_t *bytes = rte_pktmbuf_mtod(mbuf, uint8_t *);
@@ -202,7 +202,7 @@ static bool take(struct dpdk_port *d, struct rte_mbuf *mbuf, struct port_msg *m)
 						   (uint16_t)frame_decap(&d->tunnels, bytes, &len));
 	is_query = mbuf->nb_segs == 1 && !frame_parse(&f, bytes, len);
 	if (is_query && (!services || exception_is_ours(services, d->device->mac, &f, bytes))) {
-		fill(m, d, mbuf, &f);
+		fill_dpdk(m, d, mbuf, &f);
 		return true;
 	}
 	if (d->port.fd >= 0 && mbuf->nb_segs == 1) {
@@ -214,8 +214,8 @@ static bool take(struct dpdk_port *d, struct rte_mbuf *mbuf, struct port_msg *m)
 	return false;
 }
 
-static unsigned int take_burst(struct dpdk_port *d, struct rte_mbuf **mbufs, uint16_t n_in,
-			       struct port_msg *msgs)
+static unsigned int take_dpdk_burst(struct dpdk_port *d, struct rte_mbuf **mbufs, uint16_t n_in,
+				    struct port_msg *msgs)
 {
 	unsigned int n = 0;
 	uint64_t n_bytes = 0;
@@ -226,7 +226,7 @@ static unsigned int take_burst(struct dpdk_port *d, struct rte_mbuf **mbufs, uin
 		if (i + PREFETCH_AHEAD < n_in)
 			rte_prefetch0(rte_pktmbuf_mtod(mbufs[i + PREFETCH_AHEAD], void *));
 		n_bytes += mbufs[i]->pkt_len;
-		n += take(d, mbufs[i], &msgs[n]);
+		n += take_dpdk(d, mbufs[i], &msgs[n]);
 	}
 	port_count(&d->port.stats.rx, n_in);
 	port_count(&d->port.stats.rx_bytes, n_bytes);
@@ -255,7 +255,7 @@ static void set_wake(struct dpdk_port *d, uint64_t now_ns, uint16_t n_in)
 static unsigned int dpdk_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				 unsigned int n_cap)
 {
-	struct dpdk_port *d = self(p);
+	struct dpdk_port *d = dpdk_self(p);
 	struct rte_mbuf *mbufs[PORT_BURST];
 	uint64_t handed = credit_handed(d->credit);
 	uint16_t n_in;
@@ -268,12 +268,12 @@ static unsigned int dpdk_receive(struct port *p, uint64_t now_ns, struct port_ms
 	if (!n_in)
 		credit_settle(d->credit, handed);
 	set_wake(d, now_ns, n_in);
-	return n_in ? take_burst(d, mbufs, n_in, msgs) : 0;
+	return n_in ? take_dpdk_burst(d, mbufs, n_in, msgs) : 0;
 }
 
 static uint64_t dpdk_wake_at(struct port *p)
 {
-	return self(p)->wake_at_ns;
+	return dpdk_self(p)->wake_at_ns;
 }
 
 /* --- Replies that come late ------------------------------------------------------------------- */
@@ -306,15 +306,15 @@ static struct rte_mbuf *make_late(struct dpdk_port *d, const struct port_reply *
 		rte_pktmbuf_free(mbuf);
 		return NULL;
 	}
-	finish(mbuf,
-	       frame_write(&f, to->l2, rte_pktmbuf_mtod(mbuf, uint8_t *), reply->data, reply->len));
+	finish_dpdk(mbuf, frame_write(&f, to->l2, rte_pktmbuf_mtod(mbuf, uint8_t *), reply->data,
+				      reply->len));
 	return mbuf;
 }
 
 static unsigned int dpdk_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			       unsigned int n)
 {
-	struct dpdk_port *d = self(p);
+	struct dpdk_port *d = dpdk_self(p);
 	struct rte_mbuf *out[PORT_BURST];
 	uint16_t n_out = 0;
 
@@ -338,7 +338,7 @@ static unsigned int dpdk_reply(struct port *p, uint64_t now_ns, const struct por
 /* Gives the worker's thread a place in the caches of DPDK's pools. It works without, too. */
 static int dpdk_start(struct port *p)
 {
-	struct dpdk_port *d = self(p);
+	struct dpdk_port *d = dpdk_self(p);
 
 	credit_start(d->credit, 1u << (31 - __builtin_clz(d->device->rx_descs | 2u)) >> 1);
 	if (rte_lcore_id() == LCORE_ID_ANY)
@@ -348,7 +348,7 @@ static int dpdk_start(struct port *p)
 
 static void dpdk_stop(struct port *p)
 {
-	credit_stop(self(p)->credit);
+	credit_stop(dpdk_self(p)->credit);
 }
 
 static void dpdk_close(struct port *p)

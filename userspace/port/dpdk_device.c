@@ -25,7 +25,7 @@
 /* --- Found or made ---------------------------------------------------------------------------- */
 
 /* The name is the text before the first comma. */
-static void read_name(struct dpdk_device *d, const char *words)
+static void read_dpdk_device_name(struct dpdk_device *d, const char *words)
 {
 	snprintf(d->name, sizeof(d->name), "%.*s", (int)strcspn(words, ","), words);
 }
@@ -34,7 +34,7 @@ static int find_or_make(struct dpdk_device *d, const char *words)
 {
 	int err;
 
-	read_name(d, words);
+	read_dpdk_device_name(d, words);
 	if (!rte_eth_dev_get_port_by_name(d->name, &d->id))
 		return 0;
 	err = rte_dev_probe(words);
@@ -113,7 +113,7 @@ static void hear_groups(const struct dpdk_device *d)
 		log_notice("%s: receives no multicast: IPv6 neighbours may not find it", d->name);
 }
 
-static int set_up(struct dpdk_device *d, const struct dpdk_config *config)
+static int set_up_dpdk_device(struct dpdk_device *d, const struct dpdk_config *config)
 {
 	uint16_t rx_descs = config->rx_descs ? config->rx_descs : DESCS_DEFAULT;
 	uint16_t tx_descs = config->tx_descs ? config->tx_descs : DESCS_DEFAULT;
@@ -172,7 +172,7 @@ int dpdk_device_open(struct dpdk_device **out, const struct dpdk_config *config,
 		free(d);
 		return code;
 	}
-	code = set_up(d, config);
+	code = set_up_dpdk_device(d, config);
 	if (code) {
 		snprintf(err, err_cap, "DPDK device %s: %s; the log says more", d->name,
 			 err_text(code));

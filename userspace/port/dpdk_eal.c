@@ -67,7 +67,7 @@ struct args {
 	int n;
 };
 
-static void add(struct args *args, const char *word)
+static void add_dpdk_eal(struct args *args, const char *word)
 {
 	/* rte_eal_init() promises to change only the order of the words, not the words. */
 	if (args->n < ARGS_CAP - 1)
@@ -84,7 +84,7 @@ __attribute__((format(printf, 2, 3))) static void add_made(struct args *args, co
 	va_start(list, format);
 	vsnprintf(args->room[args->n], WORD_CAP, format, list);
 	va_end(list);
-	add(args, args->room[args->n]);
+	add_dpdk_eal(args, args->room[args->n]);
 }
 
 static unsigned int first_cpu(const cpu_set_t *cpus)
@@ -97,28 +97,28 @@ static unsigned int first_cpu(const cpu_set_t *cpus)
 }
 
 /* With one core the EAL creates no worker threads: volleyd has its own (rte_thread_register()). */
-static void make_args(struct args *args, const struct dpdk_eal *eal, const cpu_set_t *cpus)
+static void make_dpdk_eal_args(struct args *args, const struct dpdk_eal *eal, const cpu_set_t *cpus)
 {
-	add(args, "volleyd");
+	add_dpdk_eal(args, "volleyd");
 	add_made(args, "--file-prefix=volley-%d", (int)getpid());
 	add_made(args, "--lcores=0@%u", first_cpu(cpus));
-	add(args, "--no-telemetry");
+	add_dpdk_eal(args, "--no-telemetry");
 	if (eal->huge_pages) {
-		add(args, "--in-memory");
+		add_dpdk_eal(args, "--in-memory");
 	} else {
-		add(args, "--no-huge");
-		add(args, "--no-shconf");
+		add_dpdk_eal(args, "--no-huge");
+		add_dpdk_eal(args, "--no-shconf");
 	}
 	if (eal->memory_mib)
 		add_made(args, "-m%u", eal->memory_mib);
 	if (!eal->n_devices)
-		add(args, "--no-pci");
+		add_dpdk_eal(args, "--no-pci");
 	for (unsigned int i = 0; i < eal->n_devices; i++) {
-		add(args, "-a");
-		add(args, eal->devices[i]);
+		add_dpdk_eal(args, "-a");
+		add_dpdk_eal(args, eal->devices[i]);
 	}
 	for (unsigned int i = 0; i < eal->n_options; i++)
-		add(args, eal->options[i]);
+		add_dpdk_eal(args, eal->options[i]);
 }
 
 /* --- Start and end ---------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ int dpdk_eal_open(const struct dpdk_eal *eal, char *err, size_t err_cap)
 	if (sched_getaffinity(0, sizeof(cpus), &cpus))
 		return -errno;
 	redirect_log();
-	make_args(&args, eal, &cpus);
+	make_dpdk_eal_args(&args, eal, &cpus);
 	n = rte_eal_init(args.n, args.words);
 	(void)sched_setaffinity(0, sizeof(cpus), &cpus);
 	remove_folder();

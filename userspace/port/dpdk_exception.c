@@ -17,12 +17,12 @@
 
 #define MAC_BYTES 6
 
-static int set(int fd, unsigned long request, struct ifreq *ifr)
+static int set_dpdk_tap(int fd, unsigned long request, struct ifreq *ifr)
 {
 	return ioctl(fd, request, ifr) ? -errno : 0;
 }
 
-static int set_up(const char *ifname, const uint8_t mac[6], uint16_t mtu)
+static int set_up_dpdk_tap(const char *ifname, const uint8_t mac[6], uint16_t mtu)
 {
 	struct ifreq ifr = { .ifr_hwaddr.sa_family = ARPHRD_ETHER };
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -32,15 +32,15 @@ static int set_up(const char *ifname, const uint8_t mac[6], uint16_t mtu)
 		return -errno;
 	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", ifname);
 	memcpy(ifr.ifr_hwaddr.sa_data, mac, MAC_BYTES);
-	err = set(fd, SIOCSIFHWADDR, &ifr);
+	err = set_dpdk_tap(fd, SIOCSIFHWADDR, &ifr);
 	ifr.ifr_mtu = mtu;
 	if (!err)
-		err = set(fd, SIOCSIFMTU, &ifr);
+		err = set_dpdk_tap(fd, SIOCSIFMTU, &ifr);
 	if (!err)
-		err = set(fd, SIOCGIFFLAGS, &ifr);
+		err = set_dpdk_tap(fd, SIOCGIFFLAGS, &ifr);
 	ifr.ifr_flags |= IFF_UP;
 	if (!err)
-		err = set(fd, SIOCSIFFLAGS, &ifr);
+		err = set_dpdk_tap(fd, SIOCSIFFLAGS, &ifr);
 	close(fd);
 	return err;
 }
@@ -54,16 +54,17 @@ int exception_open(const char *ifname, const uint8_t mac[6], uint16_t mtu)
 	if (fd < 0)
 		return -errno;
 	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", ifname);
-	err = set(fd, TUNSETIFF, &ifr);
+	err = set_dpdk_tap(fd, TUNSETIFF, &ifr);
 	if (!err)
-		err = set_up(ifname, mac, mtu);
+		err = set_up_dpdk_tap(ifname, mac, mtu);
 	if (!err)
 		return fd;
 	close(fd);
 	return err;
 }
 
-static bool is_service(const struct volley_state *services, const struct volley_service *to)
+static bool is_dpdk_tap_service(const struct volley_state *services,
+				const struct volley_service *to)
 {
 	const uint32_t at = __atomic_load_n(&services->services_at, __ATOMIC_ACQUIRE) & 1;
 	const struct volley_services *t = &services->services[at];
@@ -88,7 +89,7 @@ bool exception_is_ours(const struct volley_state *services, const uint8_t mac[6]
 		return false;
 	to.family = f->family == AF_INET ? 4 : 6;
 	memcpy(to.address, f->local, to.family == 4 ? 4 : 16);
-	return is_service(services, &to);
+	return is_dpdk_tap_service(services, &to);
 }
 
 bool exception_give(int fd, const uint8_t *bytes, uint32_t len)

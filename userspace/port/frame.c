@@ -161,7 +161,7 @@ static bool outer_ipv6(struct inner *in, const uint8_t *bytes, uint32_t at, uint
 }
 
 /* Skips UDP and GUE (draft-ietf-intarea-gue section 3). False: the headers are not supported. */
-static bool skip_gue(struct inner *in, const uint8_t *bytes, __be16 port)
+static bool skip_frame_gue(struct inner *in, const uint8_t *bytes, __be16 port)
 {
 	const uint8_t *gue;
 	struct udphdr udp;
@@ -193,7 +193,7 @@ uint32_t frame_decap(const struct frame_tunnels *tunnels, uint8_t *bytes, uint32
 		return 0;
 	if (in.proto == IPPROTO_UDP) {
 		if (!(tunnels->kinds & VOLLEY_TUNNEL_GUE) ||
-		    !skip_gue(&in, bytes, tunnels->gue_port))
+		    !skip_frame_gue(&in, bytes, tunnels->gue_port))
 			return 0;
 	} else if (!(tunnels->kinds & VOLLEY_TUNNEL_IPIP)) {
 		return 0;
@@ -211,7 +211,7 @@ uint32_t frame_decap(const struct frame_tunnels *tunnels, uint8_t *bytes, uint32
  * One's complement sum (RFC 1071) of the octets in memory order, not folded. Adds words of 32 bits:
  * the sum of 64 KiB stays far below 2^64.
  */
-static uint64_t sum_bytes(const uint8_t *p, uint32_t n)
+static uint64_t sum_frame_bytes(const uint8_t *p, uint32_t n)
 {
 	uint64_t sum = 0;
 	uint32_t word;
@@ -233,7 +233,7 @@ static __sum16 sum_finish(uint64_t sum)
 	return (__sum16)~sum;
 }
 
-static void swap(uint8_t *a, uint8_t *b, uint32_t n)
+static void swap_frame(uint8_t *a, uint8_t *b, uint32_t n)
 {
 	uint8_t t[16];
 
@@ -243,7 +243,7 @@ static void swap(uint8_t *a, uint8_t *b, uint32_t n)
 }
 
 /* Returns the sum of the addresses, for the pseudo header. */
-static uint64_t reply_ipv4(uint8_t *net, uint32_t udp_len)
+static uint64_t reply_frame_ipv4(uint8_t *net, uint32_t udp_len)
 {
 	struct iphdr ip = {
 		.version = 4,
@@ -256,12 +256,12 @@ static uint64_t reply_ipv4(uint8_t *net, uint32_t udp_len)
 
 	memcpy(&ip.saddr, net + offsetof(struct iphdr, daddr), 4);
 	memcpy(&ip.daddr, net + offsetof(struct iphdr, saddr), 4);
-	ip.check = sum_finish(sum_bytes((const uint8_t *)&ip, sizeof(ip)));
+	ip.check = sum_finish(sum_frame_bytes((const uint8_t *)&ip, sizeof(ip)));
 	memcpy(net, &ip, sizeof(ip));
 	return (uint64_t)ip.saddr + ip.daddr;
 }
 
-static uint64_t reply_ipv6(uint8_t *net, uint32_t udp_len)
+static uint64_t reply_frame_ipv6(uint8_t *net, uint32_t udp_len)
 {
 	struct ipv6hdr ip = {
 		.version = 6,
@@ -273,7 +273,7 @@ static uint64_t reply_ipv6(uint8_t *net, uint32_t udp_len)
 	memcpy(&ip.saddr, net + offsetof(struct ipv6hdr, daddr), 16);
 	memcpy(&ip.daddr, net + offsetof(struct ipv6hdr, saddr), 16);
 	memcpy(net, &ip, sizeof(ip));
-	return sum_bytes((const uint8_t *)&ip.saddr, 32);
+	return sum_frame_bytes((const uint8_t *)&ip.saddr, 32);
 }
 
 uint32_t frame_reply(const struct frame *f, uint8_t *bytes, uint32_t data_len)
@@ -285,14 +285,15 @@ uint32_t frame_reply(const struct frame *f, uint8_t *bytes, uint32_t data_len)
 	uint64_t sum;
 
 	assert(net_bytes + udp_len <= UINT16_MAX);
-	swap(bytes, bytes + ETH_ALEN, ETH_ALEN);
-	sum = f->family == AF_INET ? reply_ipv4(net, udp_len) : reply_ipv6(net, udp_len);
-	swap(at, at + 2, 2);
+	swap_frame(bytes, bytes + ETH_ALEN, ETH_ALEN);
+	sum = f->family == AF_INET ? reply_frame_ipv4(net, udp_len) :
+				     reply_frame_ipv6(net, udp_len);
+	swap_frame(at, at + 2, 2);
 	memcpy(&udp, at, sizeof(udp));
 	udp.len = htons((uint16_t)udp_len);
 	udp.check = UDP_CHECK_NONE;
 	memcpy(at, &udp, sizeof(udp));
-	sum += (uint64_t)htons(IPPROTO_UDP) + udp.len + sum_bytes(at, udp_len);
+	sum += (uint64_t)htons(IPPROTO_UDP) + udp.len + sum_frame_bytes(at, udp_len);
 	udp.check = sum_finish(sum);
 	if (udp.check == UDP_CHECK_NONE)
 		udp.check = UDP_CHECK_ZERO;

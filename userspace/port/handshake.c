@@ -82,14 +82,14 @@ struct handshakes {
 
 /* ---- One handshake: its thread --------------------------------------------------------------- */
 
-static void forget(struct shaker *s, struct shake *k)
+static void forget_handshake(struct shaker *s, struct shake *k)
 {
 	limits_give(&s->owner->limits, &k->place);
 	cds_list_del(&k->link);
 }
 
 /* The loop's thread counts the failure. */
-static void fail(struct shaker *s, struct shake *k)
+static void fail_handshake(struct shaker *s, struct shake *k)
 {
 	SSL_free(k->is.conn.ssl);
 	SSL_CTX_free(k->ctx);
@@ -100,13 +100,13 @@ static void fail(struct shaker *s, struct shake *k)
 	mailbox_put(&s->owner->done, &k->is.post);
 }
 
-static void give_up(struct shaker *s, struct shake *k)
+static void give_up_handshake(struct shaker *s, struct shake *k)
 {
-	forget(s, k);
-	fail(s, k);
+	forget_handshake(s, k);
+	fail_handshake(s, k);
 }
 
-static int watch(struct shaker *s, int op, struct shake *k, uint32_t events)
+static int watch_handshake(struct shaker *s, int op, struct shake *k, uint32_t events)
 {
 	struct epoll_event event = { .events = events, .data.ptr = k };
 
@@ -117,7 +117,7 @@ static int watch(struct shaker *s, int op, struct shake *k, uint32_t events)
 }
 
 /* Hands over several at once, so that a worker is woken less often. */
-static void hand_over(struct shaker *s)
+static void hand_over_handshake(struct shaker *s)
 {
 	struct tcp_arrival *a = s->over, *next;
 
@@ -132,18 +132,18 @@ static void hand_over(struct shaker *s)
 	}
 }
 
-static void end(struct shaker *s, struct shake *k)
+static void end_handshake(struct shaker *s, struct shake *k)
 {
 	(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, k->is.conn.fd, NULL);
-	forget(s, k);
+	forget_handshake(s, k);
 	k->is.conn.next = NULL;
 	*s->over_end = &k->is.conn;
 	s->over_end = &k->is.conn.next;
 	if (++s->n_over == OVER_MAX)
-		hand_over(s);
+		hand_over_handshake(s);
 }
 
-static void go_on(struct shaker *s, struct shake *k)
+static void go_on_handshake(struct shaker *s, struct shake *k)
 {
 	SSL *ssl = k->is.conn.ssl;
 	int result, why;
@@ -161,13 +161,13 @@ static void go_on(struct shaker *s, struct shake *k)
 	 */
 	is_sent = (result == 1 && SSL_has_pending(ssl)) || tls_bio_flush(ssl);
 	if (result == 1) {
-		end(s, k);
+		end_handshake(s, k);
 		return;
 	}
 	if ((why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) ||
-	    watch(s, EPOLL_CTL_MOD, k,
-		  why == SSL_ERROR_WANT_READ && is_sent ? EPOLLIN : EPOLLOUT)) {
-		give_up(s, k);
+	    watch_handshake(s, EPOLL_CTL_MOD, k,
+			    why == SSL_ERROR_WANT_READ && is_sent ? EPOLLIN : EPOLLOUT)) {
+		give_up_handshake(s, k);
 		return;
 	}
 	k->has_begun = true;
@@ -176,13 +176,13 @@ static void go_on(struct shaker *s, struct shake *k)
 
 /* ---- All of a thread ------------------------------------------------------------------------- */
 
-static bool is_of(const struct shake *k, const struct limits_place *client)
+static bool is_handshake_of(const struct shake *k, const struct limits_place *client)
 {
 	return k->place.cell[0] == client->cell[0] && k->place.cell[1] == client->cell[1];
 }
 
 /* True if this thread has to act next: the client has sent something that is not read yet. */
-static bool is_ours(const struct shake *k)
+static bool is_handshake_ours(const struct shake *k)
 {
 	struct pollfd fd = { .fd = k->is.conn.fd, .events = POLLIN };
 
@@ -207,21 +207,23 @@ static bool give_way(struct shaker *s, const struct limits_place *client, uint64
 	struct shake *k;
 
 	cds_list_for_each_entry(k, &s->shakes, link) {
-		if ((client && !is_of(k, client)) || now_ns - k->since_ns < patience_ns(s, k))
+		if ((client && !is_handshake_of(k, client)) ||
+		    now_ns - k->since_ns < patience_ns(s, k))
 			continue;
 		if (!*n_tries)
 			return false;
 		--*n_tries;
-		if (is_ours(k))
+		if (is_handshake_ours(k))
 			continue;
-		give_up(s, k);
+		give_up_handshake(s, k);
 		return true;
 	}
 	return false;
 }
 
 /* Takes a place, if necessary that of another handshake. */
-static bool take_place(struct shaker *s, struct shake *k, uint64_t now_ns, unsigned int *n_tries)
+static bool take_handshake_place(struct shaker *s, struct shake *k, uint64_t now_ns,
+				 unsigned int *n_tries)
 {
 	struct limits *limits = &s->owner->limits;
 	enum limits_verdict verdict =
@@ -235,7 +237,7 @@ static bool take_place(struct shaker *s, struct shake *k, uint64_t now_ns, unsig
 	       LIMITS_TAKEN;
 }
 
-static void leave_line(struct shaker *s, struct shake *k)
+static void leave_handshake_line(struct shaker *s, struct shake *k)
 {
 	limits_give(&s->owner->fresh, &k->place);
 	cds_list_del(&k->link);
@@ -243,9 +245,9 @@ static void leave_line(struct shaker *s, struct shake *k)
 }
 
 /* Begins the handshake, which has a place. */
-static void begin(struct shaker *s, struct shake *k, uint64_t now_ns)
+static void begin_port_handshake(struct shaker *s, struct shake *k, uint64_t now_ns)
 {
-	leave_line(s, k);
+	leave_handshake_line(s, k);
 	k->since_ns = now_ns;
 	k->end_ns = now_ns + HANDSHAKE_S * CLOCK_NS_PER_S;
 	cds_list_add_tail(&k->link, &s->shakes);
@@ -253,8 +255,8 @@ static void begin(struct shaker *s, struct shake *k, uint64_t now_ns)
 	SSL_CTX_free(k->ctx);
 	k->ctx = NULL;
 	if (!k->is.conn.ssl || tls_bio_attach(k->is.conn.ssl, k->is.conn.fd) ||
-	    watch(s, EPOLL_CTL_ADD, k, EPOLLIN))
-		give_up(s, k);
+	    watch_handshake(s, EPOLL_CTL_ADD, k, EPOLLIN))
+		give_up_handshake(s, k);
 }
 
 static struct shake *of_post(struct post *post)
@@ -284,52 +286,52 @@ static void advance(struct shaker *s, uint64_t now_ns)
 	struct shake *k, *next;
 
 	cds_list_for_each_entry_safe(k, next, &s->line, link) {
-		if (take_place(s, k, now_ns, &n_tries)) {
-			begin(s, k, now_ns);
+		if (take_handshake_place(s, k, now_ns, &n_tries)) {
+			begin_port_handshake(s, k, now_ns);
 		} else if (k->end_ns <= now_ns) {
-			leave_line(s, k);
-			fail(s, k);
+			leave_handshake_line(s, k);
+			fail_handshake(s, k);
 		}
 	}
 }
 
 /* Ends handshakes after their deadline, except if this thread has yet to read what the client has
  * sent. */
-static void expire(struct shaker *s, uint64_t now_ns)
+static void expire_handshake(struct shaker *s, uint64_t now_ns)
 {
 	struct shake *k, *next;
 
 	cds_list_for_each_entry_safe(k, next, &s->shakes, link) {
 		if (k->end_ns > now_ns)
 			return;
-		if (!is_ours(k))
-			give_up(s, k);
+		if (!is_handshake_ours(k))
+			give_up_handshake(s, k);
 	}
 }
 
-static bool is_stopping(const struct shaker *s)
+static bool is_handshake_stopping(const struct shaker *s)
 {
 	return __atomic_load_n(&s->owner->is_stopping, __ATOMIC_ACQUIRE);
 }
 
-static void *run(void *user)
+static void *run_handshake(void *user)
 {
 	struct shaker *s = user;
 	struct epoll_event events[EVENTS_CAP];
 
 	(void)!privilege_drop_thread();
 	(void)!affinity_stand_behind(0); /* after an error it keeps its priority */
-	while (!is_stopping(s)) {
+	while (!is_handshake_stopping(s)) {
 		int n = epoll_wait(s->epoll_fd, events, EVENTS_CAP, s->n_line ? LINE_MS : WAIT_MS);
 		uint64_t now_ns;
 
-		for (int i = 0; i < n && !is_stopping(s); i++)
+		for (int i = 0; i < n && !is_handshake_stopping(s); i++)
 			if (events[i].data.ptr)
-				go_on(s, events[i].data.ptr);
-		hand_over(s);
+				go_on_handshake(s, events[i].data.ptr);
+		hand_over_handshake(s);
 		/* After the events: a handshake that gives way or expires may be among them. */
 		now_ns = clock_ns();
-		expire(s, now_ns);
+		expire_handshake(s, now_ns);
 		take_new(s, now_ns);
 		advance(s, now_ns);
 	}
@@ -338,24 +340,24 @@ static void *run(void *user)
 
 /* ---- The loop -------------------------------------------------------------------------------- */
 
-static void close_all(struct shaker *s)
+static void close_all_handshake(struct shaker *s)
 {
 	struct post *post = mailbox_take(&s->inbox), *next_post;
 	struct shake *k, *next;
 
 	for (; post; post = next_post) {
 		next_post = post->next;
-		fail(s, of_post(post));
+		fail_handshake(s, of_post(post));
 	}
 	cds_list_for_each_entry_safe(k, next, &s->line, link) {
-		leave_line(s, k);
-		fail(s, k);
+		leave_handshake_line(s, k);
+		fail_handshake(s, k);
 	}
 	cds_list_for_each_entry_safe(k, next, &s->shakes, link)
-		give_up(s, k);
+		give_up_handshake(s, k);
 }
 
-static int start(struct handshakes *h, struct shaker *s, unsigned int number)
+static int start_handshake(struct handshakes *h, struct shaker *s, unsigned int number)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	sigset_t all, old;
@@ -374,7 +376,7 @@ static int start(struct handshakes *h, struct shaker *s, unsigned int number)
 	/* The main thread handles all signals: the new thread inherits a mask that blocks them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&s->thread, NULL, run, s);
+	err = pthread_create(&s->thread, NULL, run_handshake, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err)
 		return -err;
@@ -425,7 +427,7 @@ int handshakes_open(struct handshakes **out, struct tcp_intake *intake)
 	memcpy(h->limits.key, h->fresh.key, sizeof(h->limits.key));
 	err = err ? err : mailbox_open(&h->done);
 	for (unsigned int i = 0; !err && i < h->n; i++)
-		err = start(h, &h->shakers[i], i);
+		err = start_handshake(h, &h->shakers[i], i);
 	if (err)
 		handshakes_close(h);
 	else
@@ -433,14 +435,14 @@ int handshakes_open(struct handshakes **out, struct tcp_intake *intake)
 	return err;
 }
 
-static void stop(struct shaker *s)
+static void stop_handshake(struct shaker *s)
 {
 	if (s->is_running) {
 		mailbox_wake(&s->inbox);
 		pthread_join(s->thread, NULL);
 	}
 	if (s->inbox.fd >= 0)
-		close_all(s);
+		close_all_handshake(s);
 	mailbox_close(&s->inbox);
 	if (s->epoll_fd >= 0)
 		close(s->epoll_fd);
@@ -454,7 +456,7 @@ void handshakes_close(struct handshakes *h)
 		return;
 	__atomic_store_n(&h->is_stopping, true, __ATOMIC_RELEASE);
 	for (unsigned int i = 0; i < h->n; i++)
-		stop(&h->shakers[i]);
+		stop_handshake(&h->shakers[i]);
 	for (k = h->done.fd >= 0 ? handshakes_take(h) : NULL; k; k = next) {
 		next = handshakes_next(k);
 		if (k->conn.ssl) {
@@ -495,17 +497,17 @@ int handshakes_fd(const struct handshakes *h)
 	return h->done.fd;
 }
 
-static struct handshake *of(struct post *post)
+static struct handshake *_of_handshake(struct post *post)
 {
 	return post ? &of_post(post)->is : NULL;
 }
 
 struct handshake *handshakes_take(struct handshakes *h)
 {
-	return of(mailbox_take(&h->done));
+	return _of_handshake(mailbox_take(&h->done));
 }
 
 struct handshake *handshakes_next(const struct handshake *k)
 {
-	return of(k->post.next);
+	return _of_handshake(k->post.next);
 }

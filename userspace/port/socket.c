@@ -50,14 +50,14 @@ struct socket_port {
 	struct mmsghdr out[PORT_BURST];
 };
 
-static struct socket_port *self(struct port *p)
+static struct socket_port *socket_self(struct port *p)
 {
 	return (struct socket_port *)p;
 }
 
 /* Resets a slot before its next use: the kernel has written lengths, flags and pktinfo into it. */
-static void arm(const struct socket_port *s, struct slot *slot, struct msghdr *hdr, uint8_t *data,
-		uint32_t n_bytes)
+static void arm_socket(const struct socket_port *s, struct slot *slot, struct msghdr *hdr,
+		       uint8_t *data, uint32_t n_bytes)
 {
 	slot->iov = (struct iovec){ data, n_bytes };
 	*hdr = (struct msghdr){
@@ -97,7 +97,7 @@ static void take_pktinfo(struct msghdr *hdr, struct port_msg *m)
 }
 
 /* False: the datagram is no message for the handler. */
-static bool take(struct socket_port *s, unsigned int i, struct port_msg *m)
+static bool take_port_socket(struct socket_port *s, unsigned int i, struct port_msg *m)
 {
 	struct port_stats *stats = &s->port.stats;
 	struct msghdr *hdr = &s->in[i].msg_hdr;
@@ -130,7 +130,8 @@ static bool take(struct socket_port *s, unsigned int i, struct port_msg *m)
 }
 
 /* Reads the first n_in slots, which the kernel has filled. The others are still armed. */
-static unsigned int take_burst(struct socket_port *s, struct port_msg *msgs, unsigned int n_in)
+static unsigned int take_socket_burst(struct socket_port *s, struct port_msg *msgs,
+				      unsigned int n_in)
 {
 	struct port_stats *stats = &s->port.stats;
 	uint64_t n_bytes = 0;
@@ -138,7 +139,7 @@ static unsigned int take_burst(struct socket_port *s, struct port_msg *msgs, uns
 
 	for (unsigned int i = 0; i < n_in; i++) {
 		n_bytes += s->in[i].msg_len;
-		if (take(s, i, &msgs[n]))
+		if (take_port_socket(s, i, &msgs[n]))
 			n++;
 	}
 	s->n_used = n_in;
@@ -160,7 +161,7 @@ static unsigned int read_burst(struct socket_port *s, unsigned int n_cap)
 }
 
 /* Frees the memory of a long datagram beyond the first pages, so that a flood does not keep it. */
-static void trim(const struct socket_port *s, unsigned int i)
+static void trim_socket(const struct socket_port *s, unsigned int i)
 {
 	if (s->in[i].msg_len > KEPT_BYTES)
 		page_release(s->data + (size_t)i * s->stride + KEPT_BYTES,
@@ -170,23 +171,23 @@ static void trim(const struct socket_port *s, unsigned int i)
 static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				   unsigned int n_cap)
 {
-	struct socket_port *s = self(p);
+	struct socket_port *s = socket_self(p);
 	unsigned int n_in;
 
 	(void)now_ns;
 	assert(n_cap <= PORT_BURST);
 	for (unsigned int i = 0; i < s->n_used; i++) {
-		trim(s, i);
-		arm(s, &s->slots[i], &s->in[i].msg_hdr, s->data + (size_t)i * s->stride,
-		    s->msg_bytes);
+		trim_socket(s, i);
+		arm_socket(s, &s->slots[i], &s->in[i].msg_hdr, s->data + (size_t)i * s->stride,
+			   s->msg_bytes);
 	}
 	n_in = read_burst(s, n_cap);
 	awake_note(&s->awake, n_in);
-	return take_burst(s, msgs, n_in);
+	return take_socket_burst(s, msgs, n_in);
 }
 
 /* Call after a failed send. Returns how many messages, from the first on, to drop; 0: try again. */
-static unsigned int give_up(struct port *p, unsigned int n_left, unsigned int *tries)
+static unsigned int give_up_socket(struct port *p, unsigned int n_left, unsigned int *tries)
 {
 	struct pollfd pollfd = { .fd = p->fd, .events = POLLOUT };
 
@@ -208,7 +209,7 @@ static unsigned int give_up(struct port *p, unsigned int n_left, unsigned int *t
 }
 
 /* Sends the first n of `out`. Returns how many were sent; counts the others as dropped. */
-static unsigned int flush(struct socket_port *s, unsigned int n)
+static unsigned int flush_socket(struct socket_port *s, unsigned int n)
 {
 	struct port_stats *stats = &s->port.stats;
 	unsigned int at = 0, tries = 0, n_done = 0, n_lost;
@@ -225,7 +226,7 @@ static unsigned int flush(struct socket_port *s, unsigned int n)
 			n_done += (unsigned int)n_sent;
 			continue;
 		}
-		n_lost = give_up(&s->port, n - at, &tries);
+		n_lost = give_up_socket(&s->port, n - at, &tries);
 		port_count(&stats->tx_dropped, n_lost);
 		at += n_lost;
 	}
@@ -234,7 +235,7 @@ static unsigned int flush(struct socket_port *s, unsigned int n)
 
 static void socket_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
 {
-	struct socket_port *s = self(p);
+	struct socket_port *s = socket_self(p);
 	unsigned int n_out = 0;
 
 	(void)now_ns;
@@ -249,7 +250,7 @@ static void socket_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, 
 		s->slots[slot].iov.iov_len = msgs[i].len;
 		s->out[n_out++].msg_hdr = s->in[slot].msg_hdr;
 	}
-	flush(s, n_out);
+	flush_socket(s, n_out);
 }
 
 static bool is_linklocal(const uint8_t *address)
@@ -287,7 +288,7 @@ static void arm_late(struct socket_port *s, unsigned int i, const struct port_re
 	if (to->family == AF_INET6 && is_linklocal(to->peer))
 		peer.scope_id = to->ifindex;
 	/* The kernel only reads what is sent. */
-	arm(s, slot, hdr, (uint8_t *)(uintptr_t)reply->data, reply->len);
+	arm_socket(s, slot, hdr, (uint8_t *)(uintptr_t)reply->data, reply->len);
 	hdr->msg_namelen = port_addr_to_sockaddr(&peer, &slot->peer);
 	if (s->is_wildcard)
 		hdr->msg_controllen = put_pktinfo(&slot->control.head, to);
@@ -296,7 +297,7 @@ static void arm_late(struct socket_port *s, unsigned int i, const struct port_re
 static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 				 unsigned int n)
 {
-	struct socket_port *s = self(p);
+	struct socket_port *s = socket_self(p);
 	unsigned int n_out = 0;
 
 	(void)now_ns;
@@ -308,7 +309,7 @@ static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct p
 		arm_late(s, n_out, &replies[i]);
 		n_out++;
 	}
-	return flush(s, n_out);
+	return flush_socket(s, n_out);
 }
 
 /*
@@ -318,7 +319,7 @@ static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct p
  */
 static void socket_stop(struct port *p)
 {
-	struct socket_port *s = self(p);
+	struct socket_port *s = socket_self(p);
 	struct sockaddr_storage ss;
 	socklen_t len = port_addr_to_sockaddr(&s->local, &ss);
 
@@ -328,7 +329,7 @@ static void socket_stop(struct port *p)
 
 static void socket_close(struct port *p)
 {
-	struct socket_port *s = self(p);
+	struct socket_port *s = socket_self(p);
 
 	if (p->fd >= 0)
 		close(p->fd);
@@ -339,7 +340,7 @@ static void socket_close(struct port *p)
 
 static uint64_t socket_wake_at(struct port *p)
 {
-	return awake_is_on(&self(p)->awake) ? 0 : PORT_NEVER;
+	return awake_is_on(&socket_self(p)->awake) ? 0 : PORT_NEVER;
 }
 
 static const struct port_ops socket_ops = {
@@ -351,7 +352,7 @@ static const struct port_ops socket_ops = {
 	.close = socket_close,
 };
 
-static int set(int fd, int level, int option, int value)
+static int set_socket(int fd, int level, int option, int value)
 {
 	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
 }
@@ -359,32 +360,32 @@ static int set(int fd, int level, int option, int value)
 /* A failure is no error: the size is forced with the capability, else limited by the system. */
 static void set_buffer(int fd, int force, int option, uint32_t n_bytes)
 {
-	if (n_bytes && set(fd, SOL_SOCKET, force, (int)n_bytes))
-		(void)set(fd, SOL_SOCKET, option, (int)n_bytes);
+	if (n_bytes && set_socket(fd, SOL_SOCKET, force, (int)n_bytes))
+		(void)set_socket(fd, SOL_SOCKET, option, (int)n_bytes);
 }
 
-static int set_options(int fd, const struct socket_config *config)
+static int set_socket_options(int fd, const struct socket_config *config)
 {
 	int asks = port_addr_is_wildcard(&config->listen), err;
 
 	if (config->listen.family == AF_INET) {
-		err = set(fd, IPPROTO_IP, IP_PKTINFO, asks);
+		err = set_socket(fd, IPPROTO_IP, IP_PKTINFO, asks);
 		/* Old kernels know only the weaker options; replies are sent with either. */
-		(void)set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_OMIT);
+		(void)set_socket(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_OMIT);
 	} else {
-		err = set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-		err = err ? err : set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, asks);
-		(void)set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_OMIT);
+		err = set_socket(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+		err = err ? err : set_socket(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, asks);
+		(void)set_socket(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_OMIT);
 	}
-	err = err ? err : set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-	err = err ? err : set(fd, IPPROTO_IP, IP_FREEBIND, 1);
+	err = err ? err : set_socket(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	err = err ? err : set_socket(fd, IPPROTO_IP, IP_FREEBIND, 1);
 	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF,
 		   config->rcvbuf_bytes ? config->rcvbuf_bytes : SOCKET_RCVBUF_DEFAULT);
 	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, config->sndbuf_bytes);
 	return err;
 }
 
-static int bind_socket(struct socket_port *s, const struct socket_config *config)
+static int bind_port_socket(struct socket_port *s, const struct socket_config *config)
 {
 	struct sockaddr_storage ss;
 	socklen_t len = port_addr_to_sockaddr(&config->listen, &ss);
@@ -394,7 +395,7 @@ static int bind_socket(struct socket_port *s, const struct socket_config *config
 	s->port.fd = socket(config->listen.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (s->port.fd < 0)
 		return -errno;
-	err = set_options(s->port.fd, config);
+	err = set_socket_options(s->port.fd, config);
 	if (err)
 		return err;
 	if (bind(s->port.fd, (struct sockaddr *)&ss, len) ||
@@ -442,7 +443,7 @@ int socket_open(struct port **out, const struct socket_config *config)
 	s->n_used = PORT_BURST;
 	err = map_buffers(s);
 	if (!err)
-		err = bind_socket(s, config);
+		err = bind_port_socket(s, config);
 	if (err) {
 		port_close(&s->port);
 		return err;

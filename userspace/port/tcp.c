@@ -24,12 +24,12 @@
 #define EVENTS_CAP 64
 #define TAKE_MAX   8 /* messages of one connection in its turn */
 
-static struct tcp_port *self(struct port *p)
+static struct tcp_port *tcp_self(struct port *p)
 {
 	return (struct tcp_port *)p;
 }
 
-static void watch(struct tcp_port *t, struct tcp_conn *c, uint32_t interest)
+static void watch_tcp(struct tcp_port *t, struct tcp_conn *c, uint32_t interest)
 {
 	struct epoll_event event = { .events = interest };
 
@@ -178,12 +178,12 @@ void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
 		interest |= EPOLLIN;
 	if (c->out_bytes)
 		interest |= EPOLLOUT;
-	watch(t, c, interest);
+	watch_tcp(t, c, interest);
 	tcp_port_set_timer(t, c, timer_for(c, more), now_ns);
 }
 
 /* Counts the replies that waited, and tells the watch, when all of them were sent. */
-static void settle(struct tcp_port *t, struct tcp_conn *c)
+static void settle_tcp(struct tcp_port *t, struct tcp_conn *c)
 {
 	if (c->out_bytes)
 		return;
@@ -201,7 +201,7 @@ static void on_conn(struct tcp_port *t, struct tcp_conn *c, uint32_t events, uin
 
 	if (!err && events & EPOLLOUT) {
 		err = tcp_conn_flush(c, &t->pool);
-		settle(t, c);
+		settle_tcp(t, c);
 	}
 	if (err >= 0 && events & EPOLLIN)
 		err = tcp_conn_read(c);
@@ -235,7 +235,7 @@ static void take_event(struct tcp_port *t, uint64_t tag, uint32_t events, uint64
 		on_conn(t, c, events, now_ns);
 }
 
-static void take_events(struct tcp_port *t, uint64_t now_ns)
+static void take_tcp_events(struct tcp_port *t, uint64_t now_ns)
 {
 	struct epoll_event events[EVENTS_CAP];
 	int n = epoll_wait(t->port.fd, events, EVENTS_CAP, 0);
@@ -256,7 +256,7 @@ static void expire_list(struct tcp_port *t, struct cds_list_head *timer, uint64_
 	}
 }
 
-static void expire(struct tcp_port *t, uint64_t now_ns)
+static void expire_tcp(struct tcp_port *t, uint64_t now_ns)
 {
 	for (enum tcp_timer i = 0; i < TCP_BUSY; i++)
 		for (enum tcp_class class = 0; class < TCP_N_CLASSES; class ++)
@@ -343,7 +343,7 @@ bool tcp_port_evict_writer(struct tcp_port *t)
  * Each ready connection has at most one turn: if it has more messages, the update after the replies
  * appends it to the list again.
  */
-static unsigned int take_messages(struct tcp_port *t, struct port_msg *msgs, unsigned int n_cap)
+static unsigned int take_tcp_messages(struct tcp_port *t, struct port_msg *msgs, unsigned int n_cap)
 {
 	unsigned int n = 0;
 
@@ -362,22 +362,22 @@ static unsigned int take_messages(struct tcp_port *t, struct port_msg *msgs, uns
 static unsigned int tcp_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				unsigned int n_cap)
 {
-	struct tcp_port *t = self(p);
+	struct tcp_port *t = tcp_self(p);
 
 	t->now_ns = now_ns;
-	take_events(t, now_ns);
+	take_tcp_events(t, now_ns);
 	t->scale[TCP_CLIENTS] = tcp_share_scale(t->share);
-	expire(t, now_ns);
+	expire_tcp(t, now_ns);
 	tcp_port_grant(t, now_ns);
 	tcp_port_grant_peers(t, now_ns);
-	t->n_taken = take_messages(t, msgs, n_cap < TCP_BURST ? n_cap : TCP_BURST);
+	t->n_taken = take_tcp_messages(t, msgs, n_cap < TCP_BURST ? n_cap : TCP_BURST);
 	tcp_port_rank(t, now_ns);
 	return t->n_taken;
 }
 
 static void tcp_defer(struct port *p, const struct port_msg *msg, struct port_return *out)
 {
-	const struct tcp_conn *c = &self(p)->conns[msg->slot];
+	const struct tcp_conn *c = &tcp_self(p)->conns[msg->slot];
 
 	/* It may have ended within this burst. */
 	out->is_tls13 = c->gen == msg->gen && c->ssl && tcp_tls_is_13(c->ssl);
@@ -392,7 +392,7 @@ static uint64_t earlier_of(const struct tcp_port *t, struct cds_list_head *timer
 
 static uint64_t tcp_wake_at(struct port *p)
 {
-	struct tcp_port *t = self(p);
+	struct tcp_port *t = tcp_self(p);
 	uint64_t first = t->resume_at_ns;
 
 	if (!cds_list_empty(&t->ready))
@@ -410,7 +410,7 @@ static uint64_t tcp_pending(const struct port *p)
 
 static int tcp_start(struct port *p)
 {
-	struct tcp_port *t = self(p);
+	struct tcp_port *t = tcp_self(p);
 
 	return t->config.intake ? tcp_intake_join(t->config.intake, &t->arrivals) : 0;
 }
@@ -418,7 +418,7 @@ static int tcp_start(struct port *p)
 /* Accepts the connections that wait, so that they get an answer; no more come after that. */
 static void tcp_stop(struct port *p)
 {
-	struct tcp_port *t = self(p);
+	struct tcp_port *t = tcp_self(p);
 
 	if (t->config.intake) {
 		tcp_intake_leave(t->config.intake, &t->arrivals);
@@ -431,7 +431,7 @@ static void tcp_stop(struct port *p)
 
 static void tcp_close(struct port *p)
 {
-	struct tcp_port *t = self(p);
+	struct tcp_port *t = tcp_self(p);
 
 	for (uint32_t i = 0; i < t->n_fresh; i++) {
 		t->conns[i].watch = NULL;

@@ -41,8 +41,8 @@ static void evict(struct tcp_port *t, struct tcp_conn *c)
 }
 
 /* The connection of this port to close first, of timers `first` to `last`. NULL: there is none. */
-static struct tcp_conn *find_victim(struct tcp_port *t, enum tcp_timer first, enum tcp_timer last,
-				    uint64_t now_ns)
+static struct tcp_conn *find_tcp_client_victim(struct tcp_port *t, enum tcp_timer first,
+					       enum tcp_timer last, uint64_t now_ns)
 {
 	for (enum tcp_timer i = first; i <= last; i++)
 		if (!cds_list_empty(&t->timers[TCP_CLIENTS][i]) &&
@@ -51,7 +51,7 @@ static struct tcp_conn *find_victim(struct tcp_port *t, enum tcp_timer first, en
 	return NULL;
 }
 
-static bool is_of(const struct tcp_conn *c, const struct limits_place *client)
+static bool is_tcp_client_of(const struct tcp_conn *c, const struct limits_place *client)
 {
 	return c->place.cell[0] == client->cell[0] && c->place.cell[1] == client->cell[1];
 }
@@ -71,7 +71,8 @@ static struct tcp_conn *find_own_victim(struct tcp_port *t, const struct limits_
 	cds_list_for_each_entry(c, client_list(t, client), client_link) {
 		if (++n > CLIENT_LOOK_MAX || (best && best->timer == TCP_PARTIAL))
 			break;
-		if (is_of(c, client) && may_go(c, now_ns) && (!best || c->timer < best->timer))
+		if (is_tcp_client_of(c, client) && may_go(c, now_ns) &&
+		    (!best || c->timer < best->timer))
 			best = c;
 	}
 	return best;
@@ -81,14 +82,14 @@ static struct tcp_conn *find_own_victim(struct tcp_port *t, const struct limits_
  * There is one connection too many: closes one. Incomplete messages of any port go first. False:
  * the new connection must be closed.
  */
-static bool make_room(struct tcp_port *t, uint64_t now_ns)
+static bool make_tcp_client_room(struct tcp_port *t, uint64_t now_ns)
 {
-	struct tcp_conn *victim = find_victim(t, TCP_PARTIAL, TCP_PARTIAL, now_ns);
+	struct tcp_conn *victim = find_tcp_client_victim(t, TCP_PARTIAL, TCP_PARTIAL, now_ns);
 
 	if (!victim && tcp_share_has_half(t->share) && tcp_share_wish(t->share, t->wake_fd))
 		return true;
 	if (!victim)
-		victim = find_victim(t, TCP_WRITING, TCP_IDLE, now_ns);
+		victim = find_tcp_client_victim(t, TCP_WRITING, TCP_IDLE, now_ns);
 	if (!victim)
 		return tcp_share_wish(t->share, t->wake_fd);
 	evict(t, victim);
@@ -107,8 +108,8 @@ static bool make_client_room(struct tcp_port *t, const struct limits_place *clie
 }
 
 /* True if the client may have one more connection, which is then counted. */
-static bool take_place(struct tcp_port *t, const struct port_addr *client,
-		       struct limits_place *place, uint64_t now_ns)
+static bool take_tcp_client_place(struct tcp_port *t, const struct port_addr *client,
+				  struct limits_place *place, uint64_t now_ns)
 {
 	/* Another port may take the place that an eviction here has freed. */
 	for (unsigned int i = 0; i < TAKE_TRIES; i++) {
@@ -117,8 +118,9 @@ static bool take_place(struct tcp_port *t, const struct port_addr *client,
 
 		if (verdict == LIMITS_TAKEN)
 			return true;
-		victim = verdict == LIMITS_CLIENT ? find_own_victim(t, place, now_ns) :
-						    find_victim(t, TCP_PARTIAL, TCP_IDLE, now_ns);
+		victim = verdict == LIMITS_CLIENT ?
+				 find_own_victim(t, place, now_ns) :
+				 find_tcp_client_victim(t, TCP_PARTIAL, TCP_IDLE, now_ns);
 		if (!victim)
 			break;
 		evict(t, victim);
@@ -142,8 +144,8 @@ static struct tcp_conn *take_slot(struct tcp_port *t)
 }
 
 /* NULL on an error: only the descriptor is left, and no slot is used. */
-static struct tcp_conn *enter(struct tcp_port *t, int fd, const struct port_addr *peer,
-			      const struct limits_place *place, uint64_t now_ns)
+static struct tcp_conn *enter_tcp_client(struct tcp_port *t, int fd, const struct port_addr *peer,
+					 const struct limits_place *place, uint64_t now_ns)
 {
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
@@ -172,17 +174,17 @@ static struct tcp_conn *enter(struct tcp_port *t, int fd, const struct port_addr
 }
 
 /* NULL: the connection is counted as refused, and the caller closes the descriptor. */
-static struct tcp_conn *admit(struct tcp_port *t, int fd, const struct port_addr *peer,
-			      uint64_t now_ns)
+static struct tcp_conn *admit_tcp_client(struct tcp_port *t, int fd, const struct port_addr *peer,
+					 uint64_t now_ns)
 {
 	struct limits_place place = { 0 };
 	struct tcp_conn *c = NULL;
 
-	if (take_place(t, peer, &place, now_ns)) {
+	if (take_tcp_client_place(t, peer, &place, now_ns)) {
 		if ((!tcp_share_client_is_over(t->share, &place) ||
 		     make_client_room(t, &place, now_ns)) &&
-		    (!tcp_share_is_over(t->share) || make_room(t, now_ns)))
-			c = enter(t, fd, peer, &place, now_ns);
+		    (!tcp_share_is_over(t->share) || make_tcp_client_room(t, now_ns)))
+			c = enter_tcp_client(t, fd, peer, &place, now_ns);
 		if (!c)
 			tcp_share_give(t->share, &place);
 	}
@@ -193,7 +195,7 @@ static struct tcp_conn *admit(struct tcp_port *t, int fd, const struct port_addr
 
 static void take_arrival(struct tcp_port *t, struct tcp_arrival *a, uint64_t now_ns)
 {
-	struct tcp_conn *c = admit(t, a->fd, &a->peer, now_ns);
+	struct tcp_conn *c = admit_tcp_client(t, a->fd, &a->peer, now_ns);
 
 	if (!c) {
 		tcp_arrival_drop(a);
@@ -244,7 +246,8 @@ static bool accept_one(struct tcp_port *t, int listen_fd, uint64_t now_ns)
 		/* this client is gone (ECONNABORTED, EPROTO ...); there may be another */
 		return true;
 	}
-	if (port_addr_from_sockaddr(&peer, (struct sockaddr *)&ss) || !admit(t, fd, &peer, now_ns))
+	if (port_addr_from_sockaddr(&peer, (struct sockaddr *)&ss) ||
+	    !admit_tcp_client(t, fd, &peer, now_ns))
 		close(fd);
 	return true;
 }
@@ -256,14 +259,14 @@ void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns)
 			return;
 }
 
-/* Like find_victim(), but passes over young connections: another port may have an older one to
- * close. */
+/* Like find_tcp_client_victim(), but passes over young connections: another port may have an older
+ * one to close. */
 static struct tcp_conn *find_for_wish(struct tcp_port *t, enum tcp_timer last, uint64_t now_ns)
 {
 	struct tcp_conn *c;
 
 	for (enum tcp_timer i = TCP_PARTIAL; i <= last; i++) {
-		c = find_victim(t, i, i, now_ns);
+		c = find_tcp_client_victim(t, i, i, now_ns);
 		if (c && (i == TCP_PARTIAL || now_ns - c->since_ns >= YOUNG_NS))
 			return c;
 	}

@@ -80,7 +80,7 @@ static void chunk_put(struct tcp_pool *pool, struct tcp_chunk *chunk)
 }
 
 /* Makes room after in_end for the rest of a message of any length. */
-static void make_room(struct tcp_conn *c)
+static void make_tcp_conn_room(struct tcp_conn *c)
 {
 	if (c->in_start == c->in_end) {
 		c->in_start = c->in_end = 0;
@@ -92,7 +92,7 @@ static void make_room(struct tcp_conn *c)
 }
 
 /* Returns the number of octets read; 0: none, or eof is set; or -errno. */
-static ssize_t read_some(struct tcp_conn *c, uint8_t *out, size_t cap)
+static ssize_t read_tcp_conn_some(struct tcp_conn *c, uint8_t *out, size_t cap)
 {
 	ssize_t n;
 
@@ -109,10 +109,10 @@ int tcp_conn_read(struct tcp_conn *c)
 {
 	ssize_t n;
 
-	make_room(c);
+	make_tcp_conn_room(c);
 	if (c->in_end == TCP_IN_BYTES)
 		return 0;
-	n = read_some(c, c->in + c->in_end, TCP_IN_BYTES - c->in_end);
+	n = read_tcp_conn_some(c, c->in + c->in_end, TCP_IN_BYTES - c->in_end);
 	if (n < 0)
 		return (int)n;
 	if (n == 0 && !c->eof)
@@ -190,7 +190,7 @@ static void queue(struct tcp_conn *c, struct tcp_pool *pool, const uint8_t *byte
 }
 
 /* Returns the bytes that the socket took (0: it is full) or -errno. */
-static ssize_t push(const struct tcp_conn *c, struct iovec *iov, unsigned int n)
+static ssize_t push_tcp_conn(const struct tcp_conn *c, struct iovec *iov, unsigned int n)
 {
 	struct msghdr hdr = { .msg_iov = iov, .msg_iovlen = n };
 	ssize_t done;
@@ -207,7 +207,7 @@ int tcp_conn_write(struct tcp_conn *c, struct tcp_pool *pool, struct iovec *iov,
 		   unsigned int n_replies, unsigned int n_pieces)
 {
 	unsigned int n = n_replies * n_pieces, n_waiting = 0;
-	ssize_t done = c->out_bytes ? 0 : push(c, iov, n);
+	ssize_t done = c->out_bytes ? 0 : push_tcp_conn(c, iov, n);
 
 	if (done < 0)
 		return (int)done;
@@ -258,7 +258,7 @@ int tcp_conn_flush(struct tcp_conn *c, struct tcp_pool *pool)
 			iov[n++] = (struct iovec){ k->bytes + k->start, k->end - k->start };
 			n_bytes += k->end - k->start;
 		}
-		done = push(c, iov, n);
+		done = push_tcp_conn(c, iov, n);
 		if (done < 0)
 			return (int)done;
 		consume(c, pool, (size_t)done);

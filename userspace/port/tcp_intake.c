@@ -50,7 +50,7 @@ void tcp_intake_free(struct tcp_intake *intake)
 
 /* The port takes arrivals without the lock, and may have freed this one right after the exchange.
  * If another arrival was waiting, the port has been woken already. */
-static void add(struct tcp_arrivals *port, struct tcp_arrival *arrival)
+static void add_tcp_arrival(struct tcp_arrivals *port, struct tcp_arrival *arrival)
 {
 	struct tcp_arrival *before = __atomic_load_n(&port->newest, __ATOMIC_RELAXED);
 
@@ -61,8 +61,8 @@ static void add(struct tcp_arrivals *port, struct tcp_arrival *arrival)
 	port->is_to_wake |= !before;
 }
 
-/* Called after the last add(): otherwise a port on this processor would run after each. */
-static void wake(struct tcp_arrivals *port)
+/* Called after the last add_tcp_arrival(): else a port on this processor would run after each. */
+static void wake_tcp_arrival(struct tcp_arrivals *port)
 {
 	if (port->is_to_wake)
 		(void)eventfd_write(port->fd, 1);
@@ -77,10 +77,10 @@ static void deal(struct tcp_intake *intake, struct tcp_arrival *arrivals)
 
 	for (; arrivals; arrivals = next) {
 		next = arrivals->next;
-		add(intake->ports[intake->next++ % intake->n], arrivals);
+		add_tcp_arrival(intake->ports[intake->next++ % intake->n], arrivals);
 	}
 	for (unsigned int i = 0; i < intake->n; i++)
-		wake(intake->ports[i]);
+		wake_tcp_arrival(intake->ports[i]);
 }
 
 /* Keeps them for the first port. False: it has come and gone, or too many wait. */

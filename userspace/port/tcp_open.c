@@ -16,32 +16,34 @@
 #include "port/tcp.h"
 #include "port/tcp_port.h"
 
-static int set(int fd, int level, int option, int value)
+static int set_tcp_listener(int fd, int level, int option, int value)
 {
 	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
 }
 
 /* Accepted sockets inherit TCP_NODELAY and TCP_NOTSENT_LOWAT. */
-static int set_options(int fd, const struct port_addr *addr, const struct tcp_config *config)
+static int set_tcp_listener_options(int fd, const struct port_addr *addr,
+				    const struct tcp_config *config)
 {
-	int err = set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	int err = set_tcp_listener(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 
-	err = err ? err : set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	err = err ? err : set(fd, IPPROTO_IP, IP_FREEBIND, 1);
-	err = err ? err : set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	err = err ? err : set_tcp_listener(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	err = err ? err : set_tcp_listener(fd, IPPROTO_IP, IP_FREEBIND, 1);
+	err = err ? err : set_tcp_listener(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	/* Limits the octets of a slow reader in the kernel, except those on their way. */
-	err = err ? err : set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TCP_UNSENT_BYTES);
+	err = err ? err :
+		    set_tcp_listener(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TCP_UNSENT_BYTES);
 	if (addr->family == AF_INET6)
-		err = err ? err : set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+		err = err ? err : set_tcp_listener(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	/* A failure is no error: without it a handshake takes one round trip more. */
 	if (config->fastopen)
-		(void)set(fd, IPPROTO_TCP, TCP_FASTOPEN, (int)config->fastopen);
+		(void)set_tcp_listener(fd, IPPROTO_TCP, TCP_FASTOPEN, (int)config->fastopen);
 	return err;
 }
 
 /* Returns the descriptor, or -errno; *bound is the bound address. */
-static int open_listener(const struct tcp_config *config, const struct port_addr *addr,
-			 struct port_addr *bound)
+static int open_tcp_listener(const struct tcp_config *config, const struct port_addr *addr,
+			     struct port_addr *bound)
 {
 	int backlog = config->backlog ? (int)config->backlog : SOMAXCONN, err;
 	struct sockaddr_storage ss;
@@ -50,7 +52,7 @@ static int open_listener(const struct tcp_config *config, const struct port_addr
 
 	if (fd < 0)
 		return -errno;
-	err = set_options(fd, addr, config);
+	err = set_tcp_listener_options(fd, addr, config);
 	if (!err && (bind(fd, (struct sockaddr *)&ss, len) || listen(fd, backlog) ||
 		     getsockname(fd, (struct sockaddr *)&ss, &len)))
 		err = -errno;
@@ -62,7 +64,7 @@ static int open_listener(const struct tcp_config *config, const struct port_addr
 	return err;
 }
 
-static int watch(struct tcp_port *t, int op, int fd, uint64_t tag, uint32_t events)
+static int watch_tcp_listener(struct tcp_port *t, int op, int fd, uint64_t tag, uint32_t events)
 {
 	struct epoll_event event = { .events = events, .data.u64 = tag };
 
@@ -79,7 +81,7 @@ static const struct tcp_listener *first_listener(const struct tcp_port *t)
 }
 
 /* "tcp 192.0.2.1@53", and the number of further addresses. */
-static void set_name(struct tcp_port *t)
+static void set_tcp_listener_name(struct tcp_port *t)
 {
 	const struct tcp_listener *first = first_listener(t);
 	char text[PORT_ADDR_TEXT_CAP] = "", more[16] = "";
@@ -95,7 +97,7 @@ static void set_name(struct tcp_port *t)
 }
 
 /* Returns a place whose fd is -1, or NULL and *err. */
-static struct tcp_listener *take_place(struct tcp_port *t, int *err)
+static struct tcp_listener *take_tcp_listener_place(struct tcp_port *t, int *err)
 {
 	struct tcp_listener *places;
 
@@ -113,7 +115,7 @@ static struct tcp_listener *take_place(struct tcp_port *t, int *err)
 	return &places[t->n_listeners++];
 }
 
-static uint64_t tag_of(const struct tcp_port *t, const struct tcp_listener *l)
+static uint64_t tag_of_tcp_listener(const struct tcp_port *t, const struct tcp_listener *l)
 {
 	return TCP_LISTENER_TAG - (uint64_t)(l - t->listeners);
 }
@@ -124,20 +126,20 @@ int tcp_listen(struct port *p, const struct port_addr *addr)
 	struct tcp_listener *l;
 	int fd, err;
 
-	l = take_place(t, &err);
+	l = take_tcp_listener_place(t, &err);
 	if (!l)
 		return err;
-	fd = open_listener(&t->config, addr, &l->at);
+	fd = open_tcp_listener(&t->config, addr, &l->at);
 	if (fd < 0)
 		return fd;
-	err = watch(t, EPOLL_CTL_ADD, fd, tag_of(t, l),
-		    t->resume_at_ns == PORT_NEVER ? EPOLLIN : 0);
+	err = watch_tcp_listener(t, EPOLL_CTL_ADD, fd, tag_of_tcp_listener(t, l),
+				 t->resume_at_ns == PORT_NEVER ? EPOLLIN : 0);
 	if (err) {
 		close(fd);
 		return err;
 	}
 	l->fd = fd;
-	set_name(t);
+	set_tcp_listener_name(t);
 	return 0;
 }
 
@@ -161,7 +163,7 @@ int tcp_unlisten(struct port *p, const struct port_addr *addr)
 		if (l->fd < 0 || !port_addr_is_same(&l->at, addr))
 			continue;
 		tcp_port_close_listener(t, l);
-		set_name(t);
+		set_tcp_listener_name(t);
 		return 0;
 	}
 	return -ENOENT;
@@ -171,18 +173,19 @@ void tcp_port_watch_listeners(struct tcp_port *t, bool on)
 {
 	for (uint32_t i = 0; i < t->n_listeners; i++)
 		if (t->listeners[i].fd >= 0)
-			(void)watch(t, EPOLL_CTL_MOD, t->listeners[i].fd,
-				    tag_of(t, &t->listeners[i]), on ? EPOLLIN : 0);
+			(void)watch_tcp_listener(t, EPOLL_CTL_MOD, t->listeners[i].fd,
+						 tag_of_tcp_listener(t, &t->listeners[i]),
+						 on ? EPOLLIN : 0);
 }
 
 /* Opens the epoll, and the eventfd in it by which other ports wake this one. */
-static int open_fds(struct tcp_port *t)
+static int open_tcp_listener_fds(struct tcp_port *t)
 {
 	t->port.fd = epoll_create1(EPOLL_CLOEXEC);
 	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (t->port.fd < 0 || t->wake_fd < 0)
 		return -errno;
-	return watch(t, EPOLL_CTL_ADD, t->wake_fd, TCP_WAKE_TAG, EPOLLIN);
+	return watch_tcp_listener(t, EPOLL_CTL_ADD, t->wake_fd, TCP_WAKE_TAG, EPOLLIN);
 }
 
 static int open_intake(struct tcp_port *t)
@@ -194,11 +197,11 @@ static int open_intake(struct tcp_port *t)
 	t->arrivals.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (t->arrivals.fd < 0)
 		return -errno;
-	return watch(t, EPOLL_CTL_ADD, t->arrivals.fd, TCP_INTAKE_TAG, EPOLLIN);
+	return watch_tcp_listener(t, EPOLL_CTL_ADD, t->arrivals.fd, TCP_INTAKE_TAG, EPOLLIN);
 }
 
 /* Memory that is not allocated before it is written to. */
-static uint8_t *reserve(size_t n_bytes)
+static uint8_t *reserve_tcp_listener(size_t n_bytes)
 {
 	void *area = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -208,13 +211,13 @@ static uint8_t *reserve(size_t n_bytes)
 
 static int make_slots(struct tcp_port *t)
 {
-	t->conns = (struct tcp_conn *)(void *)reserve(t->n_slots * sizeof(*t->conns));
-	t->in = reserve((size_t)t->n_slots * TCP_IN_BYTES);
-	t->buffers = reserve((size_t)TCP_BURST * TCP_BUFFER_BYTES);
+	t->conns = (struct tcp_conn *)(void *)reserve_tcp_listener(t->n_slots * sizeof(*t->conns));
+	t->in = reserve_tcp_listener((size_t)t->n_slots * TCP_IN_BYTES);
+	t->buffers = reserve_tcp_listener((size_t)TCP_BURST * TCP_BUFFER_BYTES);
 	return t->conns && t->in && t->buffers ? 0 : -ENOMEM;
 }
 
-static int join(struct tcp_port *t, const struct tcp_config *config)
+static int join_tcp_listener(struct tcp_port *t, const struct tcp_config *config)
 {
 	uint32_t n_max = config->n_conns_max ? config->n_conns_max : TCP_CONNS_DEFAULT;
 	int err = config->share ? 0 : tcp_share_new(&t->own_share, n_max, 0, 1);
@@ -260,7 +263,7 @@ static void init_timeouts(struct tcp_port *t, const struct tcp_config *config)
 		t->timeout_ns[TCP_PEERS][TCP_WRITING] = TCP_PEER_WRITE_MS * CLOCK_NS_PER_MS;
 }
 
-static int init(struct tcp_port *t, const struct tcp_config *config)
+static int init_tcp_listener(struct tcp_port *t, const struct tcp_config *config)
 {
 	uint32_t pool_bytes = config->pool_bytes ? config->pool_bytes : TCP_POOL_BYTES_DEFAULT;
 	int err;
@@ -276,9 +279,9 @@ static int init(struct tcp_port *t, const struct tcp_config *config)
 	if (pool_bytes < TCP_POOL_BYTES_MIN)
 		return -EINVAL;
 	err = tcp_pool_init(&t->pool, pool_bytes);
-	err = err ? err : open_fds(t);
+	err = err ? err : open_tcp_listener_fds(t);
 	err = err ? err : open_intake(t);
-	err = err ? err : join(t, config);
+	err = err ? err : join_tcp_listener(t, config);
 	return err ? err : make_slots(t);
 }
 
@@ -330,7 +333,7 @@ int tcp_open(struct port **out, const struct tcp_config *config)
 
 	if (!t)
 		return -ENOMEM;
-	err = init(t, config);
+	err = init_tcp_listener(t, config);
 	if (err) {
 		port_close(&t->port);
 		return err;

@@ -16,13 +16,13 @@
 /* Replies of so many bytes together fit the chunks for one message of the greatest length. */
 #define RUN_BYTES (TCP_CHUNKS_PER_MSG * sizeof(((struct tcp_chunk *)0)->bytes))
 
-static struct tcp_port *self(struct port *p)
+static struct tcp_port *tcp_reply_self(struct port *p)
 {
 	return (struct tcp_port *)p;
 }
 
 /* NULL: the connection has ended. */
-static struct tcp_conn *find(struct tcp_port *t, uint32_t slot, uint32_t gen)
+static struct tcp_conn *find_tcp_reply(struct tcp_port *t, uint32_t slot, uint32_t gen)
 {
 	struct tcp_conn *c = &t->conns[slot];
 
@@ -50,8 +50,8 @@ static bool write_replies(struct tcp_port *t, struct tcp_conn *c, struct iovec *
 }
 
 /* Puts back n messages: the first with put_back and all after it, which must have it, too. */
-static void put_back(struct tcp_port *t, struct tcp_conn *c, const struct port_msg *msgs,
-		     unsigned int n)
+static void put_back_tcp_reply(struct tcp_port *t, struct tcp_conn *c, const struct port_msg *msgs,
+			       unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		assert(msgs[i].put_back && !msgs[i].len);
@@ -60,7 +60,7 @@ static void put_back(struct tcp_port *t, struct tcp_conn *c, const struct port_m
 	tcp_conn_put_back(c, (uint32_t)msgs->frame_at, n);
 }
 
-static void drop(struct tcp_port *t, const struct port_msg *msgs, unsigned int n)
+static void drop_tcp_reply(struct tcp_port *t, const struct port_msg *msgs, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (msgs[i].len)
@@ -71,8 +71,8 @@ static void drop(struct tcp_port *t, const struct port_msg *msgs, unsigned int n
 }
 
 /* Sends the replies to one connection. The buffer has room for the length before the bytes. */
-static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs, unsigned int n,
-		    uint64_t now_ns)
+static void send_to_tcp_reply(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs,
+			      unsigned int n, uint64_t now_ns)
 {
 	struct iovec iov[TCP_BURST];
 	unsigned int n_out = 0;
@@ -84,11 +84,11 @@ static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msg
 		uint8_t *start = msgs[i].data - TCP_PREFIX_BYTES;
 
 		if (msgs[i].put_back) {
-			put_back(t, c, msgs + i, n - i);
+			put_back_tcp_reply(t, c, msgs + i, n - i);
 			break;
 		}
 		if (msgs[i].closes) {
-			drop(t, msgs + i, n - i);
+			drop_tcp_reply(t, msgs + i, n - i);
 			closes = true;
 			break;
 		}
@@ -112,19 +112,19 @@ static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msg
 
 void tcp_port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
 {
-	struct tcp_port *t = self(p);
+	struct tcp_port *t = tcp_reply_self(p);
 	unsigned int next;
 
 	t->n_taken = 0;
 	for (unsigned int i = 0; i < n; i = next) {
-		struct tcp_conn *c = find(t, msgs[i].slot, msgs[i].gen);
+		struct tcp_conn *c = find_tcp_reply(t, msgs[i].slot, msgs[i].gen);
 
 		for (next = i + 1; next < n && msgs[next].slot == msgs[i].slot; next++)
 			;
 		if (c)
-			send_to(t, c, msgs + i, next - i, now_ns);
+			send_to_tcp_reply(t, c, msgs + i, next - i, now_ns);
 		else
-			drop(t, msgs + i, next - i);
+			drop_tcp_reply(t, msgs + i, next - i);
 	}
 	tcp_port_rank(t, now_ns);
 }
@@ -159,7 +159,7 @@ static void drop_late(struct tcp_port *t, const struct port_reply *replies, unsi
  * Makes room for one message in addition to the replies of the worker's burst. If no connection is
  * writing, that burst holds all the room, and the connection c itself is ended.
  */
-static void make_room(struct tcp_port *t, struct tcp_conn *c)
+static void make_tcp_reply_room(struct tcp_port *t, struct tcp_conn *c)
 {
 	while (!tcp_port_can_queue(t, t->n_taken + 1)) {
 		if (tcp_port_evict_writer(t))
@@ -221,18 +221,18 @@ static unsigned int send_late(struct tcp_port *t, struct tcp_conn *c,
 unsigned int tcp_port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			    unsigned int n)
 {
-	struct tcp_port *t = self(p);
+	struct tcp_port *t = tcp_reply_self(p);
 	unsigned int n_sent = 0, n_run;
 
 	for (unsigned int i = 0; i < n; i += n_run) {
 		const struct port_return *to = replies[i].to;
-		struct tcp_conn *c = find(t, to->slot, to->gen);
+		struct tcp_conn *c = find_tcp_reply(t, to->slot, to->gen);
 
 		n_run = run_of(replies + i, n - i);
 		if (c)
-			make_room(t, c);
-		/* make_room() may have ended this connection. */
-		if (c && find(t, to->slot, to->gen))
+			make_tcp_reply_room(t, c);
+		/* make_tcp_reply_room() may have ended this connection. */
+		if (c && find_tcp_reply(t, to->slot, to->gen))
 			n_sent += send_late(t, c, replies + i, n_run, now_ns);
 		else
 			drop_late(t, replies + i, n_run);

@@ -21,7 +21,7 @@ struct tcp_share {
 	} ports[];
 };
 
-static uint32_t load(const uint32_t *value)
+static uint32_t load_tcp_share(const uint32_t *value)
 {
 	return __atomic_load_n(value, __ATOMIC_RELAXED);
 }
@@ -100,7 +100,7 @@ void tcp_share_give(struct tcp_share *share, const struct limits_place *place)
 
 bool tcp_share_is_over(const struct tcp_share *share)
 {
-	return load(&share->limits.total) > share->n_conns_max;
+	return load_tcp_share(&share->limits.total) > share->n_conns_max;
 }
 
 bool tcp_share_client_is_over(const struct tcp_share *share, const struct limits_place *client)
@@ -141,13 +141,13 @@ bool tcp_share_wish(struct tcp_share *share, int own_wake_fd)
 
 bool tcp_share_is_wished(const struct tcp_share *share)
 {
-	return load(&share->n_wishes) > 0;
+	return load_tcp_share(&share->n_wishes) > 0;
 }
 
 /* If a connection has ended by itself meanwhile, the wish is removed. */
 bool tcp_share_take_wish(struct tcp_share *share)
 {
-	uint32_t n = load(&share->n_wishes);
+	uint32_t n = load_tcp_share(&share->n_wishes);
 
 	if (!tcp_share_is_over(share)) {
 		__atomic_store_n(&share->n_wishes, 0, __ATOMIC_RELAXED);
@@ -210,7 +210,7 @@ bool tcp_share_take_client_wish(struct tcp_share *share, const struct limits_pla
 
 uint32_t tcp_share_scale(const struct tcp_share *share)
 {
-	uint64_t total = load(&share->limits.total), cap = share->n_conns_max;
+	uint64_t total = load_tcp_share(&share->limits.total), cap = share->n_conns_max;
 	uint64_t half = cap / 2, scale;
 
 	if (total <= half)

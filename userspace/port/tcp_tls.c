@@ -23,7 +23,7 @@ void tcp_tls_enter(SSL *ssl)
 }
 
 /* 0: try again; 1: nothing more comes; or -errno. */
-static int failure(SSL *ssl, int result)
+static int tcp_tls_failure(SSL *ssl, int result)
 {
 	int system = errno;
 	int why = SSL_get_error(ssl, result);
@@ -53,7 +53,7 @@ ssize_t tcp_tls_read(SSL *ssl, uint8_t *out, size_t cap, bool *is_end)
 		errno = 0;
 		code = SSL_read_ex(ssl, out + done, cap - done, &n);
 		if (code != 1) {
-			code = failure(ssl, code);
+			code = tcp_tls_failure(ssl, code);
 			/* The socket may not report the error again: the octets read are answered,
 			 * then the connection ends. */
 			if (code > 0 || (code && done))
@@ -81,7 +81,7 @@ bool tcp_tls_is_13(const SSL *ssl)
 }
 
 /* Copies octets for one record, from offset `at` on. Returns their number. */
-static size_t gather(uint8_t *record, const struct iovec *iov, unsigned int n, size_t at)
+static size_t gather_tcp_tls(uint8_t *record, const struct iovec *iov, unsigned int n, size_t at)
 {
 	size_t len = 0;
 
@@ -108,12 +108,12 @@ ssize_t tcp_tls_write(SSL *ssl, const struct iovec *iov, unsigned int n)
 	size_t done = 0, len, written;
 	int code;
 
-	while ((len = gather(record, iov, n, done))) {
+	while ((len = gather_tcp_tls(record, iov, n, done))) {
 		ERR_clear_error();
 		errno = 0;
 		code = SSL_write_ex(ssl, record, len, &written);
 		if (code != 1) {
-			code = failure(ssl, code);
+			code = tcp_tls_failure(ssl, code);
 			return done ? (ssize_t)done : code > 0 ? -EPIPE : code;
 		}
 		done += written;

@@ -42,7 +42,7 @@ static void on_context_end(void *parent, void *keys, CRYPTO_EX_DATA *data, int a
 
 static int the_place = -1;
 
-static void make_place(void)
+static void make_ticket_keys_place(void)
 {
 	the_place = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, on_context_end);
 }
@@ -52,25 +52,25 @@ static int place(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, make_place);
+	pthread_once(&once, make_ticket_keys_place);
 	return the_place;
 }
 
 /* ---- One ticket ------------------------------------------------------------------------------ */
 
-static int make_key(struct ticket_key *key)
+static int make_ticket_keys(struct ticket_key *key)
 {
 	return RAND_bytes((unsigned char *)key, sizeof(*key)) == 1 ? 0 : -ENOMEM;
 }
 
 /* Makes a new first key if the present one is old enough. Only that one is kept beside it. */
-static void rotate(struct ticket_keys *keys, uint64_t now_ns)
+static void rotate_ticket_keys(struct ticket_keys *keys, uint64_t now_ns)
 {
 	const uint64_t life_ns = TICKET_LIFE_S * CLOCK_NS_PER_S;
 	struct ticket_key fresh;
 
 	/* A thread that has waited for the mutex may have a time before made_ns. */
-	if (!keys->made_ns || now_ns < keys->made_ns + life_ns || make_key(&fresh))
+	if (!keys->made_ns || now_ns < keys->made_ns + life_ns || make_ticket_keys(&fresh))
 		return;
 	keys->keys[1] = keys->keys[0];
 	keys->n = now_ns - keys->made_ns < 2 * life_ns ? 2 : 1;
@@ -85,7 +85,7 @@ int ticket_keys_find(struct ticket_keys *keys, const uint8_t *name, uint64_t now
 	int at = -1;
 
 	pthread_mutex_lock(&keys->turn);
-	rotate(keys, now_ns);
+	rotate_ticket_keys(keys, now_ns);
 	for (unsigned int i = 0; i < keys->n && at < 0; i++)
 		if (!name || !memcmp(keys->keys[i].name, name, sizeof(key->name)))
 			at = (int)i;
@@ -170,7 +170,7 @@ int ticket_keys_make(struct ticket_keys **out, uint64_t now_ns)
 	int code = new (out);
 
 	if (!code)
-		code = make_key(&(*out)->keys[0]);
+		code = make_ticket_keys(&(*out)->keys[0]);
 	if (code) {
 		ticket_keys_put(*out);
 		*out = NULL;
@@ -183,7 +183,7 @@ int ticket_keys_make(struct ticket_keys **out, uint64_t now_ns)
 
 /* ---- Files of keys --------------------------------------------------------------------------- */
 
-static void trim(char *line)
+static void trim_ticket_keys(char *line)
 {
 	size_t n = strlen(line);
 
@@ -192,9 +192,9 @@ static void trim(char *line)
 }
 
 /* Adds the key of a line. Returns what is wrong with the line, or NULL. */
-static const char *add(struct ticket_keys *keys, char *line)
+static const char *add_ticket_keys(struct ticket_keys *keys, char *line)
 {
-	trim(line);
+	trim_ticket_keys(line);
 	if (!*line || *line == '#')
 		return NULL;
 	if (keys->n == TICKET_KEYS_MAX)
@@ -205,7 +205,8 @@ static const char *add(struct ticket_keys *keys, char *line)
 	return NULL;
 }
 
-static int read_lines(struct ticket_keys *keys, FILE *file, const char *path, char *err, size_t cap)
+static int read_ticket_keys_lines(struct ticket_keys *keys, FILE *file, const char *path, char *err,
+				  size_t cap)
 {
 	const char *wrong = NULL;
 	unsigned int number = 0;
@@ -218,7 +219,7 @@ static int read_lines(struct ticket_keys *keys, FILE *file, const char *path, ch
 	}
 	while (!wrong && getline(&line, &line_cap, file) >= 0) {
 		number++;
-		wrong = add(keys, line);
+		wrong = add_ticket_keys(keys, line);
 	}
 	explicit_bzero(line, line_cap);
 	free(line);
@@ -252,7 +253,7 @@ int ticket_keys_read(struct ticket_keys **out, const char *path, char *err, size
 		code = ERR_CONFIG;
 	}
 	code = code ? code : new (out);
-	code = code ? code : read_lines(*out, file, path, err, err_cap);
+	code = code ? code : read_ticket_keys_lines(*out, file, path, err, err_cap);
 	fclose(file);
 	if (code) {
 		ticket_keys_put(*out);

@@ -30,7 +30,7 @@ static bool is_for_later(void)
 }
 
 /* Removes the first n octets held. */
-static void release(struct pipe *p, size_t n)
+static void release_bio(struct pipe *p, size_t n)
 {
 	p->n_held -= (uint32_t)n;
 	if (p->n_held) {
@@ -42,7 +42,7 @@ static void release(struct pipe *p, size_t n)
 }
 
 /* Sends the octets held, then `bytes`. Returns how many of `bytes` were taken, or -1 with errno. */
-static ssize_t push(struct pipe *p, const void *bytes, size_t n)
+static ssize_t push_bio(struct pipe *p, const void *bytes, size_t n)
 {
 	struct iovec iov[] = { { p->held, p->n_held }, { (void *)(uintptr_t)bytes, n } };
 	struct msghdr hdr = { .msg_iov = iov, .msg_iovlen = 2 };
@@ -52,12 +52,12 @@ static ssize_t push(struct pipe *p, const void *bytes, size_t n)
 	if (done < 0)
 		return -1;
 	if ((size_t)done < first) {
-		release(p, (size_t)done);
+		release_bio(p, (size_t)done);
 		errno = EAGAIN;
 		return -1;
 	}
 	if (first)
-		release(p, first);
+		release_bio(p, first);
 	if (n && (size_t)done == first) {
 		errno = EAGAIN;
 		return -1;
@@ -65,7 +65,7 @@ static ssize_t push(struct pipe *p, const void *bytes, size_t n)
 	return done - (ssize_t)first;
 }
 
-static bool hold(struct pipe *p, const void *bytes, size_t n)
+static bool hold_bio(struct pipe *p, const void *bytes, size_t n)
 {
 	if (!p->is_holding || n > HELD_BYTES - p->n_held)
 		return false;
@@ -88,9 +88,9 @@ static int on_write(BIO *bio, const char *bytes, int n)
 	BIO_clear_retry_flags(bio);
 	if (n <= 0)
 		return 0;
-	if (hold(p, bytes, (size_t)n))
+	if (hold_bio(p, bytes, (size_t)n))
 		return n;
-	done = push(p, bytes, (size_t)n);
+	done = push_bio(p, bytes, (size_t)n);
 	if (done < 0 && is_for_later())
 		BIO_set_retry_write(bio);
 	return (int)done;
@@ -111,9 +111,9 @@ static int on_read(BIO *bio, char *out, int cap)
 	return (int)n;
 }
 
-static bool flush(struct pipe *p)
+static bool flush_bio(struct pipe *p)
 {
-	return p->is_holding || !p->n_held || !push(p, NULL, 0);
+	return p->is_holding || !p->n_held || !push_bio(p, NULL, 0);
 }
 
 /* Answers the controls that OpenSSL and libevent use with a BIO over a socket. */
@@ -129,7 +129,7 @@ static long on_ctrl(BIO *bio, int what, long value, void *out)
 		return p->fd;
 	case BIO_CTRL_FLUSH:
 		BIO_clear_retry_flags(bio);
-		if (flush(p))
+		if (flush_bio(p))
 			return 1;
 		if (is_for_later())
 			BIO_set_retry_write(bio);
@@ -193,7 +193,7 @@ int tls_bio_attach(SSL *ssl, int fd)
 }
 
 /* NULL: the SSL has another BIO. */
-static struct pipe *of(const SSL *ssl)
+static struct pipe *pipe_of_ssl(const SSL *ssl)
 {
 	BIO *bio = SSL_get_rbio(ssl);
 
@@ -202,7 +202,7 @@ static struct pipe *of(const SSL *ssl)
 
 void tls_bio_hold(SSL *ssl, bool is_on)
 {
-	struct pipe *p = of(ssl);
+	struct pipe *p = pipe_of_ssl(ssl);
 
 	if (p)
 		p->is_holding = is_on;
@@ -210,7 +210,7 @@ void tls_bio_hold(SSL *ssl, bool is_on)
 
 bool tls_bio_flush(SSL *ssl)
 {
-	struct pipe *p = of(ssl);
+	struct pipe *p = pipe_of_ssl(ssl);
 
-	return !p || flush(p);
+	return !p || flush_bio(p);
 }

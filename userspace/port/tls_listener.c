@@ -200,7 +200,7 @@ static int set_to(int fd, int level, int option, int value)
 	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
 }
 
-static int set(int fd, int level, int option)
+static int set_tls_listener(int fd, int level, int option)
 {
 	return set_to(fd, level, option, 1);
 }
@@ -215,13 +215,13 @@ static int listen_at(int *fd, const struct port_addr *addr)
 	*fd = socket(addr->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
 		return -errno;
-	err = set(*fd, SOL_SOCKET, SO_REUSEADDR);
-	err = err ? err : set(*fd, SOL_SOCKET, SO_REUSEPORT);
-	err = err ? err : set(*fd, IPPROTO_IP, IP_FREEBIND);
-	err = err ? err : set(*fd, IPPROTO_TCP, TCP_NODELAY);
+	err = set_tls_listener(*fd, SOL_SOCKET, SO_REUSEADDR);
+	err = err ? err : set_tls_listener(*fd, SOL_SOCKET, SO_REUSEPORT);
+	err = err ? err : set_tls_listener(*fd, IPPROTO_IP, IP_FREEBIND);
+	err = err ? err : set_tls_listener(*fd, IPPROTO_TCP, TCP_NODELAY);
 	err = err ? err : set_to(*fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TCP_UNSENT_BYTES);
 	if (addr->family == AF_INET6)
-		err = err ? err : set(*fd, IPPROTO_IPV6, IPV6_V6ONLY);
+		err = err ? err : set_tls_listener(*fd, IPPROTO_IPV6, IPV6_V6ONLY);
 	if (err)
 		return err;
 	return bind(*fd, (struct sockaddr *)&ss, len) || listen(*fd, SOMAXCONN) ? -errno : 0;
@@ -229,8 +229,8 @@ static int listen_at(int *fd, const struct port_addr *addr)
 
 /* If a socket listens there already, a second descriptor of it is used, and its waiting connections
  * stay. */
-static int open_listener(int *fd, const struct port_addr *addr,
-			 const struct tls_listener_kept *kept)
+static int open_tls_listener(int *fd, const struct port_addr *addr,
+			     const struct tls_listener_kept *kept)
 {
 	for (uint32_t i = 0; kept && i < kept->n; i++) {
 		if (!port_addr_is_same(&kept->sockets[i].addr, addr))
@@ -241,12 +241,14 @@ static int open_listener(int *fd, const struct port_addr *addr,
 	return listen_at(fd, addr);
 }
 
-static int open_listeners(struct tls_listener *tls, const struct tls_listener_kept *kept,
-			  const struct tls_listener_config *config, char *err, size_t cap)
+static int open_tls_listener_listeners(struct tls_listener *tls,
+				       const struct tls_listener_kept *kept,
+				       const struct tls_listener_config *config, char *err,
+				       size_t cap)
 {
 	for (uint32_t i = 0; i < tls->n; i++) {
 		const struct port_addr addr = config->addrs[i];
-		int code = open_listener(&tls->fds[i], &addr, kept);
+		int code = open_tls_listener(&tls->fds[i], &addr, kept);
 		char text[PORT_ADDR_TEXT_CAP];
 
 		if (!code)
@@ -275,8 +277,8 @@ uint64_t tls_listener_certificate_end(const struct tls_listener_kept *kept)
 
 /* Makes what control keeps of @tls (NULL: nothing listens) and of the keys. After an error the
  * caller still owns the keys. */
-static int keep(struct tls_listener_kept **out, const struct tls_listener *tls,
-		const struct tls_listener_config *config, struct ticket_keys *random)
+static int keep_tls_listener(struct tls_listener_kept **out, const struct tls_listener *tls,
+			     const struct tls_listener_config *config, struct ticket_keys *random)
 {
 	uint32_t n = tls ? tls->n : 0;
 	struct tls_listener_kept *kept = calloc(1, sizeof(*kept) + n * sizeof(kept->sockets[0]));
@@ -301,9 +303,10 @@ static int keep(struct tls_listener_kept **out, const struct tls_listener *tls,
 	return 0;
 }
 
-static int open_new(struct tls_listener **out, const struct tls_listener_kept *kept,
-		    struct ticket_keys **random, const struct tls_listener_config *config,
-		    char *err, size_t err_cap)
+static int open_new_tls_listener(struct tls_listener **out, const struct tls_listener_kept *kept,
+				 struct ticket_keys **random,
+				 const struct tls_listener_config *config, char *err,
+				 size_t err_cap)
 {
 	struct tls_listener *tls;
 	int code;
@@ -323,7 +326,7 @@ static int open_new(struct tls_listener **out, const struct tls_listener_kept *k
 	if (!code)
 		code = handshakes_open(&tls->handshakes, config->intake);
 	if (!code)
-		code = open_listeners(tls, kept, config, err, err_cap);
+		code = open_tls_listener_listeners(tls, kept, config, err, err_cap);
 	if (code)
 		tls_listener_close(tls);
 	else
@@ -336,10 +339,10 @@ int tls_listener_open(struct tls_listener **out, struct tls_listener_kept **kept
 {
 	struct ticket_keys *had = *kept ? (*kept)->random : NULL, *random = had;
 	struct tls_listener_kept *now = NULL;
-	int code = open_new(out, *kept, &random, config, err, err_cap);
+	int code = open_new_tls_listener(out, *kept, &random, config, err, err_cap);
 
 	if (!code) {
-		code = keep(&now, *out, config, random);
+		code = keep_tls_listener(&now, *out, config, random);
 		if (code)
 			tls_listener_close(*out);
 	}

@@ -24,7 +24,7 @@
 
 _Static_assert(PORT_L2_CAP == FRAME_L2_MAX, "a return holds what stands before the IP header");
 
-static struct xsk_port *self(struct port *p)
+static struct xsk_port *xsk_self(struct port *p)
 {
 	return (struct xsk_port *)p;
 }
@@ -58,7 +58,7 @@ static uint32_t n_spare(const struct xsk_port *x)
 }
 
 /* From the free stack to the fill ring, in batches. */
-static void refill(struct xsk_port *x)
+static void refill_xsk(struct xsk_port *x)
 {
 	uint32_t level = x->fill.size - xsk_prod_nb_free(&x->fill, x->fill.size);
 	uint32_t pos = 0, n = x->fill_cap > level ? x->fill_cap - level : 0, n_max = n_spare(x);
@@ -119,7 +119,7 @@ static void kick(struct xsk_port *x)
 }
 
 /* Puts as many of n frames into the TX ring as it has room for, in order; returns their number. */
-static uint32_t push(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
+static uint32_t push_xsk(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 {
 	uint32_t pos = 0, room = xsk_prod_nb_free(&x->tx, n);
 	uint64_t n_bytes = 0;
@@ -142,12 +142,12 @@ static uint32_t push(struct xsk_port *x, const struct xdp_desc *descs, uint32_t 
 /* The same in several tries: each tells the kernel to send and drains completions. */
 static uint32_t push_patiently(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 {
-	uint32_t done = push(x, descs, n), more;
+	uint32_t done = push_xsk(x, descs, n), more;
 
 	for (int tries = 0; tries < PUSH_TRIES && done < n;) {
 		kick(x);
 		reclaim(x);
-		more = push(x, descs + done, n - done);
+		more = push_xsk(x, descs + done, n - done);
 		tries = more ? 0 : tries + 1;
 		done += more;
 	}
@@ -171,7 +171,7 @@ static void flush_backlog(struct xsk_port *x)
 }
 
 /* Keeps frames in the backlog. Returns how many it had to drop. */
-static uint32_t keep(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
+static uint32_t keep_xsk(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 {
 	uint32_t room = XSK_BACKLOG_CAP - x->n_backlog, n_kept = n < room ? n : room;
 
@@ -185,7 +185,7 @@ static uint32_t keep(struct xsk_port *x, const struct xdp_desc *descs, uint32_t 
 }
 
 /* The room for a reply ends at the frame's end or at the MTU, but is never less than the query. */
-static uint32_t room_for(const struct xsk_port *x, uint64_t addr, const struct frame *f)
+static uint32_t xsk_room_for(const struct xsk_port *x, uint64_t addr, const struct frame *f)
 {
 	uint32_t in_frame = x->frame_bytes - (uint32_t)(addr & (x->frame_bytes - 1)) - f->data_off;
 	uint32_t headers = (uint32_t)f->data_off - f->net_off;
@@ -196,7 +196,7 @@ static uint32_t room_for(const struct xsk_port *x, uint64_t addr, const struct f
 }
 
 /* False: the frame is no message for the handler. */
-static bool take(struct xsk_port *x, const struct xdp_desc *desc, struct port_msg *m)
+static bool take_xsk(struct xsk_port *x, const struct xdp_desc *desc, struct port_msg *m)
 {
 	uint8_t *bytes = xsk_umem__get_data(x->area, desc->addr);
 	uint32_t len = desc->len, n = 0;
@@ -210,7 +210,7 @@ static bool take(struct xsk_port *x, const struct xdp_desc *desc, struct port_ms
 	*m = (struct port_msg){
 		.data = bytes + f.data_off,
 		.len = f.data_len,
-		.cap = room_for(x, desc->addr + n, &f),
+		.cap = xsk_room_for(x, desc->addr + n, &f),
 		.family = f.family,
 		.peer_port = f.peer_port,
 		.local_port = f.local_port,
@@ -233,7 +233,7 @@ static void prefetch(const struct xsk_port *x, const struct xdp_desc *desc)
 	__builtin_prefetch(bytes + 64, 1);
 }
 
-static unsigned int take_burst(struct xsk_port *x, struct port_msg *msgs, unsigned int n_cap)
+static unsigned int take_xsk_burst(struct xsk_port *x, struct port_msg *msgs, unsigned int n_cap)
 {
 	struct port_stats *stats = &x->port.stats;
 	uint32_t pos, n_in = xsk_ring_cons__peek(&x->rx, n_cap, &pos);
@@ -248,7 +248,7 @@ static unsigned int take_burst(struct xsk_port *x, struct port_msg *msgs, unsign
 		const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&x->rx, pos + i);
 
 		n_bytes += desc->len;
-		if (take(x, desc, &msgs[n])) {
+		if (take_xsk(x, desc, &msgs[n])) {
 			n++;
 		} else {
 			port_count(&stats->malformed, 1);
@@ -299,7 +299,7 @@ static void note_retry(struct xsk_port *x)
  * and the fd does not show that. And if all frames handed over were lost, the XDP program hands
  * over no more before credit_settle().
  */
-static void set_retry(struct xsk_port *x, uint64_t now_ns)
+static void set_xsk_retry(struct xsk_port *x, uint64_t now_ns)
 {
 	if (x->n_backlog || (!x->zerocopy && n_unsent(x)))
 		x->retry_at_ns = now_ns + retry_ns(x);
@@ -310,7 +310,7 @@ static void set_retry(struct xsk_port *x, uint64_t now_ns)
 static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				unsigned int n_cap)
 {
-	struct xsk_port *x = self(p);
+	struct xsk_port *x = xsk_self(p);
 	unsigned int n;
 
 	assert(n_cap <= PORT_BURST);
@@ -319,34 +319,34 @@ static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg
 		flush_backlog(x);
 		kick(x);
 		note_retry(x);
-		set_retry(x, now_ns);
+		set_xsk_retry(x, now_ns);
 	}
-	n = take_burst(x, msgs, n_cap);
+	n = take_xsk_burst(x, msgs, n_cap);
 	awake_note(&x->awake, n);
 	if (n < n_cap)
 		settle_if_empty(x);
-	refill(x);
+	refill_xsk(x);
 	wake_driver(x, !n && x->busy_poll);
 	return n;
 }
 
 /* Sends or keeps frames, in order: none overtakes the backlog. Returns how many were dropped. */
-static uint32_t transmit(struct xsk_port *x, uint64_t now_ns, const struct xdp_desc *descs,
-			 uint32_t n)
+static uint32_t transmit_xsk(struct xsk_port *x, uint64_t now_ns, const struct xdp_desc *descs,
+			     uint32_t n)
 {
 	uint32_t done, n_lost;
 
 	flush_backlog(x);
 	done = x->n_backlog ? 0 : push_patiently(x, descs, n);
-	n_lost = keep(x, descs + done, n - done);
+	n_lost = keep_xsk(x, descs + done, n - done);
 	kick(x);
-	set_retry(x, now_ns);
+	set_xsk_retry(x, now_ns);
 	return n_lost;
 }
 
 static void xsk_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
 {
-	struct xsk_port *x = self(p);
+	struct xsk_port *x = xsk_self(p);
 	struct xdp_desc descs[PORT_BURST];
 	uint32_t n_out = 0;
 
@@ -365,14 +365,14 @@ static void xsk_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, uns
 			.len = frame_reply(&f, x->area + m->frame_at, m->len),
 		};
 	}
-	(void)transmit(x, now_ns, descs, n_out);
+	(void)transmit_xsk(x, now_ns, descs, n_out);
 }
 
 /* The octets before the IP header are still those of the query. */
 static void xsk_defer(struct port *p, const struct port_msg *msg, struct port_return *out)
 {
 	out->l2_bytes = (uint8_t)msg->net_off;
-	memcpy(out->l2, self(p)->area + msg->frame_at, msg->net_off);
+	memcpy(out->l2, xsk_self(p)->area + msg->frame_at, msg->net_off);
 }
 
 static uint32_t write_late(struct xsk_port *x, uint64_t addr, const struct port_reply *reply)
@@ -393,7 +393,7 @@ static uint32_t write_late(struct xsk_port *x, uint64_t addr, const struct port_
 static unsigned int xsk_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			      unsigned int n)
 {
-	struct xsk_port *x = self(p);
+	struct xsk_port *x = xsk_self(p);
 	struct xdp_desc descs[PORT_BURST];
 	uint32_t n_out = 0, n_sent = 0;
 
@@ -404,7 +404,7 @@ static unsigned int xsk_reply(struct port *p, uint64_t now_ns, const struct port
 		}
 		if (!x->n_free) {
 			/* Sends the replies so far, so that their frames become free. */
-			n_sent += n_out - transmit(x, now_ns, descs, n_out);
+			n_sent += n_out - transmit_xsk(x, now_ns, descs, n_out);
 			n_out = 0;
 			reclaim(x);
 		}
@@ -416,13 +416,13 @@ static unsigned int xsk_reply(struct port *p, uint64_t now_ns, const struct port
 		descs[n_out].len = write_late(x, descs[n_out].addr, &replies[i]);
 		n_out++;
 	}
-	return n_sent + n_out - transmit(x, now_ns, descs, n_out);
+	return n_sent + n_out - transmit_xsk(x, now_ns, descs, n_out);
 }
 
 /* The kernel removes the map entry by itself when the socket is closed, but not before. */
 static int xsk_start(struct port *p)
 {
-	struct xsk_port *x = self(p);
+	struct xsk_port *x = xsk_self(p);
 
 	/* A packet is lost without a free frame as well as without room in the ring. */
 	credit_start(x->credit, x->rx.size < x->fill_cap ? x->rx.size : x->fill_cap);
@@ -431,7 +431,7 @@ static int xsk_start(struct port *p)
 
 static void xsk_stop(struct port *p)
 {
-	struct xsk_port *x = self(p);
+	struct xsk_port *x = xsk_self(p);
 
 	credit_stop(x->credit);
 	(void)bpf_map_delete_elem(x->xsks_map_fd, &x->queue);
@@ -439,7 +439,9 @@ static void xsk_stop(struct port *p)
 
 static uint64_t xsk_wake_at(struct port *p)
 {
-	return self(p)->busy_poll || awake_is_on(&self(p)->awake) ? 0 : self(p)->retry_at_ns;
+	return xsk_self(p)->busy_poll || awake_is_on(&xsk_self(p)->awake) ?
+		       0 :
+		       xsk_self(p)->retry_at_ns;
 }
 
 static uint64_t xsk_pending(const struct port *p)
@@ -449,7 +451,7 @@ static uint64_t xsk_pending(const struct port *p)
 
 static void xsk_close(struct port *p)
 {
-	xsk_port_fini(self(p));
+	xsk_port_fini(xsk_self(p));
 	free(p);
 }
 
@@ -479,9 +481,9 @@ int xsk_open(struct port **out, const struct xsk_config *config)
 		port_close(&x->port);
 		return err;
 	}
-	refill(x);
+	refill_xsk(x);
 	wake_driver(x, false);
-	set_retry(x, 0);
+	set_xsk_retry(x, 0);
 	*out = &x->port;
 	return 0;
 }

@@ -35,7 +35,7 @@
 #define XDP_MAX_TX_SKB_BUDGET 9 /* linux/if_xdp.h of 6.17 */
 #endif
 
-static bool is_power_of_two(uint32_t n)
+static bool is_umem_power_of_two(uint32_t n)
 {
 	return n && !(n & (n - 1));
 }
@@ -209,7 +209,7 @@ static int choose_sizes(struct xsk_port *x, const struct xsk_config *config, uin
 			 need <= FRAME_SMALL ? FRAME_SMALL :
 					       FRAME_LARGE;
 	*ring_cap = config->ring_cap ? config->ring_cap : XSK_RING_DEFAULT;
-	if (!is_power_of_two(x->n_frames) || !is_power_of_two(*ring_cap) ||
+	if (!is_umem_power_of_two(x->n_frames) || !is_umem_power_of_two(*ring_cap) ||
 	    (x->frame_bytes != FRAME_SMALL && x->frame_bytes != FRAME_LARGE))
 		return -EINVAL;
 	return 0;

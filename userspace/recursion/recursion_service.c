@@ -63,7 +63,7 @@ struct recursion {
 
 /* --- The end of a resolver -------------------------------------------------------------------- */
 
-static void stop(struct retired *retired)
+static void stop_recursion(struct retired *retired)
 {
 	if (!retired->is_stopped)
 		resolver_stop(retired->resolver);
@@ -71,11 +71,11 @@ static void stop(struct retired *retired)
 }
 
 /* Workers still hold answers of the resolver, and release them within a round. */
-static void run(struct background_job *job)
+static void run_recursion(struct background_job *job)
 {
 	struct retired *retired = (struct retired *)job;
 
-	stop(retired);
+	stop_recursion(retired);
 	while (!resolver_is_released(retired->resolver)) {
 		if (background_is_cancelled(job))
 			return;
@@ -85,7 +85,7 @@ static void run(struct background_job *job)
 	retired->resolver = NULL;
 }
 
-static void ended(struct background_job *job)
+static void recursion_ended(struct background_job *job)
 {
 	struct retired *retired = (struct retired *)job;
 
@@ -93,16 +93,17 @@ static void ended(struct background_job *job)
 		free(retired);
 		return;
 	}
-	stop(retired);
+	stop_recursion(retired);
 	retired->next = retired->owner->left;
 	retired->owner->left = retired;
 }
 
 /* No worker submits to the resolver any more. */
-static void retire(struct recursion *r, struct retired *retired, struct resolver *resolver)
+static void retire_recursion(struct recursion *r, struct retired *retired,
+			     struct resolver *resolver)
 {
 	*retired = (struct retired){
-		.job = { .run = run, .ended = ended },
+		.job = { .run = run_recursion, .ended = recursion_ended },
 		.owner = r,
 		.resolver = resolver,
 	};
@@ -138,7 +139,7 @@ static void raise_files(void)
 }
 
 /* WHY may begin with a key of recursion: "root-hints: ...". */
-static void put_fault(char *err, size_t err_cap, const char *why)
+static void put_recursion_fault(char *err, size_t err_cap, const char *why)
 {
 	char path[64];
 
@@ -155,7 +156,7 @@ static int start_resolver(struct resolver **out, const struct recursion_settings
 	raise_files();
 	code = resolver_start(out, &settings->resolver, why, sizeof(why));
 	if (code)
-		put_fault(err, err_cap, *why ? why : err_text(code));
+		put_recursion_fault(err, err_cap, *why ? why : err_text(code));
 	return code;
 }
 
@@ -259,7 +260,7 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 /* --- Putting it in place ---------------------------------------------------------------------- */
 
 /* Afterwards no worker uses earlier pointers. An error: the driver may still use an old answer. */
-static int wait_for_readers(struct recursion *r)
+static int wait_recursion_for_readers(struct recursion *r)
 {
 	int err = r->env.grace(r->env.grace_user);
 
@@ -299,10 +300,10 @@ static void begin_resolver(struct recursion *r, const struct setup *s)
 	if (!s->resolver || r->published)
 		return;
 	rcu_xchg_pointer(&r->published, s->resolver);
-	(void)wait_for_readers(r); /* even after an error all workers have it */
+	(void)wait_recursion_for_readers(r); /* even after an error all workers have it */
 }
 
-static void put_in_place(struct recursion *r, struct setup *s, struct retired *retired)
+static void put_in_place_recursion(struct recursion *r, struct setup *s, struct retired *retired)
 {
 	bool is_map_right = r->is_map_right && clients_list_equal(&r->now.mapped, &s->mapped);
 	struct setup old = r->now;
@@ -315,14 +316,14 @@ static void put_in_place(struct recursion *r, struct setup *s, struct retired *r
 	rcu_xchg_pointer(&r->env.published->recursion, s->rules);
 	rcu_xchg_pointer(&r->published, s->resolver);
 	begin_generation(r, s);
-	if (wait_for_readers(r))
+	if (wait_recursion_for_readers(r))
 		log_error("recursion: the kernel gives no grace period, so a reader may still use "
 			  "the old data");
 	if (!is_map_right)
 		note_map(r, err ? err : clients_map_extend(r->env.clients_fd, &s->mapped));
 	r->now = *s;
 	if (old.resolver && old.resolver != s->resolver) {
-		retire(r, retired, old.resolver);
+		retire_recursion(r, retired, old.resolver);
 		retired = NULL;
 	}
 	free(retired);
@@ -335,7 +336,7 @@ static void put_in_map(struct recursion *r, const struct clients_list *mapped)
 {
 	int err = clients_map_restrict(r->env.clients_fd, mapped);
 
-	if (wait_for_readers(r))
+	if (wait_recursion_for_readers(r))
 		log_error("recursion: the kernel gives no grace period, so a reader may still use "
 			  "the old data");
 	note_map(r, err ? err : clients_map_extend(r->env.clients_fd, mapped));
@@ -371,7 +372,7 @@ static bool has_forwarder(const struct recursion *r)
 	return r->now.resolver && forward_suits(&r->now.settings.resolver);
 }
 
-static void tell(const struct recursion *r)
+static void tell_recursion(const struct recursion *r)
 {
 	if (r->now.resolver && !has_forwarder(r) && !unbound_version_is_sound(ub_version()))
 		log_warn("recursion: libunbound %s is older than " UNBOUND_VERSION_SOUND
@@ -402,11 +403,11 @@ int recursion_configure(struct recursion *r, struct config *config, char *err, s
 		free(retired);
 		return code;
 	}
-	put_in_place(r, &setup, retired);
+	put_in_place_recursion(r, &setup, retired);
 	before = r->config;
 	r->config = config->recursion;
 	config->recursion = before;
-	tell(r);
+	tell_recursion(r);
 	return 0;
 }
 
@@ -424,7 +425,7 @@ int recursion_flush(struct recursion *r)
 	rules->zone_gen = cache_zone_flush(r->env.cache, old->zone_slot);
 	rcu_xchg_pointer(&r->env.published->recursion, rules);
 	r->now.rules = rules;
-	err = wait_for_readers(r);
+	err = wait_recursion_for_readers(r);
 	free(old);
 	return err;
 }
@@ -448,7 +449,7 @@ static int replace_resolver(struct recursion *r, char *err, size_t err_cap)
 	rcu_xchg_pointer(&r->published, resolver);
 	(void)grace_wait_userspace(NULL);
 	r->now.resolver = resolver;
-	retire(r, retired, old);
+	retire_recursion(r, retired, old);
 	return 0;
 }
 

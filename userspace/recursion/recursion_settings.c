@@ -97,7 +97,8 @@ static void set_tuning(struct recursion_settings *s, const struct config_recursi
 }
 
 /* A zone with the same transport as all upstreams has RESOLVER_UDP, unless it is TLS. */
-static void set_stubs(struct recursion_settings *s, const struct config_recursion *config)
+static void set_recursion_setting_stubs(struct recursion_settings *s,
+					const struct config_recursion *config)
 {
 	for (uint32_t i = 0; i < config->n_stubs + config->n_forward_zones; i++) {
 		bool is_forward = i >= config->n_stubs;
@@ -155,7 +156,7 @@ static void set_resolver(struct recursion_settings *s, const struct config_recur
 	r->max_per_client = config->max_per_client;
 	r->upstream_timeout_ms = config->upstream_timeout_ms;
 	set_names(r, config);
-	set_stubs(s, config);
+	set_recursion_setting_stubs(s, config);
 	set_tuning(s, config);
 	r->caps_for_id = config->has_caps_for_id ? config->caps_for_id : forward_suits(r);
 }
@@ -203,16 +204,16 @@ static int set_special(struct recursion_settings *s, const struct config_recursi
 /* --- To compare ------------------------------------------------------------------------------- */
 
 /* Writes the length before each text, so different settings never give the same lines. */
-static void put_text(FILE *out, const char *name, const char *text)
+static void put_recursion_setting_text(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, "%s %zu %s\n", name, text ? strlen(text) + 1 : 0, text ? text : "");
 }
 
-static void put_file(FILE *out, const char *name, const char *path)
+static void put_recursion_setting_file(FILE *out, const char *name, const char *path)
 {
 	struct stat st = { 0 };
 
-	put_text(out, name, path);
+	put_recursion_setting_text(out, name, path);
 	if (path && !stat(path, &st))
 		fprintf(out, "%ju %jd %jd.%09ld\n", (uintmax_t)st.st_ino, (intmax_t)st.st_size,
 			(intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
@@ -221,7 +222,7 @@ static void put_file(FILE *out, const char *name, const char *path)
 static void put_texts(FILE *out, const char *name, const char *const *texts)
 {
 	for (; texts && *texts; texts++)
-		put_text(out, name, *texts);
+		put_recursion_setting_text(out, name, *texts);
 }
 
 /* Settings of libunbound alone. If our forwarder asks, they change nothing. */
@@ -230,10 +231,10 @@ static void put_tuning(FILE *out, const struct resolver_config *r)
 	if (forward_suits(r))
 		return;
 	for (size_t i = 0; i < r->n_tuning; i++)
-		put_text(out, r->tuning[i].name, r->tuning[i].value);
+		put_recursion_setting_text(out, r->tuning[i].name, r->tuning[i].value);
 	put_texts(out, "private", r->private_addresses);
 	put_texts(out, "private domain", r->private_domains);
-	put_text(out, "dns64", r->dns64_prefix);
+	put_recursion_setting_text(out, "dns64", r->dns64_prefix);
 	fprintf(out, "%d %d\n", r->dns64_synthall, r->forward_first);
 }
 
@@ -242,21 +243,23 @@ static void put_sources(FILE *out, const struct resolver_config *r)
 {
 	put_texts(out, "forward", r->forwards);
 	for (size_t i = 0; i < r->n_stubs; i++) {
-		put_text(out, r->stubs[i].is_forward ? "forward zone" : "stub", r->stubs[i].zone);
-		put_text(out, "at", r->stubs[i].address);
+		put_recursion_setting_text(out, r->stubs[i].is_forward ? "forward zone" : "stub",
+					   r->stubs[i].zone);
+		put_recursion_setting_text(out, "at", r->stubs[i].address);
 		fprintf(out, "%d %d\n", r->stubs[i].first, r->stubs[i].transport);
 	}
 	put_texts(out, "insecure", r->insecure);
 	put_tuning(out, r);
-	put_file(out, "anchor", r->trust_anchor_file);
-	put_text(out, "auto", r->auto_trust_anchor_file);
+	put_recursion_setting_file(out, "anchor", r->trust_anchor_file);
+	put_recursion_setting_text(out, "auto", r->auto_trust_anchor_file);
 }
 
 /* The address of the root copy is not compared: recursion_set_root_copy(). */
-static void put_ways(FILE *out, const struct resolver_config *r, bool has_root_copy)
+static void put_recursion_setting_ways(FILE *out, const struct resolver_config *r,
+				       bool has_root_copy)
 {
-	put_file(out, "hints", r->root_hints);
-	put_file(out, "tls", r->tls_bundle);
+	put_recursion_setting_file(out, "hints", r->root_hints);
+	put_recursion_setting_file(out, "tls", r->tls_bundle);
 	put_texts(out, "caps exempt", r->caps_exempt);
 	put_texts(out, "from", r->outgoing_interfaces);
 	fprintf(out, "root copy %d\n", has_root_copy);
@@ -269,11 +272,11 @@ static void put_ways(FILE *out, const struct resolver_config *r, bool has_root_c
 }
 
 /* Names that are answered without upstream. They change answers, but not the resolver. */
-static void put_special(FILE *out, const struct config_recursion *config)
+static void put_recursion_setting_special(FILE *out, const struct config_recursion *config)
 {
 	fprintf(out, "special %d\n", config->special_names);
 	for (char **name = config->special_names_off; name && *name; name++)
-		put_text(out, "off", *name);
+		put_recursion_setting_text(out, "off", *name);
 }
 
 static void put_rules(FILE *out, const struct engine_recursion *rules, uint64_t engine_digest)
@@ -308,7 +311,7 @@ static int compare_by(struct recursion_settings *s, const struct config_recursio
 	if (!out)
 		return -ENOMEM;
 	put_sources(out, &s->resolver);
-	put_special(out, config);
+	put_recursion_setting_special(out, config);
 	put_rules(out, &s->rules, engine_digest);
 	err = close_text(out);
 	if (!err)
@@ -320,7 +323,7 @@ static int compare_by(struct recursion_settings *s, const struct config_recursio
 	if (!out)
 		return -ENOMEM;
 	put_sources(out, &s->resolver);
-	put_ways(out, &s->resolver, config->root_copy);
+	put_recursion_setting_ways(out, &s->resolver, config->root_copy);
 	return close_text(out);
 }
 

@@ -48,8 +48,8 @@ struct root_copy {
 /* --- The authority ---------------------------------------------------------------------------- */
 
 /* Without a copy it does not answer: a resolver that asks the root servers will soon start. */
-static void handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
-		   uint64_t now_ns)
+static void handle_root_copy(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
+			     uint64_t now_ns)
 {
 	struct root_copy *copy = ctx;
 
@@ -69,7 +69,7 @@ static void port_gone(void *ctx, struct port *port)
 }
 
 /* Opens both with the same port number. */
-static int open_ports(struct root_copy *copy, struct port_addr *addr)
+static int open_root_copy_ports(struct root_copy *copy, struct port_addr *addr)
 {
 	const struct tcp_config tcp = { .n_conns_max = TCP_CONNS,
 					.pool_bytes = TCP_POOL_BYTES_MIN };
@@ -116,7 +116,7 @@ static int start_worker(struct root_copy *copy)
 	struct responder_config responder = { .resolver = &copy->no_resolver };
 	struct worker_config worker = { .id = WORKER_ID,
 					.cpu = WORKER_CPU_ANY,
-					.handle = handle,
+					.handle = handle_root_copy,
 					.port_gone = port_gone,
 					.ctx = copy };
 	struct worker_source source;
@@ -136,7 +136,7 @@ static int start_worker(struct root_copy *copy)
 	return err ? err : worker_port_add(copy->worker, copy->tcp);
 }
 
-static void close_all(struct root_copy *copy)
+static void close_all_root_copy(struct root_copy *copy)
 {
 	worker_stop(copy->worker);
 	responder_free(copy->responder);
@@ -150,19 +150,19 @@ static void close_all(struct root_copy *copy)
 	copy->is_open = false;
 }
 
-static int open_all(struct root_copy *copy, int family)
+static int open_all_root_copy(struct root_copy *copy, int family)
 {
 	struct port_addr addr;
 	int err = port_addr_from_text(&addr, family == AF_INET ? ADDRESS4 : ADDRESS6, 0);
 
 	if (!err)
-		err = open_ports(copy, &addr);
+		err = open_root_copy_ports(copy, &addr);
 	if (!err)
 		err = check_route(&addr);
 	if (!err)
 		err = start_worker(copy);
 	if (err) {
-		close_all(copy);
+		close_all_root_copy(copy);
 		return err;
 	}
 	port_addr_text(&addr, copy->address);
@@ -183,14 +183,14 @@ static int choose_family(const struct config_recursion *config)
 	return config->do_ip4 && has_ip4 ? AF_INET : AF_INET6;
 }
 
-static void fail(struct root_copy *copy, uint64_t now_ns, const char *why)
+static void fail_root_copy(struct root_copy *copy, uint64_t now_ns, const char *why)
 {
 	snprintf(copy->problem, sizeof(copy->problem), "%s", why);
 	log_warn("recursion.root-copy: %s", why);
 	copy->retry_ns = now_ns + RETRY_NS;
 }
 
-static void tell(const struct root_copy *copy)
+static void tell_root_copy(const struct root_copy *copy)
 {
 	if (copy->is_asked)
 		log_info("recursion.root-copy: the resolver asks the copy at %s", copy->address);
@@ -206,12 +206,12 @@ static void choose_root(struct root_copy *copy, bool has_copy, uint64_t now_ns)
 		return;
 	if (recursion_set_root_copy(copy->recursion, has_copy ? copy->address : NULL, err,
 				    sizeof(err))) {
-		fail(copy, now_ns, err);
+		fail_root_copy(copy, now_ns, err);
 		return;
 	}
 	copy->is_asked = has_copy;
 	*copy->problem = '\0';
-	tell(copy);
+	tell_root_copy(copy);
 }
 
 void root_copy_poll(struct root_copy *copy, uint64_t now_ns)
@@ -226,12 +226,12 @@ void root_copy_poll(struct root_copy *copy, uint64_t now_ns)
 		choose_root(copy, false, now_ns);
 		if (copy->is_asked)
 			return;
-		close_all(copy);
+		close_all_root_copy(copy);
 	}
 	if (has_copy && !copy->is_open) {
-		err = open_all(copy, family);
+		err = open_all_root_copy(copy, family);
 		if (err) {
-			fail(copy, now_ns, err_text(err));
+			fail_root_copy(copy, now_ns, err_text(err));
 			return;
 		}
 	}
@@ -267,6 +267,6 @@ void root_copy_free(struct root_copy *copy)
 {
 	if (!copy)
 		return;
-	close_all(copy);
+	close_all_root_copy(copy);
 	free(copy);
 }

@@ -59,7 +59,7 @@ void answers_free(struct answers *answers)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-static void add(struct volley_answers *sum, const struct volley_answers *of)
+static void add_answers(struct volley_answers *sum, const struct volley_answers *of)
 {
 	for (size_t i = 0; i < N_COUNTERS; i++)
 		((uint64_t *)sum)[i] += ((const uint64_t *)of)[i];
@@ -87,7 +87,7 @@ static void keep_gone(struct answers *a, const struct report_view *v)
 
 		if (!s->program_id || find_program(v, s->program_id))
 			continue;
-		add(&a->gone, &s->last);
+		add_answers(&a->gone, &s->last);
 		s->program_id = 0;
 	}
 }
@@ -118,7 +118,7 @@ static void read_program(struct answers *a, const struct program *program)
 	s->last = a->cpu.answers;
 }
 
-static uint64_t digest_of(const struct zones_entry *entry)
+static uint64_t digest_of_answers(const struct zones_entry *entry)
 {
 	static const uint8_t key[SIPHASH_KEY_BYTES] = "volley answers";
 
@@ -130,7 +130,7 @@ static uint64_t digest_of(const struct zones_entry *entry)
  * zones_gone. So do answers that are counted there before the next owner comes, since they were
  * begun earlier. Answers of no zone do not move.
  */
-static void read_place(struct answers *a, struct place *place, uint64_t owner, uint64_t n)
+static void read_answers_place(struct answers *a, struct place *place, uint64_t owner, uint64_t n)
 {
 	const bool is_zones = place->owner && place->owner != OWNER_NO_ZONE;
 
@@ -158,10 +158,11 @@ static void read_places(struct answers *a, const struct report_view *v)
 	for (i = 0; v->zones && i < zones_n(v->zones); i++) {
 		const struct zones_entry *entry = zones_at(v->zones, i);
 
-		owners[cache_zone_counter(v->cache, entry->published.slot)] = digest_of(entry);
+		owners[cache_zone_counter(v->cache, entry->published.slot)] =
+			digest_of_answers(entry);
 	}
 	for (i = VOLLEY_COUNT_FIRST_ZONE; i < VOLLEY_COUNT_ZONES; i++)
-		read_place(a, &a->places[i], owners[i], a->sum.of.by_zone[i]);
+		read_answers_place(a, &a->places[i], owners[i], a->sum.of.by_zone[i]);
 }
 
 /* Adds the transfer thread's own replies. */
@@ -171,7 +172,7 @@ static void read_transfers(struct answers *a, const struct report_view *v)
 	if (!v->transfers)
 		return;
 	transfer_answers_add(transfers_thread(v->transfers), &a->of_transfers);
-	add(&a->sum.of, &a->of_transfers.of);
+	add_answers(&a->sum.of, &a->of_transfers.of);
 	for (size_t i = 0; i < ENGINE_OPCODES; i++)
 		a->sum.by_opcode[i] += a->of_transfers.by_opcode[i];
 }
@@ -188,7 +189,7 @@ void answers_read(const struct report_view *v)
 	a->sum = (struct engine_answers){ .of = a->gone };
 	for (i = 0; i < CONFIG_INTERFACES_MAX; i++)
 		if (a->sources[i].program_id)
-			add(&a->sum.of, &a->sources[i].last);
+			add_answers(&a->sum.of, &a->sources[i].last);
 	a->by_driver = 0;
 	for (i = 0; i < VOLLEY_COUNT_RCODES; i++)
 		a->by_driver += a->sum.of.by_rcode[i];
@@ -304,7 +305,7 @@ static void each_zone(const struct answers *a, const struct report_view *v, put_
 		uint32_t at = cache_zone_counter(v->cache, entry->published.slot);
 		const struct place *place = &a->places[at];
 
-		if (at < VOLLEY_COUNT_FIRST_ZONE || place->owner != digest_of(entry))
+		if (at < VOLLEY_COUNT_FIRST_ZONE || place->owner != digest_of_answers(entry))
 			continue;
 		put(user, entry->name, place->last - place->base);
 		none -= place->last - place->base;
@@ -370,7 +371,7 @@ static void put_sample(void *user, const char *label, uint64_t n)
 	metrics_text_sample(family->out, n, family->label, label, NULL);
 }
 
-static void put_ways(const struct answers *a, struct metrics_text *out)
+static void put_answers_ways(const struct answers *a, struct metrics_text *out)
 {
 	metrics_text_family(out, METRICS_COUNTER, "answers_transport",
 			    "answers by transport, and by who answered: the sum is all of them");
@@ -397,7 +398,7 @@ void answers_metrics(const struct report_view *v, struct metrics_text *out)
 	const struct answers *a = v->answers;
 
 	answers_read(v);
-	put_ways(a, out);
+	put_answers_ways(a, out);
 	metrics_text_family(out, METRICS_COUNTER, "answers_rcode",
 			    "answers by response code: the sum is all of them");
 	each_rcode(a, put_sample, &rcode);
@@ -417,7 +418,7 @@ void answers_metrics(const struct report_view *v, struct metrics_text *out)
 
 /* --- stats ------------------------------------------------------------------------------------ */
 
-static void put_key(void *user, const char *label, uint64_t n)
+static void put_answers_key(void *user, const char *label, uint64_t n)
 {
 	if (n)
 		json_put_int(user, label, n);
@@ -453,10 +454,10 @@ json_t *answers_report(const struct report_view *v)
 	for (size_t i = 0; i < VOLLEY_COUNT_RCODES; i++)
 		total += a->sum.of.by_rcode[i];
 	json_put_int(o, "total", total);
-	each_rcode(a, put_key, put_new(o, "by_rcode", json_object()));
-	each_qtype(a, put_key, put_new(o, "by_qtype", json_object()));
-	each_opcode(a, put_key, put_new(o, "by_opcode", json_object()));
-	each_family(a, put_key, put_new(o, "by_family", json_object()));
+	each_rcode(a, put_answers_key, put_new(o, "by_rcode", json_object()));
+	each_qtype(a, put_answers_key, put_new(o, "by_qtype", json_object()));
+	each_opcode(a, put_answers_key, put_new(o, "by_opcode", json_object()));
+	each_family(a, put_answers_key, put_new(o, "by_family", json_object()));
 	ways = put_new(o, "by_way", json_array());
 	put_way_row(ways, (struct way){ "udp", "driver" }, a->by_driver);
 	for (int k = 0; k < PORT_N_KINDS; k++)

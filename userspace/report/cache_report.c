@@ -52,7 +52,8 @@ static const char *view_text(uint32_t view)
 
 /* --- Census ----------------------------------------------------------------------------------- */
 
-static void put_count(json_t *o, const struct census_count *count, const struct census *census)
+static void put_cache_report_count(json_t *o, const struct census_count *count,
+				   const struct census *census)
 {
 	json_put_int(o, "entries", count->entries);
 	json_put_int(o, "size_bytes", count->bytes);
@@ -65,7 +66,7 @@ static void append_row(json_t *list, const char *key, const char *value,
 	json_t *row = json_object();
 
 	json_put_text(row, key, value);
-	put_count(row, count, census);
+	put_cache_report_count(row, count, census);
 	json_array_append_new(list, row);
 }
 
@@ -142,7 +143,7 @@ static json_t *report_variants(const struct census *census)
 		json_put_text(row, "view", view_text(i / CENSUS_VARIANTS));
 		json_put_bool(row, "do", i & VOLLEY_KEY_DO);
 		json_put_bool(row, "cd", i & VOLLEY_KEY_CD);
-		put_count(row, count, census);
+		put_cache_report_count(row, count, census);
 		json_array_append_new(list, row);
 	}
 	return list;
@@ -275,7 +276,7 @@ static void put_section(json_t *o, const char *key, const ldns_rr_list *section)
 	json_object_set_new(o, key, list);
 }
 
-static void put_records(json_t *o, const struct volley_entry *e, uint32_t now_s)
+static void put_cache_report_records(json_t *o, const struct volley_entry *e, uint32_t now_s)
 {
 	ldns_pkt *packet = make_packet(e, now_s);
 
@@ -288,7 +289,8 @@ static void put_records(json_t *o, const struct volley_entry *e, uint32_t now_s)
 }
 
 /* recursion.serve-stale, as engine/recursive_query.c does it: RFC 8767 section 4. */
-static bool may_be_stale(const struct report_view *v, const struct volley_entry *e, uint32_t now_s)
+static bool may_cache_report_be_stale(const struct report_view *v, const struct volley_entry *e,
+				      uint32_t now_s)
 {
 	uint32_t stale_s = v->recursion ? recursion_config(v->recursion)->serve_stale_s : 0;
 	uint16_t rcode = ntohs(e->flags) & DNS_RCODE_MASK;
@@ -297,19 +299,19 @@ static bool may_be_stale(const struct report_view *v, const struct volley_entry 
 	       (rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN);
 }
 
-static const char *state_text(const struct report_view *v, const struct cache_found *found,
-			      uint32_t now_s)
+static const char *cache_report_state_text(const struct report_view *v,
+					   const struct cache_found *found, uint32_t now_s)
 {
 	if (found->verdict == CACHE_HIT)
 		return "valid";
 	if (found->verdict == CACHE_STALE)
 		return "dead: its zone has changed";
-	return may_be_stale(v, found->entry, now_s) ?
+	return may_cache_report_be_stale(v, found->entry, now_s) ?
 		       "expired: given while upstreams do not answer" :
 		       "dead: expired";
 }
 
-static void put_key(json_t *o, const struct volley_entry *e)
+static void put_cache_report_key(json_t *o, const struct volley_entry *e)
 {
 	char text[PROTO_TEXT_MAX];
 
@@ -329,10 +331,10 @@ json_t *cache_report_entry(const struct report_view *v, const struct cache_found
 	uint32_t now_s = clock_coarse_s();
 	json_t *o = json_object();
 
-	put_key(o, e);
+	put_cache_report_key(o, e);
 	json_put_text(o, "zone", zone_name(v, e->zone_slot));
 	json_put_bool(o, "valid", found->verdict == CACHE_HIT);
-	json_put_text(o, "state", state_text(v, found, now_s));
+	json_put_text(o, "state", cache_report_state_text(v, found, now_s));
 	json_put_int(o, "generation", e->zone_gen);
 	json_put_text(o, "queue", found->queue);
 	json_put_int(o, "used", e->freq);
@@ -346,6 +348,6 @@ json_t *cache_report_entry(const struct report_view *v, const struct cache_found
 	json_put_int(o, "entry_bytes", e->bytes);
 	json_put_int(o, "full_bytes", e->full_bytes);
 	json_put_int(o, "short_bytes", e->short_bytes);
-	put_records(o, e, now_s);
+	put_cache_report_records(o, e, now_s);
 	return o;
 }

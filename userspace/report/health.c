@@ -28,7 +28,8 @@ static int read_scope(enum health_scope *scope, const char *option, const char *
 	return -EINVAL;
 }
 
-static int ignore(struct health_options *options, const char *zone, char *err, size_t err_cap)
+static int ignore_health(struct health_options *options, const char *zone, char *err,
+			 size_t err_cap)
 {
 	if (zone && options->n_ignored < HEALTH_IGNORED_CAP) {
 		options->ignored[options->n_ignored++] = zone;
@@ -63,7 +64,7 @@ int health_read_options(struct health_options *options, const json_t *args, char
 		} else if (!strcmp(word, "--policies")) {
 			code = read_scope(&options->policies, word, value, err, err_cap);
 		} else if (!strcmp(word, "--ignore")) {
-			code = ignore(options, value, err, err_cap);
+			code = ignore_health(options, value, err, err_cap);
 		} else {
 			snprintf(err, err_cap,
 				 "%s: health takes --zones, --interfaces, --policies, --ignore, "
@@ -151,7 +152,7 @@ enum health_level health_zone(const struct zones_entry *entry, uint64_t now_s,
 }
 
 /* Compares a name as an operator writes it: any case, with or without the last dot. */
-static bool is_name(const char *a, const char *b)
+static bool is_health_name(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
 
@@ -160,10 +161,10 @@ static bool is_name(const char *a, const char *b)
 	return n == m && !strncasecmp(a, b, n);
 }
 
-static bool is_ignored(const struct health_options *options, const char *name)
+static bool is_health_ignored(const struct health_options *options, const char *name)
 {
 	for (size_t i = 0; i < options->n_ignored; i++)
-		if (is_name(options->ignored[i], name))
+		if (is_health_name(options->ignored[i], name))
 			return true;
 	return false;
 }
@@ -190,22 +191,22 @@ struct tally {
 	size_t n_listed, n_left[HEALTH_FAILS + 1];
 };
 
-static void count(const struct health *h, struct tally *t, const struct zones_entry *entry)
+static void count_health(const struct health *h, struct tally *t, const struct zones_entry *entry)
 {
 	char text[HEALTH_TEXT_CAP];
 
-	if (is_ignored(h->options, entry->name))
+	if (is_health_ignored(h->options, entry->name))
 		return;
 	t->n++;
 	t->n_well += health_zone(entry, h->now_s, text) != HEALTH_FAILS;
 }
 
-static void tell(struct health *h, struct tally *t, const struct zones_entry *entry)
+static void tell_health(struct health *h, struct tally *t, const struct zones_entry *entry)
 {
 	char text[HEALTH_TEXT_CAP];
 	enum health_level level = zone_level(h, entry, text);
 
-	if (level == HEALTH_WELL || is_ignored(h->options, entry->name))
+	if (level == HEALTH_WELL || is_health_ignored(h->options, entry->name))
 		return;
 	if (h->options->zones != HEALTH_ALL)
 		level = HEALTH_NOTED;
@@ -220,11 +221,11 @@ void health_zones(struct health *h, health_zone_at *at, const void *user, size_t
 	struct tally t = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		count(h, &t, at(user, i));
+		count_health(h, &t, at(user, i));
 	if (h->options->zones == HEALTH_ANY && t.n && !t.n_well)
 		health_say(h, HEALTH_FAILS, "none of %zu zones is served", t.n);
 	for (size_t i = 0; i < n; i++)
-		tell(h, &t, at(user, i));
+		tell_health(h, &t, at(user, i));
 	for (enum health_level level = HEALTH_NOTED; level <= HEALTH_FAILS; level++)
 		if (t.n_left[level])
 			health_say(h, level, "and %zu more zones: volleyctl zone list",
@@ -252,7 +253,7 @@ void health_policies(struct health *h, health_policy_at *at, const void *user, s
 	for (size_t i = 0; i < n; i++) {
 		const struct policies_entry *entry = at(user, i);
 
-		if (is_ignored(h->options, entry->name))
+		if (is_health_ignored(h->options, entry->name))
 			continue;
 		n_counted++;
 		n_in_force += policies_entry_state(entry) != POLICIES_FAILED;
@@ -385,12 +386,12 @@ void health_worker(struct health *h, const struct health_heartbeats *heartbeats,
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-static void say_missing(void *user, const char *text, int here)
+static void say_health_missing(void *user, const char *text, int here)
 {
 	health_say(user, here ? HEALTH_WARNS : HEALTH_FAILS, "%s", text);
 }
 
 void health_addresses(struct health *h, const struct config *config)
 {
-	missing_each(config, say_missing, h);
+	missing_each(config, say_health_missing, h);
 }

@@ -27,7 +27,7 @@ static void judge_daemon(struct health *h, const struct report_view *v)
 			   progress);
 }
 
-static const struct zones_entry *zone_at(const void *user, size_t i)
+static const struct zones_entry *health_facts_zone_at(const void *user, size_t i)
 {
 	return zones_at(user, i);
 }
@@ -40,7 +40,8 @@ static const struct policies_entry *policy_at(const void *user, size_t i)
 static void note_zones(struct health_watch *watch, const struct zones *zones, bool is_ready)
 {
 	if (is_ready && !watch->have_zones_come)
-		watch->have_zones_come = health_have_zones_come(zone_at, zones, zones_n(zones));
+		watch->have_zones_come =
+			health_have_zones_come(health_facts_zone_at, zones, zones_n(zones));
 }
 
 static uint64_t n_rounds(const struct workers *workers, unsigned int worker)
@@ -113,7 +114,7 @@ static void judge_rest(struct health *h, const struct report_view *v)
 			   "more addresses than the driver can know as ends of tunnels");
 }
 
-static void judge(struct health *h, const struct report_view *v)
+static void judge_health_facts(struct health *h, const struct report_view *v)
 {
 	judge_daemon(h, v);
 	health_addresses(h, v->configured);
@@ -121,7 +122,7 @@ static void judge(struct health *h, const struct report_view *v)
 		return; /* the start is still opening the other parts */
 	judge_workers(h, v);
 	judge_ifaces(h, v);
-	health_zones(h, zone_at, v->zones, zones_n(v->zones));
+	health_zones(h, health_facts_zone_at, v->zones, zones_n(v->zones));
 	judge_policies(h, v);
 	judge_overload(h, v);
 	judge_rest(h, v);
@@ -130,7 +131,8 @@ static void judge(struct health *h, const struct report_view *v)
 /* --- Commands --------------------------------------------------------------------------------- */
 
 /* *WELL: there is no reason. It is false if memory was short. */
-static json_t *report(const struct report_view *v, const struct health_options *options, bool *well)
+static json_t *report_health_facts(const struct report_view *v,
+				   const struct health_options *options, bool *well)
 {
 	const struct config *config = v->configured;
 	struct health h = { options, json_array(), json_array(), v->health->have_zones_come,
@@ -138,7 +140,7 @@ static json_t *report(const struct report_view *v, const struct health_options *
 	json_t *o = json_object();
 
 	if (h.reasons && h.warnings)
-		judge(&h, v);
+		judge_health_facts(&h, v);
 	*well = h.reasons && h.warnings && !json_array_size(h.reasons);
 	json_put_bool(o, "healthy", *well);
 	json_object_set_new(o, "reasons", h.reasons);
@@ -159,7 +161,7 @@ int health_facts_run(void *user, const json_t *args, json_t **result, char *err,
 	if (code)
 		return code;
 	note_zones(v->health, v->zones, v->is_ready);
-	*result = report(v, &options, &well);
+	*result = report_health_facts(v, &options, &well);
 	return *result ? 0 : -ENOMEM;
 }
 
@@ -168,7 +170,7 @@ bool health_facts_is_well(const struct report_view *v)
 	const struct health_options options = { .zones = HEALTH_ALL };
 	bool well;
 
-	json_decref(report(v, &options, &well));
+	json_decref(report_health_facts(v, &options, &well));
 	return well;
 }
 

@@ -12,7 +12,8 @@
 
 #include "base/clock.h"
 
-static void put(struct metrics_text *out, const char *name, const char *help, uint64_t value)
+static void put_metrics_process(struct metrics_text *out, const char *name, const char *help,
+				uint64_t value)
 {
 	metrics_text_standard(out, METRICS_GAUGE, name, help);
 	metrics_text_sample(out, value, NULL);
@@ -38,10 +39,11 @@ static void put_memory(struct metrics_text *out)
 	if (!f)
 		return;
 	if (fscanf(f, "%lu %lu", &size, &resident) == 2) {
-		put(out, "process_resident_memory_bytes",
-		    "resident memory, with the cache's maps as far as touched",
-		    resident * page_bytes);
-		put(out, "process_virtual_memory_bytes", "virtual memory", size * page_bytes);
+		put_metrics_process(out, "process_resident_memory_bytes",
+				    "resident memory, with the cache's maps as far as touched",
+				    resident * page_bytes);
+		put_metrics_process(out, "process_virtual_memory_bytes", "virtual memory",
+				    size * page_bytes);
 	}
 	fclose(f);
 }
@@ -57,7 +59,8 @@ static void put_open_fds(struct metrics_text *out)
 	while (readdir(dir))
 		n++;
 	closedir(dir);
-	put(out, "process_open_fds", "file descriptors that are open", n > 3 ? n - 3 : 0);
+	put_metrics_process(out, "process_open_fds", "file descriptors that are open",
+			    n > 3 ? n - 3 : 0);
 }
 
 static void put_max_fds(struct metrics_text *out)
@@ -65,7 +68,8 @@ static void put_max_fds(struct metrics_text *out)
 	struct rlimit limit;
 
 	if (!getrlimit(RLIMIT_NOFILE, &limit))
-		put(out, "process_max_fds", "file descriptors that may be open", limit.rlim_cur);
+		put_metrics_process(out, "process_max_fds", "file descriptors that may be open",
+				    limit.rlim_cur);
 }
 
 /* Field 22 of /proc/self/stat, in ticks since boot. Field 2, in parentheses, may have any text. */
@@ -98,9 +102,10 @@ static void put_start(struct metrics_text *out)
 	boot_ns = (uint64_t)boot.tv_sec * CLOCK_NS_PER_S + (uint64_t)boot.tv_nsec;
 	wall_ns = (uint64_t)wall.tv_sec * CLOCK_NS_PER_S + (uint64_t)wall.tv_nsec;
 	/* Rounded to a second, so that it is the same at each scrape. */
-	put(out, "process_start_time_seconds", "when it was started, in seconds since 1970",
-	    (wall_ns - (boot_ns - ticks * (CLOCK_NS_PER_S / hz)) + CLOCK_NS_PER_S / 2) /
-		    CLOCK_NS_PER_S);
+	put_metrics_process(
+		out, "process_start_time_seconds", "when it was started, in seconds since 1970",
+		(wall_ns - (boot_ns - ticks * (CLOCK_NS_PER_S / hz)) + CLOCK_NS_PER_S / 2) /
+			CLOCK_NS_PER_S);
 }
 
 void metrics_process(struct metrics_text *out)

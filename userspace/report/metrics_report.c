@@ -129,7 +129,7 @@ static void put_driver_counter(const struct driver *drivers, size_t n, struct me
 	}
 }
 
-static void put_state(const struct iface *iface, struct metrics_text *out)
+static void put_metrics_state(const struct iface *iface, struct metrics_text *out)
 {
 	for (int k = 0; k < IFACE_N_STATES; k++)
 		metrics_text_sample(out, iface->state == (enum iface_state)k, "interface",
@@ -157,7 +157,7 @@ static void put_ifaces(const struct report_view *v, struct metrics_text *out)
 	metrics_text_family(out, METRICS_GAUGE, "interface_state",
 			    "1 for the state that it is in, 0 for the others");
 	for (size_t i = 0; i < v->n_ifaces; i++)
-		put_state(&v->ifaces[i], out);
+		put_metrics_state(&v->ifaces[i], out);
 	metrics_text_family(out, METRICS_GAUGE, "interface_xdp",
 			    "1 for the mode of its program, 0 for the others");
 	for (size_t i = 0; i < v->n_ifaces; i++)
@@ -491,7 +491,7 @@ static void put_names(const struct report_view *v, struct metrics_text *out)
 	counter(out, "names", "rebuilds", "times that the filter was rebuilt", care->n_rebuilds);
 }
 
-static const struct zones_entry *zone_at(const void *user, size_t i)
+static const struct zones_entry *metrics_zone_at(const void *user, size_t i)
 {
 	return zones_at(user, i);
 }
@@ -507,7 +507,7 @@ static bool has_counter(const void *user, const struct zones_entry *entry)
 static void put_zones(const struct report_view *v, struct metrics_text *out)
 {
 	const struct metrics_zone_list list = {
-		.at = zone_at,
+		.at = metrics_zone_at,
 		.user = v->zones,
 		.n = zones_n(v->zones),
 		.is_first = has_counter,

@@ -29,7 +29,7 @@ static bool is_invalid(const struct zones_entry *entry, uint64_t now_s)
 	return !signing_judge(entry, now_s, why, sizeof(why));
 }
 
-static void put_state(const struct zones_entry *entry, struct metrics_text *out)
+static void put_zone_metrics_state(const struct zones_entry *entry, struct metrics_text *out)
 {
 	for (int k = 0; k < ZONES_N_STATES; k++)
 		metrics_text_sample(out, entry->state == (enum zones_state)k, "zone", entry->name,
@@ -45,7 +45,7 @@ static void put_each(const struct zones_entry *const *told, size_t n, uint64_t n
 	metrics_text_family(out, METRICS_GAUGE, "zone_state",
 			    "1 for the state that it is in, 0 for the others");
 	for (i = 0; i < n; i++)
-		put_state(told[i], out);
+		put_zone_metrics_state(told[i], out);
 #define EACH(family, help, is_told, value)                                            \
 	metrics_text_family(out, METRICS_GAUGE, family, help);                        \
 	for (i = 0; i < n; i++) {                                                     \
@@ -84,7 +84,7 @@ struct sums {
 	uint64_t first_signed_s;       /* UINT64_MAX: no zone is signed */
 };
 
-static void add(struct sums *s, const struct zones_entry *entry, uint64_t now_s)
+static void add_zone_metrics(struct sums *s, const struct zones_entry *entry, uint64_t now_s)
 {
 	uint64_t end_s = expires_s(entry), signed_s = signed_until_s(entry);
 
@@ -124,8 +124,8 @@ static void put_sums(const struct sums *s, struct metrics_text *out)
 }
 
 /* Adds the zones for which is_first() returns `first`. */
-static size_t choose(const struct metrics_zone_list *list, bool first,
-		     const struct zones_entry **told, size_t n)
+static size_t choose_zone_metrics(const struct metrics_zone_list *list, bool first,
+				  const struct zones_entry **told, size_t n)
 {
 	for (size_t i = 0; i < list->n && n < METRICS_ZONES_MAX; i++) {
 		const struct zones_entry *entry = list->at(list->user, i);
@@ -143,14 +143,14 @@ void metrics_zones(const struct metrics_zone_list *list, uint64_t now_s, struct 
 	size_t n = 0;
 
 	for (size_t i = 0; i < list->n; i++)
-		add(&sums, list->at(list->user, i), now_s);
+		add_zone_metrics(&sums, list->at(list->user, i), now_s);
 	put_sums(&sums, out);
 	if (list->n <= METRICS_ZONES_MAX) {
 		for (; n < list->n; n++)
 			told[n] = list->at(list->user, n);
 	} else {
-		n = choose(list, true, told, n);
-		n = choose(list, false, told, n);
+		n = choose_zone_metrics(list, true, told, n);
+		n = choose_zone_metrics(list, false, told, n);
 	}
 	put_each(told, n, now_s, out);
 }

@@ -31,7 +31,7 @@ static bool is_repeated(const struct config *config, uint32_t i, const struct po
 	return false;
 }
 
-static void tell(const struct port_addr *addr, int here, missing_fn *fn, void *user)
+static void tell_missing(const struct port_addr *addr, int here, missing_fn *fn, void *user)
 {
 	char host[PORT_ADDR_TEXT_CAP], text[MISSING_TEXT_CAP];
 
@@ -53,11 +53,11 @@ void missing_each(const struct config *config, missing_fn *fn, void *user)
 		int here = is_repeated(config, i, &addr) ? 1 : addr_here(&addr);
 
 		if (here <= 0)
-			tell(&addr, here, fn, user);
+			tell_missing(&addr, here, fn, user);
 	}
 }
 
-static void count_missing(void *user, const char *text, int here)
+static void count_report_missing(void *user, const char *text, int here)
 {
 	(void)text;
 	*(size_t *)user += !here;
@@ -67,6 +67,6 @@ size_t missing_count(const struct config *config)
 {
 	size_t n = 0;
 
-	missing_each(config, count_missing, &n);
+	missing_each(config, count_report_missing, &n);
 	return n;
 }

@@ -26,8 +26,8 @@ void new_start_append(const struct config *running, const struct config *wanted,
 		json_array_append_new(list, json_sprintf(SENTENCE, key->path));
 }
 
-static int check_storage(const struct config *running, const struct config *config, char *err,
-			 size_t err_cap)
+static int check_new_start_storage(const struct config *running, const struct config *config,
+				   char *err, size_t err_cap)
 {
 	for (uint32_t i = 0; !running->storage && i < config->n_zones; i++) {
 		const char *leaf = config_zone_storage_key(&config->zones[i]);
@@ -65,7 +65,7 @@ static int check_dpdk(const struct config *one, const struct config *other, char
 int new_start_check(const struct config *running, const struct config *before,
 		    const struct config *config, char *err, size_t err_cap)
 {
-	int code = check_storage(running, config, err, err_cap);
+	int code = check_new_start_storage(running, config, err, err_cap);
 
 	if (!code)
 		code = check_dpdk(before, config, err, err_cap);

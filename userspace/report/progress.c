@@ -14,18 +14,19 @@
 /* A start may take 60 s from now: sd_notify(3). A late tick does no harm: 60 s are many ticks. */
 #define EXTEND "EXTEND_TIMEOUT_USEC=60000000"
 
-static uint64_t look(const uint64_t *value)
+static uint64_t look_progress(const uint64_t *value)
 {
 	return __atomic_load_n(value, __ATOMIC_RELAXED);
 }
 
 void progress_read(struct progress_load *p, const struct load *load, uint64_t now_ns)
 {
-	uint64_t total = look(&load->progress.total_bytes), begun_ns = look(&load->begun_ns);
+	uint64_t total = look_progress(&load->progress.total_bytes),
+		 begun_ns = look_progress(&load->begun_ns);
 
 	*p = (struct progress_load){ .stage = load_stage(load) };
-	p->n_bytes = look(&load->progress.n_bytes);
-	p->n_records = look(&load->progress.n_records);
+	p->n_bytes = look_progress(&load->progress.n_bytes);
+	p->n_records = look_progress(&load->progress.n_records);
 	p->has_percent = p->stage == LOAD_READING && total;
 	if (p->has_percent)
 		p->percent = p->n_bytes < total ? (unsigned int)(p->n_bytes * 100 / total) : 100;
@@ -33,7 +34,8 @@ void progress_read(struct progress_load *p, const struct load *load, uint64_t no
 		p->s = (now_ns - begun_ns) / CLOCK_NS_PER_S;
 }
 
-static void put_load(const struct zones_entry *entry, uint64_t now_ns, char *buf, size_t cap)
+static void put_progress_load(const struct zones_entry *entry, uint64_t now_ns, char *buf,
+			      size_t cap)
 {
 	struct progress_load p;
 	char percent[16] = "";
@@ -65,7 +67,7 @@ bool progress_put(const struct zones *zones, uint64_t now_ns, char *buf, size_t 
 		return false;
 	used = snprintf(buf, cap, "%zu zone%s to load, ", n, n == 1 ? "" : "s");
 	if (used > 0 && (size_t)used < cap)
-		put_load(first, now_ns, buf + used, cap - (size_t)used);
+		put_progress_load(first, now_ns, buf + used, cap - (size_t)used);
 	return true;
 }
 

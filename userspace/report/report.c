@@ -84,7 +84,7 @@ static bool is_loading(const struct zones_entry *entry)
 	return entry->loading.load || entry->loading.fresh || entry->state == ZONES_NEW;
 }
 
-static void put_faults(json_t *list, const struct iface *iface)
+static void put_report_faults(json_t *list, const struct iface *iface)
 {
 	for (int i = 0; i < IFACE_N_TOPICS; i++)
 		if (iface->remarks[i].is_fault)
@@ -102,7 +102,7 @@ static void append_overload(json_t *list, const struct iface *iface)
 			json_array_append_new(list, json_string(text));
 }
 
-static void put_zone(json_t *list, const struct zones_entry *entry)
+static void put_report_zone(json_t *list, const struct zones_entry *entry)
 {
 	char fault[128] = "", denials[128] = "";
 	const char *const texts[] = { entry->error,
@@ -148,11 +148,11 @@ static json_t *report_degraded(const struct report_view *v)
 	new_start_append(v->config, v->configured, list);
 	missing_each(v->configured, append_missing, list);
 	for (i = 0; i < v->n_ifaces; i++) {
-		put_faults(list, &v->ifaces[i]);
+		put_report_faults(list, &v->ifaces[i]);
 		append_overload(list, &v->ifaces[i]);
 	}
 	for (i = 0; i < zones_n(v->zones); i++)
-		put_zone(list, zones_at(v->zones, i));
+		put_report_zone(list, zones_at(v->zones, i));
 	if (v->policies)
 		append_policies(list, v->policies);
 	if (*v->storage_error)
@@ -464,7 +464,7 @@ json_t *report_ports(const struct report_view *v)
 /* --- zones ------------------------------------------------------------------------------------ */
 
 /* The load that is running. All other keys of the zone describe the version that is served. */
-static void put_load(json_t *o, const struct load *load)
+static void put_report_load(json_t *o, const struct load *load)
 {
 	struct progress_load p = { .stage = LOAD_ENDED };
 
@@ -534,7 +534,7 @@ static json_t *report_zone(const struct zones_entry *entry, const struct transfe
 	json_put_text(o, "state", is_loading(entry) ? "loading" : zones_state_text(entry->state));
 	json_put_bool(o, "serves", entry->zone != NULL);
 	if (is_loading(entry))
-		put_load(o, entry->loading.load);
+		put_report_load(o, entry->loading.load);
 	if (entry->zone) {
 		json_put_int(o, "serial", zone_serial(entry->zone));
 		json_put_int(o, "records", zone_n_records(entry->zone));

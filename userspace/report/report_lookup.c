@@ -34,7 +34,7 @@ struct lookup {
 	const char *answered_by; /* the first part that answers; NULL: none so far */
 };
 
-static void put_name(json_t *o, const char *key, const uint8_t *name)
+static void put_lookup_name(json_t *o, const char *key, const uint8_t *name)
 {
 	char text[NAME_TEXT_MAX];
 
@@ -44,7 +44,7 @@ static void put_name(json_t *o, const char *key, const uint8_t *name)
 
 /* --- Before upstream -------------------------------------------------------------------------- */
 
-static void append(struct lookup *l, json_t *list, json_t *row, const char *by, bool answers)
+static void append_lookup(struct lookup *l, json_t *list, json_t *row, const char *by, bool answers)
 {
 	json_put_text(row, "by", by);
 	json_array_append_new(list, row);
@@ -52,7 +52,7 @@ static void append(struct lookup *l, json_t *list, json_t *row, const char *by, 
 		l->answered_by = by;
 }
 
-static void put_zone(struct lookup *l, json_t *list)
+static void put_lookup_zone(struct lookup *l, json_t *list)
 {
 	const struct zone_set *set = l->v->published->set;
 	const struct zone_member *member =
@@ -67,9 +67,9 @@ static void put_zone(struct lookup *l, json_t *list)
 	if (is_of_parent && l->v->published->recursion)
 		return;
 	row = json_object();
-	put_name(row, "what", member->apex);
+	put_lookup_name(row, "what", member->apex);
 	json_put_text(row, "does", member->zone ? "answers" : "SERVFAIL: the zone is not served");
-	append(l, list, row, "zone", true);
+	append_lookup(l, list, row, "zone", true);
 }
 
 /* Appends a record as a line, which is cut if it is too long. */
@@ -109,7 +109,7 @@ static json_t *list_rule(const struct zone *z, const struct zone_node *node)
 	return list;
 }
 
-static void put_policy(struct lookup *l, json_t *list)
+static void put_lookup_policy(struct lookup *l, json_t *list)
 {
 	const struct policy_client nobody = { 0 };
 	const struct policy_question q = { l->folded, l->n_bytes, l->qtype };
@@ -125,16 +125,16 @@ static void put_policy(struct lookup *l, json_t *list)
 	changes = policy_changes(&hit);
 	row = json_object();
 	if (!is_local)
-		put_name(row, "what", zone_apex(hit.zone, &n));
+		put_lookup_name(row, "what", zone_apex(hit.zone, &n));
 	json_put_text(row, "does",
 		      !changes     ? "passes" :
 		      hit.is_final ? "answers" :
 				     "answers, unless an earlier list has a rule for an address");
 	json_object_set_new(row, "rule", list_rule(hit.zone, hit.node));
-	append(l, list, row, is_local ? POLICIES_LOCAL : "policy", changes);
+	append_lookup(l, list, row, is_local ? POLICIES_LOCAL : "policy", changes);
 }
 
-static void put_special(struct lookup *l, json_t *list)
+static void put_lookup_special(struct lookup *l, json_t *list)
 {
 	const struct engine_recursion *rules = l->v->published->recursion;
 	const uint8_t *at =
@@ -144,19 +144,19 @@ static void put_special(struct lookup *l, json_t *list)
 	if (!at)
 		return;
 	row = json_object();
-	put_name(row, "what", at);
+	put_lookup_name(row, "what", at);
 	json_put_text(row, "does", "answers");
-	append(l, list, row, "special name", true);
+	append_lookup(l, list, row, "special name", true);
 }
 
 static void put_before(json_t *o, struct lookup *l, bool recurses)
 {
 	json_t *list = json_array();
 
-	put_zone(l, list);
+	put_lookup_zone(l, list);
 	if (recurses) {
-		put_policy(l, list);
-		put_special(l, list);
+		put_lookup_policy(l, list);
+		put_lookup_special(l, list);
 	}
 	json_put_text(o, "answered_by",
 		      l->answered_by ? l->answered_by :
@@ -192,7 +192,7 @@ static void put_upstream(json_t *o, const struct lookup *l, const struct recursi
 /* --- Validation ------------------------------------------------------------------------------- */
 
 /* The deepest name of the list at or above the name: a pointer into `folded`. NULL: none. */
-static const uint8_t *find_in(const char *const *names, const uint8_t *folded)
+static const uint8_t *find_in_lookup(const char *const *names, const uint8_t *folded)
 {
 	struct nameset set;
 	const uint8_t *at = NULL;
@@ -246,13 +246,13 @@ static void read_anchors(json_t *o, const struct resolver_config *config, const 
 static bool put_negative(json_t *o, const struct resolver_config *config, const uint8_t *folded,
 			 const struct anchors_at *anchors)
 {
-	const uint8_t *insecure = find_in(config->insecure, folded);
-	const uint8_t *special = find_in(special_names, folded);
+	const uint8_t *insecure = find_in_lookup(config->insecure, folded);
+	const uint8_t *special = find_in_lookup(special_names, folded);
 	const uint8_t *at = !insecure || (special && special < insecure) ? special : insecure;
 
 	if (!at || (anchors->n && name_bytes(anchors->owner) >= name_bytes(at)))
 		return false;
-	put_name(o, "negative_anchor", at);
+	put_lookup_name(o, "negative_anchor", at);
 	json_put_text(o, "negative_by",
 		      at == insecure ? "recursion.domain-insecure" : "special name");
 	return true;
@@ -331,7 +331,7 @@ void report_lookup(json_t *o, const struct report_view *v, const struct cache_ma
 	char type[PROTO_TEXT_MAX];
 
 	recursion_report(v->recursion, &report);
-	put_name(o, "name", match->folded);
+	put_lookup_name(o, "name", match->folded);
 	proto_type_to_text(type, l.qtype);
 	if (match->has_type)
 		json_put_text(o, "type", type);

@@ -18,7 +18,7 @@ static void put_ago(json_t *o, const char *key, uint64_t then_ns, uint64_t now_n
 
 /* --- The forwarder ---------------------------------------------------------------------------- */
 
-static const char *state_text(const struct forward_seen *seen)
+static const char *upstream_state_text(const struct forward_seen *seen)
 {
 	if (seen->down)
 		return "down";
@@ -56,7 +56,7 @@ static const char *tcp_text(const struct forward_seen *seen, uint64_t now_ns)
 	return seen->tcp_shut_until_ns > now_ns ? "handshake failed" : "closed";
 }
 
-static void put_address(json_t *o, const struct upstream *u)
+static void put_upstream_address(json_t *o, const struct upstream *u)
 {
 	char text[PORT_ADDR_TEXT_CAP];
 	struct port_addr addr;
@@ -93,9 +93,9 @@ static json_t *report_upstream(const struct inspect_upstream *u, unsigned int th
 	const struct forward_seen *seen = &u->seen;
 	json_t *o = json_object();
 
-	put_address(o, u->upstream);
+	put_upstream_address(o, u->upstream);
 	json_put_int(o, "thread", thread);
-	json_put_text(o, "state", state_text(seen));
+	json_put_text(o, "state", upstream_state_text(seen));
 	json_put_text(o, "transport",
 		      transports[u->ways.has_tls  ? RESOLVER_TLS :
 				 u->ways.tcp_only ? RESOLVER_TCP :
@@ -129,7 +129,7 @@ json_t *report_upstreams(const struct resolver *r)
 
 /* --- libunbound ------------------------------------------------------------------------------- */
 
-static bool is_of(const struct resolver_stub *stub, const uint8_t *zone)
+static bool is_upstream_of(const struct resolver_stub *stub, const uint8_t *zone)
 {
 	uint8_t name[DNS_NAME_MAX];
 
@@ -138,8 +138,8 @@ static bool is_of(const struct resolver_stub *stub, const uint8_t *zone)
 }
 
 /* UDP of a zone stands for the transport of all upstreams, unless that is TLS. */
-static enum resolver_transport transport_of(const struct resolver_config *config,
-					    const struct resolver_stub *stub)
+static enum resolver_transport transport_of_upstream(const struct resolver_config *config,
+						     const struct resolver_stub *stub)
 {
 	bool is_own = stub->transport != RESOLVER_UDP || config->transport == RESOLVER_TLS;
 
@@ -152,7 +152,7 @@ static void put_stubs(json_t *o, const struct resolver_config *config, const uin
 	const struct resolver_stub *stub = NULL;
 
 	for (size_t i = 0; i < config->n_stubs; i++) {
-		if (!is_of(&config->stubs[i], zone))
+		if (!is_upstream_of(&config->stubs[i], zone))
 			continue;
 		stub = &config->stubs[i];
 		json_array_append_new(list, json_string(stub->address));
@@ -161,7 +161,7 @@ static void put_stubs(json_t *o, const struct resolver_config *config, const uin
 		json_put_text(o, "way", stub->is_forward ? "forward zone" : "stub");
 		json_put_text(o, "zone", stub->zone);
 		json_put_bool(o, "first", stub->first);
-		json_put_text(o, "transport", transports[transport_of(config, stub)]);
+		json_put_text(o, "transport", transports[transport_of_upstream(config, stub)]);
 	}
 	json_object_set_new(o, "addresses", list);
 }

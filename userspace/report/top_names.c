@@ -80,8 +80,8 @@ void top_names_free(struct top_names *top)
 /* --- Gathering -------------------------------------------------------------------------------- */
 
 /* The key of BY_ZONE for a name in no zone has no octets. */
-static void add(struct top_names *top, const struct report_view *v, const uint8_t *folded,
-		size_t name_bytes, uint16_t qtype, double weight)
+static void add_top_names(struct top_names *top, const struct report_view *v, const uint8_t *folded,
+			  size_t name_bytes, uint16_t qtype, double weight)
 {
 	const struct zone_member *zone =
 		v->published->set ?
@@ -131,7 +131,8 @@ static void add_hits(struct top_names *top, const struct report_view *v,
 		const struct volley_entry *e = cache_entry_by_hash(v->cache, hash);
 
 		if (e)
-			add(top, v, e->name, e->key.name_bytes, ntohs(e->key.qtype), weight);
+			add_top_names(top, v, e->name, e->key.name_bytes, ntohs(e->key.qtype),
+				      weight);
 	}
 	*seen = (struct seen){ cpu->n_samples, hits };
 }
@@ -188,8 +189,8 @@ static void gather_worker(struct top_names *top, const struct report_view *v,
 	if (!n)
 		return;
 	for (size_t i = 0; i < n; i++)
-		add(top, v, top->samples[i].folded, top->samples[i].name_bytes,
-		    top->samples[i].qtype, (double)n_new / (double)n);
+		add_top_names(top, v, top->samples[i].folded, top->samples[i].name_bytes,
+			      top->samples[i].qtype, (double)n_new / (double)n);
 	*seen = n_seen;
 }
 
@@ -240,7 +241,7 @@ struct asked {
 	uint64_t n;
 };
 
-static int read_option(struct asked *asked, const char *option, const char *value)
+static int read_top_names_option(struct asked *asked, const char *option, const char *value)
 {
 	static const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = TOP_MAX };
 
@@ -261,8 +262,8 @@ static int read_asked(struct asked *asked, const json_t *args, char *err, size_t
 {
 	*asked = (struct asked){ BY_NAME, TOP_DEFAULT };
 	for (size_t i = 0; i < json_array_size(args); i += 2) {
-		if (!read_option(asked, json_string_value(json_array_get(args, i)),
-				 json_string_value(json_array_get(args, i + 1))))
+		if (!read_top_names_option(asked, json_string_value(json_array_get(args, i)),
+					   json_string_value(json_array_get(args, i + 1))))
 			continue;
 		snprintf(err, err_cap,
 			 "give -n and a number from 1 to %u, and --by name, type or zone", TOP_MAX);

@@ -103,8 +103,8 @@ static unsigned int key_tag(const uint8_t *rdata, unsigned int n)
 	return (sum + (sum >> 16)) & 0xffff;
 }
 
-static void put_text(char text[ANCHORS_TEXT_CAP], uint16_t type, const uint8_t *rdata,
-		     unsigned int n)
+static void put_anchors_text(char text[ANCHORS_TEXT_CAP], uint16_t type, const uint8_t *rdata,
+			     unsigned int n)
 {
 	if (type == DNS_TYPE_DS)
 		snprintf(text, ANCHORS_TEXT_CAP, "DS %u %u %u", wire_load_be16(rdata), rdata[2],
@@ -114,7 +114,8 @@ static void put_text(char text[ANCHORS_TEXT_CAP], uint16_t type, const uint8_t *
 }
 
 /* Keeps an anchor: anchors of a deeper owner replace the others. */
-static void keep(const struct found *found, uint16_t type, const uint8_t *rdata, unsigned int n)
+static void keep_anchors(const struct found *found, uint16_t type, const uint8_t *rdata,
+			 unsigned int n)
 {
 	struct anchors_at *at = found->at;
 	size_t bytes = name_bytes(found->owner);
@@ -125,11 +126,11 @@ static void keep(const struct found *found, uint16_t type, const uint8_t *rdata,
 		at->n = 0;
 	memcpy(at->owner, found->owner, sizeof(at->owner));
 	if (at->n++ < ANCHORS_SHOWN)
-		put_text(at->texts[at->n - 1], type, rdata, n);
+		put_anchors_text(at->texts[at->n - 1], type, rdata, n);
 }
 
 /* Names without a dot at the end are relative to the root. */
-static void read_owner(struct found *found, const struct text_reader *r)
+static void read_anchors_owner(struct found *found, const struct text_reader *r)
 {
 	uint8_t name[DNS_NAME_MAX];
 	const char *cursor = r->text;
@@ -143,7 +144,7 @@ static void read_owner(struct found *found, const struct text_reader *r)
 		name_fold(found->owner, name, (size_t)n);
 }
 
-static void look(struct found *found, struct rdtext *rd, const struct text_reader *r)
+static void look_anchors(struct found *found, struct rdtext *rd, const struct text_reader *r)
 {
 	const char *cursor = r->text;
 	uint16_t type;
@@ -152,7 +153,7 @@ static void look(struct found *found, struct rdtext *rd, const struct text_reade
 		return;
 	found->n_records++;
 	if (found->name)
-		read_owner(found, r);
+		read_anchors_owner(found, r);
 	type = find_type(r, &cursor);
 	if (type != DNS_TYPE_DS && type != DNS_TYPE_DNSKEY)
 		return;
@@ -161,10 +162,10 @@ static void look(struct found *found, struct rdtext *rd, const struct text_reade
 		return;
 	found->n_usable++;
 	if (found->name)
-		keep(found, type, rd->rdata, rd->len);
+		keep_anchors(found, type, rd->rdata, rd->len);
 }
 
-static int put_why(const struct found *found, char *why, size_t cap)
+static int put_anchors_why(const struct found *found, char *why, size_t cap)
 {
 	if (found->n_usable)
 		return 0;
@@ -181,21 +182,21 @@ static int put_why(const struct found *found, char *why, size_t cap)
 	return ERR_CONFIG;
 }
 
-static int read_all(struct found *found, struct text_reader *r, struct rdtext *rd, char *why,
-		    size_t cap)
+static int read_all_anchors(struct found *found, struct text_reader *r, struct rdtext *rd,
+			    char *why, size_t cap)
 {
 	const char *fault = NULL;
 	int got;
 
 	while ((got = text_read(r, &fault)) > 0)
-		look(found, rd, r);
+		look_anchors(found, rd, r);
 	if (got == ERR_ZONE)
 		snprintf(why, cap, "line %u: %s", r->entry_line, fault);
 	return got;
 }
 
 /* 0, ERR_ZONE with a clause in why, or another error. */
-static int read_file(struct found *found, const char *path, char *why, size_t cap)
+static int read_anchors_file(struct found *found, const char *path, char *why, size_t cap)
 {
 	struct rdtext *rd = malloc(sizeof(*rd));
 	struct text_reader r;
@@ -208,7 +209,7 @@ static int read_file(struct found *found, const char *path, char *why, size_t ca
 	}
 	rdtext_init(rd);
 	text_reader_init(&r, in);
-	err = read_all(found, &r, rd, why, cap);
+	err = read_all_anchors(found, &r, rd, why, cap);
 	text_reader_fini(&r);
 	rdtext_fini(rd);
 	fclose(in);
@@ -219,11 +220,11 @@ static int read_file(struct found *found, const char *path, char *why, size_t ca
 int anchors_check(const char *path, char *why, size_t cap)
 {
 	struct found found = { 0 };
-	int err = read_file(&found, path, why, cap);
+	int err = read_anchors_file(&found, path, why, cap);
 
 	if (err == ERR_ZONE)
 		return ERR_CONFIG;
-	return err ? err : put_why(&found, why, cap);
+	return err ? err : put_anchors_why(&found, why, cap);
 }
 
 int anchors_find(const char *path, const uint8_t *folded, struct anchors_at *out)
@@ -232,5 +233,5 @@ int anchors_find(const char *path, const uint8_t *folded, struct anchors_at *out
 	char why[256];
 
 	out->n = 0;
-	return read_file(&found, path, why, sizeof(why));
+	return read_anchors_file(&found, path, why, sizeof(why));
 }

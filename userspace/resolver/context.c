@@ -34,7 +34,7 @@ struct making {
 	int code;
 };
 
-static void fail(struct making *m, const char *what, const char *why)
+static void fail_context(struct making *m, const char *what, const char *why)
 {
 	if (m->code)
 		return;
@@ -42,7 +42,7 @@ static void fail(struct making *m, const char *what, const char *why)
 	m->code = ERR_CONFIG;
 }
 
-static void check(struct making *m, int ub_code, const char *what, const char *value)
+static void check_context(struct making *m, int ub_code, const char *what, const char *value)
 {
 	if (!ub_code || m->code)
 		return;
@@ -50,10 +50,10 @@ static void check(struct making *m, int ub_code, const char *what, const char *v
 	m->code = ERR_CONFIG;
 }
 
-static void set(struct making *m, const char *name, const char *value)
+static void set_context(struct making *m, const char *name, const char *value)
 {
 	if (!m->code)
-		check(m, ub_ctx_set_option(m->ctx, name, value), name, value);
+		check_context(m, ub_ctx_set_option(m->ctx, name, value), name, value);
 }
 
 /* Values of tuning are sound, so a syntax error means that this libunbound lacks the option. */
@@ -62,7 +62,7 @@ static void set_tuning_option(struct making *m, const struct resolver_option *op
 	int code = m->code ? UB_NOERROR : ub_ctx_set_option(m->ctx, option->name, option->value);
 
 	if (code != UB_SYNTAX) {
-		check(m, code, option->name, option->value);
+		check_context(m, code, option->name, option->value);
 		return;
 	}
 	snprintf(m->err, m->cap, "%.*s: libunbound %s does not have this option",
@@ -72,7 +72,7 @@ static void set_tuning_option(struct making *m, const struct resolver_option *op
 
 static void set_bool(struct making *m, const char *name, bool value)
 {
-	set(m, name, value ? "yes" : "no");
+	set_context(m, name, value ? "yes" : "no");
 }
 
 static void set_number(struct making *m, const char *name, uint64_t value)
@@ -80,13 +80,13 @@ static void set_number(struct making *m, const char *name, uint64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
-	set(m, name, text);
+	set_context(m, name, text);
 }
 
 static void set_each(struct making *m, const char *name, const char *const *values)
 {
 	for (; values && *values; values++)
-		set(m, name, *values);
+		set_context(m, name, *values);
 }
 
 /*
@@ -104,7 +104,7 @@ static void set_mapped(struct making *m, const char *const *prefixes)
 		if (strchr(*prefixes, ':'))
 			continue;
 		snprintf(text, sizeof(text), "::ffff:%.*s/%u", n, *prefixes, 96 + bits);
-		set(m, "private-address:", text);
+		set_context(m, "private-address:", text);
 	}
 }
 
@@ -153,26 +153,26 @@ static void set_anchors(struct making *m, const struct resolver_config *c)
 
 	snprintf(modules, sizeof(modules), "%s%siterator", c->dns64_prefix ? "dns64 " : "",
 		 validate ? "validator " : "");
-	set(m, "module-config:", modules);
+	set_context(m, "module-config:", modules);
 	set_each(m, "domain-insecure:", c->insecure);
 	set_each(m, "domain-insecure:", special_names);
 	if (has_anchor(m, "trust-anchor", c->trust_anchor_file))
-		check(m, ub_ctx_add_ta_file(m->ctx, c->trust_anchor_file), "trust anchor",
-		      c->trust_anchor_file);
+		check_context(m, ub_ctx_add_ta_file(m->ctx, c->trust_anchor_file), "trust anchor",
+			      c->trust_anchor_file);
 	if (has_anchor(m, "auto-trust-anchor", c->auto_trust_anchor_file))
-		check(m, ub_ctx_add_ta_autr(m->ctx, c->auto_trust_anchor_file), "trust anchor",
-		      c->auto_trust_anchor_file);
+		check_context(m, ub_ctx_add_ta_autr(m->ctx, c->auto_trust_anchor_file),
+			      "trust anchor", c->auto_trust_anchor_file);
 }
 
 static void set_stub(struct making *m, const struct resolver_stub *stub)
 {
 	if (!m->code && !stub->is_forward) /* else context_file_open() has written it */
-		check(m, ub_ctx_set_stub(m->ctx, stub->zone, stub->address, stub->prime), "stub",
-		      stub->zone);
+		check_context(m, ub_ctx_set_stub(m->ctx, stub->zone, stub->address, stub->prime),
+			      "stub", stub->zone);
 }
 
 /* Called before the functions that add to the zones of the file. */
-static void read_file(struct making *m, const struct resolver_config *c)
+static void read_context_file(struct making *m, const struct resolver_config *c)
 {
 	char path[32];
 	int fd = m->code ? -ENOENT : context_file_open(c);
@@ -180,11 +180,12 @@ static void read_file(struct making *m, const struct resolver_config *c)
 	if (fd == -ENOENT)
 		return;
 	if (fd < 0) {
-		fail(m, "a file in memory for libunbound", err_text(fd));
+		fail_context(m, "a file in memory for libunbound", err_text(fd));
 		return;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	check(m, ub_ctx_config(m->ctx, path), "forward-zones, stubs, forward-first or dns64", "");
+	check_context(m, ub_ctx_config(m->ctx, path),
+		      "forward-zones, stubs, forward-first or dns64", "");
 	close(fd);
 }
 
@@ -201,7 +202,7 @@ static void forbid(struct making *m, uint32_t prefix, unsigned int bits, const u
 	if (!n_inside) {
 		snprintf(text, sizeof(text), "%u.%u.%u.%u/%u", prefix >> 24, prefix >> 16 & 255,
 			 prefix >> 8 & 255, prefix & 255, bits);
-		set(m, "do-not-query-address:", text);
+		set_context(m, "do-not-query-address:", text);
 	} else if (bits < 32) {
 		half = 1u << (31 - bits);
 		forbid(m, prefix, bits + 1, ours, n_ours);
@@ -229,9 +230,9 @@ static unsigned int add_loopback(uint32_t *ours, unsigned int n, const char *at)
  */
 static void forbid_unspecified(struct making *m)
 {
-	set(m, "do-not-query-address:", "0.0.0.0/8");
-	set(m, "do-not-query-address:", "::");
-	set(m, "do-not-query-address:", "::ffff:0.0.0.0/96");
+	set_context(m, "do-not-query-address:", "0.0.0.0/8");
+	set_context(m, "do-not-query-address:", "::");
+	set_context(m, "do-not-query-address:", "::ffff:0.0.0.0/96");
 }
 
 /*
@@ -252,9 +253,9 @@ static void set_loopback(struct making *m, const struct resolver_config *c)
 	n_ours = add_loopback(ours, 0, c->root_copy);
 	n_ours = add_loopback(ours, n_ours, c->tls_relay);
 	forbid(m, INADDR_LOOPBACK & 0xff000000, 8, ours, n_ours);
-	set(m, "do-not-query-address:", "::ffff:127.0.0.0/104");
+	set_context(m, "do-not-query-address:", "::ffff:127.0.0.0/104");
 	if (!c->tls_relay || strncmp(c->tls_relay, "::1", 3) != 0)
-		set(m, "do-not-query-address:", "::1");
+		set_context(m, "do-not-query-address:", "::1");
 }
 
 /* A stub zone for the root replaces the hints: with both, libunbound would use the hints. */
@@ -263,10 +264,10 @@ static void set_root(struct making *m, const struct resolver_config *c)
 	bool has_hints = is_readable(m, "root-hints", c->root_hints);
 
 	if (c->root_copy && !m->code)
-		check(m, ub_ctx_set_stub(m->ctx, ".", c->root_copy, 0), "the copy of the root at",
-		      c->root_copy);
+		check_context(m, ub_ctx_set_stub(m->ctx, ".", c->root_copy, 0),
+			      "the copy of the root at", c->root_copy);
 	else if (has_hints)
-		set(m, "root-hints:", c->root_hints);
+		set_context(m, "root-hints:", c->root_hints);
 }
 
 /*
@@ -283,18 +284,18 @@ static void avoid_faults(struct making *m)
 	 * CVE-2026-56416). The largest record set of one message has 1.2 MB in canonical form.
 	 * Pages that are not written take no memory.
 	 */
-	set(m, "msg-buffer-size:", "2097152");
+	set_context(m, "msg-buffer-size:", "2097152");
 	/* Before 1.25.2 a zone can put a wildcard of its parent into the cache: CVE-2026-44690. */
-	set(m, "aggressive-nsec:", "no");
+	set_context(m, "aggressive-nsec:", "no");
 }
 
 static void set_upstreams(struct making *m, const struct resolver_config *c)
 {
-	read_file(m, c);
+	read_context_file(m, c);
 	set_root(m, c);
 	for (const char *const *f = c->forwards; f && *f; f++)
 		if (!m->code)
-			check(m, ub_ctx_set_fwd(m->ctx, *f), "forward", *f);
+			check_context(m, ub_ctx_set_fwd(m->ctx, *f), "forward", *f);
 	for (size_t i = 0; i < c->n_stubs; i++)
 		set_stub(m, &c->stubs[i]);
 	set_bool(m, "tcp-upstream:", c->transport == RESOLVER_TCP);
@@ -307,8 +308,8 @@ static void set_ports(struct making *m, const struct resolver_config *c)
 	if (!c->port_first)
 		return;
 	snprintf(range, sizeof(range), "%u-%u", c->port_first, c->port_last);
-	set(m, "outgoing-port-avoid:", "0-65535");
-	set(m, "outgoing-port-permit:", range);
+	set_context(m, "outgoing-port-avoid:", "0-65535");
+	set_context(m, "outgoing-port-permit:", range);
 }
 
 static void set_limits(struct making *m, const struct resolver_config *c)
@@ -319,7 +320,7 @@ static void set_limits(struct making *m, const struct resolver_config *c)
 	set_number(m, "infra-cache-max-rtt:", c->upstream_timeout_ms);
 	set_number(m, "infra-host-ttl:", c->upstream_forget_s);
 	/* Single queries try a server again that was given up. */
-	set(m, "infra-keep-probing:", "yes");
+	set_context(m, "infra-keep-probing:", "yes");
 	set_number(m, "ratelimit:", c->upstream_qps);
 	if (c->msg_retry)
 		set_number(m, "outbound-msg-retry:", c->msg_retry);
@@ -337,7 +338,7 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	 * The answer cache does this (RFC 8020). libunbound 1.17 applies the NXDOMAIN of an alias's
 	 * target to all names below the alias.
 	 */
-	set(m, "harden-below-nxdomain:", "no");
+	set_context(m, "harden-below-nxdomain:", "no");
 	set_number(m, "key-cache-size:", KEY_CACHE_BYTES);
 	set_number(m, "neg-cache-size:", NEG_CACHE_BYTES);
 	set_number(m, "infra-cache-numhosts:", INFRA_CACHE_HOSTS);
@@ -353,8 +354,8 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_each(m, "outgoing-interface:", c->outgoing_interfaces);
 }
 
-static void ignore(void *user, int rcode, void *msg, int n_bytes, int security, char *why,
-		   int was_limited)
+static void ignore_context(void *user, int rcode, void *msg, int n_bytes, int security, char *why,
+			   int was_limited)
 {
 	(void)user, (void)rcode, (void)msg, (void)n_bytes, (void)security, (void)why;
 	(void)was_limited;
@@ -371,18 +372,19 @@ static void set_local_zones(struct making *m)
 		char text[NAME_TEXT_MAX];
 
 		snprintf(text, sizeof(text), "%s transparent", *name);
-		set(m, "local-zone:", text);
+		set_context(m, "local-zone:", text);
 	}
-	set(m, "local-zone:", FIRST_NAME " static");
+	set_context(m, "local-zone:", FIRST_NAME " static");
 }
 
 /* The first question makes libunbound read its files. It answers this one by itself. */
-static void finish(struct making *m)
+static void finish_context(struct making *m)
 {
-	int code = m->code ? 0 : ub_resolve_event(m->ctx, FIRST_NAME, 1, 1, NULL, ignore, NULL);
+	int code = m->code ? 0 :
+			     ub_resolve_event(m->ctx, FIRST_NAME, 1, 1, NULL, ignore_context, NULL);
 
 	if (code)
-		check(m, code, "the hints, the trust anchor", "or an option");
+		check_context(m, code, "the hints, the trust anchor", "or an option");
 }
 
 int context_open(struct ub_ctx **out, const struct resolver_config *config, struct event_base *base,
@@ -402,8 +404,8 @@ int context_open(struct ub_ctx **out, const struct resolver_config *config, stru
 	for (size_t i = 0; i < config->n_tuning; i++)
 		set_tuning_option(&m, &config->tuning[i]);
 	for (size_t i = 0; i < config->n_options; i++)
-		set(&m, config->options[i].name, config->options[i].value);
-	finish(&m);
+		set_context(&m, config->options[i].name, config->options[i].value);
+	finish_context(&m);
 	if (m.code) {
 		ub_ctx_delete(m.ctx);
 		return m.code;

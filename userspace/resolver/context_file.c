@@ -32,7 +32,7 @@ static bool is_needed(const struct resolver_config *c)
 }
 
 /* A forward zone gets the addresses of all its items here, a stub zone by ub_ctx_set_stub(). */
-static void put_zone(FILE *out, const struct resolver_config *c, size_t at)
+static void put_context_file_zone(FILE *out, const struct resolver_config *c, size_t at)
 {
 	const struct resolver_stub *zone = &c->stubs[at];
 	const char *kind = zone->is_forward ? "forward" : "stub";
@@ -46,14 +46,14 @@ static void put_zone(FILE *out, const struct resolver_config *c, size_t at)
 			fprintf(out, " forward-addr: \"%s\"\n", c->stubs[i].address);
 }
 
-static int put_all(FILE *out, const struct resolver_config *c)
+static int put_all_context_file(FILE *out, const struct resolver_config *c)
 {
 	if (c->dns64_prefix)
 		fprintf(out, "server:\n dns64-prefix: %s\n dns64-synthall: %s\n", c->dns64_prefix,
 			c->dns64_synthall ? "yes" : "no");
 	for (size_t i = 0; i < c->n_stubs; i++)
 		if (says_more(&c->stubs[i]) && is_first_of_its_zone(c, i))
-			put_zone(out, c, i);
+			put_context_file_zone(out, c, i);
 	if (c->forward_first)
 		fprintf(out, "forward-zone:\n name: \".\"\n forward-first: yes\n");
 	return fflush(out) || ferror(out) ? -ENOSPC : 0;
@@ -78,7 +78,7 @@ int context_file_open(const struct resolver_config *config)
 			close(kept);
 		return err;
 	}
-	err = put_all(out, config);
+	err = put_all_context_file(out, config);
 	if (fclose(out) && !err)
 		err = -errno;
 	if (err) {

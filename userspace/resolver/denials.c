@@ -57,7 +57,7 @@ bool denials_suit(const struct resolver_config *config)
 	return true;
 }
 
-static int set_stubs(struct denials *d, const struct resolver_config *config)
+static int set_denials_stubs(struct denials *d, const struct resolver_config *config)
 {
 	d->stubs = calloc(config->n_stubs ? config->n_stubs : 1, sizeof(*d->stubs));
 	if (!d->stubs)
@@ -96,7 +96,9 @@ int denials_new(struct denials **out, const struct resolver_config *config)
 	CDS_INIT_LIST_HEAD(&d->used);
 	for (unsigned int i = 0; i < CHAINS; i++)
 		CDS_INIT_LIST_HEAD(&d->zones[i]);
-	err = getrandom(d->key, sizeof(d->key), 0) == sizeof(d->key) ? set_stubs(d, config) : -EIO;
+	err = getrandom(d->key, sizeof(d->key), 0) == sizeof(d->key) ?
+		      set_denials_stubs(d, config) :
+		      -EIO;
 	if (err) {
 		denials_free(d);
 		return err;
@@ -126,16 +128,16 @@ size_t denials_bytes(const struct denials *d)
 	return d->bytes;
 }
 
-static struct cds_list_head *chain_of(struct denials *d, const uint8_t *apex)
+static struct cds_list_head *chain_of_denials(struct denials *d, const uint8_t *apex)
 {
 	return &d->zones[siphash24(d->key, apex, name_bytes(apex)) % CHAINS];
 }
 
-static struct denials_zone *find_zone(struct denials *d, const uint8_t *apex)
+static struct denials_zone *find_denials_zone(struct denials *d, const uint8_t *apex)
 {
 	struct denials_zone *z;
 
-	cds_list_for_each_entry(z, chain_of(d, apex), chain)
+	cds_list_for_each_entry(z, chain_of_denials(d, apex), chain)
 		if (name_equal(z->apex, apex))
 			return z;
 	return NULL;
@@ -144,15 +146,16 @@ static struct denials_zone *find_zone(struct denials *d, const uint8_t *apex)
 /* --- Learning --------------------------------------------------------------------------------- */
 
 /* libunbound answers for some of these names by itself, whatever their zones contain. */
-static bool is_special(const uint8_t *apex)
+static bool is_denials_special(const uint8_t *apex)
 {
 	return !*apex || name_is_under(apex, (const uint8_t *)"\4arpa");
 }
 
 /* The known zone; or a new one, which replaces a zone with other parameters. NULL: no memory. */
-static struct denials_zone *take_zone(struct denials *d, const struct denials_reading *reading)
+static struct denials_zone *take_denials_zone(struct denials *d,
+					      const struct denials_reading *reading)
 {
-	struct denials_zone *z = find_zone(d, reading->apex);
+	struct denials_zone *z = find_denials_zone(d, reading->apex);
 
 	if (z && !nsec3_params_equal(&z->params, &reading->params)) {
 		free_zone(d, z);
@@ -164,7 +167,7 @@ static struct denials_zone *take_zone(struct denials *d, const struct denials_re
 	if (!z)
 		return NULL;
 	d->bytes += z->n_bytes;
-	cds_list_add(&z->chain, chain_of(d, reading->apex));
+	cds_list_add(&z->chain, chain_of_denials(d, reading->apex));
 	return z;
 }
 
@@ -191,9 +194,10 @@ void denials_learn(struct denials *d, const uint8_t *msg, size_t n, uint64_t now
 	struct denials_zone *z;
 	int err;
 
-	if (!denials_read(reading, msg, n, wall_s, d->max_life_s) || is_special(reading->apex))
+	if (!denials_read(reading, msg, n, wall_s, d->max_life_s) ||
+	    is_denials_special(reading->apex))
 		return;
-	z = take_zone(d, reading);
+	z = take_denials_zone(d, reading);
 	if (!z)
 		return;
 	d->bytes -= z->n_bytes;
@@ -229,7 +233,7 @@ static struct denials_zone *zone_of(struct denials *d, const uint8_t *name)
 	if (name_n_labels(name) > LABELS_MAX)
 		return NULL;
 	for (; name; name = name_parent(name)) {
-		struct denials_zone *z = find_zone(d, name);
+		struct denials_zone *z = find_denials_zone(d, name);
 
 		if (z)
 			return z;
@@ -240,8 +244,8 @@ static struct denials_zone *zone_of(struct denials *d, const uint8_t *name)
 }
 
 /* A record and its signatures. */
-static int write_set(struct denials *d, const uint8_t *owner, uint16_t type, uint32_t ttl_s,
-		     const uint8_t *bytes, size_t n_bytes)
+static int write_denials_set(struct denials *d, const uint8_t *owner, uint16_t type, uint32_t ttl_s,
+			     const uint8_t *bytes, size_t n_bytes)
 {
 	int err = 0;
 
@@ -259,13 +263,14 @@ static int write_interval(struct denials *d, const struct denials_interval *i, u
 	nsec3_label_of(i->owner, &label);
 	memcpy(owner, label.label, sizeof(label.label));
 	memcpy(owner + sizeof(label.label), i->zone->apex, name_bytes(i->zone->apex));
-	return write_set(d, owner, DNS_TYPE_NSEC3, ttl_s, i->bytes, i->n_bytes);
+	return write_denials_set(d, owner, DNS_TYPE_NSEC3, ttl_s, i->bytes, i->n_bytes);
 }
 
-static int write_records(struct denials *d, const struct denials_zone *z,
-			 const struct denials_proof *proof, uint32_t ttl_s)
+static int write_denials_records(struct denials *d, const struct denials_zone *z,
+				 const struct denials_proof *proof, uint32_t ttl_s)
 {
-	int err = write_set(d, z->apex, DNS_TYPE_SOA, ttl_s, z->soa->bytes, z->soa->n_bytes);
+	int err =
+		write_denials_set(d, z->apex, DNS_TYPE_SOA, ttl_s, z->soa->bytes, z->soa->n_bytes);
 
 	for (unsigned int i = 0; i < proof->n && !err; i++)
 		err = write_interval(d, proof->used[i], ttl_s);
@@ -273,8 +278,8 @@ static int write_records(struct denials *d, const struct denials_zone *z,
 }
 
 /* The seconds until the first of the records expires. */
-static uint32_t ttl_of(const struct denials_zone *z, const struct denials_proof *proof,
-		       uint64_t now_ns)
+static uint32_t ttl_of_denials(const struct denials_zone *z, const struct denials_proof *proof,
+			       uint64_t now_ns)
 {
 	uint64_t until_ns = z->soa->until_ns;
 
@@ -285,9 +290,9 @@ static uint32_t ttl_of(const struct denials_zone *z, const struct denials_proof 
 }
 
 /* Returns the octets; 0: the message does not fit. */
-static size_t write_message(struct denials *d, const uint8_t *name, uint16_t qtype,
-			    const struct denials_zone *z, const struct denials_proof *proof,
-			    uint32_t ttl_s)
+static size_t write_denials_message(struct denials *d, const uint8_t *name, uint16_t qtype,
+				    const struct denials_zone *z, const struct denials_proof *proof,
+				    uint32_t ttl_s)
 {
 	size_t n_name = name_bytes(name);
 	uint8_t *question = d->msg + DNS_HEADER_BYTES;
@@ -298,7 +303,7 @@ static size_t write_message(struct denials *d, const uint8_t *name, uint16_t qty
 	wire_store_be16(question + n_name + 2, DNS_CLASS_IN);
 	writer_init(&d->writer, d->msg + base, base, sizeof(d->msg), question);
 	writer_set_section(&d->writer, WRITER_AUTHORITY);
-	if (write_records(d, z, proof, ttl_s))
+	if (write_denials_records(d, z, proof, ttl_s))
 		return 0;
 	writer_put_header(&d->writer, d->msg, 0,
 			  DNS_FLAG_QR | DNS_FLAG_RD | DNS_FLAG_RA | DNS_FLAG_AD | proof->rcode, 0);
@@ -318,11 +323,11 @@ size_t denials_answer(struct denials *d, const uint8_t *name, uint16_t qtype, ui
 	z = zone_of(d, name);
 	if (!z || !denials_zone_prove(z, name, qtype, &proof))
 		return 0;
-	ttl_s = ttl_of(z, &proof, now_ns);
+	ttl_s = ttl_of_denials(z, &proof, now_ns);
 	if (!ttl_s)
 		return 0;
 	for (unsigned int i = 0; i < proof.n; i++)
 		cds_list_move(&proof.used[i]->used, &d->used);
 	*msg = d->msg;
-	return write_message(d, name, qtype, z, &proof, ttl_s);
+	return write_denials_message(d, name, qtype, z, &proof, ttl_s);
 }

@@ -37,12 +37,13 @@ struct record {
 	uint16_t n_data;
 };
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t denials_draft_least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
-static bool read_record(const struct source *s, struct wire_reader *r, struct record *record)
+static bool read_denials_draft_record(const struct source *s, struct wire_reader *r,
+				      struct record *record)
 {
 	size_t end;
 	int n_owner = name_follow(record->owner, s->msg, s->n, r->at, &end);
@@ -74,7 +75,7 @@ static bool for_each(const struct source *s, uint16_t type,
 	for (unsigned int i = 0; i < s->n_authority; i++) {
 		struct record record;
 
-		if (!read_record(s, &r, &record))
+		if (!read_denials_draft_record(s, &r, &record))
 			return false;
 		if (record.type == type && record.class == DNS_CLASS_IN && !take(s, &record))
 			return false;
@@ -82,7 +83,7 @@ static bool for_each(const struct source *s, uint16_t type,
 	return true;
 }
 
-static bool append(struct denials_draft *d, const uint8_t *data, size_t n)
+static bool append_denials_draft(struct denials_draft *d, const uint8_t *data, size_t n)
 {
 	if (n + 2 > sizeof(d->bytes) - d->n_bytes)
 		return false;
@@ -115,7 +116,7 @@ static size_t expand_soa(const struct source *s, const struct record *record,
 	return n + SOA_NUMBERS;
 }
 
-static bool take_soa(const struct source *s, const struct record *record)
+static bool take_denials_draft_soa(const struct source *s, const struct record *record)
 {
 	struct denials_draft *soa = &s->out->soa;
 	uint8_t data[SOA_DATA_MAX];
@@ -124,9 +125,9 @@ static bool take_soa(const struct source *s, const struct record *record)
 	if (soa->n_bytes || !n) /* a second one */
 		return false;
 	memcpy(s->out->apex, record->owner, name_bytes(record->owner));
-	soa->life_s = least(soa->life_s, record->ttl);
-	soa->life_s = least(soa->life_s, wire_load_be32(data + n - 4));
-	return append(soa, data, n);
+	soa->life_s = denials_draft_least(soa->life_s, record->ttl);
+	soa->life_s = denials_draft_least(soa->life_s, wire_load_be32(data + n - 4));
+	return append_denials_draft(soa, data, n);
 }
 
 /* --- NSEC3 --- */
@@ -215,11 +216,11 @@ static bool take_nsec3(const struct source *s, const struct record *record)
 	    out->n_nsec3 == DENIALS_NSEC3_MAX)
 		return false;
 	memcpy(draft->owner, hash, sizeof(hash));
-	draft->life_s = least(out->soa.life_s, record->ttl);
+	draft->life_s = denials_draft_least(out->soa.life_s, record->ttl);
 	draft->n_signatures = 0;
 	draft->n_bytes = 0;
 	out->n_nsec3++;
-	return append(draft, record->data, record->n_data);
+	return append_denials_draft(draft, record->data, record->n_data);
 }
 
 /* --- Signatures --- */
@@ -255,11 +256,12 @@ static bool take_signature(const struct source *s, const struct record *record)
 	    draft->n_signatures == DENIALS_SIGNATURES_MAX)
 		return false;
 	left_s = (int32_t)(wire_load_be32(data + 8) - (uint32_t)s->wall_s); /* RFC 1982 */
-	draft->life_s = least(draft->life_s, record->ttl);
-	draft->life_s = least(draft->life_s, wire_load_be32(data + 4)); /* the original TTL */
-	draft->life_s = least(draft->life_s, left_s > 0 ? (uint32_t)left_s : 0);
+	draft->life_s = denials_draft_least(draft->life_s, record->ttl);
+	draft->life_s =
+		denials_draft_least(draft->life_s, wire_load_be32(data + 4)); /* the original TTL */
+	draft->life_s = denials_draft_least(draft->life_s, left_s > 0 ? (uint32_t)left_s : 0);
 	draft->n_signatures++;
-	return append(draft, data, record->n_data);
+	return append_denials_draft(draft, data, record->n_data);
 }
 
 /* --- The message --- */
@@ -297,8 +299,8 @@ bool denials_read(struct denials_reading *out, const uint8_t *msg, size_t n, uin
 	out->soa.n_signatures = 0;
 	out->soa.life_s = max_s;
 	out->n_nsec3 = 0;
-	if (!find_authority(&s) || !for_each(&s, DNS_TYPE_SOA, take_soa) || !out->soa.n_bytes ||
-	    !for_each(&s, DNS_TYPE_NSEC3, take_nsec3) ||
+	if (!find_authority(&s) || !for_each(&s, DNS_TYPE_SOA, take_denials_draft_soa) ||
+	    !out->soa.n_bytes || !for_each(&s, DNS_TYPE_NSEC3, take_nsec3) ||
 	    !for_each(&s, DNS_TYPE_RRSIG, take_signature) || !is_alive(&out->soa))
 		return false;
 	for (unsigned int i = 0; i < out->n_nsec3; i++) {

@@ -49,7 +49,7 @@ void denials_zone_free(struct denials_zone *z)
 	free(z);
 }
 
-static bool is_same(const struct denials_draft *draft, const uint8_t *bytes, size_t n)
+static bool is_denials_zone_same(const struct denials_draft *draft, const uint8_t *bytes, size_t n)
 {
 	return draft->n_bytes == n && !memcmp(draft->bytes, bytes, n);
 }
@@ -59,7 +59,8 @@ int denials_zone_set_soa(struct denials_zone *z, const struct denials_draft *dra
 	uint64_t until_ns = now_ns + CLOCK_NS_PER_S * draft->life_s;
 	struct denials_soa *soa = z->soa;
 
-	if (soa && soa->until_ns >= until_ns && is_same(draft, soa->bytes, soa->n_bytes))
+	if (soa && soa->until_ns >= until_ns &&
+	    is_denials_zone_same(draft, soa->bytes, soa->n_bytes))
 		return 0;
 	soa = malloc(sizeof(*soa) + draft->n_bytes);
 	if (!soa)
@@ -129,7 +130,7 @@ void denials_zone_drop(struct denials_zone *z, struct denials_interval *interval
 	free(interval);
 }
 
-static int make_room(struct denials_zone *z)
+static int make_denials_zone_room(struct denials_zone *z)
 {
 	uint32_t cap = z->cap ? 2 * z->cap : SORTED_MIN;
 	struct denials_interval **larger;
@@ -170,7 +171,7 @@ static struct denials_interval *find_same(const struct denials_zone *z,
 
 	if (!i || i->until_ns < until_ns || !matches(i, draft->owner))
 		return NULL;
-	return is_same(draft, i->bytes, i->n_bytes) ? i : NULL;
+	return is_denials_zone_same(draft, i->bytes, i->n_bytes) ? i : NULL;
 }
 
 int denials_zone_put(struct denials_zone *z, const struct denials_draft *draft, uint64_t now_ns,
@@ -185,7 +186,7 @@ int denials_zone_put(struct denials_zone *z, const struct denials_draft *draft, 
 		return 0;
 	}
 	new = malloc(sizeof(*new) + draft->n_bytes);
-	if (!new || make_room(z)) {
+	if (!new || make_denials_zone_room(z)) {
 		free(new);
 		return -ENOMEM;
 	}
@@ -232,8 +233,8 @@ struct proving {
 	struct denials_proof *out;
 };
 
-static enum known look_up(const struct proving *p, const uint8_t *hash,
-			  struct denials_interval **found)
+static enum known look_up_denials_zone(const struct proving *p, const uint8_t *hash,
+				       struct denials_interval **found)
 {
 	struct denials_interval *i = nearest(p->z, hash);
 
@@ -252,10 +253,10 @@ static enum known look_up_name(const struct proving *p, const uint8_t *name,
 	uint8_t hash[NSEC3_HASH_BYTES];
 
 	nsec3_hash_octets(&p->z->params, name, hash);
-	return look_up(p, hash, found);
+	return look_up_denials_zone(p, hash, found);
 }
 
-static void use(struct denials_proof *proof, struct denials_interval *i)
+static void use_denials_zone(struct denials_proof *proof, struct denials_interval *i)
 {
 	for (unsigned int k = 0; k < proof->n; k++)
 		if (proof->used[k] == i)
@@ -276,7 +277,7 @@ static bool prove_nodata(const struct proving *p, struct denials_interval *own, 
 	if (qtype == DNS_TYPE_DS ? has_type(own, DNS_TYPE_SOA) : is_delegation(own))
 		return false;
 	p->out->rcode = DNS_RCODE_NOERROR;
-	use(p->out, own);
+	use_denials_zone(p->out, own);
 	return true;
 }
 
@@ -303,7 +304,7 @@ static bool prove_wildcard(const struct proving *p, const uint8_t *encloser, uin
 	default:
 		return false;
 	}
-	use(p->out, found);
+	use_denials_zone(p->out, found);
 	return true;
 }
 
@@ -317,7 +318,7 @@ bool denials_zone_prove(struct denials_zone *z, const uint8_t *name, uint16_t qt
 	const struct proving p = { .z = z, .out = out };
 	unsigned int depth = name_n_labels(name) - name_n_labels(z->apex);
 	struct denials_interval *found = NULL, *encloser = NULL;
-	enum known known = look_up(&p, z->apex_hash, &found);
+	enum known known = look_up_denials_zone(&p, z->apex_hash, &found);
 
 	*out = (struct denials_proof){ 0 };
 	for (unsigned int i = 1; i <= depth && i <= DENIALS_HASHES_MAX; i++) {
@@ -330,8 +331,8 @@ bool denials_zone_prove(struct denials_zone *z, const uint8_t *name, uint16_t qt
 		if (known == COVERED) {
 			if (!encloser)
 				return false;
-			use(out, encloser);
-			use(out, found);
+			use_denials_zone(out, encloser);
+			use_denials_zone(out, found);
 			return prove_wildcard(&p, name_parent(at), qtype);
 		}
 	}

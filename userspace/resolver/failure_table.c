@@ -9,20 +9,21 @@
 
 _Static_assert(sizeof(struct failure) % sizeof(uint64_t) == 0, "it is copied by words");
 
-static bool is_same(const struct failure *f, const struct resolver_question *q)
+static bool is_failure_same(const struct failure *f, const struct resolver_question *q)
 {
 	return f->last_ns && f->qtype == q->qtype && f->qclass == q->qclass &&
 	       name_equal(f->name, q->name);
 }
 
 /* The question's place, or the place that it takes over. */
-static struct failure_place *choose(struct failure_table *t, const struct resolver_question *q)
+static struct failure_place *choose_failure(struct failure_table *t,
+					    const struct resolver_question *q)
 {
 	struct failure_place *set = &t->places[q->hash % FAILURE_SETS * FAILURE_WAYS];
 	struct failure_place *oldest = set;
 
 	for (unsigned int i = 0; i < FAILURE_WAYS; i++) {
-		if (is_same(&set[i].u.failure, q))
+		if (is_failure_same(&set[i].u.failure, q))
 			return &set[i];
 		if (set[i].u.failure.last_ns < oldest->u.failure.last_ns)
 			oldest = &set[i];
@@ -30,7 +31,7 @@ static struct failure_place *choose(struct failure_table *t, const struct resolv
 	return oldest;
 }
 
-static void put_why(struct failure *f, const char *text)
+static void put_failure_why(struct failure *f, const char *text)
 {
 	size_t n = 0;
 
@@ -54,10 +55,10 @@ static void write_place(struct failure_place *place, const struct failure *f)
 void failure_table_note(struct failure_table *t, const struct resolver_question *q, int ede_code,
 			const char *text, uint64_t now_ns)
 {
-	struct failure_place *place = choose(t, q);
+	struct failure_place *place = choose_failure(t, q);
 	struct failure f = { .first_ns = now_ns, .qtype = q->qtype, .qclass = q->qclass };
 
-	if (is_same(&place->u.failure, q)) {
+	if (is_failure_same(&place->u.failure, q)) {
 		f.first_ns = place->u.failure.first_ns;
 		f.n = place->u.failure.n;
 	}
@@ -65,12 +66,12 @@ void failure_table_note(struct failure_table *t, const struct resolver_question 
 	f.last_ns = now_ns;
 	f.ede_code = ede_code;
 	memcpy(f.name, q->name, name_bytes(q->name));
-	put_why(&f, text);
+	put_failure_why(&f, text);
 	write_place(place, &f);
 }
 
 /* False: at each try the place was being written. */
-static bool read_place(const struct failure_place *place, struct failure *f)
+static bool read_failure_place(const struct failure_place *place, struct failure *f)
 {
 	uint64_t words[FAILURE_WORDS], version;
 
@@ -94,7 +95,8 @@ size_t failure_table_find(const struct failure_table *t, const uint8_t *folded, 
 
 	for (size_t i = 0; i < FAILURE_SETS * FAILURE_WAYS && n < cap; i++)
 		if (__atomic_load_n(&t->places[i].version, __ATOMIC_RELAXED) &&
-		    read_place(&t->places[i], &f) && (!folded || name_equal(f.name, folded)))
+		    read_failure_place(&t->places[i], &f) &&
+		    (!folded || name_equal(f.name, folded)))
 			out[n++] = f;
 	return n;
 }

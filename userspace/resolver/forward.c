@@ -64,7 +64,7 @@ static uint16_t open_to(const struct forward *f, const struct forward_question *
 	return set;
 }
 
-static uint8_t choose(struct forward *f, struct forward_question *q, uint16_t set)
+static uint8_t choose_forward(struct forward *f, struct forward_question *q, uint16_t set)
 {
 	uint16_t fresh = set & (uint16_t)~q->tried;
 
@@ -79,7 +79,7 @@ static uint8_t choose(struct forward *f, struct forward_question *q, uint16_t se
 }
 
 /* No upstream is left. Fails the question, or asks again later if upstreams were unreachable. */
-static void give_up(struct forward *f, struct forward_question *q, uint64_t now_ns)
+static void give_up_forward(struct forward *f, struct forward_question *q, uint64_t now_ns)
 {
 	if (!q->refused || q->failed || ++q->n_refusals >= REFUSALS_MAX) {
 		forward_question_fail(f, q);
@@ -90,7 +90,7 @@ static void give_up(struct forward *f, struct forward_question *q, uint64_t now_
 }
 
 /* When a question is asked first, other upstreams whose probe is due get it, too. */
-static void probe(struct forward *f, const struct forward_question *q, uint64_t now_ns)
+static void probe_forward(struct forward *f, const struct forward_question *q, uint64_t now_ns)
 {
 	for (uint8_t i = 0; i < f->upstreams.n && !q->queries[1].is_used; i++) {
 		struct forward_probe *p = &f->probes[i];
@@ -126,7 +126,7 @@ static uint16_t full(const struct forward *f, const struct forward_question *q)
  * room, a client with few queries takes the place of the oldest query of a client with the most, if
  * that query is at one of these upstreams. A reply to that query is still accepted.
  */
-static bool has_place(struct forward *f, const struct forward_question *q, uint16_t set)
+static bool has_forward_place(struct forward *f, const struct forward_question *q, uint16_t set)
 {
 	const struct share *share = q->group->share;
 	uint32_t n_free = upstreams_room(&f->upstreams, set);
@@ -159,7 +159,7 @@ static bool step_aside(struct forward *f, struct forward_question *q, uint16_t s
 }
 
 /* False: no upstream has room for it. */
-static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
+static bool ask_forward(struct forward *f, struct forward_question *q, uint64_t now_ns)
 {
 	uint16_t set = open_to(f, q, now_ns), busy;
 	uint8_t upstream;
@@ -169,7 +169,7 @@ static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
 		return true;
 	}
 	if (!set) {
-		give_up(f, q, now_ns);
+		give_up_forward(f, q, now_ns);
 		return true;
 	}
 	busy = full(f, q);
@@ -179,17 +179,17 @@ static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
 		forward_question_arm(f, q, now_ns + BUSY_AGAIN_NS);
 		return true;
 	}
-	if (!has_place(f, q, set & (uint16_t)~busy))
+	if (!has_forward_place(f, q, set & (uint16_t)~busy))
 		return step_aside(f, q, set & (uint16_t)~busy, now_ns);
-	upstream = choose(f, q, set & (uint16_t)~busy);
+	upstream = choose_forward(f, q, set & (uint16_t)~busy);
 	if (upstream == UPSTREAM_NONE)
 		return false;
 	forward_query_send(f, q, upstream, now_ns);
-	probe(f, q, now_ns);
+	probe_forward(f, q, now_ns);
 	return true;
 }
 
-static struct forward_question *begin(struct forward *f, struct resolver_group *group)
+static struct forward_question *begin_forward(struct forward *f, struct resolver_group *group)
 {
 	struct forward_question *q = forward_question_take(f);
 
@@ -223,7 +223,7 @@ static void give_up_cookie(struct forward *f, struct forward_query *query, uint6
 	forward_query_drop(f, query);
 }
 
-static void on_timer(struct forward *f, struct forward_question *q, uint64_t now_ns)
+static void on_forward_timer(struct forward *f, struct forward_question *q, uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++) {
 		struct forward_query *query = &q->queries[i];
@@ -248,7 +248,7 @@ static void on_timer(struct forward *f, struct forward_question *q, uint64_t now
 	forward_question_ask_again(f, q);
 }
 
-static void expire(struct forward *f, uint64_t now_ns)
+static void expire_forward(struct forward *f, uint64_t now_ns)
 {
 	struct cds_list_head over;
 
@@ -257,7 +257,8 @@ static void expire(struct forward *f, uint64_t now_ns)
 	while (!cds_list_empty(&over)) {
 		struct deadline *first = cds_list_entry(over.next, struct deadline, node);
 
-		on_timer(f, caa_container_of(first, struct forward_question, timer), now_ns);
+		on_forward_timer(f, caa_container_of(first, struct forward_question, timer),
+				 now_ns);
 	}
 }
 
@@ -273,7 +274,7 @@ static struct forward_question *next_question(struct forward *f, struct groups *
 	if (is_new && (!waits || is_new->n_in_flight < waits->n_in_flight))
 		group = groups_next(groups);
 	if (group)
-		return begin(f, group);
+		return begin_forward(f, group);
 	return waits ? forward_question_next(f, waits) : NULL;
 }
 
@@ -283,9 +284,9 @@ bool forward_round(struct forward *f, struct groups *groups, uint64_t now_ns)
 	unsigned int n = 0;
 	bool is_broken;
 
-	expire(f, now_ns);
+	expire_forward(f, now_ns);
 	while (n < ROUND_MAX && (q = next_question(f, groups))) {
-		if (!ask(f, q, now_ns)) {
+		if (!ask_forward(f, q, now_ns)) {
 			forward_question_wait_first(f, q);
 			break;
 		}
@@ -315,8 +316,8 @@ bool forward_suits(const struct resolver_config *c)
 	return forwards && !validates && !is_special;
 }
 
-static int init_upstreams(struct upstreams *us, const struct resolver_config *c, char *err,
-			  size_t cap)
+static int init_forward_upstreams(struct upstreams *us, const struct resolver_config *c, char *err,
+				  size_t cap)
 {
 	struct upstreams_config config = {
 		.addresses = c->forwards,
@@ -369,10 +370,10 @@ static int init_caps_exempt(struct nameset *names, const char *const *list)
 	return code;
 }
 
-static int init(struct forward *f, const struct resolver_config *config, struct event_base *base,
-		char *err, size_t cap)
+static int init_forward(struct forward *f, const struct resolver_config *config,
+			struct event_base *base, char *err, size_t cap)
 {
-	int code = init_upstreams(&f->upstreams, config, err, cap);
+	int code = init_forward_upstreams(&f->upstreams, config, err, cap);
 
 	ranks_init(&f->waiting);
 	ranks_init(&f->sent);
@@ -411,7 +412,7 @@ int forward_new(struct forward **out, const struct resolver_config *config, stru
 		return -ENOMEM;
 	f->done = *done;
 	f->counters = counters;
-	code = init(f, config, base, err, cap);
+	code = init_forward(f, config, base, err, cap);
 	if (code) {
 		forward_free(f);
 		return code;

@@ -96,7 +96,7 @@ struct step {
 	uint8_t dname_target[NAME_FOLDED_BYTES];
 };
 
-static bool is_wanted(uint16_t type, uint16_t qtype)
+static bool is_forward_chain_wanted(uint16_t type, uint16_t qtype)
 {
 	return type == qtype || qtype == DNS_TYPE_ANY || qtype == DNS_TYPE_RRSIG;
 }
@@ -134,7 +134,7 @@ static void read_step(struct step *s, const uint8_t *msg, size_t n, const uint8_
 	begin_reading(&r, msg, n);
 	while (next_answer(&r, &record)) {
 		if (name_equal(record.owner, name)) {
-			if (is_wanted(record.type, qtype))
+			if (is_forward_chain_wanted(record.type, qtype))
 				s->kind = STEP_END;
 			if (record.type == DNS_TYPE_CNAME && !has_cname)
 				has_cname = copy_target(&r, &record, s->target);
@@ -169,7 +169,7 @@ static bool has_soa_of(const uint8_t *msg, size_t n, const uint8_t *name)
 
 /* --- The chain -------------------------------------------------------------------------------- */
 
-static int reserve(struct forward_chain *c, size_t n)
+static int reserve_forward_chain(struct forward_chain *c, size_t n)
 {
 	size_t cap = 2 * (c->n + n);
 	uint8_t *bytes;
@@ -189,7 +189,7 @@ static struct forward_chain *begin_chain(const uint8_t *msg)
 	size_t n = DNS_HEADER_BYTES + name_bytes(msg + DNS_HEADER_BYTES) + DNS_QUESTION_FIXED_BYTES;
 	struct forward_chain *c = calloc(1, sizeof(*c));
 
-	if (c && reserve(c, n)) {
+	if (c && reserve_forward_chain(c, n)) {
 		free(c);
 		c = NULL;
 	}
@@ -211,7 +211,7 @@ void forward_chain_free(struct forward_chain *chain)
 
 int forward_chain_append(struct forward_chain *chain, const uint8_t *msg, size_t n)
 {
-	if (reserve(chain, n))
+	if (reserve_forward_chain(chain, n))
 		return -ENOMEM;
 	memcpy(chain->bytes + chain->n, msg, n);
 	chain->n += n;
@@ -227,7 +227,8 @@ struct chain_data {
 };
 
 /* Adds a record to the end of its section. */
-static int add_record(struct forward_chain *c, const struct chain_data *d, bool in_answer)
+static int add_forward_chain_record(struct forward_chain *c, const struct chain_data *d,
+				    bool in_answer)
 {
 	size_t count_at = in_answer ? DNS_ANCOUNT_AT : DNS_NSCOUNT_AT;
 	size_t n = name_bytes(d->owner) + DNS_RR_FIXED_BYTES + d->n_data;
@@ -236,7 +237,7 @@ static int add_record(struct forward_chain *c, const struct chain_data *d, bool 
 
 	if (c->n + n > DNS_MESSAGE_MAX)
 		return ERR_LIMIT;
-	if (reserve(c, n))
+	if (reserve_forward_chain(c, n))
 		return -ENOMEM;
 	memmove(c->bytes + at + n, c->bytes + at, c->n - at);
 	wire_writer_init(&w, c->bytes + at, n);
@@ -257,7 +258,7 @@ static int add_alias(struct forward_chain *c, const uint8_t *owner, uint16_t typ
 {
 	const struct chain_data d = { owner, type, ttl, target, name_bytes(target) };
 
-	return add_record(c, &d, true);
+	return add_forward_chain_record(c, &d, true);
 }
 
 /* Adds a record whose data has at most one name, at name_at. One with a compressed name is left
@@ -271,11 +272,11 @@ static int add_plain(struct forward_chain *c, const struct chain_reader *r,
 
 	if (record->n_data < name_at || name_check(data + name_at, record->n_data - name_at) < 0)
 		return 0;
-	return add_record(c, &d, in_answer);
+	return add_forward_chain_record(c, &d, in_answer);
 }
 
-static int add_signatures(struct forward_chain *c, const uint8_t *msg, size_t n,
-			  const uint8_t *owner, uint16_t covered)
+static int add_forward_chain_signatures(struct forward_chain *c, const uint8_t *msg, size_t n,
+					const uint8_t *owner, uint16_t covered)
 {
 	struct chain_record record;
 	struct chain_reader r;
@@ -309,10 +310,10 @@ static int add_step(struct forward_chain *c, const uint8_t *msg, size_t n, const
 	if (s->has_dname)
 		code = add_alias(c, s->dname, DNS_TYPE_DNAME, s->dname_ttl, s->dname_target);
 	if (!code && s->has_dname)
-		code = add_signatures(c, msg, n, s->dname, DNS_TYPE_DNAME);
+		code = add_forward_chain_signatures(c, msg, n, s->dname, DNS_TYPE_DNAME);
 	if (!code)
 		code = add_alias(c, name, DNS_TYPE_CNAME, ttl, s->target);
-	return code ? code : add_signatures(c, msg, n, name, DNS_TYPE_CNAME);
+	return code ? code : add_forward_chain_signatures(c, msg, n, name, DNS_TYPE_CNAME);
 }
 
 /* Proofs that belong to aliases of wildcards: RFC 4035 section 3.1.3.3. */
@@ -329,11 +330,11 @@ static int add_proofs(struct forward_chain *c, const uint8_t *msg, size_t n)
 		else if (record.covered == DNS_TYPE_NSEC || record.covered == DNS_TYPE_NSEC3)
 			code = add_plain(c, &r, &record, SIGNER_AT, false);
 		else if (record.type == DNS_TYPE_NSEC3)
-			code = add_record(c,
-					  &(struct chain_data){ record.owner, record.type,
-								record.ttl, msg + record.data_at,
-								record.n_data },
-					  false);
+			code = add_forward_chain_record(
+				c,
+				&(struct chain_data){ record.owner, record.type, record.ttl,
+						      msg + record.data_at, record.n_data },
+				false);
 	}
 	return code;
 }
@@ -379,7 +380,7 @@ static int walk_aliases(struct chain_walk *w, struct forward_chain *c, const uin
 		w->is_made |= s.kind == STEP_MADE;
 		w->n_steps++;
 		name_fold(w->name, s.target, name_bytes(s.target));
-		if (s.kind == STEP_MADE && is_wanted(DNS_TYPE_CNAME, qtype))
+		if (s.kind == STEP_MADE && is_forward_chain_wanted(DNS_TYPE_CNAME, qtype))
 			break;
 	}
 	w->last = STEP_ALIAS; /* a loop, or the CNAME was asked for */
@@ -390,7 +391,7 @@ static int walk_aliases(struct chain_walk *w, struct forward_chain *c, const uin
  * True if the target has to be asked for: the message says nothing about it, or contradicts itself
  * by records of the target and NXDOMAIN, which is about the target as well (RFC 6604 section 3).
  */
-static bool is_open(const struct chain_walk *w, const uint8_t *msg, size_t n)
+static bool is_forward_chain_open(const struct chain_walk *w, const uint8_t *msg, size_t n)
 {
 	unsigned int rcode = wire_load_be16(msg + DNS_FLAGS_AT) & DNS_RCODE_MASK;
 
@@ -417,7 +418,7 @@ enum forward_chain_state forward_chain_add(struct forward_chain **chain, const u
 	if (n_records(msg) > FORWARD_CHAIN_RECORDS)
 		return FORWARD_CHAIN_WHOLE;
 	(void)walk_aliases(&w, NULL, msg, n, name, qtype);
-	open = is_open(&w, msg, n);
+	open = is_forward_chain_open(&w, msg, n);
 	if (w.n_steps > FORWARD_CHAIN_STEPS || (!open && !w.is_made))
 		return FORWARD_CHAIN_WHOLE;
 	if (c && c->n_asked == FORWARD_CHAIN_ASKED)
@@ -426,7 +427,7 @@ enum forward_chain_state forward_chain_add(struct forward_chain **chain, const u
 		c = *chain = begin_chain(msg);
 	if (!c || walk_aliases(&w, c, msg, n, name, qtype) || add_proofs(c, msg, n))
 		return FORWARD_CHAIN_FAILED;
-	c->is_all = !open && is_wanted(DNS_TYPE_CNAME, qtype);
+	c->is_all = !open && is_forward_chain_wanted(DNS_TYPE_CNAME, qtype);
 	if (!open)
 		return FORWARD_CHAIN_WHOLE;
 	if (has_been_at(c, w.name))

@@ -9,7 +9,8 @@
 #include "dns/name.h"
 
 /* Length octets are below 0x40, so they are no letters. */
-static void put_name(uint8_t *out, const uint8_t *name, size_t n_bytes, uint64_t upper)
+static void put_forward_message_name(uint8_t *out, const uint8_t *name, size_t n_bytes,
+				     uint64_t upper)
 {
 	for (size_t i = 0; i < n_bytes; i++) {
 		bool is_letter = name[i] >= 'a' && name[i] <= 'z';
@@ -18,7 +19,7 @@ static void put_name(uint8_t *out, const uint8_t *name, size_t n_bytes, uint64_t
 	}
 }
 
-static void write_opt(struct wire_writer *w, const struct forward_text *text)
+static void write_forward_message_opt(struct wire_writer *w, const struct forward_text *text)
 {
 	size_t n_bytes = text->cookie ? (size_t)DNS_OPTION_FIXED_BYTES + text->cookie_bytes : 0;
 
@@ -45,11 +46,11 @@ size_t forward_message_write(uint8_t out[FORWARD_QUERY_MAX], const struct forwar
 	wire_write_be16(&w, 1);
 	wire_write_be32(&w, 0);
 	wire_write_be16(&w, text->edns);
-	put_name(wire_write_ref(&w, n_bytes), text->name, n_bytes, text->upper);
+	put_forward_message_name(wire_write_ref(&w, n_bytes), text->name, n_bytes, text->upper);
 	wire_write_be16(&w, text->qtype);
 	wire_write_be16(&w, text->qclass);
 	if (text->edns)
-		write_opt(&w, text);
+		write_forward_message_opt(&w, text);
 	return w.at;
 }
 
@@ -58,7 +59,7 @@ static enum forward_match match_name(const uint8_t *theirs, const struct forward
 {
 	uint8_t sent[DNS_NAME_MAX];
 
-	put_name(sent, text->name, n_bytes, text->upper);
+	put_forward_message_name(sent, text->name, n_bytes, text->upper);
 	if (!memcmp(theirs, sent, n_bytes))
 		return FORWARD_MATCH;
 	for (size_t i = 0; i < n_bytes; i++) {
@@ -106,7 +107,7 @@ enum forward_match forward_message_match(const uint8_t *msg, size_t n,
  * Skips a name, and checks it through its compression pointers. Each pointer must lead to before
  * the part that it ends, and the next part must end before that part begins. So the walk ends.
  */
-static bool skip_name(struct wire_reader *r)
+static bool skip_forward_message_name(struct wire_reader *r)
 {
 	size_t at = r->at, begin = r->at, limit = r->n_bytes, n_bytes = 0;
 	bool is_here = true;
@@ -140,7 +141,8 @@ static bool skip_name(struct wire_reader *r)
 	}
 }
 
-static void read_options(struct forward_reply *reply, struct wire_reader *r, size_t n_bytes)
+static void read_forward_message_options(struct forward_reply *reply, struct wire_reader *r,
+					 size_t n_bytes)
 {
 	size_t end = r->at + n_bytes;
 
@@ -165,9 +167,9 @@ struct record {
 	uint16_t n_bytes;
 };
 
-static bool read_record(struct record *record, struct wire_reader *r)
+static bool read_forward_message_record(struct record *record, struct wire_reader *r)
 {
-	if (!skip_name(r))
+	if (!skip_forward_message_name(r))
 		return false;
 	record->type = wire_read_be16(r);
 	wire_reader_skip(r, 2);
@@ -176,14 +178,14 @@ static bool read_record(struct record *record, struct wire_reader *r)
 	return wire_reader_left(r) >= record->n_bytes && !r->error;
 }
 
-static bool read_opt(struct forward_reply *reply, const struct record *record,
-		     struct wire_reader *r)
+static bool read_forward_message_opt(struct forward_reply *reply, const struct record *record,
+				     struct wire_reader *r)
 {
 	if (reply->has_opt)
 		return false;
 	reply->has_opt = true;
 	reply->rcode |= (uint16_t)(record->ttl >> 24 << 4);
-	read_options(reply, r, record->n_bytes);
+	read_forward_message_options(reply, r, record->n_bytes);
 	return !r->error;
 }
 
@@ -200,14 +202,14 @@ int forward_message_read(struct forward_reply *reply, const uint8_t *msg, size_t
 	wire_reader_init(&r, msg, n);
 	wire_reader_skip(&r, DNS_HEADER_BYTES);
 	if (wire_load_be16(msg + DNS_QDCOUNT_AT)) {
-		if (!skip_name(&r))
+		if (!skip_forward_message_name(&r))
 			return ERR_FORMAT;
 		wire_reader_skip(&r, DNS_QUESTION_FIXED_BYTES);
 	}
 	for (unsigned int i = 0; i < n_records; i++) {
 		struct record record;
 
-		if (!read_record(&record, &r))
+		if (!read_forward_message_record(&record, &r))
 			return ERR_FORMAT;
 		reply->has_alias |= i < n_answers && (record.type == DNS_TYPE_CNAME ||
 						      record.type == DNS_TYPE_DNAME);
@@ -215,7 +217,7 @@ int forward_message_read(struct forward_reply *reply, const uint8_t *msg, size_t
 		has_soa |= i < n_authority && record.type == DNS_TYPE_SOA;
 		if (i < n_authority || record.type != DNS_TYPE_OPT)
 			wire_reader_skip(&r, record.n_bytes);
-		else if (!read_opt(reply, &record, &r))
+		else if (!read_forward_message_opt(reply, &record, &r))
 			return ERR_FORMAT;
 	}
 	reply->end = r.at;

@@ -27,8 +27,9 @@ void forward_queries_fini(struct forward_queries *queries)
 }
 
 /* The ID is random but has only 16 bits; the channel's address spreads it. */
-static struct cds_list_head *chain_of(const struct forward_queries *queries,
-				      const struct forward_channel *channel, uint16_t id)
+static struct cds_list_head *chain_of_forward_queries(const struct forward_queries *queries,
+						      const struct forward_channel *channel,
+						      uint16_t id)
 {
 	uint64_t n = (uint64_t)(uintptr_t)channel / sizeof(*channel) * 0x9e3779b97f4a7c15ULL;
 
@@ -40,7 +41,7 @@ struct forward_query *forward_queries_find(const struct forward_queries *queries
 {
 	struct forward_query *query;
 
-	cds_list_for_each_entry(query, chain_of(queries, channel, id), chain)
+	cds_list_for_each_entry(query, chain_of_forward_queries(queries, channel, id), chain)
 		if (query->channel == channel && query->id == id)
 			return query;
 	return NULL;
@@ -54,7 +55,7 @@ void forward_queries_add(struct forward_queries *queries, struct forward_query *
 	while (forward_queries_find(queries, channel, query->id));
 	query->channel = channel;
 	channel->n_queries++;
-	cds_list_add(&query->chain, chain_of(queries, channel, query->id));
+	cds_list_add(&query->chain, chain_of_forward_queries(queries, channel, query->id));
 	cds_list_add_tail(&query->on_channel, &channel->queries);
 }
 

@@ -56,7 +56,7 @@ static void wait_in_line(struct forward *f, struct forward_question *q, bool is_
 		ranks_put(&f->waiting, &share->by_in_flight, share->n_in_flight);
 }
 
-static void leave_line(struct forward *f, struct forward_question *q)
+static void leave_forward_question_line(struct forward *f, struct forward_question *q)
 {
 	struct share *share;
 
@@ -79,7 +79,7 @@ struct forward_question *forward_question_next(struct forward *f, struct share *
 	struct forward_question *q =
 		cds_list_entry(share->again.next, struct forward_question, waiting);
 
-	leave_line(f, q);
+	leave_forward_question_line(f, q);
 	return q;
 }
 
@@ -134,10 +134,10 @@ void forward_query_drop(struct forward *f, struct forward_query *query)
 }
 
 /* Ends a question or a probe without a callback. */
-static void end(struct forward *f, struct forward_question *q)
+static void end_forward_question(struct forward *f, struct forward_question *q)
 {
 	disarm(q);
-	leave_line(f, q);
+	leave_forward_question_line(f, q);
 	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++)
 		forward_query_drop(f, &q->queries[i]);
 	forward_chain_free(q->chain);
@@ -165,7 +165,7 @@ void forward_question_answer(struct forward *f, struct forward_question *q, cons
 		}
 	}
 	q->chain = NULL;
-	end(f, q);
+	end_forward_question(f, q);
 	if (group && chain)
 		f->done.answered(f->done.ctx, group, chain->bytes, chain->n, head_bytes);
 	else if (group)
@@ -195,7 +195,7 @@ void forward_question_fail(struct forward *f, struct forward_question *q)
 						    DNS_EDE_NETWORK_ERROR;
 	struct resolver_group *group = q->group;
 
-	end(f, q);
+	end_forward_question(f, q);
 	if (group)
 		f->done.failed(f->done.ctx, group, ede_code);
 }
@@ -208,7 +208,7 @@ bool forward_question_is_wanted(const struct forward_question *q)
 void forward_question_ask_again(struct forward *f, struct forward_question *q)
 {
 	if (!q->group) {
-		end(f, q);
+		end_forward_question(f, q);
 		return;
 	}
 	disarm(q);

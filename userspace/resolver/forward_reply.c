@@ -7,7 +7,7 @@
 #include "dns/name.h"
 #include "resolver/resolver_counters.h"
 
-static bool is_answer(const struct forward_reply *reply)
+static bool is_forward_reply_answer(const struct forward_reply *reply)
 {
 	return !reply->is_referral &&
 	       (reply->rcode == DNS_RCODE_NOERROR || reply->rcode == DNS_RCODE_NXDOMAIN ||
@@ -15,7 +15,7 @@ static bool is_answer(const struct forward_reply *reply)
 }
 
 /* Asks the same upstream again in another way: with another ID, and another port or over TCP. */
-static void ask_otherwise(struct forward *f, struct forward_query *query)
+static void ask_forward_reply_otherwise(struct forward *f, struct forward_query *query)
 {
 	struct forward_question *q = query->question;
 
@@ -55,13 +55,13 @@ static bool doubt(struct forward *f, struct forward_query *query, bool may_yield
 	q->doubted |= bit;
 	if (may_yield)
 		q->yields |= bit;
-	ask_otherwise(f, query);
+	ask_forward_reply_otherwise(f, query);
 	return may_yield;
 }
 
 /* Measures and reports an accepted reply. */
-static void hear(struct forward *f, const struct forward_query *query, const uint8_t *msg, size_t n,
-		 uint64_t now_ns)
+static void hear_forward_reply(struct forward *f, const struct forward_query *query,
+			       const uint8_t *msg, size_t n, uint64_t now_ns)
 {
 	uint64_t rtt_ns = now_ns > query->sent_ns ? now_ns - query->sent_ns : 1;
 
@@ -92,7 +92,7 @@ static void on_badcookie(struct forward *f, struct forward_query *query, uint64_
 	if (is_second && !query->channel->is_tcp && !(q->lenient & bit))
 		(void)doubt(f, query, true, now_ns);
 	else
-		ask_otherwise(f, query);
+		ask_forward_reply_otherwise(f, query);
 }
 
 /* True if the reply says that the server does not understand the query. */
@@ -124,7 +124,7 @@ static void ask_without_edns(struct forward *f, struct forward_query *query)
 {
 	resolver_count(&f->counters->plain);
 	query->question->plain |= upstream_bit(query->upstream);
-	ask_otherwise(f, query);
+	ask_forward_reply_otherwise(f, query);
 }
 
 /*
@@ -152,7 +152,7 @@ static bool asks_in_other_form(struct forward *f, struct forward_query *query,
 	}
 	if (query->has_cookie && reply->has_opt && refuses_form(reply)) {
 		q->bare |= upstream_bit(query->upstream);
-		ask_otherwise(f, query);
+		ask_forward_reply_otherwise(f, query);
 		return true;
 	}
 	if (query->has_edns && may_dislike_edns(u, reply, now_ns)) {
@@ -163,8 +163,8 @@ static bool asks_in_other_form(struct forward *f, struct forward_query *query,
 }
 
 /* An upstream's answer: the end of the question, or of a part of it (resolver/forward_chain.h). */
-static void on_answer(struct forward *f, struct forward_question *q, uint8_t *msg,
-		      const struct forward_reply *reply)
+static void on_forward_reply_answer(struct forward *f, struct forward_question *q, uint8_t *msg,
+				    const struct forward_reply *reply)
 {
 	enum forward_chain_state state = FORWARD_CHAIN_WHOLE;
 
@@ -186,10 +186,10 @@ static void on_reply(struct forward *f, struct forward_query *query, uint8_t *ms
 	struct upstream *u = &f->upstreams.all[query->upstream];
 	struct forward_question *q = query->question;
 
-	if (is_answer(reply)) {
+	if (is_forward_reply_answer(reply)) {
 		upstream_on_outcome(u, true, now_ns);
 		remember_form(f, u, query, now_ns);
-		on_answer(f, q, msg, reply);
+		on_forward_reply_answer(f, q, msg, reply);
 		return;
 	}
 	if (q->ede_code == EDNS_NO_EDE)
@@ -261,8 +261,8 @@ static bool may_be_long(struct forward *f, const struct forward_query *query, ui
 }
 
 /* Handles a message that was compared with the query and is whole. True if it is no guess. */
-static bool read_reply(struct forward *f, struct forward_query *query, uint8_t *msg, size_t n,
-		       uint64_t now_ns)
+static bool read_forward_reply(struct forward *f, struct forward_query *query, uint8_t *msg,
+			       size_t n, uint64_t now_ns)
 {
 	struct forward_reply reply;
 
@@ -272,7 +272,7 @@ static bool read_reply(struct forward *f, struct forward_query *query, uint8_t *
 	}
 	switch (judge_cookie(f, query, &reply, now_ns)) {
 	case UPSTREAM_COOKIE_GOOD:
-		hear(f, query, msg, n, now_ns);
+		hear_forward_reply(f, query, msg, n, now_ns);
 		on_reply(f, query, msg, &reply, now_ns);
 		return true;
 	case UPSTREAM_COOKIE_FOREIGN:
@@ -288,7 +288,7 @@ static bool read_reply(struct forward *f, struct forward_query *query, uint8_t *
 static void on_truncated(struct forward *f, struct forward_query *query, const uint8_t *msg,
 			 size_t n, uint64_t now_ns)
 {
-	hear(f, query, msg, n, now_ns);
+	hear_forward_reply(f, query, msg, n, now_ns);
 	if (query->channel->is_tcp) {
 		resolver_count(&f->counters->malformed);
 		on_failure(f, query, now_ns);
@@ -296,7 +296,7 @@ static void on_truncated(struct forward *f, struct forward_query *query, const u
 	}
 	resolver_count(&f->counters->truncated);
 	query->question->tcp = true;
-	ask_otherwise(f, query);
+	ask_forward_reply_otherwise(f, query);
 }
 
 /* Handles a message with the query's ID from its channel. True if it is a reply to the query. */
@@ -327,11 +327,11 @@ static bool take_reply(struct forward *f, struct forward_query *query, uint8_t *
 		(void)doubt(f, query, true, now_ns);
 		return true;
 	}
-	return read_reply(f, query, msg, n, now_ns);
+	return read_forward_reply(f, query, msg, n, now_ns);
 }
 
-static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg, size_t n,
-		       uint64_t now_ns)
+static bool on_forward_reply_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
+				     size_t n, uint64_t now_ns)
 {
 	struct forward *f = ctx;
 	struct forward_query *query = NULL;
@@ -354,8 +354,8 @@ static void move_to_tcp(struct forward *f, struct forward_query *query)
 	query->sent_ns = 0;
 }
 
-static void on_broken(void *ctx, struct forward_channel *channel, enum forward_break how,
-		      uint64_t now_ns)
+static void on_forward_reply_broken(void *ctx, struct forward_channel *channel,
+				    enum forward_break how, uint64_t now_ns)
 {
 	struct forward *f = ctx;
 
@@ -382,5 +382,5 @@ static void on_broken(void *ctx, struct forward_channel *channel, enum forward_b
 
 struct forward_events forward_reply_events(struct forward *f)
 {
-	return (struct forward_events){ f, on_message, on_broken };
+	return (struct forward_events){ f, on_forward_reply_message, on_forward_reply_broken };
 }

@@ -41,7 +41,7 @@ static void lower_limit(struct forward_connection *c)
 }
 
 /* Closes the connection, if it is open, and calls broken(). */
-static void close_connection(struct forward_connection *c, uint64_t now_ns)
+static void close_forward_tcp_connection(struct forward_connection *c, uint64_t now_ns)
 {
 	const struct forward_events *events = &c->tcp->events;
 
@@ -62,7 +62,7 @@ static void close_connection(struct forward_connection *c, uint64_t now_ns)
 }
 
 /* Handles the whole messages; false: this is no DNS. */
-static bool take_messages(struct forward_connection *c, uint64_t now_ns)
+static bool take_forward_tcp_messages(struct forward_connection *c, uint64_t now_ns)
 {
 	const struct forward_events *events = &c->tcp->events;
 	size_t at = 0;
@@ -89,7 +89,7 @@ static bool take_messages(struct forward_connection *c, uint64_t now_ns)
 }
 
 /* Continues the handshake; false: it has failed. */
-static bool shake_hands(struct forward_connection *c)
+static bool shake_forward_tcp_hands(struct forward_connection *c)
 {
 	c->is_open = tls_stream_handshake(&c->stream, c->why, sizeof(c->why)) == 1;
 	if (c->is_open)
@@ -117,13 +117,13 @@ static bool go_on_opening(struct forward_connection *c)
 		c->is_connected = true;
 	}
 	if (tls)
-		return shake_hands(c);
+		return shake_forward_tcp_hands(c);
 	c->is_open = true;
 	return true;
 }
 
 /* As recv(), to the end of the octets in `in`. */
-static ssize_t receive(struct forward_connection *c)
+static ssize_t receive_forward_tcp(struct forward_connection *c)
 {
 	uint8_t *at = c->in + c->n_in;
 	size_t room = IN_BYTES - c->n_in;
@@ -134,7 +134,7 @@ static ssize_t receive(struct forward_connection *c)
 /* Receives once. 1: octets came, 0: there is nothing yet, -1: the connection is broken. */
 static int take_some(struct forward_connection *c, uint64_t now_ns)
 {
-	ssize_t n = receive(c);
+	ssize_t n = receive_forward_tcp(c);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
@@ -142,7 +142,7 @@ static int take_some(struct forward_connection *c, uint64_t now_ns)
 		return -1;
 	c->heard_ns = now_ns;
 	c->n_in += (size_t)n;
-	return take_messages(c, now_ns) ? 1 : -1;
+	return take_forward_tcp_messages(c, now_ns) ? 1 : -1;
 }
 
 /* Receives also what TLS has already read from the socket, because no event comes for that. */
@@ -165,7 +165,7 @@ static bool take_in(struct forward_connection *c, uint64_t now_ns)
 }
 
 /* As send(). */
-static ssize_t send_some(struct forward_connection *c, size_t at)
+static ssize_t send_forward_tcp_some(struct forward_connection *c, size_t at)
 {
 	return c->tcp->tls ? tls_stream_send(&c->stream, c->out + at, c->n_out - at) :
 			     send(c->fd, c->out + at, c->n_out - at, MSG_NOSIGNAL);
@@ -177,7 +177,7 @@ static bool send_out(struct forward_connection *c)
 	ssize_t n = 0;
 	size_t at = 0;
 
-	while (at < c->n_out && (n = send_some(c, at)) > 0) /* TLS: a record */
+	while (at < c->n_out && (n = send_forward_tcp_some(c, at)) > 0) /* TLS: a record */
 		at += (size_t)n;
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return false;
@@ -188,7 +188,7 @@ static bool send_out(struct forward_connection *c)
 	return true;
 }
 
-static void on_event(evutil_socket_t fd, short what, void *user)
+static void on_forward_tcp_event(evutil_socket_t fd, short what, void *user)
 {
 	struct forward_connection *c = user;
 	uint64_t now_ns = clock_ns();
@@ -197,14 +197,14 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 	(void)fd;
 	if (what & EV_TIMEOUT) {
 		if (!c->channel.n_queries)
-			close_connection(c, now_ns);
+			close_forward_tcp_connection(c, now_ns);
 		return;
 	}
 	is_well = c->is_open || go_on_opening(c);
 	if (is_well && c->is_open)
 		is_well = take_in(c, now_ns) && send_out(c);
 	if (!is_well)
-		close_connection(c, now_ns);
+		close_forward_tcp_connection(c, now_ns);
 }
 
 /* Binds to the next configured address of the upstream's family, if there is one. 0 or -errno. */
@@ -223,7 +223,7 @@ static int bind_fd(struct forward_tcp *tcp, int fd, const struct upstream *u)
 }
 
 /* A descriptor that is connecting, or -errno. */
-static int open_fd(struct forward_tcp *tcp, const struct upstream *u)
+static int open_forward_tcp_fd(struct forward_tcp *tcp, const struct upstream *u)
 {
 	int fd = socket(u->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int yes = 1, code;
@@ -241,11 +241,11 @@ static int open_fd(struct forward_tcp *tcp, const struct upstream *u)
 	return code;
 }
 
-static bool open_socket(struct forward_connection *c, const struct upstream *u)
+static bool open_forward_tcp_socket(struct forward_connection *c, const struct upstream *u)
 {
 	SSL_CTX *tls = c->tcp->tls;
 
-	c->fd = open_fd(c->tcp, u);
+	c->fd = open_forward_tcp_fd(c->tcp, u);
 	if (c->fd < 0) {
 		snprintf(c->why, sizeof(c->why), "%s", err_text(c->fd));
 		c->fd = -1;
@@ -262,7 +262,8 @@ static bool open_connection(struct forward_connection *c, uint8_t upstream, uint
 {
 	const struct timeval idle = { .tv_sec = FORWARD_TCP_IDLE_S };
 
-	if (now_ns < c->shut_until_ns || !open_socket(c, &c->tcp->upstreams->all[upstream]))
+	if (now_ns < c->shut_until_ns ||
+	    !open_forward_tcp_socket(c, &c->tcp->upstreams->all[upstream]))
 		return false;
 	forward_channel_init(&c->channel, upstream, true);
 	c->is_connected = false;
@@ -271,8 +272,9 @@ static bool open_connection(struct forward_connection *c, uint8_t upstream, uint
 	c->heard_ns = c->replied_ns = now_ns;
 	c->n_in = 0;
 	c->n_out = 0;
-	event_assign(c->readable, c->tcp->base, c->fd, EV_READ | EV_PERSIST, on_event, c);
-	event_assign(c->writable, c->tcp->base, c->fd, EV_WRITE, on_event, c);
+	event_assign(c->readable, c->tcp->base, c->fd, EV_READ | EV_PERSIST, on_forward_tcp_event,
+		     c);
+	event_assign(c->writable, c->tcp->base, c->fd, EV_WRITE, on_forward_tcp_event, c);
 	if (!event_add(c->readable, &idle) && !event_add(c->writable, NULL))
 		return true;
 	event_del(c->readable);
@@ -322,7 +324,7 @@ bool forward_tcp_end_round(struct forward_tcp *tcp, uint64_t now_ns)
 
 		if (c->fd < 0 || !c->is_open || !c->n_out || send_out(c))
 			continue;
-		close_connection(c, now_ns);
+		close_forward_tcp_connection(c, now_ns);
 		is_broken = true;
 	}
 	return is_broken;
@@ -335,7 +337,7 @@ void forward_tcp_on_silence(struct forward_tcp *tcp, struct forward_channel *cha
 
 	if (now_ns - c->heard_ns >= tcp->silence_ns ||
 	    now_ns - c->replied_ns >= 2 * tcp->silence_ns)
-		close_connection(c, now_ns);
+		close_forward_tcp_connection(c, now_ns);
 }
 
 static bool init_connection(struct forward_tcp *tcp, struct forward_connection *c)
@@ -344,8 +346,8 @@ static bool init_connection(struct forward_tcp *tcp, struct forward_connection *
 	c->limit = FORWARD_TCP_QUERIES;
 	c->in = malloc(IN_BYTES);
 	c->out = malloc(FORWARD_TCP_OUT);
-	c->readable = event_new(tcp->base, -1, EV_READ | EV_PERSIST, on_event, c);
-	c->writable = event_new(tcp->base, -1, EV_WRITE, on_event, c);
+	c->readable = event_new(tcp->base, -1, EV_READ | EV_PERSIST, on_forward_tcp_event, c);
+	c->writable = event_new(tcp->base, -1, EV_WRITE, on_forward_tcp_event, c);
 	return c->in && c->out && c->readable && c->writable;
 }
 

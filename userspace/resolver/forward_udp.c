@@ -37,7 +37,7 @@ int forward_udp_fd(const struct forward_channel *channel)
 	return caa_container_of(channel, struct forward_socket, channel)->fd;
 }
 
-static void close_socket(struct forward_socket *s)
+static void close_forward_udp_socket(struct forward_socket *s)
 {
 	struct forward_burst *burst = &s->udp->bursts[s->channel.upstream];
 
@@ -56,7 +56,7 @@ static void close_if_done(struct forward_socket *s)
 	if (s->is_current || s->channel.n_queries)
 		return;
 	cds_list_del(&s->node);
-	close_socket(s);
+	close_forward_udp_socket(s);
 }
 
 void forward_udp_put(struct forward_udp *udp, struct forward_channel *channel, uint16_t id)
@@ -68,7 +68,7 @@ void forward_udp_put(struct forward_udp *udp, struct forward_channel *channel, u
 	close_if_done(s);
 }
 
-static void retire(struct forward_socket *s)
+static void retire_forward_udp(struct forward_socket *s)
 {
 	struct forward_socket **current = s->udp->current[s->channel.upstream];
 
@@ -101,7 +101,7 @@ static bool is_of_past(const struct forward_socket *s, uint32_t n, const uint8_t
 }
 
 /* Handles the messages of a burst. After the last guess that is allowed the rest is ignored. */
-static void take_burst(struct forward_socket *s, unsigned int n, uint64_t now_ns)
+static void take_forward_udp_burst(struct forward_socket *s, unsigned int n, uint64_t now_ns)
 {
 	struct forward_received *received = s->udp->received;
 	const struct forward_events *events = &s->udp->events;
@@ -116,7 +116,7 @@ static void take_burst(struct forward_socket *s, unsigned int n, uint64_t now_ns
 	}
 }
 
-static void receive(struct forward_socket *s, uint64_t now_ns)
+static void receive_forward_udp(struct forward_socket *s, uint64_t now_ns)
 {
 	const struct forward_events *events = &s->udp->events;
 	int n = FORWARD_BURST;
@@ -124,13 +124,13 @@ static void receive(struct forward_socket *s, uint64_t now_ns)
 	for (unsigned int i = 0; i < RECEIVE_BURSTS && n == FORWARD_BURST && !is_guessed(s); i++) {
 		n = recvmmsg(s->fd, s->udp->received->headers, FORWARD_BURST, 0, NULL);
 		if (n > 0)
-			take_burst(s, (unsigned int)n, now_ns);
+			take_forward_udp_burst(s, (unsigned int)n, now_ns);
 		else if (n < 0 && errno != EAGAIN && errno != EINTR)
 			events->broken(events->ctx, &s->channel, FORWARD_REFUSED, now_ns);
 	}
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *user)
+static void on_forward_udp_readable(evutil_socket_t fd, short what, void *user)
 {
 	struct forward_socket *s = user;
 	const struct forward_events *events = &s->udp->events;
@@ -139,12 +139,12 @@ static void on_readable(evutil_socket_t fd, short what, void *user)
 	(void)fd, (void)what;
 	/* Keeps the socket open while it is being read, even if its last query is answered. */
 	s->channel.n_queries++;
-	receive(s, now_ns);
+	receive_forward_udp(s, now_ns);
 	if (is_guessed(s))
 		events->broken(events->ctx, &s->channel, FORWARD_FORGED, now_ns);
 	s->channel.n_queries--;
 	if (s->is_current && is_guessed(s))
-		retire(s);
+		retire_forward_udp(s);
 	else
 		close_if_done(s);
 }
@@ -174,7 +174,7 @@ static int bind_random(const struct forward_udp *udp, int fd, const struct upstr
 }
 
 /* A descriptor or -errno. */
-static int open_fd(const struct forward_udp *udp, const struct upstream *u)
+static int open_forward_udp_fd(const struct forward_udp *udp, const struct upstream *u)
 {
 	int fd = socket(u->address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int rx_bytes = SOCKET_RX_BYTES, code;
@@ -191,7 +191,7 @@ static int open_fd(const struct forward_udp *udp, const struct upstream *u)
 	return code;
 }
 
-static struct forward_socket *take_free(struct forward_udp *udp, uint64_t now_ns)
+static struct forward_socket *take_forward_udp_free(struct forward_udp *udp, uint64_t now_ns)
 {
 	struct forward_socket *s;
 
@@ -208,14 +208,15 @@ static struct forward_socket *take_free(struct forward_udp *udp, uint64_t now_ns
 	return s;
 }
 
-static struct forward_socket *open_socket(struct forward_udp *udp, uint8_t upstream,
-					  uint64_t now_ns)
+static struct forward_socket *open_forward_udp_socket(struct forward_udp *udp, uint8_t upstream,
+						      uint64_t now_ns)
 {
-	struct forward_socket *s = take_free(udp, now_ns);
+	struct forward_socket *s = take_forward_udp_free(udp, now_ns);
 
-	s->fd = open_fd(udp, &udp->upstreams->all[upstream]);
+	s->fd = open_forward_udp_fd(udp, &udp->upstreams->all[upstream]);
 	if (s->fd >= 0) {
-		event_assign(s->event, udp->base, s->fd, EV_READ | EV_PERSIST, on_readable, s);
+		event_assign(s->event, udp->base, s->fd, EV_READ | EV_PERSIST,
+			     on_forward_udp_readable, s);
 		if (!event_add(s->event, NULL)) {
 			forward_channel_init(&s->channel, upstream, false);
 			s->n_left = FORWARD_UDP_QUERIES;
@@ -249,10 +250,11 @@ struct forward_channel *forward_udp_channel(struct forward_udp *udp, uint8_t ups
 
 		s = udp->current[upstream][i];
 		if (s && is_worn(s, now_ns))
-			retire(s);
+			retire_forward_udp(s);
 		s = udp->current[upstream][i];
 		if (!s)
-			s = udp->current[upstream][i] = open_socket(udp, upstream, now_ns);
+			s = udp->current[upstream][i] =
+				open_forward_udp_socket(udp, upstream, now_ns);
 		if (!s)
 			return NULL;
 	}
@@ -260,14 +262,14 @@ struct forward_channel *forward_udp_channel(struct forward_udp *udp, uint8_t ups
 	return &s->channel;
 }
 
-static void refuse(struct forward_socket *s)
+static void refuse_forward_udp(struct forward_socket *s)
 {
 	s->udp->n_refused += !s->is_refused;
 	s->is_refused = true;
 }
 
 /* Queries that do not fit into the send queue are lost, as if on the network. */
-static void flush(struct forward_udp *udp, struct forward_burst *burst)
+static void flush_forward_udp(struct forward_udp *udp, struct forward_burst *burst)
 {
 	struct mmsghdr headers[FORWARD_BURST] = { 0 };
 	struct iovec iovs[FORWARD_BURST];
@@ -285,7 +287,7 @@ static void flush(struct forward_udp *udp, struct forward_burst *burst)
 			continue;
 		if (n <= 0) {
 			if (errno != EAGAIN && errno != ENOBUFS && errno != ENOMEM)
-				refuse(burst->socket);
+				refuse_forward_udp(burst->socket);
 			break;
 		}
 		n_sent += (unsigned int)n;
@@ -299,7 +301,7 @@ uint8_t *forward_udp_room(struct forward_udp *udp, struct forward_channel *chann
 	struct forward_burst *burst = &udp->bursts[channel->upstream];
 
 	if (burst->n && (burst->n == FORWARD_BURST || burst->socket != socket_of(channel)))
-		flush(udp, burst);
+		flush_forward_udp(udp, burst);
 	burst->socket = socket_of(channel);
 	return burst->bytes[burst->n];
 }
@@ -317,7 +319,7 @@ bool forward_udp_end_round(struct forward_udp *udp, uint64_t now_ns)
 
 	for (unsigned int i = 0; i < udp->upstreams->n; i++)
 		if (udp->bursts[i].n)
-			flush(udp, &udp->bursts[i]);
+			flush_forward_udp(udp, &udp->bursts[i]);
 	is_broken = udp->n_refused;
 	for (unsigned int i = 0; i < FORWARD_UDP_SOCKETS && udp->n_refused; i++) {
 		struct forward_socket *s = &udp->sockets[i];
@@ -366,7 +368,8 @@ int forward_udp_init(struct forward_udp *udp, const struct forward_udp_config *c
 
 		s->udp = udp;
 		s->fd = -1;
-		s->event = event_new(udp->base, -1, EV_READ | EV_PERSIST, on_readable, s);
+		s->event =
+			event_new(udp->base, -1, EV_READ | EV_PERSIST, on_forward_udp_readable, s);
 		if (!s->event)
 			return -ENOMEM;
 		cds_list_add_tail(&s->node, &udp->free);

@@ -42,8 +42,8 @@ void groups_fini(struct groups *g)
 	g->table = NULL;
 }
 
-static bool is_same(const struct groups *g, const struct resolver_group *group,
-		    const struct resolver_question *q)
+static bool is_groups_same(const struct groups *g, const struct resolver_group *group,
+			   const struct resolver_question *q)
 {
 	return group->hash == q->hash && group->qtype == q->qtype && group->qclass == q->qclass &&
 	       (g->keeps_cd ? group->checking_disabled == q->checking_disabled :
@@ -51,18 +51,18 @@ static bool is_same(const struct groups *g, const struct resolver_group *group,
 	       name_equal(group->name, q->name);
 }
 
-static struct resolver_group *find(struct groups *g, const struct resolver_question *q)
+static struct resolver_group *find_groups(struct groups *g, const struct resolver_question *q)
 {
 	struct resolver_group *group;
 
 	cds_list_for_each_entry(group, &g->table[q->hash & g->table_mask], chain)
-		if (is_same(g, group, q))
+		if (is_groups_same(g, group, q))
 			return group;
 	return NULL;
 }
 
 /* Takes the group that was freed last, because its memory is in the CPU's caches. */
-static struct resolver_group *take_free(struct groups *g)
+static struct resolver_group *take_groups_free(struct groups *g)
 {
 	struct resolver_group *group;
 
@@ -77,7 +77,7 @@ static struct resolver_group *take_free(struct groups *g)
 
 /* --- The lists of a share --------------------------------------------------------------------- */
 
-static void enqueue(struct groups *g, struct resolver_group *group, struct share *share)
+static void enqueue_groups(struct groups *g, struct resolver_group *group, struct share *share)
 {
 	group->share = share;
 	cds_list_add_tail(&group->queue, &share->queue);
@@ -142,15 +142,15 @@ static void recharge(struct groups *g, struct resolver_group *group, uint64_t cl
 		return;
 	}
 	dequeue(g, group);
-	enqueue(g, group, share);
+	enqueue_groups(g, group, share);
 	shares_put(&g->shares, old);
 }
 
 /* --- Questions -------------------------------------------------------------------------------- */
 
-static struct resolver_group *make(struct groups *g, const struct resolver_question *q)
+static struct resolver_group *make_groups(struct groups *g, const struct resolver_question *q)
 {
-	struct resolver_group *group = take_free(g);
+	struct resolver_group *group = take_groups_free(g);
 
 	group->owner = g->owner;
 	group->hash = q->hash;
@@ -164,11 +164,11 @@ static struct resolver_group *make(struct groups *g, const struct resolver_quest
 	memcpy(group->name, q->name, name_bytes(q->name));
 	CDS_INIT_LIST_HEAD(&group->waiters);
 	cds_list_add(&group->chain, &g->table[q->hash & g->table_mask]);
-	enqueue(g, group, shares_get(&g->shares, q->place.client));
+	enqueue_groups(g, group, shares_get(&g->shares, q->place.client));
 	return group;
 }
 
-static void drop(struct groups *g, struct resolver_group *group)
+static void drop_groups(struct groups *g, struct resolver_group *group)
 {
 	shares_put(&g->shares, group->share);
 	cds_list_del(&group->chain);
@@ -176,7 +176,7 @@ static void drop(struct groups *g, struct resolver_group *group)
 }
 
 /* A group without waiters gets one again. */
-static void adopt(struct groups *g, struct resolver_group *group, uint64_t client)
+static void adopt_groups(struct groups *g, struct resolver_group *group, uint64_t client)
 {
 	g->n_orphaned--;
 	group->is_joined = client != group->share->client;
@@ -186,13 +186,13 @@ static void adopt(struct groups *g, struct resolver_group *group, uint64_t clien
 
 bool groups_join(struct groups *g, struct resolver_question *q)
 {
-	struct resolver_group *group = find(g, q);
+	struct resolver_group *group = find_groups(g, q);
 	bool joined = group;
 
 	if (!group)
-		group = make(g, q);
+		group = make_groups(g, q);
 	else if (cds_list_empty(&group->waiters))
-		adopt(g, group, q->place.client);
+		adopt_groups(g, group, q->place.client);
 	else
 		recharge(g, group, q->place.client);
 	cds_list_add_tail(&q->waiting, &group->waiters);
@@ -214,7 +214,7 @@ void groups_leave(struct groups *g, struct resolver_question *q)
 		return;
 	}
 	dequeue(g, group);
-	drop(g, group);
+	drop_groups(g, group);
 }
 
 /* --- Asking ----------------------------------------------------------------------------------- */
@@ -227,7 +227,7 @@ struct share *groups_peek(const struct groups *g)
 }
 
 /* Takes a place from a share with the most places; false: the difference is too small. */
-static bool displace(struct groups *g, const struct share *share)
+static bool displace_groups(struct groups *g, const struct share *share)
 {
 	struct rank *rank = ranks_most(&g->live);
 	struct share *most = rank ? caa_container_of(rank, struct share, by_live) : NULL;
@@ -238,14 +238,14 @@ static bool displace(struct groups *g, const struct share *share)
 	return true;
 }
 
-static bool has_place(struct groups *g, const struct share *share)
+static bool has_groups_place(struct groups *g, const struct share *share)
 {
 	uint32_t n_free = g->n_asked < g->upstream_max ? g->upstream_max - g->n_asked : 0;
 
 	if (g->n_asked >= GROUPS_ORPHANED_TIMES * g->upstream_max ||
 	    !share_fits(share->n_asked, n_free))
 		return false;
-	return g->n_asked - g->n_orphaned < g->upstream_max || displace(g, share);
+	return g->n_asked - g->n_orphaned < g->upstream_max || displace_groups(g, share);
 }
 
 struct resolver_group *groups_next(struct groups *g)
@@ -253,7 +253,7 @@ struct resolver_group *groups_next(struct groups *g)
 	struct share *share = groups_peek(g);
 	struct resolver_group *group;
 
-	if (!share || !has_place(g, share))
+	if (!share || !has_groups_place(g, share))
 		return NULL;
 	group = cds_list_entry(share->queue.next, struct resolver_group, queue);
 	dequeue(g, group);
@@ -272,5 +272,5 @@ void groups_put(struct groups *g, struct resolver_group *group)
 	g->n_asked--;
 	g->n_orphaned--;
 	set_asked(g, group->share, group->share->n_asked - 1);
-	drop(g, group);
+	drop_groups(g, group);
 }

@@ -12,7 +12,7 @@ void random_init(struct random *r)
 	r->at = RANDOM_BLOCK_BYTES;
 }
 
-static void refill(struct random *r)
+static void refill_random(struct random *r)
 {
 	size_t n_bytes = 0;
 
@@ -27,10 +27,10 @@ static void refill(struct random *r)
 	r->at = 0;
 }
 
-static void take(struct random *r, void *out, uint32_t n_bytes)
+static void take_random(struct random *r, void *out, uint32_t n_bytes)
 {
 	if (n_bytes > RANDOM_BLOCK_BYTES - r->at)
-		refill(r);
+		refill_random(r);
 	memcpy(out, r->bytes + r->at, n_bytes);
 	r->at += n_bytes;
 }
@@ -39,7 +39,7 @@ uint16_t random_u16(struct random *r)
 {
 	uint16_t value;
 
-	take(r, &value, sizeof(value));
+	take_random(r, &value, sizeof(value));
 	return value;
 }
 
@@ -47,7 +47,7 @@ uint64_t random_u64(struct random *r)
 {
 	uint64_t value;
 
-	take(r, &value, sizeof(value));
+	take_random(r, &value, sizeof(value));
 	return value;
 }
 

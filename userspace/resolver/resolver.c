@@ -94,8 +94,8 @@ static int fill_keys(struct resolver *r)
 	return 0;
 }
 
-static int start_threads(struct resolver *r, const struct resolver_config *config, char *err,
-			 size_t cap)
+static int start_resolver_threads(struct resolver *r, const struct resolver_config *config,
+				  char *err, size_t cap)
 {
 	int code = 0;
 
@@ -112,7 +112,8 @@ static int start_threads(struct resolver *r, const struct resolver_config *confi
 	return code;
 }
 
-static int start(struct resolver **out, const struct resolver_config *config, char *err, size_t cap)
+static int start_resolver_here(struct resolver **out, const struct resolver_config *config,
+			       char *err, size_t cap)
 {
 	struct resolver *r;
 	int code = check_ranges(config, err, cap);
@@ -131,7 +132,7 @@ static int start(struct resolver **out, const struct resolver_config *config, ch
 	r->limits.prefix6 = config->client_prefix6;
 	code = fill_keys(r);
 	if (!code)
-		code = start_threads(r, config, err, cap);
+		code = start_resolver_threads(r, config, err, cap);
 	if (code) {
 		resolver_stop(r);
 		resolver_free(r);
@@ -149,10 +150,10 @@ int resolver_start(struct resolver **out, const struct resolver_config *config, 
 	if (!whole.upstream_max)
 		whole.upstream_max = forward_suits(config) ? UPSTREAM_MAX_FORWARDED :
 							     UPSTREAM_MAX_RESOLVED;
-	return start(out, &whole, err, cap);
+	return start_resolver_here(out, &whole, err, cap);
 }
 
-static uint64_t question_hash(const struct resolver *r, struct resolver_question *q)
+static uint64_t resolver_question_hash(const struct resolver *r, struct resolver_question *q)
 {
 	size_t n = name_bytes(q->name);
 
@@ -161,7 +162,8 @@ static uint64_t question_hash(const struct resolver *r, struct resolver_question
 }
 
 /* True if the question got a place. If not, it is completed into `back`. */
-static bool is_taken(struct resolver *r, struct resolver_question *q, struct completions *back)
+static bool is_resolver_taken(struct resolver *r, struct resolver_question *q,
+			      struct completions *back)
 {
 	q->is_known = false;
 	switch (limits_take(&r->limits, q->family, q->client, &q->place)) {
@@ -192,9 +194,9 @@ void resolver_submit(struct resolver *r, struct resolver_question *const *questi
 	for (unsigned int i = 0; i < n; i++) {
 		struct resolver_question *q = questions[i];
 
-		q->hash = question_hash(r, q);
+		q->hash = resolver_question_hash(r, q);
 		/* The upper half, because the lower bits choose the place in the thread's table. */
-		if (is_taken(r, q, &back))
+		if (is_resolver_taken(r, q, &back))
 			inbox_chain_add(&chains[(q->hash >> 32) % r->n_threads], &q->link);
 	}
 	for (unsigned int i = 0; i < r->n_threads; i++)
@@ -238,7 +240,7 @@ const struct resolver_thread *resolver_thread_at(const struct resolver *r, unsig
 	return i < r->n_threads ? &r->threads[i] : NULL;
 }
 
-static void add_counters(struct resolver_counters *sum, const struct resolver_counters *of)
+static void add_resolver_counters(struct resolver_counters *sum, const struct resolver_counters *of)
 {
 #define ADD(name, words) sum->name += __atomic_load_n(&of->name, __ATOMIC_RELAXED);
 	RESOLVER_COUNTERS(ADD)
@@ -256,5 +258,5 @@ void resolver_counters_read(const struct resolver *r, struct resolver_counters *
 	};
 	out->asked = out->limited_outstanding + out->limited_client + out->limited_share;
 	for (unsigned int i = 0; i < r->n_threads; i++)
-		add_counters(out, &r->threads[i].counters);
+		add_resolver_counters(out, &r->threads[i].counters);
 }

@@ -13,7 +13,7 @@ void ranks_init(struct ranks *ranks)
 		CDS_INIT_LIST_HEAD(&ranks->of[i]);
 }
 
-static uint8_t rank_of(uint32_t n)
+static uint8_t rank_of_shares(uint32_t n)
 {
 	return n ? (uint8_t)(32 - __builtin_clz(n)) : 0;
 }
@@ -32,7 +32,7 @@ void ranks_remove(struct ranks *ranks, struct rank *rank)
 
 void ranks_put(struct ranks *ranks, struct rank *rank, uint32_t n)
 {
-	uint8_t i = rank_of(n);
+	uint8_t i = rank_of_shares(n);
 
 	ranks_remove(ranks, rank);
 	cds_list_add_tail(&rank->node, &ranks->of[i]);
@@ -42,7 +42,7 @@ void ranks_put(struct ranks *ranks, struct rank *rank, uint32_t n)
 
 void ranks_move(struct ranks *ranks, struct rank *rank, uint32_t n)
 {
-	if (rank->at && rank->at != rank_of(n) + 1)
+	if (rank->at && rank->at != rank_of_shares(n) + 1)
 		ranks_put(ranks, rank, n);
 }
 
@@ -88,7 +88,7 @@ void shares_fini(struct shares *shares)
 }
 
 /* Takes the share that was freed last, because its memory is in the CPU's caches. */
-static struct share *take_free(struct shares *shares)
+static struct share *take_shares_free(struct shares *shares)
 {
 	struct share *share;
 
@@ -101,9 +101,9 @@ static struct share *take_free(struct shares *shares)
 	return share;
 }
 
-static struct share *make(struct shares *shares, uint64_t client)
+static struct share *make_shares(struct shares *shares, uint64_t client)
 {
-	struct share *share = take_free(shares);
+	struct share *share = take_shares_free(shares);
 
 	*share = (struct share){ .client = client, .n_users = 1 };
 	CDS_INIT_LIST_HEAD(&share->queue);
@@ -124,7 +124,7 @@ struct share *shares_get(struct shares *shares, uint64_t client)
 		share->n_users++;
 		return share;
 	}
-	return make(shares, client);
+	return make_shares(shares, client);
 }
 
 void shares_put(struct shares *shares, struct share *share)

@@ -66,7 +66,7 @@ void targets_on_timeout(struct targets *t, const struct resolver_group *group)
 	resolver_count(&t->rows[group->target].timed_out);
 }
 
-static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+static uint64_t targets_later(uint64_t a_ns, uint64_t b_ns)
 {
 	return a_ns > b_ns ? a_ns : b_ns;
 }
@@ -78,6 +78,6 @@ void targets_add(const struct targets *t, size_t row, struct target_counters *su
 #define ADD(name) sum->name += __atomic_load_n(&t->rows[row].name, __ATOMIC_RELAXED);
 	TARGET_COUNTERS(ADD)
 #undef ADD
-	sum->last_answered_ns = later(answered_ns, sum->last_answered_ns - answered_ns);
-	sum->last_failed_ns = later(failed_ns, sum->last_failed_ns - failed_ns);
+	sum->last_answered_ns = targets_later(answered_ns, sum->last_answered_ns - answered_ns);
+	sum->last_failed_ns = targets_later(failed_ns, sum->last_failed_ns - failed_ns);
 }

@@ -20,8 +20,8 @@
 enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* the values of unbound-event.h */
 
 /* Logs a failure, and keeps it for reports. */
-static void tell(struct resolver_thread *t, const struct resolver_question *q,
-		 const struct outcome *o)
+static void tell_thread(struct resolver_thread *t, const struct resolver_question *q,
+			const struct outcome *o)
 {
 	const char *text = o->told ? o->told : o->text;
 	uint64_t now_ns = clock_ns();
@@ -30,8 +30,8 @@ static void tell(struct resolver_thread *t, const struct resolver_question *q,
 	failure_table_note(&t->failure_table, q, o->ede_code, text, now_ns);
 }
 
-static void complete(struct resolver_thread *t, struct resolver_question *q,
-		     const struct outcome *o)
+static void complete_thread(struct resolver_thread *t, struct resolver_question *q,
+			    const struct outcome *o)
 {
 	q->is_known = q->group == t->asking; /* ended before libunbound could ask a server */
 	deadlines_remove(&q->deadline);
@@ -39,7 +39,7 @@ static void complete(struct resolver_thread *t, struct resolver_question *q,
 	t->n_waiting--;
 	limits_give(t->limits, &q->place);
 	if (o->rcode == DNS_RCODE_SERVFAIL && o->ede_code != DNS_EDE_NOT_READY)
-		tell(t, q, o);
+		tell_thread(t, q, o);
 	question_set_outcome(q, o);
 	completions_add(&t->completions, q);
 }
@@ -98,13 +98,13 @@ static void complete_with_answer(struct resolver_thread *t, struct resolver_ques
 		bogus.msg_bytes = 0;
 		bogus.head_bytes = 0;
 		resolver_count(&t->counters.bogus);
-		complete(t, q, &bogus);
+		complete_thread(t, q, &bogus);
 		return;
 	}
 	resolver_count(&t->counters.answered);
 	if (o->security == RESOLVER_SECURE)
 		resolver_count(&t->counters.secure);
-	complete(t, q, o);
+	complete_thread(t, q, o);
 }
 
 static struct resolver_question *first_waiter(struct resolver_group *group)
@@ -117,11 +117,11 @@ static void finish_with_error(struct resolver_thread *t, struct resolver_group *
 {
 	while (!cds_list_empty(&group->waiters)) {
 		resolver_count(counter);
-		complete(t, first_waiter(group), o);
+		complete_thread(t, first_waiter(group), o);
 	}
 }
 
-static void displace(void *owner, struct resolver_group *group)
+static void displace_thread(void *owner, struct resolver_group *group)
 {
 	struct resolver_thread *t = owner;
 
@@ -135,9 +135,9 @@ struct answer_bytes {
 	size_t head_bytes;
 };
 
-static void finish_with_answer(struct resolver_thread *t, struct resolver_group *group,
-			       const struct answer_bytes *answer, enum resolver_security security,
-			       const char *why)
+static void finish_thread_with_answer(struct resolver_thread *t, struct resolver_group *group,
+				      const struct answer_bytes *answer,
+				      enum resolver_security security, const char *why)
 {
 	const uint8_t *last = answer->msg + answer->head_bytes;
 	struct outcome o = {
@@ -159,7 +159,7 @@ static void finish_with_answer(struct resolver_thread *t, struct resolver_group 
 }
 
 /* libunbound gives no reason; the relay may know one from the upstream or its connection. */
-static void finish_with_failure(struct resolver_thread *t, struct resolver_group *group)
+static void finish_thread_with_failure(struct resolver_thread *t, struct resolver_group *group)
 {
 	struct outcome o = outcome_failed;
 	char told[TLS_RELAY_TEXT_CAP];
@@ -212,12 +212,13 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 	if (cds_list_empty(&group->waiters))
 		resolver_count(&t->counters.late);
 	else if (is_answer)
-		finish_with_answer(t, group, &(struct answer_bytes){ msg, (size_t)n_bytes, 0 },
-				   security_of(security), why);
+		finish_thread_with_answer(t, group,
+					  &(struct answer_bytes){ msg, (size_t)n_bytes, 0 },
+					  security_of(security), why);
 	else if (was_limited)
 		finish_with_error(t, group, &outcome_limited, &t->counters.limited_upstream);
 	else
-		finish_with_failure(t, group);
+		finish_thread_with_failure(t, group);
 	groups_put(&t->groups, group);
 }
 
@@ -229,8 +230,8 @@ static void on_forwarded(void *user, struct resolver_group *group, const uint8_t
 	if (cds_list_empty(&group->waiters))
 		resolver_count(&t->counters.late);
 	else
-		finish_with_answer(t, group, &(struct answer_bytes){ msg, n, head_bytes },
-				   RESOLVER_INSECURE, NULL);
+		finish_thread_with_answer(t, group, &(struct answer_bytes){ msg, n, head_bytes },
+					  RESOLVER_INSECURE, NULL);
 	groups_put(&t->groups, group);
 }
 
@@ -266,7 +267,7 @@ static bool ask_libunbound(struct resolver_thread *t)
 	return n > ASK_MAX;
 }
 
-static void ask(struct resolver_thread *t, uint64_t now_ns)
+static void ask_thread(struct resolver_thread *t, uint64_t now_ns)
 {
 	if (t->forward)
 		t->is_hurried = forward_round(t->forward, &t->groups, now_ns);
@@ -331,12 +332,12 @@ static void on_wake(evutil_socket_t fd, short events, void *user)
 }
 
 /* The event only ends the sleep. */
-static void on_tick(evutil_socket_t fd, short events, void *user)
+static void on_thread_tick(evutil_socket_t fd, short events, void *user)
 {
 	(void)fd, (void)events, (void)user;
 }
 
-static void expire(struct resolver_thread *t, uint64_t now_ns)
+static void expire_thread(struct resolver_thread *t, uint64_t now_ns)
 {
 	struct cds_list_head over;
 	struct deadline *entry, *next;
@@ -352,7 +353,7 @@ static void expire(struct resolver_thread *t, uint64_t now_ns)
 		resolver_count_n(&t->counters.unasked, !was_asked);
 		if (was_asked && !t->forward)
 			targets_on_timeout(&t->targets, q->group);
-		complete(t, q, was_asked ? &outcome_timed_out : &outcome_unasked);
+		complete_thread(t, q, was_asked ? &outcome_timed_out : &outcome_unasked);
 	}
 }
 
@@ -380,7 +381,7 @@ static void stop_all(struct resolver_thread *t)
 	completions_flush(&t->completions);
 }
 
-static void *run(void *arg)
+static void *run_thread(void *arg)
 {
 	struct resolver_thread *t = arg;
 
@@ -389,8 +390,8 @@ static void *run(void *arg)
 
 		(void)event_base_loop(t->base, t->is_hurried ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
 		now_ns = clock_ns();
-		expire(t, now_ns);
-		ask(t, now_ns);
+		expire_thread(t, now_ns);
+		ask_thread(t, now_ns);
 		t->n_answers -= answers_free_home(&t->home);
 		completions_flush(&t->completions);
 		set_tick(t);
@@ -408,7 +409,7 @@ int thread_start(struct resolver_thread *t)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&t->pthread, NULL, run, t);
+	err = pthread_create(&t->pthread, NULL, run_thread, t);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err)
 		return -err;
@@ -444,13 +445,13 @@ bool thread_is_released(struct resolver_thread *t)
 	return !t->n_answers;
 }
 
-static int open_events(struct resolver_thread *t)
+static int open_thread_events(struct resolver_thread *t)
 {
 	t->base = event_base_new();
 	if (!t->base)
 		return -ENOMEM;
 	t->wake = event_new(t->base, t->questions.fd, EV_READ | EV_PERSIST, on_wake, t);
-	t->tick = evtimer_new(t->base, on_tick, t);
+	t->tick = evtimer_new(t->base, on_thread_tick, t);
 	if (!t->wake || !t->tick || event_add(t->wake, NULL))
 		return -ENOMEM;
 	return 0;
@@ -526,9 +527,9 @@ int thread_open(struct resolver_thread *t, const struct resolver_config *config,
 	code = inbox_open(&t->questions);
 	if (!code)
 		code = groups_init(&t->groups, config->max_outstanding, config->upstream_max, t);
-	t->groups.displace = displace;
+	t->groups.displace = displace_thread;
 	if (!code)
-		code = open_events(t);
+		code = open_thread_events(t);
 	if (!code)
 		code = open_upstream(t, config, err, cap);
 	if (!code && config->tap && (t->forward || t->relay))

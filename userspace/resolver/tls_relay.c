@@ -32,7 +32,7 @@ static struct relayed *relayed_of(struct forward_query *query)
 /* --- Reasons ---------------------------------------------------------------------------------- */
 
 /* FNV-1a over the folded name and the type. It does not resist deliberate collisions. */
-static uint64_t hash_of(const uint8_t *name, size_t n_bytes, uint16_t qtype)
+static uint64_t hash_of_tls_relay(const uint8_t *name, size_t n_bytes, uint16_t qtype)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL ^ qtype;
 
@@ -48,12 +48,12 @@ static void note_reason(struct tls_relay *r, const struct relayed *q, int ede_co
 {
 	const uint8_t *name = q->bytes + DNS_HEADER_BYTES;
 	size_t n_bytes = q->question_bytes - DNS_QUESTION_FIXED_BYTES;
-	uint64_t hash = hash_of(name, n_bytes, wire_load_be16(name + n_bytes));
+	uint64_t hash = hash_of_tls_relay(name, n_bytes, wire_load_be16(name + n_bytes));
 
 	r->reasons[hash % RELAY_REASONS] = (struct relay_reason){ hash, now_ns, ede_code };
 }
 
-static uint16_t set_of(const struct tls_relay *r, const uint8_t *folded, uint16_t qtype)
+static uint16_t set_of_tls_relay(const struct tls_relay *r, const uint8_t *folded, uint16_t qtype)
 {
 	const uint8_t *parent = qtype == DNS_TYPE_DS ? name_parent(folded) : NULL;
 	uint8_t name[NAME_FOLDED_BYTES];
@@ -86,10 +86,10 @@ static const char *refusal(const struct tls_relay *r, uint16_t set, unsigned int
 int tls_relay_explain(const struct tls_relay *r, const uint8_t *folded, uint16_t qtype,
 		      uint64_t now_ns, char *text, size_t cap)
 {
-	uint64_t hash = hash_of(folded, name_bytes(folded), qtype);
+	uint64_t hash = hash_of_tls_relay(folded, name_bytes(folded), qtype);
 	const struct relay_reason *reason = &r->reasons[hash % RELAY_REASONS];
 	unsigned int upstream = 0;
-	const char *why = refusal(r, set_of(r, folded, qtype), &upstream);
+	const char *why = refusal(r, set_of_tls_relay(r, folded, qtype), &upstream);
 
 	*text = 0;
 	if (why) {
@@ -105,16 +105,16 @@ int tls_relay_explain(const struct tls_relay *r, const uint8_t *folded, uint16_t
 
 /* --- Queries ---------------------------------------------------------------------------------- */
 
-static void arm(struct tls_relay *r, struct relayed *q, uint64_t at_ns)
+static void arm_tls_relay(struct tls_relay *r, struct relayed *q, uint64_t at_ns)
 {
 	deadlines_remove(&q->timer);
 	deadlines_add(&r->timers, &q->timer, at_ns < q->end_ns ? at_ns : q->end_ns);
 }
 
-static void wait_until(struct tls_relay *r, struct relayed *q, uint64_t at_ns)
+static void wait_tls_relay_until(struct tls_relay *r, struct relayed *q, uint64_t at_ns)
 {
 	q->is_waiting = true;
-	arm(r, q, at_ns);
+	arm_tls_relay(r, q, at_ns);
 }
 
 /* Takes the query off its connection. */
@@ -126,7 +126,7 @@ static void land(struct tls_relay *r, struct relayed *q)
 	r->upstreams.all[q->query.upstream].n_in_flight--;
 }
 
-static void put(struct tls_relay *r, struct relayed *q)
+static void put_tls_relay(struct tls_relay *r, struct relayed *q)
 {
 	land(r, q);
 	deadlines_remove(&q->timer);
@@ -136,7 +136,7 @@ static void put(struct tls_relay *r, struct relayed *q)
 }
 
 /* Sends SERVFAIL to a query whose question ends at n_bytes. */
-static void refuse(struct relay_client *client, const uint8_t *query, size_t n_bytes)
+static void refuse_tls_relay(struct relay_client *client, const uint8_t *query, size_t n_bytes)
 {
 	uint8_t msg[FORWARD_QUERY_MAX];
 	uint16_t kept = DNS_FLAG_RD | DNS_FLAG_CD;
@@ -151,11 +151,11 @@ static void refuse(struct relay_client *client, const uint8_t *query, size_t n_b
 	relay_client_reply(client, msg, n_bytes);
 }
 
-static void fail(struct tls_relay *r, struct relayed *q)
+static void fail_tls_relay(struct tls_relay *r, struct relayed *q)
 {
 	wire_store_be16(q->bytes + DNS_ID_AT, q->id);
-	refuse(q->client, q->bytes, (size_t)DNS_HEADER_BYTES + q->question_bytes);
-	put(r, q);
+	refuse_tls_relay(q->client, q->bytes, (size_t)DNS_HEADER_BYTES + q->question_bytes);
+	put_tls_relay(r, q);
 }
 
 /* True if libunbound can ask another upstream that is well. */
@@ -176,9 +176,9 @@ static void on_refused(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 	if (!*since_ns)
 		*since_ns = now_ns;
 	if (has_better(r, q->query.upstream) || now_ns - *since_ns >= TLS_RELAY_PATIENCE_NS)
-		fail(r, q);
+		fail_tls_relay(r, q);
 	else
-		wait_until(r, q, now_ns + REFUSED_AGAIN_NS);
+		wait_tls_relay_until(r, q, now_ns + REFUSED_AGAIN_NS);
 }
 
 /* True if the upstream is silent, another is well, and this is not the one query in a second that
@@ -191,18 +191,18 @@ static bool is_passed_over(const struct tls_relay *r, uint8_t upstream, uint64_t
 	       has_better(r, upstream);
 }
 
-static void send_query(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
+static void send_tls_relay_query(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 {
 	struct upstream *u = &r->upstreams.all[q->query.upstream];
 	struct forward_channel *channel;
 
 	q->is_waiting = false;
 	if (forward_tcp_is_full(&r->tcp, q->query.upstream)) {
-		wait_until(r, q, now_ns + BUSY_AGAIN_NS);
+		wait_tls_relay_until(r, q, now_ns + BUSY_AGAIN_NS);
 		return;
 	}
 	if (is_passed_over(r, q->query.upstream, now_ns)) {
-		fail(r, q);
+		fail_tls_relay(r, q);
 		return;
 	}
 	channel = forward_tcp_channel(&r->tcp, q->query.upstream, now_ns);
@@ -217,7 +217,7 @@ static void send_query(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 	q->query.sent_ns = now_ns;
 	u->n_sent++;
 	u->n_in_flight++;
-	arm(r, q, q->end_ns);
+	arm_tls_relay(r, q, q->end_ns);
 }
 
 /* Octets of the query's only question; 0: the query is malformed. */
@@ -241,7 +241,7 @@ static bool on_query(void *ctx, struct relay_client *client, const uint8_t *byte
 	if (!n_question)
 		return false;
 	if (cds_list_empty(&r->free)) {
-		refuse(client, bytes, DNS_HEADER_BYTES + n_question);
+		refuse_tls_relay(client, bytes, DNS_HEADER_BYTES + n_question);
 		return true;
 	}
 	q = cds_list_entry(r->free.next, struct relayed, on_list);
@@ -258,7 +258,7 @@ static bool on_query(void *ctx, struct relay_client *client, const uint8_t *byte
 	cds_list_add(&q->on_list, &client->queries);
 	deadlines_add(&r->timers, &q->timer, q->end_ns);
 	r->n_used++;
-	send_query(r, q, now_ns);
+	send_tls_relay_query(r, q, now_ns);
 	return true;
 }
 
@@ -267,19 +267,19 @@ static void on_client_closed(void *ctx, struct relay_client *client)
 	struct tls_relay *r = ctx;
 
 	while (!cds_list_empty(&client->queries))
-		put(r, cds_list_entry(client->queries.next, struct relayed, on_list));
+		put_tls_relay(r, cds_list_entry(client->queries.next, struct relayed, on_list));
 }
 
 /* --- Replies ---------------------------------------------------------------------------------- */
 
-static uint8_t fold(uint8_t octet)
+static uint8_t fold_tls_relay(uint8_t octet)
 {
 	return octet >= 'A' && octet <= 'Z' ? octet | 0x20 : octet;
 }
 
 /* True if the message is a reply to the query. libunbound checks the letter case. Length octets are
  * no letters. */
-static bool is_reply(const struct relayed *q, const uint8_t *msg, size_t n)
+static bool is_tls_relay_reply(const struct relayed *q, const uint8_t *msg, size_t n)
 {
 	size_t n_name = q->question_bytes - DNS_QUESTION_FIXED_BYTES;
 	const uint8_t *theirs = msg + DNS_HEADER_BYTES, *ours = q->bytes + DNS_HEADER_BYTES;
@@ -293,20 +293,20 @@ static bool is_reply(const struct relayed *q, const uint8_t *msg, size_t n)
 	    n < (size_t)DNS_HEADER_BYTES + q->question_bytes)
 		return false;
 	for (size_t i = 0; i < n_name; i++)
-		if (fold(theirs[i]) != fold(ours[i]))
+		if (fold_tls_relay(theirs[i]) != fold_tls_relay(ours[i]))
 			return false;
 	return !memcmp(theirs + n_name, ours + n_name, DNS_QUESTION_FIXED_BYTES);
 }
 
-static bool is_answer(const struct forward_reply *reply)
+static bool is_tls_relay_answer(const struct forward_reply *reply)
 {
 	return !reply->is_referral &&
 	       (reply->rcode == DNS_RCODE_NOERROR || reply->rcode == DNS_RCODE_NXDOMAIN ||
 		reply->rcode == DNS_RCODE_YXDOMAIN);
 }
 
-static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg, size_t n,
-		       uint64_t now_ns)
+static bool on_tls_relay_message(void *ctx, struct forward_channel *channel, uint8_t *msg, size_t n,
+				 uint64_t now_ns)
 {
 	struct tls_relay *r = ctx;
 	struct upstream *u = &r->upstreams.all[channel->upstream];
@@ -315,7 +315,7 @@ static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
 	struct relayed *q = query ? relayed_of(query) : NULL;
 	struct forward_reply reply;
 
-	if (!q || !is_reply(q, msg, n)) {
+	if (!q || !is_tls_relay_reply(q, msg, n)) {
 		resolver_count(&r->counters->unmatched);
 		return false;
 	}
@@ -325,23 +325,23 @@ static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
 	if (forward_message_read(&reply, msg, n)) {
 		resolver_count(&r->counters->malformed);
 		upstream_on_outcome(u, false, now_ns);
-		fail(r, q);
+		fail_tls_relay(r, q);
 		return true;
 	}
 	forward_tap_reply(&r->tap, query, msg, n);
-	upstream_on_outcome(u, is_answer(&reply), now_ns);
-	if (!is_answer(&reply) && reply.ede_code != EDNS_NO_EDE)
+	upstream_on_outcome(u, is_tls_relay_answer(&reply), now_ns);
+	if (!is_tls_relay_answer(&reply) && reply.ede_code != EDNS_NO_EDE)
 		note_reason(r, q, reply.ede_code, now_ns);
 	wire_store_be16(msg + DNS_ID_AT, q->id);
 	relay_client_reply(q->client, msg, reply.end);
-	put(r, q);
+	put_tls_relay(r, q);
 	return true;
 }
 
 /* Queries on a connection that an upstream closed are sent again on a new one, once for each query
  * (RFC 7766 section 6.2.4). */
-static void on_broken(void *ctx, struct forward_channel *channel, enum forward_break how,
-		      uint64_t now_ns)
+static void on_tls_relay_broken(void *ctx, struct forward_channel *channel, enum forward_break how,
+				uint64_t now_ns)
 {
 	struct tls_relay *r = ctx;
 
@@ -357,38 +357,38 @@ static void on_broken(void *ctx, struct forward_channel *channel, enum forward_b
 			continue;
 		}
 		q->was_lost = true;
-		wait_until(r, q, now_ns);
+		wait_tls_relay_until(r, q, now_ns);
 	}
 }
 
 /* --- Rounds ----------------------------------------------------------------------------------- */
 
-static void on_timer(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
+static void on_tls_relay_timer(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 {
 	struct forward_channel *channel = q->query.channel;
 	uint64_t sent_ns = q->query.sent_ns;
 
 	CDS_INIT_LIST_HEAD(&q->timer.node); /* for a later deadlines_remove() */
 	if (now_ns < q->end_ns) {
-		send_query(r, q, now_ns);
+		send_tls_relay_query(r, q, now_ns);
 		return;
 	}
 	if (channel && !q->was_in_line &&
 	    now_ns - r->upstreams.all[q->query.upstream].heard_ns < UPSTREAM_LINE_NS) {
 		q->was_in_line = true;
 		q->end_ns = now_ns + LINE_NS;
-		arm(r, q, q->end_ns);
+		arm_tls_relay(r, q, q->end_ns);
 		return;
 	}
 	land(r, q);
 	if (channel)
 		upstream_on_silence(&r->upstreams.all[q->query.upstream], sent_ns, now_ns);
-	fail(r, q);
+	fail_tls_relay(r, q);
 	if (channel)
 		forward_tcp_on_silence(&r->tcp, channel, now_ns);
 }
 
-static void expire(struct tls_relay *r, uint64_t now_ns)
+static void expire_tls_relay(struct tls_relay *r, uint64_t now_ns)
 {
 	struct cds_list_head over;
 
@@ -398,7 +398,7 @@ static void expire(struct tls_relay *r, uint64_t now_ns)
 		struct deadline *first = cds_list_entry(over.next, struct deadline, node);
 
 		cds_list_del(&first->node);
-		on_timer(r, caa_container_of(first, struct relayed, timer), now_ns);
+		on_tls_relay_timer(r, caa_container_of(first, struct relayed, timer), now_ns);
 	}
 }
 
@@ -406,7 +406,7 @@ bool tls_relay_round(struct tls_relay *r, uint64_t now_ns)
 {
 	bool is_broken;
 
-	expire(r, now_ns);
+	expire_tls_relay(r, now_ns);
 	is_broken = forward_tcp_end_round(&r->tcp, now_ns);
 	forward_board_put(&r->board, &r->upstreams, &r->tcp);
 	return is_broken;
@@ -419,8 +419,8 @@ bool tls_relay_is_busy(const struct tls_relay *r)
 
 /* --- Beginning and end ------------------------------------------------------------------------ */
 
-static int init_upstreams(struct tls_relay *r, const struct resolver_config *c, char *err,
-			  size_t cap)
+static int init_tls_relay_upstreams(struct tls_relay *r, const struct resolver_config *c, char *err,
+				    size_t cap)
 {
 	const struct upstreams_config upstreams = {
 		.addresses = r->addresses,
@@ -456,7 +456,7 @@ static int init_tcp(struct tls_relay *r, const struct resolver_config *config,
 	const struct forward_tcp_config tcp = {
 		.upstreams = &r->upstreams,
 		.base = base,
-		.events = { r, on_message, on_broken },
+		.events = { r, on_tls_relay_message, on_tls_relay_broken },
 		.silence_ns = 2 * r->wait_ns,
 		.tls = r->tls,
 		.from = config->outgoing_interfaces,
@@ -516,7 +516,7 @@ int tls_relay_new(struct tls_relay **out, const struct resolver_config *config,
 	r->counters = counters;
 	r->wait_ns = config->upstream_timeout_ms * CLOCK_NS_PER_MS;
 	random_init(&r->random);
-	code = init_upstreams(r, config, err, cap);
+	code = init_tls_relay_upstreams(r, config, err, cap);
 	if (!code)
 		code = relay_config_zones(r, config);
 	if (!code)

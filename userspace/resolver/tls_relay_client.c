@@ -22,7 +22,7 @@
 
 /* --- The other end ---------------------------------------------------------------------------- */
 
-static bool is_same(const struct sockaddr *a, const struct sockaddr *b)
+static bool is_tls_relay_client_same(const struct sockaddr *a, const struct sockaddr *b)
 {
 	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)(const void *)a;
 	const struct sockaddr_in6 *b6 = (const struct sockaddr_in6 *)(const void *)b;
@@ -43,11 +43,11 @@ static bool is_between(int fd, const struct sockaddr *own, const struct sockaddr
 	socklen_t n = sizeof(address);
 
 	if (getsockname(fd, (struct sockaddr *)&address, &n) ||
-	    !is_same((struct sockaddr *)&address, own))
+	    !is_tls_relay_client_same((struct sockaddr *)&address, own))
 		return false;
 	n = sizeof(address);
 	return !getpeername(fd, (struct sockaddr *)&address, &n) &&
-	       is_same((struct sockaddr *)&address, other);
+	       is_tls_relay_client_same((struct sockaddr *)&address, other);
 }
 
 /*
@@ -103,7 +103,7 @@ static int take_query(struct relay_client *client, struct evbuffer *in)
 	return is_well ? 1 : -1;
 }
 
-static void on_readable(struct bufferevent *stream, void *user)
+static void on_tls_relay_client_readable(struct bufferevent *stream, void *user)
 {
 	struct evbuffer *in = bufferevent_get_input(stream);
 	int code;
@@ -133,7 +133,7 @@ void relay_client_reply(struct relay_client *client, const uint8_t *msg, size_t 
 }
 
 /* Makes a client that owns fd. False: no memory, and the caller still owns fd. */
-static bool add_client(struct relay_port *port, evutil_socket_t fd)
+static bool add_tls_relay_client(struct relay_port *port, evutil_socket_t fd)
 {
 	struct relay_client *client = calloc(1, sizeof(*client));
 	struct bufferevent *stream =
@@ -151,14 +151,14 @@ static bool add_client(struct relay_port *port, evutil_socket_t fd)
 	client->upstream = port->upstream;
 	CDS_INIT_LIST_HEAD(&client->queries);
 	cds_list_add(&client->node, &port->clients->all);
-	bufferevent_setcb(stream, on_readable, NULL, on_end, client);
+	bufferevent_setcb(stream, on_tls_relay_client_readable, NULL, on_end, client);
 	if (bufferevent_enable(stream, EV_READ | EV_WRITE))
 		close_client(client);
 	return true;
 }
 
-static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
-			  struct sockaddr *peer, int n_peer, void *user)
+static void on_tls_relay_client_connection(struct evconnlistener *listener, evutil_socket_t fd,
+					   struct sockaddr *peer, int n_peer, void *user)
 {
 	struct relay_port *port = user;
 	struct sockaddr_storage local = { 0 };
@@ -168,7 +168,7 @@ static void on_connection(struct evconnlistener *listener, evutil_socket_t fd,
 
 	(void)listener, (void)n_peer;
 	port->clients->n_strangers += !is_own;
-	if (!is_own || !add_client(port, fd))
+	if (!is_own || !add_tls_relay_client(port, fd))
 		close(fd);
 }
 
@@ -230,7 +230,7 @@ static int open_port(struct relay_clients *c, struct relay_port *port)
 		return code;
 	}
 	port->clients = c;
-	port->listener = evconnlistener_new(c->base, on_connection, port,
+	port->listener = evconnlistener_new(c->base, on_tls_relay_client_connection, port,
 					    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
 					    fd);
 	if (!port->listener) {

@@ -51,7 +51,7 @@ uint64_t tls_relay_fds(const struct resolver_config *config)
 
 /* --- Which upstreams -------------------------------------------------------------------------- */
 
-static unsigned int place_of(const struct tls_relay *r, const char *address)
+static unsigned int place_of_tls_relay_config(const struct tls_relay *r, const char *address)
 {
 	unsigned int i = 0;
 
@@ -60,9 +60,9 @@ static unsigned int place_of(const struct tls_relay *r, const char *address)
 	return i;
 }
 
-static int collect(struct tls_relay *r, const char *address, char *err, size_t cap)
+static int collect_tls_relay_config(struct tls_relay *r, const char *address, char *err, size_t cap)
 {
-	unsigned int i = place_of(r, address);
+	unsigned int i = place_of_tls_relay_config(r, address);
 
 	if (i == UPSTREAMS_MAX) {
 		snprintf(err, cap, "forward %s: more than %d upstreams over TLS", address,
@@ -83,14 +83,14 @@ int relay_config_collect(struct tls_relay *r, const struct resolver_config *conf
 		return ERR_CONFIG;
 	}
 	for (const char *const *f = config->forwards; is_relayed(config) && *f && !code; f++)
-		code = collect(r, *f, err, cap);
+		code = collect_tls_relay_config(r, *f, err, cap);
 	for (size_t i = 0; i < config->n_stubs && !code; i++) {
 		const struct resolver_stub *stub = &config->stubs[i];
 
 		if (stub->transport != RESOLVER_TLS)
 			continue;
 		if (stub->is_forward) {
-			code = collect(r, stub->address, err, cap);
+			code = collect_tls_relay_config(r, stub->address, err, cap);
 			continue;
 		}
 		snprintf(err, cap, "stub %s: an authoritative server is not asked over TLS",
@@ -104,7 +104,7 @@ int relay_config_collect(struct tls_relay *r, const struct resolver_config *conf
 
 static uint16_t bit_of(const struct tls_relay *r, const char *address)
 {
-	return (uint16_t)(1U << place_of(r, address));
+	return (uint16_t)(1U << place_of_tls_relay_config(r, address));
 }
 
 static int add_to_zone(struct tls_relay *r, const struct resolver_stub *stub)
@@ -145,11 +145,12 @@ int relay_config_zones(struct tls_relay *r, const struct resolver_config *config
 
 /* --- libunbound's configuration --------------------------------------------------------------- */
 
-static struct resolver_stub replace(const struct tls_relay *r, struct resolver_stub stub)
+static struct resolver_stub replace_tls_relay_config(const struct tls_relay *r,
+						     struct resolver_stub stub)
 {
 	if (stub.transport != RESOLVER_TLS)
 		return stub;
-	stub.address = r->clients.ports[place_of(r, stub.address)].address;
+	stub.address = r->clients.ports[place_of_tls_relay_config(r, stub.address)].address;
 	stub.transport = RESOLVER_TCP;
 	return stub;
 }
@@ -160,14 +161,14 @@ static void make_stubs(struct tls_relay *r, const struct resolver_config *config
 	size_t n = 0;
 
 	for (const char *const *f = config->forwards; is_relayed(config) && *f; f++)
-		r->libunbound.stubs[n++] =
-			replace(r, (struct resolver_stub){ .zone = ".",
-							   .address = *f,
-							   .is_forward = true,
-							   .first = config->forward_first,
-							   .transport = RESOLVER_TLS });
+		r->libunbound.stubs[n++] = replace_tls_relay_config(
+			r, (struct resolver_stub){ .zone = ".",
+						   .address = *f,
+						   .is_forward = true,
+						   .first = config->forward_first,
+						   .transport = RESOLVER_TLS });
 	for (size_t i = 0; i < config->n_stubs; i++)
-		r->libunbound.stubs[n++] = replace(r, config->stubs[i]);
+		r->libunbound.stubs[n++] = replace_tls_relay_config(r, config->stubs[i]);
 	out->stubs = r->libunbound.stubs;
 	out->n_stubs = n;
 	if (!is_relayed(config))

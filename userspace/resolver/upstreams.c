@@ -193,7 +193,7 @@ bool upstream_has_line(const struct upstreams *us, const struct upstream *u, uin
 }
 
 /* RFC 6298 sections 2.2 and 2.3. */
-static void measure(struct upstream *u, uint64_t rtt_ns)
+static void measure_upstreams(struct upstream *u, uint64_t rtt_ns)
 {
 	uint64_t off = u->srtt_ns > rtt_ns ? u->srtt_ns - rtt_ns : rtt_ns - u->srtt_ns;
 
@@ -230,7 +230,7 @@ void upstream_on_reply(const struct upstreams *us, struct upstream *u, uint64_t 
 		       uint64_t now_ns)
 {
 	if (rtt_ns) {
-		measure(u, rtt_ns);
+		measure_upstreams(u, rtt_ns);
 		if (u->answered_sent_ns < now_ns - rtt_ns)
 			u->answered_sent_ns = now_ns - rtt_ns;
 	}

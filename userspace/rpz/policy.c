@@ -40,7 +40,7 @@ static const struct {
 
 /* ---- One rule -------------------------------------------------------------------------------- */
 
-static bool is_name(const uint8_t *name, const uint8_t *wire, size_t bytes)
+static bool is_policy_name(const uint8_t *name, const uint8_t *wire, size_t bytes)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];
 
@@ -76,7 +76,7 @@ enum policy_action policy_action(const struct zone *list, const struct zone_node
 		return POLICY_ACTION_DATA;
 	zone_rdata_next(zone_rrset_first(list, cname), &rd);
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		if (is_name(rd.bytes, actions[i].wire, actions[i].bytes))
+		if (is_policy_name(rd.bytes, actions[i].wire, actions[i].bytes))
 			return actions[i].action;
 	}
 	return is_reserved(rd.bytes) ? POLICY_ACTION_UNKNOWN : POLICY_ACTION_ALIAS;
@@ -106,8 +106,8 @@ static int other_trigger(const uint8_t *label)
 	return -1;
 }
 
-static bool is_ignored(const struct zone *list, const struct zone_node *node,
-		       unsigned int apex_bytes)
+static bool is_policy_ignored(const struct zone *list, const struct zone_node *node,
+			      unsigned int apex_bytes)
 {
 	uint8_t owner[ZONE_NAME_MAX], folded[NAME_FOLDED_BYTES];
 	unsigned int bytes = zone_node_owner(list, node, owner);
@@ -137,7 +137,7 @@ struct policy_counts policy_count(const struct zone *zone, bool is_list)
 		zone_node_rrsets(zone, node, &n);
 		if (!n)
 			continue;
-		if (is_list && is_ignored(zone, node, apex_bytes))
+		if (is_list && is_policy_ignored(zone, node, apex_bytes))
 			counts.n_ignored++;
 		else
 			counts.n_rules++;
@@ -147,7 +147,7 @@ struct policy_counts policy_count(const struct zone *zone, bool is_list)
 
 /* ---- All rules ------------------------------------------------------------------------------- */
 
-static int add_list(struct policy *p, const struct policy_list *list)
+static int add_policy_list(struct policy *p, const struct policy_list *list)
 {
 	struct policy_rules *rules = &p->lists[p->n_lists++];
 	int err;
@@ -183,7 +183,7 @@ int policy_new(struct policy **out, const struct zone *local, const struct polic
 	p->gen = gen;
 	p->number = __atomic_add_fetch(&n_policies, 1, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_list(p, &lists[i]);
+		err = add_policy_list(p, &lists[i]);
 	if (err)
 		policy_free(p);
 	else
@@ -209,8 +209,8 @@ uint32_t policy_slot(const struct policy *p)
 /* ---- Which rule decides ---------------------------------------------------------------------- */
 
 /* The node that answers for a name: it owns records, itself or as a wildcard. NULL: none. */
-static const struct zone_node *find_node(const struct zone *zone, const uint8_t *folded,
-					 unsigned int bytes)
+static const struct zone_node *find_policy_node(const struct zone *zone, const uint8_t *folded,
+						unsigned int bytes)
 {
 	struct zone_result found;
 	unsigned int n = 0;
@@ -225,7 +225,7 @@ static const struct zone_node *find_node(const struct zone *zone, const uint8_t 
 const struct zone_node *policy_local_node(const struct policy *p, const uint8_t *folded,
 					  unsigned int n_bytes)
 {
-	return p->local ? find_node(p->local, folded, n_bytes) : NULL;
+	return p->local ? find_policy_node(p->local, folded, n_bytes) : NULL;
 }
 
 /* NULL also if the trigger would be too long for a name. */
@@ -244,7 +244,7 @@ const struct zone_node *policy_name_node(const struct zone *list, const uint8_t 
 	if (label)
 		memcpy(trigger + kept, label, n_label);
 	memcpy(trigger + kept + n_label, apex, apex_bytes);
-	node = find_node(list, trigger, kept + n_label + apex_bytes);
+	node = find_policy_node(list, trigger, kept + n_label + apex_bytes);
 	return node && policy_action(list, node) != POLICY_ACTION_UNKNOWN ? node : NULL;
 }
 
@@ -359,7 +359,7 @@ static bool find_at(const struct policy *p, const struct policy_client *client,
 			   hit->zone != NULL;
 }
 
-static void begin(struct policy_hit *hit, const struct policy_question *q)
+static void begin_policy(struct policy_hit *hit, const struct policy_question *q)
 {
 	hit->zone = NULL;
 	hit->is_final = true;
@@ -380,7 +380,7 @@ static bool find_local(const struct policy *p, struct policy_hit *hit)
 bool policy_find(const struct policy *p, const struct policy_client *client,
 		 const struct policy_question *q, struct policy_hit *hit)
 {
-	begin(hit, q);
+	begin_policy(hit, q);
 	if (find_local(p, hit))
 		return true;
 	if (find_list(p, client, NULL, hit) < p->n_lists)
@@ -392,8 +392,8 @@ bool policy_find(const struct policy *p, const struct policy_client *client,
 
 /* Follows the CNAME of `name`: writes its target and returns the target's octets; 0: there is no
  * such CNAME. The chain then stands after that CNAME. */
-static unsigned int follow(struct chain *chain, const uint8_t *name,
-			   uint8_t target[NAME_FOLDED_BYTES])
+static unsigned int follow_policy(struct chain *chain, const uint8_t *name,
+				  uint8_t target[NAME_FOLDED_BYTES])
 {
 	uint8_t owner[NAME_FOLDED_BYTES];
 	uint32_t at = chain->at;
@@ -444,7 +444,7 @@ bool policy_find_in_answer(const struct policy *p, const struct policy_client *c
 	uint8_t target[NAME_FOLDED_BYTES];
 	struct chain chain, next;
 
-	begin(hit, q);
+	begin_policy(hit, q);
 	chain_begin(&chain, q, a);
 	if (find_local(p, hit))
 		return true;
@@ -453,7 +453,7 @@ bool policy_find_in_answer(const struct policy *p, const struct policy_client *c
 
 		next = chain;
 		if (follows_aliases(q->qtype))
-			n = follow(&next, hit->name, target);
+			n = follow_policy(&next, hit->name, target);
 		if (find_at(p, i ? &nobody : client, n ? NULL : &chain, servers, i, hit) || !n)
 			break;
 		chain = next;

@@ -55,7 +55,8 @@ struct policy_prefixes {
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 /* Reads a number of 1 to max_digits digits in this base. */
-static bool read_number(const uint8_t *label, int base, unsigned int max_digits, unsigned long *out)
+static bool read_policy_prefix_number(const uint8_t *label, int base, unsigned int max_digits,
+				      unsigned long *out)
 {
 	char text[8];
 
@@ -67,7 +68,7 @@ static bool read_number(const uint8_t *label, int base, unsigned int max_digits,
 	return strspn(text, base == 16 ? "0123456789abcdef" : "0123456789") == *label;
 }
 
-static bool is_zeros(const uint8_t *label)
+static bool is_policy_prefix_zeros(const uint8_t *label)
 {
 	return *label == 2 && !memcmp(label + 1, "zz", 2);
 }
@@ -78,7 +79,7 @@ static bool read_ipv4(const uint8_t *const labels[], struct clients_prefix *out)
 
 	out->family = AF_INET;
 	for (unsigned int i = 0; i < 4; i++) {
-		if (!read_number(labels[i], 10, 3, &octet) || octet > 255)
+		if (!read_policy_prefix_number(labels[i], 10, 3, &octet) || octet > 255)
 			return false;
 		out->address[3 - i] = (uint8_t)octet;
 	}
@@ -94,14 +95,14 @@ static bool read_ipv6(const uint8_t *const labels[], unsigned int n, struct clie
 
 	out->family = AF_INET6;
 	for (unsigned int i = 0; i < n; i++) {
-		if (is_zeros(labels[i])) {
+		if (is_policy_prefix_zeros(labels[i])) {
 			if (has_zeros || n > N_GROUPS)
 				return false;
 			has_zeros = true;
 			at -= N_GROUPS - (n - 1);
 			continue;
 		}
-		if (!at || !read_number(labels[i], 16, 4, &group))
+		if (!at || !read_policy_prefix_number(labels[i], 16, 4, &group))
 			return false;
 		at--;
 		out->address[2 * at] = (uint8_t)(group >> 8);
@@ -131,10 +132,10 @@ bool policy_prefix_read(const uint8_t *name, const uint8_t *end, struct clients_
 	for (; name < end; name += 1 + *name) {
 		if (n == N_GROUPS + 2)
 			return false;
-		has_zeros |= is_zeros(name);
+		has_zeros |= is_policy_prefix_zeros(name);
 		labels[n++] = name;
 	}
-	if (n < 2 || !read_number(labels[0], 10, 3, &bits))
+	if (n < 2 || !read_policy_prefix_number(labels[0], 10, 3, &bits))
 		return false;
 	if (n == 5 && !has_zeros ? !read_ipv4(labels + 1, out) : !read_ipv6(labels + 1, n - 1, out))
 		return false;
@@ -146,7 +147,7 @@ bool policy_prefix_read(const uint8_t *name, const uint8_t *end, struct clients_
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-static number number_of(uint8_t family, const uint8_t *address)
+static number number_of_policy_prefix(uint8_t family, const uint8_t *address)
 {
 	unsigned int n = family == AF_INET ? 4 : 16;
 	number value = family == AF_INET ? 0xffff : 0;
@@ -156,13 +157,13 @@ static number number_of(uint8_t family, const uint8_t *address)
 	return value;
 }
 
-static bool holds(const struct prefix *p, number at)
+static bool holds_policy_prefix(const struct prefix *p, number at)
 {
 	return !p->bits || !((p->first ^ at) >> (ADDRESS_BITS - p->bits));
 }
 
 /* The lower first address comes first; with the same one, the wider prefix. */
-static int compare(const void *a, const void *b)
+static int compare_policy_prefix(const void *a, const void *b)
 {
 	const struct prefix *x = a, *y = b;
 
@@ -171,7 +172,7 @@ static int compare(const void *a, const void *b)
 	return x->bits < y->bits ? -1 : x->bits > y->bits;
 }
 
-static bool is_mapped(number at)
+static bool is_policy_prefix_mapped(number at)
 {
 	return at >> 32 == 0xffff;
 }
@@ -181,11 +182,13 @@ struct both {
 	struct growing ipv4, ipv6;
 };
 
-static int add(struct both *both, const struct clients_prefix *p, const struct zone_node *node)
+static int add_policy_prefix(struct both *both, const struct clients_prefix *p,
+			     const struct zone_node *node)
 {
-	number first = number_of(p->family, p->address);
+	number first = number_of_policy_prefix(p->family, p->address);
 	unsigned int bits = p->bits + (p->family == AF_INET ? MAPPED_BITS : 0);
-	struct growing *t = bits >= MAPPED_BITS && is_mapped(first) ? &both->ipv4 : &both->ipv6;
+	struct growing *t = bits >= MAPPED_BITS && is_policy_prefix_mapped(first) ? &both->ipv4 :
+										    &both->ipv6;
 
 	if (t->n == t->cap) {
 		size_t cap = t->cap ? t->cap + t->cap / 2 : 16;
@@ -206,8 +209,8 @@ static int add(struct both *both, const struct clients_prefix *p, const struct z
 }
 
 /* Adds the rule of a node below `top`, if it has one. */
-static int take(struct both *t, const struct zone *list, const struct zone_node *node,
-		const uint8_t *owner, unsigned int n_prefix)
+static int take_policy_prefix(struct both *t, const struct zone *list, const struct zone_node *node,
+			      const uint8_t *owner, unsigned int n_prefix)
 {
 	struct clients_prefix prefix;
 	unsigned int n;
@@ -216,12 +219,12 @@ static int take(struct both *t, const struct zone *list, const struct zone_node 
 	if (!n || policy_action(list, node) == POLICY_ACTION_UNKNOWN ||
 	    !policy_prefix_read(owner, owner + n_prefix, &prefix))
 		return 0;
-	return add(t, &prefix, node);
+	return add_policy_prefix(t, &prefix, node);
 }
 
 /* Adds all rules below LABEL.ORIGIN; these nodes follow one another. */
-static int collect(struct both *t, const struct zone *list, const uint8_t *top,
-		   unsigned int top_bytes)
+static int collect_policy_prefix(struct both *t, const struct zone *list, const uint8_t *top,
+				 unsigned int top_bytes)
 {
 	uint8_t owner[ZONE_NAME_MAX], folded[NAME_FOLDED_BYTES];
 	const struct zone_node *node = zone_node_of(list, top);
@@ -237,7 +240,7 @@ static int collect(struct both *t, const struct zone *list, const uint8_t *top,
 		name_fold(folded, owner, n);
 		if (!name_is_under(folded, top))
 			break;
-		err = take(t, list, node, folded, n - top_bytes);
+		err = take_policy_prefix(t, list, node, folded, n - top_bytes);
 	}
 	return err;
 }
@@ -250,13 +253,14 @@ static void tie(struct growing *t)
 
 	if (!t->n)
 		return;
-	qsort(t->prefixes, t->n, sizeof(*t->prefixes), compare);
+	qsort(t->prefixes, t->n, sizeof(*t->prefixes), compare_policy_prefix);
 	for (size_t i = 0; i < t->n; i++)
-		if (!n || compare(&t->prefixes[n - 1], &t->prefixes[i]))
+		if (!n || compare_policy_prefix(&t->prefixes[n - 1], &t->prefixes[i]))
 			t->prefixes[n++] = t->prefixes[i];
 	t->n = n;
 	for (uint32_t i = 0; i < n; i++) {
-		while (around != NOBODY && !holds(&t->prefixes[around], t->prefixes[i].first))
+		while (around != NOBODY &&
+		       !holds_policy_prefix(&t->prefixes[around], t->prefixes[i].first))
 			around = t->prefixes[around].up;
 		t->prefixes[i].up = around;
 		around = i;
@@ -293,7 +297,7 @@ static int take_ipv4(struct policy_prefixes *t, const struct growing *from)
 }
 
 /* *out stays NULL if there are no prefixes. */
-static int finish(struct policy_prefixes **out, struct both *both)
+static int finish_policy_prefix(struct policy_prefixes **out, struct both *both)
 {
 	struct policy_prefixes *t;
 	int err;
@@ -328,9 +332,9 @@ int policy_prefixes_new(struct policy_prefixes **out, const struct zone *list, c
 		memcpy(top + 1, label, n);
 		memcpy(top + 1 + n, apex, apex_bytes);
 	}
-	err = *top ? collect(&both, list, top, 1 + n + apex_bytes) : 0;
+	err = *top ? collect_policy_prefix(&both, list, top, 1 + n + apex_bytes) : 0;
 	if (!err)
-		err = finish(out, &both);
+		err = finish_policy_prefix(out, &both);
 	free(both.ipv4.prefixes);
 	free(both.ipv6.prefixes);
 	return err;
@@ -389,7 +393,7 @@ static const struct zone_node *find6(const struct policy_prefixes *t, number at,
 	}
 	if (low)
 		i = (uint32_t)low - 1;
-	while (i != NOBODY && !holds(&t->ipv6[i], at))
+	while (i != NOBODY && !holds_policy_prefix(&t->ipv6[i], at))
 		i = t->ipv6[i].up;
 	if (i == NOBODY)
 		return NULL;
@@ -400,11 +404,11 @@ static const struct zone_node *find6(const struct policy_prefixes *t, number at,
 const struct zone_node *policy_prefixes_find(const struct policy_prefixes *t, uint8_t family,
 					     const uint8_t *address, unsigned int *bits)
 {
-	number at = number_of(family, address);
+	number at = number_of_policy_prefix(family, address);
 
 	if (!t)
 		return NULL;
-	return is_mapped(at) ? find4(t, (uint32_t)at, bits) : find6(t, at, bits);
+	return is_policy_prefix_mapped(at) ? find4(t, (uint32_t)at, bits) : find6(t, at, bits);
 }
 
 bool policy_prefixes_has(const struct policy_prefixes *t, uint8_t family)

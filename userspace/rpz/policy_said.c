@@ -20,7 +20,7 @@ struct reply {
 };
 
 /* False: no rule makes such a reply. Answers of our zones have AA, and no rule changes them. */
-static bool read_reply(struct reply *r, const uint8_t *msg, size_t n)
+static bool read_said_reply(struct reply *r, const uint8_t *msg, size_t n)
 {
 	r->msg = msg;
 	if (!message_of_wire(&r->m, msg, n))
@@ -35,8 +35,9 @@ static bool read_reply(struct reply *r, const uint8_t *msg, size_t n)
 
 /* Reads the record at *at, and moves *at to the octet after it. Returns the octets of its owner,
  * folded; 0: there is no record. */
-static unsigned int next_record(const struct reply *r, uint32_t *at,
-				uint8_t owner[NAME_FOLDED_BYTES], struct message_record *record)
+static unsigned int next_said_record(const struct reply *r, uint32_t *at,
+				     uint8_t owner[NAME_FOLDED_BYTES],
+				     struct message_record *record)
 {
 	unsigned int n = message_read_name(&r->m, *at, owner);
 	uint32_t end = message_name_end(&r->m, *at);
@@ -66,7 +67,7 @@ static bool has_soa(const struct policy *p, const struct reply *r, struct policy
 
 	for (unsigned int i = 0; i < (unsigned int)r->n_answers + r->n_authority; i++) {
 		struct message_record record;
-		unsigned int n = next_record(r, &at, out->list, &record);
+		unsigned int n = next_said_record(r, &at, out->list, &record);
 
 		if (!n)
 			return false;
@@ -82,7 +83,7 @@ static bool begins_with_alias(const struct reply *r)
 	uint8_t owner[NAME_FOLDED_BYTES];
 	struct message_record record;
 	uint32_t at = r->m.body_at;
-	unsigned int n = r->n_answers ? next_record(r, &at, owner, &record) : 0;
+	unsigned int n = r->n_answers ? next_said_record(r, &at, owner, &record) : 0;
 
 	return n == r->n_name && record.type == DNS_TYPE_CNAME && !memcmp(owner, r->name, n);
 }
@@ -103,7 +104,7 @@ static const char *action_of(enum policy_action action, const struct reply *r)
 
 /* Without the type that is asked for, local data gives only the SOA of the root: that tells
  * nothing. */
-static bool is_local(const struct reply *r, struct policy_said *out)
+static bool is_said_local(const struct reply *r, struct policy_said *out)
 {
 	out->is_local_data = true;
 	out->action = r->n_answers ? "data" : "nodata";
@@ -120,7 +121,7 @@ bool policy_said(const struct policy *p, const struct policy_client *client, con
 	unsigned int n_apex;
 
 	out->is_local_data = false;
-	if (!read_reply(&r, reply, n))
+	if (!read_said_reply(&r, reply, n))
 		return false;
 	if (has_soa(p, &r, out)) {
 		out->action = (r.flags & DNS_RCODE_MASK) == DNS_RCODE_NXDOMAIN ? "nxdomain" :
@@ -131,7 +132,7 @@ bool policy_said(const struct policy *p, const struct policy_client *client, con
 	if (!policy_find(p, client, &question, &hit) || !policy_changes(&hit))
 		return false;
 	if (hit.trigger == POLICY_BY_LOCAL_DATA)
-		return is_local(&r, out);
+		return is_said_local(&r, out);
 	apex = zone_apex(hit.zone, &n_apex);
 	memcpy(out->list, apex, n_apex);
 	out->action = action_of(policy_action(hit.zone, hit.node), &r);

@@ -81,7 +81,7 @@ static bool is_worse(const struct policy_server_hit *other, const struct policy_
 	return memcmp(other->server, hit->server, ADDRESS_BYTES) >= 0;
 }
 
-static void take(struct policy_server_hit *hit, const struct policy_server_hit *other)
+static void take_policy_server(struct policy_server_hit *hit, const struct policy_server_hit *other)
 {
 	bool is_same = hit->node && other->list == hit->list &&
 		       other->by_address == hit->by_address;
@@ -106,7 +106,7 @@ void policy_add_server(const struct policy *p, size_t n_lists, const uint8_t *fo
 		if (!other.node)
 			continue;
 		memcpy(other.server, folded, n_bytes);
-		take(hit, &other);
+		take_policy_server(hit, &other);
 		return;
 	}
 }
@@ -129,7 +129,7 @@ void policy_add_server_address(const struct policy *p, size_t n_lists, uint8_t f
 		} else {
 			memcpy(other.server, address, ADDRESS_BYTES);
 		}
-		take(hit, &other);
+		take_policy_server(hit, &other);
 		return;
 	}
 }

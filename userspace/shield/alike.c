@@ -49,7 +49,7 @@ static bool is_soa_signature(const struct record *record)
 	       record->r.len >= 2 && wire_load_be16(record->r.rdata) == DNS_TYPE_SOA;
 }
 
-static enum step next(struct cursor *c, struct record *out)
+static enum step next_alike(struct cursor *c, struct record *out)
 {
 	const struct alike_answer *a = c->a;
 	uint32_t n = (uint32_t)a->ancount + a->nscount + a->arcount, end;
@@ -127,8 +127,8 @@ static bool same_records(const struct alike_answer *cached, const struct alike_a
 	enum step step;
 
 	for (;;) {
-		step = next(&r, &r_record);
-		if (next(&c, &c_record) != step || step == STEP_BROKEN)
+		step = next_alike(&r, &r_record);
+		if (next_alike(&c, &c_record) != step || step == STEP_BROKEN)
 			return false;
 		if (step == STEP_END)
 			return true;
@@ -158,8 +158,8 @@ static enum alike compare_signatures(const struct alike_answer *cached,
 	enum step step;
 
 	for (;;) {
-		step = next(&r, &r_record);
-		if (next(&c, &c_record) != step)
+		step = next_alike(&r, &r_record);
+		if (next_alike(&c, &c_record) != step)
 			return ALIKE_UNSURE;
 		if (step != STEP_RECORD)
 			return ALIKE_SAME;

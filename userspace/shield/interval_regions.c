@@ -33,12 +33,12 @@ struct intervals_region {
 	uint64_t digest[2]; /* of the version that was added last */
 };
 
-static void set(__u64 *word, uint64_t value)
+static void set_region(__u64 *word, uint64_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-static uint64_t get(const __u64 *word)
+static uint64_t get_region(const __u64 *word)
 {
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
@@ -54,8 +54,8 @@ static struct volley_intervals_head *head_of(const struct intervals *in,
 static const uint8_t table_key[SIPHASH_KEY_BYTES + 1] = "volley intervals";
 
 /* The place of the apex, or the free place for it. The table is never full. */
-static struct intervals_region *place_of(struct intervals_region *regions, size_t cap,
-					 const uint8_t *apex, unsigned int n)
+static struct intervals_region *place_of_region(struct intervals_region *regions, size_t cap,
+						const uint8_t *apex, unsigned int n)
 {
 	size_t i = siphash24(table_key, apex, n) & (cap - 1);
 
@@ -64,18 +64,18 @@ static struct intervals_region *place_of(struct intervals_region *regions, size_
 	return &regions[i];
 }
 
-static struct intervals_region *find(const struct intervals *in, const uint8_t *apex,
-				     unsigned int n)
+static struct intervals_region *find_interval_regions(const struct intervals *in,
+						      const uint8_t *apex, unsigned int n)
 {
 	struct intervals_region *place;
 
 	if (!in->regions_cap)
 		return NULL;
-	place = place_of(in->regions, in->regions_cap, apex, n);
+	place = place_of_region(in->regions, in->regions_cap, apex, n);
 	return place->apex ? place : NULL;
 }
 
-static int grow(struct intervals *in)
+static int grow_region(struct intervals *in)
 {
 	size_t cap = in->regions_cap ? in->regions_cap * 2 : REGIONS_MIN;
 	struct intervals_region *regions = calloc(cap, sizeof(*regions));
@@ -86,7 +86,7 @@ static int grow(struct intervals *in)
 		const struct intervals_region *r = &in->regions[i];
 
 		if (r->apex)
-			*place_of(regions, cap, r->apex, r->apex_n) = *r;
+			*place_of_region(regions, cap, r->apex, r->apex_n) = *r;
 	}
 	free(in->regions);
 	in->regions = regions;
@@ -95,20 +95,21 @@ static int grow(struct intervals *in)
 }
 
 /* The zone's entry, which is added if there is none. NULL: no memory. */
-static struct intervals_region *take(struct intervals *in, const uint8_t *apex, unsigned int n)
+static struct intervals_region *take_region(struct intervals *in, const uint8_t *apex,
+					    unsigned int n)
 {
-	struct intervals_region *region = find(in, apex, n);
+	struct intervals_region *region = find_interval_regions(in, apex, n);
 	uint8_t *copy;
 
 	if (region)
 		return region;
-	if (in->n_regions >= in->regions_cap / 2 && grow(in))
+	if (in->n_regions >= in->regions_cap / 2 && grow_region(in))
 		return NULL;
 	copy = malloc(n);
 	if (!copy)
 		return NULL;
 	memcpy(copy, apex, n);
-	region = place_of(in->regions, in->regions_cap, apex, n);
+	region = place_of_region(in->regions, in->regions_cap, apex, n);
 	*region = (struct intervals_region){ .apex = copy, .apex_n = n };
 	in->n_regions++;
 	return region;
@@ -144,7 +145,7 @@ void intervals_begin(struct intervals *in, uint32_t id)
 void intervals_of(const struct intervals *in, const uint8_t *apex, unsigned int n,
 		  struct volley_zone_intervals *out)
 {
-	const struct intervals_region *region = find(in, apex, n);
+	const struct intervals_region *region = find_interval_regions(in, apex, n);
 
 	*out = (struct volley_zone_intervals){ 0 };
 	if (region && region->id)
@@ -152,7 +153,7 @@ void intervals_of(const struct intervals *in, const uint8_t *apex, unsigned int 
 }
 
 /* Ends the region, before another version is served. */
-static void end(const struct intervals *in, struct intervals_region *region)
+static void end_region(const struct intervals *in, struct intervals_region *region)
 {
 	if (region->id)
 		__atomic_store_n(&head_of(in, region)->id, 0, __ATOMIC_RELEASE);
@@ -162,17 +163,17 @@ static void end(const struct intervals *in, struct intervals_region *region)
 
 void intervals_end_zone(struct intervals *in, const uint8_t *apex, unsigned int n)
 {
-	struct intervals_region *region = find(in, apex, n);
+	struct intervals_region *region = find_interval_regions(in, apex, n);
 
 	if (region)
-		end(in, region);
+		end_region(in, region);
 }
 
 /* --- Building --------------------------------------------------------------------------------- */
 
 /* Sets the number of lines of each level, the root first. Returns the number of levels, or 0: too
  * many points. */
-static unsigned int plan(uint64_t n_points, uint64_t counts[static LEVELS])
+static unsigned int plan_region(uint64_t n_points, uint64_t counts[static LEVELS])
 {
 	uint64_t n = n_points ? (n_points + LEAF_POINTS - 1) / LEAF_POINTS : 1;
 	unsigned int n_levels = 1;
@@ -190,7 +191,7 @@ static unsigned int plan(uint64_t n_points, uint64_t counts[static LEVELS])
 static uint64_t n_lines_of(uint64_t n_points)
 {
 	uint64_t counts[LEVELS], n = 1;
-	unsigned int n_levels = plan(n_points, counts);
+	unsigned int n_levels = plan_region(n_points, counts);
 
 	for (unsigned int i = 0; i < n_levels; i++)
 		n += counts[i];
@@ -212,7 +213,7 @@ bool intervals_are_worn(const struct intervals *in)
 	return in->n_refused && n < in->n_lines / 4 * 3;
 }
 
-static bool fits(const struct intervals *in, uint64_t n_points)
+static bool fits_region(const struct intervals *in, uint64_t n_points)
 {
 	uint64_t n = n_lines_of(n_points);
 
@@ -242,7 +243,7 @@ static void lay(struct intervals *in, struct intervals_region *region, const uin
 {
 	struct volley_names_line *leaves;
 	uint64_t counts[LEVELS], span = 1;
-	unsigned int n_levels = plan(n, counts);
+	unsigned int n_levels = plan_region(n, counts);
 	struct volley_intervals_head *head;
 
 	region->at = in->first + in->used;
@@ -333,7 +334,7 @@ struct gathering {
 	size_t n, cap;
 };
 
-static int gather(void *user, uint64_t point)
+static int gather_region(void *user, uint64_t point)
 {
 	struct gathering *g = user;
 
@@ -352,19 +353,19 @@ static int gather(void *user, uint64_t point)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_region(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static void sort(struct gathering *g)
+static void sort_region(struct gathering *g)
 {
 	size_t n = 0;
 
 	if (g->n)
-		qsort(g->points, g->n, sizeof(*g->points), compare);
+		qsort(g->points, g->n, sizeof(*g->points), compare_region);
 	for (size_t i = 0; i < g->n; i++)
 		if (!i || g->points[i] != g->points[i - 1])
 			g->points[n++] = g->points[i];
@@ -380,21 +381,21 @@ static uint32_t new_id(struct intervals *in)
 }
 
 /* Builds a region anew. The old one ends only if that succeeds. */
-static int build(struct intervals *in, struct intervals_region *region, const struct zone *z,
-		 enum volley_intervals_kind kind)
+static int build_region(struct intervals *in, struct intervals_region *region, const struct zone *z,
+			enum volley_intervals_kind kind)
 {
 	struct volley_intervals_head *head;
 	struct gathering g = { 0 };
-	int err = each_point(z, kind, gather, &g);
+	int err = each_point(z, kind, gather_region, &g);
 
 	if (!err) {
-		sort(&g);
-		err = fits(in, g.n) ? 0 : -ENOSPC;
+		sort_region(&g);
+		err = fits_region(in, g.n) ? 0 : -ENOSPC;
 	}
 	if (err == -ENOSPC && !region->id)
 		region->n_points = g.n;
 	if (!err) {
-		end(in, region);
+		end_region(in, region);
 		lay(in, region, g.points, g.n);
 		head = head_of(in, region);
 		head->kind = kind;
@@ -424,7 +425,7 @@ static struct volley_names_line *leaf_of(const struct intervals *in,
 }
 
 /* The words of a leaf are filled in order: readers rely on that. */
-static void add(struct intervals *in, struct intervals_region *region, uint64_t point)
+static void add_region(struct intervals *in, struct intervals_region *region, uint64_t point)
 {
 	struct volley_names_line *leaf;
 	unsigned int i;
@@ -432,14 +433,14 @@ static void add(struct intervals *in, struct intervals_region *region, uint64_t 
 	if (!volley_intervals_is_point(point))
 		return;
 	leaf = leaf_of(in, region, point);
-	if (get(&leaf->words[WORDS - 1]) == MARK)
+	if (get_region(&leaf->words[WORDS - 1]) == MARK)
 		return;
-	for (i = 0; i < WORDS && get(&leaf->words[i]); i++)
-		if (get(&leaf->words[i]) == point)
+	for (i = 0; i < WORDS && get_region(&leaf->words[i]); i++)
+		if (get_region(&leaf->words[i]) == point)
 			return;
 	region->n_points += i < WORDS;
 	region->n_marked += i == WORDS;
-	set(&leaf->words[i < WORDS ? i : WORDS - 1], i < WORDS ? point : MARK);
+	set_region(&leaf->words[i < WORDS ? i : WORDS - 1], i < WORDS ? point : MARK);
 }
 
 struct adding {
@@ -452,12 +453,12 @@ static int add_point(void *user, uint64_t point)
 {
 	const struct adding *a = user;
 
-	add(a->in, a->region, point);
+	add_region(a->in, a->region, point);
 	return 0;
 }
 
 /* With NSEC, adds the names above it, too. So zone_diff() need not report empty non-terminals. */
-static int add_change(void *context, const struct zone_change *change)
+static int add_region_change(void *context, const struct zone_change *change)
 {
 	const struct adding *a = context;
 	const uint8_t *name = change->owner;
@@ -466,12 +467,12 @@ static int add_change(void *context, const struct zone_change *change)
 		return 0;
 	if (a->region->kind == VOLLEY_INTERVALS_NSEC3) {
 		if (nsec3_in_chain(a->zone, change->new_node))
-			add(a->in, a->region, hash_point(name));
+			add_region(a->in, a->region, hash_point(name));
 		return 0;
 	}
 	for (unsigned int n = change->owner_bytes; n > a->region->apex_n;
 	     n -= name[0] + 1u, name += name[0] + 1u)
-		add(a->in, a->region, label_point(name));
+		add_region(a->in, a->region, label_point(name));
 	return 0;
 }
 
@@ -481,8 +482,8 @@ static bool is_bad(const struct intervals_region *region)
 }
 
 /* True if the region is of the chain that the zone has. */
-static bool is_of(const struct intervals *in, const struct intervals_region *region,
-		  const struct zone *z, enum volley_intervals_kind kind)
+static bool is_region_of(const struct intervals *in, const struct intervals_region *region,
+			 const struct zone *z, enum volley_intervals_kind kind)
 {
 	const struct volley_intervals_head *head = head_of(in, region);
 
@@ -507,7 +508,7 @@ static void add_points(struct intervals *in, struct intervals_region *region,
 {
 	struct adding a = { .in = in, .region = region, .zone = zone };
 
-	if (!has_all_of(region, old) || zone_diff(old, zone, add_change, &a))
+	if (!has_all_of(region, old) || zone_diff(old, zone, add_region_change, &a))
 		(void)each_point(zone, region->kind, add_point, &a);
 }
 
@@ -521,17 +522,19 @@ int intervals_add_zone(struct intervals *in, const struct zone *zone, const stru
 
 	if (!in->n_lines)
 		return 0;
-	region = kind ? take(in, apex, n) : find(in, apex, n);
+	region = kind ? take_region(in, apex, n) : find_interval_regions(in, apex, n);
 	if (!region)
 		return kind ? -ENOMEM : 0;
-	if (!is_of(in, region, zone, kind)) {
-		end(in, region);
+	if (!is_region_of(in, region, zone, kind)) {
+		end_region(in, region);
 		if (kind)
-			err = build(in, region, zone, kind);
+			err = build_region(in, region, zone, kind);
 	} else {
 		add_points(in, region, zone, old);
 		if (is_bad(region))
-			err = fits(in, region->n_points) ? build(in, region, zone, kind) : -ENOSPC;
+			err = fits_region(in, region->n_points) ?
+				      build_region(in, region, zone, kind) :
+				      -ENOSPC;
 	}
 	memcpy(region->digest, zone->sums.digest, sizeof(region->digest));
 	in->n_refused += err != 0;

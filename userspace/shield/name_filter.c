@@ -70,7 +70,7 @@ void names_end(struct names *names)
 }
 
 /* Makes an id that is neither 0 nor the one before. */
-static int make_id(uint32_t *id, uint32_t before)
+static int make_names_id(uint32_t *id, uint32_t before)
 {
 	do {
 		if (getrandom(id, sizeof(*id), 0) != (ssize_t)sizeof(*id))
@@ -84,7 +84,7 @@ static int make_id(uint32_t *id, uint32_t before)
 static int clear_intervals(struct names *names)
 {
 	uint32_t id;
-	int err = names->intervals.n_lines ? make_id(&id, 0) : 0;
+	int err = names->intervals.n_lines ? make_names_id(&id, 0) : 0;
 
 	if (err || !names->intervals.n_lines)
 		return err;
@@ -116,7 +116,7 @@ int names_begin(struct names *names, cache_grace_fn *grace, void *user)
 	if (!err)
 		err = clear_intervals(names);
 	if (!err)
-		err = make_id(&id, before);
+		err = make_names_id(&id, before);
 	if (!err && getrandom(keys, sizeof(keys), 0) != (ssize_t)sizeof(keys))
 		err = -errno;
 	if (err)
@@ -162,7 +162,7 @@ void names_set_states(struct names *names, struct volley_names_state *first,
 
 /* True if one of the bits was not set. Only one thread writes, so no locked instruction is needed;
  * readers see whole words. */
-static bool set(struct names *names, uint64_t hash, enum volley_name_mark mark)
+static bool set_name_filter(struct names *names, uint64_t hash, enum volley_name_mark mark)
 {
 	struct volley_names_line *line = &names->lines[volley_names_line(hash, names->n_lines)];
 	uint64_t bits = volley_names_bits(hash, mark);
@@ -183,11 +183,11 @@ static bool set(struct names *names, uint64_t hash, enum volley_name_mark mark)
 
 static void set_marked(struct names *names, uint64_t hash, enum volley_name_mark mark)
 {
-	set(names, hash, VOLLEY_NAME_MARKED);
-	set(names, hash, mark);
+	set_name_filter(names, hash, VOLLEY_NAME_MARKED);
+	set_name_filter(names, hash, mark);
 }
 
-static uint64_t hash_of(const struct names *names, const uint8_t *name, unsigned int n)
+static uint64_t hash_of_names(const struct names *names, const uint8_t *name, unsigned int n)
 {
 	return names_hash_of(names->states[0]->keys, name, n);
 }
@@ -195,7 +195,7 @@ static uint64_t hash_of(const struct names *names, const uint8_t *name, unsigned
 /* True if the name was not known. */
 static bool add_exists(struct names *names, uint64_t hash)
 {
-	bool is_new = set(names, hash, VOLLEY_NAME_EXISTS);
+	bool is_new = set_name_filter(names, hash, VOLLEY_NAME_EXISTS);
 
 	names->n_added += is_new;
 	return is_new;
@@ -203,7 +203,7 @@ static bool add_exists(struct names *names, uint64_t hash)
 
 bool names_may_exist(const struct names *names, const uint8_t *name, enum volley_name_mark mark)
 {
-	uint64_t hash = hash_of(names, name, (unsigned int)name_bytes(name));
+	uint64_t hash = hash_of_names(names, name, (unsigned int)name_bytes(name));
 
 	return !names_id(names) ||
 	       volley_names_has(&names->lines[volley_names_line(hash, names->n_lines)],
@@ -269,7 +269,7 @@ static bool has(const struct walking *w, uint64_t hash, enum volley_name_mark ma
 }
 
 /* Looks at the suffix that begins at `at`. False: it is unknown. */
-static bool step(struct walking *w, uint64_t hash, unsigned int at)
+static bool step_names(struct walking *w, uint64_t hash, unsigned int at)
 {
 	struct names_walk *walk = w->walk;
 
@@ -325,7 +325,7 @@ enum names_verdict names_walk(struct names_walk *walk, const struct volley_names
 			sum += volley_names_part(state->keys, name[end], n - 1 - end);
 		}
 		walk->unknown = at;
-		is_known = step(&w, volley_names_hash(sum), at);
+		is_known = step_names(&w, volley_names_hash(sum), at);
 	}
 	if (!w.has_apex)
 		return NAMES_NONE;
@@ -338,9 +338,9 @@ void names_add_apex(struct names *names, const uint8_t *apex, unsigned int n)
 {
 	uint32_t labels = name_n_labels(apex);
 
-	set_marked(names, hash_of(names, apex, n), VOLLEY_NAME_APEX);
+	set_marked(names, hash_of_names(names, apex, n), VOLLEY_NAME_APEX);
 	for (const uint8_t *at = apex; at; at = name_parent(at))
-		add_exists(names, hash_of(names, at, n - (unsigned int)(at - apex)));
+		add_exists(names, hash_of_names(names, at, n - (unsigned int)(at - apex)));
 	if (labels < names->states[0]->labels)
 		set_labels(names, labels);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -360,18 +360,18 @@ struct adding {
 static void mark_parent(struct names *names, const uint8_t *owner, unsigned int n)
 {
 	if (owner[0] == 1 && owner[1] == '*')
-		set_marked(names, hash_of(names, owner + 2, n - 2), VOLLEY_NAME_WILD);
+		set_marked(names, hash_of_names(names, owner + 2, n - 2), VOLLEY_NAME_WILD);
 }
 
-static void mark_node(const struct adding *a, const struct zone_node *node, const uint8_t *owner,
-		      unsigned int n)
+static void mark_names_node(const struct adding *a, const struct zone_node *node,
+			    const uint8_t *owner, unsigned int n)
 {
 	bool is_apex = n == a->apex_n;
 
 	mark_parent(a->names, owner, n);
 	if (zone_node_rrset(a->zone, node, DNS_TYPE_DNAME) ||
 	    (!is_apex && zone_node_rrset(a->zone, node, DNS_TYPE_NS)))
-		set_marked(a->names, hash_of(a->names, owner, n), VOLLEY_NAME_STOP);
+		set_marked(a->names, hash_of_names(a->names, owner, n), VOLLEY_NAME_STOP);
 }
 
 /* Prefetches the line of a hash, and adds the older hash whose place in the ring it takes. */
@@ -391,7 +391,7 @@ static void add_rest(struct adding *a)
 		add_exists(a->names, a->ahead[i]);
 }
 
-static void add_all(struct adding *a)
+static void add_all_names(struct adding *a)
 {
 	uint8_t owner[NAME_FOLDED_BYTES];
 	const struct zone_node *node;
@@ -402,14 +402,14 @@ static void add_all(struct adding *a)
 		unsigned int n = zone_node_owner(a->zone, node, owner);
 
 		name_fold(owner, owner, n);
-		mark_node(a, node, owner, n);
-		add_ahead(a, hash_of(a->names, owner, n));
+		mark_names_node(a, node, owner, n);
+		add_ahead(a, hash_of_names(a->names, owner, n));
 	}
 	add_rest(a);
 }
 
 /* Adds the names above, too. So it does not matter if the diff reports empty non-terminals. */
-static int add_change(void *context, const struct zone_change *change)
+static int add_names_change(void *context, const struct zone_change *change)
 {
 	const struct adding *a = context;
 	const uint8_t *above = change->owner;
@@ -419,15 +419,15 @@ static int add_change(void *context, const struct zone_change *change)
 		names_note_gone(a->names, 1);
 		return 0;
 	}
-	mark_node(a, change->new_node, change->owner, n);
-	if (!add_exists(a->names, hash_of(a->names, change->owner, n)) && !change->old_node &&
+	mark_names_node(a, change->new_node, change->owner, n);
+	if (!add_exists(a->names, hash_of_names(a->names, change->owner, n)) && !change->old_node &&
 	    a->names->n_gone)
 		a->names->n_gone--; /* the name is back */
 	while (n > a->apex_n) {
 		n -= above[0] + 1u;
 		above += above[0] + 1u;
 		mark_parent(a->names, above, n);
-		add_exists(a->names, hash_of(a->names, above, n));
+		add_exists(a->names, hash_of_names(a->names, above, n));
 	}
 	return 0;
 }
@@ -437,8 +437,8 @@ void names_add_zone(struct names *names, const struct zone *zone, const struct z
 	struct adding a = { .names = names, .zone = zone };
 
 	(void)zone_apex(zone, &a.apex_n);
-	if (!old || zone_diff(old, zone, add_change, &a))
-		add_all(&a);
+	if (!old || zone_diff(old, zone, add_names_change, &a))
+		add_all_names(&a);
 	(void)!intervals_add_zone(&names->intervals, zone, old); /* it counts what it refuses */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }

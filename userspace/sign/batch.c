@@ -70,7 +70,7 @@ void sign_batch_free(struct sign_batch *b)
 
 /* --- In --------------------------------------------------------------------------------------- */
 
-static int put_bytes(struct sign_batch *b, const uint8_t *from, size_t n, size_t *at)
+static int put_batch_bytes(struct sign_batch *b, const uint8_t *from, size_t n, size_t *at)
 {
 	uint8_t *bytes;
 
@@ -99,10 +99,10 @@ int sign_batch_add(struct sign_batch *b, const struct sign_rrset *rrset, const s
 	job->is_signed = old;
 	job->old = old ? *old : (struct sign_old){ 0 };
 	sign_list_clear(&job->sigs);
-	rc = put_bytes(b, rrset->owner, name_bytes(rrset->owner), &job->owner);
+	rc = put_batch_bytes(b, rrset->owner, name_bytes(rrset->owner), &job->owner);
 	if (!rc)
-		rc = put_bytes(b, rrset->records, sign_records_bytes(rrset->records, rrset->n),
-			       &job->records);
+		rc = put_batch_bytes(b, rrset->records,
+				     sign_records_bytes(rrset->records, rrset->n), &job->records);
 	if (rc)
 		return rc;
 	b->n++;
@@ -111,13 +111,13 @@ int sign_batch_add(struct sign_batch *b, const struct sign_rrset *rrset, const s
 
 /* --- Out -------------------------------------------------------------------------------------- */
 
-static struct sign_rrset rrset_of(const struct sign_batch *b, const struct job *job)
+static struct sign_rrset rrset_of_batch(const struct sign_batch *b, const struct job *job)
 {
 	return (struct sign_rrset){ b->bytes + job->owner, job->type, job->n, job->ttl,
 				    b->bytes + job->records };
 }
 
-static void *work(void *arg)
+static void *work_batch(void *arg)
 {
 	struct worker *w = arg;
 	struct sign_batch *b = w->batch;
@@ -127,7 +127,7 @@ static void *work(void *arg)
 	w->rc = 0;
 	while (!w->rc && (i = __atomic_fetch_add(&b->next, 1, __ATOMIC_RELAXED)) < b->n) {
 		struct job *job = &b->jobs[i];
-		struct sign_rrset rrset = rrset_of(b, job);
+		struct sign_rrset rrset = rrset_of_batch(b, job);
 
 		if (job->is_signed)
 			w->rc = signer_sign_rrset(&w->signer, &rrset, &job->old, &job->sigs,
@@ -137,16 +137,16 @@ static void *work(void *arg)
 }
 
 /* If fewer threads can be started, fewer do the work. */
-static int sign(struct sign_batch *b)
+static int sign_sign_batch(struct sign_batch *b)
 {
 	unsigned int n = 1;
 	int rc;
 
 	b->next = 0;
 	while (n < b->n_workers && n < b->n &&
-	       !pthread_create(&b->workers[n].id, NULL, work, &b->workers[n]))
+	       !pthread_create(&b->workers[n].id, NULL, work_batch, &b->workers[n]))
 		n++;
-	work(&b->workers[0]);
+	work_batch(&b->workers[0]);
 	rc = b->workers[0].rc;
 	for (unsigned int i = 1; i < n; i++) {
 		pthread_join(b->workers[i].id, NULL);
@@ -157,10 +157,10 @@ static int sign(struct sign_batch *b)
 
 int sign_batch_flush(struct sign_batch *b)
 {
-	int rc = sign(b);
+	int rc = sign_sign_batch(b);
 
 	for (uint32_t i = 0; !rc && i < b->n; i++) {
-		struct sign_rrset rrset = rrset_of(b, &b->jobs[i]);
+		struct sign_rrset rrset = rrset_of_batch(b, &b->jobs[i]);
 
 		rc = b->emit(b->user, &rrset, &b->jobs[i].sigs);
 	}

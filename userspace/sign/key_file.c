@@ -63,7 +63,7 @@ static int base_name(const struct sign_keys *keys, const struct sign_key *key, c
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-static void read_time(struct sign_key *key, const char *line)
+static void read_key_file_time(struct sign_key *key, const char *line)
 {
 	for (size_t i = 0; i < sizeof(time_fields) / sizeof(time_fields[0]); i++) {
 		size_t n = strlen(time_fields[i].word);
@@ -91,7 +91,7 @@ static bool read_fields(struct sign_key *key, FILE *f)
 
 	rewind(f);
 	while (fgets(line, sizeof(line), f)) {
-		read_time(key, line);
+		read_key_file_time(key, line);
 		if (!strncmp(line, "Role: ", 6)) {
 			key->role = role_of(line);
 			has_role = true;
@@ -142,8 +142,8 @@ static int check_name(const struct sign_keys *keys, const struct sign_key *key, 
 	return ERR_FORMAT;
 }
 
-static int take_key(struct sign_keys *keys, FILE *f, const char *folder, const char *path,
-		    char *err, size_t err_cap)
+static int take_key_file_key(struct sign_keys *keys, FILE *f, const char *folder, const char *path,
+			     char *err, size_t err_cap)
 {
 	struct sign_key *key = &keys->keys[keys->n];
 	ldns_key *from = NULL;
@@ -175,7 +175,7 @@ static int read_one(struct sign_keys *keys, const char *folder, const char *path
 	if (!code && keys->n == SIGN_KEYS_MAX)
 		code = ERR_LIMIT;
 	if (!code)
-		code = take_key(keys, f, folder, path, err, err_cap);
+		code = take_key_file_key(keys, f, folder, path, err, err_cap);
 	if (f)
 		fclose(f);
 	if (code == -EPERM)
@@ -325,7 +325,8 @@ static int print_public(FILE *f, const struct sign_keys *keys, const struct sign
 	return 0;
 }
 
-static int print(FILE *f, const struct sign_keys *keys, const struct sign_key *key, bool is_secret)
+static int print_key_file(FILE *f, const struct sign_keys *keys, const struct sign_key *key,
+			  bool is_secret)
 {
 	int err = is_secret ? print_private(f, key) : print_public(f, keys, key);
 
@@ -336,8 +337,8 @@ static int print(FILE *f, const struct sign_keys *keys, const struct sign_key *k
 	return err;
 }
 
-static int write_file(const struct sign_keys *keys, const struct sign_key *key, const char *folder,
-		      bool is_secret)
+static int write_key_file(const struct sign_keys *keys, const struct sign_key *key,
+			  const char *folder, bool is_secret)
 {
 	char name[PATH_CAP], path[PATH_CAP], tmp[PATH_CAP + 8];
 	int fd, err = base_name(keys, key, folder, is_secret ? ".private" : ".key", name,
@@ -355,7 +356,7 @@ static int write_file(const struct sign_keys *keys, const struct sign_key *key, 
 	f = fdopen(fd, "w");
 	err = f ? replace_clear(fd) : -ENOMEM;
 	if (!err)
-		err = print(f, keys, key, is_secret);
+		err = print_key_file(f, keys, key, is_secret);
 	if (!err)
 		err = replace_finish(tmp, path);
 	if (err)
@@ -368,7 +369,7 @@ static int write_file(const struct sign_keys *keys, const struct sign_key *key, 
 }
 
 /* After this, a removed file does not come back after a crash. */
-static int sync_folder(const char *folder)
+static int sync_key_file_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
@@ -385,8 +386,8 @@ int sign_key_write(const struct sign_keys *keys, const struct sign_key *key, con
 
 	if (mkdir(folder, 0700) && errno != EEXIST)
 		return -errno;
-	err = write_file(keys, key, folder, true);
-	return err ? err : write_file(keys, key, folder, false);
+	err = write_key_file(keys, key, folder, true);
+	return err ? err : write_key_file(keys, key, folder, false);
 }
 
 int sign_key_erase(const struct sign_keys *keys, const struct sign_key *key, const char *folder)
@@ -400,5 +401,5 @@ int sign_key_erase(const struct sign_keys *keys, const struct sign_key *key, con
 		if (!err && unlink(path) && errno != ENOENT)
 			err = -errno;
 	}
-	return err ? err : sync_folder(folder);
+	return err ? err : sync_key_file_folder(folder);
 }

@@ -234,7 +234,7 @@ static void drop_end(struct sign_key *key, uint64_t now_s, char *note, size_t no
 }
 
 /* True if a key of this part has begun to sign. */
-static bool has_begun(const struct sign_keys *keys, bool is_of_main, uint64_t now_s)
+static bool has_key_given_begun(const struct sign_keys *keys, bool is_of_main, uint64_t now_s)
 {
 	for (size_t i = 0; i < keys->n; i++) {
 		const struct sign_key *key = &keys->keys[i];
@@ -248,11 +248,11 @@ static bool has_begun(const struct sign_keys *keys, bool is_of_main, uint64_t no
 
 /* Caches may hold signatures of any ZSK, so all are published; one signs, and the last one takes
  * over from it (rollover.c). Each KSK may be the one that the parent knows, so all of them sign. */
-static void begin(struct sign_keys *keys, bool is_of_main, uint64_t now_s)
+static void begin_key_given(struct sign_keys *keys, bool is_of_main, uint64_t now_s)
 {
 	bool is_first = true;
 
-	if (has_begun(keys, is_of_main, now_s))
+	if (has_key_given_begun(keys, is_of_main, now_s))
 		return;
 	for (size_t i = 0; i < keys->n; i++) {
 		struct sign_key *key = &keys->keys[i];
@@ -275,7 +275,7 @@ bool key_given_adopt(struct sign_keys *keys, uint64_t now_s, char *note, size_t 
 		is_any |= keys->keys[i].origin != SIGN_OURS;
 		drop_end(&keys->keys[i], now_s, note, note_cap);
 	}
-	begin(keys, true, now_s);
-	begin(keys, false, now_s);
+	begin_key_given(keys, true, now_s);
+	begin_key_given(keys, false, now_s);
 	return is_any;
 }

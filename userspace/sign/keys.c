@@ -19,7 +19,7 @@
 
 /* --- What a key does -------------------------------------------------------------------------- */
 
-static bool is_since(uint64_t at, uint64_t now_s)
+static bool is_keys_since(uint64_t at, uint64_t now_s)
 {
 	return at && at <= now_s;
 }
@@ -27,20 +27,21 @@ static bool is_since(uint64_t at, uint64_t now_s)
 /*
  * Times up to the key's making are past. One that is still to come shows that the clock was ahead.
  */
-static bool has_begun(const struct sign_key *key, uint64_t at, uint64_t now_s)
+static bool has_keys_begun(const struct sign_key *key, uint64_t at, uint64_t now_s)
 {
-	return is_since(at, now_s) || is_since(at, key->created_s);
+	return is_keys_since(at, now_s) || is_keys_since(at, key->created_s);
 }
 
 bool sign_key_is_published(const struct sign_key *key, uint64_t now_s)
 {
-	return has_begun(key, key->published_s, now_s) && !is_since(key->removed_s, now_s);
+	return has_keys_begun(key, key->published_s, now_s) &&
+	       !is_keys_since(key->removed_s, now_s);
 }
 
 bool sign_key_is_in_cds(const struct sign_key *key, uint64_t now_s)
 {
-	return key->role != SIGN_ZSK && is_since(key->cds_s, now_s) &&
-	       !is_since(key->ds_seen_s, now_s) && !is_since(key->retired_s, now_s) &&
+	return key->role != SIGN_ZSK && is_keys_since(key->cds_s, now_s) &&
+	       !is_keys_since(key->ds_seen_s, now_s) && !is_keys_since(key->retired_s, now_s) &&
 	       sign_key_is_published(key, now_s);
 }
 
@@ -52,7 +53,7 @@ bool sign_key_signs(const struct sign_key *key, uint16_t type, uint64_t now_s)
 		return false;
 	if (is_of_keys && (key->role == SIGN_ZSK || !sign_key_is_published(key, now_s)))
 		return false;
-	return has_begun(key, key->active_s, now_s) && !is_since(key->retired_s, now_s);
+	return has_keys_begun(key, key->active_s, now_s) && !is_keys_since(key->retired_s, now_s);
 }
 
 /* --- Making ----------------------------------------------------------------------------------- */
@@ -123,7 +124,7 @@ static int put_public(EVP_PKEY *pkey, enum sign_algorithm algorithm, uint8_t *ou
 }
 
 /* RFC 4034 appendix B. */
-static uint16_t tag_of(const uint8_t *dnskey, size_t n)
+static uint16_t tag_of_keys(const uint8_t *dnskey, size_t n)
 {
 	uint32_t sum = 0;
 
@@ -138,7 +139,7 @@ uint16_t sign_key_tag_with(const struct sign_key *key, uint16_t flags)
 
 	memcpy(dnskey, key->dnskey, key->dnskey_bytes);
 	wire_store_be16(dnskey, flags);
-	return tag_of(dnskey, key->dnskey_bytes);
+	return tag_of_keys(dnskey, key->dnskey_bytes);
 }
 
 int sign_key_set(struct sign_key *key, enum sign_role role, enum sign_algorithm algorithm,
@@ -156,7 +157,7 @@ int sign_key_set(struct sign_key *key, enum sign_role role, enum sign_algorithm 
 			role == SIGN_ZSK ? SIGN_DNSKEY_ZONE : SIGN_DNSKEY_ZONE | SIGN_DNSKEY_SEP);
 	key->dnskey[2] = 3; /* the protocol: RFC 4034 section 2.1.2 */
 	key->dnskey[3] = (uint8_t)algorithm;
-	key->tag = tag_of(key->dnskey, key->dnskey_bytes);
+	key->tag = tag_of_keys(key->dnskey, key->dnskey_bytes);
 	return 0;
 }
 
@@ -220,7 +221,7 @@ int sign_keys_copy(struct sign_keys *to, const struct sign_keys *from)
 /* --- Signing ---------------------------------------------------------------------------------- */
 
 /* Converts DER to r | s, each as long as the curve's numbers (RFC 6605 section 4). */
-static int flatten(const uint8_t *der, size_t n, size_t half, uint8_t *out)
+static int flatten_keys(const uint8_t *der, size_t n, size_t half, uint8_t *out)
 {
 	ECDSA_SIG *sig = d2i_ECDSA_SIG(NULL, &der, (long)n);
 	bool ok = sig && BN_bn2binpad(ECDSA_SIG_get0_r(sig), out, (int)half) > 0 &&
@@ -273,7 +274,7 @@ int sign_key_sign(const struct sign_key *key, EVP_PKEY_CTX **ctx, const uint8_t 
 			  is_384 ? SHA384_DIGEST_LENGTH : SHA256_DIGEST_LENGTH) <= 0)
 		return -EIO;
 	if (key->algorithm == SIGN_ECDSAP256SHA256 || is_384)
-		return flatten(raw, bytes, is_384 ? 48 : 32, out);
+		return flatten_keys(raw, bytes, is_384 ? 48 : 32, out);
 	memcpy(out, raw, bytes);
 	return (int)bytes;
 }

@@ -74,7 +74,7 @@ static unsigned int digit(uint8_t c)
 }
 
 /* Base32hex, RFC 4648 section 7: eight digits are five octets. */
-static void decode(const struct nsec3_label *label, uint8_t out[static NSEC3_HASH_BYTES])
+static void decode_proofs(const struct nsec3_label *label, uint8_t out[static NSEC3_HASH_BYTES])
 {
 	for (unsigned int i = 0; i < NSEC3_LABEL_CHARS / 8; i++) {
 		uint64_t group = 0;
@@ -93,7 +93,7 @@ size_t sign_put_nsec3(uint8_t out[static SIGN_NSEC3_FIXED_MAX + SIGN_NSEC_MAX],
 	size_t at = put_params(out, options, options->opt_out ? SIGN_NSEC3_OPT_OUT : 0);
 
 	out[at++] = NSEC3_HASH_BYTES;
-	decode(next, out + at);
+	decode_proofs(next, out + at);
 	at += NSEC3_HASH_BYTES;
 	memcpy(out + at, bitmap, n);
 	return at + n;

@@ -26,7 +26,7 @@ struct chain {
 
 /* --- The base --------------------------------------------------------------------------------- */
 
-static uint16_t type_of(const struct chain *c)
+static uint16_t type_of_resign_chain(const struct chain *c)
 {
 	return c->nsec3 ? DNS_TYPE_NSEC3 : DNS_TYPE_NSEC;
 }
@@ -35,8 +35,8 @@ static uint16_t type_of(const struct chain *c)
 static struct zone_rdata base_proof(const struct chain *c, const uint8_t *owner)
 {
 	const struct zone_node *node = zone_node_of(c->r->base, owner);
-	const struct zone_rrset *rrset = node ? zone_node_rrset(c->r->base, node, type_of(c)) :
-						NULL;
+	const struct zone_rrset *rrset =
+		node ? zone_node_rrset(c->r->base, node, type_of_resign_chain(c)) : NULL;
 	struct zone_rdata rd = { 0 };
 
 	if (rrset)
@@ -175,7 +175,8 @@ static int write_proof(struct chain *c, const uint8_t *owner, const uint8_t *nex
 	sign_list_clear(&r->want);
 	rc = sign_list_add(&r->want, rdata, n);
 	if (!rc)
-		rc = resign_set_rrset(r, owner, type_of(c), zone_negative_ttl(r->base), &r->want);
+		rc = resign_set_rrset(r, owner, type_of_resign_chain(c), zone_negative_ttl(r->base),
+				      &r->want);
 	return rc ? rc : resign_names_add(&r->sign, owner);
 }
 
@@ -185,7 +186,7 @@ static int write_link(struct chain *c, const struct resign_link *link)
 	int rc;
 
 	if (!link->is) {
-		rc = resign_remove_rrset(c->r, link->owner, type_of(c));
+		rc = resign_remove_rrset(c->r, link->owner, type_of_resign_chain(c));
 		return rc ? rc : resign_names_add(&c->r->sign, link->owner);
 	}
 	rc = next_of(c, link->owner, link->was, next);
@@ -211,7 +212,7 @@ static int write_outside(struct chain *c, const uint8_t *owner)
 
 /* If a link came or went, the name before it gets another next name. If that name is no link, its
  * proof is written here. */
-static int write_before(struct chain *c, size_t i)
+static int write_resign_chain_before(struct chain *c, size_t i)
 {
 	uint8_t before[NAME_FOLDED_BYTES];
 	int rc = base_before(c, c->links[i].owner, before);
@@ -240,7 +241,7 @@ int resign_chain(struct resign *r, const struct resign_link *links, size_t n)
 		if (links[i].was || links[i].is)
 			rc = write_link(&c, &links[i]);
 		if (!rc && links[i].was != links[i].is)
-			rc = write_before(&c, i);
+			rc = write_resign_chain_before(&c, i);
 	}
 	return rc;
 }

@@ -66,8 +66,8 @@ void resign_types(const struct zone *z, const struct zone_node *node, struct sig
 /* --- Signatures ------------------------------------------------------------------------------- */
 
 /* Puts all signatures that the name shall have into r->want. */
-static int want(struct resign *r, const struct zone *z, const struct zone_node *node,
-		const uint8_t *owner)
+static int want_resign_name(struct resign *r, const struct zone *z, const struct zone_node *node,
+			    const uint8_t *owner)
 {
 	struct sign_old old = sign_old_of(r->base, owner);
 	unsigned int n;
@@ -103,7 +103,7 @@ static int find_gone(struct resign *r, const struct zone *z, const struct zone_n
 	return rc;
 }
 
-static int apply(struct resign *r, const uint8_t *owner)
+static int apply_resign_name(struct resign *r, const uint8_t *owner)
 {
 	const uint8_t *at = r->want.bytes;
 	struct zone_rdata rd;
@@ -133,8 +133,8 @@ int resign_sign_name(struct resign *r, const uint8_t *owner)
 		return 0;
 	sign_list_clear(&r->want);
 	sign_list_clear(&r->gone);
-	rc = want(r, z, node, owner);
+	rc = want_resign_name(r, z, node, owner);
 	if (!rc)
 		rc = find_gone(r, z, node);
-	return rc ? rc : apply(r, owner);
+	return rc ? rc : apply_resign_name(r, owner);
 }

@@ -80,8 +80,8 @@ static bool is_single(const struct step *s)
 /* --- Successors ------------------------------------------------------------------------------- */
 
 /* A new ZSK waits until all caches know it; a new KSK or CSK signs beside the old key at once. */
-static int succeed(struct sign_keys *keys, const struct sign_key *old, uint64_t now_s,
-		   struct rollover_actions *actions)
+static int succeed_rollover(struct sign_keys *keys, const struct sign_key *old, uint64_t now_s,
+			    struct rollover_actions *actions)
 {
 	struct sign_key *key;
 	int rc = sign_keys_make(keys, old->role, (enum sign_algorithm)old->algorithm, now_s, &key);
@@ -115,7 +115,9 @@ static int zsk(struct step *s)
 		at = old->active_s + p->zsk_lifetime_s;
 		at = at > publish_s ? at - publish_s : 1;
 		by(s, at);
-		return is_since(at, s->now_s) ? succeed(s->keys, old, s->now_s, s->actions) : 0;
+		return is_since(at, s->now_s) ?
+			       succeed_rollover(s->keys, old, s->now_s, s->actions) :
+			       0;
 	}
 	out = key && !key->active_s ? out_since(s, key->published_s) : 0;
 	if (out) {
@@ -150,7 +152,9 @@ static int ksk(struct step *s, enum sign_role role)
 	if (!key && old && p->ksk_lifetime_s) {
 		at = old->active_s + p->ksk_lifetime_s;
 		by(s, at);
-		return is_since(at, s->now_s) ? succeed(s->keys, old, s->now_s, s->actions) : 0;
+		return is_since(at, s->now_s) ?
+			       succeed_rollover(s->keys, old, s->now_s, s->actions) :
+			       0;
 	}
 	if (key)
 		rollover_allow_ds(s, key);
@@ -168,7 +172,7 @@ static int ksk(struct step *s, enum sign_role role)
  * A retired key's signatures have been replaced: it is removed when no cache has any of them. The
  * last key of an algorithm is removed first: its signatures go when no cache has its DNSKEY record.
  */
-static void end(struct step *s, struct sign_key *key)
+static void end_rollover(struct step *s, struct sign_key *key)
 {
 	const struct rollover_policy *p = s->policy;
 	uint64_t retired = out_since(s, key->retired_s), removed = out_since(s, key->removed_s);
@@ -222,7 +226,7 @@ int rollover_step(struct sign_keys *keys, const struct rollover_policy *policy, 
 	*actions = (struct rollover_actions){ 0 };
 	rc = rollover_is_changing(keys) ? rollover_change(&s) : keep_kind(&s);
 	for (size_t i = 0; !rc && i < keys->n; i++) {
-		end(&s, &keys->keys[i]);
+		end_rollover(&s, &keys->keys[i]);
 		look_ahead(&s, &keys->keys[i]);
 	}
 	*next_s = s.next_s;
@@ -239,7 +243,7 @@ int rollover_start(struct sign_keys *keys, enum sign_role role, uint64_t now_s,
 		return ERR_NOT_FOUND;
 	if (key || rollover_is_changing(keys) || !is_since(old->active_s, now_s))
 		return -EALREADY;
-	return succeed(keys, old, now_s, actions);
+	return succeed_rollover(keys, old, now_s, actions);
 }
 
 int rollover_ds_seen(struct sign_keys *keys, int tag, uint64_t now_s,

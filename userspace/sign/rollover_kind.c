@@ -7,18 +7,19 @@
  */
 #include "sign/rollover_steps.h"
 
-static bool is_of_kind(const struct sign_key *key, unsigned int algorithm, bool single)
+static bool is_rollover_kind_of_kind(const struct sign_key *key, unsigned int algorithm,
+				     bool single)
 {
 	return key->algorithm == algorithm && (key->role == SIGN_CSK) == single;
 }
 
 static bool is_same_kind(const struct sign_key *a, const struct sign_key *b)
 {
-	return is_of_kind(a, b->algorithm, b->role == SIGN_CSK);
+	return is_rollover_kind_of_kind(a, b->algorithm, b->role == SIGN_CSK);
 }
 
 /* In the folder, and not used yet. */
-static bool is_idle(const struct sign_key *key)
+static bool is_rollover_kind_idle(const struct sign_key *key)
 {
 	return !key->published_s && !key->active_s;
 }
@@ -31,7 +32,7 @@ static const struct sign_key *youngest(const struct sign_keys *keys)
 	for (size_t i = 0; i < keys->n; i++) {
 		const struct sign_key *key = &keys->keys[i];
 
-		if (key->role != SIGN_KSK && !is_idle(key) && !is_going(key) &&
+		if (key->role != SIGN_KSK && !is_rollover_kind_idle(key) && !is_going(key) &&
 		    (!found || key->active_s > found->active_s))
 			found = key;
 	}
@@ -43,13 +44,13 @@ bool rollover_is_changing(const struct sign_keys *keys)
 	const struct sign_key *young = youngest(keys);
 
 	for (size_t i = 0; young && i < keys->n; i++)
-		if (!is_idle(&keys->keys[i]) && !is_same_kind(&keys->keys[i], young))
+		if (!is_rollover_kind_idle(&keys->keys[i]) && !is_same_kind(&keys->keys[i], young))
 			return true;
 	return false;
 }
 
 /* Publishes the key when no cache has data any more that it did not sign. */
-static void publish(struct step *s, struct sign_key *young)
+static void publish_rollover_kind(struct step *s, struct sign_key *young)
 {
 	const struct rollover_policy *p = s->policy;
 	uint64_t out = out_since(s, young->active_s);
@@ -69,7 +70,7 @@ static int find_main(struct step *s, struct sign_key *young, struct sign_key **o
 
 	*out = young->role == SIGN_CSK ? young : NULL;
 	for (size_t i = 0; !*out && i < keys->n; i++)
-		if (keys->keys[i].role == SIGN_KSK && !is_idle(&keys->keys[i]) &&
+		if (keys->keys[i].role == SIGN_KSK && !is_rollover_kind_idle(&keys->keys[i]) &&
 		    !is_going(&keys->keys[i]) && is_same_kind(&keys->keys[i], young))
 			*out = &keys->keys[i];
 	if (*out || !young->published_s)
@@ -83,7 +84,7 @@ static int find_main(struct step *s, struct sign_key *young, struct sign_key **o
 }
 
 /* Removes the other keys from the DNSKEY RRset. Keys that sign data go on until no cache has that
- * RRset: end() in rollover.c. */
+ * RRset: end_rollover() in rollover.c. */
 static void remove_others(struct step *s, const struct sign_key *main)
 {
 	const struct rollover_policy *p = s->policy;
@@ -92,7 +93,7 @@ static void remove_others(struct step *s, const struct sign_key *main)
 	for (size_t i = 0; i < s->keys->n; i++) {
 		struct sign_key *key = &s->keys->keys[i];
 
-		if (is_idle(key) || is_same_kind(key, main) || key->removed_s)
+		if (is_rollover_kind_idle(key) || is_same_kind(key, main) || key->removed_s)
 			continue;
 		key->removed_s = at;
 		if (key->role == SIGN_KSK)
@@ -106,7 +107,7 @@ int rollover_change(struct step *s)
 	struct sign_key *young = &s->keys->keys[youngest(s->keys) - s->keys->keys], *main;
 	int rc;
 
-	publish(s, young);
+	publish_rollover_kind(s, young);
 	rc = find_main(s, young, &main);
 	if (rc || !main)
 		return rc;
@@ -125,7 +126,7 @@ static bool is_quiet(struct step *s)
 	for (size_t i = 0; i < s->keys->n; i++) {
 		const struct sign_key *key = &s->keys->keys[i];
 
-		if (is_idle(key))
+		if (is_rollover_kind_idle(key))
 			continue;
 		if (key->active_s == s->now_s && s->next_s > s->now_s + 1)
 			s->next_s = s->now_s + 1; /* this key does not prevent a change then */
@@ -143,7 +144,7 @@ int rollover_begin_change(struct step *s)
 	struct sign_key *key;
 	int rc;
 
-	if (!young || is_of_kind(young, p->algorithm, p->single_key) || !is_quiet(s))
+	if (!young || is_rollover_kind_of_kind(young, p->algorithm, p->single_key) || !is_quiet(s))
 		return 0;
 	rc = sign_keys_make(s->keys, p->single_key ? SIGN_CSK : SIGN_ZSK, p->algorithm, s->now_s,
 			    &key);

@@ -13,7 +13,7 @@
 
 /* --- Lists ------------------------------------------------------------------------------------ */
 
-static int make_room(struct sign_list *list, size_t at, size_t n)
+static int make_rrset_room(struct sign_list *list, size_t at, size_t n)
 {
 	size_t need = list->n_bytes + 2 + n;
 	uint8_t *bytes;
@@ -33,7 +33,7 @@ static int make_room(struct sign_list *list, size_t at, size_t n)
 
 static int put_at(struct sign_list *list, size_t at, const uint8_t *rdata, size_t n)
 {
-	int rc = make_room(list, at, n);
+	int rc = make_rrset_room(list, at, n);
 
 	if (rc)
 		return rc;
@@ -48,7 +48,7 @@ int sign_list_add(struct sign_list *list, const uint8_t *rdata, size_t n)
 }
 
 /* RFC 4034 section 6.3, for rdata without names. */
-static int cmp_rdata(const struct zone_rdata *a, const uint8_t *b, size_t n)
+static int cmp_rrset_rdata(const struct zone_rdata *a, const uint8_t *b, size_t n)
 {
 	int order = memcmp(a->bytes, b, a->len < n ? a->len : n);
 
@@ -62,7 +62,7 @@ int sign_list_insert(struct sign_list *list, const uint8_t *rdata, size_t n)
 	for (unsigned int i = 0; i < list->n; i++) {
 		struct zone_rdata rd;
 		const uint8_t *next = zone_rdata_next(at, &rd);
-		int order = cmp_rdata(&rd, rdata, n);
+		int order = cmp_rrset_rdata(&rd, rdata, n);
 
 		if (!order)
 			return 0;
@@ -113,7 +113,7 @@ void sign_list_free(struct sign_list *list)
 }
 
 /* True if the key is in the RRset of this type. */
-static bool is_listed(const struct signer *s, const struct sign_key *key, uint16_t type)
+static bool is_rrset_listed(const struct signer *s, const struct sign_key *key, uint16_t type)
 {
 	if (type == DNS_TYPE_DNSKEY)
 		return sign_key_is_published(key, s->now_s);
@@ -129,7 +129,7 @@ int sign_list_keys(struct sign_list *list, const struct signer *s, uint16_t type
 		const struct sign_key *key = &keys->keys[i];
 		uint8_t ds[SIGN_DS_BYTES];
 
-		if (!is_listed(s, key, type))
+		if (!is_rrset_listed(s, key, type))
 			continue;
 		if (type != DNS_TYPE_CDS) {
 			rc = sign_list_insert(list, key->dnskey, key->dnskey_bytes);

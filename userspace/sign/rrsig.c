@@ -46,7 +46,7 @@ void signer_fini(struct signer *s)
 	}
 }
 
-static int reserve(struct signer *s, size_t n)
+static int reserve_rrsig(struct signer *s, size_t n)
 {
 	uint8_t *data;
 
@@ -71,8 +71,8 @@ static uint32_t jitter(const struct signer *s, const uint8_t *owner, size_t n, u
 	return (uint32_t)((siphash24(key, owner, n) ^ type) % (s->options->jitter_s + 1ull));
 }
 
-static uint8_t *put_record(uint8_t *at, const struct sign_rrset *rrset, const uint8_t *owner,
-			   size_t owner_bytes, const struct zone_rdata *rd)
+static uint8_t *put_rrsig_record(uint8_t *at, const struct sign_rrset *rrset, const uint8_t *owner,
+				 size_t owner_bytes, const struct zone_rdata *rd)
 {
 	struct rdata_span names = rdata_names(rrset->type, rd->bytes, rd->len);
 
@@ -92,9 +92,9 @@ static uint8_t *put_record(uint8_t *at, const struct sign_rrset *rrset, const ui
 }
 
 /* Writes the rdata up to the signature. Returns its length. */
-static size_t put_head(const struct signer *s, const struct sign_key *key,
-		       const struct sign_rrset *rrset, const uint8_t *owner, size_t owner_bytes,
-		       uint8_t *out)
+static size_t put_rrsig_head(const struct signer *s, const struct sign_key *key,
+			     const struct sign_rrset *rrset, const uint8_t *owner,
+			     size_t owner_bytes, uint8_t *out)
 {
 	unsigned int labels = name_n_labels(owner) - (owner[0] == 1 && owner[1] == '*');
 	uint64_t end =
@@ -123,14 +123,15 @@ int signer_sign(struct signer *s, const struct sign_key *key, const struct sign_
 	int n;
 
 	name_fold(owner, rrset->owner, owner_bytes);
-	head = put_head(s, key, rrset, owner, owner_bytes, out);
-	if (reserve(s, head + sign_records_bytes(from, rrset->n) + rrset->n * (owner_bytes + 10)))
+	head = put_rrsig_head(s, key, rrset, owner, owner_bytes, out);
+	if (reserve_rrsig(s, head + sign_records_bytes(from, rrset->n) +
+				     rrset->n * (owner_bytes + 10)))
 		return -ENOMEM;
 	memcpy(s->data, out, head);
 	at = s->data + head;
 	for (unsigned int i = 0; i < rrset->n; i++) {
 		from = zone_rdata_next(from, &rd);
-		at = put_record(at, rrset, owner, owner_bytes, &rd);
+		at = put_rrsig_record(at, rrset, owner, owner_bytes, &rd);
 	}
 	n = sign_key_sign(key, &s->ctx[key - s->keys->keys], s->data, (size_t)(at - s->data),
 			  out + head);

@@ -46,8 +46,8 @@ struct all {
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-static int add_record(struct all *a, const uint8_t *owner, uint16_t type, uint32_t ttl,
-		      const struct zone_rdata *rd)
+static int add_sign_all_record(struct all *a, const uint8_t *owner, uint16_t type, uint32_t ttl,
+			       const struct zone_rdata *rd)
 {
 	struct zone_builder_record record = { .owner = owner,
 					      .owner_bytes = (unsigned int)name_bytes(owner),
@@ -67,7 +67,7 @@ static int add_records(struct all *a, const uint8_t *owner, uint16_t type, uint3
 
 	while (!rc && n--) {
 		records = zone_rdata_next(records, &rd);
-		rc = add_record(a, owner, type, ttl, &rd);
+		rc = add_sign_all_record(a, owner, type, ttl, &rd);
 	}
 	return rc;
 }
@@ -83,23 +83,23 @@ static int emit(void *user, const struct sign_rrset *rrset, const struct sign_li
 	return add_records(a, rrset->owner, DNS_TYPE_RRSIG, rrset->ttl, sigs->bytes, sigs->n);
 }
 
-static int put_rrset(struct all *a, const struct sign_rrset *rrset, bool is_signed)
+static int put_sign_all_rrset(struct all *a, const struct sign_rrset *rrset, bool is_signed)
 {
 	return sign_batch_add(a->batch, rrset, is_signed ? &a->old : NULL);
 }
 
-static int put_list(struct all *a, const uint8_t *owner, uint16_t type, uint32_t ttl)
+static int put_sign_all_list(struct all *a, const uint8_t *owner, uint16_t type, uint32_t ttl)
 {
 	struct sign_rrset rrset = {
 		.owner = owner, .type = type, .n = a->list.n, .ttl = ttl, .records = a->list.bytes
 	};
 
-	return put_rrset(a, &rrset, true);
+	return put_sign_all_rrset(a, &rrset, true);
 }
 
 /* --- The apex --------------------------------------------------------------------------------- */
 
-static int put_keys(struct all *a, uint16_t type)
+static int put_sign_all_keys(struct all *a, uint16_t type)
 {
 	int rc;
 
@@ -108,7 +108,7 @@ static int put_keys(struct all *a, uint16_t type)
 	if (rc || !a->list.n)
 		return rc;
 	sign_types_add(&a->types, type);
-	return put_list(a, a->owner, type, a->signer.options->dnskey_ttl_s);
+	return put_sign_all_list(a, a->owner, type, a->signer.options->dnskey_ttl_s);
 }
 
 static int put_param(struct all *a)
@@ -122,14 +122,14 @@ static int put_param(struct all *a)
 	if (rc)
 		return rc;
 	sign_types_add(&a->types, DNS_TYPE_NSEC3PARAM);
-	return put_list(a, a->owner, DNS_TYPE_NSEC3PARAM, 0);
+	return put_sign_all_list(a, a->owner, DNS_TYPE_NSEC3PARAM, 0);
 }
 
-static int put_soa(struct all *a, const struct zone_rrset *soa)
+static int put_sign_all_soa(struct all *a, const struct zone_rrset *soa)
 {
 	int rc = sign_list_soa(&a->list, a->from, a->serial);
 
-	return rc ? rc : put_list(a, a->owner, DNS_TYPE_SOA, soa->ttl);
+	return rc ? rc : put_sign_all_list(a, a->owner, DNS_TYPE_SOA, soa->ttl);
 }
 
 static int put_apex(struct all *a)
@@ -138,7 +138,7 @@ static int put_apex(struct all *a)
 	int rc = 0;
 
 	for (unsigned int i = 0; !rc && i < sizeof(types) / sizeof(types[0]); i++)
-		rc = put_keys(a, types[i]);
+		rc = put_sign_all_keys(a, types[i]);
 	if (!rc && a->signer.options->nsec3)
 		rc = put_param(a);
 	return rc;
@@ -174,8 +174,9 @@ static int put_data(struct all *a, const struct zone_node *node, bool is_apex, b
 			continue;
 		rrset.records = zone_rrset_first(a->from, &rrsets[i]);
 		rc = type == DNS_TYPE_SOA ?
-			     put_soa(a, &rrsets[i]) :
-			     put_rrset(a, &rrset, !is_occluded && sign_is_signed(type, is_cut));
+			     put_sign_all_soa(a, &rrsets[i]) :
+			     put_sign_all_rrset(a, &rrset,
+						!is_occluded && sign_is_signed(type, is_cut));
 	}
 	return rc;
 }
@@ -197,14 +198,14 @@ static int put_nsec(struct all *a, const uint8_t *next)
 	if (rc)
 		return rc;
 	a->old = sign_old_of(a->before, a->last);
-	rc = put_list(a, a->last, DNS_TYPE_NSEC, zone_negative_ttl(a->from));
+	rc = put_sign_all_list(a, a->last, DNS_TYPE_NSEC, zone_negative_ttl(a->from));
 	a->old = here;
 	return rc;
 }
 
 /* --- NSEC3 ------------------------------------------------------------------------------------ */
 
-static int hash_name(struct all *a, const uint8_t *name, const struct sign_types *data)
+static int hash_sign_all_name(struct all *a, const uint8_t *name, const struct sign_types *data)
 {
 	uint8_t bitmap[SIGN_NSEC_MAX], folded[NAME_FOLDED_BYTES];
 	bool is_apex = name_equal(name, a->signer.keys->apex);
@@ -255,9 +256,9 @@ static int hash_with_above(struct all *a)
 
 		if (name_is_under(a->last, above))
 			break;
-		rc = hash_name(a, above, &none);
+		rc = hash_sign_all_name(a, above, &none);
 	}
-	return rc || is_left ? rc : hash_name(a, a->owner, &a->types);
+	return rc || is_left ? rc : hash_sign_all_name(a, a->owner, &a->types);
 }
 
 static int cmp_hashed(const void *a, const void *b)
@@ -279,7 +280,7 @@ static int put_nsec3(struct all *a, const struct hashed *hashed, const struct ha
 	if (rc)
 		return rc;
 	a->old = sign_old_of(a->before, owner);
-	return put_list(a, owner, DNS_TYPE_NSEC3, zone_negative_ttl(a->from));
+	return put_sign_all_list(a, owner, DNS_TYPE_NSEC3, zone_negative_ttl(a->from));
 }
 
 /* --- The walk --------------------------------------------------------------------------------- */
@@ -298,7 +299,7 @@ static int link_name(struct all *a)
 	return rc;
 }
 
-static int put_name(struct all *a, const struct zone_node *node)
+static int put_sign_all_name(struct all *a, const struct zone_node *node)
 {
 	bool is_apex = node == zone_apex_node(a->from);
 	bool is_occluded = zone_node_is_occluded(a->from, node);
@@ -341,7 +342,7 @@ static int end_chain(struct all *a, const bool *cancel)
 	return rc;
 }
 
-static int put_all(struct all *a, const bool *cancel)
+static int put_all_sign_all(struct all *a, const bool *cancel)
 {
 	const struct zone_node *node;
 	struct zone_walk walk;
@@ -349,14 +350,15 @@ static int put_all(struct all *a, const bool *cancel)
 
 	zone_walk_init(&walk, a->from);
 	while (!rc && (node = zone_walk_next(&walk)))
-		rc = cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED) ? -ECANCELED :
-									   put_name(a, node);
+		rc = cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED) ?
+			     -ECANCELED :
+			     put_sign_all_name(a, node);
 	if (!rc)
 		rc = end_chain(a, cancel);
 	return rc ? rc : sign_batch_flush(a->batch);
 }
 
-static int check(const struct all *a)
+static int check_sign_all(const struct all *a)
 {
 	if (a->signer.options->nsec3 &&
 	    name_bytes(a->signer.keys->apex) + sizeof(struct nsec3_label) > DNS_NAME_MAX)
@@ -393,7 +395,7 @@ int sign_all(const struct zone *from, const struct zone *before, const struct si
 	a->serial = serial;
 	signer_init(&a->signer, keys, options, now_s);
 	sign_nsec3_params(options, &a->params);
-	rc = check(a);
+	rc = check_sign_all(a);
 	if (!rc)
 		rc = zone_builder_new(&a->b, zone_apex(from, &apex_bytes));
 	if (!rc) {
@@ -402,7 +404,7 @@ int sign_all(const struct zone *from, const struct zone *before, const struct si
 	}
 	if (!rc) {
 		zone_builder_watch(a->b, cancel);
-		rc = put_all(a, cancel);
+		rc = put_all_sign_all(a, cancel);
 	}
 	if (!rc)
 		rc = zone_builder_finish(a->b, out, err);

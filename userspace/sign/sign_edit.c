@@ -12,7 +12,7 @@
 #include "zone/version.h"
 #include "zone/zone_walk.h"
 
-static bool is_apex(const struct resign *r, const uint8_t *name)
+static bool is_sign_edit_apex(const struct resign *r, const uint8_t *name)
 {
 	return name_equal(name, r->signer.keys->apex);
 }
@@ -80,7 +80,7 @@ static int set_own(struct resign *r, const uint8_t *name)
 					      DNS_TYPE_NSEC3PARAM };
 	int rc = 0;
 
-	if (is_apex(r, name))
+	if (is_sign_edit_apex(r, name))
 		return set_apex(r);
 	for (unsigned int i = 0; !rc && i < sizeof(apex_only) / sizeof(apex_only[0]); i++)
 		rc = resign_remove_rrset(r, name, apex_only[i]);
@@ -89,14 +89,14 @@ static int set_own(struct resign *r, const uint8_t *name)
 
 /* --- The names -------------------------------------------------------------------------------- */
 
-static bool is_cut(const struct zone *z, const uint8_t *name)
+static bool is_sign_edit_cut(const struct zone *z, const uint8_t *name)
 {
 	const struct zone_node *node = zone_node_of(z, name);
 
 	return node && node->flags & NODE_CUT;
 }
 
-static int add_name(void *user, const uint8_t *owner, unsigned n)
+static int add_sign_edit_name(void *user, const uint8_t *owner, unsigned n)
 {
 	struct resign *r = user;
 
@@ -117,7 +117,7 @@ static int add_above(struct resign *r, const uint8_t *name)
 	const struct zone *z = zone_edit_view(r->edit);
 	int rc = 0;
 
-	while (!rc && !is_apex(r, name)) {
+	while (!rc && !is_sign_edit_apex(r, name)) {
 		name = name_parent(name);
 		if (exists(r->base, name) == exists(z, name))
 			break;
@@ -127,7 +127,7 @@ static int add_above(struct resign *r, const uint8_t *name)
 }
 
 /* True if the name belongs in the chain. */
-static bool is_member(const struct resign *r, const uint8_t *name)
+static bool is_sign_edit_member(const struct resign *r, const uint8_t *name)
 {
 	const struct zone *z = zone_edit_view(r->edit);
 	const struct zone_node *node = zone_node_of(z, name);
@@ -140,19 +140,19 @@ static bool is_member(const struct resign *r, const uint8_t *name)
 		return types.n;
 	if (node->flags & NODE_NSEC3)
 		return false;
-	return !r->signer.options->opt_out || is_apex(r, name) ||
+	return !r->signer.options->opt_out || is_sign_edit_apex(r, name) ||
 	       !sign_types_have(&types, DNS_TYPE_NS) || sign_types_have(&types, DNS_TYPE_DS);
 }
 
 /* If the name has no data any more, removes its signatures: else it would seem to exist. */
-static int clean(struct resign *r, const uint8_t *name)
+static int clean_sign_edit(struct resign *r, const uint8_t *name)
 {
 	const struct zone *z = zone_edit_view(r->edit);
 	struct sign_types types;
 	int rc;
 
 	resign_types(z, zone_node_of(z, name), &types);
-	if (types.n && is_member(r, name))
+	if (types.n && is_sign_edit_member(r, name))
 		return 0;
 	rc = resign_remove_rrset(r, name, DNS_TYPE_NSEC);
 	return rc ? rc : resign_sign_name(r, name);
@@ -180,9 +180,9 @@ static int for_names(struct resign *r, per_name *call)
 /* If the name became a cut or is no longer one, the names below it leave or enter the chain. */
 static int add_below_if_cut(struct resign *r, const uint8_t *name)
 {
-	if (is_cut(r->base, name) == is_cut(zone_edit_view(r->edit), name))
+	if (is_sign_edit_cut(r->base, name) == is_sign_edit_cut(zone_edit_view(r->edit), name))
 		return 0;
-	return zone_walk_below(zone_edit_view(r->edit), name, add_name, r);
+	return zone_walk_below(zone_edit_view(r->edit), name, add_sign_edit_name, r);
 }
 
 /* --- Links ------------------------------------------------------------------------------------ */
@@ -240,13 +240,13 @@ static int put_link(struct resign *r, struct linking *l, const uint8_t *name)
 	struct sign_types data, types;
 	int rc;
 
-	*link = (struct resign_link){ .owner = name, .is = is_member(r, name) };
+	*link = (struct resign_link){ .owner = name, .is = is_sign_edit_member(r, name) };
 	if (r->signer.options->nsec3)
 		rc = put_hash_owner(r, l, name);
 	else
 		rc = 0, link->was = had_nsec(r, name);
 	resign_types(z, zone_node_of(z, name), &data);
-	sign_types_of_proof(&types, &data, is_apex(r, name), r->signer.options->nsec3);
+	sign_types_of_proof(&types, &data, is_sign_edit_apex(r, name), r->signer.options->nsec3);
 	if (!rc)
 		rc = put_bitmap(l, &types);
 	l->n++;
@@ -339,7 +339,7 @@ int resign_all(struct resign *r)
 	if (!rc)
 		rc = for_names(r, add_below_if_cut);
 	if (!rc)
-		rc = for_names(r, clean);
+		rc = for_names(r, clean_sign_edit);
 	if (!rc && r->signer.options->nsec3)
 		rc = for_names(r, add_above);
 	if (!rc)

@@ -56,7 +56,7 @@ static bool is_name_good(const struct signer *s, const struct zone *z, const str
 /* --- Renewing --------------------------------------------------------------------------------- */
 
 /* Begins the walk at the name with this number. */
-static void begin(struct zone_walk *walk, const struct zone *z, size_t at)
+static void begin_sign_renew(struct zone_walk *walk, const struct zone *z, size_t at)
 {
 	zone_walk_init(walk, z);
 	if (!walk->overlay)
@@ -73,7 +73,7 @@ static int renew_names(struct resign *r, size_t *at, size_t n_max)
 	struct zone_walk walk;
 	int rc = 0;
 
-	begin(&walk, r->base, *at);
+	begin_sign_renew(&walk, r->base, *at);
 	while (!rc && r->n_new < n_max) {
 		node = zone_walk_next(&walk);
 		if (!node) {
@@ -115,7 +115,7 @@ static int look_at_apex(struct resign *r, bool *is_good)
 }
 
 /* RFC 1982: the next number is always greater. */
-static int raise_serial(struct resign *r)
+static int raise_sign_renew_serial(struct resign *r)
 {
 	const struct zone_rrset *soa = zone_soa(r->base);
 	int rc = sign_list_soa(&r->want, r->base, zone_serial(r->base) + 1);
@@ -124,7 +124,7 @@ static int raise_serial(struct resign *r)
 		    resign_set_rrset(r, r->signer.keys->apex, DNS_TYPE_SOA, soa->ttl, &r->want);
 }
 
-static int renew(struct resign *r, size_t *at, size_t n_max)
+static int renew_sign_renew(struct resign *r, size_t *at, size_t n_max)
 {
 	bool apex_is_good = true;
 	int rc = *at ? 0 : look_at_apex(r, &apex_is_good);
@@ -133,7 +133,7 @@ static int renew(struct resign *r, size_t *at, size_t n_max)
 		rc = renew_names(r, at, n_max);
 	if (rc || (apex_is_good && !r->n_new && !r->n_gone))
 		return rc;
-	rc = raise_serial(r);
+	rc = raise_sign_renew_serial(r);
 	return rc ? rc : resign_all(r); /* of the apex */
 }
 
@@ -147,7 +147,7 @@ int sign_renew(struct zone_edit *edit, const struct zone *base, const struct sig
 	*err = (struct zone_error){ 0 };
 	rc = resign_init(&r, edit, base, keys, options, now_s, err);
 	if (!rc)
-		rc = renew(&r, at, n_max);
+		rc = renew_sign_renew(&r, at, n_max);
 	*n = r.n_new > r.n_gone ? r.n_new : r.n_gone;
 	resign_fini(&r);
 	return rc;

@@ -15,7 +15,7 @@ struct strip {
 	struct sign_list list;
 };
 
-static int put_rrset(struct strip *s, const uint8_t *owner, const struct zone_rrset *rrset)
+static int put_strip_rrset(struct strip *s, const uint8_t *owner, const struct zone_rrset *rrset)
 {
 	const uint8_t *at = zone_rrset_first(s->from, rrset);
 	struct zone_rdata rd;
@@ -41,7 +41,7 @@ static int put_rrset(struct strip *s, const uint8_t *owner, const struct zone_rr
 	return rc;
 }
 
-static int put_name(struct strip *s, const struct zone_node *node)
+static int put_strip_name(struct strip *s, const struct zone_node *node)
 {
 	bool is_apex = node == zone_apex_node(s->from);
 	uint8_t owner[NAME_FOLDED_BYTES];
@@ -52,7 +52,7 @@ static int put_name(struct strip *s, const struct zone_node *node)
 	zone_node_owner(s->from, node, owner);
 	for (unsigned int i = 0; !rc && i < n; i++)
 		if (!sign_is_left_out(rrsets[i].type, is_apex))
-			rc = put_rrset(s, owner, &rrsets[i]);
+			rc = put_strip_rrset(s, owner, &rrsets[i]);
 	return rc;
 }
 
@@ -74,7 +74,7 @@ int sign_strip(const struct zone *from, uint32_t serial, const bool *cancel, str
 	zone_walk_init(&walk, from);
 	while (!rc && (node = zone_walk_next(&walk)))
 		rc = cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED) ? -ECANCELED :
-									   put_name(&s, node);
+									   put_strip_name(&s, node);
 	if (!rc)
 		rc = zone_builder_finish(s.b, out, err);
 	zone_builder_free(s.b);

@@ -269,8 +269,8 @@ static bool check_leaf_node(struct verify *v, const uint8_t *page, unsigned i, b
 	return !is_free || check_free(v, page + at, n_bytes);
 }
 
-static bool check_below(struct verify *v, uint64_t number, unsigned depth, bool is_free,
-			bool is_main)
+static bool check_data_file_below(struct verify *v, uint64_t number, unsigned depth, bool is_free,
+				  bool is_main)
 {
 	struct level *level = malloc(sizeof(*level));
 	bool is_leaf = depth == 1, is_good;
@@ -288,10 +288,10 @@ static bool check_below(struct verify *v, uint64_t number, unsigned depth, bool 
 			is_good = check_leaf_node(v, level->bytes, i, is_free, is_main);
 		else
 			is_good = load_node(v, level->bytes, i, &node, &at) &&
-				  check_below(v,
-					      node.low | (uint64_t)node.high << 16 |
-						      (uint64_t)node.flags << 32,
-					      depth - 1, is_free, is_main);
+				  check_data_file_below(v,
+							node.low | (uint64_t)node.high << 16 |
+								(uint64_t)node.flags << 32,
+							depth - 1, is_free, is_main);
 	}
 	free(level);
 	return is_good;
@@ -309,12 +309,12 @@ static bool check_tree(struct verify *v, const struct db *db, bool is_free, bool
 		return true;
 	if (!db->depth || db->depth > DEPTH_MAX)
 		return damaged(v, "a tree has %u levels", db->depth);
-	return check_below(v, db->root, db->depth, is_free, is_main);
+	return check_data_file_below(v, db->root, db->depth, is_free, is_main);
 }
 
 /* --- The heads -------------------------------------------------------------------------------- */
 
-static bool is_power_of_two(uint32_t n)
+static bool is_data_file_power_of_two(uint32_t n)
 {
 	return n && !(n & (n - 1));
 }
@@ -340,7 +340,8 @@ static bool check_metas(struct verify *v, struct meta *meta)
 	if (!load_meta(v, 0, meta))
 		return false;
 	v->page_bytes = meta->dbs[0].pad;
-	if (!is_power_of_two(v->page_bytes) || v->page_bytes < 512 || v->page_bytes > PAGE_MAX / 2)
+	if (!is_data_file_power_of_two(v->page_bytes) || v->page_bytes < 512 ||
+	    v->page_bytes > PAGE_MAX / 2)
 		return damaged(v, "its pages have %u octets", v->page_bytes);
 	if (!load_meta(v, 1, &second))
 		return false;

@@ -21,7 +21,7 @@ struct target {
 	bool is_there;
 };
 
-static int find_target(struct target *t, const char *path)
+static int find_file_target(struct target *t, const char *path)
 {
 	int err = replace_find(path, t->path, sizeof(t->path));
 
@@ -45,7 +45,7 @@ static int take_over_mode(int fd, const struct target *t)
 	return fchmod(fd, mode) ? -errno : 0;
 }
 
-static int write_all(FILE *f, const struct zone *z, const bool *cancel, const struct target *t)
+static int write_all_file(FILE *f, const struct zone *z, const bool *cancel, const struct target *t)
 {
 	int err = zone_dump(z, f, cancel);
 
@@ -59,7 +59,7 @@ static int write_all(FILE *f, const struct zone *z, const bool *cancel, const st
 }
 
 /* The last close(), after the rename, releases the lock. */
-static int replace(int fd, const struct zone *z, const bool *cancel, const struct target *t)
+static int replace_file(int fd, const struct zone *z, const bool *cancel, const struct target *t)
 {
 	FILE *f = fdopen(fd, "w");
 	int err;
@@ -72,7 +72,7 @@ static int replace(int fd, const struct zone *z, const bool *cancel, const struc
 	}
 	err = replace_clear(fd);
 	if (!err)
-		err = write_all(f, z, cancel, t);
+		err = write_all_file(f, z, cancel, t);
 	if (!err)
 		err = replace_finish(t->tmp, t->path);
 	if (err)
@@ -86,12 +86,12 @@ int store_write_zone_file(const struct zone *z, const char *path, const bool *ca
 			  size_t why_cap)
 {
 	struct target t;
-	int err = find_target(&t, path), fd;
+	int err = find_file_target(&t, path), fd;
 
 	why[0] = '\0';
 	if (!err) {
 		fd = replace_open(t.tmp);
-		err = fd < 0 ? fd : replace(fd, z, cancel, &t);
+		err = fd < 0 ? fd : replace_file(fd, z, cancel, &t);
 	}
 	if (err == -EBUSY)
 		snprintf(why, why_cap, "%s: another process writes this file", path);

@@ -375,8 +375,8 @@ static int put_set(struct store_batch *b, const uint8_t *apex, const struct jour
 }
 
 /* *@before: the set follows the last one of the chain. If it does not, the old chain is dropped. */
-static int find_place(struct store_batch *b, const uint8_t *apex, const struct changeset *set,
-		      uint64_t *before)
+static int find_journal_place(struct store_batch *b, const uint8_t *apex,
+			      const struct changeset *set, uint64_t *before)
 {
 	struct journal_head last;
 	uint64_t number;
@@ -391,7 +391,7 @@ static int find_place(struct store_batch *b, const uint8_t *apex, const struct c
 	return 0;
 }
 
-static int append(struct store_batch *b, const uint8_t *apex, const struct changeset *set)
+static int append_journal(struct store_batch *b, const uint8_t *apex, const struct changeset *set)
 {
 	struct journal_head head = {
 		.serial_from = set->serial_from,
@@ -406,7 +406,7 @@ static int append(struct store_batch *b, const uint8_t *apex, const struct chang
 	head.sum = journal_sum(number, set->bytes, set->n_bytes);
 	err = check_room(b, set->n_bytes);
 	if (!err)
-		err = find_place(b, apex, set, &head.before);
+		err = find_journal_place(b, apex, set, &head.before);
 	if (!err)
 		err = put_set(b, apex, &head, number, set->bytes);
 	return err ? err : put_serial(b, apex, set->serial_from, number);
@@ -415,7 +415,7 @@ static int append(struct store_batch *b, const uint8_t *apex, const struct chang
 int store_append(struct store_batch *b, const uint8_t *apex, const struct changeset *set)
 {
 	if (!b->err)
-		b->err = append(b, apex, set);
+		b->err = append_journal(b, apex, set);
 	return b->err;
 }
 

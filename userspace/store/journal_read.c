@@ -72,7 +72,7 @@ static int set_bounds(struct store_chain *c, uint64_t number)
 	return 0;
 }
 
-static int give(struct store_chain *c, int err, struct store_chain **out)
+static int give_journal_read(struct store_chain *c, int err, struct store_chain **out)
 {
 	if (err)
 		store_chain_close(c);
@@ -92,7 +92,7 @@ int store_chain_open(struct store *st, const uint8_t *apex, uint32_t serial,
 	err = journal_number_of(st, c->txn, apex, serial, &number);
 	if (!err)
 		err = set_bounds(c, number);
-	return give(c, err, out);
+	return give_journal_read(c, err, out);
 }
 
 int store_chain_open_all(struct store *st, const uint8_t *apex, struct store_chain **out)
@@ -106,7 +106,7 @@ int store_chain_open_all(struct store *st, const uint8_t *apex, struct store_cha
 	err = journal_first_from(st, c->txn, apex, 0, &number);
 	if (!err)
 		err = set_bounds(c, number);
-	return give(c, err, out);
+	return give_journal_read(c, err, out);
 }
 
 static int find_replay(struct store_chain *c)
@@ -133,7 +133,7 @@ int store_replay_open(struct store *st, const uint8_t *apex, struct store_chain 
 	struct store_chain *c;
 	int err = chain_new(st, apex, &c);
 
-	return err ? err : give(c, find_replay(c), out);
+	return err ? err : give_journal_read(c, find_replay(c), out);
 }
 
 uint64_t store_chain_bytes(const struct store_chain *c)
@@ -154,7 +154,8 @@ uint32_t store_chain_end(const struct store_chain *c)
 /* --- Sets ------------------------------------------------------------------------------------- */
 
 /* Reads the next piece. 1; 0 after the zone's last piece; or an error. */
-static int step(struct store_chain *c, uint64_t *number, uint32_t *part, MDB_val *value)
+static int step_journal_read(struct store_chain *c, uint64_t *number, uint32_t *part,
+			     MDB_val *value)
 {
 	struct store_key k;
 	MDB_val key;
@@ -172,8 +173,9 @@ static int step(struct store_chain *c, uint64_t *number, uint32_t *part, MDB_val
 }
 
 /* Joins all pieces of a set. The caller frees *@bytes. */
-static int gather(struct store_chain *c, uint64_t number, const struct journal_head *head,
-		  const uint8_t *first, size_t n_first, uint8_t **bytes)
+static int gather_journal_read(struct store_chain *c, uint64_t number,
+			       const struct journal_head *head, const uint8_t *first,
+			       size_t n_first, uint8_t **bytes)
 {
 	size_t at = n_first;
 	int rc = 1;
@@ -187,7 +189,7 @@ static int gather(struct store_chain *c, uint64_t number, const struct journal_h
 		uint32_t part = 0;
 		MDB_val value = { 0 };
 
-		rc = step(c, &its_number, &part, &value);
+		rc = step_journal_read(c, &its_number, &part, &value);
 		if (rc != 1)
 			break;
 		if (its_number != number || part != next || value.mv_size > head->n_bytes - at)
@@ -198,8 +200,8 @@ static int gather(struct store_chain *c, uint64_t number, const struct journal_h
 	return rc < 0 ? rc : at == head->n_bytes ? 0 : -EIO;
 }
 
-static int take(struct store_chain *c, const struct journal_head *head, uint64_t number,
-		const uint8_t *bytes, struct changeset *set)
+static int take_journal_read(struct store_chain *c, const struct journal_head *head,
+			     uint64_t number, const uint8_t *bytes, struct changeset *set)
 {
 	int err;
 
@@ -236,7 +238,7 @@ int store_chain_next(struct store_chain *c, struct changeset *set)
 	int rc;
 
 	changeset_init(set);
-	rc = c->is_empty ? 0 : step(c, &number, &part, &value);
+	rc = c->is_empty ? 0 : step_journal_read(c, &number, &part, &value);
 	if (rc != 1)
 		return rc;
 	rc = part ? -EIO : load_head(c, &value, &head);
@@ -245,11 +247,11 @@ int store_chain_next(struct store_chain *c, struct changeset *set)
 	first = (const uint8_t *)value.mv_data + JOURNAL_HEAD_BYTES;
 	n_first = value.mv_size - JOURNAL_HEAD_BYTES;
 	if (n_first < head.n_bytes) {
-		rc = gather(c, number, &head, first, n_first, &bytes);
+		rc = gather_journal_read(c, number, &head, first, n_first, &bytes);
 		first = bytes;
 	}
 	if (!rc)
-		rc = take(c, &head, number, first, set);
+		rc = take_journal_read(c, &head, number, first, set);
 	free(bytes);
 	return rc;
 }

@@ -46,7 +46,7 @@ static const char *advice(int err)
 	return err == -ENOENT ? ": make the folder above it" : "";
 }
 
-static int say(const struct sentence *s, int err, const char *what)
+static int say_store(const struct sentence *s, int err, const char *what)
 {
 	snprintf(s->text, s->cap, KEY "%s: %s%s%s%s", s->folder, what, *what ? ": " : "",
 		 err_text(err), advice(err));
@@ -57,7 +57,7 @@ static int say(const struct sentence *s, int err, const char *what)
 static int say_opening(const struct sentence *s, int rc)
 {
 	if (rc > 0)
-		return say(s, -rc, "data.mdb");
+		return say_store(s, -rc, "data.mdb");
 	snprintf(s->text, s->cap,
 		 KEY "%s/data.mdb: %s: move the folder away; zones are fetched or read anew",
 		 s->folder, mdb_strerror(rc));
@@ -72,13 +72,13 @@ int store_check(const char *folder, char *err, size_t err_cap)
 	int code = 0;
 
 	if (!copy)
-		return say(&s, -ENOMEM, "");
+		return say_store(&s, -ENOMEM, "");
 	if (!stat(folder, &st))
-		code = S_ISDIR(st.st_mode) ? 0 : say(&s, -ENOTDIR, "");
+		code = S_ISDIR(st.st_mode) ? 0 : say_store(&s, -ENOTDIR, "");
 	else if (errno != ENOENT)
-		code = say(&s, -errno, "");
+		code = say_store(&s, -errno, "");
 	else if (access(dirname(copy), W_OK | X_OK))
-		code = say(&s, -errno, "cannot be made");
+		code = say_store(&s, -errno, "cannot be made");
 	free(copy);
 	return code;
 }
@@ -86,13 +86,13 @@ int store_check(const char *folder, char *err, size_t err_cap)
 static int lock_folder(struct store *st, const struct sentence *s)
 {
 	if (mkdir(s->folder, 0700) && errno != EEXIST)
-		return say(s, -errno, "cannot be made");
+		return say_store(s, -errno, "cannot be made");
 	st->lock_fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (st->lock_fd < 0)
-		return say(s, -errno, "");
+		return say_store(s, -errno, "");
 	if (!flock(st->lock_fd, LOCK_EX | LOCK_NB))
 		return 0;
-	return say(s, errno == EWOULDBLOCK ? ERR_RUNNING : -errno, "in use");
+	return say_store(s, errno == EWOULDBLOCK ? ERR_RUNNING : -errno, "in use");
 }
 
 /* LMDB writes the lock file through a mapping: if a block is missing and the disk is full, that is
@@ -102,10 +102,10 @@ static int make_lock_file(const struct store *st, const struct sentence *s)
 	int fd = openat(st->lock_fd, "lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0600), err;
 
 	if (fd < 0)
-		return say(s, -errno, "lock.mdb");
+		return say_store(s, -errno, "lock.mdb");
 	err = posix_fallocate(fd, 0, LOCK_BYTES);
 	close(fd);
-	return err ? say(s, -err, "lock.mdb") : 0;
+	return err ? say_store(s, -err, "lock.mdb") : 0;
 }
 
 static int open_env(struct store *st, const struct sentence *s, const char *path, unsigned flags)
@@ -196,16 +196,16 @@ static int make_data_file(struct store *st, const struct sentence *s)
 
 	if (snprintf(path, sizeof(path), "%s/data.mdb", s->folder) >= PATH_MAX ||
 	    snprintf(tmp, sizeof(tmp), "%s/data.mdb.new", s->folder) >= PATH_MAX)
-		return say(s, -ENAMETOOLONG, "data.mdb");
+		return say_store(s, -ENAMETOOLONG, "data.mdb");
 	if (unlink(tmp) && errno != ENOENT)
-		return say(s, -errno, "data.mdb.new");
+		return say_store(s, -errno, "data.mdb.new");
 	err = open_env(st, s, tmp, MDB_NOSUBDIR | MDB_NOLOCK);
 	if (!err)
 		err = open_dbs(st, s);
 	close_env(st);
 	if (!err) {
 		err = replace_finish(tmp, path);
-		err = err ? say(s, err, "data.mdb") : 0;
+		err = err ? say_store(s, err, "data.mdb") : 0;
 	}
 	if (err)
 		(void)unlink(tmp); /* gives a full disk its room back */
@@ -218,7 +218,7 @@ static int check_data_file(struct store *st, const struct sentence *s)
 	int result = data_file_check(st->lock_fd, "data.mdb", why, sizeof(why));
 
 	if (result < 0)
-		return say(s, result, "data.mdb");
+		return say_store(s, result, "data.mdb");
 	if (result == DATA_FILE_NONE)
 		return make_data_file(st, s);
 	if (result == DATA_FILE_WHOLE)
@@ -232,7 +232,7 @@ static int check_data_file(struct store *st, const struct sentence *s)
 
 /* Forgetting changes needs pages, too, and so do the records of zones: an eighth of all pages is
  * kept for that. */
-static int measure(struct store *st, const struct sentence *s)
+static int measure_store(struct store *st, const struct sentence *s)
 {
 	MDB_envinfo info;
 	MDB_stat stat;
@@ -256,7 +256,7 @@ static int open_to_write(struct store *st, const struct sentence *s)
 	if (!rc)
 		rc = open_env(st, s, s->folder, 0);
 	if (!rc)
-		rc = measure(st, s);
+		rc = measure_store(st, s);
 	return rc ? rc : open_dbs(st, s);
 }
 
@@ -278,7 +278,7 @@ static int open_to_read(struct store *st, int refusal, const char *folder)
 	st->refusal = refusal;
 	rc = open_env(st, &s, folder, MDB_RDONLY | MDB_NOLOCK);
 	if (!rc)
-		rc = measure(st, &s);
+		rc = measure_store(st, &s);
 	if (!rc)
 		rc = open_dbs(st, &s);
 	return rc ? refusal : 0;
@@ -299,13 +299,13 @@ int store_open(struct store **out, const char *folder, uint64_t max_bytes, char 
 	*out = NULL;
 	err[0] = '\0';
 	if (!st)
-		return say(&s, -ENOMEM, "");
+		return say_store(&s, -ENOMEM, "");
 	if (max_bytes < STORE_MAX_BYTES_MIN)
 		max_bytes = STORE_MAX_BYTES_MIN;
 	st->lock_fd = -1;
 	st->max_bytes = max_bytes / page_bytes() * page_bytes();
 	st->folder = strdup(folder);
-	rc = st->folder ? lock_folder(st, &s) : say(&s, -ENOMEM, "");
+	rc = st->folder ? lock_folder(st, &s) : say_store(&s, -ENOMEM, "");
 	if (!rc)
 		rc = check_data_file(st, &s);
 	if (!rc) {

@@ -37,7 +37,8 @@ static int measure_from(struct store *st, MDB_txn *txn, const uint8_t *apex, uin
 	return err == ERR_NOT_FOUND ? 0 : err;
 }
 
-static int measure(struct store *st, MDB_txn *txn, const uint8_t *apex, struct parts *parts)
+static int measure_store_room(struct store *st, MDB_txn *txn, const uint8_t *apex,
+			      struct parts *parts)
 {
 	struct store_zone zone;
 	struct journal_head last;
@@ -69,7 +70,7 @@ int store_room(struct store_batch *b, const uint8_t *apex, struct store_room *ro
 	if (!b->err)
 		b->err = store_live_pages(st, b->txn, &live);
 	if (!b->err)
-		b->err = measure(st, b->txn, apex, &parts);
+		b->err = measure_store_room(st, b->txn, apex, &parts);
 	if (b->err)
 		return b->err;
 	room->unwritten_bytes = parts.unwritten;
@@ -87,8 +88,8 @@ struct most {
 	} zones[ZONES_MAX];
 };
 
-static void note(struct most *most, const uint8_t *apex, size_t apex_bytes,
-		 const struct parts *parts)
+static void note_store_room(struct most *most, const uint8_t *apex, size_t apex_bytes,
+			    const struct parts *parts)
 {
 	unsigned at = ZONES_MAX;
 
@@ -102,7 +103,7 @@ static void note(struct most *most, const uint8_t *apex, size_t apex_bytes,
 	memcpy(most->zones[at].apex, apex, apex_bytes);
 }
 
-static int look_at_all(struct store_batch *b, MDB_cursor *cursor, struct most *most)
+static int look_at_all_store_room(struct store_batch *b, MDB_cursor *cursor, struct most *most)
 {
 	struct parts parts;
 	MDB_val key, value;
@@ -112,9 +113,9 @@ static int look_at_all(struct store_batch *b, MDB_cursor *cursor, struct most *m
 	while (!err && !(rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
 		if (name_check(key.mv_data, key.mv_size) != (int)key.mv_size)
 			continue;
-		err = measure(b->store, b->txn, key.mv_data, &parts);
+		err = measure_store_room(b->store, b->txn, key.mv_data, &parts);
 		if (!err)
-			note(most, key.mv_data, key.mv_size, &parts);
+			note_store_room(most, key.mv_data, key.mv_size, &parts);
 		else if (err == -EIO)
 			err = 0;
 	}
@@ -131,7 +132,7 @@ static int find_most(struct store_batch *b, struct most *most)
 	memset(most, 0, sizeof(*most));
 	if (err)
 		return err;
-	err = look_at_all(b, cursor, most);
+	err = look_at_all_store_room(b, cursor, most);
 	mdb_cursor_close(cursor);
 	return err;
 }

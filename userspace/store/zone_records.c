@@ -31,7 +31,7 @@ static uint64_t get_be64(struct wire_reader *r)
 	return high << 32 | wire_read_be32(r);
 }
 
-static void put_counted(struct wire_writer *w, const uint8_t *bytes, uint8_t n)
+static void put_zone_record_counted(struct wire_writer *w, const uint8_t *bytes, uint8_t n)
 {
 	wire_write_u8(w, n);
 	wire_write_bytes(w, bytes, n);
@@ -61,9 +61,9 @@ static size_t encode(uint8_t out[static ZONE_BYTES_MAX], const struct store_zone
 	put_be64(&w, z->expires_wall_s);
 	wire_write_bytes(&w, z->file_digest, sizeof(z->file_digest));
 	put_be64(&w, file_number);
-	put_counted(&w, z->catalog, z->catalog_bytes);
-	put_counted(&w, z->member, z->member_bytes);
-	put_counted(&w, z->group, z->group_bytes);
+	put_zone_record_counted(&w, z->catalog, z->catalog_bytes);
+	put_zone_record_counted(&w, z->member, z->member_bytes);
+	put_zone_record_counted(&w, z->group, z->group_bytes);
 	return w.at;
 }
 
@@ -76,7 +76,7 @@ static bool is_sound(const struct store_zone *z)
 	       (z->member[0] <= DNS_LABEL_MAX && 1u + z->member[0] == z->member_bytes);
 }
 
-static int decode(const MDB_val *value, struct store_zone *z, uint64_t *file_number)
+static int decode_zone_record(const MDB_val *value, struct store_zone *z, uint64_t *file_number)
 {
 	struct wire_reader r;
 	uint8_t version;
@@ -108,7 +108,7 @@ int store_zone_in_txn(struct store *st, MDB_txn *txn, const uint8_t *apex, struc
 	store_key_begin(&k, apex);
 	key = store_key_val(&k);
 	rc = mdb_get(txn, st->dbs[STORE_ZONES], &key, &value);
-	return rc ? store_error(rc) : decode(&value, zone, file_number);
+	return rc ? store_error(rc) : decode_zone_record(&value, zone, file_number);
 }
 
 static bool is_same_file(const struct store_zone *a, const struct store_zone *b)
@@ -161,7 +161,7 @@ int store_get_zone(struct store *st, const uint8_t *apex, struct store_zone *zon
 	return err;
 }
 
-static bool is_name(const MDB_val *key)
+static bool is_zone_record_name(const MDB_val *key)
 {
 	return name_check(key->mv_data, key->mv_size) == (int)key->mv_size;
 }
@@ -171,7 +171,7 @@ static void warn_damaged(const struct store *st, const MDB_val *key)
 {
 	char name[NAME_TEXT_MAX];
 
-	if (is_name(key) && name_to_text(name, sizeof(name), key->mv_data) >= 0)
+	if (is_zone_record_name(key) && name_to_text(name, sizeof(name), key->mv_data) >= 0)
 		log_warn("%s: the record of the zone %s is damaged: it is not used until it is "
 			 "written anew",
 			 st->folder, name);
@@ -189,7 +189,7 @@ static int visit_all(struct store *st, MDB_cursor *cursor, store_zone_visit *vis
 	int rc, err = 0;
 
 	while (!err && !(rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		if (is_name(&key) && !decode(&value, &zone, &file_number))
+		if (is_zone_record_name(&key) && !decode_zone_record(&value, &zone, &file_number))
 			err = visit(user, key.mv_data, &zone);
 		else if (!has_warned)
 			warn_damaged(st, &key);

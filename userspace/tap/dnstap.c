@@ -82,30 +82,30 @@ static const Dnstap__SocketProtocol protocols[] = {
 	[TAP_TLS] = DNSTAP__SOCKET_PROTOCOL__DOT,
 };
 
-static ProtobufCBinaryData octets_of(const void *octets, size_t n)
+static ProtobufCBinaryData octets_of_dnstap(const void *octets, size_t n)
 {
 	return (ProtobufCBinaryData){ .len = n, .data = (uint8_t *)(uintptr_t)octets };
 }
 
-static bool is_known(const uint8_t address[16])
+static bool is_dnstap_known(const uint8_t address[16])
 {
 	static const uint8_t none[16];
 
 	return memcmp(address, none, sizeof(none)) != 0;
 }
 
-static void put_addresses(Dnstap__Message *m, const struct tap_event *e)
+static void put_dnstap_addresses(Dnstap__Message *m, const struct tap_event *e)
 {
 	const size_t bytes = e->family == AF_INET ? 4 : 16;
 
 	m->has_socket_family = m->has_query_address = true;
 	m->socket_family = e->family == AF_INET ? DNSTAP__SOCKET_FAMILY__INET :
 						  DNSTAP__SOCKET_FAMILY__INET6;
-	m->query_address = octets_of(e->peer, bytes);
+	m->query_address = octets_of_dnstap(e->peer, bytes);
 	m->has_query_port = e->peer_port != 0;
 	m->query_port = ntohs(e->peer_port);
-	m->has_response_address = is_known(e->local);
-	m->response_address = octets_of(e->local, bytes);
+	m->has_response_address = is_dnstap_known(e->local);
+	m->response_address = octets_of_dnstap(e->local, bytes);
 	m->has_response_port = e->local_port != 0;
 	m->response_port = ntohs(e->local_port);
 	m->has_socket_protocol = true;
@@ -115,13 +115,13 @@ static void put_addresses(Dnstap__Message *m, const struct tap_event *e)
 static void put_query(Dnstap__Message *m, const struct tap_event *e)
 {
 	m->has_query_message = true;
-	m->query_message = octets_of(tap_event_query(e), e->n_query);
+	m->query_message = octets_of_dnstap(tap_event_query(e), e->n_query);
 }
 
 static void put_response(Dnstap__Message *m, const struct tap_event *e)
 {
 	m->has_response_message = true;
-	m->response_message = octets_of(tap_event_reply(e), e->n_reply);
+	m->response_message = octets_of_dnstap(tap_event_reply(e), e->n_reply);
 	m->has_response_time_sec = m->has_response_time_nsec = e->answered_ns != 0;
 	m->response_time_sec = e->answered_ns / CLOCK_NS_PER_S;
 	m->response_time_nsec = (uint32_t)(e->answered_ns % CLOCK_NS_PER_S);
@@ -136,11 +136,11 @@ size_t dnstap_encode(const struct dnstap_config *config, const struct tap_event 
 	d.type = DNSTAP__DNSTAP__TYPE__MESSAGE;
 	d.message = &m;
 	d.has_identity = *config->identity;
-	d.identity = octets_of(config->identity, strlen(config->identity));
+	d.identity = octets_of_dnstap(config->identity, strlen(config->identity));
 	d.has_version = *config->version;
-	d.version = octets_of(config->version, strlen(config->version));
+	d.version = octets_of_dnstap(config->version, strlen(config->version));
 	m.type = types[kind];
-	put_addresses(&m, e);
+	put_dnstap_addresses(&m, e);
 	m.has_query_time_sec = m.has_query_time_nsec = e->asked_ns != 0;
 	m.query_time_sec = e->asked_ns / CLOCK_NS_PER_S;
 	m.query_time_nsec = (uint32_t)(e->asked_ns % CLOCK_NS_PER_S);

@@ -51,7 +51,7 @@ void dnstap_sink_reopen(struct dnstap_sink *s)
 /* --- Octets ----------------------------------------------------------------------------------- */
 
 /* Waits until the descriptor is ready, also for a slow collector. False: give up. */
-static bool wait_for(struct dnstap_sink *s, short events)
+static bool wait_for_dnstap_sink(struct dnstap_sink *s, short events)
 {
 	struct pollfd fd = { .fd = s->fd, .events = events };
 
@@ -73,7 +73,7 @@ static bool is_to_wait(void)
 }
 
 /* Removes the first n octets from iov. */
-static void step(struct iovec **iov, int *n_iov, size_t n)
+static void step_dnstap_sink(struct iovec **iov, int *n_iov, size_t n)
 {
 	while (*n_iov && n >= (*iov)->iov_len) {
 		n -= (*iov)->iov_len;
@@ -86,7 +86,7 @@ static void step(struct iovec **iov, int *n_iov, size_t n)
 	}
 }
 
-static ssize_t send_some(struct dnstap_sink *s, struct iovec *iov, int n)
+static ssize_t send_dnstap_sink_some(struct dnstap_sink *s, struct iovec *iov, int n)
 {
 	const struct msghdr msg = { .msg_iov = iov, .msg_iovlen = (size_t)n };
 
@@ -105,7 +105,7 @@ static bool cut_off(struct dnstap_sink *s)
 
 /* A file may hold only one stream, so a full disk must not end it. libfstrm ends a stream when a
  * write fails, so it gets success here. */
-static fstrm_res refuse(struct dnstap_sink *s)
+static fstrm_res refuse_dnstap_sink(struct dnstap_sink *s)
 {
 	if (!s->is_regular)
 		return fstrm_res_failure;
@@ -114,31 +114,31 @@ static fstrm_res refuse(struct dnstap_sink *s)
 	return fstrm_res_success;
 }
 
-static fstrm_res write_all(void *obj, const struct iovec *from, int n)
+static fstrm_res write_all_dnstap_sink(void *obj, const struct iovec *from, int n)
 {
 	struct dnstap_sink *s = obj;
 	struct iovec copy[IOV_MAX_HERE], *iov = copy;
 	off_t whole = s->whole;
 
 	if (n > IOV_MAX_HERE || !cut_off(s))
-		return refuse(s);
+		return refuse_dnstap_sink(s);
 	memcpy(copy, from, (size_t)n * sizeof(*from));
-	step(&iov, &n, 0);
+	step_dnstap_sink(&iov, &n, 0);
 	while (n) {
-		ssize_t done = send_some(s, iov, n);
+		ssize_t done = send_dnstap_sink_some(s, iov, n);
 
 		if (done >= 0) {
 			whole += done;
-			step(&iov, &n, (size_t)done);
-		} else if (!is_to_wait() || !wait_for(s, POLLOUT)) {
-			return refuse(s);
+			step_dnstap_sink(&iov, &n, (size_t)done);
+		} else if (!is_to_wait() || !wait_for_dnstap_sink(s, POLLOUT)) {
+			return refuse_dnstap_sink(s);
 		}
 	}
 	s->whole = whole;
 	return fstrm_res_success;
 }
 
-static fstrm_res read_all(void *obj, void *data, size_t n)
+static fstrm_res read_all_dnstap_sink(void *obj, void *data, size_t n)
 {
 	struct dnstap_sink *s = obj;
 	uint8_t *at = data;
@@ -151,7 +151,7 @@ static fstrm_res read_all(void *obj, void *data, size_t n)
 		if (got > 0) {
 			at += got;
 			n -= (size_t)got;
-		} else if (!is_to_wait() || !wait_for(s, POLLIN)) {
+		} else if (!is_to_wait() || !wait_for_dnstap_sink(s, POLLIN)) {
 			return fstrm_res_failure;
 		}
 	}
@@ -194,10 +194,11 @@ static bool has_connected(struct dnstap_sink *s)
 	int err = 0;
 	socklen_t len = sizeof(err);
 
-	return wait_for(s, POLLOUT) && !getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &err, &len) && !err;
+	return wait_for_dnstap_sink(s, POLLOUT) &&
+	       !getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &err, &len) && !err;
 }
 
-static fstrm_res open_socket(struct dnstap_sink *s)
+static fstrm_res open_dnstap_sink_socket(struct dnstap_sink *s)
 {
 	struct sockaddr_storage to;
 	socklen_t bytes;
@@ -226,7 +227,7 @@ static fstrm_res open_it(void *obj)
 	s->is_regular = s->is_refused = s->is_torn = false;
 	s->whole = 0;
 	if (s->config->to != DNSTAP_TO_FILE)
-		return open_socket(s);
+		return open_dnstap_sink_socket(s);
 	s->fd = open(s->config->path,
 		     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640);
 	s->is_regular = s->fd >= 0 && !fstat(s->fd, &st) && S_ISREG(st.st_mode);
@@ -251,9 +252,9 @@ static struct fstrm_writer *make_writer(struct dnstap_sink *s)
 
 	fstrm_rdwr_set_open(rdwr, open_it);
 	fstrm_rdwr_set_close(rdwr, close_it);
-	fstrm_rdwr_set_write(rdwr, write_all);
+	fstrm_rdwr_set_write(rdwr, write_all_dnstap_sink);
 	if (s->config->to != DNSTAP_TO_FILE)
-		fstrm_rdwr_set_read(rdwr, read_all);
+		fstrm_rdwr_set_read(rdwr, read_all_dnstap_sink);
 	fstrm_writer_options_add_content_type(options, CONTENT_TYPE, strlen(CONTENT_TYPE));
 	writer = fstrm_writer_init(options, &rdwr);
 	fstrm_writer_options_destroy(&options);
@@ -323,7 +324,7 @@ static int write_each(struct dnstap_sink *s, const struct iovec *records, int n)
 	return i;
 }
 
-static int write_records(void *ctx, const struct iovec *records, int n)
+static int write_dnstap_sink_records(void *ctx, const struct iovec *records, int n)
 {
 	struct dnstap_sink *s = ctx;
 
@@ -360,7 +361,7 @@ int dnstap_sink_new(struct dnstap_sink **to, struct tap_sink *sink,
 	s->fd = -1;
 	*to = s;
 	*sink = (struct tap_sink){
-		.ctx = s, .write = write_records, .tick = tick, .close = close_sink
+		.ctx = s, .write = write_dnstap_sink_records, .tick = tick, .close = close_sink
 	};
 	return 0;
 }

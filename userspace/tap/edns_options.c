@@ -6,7 +6,7 @@
 #include "dns/proto.h"
 
 /* Skips a name that may be compressed. */
-static void skip_name(struct wire_reader *r)
+static void skip_edns_options_name(struct wire_reader *r)
 {
 	uint8_t len;
 
@@ -33,14 +33,14 @@ bool tap_options_find(struct tap_options *o, const uint8_t *msg, size_t n)
 	wire_reader_init(&r, msg, n);
 	wire_reader_skip(&r, DNS_HEADER_BYTES);
 	while (n_questions-- && !r.error) {
-		skip_name(&r);
+		skip_edns_options_name(&r);
 		wire_reader_skip(&r, DNS_QUESTION_FIXED_BYTES);
 	}
 	while (n_records-- && !r.error) {
 		uint16_t type, bytes;
 		uint32_t ttl;
 
-		skip_name(&r);
+		skip_edns_options_name(&r);
 		type = wire_read_be16(&r);
 		wire_reader_skip(&r, 2);
 		ttl = wire_read_be32(&r);

@@ -9,7 +9,7 @@
 
 #define EDNS_SIZE 1232
 
-static void read_opt(struct tap_view *view, const uint8_t *msg, size_t n)
+static void read_event_opt(struct tap_view *view, const uint8_t *msg, size_t n)
 {
 	struct tap_options o;
 	uint16_t code;
@@ -25,7 +25,7 @@ static void read_opt(struct tap_view *view, const uint8_t *msg, size_t n)
 			view->ede = wire_load_be16(msg + at);
 }
 
-static void read_question(struct tap_view *view, const uint8_t *msg, size_t n)
+static void read_event_question(struct tap_view *view, const uint8_t *msg, size_t n)
 {
 	const uint8_t *name = msg + DNS_HEADER_BYTES;
 	int bytes = name_check(name, n - DNS_HEADER_BYTES);
@@ -46,9 +46,9 @@ bool tap_view_read(struct tap_view *view, const uint8_t *msg, size_t n)
 	view->flags = wire_load_be16(msg + DNS_FLAGS_AT);
 	view->rcode = view->flags & DNS_RCODE_MASK;
 	if (wire_load_be16(msg + DNS_QDCOUNT_AT) == 1)
-		read_question(view, msg, n);
+		read_event_question(view, msg, n);
 	if (wire_load_be16(msg + DNS_ARCOUNT_AT))
-		read_opt(view, msg, n);
+		read_event_opt(view, msg, n);
 	return true;
 }
 

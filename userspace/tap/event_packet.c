@@ -25,14 +25,15 @@ static uint32_t sum_words(uint32_t sum, const uint8_t *p, size_t n)
 	return n ? sum + ((uint32_t)*p << 8) : sum;
 }
 
-static uint16_t fold(uint32_t sum)
+static uint16_t fold_event_packet(uint32_t sum)
 {
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)~sum;
 }
 
-static void put_addresses(uint8_t *at, size_t bytes, const struct tap_event *e, bool is_reply)
+static void put_event_packet_addresses(uint8_t *at, size_t bytes, const struct tap_event *e,
+				       bool is_reply)
 {
 	memcpy(at, is_reply ? e->local : e->peer, bytes);
 	memcpy(at + bytes, is_reply ? e->peer : e->local, bytes);
@@ -46,8 +47,8 @@ static void put_ipv4(uint8_t *ip, size_t total, const struct tap_event *e, bool 
 	wire_store_be16(ip + 6, DO_NOT_SPLIT);
 	ip[8] = HOPS;
 	ip[9] = PROTOCOL_UDP;
-	put_addresses(ip + IPV4_ADDRESSES, 4, e, is_reply);
-	wire_store_be16(ip + 10, fold(sum_words(0, ip, IPV4_BYTES)));
+	put_event_packet_addresses(ip + IPV4_ADDRESSES, 4, e, is_reply);
+	wire_store_be16(ip + 10, fold_event_packet(sum_words(0, ip, IPV4_BYTES)));
 }
 
 static void put_ipv6(uint8_t *ip, size_t total, const struct tap_event *e, bool is_reply)
@@ -57,7 +58,7 @@ static void put_ipv6(uint8_t *ip, size_t total, const struct tap_event *e, bool 
 	wire_store_be16(ip + 4, (uint16_t)(total - IPV6_BYTES));
 	ip[6] = PROTOCOL_UDP;
 	ip[7] = HOPS;
-	put_addresses(ip + IPV6_ADDRESSES, 16, e, is_reply);
+	put_event_packet_addresses(ip + IPV6_ADDRESSES, 16, e, is_reply);
 }
 
 /* The message must already follow the header. A sum of 0 would mean none: 0xffff is sent. */
@@ -71,7 +72,8 @@ static void put_udp(uint8_t *udp, size_t bytes, const uint8_t *addresses, size_t
 	memcpy(udp + 2, is_reply ? &e->peer_port : &e->local_port, 2);
 	wire_store_be16(udp + 4, (uint16_t)bytes);
 	wire_store_be16(udp + 6, 0);
-	folded = fold(sum_words(sum_words(sum, addresses, 2 * address_bytes), udp, bytes));
+	folded = fold_event_packet(
+		sum_words(sum_words(sum, addresses, 2 * address_bytes), udp, bytes));
 	wire_store_be16(udp + 6, folded ? folded : 0xffff);
 }
 

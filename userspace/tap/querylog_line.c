@@ -23,14 +23,14 @@ static const char *const transports[] = {
 #undef TRANSPORT
 };
 
-static char *put_text(char *at, const char *text)
+static char *put_line_text(char *at, const char *text)
 {
 	while (*text)
 		*at++ = *text++;
 	return at;
 }
 
-static char *put_number(char *at, uint64_t n)
+static char *put_line_number(char *at, uint64_t n)
 {
 	char digits[20];
 	int i = 0;
@@ -52,7 +52,7 @@ static char *put_digits(char *at, uint64_t n, int width)
 }
 
 /* 2026-01-31T23:59:59.123456Z. Keeps the text of the second for the next line. */
-static char *put_time(char *at, uint64_t ns)
+static char *put_line_time(char *at, uint64_t ns)
 {
 	static _Thread_local char second[40];
 	static _Thread_local uint64_t second_is;
@@ -66,7 +66,7 @@ static char *put_time(char *at, uint64_t ns)
 		strftime(second, sizeof(second), "%Y-%m-%dT%H:%M:%S", &tm);
 		second_is = s;
 	}
-	at = put_text(at, second);
+	at = put_line_text(at, second);
 	*at++ = '.';
 	at = put_digits(at, ns % CLOCK_NS_PER_S / 1000, 6);
 	*at++ = 'Z';
@@ -85,7 +85,7 @@ static char *put_client(char *at, const struct tap_event *e, const struct tap_pr
 		for (int i = 0; i < 4; i++) {
 			if (i)
 				*at++ = '.';
-			at = put_number(at, address[i]);
+			at = put_line_number(at, address[i]);
 		}
 	} else if (inet_ntop(e->family, address, at, INET6_ADDRSTRLEN)) {
 		at += strlen(at);
@@ -93,16 +93,16 @@ static char *put_client(char *at, const struct tap_event *e, const struct tap_pr
 	if (bits == (e->family == AF_INET ? 32 : 128))
 		return at;
 	*at++ = '/';
-	return put_number(at, bits);
+	return put_line_number(at, bits);
 }
 
 /* JSON needs an escape only for these two: name_to_text() escapes all octets that do not print. */
-static char *put_name(char *at, const uint8_t *name, bool is_json)
+static char *put_line_name(char *at, const uint8_t *name, bool is_json)
 {
 	char text[NAME_TEXT_MAX];
 
 	if (!name || name_to_text(text, sizeof(text), name) < 0)
-		return put_text(at, is_json ? "" : "-");
+		return put_line_text(at, is_json ? "" : "-");
 	for (const char *c = text; *c; c++) {
 		if (is_json && (*c == '"' || *c == '\\'))
 			*at++ = '\\';
@@ -113,10 +113,10 @@ static char *put_name(char *at, const uint8_t *name, bool is_json)
 
 static char *put_type(char *at, const struct tap_view *view)
 {
-	return view->name ? at + proto_type_to_text(at, view->qtype) : put_text(at, "-");
+	return view->name ? at + proto_type_to_text(at, view->qtype) : put_line_text(at, "-");
 }
 
-static char *put_flags(char *at, const struct tap_view *view)
+static char *put_line_flags(char *at, const struct tap_view *view)
 {
 	static const struct {
 		uint16_t bit;
@@ -132,10 +132,10 @@ static char *put_flags(char *at, const struct tap_view *view)
 			continue;
 		if (at != start)
 			*at++ = ' ';
-		at = put_text(at, flags[i].text);
+		at = put_line_text(at, flags[i].text);
 	}
 	if (view->dnssec_ok)
-		at = put_text(at == start ? at : put_text(at, " "), "do");
+		at = put_line_text(at == start ? at : put_line_text(at, " "), "do");
 	return at;
 }
 
@@ -149,67 +149,67 @@ static uint64_t latency_us(const struct tap_event *e)
 	return e->answered_ns > e->asked_ns ? (e->answered_ns - e->asked_ns) / 1000 : 0;
 }
 
-static char *put_key(char *at, const char *key)
+static char *put_line_key(char *at, const char *key)
 {
-	at = put_text(at, ",\"");
-	at = put_text(at, key);
-	return put_text(at, "\":");
+	at = put_line_text(at, ",\"");
+	at = put_line_text(at, key);
+	return put_line_text(at, "\":");
 }
 
 static char *put_key_number(char *at, const char *key, uint64_t n)
 {
-	return put_number(put_key(at, key), n);
+	return put_line_number(put_line_key(at, key), n);
 }
 
 static char *put_key_text(char *at, const char *key, const char *text)
 {
-	at = put_text(put_key(at, key), "\"");
-	return put_text(put_text(at, text), "\"");
+	at = put_line_text(put_line_key(at, key), "\"");
+	return put_line_text(put_line_text(at, text), "\"");
 }
 
 /* "local-data" cannot be the name of a list, because names end with a dot. */
-static char *put_list(char *at, const struct querylog_policy *policy, bool is_json)
+static char *put_line_list(char *at, const struct querylog_policy *policy, bool is_json)
 {
-	return policy->is_local_data ? put_text(at, "local-data") :
-				       put_name(at, policy->list, is_json);
+	return policy->is_local_data ? put_line_text(at, "local-data") :
+				       put_line_name(at, policy->list, is_json);
 }
 
 static char *put_policy_json(char *at, const struct querylog_policy *policy)
 {
 	if (!policy)
 		return at;
-	at = put_text(put_key(at, "policy"), "\"");
-	at = put_text(put_list(at, policy, true), "\"");
+	at = put_line_text(put_line_key(at, "policy"), "\"");
+	at = put_line_text(put_line_list(at, policy, true), "\"");
 	return put_key_text(at, "action", policy->action);
 }
 
-static char *put_policy(char *at, const struct querylog_policy *policy)
+static char *put_line_policy(char *at, const struct querylog_policy *policy)
 {
 	if (!policy)
-		return put_text(at, "-");
-	at = put_list(put_text(at, "policy="), policy, false);
-	return put_text(put_text(at, "/"), policy->action);
+		return put_line_text(at, "-");
+	at = put_line_list(put_line_text(at, "policy="), policy, false);
+	return put_line_text(put_line_text(at, "/"), policy->action);
 }
 
 static char *put_json(char *at, const struct querylog_config *config, const struct tap_event *e,
 		      const struct tap_view *view, const struct querylog_policy *policy)
 {
-	at = put_time(put_text(at, "{\"time\":\""), e->answered_ns);
-	at = put_text(at, "\"");
-	at = put_text(put_key(at, "client"), "\"");
-	at = put_text(put_client(at, e, &config->prefix), "\"");
+	at = put_line_time(put_line_text(at, "{\"time\":\""), e->answered_ns);
+	at = put_line_text(at, "\"");
+	at = put_line_text(put_line_key(at, "client"), "\"");
+	at = put_line_text(put_client(at, e, &config->prefix), "\"");
 	at = put_key_number(at, "port", ntohs(e->peer_port));
 	at = put_key_text(at, "transport", transports[e->transport]);
 	at = put_key_text(at, "way", ways[e->way]);
-	at = put_text(put_key(at, "name"), "\"");
-	at = put_text(put_name(at, view->name, true), "\"");
-	at = put_text(put_key(at, "type"), "\"");
-	at = put_text(put_type(at, view), "\"");
-	at = put_text(put_key(at, "rcode"), "\"");
+	at = put_line_text(put_line_key(at, "name"), "\"");
+	at = put_line_text(put_line_name(at, view->name, true), "\"");
+	at = put_line_text(put_line_key(at, "type"), "\"");
+	at = put_line_text(put_type(at, view), "\"");
+	at = put_line_text(put_line_key(at, "rcode"), "\"");
 	at += proto_rcode_to_text(at, view->rcode);
-	at = put_text(at, "\"");
-	at = put_text(put_key(at, "flags"), "\"");
-	at = put_text(put_flags(at, view), "\"");
+	at = put_line_text(at, "\"");
+	at = put_line_text(put_line_key(at, "flags"), "\"");
+	at = put_line_text(put_line_flags(at, view), "\"");
 	if (e->query_bytes)
 		at = put_key_number(at, "query_bytes", e->query_bytes);
 	at = put_key_number(at, "reply_bytes", e->n_reply);
@@ -218,30 +218,31 @@ static char *put_json(char *at, const struct querylog_config *config, const stru
 	if (view->ede >= 0)
 		at = put_key_number(at, "ede", (uint64_t)view->ede);
 	at = put_policy_json(at, policy);
-	return put_text(at, "}");
+	return put_line_text(at, "}");
 }
 
 /* Flags are in brackets, since there may be none. A hyphen means not known. */
 static char *put_plain(char *at, const struct querylog_config *config, const struct tap_event *e,
 		       const struct tap_view *view, const struct querylog_policy *policy)
 {
-	at = put_text(put_time(at, e->answered_ns), " ");
-	at = put_text(put_client(at, e, &config->prefix), " ");
-	at = put_text(put_number(at, ntohs(e->peer_port)), " ");
-	at = put_text(put_text(at, transports[e->transport]), " ");
-	at = put_text(put_text(at, ways[e->way]), " ");
-	at = put_text(put_name(at, view->name, false), " ");
-	at = put_text(put_type(at, view), " ");
+	at = put_line_text(put_line_time(at, e->answered_ns), " ");
+	at = put_line_text(put_client(at, e, &config->prefix), " ");
+	at = put_line_text(put_line_number(at, ntohs(e->peer_port)), " ");
+	at = put_line_text(put_line_text(at, transports[e->transport]), " ");
+	at = put_line_text(put_line_text(at, ways[e->way]), " ");
+	at = put_line_text(put_line_name(at, view->name, false), " ");
+	at = put_line_text(put_type(at, view), " ");
 	at += proto_rcode_to_text(at, view->rcode);
-	at = put_text(put_flags(put_text(at, " ["), view), "] ");
-	at = e->query_bytes ? put_number(at, e->query_bytes) : put_text(at, "-");
-	at = put_number(put_text(at, " "), e->n_reply);
-	at = put_text(at, " ");
-	at = has_latency(e) ? put_text(put_number(at, latency_us(e)), "us") : put_text(at, "-");
-	at = put_text(at, " ");
-	at = view->ede >= 0 ? put_number(put_text(at, "ede="), (uint64_t)view->ede) :
-			      put_text(at, "-");
-	return put_policy(put_text(at, " "), policy);
+	at = put_line_text(put_line_flags(put_line_text(at, " ["), view), "] ");
+	at = e->query_bytes ? put_line_number(at, e->query_bytes) : put_line_text(at, "-");
+	at = put_line_number(put_line_text(at, " "), e->n_reply);
+	at = put_line_text(at, " ");
+	at = has_latency(e) ? put_line_text(put_line_number(at, latency_us(e)), "us") :
+			      put_line_text(at, "-");
+	at = put_line_text(at, " ");
+	at = view->ede >= 0 ? put_line_number(put_line_text(at, "ede="), (uint64_t)view->ede) :
+			      put_line_text(at, "-");
+	return put_line_policy(put_line_text(at, " "), policy);
 }
 
 size_t querylog_line(const struct querylog_config *config, const struct tap_event *e,

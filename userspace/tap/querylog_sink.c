@@ -99,7 +99,7 @@ static int write_lines(void *ctx, const struct iovec *lines, int n)
 	return n;
 }
 
-static void close_file(void *ctx)
+static void close_querylog_file(void *ctx)
 {
 	struct querylog_file *f = ctx;
 
@@ -114,7 +114,7 @@ static void tick_file(void *ctx)
 	take_next(ctx);
 }
 
-static int open_path(const char *path, struct stat *named)
+static int open_querylog_path(const char *path, struct stat *named)
 {
 	int fd =
 		open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640);
@@ -135,7 +135,7 @@ int querylog_file_reopen(struct querylog_file *f)
 	if (!f || (!stat(f->path, &now) && now.st_dev == f->named.st_dev &&
 		   now.st_ino == f->named.st_ino))
 		return 0;
-	fd = open_path(f->path, &f->named);
+	fd = open_querylog_path(f->path, &f->named);
 	if (fd < 0)
 		return fd;
 	fd = __atomic_exchange_n(&f->next_fd, fd, __ATOMIC_ACQ_REL);
@@ -183,7 +183,7 @@ int querylog_sink_new(struct tap_sink *sink, struct querylog_file **file, const 
 	f->out = out;
 	f->path = path;
 	f->next_fd = -1;
-	f->fd = open_path(path, &f->named);
+	f->fd = open_querylog_path(path, &f->named);
 	if (f->fd < 0) {
 		err = f->fd;
 		free(f);
@@ -191,7 +191,7 @@ int querylog_sink_new(struct tap_sink *sink, struct querylog_file **file, const 
 	}
 	*file = f;
 	*sink = (struct tap_sink){
-		.ctx = f, .write = write_lines, .tick = tick_file, .close = close_file
+		.ctx = f, .write = write_lines, .tick = tick_file, .close = close_querylog_file
 	};
 	return 0;
 }

@@ -38,7 +38,7 @@ static bool is_closing(const struct tap_writer *out)
 	return __atomic_load_n(&out->stop_at_ns, __ATOMIC_ACQUIRE);
 }
 
-static void count(uint64_t *counter, uint64_t n)
+static void count_tap_writer(uint64_t *counter, uint64_t n)
 {
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
@@ -59,8 +59,8 @@ static bool write_some(struct tap_writer *out)
 	if (!n)
 		return false;
 	taken = tap_writer_stops(out) ? 0 : out->sink.write(out->sink.ctx, records, n);
-	count(&out->written, (uint64_t)taken);
-	count(&out->refused, (uint64_t)(n - taken));
+	count_tap_writer(&out->written, (uint64_t)taken);
+	count_tap_writer(&out->refused, (uint64_t)(n - taken));
 	tap_ring_release(&out->ring, at);
 	return true;
 }
@@ -79,7 +79,7 @@ static void wait_kick(struct tap_writer *out)
 	pthread_mutex_unlock(&out->lock);
 }
 
-static void *run(void *arg)
+static void *run_tap_writer(void *arg)
 {
 	struct tap_writer *out = arg;
 	bool is_last;
@@ -97,14 +97,14 @@ static void *run(void *arg)
 }
 
 /* Only the main thread handles signals: the new thread inherits a full mask. */
-static int start(struct tap_writer *out, const char *name)
+static int start_tap_writer(struct tap_writer *out, const char *name)
 {
 	sigset_t all, old;
 	int err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&out->thread, NULL, run, out);
+	err = pthread_create(&out->thread, NULL, run_tap_writer, out);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		pthread_setname_np(out->thread, name);
@@ -128,7 +128,7 @@ int tap_writer_open(struct tap_writer **to, const struct tap_sink *sink, size_t 
 		err = tap_ring_open(&out->ring, cap);
 		if (!err) {
 			*to = out; /* the sink may use it from its first call on */
-			err = start(out, name);
+			err = start_tap_writer(out, name);
 		}
 	}
 	if (!err)

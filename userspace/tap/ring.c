@@ -43,7 +43,7 @@ static uint64_t *word_at(const struct tap_ring *ring, uint64_t at)
 	return (uint64_t *)(void *)(ring->memory + (at & (ring->cap - 1)));
 }
 
-static int has_room(struct tap_ring *ring, uint64_t end)
+static int has_ring_room(struct tap_ring *ring, uint64_t end)
 {
 	if (end - ring->tail_seen <= ring->cap)
 		return 1;
@@ -63,7 +63,7 @@ void *tap_ring_reserve(struct tap_ring *ring, size_t most)
 	left = ring->cap - (at & (ring->cap - 1));
 	if (need > left)
 		at += left;
-	if (need > ring->cap || !has_room(ring, at + need)) {
+	if (need > ring->cap || !has_ring_room(ring, at + need)) {
 		tap_ring_lose(ring, 1);
 		return NULL;
 	}

@@ -167,7 +167,7 @@ static void drain_producer(struct tap *tap, struct tap_producer *p)
 	}
 }
 
-static void drain(struct tap *tap)
+static void drain_tap(struct tap *tap)
 {
 	uint64_t before = tap->events;
 
@@ -190,7 +190,7 @@ static void pause_a_while(void)
 	nanosleep(&pause, NULL);
 }
 
-static void *run(void *arg)
+static void *run_tap(void *arg)
 {
 	struct tap *tap = arg;
 	bool stops = false;
@@ -201,7 +201,7 @@ static void *run(void *arg)
 		pthread_mutex_lock(&tap->lock);
 		while (!tap->is.every && !tap->stops)
 			pthread_cond_wait(&tap->wake, &tap->lock);
-		drain(tap);
+		drain_tap(tap);
 		stops = tap->stops;
 		pthread_mutex_unlock(&tap->lock);
 		if (!stops)
@@ -212,7 +212,7 @@ static void *run(void *arg)
 }
 
 /* Only the main thread handles signals: the new thread inherits a full mask. */
-static int start(struct tap *tap)
+static int start_tap(struct tap *tap)
 {
 	sigset_t all, old;
 	int err;
@@ -221,7 +221,7 @@ static int start(struct tap *tap)
 		return 0;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&tap->thread, NULL, run, tap);
+	err = pthread_create(&tap->thread, NULL, run_tap, tap);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	tap->has_thread = !err;
 	if (!err)
@@ -255,13 +255,13 @@ static bool is_same_dnstap(const struct tap *tap, const struct dnstap_config *co
 	return tap->dnstap && config && !memcmp(&tap->dnstap_config, config, sizeof(*config));
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t tap_least(uint32_t a, uint32_t b)
 {
 	return !a || (b && b < a) ? b : a;
 }
 
 /* Producers get their rings before they are told to use them. */
-static int open_rings(struct tap *tap)
+static int open_tap_rings(struct tap *tap)
 {
 	int err = 0;
 
@@ -275,12 +275,12 @@ static int open_rings(struct tap *tap)
 static void set_switch(struct tap *tap)
 {
 	const struct dnstap_config *d = tap->dnstap ? &tap->dnstap_config : NULL;
-	uint32_t every = least(d ? d->every : 0, tap->log ? tap->log_every : 0);
+	uint32_t every = tap_least(d ? d->every : 0, tap->log ? tap->log_every : 0);
 	bool wants_queries = tap->observers[TAP_CAPTURE].every || (d && dnstap_wants_queries(d));
 
 	for (int i = 0; i < TAP_N_OBSERVERS; i++)
-		every = least(every, tap->observers[i].every);
-	if (every && open_rings(tap))
+		every = tap_least(every, tap->observers[i].every);
+	if (every && open_tap_rings(tap))
 		every = 0;
 	__atomic_store_n(&tap->is.wants_queries, wants_queries, __ATOMIC_RELAXED);
 	__atomic_store_n(&tap->is.wants_forwarders, d && dnstap_wants_forwarders(d),
@@ -305,13 +305,13 @@ static void close_writers(struct tap *tap, struct dnstap *dnstap, struct querylo
 }
 
 /* Takes the writers out, except dnstap if it goes on. They still get the events drawn so far. */
-static void take_out(struct tap *tap, bool keeps_dnstap)
+static void take_out_tap(struct tap *tap, bool keeps_dnstap)
 {
 	struct dnstap *dnstap;
 	struct querylog *log;
 
 	pthread_mutex_lock(&tap->lock);
-	drain(tap);
+	drain_tap(tap);
 	dnstap = keeps_dnstap ? NULL : tap->dnstap;
 	log = tap->log;
 	if (dnstap)
@@ -331,7 +331,7 @@ int tap_configure(struct tap *tap, const struct dnstap_config *config, struct qu
 	struct querylog *fresh = NULL;
 	int err = 0, code;
 
-	take_out(tap, keeps);
+	take_out_tap(tap, keeps);
 	if (config && !keeps) {
 		*what = "dnstap";
 		err = dnstap_open(&dnstap, config);
@@ -343,7 +343,7 @@ int tap_configure(struct tap *tap, const struct dnstap_config *config, struct qu
 		err = err ? err : code;
 	}
 	if ((config || log) && !err)
-		err = start(tap);
+		err = start_tap(tap);
 	pthread_mutex_lock(&tap->lock);
 	if (dnstap) {
 		tap->dnstap = dnstap;
@@ -368,12 +368,12 @@ int tap_reopen(struct tap *tap)
 int tap_observe(struct tap *tap, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
 		void *ctx)
 {
-	int err = every ? start(tap) : 0;
+	int err = every ? start_tap(tap) : 0;
 
 	if (err)
 		return err;
 	pthread_mutex_lock(&tap->lock);
-	drain(tap);
+	drain_tap(tap);
 	tap->observers[who] = (struct observer){ every, fn, ctx };
 	set_switch(tap);
 	pthread_mutex_unlock(&tap->lock);
@@ -440,7 +440,7 @@ void tap_free(struct tap *tap)
 {
 	if (!tap)
 		return;
-	take_out(tap, false);
+	take_out_tap(tap, false);
 	pthread_mutex_lock(&tap->lock);
 	tap->stops = true;
 	pthread_cond_signal(&tap->wake);

@@ -67,7 +67,7 @@ static void stream_close(struct stream *s)
 	free(s);
 }
 
-static void close_connection(struct peer_connection *connection)
+static void close_stream_connection(struct peer_connection *connection)
 {
 	stream_close((struct stream *)connection);
 }
@@ -87,7 +87,7 @@ static void lose(struct stream *s, int code, const char *why)
 }
 
 /* Waits for the events @what, at most so many seconds. False: no memory. */
-static bool watch(struct stream *s, short what, unsigned int seconds)
+static bool watch_stream(struct stream *s, short what, unsigned int seconds)
 {
 	const struct timeval silence = { .tv_sec = seconds };
 
@@ -103,14 +103,14 @@ static bool watch(struct stream *s, short what, unsigned int seconds)
 }
 
 /* As recv() and send(), but an error is -errno. */
-static ssize_t receive(struct stream *s, uint8_t *to, size_t n)
+static ssize_t receive_stream(struct stream *s, uint8_t *to, size_t n)
 {
 	ssize_t got = s->tls.ssl ? tls_stream_receive(&s->tls, to, n) : recv(s->fd, to, n, 0);
 
 	return got < 0 ? -errno : got;
 }
 
-static ssize_t send_some(struct stream *s, const uint8_t *from, size_t n)
+static ssize_t send_stream_some(struct stream *s, const uint8_t *from, size_t n)
 {
 	ssize_t sent = s->tls.ssl ? tls_stream_send(&s->tls, from, n) :
 				    send(s->fd, from, n, MSG_NOSIGNAL);
@@ -119,12 +119,12 @@ static ssize_t send_some(struct stream *s, const uint8_t *from, size_t n)
 }
 
 /* Sends as much as the socket takes. 0, or an error. */
-static int send_query(struct stream *s)
+static int send_stream_query(struct stream *s)
 {
 	struct exchange *e = s->exchange;
 
 	while (s->n_sent < e->n_query) {
-		ssize_t n = send_some(s, e->query + s->n_sent, e->n_query - s->n_sent);
+		ssize_t n = send_stream_some(s, e->query + s->n_sent, e->n_query - s->n_sent);
 
 		if (n == -EAGAIN || n == -EINTR)
 			break;
@@ -133,7 +133,8 @@ static int send_query(struct stream *s)
 		s->n_sent += (size_t)n;
 	}
 	e->is_sent = s->n_sent == e->n_query;
-	if (!watch(s, s->n_sent < e->n_query ? EV_READ | EV_WRITE : EV_READ, STREAM_SILENCE_S))
+	if (!watch_stream(s, s->n_sent < e->n_query ? EV_READ | EV_WRITE : EV_READ,
+			  STREAM_SILENCE_S))
 		return -ENOMEM;
 	return 0;
 }
@@ -146,7 +147,7 @@ static bool is_too_slow(const struct stream *s)
 }
 
 /* Goes on after message() has returned @code. False: the stream is closed, or idle. */
-static bool settle(struct stream *s, int code)
+static bool settle_stream(struct stream *s, int code)
 {
 	struct exchange *e = s->exchange;
 
@@ -154,7 +155,8 @@ static bool settle(struct stream *s, int code)
 		return true;
 	s->exchange = NULL;
 	free(e);
-	if (code == EXCHANGE_DONE && s->in_at == s->in_n && watch(s, EV_READ, STREAM_IDLE_S)) {
+	if (code == EXCHANGE_DONE && s->in_at == s->in_n &&
+	    watch_stream(s, EV_READ, STREAM_IDLE_S)) {
 		s->in_at = s->in_n = 0;
 		peer_keep(s->peer, &s->connection);
 	} else {
@@ -164,7 +166,7 @@ static bool settle(struct stream *s, int code)
 }
 
 /* Hands out the received messages. False: the stream is closed, or idle. */
-static bool hand_out(struct stream *s)
+static bool hand_out_stream(struct stream *s)
 {
 	while (s->in_n - s->in_at >= 2) {
 		const uint8_t *at = s->in + s->in_at;
@@ -174,7 +176,7 @@ static bool hand_out(struct stream *s)
 			break;
 		s->in_at += 2 + n;
 		s->heard_ns = s->t->now.ns;
-		if (!settle(s, s->exchange->handlers->message(s->exchange->user, at + 2, n)))
+		if (!settle_stream(s, s->exchange->handlers->message(s->exchange->user, at + 2, n)))
 			return false;
 	}
 	memmove(s->in, s->in + s->in_at, s->in_n - s->in_at);
@@ -186,19 +188,19 @@ static bool hand_out(struct stream *s)
 /* An idle connection is readable: unexpected octets, or its end. */
 static void read_idle(struct stream *s)
 {
-	ssize_t n = receive(s, s->in, sizeof(s->in));
+	ssize_t n = receive_stream(s, s->in, sizeof(s->in));
 
 	if (n != -EAGAIN) /* -EAGAIN: TLS has only read a session ticket */
 		lose(s, -ECONNRESET, "");
 }
 
-static void read_some(struct stream *s)
+static void read_stream_some(struct stream *s)
 {
 	const struct timeval at_once = { 0 };
 	uint64_t end_ns = s->t->now.ns + STREAM_TURN_NS;
 
 	do {
-		ssize_t n = receive(s, s->in + s->in_n, sizeof(s->in) - s->in_n);
+		ssize_t n = receive_stream(s, s->in + s->in_n, sizeof(s->in) - s->in_n);
 
 		if (n == -EAGAIN || n == -EINTR)
 			return;
@@ -208,7 +210,7 @@ static void read_some(struct stream *s)
 		}
 		s->in_n += (size_t)n;
 		s->exchange->n_bytes += (size_t)n;
-		if (!hand_out(s))
+		if (!hand_out_stream(s))
 			return;
 		if (is_too_slow(s)) {
 			lose(s, -ETIMEDOUT, "a message did not come to its end in time");
@@ -221,7 +223,7 @@ static void read_some(struct stream *s)
 		(void)evtimer_add(s->more, &at_once);
 }
 
-static void go_on(struct stream *s)
+static void go_on_stream(struct stream *s)
 {
 	int code = 0;
 
@@ -230,14 +232,14 @@ static void go_on(struct stream *s)
 		return;
 	}
 	if (s->n_sent < s->exchange->n_query)
-		code = send_query(s);
+		code = send_stream_query(s);
 	if (code)
 		lose(s, code, err_text(code));
 	else
-		read_some(s);
+		read_stream_some(s);
 }
 
-static void shake_hands(struct stream *s)
+static void shake_stream_hands(struct stream *s)
 {
 	char why[256];
 	const bool is_pinned = s->remote->tls == CONFIG_TLS_STRICT && s->remote->has_pin;
@@ -249,8 +251,8 @@ static void shake_hands(struct stream *s)
 		return;
 	}
 	if (code == -EAGAIN) {
-		if (!watch(s, tls_stream_wants_write(&s->tls) ? EV_WRITE : EV_READ,
-			   STREAM_CONNECT_S))
+		if (!watch_stream(s, tls_stream_wants_write(&s->tls) ? EV_WRITE : EV_READ,
+				  STREAM_CONNECT_S))
 			lose(s, -ENOMEM, err_text(-ENOMEM));
 		return;
 	}
@@ -261,7 +263,7 @@ static void shake_hands(struct stream *s)
 		return;
 	}
 	s->state = OPEN;
-	go_on(s);
+	go_on_stream(s);
 }
 
 static void finish_connect(struct stream *s)
@@ -278,7 +280,7 @@ static void finish_connect(struct stream *s)
 	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (!s->remote->tls_ctx) {
 		s->state = OPEN;
-		go_on(s);
+		go_on_stream(s);
 		return;
 	}
 	if (!tls_stream_open(&s->tls, s->remote->tls_ctx, s->fd, s->remote->tls_name,
@@ -287,10 +289,10 @@ static void finish_connect(struct stream *s)
 		return;
 	}
 	s->state = HANDSHAKE;
-	shake_hands(s);
+	shake_stream_hands(s);
 }
 
-static void on_event(evutil_socket_t fd, short what, void *user)
+static void on_stream_event(evutil_socket_t fd, short what, void *user)
 {
 	struct stream *s = user;
 
@@ -302,9 +304,9 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 	else if (s->state == CONNECTING)
 		finish_connect(s);
 	else if (s->state == HANDSHAKE)
-		shake_hands(s);
+		shake_stream_hands(s);
 	else
-		go_on(s);
+		go_on_stream(s);
 }
 
 static void on_more(evutil_socket_t fd, short what, void *user)
@@ -313,7 +315,7 @@ static void on_more(evutil_socket_t fd, short what, void *user)
 
 	(void)fd, (void)what;
 	loop_wake(s->t);
-	go_on(s);
+	go_on_stream(s);
 }
 
 static int connect_to(struct stream *s)
@@ -348,16 +350,16 @@ static int stream_open(struct stream **out, struct transfer *t, struct remote *r
 	if (!s)
 		return -ENOMEM;
 	memset(s, 0, offsetof(struct stream, in));
-	s->connection.close = close_connection;
+	s->connection.close = close_stream_connection;
 	s->t = t;
 	s->remote = remote;
 	s->peer = peer;
 	code = connect_to(s);
 	if (!code) {
-		s->io = event_new(t->base, s->fd, EV_WRITE | EV_PERSIST, on_event, s);
+		s->io = event_new(t->base, s->fd, EV_WRITE | EV_PERSIST, on_stream_event, s);
 		s->more = evtimer_new(t->base, on_more, s);
 		s->watched = EV_WRITE;
-		if (!s->io || !s->more || !watch(s, EV_WRITE, STREAM_CONNECT_S))
+		if (!s->io || !s->more || !watch_stream(s, EV_WRITE, STREAM_CONNECT_S))
 			code = -ENOMEM;
 	}
 	if (code)
@@ -375,7 +377,7 @@ static void stream_begin(struct stream *s, struct exchange *exchange)
 	s->heard_ns = s->t->now.ns;
 	/* An open connection is writable, so the event comes at once. */
 	if (s->state == OPEN)
-		(void)watch(s, EV_READ | EV_WRITE, STREAM_SILENCE_S);
+		(void)watch_stream(s, EV_READ | EV_WRITE, STREAM_SILENCE_S);
 }
 
 /* --- Exchanges -------------------------------------------------------------------------------- */

@@ -86,7 +86,7 @@ static void drop_zones(struct transfer *t)
 }
 
 /* libevent returns after an event, at the latest when a timer is due. */
-static void wait_for_event(struct transfer *t)
+static void wait_loop_for_event(struct transfer *t)
 {
 	uint64_t due_ns = timers_due_ns(&t->timers), wait_us;
 	struct timeval wait;
@@ -107,7 +107,7 @@ void *loop_run(void *transfer)
 	rcu_register_thread();
 	rcu_thread_offline();
 	while (!__atomic_load_n(&t->is_stopping, __ATOMIC_ACQUIRE)) {
-		wait_for_event(t);
+		wait_loop_for_event(t);
 		loop_wake(t);
 		timers_run(&t->timers, t->now.ns);
 	}

@@ -59,7 +59,7 @@ struct notifier {
 
 /* ---- One target ------------------------------------------------------------------------------ */
 
-static void leave(struct target *g)
+static void leave_notify_out(struct target *g)
 {
 	switch (g->state) {
 	case RUNNING:
@@ -89,11 +89,11 @@ static void tick_soon(struct notifier *n)
 		loop_set(n->t, &n->tick, NOTIFY_TICK_MS * CLOCK_NS_PER_MS);
 }
 
-static void enqueue(struct target *g)
+static void enqueue_notify_out(struct target *g)
 {
 	struct notifier *n = g->t->primary->notifier;
 
-	leave(g);
+	leave_notify_out(g);
 	g->state = QUEUED;
 	cds_list_add_tail(&g->link, &n->queue);
 	tick_soon(n);
@@ -101,7 +101,7 @@ static void enqueue(struct target *g)
 
 static void on_wait(void *user)
 {
-	enqueue(user);
+	enqueue_notify_out(user);
 }
 
 static bool can_wait(struct target *g)
@@ -112,7 +112,7 @@ static bool can_wait(struct target *g)
 /* No address has answered in this round. */
 static void end_round(struct target *g)
 {
-	leave(g);
+	leave_notify_out(g);
 	if (g->n_rounds == NOTIFY_ROUNDS || !can_wait(g)) {
 		transfer_count(g->t, notify_failed);
 		log_warn("%s does not answer NOTIFY", g->name);
@@ -125,7 +125,7 @@ static void end_round(struct target *g)
 static void try_next(struct target *g);
 
 /* Any answer ends it: section 3.12. */
-static void on_answer(void *user, int code, const uint8_t *reply, size_t n)
+static void on_notify_out_answer(void *user, int code, const uint8_t *reply, size_t n)
 {
 	struct target *g = user;
 	struct peer *peer = &g->remote->peers[g->n_tried - 1];
@@ -134,7 +134,7 @@ static void on_answer(void *user, int code, const uint8_t *reply, size_t n)
 	g->query = NULL;
 	if (!code) {
 		peer_is_alive(peer);
-		leave(g);
+		leave_notify_out(g);
 		return;
 	}
 	if (code == -ETIMEDOUT)
@@ -142,24 +142,24 @@ static void on_answer(void *user, int code, const uint8_t *reply, size_t n)
 	try_next(g);
 }
 
-static int on_message(void *user, const uint8_t *msg, size_t n)
+static int on_notify_out_message(void *user, const uint8_t *msg, size_t n)
 {
 	struct target *g = user;
 	enum tsig_verdict verdict = tsig_verify(&g->tsig, msg, n, g->t->now.wall_s, NULL);
 	bool is_answer = verdict == TSIG_OK && notify_match(msg, n, g->id, g->zone->apex) >= 0;
-	/* leave() may free older remotes and their peers, so only a connection to a peer of the
-	 * present remotes is kept. */
+	/* leave_notify_out() may free older remotes and their peers, so only a connection to a peer
+	 * of the present remotes is kept. */
 	bool is_kept = is_answer && g->remotes == g->t->remotes;
 
 	g->exchange = NULL;
 	if (is_answer)
-		leave(g);
+		leave_notify_out(g);
 	else
 		try_next(g);
 	return is_kept ? EXCHANGE_DONE : ERR_FORMAT;
 }
 
-static void on_failed(void *user, int code, const char *why)
+static void on_notify_out_failed(void *user, int code, const char *why)
 {
 	struct target *g = user;
 
@@ -187,7 +187,8 @@ static int write_notify(struct target *g, uint8_t *msg, size_t cap)
 
 static int send_by_tls(struct target *g, struct peer *peer, uint8_t *msg, size_t n, size_t cap)
 {
-	static const struct exchange_handlers handlers = { on_message, on_failed };
+	static const struct exchange_handlers handlers = { on_notify_out_message,
+							   on_notify_out_failed };
 	int bytes;
 
 	tsig_fini(&g->tsig);
@@ -199,7 +200,7 @@ static int send_by_tls(struct target *g, struct peer *peer, uint8_t *msg, size_t
 			      g);
 }
 
-static int send_to(struct target *g, struct peer *peer)
+static int send_to_notify_out(struct target *g, struct peer *peer)
 {
 	uint8_t msg[UDP_QUERY_MAX + TSIG_MAX];
 	int n;
@@ -211,7 +212,8 @@ static int send_to(struct target *g, struct peer *peer)
 	transfer_count(g->t, notify_sent);
 	if (g->remote->tls != CONFIG_TLS_OFF)
 		return send_by_tls(g, peer, msg, (size_t)n, sizeof(msg));
-	return udp_query_start(&g->query, g->t, g->remote, peer, msg, (size_t)n, on_answer, g);
+	return udp_query_start(&g->query, g->t, g->remote, peer, msg, (size_t)n,
+			       on_notify_out_answer, g);
 }
 
 /* Tries the next address of the remote, or ends the round. */
@@ -220,17 +222,17 @@ static void try_next(struct target *g)
 	while (g->n_tried < g->remote->n_peers) {
 		struct peer *peer = &g->remote->peers[g->n_tried++];
 
-		if (!peer_is_shunned(peer, g->t->now.ns) && !send_to(g, peer))
+		if (!peer_is_shunned(peer, g->t->now.ns) && !send_to_notify_out(g, peer))
 			return;
 	}
 	end_round(g);
 }
 
-static void start(struct target *g)
+static void start_notify_out(struct target *g)
 {
 	struct transfer *t = g->t;
 
-	leave(g);
+	leave_notify_out(g);
 	g->remote = remotes_find(t->remotes, g->name);
 	if (!g->remote)
 		return;
@@ -243,14 +245,14 @@ static void start(struct target *g)
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
-static void on_tick(void *user)
+static void on_notify_out_tick(void *user)
 {
 	struct notifier *n = user;
 
 	for (unsigned int i = 0; i < NOTIFY_PER_TICK && n->n_running < NOTIFY_RUNNING_MAX; i++) {
 		if (cds_list_empty(&n->queue))
 			return;
-		start(cds_list_first_entry(&n->queue, struct target, link));
+		start_notify_out(cds_list_first_entry(&n->queue, struct target, link));
 	}
 	tick_soon(n);
 }
@@ -262,12 +264,12 @@ void notifier_notify(struct transfer *t, struct transfer_zone *zone)
 	(void)t;
 	for (uint32_t i = 0; p && i < p->n; i++) {
 		p->targets[i].n_rounds = 0;
-		enqueue(&p->targets[i]);
+		enqueue_notify_out(&p->targets[i]);
 	}
 }
 
 /* True if the list is new, or if not all remotes have answered the last NOTIFY. */
-static bool is_due(struct transfer *t, const struct transfer_zone *zone)
+static bool is_notify_out_due(struct transfer *t, const struct transfer_zone *zone)
 {
 	uint32_t serial;
 
@@ -285,7 +287,7 @@ void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone)
 
 	(void)t;
 	for (uint32_t i = 0; p && i < p->n; i++) {
-		leave(&p->targets[i]);
+		leave_notify_out(&p->targets[i]);
 		timer_fini(&p->targets[i].wait);
 	}
 	free(p);
@@ -295,7 +297,7 @@ void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone)
 /* Without memory no NOTIFY is sent: the secondaries ask later by themselves. */
 void notifier_put_zone(struct transfer *t, struct transfer_zone *zone)
 {
-	bool due = is_due(t, zone);
+	bool due = is_notify_out_due(t, zone);
 	char **names = zone->config.notify;
 	uint32_t n = 0;
 
@@ -324,7 +326,7 @@ int notifier_open(struct transfer *t)
 	t->primary->notifier = n;
 	CDS_INIT_LIST_HEAD(&n->queue);
 	n->t = t;
-	return timer_init(&n->tick, &t->timers, on_tick, n);
+	return timer_init(&n->tick, &t->timers, on_notify_out_tick, n);
 }
 
 void notifier_close(struct transfer *t)

@@ -60,7 +60,7 @@ static void take_notify(struct peer_request *rq)
 
 /* Reads the serial number that an IXFR begins with, from the SOA in its authority section (RFC
  * 1995). */
-static bool read_serial(const struct peer_request *rq, uint32_t *serial)
+static bool read_peer_request_serial(const struct peer_request *rq, uint32_t *serial)
 {
 	struct xfr_question question;
 	struct xfr_message m;
@@ -103,7 +103,7 @@ static void take_transfer(struct peer_request *rq)
 		refuse_transfer(rq, zone ? DNS_RCODE_REFUSED : DNS_RCODE_NOTAUTH);
 		return;
 	}
-	if (rq->q.qtype == DNS_TYPE_IXFR && !read_serial(rq, &serial)) {
+	if (rq->q.qtype == DNS_TYPE_IXFR && !read_peer_request_serial(rq, &serial)) {
 		peer_request_refuse(rq, 0, DNS_RCODE_FORMERR);
 		return;
 	}

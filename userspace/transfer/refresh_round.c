@@ -20,7 +20,7 @@ static const struct refresh_known nothing_known = { .expire_left_s = UINT32_MAX 
 static void ask_next(struct refresh_round *r);
 static void ask_soa(struct refresh_round *r);
 
-static void on_step(evutil_socket_t fd, short what, void *user)
+static void on_round_step(evutil_socket_t fd, short what, void *user)
 {
 	struct refresh_round *r = user;
 
@@ -69,7 +69,7 @@ static void name_peer(const struct refresh_round *r, char *out, size_t cap)
 	snprintf(out, cap, "%s %s", r->remote->name, port_addr_text(&r->peer->addr, text));
 }
 
-static void note_error(struct refresh_round *r, const char *format, va_list args)
+static void note_round_error(struct refresh_round *r, const char *format, va_list args)
 {
 	char *at = r->s->error;
 	size_t n, cap = sizeof(r->s->error);
@@ -86,7 +86,7 @@ void refresh_round_next(struct refresh_round *r, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	note_error(r, format, args);
+	note_round_error(r, format, args);
 	va_end(args);
 	refresh_round_hang_up(r);
 	r->primaries[r->at_primary].has_failed = true;
@@ -95,7 +95,7 @@ void refresh_round_next(struct refresh_round *r, const char *format, ...)
 	refresh_round_step(r, ask_next);
 }
 
-static void end_current(struct refresh_round *r)
+static void end_round_current(struct refresh_round *r)
 {
 	secondary_ended(r->s, REFRESH_CURRENT);
 }
@@ -115,15 +115,15 @@ void refresh_round_is_current(struct refresh_round *r)
 		refresh_round_step(r, ask_next);
 		return;
 	}
-	refresh_round_step(r, end_current);
+	refresh_round_step(r, end_round_current);
 }
 
-static void has_place(void *user)
+static void has_round_place(void *user)
 {
 	refresh_round_step(user, ask_next);
 }
 
-static int enter(struct refresh_round *r, struct slots *slots, const char *name)
+static int enter_round(struct refresh_round *r, struct slots *slots, const char *name)
 {
 	slots_leave(&r->place);
 	return slots_enter(slots, &r->place, name);
@@ -137,7 +137,7 @@ static bool is_transferring(const struct refresh_round *r)
 static void transfer_in_turn(struct refresh_round *r)
 {
 	refresh_round_hang_up(r);
-	if (enter(r, &r->s->t->secondary->transfers, r->remote->name))
+	if (enter_round(r, &r->s->t->secondary->transfers, r->remote->name))
 		refresh_round_next(r, "%s", err_text(-ENOMEM));
 }
 
@@ -148,7 +148,7 @@ static bool is_opt_refused(const struct refresh_round *r, uint16_t rcode)
 				      rcode == DNS_RCODE_BADVERS);
 }
 
-static void take_soa(struct refresh_round *r, const struct xfr_request_soa *soa)
+static void take_round_soa(struct refresh_round *r, const struct xfr_request_soa *soa)
 {
 	uint32_t serial;
 
@@ -205,7 +205,7 @@ static int on_soa_message(void *user, const uint8_t *msg, size_t n)
 		transfer_in_turn(r);
 		return ERR_FORMAT;
 	}
-	take_soa(r, &soa);
+	take_round_soa(r, &soa);
 	return EXCHANGE_DONE;
 }
 
@@ -260,7 +260,7 @@ static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
 	if (code || soa.is_truncated)
 		refresh_round_step(r, ask_soa_by_stream);
 	else
-		take_soa(r, &soa);
+		take_round_soa(r, &soa);
 }
 
 static void ask_soa(struct refresh_round *r)
@@ -292,7 +292,7 @@ static bool is_to_be_asked(const struct refresh_round *r, const struct peer *pee
 }
 
 /* Finds the next address to ask. False: there is none. */
-static bool find_next(struct refresh_round *r)
+static bool find_round_next(struct refresh_round *r)
 {
 	uint64_t now_ns = r->s->t->now.ns;
 
@@ -313,7 +313,7 @@ static bool find_next(struct refresh_round *r)
 
 static void ask_next(struct refresh_round *r)
 {
-	if (!find_next(r))
+	if (!find_round_next(r))
 		secondary_ended(r->s, r->was_current ? REFRESH_CURRENT : REFRESH_FAILED);
 	else if (is_transferring(r))
 		refresh_round_transfer(r);
@@ -322,7 +322,7 @@ static void ask_next(struct refresh_round *r)
 }
 
 /* 0: the sender of the NOTIFY, asked first; 2: the remote that failed last time, asked last. */
-static int place_of(const struct secondary_zone *s, const struct remote *remote)
+static int place_of_round(const struct secondary_zone *s, const struct remote *remote)
 {
 	if (s->notified_by.family && remote_has(remote, &s->notified_by))
 		return 0;
@@ -337,13 +337,13 @@ static void line_up(struct refresh_round *r)
 		for (size_t i = 0; names[i]; i++) {
 			struct remote *remote = remotes_find(r->remotes, names[i]);
 
-			if (remote && place_of(r->s, remote) == place)
+			if (remote && place_of_round(r->s, remote) == place)
 				r->primaries[r->n_primaries++].remote = remote;
 		}
 	}
 }
 
-static int make(struct refresh_round **out, struct secondary_zone *s)
+static int make_round(struct refresh_round **out, struct secondary_zone *s)
 {
 	struct refresh_round *r;
 	size_t n = 0;
@@ -356,9 +356,9 @@ static int make(struct refresh_round **out, struct secondary_zone *s)
 	r->s = s;
 	r->known = nothing_known;
 	r->remotes = remotes_get(s->t->remotes);
-	r->place.go = has_place;
+	r->place.go = has_round_place;
 	r->place.user = r;
-	r->step = evtimer_new(s->t->base, on_step, r);
+	r->step = evtimer_new(s->t->base, on_round_step, r);
 	if (!r->step) {
 		refresh_round_free(r);
 		return -ENOMEM;
@@ -374,7 +374,7 @@ int refresh_round_begin(struct secondary_zone *s)
 	struct refresh_round *r;
 	uint32_t serial;
 	bool is_served = served_serial(s->t, s->zone, &serial);
-	int code = make(&r, s);
+	int code = make_round(&r, s);
 
 	if (code)
 		return code;
@@ -385,10 +385,11 @@ int refresh_round_begin(struct secondary_zone *s)
 	/* A NOTIFY with a newer serial number saves the SOA query. */
 	if (r->wants != SECONDARY_WANTS_NEWER ||
 	    (config_zone_asks_ixfr(&s->zone->config) && secondary_is_notified_of_newer(r->s)))
-		code = enter(r, &all->transfers,
-			     r->n_primaries ? r->primaries[0].remote->name : "");
+		code = enter_round(r, &all->transfers,
+				   r->n_primaries ? r->primaries[0].remote->name : "");
 	else
-		code = enter(r, &all->checks, r->n_primaries ? r->primaries[0].remote->name : "");
+		code = enter_round(r, &all->checks,
+				   r->n_primaries ? r->primaries[0].remote->name : "");
 	if (code) {
 		refresh_round_free(r);
 		return code;

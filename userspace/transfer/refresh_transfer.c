@@ -166,7 +166,7 @@ static void deliver(struct refresh_round *r)
 enum opt_doubt { OPT_UNDERSTOOD, OPT_PERHAPS, OPT_REFUSED };
 
 /* Asks the same address without OPT, or for the whole zone. False: both were tried. */
-static bool ask_otherwise(struct refresh_round *r, enum opt_doubt doubt)
+static bool ask_round_transfer_otherwise(struct refresh_round *r, enum opt_doubt doubt)
 {
 	if (doubt == OPT_REFUSED && !r->known.is_plain)
 		r->known.is_plain = true;
@@ -200,14 +200,14 @@ static enum opt_doubt doubt_opt(const struct refresh_round *r, enum xfr_in_resul
 }
 
 /* The transfer has failed: asks the same address in another way, or the next one. */
-static void refuse(struct refresh_round *r, enum xfr_in_result result)
+static void refuse_round_transfer(struct refresh_round *r, enum xfr_in_result result)
 {
 	char rcode[PROTO_TEXT_MAX];
 	struct xfr_in *in = r->in;
 
 	if (result == XFR_IN_TSIG)
 		transfer_count(r->s->t, tsig_bad);
-	if (may_ask_otherwise(result) && ask_otherwise(r, doubt_opt(r, result)))
+	if (may_ask_otherwise(result) && ask_round_transfer_otherwise(r, doubt_opt(r, result)))
 		return;
 	transfer_count(r->s->t, in_failed);
 	if (result == XFR_IN_RCODE) {
@@ -241,7 +241,7 @@ static bool is_stale(const struct refresh_round *r, enum xfr_in_result result)
 	       (r->known.is_promised || secondary_is_notified_of_newer(r->s));
 }
 
-static int on_message(void *user, const uint8_t *msg, size_t n)
+static int on_round_transfer_message(void *user, const uint8_t *msg, size_t n)
 {
 	struct refresh_round *r = user;
 	bool was_ixfr = r->in->config.type == DNS_TYPE_IXFR;
@@ -270,18 +270,18 @@ static int on_message(void *user, const uint8_t *msg, size_t n)
 		refresh_round_is_current(r);
 		return was_ixfr ? EXCHANGE_DONE : ERR_CLOSED; /* the rest of an AXFR would follow */
 	}
-	refuse(r, result);
+	refuse_round_transfer(r, result);
 	return result == XFR_IN_RCODE ? EXCHANGE_DONE : ERR_FORMAT;
 }
 
-static void on_failed(void *user, int code, const char *why)
+static void on_round_transfer_failed(void *user, int code, const char *why)
 {
 	struct refresh_round *r = user;
 	bool is_sent = exchange_is_sent(r->exchange);
 	bool is_closed = code != -ETIMEDOUT && !r->in->n_messages;
 
 	r->exchange = NULL;
-	if (is_sent && ask_otherwise(r, is_closed ? OPT_PERHAPS : OPT_UNDERSTOOD))
+	if (is_sent && ask_round_transfer_otherwise(r, is_closed ? OPT_PERHAPS : OPT_UNDERSTOOD))
 		return;
 	transfer_count(r->s->t, in_failed);
 	if (!r->in->n_messages)
@@ -334,7 +334,8 @@ static int set_deadline(struct refresh_round *r)
 }
 
 /* Writes the request to @out, unsigned. Returns its length or an error. */
-static int build(struct refresh_round *r, const struct zone *served, uint16_t type, uint8_t *out)
+static int build_round_transfer(struct refresh_round *r, const struct zone *served, uint16_t type,
+				uint8_t *out)
 {
 	struct xfr_request request = {
 		.zone = r->s->zone->apex,
@@ -378,9 +379,10 @@ static int open_reader(struct refresh_round *r, const struct zone *served, uint1
 	return set_deadline(r);
 }
 
-static int begin(struct refresh_round *r, const struct zone *served)
+static int begin_round_transfer(struct refresh_round *r, const struct zone *served)
 {
-	static const struct exchange_handlers handlers = { on_message, on_failed };
+	static const struct exchange_handlers handlers = { on_round_transfer_message,
+							   on_round_transfer_failed };
 	bool is_whole = r->wants != SECONDARY_WANTS_NEWER || r->known.is_whole || !served ||
 			!config_zone_asks_ixfr(&r->s->zone->config);
 	uint16_t type = is_whole ? DNS_TYPE_AXFR : DNS_TYPE_IXFR;
@@ -391,7 +393,7 @@ static int begin(struct refresh_round *r, const struct zone *served)
 	tsig_init(&r->tsig, r->remote->key);
 	n = open_reader(r, served, type);
 	if (!n)
-		n = build(r, served, type, msg);
+		n = build_round_transfer(r, served, type, msg);
 	if (n > 0)
 		n = tsig_sign(&r->tsig, msg, (size_t)n, sizeof(msg), r->s->t->now.wall_s);
 	if (n > 0)
@@ -403,7 +405,7 @@ static int begin(struct refresh_round *r, const struct zone *served)
 void refresh_round_transfer(struct refresh_round *r)
 {
 	struct zone *served = served_get(r->s->t, r->s->zone);
-	int code = begin(r, served);
+	int code = begin_round_transfer(r, served);
 
 	zone_unref(served);
 	if (!code)

@@ -13,7 +13,8 @@
 #include "dns/name.h"
 #include "transfer/tls_out.h"
 
-static int make_keys(struct remotes *remotes, const struct config *config, char *err, size_t cap)
+static int make_remote_keys(struct remotes *remotes, const struct config *config, char *err,
+			    size_t cap)
 {
 	struct tsig_key_source *sources = calloc(config->n_keys + 1, sizeof(*sources));
 	uint8_t(*names)[DNS_NAME_MAX] = calloc(config->n_keys + 1, DNS_NAME_MAX);
@@ -41,7 +42,7 @@ static int make_keys(struct remotes *remotes, const struct config *config, char 
 	return ERR_CONFIG;
 }
 
-static int copy_text(char **out, const char *from)
+static int copy_remote_text(char **out, const char *from)
 {
 	*out = from ? strdup(from) : NULL;
 	return from && !*out ? -ENOMEM : 0;
@@ -65,10 +66,10 @@ static void take_sources(struct remote *remote, const struct config_remote *from
 static int make_remote(struct remotes *remotes, struct remote *remote,
 		       const struct config_remote *from, char *err, size_t cap)
 {
-	int code = copy_text(&remote->name, from->name);
+	int code = copy_remote_text(&remote->name, from->name);
 
 	if (!code)
-		code = copy_text(&remote->tls_name, from->tls_name);
+		code = copy_remote_text(&remote->tls_name, from->tls_name);
 	remote->peers = calloc(from->n_addresses, sizeof(*remote->peers));
 	if (code || !remote->peers)
 		return -ENOMEM;
@@ -121,7 +122,7 @@ int remotes_new(struct remotes **out, const struct config *config, char *err, si
 	remotes->n_refs = 1;
 	remotes->n_transfers = config->n_transfers;
 	remotes->n_transfers_out = config->n_transfers_out;
-	code = make_keys(remotes, config, err, err_cap);
+	code = make_remote_keys(remotes, config, err, err_cap);
 	if (!code)
 		code = make_remotes(remotes, config, err, err_cap);
 	if (code) {

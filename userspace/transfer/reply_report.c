@@ -15,7 +15,7 @@ static void add_one(uint64_t *counter)
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
-static void count(struct transfer *t, const struct reply_report *a, uint16_t rcode)
+static void count_reply_report(struct transfer *t, const struct reply_report *a, uint16_t rcode)
 {
 	struct engine_answers *n = &t->answers;
 	uint32_t type = a->has_question ? volley_count_type(a->qtype) : VOLLEY_COUNT_OTHER_TYPE;
@@ -27,7 +27,8 @@ static void count(struct transfer *t, const struct reply_report *a, uint16_t rco
 	add_one(&n->by_opcode[a->opcode % ENGINE_OPCODES]);
 }
 
-static void report(struct transfer *t, const struct reply_report *a, const uint8_t *reply, size_t n)
+static void report_reply_report(struct transfer *t, const struct reply_report *a,
+				const uint8_t *reply, size_t n)
 {
 	struct tap_event *e = tap_begin(t->tap, a->query, a->n_query, n);
 
@@ -78,9 +79,9 @@ void reply_report_end(struct transfer *t, struct reply_report *a, const uint8_t 
 	struct tap_view view;
 
 	if (a->is_open && tap_view_read(&view, reply, n)) {
-		count(t, a, view.rcode);
+		count_reply_report(t, a, view.rcode);
 		if (a->is_reported)
-			report(t, a, reply, n);
+			report_reply_report(t, a, reply, n);
 	}
 	reply_report_fini(a);
 }

@@ -20,7 +20,7 @@ struct line {
 	size_t n;
 };
 
-static void add(struct line *line, const char *name, const char *text)
+static void add_request_audit(struct line *line, const char *name, const char *text)
 {
 	line->fields[line->n++] = (struct log_field){ name, text };
 }
@@ -28,28 +28,29 @@ static void add(struct line *line, const char *name, const char *text)
 static void add_number(struct line *line, char text[24], const char *name, uint64_t value)
 {
 	snprintf(text, 24, "%" PRIu64, value);
-	add(line, name, text);
+	add_request_audit(line, name, text);
 }
 
-static void add_name(struct line *line, char text[NAME_TEXT_MAX], const char *field,
-		     const uint8_t *name)
+static void add_request_audit_name(struct line *line, char text[NAME_TEXT_MAX], const char *field,
+				   const uint8_t *name)
 {
 	if (name && name_to_text(text, NAME_TEXT_MAX, name) > 0)
-		add(line, field, text);
+		add_request_audit(line, field, text);
 }
 
-static void begin(struct line *line, const struct request_audit *audit)
+static void begin_request_audit(struct line *line, const struct request_audit *audit)
 {
 	line->n = 0;
-	add(line, "client", audit_address(line->client, audit->peer->family, audit->peer->bytes));
+	add_request_audit(line, "client",
+			  audit_address(line->client, audit->peer->family, audit->peer->bytes));
 	snprintf(line->port, sizeof(line->port), "%u", ntohs(audit->peer->port));
-	add(line, "port", line->port);
-	add(line, "transport", audit->transport);
-	add_name(line, line->key, "key", audit->key);
-	add_name(line, line->zone, "zone", audit->zone);
+	add_request_audit(line, "port", line->port);
+	add_request_audit(line, "transport", audit->transport);
+	add_request_audit_name(line, line->key, "key", audit->key);
+	add_request_audit_name(line, line->zone, "zone", audit->zone);
 	if (audit->qtype) {
 		proto_type_to_text(line->type, audit->qtype);
-		add(line, "type", line->type);
+		add_request_audit(line, "type", line->type);
 	}
 }
 
@@ -75,10 +76,10 @@ void request_audit_refused(enum audit_event event, const struct request_audit *a
 
 	if (!audit_take(event, audit->now_ns))
 		return;
-	begin(&line, audit);
+	begin_request_audit(&line, audit);
 	proto_rcode_to_text(word, (uint16_t)rcode);
-	add(&line, "rcode", word);
-	add(&line, "reason", reason);
+	add_request_audit(&line, "rcode", word);
+	add_request_audit(&line, "reason", reason);
 	audit_write(event, line.fields, line.n);
 }
 
@@ -100,7 +101,7 @@ void request_audit_transfer(enum audit_event event, const struct request_audit *
 
 	if (!audit_take(event, audit->now_ns))
 		return;
-	begin(&line, audit);
+	begin_request_audit(&line, audit);
 	add_number(&line, line.more[0], "serial", serial);
 	add_number(&line, line.more[1], "messages", out->n_messages);
 	add_number(&line, line.more[2], "records", out->n_records);
@@ -114,6 +115,6 @@ void request_audit_update(const struct request_audit *audit)
 
 	if (!audit_take(AUDIT_UPDATE_DONE, audit->now_ns))
 		return;
-	begin(&line, audit);
+	begin_request_audit(&line, audit);
 	audit_write(AUDIT_UPDATE_DONE, line.fields, line.n);
 }

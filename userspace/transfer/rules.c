@@ -18,7 +18,7 @@
  */
 #define DELAY_SHARE 8
 
-static bool holds(const struct config_prefix *prefix, const struct port_addr *addr)
+static bool holds_transfer_rules(const struct config_prefix *prefix, const struct port_addr *addr)
 {
 	unsigned int whole = prefix->bits / 8, rest = prefix->bits % 8;
 	uint8_t mask = (uint8_t)(0xff00u >> rest);
@@ -28,12 +28,12 @@ static bool holds(const struct config_prefix *prefix, const struct port_addr *ad
 	return !rest || !((prefix->addr[whole] ^ addr->bytes[whole]) & mask);
 }
 
-static bool fits(const struct transfer *t, const struct config_rule *rule,
-		 const struct rules_client *client)
+static bool fits_transfer_rules(const struct transfer *t, const struct config_rule *rule,
+				const struct rules_client *client)
 {
 	if (rule->has_tls && !client->is_xot)
 		return false;
-	if (rule->has_prefix && !holds(&rule->prefix, &client->addr))
+	if (rule->has_prefix && !holds_transfer_rules(&rule->prefix, &client->addr))
 		return false;
 	return !rule->key || (client->key && client->key == remotes_key(t->remotes, rule->key));
 }
@@ -42,7 +42,7 @@ bool rules_allow(const struct transfer *t, const struct config_rules *rules,
 		 const struct rules_client *client)
 {
 	for (uint32_t i = 0; i < rules->n; i++)
-		if (fits(t, &rules->rules[i], client))
+		if (fits_transfer_rules(t, &rules->rules[i], client))
 			return true;
 	return false;
 }
@@ -74,8 +74,8 @@ struct list {
 	int error;
 };
 
-static void add(struct list *list, uint8_t family, uint8_t bits, const uint8_t *address,
-		uint32_t what)
+static void add_transfer_rules(struct list *list, uint8_t family, uint8_t bits,
+			       const uint8_t *address, uint32_t what)
 {
 	struct clients_prefix *p;
 
@@ -99,8 +99,8 @@ static void add_any(struct list *list, uint32_t what)
 {
 	static const uint8_t nothing[16];
 
-	add(list, AF_INET, 0, nothing, what);
-	add(list, AF_INET6, 0, nothing, what);
+	add_transfer_rules(list, AF_INET, 0, nothing, what);
+	add_transfer_rules(list, AF_INET6, 0, nothing, what);
 }
 
 /* A rule for a key without a prefix adds no address. */
@@ -111,8 +111,8 @@ static void add_rules(struct list *list, const struct config_rules *rules, uint3
 		uint32_t allowed = rule->has_tls ? what << HANDOVER_TLS_SHIFT : what;
 
 		if (rule->has_prefix)
-			add(list, rule->prefix.family, rule->prefix.bits, rule->prefix.addr,
-			    allowed);
+			add_transfer_rules(list, rule->prefix.family, rule->prefix.bits,
+					   rule->prefix.addr, allowed);
 		else if (!rule->key)
 			add_any(list, allowed);
 	}
@@ -129,13 +129,13 @@ static void add_primaries(struct list *list, const struct transfer *t,
 		for (uint32_t k = 0; remote && k < remote->n_peers; k++) {
 			const struct port_addr *addr = &remote->peers[k].addr;
 
-			add(list, addr->family, addr->family == AF_INET ? 32 : 128, addr->bytes,
-			    HANDOVER_NOTIFY);
+			add_transfer_rules(list, addr->family, addr->family == AF_INET ? 32 : 128,
+					   addr->bytes, HANDOVER_NOTIFY);
 		}
 	}
 }
 
-static int compare(const void *a, const void *b)
+static int compare_transfer_rules(const void *a, const void *b)
 {
 	const struct clients_prefix *x = a, *y = b;
 	int order = memcmp(x, y, offsetof(struct clients_prefix, views));
@@ -150,14 +150,15 @@ static void drop_twins(struct list *list)
 
 	if (!list->n)
 		return;
-	qsort(list->prefixes, list->n, sizeof(*list->prefixes), compare);
+	qsort(list->prefixes, list->n, sizeof(*list->prefixes), compare_transfer_rules);
 	for (size_t i = 0; i < list->n; i++)
-		if (!n || compare(&list->prefixes[n - 1], &list->prefixes[i]) != 0)
+		if (!n || compare_transfer_rules(&list->prefixes[n - 1], &list->prefixes[i]) != 0)
 			list->prefixes[n++] = list->prefixes[i];
 	list->n = n;
 }
 
-static void add_zone(struct list *list, const struct transfer *t, const struct transfer_zone *zone)
+static void add_transfer_rules_zone(struct list *list, const struct transfer *t,
+				    const struct transfer_zone *zone)
 {
 	add_rules(list, &zone->config.allow_transfer, HANDOVER_TRANSFER);
 	add_rules(list, &zone->config.allow_notify, HANDOVER_NOTIFY);
@@ -165,7 +166,7 @@ static void add_zone(struct list *list, const struct transfer *t, const struct t
 	add_primaries(list, t, zone);
 }
 
-static int make(struct handover_rules **out, const struct transfer *t)
+static int make_transfer_rules(struct handover_rules **out, const struct transfer *t)
 {
 	const struct primary_settings *settings = t->primary->settings;
 	const struct transfer_zone *zone = NULL;
@@ -174,7 +175,7 @@ static int make(struct handover_rules **out, const struct transfer *t)
 	int err;
 
 	while ((zone = transfer_zones_next(&t->zones, zone))) {
-		add_zone(&list, t, zone);
+		add_transfer_rules_zone(&list, t, zone);
 		if (list.n < enough)
 			continue;
 		drop_twins(&list);
@@ -190,7 +191,7 @@ static int make(struct handover_rules **out, const struct transfer *t)
 	return err;
 }
 
-static void publish(struct transfer *t, struct handover_rules *rules)
+static void publish_transfer_rules(struct transfer *t, struct handover_rules *rules)
 {
 	struct primary *p = t->primary;
 
@@ -210,11 +211,11 @@ static void on_rules(evutil_socket_t fd, short events, void *user)
 	(void)fd, (void)events;
 	loop_wake(t);
 	begun_ns = t->now.ns;
-	err = make(&rules, t);
+	err = make_transfer_rules(&rules, t);
 	if (err)
 		log_error("workers keep the old rules of transfers and NOTIFY: %s", err_text(err));
 	else
-		publish(t, rules);
+		publish_transfer_rules(t, rules);
 	loop_wake(t); /* for the time that it has taken */
 	t->primary->rules_made_ns = t->now.ns;
 	t->primary->rules_took_ns = t->primary->rules_made_ns - begun_ns;
@@ -244,5 +245,5 @@ void rules_close(struct transfer *t)
 	if (t->primary->on_rules)
 		event_free(t->primary->on_rules);
 	if (t->primary->rules)
-		publish(t, NULL);
+		publish_transfer_rules(t, NULL);
 }

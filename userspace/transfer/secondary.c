@@ -151,7 +151,7 @@ static void on_next(void *user)
 
 /* After a failed round: the retry time (RFC 1035). A zone that never came is asked for less and
  * less often. */
-static void set_retry(struct secondary_zone *s)
+static void set_secondary_retry(struct secondary_zone *s)
 {
 	const struct config_zone *c = &s->zone->config;
 	uint32_t max_s = secondary_bound(BACKOFF_MAX_S, c->retry_min_s, c->retry_max_s);
@@ -239,7 +239,7 @@ static void be_quiet(struct secondary_zone *s)
 		s->n_futile++;
 }
 
-static void end_current(struct secondary_zone *s)
+static void end_secondary_current(struct secondary_zone *s)
 {
 	struct transfer_event event = {
 		.kind = TRANSFER_CHECKED,
@@ -251,7 +251,7 @@ static void end_current(struct secondary_zone *s)
 	struct soa_times times;
 
 	if (!secondary_times(s, &times)) {
-		set_retry(s); /* the zone has expired meanwhile, or was removed */
+		set_secondary_retry(s); /* the zone has expired meanwhile, or was removed */
 		return;
 	}
 	if (s->round->current_expire_left_s < times.expire_s)
@@ -285,7 +285,7 @@ static void end_failed(struct secondary_zone *s)
 		(void)name_to_text(name, sizeof(name), s->zone->apex);
 		log_warn("zone %s: %s", name, s->error);
 	}
-	set_retry(s);
+	set_secondary_retry(s);
 }
 
 void secondary_ended(struct secondary_zone *s, enum refresh_end end)
@@ -297,7 +297,7 @@ void secondary_ended(struct secondary_zone *s, enum refresh_end end)
 		return;
 	}
 	if (end == REFRESH_CURRENT)
-		end_current(s);
+		end_secondary_current(s);
 	else
 		end_failed(s);
 	forget_round(s);
@@ -311,7 +311,7 @@ void secondary_ended(struct secondary_zone *s, enum refresh_end end)
 	}
 }
 
-static void settle(struct secondary_zone *s)
+static void settle_secondary(struct secondary_zone *s)
 {
 	struct soa_times times = { 0 };
 
@@ -325,7 +325,7 @@ static void settle(struct secondary_zone *s)
 	if (secondary_times(s, &times))
 		set_next(s, times.refresh_s);
 	else
-		set_retry(s);
+		set_secondary_retry(s);
 }
 
 void secondary_settled(struct transfer_zone *zone, int code)
@@ -337,7 +337,7 @@ void secondary_settled(struct transfer_zone *zone, int code)
 		return;
 	was_changes = s->state == SECONDARY_SETTLING_CHANGES;
 	if (!code) {
-		settle(s);
+		settle_secondary(s);
 	} else {
 		snprintf(s->error, sizeof(s->error), "%s: %s", s->remote, err_text(code));
 		s->round->primaries[s->round->at_primary].has_failed = true;
@@ -395,8 +395,8 @@ static void resume(struct secondary_zone *s, const struct transfer_past *past)
 		set_next(s, (uint32_t)(due_s - now_s));
 }
 
-static void add_zone(struct transfer *t, struct transfer_zone *zone,
-		     const struct transfer_past *past)
+static void add_secondary_zone(struct transfer *t, struct transfer_zone *zone,
+			       const struct transfer_past *past)
 {
 	struct secondary_zone *s = calloc(1, sizeof(*s));
 
@@ -424,7 +424,7 @@ void secondary_put_zone(struct transfer *t, struct transfer_zone *zone,
 		return;
 	}
 	if (!s)
-		add_zone(t, zone, past);
+		add_secondary_zone(t, zone, past);
 	else if (s->state == SECONDARY_IDLE && !served_serial(t, zone, &serial))
 		begin_round(s);
 }

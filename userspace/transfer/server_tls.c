@@ -58,9 +58,9 @@ int server_tls_check(const struct config *config, char *err, size_t err_cap)
 	return code;
 }
 
-static int open_listeners(struct tls_listener **out, struct tls_listener_kept **kept,
-			  const struct config *config, struct tcp_intake *intake, char *err,
-			  size_t err_cap)
+static int open_server_tls_listeners(struct tls_listener **out, struct tls_listener_kept **kept,
+				     const struct config *config, struct tcp_intake *intake,
+				     char *err, size_t err_cap)
 {
 	struct port_addr *addrs = copy_addrs(config);
 	struct tls_listener_config listener = listener_config(config, addrs);
@@ -85,7 +85,8 @@ int server_tls_open(struct server_tls **out, struct tls_listener_kept **kept,
 
 	*out = NULL;
 	if (tls)
-		code = open_listeners(&tls->listener, kept, config, intake, err, err_cap);
+		code = open_server_tls_listeners(&tls->listener, kept, config, intake, err,
+						 err_cap);
 	if (code || !tls->listener) {
 		free(tls);
 		return code;

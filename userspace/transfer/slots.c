@@ -68,7 +68,7 @@ static void on_let_in(evutil_socket_t fd, short what, void *user)
 	}
 }
 
-static void wake(struct slots *slots)
+static void wake_slot(struct slots *slots)
 {
 	const struct timeval at_once = { 0 };
 
@@ -94,10 +94,10 @@ void slots_close(struct slots *slots)
 void slots_set_limit(struct slots *slots, uint32_t limit)
 {
 	slots->limit = limit;
-	wake(slots);
+	wake_slot(slots);
 }
 
-static struct slots_queue *queue_of(struct slots *slots, const char *name)
+static struct slots_queue *queue_of_slot(struct slots *slots, const char *name)
 {
 	struct slots_queue *queue;
 	size_t n = strlen(name) + 1;
@@ -118,12 +118,12 @@ static struct slots_queue *queue_of(struct slots *slots, const char *name)
 
 int slots_enter(struct slots *slots, struct slot *place, const char *name)
 {
-	place->queue = queue_of(slots, name);
+	place->queue = queue_of_slot(slots, name);
 	if (!place->queue)
 		return -ENOMEM;
 	place->slots = slots;
 	cds_list_add_tail(&place->node, &place->queue->places);
-	wake(slots);
+	wake_slot(slots);
 	return 0;
 }
 
@@ -144,5 +144,5 @@ void slots_leave(struct slot *place)
 		cds_list_del(&place->node);
 	}
 	drop_if_unused(queue);
-	wake(slots);
+	wake_slot(slots);
 }

@@ -7,13 +7,13 @@
 
 #define CAP_FIRST 16
 
-static bool is_before(const struct timer *a, const struct timer *b)
+static bool is_timer_before(const struct timer *a, const struct timer *b)
 {
 	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->number < b->number;
 }
 
 /* Places count from 1: the parent of i is i / 2. */
-static void put(struct timers *all, size_t place, struct timer *timer)
+static void put_timer(struct timers *all, size_t place, struct timer *timer)
 {
 	all->heap[place - 1] = timer;
 	timer->place = place;
@@ -23,9 +23,9 @@ static void move_up(struct timers *all, struct timer *timer)
 {
 	size_t i = timer->place;
 
-	for (; i > 1 && is_before(timer, all->heap[i / 2 - 1]); i /= 2)
-		put(all, i, all->heap[i / 2 - 1]);
-	put(all, i, timer);
+	for (; i > 1 && is_timer_before(timer, all->heap[i / 2 - 1]); i /= 2)
+		put_timer(all, i, all->heap[i / 2 - 1]);
+	put_timer(all, i, timer);
 }
 
 static void move_down(struct timers *all, struct timer *timer)
@@ -33,14 +33,14 @@ static void move_down(struct timers *all, struct timer *timer)
 	size_t i = timer->place;
 
 	for (size_t child = 2 * i; child <= all->n; child = 2 * i) {
-		if (child < all->n && is_before(all->heap[child], all->heap[child - 1]))
+		if (child < all->n && is_timer_before(all->heap[child], all->heap[child - 1]))
 			child++;
-		if (!is_before(all->heap[child - 1], timer))
+		if (!is_timer_before(all->heap[child - 1], timer))
 			break;
-		put(all, i, all->heap[child - 1]);
+		put_timer(all, i, all->heap[child - 1]);
 		i = child;
 	}
-	put(all, i, timer);
+	put_timer(all, i, timer);
 }
 
 int timer_init(struct timer *timer, struct timers *all, void (*fire)(void *user), void *user)
@@ -75,7 +75,7 @@ void timer_set(struct timer *timer, uint64_t due_ns)
 	timer_cancel(timer);
 	timer->due_ns = due_ns;
 	timer->number = all->n_set++;
-	put(all, ++all->n, timer);
+	put_timer(all, ++all->n, timer);
 	move_up(all, timer);
 }
 
@@ -91,7 +91,7 @@ void timer_cancel(struct timer *timer)
 	last = all->heap[--all->n];
 	if (last == timer)
 		return;
-	put(all, place, last);
+	put_timer(all, place, last);
 	move_up(all, last);
 	move_down(all, last);
 }

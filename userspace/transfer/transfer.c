@@ -23,7 +23,7 @@
 #include "transfer/transfer_thread.h"
 
 /* The main thread handles all signals: the new thread inherits a mask that blocks them. */
-static int start(struct transfer *t)
+static int start_transfer(struct transfer *t)
 {
 	sigset_t all, old;
 	int err;
@@ -54,7 +54,7 @@ int transfer_new(struct transfer **out, const struct transfer_env *env, transfer
 	t->read_clock = clock_read;
 	code = loop_open(t);
 	if (!code)
-		code = start(t);
+		code = start_transfer(t);
 	if (code) {
 		transfer_stop(t);
 		transfer_free(t);
@@ -181,7 +181,7 @@ struct call_word {
 	int *result;
 };
 
-static void say(struct transfer *t, const uint8_t *apex, struct call_word *c)
+static void say_transfer(struct transfer *t, const uint8_t *apex, struct call_word *c)
 {
 	memcpy(c->apex, apex, name_bytes(apex));
 	if (c->result)
@@ -207,7 +207,7 @@ void transfer_drop_zone(struct transfer *t, const uint8_t *apex)
 {
 	struct call_word c = { .call.run = run_drop_zone };
 
-	say(t, apex, &c);
+	say_transfer(t, apex, &c);
 }
 
 static void run_settled(struct transfer *t, struct call *call)
@@ -223,7 +223,7 @@ void transfer_settled(struct transfer *t, const uint8_t *apex, int code)
 {
 	struct call_word c = { .call.run = run_settled, .value = code };
 
-	say(t, apex, &c);
+	say_transfer(t, apex, &c);
 }
 
 static void run_published(struct transfer *t, struct call *call)
@@ -239,7 +239,7 @@ void transfer_published(struct transfer *t, const uint8_t *apex)
 {
 	struct call_word c = { .call.run = run_published };
 
-	say(t, apex, &c);
+	say_transfer(t, apex, &c);
 }
 
 struct call_answer {
@@ -282,7 +282,7 @@ int transfer_refresh(struct transfer *t, const uint8_t *apex, bool whole)
 	int result;
 	struct call_word c = { .call.run = run_refresh, .value = whole, .result = &result };
 
-	say(t, apex, &c);
+	say_transfer(t, apex, &c);
 	return result;
 }
 
@@ -301,7 +301,7 @@ int transfer_notify(struct transfer *t, const uint8_t *apex)
 	int result;
 	struct call_word c = { .call.run = run_notify, .result = &result };
 
-	say(t, apex, &c);
+	say_transfer(t, apex, &c);
 	return result;
 }
 

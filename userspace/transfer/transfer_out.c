@@ -76,8 +76,8 @@ static bool is_shorter(const struct source *s)
 
 /* Opens the changes from @serial to the served version, if the journal has them and they are
  * shorter than the zone (RFC 1995 section 4). */
-static bool open_chain(struct transfer *t, const struct transfer_zone *zone, struct source *s,
-		       uint32_t serial)
+static bool open_transfer_out_chain(struct transfer *t, const struct transfer_zone *zone,
+				    struct source *s, uint32_t serial)
 {
 	if (!t->env.store || !zone->config.ixfr ||
 	    store_chain_open(t->env.store, zone->apex, serial, &s->chain))
@@ -91,8 +91,8 @@ static bool open_chain(struct transfer *t, const struct transfer_zone *zone, str
 	return false;
 }
 
-static bool is_current(const struct source *s, const struct xfr_out_request *request,
-		       uint32_t serial)
+static bool is_transfer_out_current(const struct source *s, const struct xfr_out_request *request,
+				    uint32_t serial)
 {
 	return request->qtype == DNS_TYPE_IXFR && !xfr_serial_newer(zone_serial(s->zone), serial);
 }
@@ -104,9 +104,9 @@ static bool source_open(struct source *s, struct transfer *t, const struct trans
 	s->zone = served_get(t, zone);
 	if (!s->zone)
 		return false;
-	if (is_current(s, request, serial))
+	if (is_transfer_out_current(s, request, serial))
 		xfr_out_soa(&s->out, request, s->zone);
-	else if (request->qtype == DNS_TYPE_IXFR && open_chain(t, zone, s, serial))
+	else if (request->qtype == DNS_TYPE_IXFR && open_transfer_out_chain(t, zone, s, serial))
 		xfr_out_ixfr(&s->out, request, s->zone, next_set, s);
 	else
 		xfr_out_axfr(&s->out, request, s->zone);
@@ -123,8 +123,8 @@ static void source_close(struct source *s)
 	s->zone = NULL;
 }
 
-static struct xfr_out_request request_of(const struct peer_request *rq,
-					 const struct transfer_zone *zone)
+static struct xfr_out_request request_of_transfer_out(const struct peer_request *rq,
+						      const struct transfer_zone *zone)
 {
 	struct xfr_out_request request = {
 		.qname = rq->q.qname,
@@ -141,7 +141,7 @@ static struct xfr_out_request request_of(const struct peer_request *rq,
 	return request;
 }
 
-static void count(struct transfer *t, const struct source *s)
+static void count_transfer_out(struct transfer *t, const struct source *s)
 {
 	if (s->chain)
 		transfer_count(t, ixfr_out);
@@ -209,7 +209,7 @@ static void reply_in_limits(struct peer_request *rq, size_t n)
 
 void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial)
 {
-	const struct xfr_out_request request = request_of(rq, zone);
+	const struct xfr_out_request request = request_of_transfer_out(rq, zone);
 	struct source s = { 0 };
 	int n;
 
@@ -221,7 +221,7 @@ void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, 
 	if (n > 0) {
 		const struct request_audit audit = request_audit_of(rq, zone->apex);
 
-		count(rq->t, &s);
+		count_transfer_out(rq->t, &s);
 		audit_source(AUDIT_TRANSFER_GIVEN, rq->t, &audit, &s);
 		reply_in_limits(rq, (size_t)n);
 	} else {
@@ -283,13 +283,13 @@ static void transfer_out_free(struct transfer_out *h)
 }
 
 /* The transfer has ended; @is_well: completely. */
-static void finish(struct transfer_out *h, bool is_well)
+static void finish_transfer_out(struct transfer_out *h, bool is_well)
 {
 	struct handover_item *item = h->item;
 	struct transfer *t = h->t;
 
 	if (is_well)
-		count(t, &h->source);
+		count_transfer_out(t, &h->source);
 	else
 		transfer_count(t, out_failed);
 	audit_transfer(h, is_well && h->source.zone ? AUDIT_TRANSFER_GIVEN : AUDIT_TRANSFER_FAILED);
@@ -326,7 +326,7 @@ static int add_message(struct transfer_out *h)
 	return n == ERR_SPACE ? add_message_of(h, DNS_MESSAGE_MAX) : n;
 }
 
-static void arm(struct transfer_out *h)
+static void arm_transfer_out(struct transfer_out *h)
 {
 	const struct timeval step = { .tv_sec = TRANSFER_OUT_STEP_S };
 	const struct timeval stall = { .tv_sec = TRANSFER_OUT_STALL_S };
@@ -343,13 +343,13 @@ static void make_messages(struct transfer_out *h)
 	size_t n_bytes = 0;
 	int n = 1;
 
-	arm(h);
+	arm_transfer_out(h);
 	while (n > 0 && n_bytes < HANDOVER_HIGH && handover_has_room(h->item)) {
 		n = add_message(h);
 		n_bytes += n > 0 ? (size_t)n : 0;
 	}
 	if (n <= 0) {
-		finish(h, !n);
+		finish_transfer_out(h, !n);
 		return;
 	}
 	handover_flush(h->item);
@@ -390,13 +390,13 @@ static void on_turn(evutil_socket_t fd, short events, void *user)
 	make_messages(h);
 }
 
-static void on_step(evutil_socket_t fd, short events, void *user)
+static void on_transfer_out_step(evutil_socket_t fd, short events, void *user)
 {
 	struct transfer_out *h = user;
 
 	(void)fd, (void)events;
 	loop_wake(h->t);
-	finish(h, false);
+	finish_transfer_out(h, false);
 }
 
 /* The reader takes nothing: its place goes to the next in line. */
@@ -419,7 +419,7 @@ static void on_stall(evutil_socket_t fd, short events, void *user)
 	transfer_out_next(t);
 }
 
-static void refuse(struct transfer_out *h)
+static void refuse_transfer_out(struct transfer_out *h)
 {
 	struct transfer *t = h->t;
 	const struct empty_reply reply = {
@@ -443,26 +443,26 @@ static void refuse(struct transfer_out *h)
 	handover_send(h->item, (size_t)n);
 }
 
-static void start(struct transfer_out *h)
+static void start_transfer_out(struct transfer_out *h)
 {
 	struct primary *p = h->t->primary;
 
 	cds_list_del(&h->link);
 	cds_list_add_tail(&h->link, &p->transfers);
 	h->is_running = true;
-	p->n_transfers++; /* find_next() has counted it for its client */
+	p->n_transfers++; /* find_transfer_out_next() has counted it for its client */
 	h->request.tsig = &h->tsig;
 	h->request.qname = h->question + DNS_HEADER_BYTES;
 	if (h->zone && source_open(&h->source, h->t, h->zone, &h->request, h->serial)) {
 		make_messages(h);
 		return;
 	}
-	refuse(h);
-	finish(h, true);
+	refuse_transfer_out(h);
+	finish_transfer_out(h, true);
 }
 
 /* The first in line whose client is below its limit; counts it for that client. NULL: none. */
-static struct transfer_out *find_next(struct primary *p)
+static struct transfer_out *find_transfer_out_next(struct primary *p)
 {
 	struct transfer_out *h;
 
@@ -486,8 +486,8 @@ void transfer_out_next(struct transfer *t)
 	p->clients.max_client = n_max - (n_max + 3) / 4;
 	if (!p->clients.max_client)
 		p->clients.max_client = 1;
-	while (p->n_transfers < n_max && (h = find_next(p)))
-		start(h);
+	while (p->n_transfers < n_max && (h = find_transfer_out_next(p)))
+		start_transfer_out(h);
 	p->is_starting = false;
 }
 
@@ -511,7 +511,7 @@ static struct transfer_out *transfer_out_new(struct transfer *t)
 	h->task.tell = on_transfer_event;
 	h->t = t;
 	h->on_turn = evtimer_new(t->base, on_turn, h);
-	h->on_step = evtimer_new(t->base, on_step, h);
+	h->on_step = evtimer_new(t->base, on_transfer_out_step, h);
 	h->on_stall = evtimer_new(t->base, on_stall, h);
 	if (h->on_turn && h->on_step && h->on_stall)
 		return h;
@@ -533,7 +533,7 @@ void transfer_out_begin(struct peer_request *rq, struct transfer_zone *zone, uin
 	h->zone = zone;
 	h->serial = serial;
 	h->remotes = remotes_get(rq->t->remotes);
-	h->request = request_of(rq, zone);
+	h->request = request_of_transfer_out(rq, zone);
 	h->edns = rq->q.edns;
 	h->n_question = rq->q.question_end;
 	memcpy(h->question, rq->msg, rq->q.question_end);

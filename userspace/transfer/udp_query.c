@@ -55,7 +55,7 @@ const char *udp_query_bad_tsig(const struct udp_query *query)
 	return query->bad_tsig;
 }
 
-static void finish(struct udp_query *query, int code, const uint8_t *reply, size_t n)
+static void finish_udp_query(struct udp_query *query, int code, const uint8_t *reply, size_t n)
 {
 	query->done(query->user, code, reply, n);
 	udp_query_abort(query);
@@ -82,7 +82,7 @@ static int send_once(struct udp_query *query)
 }
 
 /* True if @msg is a reply to the query. */
-static bool is_reply(const struct udp_query *query, const uint8_t *msg, size_t n)
+static bool is_udp_query_reply(const struct udp_query *query, const uint8_t *msg, size_t n)
 {
 	struct xfr_question mine, theirs;
 	struct xfr_message m;
@@ -100,13 +100,13 @@ static bool is_reply(const struct udp_query *query, const uint8_t *msg, size_t n
 }
 
 /* True: the query has ended. */
-static bool take(struct udp_query *query, const uint8_t *msg, size_t n)
+static bool take_udp_query(struct udp_query *query, const uint8_t *msg, size_t n)
 {
 	struct tsig tsig = query->tsig; /* a copy: a forged reply must not change the query's */
 	enum tsig_verdict verdict;
 	size_t n_body;
 
-	if (!is_reply(query, msg, n))
+	if (!is_udp_query_reply(query, msg, n))
 		return false;
 	verdict = tsig_verify(&tsig, msg, n, query->t->now.wall_s, &n_body);
 	if (verdict == TSIG_OK)
@@ -115,7 +115,7 @@ static bool take(struct udp_query *query, const uint8_t *msg, size_t n)
 		query->bad_tsig = tsig_verdict_text(verdict, tsig.remote_error);
 		return false;
 	}
-	finish(query, 0, msg, n);
+	finish_udp_query(query, 0, msg, n);
 	return true;
 }
 
@@ -129,10 +129,10 @@ static void on_silence(void *user)
 		transfer_count(query->t, tsig_bad);
 	code = query->bad_tsig ? ERR_TSIG : query->n_tries == TRIES ? -ETIMEDOUT : send_once(query);
 	if (code)
-		finish(query, code, NULL, 0);
+		finish_udp_query(query, code, NULL, 0);
 }
 
-static void on_event(evutil_socket_t fd, short what, void *user)
+static void on_udp_query_event(evutil_socket_t fd, short what, void *user)
 {
 	static uint8_t reply[65536]; /* only the loop's thread uses it */
 	struct udp_query *query = user;
@@ -145,18 +145,18 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n < 0) { /* ECONNREFUSED and the like come from ICMP */
-			finish(query, -errno, NULL, 0);
+			finish_udp_query(query, -errno, NULL, 0);
 			return;
 		}
-		if (take(query, reply, (size_t)n))
+		if (take_udp_query(query, reply, (size_t)n))
 			return;
 	}
 }
 
 /* A connected socket: the kernel drops packets from other addresses and ports, and chooses our port
  * at random. */
-static int open_socket(struct udp_query *query, const struct remote *remote,
-		       const struct peer *peer)
+static int open_udp_query_socket(struct udp_query *query, const struct remote *remote,
+				 const struct peer *peer)
 {
 	const struct port_addr *source = remote_source(remote, &peer->addr);
 	struct sockaddr_storage ss;
@@ -191,9 +191,10 @@ int udp_query_start(struct udp_query **out, struct transfer *t, const struct rem
 	query->id = random_u16(&t->random);
 	memcpy(query->msg, msg, n);
 	wire_store_be16(query->msg + DNS_ID_AT, query->id);
-	code = open_socket(query, remote, peer);
+	code = open_udp_query_socket(query, remote, peer);
 	if (!code) {
-		query->io = event_new(t->base, query->fd, EV_READ | EV_PERSIST, on_event, query);
+		query->io = event_new(t->base, query->fd, EV_READ | EV_PERSIST, on_udp_query_event,
+				      query);
 		code = query->io && !event_add(query->io, NULL) ? 0 : -ENOMEM;
 	}
 	code = code ? code : timer_init(&query->wait, &t->timers, on_silence, query);

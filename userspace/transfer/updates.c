@@ -27,7 +27,7 @@ struct update_in {
 	uint8_t msg[]; /* the request, without its TSIG */
 };
 
-static const char *reason_of(unsigned int rcode)
+static const char *reason_of_update_in(unsigned int rcode)
 {
 	switch (rcode) {
 	case DNS_RCODE_NOTAUTH:
@@ -43,18 +43,18 @@ static const char *reason_of(unsigned int rcode)
 	}
 }
 
-static void refuse(struct peer_request *rq, const uint8_t *zone, enum dns_rcode rcode)
+static void refuse_update_in(struct peer_request *rq, const uint8_t *zone, enum dns_rcode rcode)
 {
 	const struct request_audit audit = request_audit_of(rq, zone);
 
 	transfer_count(rq->t, update_refused);
-	request_audit_refused(AUDIT_UPDATE_REFUSED, &audit, rcode, reason_of(rcode));
+	request_audit_refused(AUDIT_UPDATE_REFUSED, &audit, rcode, reason_of_update_in(rcode));
 	peer_request_refuse(rq, 0, rcode);
 }
 
 /* The rcode of a refusal; NOERROR: control makes the change. Only the primary may change the zone
  * of a secondary. */
-static enum dns_rcode judge(struct peer_request *rq, const struct transfer_zone *zone)
+static enum dns_rcode judge_update_in(struct peer_request *rq, const struct transfer_zone *zone)
 {
 	uint32_t serial;
 
@@ -67,7 +67,7 @@ static enum dns_rcode judge(struct peer_request *rq, const struct transfer_zone 
 	return served_serial(rq->t, zone, &serial) ? DNS_RCODE_NOERROR : DNS_RCODE_SERVFAIL;
 }
 
-static struct update_in *keep(struct peer_request *rq, const struct transfer_zone *zone)
+static struct update_in *keep_update_in(struct peer_request *rq, const struct transfer_zone *zone)
 {
 	struct update_in *u = calloc(1, sizeof(*u) + rq->n);
 
@@ -92,7 +92,7 @@ static struct update_in *keep(struct peer_request *rq, const struct transfer_zon
 	return u;
 }
 
-static void forget(struct transfer *t, struct update_in *u)
+static void forget_update_in(struct transfer *t, struct update_in *u)
 {
 	cds_list_del(&u->link);
 	t->primary->n_updates--;
@@ -105,7 +105,7 @@ static void forget(struct transfer *t, struct update_in *u)
 static void ask_control(struct peer_request *rq, const struct transfer_zone *zone)
 {
 	struct transfer *t = rq->t;
-	struct update_in *u = t->primary->n_updates < UPDATES_MAX ? keep(rq, zone) : NULL;
+	struct update_in *u = t->primary->n_updates < UPDATES_MAX ? keep_update_in(rq, zone) : NULL;
 	char remote[PORT_ADDR_TEXT_CAP];
 	const struct transfer_event event = {
 		.kind = TRANSFER_UPDATE,
@@ -118,7 +118,7 @@ static void ask_control(struct peer_request *rq, const struct transfer_zone *zon
 	};
 
 	if (!u)
-		refuse(rq, zone->apex, DNS_RCODE_SERVFAIL);
+		refuse_update_in(rq, zone->apex, DNS_RCODE_SERVFAIL);
 	else if (transfer_emit(t, &event))
 		updates_answer(t, u, DNS_RCODE_SERVFAIL);
 }
@@ -134,13 +134,13 @@ void updates_take(struct peer_request *rq)
 	if (rcode == DNS_RCODE_NOTZONE && !transfer_zones_find(&rq->t->zones, u.zone))
 		rcode = DNS_RCODE_NOTAUTH;
 	if (rcode) {
-		refuse(rq, rq->q.has_question ? rq->q.folded : NULL, rcode);
+		refuse_update_in(rq, rq->q.has_question ? rq->q.folded : NULL, rcode);
 		return;
 	}
 	zone = transfer_zones_find(&rq->t->zones, u.zone);
-	rcode = judge(rq, zone);
+	rcode = judge_update_in(rq, zone);
 	if (rcode)
-		refuse(rq, u.zone, rcode);
+		refuse_update_in(rq, u.zone, rcode);
 	else
 		ask_control(rq, zone);
 }
@@ -156,7 +156,8 @@ static void audit_update(const struct transfer *t, const struct update_in *u, un
 	};
 
 	if (rcode)
-		request_audit_refused(AUDIT_UPDATE_REFUSED, &audit, rcode, reason_of(rcode));
+		request_audit_refused(AUDIT_UPDATE_REFUSED, &audit, rcode,
+				      reason_of_update_in(rcode));
 	else
 		request_audit_update(&audit);
 }
@@ -183,7 +184,7 @@ void updates_answer(struct transfer *t, void *request, unsigned int rcode)
 	if (n > 0)
 		reply_report_end(t, &u->report, out, (size_t)n);
 	handover_reply(u->item, out, n > 0 ? (size_t)n : 0);
-	forget(t, u);
+	forget_update_in(t, u);
 }
 
 void updates_close(struct transfer *t)
@@ -194,6 +195,6 @@ void updates_close(struct transfer *t)
 		struct update_in *u = cds_list_first_entry(&p->updates, struct update_in, link);
 
 		handover_reply(u->item, NULL, 0);
-		forget(t, u);
+		forget_update_in(t, u);
 	}
 }

@@ -12,7 +12,7 @@
 #define FIRST_BUCKETS 64
 
 /* FNV-1a: the operator chooses the names, so no attacker can make them collide. */
-static uint32_t hash_of(const uint8_t *apex, size_t n)
+static uint32_t hash_of_zone_table(const uint8_t *apex, size_t n)
 {
 	uint32_t hash = 2166136261u;
 
@@ -24,7 +24,7 @@ static uint32_t hash_of(const uint8_t *apex, size_t n)
 struct transfer_zone *transfer_zones_find(const struct transfer_zones *zones, const uint8_t *apex)
 {
 	size_t n = name_bytes(apex);
-	uint32_t hash = hash_of(apex, n);
+	uint32_t hash = hash_of_zone_table(apex, n);
 
 	if (!zones->buckets)
 		return NULL;
@@ -35,7 +35,7 @@ struct transfer_zone *transfer_zones_find(const struct transfer_zones *zones, co
 	return NULL;
 }
 
-static void grow(struct transfer_zones *zones)
+static void grow_zone_table(struct transfer_zones *zones)
 {
 	uint32_t n = zones->buckets ? 2 * (zones->mask + 1) : FIRST_BUCKETS;
 	struct transfer_zone **buckets = calloc(n, sizeof(struct transfer_zone *));
@@ -60,7 +60,7 @@ int transfer_zones_insert(struct transfer_zones *zones, struct transfer_zone *zo
 	struct transfer_zone **bucket;
 
 	if (!zones->buckets || zones->n > zones->mask)
-		grow(zones);
+		grow_zone_table(zones);
 	if (!zones->buckets)
 		return -ENOMEM;
 	bucket = &zones->buckets[zone->hash & zones->mask];
@@ -102,7 +102,7 @@ struct transfer_zone *transfer_zone_new(const uint8_t *apex, const struct config
 		return NULL;
 	zone->apex_len = (unsigned int)name_bytes(apex);
 	memcpy(zone->apex, apex, zone->apex_len);
-	zone->hash = hash_of(apex, zone->apex_len);
+	zone->hash = hash_of_zone_table(apex, zone->apex_len);
 	if (config_zone_copy(&zone->config, config)) {
 		transfer_zone_free(zone);
 		return NULL;

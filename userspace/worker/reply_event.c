@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static enum tap_transport transport_of(const struct port_msg *m)
+static enum tap_transport transport_of_reply_event(const struct port_msg *m)
 {
 	return !m->stream ? TAP_UDP : m->encrypted ? TAP_TLS : TAP_TCP;
 }
@@ -16,7 +16,7 @@ struct tap_event *reply_event_begin(struct tap_producer *p, const struct port_ms
 	if (!e)
 		return NULL;
 	e->way = TAP_WORKER;
-	e->transport = (uint8_t)transport_of(m);
+	e->transport = (uint8_t)transport_of_reply_event(m);
 	e->family = m->family;
 	e->peer_port = m->peer_port;
 	e->local_port = m->local_port;

@@ -66,7 +66,7 @@ struct responder {
 };
 
 /* There is one writer, so no locked instruction is needed. Readers see whole values. */
-static void count(uint64_t *counter, uint64_t n)
+static void count_responder(uint64_t *counter, uint64_t n)
 {
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
@@ -83,7 +83,7 @@ static struct engine_times times_now(uint64_t now_ns)
 /* ---- Slots and submitting -------------------------------------------------------------------- */
 
 /* The next free slot, or NULL. */
-static struct slot *free_slot(struct responder *r)
+static struct slot *responder_free_slot(struct responder *r)
 {
 	if (!r->free && r->n_used < r->n_slots) {
 		r->free = &r->slots[r->n_used];
@@ -96,10 +96,10 @@ static struct slot *free_slot(struct responder *r)
 /* The same for a client's question. NULL also if the client has its share of the slots. */
 static struct slot *free_slot_for(struct responder *r, const struct port_msg *m)
 {
-	return limits_has_room(&r->limits, m->family, m->peer) ? free_slot(r) : NULL;
+	return limits_has_room(&r->limits, m->family, m->peer) ? responder_free_slot(r) : NULL;
 }
 
-static void take(struct responder *r, struct slot *s, struct resolver *resolver)
+static void take_responder(struct responder *r, struct slot *s, struct resolver *resolver)
 {
 	const struct resolver_question *q = &s->pending.question;
 
@@ -110,10 +110,10 @@ static void take(struct responder *r, struct slot *s, struct resolver *resolver)
 	s->is_reported = false;
 	s->is_second = false;
 	s->asked = resolver;
-	count(&r->counters.taken, 1);
+	count_responder(&r->counters.taken, 1);
 }
 
-static void give_back(struct responder *r, struct slot *s)
+static void give_back_responder(struct responder *r, struct slot *s)
 {
 	s->is_taken = false;
 	limits_give(&r->limits, &s->place);
@@ -121,7 +121,7 @@ static void give_back(struct responder *r, struct slot *s)
 	s->item = NULL;
 	s->next_free = r->free;
 	r->free = s;
-	count(&r->counters.released, 1);
+	count_responder(&r->counters.released, 1);
 }
 
 static void submit(struct responder *r, struct resolver *resolver)
@@ -153,14 +153,15 @@ static bool needs_whole_stream(const struct port_msg *m)
 	       (verdict == QUERY_NOTIMP || q.qtype == DNS_TYPE_AXFR || q.qtype == DNS_TYPE_IXFR);
 }
 
-static void hand_over(struct responder *r, struct port_msg *m, struct port *port)
+static void hand_over_responder(struct responder *r, struct port_msg *m, struct port *port)
 {
 	bool alone = needs_whole_stream(m),
 	     is_put = handover_put(r->handover, r->way, port, m, alone);
 
 	if (m->put_back || (alone && m->deferred))
 		r->held = m;
-	count(is_put ? &r->counters.handed_over : &r->counters.handover_lost, !m->put_back);
+	count_responder(is_put ? &r->counters.handed_over : &r->counters.handover_lost,
+			!m->put_back);
 }
 
 /* True if the message is of a connection whose later messages wait. */
@@ -191,8 +192,8 @@ static void defer_reply(struct slot *s, struct port_msg *m, const struct asker *
 	m->deferred = true;
 }
 
-static void answer(struct responder *r, struct engine_request *rq, struct port_msg *m,
-		   const struct asker *asker, struct resolver *resolver)
+static void answer_responder(struct responder *r, struct engine_request *rq, struct port_msg *m,
+			     const struct asker *asker, struct resolver *resolver)
 {
 	struct port *port = asker->port;
 	struct slot *s = resolver && port_can_defer(port) ? free_slot_for(r, m) : NULL;
@@ -209,7 +210,7 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 	rq->pending = s ? &s->pending : NULL;
 	len = engine_answer(r->engine, rq, m->data, m->cap);
 	if (len == ENGINE_HANDOVER) {
-		hand_over(r, m, port);
+		hand_over_responder(r, m, port);
 		return;
 	}
 	if (len == ENGINE_CLOSE) {
@@ -228,7 +229,7 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 		reply_event_end(r->tap, event, m->data, len, rq->now_ns);
 	if (!s || !s->pending.submit)
 		return;
-	take(r, s, resolver);
+	take_responder(r, s, resolver);
 	if (event && m->deferred) {
 		reply_event_keep(s->event, event, rq->now_ns);
 		s->is_reported = true;
@@ -270,7 +271,7 @@ void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct p
 		if (has_to_wait(r, &msgs[i]))
 			continue;
 		rq.ahead = 1 + i % ENGINE_AHEAD;
-		answer(r, &rq, &msgs[i], &asker, resolver);
+		answer_responder(r, &rq, &msgs[i], &asker, resolver);
 	}
 	submit(r, resolver);
 }
@@ -307,7 +308,7 @@ static void answer_item(void *ctx, struct handover_item *item, const struct port
 	memcpy(m.peer, item->peer, sizeof(m.peer));
 	memcpy(m.local, item->local, sizeof(m.local));
 	memcpy(m.data, item->bytes, item->n_bytes);
-	answer(r, &rq, &m, &asker, resolver);
+	answer_responder(r, &rq, &m, &asker, resolver);
 	submit(r, resolver);
 	if (!m.deferred)
 		handover_answer(item, m.data, m.len, m.closes);
@@ -320,15 +321,15 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 
 	for (unsigned int i = 0; i < n; i++) {
 		/* without a resolver there may be no slots */
-		struct slot *s = resolver ? free_slot(r) : NULL;
+		struct slot *s = resolver ? responder_free_slot(r) : NULL;
 
 		if (!s) {
-			count(&r->counters.not_refreshed, n - i);
+			count_responder(&r->counters.not_refreshed, n - i);
 			break;
 		}
 		if (!engine_refresh(r->engine, &refreshes[i], &times, &s->pending))
 			continue;
-		take(r, s, resolver);
+		take_responder(r, s, resolver);
 		add_to_batch(r, s, resolver);
 	}
 	submit(r, resolver);
@@ -337,12 +338,12 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 /* ---- Completions ----------------------------------------------------------------------------- */
 
 /* Sends a port's replies. Frees their slots, or asks again if only the cache needs it. */
-static void flush(struct responder *r, struct port *port, struct resolver *resolver,
-		  uint64_t now_ns)
+static void flush_responder(struct responder *r, struct port *port, struct resolver *resolver,
+			    uint64_t now_ns)
 {
 	if (r->n_replies)
 		(void)port_reply(port, now_ns, r->replies, r->n_replies);
-	count(&r->counters.replies, r->n_replies);
+	count_responder(&r->counters.replies, r->n_replies);
 	for (unsigned int i = 0; i < r->n_done; i++) {
 		struct slot *s = r->done[i];
 
@@ -351,7 +352,7 @@ static void flush(struct responder *r, struct port *port, struct resolver *resol
 			s->asked = resolver;
 			add_to_batch(r, s, resolver);
 		} else {
-			give_back(r, s);
+			give_back_responder(r, s);
 		}
 	}
 	r->n_done = r->n_replies = 0;
@@ -367,8 +368,8 @@ static bool is_to_be_moved(const struct slot *s, const struct resolver *resolver
 	       q->rcode == DNS_RCODE_SERVFAIL && q->ede_code == DNS_EDE_NOT_READY;
 }
 
-static void finish(struct responder *r, struct slot *s, struct resolver *resolver,
-		   const struct engine_times *times)
+static void finish_responder(struct responder *r, struct slot *s, struct resolver *resolver,
+			     const struct engine_times *times)
 {
 	uint32_t cap = s->to.port && s->to.cap < MESSAGE_MAX ? s->to.cap : MESSAGE_MAX;
 	uint8_t *out = r->scratch + r->scratch_at;
@@ -392,7 +393,7 @@ static void finish(struct responder *r, struct slot *s, struct resolver *resolve
 		return;
 	}
 	if (!s->to.port) {
-		count(&r->counters.orphaned, len != 0);
+		count_responder(&r->counters.orphaned, len != 0);
 		return;
 	}
 	if (len && s->is_padded)
@@ -404,20 +405,20 @@ static void finish(struct responder *r, struct slot *s, struct resolver *resolve
 	r->scratch_at += (uint32_t)len;
 }
 
-static void complete(struct responder *r, struct slot *s, struct resolver *resolver,
-		     const struct engine_times *times)
+static void complete_responder(struct responder *r, struct slot *s, struct resolver *resolver,
+			       const struct engine_times *times)
 {
 	if (is_to_be_moved(s, resolver)) {
 		resolver_release(&s->pending.question);
 		s->is_second = true;
 		s->asked = resolver;
-		count(&r->counters.resubmitted, 1);
+		count_responder(&r->counters.resubmitted, 1);
 		add_to_batch(r, s, resolver);
 		return;
 	}
 	if (r->n_done == PORT_BURST || SCRATCH_BYTES - r->scratch_at < MESSAGE_MAX)
-		flush(r, s->to.port, resolver, times->now_ns);
-	finish(r, s, resolver, times);
+		flush_responder(r, s->to.port, resolver, times->now_ns);
+	finish_responder(r, s, resolver, times);
 }
 
 /* Completes the questions of the first one's port. Returns the others in their order. */
@@ -430,18 +431,18 @@ static struct slot *complete_port(struct responder *r, struct slot *first,
 	for (struct slot *s = first, *next; s; s = next) {
 		next = (struct slot *)resolver_next(&s->pending.question);
 		if (s->to.port == port) {
-			complete(r, s, resolver, times);
+			complete_responder(r, s, resolver, times);
 			continue;
 		}
 		*end = &s->pending.question.link;
 		end = &s->pending.question.link.next;
 	}
 	*end = NULL;
-	flush(r, port, resolver, times->now_ns);
+	flush_responder(r, port, resolver, times->now_ns);
 	return (struct slot *)others;
 }
 
-static void ready(void *ctx, uint64_t now_ns)
+static void ready_responder(void *ctx, uint64_t now_ns)
 {
 	struct responder *r = ctx;
 	struct resolver *resolver = rcu_dereference(*r->resolver);
@@ -455,7 +456,7 @@ static void ready(void *ctx, uint64_t now_ns)
 
 struct worker_source responder_source(struct responder *r)
 {
-	return (struct worker_source){ .fd = r->inbox.fd, .ready = ready, .ctx = r };
+	return (struct worker_source){ .fd = r->inbox.fd, .ready = ready_responder, .ctx = r };
 }
 
 struct worker_source responder_handover_source(struct responder *r)

@@ -143,7 +143,7 @@ static void drain_sources(struct worker *w)
 		run_source(&w->sources[i], clock_ns());
 }
 
-static struct entry *find(struct worker *w, const struct port *p)
+static struct entry *find_worker(struct worker *w, const struct port *p)
 {
 	for (unsigned int i = 0; i < w->n_ports; i++)
 		if (w->ports[i].port == p)
@@ -151,7 +151,7 @@ static struct entry *find(struct worker *w, const struct port *p)
 	return NULL;
 }
 
-static int watch(struct worker *w, int fd, void *ptr)
+static int watch_worker(struct worker *w, int fd, void *ptr)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = ptr };
 
@@ -161,7 +161,7 @@ static int watch(struct worker *w, int fd, void *ptr)
 /* For a port without a descriptor only port_wake_at() says when to poll it. */
 static int watch_port(struct worker *w, struct port *p)
 {
-	return p->fd < 0 ? 0 : watch(w, p->fd, p);
+	return p->fd < 0 ? 0 : watch_worker(w, p->fd, p);
 }
 
 static void unwatch_port(struct worker *w, const struct port *p)
@@ -170,11 +170,11 @@ static void unwatch_port(struct worker *w, const struct port *p)
 		epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
 }
 
-static int add(struct worker *w, struct port *p)
+static int add_worker(struct worker *w, struct port *p)
 {
 	int err;
 
-	if (find(w, p))
+	if (find_worker(w, p))
 		return -EEXIST;
 	if (w->n_ports == WORKER_PORTS_MAX)
 		return -ENOSPC;
@@ -190,9 +190,9 @@ static int add(struct worker *w, struct port *p)
 	return 0;
 }
 
-static int drop(struct worker *w, struct port *p)
+static int drop_worker(struct worker *w, struct port *p)
 {
-	struct entry *e = find(w, p);
+	struct entry *e = find_worker(w, p);
 
 	if (!e)
 		return -ENOENT;
@@ -208,18 +208,18 @@ static int drop(struct worker *w, struct port *p)
 	return 0;
 }
 
-static int obey(struct worker *w, const struct mailbox *box)
+static int obey_worker(struct worker *w, const struct mailbox *box)
 {
 	switch (box->command) {
 	case COMMAND_ADD:
-		return add(w, box->port);
+		return add_worker(w, box->port);
 	case COMMAND_REMOVE:
-		return drop(w, box->port);
+		return drop_worker(w, box->port);
 	case COMMAND_CALL:
 		return box->call(box->call_user);
 	case COMMAND_STOP:
 		while (w->n_ports)
-			(void)drop(w, w->ports[w->n_ports - 1].port);
+			(void)drop_worker(w, w->ports[w->n_ports - 1].port);
 		drain_sources(w);
 		w->stopping = true;
 		return 0;
@@ -237,7 +237,7 @@ static void read_mailbox(struct worker *w)
 	(void)eventfd_read(box->fd, &value);
 	pthread_mutex_lock(&box->lock);
 	if (box->command != COMMAND_NONE) {
-		box->result = obey(w, box);
+		box->result = obey_worker(w, box);
 		box->command = COMMAND_NONE;
 		pthread_cond_signal(&box->done);
 	}
@@ -292,7 +292,7 @@ static uint64_t sleep_ns(struct worker *w, uint64_t now_ns)
  * After a round without messages the worker yields the core. On a small machine another thread may
  * need it, such as the kernel's thread that fills the port's rings.
  */
-static int look(struct worker *w, struct epoll_event *events)
+static int look_worker(struct worker *w, struct epoll_event *events)
 {
 	if (w->is_idle)
 		sched_yield();
@@ -305,7 +305,7 @@ static int wait_events(struct worker *w, struct epoll_event *events)
 	int n;
 
 	if (!ns)
-		return look(w, events);
+		return look_worker(w, events);
 	rcu_thread_offline();
 	n = epoll_ns_wait(w->epoll_fd, events, EVENTS_CAP, ns);
 	rcu_thread_online();
@@ -333,13 +333,14 @@ static struct source *find_source(struct worker *w, const void *ptr)
 
 static void take_port_event(struct worker *w, struct port *p, uint32_t events)
 {
-	find(w, p)->ready = true;
+	find_worker(w, p)->ready = true;
 	if (events & EPOLLERR)
 		clear_error(p);
 }
 
 /* Marks ports and sources that are ready. True if the mailbox has a command. */
-static bool take_events(struct worker *w, const struct epoll_event *events, int n, uint64_t now_ns)
+static bool take_worker_events(struct worker *w, const struct epoll_event *events, int n,
+			       uint64_t now_ns)
 {
 	bool letter = false;
 
@@ -360,7 +361,7 @@ static bool take_events(struct worker *w, const struct epoll_event *events, int 
 	return letter;
 }
 
-static void *run(void *arg)
+static void *run_worker(void *arg)
 {
 	struct epoll_event events[EVENTS_CAP];
 	struct worker *w = arg;
@@ -369,7 +370,7 @@ static void *run(void *arg)
 	while (!w->stopping) {
 		int n = wait_events(w, events);
 		uint64_t now_ns = clock_ns();
-		bool letter = take_events(w, events, n, now_ns);
+		bool letter = take_worker_events(w, events, n, now_ns);
 
 		run_sources(w, now_ns);
 		run_ready(w, now_ns);
@@ -399,7 +400,7 @@ static int create_thread(struct worker *w)
 	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&w->thread, &attr, run, w);
+	err = pthread_create(&w->thread, &attr, run_worker, w);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (err)
@@ -409,7 +410,7 @@ static int create_thread(struct worker *w)
 	return 0;
 }
 
-static int open_fds(struct worker *w)
+static int open_worker_fds(struct worker *w)
 {
 	int err;
 
@@ -417,9 +418,9 @@ static int open_fds(struct worker *w)
 	w->mailbox.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->epoll_fd < 0 || w->mailbox.fd < 0)
 		return -errno;
-	err = watch(w, w->mailbox.fd, NULL);
+	err = watch_worker(w, w->mailbox.fd, NULL);
 	for (unsigned int i = 0; !err && i < w->n_sources; i++)
-		err = watch(w, w->sources[i].is.fd, &w->sources[i]);
+		err = watch_worker(w, w->sources[i].is.fd, &w->sources[i]);
 	return err;
 }
 
@@ -432,7 +433,7 @@ static void copy_config(struct worker *w, const struct worker_config *config)
 		w->sources[i].is = config->sources[i];
 }
 
-static void release(struct worker *w)
+static void release_worker(struct worker *w)
 {
 	if (w->epoll_fd >= 0)
 		close(w->epoll_fd);
@@ -459,11 +460,11 @@ int worker_start(struct worker **out, const struct worker_config *config)
 	pthread_mutex_init(&w->mailbox.callers, NULL);
 	pthread_mutex_init(&w->mailbox.lock, NULL);
 	pthread_cond_init(&w->mailbox.done, NULL);
-	err = open_fds(w);
+	err = open_worker_fds(w);
 	if (!err)
 		err = create_thread(w);
 	if (err) {
-		release(w);
+		release_worker(w);
 		return err;
 	}
 	*out = w;
@@ -493,7 +494,7 @@ void worker_stop(struct worker *w)
 		return;
 	(void)command(w, COMMAND_STOP, NULL);
 	pthread_join(w->thread, NULL);
-	release(w);
+	release_worker(w);
 }
 
 void worker_stats_read(const struct worker *w, struct worker_stats *out)

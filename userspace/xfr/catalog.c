@@ -38,7 +38,7 @@ void catalog_fini(struct catalog *c)
 /* --- Building --------------------------------------------------------------------------------- */
 
 /* Copies at most a name or a group. */
-static uint8_t *keep(struct catalog *c, const uint8_t *bytes, size_t n)
+static uint8_t *keep_catalog(struct catalog *c, const uint8_t *bytes, size_t n)
 {
 	struct catalog_block *b = c->blocks;
 	uint8_t *at;
@@ -62,10 +62,10 @@ static const uint8_t *keep_folded(struct catalog *c, const uint8_t *bytes, size_
 	uint8_t folded[NAME_FOLDED_BYTES];
 
 	name_fold(folded, bytes, n);
-	return keep(c, folded, n);
+	return keep_catalog(c, folded, n);
 }
 
-static int grow(struct catalog *c)
+static int grow_catalog(struct catalog *c)
 {
 	size_t cap = c->cap ? 2 * c->cap : 64;
 	struct catalog_member *members;
@@ -84,7 +84,7 @@ int catalog_add(struct catalog *c, const struct catalog_member *m)
 {
 	struct catalog_member *to;
 
-	if (grow(c))
+	if (grow_catalog(c))
 		return -ENOMEM;
 	to = &c->members[c->n];
 	*to = *m;
@@ -93,7 +93,7 @@ int catalog_add(struct catalog *c, const struct catalog_member *m)
 	if (m->coo)
 		to->coo = keep_folded(c, m->coo, name_bytes(m->coo));
 	if (m->group)
-		to->group = keep(c, m->group, m->group_bytes);
+		to->group = keep_catalog(c, m->group, m->group_bytes);
 	if (!to->name || !to->unique || !to->coo != !m->coo || !to->group != !m->group)
 		return -ENOMEM;
 	c->n++;
@@ -101,7 +101,7 @@ int catalog_add(struct catalog *c, const struct catalog_member *m)
 }
 
 /* A wire name ends with the root label, so no name is a prefix of another one. */
-static int compare_names(const uint8_t *a, const uint8_t *b)
+static int compare_catalog_names(const uint8_t *a, const uint8_t *b)
 {
 	size_t n = name_bytes(a), m = name_bytes(b);
 
@@ -112,7 +112,7 @@ static int compare_members(const void *a, const void *b)
 {
 	const struct catalog_member *x = a, *y = b;
 
-	return compare_names(x->name, y->name);
+	return compare_catalog_names(x->name, y->name);
 }
 
 int catalog_sort(struct catalog *c)
@@ -143,7 +143,7 @@ static bool same_octets(const uint8_t *a, size_t n, const uint8_t *b, size_t m)
 
 static bool same_name(const uint8_t *a, const uint8_t *b)
 {
-	return a && b ? !compare_names(a, b) : !a && !b;
+	return a && b ? !compare_catalog_names(a, b) : !a && !b;
 }
 
 static bool same_unique(const struct catalog_member *a, const struct catalog_member *b)

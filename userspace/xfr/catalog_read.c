@@ -88,7 +88,7 @@ static int end_member(struct reading *r)
 }
 
 /* Section 4.1. The properties of a node without a PTR are ignored. */
-static int take_member(struct reading *r)
+static int take_catalog_zone_member(struct reading *r)
 {
 	const struct zone_rrset *set = zone_node_rrset(r->z, r->node, DNS_TYPE_PTR);
 	struct zone_rdata rd;
@@ -121,7 +121,7 @@ static int take_coo(struct reading *r)
 }
 
 /* Section 4.3.2. Strings are joined; a value longer than UINT8_MAX octets is ignored. */
-static int take_group(struct reading *r)
+static int take_catalog_zone_group(struct reading *r)
 {
 	const struct zone_rrset *set = zone_node_rrset(r->z, r->node, DNS_TYPE_TXT);
 	struct zone_rdata rd;
@@ -159,12 +159,12 @@ static int take_node(struct reading *r)
 	if (!is_label(zones, "zones"))
 		return 0;
 	if (depth == 2)
-		return take_member(r);
+		return take_catalog_zone_member(r);
 	if (depth != 3 || !r->has_member)
 		return 0;
 	if (is_label(r->owner, "coo"))
 		return take_coo(r);
-	return is_label(r->owner, "group") ? take_group(r) : 0;
+	return is_label(r->owner, "group") ? take_catalog_zone_group(r) : 0;
 }
 
 /* --- The whole zone --------------------------------------------------------------------------- */
@@ -182,7 +182,7 @@ static int broken_twice(struct reading *r)
 	return broken_at(r, "is listed twice");
 }
 
-static int read_all(struct reading *r)
+static int read_all_catalog_zone(struct reading *r)
 {
 	struct zone_walk walk;
 	int err = 0;
@@ -208,7 +208,7 @@ int catalog_read(struct catalog *c, const struct zone *z, char *why, size_t why_
 	why[0] = '\0';
 	catalog_fini(c);
 	r.n_apex_labels = name_n_labels(zone_apex(z, &apex_bytes));
-	err = read_all(&r);
+	err = read_all_catalog_zone(&r);
 	if (err)
 		catalog_fini(c);
 	return err;

@@ -31,7 +31,7 @@ static void begin_owner(struct owner *o, const uint8_t *apex)
 }
 
 /* Puts @label, which includes its length octet, before the name. */
-static int put_label(struct owner *o, const uint8_t *label)
+static int put_written_catalog_label(struct owner *o, const uint8_t *label)
 {
 	size_t n = 1u + label[0];
 
@@ -42,7 +42,7 @@ static int put_label(struct owner *o, const uint8_t *label)
 	return 0;
 }
 
-static const uint8_t *name_of(const struct owner *o)
+static const uint8_t *name_of_written_catalog(const struct owner *o)
 {
 	return o->bytes + o->at;
 }
@@ -55,7 +55,7 @@ int catalog_put_head(const uint8_t *apex, uint32_t serial, catalog_put *put, voi
 	int err;
 
 	begin_owner(&owner, apex);
-	err = put_label(&owner, (const uint8_t *)"\7version");
+	err = put_written_catalog_label(&owner, (const uint8_t *)"\7version");
 	memcpy(soa, invalid, sizeof(invalid));
 	memcpy(soa + sizeof(invalid), invalid, sizeof(invalid));
 	for (unsigned i = 0; i < 5; i++)
@@ -65,7 +65,8 @@ int catalog_put_head(const uint8_t *apex, uint32_t serial, catalog_put *put, voi
 	if (!err)
 		err = put(user, apex, DNS_TYPE_NS, 0, invalid, sizeof(invalid));
 	if (!err)
-		err = put(user, name_of(&owner), DNS_TYPE_TXT, 0, (const uint8_t *)"\0012", 2);
+		err = put(user, name_of_written_catalog(&owner), DNS_TYPE_TXT, 0,
+			  (const uint8_t *)"\0012", 2);
 	return err;
 }
 
@@ -74,12 +75,12 @@ static int put_group(const struct owner *member, const struct catalog_member *m,
 {
 	struct owner owner = *member;
 	uint8_t text[256];
-	int err = put_label(&owner, (const uint8_t *)"\5group");
+	int err = put_written_catalog_label(&owner, (const uint8_t *)"\5group");
 
 	text[0] = m->group_bytes;
 	memcpy(text + 1, m->group, m->group_bytes);
 	return err ? err :
-		     put(user, name_of(&owner), DNS_TYPE_TXT, 0, text,
+		     put(user, name_of_written_catalog(&owner), DNS_TYPE_TXT, 0, text,
 			 (uint16_t)(1 + m->group_bytes));
 }
 
@@ -87,10 +88,10 @@ static int put_coo(const struct owner *member, const struct catalog_member *m, c
 		   void *user)
 {
 	struct owner owner = *member;
-	int err = put_label(&owner, (const uint8_t *)"\3coo");
+	int err = put_written_catalog_label(&owner, (const uint8_t *)"\3coo");
 
 	return err ? err :
-		     put(user, name_of(&owner), DNS_TYPE_PTR, 0, m->coo,
+		     put(user, name_of_written_catalog(&owner), DNS_TYPE_PTR, 0, m->coo,
 			 (uint16_t)name_bytes(m->coo));
 }
 
@@ -101,11 +102,11 @@ int catalog_put_member(const uint8_t *apex, const struct catalog_member *m, cata
 	int err;
 
 	begin_owner(&owner, apex);
-	err = put_label(&owner, (const uint8_t *)"\5zones");
+	err = put_written_catalog_label(&owner, (const uint8_t *)"\5zones");
 	if (!err)
-		err = put_label(&owner, m->unique);
+		err = put_written_catalog_label(&owner, m->unique);
 	if (!err)
-		err = put(user, name_of(&owner), DNS_TYPE_PTR, 0, m->name,
+		err = put(user, name_of_written_catalog(&owner), DNS_TYPE_PTR, 0, m->name,
 			  (uint16_t)name_bytes(m->name));
 	if (!err && m->group)
 		err = put_group(&owner, m, put, user);

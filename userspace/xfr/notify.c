@@ -38,7 +38,7 @@ int notify_build(uint8_t *buf, size_t cap, uint16_t id, const uint8_t *zone, con
 }
 
 /* Looks for a SOA of the zone in the answer section, and ignores all other records. */
-static int read_serial(struct notify *n, struct xfr_message *m)
+static int read_notify_serial(struct notify *n, struct xfr_message *m)
 {
 	struct xfr_record r;
 
@@ -71,7 +71,7 @@ int notify_parse(struct notify *n, const uint8_t *msg, size_t len)
 		return ERR_TYPE;
 	n->zone_bytes = q.name_bytes;
 	name_fold(n->zone, q.name, q.name_bytes);
-	return read_serial(n, &m);
+	return read_notify_serial(n, &m);
 }
 
 int notify_match(const uint8_t *msg, size_t len, uint16_t id, const uint8_t *zone)

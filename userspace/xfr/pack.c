@@ -9,7 +9,7 @@
 #include "dns/rdata.h"
 
 /* Finds the labels of a name, once, before it is compared with several others. */
-static void split(struct pack_name *n, const uint8_t *name)
+static void split_packed(struct pack_name *n, const uint8_t *name)
 {
 	unsigned int at = 0;
 
@@ -22,7 +22,7 @@ static void split(struct pack_name *n, const uint8_t *name)
 	memcpy(n->octets, name, at + 1);
 }
 
-static bool label_equal(const uint8_t *a, const uint8_t *b)
+static bool packed_label_equal(const uint8_t *a, const uint8_t *b)
 {
 	for (unsigned int i = 0; i <= *a; i++)
 		if (a[i] != b[i])
@@ -31,13 +31,13 @@ static bool label_equal(const uint8_t *a, const uint8_t *b)
 }
 
 /* How many labels, from the right, are the same in both and have an offset in b. */
-static unsigned int common(const struct pack_name *a, const struct pack_name *b)
+static unsigned int packed_common(const struct pack_name *a, const struct pack_name *b)
 {
 	unsigned int max = a->n_labels < b->n_labels ? a->n_labels : b->n_labels, best = 0;
 
 	for (unsigned int k = 1; k <= max; k++) {
-		if (!label_equal(a->octets + a->at[a->n_labels - k],
-				 b->octets + b->at[b->n_labels - k]))
+		if (!packed_label_equal(a->octets + a->at[a->n_labels - k],
+					b->octets + b->at[b->n_labels - k]))
 			break;
 		if (b->offset[b->n_labels - k])
 			best = k;
@@ -45,14 +45,14 @@ static unsigned int common(const struct pack_name *a, const struct pack_name *b)
 	return best;
 }
 
-static const struct pack_name *find(const struct pack *p, const struct pack_name *n,
-				    unsigned int *n_shared)
+static const struct pack_name *find_packed(const struct pack *p, const struct pack_name *n,
+					   unsigned int *n_shared)
 {
 	const struct pack_name *best = &p->owners[p->owner];
 
-	*n_shared = common(n, best);
+	*n_shared = packed_common(n, best);
 	for (unsigned int i = 0; i < PACK_RDATA_NAMES && *n_shared < n->n_labels; i++) {
-		unsigned int shared = i == p->rdata ? 0 : common(n, &p->rdatas[i]);
+		unsigned int shared = i == p->rdata ? 0 : packed_common(n, &p->rdatas[i]);
 
 		if (shared <= *n_shared)
 			continue;
@@ -63,8 +63,8 @@ static const struct pack_name *find(const struct pack *p, const struct pack_name
 }
 
 /* Stores the offsets of n's labels: n_written were written at at, from has the others. */
-static void note(struct pack_name *n, unsigned int n_written, size_t at,
-		 const struct pack_name *from)
+static void note_packed(struct pack_name *n, unsigned int n_written, size_t at,
+			const struct pack_name *from)
 {
 	for (unsigned int i = 0; i < n_written; i++)
 		n->offset[i] = at + n->at[i] <= DNS_POINTER_MAX ? (uint16_t)(at + n->at[i]) : 0;
@@ -72,11 +72,11 @@ static void note(struct pack_name *n, unsigned int n_written, size_t at,
 		n->offset[i] = from->offset[from->n_labels - (n->n_labels - i)];
 }
 
-/* n is the result of split(). ERR_SPACE: nothing was written. */
-static int put_name(struct pack *p, struct pack_name *n)
+/* n is the result of split_packed(). ERR_SPACE: nothing was written. */
+static int put_packed_name(struct pack *p, struct pack_name *n)
 {
 	unsigned int n_shared, n_written;
-	const struct pack_name *from = find(p, n, &n_shared);
+	const struct pack_name *from = find_packed(p, n, &n_shared);
 	size_t bytes;
 
 	n_written = n->n_labels - n_shared;
@@ -84,7 +84,7 @@ static int put_name(struct pack *p, struct pack_name *n)
 	if (p->limit - p->at < bytes + (n_shared ? 2 : 1))
 		return ERR_SPACE;
 	memcpy(p->msg + p->at, n->octets, bytes);
-	note(n, n_written, p->at, from);
+	note_packed(n, n_written, p->at, from);
 	p->at += bytes;
 	if (n_shared) {
 		wire_store_be16(p->msg + p->at,
@@ -111,8 +111,8 @@ static int put_owner(struct pack *p, const uint8_t *name)
 		p->at += 2;
 		return 0;
 	}
-	split(n, name);
-	err = put_name(p, n);
+	split_packed(n, name);
+	err = put_packed_name(p, n);
 	if (!err)
 		p->owner = !p->owner;
 	return err;
@@ -123,14 +123,14 @@ static int put_rdata_name(struct pack *p, const uint8_t *name)
 	struct pack_name *n = &p->rdatas[p->rdata];
 	int err;
 
-	split(n, name);
-	err = put_name(p, n);
+	split_packed(n, name);
+	err = put_packed_name(p, n);
 	if (!err)
 		p->rdata = (p->rdata + 1) % PACK_RDATA_NAMES;
 	return err;
 }
 
-static int put_octets(struct pack *p, const uint8_t *octets, size_t n)
+static int put_packed_octets(struct pack *p, const uint8_t *octets, size_t n)
 {
 	if (p->limit - p->at < n)
 		return ERR_SPACE;
@@ -140,25 +140,25 @@ static int put_octets(struct pack *p, const uint8_t *octets, size_t n)
 	return 0;
 }
 
-static int put_rdata(struct pack *p, uint16_t type, const uint8_t *rdata, size_t n)
+static int put_packed_rdata(struct pack *p, uint16_t type, const uint8_t *rdata, size_t n)
 {
 	struct rdata_layout l = rdata_layout(type, RD_SEND);
 	const uint8_t *end = rdata + n;
 	int err;
 
 	if (!l.n_names)
-		return put_octets(p, rdata, n);
-	err = put_octets(p, rdata, l.front_bytes);
+		return put_packed_octets(p, rdata, n);
+	err = put_packed_octets(p, rdata, l.front_bytes);
 	rdata += l.front_bytes;
 	while (l.n_names-- && !err) {
 		err = put_rdata_name(p, rdata);
 		rdata += name_bytes(rdata);
 	}
-	return err ? err : put_octets(p, rdata, (size_t)(end - rdata));
+	return err ? err : put_packed_octets(p, rdata, (size_t)(end - rdata));
 }
 
-static int put_record(struct pack *p, const uint8_t *owner, uint16_t type, uint32_t ttl,
-		      const uint8_t *rdata, size_t rdata_bytes)
+static int put_packed_record(struct pack *p, const uint8_t *owner, uint16_t type, uint32_t ttl,
+			     const uint8_t *rdata, size_t rdata_bytes)
 {
 	uint8_t *fixed;
 	int err = put_owner(p, owner);
@@ -170,7 +170,7 @@ static int put_record(struct pack *p, const uint8_t *owner, uint16_t type, uint3
 	wire_store_be16(fixed, type);
 	wire_store_be16(fixed + 2, DNS_CLASS_IN);
 	wire_store_be32(fixed + 4, ttl);
-	err = put_rdata(p, type, rdata, rdata_bytes);
+	err = put_packed_rdata(p, type, rdata, rdata_bytes);
 	if (!err)
 		wire_store_be16(fixed + 8, (uint16_t)(p->msg + p->at - fixed - DNS_RR_FIXED_BYTES));
 	return err;
@@ -189,15 +189,15 @@ void pack_begin(struct pack *p, uint8_t *msg, size_t at, size_t limit, const uin
 		p->rdatas[i].n_labels = 0;
 	if (!qname)
 		return;
-	split(&p->owners[0], qname);
-	note(&p->owners[0], p->owners[0].n_labels, DNS_HEADER_BYTES, NULL);
+	split_packed(&p->owners[0], qname);
+	note_packed(&p->owners[0], p->owners[0].n_labels, DNS_HEADER_BYTES, NULL);
 }
 
 int pack_record(struct pack *p, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		const uint8_t *rdata, size_t rdata_bytes)
 {
 	size_t at = p->at;
-	int err = put_record(p, owner, type, ttl, rdata, rdata_bytes);
+	int err = put_packed_record(p, owner, type, ttl, rdata, rdata_bytes);
 
 	if (err)
 		p->at = at;

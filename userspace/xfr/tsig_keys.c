@@ -15,7 +15,7 @@ struct tsig_keys {
 	struct tsig_key keys[];
 };
 
-static int compare(const void *a, const void *b)
+static int compare_tsig_key(const void *a, const void *b)
 {
 	const struct tsig_key *x = a, *y = b;
 
@@ -47,7 +47,7 @@ static EVP_MAC_CTX *make_hmac(const struct tsig_key_source *source)
 	return ctx;
 }
 
-static int make_key(struct tsig_key *key, const struct tsig_key_source *source)
+static int make_tsig_key(struct tsig_key *key, const struct tsig_key_source *source)
 {
 	if (!source->secret_bytes || source->secret_bytes > TSIG_SECRET_MAX ||
 	    source->algorithm >= TSIG_N_ALGORITHMS)
@@ -67,13 +67,13 @@ int tsig_keys_new(struct tsig_keys **out, const struct tsig_key_source *sources,
 
 	*out = NULL;
 	for (size_t i = 0; i < n && !err; i++) {
-		err = make_key(&keys->keys[i], &sources[i]);
+		err = make_tsig_key(&keys->keys[i], &sources[i]);
 		keys->n += !err;
 	}
 	if (!err)
-		qsort(keys->keys, n, sizeof(keys->keys[0]), compare);
+		qsort(keys->keys, n, sizeof(keys->keys[0]), compare_tsig_key);
 	for (size_t i = 1; i < n && !err; i++)
-		if (!compare(&keys->keys[i - 1], &keys->keys[i]))
+		if (!compare_tsig_key(&keys->keys[i - 1], &keys->keys[i]))
 			err = -EEXIST;
 	if (err)
 		tsig_keys_free(keys);
@@ -99,5 +99,5 @@ const struct tsig_key *tsig_keys_find(const struct tsig_keys *keys, const uint8_
 		return NULL;
 	want.name_bytes = (unsigned int)name_bytes(name);
 	name_fold(want.name, name, want.name_bytes);
-	return bsearch(&want, keys->keys, keys->n, sizeof(want), compare);
+	return bsearch(&want, keys->keys, keys->n, sizeof(want), compare_tsig_key);
 }

@@ -127,7 +127,7 @@ static bool skip_questions(const uint8_t *msg, size_t len, size_t *at)
 }
 
 /* Section 5.1: one TSIG may be at the end of the additional section, with no octets behind it. */
-static int find(struct found *f, const uint8_t *msg, size_t len)
+static int find_tsig(struct found *f, const uint8_t *msg, size_t len)
 {
 	size_t at = DNS_HEADER_BYTES, end;
 	unsigned int n, n_additional;
@@ -158,7 +158,7 @@ static int find(struct found *f, const uint8_t *msg, size_t len)
 
 /* ---- Digests --------------------------------------------------------------------------------- */
 
-/* After an error *hmac is NULL: further calls do nothing, and finish() fails. */
+/* After an error *hmac is NULL: further calls do nothing, and finish_tsig() fails. */
 static void feed(EVP_MAC_CTX **hmac, const void *bytes, size_t n)
 {
 	if (*hmac && !EVP_MAC_update(*hmac, bytes, n)) {
@@ -176,7 +176,7 @@ static void feed_be16(EVP_MAC_CTX **hmac, uint16_t v)
 }
 
 /* Begins a digest with the MAC before it, if there is one. */
-static EVP_MAC_CTX *begin(const struct tsig *t)
+static EVP_MAC_CTX *begin_tsig(const struct tsig *t)
 {
 	EVP_MAC_CTX *hmac = EVP_MAC_CTX_dup(t->key->hmac);
 
@@ -224,7 +224,7 @@ static void feed_variables(EVP_MAC_CTX **hmac, const struct tsig_record *r)
 }
 
 /* Frees the context. Returns the digest's length, or -ENOMEM. */
-static int finish(EVP_MAC_CTX *hmac, uint8_t mac[TSIG_MAC_MAX])
+static int finish_tsig(EVP_MAC_CTX *hmac, uint8_t mac[TSIG_MAC_MAX])
 {
 	size_t n = 0;
 	int ok = hmac && EVP_MAC_final(hmac, mac, &n, TSIG_MAC_MAX);
@@ -243,7 +243,8 @@ static bool is_key(const struct tsig_key *key, const struct tsig_record *r)
 	       a->name_bytes == r->algorithm_bytes && !memcmp(a->name, r->algorithm, a->name_bytes);
 }
 
-/* Section 5.2.2.1. A shorter MAC is malformed. check() compares it with the policy, last of all. */
+/* Section 5.2.2.1. A shorter MAC is malformed. check_tsig_signature() compares it with the policy,
+ * last of all. */
 static bool is_mac_size(const struct tsig_key *key, unsigned int n)
 {
 	unsigned int full = algorithm_of(key)->mac_bytes;
@@ -260,11 +261,11 @@ static bool is_in_time(const struct tsig_record *r, uint64_t now_s)
 
 /* Section 5.2: checks the MAC, then the time, then policy. Frees hmac, the digest of the
  * message. */
-static enum tsig_verdict check(struct tsig *t, EVP_MAC_CTX *hmac, const struct found *f,
-			       uint64_t now_s)
+static enum tsig_verdict check_tsig_signature(struct tsig *t, EVP_MAC_CTX *hmac,
+					      const struct found *f, uint64_t now_s)
 {
 	uint8_t mac[TSIG_MAC_MAX];
-	int n = finish(hmac, mac);
+	int n = finish_tsig(hmac, mac);
 
 	if (n < 0)
 		return TSIG_NOMEM;
@@ -292,10 +293,10 @@ static enum tsig_verdict verify_request(struct tsig *t, const struct tsig_keys *
 	if (!is_mac_size(key, f->tsig.mac_bytes))
 		return TSIG_FORMERR;
 	t->key = key;
-	hmac = begin(t);
+	hmac = begin_tsig(t);
 	feed_message(&hmac, msg, f->body_bytes, f->tsig.original_id, true);
 	feed_variables(&hmac, &f->tsig);
-	return check(t, hmac, f, now_s);
+	return check_tsig_signature(t, hmac, f, now_s);
 }
 
 enum tsig_verdict tsig_verify_request(struct tsig *t, const struct tsig_keys *keys,
@@ -303,7 +304,7 @@ enum tsig_verdict tsig_verify_request(struct tsig *t, const struct tsig_keys *ke
 				      size_t *body_bytes)
 {
 	struct found f;
-	int err = find(&f, msg, len);
+	int err = find_tsig(&f, msg, len);
 
 	tsig_init(t, NULL);
 	t->is_server = true;
@@ -326,7 +327,7 @@ static enum tsig_verdict take_unsigned(struct tsig *t, const uint8_t *msg, size_
 	if (++t->n_unsigned > TSIG_UNSIGNED_MAX)
 		return TSIG_UNSIGNED;
 	if (!t->hmac)
-		t->hmac = begin(t);
+		t->hmac = begin_tsig(t);
 	feed(&t->hmac, msg, len);
 	return t->hmac ? TSIG_OK : TSIG_NOMEM;
 }
@@ -347,13 +348,13 @@ static enum tsig_verdict take_signed(struct tsig *t, const uint8_t *msg, const s
 		return TSIG_FORMERR;
 	t->hmac = NULL;
 	if (!hmac)
-		hmac = begin(t);
+		hmac = begin_tsig(t);
 	feed_message(&hmac, msg, f->body_bytes, f->tsig.original_id, true);
 	if (t->n_replies)
 		feed_time(&hmac, &f->tsig);
 	else
 		feed_variables(&hmac, &f->tsig);
-	verdict = check(t, hmac, f, now_s);
+	verdict = check_tsig_signature(t, hmac, f, now_s);
 	if (verdict == TSIG_OK && f->tsig.error) {
 		t->remote_error = f->tsig.error;
 		return TSIG_REMOTE;
@@ -377,7 +378,7 @@ enum tsig_verdict tsig_verify(struct tsig *t, const uint8_t *msg, size_t len, ui
 			      size_t *body_bytes)
 {
 	struct found f;
-	int err = find(&f, msg, len);
+	int err = find_tsig(&f, msg, len);
 
 	if (body_bytes)
 		*body_bytes = f.body_bytes;
@@ -433,8 +434,8 @@ static void say_our_time(struct tsig_record *r, const struct tsig *t, uint8_t ot
 	r->fudge_s = t->request.fudge_s;
 }
 
-static void describe(struct tsig_record *r, const struct tsig *t, const uint8_t *msg,
-		     uint64_t now_s, uint8_t other[TIME_BYTES])
+static void describe_tsig(struct tsig_record *r, const struct tsig *t, const uint8_t *msg,
+			  uint64_t now_s, uint8_t other[TIME_BYTES])
 {
 	const struct algorithm *a;
 
@@ -457,7 +458,7 @@ static void describe(struct tsig_record *r, const struct tsig *t, const uint8_t 
 
 static int make_mac(struct tsig *t, const struct tsig_record *r, const uint8_t *msg, size_t len)
 {
-	EVP_MAC_CTX *hmac = begin(t);
+	EVP_MAC_CTX *hmac = begin_tsig(t);
 	int n;
 
 	feed_message(&hmac, msg, len, r->original_id, false);
@@ -465,7 +466,7 @@ static int make_mac(struct tsig *t, const struct tsig_record *r, const uint8_t *
 		feed_time(&hmac, r);
 	else
 		feed_variables(&hmac, r);
-	n = finish(hmac, t->mac);
+	n = finish_tsig(hmac, t->mac);
 	if (n < 0)
 		return n;
 	t->mac_bytes = (uint16_t)n;
@@ -484,7 +485,7 @@ int tsig_sign(struct tsig *t, uint8_t *msg, size_t len, size_t cap, uint64_t now
 	if (len > DNS_MESSAGE_MAX || cap < len || cap - len < tsig_room(t) ||
 	    DNS_MESSAGE_MAX - len < tsig_room(t))
 		return ERR_SPACE;
-	describe(&r, t, msg, now_s, other);
+	describe_tsig(&r, t, msg, now_s, other);
 	if (!is_unsigned_error(t)) {
 		n = make_mac(t, &r, msg, len);
 		if (n)

@@ -7,7 +7,7 @@
 #include "dns/rdata.h"
 #include "xfr/update_sections.h"
 
-static bool is_data(const struct xfr_record *r)
+static bool is_update_data(const struct xfr_record *r)
 {
 	return !rdata_is_meta(r->type) && !rdata_check(r->type, r->rdata, r->rdata_bytes);
 }
@@ -24,7 +24,7 @@ static enum dns_rcode check_prerequisite(const struct xfr_record *r)
 			return DNS_RCODE_FORMERR;
 		return DNS_RCODE_NOERROR;
 	case DNS_CLASS_IN:
-		return is_data(r) ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR;
+		return is_update_data(r) ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR;
 	default:
 		return DNS_RCODE_FORMERR;
 	}
@@ -35,9 +35,9 @@ static enum dns_rcode check_update(const struct xfr_record *r)
 {
 	switch (r->class) {
 	case DNS_CLASS_IN:
-		return is_data(r) ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR;
+		return is_update_data(r) ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR;
 	case DNS_CLASS_NONE:
-		return !r->ttl && is_data(r) ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR;
+		return !r->ttl && is_update_data(r) ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR;
 	case DNS_CLASS_ANY:
 		if (r->ttl || r->rdata_bytes || (rdata_is_meta(r->type) && r->type != DNS_TYPE_ANY))
 			return DNS_RCODE_FORMERR;
@@ -47,7 +47,7 @@ static enum dns_rcode check_update(const struct xfr_record *r)
 	}
 }
 
-static enum dns_rcode check_record(const struct update *u, const struct xfr_record *r)
+static enum dns_rcode check_update_record(const struct update *u, const struct xfr_record *r)
 {
 	if (r->section == UPDATE_ADDITIONAL)
 		return DNS_RCODE_NOERROR;
@@ -57,7 +57,7 @@ static enum dns_rcode check_record(const struct update *u, const struct xfr_reco
 }
 
 /* Section 3.1. */
-static enum dns_rcode read_zone(struct update *u, struct xfr_message *m)
+static enum dns_rcode read_update_zone(struct update *u, struct xfr_message *m)
 {
 	struct xfr_question q;
 
@@ -80,10 +80,10 @@ enum dns_rcode update_open(struct update *u, const uint8_t *msg, size_t len)
 	u->id = m.id;
 	if (m.opcode != DNS_OPCODE_UPDATE)
 		return DNS_RCODE_NOTIMP;
-	rcode = read_zone(u, &m);
+	rcode = read_update_zone(u, &m);
 	u->n_prerequisites = m.count[UPDATE_PREREQUISITE];
 	u->n_updates = m.count[UPDATE_UPDATE];
 	while (rcode == DNS_RCODE_NOERROR && xfr_message_next(&m, &r))
-		rcode = check_record(u, &r);
+		rcode = check_update_record(u, &r);
 	return m.error ? DNS_RCODE_FORMERR : rcode;
 }

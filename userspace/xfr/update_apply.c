@@ -35,13 +35,13 @@ static enum dns_rcode edited(struct apply *a, int code)
 	return code == -ENOMEM ? DNS_RCODE_SERVFAIL : DNS_RCODE_REFUSED;
 }
 
-static bool is_apex(const struct apply *a, const struct xfr_record *r)
+static bool is_applied_apex(const struct apply *a, const struct xfr_record *r)
 {
 	return r->owner_bytes == a->u->zone_bytes;
 }
 
-static const struct zone_rrset *rrset_of(const struct apply *a, const struct zone_node *node,
-					 uint16_t type)
+static const struct zone_rrset *rrset_of_applied(const struct apply *a,
+						 const struct zone_node *node, uint16_t type)
 {
 	return node ? zone_node_rrset(zone_edit_view(a->edit), node, type) : NULL;
 }
@@ -52,7 +52,7 @@ static const struct zone_node *node_of(const struct apply *a, const struct xfr_r
 }
 
 /* The present serial number. The edit has exactly one SOA whenever this is called. */
-static uint32_t serial_of(const struct apply *a)
+static uint32_t serial_of_applied(const struct apply *a)
 {
 	const struct zone *z = zone_edit_view(a->edit);
 	const struct zone_rrset *soa = zone_node_rrset(z, zone_apex_node(z), DNS_TYPE_SOA);
@@ -91,7 +91,7 @@ static bool clashes(const struct apply *a, const struct xfr_record *r, const str
 	if (!node || is_beside_cname(r->type))
 		return false;
 	if (r->type != DNS_TYPE_CNAME)
-		return rrset_of(a, node, DNS_TYPE_CNAME);
+		return rrset_of_applied(a, node, DNS_TYPE_CNAME);
 	rrsets = zone_node_rrsets(zone_edit_view(a->edit), node, &n);
 	for (unsigned int i = 0; i < n; i++)
 		if (rrsets[i].type != DNS_TYPE_CNAME && !is_beside_cname(rrsets[i].type))
@@ -120,7 +120,7 @@ static bool find_replaced(const struct apply *a, const struct xfr_record *r,
 	return false;
 }
 
-static int add(struct apply *a, const struct xfr_record *r)
+static int add_applied(struct apply *a, const struct xfr_record *r)
 {
 	uint32_t ttl = r->ttl > DNS_TTL_MAX ? 0 : r->ttl;
 
@@ -128,16 +128,17 @@ static int add(struct apply *a, const struct xfr_record *r)
 }
 
 /* Removes the old record first, unless it is equal. Its octets are copied: the edit frees them. */
-static int replace(struct apply *a, const struct xfr_record *r, const struct zone_rdata *old)
+static int replace_applied(struct apply *a, const struct xfr_record *r,
+			   const struct zone_rdata *old)
 {
 	uint8_t copy[UINT16_MAX];
 	int err;
 
 	if (!rdata_cmp(r->type, old->bytes, old->len, r->rdata, r->rdata_bytes))
-		return add(a, r);
+		return add_applied(a, r);
 	memcpy(copy, old->bytes, old->len);
 	err = zone_edit_remove(a->edit, r->owner, r->type, copy, old->len);
-	return err ? err : add(a, r);
+	return err ? err : add_applied(a, r);
 }
 
 /*
@@ -149,16 +150,17 @@ static bool is_soa_welcome(const struct apply *a, const struct xfr_record *r)
 {
 	uint32_t serial;
 
-	if (!is_apex(a, r))
+	if (!is_applied_apex(a, r))
 		return false;
 	serial = xfr_soa_serial(r->rdata, r->rdata_bytes);
-	return xfr_serial_newer(serial, serial_of(a)) && xfr_serial_newer(serial, a->old_serial);
+	return xfr_serial_newer(serial, serial_of_applied(a)) &&
+	       xfr_serial_newer(serial, a->old_serial);
 }
 
 static enum dns_rcode take_add(struct apply *a, const struct xfr_record *r)
 {
 	const struct zone_node *node = node_of(a, r);
-	const struct zone_rrset *rrset = rrset_of(a, node, r->type);
+	const struct zone_rrset *rrset = rrset_of_applied(a, node, r->type);
 	struct zone_rdata old;
 
 	if (clashes(a, r, node))
@@ -166,14 +168,14 @@ static enum dns_rcode take_add(struct apply *a, const struct xfr_record *r)
 	if (r->type == DNS_TYPE_SOA && !is_soa_welcome(a, r))
 		return DNS_RCODE_NOERROR;
 	if (rrset && find_replaced(a, r, rrset, &old))
-		return edited(a, replace(a, r, &old));
-	return edited(a, add(a, r));
+		return edited(a, replace_applied(a, r, &old));
+	return edited(a, add_applied(a, r));
 }
 
 /* ---- Removing -------------------------------------------------------------------------------- */
 
 /* RRsets that stay at the apex when an update removes whole RRsets: section 3.4.2.3. */
-static bool is_kept(const struct apply *a, uint16_t type)
+static bool is_applied_kept(const struct apply *a, uint16_t type)
 {
 	if (type == DNS_TYPE_SOA || type == DNS_TYPE_NS)
 		return true;
@@ -189,7 +191,7 @@ static enum dns_rcode clear_apex(struct apply *a)
 		const struct zone *z = zone_edit_view(a->edit);
 		const struct zone_rrset *rrsets = zone_node_rrsets(z, zone_apex_node(z), &n);
 
-		while (i < n && is_kept(a, rrsets[i].type))
+		while (i < n && is_applied_kept(a, rrsets[i].type))
 			i++;
 		if (i == n)
 			break;
@@ -201,11 +203,12 @@ static enum dns_rcode clear_apex(struct apply *a)
 static enum dns_rcode take_remove_sets(struct apply *a, const struct xfr_record *r)
 {
 	if (r->type != DNS_TYPE_ANY) {
-		if (is_apex(a, r) && is_kept(a, r->type))
+		if (is_applied_apex(a, r) && is_applied_kept(a, r->type))
 			return DNS_RCODE_NOERROR;
 		return edited(a, zone_edit_remove_rrset(a->edit, r->owner, r->type));
 	}
-	return is_apex(a, r) ? clear_apex(a) : edited(a, zone_edit_remove_name(a->edit, r->owner));
+	return is_applied_apex(a, r) ? clear_apex(a) :
+				       edited(a, zone_edit_remove_name(a->edit, r->owner));
 }
 
 /* Section 3.4.2.4: the SOA and the last NS of the apex stay. */
@@ -215,8 +218,8 @@ static enum dns_rcode take_remove(struct apply *a, const struct xfr_record *r)
 
 	if (r->type == DNS_TYPE_SOA)
 		return DNS_RCODE_NOERROR;
-	if (r->type == DNS_TYPE_NS && is_apex(a, r)) {
-		ns = rrset_of(a, zone_apex_node(zone_edit_view(a->edit)), DNS_TYPE_NS);
+	if (r->type == DNS_TYPE_NS && is_applied_apex(a, r)) {
+		ns = rrset_of_applied(a, zone_apex_node(zone_edit_view(a->edit)), DNS_TYPE_NS);
 		if (ns && ns->n == 1)
 			return DNS_RCODE_NOERROR;
 	}
@@ -225,7 +228,7 @@ static enum dns_rcode take_remove(struct apply *a, const struct xfr_record *r)
 
 /* ---- The message ----------------------------------------------------------------------------- */
 
-static enum dns_rcode take(struct apply *a, const struct xfr_record *r)
+static enum dns_rcode take_applied(struct apply *a, const struct xfr_record *r)
 {
 	if (a->options->is_signed_here && (is_signers(r->type) || is_of_keys(r->type)))
 		return DNS_RCODE_REFUSED;
@@ -239,7 +242,7 @@ static enum dns_rcode take(struct apply *a, const struct xfr_record *r)
 	}
 }
 
-static enum dns_rcode take_all(struct apply *a)
+static enum dns_rcode take_all_applied(struct apply *a)
 {
 	enum dns_rcode rcode = DNS_RCODE_NOERROR;
 	struct xfr_message m;
@@ -248,14 +251,14 @@ static enum dns_rcode take_all(struct apply *a)
 	update_rewind(&m, a->u->msg, a->u->len);
 	while (rcode == DNS_RCODE_NOERROR && xfr_message_next(&m, &r))
 		if (r.section == UPDATE_UPDATE)
-			rcode = take(a, &r);
+			rcode = take_applied(a, &r);
 	return rcode;
 }
 
 /* ---- The serial number ----------------------------------------------------------------------- */
 
 /* 0 is skipped, because some software takes it for "none". */
-static uint32_t next_serial(uint32_t serial, const struct update_options *options)
+static uint32_t next_applied_serial(uint32_t serial, const struct update_options *options)
 {
 	uint32_t now = (uint32_t)options->now_s;
 
@@ -264,7 +267,7 @@ static uint32_t next_serial(uint32_t serial, const struct update_options *option
 	return serial + 1 ? serial + 1 : 1;
 }
 
-static enum dns_rcode raise_serial(struct apply *a)
+static enum dns_rcode raise_applied_serial(struct apply *a)
 {
 	const struct zone *z = zone_edit_view(a->edit);
 	const struct zone_rrset *soa = zone_node_rrset(z, zone_apex_node(z), DNS_TYPE_SOA);
@@ -276,7 +279,8 @@ static enum dns_rcode raise_serial(struct apply *a)
 	zone_rdata_next(zone_rrset_first(z, soa), &rd);
 	memcpy(old, rd.bytes, rd.len);
 	memcpy(new, rd.bytes, rd.len);
-	wire_store_be32(new + rd.len - SERIAL_TO_END, next_serial(a->old_serial, a->options));
+	wire_store_be32(new + rd.len - SERIAL_TO_END,
+			next_applied_serial(a->old_serial, a->options));
 	rcode = edited(a, zone_edit_remove(a->edit, a->u->zone, DNS_TYPE_SOA, old, rd.len));
 	if (rcode != DNS_RCODE_NOERROR)
 		return rcode;
@@ -292,11 +296,11 @@ enum dns_rcode update_apply(const struct update *u, struct zone_edit *edit,
 	*changed = false;
 	if (rcode != DNS_RCODE_NOERROR)
 		return rcode;
-	a.old_serial = serial_of(&a);
-	rcode = take_all(&a);
+	a.old_serial = serial_of_applied(&a);
+	rcode = take_all_applied(&a);
 	*changed = a.changed;
 	if (rcode != DNS_RCODE_NOERROR || !a.changed || options->serial == UPDATE_SERIAL_KEEP ||
-	    serial_of(&a) != a.old_serial)
+	    serial_of_applied(&a) != a.old_serial)
 		return rcode;
-	return raise_serial(&a);
+	return raise_applied_serial(&a);
 }

@@ -50,7 +50,8 @@ static enum dns_rcode require(const struct zone *z, const struct xfr_record *r)
 	return wanted ? DNS_RCODE_NXRRSET : DNS_RCODE_YXRRSET;
 }
 
-static bool find_place(const struct zone *z, const struct xfr_record *r, struct place *place)
+static bool find_prerequisite_place(const struct zone *z, const struct xfr_record *r,
+				    struct place *place)
 {
 	const struct zone_rrset *rrset = find_rrset(z, r);
 	const uint8_t *at = rrset ? zone_rrset_first(z, rrset) : NULL;
@@ -66,7 +67,7 @@ static bool find_place(const struct zone *z, const struct xfr_record *r, struct 
 	return false;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_prerequisite(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -80,7 +81,7 @@ static bool are_whole(struct place *places, size_t n)
 {
 	size_t i = 0;
 
-	qsort(places, n, sizeof(*places), compare);
+	qsort(places, n, sizeof(*places), compare_prerequisite);
 	while (i < n) {
 		const struct zone_rrset *rrset = places[i].rrset;
 		const uint8_t *last = NULL;
@@ -111,7 +112,7 @@ enum dns_rcode update_prerequisites(const struct update *u, const struct zone *z
 	       xfr_message_next(&m, &r)) {
 		if (r.class != DNS_CLASS_IN)
 			rcode = require(z, &r);
-		else if (!find_place(z, &r, &places[n++]))
+		else if (!find_prerequisite_place(z, &r, &places[n++]))
 			rcode = DNS_RCODE_NXRRSET;
 	}
 	if (rcode == DNS_RCODE_NOERROR && n && !are_whole(places, n))

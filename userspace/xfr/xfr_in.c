@@ -55,9 +55,9 @@ static enum xfr_in_result sink_result(struct xfr_in *in, int code)
 
 /* ---- A whole zone ---------------------------------------------------------------------------- */
 
-static enum xfr_in_result give(struct xfr_in *in, const uint8_t *owner, unsigned int owner_bytes,
-			       uint16_t type, uint32_t ttl, const uint8_t *rdata,
-			       uint16_t rdata_bytes)
+static enum xfr_in_result give_xfr_in(struct xfr_in *in, const uint8_t *owner,
+				      unsigned int owner_bytes, uint16_t type, uint32_t ttl,
+				      const uint8_t *rdata, uint16_t rdata_bytes)
 {
 	const struct xfr_in_sink *sink = &in->config.sink;
 
@@ -79,16 +79,16 @@ static enum xfr_in_result begin_whole(struct xfr_in *in)
 	in->is_whole = true;
 	if (code)
 		return sink_result(in, code);
-	return give(in, in->zone, in->zone_bytes, DNS_TYPE_SOA, in->soa_ttl, in->soa,
-		    in->soa_bytes);
+	return give_xfr_in(in, in->zone, in->zone_bytes, DNS_TYPE_SOA, in->soa_ttl, in->soa,
+			   in->soa_bytes);
 }
 
 /* RFC 5936 section 2.2: a zone ends with the same SOA with which it began. */
 static enum xfr_in_result take_whole(struct xfr_in *in, const struct xfr_record *r)
 {
 	if (r->type != DNS_TYPE_SOA)
-		return give(in, r->owner, r->owner_bytes, r->type, r->ttl, r->rdata,
-			    r->rdata_bytes);
+		return give_xfr_in(in, r->owner, r->owner_bytes, r->type, r->ttl, r->rdata,
+				   r->rdata_bytes);
 	if (!is_first_soa(in, r))
 		return XFR_IN_SOA_INSIDE;
 	in->state = END;
@@ -97,7 +97,8 @@ static enum xfr_in_result take_whole(struct xfr_in *in, const struct xfr_record 
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
-static enum xfr_in_result put(struct xfr_in *in, const struct xfr_record *r, enum changeset_op op)
+static enum xfr_in_result put_xfr_in(struct xfr_in *in, const struct xfr_record *r,
+				     enum changeset_op op)
 {
 	const struct changeset_record record = {
 		.owner = r->owner,
@@ -120,17 +121,17 @@ static enum xfr_in_result begin_sequence(struct xfr_in *in, const struct xfr_rec
 	if (xfr_soa_serial(r->rdata, r->rdata_bytes) != in->at_serial)
 		return XFR_IN_CHAIN;
 	in->state = REMOVED;
-	return put(in, r, CHANGESET_REMOVE);
+	return put_xfr_in(in, r, CHANGESET_REMOVE);
 }
 
 static enum xfr_in_result take_removed(struct xfr_in *in, const struct xfr_record *r)
 {
 	if (r->type != DNS_TYPE_SOA)
-		return put(in, r, CHANGESET_REMOVE);
+		return put_xfr_in(in, r, CHANGESET_REMOVE);
 	if (!xfr_serial_newer(xfr_soa_serial(r->rdata, r->rdata_bytes), in->at_serial))
 		return XFR_IN_CHAIN;
 	in->state = ADDED;
-	return put(in, r, CHANGESET_ADD);
+	return put_xfr_in(in, r, CHANGESET_ADD);
 }
 
 /* A sequence is complete. It is the last one if it ends at the serial number of the first SOA. */
@@ -154,7 +155,7 @@ static enum xfr_in_result end_sequence(struct xfr_in *in, const struct xfr_recor
 
 static enum xfr_in_result take_added(struct xfr_in *in, const struct xfr_record *r)
 {
-	return r->type == DNS_TYPE_SOA ? end_sequence(in, r) : put(in, r, CHANGESET_ADD);
+	return r->type == DNS_TYPE_SOA ? end_sequence(in, r) : put_xfr_in(in, r, CHANGESET_ADD);
 }
 
 /* ---- The beginning --------------------------------------------------------------------------- */
@@ -171,7 +172,7 @@ static enum xfr_in_result compare_serials(const struct xfr_in *in)
 	return xfr_serial_newer(in->new_serial, c->serial) ? XFR_IN_MORE : XFR_IN_OLDER;
 }
 
-static enum xfr_in_result take_first(struct xfr_in *in, const struct xfr_record *r)
+static enum xfr_in_result take_xfr_in_first(struct xfr_in *in, const struct xfr_record *r)
 {
 	enum xfr_in_result result;
 
@@ -204,7 +205,8 @@ static enum xfr_in_result take_second(struct xfr_in *in, const struct xfr_record
 /* ---- Records --------------------------------------------------------------------------------- */
 
 /* "OWNER TYPE: why" */
-static void describe(const struct xfr_record *r, const char *why, char out[XFR_IN_RECORD_MAX])
+static void describe_xfr_in(const struct xfr_record *r, const char *why,
+			    char out[XFR_IN_RECORD_MAX])
 {
 	char owner[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
 
@@ -228,12 +230,12 @@ static const char *reason_to_leave_out(const struct xfr_in *in, const struct xfr
 	return NULL;
 }
 
-static enum xfr_in_result check_record(struct xfr_in *in, struct xfr_record *r)
+static enum xfr_in_result check_xfr_in_record(struct xfr_in *in, struct xfr_record *r)
 {
 	const char *fault = rdata_fault_foreign(r->type, r->rdata, r->rdata_bytes);
 
 	if (fault) {
-		describe(r, fault, in->refused);
+		describe_xfr_in(r, fault, in->refused);
 		return XFR_IN_RDATA;
 	}
 	if (r->ttl > DNS_TTL_MAX)
@@ -241,11 +243,11 @@ static enum xfr_in_result check_record(struct xfr_in *in, struct xfr_record *r)
 	return XFR_IN_MORE;
 }
 
-static enum xfr_in_result take(struct xfr_in *in, const struct xfr_record *r)
+static enum xfr_in_result take_xfr_in(struct xfr_in *in, const struct xfr_record *r)
 {
 	switch ((enum state)in->state) {
 	case FIRST:
-		return take_first(in, r);
+		return take_xfr_in_first(in, r);
 	case SECOND:
 		return take_second(in, r);
 	case WHOLE:
@@ -257,7 +259,7 @@ static enum xfr_in_result take(struct xfr_in *in, const struct xfr_record *r)
 	case END:
 		break;
 	}
-	return XFR_IN_BEHIND; /* not reached: take_record() refuses records behind the end */
+	return XFR_IN_BEHIND; /* not reached: take_xfr_in_record() refuses records behind the end */
 }
 
 /* A record that is left out is no beginning: a reply about another zone has only such records. */
@@ -266,11 +268,12 @@ static enum xfr_in_result leave_out(struct xfr_in *in, const struct xfr_record *
 	if (in->state == FIRST)
 		return XFR_IN_NO_SOA;
 	if (!in->n_left_out++)
-		describe(r, why, in->left_out);
+		describe_xfr_in(r, why, in->left_out);
 	return XFR_IN_MORE;
 }
 
-static enum xfr_in_result take_record(struct xfr_in *in, struct xfr_record *r, bool same_owner)
+static enum xfr_in_result take_xfr_in_record(struct xfr_in *in, struct xfr_record *r,
+					     bool same_owner)
 {
 	enum xfr_in_result result;
 	const char *why;
@@ -283,8 +286,8 @@ static enum xfr_in_result take_record(struct xfr_in *in, struct xfr_record *r, b
 	why = reason_to_leave_out(in, r, same_owner);
 	if (why)
 		return leave_out(in, r, why);
-	result = check_record(in, r);
-	return result == XFR_IN_MORE ? take(in, r) : result;
+	result = check_xfr_in_record(in, r);
+	return result == XFR_IN_MORE ? take_xfr_in(in, r) : result;
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -365,7 +368,7 @@ static enum xfr_in_result take_answers(struct xfr_in *in, struct xfr_message *m)
 		if (!xfr_message_next(m, r))
 			return XFR_IN_FORMAT;
 		n_left_out = in->n_left_out;
-		result = take_record(in, r, m->owner_at == owner_at);
+		result = take_xfr_in_record(in, r, m->owner_at == owner_at);
 		/* The next record may have the owner of this one, which lies in the zone. */
 		owner_at = in->n_left_out == n_left_out ? m->owner_at : XFR_NO_OWNER;
 	}

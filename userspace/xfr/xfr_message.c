@@ -31,7 +31,7 @@ int xfr_message_open(struct xfr_message *m, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-static int fail(struct xfr_message *m)
+static int fail_xfr_message(struct xfr_message *m)
 {
 	m->error = ERR_FORMAT;
 	return ERR_FORMAT;
@@ -42,10 +42,10 @@ int xfr_message_question(struct xfr_message *m, struct xfr_question *q)
 	int n_bytes;
 
 	if (m->error || !m->left[XFR_QUESTION])
-		return fail(m);
+		return fail_xfr_message(m);
 	n_bytes = name_follow(q->name, m->bytes, m->len, m->at, &m->at);
 	if (n_bytes < 0 || m->len - m->at < DNS_QUESTION_FIXED_BYTES)
-		return fail(m);
+		return fail_xfr_message(m);
 	q->name_bytes = (unsigned int)n_bytes;
 	q->type = wire_load_be16(m->bytes + m->at);
 	q->class = wire_load_be16(m->bytes + m->at + 2);
@@ -62,7 +62,7 @@ struct expansion {
 	uint8_t *out, *out_end;
 };
 
-static int copy(struct expansion *x, const uint8_t *msg, size_t n)
+static int copy_xfr_message(struct expansion *x, const uint8_t *msg, size_t n)
 {
 	if (n > x->end - x->at || n > (size_t)(x->out_end - x->out))
 		return ERR_FORMAT;
@@ -72,13 +72,13 @@ static int copy(struct expansion *x, const uint8_t *msg, size_t n)
 	return 0;
 }
 
-static int copy_string(struct expansion *x, const uint8_t *msg)
+static int copy_xfr_message_string(struct expansion *x, const uint8_t *msg)
 {
-	return x->at < x->end ? copy(x, msg, 1u + msg[x->at]) : ERR_FORMAT;
+	return x->at < x->end ? copy_xfr_message(x, msg, 1u + msg[x->at]) : ERR_FORMAT;
 }
 
 /* The name may contain a pointer that leads out of the data, but the pointer itself is inside. */
-static int copy_name(struct expansion *x, const uint8_t *msg)
+static int copy_xfr_message_name(struct expansion *x, const uint8_t *msg)
 {
 	uint8_t name[NAME_FOLDED_BYTES];
 	int n = name_follow(name, msg, x->end, x->at, &x->at);
@@ -95,10 +95,11 @@ static int expand_field(struct expansion *x, const uint8_t *msg, enum rdata_fiel
 	unsigned n = rdata_fixed_bytes(field);
 
 	if (field == RD_NAME)
-		return copy_name(x, msg);
+		return copy_xfr_message_name(x, msg);
 	if (field == RD_STRING)
-		return copy_string(x, msg);
-	return copy(x, msg, n ? n : x->end - x->at); /* no name stands behind a field of any size */
+		return copy_xfr_message_string(x, msg);
+	return copy_xfr_message(
+		x, msg, n ? n : x->end - x->at); /* no name stands behind a field of any size */
 }
 
 static bool has_names(const struct rdata_type *row)
@@ -129,7 +130,8 @@ static void expand(const uint8_t *msg, struct xfr_record *r, size_t at)
 	for (const uint8_t *field = row->fields; *field; field++)
 		if (expand_field(&x, msg, *field))
 			return;
-	if (copy(&x, msg, x.end - x.at)) /* octets that no field has: they are refused later */
+	if (copy_xfr_message(&x, msg,
+			     x.end - x.at)) /* octets that no field has: they are refused later */
 		return;
 	r->rdata = r->expanded;
 	r->rdata_bytes = (uint16_t)(x.out - r->expanded);
@@ -138,7 +140,7 @@ static void expand(const uint8_t *msg, struct xfr_record *r, size_t at)
 /* ---- Records --------------------------------------------------------------------------------- */
 
 /* Most owners are a pointer to the owner of the record before. */
-static int read_owner(struct xfr_message *m, struct xfr_record *r)
+static int read_xfr_message_owner(struct xfr_message *m, struct xfr_record *r)
 {
 	size_t real = m->at;
 	int n_bytes;
@@ -158,13 +160,13 @@ static int read_owner(struct xfr_message *m, struct xfr_record *r)
 	return 0;
 }
 
-static int read_record(struct xfr_message *m, struct xfr_record *r)
+static int read_xfr_message_record(struct xfr_message *m, struct xfr_record *r)
 {
 	const uint8_t *fixed;
 	size_t at;
 
 	r->at = m->at;
-	if (read_owner(m, r) || m->len - m->at < DNS_RR_FIXED_BYTES)
+	if (read_xfr_message_owner(m, r) || m->len - m->at < DNS_RR_FIXED_BYTES)
 		return ERR_FORMAT;
 	fixed = m->bytes + m->at;
 	r->type = wire_load_be16(fixed);
@@ -190,7 +192,7 @@ bool xfr_message_next(struct xfr_message *m, struct xfr_record *r)
 		return false;
 	m->left[section]--;
 	r->section = section;
-	if (m->left[XFR_QUESTION] || read_record(m, r)) {
+	if (m->left[XFR_QUESTION] || read_xfr_message_record(m, r)) {
 		m->error = ERR_FORMAT;
 		return false;
 	}

@@ -18,8 +18,8 @@ enum stage { FIRST_SOA, BODY, LAST_SOA, DONE };
 
 /* ---- The beginning --------------------------------------------------------------------------- */
 
-static void begin(struct xfr_out *out, const struct xfr_out_request *request,
-		  const struct zone *zone)
+static void begin_xfr_out(struct xfr_out *out, const struct xfr_out_request *request,
+			  const struct zone *zone)
 {
 	const struct zone_rrset *soa = zone_soa(zone);
 	struct zone_rdata rd;
@@ -40,7 +40,7 @@ static void begin(struct xfr_out *out, const struct xfr_out_request *request,
 void xfr_out_axfr(struct xfr_out *out, const struct xfr_out_request *request,
 		  const struct zone *zone)
 {
-	begin(out, request, zone);
+	begin_xfr_out(out, request, zone);
 	out->kind = XFR_OUT_AXFR;
 	zone_walk_init(&out->walk, zone);
 }
@@ -48,7 +48,7 @@ void xfr_out_axfr(struct xfr_out *out, const struct xfr_out_request *request,
 void xfr_out_ixfr(struct xfr_out *out, const struct xfr_out_request *request,
 		  const struct zone *zone, xfr_out_next_set *next, void *user)
 {
-	begin(out, request, zone);
+	begin_xfr_out(out, request, zone);
 	out->kind = XFR_OUT_IXFR;
 	out->next_set = next;
 	out->user = user;
@@ -57,7 +57,7 @@ void xfr_out_ixfr(struct xfr_out *out, const struct xfr_out_request *request,
 void xfr_out_soa(struct xfr_out *out, const struct xfr_out_request *request,
 		 const struct zone *zone)
 {
-	begin(out, request, zone);
+	begin_xfr_out(out, request, zone);
 	out->kind = XFR_OUT_SOA;
 }
 
@@ -71,8 +71,8 @@ bool xfr_out_is_done(const struct xfr_out *out)
 	return out->stage == DONE;
 }
 
-static int put(struct xfr_out *out, const uint8_t *owner, uint16_t type, uint32_t ttl,
-	       const uint8_t *rdata, size_t rdata_bytes)
+static int put_xfr_out(struct xfr_out *out, const uint8_t *owner, uint16_t type, uint32_t ttl,
+		       const uint8_t *rdata, size_t rdata_bytes)
 {
 	int err = pack_record(&out->pack, owner, type, ttl, rdata, rdata_bytes);
 
@@ -80,12 +80,12 @@ static int put(struct xfr_out *out, const uint8_t *owner, uint16_t type, uint32_
 	return err;
 }
 
-static int put_soa(struct xfr_out *out)
+static int put_xfr_out_soa(struct xfr_out *out)
 {
 	unsigned int len;
 
-	return put(out, zone_apex(out->zone, &len), DNS_TYPE_SOA, out->soa_ttl, out->soa,
-		   out->soa_bytes);
+	return put_xfr_out(out, zone_apex(out->zone, &len), DNS_TYPE_SOA, out->soa_ttl, out->soa,
+			   out->soa_bytes);
 }
 
 /* ---- AXFR: the cursor over the zone ---------------------------------------------------------- */
@@ -117,7 +117,7 @@ static bool next_rrset(struct xfr_out *out)
 }
 
 /* RFC 4034 section 3: an RRSIG has the TTL of the RRset that it covers. */
-static uint32_t ttl_of(const struct xfr_out *out, const struct zone_rdata *rd)
+static uint32_t ttl_of_xfr_out(const struct xfr_out *out, const struct zone_rdata *rd)
 {
 	const struct zone_rrset *covered;
 
@@ -137,7 +137,8 @@ static int put_zone_record(struct xfr_out *out)
 	if (!out->n_left && !next_rrset(out))
 		return 1;
 	behind = zone_rdata_next(out->rdata_at, &rd);
-	err = put(out, out->owner, out->rrset->type, ttl_of(out, &rd), rd.bytes, rd.len);
+	err = put_xfr_out(out, out->owner, out->rrset->type, ttl_of_xfr_out(out, &rd), rd.bytes,
+			  rd.len);
 	if (err)
 		return err;
 	out->rdata_at = behind;
@@ -166,7 +167,7 @@ static int take_set(struct xfr_out *out)
 	return 0;
 }
 
-static int put_change(struct xfr_out *out)
+static int put_xfr_out_change(struct xfr_out *out)
 {
 	struct changeset_record r;
 	size_t at = out->set_at;
@@ -178,7 +179,7 @@ static int put_change(struct xfr_out *out)
 			return err;
 		at = 0;
 	}
-	err = put(out, r.owner, r.type, r.ttl, r.rdata, r.rdata_bytes);
+	err = put_xfr_out(out, r.owner, r.type, r.ttl, r.rdata, r.rdata_bytes);
 	if (!err)
 		out->set_at = at;
 	return err;
@@ -192,7 +193,7 @@ static int put_body(struct xfr_out *out)
 	case XFR_OUT_AXFR:
 		return put_zone_record(out);
 	case XFR_OUT_IXFR:
-		return put_change(out);
+		return put_xfr_out_change(out);
 	case XFR_OUT_SOA:
 		break;
 	}
@@ -206,7 +207,7 @@ static int put_next(struct xfr_out *out)
 
 	switch ((enum stage)out->stage) {
 	case FIRST_SOA:
-		err = put_soa(out);
+		err = put_xfr_out_soa(out);
 		if (!err)
 			out->stage = out->kind == XFR_OUT_SOA ? DONE : BODY;
 		return err;
@@ -216,7 +217,7 @@ static int put_next(struct xfr_out *out)
 			out->stage = LAST_SOA;
 		return err < 0 ? err : 0;
 	case LAST_SOA:
-		err = put_soa(out);
+		err = put_xfr_out_soa(out);
 		if (!err)
 			out->stage = DONE;
 		return err;
@@ -227,7 +228,7 @@ static int put_next(struct xfr_out *out)
 }
 
 /* Writes as many records as fit. */
-static int put_records(struct xfr_out *out)
+static int put_xfr_out_records(struct xfr_out *out)
 {
 	int err = 0;
 
@@ -277,7 +278,7 @@ static size_t put_question(struct xfr_out *out, uint8_t *buf)
 }
 
 /* How many octets make the message with its signature a multiple of pad_to, or as many as fit. */
-static size_t padding(const struct xfr_out *out, size_t at, size_t cap)
+static size_t xfr_out_padding(const struct xfr_out *out, size_t at, size_t cap)
 {
 	size_t room = tsig_bytes(out), total = at + room, n;
 
@@ -285,7 +286,7 @@ static size_t padding(const struct xfr_out *out, size_t at, size_t cap)
 	return n < cap - total ? n : cap - total;
 }
 
-static size_t put_option(uint8_t *buf, size_t at, uint16_t code, size_t n)
+static size_t put_xfr_out_option(uint8_t *buf, size_t at, uint16_t code, size_t n)
 {
 	wire_store_be16(buf + at, code);
 	wire_store_be16(buf + at + 2, (uint16_t)n);
@@ -306,17 +307,17 @@ static size_t put_opt(const struct xfr_out *out, uint8_t *buf, size_t at, size_t
 	wire_store_be16(opt + 3, XFR_OUT_UDP_SIZE);
 	at = options_at;
 	if (has_expire(out)) {
-		at = put_option(buf, at, DNS_OPTION_EXPIRE, EXPIRE_BYTES);
+		at = put_xfr_out_option(buf, at, DNS_OPTION_EXPIRE, EXPIRE_BYTES);
 		wire_store_be32(buf + at - EXPIRE_BYTES, out->request.expire_s);
 	}
 	if (out->request.pad_to)
-		at = put_option(buf, at, DNS_OPTION_PADDING,
-				padding(out, at + DNS_OPTION_FIXED_BYTES, cap));
+		at = put_xfr_out_option(buf, at, DNS_OPTION_PADDING,
+					xfr_out_padding(out, at + DNS_OPTION_FIXED_BYTES, cap));
 	wire_store_be16(buf + options_at - 2, (uint16_t)(at - options_at));
 	return at;
 }
 
-static void put_header(const struct xfr_out *out, uint8_t *buf)
+static void put_xfr_out_header(const struct xfr_out *out, uint8_t *buf)
 {
 	wire_store_be16(buf + DNS_ID_AT, out->request.id);
 	wire_store_be16(buf + DNS_FLAGS_AT,
@@ -341,10 +342,10 @@ int xfr_out_next(struct xfr_out *out, uint8_t *buf, size_t cap, uint64_t now_s)
 		return ERR_SPACE;
 	base = put_question(out, buf);
 	pack_begin(&out->pack, buf, base, cap - kept, out->n_messages ? NULL : out->qname);
-	err = put_records(out);
+	err = put_xfr_out_records(out);
 	if (err)
 		return err;
-	put_header(out, buf);
+	put_xfr_out_header(out, buf);
 	at = put_opt(out, buf, out->pack.at, cap);
 	err = tsig ? tsig_sign(tsig, buf, at, cap, now_s) : (int)at;
 	if (err < 0)

@@ -9,14 +9,14 @@
 #include "dns/rdata.h"
 
 /* The padding that makes message and signature a multiple of XFR_REQUEST_PAD_BYTES. */
-static size_t padding(const struct xfr_request *r, size_t at)
+static size_t xfr_request_padding(const struct xfr_request *r, size_t at)
 {
 	size_t total = at + DNS_OPTION_FIXED_BYTES + r->pad_room;
 
 	return (XFR_REQUEST_PAD_BYTES - total % XFR_REQUEST_PAD_BYTES) % XFR_REQUEST_PAD_BYTES;
 }
 
-static void write_opt(struct wire_writer *w, const struct xfr_request *r)
+static void write_xfr_request_opt(struct wire_writer *w, const struct xfr_request *r)
 {
 	size_t options_at = w->at + DNS_OPT_FIXED_BYTES, n;
 	uint8_t *pad;
@@ -31,7 +31,7 @@ static void write_opt(struct wire_writer *w, const struct xfr_request *r)
 		wire_write_be16(w, 0);
 	}
 	if (r->pads) {
-		n = padding(r, w->at);
+		n = xfr_request_padding(r, w->at);
 		wire_write_be16(w, DNS_OPTION_PADDING);
 		wire_write_be16(w, (uint16_t)n);
 		pad = wire_write_ref(w, n);
@@ -43,7 +43,7 @@ static void write_opt(struct wire_writer *w, const struct xfr_request *r)
 }
 
 /* RFC 1995 section 3: the version that we have, in the authority section. */
-static void write_soa(struct wire_writer *w, const struct xfr_request *r)
+static void write_xfr_request_soa(struct wire_writer *w, const struct xfr_request *r)
 {
 	wire_write_be16(w, DNS_POINTER_BITS << 8 | DNS_HEADER_BYTES);
 	wire_write_be16(w, DNS_TYPE_SOA);
@@ -69,13 +69,13 @@ int xfr_request_build(uint8_t *buf, size_t cap, const struct xfr_request *r)
 	wire_write_be16(&w, r->type);
 	wire_write_be16(&w, DNS_CLASS_IN);
 	if (is_ixfr)
-		write_soa(&w, r);
+		write_xfr_request_soa(&w, r);
 	if (r->udp_size)
-		write_opt(&w, r);
+		write_xfr_request_opt(&w, r);
 	return w.error ? w.error : (int)w.at;
 }
 
-static void take_soa(struct xfr_request_soa *out, const struct xfr_record *r)
+static void take_xfr_request_soa(struct xfr_request_soa *out, const struct xfr_record *r)
 {
 	const uint8_t *numbers = r->rdata + r->rdata_bytes - 20;
 
@@ -87,7 +87,8 @@ static void take_soa(struct xfr_request_soa *out, const struct xfr_record *r)
 	out->minimum_s = wire_load_be32(numbers + 16);
 }
 
-static int read_records(struct xfr_request_soa *out, struct xfr_message *m, const uint8_t *zone)
+static int read_xfr_request_records(struct xfr_request_soa *out, struct xfr_message *m,
+				    const uint8_t *zone)
 {
 	struct xfr_record r;
 	unsigned int n_soa = 0;
@@ -100,7 +101,7 @@ static int read_records(struct xfr_request_soa *out, struct xfr_message *m, cons
 			continue;
 		if (rdata_check(r.type, r.rdata, r.rdata_bytes))
 			return ERR_FORMAT;
-		take_soa(out, &r);
+		take_xfr_request_soa(out, &r);
 		n_soa++;
 	}
 	out->has_soa = n_soa == 1;
@@ -129,5 +130,5 @@ int xfr_request_read_soa(struct xfr_request_soa *out, const uint8_t *msg, size_t
 	if (q.type != DNS_TYPE_SOA || q.class != DNS_CLASS_IN || !name_equal(q.name, zone))
 		return ERR_CLOSED;
 	out->is_truncated = m.flags & DNS_FLAG_TC;
-	return out->is_truncated ? 0 : read_records(out, &m, zone);
+	return out->is_truncated ? 0 : read_xfr_request_records(out, &m, zone);
 }

@@ -67,7 +67,8 @@ int builder_grow(void **array, size_t *cap, size_t need, size_t element_bytes)
 	return 0;
 }
 
-static uint32_t hash_node(const struct zone_builder *b, uint32_t parent, const uint8_t *folded)
+static uint32_t hash_builder_node(const struct zone_builder *b, uint32_t parent,
+				  const uint8_t *folded)
 {
 	return (uint32_t)hash_label(b->seed, parent, folded + 1, *folded);
 }
@@ -192,7 +193,7 @@ static int node_get(struct zone_builder *b, uint32_t parent, const uint8_t *labe
 	int rc;
 
 	name_fold(folded, label, 1u + *label);
-	hash = hash_node(b, parent, folded);
+	hash = hash_builder_node(b, parent, folded);
 	for (size_t at = hash;; at++) {
 		slot = &b->table[at & (b->table_cap - 1)];
 		if (!slot->node)
@@ -225,7 +226,7 @@ static int table_begin(struct zone_builder *b)
 		size_t at;
 
 		name_fold(folded, label, 1u + *label);
-		hash = hash_node(b, b->nodes[i].parent, folded);
+		hash = hash_builder_node(b, b->nodes[i].parent, folded);
 		for (at = hash & (cap - 1); b->table[at].node;)
 			at = (at + 1) & (cap - 1);
 		b->table[at] = (struct build_slot){ (uint32_t)i + 1, hash };
@@ -263,7 +264,8 @@ static int next_node(struct zone_builder *b, const uint8_t *owner, unsigned belo
 	return rc;
 }
 
-static int find_node(struct zone_builder *b, const uint8_t *owner, unsigned below, uint32_t *node)
+static int find_builder_node(struct zone_builder *b, const uint8_t *owner, unsigned below,
+			     uint32_t *node)
 {
 	int rc = b->table ? 1 : next_node(b, owner, below, node);
 
@@ -286,7 +288,7 @@ static int owner_node(struct zone_builder *b, const uint8_t *owner, unsigned own
 		*node = b->last_node;
 		return 0;
 	}
-	rc = find_node(b, owner, name_n_labels(owner) - b->apex_labels, node);
+	rc = find_builder_node(b, owner, name_n_labels(owner) - b->apex_labels, node);
 	if (rc)
 		return rc;
 	memcpy(b->last_owner, owner, owner_bytes);
@@ -310,8 +312,8 @@ const char *zone_record_refusal(const uint8_t *apex, const struct zone_builder_r
 	return NULL;
 }
 
-static int refuse(const struct zone_builder *b, const struct zone_builder_record *rec,
-		  const char *why, struct zone_error *err)
+static int refuse_builder(const struct zone_builder *b, const struct zone_builder_record *rec,
+			  const char *why, struct zone_error *err)
 {
 	char owner[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
 
@@ -367,13 +369,13 @@ int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *r
 		return 0;
 	}
 	if (why)
-		return refuse(b, rec, why, err);
+		return refuse_builder(b, rec, why, err);
 	rc = owner_node(b, rec->owner, rec->owner_bytes, &node);
 	if (rc == ERR_LIMIT)
-		return refuse(b, rec, "the zone has more names than fit", err);
+		return refuse_builder(b, rec, "the zone has more names than fit", err);
 	if (!rc)
 		rc = gather_add(b, node, rec);
 	if (rc == ERR_LIMIT)
-		return refuse(b, rec, "the zone is larger than 4 GiB", err);
+		return refuse_builder(b, rec, "the zone is larger than 4 GiB", err);
 	return rc;
 }

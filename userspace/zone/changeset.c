@@ -32,7 +32,7 @@ void changeset_move(struct changeset *to, struct changeset *from)
 	changeset_init(from);
 }
 
-static int reserve(struct changeset *c, size_t n)
+static int reserve_changeset(struct changeset *c, size_t n)
 {
 	size_t cap = c->cap ? c->cap : 256;
 	uint8_t *bytes;
@@ -49,7 +49,7 @@ static int reserve(struct changeset *c, size_t n)
 	return 0;
 }
 
-static void note(struct changeset *c, const struct changeset_record *r)
+static void note_changeset(struct changeset *c, const struct changeset_record *r)
 {
 	bool is_add = r->op == CHANGESET_ADD;
 
@@ -68,7 +68,7 @@ int changeset_put(struct changeset *c, const struct changeset_record *r)
 
 	if (r->type == DNS_TYPE_SOA && r->rdata_bytes < SOA_TAIL_BYTES)
 		return ERR_RDATA;
-	err = reserve(c, 1 + owner_bytes + FIXED_BYTES + r->rdata_bytes);
+	err = reserve_changeset(c, 1 + owner_bytes + FIXED_BYTES + r->rdata_bytes);
 	if (err)
 		return err;
 	at = c->bytes + c->n_bytes;
@@ -81,7 +81,7 @@ int changeset_put(struct changeset *c, const struct changeset_record *r)
 	if (r->rdata_bytes)
 		memcpy(at + FIXED_BYTES, r->rdata, r->rdata_bytes);
 	c->n_bytes += 1 + owner_bytes + FIXED_BYTES + r->rdata_bytes;
-	note(c, r);
+	note_changeset(c, r);
 	return 0;
 }
 
@@ -134,7 +134,7 @@ int changeset_load(struct changeset *c, const uint8_t *bytes, size_t n)
 	size_t at = 0;
 
 	changeset_init(c);
-	if (reserve(c, n + 1))
+	if (reserve_changeset(c, n + 1))
 		return -ENOMEM;
 	while (at < n) {
 		size_t step = record_bytes(bytes + at, n - at), next = at;
@@ -147,7 +147,7 @@ int changeset_load(struct changeset *c, const uint8_t *bytes, size_t n)
 		changeset_next(c, &next, &r);
 		if (!is_in_place(c, &r))
 			break;
-		note(c, &r);
+		note_changeset(c, &r);
 		at += step;
 	}
 	if (at == n && c->n_removed && c->n_added)

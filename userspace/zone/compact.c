@@ -12,8 +12,9 @@
 #include "zone/edit.h"
 #include "zone/zone_walk.h"
 
-static int add_rrset(struct zone_builder *b, const struct zone *z, const struct zone_rrset *rrset,
-		     struct zone_builder_record *r, struct zone_error *err)
+static int add_compact_rrset(struct zone_builder *b, const struct zone *z,
+			     const struct zone_rrset *rrset, struct zone_builder_record *r,
+			     struct zone_error *err)
 {
 	const uint8_t *at = zone_rrset_first(z, rrset);
 	int rc = 0;
@@ -31,8 +32,8 @@ static int add_rrset(struct zone_builder *b, const struct zone *z, const struct 
 	return rc;
 }
 
-static int add_node(struct zone_builder *b, const struct zone *z, const struct zone_node *node,
-		    struct zone_error *err)
+static int add_compact_node(struct zone_builder *b, const struct zone *z,
+			    const struct zone_node *node, struct zone_error *err)
 {
 	unsigned n;
 	const struct zone_rrset *rrsets = zone_node_rrsets(z, node, &n);
@@ -42,17 +43,17 @@ static int add_node(struct zone_builder *b, const struct zone *z, const struct z
 
 	r.owner_bytes = zone_node_owner(z, node, owner);
 	for (unsigned i = 0; !rc && i < n; i++)
-		rc = add_rrset(b, z, &rrsets[i], &r, err);
+		rc = add_compact_rrset(b, z, &rrsets[i], &r, err);
 	return rc;
 }
 
-static bool is_cancelled(const bool *cancel)
+static bool is_compact_cancelled(const bool *cancel)
 {
 	return cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED);
 }
 
-static int add_all(struct zone_builder *b, const struct zone *z, const bool *cancel,
-		   struct zone_error *err)
+static int add_all_compact(struct zone_builder *b, const struct zone *z, const bool *cancel,
+			   struct zone_error *err)
 {
 	const struct zone_node *node;
 	struct zone_walk walk;
@@ -60,7 +61,7 @@ static int add_all(struct zone_builder *b, const struct zone *z, const bool *can
 
 	zone_walk_init(&walk, z);
 	while (!rc && (node = zone_walk_next(&walk)))
-		rc = is_cancelled(cancel) ? -ECANCELED : add_node(b, z, node, err);
+		rc = is_compact_cancelled(cancel) ? -ECANCELED : add_compact_node(b, z, node, err);
 	return rc;
 }
 
@@ -77,7 +78,7 @@ int zone_compact(const struct zone *z, const bool *cancel, struct zone **out,
 		return rc;
 	b->is_known = true;
 	zone_builder_watch(b, cancel);
-	rc = add_all(b, z, cancel, err);
+	rc = add_all_compact(b, z, cancel, err);
 	if (!rc)
 		rc = zone_builder_finish(b, out, err);
 	zone_builder_free(b);

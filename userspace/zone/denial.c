@@ -23,7 +23,7 @@ struct proving {
 	struct zone_denial *d;
 };
 
-static void add(struct proving *p, const struct zone_node *node, uint16_t type)
+static void add_denial(struct proving *p, const struct zone_node *node, uint16_t type)
 {
 	const struct zone_rrset *rrset = node ? zone_node_rrset(p->z, node, type) : NULL;
 
@@ -127,7 +127,7 @@ static void nsec_match(struct proving *p, const struct zone_node *node)
 {
 	struct overlay_key key = overlay_key_of(p->z, node);
 
-	add(p, nsec_from(p->z, &key), DNS_TYPE_NSEC);
+	add_denial(p, nsec_from(p->z, &key), DNS_TYPE_NSEC);
 }
 
 /* Covers a name that does not exist: RFC 4035 section 3.1.3.2. */
@@ -135,7 +135,7 @@ static void nsec_cover(struct proving *p, const uint8_t *name)
 {
 	struct overlay_key key = overlay_key_absent(p->z, name);
 
-	add(p, nsec_from(p->z, &key), DNS_TYPE_NSEC);
+	add_denial(p, nsec_from(p->z, &key), DNS_TYPE_NSEC);
 }
 
 static void nsec_cover_qname(struct proving *p)
@@ -158,7 +158,7 @@ static void prove_nsec(struct proving *p)
 		break;
 	case ZONE_DELEGATION:
 		if (!p->d->n) /* no DS */
-			add(p, p->r->cut, DNS_TYPE_NSEC);
+			add_denial(p, p->r->cut, DNS_TYPE_NSEC);
 		break;
 	case ZONE_ANSWER:
 	case ZONE_CNAME:
@@ -184,7 +184,7 @@ static void hash_cover(struct proving *p, const uint8_t *name)
 	struct nsec3_label hash;
 
 	nsec3_hash(&p->z->nsec3_params, name, &hash);
-	add(p, nsec3_cover(p->z, &hash), DNS_TYPE_NSEC3);
+	add_denial(p, nsec3_cover(p->z, &hash), DNS_TYPE_NSEC3);
 }
 
 /*
@@ -198,7 +198,7 @@ static unsigned prove_encloser(struct proving *p, unsigned depth)
 
 	while (!(node = hash_match(p, ancestor(p, depth))) && depth)
 		depth--;
-	add(p, node, DNS_TYPE_NSEC3);
+	add_denial(p, node, DNS_TYPE_NSEC3);
 	if (depth < p->below)
 		hash_cover(p, ancestor(p, depth + 1));
 	return depth;
@@ -210,7 +210,7 @@ static void prove_absent_type(struct proving *p, unsigned depth)
 	const struct zone_node *node = hash_match(p, ancestor(p, depth));
 
 	if (node)
-		add(p, node, DNS_TYPE_NSEC3);
+		add_denial(p, node, DNS_TYPE_NSEC3);
 	else if (depth)
 		prove_encloser(p, depth - 1);
 }
@@ -235,7 +235,7 @@ static void prove_wildcard_absent_type(struct proving *p)
 		return;
 	node = hash_match(p, name);
 	if (node)
-		add(p, node, DNS_TYPE_NSEC3);
+		add_denial(p, node, DNS_TYPE_NSEC3);
 	else
 		hash_cover(p, name);
 }
@@ -278,7 +278,7 @@ void zone_denial(const struct zone *z, const uint8_t *qname, unsigned qname_len,
 		return;
 	p.below = name_n_labels(qname) - z->apex_labels;
 	if (r->status == ZONE_DELEGATION)
-		add(&p, r->cut, DNS_TYPE_DS);
+		add_denial(&p, r->cut, DNS_TYPE_DS);
 	if (z->chain == ZONE_CHAIN_NSEC)
 		prove_nsec(&p);
 	else

@@ -57,7 +57,7 @@ bool zone_rrset_equal(const struct zone *za, const struct zone_rrset *a, const s
 }
 
 /* For queries the name does not exist: RFC 5155 section 7.2.8. */
-static bool is_hidden(const struct zone_node *node)
+static bool is_diff_hidden(const struct zone_node *node)
 {
 	return node->flags & NODE_NSEC3;
 }
@@ -68,7 +68,7 @@ static bool nodes_equal(const struct walk *w, const struct zone_node *a, const s
 	const struct zone_rrset *sets_a = zone_node_rrsets(w->old.z, a, &n_a);
 	const struct zone_rrset *sets_b = zone_node_rrsets(w->new.z, b, &n_b);
 
-	if (n_a != n_b || is_hidden(a) != is_hidden(b))
+	if (n_a != n_b || is_diff_hidden(a) != is_diff_hidden(b))
 		return false;
 	for (unsigned i = 0; i < n_a; i++)
 		if (!zone_rrset_equal(w->old.z, &sets_a[i], w->new.z, &sets_b[i]))
@@ -77,7 +77,7 @@ static bool nodes_equal(const struct walk *w, const struct zone_node *a, const s
 }
 
 /* True if the RRset of @type differs; a new or removed name has it on one side at most. */
-static bool differs(const struct walk *w, const struct zone_change *c, uint16_t type)
+static bool differs_diff(const struct walk *w, const struct zone_change *c, uint16_t type)
 {
 	const struct zone_rrset *a = c->old_node ? zone_node_rrset(w->old.z, c->old_node, type) :
 						   NULL;
@@ -100,22 +100,22 @@ static void classify(const struct walk *w, struct zone_change *c)
 {
 	bool apex = (c->old_node ? c->old_node->depth : c->new_node->depth) == 0;
 	bool came_or_went = c->kind != ZONE_CHANGE_RRSETS ||
-			    is_hidden(c->old_node) != is_hidden(c->new_node);
-	bool ns = differs(w, c, DNS_TYPE_NS);
+			    is_diff_hidden(c->old_node) != is_diff_hidden(c->new_node);
+	bool ns = differs_diff(w, c, DNS_TYPE_NS);
 
-	c->negatives = came_or_went || differs(w, c, DNS_TYPE_NSEC) ||
-		       differs(w, c, DNS_TYPE_NSEC3) ||
-		       (apex && differs(w, c, DNS_TYPE_NSEC3PARAM));
-	c->soa = apex && differs(w, c, DNS_TYPE_SOA);
+	c->negatives = came_or_went || differs_diff(w, c, DNS_TYPE_NSEC) ||
+		       differs_diff(w, c, DNS_TYPE_NSEC3) ||
+		       (apex && differs_diff(w, c, DNS_TYPE_NSEC3PARAM));
+	c->soa = apex && differs_diff(w, c, DNS_TYPE_SOA);
 	c->ns = apex && ns;
 	if (!apex && c->owner[0] == 1 && c->owner[1] == '*')
 		set_below(c, name_parent(c->owner));
-	else if (came_or_went || (ns && !apex) || differs(w, c, DNS_TYPE_DS) ||
-		 differs(w, c, DNS_TYPE_DNAME))
+	else if (came_or_went || (ns && !apex) || differs_diff(w, c, DNS_TYPE_DS) ||
+		 differs_diff(w, c, DNS_TYPE_DNAME))
 		set_below(c, c->owner);
 }
 
-static int report(struct walk *w, const struct zone_node *old, const struct zone_node *new)
+static int report_diff(struct walk *w, const struct zone_node *old, const struct zone_node *new)
 {
 	uint8_t owner[256];
 	struct zone_change c = {
@@ -145,13 +145,13 @@ static int cmp_owners(const struct walk *w, const struct zone_node *a, const str
 	return name_canonical_cmp(owner_a, owner_b);
 }
 
-static void step(struct side *s)
+static void step_diff(struct side *s)
 {
 	s->node = zone_walk_next(&s->walk);
 }
 
 /* The next name is only in the old zone (< 0), only in the new one (> 0), or in both (0). */
-static int next(const struct walk *w)
+static int next_diff(const struct walk *w)
 {
 	if (!w->old.node)
 		return 1;
@@ -160,30 +160,30 @@ static int next(const struct walk *w)
 	return cmp_owners(w, w->old.node, w->new.node);
 }
 
-static int look(struct walk *w, const struct zone_node *a, const struct zone_node *b)
+static int look_diff(struct walk *w, const struct zone_node *a, const struct zone_node *b)
 {
 	if (a == b || (a && b && nodes_equal(w, a, b)))
 		return 0;
-	return report(w, a, b);
+	return report_diff(w, a, b);
 }
 
-static int look_at_all(struct walk *w)
+static int look_at_all_diff(struct walk *w)
 {
 	int rc = 0;
 
 	zone_walk_init(&w->old.walk, w->old.z);
 	zone_walk_init(&w->new.walk, w->new.z);
-	step(&w->old);
-	step(&w->new);
+	step_diff(&w->old);
+	step_diff(&w->new);
 	while (!rc && (w->old.node || w->new.node)) {
 		const struct zone_node *a = w->old.node, *b = w->new.node;
-		int order = next(w);
+		int order = next_diff(w);
 
 		if (order <= 0)
-			step(&w->old);
+			step_diff(&w->old);
 		if (order >= 0)
-			step(&w->new);
-		rc = look(w, order <= 0 ? a : NULL, order >= 0 ? b : NULL);
+			step_diff(&w->new);
+		rc = look_diff(w, order <= 0 ? a : NULL, order >= 0 ? b : NULL);
 	}
 	return rc;
 }
@@ -194,8 +194,8 @@ static int look_at_changed(struct walk *w, const struct name_list *list)
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < list->n; i++)
-		rc = look(w, zone_node_of(w->old.z, list->names[i]),
-			  zone_node_of(w->new.z, list->names[i]));
+		rc = look_diff(w, zone_node_of(w->old.z, list->names[i]),
+			       zone_node_of(w->new.z, list->names[i]));
 	return rc;
 }
 
@@ -211,9 +211,9 @@ int zone_diff(const struct zone *old_zone, const struct zone *new_zone, zone_dif
 	if (!name_equal(old_zone->apex, new_zone->apex))
 		return -EINVAL;
 	if (!version_changed(old_zone, new_zone, &names, &n_bytes))
-		return look_at_all(&w);
+		return look_at_all_diff(&w);
 	if (name_list_make(&list, names, n_bytes))
-		rc = look_at_all(&w);
+		rc = look_at_all_diff(&w);
 	else
 		rc = look_at_changed(&w, &list);
 	name_list_free(&list);

@@ -21,8 +21,8 @@ struct pass {
 	struct changeset *net;
 };
 
-static bool has_record(const struct zone *z, const struct zone_rrset *rrset,
-		       const struct zone_rdata *wanted)
+static bool has_difference_record(const struct zone *z, const struct zone_rrset *rrset,
+				  const struct zone_rdata *wanted)
 {
 	const uint8_t *at = zone_rrset_first(z, rrset);
 	struct zone_rdata rd;
@@ -35,8 +35,8 @@ static bool has_record(const struct zone *z, const struct zone_rrset *rrset,
 	return false;
 }
 
-static int put(struct pass *p, const uint8_t *owner, const struct zone_rrset *rrset,
-	       const struct zone_rdata *rd)
+static int put_difference(struct pass *p, const uint8_t *owner, const struct zone_rrset *rrset,
+			  const struct zone_rdata *rd)
 {
 	const struct changeset_record record = {
 		.owner = owner,
@@ -63,13 +63,13 @@ static int put_missing(struct pass *p, const uint8_t *owner, const struct zone_r
 
 	for (unsigned i = 0; i < rrset->n && !err; i++) {
 		at = zone_rdata_next(at, &rd);
-		if (is_all || !has_record(p->against, other, &rd))
-			err = put(p, owner, rrset, &rd);
+		if (is_all || !has_difference_record(p->against, other, &rd))
+			err = put_difference(p, owner, rrset, &rd);
 	}
 	return err;
 }
 
-static int visit(void *context, const struct zone_change *c)
+static int visit_difference(void *context, const struct zone_change *c)
 {
 	struct pass *p = context;
 	bool is_removal = p->op == CHANGESET_REMOVE;
@@ -95,7 +95,7 @@ static int visit(void *context, const struct zone_change *c)
 	return err;
 }
 
-static int run(struct pass *p)
+static int run_difference(struct pass *p)
 {
 	const struct zone_rrset *soa = zone_soa(p->of);
 	unsigned len;
@@ -106,8 +106,8 @@ static int run(struct pass *p)
 		return ERR_LIMIT; /* the same SOA */
 	if (err)
 		return err;
-	return is_old ? zone_diff(p->of, p->against, visit, p) :
-			zone_diff(p->against, p->of, visit, p);
+	return is_old ? zone_diff(p->of, p->against, visit_difference, p) :
+			zone_diff(p->against, p->of, visit_difference, p);
 }
 
 int zone_difference(const struct zone *old_zone, const struct zone *new_zone, size_t max_bytes,
@@ -118,9 +118,9 @@ int zone_difference(const struct zone *old_zone, const struct zone *new_zone, si
 	int err;
 
 	changeset_fini(net);
-	err = run(&removals);
+	err = run_difference(&removals);
 	if (!err)
-		err = run(&additions);
+		err = run_difference(&additions);
 	if (err)
 		changeset_fini(net);
 	return err;

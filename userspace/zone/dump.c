@@ -34,7 +34,8 @@ static int flush_lines(struct dump *d)
 }
 
 /* Appends a line to the buffer. */
-static int put_record(struct dump *d, const struct zone_rrset *rrset, const struct zone_rdata *rd)
+static int put_dump_record(struct dump *d, const struct zone_rrset *rrset,
+			   const struct zone_rdata *rd)
 {
 	char *line = d->lines + d->n_lines_bytes, *at = line;
 
@@ -50,7 +51,7 @@ static int put_record(struct dump *d, const struct zone_rrset *rrset, const stru
 	return d->n_lines_bytes < LINES_BYTES ? 0 : flush_lines(d);
 }
 
-static int put_rrset(struct dump *d, const struct zone_rrset *rrset)
+static int put_dump_rrset(struct dump *d, const struct zone_rrset *rrset)
 {
 	const uint8_t *at = zone_rrset_first(d->z, rrset);
 	struct zone_rdata rd;
@@ -58,12 +59,12 @@ static int put_rrset(struct dump *d, const struct zone_rrset *rrset)
 
 	for (unsigned i = 0; i < rrset->n && !rc; i++) {
 		at = zone_rdata_next(at, &rd);
-		rc = put_record(d, rrset, &rd);
+		rc = put_dump_record(d, rrset, &rd);
 	}
 	return rc;
 }
 
-static int put_node(struct dump *d, const struct zone_node *node)
+static int put_dump_node(struct dump *d, const struct zone_node *node)
 {
 	unsigned n;
 	const struct zone_rrset *rrsets = zone_node_rrsets(d->z, node, &n), *soa = NULL;
@@ -75,11 +76,11 @@ static int put_node(struct dump *d, const struct zone_node *node)
 	d->owner_text_bytes = rdprint_name(d->owner_text, d->owner);
 	if (node == zone_apex_node(d->z)) {
 		soa = zone_soa(d->z);
-		rc = put_rrset(d, soa);
+		rc = put_dump_rrset(d, soa);
 	}
 	for (unsigned i = 0; i < n && !rc; i++)
 		if (&rrsets[i] != soa)
-			rc = put_rrset(d, &rrsets[i]);
+			rc = put_dump_rrset(d, &rrsets[i]);
 	return rc;
 }
 
@@ -98,7 +99,7 @@ int zone_dump(const struct zone *z, FILE *out, const bool *cancel)
 		if (cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED))
 			rc = -ECANCELED;
 		else
-			rc = put_node(&d, node);
+			rc = put_dump_node(&d, node);
 	}
 	if (!rc)
 		rc = flush_lines(&d);

@@ -60,7 +60,7 @@ static const struct zone_rrset *old_rrsets(const struct zone *z, const struct sk
 	return s->rrsets_of ? zone_node_rrsets(z, s->rrsets_of, n) : NULL;
 }
 
-static size_t measure(const struct zone *z, const struct sketch *s, unsigned *n)
+static size_t measure_edit(const struct zone *z, const struct sketch *s, unsigned *n)
 {
 	size_t bytes = 0;
 	unsigned n_old;
@@ -80,8 +80,8 @@ static size_t measure(const struct zone *z, const struct sketch *s, unsigned *n)
 	return bytes;
 }
 
-static uint8_t *put_rrset(struct overlay_node *o, unsigned i, const struct zone_rrset *head,
-			  const uint8_t *records, size_t n_bytes, uint8_t *to)
+static uint8_t *put_edit_rrset(struct overlay_node *o, unsigned i, const struct zone_rrset *head,
+			       const uint8_t *records, size_t n_bytes, uint8_t *to)
 {
 	o->rrsets[i] = *head;
 	o->rrsets[i].rdata = (uint32_t)(to - (uint8_t *)&o->rrsets[i]);
@@ -92,7 +92,7 @@ static uint8_t *put_rrset(struct overlay_node *o, unsigned i, const struct zone_
 	return to + n_bytes;
 }
 
-static void fill(const struct zone *z, const struct sketch *s, struct overlay_node *o)
+static void fill_edit(const struct zone *z, const struct sketch *s, struct overlay_node *o)
 {
 	uint8_t *to = (uint8_t *)(o->rrsets + o->n_rrsets) + s->owner_bytes;
 	const struct patch *patch = s->patch && s->patch->n ? s->patch : NULL;
@@ -104,17 +104,17 @@ static void fill(const struct zone *z, const struct sketch *s, struct overlay_no
 		if (patch && (i == n_old || old[i].type >= patch->type)) {
 			struct zone_rrset head = { 0, patch->ttl, patch->type, patch->n };
 
-			to = put_rrset(o, n++, &head, patch->records, patch->n_bytes, to);
+			to = put_edit_rrset(o, n++, &head, patch->records, patch->n_bytes, to);
 			patch = NULL;
 		}
 		if (i < n_old && !(s->patch && old[i].type == s->patch->type))
-			to = put_rrset(o, n++, &old[i], zone_rrset_first(z, &old[i]),
-				       rrset_bytes(z, &old[i]), to);
+			to = put_edit_rrset(o, n++, &old[i], zone_rrset_first(z, &old[i]),
+					    rrset_bytes(z, &old[i]), to);
 	}
 }
 
 /* True if the node has only NSEC3 and is no name of the zone: see NODE_NSEC3. */
-static bool is_hidden(const struct zone *z, const struct overlay_node *o)
+static bool is_edit_hidden(const struct zone *z, const struct overlay_node *o)
 {
 	bool nsec3 = false;
 
@@ -126,7 +126,7 @@ static bool is_hidden(const struct zone *z, const struct overlay_node *o)
 	return nsec3 && o->node.depth == 1 && !overlay_has_below(z, &o->node);
 }
 
-static int note(struct zone_edit *e, const uint8_t *owner, unsigned n)
+static int note_edit(struct zone_edit *e, const uint8_t *owner, unsigned n)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];
 
@@ -142,16 +142,16 @@ static int charge(struct zone_edit *e, size_t n_bytes)
 }
 
 /* Puts the node into the draft. The old node may be freed: its pointers are no longer valid. */
-static int put(struct zone_edit *e, const struct sketch *s)
+static int put_edit(struct zone_edit *e, const struct sketch *s)
 {
 	struct zone *z = e->overlay.z;
 	unsigned n;
-	size_t bytes = measure(z, s, &n);
+	size_t bytes = measure_edit(z, s, &n);
 	struct overlay_node *o;
 	int rc = charge(e, bytes);
 
 	if (!rc)
-		rc = note(e, s->owner, s->owner_bytes);
+		rc = note_edit(e, s->owner, s->owner_bytes);
 	if (rc)
 		return rc;
 	o = overlay_alloc(&e->overlay,
@@ -167,10 +167,10 @@ static int put(struct zone_edit *e, const struct sketch *s)
 	o->node.parent = s->parent;
 	o->node.depth = s->depth;
 	o->node.flags = NODE_OVERLAY | (s->flags & (NODE_WILD | NODE_UPPERCASE));
-	fill(z, s, o);
+	fill_edit(z, s, o);
 	if (z->chain == ZONE_CHAIN_NSEC3 && nsec3_in_chain(z, &o->node))
 		o->has |= OVERLAY_NSEC3;
-	if (is_hidden(z, o))
+	if (is_edit_hidden(z, o))
 		o->node.flags |= NODE_NSEC3;
 	rc = overlay_put(&e->overlay, o);
 	if (rc)
@@ -182,7 +182,7 @@ static int put(struct zone_edit *e, const struct sketch *s)
 
 /* --- Sketches --- */
 
-static uint64_t hash_of(const struct zone *z, uint32_t parent, const uint8_t *label)
+static uint64_t hash_of_edit(const struct zone *z, uint32_t parent, const uint8_t *label)
 {
 	uint8_t folded[DNS_LABEL_MAX + 9];
 
@@ -218,7 +218,7 @@ static void sketch_node(const struct zone *z, const struct zone_node *node, stru
 	s->depth = node->depth;
 	s->flags = node->flags;
 	s->owner_bytes = (uint8_t)zone_node_owner(z, node, s->owner);
-	s->hash = s->id ? hash_of(z, s->parent, s->owner) : z->seed;
+	s->hash = s->id ? hash_of_edit(z, s->parent, s->owner) : z->seed;
 }
 
 /* Makes a sketch of a child that never existed or is gone. */
@@ -253,7 +253,7 @@ static int touch(struct zone_edit *e, const struct zone_node *node, uint8_t flag
 
 	sketch_node(e->overlay.z, node, &s);
 	s.flags |= flags;
-	return put(e, &s);
+	return put_edit(e, &s);
 }
 
 static int make_child(struct zone_edit *e, const struct zone_node *parent, const uint8_t *label)
@@ -265,7 +265,7 @@ static int make_child(struct zone_edit *e, const struct zone_node *parent, const
 	if (e->overlay.z->next_id >= NO_PARENT - 1)
 		return ERR_LIMIT;
 	sketch_child(e->overlay.z, parent, label, &s);
-	rc = put(e, &s);
+	rc = put_edit(e, &s);
 	if (!rc && ((is_wild && !(parent->flags & NODE_WILD)) || parent->flags & NODE_NSEC3))
 		rc = touch(e, parent, is_wild ? NODE_WILD : 0);
 	return rc;
@@ -295,7 +295,7 @@ static int get_node(struct zone_edit *e, const uint8_t *owner, const struct zone
 	return 0;
 }
 
-static bool is_empty(const struct zone *z, const struct zone_node *node)
+static bool is_edit_empty(const struct zone *z, const struct zone_node *node)
 {
 	unsigned n;
 
@@ -303,7 +303,7 @@ static bool is_empty(const struct zone *z, const struct zone_node *node)
 	return !n && node != z->apex_node && !overlay_has_below(z, node);
 }
 
-static int take_out(struct zone_edit *e, const struct zone_node *node, const uint8_t *owner)
+static int take_out_edit(struct zone_edit *e, const struct zone_node *node, const uint8_t *owner)
 {
 	struct sketch s;
 	int rc;
@@ -312,9 +312,9 @@ static int take_out(struct zone_edit *e, const struct zone_node *node, const uin
 		sketch_node(e->overlay.z, node, &s);
 		s.rrsets_of = NULL;
 		s.kind = OVERLAY_GONE;
-		return put(e, &s);
+		return put_edit(e, &s);
 	}
-	rc = note(e, owner, (unsigned)name_bytes(owner));
+	rc = note_edit(e, owner, (unsigned)name_bytes(owner));
 	return rc ? rc : overlay_remove(&e->overlay, overlay_of(node));
 }
 
@@ -326,8 +326,8 @@ static int tidy(struct zone_edit *e, const uint8_t *name)
 	bool went = false;
 	int rc = 0;
 
-	for (; !rc && is_empty(z, node); node = zone_node_of(z, name)) {
-		rc = take_out(e, node, name);
+	for (; !rc && is_edit_empty(z, node); node = zone_node_of(z, name)) {
+		rc = take_out_edit(e, node, name);
 		name = name_parent(name);
 		went = true;
 	}
@@ -353,13 +353,13 @@ static int records_reserve(struct zone_edit *e, size_t n)
 	return 0;
 }
 
-static int compare(uint16_t type, const struct zone_rdata *a, const struct zone_rdata *b)
+static int compare_edit(uint16_t type, const struct zone_rdata *a, const struct zone_rdata *b)
 {
 	return rdata_cmp(type, a->bytes, a->len, b->bytes, b->len);
 }
 
 /* The octets of the records, each with its length. */
-static size_t sum_bytes(const struct zone_rdata *rds, unsigned n)
+static size_t sum_edit_bytes(const struct zone_rdata *rds, unsigned n)
 {
 	size_t bytes = 0;
 
@@ -368,7 +368,7 @@ static size_t sum_bytes(const struct zone_rdata *rds, unsigned n)
 	return bytes;
 }
 
-static uint8_t *put_record(uint8_t *to, const struct zone_rdata *rd)
+static uint8_t *put_edit_record(uint8_t *to, const struct zone_rdata *rd)
 {
 	wire_store_be16(to, rd->len);
 	if (rd->len)
@@ -381,8 +381,9 @@ static uint8_t *put_record(uint8_t *to, const struct zone_rdata *rd)
  * @n of @rds, otherwise without these. @rds is in canonical order. *@n_found of them were in
  * @rrset; with @add, these stay as they were. Returns the number of records, or -ENOMEM.
  */
-static int merge(struct zone_edit *e, const struct zone_rrset *rrset, const struct zone_rdata *rds,
-		 unsigned n, bool add, struct patch *patch, unsigned *n_found)
+static int merge_edit(struct zone_edit *e, const struct zone_rrset *rrset,
+		      const struct zone_rdata *rds, unsigned n, bool add, struct patch *patch,
+		      unsigned *n_found)
 {
 	const struct zone *z = e->overlay.z;
 	const uint8_t *at = rrset ? zone_rrset_first(z, rrset) : NULL;
@@ -390,7 +391,8 @@ static int merge(struct zone_edit *e, const struct zone_rrset *rrset, const stru
 	uint8_t *to;
 
 	*n_found = 0;
-	if (records_reserve(e, (rrset ? rrset_bytes(z, rrset) : 0) + (add ? sum_bytes(rds, n) : 0)))
+	if (records_reserve(e, (rrset ? rrset_bytes(z, rrset) : 0) +
+				       (add ? sum_edit_bytes(rds, n) : 0)))
 		return -ENOMEM;
 	to = e->records;
 	for (unsigned i = 0; i < n_old; i++) {
@@ -398,15 +400,15 @@ static int merge(struct zone_edit *e, const struct zone_rrset *rrset, const stru
 		int order = 1;
 
 		at = zone_rdata_next(at, &own);
-		for (; k < n && (order = compare(patch->type, &rds[k], &own)) < 0; k++)
-			to = add ? put_record(to, &rds[k]) : to;
+		for (; k < n && (order = compare_edit(patch->type, &rds[k], &own)) < 0; k++)
+			to = add ? put_edit_record(to, &rds[k]) : to;
 		if (add || order)
-			to = put_record(to, &own);
+			to = put_edit_record(to, &own);
 		k += !order;
 		*n_found += !order;
 	}
 	for (; add && k < n; k++)
-		to = put_record(to, &rds[k]);
+		to = put_edit_record(to, &rds[k]);
 	patch->records = e->records;
 	patch->n_bytes = (size_t)(to - e->records);
 	return (int)(add ? n_old + n - *n_found : n_old - *n_found);
@@ -436,19 +438,19 @@ static int put_patch(struct zone_edit *e, const struct zone_node *node, const st
 
 	sketch_node(e->overlay.z, node, &s);
 	s.patch = patch;
-	return put(e, &s);
+	return put_edit(e, &s);
 }
 
 /* After these errors the edit can only be cancelled: the draft may be half changed. */
-static int ended(struct zone_edit *e, int rc)
+static int edit_ended(struct zone_edit *e, int rc)
 {
 	if (rc == -ENOMEM || rc == ERR_LIMIT)
 		e->failed = rc;
 	return rc;
 }
 
-static int add(struct zone_edit *e, const uint8_t *owner, struct patch *patch,
-	       const struct zone_rdata *rds, unsigned n)
+static int add_edit(struct zone_edit *e, const uint8_t *owner, struct patch *patch,
+		    const struct zone_rdata *rds, unsigned n)
 {
 	const struct zone_rrset *rrset;
 	const struct zone_node *node;
@@ -458,7 +460,7 @@ static int add(struct zone_edit *e, const uint8_t *owner, struct patch *patch,
 	if (rc)
 		return rc;
 	rrset = zone_node_rrset(e->overlay.z, node, patch->type);
-	n_records = merge(e, rrset, rds, n, true, patch, &n_found);
+	n_records = merge_edit(e, rrset, rds, n, true, patch, &n_found);
 	if (n_records < 0)
 		return n_records;
 	if (n_records > UINT16_MAX)
@@ -487,10 +489,10 @@ int edit_add_all(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint3
 		record.rdata_bytes = rds[i].len;
 		if (zone_record_refusal(e->overlay.z->apex, &record))
 			return ERR_ZONE;
-		if (i && !compare(type, &rds[i - 1], &rds[i]))
+		if (i && !compare_edit(type, &rds[i - 1], &rds[i]))
 			return 1;
 	}
-	return ended(e, add(e, owner, &patch, rds, n));
+	return edit_ended(e, add_edit(e, owner, &patch, rds, n));
 }
 
 int zone_edit_add(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint32_t ttl,
@@ -502,12 +504,12 @@ int zone_edit_add(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint
 }
 
 /* Puts the new RRset; if it is empty, removes names that are now empty. */
-static int replace(struct zone_edit *e, const struct zone_node *node, const uint8_t *owner,
-		   const struct patch *patch)
+static int replace_edit(struct zone_edit *e, const struct zone_node *node, const uint8_t *owner,
+			const struct patch *patch)
 {
 	int rc = put_patch(e, node, patch);
 
-	return ended(e, rc || patch->n ? rc : tidy(e, owner));
+	return edit_ended(e, rc || patch->n ? rc : tidy(e, owner));
 }
 
 int edit_remove_all(struct zone_edit *e, const uint8_t *owner, uint16_t type,
@@ -525,15 +527,15 @@ int edit_remove_all(struct zone_edit *e, const uint8_t *owner, uint16_t type,
 		if (!rrset || rdata_check_foreign(type, rds[i].bytes, rds[i].len))
 			return ERR_NOT_FOUND;
 	patch.ttl = rrset->ttl;
-	n_records = merge(e, rrset, rds, n, false, &patch, &n_found);
+	n_records = merge_edit(e, rrset, rds, n, false, &patch, &n_found);
 	if (n_records < 0)
-		return ended(e, n_records);
+		return edit_ended(e, n_records);
 	if (n_found < n)
 		return ERR_NOT_FOUND;
 	patch.n = (uint16_t)n_records;
 	if (type == DNS_TYPE_RRSIG)
 		patch.ttl = original_ttl(&patch);
-	return replace(e, node, owner, &patch);
+	return replace_edit(e, node, owner, &patch);
 }
 
 int zone_edit_remove(struct zone_edit *e, const uint8_t *owner, uint16_t type, const uint8_t *rdata,
@@ -553,7 +555,7 @@ int zone_edit_remove_rrset(struct zone_edit *e, const uint8_t *owner, uint16_t t
 		return e->failed;
 	if (!node || !zone_node_rrset(e->overlay.z, node, type))
 		return ERR_NOT_FOUND;
-	return replace(e, node, owner, &patch);
+	return replace_edit(e, node, owner, &patch);
 }
 
 int zone_edit_remove_name(struct zone_edit *e, const uint8_t *owner)
@@ -571,8 +573,8 @@ int zone_edit_remove_name(struct zone_edit *e, const uint8_t *owner)
 		return ERR_NOT_FOUND;
 	sketch_node(e->overlay.z, node, &s);
 	s.rrsets_of = NULL;
-	rc = put(e, &s);
-	return ended(e, rc ? rc : tidy(e, owner));
+	rc = put_edit(e, &s);
+	return edit_ended(e, rc ? rc : tidy(e, owner));
 }
 
 /* --- Beginning and ending --- */

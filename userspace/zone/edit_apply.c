@@ -16,7 +16,7 @@
 #include "zone/edit.h"
 #include "zone/editing.h"
 
-static int compare(const void *a, const void *b, void *type)
+static int compare_edit_apply(const void *a, const void *b, void *type)
 {
 	const struct zone_rdata *x = a, *y = b;
 
@@ -29,7 +29,7 @@ static bool goes_with(const struct changeset_record *a, const struct changeset_r
 	       name_equal(a->owner, b->owner);
 }
 
-static int reserve(struct zone_edit *e, size_t n)
+static int reserve_edit_apply(struct zone_edit *e, size_t n)
 {
 	struct zone_rdata *rds;
 
@@ -44,14 +44,14 @@ static int reserve(struct zone_edit *e, size_t n)
 }
 
 /* Gathers @first and the next records of its kind, in order. Returns their number or -ENOMEM. */
-static long gather(struct zone_edit *e, const struct changeset *changes,
-		   const struct changeset_record *first, size_t *at)
+static long gather_edit_apply(struct zone_edit *e, const struct changeset *changes,
+			      const struct changeset_record *first, size_t *at)
 {
 	struct changeset_record r = *first;
 	size_t n = 0, next = *at;
 
 	do {
-		if (reserve(e, n + 1))
+		if (reserve_edit_apply(e, n + 1))
 			return -ENOMEM;
 		e->rds[n++] = (struct zone_rdata){ r.rdata, r.rdata_bytes };
 		*at = next;
@@ -78,13 +78,13 @@ static int apply_some(struct zone_edit *e, const struct changeset *changes, size
 		      size_t *at, const struct changeset_record *r, const char **why)
 {
 	uint16_t type = r->type;
-	long n = gather(e, changes, r, at);
+	long n = gather_edit_apply(e, changes, r, at);
 	int rc;
 
 	if (n < 0)
 		return e->failed = (int)n;
 	if (n > 1)
-		qsort_r(e->rds, (size_t)n, sizeof(e->rds[0]), compare, &type);
+		qsort_r(e->rds, (size_t)n, sizeof(e->rds[0]), compare_edit_apply, &type);
 	if (r->op == CHANGESET_REMOVE) {
 		rc = edit_remove_all(e, r->owner, type, e->rds, (unsigned)n);
 		*why = "the record to be removed is not there";
@@ -97,7 +97,8 @@ static int apply_some(struct zone_edit *e, const struct changeset *changes, size
 	return rc == 1 ? ERR_ZONE : rc;
 }
 
-static int refuse(struct zone_error *err, const char *why, const struct changeset_record *r)
+static int refuse_edit_apply(struct zone_error *err, const char *why,
+			     const struct changeset_record *r)
 {
 	char owner[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
 
@@ -117,7 +118,7 @@ int zone_edit_apply(struct zone_edit *e, const struct changeset *changes, struct
 	while (!rc && changeset_next(changes, &at, &r)) {
 		rc = apply_some(e, changes, begin, &at, &r, &why);
 		if (rc == ERR_ZONE)
-			e->failed = refuse(err, why, &r);
+			e->failed = refuse_edit_apply(err, why, &r);
 		begin = at;
 	}
 	return rc;

@@ -32,7 +32,7 @@ struct finish {
 
 /* --- The names --- */
 
-static int collect(struct finish *f)
+static int collect_finish(struct finish *f)
 {
 	size_t n = 0;
 
@@ -52,35 +52,36 @@ static int collect(struct finish *f)
 	return name_list_make(&f->names, f->bytes, n);
 }
 
-static bool is_cut(const struct zone_node *node)
+static bool is_finish_cut(const struct zone_node *node)
 {
 	return node && node->flags & NODE_CUT;
 }
 
 /* Names below a new or removed cut leave the chain or come back to it. */
-static int note(void *user, const uint8_t *owner, unsigned n)
+static int note_finish(void *user, const uint8_t *owner, unsigned n)
 {
 	struct finish *f = user;
 
 	return version_note(f->new, owner, n);
 }
 
-static int collect_all(struct finish *f)
+static int collect_all_finish(struct finish *f)
 {
 	bool again = false;
-	int rc = collect(f);
+	int rc = collect_finish(f);
 
 	for (size_t i = 0; !rc && f->new->chain == ZONE_CHAIN_NSEC &&i < f->names.n; i++) {
 		const uint8_t *name = f->names.names[i];
 
-		if (is_cut(zone_node_of(f->old, name)) == is_cut(zone_node_of(f->new, name)))
+		if (is_finish_cut(zone_node_of(f->old, name)) ==
+		    is_finish_cut(zone_node_of(f->new, name)))
 			continue;
 		again = true;
-		rc = zone_walk_below(f->old, name, note, f);
+		rc = zone_walk_below(f->old, name, note_finish, f);
 		if (!rc)
-			rc = zone_walk_below(f->new, name, note, f);
+			rc = zone_walk_below(f->new, name, note_finish, f);
 	}
-	return rc || !again ? rc : collect(f);
+	return rc || !again ? rc : collect_finish(f);
 }
 
 /* --- Checks --- */
@@ -90,7 +91,7 @@ static bool has_dname(const struct zone_node *node)
 	return node && node->flags & NODE_DNAME;
 }
 
-static int check(struct finish *f)
+static int check_finish(struct finish *f)
 {
 	int rc = zone_check_apex(f->new, f->err);
 
@@ -105,7 +106,7 @@ static int check(struct finish *f)
 }
 
 /* The limit of iterations is that of a load: see freeze.c. */
-static int find_chain(struct finish *f, bool *is_another)
+static int find_finish_chain(struct finish *f, bool *is_another)
 {
 	struct nsec3_params params;
 	bool is_nsec3 = nsec3_find_params(f->new, &params);
@@ -126,7 +127,7 @@ static int find_chain(struct finish *f, bool *is_another)
 
 /* --- Sums --- */
 
-static int sum_up(struct finish *f)
+static int sum_up_finish(struct finish *f)
 {
 	uint8_t *scratch = malloc(SUMS_SCRATCH_BYTES);
 
@@ -154,8 +155,8 @@ struct side {
 };
 
 /* RFC 4034 section 3. */
-static uint32_t ttl_of(const struct side *s, const struct zone_rrset *rrset,
-		       const struct zone_rdata *rd)
+static uint32_t ttl_of_finish(const struct side *s, const struct zone_rrset *rrset,
+			      const struct zone_rdata *rd)
 {
 	const struct zone_rrset *covered = NULL;
 
@@ -164,8 +165,8 @@ static uint32_t ttl_of(const struct side *s, const struct zone_rrset *rrset,
 	return covered ? covered->ttl : rrset->ttl;
 }
 
-static bool has_record(const struct zone_rrset *rrset, const struct zone_rdata *rd,
-		       const uint8_t **from, unsigned *left)
+static bool has_finish_record(const struct zone_rrset *rrset, const struct zone_rdata *rd,
+			      const uint8_t **from, unsigned *left)
 {
 	while (*left) {
 		struct zone_rdata other;
@@ -182,7 +183,7 @@ static bool has_record(const struct zone_rrset *rrset, const struct zone_rdata *
 	return false;
 }
 
-static int put_rrset(struct side *s, const struct zone_rrset *rrset, bool all)
+static int put_finish_rrset(struct side *s, const struct zone_rrset *rrset, bool all)
 {
 	const struct zone_rrset *other =
 		s->other ? zone_node_rrset(s->other_z, s->other, rrset->type) : NULL;
@@ -200,9 +201,9 @@ static int put_rrset(struct side *s, const struct zone_rrset *rrset, bool all)
 		struct zone_rdata rd;
 
 		at = zone_rdata_next(at, &rd);
-		if (has_record(rrset, &rd, &other_at, &other_left))
+		if (has_finish_record(rrset, &rd, &other_at, &other_left))
 			continue;
-		r.ttl = ttl_of(s, rrset, &rd);
+		r.ttl = ttl_of_finish(s, rrset, &rd);
 		r.rdata = rd.bytes;
 		r.rdata_bytes = rd.len;
 		rc = changeset_put(s->net, &r);
@@ -210,7 +211,7 @@ static int put_rrset(struct side *s, const struct zone_rrset *rrset, bool all)
 	return rc;
 }
 
-static int put_name(struct side *s)
+static int put_finish_name(struct side *s)
 {
 	unsigned n;
 	const struct zone_rrset *rrsets;
@@ -222,7 +223,7 @@ static int put_name(struct side *s)
 	zone_node_owner(s->z, s->node, s->owner);
 	for (unsigned i = 0; !rc && i < n; i++)
 		if (rrsets[i].type != DNS_TYPE_SOA)
-			rc = put_rrset(s, &rrsets[i], false);
+			rc = put_finish_rrset(s, &rrsets[i], false);
 	return rc;
 }
 
@@ -237,17 +238,17 @@ static int put_half(const struct finish *f, struct changeset *net, uint8_t op)
 
 	s.node = s.z->apex_node;
 	zone_node_owner(s.z, s.node, s.owner);
-	rc = put_rrset(&s, zone_soa(s.z), true);
+	rc = put_finish_rrset(&s, zone_soa(s.z), true);
 	for (size_t i = 0; !rc && i < f->names.n; i++) {
 		s.node = zone_node_of(s.z, f->names.names[i]);
 		s.other = zone_node_of(s.other_z, f->names.names[i]);
-		rc = put_name(&s);
+		rc = put_finish_name(&s);
 	}
 	return rc;
 }
 
 /* True if the content differs from that of the base. */
-static bool differs(const struct finish *f)
+static bool differs_finish(const struct finish *f)
 {
 	return f->old->sums.digest[0] != f->new->sums.digest[0] ||
 	       f->old->sums.digest[1] != f->new->sums.digest[1];
@@ -258,7 +259,7 @@ static int put_net(const struct finish *f, struct changeset *net)
 	int rc;
 
 	changeset_fini(net);
-	if (!differs(f))
+	if (!differs_finish(f))
 		return 0;
 	rc = put_half(f, net, CHANGESET_REMOVE);
 	return rc ? rc : put_half(f, net, CHANGESET_ADD);
@@ -266,18 +267,18 @@ static int put_net(const struct finish *f, struct changeset *net)
 
 /* --- The end --- */
 
-static int look(struct finish *f, struct changeset *net, bool *is_another)
+static int look_finish(struct finish *f, struct changeset *net, bool *is_another)
 {
-	int rc = collect_all(f);
+	int rc = collect_all_finish(f);
 
 	if (!rc)
-		rc = check(f);
+		rc = check_finish(f);
 	if (!rc)
-		rc = find_chain(f, is_another);
+		rc = find_finish_chain(f, is_another);
 	if (rc)
 		return rc;
 	zone_read_apex(f->new);
-	rc = sum_up(f);
+	rc = sum_up_finish(f);
 	return rc || !net ? rc : put_net(f, net);
 }
 
@@ -291,7 +292,7 @@ int zone_edit_finish(struct zone_edit *e, struct zone **out, struct changeset *n
 	*err = (struct zone_error){ 0 };
 	*out = NULL;
 	if (!rc)
-		rc = look(&f, net, &is_another);
+		rc = look_finish(&f, net, &is_another);
 	if (!rc && !is_another)
 		published = version_publish(f.new, e->base, &e->overlay);
 	if (!rc && !published)

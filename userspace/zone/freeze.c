@@ -154,7 +154,7 @@ static int fill_nodes(struct freeze *f)
 	return rc;
 }
 
-static struct hashed hash_node(const struct zone *z, uint32_t index)
+static struct hashed hash_freeze_node(const struct zone *z, uint32_t index)
 {
 	const uint8_t *label = z->labels + z->nodes[index].label;
 	uint8_t folded[256];
@@ -190,7 +190,7 @@ static int fill_buckets(struct zone *z)
 	for (uint32_t i = 1; i < z->n_nodes; i += n) {
 		n = z->n_nodes - i < FETCH_NAMES ? z->n_nodes - i : FETCH_NAMES;
 		for (uint32_t k = 0; k < n; k++) {
-			hashed[k] = hash_node(z, i + k);
+			hashed[k] = hash_freeze_node(z, i + k);
 			__builtin_prefetch(&z->buckets[hashed[k].bucket], 1);
 		}
 		for (uint32_t k = 0; k < n; k++)
@@ -223,7 +223,7 @@ static struct zone *zone_alloc(const struct zone_builder *b)
 }
 
 /* Cuts @array to @n elements. If realloc fails, it stays as large as it was. */
-static void *shrink(void *array, size_t n, size_t element_bytes)
+static void *shrink_freeze(void *array, size_t n, size_t element_bytes)
 {
 	void *p = reallocarray(array, n + 1, element_bytes);
 
@@ -256,14 +256,14 @@ static void take_arenas(struct zone *z, struct zone_builder *b)
 
 static void zone_shrink(struct zone *z)
 {
-	z->rrsets = shrink(z->rrsets, z->n_rrsets, sizeof(*z->rrsets));
-	z->labels = shrink(z->labels, z->n_label_bytes, 1);
-	z->rdata = shrink(z->rdata, z->n_rdata_bytes, 1);
+	z->rrsets = shrink_freeze(z->rrsets, z->n_rrsets, sizeof(*z->rrsets));
+	z->labels = shrink_freeze(z->labels, z->n_label_bytes, 1);
+	z->rdata = shrink_freeze(z->rdata, z->n_rdata_bytes, 1);
 	if (z->rrsigs)
-		z->rrsigs = shrink(z->rrsigs, z->n_rrsig_bytes, 1);
+		z->rrsigs = shrink_freeze(z->rrsigs, z->n_rrsig_bytes, 1);
 }
 
-static void give_back(void *array)
+static void give_back_freeze(void *array)
 {
 	void **p = array;
 
@@ -273,8 +273,8 @@ static void give_back(void *array)
 
 static void freeze_free(struct freeze *f)
 {
-	give_back(&f->place);
-	give_back(&f->first);
+	give_back_freeze(&f->place);
+	give_back_freeze(&f->first);
 }
 
 void zone_builder_watch(struct zone_builder *b, const bool *cancel)
@@ -295,12 +295,12 @@ static int order_all(struct freeze *f)
 	struct zone_builder *b = f->b;
 	int rc;
 
-	give_back(&b->table);
+	give_back_freeze(&b->table);
 	rc = unless_cancelled(f, order_nodes(b, &f->place));
 	return rc ? rc : unless_cancelled(f, order_parts(b, f->place, &f->first));
 }
 
-static int find_chain(const struct zone_builder *b, struct zone *z, struct zone_error *err)
+static int find_freeze_chain(const struct zone_builder *b, struct zone *z, struct zone_error *err)
 {
 	const char *file = builder_file_name(b, 0);
 	int rc = zone_find_chain(z);
@@ -338,8 +338,8 @@ static int lay_out(struct freeze *f)
 	if (!f->z)
 		return -ENOMEM;
 	place_nodes(f);
-	give_back(&f->place);
-	give_back(&b->nodes);
+	give_back_freeze(&f->place);
+	give_back_freeze(&b->nodes);
 	take_labels(f->z, b);
 	rc = fill_nodes(f);
 	take_rrsets(f->z, b);
@@ -348,13 +348,13 @@ static int lay_out(struct freeze *f)
 	if (!rc)
 		rc = zone_check(b, f->z, f->err);
 	freeze_free(f);
-	give_back(&b->origins);
-	give_back(&b->shared);
+	give_back_freeze(&b->origins);
+	give_back_freeze(&b->shared);
 	return unless_cancelled(f, rc);
 }
 
 /* Makes the parts that need the finished arrays. */
-static int complete(struct freeze *f)
+static int complete_freeze(struct freeze *f)
 {
 	struct zone *z = f->z;
 	int rc;
@@ -364,7 +364,7 @@ static int complete(struct freeze *f)
 	if (rc)
 		return rc;
 	zone_read_apex(z);
-	rc = unless_cancelled(f, find_chain(f->b, z, f->err));
+	rc = unless_cancelled(f, find_freeze_chain(f->b, z, f->err));
 	if (!rc && !f->b->is_known)
 		rc = unless_cancelled(f, zonemd_check(z, builder_file_name(f->b, 0), f->err));
 	if (!rc)
@@ -378,7 +378,7 @@ int zone_builder_finish(struct zone_builder *b, struct zone **out, struct zone_e
 	int rc = lay_out(&f);
 
 	if (!rc)
-		rc = complete(&f);
+		rc = complete_freeze(&f);
 	freeze_free(&f);
 	if (rc)
 		zone_free(f.z);

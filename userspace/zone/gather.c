@@ -29,7 +29,7 @@ struct sorted {
 	uint32_t number;
 };
 
-static int cmp_rdata(uint16_t type, const uint8_t *a, const uint8_t *b)
+static int cmp_gather_rdata(uint16_t type, const uint8_t *a, const uint8_t *b)
 {
 	return rdata_cmp(type, a + 2, wire_load_be16(a), b + 2, wire_load_be16(b));
 }
@@ -37,7 +37,7 @@ static int cmp_rdata(uint16_t type, const uint8_t *a, const uint8_t *b)
 static int cmp_sorted(const void *pa, const void *pb, void *type)
 {
 	const struct sorted *a = pa, *b = pb;
-	int diff = cmp_rdata(*(const uint16_t *)type, a->at, b->at);
+	int diff = cmp_gather_rdata(*(const uint16_t *)type, a->at, b->at);
 
 	/* Of duplicates the first in the file is kept, with its letter case. */
 	return diff ? diff : a->number < b->number ? -1 : 1;
@@ -48,7 +48,7 @@ static bool is_canonical(const struct zone_rrset *part, const uint8_t *at)
 	for (unsigned i = 1; i < part->n; i++) {
 		const uint8_t *next = at + 2 + wire_load_be16(at);
 
-		if (cmp_rdata(part->type, at, next) >= 0)
+		if (cmp_gather_rdata(part->type, at, next) >= 0)
 			return false;
 		at = next;
 	}
@@ -73,7 +73,7 @@ static void put_in_order(struct build_arena *arena, struct zone_rrset *part, uin
 	for (unsigned i = 0; i < n; i++) {
 		size_t bytes = 2u + wire_load_be16(sorted[i].at);
 
-		if (before && !cmp_rdata(part->type, before, sorted[i].at))
+		if (before && !cmp_gather_rdata(part->type, before, sorted[i].at))
 			continue;
 		before = sorted[i].at;
 		memcpy(to, before, bytes);

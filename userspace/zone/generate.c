@@ -15,14 +15,14 @@ struct out {
 	char *at, *end; /* one octet is left for the NUL */
 };
 
-static int fault(const char **why, const char *what)
+static int fault_generate(const char **why, const char *what)
 {
 	*why = what;
 	return ERR_ZONE;
 }
 
 /* Reads a decimal without a sign at *@p and moves *@p past it. */
-static bool read_number(const char **p, const char *end, uint32_t *value)
+static bool read_generate_number(const char **p, const char *end, uint32_t *value)
 {
 	const char *begin = *p;
 	uint64_t v = 0;
@@ -40,20 +40,21 @@ int generate_read_range(struct generate_range *range, const struct text_token *t
 			const char **why)
 {
 	const char *p = token->at, *end = p + token->n;
-	bool ok = !token->quoted && read_number(&p, end, &range->first) && p < end && *p++ == '-' &&
-		  read_number(&p, end, &range->last);
+	bool ok = !token->quoted && read_generate_number(&p, end, &range->first) && p < end &&
+		  *p++ == '-' && read_generate_number(&p, end, &range->last);
 
 	range->step = 1;
 	if (ok && p < end)
-		ok = *p++ == '/' && read_number(&p, end, &range->step);
+		ok = *p++ == '/' && read_generate_number(&p, end, &range->step);
 	if (!ok || p != end || !range->step || range->first > range->last)
-		return fault(why, "the range of $GENERATE is not FIRST-LAST or FIRST-LAST/STEP");
+		return fault_generate(
+			why, "the range of $GENERATE is not FIRST-LAST or FIRST-LAST/STEP");
 	if ((range->last - range->first) / range->step >= GENERATE_MAX)
-		return fault(why, "$GENERATE makes more than 65536 records");
+		return fault_generate(why, "$GENERATE makes more than 65536 records");
 	return 0;
 }
 
-static bool put(struct out *o, const char *from, size_t n)
+static bool put_generate(struct out *o, const char *from, size_t n)
 {
 	if ((size_t)(o->end - o->at) < n)
 		return false;
@@ -68,13 +69,13 @@ static bool put_nibbles(struct out *o, uint32_t value, unsigned width, bool capi
 	const char *digits = capitals ? "0123456789ABCDEF" : "0123456789abcdef";
 
 	for (;;) {
-		if (!put(o, &digits[value & 15], 1))
+		if (!put_generate(o, &digits[value & 15], 1))
 			return false;
 		value >>= 4;
 		width -= width > 0;
 		if (!width && !value)
 			return true;
-		if (!put(o, ".", 1))
+		if (!put_generate(o, ".", 1))
 			return false;
 		width -= width > 0;
 		if (!width && !value)
@@ -82,7 +83,7 @@ static bool put_nibbles(struct out *o, uint32_t value, unsigned width, bool capi
 	}
 }
 
-static bool put_number(struct out *o, uint32_t value, unsigned width, char base)
+static bool put_generate_number(struct out *o, uint32_t value, unsigned width, char base)
 {
 	char text[WIDTH_MAX + 1];
 	int n;
@@ -103,7 +104,7 @@ static bool put_number(struct out *o, uint32_t value, unsigned width, char base)
 	default:
 		return put_nibbles(o, value, width, base == 'N');
 	}
-	return put(o, text, (size_t)n);
+	return put_generate(o, text, (size_t)n);
 }
 
 /* After "${": OFFSET, then optional WIDTH and BASE, then "}". */
@@ -118,26 +119,26 @@ static int put_braces(struct out *o, const char **text, uint32_t number, const c
 	int64_t value;
 
 	p += negative;
-	if (!read_number(&p, end, &offset))
-		return fault(why, form);
+	if (!read_generate_number(&p, end, &offset))
+		return fault_generate(why, form);
 	if (*p == ',') {
 		p++;
-		if (!read_number(&p, end, &width) || width > WIDTH_MAX)
-			return fault(why, form);
+		if (!read_generate_number(&p, end, &width) || width > WIDTH_MAX)
+			return fault_generate(why, form);
 	}
 	if (*p == ',' && p[1] && strchr("doxXnN", p[1])) {
 		base = p[1];
 		p += 2;
 	}
 	if (*p != '}')
-		return fault(why, form);
+		return fault_generate(why, form);
 	value = (int64_t)number + (negative ? -(int64_t)offset : (int64_t)offset);
 	if (value < 0 || value > UINT32_MAX)
-		return fault(why, "a number of $GENERATE is below 0 or above 4294967295");
+		return fault_generate(why, "a number of $GENERATE is below 0 or above 4294967295");
 	*text = p + 1;
-	return put_number(o, (uint32_t)value, width, base) ?
+	return put_generate_number(o, (uint32_t)value, width, base) ?
 		       0 :
-		       fault(why, "a line of $GENERATE is too long");
+		       fault_generate(why, "a line of $GENERATE is too long");
 }
 
 int generate_line(char dst[GENERATE_LINE_MAX], const char *text, uint32_t number, const char **why)
@@ -157,19 +158,19 @@ int generate_line(char dst[GENERATE_LINE_MAX], const char *text, uint32_t number
 			continue;
 		}
 		if (text[0] == '$' && text[1] == '$') {
-			ok = put(&o, "\\$", 2);
+			ok = put_generate(&o, "\\$", 2);
 			text += 2;
 		} else if (text[0] == '$') {
-			ok = put_number(&o, number, 0, 'd');
+			ok = put_generate_number(&o, number, 0, 'd');
 			text++;
 		} else {
 			size_t n = text[0] == '\\' && text[1] ? 2 : 1;
 
-			ok = put(&o, text, n);
+			ok = put_generate(&o, text, n);
 			text += n;
 		}
 		if (!ok)
-			return fault(why, "a line of $GENERATE is too long");
+			return fault_generate(why, "a line of $GENERATE is too long");
 	}
 	*o.at = '\0';
 	return 0;

@@ -80,7 +80,7 @@ static void add_to(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
-static void set_stage(struct source *s, enum zone_stage stage)
+static void set_master_stage(struct source *s, enum zone_stage stage)
 {
 	__atomic_store_n(&s->progress->stage, (uint32_t)stage, __ATOMIC_RELAXED);
 }
@@ -88,7 +88,7 @@ static void set_stage(struct source *s, enum zone_stage stage)
 /* --- Names --- */
 
 /* Writes the name in @token to @out. Returns its length or an error of name.h. */
-static int name_of(const struct source *s, const struct text_token *token, uint8_t out[256])
+static int name_of_master(const struct source *s, const struct text_token *token, uint8_t out[256])
 {
 	return textname_read(token, s->rd->origin, s->rd->origin_bytes, out);
 }
@@ -117,7 +117,7 @@ static int take_origin(struct source *s, const char *cursor)
 
 	if (!text_next(&cursor, &token))
 		return refuse(s, "$ORIGIN has no name");
-	rc = name_of(s, &token, name);
+	rc = name_of_master(s, &token, name);
 	if (rc < 0)
 		return refuse_name(s, &token, rc);
 	memcpy(s->origin, name, (size_t)rc);
@@ -205,7 +205,7 @@ static int take_include(struct source *s, const char *cursor)
 		return refuse(s, "$INCLUDE has no file name");
 	memcpy(origin, s->origin, name_bytes(s->origin));
 	if (text_next(&cursor, &name)) {
-		rc = name_of(s, &name, origin);
+		rc = name_of_master(s, &name, origin);
 		if (rc < 0)
 			return refuse_name(s, &name, rc);
 	}
@@ -308,9 +308,9 @@ static int inherit_ttl(struct source *s, struct fields *f)
 	return 0;
 }
 
-static int take_owner(struct source *s, const struct text_token *token)
+static int take_master_owner(struct source *s, const struct text_token *token)
 {
-	int n = name_of(s, token, s->owner);
+	int n = name_of_master(s, token, s->owner);
 
 	s->owner_bytes = n < 0 ? 0 : (unsigned)n;
 	return n < 0 ? refuse_name(s, token, n) : 0;
@@ -339,7 +339,7 @@ static int refuse_rdata(struct source *s, const char *type)
 	return ERR_ZONE;
 }
 
-static int take_record(struct source *s, const char *cursor)
+static int take_master_record(struct source *s, const char *cursor)
 {
 	struct fields f = { 0 };
 	struct zone_builder_record rec;
@@ -377,7 +377,7 @@ static int take_record(struct source *s, const char *cursor)
 	return rc;
 }
 
-static int take_entry(struct source *s)
+static int take_master_entry(struct source *s)
 {
 	const char *cursor = s->text.text;
 	struct text_token token;
@@ -387,19 +387,19 @@ static int take_entry(struct source *s)
 	if (s->text.blank_start) {
 		if (!s->owner_bytes)
 			return refuse(s, "the record has no owner, and none stands before it");
-		return take_record(s, cursor);
+		return take_master_record(s, cursor);
 	}
 	n = textname_read_plain(&cursor, s->rd->origin, s->rd->origin_bytes, s->owner);
 	if (n) {
 		s->owner_bytes = n;
-		return take_record(s, cursor);
+		return take_master_record(s, cursor);
 	}
 	if (!text_next(&cursor, &token))
 		return 0;
 	if (!token.quoted && token.n && token.at[0] == '$')
 		return take_directive(s, &token, cursor);
-	rc = take_owner(s, &token);
-	return rc ? rc : take_record(s, cursor);
+	rc = take_master_owner(s, &token);
+	return rc ? rc : take_master_record(s, cursor);
 }
 
 /* --- $GENERATE --- */
@@ -412,8 +412,8 @@ static int take_generated(struct source *s, const char *line)
 
 	if (!text_next(&line, &token))
 		return refuse(s, "$GENERATE has no owner");
-	rc = take_owner(s, &token);
-	return rc ? rc : take_record(s, line);
+	rc = take_master_owner(s, &token);
+	return rc ? rc : take_master_record(s, line);
 }
 
 static int take_generate(struct source *s, const char *cursor)
@@ -484,7 +484,7 @@ static bool note_fault(struct source *s)
 }
 
 /* At the end: puts the mistakes into s->err, the first one in front. */
-static int tell_faults(struct source *s, int rc)
+static int tell_master_faults(struct source *s, int rc)
 {
 	const struct faults *f = s->faults;
 
@@ -514,7 +514,7 @@ static int read_source(struct source *s, int fd)
 	setvbuf(fp, NULL, _IONBF, 0); /* the reader has a buffer */
 	text_reader_init(&s->text, fp);
 	while ((rc = text_read(&s->text, &why)) > 0) {
-		rc = take_entry(s);
+		rc = take_master_entry(s);
 		if (rc == ERR_ZONE && note_fault(s))
 			rc = 0;
 		if (!rc)
@@ -538,7 +538,7 @@ out:
 	return rc;
 }
 
-static int read_file(struct source *s, int fd)
+static int read_master_file(struct source *s, int fd)
 {
 	struct rdtext *rd = malloc(sizeof(*rd));
 	int rc = -ENOMEM;
@@ -557,14 +557,14 @@ static int read_file(struct source *s, int fd)
 		close(fd);
 	else
 		rc = read_source(s, fd);
-	rc = tell_faults(s, rc);
+	rc = tell_master_faults(s, rc);
 	rdtext_fini(rd);
 	free(rd);
 	free(s->faults);
 	return rc;
 }
 
-static int load(struct zone **out, struct source *s)
+static int load_master(struct zone **out, struct source *s)
 {
 	struct stat st;
 	int fd = regular_open(s->path, &st), rc;
@@ -587,11 +587,11 @@ static int load(struct zone **out, struct source *s)
 	if (rc < 0)
 		close(fd);
 	else
-		rc = read_file(s, fd);
-	set_stage(s, ZONE_STAGE_BUILDING);
+		rc = read_master_file(s, fd);
+	set_master_stage(s, ZONE_STAGE_BUILDING);
 	if (!rc)
 		rc = zone_builder_finish(s->b, out, s->err);
-	set_stage(s, ZONE_STAGE_DONE);
+	set_master_stage(s, ZONE_STAGE_DONE);
 	zone_builder_free(s->b);
 	return rc;
 }
@@ -608,11 +608,11 @@ int zone_load(struct zone **out, const char *origin_text, const char *path,
 	__atomic_store_n(&s.progress->n_bytes, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&s.progress->total_bytes, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&s.progress->n_records, 0, __ATOMIC_RELAXED);
-	set_stage(&s, ZONE_STAGE_READING);
+	set_master_stage(&s, ZONE_STAGE_READING);
 	if (rc < 0)
 		return zone_error_set(err, path, 0, "the zone name '%.150s': %s", origin_text,
 				      err_text(rc));
-	rc = load(out, &s);
+	rc = load_master(out, &s);
 	if (rc && !err->sentence[0])
 		zone_error_set(err, path, 0, "%s", err_text(rc));
 	return rc;

@@ -91,8 +91,8 @@ static const struct zone_node *image_last(const struct zone *z, uint32_t n)
 }
 
 /* The later one of the two, which may be NULL. */
-static const struct zone_node *later(const struct zone *z, const struct zone_node *node,
-				     const struct overlay_node *o)
+static const struct zone_node *nsec3_index_later(const struct zone *z, const struct zone_node *node,
+						 const struct overlay_node *o)
 {
 	struct overlay_key key;
 
@@ -112,9 +112,10 @@ static const struct zone_node *version_cover(const struct zone *z, const struct 
 	memcpy(name, hash->label, sizeof(hash->label));
 	memcpy(name + sizeof(hash->label), z->apex, z->apex_bytes);
 	key = overlay_key_absent(z, name);
-	node = later(z, image_last(z, n_below), overlay_before(z, &key, OVERLAY_NSEC3));
+	node = nsec3_index_later(z, image_last(z, n_below), overlay_before(z, &key, OVERLAY_NSEC3));
 	return node ? node :
-		      later(z, image_last(z, z->n_nsec3), overlay_before(z, NULL, OVERLAY_NSEC3));
+		      nsec3_index_later(z, image_last(z, z->n_nsec3),
+					overlay_before(z, NULL, OVERLAY_NSEC3));
 }
 
 const struct zone_node *nsec3_cover(const struct zone *z, const struct nsec3_label *hash)
@@ -131,7 +132,7 @@ const struct zone_node *nsec3_cover(const struct zone *z, const struct nsec3_lab
 
 /* --- Finding the chain --- */
 
-static void mark_node(const struct zone *z, struct zone_node *node)
+static void mark_nsec3_index_node(const struct zone *z, struct zone_node *node)
 {
 	unsigned n;
 	const struct zone_rrset *rrsets = zone_node_rrsets(z, node, &n);
@@ -166,7 +167,7 @@ int zone_find_chain(struct zone *z)
 {
 	for (uint32_t i = 1; i < z->n_nodes; i++)
 		if (z->nodes[i].depth == 1)
-			mark_node(z, &z->nodes[i]);
+			mark_nsec3_index_node(z, &z->nodes[i]);
 	z->chain = zone_node_rrset(z, z->nodes, DNS_TYPE_NSEC) ? ZONE_CHAIN_NSEC : ZONE_CHAIN_NONE;
 	if (!nsec3_find_params(z, &z->nsec3_params))
 		return 0;

@@ -45,7 +45,7 @@ static int cmp_siblings(const void *px, const void *py, void *arg)
 /* --- One family --- */
 
 /* The eight octets after the first @depth. */
-static uint64_t key_of(const uint8_t *label, unsigned depth)
+static uint64_t key_of_order(const uint8_t *label, unsigned depth)
 {
 	uint64_t key = 0;
 
@@ -112,7 +112,8 @@ static void sort_by_key(struct order *o, uint32_t *family, uint32_t n, unsigned 
 	const struct keyed *keys;
 
 	for (uint32_t i = 0; i < n; i++)
-		o->keys[i] = (struct keyed){ key_of(label_of(o->b, family[i]), depth), family[i] };
+		o->keys[i] =
+			(struct keyed){ key_of_order(label_of(o->b, family[i]), depth), family[i] };
 	keys = radix_sort(o, n);
 	for (uint32_t i = 0; i < n; i++)
 		family[i] = keys[i].node;
@@ -125,8 +126,8 @@ static unsigned octet_of(const uint8_t *label, unsigned depth)
 }
 
 /* Splits by the octet after the first @depth: labels with value i begin at starts[i]. */
-static void split(struct order *o, uint32_t *family, uint32_t n, unsigned depth,
-		  uint32_t starts[SPLITS + 1])
+static void split_order(struct order *o, uint32_t *family, uint32_t n, unsigned depth,
+			uint32_t starts[SPLITS + 1])
 {
 	uint32_t at[SPLITS];
 
@@ -152,7 +153,7 @@ static void sort_family(struct order *o, uint32_t *family, uint32_t n, unsigned 
 	} else if (n <= RADIX_MAX) {
 		sort_by_key(o, family, n, depth);
 	} else {
-		split(o, family, n, depth, starts);
+		split_order(o, family, n, depth, starts);
 		for (unsigned i = 1; i < SPLITS; i++)
 			if (starts[i + 1] - starts[i] > 1)
 				sort_family(o, family + starts[i], starts[i + 1] - starts[i],
@@ -179,7 +180,7 @@ static void sort_by_parent(struct order *o)
 }
 
 /* Allocates the arrays of sort_family(). */
-static int room_for(struct order *o, uint32_t largest)
+static int order_room_for(struct order *o, uint32_t largest)
 {
 	if (largest < RADIX_MIN)
 		return 0;
@@ -202,7 +203,7 @@ static int sort_families(struct order *o)
 
 		largest = size > largest ? size : largest;
 	}
-	if (room_for(o, largest))
+	if (order_room_for(o, largest))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t *family = o->sorted + o->first[i], size = o->first[i + 1] - o->first[i];
@@ -218,7 +219,7 @@ static int sort_families(struct order *o)
  * that of its parent. Parents have lower numbers than their children, so one pass up and one down
  * are enough.
  */
-static int hand_out(const struct order *o, uint32_t **out)
+static int hand_out_order(const struct order *o, uint32_t **out)
 {
 	const struct zone_builder *b = o->b;
 	uint32_t n = (uint32_t)b->n_nodes;
@@ -264,7 +265,7 @@ int order_nodes(const struct zone_builder *b, uint32_t **place)
 	free(o.keys);
 	free(o.keys_2);
 	if (!rc)
-		rc = hand_out(&o, place);
+		rc = hand_out_order(&o, place);
 	free(o.first);
 	free(o.sorted);
 	return rc;

@@ -39,7 +39,7 @@ static bool is_own(const struct overlay_edit *e, const struct overlay_item *item
 }
 
 /* Makes room to drop one more block. */
-static int reserve(struct overlay_edit *e)
+static int reserve_overlay(struct overlay_edit *e)
 {
 	size_t cap = e->garbage_cap ? e->garbage_cap * 2 : 64;
 	struct overlay_item **garbage;
@@ -54,8 +54,8 @@ static int reserve(struct overlay_edit *e)
 	return 0;
 }
 
-/* Removes a block from the draft; reserve() was called. */
-static void drop(struct overlay_edit *e, struct overlay_item *item)
+/* Removes a block from the draft; reserve_overlay() was called. */
+static void drop_overlay(struct overlay_edit *e, struct overlay_item *item)
 {
 	if (is_own(e, item)) {
 		overlay_release(e, item);
@@ -72,13 +72,13 @@ static void *own(struct overlay_edit *e, struct overlay_item *item)
 
 	if (is_own(e, item))
 		return item;
-	if (reserve(e))
+	if (reserve_overlay(e))
 		return NULL;
 	copy = overlay_alloc(e, item->bytes);
 	if (!copy)
 		return NULL;
 	memcpy(copy + 1, item + 1, item->bytes - sizeof(*item));
-	drop(e, item);
+	drop_overlay(e, item);
 	return copy;
 }
 
@@ -152,7 +152,7 @@ static uintptr_t *trie_slot(struct overlay_edit *e, uint64_t hash, uint32_t id, 
 
 /* --- The tree --- */
 
-static void update(struct overlay_tree *t)
+static void update_overlay(struct overlay_tree *t)
 {
 	t->n_names = 1;
 	t->n_new = t->node->kind == OVERLAY_NEW;
@@ -193,77 +193,77 @@ static int own_way(struct overlay_edit *e, const struct overlay_key *key,
 }
 
 /* The functions from here on only change blocks of the draft. */
-static void split(struct overlay_tree *t, const struct overlay_key *key, struct overlay_tree **left,
-		  struct overlay_tree **right)
+static void split_overlay(struct overlay_tree *t, const struct overlay_key *key,
+			  struct overlay_tree **left, struct overlay_tree **right)
 {
 	if (!t) {
 		*left = NULL;
 		*right = NULL;
 	} else if (overlay_cmp(key, t->node) < 0) {
-		split(t->left, key, left, &t->left);
+		split_overlay(t->left, key, left, &t->left);
 		*right = t;
-		update(t);
+		update_overlay(t);
 	} else {
-		split(t->right, key, &t->right, right);
+		split_overlay(t->right, key, &t->right, right);
 		*left = t;
-		update(t);
+		update_overlay(t);
 	}
 }
 
-static struct overlay_tree *insert(struct overlay_tree *at, const struct overlay_key *key,
-				   struct overlay_tree *t)
+static struct overlay_tree *insert_overlay(struct overlay_tree *at, const struct overlay_key *key,
+					   struct overlay_tree *t)
 {
 	if (!at || t->rank > at->rank) {
-		split(at, key, &t->left, &t->right);
+		split_overlay(at, key, &t->left, &t->right);
 		at = t;
 	} else if (overlay_cmp(key, at->node) < 0) {
-		at->left = insert(at->left, key, t);
+		at->left = insert_overlay(at->left, key, t);
 	} else {
-		at->right = insert(at->right, key, t);
+		at->right = insert_overlay(at->right, key, t);
 	}
-	update(at);
+	update_overlay(at);
 	return at;
 }
 
-static struct overlay_tree *join(struct overlay_tree *left, struct overlay_tree *right)
+static struct overlay_tree *join_overlay(struct overlay_tree *left, struct overlay_tree *right)
 {
 	if (!left || !right)
 		return left ? left : right;
 	if (left->rank > right->rank) {
-		left->right = join(left->right, right);
-		update(left);
+		left->right = join_overlay(left->right, right);
+		update_overlay(left);
 		return left;
 	}
-	right->left = join(left, right->left);
-	update(right);
+	right->left = join_overlay(left, right->left);
+	update_overlay(right);
 	return right;
 }
 
-static struct overlay_tree *take_out(struct overlay_tree *at, const struct overlay_key *key)
+static struct overlay_tree *take_out_overlay(struct overlay_tree *at, const struct overlay_key *key)
 {
 	int order = overlay_cmp(key, at->node);
 
 	if (!order)
-		return join(at->left, at->right);
+		return join_overlay(at->left, at->right);
 	if (order < 0)
-		at->left = take_out(at->left, key);
+		at->left = take_out_overlay(at->left, key);
 	else
-		at->right = take_out(at->right, key);
-	update(at);
+		at->right = take_out_overlay(at->right, key);
+	update_overlay(at);
 	return at;
 }
 
 /* Updates the way to a place after the node there was replaced. */
-static void refresh(struct overlay_tree *at, const struct overlay_key *key)
+static void refresh_overlay(struct overlay_tree *at, const struct overlay_key *key)
 {
 	int order = overlay_cmp(key, at->node);
 
 	if (order)
-		refresh(order < 0 ? at->left : at->right, key);
-	update(at);
+		refresh_overlay(order < 0 ? at->left : at->right, key);
+	update_overlay(at);
 }
 
-/* Copies the nodes below @t that join() will change. */
+/* Copies the nodes below @t that join_overlay() will change. */
 static int own_seam(struct overlay_edit *e, struct overlay_tree *t)
 {
 	for (struct overlay_tree **link = &t->left; *link; link = &(*link)->right)
@@ -291,7 +291,7 @@ int overlay_put(struct overlay_edit *e, struct overlay_node *o)
 	if (!rc)
 		slot = trie_slot(e, o->hash, o->id, &rc);
 	if (!rc)
-		rc = reserve(e); /* last, since trie_slot() drops blocks, too */
+		rc = reserve_overlay(e); /* last, since trie_slot() drops blocks, too */
 	if (rc) {
 		if (t)
 			overlay_release(e, t);
@@ -302,13 +302,13 @@ int overlay_put(struct overlay_edit *e, struct overlay_node *o)
 		struct overlay_item *old = &there->node->item;
 
 		there->node = o;
-		refresh(e->z->tree, &key);
-		drop(e, old);
+		refresh_overlay(e->z->tree, &key);
+		drop_overlay(e, old);
 		return 0;
 	}
 	t->node = o;
 	t->rank = hash_mix(e->z->seed ^ o->hash, 0x9e3779b97f4a7c15u);
-	e->z->tree = insert(e->z->tree, &key, t);
+	e->z->tree = insert_overlay(e->z->tree, &key, t);
 	return 0;
 }
 
@@ -325,12 +325,12 @@ int overlay_remove(struct overlay_edit *e, const struct overlay_node *o)
 	if (!rc)
 		slot = trie_slot(e, o->hash, o->id, &rc);
 	if (!rc)
-		rc = reserve(e);
+		rc = reserve_overlay(e);
 	if (rc)
 		return rc;
-	e->z->tree = take_out(e->z->tree, &key);
+	e->z->tree = take_out_overlay(e->z->tree, &key);
 	*slot = 0;
-	drop(e, &there->node->item);
+	drop_overlay(e, &there->node->item);
 	overlay_release(e, there);
 	return 0;
 }
@@ -346,19 +346,19 @@ static void free_tree(struct overlay_tree *t, uint64_t number)
 	free(t);
 }
 
-static void free_slot(uintptr_t slot, uint64_t number)
+static void overlay_free_slot(uintptr_t slot, uint64_t number)
 {
 	struct overlay_item *item = (struct overlay_item *)(slot & ~(uintptr_t)1);
 
 	if (!item || item->born <= number)
 		return;
 	for (unsigned i = 0; i < OVERLAY_FAN && !(slot & 1); i++)
-		free_slot(((struct overlay_trie *)slot)->slot[i], number);
+		overlay_free_slot(((struct overlay_trie *)slot)->slot[i], number);
 	free(item);
 }
 
 void overlay_free_younger(struct zone *z, uint64_t number)
 {
 	free_tree(z->tree, number);
-	free_slot((uintptr_t)z->trie, number);
+	overlay_free_slot((uintptr_t)z->trie, number);
 }

@@ -117,7 +117,7 @@ static const uint8_t plain[256] = {
  * Prints characters as \DDD, except three: knotd reads few characters as they are. nsd reads the
  * dot after "\\\\" as part of the label.
  */
-static size_t put_special(char *out, uint8_t c)
+static size_t put_rdprint_special(char *out, uint8_t c)
 {
 	*out = '\\';
 	if (c == '.' || c == '@' || c == '$') {
@@ -143,7 +143,7 @@ size_t rdprint_name(char *dst, const uint8_t *name)
 			if (plain[label[i]])
 				*out++ = (char)label[i];
 			else
-				out += put_special(out, label[i]);
+				out += put_rdprint_special(out, label[i]);
 		}
 		*out++ = '.';
 	}
@@ -176,7 +176,7 @@ size_t rdprint_type(char *dst, uint16_t type)
 	return 4 + rdprint_u32(dst + 4, type);
 }
 
-static bool type_of(struct rdprinting *p)
+static bool type_of_rdprint(struct rdprinting *p)
 {
 	if (rdprint_left(p) < 2 || !wire_load_be16(p->in)) /* other readers refuse type 0 */
 		return false;
@@ -219,7 +219,7 @@ static bool bitmap_opt(struct rdprinting *p)
 	return true;
 }
 
-static bool bitmap(struct rdprinting *p)
+static bool print_bitmap(struct rdprinting *p)
 {
 	return rdprint_left(p) && bitmap_opt(p);
 }
@@ -298,7 +298,7 @@ static const rdprint_field fields[RD_N_FIELDS] = {
 	[RD_U32] = u32,
 	[RD_PERIOD] = period,
 	[RD_TIME] = date,
-	[RD_TYPE] = type_of,
+	[RD_TYPE] = type_of_rdprint,
 	[RD_ALGORITHM] = u8,
 	[RD_CERTIFICATE] = certificate,
 	[RD_SCHEME] = u8,
@@ -319,7 +319,7 @@ static const rdprint_field fields[RD_N_FIELDS] = {
 	[RD_TAG] = rdprint_tag,
 	[RD_SALT] = rdprint_salt,
 	[RD_HASH] = rdprint_hash,
-	[RD_BITMAP] = bitmap,
+	[RD_BITMAP] = print_bitmap,
 	[RD_BITMAP_OPT] = bitmap_opt,
 	[RD_NXT] = rdprint_nxt,
 	[RD_WKS] = rdprint_wks,

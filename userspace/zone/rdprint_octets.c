@@ -51,7 +51,8 @@ bool rdprint_base64_rest(struct rdprinting *p)
 }
 
 /* Prints groups of octets in hex, with dashes or colons between. */
-static bool grouped(struct rdprinting *p, unsigned n_groups, unsigned group_bytes, char between)
+static bool print_grouped(struct rdprinting *p, unsigned n_groups, unsigned group_bytes,
+			  char between)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -68,17 +69,17 @@ static bool grouped(struct rdprinting *p, unsigned n_groups, unsigned group_byte
 
 bool rdprint_eui48(struct rdprinting *p)
 {
-	return grouped(p, 6, 1, '-');
+	return print_grouped(p, 6, 1, '-');
 }
 
 bool rdprint_eui64(struct rdprinting *p)
 {
-	return grouped(p, 8, 1, '-');
+	return print_grouped(p, 8, 1, '-');
 }
 
 bool rdprint_ilnp64(struct rdprinting *p)
 {
-	return grouped(p, 4, 2, ':');
+	return print_grouped(p, 4, 2, ':');
 }
 
 /* Prints base32 with the extended hex alphabet, without padding (RFC 5155 section 3.3). */

@@ -11,17 +11,17 @@
 #include "zone/rdprint.h"
 #include "zone/rdprinting.h"
 
-static unsigned left(const struct rdprinting *p)
+static unsigned rare_rdata_left(const struct rdprinting *p)
 {
 	return rdprint_left(p);
 }
 
-static void put(struct rdprinting *p, char c)
+static void put_rare_rdata(struct rdprinting *p, char c)
 {
 	*p->out++ = c;
 }
 
-static void put_number(struct rdprinting *p, uint32_t value)
+static void put_rare_rdata_number(struct rdprinting *p, uint32_t value)
 {
 	p->out += rdprint_u32(p->out, value);
 }
@@ -32,7 +32,7 @@ static void put_number(struct rdprinting *p, uint32_t value)
 bool rdprint_nxt(struct rdprinting *p)
 {
 	const uint8_t *bits = p->in;
-	unsigned n = left(p);
+	unsigned n = rare_rdata_left(p);
 
 	if (!n || *bits & 0x80)
 		return false;
@@ -42,7 +42,7 @@ bool rdprint_nxt(struct rdprinting *p)
 		if (!rdprint_has_room(p, 32))
 			return false;
 		p->out += rdprint_type(p->out, (uint16_t)bit);
-		put(p, ' ');
+		put_rare_rdata(p, ' ');
 	}
 	p->out--;
 	p->in = p->end;
@@ -56,7 +56,7 @@ bool rdprint_wks(struct rdprinting *p)
 
 	if (!rdprint_number(p, 1))
 		return false;
-	n = left(p);
+	n = rare_rdata_left(p);
 	if (n && !p->end[-1])
 		return false;
 	for (unsigned bit = 0; bit < n * 8; bit++) {
@@ -64,8 +64,8 @@ bool rdprint_wks(struct rdprinting *p)
 			continue;
 		if (!rdprint_has_room(p, 32))
 			return false;
-		put(p, ' ');
-		put_number(p, bit);
+		put_rare_rdata(p, ' ');
+		put_rare_rdata_number(p, bit);
 	}
 	p->in = p->end;
 	return true;
@@ -76,7 +76,7 @@ bool rdprint_wks(struct rdprinting *p)
 bool rdprint_nsap(struct rdprinting *p)
 {
 	rdprint_put(p, "0x");
-	return rdprint_hex(p, left(p));
+	return rdprint_hex(p, rare_rdata_left(p));
 }
 
 /* A number of E.164 has format 1, an address of an end system format 0. */
@@ -85,14 +85,14 @@ bool rdprint_atma(struct rdprinting *p)
 	unsigned format = *p->in++;
 
 	if (format == 0)
-		return rdprint_hex(p, left(p));
-	if (format != 1 || !left(p))
+		return rdprint_hex(p, rare_rdata_left(p));
+	if (format != 1 || !rare_rdata_left(p))
 		return false;
-	put(p, '+');
-	for (; left(p); p->in++) {
+	put_rare_rdata(p, '+');
+	for (; rare_rdata_left(p); p->in++) {
 		if (*p->in < '0' || *p->in > '9')
 			return false;
-		put(p, (char)*p->in);
+		put_rare_rdata(p, (char)*p->in);
 	}
 	return true;
 }
@@ -104,20 +104,20 @@ bool rdprint_a6(struct rdprinting *p)
 	struct rdprinting inner = { .in = address, .end = address + 16 };
 	unsigned prefix = *p->in++, n = (128 - prefix + 7) / 8;
 
-	if (left(p) < n || (n && prefix % 8 && *p->in >> (8 - prefix % 8)))
+	if (rare_rdata_left(p) < n || (n && prefix % 8 && *p->in >> (8 - prefix % 8)))
 		return false;
-	put_number(p, prefix);
+	put_rare_rdata_number(p, prefix);
 	if (n) {
 		memcpy(address + 16 - n, p->in, n);
 		p->in += n;
-		put(p, ' ');
+		put_rare_rdata(p, ' ');
 		inner.out = p->out;
 		rdprint_ipv6(&inner);
 		p->out = inner.out;
 	}
 	if (!prefix)
 		return true;
-	put(p, ' ');
+	put_rare_rdata(p, ' ');
 	return rdprint_wire_name(p);
 }
 
@@ -150,7 +150,7 @@ bool rdprint_loc(struct rdprinting *p)
 	const uint8_t *in = p->in;
 	int64_t cm;
 
-	if (*in || left(p) != 16)
+	if (*in || rare_rdata_left(p) != 16)
 		return false;
 	put_angle(p, wire_load_be32(in + 4), "NS");
 	put_angle(p, wire_load_be32(in + 8), "EW");
@@ -164,7 +164,8 @@ bool rdprint_loc(struct rdprinting *p)
 
 /* --- APL --- */
 
-static bool put_address(struct rdprinting *p, bool is_v6, const uint8_t *from, unsigned n)
+static bool put_rare_rdata_address(struct rdprinting *p, bool is_v6, const uint8_t *from,
+				   unsigned n)
 {
 	uint8_t address[16] = { 0 };
 	struct rdprinting inner = { .in = address, .end = address + (is_v6 ? 16 : 4) };
@@ -177,21 +178,21 @@ static bool put_address(struct rdprinting *p, bool is_v6, const uint8_t *from, u
 	return ok;
 }
 
-static bool put_prefix(struct rdprinting *p)
+static bool put_rare_rdata_prefix(struct rdprinting *p)
 {
 	unsigned family = wire_load_be16(p->in), prefix = p->in[2], n = p->in[3] & 0x7f;
 
 	if (family < 1 || family > 2 || (n && !p->in[3 + n]))
 		return false;
 	if (p->in[3] & 0x80)
-		put(p, '!');
-	put_number(p, family);
-	put(p, ':');
-	if (!put_address(p, family == 2, p->in + 4, n))
+		put_rare_rdata(p, '!');
+	put_rare_rdata_number(p, family);
+	put_rare_rdata(p, ':');
+	if (!put_rare_rdata_address(p, family == 2, p->in + 4, n))
 		return false;
-	put(p, '/');
-	put_number(p, prefix);
-	put(p, ' ');
+	put_rare_rdata(p, '/');
+	put_rare_rdata_number(p, prefix);
+	put_rare_rdata(p, ' ');
 	p->in += 4 + n;
 	return true;
 }
@@ -199,10 +200,10 @@ static bool put_prefix(struct rdprinting *p)
 /* Some readers refuse an empty list. */
 bool rdprint_apl(struct rdprinting *p)
 {
-	if (!left(p))
+	if (!rare_rdata_left(p))
 		return false;
-	while (left(p)) {
-		if (!rdprint_has_room(p, 64) || !put_prefix(p))
+	while (rare_rdata_left(p)) {
+		if (!rdprint_has_room(p, 64) || !put_rare_rdata_prefix(p))
 			return false;
 	}
 	p->out--;
@@ -223,7 +224,7 @@ static bool put_gateway(struct rdprinting *p, unsigned type)
 {
 	switch (type) {
 	case 0:
-		put(p, '.');
+		put_rare_rdata(p, '.');
 		return true;
 	case 1:
 		return rdprint_ipv4(p);
@@ -243,24 +244,24 @@ bool rdprint_ipseckey(struct rdprinting *p)
 
 	if (!algorithm || !rdprint_number(p, 1))
 		return false;
-	put(p, ' ');
+	put_rare_rdata(p, ' ');
 	if (!rdprint_number(p, 1))
 		return false;
-	put(p, ' ');
+	put_rare_rdata(p, ' ');
 	if (!put_gateway(p, type))
 		return false;
-	put(p, ' ');
-	return rdprint_base64(p, left(p));
+	put_rare_rdata(p, ' ');
+	return rdprint_base64(p, rare_rdata_left(p));
 }
 
 bool rdprint_amtrelay(struct rdprinting *p)
 {
 	unsigned first = *p->in++;
 
-	put(p, first & 0x80 ? '1' : '0');
-	put(p, ' ');
-	put_number(p, first & 0x7f);
-	put(p, ' ');
+	put_rare_rdata(p, first & 0x80 ? '1' : '0');
+	put_rare_rdata(p, ' ');
+	put_rare_rdata_number(p, first & 0x7f);
+	put_rare_rdata(p, ' ');
 	return put_gateway(p, first & 0x7f);
 }
 
@@ -269,15 +270,15 @@ bool rdprint_hip(struct rdprinting *p)
 	unsigned hit = p->in[0], algorithm = p->in[1], key = wire_load_be16(p->in + 2);
 
 	p->in += 4;
-	put_number(p, algorithm);
-	put(p, ' ');
+	put_rare_rdata_number(p, algorithm);
+	put_rare_rdata(p, ' ');
 	if (!rdprint_hex(p, hit))
 		return false;
-	put(p, ' ');
+	put_rare_rdata(p, ' ');
 	if (!rdprint_base64(p, key))
 		return false;
-	while (left(p)) {
-		put(p, ' ');
+	while (rare_rdata_left(p)) {
+		put_rare_rdata(p, ' ');
 		if (!rdprint_has_room(p, RDPRINT_NAME_MAX) || !rdprint_wire_name(p))
 			return false;
 	}
@@ -287,13 +288,13 @@ bool rdprint_hip(struct rdprinting *p)
 /* --- Service parameters --- */
 
 /* Characters that all readers read as they are, quoted or not. */
-static bool is_plain(uint8_t c)
+static bool is_rare_rdata_plain(uint8_t c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       c == '-' || c == '_' || c == '.' || c == '/' || c == ':' || c == '+';
 }
 
-static void put_key(struct rdprinting *p, unsigned key)
+static void put_rare_rdata_key(struct rdprinting *p, unsigned key)
 {
 	static const char *const keys[] = { "mandatory", "alpn", "no-default-alpn", "port",
 					    "ipv4hint",  "ech",  "ipv6hint" };
@@ -303,14 +304,14 @@ static void put_key(struct rdprinting *p, unsigned key)
 		return;
 	}
 	rdprint_put(p, "key");
-	put_number(p, key);
+	put_rare_rdata_number(p, key);
 }
 
-static bool put_keys(struct rdprinting *p, const uint8_t *end)
+static bool put_rare_rdata_keys(struct rdprinting *p, const uint8_t *end)
 {
 	for (; p->in < end; p->in += 2) {
-		put_key(p, wire_load_be16(p->in));
-		put(p, ',');
+		put_rare_rdata_key(p, wire_load_be16(p->in));
+		put_rare_rdata(p, ',');
 	}
 	p->out--;
 	return true;
@@ -328,11 +329,11 @@ static bool put_protocols(struct rdprinting *p, const uint8_t *end)
 		if (n == 1 && p->in + n < end)
 			return false;
 		for (; n; n--) {
-			if (!is_plain(*p->in))
+			if (!is_rare_rdata_plain(*p->in))
 				return false;
-			put(p, (char)*p->in++);
+			put_rare_rdata(p, (char)*p->in++);
 		}
-		put(p, ',');
+		put_rare_rdata(p, ',');
 	}
 	p->out--;
 	return true;
@@ -343,30 +344,30 @@ static bool put_hints(struct rdprinting *p, const uint8_t *end, bool is_v6)
 	while (p->in < end) {
 		if (!(is_v6 ? rdprint_ipv6(p) : rdprint_ipv4(p)))
 			return false;
-		put(p, ',');
+		put_rare_rdata(p, ',');
 	}
 	p->out--;
 	return true;
 }
 
-static bool put_octets(struct rdprinting *p, const uint8_t *end)
+static bool put_rare_rdata_octets(struct rdprinting *p, const uint8_t *end)
 {
-	put(p, '"');
+	put_rare_rdata(p, '"');
 	for (; p->in < end; p->in++) {
-		if (is_plain(*p->in))
-			put(p, (char)*p->in);
+		if (is_rare_rdata_plain(*p->in))
+			put_rare_rdata(p, (char)*p->in);
 		else
 			p->out += sprintf(p->out, "\\%03u", *p->in);
 	}
-	put(p, '"');
+	put_rare_rdata(p, '"');
 	return true;
 }
 
-static bool put_value(struct rdprinting *p, unsigned key, const uint8_t *end)
+static bool put_rare_rdata_value(struct rdprinting *p, unsigned key, const uint8_t *end)
 {
 	switch (key) {
 	case 0:
-		return put_keys(p, end);
+		return put_rare_rdata_keys(p, end);
 	case 1:
 		return put_protocols(p, end);
 	case 3:
@@ -378,26 +379,26 @@ static bool put_value(struct rdprinting *p, unsigned key, const uint8_t *end)
 	case 6:
 		return put_hints(p, end, true);
 	default:
-		return put_octets(p, end);
+		return put_rare_rdata_octets(p, end);
 	}
 }
 
 bool rdprint_svcparams(struct rdprinting *p)
 {
 	p->out--; /* each parameter begins with a blank of its own */
-	while (left(p) >= 4) {
+	while (rare_rdata_left(p) >= 4) {
 		unsigned key = wire_load_be16(p->in), n = wire_load_be16(p->in + 2);
 
 		p->in += 4;
-		if (left(p) < n || !rdprint_has_room(p, 64 + 16 * (size_t)n))
+		if (rare_rdata_left(p) < n || !rdprint_has_room(p, 64 + 16 * (size_t)n))
 			return false;
-		put(p, ' ');
-		put_key(p, key);
+		put_rare_rdata(p, ' ');
+		put_rare_rdata_key(p, key);
 		if (!n)
 			continue;
-		put(p, '=');
-		if (!put_value(p, key, p->in + n))
+		put_rare_rdata(p, '=');
+		if (!put_rare_rdata_value(p, key, p->in + n))
 			return false;
 	}
-	return !left(p);
+	return !rare_rdata_left(p);
 }

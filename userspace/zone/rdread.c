@@ -166,7 +166,7 @@ static bool all_windows(struct rdreading *f)
 	return true;
 }
 
-static bool bitmap(struct rdreading *f)
+static bool read_bitmap(struct rdreading *f)
 {
 	const char *begin = f->at;
 	uint8_t bits[32] = { 0 };
@@ -187,7 +187,7 @@ static bool bitmap(struct rdreading *f)
 /* --- All --- */
 
 /* These have only the generic form of RFC 3597 section 5. */
-static bool rest(struct rdreading *f)
+static bool rdread_rest(struct rdreading *f)
 {
 	return rdread_refuse(f, f->at, "this type has only the generic form, \\# LENGTH HEX");
 }
@@ -212,7 +212,7 @@ const rdread_field rdread_fields[RD_N_FIELDS] = {
 	[RD_STRING] = rdread_string,
 	[RD_STRING_OPT] = rdread_string_opt,
 	[RD_STRINGS] = rdread_strings,
-	[RD_REST] = rest,
+	[RD_REST] = rdread_rest,
 	[RD_HEX] = rdread_hex,
 	[RD_BASE64] = rdread_base64,
 	[RD_BASE64_OPT] = rdread_base64,
@@ -220,8 +220,8 @@ const rdread_field rdread_fields[RD_N_FIELDS] = {
 	[RD_TAG] = rdread_string,
 	[RD_SALT] = rdread_salt,
 	[RD_HASH] = rdread_hash,
-	[RD_BITMAP] = bitmap,
-	[RD_BITMAP_OPT] = bitmap,
+	[RD_BITMAP] = read_bitmap,
+	[RD_BITMAP_OPT] = read_bitmap,
 	[RD_NXT] = rdread_nxt,
 	[RD_WKS] = rdread_wks,
 	[RD_NSAP] = rdread_nsap,

@@ -12,8 +12,8 @@
 /* --- Identifiers --- */
 
 /* Reads groups of up to @n_digits hex digits each, or of exactly so many if @whole. */
-static bool grouped(struct rdreading *f, unsigned n_groups, unsigned n_digits, char between,
-		    bool whole, const char *is_not)
+static bool read_grouped(struct rdreading *f, unsigned n_groups, unsigned n_digits, char between,
+			 bool whole, const char *is_not)
 {
 	struct text_token token;
 	size_t i = 0;
@@ -42,17 +42,17 @@ static bool grouped(struct rdreading *f, unsigned n_groups, unsigned n_digits, c
 
 bool rdread_eui48(struct rdreading *f)
 {
-	return grouped(f, 6, 2, '-', true, "an EUI-48 address");
+	return read_grouped(f, 6, 2, '-', true, "an EUI-48 address");
 }
 
 bool rdread_eui64(struct rdreading *f)
 {
-	return grouped(f, 8, 2, '-', true, "an EUI-64 address");
+	return read_grouped(f, 8, 2, '-', true, "an EUI-64 address");
 }
 
 bool rdread_ilnp64(struct rdreading *f)
 {
-	return grouped(f, 4, 4, ':', false, "four groups of hex digits between colons");
+	return read_grouped(f, 4, 4, ':', false, "four groups of hex digits between colons");
 }
 
 /* --- Bits --- */
@@ -396,7 +396,7 @@ static bool no_gateway(struct rdreading *f)
 	       rdread_refuse_token(f, &token, "\".\", for this type of gateway");
 }
 
-static bool gateway(struct rdreading *f, unsigned type, const char *at)
+static bool read_gateway(struct rdreading *f, unsigned type, const char *at)
 {
 	switch (type) {
 	case 0:
@@ -417,7 +417,7 @@ bool rdread_ipseckey(struct rdreading *f)
 	const uint8_t *types = f->out;
 	const char *at = f->at;
 
-	if (!rdread_u8(f) || !rdread_u8(f) || !gateway(f, types[0], at))
+	if (!rdread_u8(f) || !rdread_u8(f) || !read_gateway(f, types[0], at))
 		return false;
 	/* Algorithm 0 means no key. */
 	return (!types[1] && rdread_at_end(f)) || rdread_base64(f);
@@ -432,7 +432,7 @@ bool rdread_amtrelay(struct rdreading *f)
 		return false;
 	at = f->at;
 	return rdread_decimal(f, 127, &type) && rdread_put8(f, discovery << 7 | type) &&
-	       gateway(f, type, at);
+	       read_gateway(f, type, at);
 }
 
 /* The lengths of identity and key are before both. */

@@ -45,7 +45,7 @@ static int generic_key(const char *text, size_t n)
 }
 
 /* *@generic: it is keyNNNNN, whose value is octets. */
-static int key_of(const char *text, size_t n, bool *generic)
+static int key_of_rdread_svcb(const char *text, size_t n, bool *generic)
 {
 	*generic = false;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -69,14 +69,14 @@ static bool next_item(struct text *list, struct text *item)
 	return true;
 }
 
-static bool mandatory(struct rdreading *f, struct text value, const char *at)
+static bool read_mandatory(struct rdreading *f, struct text value, const char *at)
 {
 	uint8_t *begin = f->out, wire[2];
 	struct text item;
 
 	while (next_item(&value, &item)) {
 		bool generic;
-		int key = key_of(item.at, item.n, &generic);
+		int key = key_of_rdread_svcb(item.at, item.n, &generic);
 		uint8_t *to = begin;
 
 		if (key < 0)
@@ -93,7 +93,7 @@ static bool mandatory(struct rdreading *f, struct text value, const char *at)
 }
 
 /* Writes items with their lengths before them; "\," is a comma, "\\" a backslash. */
-static bool alpn(struct rdreading *f, struct text value, const char *at)
+static bool read_alpn(struct rdreading *f, struct text value, const char *at)
 {
 	const char *end = value.at + value.n;
 
@@ -137,7 +137,7 @@ static bool hints(struct rdreading *f, struct text value, int family, const char
 	return true;
 }
 
-static bool port(struct rdreading *f, struct text value, const char *at)
+static bool read_svcb_port(struct rdreading *f, struct text value, const char *at)
 {
 	uint32_t v = 0;
 	uint8_t wire[2];
@@ -159,11 +159,11 @@ static bool value_of(struct rdreading *f, int key, bool generic, struct text val
 		return rdread_put(f, value.at, value.n);
 	switch (key) {
 	case 0:
-		return mandatory(f, value, at);
+		return read_mandatory(f, value, at);
 	case 1:
-		return alpn(f, value, at);
+		return read_alpn(f, value, at);
 	case 3:
-		return port(f, value, at);
+		return read_svcb_port(f, value, at);
 	case 4:
 		return hints(f, value, AF_INET, at);
 	case 5:
@@ -179,7 +179,7 @@ static bool value_of(struct rdreading *f, int key, bool generic, struct text val
 /* --- Parameters --- */
 
 /* Reads the value after "=", if there is one, as octets into scratch. */
-static bool read_value(struct rdreading *f, struct text *value)
+static bool read_rdread_svcb_value(struct rdreading *f, struct text *value)
 {
 	struct text_token token;
 	long n;
@@ -218,7 +218,7 @@ static bool sort_last(struct rdreading *f, uint8_t *first, uint8_t *last, const 
 	return true;
 }
 
-static bool param(struct rdreading *f, uint8_t *first)
+static bool read_param(struct rdreading *f, uint8_t *first)
 {
 	const char *at = f->at;
 	uint8_t *head = f->out;
@@ -229,11 +229,11 @@ static bool param(struct rdreading *f, uint8_t *first)
 
 	while (!rdread_is_end(at[n]) && at[n] != '=')
 		n++;
-	key = key_of(at, n, &generic);
+	key = key_of_rdread_svcb(at, n, &generic);
 	if (key < 0)
 		return rdread_refuse(f, at, "'%.*s' is not a key", n < 64 ? (int)n : 64, at);
 	f->at += n;
-	if (!read_value(f, &value))
+	if (!read_rdread_svcb_value(f, &value))
 		return false;
 	if (f->end - f->out < HEAD_BYTES)
 		return rdread_full(f);
@@ -250,7 +250,7 @@ bool rdread_svcparams(struct rdreading *f)
 	uint8_t *first = f->out;
 
 	while (!rdread_at_end(f))
-		if (!param(f, first))
+		if (!read_param(f, first))
 			return false;
 	return true;
 }

@@ -92,7 +92,7 @@ bool rdread_refuse_token(struct rdreading *f, const struct text_token *token, co
 
 /* --- The generic form: \# LENGTH HEX, RFC 3597 section 5 --- */
 
-static bool is_generic(const char *text)
+static bool is_rdtext_generic(const char *text)
 {
 	return text[0] == '\\' && text[1] == '#' && rdread_is_end(text[2]);
 }
@@ -142,7 +142,7 @@ int rdtext_parse(struct rdtext *t, uint16_t type, const char *text)
 	t->type = type;
 	rdread_skip_blanks(&f);
 	text = f.at;
-	is_octets = is_generic(text);
+	is_octets = is_rdtext_generic(text);
 	if (is_octets) {
 		if (!read_generic(&f))
 			return ERR_RDATA;

@@ -30,7 +30,7 @@ static uint64_t hash_step(uint64_t above, const uint8_t *label)
 	return hash_label(above, 0, label + 1, *label);
 }
 
-static uint64_t hash_name(uint64_t seed, const uint8_t *name)
+static uint64_t hash_set_name(uint64_t seed, const uint8_t *name)
 {
 	unsigned n = name_n_labels(name);
 	uint64_t h = seed;
@@ -54,7 +54,7 @@ static const struct zone_member *slot_find(const struct zone_set *set, uint64_t 
 
 static int set_add(struct zone_set *set, const struct zone_member *m, uint8_t *name)
 {
-	uint64_t hash = hash_name(set->seed, m->apex);
+	uint64_t hash = hash_set_name(set->seed, m->apex);
 	unsigned n_labels = name_n_labels(m->apex);
 	size_t at = hash & (set->cap - 1);
 
@@ -172,7 +172,7 @@ bool zone_set_delegates(const struct zone_set *set, const uint8_t *qname, unsign
 const struct zone_member *zone_set_get(const struct zone_set *set, const uint8_t *apex,
 				       unsigned apex_len)
 {
-	return slot_find(set, hash_name(set->seed, apex), apex, apex_len);
+	return slot_find(set, hash_set_name(set->seed, apex), apex, apex_len);
 }
 
 void zone_set_swap(struct zone_set *set, const uint8_t *apex, unsigned apex_len, struct zone *zone)

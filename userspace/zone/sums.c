@@ -15,7 +15,7 @@
 /* --- The digest --- */
 
 /* Embedded names are in lower case: RFC 4034 section 6.2. */
-static uint8_t *put_rdata(uint8_t *to, uint16_t type, const struct zone_rdata *rd)
+static uint8_t *put_sums_rdata(uint8_t *to, uint16_t type, const struct zone_rdata *rd)
 {
 	struct rdata_span names = rdata_names(type, rd->bytes, rd->len);
 
@@ -58,7 +58,7 @@ static void hash_rrset(const struct zone *z, const struct zone_rrset *rrset, uin
 			memcpy(to, hash, 2 * sizeof(*hash));
 			to += 2 * sizeof(*hash);
 		}
-		to = put_rdata(to, rrset->type, &rd);
+		to = put_sums_rdata(to, rrset->type, &rd);
 	}
 	hash_octets(scratch, to, hash);
 }
@@ -72,7 +72,7 @@ struct link {
 	uint64_t difference;
 };
 
-static uint64_t hash_name(const struct zone *z, const uint8_t *folded, size_t n)
+static uint64_t hash_sums_name(const struct zone *z, const uint8_t *folded, size_t n)
 {
 	return hash_label(z->seed, 0, folded, (unsigned)n);
 }
@@ -96,7 +96,7 @@ static struct link nsec_link(const struct zone *z, const struct zone_node *node,
 	name_fold(next, rd.bytes, n);
 	link.is_good = true;
 	link.wraps = name_canonical_cmp(next, owner) <= 0;
-	link.difference = hash_name(z, next, n) - hash_name(z, owner, owner_bytes);
+	link.difference = hash_sums_name(z, next, n) - hash_sums_name(z, owner, owner_bytes);
 	return link;
 }
 
@@ -110,8 +110,8 @@ static struct link nsec3_link(const struct zone *z, const struct zone_node *node
 		return link;
 	link.is_good = true;
 	link.wraps = memcmp(next.label, owner, sizeof(next.label)) <= 0;
-	link.difference = hash_name(z, next.label, sizeof(next.label)) -
-			  hash_name(z, owner, sizeof(next.label));
+	link.difference = hash_sums_name(z, next.label, sizeof(next.label)) -
+			  hash_sums_name(z, owner, sizeof(next.label));
 	return link;
 }
 

@@ -31,7 +31,7 @@ void text_reader_fini(struct text_reader *r)
 #define BUFFER_BYTES (256 * 1024)
 
 /* Reads more of the file into the buffer; false at its end or if the buffer is full. */
-static bool fill(struct text_reader *r)
+static bool fill_zone_text(struct text_reader *r)
 {
 	size_t n;
 
@@ -51,7 +51,7 @@ static bool fill(struct text_reader *r)
 /* The next character, or EOF. */
 static int next_char(struct text_reader *r)
 {
-	if (r->at == r->end && !fill(r))
+	if (r->at == r->end && !fill_zone_text(r))
 		return EOF;
 	return (unsigned char)r->buffer[r->at++];
 }
@@ -91,14 +91,14 @@ static bool quotes_pair(const char *p, size_t n)
  * Makes the next line the entry if it is plain: no comment, parenthesis or escape, quotes in pairs,
  * not empty. Otherwise nothing is read.
  */
-static bool read_plain(struct text_reader *r)
+static bool read_text_plain(struct text_reader *r)
 {
 	char *line = r->buffer + r->at;
 	char *newline = memchr(line, '\n', r->end - r->at);
 	unsigned seen;
 	size_t n;
 
-	if (!newline && fill(r)) {
+	if (!newline && fill_zone_text(r)) {
 		line = r->buffer + r->at;
 		newline = memchr(line, '\n', r->end - r->at);
 	}
@@ -131,14 +131,14 @@ struct entry {
 	const char **why;
 };
 
-static int fault(struct text_reader *r, struct entry *e, uint32_t line, const char *why)
+static int fault_text(struct text_reader *r, struct entry *e, uint32_t line, const char *why)
 {
 	r->entry_line = line;
 	*e->why = why;
 	return ERR_ZONE;
 }
 
-static int append(struct text_reader *r, struct entry *e, int c)
+static int append_text(struct text_reader *r, struct entry *e, int c)
 {
 	if (r->n + 2 > r->own_cap) {
 		size_t cap = r->own_cap ? r->own_cap * 2 : 1024;
@@ -150,7 +150,7 @@ static int append(struct text_reader *r, struct entry *e, int c)
 		r->own_cap = cap;
 	}
 	if (r->n >= TEXT_ENTRY_MAX)
-		return fault(r, e, r->entry_line, "this entry is too long for any record");
+		return fault_text(r, e, r->entry_line, "this entry is too long for any record");
 	r->own[r->n++] = (char)c;
 	r->own[r->n] = '\0';
 	return 0;
@@ -159,7 +159,7 @@ static int append(struct text_reader *r, struct entry *e, int c)
 /* Appends a blank, except at the start. */
 static int append_blank(struct text_reader *r, struct entry *e)
 {
-	return r->n ? append(r, e, ' ') : 0;
+	return r->n ? append_text(r, e, ' ') : 0;
 }
 
 static void skip_comment(struct text_reader *r)
@@ -178,17 +178,17 @@ static int take_escape(struct text_reader *r, struct entry *e)
 	int next = next_char(r), rc;
 
 	if (next == EOF || next == '\n' || next == '\r' || next == '\0')
-		return fault(r, e, r->line, "a backslash stands at the end of the line");
-	rc = append(r, e, '\\');
-	return rc ? rc : append(r, e, next);
+		return fault_text(r, e, r->line, "a backslash stands at the end of the line");
+	rc = append_text(r, e, '\\');
+	return rc ? rc : append_text(r, e, next);
 }
 
 static int take_paren(struct text_reader *r, struct entry *e, bool open)
 {
 	if (open == e->paren)
-		return fault(r, e, r->line,
-			     open ? "a parenthesis is opened inside parentheses" :
-				    "a parenthesis is closed that was never opened");
+		return fault_text(r, e, r->line,
+				  open ? "a parenthesis is opened inside parentheses" :
+					 "a parenthesis is closed that was never opened");
 	e->paren = open;
 	e->open_line = r->line;
 	return append_blank(r, e);
@@ -199,25 +199,25 @@ static int take_quote(struct text_reader *r, struct entry *e)
 	e->quote = !e->quote;
 	if (!e->paren)
 		e->open_line = r->line;
-	return append(r, e, '"');
+	return append_text(r, e, '"');
 }
 
 /* Adds a character that is no line end. */
-static int take(struct text_reader *r, struct entry *e, int c)
+static int take_zone_text(struct text_reader *r, struct entry *e, int c)
 {
 	if (c == '\0')
-		return fault(r, e, r->line, "a NUL octet stands in the text");
+		return fault_text(r, e, r->line, "a NUL octet stands in the text");
 	if (c == '"')
 		return take_quote(r, e);
 	if (c == '\\')
 		return take_escape(r, e);
 	if (e->quote)
-		return append(r, e, c);
+		return append_text(r, e, c);
 	if (c == '(' || c == ')')
 		return take_paren(r, e, c == '(');
 	if (c == ' ' || c == '\t' || c == '\r')
 		return append_blank(r, e);
-	return append(r, e, c);
+	return append_text(r, e, c);
 }
 
 /* Handles a line end. Returns 1 if the entry ends with it. */
@@ -226,7 +226,7 @@ static int take_line_end(struct text_reader *r, struct entry *e)
 	uint32_t line = r->line++;
 
 	if (e->quote)
-		return fault(r, e, line, "a quote is not closed on its line");
+		return fault_text(r, e, line, "a quote is not closed on its line");
 	if (e->paren)
 		return append_blank(r, e);
 	if (r->n)
@@ -240,9 +240,9 @@ static int take_end_of_file(struct text_reader *r, struct entry *e)
 	if (ferror(r->fp))
 		return -EIO;
 	if (e->quote)
-		return fault(r, e, r->line, "a quote is not closed on its line");
+		return fault_text(r, e, r->line, "a quote is not closed on its line");
 	if (e->paren)
-		return fault(r, e, e->open_line, "a parenthesis is not closed");
+		return fault_text(r, e, e->open_line, "a parenthesis is not closed");
 	return r->n != 0;
 }
 
@@ -273,7 +273,7 @@ static int read_slowly(struct text_reader *r, const char **why)
 		else if (c == '\n')
 			rc = take_line_end(r, &e);
 		else
-			rc = take(r, &e, c);
+			rc = take_zone_text(r, &e, c);
 	}
 	if (r->line > r->entry_line + 1)
 		r->column = 0;
@@ -288,7 +288,7 @@ int text_read(struct text_reader *r, const char **why)
 		if (!r->buffer)
 			return -ENOMEM;
 	}
-	return read_plain(r) ? 1 : read_slowly(r, why);
+	return read_text_plain(r) ? 1 : read_slowly(r, why);
 }
 
 /* --- Tokens --- */

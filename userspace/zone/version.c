@@ -252,7 +252,7 @@ static void image_free(struct zone *z)
 }
 
 /* Frees the garbage that the older version has not, and gives the rest to that version. */
-static void hand_over(struct zone *z)
+static void hand_over_version(struct zone *z)
 {
 	uint64_t number = z->older ? z->older->number : 0;
 	struct overlay_item *next;
@@ -266,10 +266,10 @@ static void hand_over(struct zone *z)
 	}
 }
 
-static void leave(struct zone *z)
+static void leave_version(struct zone *z)
 {
 	if (z->newer) {
-		hand_over(z);
+		hand_over_version(z);
 		if (z->older)
 			names_pass_on(z, z->newer);
 		else
@@ -296,7 +296,7 @@ void zone_unref(struct zone *z)
 	family = z->family;
 	if (family) { /* a refused zone has none */
 		pthread_mutex_lock(&family->lock);
-		leave(z);
+		leave_version(z);
 		is_last = !family->oldest;
 		pthread_mutex_unlock(&family->lock);
 	}

@@ -242,8 +242,8 @@ const struct zone_node *zone_cut_above(const struct zone *z, const struct zone_n
 }
 
 /* True if the node of the image is before the absent child @label of @encloser. */
-static bool is_before(const struct zone *z, uint32_t index, const struct zone_node *encloser,
-		      const uint8_t *label)
+static bool is_zone_lookup_before(const struct zone *z, uint32_t index,
+				  const struct zone_node *encloser, const uint8_t *label)
 {
 	const struct zone_node *node = &z->nodes[index];
 	const uint8_t *own;
@@ -282,7 +282,7 @@ uint32_t zone_image_floor(const struct zone *z, const uint8_t *name)
 	while (d.left && hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (is_before(z, mid, node, name + d.label[d.left - 1]))
+		if (is_zone_lookup_before(z, mid, node, name + d.label[d.left - 1]))
 			lo = mid;
 		else
 			hi = mid;
@@ -290,7 +290,7 @@ uint32_t zone_image_floor(const struct zone *z, const uint8_t *name)
 	return lo;
 }
 
-static bool is_below(const struct zone *z, uint32_t index, uint32_t above)
+static bool is_zone_lookup_below(const struct zone *z, uint32_t index, uint32_t above)
 {
 	while (z->nodes[index].depth > z->nodes[above].depth)
 		index = z->nodes[index].parent;
@@ -302,7 +302,7 @@ uint32_t zone_image_last_below(const struct zone *z, uint32_t index)
 {
 	uint32_t lo = index, step = 1, hi;
 
-	while (step < z->n_nodes - lo && is_below(z, lo + step, index)) {
+	while (step < z->n_nodes - lo && is_zone_lookup_below(z, lo + step, index)) {
 		lo += step;
 		step *= 2;
 	}
@@ -310,7 +310,7 @@ uint32_t zone_image_last_below(const struct zone *z, uint32_t index)
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (is_below(z, mid, index))
+		if (is_zone_lookup_below(z, mid, index))
 			lo = mid;
 		else
 			hi = mid;

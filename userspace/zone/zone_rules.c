@@ -20,8 +20,8 @@ struct check {
 	struct zone_error *err;
 };
 
-static int refuse(const struct check *c, const struct zone_node *node,
-		  const struct build_origin *at, const char *why)
+static int refuse_zone_rule(const struct check *c, const struct zone_node *node,
+			    const struct build_origin *at, const char *why)
 {
 	char text[NAME_TEXT_MAX];
 	uint8_t owner[ZONE_NAME_MAX];
@@ -52,15 +52,16 @@ static int check_cname(const struct check *c, const struct zone_node *node)
 	unsigned n;
 
 	if (cname->n > 1)
-		return refuse(c, node, origin_of(c, cname), "there is more than one CNAME");
+		return refuse_zone_rule(c, node, origin_of(c, cname),
+					"there is more than one CNAME");
 	rrsets = zone_node_rrsets(c->z, node, &n);
 	for (unsigned i = 0; i < n; i++) {
 		const struct build_origin *other = origin_of(c, &rrsets[i]);
 		const struct build_origin *own = origin_of(c, cname);
 
 		if (!beside_cname(rrsets[i].type))
-			return refuse(c, node, other->number > own->number ? other : own,
-				      "a CNAME stands beside other data");
+			return refuse_zone_rule(c, node, other->number > own->number ? other : own,
+						"a CNAME stands beside other data");
 	}
 	return 0;
 }
@@ -94,13 +95,14 @@ static int check_dname(const struct check *c, const struct zone_node *node, bool
 	unsigned n;
 
 	if (dname->n > 1)
-		return refuse(c, node, origin_of(c, dname), "there is more than one DNAME");
+		return refuse_zone_rule(c, node, origin_of(c, dname),
+					"there is more than one DNAME");
 	if (node->flags & NODE_CUT)
-		return refuse(c, node, origin_of(c, dname),
-			      "a DNAME stands beside NS below the apex");
+		return refuse_zone_rule(c, node, origin_of(c, dname),
+					"a DNAME stands beside NS below the apex");
 	below = is_new ? name_below(c->z, node) : NULL;
-	return below ? refuse(c, below, origin_of(c, zone_node_rrsets(c->z, below, &n)),
-			      "this name is below a DNAME") :
+	return below ? refuse_zone_rule(c, below, origin_of(c, zone_node_rrsets(c->z, below, &n)),
+					"this name is below a DNAME") :
 		       0;
 }
 
@@ -110,11 +112,14 @@ static int check_count(const struct check *c, const struct zone_node *node,
 {
 	const struct build_origin *at = origin_of(c, rrset);
 
-	return at->too_many ? refuse(c, node, at, "the RRset has more than 65535 records") : 0;
+	return at->too_many ?
+		       refuse_zone_rule(c, node, at, "the RRset has more than 65535 records") :
+		       0;
 }
 
 /* @dname_is_new: the names below the DNAME are not checked yet. */
-static int check_node(const struct check *c, const struct zone_node *node, bool dname_is_new)
+static int check_zone_rule_node(const struct check *c, const struct zone_node *node,
+				bool dname_is_new)
 {
 	unsigned n;
 	const struct zone_rrset *rrsets = zone_node_rrsets(c->z, node, &n);
@@ -140,7 +145,8 @@ static int check_apex(const struct check *c)
 	if (!soa)
 		return zone_error_set(c->err, file, 0, "the zone has no SOA record at its apex");
 	if (soa->n > 1)
-		return refuse(c, apex, origin_of(c, soa), "there is a second SOA that differs");
+		return refuse_zone_rule(c, apex, origin_of(c, soa),
+					"there is a second SOA that differs");
 	if (!zone_node_rrset(c->z, apex, DNS_TYPE_NS))
 		return zone_error_set(c->err, file, 0, "the zone has no NS record at its apex");
 	return 0;
@@ -152,7 +158,7 @@ int zone_check(const struct zone_builder *b, const struct zone *z, struct zone_e
 	int rc = check_apex(&c);
 
 	for (uint32_t i = 0; i < z->n_nodes && !rc; i++)
-		rc = check_node(&c, &z->nodes[i], true);
+		rc = check_zone_rule_node(&c, &z->nodes[i], true);
 	return rc;
 }
 
@@ -171,8 +177,8 @@ static int check_above(const struct check *c, const struct zone_node *node)
 		name = name_parent(name);
 		above = zone_node_of(c->z, name);
 		if (above->flags & NODE_DNAME)
-			return refuse(c, zone_node_of(c->z, owner), NULL,
-				      "this name is below a DNAME");
+			return refuse_zone_rule(c, zone_node_of(c->z, owner), NULL,
+						"this name is below a DNAME");
 	}
 	return 0;
 }
@@ -188,7 +194,7 @@ int zone_check_name(const struct zone *z, const struct zone_node *node, bool dna
 		    struct zone_error *err)
 {
 	struct check c = { NULL, z, err };
-	int rc = check_node(&c, node, dname_is_new);
+	int rc = check_zone_rule_node(&c, node, dname_is_new);
 
 	return rc ? rc : check_above(&c, node);
 }

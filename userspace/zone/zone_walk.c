@@ -36,7 +36,7 @@ void zone_walk_behind(struct zone_walk *walk, const struct zone *z, const struct
 }
 
 /* Labels and data are in the order in which they were added, so most are not in the cache. */
-static void fetch(const struct zone *z, uint32_t at)
+static void fetch_zone_walk(const struct zone *z, uint32_t at)
 {
 	const struct zone_node *node = &z->nodes[at + FETCH_AHEAD];
 
@@ -65,7 +65,7 @@ const struct zone_node *zone_walk_next(struct zone_walk *walk)
 	}
 	if (walk->base >= z->n_nodes)
 		return NULL;
-	fetch(z, walk->base);
+	fetch_zone_walk(z, walk->base);
 	return &z->nodes[walk->base++];
 }
 

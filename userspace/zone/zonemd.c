@@ -32,13 +32,14 @@ struct digest {
 	int ok;
 };
 
-static void update(struct digest *d, const void *octets, size_t n)
+static void update_zonemd(struct digest *d, const void *octets, size_t n)
 {
 	d->ok = d->ok && EVP_DigestUpdate(d->md, octets, n);
 }
 
 /* RFC 4034 section 6.2. */
-static void add_record(struct digest *d, uint16_t type, uint32_t ttl, const struct zone_rdata *rd)
+static void add_zonemd_record(struct digest *d, uint16_t type, uint32_t ttl,
+			      const struct zone_rdata *rd)
 {
 	struct rdata_span names = rdata_names(type, rd->bytes, rd->len);
 	uint8_t fixed[DNS_RR_FIXED_BYTES], folded[2 * 256 + 8];
@@ -49,16 +50,16 @@ static void add_record(struct digest *d, uint16_t type, uint32_t ttl, const stru
 	wire_store_be32(fixed + 4, ttl);
 	wire_store_be16(fixed + 8, rd->len);
 	name_fold(folded, rd->bytes + names.start, n);
-	update(d, d->owner, d->owner_bytes);
-	update(d, fixed, sizeof(fixed));
-	update(d, rd->bytes, names.start);
-	update(d, folded, n);
-	update(d, rd->bytes + names.end, rd->len - names.end);
+	update_zonemd(d, d->owner, d->owner_bytes);
+	update_zonemd(d, fixed, sizeof(fixed));
+	update_zonemd(d, rd->bytes, names.start);
+	update_zonemd(d, folded, n);
+	update_zonemd(d, rd->bytes + names.end, rd->len - names.end);
 }
 
 /* RRSIGs have the TTL of the RRset that they cover: RFC 4034 section 3. */
-static uint32_t ttl_of(const struct digest *d, const struct zone_node *node,
-		       const struct zone_rrset *rrset, const struct zone_rdata *rd)
+static uint32_t ttl_of_zonemd(const struct digest *d, const struct zone_node *node,
+			      const struct zone_rrset *rrset, const struct zone_rdata *rd)
 {
 	const struct zone_rrset *covered = NULL;
 
@@ -67,8 +68,8 @@ static uint32_t ttl_of(const struct digest *d, const struct zone_node *node,
 	return covered ? covered->ttl : rrset->ttl;
 }
 
-static void add_rrset(struct digest *d, const struct zone_node *node,
-		      const struct zone_rrset *rrset)
+static void add_zonemd_rrset(struct digest *d, const struct zone_node *node,
+			     const struct zone_rrset *rrset)
 {
 	bool apex = node == d->z->apex_node;
 	const uint8_t *at = zone_rrset_first(d->z, rrset);
@@ -81,11 +82,11 @@ static void add_rrset(struct digest *d, const struct zone_node *node,
 		if (apex && rrset->type == DNS_TYPE_RRSIG &&
 		    zone_rrsig_covered(&rd) == DNS_TYPE_ZONEMD)
 			continue;
-		add_record(d, rrset->type, ttl_of(d, node, rrset, &rd), &rd);
+		add_zonemd_record(d, rrset->type, ttl_of_zonemd(d, node, rrset, &rd), &rd);
 	}
 }
 
-static void add_node(struct digest *d, const struct zone_node *node)
+static void add_zonemd_node(struct digest *d, const struct zone_node *node)
 {
 	unsigned n;
 	const struct zone_rrset *rrsets = zone_node_rrsets(d->z, node, &n);
@@ -95,7 +96,7 @@ static void add_node(struct digest *d, const struct zone_node *node)
 	d->owner_bytes = zone_node_owner(d->z, node, d->owner);
 	name_fold(d->owner, d->owner, d->owner_bytes);
 	for (unsigned i = 0; i < n; i++)
-		add_rrset(d, node, &rrsets[i]);
+		add_zonemd_rrset(d, node, &rrsets[i]);
 }
 
 static int compute(const struct zone *z, const EVP_MD *hash, uint8_t out[EVP_MAX_MD_SIZE])
@@ -107,7 +108,7 @@ static int compute(const struct zone *z, const EVP_MD *hash, uint8_t out[EVP_MAX
 	d.ok = d.md && EVP_DigestInit_ex(d.md, hash, NULL);
 	zone_walk_init(&walk, z);
 	while (d.ok && (node = zone_walk_next(&walk)))
-		add_node(&d, node);
+		add_zonemd_node(&d, node);
 	if (d.ok)
 		d.ok = EVP_DigestFinal_ex(d.md, out, NULL);
 	EVP_MD_CTX_free(d.md);
@@ -115,7 +116,7 @@ static int compute(const struct zone *z, const EVP_MD *hash, uint8_t out[EVP_MAX
 }
 
 /* The hash of a supported record, or NULL. */
-static const EVP_MD *hash_of(const struct zone_rdata *rd)
+static const EVP_MD *hash_of_zonemd(const struct zone_rdata *rd)
 {
 	if (rd->len < FIXED_BYTES + DIGEST_MIN || rd->bytes[4] != SCHEME_SIMPLE)
 		return NULL;
@@ -125,9 +126,9 @@ static const EVP_MD *hash_of(const struct zone_rdata *rd)
 }
 
 /* Returns 0 if the record has the right digest, or ERR_ZONE with @why. */
-static int check_record(const struct zone *z, const struct zone_rdata *rd, const char **why)
+static int check_zonemd_record(const struct zone *z, const struct zone_rdata *rd, const char **why)
 {
-	const EVP_MD *hash = hash_of(rd);
+	const EVP_MD *hash = hash_of_zonemd(rd);
 	uint8_t digest[EVP_MAX_MD_SIZE];
 	int rc;
 
@@ -169,7 +170,7 @@ bool zonemd_is_stated(const struct zone *z)
 		struct zone_rdata rd;
 
 		at = zone_rdata_next(at, &rd);
-		if (hash_of(&rd))
+		if (hash_of_zonemd(&rd))
 			return true;
 	}
 	return false;
@@ -189,10 +190,10 @@ int zonemd_check(const struct zone *z, const char *file, struct zone_error *err)
 		int rc;
 
 		at = zone_rdata_next(at, &rd);
-		if (!hash_of(&rd))
+		if (!hash_of_zonemd(&rd))
 			continue;
 		why = "two records have the same scheme and hash";
-		rc = is_double(z, rrset, &rd) ? ERR_ZONE : check_record(z, &rd, &why);
+		rc = is_double(z, rrset, &rd) ? ERR_ZONE : check_zonemd_record(z, &rd, &why);
 		if (rc != ERR_ZONE)
 			return rc;
 	}

@@ -95,7 +95,7 @@ void catalogs_on_reset(struct catalogs *c, catalogs_reset_fn *reset, void *user)
 
 /* --- Members ---------------------------------------------------------------------------------- */
 
-static struct zones_entry *entry_of(const struct catalogs *c, const uint8_t *name)
+static struct zones_entry *entry_of_catalog(const struct catalogs *c, const uint8_t *name)
 {
 	return zones_get_apex(c->zones, name, (unsigned int)name_bytes(name));
 }
@@ -109,7 +109,7 @@ static struct consumed *find_consumed(const struct catalogs *c, const uint8_t *a
 	return at;
 }
 
-static bool is_of(const struct zones_entry *entry, const uint8_t *catalog)
+static bool is_catalog_of(const struct zones_entry *entry, const uint8_t *catalog)
 {
 	return entry->is_member && entry->stored.known.catalog_bytes &&
 	       name_equal(entry->stored.known.catalog, catalog);
@@ -136,7 +136,7 @@ static void note_member(struct zones_entry *entry, const uint8_t *catalog,
 static bool make_config(const struct catalogs *c, const uint8_t *catalog,
 			const struct catalog_member *m, struct config_zone *out)
 {
-	const struct zones_entry *entry = entry_of(c, catalog);
+	const struct zones_entry *entry = entry_of_catalog(c, catalog);
 	char name[NAME_TEXT_MAX], group[256] = "";
 	const char *template_name;
 	int err;
@@ -169,7 +169,7 @@ static void add_member(struct catalogs *c, const uint8_t *catalog, const struct 
 		return;
 	err = zones_add_member(c->zones, &config);
 	config_zone_fini(&config);
-	entry = err ? NULL : entry_of(c, m->name);
+	entry = err ? NULL : entry_of_catalog(c, m->name);
 	if (!entry) {
 		log_error("catalogs: %s", err_text(err));
 		return;
@@ -227,7 +227,7 @@ static void contend(struct catalogs *c, const uint8_t *catalog, struct zones_ent
 			 entry->name);
 		return;
 	}
-	while (other && !is_of(entry, other->apex))
+	while (other && !is_catalog_of(entry, other->apex))
 		other = other->next;
 	there = other ? catalog_find(&other->known, m->name) : NULL;
 	move = there ? catalog_may_move(there, catalog, m) : CATALOG_MOVES;
@@ -245,7 +245,7 @@ static void follow_coo(struct catalogs *c, struct zones_entry *entry,
 	const struct consumed *to = now->coo ? find_consumed(c, now->coo) : NULL;
 	const struct catalog_member *there = to ? catalog_find(&to->known, now->name) : NULL;
 
-	if (there && !is_of(entry, to->apex))
+	if (there && !is_catalog_of(entry, to->apex))
 		move_member(c, to->apex, entry, there, catalog_may_move(now, to->apex, there));
 }
 
@@ -260,8 +260,8 @@ static int on_change(void *user, enum catalog_change change, const struct catalo
 {
 	const struct comparison *cmp = user;
 	struct catalogs *c = cmp->catalogs;
-	struct zones_entry *entry = entry_of(c, now ? now->name : before->name);
-	bool is_ours = entry && is_of(entry, cmp->catalog);
+	struct zones_entry *entry = entry_of_catalog(c, now ? now->name : before->name);
+	bool is_ours = entry && is_catalog_of(entry, cmp->catalog);
 
 	if (!entry && now) /* also if there was no template for it so far */
 		add_member(c, cmp->catalog, now);
@@ -328,9 +328,9 @@ static void recall(struct catalogs *c, struct consumed *at)
 		log_error("catalogs: %s", err_text(-ENOMEM));
 }
 
-static void check_catalog(struct catalogs *c, struct consumed *at)
+static void check_catalogs(struct catalogs *c, struct consumed *at)
 {
-	struct zones_entry *entry = entry_of(c, at->apex);
+	struct zones_entry *entry = entry_of_catalog(c, at->apex);
 	struct comparison cmp = { c, at->apex };
 	struct catalog now;
 	char why[256];
@@ -355,15 +355,16 @@ static void check_catalog(struct catalogs *c, struct consumed *at)
 }
 
 /* Applies a new configuration to the members, and adds members that could not come before. */
-static void check_members(struct catalogs *c, struct consumed *at)
+static void check_catalog_members(struct catalogs *c, struct consumed *at)
 {
 	for (size_t i = 0; i < at->known.n; i++) {
 		const struct catalog_member *m = &at->known.members[i];
-		struct zones_entry *entry = entry_of(c, m->name);
+		struct zones_entry *entry = entry_of_catalog(c, m->name);
 
 		if (!entry)
 			add_member(c, at->apex, m);
-		else if (at->is_reconfigured && !zones_is_leaving(entry) && is_of(entry, at->apex))
+		else if (at->is_reconfigured && !zones_is_leaving(entry) &&
+			 is_catalog_of(entry, at->apex))
 			regroup(c, at->apex, entry, m);
 	}
 	at->is_reconfigured = at->is_missed = false;
@@ -372,14 +373,14 @@ static void check_members(struct catalogs *c, struct consumed *at)
 static void drop_members(struct catalogs *c, struct consumed *at)
 {
 	for (size_t i = 0; i < at->known.n; i++) {
-		struct zones_entry *entry = entry_of(c, at->known.members[i].name);
+		struct zones_entry *entry = entry_of_catalog(c, at->known.members[i].name);
 
-		if (entry && is_of(entry, at->apex))
+		if (entry && is_catalog_of(entry, at->apex))
 			remove_member(c, entry);
 	}
 }
 
-static void remove_gone(struct catalogs *c)
+static void remove_catalog_gone(struct catalogs *c)
 {
 	struct consumed **at = &c->consumed, *gone;
 
@@ -472,15 +473,15 @@ void catalogs_poll(struct catalogs *c)
 	if (!c->is_due || !c->zones)
 		return;
 	c->is_due = false;
-	remove_gone(c);
+	remove_catalog_gone(c);
 	for (struct consumed *at = c->consumed; at; at = at->next)
 		if (at->life == CONSUMED_NEW)
 			recall(c, at); /* for all catalogs, before one takes a member of another */
 	for (struct consumed *at = c->consumed; at; at = at->next) {
 		if (at->is_due)
-			check_catalog(c, at);
+			check_catalogs(c, at);
 		if (at->is_reconfigured || at->is_missed)
-			check_members(c, at);
+			check_catalog_members(c, at);
 	}
 	if (!c->is_produce_due)
 		return;

@@ -17,8 +17,8 @@ struct production {
 	bool any;
 };
 
-static int put_record(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl,
-		      const uint8_t *rdata, uint16_t rdata_bytes)
+static int put_produced_catalog_record(void *user, const uint8_t *owner, uint16_t type,
+				       uint32_t ttl, const uint8_t *rdata, uint16_t rdata_bytes)
 {
 	struct production *p = user;
 	int err = p->is_removal ? zone_edit_remove(p->edit, owner, type, rdata, rdata_bytes) :
@@ -28,8 +28,9 @@ static int put_record(void *user, const uint8_t *owner, uint16_t type, uint32_t 
 	return err < 0 && !(p->is_removal && err == ERR_NOT_FOUND) ? err : 0;
 }
 
-static int put_change(void *user, enum catalog_change change, const struct catalog_member *before,
-		      const struct catalog_member *now)
+static int put_produced_catalog_change(void *user, enum catalog_change change,
+				       const struct catalog_member *before,
+				       const struct catalog_member *now)
 {
 	struct production *p = user;
 	int err = 0;
@@ -37,9 +38,9 @@ static int put_change(void *user, enum catalog_change change, const struct catal
 	(void)change;
 	p->is_removal = true;
 	if (before)
-		err = catalog_put_member(p->apex, before, put_record, p);
+		err = catalog_put_member(p->apex, before, put_produced_catalog_record, p);
 	p->is_removal = false;
-	return !err && now ? catalog_put_member(p->apex, now, put_record, p) : err;
+	return !err && now ? catalog_put_member(p->apex, now, put_produced_catalog_record, p) : err;
 }
 
 struct wanted {
@@ -51,14 +52,15 @@ static int produce(void *user, struct zone_edit *edit, struct zone_error *why)
 {
 	const struct wanted *w = user;
 	struct production p = { .edit = edit, .apex = w->apex };
-	int err = catalog_compare(&w->before, &w->now, put_change, &p);
+	int err = catalog_compare(&w->before, &w->now, put_produced_catalog_change, &p);
 
 	(void)why;
 	return err || !p.any ? err : edit_raise_serial(edit);
 }
 
 /* Collects the zones that have to be members; each keeps its label. */
-static int want(const struct zones *zones, const struct zones_entry *catalog, struct wanted *w)
+static int want_produced_catalog(const struct zones *zones, const struct zones_entry *catalog,
+				 struct wanted *w)
 {
 	uint8_t unique[1 + CATALOG_UNIQUE_BYTES];
 
@@ -97,7 +99,7 @@ static int produce_one(struct zones *zones, struct zones_entry *entry, zones_don
 	err = catalog_read(&w.before, entry->edited ? entry->edited : entry->zone, why.sentence,
 			   sizeof(why.sentence));
 	if (!err)
-		err = want(zones, entry, &w);
+		err = want_produced_catalog(zones, entry, &w);
 	if (!err)
 		err = zones_change(zones, entry, produce, &w, done, user, &why);
 	catalog_fini(&w.before);

@@ -26,7 +26,7 @@ struct lines {
 	bool is_signed;  /* the zone is signed here */
 };
 
-static int fault(struct lines *l, int code, const char *sentence)
+static int fault_edit_line(struct lines *l, int code, const char *sentence)
 {
 	l->why->line = l->number;
 	snprintf(l->why->sentence, sizeof(l->why->sentence), "line %u: %s", l->number, sentence);
@@ -46,7 +46,7 @@ static bool ends_absolute(const struct text_token *token)
 }
 
 /* Reads the owner; without a last dot it is relative to the zone. */
-static int read_owner(struct lines *l, const struct text_token *token, uint8_t out[256])
+static int read_edit_line_owner(struct lines *l, const struct text_token *token, uint8_t out[256])
 {
 	char text[NAME_TEXT_MAX];
 	unsigned int apex_len;
@@ -59,14 +59,14 @@ static int read_owner(struct lines *l, const struct text_token *token, uint8_t o
 		return 0;
 	}
 	if (token->n >= sizeof(text))
-		return fault(l, ERR_NAME_LONG, "the owner is too long");
+		return fault_edit_line(l, ERR_NAME_LONG, "the owner is too long");
 	len = name_from_text(out, DNS_NAME_MAX, token->at, token->n);
 	if (len <= 0)
-		return fault(l, len ? len : ERR_NAME, "the owner is no domain name");
+		return fault_edit_line(l, len ? len : ERR_NAME, "the owner is no domain name");
 	if (is_absolute)
 		return 0;
 	if ((unsigned int)len - 1 + apex_len > DNS_NAME_MAX)
-		return fault(l, ERR_NAME_LONG, "the owner is too long");
+		return fault_edit_line(l, ERR_NAME_LONG, "the owner is too long");
 	memcpy(out + len - 1, apex, apex_len);
 	return 0;
 }
@@ -79,16 +79,16 @@ static const struct zone_rrset *rrset_at(struct lines *l, const uint8_t *owner, 
 	return node ? zone_node_rrset(z, node, type) : NULL;
 }
 
-static int read_rdata(struct lines *l, uint16_t type, const char *rest)
+static int read_edit_line_rdata(struct lines *l, uint16_t type, const char *rest)
 {
 	int err = rdtext_parse(&l->text, type, rest);
 
-	return err ? fault(l, err, l->text.why) : 0;
+	return err ? fault_edit_line(l, err, l->text.why) : 0;
 }
 
 /* There is only one SOA record: the new one replaces it. */
-static int put_soa(struct zone_edit *edit, const uint8_t *owner, uint32_t ttl, const uint8_t *rdata,
-		   uint16_t len)
+static int put_edit_line_soa(struct zone_edit *edit, const uint8_t *owner, uint32_t ttl,
+			     const uint8_t *rdata, uint16_t len)
 {
 	int err = zone_edit_remove_rrset(edit, owner, DNS_TYPE_SOA);
 
@@ -96,20 +96,21 @@ static int put_soa(struct zone_edit *edit, const uint8_t *owner, uint32_t ttl, c
 }
 
 /* Reads the name of a type. */
-static int read_type(struct lines *l, const struct text_token *token)
+static int read_edit_line_type(struct lines *l, const struct text_token *token)
 {
 	int type = rdtext_type(token->at, token->n);
 
 	if (type < 0)
-		return fault(l, type, err_text(type));
+		return fault_edit_line(l, type, err_text(type));
 	if (l->is_signed && sign_is_own_type((uint16_t)type))
-		return fault(l, -EPERM,
-			     "the zone is signed here: signatures, proofs and keys follow from its "
-			     "content");
+		return fault_edit_line(
+			l, -EPERM,
+			"the zone is signed here: signatures, proofs and keys follow from its "
+			"content");
 	return type;
 }
 
-static int add(struct lines *l, const uint8_t *owner, const char *rest)
+static int add_edit_line(struct lines *l, const uint8_t *owner, const char *rest)
 {
 	const struct zone_rrset *rrset;
 	struct text_token token;
@@ -120,25 +121,25 @@ static int add(struct lines *l, const uint8_t *owner, const char *rest)
 
 	has_ttl = text_next(&cursor, &token) && !text_to_ttl(&token, &ttl);
 	if (has_ttl && !text_next(&cursor, &token))
-		return fault(l, ERR_TYPE, "there is no type");
+		return fault_edit_line(l, ERR_TYPE, "there is no type");
 	if (text_is(&token, "IN") && !text_next(&cursor, &token))
-		return fault(l, ERR_TYPE, "there is no type");
-	type = read_type(l, &token);
+		return fault_edit_line(l, ERR_TYPE, "there is no type");
+	type = read_edit_line_type(l, &token);
 	if (type < 0)
 		return type;
-	err = read_rdata(l, (uint16_t)type, cursor);
+	err = read_edit_line_rdata(l, (uint16_t)type, cursor);
 	if (err)
 		return err;
 	rrset = rrset_at(l, owner, (uint16_t)type);
 	if (!has_ttl)
 		ttl = rrset ? rrset->ttl : EDIT_TTL_S;
 	if (type == DNS_TYPE_SOA)
-		err = put_soa(l->edit, owner, ttl, l->text.rdata, l->text.len);
+		err = put_edit_line_soa(l->edit, owner, ttl, l->text.rdata, l->text.len);
 	else
 		err = zone_edit_add(l->edit, owner, (uint16_t)type, ttl, l->text.rdata,
 				    l->text.len);
 	l->any |= !err;
-	return err < 0 ? fault(l, err, "the zone cannot have this record") : 0;
+	return err < 0 ? fault_edit_line(l, err, "the zone cannot have this record") : 0;
 }
 
 static int remove_records(struct lines *l, const uint8_t *owner, const char *rest)
@@ -148,7 +149,7 @@ static int remove_records(struct lines *l, const uint8_t *owner, const char *res
 	int type = 0, err;
 
 	if (text_next(&cursor, &token)) {
-		type = read_type(l, &token);
+		type = read_edit_line_type(l, &token);
 		if (type < 0)
 			return type;
 	}
@@ -157,15 +158,15 @@ static int remove_records(struct lines *l, const uint8_t *owner, const char *res
 		err = zone_edit_remove_name(l->edit, owner);
 	else if (!text_next(&cursor, &token))
 		err = zone_edit_remove_rrset(l->edit, owner, (uint16_t)type);
-	else if ((err = read_rdata(l, (uint16_t)type, rdata)))
+	else if ((err = read_edit_line_rdata(l, (uint16_t)type, rdata)))
 		return err;
 	else
 		err = zone_edit_remove(l->edit, owner, (uint16_t)type, l->text.rdata, l->text.len);
 	l->any |= !err;
-	return err ? fault(l, err, "there is no such record") : 0;
+	return err ? fault_edit_line(l, err, "there is no such record") : 0;
 }
 
-static int run_line(struct lines *l, const char *line)
+static int run_edit_line(struct lines *l, const char *line)
 {
 	struct text_token verb, owner_token;
 	uint8_t owner[256];
@@ -175,19 +176,19 @@ static int run_line(struct lines *l, const char *line)
 	if (!text_next(&cursor, &verb))
 		return 0;
 	if (!text_next(&cursor, &owner_token))
-		return fault(l, -EINVAL, "there is no owner");
-	err = read_owner(l, &owner_token, owner);
+		return fault_edit_line(l, -EINVAL, "there is no owner");
+	err = read_edit_line_owner(l, &owner_token, owner);
 	if (err)
 		return err;
 	if (text_is(&verb, "add"))
-		return add(l, owner, cursor);
+		return add_edit_line(l, owner, cursor);
 	if (text_is(&verb, "remove"))
 		return remove_records(l, owner, cursor);
-	return fault(l, -EINVAL, "a line begins with add or remove");
+	return fault_edit_line(l, -EINVAL, "a line begins with add or remove");
 }
 
 /* Reads the serial number of the SOA record as edited so far. False: there is none. */
-static bool serial_of(struct zone_edit *edit, uint32_t *serial)
+static bool serial_of_edit_line(struct zone_edit *edit, uint32_t *serial)
 {
 	const struct zone *z = zone_edit_view(edit);
 	const struct zone_rrset *soa = zone_soa(z);
@@ -223,7 +224,7 @@ int edit_raise_serial(struct zone_edit *edit)
 	ttl = soa->ttl;
 	serial = rdata + rd.len - SOA_SERIAL_FROM_END;
 	wire_store_be32(serial, wire_load_be32(serial) + 1);
-	return put_soa(edit, apex, ttl, rdata, rd.len);
+	return put_edit_line_soa(edit, apex, ttl, rdata, rd.len);
 }
 
 int edit_lines(struct zone_edit *edit, const char *const *lines, size_t n, bool is_signed,
@@ -236,7 +237,7 @@ int edit_lines(struct zone_edit *edit, const char *const *lines, size_t n, bool 
 
 	if (!l)
 		return -ENOMEM;
-	if (!serial_of(edit, &before)) {
+	if (!serial_of_edit_line(edit, &before)) {
 		free(l);
 		return ERR_ZONE;
 	}
@@ -247,9 +248,9 @@ int edit_lines(struct zone_edit *edit, const char *const *lines, size_t n, bool 
 	err = rdtext_set_origin(&l->text, zone_apex(zone_edit_view(edit), &apex_len));
 	for (size_t i = 0; i < n && !err; i++) {
 		l->number = (uint32_t)i + 1;
-		err = run_line(l, lines[i]);
+		err = run_edit_line(l, lines[i]);
 	}
-	if (!err && l->any && serial_of(edit, &after) && after == before)
+	if (!err && l->any && serial_of_edit_line(edit, &after) && after == before)
 		err = edit_raise_serial(edit);
 	rdtext_fini(&l->text);
 	free(l);

@@ -52,8 +52,8 @@ int load_announce_own(const struct load *load)
 
 /* --- Produced catalogs ------------------------------------------------------------------------ */
 
-static int add_record(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl,
-		      const uint8_t *rdata, uint16_t rdata_bytes)
+static int add_own_load_record(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl,
+			       const uint8_t *rdata, uint16_t rdata_bytes)
 {
 	struct zone_error why;
 	const struct zone_builder_record record = {
@@ -69,7 +69,7 @@ static int add_record(void *user, const uint8_t *owner, uint16_t type, uint32_t 
 }
 
 /* A serial number above all that were served: later changes add the members. */
-static uint32_t next_serial(const struct load *load, const uint8_t *apex)
+static uint32_t next_own_load_serial(const struct load *load, const uint8_t *apex)
 {
 	struct store_zone known;
 
@@ -90,7 +90,7 @@ static int make_catalog(struct load *load)
 	err = zone_builder_new(&b, apex);
 	if (err)
 		return err;
-	err = catalog_put_head(apex, next_serial(load, apex), add_record, b);
+	err = catalog_put_head(apex, next_own_load_serial(load, apex), add_own_load_record, b);
 	if (!err)
 		err = zone_builder_finish(b, &load->zone, &load->err);
 	zone_builder_free(b);
@@ -115,7 +115,7 @@ static int make_catalog_anew(struct load *load)
 
 /* --- Check of the file ------------------------------------------------------------------------ */
 
-static int judge(struct load *load)
+static int judge_own_load(struct load *load)
 {
 	unsigned int len;
 	const uint8_t *apex = zone_apex(load->zone, &len);
@@ -137,7 +137,7 @@ static int judge(struct load *load)
 int load_make_own(struct load *load, int err)
 {
 	if (!err)
-		err = judge(load);
+		err = judge_own_load(load);
 	if (load->absent == LOAD_ABSENT_MADE && err == -ENOENT)
 		return make_catalog(load);
 	if (load->absent == LOAD_ABSENT_MADE && err == ERR_ZONE)

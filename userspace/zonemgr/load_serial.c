@@ -111,7 +111,7 @@ static const char *obstacle(const struct zone *z)
 }
 
 /* The file has changed, and has no newer serial. */
-static int raise_serial(struct load *load, uint32_t served)
+static int raise_loaded_serial(struct load *load, uint32_t served)
 {
 	const struct load_serial_rule *rule = &load->serial_rule;
 	const char *why = obstacle(load->zone);
@@ -164,5 +164,5 @@ int load_set_serial(struct load *load)
 	    (is_same && serial == rule->served && !rule->is_behind) ||
 	    (!is_same && is_written_here(load)))
 		return 0;
-	return raise_serial(load, rule->served);
+	return raise_loaded_serial(load, rule->served);
 }

@@ -146,8 +146,8 @@ static unsigned int n_processors(void)
 	return (unsigned int)n;
 }
 
-static int sign(struct load *load, const struct zone *content, const struct zone *before,
-		uint32_t serial)
+static int sign_signed_load(struct load *load, const struct zone *content,
+			    const struct zone *before, uint32_t serial)
 {
 	load->content = LOAD_SIGNED_ANEW;
 	load->own = LOAD_OWN_DUE;
@@ -181,7 +181,7 @@ int load_make_signed(struct load *load)
 	if (!err && before && zone_is_signed(before) && !is_other)
 		load->zone = zone_ref(before);
 	else if (!err)
-		err = sign(load, content, before, serial);
+		err = sign_signed_load(load, content, before, serial);
 	if (!err && is_harmed) {
 		load->gives_up_journal = true;
 		warn_harmed(load, content);
@@ -236,7 +236,7 @@ int load_make_without_keys(struct load *load)
 
 int load_sign_again(struct load *load)
 {
-	return sign(load, load->version, load->version, zone_serial(load->version) + 1);
+	return sign_signed_load(load, load->version, load->version, zone_serial(load->version) + 1);
 }
 
 /* --- Signed no more --------------------------------------------------------------------------- */

@@ -54,7 +54,7 @@ struct loader {
 	int event_fd;
 };
 
-static void append(struct list *list, struct load *load)
+static void append_loader(struct list *list, struct load *load)
 {
 	load->next = NULL;
 	if (list->last)
@@ -64,7 +64,7 @@ static void append(struct list *list, struct load *load)
 	list->last = load;
 }
 
-static struct load *take_first(struct list *list)
+static struct load *take_loader_first(struct list *list)
 {
 	struct load *load = list->first;
 
@@ -76,7 +76,7 @@ static struct load *take_first(struct list *list)
 	return load;
 }
 
-static bool take_out(struct list *list, struct load *load)
+static bool take_out_loader(struct list *list, struct load *load)
 {
 	struct load **at = &list->first, *before = NULL;
 
@@ -92,14 +92,14 @@ static bool take_out(struct list *list, struct load *load)
 
 /* --- The steps of a load ---------------------------------------------------------------------- */
 
-static void set_stage(struct load *load, enum load_stage stage)
+static void set_loader_stage(struct load *load, enum load_stage stage)
 {
 	__atomic_store_n(&load->stage, (uint32_t)stage, __ATOMIC_RELAXED);
 }
 
 static void ask_command(struct load *load)
 {
-	set_stage(load, LOAD_VERIFYING);
+	set_loader_stage(load, LOAD_VERIFYING);
 	load->code = verify_run(&load->verify, load->zone, load->name, load->file,
 				&load->progress.cancel, load->why, sizeof(load->why));
 	if (!load->code)
@@ -134,7 +134,7 @@ static int add_journal(struct load *load)
 	return 0;
 }
 
-static int read_file(struct load *load)
+static int read_loader_file(struct load *load)
 {
 	int err;
 
@@ -145,7 +145,7 @@ static int read_file(struct load *load)
 
 static int make_plain(struct load *load)
 {
-	int err = read_file(load);
+	int err = read_loader_file(load);
 
 	if (err || !load->zone || load->own == LOAD_OWN_DUE)
 		return err;
@@ -163,18 +163,18 @@ static int make_signed(struct load *load)
 		zonefile_mark_read(load->file, &load->file_mark);
 		return load_make_without_keys(load);
 	}
-	err = read_file(load);
+	err = read_loader_file(load);
 	return err ? load_make_without_content(load, err) : load_make_signed(load);
 }
 
 static int make_unsigned(struct load *load)
 {
-	int err = read_file(load);
+	int err = read_loader_file(load);
 
 	return err ? err : load_make_unsigned(load);
 }
 
-static int make(struct load *load)
+static int make_loader(struct load *load)
 {
 	switch (load->source) {
 	case LOAD_FILE:
@@ -195,7 +195,7 @@ static int make(struct load *load)
 }
 
 /* Compares the zone with its base, for the cache and for the journal. */
-static void compare(struct load *load)
+static void compare_loader(struct load *load)
 {
 	load->changes = changes_new(load->base, load->zone, &load->refusal);
 	if (!load->wants_net || load->source == LOAD_UNSIGNED_FILE)
@@ -236,10 +236,10 @@ static void refuse_without_zonemd(struct load *load)
 	load_drop_zone(load);
 }
 
-static void run(struct load *load)
+static void run_loader(struct load *load)
 {
-	set_stage(load, LOAD_READING);
-	load->code = make(load);
+	set_loader_stage(load, LOAD_READING);
+	load->code = make_loader(load);
 	/* The loader's thread reads the clock itself: a load may take minutes. */
 	load->took_ns = clock_ns() - load->begun_ns;
 	load->ended_wall_s = clock_wall_s();
@@ -249,7 +249,7 @@ static void run(struct load *load)
 	if (load->code)
 		return;
 	if (load->base)
-		compare(load);
+		compare_loader(load);
 	if (load->verify.argv)
 		ask_command(load);
 	if (load->code || load->own != LOAD_OWN_DUE)
@@ -259,7 +259,7 @@ static void run(struct load *load)
 		load_fall_back(load);
 }
 
-static bool is_cancelled(const struct load *load)
+static bool is_loader_cancelled(const struct load *load)
 {
 	return __atomic_load_n(&load->progress.cancel, __ATOMIC_RELAXED);
 }
@@ -267,14 +267,14 @@ static bool is_cancelled(const struct load *load)
 /* --- Threads ---------------------------------------------------------------------------------- */
 
 /* With the lock held. */
-static void give_back(struct loader *loader, struct load *load)
+static void give_back_loader(struct loader *loader, struct load *load)
 {
-	if (is_cancelled(load)) {
+	if (is_loader_cancelled(load)) {
 		load_drop_zone(load);
 		load->code = -ECANCELED;
 	}
-	set_stage(load, LOAD_ENDED);
-	append(&loader->ended, load);
+	set_loader_stage(load, LOAD_ENDED);
+	append_loader(&loader->ended, load);
 	loader_wake(loader);
 }
 
@@ -300,7 +300,7 @@ static void become_loader(struct thread *thread)
 /* With the lock held, which is released meanwhile. False: there is none to free. */
 static bool free_discarded(struct loader *loader)
 {
-	struct load *load = take_first(&loader->discarded);
+	struct load *load = take_loader_first(&loader->discarded);
 
 	if (!load)
 		return false;
@@ -323,7 +323,7 @@ static void *thread_main(void *arg)
 	while (!loader->is_stopping) {
 		if (free_discarded(loader))
 			continue;
-		load = thread->i < loader->limit ? take_first(&loader->queue) : NULL;
+		load = thread->i < loader->limit ? take_loader_first(&loader->queue) : NULL;
 		if (!load) {
 			pthread_cond_wait(&loader->work, &loader->lock);
 			continue;
@@ -331,16 +331,16 @@ static void *thread_main(void *arg)
 		thread->load = load;
 		__atomic_store_n(&load->begun_ns, clock_ns(), __ATOMIC_RELAXED);
 		pthread_mutex_unlock(&loader->lock);
-		run(load);
+		run_loader(load);
 		pthread_mutex_lock(&loader->lock);
 		thread->load = NULL;
-		give_back(loader, load);
+		give_back_loader(loader, load);
 	}
 	pthread_mutex_unlock(&loader->lock);
 	return NULL;
 }
 
-static int start_threads(struct loader *loader, unsigned int n)
+static int start_loader_threads(struct loader *loader, unsigned int n)
 {
 	int err = 0;
 
@@ -368,7 +368,7 @@ int loader_new(struct loader **out, unsigned int n)
 	loader->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	err = loader->event_fd < 0 ?
 		      -errno :
-		      start_threads(loader, n < LOADER_THREADS_MAX ? n : LOADER_THREADS_MAX);
+		      start_loader_threads(loader, n < LOADER_THREADS_MAX ? n : LOADER_THREADS_MAX);
 	if (err) {
 		loader_free(loader);
 		return err;
@@ -394,8 +394,8 @@ void loader_limit(struct loader *loader, unsigned int n)
 static void cancel(struct loader *loader, struct load *load)
 {
 	__atomic_store_n(&load->progress.cancel, true, __ATOMIC_RELAXED);
-	if (take_out(&loader->queue, load))
-		give_back(loader, load);
+	if (take_out_loader(&loader->queue, load))
+		give_back_loader(loader, load);
 }
 
 void loader_stop(struct loader *loader)
@@ -422,7 +422,7 @@ void loader_free(struct loader *loader)
 
 	if (!loader)
 		return;
-	while ((load = take_first(&loader->discarded)))
+	while ((load = take_loader_first(&loader->discarded)))
 		load_free(load);
 	if (loader->event_fd >= 0)
 		close(loader->event_fd);
@@ -462,7 +462,7 @@ void loader_poll(struct loader *loader)
 void loader_start(struct loader *loader, struct load *load)
 {
 	pthread_mutex_lock(&loader->lock);
-	append(&loader->queue, load);
+	append_loader(&loader->queue, load);
 	pthread_cond_broadcast(&loader->work);
 	pthread_mutex_unlock(&loader->lock);
 }
@@ -470,7 +470,7 @@ void loader_start(struct loader *loader, struct load *load)
 void loader_discard(struct loader *loader, struct load *load)
 {
 	pthread_mutex_lock(&loader->lock);
-	append(&loader->discarded, load);
+	append_loader(&loader->discarded, load);
 	pthread_cond_broadcast(&loader->work);
 	pthread_mutex_unlock(&loader->lock);
 }

@@ -81,7 +81,7 @@ int maintenance_measure(struct store_batch *batch, struct zones_entry *entry)
 }
 
 /* True if the zone is that of its file and journal: only stored.known has to be stored. */
-static bool is_plain(const struct load *fresh)
+static bool is_maintenance_plain(const struct load *fresh)
 {
 	return !fresh->gives_up_journal && !fresh->net.n_bytes && fresh->source == LOAD_FILE;
 }
@@ -94,7 +94,7 @@ static bool is_news(const struct maintenance *u, const struct zones_entry *entry
 
 	return store_get_zone(u->store, entry->apex, &stored) ||
 	       memcmp(&stored, &entry->stored.known, sizeof(stored)) != 0 || !is_same_file ||
-	       !is_plain(fresh);
+	       !is_maintenance_plain(fresh);
 }
 
 /* True if the store knows at most the zone's catalog. Such zones, perhaps ten thousand, have no
@@ -111,8 +111,8 @@ static bool is_new(const struct maintenance *u, const struct zones_entry *entry)
 
 /* Puts the result of a load into the journal: the changes to it, if they are known; else the older
  * changes are dropped. */
-static int put_load(struct store_batch *batch, const struct zones_entry *entry,
-		    const struct load *fresh, bool is_same_file)
+static int put_maintenance_load(struct store_batch *batch, const struct zones_entry *entry,
+				const struct load *fresh, bool is_same_file)
 {
 	if (fresh->gives_up_journal)
 		return store_drop_zone(batch, entry->apex);
@@ -178,7 +178,7 @@ static void note_load(struct maintenance *u, struct zones_entry *entry, const st
 		entry->stored.known.checked_wall_s = 0;
 	if (!u->store)
 		return;
-	if (is_plain(fresh) && is_new(u, entry)) {
+	if (is_maintenance_plain(fresh) && is_new(u, entry)) {
 		zones_store_soon(entry);
 		u->has_new = true;
 		return;
@@ -192,7 +192,7 @@ static void note_load(struct maintenance *u, struct zones_entry *entry, const st
 		return;
 	}
 	err = is_unsigned ? put_unsigned(batch, entry, fresh) :
-			    put_load(batch, entry, fresh, is_same_file);
+			    put_maintenance_load(batch, entry, fresh, is_same_file);
 	if (!err && fresh->content != LOAD_NOT_SIGNED)
 		err = put_content(batch, entry);
 	if (!err)

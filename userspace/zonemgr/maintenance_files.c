@@ -140,7 +140,7 @@ static void note_file(struct zones_entry *entry, const struct writing *w)
 }
 
 /* The entry of a write. NULL: the zone has gone meanwhile, or has another file. */
-static struct zones_entry *entry_of(const struct writing *w)
+static struct zones_entry *entry_of_zonefile(const struct writing *w)
 {
 	if (!w->entry)
 		return NULL;
@@ -165,7 +165,7 @@ static void note_other(struct zones_entry *entry, const struct writing *w)
 	maintenance_note(entry, sentence);
 }
 
-static void note_end(const struct writing *w, struct zones_entry *entry)
+static void note_zonefile_end(const struct writing *w, struct zones_entry *entry)
 {
 	if (!w->code) {
 		entry->stored.error[0] = 0;
@@ -196,12 +196,12 @@ static bool ends_command(const struct maintenance *u, const struct zones_entry *
 static void writing_ended(struct background_job *job)
 {
 	struct writing *w = (struct writing *)job;
-	struct zones_entry *entry = entry_of(w);
+	struct zones_entry *entry = entry_of_zonefile(w);
 
 	if (entry) {
 		if (!w->code)
 			note_file(entry, w);
-		note_end(w, entry);
+		note_zonefile_end(w, entry);
 	}
 	if (w->entry && ends_command(w->maintenance, w->entry))
 		maintenance_settle(w->maintenance);

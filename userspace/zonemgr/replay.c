@@ -11,7 +11,7 @@
 #include "dns/name.h"
 #include "zone/edit.h"
 
-static int apply(struct zone **zone, const struct changeset *set, struct zone_error *why)
+static int apply_replay(struct zone **zone, const struct changeset *set, struct zone_error *why)
 {
 	struct zone_edit *edit;
 	struct zone *next;
@@ -35,7 +35,7 @@ int replay_set(struct zone **zone, const struct changeset *set)
 {
 	struct zone_error why;
 
-	return apply(zone, set, &why);
+	return apply_replay(zone, set, &why);
 }
 
 static int apply_chain(struct store_chain *chain, struct zone **zone, uint64_t *n,
@@ -46,7 +46,7 @@ static int apply_chain(struct store_chain *chain, struct zone **zone, uint64_t *
 
 	changeset_init(&set);
 	while ((err = store_chain_next(chain, &set)) == 1) {
-		err = apply(zone, &set, why);
+		err = apply_replay(zone, &set, why);
 		changeset_fini(&set);
 		if (err)
 			break;
@@ -101,8 +101,9 @@ enum replay_file replay_judge_file(struct store *store, const uint8_t *apex,
 }
 
 /* Opens the changes that the file does not have. ERR_NOT_FOUND: there are none that fit. */
-static int open_chain(struct store *store, const uint8_t *apex, uint32_t serial,
-		      const uint8_t digest[static ZONE_DIGEST_LEN], struct store_chain **chain)
+static int open_replay_chain(struct store *store, const uint8_t *apex, uint32_t serial,
+			     const uint8_t digest[static ZONE_DIGEST_LEN],
+			     struct store_chain **chain)
 {
 	char name[NAME_TEXT_MAX];
 	struct store_zone known;
@@ -122,8 +123,8 @@ static int open_chain(struct store *store, const uint8_t *apex, uint32_t serial,
 }
 
 /* The reason comes last, because it may be cut. */
-static void say(const struct store *store, const struct zone *z, const char *and_so, int err,
-		struct zone_error *why)
+static void say_replay(const struct store *store, const struct zone *z, const char *and_so, int err,
+		       struct zone_error *why)
 {
 	char reason[96];
 
@@ -139,7 +140,7 @@ int replay(struct store *store, struct zone **zone, const uint8_t digest[static 
 	unsigned int len;
 	const uint8_t *apex = zone_apex(*zone, &len);
 	struct store_chain *chain;
-	int err = open_chain(store, apex, zone_serial(*zone), digest, &chain);
+	int err = open_replay_chain(store, apex, zone_serial(*zone), digest, &chain);
 
 	*n = 0;
 	*why = (struct zone_error){ 0 };
@@ -150,6 +151,6 @@ int replay(struct store *store, struct zone **zone, const uint8_t digest[static 
 		store_chain_close(chain);
 	}
 	if (err)
-		say(store, *zone, and_so, err, why);
+		say_replay(store, *zone, and_so, err, why);
 	return err;
 }

@@ -84,8 +84,8 @@ static void make_salt(uint8_t *salt, unsigned int n, const uint8_t *apex)
 	}
 }
 
-static void set_options(struct sign_options *o, const struct config_signing *policy,
-			const uint8_t *apex)
+static void set_signing_options(struct sign_options *o, const struct config_signing *policy,
+				const uint8_t *apex)
 {
 	*o = (struct sign_options){
 		.nsec3 = policy->denial == CONFIG_DENIAL_NSEC3,
@@ -101,7 +101,7 @@ static void set_options(struct sign_options *o, const struct config_signing *pol
 	make_salt(o->nsec3_salt, o->nsec3_salt_bytes, apex);
 }
 
-static char *join(const char *folder, const char *rest)
+static char *join_signing(const char *folder, const char *rest)
 {
 	size_t n = strlen(folder) + strlen(rest) + 2;
 	char *path = malloc(n);
@@ -122,12 +122,12 @@ static char *file_name(const uint8_t *apex, const char *storage)
 		if (*at == '/')
 			*at = '%';
 	snprintf(rest, sizeof(rest), "signed/%szone", text);
-	return join(storage, rest);
+	return join_signing(storage, rest);
 }
 
 /* Brings the keys and their files to their present state. *renew: the zone has to be signed by
  * them. */
-static int step(struct signing *s, uint64_t now_s, bool *renew)
+static int step_signing(struct signing *s, uint64_t now_s, bool *renew)
 {
 	struct rollover_actions actions;
 	int err = rollover_step(&s->keys, &s->policy, now_s, &actions, &s->step_s);
@@ -150,7 +150,7 @@ static int begin_keys(struct signing *s, uint64_t now_s, char *err, size_t err_c
 		if (s->keys.keys[i].origin != SIGN_OURS)
 			code = sign_key_write(&s->keys, &s->keys.keys[i], s->folder);
 	if (!code)
-		code = step(s, now_s, &renew);
+		code = step_signing(s, now_s, &renew);
 	if (code == -ENOKEY)
 		snprintf(err, err_cap,
 			 "%s has keys of zone %s, but none whose DS the parent can have: put the "
@@ -171,9 +171,9 @@ struct signing *signing_new(const uint8_t *apex, const struct config_signing *po
 	snprintf(err, err_cap, "keys: %s", err_text(-ENOMEM));
 	if (!s)
 		return NULL;
-	set_options(&s->options, policy, apex);
+	set_signing_options(&s->options, policy, apex);
 	set_policy(&s->policy, policy);
-	s->folder = policy->key_folder ? strdup(policy->key_folder) : join(storage, "keys");
+	s->folder = policy->key_folder ? strdup(policy->key_folder) : join_signing(storage, "keys");
 	s->file = file_name(apex, storage);
 	if (s->folder && s->file)
 		code = sign_keys_read(&s->keys, apex, s->folder, err, err_cap);
@@ -202,7 +202,7 @@ void signing_free(struct signing *s)
 
 void signing_set_policy(struct signing *s, const struct config_signing *policy)
 {
-	set_options(&s->options, policy, s->keys.apex);
+	set_signing_options(&s->options, policy, s->keys.apex);
 	set_policy(&s->policy, policy);
 	s->check_s = s->step_s = 0;
 }
@@ -225,7 +225,8 @@ struct signing *signing_new_without_keys(const uint8_t *apex, const char *storag
 bool signing_is_folder(const struct signing *s, const struct config_signing *policy,
 		       const char *storage)
 {
-	char *folder = policy->key_folder ? strdup(policy->key_folder) : join(storage, "keys");
+	char *folder = policy->key_folder ? strdup(policy->key_folder) :
+					    join_signing(storage, "keys");
 	bool is = !folder || !s->folder ||
 		  !strcmp(folder, s->folder); /* true without memory: a later step fails */
 
@@ -283,7 +284,7 @@ struct renewal {
 	size_t n;
 };
 
-static int renew(void *user, struct zone_edit *edit, struct zone_error *why)
+static int renew_signing(void *user, struct zone_edit *edit, struct zone_error *why)
 {
 	struct renewal *r = user;
 	struct signing *s = r->signing;
@@ -320,7 +321,7 @@ static void check_keys(struct signing *s, struct zones_entry *entry, uint64_t no
 	int err;
 
 	note_ttl(s, entry);
-	err = step(s, now_s, &renew);
+	err = step_signing(s, now_s, &renew);
 	if (s->keys.n > n_before && rollover_is_changing(&s->keys))
 		log_warn("zone %s: its keys are of another kind than its policy asks for, so new "
 			 "ones are made beside them: the DS at the parent stays valid, and has to "
@@ -364,7 +365,8 @@ static void sign_all_anew(struct zones *zones, struct zones_entry *entry, uint64
 	zones_resign(zones, entry);
 }
 
-static void check_signatures(struct zones *zones, struct zones_entry *entry, uint64_t now_s)
+static void check_zonemgr_signing_signatures(struct zones *zones, struct zones_entry *entry,
+					     uint64_t now_s)
 {
 	struct signing *s = entry->signing;
 	struct renewal r = { .signing = s, .base = entry->zone, .now_s = now_s };
@@ -379,7 +381,7 @@ static void check_signatures(struct zones *zones, struct zones_entry *entry, uin
 		return;
 	}
 	s->is_renewing = true;
-	code = zones_renew(zones, entry, renew, &r, on_renewed, s, &why);
+	code = zones_renew(zones, entry, renew_signing, &r, on_renewed, s, &why);
 	if (code)
 		s->is_renewing = false;
 	if (code == ERR_LIMIT)
@@ -438,7 +440,7 @@ void signing_tick(struct zones *zones, struct zones_entry *entry)
 	if (now_s >= s->step_s && !s->renew_at)
 		check_keys(s, entry, now_s);
 	if (now_s >= s->check_s || s->renew_at)
-		check_signatures(zones, entry, now_s);
+		check_zonemgr_signing_signatures(zones, entry, now_s);
 }
 
 uint64_t signing_first_end(const struct signing *s)
@@ -446,7 +448,7 @@ uint64_t signing_first_end(const struct signing *s)
 	return s->span.end_s == UINT64_MAX ? 0 : s->span.end_s;
 }
 
-static void put_fault(const struct sign_span *span, uint64_t now_s, char *out, size_t cap)
+static void put_signing_fault(const struct sign_span *span, uint64_t now_s, char *out, size_t cap)
 {
 	bool is_early = now_s < span->begin_s;
 	time_t at = (time_t)(is_early ? span->begin_s : span->end_s);
@@ -470,7 +472,7 @@ bool signing_judge(const struct zones_entry *entry, uint64_t now_s, char *text, 
 		span = entry->signing->span;
 	if (sign_span_has(&span, now_s))
 		return true;
-	put_fault(&span, now_s, text, cap);
+	put_signing_fault(&span, now_s, text, cap);
 	return false;
 }
 
@@ -547,7 +549,7 @@ json_t *signing_report_ds(const struct signing *s, uint64_t now_s)
 	return o;
 }
 
-static void put_time(json_t *o, const char *name, uint64_t at)
+static void put_signing_time(json_t *o, const char *name, uint64_t at)
 {
 	if (at)
 		json_put_int(o, name, at);
@@ -564,13 +566,13 @@ json_t *signing_report_keys(const struct signing *s)
 		json_put_int(k, "tag", key->tag);
 		json_put_text(k, "role", roles[key->role]);
 		json_put_int(k, "algorithm", key->algorithm);
-		put_time(k, "created_at", key->created_s);
-		put_time(k, "published_at", key->published_s);
-		put_time(k, "active_at", key->active_s);
-		put_time(k, "retired_at", key->retired_s);
-		put_time(k, "removed_at", key->removed_s);
-		put_time(k, "cds_at", key->cds_s);
-		put_time(k, "ds_seen_at", key->ds_seen_s);
+		put_signing_time(k, "created_at", key->created_s);
+		put_signing_time(k, "published_at", key->published_s);
+		put_signing_time(k, "active_at", key->active_s);
+		put_signing_time(k, "retired_at", key->retired_s);
+		put_signing_time(k, "removed_at", key->removed_s);
+		put_signing_time(k, "cds_at", key->cds_s);
+		put_signing_time(k, "ds_seen_at", key->ds_seen_s);
 		json_array_append_new(list, k);
 	}
 	json_object_set_new(o, "keys", list);

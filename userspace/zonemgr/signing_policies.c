@@ -56,8 +56,9 @@ static bool was_signed(const struct zones_entry *entry)
 	return true;
 }
 
-static int check_folder(const struct zones_entry *entry, const struct config *config,
-			const char *storage, const char *name, char *err, size_t err_cap)
+static int check_signing_policy_folder(const struct zones_entry *entry, const struct config *config,
+				       const char *storage, const char *name, char *err,
+				       size_t err_cap)
 {
 	const struct config_signing *policy = name ? config_find_signing(config, name) : NULL;
 
@@ -79,15 +80,15 @@ int signing_check(const struct zones *zones, const struct config *config, const 
 		const struct zones_entry *entry = zones_find(zones, config->zones[i].name);
 
 		if (entry)
-			code = check_folder(entry, config, storage, config->zones[i].signing, err,
-					    err_cap);
+			code = check_signing_policy_folder(entry, config, storage,
+							   config->zones[i].signing, err, err_cap);
 	}
 	for (size_t i = 0; !code && i < zones_n(zones); i++) {
 		const struct zones_entry *entry = zones_at(zones, i);
 
 		if (entry->is_member)
-			code = check_folder(entry, config, storage, entry->config->signing, err,
-					    err_cap);
+			code = check_signing_policy_folder(entry, config, storage,
+							   entry->config->signing, err, err_cap);
 	}
 	return code;
 }

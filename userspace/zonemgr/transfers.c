@@ -70,7 +70,8 @@ static void on_settled(void *user, int code)
 	free(p);
 }
 
-static int install(struct transfers *t, struct zones_entry *entry, struct transfer_event *event)
+static int install_transfers(struct transfers *t, struct zones_entry *entry,
+			     struct transfer_event *event)
 {
 	struct passage *p = passage_new(t, event);
 	int err = p ? zones_install(t->zones, entry, event->builder, on_settled, p) : -ENOMEM;
@@ -108,7 +109,8 @@ static int apply_sets(void *user, struct zone_edit *edit, struct zone_error *why
 	return err == ERR_LIMIT ? zone_error_set(why, "", 0, "they take too much work") : err;
 }
 
-static int change(struct transfers *t, struct zones_entry *entry, struct transfer_event *event)
+static int change_transfers(struct transfers *t, struct zones_entry *entry,
+			    struct transfer_event *event)
 {
 	struct passage *p = passage_new(t, event);
 	struct zone_error why;
@@ -134,9 +136,9 @@ static void on_primary(struct transfers *t, struct zones_entry *entry, struct tr
 	int err = 0;
 
 	if (event->kind == TRANSFER_ZONE)
-		err = install(t, entry, event);
+		err = install_transfers(t, entry, event);
 	else if (event->kind == TRANSFER_CHANGES)
-		err = change(t, entry, event);
+		err = change_transfers(t, entry, event);
 	else if (event->kind == TRANSFER_CHECKED)
 		maintenance_checked(entry, event->checked_wall_s, event->expires_wall_s);
 	else
@@ -173,7 +175,8 @@ static void on_updated(void *user, int code)
 }
 
 /* Returns the rcode, or -1: on_updated() follows. */
-static int update(struct transfers *t, struct zones_entry *entry, struct transfer_event *event)
+static int update_transfers(struct transfers *t, struct zones_entry *entry,
+			    struct transfer_event *event)
 {
 	struct passage *p = passage_new(t, event);
 	struct zone_error why;
@@ -204,14 +207,14 @@ static int update(struct transfers *t, struct zones_entry *entry, struct transfe
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static void on_event(void *user, struct transfer_event *event)
+static void on_transfers_event(void *user, struct transfer_event *event)
 {
 	struct transfers *t = user;
 	struct zones_entry *entry = zones_get_apex(t->zones, event->apex, event->apex_len);
 	int rcode;
 
 	if (event->kind == TRANSFER_UPDATE) {
-		rcode = entry ? update(t, entry, event) : DNS_RCODE_NOTAUTH;
+		rcode = entry ? update_transfers(t, entry, event) : DNS_RCODE_NOTAUTH;
 		if (rcode >= 0)
 			transfer_answer(t->thread, event->request, (unsigned int)rcode);
 	} else if (entry) {
@@ -263,7 +266,7 @@ int transfers_new(struct transfers **out, const struct transfers_env *env)
 	thread.handover = t->handover;
 	thread.intake = t->intake;
 	if (!err)
-		err = transfer_new(&t->thread, &thread, on_event, t);
+		err = transfer_new(&t->thread, &thread, on_transfers_event, t);
 	if (err) {
 		transfers_free(t);
 		return err;

@@ -94,7 +94,7 @@ static struct plan *plan_new(struct withdrawal *w, const struct withdrawal_zone 
 	return NULL;
 }
 
-static uint32_t refuse(const struct withdrawal_zone *zone, const char *words)
+static uint32_t refuse_withdraw(const struct withdrawal_zone *zone, const char *words)
 {
 	*zone->told = (struct withdrawn){ .is_known = true, .all = words };
 	return 0;
@@ -107,16 +107,16 @@ uint32_t withdrawal_plan(struct withdrawal *w, const struct withdrawal_zone *zon
 
 	if (!zone->slot || zone->slot >= w->n_slots) {
 		changes_free(zone->changes);
-		return refuse(zone, "none are cached");
+		return refuse_withdraw(zone, "none are cached");
 	}
 	plan = plan_new(w, zone, &why);
 	if (!plan)
-		return refuse(zone, changes_refusal_text(why));
+		return refuse_withdraw(zone, changes_refusal_text(why));
 	plan->gen = cache_zone_begin_change(w->cache, zone->slot, zone->from);
 	if (!plan->gen) {
 		changes_free(plan->changes);
 		free(plan);
-		return refuse(zone, "an earlier change did not end");
+		return refuse_withdraw(zone, "an earlier change did not end");
 	}
 	plan->next = w->plans;
 	w->plans = plan;
@@ -184,7 +184,7 @@ static void count_withdrawn(void *user, const struct volley_entry *e)
 	plan_of(user, e)->zone.told->n_answers++;
 }
 
-static enum walk_step judge(void *user, const struct volley_entry *e)
+static enum walk_step judge_withdraw(void *user, const struct volley_entry *e)
 {
 	struct withdrawal *w = user;
 
@@ -229,8 +229,9 @@ void withdrawal_give_up(struct withdrawal *w)
 {
 	for (struct plan *plan = w->plans; plan; plan = plan->next) {
 		cache_zone_flush(w->cache, plan->zone.slot);
-		refuse(&plan->zone, "the kernel gives no grace period, so a reader may still use "
-				    "the old data");
+		refuse_withdraw(&plan->zone,
+				"the kernel gives no grace period, so a reader may still use "
+				"the old data");
 	}
 	for (uint32_t slot = 1; w->set && slot < w->n_slots; slot++)
 		if (w->gens[slot])
@@ -247,7 +248,7 @@ int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user
 	if (!w->plans && !w->set)
 		return 0;
 	if (w->set || invalidate(w, &must_wait))
-		err = cache_sweep(w->cache, NULL, judge, w, grace, grace_user, &n);
+		err = cache_sweep(w->cache, NULL, judge_withdraw, w, grace, grace_user, &n);
 	else if (must_wait)
 		err = grace(grace_user);
 	if (err) {

@@ -28,14 +28,14 @@ static struct zones_waiter *waiter_new(zones_done_fn *done, void *user)
 	return waiter;
 }
 
-static void push(struct zones_waiter **list, struct zones_waiter *waiter)
+static void push_zonemgr(struct zones_waiter **list, struct zones_waiter *waiter)
 {
 	waiter->next = *list;
 	*list = waiter;
 }
 
 /* Calls done() of the whole list. done() may add waiters to other lists, never to this one. */
-static void tell(struct zones_waiter *list, int err)
+static void tell_zonemgr(struct zones_waiter *list, int err)
 {
 	struct zones_waiter *next;
 
@@ -78,7 +78,7 @@ static bool end_singles(struct zones *zones, bool only_gone, struct zones_waiter
 			is_due = true;
 		}
 		*at = waiter->next;
-		push(over, waiter);
+		push_zonemgr(over, waiter);
 	}
 	return is_due;
 }
@@ -197,13 +197,13 @@ static void end_configuration(struct zones *zones, struct zones_waiter **over)
 	while ((waiter = zones->running)) {
 		zones->running = waiter->next;
 		waiter->code = first;
-		push(over, waiter);
+		push_zonemgr(over, waiter);
 	}
 	zones->is_configuring = false;
 	zones->is_configured_due = true;
 }
 
-static void remove_gone(struct zones *zones)
+static void remove_zonemgr_gone(struct zones *zones)
 {
 	struct zones_waiter *over = NULL;
 	size_t i, n = 0;
@@ -230,7 +230,7 @@ static void remove_gone(struct zones *zones)
 		memcpy(zones->by_apex, zones->entries, n * sizeof(struct zones_entry *));
 		qsort(zones->by_apex, n, sizeof(struct zones_entry *), zones_compare);
 	}
-	tell(over, ERR_NOT_FOUND);
+	tell_zonemgr(over, ERR_NOT_FOUND);
 }
 
 static void begin_next(struct zones *zones)
@@ -247,7 +247,7 @@ static void begin_next(struct zones *zones)
 		struct zones_waiter *over = zones->running;
 
 		zones->running = NULL;
-		tell(over, err);
+		tell_zonemgr(over, err);
 	}
 }
 
@@ -269,7 +269,7 @@ int zones_publish_all(struct zones *zones)
 		err = zones_drop_others(zones);
 	if (err)
 		return err;
-	remove_gone(zones);
+	remove_zonemgr_gone(zones);
 	if (zones->is_configured_due)
 		call_configured(zones);
 	return 0;
@@ -294,7 +294,7 @@ void zones_poll(struct zones *zones)
 		log_error("zones: %s", err_text(err));
 		zones_flush_again(zones);
 	}
-	tell(over, err);
+	tell_zonemgr(over, err);
 	if (!zones->is_configuring && zones->next.is_there)
 		begin_next(zones);
 }
@@ -314,7 +314,7 @@ int zones_configure(struct zones *zones, struct config *config, zones_done_fn *d
 	if (zones->is_configuring) {
 		config_zones_free(zones->next.zones, zones->next.n);
 		zones->next = list;
-		push(&zones->later, waiter);
+		push_zonemgr(&zones->later, waiter);
 		return 0;
 	}
 	err = begin_configuration(zones, &list);
@@ -322,12 +322,12 @@ int zones_configure(struct zones *zones, struct config *config, zones_done_fn *d
 	if (err)
 		free(waiter);
 	else
-		push(&zones->running, waiter);
+		push_zonemgr(&zones->running, waiter);
 	return err;
 }
 
 /* Inserts it into n sorted entries. */
-static void insert(struct zones_entry **sorted, size_t n, struct zones_entry *entry)
+static void insert_zonemgr(struct zones_entry **sorted, size_t n, struct zones_entry *entry)
 {
 	size_t lo = 0, hi = n;
 
@@ -360,13 +360,13 @@ int zones_table_add(struct zones *zones, struct zones_entry *entry)
 		zones->cap = cap;
 	}
 	zones->entries[zones->n] = entry;
-	insert(zones->by_apex, zones->n++, entry);
+	insert_zonemgr(zones->by_apex, zones->n++, entry);
 	return 0;
 }
 
 /* Adds a waiter: done() is called when the load with that number has ended and is published. */
-static int wait_for(struct zones *zones, struct zones_entry *entry, uint64_t number,
-		    zones_done_fn *done, void *user)
+static int wait_for_zonemgr(struct zones *zones, struct zones_entry *entry, uint64_t number,
+			    zones_done_fn *done, void *user)
 {
 	struct zones_waiter *waiter = waiter_new(done, user);
 
@@ -374,12 +374,12 @@ static int wait_for(struct zones *zones, struct zones_entry *entry, uint64_t num
 		return -ENOMEM;
 	waiter->entry = entry;
 	waiter->number = number;
-	push(&zones->singles, waiter);
+	push_zonemgr(&zones->singles, waiter);
 	loader_wake(zones->env.loader); /* the load may have failed to begin */
 	return 0;
 }
 
-/* Removes the last waiter of wait_for(), without done(). */
+/* Removes the last waiter of wait_for_zonemgr(), without done(). */
 static void forget_last(struct zones *zones)
 {
 	struct zones_waiter *waiter = zones->singles;
@@ -395,7 +395,7 @@ static void nobody_waits(void *user, int code)
 
 void zones_await(struct zones *zones, struct zones_entry *entry)
 {
-	if (wait_for(zones, entry, entry->loading.n_begun, nobody_waits, NULL))
+	if (wait_for_zonemgr(zones, entry, entry->loading.n_begun, nobody_waits, NULL))
 		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
 }
 
@@ -423,7 +423,7 @@ int zones_install(struct zones *zones, struct zones_entry *entry, struct zone_bu
 	if (entry->loading.load || zones_is_leaving(entry))
 		return -EBUSY;
 	/* The waiter first: after the load has begun, the builder cannot be given back. */
-	err = wait_for(zones, entry, entry->loading.n_begun + 1, done, user);
+	err = wait_for_zonemgr(zones, entry, entry->loading.n_begun + 1, done, user);
 	if (!err && !zones_begin_install(entry, builder)) {
 		forget_last(zones);
 		err = -ENOMEM;
@@ -437,7 +437,7 @@ int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, voi
 
 	if (!entry || zones_is_leaving(entry))
 		return ERR_NOT_FOUND;
-	return wait_for(zones, entry, zones_ask(entry), done, user);
+	return wait_for_zonemgr(zones, entry, zones_ask(entry), done, user);
 }
 
 /* --- From start to end ------------------------------------------------------------------------ */
@@ -463,7 +463,7 @@ void zones_cancel(struct zones *zones)
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		list = *lists[i];
 		*lists[i] = NULL;
-		tell(list, -ECANCELED);
+		tell_zonemgr(list, -ECANCELED);
 	}
 	zones_cancel_made(zones);
 	for (i = 0; i < zones->n; i++) {

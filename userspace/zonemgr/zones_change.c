@@ -78,7 +78,7 @@ uint64_t zones_flush_at(const struct zones *zones)
 	return zones->flush_at_ns;
 }
 
-static int fail(struct zone_error *why, int err)
+static int fail_zones_change(struct zone_error *why, int err)
 {
 	if (!*why->sentence)
 		snprintf(why->sentence, sizeof(why->sentence), "%s", err_text(err));
@@ -86,8 +86,9 @@ static int fail(struct zone_error *why, int err)
 }
 
 /* Makes a version of the newest one by `edit`. */
-static int make(struct zones_entry *entry, zones_edit_fn *edit, void *edit_user, bool is_signed,
-		struct zone **out, struct changeset *net, struct zone_error *why)
+static int make_zones_change(struct zones_entry *entry, zones_edit_fn *edit, void *edit_user,
+			     bool is_signed, struct zone **out, struct changeset *net,
+			     struct zone_error *why)
 {
 	struct zone_edit *e;
 	int err = zone_edit_begin(&e, zones_newest(entry));
@@ -120,31 +121,32 @@ static bool is_about_to_change(const struct zones_entry *entry)
 	return entry->loading.fresh || (entry->loading.load && entry->loading.load->signing);
 }
 
-static int check(const struct zones_entry *entry)
+static int check_zones_change(const struct zones_entry *entry)
 {
 	if (!zones_newest(entry) || entry->is_expired || zones_is_leaving(entry))
 		return ERR_NOT_FOUND;
 	return is_about_to_change(entry) ? -EBUSY : 0;
 }
 
-static void append(struct zones *zones, struct zones_made *made)
+static void append_zones_change(struct zones *zones, struct zones_made *made)
 {
 	*zones->made_end = made;
 	zones->made_end = &made->next;
 }
 
-static int change(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
-		  void *edit_user, bool is_signed, zones_done_fn *done, void *user,
-		  struct zone_error *why)
+static int change_zones_change(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
+			       void *edit_user, bool is_signed, zones_done_fn *done, void *user,
+			       struct zone_error *why)
 {
 	struct zones_made *made = NULL;
-	int err = check(entry);
+	int err = check_zones_change(entry);
 
 	*why = (struct zone_error){ 0 };
 	if (!err && !(made = calloc(1, sizeof(*made))))
 		err = -ENOMEM;
 	if (!err)
-		err = make(entry, edit, edit_user, is_signed, &made->version, &made->net, why);
+		err = make_zones_change(entry, edit, edit_user, is_signed, &made->version,
+					&made->net, why);
 	if (!err && !made->net.n_bytes) {
 		made_free(made);
 		return 1;
@@ -153,14 +155,14 @@ static int change(struct zones *zones, struct zones_entry *entry, zones_edit_fn 
 		err = zones_note_since(entry, &made->net);
 	if (err) {
 		made_free(made);
-		return fail(why, err);
+		return fail_zones_change(why, err);
 	}
 	zone_unref(entry->edited);
 	entry->edited = zone_ref(made->version);
 	made->entry = entry;
 	made->done = done;
 	made->user = user;
-	append(zones, made);
+	append_zones_change(zones, made);
 	zones_mark_changed(zones, entry);
 	zones_flush_soon(zones);
 	return 0;
@@ -169,13 +171,13 @@ static int change(struct zones *zones, struct zones_entry *entry, zones_edit_fn 
 int zones_change(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
 		 void *edit_user, zones_done_fn *done, void *user, struct zone_error *why)
 {
-	return change(zones, entry, edit, edit_user, false, done, user, why);
+	return change_zones_change(zones, entry, edit, edit_user, false, done, user, why);
 }
 
 int zones_renew(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
 		void *edit_user, zones_done_fn *done, void *user, struct zone_error *why)
 {
-	return change(zones, entry, edit, edit_user, true, done, user, why);
+	return change_zones_change(zones, entry, edit, edit_user, true, done, user, why);
 }
 
 /* The zone's pending changes fail: they will not be served. */
@@ -286,7 +288,7 @@ static void note_refusal(struct zones_entry *entry, int err)
 
 /* Frees the version at once: while it exists, an edit of the version before it has to copy the
  * zone. */
-static void give_up(struct zones_made *made, int err)
+static void give_up_zones_change(struct zones_made *made, int err)
 {
 	made->is_journaled = true;
 	made->code = err;
@@ -299,7 +301,7 @@ static void give_up(struct zones_made *made, int err)
  * the next one builds on the last version in the journal. A change from a primary is served
  * nevertheless, because it can be fetched again.
  */
-static void refuse(struct zones *zones, struct zones_made *made, int err)
+static void refuse_zones_change(struct zones *zones, struct zones_made *made, int err)
 {
 	struct zones_entry *entry = made->entry;
 
@@ -310,7 +312,7 @@ static void refuse(struct zones *zones, struct zones_made *made, int err)
 	}
 	for (struct zones_made *at = made; at; at = at->next)
 		if (at->entry == entry && !at->is_journaled)
-			give_up(at, err);
+			give_up_zones_change(at, err);
 	zone_unref(entry->edited);
 	entry->edited = last_journaled(zones, entry);
 }
@@ -318,7 +320,7 @@ static void refuse(struct zones *zones, struct zones_made *made, int err)
 static void settle_journaled(struct zones *zones, struct zones_made *made, int err)
 {
 	if (err) {
-		refuse(zones, made, err);
+		refuse_zones_change(zones, made, err);
 		return;
 	}
 	if (!strncmp(made->entry->stored.error, OF_JOURNAL, sizeof(OF_JOURNAL) - 1))
@@ -353,7 +355,7 @@ void zones_flush_journal(struct zones *zones)
 
 /* --- Flush ------------------------------------------------------------------------------------ */
 
-static void tell(struct zones_made *made, int err)
+static void tell_zones_change(struct zones_made *made, int err)
 {
 	struct zones_made *next;
 
@@ -385,7 +387,7 @@ void zones_made_served(struct zones *zones)
 
 void zones_cancel_made(struct zones *zones)
 {
-	tell(take_made(zones), -ECANCELED);
+	tell_zones_change(take_made(zones), -ECANCELED);
 }
 
 /* Members that were loaded are answered for from now on. */
@@ -445,7 +447,7 @@ void zones_flush(struct zones *zones)
 	/* Nothing was published, or zones that have gone are still there. */
 	if (err == -ENOMEM || (err && is_all))
 		zones_flush_again(zones);
-	tell(made, err);
+	tell_zones_change(made, err);
 }
 
 /* --- Members of catalogs ---------------------------------------------------------------------- */

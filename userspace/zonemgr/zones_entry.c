@@ -148,7 +148,7 @@ const char *zones_state_text(enum zones_state state)
 	return texts[state];
 }
 
-static void note_error(struct zones_entry *entry, const char *error)
+static void note_entry_error(struct zones_entry *entry, const char *error)
 {
 	snprintf(entry->error, sizeof(entry->error), "%s", error);
 	if (entry->zone)
@@ -171,7 +171,7 @@ static void note_good(struct zones_entry *entry, const struct load *load)
 }
 
 /* Keeps the new version until it is published. */
-static void take(struct zones_entry *entry, struct load *load)
+static void take_zones_entry(struct zones_entry *entry, struct load *load)
 {
 	note_good(entry, load);
 	if (!load->zone) { /* there is no file yet, or nothing new in it */
@@ -223,9 +223,9 @@ void zones_set_config(struct zones_entry *entry, struct config_zone *config)
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 
-static void begin(struct zones_entry *entry);
+static void begin_zones_entry(struct zones_entry *entry);
 
-static void note_end(struct zones_entry *entry, int code)
+static void note_entry_end(struct zones_entry *entry, int code)
 {
 	struct zones_loading *l = &entry->loading;
 
@@ -238,7 +238,7 @@ static void note_end(struct zones_entry *entry, int code)
 	if (entry->is_member && !zones_is_answered(entry))
 		zones_member_loaded(entry->owner);
 	if (l->n_wanted > l->n_begun && code != -ECANCELED)
-		begin(entry);
+		begin_zones_entry(entry);
 }
 
 /* True if the zone has changes that its file does not have, or may not have had when it was read:
@@ -323,17 +323,17 @@ static void on_ended(struct load *load)
 	if (load->source != LOAD_RESIGN && code != -ECANCELED)
 		entry->on_disk.is_wrong = code;
 	if (!load->code) {
-		take(entry, load);
+		take_zones_entry(entry, load);
 	} else {
 		load_put_error(load, error, sizeof(error));
 		if (code != -ECANCELED)
-			note_error(entry, error);
+			note_entry_error(entry, error);
 		load_free(load);
 	}
-	note_end(entry, code);
+	note_entry_end(entry, code);
 }
 
-static void start(struct zones_entry *entry, struct load *load)
+static void start_entry(struct zones_entry *entry, struct load *load)
 {
 	struct zone *base = entry->loading.fresh ? entry->loading.fresh->zone : zones_newest(entry);
 
@@ -433,7 +433,7 @@ static struct load *load_of_file(struct zones_entry *entry)
 	return load;
 }
 
-static void begin(struct zones_entry *entry)
+static void begin_zones_entry(struct zones_entry *entry)
 {
 	struct load *load;
 
@@ -442,21 +442,21 @@ static void begin(struct zones_entry *entry)
 	if (zones_newest(entry) &&
 	    (zones_is_secondary(entry) || entry->config->catalog == CONFIG_CATALOG_PRODUCE)) {
 		/* the content comes from primaries or from us, not from the file */
-		note_end(entry, 0);
+		note_entry_end(entry, 0);
 		return;
 	}
 	if (entry->config->signing && !entry->signing) { /* it is never served unsigned instead */
-		note_error(entry, entry->stored.error);
-		note_end(entry, ERR_ZONE);
+		note_entry_error(entry, entry->stored.error);
+		note_entry_end(entry, ERR_ZONE);
 		return;
 	}
 	load = load_of_file(entry);
 	if (load) {
-		start(entry, load);
+		start_entry(entry, load);
 		return;
 	}
-	note_error(entry, err_text(-ENOMEM));
-	note_end(entry, -ENOMEM);
+	note_entry_error(entry, err_text(-ENOMEM));
+	note_entry_end(entry, -ENOMEM);
 }
 
 uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *builder)
@@ -470,7 +470,7 @@ uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *bui
 	load->builder = builder;
 	load->needs_zonemd = needs_zonemd(entry);
 	entry->loading.n_wanted = ++entry->loading.n_begun;
-	start(entry, load);
+	start_entry(entry, load);
 	return entry->loading.n_begun;
 }
 
@@ -565,7 +565,7 @@ void zones_resign(struct zones *zones, struct zones_entry *entry)
 	load->source = LOAD_RESIGN;
 	load->version = zone_ref(zones_newest(entry));
 	entry->loading.n_wanted = ++entry->loading.n_begun;
-	start(entry, load);
+	start_entry(entry, load);
 	zones_await(zones, entry);
 }
 
@@ -574,7 +574,7 @@ uint64_t zones_ask(struct zones_entry *entry)
 	struct zones_loading *l = &entry->loading;
 
 	if (!l->load)
-		begin(entry);
+		begin_zones_entry(entry);
 	else if (l->is_changed || l->load->source == LOAD_RESIGN ||
 		 loader_has_begun(entry->owner->env.loader, l->load))
 		l->n_wanted = l->n_begun + 1;

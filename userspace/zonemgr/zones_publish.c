@@ -285,7 +285,7 @@ static int edition_of_all(struct edition *edition, struct zones *zones)
  * has a digest until the answers of other zones are withdrawn. So a daemon that adopts a generation
  * may rely on that.
  */
-static void commit(struct zones *zones, const struct edition *edition)
+static void commit_publish(struct zones *zones, const struct edition *edition)
 {
 	static const uint64_t none[2];
 	size_t i;
@@ -304,7 +304,7 @@ static void commit(struct zones *zones, const struct edition *edition)
 	}
 }
 
-static void end_change(struct zones *zones, const struct edition *edition)
+static void end_change_publish(struct zones *zones, const struct edition *edition)
 {
 	size_t i;
 
@@ -342,11 +342,11 @@ static void end_edition(const struct zones *zones)
 
 /* The new set serves: withdraws old answers. Each entry still has the old version (entry->zone)
  * beside the new one. */
-static int withdraw(struct zones *zones, const struct edition *edition)
+static int withdraw_publish(struct zones *zones, const struct edition *edition)
 {
 	int err;
 
-	commit(zones, edition);
+	commit_publish(zones, edition);
 	err = wait_for_renderers(zones, edition);
 	if (err) {
 		withdrawal_give_up(edition->withdrawal);
@@ -355,7 +355,7 @@ static int withdraw(struct zones *zones, const struct edition *edition)
 	err = withdrawal_run(edition->withdrawal, zones->env.grace, zones->env.grace_user);
 	if (err)
 		return err;
-	end_change(zones, edition);
+	end_change_publish(zones, edition);
 	end_edition(zones);
 	return 0;
 }
@@ -383,7 +383,7 @@ static void settle_fresh(struct zones_entry *entry, const struct load *fresh)
 	log_withdrawn(entry);
 }
 
-static enum zones_state state_of(const struct zones_entry *entry)
+static enum zones_state state_of_publish(const struct zones_entry *entry)
 {
 	if (entry->zone)
 		return *entry->error ? ZONES_STALE : ZONES_SERVING;
@@ -403,7 +403,7 @@ static void forget_behind(struct zones_entry *entry)
 }
 
 /* The next version becomes entry->zone. @is_old_free: no reader has the old one. */
-static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_free)
+static void settle_publish(struct zones *zones, struct zones_entry *entry, bool is_old_free)
 {
 	struct load *fresh = entry->loading.is_due ? entry->loading.fresh : NULL;
 	struct zone *old = entry->zone;
@@ -421,7 +421,7 @@ static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_f
 		zone_unref(entry->edited);
 	entry->edited = NULL;
 	entry->loading.is_due = false;
-	entry->state = state_of(entry);
+	entry->state = state_of_publish(entry);
 	forget_behind(entry);
 	if (entry->zone != old && zones->env.served)
 		zones->env.served(zones->env.user, entry, fresh);
@@ -469,7 +469,7 @@ static void settle_hidden(struct zones *zones, bool is_old_free)
 
 		if (!zones_is_answered(entry) || !zones_is_hidden(entry))
 			continue;
-		settle(zones, entry, is_old_free);
+		settle_publish(zones, entry, is_old_free);
 		entry->published.slot = entry->published.gen = 0;
 		memset(entry->published.digest, 0, sizeof(entry->published.digest));
 	}
@@ -501,13 +501,13 @@ int zones_publish(struct zones *zones)
 		begin_edition(zones);
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
 		hidden = exchange_hidden(zones, hidden);
-		err = withdraw(zones, &edition);
+		err = withdraw_publish(zones, &edition);
 		if (!err) { /* after an error readers may still have them */
 			zone_set_free(old);
 			zone_set_free(hidden);
 		}
 		for (i = 0; i < edition.n; i++)
-			settle(zones, edition.entries[i], !err);
+			settle_publish(zones, edition.entries[i], !err);
 		settle_hidden(zones, !err);
 		(void)forget_changed(zones);
 		zones_made_served(zones);
@@ -554,7 +554,7 @@ static bool keeps_members(const struct edition *edition, const struct zone_set *
 	return !edition->is_new;
 }
 
-static int swap(struct zones *zones, struct edition *edition)
+static int swap_publish(struct zones *zones, struct edition *edition)
 {
 	struct zone_set *set = zones->env.published->set;
 	int err;
@@ -563,9 +563,9 @@ static int swap(struct zones *zones, struct edition *edition)
 	for (size_t i = 0; i < edition->n; i++)
 		zone_set_swap(set, edition->members[i].apex, edition->members[i].apex_len,
 			      edition->members[i].zone);
-	err = withdraw(zones, edition);
+	err = withdraw_publish(zones, edition);
 	for (size_t i = 0; i < edition->n; i++)
-		settle(zones, edition->entries[i], !err);
+		settle_publish(zones, edition->entries[i], !err);
 	return err;
 }
 
@@ -592,7 +592,7 @@ int zones_publish_changed(struct zones *zones)
 	if (is_quick && edition.moves_cuts)
 		is_quick = !withdrawal_plan_routes(edition.withdrawal, zones->env.published->set);
 	if (is_quick)
-		err = swap(zones, &edition);
+		err = swap_publish(zones, &edition);
 	else
 		withdrawal_cancel(edition.withdrawal);
 	edition_fini(&edition);
