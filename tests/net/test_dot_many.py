@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 """DNS over TLS: one client begins more handshakes than it may have at a time
-(transfer/handshake.h)."""
+(port/handshake.h)."""
 import collections
 import contextlib
 import os
