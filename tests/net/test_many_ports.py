@@ -23,9 +23,7 @@ def test_128_workers_64_queues_16_addresses(make_lab, make_daemon):
     found = daemon.interface()
     assert found["state"] == "up" and found["queues"] == QUEUES, found
     kinds = collections.Counter(port["kind"] for port in daemon.json("port", "status")["ports"])
-    # Of the last two kinds each worker has one for connections and one for the relay.
-    assert (kinds ==
-            {"xsk": QUEUES, "socket": WORKERS * ADDRESSES, "tcp": 2 * WORKERS, "tls": 2 * WORKERS})
+    assert kinds == {"xsk": QUEUES, "socket": WORKERS * ADDRESSES, "tcp": WORKERS, "tls": WORKERS}
     query = dns.message.make_query("www.example.com", "A")
     for address in addresses:
         assert texts(lab.ask(where=address)) == WWW

@@ -116,5 +116,5 @@ def test_a_trust_anchor_that_is_not_there(lab, daemon):
                                                  "trust-anchor": "/nowhere/root.key"})
     status, said = daemon.run_failing()
     assert status == 1
-    assert ("recursion: trust-anchor: /nowhere/root.key: No such file or directory: "
+    assert ("recursion.trust-anchor: /nowhere/root.key: No such file or directory: "
             "copy /usr/share/dns/root.key there") in said

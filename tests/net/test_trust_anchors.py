@@ -30,7 +30,7 @@ def test_a_start_without_a_usable_anchor(daemon, tmp_path, key, what):
     daemon.configure(zones=[zone("example.com")], recursion={"allow": [CLIENT4], key: str(path)})
     daemon.spawn()
     assert daemon.reap() == 1
-    assert re.search(f"recursion: {key}: {path}: {said}.*nothing would be validated", daemon.log())
+    assert re.search(f"recursion.{key}: {path}: {said}.*nothing would be validated", daemon.log())
     assert path.read_text(encoding="ascii") == text
 
 
