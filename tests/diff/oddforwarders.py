@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Servers that forward to the upstreams of oddupstreams.py, and what they serve of them."""
 import contextlib
-import shutil
 import socket
 import struct
-import subprocess
 import time
 
 import dns.message
@@ -100,22 +98,16 @@ server:
     return ["unbound", "-d", "-c", "unbound.conf"]
 
 
-class Forwarder:
+class Forwarder(peers.Process):
     """A server with the upstreams of these rows, at an address of its own."""
 
     def __init__(self, make, folder, number, upstream, rows):
-        self.folder, self.number = folder, number
+        self.number = number
         # named listens only on addresses that an interface has
         self.address = "127.0.0.1" if make == named else f"127.2.{number >> 8}.{number & 255}"
         folder.mkdir()
-        argv = make(folder, self.address, upstream, rows)
-        with open(folder / "log", "ab") as log:
-            self.process = subprocess.Popen([shutil.which(argv[0], path=peers.PATH), *argv[1:]],
-                                            stdout=log, stderr=log, cwd=folder)
+        self.begin(make(folder, self.address, upstream, rows), folder)
         self.wait()
-
-    def log(self):
-        return (self.folder / "log").read_text(errors="replace")
 
     def wait(self):
         end = time.monotonic() + 60
@@ -143,14 +135,6 @@ class Forwarder:
             if not wire or wire[3] & 15 != rcode or not is_wanted(answers_of(wire), types):
                 return False
         return True
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 FORWARDERS = (volleyd, libunbound, named, unbound)

@@ -4,10 +4,8 @@
 secondaries. Each zone has one deviation: in how questions are answered (ASKED, from the second
 version of the zone on), or in what a transfer has (SENT, from the first on)."""
 import contextlib
-import shutil
 import socket
 import struct
-import subprocess
 import threading
 
 import dns.flags
@@ -453,7 +451,7 @@ remote-control:
     return ["nsd", "-d", "-c", "nsd.conf"]
 
 
-class Secondary:
+class Secondary(peers.Process):
     def __init__(self, make, folder, primary):
         self.kind, self.folder, self.port = make.__name__, folder, peers.free_port()
         folder.mkdir()
@@ -461,13 +459,7 @@ class Secondary:
         self.start()
 
     def start(self):
-        program = shutil.which(self.argv[0], path=peers.PATH)
-        with open(self.folder / "log", "ab") as log:
-            self.process = subprocess.Popen([program, *self.argv[1:]], stdout=log, stderr=log,
-                                            cwd=self.folder)
-
-    def log(self):
-        return (self.folder / "log").read_text(errors="replace")
+        self.begin(self.argv, self.folder)
 
     def serials(self, seconds=0.5):
         """{row: the serial number of the version that is served}; other rows are not served."""
@@ -486,14 +478,6 @@ class Secondary:
                     if reply[6:8] == b"\0\1" and b"\2s" in reply:
                         found[row] = int(reply[reply.index(b"\2s") + 2:][:1])
         return found
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 SECONDARIES = (volleyd, named, knotd, nsd)

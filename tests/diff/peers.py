@@ -162,23 +162,39 @@ def free_port():
                 return port
 
 
-class Server:
+class Process:
+    """A server that runs in a folder of its own, where its log is."""
+
+    def begin(self, argv, folder):
+        self.folder = folder
+        with open(folder / "log", "ab") as log:
+            self.process = subprocess.Popen([shutil.which(argv[0], path=PATH), *argv[1:]],
+                                            stdout=log, stderr=log, cwd=folder)
+
+    def log(self):
+        return (self.folder / "log").read_text(errors="replace")
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Server(Process):
     """A running server. ZONES: {origin: file}."""
 
     def __init__(self, kind, folder, zones, **options):
         self.kind, self.folder, self.port = kind, pathlib.Path(folder), free_port()
         self.folder.mkdir(parents=True, exist_ok=True)
-        argv = ALL[kind](self.folder, self.port, zones, **options)
-        with open(self.folder / "log", "wb") as log:
-            self.process = subprocess.Popen([shutil.which(argv[0], path=PATH), *argv[1:]],
-                                            stdout=log, stderr=log, cwd=self.folder)
+        (self.folder / "log").unlink(missing_ok=True)
+        self.begin(ALL[kind](self.folder, self.port, zones, **options), self.folder)
 
     @property
     def address(self):
         return ("127.0.0.1", self.port)
-
-    def log(self):
-        return (self.folder / "log").read_text(errors="replace")
 
     def ask(self, wire, timeout=10.0, source="127.0.0.1"):
         """The reply over UDP; None if there is none."""
@@ -203,11 +219,3 @@ class Server:
                 break
             time.sleep(0.05)
         raise AssertionError(f"{self.kind} does not answer for a zone: {self.log()[-3000:]}")
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
