@@ -219,7 +219,7 @@ static void give_up_cookie(struct forward *f, struct forward_query *query, uint6
 	    query->n_silent != FORWARD_COOKIE_SILENT || upstream_cookie_is_proven(&u->cookie) ||
 	    now_ns < u->cookie_until_ns)
 		return;
-	query->question->bare |= upstream_bit(query->upstream);
+	query->question->mute |= upstream_bit(query->upstream);
 	forward_query_drop(f, query);
 }
 

@@ -180,7 +180,7 @@ void forward_question_follow(struct forward *f, struct forward_question *q)
 		q->queries[i] = (struct forward_query){ .question = q };
 	}
 	q->name = q->chain->target;
-	q->tried = q->failed = q->refused = q->bad = 0;
+	q->tried = q->failed = q->refused = q->bad = q->mute = 0;
 	q->tcp = false;
 	q->n_refusals = 0;
 	q->prefer = UPSTREAM_NONE;
@@ -302,6 +302,7 @@ static void set_form(struct forward *f, struct forward_query *query, uint64_t no
 	query->upper = query->has_case ? random_u64(&f->random) : 0;
 	query->has_cookie = query->has_edns && !f->tcp_only &&
 			    !(q->bare & upstream_bit(query->upstream)) &&
+			    !forward_question_is_mute(q, &f->upstreams, query->upstream, now_ns) &&
 			    !(is_lenient && !upstream_cookie_is_proven(&u->cookie)) &&
 			    upstream_cookie_is_on(&u->cookie, now_ns);
 }

@@ -45,11 +45,12 @@ struct forward_question {
 	bool checking_disabled;
 	uint8_t prefer; /* the upstream to be asked next, or UPSTREAM_NONE */
 	uint8_t n_refusals;
-	uint16_t tried;   /* these nine are sets of upstreams: asked in this turn */
+	uint16_t tried;   /* these ten are sets of upstreams: asked in this turn */
 	uint16_t failed;  /* replied that they cannot answer */
 	uint16_t refused; /* could not be reached */
 	uint16_t plain;   /* refused EDNS */
-	uint16_t bare;    /* refused the COOKIE option, or are silent to it */
+	uint16_t bare;    /* refused the COOKIE option */
+	uint16_t mute;    /* silent to it: see forward_question_is_mute() */
 	uint16_t bad;     /* said BADCOOKIE */
 	uint16_t doubted; /* sent a reply over UDP that may be forged: asked over TCP */
 	uint16_t yields;  /* of these: may be asked over UDP again if they have no TCP */
@@ -101,6 +102,20 @@ struct forward {
 static inline uint16_t upstream_bit(uint8_t upstream)
 {
 	return (uint16_t)(1U << upstream);
+}
+
+/*
+ * True if the upstream was silent to the COOKIE option, and no question has shown since that it
+ * replies to cookies. Silence is no refusal: the upstream may only have been slow.
+ */
+static inline bool forward_question_is_mute(const struct forward_question *q,
+					    const struct upstreams *all, uint8_t upstream,
+					    uint64_t now_ns)
+{
+	const struct upstream *u = &all->all[upstream];
+
+	return q->mute & upstream_bit(upstream) && !upstream_cookie_is_proven(&u->cookie) &&
+	       now_ns >= u->cookie_until_ns;
 }
 
 /* Takes a free question. There is always one: they are as many as the groups that may be asked. */

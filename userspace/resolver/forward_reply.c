@@ -114,7 +114,9 @@ static void remember_form(const struct forward *f, struct upstream *u,
 		u->edns_until_ns = now_ns + UPSTREAM_EDNS_NS;
 	if (q->plain & bit)
 		u->plain_until_ns = now_ns + UPSTREAM_PLAIN_NS;
-	else if ((q->bare & bit) || (is_lenient && query->has_edns && !query->has_cookie))
+	else if ((q->bare & bit) || (is_lenient && query->has_edns && !query->has_cookie) ||
+		 (!query->has_cookie &&
+		  forward_question_is_mute(q, &f->upstreams, query->upstream, now_ns)))
 		upstream_cookie_refused(&u->cookie, now_ns);
 	if (is_lenient && f->caps_for_id && !query->has_case)
 		u->caseless_until_ns = now_ns + UPSTREAM_CASELESS_NS;

@@ -9,6 +9,7 @@
 
 #define WWW   "\3www\7example\0"
 #define OTHER "\5other\7example\0"
+#define THIRD "\5third\7example\0"
 /* In random letter case it has no capital with a probability of 1 in 2^38. */
 #define LONG   \
 	"\x1f" \

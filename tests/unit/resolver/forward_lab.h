@@ -61,7 +61,8 @@ static inline void lab_answered(void *ctx, struct resolver_group *group, const u
 	assert_true(n >= at + 4);
 	lab->is_over = true;
 	memcpy(lab->address, msg + at, 4);
-	groups_leave(&lab->groups, &lab->question);
+	groups_leave(&lab->groups,
+		     cds_list_first_entry(&group->waiters, struct resolver_question, waiting));
 	groups_put(&lab->groups, group);
 }
 
@@ -71,7 +72,8 @@ static inline void lab_failed(void *ctx, struct resolver_group *group, int ede_c
 
 	lab->is_over = true;
 	lab->ede_code = ede_code;
-	groups_leave(&lab->groups, &lab->question);
+	groups_leave(&lab->groups,
+		     cds_list_first_entry(&group->waiters, struct resolver_question, waiting));
 	groups_put(&lab->groups, group);
 }
 

@@ -361,6 +361,33 @@ static void silence_of_a_server_that_answers_cookies_is_not_about_them(void **st
 	give(&query);
 }
 
+/* A slow answer to a query without the option takes nothing from an upstream that was proven. */
+static void silence_unlearns_no_cookie_that_was_proven_since(void **state)
+{
+	static struct resolver_question beside;
+	struct lab_message slow, query;
+
+	(void)state;
+	slow = ask_and_take(WWW);
+	for (unsigned int i = 0; i < STEPS_MAX && has_cookie(&slow); i++)
+		slow = lab_query(&lab);
+	assert_true(has_edns(&slow) && !has_cookie(&slow));
+	/* lab_ask() would use the question again that still waits. */
+	beside = (struct resolver_question){ .qtype = DNS_TYPE_A, .qclass = DNS_CLASS_IN };
+	memcpy(beside.name, OTHER, sizeof(OTHER));
+	(void)groups_join(&lab.groups, &beside);
+	lab_turn(&lab);
+	do
+		query = lab_query(&lab);
+	while (!has_cookie(&query));
+	give(&query);
+	lab.is_over = false;
+	give(&slow);
+	query = ask_and_take(THIRD);
+	assert_true(has_cookie(&query));
+	give(&query);
+}
+
 /* --- Length ----------------------------------------------------------------------------------- */
 
 /* The answer with so many octets behind its end, which are ignored. */
@@ -484,6 +511,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(silence_to_cookies_ends_without_the_option,
 						begin_with_short_waits, end),
 		TEST(silence_of_a_server_that_answers_cookies_is_not_about_them),
+		cmocka_unit_test_setup_teardown(silence_unlearns_no_cookie_that_was_proven_since,
+						begin_with_short_waits, end),
 		TEST(a_reply_that_is_too_long_leads_to_tcp),
 		TEST(a_reply_that_is_too_long_where_there_is_no_tcp),
 		CASE_TEST(lower_case_where_there_is_no_tcp),
