@@ -106,5 +106,8 @@ bool tcp_peers_wish(struct tcp_peers *peers, const struct tcp_peers_port *own)
 
 uint32_t tcp_peers_take_wishes(struct tcp_peers_port *port)
 {
+	/* Called at each receive: without a wish the line is only read. */
+	if (!__atomic_load_n(&port->n_wishes, __ATOMIC_RELAXED))
+		return 0;
 	return __atomic_exchange_n(&port->n_wishes, 0, __ATOMIC_RELAXED);
 }
