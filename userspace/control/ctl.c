@@ -683,8 +683,10 @@ static int bind_ctl_socket(struct ctl *ctl, mode_t mode)
 	const char *path = ctl->addr.sun_path;
 
 	ctl->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (ctl->listen_fd < 0)
+		return -errno;
 	let_files_pass(ctl->listen_fd, false);
-	if (ctl->listen_fd < 0 || fchmod(ctl->listen_fd, 0600) ||
+	if (fchmod(ctl->listen_fd, 0600) ||
 	    bind(ctl->listen_fd, (const struct sockaddr *)&ctl->addr, sizeof(ctl->addr)) ||
 	    lstat(path, &ctl->file) || chmod(path, mode) || listen(ctl->listen_fd, BACKLOG))
 		return -errno;

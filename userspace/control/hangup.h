@@ -4,7 +4,8 @@
  * Ends connections of clients that may have sent descriptors which nobody has received (SCM_RIGHTS,
  * unix(7)). The kernel closes such descriptors in the thread that closes the connection, and that
  * may take long: a TCP socket with SO_LINGER and unread data takes as long as its sender wants. No
- * descriptor is ever put into the table of this process, and none is closed in the caller's thread:
+ * descriptor of such a client is put into the table of this process, and none is closed in the
+ * caller's thread, unless a thread cannot be started:
  *
  *      shutdown(): nothing comes any more ─► read what has come ─► no descriptor: close()
  *                                                              └► one: a thread of its own closes
