@@ -3,20 +3,13 @@
 /* Reads fields of any octets: hex, base64, base32 and strings. */
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "zone/rdreading.h"
 #include "zone/rdtext.h"
 
 /* --- Hex --- */
-
-int rdread_hex_value(char c)
-{
-	if (rdread_is_digit(c))
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 bool rdread_hex_word(struct rdreading *f)
 {
@@ -27,8 +20,8 @@ bool rdread_hex_word(struct rdreading *f)
 	if (rdread_is_end(*begin))
 		return rdread_refuse(f, begin, "a field is missing");
 	while (!rdread_is_end(*f->at)) {
-		int high = rdread_hex_value(f->at[0]);
-		int low = high < 0 ? -1 : rdread_hex_value(f->at[1]);
+		int high = hex_digit(f->at[0]);
+		int low = high < 0 ? -1 : hex_digit(f->at[1]);
 
 		if (high < 0 || (low < 0 && !rdread_is_end(f->at[1])))
 			return rdread_refuse(f, f->at,
@@ -51,7 +44,7 @@ bool rdread_hex(struct rdreading *f)
 	if (rdread_at_end(f))
 		return rdread_refuse(f, f->at, "a field is missing");
 	for (; *f->at; f->at++) {
-		int v = rdread_hex_value(*f->at);
+		int v = hex_digit(*f->at);
 
 		if (*f->at == ' ' || *f->at == '\t')
 			continue;

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "zone/rdreading.h"
@@ -27,7 +28,7 @@ static bool read_grouped(struct rdreading *f, unsigned n_groups, unsigned n_digi
 		if (group && (i >= token.n || token.at[i++] != between))
 			return rdread_refuse_token(f, &token, is_not);
 		for (; i < token.n && n < n_digits; i++, n++) {
-			digit = rdread_hex_value(token.at[i]);
+			digit = hex_digit(token.at[i]);
 			if (digit < 0)
 				break;
 			v = v << 4 | (unsigned)digit;
@@ -147,7 +148,7 @@ static bool dotted_hex(struct rdreading *f, const struct text_token *token, size
 	int high = -1;
 
 	for (size_t i = from; i < token->n; i++) {
-		int v = rdread_hex_value(token->at[i]);
+		int v = hex_digit(token->at[i]);
 
 		if (token->at[i] == '.')
 			continue;

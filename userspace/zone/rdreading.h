@@ -121,8 +121,6 @@ bool rdread_decimal(struct rdreading *f, uint32_t max, uint32_t *value);
 /* Writes the octets of a token, with escapes resolved, at @dst. Returns their number, or -1. */
 long rdread_octets(struct rdreading *f, const struct text_token *token, uint8_t *dst, size_t cap);
 
-int rdread_hex_value(char c); /* -1: none */
-
 /* By enum rdata_field; RD_END has none. */
 extern const rdread_field rdread_fields[RD_N_FIELDS];
 
