@@ -284,7 +284,8 @@ int upstreams_tls_new(SSL_CTX **out, const char *bundle, char *err, size_t cap)
 	int code;
 
 	if (!bundle) {
-		snprintf(err, cap, "TLS: the file of certificates that are trusted is missing");
+		snprintf(err, cap,
+			 "tls-bundle: the file of certificates that are trusted is missing");
 		return ERR_CONFIG;
 	}
 	code = tls_client_new(out, &options, why, sizeof(why));
