@@ -107,7 +107,11 @@ class Forwarder(peers.Process):
         self.address = "127.0.0.1" if make == named else f"127.2.{number >> 8}.{number & 255}"
         folder.mkdir()
         self.begin(make(folder, self.address, upstream, rows), folder)
-        self.wait()
+        try:
+            self.wait()
+        except BaseException:
+            self.stop()
+            raise
 
     def wait(self):
         end = time.monotonic() + 60
