@@ -463,7 +463,7 @@ SUITE ?= trixie
 test-suite: ## build, test and package what is committed in a bare Debian of SUITE, trixie (root): STEPS="build unit"
 	@scripts/suite.sh $(SUITE) $(STEPS)
 
-# The part of it that `make test` has, on the other supported release (OTHER_BASE= leaves it out): without the packages
+# A part of it that is short enough for CI, on the other supported release (OTHER_BASE= leaves it out): without the packages
 # of some tests, and with the network tests whose result most depends on libraries and servers of the release.
 OTHER_BASE ?= $(if $(shell grep -sx VERSION_CODENAME=trixie /etc/os-release),bookworm,trixie)
 BASE_TESTS := $(addprefix tests/net/test_,ways_in.py resolver.py resolver_attacks.py forward_tls.py dot.py transfer_ways.py \
@@ -474,7 +474,7 @@ other_base = $(if $(OTHER_BASE),SUITE_GROUPS="build lab deb unit net" FILES="$(B
 other-base:
 	@$(other_base) deps build deb
 
-test-other-base: ## the build, unit, BPF and some network tests, and the package in a bare Debian 13 (root)
+test-other-base: ## the build, unit, BPF and some network tests, and the package in a bare Debian of the other release (root)
 	@SUITE_KEEP=1 $(other_base) deps build deb unit bpf net package across
 
 .PHONY: image
