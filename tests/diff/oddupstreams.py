@@ -574,6 +574,8 @@ class Upstream:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while size := connection.recv(2, socket.MSG_WAITALL):
                 wire = connection.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
+                if len(wire) < int.from_bytes(size, "big"):  # the forwarder has ended
+                    return
                 for one in self.answer(Query(wire), True):
                     if one == CLOSE:
                         return
