@@ -53,7 +53,7 @@ STOREYS = {
     "operator": {
         "control": "base port config",    # sockets for commands and metrics; knows no daemon
         "policy": "xdp base dns cache limits rpz engine config bpf zonemgr control",
-        "recursion": "base port cache zone resolver limits engine worker config bpf",
+        "recursion": "base dns port cache zone resolver limits engine worker config bpf",
         "report": "xdp base dns port tap cache zone resolver shield rpz engine census "
                   "config iface zonemgr control policy recursion",
         "daemon": "xdp base dns port tap cache store shield rpz engine invalidate census "

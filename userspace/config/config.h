@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "config/verify.h"
 #include "config/words.h"
+#include "resolver/resolver_config.h"
 
 /* Before the name of a group in control.read and control.change. */
 #define CONFIG_GROUP "group:"
@@ -54,7 +55,6 @@ enum config_port { CONFIG_PORT_AUTO, CONFIG_PORT_XSK, CONFIG_PORT_DPDK, CONFIG_P
 enum config_any { CONFIG_ANY_MINIMAL, CONFIG_ANY_FULL };
 enum config_zero_copy { CONFIG_ZERO_COPY_AUTO, CONFIG_ZERO_COPY_ON, CONFIG_ZERO_COPY_OFF };
 enum config_return { CONFIG_RETURN_SWAP, CONFIG_RETURN_FIB };
-enum config_transport { CONFIG_TRANSPORT_UDP, CONFIG_TRANSPORT_TCP, CONFIG_TRANSPORT_TLS };
 
 struct config_interface {
 	char name[IF_NAMESIZE];
@@ -232,10 +232,10 @@ struct config_dpdk {
 
 /* One address of a stub zone or a forward zone. The rest is equal in all items of a zone. */
 struct config_stub {
-	char *zone;                      /* as a zone's name */
-	char *address;                   /* "192.0.2.1@53", with TLS "192.0.2.1@853#name" */
-	bool first;                      /* without an answer, ask as if it were not configured */
-	enum config_transport transport; /* default: recursion.transport */
+	char *zone;                        /* as a zone's name */
+	char *address;                     /* "192.0.2.1@53", with TLS "192.0.2.1@853#name" */
+	bool first;                        /* without an answer, ask as if it were not configured */
+	enum resolver_transport transport; /* default: recursion.transport */
 };
 
 struct config_rpz {
@@ -249,7 +249,7 @@ struct config_recursion {
 	uint32_t n_allow;
 	char **forward; /* as config_stub.address, ended by NULL; or NULL */
 	bool forward_first;
-	enum config_transport transport;
+	enum resolver_transport transport;
 	char *tls_bundle; /* NULL: none; so for all paths here */
 	char *root_hints;
 	char *trust_anchor;

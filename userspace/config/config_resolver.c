@@ -94,7 +94,7 @@ static void check_resolver(struct reader *reader, const struct yamltree *node, b
 static void check_forward(struct reader *reader)
 {
 	const struct config_recursion *recursion = &reader->config->recursion;
-	bool is_tls = recursion->transport == CONFIG_TRANSPORT_TLS;
+	bool is_tls = recursion->transport == RESOLVER_TLS;
 	const struct yamltree *item = find_first(reader, "forward");
 
 	for (; item && !reader->document.failed; item = item->next)
@@ -130,15 +130,15 @@ static void check_same_zone(struct reader *reader, const struct yamltree *node,
 static void complete_transport(struct reader *reader, const struct yamltree *node,
 			       struct config_stub *stub, bool is_forward)
 {
-	enum config_transport all = reader->config->recursion.transport;
+	enum resolver_transport all = reader->config->recursion.transport;
 
 	if (!yamltree_child(node, "transport"))
 		stub->transport = all;
-	if (stub->transport == CONFIG_TRANSPORT_TLS && !is_forward)
+	if (stub->transport == RESOLVER_TLS && !is_forward)
 		document_fail(&reader->document, node, "transport",
 			      "a stub zone is asked at authoritative servers, and not by tls: say "
 			      "udp or tcp");
-	else if (all == CONFIG_TRANSPORT_TCP && stub->transport != all)
+	else if (all == RESOLVER_TCP && stub->transport != all)
 		document_fail(&reader->document, node, "transport",
 			      "recursion.transport is for all upstreams: leave it out there to say "
 			      "something else here");
@@ -156,7 +156,7 @@ static void check_stub(struct reader *reader, const struct yamltree *node, struc
 		document_refuse(&reader->document, zone, stub->zone);
 	complete_transport(reader, node, stub, is_forward);
 	if (is_forward) {
-		check_resolver(reader, address, stub->transport == CONFIG_TRANSPORT_TLS);
+		check_resolver(reader, address, stub->transport == RESOLVER_TLS);
 		return;
 	}
 	read_upstream(reader, address, &to);
@@ -186,7 +186,7 @@ static void check_forward_zones(struct reader *reader)
 		if (!strcmp(zone->zone, "."))
 			document_fail(&reader->document, node, "zone",
 				      "is the root: recursion.forward is for all names");
-		if (zone->transport == CONFIG_TRANSPORT_TLS && !recursion->tls_bundle)
+		if (zone->transport == RESOLVER_TLS && !recursion->tls_bundle)
 			document_fail(&reader->document, node, "zone",
 				      "is asked by tls, which needs recursion.tls-bundle: the "
 				      "certificates that are trusted");

@@ -328,7 +328,6 @@ static void set_limits(struct making *m, const struct resolver_config *c)
 
 static void set_behaviour(struct making *m, const struct resolver_config *c)
 {
-	set_bool(m, "qname-minimisation:", c->qname_minimisation);
 	set_bool(m, "aggressive-nsec:", c->aggressive_nsec);
 	set_bool(m, "use-caps-for-id:", c->caps_for_id);
 	set_loopback(m, c);
@@ -342,15 +341,10 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_number(m, "key-cache-size:", KEY_CACHE_BYTES);
 	set_number(m, "neg-cache-size:", NEG_CACHE_BYTES);
 	set_number(m, "infra-cache-numhosts:", INFRA_CACHE_HOSTS);
-	/* An answer that has expired for us must have expired here, because this memory is asked
-	 * again. */
-	set_number(m, "cache-max-ttl:", c->max_ttl_s);
-	set_number(m, "cache-min-ttl:", c->min_ttl_s);
 	set_number(m, "cache-max-negative-ttl:", c->max_negative_ttl_s);
 	set_each(m, "caps-whitelist:", c->caps_exempt);
 	set_each(m, "private-address:", c->private_addresses);
 	set_mapped(m, c->private_addresses);
-	set_each(m, "private-domain:", c->private_domains);
 	set_each(m, "outgoing-interface:", c->outgoing_interfaces);
 }
 

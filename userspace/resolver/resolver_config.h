@@ -13,6 +13,7 @@
 
 struct tap;
 
+/* In the order of the choices of recursion.transport. */
 enum resolver_transport {
 	RESOLVER_UDP, /* and TCP if an answer is truncated */
 	RESOLVER_TCP,
@@ -63,19 +64,13 @@ struct resolver_config {
 	const char *trust_anchor_file;      /* DS or DNSKEY records; if both are NULL, */
 	const char *auto_trust_anchor_file; /* nothing is validated. libunbound writes this one */
 	const char *const *insecure;        /* names below which nothing is validated: RFC 7646 */
-	bool qname_minimisation;            /* RFC 9156 */
 	bool aggressive_nsec; /* RFC 8198: with NSEC by libunbound, with NSEC3 by denials.h */
 	bool caps_for_id;     /* 0x20: draft-vixie-dnsext-dns0x20 */
 	const char *const *caps_exempt; /* not for names at or below these */
 	bool query_localhost;           /* for labs: upstreams may be on 127.0.0.0/8 and ::1 */
 	uint64_t msg_cache_bytes;       /* of each thread, for both its memories */
 	uint64_t rrset_cache_bytes;
-	/*
-	 * How long libunbound keeps an answer; the forwarder keeps none. An NSEC3 record denies
-	 * other names for at most max_negative_ttl_s.
-	 */
-	uint32_t max_ttl_s;
-	uint32_t min_ttl_s;
+	/* how long libunbound keeps a negative answer, and an NSEC3 record denies names */
 	uint32_t max_negative_ttl_s;
 	/*
 	 * A server of the root zone on a loopback address of this host, written as a stub's
@@ -87,7 +82,6 @@ struct resolver_config {
 	 * of upstreams over TLS. NULL: there is no relay. */
 	const char *tls_relay;
 	const char *const *private_addresses; /* prefixes of addresses that no answer may have */
-	const char *const *private_domains;   /* except for names at or below these */
 	/*
 	 * RFC 6147, by libunbound's module dns64: "64:ff9b::/96"; NULL: none. It applies to all
 	 * questions, also with CD, because libunbound's API has no CD.
@@ -125,9 +119,9 @@ struct resolver_config {
 
 /* clang-format off */
 #define RESOLVER_CONFIG_INIT {                                                              \
-	.n_threads = 1, .qname_minimisation = true, .aggressive_nsec = true,                \
+	.n_threads = 1, .aggressive_nsec = true,                                            \
 	.msg_cache_bytes = 4 << 20, .rrset_cache_bytes = 8 << 20,                           \
-	.max_ttl_s = 86400, .max_negative_ttl_s = 3600,                                     \
+	.max_negative_ttl_s = 3600,                                                         \
 	.max_outstanding = 131072, .client_prefix4 = 32, .client_prefix6 = 64,              \
 	.upstream_timeout_ms = 2000, .upstream_forget_s = 5 }
 /* clang-format on */

@@ -12,7 +12,6 @@
 #include "base/err.h"
 #include "cache/memory.h"
 #include "cache/generations.h"
-#include "recursion/recursion_settings.h"
 #include "limits/clients.h"
 #include "tests/lib/must.h"
 #include "tests/unit/config/configtext.h"
@@ -21,177 +20,12 @@
 #define STUB    FORWARD "  stubs: [{zone: lan, address: 192.0.2.2}]\n" /* by libunbound */
 #define OFF     "allow: []\n"
 
-/* --- What is the same, and what is not -------------------------------------------------------- */
-
-struct change_row {
-	const char *name;
-	const char *text; /* below recursion */
-	bool has_other_resolver;
-	bool has_other_answers; /* than FORWARD */
-};
-
-static const struct change_row change_rows[] = {
-	{ "the same", FORWARD, false, false },
-	{ "other clients", "allow: [\"::/0\"]\n  forward: [192.0.2.1]\n", false, false },
-	{ "another forwarder", "allow: [192.0.2.0/24]\n  forward: [192.0.2.2]\n", true, true },
-	{ "no forwarder", "allow: [192.0.2.0/24]\n", true, true },
-	{ "a stub", STUB, true, true },
-	{ "an anchor", FORWARD "  trust-anchor: nowhere\n", true, true },
-	{ "an anchor that is followed", FORWARD "  auto-trust-anchor: nowhere\n", true, true },
-	{ "a name that is not validated", FORWARD "  domain-insecure: [lan]\n", true, true },
-	{ "no special names", FORWARD "  special-names: false\n", false, true },
-	{ "a special name less", FORWARD "  special-names-off: [test]\n", false, true },
-	{ "hints", FORWARD "  root-hints: nowhere\n", true, false },
-	{ "transport", FORWARD "  transport: tcp\n", true, false },
-	{ "threads", FORWARD "  threads: 2\n", true, false },
-	{ "max-outstanding", FORWARD "  max-outstanding: 99\n", true, false },
-	{ "max-per-client", FORWARD "  max-per-client: 99\n", true, false },
-	{ "upstream-timeout", FORWARD "  upstream-timeout: 1s\n", true, false },
-	{ "qname-minimisation", FORWARD "  qname-minimisation: false\n", true, false },
-	{ "aggressive-nsec", FORWARD "  aggressive-nsec: false\n", true, false },
-	{ "caps-for-id", FORWARD "  caps-for-id: false\n", true, false },
-	{ "caps-for-id as it is without", FORWARD "  caps-for-id: true\n", false, false },
-	{ "query-localhost", FORWARD "  query-localhost: true\n", true, false },
-	{ "max-ttl", FORWARD "  max-ttl: 5\n", false, true },
-	{ "min-ttl", FORWARD "  min-ttl: 5\n", false, true },
-	{ "max-negative-ttl", FORWARD "  max-negative-ttl: 5\n", true, true },
-	{ "query-timeout", FORWARD "  query-timeout: 1s\n", false, false },
-	{ "serve-stale", FORWARD "  serve-stale: 1s\n", false, false },
-	{ "stale-client-timeout", FORWARD "  stale-client-timeout: 1s\n", false, false },
-	{ "prefetch", FORWARD "  prefetch: false\n", false, false },
-	{ "stale-reply-ttl", FORWARD "  stale-reply-ttl: 1s\n", false, false },
-	{ "forward-first", FORWARD "  forward-first: true\n", true, true },
-	{ "a forward zone", FORWARD "  forward-zones: [{zone: lan, address: 192.0.2.2}]\n", true,
-	  true },
-	{ "private-address", FORWARD "  private-address: [10.0.0.0/8]\n", true, true },
-	{ "dns64", FORWARD "  dns64: true\n", true, true },
-	{ "outgoing-interface", FORWARD "  outgoing-interface: [192.0.2.53]\n", true, true },
-	{ "caps-exempt", FORWARD "  caps-exempt: [lan]\n", true, false },
-	{ "outbound-msg-retry", FORWARD "  outbound-msg-retry: 2\n", true, false },
-	{ "what the forwarder does without",
-	  FORWARD "  harden-glue: false\n  max-query-restarts: 5\n", false, false },
-};
-
-/* Than STUB, which is libunbound's. */
-static const struct change_row libunbound_rows[] = {
-	{ "the same", STUB, false, false },
-	{ "do-ip6", STUB "  do-ip6: false\n", true, true },
-	{ "another kind of zone", FORWARD "  forward-zones: [{zone: lan, address: 192.0.2.2}]\n",
-	  true, true },
-	{ "first", FORWARD "  stubs: [{zone: lan, address: 192.0.2.2, first: true}]\n", true,
-	  true },
-	{ "a transport of its own",
-	  FORWARD "  stubs: [{zone: lan, address: 192.0.2.2, transport: tcp}]\n", true, true },
-	{ "the transport that it has",
-	  FORWARD "  stubs: [{zone: lan, address: 192.0.2.2, transport: udp}]\n", false, false },
-	{ "root-key-sentinel", STUB "  root-key-sentinel: false\n", true, true },
-	{ "harden-glue", STUB "  harden-glue: false\n", true, true },
-	{ "harden-below-nxdomain", STUB "  harden-below-nxdomain: false\n", false, false },
-	{ "qname-minimisation-strict", STUB "  qname-minimisation-strict: true\n", true, true },
-	{ "max-query-restarts", STUB "  max-query-restarts: 5\n", true, true },
-	{ "max-global-quota", STUB "  max-global-quota: 50\n", true, true },
-	{ "target-fetch-policy", STUB "  target-fetch-policy: \"0 0\"\n", true, true },
-	{ "private-domain", STUB "  private-address: [10.0.0.0/8]\n  private-domain: [lan]\n", true,
-	  true },
-	{ "max-ttl", STUB "  max-ttl: 5\n", true, true },
-	{ "min-ttl", STUB "  min-ttl: 5\n", true, true },
-	{ "stale-reply-ttl", STUB "  stale-reply-ttl: 1s\n", false, false },
-};
-
 static struct config *configure(const char *recursion)
 {
 	char text[512];
 
 	snprintf(text, sizeof(text), LISTEN "recursion:\n  %s", recursion);
 	return load_good(text);
-}
-
-static void check_changes(const char *before, const struct change_row *rows, size_t n)
-{
-	struct config *base = configure(before);
-	struct recursion_settings from, to;
-
-	assert_int_equal(recursion_settings_make(&from, &base->recursion, 1), 0);
-	for (size_t i = 0; i < n; i++) {
-		const struct change_row *row = &rows[i];
-		struct config *config = configure(row->text);
-
-		assert_int_equal(recursion_settings_make(&to, &config->recursion, 1), 0);
-		if (!strcmp(from.text, to.text) == row->has_other_resolver ||
-		    !memcmp(from.digest, to.digest, sizeof(to.digest)) == row->has_other_answers)
-			fail_msg("%s", row->name);
-		recursion_settings_fini(&to);
-		config_free(config);
-	}
-	assert_int_equal(recursion_settings_make(&to, &base->recursion, 2), 0);
-	assert_memory_not_equal(from.digest, to.digest, sizeof(to.digest));
-	recursion_settings_fini(&to);
-	recursion_settings_fini(&from);
-	config_free(base);
-}
-
-static void test_what_is_the_same(void **state)
-{
-	(void)state;
-	check_changes(FORWARD, change_rows, sizeof(change_rows) / sizeof(change_rows[0]));
-	check_changes(STUB, libunbound_rows, sizeof(libunbound_rows) / sizeof(libunbound_rows[0]));
-}
-
-static const struct {
-	const char *name;
-	const char *text;
-	bool caps_for_id;
-} case_rows[] = {
-	{ "forwarding", FORWARD, true },
-	{ "forwarding, off", FORWARD "  caps-for-id: false\n", false },
-	{ "forwarding, validated", FORWARD "  trust-anchor: nowhere\n", false },
-	{ "a stub", STUB, false },
-	{ "from the root", "allow: [192.0.2.0/24]\n", false },
-	{ "from the root, on", "allow: [192.0.2.0/24]\n  caps-for-id: true\n", true },
-};
-
-/* Letter case is random by default where our own forwarder asks. */
-static void test_letter_case_by_default(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < sizeof(case_rows) / sizeof(case_rows[0]); i++) {
-		struct config *config = configure(case_rows[i].text);
-		struct recursion_settings s;
-
-		assert_int_equal(recursion_settings_make(&s, &config->recursion, 1), 0);
-		if (s.resolver.caps_for_id != case_rows[i].caps_for_id)
-			fail_msg("%s", case_rows[i].name);
-		recursion_settings_fini(&s);
-		config_free(config);
-	}
-}
-
-/* A file that is written anew under its name is read anew. */
-static void test_a_file_that_changes(void **state)
-{
-	char path[256], text[512];
-	struct recursion_settings s[3];
-	struct config *config;
-	FILE *out;
-
-	(void)state;
-	snprintf(path, sizeof(path), "%s/anchor", tmpfolder);
-	snprintf(text, sizeof(text), FORWARD "  trust-anchor: %s\n", path);
-	config = configure(text);
-	for (int i = 0; i < 3; i++) {
-		if (i < 2) {
-			out = fopen(path, "w");
-			MUST(out && fprintf(out, "%*s", i + 1, "") >= 0 && !fclose(out));
-		}
-		assert_int_equal(recursion_settings_make(&s[i], &config->recursion, 1), 0);
-	}
-	assert_string_not_equal(s[0].text, s[1].text);
-	assert_string_equal(s[1].text, s[2].text);
-	assert_memory_not_equal(s[0].digest, s[1].digest, sizeof(s[0].digest));
-	for (int i = 0; i < 3; i++)
-		recursion_settings_fini(&s[i]);
-	unlink(path);
-	config_free(config);
 }
 
 /* --- Put in place ----------------------------------------------------------------------------- */
@@ -496,9 +330,6 @@ static int end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_the_same),
-		cmocka_unit_test(test_letter_case_by_default),
-		cmocka_unit_test(test_a_file_that_changes),
 		cmocka_unit_test(test_on_and_off),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_what_a_reload_keeps),
