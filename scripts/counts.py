@@ -26,7 +26,7 @@ import sys
 SHOWN = 10
 BOOLEANS_MAX = 4
 BOUND = tuple(f"userspace/{floor}"
-              for floor in ("transfer", "zonemgr", "census", "control", "policy", "recursion",
+              for floor in ("transfer", "zonemgr", "census", "control", "policy", "recursion", "iface",
                                                  "report", "daemon", "cmd"))
 # File names that stand in more than one folder, and why.
 SAME_THING = "the same thing in the driver and in userspace"

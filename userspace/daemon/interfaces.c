@@ -132,78 +132,26 @@ void interfaces_clean_others(struct interfaces *all)
 	if_freenameindex(names);
 }
 
-/* Opens no ports before there are workers: their start opens the ports of all interfaces. */
-static int attach_and_open(struct interfaces *all, struct iface *iface)
+/* There are workers. */
+static int settle_iface(struct interfaces *all, struct iface *iface)
 {
-	int code = iface_attach(iface, &all->cache->maps, &all->cache->sizes);
-
-	if (code || !all->workers)
-		return code;
-	iface_open_ports(iface, all->workers);
-	iface_take_place(iface);
-	return 0;
+	return iface_settle(iface, all->workers, &all->cache->maps, &all->cache->sizes);
 }
 
 /* For an interface that a reload adds or changes. */
 static int begin_interface(struct interfaces *all, struct iface *iface)
 {
 	if (!all->cache->is_anonymous)
-		return attach_and_open(all, iface);
-	iface->wanted = false;
+		return settle_iface(all, iface);
+	iface->wish = IFACE_DETACHED;
 	iface_say(iface, IFACE_TOPIC_PROGRAM, true, "no BPF maps; kernel sockets answer");
 	return 0;
-}
-
-static void renew_interface(struct interfaces *all, struct iface *iface)
-{
-	int err = program_renew(iface->program, &all->cache->maps);
-
-	iface->is_renewal_due = false;
-	if (err)
-		log_warn("%s: the XDP program cannot be attached again: %s: some frames do not "
-			 "reach it",
-			 iface->config.name, err_text(err));
-}
-
-static void reattach(struct interfaces *all, struct iface *iface)
-{
-	const bool has_peer_lost = iface->has_peer_lost;
-
-	iface_close(iface, all->workers, false);
-	iface->has_peer_lost = has_peer_lost;
-	(void)attach_and_open(all, iface);
-}
-
-/* Notices that an interface came or went, or that its program was detached. */
-static void check_interfaces(struct interfaces *all, struct iface *iface)
-{
-	bool is_sound = iface->ifindex && iface_is_sound(iface);
-
-	if (!iface->wanted)
-		return;
-	if (is_sound && !iface_is_cleared(iface)) {
-		iface_open_ports(iface, all->workers);
-		iface_watch_driver(iface);
-		iface_watch_neighbours(iface);
-		if (iface->is_renewal_due)
-			renew_interface(all, iface);
-		if (iface->is_reattach_due)
-			reattach(all, iface);
-		return;
-	}
-	if (!iface->ifindex && !if_nametoindex(iface->config.name))
-		return;
-	if (iface->ifindex && !is_sound) {
-		log_warn("%s: the interface or its XDP program is gone", iface->config.name);
-		iface_close(iface, all->workers, false);
-	}
-	(void)attach_and_open(all, iface);
 }
 
 void interfaces_check(struct interfaces *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		check_interfaces(all, &all->at[i]);
+		(void)settle_iface(all, &all->at[i]);
 }
 
 void interfaces_guard(struct interfaces *all)
@@ -211,11 +159,11 @@ void interfaces_guard(struct interfaces *all)
 	struct iface *iface;
 
 	for (iface = all->at; iface < all->at + all->n; iface++) {
-		if (!iface->wanted)
+		if (iface->wish == IFACE_DETACHED)
 			continue;
 		iface_peer_watch(iface, clock_ns());
-		if (iface->is_reattach_due)
-			reattach(all, iface);
+		if (iface->due == IFACE_DUE_REATTACH)
+			(void)settle_iface(all, iface);
 	}
 }
 
@@ -252,7 +200,7 @@ static struct iface *add_by_hand(struct interfaces *all, const char *ifname)
 		iface = add_iface(all, &config);
 	}
 	if (iface)
-		iface->is_added = true;
+		iface->wish = IFACE_ADDED;
 	return iface;
 }
 
@@ -265,15 +213,28 @@ static void drop_iface(struct interfaces *all, struct iface *iface)
 	all->n--;
 }
 
-/* Removes an interface that `attach` added. A configured interface is off again, with its keys. */
-static void take_back_interface(struct interfaces *all, struct iface *iface)
+/* The wish of `attach`: see enum iface_wish. */
+static void wish_attached(struct iface *iface)
 {
-	if (iface->is_added) {
-		drop_iface(all, iface);
-		return;
+	iface->due = IFACE_DUE_ATTACH;
+	if (iface->config.xdp == CONFIG_XDP_OFF) {
+		iface->config.xdp = CONFIG_XDP_AUTO;
+		iface->wish = IFACE_SWITCHED_ON;
+	} else if (iface->wish == IFACE_DETACHED) {
+		iface->wish = IFACE_LISTED;
 	}
-	iface->config.xdp = CONFIG_XDP_OFF;
-	iface->is_switched_on = false;
+}
+
+/* The wish of `detach`. is_refused: the kernel keeps the program. */
+static void wish_detached(struct interfaces *all, struct iface *iface, bool is_refused)
+{
+	const enum iface_wish before = iface->wish;
+
+	if (before == IFACE_SWITCHED_ON)
+		iface->config.xdp = CONFIG_XDP_OFF;
+	iface->wish = before == IFACE_SWITCHED_ON && !is_refused ? IFACE_LISTED : IFACE_DETACHED;
+	if (before == IFACE_ADDED && !is_refused)
+		drop_iface(all, iface);
 }
 
 int interfaces_attach(struct interfaces *all, const char *ifname, char *err, size_t err_cap)
@@ -295,26 +256,26 @@ int interfaces_attach(struct interfaces *all, const char *ifname, char *err, siz
 		iface = add_by_hand(all, ifname);
 	if (!iface)
 		return ERR_LIMIT;
-	iface->wanted = true;
-	if (iface->program)
+	if (iface->program || iface->dpdk)
 		return 0;
-	if (iface->config.xdp == CONFIG_XDP_OFF) {
-		iface->config.xdp = CONFIG_XDP_AUTO;
-		iface->is_switched_on = true;
-	}
-	code = attach_and_open(all, iface);
+	wish_attached(iface);
+	code = settle_iface(all, iface);
 	if (code)
 		snprintf(err, err_cap, "%s: %s", ifname, iface->note);
 	return code;
 }
 
+static bool is_by_hand(const struct iface *iface)
+{
+	return iface->wish == IFACE_ADDED || iface->wish == IFACE_SWITCHED_ON;
+}
+
 int interfaces_detach(struct interfaces *all, const char *ifname, char *err, size_t err_cap)
 {
 	struct iface *iface = find_iface(all, ifname);
-	bool is_by_hand = iface && (iface->is_added || iface->is_switched_on);
 	int code = 0;
 
-	if (!iface || (!iface->program && !is_by_hand)) {
+	if (!iface || (!iface->program && !is_by_hand(iface))) {
 		snprintf(err, err_cap, "%s: volleyd has no XDP program there", ifname);
 		return -ENOENT;
 	}
@@ -323,10 +284,7 @@ int interfaces_detach(struct interfaces *all, const char *ifname, char *err, siz
 	if (code)
 		snprintf(err, err_cap, "%s: %s", ifname, err_text(code));
 	iface_close(iface, all->workers, true);
-	if (is_by_hand && !code)
-		take_back_interface(all, iface);
-	else
-		iface->wanted = false;
+	wish_detached(all, iface, code != 0);
 	return code;
 }
 
@@ -394,14 +352,15 @@ static void let_go(struct interfaces *all, struct iface *iface)
 static void begin_anew(struct interfaces *all, struct iface *iface,
 		       const struct config_interface *c)
 {
-	const bool is_wanted = iface->wanted || iface->is_added;
+	const bool is_wanted = iface->wish != IFACE_DETACHED;
 
 	log_notice("%s: attached anew, as the configuration says", c->name);
 	iface_close(iface, all->workers, false);
 	iface_init(iface, c);
-	iface->wanted = is_wanted;
 	if (is_wanted)
 		(void)begin_interface(all, iface);
+	else
+		iface->wish = IFACE_DETACHED;
 }
 
 /* The lists belong to the earlier configuration, which will be freed. */
@@ -424,12 +383,13 @@ void interfaces_settle(struct interfaces *all, const struct config *before,
 		const struct config_interface *is =
 			config_find_interface(after, iface->config.name);
 
-		if (!is && iface->is_added)
+		if (!is && iface->wish == IFACE_ADDED)
 			continue;
 		if (!is) {
 			let_go(all, iface);
 			drop_iface(all, iface);
-		} else if (iface->is_added || (was && !config_interface_is_same(was, is))) {
+		} else if (iface->wish == IFACE_ADDED ||
+			   (was && !config_interface_is_same(was, is))) {
 			begin_anew(all, iface, is);
 		} else {
 			take_interface_lists(iface, is);

@@ -16,7 +16,7 @@
 
 void iface_init(struct iface *iface, const struct config_interface *config)
 {
-	*iface = (struct iface){ .config = *config, .wanted = true };
+	*iface = (struct iface){ .config = *config, .due = IFACE_DUE_ATTACH };
 }
 
 /* --- What the kernel says of the interface ---------------------------------------------------- */
@@ -49,11 +49,6 @@ bool iface_is_sound(const struct iface *iface)
 	if (err || ifindex != iface->ifindex)
 		return err_is_exhausted(err);
 	return !iface->program || program_is_attached(iface->program);
-}
-
-bool iface_is_cleared(const struct iface *iface)
-{
-	return iface->is_occupied && program_is_welcome(iface->config.name);
 }
 
 /* An interface on top of another one has no native XDP, and may see fewer packets. */
@@ -90,8 +85,8 @@ static int refuse_iface(struct iface *iface, int code, const char *sentence)
 	const size_t name_len = strlen(iface->config.name);
 
 	/* A network driver, too, may return -EBUSY: then it is not asked every second. */
-	iface->is_occupied = (code == -EBUSY || code == -EPROTO) &&
-			     !program_is_welcome(iface->config.name);
+	if ((code == -EBUSY || code == -EPROTO) && !program_is_welcome(iface->config.name))
+		iface->due = IFACE_DUE_WHEN_FREE;
 	if (code == -ENODEV)
 		iface->state = IFACE_GONE;
 	if (!strncmp(sentence, iface->config.name, name_len) &&
@@ -184,7 +179,7 @@ static void begin_iface(struct iface *iface)
 	iface->attach_mtu = iface->link.mtu;
 	overload_begin(&iface->overload, iface->program, clock_ns());
 	say_program(iface);
-	if (iface->is_native_fatal)
+	if (iface->mute & IFACE_MUTE_FATAL)
 		iface_guard_say_fatal(iface);
 	else
 		iface_unsay(iface, IFACE_TOPIC_QUIRK);
@@ -210,8 +205,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	char err[512];
 	int code;
 
-	iface->is_occupied = false;
-	iface->is_reattach_due = false;
+	iface->due = IFACE_DUE_NOTHING;
 	iface->state = IFACE_DOWN;
 	iface->maps = maps;
 	if (dpdk_iface_is_owned(&iface->config)) {
@@ -227,14 +221,12 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	if (!code && !iface->link.is_ethernet)
 		return refuse_iface(iface, -EOPNOTSUPP, "its frames are not Ethernet");
 	iface_guard_note_pairs(iface);
-	iface->is_native_fatal = iface_guard_is_native_fatal(iface);
-	if (iface->is_native_fatal && want.native_only)
+	iface_mute(iface, IFACE_MUTE_FATAL, iface_guard_is_native_fatal(iface));
+	if (iface->mute & IFACE_MUTE_FATAL && want.native_only)
 		return refuse_fatal(iface);
-	iface_peer_begin(iface);
-	iface->is_generic_for_peer = !iface->is_native_fatal && iface_peer_wants_generic(iface);
-	want.generic_only |= iface->is_native_fatal || iface->is_generic_for_peer;
+	want.generic_only |= iface_peer_begin(iface) || iface->mute & IFACE_MUTE_FATAL;
 	/* An adopted program may be native; begin_iface() switches safe answers on. */
-	want.driver_answers &= !iface->is_native_fatal && iface->peer != VETHPEER_BARE;
+	want.driver_answers &= !iface->mute;
 	want.takes_frags = linkinfo_xdp_features(iface->ifindex) & LINKINFO_XDP_RX_SG;
 	code = program_open(&iface->program, maps, &want, err, sizeof(err));
 	if (code) {
@@ -256,7 +248,9 @@ void iface_take_place(struct iface *iface)
 			  err_text(err));
 }
 
-void iface_close(struct iface *iface, struct workers *workers, bool keep)
+/* --- Kernel and wish -------------------------------------------------------------------------- */
+
+static void leave_iface(struct iface *iface, struct workers *workers, bool keep)
 {
 	iface_close_dpdk(iface, workers);
 	iface_close_ports(iface, workers, 0);
@@ -264,10 +258,69 @@ void iface_close(struct iface *iface, struct workers *workers, bool keep)
 	iface->program = NULL;
 	iface->ifindex = 0;
 	iface_guard_reset(iface);
-	iface->has_peer_lost = false;
 	iface->zerocopy_err = 0;
 	iface->retry_at_ns = 0;
 	iface->state = IFACE_DOWN;
 	for (int i = 0; i < IFACE_N_TOPICS; i++)
 		iface_unsay(iface, (enum iface_topic)i);
+}
+
+void iface_close(struct iface *iface, struct workers *workers, bool keep)
+{
+	leave_iface(iface, workers, keep);
+	iface->peer_step = IFACE_PEER_FREE;
+	iface->due = IFACE_DUE_ATTACH;
+}
+
+/* Finds out if the interface came or went, or if a program has gone: its own or a foreign one. */
+static void look_at_iface(struct iface *iface, struct workers *workers)
+{
+	if (iface->ifindex && !iface_is_sound(iface)) {
+		log_warn("%s: the interface or its XDP program is gone", iface->config.name);
+		iface_close(iface, workers, false);
+	} else if (!iface->ifindex) {
+		iface->due = if_nametoindex(iface->config.name) ? IFACE_DUE_ATTACH :
+								  IFACE_DUE_NOTHING;
+	} else if (iface->due == IFACE_DUE_WHEN_FREE && program_is_welcome(iface->config.name)) {
+		iface->due = IFACE_DUE_ATTACH;
+	}
+}
+
+static void renew_program(struct iface *iface, const struct object_maps *maps)
+{
+	int err = program_renew(iface->program, maps);
+
+	iface->due = IFACE_DUE_NOTHING;
+	if (err)
+		log_warn("%s: the XDP program cannot be attached again: %s: some frames do not "
+			 "reach it",
+			 iface->config.name, err_text(err));
+}
+
+int iface_settle(struct iface *iface, struct workers *workers, struct object_maps *maps,
+		 const struct cache_sizes *sizes)
+{
+	int code;
+
+	if (iface->wish == IFACE_DETACHED)
+		return 0;
+	if (iface->due < IFACE_DUE_ATTACH)
+		look_at_iface(iface, workers);
+	if (iface->due < IFACE_DUE_ATTACH) {
+		iface_open_ports(iface, workers);
+		iface_watch_driver(iface);
+		iface_watch_neighbours(iface);
+	}
+	if (iface->due == IFACE_DUE_RENEWAL)
+		renew_program(iface, maps);
+	if (iface->due == IFACE_DUE_REATTACH)
+		leave_iface(iface, workers, false);
+	if (iface->due < IFACE_DUE_ATTACH)
+		return 0;
+	code = iface_attach(iface, maps, sizes);
+	if (code)
+		return code;
+	iface_open_ports(iface, workers);
+	iface_take_place(iface);
+	return 0;
 }

@@ -13,7 +13,8 @@
  * queue has no socket, the others keep theirs; its queries go to the kernel's sockets.
  *
  * The interface may be missing at the start, disappear, return (with another index), and have more
- * or fewer queues than before. Each is a state that is reported; volleyd goes on.
+ * or fewer queues than before. Each is a state that is reported; volleyd goes on. iface_settle()
+ * brings kernel and wish together; iface_state.h draws the states.
  *
  * Control's thread calls all these functions.
  *
@@ -47,6 +48,15 @@ void iface_init(struct iface *iface, const struct config_interface *config);
  */
 int iface_attach(struct iface *iface, struct object_maps *maps, const struct cache_sizes *sizes)
 	__attribute__((warn_unused_result));
+
+/*
+ * Brings the kernel to what iface->wish asks for. Call it once a second, and after a step became
+ * due. It looks if the interface came, went, or lost its program; opens and closes sockets; watches
+ * the driver; and takes the step that is due (enum iface_due). 0, or the code of iface_attach() if
+ * it attaches and that fails. With IFACE_DETACHED it does nothing. maps as in program_open().
+ */
+int iface_settle(struct iface *iface, struct workers *workers, struct object_maps *maps,
+		 const struct cache_sizes *sizes);
 
 /*
  * Opens AF_XDP sockets for the queues that the interface has now, as far as configured and
@@ -91,7 +101,10 @@ void iface_watch_neighbours(struct iface *iface);
 /* Closes the sockets of queue `first` and of all higher queues. */
 void iface_close_ports(struct iface *iface, struct workers *workers, uint32_t first);
 
-/* Closes the sockets, then the program (see program_close()). */
+/*
+ * Closes the sockets, then the program (see program_close()). Afterwards nothing of the interface
+ * is known, and an attachment is due.
+ */
 void iface_close(struct iface *iface, struct workers *workers, bool keep);
 
 /* Gives the driver the interface's current MAC address and MTU. */
@@ -99,8 +112,5 @@ void iface_update_link(struct iface *iface);
 
 /* True if interface and program are still the known ones, or if resources to look are exhausted. */
 bool iface_is_sound(const struct iface *iface);
-
-/* True if the program that was in the way of ours has gone. */
-bool iface_is_cleared(const struct iface *iface);
 
 #endif

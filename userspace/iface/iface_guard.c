@@ -151,8 +151,7 @@ static bool can_see_hits(const struct iface *iface, const struct xdpdrops_driver
 
 static void silence_iface_guard(struct iface *iface, const struct xdpdrops_driver *driver)
 {
-	iface->is_silenced = true;
-	program_set_answers(iface->program, iface_driver_answers(iface));
+	iface_mute(iface, IFACE_MUTE_HITS, true);
 	iface_peer_wake(iface);
 	iface_say(
 		iface, IFACE_TOPIC_HITS, true,
@@ -188,8 +187,7 @@ static void judge_hits(struct iface *iface, const struct xdpdrops_driver *driver
 
 static void let_answer(struct iface *iface)
 {
-	iface->is_silenced = false;
-	program_set_answers(iface->program, iface_driver_answers(iface));
+	iface_mute(iface, IFACE_MUTE_HITS, false);
 	iface_unsay(iface, IFACE_TOPIC_HITS);
 }
 
@@ -207,7 +205,7 @@ void iface_guard_hits(struct iface *iface, uint64_t now_ns)
 	if (count_hits(iface->program, &n_hits) ||
 	    xdpdrops_read(driver, iface->config.name, &n_lost))
 		return;
-	if (iface->is_silenced)
+	if (iface->mute & IFACE_MUTE_HITS)
 		let_answer(iface);
 	if (!h->is_begun)
 		leaving_begin_hits(h, n_hits, n_lost, now_ns);
@@ -218,6 +216,6 @@ void iface_guard_hits(struct iface *iface, uint64_t now_ns)
 void iface_guard_reset(struct iface *iface)
 {
 	iface->leaving = (struct leaving){ 0 };
-	iface->is_silenced = false;
+	iface_mute(iface, IFACE_MUTE_HITS, false);
 	iface->hits_seen_ns = 0;
 }

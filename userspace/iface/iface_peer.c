@@ -20,18 +20,25 @@ static bool is_auto(const struct iface *iface)
 	return iface->config.xdp == CONFIG_XDP_AUTO;
 }
 
-void iface_peer_begin(struct iface *iface)
+static void note_peer(struct iface *iface, enum vethpeer_kind kind, uint64_t now_ns)
+{
+	iface->peer = kind;
+	iface->peer_since_ns = now_ns;
+	iface_mute(iface, IFACE_MUTE_PEER, kind == VETHPEER_BARE);
+}
+
+bool iface_peer_begin(struct iface *iface)
 {
 	struct vethpeer peer;
 
 	vethpeer_look(&peer, iface->ifindex);
-	iface->peer = peer.kind;
-	iface->peer_since_ns = clock_ns();
-}
-
-bool iface_peer_wants_generic(const struct iface *iface)
-{
-	return is_auto(iface) && (iface->peer == VETHPEER_BARE || iface->peer == VETHPEER_UNSEEN);
+	note_peer(iface, peer.kind, clock_ns());
+	if (!is_auto(iface) || iface->mute & IFACE_MUTE_FATAL ||
+	    (peer.kind != VETHPEER_BARE && peer.kind != VETHPEER_UNSEEN))
+		iface->peer_step = IFACE_PEER_FREE;
+	else if (iface->peer_step == IFACE_PEER_FREE)
+		iface->peer_step = IFACE_PEER_GENERIC;
+	return iface->peer_step != IFACE_PEER_FREE;
 }
 
 /* True if volleyd may replace the native program by a generic one. */
@@ -61,7 +68,7 @@ static void say_native(struct iface *iface)
 
 static void say_generic(struct iface *iface)
 {
-	if (iface->has_peer_lost)
+	if (iface->peer_step == IFACE_PEER_LOST)
 		iface_say(
 			iface, IFACE_TOPIC_PEER, true,
 			"the other end of the veth pair has lost its XDP program: generic until it "
@@ -89,7 +96,7 @@ void iface_peer_say(struct iface *iface)
 {
 	if (is_iface_peer_native(iface))
 		say_native(iface);
-	else if (iface->is_generic_for_peer)
+	else if (iface->peer_step != IFACE_PEER_FREE)
 		say_generic(iface);
 	else
 		iface_unsay(iface, IFACE_TOPIC_PEER);
@@ -114,11 +121,9 @@ static void look_again(struct iface *iface, uint64_t now_ns)
 	vethpeer_look(&peer, iface->ifindex);
 	if (peer.kind == before || peer.kind == VETHPEER_UNSEEN) /* may be temporary */
 		return;
-	iface->peer = peer.kind;
-	iface->peer_since_ns = now_ns;
+	note_peer(iface, peer.kind, now_ns);
 	if (is_iface_peer_native(iface) && may_step_down(iface) && peer.kind == VETHPEER_BARE)
-		iface->has_peer_lost = true;
-	program_set_answers(iface->program, iface_driver_answers(iface));
+		iface->peer_step = IFACE_PEER_LOST;
 	if (peer.kind == VETHPEER_BARE)
 		iface_peer_wake(iface);
 	iface_peer_say(iface);
@@ -134,12 +139,12 @@ void iface_peer_watch(struct iface *iface, uint64_t now_ns)
 	if (!may_step_down(iface))
 		return;
 	if (is_iface_peer_native(iface) && iface->peer == VETHPEER_BARE) {
-		iface->is_reattach_due = true;
-	} else if (iface->is_generic_for_peer && iface->peer == VETHPEER_TAKES &&
-		   now_ns - iface->peer_since_ns >= STEADY_NS && !iface->is_reattach_due) {
+		iface_need(iface, IFACE_DUE_REATTACH);
+	} else if (iface->peer_step != IFACE_PEER_FREE && iface->peer == VETHPEER_TAKES &&
+		   now_ns - iface->peer_since_ns >= STEADY_NS && iface->due != IFACE_DUE_REATTACH) {
 		log_notice("%s: the other end of the veth pair has an XDP program: native again",
 			   iface->config.name);
-		iface->has_peer_lost = false;
-		iface->is_reattach_due = true;
+		iface->peer_step = IFACE_PEER_FREE;
+		iface_need(iface, IFACE_DUE_REATTACH);
 	}
 }

@@ -24,11 +24,11 @@
 
 #include "iface/iface_state.h"
 
-/* Looks for the first time, before a program is attached. */
-void iface_peer_begin(struct iface *iface);
-
-/* True if the program must be generic because of the other end. */
-bool iface_peer_wants_generic(const struct iface *iface);
+/*
+ * Looks for the first time, before a program is attached. True if the program must be generic
+ * because of the other end.
+ */
+bool iface_peer_begin(struct iface *iface);
 
 /* Remarks on the other end. Call it after the program was attached. */
 void iface_peer_say(struct iface *iface);

@@ -175,7 +175,7 @@ static uint32_t n_iface_port_wanted(const struct iface *iface)
 {
 	uint32_t n = iface->link.n_queues;
 
-	if (!can_have_sockets(iface) || iface->is_untagged)
+	if (!can_have_sockets(iface) || iface->mute & IFACE_MUTE_TAGS)
 		return 0;
 	if (iface->config.n_queues && iface->config.n_queues < n)
 		n = iface->config.n_queues;
@@ -362,7 +362,7 @@ void iface_open_ports(struct iface *iface, struct workers *workers)
 	/* A veth runs the program only on queues that existed when it was attached. */
 	if (iface->link.n_queues > before.n_queues && linkinfo_is(&iface->link, "veth") &&
 	    program_mode(iface->program) == PROGRAM_NATIVE)
-		iface->is_renewal_due = true;
+		iface_need(iface, IFACE_DUE_RENEWAL);
 	if (!is_same_link(&before, &iface->link))
 		leaving_forgive(&iface->leaving);
 	close_stuck(iface, workers, now_ns);

@@ -17,11 +17,23 @@ const char *iface_state_text(enum iface_state state)
 
 bool iface_driver_answers(const struct iface *iface)
 {
-	const bool harms =
-		program_mode(iface->program) == PROGRAM_NATIVE &&
-		(iface->is_untagged || iface->is_native_fatal || iface->peer == VETHPEER_BARE);
+	const bool is_native = program_mode(iface->program) == PROGRAM_NATIVE;
+	const unsigned int harmless = is_native ? 0 : IFACE_MUTE_NATIVE;
 
-	return iface->config.driver_answers && !iface->is_silenced && !harms;
+	return iface->config.driver_answers && !(iface->mute & ~harmless);
+}
+
+void iface_mute(struct iface *iface, enum iface_mute reason, bool is_so)
+{
+	iface->mute = is_so ? iface->mute | reason : iface->mute & ~(unsigned int)reason;
+	if (iface->program)
+		program_set_answers(iface->program, iface_driver_answers(iface));
+}
+
+void iface_need(struct iface *iface, enum iface_due due)
+{
+	if (iface->due < due)
+		iface->due = due;
 }
 
 /* Makes the note and the state from the remarks. */

@@ -4,6 +4,10 @@
  * The state of an interface that Volley answers on, and the remarks about it. The functions that
  * change it are in iface/iface.h.
  *
+ *      wish    what operator and configuration ask for        commands and reloads set it
+ *      due     the next step in the kernel towards the wish   a look at the interface sets it
+ *      state   what the kernel has                            iface_settle() takes the step
+ *
  * Threads: control's.
  */
 #ifndef VOLLEY_IFACE_IFACE_STATE_H
@@ -22,6 +26,72 @@
 #include "iface/vethpeer.h"
 
 #define IFACE_REMARK_CAP 384
+
+/*
+ * What operator and configuration ask for. In all states except DETACHED, iface_settle() attaches
+ * the program whenever the interface exists and config.xdp is not off.
+ *
+ *      the configuration names it ──► LISTED ── detach ──► DETACHED ── attach ──► LISTED
+ *        with xdp: off            ──► LISTED ── attach ──► SWITCHED_ON ── detach ──► LISTED
+ *      only `attach` names it     ──► ADDED ── detach ──► the daemon forgets it
+ *
+ *      any ── detach, but the kernel refuses ──► DETACHED
+ *      ADDED, SWITCHED_ON ── a reload names it with other keys ──► LISTED
+ *      DETACHED ── the same ──► DETACHED
+ *
+ * `attach` and `detach` are commands of volleyctl. SWITCHED_ON changes config.xdp from off to auto.
+ */
+enum iface_wish {
+	IFACE_LISTED,
+	IFACE_SWITCHED_ON,
+	IFACE_ADDED,
+	IFACE_DETACHED,
+};
+
+/*
+ * The next step in the kernel. iface_settle() takes it, and then nothing is due.
+ *
+ *      NOTHING ── driver does not run the program on all queues ──► RENEWAL ──► NOTHING
+ *              ── another mode is possible or necessary ──────────► REATTACH ──► NOTHING
+ *              ── link or program has gone (it is closed) ────────► ATTACH
+ *      ATTACH  ── attached, or refused for good ──────────────────► NOTHING
+ *              ── another program is in the way ──────────────────► WHEN_FREE
+ *      WHEN_FREE ── that program has gone ────────────────────────► ATTACH
+ *
+ * The order of the values is the order of their weight: a step includes all lighter ones.
+ */
+enum iface_due {
+	IFACE_DUE_NOTHING,
+	IFACE_DUE_WHEN_FREE, /* attach when the program that is in the way of ours has gone */
+	IFACE_DUE_RENEWAL,   /* put a new copy of the program in the place of the running one */
+	IFACE_DUE_ATTACH,    /* nothing is attached */
+	IFACE_DUE_REATTACH,  /* detach and attach: a new MTU, or the other end of a veth */
+};
+
+/*
+ * Reasons why the driver must not answer although config.driver_answers is set: a bit mask. The
+ * first one counts in every mode, the others in native mode.
+ */
+enum iface_mute {
+	IFACE_MUTE_HITS = 1 << 0,  /* hits were lost (iface_guard.h) */
+	IFACE_MUTE_TAGS = 1 << 1,  /* the card strips VLAN tags that answers need (watch.c) */
+	IFACE_MUTE_FATAL = 1 << 2, /* an answer would crash the kernel (quirks.h) */
+	IFACE_MUTE_PEER = 1 << 3,  /* the other end of a veth takes none (iface_peer.h) */
+	IFACE_MUTE_NATIVE = IFACE_MUTE_TAGS | IFACE_MUTE_FATAL | IFACE_MUTE_PEER,
+};
+
+/*
+ * Whether the other end of a veth pair decides the mode (iface_peer.h).
+ *
+ *      FREE ── attached while the other end takes no answers ──► GENERIC
+ *      FREE ── native, and the other end loses its program ────► LOST ── attached again ──► LOST
+ *      GENERIC, LOST ── the other end has had a program for some seconds ──► FREE, attached again
+ */
+enum iface_peer_step {
+	IFACE_PEER_FREE,
+	IFACE_PEER_GENERIC, /* generic because of the other end: not a fault */
+	IFACE_PEER_LOST,    /* the same or soon the same, and a fault */
+};
 
 enum iface_state {
 	IFACE_DOWN, /* nothing attached: not yet, detached by a command, or xdp: off */
@@ -59,10 +129,10 @@ struct iface_remark {
 
 struct iface {
 	struct config_interface config;
+	enum iface_wish wish;
+	enum iface_due due;
 	enum iface_state state;
-	bool wanted;         /* false: detached by a command */
-	bool is_added;       /* by a command: the configuration does not name it */
-	bool is_switched_on; /* by a command: the configuration says xdp: off */
+	unsigned int mute; /* IFACE_MUTE_*; iface_mute() changes it */
 	unsigned int ifindex;
 	struct linkinfo link; /* as read at the last iface_open_ports() */
 	uint32_t n_pairs;     /* of virtio_net, without the program's own; 0: another driver */
@@ -76,20 +146,13 @@ struct iface {
 	int zerocopy_err;     /* why zero-copy is not tried again */
 	uint64_t retry_at_ns; /* when to try queues without a socket again */
 	uint32_t retry_s;     /* the pause before that */
-	bool is_renewal_due;  /* of the program: the network driver does not run it on all queues */
-	bool is_untagged;     /* the card strips VLAN tags that answers need (iface/watch.c) */
 	struct unseen unseen;
-	uint32_t attach_mtu;  /* the MTU when the program was attached or found */
-	bool is_reattach_due; /* of the program, in another mode: new MTU, or other end of a veth */
-	bool is_occupied;     /* a program must go before ours can be attached */
+	uint32_t attach_mtu;    /* the MTU when the program was attached or found */
 	struct leaving leaving; /* whether answers leave: iface_guard.h */
-	bool is_silenced;       /* the program does not answer, because hits were lost */
-	bool is_native_fatal;   /* hits of a native program would crash the kernel (quirks.h) */
 	uint64_t hits_seen_ns;
-	enum vethpeer_kind peer;  /* of a veth: its other end at the last look (iface_peer.h) */
-	uint64_t peer_since_ns;   /* when `peer` changed last */
-	bool is_generic_for_peer; /* only because of the other end */
-	bool has_peer_lost;       /* the other end lost its program while ours was native */
+	enum vethpeer_kind peer; /* of a veth: its other end at the last look (iface_peer.h) */
+	uint64_t peer_since_ns;  /* when `peer` changed last */
+	enum iface_peer_step peer_step;
 	struct overload overload;
 	struct iface_remark remarks[IFACE_N_TOPICS];
 	char note[IFACE_NOTE_CAP]; /* all remarks; "": none */
@@ -104,11 +167,16 @@ __attribute__((format(printf, 4, 5))) void iface_say(struct iface *iface, enum i
 void iface_unsay(struct iface *iface, enum iface_topic topic);
 
 /*
- * True if the program of the interface may answer: as configured, unless hits do not leave, or, in
- * native mode, the card strips tags, the kernel would crash, or the other end of a veth pair takes
- * no answers. program_set_answers() gets this value.
+ * True if the program of the interface may answer: as configured, unless a reason of iface->mute
+ * counts in the program's mode. iface->program is not NULL.
  */
 bool iface_driver_answers(const struct iface *iface);
+
+/* Sets or removes one reason of iface->mute, and tells the program if there is one. */
+void iface_mute(struct iface *iface, enum iface_mute reason, bool is_so);
+
+/* Makes a step due, unless a heavier one is due already. */
+void iface_need(struct iface *iface, enum iface_due due);
 
 /* "up", "down", "gone", "degraded". Static. */
 const char *iface_state_text(enum iface_state state);

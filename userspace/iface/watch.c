@@ -59,7 +59,7 @@ static void watch_frames(struct iface *iface, uint64_t now_ns)
 		log_notice("%s: frames come in, and its driver shows none of them to the XDP "
 			   "program: it is attached anew",
 			   iface->config.name);
-		iface->is_renewal_due = true;
+		iface_need(iface, IFACE_DUE_RENEWAL);
 		break;
 	case UNSEEN_STILL:
 		iface_say(
@@ -108,7 +108,7 @@ static void watch_mtu(struct iface *iface, uint32_t mtu)
 	} else if (program_is_by_daemon(iface->program)) {
 		log_notice("%s: its MTU is %u: the XDP program is attached again",
 			   iface->config.name, mtu);
-		iface->is_reattach_due = true;
+		iface_need(iface, IFACE_DUE_REATTACH);
 	} else {
 		iface_say(iface, IFACE_TOPIC_MTU, true,
 			  "MTU %u: while the XDP program is there its driver may drop frames of "
@@ -145,10 +145,11 @@ void iface_watch_tags(struct iface *iface)
 	if (!iface->program)
 		return;
 	is_generic = !is_watch_native(iface);
-	iface->is_untagged = vlans_are_taken_out(&iface->link, iface->config.name) &&
-			     vlans_find(&iface->link, vlan);
-	program_set_answers(iface->program, iface_driver_answers(iface));
-	if (iface->is_untagged && !(is_generic && iface->config.port == CONFIG_PORT_SOCKET))
+	iface_mute(iface, IFACE_MUTE_TAGS,
+		   vlans_are_taken_out(&iface->link, iface->config.name) &&
+			   vlans_find(&iface->link, vlan));
+	if (iface->mute & IFACE_MUTE_TAGS &&
+	    !(is_generic && iface->config.port == CONFIG_PORT_SOCKET))
 		iface_say(iface, IFACE_TOPIC_TAGS, true,
 			  "the card takes VLAN tags out of frames, and replies to queries of %s "
 			  "would leave untagged: kernel sockets answer %s; ethtool -K %s rxvlan "

@@ -303,7 +303,7 @@ static const char *find_loss(const struct health_iface *one)
 {
 	const struct iface *iface = one->iface;
 
-	if (!iface->wanted)
+	if (iface->wish == IFACE_DETACHED)
 		return "detached by volleyctl";
 	if (iface->config.xdp == CONFIG_XDP_OFF)
 		return NULL;

@@ -334,7 +334,7 @@ static void test_interface(void **state)
 	assert_iface(&iface, true, " | eth0: generic; eth0: copied");
 	iface_say(&iface, IFACE_TOPIC_PROGRAM, true, "another's");
 	assert_iface(&iface, true, "eth0: another's | eth0: copied");
-	iface.wanted = false;
+	iface.wish = IFACE_DETACHED;
 	iface_unsay(&iface, IFACE_TOPIC_PROGRAM);
 	iface_unsay(&iface, IFACE_TOPIC_MODE);
 	assert_iface(&iface, true, "eth0: detached by volleyctl | ");

@@ -1,0 +1,259 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The states of an interface, and the steps between them that need no program in the kernel. */
+#include "iface/iface.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpf/program_state.h"
+#include "iface/iface_peer.h"
+
+#define NO_SUCH "volley-none-0"
+
+static int settle(struct iface *iface)
+{
+	static struct object_maps maps;
+	static const struct cache_sizes sizes;
+
+	return iface_settle(iface, NULL, &maps, &sizes);
+}
+
+static void init_at(struct iface *iface, const char *name, enum config_xdp xdp)
+{
+	struct config_interface config = { .xdp = xdp };
+
+	strcpy(config.name, name);
+	iface_init(iface, &config);
+}
+
+/* --- Reasons not to answer -------------------------------------------------------------------- */
+
+static const struct {
+	const char *what;
+	unsigned int mute;
+	bool is_configured;
+	bool native, generic; /* whether it answers in that mode */
+} answers[] = {
+	{ "nothing against it", 0, true, true, true },
+	{ "driver-answers: false", 0, false, false, false },
+	{ "lost hits", IFACE_MUTE_HITS, true, false, false },
+	{ "tags", IFACE_MUTE_TAGS, true, false, true },
+	{ "a crash", IFACE_MUTE_FATAL, true, false, true },
+	{ "a bare peer", IFACE_MUTE_PEER, true, false, true },
+	{ "all of native mode", IFACE_MUTE_NATIVE, true, false, true },
+	{ "lost hits and tags", IFACE_MUTE_HITS | IFACE_MUTE_TAGS, true, false, false },
+};
+
+static void test_when_the_driver_answers(void **state)
+{
+	struct volley_link link = { 0 };
+	struct program program = { .link = &link };
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, "eth0", CONFIG_XDP_AUTO);
+	iface.program = &program;
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		print_message("  %s\n", answers[i].what);
+		iface.config.driver_answers = answers[i].is_configured;
+		iface.mute = answers[i].mute;
+		program.mode = PROGRAM_NATIVE;
+		assert_int_equal(iface_driver_answers(&iface), answers[i].native);
+		program.mode = PROGRAM_GENERIC;
+		assert_int_equal(iface_driver_answers(&iface), answers[i].generic);
+	}
+}
+
+/* The program answers again only when the last reason has gone. */
+static void test_a_mute_tells_the_program(void **state)
+{
+	struct volley_link link = { .driver_answers = 1 };
+	struct program program = { .link = &link, .mode = PROGRAM_NATIVE };
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, "eth0", CONFIG_XDP_AUTO);
+	iface.config.driver_answers = true;
+	iface.program = &program;
+	iface_mute(&iface, IFACE_MUTE_TAGS, true);
+	iface_mute(&iface, IFACE_MUTE_PEER, true);
+	assert_int_equal(link.driver_answers, 0);
+	iface_mute(&iface, IFACE_MUTE_TAGS, false);
+	assert_int_equal(link.driver_answers, 0);
+	iface_mute(&iface, IFACE_MUTE_PEER, false);
+	assert_int_equal(link.driver_answers, 1);
+	assert_int_equal(iface.mute, 0);
+}
+
+/* --- Steps ------------------------------------------------------------------------------------ */
+
+static void test_the_heavier_step_stays(void **state)
+{
+	struct iface iface = { .due = IFACE_DUE_NOTHING };
+
+	(void)state;
+	iface_need(&iface, IFACE_DUE_REATTACH);
+	iface_need(&iface, IFACE_DUE_RENEWAL);
+	assert_int_equal(iface.due, IFACE_DUE_REATTACH);
+}
+
+static void test_no_such_interface(void **state)
+{
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, NO_SUCH, CONFIG_XDP_AUTO);
+	assert_int_equal(settle(&iface), -ENODEV);
+	assert_int_equal(iface.state, IFACE_GONE);
+	assert_int_equal(iface.due, IFACE_DUE_NOTHING);
+	assert_string_equal(iface.note, "no such interface; kernel sockets answer");
+	/* it does not ask for the program again until the interface comes */
+	assert_int_equal(settle(&iface), 0);
+	assert_int_equal(iface.state, IFACE_GONE);
+}
+
+static void test_detached_stays_detached(void **state)
+{
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, NO_SUCH, CONFIG_XDP_AUTO);
+	iface.wish = IFACE_DETACHED;
+	assert_int_equal(settle(&iface), 0);
+	assert_int_equal(iface.state, IFACE_DOWN);
+	iface.wish = IFACE_LISTED;
+	assert_int_equal(settle(&iface), -ENODEV);
+}
+
+/* With xdp: off nothing is attached, but the interface is known, and its return is noticed. */
+static void test_an_interface_returns(void **state)
+{
+	const unsigned int lo = if_nametoindex("lo");
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, "lo", CONFIG_XDP_OFF);
+	assert_int_equal(settle(&iface), 0);
+	assert_int_equal(iface.ifindex, lo);
+	assert_int_equal(iface.state, IFACE_DOWN);
+	assert_int_equal(iface.due, IFACE_DUE_NOTHING);
+	iface.ifindex = lo + 1000;
+	iface.peer_step = IFACE_PEER_LOST;
+	assert_int_equal(settle(&iface), 0);
+	assert_int_equal(iface.ifindex, lo);
+	assert_int_equal(iface.peer_step, IFACE_PEER_FREE);
+	/* it was away, and is here now */
+	iface.ifindex = 0;
+	assert_int_equal(settle(&iface), 0);
+	assert_int_equal(iface.ifindex, lo);
+}
+
+/* A step that is due is taken at once, and it does not forget why the mode is generic. */
+static void test_attached_again(void **state)
+{
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, "lo", CONFIG_XDP_OFF);
+	assert_int_equal(settle(&iface), 0);
+	iface.peer_step = IFACE_PEER_LOST;
+	iface.retry_s = 64;
+	iface.retry_at_ns = UINT64_MAX;
+	iface_need(&iface, IFACE_DUE_REATTACH);
+	assert_int_equal(settle(&iface), 0);
+	assert_int_equal(iface.due, IFACE_DUE_NOTHING);
+	assert_int_equal(iface.peer_step, IFACE_PEER_LOST);
+	assert_int_equal(iface.retry_at_ns, 0);
+}
+
+static void test_closed_has_an_attachment_due(void **state)
+{
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, "lo", CONFIG_XDP_OFF);
+	assert_int_equal(settle(&iface), 0);
+	iface_close(&iface, NULL, false);
+	assert_int_equal(iface.ifindex, 0);
+	assert_int_equal(iface.due, IFACE_DUE_ATTACH);
+	assert_int_equal(settle(&iface), 0);
+	assert_int_not_equal(iface.ifindex, 0);
+}
+
+/* --- The other end of a veth pair ------------------------------------------------------------- */
+
+static const struct {
+	enum iface_peer_step step;
+	enum vethpeer_kind peer;
+	const char *begins; /* the remark; "": none */
+	bool is_fault;
+} peers[] = {
+	{ IFACE_PEER_FREE, VETHPEER_NONE, "", false },
+	{ IFACE_PEER_FREE, VETHPEER_TAKES, "", false },
+	{ IFACE_PEER_GENERIC, VETHPEER_BARE, "the other end of the veth pair has no XDP", false },
+	{ IFACE_PEER_GENERIC, VETHPEER_UNSEEN, "the other end of the veth pair cannot be", false },
+	{ IFACE_PEER_GENERIC, VETHPEER_TAKES, "", false },
+	{ IFACE_PEER_LOST, VETHPEER_BARE, "the other end of the veth pair has lost", true },
+	{ IFACE_PEER_LOST, VETHPEER_TAKES, "the other end of the veth pair has lost", true },
+};
+
+static void test_what_is_said_of_a_peer(void **state)
+{
+	struct program program = { .mode = PROGRAM_GENERIC };
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, "eth0", CONFIG_XDP_AUTO);
+	iface.program = &program;
+	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++) {
+		const struct iface_remark *remark = &iface.remarks[IFACE_TOPIC_PEER];
+
+		iface.peer_step = peers[i].step;
+		iface.peer = peers[i].peer;
+		iface_peer_say(&iface);
+		assert_memory_equal(remark->text, peers[i].begins, strlen(peers[i].begins));
+		assert_int_equal(!*remark->text, !*peers[i].begins);
+		assert_int_equal(remark->is_fault, peers[i].is_fault);
+	}
+}
+
+/* Only a veth has another end, so any other interface is free, also after a veth of its name. */
+static void test_no_veth_is_free(void **state)
+{
+	struct iface iface;
+
+	(void)state;
+	init_at(&iface, "lo", CONFIG_XDP_AUTO);
+	iface.ifindex = if_nametoindex("lo");
+	iface.peer_step = IFACE_PEER_LOST;
+	iface.mute = IFACE_MUTE_PEER;
+	assert_false(iface_peer_begin(&iface));
+	assert_int_equal(iface.peer_step, IFACE_PEER_FREE);
+	assert_int_equal(iface.mute, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_when_the_driver_answers),
+		cmocka_unit_test(test_a_mute_tells_the_program),
+		cmocka_unit_test(test_the_heavier_step_stays),
+		cmocka_unit_test(test_no_such_interface),
+		cmocka_unit_test(test_detached_stays_detached),
+		cmocka_unit_test(test_an_interface_returns),
+		cmocka_unit_test(test_attached_again),
+		cmocka_unit_test(test_closed_has_an_attachment_due),
+		cmocka_unit_test(test_what_is_said_of_a_peer),
+		cmocka_unit_test(test_no_veth_is_free),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
