@@ -43,8 +43,8 @@
  *                            another one new, as on x86 if a change comes in its midst.
  *
  * "Done" never rests on any of this: a command that changes or withdraws waits for a grace period
- * (userspace/cache/grace.h). Each run that began before has then ended, and each later run sees all
- * stores from before. So memory that is used again, and a switch that must be off, are safe by
+ * (userspace/cache/keeper.h). Each run that began before has then ended, and each later run sees
+ * all stores from before. So memory that is used again, and a switch that must be off, are safe by
  * grace periods alone.
  */
 #ifndef VOLLEY_XDP_MEMORY_ORDER_H

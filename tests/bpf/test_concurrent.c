@@ -23,7 +23,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
-#include "cache/grace.h"
+#include "cache/keeper.h"
 #include "tests/lib/bpfmaps.h"
 #include "tests/lib/packet.h"
 #include "tests/unit/cache/world.h"

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares xdp/nsec3.h, built natively, with zone/nsec3_hash.h: names of all lengths, each of their
- * suffixes, salts of all lengths. The memory outside the message has other octets.
+ * Compares xdp/nsec3.h, built natively, with zone/nsec3_chain.h: names of all lengths, each of
+ * their suffixes, salts of all lengths. The memory outside the message has other octets.
  */
 #include "xdp/native.h"
 
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "xdp/nsec3.h"
-#include "zone/nsec3_hash.h"
+#include "zone/nsec3_chain.h"
 
 #include "tests/lib/draw.h" /* last: its seed has the name of parameters above */
 

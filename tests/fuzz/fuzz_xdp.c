@@ -34,7 +34,7 @@ static void *lookup(const void *map, const void *key); /* fuzz_xdp_shared.h */
 #undef bpf_map_lookup_elem
 
 #include "shield/name_filter.h"
-#include "zone/nsec3_index.h"
+#include "zone/nsec3_chain.h"
 
 /* after the program, which accesses the table in its own way (xdp/block.h) */
 #include "limits/block_table.h"

@@ -17,7 +17,7 @@
 #include "shield/shield.h"
 #include "tests/lib/must.h"
 #include "zone/builder.h"
-#include "zone/nsec3_index.h"
+#include "zone/nsec3_chain.h"
 #include "zone/set.h"
 #include "zone/zone.h"
 

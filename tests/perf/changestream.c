@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "cache/grace.h"
 #include "cache/keeper.h"
 #include "cache/dependency_filter.h"
 #include "zonemgr/withdraw.h"

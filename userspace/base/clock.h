@@ -10,6 +10,7 @@
 #define VOLLEY_BASE_CLOCK_H
 
 #include <stdint.h>
+#include <sys/epoll.h>
 
 #define CLOCK_NS_PER_S  1000000000ULL
 #define CLOCK_NS_PER_MS 1000000ULL
@@ -48,5 +49,16 @@ struct clock_now {
 
 /* The moment of this call. */
 void clock_read(struct clock_now *now);
+
+/*
+ * epoll_wait(2) with a timeout in nanoseconds. Linux 5.11 has epoll_pwait2(2) for it. If the kernel
+ * does not know that call (ENOSYS), or a container's system call filter refuses it (EPERM),
+ * epoll_wait() is used with the timeout rounded up to whole milliseconds: a timer is then up to 1
+ * ms late, and no thread spins until it is due.
+ */
+
+/* Waits at most TIMEOUT_NS nanoseconds for up to `cap` events of EPOLL_FD. Returns the number of
+ * events, 0 after the timeout, or -1 with errno, as epoll_wait(). Any thread. */
+int epoll_ns_wait(int epoll_fd, struct epoll_event *events, int cap, uint64_t timeout_ns);
 
 #endif

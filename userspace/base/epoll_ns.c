@@ -1,13 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/epoll_ns.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <time.h>
-
-#include "base/clock.h"
 
 /* For all threads: if the kernel has refused the call once, it will always refuse it. */
 static bool is_refused;

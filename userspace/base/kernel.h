@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * The kind of this kernel, and the rights that it gives to this process.
+ *
  * Finds out if this kernel is a real-time one (PREEMPT_RT). On such a kernel softirqs are
  * preemptible. Since Linux 6.18 softirqs of one CPU can even mix, unless it was built with
  * CONFIG_PREEMPT_RT_NEEDS_BH_LOCK: see docs/decisions/0027-preempt-rt.md. Any thread.
@@ -19,5 +21,24 @@ bool kernel_is_realtime(void);
 
 /* The same from these facts: the version, and the content of that file ("": there is none). */
 bool kernel_tells_realtime(const char *version, const char *realtime);
+
+/* The daemon's capabilities. Before it has threads, it gives up all that its parts do not use. */
+
+/*
+ * Keeps only these capabilities of the process: CAP_NET_ADMIN (attach XDP programs), CAP_NET_RAW
+ * (AF_XDP sockets), CAP_BPF and CAP_PERFMON (load them), CAP_SYS_ADMIN (open a program or map by
+ * its id, to adopt it), CAP_NET_BIND_SERVICE (port 53), CAP_IPC_LOCK (AF_XDP memory),
+ * CAP_DAC_READ_SEARCH (zone files of other owners). The others cannot come back. 0 or -EPERM.
+ * Before any thread.
+ */
+int privilege_drop(void) __attribute__((warn_unused_result));
+
+/* The same for a calling thread that only reads files: it keeps CAP_DAC_READ_SEARCH. A process that
+ * it starts has no other capability, and this one only if the daemon is root. 0 or -EPERM. */
+int privilege_drop_thread(void) __attribute__((warn_unused_result));
+
+/* True if the calling thread may load and attach an XDP program: it has CAP_NET_ADMIN, and CAP_BPF
+ * and CAP_PERFMON or CAP_SYS_ADMIN instead. */
+bool privilege_has_xdp(void);
 
 #endif

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/log_out.h"
 
 #define CLOSE_MS        500
 #define FIELD_BYTES_MIN 64 /* a cut field keeps at least this much */
@@ -27,7 +26,7 @@ static bool to_journal;
 static _Atomic int shown_level = LOG_LEVEL_NOTICE;
 static _Atomic int line_format = LOG_TEXT;
 
-static pthread_mutex_t out_lock = PTHREAD_MUTEX_INITIALIZER; /* protects log_out.h and n_unsaid */
+static pthread_mutex_t out_lock = PTHREAD_MUTEX_INITIALIZER; /* protects log.h and n_unsaid */
 static uint64_t n_unsaid; /* dropped lines that were not reported yet */
 static _Atomic uint64_t n_dropped;
 

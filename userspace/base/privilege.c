@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/privilege.h"
+#include "base/kernel.h"
 
 #include <cap-ng.h>
 #include <errno.h>

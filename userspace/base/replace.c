@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/replace.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/regular.h"
 
 #define LINKS_MAX 40 /* as the kernel */
 

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/regular.h"
+#include "base/files.h"
 
 /* ---- The context ----------------------------------------------------------------------------- */
 

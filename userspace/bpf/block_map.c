@@ -34,7 +34,7 @@ void block_map_free(int fd, void *memory, uint32_t n_chunks)
 	close(fd);
 }
 
-/* The update waits until all running programs have ended (cache/grace.h). */
+/* The update waits until all running programs have ended (cache/keeper.h). */
 int block_map_put(int blocks_fd, int fd)
 {
 	const uint32_t zero = 0;

@@ -20,7 +20,7 @@
 #include "bpf/lock.h"
 #include "bpf/map_memory.h"
 #include "bpf/program_state.h"
-#include "cache/grace.h"
+#include "cache/keeper.h"
 #include "volley.skel.h"
 
 #define IPV4_UDP_BYTES (20 + 8)

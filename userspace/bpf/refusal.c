@@ -13,8 +13,8 @@
 #include <xdp/libxdp.h>
 
 #include "base/err.h"
+#include "base/kernel.h"
 #include "base/log.h"
-#include "base/privilege.h"
 #include "bpf/needs.h"
 
 #define KERNEL_SAYS "Kernel error message: " /* libbpf prints it before the kernel's message */

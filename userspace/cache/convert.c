@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "cache/rdnames.h"
+#include "cache/message.h"
 #include "dns/rdata.h"
 
 #define RRSIG_SIGNER_AT 18 /* in RDATA: RFC 4034 section 3.1 */

@@ -13,9 +13,9 @@
  * Before the writers move, cache_copy_give_up() can end it all.
  *
  * Both caches share one table of zones (volley_zones): a new generation makes a zone's answers dead
- * in both at once. cache_sweep() (sweep.h) withdraws single answers from both. An entry is found in
- * the old index and copied within one read section. So when a grace period has passed after its
- * withdrawal from the old cache, no copy of it appears any more. See
+ * in both at once. cache_sweep() (entry_walk.h) withdraws single answers from both. An entry is
+ * found in the old index and copied within one read section. So when a grace period has passed
+ * after its withdrawal from the old cache, no copy of it appears any more. See
  * docs/decisions/0015-resizing-the-cache.md.
  */
 #ifndef VOLLEY_CACHE_COPY_H

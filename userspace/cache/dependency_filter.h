@@ -99,10 +99,10 @@ struct cache_invalidation {
 };
 
 /*
- * Withdraws all affected entries that were published before the call, as a whole walk (sweep.h)
- * would, but reads only the parts of the cache that the dependencies lead to. The keeper waits
- * meanwhile, at most some 50 ms at a time. *must_wait: a reader may still hold an affected entry
- * until a grace period has passed.
+ * Withdraws all affected entries that were published before the call, as a whole walk
+ * (entry_walk.h) would, but reads only the parts of the cache that the dependencies lead to. The
+ * keeper waits meanwhile, at most some 50 ms at a time. *must_wait: a reader may still hold an
+ * affected entry until a grace period has passed.
  *
  * -EOPNOTSUPP: only a walk can do this. There is no filter, a copy to or from this cache is not
  * over (copy.h), or the dependencies lead to too many places. Some entries may have been withdrawn.

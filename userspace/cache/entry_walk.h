@@ -8,6 +8,7 @@
 #define VOLLEY_CACHE_ENTRY_WALK_H
 
 #include "cache/cache.h"
+#include "cache/keeper.h"
 
 enum walk_step { WALK_ON, WALK_WITHDRAW, WALK_STOP };
 
@@ -50,5 +51,21 @@ const char *cache_entry_queue(const struct cache *cache, const struct volley_ent
  * section; the entry may be read until the end of that section.
  */
 const struct volley_entry *cache_entry_by_hash(const struct cache *cache, uint64_t hash);
+
+/*
+ * A walk that withdraws entries in parts, then waits until no reader holds any of them. It also
+ * works while another cache replaces this one (copy.h), when some readers read the old one and some
+ * the new one.
+ */
+
+/*
+ * Calls `visit` for every entry of the cache, as cache_walk_offline() does, and for every entry of
+ * the cache that replaces it, or that it replaces. Then waits for all readers. 0, or the error of
+ * `grace`: then readers may still hold withdrawn entries. Both caches must live until this returns.
+ * `cancel` may be NULL.
+ */
+int cache_sweep(struct cache *cache, const bool *cancel, walk_visit *visit, void *user,
+		cache_grace_fn *grace, void *grace_user, uint64_t *n_withdrawn)
+	__attribute__((warn_unused_result));
 
 #endif

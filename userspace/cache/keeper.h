@@ -40,4 +40,46 @@ int cache_keeper_start(struct cache_keeper **out, struct cache *cache, cache_gra
 		       void *user);
 void cache_keeper_stop(struct cache_keeper *keeper);
 
+/*
+ * Grace periods: after one, no reader holds an entry that was withdrawn before it.
+ *
+ *   XDP programs   the update of a map-in-map returns when all programs that ran at its beginning
+ *                  have ended; else membarrier(MEMBARRIER_CMD_GLOBAL) does the same
+ *   userspace      liburcu QSBR: every registered, online thread has passed a quiescent state
+ *
+ * This is what the kernel guarantees, by its source from 5.18 to 6.18. maybe_wait_bpf_programs() in
+ * kernel/bpf/syscall.c calls synchronize_rcu() after a successful BPF_MAP_UPDATE_ELEM on an
+ * ARRAY_OF_MAPS, and waits for all but sleepable programs; XDP has no sleepable ones.
+ * MEMBARRIER_CMD_GLOBAL calls synchronize_rcu() too (kernel/sched/membarrier.c), but fails with
+ * EINVAL under nohz_full, and does nothing with one CPU online, where userspace does not run while
+ * a softirq does. PREEMPT_RT is an exception, so membarrier is the second choice.
+ *
+ * A driver runs an XDP program within one NAPI poll with bottom halves disabled, be it in softirq,
+ * a NAPI thread or busy polling. For synchronize_rcu() that is a read-side critical section: since
+ * 4.20 it waits for regions with bottom halves or preemption disabled as for rcu_read_lock(), and
+ * under PREEMPT_RT local_bh_disable() takes rcu_read_lock() itself (__local_bh_disable_ip() in
+ * kernel/softirq.c). Since 5.14 drivers rely on that without an rcu_read_lock() of their own.
+ * Generic XDP and BPF_PROG_RUN hold rcu_read_lock(). A packet that leaves by XDP_TX or XDP_REDIRECT
+ * has a copy of the body, so the program stops reading the entry when it ends.
+ */
+
+struct grace;
+
+/*
+ * Makes what a wait needs, while the process has the privilege (CAP_BPF), and tries it once.
+ * -EOPNOTSUPP: this kernel has no way to wait; then no XDP program may share the cache.
+ */
+int grace_open(struct grace **out);
+void grace_close(struct grace *grace);
+
+/*
+ * A cache_grace_fn; `grace` is a struct grace. Waits for XDP programs, then for userspace: some ten
+ * milliseconds. A negative errno if the kernel refuses (although it did not in grace_open()): then
+ * readers may still hold withdrawn entries. A QSBR thread that calls this must hold no reference.
+ */
+int grace_wait(void *grace);
+
+/* The same when no XDP program shares the cache; `unused` may be NULL. Always 0. */
+int grace_wait_userspace(void *unused);
+
 #endif

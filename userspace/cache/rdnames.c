@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cache/rdnames.h"
+#include "cache/message.h"
 
 #include "base/err.h"
 #include "base/wire.h"

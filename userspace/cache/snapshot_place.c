@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cache/snapshot_place.h"
+#include "cache/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/replace.h"
-#include "cache/snapshot.h"
+#include "base/files.h"
 
 int snapshot_place_say(int err, const char *path, char *why, size_t why_cap)
 {

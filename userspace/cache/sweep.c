@@ -5,7 +5,7 @@
  * that was made before its withdrawal is published by the end of the grace period between the two
  * walks. After the withdrawal the entry is not found any more.
  */
-#include "cache/sweep.h"
+#include "cache/entry_walk.h"
 
 #include "cache/cache_state.h"
 

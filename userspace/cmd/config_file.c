@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/replace.h"
+#include "base/files.h"
 
 static int open_folder(const char *file)
 {

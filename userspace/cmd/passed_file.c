@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/regular.h"
-#include "base/replace.h"
+#include "base/files.h"
 #include "cmd/config_file.h"
 
 /* A descriptor, or a negative code. */

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cache/snapshot_place.h"
+#include "cache/snapshot.h"
 
 struct passed_file {
 	int fd; /* -1: the command has no file */

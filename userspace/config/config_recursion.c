@@ -10,7 +10,6 @@
 #include "config/reader.h"
 #include "config/value.h"
 #include "dns/name.h"
-#include "dns/special_names.h"
 
 /* --- Answers ---------------------------------------------------------------------------------- */
 

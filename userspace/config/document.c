@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/regular.h"
+#include "base/files.h"
 #include "config/nearest.h"
 #include "config/value.h"
 #include "config/words_level.h"

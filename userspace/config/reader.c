@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/regular.h"
+#include "base/files.h"
 #include "config/fields.h"
 #include "config/value.h"
 

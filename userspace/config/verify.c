@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "zone/dump.h"
+#include "zone/rdprint.h"
 
 #define SLICE_MS     100 /* between two checks whether the load is cancelled */
 #define LINE_CAP     256

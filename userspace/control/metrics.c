@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/affinity.h"
-#include "base/privilege.h"
+#include "base/kernel.h"
 
 #define BACKLOG      16
 #define LOOK_MS      500             /* between two checks for requests that take too long */

@@ -5,8 +5,8 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/kernel.h"
 #include "base/log.h"
-#include "base/privilege.h"
 #include "cache/memory.h"
 
 int answer_cache_open_memory(struct answer_cache *c)

@@ -11,7 +11,6 @@
 
 #include "bpf/object.h"
 #include "cache/cache.h"
-#include "cache/grace.h"
 #include "cache/keeper.h"
 
 struct answer_cache {

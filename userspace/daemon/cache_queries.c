@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "cache/sweep.h"
+#include "cache/entry_walk.h"
 #include "census/cache_match.h"
 #include "report/cache_report.h"
 #include "census/denial_query.h"

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/kernel.h"
 #include "base/log.h"
-#include "base/privilege.h"
 #include "iface/iface_guard.h"
 #include "iface/iface_peer.h"
 
@@ -51,7 +51,8 @@ static void keep_old_alive(struct interfaces *all)
 
 /*
  * A volleyd that died during a resize leaves programs with two caches: the newer cache is adopted.
- * That is safe: withdrawals went to both (cache/sweep.h), and both share one table of generations.
+ * That is safe: withdrawals went to both (cache/entry_walk.h), and both share one table of
+ * generations.
  */
 int interfaces_attach_all(struct interfaces *all)
 {

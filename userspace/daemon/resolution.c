@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "cache/sweep.h"
+#include "cache/entry_walk.h"
 
 #define WALL_DRIFT_S 2 /* a larger difference within a second: the clock was set */
 

@@ -13,9 +13,9 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/hex.h"
-#include "base/replace.h"
-#include "cache/snapshot_place.h"
+#include "cache/snapshot.h"
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Snapshots of the cache (cache/snapshot.h) as files: by name for the configuration
- * (cache/snapshot_place.h), by a descriptor for a command, whose client has opened the file.
+ * (cache/snapshot.h), by a descriptor for a command, whose client has opened the file.
  */
 #ifndef VOLLEY_DAEMON_SNAPSHOT_FILE_H
 #define VOLLEY_DAEMON_SNAPSHOT_FILE_H

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/background.h"
-#include "base/privilege.h"
+#include "base/kernel.h"
 #include "daemon/snapshot_file.h"
 #include "invalidate/routes.h"
 

@@ -11,9 +11,8 @@
 
 #include "base/affinity.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/log.h"
-#include "base/regular.h"
-#include "base/writable.h"
 #include "control/rights.h"
 #include "daemon/cache_plan.h"
 #include "daemon/descriptors.h"

@@ -9,8 +9,8 @@
 #include <urcu-qsbr.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/log.h"
-#include "base/writable.h"
 #include "rpz/policy_said.h"
 
 static void copy_taps_text(char *to, size_t cap, const char *text)

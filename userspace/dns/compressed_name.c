@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "dns/compressed_name.h"
+#include "dns/name.h"
 
 #include <string.h>
 

@@ -80,4 +80,40 @@ int name_label_cmp(const uint8_t *a, const uint8_t *b);
  * strings, a missing label first. < 0, 0, > 0 as memcmp(). */
 int name_canonical_cmp(const uint8_t *a, const uint8_t *b);
 
+/*
+ * Expands names that are compressed in messages (RFC 1035 section 4.1.4).
+ *
+ * A pointer leads to "a prior occurrence of the same name": one that begins after the header and
+ * ends before the run of labels that the pointer belongs to. So there are no loops, and no name
+ * uses later octets; query_parse() has the same rule.
+ */
+
+/*
+ * Expands the name at offset at of a message of len octets to dst, in its own letter case. *end
+ * gets the offset after the name's own octets. Returns its length (1..255), or ERR_NAME,
+ * ERR_NAME_LONG, ERR_SHORT; then dst is undefined. Pure; any thread.
+ */
+int name_follow(uint8_t dst[static NAME_FOLDED_BYTES], const uint8_t *msg, size_t len, size_t at,
+		size_t *end) __attribute__((warn_unused_result));
+
+/*
+ * Names that have no place in the public DNS. A resolver answers for them by itself and asks no
+ * server:
+ *
+ * 	localhost invalid test             RFC 6761
+ * 	onion                              RFC 7686
+ * 	home.arpa                          RFC 8375
+ * 	resolver.arpa service.arpa         RFC 9462, RFC 9665
+ * 	reverse zones of private, link-local, documentation and similar addresses
+ * 	                                   RFC 6303, RFC 7793 (100.64.0.0/10)
+ *
+ * They are those of local-zone in unbound.conf(5). engine/special.h answers for them.
+ */
+
+/* As text in lower case with a last dot, none twice; NULL after the last. */
+extern const char *const special_names[];
+
+/* The number of names. */
+#define SPECIAL_NAMES_N 104
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "dns/special_names.h"
+#include "dns/name.h"
 
 #include <stddef.h>
 

@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "dns/compressed_name.h"
 #include "dns/name.h"
 
 static uint64_t read_tsig_time(struct wire_reader *r)

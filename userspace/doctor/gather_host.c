@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/kernel.h"
-#include "base/privilege.h"
 #include "bpf/object.h"
 #include "doctor/gather.h"
 #include "resolver/unbound_version.h"

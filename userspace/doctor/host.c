@@ -126,7 +126,7 @@ struct cap {
 	const char *name;
 };
 
-/* Capabilities without which the driver cannot be used, in the order of base/privilege.h. */
+/* Capabilities without which the driver cannot be used, in the order of base/kernel.h. */
 static const struct cap needed[] = {
 	{ CAP_NET_ADMIN, "CAP_NET_ADMIN" },
 	{ CAP_NET_RAW, "CAP_NET_RAW" },

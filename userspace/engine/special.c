@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dns/name.h"
 #include "dns/nameset.h"
-#include "dns/special_names.h"
 
 #define TTL_S 10800u /* RFC 6303 section 3 */
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers for names that have no place in the public DNS (dns/special_names.h), for clients that
+ * Answers for names that have no place in the public DNS (dns/name.h), for clients that
  * recurse. The engine looks here after our zones, the cache, and local data and block lists
  * (rpz/policy.h), and before upstream, with any resolver:
  *

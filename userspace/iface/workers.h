@@ -95,7 +95,7 @@ int workers_listen(struct workers *workers, const struct config_addr *listen, ui
 		   size_t err_cap) __attribute__((warn_unused_result));
 /*
  * Stops new UDP queries to all addresses that are not in `listen`; a wildcard address in `listen`
- * gets them. After a grace period of the kernel (cache/grace.h) no query is on its way to the
+ * gets them. After a grace period of the kernel (cache/keeper.h) no query is on its way to the
  * others, and workers_listen_only() loses none.
  */
 void workers_stop_elsewhere(struct workers *workers, const struct config_addr *listen, uint32_t n);

@@ -13,7 +13,7 @@
  *   - the zone's NS RRset is unchanged, if the answer omits it for want of room.
  *
  * Proofs need no rule of their own: they are RRsets of the answer, and in a closed chain an
- * unchanged record proves the same as before (zone/chain_compare.h).
+ * unchanged record proves the same as before (zone/denial.h).
  *
  * One difference is allowed. A negative answer may keep an older SOA record if only its serial
  * number changed: RFC 2308 section 5 uses only its TTL and MINIMUM. The old signatures over the SOA

@@ -13,7 +13,7 @@
 
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "zone/chain_compare.h"
+#include "zone/denial.h"
 #include "zone/diff.h"
 
 enum {

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/regular.h"
-#include "base/replace.h"
+#include "base/files.h"
 
 #define HEAD     "volley blocks 1\n"
 #define NAME     "blocks"

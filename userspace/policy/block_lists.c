@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/regular.h"
+#include "base/files.h"
 #include "policy/block_words.h"
 
 #define CAP_FIRST 4096u

@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/hex.h"
-#include "base/regular.h"
-#include "base/replace.h"
 
 #define HEAD       "volley-cookies 1\n"
 #define TMP        ".tmp"

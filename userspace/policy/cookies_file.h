@@ -33,7 +33,7 @@ struct cookies_known {
 int cookies_file_read(const char *path, struct cookies_known *out)
 	__attribute__((warn_unused_result));
 
-/* Replaces the file as a whole (base/replace.h). 0 or -errno. */
+/* Replaces the file as a whole (base/files.h). 0 or -errno. */
 int cookies_file_write(const char *path, const struct cookies_known *known)
 	__attribute__((warn_unused_result));
 

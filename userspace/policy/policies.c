@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "cache/sweep.h"
+#include "cache/entry_walk.h"
 #include "cache/generations.h"
 #include "config/local_data.h"
 #include "rpz/policy.h"

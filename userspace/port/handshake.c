@@ -25,8 +25,8 @@
 
 #include "base/affinity.h"
 #include "base/clock.h"
+#include "base/kernel.h"
 #include "base/limits.h"
-#include "base/privilege.h"
 #include "port/tls_bio.h"
 
 #define OVER_MAX   8  /* ended handshakes that are handed over together */

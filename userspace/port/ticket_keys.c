@@ -17,8 +17,8 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/hex.h"
-#include "base/regular.h"
 
 #define LINE_CAP 512 /* octets; a line of a key is shorter */
 

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/regular.h"
+#include "base/files.h"
 #include "port/handshake.h"
 #include "port/tcp_config.h"
 #include "port/ticket_keys.h"

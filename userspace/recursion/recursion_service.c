@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "cache/grace.h"
+#include "cache/keeper.h"
 #include "cache/generations.h"
 #include "bpf/clients_map.h"
 #include "config/words.h"

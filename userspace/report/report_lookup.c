@@ -12,7 +12,7 @@
 #include "report/report_upstreams.h"
 #include "dns/edns.h"
 #include "dns/nameset.h"
-#include "dns/special_names.h"
+#include "dns/name.h"
 #include "rpz/policy.h"
 #include "engine/special.h"
 #include "resolver/anchors.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/regular.h"
+#include "base/files.h"
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "zone/rdtext.h"

@@ -12,8 +12,8 @@
 #include <unbound-event.h>
 
 #include "base/err.h"
-#include "base/regular.h"
-#include "dns/special_names.h"
+#include "base/files.h"
+#include "dns/name.h"
 #include "resolver/anchors.h"
 #include "resolver/context_file.h"
 #include "resolver/unbound_version.h"

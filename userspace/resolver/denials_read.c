@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/wire.h"
-#include "dns/compressed_name.h"
+#include "dns/name.h"
 #include "dns/rdata.h"
 
 #define ALGORITHM_SHA1   1  /* the only one: RFC 5155 section 11 */

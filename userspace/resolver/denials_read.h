@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "dns/name.h"
-#include "zone/nsec3_hash.h"
+#include "zone/nsec3_chain.h"
 
 #define DENIALS_NSEC3_MAX      8    /* NSEC3 records of one message: a proof has three */
 #define DENIALS_SIGNATURES_MAX 4    /* of one record */

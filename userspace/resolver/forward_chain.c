@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "dns/compressed_name.h"
+#include "dns/name.h"
 #include "dns/proto.h"
 
 #define SIGNER_AT 18 /* in the data of RRSIG: RFC 4034 section 3.1 */

@@ -22,7 +22,7 @@
  *
  * libunbound and the forwarder ask upstream for all names, also "localhost." and other special
  * names: engine/special.h answers for these before. libunbound validates nothing below a special
- * name (dns/special_names.h) without a trust anchor for it, because the chain of trust from the
+ * name (dns/name.h) without a trust anchor for it, because the chain of trust from the
  * root ends above it.
  *
  * Each resolver thread has an event base (libevent), and a forwarder or two contexts of libunbound

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/wire.h"
 #include "dns/edns.h"
-#include "dns/special_names.h"
+#include "dns/name.h"
 #include "resolver/context.h"
 #include "resolver/resolver_counters.h"
 #include "tap/tap.h"

@@ -13,7 +13,6 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/edns.h"
-#include "dns/padding.h"
 #include "resolver/context.h"
 #include "resolver/resolver_counters.h"
 #include "resolver/tls_relay_state.h"

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "cache/message.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "dns/rdata.h"
-#include "cache/rdnames.h"
 
 #define DATA_MAX 2048
 

@@ -10,7 +10,7 @@
 #include "base/siphash.h"
 #include "dns/name.h"
 #include "zone/diff.h"
-#include "zone/nsec3_hash.h"
+#include "zone/nsec3_chain.h"
 #include "zone/sums.h"
 #include "zone/zone_walk.h"
 #include "zone/zone.h"

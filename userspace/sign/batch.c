@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "sign/batch.h"
+#include "sign/signer.h"
 
 #include <errno.h>
 #include <pthread.h>

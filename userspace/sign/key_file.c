@@ -16,10 +16,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/regular.h"
-#include "base/replace.h"
+#include "base/files.h"
 #include "dns/name.h"
-#include "sign/key_given.h"
 #include "sign/keys.h"
 
 #define PATH_CAP 4096

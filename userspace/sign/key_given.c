@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "sign/key_given.h"
+#include "sign/keys.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,13 +9,12 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/regular.h"
+#include "base/files.h"
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/rdtext.h"
 #include "zone/text.h"
-#include "zone/textname.h"
 
 #define PATH_CAP 4096
 #define REVOKED  0x0080 /* RFC 5011 section 7 */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "sign/batch.h"
+#include "sign/signer.h"
 #include "zone/builder.h"
 #include "zone/zone_walk.h"
 

@@ -8,7 +8,7 @@
 
 #include "dns/name.h"
 #include "sign/sign.h"
-#include "zone/nsec3_index.h"
+#include "zone/nsec3_chain.h"
 
 #define SIGN_TYPES_MAX 256 /* of one name */
 #define SIGN_RRSIG_MAX (18 + 255 + SIGN_SIGNATURE_MAX)
@@ -138,5 +138,32 @@ void sign_nsec3_owner(const struct nsec3_label *hash, const uint8_t *apex,
  * The types of a name as a bitmap (RFC 4034 section 4.1.2); @types ascending. Returns its octets.
  */
 size_t sign_put_bitmap(uint8_t *out, const uint16_t *types, size_t n);
+
+/*
+ * Signs some thousand RRsets at a time. Signing takes longer than all other work on an RRset, so
+ * several threads do it. The output has the order of the input.
+ *
+ *      sign_batch_add() ─► batch ─ full ─► threads sign ─► emit() for each, by the caller's thread
+ */
+
+struct sign_batch;
+
+/* Receives an RRset and its signatures, none if it is not signed. A result other than 0 ends the
+ * batch and is returned. */
+typedef int sign_emit_fn(void *user, const struct sign_rrset *rrset, const struct sign_list *sigs);
+
+/* Borrows keys and options. At most @n_threads sign, including the caller's; the others run on its
+ * processors with its priority. NULL: no memory. */
+struct sign_batch *sign_batch_new(const struct sign_keys *keys, const struct sign_options *options,
+				  uint64_t now_s, unsigned int n_threads, sign_emit_fn *emit,
+				  void *user);
+void sign_batch_free(struct sign_batch *batch); /* NULL is allowed */
+
+/* Copies the RRset. @old: as for signer_sign_rrset(); NULL: the RRset is not to be signed. 0,
+ * -ENOMEM, -EIO, or emit's error. */
+int sign_batch_add(struct sign_batch *batch, const struct sign_rrset *rrset,
+		   const struct sign_old *old) __attribute__((warn_unused_result));
+/* Signs and emits the rest. Returns the same errors. */
+int sign_batch_flush(struct sign_batch *batch) __attribute__((warn_unused_result));
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/data_file.h"
+#include "store/database.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "store/file.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/replace.h"
-#include "zone/dump.h"
+#include "base/files.h"
+#include "zone/rdprint.h"
 
 #define NEW_MODE 0644
 

@@ -20,10 +20,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/replace.h"
+#include "base/files.h"
 #include "base/wire.h"
 #include "base/page.h"
-#include "store/data_file.h"
 #include "store/database.h"
 
 #define KEY        "server.storage: "

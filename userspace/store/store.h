@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "zone/changeset.h"
+#include "zone/zone.h"
 
 struct store;
 struct store_batch;
@@ -166,5 +167,23 @@ void store_chain_close(struct store_chain *chain); /* NULL is allowed */
 /* The whole chain of a zone, as store_chain_open() from its first change. */
 int store_chain_open_all(struct store *store, const uint8_t *apex, struct store_chain **out)
 	__attribute__((warn_unused_result));
+
+/* Writes a zone's file while the daemon runs: under its name there is always the whole old file or
+ * the whole new one, also after a crash. */
+
+#define STORE_FILE_TMP ".volley-tmp" /* after the name, while it is written */
+
+/*
+ * Writes @z as a master file (zone/rdprint.h) beside @path, syncs it, and renames it to @path.
+ * Keeps the mode of the old file and, if allowed, its owner; a new file gets 0644. If @path is a
+ * link, the file that it leads to is replaced (base/files.h). Overwrites the remains of a killed
+ * process. Only reads @z. Any thread, one for a path; a second thread or process gets -EBUSY. Ends
+ * early with -ECANCELED if @cancel, unless NULL, becomes true.
+ *
+ * 0, or -ENOSPC, -EROFS, -EACCES, -ENOMEM ... with a message in @why: then the old file is in
+ * place, and nothing is left beside it.
+ */
+int store_write_zone_file(const struct zone *z, const char *path, const bool *cancel, char *why,
+			  size_t why_cap) __attribute__((warn_unused_result));
 
 #endif

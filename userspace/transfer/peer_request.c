@@ -7,7 +7,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/wire.h"
-#include "dns/padding.h"
+#include "dns/edns.h"
 #include "engine/engine_request.h"
 #include "engine/reply_writer.h"
 #include "transfer/primary_state.h"

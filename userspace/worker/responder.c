@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "dns/padding.h"
+#include "dns/edns.h"
 #include "dns/proto.h"
 #include "dns/query.h"
 #include "resolver/resolver.h"

@@ -18,7 +18,6 @@
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
-#include "base/epoll_ns.h"
 
 #define EVENTS_CAP 64
 

@@ -19,7 +19,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "dns/compressed_name.h"
+#include "dns/name.h"
 
 #define MAC_MIN_BYTES 10 /* RFC 8945 section 5.2.2.1 */
 #define TIME_BYTES    6

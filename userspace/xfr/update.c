@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "dns/rdata.h"
-#include "xfr/update_sections.h"
 
 static bool is_update_data(const struct xfr_record *r)
 {

@@ -11,7 +11,6 @@
 #include "base/wire.h"
 #include "dns/rdata.h"
 #include "xfr/update.h"
-#include "xfr/update_sections.h"
 
 #define SOA_MAX       (2 * DNS_NAME_MAX + 20)
 #define WKS_KEY_BYTES 5 /* address and protocol: section 3.4.2.2 */

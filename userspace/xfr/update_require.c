@@ -10,7 +10,6 @@
 #include "base/err.h"
 #include "dns/rdata.h"
 #include "xfr/update.h"
-#include "xfr/update_sections.h"
 
 /* Where the zone has a record that a prerequisite demands. */
 struct place {

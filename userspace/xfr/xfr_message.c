@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "dns/compressed_name.h"
+#include "dns/name.h"
 #include "dns/rdata.h"
 
 int xfr_message_open(struct xfr_message *m, const uint8_t *bytes, size_t len)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zone/chain_compare.h"
+#include "zone/denial.h"
 
-#include "zone/nsec3_hash.h"
+#include "zone/nsec3_chain.h"
 #include "zone/sums.h"
 
 static bool is_one_kind(const struct zone *a, const struct zone *b)

@@ -8,7 +8,7 @@
 
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "zone/nsec3_index.h"
+#include "zone/nsec3_chain.h"
 #include "zone/overlay.h"
 #include "zone/sums.h"
 

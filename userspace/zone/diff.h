@@ -9,8 +9,10 @@
 #define VOLLEY_ZONE_DIFF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "zone/changeset.h"
 #include "zone/zone.h"
 
 enum zone_change_kind {
@@ -64,5 +66,17 @@ int zone_diff(const struct zone *old_zone, const struct zone *new_zone, zone_dif
  */
 bool zone_rrset_equal(const struct zone *za, const struct zone_rrset *a, const struct zone *zb,
 		      const struct zone_rrset *b);
+
+/* The difference between two versions of a zone as records, for the journal. */
+
+#define ZONE_DIFFERENCE_MAX (256u << 20) /* octets: above this an IXFR is of no use */
+
+/*
+ * Empties @net and adds to it, in the form of an IXFR, the records to remove from @old_zone and to
+ * add to it to make @new_zone. Any thread; as zone_diff(). Returns 0, or with @net empty: ERR_LIMIT
+ * for more than @max_bytes octets or for two versions with the same SOA, -EINVAL, -ENOMEM.
+ */
+int zone_difference(const struct zone *old_zone, const struct zone *new_zone, size_t max_bytes,
+		    struct changeset *net) __attribute__((warn_unused_result));
 
 #endif

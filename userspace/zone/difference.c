@@ -4,14 +4,13 @@
  * Two passes over the differences, for removals and for additions, since these are apart in the
  * result. If the TTL of an RRset differs, all its records are removed and added.
  */
-#include "zone/difference.h"
+#include "zone/diff.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "dns/proto.h"
-#include "zone/diff.h"
 #include "dns/rdata.h"
 
 struct pass {

@@ -3,13 +3,12 @@
 /*
  * Writes records by zone/rdprint.h. Many lines go to stdio at once, since each call takes a lock.
  */
-#include "zone/dump.h"
+#include "zone/rdprint.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "zone/rdprint.h"
 #include "zone/zone_walk.h"
 
 #define LINES_BYTES    (64u << 10)

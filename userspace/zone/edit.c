@@ -16,7 +16,7 @@
 #include "dns/rdata.h"
 #include "zone/builder.h"
 #include "zone/editing.h"
-#include "zone/nsec3_hash.h"
+#include "zone/nsec3_chain.h"
 
 /* The parent of the apex, and of no other node. */
 #define NO_PARENT UINT32_MAX

@@ -17,7 +17,7 @@
 #include "zone/diff.h"
 #include "zone/edit.h"
 #include "zone/editing.h"
-#include "zone/nsec3_hash.h"
+#include "zone/nsec3_chain.h"
 #include "dns/rdata.h"
 #include "zone/sums.h"
 #include "zone/zone_walk.h"

@@ -15,11 +15,9 @@
 #include "zone/building.h"
 #include "zone/denial.h"
 #include "zone/image.h"
-#include "zone/nsec3_index.h"
-#include "zone/order.h"
+#include "zone/nsec3_chain.h"
 #include "zone/sums.h"
 #include "zone/version.h"
-#include "zone/zonemd.h"
 
 /* Names per bucket on average: 75 % full. A search without a match reads 1.1 cache lines. */
 #define BUCKET_LOAD 9

@@ -15,15 +15,13 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/regular.h"
+#include "base/files.h"
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/builder.h"
-#include "zone/generate.h"
 #include "zone/rdtext.h"
 #include "zone/text.h"
-#include "zone/textname.h"
 #include "zone/zone.h"
 
 #define INCLUDE_DEPTH_MAX 10

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zone/nsec3_hash.h"
+#include "zone/nsec3_chain.h"
 
 /* The old calls need neither a lock nor an allocation per hash; EVP needs both. */
 #define OPENSSL_SUPPRESS_DEPRECATED

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zone/nsec3_index.h"
+#include "zone/nsec3_chain.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zone/order.h"
+#include "zone/building.h"
 
 #include <errno.h>
 #include <stdlib.h>

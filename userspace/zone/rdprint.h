@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include "zone/zone.h"
 
 #define RDPRINT_TEXT_MAX (272u << 10) /* four characters for each octet, and a little */
 #define RDPRINT_NAME_MAX 1024
@@ -41,5 +44,16 @@ size_t rdprint_name(char *dst, const uint8_t *name);
 size_t rdprint_type(char *dst, uint16_t type);
 
 size_t rdprint_u32(char *dst, uint32_t value);
+
+/* Writes a version of a zone as one master file. */
+
+/*
+ * Writes every record on a line of its own: absolute owner, TTL, class, type, rdata; no directives
+ * and no comments. The SOA comes first, then all others in canonical order. Rdata without a form of
+ * its own has the generic form of RFC 3597 section 5. Any thread may call it. It ends early if
+ * @cancel, unless NULL, becomes true. Returns 0, -ENOMEM, -ECANCELED, or -errno of the write.
+ */
+int zone_dump(const struct zone *z, FILE *out, const bool *cancel)
+	__attribute__((warn_unused_result));
 
 #endif

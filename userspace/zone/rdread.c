@@ -14,7 +14,7 @@
 #include "dns/proto.h"
 #include "zone/rdreading.h"
 #include "zone/rdtext.h"
-#include "zone/textname.h"
+#include "zone/text.h"
 
 /* --- Tokens --- */
 

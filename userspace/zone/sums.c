@@ -9,8 +9,8 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "zone/nsec3_hash.h"
 #include "dns/rdata.h"
+#include "zone/nsec3_chain.h"
 
 /* --- The digest --- */
 

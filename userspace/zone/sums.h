@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 #include "zone/image.h"
+#include "zone/zone.h"
 
 /* Adds or subtracts a name of @z (@node NULL: none); @scratch has SUMS_SCRATCH_BYTES. Pure. */
 #define SUMS_SCRATCH_BYTES (65536 * 2)
@@ -40,5 +41,19 @@ static inline bool sums_chains_are_closed(const struct zone *z)
 {
 	return z->image_closed && !z->is_draft && sums_chain_is_closed(z);
 }
+
+/* Checks the digest that a zone has of itself (RFC 8976) when the zone is loaded. */
+
+/*
+ * Checks the ZONEMD records at the apex, if there are any, as RFC 8976 section 4 says: at least one
+ * record with a supported scheme (SIMPLE) and hash (SHA-384, SHA-512) must have the right digest.
+ * Only unsupported records: a warning. @file is for messages. Control plane only: allocates,
+ * O(zone). Returns 0, -ENOMEM, or ERR_ZONE with @err filled in.
+ */
+int zonemd_check(const struct zone *z, const char *file, struct zone_error *err)
+	__attribute__((warn_unused_result));
+
+/* True if a record at the apex has a scheme and a hash that zonemd_check() supports. Pure. */
+bool zonemd_is_stated(const struct zone *z);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * Master files as text: entries and tokens, names, $GENERATE.
+ *
  * Splits master files (RFC 1035 section 5.1) into entries, which may span many lines in
  * parentheses, and into tokens. Comments are removed, parentheses and line ends become blanks,
  * quotes and escapes stay.
@@ -64,6 +66,51 @@ int text_to_period(const struct text_token *token, uint32_t max, uint32_t *secon
 
 /* The same for a TTL of 32 bits; if its top bit is set, it is 0 (RFC 2181 section 8). */
 int text_to_ttl(const struct text_token *token, uint32_t *seconds)
+	__attribute__((warn_unused_result));
+
+/* Domain names in master files: absolute, relative to the origin, or "@" for the origin itself. */
+
+/*
+ * Writes the name in @token to @out, in wire form; @origin is a checked name of @origin_bytes. "@"
+ * alone is the origin, "\@" and "\064" are labels. Returns the length, an error of
+ * name_from_text(), or ERR_NAME for quoted text. Pure.
+ */
+int textname_read(const struct text_token *token, const uint8_t *origin, unsigned origin_bytes,
+		  uint8_t out[static 256]) __attribute__((warn_unused_result));
+
+/*
+ * The same for a name at *@cursor, up to a blank or the end of the text, with only letters, digits,
+ * "-", "_" and "*", as most names; the cursor moves past it. Returns the length, or 0 for any other
+ * name, with the cursor unchanged. Pure.
+ */
+unsigned textname_read_plain(const char **cursor, const uint8_t *origin, unsigned origin_bytes,
+			     uint8_t out[static 256]);
+
+/*
+ * $GENERATE of master files, as in BIND: a range, and a line that is read once for each number of
+ * it.
+ *
+ *	$GENERATE 1-254 host-$ A 192.0.2.$
+ *	$GENERATE 0-15/2 ${0,2,x} PTR host-${16,3,d}
+ *
+ * "$" is the number. "${OFFSET,WIDTH,BASE}" is the number plus OFFSET, padded with zeros to WIDTH.
+ * BASE is d, o, x, X, or n or N: hex digits, the last first, with dots between. "$$" and "\$" are
+ * dollar signs.
+ */
+
+#define GENERATE_MAX      65536u /* lines of one directive */
+#define GENERATE_LINE_MAX 4096u  /* characters of one of them */
+
+struct generate_range {
+	uint32_t first, last, step;
+};
+
+/* "1-10" or "1-10/2", at most GENERATE_MAX numbers. Returns 0, or ERR_ZONE with *@why. Pure. */
+int generate_read_range(struct generate_range *range, const struct text_token *token,
+			const char **why) __attribute__((warn_unused_result));
+
+/* Writes @text with @number in it to @dst, with a NUL. Returns 0, or ERR_ZONE with *@why. Pure. */
+int generate_line(char dst[GENERATE_LINE_MAX], const char *text, uint32_t number, const char **why)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zone/textname.h"
+#include "zone/text.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * The SIMPLE scheme: one hash over all records in canonical form and order, which is the order of
  * the arrays, without ZONEMD at the apex and its signatures.
  */
-#include "zone/zonemd.h"
+#include "zone/sums.h"
 
 #include <errno.h>
 #include <openssl/evp.h>

@@ -9,7 +9,7 @@
 #include "base/wire.h"
 #include "xfr/xfr_message.h"
 #include "zone/edit.h"
-#include "zone/zonemd.h"
+#include "zone/sums.h"
 #include "zonemgr/load_own.h"
 #include "zonemgr/replay.h"
 

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "xfr/xfr_message.h"
 #include "zone/builder.h"
-#include "zone/difference.h"
+#include "zone/diff.h"
 #include "zonemgr/load_own.h"
 #include "zonemgr/replay.h"
 #include "zonemgr/signing_work.h"

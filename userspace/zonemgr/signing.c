@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/siphash.h"
 #include "dns/name.h"
-#include "sign/key_given.h"
+#include "sign/keys.h"
 #include "sign/rollover.h"
 #include "sign/rollover_steps.h"
 #include "zone/builder.h"

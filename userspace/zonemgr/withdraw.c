@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "cache/dependency_filter.h"
-#include "cache/sweep.h"
+#include "cache/entry_walk.h"
 #include "cache/generations.h"
 #include "invalidate/affected.h"
 #include "invalidate/routes.h"

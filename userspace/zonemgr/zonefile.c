@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/file.h"
+#include "store/store.h"
 
 int zonefile_write(const struct zone *z, const char *path, const bool *cancel, char *why,
 		   size_t why_cap)

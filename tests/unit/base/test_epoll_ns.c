@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/epoll_ns.h"
 
 static int injected, n_calls;
 

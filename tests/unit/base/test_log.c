@@ -20,7 +20,6 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "base/log_out.h"
 #include "tests/unit/base/capture.h"
 
 static void test_terminal_line(void **state)

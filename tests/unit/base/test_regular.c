@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A path that is no regular file is refused at once: each kind, directly and by a link. */
-#include "base/regular.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One writer at a time, no writing through a link, only regular files are replaced, and nothing is
  * left after an error. */
-#include "base/replace.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Each kind of path that a part would open for writing, or replace: the check says what the opening
  * would say, and leaves nothing behind. */
-#include "base/writable.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

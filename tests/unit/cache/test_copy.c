@@ -13,8 +13,8 @@
 #include <urcu-qsbr.h>
 
 #include "cache/copy.h"
-#include "cache/grace.h"
-#include "cache/sweep.h"
+#include "cache/entry_walk.h"
+#include "cache/keeper.h"
 #include "world.h"
 
 static const bool never;

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <urcu-qsbr.h>
 
-#include "cache/grace.h"
+#include "cache/keeper.h"
 
 static bool reading, released;
 

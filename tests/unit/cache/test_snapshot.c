@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <urcu-qsbr.h>
 
-#include "cache/grace.h"
 #include "cache/entry_walk.h"
+#include "cache/keeper.h"
 #include "snapshots.h"
 
 #define N_NAMES 3000u

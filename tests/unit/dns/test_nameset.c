@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "dns/name.h"
 #include "dns/nameset.h"
-#include "dns/special_names.h"
 
 static const char *const names[] = { "b.a.", "C.b.a.", "x.",   "under.long-label.net.",
 				     "z.x.", "m.z.x.", "b.a.", "k.c.b.a." };

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "dns/padding.h"
+#include "dns/edns.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

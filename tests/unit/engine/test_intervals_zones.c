@@ -20,9 +20,9 @@
 #include "tests/unit/zone/zone_text.h"
 #include "zone/changeset.h"
 #include "zone/denial.h"
-#include "zone/difference.h"
+#include "zone/diff.h"
 #include "zone/edit.h"
-#include "zone/nsec3_index.h"
+#include "zone/nsec3_chain.h"
 
 #define SIGNING_ITERATIONS 0
 #include "tests/unit/engine/signing.h"

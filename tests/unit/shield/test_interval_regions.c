@@ -22,7 +22,7 @@ static const unsigned long long *between(const unsigned long long *word);
 #include "shield/interval_regions.h"
 #include "tests/lib/must.h"
 #include "tests/unit/zone/zone_text.h"
-#include "zone/nsec3_index.h"
+#include "zone/nsec3_chain.h"
 
 #include "tests/lib/draw.h" /* its seed is behind parameters of that name */
 

@@ -13,9 +13,9 @@
 #include "tests/unit/zone/zone_text.h"
 
 #include "sign/sign.h"
-#include "zone/chain_compare.h"
+#include "zone/denial.h"
 #include "zone/diff.h"
-#include "zone/dump.h"
+#include "zone/rdprint.h"
 #include "zone/zone_walk.h"
 
 /* The time of this machine: dnssec-verify takes no other. */

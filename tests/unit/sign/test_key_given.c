@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Keys that another signer has made: their roles, their plans, and that the parent's DS stays. */
-#include "sign/key_given.h"
+#include "sign/keys.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
  */
 #include "tests/unit/sign/sign_lab.h"
 
-#include "zone/nsec3_index.h"
+#include "zone/nsec3_chain.h"
 
 #include "tests/lib/draw.h" /* the last include: one of its names collides with others */
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A zone's file is always the whole old one or the whole new one, at every moment of a write. */
-#include "store/file.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,6 @@
 
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "zone/chain_compare.h"
 #include "zone/denial.h"
 #include "zone/diff.h"
 #include "zone/zone_walk.h"

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Chains that close, and such that do not. */
-#include "zone/chain_compare.h"
+#include "zone/denial.h"
 #include "zone_text.h"
 
 /* The hash of "z." with the salt ab and one more iteration; and two others. */

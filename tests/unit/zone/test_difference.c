@@ -4,7 +4,7 @@
  * What leads from one zone to another: applied to the one it makes the other, whatever the two are,
  * and it holds nothing that both have.
  */
-#include "zone/difference.h"
+#include "zone/diff.h"
 
 #include "same_zone.h"
 #include "tests/lib/draw.h"

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is written is read back as the same zone. */
-#include "zone/dump.h"
+#include "zone/rdprint.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include "tests/unit/zone/random_owner.h"
 #include "tests/unit/engine/signing.h"
 #include "zone/changeset.h"
-#include "zone/dump.h"
+#include "zone/rdprint.h"
 #include "zone/edit.h"
 
 #define N_RUNS     60

@@ -18,7 +18,7 @@
 #include "tests/lib/madezones.h"
 #include "tests/unit/store/storing.h"
 #include "tests/unit/zone/zone_text.h"
-#include "zone/difference.h"
+#include "zone/diff.h"
 
 #define S (1000000000ull)
 

@@ -8,7 +8,7 @@
 #include "zonemgr/loader.h"
 #include "tests/unit/store/storing.h"
 #include "tests/unit/zone/zone_text.h"
-#include "zone/difference.h"
+#include "zone/diff.h"
 
 #define N_VERSIONS 4 /* serial numbers 1 to 4; the file is that of 1 */
 

@@ -12,7 +12,6 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "cache/grace.h"
 #include "cache/keeper.h"
 #include "zonemgr/withdraw.h"
 #include "tests/unit/engine/world.h"

@@ -1,6 +1,36 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * The files that a configuration names: regular_...() opens them, replace_...() replaces them as a
+ * whole, writable_...() tells whether they could be written.
+ *
+ * Opens regular files for reading, and nothing else. Opening a FIFO waits for a writer and reading
+ * a terminal waits for input: control's thread would stop, also for SIGTERM. Opening a device may
+ * start an action. All files that a configuration names are opened by these functions, or checked
+ * by regular_check() before a library opens them.
+ */
+#ifndef VOLLEY_BASE_FILES_H
+#define VOLLEY_BASE_FILES_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+/* Opens @path for reading; *@st gets its fstat(), unless NULL. A descriptor, or ERR_NOT_REGULAR,
+ * -EISDIR, -ENOENT, -EACCES ... Never waits. Any thread. */
+int regular_open(const char *path, struct stat *st) __attribute__((warn_unused_result));
+
+/* The same as a stream; close it by fclose(). 0, -ENOMEM or as above; then *@out is NULL. */
+int regular_fopen(FILE **out, const char *path, struct stat *st)
+	__attribute__((warn_unused_result));
+
+/* 0 if @st is of a regular file, else -EISDIR or ERR_NOT_REGULAR. Pure. */
+int regular_kind(const struct stat *st) __attribute__((warn_unused_result));
+
+/* 0 if it could be opened now, else as above. */
+int regular_check(const char *path) __attribute__((warn_unused_result));
+
+/*
  * Replaces files as a whole: under the name there is always the old file or the new one, also after
  * a crash. A rename would put a regular file in the place of a device, a FIFO, a socket or a link,
  * so these functions refuse the first three, and follow a link first.
@@ -12,10 +42,6 @@
  *
  * All return 0 or -errno unless they say otherwise. Any thread, one for a path; others get -EBUSY.
  */
-#ifndef VOLLEY_BASE_REPLACE_H
-#define VOLLEY_BASE_REPLACE_H
-
-#include <stddef.h>
 
 /*
  * @out gets the path of the file that is to be replaced: @path, or where the symbolic link @path
@@ -42,5 +68,24 @@ int replace_clear(int fd) __attribute__((warn_unused_result));
 int replace_finish(const char *tmp, const char *path) __attribute__((warn_unused_result));
 /* Removes the file if it is still there and ours. Call it after an error of any of these. */
 void replace_drop(int fd, const char *tmp);
+
+/*
+ * Tells whether files could be written that a part will only open later: an output of the log kind,
+ * which is appended to or truncated, and a file that replace_...() puts in place as a whole. No
+ * file is made and no content is changed, so a check may run beside a daemon that has the file
+ * open.
+ *
+ * All return 0, or the negative code with which the opening would end: -ENOENT (no such folder),
+ * -EACCES, -EROFS, -EISDIR, -ENXIO (a Unix socket) ... Any thread.
+ */
+
+/*
+ * 0 if this process could open @path for writing, or make it. A FIFO and a device are not opened:
+ * for them 0 says that the permissions suffice.
+ */
+int writable_check(const char *path) __attribute__((warn_unused_result));
+
+/* 0 if this process could replace @path, or make it: the same folder takes a temporary file. */
+int writable_check_replaced(const char *path) __attribute__((warn_unused_result));
 
 #endif

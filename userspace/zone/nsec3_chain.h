@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * NSEC3 (RFC 5155): hashes of names, the parameters of a chain, and the fields of its records.
- * zone/nsec3_index.h finds records by hash.
+ * NSEC3 (RFC 5155): hashes of names, the parameters of a chain, the fields of its records, and the
+ * records of a zone by hash.
  */
-#ifndef VOLLEY_ZONE_NSEC3_HASH_H
-#define VOLLEY_ZONE_NSEC3_HASH_H
+#ifndef VOLLEY_ZONE_NSEC3_CHAIN_H
+#define VOLLEY_ZONE_NSEC3_CHAIN_H
 
 #include "zone/image.h"
 
@@ -50,5 +50,25 @@ bool nsec3_in_chain(const struct zone *z, const struct zone_node *node);
 
 /* Reads the next owner's label from the only NSEC3 of a node in the chain; false: another form. */
 bool nsec3_next(const struct zone *z, const struct zone_node *node, struct nsec3_label *out);
+
+/*
+ * The index of a chain. The owner of an NSEC3 is a child of the apex, and its label is the hash in
+ * base32hex. The order of the labels is that of the hashes, so the index is the node numbers in
+ * canonical order, four octets each. Hashes are spread evenly, so a lookup is a search by
+ * interpolation.
+ */
+
+/* The node of the chain with this hash, or NULL. Pure, O(1). */
+const struct zone_node *nsec3_match(const struct zone *z, const struct nsec3_label *hash);
+
+/* The node of the chain whose span covers the hash, or NULL: a node has this hash. Pure. */
+const struct zone_node *nsec3_cover(const struct zone *z, const struct nsec3_label *hash);
+
+/*
+ * Finds the chain in the finished arrays: sets NODE_NSEC3 at the nodes with only NSEC3, and makes
+ * the index. Sets z->chain. Control plane only. Returns 0, -ENOMEM, or ERR_LIMIT: more iterations
+ * than ZONE_NSEC3_ITERATIONS_MAX.
+ */
+int zone_find_chain(struct zone *z) __attribute__((warn_unused_result));
 
 #endif
