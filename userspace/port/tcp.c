@@ -44,7 +44,7 @@ static void watch_tcp(struct tcp_port *t, struct tcp_conn *c, uint32_t interest)
 /* Gives back its place in the limits. */
 static void leave_class(struct tcp_port *t, struct tcp_conn *c)
 {
-	if (c->is_peer && t->config.peers) {
+	if (c->class == TCP_PEERS && t->config.peers) {
 		tcp_peers_give(t->config.peers);
 		return;
 	}
@@ -94,7 +94,7 @@ static enum tcp_timer timer_for(const struct tcp_conn *c, bool more)
 		return TCP_WRITING;
 	if (more || owes(c))
 		return TCP_BUSY;
-	if (c->in_end > c->in_start || c->finished)
+	if (c->in_end > c->in_start || c->stage != TCP_OPEN)
 		return TCP_PARTIAL;
 	return c->n_queries ? TCP_IDLE : TCP_NEW;
 }
@@ -105,7 +105,7 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 {
 	if (timer == c->timer && !(timer == TCP_WRITING && c->progress))
 		return;
-	if (!c->is_peer && (timer == TCP_PARTIAL) != (c->timer == TCP_PARTIAL))
+	if (c->class == TCP_CLIENTS && (timer == TCP_PARTIAL) != (c->timer == TCP_PARTIAL))
 		tcp_share_count_half(t->share, timer == TCP_PARTIAL ? 1 : -1);
 	if (timer == TCP_IDLE)
 		tcp_conn_trim(c);
@@ -113,25 +113,24 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 	c->progress = false;
 	c->since_ns = now_ns;
 	cds_list_del(&c->timer_link);
-	cds_list_add_tail(&c->timer_link, &t->timers[c->is_peer][timer]);
+	cds_list_add_tail(&c->timer_link, &t->timers[c->class][timer]);
 }
 
 /* Closes our sending side only, since a reset would lose answers on their way. */
 static void say_goodbye(struct tcp_conn *c)
 {
-	if (!c->shut && c->ssl)
+	if (c->ssl)
 		tcp_tls_shut(c->ssl);
-	if (!c->shut)
-		shutdown(c->fd, SHUT_WR);
-	c->shut = true;
+	shutdown(c->fd, SHUT_WR);
+	c->stage = TCP_SHUT;
 }
 
 /* True if a message can be taken. A message of length 0 is counted when its turn comes. */
 static bool has_message(struct tcp_port *t, struct tcp_conn *c)
 {
-	bool was_finished = c->finished, yes = tcp_conn_has_message(c);
+	bool was_open = c->stage == TCP_OPEN, yes = tcp_conn_has_message(c);
 
-	if (c->finished && !was_finished) {
+	if (was_open && c->stage != TCP_OPEN) {
 		port_count(&t->port.stats.rx, 1);
 		port_count(&t->port.stats.malformed, 1);
 	}
@@ -165,7 +164,7 @@ void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
 			tcp_port_end(t, c);
 			return;
 		}
-		if (c->finished)
+		if (c->stage == TCP_FINISHED)
 			say_goodbye(c);
 	}
 	if (more && !full) {
@@ -271,7 +270,7 @@ static void expire_tcp(struct tcp_port *t, uint64_t now_ns)
 static uint16_t idle_100ms(const struct tcp_port *t, const struct tcp_conn *c)
 {
 	uint64_t idle_ns =
-		t->timeout_ns[c->is_peer][TCP_IDLE] / TCP_SHARE_SCALE_FULL * t->scale[c->is_peer];
+		t->timeout_ns[c->class][TCP_IDLE] / TCP_SHARE_SCALE_FULL * t->scale[c->class];
 
 	/* This is the last query that the connection may send. */
 	if (t->queries_max && c->n_queries >= t->queries_max)
@@ -320,7 +319,7 @@ static unsigned int take_turn(struct tcp_port *t, struct tcp_conn *c, struct por
 		fill_msg(t, c, &msgs[n], n);
 		n++;
 		if (t->queries_max && c->n_queries >= t->queries_max)
-			c->finished = true;
+			c->stage = TCP_FINISHED;
 	}
 	return n;
 }

@@ -79,7 +79,7 @@ static bool enter_peers(struct tcp_port *t, struct tcp_conn *c)
 	tcp_port_set_timer(t, c, TCP_BUSY, t->now_ns);
 	tcp_share_give(t->share, &c->place);
 	cds_list_del_init(&c->client_link);
-	c->is_peer = true;
+	c->class = TCP_PEERS;
 	cds_list_move(&c->timer_link, &t->timers[TCP_PEERS][TCP_BUSY]);
 	return true;
 }
@@ -94,7 +94,7 @@ int tcp_port_claim(struct port *p, const struct port_msg *msg, struct port_watch
 {
 	struct tcp_port *t = (struct tcp_port *)p;
 	struct tcp_conn *c = find_claimed(t, msg->slot, msg->gen);
-	bool is_first = c && !c->is_peer;
+	bool is_first = c && c->class == TCP_CLIENTS;
 
 	if (!c)
 		return -ECONNRESET;
@@ -102,7 +102,7 @@ int tcp_port_claim(struct port *p, const struct port_msg *msg, struct port_watch
 		return -EAGAIN;
 	if (is_first && t->config.peers && !enter_peers(t, c))
 		return -ENOSPC;
-	c->is_peer |= !t->config.peers;
+	c->class = TCP_PEERS;
 	if (watch) {
 		c->watch = watch;
 		c->alone = true;

@@ -120,7 +120,7 @@ int tcp_conn_read(struct tcp_conn *c)
 	c->in_end += (uint32_t)n;
 	if (c->in_end > c->in_peak)
 		c->in_peak = c->in_end;
-	if (c->finished)
+	if (c->stage != TCP_OPEN)
 		c->in_start = c->in_end;
 	return 1;
 }
@@ -134,11 +134,11 @@ bool tcp_conn_has_message(struct tcp_conn *c)
 {
 	uint32_t n = c->in_end - c->in_start, len;
 
-	if (c->finished || n < TCP_PREFIX_BYTES)
+	if (c->stage != TCP_OPEN || n < TCP_PREFIX_BYTES)
 		return false;
 	len = wire_load_be16(c->in + c->in_start);
 	if (!len) {
-		c->finished = true;
+		c->stage = TCP_FINISHED;
 		c->in_start = c->in_end;
 		return false;
 	}
@@ -160,7 +160,7 @@ void tcp_conn_put_back(struct tcp_conn *c, uint32_t at, uint32_t n)
 	assert(at < c->in_start && n <= c->n_queries);
 	c->in_start = at;
 	c->n_queries -= n;
-	c->finished = false; /* the message that set it is among them or after them */
+	c->stage = TCP_OPEN; /* the message that finished it is among them or after them */
 	c->alone = true;
 }
 
@@ -295,5 +295,7 @@ void tcp_conn_reset(struct tcp_conn *c, struct tcp_pool *pool)
 	c->out_last = NULL;
 	c->out_bytes = c->n_queued = c->n_queries = c->n_taken = c->n_deferred = 0;
 	release_input(c);
-	c->eof = c->finished = c->shut = c->alone = c->is_peer = c->progress = false;
+	c->class = TCP_CLIENTS;
+	c->stage = TCP_OPEN;
+	c->eof = c->alone = c->progress = false;
 }

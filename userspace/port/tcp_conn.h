@@ -63,6 +63,27 @@ enum tcp_timer {
 	TCP_N_TIMERS,
 };
 
+/* Connections with the same limits and the same timeouts. A claim turns a client into a peer. */
+enum tcp_class {
+	TCP_CLIENTS, /* the limits of port/tcp_share.h */
+	TCP_PEERS,   /* those of port/tcp_peers.h, if config.peers is given */
+	TCP_N_CLASSES,
+};
+
+/*
+ * Whether messages are taken. A client that has closed its side (`eof`) gets its replies in each
+ * stage, and then the connection ends.
+ *
+ *      OPEN ── a message of length 0, or the last one allowed ──► FINISHED ── all replies have left
+ *        ▲                                                           │          ──► SHUT
+ *        └────────────── taken messages are put back ────────────────┘
+ */
+enum tcp_stage {
+	TCP_OPEN,
+	TCP_FINISHED, /* no more messages are taken: further input is discarded */
+	TCP_SHUT,     /* our sending side is closed, too */
+};
+
 struct tcp_conn {
 	int fd;            /* -1: the slot is free */
 	SSL *ssl;          /* NULL: no TLS; freed together with fd */
@@ -78,11 +99,10 @@ struct tcp_conn {
 
 	uint8_t *in;
 	uint32_t in_start, in_end, in_peak;
-	bool eof;      /* the client has closed its sending side */
-	bool finished; /* no more messages are taken: further input is discarded */
-	bool shut;     /* our sending side is closed, too */
-	bool alone;    /* no message is taken until all replies have left */
-	bool is_peer;  /* port_claim() was called for it: its class is TCP_PEERS */
+	enum tcp_class class;
+	enum tcp_stage stage;
+	bool eof;   /* the client has closed its sending side */
+	bool alone; /* no message is taken until all replies have left */
 	uint32_t n_queries;
 	uint32_t n_taken;         /* messages that the worker has now */
 	uint32_t n_deferred;      /* outstanding late replies */
@@ -106,7 +126,7 @@ int tcp_conn_read(struct tcp_conn *c);
  */
 bool tcp_conn_is_hiding(const struct tcp_conn *c);
 
-/* True if the input has a whole message. A length of 0 sets finished. */
+/* True if the input has a whole message. A length of 0 leads to TCP_FINISHED. */
 bool tcp_conn_has_message(struct tcp_conn *c);
 
 /* Takes the next message, which must be whole. Returns its length; *message: until the next

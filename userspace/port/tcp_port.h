@@ -20,13 +20,6 @@
 #define TCP_BUFFER_BYTES  (64u + 65536u) /* one message, with room for its length before it */
 #define TCP_BUFFER_OFFSET 64u
 
-/* Connections with the same limit and the same timeouts; tcp_conn.is_peer says which. */
-enum tcp_class {
-	TCP_CLIENTS, /* the limits of port/tcp_share.h */
-	TCP_PEERS,   /* those of port/tcp_peers.h, if config.peers is given */
-	TCP_N_CLASSES,
-};
-
 struct tcp_port {
 	struct port port;     /* its fd is an epoll */
 	struct tcp_listener { /* indexed by the number in the tag */
@@ -113,7 +106,7 @@ void tcp_port_watch_listeners(struct tcp_port *t, bool on);
 static inline uint64_t tcp_port_deadline(const struct tcp_port *t, const struct tcp_conn *c)
 {
 	return c->since_ns +
-	       t->timeout_ns[c->is_peer][c->timer] / TCP_SHARE_SCALE_FULL * t->scale[c->is_peer];
+	       t->timeout_ns[c->class][c->timer] / TCP_SHARE_SCALE_FULL * t->scale[c->class];
 }
 
 /* Starts the timer, unless it runs already. */
