@@ -111,6 +111,7 @@ def test_few_descriptors_are_shared_out(lab, daemon, tmp_path):
     start_limited(daemon, (800, 800), tls=certificate(tmp_path)["server"])
     assert "RLIMIT_NOFILE is 800" in daemon.degraded()
     assert "connections over TCP and TLS" in daemon.degraded()
+    assert "warning: RLIMIT_NOFILE is 800" in daemon.ctl("health").stdout
     with contextlib.ExitStack() as stack:
         for _ in range(4):
             many(lab, 853, 300, stack)

@@ -265,6 +265,17 @@ static void put_man_counters(FILE *out, const struct words_counter *counters)
 	fputs(".El\n", out);
 }
 
+static void put_man_faults(FILE *out)
+{
+	fputs(".Bl -tag -width Ds\n", out);
+	for (const struct words_fault *fault = words_faults; fault->name; fault++) {
+		fprintf(out, ".It Cm %s , No a %s\n", fault->name,
+			fault->is_reason ? "reason" : "warning");
+		put_man_text(out, fault->text);
+	}
+	fputs(".El\n", out);
+}
+
 static void put_man_reasons(FILE *out)
 {
 	char key[WORDS_REASON_BYTES];
@@ -320,6 +331,8 @@ static int put_man_list(FILE *out, const char *word)
 		put_man_counters(out, words_resolver_counters);
 	else if (!strcmp(word, "@responder-counters@"))
 		put_man_counters(out, words_responder_counters);
+	else if (!strcmp(word, "@faults@"))
+		put_man_faults(out);
 	else if (!strcmp(word, "@command-names@"))
 		put_command_names(out);
 	else if (!strcmp(word, "@volleyctl-flags@"))

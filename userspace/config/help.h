@@ -27,9 +27,9 @@ const char *help_find_meant(int argc, char *const argv[]);
 /*
  * Copies the template IN, of a man page or of a shell's completion, to OUT. A line that has only
  * one of these words is replaced by mdoc text: @commands@, @keys@, @volleyd-options@,
- * @volleyctl-options@, @volleyd-exits@, @volleyctl-exits@, @reasons@, @engine-counters@; or by
- * lines of plain text: @command-names@, @volleyctl-flags@. @version@ is replaced anywhere. 0, or
- * -EINVAL for a line in @ that is none of these words.
+ * @volleyctl-options@, @volleyd-exits@, @volleyctl-exits@, @reasons@, @faults@,
+ * @engine-counters@; or by lines of plain text: @command-names@, @volleyctl-flags@. @version@ is
+ * replaced anywhere. 0, or -EINVAL for a line in @ that is none of these words.
  */
 int help_fill_man(FILE *out, FILE *in, const char *version) __attribute__((warn_unused_result));
 

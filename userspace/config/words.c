@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/fault_list.h"
 #include "engine/engine.h"
 #include "resolver/resolver.h"
 #include "worker/responder.h"
@@ -536,6 +537,14 @@ const struct words_counter words_responder_counters[] = {
 	RESPONDER_COUNTERS(COUNTER){ NULL, NULL },
 };
 #undef COUNTER
+
+#define FAILS                               true
+#define WARNS                               false
+#define ROW(id, name, level, before, words) { #name, words, before, level },
+const struct words_fault words_faults[] = { FAULT_LIST(ROW){ NULL, NULL, NULL, false } };
+#undef ROW
+#undef WARNS
+#undef FAILS
 
 const char *words_reason_key(enum volley_reason reason, char key[WORDS_REASON_BYTES])
 {

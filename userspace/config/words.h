@@ -152,6 +152,13 @@ struct words_exit {
 };
 
 /* A counter; the name is that in JSON. */
+struct words_fault {
+	const char *name;
+	const char *text;
+	const char *before; /* its sentence: the key that has a fault, or "" */
+	bool is_reason;     /* of health; else a warning */
+};
+
 struct words_counter {
 	const char *name;
 	const char *text;
@@ -169,6 +176,7 @@ extern const struct words_exit words_volleyctl_exits[];
 extern const struct words_counter words_engine_counters[];
 extern const struct words_counter words_resolver_counters[];
 extern const struct words_counter words_responder_counters[];
+extern const struct words_fault words_faults[]; /* by enum fault, config/fault_list.h */
 
 /* The socket of volleyd and volleyctl if no other is given. */
 #define WORDS_SOCKET_PATH "/run/volley/control.sock"

@@ -20,15 +20,43 @@ static struct report_resize resize_of(const struct daemon *d)
 	return r;
 }
 
-static void put_view_faults(struct report_view *v, struct daemon *d)
+/* If putting policies in place failed at a start, none is in force. */
+static void put_policy_faults(const char **faults, const struct daemon *d)
 {
-	v->storage_error = d->zones.storage_error;
+	const struct policies *policies = d->resolution.policies;
+
+	if (policies)
+		faults[policies_n(policies) ? FAULT_POLICIES_OLD : FAULT_POLICIES_ABSENT] =
+			policies_error(policies);
+	if (!d->blocks)
+		return;
+	faults[block_book_lacks_list(d->blocks) ? FAULT_BLOCKS_ABSENT : FAULT_BLOCKS_OLD] =
+		block_book_error(d->blocks);
+	faults[FAULT_BLOCK_JOURNAL] = block_book_journal_error(d->blocks);
+}
+
+static void put_driver_faults(const char **faults, const struct daemon *d)
+{
+	if (d->cache.is_anonymous && d->interfaces.n)
+		faults[FAULT_NO_MAPS] = words_faults[FAULT_NO_MAPS].text;
+	if (d->interfaces.services.has_overflow)
+		faults[FAULT_SERVICES] = words_faults[FAULT_SERVICES].text;
+	if (d->interfaces.services.ends_overflow)
+		faults[FAULT_TUNNEL_ENDS] = words_faults[FAULT_TUNNEL_ENDS].text;
+}
+
+static void put_view_faults(const char **faults, struct daemon *d)
+{
+	faults[FAULT_STORAGE] = d->zones.storage_error;
 	taps_error(&d->observers.taps, d->observers.taps_error);
-	v->tap_error = d->observers.taps_error;
-	v->resize_problem = resize_problem(d->jobs.resize);
-	v->snapshots_error = snapshots_error(d->jobs.snapshots);
-	v->descriptors_problem = d->descriptors.problem;
-	v->rights_problem = d->rights.problem;
+	faults[FAULT_TAPS] = d->observers.taps_error;
+	put_policy_faults(faults, d);
+	faults[FAULT_RECURSION_CLIENTS] = recursion_problem(d->resolution.recursion);
+	faults[FAULT_RESIZE] = resize_problem(d->jobs.resize);
+	faults[FAULT_SNAPSHOTS] = snapshots_error(d->jobs.snapshots);
+	faults[FAULT_DESCRIPTORS] = d->descriptors.problem;
+	faults[FAULT_RIGHTS] = d->rights.problem;
+	put_driver_faults(faults, d);
 }
 
 const struct report_view *daemon_view(struct daemon *d)
@@ -66,6 +94,6 @@ const struct report_view *daemon_view(struct daemon *d)
 		.answers = d->statistics.answers,
 		.top_names = d->statistics.top_names,
 	};
-	put_view_faults(&d->view, d);
+	put_view_faults(d->view.faults, d);
 	return &d->view;
 }

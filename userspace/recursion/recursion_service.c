@@ -517,10 +517,14 @@ void recursion_report(const struct recursion *r, struct recursion_report *out)
 		.resolver = r->now.resolver,
 		.resolver_config = r->now.resolver ? &r->now.settings.resolver : NULL,
 		.root_hints = r->now.settings.resolver.root_hints,
-		.problem = *r->problem ? r->problem : NULL,
 	};
 	if (r->now.resolver)
 		resolver_counters_read(r->now.resolver, &out->counters);
+}
+
+const char *recursion_problem(const struct recursion *r)
+{
+	return r ? r->problem : "";
 }
 
 /* --- From start to end ------------------------------------------------------------------------ */

@@ -138,7 +138,6 @@ struct recursion_report {
 	const struct resolver *resolver; /* for resolver/inspect.h; NULL: recursion is off */
 	const struct resolver_config *resolver_config; /* of its start; NULL: recursion is off */
 	const char *root_hints;            /* NULL: libunbound's own hints, or none needed */
-	const char *problem;               /* of the last change of clients; NULL: none */
 	struct resolver_counters counters; /* of this resolver, without earlier resolvers */
 };
 
@@ -147,6 +146,9 @@ struct recursion_report {
  * recursion_configure(), too.
  */
 void recursion_report(const struct recursion *r, struct recursion_report *out);
+
+/* Why the driver does not know all clients since their last change; "": it does. */
+const char *recursion_problem(const struct recursion *r);
 
 /* Ends all outstanding questions, and takes no new ones. Called while the workers still run. */
 void recursion_stop(struct recursion *r);

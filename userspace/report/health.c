@@ -95,8 +95,17 @@ void health_say(struct health *h, enum health_level level, const char *format, .
 
 /* --- Zones ------------------------------------------------------------------------------------ */
 
+void health_denials_text(const struct zones_entry *entry, char *text, size_t cap)
+{
+	*text = '\0';
+	if (entry->denials_fault)
+		snprintf(text, cap, "%s: the driver denies no names of it", entry->denials_fault);
+}
+
 static enum health_level judge_state(const struct zones_entry *entry, char text[HEALTH_TEXT_CAP])
 {
+	char denials[128];
+
 	switch (entry->state) {
 	case ZONES_NEW: /* after a reload; during a start the whole daemon is not ready */
 		snprintf(text, HEALTH_TEXT_CAP, "zone %s: new, and not loaded yet", entry->name);
@@ -121,12 +130,14 @@ static enum health_level judge_state(const struct zones_entry *entry, char text[
 		break;
 	}
 	/* The zone is served, but a restart may load an earlier version, or secondaries wait. */
-	if (!*entry->stored.error && !*entry->stored.warning && !entry->behind_serial)
+	health_denials_text(entry, denials, sizeof(denials));
+	if (!*entry->stored.error && !*entry->stored.warning && !entry->behind_serial && !*denials)
 		return HEALTH_WELL;
 	snprintf(text, HEALTH_TEXT_CAP, "zone %s: %s", entry->name,
 		 *entry->stored.error   ? entry->stored.error :
 		 *entry->stored.warning ? entry->stored.warning :
-					  entry->warning);
+		 entry->behind_serial   ? entry->warning :
+					  denials);
 	return HEALTH_WARNS;
 }
 

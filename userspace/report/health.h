@@ -40,7 +40,7 @@
 /* In the order of "all|any|none". */
 enum health_scope { HEALTH_ALL, HEALTH_ANY, HEALTH_NONE };
 
-/* NOTED: a warning even with strict, since the operator has said that it does not matter. */
+/* NOTED: a warning even with strict, since the operator has made it so, or has allowed it. */
 enum health_level { HEALTH_WELL, HEALTH_NOTED, HEALTH_WARNS, HEALTH_FAILS };
 
 struct health_options {
@@ -80,6 +80,9 @@ __attribute__((format(printf, 3, 4))) void health_say(struct health *h, enum hea
  */
 enum health_level health_zone(const struct zones_entry *entry, uint64_t now_s,
 			      char text[HEALTH_TEXT_CAP]);
+
+/* Why the driver denies no names of the zone, as a part of a sentence; "": it may deny them. */
+void health_denials_text(const struct zones_entry *entry, char *text, size_t cap);
 
 /* Judges N zones; at() returns the i-th. */
 typedef const struct zones_entry *health_zone_at(const void *user, size_t i);

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "report/faults.h"
 #include "report/health.h"
 #include "report/progress.h"
 #include "report/report.h"
@@ -32,30 +33,11 @@ static const struct zones_entry *health_facts_zone_at(const void *user, size_t i
 	return zones_at(user, i);
 }
 
-static const struct policies_entry *policy_at(const void *user, size_t i)
-{
-	return policies_at(user, i);
-}
-
 static void note_zones(struct health_watch *watch, const struct zones *zones, bool is_ready)
 {
 	if (is_ready && !watch->have_zones_come)
 		watch->have_zones_come =
 			health_have_zones_come(health_facts_zone_at, zones, zones_n(zones));
-}
-
-static uint64_t n_rounds(const struct workers *workers, unsigned int worker)
-{
-	struct worker_stats stats;
-
-	workers_stats(workers, worker, &stats);
-	return stats.heartbeat;
-}
-
-static void judge_workers(struct health *h, const struct report_view *v)
-{
-	for (unsigned int i = 0; i < workers_n(v->workers) && i < HEALTH_WORKERS_CAP; i++)
-		health_worker(h, &v->health->heartbeats, i, n_rounds(v->workers, i));
 }
 
 static void judge_ifaces(struct health *h, const struct report_view *v)
@@ -67,65 +49,14 @@ static void judge_ifaces(struct health *h, const struct report_view *v)
 	health_ifaces(h, ifaces, v->n_ifaces);
 }
 
-static void judge_overload(struct health *h, const struct report_view *v)
-{
-	char text[OVERLOAD_TEXT_CAP];
-
-	for (size_t i = 0; i < v->n_ifaces; i++)
-		for (uint32_t queue = 0; queue < VOLLEY_QUEUES; queue++)
-			if (overload_text(&v->ifaces[i].overload, v->ifaces[i].config.name, queue,
-					  text))
-				health_say(h, HEALTH_WARNS, "%s", text);
-}
-
-/* If putting policies in place failed at a start, none is in force: that is a reason. */
-static void judge_policies(struct health *h, const struct report_view *v)
-{
-	const char *error = policies_error(v->policies);
-	size_t n = policies_n(v->policies);
-
-	health_policies(h, policy_at, v->policies, n);
-	if (*error)
-		health_say(h, n ? HEALTH_WARNS : HEALTH_FAILS, "%s", error);
-	if (*block_book_error(v->blocks))
-		health_say(h, block_book_lacks_list(v->blocks) ? HEALTH_FAILS : HEALTH_WARNS,
-			   "policy.block: %s", block_book_error(v->blocks));
-	if (*block_book_journal_error(v->blocks))
-		health_say(h, HEALTH_WARNS, "%s", block_book_journal_error(v->blocks));
-}
-
-static void judge_rest(struct health *h, const struct report_view *v)
-{
-	struct recursion_report recursion;
-
-	recursion_report(v->recursion, &recursion);
-	if (recursion.problem)
-		health_say(h, HEALTH_WARNS, "%s", recursion.problem);
-	if (*v->storage_error)
-		health_say(h, HEALTH_WARNS, "%s", v->storage_error);
-	if (*v->tap_error)
-		health_say(h, HEALTH_WARNS, "%s", v->tap_error);
-	if (v->is_anonymous && v->n_ifaces)
-		health_say(h, HEALTH_WARNS, "no BPF maps: the driver cannot answer");
-	if (v->services.has_overflow)
-		health_say(h, HEALTH_WARNS, "more service addresses than the driver can know");
-	if (v->services.ends_overflow)
-		health_say(h, HEALTH_WARNS,
-			   "more addresses than the driver can know as ends of tunnels");
-}
-
 static void judge_health_facts(struct health *h, const struct report_view *v)
 {
 	judge_daemon(h, v);
-	health_addresses(h, v->configured);
+	faults_say(h, v);
 	if (!v->workers)
 		return; /* the start is still opening the other parts */
-	judge_workers(h, v);
 	judge_ifaces(h, v);
 	health_zones(h, health_facts_zone_at, v->zones, zones_n(v->zones));
-	judge_policies(h, v);
-	judge_overload(h, v);
-	judge_rest(h, v);
 }
 
 /* --- Commands --------------------------------------------------------------------------------- */
@@ -178,6 +109,6 @@ void health_facts_tick(struct health_watch *watch, const struct workers *workers
 		       const struct zones *zones, bool is_ready)
 {
 	for (unsigned int i = 0; i < workers_n(workers) && i < HEALTH_WORKERS_CAP; i++)
-		health_look(&watch->heartbeats, i, n_rounds(workers, i));
+		health_look(&watch->heartbeats, i, faults_n_rounds(workers, i));
 	note_zones(watch, zones, is_ready);
 }

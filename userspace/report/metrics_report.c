@@ -14,6 +14,7 @@
 #include "config/words.h"
 #include "port/xsk.h"
 #include "report/answers.h"
+#include "report/faults.h"
 #include "report/health_facts.h"
 #include "report/missing.h"
 #include "report/metrics_process.h"
@@ -64,7 +65,8 @@ static void put_daemon(const struct report_view *v, struct metrics_text *out)
 	gauge(out, "services_missing", "service addresses that no interface of this host has",
 	      missing_count(v->configured));
 	gauge(out, "storage_error", "1 when server.storage cannot be written to",
-	      *v->storage_error != 0);
+	      *v->faults[FAULT_STORAGE] != 0);
+	faults_metrics(v, out);
 	counter(out, "log", "dropped", "lines of the log that stderr did not take",
 		log_n_dropped());
 }

@@ -11,8 +11,7 @@
 #include "config/port_addr.h"
 #include "config/words.h"
 #include "report/answers.h"
-#include "report/missing.h"
-#include "report/new_start.h"
+#include "report/faults.h"
 #include "report/progress.h"
 #include "report/report_recursion.h"
 #include "iface/dpdk_iface.h"
@@ -92,16 +91,6 @@ static void put_report_faults(json_t *list, const struct iface *iface)
 								 iface->remarks[i].text));
 }
 
-static void append_overload(json_t *list, const struct iface *iface)
-{
-	char text[OVERLOAD_TEXT_CAP];
-	uint32_t queue;
-
-	for (queue = 0; queue < VOLLEY_QUEUES; queue++)
-		if (overload_text(&iface->overload, iface->config.name, queue, text))
-			json_array_append_new(list, json_string(text));
-}
-
 static void put_report_zone(json_t *list, const struct zones_entry *entry)
 {
 	char fault[128] = "", denials[128] = "";
@@ -112,9 +101,7 @@ static void put_report_zone(json_t *list, const struct zones_entry *entry)
 				      fault,
 				      denials };
 
-	if (entry->denials_fault)
-		snprintf(denials, sizeof(denials), "%s: the driver denies no names of it",
-			 entry->denials_fault);
+	health_denials_text(entry, denials, sizeof(denials));
 	(void)!signing_judge(entry, clock_wall_s(), fault, sizeof(fault));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (*texts[i])
@@ -122,70 +109,17 @@ static void put_report_zone(json_t *list, const struct zones_entry *entry)
 					      json_sprintf("zone %s: %s", entry->name, texts[i]));
 }
 
-static void append_policies(json_t *list, const struct policies *policies)
-{
-	char text[POLICIES_TEXT_CAP];
-
-	for (size_t i = 0; i < policies_n(policies); i++)
-		if (policies_entry_tell(policies_at(policies, i), text))
-			json_array_append_new(list, json_string(text));
-	if (*policies_error(policies))
-		json_array_append_new(list, json_string(policies_error(policies)));
-}
-
-static void append_missing(void *user, const char *text, int here)
-{
-	(void)here;
-	json_array_append_new(user, json_string(text));
-}
-
 static json_t *report_degraded(const struct report_view *v)
 {
+	static const struct health_options all = { .zones = HEALTH_ALL };
 	json_t *list = json_array();
-	struct recursion_report recursion;
-	size_t i;
+	struct health h = { .options = &all, .reasons = list, .warnings = list };
 
-	new_start_append(v->config, v->configured, list);
-	missing_each(v->configured, append_missing, list);
-	for (i = 0; i < v->n_ifaces; i++) {
+	faults_say(&h, v);
+	for (size_t i = 0; i < v->n_ifaces; i++)
 		put_report_faults(list, &v->ifaces[i]);
-		append_overload(list, &v->ifaces[i]);
-	}
-	for (i = 0; i < zones_n(v->zones); i++)
+	for (size_t i = 0; i < zones_n(v->zones); i++)
 		put_report_zone(list, zones_at(v->zones, i));
-	if (v->policies)
-		append_policies(list, v->policies);
-	if (*v->storage_error)
-		json_array_append_new(list, json_string(v->storage_error));
-	if (*v->tap_error)
-		json_array_append_new(list, json_string(v->tap_error));
-	if (v->blocks && *block_book_error(v->blocks))
-		json_array_append_new(list, json_sprintf("policy.block: %s",
-							 block_book_error(v->blocks)));
-	if (v->blocks && *block_book_journal_error(v->blocks))
-		json_array_append_new(list, json_string(block_book_journal_error(v->blocks)));
-	if (*v->resize_problem)
-		json_array_append_new(list, json_string(v->resize_problem));
-	if (*v->snapshots_error)
-		json_array_append_new(list, json_string(v->snapshots_error));
-	recursion_report(v->recursion, &recursion);
-	if (recursion.problem)
-		json_array_append_new(list, json_string(recursion.problem));
-	if (*v->descriptors_problem)
-		json_array_append_new(list, json_string(v->descriptors_problem));
-	if (*v->rights_problem)
-		json_array_append_new(list, json_string(v->rights_problem));
-	if (v->is_anonymous)
-		json_array_append_new(list, json_string("no BPF maps: the driver cannot answer"));
-	if (v->services.has_overflow)
-		json_array_append_new(list,
-				      json_string("more service addresses than the driver "
-						  "can know: kernel sockets answer the rest"));
-	if (v->services.ends_overflow)
-		json_array_append_new(
-			list, json_string("more addresses than the driver can know as ends of "
-					  "tunnels: the kernel "
-					  "gets tunnelled packets to the rest"));
 	return list;
 }
 

@@ -20,6 +20,7 @@
 #include "base/affinity.h"
 #include "cache/cache.h"
 #include "config/config.h"
+#include "config/fault_list.h"
 #include "control/drain.h"
 #include "engine/engine.h"
 #include "shield/name_filter.h"
@@ -77,13 +78,7 @@ struct report_view {
 	bool is_adopted;
 	bool has_policies; /* lists and local data were read once */
 
-	/* Faults of parts, as sentences; "": none */
-	const char *storage_error;
-	const char *tap_error;
-	const char *resize_problem;
-	const char *snapshots_error;
-	const char *descriptors_problem;
-	const char *rights_problem;
+	fault_texts faults; /* of the whole daemon */
 
 	const struct drain *drain;
 	const struct affinity *affinity;

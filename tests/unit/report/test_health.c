@@ -218,6 +218,22 @@ static void test_zones_from_elsewhere(void **state)
 	assert_true(health_have_zones_come(zone_at, others, 0));
 }
 
+/* A zone that is well but for the driver, which has been found to deny a name that exists. */
+static void test_names_that_are_not_denied(void **state)
+{
+	static const struct health_options options;
+	static const struct zones_entry entry = { .name = name_a,
+						  .config = &plain,
+						  .state = ZONES_SERVING,
+						  .denials_fault = "a name was wrong" };
+	struct health h;
+
+	(void)state;
+	begin(&h, &options);
+	health_zones(&h, zone_at, &entry, 1);
+	assert_said(&h, " | zone a.test.: a name was wrong: the driver denies no names of it");
+}
+
 static void test_many_zones(void **state)
 {
 	static const struct health_options options;
@@ -483,6 +499,7 @@ int main(void)
 		cmocka_unit_test(test_strict),
 		cmocka_unit_test(test_zones),
 		cmocka_unit_test(test_zones_from_elsewhere),
+		cmocka_unit_test(test_names_that_are_not_denied),
 		cmocka_unit_test(test_many_zones),
 		cmocka_unit_test(test_policies),
 		cmocka_unit_test(test_interface),
