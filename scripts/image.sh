@@ -4,7 +4,7 @@
 #
 # image.sh VERSION DEBS FOLDER: makes an OCI image of the package volley in DEBS: FOLDER/volley-VERSION.oci.tar.
 # Needs root, debootstrap, buildah and a Debian mirror, but no registry of images. The base is the
-# smallest Debian that debootstrap makes, of the release of this machine, whose libraries the package
+# smallest Debian (debootstrap.sh), of the release of this machine, whose libraries the package
 # needs. Environment: MIRROR, a Debian mirror.
 set -eu
 
@@ -13,26 +13,16 @@ debs=$(cd "$2" && pwd)
 mkdir -p "$3"
 folder=$(cd "$3" && pwd)
 suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-mirror=$(scripts/mirror.sh)
 [ "$(id -u)" -eq 0 ] || { echo 'image: run as root' >&2; exit 1; }
 
 work=$(mktemp -d "$folder/work.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 130' INT TERM
 root=$work/root
 
-# The security updates have their own suite.
-base() {
-	debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$work/debootstrap.log" 2>&1 ||
-		{ tail -n 20 "$work/debootstrap.log" >&2; exit 1; }
-	scripts/mirror.sh "$suite" >"$root/etc/apt/sources.list"
-	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
-	chmod 755 "$root/usr/sbin/policy-rc.d"
-}
-
 # shellcheck disable=SC2016 # the inner shell's
 in_root() {
-	unshare -m sh -c 'mount -t proc proc "$1/proc" && shift 1 && exec chroot "$@"' sh "$root" "$root" \
+	unshare --mount --propagation private sh -c 'mount -t proc proc "$1/proc" && shift 1 && exec chroot "$@"' sh "$root" "$root" \
 		env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
 }
 
@@ -50,7 +40,7 @@ package() {
 	in_root install -d -o root -g root -m 0755 /run/volley
 	in_root chgrp root /etc/volley /etc/volley/volley.yaml
 	rm -rf "$root"/root/volley_*.deb "$root"/var/lib/apt/lists/* "$root"/var/log/* "$root"/var/cache/debconf/*-old \
-		"$root/usr/sbin/policy-rc.d" "$root"/usr/share/man/* "$root/etc/machine-id" "$root"/tmp/* "$root/etc/resolv.conf"
+		"$root/usr/sbin/policy-rc.d" "$root"/etc/*/*.d/90volley "$root"/usr/share/man/* "$root/etc/machine-id" "$root"/tmp/* "$root/etc/resolv.conf"
 	# The folder of query-log.file and dnstap.file, which the units make.
 	in_root install -d -o root -g root -m 0750 /var/log/volley
 }
@@ -75,7 +65,7 @@ image() {
 	store commit --quiet --timestamp "$(git log -1 --format=%ct)" "$container" "oci-archive:$folder/volley-$version.oci.tar:volley:$version"
 }
 
-base
+scripts/debootstrap.sh "$suite" "$root"
 package >"$work/package.log" 2>&1 || { tail -n 40 "$work/package.log" >&2; exit 1; }
 image >"$work/image.log" 2>&1 || { tail -n 40 "$work/image.log" >&2; exit 1; }
 ls -l "$folder/volley-$version.oci.tar"

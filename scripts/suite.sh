@@ -23,10 +23,10 @@
 #   ccache
 # Each run builds a new copy of the tree, in which ccache has what was compiled before. With
 # SUITE_KEEP=1 the run takes the copy of an earlier run as it is, if the commit is the same, and does
-# not repeat the steps deps, build, clang and deb that passed there.
+# not repeat the steps deps (of the same groups), build, clang and deb that passed there.
 # Everything runs in a mount namespace of its own: the kernel removes the mounts after the last process
-# there. The script ends them all when it ends. It has no PID namespace, since tests look for the
-# kernel's NAPI threads. The network is the machine's, for apt; the tests
+# there. The script ends them all when it ends, and a signal ends it at once. It has no PID namespace,
+# since tests look for the kernel's NAPI threads. The network is the machine's, for apt; the tests
 # make namespaces.
 set -eu
 cd "$(dirname "$0")/.."
@@ -35,48 +35,29 @@ suite=${1:?suite.sh SUITE [STEP...]}
 shift
 [ $# -gt 0 ] || set -- deps build clang unit bpf net deb package
 [ "$(id -u)" -eq 0 ] || { echo 'suite: run as root' >&2; exit 1; }
-command -v debootstrap >/dev/null || { echo 'suite: debootstrap is not installed (make deps)' >&2; exit 1; }
 
+groups=${SUITE_GROUPS:-all}
 folder=${VOLLEY_SUITES:-/var/cache/volley-suites}/$suite
 bare=$folder/bare root=$folder/root
 passed=$root/srv/volley/build/passed # the commit, and a file for each step
 mkdir -p "$folder/ccache"
 exec 9>"$folder/lock"
-flock -n 9 || { echo "suite: another run uses $folder" >&2; exit 1; }
+# Processes of a run that was killed may take a moment to end.
+flock -w 10 9 || { echo "suite: another run uses $folder" >&2; exit 1; }
 
-# All processes of this run, which have its number in their environment.
+# All processes of this run have its number in their environment, but for this shell.
+export "VOLLEY_SUITE_RUN=$$"
 end_all() {
+	unset VOLLEY_SUITE_RUN
 	grep -lzsx "VOLLEY_SUITE_RUN=$$" /proc/[0-9]*/environ | cut -d / -f 3 | xargs -r kill -KILL 2>/dev/null || true
 }
 trap end_all EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT TERM
 
-# The settings by which this machine's apt reaches its mirror; and three attempts for each file.
-apt_settings() {
-	apt-config dump | grep -E '^Acquire::(Check-|http|ForceIP|Proxy|BrokenProxy)' || true
-	printf 'Acquire::Retries "3";\nAcquire::http::Timeout "60";\nAPT::Get::Assume-Yes "true";\n'
-	printf 'APT::Install-Recommends "false";\nAcquire::Languages "none";\n'
-}
-
-# A suite that the machine's debootstrap does not know is made like sid.
-bootstrap() {
-	mirror=$(scripts/mirror.sh)
-	known=$suite
-	[ -e "/usr/share/debootstrap/scripts/$suite" ] || known=sid
-	for attempt in 1 2 3; do
-		rm -rf "$bare.new"
-		! debootstrap --variant=minbase "$suite" "$bare.new" "$mirror" "/usr/share/debootstrap/scripts/$known" \
-			>"$folder/debootstrap.log" 2>&1 || break
-		echo "suite: attempt $attempt: debootstrap of $suite from $mirror failed:" >&2
-		tail -n 3 "$folder/debootstrap.log" >&2
-		[ "$attempt" -lt 3 ] || exit 1
-	done
-	scripts/mirror.sh "$suite" >"$bare.new/etc/apt/sources.list"
-	apt_settings >"$bare.new/etc/apt/apt.conf.d/90suite"
-	echo force-unsafe-io >"$bare.new/etc/dpkg/dpkg.cfg.d/90suite"
-	printf '#!/bin/sh\nexit 101\n' >"$bare.new/usr/sbin/policy-rc.d"
-	chmod 755 "$bare.new/usr/sbin/policy-rc.d"
-	mv "$bare.new" "$bare"
+# run COMMAND...: a signal ends the wait for it.
+run() {
+	"$@" 9>&- &
+	wait $!
 }
 
 # in_root ROOT COMMAND...: in the tree, if ROOT has one.
@@ -86,7 +67,7 @@ in_root() {
 	shift
 	rm -f "$there/etc/resolv.conf"
 	cp /etc/resolv.conf /etc/hosts "$there/etc/" || return
-	unshare --mount --propagation private --fork --kill-child sh -ec '
+	run unshare --mount --propagation private --fork --kill-child sh -ec '
 		root=$1 bare=$2 ccache=$3
 		shift 3
 		mount --bind "$root" "$root"
@@ -103,27 +84,27 @@ in_root() {
 		chroot . env --chdir=/srv/volley "$@" || status=$?
 		exit $status' sh "$there" "$bare" "$folder/ccache" -i \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
-		DEBIAN_FRONTEND=noninteractive "VOLLEY_SUITE_RUN=$$" VOLLEY_BARE=/srv/bare "CI=${CI:-}" "http_proxy=${http_proxy:-}" \
+		DEBIAN_FRONTEND=noninteractive "VOLLEY_SUITE_RUN=$VOLLEY_SUITE_RUN" VOLLEY_BARE=/srv/bare "CI=${CI:-}" "http_proxy=${http_proxy:-}" \
 		"https_proxy=${https_proxy:-}" "MIRROR=${MIRROR:-}" "$@"
 }
 
 demo() {
 	there=$folder/demo
-	rm -rf "$there"
+	rm -rf --one-file-system "$there"
 	cp -a --reflink=auto "$bare" "$there" &&
 		in_root "$there" sh -ec 'apt-get -q update; exec apt-get -q install make git' &&
 		git clone --quiet . "$there/srv/volley" || return
 	began_demo=$(date +%s)
 	in_root "$there" CCACHE_DISABLE=1 make demo || return
 	echo "suite: $suite: from a Debian with make and git to the table: $(($(date +%s) - began_demo)) s"
-	rm -rf "$there"
+	rm -rf --one-file-system "$there"
 }
 
 # In the machine's own root; the other one shares its folders, and both a BPF file system.
 # shellcheck disable=SC2016 # the inner shell's
 across() {
-	make all tools &&
-		VOLLEY_SUITE_RUN=$$ VOLLEY_OTHER=$root unshare --mount --propagation private --fork --kill-child sh -ec '
+	run make all tools &&
+		run env VOLLEY_OTHER="$root" unshare --mount --propagation private --fork --kill-child sh -ec '
 			mount -t bpf bpf /sys/fs/bpf
 			mount -t tmpfs -o mode=755 tmpfs /run
 			mkdir -p "$VOLLEY_OTHER/$PWD"
@@ -138,7 +119,7 @@ across() {
 # A clean copy of what is committed.
 copy_tree() {
 	[ -z "${SUITE_KEEP:-}" ] || [ "$(cat "$passed/commit" 2>/dev/null)" != "$(git rev-parse HEAD)" ] || return 0
-	rm -rf "$root/srv/volley"
+	rm -rf --one-file-system "$root/srv/volley"
 	find "$root/tmp" -mindepth 1 -delete
 	git clone --quiet . "$root/srv/volley"
 	mkdir -p "$passed"
@@ -148,7 +129,8 @@ copy_tree() {
 # Whether the step need not be repeated.
 has_passed() {
 	case $1 in
-	deps | build | clang | deb) [ -n "${SUITE_KEEP:-}" ] && [ -e "$passed/$1" ] ;;
+	deps) [ -n "${SUITE_KEEP:-}" ] && [ "$(cat "$passed/deps" 2>/dev/null)" = "$groups" ] ;;
+	build | clang | deb) [ -n "${SUITE_KEEP:-}" ] && [ -e "$passed/$1" ] ;;
 	*) false ;;
 	esac
 }
@@ -156,7 +138,8 @@ has_passed() {
 step() {
 	case $1 in
 	deps)
-		in_root "$root" sh -ec 'apt-get -q update; apt-get -q upgrade; exec apt-get -q install make git ca-certificates' || return
+		in_root "$root" sh -ec 'dpkg --configure -a; apt-get -q update; apt-get -q upgrade
+			exec apt-get -q install make git ca-certificates' || return
 		# shellcheck disable=SC2086 # a list
 		in_root "$root" scripts/deps.sh ${SUITE_GROUPS:-} && touch "$root/.has-packages"
 		;;
@@ -177,11 +160,11 @@ step() {
 }
 
 if [ ! -d "$bare" ]; then
-	rm -rf "$root"
-	bootstrap
+	rm -rf --one-file-system "$root" "$bare".*
+	run scripts/debootstrap.sh "$suite" "$bare"
 fi
 if [ -n "${SUITE_FRESH:-}" ] || [ ! -e "$root/.has-packages" ]; then
-	rm -rf "$root"
+	rm -rf --one-file-system "$root"
 	cp -a --reflink=auto "$bare" "$root"
 fi
 copy_tree
@@ -196,6 +179,6 @@ for name; do
 	[ "$status" -eq 0 ] || exit "$status"
 	case $name in
 	*[!a-z]*) ;;
-	*) touch "$passed/$name" ;;
+	*) echo "$groups" >"$passed/$name" ;;
 	esac
 done

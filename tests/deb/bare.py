@@ -9,7 +9,6 @@ import shutil
 from netlab import ROOT, run
 
 DEBS = pathlib.Path(os.environ.get("VOLLEY_DEBS", ROOT / "build" / "deb"))
-MIRROR = ROOT / "scripts/mirror.sh"
 SUITE = platform.freedesktop_os_release().get("VERSION_CODENAME")
 GIVEN = os.environ.get("VOLLEY_BARE")  # by scripts/suite.sh
 MOUNTS = tuple((folder, folder) for folder in ("/proc", "/sys", "/sys/fs/bpf", "/dev", "/dev/pts"))
@@ -33,14 +32,8 @@ def bootstrap(root):
     """
     if GIVEN:
         run("cp", "-a", GIVEN, root, timeout=300)
-        return
-    run("debootstrap", "--variant=minbase", SUITE, root, run(MIRROR).stdout.strip(), timeout=900)
-    (root / "etc/apt/sources.list").write_text(run(MIRROR, SUITE).stdout, "ascii")
-    (root / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
-    (root / "usr/sbin/policy-rc.d").chmod(0o755)
-    (root / "etc/apt/apt.conf.d/yes").write_text('APT::Get::Assume-Yes '
-                                                 '"true";\nAPT::Install-Recommends "false";\n',
-                                                 "ascii")
+    else:
+        run(ROOT / "scripts/debootstrap.sh", SUITE, root, timeout=900)
 
 
 class Debian:
