@@ -42,10 +42,10 @@ def state(lab):
 
 def lines(lab):
     """(entries of the map, those of them in which something is)"""
-    number = map_ids(program(lab)["id"])["volley_names"]
-    info = json.loads(run("bpftool", "-j", "map", "show", "id", number).stdout)
-    dump = json.loads(run("bpftool", "-j", "map", "dump", "id", number).stdout)
-    return info["max_entries"], sum(any(int(octet, 16) for octet in line["value"]) for line in dump)
+    with sharedentries.map_memory(map_ids(program(lab)["id"])["volley_names"]) as memory:
+        octets = memory[:]
+    starts = range(0, len(octets), LINE_BYTES)
+    return len(starts), sum(any(octets[at:at + LINE_BYTES]) for at in starts)
 
 
 def test_begun_and_adopted(lab, daemon, zones):
