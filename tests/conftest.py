@@ -21,8 +21,8 @@ Side by side, the longest tests begin first: a long test that began last would k
 after the others have ended. SLOW lists the tests that take some seconds; scripts/times.sh --slow
 prints the list after a run. It changes only the order.
 
-VOLLEY_DURATIONS names a file that gets a line for each test: its seconds, its name and its result,
-with tabs between them.
+VOLLEY_DURATIONS names a file that gets a line for each test: its seconds, its name, its result, and
+the seconds that it used of a processor, itself and by its programs; with tabs between them.
 """
 import collections
 import os
@@ -41,7 +41,7 @@ DURATIONS = os.environ.get("VOLLEY_DURATIONS")
 # what pytest-xdist puts behind a name; a name with an @ of its own ends with a bracket
 GROUP = re.compile(r"@[\w.-]+$")
 
-_seconds, _failed = collections.Counter(), set()
+_seconds, _used, _failed = collections.Counter(), {}, set()
 
 
 def pytest_addoption(parser):
@@ -132,7 +132,15 @@ def _fail_if_skipped(report):
 
 
 @pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item):
+    item.used_before = sum(os.times()[:4])
+    yield
+
+
+@pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
+    if call.when == "teardown":
+        item.user_properties.append(("used", sum(os.times()[:4]) - item.used_before))
     outcome = yield
     _fail_if_skipped(outcome.get_result())
 
@@ -146,6 +154,7 @@ def pytest_make_collect_report(collector):
 def pytest_runtest_logreport(report):
     name = GROUP.sub("", report.nodeid)
     _seconds[name] += report.duration
+    _used[name] = dict(report.user_properties).get("used", 0)
     if report.failed:
         _failed.add(name)
 
@@ -154,4 +163,5 @@ def pytest_sessionfinish(session):
     if DURATIONS and not hasattr(session.config, "workerinput"):
         with open(DURATIONS, "a", encoding="utf-8") as out:
             for name, seconds in _seconds.items():
-                out.write(f"{seconds:.2f}\t{name}\t{'failed' if name in _failed else 'passed'}\n")
+                result = "failed" if name in _failed else "passed"
+                out.write(f"{seconds:.2f}\t{name}\t{result}\t{_used[name]:.2f}\n")
